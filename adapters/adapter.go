@@ -1,0 +1,212 @@
+// Package adapters says what a language adapter is: the contract, the values
+// that cross it, and the registry.
+//
+// The contract mirrors the bento adapter protocol v1 one to one, and the structs
+// with JSON tags are its wire payload, so that a built-in, a subprocess plugin
+// and a WebAssembly module are the same thing to everyone above.
+package adapters
+
+import (
+	"context"
+
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// Adapter teaches bento one language. Directories are absolute. Methods must be
+// safe for concurrent use.
+//
+// What not every adapter can do is a separate one-method interface in
+// ability.go, asked for with the package function of the same name.
+type Adapter interface {
+	// Manifest is constant after the adapter has started.
+	Manifest() *Manifest
+
+	// Detect tells whether dir is a project of this language. It looks at marker
+	// files only and is asked once per (adapter, dish).
+	Detect(ctx context.Context, dir string) (bool, error)
+
+	// RequiredToolchain is the version that the project in dir pins, nil when it
+	// pins none. An unreadable or malformed pin is an error.
+	RequiredToolchain(ctx context.Context, dir string) (*Toolchain, error)
+
+	// ToolchainFingerprint is an opaque text that differs whenever the toolchain
+	// that a task in dir would get differs; "" when there is nothing to tell.
+	// A tool that is not installed is a *MissingTool error.
+	ToolchainFingerprint(ctx context.Context, dir string) (string, error)
+
+	// Install fetches the dependencies of a dish. It is idempotent, may take
+	// minutes, and tells its progress through log. A tool that failed is an
+	// *InstallError; an adapter that failed is a *Failure.
+	Install(ctx context.Context, req InstallRequest, log LogFunc) error
+
+	// ParseDiagnostics is asked only for hooks whose parser is ParserPlugin.
+	ParseDiagnostics(ctx context.Context, req ParseRequest) ([]diagnostics.Diagnostic, error)
+}
+
+// ProtocolVersion is the version of the adapter protocol that bento speaks.
+const ProtocolVersion = 1
+
+// Manifest is what an adapter says of itself (the result of initialize).
+type Manifest struct {
+	ProtocolVersion int    `json:"protocol_version"`
+	AdapterID       string `json:"adapter_id"` // [a-z0-9][a-z0-9_-]*
+	DisplayName     string `json:"display_name"`
+
+	// FingerprintFiles are globs relative to the dish. Their top-level names mark
+	// the directories that Detect is asked about, and what they match is an input
+	// of every task.
+	FingerprintFiles []string `json:"fingerprint_files"`
+
+	// DefaultTasks are the recipes of an adapter without the ability Tasks.
+	DefaultTasks []Task `json:"default_tasks"`
+
+	Capabilities    Capabilities    `json:"capabilities"`
+	DiagnosticHooks map[string]Hook `json:"diagnostic_hooks,omitempty"` // by task name
+
+	// DerivedPaths are globs relative to the dish of what tools of this language
+	// leave behind. Untracked files that match are no default inputs.
+	DerivedPaths []string `json:"derived_paths,omitempty"`
+
+	// Parallel is how many calls may be in flight at once; 0 and 1 mean one.
+	Parallel int `json:"parallel,omitempty"`
+
+	// The rest is said of an adapter by whoever made it, never over the wire.
+
+	// Identity enters every key: the recipe version of a built-in, the digest of
+	// executable and manifest of a plugin.
+	Identity string `json:"-"`
+	// Family groups adapters that share manifests ("node"); inside an adopted dish
+	// a directory of the same family is a dish only if a manifest says so. Empty
+	// means the adapter's own id.
+	Family string `json:"-"`
+	// PassEnv are variables (NAME or PREFIX_*) that tasks and installs see: homes,
+	// caches, registry settings. They are not hashed.
+	PassEnv []string `json:"-"`
+	// SteeringEnv are variables that change what the tools make: seen and hashed.
+	SteeringEnv []string `json:"-"`
+	// SetEnv is set for every task and install, over what the user has, unless the
+	// task's own env says otherwise. It is hashed.
+	SetEnv map[string]string `json:"-"`
+}
+
+// FamilyName is Family, or the adapter's id when it has none.
+func (m *Manifest) FamilyName() string {
+	if m.Family != "" {
+		return m.Family
+	}
+	return m.AdapterID
+}
+
+// Capabilities are the optional methods that an adapter answers. The zero value
+// of a wire manifest is not the default: see DefaultCapabilities.
+type Capabilities struct {
+	Detect                       bool `json:"detect"`
+	RequiredToolchain            bool `json:"required_toolchain"`
+	ResolvedToolchainFingerprint bool `json:"resolved_toolchain_fingerprint"`
+	Install                      bool `json:"install"`
+
+	// Additions to protocol 1, all off by default.
+	Tasks        bool `json:"tasks,omitempty"`
+	Links        bool `json:"links,omitempty"`
+	InstallScope bool `json:"install_scope,omitempty"`
+	Add          bool `json:"add,omitempty"`
+	Cancel       bool `json:"cancel,omitempty"`
+}
+
+// DefaultCapabilities are those of a manifest that names none.
+func DefaultCapabilities() Capabilities {
+	return Capabilities{Detect: true, RequiredToolchain: true, Install: true}
+}
+
+// Task is a recipe: one command that an adapter offers for a dish.
+type Task struct {
+	Name string `json:"name"`
+	Run  string `json:"run"` // a shell command
+
+	// Inputs are globs: relative to the dish, "//" in front anchors at the
+	// workspace root, "!" in front excludes. Nil means the default inputs.
+	Inputs []string `json:"inputs,omitempty"`
+	// Outputs are globs of what the command makes; they may match nothing.
+	Outputs []string `json:"outputs,omitempty"`
+
+	// ExtraInputs are globs on top of Inputs, or of the default ones.
+	ExtraInputs []string `json:"extra_inputs,omitempty"`
+	// DependsOn are tasks that come first: "gen", "lib:build", "^build".
+	DependsOn []string `json:"depends_on,omitempty"`
+	// Cwd is the directory that the command runs in, relative to the dish.
+	Cwd string `json:"cwd,omitempty"`
+	// Env is set for the command and hashed.
+	Env map[string]string `json:"env,omitempty"`
+	// Path are directories put before PATH, relative to the dish.
+	Path []string `json:"path,omitempty"`
+	// Script marks a task that is reached by name only and no part of ci.
+	Script bool `json:"script,omitempty"`
+	// NoCache marks a task whose result is never stored.
+	NoCache bool `json:"no_cache,omitempty"`
+	// SideEffects marks a task that must not be run a second time for diagnostics.
+	SideEffects bool `json:"side_effects,omitempty"`
+}
+
+// Toolchain is a version that a project asks for.
+type Toolchain struct {
+	Tool    string `json:"tool"`
+	Version string `json:"version"` // as the ecosystem writes it: a version, a range, a channel
+
+	File   string `json:"file,omitempty"` // absolute, where it is asked for
+	Line   int    `json:"line,omitempty"` // 1-based
+	Strict bool   `json:"-"`              // the tool itself would refuse another version
+}
+
+// Hook says how diagnostics of a task are obtained.
+type Hook struct {
+	Rerun  Rerun  `json:"rerun"`
+	Parser string `json:"parser"` // ParserPlugin or the id of a built-in parser
+}
+
+// ParserPlugin is the Hook.Parser that sends the output to ParseDiagnostics.
+const ParserPlugin = "plugin"
+
+// Rerun says how the command of a diagnostic run is made.
+type Rerun struct {
+	Kind    string   `json:"kind"` // RerunAppend or RerunReplace
+	Args    []string `json:"args,omitempty"`
+	Command string   `json:"command,omitempty"`
+}
+
+// The two kinds of Rerun.
+const (
+	RerunAppend  = "append_args"
+	RerunReplace = "replace"
+)
+
+// InstallRequest is the params of install.
+type InstallRequest struct {
+	DishDir  string `json:"dish_dir"` // absolute
+	DishName string `json:"dish_name"`
+
+	// Scope is what InstallScope answered, zero when it was not asked.
+	Scope Scope `json:"-"`
+	// Env is the whole environment for child processes.
+	Env Environ `json:"-"`
+}
+
+// ParseRequest is the params of parseDiagnostics. Stdout and Stderr are the last
+// 4 MiB at most.
+type ParseRequest struct {
+	TaskName      string `json:"task_name"`
+	Stdout        string `json:"stdout"`
+	Stderr        string `json:"stderr"`
+	ExitStatus    int    `json:"exit_status"`
+	DishDir       string `json:"dish_dir"`
+	WorkspaceRoot string `json:"workspace_root"`
+}
+
+// Log is one progress event (the params of notifications/log).
+type Log struct {
+	Level   string `json:"level"`            // trace, debug, info, warn, error
+	Stream  string `json:"stream,omitempty"` // stdout, stderr: a tool's own output; empty: the adapter speaks
+	Message string `json:"message"`
+}
+
+// LogFunc receives progress, serially. It may be nil.
+type LogFunc func(Log)

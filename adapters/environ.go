@@ -1,0 +1,127 @@
+package adapters
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Environ is an environment: "NAME=value" strings sorted by name, each name once.
+// It is a value; no function changes the one it is given.
+type Environ []string
+
+// strictEnv is what every child sees of the environment bento was started with,
+// whatever its language.
+var strictEnv = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "COLORTERM", "NO_COLOR",
+	"LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "TMP", "TEMP", "XDG_*",
+	"CI", "GITHUB_ACTIONS",
+	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
+	"http_proxy", "https_proxy", "all_proxy", "no_proxy",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE",
+	"SSH_AUTH_SOCK",
+}
+
+// NewEnviron makes an Environ of strings such as os.Environ gives; of a name that
+// stands there twice the last counts.
+func NewEnviron(env []string) Environ {
+	byName := make(map[string]string, len(env))
+	for _, kv := range env {
+		if name, value, ok := strings.Cut(kv, "="); ok && name != "" {
+			byName[name] = value
+		}
+	}
+	return fromMap(byName)
+}
+
+func fromMap(byName map[string]string) Environ {
+	e := make(Environ, 0, len(byName))
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		e = append(e, name+"="+byName[name])
+	}
+	return e
+}
+
+// Lookup gives the value of name, and whether it is set at all.
+func (e Environ) Lookup(name string) (string, bool) {
+	for _, kv := range e {
+		if n, v, _ := strings.Cut(kv, "="); n == name {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// Get gives the value of name, "" when it is not set.
+func (e Environ) Get(name string) string {
+	v, _ := e.Lookup(name)
+	return v
+}
+
+// Select gives the variables whose names are in patterns: NAME or PREFIX_*.
+func (e Environ) Select(patterns ...string) Environ {
+	var out Environ
+	for _, kv := range e {
+		name, _, _ := strings.Cut(kv, "=")
+		if slices.ContainsFunc(patterns, func(p string) bool { return matchName(p, name) }) {
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+func matchName(pattern, name string) bool {
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+		return strings.HasPrefix(name, prefix)
+	}
+	return pattern == name
+}
+
+// Strict gives the base that every child sees, and what pass names on top.
+func (e Environ) Strict(pass ...string) Environ {
+	return e.Select(append(slices.Clip(strictEnv), pass...)...)
+}
+
+// With gives e with set on top.
+func (e Environ) With(set map[string]string) Environ {
+	if len(set) == 0 {
+		return e
+	}
+	byName := make(map[string]string, len(e)+len(set))
+	for _, kv := range e {
+		name, value, _ := strings.Cut(kv, "=")
+		byName[name] = value
+	}
+	maps.Copy(byName, set)
+	return fromMap(byName)
+}
+
+// WithPath gives e with dirs (absolute) in front of PATH.
+func (e Environ) WithPath(dirs ...string) Environ {
+	if len(dirs) == 0 {
+		return e
+	}
+	path := strings.Join(dirs, string(filepath.ListSeparator))
+	if old := e.Get("PATH"); old != "" {
+		path += string(filepath.ListSeparator) + old
+	}
+	return e.With(map[string]string{"PATH": path})
+}
+
+// LookPath gives the absolute path of the executable that tool means in e's PATH.
+// Relative and empty entries of PATH are ignored. It is a *MissingTool error when
+// there is none; the caller fills in the hint.
+func (e Environ) LookPath(tool string) (string, error) {
+	for _, dir := range filepath.SplitList(e.Get("PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		path := filepath.Join(dir, tool)
+		if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() && fi.Mode()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	return "", &MissingTool{Tool: tool}
+}

@@ -1,0 +1,83 @@
+package adapters
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Code is why a plugin failed. The values are stable: they stand in messages and
+// in JSON.
+type Code string
+
+// The codes of the failure taxonomy (docs/PROTOCOL.md).
+const (
+	LaunchFailed            Code = "launch_failed"
+	HandshakeFailed         Code = "handshake_failed"
+	Timeout                 Code = "timeout"
+	Crashed                 Code = "crashed"
+	MalformedResponse       Code = "malformed_response"
+	ProtocolVersionMismatch Code = "protocol_version_mismatch"
+	AdapterIDMismatch       Code = "adapter_id_mismatch"
+	CapabilityNotDeclared   Code = "capability_not_declared"
+	CapabilityNotAllowed    Code = "capability_not_allowed"
+	ToolNotExposed          Code = "tool_not_exposed"
+	Quarantined             Code = "quarantined"
+	RPCError                Code = "rpc_error"
+	NotTrusted              Code = "not_trusted"
+)
+
+// Failure is the error of an adapter that is itself at fault: a plugin that
+// crashed, hung, or answered what it must not.
+type Failure struct {
+	Code    Code
+	Adapter string // id
+	Path    string // of the executable
+	Call    string // method, "" before the first one
+	Dir     string // of the dish it was asked about, "" for none
+	Message string // what happened, what was expected
+	Data    string // the data of an RPC error, as JSON
+	Stderr  string // the last lines that it wrote there
+	Hint    string // what to do next
+}
+
+// Error gives who, which call, for which directory, and what happened. Stderr and
+// Hint are left to whoever renders the failure.
+func (f *Failure) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "plugin %s", f.Adapter)
+	if f.Call != "" {
+		fmt.Fprintf(&b, ": %s", f.Call)
+	}
+	if f.Dir != "" {
+		fmt.Fprintf(&b, " of %q", f.Dir)
+	}
+	fmt.Fprintf(&b, ": %s (%s)", f.Message, f.Code)
+	if f.Data != "" {
+		fmt.Fprintf(&b, ": %s", f.Data)
+	}
+	return b.String()
+}
+
+// MissingTool is the error of an adapter whose tool is not installed.
+type MissingTool struct {
+	Tool string // name of the executable
+	Hint string // how to get it
+}
+
+func (m *MissingTool) Error() string { return fmt.Sprintf("%s is not installed", m.Tool) }
+
+// InstallError is the error of an install whose tool failed; the adapter itself
+// is well.
+type InstallError struct {
+	Command    string
+	ExitStatus int
+	Detail     string // the tool's own last lines
+}
+
+func (e *InstallError) Error() string {
+	msg := fmt.Sprintf("%q exited with status %d", e.Command, e.ExitStatus)
+	if e.Detail != "" {
+		msg += "\n" + e.Detail
+	}
+	return msg
+}

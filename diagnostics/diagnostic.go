@@ -1,0 +1,120 @@
+// Package diagnostics holds the one record for something found in a user's
+// file, whoever found it: bento itself (configuration, selection), a tool whose
+// output was parsed, or a plugin.
+//
+// The JSON form of Diagnostic is the wire payload of the bento adapter protocol
+// v1 (method parseDiagnostics) and of bento's reports.
+package diagnostics
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Severity is how bad a Diagnostic is. The values are those of the wire.
+type Severity string
+
+// The four severities, worst first.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+	Info    Severity = "info"
+	Hint    Severity = "hint"
+)
+
+// Source is the Diagnostic.Source of what bento itself found.
+const Source = "bento"
+
+// Diagnostic is one finding. Only Message, Severity and Source are always set;
+// a finding about no file in particular has an empty File and a zero Line.
+type Diagnostic struct {
+	File     string   `json:"file"`               // relative to the workspace, forward slashes
+	Line     int      `json:"line"`               // 1-based
+	Col      int      `json:"col,omitempty"`      // 1-based, in bytes
+	EndLine  int      `json:"end_line,omitempty"` // inclusive, only together with EndCol
+	EndCol   int      `json:"end_col,omitempty"`  // exclusive
+	Severity Severity `json:"severity"`
+	Message  string   `json:"message"`
+	Rule     string   `json:"rule,omitempty"` // the tool's rule; bento's own stable code
+	Source   string   `json:"source"`         // the tool that says so
+	Hint     string   `json:"hint,omitempty"` // what to do next
+}
+
+// String gives "file:line:col: message", leaving out what is not known.
+func (d Diagnostic) String() string {
+	if d.File == "" {
+		return d.Message
+	}
+	return d.Where() + ": " + d.Message
+}
+
+// Where gives "file:line:col", leaving out what is not known.
+func (d Diagnostic) Where() string {
+	if d.File == "" || d.Line == 0 {
+		return d.File
+	}
+	at := d.File + ":" + strconv.Itoa(d.Line)
+	if d.Col > 0 {
+		at += ":" + strconv.Itoa(d.Col)
+	}
+	return at
+}
+
+// Compare orders by file, line, column, severity, message and the rest, so that
+// what parallel work found always prints the same.
+func Compare(a, b Diagnostic) int {
+	return cmp.Or(
+		strings.Compare(a.File, b.File),
+		cmp.Compare(a.Line, b.Line),
+		cmp.Compare(a.Col, b.Col),
+		strings.Compare(string(a.Severity), string(b.Severity)),
+		strings.Compare(a.Message, b.Message),
+		strings.Compare(a.Rule, b.Rule),
+		strings.Compare(a.Source, b.Source),
+		cmp.Compare(a.EndLine, b.EndLine),
+		cmp.Compare(a.EndCol, b.EndCol),
+		strings.Compare(a.Hint, b.Hint),
+	)
+}
+
+// Sorted returns list in the order of Compare, each finding once. It may reuse
+// the list's memory.
+func Sorted(list []Diagnostic) []Diagnostic {
+	slices.SortFunc(list, Compare)
+	return slices.Compact(list)
+}
+
+// Errors returns those of list whose severity is Error.
+func Errors(list []Diagnostic) []Diagnostic {
+	var errs []Diagnostic
+	for _, d := range list {
+		if d.Severity == Error {
+			errs = append(errs, d)
+		}
+	}
+	return errs
+}
+
+// Problems is the error of an operation that the user's input stopped. It holds
+// every problem found, at least one of severity Error, so that none needs a
+// second run to be seen.
+type Problems []Diagnostic
+
+// Error gives the problems one a line.
+func (p Problems) Error() string {
+	lines := make([]string, len(p))
+	for i, d := range p {
+		lines[i] = d.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// AsError returns list as Problems when one of it is an error, else nil.
+func AsError(list []Diagnostic) error {
+	if len(Errors(list)) == 0 {
+		return nil
+	}
+	return Problems(Sorted(list))
+}
