@@ -1,0 +1,72 @@
+package adapters
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Basis collects what a toolchain's fingerprint depends on, for the ability
+// Steerer. It starts no process.
+type Basis struct {
+	env Environ
+	b   strings.Builder
+}
+
+// NewBasis gives an empty basis for tools found in env.
+func NewBasis(env Environ) *Basis { return &Basis{env: env} }
+
+// Tool adds the executable that name means in PATH: its path, what links lead it
+// to, and the stat of that file. It gives the path.
+func (b *Basis) Tool(name string) (path string, err error) {
+	path, err = b.env.LookPath(name)
+	if err != nil {
+		return "", err
+	}
+	b.File(path)
+	return path, nil
+}
+
+// File adds the path and stat of a file (of what it links to, if it is a link),
+// or that it is not there.
+func (b *Basis) File(path string) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		fmt.Fprintf(&b.b, "absent %q\n", path)
+		return
+	}
+	fi, err := os.Stat(real)
+	if err != nil {
+		fmt.Fprintf(&b.b, "absent %q\n", path)
+		return
+	}
+	fmt.Fprintf(&b.b, "file %q %q %s\n", path, real, statText(fi))
+}
+
+// Env adds the values of variables; unset and empty differ.
+func (b *Basis) Env(names ...string) {
+	for _, name := range names {
+		if v, ok := b.env.Lookup(name); ok {
+			fmt.Fprintf(&b.b, "env %s=%q\n", name, v)
+		} else {
+			fmt.Fprintf(&b.b, "unset %s\n", name)
+		}
+	}
+}
+
+// Text adds anything else.
+func (b *Basis) Text(key, value string) { fmt.Fprintf(&b.b, "%s %q\n", key, value) }
+
+// String gives the basis collected so far.
+func (b *Basis) String() string { return b.b.String() }
+
+func statText(fi fs.FileInfo) string {
+	text := fmt.Sprintf("%d %d %o", fi.Size(), fi.ModTime().UnixNano(), fi.Mode())
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+		text += fmt.Sprintf(" %d.%d", st.Dev, st.Ino)
+	}
+	return text
+}
