@@ -1,0 +1,143 @@
+// Package dag is a directed graph over the integers 0..n-1 and the few questions
+// that planning and scheduling ask of it. It knows nothing of tasks.
+package dag
+
+import (
+	"container/heap"
+	"slices"
+)
+
+// Graph has n nodes and edges that say "before comes first". It is not safe for
+// concurrent changes.
+type Graph struct {
+	after  [][]int // by node: the nodes that wait for it
+	before [][]int // by node: the nodes that it waits for
+}
+
+// New gives a graph of n nodes without edges.
+func New(n int) *Graph {
+	return &Graph{after: make([][]int, n), before: make([][]int, n)}
+}
+
+// Len is the number of nodes.
+func (g *Graph) Len() int { return len(g.after) }
+
+// AddEdge says that before comes first. An edge twice counts once.
+func (g *Graph) AddEdge(before, after int) {
+	if slices.Contains(g.before[after], before) {
+		return
+	}
+	g.after[before] = append(g.after[before], after)
+	g.before[after] = append(g.before[after], before)
+}
+
+// After gives the nodes that wait for node. The caller must not change it.
+func (g *Graph) After(node int) []int { return g.after[node] }
+
+// Before gives the nodes that node waits for. The caller must not change it.
+func (g *Graph) Before(node int) []int { return g.before[node] }
+
+// Order gives the nodes so that each comes behind those it waits for; where there
+// is a choice the smallest number comes first. Nodes of a cycle, and those that
+// wait for one, are left out.
+func (g *Graph) Order() []int {
+	waits := make([]int, g.Len())
+	var ready intHeap
+	for node := range waits {
+		if waits[node] = len(g.before[node]); waits[node] == 0 {
+			ready = append(ready, node)
+		}
+	}
+	heap.Init(&ready)
+	order := make([]int, 0, g.Len())
+	for ready.Len() > 0 {
+		node := heap.Pop(&ready).(int)
+		order = append(order, node)
+		for _, next := range g.after[node] {
+			if waits[next]--; waits[next] == 0 {
+				heap.Push(&ready, next)
+			}
+		}
+	}
+	return order
+}
+
+// Cycle gives the nodes of one cycle, each waiting for the next and the last for
+// the first; nil when there is none.
+func (g *Graph) Cycle() []int {
+	const (
+		unseen = iota
+		open
+		done
+	)
+	state := make([]int, g.Len())
+	for start := range state {
+		var path []int // the nodes that are open, outermost first
+		next := []int{0}
+		if state[start] != unseen {
+			continue
+		}
+		path, state[start] = append(path, start), open
+		for len(path) > 0 {
+			node := path[len(path)-1]
+			if i := next[len(next)-1]; i < len(g.before[node]) {
+				next[len(next)-1]++
+				switch dep := g.before[node][i]; state[dep] {
+				case open:
+					return slices.Clone(path[slices.Index(path, dep):])
+				case unseen:
+					path, next, state[dep] = append(path, dep), append(next, 0), open
+				}
+				continue
+			}
+			state[node] = done
+			path, next = path[:len(path)-1], next[:len(next)-1]
+		}
+	}
+	return nil
+}
+
+// Closure gives roots and everything that they wait for, directly or not, sorted.
+func (g *Graph) Closure(roots []int) []int {
+	seen := make([]bool, g.Len())
+	stack := slices.Clone(roots)
+	var out []int
+	for len(stack) > 0 {
+		node := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if seen[node] {
+			continue
+		}
+		seen[node] = true
+		out = append(out, node)
+		stack = append(stack, g.before[node]...)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Longest gives, by node, the weight of the heaviest path that starts there, its
+// own weight counted. The graph must have no cycle.
+func (g *Graph) Longest(weight func(node int) int64) []int64 {
+	longest := make([]int64, g.Len())
+	for _, node := range slices.Backward(g.Order()) {
+		for _, next := range g.after[node] {
+			longest[node] = max(longest[node], longest[next])
+		}
+		longest[node] += weight(node)
+	}
+	return longest
+}
+
+type intHeap []int
+
+func (h intHeap) Len() int           { return len(h) }
+func (h intHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h intHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *intHeap) Push(x any)        { *h = append(*h, x.(int)) }
+func (h *intHeap) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}

@@ -1,0 +1,90 @@
+package dag
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestOrderPrefersSmallNumbers(t *testing.T) {
+	g := New(4)
+	g.AddEdge(3, 0)
+	g.AddEdge(3, 0)
+	if got, want := g.Order(), []int{1, 2, 3, 0}; !slices.Equal(got, want) {
+		t.Errorf("order = %v, want %v", got, want)
+	}
+}
+
+func TestCycleIsNamedInOrder(t *testing.T) {
+	g := New(5)
+	g.AddEdge(1, 0)
+	g.AddEdge(2, 1)
+	g.AddEdge(3, 2)
+	g.AddEdge(1, 3)
+	if got, want := g.Cycle(), []int{1, 2, 3}; !slices.Equal(got, want) {
+		t.Errorf("cycle = %v, want %v", got, want)
+	}
+	if got, want := g.Order(), []int{4}; !slices.Equal(got, want) {
+		t.Errorf("order = %v, want %v", got, want)
+	}
+}
+
+func TestSelfEdgeIsACycle(t *testing.T) {
+	g := New(1)
+	g.AddEdge(0, 0)
+	if got := g.Cycle(); !slices.Equal(got, []int{0}) {
+		t.Errorf("cycle = %v, want [0]", got)
+	}
+}
+
+func TestLongest(t *testing.T) {
+	g := New(4)
+	g.AddEdge(0, 1)
+	g.AddEdge(1, 2)
+	g.AddEdge(0, 3)
+	got := g.Longest(func(node int) int64 { return []int64{1, 2, 3, 9}[node] })
+	if want := []int64{10, 5, 3, 9}; !slices.Equal(got, want) {
+		t.Errorf("longest = %v, want %v", got, want)
+	}
+}
+
+// Order holds all nodes exactly when Cycle finds none, keeps every edge, and a
+// cycle that Cycle names is one.
+func TestOrderAndCycleAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 12).Draw(t, "nodes")
+		g := New(n)
+		for range rapid.IntRange(0, 20).Draw(t, "edges") {
+			g.AddEdge(rapid.IntRange(0, n-1).Draw(t, "before"), rapid.IntRange(0, n-1).Draw(t, "after"))
+		}
+		order, cycle := g.Order(), g.Cycle()
+		if (len(order) == n) != (cycle == nil) {
+			t.Fatalf("order %v, cycle %v", order, cycle)
+		}
+		at := make(map[int]int)
+		for i, node := range order {
+			at[node] = i
+			for _, dep := range g.Before(node) {
+				if j, ok := at[dep]; !ok || j >= i {
+					t.Fatalf("%d does not come behind %d in %v", node, dep, order)
+				}
+			}
+		}
+		for i, node := range cycle {
+			if !slices.Contains(g.Before(node), cycle[(i+1)%len(cycle)]) {
+				t.Fatalf("%v is no cycle", cycle)
+			}
+		}
+	})
+}
+
+func TestClosure(t *testing.T) {
+	g := New(5)
+	g.AddEdge(0, 1)
+	g.AddEdge(1, 2)
+	g.AddEdge(3, 4)
+	if got, want := g.Closure([]int{2}), []int{0, 1, 2}; !slices.Equal(got, want) {
+		t.Errorf("closure = %v, want %v", got, want)
+	}
+}
