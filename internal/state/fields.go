@@ -1,0 +1,110 @@
+package state
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// ErrFields is the error of a payload that does not hold the fields asked for.
+var ErrFields = errors.New("not in the expected format")
+
+// Writer makes a payload of fields: numbers as unsigned varints, strings with
+// their length in front. The zero value is ready.
+type Writer struct{ out []byte }
+
+// Payload gives what was written.
+func (w *Writer) Payload() []byte { return w.out }
+
+// Raw writes b as it is.
+func (w *Writer) Raw(b []byte) { w.out = append(w.out, b...) }
+
+// Byte writes one byte.
+func (w *Writer) Byte(b byte) { w.out = append(w.out, b) }
+
+// Uint writes a number.
+func (w *Writer) Uint(v uint64) { w.out = binary.AppendUvarint(w.out, v) }
+
+// String writes a string of any bytes.
+func (w *Writer) String(s string) {
+	w.Uint(uint64(len(s)))
+	w.out = append(w.out, s...)
+}
+
+// Strings writes a list of strings.
+func (w *Writer) Strings(list []string) {
+	w.Uint(uint64(len(list)))
+	for _, s := range list {
+		w.String(s)
+	}
+}
+
+// Reader reads what a Writer wrote, in the same order. From the first field that
+// is not there on everything is zero, and End says so. It never allocates more
+// than the payload can hold.
+type Reader struct {
+	rest []byte
+	bad  bool
+}
+
+// NewReader gives a reader of payload, which it does not change.
+func NewReader(payload []byte) *Reader { return &Reader{rest: payload} }
+
+// Raw reads n bytes. They share memory with the payload.
+func (r *Reader) Raw(n uint64) []byte {
+	if r.bad || n > uint64(len(r.rest)) {
+		r.bad = true
+		return nil
+	}
+	field := r.rest[:n:n]
+	r.rest = r.rest[n:]
+	return field
+}
+
+// Byte reads one byte.
+func (r *Reader) Byte() byte {
+	if b := r.Raw(1); len(b) == 1 {
+		return b[0]
+	}
+	return 0
+}
+
+// Uint reads a number.
+func (r *Reader) Uint() uint64 {
+	v, n := binary.Uvarint(r.rest)
+	if n <= 0 {
+		r.bad = true
+		return 0
+	}
+	r.Raw(uint64(n))
+	return v
+}
+
+// Count reads how many items follow, each of at least size bytes.
+func (r *Reader) Count(size uint64) uint64 {
+	n := r.Uint()
+	if r.bad || n > uint64(len(r.rest))/size {
+		r.bad = true
+		return 0
+	}
+	return n
+}
+
+// String reads a string.
+func (r *Reader) String() string { return string(r.Raw(r.Uint())) }
+
+// Strings reads a list of strings.
+func (r *Reader) Strings() []string {
+	list := make([]string, 0, 8)
+	for range r.Count(1) {
+		list = append(list, r.String())
+	}
+	return list
+}
+
+// End tells whether everything was there and nothing is left over.
+func (r *Reader) End() error {
+	if r.bad || len(r.rest) != 0 {
+		return ErrFields
+	}
+	return nil
+}
