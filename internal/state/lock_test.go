@@ -1,0 +1,186 @@
+package state
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestMain lets the test binary be the other process.
+func TestMain(m *testing.M) {
+	if root := os.Getenv("STATE_TEST_HOLD"); root != "" {
+		hold(root)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// hold takes a lock and a temporary directory, says so and waits to be killed.
+func hold(root string) {
+	_, lockErr := Open(root).Lock(context.Background(), "locks/l", nil)
+	dir, _, tempErr := Open(root).Temp()
+	if err := errors.Join(lockErr, tempErr, os.WriteFile(filepath.Join(dir, "f"), nil, 0o666)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(dir)
+	time.Sleep(time.Minute)
+}
+
+func holder(t *testing.T, root string) (cmd *exec.Cmd, dir string) {
+	t.Helper()
+	cmd = exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "STATE_TEST_HOLD="+root)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmd, strings.TrimSpace(line)
+}
+
+func TestLockExcludes(t *testing.T) {
+	root := t.TempDir()
+	var wg sync.WaitGroup
+	var holders, total atomic.Int32
+	for range 8 {
+		wg.Go(func() {
+			for range 10 {
+				unlock, err := Open(root).Lock(t.Context(), "l", nil)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := holders.Add(1); n != 1 {
+					t.Errorf("%d holders", n)
+				}
+				total.Add(1)
+				holders.Add(-1)
+				unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if n := total.Load(); n != 80 {
+		t.Errorf("%d turns, want 80", n)
+	}
+}
+
+func TestLockNamesItsOwnerAndOutlivesKill(t *testing.T) {
+	root := t.TempDir()
+	cmd, _ := holder(t, root)
+	var owners []string
+	unlock, err := Open(root).Lock(t.Context(), "locks/l", func(owner string) {
+		owners = append(owners, owner)
+		cmd.Process.Kill() // kill -9: the lock must come free
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	want := fmt.Sprintf("process %d since ", cmd.Process.Pid)
+	if len(owners) != 1 || !strings.HasPrefix(owners[0], want) {
+		t.Errorf("waiting was told %q, want one %q…", owners, want)
+	}
+}
+
+func TestLockIsCancelled(t *testing.T) {
+	d := Open(t.TempDir())
+	unlock, err := d.Lock(t.Context(), "l", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err = d.Lock(ctx, "l", func(string) { cancel() })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("lock: %v, want canceled", err)
+	}
+}
+
+func TestTempOfTheDeadIsSwept(t *testing.T) {
+	root := t.TempDir()
+	cmd, theirs := holder(t, root)
+	d := Open(root)
+	mine, remove, err := d.Temp()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(theirs, "f")); err != nil {
+		t.Fatalf("swept while its owner lives: %v", err)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	d.Sweep()
+	if _, err := os.Stat(theirs); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is left: %v", theirs, err)
+	}
+	if _, err := os.Stat(mine); err != nil {
+		t.Errorf("swept: %v", err)
+	}
+	remove()
+	if _, err := os.Stat(mine); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is left after remove: %v", mine, err)
+	}
+}
+
+func TestTempInParallel(t *testing.T) {
+	root := t.TempDir()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 20 {
+				dir, remove, err := Open(root).Temp()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := os.WriteFile(filepath.Join(dir, "f"), nil, 0o666); err != nil {
+					t.Error(err)
+				}
+				remove()
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestOldTempFileIsSwept(t *testing.T) {
+	d := Open(t.TempDir())
+	if _, err := d.Make("."); err != nil {
+		t.Fatal(err)
+	}
+	old, young := d.Path(tempPrefix+"old"), d.Path(tempPrefix+"young")
+	for _, path := range []string{old, young} {
+		if err := os.WriteFile(path, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	past := time.Now().Add(-2 * tempAge)
+	if err := os.Chtimes(old, past, past); err != nil {
+		t.Fatal(err)
+	}
+	d.Sweep()
+	if _, err := os.Stat(old); err == nil {
+		t.Error("the old one stays")
+	}
+	if _, err := os.Stat(young); err != nil {
+		t.Errorf("the young one: %v", err)
+	}
+}
