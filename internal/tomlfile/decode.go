@@ -1,0 +1,229 @@
+package tomlfile
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// Unmarshaler is a type that reads itself from a value of any kind. It tells
+// every problem that it finds.
+type Unmarshaler interface {
+	UnmarshalTOML(v *Value) []diagnostics.Diagnostic
+}
+
+// At is a value that remembers where it stands.
+type At[T any] struct {
+	Value T
+	Pos   Pos
+	Given bool // the key is there, whether its value was good or not
+}
+
+func (a *At[T]) decode(d *decoder, v *Value) {
+	a.Pos, a.Given = v.Pos(), true
+	d.decode(v, reflect.ValueOf(&a.Value).Elem())
+}
+
+// Entry is one key of a Map.
+type Entry[T any] struct {
+	Name  string
+	Pos   Pos // of the key
+	Value T
+}
+
+// Map is a table with keys of the user's choice, in the order of the document.
+type Map[T any] []Entry[T]
+
+func (m *Map[T]) decode(d *decoder, v *Value) {
+	if v.kind != Table {
+		d.add(v.Expected("a table"))
+		return
+	}
+	*m = make(Map[T], len(v.names))
+	for i, name := range v.names {
+		e := &(*m)[i]
+		child := v.table[name]
+		e.Name, e.Pos = name, child.KeyPos()
+		d.decode(child, reflect.ValueOf(&e.Value).Elem())
+	}
+}
+
+// Decode fills the struct that into points to, by the tags `toml:"key"` of its
+// fields, matched exactly. It tells all problems at once: unknown keys with the
+// nearest known ones, and values of the wrong type with what was expected. What
+// is not in the document keeps its value. Fields may be strings, booleans,
+// integers, floats, structs, slices, string maps, pointers to these, At, Map,
+// *Value, any, and types that are Unmarshalers.
+func (f *File) Decode(into any) []diagnostics.Diagnostic { return f.root.Decode(into) }
+
+// DecodeKnown is Decode for documents of others: keys that into does not know are
+// nobody's problem.
+func (f *File) DecodeKnown(into any) []diagnostics.Diagnostic {
+	d := &decoder{file: f, lax: true}
+	d.decode(f.root, reflect.ValueOf(into).Elem())
+	return d.problems
+}
+
+// Decode is File.Decode for one value.
+func (v *Value) Decode(into any) []diagnostics.Diagnostic {
+	d := &decoder{file: v.file}
+	d.decode(v, reflect.ValueOf(into).Elem())
+	return d.problems
+}
+
+type decoder struct {
+	file     *File
+	lax      bool
+	problems []diagnostics.Diagnostic
+}
+
+// placed are the types of this package that need the decoder itself.
+type placed interface{ decode(d *decoder, v *Value) }
+
+func (d *decoder) add(problems ...diagnostics.Diagnostic) {
+	room := max(0, maxProblems-len(d.problems))
+	d.problems = append(d.problems, problems[:min(room, len(problems))]...)
+}
+
+func (d *decoder) decode(v *Value, into reflect.Value) {
+	switch target := into.Addr().Interface().(type) {
+	case placed:
+		target.decode(d, v)
+		return
+	case Unmarshaler:
+		d.add(target.UnmarshalTOML(v)...)
+		return
+	case **Value:
+		*target = v
+		return
+	}
+	switch into.Kind() {
+	case reflect.Pointer:
+		elem := reflect.New(into.Type().Elem())
+		d.decode(v, elem.Elem())
+		into.Set(elem)
+	case reflect.Struct:
+		d.structure(v, into)
+	case reflect.Slice:
+		d.slice(v, into)
+	case reflect.Map:
+		d.stringMap(v, into)
+	case reflect.Interface:
+		into.Set(reflect.ValueOf(v.scalar))
+	default:
+		d.scalar(v, into)
+	}
+}
+
+func (d *decoder) scalar(v *Value, into reflect.Value) {
+	switch x := v.scalar.(type) {
+	case string:
+		if into.Kind() == reflect.String {
+			into.SetString(x)
+			return
+		}
+	case bool:
+		if into.Kind() == reflect.Bool {
+			into.SetBool(x)
+			return
+		}
+	case int64:
+		if into.CanInt() && into.OverflowInt(x) {
+			d.add(v.Expected("a smaller one"))
+			return
+		}
+		if into.CanInt() {
+			into.SetInt(x)
+			return
+		}
+		if into.CanFloat() {
+			into.SetFloat(float64(x))
+			return
+		}
+	case float64:
+		if into.CanFloat() {
+			into.SetFloat(x)
+			return
+		}
+	}
+	d.add(v.Expected(wanted(into.Kind())))
+}
+
+func wanted(k reflect.Kind) string {
+	switch k {
+	case reflect.String:
+		return String.String()
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	default:
+		return Integer.String()
+	}
+}
+
+func (d *decoder) slice(v *Value, into reflect.Value) {
+	if v.kind != Array {
+		d.add(v.Expected("an array"))
+		return
+	}
+	out := reflect.MakeSlice(into.Type(), len(v.list), len(v.list))
+	for i, elem := range v.list {
+		d.decode(elem, out.Index(i))
+	}
+	into.Set(out)
+}
+
+func (d *decoder) stringMap(v *Value, into reflect.Value) {
+	if v.kind != Table {
+		d.add(v.Expected("a table"))
+		return
+	}
+	out := reflect.MakeMapWithSize(into.Type(), len(v.names))
+	for _, name := range v.names {
+		elem := reflect.New(into.Type().Elem()).Elem()
+		d.decode(v.table[name], elem)
+		out.SetMapIndex(reflect.ValueOf(name).Convert(into.Type().Key()), elem)
+	}
+	into.Set(out)
+}
+
+func (d *decoder) structure(v *Value, into reflect.Value) {
+	if v.kind != Table {
+		d.add(v.Expected("a table"))
+		return
+	}
+	fields, known := fieldsOf(into.Type())
+	for _, name := range v.names {
+		child := v.table[name]
+		if i, ok := fields[name]; ok {
+			d.decode(child, into.Field(i))
+		} else if !d.lax {
+			d.add(child.Unknown(known))
+		}
+	}
+}
+
+// fieldsOf gives the fields of a struct by key, and the keys in order.
+func fieldsOf(t reflect.Type) (fields map[string]int, known []string) {
+	fields = make(map[string]int, t.NumField())
+	for i := range t.NumField() {
+		if key, _, _ := strings.Cut(t.Field(i).Tag.Get("toml"), ","); key != "" && key != "-" {
+			fields[key] = i
+			known = append(known, key)
+		}
+	}
+	return fields, known
+}
+
+// Unknown makes the diagnostic of a key that is none of known.
+func (v *Value) Unknown(known []string) diagnostics.Diagnostic {
+	where := ""
+	if v.parent != nil && v.parent.parent != nil {
+		where = " in " + v.parent.Path()
+	}
+	p := v.KeyPos().Error(RuleUnknownKey, "unknown key %s%s", keyText(v.name), where)
+	p.Hint = diagnostics.Suggest(v.name, known)
+	return p
+}

@@ -1,0 +1,180 @@
+// Package tomlfile reads TOML with the place of every key and value, so that
+// each problem can be told with file, line and column, and changes single values
+// without touching the comments and the order of the rest.
+//
+// Two parsers look at each document: go-toml's gives the places, BurntSushi's
+// gives the values. What either of them refuses is refused, and so are the
+// documents that both accept although TOML forbids them (a table defined by a
+// dotted key and by a header).
+package tomlfile
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// The sizes above which a document is refused, in bytes.
+const (
+	MaxConfig   = 1 << 20
+	MaxManifest = 16 << 20
+)
+
+// The rules of the diagnostics of this package.
+const (
+	RuleSyntax     = "toml_syntax"
+	RuleTooLarge   = "file_too_large"
+	RuleUnknownKey = "unknown_key"
+	RuleWrongType  = "wrong_type"
+)
+
+// maxProblems bounds how many problems of one document are told.
+const maxProblems = 100
+
+// Pos is a place in a file. The zero value is nowhere.
+type Pos struct {
+	File string // as it was given to Parse
+	Line int    // 1-based
+	Col  int    // 1-based, in bytes
+}
+
+// String gives "file:line:col", leaving out what is not known.
+func (p Pos) String() string {
+	return diagnostics.Diagnostic{File: p.File, Line: p.Line, Col: p.Col}.Where()
+}
+
+// Error makes the diagnostic of an error at p.
+func (p Pos) Error(rule, format string, args ...any) diagnostics.Diagnostic {
+	return diagnostics.Diagnostic{
+		File: p.File, Line: p.Line, Col: p.Col,
+		Severity: diagnostics.Error,
+		Message:  fmt.Sprintf(format, args...),
+		Rule:     rule,
+		Source:   diagnostics.Source,
+	}
+}
+
+// Warning makes the diagnostic of a warning at p.
+func (p Pos) Warning(rule, format string, args ...any) diagnostics.Diagnostic {
+	d := p.Error(rule, format, args...)
+	d.Severity = diagnostics.Warning
+	return d
+}
+
+// File is a parsed document. It does not change and is safe for concurrent use.
+type File struct {
+	path  string
+	data  []byte // without byte order mark
+	bom   bool
+	lines []int // offset of the start of each line
+	root  *Value
+	tree  map[string]any
+}
+
+// Parse reads a configuration file of at most MaxConfig bytes. path is what
+// messages call it. The file is nil when there is a problem; keys and values are
+// not checked against any schema. It keeps data, which must not change.
+func Parse(path string, data []byte) (*File, []diagnostics.Diagnostic) {
+	return parse(path, data, MaxConfig)
+}
+
+// ParseManifest is Parse for the manifests and lockfiles of languages, which may
+// have MaxManifest bytes.
+func ParseManifest(path string, data []byte) (*File, []diagnostics.Diagnostic) {
+	return parse(path, data, MaxManifest)
+}
+
+func parse(path string, data []byte, limit int) (*File, []diagnostics.Diagnostic) {
+	if len(data) > limit {
+		d := Pos{File: path}.Error(RuleTooLarge, "the file has %d bytes, expected at most %d", len(data), limit)
+		return nil, []diagnostics.Diagnostic{d}
+	}
+	text, bom := bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
+	f := &File{path: path, data: slices.Clip(text), bom: bom, lines: lineStarts(text)}
+	if d, ok := f.checkText(); !ok {
+		return nil, []diagnostics.Diagnostic{d}
+	}
+	if problems := f.build(); len(problems) > 0 {
+		return nil, problems
+	}
+	if problems := f.fill(); len(problems) > 0 {
+		return nil, problems
+	}
+	return f, nil
+}
+
+func lineStarts(text []byte) []int {
+	starts := make([]int, 1, bytes.Count(text, []byte{'\n'})+1)
+	for i, c := range text {
+		if c == '\n' {
+			starts = append(starts, i+1)
+		}
+	}
+	return starts
+}
+
+// checkText finds what is no text at all, above all UTF-16, of which the parsers
+// would say something about a key.
+func (f *File) checkText() (diagnostics.Diagnostic, bool) {
+	if i := bytes.IndexByte(f.data, 0); i >= 0 {
+		return f.pos(i).Error(RuleSyntax, "a NUL byte; expected UTF-8 text (is the file UTF-16?)"), false
+	}
+	if utf8.Valid(f.data) {
+		return diagnostics.Diagnostic{}, true
+	}
+	i := 0
+	for i < len(f.data) {
+		r, n := utf8.DecodeRune(f.data[i:])
+		if r == utf8.RuneError && n == 1 {
+			break
+		}
+		i += n
+	}
+	return f.pos(i).Error(RuleSyntax, "byte 0x%02x is not valid UTF-8; expected UTF-8 text", f.data[min(i, len(f.data)-1)]), false
+}
+
+// pos gives the place of a byte.
+func (f *File) pos(offset int) Pos {
+	line, found := slices.BinarySearch(f.lines, offset)
+	if !found {
+		line--
+	}
+	return Pos{File: f.path, Line: line + 1, Col: offset - f.lines[line] + 1}
+}
+
+// Path is what messages call the file.
+func (f *File) Path() string { return f.path }
+
+// Root is the table of the whole document.
+func (f *File) Root() *Value { return f.root }
+
+// Tree gives the document as plain values: map[string]any, []any or
+// []map[string]any, string, int64, float64, bool, time.Time. The caller must not
+// change them.
+func (f *File) Tree() map[string]any { return f.tree }
+
+// Lookup gives the value under key, nil when there is none. Elements of arrays
+// are named by their index ("0").
+func (f *File) Lookup(key ...string) *Value {
+	v := f.root
+	for _, k := range key {
+		if v = v.Child(k); v == nil {
+			return nil
+		}
+	}
+	return v
+}
+
+// Pos gives line and column, from 1, of a key or of an array's element, zeros
+// when there is none.
+func (f *File) Pos(key ...string) (line, col int) {
+	v := f.Lookup(key...)
+	if v == nil {
+		return 0, 0
+	}
+	p := v.KeyPos()
+	return p.Line, p.Col
+}
