@@ -84,21 +84,6 @@ func TestLoadOtherVersionOrName(t *testing.T) {
 	}
 }
 
-func TestLoadSpecialFiles(t *testing.T) {
-	d := Open(t.TempDir())
-	if _, err := d.Make("dir"); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mkfifo(d.Path("fifo"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"dir", "fifo"} {
-		if _, err := d.Load(name, 1); !errors.Is(err, ErrAbsent) {
-			t.Errorf("%s: %v, want ErrAbsent", name, err)
-		}
-	}
-}
-
 func TestBadNames(t *testing.T) {
 	d := Open(t.TempDir())
 	for _, name := range []string{"", "/etc/passwd", "../x", "a/../b", "a//b", "a\x00"} {

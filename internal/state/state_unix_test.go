@@ -1,0 +1,24 @@
+//go:build unix
+
+package state
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+)
+
+func TestLoadSpecialFiles(t *testing.T) {
+	d := Open(t.TempDir())
+	if _, err := d.Make("dir"); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(d.Path("fifo"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"dir", "fifo"} {
+		if _, err := d.Load(name, 1); !errors.Is(err, ErrAbsent) {
+			t.Errorf("%s: %v, want ErrAbsent", name, err)
+		}
+	}
+}
