@@ -1,0 +1,32 @@
+package adapters
+
+import "fmt"
+
+// Packages are the names under which package managers know one tool; a manager
+// that has none is left empty.
+type Packages struct {
+	Apt, Dnf, Zypper, Pacman, Apk, Brew string
+	Else                                string // what to do where none of them is
+}
+
+// Hint says how to install the tool with the package manager that env has on its
+// PATH.
+func (p Packages) Hint(env Environ) string {
+	managers := []struct{ tool, install, name string }{
+		{"brew", "brew install", p.Brew},
+		{"apt-get", "apt-get install", p.Apt},
+		{"dnf", "dnf install", p.Dnf},
+		{"zypper", "zypper install", p.Zypper},
+		{"pacman", "pacman -S", p.Pacman},
+		{"apk", "apk add", p.Apk},
+	}
+	for _, m := range managers {
+		if m.name == "" {
+			continue
+		}
+		if _, err := env.LookPath(m.tool); err == nil {
+			return fmt.Sprintf("install it with %q", m.install+" "+m.name)
+		}
+	}
+	return p.Else
+}
