@@ -1,0 +1,101 @@
+package ignore
+
+import "strings"
+
+// pattern is one line of an ignore file. The fields are those of git's dir.c, so
+// that every quirk of git is a quirk here.
+type pattern struct {
+	text     string // without "!", without the "/" at either end
+	literal  int    // how much of text, from its start, has no special character
+	verdict  Verdict
+	dirOnly  bool // a "/" stood at the end
+	nameOnly bool // no other "/": the last component decides
+	suffix   bool // "*" and then nothing special
+}
+
+const special = `*?[\`
+
+func parse(text string) []pattern {
+	text = strings.TrimPrefix(text, "\ufeff")
+	var list []pattern
+	for line := range strings.SplitSeq(text, "\n") {
+		if p, ok := parseLine(line); ok {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+func parseLine(line string) (p pattern, ok bool) {
+	if strings.HasPrefix(line, "#") {
+		return p, false
+	}
+	line, _, _ = strings.Cut(strings.TrimSuffix(line, "\r"), "\x00")
+	line = trimSpaces(line)
+	p.verdict = Ignored
+	if strings.HasPrefix(line, "!") {
+		p.verdict = Included
+		line = line[1:]
+	}
+	p.suffix = strings.HasPrefix(line, "*") && literalLen(line[1:]) == len(line)-1
+	if strings.HasSuffix(line, "/") {
+		p.dirOnly = true
+		line = line[:len(line)-1]
+	}
+	p.nameOnly = !strings.Contains(line, "/")
+	p.text = strings.TrimPrefix(line, "/")
+	p.literal = literalLen(p.text)
+	return p, p.text != ""
+}
+
+func literalLen(s string) int {
+	if i := strings.IndexAny(s, special); i >= 0 {
+		return i
+	}
+	return len(s)
+}
+
+// trimSpaces cuts the spaces at the end off, up to one that a backslash quotes.
+func trimSpaces(s string) string {
+	end := len(s)
+	spaces := false
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case ' ':
+			if !spaces {
+				spaces, end = true, i
+			}
+			continue
+		case '\\':
+			i++
+			if i == len(s) {
+				return s
+			}
+		}
+		spaces, end = false, len(s)
+	}
+	return s[:end]
+}
+
+func (p *pattern) matchName(name string) bool {
+	switch {
+	case p.literal == len(p.text):
+		return name == p.text
+	case p.suffix:
+		return strings.HasSuffix(name, p.text[1:])
+	}
+	// A component has no "/", so that it does not matter what "*" does with one.
+	return wildmatch(p.text, name, false)
+}
+
+func (p *pattern) matchPath(path string) bool {
+	head := p.text[:p.literal]
+	if !strings.HasPrefix(path, head) {
+		return false
+	}
+	if p.literal == len(p.text) {
+		return len(path) == len(head)
+	}
+	// git cuts the literal start off as well, so that "a**/b" is "a" and "**/b".
+	return wildmatch(p.text[p.literal:], path[p.literal:], true)
+}

@@ -1,0 +1,136 @@
+package ignore
+
+import "strings"
+
+// maxSteps bounds what matching one pattern against one path may cost; a hostile
+// pattern ("**/**/**/…") has exponential cost without. One that runs out of steps
+// matches nothing.
+const maxSteps = 100_000
+
+type outcome int8
+
+const (
+	noMatch outcome = iota
+	match
+	abortAll        // no other position of any "*" can help
+	abortToStarStar // only another position of a "**" can help
+)
+
+// matcher is git's wildmatch.c. With paths set, "*", "?" and "[" do not match a
+// slash and "**" means any number of components.
+type matcher struct {
+	paths bool
+	steps int
+}
+
+func wildmatch(pattern, text string, paths bool) bool {
+	m := matcher{paths: paths, steps: maxSteps}
+	return m.run(pattern, 0, text) == match
+}
+
+// run matches pattern[p:] against text; what stands before p tells whether a
+// "**" there starts a component.
+func (m *matcher) run(pattern string, p int, text string) outcome {
+	for ; p < len(pattern); p++ {
+		if m.steps--; m.steps < 0 {
+			return abortAll
+		}
+		c := pattern[p]
+		if text == "" && c != '*' {
+			return abortAll
+		}
+		switch c {
+		case '*':
+			return m.star(pattern, p, text)
+		case '?':
+			if m.paths && text[0] == '/' {
+				return noMatch
+			}
+		case '[':
+			end, hit, ok := class(pattern, p+1, text[0])
+			if !ok {
+				return abortAll
+			}
+			if !hit || m.paths && text[0] == '/' {
+				return noMatch
+			}
+			p = end
+		default:
+			if c == '\\' {
+				if p++; p == len(pattern) {
+					return noMatch
+				}
+				c = pattern[p]
+			}
+			if text[0] != c {
+				return noMatch
+			}
+		}
+		text = text[1:]
+	}
+	if text != "" {
+		return noMatch
+	}
+	return match
+}
+
+// star matches from the "*" at pattern[p] on.
+func (m *matcher) star(pattern string, p int, text string) outcome {
+	first := p
+	for p < len(pattern) && pattern[p] == '*' {
+		p++
+	}
+	rest := pattern[p:]
+	slashes := !m.paths
+	if m.paths && p-first > 1 && (first == 0 || pattern[first-1] == '/') &&
+		(rest == "" || rest[0] == '/' || strings.HasPrefix(rest, `\/`)) {
+		// "foo/**/bar" matches "foo/bar" as well: try "**/" as nothing at all.
+		if strings.HasPrefix(rest, "/") && m.run(pattern, p+1, text) == match {
+			return match
+		}
+		slashes = true
+	}
+	if rest == "" {
+		if !slashes && strings.Contains(text, "/") {
+			return abortToStarStar
+		}
+		return match
+	}
+	if !slashes && rest[0] == '/' {
+		// A single "*" before a slash is the rest of this component.
+		i := strings.IndexByte(text, '/')
+		if i < 0 {
+			return abortAll
+		}
+		return m.run(pattern, p+1, text[i+1:])
+	}
+	return m.tryAll(pattern, p, text, slashes)
+}
+
+// tryAll lets a "*" that ends before pattern[p] match ever more of text.
+func (m *matcher) tryAll(pattern string, p int, text string, slashes bool) outcome {
+	literal := strings.IndexByte(special, pattern[p]) < 0
+	for text != "" {
+		if literal {
+			i := strings.IndexByte(text, pattern[p])
+			if !slashes {
+				if s := strings.IndexByte(text, '/'); s >= 0 && (i < 0 || s < i) {
+					return abortToStarStar
+				}
+			}
+			if i < 0 {
+				return abortAll
+			}
+			text = text[i:]
+		}
+		got := m.run(pattern, p, text)
+		if got == match || got == abortAll || got == abortToStarStar && !slashes {
+			return got
+		}
+		if got == noMatch && !slashes && text[0] == '/' {
+			return abortToStarStar
+		}
+		text = text[1:]
+	}
+	return abortAll
+}
