@@ -88,3 +88,15 @@ func TestClosure(t *testing.T) {
 		t.Errorf("closure = %v, want %v", got, want)
 	}
 }
+
+func TestComponents(t *testing.T) {
+	g := New(5)
+	g.AddEdge(1, 0) // 0 waits for 1, 1 for 2, 2 for 1
+	g.AddEdge(2, 1)
+	g.AddEdge(1, 2)
+	g.AddEdge(4, 2)
+	want := [][]int{{4}, {1, 2}, {0}, {3}}
+	if got := g.Components(); !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("components = %v, want %v", got, want)
+	}
+}
