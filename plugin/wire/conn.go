@@ -1,0 +1,91 @@
+package wire
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/creachadair/jrpc2/channel"
+)
+
+// Conn carries bodies in Content-Length frames over a pair of streams. It is a
+// channel.Channel of jrpc2 and looks into no body. Recv is for one goroutine, the
+// other methods are safe for concurrent use.
+type Conn struct {
+	limits Limits
+	br     *bufio.Reader
+	in     io.Closer
+	out    io.WriteCloser
+	once   sync.Once
+
+	writing sync.Mutex // one frame at a time
+	buf     []byte
+}
+
+var _ channel.Channel = (*Conn)(nil)
+
+// NewConn makes a Conn that reads from in, writes to out, and closes both.
+func NewConn(in io.ReadCloser, out io.WriteCloser, l Limits) *Conn {
+	l = l.withDefaults()
+	return &Conn{limits: l, br: bufio.NewReaderSize(in, max(l.Header+1, 16<<10)), in: in, out: out}
+}
+
+// Close closes both streams, which ends a Recv or Send that waits for them.
+func (c *Conn) Close() error {
+	c.once.Do(func() {
+		c.out.Close()
+		c.in.Close()
+	})
+	return nil
+}
+
+// Recv gives the next body. The error is io.EOF where the stream ends between two
+// frames, wraps io.ErrUnexpectedEOF where it ends inside one and ErrMalformed
+// where there is no frame, and is channel.ErrClosed after Close.
+func (c *Conn) Recv() ([]byte, error) {
+	body, err := readFrame(c.br, c.limits)
+	return body, closedError(err)
+}
+
+// Send writes one body as a frame. The error is ErrSendTimeout if that took
+// longer than Limits.Send, and wraps ErrTooLarge if nothing was written since the
+// body is over Limits.Body.
+func (c *Conn) Send(body []byte) error {
+	if len(body) > c.limits.Body {
+		return fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(body), c.limits.Body)
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	c.buf = appendFrame(c.buf[:0], body)
+	err := c.write()
+	if cap(c.buf) > 1<<20 {
+		c.buf = nil
+	}
+	return err
+}
+
+func (c *Conn) write() error {
+	var late atomic.Bool
+	timer := time.AfterFunc(c.limits.Send, func() {
+		late.Store(true)
+		c.Close()
+	})
+	_, err := c.out.Write(c.buf)
+	timer.Stop()
+	if err != nil && late.Load() {
+		return ErrSendTimeout
+	}
+	return closedError(err)
+}
+
+func closedError(err error) error {
+	if errors.Is(err, fs.ErrClosed) || errors.Is(err, io.ErrClosedPipe) {
+		return channel.ErrClosed
+	}
+	return err
+}

@@ -1,0 +1,105 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// preview is how much of foreign bytes a message quotes.
+const preview = 60
+
+// readFrame gives the body of the next frame. The error is io.EOF only where the
+// stream ends between two frames; an end elsewhere is io.ErrUnexpectedEOF.
+func readFrame(br *bufio.Reader, l Limits) ([]byte, error) {
+	length, err := readHeader(br, l)
+	if err != nil {
+		return nil, err
+	}
+	var body bytes.Buffer
+	// The buffer grows with what arrives, never with what was promised.
+	body.Grow(min(length, 64<<10))
+	n, err := io.CopyN(&body, br, int64(length))
+	if err == io.EOF {
+		return nil, fmt.Errorf("%w after %d of %d bytes of a body", io.ErrUnexpectedEOF, n, length)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return body.Bytes(), nil
+}
+
+// readHeader reads a header block and gives the length that it announces.
+func readHeader(br *bufio.Reader, l Limits) (int, error) {
+	length, seen := -1, 0
+	for {
+		line, err := readLine(br, seen == 0)
+		if seen += len(line); seen > l.Header {
+			return 0, fmt.Errorf("%w: a header of more than %d bytes", ErrMalformed, l.Header)
+		}
+		if err != nil {
+			return 0, err
+		}
+		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+		if len(line) == 0 {
+			break
+		}
+		n, isLength, err := parseLine(line, l.Body)
+		switch {
+		case err != nil:
+			return 0, err
+		case isLength && length >= 0:
+			return 0, fmt.Errorf("%w: two Content-Length headers in one frame", ErrMalformed)
+		case isLength:
+			length = n
+		}
+	}
+	if length < 0 {
+		return 0, fmt.Errorf("%w: a header without Content-Length", ErrMalformed)
+	}
+	return length, nil
+}
+
+// readLine gives a header line with its end, valid until the next read. The
+// buffer of br is larger than a header may be, so a full one is too much.
+func readLine(br *bufio.Reader, first bool) ([]byte, error) {
+	line, err := br.ReadSlice('\n')
+	switch {
+	case err == io.EOF && first && len(line) == 0:
+		return nil, io.EOF
+	case err == io.EOF:
+		return line, fmt.Errorf("%w inside a header, after %.*q", io.ErrUnexpectedEOF, preview, line)
+	}
+	return line, err
+}
+
+// parseLine reads one header line; only Content-Length means anything.
+func parseLine(line []byte, maxBody int) (n int, isLength bool, err error) {
+	name, value, ok := bytes.Cut(line, []byte(":"))
+	if !ok {
+		return 0, false, fmt.Errorf("%w: expected \"Content-Length: N\", got %.*q", ErrMalformed, preview, line)
+	}
+	if !bytes.EqualFold(bytes.TrimSpace(name), []byte("content-length")) {
+		return 0, false, nil
+	}
+	value = bytes.TrimSpace(value)
+	u, err := strconv.ParseUint(string(value), 10, 31)
+	switch {
+	case errors.Is(err, strconv.ErrRange) || err == nil && int(u) > maxBody:
+		return 0, false, fmt.Errorf("%w: a body of %.*s bytes, at most %d", ErrMalformed, preview, value, maxBody)
+	case err != nil:
+		return 0, false, fmt.Errorf("%w: a Content-Length of %.*q, expected decimal digits", ErrMalformed, preview, value)
+	}
+	return int(u), true, nil
+}
+
+// appendFrame appends the frame of body to dst.
+func appendFrame(dst, body []byte) []byte {
+	dst = append(dst, "Content-Length: "...)
+	dst = strconv.AppendInt(dst, int64(len(body)), 10)
+	dst = append(dst, "\r\n\r\n"...)
+	return append(dst, body...)
+}

@@ -1,0 +1,109 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// The methods of the adapter protocol v1.
+const (
+	MethodInitialize  = "initialize"
+	MethodDetect      = "detect"
+	MethodToolchain   = "requiredToolchain"
+	MethodFingerprint = "resolvedToolchainFingerprint"
+	MethodInstall     = "install"
+	MethodDiagnostics = "parseDiagnostics"
+	MethodShutdown    = "shutdown"
+
+	// Additions, each the name of the capability that says it is there.
+	MethodTasks        = "tasks"
+	MethodLinks        = "links"
+	MethodInstallScope = "install_scope"
+
+	// Notifications: from the plugin, and to it.
+	NotifyLog    = "notifications/log"
+	NotifyCancel = "$/cancel"
+)
+
+// The error codes of JSON-RPC and of the adapter protocol.
+const (
+	CodeParse          = -32700
+	CodeInvalidRequest = -32600
+	CodeMethodNotFound = -32601
+	CodeInvalidParams  = -32602
+	CodeInternal       = -32603
+
+	CodeInstallFailed = 2001 // data InstallData
+	CodeToolchain     = 2002 // data ToolchainData: the file that pins one is unreadable
+	CodeIO            = 2003 // data IOData
+	CodePlugin        = 2099 // data PluginData: anything else
+)
+
+// Initialize is the params of initialize. Its result is an adapters.Manifest.
+type Initialize struct {
+	ProtocolVersion int    `json:"protocol_version"`
+	BentoVersion    string `json:"bento_version"`
+}
+
+// Dir is the params of the methods that ask about a directory.
+type Dir struct {
+	Dir string `json:"dir"` // absolute
+}
+
+// Detected is the result of detect.
+type Detected struct {
+	Matches bool `json:"matches"`
+}
+
+// Diagnosed is the result of parseDiagnostics.
+type Diagnosed struct {
+	Diagnostics []diagnostics.Diagnostic `json:"diagnostics"`
+}
+
+// Cancel is the params of $/cancel.
+type Cancel struct {
+	ID int64 `json:"id"` // of the request that nobody waits for any more
+}
+
+// InstallData is the data of CodeInstallFailed.
+type InstallData struct {
+	ExitStatus int    `json:"exit_status"`
+	Command    string `json:"command"`
+}
+
+// ToolchainData is the data of CodeToolchain.
+type ToolchainData struct {
+	File   string `json:"file"`
+	Reason string `json:"reason"`
+}
+
+// IOData is the data of CodeIO.
+type IOData struct {
+	Path  string `json:"path"`
+	Errno int    `json:"errno"`
+}
+
+// PluginData is the data of CodePlugin.
+type PluginData struct {
+	Detail string `json:"detail"`
+	// MissingTool is the executable that is not installed, if that is the error,
+	// and Hint how to get it.
+	MissingTool string `json:"missing_tool,omitempty"`
+	Hint        string `json:"hint,omitempty"`
+}
+
+// RPCError is the error of a JSON-RPC response.
+type RPCError struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+func (e *RPCError) Error() string { return fmt.Sprintf("error %d: %s", e.Code, e.Message) }
+
+func errorShape() *Shape {
+	return Record(Must("code", Int(math.MinInt32)), May("message", Text(64<<10)), May("data", nil))
+}

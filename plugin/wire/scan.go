@@ -1,0 +1,269 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+)
+
+// scanner walks over JSON text once. It knows no more than the grammar, and asks
+// a Shape, where it has one, what it expected to find.
+type scanner struct {
+	data   []byte
+	pos    int
+	depth  int // how much deeper values may nest
+	values int // how many more values a Shape may take
+}
+
+// syntax is the error of text that is no JSON. It wraps ErrMalformed.
+func (s *scanner) syntax(expected string) error {
+	if s.pos >= len(s.data) {
+		return fmt.Errorf("%w: the JSON ends where %s was expected", ErrMalformed, expected)
+	}
+	return fmt.Errorf("%w: no JSON at byte %d: expected %s, got %.*q", ErrMalformed, s.pos, expected, preview/2, s.data[s.pos:])
+}
+
+// peek skips white space and gives the next byte, 0 at the end.
+func (s *scanner) peek() byte {
+	for s.pos < len(s.data) {
+		switch c := s.data[s.pos]; c {
+		case ' ', '\t', '\r', '\n':
+			s.pos++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// value passes over one value of any kind.
+func (s *scanner) value() error { return s.shaped(nil) }
+
+// shaped passes over one value that must have the shape sh, if there is one.
+func (s *scanner) shaped(sh *Shape) error {
+	c := s.peek()
+	if err := sh.accepts(s, c); err != nil {
+		return err
+	}
+	start := s.pos
+	switch {
+	case c == '{':
+		return s.nested(sh, (*scanner).object)
+	case c == '[':
+		return s.nested(sh, (*scanner).array)
+	case c == '"':
+		if err := s.str(); err != nil {
+			return err
+		}
+	case c == '-' || '0' <= c && c <= '9':
+		if err := s.number(); err != nil {
+			return err
+		}
+	default:
+		if err := s.literal(c); err != nil {
+			return err
+		}
+	}
+	return sh.judge(s.data[start:s.pos])
+}
+
+func (s *scanner) nested(sh *Shape, inside func(*scanner, *Shape) error) error {
+	if s.depth--; s.depth < 0 {
+		return fmt.Errorf("%w: JSON nested too deep", ErrMalformed)
+	}
+	s.pos++
+	err := inside(s, sh)
+	s.depth++
+	return err
+}
+
+// object passes over the rest of an object.
+func (s *scanner) object(sh *Shape) error {
+	seen := members{of: sh}
+	err := s.list('}', func(int) error {
+		key, err := s.key()
+		if err != nil {
+			return err
+		}
+		member, err := seen.next(key)
+		if err != nil {
+			return err
+		}
+		return under(key, s.shaped(member))
+	})
+	if err != nil {
+		return err
+	}
+	return seen.complete()
+}
+
+// array passes over the rest of an array.
+func (s *scanner) array(sh *Shape) error {
+	return s.list(']', func(i int) error {
+		elem, err := sh.element(i)
+		if err != nil {
+			return err
+		}
+		return at(i, s.shaped(elem))
+	})
+}
+
+// list passes over items with commas between them, and the end.
+func (s *scanner) list(end byte, item func(i int) error) error {
+	if s.peek() == end {
+		s.pos++
+		return nil
+	}
+	for i := 0; ; i++ {
+		if err := item(i); err != nil {
+			return err
+		}
+		switch s.peek() {
+		case ',':
+			s.pos++
+		case end:
+			s.pos++
+			return nil
+		default:
+			return s.syntax(fmt.Sprintf("',' or '%c'", end))
+		}
+	}
+}
+
+// key passes over the name of a member and its colon, and gives the name.
+func (s *scanner) key() ([]byte, error) {
+	if s.peek() != '"' {
+		return nil, s.syntax("a name in quotes")
+	}
+	start := s.pos
+	if err := s.str(); err != nil {
+		return nil, err
+	}
+	name := s.data[start:s.pos]
+	if s.peek() != ':' {
+		return nil, s.syntax("':'")
+	}
+	s.pos++
+	return unquote(name), nil
+}
+
+// unquote gives the text of a string that the scanner has passed over.
+func unquote(quoted []byte) []byte {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return quoted[1 : len(quoted)-1]
+	}
+	var text string
+	if json.Unmarshal(quoted, &text) != nil {
+		return nil // cannot be: it is valid
+	}
+	return []byte(text)
+}
+
+// str passes over a string.
+func (s *scanner) str() error {
+	for s.pos++; s.pos < len(s.data); s.pos++ {
+		switch c := s.data[s.pos]; {
+		case c == '"':
+			s.pos++
+			return nil
+		case c == '\\':
+			if err := s.escape(); err != nil {
+				return err
+			}
+		case c < ' ':
+			return s.syntax("an escape for a control character")
+		}
+	}
+	return s.syntax("'\"'")
+}
+
+// escape passes over an escape but for its last byte.
+func (s *scanner) escape() error {
+	if s.pos++; s.pos >= len(s.data) {
+		return s.syntax("an escape")
+	}
+	switch s.data[s.pos] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return nil
+	case 'u':
+		for range 4 {
+			if s.pos++; s.pos >= len(s.data) || !isHex(s.data[s.pos]) {
+				return s.syntax("four hexadecimal digits")
+			}
+		}
+		return nil
+	}
+	return s.syntax("an escape")
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+// number passes over a number.
+func (s *scanner) number() error {
+	if s.data[s.pos] == '-' {
+		s.pos++
+	}
+	if s.pos < len(s.data) && s.data[s.pos] == '0' {
+		s.pos++
+	} else if !s.digits() {
+		return s.syntax("a digit")
+	}
+	if s.skip('.') && !s.digits() {
+		return s.syntax("a digit")
+	}
+	if s.skip('e') || s.skip('E') {
+		if !s.skip('+') {
+			s.skip('-')
+		}
+		if !s.digits() {
+			return s.syntax("a digit")
+		}
+	}
+	return nil
+}
+
+func (s *scanner) digits() bool {
+	start := s.pos
+	for s.pos < len(s.data) && '0' <= s.data[s.pos] && s.data[s.pos] <= '9' {
+		s.pos++
+	}
+	return s.pos > start
+}
+
+func (s *scanner) skip(c byte) bool {
+	if s.pos < len(s.data) && s.data[s.pos] == c {
+		s.pos++
+		return true
+	}
+	return false
+}
+
+// literal passes over true, false or null, of which c is the first byte.
+func (s *scanner) literal(c byte) error {
+	for _, word := range [...]string{"true", "false", "null"} {
+		if word[0] == c && bytes.HasPrefix(s.data[s.pos:], []byte(word)) {
+			s.pos += len(word)
+			return nil
+		}
+	}
+	return s.syntax("a value")
+}
+
+// end tells that nothing but white space follows.
+func (s *scanner) end() error {
+	if s.peek(); s.pos < len(s.data) {
+		return s.syntax("the end")
+	}
+	return nil
+}
+
+// checkText refuses what is no UTF-8.
+func checkText(body []byte) error {
+	if !utf8.Valid(body) {
+		return fmt.Errorf("%w: invalid UTF-8", ErrMalformed)
+	}
+	return nil
+}

@@ -1,0 +1,273 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Shape says what a JSON value has to look like, and how much of it there may be,
+// before it is decoded. Shapes are values: methods give changed copies. A nil
+// *Shape stands for anything.
+type Shape struct {
+	want   string // for people: "a string"
+	starts string // the first bytes that such a value can have
+	max    int    // bytes of a string, elements of a list, members of a table
+	null   bool
+	test   func(text string) bool
+	low    int64
+	fields []Field
+	elem   *Shape // of a list or a table
+}
+
+// Field is one member of a record.
+type Field struct {
+	Name  string
+	Shape *Shape
+	Must  bool // be there
+}
+
+// MaxValues is how many values of known shape Decode takes in one answer.
+const MaxValues = 200_000
+
+const digits = "-0123456789"
+
+// Bool is true or false.
+func Bool() *Shape { return &Shape{want: "true or false", starts: "tf"} }
+
+// Int is an integer from low to the largest int32.
+func Int(low int64) *Shape {
+	return &Shape{want: fmt.Sprintf("an integer from %d to %d", low, math.MaxInt32), starts: digits, low: low}
+}
+
+// Text is a string of at most limit bytes.
+func Text(limit int) *Shape { return &Shape{want: "a string", starts: `"`, max: limit} }
+
+// List is an array of at most limit values.
+func List(limit int, elem *Shape) *Shape {
+	return &Shape{want: "an array", starts: "[", max: limit, elem: elem}
+}
+
+// Table is an object with at most limit members of free names.
+func Table(limit int, elem *Shape) *Shape {
+	return &Shape{want: "an object", starts: "{", max: limit, elem: elem}
+}
+
+// Record is an object of known members; others are passed over.
+func Record(fields ...Field) *Shape {
+	return &Shape{want: "an object", starts: "{", fields: fields}
+}
+
+// Must is a member that has to be there.
+func Must(name string, sh *Shape) Field { return Field{Name: name, Shape: sh, Must: true} }
+
+// May is a member that can be left out, or null.
+func May(name string, sh *Shape) Field { return Field{Name: name, Shape: sh.OrNull()} }
+
+// OrNull is the shape, or null.
+func (sh *Shape) OrNull() *Shape {
+	if sh == nil {
+		return nil
+	}
+	c := *sh
+	c.null = true
+	c.want += " or null"
+	return &c
+}
+
+// That is a string that also passes test; want says in words which do.
+func (sh *Shape) That(want string, test func(text string) bool) *Shape {
+	c := *sh
+	c.want, c.test = want, test
+	return &c
+}
+
+// ShapeError is the error of a value that has not the shape it must have.
+type ShapeError struct {
+	Path string // "default_tasks[2].run", "" for the value itself
+	Want string
+	Got  string
+}
+
+func (e *ShapeError) Error() string {
+	text := fmt.Sprintf("expected %s, got %s", e.Want, e.Got)
+	if e.Path == "" {
+		return text
+	}
+	return e.Path + ": " + text
+}
+
+// Decode decodes raw, a JSON value, into the value that into points to, if it has
+// the shape sh. The error wraps *ShapeError, or ErrMalformed for what is no JSON.
+func Decode(raw []byte, sh *Shape, into any) error {
+	s := scanner{data: raw, depth: math.MaxInt16, values: MaxValues}
+	if err := s.shaped(sh); err != nil {
+		return err
+	}
+	if err := s.end(); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return &ShapeError{Want: "an answer of its type", Got: err.Error()}
+	}
+	return nil
+}
+
+// accepts looks at the first byte of a value.
+func (sh *Shape) accepts(s *scanner, c byte) error {
+	if sh == nil {
+		return nil
+	}
+	if s.values--; s.values < 0 {
+		return &ShapeError{Want: fmt.Sprintf("at most %d values", MaxValues), Got: "more"}
+	}
+	if sh.null && c == 'n' || strings.IndexByte(sh.starts, c) >= 0 {
+		return nil
+	}
+	return &ShapeError{Want: sh.want, Got: kindOf(c)}
+}
+
+func kindOf(c byte) string {
+	switch c {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "true or false"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}
+
+// judge looks at the whole of a string, number or literal.
+func (sh *Shape) judge(raw []byte) error {
+	switch {
+	case sh == nil || raw[0] == 'n':
+		return nil
+	case raw[0] == '"':
+		return sh.judgeText(raw)
+	case sh.starts == digits:
+		n, err := strconv.ParseInt(string(raw), 10, 32)
+		if err != nil || n < sh.low {
+			return &ShapeError{Want: sh.want, Got: fmt.Sprintf("%.*s", preview, raw)}
+		}
+	}
+	return nil
+}
+
+func (sh *Shape) judgeText(raw []byte) error {
+	if len(raw)-2 > sh.max || sh.test != nil {
+		text := unquote(raw)
+		if len(text) > sh.max {
+			return &ShapeError{Want: fmt.Sprintf("at most %d bytes", sh.max), Got: strconv.Itoa(len(text))}
+		}
+		if sh.test != nil && !sh.test(string(text)) {
+			return &ShapeError{Want: sh.want, Got: fmt.Sprintf("%.*q", preview, text)}
+		}
+	}
+	return nil
+}
+
+// element gives the shape of the element with index i.
+func (sh *Shape) element(i int) (*Shape, error) {
+	if sh == nil {
+		return nil, nil
+	}
+	if i >= sh.max {
+		return nil, &ShapeError{Want: fmt.Sprintf("at most %d elements", sh.max), Got: "more"}
+	}
+	return sh.elem, nil
+}
+
+// members are those of one object, as far as it has been read.
+type members struct {
+	of   *Shape
+	n    int
+	seen uint64 // bit i is fields[i]
+}
+
+// next gives the shape of the member with this name.
+func (m *members) next(name []byte) (*Shape, error) {
+	if m.of == nil {
+		return nil, nil
+	}
+	if m.n++; m.of.elem != nil && m.n > m.of.max {
+		return nil, &ShapeError{Want: fmt.Sprintf("at most %d members", m.of.max), Got: "more"}
+	}
+	for i, f := range m.of.fields {
+		if f.Name != string(name) {
+			continue
+		}
+		if m.seen&(1<<i) != 0 {
+			return nil, under(name, &ShapeError{Want: "one value", Got: "two"})
+		}
+		m.seen |= 1 << i
+		return f.Shape, nil
+	}
+	return m.of.elem, nil
+}
+
+// complete tells whether all that must be there was.
+func (m *members) complete() error {
+	if m.of == nil {
+		return nil
+	}
+	for i, f := range m.of.fields {
+		if f.Must && m.seen&(1<<i) == 0 {
+			return under([]byte(f.Name), &ShapeError{Want: f.Shape.wanted(), Got: "nothing"})
+		}
+	}
+	return nil
+}
+
+func (sh *Shape) wanted() string {
+	if sh == nil {
+		return "a value"
+	}
+	return sh.want
+}
+
+// under puts the name of a member in front of the path in err.
+func under(name []byte, err error) error {
+	var wrong *ShapeError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	step := string(name)
+	if !plainName(step) {
+		step = fmt.Sprintf("%.*q", preview, name)
+	}
+	return &ShapeError{Path: join(step, wrong.Path), Want: wrong.Want, Got: wrong.Got}
+}
+
+// at puts an index in front of the path in err.
+func at(i int, err error) error {
+	var wrong *ShapeError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	return &ShapeError{Path: join("["+strconv.Itoa(i)+"]", wrong.Path), Want: wrong.Want, Got: wrong.Got}
+}
+
+func join(step, path string) string {
+	if path == "" || path[0] == '[' {
+		return step + path
+	}
+	return step + "." + path
+}
+
+func plainName(name string) bool {
+	for _, c := range []byte(name) {
+		if !(c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z') {
+			return false
+		}
+	}
+	return name != "" && len(name) <= preview
+}
