@@ -1,0 +1,82 @@
+package git
+
+import (
+	"bytes"
+	"slices"
+	"sort"
+)
+
+// Files is a list of paths that git tracks, sorted bytewise. Nil is an empty one.
+// It is immutable.
+type Files struct {
+	text   []byte // holds the paths
+	at     []span // where in text
+	prefix string // cut off each: "" or "a/b/"
+}
+
+type span struct {
+	off, len uint32
+	link     bool // another repository: a submodule
+}
+
+// Len is the number of paths.
+func (f *Files) Len() int {
+	if f == nil {
+		return 0
+	}
+	return len(f.at)
+}
+
+// Path gives the path i.
+func (f *Files) Path(i int) string { return string(f.bytes(i)) }
+
+// Has tells whether path is a tracked file or link.
+func (f *Files) Has(path string) bool {
+	i := f.search(path)
+	return i < f.Len() && !f.at[i].link && string(f.bytes(i)) == path
+}
+
+// HasLink tells whether path is the directory of a submodule.
+func (f *Files) HasLink(path string) bool {
+	i := f.search(path)
+	return i < f.Len() && f.at[i].link && string(f.bytes(i)) == path
+}
+
+// HasIn tells whether anything below the directory dir is tracked.
+func (f *Files) HasIn(dir string) bool {
+	dir += "/"
+	i := f.search(dir)
+	return i < f.Len() && bytes.HasPrefix(f.bytes(i), []byte(dir))
+}
+
+// Below gives the paths inside the directory dir, relative to it; "" gives all.
+func (f *Files) Below(dir string) *Files {
+	if f == nil || dir == "" {
+		return f
+	}
+	from, to := f.search(dir+"/"), f.search(dir+"0") // "0" comes right after "/"
+	return &Files{text: f.text, at: f.at[from:to], prefix: f.prefix + dir + "/"}
+}
+
+func (f *Files) bytes(i int) []byte {
+	s := f.at[i]
+	return f.text[int(s.off)+len(f.prefix) : s.off+s.len]
+}
+
+// search gives the first position whose path is not before path.
+func (f *Files) search(path string) int {
+	return sort.Search(f.Len(), func(i int) bool { return string(f.bytes(i)) >= path })
+}
+
+// sorted makes the list of spans of text ready for search: in order, and each path
+// once (an unmerged one is there up to three times).
+func sorted(text []byte, at []span) *Files {
+	f := &Files{text: text, at: at}
+	get := func(s span) []byte { return text[s.off : s.off+s.len] }
+	order := func(a, b span) int { return bytes.Compare(get(a), get(b)) }
+	if !slices.IsSortedFunc(at, order) {
+		slices.SortStableFunc(at, order)
+	}
+	f.at = slices.CompactFunc(at, func(a, b span) bool { return order(a, b) == 0 })
+	return f
+}

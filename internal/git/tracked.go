@@ -1,0 +1,100 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxIndex bounds the index file in bytes: some ten million files.
+const maxIndex = 1 << 30
+
+// maxConfig bounds the configuration file in bytes.
+const maxConfig = 16 << 20
+
+// ErrUnread is the error of Tracked when only git itself can tell.
+var ErrUnread = errors.New("the index needs git to be read")
+
+// Tracked reads which paths git tracks, relative to the top level, from the index
+// file. It is ErrUnread for a split or a sparse index: then AskTracked knows.
+// The list is empty when there is no index yet.
+func (r *Repo) Tracked() (*Files, error) {
+	data, err := readBounded(r.IndexFile(), maxIndex)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	size, err := r.hashSize()
+	if err != nil {
+		return nil, err
+	}
+	files, err := parseIndex(data, size)
+	if errors.Is(err, errForeign) {
+		return nil, fmt.Errorf("%q: %w", r.IndexFile(), ErrUnread)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("git index %q: %w", r.IndexFile(), err)
+	}
+	return files, nil
+}
+
+// AskTracked is Tracked by way of "git ls-files", for every kind of index.
+func (r *Repo) AskTracked(ctx context.Context) (*Files, error) {
+	out, err := r.run(ctx, "ls-files", "-s", "-z")
+	if err != nil {
+		return nil, err
+	}
+	return parseList(out)
+}
+
+// parseList reads "MODE SP OBJECT SP STAGE TAB PATH NUL" …
+func parseList(out []byte) (*Files, error) {
+	var at []span
+	for pos := 0; pos < len(out); {
+		n := bytes.IndexByte(out[pos:], 0)
+		if n < 0 {
+			return nil, fmt.Errorf("git ls-files: no NUL at the end of %q", out[pos:])
+		}
+		tab := bytes.IndexByte(out[pos:pos+n], '\t')
+		if tab < 0 || tab+1 == n {
+			return nil, fmt.Errorf("git ls-files: no path in %q", out[pos:pos+n])
+		}
+		link := bytes.HasPrefix(out[pos:], []byte("160000 "))
+		at = append(at, span{off: uint32(pos + tab + 1), len: uint32(n - tab - 1), link: link})
+		pos += n + 1
+	}
+	return sorted(out, at), nil
+}
+
+// hashSize gives the size of object names, which the index does not tell.
+func (r *Repo) hashSize() (int, error) {
+	config, err := readBounded(filepath.Join(r.common, "config"), maxConfig)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	for line := range strings.Lines(strings.ToLower(string(config))) {
+		key, value, _ := strings.Cut(line, "=")
+		if strings.HasSuffix(strings.TrimSpace(key), "objectformat") && strings.Trim(value, " \t\r\n\"") == "sha256" {
+			return 32, nil
+		}
+	}
+	return 20, nil
+}
+
+func readBounded(path string, limit int64) ([]byte, error) {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() || fi.Size() > limit {
+		return nil, fmt.Errorf("%q: not a regular file of at most %d bytes", path, limit)
+	}
+	return os.ReadFile(path)
+}
