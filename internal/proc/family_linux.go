@@ -1,0 +1,130 @@
+package proc
+
+import (
+	"os"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const rssUnit = 1 << 10
+
+func sysProcAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// family is what this process knows of its children.
+//
+// Orphans of every child come to the one process that reaps them, and by then
+// nothing but the mark tells whose they are. So this is state of the process, not
+// of a value in it.
+type family struct {
+	mu        sync.Mutex
+	reaper    bool
+	leaders   map[int]bool // children of Start that are not reaped
+	strangers map[int]bool // children that were there before the first Start
+	marks     uint64       // given out
+}
+
+var kin family
+
+// start forks with the mark set, and makes the child known before anybody can take
+// it for an orphan.
+func (p *Process) start(attr *os.ProcAttr) (err error) {
+	kin.mu.Lock()
+	defer kin.mu.Unlock()
+	kin.adopt()
+	kin.marks++
+	mark := uint64(os.Getpid())<<32 | kin.marks&(1<<32-1)
+	unmark, ok := setMark(mark)
+	if ok {
+		p.mark = mark
+		defer unmark()
+	}
+	p.proc, err = os.StartProcess(p.spec.Argv[0], p.spec.Argv, attr)
+	if err == nil {
+		kin.leaders[p.proc.Pid] = true
+	}
+	return err
+}
+
+// adopt makes this process the reaper of its descendants. Where the kernel refuses,
+// a descendant that leaves its group is lost to us.
+func (k *family) adopt() {
+	if k.reaper {
+		return
+	}
+	k.reaper = true
+	k.leaders, k.strangers = map[int]bool{}, map[int]bool{}
+	for _, pid := range children(os.Getpid()) {
+		k.strangers[pid] = true
+	}
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+}
+
+// await waits for the child to exit and leaves it unreaped.
+func await(proc *os.Process) *os.ProcessState {
+	for {
+		err := unix.Waitid(unix.P_PID, proc.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			return nil
+		}
+	}
+}
+
+// forget reaps the child.
+func (p *Process) forget() *os.ProcessState {
+	kin.mu.Lock()
+	defer kin.mu.Unlock()
+	delete(kin.leaders, p.proc.Pid)
+	state, _ := p.proc.Wait() // it has exited
+	return state
+}
+
+// left gives the living descendants of the child, without itself.
+func (p *Process) left() []descendant {
+	var found []descendant
+	if !p.gone() {
+		found = appendDescendants(found, p.proc.Pid, 0)
+	}
+	for _, d := range kin.orphans(p) {
+		found = append(found, d)
+		found = appendDescendants(found, d.pid, 0)
+	}
+	return found
+}
+
+// orphans gives the living orphans that belong to p: those of its group, those with
+// its mark, and with the last child those of nobody. Dead ones are reaped.
+func (k *family) orphans(p *Process) []descendant {
+	pids := adopted() // before the lock: who is forked later is not in it
+	if len(pids) == 0 {
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	own, last := unix.Getpgrp(), len(k.leaders) == 1
+	var found []descendant
+	for _, pid := range pids {
+		if k.leaders[pid] || k.strangers[pid] {
+			continue
+		}
+		d, zombie, ok := readStat(pid)
+		switch {
+		case !ok || d.group == own:
+		case !last && d.group != p.proc.Pid && (p.mark == 0 || readMark(pid) != p.mark):
+		case zombie && reapOrphan(pid):
+		default:
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+// reapOrphan tells whether pid was dead. A process whose first thread has ended is
+// shown as a zombie and lives.
+func reapOrphan(pid int) bool {
+	got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil)
+	return got == pid || err != nil
+}

@@ -1,0 +1,74 @@
+package proc
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+)
+
+// tailSize is how much of stderr Output keeps.
+const tailSize = 16 << 10
+
+// TooMuchError says that a child printed more than Output was to keep.
+type TooMuchError struct {
+	Command string
+	Limit   int // bytes
+}
+
+func (e *TooMuchError) Error() string {
+	return fmt.Sprintf("%s printed more than %d bytes", e.Command, e.Limit)
+}
+
+// Output runs a child and gives what it printed: all of stdout, if that is at most
+// limit bytes, else the first limit bytes and a *TooMuchError; of stderr the last
+// 16 KiB. Stdout and Stderr of s are ignored.
+func Output(ctx context.Context, s Spec, limit int) (stdout, stderrTail []byte, res Result, err error) {
+	out, tail := &head{limit: limit}, NewTail(tailSize)
+	s.Stdout, s.Stderr = out, tail
+	res, err = Run(ctx, s)
+	if err == nil && out.more {
+		err = &TooMuchError{Command: s.Argv[0], Limit: limit}
+	}
+	return out.buf.Bytes(), tail.Bytes(), res, err
+}
+
+// head keeps the first limit bytes.
+type head struct {
+	buf   bytes.Buffer
+	limit int
+	more  bool // something was dropped
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	fits := min(len(p), h.limit-h.buf.Len())
+	h.buf.Write(p[:fits])
+	h.more = h.more || fits < len(p)
+	return len(p), nil
+}
+
+// Tail is a writer that keeps the last bytes written to it. It is not safe for
+// concurrent use.
+type Tail struct {
+	buf  []byte
+	size int
+}
+
+// NewTail gives a Tail of size bytes.
+func NewTail(size int) *Tail { return &Tail{size: size} }
+
+// Write never fails.
+func (t *Tail) Write(p []byte) (int, error) {
+	n := len(p)
+	if n >= t.size {
+		t.buf = append(t.buf[:0], p[n-t.size:]...)
+		return n, nil
+	}
+	if len(t.buf)+n > 2*t.size { // moved once in size bytes, not on every write
+		t.buf = t.buf[:copy(t.buf, t.Bytes())]
+	}
+	t.buf = append(t.buf, p...)
+	return n, nil
+}
+
+// Bytes gives what is kept. It is valid until the next Write.
+func (t *Tail) Bytes() []byte { return t.buf[max(0, len(t.buf)-t.size):] }

@@ -1,0 +1,203 @@
+package proc
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// lingerTime is for helpers that end by themselves once the child has, such as
+	// the tee of a shell's "exec > >(tee log)".
+	lingerTime = 250 * time.Millisecond
+	// leftGrace bounds the grace of processes that a child left behind.
+	leftGrace = time.Second
+	// killTime bounds the wait for processes to die of SIGKILL: one in an
+	// uninterruptible call may never.
+	killTime = 10 * time.Second
+)
+
+// Process is a running child. Its methods may be called concurrently.
+type Process struct {
+	spec  Spec
+	io    *stdio
+	began time.Time
+
+	proc *os.Process
+	mark uint64 // what its descendants are known by, 0 for nothing
+
+	exited chan struct{}    // closed when the leader has exited
+	ended  time.Time        // when; set before exited is closed
+	state  *os.ProcessState // set before exited is closed, where that is known only by reaping
+
+	killed   chan struct{} // closed by Kill
+	killOnce sync.Once
+
+	mu     sync.Mutex
+	reaped bool // the group's number may mean other processes from now on
+}
+
+// Start starts a child. Wait must be called once, also after Kill.
+//
+// The thread that forked the child lives as long as the child: Linux would take
+// its end for the death of bento (golang.org/issue/27505). So it waits on it.
+func Start(s Spec) (*Process, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	io, err := openStdio(&s)
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{
+		spec: s, io: io, began: time.Now(),
+		exited: make(chan struct{}), killed: make(chan struct{}),
+	}
+	forked := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.fork()
+		forked <- err
+		if err == nil {
+			p.state = await(p.proc)
+			p.ended = time.Now()
+			close(p.exited)
+		}
+	}()
+	if err := <-forked; err != nil {
+		io.closeAll()
+		return nil, err
+	}
+	io.started()
+	return p, nil
+}
+
+// Pid gives the child's process id, which is also that of its group.
+func (p *Process) Pid() int { return p.proc.Pid }
+
+// Exited gives a channel that is closed when the child itself has exited. Its
+// descendants may still run; Wait ends them.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// Terminate asks the child and its descendants to end, with SIGTERM.
+func (p *Process) Terminate() { p.signal(syscall.SIGTERM) }
+
+// Kill ends the child and its descendants at once.
+func (p *Process) Kill() {
+	p.killOnce.Do(func() { close(p.killed) })
+	p.signal(syscall.SIGKILL)
+}
+
+// Wait waits for the child to exit, ends what it leaves behind, and says how it
+// ended. When ctx is done or the Spec's Timeout is over it ends the child first.
+func (p *Process) Wait(ctx context.Context) Result {
+	var res Result
+	timeout, stop := p.timeout()
+	defer stop()
+	select {
+	case <-p.exited:
+		p.endLeft()
+	case <-ctx.Done():
+		res.Canceled = true
+		p.end()
+	case <-timeout:
+		res.TimedOut = true
+		p.end()
+	}
+	p.io.finish()
+	p.reap(&res)
+	return res
+}
+
+func (p *Process) timeout() (<-chan time.Time, func() bool) {
+	if p.spec.Timeout <= 0 {
+		return nil, func() bool { return false }
+	}
+	timer := time.NewTimer(p.spec.Timeout - time.Since(p.began))
+	return timer.C, timer.Stop
+}
+
+// end is the ladder: SIGTERM, grace, SIGKILL.
+func (p *Process) end() {
+	until := time.Now().Add(p.spec.grace())
+	p.Terminate()
+	select {
+	case <-p.exited:
+	case <-p.killed:
+	case <-time.After(p.spec.grace()):
+	}
+	if !p.waitLeft(until, p.killed) {
+		p.killAll()
+	}
+}
+
+// endLeft ends the descendants of a child that has exited by itself.
+func (p *Process) endLeft() {
+	if p.waitLeft(p.ended.Add(lingerTime), p.killed) {
+		return
+	}
+	p.Terminate()
+	if !p.waitLeft(time.Now().Add(min(leftGrace, p.spec.grace())), p.killed) {
+		p.killAll()
+	}
+}
+
+// killAll kills until nothing is left: a process that forks meanwhile gives its
+// children to us by dying.
+func (p *Process) killAll() {
+	for until := time.Now().Add(killTime); time.Now().Before(until); {
+		p.signal(syscall.SIGKILL)
+		if p.waitLeft(time.Now().Add(lastLook), nil) {
+			return
+		}
+	}
+}
+
+// waitLeft waits until the child and its descendants are gone, at most until then
+// or until cut is closed, and tells whether they are.
+func (p *Process) waitLeft(until time.Time, cut <-chan struct{}) bool {
+	for pause := time.Millisecond; ; pause = min(2*pause, lastLook) {
+		if p.gone() && len(p.left()) == 0 {
+			return true
+		}
+		rest := time.Until(until)
+		if rest <= 0 {
+			return false
+		}
+		select {
+		case <-time.After(min(pause, rest)):
+		case <-cut:
+			return false
+		}
+	}
+}
+
+func (p *Process) gone() bool {
+	select {
+	case <-p.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+// reap takes the exit status. Only here does the kernel forget the child, so that
+// until here its number and its group's mean nobody else.
+func (p *Process) reap(res *Result) {
+	if !p.gone() { // SIGKILL does not reach it
+		res.ExitCode, res.Duration = -1, time.Since(p.began)
+		return
+	}
+	p.mu.Lock()
+	p.reaped = true
+	p.mu.Unlock()
+	if p.state == nil {
+		p.state = p.forget()
+	}
+	res.Duration = p.ended.Sub(p.began)
+	res.fill(p.state)
+}

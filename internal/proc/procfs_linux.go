@@ -1,0 +1,118 @@
+package proc
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// descendant is a process below one of our children.
+type descendant struct{ pid, group int }
+
+// maxDepth bounds the walk down a tree of processes, which may change under it.
+const maxDepth = 100
+
+func appendDescendants(found []descendant, pid, depth int) []descendant {
+	if depth == maxDepth {
+		return found
+	}
+	for _, child := range children(pid) {
+		d, zombie, ok := readStat(child)
+		if !ok {
+			continue
+		}
+		if !zombie {
+			found = append(found, d)
+		}
+		found = appendDescendants(found, child, depth+1)
+	}
+	return found
+}
+
+// children gives the children of all threads of pid.
+func children(pid int) []int {
+	dir := procPath(pid, "task")
+	tasks, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, t := range tasks {
+		pids = appendPids(pids, dir+"/"+t.Name()+"/children")
+	}
+	return pids
+}
+
+// adopted gives the children that the kernel may have given us: it gives orphans
+// to the first thread of a process.
+func adopted() []int {
+	self := os.Getpid()
+	return appendPids(nil, procPath(self, "task/"+strconv.Itoa(self)+"/children"))
+}
+
+func appendPids(pids []int, file string) []int {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return pids
+	}
+	for _, field := range bytes.Fields(data) {
+		if pid, err := strconv.Atoi(string(field)); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// readStat reads the group of a process and whether it is dead and not reaped.
+func readStat(pid int) (d descendant, zombie, ok bool) {
+	data, err := os.ReadFile(procPath(pid, "stat"))
+	if err != nil {
+		return d, false, false
+	}
+	// The name in parentheses may hold anything: "pid (name) state ppid pgrp …".
+	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
+	if len(fields) < 3 {
+		return d, false, false
+	}
+	group, err := strconv.Atoi(string(fields[2]))
+	if err != nil {
+		return d, false, false
+	}
+	return descendant{pid, group}, fields[0][0] == 'Z', true
+}
+
+func procPath(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }
+
+// The mark of a child is its soft RLIMIT_LOCKS: a number that Linux has not looked
+// at since 2.4.25, that every descendant inherits through fork, exec and setsid,
+// and that anybody may read.
+const rlimitLocks = 10
+
+// setMark marks what is forked next, until unmark.
+func setMark(mark uint64) (unmark func(), ok bool) {
+	var old unix.Rlimit
+	if err := unix.Prlimit(0, rlimitLocks, nil, &old); err != nil || old.Max < mark {
+		return nil, false
+	}
+	if err := unix.Prlimit(0, rlimitLocks, &unix.Rlimit{Cur: mark, Max: old.Max}, nil); err != nil {
+		return nil, false
+	}
+	return func() { _ = unix.Prlimit(0, rlimitLocks, &old, nil) }, true
+}
+
+// readMark gives 0 for a process that has none.
+func readMark(pid int) uint64 {
+	data, err := os.ReadFile(procPath(pid, "limits"))
+	if err != nil {
+		return 0
+	}
+	_, line, _ := bytes.Cut(data, []byte("Max file locks"))
+	fields := bytes.Fields(line[:min(len(line), 40)])
+	if len(fields) == 0 {
+		return 0
+	}
+	mark, _ := strconv.ParseUint(string(fields[0]), 10, 64)
+	return mark
+}

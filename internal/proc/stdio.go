@@ -1,0 +1,167 @@
+package proc
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// A foreign process may hold the pipe open after all known descendants are gone.
+// It is read on for drainTime, and then until nothing comes for lastLook.
+const (
+	drainTime = 2 * time.Second
+	lastLook  = 10 * time.Millisecond
+	pipeSize  = 1 << 20 // more than a pipe can hold
+)
+
+// stdio is the three streams of a child: what it is given, and the copying between
+// pipes and the Spec's readers and writers.
+type stdio struct {
+	child   [3]*os.File // closed by started
+	opened  []*os.File  // those of child that are ours to close
+	stdin   *os.File    // our end, nil when there is no pipe
+	outputs []*os.File  // our ends
+	copies  sync.WaitGroup
+}
+
+func openStdio(s *Spec) (*stdio, error) {
+	io := &stdio{}
+	err := io.open(s)
+	if err != nil {
+		io.closeAll()
+		return nil, err
+	}
+	return io, nil
+}
+
+func (d *stdio) open(s *Spec) error {
+	if err := d.openStdin(s.Stdin); err != nil {
+		return err
+	}
+	if err := d.openOutput(1, s.Stdout); err != nil {
+		return err
+	}
+	if same(s.Stdout, s.Stderr) {
+		d.child[2] = d.child[1]
+		return nil
+	}
+	return d.openOutput(2, s.Stderr)
+}
+
+func (d *stdio) openStdin(r io.Reader) error {
+	if f, ok := r.(*os.File); ok {
+		d.child[0] = f
+		return nil
+	}
+	if r == nil {
+		return d.openNull(0, os.O_RDONLY)
+	}
+	theirs, ours, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	d.give(0, theirs)
+	d.stdin = ours
+	d.copies.Go(func() {
+		_, _ = io.Copy(ours, r) // a child that does not read to the end is no error
+		ours.Close()
+	})
+	return nil
+}
+
+func (d *stdio) openOutput(fd int, w io.Writer) error {
+	if f, ok := w.(*os.File); ok {
+		d.child[fd] = f
+		return nil
+	}
+	if w == nil {
+		return d.openNull(fd, os.O_WRONLY)
+	}
+	ours, theirs, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	d.give(fd, theirs)
+	d.outputs = append(d.outputs, ours)
+	d.copies.Go(func() {
+		copyOutput(w, ours)
+		ours.Close()
+	})
+	return nil
+}
+
+func (d *stdio) openNull(fd, flag int) error {
+	f, err := os.OpenFile(os.DevNull, flag, 0)
+	if err == nil {
+		d.give(fd, f)
+	}
+	return err
+}
+
+func (d *stdio) give(fd int, f *os.File) {
+	d.child[fd] = f
+	d.opened = append(d.opened, f)
+}
+
+// started closes the child's ends, which the child now has.
+func (d *stdio) started() {
+	for _, f := range d.opened {
+		f.Close()
+	}
+	d.opened = nil
+}
+
+// closeAll ends the copying of a child that was not started.
+func (d *stdio) closeAll() {
+	d.started()
+	if d.stdin != nil {
+		d.stdin.Close()
+	}
+	d.copies.Wait()
+}
+
+// finish waits for the copying when all processes that are known are gone.
+func (d *stdio) finish() {
+	if d.stdin != nil {
+		d.stdin.Close()
+	}
+	for _, f := range d.outputs {
+		_ = f.SetReadDeadline(time.Now().Add(drainTime))
+	}
+	d.copies.Wait()
+}
+
+// copyOutput copies until the end of the pipe, or until its deadline and then what
+// is still in it: a slow writer loses nothing.
+func copyOutput(w io.Writer, r *os.File) {
+	buf := make([]byte, 32<<10)
+	late, left := false, pipeSize
+	for left > 0 {
+		n, err := r.Read(buf)
+		if n > 0 && w != nil {
+			if _, werr := w.Write(buf[:n]); werr != nil {
+				w = nil // keep reading: the child must not block or die of it
+			}
+		}
+		switch {
+		case err == nil && !late:
+		case err == nil:
+			left -= n
+			_ = r.SetReadDeadline(time.Now().Add(lastLook))
+		case errors.Is(err, os.ErrDeadlineExceeded) && !late:
+			late = true
+			_ = r.SetReadDeadline(time.Now().Add(lastLook))
+		default:
+			return
+		}
+	}
+}
+
+// same tells whether two writers are one. Those of a type that cannot be compared
+// are not.
+func same(a, b io.Writer) (eq bool) {
+	defer func() { _ = recover() }()
+	return a != nil && a == b
+}
