@@ -17,12 +17,13 @@ type Unmarshaler interface {
 type At[T any] struct {
 	Value T
 	Pos   Pos
-	Given bool // the key is there, whether its value was good or not
+	Given bool // the key is there, with a value of the right type
 }
 
 func (a *At[T]) decode(d *decoder, v *Value) {
-	a.Pos, a.Given = v.Pos(), true
+	before := len(d.problems)
 	d.decode(v, reflect.ValueOf(&a.Value).Elem())
+	a.Pos, a.Given = v.Pos(), len(d.problems) == before
 }
 
 // Entry is one key of a Map.

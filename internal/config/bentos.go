@@ -1,0 +1,102 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+// bentoTable is the schema of bentos/<name>.toml.
+type bentoTable struct {
+	Name   tomlfile.At[string] `toml:"name"`
+	Dishes *[]dishPath         `toml:"dishes"`
+}
+
+// dishPath is a directory, or a glob of directories, relative to the workspace.
+type dishPath Glob
+
+func (p *dishPath) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
+	s, ok := v.Text()
+	if !ok {
+		return []diagnostics.Diagnostic{v.Expected("the path of a dish")}
+	}
+	dir, why := cleanDir(s)
+	*p = dishPath{Text: dir, Pos: v.Pos()}
+	if why != "" {
+		return []diagnostics.Diagnostic{v.Pos().Error(RulePath, "dish path %q %s", s, why)}
+	}
+	if _, why := checkGlob(dir); why != "" {
+		return []diagnostics.Diagnostic{v.Pos().Error(RuleGlob, "dish path %q %s", s, why)}
+	}
+	return nil
+}
+
+// bentoFiles lists the files of bentos/, sorted, relative to the root, and tells
+// whether there is such a directory.
+func bentoFiles(root string) (files []string, exists bool, problems []diagnostics.Diagnostic) {
+	dir := filepath.Join(root, BentosDir)
+	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
+		return nil, false, nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		var perr *fs.PathError
+		if errors.As(err, &perr) {
+			err = perr.Err
+		}
+		problems = append(problems, Pos{File: BentosDir}.Error(RuleUnreadable, "the directory cannot be read: %v", err))
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".toml") && !strings.HasPrefix(e.Name(), ".") {
+			files = append(files, path.Join(BentosDir, e.Name()))
+		}
+	}
+	return files, true, problems
+}
+
+func (w *Workspace) loadBentos(files []string) (problems []diagnostics.Diagnostic) {
+	for _, name := range files {
+		f, more := read(w.Root, name)
+		problems = append(problems, more...)
+		if f != nil {
+			problems = append(problems, w.addBento(f)...)
+		}
+	}
+	slices.SortStableFunc(w.Bentos, func(a, b Bento) int { return strings.Compare(a.Name, b.Name) })
+	return problems
+}
+
+func (w *Workspace) addBento(f *tomlfile.File) []diagnostics.Diagnostic {
+	var raw bentoTable
+	problems := f.Decode(&raw)
+	start := Pos{File: f.Path(), Line: 1, Col: 1}
+	if f.Lookup("name") == nil {
+		problems = append(problems, start.Error(RuleMissing, `the bento has no name, expected name = "…"`))
+	}
+	if f.Lookup("dishes") == nil {
+		problems = append(problems, start.Error(RuleMissing, `the bento lists no dishes, expected dishes = ["…"]`))
+	}
+	if !raw.Name.Given {
+		return problems
+	}
+	problems = append(problems, checkName("bento", raw.Name.Value, raw.Name.Pos)...)
+	bento := Bento{Name: raw.Name.Value, Pos: raw.Name.Pos}
+	if i := slices.IndexFunc(w.Bentos, func(b Bento) bool { return b.Name == bento.Name }); i >= 0 {
+		d := bento.Pos.Error(RuleDuplicate, "two bentos are named %q, the other at %s", bento.Name, w.Bentos[i].Pos)
+		return append(problems, d)
+	}
+	if raw.Dishes != nil {
+		for _, p := range *raw.Dishes {
+			bento.Dishes = append(bento.Dishes, Glob(p))
+		}
+	}
+	w.Bentos = append(w.Bentos, bento)
+	return problems
+}

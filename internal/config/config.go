@@ -1,0 +1,204 @@
+// Package config reads bento.toml, bentos/*.toml and dish.toml into values that
+// remember where they were written. It looks at nothing but these files: whether
+// a path, a dish or an adapter exists is for others to find out.
+//
+// All problems of all files are told at once; what a problem spoils keeps its
+// default, so that the rest can still be looked at.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+// The names of the files.
+const (
+	WorkspaceFile = "bento.toml"
+	BentosDir     = "bentos"
+	DishFile      = "dish.toml"
+)
+
+// The rules of the diagnostics of this package, beside those of tomlfile.
+const (
+	RuleUnreadable  = "unreadable_file"
+	RuleInvalid     = "invalid_value"
+	RulePath        = "invalid_path"
+	RuleGlob        = "invalid_glob"
+	RuleName        = "invalid_name"
+	RuleMissing     = "missing_key"
+	RuleDuplicate   = "duplicate_name"
+	RuleUnsupported = "unsupported_key"
+)
+
+// Pos is where something is written. Its File is relative to the workspace.
+type Pos = tomlfile.Pos
+
+// Text is a string and where it is written.
+type Text struct {
+	Text string
+	Pos  Pos
+}
+
+// Workspace is what bento.toml and bentos/*.toml say.
+type Workspace struct {
+	Root string // absolute
+
+	// Discover says that directories without dish.toml are dishes when an adapter
+	// detects them.
+	Discover bool
+	Exclude  []Glob // relative to the root, of directories that are not discovered
+
+	Defaults  Defaults
+	Cache     Cache
+	Plugins   Plugins
+	Toolchain Toolchain
+	Bentos    []Bento // by name
+}
+
+// Defaults is the table [defaults].
+type Defaults struct {
+	Parallelism int // 0: one a CPU
+	FailFast    bool
+	InheritEnv  bool     // env = "inherit"
+	PassEnv     []string // NAME or PREFIX_*
+}
+
+// Bento is one selection of dishes.
+type Bento struct {
+	Name   string
+	Pos    Pos
+	Dishes []Glob // paths of directories, or globs of them, relative to the root
+}
+
+// Load reads the configuration of the workspace at root, an absolute path. The
+// workspace is never nil: without bento.toml, or where that cannot be used, it
+// has the defaults.
+func Load(root string) (*Workspace, []diagnostics.Diagnostic) {
+	w := &Workspace{
+		Root:     root,
+		Defaults: Defaults{FailFast: true},
+		Cache:    Cache{Mode: allModes()},
+		Plugins:  Plugins{Sandbox: "off"},
+	}
+	files, hasBentos, problems := bentoFiles(root)
+	w.Discover = !hasBentos
+	f, more := read(root, WorkspaceFile)
+	problems = append(problems, more...)
+	if f != nil {
+		problems = append(problems, w.fill(f)...)
+	}
+	problems = append(problems, w.loadBentos(files)...)
+	return w, diagnostics.Sorted(problems)
+}
+
+// LoadDishes reads the dish.toml in each of paths, directories relative to the
+// root ("." is the root). The dishes come in the order of paths; one whose file
+// cannot be used is there with its path only.
+func (w *Workspace) LoadDishes(paths []string) ([]Dish, []diagnostics.Diagnostic) {
+	dishes := make([]Dish, len(paths))
+	found := make([][]diagnostics.Diagnostic, len(paths))
+	var g errgroup.Group
+	g.SetLimit(max(1, runtime.GOMAXPROCS(0)))
+	for i, p := range paths {
+		g.Go(func() error {
+			dishes[i], found[i] = w.loadDish(p)
+			return nil
+		})
+	}
+	_ = g.Wait() // the functions give no errors
+	var problems []diagnostics.Diagnostic
+	for _, list := range found {
+		problems = append(problems, list...)
+	}
+	return dishes, diagnostics.Sorted(problems)
+}
+
+// read parses the file at name, relative to root. Without a file there is neither
+// a result nor a problem.
+func read(root, name string) (*tomlfile.File, []diagnostics.Diagnostic) {
+	data, err := readRegular(filepath.Join(root, filepath.FromSlash(name)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	return tomlfile.Parse(name, data)
+}
+
+func unreadable(name string, err error) []diagnostics.Diagnostic {
+	var perr *fs.PathError
+	if errors.As(err, &perr) {
+		err = perr.Err // the place says the path already
+	}
+	return []diagnostics.Diagnostic{Pos{File: name}.Error(RuleUnreadable, "the file cannot be read: %v", err)}
+}
+
+// readRegular reads one byte more than a document may have, which the parser then
+// refuses.
+func readRegular(name string) ([]byte, error) {
+	fi, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, fmt.Errorf("it is no regular file but %s", kindOf(fi.Mode()))
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, tomlfile.MaxConfig+1))
+}
+
+func kindOf(m fs.FileMode) string {
+	if m.IsDir() {
+		return "a directory"
+	}
+	return "a device, pipe or socket"
+}
+
+// checkName checks the name of a dish or bento. It stands in commands and in
+// "dish:task", and on terminals.
+func checkName(kind, name string, pos Pos) []diagnostics.Diagnostic {
+	why := ""
+	switch {
+	case strings.TrimSpace(name) == "":
+		why = "it is empty"
+	case strings.TrimSpace(name) != name:
+		why = "it starts or ends with a space"
+	case strings.ContainsAny(name, `/\`):
+		why = "it holds a path separator"
+	case strings.Contains(name, ":"):
+		why = `it holds ":", which separates dish and task`
+	case hasControl(name):
+		why = "it holds a control character"
+	case name == "." || name == ".." || name[0] == '-':
+		why = "a command would take it for something else"
+	default:
+		return nil
+	}
+	d := pos.Error(RuleName, "%q cannot be the name of a %s: %s", name, kind, why)
+	d.Hint = "use letters, digits, - and _"
+	return []diagnostics.Diagnostic{d}
+}
+
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
+}
+
+// dishFile names the dish.toml of a dish's path.
+func dishFile(dish string) string { return path.Join(dish, DishFile) }

@@ -1,0 +1,143 @@
+package config
+
+import (
+	"path"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+// Dish is what one dish.toml says.
+type Dish struct {
+	Path string // of the directory, relative to the root; "." is the root
+	Pos  Pos    // of the file
+
+	Name     Text // empty when not given
+	Language Text // an adapter's id or NoLanguage, empty when not given
+
+	Inputs           []Glob
+	Outputs          []Glob
+	DependsOn        []DependsOn
+	ForceIndependent bool      // what it depends on is not in its keys
+	Toolchain        Toolchain // on top of the workspace's
+	Tasks            []Task    // in the order of the file
+}
+
+// NoLanguage is the language of a dish that has only the tasks written there.
+const NoLanguage = "none"
+
+// ViaOutputs is the DependsOn.Via of a dependency on what was built, in place of
+// the sources.
+const ViaOutputs = "outputs"
+
+// DependsOn is a dependency on another dish, by its name.
+type DependsOn struct {
+	Dish string
+	Via  string // ViaOutputs or empty
+	Pos  Pos
+}
+
+// UnmarshalTOML reads a name, or {dish = "…", via = "…"}.
+func (d *DependsOn) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
+	var raw struct {
+		Dish tomlfile.At[string] `toml:"dish"`
+		Via  tomlfile.At[string] `toml:"via"`
+	}
+	var problems []diagnostics.Diagnostic
+	switch v.Kind() {
+	case tomlfile.String:
+		problems = v.Decode(&raw.Dish)
+	case tomlfile.Table:
+		problems = v.Decode(&raw)
+		problems = append(problems, oneOf(raw.Via, "sources", ViaOutputs)...)
+	default:
+		return []diagnostics.Diagnostic{v.Expected(`a dish's name or {dish = "…", via = "outputs"}`)}
+	}
+	*d = DependsOn{Dish: raw.Dish.Value, Pos: v.Pos()}
+	if raw.Via.Value == ViaOutputs {
+		d.Via = ViaOutputs
+	}
+	if d.Dish == "" && len(problems) == 0 {
+		problems = append(problems, v.Pos().Error(RuleInvalid, "%s names no dish", v.Path()))
+	}
+	return problems
+}
+
+// dishTable is the schema of dish.toml.
+type dishTable struct {
+	Name             tomlfile.At[string]     `toml:"name"`
+	Language         tomlfile.At[string]     `toml:"language"`
+	Inputs           []Glob                  `toml:"inputs"`
+	Outputs          []Glob                  `toml:"outputs"`
+	DependsOn        []DependsOn             `toml:"depends_on"`
+	ForceIndependent bool                    `toml:"force_independent"`
+	Toolchain        toolchainTable          `toml:"toolchain"`
+	Tasks            tomlfile.Map[taskTable] `toml:"tasks"`
+
+	PackageManager string                    `toml:"package_manager"`
+	Serve          serveTable                `toml:"serve"`
+	Integrations   map[string]map[string]any `toml:"integrations"`
+	Garnishes      []garnishTable            `toml:"garnishes"`
+}
+
+type serveTable struct {
+	Run string `toml:"run"`
+}
+
+type garnishTable struct {
+	Name        string   `toml:"name"`
+	Run         string   `toml:"run"`
+	Env         []string `toml:"env"`
+	RequiredEnv []string `toml:"required_env"`
+	RequiredCLI []string `toml:"required_cli"`
+}
+
+func (w *Workspace) loadDish(dir string) (Dish, []diagnostics.Diagnostic) {
+	name := dishFile(dir)
+	d := Dish{Path: dir, Pos: Pos{File: name, Line: 1, Col: 1}, Toolchain: w.Toolchain}
+	f, problems := read(w.Root, name)
+	if f == nil {
+		return d, problems
+	}
+	return d, d.fill(f, w.Toolchain)
+}
+
+func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {
+	var raw dishTable
+	problems := f.Decode(&raw)
+	d.Name, d.Language = Text{raw.Name.Value, raw.Name.Pos}, Text{raw.Language.Value, raw.Language.Pos}
+	d.Inputs, d.Outputs = raw.Inputs, raw.Outputs
+	d.ForceIndependent = raw.ForceIndependent
+	d.Toolchain = raw.Toolchain.over(base)
+	for _, dep := range raw.DependsOn {
+		if dep.Dish != "" {
+			d.DependsOn = append(d.DependsOn, dep)
+		}
+	}
+	if raw.Name.Given {
+		problems = append(problems, checkName("dish", d.Name.Text, d.Name.Pos)...)
+	}
+	if raw.Language.Given && strings.TrimSpace(d.Language.Text) == "" {
+		problems = append(problems, d.Language.Pos.Error(RuleInvalid, `language is empty, expected an adapter's id or "none"`))
+	}
+	problems = append(problems, checkOutputs(d.Outputs)...)
+	for i := range raw.Tasks {
+		task, more := raw.Tasks[i].Value.task(d.Path, raw.Tasks[i].Name, raw.Tasks[i].Pos)
+		d.Tasks = append(d.Tasks, task)
+		problems = append(problems, more...)
+	}
+	return append(problems, unserved(f, "package_manager", "serve", "integrations", "garnishes")...)
+}
+
+// checkOutputs refuses globs that take a whole dish for output: its sources would
+// be stored, and removed before the next run.
+func checkOutputs(globs []Glob) (problems []diagnostics.Diagnostic) {
+	for _, g := range globs {
+		switch p := path.Clean(strings.TrimPrefix(g.Text, "//")); p {
+		case ".", "**", "**/*", "**/**":
+			problems = append(problems, g.Pos.Error(RuleGlob, "output glob %q takes every file, sources too; expected the directory that is made", g.Text))
+		}
+	}
+	return problems
+}

@@ -1,0 +1,158 @@
+package config
+
+import (
+	"path"
+	"strings"
+	"time"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+// Task is one table [tasks.<name>]. What is not given is inherited from the
+// adapter's recipe of the same name.
+type Task struct {
+	Name string
+	Pos  Pos // of the name
+
+	Run  string   // for a shell, empty when not given or when Argv is
+	Argv []string // without a shell
+	Cwd  string   // relative to the dish, empty when not given
+
+	Inputs           *[]Glob // nil: inherited
+	Outputs          *[]Glob
+	WorkspaceOutputs *[]Glob // relative to the root
+
+	Env       []string          // names: passed, and their values count
+	SetEnv    map[string]string // values that are set, and count
+	PassEnv   []string          // NAME or PREFIX_*: passed, do not count
+	DependsOn []Text            // "gen", "lib:build", "^build"
+
+	Timeout     time.Duration // 0: none
+	Retry       int           // further attempts
+	Mutex       string        // tasks of the same name do not run at once
+	Weight      int           // workers that it takes, 0 when not given
+	Persistent  bool
+	CI          bool
+	Incremental bool  // what the last run made is kept
+	SideEffects bool  // never run a second time for diagnostics
+	Cache       *bool // nil: inherited
+}
+
+// The bounds of two integers.
+const (
+	maxRetry  = 100
+	maxWeight = 1024
+)
+
+// taskTable is the schema of [tasks.<name>].
+type taskTable struct {
+	Run              command               `toml:"run"`
+	Inputs           *[]Glob               `toml:"inputs"`
+	Outputs          *[]Glob               `toml:"outputs"`
+	WorkspaceOutputs *[]Glob               `toml:"workspace_outputs"`
+	Env              taskEnv               `toml:"env"`
+	PassEnv          []envPattern          `toml:"pass_env"`
+	DependsOn        []tomlfile.At[string] `toml:"depends_on"`
+	Timeout          duration              `toml:"timeout"`
+	Cwd              tomlfile.At[string]   `toml:"cwd"`
+	Retry            tomlfile.At[int]      `toml:"retry"`
+	Mutex            string                `toml:"mutex"`
+	Weight           tomlfile.At[int]      `toml:"weight"`
+	Persistent       bool                  `toml:"persistent"`
+	CI               bool                  `toml:"ci"`
+	Incremental      bool                  `toml:"incremental"`
+	SideEffects      bool                  `toml:"side_effects"`
+	Cache            *bool                 `toml:"cache"`
+}
+
+// command is a shell command, or the words of one without a shell.
+type command struct {
+	shell string
+	argv  []string
+}
+
+func (c *command) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
+	first := ""
+	switch v.Kind() {
+	case tomlfile.String:
+		c.shell, _ = v.Text()
+		first = c.shell
+	case tomlfile.Array:
+		if problems := v.Decode(&c.argv); len(problems) > 0 {
+			return problems
+		}
+		if len(c.argv) > 0 {
+			first = c.argv[0]
+		}
+	default:
+		return []diagnostics.Diagnostic{v.Expected("a shell command or an array of words")}
+	}
+	if strings.TrimSpace(first) == "" {
+		return []diagnostics.Diagnostic{v.Pos().Error(RuleInvalid, "%s is empty, expected a command", v.Path())}
+	}
+	if strings.ContainsRune(c.shell+strings.Join(c.argv, ""), 0) {
+		return []diagnostics.Diagnostic{v.Pos().Error(RuleInvalid, "%s holds a NUL byte", v.Path())}
+	}
+	return nil
+}
+
+func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagnostic) {
+	task := Task{
+		Name: name, Pos: pos, Run: t.Run.shell, Argv: t.Run.argv,
+		Inputs: t.Inputs, Outputs: t.Outputs, WorkspaceOutputs: t.WorkspaceOutputs,
+		Env: t.Env.names, SetEnv: t.Env.set, PassEnv: envNames(t.PassEnv),
+		Timeout: time.Duration(t.Timeout), Mutex: t.Mutex,
+		Retry: min(max(t.Retry.Value, 0), maxRetry), Weight: min(max(t.Weight.Value, 0), maxWeight),
+		Persistent: t.Persistent, CI: t.CI, Incremental: t.Incremental, SideEffects: t.SideEffects, Cache: t.Cache,
+	}
+	problems := checkTaskName(name, pos)
+	for _, dep := range t.DependsOn {
+		if dep.Given && strings.Trim(dep.Value, "^: ") == "" {
+			problems = append(problems, dep.Pos.Error(RuleInvalid, `depends_on %q names no task, expected "task", "dish:task" or "^task"`, dep.Value))
+		} else if dep.Given {
+			task.DependsOn = append(task.DependsOn, Text{dep.Value, dep.Pos})
+		}
+	}
+	problems = append(problems, checkRange("retry", t.Retry, 0, maxRetry)...)
+	problems = append(problems, checkRange("weight", t.Weight, 1, maxWeight)...)
+	problems = append(problems, task.setCwd(dish, t.Cwd)...)
+	for _, globs := range []*[]Glob{t.Outputs, t.WorkspaceOutputs} {
+		if globs != nil {
+			problems = append(problems, checkOutputs(*globs)...)
+		}
+	}
+	return task, problems
+}
+
+func checkTaskName(name string, pos Pos) []diagnostics.Diagnostic {
+	if strings.TrimSpace(name) == name && name != "" && !hasControl(name) && name[0] != '^' && name[0] != '-' {
+		return nil
+	}
+	return []diagnostics.Diagnostic{pos.Error(RuleName, `%q cannot be the name of a task: expected letters, digits, "-", "_" or ":", not starting with "-" or "^"`, name)}
+}
+
+func checkRange(key string, v tomlfile.At[int], low, high int) []diagnostics.Diagnostic {
+	if !v.Given || low <= v.Value && v.Value <= high {
+		return nil
+	}
+	return []diagnostics.Diagnostic{v.Pos.Error(RuleInvalid, "%s is %d, expected %d to %d", key, v.Value, low, high)}
+}
+
+// setCwd takes a directory that may lie above the dish, inside the workspace.
+func (t *Task) setCwd(dish string, cwd tomlfile.At[string]) []diagnostics.Diagnostic {
+	if !cwd.Given {
+		return nil
+	}
+	joined := path.Join(dish, cwd.Value)
+	switch {
+	case cwd.Value == "" || strings.ContainsRune(cwd.Value, 0):
+		return []diagnostics.Diagnostic{cwd.Pos.Error(RulePath, "cwd %q is no path, expected a directory relative to the dish", cwd.Value)}
+	case path.IsAbs(cwd.Value):
+		return []diagnostics.Diagnostic{cwd.Pos.Error(RulePath, "cwd %q is absolute, expected a directory relative to the dish", cwd.Value)}
+	case joined == ".." || strings.HasPrefix(joined, "../"):
+		return []diagnostics.Diagnostic{cwd.Pos.Error(RulePath, "cwd %q leads out of the workspace", cwd.Value)}
+	}
+	t.Cwd = path.Clean(cwd.Value)
+	return nil
+}
