@@ -1,0 +1,176 @@
+package plugin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/creachadair/jrpc2"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+// initialize answers with the manifest, completed by what the adapter's type and
+// this package can do.
+func (s *server) initialize(context.Context, *jrpc2.Request) (any, error) {
+	m := *s.a.Manifest()
+	m.ProtocolVersion = adapters.ProtocolVersion
+	if m.DisplayName == "" {
+		m.DisplayName = m.AdapterID
+	}
+	if m.FingerprintFiles == nil { // required by the protocol, which has no null here
+		m.FingerprintFiles = []string{}
+	}
+	if m.DefaultTasks == nil {
+		m.DefaultTasks = []adapters.Task{}
+	}
+	if c := m.Capabilities; !c.Detect && !c.RequiredToolchain && !c.ResolvedToolchainFingerprint && !c.Install {
+		m.Capabilities = adapters.Capabilities{Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true, Install: true}
+	}
+	_, m.Capabilities.Tasks = s.a.(adapters.TaskLister)
+	_, m.Capabilities.Links = s.a.(adapters.Linker)
+	_, m.Capabilities.InstallScope = s.a.(adapters.Scoper)
+	m.Capabilities.Cancel = true
+	return m, nil
+}
+
+func (s *server) detect(ctx context.Context, req *jrpc2.Request) (any, error) {
+	dir, err := dirOf(req)
+	if err != nil {
+		return nil, err
+	}
+	matches, err := s.a.Detect(ctx, dir)
+	return wire.Detected{Matches: matches}, err
+}
+
+func (s *server) toolchain(ctx context.Context, req *jrpc2.Request) (any, error) {
+	dir, err := dirOf(req)
+	if err != nil {
+		return nil, err
+	}
+	return s.a.RequiredToolchain(ctx, dir)
+}
+
+// fingerprint is asked without a directory: protocol 1 has one answer for all.
+func (s *server) fingerprint(ctx context.Context, _ *jrpc2.Request) (any, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	text, err := s.a.ToolchainFingerprint(ctx, dir)
+	if text == "" {
+		return nil, err
+	}
+	return text, err
+}
+
+func (s *server) install(ctx context.Context, req *jrpc2.Request) (any, error) {
+	var p adapters.InstallRequest
+	if err := req.UnmarshalParams(&p); err != nil {
+		return nil, err
+	}
+	if err := checkDir("dish_dir", p.DishDir); err != nil {
+		return nil, err
+	}
+	p.Env = adapters.NewEnviron(os.Environ())
+	return nil, s.a.Install(ctx, p, func(l adapters.Log) {
+		_ = s.rpc.Notify(ctx, wire.NotifyLog, l) // a host that is gone hears nothing
+	})
+}
+
+func (s *server) diagnose(ctx context.Context, req *jrpc2.Request) (any, error) {
+	var p adapters.ParseRequest
+	if err := req.UnmarshalParams(&p); err != nil {
+		return nil, err
+	}
+	list, err := s.a.ParseDiagnostics(ctx, p)
+	if list == nil {
+		list = []diagnostics.Diagnostic{}
+	}
+	return wire.Diagnosed{Diagnostics: list}, err
+}
+
+func (s *server) tasks(ctx context.Context, req *jrpc2.Request) (any, error) {
+	dir, err := dirOf(req)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := adapters.Tasks(ctx, s.a, dir)
+	if answer.Tasks == nil {
+		answer.Tasks = []adapters.Task{}
+	}
+	return answer, err
+}
+
+func (s *server) links(ctx context.Context, req *jrpc2.Request) (any, error) {
+	dir, err := dirOf(req)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := adapters.Links(ctx, s.a, dir)
+	if answer.Links == nil {
+		answer.Links = []adapters.Link{}
+	}
+	return answer, err
+}
+
+func (s *server) installScope(ctx context.Context, req *jrpc2.Request) (any, error) {
+	dir, err := dirOf(req)
+	if err != nil {
+		return nil, err
+	}
+	return adapters.InstallScope(ctx, s.a, dir)
+}
+
+func dirOf(req *jrpc2.Request) (string, error) {
+	var p wire.Dir
+	if err := req.UnmarshalParams(&p); err != nil {
+		return "", err
+	}
+	return p.Dir, checkDir("dir", p.Dir)
+}
+
+func checkDir(name, dir string) error {
+	if !filepath.IsAbs(dir) {
+		return jrpc2.Errorf(wire.CodeInvalidParams, "params.%s: expected an absolute path, got %q", name, dir)
+	}
+	return nil
+}
+
+// rpcError gives an error of the adapter the code and data that the protocol has
+// for it.
+func rpcError(method string, err error) error {
+	var (
+		rpc     *jrpc2.Error
+		install *adapters.InstallError
+		missing *adapters.MissingTool
+		io      *fs.PathError
+	)
+	switch {
+	case err == nil || errors.As(err, &rpc):
+		return err
+	case errors.As(err, &install):
+		message := cmp.Or(install.Detail, install.Error())
+		return jrpc2.Errorf(wire.CodeInstallFailed, "%s", message).
+			WithData(wire.InstallData{ExitStatus: install.ExitStatus, Command: install.Command})
+	case errors.As(err, &missing):
+		return withData(wire.CodePlugin, err, wire.PluginData{Detail: err.Error(), MissingTool: missing.Tool, Hint: missing.Hint})
+	case errors.As(err, &io):
+		var errno syscall.Errno
+		errors.As(err, &errno)
+		return withData(wire.CodeIO, err, wire.IOData{Path: io.Path, Errno: int(errno)})
+	case method == wire.MethodToolchain:
+		return withData(wire.CodeToolchain, err, wire.ToolchainData{Reason: err.Error()})
+	}
+	return withData(wire.CodePlugin, err, wire.PluginData{Detail: err.Error()})
+}
+
+func withData(code jrpc2.Code, err error, data any) error {
+	return jrpc2.Errorf(code, "%v", err).WithData(data)
+}

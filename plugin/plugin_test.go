@@ -1,0 +1,235 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+// fake is an adapter with every ability, whose answers are data.
+type fake struct {
+	Defaults
+	manifest adapters.Manifest
+	install  func(ctx context.Context, log adapters.LogFunc) error
+	err      error
+}
+
+func (f *fake) Manifest() *adapters.Manifest { return &f.manifest }
+
+func (f *fake) Detect(_ context.Context, dir string) (bool, error) { return dir == "/yes", f.err }
+
+func (f *fake) RequiredToolchain(context.Context, string) (*adapters.Toolchain, error) {
+	return &adapters.Toolchain{Tool: "zig", Version: "0.15"}, f.err
+}
+
+func (f *fake) ToolchainFingerprint(context.Context, string) (string, error) {
+	return "zig 0.15.2", f.err
+}
+
+func (f *fake) Install(ctx context.Context, _ adapters.InstallRequest, log adapters.LogFunc) error {
+	if f.install == nil {
+		return f.err
+	}
+	return f.install(ctx, log)
+}
+
+func (f *fake) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error) {
+	return adapters.TasksAnswer{Tasks: []adapters.Task{{Name: "build", Run: "zig build"}}, Reads: adapters.Reads{dir}}, f.err
+}
+
+// bare has no ability beyond the contract.
+type bare struct{ Defaults }
+
+func (bare) Manifest() *adapters.Manifest { return &adapters.Manifest{AdapterID: "bare"} }
+
+func (bare) Detect(context.Context, string) (bool, error) { return false, nil }
+
+func (bare) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
+	return []diagnostics.Diagnostic{{File: "a.zig", Line: 1, Severity: diagnostics.Error, Message: "m", Source: "zig"}}, nil
+}
+
+type session struct {
+	*wire.Client
+	logs []string
+	done chan error
+}
+
+// serve serves a over pipes and gives the host's side.
+func serve(t *testing.T, a adapters.Adapter) *session {
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	s := &session{done: make(chan error, 1)}
+	go func() { s.done <- Serve(context.Background(), a, &Options{In: inR, Out: outW}) }()
+	s.Client = wire.NewClient(outR, inW, wire.ClientOptions{
+		Notify: func(_ string, params json.RawMessage) { s.logs = append(s.logs, string(params)) },
+	})
+	t.Cleanup(func() { s.Client.Close() })
+	return s
+}
+
+func (s *session) ask(t *testing.T, method string, params any) string {
+	t.Helper()
+	result, err := s.Call(t.Context(), method, params)
+	var rpc *wire.RPCError
+	if errors.As(err, &rpc) {
+		return rpc.Error() + " " + string(rpc.Data)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", method, err)
+	}
+	return string(result)
+}
+
+func TestManifestIsComplete(t *testing.T) {
+	got := serve(t, bare{}).ask(t, "initialize", wire.Initialize{ProtocolVersion: 1, BentoVersion: "0"})
+	want := `{"protocol_version":1,"adapter_id":"bare","display_name":"bare","fingerprint_files":[],"default_tasks":[],` +
+		`"capabilities":{"detect":true,"required_toolchain":true,"resolved_toolchain_fingerprint":true,"install":true,"cancel":true}}`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("manifest (-want +got):\n%s", diff)
+	}
+	f := &fake{manifest: adapters.Manifest{AdapterID: "zig", Capabilities: adapters.Capabilities{Detect: true}}}
+	if got := serve(t, f).ask(t, "initialize", nil); !strings.Contains(got, `"install":false,"tasks":true,"cancel":true`) {
+		t.Errorf("manifest: got %s, want the capabilities it names and those of its type", got)
+	}
+}
+
+func TestMethods(t *testing.T) {
+	s := serve(t, &fake{})
+	dir := wire.Dir{Dir: "/yes"}
+	for _, c := range []struct {
+		method string
+		params any
+		want   string
+	}{
+		{"detect", dir, `{"matches":true}`},
+		{"detect", wire.Dir{Dir: "/no"}, `{"matches":false}`},
+		{"detect", wire.Dir{Dir: "no"}, `error -32602: params.dir: expected an absolute path, got "no" `},
+		{"detect", nil, `error -32602: params.dir: expected an absolute path, got "" `},
+		{"requiredToolchain", dir, `{"tool":"zig","version":"0.15"}`},
+		{"resolvedToolchainFingerprint", nil, `"zig 0.15.2"`},
+		{"install", map[string]string{"dish_dir": "/yes", "dish_name": "api"}, `null`},
+		{"tasks", dir, `{"tasks":[{"name":"build","run":"zig build"}],"reads":["/yes"]}`},
+		{"parseDiagnostics", map[string]any{"task_name": "lint"}, `{"diagnostics":[]}`},
+		{"links", dir, `error -32601: method not found "links"`},
+		{"nonsense", nil, `error -32601: method not found "nonsense"`},
+	} {
+		if got := s.ask(t, c.method, c.params); got != c.want {
+			t.Errorf("%s %v:\n got %s\nwant %s", c.method, c.params, got, c.want)
+		}
+	}
+	s = serve(t, bare{})
+	for method, want := range map[string]string{
+		"requiredToolchain":            `null`,
+		"resolvedToolchainFingerprint": `null`,
+		"parseDiagnostics":             `{"diagnostics":[{"file":"a.zig","line":1,"severity":"error","message":"m","source":"zig"}]}`,
+	} {
+		if got := s.ask(t, method, dir); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", method, got, want)
+		}
+	}
+}
+
+func TestErrorsHaveTheirCodes(t *testing.T) {
+	_, statErr := os.Stat("/nonexistent")
+	for _, c := range []struct {
+		method string
+		err    error
+		want   string
+	}{
+		{"install", &adapters.InstallError{Command: "zig fetch", ExitStatus: 3, Detail: "no network"}, `error 2001: no network {"exit_status":3,"command":"zig fetch"}`},
+		{"install", &adapters.InstallError{Command: "zig fetch", ExitStatus: 3}, `error 2001: "zig fetch" exited with status 3 {"exit_status":3,"command":"zig fetch"}`},
+		{"requiredToolchain", errors.New("no version"), `error 2002: no version {"file":"","reason":"no version"}`},
+		{"requiredToolchain", statErr, `error 2003: stat /nonexistent: no such file or directory {"path":"/nonexistent","errno":2}`},
+		{"detect", errors.New("odd"), `error 2099: odd {"detail":"odd"}`},
+		{"resolvedToolchainFingerprint", &adapters.MissingTool{Tool: "zig", Hint: "get it"}, `error 2099: zig is not installed {"detail":"zig is not installed","missing_tool":"zig","hint":"get it"}`},
+	} {
+		s := serve(t, &fake{err: c.err})
+		if got := s.ask(t, c.method, map[string]string{"dir": "/yes", "dish_dir": "/yes"}); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.method, got, c.want)
+		}
+	}
+}
+
+func TestInstallStreamsLogs(t *testing.T) {
+	s := serve(t, &fake{install: func(_ context.Context, log adapters.LogFunc) error {
+		log(adapters.Log{Level: "info", Stream: "stdout", Message: "==> Fetching\n"})
+		log(adapters.Log{Level: "warn", Message: "slow"})
+		return nil
+	}})
+	s.ask(t, "install", map[string]string{"dish_dir": "/yes"})
+	want := []string{`{"level":"info","stream":"stdout","message":"==\u003e Fetching\n"}`, `{"level":"warn","message":"slow"}`}
+	if diff := cmp.Diff(want, s.logs); diff != "" {
+		t.Errorf("logs (-want +got):\n%s", diff)
+	}
+}
+
+// slow is an install that tells when it runs, and runs until it is cancelled.
+func slow(started chan<- struct{}) func(context.Context, adapters.LogFunc) error {
+	return func(ctx context.Context, _ adapters.LogFunc) error {
+		close(started)
+		<-ctx.Done()
+		return ctx.Err()
+	}
+}
+
+func TestCancelReachesARunningInstall(t *testing.T) {
+	started := make(chan struct{})
+	s := serve(t, &fake{install: slow(started)})
+	go func() {
+		<-started
+		s.Notify(wire.NotifyCancel, wire.Cancel{ID: 1})
+	}()
+	if got := s.ask(t, "install", map[string]string{"dish_dir": "/yes"}); !strings.Contains(got, "context canceled") {
+		t.Errorf("got %s, want a cancelled call", got)
+	}
+}
+
+func TestShutdown(t *testing.T) {
+	s := serve(t, &fake{})
+	if got := s.ask(t, "shutdown", nil); got != "null" {
+		t.Errorf("shutdown: got %s, want null", got)
+	}
+	if err := <-s.done; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+}
+
+func TestShutdownEndsARunningInstall(t *testing.T) {
+	started := make(chan struct{})
+	s := serve(t, &fake{install: slow(started)})
+	go s.Call(context.Background(), "install", map[string]string{"dish_dir": "/yes"})
+	<-started
+	if got := s.ask(t, "shutdown", nil); got != "null" {
+		t.Errorf("shutdown: got %s, want null", got)
+	}
+	if err := <-s.done; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+}
+
+func TestEndOfInputEndsServe(t *testing.T) {
+	s := serve(t, &fake{})
+	s.Client.Close()
+	if err := <-s.done; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+}
+
+func TestDoneContextEndsServe(t *testing.T) {
+	inR, _ := io.Pipe()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := Serve(ctx, bare{}, &Options{In: inR, Out: io.Discard}); err != context.Canceled {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+}

@@ -1,0 +1,185 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+)
+
+// ClientOptions are the options of a Client. Its functions are called on the
+// reader's goroutine, before the next message is read, and may be nil. They must
+// not call Close.
+type ClientOptions struct {
+	Limits
+	// Notify receives the plugin's notifications in their order: all of them that
+	// were sent before a response come before it is delivered.
+	Notify func(method string, params json.RawMessage)
+	// Odd is told of each message that was passed over, and why.
+	Odd func(what string)
+}
+
+// Client is the host's end of a connection with a plugin. It is not the client of
+// jrpc2, which loses a response that the end of the stream follows at once, gives
+// up the order of notifications, and starts a goroutine for whatever arrives.
+//
+//   - A request gets one valid response. Those that nobody waits for, second ones,
+//     and what is no message of the protocol are passed over. A response that is
+//     meant for a request but is not valid makes that request fail (*BadAnswer).
+//   - An error without an id, which is how JSON-RPC says that a request could not
+//     be read, fails every request in flight.
+//   - Requests of the plugin are refused with "method not found", as many as it
+//     reads.
+//
+// Methods are safe for concurrent use.
+type Client struct {
+	conn     *Conn
+	o        ClientOptions
+	calls    inFlight
+	refusals chan []byte
+	done     chan struct{} // closed when nothing is read any more
+	err      error         // why; set before done is closed
+	workers  sync.WaitGroup
+}
+
+// maxRefusals bounds the refusals that wait for the plugin to read them.
+const maxRefusals = 16
+
+// NewClient makes the host's end over the plugin's stdout and stdin, and begins to
+// read.
+func NewClient(stdout io.ReadCloser, stdin io.WriteCloser, o ClientOptions) *Client {
+	o.Limits = o.Limits.withDefaults()
+	c := &Client{
+		conn:     NewConn(stdout, stdin, o.Limits),
+		o:        o,
+		calls:    inFlight{waiting: make(map[int64]chan Answer)},
+		refusals: make(chan []byte, maxRefusals),
+		done:     make(chan struct{}),
+	}
+	c.workers.Go(c.read)
+	// The reader must not write: a plugin that writes before it reads would wait
+	// for us as we wait for it.
+	c.workers.Go(c.refuse)
+	return c
+}
+
+// Close closes both streams and waits for the reader.
+func (c *Client) Close() error {
+	c.conn.Close()
+	c.workers.Wait()
+	return nil
+}
+
+// Done gives a channel that is closed when the stream has ended. Answers that came
+// before are delivered.
+func (c *Client) Done() <-chan struct{} { return c.done }
+
+// Err says after Done why the stream has ended, as Conn.Recv does.
+func (c *Client) Err() error { return c.err }
+
+// Call is one request.
+type Call struct {
+	c      *Client
+	id     int64
+	body   []byte
+	answer chan Answer
+}
+
+// Answer is what came of a request: a result, or an error that is an *RPCError or
+// a *BadAnswer.
+type Answer struct {
+	Result json.RawMessage
+	Err    error
+}
+
+// BadAnswer is the error of a request that was answered with something that is no
+// valid response.
+type BadAnswer struct{ Why string }
+
+func (e *BadAnswer) Error() string { return e.Why }
+
+// Prepare makes a request, without params if they are nil. The error wraps
+// ErrTooLarge if it is over Limits.Body. Ids are 1, 2, 3 and so on.
+func (c *Client) Prepare(method string, params any) (*Call, error) {
+	id, answer := c.calls.add()
+	body, err := encode(&id, method, params)
+	if err == nil && len(body) > c.o.Body {
+		err = fmt.Errorf("%w: %s: %d bytes, at most %d", ErrTooLarge, method, len(body), c.o.Body)
+	}
+	if err != nil {
+		c.calls.settle(id, Answer{})
+		return nil, err
+	}
+	return &Call{c: c, id: id, body: body, answer: answer}, nil
+}
+
+// ID is the id of the request.
+func (c *Call) ID() int64 { return c.id }
+
+// Send writes the request, and returns when that is done or the connection closed.
+func (c *Call) Send() error {
+	body := c.body
+	c.body = nil
+	return c.c.conn.Send(body)
+}
+
+// Answered gives a channel with the one answer.
+func (c *Call) Answered() <-chan Answer { return c.answer }
+
+// Drop says that nobody waits for the answer any more.
+func (c *Call) Drop() { c.c.calls.settle(c.id, Answer{}) }
+
+// Notify writes a notification.
+func (c *Client) Notify(method string, params any) error {
+	body, err := encode(nil, method, params)
+	if err != nil {
+		return err
+	}
+	return c.conn.Send(body)
+}
+
+// Call makes a request and waits for its answer, for the end of the stream, or
+// for ctx. It does not wait less for a write than Limits.Send.
+func (c *Client) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	call, err := c.Prepare(method, params)
+	if err != nil {
+		return nil, err
+	}
+	if err := call.Send(); err != nil {
+		call.Drop()
+		return nil, err
+	}
+	select {
+	case a := <-call.answer:
+		return a.Result, a.Err
+	case <-ctx.Done():
+		call.Drop()
+		return nil, ctx.Err()
+	case <-c.done:
+	}
+	select {
+	case a := <-call.answer: // it came before the end
+		return a.Result, a.Err
+	default:
+		return nil, c.err
+	}
+}
+
+// encode writes a request or, without an id, a notification.
+func encode(id *int64, method string, params any) ([]byte, error) {
+	b := []byte(`{"jsonrpc":"2.0"`)
+	if id != nil {
+		b = strconv.AppendInt(append(b, `,"id":`...), *id, 10)
+	}
+	b = strconv.AppendQuote(append(b, `,"method":`...), method) // ours, and plain ASCII
+	if params != nil {
+		text, err := json.Marshal(params)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", method, err)
+		}
+		b = append(append(b, `,"params":`...), text...)
+	}
+	return append(b, '}'), nil
+}

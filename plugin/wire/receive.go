@@ -1,0 +1,140 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// read deals with what the plugin writes, until the stream ends.
+func (c *Client) read() {
+	defer close(c.done)
+	for c.err == nil {
+		c.err = c.next()
+	}
+}
+
+// next deals with one message. An error is final.
+func (c *Client) next() error {
+	body, err := c.conn.Recv()
+	if err != nil {
+		return err
+	}
+	m, err := ParseMessage(body, c.o.Depth)
+	if err != nil {
+		return err
+	}
+	if c.calls.received() > c.o.Idle {
+		return fmt.Errorf("%w: more than %d messages while nothing was asked", ErrMalformed, c.o.Idle)
+	}
+	c.take(&m)
+	return nil
+}
+
+func (c *Client) take(m *Message) {
+	switch m.Kind {
+	case Response:
+		c.respond(m)
+	case Notification:
+		if c.o.Notify != nil {
+			c.o.Notify(m.Method, m.Params)
+		}
+	case Request:
+		c.odd("a request %.*q: a plugin can only answer and notify", preview, m.Method)
+		c.answer(m.ID, &RPCError{Code: CodeMethodNotFound, Message: "bento answers no requests"})
+	case Invalid:
+		c.invalid(m)
+	}
+}
+
+// respond gives a response to whom it is for.
+func (c *Client) respond(m *Message) {
+	id, ok := m.Number()
+	switch {
+	case isNull(m.ID) && m.Error != nil:
+		if c.calls.failAll(m.Error) {
+			return
+		}
+	case ok && m.Error != nil:
+		if c.calls.settle(id, Answer{Err: m.Error}) {
+			return
+		}
+	case ok:
+		if c.calls.settle(id, Answer{Result: m.Result}) {
+			return
+		}
+	default:
+		if id, ok := quotedID(m.ID); ok && c.calls.settle(id, badAnswer("the response has the id %s, the request had %d", m.ID, id)) {
+			return
+		}
+	}
+	c.odd("a response with the id %.*s, which nobody waits for", preview, m.ID)
+}
+
+func badAnswer(format string, args ...any) Answer {
+	return Answer{Err: &BadAnswer{Why: fmt.Sprintf(format, args...)}}
+}
+
+// quotedID gives the number that stands in quotes.
+func quotedID(raw json.RawMessage) (int64, bool) {
+	if len(raw) == 0 || raw[0] != '"' {
+		return 0, false
+	}
+	id, err := strconv.ParseInt(string(unquote(raw)), 10, 64)
+	return id, err == nil
+}
+
+// invalid fails the request that m seems to answer, or refuses the request that
+// it seems to be.
+func (c *Client) invalid(m *Message) {
+	id, ok := m.Number()
+	if ok && m.Method == "" && c.calls.settle(id, badAnswer("%s", m.Why)) {
+		return
+	}
+	c.odd("%s", m.Why)
+	if m.Method == "" || m.ID == nil {
+		return
+	}
+	refused := json.RawMessage("null")
+	if ok {
+		refused = m.ID
+	}
+	c.answer(refused, &RPCError{Code: CodeInvalidRequest, Message: m.Why})
+}
+
+func (c *Client) odd(format string, args ...any) {
+	if c.o.Odd != nil {
+		c.o.Odd(fmt.Sprintf(format, args...))
+	}
+}
+
+// answer puts a refusal among those to be written, and drops it when the plugin
+// does not read them.
+func (c *Client) answer(id json.RawMessage, refusal *RPCError) {
+	body, err := json.Marshal(struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   *RPCError       `json:"error"`
+	}{"2.0", id, refusal})
+	if err != nil {
+		return
+	}
+	select {
+	case c.refusals <- body:
+	default:
+	}
+}
+
+// refuse writes refusals until the stream ends.
+func (c *Client) refuse() {
+	for {
+		select {
+		case <-c.done:
+			return
+		case body := <-c.refusals:
+			if c.conn.Send(body) != nil {
+				return
+			}
+		}
+	}
+}
