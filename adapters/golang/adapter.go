@@ -1,0 +1,115 @@
+// Package golang is the adapter "go": modules (go.mod) and workspaces (go.work).
+//
+// Manifests are read with golang.org/x/mod/modfile, never with the go command,
+// so that a plan starts no process. How go finds and reads them is described at
+// https://go.dev/ref/mod.
+package golang
+
+import (
+	"context"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// identity is in every key. It changes when a recipe, or what is read from the
+// manifests, changes what a task does.
+const identity = "builtin:1"
+
+// Options are what a user may decide for all Go dishes.
+type Options struct {
+	// AllowDownload lets the go command fetch the toolchain that a go.mod asks
+	// for (GOTOOLCHAIN=auto); without it the one that is installed is used.
+	AllowDownload bool
+}
+
+// Adapter is the adapter "go".
+type Adapter struct {
+	env      adapters.Environ // of child processes
+	opts     Options
+	manifest *adapters.Manifest
+	mods     *adapters.Parsed[*module]
+	works    *adapters.Parsed[*work]
+}
+
+// New gives the adapter for the environment that bento was started with. A nil o
+// is the zero Options.
+func New(env adapters.Environ, o *Options) *Adapter {
+	a := &Adapter{
+		mods:  adapters.NewParsed(parseModule),
+		works: adapters.NewParsed(parseWork),
+	}
+	if o != nil {
+		a.opts = *o
+	}
+	a.manifest = newManifest(a.opts)
+	pass := append(a.manifest.PassEnv[:len(a.manifest.PassEnv):len(a.manifest.PassEnv)], a.manifest.SteeringEnv...)
+	a.env = env.Strict(pass...).With(a.manifest.SetEnv)
+	return a
+}
+
+func newManifest(o Options) *adapters.Manifest {
+	m := &adapters.Manifest{
+		ProtocolVersion:  adapters.ProtocolVersion,
+		AdapterID:        "go",
+		DisplayName:      "go",
+		FingerprintFiles: []string{"go.mod", "go.sum", "go.work", "go.work.sum", ".tool-versions"},
+		DefaultTasks:     lifecycle(),
+		Capabilities: adapters.Capabilities{
+			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
+			Install: true, Tasks: true, Links: true, InstallScope: true,
+		},
+		DiagnosticHooks: map[string]adapters.Hook{
+			"build": {Parser: "go-build"},
+			"check": {Parser: "go-build"},
+			"test":  {Parser: "go-test"},
+			"lint": {Parser: "golangci-lint", Rerun: adapters.Rerun{
+				Kind: adapters.RerunAppend, Args: []string{"--output.json.path=stdout"},
+			}},
+		},
+		Parallel:    8,
+		Identity:    identity,
+		PassEnv:     passEnv(),
+		SteeringEnv: steeringEnv(),
+	}
+	if !o.AllowDownload {
+		m.SetEnv = map[string]string{"GOTOOLCHAIN": "local"}
+	}
+	return m
+}
+
+// passEnv are homes, caches and where modules come from.
+func passEnv() []string {
+	return []string{
+		"GOPATH", "GOCACHE", "GOMODCACHE", "GOBIN", "GOTMPDIR", "GOENV", "GOROOT", "GOCACHEPROG",
+		"GOPROXY", "GOSUMDB", "GOPRIVATE", "GONOPROXY", "GONOSUMDB", "GOINSECURE", "GOAUTH", "GOVCS",
+		"GOTELEMETRY", "GOTELEMETRYDIR", "GOLANGCI_LINT_CACHE", "NETRC", "GIT_SSH", "GIT_SSH_COMMAND",
+		"GOENV_ROOT", "GOENV_VERSION", "ASDF_DIR", "ASDF_DATA_DIR", "ASDF_GOLANG_VERSION", "MISE_DATA_DIR", "MISE_GO_VERSION",
+	}
+}
+
+// steeringEnv are the variables of `go help environment` that change what is
+// built, and those of the runtime, which change what a test does.
+func steeringEnv() []string {
+	return []string{
+		"GOOS", "GOARCH", "GO386", "GOAMD64", "GOARM", "GOARM64", "GOMIPS", "GOMIPS64", "GOPPC64", "GORISCV64", "GOWASM",
+		"GOFLAGS", "GOEXPERIMENT", "GOFIPS140", "GODEBUG", "GO111MODULE", "GOWORK", "GOTOOLCHAIN",
+		"CGO_*", "CC", "CXX", "FC", "AR", "GCCGO", "PKG_CONFIG", "PKG_CONFIG_*",
+		"GOMAXPROCS", "GOGC", "GOMEMLIMIT", "GORACE", "GOTRACEBACK",
+	}
+}
+
+// Manifest implements adapters.Adapter.
+func (a *Adapter) Manifest() *adapters.Manifest { return a.manifest }
+
+// Detect implements adapters.Adapter: a module, or the root of a workspace of
+// modules.
+func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
+	f := adapters.NewFiles(dir)
+	return f.IsFile("go.mod") || f.IsFile("go.work"), nil
+}
+
+// ParseDiagnostics implements adapters.Adapter. No hook asks for it.
+func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
+	return nil, nil
+}

@@ -1,0 +1,72 @@
+package golang
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+func FuzzParseModule(f *testing.F) {
+	for _, seed := range []string{
+		"module m\ngo 1.22\nrequire (\n\ta.com/b v1.0.0 // indirect\n)\nreplace a.com/b => ./b\n",
+		"module m/v2\ntoolchain go1.22.1\ntool x/cmd/y\nignore ./z\nretract [v1.0.0, v1.1.0]\n",
+		"replace x => ../../../..\n", "\ufeffmodule m", "module \"a\\n\"", "go 1\n/*", "require x v1.0.0 (",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := parseModule("/w/go.mod", data)
+		if err != nil {
+			_ = err.Error()
+			return
+		}
+		for _, r := range m.replaces {
+			if !filepath.IsAbs(r.dir) || r.line < 1 {
+				t.Errorf("replace %+v", r)
+			}
+		}
+		p := &project{dir: "/w", mod: m}
+		_, _ = p.members(), p.mod.demand.pin(true)
+		_ = executable(p, "/w/cmd")
+	})
+}
+
+func FuzzParseWork(f *testing.F) {
+	f.Add([]byte("go 1.22\nuse (\n\t.\n\t./a\n)\nreplace x => ./y\n"))
+	f.Add([]byte("use ../../..\nuse \"a b\"\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		w, err := parseWork("/w/go.work", data)
+		if err != nil {
+			_ = err.Error()
+			return
+		}
+		for _, dir := range w.uses {
+			if !filepath.IsAbs(dir) {
+				t.Errorf("use %q", dir)
+			}
+		}
+	})
+}
+
+func FuzzImports(f *testing.F) {
+	f.Add("package a\nimport \"x/y\"\n")
+	f.Add("package a\nimport (\n_ `x/y`\n. \"x/z\"")
+	f.Fuzz(func(t *testing.T, source string) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte(source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		importsOf(adapters.NewFiles(dir), &module{name: "m"}, []member{{mod: &module{name: "x"}}})
+	})
+}
+
+func FuzzFormat(f *testing.F) {
+	f.Add([]byte("warning\n{\"GOVERSION\": \"go1.22\"}"))
+	f.Fuzz(func(t *testing.T, out []byte) {
+		if text, err := format(out); err == nil {
+			foundVersion(text)
+		}
+	})
+}

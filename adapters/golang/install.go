@@ -1,0 +1,132 @@
+package golang
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/proc"
+)
+
+const download = "go mod download"
+
+// InstallScope implements adapters.Scoper: the workspace in effect, else the
+// module. Everything goes to the module cache, so no path tells of an install.
+func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.project(f)
+	if err != nil {
+		return adapters.Scope{}, err
+	}
+	scope := adapters.Scope{Dir: p.dir, Command: download}
+	mods := []member{{p.dir, p.mod}}
+	if p.work != nil {
+		scope.Dir = p.work.dir()
+		scope.Files = []string{p.work.file, filepath.Join(scope.Dir, "go.work.sum")}
+		siblings, err := a.siblings(f, p)
+		if err != nil {
+			return adapters.Scope{}, err
+		}
+		mods = append(mods, siblings...)
+	}
+	mods = slices.DeleteFunc(mods, func(m member) bool { return m.mod == nil })
+	for _, m := range mods {
+		scope.Files = append(scope.Files, filepath.Join(m.dir, "go.mod"), filepath.Join(m.dir, "go.sum"))
+	}
+	slices.Sort(scope.Files)
+	scope.Nothing = vendored(f, scope.Dir) || !needsAny(mods, p.work)
+	scope.Reads = f.Reads()
+	return scope, nil
+}
+
+// vendored tells whether modules come from a vendor directory,
+// https://go.dev/ref/mod#vendoring.
+func vendored(f *adapters.Files, dir string) bool {
+	return f.IsFile(filepath.Join(dir, "vendor", "modules.txt"))
+}
+
+// needsAny tells whether one of mods may need a module that is neither one of them
+// nor replaced by a directory.
+func needsAny(mods []member, w *work) bool {
+	local := make(map[string]bool)
+	var replaces []replace
+	if w != nil {
+		replaces = append(replaces, w.replaces...)
+	}
+	for _, m := range mods {
+		local[m.mod.name] = true
+		replaces = append(replaces, m.mod.replaces...)
+	}
+	for _, r := range replaces {
+		local[r.path] = true
+	}
+	return slices.ContainsFunc(mods, func(m member) bool {
+		return slices.ContainsFunc(m.mod.requires, func(r require) bool {
+			return !local[r.path] || !m.mod.listsAll()
+		})
+	})
+}
+
+// Install implements adapters.Adapter. In a workspace the go command may add sums
+// to go.work.sum although nothing was asked to change; that is told as a warning.
+func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
+	p, err := a.project(adapters.NewFiles(req.DishDir))
+	if err != nil {
+		return err
+	}
+	env := req.Env
+	if len(env) == 0 {
+		env = a.env
+	}
+	env = env.With(p.env())
+	tool, err := env.LookPath("go")
+	if err != nil {
+		return a.missing(err)
+	}
+	dir := p.dir
+	if p.work != nil {
+		dir = p.work.dir()
+	}
+	sums := []string{filepath.Join(dir, "go.sum"), filepath.Join(dir, "go.work.sum")}
+	before := readAll(sums)
+	if err := run(ctx, proc.Spec{Argv: []string{tool, "mod", "download"}, Dir: dir, Env: env}, log); err != nil {
+		return err
+	}
+	for i, now := range readAll(sums) {
+		if log != nil && !bytes.Equal(before[i], now) {
+			log(adapters.Log{Level: "warn", Message: fmt.Sprintf("%s: %s added sums; commit the file", sums[i], download)})
+		}
+	}
+	return nil
+}
+
+func readAll(paths []string) [][]byte {
+	all := make([][]byte, len(paths))
+	for i, path := range paths {
+		all[i], _ = os.ReadFile(path)
+	}
+	return all
+}
+
+func run(ctx context.Context, s proc.Spec, log adapters.LogFunc) error {
+	t := adapters.NewTranscript(log)
+	s.Stdout, s.Stderr = t.Stdout(), t.Stderr()
+	res, err := proc.Run(ctx, s)
+	t.Close()
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if res.ExitCode != 0 {
+		command := filepath.Base(s.Argv[0]) + " " + strings.Join(s.Argv[1:], " ")
+		return &adapters.InstallError{Command: command, ExitStatus: res.ExitCode, Detail: t.Tail()}
+	}
+	return nil
+}

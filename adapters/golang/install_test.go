@@ -1,0 +1,167 @@
+package golang_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/golang"
+)
+
+func scope(t *testing.T, a *golang.Adapter, root, dir string) adapters.Scope {
+	t.Helper()
+	s, err := a.InstallScope(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Dir, s.Reads = relative(root, s.Dir), nil
+	for i, file := range s.Files {
+		s.Files[i] = relative(root, file)
+	}
+	return s
+}
+
+func TestInstallScope(t *testing.T) {
+	a := golang.New(osEnv("GOWORK="), nil)
+	root := shelf(t)
+	want := adapters.Scope{Dir: "app", Command: "go mod download", Files: []string{"app/go.mod", "app/go.sum"}}
+	if d := cmp.Diff(want, scope(t, a, root, root+"/app")); d != "" {
+		t.Error(d)
+	}
+	root = files(t, workspace)
+	want = adapters.Scope{
+		Dir: ".", Command: "go mod download", Nothing: true,
+		Files: []string{"app/go.mod", "app/go.sum", "go.work", "go.work.sum", "lib/go.mod", "lib/go.sum"},
+	}
+	for _, dir := range []string{"", "/app", "/lib"} {
+		if d := cmp.Diff(want, scope(t, a, root, root+dir)); d != "" {
+			t.Errorf("workspace from %q: %s", dir, d)
+		}
+	}
+}
+
+func TestInstallHasNothingToDo(t *testing.T) {
+	root := files(t, `
+-- bare/go.mod --
+module bare
+go 1.22
+-- local/go.mod --
+module local
+go 1.22
+require x.com/y v0.0.0
+replace x.com/y => ../y
+-- old/go.mod --
+module old
+go 1.16
+require x.com/y v0.0.0
+replace x.com/y => ../y
+-- vendored/go.mod --
+module vendored
+go 1.22
+require x.com/z v1.0.0
+-- vendored/vendor/modules.txt --
+-- far/go.mod --
+module far
+go 1.22
+require x.com/z v1.0.0
+`)
+	a := golang.New(osEnv("GOWORK="), nil)
+	for dir, want := range map[string]bool{"bare": true, "local": true, "old": false, "vendored": true, "far": false} {
+		if got := scope(t, a, root, filepath.Join(root, dir)).Nothing; got != want {
+			t.Errorf("%s: nothing to install is %v", dir, got)
+		}
+	}
+}
+
+// fromCache is an environment with an empty module cache that is filled from the
+// one of the user, which holds what bento's own tests need.
+func fromCache(t *testing.T) adapters.Environ {
+	t.Helper()
+	have, err := golang.New(osEnv(), nil).ToolchainFingerprint(t.Context(), "/")
+	if err != nil || have == "" {
+		t.Fatal(err)
+	}
+	cache := os.Getenv("GOMODCACHE")
+	if cache == "" {
+		gopath := os.Getenv("GOPATH")
+		if gopath == "" {
+			gopath = filepath.Join(os.Getenv("HOME"), "go")
+		}
+		cache = filepath.Join(gopath, "pkg", "mod")
+	}
+	return osEnv("GOMODCACHE="+t.TempDir(), "GOPROXY=file://"+cache+"/cache/download", "GOSUMDB=off",
+		"GOFLAGS=-modcacherw", "GOWORK=", "GOTOOLCHAIN=local")
+}
+
+func TestInstallDownloads(t *testing.T) {
+	need(t, "go")
+	root := shelf(t)
+	env := fromCache(t)
+	a := golang.New(env, nil)
+	var log []adapters.Log
+	req := adapters.InstallRequest{DishDir: root + "/app", DishName: "app", Env: env}
+	if err := a.Install(t.Context(), req, func(l adapters.Log) { log = append(log, l) }); err != nil {
+		t.Fatal(err)
+	}
+	module := filepath.Join(env.Get("GOMODCACHE"), "github.com", "google", "go-cmp@v0.7.0", "go.mod")
+	if _, err := os.Stat(module); err != nil {
+		t.Error(err)
+	}
+	if err := a.Install(t.Context(), req, nil); err != nil {
+		t.Errorf("again: %v", err)
+	}
+}
+
+func TestInstallFailsWithTheToolsLastLines(t *testing.T) {
+	need(t, "go")
+	root := shelf(t)
+	env := fromCache(t)
+	replaceIn(t, root+"/app/go.mod", "go-cmp v0.7.0", "go-cmp v0.99.0")
+	var log []adapters.Log
+	a := golang.New(env, nil)
+	err := a.Install(t.Context(), adapters.InstallRequest{DishDir: root + "/app", Env: env}, func(l adapters.Log) { log = append(log, l) })
+	var failed *adapters.InstallError
+	if !errors.As(err, &failed) {
+		t.Fatalf("got %v", err)
+	}
+	if failed.Command != "go mod download" || failed.ExitStatus != 1 || !strings.Contains(failed.Detail, "go-cmp@v0.99.0") {
+		t.Errorf("got %+v", failed)
+	}
+	if len(log) == 0 || log[0].Stream != "stderr" {
+		t.Errorf("log %v", log)
+	}
+}
+
+func TestInstallOfAWorkspaceTellsOfNewSums(t *testing.T) {
+	need(t, "go")
+	root := files(t, `
+-- go.work --
+go 1.22
+use ./app
+-- app/go.mod --
+module example.com/app
+go 1.22
+require github.com/google/go-cmp v0.7.0
+-- app/app.go --
+package app
+`)
+	env := fromCache(t)
+	var warnings []string
+	err := golang.New(env, nil).Install(t.Context(), adapters.InstallRequest{DishDir: root + "/app", Env: env}, func(l adapters.Log) {
+		if l.Level == "warn" {
+			warnings = append(warnings, l.Message)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{root + "/go.work.sum: go mod download added sums; commit the file"}
+	if d := cmp.Diff(want, warnings); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,55 @@
+package golang
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+const staticcheck = "honnef.co/go/tools/cmd/staticcheck"
+
+// lint gives the lint recipe of a module that has a linter: golangci-lint or
+// staticcheck, configured (here or above) or declared by a tool line of go.mod.
+// A declared one is run at the version that go.mod requires.
+func lint(f *adapters.Files, m *module) []adapters.Task {
+	golangci := func(tool string) bool {
+		return strings.HasPrefix(tool, "github.com/golangci/golangci-lint/") && strings.HasSuffix(tool, "/cmd/golangci-lint")
+	}
+	config := lintConfig(f, ".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")
+	if slices.ContainsFunc(m.tools, golangci) {
+		return []adapters.Task{lintTask(f, "go tool golangci-lint run", config)}
+	}
+	if config != "" {
+		return []adapters.Task{lintTask(f, "golangci-lint run", config)}
+	}
+	config = lintConfig(f, "staticcheck.conf")
+	if slices.Contains(m.tools, staticcheck) {
+		return []adapters.Task{lintTask(f, "go tool staticcheck ./...", config)}
+	}
+	if config != "" {
+		return []adapters.Task{lintTask(f, "staticcheck ./...", config)}
+	}
+	return nil
+}
+
+// lintConfig gives the nearest file with one of names, "" for none.
+func lintConfig(f *adapters.Files, names ...string) string {
+	for dir := range f.Ancestors() {
+		for _, name := range names {
+			if path := filepath.Join(dir, name); f.IsFile(path) {
+				return path
+			}
+		}
+	}
+	return ""
+}
+
+func lintTask(f *adapters.Files, run, config string) adapters.Task {
+	t := adapters.Task{Name: "lint", Run: run}
+	if config != "" && filepath.Dir(config) != f.Dir() {
+		t.ExtraInputs = []string{config}
+	}
+	return t
+}

@@ -1,0 +1,96 @@
+package golang
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+// Bounds of how many directories of a module are looked into: for its shape, and
+// for its imports. Not all of them need hold Go files.
+const (
+	shapeDirs  = 2_000
+	importDirs = 50_000
+)
+
+// tree walks the directories of a module as the pattern "./..." does: not those
+// that begin with "." or "_", vendor, testdata, what go.mod ignores, and other
+// modules.
+type tree struct {
+	f       *adapters.Files
+	ignores []string
+	left    int // directories that may still be read
+}
+
+func newTree(f *adapters.Files, m *module, dirs int) *tree {
+	return &tree{f: f, ignores: m.ignores, left: dirs}
+}
+
+// each calls visit for every directory that holds Go files, until it returns
+// false. It tells whether it got to the end.
+func (t *tree) each(visit func(dir string, files []string) bool) bool {
+	return t.walk(t.f.Dir(), visit)
+}
+
+func (t *tree) walk(dir string, visit func(string, []string) bool) bool {
+	if t.left--; t.left < 0 {
+		return false
+	}
+	var files, dirs []string
+	for _, e := range t.f.List(dir) {
+		switch name := e.Name(); {
+		case name == "go.mod" && dir != t.f.Dir():
+			return true
+		case strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_"):
+		case e.IsDir():
+			dirs = append(dirs, name)
+		case strings.HasSuffix(name, ".go"):
+			files = append(files, name)
+		}
+	}
+	if len(files) > 0 && !visit(dir, files) {
+		return false
+	}
+	for _, name := range dirs {
+		if sub := filepath.Join(dir, name); !t.skips(name, sub) && !t.walk(sub, visit) {
+			return false
+		}
+	}
+	return true
+}
+
+// skips tells whether "./..." leaves out a directory. Patterns of ignore lines
+// mean the same as in ShouldIgnore of cmd/go/internal/search.
+func (t *tree) skips(name, path string) bool {
+	if name == "testdata" || name == "vendor" {
+		return true
+	}
+	rel, err := filepath.Rel(t.f.Dir(), path)
+	if err != nil {
+		return false
+	}
+	rel = "/" + filepath.ToSlash(rel) + "/"
+	return slices.ContainsFunc(t.ignores, func(pattern string) bool {
+		if rooted, ok := strings.CutPrefix(pattern, "./"); ok {
+			return strings.HasPrefix(rel, "/"+strings.Trim(rooted, "/")+"/")
+		}
+		return strings.Contains(rel, "/"+strings.Trim(pattern, "/")+"/")
+	})
+}
+
+// packages counts the directories of m that hold Go files: none, one, which it
+// names, or more. It goes by names: what build constraints leave out is counted,
+// and a module too large to look at has more.
+func packages(f *adapters.Files, m *module) (count int, only string) {
+	done := newTree(f, m, shapeDirs).each(func(dir string, _ []string) bool {
+		count++
+		only = dir
+		return count < 2
+	})
+	if !done {
+		count = 2
+	}
+	return count, only
+}

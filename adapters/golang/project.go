@@ -1,0 +1,136 @@
+package golang
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+// project is what the go command finds in and around a directory.
+type project struct {
+	dir  string
+	mod  *module // nil at the root of a workspace that is no module
+	work *work   // the workspace in effect, nil when there is none
+	// noWork is set when go would find a workspace that this module is no part
+	// of, or one above the repository, which is somebody's own. Tasks and installs
+	// then run with GOWORK=off.
+	noWork bool
+}
+
+// project reads what stands in and around f's directory.
+func (a *Adapter) project(f *adapters.Files) (*project, error) {
+	p := &project{dir: f.Dir()}
+	mod, err := a.mods.Read(f, "go.mod")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	p.mod = mod
+	path, ours := a.findWork(f)
+	if path == "" || !ours {
+		p.noWork = path != ""
+		return p, nil
+	}
+	if p.work, err = a.works.Read(f, path); err != nil {
+		return nil, err
+	}
+	if mod != nil && a.env.Get("GOWORK") == "" && !p.work.has(p.dir) {
+		p.work, p.noWork = nil, true
+	}
+	return p, nil
+}
+
+// findWork gives the go.work that the go command would use, "" for none, and
+// whether it stands in the repository or is named by the user.
+func (a *Adapter) findWork(f *adapters.Files) (path string, ours bool) {
+	if v := a.env.Get("GOWORK"); v != "" {
+		if v == "off" || !filepath.IsAbs(v) {
+			return "", false
+		}
+		return filepath.Clean(v), true
+	}
+	if path, ok := f.Up("go.work"); ok {
+		return path, true
+	}
+	for dir := f.Dir(); dir != filepath.Dir(dir); { // go looks on up to the top of the file system
+		dir = filepath.Dir(dir)
+		if path := filepath.Join(dir, "go.work"); f.IsFile(path) {
+			return path, false
+		}
+	}
+	return "", false
+}
+
+// has tells whether dir is a member of the workspace, also through links.
+func (w *work) has(dir string) bool {
+	if slices.Contains(w.uses, dir) {
+		return true
+	}
+	return slices.ContainsFunc(w.uses, func(use string) bool {
+		real, err := filepath.EvalSymlinks(use)
+		return err == nil && real == dir
+	})
+}
+
+// members are the modules that the manifests of p name below or beside it: those
+// of its go.work and the local replacements inside its own directory.
+func (p *project) members() []string {
+	var dirs []string
+	if p.work != nil && p.work.dir() == p.dir {
+		dirs = append(dirs, p.work.uses...)
+	}
+	if p.mod != nil {
+		for _, r := range p.mod.replaces {
+			if inside(p.dir, r.dir) {
+				dirs = append(dirs, r.dir)
+			}
+		}
+	}
+	slices.Sort(dirs)
+	dirs = slices.Compact(dirs)
+	return slices.DeleteFunc(dirs, func(d string) bool { return d == p.dir })
+}
+
+// inside tells whether dir lies below top.
+func inside(top, dir string) bool {
+	rel, err := filepath.Rel(top, dir)
+	return err == nil && filepath.IsLocal(rel) && rel != "."
+}
+
+// member is a module of a workspace.
+type member struct {
+	dir string
+	mod *module
+}
+
+// siblings are the other modules of the workspace in effect. Directories without
+// a go.mod are left out: go says so itself.
+func (a *Adapter) siblings(f *adapters.Files, p *project) ([]member, error) {
+	if p.work == nil {
+		return nil, nil
+	}
+	var all []member
+	for _, dir := range p.work.uses {
+		mod, err := a.mods.Read(f, filepath.Join(dir, "go.mod"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if dir != p.dir && (p.mod == nil || mod.name != p.mod.name) {
+			all = append(all, member{dir, mod})
+		}
+	}
+	return all, nil
+}
+
+// env is what tasks and installs of p need on top of their environment.
+func (p *project) env() map[string]string {
+	if p.noWork {
+		return map[string]string{"GOWORK": "off"}
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package golang
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+// lifecycle gives the recipes of every module.
+func lifecycle() []adapters.Task {
+	return []adapters.Task{
+		{Name: "build", Run: "go build ./..."},
+		{Name: "check", Run: "go vet ./..."},
+		{Name: "test", Run: "go test ./..."},
+	}
+}
+
+// scripts gives what is reached by name only. Benchmarks measure this machine now,
+// the others are for what they do and not for what they leave.
+func scripts(f *adapters.Files) []adapters.Task {
+	list := []adapters.Task{
+		{Name: "bench", Run: "go test -run '^$' -bench . ./...", Script: true, NoCache: true},
+		{Name: "format", Run: "go fmt ./...", Script: true, NoCache: true, SideEffects: true},
+	}
+	if f.IsFile("main.go") {
+		list = append(list, adapters.Task{Name: "run", Run: "go run .", Script: true, NoCache: true, SideEffects: true})
+	}
+	return list
+}
+
+// Tasks implements adapters.TaskLister.
+func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.project(f)
+	if err != nil {
+		return adapters.TasksAnswer{}, err
+	}
+	answer := adapters.TasksAnswer{Aggregate: p.mod == nil, Members: p.members()}
+	if p.mod != nil {
+		if answer.Tasks, err = a.tasks(f, p); err != nil {
+			return adapters.TasksAnswer{}, err
+		}
+	}
+	if _, err := a.pin(f, p); err != nil {
+		return adapters.TasksAnswer{}, err
+	}
+	answer.Reads = f.Reads()
+	return answer, nil
+}
+
+func (a *Adapter) tasks(f *adapters.Files, p *project) ([]adapters.Task, error) {
+	count, only := packages(f, p.mod)
+	if count == 0 {
+		return nil, nil // go vet and go test fail where there is nothing
+	}
+	list := lifecycle()
+	if count == 1 {
+		list[0] = a.single(f, list[0], executable(p, only))
+	}
+	list = append(list, lint(f, p.mod)...)
+	list = append(list, scripts(f)...)
+	above, err := a.above(f, p)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		list[i].ExtraInputs = append(list[i].ExtraInputs, above...)
+		list[i].Env = p.env()
+	}
+	return list, nil
+}
+
+// single is the build of a module with one package. If it is a command, go build
+// writes an executable of this name, or fails when something else has the name.
+func (a *Adapter) single(f *adapters.Files, build adapters.Task, name string) adapters.Task {
+	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `*?[]{}\!/`) {
+		return build // no name that go takes, or none that a glob can say
+	}
+	if a.env.Get("GOOS") == "windows" {
+		name += ".exe"
+	}
+	if f.IsDir(name) || f.IsFile(name) && !isObject(f.Path(name)) {
+		build.Run = "go build -o " + os.DevNull + " ./..."
+		return build
+	}
+	build.Outputs = []string{name}
+	return build
+}
+
+// executable is the name that go build gives the command in dir
+// (DefaultExecName in cmd/go/internal/load).
+func executable(p *project, dir string) string {
+	rel, err := filepath.Rel(p.dir, dir)
+	if err != nil {
+		rel = "."
+	}
+	importPath := path.Join(p.mod.name, filepath.ToSlash(rel))
+	elem := path.Base(importPath)
+	if elem != importPath && isVersion(elem) {
+		elem = path.Base(path.Dir(importPath))
+	}
+	return elem
+}
+
+// isVersion tells whether the last element of a path is a major version: v2, v3.
+func isVersion(elem string) bool {
+	digits, ok := strings.CutPrefix(elem, "v")
+	return ok && digits != "" && digits[0] != '0' && digits != "1" && strings.Trim(digits, "0123456789") == ""
+}
+
+// isObject tells whether a file begins like an executable or object file: one that
+// go build overwrites.
+func isObject(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	head := make([]byte, 8)
+	n, _ := file.Read(head)
+	return slices.ContainsFunc(objectMagic(), func(magic []byte) bool { return bytes.HasPrefix(head[:n], magic) })
+}
+
+// objectMagic is the table of the same name in cmd/go/internal/work.
+func objectMagic() [][]byte {
+	return [][]byte{
+		[]byte("!<arch>\n"), []byte("<bigaf>\n"), []byte("\x7FELF"), []byte("go object"),
+		{0xFE, 0xED, 0xFA, 0xCE}, {0xFE, 0xED, 0xFA, 0xCF}, {0xCE, 0xFA, 0xED, 0xFE}, {0xCF, 0xFA, 0xED, 0xFE},
+		{0x4d, 0x5a, 0x90, 0x00, 0x03, 0x00}, {0x4d, 0x5a, 0x78, 0x00, 0x01, 0x00},
+		{0x00, 0x00, 0x01, 0xEB}, {0x00, 0x00, 0x8a, 0x97}, {0x00, 0x00, 0x06, 0x47},
+		{0x00, 0x61, 0x73, 0x6D}, {0x01, 0xDF}, {0x01, 0xF7},
+	}
+}
+
+// above gives the files outside the dish that change what its tasks do: the
+// workspace, its vendored modules, and the go.mod of its other members, which take
+// part in choosing versions.
+func (a *Adapter) above(f *adapters.Files, p *project) ([]string, error) {
+	if p.work == nil {
+		return nil, nil
+	}
+	var files []string
+	if top := p.work.dir(); top != p.dir {
+		files = append(files, p.work.file, filepath.Join(top, "go.work.sum"))
+		if f.IsFile(filepath.Join(top, "vendor", "modules.txt")) {
+			files = append(files, filepath.Join(top, "vendor"))
+		}
+	}
+	siblings, err := a.siblings(f, p)
+	for _, s := range siblings {
+		files = append(files, filepath.Join(s.dir, "go.mod"))
+	}
+	return files, err
+}

@@ -1,0 +1,198 @@
+package golang
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/proc"
+)
+
+const (
+	probeTimeout = 30 * time.Second
+	probeLimit   = 1 << 20 // bytes that a tool may answer
+)
+
+// settings are the variables of `go env` that change what is built. They may come
+// from the environment, from the user's go/env file or from the distribution.
+func settings() []string {
+	return []string{
+		"GOVERSION", "GOOS", "GOARCH", "GO386", "GOAMD64", "GOARM", "GOARM64", "GOMIPS", "GOMIPS64", "GOPPC64",
+		"GORISCV64", "GOWASM", "GOFLAGS", "GOEXPERIMENT", "GOFIPS140", "GODEBUG", "GO111MODULE",
+		"CGO_ENABLED", "CGO_CFLAGS", "CGO_CPPFLAGS", "CGO_CXXFLAGS", "CGO_FFLAGS", "CGO_LDFLAGS",
+		"CC", "CXX", "AR", "PKG_CONFIG",
+	}
+}
+
+// ToolchainBasis implements adapters.Steerer.
+func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) {
+	b := adapters.NewBasis(a.env)
+	tool, err := b.Tool("go")
+	if err != nil {
+		return "", a.missing(err)
+	}
+	b.Env("GOROOT", "GOENV", "HOME")
+	b.Env(a.set(a.manifest.SteeringEnv)...)
+	b.File(a.userSettings())
+	for _, cc := range []string{"gcc", "clang"} { // CGO_ENABLED is 0 by default where there is none
+		path, _ := a.env.LookPath(cc)
+		b.Text(cc, path)
+	}
+	if root, ok := distribution(tool); ok {
+		b.File(filepath.Join(root, "VERSION"))
+		b.File(filepath.Join(root, "go.env"))
+	} else {
+		a.shim(b, dir)
+	}
+	if a.opts.AllowDownload {
+		err = a.demanded(b, dir)
+	}
+	return b.String(), err
+}
+
+// set gives the names in a's environment that patterns select.
+func (a *Adapter) set(patterns []string) []string {
+	var names []string
+	for _, kv := range a.env.Select(patterns...) {
+		name, _, _ := strings.Cut(kv, "=")
+		names = append(names, name)
+	}
+	return names
+}
+
+// userSettings is the file that `go env -w` writes.
+func (a *Adapter) userSettings() string {
+	home, config := a.env.Get("HOME"), a.env.Get("XDG_CONFIG_HOME")
+	switch file := a.env.Get("GOENV"); {
+	case file != "":
+		return file
+	case runtime.GOOS == "darwin":
+		return filepath.Join(home, "Library", "Application Support", "go", "env")
+	case config != "":
+		return filepath.Join(config, "go", "env")
+	default:
+		return filepath.Join(home, ".config", "go", "env")
+	}
+}
+
+// distribution gives the GOROOT that a go command stands in; a shim stands in
+// none.
+func distribution(tool string) (root string, ok bool) {
+	real, err := filepath.EvalSymlinks(tool)
+	if err != nil {
+		return "", false
+	}
+	root = filepath.Dir(filepath.Dir(real))
+	fi, err := os.Stat(filepath.Join(root, "VERSION"))
+	return root, err == nil && fi.Mode().IsRegular()
+}
+
+// shim adds what version managers choose by: the files in and above dir that name
+// a version, and the directories of what they have installed.
+func (a *Adapter) shim(b *adapters.Basis, dir string) {
+	b.Env("PATH", "GOENV_ROOT", "GOENV_VERSION", "ASDF_DIR", "ASDF_DATA_DIR", "ASDF_GOLANG_VERSION", "MISE_DATA_DIR", "MISE_GO_VERSION")
+	for at := dir; ; at = filepath.Dir(at) {
+		for _, name := range []string{".tool-versions", ".go-version", "mise.toml", ".mise.toml"} {
+			if path := filepath.Join(at, name); exists(path) {
+				b.File(path)
+			}
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	home := a.env.Get("HOME")
+	for _, installed := range []string{
+		a.or("ASDF_DATA_DIR", filepath.Join(home, ".asdf"), "installs", "golang"),
+		a.or("MISE_DATA_DIR", filepath.Join(home, ".local", "share", "mise"), "installs", "go"),
+		a.or("GOENV_ROOT", filepath.Join(home, ".goenv"), "versions"),
+		"/snap/go/current",
+	} {
+		b.File(installed)
+	}
+}
+
+// or joins sub to the directory that a variable names, or to the usual one.
+func (a *Adapter) or(name, usual string, sub ...string) string {
+	if v := a.env.Get(name); v != "" {
+		usual = v
+	}
+	return filepath.Join(append([]string{usual}, sub...)...)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// demanded adds the versions that go would download for dir.
+func (a *Adapter) demanded(b *adapters.Basis, dir string) error {
+	p, err := a.project(adapters.NewFiles(dir))
+	if err != nil {
+		return err
+	}
+	for _, d := range p.demands() {
+		b.Text("asks", d.goVersion+" "+d.toolchain)
+	}
+	return nil
+}
+
+// ToolchainFingerprint implements adapters.Adapter: the settings of `go env`, one
+// NAME=value a line. The C compiler of cgo is in it by name only.
+func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
+	tool, err := a.env.LookPath("go")
+	if err != nil {
+		return "", a.missing(err)
+	}
+	argv := append([]string{tool, "env", "-json"}, settings()...)
+	out, errText, res, err := proc.Output(ctx, proc.Spec{Argv: argv, Dir: dir, Env: a.env, Timeout: probeTimeout}, probeLimit)
+	if err != nil {
+		return "", fmt.Errorf("go env: %w", err)
+	}
+	if res.ExitCode != 0 {
+		return "", fmt.Errorf("go env exited with status %d: %s", res.ExitCode, bytes.TrimSpace(errText))
+	}
+	return format(out)
+}
+
+// format makes lines of the answer of `go env -json`. A shim may have printed
+// something in front.
+func format(out []byte) (string, error) {
+	values := make(map[string]string)
+	if err := json.Unmarshal(out[max(0, bytes.IndexByte(out, '{')):], &values); err != nil {
+		return "", fmt.Errorf("answer of go env: %w", err)
+	}
+	if values["GOVERSION"] == "" {
+		return "", errors.New("answer of go env: no GOVERSION")
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if values[name] != "" {
+			fmt.Fprintf(&b, "%s=%s\n", name, values[name])
+		}
+	}
+	return b.String(), nil
+}
+
+// missing tells how to get go.
+func (a *Adapter) missing(err error) error {
+	var m *adapters.MissingTool
+	if !errors.As(err, &m) {
+		return err
+	}
+	hint := adapters.Packages{
+		Apt: "golang-go", Dnf: "golang", Zypper: "go", Pacman: "go", Apk: "go", Brew: "go",
+		Else: "see https://go.dev/doc/install",
+	}.Hint(a.env)
+	return &adapters.MissingTool{Tool: m.Tool, Hint: hint}
+}

@@ -1,0 +1,136 @@
+package golang_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/golang"
+)
+
+func basis(t *testing.T, env adapters.Environ, o *golang.Options, dir string) string {
+	t.Helper()
+	text, err := golang.New(env, o).ToolchainBasis(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestFingerprintIsTheSameInEveryDish(t *testing.T) {
+	need(t, "go")
+	root := shelf(t)
+	a := golang.New(osEnv(), nil)
+	var first string
+	for _, dish := range []string{"lib", "app"} {
+		got, err := a.ToolchainFingerprint(t.Context(), filepath.Join(root, dish))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == "" {
+			first = got
+		}
+		if got != first || !strings.Contains(got, "\nGOVERSION=go1.") {
+			t.Errorf("%s: %s", dish, got)
+		}
+	}
+	if basis(t, osEnv(), nil, root+"/lib") != basis(t, osEnv(), nil, root+"/app") {
+		t.Error("the basis differs")
+	}
+}
+
+func TestFingerprintFollowsTheUsersSettings(t *testing.T) {
+	need(t, "go")
+	settings := filepath.Join(t.TempDir(), "env")
+	env := osEnv("GOENV="+settings, "GOFLAGS=")
+	ask := func() (fingerprint, based string) {
+		t.Helper()
+		got, err := golang.New(env, nil).ToolchainFingerprint(t.Context(), t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got, basis(t, env, nil, "/")
+	}
+	was, wasBasis := ask()
+	write(t, settings, "CGO_ENABLED=0\n")
+	if now, nowBasis := ask(); now == was || nowBasis == wasBasis {
+		t.Errorf("go env -w changed nothing; fingerprint:\n%s", now)
+	}
+}
+
+// fakeGo writes a go command in a distribution or, without one, a shim.
+func fakeGo(t *testing.T, goroot string, distribution bool) adapters.Environ {
+	t.Helper()
+	script := filepath.Join(goroot, "bin", "go")
+	write(t, script, "#!/bin/sh\necho a shim speaks\necho '{\"GOVERSION\": \"go1.22.0\"}'\n")
+	if err := os.Chmod(script, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if distribution {
+		write(t, filepath.Join(goroot, "VERSION"), "go1.22.0\n")
+	}
+	return adapters.NewEnviron([]string{"PATH=" + filepath.Dir(script), "HOME=" + goroot})
+}
+
+func TestBasisChangesWithTheTool(t *testing.T) {
+	goroot := t.TempDir()
+	env := fakeGo(t, goroot, true)
+	seen := map[string]string{basis(t, env, nil, "/"): "the beginning"}
+	step := func(what string, env adapters.Environ) {
+		t.Helper()
+		now := basis(t, env, nil, "/")
+		if was, ok := seen[now]; ok {
+			t.Errorf("%s: the same basis as %s", what, was)
+		}
+		seen[now] = what
+	}
+	if err := os.Chtimes(filepath.Join(goroot, "bin", "go"), time.Time{}, time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	step("another binary", env)
+	write(t, filepath.Join(goroot, "VERSION"), "go1.22.10\n")
+	step("another version", env)
+	write(t, filepath.Join(goroot, ".config", "go", "env"), "GOFLAGS=-x\n")
+	step("another user setting", env)
+	step("another variable", env.With(map[string]string{"GOARCH": "arm64"}))
+	step("another empty variable", env.With(map[string]string{"GOARCH": ""}))
+}
+
+func TestBasisOfAShimFollowsItsFiles(t *testing.T) {
+	goroot := t.TempDir()
+	env := fakeGo(t, goroot, false)
+	root := files(t, "-- a/b/x --\n-- c/x --\n")
+	was := basis(t, env, nil, root+"/a/b")
+	if other := basis(t, env, nil, root+"/c"); other != was {
+		t.Error("two directories without a choice differ")
+	}
+	write(t, root+"/a/.tool-versions", "golang 1.21.0\n")
+	if basis(t, env, nil, root+"/a/b") == was {
+		t.Error(".tool-versions above changed nothing")
+	}
+	if basis(t, env, nil, root+"/c") != was {
+		t.Error(".tool-versions beside changed something")
+	}
+	got, err := golang.New(env, nil).ToolchainFingerprint(t.Context(), root)
+	if err != nil || got != "GOVERSION=go1.22.0\n" {
+		t.Errorf("fingerprint %q, %v", got, err)
+	}
+}
+
+func TestBasisFollowsGoModWhereDownloadsAreAllowed(t *testing.T) {
+	need(t, "go")
+	root := files(t, "-- a/go.mod --\nmodule a\ngo 1.22\n-- b/go.mod --\nmodule b\ngo 1.23\n")
+	o := &golang.Options{AllowDownload: true}
+	if basis(t, osEnv(), o, root+"/a") == basis(t, osEnv(), o, root+"/b") {
+		t.Error("go lines change nothing")
+	}
+	if basis(t, osEnv(), nil, root+"/a") != basis(t, osEnv(), nil, root+"/b") {
+		t.Error("go lines change the local toolchain")
+	}
+	if set := golang.New(osEnv(), o).Manifest().SetEnv; len(set) != 0 {
+		t.Errorf("sets %v", set)
+	}
+}
