@@ -79,6 +79,9 @@ type Manifest struct {
 	// a directory of the same family is a dish only if a manifest says so. Empty
 	// means the adapter's own id.
 	Family string `json:"-"`
+	// Runtime is the key under which [toolchain] pins the tool ("go", "rust", "node").
+	// Empty means the adapter's own id.
+	Runtime string `json:"-"`
 	// PassEnv are variables (NAME or PREFIX_*) that tasks and installs see: homes,
 	// caches, registry settings. They are not hashed.
 	PassEnv []string `json:"-"`
@@ -93,6 +96,14 @@ type Manifest struct {
 func (m *Manifest) FamilyName() string {
 	if m.Family != "" {
 		return m.Family
+	}
+	return m.AdapterID
+}
+
+// RuntimeName is Runtime, or the adapter's id when it has none.
+func (m *Manifest) RuntimeName() string {
+	if m.Runtime != "" {
+		return m.Runtime
 	}
 	return m.AdapterID
 }
