@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
+	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -149,18 +151,19 @@ func unreadable(name string, err error) []diagnostics.Diagnostic {
 // readRegular reads one byte more than a document may have, which the parser then
 // refuses.
 func readRegular(name string) ([]byte, error) {
-	fi, err := os.Stat(name)
+	// Without O_NONBLOCK a pipe of that name would be waited for.
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
 	if !fi.Mode().IsRegular() {
 		return nil, fmt.Errorf("it is no regular file but %s", kindOf(fi.Mode()))
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, tomlfile.MaxConfig+1))
 }
 
@@ -171,24 +174,32 @@ func kindOf(m fs.FileMode) string {
 	return "a device, pipe or socket"
 }
 
-// checkName checks the name of a dish or bento. It stands in commands and in
-// "dish:task", and on terminals.
-func checkName(kind, name string, pos Pos) []diagnostics.Diagnostic {
-	why := ""
+// BadName tells why name cannot be that of a dish or bento, "" when it can. It
+// stands in commands and in "dish:task", and on terminals.
+func BadName(name string) string {
 	switch {
 	case strings.TrimSpace(name) == "":
-		why = "it is empty"
+		return "it is empty"
 	case strings.TrimSpace(name) != name:
-		why = "it starts or ends with a space"
+		return "it starts or ends with a space"
 	case strings.ContainsAny(name, `/\`):
-		why = "it holds a path separator"
+		return "it holds a path separator"
 	case strings.Contains(name, ":"):
-		why = `it holds ":", which separates dish and task`
+		return `it holds ":", which separates dish and task`
 	case hasControl(name):
-		why = "it holds a control character"
+		return "it holds a control character"
+	case !utf8.ValidString(name):
+		return "it is not valid UTF-8"
 	case name == "." || name == ".." || name[0] == '-':
-		why = "a command would take it for something else"
+		return "a command would take it for something else"
 	default:
+		return ""
+	}
+}
+
+func checkName(kind, name string, pos Pos) []diagnostics.Diagnostic {
+	why := BadName(name)
+	if why == "" {
 		return nil
 	}
 	d := pos.Error(RuleName, "%q cannot be the name of a %s: %s", name, kind, why)
