@@ -1,0 +1,127 @@
+package node
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+func TestRequiredToolchain(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		files []string
+		want  *adapters.Toolchain
+	}{
+		{"none", nil, nil},
+		{"nvmrc above", []string{".nvmrc", "\n# ours\n v20.11.1 # x\r\n", "a/.node-version", "18"},
+			&adapters.Toolchain{Tool: "node", Version: "v20.11.1", File: ".nvmrc", Line: 3}},
+		{"codename", []string{"a/.nvmrc", "lts/Iron"}, &adapters.Toolchain{Tool: "node", Version: "20", File: "a/.nvmrc", Line: 1}},
+		{"any lts", []string{"a/.nvmrc", "lts/*"}, &adapters.Toolchain{Tool: "node", Version: "lts/*", File: "a/.nvmrc", Line: 1}},
+		{"newest is no pin", []string{"a/.nvmrc", "node\n", "a/.node-version", "\xef\xbb\xbf18.1\n"},
+			&adapters.Toolchain{Tool: "node", Version: "18.1", File: "a/.node-version", Line: 1}},
+		{"unknown codename, empty file", []string{"a/.nvmrc", "lts/zirconium", ".node-version", "", ".tool-versions", "python 3\nnodejs 21.0.0\n"},
+			&adapters.Toolchain{Tool: "node", Version: "21.0.0", File: ".tool-versions", Line: 2}},
+		{"volta", []string{"a/package.json", "{\"engines\": {\"node\": \">=18\"},\n\"volta\": {\"node\": \"20.1.0\"}}"},
+			&adapters.Toolchain{Tool: "node", Version: "20.1.0", File: "a/package.json", Line: 2}},
+		{"engines", []string{"a/package.json", `{"engines": {"node": ">= 18.1 < 21 || 22.x"}, "devDependencies": {"@types/node": "^16"}}`},
+			&adapters.Toolchain{Tool: "node", Version: ">= 18.1 < 21 || 22.x", File: "a/package.json", Line: 1}},
+		{"engines that npm enforces", []string{"a/package.json", `{"engines": {"node": "18"}}`, "a/.npmrc", "a=b\nengine-strict = true"},
+			&adapters.Toolchain{Tool: "node", Version: "18", File: "a/package.json", Line: 1, Strict: true}},
+		{"of the workspace", []string{"package.json", `{"workspaces": ["a"], "engines": {"node": ">=18"}}`},
+			&adapters.Toolchain{Tool: "node", Version: ">=18", File: "package.json", Line: 1}},
+		{"no member", []string{"package.json", `{"workspaces": ["b"], "engines": {"node": ">=18"}}`}, nil},
+		{"any", []string{"a/package.json", `{"engines": {"node": "*", "npm": ">=9"}}`},
+			&adapters.Toolchain{Tool: "npm", Version: ">=9", File: "a/package.json", Line: 1}},
+		{"types", []string{"a/package.json", `{"devDependencies": {"@types/node": "~20.4.5"}}`},
+			&adapters.Toolchain{Tool: "node", Version: "^20", File: "a/package.json", Line: 1}},
+		{"types without a number", []string{"a/package.json", `{"devDependencies": {"@types/node": "latest"}}`}, nil},
+		{"packageManager", []string{"a/package.json", `{"packageManager": "npm@10.2.0+sha512.ab"}`},
+			&adapters.Toolchain{Tool: "npm", Version: "10.2.0", File: "a/package.json", Line: 1}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			root := tree(t, append([]string{"a/package.json", "{}"}, tt.files...)...)
+			got, err := newNPM().RequiredToolchain(t.Context(), filepath.Join(root, "a"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.want != nil {
+				tt.want.File = filepath.Join(root, tt.want.File)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestMalformedPins(t *testing.T) {
+	for _, files := range [][]string{
+		{"a/.nvmrc", "\ntwenty one"},
+		{".node-version", strings.Repeat("9", 10_000)},
+		{"a/.node-version", "\x00\x01"},
+		{".tool-versions", "\nnode >>3"},
+		{"a/package.json", "{\n\"engines\": {\"node\": \"twelve\"}}"},
+		{"a/package.json", "{\n\"packageManager\": \"npm@x.y\"}"},
+	} {
+		root := tree(t, append([]string{"a/package.json", "{}"}, files...)...)
+		_, err := newNPM().RequiredToolchain(t.Context(), filepath.Join(root, "a"))
+		var problems diagnostics.Problems
+		if !errors.As(err, &problems) || problems[0].File != filepath.Join(root, files[0]) || problems[0].Line == 0 || problems[0].Rule != RulePin {
+			t.Errorf("%s gave %v", files[0], err)
+		}
+	}
+}
+
+func TestCheckPin(t *testing.T) {
+	a := newNPM()
+	const found = "node=v20.11.1 npm=10.2.4"
+	for want, ok := range map[string]bool{
+		"20": true, "v20.11.1": true, "20.11": true, "20.11.0": false, "18": false, "": true, "lts/*": true, "lts/iron": true,
+		"lts/jod": false, ">=18 <21": true, ">= 18, < 20": false, "^18 || ^20": true, "18.x || >=21": false, "~20.11": true,
+		"16 - 20": true, "node": true, "*": true, ">20": false, "<=20": true, "nonsense": false,
+	} {
+		v := a.CheckPin(adapters.Toolchain{Tool: "node", Version: want}, found)
+		if v.OK != ok || v.Found != "20.11.1" || (v.Hint == "") != ok {
+			t.Errorf("%q: %+v, want %v", want, v, ok)
+		}
+	}
+	if v := a.CheckPin(adapters.Toolchain{Tool: "npm", Version: "9"}, found); v.OK || v.Hint != `install it with "npm install -g npm@9", or change the pin` {
+		t.Errorf("npm 9: %+v", v)
+	}
+	if v := a.CheckPin(adapters.Toolchain{Tool: "node", Version: ">=22.1"}, found); v.Hint != `get it with a version manager, such as "nvm install 22.1", or change the pin` {
+		t.Errorf("node 22: %+v", v)
+	}
+	if v := a.CheckPin(adapters.Toolchain{Tool: "node", Version: "lts/*"}, "node=v21.7.0"); v.OK {
+		t.Error("21 never had long-term support")
+	}
+	if v := a.CheckPin(adapters.Toolchain{Tool: "node", Version: ">=22"}, "node=v22.0.0-nightly2024"); !v.OK {
+		t.Errorf("a pre-release of 22 is no 22: %+v", v)
+	}
+	if v := a.CheckPin(adapters.Toolchain{Tool: "deno", Version: "1"}, found); !v.OK {
+		t.Errorf("a tool of somebody else: %+v", v)
+	}
+}
+
+func FuzzPin(f *testing.F) {
+	for _, seed := range []string{"v20.1.0\n", "lts/*", "# c\n\n18 || >=20 <21", "\xef\xbb\xbf16 - 18", "^1.x.x-beta.1"} {
+		f.Add([]byte(seed))
+	}
+	a := newNPM()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		text, line := firstLine(data)
+		if line > 1+strings.Count(string(data), "\n") || strings.ContainsAny(text, "\n#") {
+			t.Fatalf("line %d is %q", line, text)
+		}
+		_, err := parseRange(text)
+		v := a.CheckPin(adapters.Toolchain{Tool: "node", Version: text}, "node=v20.1.0")
+		if err != nil && v.OK {
+			t.Fatalf("%q is no range and yet satisfied", text)
+		}
+	})
+}

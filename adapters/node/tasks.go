@@ -1,0 +1,143 @@
+package node
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/node/packagejson"
+	"github.com/bentobuild/bento/adapters/node/tsconfig"
+)
+
+// Tasks gives a recipe for each script of package.json: those named build, check,
+// lint and test as such, the others to be reached by name. The root of a
+// workspace has only the latter.
+func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return adapters.TasksAnswer{}, err
+	}
+	// The answer stands for those of Detect and RequiredToolchain too: what they
+	// look at is noted.
+	a.decide(f)
+	a.pin(f, p)
+	ans := adapters.TasksAnswer{Aggregate: len(p.Workspaces) > 0}
+	if ans.Aggregate {
+		ans.Members = a.membersOf(f, p.Manifest)
+	}
+	r := recipes{project: p, shared: a.sharedBy(f, p), ts: tsconfig.Read(f)}
+	for _, s := range p.Scripts {
+		if t, ok := r.task(s, ans.Aggregate); ok {
+			ans.Tasks = append(ans.Tasks, t)
+		}
+	}
+	ans.Reads = f.Reads()
+	return ans, nil
+}
+
+// recipes makes the tasks of one package.
+type recipes struct {
+	*project
+	shared shared
+	ts     tsconfig.Config
+}
+
+func (r *recipes) task(s packagejson.Entry, aggregate bool) (adapters.Task, bool) {
+	if !nameable(s.Name) || isPlaceholder(s) {
+		return adapters.Task{}, false
+	}
+	t := adapters.Task{
+		Name:   s.Name,
+		Run:    runScript(s.Name),
+		Path:   r.path(),
+		Script: aggregate || !slices.Contains([]string{"build", "check", "lint", "test"}, s.Name),
+	}
+	t.ExtraInputs = r.shared.inputs(s.Name, r.ts.Above)
+	if t.Script {
+		// What a script makes or changes outside is anybody's guess.
+		t.NoCache, t.SideEffects = true, true
+		return t, true
+	}
+	switch s.Name {
+	case "build":
+		t.Outputs = r.outputs()
+	case "test":
+		if build := r.Script("build"); build.Line > 0 {
+			t.DependsOn = []string{"build"}
+		}
+	}
+	return t, true
+}
+
+// runScript gives the shell command that runs a script.
+func runScript(name string) string {
+	switch {
+	case name == "test":
+		return "npm test"
+	case strings.HasPrefix(name, "-"):
+		return "npm run -- " + quote(name)
+	}
+	return "npm run " + quote(name)
+}
+
+// nameable tells whether a script's name can be the name of a task.
+func nameable(name string) bool {
+	return name != "" && strings.IndexFunc(name, func(r rune) bool {
+		return r < ' ' || r == 0x7f || r == '\uFFFD'
+	}) < 0
+}
+
+// isPlaceholder tells of the test script that "npm init" writes.
+func isPlaceholder(s packagejson.Entry) bool {
+	return s.Name == "test" && strings.Contains(s.Value, "no test specified")
+}
+
+// quote makes one word for the shell.
+func quote(word string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.:/@+,=%", r)
+	}
+	if strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// path are the directories of installed commands, the nearer first.
+func (p *project) path() []string {
+	bin := filepath.Join("node_modules", ".bin")
+	dirs := []string{bin}
+	if p.isMember() {
+		if rel, err := filepath.Rel(p.dir, p.scope()); err == nil {
+			dirs = append(dirs, filepath.Join(rel, bin))
+		}
+	}
+	return dirs
+}
+
+// outputs are what a build may make: the usual directories, those of the
+// frameworks that the package depends on, and what tsconfig.json says.
+func (r *recipes) outputs() []string {
+	out := []string{"dist/**", "build/**", "*.tsbuildinfo"}
+	for _, f := range []struct {
+		name  string
+		globs []string
+	}{
+		{"next", []string{".next/**", "!.next/cache/**", "out/**"}},
+		{"nuxt", []string{".nuxt/**", ".output/**"}},
+		{"@sveltejs/kit", []string{".svelte-kit/**"}},
+	} {
+		if _, ok := r.Depends(f.name); ok {
+			out = append(out, f.globs...)
+		}
+	}
+	for _, g := range r.ts.Outputs {
+		if !slices.Contains(out, g) {
+			out = append(out, g)
+		}
+	}
+	return out
+}

@@ -1,0 +1,158 @@
+// Package workspace says which directories are members of a workspace of
+// packages, by the globs that its root lists.
+package workspace
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+// Bounds of a workspace.
+const (
+	maxGlob      = 512     // bytes of one glob
+	maxBraces    = 3       // in one glob
+	maxCommas    = 64      // in one glob
+	maxDepth     = 16      // directories below the literal part of a glob
+	maxMemberDir = 100_000 // directories looked into
+)
+
+// Globs are the patterns of a workspace; the last that matches decides.
+type Globs []glob
+
+type glob struct {
+	pattern string
+	parts   []string
+	negated bool
+}
+
+// Compile leaves out what can name no member: globs that lead out of the
+// workspace, name its root, or are no globs.
+func Compile(patterns []string) Globs {
+	var list Globs
+	for _, p := range patterns {
+		g := glob{}
+		for strings.HasPrefix(p, "!") {
+			p, g.negated = p[1:], !g.negated
+		}
+		for strings.HasPrefix(p, "./") || strings.HasPrefix(p, "/") {
+			p = strings.TrimPrefix(strings.TrimPrefix(p, "."), "/")
+		}
+		p = strings.TrimRight(p, "/")
+		g.pattern, g.parts = p, strings.Split(p, "/")
+		if p != "." && p != "" && !slices.Contains(g.parts, "..") && bounded(p) {
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+// bounded tells of patterns that are right and cheap to match: alternatives
+// multiply.
+func bounded(p string) bool {
+	return len(p) <= maxGlob && strings.Count(p, "{") <= maxBraces && strings.Count(p, ",") <= maxCommas &&
+		doublestar.ValidatePattern(p)
+}
+
+// Match tells whether rel, a directory relative to the root, is a member.
+func (list Globs) Match(rel string) bool {
+	if rel == "." || hidden(rel) {
+		return false
+	}
+	member := false
+	for _, g := range list {
+		if g.negated == member && doublestar.MatchUnvalidated(g.pattern, rel) {
+			member = !g.negated
+		}
+	}
+	return member
+}
+
+// Expand gives the directories below root that list names, absolute and sorted,
+// whether or not they hold a package. A wildcard follows no links.
+func (list Globs) Expand(f *adapters.Files, root string) []string {
+	w := &memberWalk{files: f, root: root, globs: list, seen: make(map[string]bool)}
+	for _, g := range list {
+		if !g.negated {
+			base, _ := doublestar.SplitPattern(g.pattern)
+			w.visit(base, 0)
+		}
+	}
+	slices.Sort(w.found)
+	return w.found
+}
+
+// memberWalk looks for members below the literal parts of the globs.
+type memberWalk struct {
+	files *adapters.Files
+	root  string
+	globs Globs
+	seen  map[string]bool
+	found []string // absolute
+}
+
+func (w *memberWalk) visit(rel string, depth int) {
+	if w.seen[rel] || len(w.seen) > maxMemberDir || depth > maxDepth {
+		return
+	}
+	w.seen[rel] = true
+	path := filepath.Join(w.root, filepath.FromSlash(rel))
+	if rel != "." && w.globs.Match(rel) && (depth > 0 || w.files.IsDir(path)) {
+		w.found = append(w.found, path)
+	}
+	if !w.globs.below(rel) {
+		return
+	}
+	for _, e := range w.files.List(path) {
+		if e.IsDir() {
+			w.visit(joinSlash(rel, e.Name()), depth+1)
+		}
+	}
+}
+
+func joinSlash(dir, name string) string {
+	if dir == "." {
+		return name
+	}
+	return dir + "/" + name
+}
+
+// hidden tells of directories that no glob is meant to name.
+func hidden(rel string) bool {
+	for part := range strings.SplitSeq(rel, "/") {
+		if part == "node_modules" || part == ".git" {
+			return true
+		}
+	}
+	return false
+}
+
+// below tells whether a member can lie below rel.
+func (list Globs) below(rel string) bool {
+	return !hidden(rel) && slices.ContainsFunc(list, func(g glob) bool { return !g.negated && g.below(rel) })
+}
+
+func (g glob) below(rel string) bool {
+	if rel == "." {
+		return true
+	}
+	dirs := strings.Split(rel, "/")
+	for i, dir := range dirs {
+		if i >= len(g.parts) {
+			return false
+		}
+		part := g.parts[i]
+		// A brace may hold a slash; then the part is no pattern of its own.
+		if part == "**" || strings.Count(part, "{") != strings.Count(part, "}") {
+			return true
+		}
+		if !doublestar.MatchUnvalidated(part, dir) {
+			return false
+		}
+	}
+	return len(g.parts) > len(dirs)
+}
