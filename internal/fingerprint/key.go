@@ -1,0 +1,132 @@
+// Package fingerprint makes the key of a task: a BLAKE3 hash over an ordered list
+// of named ingredients, each of which is kept so that it can be shown and compared
+// later. It also knows the digests of input files and the fingerprints of
+// toolchains, each worked out once and remembered across invocations.
+package fingerprint
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"strings"
+
+	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/cache"
+)
+
+// keyDomain separates task keys from every other use of the hash. Changing what
+// an ingredient means, or their order, needs a new number.
+const keyDomain = "bento 2026-11 task key v1"
+
+// Kind says what an Ingredient is, and so how its value is to be read.
+type Kind byte
+
+// The kinds of ingredient. They are part of recorded data: never renumber them.
+const (
+	Text    Kind = 1 // the value itself
+	Env     Kind = 2 // a keyed digest of the value, or "unset"
+	Files   Kind = 3 // the digest of a FileSet, which the store may hold
+	Task    Kind = 4 // the key of another task
+	Output  Kind = 5 // the digest of what another task made
+	Sources Kind = 6 // the digest of the sources of another dish
+)
+
+// Ingredient is one named part of a key.
+type Ingredient struct {
+	Kind  Kind
+	Name  string
+	Value string // for people; see Kind
+}
+
+// unset is the value of an Env ingredient whose variable is not set. A digest is
+// longer, so no value reads like it.
+const unset = "unset"
+
+// Builder collects the ingredients of one key, in the order in which they are
+// added.
+type Builder struct {
+	hash   *blake3.Hasher
+	list   []Ingredient
+	secret [32]byte
+	buf    []byte
+}
+
+// NewBuilder gives an empty builder. The secret keys the recorded digests of
+// environment values, which would otherwise be guessable; it does not enter the
+// key, so that two machines agree on it.
+func NewBuilder(secret [32]byte) *Builder {
+	return &Builder{hash: blake3.NewDeriveKey(keyDomain), secret: secret}
+}
+
+// mix adds one ingredient to the hash: kind, then name and value each with its
+// length in front, so that no two lists of ingredients read the same.
+func (b *Builder) mix(kind Kind, name, value string) {
+	b.buf = append(b.buf[:0], byte(kind))
+	b.buf = binary.LittleEndian.AppendUint64(b.buf, uint64(len(name)))
+	b.buf = append(b.buf, name...)
+	b.buf = binary.LittleEndian.AppendUint64(b.buf, uint64(len(value)))
+	b.buf = append(b.buf, value...)
+	b.hash.Write(b.buf) //nolint:errcheck // a hash does not fail
+}
+
+func (b *Builder) add(kind Kind, name, value string) {
+	b.mix(kind, name, value)
+	b.list = append(b.list, Ingredient{Kind: kind, Name: name, Value: value})
+}
+
+// Text adds a value that may be shown.
+func (b *Builder) Text(name, value string) { b.add(Text, name, value) }
+
+// List adds values in their order. The empty list differs from a list of "".
+func (b *Builder) List(name string, values []string) {
+	var flat strings.Builder
+	for _, v := range values {
+		flat.WriteString(v)
+		flat.WriteByte(0)
+	}
+	b.mix(Text, name, flat.String())
+	b.list = append(b.list, Ingredient{Kind: Text, Name: name, Value: strings.Join(values, "\n")})
+}
+
+// Env adds an environment variable: the key depends on its value, the record
+// holds only a keyed digest. Unset differs from empty.
+func (b *Builder) Env(name, value string, set bool) {
+	if !set {
+		b.add(Env, name, unset)
+		return
+	}
+	b.mix(Env, name, "="+value)
+	b.list = append(b.list, Ingredient{Kind: Env, Name: name, Value: b.conceal(name, value)})
+}
+
+func (b *Builder) conceal(name, value string) string {
+	h, err := blake3.NewKeyed(b.secret[:])
+	if err != nil {
+		panic(err) // only for a key that is not 32 bytes
+	}
+	h.WriteString(name + "\x00" + value) //nolint:errcheck // a hash does not fail
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Files adds the digest of a set of files.
+func (b *Builder) Files(name string, d cache.Digest) { b.add(Files, name, d.String()) }
+
+// Task adds the key of a task that this one depends on.
+func (b *Builder) Task(id string, key cache.Key) { b.add(Task, id, key.String()) }
+
+// Output adds the digest of what a task that this one depends on has made.
+func (b *Builder) Output(id string, d cache.Digest) { b.add(Output, id, d.String()) }
+
+// Key gives the key of the ingredients added so far.
+func (b *Builder) Key() cache.Key {
+	var key cache.Key
+	b.hash.Sum(key[:0])
+	return key
+}
+
+// Ingredients gives what was added so far, in order.
+func (b *Builder) Ingredients() []Ingredient { return b.list }
+
+// Sources adds the digest of the sources of another dish: that of a list of
+// ingredients, Files and further Sources, which the store may hold.
+func (b *Builder) Sources(dish string, d cache.Digest) { b.add(Sources, dish, d.String()) }
