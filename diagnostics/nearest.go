@@ -19,7 +19,8 @@ func Nearest(word string, candidates []string) []string {
 	low := strings.ToLower(word)
 	for _, c := range candidates {
 		d := distance(low, strings.ToLower(c))
-		if d <= max(1, min(len(word), len(c))/3) || (len(word) >= 3 && strings.Contains(strings.ToLower(c), low)) {
+		shorter := min(len(word), len(c))
+		if d <= max(1, shorter/3) && d < shorter || (len(word) >= 3 && strings.Contains(strings.ToLower(c), low)) {
 			near = append(near, scored{c, d})
 		}
 	}

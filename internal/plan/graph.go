@@ -1,0 +1,86 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dag"
+)
+
+// assemble gives the plan of roots and all that they depend on.
+func (b *builder) assemble(roots []*Task) *Plan {
+	all := dag.New(len(b.tasks))
+	for i, t := range b.tasks {
+		t.Index = i
+	}
+	for _, t := range b.tasks {
+		for _, d := range t.Deps {
+			all.AddEdge(d.Task.Index, t.Index)
+		}
+	}
+	var indices []int
+	for _, t := range roots {
+		t.Requested = true
+		indices = append(indices, t.Index)
+	}
+	wanted := make([]*Task, 0, len(roots))
+	for _, i := range all.Closure(indices) {
+		wanted = append(wanted, b.tasks[i])
+	}
+	return b.order(wanted)
+}
+
+// order numbers tasks so that each comes behind what it waits for, and makes those
+// of one dish follow one another in that order.
+func (b *builder) order(tasks []*Task) *Plan {
+	g := graphOf(tasks)
+	if cycle := g.Cycle(); cycle != nil {
+		b.cycle(tasks, cycle)
+		return &Plan{Workspace: b.ws}
+	}
+	ordered := make([]*Task, 0, len(tasks))
+	for _, i := range g.Order() {
+		ordered = append(ordered, tasks[i])
+	}
+	p := &Plan{Workspace: b.ws, Tasks: ordered, Graph: graphOf(ordered)}
+	last := make(map[string]*Task)
+	for _, t := range ordered {
+		if before := last[t.Dish.Path]; before != nil {
+			p.Graph.AddEdge(before.Index, t.Index)
+		}
+		last[t.Dish.Path] = t
+	}
+	return p
+}
+
+// graphOf numbers tasks by their place and gives the graph of their dependencies.
+func graphOf(tasks []*Task) *dag.Graph {
+	for i, t := range tasks {
+		t.Index = i
+	}
+	g := dag.New(len(tasks))
+	for _, t := range tasks {
+		for _, d := range t.Deps {
+			g.AddEdge(d.Task.Index, t.Index)
+		}
+	}
+	return g
+}
+
+func (b *builder) cycle(tasks []*Task, cycle []int) {
+	ids := make([]string, 0, len(cycle)+1)
+	var place diagnostics.Diagnostic
+	for i, n := range cycle {
+		ids = append(ids, tasks[n].ID())
+		next := tasks[cycle[(i+1)%len(cycle)]]
+		for _, w := range tasks[n].wants {
+			if place.File == "" && w.at.File != "" && strings.HasSuffix(w.text, next.Name) {
+				place = w.at
+			}
+		}
+	}
+	ids = append(slices.Clip(ids), ids[0])
+	b.problem(diagnostics.Error, place, "task_cycle", "tasks wait for each other: "+strings.Join(ids, " → "),
+		"take one of these out of depends_on")
+}

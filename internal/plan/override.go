@@ -1,0 +1,140 @@
+package plan
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/config"
+)
+
+// override applies one [tasks.<name>] table on top of the recipe of that name, or
+// makes a task of its own.
+func override(b *builder, d *discovery.Dish, byName map[string]*Task, c *config.Task) {
+	t, recipe := byName[c.Name]
+	if !recipe {
+		t = newTask(d, c.Name)
+		t.DefaultInputs = len(d.Config.Inputs) == 0
+		t.Inputs = globTexts(d.Config.Inputs)
+	}
+	if c.Run == "" && len(c.Argv) == 0 && !recipe {
+		b.problem(diagnostics.Error, at(c.Pos), "missing_run",
+			"task \""+c.Name+"\" has no \"run\", and the dish has no recipe of that name to take it from",
+			"add run = \"…\"")
+		return
+	}
+	setCommand(t, c)
+	setGlobs(t, c)
+	setEnv(t, c)
+	setFlags(t, c)
+	for _, dep := range c.DependsOn {
+		t.wants = append(t.wants, want{text: dep.Text, at: at(dep.Pos)})
+	}
+	byName[c.Name] = t
+}
+
+func setCommand(t *Task, c *config.Task) {
+	if c.Run != "" || len(c.Argv) > 0 {
+		t.Run, t.Argv, t.Cwd = c.Run, c.Argv, ""
+		if t.Run == "" {
+			t.Run = strings.Join(c.Argv, " ")
+		}
+		// Who writes the command answers for it: it may be stored.
+		t.Uncached, t.script = "", false
+	}
+	if c.Cwd != "" {
+		t.Cwd = c.Cwd
+	}
+}
+
+func setGlobs(t *Task, c *config.Task) {
+	if c.Inputs != nil {
+		t.DefaultInputs = false
+		t.Inputs = globTexts(*c.Inputs)
+		if len(t.Inputs) > 0 && strings.HasPrefix(t.Inputs[0], "!") {
+			t.DefaultInputs = true // "everything but"
+		}
+	}
+	if c.Outputs != nil {
+		t.Outputs = declared(*c.Outputs, "")
+	}
+	if c.WorkspaceOutputs != nil {
+		t.Outputs = append(t.Outputs, declared(*c.WorkspaceOutputs, "//")...)
+	}
+}
+
+func setEnv(t *Task, c *config.Task) {
+	t.HashEnv = append(t.HashEnv, c.Env...)
+	t.PassEnv = append(t.PassEnv, c.PassEnv...)
+	if len(c.SetEnv) > 0 {
+		if t.SetEnv == nil {
+			t.SetEnv = make(map[string]string)
+		}
+		maps.Copy(t.SetEnv, c.SetEnv)
+	}
+}
+
+func setFlags(t *Task, c *config.Task) {
+	if c.Cache != nil {
+		t.Uncached = ""
+		if !*c.Cache {
+			t.Uncached = "cache = false"
+		}
+	}
+	t.ci = c.CI
+	t.script = t.script && !c.CI
+	t.Retry, t.Timeout, t.Mutex = c.Retry, int64(c.Timeout), c.Mutex
+	t.Weight = max(1, c.Weight)
+	t.Persistent, t.Incremental = c.Persistent, c.Incremental
+	t.SideEffects = t.SideEffects || c.SideEffects
+}
+
+// giveDishOutputs hands the outputs of the dish to the one task that owns them:
+// build, or the only task that there is.
+func giveDishOutputs(b *builder, d *discovery.Dish, tasks []*Task) {
+	if d.Config == nil || len(d.Config.Outputs) == 0 {
+		return
+	}
+	var owner *Task
+	for _, t := range tasks {
+		if t.Name == "build" {
+			owner = t
+		}
+	}
+	if owner == nil && len(tasks) == 1 {
+		owner = tasks[0]
+	}
+	if owner == nil {
+		b.problem(diagnostics.Warning, at(d.Config.Outputs[0].Pos), "outputs_without_task",
+			"the dish has no task \"build\" that could make its outputs", "move outputs into the [tasks.<name>] that makes them")
+		return
+	}
+	for _, c := range d.Config.Tasks {
+		if c.Name == owner.Name && c.Outputs != nil {
+			return // the task says more exactly what it makes
+		}
+	}
+	owner.Outputs = append(declared(d.Config.Outputs, ""), owner.Outputs...)
+}
+
+func declared(globs []config.Glob, anchor string) []Output {
+	outputs := make([]Output, len(globs))
+	for i, g := range globs {
+		outputs[i] = Output{Glob: anchor + g.Text, Declared: true}
+	}
+	return outputs
+}
+
+func globTexts(globs []config.Glob) []string {
+	texts := make([]string, len(globs))
+	for i, g := range globs {
+		texts[i] = g.Text
+	}
+	return texts
+}
+
+// at gives a Diagnostic that has only a place.
+func at(pos config.Pos) diagnostics.Diagnostic {
+	return diagnostics.Diagnostic{File: pos.File, Line: pos.Line, Col: pos.Col}
+}

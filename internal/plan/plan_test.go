@@ -1,0 +1,192 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/config"
+)
+
+// dish makes a dish of one recipe a name; "build!" declares outputs.
+func dish(path string, recipes ...string) *discovery.Dish {
+	d := &discovery.Dish{Name: path, Path: path, Dir: "/w/" + path}
+	for _, r := range recipes {
+		name, makes := strings.CutSuffix(r, "!")
+		task := adapters.Task{Name: name, Run: "do " + name}
+		if makes {
+			task.Outputs = []string{"dist/**"}
+		}
+		d.Tasks = append(d.Tasks, task)
+	}
+	return d
+}
+
+func link(from *discovery.Dish, to ...*discovery.Dish) {
+	for _, d := range to {
+		from.Links = append(from.Links, discovery.Link{To: d, Kind: discovery.Inferred})
+	}
+}
+
+func workspace(dishes ...*discovery.Dish) *discovery.Workspace {
+	return &discovery.Workspace{Root: "/w", Dishes: dishes, Config: &config.Workspace{}}
+}
+
+// build gives the ids of a plan in order, or fails on problems.
+func build(t *testing.T, ws *discovery.Workspace, req Request) (*Plan, []string) {
+	t.Helper()
+	p, problems := Build(ws, req)
+	if len(diagnostics.Errors(problems)) > 0 {
+		t.Fatalf("problems: %v", problems)
+	}
+	ids := []string{}
+	for _, task := range p.Tasks {
+		ids = append(ids, task.ID())
+	}
+	return p, ids
+}
+
+func TestLinkedBuildsComeFirst(t *testing.T) {
+	app, ui, lib := dish("app", "build!", "test"), dish("ui", "build"), dish("lib", "build!", "test")
+	link(app, ui)
+	link(ui, lib)
+	p, ids := build(t, workspace(app, lib, ui), Request{Tasks: []string{"test"}, Targets: []string{"app"}})
+	// ui makes nothing, so app waits for lib through it; neither lib:test nor app:build is asked for.
+	if diff := cmp.Diff([]string{"lib:build", "app:test"}, ids); diff != "" {
+		t.Error(diff)
+	}
+	if got := p.Tasks[1].Sources; len(got) != 1 || got[0] != ui {
+		t.Errorf("sources of app:test = %v", got)
+	}
+}
+
+func TestTasksOfADishFollowOneAnother(t *testing.T) {
+	d := dish("d", "test", "lint", "build", "check", "zip")
+	d.Tasks[4].DependsOn = []string{"build"}
+	p, ids := build(t, workspace(d), Request{Tasks: []string{"zip", "test", "lint", "check", "build"}})
+	if diff := cmp.Diff([]string{"d:build", "d:check", "d:lint", "d:test", "d:zip"}, ids); diff != "" {
+		t.Error(diff)
+	}
+	if got := p.Graph.Before(3); !cmp.Equal(got, []int{2}) {
+		t.Errorf("d:test comes behind %v", got)
+	}
+}
+
+func TestOrderGivesWayToDependsOn(t *testing.T) {
+	d := dish("d", "build", "gen")
+	d.Tasks[0].DependsOn = []string{"gen"}
+	_, ids := build(t, workspace(d), Request{Tasks: []string{"build"}})
+	if diff := cmp.Diff([]string{"d:gen", "d:build"}, ids); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDishOutputsBelongToBuildAlone(t *testing.T) {
+	d := dish("d", "build", "check", "test")
+	d.Config = &config.Dish{Outputs: []config.Glob{{Text: "bin/api"}}}
+	p, _ := build(t, workspace(d), Request{})
+	for _, task := range p.Tasks {
+		if (len(task.Outputs) > 0) != (task.Name == "build") {
+			t.Errorf("%s has outputs %v", task.ID(), task.Outputs)
+		}
+	}
+}
+
+func TestOverrideInherits(t *testing.T) {
+	d := dish("d", "build!")
+	off := false
+	d.Config = &config.Dish{Tasks: []config.Task{
+		{Name: "build", Env: []string{"MODE"}, Cache: &off},
+		{Name: "serve", Run: "serve", Persistent: true},
+		{Name: "ship", Run: "ship", CI: true},
+	}}
+	p, ids := build(t, workspace(d), Request{})
+	if diff := cmp.Diff([]string{"d:build", "d:ship"}, ids); diff != "" {
+		t.Error(diff)
+	}
+	b := p.Tasks[0]
+	if b.Run != "do build" || len(b.Outputs) != 1 || b.Uncached == "" || !cmp.Equal(b.HashEnv, []string{"MODE"}) {
+		t.Errorf("build = %+v", b)
+	}
+}
+
+func TestUncachedDependencyCountsByItsOutputs(t *testing.T) {
+	d := dish("d", "test", "gen!")
+	d.Tasks[0].DependsOn = []string{"gen"}
+	d.Tasks[1].NoCache = true
+	p, _ := build(t, workspace(d), Request{Tasks: []string{"test"}})
+	if got := p.Tasks[1].Deps[0].Via; got != ViaOutputs {
+		t.Errorf("via = %v, want %v", got, ViaOutputs)
+	}
+}
+
+func TestAbsoluteInputsBecomeRooted(t *testing.T) {
+	d := dish("pkgs/a", "build")
+	d.Tasks[0].ExtraInputs = []string{"/w/package-lock.json", "/etc/passwd", "/w/odd[1].json", "//base.json"}
+	p, _ := build(t, workspace(d), Request{})
+	want := []string{"//base.json", `//odd\[1].json`, "//package-lock.json"}
+	if diff := cmp.Diff(want, p.Tasks[0].Inputs); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTargets(t *testing.T) {
+	api, web, docs := dish("services/api", "build"), dish("services/web", "build"), dish("docs", "build")
+	ws := workspace(docs, api, web)
+	ws.Bentos = []discovery.Bento{{Name: "prod", Dishes: []string{"services/web"}}}
+	for _, tc := range []struct {
+		targets []string
+		dir     string
+		want    []string
+	}{
+		{nil, "", []string{"docs:build", "services/api:build", "services/web:build"}},
+		{[]string{"services"}, "", []string{"services/api:build", "services/web:build"}},
+		{[]string{"../docs"}, "services", []string{"docs:build"}},
+		{[]string{"services/api/cmd"}, "", []string{"services/api:build"}},
+		{[]string{"prod", "docs"}, "", []string{"docs:build", "services/web:build"}},
+		{[]string{"."}, "services/web", []string{"services/web:build"}},
+	} {
+		_, ids := build(t, ws, Request{Tasks: []string{"build"}, Targets: tc.targets, Dir: tc.dir})
+		if diff := cmp.Diff(tc.want, ids); diff != "" {
+			t.Errorf("%v: %s", tc.targets, diff)
+		}
+	}
+}
+
+func TestProblems(t *testing.T) {
+	a, b := dish("a", "build"), dish("b", "test")
+	a.Tasks[0].DependsOn = []string{"b:tset"}
+	ws := workspace(a, b)
+	for _, tc := range []struct {
+		req        Request
+		code, hint string
+	}{
+		{Request{}, "unknown_task", `did you mean "test"?`},
+		{Request{Tasks: []string{"a:bild"}}, "unknown_task", `did you mean "build"?`},
+		{Request{Tasks: []string{"c:build"}}, "unknown_dish", "known: a, b"},
+		{Request{Bentos: []string{"x"}}, "unknown_bento", ""},
+		{Request{Targets: []string{"nowhere"}}, "target_not_found", "known: a, b"},
+	} {
+		_, problems := Build(ws, tc.req)
+		found := false
+		for _, p := range problems {
+			found = found || p.Rule == tc.code && p.Hint == tc.hint
+		}
+		if !found {
+			t.Errorf("%+v: no %s with hint %q in %v", tc.req, tc.code, tc.hint, problems)
+		}
+	}
+}
+
+func TestCycleIsNamed(t *testing.T) {
+	a, b := dish("a", "x"), dish("b", "y")
+	a.Tasks[0].DependsOn, b.Tasks[0].DependsOn = []string{"b:y"}, []string{"a:x"}
+	_, problems := Build(workspace(a, b), Request{Tasks: []string{"x"}})
+	if len(problems) != 1 || problems[0].Message != "tasks wait for each other: a:x → b:y → a:x" {
+		t.Errorf("problems = %v", problems)
+	}
+}

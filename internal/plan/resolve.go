@@ -1,0 +1,149 @@
+package plan
+
+import (
+	"cmp"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/discovery"
+)
+
+// resolve gives the tasks of a dish: the recipes of its adapter, changed and added
+// to by its dish.toml, in the order of their rank.
+func resolve(b *builder, d *discovery.Dish) []*Task {
+	byName := make(map[string]*Task)
+	for _, recipe := range d.Tasks {
+		byName[recipe.Name] = fromRecipe(d, recipe)
+	}
+	if d.Config != nil {
+		for i := range d.Config.Tasks {
+			override(b, d, byName, &d.Config.Tasks[i])
+		}
+	}
+	tasks := slices.SortedFunc(maps.Values(byName), func(x, y *Task) int {
+		return cmp.Or(cmp.Compare(x.rank, y.rank), strings.Compare(x.Name, y.Name))
+	})
+	shared := sharedInputs(d)
+	for _, t := range tasks {
+		t.finish(b, shared)
+	}
+	giveDishOutputs(b, d, tasks)
+	return tasks
+}
+
+func newTask(d *discovery.Dish, name string) *Task {
+	r := rank(name)
+	return &Task{Dish: d, Name: name, rank: r, Lifecycle: r < len(Lifecycle()), Weight: 1}
+}
+
+func fromRecipe(d *discovery.Dish, recipe adapters.Task) *Task {
+	t := newTask(d, recipe.Name)
+	t.Run, t.Cwd, t.Path, t.SetEnv = recipe.Run, recipe.Cwd, recipe.Path, maps.Clone(recipe.Env)
+	t.DefaultInputs = recipe.Inputs == nil
+	t.Inputs = slices.Concat(recipe.Inputs, rootRelative(d, recipe.ExtraInputs))
+	for _, o := range recipe.Outputs {
+		t.Outputs = append(t.Outputs, Output{Glob: o})
+	}
+	if d.Config != nil {
+		for _, g := range d.Config.Inputs {
+			t.Inputs = append(t.Inputs, g.Text)
+		}
+	}
+	for _, dep := range recipe.DependsOn {
+		t.wants = append(t.wants, want{text: dep})
+	}
+	t.script, t.SideEffects = recipe.Script, recipe.SideEffects
+	if recipe.NoCache || recipe.Script {
+		t.Uncached = "its recipe says so"
+	}
+	return t
+}
+
+// sharedInputs are what stands above the dish and decides about every task of it:
+// those extra inputs that any lifecycle recipe names.
+func sharedInputs(d *discovery.Dish) []string {
+	var shared []string
+	for _, recipe := range d.Tasks {
+		if rank(recipe.Name) < len(Lifecycle()) {
+			shared = append(shared, rootRelative(d, recipe.ExtraInputs)...)
+		}
+	}
+	slices.Sort(shared)
+	return slices.Compact(shared)
+}
+
+// rootRelative turns absolute paths among globs, which adapters use for files
+// above a dish, into globs anchored at the workspace. Those outside are left out.
+func rootRelative(d *discovery.Dish, globs []string) []string {
+	root := strings.TrimSuffix(d.Dir, filepath.FromSlash(d.Path))
+	if d.Path == "." || d.Path == "" {
+		root = d.Dir
+	}
+	out := make([]string, 0, len(globs))
+	for _, g := range globs {
+		if !filepath.IsAbs(g) || strings.HasPrefix(g, "//") {
+			out = append(out, g)
+		} else if rel, err := filepath.Rel(root, g); err == nil && filepath.IsLocal(rel) {
+			out = append(out, "//"+escape(filepath.ToSlash(rel)))
+		}
+	}
+	return out
+}
+
+// escape makes a glob that matches exactly path.
+func escape(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`).Replace(path)
+}
+
+// finish adds what every task of the dish has in common.
+func (t *Task) finish(b *builder, shared []string) {
+	d := t.Dish
+	// What stands above comes first, so that a negation in dish.toml has the last word.
+	first := shared
+	if d.Adapter != nil {
+		m := d.Adapter.Manifest()
+		first = slices.Concat(shared, m.FingerprintFiles)
+		t.HashEnv = append(t.HashEnv, m.SteeringEnv...)
+		t.PassEnv = append(t.PassEnv, m.PassEnv...)
+		for name, value := range m.SetEnv {
+			if t.SetEnv == nil {
+				t.SetEnv = make(map[string]string)
+			}
+			if _, own := t.SetEnv[name]; !own {
+				t.SetEnv[name] = value
+			}
+		}
+		if h, ok := m.DiagnosticHooks[t.Name]; ok {
+			t.Hook = &h
+		}
+	}
+	t.PassEnv = append(t.PassEnv, b.ws.Config.Defaults.PassEnv...)
+	t.PassEnv = sortedSet(t.PassEnv)
+	t.HashEnv = sortedSet(t.HashEnv)
+	t.Inputs = dedupe(slices.Concat(first, t.Inputs))
+	if t.Persistent {
+		t.Uncached = "it is persistent"
+	}
+}
+
+func sortedSet(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// dedupe leaves out repeated patterns, unless there are negations: those speak of
+// the patterns in front of them.
+func dedupe(globs []string) []string {
+	if slices.ContainsFunc(globs, func(g string) bool { return strings.HasPrefix(g, "!") }) {
+		return globs
+	}
+	seen := make(map[string]bool, len(globs))
+	return slices.DeleteFunc(globs, func(g string) bool {
+		had := seen[g]
+		seen[g] = true
+		return had
+	})
+}

@@ -1,0 +1,182 @@
+package plan
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+)
+
+// selectDishes gives the dishes that the request is about, by path. A task that is
+// asked for as dish:task brings its own dish.
+func (b *builder) selectDishes(req Request) []*discovery.Dish {
+	if len(req.Targets)+len(req.Dishes)+len(req.Bentos) == 0 {
+		return b.ws.Dishes
+	}
+	chosen := make(map[*discovery.Dish]bool)
+	add := func(dishes []*discovery.Dish) {
+		for _, d := range dishes {
+			chosen[d] = true
+		}
+	}
+	for _, name := range req.Dishes {
+		add(b.dish(name))
+	}
+	for _, name := range req.Bentos {
+		add(b.bento(name))
+	}
+	for _, target := range req.Targets {
+		add(b.target(target, req.Dir))
+	}
+	return slices.DeleteFunc(slices.Clone(b.ws.Dishes), func(d *discovery.Dish) bool { return !chosen[d] })
+}
+
+func (b *builder) dish(name string) []*discovery.Dish {
+	if d := b.byName[name]; d != nil {
+		return []*discovery.Dish{d}
+	}
+	b.unknown("unknown_dish", "no dish is named", name, b.dishNames())
+	return nil
+}
+
+func (b *builder) bento(name string) []*discovery.Dish {
+	if dishes, ok := b.findBento(name); ok {
+		return dishes
+	}
+	b.unknown("unknown_bento", "no bento is named", name, b.bentoNames())
+	return nil
+}
+
+func (b *builder) findBento(name string) ([]*discovery.Dish, bool) {
+	for _, bento := range b.ws.Bentos {
+		if bento.Name != name {
+			continue
+		}
+		var dishes []*discovery.Dish
+		for _, d := range bento.Dishes {
+			dishes = append(dishes, b.byName[d])
+		}
+		return dishes, true
+	}
+	return nil, false
+}
+
+// target understands a name of a dish or a bento, or a path: that of a dish, one
+// above dishes, or one inside a dish.
+func (b *builder) target(target, dir string) []*discovery.Dish {
+	dish := b.byName[target]
+	bento, isBento := b.findBento(target)
+	switch {
+	case dish != nil && isBento:
+		b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "target_ambiguous",
+			"\""+target+"\" is the name of a dish and of a bento", "say --dish "+target+" or --bento "+target)
+		return nil
+	case dish != nil:
+		return []*discovery.Dish{dish}
+	case isBento:
+		return bento
+	}
+	if dishes := b.byPath(path.Join("/", dir, target)[1:]); len(dishes) > 0 {
+		return dishes
+	}
+	b.unknown("target_not_found", "no dish, bento or path with dishes is named", target, append(b.dishNames(), b.bentoNames()...))
+	return nil
+}
+
+func (b *builder) byPath(p string) []*discovery.Dish {
+	var below []*discovery.Dish
+	var around *discovery.Dish
+	for _, d := range b.ws.Dishes {
+		switch {
+		case contains(p, d.Path):
+			below = append(below, d)
+		case contains(d.Path, p) && (around == nil || len(d.Path) > len(around.Path)):
+			around = d
+		}
+	}
+	if len(below) == 0 && around != nil && around.Path != "." {
+		return []*discovery.Dish{around}
+	}
+	return below
+}
+
+// contains tells whether the directory dir is p or lies above it. "" and "." are
+// the workspace.
+func contains(dir, p string) bool {
+	if dir == "" || dir == "." {
+		return true
+	}
+	return p == dir || strings.HasPrefix(p, dir+"/")
+}
+
+func (b *builder) bentoNames() []string {
+	names := make([]string, len(b.ws.Bentos))
+	for i, bento := range b.ws.Bentos {
+		names[i] = bento.Name
+	}
+	return names
+}
+
+func (b *builder) unknown(code, message, name string, candidates []string) {
+	b.problem(diagnostics.Error, diagnostics.Diagnostic{}, code, message+" \""+name+"\"", diagnostics.Suggest(name, candidates))
+}
+
+// selectTasks gives the tasks that the request names in the selected dishes.
+func (b *builder) selectTasks(req Request, dishes []*discovery.Dish) []*Task {
+	if len(req.Tasks) == 0 {
+		return b.ciTasks(dishes)
+	}
+	var roots []*Task
+	for _, name := range req.Tasks {
+		named := b.named(name, dishes)
+		for _, t := range named {
+			t.Args = req.Args
+		}
+		roots = append(roots, named...)
+	}
+	return roots
+}
+
+// ciTasks gives what ci runs in dishes: the lifecycle, and what says ci = true.
+func (b *builder) ciTasks(dishes []*discovery.Dish) []*Task {
+	var roots []*Task
+	for _, d := range dishes {
+		for _, t := range b.byDish[d] {
+			if (t.Lifecycle || t.ci) && !t.script && !t.Persistent {
+				roots = append(roots, t)
+			}
+		}
+	}
+	return roots
+}
+
+// named gives the tasks that a name means: "dish:task", or every task of that name.
+func (b *builder) named(name string, dishes []*discovery.Dish) []*Task {
+	var found []*Task
+	for _, d := range dishes {
+		if t := b.task(d, name); t != nil {
+			found = append(found, t)
+		}
+	}
+	if len(found) > 0 {
+		return found
+	}
+	if dish, task, ok := strings.Cut(name, ":"); ok {
+		d := b.byName[dish]
+		if d == nil {
+			b.unknown("unknown_dish", "no dish is named", dish, b.dishNames())
+			return nil
+		}
+		if t := b.task(d, task); t != nil {
+			return []*Task{t}
+		}
+		b.unknown("unknown_task", "dish \""+dish+"\" has no task", task, b.taskNames(d))
+		return nil
+	}
+	if len(diagnostics.Errors(b.problems)) == 0 { // else the selection itself is wrong
+		b.unknown("unknown_task", "no selected dish has a task", name, b.taskNames(dishes...))
+	}
+	return nil
+}
