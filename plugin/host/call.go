@@ -1,0 +1,124 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+// Call is one question to a plugin.
+type Call struct {
+	Method string
+	Params any    // nil: none
+	Dir    string // of the dish it is about, for failures
+
+	Within time.Duration // its deadline; 0: Numbers.Query
+	// Once says that it is not asked again if the plugin exits meanwhile.
+	Once bool
+	Log  adapters.LogFunc // hears the progress told during the call; may be nil
+}
+
+// Call asks the plugin and gives the result. Calls wait for each other, as many at
+// a time as the handshake allowed; that wait is not part of the deadline.
+//
+// The error is a *wire.RPCError if the plugin answered with one, the error of ctx
+// if that is done first, else a *adapters.Failure. A call that misses its deadline
+// costs the plugin its life. A plugin that exits during a call is asked again once
+// it is back, but not a second time.
+func (p *Plugin) Call(ctx context.Context, c Call) (json.RawMessage, error) {
+	select {
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-p.ended:
+	}
+	defer p.sinks.listen(c.Log)()
+	result, err := p.try(ctx, c)
+	var over *ended
+	if errors.As(err, &over) && over.code == adapters.Crashed && !c.Once {
+		result, err = p.try(ctx, c)
+	}
+	return result, p.explain(ctx, c, err)
+}
+
+func (p *Plugin) try(ctx context.Context, c Call) (json.RawMessage, error) {
+	s, err := p.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	within := c.Within
+	if within == 0 {
+		within = p.o.Numbers.Query
+	}
+	return s.call(ctx, c.Method, c.Params, within)
+}
+
+// explain makes a failure of what went wrong with a call.
+func (p *Plugin) explain(ctx context.Context, c Call, err error) error {
+	var (
+		rpc  *wire.RPCError
+		bad  *wire.BadAnswer
+		over *ended
+		f    *adapters.Failure
+	)
+	switch {
+	case err == nil || errors.As(err, &rpc) || ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return err
+	case errors.As(err, &f): // an earlier one, which was final
+		earlier := *f
+		f = &earlier
+		f.Message = "it is not asked any more: " + f.Message
+	case errors.As(err, &over):
+		f = p.blame(over)
+	case errors.As(err, &bad):
+		f = p.fault(adapters.MalformedResponse, bad.Why)
+	default:
+		f = p.fault(adapters.RPCError, err.Error())
+	}
+	f.Call, f.Dir = c.Method, c.Dir
+	return f
+}
+
+// Failure makes a failure of what came of a call, such as an answer that the
+// contract does not allow.
+func (p *Plugin) Failure(c Call, code adapters.Code, message string) *adapters.Failure {
+	f := p.fault(code, message)
+	f.Call, f.Dir = c.Method, c.Dir
+	return f
+}
+
+func (p *Plugin) blame(e *ended) *adapters.Failure { return p.fault(e.code, e.what) }
+
+// hint says what a user can do about a failure.
+func hint(code adapters.Code) string {
+	switch code {
+	case adapters.LaunchFailed:
+		return "check that the file is an executable for this machine, or list it under [plugins] disable"
+	case adapters.ProtocolVersionMismatch:
+		return "install a version of the plugin that was made for this bento"
+	case adapters.AdapterIDMismatch:
+		return "name the file bento-adapter-<id> after the id that the plugin announces"
+	case adapters.MalformedResponse:
+		return "a plugin's standard output is for protocol messages only; anything else belongs on standard error"
+	case adapters.Timeout, adapters.Crashed, adapters.Quarantined, adapters.HandshakeFailed:
+		return "report it to the plugin's author, or list the plugin under [plugins] disable"
+	}
+	return ""
+}
+
+// fault makes a failure of this plugin.
+func (p *Plugin) fault(code adapters.Code, message string) *adapters.Failure {
+	return &adapters.Failure{
+		Code:    code,
+		Adapter: p.o.ID,
+		Path:    p.o.Path,
+		Message: message,
+		Stderr:  p.tail.String(),
+		Hint:    hint(code),
+	}
+}

@@ -1,0 +1,78 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/bentobuild/bento/internal/proc"
+)
+
+// Launcher makes the process behind a plugin: a real one (Command), or a pipe to
+// something in memory.
+type Launcher interface {
+	// Launch starts a process whose standard error goes to stderr.
+	Launch(ctx context.Context, stderr io.Writer) (*Stream, error)
+}
+
+// Stream is a launched process: its two streams and its life.
+type Stream struct {
+	Stdin  io.WriteCloser
+	Stdout io.ReadCloser
+	Exited <-chan struct{} // closed when the process itself is gone
+	// End asks it and its descendants to end, or with kill ends them.
+	End func(kill bool)
+	// Wait waits for Exited, ends what descendants are left, and says how the
+	// process ended ("exit status 1"). It is called once.
+	Wait func() string
+}
+
+// Command launches an executable.
+type Command struct {
+	Argv []string // Argv[0] absolute
+	Dir  string   // "": bento's own
+	Env  []string // the whole environment
+}
+
+// Launch starts the executable with pipes as standard input and output.
+func (c *Command) Launch(_ context.Context, stderr io.Writer) (*Stream, error) {
+	childIn, stdin, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, childOut, err := os.Pipe()
+	if err != nil {
+		childIn.Close()
+		stdin.Close()
+		return nil, err
+	}
+	p, err := proc.Start(proc.Spec{Argv: c.Argv, Dir: c.Dir, Env: c.Env, Stdin: childIn, Stdout: childOut, Stderr: stderr})
+	childIn.Close()
+	childOut.Close()
+	if err != nil {
+		stdin.Close()
+		stdout.Close()
+		return nil, err
+	}
+	return &Stream{
+		Stdin:  stdin,
+		Stdout: stdout,
+		Exited: p.Exited(),
+		End: func(kill bool) {
+			if kill {
+				p.Kill()
+			} else {
+				p.Terminate()
+			}
+		},
+		Wait: func() string { return ending(p.Wait(context.Background())) },
+	}, nil
+}
+
+func ending(r proc.Result) string {
+	if r.Signal != "" {
+		return "killed by " + r.Signal
+	}
+	return fmt.Sprintf("exit status %d", r.ExitCode)
+}

@@ -1,0 +1,155 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+// live is the life of a plugin: it starts processes until one fails for good, or
+// until ctx is done. It is the only one that changes the state.
+func (p *Plugin) live(ctx context.Context) {
+	defer close(p.ended)
+	var exits []time.Time
+	for {
+		s, f := p.launch(ctx)
+		if f != nil {
+			p.conclude(ctx, f)
+			return
+		}
+		p.set(Ready, s, nil)
+		select {
+		case <-s.done:
+		case <-ctx.Done():
+			s.shutdown(p.o.Shutdown)
+			p.set(Stopped, nil, nil)
+			return
+		}
+		f = p.blame(s.reason())
+		if f.Code != adapters.Crashed {
+			p.conclude(ctx, f)
+			return
+		}
+		exits = p.recent(append(exits, time.Now()))
+		if len(exits) >= p.o.Numbers.Exits {
+			p.quarantine(f, len(exits))
+			return
+		}
+		p.set(Restarting, nil, f)
+		if !pause(ctx, p.o.Numbers.pause(len(exits))) {
+			p.set(Stopped, nil, nil)
+			return
+		}
+	}
+}
+
+// pause waits, and tells whether it could to the end.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// recent gives the exits that still count.
+func (p *Plugin) recent(exits []time.Time) []time.Time {
+	for len(exits) > 0 && time.Since(exits[0]) > p.o.Numbers.Window {
+		exits = exits[1:]
+	}
+	return exits
+}
+
+// conclude sets the final state: failed, unless somebody asked for the end.
+func (p *Plugin) conclude(ctx context.Context, f *adapters.Failure) {
+	if ctx.Err() != nil {
+		p.set(Stopped, nil, nil)
+		return
+	}
+	p.set(Failed, nil, f)
+}
+
+func (p *Plugin) quarantine(last *adapters.Failure, exits int) {
+	q := *last
+	q.Code = adapters.Quarantined
+	q.Message = fmt.Sprintf("it exited %d times within %v, the last time: %s", exits, p.o.Numbers.Window, last.Message)
+	q.Hint = hint(q.Code)
+	p.set(Quarantined, nil, &q)
+}
+
+// launch starts a process and does the handshake with it.
+func (p *Plugin) launch(ctx context.Context) (*session, *adapters.Failure) {
+	began := time.Now()
+	p.tail.reset()
+	stream, err := p.o.Launcher.Launch(ctx, p.tail)
+	if err != nil {
+		return nil, p.fault(adapters.LaunchFailed, err.Error())
+	}
+	s := newSession(stream, p.o.Numbers, p.sinks.notified)
+	terms, err := p.hello(ctx, s)
+	if err != nil {
+		s.stream.End(true)
+		<-s.done
+		return nil, p.refuse(err)
+	}
+	s.terms = terms
+	p.mu.Lock()
+	p.took = time.Since(began)
+	if p.slots == nil {
+		p.slots = make(chan struct{}, max(1, terms.Parallel))
+	}
+	p.mu.Unlock()
+	return s, nil
+}
+
+// hello does the handshake, all of it within its deadline.
+func (p *Plugin) hello(ctx context.Context, s *session) (Terms, error) {
+	until := time.Now().Add(p.o.Numbers.Handshake)
+	var method string
+	terms, err := p.o.Hello(ctx, func(m string, params any) (json.RawMessage, error) {
+		method = m
+		return s.call(ctx, m, params, time.Until(until))
+	})
+	if err != nil {
+		return terms, &handshakeError{method, err}
+	}
+	return terms, nil
+}
+
+// handshakeError is what went wrong in a handshake, and at which call.
+type handshakeError struct {
+	method string
+	err    error
+}
+
+func (e *handshakeError) Error() string { return e.err.Error() }
+func (e *handshakeError) Unwrap() error { return e.err }
+
+// refuse says why a handshake failed. Only what the plugin did to the stream itself
+// keeps a code of its own.
+func (p *Plugin) refuse(err error) *adapters.Failure {
+	var (
+		f    *adapters.Failure
+		over *ended
+		in   *handshakeError
+	)
+	code, message := adapters.HandshakeFailed, err.Error()
+	switch {
+	case errors.As(err, &f):
+		code, message = f.Code, f.Message
+	case errors.As(err, &over) && over.code == adapters.MalformedResponse:
+		code = over.code
+	}
+	f = p.fault(code, message)
+	if errors.As(err, &in) {
+		f.Call = in.method
+	}
+	return f
+}

@@ -1,0 +1,288 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+// session is one process of a plugin, from its launch to its end.
+type session struct {
+	n      Numbers
+	stream *Stream
+	client *wire.Client
+	terms  Terms
+	writes sync.WaitGroup
+	done   chan struct{} // closed when the process and its streams are gone
+	status string        // how the process ended; set before done is closed
+
+	closing atomic.Bool // it has been asked to shut down
+
+	mu       sync.Mutex
+	cause    *ended // the first reason to end; set when done is closed
+	odd      string // the last message that was passed over
+	deafened bool   // no write begins any more
+}
+
+// ended is the error of a call whose session is over.
+type ended struct {
+	code adapters.Code
+	what string
+}
+
+func (e *ended) Error() string { return e.what }
+
+// newSession takes a launched process into its care.
+func newSession(stream *Stream, n Numbers, notified func(method string, params json.RawMessage) bool) *session {
+	s := &session{n: n, stream: stream, done: make(chan struct{})}
+	s.client = wire.NewClient(stream.Stdout, stream.Stdin, wire.ClientOptions{
+		Limits: n.Wire,
+		Odd:    s.passedOver,
+		Notify: func(method string, params json.RawMessage) {
+			if !notified(method, params) {
+				s.passedOver(fmt.Sprintf("a notification %.60q", method))
+			}
+		},
+	})
+	go s.watch()
+	return s
+}
+
+func (s *session) passedOver(what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.odd = what
+}
+
+// over tells whether the session has ended.
+func (s *session) over() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// watch waits for the first end, of the process or of its stdout, and sees to the
+// other.
+func (s *session) watch() {
+	defer close(s.done)
+	select {
+	case <-s.stream.Exited:
+	case <-s.client.Done():
+		if err := s.client.Err(); errors.Is(err, wire.ErrMalformed) {
+			s.end(adapters.MalformedResponse, err.Error())
+		}
+		if !s.closing.Load() { // else the ladder decides
+			wait(s.stream.Exited, s.n.Drain)
+			s.stream.End(true)
+		}
+	}
+	s.status = s.stream.Wait()
+	// What the process wrote last may still be in the pipe, and somebody else may
+	// hold the pipe open.
+	wait(s.client.Done(), s.n.Drain)
+	s.client.Close()
+	s.endWrites()
+	s.conclude()
+}
+
+// conclude finds the reason where nobody gave one.
+func (s *session) conclude() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.client.Err()
+	switch {
+	case s.cause != nil:
+	case errors.Is(err, wire.ErrMalformed):
+		s.cause = &ended{adapters.MalformedResponse, err.Error()}
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		s.cause = &ended{adapters.Crashed, fmt.Sprintf("it ended in the middle of a message (%s)", s.status)}
+	default:
+		s.cause = &ended{adapters.Crashed, fmt.Sprintf("it exited (%s)", s.status)}
+	}
+}
+
+// end gives a reason, if there is none yet, and kills the process.
+func (s *session) end(code adapters.Code, what string) {
+	s.mu.Lock()
+	if s.cause == nil {
+		s.cause = &ended{code, what}
+	}
+	s.mu.Unlock()
+	s.stream.End(true)
+}
+
+// wait waits for c to be closed, for a while, and tells whether it was.
+func wait(c <-chan struct{}, atMost time.Duration) bool {
+	timer := time.NewTimer(atMost)
+	defer timer.Stop()
+	select {
+	case <-c:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// call asks the plugin and waits for the answer, the end of the session, the
+// deadline, or ctx. The deadline covers the write too, and missing it ends the
+// session.
+func (s *session) call(ctx context.Context, method string, params any, within time.Duration) (json.RawMessage, error) {
+	call, err := s.client.Prepare(method, params)
+	if err != nil {
+		return nil, err
+	}
+	defer call.Drop()
+	deadline := time.NewTimer(within)
+	defer deadline.Stop()
+	written := s.write(call.Send)
+	for {
+		select {
+		case a := <-call.Answered():
+			return a.Result, a.Err
+		case err := <-written:
+			if written = nil; err != nil {
+				return nil, s.deaf(err)
+			}
+		case <-s.done:
+			return s.last(call)
+		case <-deadline.C:
+			s.end(adapters.Timeout, s.late(method, within))
+			<-s.done
+			return s.last(call)
+		case <-ctx.Done():
+			s.cancel(call)
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// write sends on a goroutine of its own, since the plugin may not read. Nothing
+// comes from the channel when the session is over.
+func (s *session) write(send func() error) <-chan error {
+	written := make(chan error, 1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.deafened {
+		s.writes.Go(func() { written <- send() })
+	}
+	return written
+}
+
+// endWrites waits for the writes, and lets no more begin.
+func (s *session) endWrites() {
+	s.mu.Lock()
+	s.deafened = true
+	s.mu.Unlock()
+	s.writes.Wait()
+}
+
+// last gives the answer that came before the end, or the reason of the end.
+func (s *session) last(call *wire.Call) (json.RawMessage, error) {
+	select {
+	case a := <-call.Answered():
+		return a.Result, a.Err
+	default:
+		return nil, s.reason()
+	}
+}
+
+func (s *session) reason() *ended {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cause
+}
+
+// late says that no answer came, and what came instead.
+func (s *session) late(method string, within time.Duration) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	what := fmt.Sprintf("no answer to %s within %v", method, within.Round(time.Millisecond))
+	if s.odd != "" {
+		what += "; it wrote " + s.odd
+	}
+	return what
+}
+
+// deaf deals with a plugin that cannot be written to: one that is about to be seen
+// to have exited, or one that only closed its stdin.
+func (s *session) deaf(err error) error {
+	if errors.Is(err, wire.ErrSendTimeout) {
+		s.end(adapters.Timeout, "it does not read its standard input")
+	} else if !wait(s.done, s.n.Drain) {
+		s.end(adapters.Crashed, "it closed its standard input")
+	}
+	<-s.done
+	return s.reason()
+}
+
+// cancel ends a call that nobody waits for any more: by asking, if the plugin
+// understands that, else by ending the plugin.
+func (s *session) cancel(call *wire.Call) {
+	if s.terms.Cancel {
+		s.write(func() error { return s.client.Notify(wire.NotifyCancel, wire.Cancel{ID: call.ID()}) })
+		timer := time.NewTimer(s.n.Cancel)
+		defer timer.Stop()
+		select {
+		case <-call.Answered():
+			return
+		case <-s.done:
+			return
+		case <-timer.C:
+		}
+	}
+	s.terminate("it was ended because a call was cancelled")
+}
+
+// terminate asks the process to end, then kills it.
+func (s *session) terminate(what string) {
+	s.stream.End(false)
+	if !wait(s.done, s.n.Term) {
+		s.end(adapters.Crashed, what)
+		<-s.done
+	}
+}
+
+// shutdown ends the session as the contract wants it: a request, then SIGTERM,
+// then SIGKILL.
+func (s *session) shutdown(method string) {
+	if method != "" && s.asksShutdown(method) {
+		return
+	}
+	s.terminate("it was shut down")
+}
+
+// asksShutdown sends the request, and tells whether the process ended in time.
+func (s *session) asksShutdown(method string) bool {
+	call, err := s.client.Prepare(method, nil)
+	if err != nil {
+		return false
+	}
+	defer call.Drop()
+	s.closing.Store(true)
+	timer := time.NewTimer(s.n.Shutdown)
+	defer timer.Stop()
+	s.write(call.Send)
+	answered := call.Answered()
+	for {
+		select {
+		case <-s.done:
+			return true
+		case <-answered:
+			answered = nil
+			s.stream.Stdin.Close() // nothing more will be asked
+		case <-timer.C:
+			return false
+		}
+	}
+}
