@@ -47,6 +47,7 @@ func NewNPM(env adapters.Environ) *Adapter {
 		Parallel:     64,
 		Identity:     "node-npm/1",
 		Family:       "node",
+		Runtime:      "node",
 		PassEnv:      passEnv(),
 		SteeringEnv:  steeringEnv(),
 		SetEnv: map[string]string{
