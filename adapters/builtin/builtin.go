@@ -1,0 +1,17 @@
+// Package builtin is the list of the adapters that are part of bento.
+package builtin
+
+import (
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/golang"
+	"github.com/bentobuild/bento/adapters/node"
+)
+
+// All gives the built-in adapters in the order of detection, for the environment
+// that bento was started with.
+func All(env adapters.Environ) []adapters.Adapter {
+	return []adapters.Adapter{
+		golang.New(env, nil),
+		node.NewNPM(env),
+	}
+}
