@@ -1,0 +1,31 @@
+# Every target is one line; what takes more is in scripts/.
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test check fuzz bench fmt
+
+export FUZZTIME ?= 10s
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+build: ## bin/bento
+	CGO_ENABLED=0 go build -trimpath -o bin/bento ./cmd/bento
+
+demo: ## build bento and run it on examples/polyglot, twice
+	@scripts/demo
+
+test: ## install what the tests need, where that is allowed, then check
+	@scripts/toolchains
+	@scripts/check
+
+check: ## gofmt, go vet, staticcheck, go test -race
+	@scripts/check
+
+fuzz: ## every fuzz target for FUZZTIME (10s)
+	@scripts/fuzz
+
+bench: ## every benchmark
+	go test -run '^$$' -bench . -benchmem ./...
+
+fmt: ## gofmt -w
+	@scripts/gofiles | xargs -0 gofmt -l -w
