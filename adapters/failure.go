@@ -1,6 +1,7 @@
 package adapters
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -69,12 +70,15 @@ func (m *MissingTool) Error() string { return fmt.Sprintf("%s is not installed",
 // InstallError is the error of an install whose tool failed; the adapter itself
 // is well.
 type InstallError struct {
-	Command    string
+	Command    string // "" when the adapter does not say
 	ExitStatus int
 	Detail     string // the tool's own last lines
 }
 
 func (e *InstallError) Error() string {
+	if e.Command == "" {
+		return cmp.Or(e.Detail, "install failed")
+	}
 	msg := fmt.Sprintf("%q exited with status %d", e.Command, e.ExitStatus)
 	if e.Detail != "" {
 		msg += "\n" + e.Detail
