@@ -1,0 +1,3 @@
+module example.com/lunchbox/api
+
+go 1.22
