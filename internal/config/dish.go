@@ -1,6 +1,7 @@
 package config
 
 import (
+	"io/fs"
 	"path"
 	"strings"
 
@@ -97,7 +98,10 @@ func (w *Workspace) loadDish(dir string) (Dish, []diagnostics.Diagnostic) {
 	name := dishFile(dir)
 	d := Dish{Path: dir, Pos: Pos{File: name, Line: 1, Col: 1}, Toolchain: w.Toolchain}
 	f, problems := read(w.Root, name)
-	if f == nil {
+	switch {
+	case f == nil && len(problems) == 0: // a link that leads nowhere
+		return d, unreadable(name, fs.ErrNotExist)
+	case f == nil:
 		return d, problems
 	}
 	return d, d.fill(f, w.Toolchain)

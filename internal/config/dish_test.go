@@ -48,7 +48,7 @@ timeout = 5
 		"dish.toml": "",
 	})
 	w, problems := Load(root)
-	dishes, more := w.LoadDishes([]string{"api", ".", "none"})
+	dishes, more := w.LoadDishes([]string{"api", "."})
 	if len(problems)+len(more) > 0 {
 		t.Fatal(problems, more)
 	}
@@ -127,7 +127,7 @@ anything = true
 		"c/dish.toml": "package_manager = \"npm\"\n",
 	})
 	w, _ := Load(root)
-	_, problems := w.LoadDishes([]string{"a", "b", "c"})
+	_, problems := w.LoadDishes([]string{"a", "b", "c", "none"})
 	want := []string{
 		`error toml_syntax a/dish.toml:2:7: unexpected character U+000A at start of value`,
 		`error invalid_name b/dish.toml:1:8: "b/c" cannot be the name of a dish: it holds a path separator (use letters, digits, - and _)`,
@@ -163,6 +163,7 @@ anything = true
 		`warning unsupported_key b/dish.toml:30:2: serve is not supported yet and has no effect`,
 		`warning unsupported_key b/dish.toml:32:2: integrations is not supported yet and has no effect`,
 		`warning unsupported_key c/dish.toml:1:1: package_manager is not supported yet and has no effect`,
+		`error unreadable_file none/dish.toml: the file cannot be read: file does not exist`,
 	}
 	if diff := cmp.Diff(want, texts(problems)); diff != "" {
 		t.Error(diff)
@@ -199,7 +200,11 @@ func FuzzWorkspace(f *testing.F) {
 // checkLoad loads a workspace with one file and looks at what is told of it.
 func checkLoad(t *testing.T, name, text string) {
 	w, problems := Load(write(t, map[string]string{name: text}))
-	dishes, more := w.LoadDishes([]string{"."})
+	var dir []string
+	if name == DishFile {
+		dir = []string{"."}
+	}
+	dishes, more := w.LoadDishes(dir)
 	for _, d := range append(problems, more...) {
 		if d.File != name || d.Message == "" || d.Rule == "" || d.Source != diagnostics.Source || d.Line < 0 {
 			t.Fatalf("bad problem %+v", d)
@@ -207,6 +212,9 @@ func checkLoad(t *testing.T, name, text string) {
 	}
 	if len(problems)+len(more) > 1000 {
 		t.Fatalf("%d problems", len(problems)+len(more))
+	}
+	if len(dishes) == 0 {
+		return
 	}
 	for _, task := range dishes[0].Tasks {
 		if len(diagnostics.Errors(more)) == 0 && (task.Run != "" && len(task.Argv) > 0 || task.Name == "") {

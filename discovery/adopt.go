@@ -1,0 +1,196 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// maxAsking bounds how many directories are asked about at once. An adapter that
+// takes one call at a time keeps others waiting, so it is not the number of CPUs.
+const maxAsking = 16
+
+// adopt decides about all sites from the top down, since what lies inside a dish
+// depends on what the dish says of it.
+func (f *finder) adopt(ctx context.Context) {
+	for len(f.pending) > 0 && ctx.Err() == nil {
+		wave := f.nextWave()
+		decided := make([]decision, len(wave))
+		var g errgroup.Group
+		g.SetLimit(maxAsking)
+		for i, s := range wave {
+			g.Go(func() error {
+				decided[i] = f.decide(ctx, s)
+				return nil
+			})
+		}
+		_ = g.Wait() // the functions give no errors
+		for _, d := range decided {
+			f.settle(ctx, d)
+		}
+	}
+}
+
+// nextWave takes the sites below no other pending site, less those that cannot be
+// dishes.
+func (f *finder) nextWave() []*site {
+	waiting := make(map[string]bool, len(f.pending))
+	for _, s := range f.pending {
+		waiting[s.path] = true
+	}
+	var wave, later []*site
+	for _, s := range f.pending {
+		below := false
+		for dir := range above(s.path) {
+			below = below || waiting[dir]
+		}
+		switch {
+		case below:
+			later = append(later, s)
+		case s.config != nil || !f.derived(s):
+			wave = append(wave, s)
+		}
+	}
+	f.pending = later
+	return wave
+}
+
+// derived tells whether the tools of a dish above made the directory, as they make
+// node_modules where git does not ignore it.
+func (f *finder) derived(s *site) bool {
+	for dir := range above(s.path) {
+		d := f.ws.byPath[dir]
+		if d == nil || d.Adapter == nil || len(d.Adapter.Manifest().DerivedPaths) == 0 {
+			continue
+		}
+		set, err := tree.CompileSet(d.Path, d.Adapter.Manifest().DerivedPaths)
+		if err == nil && set.Match(s.marker) && !f.Tree.Tracked(s.marker) {
+			return true
+		}
+	}
+	return false
+}
+
+// decision is what was found out about one site.
+type decision struct {
+	dish     *Dish
+	adopted  bool
+	problems []diagnostics.Diagnostic
+	unsure   []error // of adapters that could not say whether it is theirs
+	asked    error   // of its adapter
+}
+
+// decide finds the adapter of a site, and asks it everything. It runs beside other
+// decisions, and changes nothing of f.
+func (f *finder) decide(ctx context.Context, s *site) decision {
+	d := &Dish{Path: s.path, Dir: filepath.Join(f.ws.Root, filepath.FromSlash(s.path)), Config: s.config, Toolchain: f.Config.Toolchain}
+	out := decision{dish: d}
+	if s.config != nil {
+		d.Toolchain = s.config.Toolchain
+	}
+	if s.config != nil && s.config.Language.Text != "" {
+		d.Adapter, out.problems = f.byLanguage(s.config.Language)
+		if len(out.problems) > 0 {
+			d.Failure = diagnostics.Problems(out.problems)
+		}
+	} else {
+		f.detect(ctx, s, &out)
+	}
+	if out.adopted = s.config != nil || d.Adapter != nil && f.mayAdopt(d); !out.adopted {
+		return out
+	}
+	if d.Adapter != nil {
+		out.asked = d.ask(ctx, f.ws.Root)
+		d.Failure = out.asked
+	} else if d.Failure == nil && len(out.unsure) > 0 {
+		d.Failure = out.unsure[0]
+	}
+	return out
+}
+
+// detect asks the adapters in the order of the registry. The first that says yes
+// counts; others of another family are only noted.
+func (f *finder) detect(ctx context.Context, s *site, out *decision) {
+	for _, i := range s.ask {
+		a := f.Registry.All()[i]
+		if a.Manifest().FamilyName() == out.dish.family() {
+			continue
+		}
+		yes, err := a.Detect(ctx, out.dish.Dir)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			out.unsure = append(out.unsure, err)
+		case yes && out.dish.Adapter == nil:
+			out.dish.Adapter = a
+		case yes:
+			out.dish.SeenAlso = append(out.dish.SeenAlso, a.Manifest().AdapterID)
+		}
+	}
+}
+
+// mayAdopt tells whether a directory without dish.toml may be a dish: inside one
+// of the same family only if a manifest there names it as a member.
+func (f *finder) mayAdopt(d *Dish) bool {
+	inside := false
+	for dir := range above(d.Path) {
+		outer := f.ws.byPath[dir]
+		if outer == nil || outer.family() != d.family() {
+			continue
+		}
+		if outer.members[d.Path] {
+			return true
+		}
+		inside = true
+	}
+	return !inside
+}
+
+// settle takes over a decision.
+func (f *finder) settle(ctx context.Context, d decision) {
+	f.add(d.problems...)
+	for _, err := range d.unsure {
+		f.fail(err, d.dish.place())
+	}
+	if d.asked != nil && ctx.Err() == nil {
+		f.fail(d.asked, d.dish.place())
+	}
+	if d.adopted {
+		f.ws.byPath[d.dish.Path] = d.dish
+	}
+}
+
+// RuleAdapter is the rule of an error that has none of its own.
+const RuleAdapter = "adapter_error"
+
+// fail tells the error of an adapter. What is wrong with the user's files is told
+// where it stands. A plugin at fault costs its own dishes and one warning.
+func (f *finder) fail(err error, at config.Pos) {
+	var failure *adapters.Failure
+	var list diagnostics.Problems
+	switch {
+	case errors.As(err, &list):
+		for _, d := range list {
+			if rel, ok := relative(f.ws.Root, d.File); ok {
+				d.File = rel
+			}
+			f.add(d)
+		}
+	case errors.As(err, &failure):
+		key := failure.Adapter + "\x00" + string(failure.Code)
+		if !f.told[key] {
+			f.told[key] = true
+			d := at.Warning(string(failure.Code), "%v", failure)
+			d.Hint = failure.Hint
+			f.add(d)
+		}
+	default:
+		f.add(at.Error(RuleAdapter, "%v", err))
+	}
+}

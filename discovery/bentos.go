@@ -1,0 +1,74 @@
+package discovery
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config"
+)
+
+// fillBentos gives each bento its dishes.
+func (f *finder) fillBentos() {
+	for _, b := range f.Config.Bentos {
+		out := Bento{Name: b.Name, Pos: b.Pos}
+		for _, g := range b.Dishes {
+			dishes := f.selected(g)
+			if len(dishes) == 0 {
+				f.add(f.noSuchDish(b.Name, g))
+			}
+			for _, d := range dishes {
+				if !slices.Contains(out.Dishes, d.Name) {
+					out.Dishes = append(out.Dishes, d.Name)
+				}
+			}
+		}
+		f.ws.Bentos = append(f.ws.Bentos, out)
+	}
+}
+
+// selected gives the dishes that one entry of a bento means: the dish at a path, or
+// those whose paths a glob matches.
+func (f *finder) selected(g config.Glob) []*Dish {
+	if d := f.ws.byPath[g.Text]; d != nil {
+		return []*Dish{d}
+	}
+	if !isGlob(g.Text) {
+		return nil
+	}
+	var dishes []*Dish
+	for _, d := range f.ws.Dishes {
+		// "*" is about names, and the root has none.
+		if (d.Path != "." || g.Text == "**") && doublestar.MatchUnvalidated(g.Text, d.Path) {
+			dishes = append(dishes, d)
+		}
+	}
+	return dishes
+}
+
+func isGlob(s string) bool { return strings.ContainsAny(s, `*?[{\`) }
+
+// noSuchDish tells an entry of a bento that means nothing. A glob may wait for its
+// first match, a path may not.
+func (f *finder) noSuchDish(bento string, g config.Glob) diagnostics.Diagnostic {
+	if isGlob(g.Text) {
+		return g.Pos.Warning(RuleUnknownDish, "bento %q: no dish has a path that matches %q", bento, g.Text)
+	}
+	d := g.Pos.Error(RuleUnknownDish, "bento %q: there is no dish at %q", bento, g.Text)
+	if f.Tree.Ignored(g.Text, true) {
+		d.Hint = "git ignores the directory"
+		return d
+	}
+	var paths []string
+	for _, dish := range f.ws.Dishes {
+		if dish.Name == g.Text {
+			d.Hint = "the path of the dish " + dish.Name + " is " + dish.Path
+			return d
+		}
+		paths = append(paths, dish.Path)
+	}
+	d.Hint = diagnostics.Suggest(g.Text, paths)
+	return d
+}

@@ -1,0 +1,205 @@
+// Package discovery finds out what a workspace consists of: its root, the
+// executables on PATH that may be adapters, and the dishes, each with what its
+// adapter says of it and the links between them.
+package discovery
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// Workspace is everything that plans are made of. It does not change.
+type Workspace struct {
+	Root   string
+	Dishes []*Dish // by path
+	Bentos []Bento // by name
+	Tree   *tree.Tree
+	Config *config.Workspace
+
+	byPath map[string]*Dish
+}
+
+// Bento is a selection of dishes.
+type Bento struct {
+	Name   string
+	Pos    config.Pos
+	Dishes []string // names, in the order of the bento
+}
+
+// Dish is a directory with tasks.
+type Dish struct {
+	Name string
+	Path string // relative to the root with forward slashes; "." is the root
+	Dir  string // absolute
+
+	Config    *config.Dish // nil when the dish was found by detection only
+	Toolchain config.Toolchain
+
+	Adapter   adapters.Adapter // nil when no language is known
+	SeenAlso  []string         // ids of other adapters that detected the directory
+	Tasks     []adapters.Task
+	Aggregate bool                // a root of members, without tasks of its own
+	Pin       *adapters.Toolchain // nil when nothing asks for a version
+	Scope     adapters.Scope      // where its dependencies are installed
+	Links     []Link              // to other dishes, by their paths
+
+	// Failure is why the adapter could not be asked or could not answer; the
+	// fields above are then not complete.
+	Failure error
+
+	members  map[string]bool // paths of directories that its manifest names
+	answered adapters.LinksAnswer
+}
+
+// Kinds of Link.
+const (
+	Declared = "declared" // depends_on in dish.toml
+	Inferred = "inferred" // read from a manifest
+)
+
+// Link says that a dish depends on another.
+type Link struct {
+	To    *Dish
+	Kind  string
+	Via   string // config.ViaOutputs, or empty for the sources
+	Dev   bool   // every manifest entry that says so is for development
+	Where string // "file:line", relative to the root
+	// Cyclic marks an inferred link that closes a cycle: it orders no tasks.
+	Cyclic bool
+
+	pos config.Pos
+}
+
+// Options are the inputs of Find.
+type Options struct {
+	Tree     *tree.Tree
+	Config   *config.Workspace
+	Registry *adapters.Registry
+
+	// Candidates and Failures tell why an adapter that a dish names is not in the
+	// registry; failures are by id.
+	Candidates []adapters.Candidate
+	Failures   map[string]*adapters.Failure
+}
+
+// Find finds the dishes of a workspace and asks their adapters. All problems are
+// told at once; with errors among them the workspace still holds every dish that
+// could be understood. When ctx is done the workspace is incomplete.
+func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic) {
+	f := &finder{
+		Options: o,
+		ws: &Workspace{
+			Root: o.Tree.Root(), Tree: o.Tree, Config: o.Config,
+			byPath: make(map[string]*Dish),
+		},
+		told: make(map[string]bool),
+	}
+	f.sites()
+	f.adopt(ctx)
+	f.ws.Dishes = sortedDishes(f.ws.byPath)
+	if ctx.Err() != nil {
+		return f.ws, diagnostics.Sorted(f.problems) // what is missing is nobody's mistake
+	}
+	f.nameDishes()
+	f.link()
+	f.fillBentos()
+	return f.ws, diagnostics.Sorted(f.problems)
+}
+
+// finder holds what one Find works out.
+type finder struct {
+	Options
+	ws       *Workspace
+	pending  []*site // not decided yet, by path
+	problems []diagnostics.Diagnostic
+	told     map[string]bool // failures of plugins that were warned of
+}
+
+func (f *finder) add(problems ...diagnostics.Diagnostic) {
+	f.problems = append(f.problems, problems...)
+}
+
+func sortedDishes(byPath map[string]*Dish) []*Dish {
+	dishes := make([]*Dish, 0, len(byPath))
+	for _, d := range byPath {
+		dishes = append(dishes, d)
+	}
+	slices.SortFunc(dishes, func(a, b *Dish) int { return strings.Compare(a.Path, b.Path) })
+	return dishes
+}
+
+// Owner gives the innermost dish that holds a path relative to the root, nil when
+// none does.
+func (w *Workspace) Owner(path string) *Dish {
+	for dir := range upwards(path) {
+		if d := w.byPath[dir]; d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+// upwards yields a path relative to the root and the directories above it, "."
+// last.
+func upwards(path string) func(yield func(dir string) bool) {
+	return func(yield func(dir string) bool) {
+		for path != "." && path != "" {
+			if !yield(path) {
+				return
+			}
+			i := strings.LastIndexByte(path, '/')
+			if i < 0 {
+				break
+			}
+			path = path[:i]
+		}
+		yield(".")
+	}
+}
+
+// above yields the directories strictly above a path.
+func above(path string) func(yield func(dir string) bool) {
+	return func(yield func(dir string) bool) {
+		for dir := range upwards(path) {
+			if dir != path && !yield(dir) {
+				return
+			}
+		}
+	}
+}
+
+// relative gives an absolute path relative to the root, with forward slashes; ok
+// is false when it lies outside.
+func relative(root, path string) (rel string, ok bool) {
+	if !filepath.IsAbs(path) {
+		return "", false
+	}
+	rel, err := filepath.Rel(root, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}
+
+// place is where problems of a dish as a whole are told.
+func (d *Dish) place() config.Pos {
+	if d.Config != nil {
+		return d.Config.Pos
+	}
+	return config.Pos{File: d.Path}
+}
+
+// family is what its adapter shares manifests with, "" without an adapter.
+func (d *Dish) family() string {
+	if d.Adapter == nil {
+		return ""
+	}
+	return d.Adapter.Manifest().FamilyName()
+}

@@ -1,0 +1,52 @@
+package discovery
+
+import (
+	"errors"
+
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// checkGlobs compiles the globs of a dish.toml, so that one that is too much for
+// the matcher is told where it stands, before anything runs.
+func (f *finder) checkGlobs(d *config.Dish) {
+	f.compile(d.Path, d.Inputs)
+	f.compile(d.Path, d.Outputs)
+	for i := range d.Tasks {
+		t := &d.Tasks[i]
+		for _, g := range []struct {
+			base  string
+			globs *[]config.Glob
+		}{{d.Path, t.Inputs}, {d.Path, t.Outputs}, {"", t.WorkspaceOutputs}} {
+			if g.globs != nil {
+				f.compile(g.base, *g.globs)
+			}
+		}
+	}
+}
+
+// compile makes the set of globs, or tells which are wrong and gives nil.
+func (f *finder) compile(base string, globs []config.Glob) *tree.Set {
+	texts := make([]string, len(globs))
+	for i, g := range globs {
+		texts[i] = g.Text
+	}
+	set, err := tree.CompileSet(base, texts)
+	if err == nil {
+		return set
+	}
+	for _, err := range unjoin(err) {
+		var bad *tree.GlobError
+		if errors.As(err, &bad) && bad.Index < len(globs) {
+			f.add(globs[bad.Index].Pos.Error(config.RuleGlob, "glob %q: %s", bad.Glob, bad.Reason))
+		}
+	}
+	return nil
+}
+
+func unjoin(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}

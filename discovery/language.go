@@ -1,0 +1,46 @@
+package discovery
+
+import (
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config"
+)
+
+// RuleUnknownLanguage is the rule of a language that no adapter has.
+const RuleUnknownLanguage = "unknown_language"
+
+// byLanguage gives the adapter that dish.toml names, or says why there is none.
+func (f *finder) byLanguage(language config.Text) (adapters.Adapter, []diagnostics.Diagnostic) {
+	id := language.Text
+	if id == config.NoLanguage {
+		return nil, nil
+	}
+	if a := f.Registry.ByID(id); a != nil {
+		return a, nil
+	}
+	if failure := f.Failures[id]; failure != nil {
+		d := language.Pos.Error(string(failure.Code), "language %q: %v", id, failure)
+		d.Hint = failure.Hint
+		return nil, []diagnostics.Diagnostic{d}
+	}
+	for _, c := range f.Candidates {
+		if c.ID == id && c.Skip != "" {
+			rule := "plugin_" + c.Skip
+			return nil, []diagnostics.Diagnostic{language.Pos.Error(rule, "language %q: the plugin %s is not used: %s", id, c.Path, c.SkipReason)}
+		}
+	}
+	return nil, []diagnostics.Diagnostic{f.unknownLanguage(language)}
+}
+
+func (f *finder) unknownLanguage(language config.Text) diagnostics.Diagnostic {
+	d := language.Pos.Error(RuleUnknownLanguage, "unknown language %q: no adapter has this id", language.Text)
+	known := append(f.Registry.IDs(), config.NoLanguage)
+	for _, c := range f.Candidates {
+		known = append(known, c.ID)
+	}
+	d.Hint = diagnostics.Suggest(language.Text, known)
+	if near := diagnostics.Nearest(language.Text, known); len(near) == 0 && config.ValidPluginID(language.Text) {
+		d.Message += ", and no executable " + pluginPrefix + language.Text + " is on PATH"
+	}
+	return d
+}

@@ -1,0 +1,104 @@
+package discovery
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config"
+)
+
+// The rules of problems with links.
+const (
+	RuleUnknownDish = "unknown_dish"
+	RuleCycle       = "dependency_cycle"
+)
+
+// link gives each dish its links: those that dish.toml declares, and those that
+// adapters read from manifests.
+func (f *finder) link() {
+	byName := make(map[string]*Dish, len(f.ws.Dishes))
+	provider := make(map[string]*Dish)
+	for _, d := range f.ws.Dishes {
+		byName[d.Name] = d
+		for _, name := range d.answered.Provides {
+			if provider[name] == nil { // of two the first by path counts
+				provider[name] = d
+			}
+		}
+	}
+	for _, d := range f.ws.Dishes {
+		links := make(map[*Dish]*Link)
+		f.declared(d, byName, links)
+		for _, l := range d.answered.Links {
+			f.inferred(d, l, provider, links)
+		}
+		for _, l := range links {
+			d.Links = append(d.Links, *l)
+		}
+		slices.SortFunc(d.Links, func(a, b Link) int { return strings.Compare(a.To.Path, b.To.Path) })
+	}
+	f.cycles()
+}
+
+func (f *finder) declared(d *Dish, byName map[string]*Dish, links map[*Dish]*Link) {
+	if d.Config == nil {
+		return
+	}
+	for _, dep := range d.Config.DependsOn {
+		to := byName[dep.Dish]
+		switch {
+		case to == nil:
+			p := dep.Pos.Error(RuleUnknownDish, "depends_on: no dish is named %q", dep.Dish)
+			p.Hint = f.suggestDish(dep.Dish)
+			f.add(p)
+		case links[to] != nil:
+			f.add(dep.Pos.Warning(config.RuleDuplicate, "depends_on names %q twice", dep.Dish))
+		default:
+			links[to] = &Link{To: to, Kind: Declared, Via: dep.Via, Where: where(dep.Pos.File, dep.Pos.Line), pos: dep.Pos}
+		}
+	}
+}
+
+// suggestDish names the dishes that a person may have meant by a name or a path.
+func (f *finder) suggestDish(word string) string {
+	var names []string
+	for _, d := range f.ws.Dishes {
+		if d.Path == strings.TrimPrefix(word, "./") {
+			return "the dish at " + d.Path + " is named " + strconv.Quote(d.Name)
+		}
+		names = append(names, d.Name)
+	}
+	return diagnostics.Suggest(word, names)
+}
+
+// inferred adds a link from a manifest, unless dish.toml has it already. One that
+// leads to no dish is nobody's problem.
+func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, links map[*Dish]*Link) {
+	to := provider[l.Package]
+	if l.Package == "" || to == nil {
+		rel, ok := relative(f.ws.Root, l.Dir)
+		if !ok {
+			return
+		}
+		to = f.ws.Owner(rel)
+	}
+	if to == nil || to == d {
+		return
+	}
+	if old := links[to]; old != nil {
+		old.Dev = old.Dev && l.Dev
+		return
+	}
+	file := l.File
+	if rel, ok := relative(f.ws.Root, file); ok {
+		file = rel
+	}
+	links[to] = &Link{To: to, Kind: Inferred, Dev: l.Dev, Where: where(file, l.Line), pos: config.Pos{File: file, Line: l.Line}}
+}
+
+func where(file string, line int) string {
+	return config.Pos{File: file, Line: line}.String()
+}

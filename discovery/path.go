@@ -1,0 +1,196 @@
+package discovery
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config"
+)
+
+// The rules of what Adapters has to say.
+const (
+	RulePluginFile      = "plugin_file"
+	RulePluginDuplicate = "plugin_duplicate"
+)
+
+// pluginPrefix is in front of an adapter's id in the name of its executable.
+const pluginPrefix = "bento-adapter-"
+
+// Adapters lists the executables on path, the value of $PATH, that may be
+// adapters, in the order in which they count. It starts none. Those that the
+// configuration forbids are listed with the reason; of two with one id the later
+// is to be started only if the earlier one fails. What is wrong with a file is a
+// warning.
+func Adapters(path string, cfg *config.Workspace) ([]adapters.Candidate, []diagnostics.Diagnostic) {
+	s := &search{plugins: &cfg.Plugins, first: make(map[string]string)}
+	for _, dir := range filepath.SplitList(path) {
+		real, err := filepath.EvalSymlinks(dir) // /bin is often a link to /usr/bin
+		if !filepath.IsAbs(dir) || err != nil || slices.Contains(s.dirs, real) {
+			continue
+		}
+		s.dirs = append(s.dirs, real)
+		s.dir(dir)
+	}
+	return s.found, diagnostics.Sorted(s.problems)
+}
+
+// search is one pass over PATH.
+type search struct {
+	plugins  *config.Plugins
+	dirs     []string // looked into, free of links
+	found    []adapters.Candidate
+	files    []fs.FileInfo
+	first    map[string]string // id → path of the first that may be started
+	problems []diagnostics.Diagnostic
+}
+
+func (s *search) dir(dir string) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1) // what can be read counts
+	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, pluginPrefix) })
+	slices.Sort(names)
+	for _, name := range names {
+		s.file(filepath.Join(dir, name), strings.TrimPrefix(name, pluginPrefix))
+	}
+}
+
+// file looks at one file whose name is pluginPrefix and suffix.
+func (s *search) file(path, suffix string) {
+	if isBackup(suffix) {
+		return
+	}
+	fi, err := os.Stat(path)
+	if err != nil || s.seen(fi) {
+		return // a dangling link; the same file under another name of its directory
+	}
+	c := adapters.Candidate{Path: path, Contract: adapters.ContractV1}
+	id, isWasm := strings.CutSuffix(suffix, ".wasm")
+	if isWasm {
+		c.Contract = adapters.ContractWasm
+	}
+	c.ID = strings.TrimSuffix(id, ".exe")
+	switch {
+	case !fi.Mode().IsRegular():
+		s.warn(path, "it is not a regular file", "")
+		return
+	case !config.ValidPluginID(c.ID):
+		s.warn(path, fmt.Sprintf("%q is no adapter id, expected [a-z0-9][a-z0-9_-]*", c.ID), "rename it")
+		return
+	case !isWasm && fi.Mode()&0o111 == 0:
+		s.warn(path, "it is not executable", "chmod +x "+path)
+		return
+	}
+	s.forbid(&c, fi)
+	s.files = append(s.files, fi)
+	s.found = append(s.found, c)
+	s.noteDuplicate(c)
+}
+
+// isBackup knows what editors and package managers leave beside a file.
+func isBackup(name string) bool {
+	for _, end := range []string{"~", ".bak", ".orig", ".old", ".swp", ".tmp", ".rej"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *search) seen(fi fs.FileInfo) bool {
+	return slices.ContainsFunc(s.files, func(old fs.FileInfo) bool { return os.SameFile(old, fi) })
+}
+
+// forbid sets why c must not be started, if it must not.
+func (s *search) forbid(c *adapters.Candidate, fi fs.FileInfo) {
+	byID := func(t config.Text) bool { return t.Text == c.ID }
+	switch i := slices.IndexFunc(s.plugins.Disable, byID); {
+	case i >= 0:
+		c.Skip, c.SkipReason = adapters.SkipDisabled, "plugins.disable names it at "+s.plugins.Disable[i].Pos.String()
+		return
+	case s.plugins.Restrict && !slices.ContainsFunc(s.plugins.Allowlist, byID):
+		c.Skip, c.SkipReason = adapters.SkipNotAllowed, "plugins.allowlist does not name it"
+		return
+	}
+	why := ""
+	if fi.Mode()&0o002 != 0 {
+		why = "anybody may write to its file"
+	} else if pin := s.plugins.ByID[c.ID].SHA256; pin.Text != "" {
+		why = checkDigest(c.Path, pin)
+	}
+	if why != "" {
+		c.Skip, c.SkipReason = adapters.SkipNotTrusted, why
+		s.warn(c.Path, why, "")
+	}
+}
+
+// checkDigest tells how a file differs from its pin, "" when it does not.
+func checkDigest(path string, pin config.Text) string {
+	sum, err := digest(path)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("it cannot be compared with the sha256 at %s: %v", pin.Pos, cause(err))
+	case sum != pin.Text:
+		return fmt.Sprintf("its sha256 is %s, expected %s at %s", sum, pin.Text, pin.Pos)
+	default:
+		return ""
+	}
+}
+
+func digest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func (s *search) noteDuplicate(c adapters.Candidate) {
+	first, taken := s.first[c.ID]
+	switch {
+	case c.Skip != "":
+	case !taken:
+		s.first[c.ID] = c.Path
+	default:
+		d := warning(RulePluginDuplicate, "plugin %s: %s is left out, %s comes first in PATH", c.ID, c.Path, first)
+		s.problems = append(s.problems, d)
+	}
+}
+
+func (s *search) warn(path, why, hint string) {
+	d := warning(RulePluginFile, "%s is not used as a plugin: %s", path, why)
+	d.Hint = hint
+	s.problems = append(s.problems, d)
+}
+
+// warning makes a diagnostic about no file of the workspace.
+func warning(rule, format string, args ...any) diagnostics.Diagnostic {
+	return config.Pos{}.Warning(rule, format, args...)
+}
+
+// cause gives an error without the path that the message around it has already.
+func cause(err error) error {
+	var perr *fs.PathError
+	if errors.As(err, &perr) {
+		return perr.Err
+	}
+	return err
+}
