@@ -117,7 +117,7 @@ func (p *Plugin) fault(code adapters.Code, message string) *adapters.Failure {
 		Code:    code,
 		Adapter: p.o.ID,
 		Path:    p.o.Path,
-		Message: message,
+		Message: wire.Plain(message),
 		Stderr:  p.tail.String(),
 		Hint:    hint(code),
 	}

@@ -111,8 +111,16 @@ func Start(ctx context.Context, o Options) (*Plugin, error) {
 // State gives the state and, when something is wrong, why.
 func (p *Plugin) State() (State, *adapters.Failure) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.state, p.failure
+	state, s, f := p.state, p.current, p.failure
+	p.mu.Unlock()
+	if state == Ready && s.over() { // the next state is about to be set
+		f = p.blame(s.reason())
+		state = Failed
+		if f.Code == adapters.Crashed {
+			state = Restarting
+		}
+	}
+	return state, f
 }
 
 // Handshake is how long the last start took, from the launch to the end of the

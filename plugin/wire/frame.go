@@ -79,7 +79,7 @@ func readLine(br *bufio.Reader, first bool) ([]byte, error) {
 // parseLine reads one header line; only Content-Length means anything.
 func parseLine(line []byte, maxBody int) (n int, isLength bool, err error) {
 	name, value, ok := bytes.Cut(line, []byte(":"))
-	if !ok {
+	if !ok || !isHeaderName(bytes.TrimSpace(name)) {
 		return 0, false, fmt.Errorf("%w: expected \"Content-Length: N\", got %.*q", ErrMalformed, preview, line)
 	}
 	if !bytes.EqualFold(bytes.TrimSpace(name), []byte("content-length")) {
@@ -94,6 +94,17 @@ func parseLine(line []byte, maxBody int) (n int, isLength bool, err error) {
 		return 0, false, fmt.Errorf("%w: a Content-Length of %.*q, expected decimal digits", ErrMalformed, preview, value)
 	}
 	return int(u), true, nil
+}
+
+// isHeaderName keeps text that has a colon somewhere, such as JSON without a
+// header, from being taken for a header.
+func isHeaderName(name []byte) bool {
+	for _, c := range name {
+		if !(c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z') {
+			return false
+		}
+	}
+	return len(name) > 0
 }
 
 // appendFrame appends the frame of body to dst.

@@ -1,0 +1,104 @@
+package adapter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// entry is one candidate and what became of it. It is written while Start runs,
+// by the goroutine of its id.
+type entry struct {
+	adapters.Candidate
+	status   string
+	message  string
+	failure  *adapters.Failure
+	process  *Process // nil when it does not run
+	warnings []diagnostics.Diagnostic
+}
+
+func newEntry(c adapters.Candidate) *entry {
+	return &entry{Candidate: c, status: c.Skip, message: c.SkipReason}
+}
+
+// startGroup starts the candidates of one id until one works.
+func startGroup(ctx context.Context, group []*entry, o Options) {
+	for i, e := range group {
+		e.start(ctx, o)
+		if e.process == nil {
+			continue
+		}
+		for _, later := range group[i+1:] {
+			later.status = Shadowed
+			later.message = fmt.Sprintf("%s comes first on PATH", e.Path)
+			later.warn("plugin_duplicate", fmt.Sprintf("plugin %s: %s is not used, %s comes first on PATH", e.ID, later.Path, e.Path),
+				"remove one of them")
+		}
+		return
+	}
+}
+
+func (e *entry) start(ctx context.Context, o Options) {
+	p, err := startProcess(ctx, e.Candidate, o)
+	if err != nil {
+		if ctx.Err() == nil {
+			e.fail(err)
+		}
+		return
+	}
+	e.process = p
+	for _, text := range p.dropped {
+		e.warn("plugin_manifest", fmt.Sprintf("plugin %s: %s", e.ID, text), "")
+	}
+	e.status = Loaded
+	if slices.Contains(o.Builtin, e.ID) {
+		e.status = Shadowed
+		e.message = "bento has a built-in adapter of this name"
+		e.warn("plugin_shadowed", fmt.Sprintf("plugin %s: %s is ignored, bento has a built-in adapter of this name", e.ID, e.Path),
+			"give the plugin an id of its own")
+	}
+}
+
+func (e *entry) fail(err error) {
+	if !errors.As(err, &e.failure) {
+		e.failure = &adapters.Failure{Code: adapters.LaunchFailed, Adapter: e.ID, Path: e.Path, Message: err.Error()}
+	}
+	e.status = Failed
+	e.message = e.failure.Message
+	e.warn("plugin_failed", fmt.Sprintf("%v: %s is not used", e.failure, e.Path), e.failure.Hint)
+}
+
+func (e *entry) warn(rule, message, hint string) {
+	e.warnings = append(e.warnings, diagnostics.Diagnostic{
+		Severity: diagnostics.Warning, Source: diagnostics.Source, Rule: rule, Message: message, Hint: hint,
+	})
+}
+
+// failed gives why the candidate cannot be asked, or not any more.
+func (e *entry) failed() *adapters.Failure {
+	if e.process == nil {
+		return e.failure
+	}
+	if state, f := e.process.plugin.State(); final(state) {
+		return f
+	}
+	return nil
+}
+
+// Status gives what became of the candidate.
+func (e *entry) Status() Status {
+	s := Status{ID: e.ID, Path: e.Path, Contract: e.Contract, Status: e.status, Message: e.message}
+	if p := e.process; p != nil {
+		s.DisplayName = p.manifest.DisplayName
+		s.Identity = p.manifest.Identity
+		s.Handshake = p.plugin.Handshake()
+	}
+	if f := e.failed(); f != nil {
+		s.Status, s.Code, s.Message = Failed, f.Code, f.Message
+	}
+	return s
+}

@@ -1,0 +1,161 @@
+package adapter
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The test binary is also the plugins of the tests: run by the name
+// bento-adapter-<id> it does what the child of that behaviour does.
+func TestMain(m *testing.M) {
+	id, isPlugin := strings.CutPrefix(filepath.Base(os.Args[0]), "bento-adapter-")
+	if !isPlugin {
+		os.Exit(m.Run())
+	}
+	k := &kid{id: id, in: bufio.NewReader(os.Stdin)}
+	if len(os.Args) > 1 { // a grandchild
+		k.linger()
+	}
+	child(id)(k)
+}
+
+// child gives what the plugin with this id does.
+func child(id string) func(*kid) {
+	for _, b := range behaviours() {
+		if b.id == id {
+			return b.child
+		}
+	}
+	return others(id)
+}
+
+// kid is a plugin that can do anything wrong.
+type kid struct {
+	id string
+	in *bufio.Reader
+}
+
+// query is a request as a kid reads it.
+type query struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params map[string]any  `json:"params"`
+}
+
+// read gives the next request, and exits at the end of the stream.
+func (k *kid) read() query {
+	length := 0
+	for {
+		line, err := k.in.ReadString('\n')
+		if err != nil {
+			os.Exit(0)
+		}
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if name == "" {
+			break
+		}
+		length, _ = strconv.Atoi(strings.TrimSpace(value))
+	}
+	body := make([]byte, length)
+	if _, err := io.ReadFull(k.in, body); err != nil {
+		os.Exit(0)
+	}
+	var q query
+	if err := json.Unmarshal(body, &q); err != nil {
+		panic(err)
+	}
+	return q
+}
+
+func (k *kid) raw(text string) { os.Stdout.WriteString(text) }
+
+func (k *kid) send(body string) { k.raw(fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)) }
+
+func (k *kid) result(q query, result string) {
+	k.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, q.ID, result))
+}
+
+func (k *kid) fail(q query, failure string) {
+	k.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":%s}`, q.ID, failure))
+}
+
+func (k *kid) log(level, message string) {
+	k.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/log","params":{"level":%q,"stream":"stdout","message":%q}}`, level, message))
+}
+
+// manifest is a good manifest, with more members in front of its own.
+func (k *kid) manifest(more string) string {
+	return fmt.Sprintf(`{%s"protocol_version":1,"adapter_id":%q,"display_name":"kid","fingerprint_files":["kid.toml"],"default_tasks":[{"name":"build","run":"true"}]}`, more, k.id)
+}
+
+const everything = `"capabilities":{"detect":true,"required_toolchain":true,"resolved_toolchain_fingerprint":true,"install":true,"tasks":true,"links":true,"install_scope":true},` +
+	`"diagnostic_hooks":{"lint":{"rerun":{"kind":"append_args","args":["--json"]},"parser":"plugin"}},`
+
+// greet does the handshake with a manifest that offers everything.
+func (k *kid) greet() { k.result(k.read(), k.manifest(everything)) }
+
+// answer answers one request well.
+func (k *kid) answer(q query) {
+	switch q.Method {
+	case "initialize":
+		k.result(q, k.manifest(everything))
+	case "detect":
+		k.result(q, `{"matches":true}`)
+	case "parseDiagnostics":
+		k.result(q, `{"diagnostics":[]}`)
+	case "shutdown":
+		k.result(q, "null")
+		os.Exit(0)
+	default:
+		k.result(q, "null")
+	}
+}
+
+// serve is a plugin that behaves.
+func (k *kid) serve() {
+	for {
+		k.answer(k.read())
+	}
+}
+
+func (k *kid) hang() {
+	for {
+		time.Sleep(time.Hour)
+	}
+}
+
+// deafToTerm makes SIGTERM do nothing.
+func (k *kid) deafToTerm() { signal.Ignore(syscall.SIGTERM) }
+
+// linger is a grandchild that nothing but SIGKILL ends.
+func (k *kid) linger() {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
+	if os.Args[1] == "closed" {
+		os.Stdin.Close()
+		os.Stdout.Close()
+		os.Stderr.Close()
+	}
+	k.hang()
+}
+
+// spawn starts a grandchild: "holder" keeps the pipes open, "closed" closes them;
+// a session of its own takes it out of the process group.
+func (k *kid) spawn(kind string, ownSession bool) {
+	cmd := exec.Command(os.Args[0], kind)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: ownSession}
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,240 @@
+package adapter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/host"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+// short are the times of the suite: long enough for a busy machine, since only
+// those that hang wait for them.
+func short() Numbers {
+	return Numbers{
+		Numbers: host.Numbers{
+			Handshake: 5 * time.Second,
+			Query:     3 * time.Second,
+			Respawn:   []time.Duration{10 * time.Millisecond, 40 * time.Millisecond},
+			Shutdown:  500 * time.Millisecond,
+			Term:      300 * time.Millisecond,
+			Drain:     500 * time.Millisecond,
+			Wire:      wire.Limits{Idle: 50_000},
+		},
+		Install: 3 * time.Second,
+	}
+}
+
+// install makes the test binary a plugin with this id in dir.
+func install(t *testing.T, dir, id string) adapters.Candidate {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "bento-adapter-"+id)
+	if err := os.Symlink(exe, path); err != nil {
+		t.Fatal(err)
+	}
+	return adapters.Candidate{ID: id, Path: path, Contract: adapters.ContractV1}
+}
+
+// processes gives those that run a program in dir.
+func processes(dir string) []string {
+	var found []string
+	names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range names {
+		line, _ := os.ReadFile(name)
+		state, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "stat"))
+		if strings.HasPrefix(string(line), dir+"/") && !strings.Contains(string(state), ") Z ") {
+			found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return found
+}
+
+// TestMisbehave runs every behaviour, a few at a time: what has to come of it
+// comes, soon enough, and no process is left.
+func TestMisbehave(t *testing.T) {
+	dir := t.TempDir()
+	began := time.Now()
+	atOnce := make(chan struct{}, 12)
+	var all sync.WaitGroup
+	for _, b := range behaviours() {
+		c := install(t, dir, b.id)
+		all.Go(func() {
+			atOnce <- struct{}{}
+			defer func() { <-atOnce }()
+			if err := misbehave(c, b); err != nil {
+				t.Errorf("%s: %v", b.id, err)
+			}
+		})
+	}
+	all.Wait()
+	if left := processes(dir); len(left) > 0 {
+		t.Errorf("processes are left:\n%s", strings.Join(left, "\n"))
+	}
+	t.Logf("%d behaviours in %v", len(behaviours()), time.Since(began).Round(10*time.Millisecond))
+}
+
+// limit is how long a behaviour may take: one deadline, and what it takes to end
+// a plugin.
+const limit = 15 * time.Second
+
+func misbehave(c adapters.Candidate, b behaviour) error {
+	began := time.Now()
+	set, err := Start(context.Background(), []adapters.Candidate{c}, Options{Version: "0", Stderr: io.Discard, Numbers: short()})
+	if err != nil {
+		return err
+	}
+	err = b.check(set)
+	set.Close()
+	if d := time.Since(began); d > limit {
+		err = errors.Join(err, fmt.Errorf("took %v", d))
+	}
+	return err
+}
+
+// check asks and compares.
+func (b *behaviour) check(set *Set) error {
+	left := b.left
+	err := failureOf(set, b.id)
+	if b.ask != "" {
+		if err != nil {
+			return fmt.Errorf("start: %w", err)
+		}
+		err = b.asked(set.Adapters()[0].(*Process))
+	} else if left == "" {
+		left = Failed
+	}
+	if problem := b.compare(err); problem != nil {
+		return problem
+	}
+	return b.compareStatus(set, left)
+}
+
+func failureOf(set *Set, id string) error {
+	if f := set.Failures()[id]; f != nil {
+		return f
+	}
+	return nil
+}
+
+// asked asks all questions of b.ask and gives the last error.
+func (b *behaviour) asked(p *Process) (err error) {
+	for i, question := range strings.Fields(b.ask) {
+		err = ask(p, question, "/dish/"+strconv.Itoa(i))
+	}
+	return err
+}
+
+func ask(p *Process, question, dir string) (err error) {
+	ctx := context.Background()
+	switch question {
+	case "detect":
+		var found bool
+		if found, err = p.Detect(ctx, dir); err == nil && !found {
+			err = errors.New("not detected")
+		}
+	case "toolchain":
+		_, err = p.RequiredToolchain(ctx, dir)
+	case "fingerprint":
+		_, err = p.ToolchainFingerprint(ctx, dir)
+	case "install":
+		err = p.Install(ctx, adapters.InstallRequest{DishDir: dir, DishName: "dish"}, func(adapters.Log) {})
+	case "tasks":
+		_, err = p.Tasks(ctx, dir)
+	case "links":
+		_, err = p.Links(ctx, dir)
+	case "scope":
+		_, err = p.InstallScope(ctx, dir)
+	case "lint":
+		_, err = p.ParseDiagnostics(ctx, adapters.ParseRequest{TaskName: "lint", Stdout: strings.Repeat("line\n", 200_000), DishDir: dir, WorkspaceRoot: "/dish"})
+	case "wait":
+		for state, _ := p.plugin.State(); state == host.Ready; state, _ = p.plugin.State() {
+			time.Sleep(time.Millisecond)
+		}
+	case "nothing":
+		err = askAll(p, dir)
+	}
+	return err
+}
+
+// askAll asks everything of a plugin that knows nothing: each answer is what an
+// adapter without the method gives.
+func askAll(p *Process, dir string) error {
+	ctx := context.Background()
+	found, err := p.Detect(ctx, dir)
+	pin, err2 := p.RequiredToolchain(ctx, dir)
+	print, err3 := p.ToolchainFingerprint(ctx, dir)
+	tasks, err4 := p.Tasks(ctx, dir)
+	scope, err5 := p.InstallScope(ctx, dir)
+	links, err6 := p.Links(ctx, dir)
+	err7 := p.Install(ctx, adapters.InstallRequest{DishDir: dir}, nil)
+	if err := errors.Join(err, err2, err3, err4, err5, err6, err7); err != nil {
+		return err
+	}
+	if found || pin != nil || print != "" || len(tasks.Tasks) != 1 || scope.Dir != dir || links.Links != nil {
+		return fmt.Errorf("got %v, %v, %q, %v, %v, %v", found, pin, print, tasks, scope, links)
+	}
+	return nil
+}
+
+func (b *behaviour) compare(err error) error {
+	var f *adapters.Failure
+	if !errors.As(err, &f) {
+		if err != nil || b.code != "" {
+			return fmt.Errorf("got error %v, want code %q", err, b.code)
+		}
+		return nil
+	}
+	if !oneOf(string(f.Code), string(b.code)) || !partOf(f.Message, b.says) {
+		return fmt.Errorf("got %q %q, want %q %q", f.Code, f.Message, b.code, b.says)
+	}
+	if f.Adapter != b.id || f.Path == "" || len(f.Stderr) > 64<<10 {
+		return fmt.Errorf("incomplete failure %+v", f)
+	}
+	return nil
+}
+
+func (b *behaviour) compareStatus(set *Set, want string) error {
+	if got := set.Status()[0].Status; want != "?" && got != or(want, Loaded) {
+		return fmt.Errorf("status %q, want %q", got, or(want, Loaded))
+	}
+	return nil
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func oneOf(got, want string) bool {
+	for w := range strings.SplitSeq(want, "|") {
+		if got == w {
+			return true
+		}
+	}
+	return false
+}
+
+func partOf(text, parts string) bool {
+	for part := range strings.SplitSeq(parts, "|") {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,194 @@
+package adapter
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/host"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+// Process is a plugin that runs, as an adapter. A method that the manifest does
+// not offer, or that the plugin turns out not to know, answers what an adapter
+// without it would. Detect and RequiredToolchain ask once per directory,
+// ToolchainFingerprint once. The error of a plugin at fault is an
+// *adapters.Failure.
+type Process struct {
+	id       string
+	plugin   *host.Plugin
+	manifest *adapters.Manifest
+	text     []byte   // of the manifest
+	dropped  []string // what of it is not used
+	install  time.Duration
+
+	detected    memo[string, bool]
+	toolchain   memo[string, *adapters.Toolchain]
+	fingerprint memo[struct{}, string]
+}
+
+var (
+	_ adapters.Adapter    = (*Process)(nil)
+	_ adapters.TaskLister = (*Process)(nil)
+	_ adapters.Linker     = (*Process)(nil)
+	_ adapters.Scoper     = (*Process)(nil)
+)
+
+// Manifest gives what the plugin said of itself, with its Identity: the digest of
+// its executable and its manifest.
+func (p *Process) Manifest() *adapters.Manifest { return p.manifest }
+
+// Detect asks whether dir is one of the plugin's projects.
+func (p *Process) Detect(ctx context.Context, dir string) (bool, error) {
+	if !p.manifest.Capabilities.Detect {
+		return false, nil
+	}
+	dir = filepath.Clean(dir)
+	return p.detected.get(ctx, dir, func() (bool, error) {
+		var d wire.Detected
+		_, err := p.ask(ctx, about(wire.MethodDetect, dir), detectedShape(), &d)
+		return d.Matches, err
+	})
+}
+
+// RequiredToolchain asks what the project in dir pins.
+func (p *Process) RequiredToolchain(ctx context.Context, dir string) (*adapters.Toolchain, error) {
+	if !p.manifest.Capabilities.RequiredToolchain {
+		return nil, nil
+	}
+	dir = filepath.Clean(dir)
+	return p.toolchain.get(ctx, dir, func() (t *adapters.Toolchain, err error) {
+		_, err = p.ask(ctx, about(wire.MethodToolchain, dir), toolchainShape(), &t)
+		return t, err
+	})
+}
+
+// ToolchainFingerprint asks for the one answer that the protocol has for all
+// directories.
+func (p *Process) ToolchainFingerprint(ctx context.Context, _ string) (string, error) {
+	if !p.manifest.Capabilities.ResolvedToolchainFingerprint {
+		return "", nil
+	}
+	return p.fingerprint.get(ctx, struct{}{}, func() (string, error) {
+		var text string
+		_, err := p.ask(ctx, host.Call{Method: wire.MethodFingerprint}, fingerprintShape(), &text)
+		return text, err
+	})
+}
+
+// Install asks for an install, which is not repeated if the plugin exits.
+func (p *Process) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
+	if !p.manifest.Capabilities.Install {
+		return nil
+	}
+	_, err := p.ask(ctx, host.Call{
+		Method: wire.MethodInstall,
+		Params: req,
+		Dir:    req.DishDir,
+		Within: cmp.Or(p.install, 30*time.Minute),
+		Once:   true,
+		Log:    log,
+	}, nil, new(json.RawMessage))
+	return err
+}
+
+// Tasks asks for the recipes for dir.
+func (p *Process) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
+	defaults := adapters.TasksAnswer{Tasks: p.manifest.DefaultTasks}
+	if !p.manifest.Capabilities.Tasks {
+		return defaults, nil
+	}
+	var a adapters.TasksAnswer
+	call := about(wire.MethodTasks, dir)
+	known, err := p.ask(ctx, call, tasksAnswerShape(), &a)
+	if !known {
+		return defaults, err
+	}
+	return a, p.checked(call, checkTasks("tasks", a.Tasks))
+}
+
+// Links asks for the links of dir.
+func (p *Process) Links(ctx context.Context, dir string) (adapters.LinksAnswer, error) {
+	if !p.manifest.Capabilities.Links {
+		return adapters.LinksAnswer{}, nil
+	}
+	var a adapters.LinksAnswer
+	call := about(wire.MethodLinks, dir)
+	if _, err := p.ask(ctx, call, linksAnswerShape(), &a); err != nil {
+		return a, err
+	}
+	return a, p.checked(call, checkLinks(a))
+}
+
+// InstallScope asks where an install of dir happens.
+func (p *Process) InstallScope(ctx context.Context, dir string) (adapters.Scope, error) {
+	scope := adapters.Scope{Dir: dir}
+	if !p.manifest.Capabilities.InstallScope {
+		return scope, nil
+	}
+	_, err := p.ask(ctx, about(wire.MethodInstallScope, dir), scopeShape(), &scope)
+	return scope, err
+}
+
+func about(method, dir string) host.Call {
+	return host.Call{Method: method, Params: wire.Dir{Dir: dir}, Dir: dir}
+}
+
+// ask calls, and decodes an answer of the shape sh into the value into points to.
+// Not to know the method is no error, and answered is false then.
+func (p *Process) ask(ctx context.Context, c host.Call, sh *wire.Shape, into any) (answered bool, err error) {
+	result, err := p.plugin.Call(ctx, c)
+	var rpc *wire.RPCError
+	switch {
+	case errors.As(err, &rpc) && rpc.Code == wire.CodeMethodNotFound:
+		return false, nil
+	case errors.As(err, &rpc):
+		return false, p.explain(c, rpc)
+	case err != nil:
+		return false, err
+	}
+	err = p.checked(c, wire.Decode(result, sh, into))
+	return err == nil, err
+}
+
+// checked makes a failure of what is wrong with an answer.
+func (p *Process) checked(c host.Call, err error) error {
+	if err == nil {
+		return nil
+	}
+	return p.plugin.Failure(c, adapters.MalformedResponse, "result: "+err.Error())
+}
+
+// explain says what the plugin's own error means.
+func (p *Process) explain(c host.Call, rpc *wire.RPCError) error {
+	message := wire.Plain(rpc.Message)
+	if c.Method == wire.MethodInstall && rpc.Code == wire.CodeInstallFailed {
+		return installError(message, rpc.Data)
+	}
+	var data wire.PluginData
+	if rpc.Code == wire.CodePlugin && json.Unmarshal(rpc.Data, &data) == nil && isName(data.MissingTool) {
+		return &adapters.MissingTool{Tool: data.MissingTool, Hint: wire.Plain(data.Hint)}
+	}
+	f := p.plugin.Failure(c, adapters.RPCError, fmt.Sprintf("error %d: %s", rpc.Code, cmp.Or(message, "no message")))
+	if rpc.Data != nil {
+		f.Data = wire.Plain(string(rpc.Data))
+	}
+	return f
+}
+
+// installError is the error of a tool that the plugin ran, from whatever of its
+// data is there.
+func installError(message string, raw json.RawMessage) error {
+	var data wire.InstallData
+	_ = json.Unmarshal(raw, &data) // without it there is still the message
+	e := &adapters.InstallError{Command: wire.Plain(data.Command), ExitStatus: data.ExitStatus}
+	if message != e.Error() {
+		e.Detail = message
+	}
+	return e
+}

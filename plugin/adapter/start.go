@@ -1,0 +1,149 @@
+package adapter
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/host"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+// maxParallel bounds the calls in flight that a manifest can ask for.
+const maxParallel = 64
+
+// startProcess starts one candidate and does the handshake with it.
+func startProcess(ctx context.Context, c adapters.Candidate, o Options) (*Process, error) {
+	if c.Contract == adapters.ContractWasm {
+		return nil, &adapters.Failure{
+			Code: adapters.LaunchFailed, Adapter: c.ID, Path: c.Path,
+			Message: "this bento does not run WebAssembly adapters",
+		}
+	}
+	p := &Process{id: c.ID, install: o.Numbers.Install}
+	digest := make(chan string, 1)
+	go func() { digest <- o.Digests.Executable(c.Path) }()
+	plugin, err := host.Start(ctx, host.Options{
+		ID:       c.ID,
+		Path:     c.Path,
+		Launcher: &host.Command{Argv: []string{c.Path}, Dir: o.Dir, Env: o.Env.Strict(o.PassEnv[c.ID]...)},
+		Numbers:  o.Numbers.Numbers,
+		Hello:    p.hello(o.Version),
+		Shutdown: wire.MethodShutdown,
+		Stderr:   o.Stderr,
+		Log: func(l adapters.Log) {
+			if o.Log != nil {
+				o.Log(c.ID, l)
+			}
+		},
+	})
+	executable := <-digest
+	if err != nil {
+		return nil, err
+	}
+	p.plugin = plugin
+	p.manifest.Identity = identity(executable, p.text)
+	return p, nil
+}
+
+// identity is the digest of the executable and the manifest.
+func identity(executable string, manifest []byte) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "plugin %d %s %d %s", len(executable), executable, len(manifest), manifest)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// hello is the handshake. The first one fixes the manifest.
+func (p *Process) hello(version string) func(context.Context, host.AskFunc) (host.Terms, error) {
+	return func(_ context.Context, ask host.AskFunc) (host.Terms, error) {
+		result, err := ask(wire.MethodInitialize, wire.Initialize{ProtocolVersion: adapters.ProtocolVersion, BentoVersion: version})
+		if err != nil {
+			return host.Terms{}, err
+		}
+		m, dropped, err := readManifest(result, p.id)
+		if err != nil {
+			return host.Terms{}, err
+		}
+		text, err := json.Marshal(m)
+		if err != nil {
+			return host.Terms{}, err
+		}
+		if p.manifest == nil {
+			p.manifest, p.text, p.dropped = m, text, dropped
+		} else if !bytes.Equal(text, p.text) {
+			return host.Terms{}, errors.New("its manifest is not the one of its first start")
+		}
+		return host.Terms{Parallel: min(m.Parallel, maxParallel), Cancel: m.Capabilities.Cancel}, nil
+	}
+}
+
+// readManifest checks and decodes the result of initialize. What it drops without
+// harm it says in words.
+func readManifest(result json.RawMessage, id string) (m *adapters.Manifest, dropped []string, err error) {
+	m = &adapters.Manifest{Capabilities: adapters.DefaultCapabilities()}
+	if err := checkGreeting(result, id); err != nil {
+		return nil, nil, err
+	}
+	if err := wire.Decode(result, manifestShape(), m); err != nil {
+		return nil, nil, fmt.Errorf("manifest: %w", err)
+	}
+	if err := checkTasks("default_tasks", m.DefaultTasks); err != nil {
+		return nil, nil, fmt.Errorf("manifest: %w", err)
+	}
+	for _, task := range slices.Sorted(maps.Keys(m.DiagnosticHooks)) {
+		if why := wrongHook(m.DiagnosticHooks[task]); why != "" {
+			delete(m.DiagnosticHooks, task)
+			dropped = append(dropped, fmt.Sprintf("manifest: diagnostic_hooks.%.60q: %s; the hook is not used", task, why))
+		}
+	}
+	return m, dropped, nil
+}
+
+// checkGreeting looks at what decides whether the rest can be understood.
+func checkGreeting(result json.RawMessage, id string) error {
+	var m struct {
+		ProtocolVersion int    `json:"protocol_version"`
+		AdapterID       string `json:"adapter_id"`
+	}
+	if err := wire.Decode(result, greetingShape(), &m); err != nil {
+		return fmt.Errorf("manifest: %w", err)
+	}
+	if m.ProtocolVersion != adapters.ProtocolVersion {
+		return &adapters.Failure{
+			Code:    adapters.ProtocolVersionMismatch,
+			Message: fmt.Sprintf("its protocol_version is %d, this bento speaks %d", m.ProtocolVersion, adapters.ProtocolVersion),
+		}
+	}
+	if m.AdapterID != id || !isID(id) {
+		return &adapters.Failure{
+			Code:    adapters.AdapterIDMismatch,
+			Message: fmt.Sprintf("its adapter_id is %q, its file name says %q", m.AdapterID, id),
+		}
+	}
+	return nil
+}
+
+// wrongHook says why a hook cannot be used. Hooks only add something, so one that
+// this bento does not understand costs no more than itself.
+func wrongHook(h adapters.Hook) string {
+	switch {
+	case h.Rerun.Kind != adapters.RerunAppend && h.Rerun.Kind != adapters.RerunReplace:
+		return fmt.Sprintf("rerun.kind: expected %q or %q, got %.60q", adapters.RerunAppend, adapters.RerunReplace, h.Rerun.Kind)
+	case h.Rerun.Kind == adapters.RerunReplace && h.Rerun.Command == "":
+		return "rerun.command: expected a shell command, got nothing"
+	case !isParser(h.Parser):
+		return fmt.Sprintf("parser: bento has no parser %.60q", h.Parser)
+	}
+	return ""
+}
+
+func final(s host.State) bool {
+	return s == host.Failed || s == host.Quarantined || s == host.Stopped
+}

@@ -1,0 +1,391 @@
+package adapter
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/plugin/host"
+)
+
+// start starts candidates; the set is closed with the test.
+func start(t *testing.T, o Options, candidates ...adapters.Candidate) *Set {
+	t.Helper()
+	set, err := Start(t.Context(), candidates, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(set.Close)
+	return set
+}
+
+// statuses gives "id status" of each candidate.
+func statuses(set *Set) []string {
+	var list []string
+	for _, s := range set.Status() {
+		list = append(list, s.ID+" "+s.Status)
+	}
+	return list
+}
+
+func loaded(set *Set) []string {
+	var ids []string
+	for _, a := range set.Adapters() {
+		ids = append(ids, a.Manifest().AdapterID)
+	}
+	return ids
+}
+
+func TestWhichCandidatesCount(t *testing.T) {
+	one, two := t.TempDir(), t.TempDir()
+	skipped := install(t, one, "off")
+	skipped.Skip, skipped.SkipReason = adapters.SkipDisabled, "it is listed under [plugins] disable"
+	wasm := adapters.Candidate{ID: "w", Path: filepath.Join(one, "bento-adapter-w.wasm"), Contract: adapters.ContractWasm}
+	set := start(t, Options{Numbers: short(), Builtin: []string{"go"}},
+		install(t, one, "go"), install(t, one, "wrong-id"), install(t, one, "zig"), skipped, wasm,
+		install(t, two, "wrong-id"), install(t, two, "zig"), install(t, two, "good"))
+	want := []string{"go shadowed", "wrong-id failed", "zig loaded", "off disabled", "w failed", "wrong-id failed", "zig shadowed", "good loaded"}
+	if diff := cmp.Diff(want, statuses(set)); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"zig", "good"}, loaded(set)); diff != "" {
+		t.Errorf("adapters (-want +got):\n%s", diff)
+	}
+	var rules []string
+	for _, w := range set.Warnings() {
+		rules = append(rules, w.Rule)
+		if w.Severity != diagnostics.Warning || w.Message == "" {
+			t.Errorf("warning %+v", w)
+		}
+	}
+	if diff := cmp.Diff([]string{"plugin_shadowed", "plugin_failed", "plugin_failed", "plugin_failed", "plugin_duplicate"}, rules); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+	if f := set.Failures(); f["zig"] != nil || f["wrong-id"] == nil || f["wrong-id"].Path != filepath.Join(one, "bento-adapter-wrong-id") {
+		t.Errorf("failures %v", f)
+	}
+}
+
+// A later copy counts when the first does not work.
+func TestFirstThatWorks(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "bento-adapter-zig")
+	if err := os.WriteFile(broken, []byte("not a program"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	set := start(t, Options{Numbers: short()},
+		adapters.Candidate{ID: "zig", Path: broken, Contract: adapters.ContractV1}, install(t, t.TempDir(), "zig"))
+	if diff := cmp.Diff([]string{"zig failed", "zig loaded"}, statuses(set)); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+	if s := set.Status()[0]; s.Code != adapters.LaunchFailed || !strings.Contains(s.Message, "exec format error") {
+		t.Errorf("the first: %+v", s)
+	}
+	if f := set.Failures(); len(f) > 0 {
+		t.Errorf("failures %v", f)
+	}
+}
+
+func TestStartsAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	var candidates []adapters.Candidate
+	for i := range 20 {
+		candidates = append(candidates, install(t, dir, "sleepy-"+string(rune('a'+i))))
+	}
+	began := time.Now()
+	set := start(t, Options{Numbers: short()}, candidates...)
+	if n := len(set.Adapters()); n != 20 {
+		t.Errorf("%d of 20 loaded", n)
+	}
+	if d := time.Since(began); d > 10*sleepy {
+		t.Errorf("20 plugins that sleep %v each started in %v", sleepy, d)
+	}
+}
+
+func TestStartIsCancelled(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	set, err := Start(ctx, []adapters.Candidate{install(t, dir, "silent"), install(t, dir, "good")}, Options{Numbers: short()})
+	if set != nil || err != context.Canceled {
+		t.Errorf("got %v, %v, want %v", set, err, context.Canceled)
+	}
+	if left := processes(dir); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// A plugin sees the strict base and what it was granted, and no secrets.
+func TestEnvironment(t *testing.T) {
+	env := adapters.NewEnviron([]string{
+		"PATH=/usr/bin:/bin", "HOME=/home/me", "LC_ALL=C", "https_proxy=p",
+		"AWS_SECRET_ACCESS_KEY=s", "BENTO_CACHE_TOKEN=s", "GITHUB_TOKEN=s", "ZIG_CACHE=z", "ZIG_HOME=h", "OTHER=o",
+	})
+	set := start(t, Options{Numbers: short(), Env: env, PassEnv: map[string][]string{"env": {"ZIG_*"}, "zig": {"OTHER"}}}, install(t, t.TempDir(), "env"))
+	got, err := set.Adapters()[0].ToolchainFingerprint(t.Context(), "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "HOME=/home/me LC_ALL=C PATH=/usr/bin:/bin ZIG_CACHE=z ZIG_HOME=h https_proxy=p"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestStderrIsPassedOn(t *testing.T) {
+	var screen bytes.Buffer
+	set := start(t, Options{Numbers: short(), Stderr: &screen}, install(t, t.TempDir(), "talkative"))
+	set.Close()
+	if got := screen.String(); got != "hello\x1b[0m\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestIdentity(t *testing.T) {
+	dir := t.TempDir()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	copyTo := func(more string) adapters.Candidate {
+		path := filepath.Join(t.TempDir(), "bento-adapter-zig")
+		data, err := os.ReadFile(exe)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, append(data, more...), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return adapters.Candidate{ID: "zig", Path: path, Contract: adapters.ContractV1}
+	}
+	digests := host.NewDigests(state.Open(dir))
+	identity := func(c adapters.Candidate) string {
+		set := start(t, Options{Numbers: short(), Digests: digests}, c)
+		return set.Adapters()[0].Manifest().Identity
+	}
+	first := identity(copyTo(""))
+	if again := identity(copyTo("")); again != first {
+		t.Errorf("a copy has another identity: %s, %s", again, first)
+	}
+	if changed := identity(copyTo("x")); changed == first {
+		t.Errorf("a changed executable has the same identity")
+	}
+	if other := identity(install(t, t.TempDir(), "good")); other == first {
+		t.Errorf("another manifest has the same identity")
+	}
+}
+
+func TestAskedOnce(t *testing.T) {
+	set := start(t, Options{Numbers: short()}, install(t, t.TempDir(), "counts"))
+	a := set.Adapters()[0]
+	var asking sync.WaitGroup
+	for range 50 {
+		asking.Go(func() {
+			for _, dir := range []string{"/a", "/a/", "/b"} {
+				if _, err := a.Detect(t.Context(), dir); err != nil {
+					t.Error(err)
+				}
+				if _, err := a.RequiredToolchain(t.Context(), dir); err != nil {
+					t.Error(err)
+				}
+			}
+			a.ToolchainFingerprint(t.Context(), "/a")
+		})
+	}
+	asking.Wait()
+	links, err := adapters.Links(t.Context(), a, "/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"detect=2", "requiredToolchain=2", "resolvedToolchainFingerprint=1"}, links.Provides); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+}
+
+func TestAnswersThatAreNotWaitedForAreNotKept(t *testing.T) {
+	var m memo[string, int]
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := m.get(ctx, "a", func() (int, error) { cancel(); return 0, ctx.Err() }); err != context.Canceled {
+		t.Errorf("got %v", err)
+	}
+	if n, err := m.get(t.Context(), "a", func() (int, error) { return 7, nil }); n != 7 || err != nil {
+		t.Errorf("got %d, %v", n, err)
+	}
+}
+
+func TestInstallErrors(t *testing.T) {
+	for id, want := range map[string]string{
+		"install-fails":         "\"rebar3 compile\" exited with status 1\nrebar3 compile failed",
+		"install-fails-barely":  "rebar3 compile failed",
+		"install-misses-a-tool": "rebar3 is not installed",
+	} {
+		set := start(t, Options{Numbers: short()}, install(t, t.TempDir(), id))
+		err := set.Adapters()[0].Install(t.Context(), adapters.InstallRequest{DishDir: "/a"}, nil)
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", id, err, want)
+		}
+	}
+}
+
+func TestInstallIsCancelled(t *testing.T) {
+	dir := t.TempDir()
+	set := start(t, Options{Numbers: short()}, install(t, dir, "install-hangs"))
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	began := time.Now()
+	err := set.Adapters()[0].Install(ctx, adapters.InstallRequest{DishDir: "/a"}, nil)
+	if err != context.Canceled || time.Since(began) > 3*time.Second {
+		t.Errorf("got %v after %v", err, time.Since(began))
+	}
+}
+
+func TestHooksThatAreNotUnderstood(t *testing.T) {
+	set := start(t, Options{Numbers: short()}, install(t, t.TempDir(), "hooks"))
+	var kept []string
+	for _, task := range []string{"build", "check", "lint", "test"} {
+		if _, ok := set.Adapters()[0].Manifest().DiagnosticHooks[task]; ok {
+			kept = append(kept, task)
+		}
+	}
+	if diff := cmp.Diff([]string{"lint"}, kept); diff != "" {
+		t.Errorf("hooks (-want +got):\n%s", diff)
+	}
+	if n := len(set.Warnings()); n != 3 {
+		t.Errorf("%d warnings, want 3: %v", n, set.Warnings())
+	}
+}
+
+func TestFindings(t *testing.T) {
+	set := start(t, Options{Numbers: short()}, install(t, t.TempDir(), "finds"))
+	a := set.Adapters()[0]
+	req := adapters.ParseRequest{TaskName: "lint", Stdout: "x\n", ExitStatus: 3, DishDir: "/w/dish", WorkspaceRoot: "/w"}
+	got, err := a.ParseDiagnostics(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []diagnostics.Diagnostic{
+		{Severity: diagnostics.Error, Message: "../out.zig:3: m", Source: "zig"},
+		{Severity: diagnostics.Error, Message: "/etc/passwd:3: m", Source: "zig"},
+		{File: "dish/a.zig", Line: 1, Severity: diagnostics.Warning, Message: "m", Source: "finds"},
+		{File: "dish/b.zig", Line: 3, Severity: diagnostics.Error, Message: "status 3", Source: "zig"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+	req.TaskName = "build" // no hook that wants the plugin
+	if got, err := a.ParseDiagnostics(t.Context(), req); got != nil || err != nil {
+		t.Errorf("of a task without a hook: %v, %v", got, err)
+	}
+}
+
+func TestOutputIsCut(t *testing.T) {
+	if got := lastLines("abc\ndef\nghi\n", 6); got != "ghi\n" {
+		t.Errorf("got %q", got)
+	}
+	if got := lastLines("abcdefghi", 6); got != "defghi" {
+		t.Errorf("got %q", got)
+	}
+	// The worst there is still makes a message that can be sent.
+	set := start(t, Options{Numbers: short()}, install(t, t.TempDir(), "good"))
+	for _, unit := range []string{"\x00", "\xff", "é", "<", "x"} {
+		text := strings.Repeat(unit, 6<<20)
+		req := adapters.ParseRequest{TaskName: "lint", Stdout: text, Stderr: text, DishDir: "/w", WorkspaceRoot: "/w"}
+		if _, err := set.Adapters()[0].ParseDiagnostics(t.Context(), req); err != nil {
+			t.Errorf("12 MiB of %q: %v", unit, err)
+		}
+	}
+}
+
+func TestGlobs(t *testing.T) {
+	for _, good := range []string{"*", "**/*.zig", "a/b", "./a", "a..b", "...", "{a,b}/c", "[a-z]*", "a b", "é"} {
+		if !isGlob(good) {
+			t.Errorf("%q is refused", good)
+		}
+	}
+	for _, bad := range []string{"", "/a", "..", "a/..", "../a", "a/../b", "{..,a}/b", "{/etc,a}", "{a,/etc}", `\.\./a`, `\/a`, "a[", "{a", "a\x00"} {
+		if isGlob(bad) {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
+}
+
+// noop builds the example in Go.
+func noop(t *testing.T) adapters.Candidate {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "bento-adapter-noop")
+	cmd := exec.Command("go", "build", "-o", path, "github.com/bentobuild/bento/examples/bento-adapter-noop")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return adapters.Candidate{ID: "noop", Path: path, Contract: adapters.ContractV1}
+}
+
+// need skips a test whose tool is missing, or fails it where none may be.
+func need(t *testing.T, tool string) {
+	t.Helper()
+	if _, err := exec.LookPath(tool); err == nil {
+		return
+	}
+	if os.Getenv("BENTO_REQUIRE_TOOLS") == "1" {
+		t.Fatalf("%s is not installed", tool)
+	}
+	t.Skipf("%s is not installed", tool)
+}
+
+// TestNoop drives the two examples as a run would.
+func TestNoop(t *testing.T) {
+	t.Run("Go", func(t *testing.T) { testNoop(t, noop(t), "noop (Go)") })
+	t.Run("Python", func(t *testing.T) {
+		need(t, "python3")
+		path, err := filepath.Abs("../../examples/bento-adapter-noop/python/bento-adapter-noop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		testNoop(t, adapters.Candidate{ID: "noop", Path: path, Contract: adapters.ContractV1}, "noop (Python)")
+	})
+}
+
+func testNoop(t *testing.T, c adapters.Candidate, display string) {
+	set := start(t, Options{Version: "0.1.0", Env: adapters.NewEnviron(os.Environ())}, c)
+	if diff := cmp.Diff([]string{"noop loaded"}, statuses(set)); diff != "" {
+		t.Fatalf("%s\n%v", diff, set.Warnings())
+	}
+	a := set.Adapters()[0]
+	m := a.Manifest()
+	if m.DisplayName != display || m.FingerprintFiles[0] != "noop.toml" || m.DefaultTasks[0].Name != "build" || m.Identity == "" {
+		t.Errorf("manifest %+v", m)
+	}
+	dish := t.TempDir()
+	other := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dish, "noop.toml"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]bool{dish: true, other: false} {
+		if got, err := a.Detect(t.Context(), dir); got != want || err != nil {
+			t.Errorf("detect %s: got %v, %v, want %v", dir, got, err, want)
+		}
+	}
+	if pin, err := a.RequiredToolchain(t.Context(), dish); pin != nil || err != nil {
+		t.Errorf("requiredToolchain: %v, %v", pin, err)
+	}
+	var logs []adapters.Log
+	err := a.Install(t.Context(), adapters.InstallRequest{DishDir: dish, DishName: "dish"}, func(l adapters.Log) { logs = append(logs, l) })
+	if diff := cmp.Diff([]adapters.Log{{Level: "info", Message: "noop install\n"}}, logs); err != nil || diff != "" {
+		t.Errorf("install: %v, logs (-want +got):\n%s", err, diff)
+	}
+	began := time.Now()
+	set.Close()
+	if d := time.Since(began); d > time.Second {
+		t.Errorf("the shutdown took %v: it was not done when asked", d)
+	}
+}

@@ -1,0 +1,141 @@
+package host
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// Digests knows the digests of executables. What it has read once it remembers in
+// the workspace's state, by the file's stat. A nil *Digests works and remembers
+// nothing. It is safe for concurrent use.
+type Digests struct {
+	dir  *state.Dir
+	load sync.Once
+
+	mu      sync.Mutex
+	changed bool
+	known   map[string]known // by path
+}
+
+// known is what was read from a file with this stat.
+type known struct {
+	Stat   string `json:"stat"`
+	Digest string `json:"digest"`
+}
+
+const (
+	digestsFile    = "plugin-digests"
+	digestsVersion = 1
+	maxKnown       = 1000
+	// settled is how old a file's times must be, so that a change that leaves them
+	// as they are cannot come any more.
+	settled = 2 * time.Second
+)
+
+// NewDigests gives the digests remembered in dir.
+func NewDigests(dir *state.Dir) *Digests { return &Digests{dir: dir} }
+
+// Executable gives the SHA-256 of the file at path, in hexadecimal. For a file
+// that can be run but not read it is a text made of the file's stat instead.
+func (d *Digests) Executable(path string) string {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return "absent"
+	}
+	stat := statText(fi)
+	if digest, ok := d.recall(path, stat); ok {
+		return digest
+	}
+	digest, err := sum(path)
+	if err != nil {
+		return "unreadable " + stat
+	}
+	if after, err := os.Stat(path); err == nil && statText(after) == stat && time.Since(changeTime(fi)) > settled {
+		d.remember(path, known{Stat: stat, Digest: digest})
+	}
+	return digest
+}
+
+// Save writes what is new to the state. Not being able to is no harm.
+func (d *Digests) Save() error {
+	if d == nil {
+		return nil
+	}
+	payload, err := d.unsaved()
+	if err != nil || payload == nil {
+		return err
+	}
+	return d.dir.Store(digestsFile, digestsVersion, payload)
+}
+
+// unsaved gives what to save, nil when there is nothing new.
+func (d *Digests) unsaved() ([]byte, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.changed {
+		return nil, nil
+	}
+	d.changed = false
+	return json.Marshal(d.known)
+}
+
+func (d *Digests) recall(path, stat string) (string, bool) {
+	if d == nil {
+		return "", false
+	}
+	d.load.Do(func() {
+		if payload, err := d.dir.Load(digestsFile, digestsVersion); err == nil {
+			_ = json.Unmarshal(payload, &d.known) // damaged is empty
+		}
+	})
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	k, ok := d.known[path]
+	return k.Digest, ok && k.Stat == stat
+}
+
+func (d *Digests) remember(path string, k known) {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.known == nil || len(d.known) >= maxKnown {
+		d.known = make(map[string]known)
+	}
+	d.known[path] = k
+	d.changed = true
+}
+
+func sum(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func statText(fi fs.FileInfo) string {
+	ctime, inode := identify(fi)
+	return fmt.Sprintf("%d %d %d %s", fi.Size(), fi.ModTime().UnixNano(), ctime.UnixNano(), inode)
+}
+
+// changeTime is the later of the times of content and of inode.
+func changeTime(fi fs.FileInfo) time.Time {
+	ctime, _ := identify(fi)
+	return time.Unix(0, max(ctime.UnixNano(), fi.ModTime().UnixNano()))
+}
