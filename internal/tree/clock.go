@@ -1,0 +1,97 @@
+package tree
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// clock tells whether the times of a file can be relied on.
+//
+// File systems stamp a write with a clock that ticks, every few milliseconds or
+// every two seconds, and possibly on another machine. A file that is written, read
+// and written again within one tick has the same times after the second write. So
+// what was read counts as known only if the last change was a tick or more before,
+// or if the file system ticks whenever somebody has looked (Linux 6.13 and later).
+type clock struct {
+	state *state.Dir
+	once  sync.Once
+
+	dev   uint64        // the file system that the rest was found out of
+	exact bool          // each write that follows a look has a time of its own
+	slack time.Duration // how much older than now a change must be
+}
+
+// Slack where nothing is known: the coarsest tick there is, that of FAT.
+const (
+	coarseTick = 2 * time.Second
+	fineTick   = 20 * time.Millisecond // ten is the longest that Linux has
+	someSkew   = 500 * time.Millisecond
+)
+
+// settled tells whether a change after looked, in nanoseconds since 1970, is sure
+// to have given the file other times than those of e, which somebody looked at.
+func (c *clock) settled(e *Entry, looked int64) bool {
+	c.once.Do(c.probe)
+	changed := e.Ctime
+	if changed == 0 {
+		changed = e.Mtime
+	}
+	if e.Dev != c.dev || c.dev == 0 {
+		return changed < looked-int64(coarseTick+someSkew)
+	}
+	return c.exact || changed < looked-int64(c.slack)
+}
+
+// probe writes to a file some times in a row and looks at its times.
+func (c *clock) probe() {
+	c.dev, c.exact, c.slack = 0, false, 0
+	if c.state == nil {
+		return
+	}
+	dir, err := c.state.Make("tmp")
+	if err != nil {
+		return
+	}
+	f, err := os.CreateTemp(dir, "clock")
+	if err != nil {
+		return
+	}
+	defer os.Remove(filepath.Clean(f.Name()))
+	defer f.Close()
+	var e Entry
+	var stamps []int64
+	var behind time.Duration
+	for range 6 {
+		if _, err := f.Write([]byte{0}); err != nil {
+			return
+		}
+		fi, err := f.Stat()
+		if err != nil {
+			return
+		}
+		e.fill(fi)
+		stamps = append(stamps, e.Ctime)
+		behind = max(behind, time.Duration(time.Now().UnixNano()-e.Ctime))
+	}
+	c.judge(e.Dev, stamps, behind)
+}
+
+// judge draws the conclusions from the times that writes in a row had, and from
+// how far they were behind the system's clock.
+func (c *clock) judge(dev uint64, stamps []int64, behind time.Duration) {
+	c.dev, c.exact = dev, true
+	tick := coarseTick
+	for i, s := range stamps {
+		if i > 0 && s <= stamps[i-1] {
+			c.exact = false
+		}
+		if time.Duration(s)%time.Second != 0 {
+			tick = fineTick
+		}
+	}
+	c.slack = tick + max(behind, 0)
+}

@@ -1,0 +1,63 @@
+package tree
+
+import (
+	"io"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// file is an open file, without what os.File does for those that can block.
+type file struct{ fd int }
+
+// openFile opens root/path for reading. It follows no link in the last component
+// and does not wait for the writer of a FIFO.
+func openFile(root, path string) (*file, error) {
+	if len(root)+1+len(path) < unix.PathMax {
+		fd, err := openAt(unix.AT_FDCWD, strings.TrimSuffix(root, "/")+"/"+path, unix.O_NOFOLLOW|unix.O_NONBLOCK)
+		return &file{fd}, err
+	}
+	p, err := openPlace(root)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	fd, err := openBelow(p.fd, path, unix.O_NONBLOCK)
+	return &file{fd}, err
+}
+
+func (f *file) close() { unix.Close(f.fd) }
+
+// stat sets all of e but its path.
+func (f *file) stat(e *Entry) error {
+	var st unix.Stat_t
+	for {
+		err := unix.Fstat(f.fd, &st)
+		if err == nil {
+			fillStat(e, &st)
+		}
+		if err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+func (f *file) read(b []byte) (int, error) {
+	for {
+		n, err := unix.Read(f.fd, b)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return 0, err
+		case n == 0:
+			return 0, io.EOF
+		}
+		return n, nil
+	}
+}
+
+func (f *file) rewind() error {
+	_, err := unix.Seek(f.fd, 0, io.SeekStart)
+	return err
+}

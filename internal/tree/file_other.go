@@ -1,0 +1,45 @@
+//go:build !linux
+
+package tree
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// file is an open file.
+type file struct{ *os.File }
+
+// openFile opens root/path for reading. It follows no link in the last component.
+func openFile(root, path string) (*file, error) {
+	name := filepath.Join(root, filepath.FromSlash(path))
+	fi, err := os.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, errKind
+	}
+	f, err := os.Open(name)
+	return &file{f}, err
+}
+
+func (f *file) close() { f.Close() }
+
+// stat sets all of e but its path.
+func (f *file) stat(e *Entry) error {
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	e.fill(fi)
+	return nil
+}
+
+func (f *file) read(b []byte) (int, error) { return f.Read(b) }
+
+func (f *file) rewind() error {
+	_, err := f.Seek(0, io.SeekStart)
+	return err
+}

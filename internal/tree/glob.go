@@ -1,0 +1,215 @@
+package tree
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// arm is one pattern without braces, split into a path and what may vary below.
+type arm struct {
+	prefix string // relative to the root, no wildcard in it
+	rest   string // a doublestar pattern for what is below prefix; "" for none
+	shape  shape
+	tail   string   // what shape compares with
+	parts  []string // the components of rest
+}
+
+// shape is how rest is matched; most patterns need no matcher.
+type shape uint8
+
+const (
+	plain    shape = iota // no rest: the path itself and all below
+	all                   // "**"
+	deepTail              // "**/*" and then only text: tail
+	flatTail              // "*" and then only text
+	deepName              // "**/" and then only text
+	anything              // for doublestar to match
+)
+
+const wildcards = `*?[{\`
+
+// parseArm makes an arm of a pattern relative to the directory base.
+func parseArm(base, pattern string) (arm, error) {
+	if rest, ok := strings.CutPrefix(pattern, "//"); ok {
+		base, pattern = "", rest
+	}
+	switch {
+	case strings.HasPrefix(pattern, "/"):
+		return arm{}, errors.New(`it is absolute; "//" in front means the workspace root`)
+	case strings.HasSuffix(pattern, "/"):
+		pattern += "**"
+	}
+	prefix := base
+	var rest []string
+	for part := range strings.SplitSeq(pattern, "/") {
+		switch {
+		case part == "" || part == ".":
+			continue
+		case part == "..":
+			return arm{}, errors.New(`it leaves its directory by ".."; "//" in front means the workspace root`)
+		case endsEscaping(part):
+			return arm{}, errors.New(`a "\" stands before "/"`)
+		case len(rest) == 0 && isLiteral(part):
+			name := unescape(part)
+			if name == "." || name == ".." {
+				return arm{}, fmt.Errorf("%q stands for %q", part, name)
+			}
+			prefix = path.Join(prefix, name)
+		case part == "**" && len(rest) > 0 && rest[len(rest)-1] == "**":
+		default:
+			rest = append(rest, part)
+		}
+	}
+	a := arm{prefix: prefix, rest: strings.Join(rest, "/"), parts: rest}
+	if reserved(prefix) {
+		return arm{}, errors.New("what is in .git, or in .bento at the root, cannot be named")
+	}
+	a.shape, a.tail = shapeOf(rest)
+	return a, nil
+}
+
+// isLiteral tells whether a component stands for itself alone.
+func isLiteral(part string) bool {
+	for i := 0; i < len(part); i++ {
+		if part[i] == '\\' {
+			i++
+		} else if strings.IndexByte(wildcards, part[i]) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// endsEscaping tells whether the last character is a backslash that quotes what
+// follows.
+func endsEscaping(part string) bool {
+	n := len(part) - len(strings.TrimRight(part, `\`))
+	return n%2 == 1
+}
+
+func unescape(part string) string {
+	if !strings.Contains(part, `\`) {
+		return part
+	}
+	var b strings.Builder
+	for i := 0; i < len(part); i++ {
+		if part[i] == '\\' && i+1 < len(part) {
+			i++
+		}
+		b.WriteByte(part[i])
+	}
+	return b.String()
+}
+
+func shapeOf(rest []string) (shape, string) {
+	deep := len(rest) == 2 && rest[0] == "**"
+	switch {
+	case len(rest) == 0:
+		return plain, ""
+	case len(rest) == 1 && rest[0] == "**":
+		return all, ""
+	case len(rest) > 2 || len(rest) == 2 && !deep:
+		return anything, ""
+	}
+	last := rest[len(rest)-1]
+	if deep && isLiteral(last) {
+		return deepName, unescape(last)
+	}
+	if last[0] != '*' || !isLiteral(last[1:]) {
+		return anything, ""
+	}
+	if deep {
+		return deepTail, unescape(last[1:])
+	}
+	return flatTail, unescape(last[1:])
+}
+
+func (a *arm) match(p string) bool {
+	below, ok := a.below(p)
+	if !ok {
+		return false
+	}
+	if below == "" {
+		return a.shape == plain || a.shape == all
+	}
+	switch a.shape {
+	case plain, all:
+		return true
+	case deepTail:
+		return strings.HasSuffix(below, a.tail)
+	case flatTail:
+		return strings.HasSuffix(below, a.tail) && strings.IndexByte(below, '/') < 0
+	case deepName:
+		head, ok := strings.CutSuffix(below, a.tail)
+		return ok && (head == "" || head[len(head)-1] == '/')
+	}
+	ok, _ = doublestar.Match(a.rest, below) // the pattern was found valid
+	return ok
+}
+
+// below gives what of p is below the prefix, "" when p is the prefix itself; ok is
+// false when p is elsewhere.
+func (a *arm) below(p string) (below string, ok bool) {
+	n := len(a.prefix)
+	switch {
+	case n == 0:
+		return p, true
+	case len(p) < n || p[:n] != a.prefix:
+		return "", false
+	case len(p) == n:
+		return "", true
+	}
+	return p[n+1:], p[n] == '/'
+}
+
+// enters tells whether something below the directory dir may match.
+func (a *arm) enters(dir string) bool {
+	below, ok := a.below(dir)
+	if !ok {
+		return false
+	}
+	if below == "" || a.shape == plain {
+		return true
+	}
+	i := 0
+	for part := range strings.SplitSeq(below, "/") {
+		if a.parts[i] == "**" {
+			return true
+		}
+		if ok, _ := doublestar.Match(a.parts[i], part); !ok || i == len(a.parts)-1 {
+			return false
+		}
+		i++
+	}
+	return true
+}
+
+// parseGlob makes the arms of a glob, without "!" in front.
+func parseGlob(base, pattern string) ([]arm, error) {
+	switch {
+	case pattern == "":
+		return nil, errors.New("it is empty")
+	case len(pattern) > maxGlob:
+		return nil, fmt.Errorf("it is longer than %d bytes", maxGlob)
+	case strings.ContainsRune(pattern, 0):
+		return nil, errors.New("it holds a NUL")
+	}
+	patterns, err := expand(pattern)
+	if err != nil {
+		return nil, err
+	}
+	arms := make([]arm, len(patterns))
+	for i, p := range patterns {
+		if !doublestar.ValidatePattern(p) {
+			return nil, errors.New(`it is malformed: a "[" is not closed, or a "\" is last`)
+		}
+		if arms[i], err = parseArm(base, p); err != nil {
+			return nil, err
+		}
+	}
+	return arms, nil
+}

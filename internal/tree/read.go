@@ -1,0 +1,23 @@
+package tree
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// readRegular reads a file whole; what is not a regular file has no content.
+func readRegular(f *os.File, limit int64) (string, error) {
+	fi, err := f.Stat()
+	if err != nil || !fi.Mode().IsRegular() {
+		return "", err
+	}
+	var b strings.Builder
+	b.Grow(int(min(fi.Size(), limit)))
+	n, err := io.Copy(&b, io.LimitReader(f, limit+1))
+	if err == nil && n > limit {
+		err = fmt.Errorf("more than %d bytes", limit)
+	}
+	return b.String(), err
+}

@@ -1,0 +1,149 @@
+package tree
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// Refresh looks again at the directories dirs and all below them, which a task has
+// run in. Ignore files above them count as they were found before. A directory that
+// is new, gone, or something else by now is fine. Lists that were handed out before
+// stay as they are.
+//
+// What cannot be read is among the Problems; the error is about the root itself,
+// or that of ctx.
+func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
+	select {
+	case t.refresh <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-t.refresh }()
+	p, err := openPlace(t.root)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	dirs = outermost(dirs)
+	var read []*node
+	for _, dir := range dirs {
+		if n := t.renew(dir); n != nil {
+			read = append(read, n)
+		}
+	}
+	w := newWalker(p, t.tracked)
+	if err := w.walk(ctx, t.workers, read...); err != nil {
+		return err
+	}
+	instead := make([]Entry, len(read)) // what is in the place of a directory
+	for i, n := range read {
+		if n.missing {
+			instead[i], _ = Stat(t.root, n.path)
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, n := range read {
+		t.put(n, instead[i])
+	}
+	t.forget(dirs)
+	t.refreshed++
+	t.problems = append(t.problems, w.problems...)
+	return nil
+}
+
+// outermost cleans dirs and leaves out those inside others.
+func outermost(dirs []string) []string {
+	list := make([]string, len(dirs))
+	for i, d := range dirs {
+		list[i] = clean(d)
+	}
+	slices.SortFunc(list, compareDirs)
+	kept := list[:0]
+	for _, d := range list {
+		if len(kept) == 0 || !inside(d, kept[len(kept)-1]) {
+			kept = append(kept, d)
+		}
+	}
+	return kept
+}
+
+// renew gives an empty node for the directory dir, or for the topmost new one on
+// the way there; nil when dir is ignored.
+func (t *Tree) renew(dir string) *node {
+	if dir == "" {
+		return &node{rules: t.rules}
+	}
+	t.mu.RLock()
+	n := t.top.find(dir)
+	above := t.top.find(parent(dir))
+	t.mu.RUnlock()
+	if n.path == dir {
+		return &node{path: dir, rules: above.rules, only: n.only}
+	}
+	for at := range ends(dir) {
+		if at > len(n.path) {
+			dir = dir[:at]
+			break
+		}
+	}
+	if n.only || t.Ignored(dir, true) {
+		return nil
+	}
+	return &node{path: dir, rules: n.rules}
+}
+
+// put brings a directory that was read into its place. One that is missing goes,
+// and instead, if it is a file, comes.
+func (t *Tree) put(n *node, instead Entry) {
+	if n.path == "" {
+		t.top = n
+		return
+	}
+	t.soil(parent(n.path))
+	above := t.top.find(parent(n.path))
+	if above.path != parent(n.path) {
+		return // gone with one above it
+	}
+	above.dirs = slices.DeleteFunc(above.dirs, func(d *node) bool { return d.path == n.path })
+	above.entries = slices.DeleteFunc(above.entries, func(e Entry) bool { return e.Path == n.path })
+	switch {
+	case !n.missing:
+		at, _ := slices.BinarySearchFunc(above.dirs, n.path, func(d *node, p string) int { return compareDirs(d.path, p) })
+		above.dirs = slices.Insert(above.dirs, at, n)
+	case instead.Kind != 0 && instead.Kind != Dir && !t.hides(above, n.path):
+		above.entries = slices.Insert(above.entries, search(above.entries, n.path), instead)
+	}
+	for _, d := range above.dirs {
+		d.before = search(above.entries, d.path+"/")
+	}
+}
+
+// soil drops the lists that hold what is in dir.
+func (t *Tree) soil(dir string) {
+	n := t.top
+	n.flat = nil
+	for at := range ends(dir) {
+		if n = n.child(dir[:at]); n == nil {
+			return
+		}
+		n.flat = nil
+	}
+}
+
+// forget drops what is remembered of the directories dirs: problems, and what was
+// found for globs at, above and below them.
+func (t *Tree) forget(dirs []string) {
+	for _, dir := range dirs {
+		for key, n := range t.named {
+			if inside(n.prefix, dir) || inside(dir, n.prefix) {
+				delete(t.named, key)
+			}
+		}
+		t.problems = slices.DeleteFunc(t.problems, func(d diagnostics.Diagnostic) bool {
+			return d.File != "" && inside(d.File, dir)
+		})
+	}
+}

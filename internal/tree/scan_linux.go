@@ -1,0 +1,238 @@
+package tree
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"os"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// place is the open root that scanners start from. It is safe for concurrent use.
+type place struct {
+	path string
+	fd   int
+}
+
+func openPlace(root string) (*place, error) {
+	fd, err := openAt(unix.AT_FDCWD, root, unix.O_DIRECTORY)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: root, Err: err}
+	}
+	return &place{path: root, fd: fd}, nil
+}
+
+func (p *place) close() { unix.Close(p.fd) }
+
+// scanner reads one directory at a time. It keeps its buffers from one to the
+// next, so that a file costs one system call and no allocation.
+type scanner struct {
+	place *place
+	fd    int
+	buf   []byte
+	names []byte // each with a NUL behind
+	items []item
+}
+
+func (p *place) scanner() *scanner {
+	return &scanner{place: p, fd: -1}
+}
+
+// open opens the directory rel, "" for the root, and follows no link in its last
+// component.
+func (s *scanner) open(rel string) error {
+	fd, err := openBelow(s.place.fd, rel, unix.O_DIRECTORY)
+	s.fd = fd
+	return err
+}
+
+func (s *scanner) close() {
+	unix.Close(s.fd)
+	s.fd = -1
+}
+
+// list reads the names of the open directory.
+func (s *scanner) list() error {
+	s.names, s.items = s.names[:0], s.items[:0]
+	if s.buf == nil {
+		s.buf = make([]byte, 32<<10)
+	}
+	for {
+		n, err := unix.Getdents(s.fd, s.buf)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if n <= 0 {
+			return s.resolve()
+		}
+		s.take(s.buf[:n])
+	}
+}
+
+// take reads a buffer of struct linux_dirent64: inode and offset of 8 bytes, then
+// record length (2), type (1), name and NUL.
+func (s *scanner) take(buf []byte) {
+	const lenAt, typeAt, nameAt = 16, 18, 19
+	for len(buf) > nameAt {
+		size := int(binary.NativeEndian.Uint16(buf[lenAt:]))
+		if size <= nameAt || size > len(buf) {
+			return
+		}
+		name := buf[nameAt:size]
+		name = name[:max(0, bytes.IndexByte(name, 0))]
+		if kind := kindOfType(buf[typeAt]); !isDots(name) {
+			s.items = append(s.items, item{off: uint32(len(s.names)), len: uint32(len(name)), kind: kind})
+			s.names = append(append(s.names, name...), 0)
+		}
+		buf = buf[size:]
+	}
+}
+
+func isDots(name []byte) bool {
+	return len(name) == 0 || name[0] == '.' && (len(name) == 1 || len(name) == 2 && name[1] == '.')
+}
+
+// kindOfType gives 0 where the file system does not tell.
+func kindOfType(t byte) Kind {
+	switch t {
+	case unix.DT_REG:
+		return File
+	case unix.DT_LNK:
+		return Link
+	case unix.DT_DIR:
+		return Dir
+	case unix.DT_UNKNOWN:
+		return 0
+	}
+	return Special
+}
+
+// resolve asks for the kinds that the directory did not tell. What cannot be
+// asked is left as Special, and then fails in stat.
+func (s *scanner) resolve() error {
+	for i := range s.items {
+		if s.items[i].kind == 0 {
+			e := Entry{Kind: Special}
+			_ = s.stat(&s.items[i], &e)
+			s.items[i].kind = e.Kind
+		}
+	}
+	return nil
+}
+
+// stat sets all of e but its path.
+func (s *scanner) stat(it *item, e *Entry) error {
+	var st unix.Statx_t
+	const flags, mask = unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BASIC_STATS
+	for {
+		_, _, errno := unix.Syscall6(unix.SYS_STATX, uintptr(s.fd), uintptr(unsafe.Pointer(&s.names[it.off])),
+			flags, mask, uintptr(unsafe.Pointer(&st)), 0)
+		switch errno {
+		case 0:
+			fillStatx(e, &st)
+			return nil
+		case unix.EINTR:
+		case unix.ENOSYS, unix.EPERM: // an old kernel or container runtime
+			return s.oldStat(it, e)
+		default:
+			return errno
+		}
+	}
+}
+
+func fillStatx(e *Entry, st *unix.Statx_t) {
+	e.Kind = kindOfMode(uint32(st.Mode))
+	e.Mode = os.FileMode(st.Mode & 0o777)
+	e.Size = int64(st.Size)
+	e.Mtime = st.Mtime.Sec*1e9 + int64(st.Mtime.Nsec)
+	e.Ctime = st.Ctime.Sec*1e9 + int64(st.Ctime.Nsec)
+	e.Ino, e.Dev = st.Ino, unix.Mkdev(st.Dev_major, st.Dev_minor)
+}
+
+func (s *scanner) oldStat(it *item, e *Entry) error {
+	var st unix.Stat_t
+	if err := unix.Fstatat(s.fd, string(s.name(it)), &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return err
+	}
+	fillStat(e, &st)
+	return nil
+}
+
+func fillStat(e *Entry, st *unix.Stat_t) {
+	e.Kind = kindOfMode(st.Mode)
+	e.Mode = os.FileMode(st.Mode & 0o777)
+	e.Size = st.Size
+	e.Mtime, e.Ctime = st.Mtim.Nano(), st.Ctim.Nano()
+	e.Ino, e.Dev = st.Ino, uint64(st.Dev)
+}
+
+func kindOfMode(mode uint32) Kind {
+	switch mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return File
+	case unix.S_IFLNK:
+		return Link
+	case unix.S_IFDIR:
+		return Dir
+	}
+	return Special
+}
+
+// openBelow is openat for paths of any length: what the kernel does not take in
+// one piece goes directory by directory.
+func openBelow(fd int, rel string, flags int) (int, error) {
+	const most = unix.PathMax - 1
+	start := fd
+	for len(rel) > most {
+		cut := strings.LastIndexByte(rel[:most], '/')
+		if cut < 0 {
+			break // one name of that length: let the kernel say so
+		}
+		next, err := openAt(fd, rel[:cut], unix.O_DIRECTORY)
+		if fd != start {
+			unix.Close(fd)
+		}
+		if err != nil {
+			return -1, err
+		}
+		fd, rel = next, rel[cut+1:]
+	}
+	if rel == "" {
+		rel = "."
+	}
+	got, err := openAt(fd, rel, flags|unix.O_NOFOLLOW)
+	if fd != start {
+		unix.Close(fd)
+	}
+	return got, err
+}
+
+func openAt(fd int, path string, flags int) (int, error) {
+	for {
+		got, err := unix.Openat(fd, path, flags|unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != unix.EINTR {
+			return got, err
+		}
+	}
+}
+
+// read reads a regular file of the open directory, "" when there is none. A link
+// is none, as for git.
+func (s *scanner) read(name string, limit int64) (string, error) {
+	fd, err := openAt(s.fd, name, unix.O_NOFOLLOW|unix.O_NONBLOCK)
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ELOOP) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	f := os.NewFile(uintptr(fd), name)
+	defer f.Close()
+	return readRegular(f, limit)
+}

@@ -1,0 +1,13 @@
+package tree
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+func fillSystem(e *Entry, fi fs.FileInfo) {
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+		e.Ctime = st.Ctimespec.Nano()
+		e.Ino, e.Dev = st.Ino, uint64(st.Dev)
+	}
+}

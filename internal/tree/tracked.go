@@ -1,0 +1,99 @@
+package tree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/git"
+	"github.com/bentobuild/bento/internal/tree/ignore"
+)
+
+const ruleGit = "git_unreadable"
+
+// consultGit finds the repository, reads the ignore rules that come from outside
+// the root, and begins to read the list of tracked files. Without a repository,
+// or with one that cannot be read, there are none of either.
+func (t *Tree) consultGit(ctx context.Context) {
+	t.tracked = func() *git.Files { return nil }
+	repo, err := git.Open(t.root)
+	prefix := ""
+	if repo != nil && err == nil {
+		prefix, err = repo.Prefix(t.root)
+	}
+	if err != nil {
+		t.warn("cannot tell which git repository this is", err)
+		return
+	}
+	if repo == nil {
+		return
+	}
+	t.rules = t.outerRules(repo, prefix)
+	begun := make(chan *git.Files, 1)
+	go func() {
+		files, err := t.readTracked(ctx, repo)
+		if err != nil {
+			t.warn("cannot tell which files git tracks, so that ignored ones are left out", err)
+		}
+		begun <- files.Below(prefix)
+	}()
+	t.tracked = sync.OnceValue(func() *git.Files { return <-begun })
+}
+
+// readTracked reads git's own list, or asks git where that is not enough.
+func (t *Tree) readTracked(ctx context.Context, repo *git.Repo) (*git.Files, error) {
+	files, err := repo.Tracked()
+	if errors.Is(err, git.ErrUnread) {
+		return repo.AskTracked(ctx)
+	}
+	return files, err
+}
+
+// outerRules reads .git/info/exclude and the ignore files from the top level down
+// to the directory above the root.
+func (t *Tree) outerRules(repo *git.Repo, prefix string) *ignore.Rules {
+	rules := (*ignore.Rules)(nil).WithAbove(prefix, t.readRules(repo.ExcludeFile(), os.Stat))
+	for dir := ""; dir != prefix; {
+		below := strings.TrimPrefix(prefix[len(dir):], "/")
+		file := filepath.Join(repo.TopLevel(), filepath.FromSlash(dir), ignoreFile)
+		rules = rules.WithAbove(below, t.readRules(file, os.Lstat)) // git follows no link there
+		name, _, _ := strings.Cut(below, "/")
+		dir = join(dir, name)
+	}
+	return rules
+}
+
+func (t *Tree) readRules(file string, stat func(string) (fs.FileInfo, error)) string {
+	if fi, err := stat(file); err != nil || !fi.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.Open(file)
+	if err == nil {
+		defer f.Close()
+		var text string
+		if text, err = readRegular(f, ignore.MaxFile); err == nil {
+			return text
+		}
+	}
+	t.warn(fmt.Sprintf("cannot read the ignore file %q", file), bare(err))
+	return ""
+}
+
+func (t *Tree) warn(what string, err error) {
+	t.note(diagnostics.Diagnostic{
+		Severity: diagnostics.Warning, Rule: ruleGit, Source: diagnostics.Source,
+		Message: fmt.Sprintf("%s: %v", what, err),
+	})
+}
+
+func (t *Tree) note(d diagnostics.Diagnostic) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.problems = append(t.problems, d)
+}

@@ -1,0 +1,197 @@
+// Package tree is the workspace as the file system has it: one walk, and then a
+// sorted snapshot that every glob is matched against.
+//
+// Of the snapshot are files, links and special files that git does not ignore,
+// and those that git tracks even if it would. It never follows a link, and leaves
+// out .git at any depth and bento's own .bento at the root.
+package tree
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/git"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree/ignore"
+)
+
+// Options of Walk. The zero value is good.
+type Options struct {
+	// State keeps the index between runs. Nil keeps nothing.
+	State *state.Dir
+	// Workers is how many directories are read at a time; 0 means one a core.
+	Workers int
+}
+
+// Tree is the snapshot of a workspace. It is safe for concurrent use.
+type Tree struct {
+	root    string
+	workers int
+	state   *state.Dir
+	rules   *ignore.Rules // from above the root, and .git/info/exclude
+	tracked func() *git.Files
+	refresh chan struct{} // holds one value: who has it may refresh
+
+	indexOnce sync.Once
+	index     *Index
+	first     []Entry // the walk's own list, which slots count in
+
+	mu        sync.RWMutex
+	top       *node
+	problems  []diagnostics.Diagnostic
+	named     map[string]named // ignored paths that globs named
+	refreshed int              // how often the tree was
+}
+
+// Walk reads the workspace at root, an absolute path, once. What cannot be read is
+// among the Problems; the error is about the root itself, or that of ctx.
+func Walk(ctx context.Context, root string, o *Options) (*Tree, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	t := &Tree{root: filepath.Clean(root), workers: o.Workers, state: o.State, refresh: make(chan struct{}, 1), top: &node{}}
+	p, err := openPlace(t.root)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	t.consultGit(ctx)
+	defer t.tracked() // what consultGit began does not outlive this; nobody asks git later
+	w := newWalker(p, t.tracked)
+	t.top.rules = t.rules
+	if err := w.walk(ctx, t.workers, t.top); err != nil {
+		return nil, err
+	}
+	for _, d := range w.problems {
+		t.note(d)
+	}
+	t.top.number(0)
+	t.first = t.top.view()
+	return t, nil
+}
+
+// Root gives the absolute path of the workspace.
+func (t *Tree) Root() string { return t.root }
+
+// Entries gives everything, sorted bytewise by path. The list is not to be
+// changed; it stays as it is when the tree is refreshed.
+func (t *Tree) Entries() []Entry { return t.Under("") }
+
+// Under gives the entries below the directory dir, sorted; "" and "." are the
+// root. The list is not to be changed.
+func (t *Tree) Under(dir string) []Entry {
+	dir = clean(dir)
+	t.mu.RLock()
+	n := t.top.find(dir)
+	flat := n.flat
+	t.mu.RUnlock()
+	if n.path != dir {
+		return nil
+	}
+	if flat == nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		flat = n.view()
+	}
+	return flat
+}
+
+// Lookup gives the entry at path.
+func (t *Tree) Lookup(path string) (Entry, bool) {
+	dir := parent(path)
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	n := t.top.find(dir)
+	if n.path != dir {
+		return Entry{}, false
+	}
+	return lookup(n.entries, path)
+}
+
+// Dirs gives the directories that were walked, sorted bytewise, the root as "".
+func (t *Tree) Dirs() []string {
+	t.mu.RLock()
+	dirs := t.top.paths(nil)
+	t.mu.RUnlock()
+	slices.Sort(dirs)
+	return dirs
+}
+
+func (n *node) paths(list []string) []string {
+	list = append(list, n.path)
+	for _, d := range n.dirs {
+		list = d.paths(list)
+	}
+	return list
+}
+
+// Tracked tells whether git tracks the file or link at path.
+func (t *Tree) Tracked(path string) bool { return t.tracked().Has(path) }
+
+// Ignored tells whether path, a directory if dir is set, is no part of the
+// workspace, whether it exists or not. A directory that holds tracked files is
+// not ignored.
+func (t *Tree) Ignored(path string, dir bool) bool {
+	path = clean(path)
+	if reserved(path) {
+		return true
+	}
+	if !t.ruledOut(path, dir) {
+		return false
+	}
+	known := t.tracked()
+	return !known.Has(path) && !(dir && (known.HasIn(path) || known.HasLink(path)))
+}
+
+// hides tells whether the file path right in n is ignored.
+func (t *Tree) hides(n *node, path string) bool {
+	return (n.only || n.rules.Match(path, false) == ignore.Ignored) && !t.tracked().Has(path)
+}
+
+// ruledOut tells whether ignore rules match path or a directory above, whatever
+// is tracked.
+func (t *Tree) ruledOut(path string, dir bool) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	n := t.top.find(path)
+	if n.only || n.path == path {
+		return n.only
+	}
+	for at := range ends(path) {
+		if at > len(n.path) && n.rules.Match(path[:at], dir || at < len(path)) == ignore.Ignored {
+			return true
+		}
+	}
+	return false
+}
+
+// reserved tells whether path lies in a .git or in bento's own directory.
+func reserved(path string) bool {
+	for at := range ends(path) {
+		if part := path[:at]; part == state.Name || part == ".git" || strings.HasSuffix(part, "/.git") {
+			return true
+		}
+	}
+	return false
+}
+
+// Problems gives what the walk found wrong, sorted: directories that cannot be
+// read and special files with severity error, to be reported when an input
+// selects them; and what could not be asked of git as warnings.
+func (t *Tree) Problems() []diagnostics.Diagnostic {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return diagnostics.Sorted(slices.Clone(t.problems))
+}
+
+// clean makes "" of ".".
+func clean(dir string) string {
+	if dir == "." {
+		return ""
+	}
+	return dir
+}

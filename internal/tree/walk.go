@@ -1,0 +1,289 @@
+package tree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"syscall"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/git"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree/ignore"
+)
+
+// ignoreFile is the name of git's ignore files.
+const ignoreFile = ".gitignore"
+
+// Rules of the problems that a walk finds.
+const (
+	ruleUnreadable = "unreadable"
+	ruleSpecial    = "special_file"
+)
+
+// walker reads directories with several workers. What it is given to read is
+// independent of each other.
+type walker struct {
+	place   *place
+	tracked func() *git.Files
+
+	mu       sync.Mutex
+	more     sync.Cond
+	todo     []*node // last in, first out: keeps the list short
+	busy     int
+	stop     bool
+	problems []diagnostics.Diagnostic
+}
+
+func newWalker(p *place, tracked func() *git.Files) *walker {
+	w := &walker{place: p, tracked: tracked}
+	w.more.L = &w.mu
+	return w
+}
+
+// walk reads the directories of start and all below them. A node of start has its
+// path and the rules of the directory above.
+func (w *walker) walk(ctx context.Context, workers int, start ...*node) error {
+	w.todo = append(w.todo, start...)
+	defer context.AfterFunc(ctx, w.cancel)()
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			s := &visit{walker: w, scanner: w.place.scanner()}
+			for n := w.next(); n != nil; n = w.next() {
+				s.dir(n)
+				w.done(n.dirs)
+			}
+		})
+	}
+	wg.Wait()
+	return ctx.Err()
+}
+
+// next waits for a directory to read; nil says that there will be none.
+func (w *walker) next() *node {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.todo) == 0 && w.busy > 0 && !w.stop {
+		w.more.Wait()
+	}
+	if len(w.todo) == 0 || w.stop {
+		return nil
+	}
+	last := len(w.todo) - 1
+	n := w.todo[last]
+	w.todo = w.todo[:last]
+	w.busy++
+	return n
+}
+
+// done ends the reading of one directory, in which dirs were found.
+func (w *walker) done(dirs []*node) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.busy--
+	w.todo = append(w.todo, dirs...)
+	if len(dirs) > 1 || w.busy == 0 {
+		w.more.Broadcast()
+	}
+}
+
+func (w *walker) cancel() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stop = true
+	w.more.Broadcast()
+}
+
+func (w *walker) problem(d diagnostics.Diagnostic) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.problems = append(w.problems, d)
+}
+
+// visit is the work of one worker.
+type visit struct {
+	*walker
+	*scanner
+	paths []byte
+	found int // directories in the open one
+}
+
+// dir fills n, whose rules are those of the directory above.
+func (v *visit) dir(n *node) {
+	if err := v.open(n.path); err != nil {
+		n.missing = gone(err)
+		v.unreadable(n.path, "directory", err)
+		return
+	}
+	defer v.scanner.close()
+	if err := v.list(); err != nil {
+		v.unreadable(n.path, "directory", err)
+		return
+	}
+	v.drop(n)
+	slices.SortFunc(v.items, v.order)
+	if v.has(ignoreFile) && !n.only {
+		v.addRules(n)
+	}
+	v.fill(n)
+}
+
+// drop leaves out what is never part of a workspace.
+func (v *visit) drop(n *node) {
+	v.items = slices.DeleteFunc(v.items, func(it item) bool {
+		name := v.name(&it)
+		return string(name) == ".git" || n.path == "" && string(name) == state.Name
+	})
+}
+
+// order sorts names as if those of directories had "/" behind.
+func (v *visit) order(a, b item) int {
+	an, bn := v.name(&a), v.name(&b)
+	n := min(len(an), len(bn))
+	if c := bytes.Compare(an[:n], bn[:n]); c != 0 {
+		return c
+	}
+	return int(v.after(&a, n)) - int(v.after(&b, n))
+}
+
+func (v *visit) after(it *item, n int) byte {
+	switch {
+	case n < int(it.len):
+		return v.names[int(it.off)+n]
+	case it.kind == Dir:
+		return '/'
+	}
+	return 0
+}
+
+func (v *visit) has(name string) bool {
+	return slices.ContainsFunc(v.items, func(it item) bool {
+		return it.kind != Dir && string(v.name(&it)) == name
+	})
+}
+
+func (v *visit) addRules(n *node) {
+	text, err := v.read(ignoreFile, ignore.MaxFile)
+	if err != nil {
+		d := unreadable(join(n.path, ignoreFile), "ignore file", err)
+		d.Severity = diagnostics.Warning // more is found than meant, never less
+		v.problem(d)
+		return
+	}
+	n.rules = n.rules.With(n.path, text)
+}
+
+// fill makes the entries and directories of n from the sorted names.
+func (v *visit) fill(n *node) {
+	// One string for all paths of the directory is one allocation.
+	v.paths, v.found = v.paths[:0], 0
+	for i := range v.items {
+		it := &v.items[i]
+		v.paths = append(appendDir(v.paths, n.path), v.name(it)...)
+		if it.kind == Dir {
+			v.found++
+		}
+	}
+	paths, skip := string(v.paths), len(appendDir(nil, n.path))
+	n.entries = make([]Entry, 0, len(v.items)-v.found)
+	for i := range v.items {
+		it := &v.items[i]
+		path := paths[:skip+int(it.len)]
+		paths = paths[len(path):]
+		if it.kind == Dir {
+			v.addDir(n, path)
+		} else if v.keep(n, path) {
+			v.addEntry(n, path, it)
+		}
+	}
+}
+
+func (v *visit) addDir(n *node, path string) {
+	only := n.only || n.rules.Match(path, true) == ignore.Ignored
+	if only && v.tracked().HasLink(path) {
+		only = false // a submodule is tracked as a whole
+	} else if only && !v.tracked().HasIn(path) {
+		return
+	}
+	n.dirs = append(n.dirs, &node{path: path, rules: n.rules, only: only, before: len(n.entries)})
+}
+
+// keep tells whether a file is part of the workspace.
+func (v *visit) keep(n *node, path string) bool {
+	if n.only || n.rules.Match(path, false) == ignore.Ignored {
+		return v.tracked().Has(path)
+	}
+	return true
+}
+
+func (v *visit) addEntry(n *node, path string, it *item) {
+	n.entries = append(n.entries, Entry{Path: path})
+	e := &n.entries[len(n.entries)-1]
+	err := v.stat(it, e)
+	if err != nil || e.Kind == Dir { // a directory since: the next look sees it
+		n.entries = n.entries[:len(n.entries)-1]
+	}
+	switch {
+	case err != nil:
+		v.unreadable(path, "file", err)
+	case e.Kind == Special:
+		v.problem(special(path))
+	}
+}
+
+// unreadable notes a problem, unless the thing is simply not there any more.
+func (v *visit) unreadable(path, what string, err error) {
+	if !gone(err) {
+		v.problem(unreadable(path, what, err))
+	}
+}
+
+// gone tells whether err says that a file was removed, or replaced by something
+// of another kind, since its name was read.
+func gone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
+}
+
+func unreadable(path, what string, err error) diagnostics.Diagnostic {
+	return diagnostics.Diagnostic{
+		File: path, Severity: diagnostics.Error, Rule: ruleUnreadable, Source: diagnostics.Source,
+		Message: fmt.Sprintf("cannot read the %s %q: %v", what, path, bare(err)),
+		Hint:    "make it readable, or have git ignore it",
+	}
+}
+
+func special(path string) diagnostics.Diagnostic {
+	return diagnostics.Diagnostic{
+		File: path, Severity: diagnostics.Error, Rule: ruleSpecial, Source: diagnostics.Source,
+		Message: fmt.Sprintf("%q is a FIFO, a socket or a device, which cannot be an input", path),
+		Hint:    "remove it, have git ignore it, or leave it out with a \"!\" glob",
+	}
+}
+
+// bare takes the path off an error that is about to be printed with it.
+func bare(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+func appendDir(b []byte, dir string) []byte {
+	if dir == "" {
+		return b
+	}
+	return append(append(b, dir...), '/')
+}
+
+func join(dir, name string) string { return string(append(appendDir(nil, dir), name...)) }
