@@ -3,9 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -241,16 +239,6 @@ func TestLoadUnreadable(t *testing.T) {
 	want := []string{`error unreadable_file bento.toml: the file cannot be read: it is no regular file but a directory`}
 	if diff := cmp.Diff(want, texts(problems)); diff != "" {
 		t.Error(diff)
-	}
-	if runtime.GOOS == "windows" {
-		return
-	}
-	root = t.TempDir()
-	if err := syscall.Mkfifo(filepath.Join(root, "bento.toml"), 0o644); err != nil {
-		t.Skip(err)
-	}
-	if _, problems := Load(root); len(problems) != 1 {
-		t.Errorf("a pipe: %v", problems)
 	}
 	root = write(t, map[string]string{"bento.toml": strings.Repeat("#", tomlfile.MaxConfig+1)})
 	if _, problems := Load(root); len(problems) != 1 || problems[0].Rule != tomlfile.RuleTooLarge {

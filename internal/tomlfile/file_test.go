@@ -152,16 +152,17 @@ func TestManifestMayBeLarger(t *testing.T) {
 
 // Hostile documents must not cost more than their size.
 func TestParseIsBounded(t *testing.T) {
+	const size = MaxConfig / 8
 	part := strings.Repeat("a.", 100) + "b"
 	docs := map[string]string{
-		"headers":      strings.Repeat("[[a]]\n", MaxConfig/6),
-		"long headers": strings.Repeat("[["+part+"]]\n", MaxConfig/len(part)-100),
-		"same keys":    strings.Repeat("a = 1\n", MaxConfig/6),
-		"elements":     "a = [" + strings.Repeat("1,", MaxConfig/2-10) + "]",
-		"tables":       "a = [" + strings.Repeat("{},", MaxConfig/3-10) + "]",
-		"open arrays":  "a = " + strings.Repeat("[", MaxConfig-4),
-		"open tables":  strings.Repeat("a={", MaxConfig/3),
-		"lines":        strings.Repeat("\n", MaxConfig-1),
+		"headers":      strings.Repeat("[[a]]\n", size/6),
+		"long headers": strings.Repeat("[["+part+"]]\n", size/len(part)),
+		"same keys":    strings.Repeat("a = 1\n", size/6),
+		"elements":     "a = [" + strings.Repeat("1,", size/2) + "]",
+		"tables":       "a = [" + strings.Repeat("{},", size/3) + "]",
+		"open arrays":  "a = " + strings.Repeat("[", size),
+		"open tables":  strings.Repeat("a={", size/3),
+		"lines":        strings.Repeat("\n", size),
 	}
 	for name, text := range docs {
 		start := time.Now()
@@ -169,7 +170,6 @@ func TestParseIsBounded(t *testing.T) {
 		if took := time.Since(start); took > 20*time.Second {
 			t.Errorf("%s took %v", name, took)
 		}
-		t.Log(name, time.Since(start))
 	}
 }
 

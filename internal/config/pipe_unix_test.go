@@ -1,0 +1,20 @@
+//go:build unix
+
+package config
+
+import (
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// A pipe with the name of a file must not be waited for.
+func TestLoadPipe(t *testing.T) {
+	root := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(root, "bento.toml"), 0o644); err != nil {
+		t.Skip(err)
+	}
+	if _, problems := Load(root); len(problems) != 1 || problems[0].Rule != RuleUnreadable {
+		t.Errorf("a pipe: %v", problems)
+	}
+}
