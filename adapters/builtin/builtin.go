@@ -3,6 +3,7 @@ package builtin
 
 import (
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/cargo"
 	"github.com/bentobuild/bento/adapters/golang"
 	"github.com/bentobuild/bento/adapters/node"
 )
@@ -12,6 +13,7 @@ import (
 func All(env adapters.Environ) []adapters.Adapter {
 	return []adapters.Adapter{
 		golang.New(env, nil),
+		cargo.New(env, nil),
 		node.NewNPM(env),
 	}
 }

@@ -1,0 +1,134 @@
+// Package cargo is the adapter "cargo": packages and workspaces of Cargo, and the
+// toolchains of rustup.
+//
+// Cargo.toml, .cargo/config.toml and rust-toolchain files are read here, never with
+// cargo metadata, so that a plan starts no process. What they mean is described at
+// https://doc.rust-lang.org/cargo/reference and https://rust-lang.github.io/rustup.
+package cargo
+
+import (
+	"context"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/cargo/cargotoml"
+	"github.com/bentobuild/bento/adapters/cargo/rustup"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// identity is in every key. It changes when a recipe, or what is read from the
+// manifests, changes what a task does.
+const identity = "builtin:1"
+
+// Options are what a user may decide for all Cargo dishes.
+type Options struct {
+	// AllowDownload lets rustup fetch the toolchain that a project asks for; without
+	// it only those that are installed are used.
+	AllowDownload bool
+}
+
+// Adapter is the adapter "cargo".
+type Adapter struct {
+	env        adapters.Environ // of child processes
+	manifest   *adapters.Manifest
+	manifests  *adapters.Parsed[*cargotoml.Manifest]
+	configs    *adapters.Parsed[*cargotoml.Config]
+	toolchains *adapters.Parsed[*rustup.File]
+}
+
+// New gives the adapter for the environment that bento was started with. A nil o
+// is the zero Options.
+func New(env adapters.Environ, o *Options) *Adapter {
+	if o == nil {
+		o = new(Options)
+	}
+	a := &Adapter{
+		manifest:   newManifest(*o),
+		manifests:  adapters.NewParsed(cargotoml.Parse),
+		configs:    adapters.NewParsed(cargotoml.ParseConfig),
+		toolchains: adapters.NewParsed(rustup.Parse),
+	}
+	pass := append(passEnv(), a.manifest.SteeringEnv...)
+	a.env = env.Strict(pass...).With(a.manifest.SetEnv)
+	return a
+}
+
+func newManifest(o Options) *adapters.Manifest {
+	m := &adapters.Manifest{
+		ProtocolVersion: adapters.ProtocolVersion,
+		AdapterID:       "cargo",
+		DisplayName:     "cargo",
+		Runtime:         "rust",
+		FingerprintFiles: []string{
+			"Cargo.toml", "Cargo.lock", ".cargo/config.toml", ".cargo/config", "rust-toolchain", "rust-toolchain.toml",
+			"clippy.toml", ".clippy.toml", "rustfmt.toml", ".rustfmt.toml", ".tool-versions",
+		},
+		DefaultTasks: lifecycle(""),
+		Capabilities: adapters.Capabilities{
+			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
+			Install: true, Tasks: true, Links: true, InstallScope: true,
+		},
+		DiagnosticHooks: hooks(),
+		DerivedPaths:    []string{"target/**"},
+		Parallel:        8,
+		Identity:        identity,
+		PassEnv:         passEnv(),
+		SteeringEnv:     steeringEnv(),
+	}
+	if !o.AllowDownload {
+		m.SetEnv = map[string]string{"RUSTUP_AUTO_INSTALL": "0"}
+	}
+	return m
+}
+
+func hooks() map[string]adapters.Hook {
+	json := adapters.Hook{
+		Parser: "cargo-message",
+		Rerun:  adapters.Rerun{Kind: adapters.RerunAppend, Args: []string{"--message-format=json"}},
+	}
+	lint := adapters.Hook{
+		Parser: "cargo-message",
+		// What is appended to the recipe would go to the compiler. A stale lockfile must
+		// not be written by a second look, so it is --locked in any case.
+		Rerun: adapters.Rerun{
+			Kind:    adapters.RerunReplace,
+			Command: "cargo clippy --locked --all-targets --message-format=json -- -D warnings",
+		},
+	}
+	return map[string]adapters.Hook{"build": json, "check": json, "test": json, "lint": lint}
+}
+
+// passEnv are homes, caches, registries, and how things look.
+func passEnv() []string {
+	return []string{
+		"CARGO_HOME", "RUSTUP_HOME", "RUSTUP_DIST_SERVER", "RUSTUP_UPDATE_ROOT",
+		"CARGO_NET_*", "CARGO_HTTP_*", "CARGO_REGISTRIES_*", "CARGO_REGISTRY_*", "CARGO_SOURCE_*",
+		"CARGO_TERM_*", "RUST_BACKTRACE", "SCCACHE_*", "GIT_SSH", "GIT_SSH_COMMAND",
+	}
+}
+
+// steeringEnv are the variables of
+// https://doc.rust-lang.org/cargo/reference/environment-variables.html that change
+// what is built, and those that the usual build scripts and tests listen to.
+func steeringEnv() []string {
+	return []string{
+		"RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_ENCODED_RUSTDOCFLAGS", "CARGO_INCREMENTAL",
+		"RUSTC", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "RUSTDOC", "RUSTC_BOOTSTRAP", "RUSTUP_TOOLCHAIN",
+		"CARGO_BUILD_*", "CARGO_PROFILE_*", "CARGO_TARGET_*", "CARGO_UNSTABLE_*", "CARGO_RESOLVER_*", "CLIPPY_CONF_DIR",
+		"CC", "CC_*", "CXX", "CXX_*", "AR", "AR_*", "CFLAGS", "CFLAGS_*", "CXXFLAGS", "CXXFLAGS_*", "LDFLAGS",
+		"PKG_CONFIG", "PKG_CONFIG_*", "SDKROOT", "MACOSX_DEPLOYMENT_TARGET",
+		"RUST_TEST_THREADS", "RUST_MIN_STACK", "RUST_LOG",
+	}
+}
+
+// Manifest implements adapters.Adapter.
+func (a *Adapter) Manifest() *adapters.Manifest { return a.manifest }
+
+// Detect implements adapters.Adapter.
+func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
+	return adapters.NewFiles(dir).IsFile("Cargo.toml"), nil
+}
+
+// ParseDiagnostics implements adapters.Adapter. No hook asks for it.
+func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
+	return nil, nil
+}

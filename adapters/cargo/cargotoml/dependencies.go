@@ -1,0 +1,54 @@
+package cargotoml
+
+import (
+	"strings"
+
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+// dependencies gives those of a package, also those for single platforms.
+func dependencies(path string, root *tomlfile.Value) []Dependency {
+	tables := []*tomlfile.Value{root}
+	for _, platform := range children(child(root, "target")) {
+		tables = append(tables, platform)
+	}
+	var list []Dependency
+	for _, table := range tables {
+		for _, kind := range []string{"dependencies", "build-dependencies", "build_dependencies", "dev-dependencies", "dev_dependencies"} {
+			for name, v := range children(child(table, kind)) {
+				d := dependency(path, name, v)
+				d.Dev = strings.HasPrefix(kind, "dev")
+				list = append(list, d)
+			}
+		}
+	}
+	return list
+}
+
+func dependency(path, name string, v *tomlfile.Value) Dependency {
+	d := Dependency{Line: v.KeyPos().Line}
+	if at := child(v, "path"); text(at) != "" {
+		d.Dir, d.Line = resolve(path, text(at)), at.KeyPos().Line
+	}
+	if at := child(v, "workspace"); truth(at) {
+		d.Inherited, d.Line = name, at.KeyPos().Line
+	}
+	return d
+}
+
+// patches gives what [patch] and [replace] lead to directories.
+func patches(path string, root *tomlfile.Value) []Dependency {
+	sources := []*tomlfile.Value{child(root, "replace")}
+	for _, source := range children(child(root, "patch")) {
+		sources = append(sources, source)
+	}
+	var list []Dependency
+	for _, source := range sources {
+		for name, v := range children(source) {
+			if d := dependency(path, name, v); d.Dir != "" {
+				list = append(list, d)
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,191 @@
+// Package cargotoml reads what Cargo.toml and .cargo/config.toml say about where
+// packages are and how they are built.
+//
+// Values of a wrong type count as not there: cargo tells of them when it runs.
+package cargotoml
+
+import (
+	"path/filepath"
+	"slices"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+// Manifest is a Cargo.toml, https://doc.rust-lang.org/cargo/reference/manifest.html.
+type Manifest struct {
+	Path         string   // absolute
+	Package      *Package // nil in a virtual manifest
+	Dependencies []Dependency
+	Workspace    *Workspace   // nil when it is no workspace root
+	Patches      []Dependency // of [patch] and [replace], those that lead to directories
+	Lints        Lints
+	Outside      []string // directories of source files that are not below the package
+}
+
+// Package is the [package] table and the targets.
+type Package struct {
+	Name       string
+	Root       string // package.workspace, absolute; "" when not given
+	DefaultRun string
+	Bins       []string // names of [[bin]]
+	Benches    bool     // there is a [[bench]]
+	Rust       RustVersion
+}
+
+// Workspace is the [workspace] table.
+type Workspace struct {
+	Members, Exclude []string  // as written
+	Defaults         []Pattern // default-members
+	Dependencies     map[string]Dependency
+	Lints            bool // there are [workspace.lints]
+	Rust             RustVersion
+}
+
+// RustVersion is a rust-version key, the zero value when there is none.
+type RustVersion struct {
+	Text      string
+	Line      int
+	Inherited bool // it is the one of the workspace
+}
+
+// Pattern is a glob of directories.
+type Pattern struct {
+	Text string
+	Line int
+}
+
+// Dependency is one that leads, or may lead, to a directory.
+type Dependency struct {
+	Dir       string // absolute, "" when it comes from elsewhere
+	Line      int
+	Inherited string // its key in workspace.dependencies, "" when it says all itself
+	Dev       bool
+}
+
+// Lints tells of a [lints] table.
+type Lints struct{ Given, Inherited bool }
+
+// Parse reads a Cargo.toml. A malformed one is diagnostics.Problems.
+func Parse(path string, data []byte) (*Manifest, error) {
+	root, err := parse(path, data)
+	if err != nil {
+		return nil, err
+	}
+	m := &Manifest{Path: path, Patches: patches(path, root)}
+	if v := child(root, "package"); v != nil {
+		m.Package = readPackage(path, root, v)
+		m.Dependencies = dependencies(path, root)
+		m.Outside = outside(path, root)
+	}
+	if v := child(root, "workspace"); v != nil {
+		m.Workspace = readWorkspace(path, v)
+	}
+	if v := child(root, "lints"); v != nil {
+		m.Lints = Lints{Given: true, Inherited: truth(child(v, "workspace"))}
+	}
+	return m, nil
+}
+
+func parse(path string, data []byte) (*tomlfile.Value, error) {
+	f, problems := tomlfile.ParseManifest(path, data)
+	if f == nil {
+		return nil, diagnostics.Problems(diagnostics.Sorted(problems))
+	}
+	return f.Root(), nil
+}
+
+// Dir is the directory that the manifest stands in.
+func (m *Manifest) Dir() string { return filepath.Dir(m.Path) }
+
+// DirOf gives the directory that a dependency of a member of m's workspace, or of m
+// itself, leads to; "" for none.
+func (m *Manifest) DirOf(d Dependency) string {
+	if d.Inherited != "" && m.Workspace != nil {
+		return m.Workspace.Dependencies[d.Inherited].Dir
+	}
+	return d.Dir
+}
+
+// Excludes tells whether m's workspace says that dir is no member. A member that is
+// named by its path is one in any case.
+func (m *Manifest) Excludes(dir string) bool {
+	below := func(name string) bool { return within(resolve(m.Path, name), dir) }
+	return slices.ContainsFunc(m.Workspace.Exclude, below) && !slices.ContainsFunc(m.Workspace.Members, below)
+}
+
+func readPackage(path string, root, v *tomlfile.Value) *Package {
+	p := &Package{
+		Name:       text(child(v, "name")),
+		DefaultRun: text(child(v, "default-run")),
+		Benches:    child(root, "bench") != nil,
+		Rust:       rustVersion(v),
+	}
+	if dir := text(child(v, "workspace")); dir != "" {
+		p.Root = resolve(path, dir)
+	}
+	for _, bin := range elems(child(root, "bin")) {
+		p.Bins = append(p.Bins, text(child(bin, "name")))
+	}
+	return p
+}
+
+func rustVersion(v *tomlfile.Value) RustVersion {
+	given := child(v, "rust-version")
+	if given == nil {
+		return RustVersion{}
+	}
+	return RustVersion{text(given), given.KeyPos().Line, truth(child(given, "workspace"))}
+}
+
+func readWorkspace(path string, v *tomlfile.Value) *Workspace {
+	w := &Workspace{
+		Members:      texts(child(v, "members")),
+		Exclude:      texts(child(v, "exclude")),
+		Dependencies: make(map[string]Dependency),
+		Lints:        child(v, "lints") != nil,
+		Rust:         rustVersion(child(v, "package")),
+	}
+	for _, d := range elems(child(v, "default-members")) {
+		w.Defaults = append(w.Defaults, Pattern{text(d), d.Pos().Line})
+	}
+	for name, dep := range children(child(v, "dependencies")) {
+		w.Dependencies[name] = dependency(path, name, dep)
+	}
+	return w
+}
+
+// outside gives the directories of sources that a package has elsewhere.
+func outside(path string, root *tomlfile.Value) []string {
+	sources := []*tomlfile.Value{child(child(root, "package"), "build"), child(child(root, "lib"), "path")}
+	for _, kind := range []string{"bin", "example", "test", "bench"} {
+		for _, target := range elems(child(root, kind)) {
+			sources = append(sources, child(target, "path"))
+		}
+	}
+	var dirs []string
+	for _, v := range sources {
+		name := text(v)
+		if name == "" {
+			continue
+		}
+		if dir := filepath.Dir(resolve(path, name)); !within(filepath.Dir(path), dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// resolve makes a path that the file at path names absolute.
+func resolve(path, name string) string {
+	if name = filepath.FromSlash(name); filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(filepath.Dir(path), name)
+}
+
+// within tells whether dir is top or lies below it.
+func within(top, dir string) bool {
+	rel, err := filepath.Rel(top, dir)
+	return err == nil && filepath.IsLocal(rel)
+}

@@ -1,0 +1,112 @@
+package cargo
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/proc"
+)
+
+// InstallScope implements adapters.Scoper: the workspace, else the package.
+// Everything goes to CARGO_HOME, so no path tells of an install.
+func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.project(f)
+	if err != nil {
+		return adapters.Scope{}, err
+	}
+	lock, err := f.ReadIfExists(p.lock())
+	if err != nil {
+		return adapters.Scope{}, err
+	}
+	scope := adapters.Scope{Dir: p.root.Dir(), Command: strings.Join(fetch(lock != nil), " ")}
+	scope.Files, err = a.decisive(f, p, lock != nil)
+	if err != nil {
+		return adapters.Scope{}, err
+	}
+	if lock != nil {
+		scope.Nothing = !bytes.Contains(lock, []byte("\nsource = "))
+	} else {
+		scope.Nothing = p.root.Workspace == nil && len(p.Dependencies) == 0
+	}
+	scope.Reads = f.Reads()
+	return scope, nil
+}
+
+// fetch is the command of an install, frozen where there is a lockfile.
+func fetch(locked bool) []string {
+	if locked {
+		return []string{"cargo", "fetch", "--locked"}
+	}
+	return []string{"cargo", "fetch"}
+}
+
+// decisive gives the files that decide an install. A lockfile holds what the
+// manifests of members ask for; without one they decide themselves.
+func (a *Adapter) decisive(f *adapters.Files, p *project, locked bool) ([]string, error) {
+	files := []string{p.root.Path, p.lock()}
+	if !locked {
+		members, err := a.members(f, p.root)
+		if err != nil {
+			return nil, err
+		}
+		for _, dir := range members {
+			files = append(files, filepath.Join(dir, "Cargo.toml"))
+		}
+	}
+	root := adapters.NewFiles(p.root.Dir())
+	configs, err := a.configsHere(root)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range configs {
+		files = append(files, c.Path)
+	}
+	toolchain, err := a.toolchainFile(root)
+	if toolchain != nil {
+		files = append(files, toolchain.Path)
+	}
+	for _, path := range root.Reads() {
+		f.Path(path)
+	}
+	slices.Sort(files)
+	return files, err
+}
+
+// Install implements adapters.Adapter.
+func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
+	f := adapters.NewFiles(req.DishDir)
+	p, err := a.project(f)
+	if err != nil {
+		return err
+	}
+	env := req.Env
+	if len(env) == 0 {
+		env = a.env
+	}
+	tool, err := env.LookPath("cargo")
+	if err != nil {
+		return a.missing(err)
+	}
+	command := fetch(f.IsFile(p.lock()))
+	t := adapters.NewTranscript(log)
+	res, err := proc.Run(ctx, proc.Spec{
+		Argv: append([]string{tool}, command[1:]...), Dir: p.root.Dir(), Env: env,
+		Stdout: t.Stdout(), Stderr: t.Stderr(),
+	})
+	t.Close()
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if res.ExitCode != 0 {
+		return &adapters.InstallError{Command: strings.Join(command, " "), ExitStatus: res.ExitCode, Detail: t.Tail()}
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package cargo_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/cargo"
+)
+
+func TestLinks(t *testing.T) {
+	root := files(t, workspace)
+	want := []adapters.Link{
+		{Dir: "vendor/fork", File: "Cargo.toml", Line: 12},
+		{Dir: "crates/base", File: "crates/app/Cargo.toml", Line: 7},
+		{Dir: "crates/app/hidden", File: "crates/app/Cargo.toml", Line: 9},
+		{Dir: "../far", File: "crates/app/Cargo.toml", Line: 10},
+		{Dir: "crates/testing", File: "crates/app/Cargo.toml", Line: 12, Dev: true},
+		{Dir: "crates/gen", File: "crates/app/Cargo.toml", Line: 15},
+	}
+	a := cargo.New(osEnv(), nil)
+	if d := cmp.Diff(want, links(t, a, root, root+"/crates/app")); d != "" {
+		t.Error(d)
+	}
+	if got := links(t, a, root, root); len(got) != 0 {
+		t.Errorf("of a virtual manifest: %v", got)
+	}
+}
+
+func TestLinksOfTheFixture(t *testing.T) {
+	root := shelf(t)
+	want := []adapters.Link{{Dir: "lib", File: "app/Cargo.toml", Line: 7}}
+	if d := cmp.Diff(want, links(t, cargo.New(osEnv(), nil), root, root+"/app")); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestLinksOfConfigurationAndDefaultMembers(t *testing.T) {
+	root := files(t, `
+-- Cargo.toml --
+[package]
+name = "top"
+[workspace]
+members = ["m/*"]
+default-members = [
+  ".",
+  "m/*",
+]
+[replace]
+"old:1.0.0" = { path = "old" }
+-- m/a/Cargo.toml --
+[package]
+-- .cargo/config.toml --
+paths = ["over"]
+[patch."https://example.com/x"]
+p = { path = "patched" }
+`)
+	want := []adapters.Link{
+		{Dir: "over", File: ".cargo/config.toml", Line: 1},
+		{Dir: "patched", File: ".cargo/config.toml", Line: 3},
+		{Dir: "m/a", File: "Cargo.toml", Line: 7},
+		{Dir: "old", File: "Cargo.toml", Line: 10},
+	}
+	if d := cmp.Diff(want, links(t, cargo.New(osEnv(), nil), root, root)); d != "" {
+		t.Error(d)
+	}
+}

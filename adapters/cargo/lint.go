@@ -1,0 +1,48 @@
+package cargo
+
+import (
+	"path/filepath"
+	"slices"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+// lint gives the lint recipe of a package that asks for one: an alias of that name,
+// a [lints] table, a clippy.toml here or above, or a toolchain file that names the
+// component clippy. Clippy comes with rustup, yet a package that says nothing of it
+// may be full of its warnings, and -D warnings makes errors of them.
+func (r *recipes) lint() []adapters.Task {
+	t := adapters.Task{Name: "lint", Run: "cargo clippy" + r.locked + " --all-targets -- -D warnings"}
+	config, found := clippyConfig(r.f)
+	switch {
+	case r.aliases["lint"] != "":
+		t.Run = "cargo lint"
+	case found || r.asksForLints() || r.toolchain != nil && slices.Contains(r.toolchain.Components, "clippy"):
+	default:
+		return nil
+	}
+	if found && filepath.Dir(config) != r.Dir() {
+		t.ExtraInputs = []string{config}
+	}
+	return []adapters.Task{t}
+}
+
+func (p *project) asksForLints() bool {
+	if p.Lints.Inherited {
+		return p.root.Workspace != nil && p.root.Workspace.Lints
+	}
+	return p.Lints.Given
+}
+
+// clippyConfig gives the nearest configuration of clippy, which it looks for in the
+// directories above too.
+func clippyConfig(f *adapters.Files) (path string, ok bool) {
+	for dir := range f.Ancestors() {
+		for _, name := range []string{".clippy.toml", "clippy.toml"} {
+			if path := filepath.Join(dir, name); f.IsFile(path) {
+				return path, true
+			}
+		}
+	}
+	return "", false
+}

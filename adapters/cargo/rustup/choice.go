@@ -1,0 +1,108 @@
+package rustup
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+// maxToolchains bounds how many installed toolchains are looked at.
+const maxToolchains = 64
+
+// IsProxy tells whether an executable is one of rustup's proxies, which are links to
+// rustup, or copies of it beside it.
+func IsProxy(tool string) bool {
+	real, err := filepath.EvalSymlinks(tool)
+	if err != nil {
+		return false
+	}
+	if filepath.Base(real) == "rustup" {
+		return true
+	}
+	fi, err1 := os.Stat(real)
+	rustup, err2 := os.Stat(filepath.Join(filepath.Dir(tool), "rustup"))
+	return err1 == nil && err2 == nil && fi.Size() == rustup.Size()
+}
+
+// Basis adds to b what rustup chooses a toolchain by in dir, and the toolchains that
+// it chooses from. home is RUSTUP_HOME. Directories with the same choice are not
+// told apart, so that they share an answer.
+func Basis(b *adapters.Basis, home, dir string) {
+	settings := filepath.Join(home, "settings.toml")
+	b.File(settings)
+	choice(b, dir, overrides(settings))
+	installed, _ := os.ReadDir(filepath.Join(home, "toolchains"))
+	for _, e := range installed[:min(len(installed), maxToolchains)] {
+		bin := filepath.Join(home, "toolchains", e.Name(), "bin")
+		b.File(filepath.Join(bin, "rustc"))
+		b.File(filepath.Join(bin, "cargo"))
+	}
+}
+
+// choice adds the nearest one in dir or above it.
+func choice(b *adapters.Basis, dir string, overrides map[string]string) {
+	for at := dir; ; at = filepath.Dir(at) {
+		if name, ok := overrides[at]; ok {
+			b.Text("override", name)
+			return
+		}
+		if chosenIn(b, at) || at == filepath.Dir(at) {
+			return
+		}
+	}
+}
+
+// chosenIn adds the toolchain file in dir, if there is one.
+func chosenIn(b *adapters.Basis, dir string) bool {
+	for _, name := range Names() {
+		path := filepath.Join(dir, name)
+		data, err := adapters.NewFiles(dir).ReadIfExists(path)
+		switch {
+		case err != nil:
+			b.File(path)
+			return true
+		case data == nil:
+			continue
+		}
+		b.Text(name, string(data))
+		if strings.Contains(string(data), "path") { // relative to where it stands
+			b.Text("in", dir)
+		}
+		return true
+	}
+	return false
+}
+
+// overrides gives what `rustup override set` wrote, none when it cannot be read:
+// rustup itself then fails.
+func overrides(settings string) map[string]string {
+	data, err := adapters.NewFiles(filepath.Dir(settings)).Read(settings)
+	if err != nil {
+		return nil
+	}
+	doc, _ := tomlfile.ParseManifest(settings, data)
+	if doc == nil {
+		return nil
+	}
+	var content struct {
+		Overrides map[string]string `toml:"overrides"`
+	}
+	doc.DecodeKnown(&content)
+	return content.Overrides
+}
+
+// Missing gives the name of the toolchain that rustup says it lacks, "" when it says
+// something else.
+func Missing(said string) string {
+	for line := range strings.Lines(said) {
+		_, rest, found := strings.Cut(line, "toolchain '")
+		name, after, quoted := strings.Cut(rest, "'")
+		if found && quoted && strings.Contains(after, "is not installed") {
+			return name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,93 @@
+package rustup
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// Release is what `rustc -vV` says of a compiler; the zero value is none.
+type Release struct {
+	Text    string // 1.97.0-nightly
+	version *semver.Version
+	date    time.Time // of the last commit
+}
+
+// ParseRelease finds the release in a text that holds the lines of `rustc -vV`.
+func ParseRelease(text string) Release {
+	var r Release
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		switch name {
+		case "release":
+			if v, err := semver.NewVersion(value); err == nil {
+				r.Text, r.version = value, v
+			}
+		case "commit-date":
+			r.date, _ = time.Parse(time.DateOnly, value)
+		}
+	}
+	return r
+}
+
+// plain is the version without what makes it a nightly or beta.
+func (r Release) plain() *semver.Version {
+	return semver.New(r.version.Major(), r.version.Minor(), r.version.Patch(), "", "")
+}
+
+// AtLeast tells whether a Rust of this or a later version is there, as rust-version
+// asks for it: a nightly counts as its release.
+func (r Release) AtLeast(version string) bool {
+	minimum, err := semver.NewVersion(version)
+	return err != nil || !r.plain().LessThan(minimum)
+}
+
+// channelName matches the names of https://rust-lang.github.io/rustup/concepts/toolchains.html:
+// channel or version, beta, date, host.
+var channelName = regexp.MustCompile(`^(?:(stable|beta|nightly)|(\d+\.\d+(?:\.\d+)?)(-beta(?:\.\d+)?)?)` +
+	`(?:-(\d{4}-\d{2}-\d{2}))?(?:-[a-z0-9_]+(?:-[a-z0-9_]+)+)?$`)
+
+// Satisfies tells whether r may be the toolchain of a name, or is in a range such as
+// ">=1.80". A name that is neither is one that somebody linked, and says nothing.
+func (r Release) Satisfies(want string) bool {
+	m := channelName.FindStringSubmatch(want)
+	if m == nil {
+		c, err := semver.NewConstraint(want)
+		return err != nil || c.Check(r.plain())
+	}
+	channel, version, beta, date := m[1], m[2], m[3], m[4]
+	return r.isOf(channel) && r.begins(version, beta) && (channel != "nightly" || r.isFrom(date))
+}
+
+// isOf tells whether r is of a channel; "" is any.
+func (r Release) isOf(channel string) bool {
+	kind, _, _ := strings.Cut(r.version.Prerelease(), ".")
+	return channel == "" || channel == kind || channel == "stable" && kind == ""
+}
+
+// begins tells whether r is a version such as 1.85, 1.85.1 or 1.86.0-beta.3.
+func (r Release) begins(version, beta string) bool {
+	if version == "" {
+		return true
+	}
+	have, want := strings.Split(r.plain().String(), "."), strings.Split(version, ".")
+	if !slices.Equal(have[:len(want)], want) {
+		return false
+	}
+	pre := r.version.Prerelease()
+	return pre == "" && beta == "" || beta != "" && strings.HasPrefix("-"+pre, beta)
+}
+
+// isFrom tells whether r may be the nightly of a date: its last commit is of the day
+// before, or a little earlier after quiet days.
+func (r Release) isFrom(date string) bool {
+	day, err := time.Parse(time.DateOnly, date)
+	if err != nil || r.date.IsZero() {
+		return true
+	}
+	age := day.Sub(r.date)
+	return age >= 0 && age <= 4*24*time.Hour
+}

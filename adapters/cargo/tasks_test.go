@@ -1,0 +1,423 @@
+package cargo_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/cargo"
+)
+
+func TestDetect(t *testing.T) {
+	root := files(t, "-- a/Cargo.toml --\n-- b/cargo.toml --\n-- c/Cargo.toml/x --\n")
+	a := cargo.New(osEnv(), nil)
+	for dir, want := range map[string]bool{"a": true, "b": false, "c": false, "d": false} {
+		if got, err := a.Detect(t.Context(), filepath.Join(root, dir)); err != nil || got != want {
+			t.Errorf("%s: %v, %v; want %v", dir, got, err, want)
+		}
+	}
+}
+
+// lines gives tasks as "name: command", those that are no part of ci with a "+".
+func lines(list []adapters.Task) []string {
+	var all []string
+	for _, t := range list {
+		line := t.Name + ": " + t.Run
+		if t.Script {
+			line = "+" + line
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+func TestRecipes(t *testing.T) {
+	root := files(t, `
+-- lib/Cargo.toml --
+[package]
+name = "lib"
+-- bin/Cargo.toml --
+[package]
+name = "bin"
+[lints]
+workspace = true
+[[bench]]
+name = "b"
+-- bin/Cargo.lock --
+-- bin/src/main.rs --
+-- two/Cargo.toml --
+[package]
+name = "two"
+[lints.rust]
+unsafe_code = "forbid"
+-- two/src/main.rs --
+-- two/src/bin/other.rs --
+-- two/benches/x.rs --
+-- clippy/.git/HEAD --
+-- clippy/Cargo.toml --
+[package]
+name = "clippy"
+default-run = "x"
+-- clippy/rust-toolchain.toml --
+[toolchain]
+components = ["clippy"]
+-- empty/Cargo.toml --
+`)
+	for dir, want := range map[string][]string{
+		"lib": {"build: cargo build", "check: cargo check --all-targets", "test: cargo test", "+format: cargo fmt"},
+		"bin": {
+			"build: cargo build --locked", "check: cargo check --locked --all-targets", "test: cargo test --locked",
+			"+format: cargo fmt", "+bench: cargo bench --locked", "+run: cargo run --locked",
+		},
+		"two": {
+			"build: cargo build", "check: cargo check --all-targets", "test: cargo test",
+			"lint: cargo clippy --all-targets -- -D warnings", "+format: cargo fmt", "+bench: cargo bench",
+		},
+		"clippy": {
+			"build: cargo build", "check: cargo check --all-targets", "test: cargo test",
+			"lint: cargo clippy --all-targets -- -D warnings", "+format: cargo fmt", "+run: cargo run",
+		},
+		"empty": nil,
+	} {
+		got := tasks(t, cargo.New(osEnv(), nil), filepath.Join(root, dir))
+		if d := cmp.Diff(want, lines(got.Tasks)); d != "" {
+			t.Errorf("%s: %s", dir, d)
+		}
+		if got.Aggregate != (dir == "empty") {
+			t.Errorf("%s: aggregate %v", dir, got.Aggregate)
+		}
+	}
+}
+
+const workspace = `
+-- Cargo.toml --
+[workspace]
+members = ["crates/*", "tools/[!x]*", "absent"]
+exclude = ["crates/out", "vendor"]
+[workspace.package]
+rust-version = "1.56"
+[workspace.dependencies]
+base = { path = "crates/base" }
+serde = "1"
+[workspace.lints.clippy]
+all = "warn"
+[patch.crates-io]
+fork = { path = "vendor/fork" }
+-- Cargo.lock --
+-- clippy.toml --
+-- rust-toolchain --
+stable
+-- .cargo/config.toml --
+[alias]
+xtask = "run --package xtask --"
+lint = ["clippy", "--workspace"]
+ck = "check --workspace"
+b = "build"
+"od d" = "x"
+-- crates/app/Cargo.toml --
+[package]
+name = "app"
+rust-version.workspace = true
+[lints]
+workspace = true
+[dependencies]
+base.workspace = true
+serde.workspace = true
+hidden = { path = "hidden" }
+far = { path = "../../../far" }
+[dev-dependencies]
+testing = { path = "../testing", version = "1" }
+[target.'cfg(unix)'.build-dependencies.gen]
+version = "0.1"
+path = "../gen"
+-- crates/app/hidden/Cargo.toml --
+[package]
+name = "hidden"
+-- crates/base/Cargo.toml --
+[package]
+name = "base"
+build = "../../build/gen.rs"
+-- crates/gen/Cargo.toml --
+[package]
+name = "gen"
+-- crates/testing/Cargo.toml --
+[package]
+name = "testing"
+-- crates/out/Cargo.toml --
+[package]
+name = "out"
+-- crates/empty/readme --
+-- tools/a/Cargo.toml --
+[package]
+name = "a"
+-- tools/xa/Cargo.toml --
+[package]
+name = "xa"
+`
+
+func TestWorkspace(t *testing.T) {
+	root := files(t, workspace)
+	a := cargo.New(osEnv(), nil)
+	top := tasks(t, a, root)
+	members := make([]string, len(top.Members))
+	for i, dir := range top.Members {
+		members[i] = relative(root, dir)
+	}
+	want := []string{"crates/app", "crates/app/hidden", "crates/base", "crates/gen", "crates/testing", "tools/a"}
+	if d := cmp.Diff(want, members); d != "" || !top.Aggregate {
+		t.Errorf("members of the root: aggregate %v %s", top.Aggregate, d)
+	}
+	wantTasks := []string{"+ck: cargo ck", "+lint: cargo lint", "+xtask: cargo xtask"}
+	if d := cmp.Diff(wantTasks, lines(top.Tasks)); d != "" {
+		t.Errorf("root: %s", d)
+	}
+	wantTasks = []string{
+		"build: cargo build --locked", "check: cargo check --locked --all-targets", "test: cargo test --locked",
+		"lint: cargo lint", "+format: cargo fmt", "+ck: cargo ck", "+xtask: cargo xtask",
+	}
+	if d := cmp.Diff(wantTasks, lines(tasks(t, a, root+"/crates/app").Tasks)); d != "" {
+		t.Errorf("member: %s", d)
+	}
+	if got := lines(tasks(t, a, root+"/crates/out").Tasks)[0]; got != "build: cargo build" {
+		t.Errorf("excluded: %s", got)
+	}
+}
+
+func TestOnlyAliasesThatBuildAreCached(t *testing.T) {
+	root := files(t, workspace)
+	a := cargo.New(osEnv(), nil)
+	if got := task(t, a, root, "xtask"); !got.NoCache || !got.SideEffects {
+		t.Errorf("xtask: %+v", got)
+	}
+	if got := task(t, a, root, "ck"); got.NoCache || got.SideEffects {
+		t.Errorf("ck: %+v", got)
+	}
+}
+
+func TestInputsAboveTheDish(t *testing.T) {
+	root := files(t, workspace)
+	a := cargo.New(osEnv(), nil)
+	common := []string{"Cargo.toml", "Cargo.lock", ".cargo/config.toml", "rust-toolchain"}
+	for _, tt := range []struct {
+		dir, task string
+		want      []string
+	}{
+		{"crates/app", "build", common},
+		{"crates/app", "lint", append([]string{"clippy.toml"}, common...)},
+		{"crates/base", "test", append(slices.Clone(common), "build")},
+		{"crates/out", "build", common[2:]},
+		{".", "xtask", nil},
+	} {
+		var got []string
+		for _, path := range task(t, a, filepath.Join(root, tt.dir), tt.task).ExtraInputs {
+			got = append(got, relative(root, path))
+		}
+		if d := cmp.Diff(tt.want, got); d != "" {
+			t.Errorf("%s:%s: %s", tt.dir, tt.task, d)
+		}
+	}
+}
+
+func TestReadsCoverWhatWasLookedFor(t *testing.T) {
+	root := files(t, workspace)
+	reads := tasks(t, cargo.New(osEnv(), nil), root+"/crates/base").Reads
+	for _, name := range []string{
+		"Cargo.toml", "Cargo.lock", "crates/Cargo.toml", "crates/base/Cargo.toml", ".cargo/config", "crates/.cargo/config.toml",
+		"crates/base/rust-toolchain.toml", "crates/base/benches", "crates/base/src/main.rs", "crates/base/clippy.toml",
+	} {
+		if !slices.Contains(reads, filepath.Join(root, name)) {
+			t.Errorf("reads lack %s", name)
+		}
+	}
+}
+
+func TestMembersOfAPackageArePathDependenciesInside(t *testing.T) {
+	root := files(t, `
+-- a/Cargo.toml --
+[package]
+name = "a"
+[dependencies]
+inner = { path = "inner" }
+beside = { path = "../beside" }
+-- a/inner/Cargo.toml --
+[package]
+name = "inner"
+[dependencies]
+deep.path = "deep"
+-- a/inner/deep/Cargo.toml --
+[package]
+name = "deep"
+[dependencies]
+a.path = "../.."
+-- a/examples/other/Cargo.toml --
+[package]
+name = "other"
+`)
+	got := tasks(t, cargo.New(osEnv(), nil), root+"/a").Members
+	if d := cmp.Diff([]string{root + "/a/inner", root + "/a/inner/deep"}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestAMemberNamesItsWorkspace(t *testing.T) {
+	root := files(t, `
+-- ws/Cargo.toml --
+[workspace]
+members = ["../beside"]
+-- ws/Cargo.lock --
+-- beside/Cargo.toml --
+[package]
+name = "beside"
+workspace = "../ws"
+`)
+	a := cargo.New(osEnv(), nil)
+	if got := task(t, a, root+"/beside", "build").Run; got != "cargo build --locked" {
+		t.Error(got)
+	}
+	if got := tasks(t, a, root+"/ws").Members; len(got) != 1 || got[0] != root+"/beside" {
+		t.Errorf("members %v", got)
+	}
+}
+
+func TestMembersWithDoubleStar(t *testing.T) {
+	root := files(t, `
+-- Cargo.toml --
+[workspace]
+members = ["a/**"]
+-- a/Cargo.toml --
+[package]
+-- a/b/c/Cargo.toml --
+[package]
+-- a/.hidden/Cargo.toml --
+[package]
+`)
+	got := tasks(t, cargo.New(osEnv(), nil), root).Members
+	if d := cmp.Diff([]string{root + "/a", root + "/a/b/c"}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestMalformedFiles(t *testing.T) {
+	root := files(t, `
+-- manifest/Cargo.toml --
+[package]
+name = "x
+-- twice/Cargo.toml --
+[package]
+name = "a"
+name = "b"
+-- config/Cargo.toml --
+[package]
+-- config/.cargo/config.toml --
+[alias
+-- channel/Cargo.toml --
+[package]
+-- channel/rust-toolchain --
+a channel
+-- below/Cargo.toml --
+[workspace]
+members = ["m"
+-- below/m/Cargo.toml --
+[package]
+`)
+	for dir, want := range map[string]string{
+		"manifest": "manifest/Cargo.toml:2:",
+		"twice":    "twice/Cargo.toml:3:1: ",
+		"config":   "config/.cargo/config.toml:1:",
+		"channel":  "channel/rust-toolchain:1: \"a channel\" is no name of a toolchain",
+		"below/m":  "below/Cargo.toml:",
+	} {
+		_, err := cargo.New(osEnv(), nil).Tasks(t.Context(), filepath.Join(root, dir))
+		if got := where(t, root, err); !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
+			t.Errorf("%s: %q, want %q", dir, got, want)
+		}
+	}
+}
+
+func TestRecipesRun(t *testing.T) {
+	need(t, "cargo")
+	root := shelf(t)
+	lock(t, root+"/lib", root+"/app")
+	env := osEnv("SECRET=1")
+	a := cargo.New(env, nil)
+	ran := 0
+	for _, dish := range []string{"lib", "app"} {
+		for _, task := range tasks(t, a, filepath.Join(root, dish)).Tasks {
+			if task.Script {
+				continue
+			}
+			ran++
+			if exit, out := runTask(t, a, env, filepath.Join(root, dish), task); exit != 0 {
+				t.Errorf("%s: %s: exit %d\n%s", dish, task.Run, exit, out)
+			}
+		}
+	}
+	if ran != 7 { // app has no lint
+		t.Errorf("%d tasks", ran)
+	}
+	replaceIn(t, root+"/lib/src/lib.rs", `"book {}"`, `"tome {}"`)
+	for _, dish := range []string{"lib", "app"} {
+		dir := filepath.Join(root, dish)
+		if exit, out := runTask(t, a, env, dir, task(t, a, dir, "test")); exit != 101 || !strings.Contains(out, "labels_") {
+			t.Errorf("%s: a broken library: exit %d\n%s", dish, exit, out)
+		}
+	}
+	replaceIn(t, root+"/lib/Cargo.toml", `itoa = "1"`, `itoa = "0.4"`)
+	if exit, out := runTask(t, a, env, root+"/lib", task(t, a, root+"/lib", "check")); exit != 101 || !strings.Contains(out, "--locked") {
+		t.Errorf("a stale lockfile: exit %d\n%s", exit, out)
+	}
+}
+
+func TestRecipesRunInAWorkspace(t *testing.T) {
+	need(t, "cargo")
+	root := files(t, `
+-- Cargo.toml --
+[workspace]
+members = ["crates/*"]
+resolver = "2"
+[workspace.dependencies]
+base = { path = "crates/base" }
+[workspace.lints.clippy]
+all = "warn"
+-- .cargo/config.toml --
+[alias]
+hello = "run --quiet -p app --"
+-- crates/app/Cargo.toml --
+[package]
+name = "app"
+version = "0.1.0"
+edition = "2021"
+[dependencies]
+base.workspace = true
+[lints]
+workspace = true
+-- crates/app/src/main.rs --
+fn main() {
+    println!("{}", base::answer());
+}
+-- crates/base/Cargo.toml --
+[package]
+name = "base"
+version = "0.1.0"
+edition = "2021"
+-- crates/base/src/lib.rs --
+pub fn answer() -> u32 {
+    42
+}
+`)
+	lock(t, root)
+	env := osEnv()
+	a := cargo.New(env, nil)
+	for _, name := range []string{"build", "lint", "test"} {
+		if exit, out := runTask(t, a, env, root+"/crates/app", task(t, a, root+"/crates/app", name)); exit != 0 {
+			t.Errorf("%s: exit %d\n%s", name, exit, out)
+		}
+	}
+	if exit, out := runTask(t, a, env, root, task(t, a, root, "hello")); exit != 0 || !strings.HasPrefix(out, "42\n") {
+		t.Errorf("hello: exit %d\n%s", exit, out)
+	}
+}
