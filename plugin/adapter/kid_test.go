@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 // The test binary is also the plugins of the tests: run by the name
@@ -21,7 +23,8 @@ import (
 func TestMain(m *testing.M) {
 	id, isPlugin := strings.CutPrefix(filepath.Base(os.Args[0]), "bento-adapter-")
 	if !isPlugin {
-		os.Exit(m.Run())
+		goleak.VerifyTestMain(m)
+		return
 	}
 	k := &kid{id: id, in: bufio.NewReader(os.Stdin)}
 	if len(os.Args) > 1 { // a grandchild

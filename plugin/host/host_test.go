@@ -235,6 +235,23 @@ func TestBrokenFrameIsFinal(t *testing.T) {
 	})
 }
 
+func TestFloodWithoutAQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, _ := options(greeted(func(c *child) {
+			for range 101 {
+				c.log("x")
+			}
+			c.hang()
+		}))
+		o.Numbers.Wire.Idle = 100
+		p := start(t, o)
+		synctest.Wait()
+		if state, f := p.State(); state != Failed || f.Code != adapters.MalformedResponse {
+			t.Errorf("state %v, %v", state, f)
+		}
+	})
+}
+
 func TestShutdownLadder(t *testing.T) {
 	for name, c := range map[string]struct {
 		run  func(c *child)
@@ -347,6 +364,7 @@ func TestLogs(t *testing.T) {
 			c.Send([]byte(`{"jsonrpc":"2.0","method":"notifications/log","params":{"level":"loud","stream":"printer","message":"odd"}}`))
 			c.Send([]byte(`{"jsonrpc":"2.0","method":"notifications/log","params":{"message":7}}`))
 			c.reply(r, "null")
+			time.Sleep(time.Second)
 			c.log("late")
 			c.serve()
 		}))
@@ -359,6 +377,7 @@ func TestLogs(t *testing.T) {
 		}}); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if diff := cmp.Diff([]string{"info 0", "info 1", "info 2", "info odd"}, heard); diff != "" {
 			t.Errorf("heard by the call (-want +got):\n%s", diff)

@@ -109,7 +109,7 @@ func (s *scanner) envelope(e *envelope) error {
 	}
 	s.pos++
 	n := 0
-	err := s.list('}', func(int) error {
+	for more := s.begins('}'); more; {
 		key, err := s.key()
 		if err != nil {
 			return err
@@ -123,10 +123,9 @@ func (s *scanner) envelope(e *envelope) error {
 			e.why = fmt.Sprintf("the message has more than %d members", maxMembers)
 		}
 		e.set(key, s.data[start:s.pos])
-		return nil
-	})
-	if err != nil {
-		return err
+		if more, err = s.goesOn('}'); err != nil {
+			return err
+		}
 	}
 	return s.end()
 }

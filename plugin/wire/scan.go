@@ -81,7 +81,7 @@ func (s *scanner) nested(sh *Shape, inside func(*scanner, *Shape) error) error {
 // object passes over the rest of an object.
 func (s *scanner) object(sh *Shape) error {
 	seen := members{of: sh}
-	err := s.list('}', func(int) error {
+	for more := s.begins('}'); more; {
 		key, err := s.key()
 		if err != nil {
 			return err
@@ -90,45 +90,54 @@ func (s *scanner) object(sh *Shape) error {
 		if err != nil {
 			return err
 		}
-		return under(key, s.shaped(member))
-	})
-	if err != nil {
-		return err
+		if err := s.shaped(member); err != nil {
+			return under(key, err)
+		}
+		if more, err = s.goesOn('}'); err != nil {
+			return err
+		}
 	}
 	return seen.complete()
 }
 
 // array passes over the rest of an array.
 func (s *scanner) array(sh *Shape) error {
-	return s.list(']', func(i int) error {
+	i := 0
+	for more := s.begins(']'); more; i++ {
 		elem, err := sh.element(i)
 		if err != nil {
 			return err
 		}
-		return at(i, s.shaped(elem))
-	})
-}
-
-// list passes over items with commas between them, and the end.
-func (s *scanner) list(end byte, item func(i int) error) error {
-	if s.peek() == end {
-		s.pos++
-		return nil
-	}
-	for i := 0; ; i++ {
-		if err := item(i); err != nil {
+		if err := s.shaped(elem); err != nil {
+			return at(i, err)
+		}
+		if more, err = s.goesOn(']'); err != nil {
 			return err
 		}
-		switch s.peek() {
-		case ',':
-			s.pos++
-		case end:
-			s.pos++
-			return nil
-		default:
-			return s.syntax(fmt.Sprintf("',' or '%c'", end))
-		}
 	}
+	return nil
+}
+
+// begins tells whether a first item comes; if not it passes over the end.
+func (s *scanner) begins(end byte) bool {
+	if s.peek() != end {
+		return true
+	}
+	s.pos++
+	return false
+}
+
+// goesOn passes over a comma, after which an item comes, or over the end.
+func (s *scanner) goesOn(end byte) (bool, error) {
+	switch s.peek() {
+	case ',':
+		s.pos++
+		return true, nil
+	case end:
+		s.pos++
+		return false, nil
+	}
+	return false, s.syntax(fmt.Sprintf("',' or '%c'", end))
 }
 
 // key passes over the name of a member and its colon, and gives the name.

@@ -1,0 +1,70 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// findings is a parseDiagnostics response of about n bytes.
+func findings(n int) []byte {
+	one := `{"file":"src/main.zig","line":12,"col":5,"severity":"error","message":"expected type \"u8\", found \"u16\"","source":"zig"},`
+	list := strings.Repeat(one, n/len(one))
+	return []byte(`{"jsonrpc":"2.0","id":1,"result":{"diagnostics":[` + list[:len(list)-1] + `]}}`)
+}
+
+func BenchmarkParseMessage(b *testing.B) {
+	for name, body := range map[string][]byte{
+		"small":    []byte(`{"jsonrpc":"2.0","id":1,"result":{"matches":true}}`),
+		"findings": findings(1 << 20),
+		"text":     []byte(`{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", 1<<20) + `"}`),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				if m, err := ParseMessage(body, 64); err != nil || m.Kind != Response {
+					b.Fatal(m.Kind, err)
+				}
+			}
+		})
+	}
+	b.Run("findings with encoding/json.Valid", func(b *testing.B) {
+		body := findings(1 << 20)
+		b.SetBytes(int64(len(body)))
+		for b.Loop() {
+			json.Valid(body)
+		}
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	m, err := ParseMessage(findings(1<<20), 64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	sh := Record(Must("diagnostics", List(1<<20, Record(
+		Must("file", Text(1<<10)), Must("line", Int(0)), May("col", Int(0)),
+		Must("severity", Text(10)), Must("message", Text(1<<10)), Must("source", Text(10)),
+	))))
+	b.SetBytes(int64(len(m.Result)))
+	for b.Loop() {
+		var d struct{ Diagnostics []diagnostics.Diagnostic }
+		if err := Decode(m.Result, sh, &d); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkFrame(b *testing.B) {
+	frame := appendFrame(nil, findings(1<<20))
+	b.SetBytes(int64(len(frame)))
+	for b.Loop() {
+		if _, err := readFrame(bufio.NewReaderSize(bytes.NewReader(frame), 16<<10), Limits{}.withDefaults()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
