@@ -13,7 +13,10 @@ const (
 // class or behind a backslash is none.
 func expand(pattern string) ([]string, error) {
 	todo, arms := []string{pattern}, []string(nil)
-	for len(todo) > 0 {
+	for steps := 0; len(todo) > 0; steps++ {
+		if steps > 4*maxArms {
+			return nil, fmt.Errorf("it has too many braces")
+		}
 		p := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		from := openBrace(p)

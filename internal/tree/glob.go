@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -12,7 +13,7 @@ import (
 // arm is one pattern without braces, split into a path and what may vary below.
 type arm struct {
 	prefix string // relative to the root, no wildcard in it
-	rest   string // a doublestar pattern for what is below prefix; "" for none
+	rest   string // the pattern for what is below prefix; "" for none
 	shape  shape
 	tail   string   // what shape compares with
 	parts  []string // the components of rest
@@ -27,7 +28,7 @@ const (
 	deepTail              // "**/*" and then only text: tail
 	flatTail              // "*" and then only text
 	deepName              // "**/" and then only text
-	anything              // for doublestar to match
+	anything              // component by component
 )
 
 const wildcards = `*?[{\`
@@ -60,8 +61,12 @@ func parseArm(base, pattern string) (arm, error) {
 			}
 			prefix = path.Join(prefix, name)
 		case part == "**" && len(rest) > 0 && rest[len(rest)-1] == "**":
-		default:
+		case !doublestar.ValidatePattern(part):
+			return arm{}, errors.New(`a "/" stands between "[" and "]"`)
+		case part == "**":
 			rest = append(rest, part)
+		default:
+			rest = append(rest, oneStar(part))
 		}
 	}
 	a := arm{prefix: prefix, rest: strings.Join(rest, "/"), parts: rest}
@@ -82,6 +87,28 @@ func isLiteral(part string) bool {
 		}
 	}
 	return true
+}
+
+// oneStar makes one of several stars in a row, which mean nothing more.
+func oneStar(part string) string {
+	var b strings.Builder
+	star := false // what was written last is one
+	for i := 0; i < len(part); i++ {
+		from := i
+		switch part[i] {
+		case '\\':
+			i++
+		case '[':
+			i = classEnd(part, i)
+		case '*':
+			if star {
+				continue
+			}
+		}
+		star = part[from] == '*'
+		b.WriteString(part[from : i+1])
+	}
+	return b.String()
 }
 
 // endsEscaping tells whether the last character is a backslash that quotes what
@@ -147,7 +174,41 @@ func (a *arm) match(p string) bool {
 		head, ok := strings.CutSuffix(below, a.tail)
 		return ok && (head == "" || head[len(head)-1] == '/')
 	}
-	ok, _ = doublestar.Match(a.rest, below) // the pattern was found valid
+	return a.matchParts(below)
+}
+
+// matchParts matches component by component. Only the last "**" has to be tried
+// with more components: those before it took as few as they could.
+func (a *arm) matchParts(path string) bool {
+	part, pos := 0, 0
+	star, from := -1, 0 // the last "**", and the component behind what it took
+	for pos <= len(path) {
+		switch {
+		case part < len(a.parts) && a.parts[part] == "**":
+			star, from = part, pos
+			part++
+		case part < len(a.parts) && matchPart(a.parts[part], component(path, pos)):
+			part, pos = part+1, pos+len(component(path, pos))+1
+		case star >= 0:
+			from += len(component(path, from)) + 1
+			part, pos = star+1, from
+		default:
+			return false
+		}
+	}
+	return part == len(a.parts) || part == len(a.parts)-1 && a.parts[part] == "**"
+}
+
+// component gives the component of path that begins at pos.
+func component(path string, pos int) string {
+	name, _, _ := strings.Cut(path[pos:], "/")
+	return name
+}
+
+// matchPart matches one component. Doublestar's own way with "**" is not asked
+// for: in it "a*/**" matches "ab", but not "a".
+func matchPart(pattern, name string) bool {
+	ok, _ := doublestar.Match(pattern, name) // the pattern was found valid
 	return ok
 }
 
@@ -168,11 +229,14 @@ func (a *arm) below(p string) (below string, ok bool) {
 
 // enters tells whether something below the directory dir may match.
 func (a *arm) enters(dir string) bool {
+	if inside(a.prefix, dir) {
+		return true
+	}
 	below, ok := a.below(dir)
 	if !ok {
 		return false
 	}
-	if below == "" || a.shape == plain {
+	if a.shape == plain {
 		return true
 	}
 	i := 0
@@ -180,7 +244,7 @@ func (a *arm) enters(dir string) bool {
 		if a.parts[i] == "**" {
 			return true
 		}
-		if ok, _ := doublestar.Match(a.parts[i], part); !ok || i == len(a.parts)-1 {
+		if i == len(a.parts)-1 || !matchPart(a.parts[i], part) {
 			return false
 		}
 		i++
@@ -197,6 +261,8 @@ func parseGlob(base, pattern string) ([]arm, error) {
 		return nil, fmt.Errorf("it is longer than %d bytes", maxGlob)
 	case strings.ContainsRune(pattern, 0):
 		return nil, errors.New("it holds a NUL")
+	case !utf8.ValidString(pattern):
+		return nil, errors.New("it is not valid UTF-8") // doublestar takes all such bytes for the same
 	}
 	patterns, err := expand(pattern)
 	if err != nil {

@@ -24,7 +24,7 @@ const ignoreFile = ".gitignore"
 // Rules of the problems that a walk finds.
 const (
 	ruleUnreadable = "unreadable"
-	ruleSpecial    = "special_file"
+	RuleSpecial    = "special_file"
 )
 
 // walker reads directories with several workers. What it is given to read is
@@ -264,7 +264,7 @@ func unreadable(path, what string, err error) diagnostics.Diagnostic {
 
 func special(path string) diagnostics.Diagnostic {
 	return diagnostics.Diagnostic{
-		File: path, Severity: diagnostics.Error, Rule: ruleSpecial, Source: diagnostics.Source,
+		File: path, Severity: diagnostics.Error, Rule: RuleSpecial, Source: diagnostics.Source,
 		Message: fmt.Sprintf("%q is a FIFO, a socket or a device, which cannot be an input", path),
 		Hint:    "remove it, have git ignore it, or leave it out with a \"!\" glob",
 	}

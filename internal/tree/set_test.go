@@ -1,0 +1,435 @@
+package tree
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func compile(tb testing.TB, base string, globs ...string) *Set {
+	tb.Helper()
+	s, err := CompileSet(base, globs)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+func TestMatch(t *testing.T) {
+	for _, c := range []struct {
+		base  string
+		globs string // space separated
+		yes   string
+		no    string
+	}{
+		{"", "**", "a a/b .x", ""},
+		{"", ".", "a a/b", ""},
+		{"d", ".", "d/a", "a e/a"},
+		{"d", "./x/./y", "d/x/y d/x/y/z", "d/x x/y"},
+		{"d", "src", "d/src d/src/a/b", "src d/srcs d/a/src"},
+		{"d", "src/", "d/src/a d/src/a/b", "d/srcs/a"},
+		{"d", "*", "d/a d/.x", "d d/a/b"},
+		{"d", "*.go", "d/a.go d/.go", "d/a/b.go a.go d/a.gox"},
+		{"d", "**/*.go", "d/a.go d/x/y/b.go d/.go", "a.go d/a.gox d/go"},
+		{"d", "**/x", "d/x d/a/x", "d/ax d/x/b x"},
+		{"d", "a/**/b", "d/a/b d/a/x/y/b", "d/a/bb d/ab"},
+		{"d", "a/**", "d/a d/a/b d/a/b/c", "d/ab"},
+		{"d", "**/**/b", "d/b d/a/b", "b"},
+		{"d", "**/a/*", "d/a/b d/x/a/b", "d/a/b/c"},
+		{"d", "{a,b/**}/*.{go,c}", "d/a/x.go d/b/x.c d/b/y/z.go", "d/c/x.go d/a/y/x.go"},
+		{"d", "{//t.json,u.json}", "t.json d/u.json", "d/t.json u.json"},
+		{"d", "//go.work //lib/*.c", "go.work lib/a.c", "d/go.work d/lib/a.c"},
+		{"d/e", "** !gen !**/*_test.go gen/keep", "d/e/a d/e/gen/keep d/e/gen/keep/x", "d/e/gen/x d/e/a_test.go d/a"},
+		{"", "!a **", "a b", ""},
+		{"", "!a", "", "a b"},
+		{"", `\*.go \!x a\{b`, "*.go !x a{b", "a.go x ab"},
+		{"a[b", "*.go", "a[b/x.go", "ab/x.go"},
+		{"", "[ab]/[!c]?", "a/xy b/aa", "a/cy c/xy a/x a/x/y"},
+		{"", "a?c", "abc aéc", "a/c ac"},
+		{"", "**/.env", ".env a/.env", "a.env"},
+		{"", "**/*/x", "a/x a/b/x", "x"},
+	} {
+		s := compile(t, c.base, strings.Fields(c.globs)...)
+		for _, p := range strings.Fields(c.yes) {
+			if !s.Match(p) {
+				t.Errorf("%q in %q: does not match %q", c.globs, c.base, p)
+			}
+		}
+		for _, p := range strings.Fields(c.no) {
+			if s.Match(p) {
+				t.Errorf("%q in %q: matches %q", c.globs, c.base, p)
+			}
+		}
+	}
+}
+
+func TestBadGlobs(t *testing.T) {
+	bad := []string{
+		"", "!", "/abs", "///abs", "..", "a/../b", "{a,..}/b", `\.\./x`, "a[", "a{b", `a\`, `a\/b`, ".git", "!.git/x", "sub/.git/HEAD", "//.bento/index",
+		strings.Repeat("{a,b}", 9), strings.Repeat("a", 4097), "a\x00b", "{a,{b,c}", "[]", "\xff", "[a/b]",
+	}
+	_, err := CompileSet("", append([]string{"fine"}, bad...))
+	list, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		t.Fatalf("CompileSet: %v, want a list", err)
+	}
+	var got []string
+	for i, e := range list.Unwrap() {
+		var ge *GlobError
+		if !errors.As(e, &ge) || ge.Index != i+1 || ge.Reason == "" {
+			t.Fatalf("error %d is %#v", i, e)
+		}
+		got = append(got, ge.Glob)
+	}
+	if diff := cmp.Diff(bad, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestPlainAndUnmatched(t *testing.T) {
+	s := compile(t, "d", "dist", "*.jar", "!x", "//top/", "gen/a")
+	plain := []string{}
+	for i := range 5 {
+		if p, ok := s.Plain(i); ok {
+			plain = append(plain, p)
+		}
+	}
+	if diff := cmp.Diff([]string{"d/dist", "d/gen/a"}, plain); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]int{1, 4}, s.Unmatched([]Entry{{Path: "d/dist/x"}, {Path: "top/y"}})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestGlobBombs holds that no glob is expensive.
+func TestGlobBombs(t *testing.T) {
+	start := time.Now()
+	deep := strings.Repeat("a/", 1000) + "b"
+	for _, glob := range []string{
+		strings.Repeat("**/", 1000) + "x",
+		strings.Repeat("**/a/", 500) + "x",
+		strings.Repeat("*a", 1000) + "x",
+		"**/" + strings.Repeat("*a", 1000) + "x",
+		strings.Repeat("{a,b}", 8) + strings.Repeat("{", 1000) + strings.Repeat("}", 1000),
+		strings.Repeat("{", 2000) + strings.Repeat("}", 2000),
+		strings.Repeat("{a,b}", 800),
+		strings.Repeat("{**/,a}", 8) + "x",
+	} {
+		s, err := CompileSet("", []string{glob})
+		if err != nil {
+			continue
+		}
+		s.Match(deep)
+		s.Match(strings.Repeat("a", 4000))
+		s.enters(deep)
+	}
+	if d := time.Since(start); d > 3*time.Second {
+		t.Errorf("took %v", d)
+	}
+}
+
+// naive is what a glob means, written as plainly as possible: the pattern as
+// components, tried in every way.
+func naive(pattern, path string) bool {
+	if from := strings.IndexByte(pattern, '{'); from >= 0 {
+		for _, choice := range strings.Split(pattern[from+1:strings.IndexByte(pattern, '}')], ",") {
+			if naive(pattern[:from]+choice+pattern[strings.IndexByte(pattern, '}')+1:], path) {
+				return true
+			}
+		}
+		return false
+	}
+	if strings.HasSuffix(pattern, "/") {
+		pattern += "**"
+	}
+	pattern = strings.Join(slices.DeleteFunc(strings.Split(pattern, "/"), func(p string) bool { return p == "" || p == "." }), "/")
+	if !strings.ContainsAny(pattern, "*?[") {
+		return pattern == "" || path == pattern || strings.HasPrefix(path, pattern+"/")
+	}
+	return naiveParts(strings.Split(pattern, "/"), strings.Split(path, "/"))
+}
+
+func naiveParts(pattern, path []string) bool {
+	switch {
+	case len(pattern) == 0:
+		return len(path) == 0
+	case pattern[0] == "**":
+		return naiveParts(pattern[1:], path) || len(path) > 0 && naiveParts(pattern, path[1:])
+	}
+	return len(path) > 0 && naivePart(pattern[0], path[0]) && naiveParts(pattern[1:], path[1:])
+}
+
+func naivePart(pattern, name string) bool {
+	if pattern == "" {
+		return name == ""
+	}
+	if pattern[0] == '*' {
+		return naivePart(pattern[1:], name) || name != "" && naivePart(pattern, name[1:])
+	}
+	if name == "" {
+		return false
+	}
+	if pattern[0] == '[' {
+		end := strings.IndexByte(pattern, ']')
+		class, not := strings.CutPrefix(pattern[1:end], "!")
+		return strings.Contains(class, name[:1]) != not && naivePart(pattern[end+1:], name[1:])
+	}
+	return (pattern[0] == '?' || pattern[0] == name[0]) && naivePart(pattern[1:], name[1:])
+}
+
+// TestMatchAgainstNaive compares Match, and the pruning of walks, with the naive
+// matcher.
+func TestMatchAgainstNaive(t *testing.T) {
+	token := rapid.SampledFrom([]string{"a", "b", ".", "*", "?", "**", "/", "/", "/", "[ab]", "[!a]", "{a,b}", "{a/b,*}", "{,a}", "ab", "*.a"})
+	name := rapid.StringMatching(`[ab.]{1,3}(/[ab.]{1,3}){0,3}`).Filter(func(p string) bool { return filepath.Clean("/"+p) == "/"+p })
+	rapid.Check(t, func(rt *rapid.T) {
+		pattern := strings.Join(rapid.SliceOfN(token, 1, 7).Draw(rt, "pattern"), "")
+		s, err := CompileSet("", []string{pattern})
+		if err != nil {
+			rt.Skip(err)
+		}
+		for _, p := range rapid.SliceOfN(name, 1, 10).Draw(rt, "paths") {
+			want := naive(pattern, p)
+			if got := s.Match(p); got != want {
+				rt.Fatalf("%q matches %q: %v, naive says %v", pattern, p, got, want)
+			}
+			for at := range ends(p) {
+				if want && at < len(p) && !prunes(s, p[:at]) {
+					rt.Fatalf("%q matches %q but %q is not entered", pattern, p, p[:at])
+				}
+			}
+		}
+	})
+}
+
+// prunes tells whether a walk gets below dir.
+func prunes(s *Set, dir string) bool {
+	return slices.ContainsFunc(s.roots, func(r string) bool { return inside(r, dir) }) || s.enters(dir)
+}
+
+// TestSetAgainstNaive holds that the last glob that matches decides.
+func TestSetAgainstNaive(t *testing.T) {
+	glob := rapid.SampledFrom([]string{"a", "a/b", "**", "*.a", "**/b", "a/**", "*/b", "**/*.a", "{a,b}/*", "b/"})
+	name := rapid.StringMatching(`(a|b|ab|x\.a)(/(a|b|x\.a)){0,2}`)
+	rapid.Check(t, func(rt *rapid.T) {
+		type one struct {
+			Not  bool
+			Glob string
+		}
+		var globs []string
+		list := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) one { return one{rapid.Bool().Draw(rt, "not"), glob.Draw(rt, "glob")} }), 1, 5).Draw(rt, "globs")
+		for _, g := range list {
+			globs = append(globs, map[bool]string{true: "!"}[g.Not]+g.Glob)
+		}
+		s := compile(t, "", globs...)
+		p := name.Draw(rt, "path")
+		want := false
+		for _, g := range list {
+			if naive(g.Glob, p) {
+				want = !g.Not
+			}
+		}
+		if got := s.Match(p); got != want {
+			rt.Fatalf("%q matches %q: %v, want %v", globs, p, got, want)
+		}
+	})
+}
+
+// FuzzGlob holds, for any bytes, that a glob is refused or matches as doublestar
+// says.
+func FuzzGlob(f *testing.F) {
+	for _, p := range []string{"a/**/b", "{a,b}*", "[a-c]/?", `\{x`, "**/*.go", "a{b,{c,d}}", "[{]", "{[,]}", "a**b", "*.*", "\xff*", "}", "]"} {
+		f.Add(p, "a/x/b.go")
+		f.Add(p, "\xffa")
+	}
+	f.Fuzz(func(t *testing.T, pattern, path string) {
+		s, err := CompileSet("", []string{pattern})
+		if err != nil || path == "" || filepath.Clean("/"+path) != "/"+path || len(path) > 200 || len(pattern) > 200 {
+			t.Skip("refused")
+		}
+		if strings.Contains(pattern, "\uFFFD") || strings.Contains(pattern, "*/**") || strings.Contains(pattern, "***") {
+			t.Skip("doublestar is wrong about these")
+		}
+		got := s.Match(path)
+		for i := range s.globs[0].arms {
+			a := &s.globs[0].arms[i]
+			whole := escape(a.prefix)
+			if a.shape != plain && whole != "" {
+				whole += "/"
+			}
+			if a.shape == plain {
+				whole = strings.TrimPrefix(whole+"/**", "/")
+			}
+			if want, err := doublestar.Match(whole+a.rest, path); err != nil || want != a.match(path) {
+				t.Errorf("%q, part %q of it, and %q: %v; doublestar says %v, %v", pattern, whole+a.rest, path, a.match(path), want, err)
+			}
+		}
+		if strings.ContainsAny(pattern, `!/\`) || strings.Contains(pattern, "..") || pattern == "." {
+			return // said in a way that doublestar does not know
+		}
+		if _, isPlain := s.Plain(0); isPlain || strings.ContainsAny(pattern, "{") {
+			return
+		}
+		if want, err := doublestar.Match(pattern, path); err != nil || got != want {
+			t.Errorf("%q and %q: %v; doublestar says %v, %v", pattern, path, got, want, err)
+		}
+	})
+}
+
+func escape(path string) string {
+	var b strings.Builder
+	for i := 0; i < len(path); i++ {
+		if strings.IndexByte(`*?[]{}\!^-,`, path[i]) >= 0 {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(path[i])
+	}
+	return b.String()
+}
+
+func selected(t *testing.T, tr *Tree, base string, globs ...string) []string {
+	t.Helper()
+	list, err := tr.Select(compile(t, base, globs...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths(list)
+}
+
+// TestSelectIgnored holds what a glob has to say to mean an ignored path.
+func TestSelectIgnored(t *testing.T) {
+	dir := newRepo(t)
+	write(t, dir, ".gitignore", "gen/\n.env\n*.tmp\n!keep.tmp\n")
+	for _, name := range []string{"d/gen/a.go", "d/gen/sub/b.go", "d/gen/.git/HEAD", "d/.env", "d/x.tmp", "d/src/y.tmp", "d/keep.tmp", "d/src/a.go", "d/deep/gen/c.go", ".bento/index"} {
+		write(t, dir, name, "")
+	}
+	symlink(t, dir, "d/gen/out", "../src")
+	symlink(t, dir, "d/through", "gen")
+	tr := walk(t, dir)
+	for _, c := range []struct{ globs, want string }{
+		{"**", "d/keep.tmp d/src/a.go d/through"},
+		{"**/*", "d/keep.tmp d/src/a.go d/through"},
+		{"gen", "d/gen/a.go d/gen/out d/gen/sub/b.go"},
+		{"gen/", "d/gen/a.go d/gen/out d/gen/sub/b.go"},
+		{"gen/**", "d/gen/a.go d/gen/out d/gen/sub/b.go"},
+		{"gen/*.go", "d/gen/a.go"},
+		{"gen/sub/*", "d/gen/sub/b.go"},
+		{"gen/** !gen/sub", "d/gen/a.go d/gen/out"},
+		{"gen/out/*", ""},
+		{"through/*", ""},
+		{"** gen/a.go", "d/gen/a.go d/keep.tmp d/src/a.go d/through"},
+		{".env *.tmp", "d/.env d/keep.tmp"},
+		{"x.tmp src/*.tmp", "d/x.tmp"},
+		{"**/gen/*", ""},
+		{"deep/gen/* //d/gen/a.go", "d/deep/gen/c.go d/gen/a.go"},
+		{"gen/none gen/none/x", ""},
+		{"src/a.go src/a.go", "d/src/a.go"},
+		{"!**", ""},
+	} {
+		got := selected(t, tr, "d", strings.Fields(c.globs)...)
+		if diff := cmp.Diff(strings.Fields(c.want), got, cmp.Transformer("", func(l []string) []string { return append([]string{}, l...) })); diff != "" {
+			t.Errorf("Select(%q) (-want +got):\n%s", c.globs, diff)
+		}
+	}
+	write(t, dir, "d/gen/new.go", "")
+	if got := selected(t, tr, "d", "gen/n*"); got != nil {
+		// Not looked at before, so that it is found; what was looked at is kept.
+		if diff := cmp.Diff([]string{"d/gen/new.go"}, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if got := selected(t, tr, "d", "gen/*.go"); len(got) != 1 {
+		t.Errorf("looked again without Refresh: %q", got)
+	}
+	if err := tr.Refresh(context.Background(), []string{"d"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := selected(t, tr, "d", "gen/*.go"); len(got) != 2 {
+		t.Errorf("not looked again after Refresh: %q", got)
+	}
+}
+
+// TestSelectTracked holds that an ignored directory with tracked files gives those
+// alone, and all of it when named.
+func TestSelectTracked(t *testing.T) {
+	needGit(t)
+	dir := newRepo(t)
+	write(t, dir, ".gitignore", "dist\n")
+	write(t, dir, "dist/kept", "")
+	write(t, dir, "dist/made", "")
+	runGit(t, dir, "add", "-f", "dist/kept")
+	tr := walk(t, dir)
+	for glob, want := range map[string][]string{
+		"**": {".gitignore", "dist/kept"}, "dist": {"dist/kept", "dist/made"}, "dist/*": {"dist/kept", "dist/made"}, "dist/made": {"dist/made"}, "d*/*": {"dist/kept"},
+	} {
+		if diff := cmp.Diff(want, selected(t, tr, "", glob)); diff != "" {
+			t.Errorf("Select(%q) (-want +got):\n%s", glob, diff)
+		}
+	}
+}
+
+func TestSelectUnreadable(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	dir := newRepo(t)
+	write(t, dir, ".gitignore", "gen\n")
+	write(t, dir, "gen/shut/a", "")
+	shut := filepath.Join(dir, "gen", "shut")
+	if err := os.Chmod(shut, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(shut, 0o755) })
+	if _, err := walk(t, dir).Select(compile(t, "", "gen/**")); !os.IsPermission(errors.Unwrap(err)) {
+		t.Errorf("Select: %v, want permission denied", err)
+	}
+}
+
+func TestExpand(t *testing.T) {
+	dir := newRepo(t)
+	write(t, dir, ".gitignore", "*\n")
+	for _, name := range []string{"d/dist/a.js", "d/dist/sub/b.js", "d/x.jar", "d/sub/y.jar", "top/z", "d/dist/.git/HEAD"} {
+		write(t, dir, name, "")
+	}
+	mkdir(t, dir, "d/dist/empty")
+	mkdir(t, dir, "d/hollow")
+	symlink(t, dir, "d/dist/link", "sub")
+	symlink(t, dir, "d/dangling", "nowhere")
+	symlink(t, dir, "d/dirlink", "dist")
+	for _, c := range []struct{ globs, want string }{
+		{"dist", "d/dist/a.js d/dist/empty/ d/dist/link@ d/dist/sub/b.js"},
+		{"dist/**", "d/dist/a.js d/dist/empty/ d/dist/link@ d/dist/sub/b.js"},
+		{"dist/*", "d/dist/a.js d/dist/empty/ d/dist/link@"},
+		{"dist/*.js", "d/dist/a.js"},
+		{"*.jar", "d/x.jar"},
+		{"**/*.jar //top", "d/sub/y.jar d/x.jar top/z"},
+		{"hollow dangling dirlink dirlink/a.js none", "d/dangling@ d/dirlink@ d/hollow/"},
+		{"dist/** !**/*.js", "d/dist/empty/ d/dist/link@"},
+		{"dist dist/sub", "d/dist/a.js d/dist/empty/ d/dist/link@ d/dist/sub/b.js"},
+	} {
+		list, err := Expand(dir, compile(t, "d", strings.Fields(c.globs)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range list {
+			got = append(got, e.Path+map[Kind]string{Dir: "/", Link: "@"}[e.Kind])
+		}
+		if diff := cmp.Diff(strings.Fields(c.want), got); diff != "" {
+			t.Errorf("Expand(%q) (-want +got):\n%s", c.globs, diff)
+		}
+	}
+	if _, err := Expand(filepath.Join(dir, "no"), compile(t, "", "a")); !os.IsNotExist(err) {
+		t.Errorf("Expand: %v", err)
+	}
+}
