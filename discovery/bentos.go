@@ -16,7 +16,7 @@ func (f *finder) fillBentos() {
 		out := Bento{Name: b.Name, Pos: b.Pos}
 		for _, g := range b.Dishes {
 			dishes := f.selected(g)
-			if len(dishes) == 0 {
+			if len(dishes) == 0 && g.Text != "" {
 				f.add(f.noSuchDish(b.Name, g))
 			}
 			for _, d := range dishes {

@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/tree"
@@ -27,6 +28,7 @@ func (f *finder) checkGlobs(d *config.Dish) {
 
 // compile makes the set of globs, or tells which are wrong and gives nil.
 func (f *finder) compile(base string, globs []config.Glob) *tree.Set {
+	globs = slices.DeleteFunc(slices.Clone(globs), func(g config.Glob) bool { return g.Text == "" })
 	texts := make([]string, len(globs))
 	for i, g := range globs {
 		texts[i] = g.Text

@@ -14,7 +14,8 @@ import (
 const maxGlob = 4096
 
 // Glob is a pattern as it was written, checked: "!" in front excludes, "//" in
-// front (behind a "!") anchors at the workspace root.
+// front (behind a "!") anchors at the workspace root. The Text of one that is wrong
+// is empty.
 type Glob struct {
 	Text string
 	Pos  Pos
@@ -31,6 +32,7 @@ func (g *Glob) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	if why == "" {
 		return nil
 	}
+	g.Text = "" // nobody is to stumble over it again
 	return []diagnostics.Diagnostic{v.Pos().Error(rule, "glob %q %s", s, why)}
 }
 

@@ -119,17 +119,20 @@ func giveDishOutputs(b *builder, d *discovery.Dish, tasks []*Task) {
 }
 
 func declared(globs []config.Glob, anchor string) []Output {
-	outputs := make([]Output, len(globs))
-	for i, g := range globs {
-		outputs[i] = Output{Glob: anchor + g.Text, Declared: true}
+	outputs := make([]Output, 0, len(globs))
+	for _, text := range globTexts(globs) {
+		outputs = append(outputs, Output{Glob: anchor + text, Declared: true})
 	}
 	return outputs
 }
 
+// globTexts gives the globs as texts, less those that were found to be wrong.
 func globTexts(globs []config.Glob) []string {
-	texts := make([]string, len(globs))
-	for i, g := range globs {
-		texts[i] = g.Text
+	texts := make([]string, 0, len(globs))
+	for _, g := range globs {
+		if g.Text != "" {
+			texts = append(texts, g.Text)
+		}
 	}
 	return texts
 }

@@ -61,12 +61,6 @@ type Output struct {
 	Declared bool
 }
 
-// Plain tells whether the output is a path without wildcards, which the task has
-// to make.
-func (o Output) Plain() bool {
-	return o.Declared && !strings.ContainsAny(o.Glob, `*?[{\`) && !strings.HasSuffix(o.Glob, "/")
-}
-
 // Task is one command of one dish, with everything that dish.toml, the adapter's
 // recipe and the request say about it.
 type Task struct {

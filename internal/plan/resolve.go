@@ -48,9 +48,7 @@ func fromRecipe(d *discovery.Dish, recipe adapters.Task) *Task {
 		t.Outputs = append(t.Outputs, Output{Glob: o})
 	}
 	if d.Config != nil {
-		for _, g := range d.Config.Inputs {
-			t.Inputs = append(t.Inputs, g.Text)
-		}
+		t.Inputs = append(t.Inputs, globTexts(d.Config.Inputs)...)
 	}
 	for _, dep := range recipe.DependsOn {
 		t.wants = append(t.wants, want{text: dep})

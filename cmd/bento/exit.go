@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run"
+)
+
+// The exit codes.
+const (
+	exitOK          = 0
+	exitTask        = 1   // a task or an install failed
+	exitInput       = 2   // the user's input is wrong; nothing was run
+	exitFault       = 3   // bento, a plugin or the machine is at fault
+	exitInterrupted = 130 // Ctrl-C
+)
+
+// usageError is a problem of the command line.
+func usageError(message, hint string) error {
+	if hint == "" {
+		hint = "see bento --help"
+	}
+	return diagnostics.Problems{{
+		Severity: diagnostics.Error, Rule: "usage", Message: message, Hint: hint, Source: diagnostics.Source,
+	}}
+}
+
+// exit tells about err, if there is one, and gives the exit code.
+func (s *session) exit(ctx context.Context, err error) int {
+	if err == nil {
+		return s.outcome
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return exitInterrupted
+	}
+	var problems diagnostics.Problems
+	var missing *adapters.MissingTool
+	if errors.As(err, &missing) {
+		err = diagnostics.Problems{{
+			Severity: diagnostics.Error, Rule: "missing_tool", Message: missing.Error(), Hint: missing.Hint, Source: diagnostics.Source,
+		}}
+	}
+	report.WriteError(s.err, s.style, err)
+	if s.flags.json {
+		if werr := report.Write(s.out, report.NewError(err)); werr != nil {
+			return exitFault
+		}
+	}
+	if errors.As(err, &problems) {
+		return exitInput
+	}
+	return exitFault
+}
+
+// exitOf gives the exit code of a run.
+func exitOf(r *run.Report) int {
+	code := exitOK
+	if r.Interrupted {
+		return exitInterrupted
+	}
+	for _, res := range r.Results {
+		if res.Outcome != run.Failed {
+			continue
+		}
+		if res.Failure != nil {
+			return exitFault
+		}
+		code = exitTask
+	}
+	for _, i := range r.Installs {
+		if i.Err != nil {
+			code = max(code, exitOfInstall(i.Err))
+		}
+	}
+	return code
+}
+
+// exitOfInstall tells an install that failed from an adapter that did.
+func exitOfInstall(err error) int {
+	var failure *adapters.Failure
+	if errors.As(err, &failure) {
+		return exitFault
+	}
+	return exitTask
+}

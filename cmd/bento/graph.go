@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/report"
+)
+
+func graphCommand(s *session) *cobra.Command {
+	req, format := plan.Request{}, "text"
+	cmd := &cobra.Command{
+		Use: "graph [TARGET…]", GroupID: "ask",
+		Short:   "Print how dishes and tasks depend on each other",
+		Example: "  bento graph\n  bento graph --format dot | dot -Tsvg -o graph.svg",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req.Targets = args
+			return s.graph(cmd.Context(), req, format)
+		},
+	}
+	addSelection(cmd, &req)
+	cmd.Flags().StringVar(&format, "format", format, "`FORMAT` to print: text, dot, json")
+	return cmd
+}
+
+func (s *session) graph(ctx context.Context, req plan.Request, format string) error {
+	formats := []string{"text", "dot", "json"}
+	if !slices.Contains(formats, format) {
+		return usageError("--format "+format+" is not known", diagnostics.Suggest(format, formats))
+	}
+	w, err := s.open(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	p, err := s.plan(w, req)
+	if err != nil {
+		return err
+	}
+	doc := report.NewGraph(p)
+	switch {
+	case s.flags.json || format == "json":
+		return report.Write(s.out, doc)
+	case format == "dot":
+		report.WriteDot(s.out, doc)
+	default:
+		report.WriteGraph(s.out, s.style, doc)
+	}
+	return nil
+}

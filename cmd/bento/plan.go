@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run"
+)
+
+func planCommand(s *session) *cobra.Command {
+	var req plan.Request
+	cmd := &cobra.Command{
+		Use: "plan [TARGET…]", GroupID: "ask",
+		Short:   "Say what bento ci would run, and why",
+		Long:    "Say what bento ci would run in every dish, or in those of TARGET (the name of a\ndish or a bento, or a path): hit or miss, and the reason. Nothing is executed.",
+		Example: "  bento plan\n  bento plan api --json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req.Targets = args
+			return s.printPlan(cmd.Context(), req)
+		},
+	}
+	addSelection(cmd, &req)
+	return cmd
+}
+
+// printPlan prints a plan. Errors of single dishes do not hide the others: they
+// are told with the plan, and in the exit code.
+func (s *session) printPlan(ctx context.Context, req plan.Request) error {
+	w, err := s.open(ctx, s.lines())
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	req.Dir = w.dir
+	p, problems := plan.Build(w.Workspace, req)
+	problems = diagnostics.Sorted(append(w.problems, problems...))
+	if p == nil {
+		return diagnostics.AsError(problems)
+	}
+	ev, err := run.Evaluate(ctx, w.env, p, s.flags.noCache)
+	if err != nil {
+		return err
+	}
+	ev.Save()
+	problems = diagnostics.Sorted(append(problems, ev.Problems...))
+	report.WriteProblems(s.err, s.style, problems)
+	if len(diagnostics.Errors(problems)) > 0 {
+		s.outcome = exitInput
+	}
+	doc := report.NewPlan(p, ev, problems)
+	if s.flags.json {
+		return report.Write(s.out, doc)
+	}
+	report.WritePlan(s.out, s.style, doc)
+	return nil
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/plugin/adapter"
+)
+
+func pluginCommand(s *session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "plugin", GroupID: "ask",
+		Short: "Look at the adapters that are found on PATH",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use: "list", Short: "List everything on PATH that may be an adapter, with its status",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.pluginList(cmd.Context()) },
+	})
+	return cmd
+}
+
+// pluginList starts every plugin and says how that went. It needs a workspace only
+// for what its bento.toml forbids.
+func (s *session) pluginList(ctx context.Context) error {
+	root, _, err := s.root()
+	if err != nil {
+		return err
+	}
+	cfg, problems := config.Load(root)
+	candidates, more := discovery.Adapters(s.environ.Get("PATH"), cfg)
+	set, err := s.startPlugins(ctx, candidates, cfg, state.Open(root), builtin.All(s.environ))
+	if err != nil {
+		return err
+	}
+	defer set.Close()
+	report.WriteProblems(s.err, s.style, append(problems, more...))
+	doc := report.NewPlugins(rows(set))
+	if s.flags.json {
+		return report.Write(s.out, doc)
+	}
+	report.WritePlugins(s.out, s.style, doc)
+	return nil
+}
+
+func rows(set *adapter.Set) []report.Plugin {
+	list := []report.Plugin{}
+	for _, p := range set.Status() {
+		list = append(list, report.Plugin{
+			ID: p.ID, Path: p.Path, Contract: p.Contract, Status: p.Status, Code: string(p.Code), Message: p.Message,
+			DisplayName: p.DisplayName, Identity: p.Identity, HandshakeMS: float64(p.Handshake.Microseconds()) / 1000,
+		})
+	}
+	return list
+}

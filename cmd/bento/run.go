@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run"
+)
+
+// runCommands are the commands that run tasks.
+func runCommands(s *session) []*cobra.Command {
+	commands := []*cobra.Command{runCommand(s), ciCommand(s), installCommand(s)}
+	for _, task := range plan.Lifecycle() {
+		commands = append(commands, lifecycleCommand(s, task))
+	}
+	return commands
+}
+
+func runCommand(s *session) *cobra.Command {
+	var req plan.Request
+	cmd := &cobra.Command{
+		Use: "run TASK… [-- ARGS…]", GroupID: "run",
+		Short:   "Run tasks by name, what they depend on first",
+		Long:    "Run tasks by name, what they depend on first. A TASK is a name, meant for every\nselected dish that has it, or dish:task. ARGS are appended to the command of\nthe named tasks.",
+		Example: "  bento run build test\n  bento run web:dev -- --port 8080\n  bento run test --dish api --dish web",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if at := cmd.ArgsLenAtDash(); at >= 0 {
+				args, req.Args = args[:at], args[at:]
+			}
+			if len(args) == 0 {
+				return usageError("bento run needs the name of a task", "say bento run build, or bento ci for everything")
+			}
+			req.Tasks = args
+			return s.run(cmd.Context(), req)
+		},
+	}
+	addSelection(cmd, &req)
+	return cmd
+}
+
+func addSelection(cmd *cobra.Command, req *plan.Request) {
+	cmd.Flags().StringArrayVar(&req.Dishes, "dish", nil, "only the dish `NAME` (repeatable)")
+	cmd.Flags().StringArrayVar(&req.Bentos, "bento", nil, "only the dishes of the bento `NAME` (repeatable)")
+}
+
+func lifecycleCommand(s *session, task string) *cobra.Command {
+	req := plan.Request{Tasks: []string{task}}
+	cmd := &cobra.Command{
+		Use: task + " [TARGET…] [-- ARGS…]", GroupID: "run",
+		Short:   "Run " + task + " in every dish, or in those of TARGET",
+		Long:    "Run " + task + " in every dish, or in those of TARGET: the name of a dish or a bento,\nor a path. What they depend on runs first.",
+		Example: "  bento " + task + "\n  bento " + task + " api\n  bento " + task + " services/",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if at := cmd.ArgsLenAtDash(); at >= 0 {
+				args, req.Args = args[:at], args[at:]
+			}
+			req.Targets = args
+			return s.run(cmd.Context(), req)
+		},
+	}
+	addSelection(cmd, &req)
+	return cmd
+}
+
+func ciCommand(s *session) *cobra.Command {
+	var req plan.Request
+	cmd := &cobra.Command{
+		Use: "ci", GroupID: "run",
+		Short: "Run everything: build, check, lint, test, and tasks that say ci = true",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context(), req) },
+	}
+	addSelection(cmd, &req)
+	return cmd
+}
+
+// run plans and runs a request.
+func (s *session) run(ctx context.Context, req plan.Request) error {
+	lines := s.lines()
+	w, err := s.open(ctx, lines)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	lines.Store = w.env.Store
+	p, err := s.plan(w, req)
+	if err != nil {
+		return err
+	}
+	r, err := run.Run(ctx, w.env, p, run.Options{
+		Workers: s.workers(w.Config), KeepGoing: s.flags.keepGoing || !w.Config.Defaults.FailFast,
+		Force: s.flags.noCache, SkipInstall: s.flags.skipInstall, ForceInstall: s.flags.forceInstall, Output: lines.Live(),
+	})
+	if err != nil {
+		return err
+	}
+	s.outcome = exitOf(r)
+	doc := report.NewRun(r)
+	doc.Schema = report.Schema(s.command)
+	doc.Warnings = append(doc.Warnings, w.problems...)
+	if s.flags.reportFile != "" {
+		if err := report.WriteFile(s.flags.reportFile, doc); err != nil {
+			return err
+		}
+	}
+	if s.flags.json {
+		return report.Write(s.out, doc)
+	}
+	return nil
+}
+
+// lines gives the reporter for people. With --json stdout is for the document.
+func (s *session) lines() *report.Lines {
+	var out io.Writer = s.out
+	if s.flags.json {
+		out = s.err
+	}
+	return &report.Lines{
+		Out: out, Err: s.err, Mode: report.Mode(s.flags.output), Style: s.style, Verbose: s.flags.verbose,
+	}
+}
+
+// plan makes a plan; problems of the workspace or the request that are errors end
+// the command, warnings are said.
+func (s *session) plan(w *workspace, req plan.Request) (*plan.Plan, error) {
+	if err := diagnostics.AsError(w.problems); err != nil {
+		return nil, err
+	}
+	req.Dir = w.dir
+	p, problems := plan.Build(w.Workspace, req)
+	w.problems = diagnostics.Sorted(append(w.problems, problems...))
+	if err := diagnostics.AsError(w.problems); err != nil {
+		return nil, err
+	}
+	report.WriteProblems(s.err, s.style, w.problems)
+	return p, nil
+}
+
+func installCommand(s *session) *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use: "install [TARGET…]", GroupID: "run",
+		Short: "Install the dependencies of dishes, where they are not up to date",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.install(cmd.Context(), args, force || s.flags.forceInstall)
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "also where they are up to date")
+	return cmd
+}
+
+func (s *session) install(ctx context.Context, targets []string, force bool) error {
+	lines := s.lines()
+	lines.Verbose = true
+	w, err := s.open(ctx, lines)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	p, err := s.plan(w, plan.Request{Targets: targets})
+	if err != nil {
+		return err
+	}
+	installs, err := run.InstallAll(ctx, w.env, w.Tree, p.Dishes, force)
+	if err != nil {
+		return err
+	}
+	for _, i := range installs {
+		if i.Err != nil {
+			report.WriteError(s.err, s.style, i.Err)
+			s.outcome = max(s.outcome, exitOfInstall(i.Err))
+		}
+	}
+	if s.flags.json {
+		return report.Write(s.out, report.NewInstall(installs))
+	}
+	if len(installs) == 0 {
+		_, err = io.WriteString(s.out, "everything is installed\n")
+	}
+	return err
+}
+
+// splitTask takes "dish:task" apart.
+func splitTask(id string) (dish, task string, ok bool) {
+	dish, task, ok = strings.Cut(id, ":")
+	return dish, task, ok && dish != "" && task != ""
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"bento": func() { os.Exit(bento()) },
+	})
+}
+
+// TestScript runs the scripts of testdata/script: one behaviour each.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup:               setup,
+		Condition:           condition,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code":         exitsWith,
+			"json":         jsonPath,
+			"signal":       signalled,
+			"nothing-left": nothingLeft,
+		},
+	})
+}
+
+// setup gives a script a cache and a home of its own, and the caches of the tools
+// from the machine, so that they need not be filled again for every script.
+func setup(env *testscript.Env) error {
+	for _, name := range []string{"home", "cache"} {
+		if err := os.MkdirAll(filepath.Join(env.WorkDir, name), 0o755); err != nil {
+			return err
+		}
+	}
+	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+	env.Setenv("BENTO_CACHE_DIR", filepath.Join(env.WorkDir, "cache"))
+	env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	for _, name := range passed {
+		if value, ok := os.LookupEnv(name); ok {
+			env.Setenv(name, value)
+		}
+	}
+	for name, dir := range toolHomes() {
+		if os.Getenv(name) == "" {
+			env.Setenv(name, dir)
+		}
+	}
+	return nil
+}
+
+// passed are variables that tell tools where to fetch from on this machine.
+var passed = []string{
+	"GOPROXY", "GOSUMDB", "GONOSUMDB", "GOFLAGS", "GOCACHE", "GOMODCACHE", "CARGO_HOME", "RUSTUP_HOME", "PIP_INDEX_URL",
+	"PIP_CERT", "PIP_FIND_LINKS", "PIP_DISABLE_PIP_VERSION_CHECK", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "PYENV_ROOT", "NPM_CONFIG_USERCONFIG",
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+}
+
+// toolHomes gives where tools keep things below the real home.
+func toolHomes() map[string]string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil
+	}
+	return map[string]string{
+		"GOCACHE":               filepath.Join(home, ".cache", "go-build"),
+		"GOMODCACHE":            filepath.Join(home, "go", "pkg", "mod"),
+		"CARGO_HOME":            filepath.Join(home, ".cargo"),
+		"RUSTUP_HOME":           filepath.Join(home, ".rustup"),
+		"npm_config_cache":      filepath.Join(home, ".npm"),
+		"NPM_CONFIG_USERCONFIG": filepath.Join(home, ".npmrc"),
+		"PIP_CACHE_DIR":         filepath.Join(home, ".cache", "pip"),
+		"PIP_CONFIG_FILE":       filepath.Join(home, ".config", "pip", "pip.conf"),
+	}
+}
+
+// condition knows [tool:NAME]: the tool is there. Where all tools are required,
+// one that is missing fails the script in place of skipping it.
+func condition(cond string) (bool, error) {
+	tool, ok := strings.CutPrefix(cond, "tool:")
+	if !ok {
+		return false, os.ErrInvalid
+	}
+	if os.Getenv("BENTO_REQUIRE_TOOLS") != "" {
+		return true, nil
+	}
+	_, err := exec.LookPath(tool)
+	return err == nil, nil
+}
+
+// exitsWith runs "code N COMMAND…" and wants the exit code N.
+func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N COMMAND…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	if exit, ok := asExit(err); ok {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+func asExit(err error) (*exec.ExitError, bool) {
+	exit, ok := err.(*exec.ExitError)
+	return exit, ok
+}
+
+// jsonPath runs "json FILE PATH VALUE": the value at a path such as
+// bentos.0.dishes.1.name, or with # its length. VALUE may be left out.
+func jsonPath(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: json FILE PATH [VALUE]")
+	}
+	got, err := lookup(bytes.TrimSpace([]byte(ts.ReadFile(args[0]))), args[1])
+	switch {
+	case len(args) == 2 && neg == (err == nil):
+		ts.Fatalf("%s: %q, %v", args[1], got, err)
+	case len(args) > 2 && (err != nil || (got == args[2]) == neg):
+		ts.Fatalf("%s is %q (%v), want %q", args[1], got, err, args[2])
+	}
+}

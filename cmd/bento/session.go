@@ -1,0 +1,272 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/term"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/fingerprint"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree"
+	"github.com/bentobuild/bento/plugin/adapter"
+	"github.com/bentobuild/bento/plugin/host"
+)
+
+// flags are those that every command has.
+type flags struct {
+	dir                       string
+	json, noCache, verbose    bool
+	color, output, reportFile string
+	jobs                      int
+	keepGoing                 bool
+	skipInstall, forceInstall bool
+}
+
+func (f *flags) add(set *pflag.FlagSet) {
+	set.StringVarP(&f.dir, "workspace", "C", "", "start looking for the workspace in `DIR`")
+	set.BoolVar(&f.json, "json", false, "print one JSON document")
+	set.BoolVar(&f.noCache, "no-cache", false, "look nothing up in the cache; results are still stored")
+	set.BoolVarP(&f.verbose, "verbose", "v", false, "say more on stderr")
+	set.StringVar(&f.color, "color", "auto", "`WHEN` to use colour: auto, always, never")
+	set.StringVar(&f.output, "output", string(report.Grouped), "`MODE` of task output: "+strings.Join(report.Modes(), ", "))
+	set.StringVar(&f.reportFile, "report-file", "", "also write the JSON document of a run to `FILE`")
+	set.IntVarP(&f.jobs, "jobs", "j", 0, "run `N` tasks at once (default: defaults.parallelism, else one a CPU)")
+	set.BoolVar(&f.keepGoing, "keep-going", false, "after a failure go on with what does not depend on it")
+	set.BoolVar(&f.skipInstall, "skip-install", false, "install no dependencies")
+	set.BoolVar(&f.forceInstall, "force-install", false, "install dependencies even when they are up to date")
+}
+
+// session is one invocation.
+type session struct {
+	process
+	flags flags
+	style report.Style
+	// command is the name of the command that runs, for documents.
+	command string
+	// outcome is the exit code of a command that ended without an error.
+	outcome int
+}
+
+// check looks at the flags that no command can work with.
+func (s *session) check(cmd *cobra.Command) error {
+	s.command = cmd.Name()
+	s.style.Color = s.wantsColor()
+	for flag, set := range map[string]struct {
+		value string
+		known []string
+	}{
+		"output": {s.flags.output, report.Modes()},
+		"color":  {s.flags.color, []string{"auto", "always", "never"}},
+	} {
+		if !slices.Contains(set.known, set.value) {
+			return usageError(fmt.Sprintf("--%s %q is not known", flag, set.value), diagnostics.Suggest(set.value, set.known))
+		}
+	}
+	if cmd.Flags().Changed("jobs") && s.flags.jobs < 1 {
+		return usageError(fmt.Sprintf("--jobs %d makes no sense", s.flags.jobs), "give the number of tasks to run at once, 1 or more")
+	}
+	return nil
+}
+
+func (s *session) wantsColor() bool {
+	if s.flags.color != "auto" {
+		return s.flags.color == "always"
+	}
+	if _, no := s.environ.Lookup("NO_COLOR"); no {
+		return false
+	}
+	out, ok := s.out.(*os.File)
+	return ok && term.IsTerminal(int(out.Fd())) && s.environ.Get("TERM") != "dumb"
+}
+
+// workspace is an opened workspace: its dishes, and all that is needed to evaluate
+// and run their tasks.
+type workspace struct {
+	*discovery.Workspace
+	env      *run.Env
+	plugins  *adapter.Set
+	problems []diagnostics.Diagnostic
+	dir      string // where the user is, relative to the root
+}
+
+// close ends the plugins.
+func (w *workspace) close() { w.plugins.Close() }
+
+// open finds the workspace and what is in it. Problems of the user's files are in
+// the result; the error is what leaves nothing to look at.
+func (s *session) open(ctx context.Context, reporter run.Reporter) (*workspace, error) {
+	root, cwd, err := s.root()
+	if err != nil {
+		return nil, err
+	}
+	cfg, problems := config.Load(root)
+	st := state.Open(root)
+	candidates, more := discovery.Adapters(s.environ.Get("PATH"), cfg)
+	problems = append(problems, more...)
+
+	own := builtin.All(s.environ)
+	files, plugins, err := s.walk(ctx, root, st, func() (*adapter.Set, error) {
+		return s.startPlugins(ctx, candidates, cfg, st, own)
+	})
+	if err != nil {
+		return nil, err
+	}
+	problems = append(problems, plugins.Warnings()...)
+	s.sayLoaded(plugins)
+
+	registry := adapters.NewRegistry(append(own, plugins.Adapters()...)...)
+	ws, more := discovery.Find(ctx, discovery.Options{
+		Tree: files, Config: cfg, Registry: registry, Candidates: candidates, Failures: plugins.Failures(),
+	})
+	problems = append(problems, more...)
+	problems = append(problems, ofDishes(ws, files.Problems())...)
+	w := &workspace{Workspace: ws, plugins: plugins, problems: diagnostics.Sorted(problems)}
+	if rel, err := filepath.Rel(root, cwd); err == nil && filepath.IsLocal(rel) {
+		w.dir = filepath.ToSlash(rel)
+	}
+	w.env = &run.Env{
+		Root: root, State: st, Environ: s.environ, Inherit: cfg.Defaults.InheritEnv,
+		Store: s.openCache(cfg), Toolchains: fingerprint.OpenToolchains(st), Reporter: reporter,
+	}
+	return w, nil
+}
+
+// root finds the workspace, and the current directory without links.
+func (s *session) root() (root, cwd string, err error) {
+	if cwd, err = os.Getwd(); err != nil {
+		return "", "", err
+	}
+	if cwd, err = filepath.EvalSymlinks(cwd); err != nil {
+		return "", "", err
+	}
+	root, err = discovery.FindRoot(discovery.RootOptions{
+		Dir: s.flags.dir, Env: s.environ.Get("BENTO_WORKSPACE_ROOT"), Cwd: cwd,
+	})
+	return root, cwd, err
+}
+
+// ofDishes gives those problems of the walk that are somebody's concern: what
+// cannot be read outside of every dish is no input of any. Of a file it is told
+// when the file is an input.
+func ofDishes(ws *discovery.Workspace, problems []diagnostics.Diagnostic) []diagnostics.Diagnostic {
+	return slices.DeleteFunc(problems, func(d diagnostics.Diagnostic) bool {
+		return d.Severity == diagnostics.Error && (d.Rule == tree.RuleSpecial || ws.Owner(d.File) == nil)
+	})
+}
+
+// walk reads the workspace while the plugins start.
+func (s *session) walk(ctx context.Context, root string, st *state.Dir, start func() (*adapter.Set, error)) (*tree.Tree, *adapter.Set, error) {
+	var plugins *adapter.Set
+	var files *tree.Tree
+	var g errgroup.Group
+	g.Go(func() (err error) {
+		plugins, err = start()
+		return err
+	})
+	g.Go(func() (err error) {
+		files, err = tree.Walk(ctx, root, &tree.Options{State: st})
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		if plugins != nil {
+			plugins.Close()
+		}
+		return nil, nil, err
+	}
+	return files, plugins, nil
+}
+
+func (s *session) startPlugins(ctx context.Context, candidates []adapters.Candidate, cfg *config.Workspace, st *state.Dir, own []adapters.Adapter) (*adapter.Set, error) {
+	ids := make([]string, len(own))
+	for i, a := range own {
+		ids[i] = a.Manifest().AdapterID
+	}
+	pass := make(map[string][]string, len(cfg.Plugins.ByID))
+	for id, p := range cfg.Plugins.ByID {
+		pass[id] = p.PassEnv
+	}
+	return adapter.Start(ctx, candidates, adapter.Options{
+		Env: s.environ, PassEnv: pass, Version: version(), Stderr: s.err, Builtin: ids, Digests: host.NewDigests(st),
+	})
+}
+
+// sayLoaded names the plugins that were loaded, for those who ask.
+func (s *session) sayLoaded(set *adapter.Set) {
+	if !s.flags.verbose {
+		return
+	}
+	for _, p := range set.Status() {
+		if p.Status == adapter.Loaded || p.Status == adapter.Shadowed {
+			fmt.Fprintf(s.err, "bento: loaded plugin: %s from %s\n", p.ID, p.Path)
+		}
+	}
+}
+
+// openCache opens the cache. One that cannot be used is a warning: then every task
+// runs and nothing is stored.
+func (s *session) openCache(cfg *config.Workspace) cache.Store {
+	dir, err := cacheDir(cfg, s.environ)
+	if err == nil {
+		var disk *cache.Disk
+		if disk, err = cache.Open(dir, &cache.Options{Warn: func(err error) { s.warn("cache_damaged", err.Error(), "") }}); err == nil {
+			return disk
+		}
+	}
+	s.warn("cache_unusable", "the cache cannot be used: "+err.Error(), "see cache.dir in bento.toml and $BENTO_CACHE_DIR; the build goes on without")
+	return cache.Nothing{}
+}
+
+// cacheDir gives the directory of the cache.
+func cacheDir(cfg *config.Workspace, env adapters.Environ) (string, error) {
+	if dir := cfg.Cache.Dir; dir != "" {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(cfg.Root, dir)
+		}
+		return dir, nil
+	}
+	if dir := env.Get("BENTO_CACHE_DIR"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	if dir := env.Get("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "bento"), nil
+	}
+	home := env.Get("HOME")
+	if !filepath.IsAbs(home) {
+		return "", fmt.Errorf("neither BENTO_CACHE_DIR, XDG_CACHE_HOME nor HOME says where it is")
+	}
+	return filepath.Join(home, ".cache", "bento"), nil
+}
+
+func (s *session) warn(code, message, hint string) {
+	report.WriteProblems(s.err, s.style, []diagnostics.Diagnostic{{
+		Severity: diagnostics.Warning, Rule: code, Message: message, Hint: hint, Source: diagnostics.Source,
+	}})
+}
+
+// workers gives how many tasks run at once.
+func (s *session) workers(cfg *config.Workspace) int {
+	switch {
+	case s.flags.jobs > 0:
+		return s.flags.jobs
+	case cfg.Defaults.Parallelism > 0:
+		return cfg.Defaults.Parallelism
+	}
+	return runtime.GOMAXPROCS(0)
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+// signalled runs "signal SIG FIFO CODE COMMAND…": starts the command, waits until
+// something of it writes to the FIFO, sends the signal, and wants the exit code.
+func signalled(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 4 {
+		ts.Fatalf("usage: signal SIG FIFO CODE COMMAND…")
+	}
+	sig := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}[args[0]]
+	fifo := ts.MkAbs(args[1])
+	want, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	ts.Check(syscall.Mkfifo(fifo, 0o600))
+	program, err := lookPath(ts.Getenv("PATH"), args[3])
+	ts.Check(err)
+	var out bytes.Buffer
+	cmd := exec.Command(program, args[4:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), &out, &out
+	cmd.Env = append(environ(ts), "LC_BENTO_MARK="+ts.Getenv("WORK"))
+	ts.Check(cmd.Start())
+	started := make(chan error, 1)
+	go func() {
+		f, err := os.Open(fifo) // until somebody writes
+		if err == nil {
+			f.Close()
+		}
+		started <- err
+	}()
+	select {
+	case err := <-started:
+		ts.Check(err)
+	case <-time.After(time.Minute):
+		ts.Fatalf("nothing wrote to %s:\n%s", fifo, out.String())
+	}
+	ts.Check(cmd.Process.Signal(sig))
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	if got := cmd.ProcessState.ExitCode(); got != want && !(errors.As(err, &exit) && want < 0) {
+		ts.Fatalf("exit code %d, want %d:\n%s", got, want, out.String())
+	}
+	ts.Logf("%s", out.String())
+}
+
+func lookPath(path, name string) (string, error) {
+	return adapters.Environ{"PATH=" + path}.LookPath(name)
+}
+
+// environ gives the environment of a script.
+func environ(ts *testscript.TestScript) []string {
+	env := os.Environ()
+	for _, name := range slices.Concat(passed, []string{"HOME", "PATH", "BENTO_CACHE_DIR", "WORK", "TMPDIR", "NAMED"}) {
+		if v := ts.Getenv(name); v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// nothingLeft wants that no process that "signal" started is there any more. The
+// kernel may take a moment to end the children of a process that was killed.
+func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
+	mark := []byte("LC_BENTO_MARK=" + ts.Getenv("WORK"))
+	var left []string
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if left = marked(mark); len(left) == 0 {
+			return
+		}
+	}
+	ts.Fatalf("left running: %s", strings.Join(left, ", "))
+}
+
+func marked(mark []byte) (left []string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, f := range files {
+		if env, err := os.ReadFile(f); err == nil && bytes.Contains(env, mark) {
+			line, _ := os.ReadFile(filepath.Join(filepath.Dir(f), "cmdline"))
+			left = append(left, f+" "+string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
+		}
+	}
+	return left
+}

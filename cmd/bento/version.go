@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/report"
+)
+
+// release is the version of a build that knows no better.
+const release = "0.1.0-dev"
+
+// version gives the version of bento.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return release
+}
+
+func versionCommand(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", GroupID: "ask",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if !s.flags.json {
+				_, err := fmt.Fprintf(s.out, "bento %s\n", version())
+				return err
+			}
+			return report.Write(s.out, struct {
+				Schema          string `json:"schema"`
+				Version         string `json:"version"`
+				Go              string `json:"go"`
+				Platform        string `json:"platform"`
+				ProtocolVersion int    `json:"protocol_version"`
+			}{report.Schema("version"), version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, adapters.ProtocolVersion})
+		},
+	}
+}
+
+func completionCommand() *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		Use: "completion SHELL", GroupID: "ask",
+		Short:     "Print the completion script of a shell: bash, zsh, fish, powershell",
+		Example:   "  source <(bento completion bash)\n  bento completion fish > ~/.config/fish/completions/bento.fish",
+		ValidArgs: shells,
+		Args:      exactly(1, "bento completion needs one of bash, zsh, fish, powershell"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root, out := cmd.Root(), cmd.OutOrStdout()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(out, true)
+			case "zsh":
+				return root.GenZshCompletion(out)
+			case "fish":
+				return root.GenFishCompletion(out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(out)
+			}
+			return usageError(fmt.Sprintf("no completion for shell %q", args[0]), "known: bash, zsh, fish, powershell")
+		},
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run"
+)
+
+func whyCommand(s *session) *cobra.Command {
+	var diff string
+	var all bool
+	cmd := &cobra.Command{
+		Use: "why DISH:TASK|KEY", GroupID: "ask",
+		Short:   "Say what a key is made of, and what changed since the last good run",
+		Example: "  bento why api:build\n  bento why api:build --all\n  bento why 1f0c… --diff 9a2b…",
+		Args:    exactly(1, "bento why needs one DISH:TASK or KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var other cache.Key
+			if diff != "" {
+				var err error
+				if other, err = cache.ParseKey(diff); err != nil {
+					return usageError(fmt.Sprintf("--diff %q is no key", diff), "a key is 64 hexadecimal digits, as bento plan --json prints them")
+				}
+			}
+			doc, err := s.why(cmd.Context(), args[0], other)
+			if err != nil {
+				return err
+			}
+			if s.flags.json {
+				return report.Write(s.out, doc)
+			}
+			report.WriteWhy(s.out, s.style, doc, all)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&diff, "diff", "", "compare with `KEY` in place of the last good run")
+	cmd.Flags().BoolVar(&all, "all", false, "print every ingredient and every input file")
+	return cmd
+}
+
+// why explains a task of the workspace, or a key of the cache.
+func (s *session) why(ctx context.Context, target string, other cache.Key) (report.Why, error) {
+	w, err := s.open(ctx, s.lines())
+	if err != nil {
+		return report.Why{}, err
+	}
+	defer w.close()
+	if key, err := cache.ParseKey(target); err == nil {
+		x, err := run.Explain(w.env.Store, key, other)
+		if errors.Is(err, cache.ErrMiss) {
+			err = notFound("why_no_cache_entry", fmt.Sprintf("the cache has no entry for key %s", target), "")
+		}
+		return report.NewWhy(nil, x), err
+	}
+	if _, _, ok := splitTask(target); !ok {
+		return report.Why{}, notFound("why_invalid_target", fmt.Sprintf("%q is neither DISH:TASK nor a key", target), "bento plan names the dishes and their tasks")
+	}
+	p, err := s.plan(w, plan.Request{Tasks: []string{target}})
+	if err != nil {
+		return report.Why{}, err
+	}
+	ev, err := run.Evaluate(ctx, w.env, p, s.flags.noCache)
+	if err != nil {
+		return report.Why{}, err
+	}
+	ev.Save()
+	for _, t := range ev.Tasks {
+		if t.Task.ID() == target {
+			if t.Err != nil {
+				return report.Why{}, t.Err
+			}
+			return report.NewWhy(t, ev.Why(t, other)), nil
+		}
+	}
+	return report.Why{}, fmt.Errorf("%s is not in its own plan", target)
+}
+
+func notFound(code, message, hint string) error {
+	return diagnostics.Problems{{
+		Severity: diagnostics.Error, Rule: code, Message: message, Hint: hint, Source: diagnostics.Source,
+	}}
+}
+
+// exactly takes n arguments.
+func exactly(n int, message string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usageError(message, "")
+		}
+		return nil
+	}
+}

@@ -1,0 +1,184 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/plan"
+)
+
+// Write prints a document: one JSON object and a newline.
+func Write(w io.Writer, doc any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(doc)
+}
+
+// Schema names a document of a command: "bento.plan/1".
+func Schema(command string) string { return "bento." + command + "/1" }
+
+// Error is the document of a command that failed.
+type Error struct {
+	Schema    string                   `json:"schema"`
+	Kind      string                   `json:"kind"`
+	Message   string                   `json:"message"`
+	Hint      string                   `json:"hint,omitempty"`
+	NextSteps []string                 `json:"next_steps"`
+	Where     *Where                   `json:"where,omitempty"`
+	Errors    []diagnostics.Diagnostic `json:"errors"`
+	Stderr    string                   `json:"stderr,omitempty"` // the last words of a plugin
+}
+
+// Where is a place in a file of the workspace.
+type Where struct {
+	File string `json:"file"`
+	Line int    `json:"line,omitempty"`
+	Col  int    `json:"col,omitempty"`
+}
+
+// NewError makes the document of err. Every problem is in it, the first on top.
+func NewError(err error) Error {
+	doc := Error{Schema: Schema("error"), Kind: "internal", Message: err.Error(), NextSteps: []string{}}
+	var problems diagnostics.Problems
+	var failure *adapters.Failure
+	switch {
+	case errors.As(err, &problems) && len(problems) > 0:
+		doc.Errors = problems
+		if errs := diagnostics.Errors(problems); len(errs) > 0 {
+			doc.first(errs[0])
+		}
+	case errors.As(err, &failure):
+		doc.Kind, doc.Hint, doc.Stderr = string(failure.Code), failure.Hint, failure.Stderr
+	}
+	if doc.Errors == nil {
+		doc.Errors = []diagnostics.Diagnostic{{
+			Severity: diagnostics.Error, Message: doc.Message, Rule: doc.Kind, Source: diagnostics.Source, Hint: doc.Hint,
+		}}
+	}
+	if doc.Hint != "" {
+		doc.NextSteps = append(doc.NextSteps, doc.Hint)
+	}
+	return doc
+}
+
+func (e *Error) first(d diagnostics.Diagnostic) {
+	e.Kind, e.Message, e.Hint = d.Rule, d.Message, d.Hint
+	if d.File != "" {
+		e.Where = &Where{File: d.File, Line: d.Line, Col: d.Col}
+	}
+}
+
+// bentoOf is a group of dishes of a document; rows are what it says of each.
+type bentoOf[Row any] struct {
+	Name   string `json:"name"`
+	Dishes []Row  `json:"dishes"`
+}
+
+// dishHead is what every document says of a dish.
+type dishHead struct {
+	Name     string   `json:"name"`
+	Path     string   `json:"path"`
+	Language *string  `json:"language"` // null for none
+	Bentos   []string `json:"bentos"`
+}
+
+func headOf(ws *discovery.Workspace, d *discovery.Dish) dishHead {
+	return dishHead{Name: d.Name, Path: d.Path, Language: language(d), Bentos: bentosOf(ws, d)}
+}
+
+func language(d *discovery.Dish) *string {
+	if d.Adapter == nil {
+		return nil
+	}
+	id := d.Adapter.Manifest().AdapterID
+	return &id
+}
+
+// bentosOf names the bentos that a dish is in, sorted.
+func bentosOf(ws *discovery.Workspace, d *discovery.Dish) []string {
+	names := []string{}
+	for _, b := range ws.Bentos {
+		if slices.Contains(b.Dishes, d.Name) {
+			names = append(names, b.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// byBento puts every dish under its first bento by name, those of none under a
+// last group without a name.
+func byBento[Row any](ws *discovery.Workspace, dishes []*discovery.Dish, row func(*discovery.Dish) Row) []bentoOf[Row] {
+	groups := make(map[string][]Row)
+	for _, d := range dishes {
+		name := ""
+		if names := bentosOf(ws, d); len(names) > 0 {
+			name = names[0]
+		}
+		groups[name] = append(groups[name], row(d))
+	}
+	list := []bentoOf[Row]{}
+	for name, rows := range groups {
+		list = append(list, bentoOf[Row]{Name: name, Dishes: rows})
+	}
+	slices.SortFunc(list, func(x, y bentoOf[Row]) int {
+		if x.Name == "" || y.Name == "" {
+			return strings.Compare(y.Name, x.Name)
+		}
+		return strings.Compare(x.Name, y.Name)
+	})
+	return list
+}
+
+// shown lists the dishes that a document about p speaks of: those selected, and
+// those that have tasks in it.
+func shown(p *plan.Plan) []*discovery.Dish {
+	in := make(map[*discovery.Dish]bool)
+	for _, d := range p.Dishes {
+		in[d] = true
+	}
+	for _, t := range p.Tasks {
+		in[t.Dish] = true
+	}
+	return slices.DeleteFunc(slices.Clone(p.Workspace.Dishes), func(d *discovery.Dish) bool { return !in[d] })
+}
+
+// tasksByDish gives the tasks of a plan by their dish.
+func tasksByDish(p *plan.Plan) map[*discovery.Dish][]*plan.Task {
+	by := make(map[*discovery.Dish][]*plan.Task)
+	for _, t := range p.Tasks {
+		by[t.Dish] = append(by[t.Dish], t)
+	}
+	return by
+}
+
+// WriteProblems prints problems for people, one or two lines each.
+func WriteProblems(w io.Writer, style Style, problems []diagnostics.Diagnostic) {
+	l := Lines{Err: w, Style: style}
+	for _, p := range problems {
+		l.Problem(p)
+	}
+}
+
+// WriteError prints an error for people.
+func WriteError(w io.Writer, style Style, err error) {
+	var problems diagnostics.Problems
+	if errors.As(err, &problems) {
+		WriteProblems(w, style, problems)
+		return
+	}
+	fmt.Fprintf(w, "bento: %s%s\n", style.Red("error: "), indent(printable(err.Error())))
+	var failure *adapters.Failure
+	if errors.As(err, &failure) {
+		l := Lines{Err: w, Style: style}
+		l.detail(failure.Stderr, failure.Hint)
+	}
+}

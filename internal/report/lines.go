@@ -1,0 +1,284 @@
+// Package report renders what package run tells: as lines for people, and as the
+// JSON documents of bento's commands. It decides nothing.
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/run"
+)
+
+// Mode says how much of what tasks print is shown.
+type Mode string
+
+// The modes of --output.
+const (
+	Grouped Mode = "grouped" // the default: one line a task, the whole output of failures
+	Stream  Mode = "stream"  // every line as it comes, its task in front
+	Quiet   Mode = "quiet"   // failures alone
+	Full    Mode = "full"    // the whole output of every task when it ends, of hits too
+)
+
+// Modes lists the modes.
+func Modes() []string { return []string{string(Grouped), string(Stream), string(Quiet), string(Full)} }
+
+// Lines is a run.Reporter that writes plain lines: status and what tasks print on
+// stdout to Out, the rest to Err.
+type Lines struct {
+	Out, Err io.Writer
+	Mode     Mode
+	Style    Style
+	Store    cache.Store // where the logs of hits are
+	Verbose  bool
+
+	width   int // of the longest task id
+	partial map[source]*bytes.Buffer
+	failed  []*run.Result
+}
+
+// source is one stream of one task.
+type source struct {
+	id     string
+	stream run.Stream
+}
+
+// Live tells whether the reporter wants run.TaskOutput events.
+func (l *Lines) Live() bool { return l.Mode == Stream }
+
+// Report renders one event.
+func (l *Lines) Report(ev run.Event) {
+	switch ev := ev.(type) {
+	case run.Started:
+		for _, t := range ev.Plan.Tasks {
+			l.width = max(l.width, min(len(t.ID()), 40))
+		}
+	case run.InstallStarted:
+		l.status("install", l.Style.Dim, ev.Install.Dish, ev.Install.Command+" ("+ev.Install.Reason+")")
+	case run.InstallLog:
+		l.installLog(ev)
+	case run.InstallFinished:
+		l.installed(ev.Install)
+	case run.TaskOutput:
+		l.output(ev)
+	case run.TaskFinished:
+		l.finished(ev.Result)
+	case run.Warned:
+		l.Problem(ev.Diagnostic)
+	case run.Finished:
+		l.summary(ev.Report)
+	}
+}
+
+// Problem writes one diagnostic, and its hint on a line of its own.
+func (l *Lines) Problem(d diagnostics.Diagnostic) {
+	severity := string(d.Severity) + ": "
+	if d.Severity == diagnostics.Error {
+		severity = l.Style.Red(severity)
+	} else {
+		severity = l.Style.Yellow(severity)
+	}
+	fmt.Fprintf(l.Err, "bento: %s%s\n", severity, indent(printable(d.String())))
+	if d.Hint != "" {
+		fmt.Fprintf(l.Err, "bento:   %s\n", indent(printable(d.Hint)))
+	}
+}
+
+// indent keeps the further lines of a message apart from other lines.
+func indent(s string) string {
+	return strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n         ")
+}
+
+func (l *Lines) installLog(ev run.InstallLog) {
+	message := strings.TrimRight(ev.Log.Message, "\r\n")
+	if message == "" {
+		return
+	}
+	switch {
+	case ev.Log.Stream == "stdout" && l.Mode == Stream:
+		fmt.Fprintln(l.Out, message)
+	case ev.Log.Stream != "" && (l.Mode == Stream || l.Verbose):
+		fmt.Fprintln(l.Err, message)
+	case ev.Log.Stream == "" && (l.Verbose || ev.Log.Level == "warn" || ev.Log.Level == "error"):
+		fmt.Fprintf(l.Err, "bento: %s: %s\n", ev.Install.Dish, message)
+	}
+}
+
+func (l *Lines) installed(i *run.Install) {
+	if i.Err != nil {
+		l.status("FAILED", l.Style.Red, i.Dish, "install "+seconds(i.Duration))
+		return
+	}
+	if l.Mode != Quiet {
+		l.status("installed", l.Style.Green, i.Dish, seconds(i.Duration))
+	}
+}
+
+// status writes one line about a task or an install.
+func (l *Lines) status(word string, paint func(string) string, id, rest string) {
+	line := paint(fmt.Sprintf("%-9s", word)) + " " + fmt.Sprintf("%-*s", l.width, printable(id))
+	if rest != "" {
+		line += "  " + printable(rest)
+	}
+	fmt.Fprintln(l.Out, strings.TrimRight(line, " "))
+}
+
+func (l *Lines) finished(r *run.Result) {
+	l.flush(r.Task.ID())
+	switch r.Outcome {
+	case run.CacheHit:
+		l.quietStatus("hit", l.Style.Dim, r, "")
+	case run.Built:
+		rest := seconds(r.Duration)
+		if r.Flaky {
+			rest += fmt.Sprintf("  flaky: %d attempts", r.Attempts)
+		}
+		l.quietStatus("built", l.Style.Green, r, rest)
+	case run.Failed:
+		l.failed = append(l.failed, r)
+		l.status("FAILED", l.Style.Red, r.Task.ID(), strings.TrimSpace(firstLine(r.Message)+"  "+seconds(r.Duration)))
+	case run.Skipped:
+		l.quietStatus("skipped", l.Style.Yellow, r, r.Reason)
+	}
+	if l.Mode == Full {
+		l.replay(r)
+	}
+}
+
+func (l *Lines) quietStatus(word string, paint func(string) string, r *run.Result, rest string) {
+	if l.Mode != Quiet {
+		l.status(word, paint, r.Task.ID(), rest)
+	}
+	if l.Mode == Stream && r.Outcome == run.CacheHit {
+		l.replay(r)
+	}
+}
+
+// replay writes the log of a task, each stream to its own place.
+func (l *Lines) replay(r *run.Result) {
+	end := byte('\n')
+	err := r.ReplayLog(l.Store, func(s run.Stream, p []byte) {
+		end = p[len(p)-1]
+		l.stream(s).Write(p) //nolint:errcheck // nobody is left to tell
+	})
+	if end != '\n' {
+		fmt.Fprintln(l.Out)
+	}
+	if err != nil {
+		fmt.Fprintf(l.Err, "bento: the log of %s cannot be shown: %v\n", r.Task.ID(), err)
+	}
+}
+
+func (l *Lines) stream(s run.Stream) io.Writer {
+	if s == run.Stderr {
+		return l.Err
+	}
+	return l.Out
+}
+
+// maxPartial bounds a line that does not end, in bytes.
+const maxPartial = 64 << 10
+
+// output writes the whole lines among what a task prints, its name in front.
+func (l *Lines) output(ev run.TaskOutput) {
+	if l.partial == nil {
+		l.partial = make(map[source]*bytes.Buffer)
+	}
+	at := source{ev.Task.ID(), ev.Stream}
+	buf := l.partial[at]
+	if buf == nil {
+		buf = new(bytes.Buffer)
+		l.partial[at] = buf
+	}
+	buf.Write(ev.Data)
+	for {
+		i := bytes.IndexByte(buf.Bytes(), '\n')
+		if i < 0 && buf.Len() < maxPartial {
+			return
+		}
+		if i < 0 {
+			i = buf.Len() - 1
+		}
+		l.prefixed(at, buf.Next(i+1))
+	}
+}
+
+func (l *Lines) prefixed(at source, line []byte) {
+	fmt.Fprintf(l.stream(at.stream), "%s %s\n", l.Style.Name(at.id, fmt.Sprintf("%-*s |", l.width, at.id)), bytes.TrimRight(line, "\r\n"))
+}
+
+// flush writes what is left of lines that did not end.
+func (l *Lines) flush(id string) {
+	for _, s := range []run.Stream{run.Stdout, run.Stderr} {
+		at := source{id, s}
+		if buf := l.partial[at]; buf != nil && buf.Len() > 0 {
+			l.prefixed(at, buf.Bytes())
+		}
+		delete(l.partial, at)
+	}
+}
+
+// summary writes the output of what failed, and the totals.
+func (l *Lines) summary(r *run.Report) {
+	for _, f := range l.failed {
+		l.failure(f)
+	}
+	for _, i := range r.Installs {
+		if i.Err != nil {
+			fmt.Fprintf(l.Err, "bento: %s the dependencies of %s: %s\n", l.Style.Red("cannot install"), i.Dish, indent(i.Err.Error()))
+		}
+	}
+	word := l.Style.Green("done")
+	switch {
+	case r.Interrupted:
+		word = l.Style.Yellow("interrupted")
+	case r.Count(run.Failed) > 0:
+		word = l.Style.Red("failed")
+	}
+	fmt.Fprintf(l.Out, "%s  %d tasks: %d hits, %d built, %d failed, %d skipped  %s\n", word, len(r.Results),
+		r.Count(run.CacheHit), r.Count(run.Built), r.Count(run.Failed), r.Count(run.Skipped), seconds(r.Duration))
+}
+
+func (l *Lines) failure(r *run.Result) {
+	fmt.Fprintf(l.Err, "bento: %s %s: %s\n", r.Task.ID(), l.Style.Red("failed"), indent(printable(r.Message)))
+	if r.Failure != nil {
+		l.detail(r.Failure.Stderr, r.Failure.Hint)
+	}
+	if l.Mode != Full && l.Mode != Stream {
+		l.replay(r)
+	}
+	if r.LogPath != "" {
+		fmt.Fprintf(l.Err, "bento:   log: %s\n", printable(r.LogPath))
+	}
+}
+
+func (l *Lines) detail(stderr, hint string) {
+	if stderr != "" {
+		fmt.Fprintf(l.Err, "bento:   its last words: %s\n", indent(printable(stderr)))
+	}
+	if hint != "" {
+		fmt.Fprintf(l.Err, "bento:   %s\n", indent(printable(hint)))
+	}
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+func seconds(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return ""
+	case d < time.Second:
+		return fmt.Sprintf("%dms", max(1, d.Milliseconds()))
+	case d < time.Minute:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}

@@ -1,0 +1,162 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run"
+)
+
+// Plan is the document of `bento plan`.
+type Plan struct {
+	Schema   string                   `json:"schema"`
+	Bentos   []bentoOf[planDish]      `json:"bentos"`
+	Summary  planSummary              `json:"summary"`
+	Problems []diagnostics.Diagnostic `json:"problems,omitempty"`
+}
+
+type planDish struct {
+	dishHead
+	AlsoSeen []string   `json:"also_seen,omitempty"` // other adapters that would have taken it
+	Tasks    []planTask `json:"tasks"`
+}
+
+type planTask struct {
+	Name       string   `json:"name"`
+	Run        string   `json:"run"`
+	Key        *string  `json:"key"` // null while it cannot be known
+	Status     string   `json:"status"`
+	MissReason string   `json:"miss_reason,omitempty"`
+	Notes      []string `json:"notes,omitempty"`      // what changed, or what is pending
+	DependsOn  []string `json:"depends_on,omitempty"` // "dish:task"
+	Requested  bool     `json:"requested"`
+}
+
+type planSummary struct {
+	Dishes  int `json:"dishes"`
+	Tasks   int `json:"tasks"`
+	Hits    int `json:"hits"`
+	Misses  int `json:"misses"`
+	Skipped int `json:"skipped"`
+}
+
+// The status of a dish without adapter and tasks, which gets one row of this name.
+const (
+	noAdapter = "no_adapter"
+	noneTask  = "<none>"
+)
+
+// NewPlan makes the document of an evaluated plan.
+func NewPlan(p *plan.Plan, ev *run.Evaluated, problems []diagnostics.Diagnostic) Plan {
+	doc := Plan{Schema: Schema("plan"), Problems: problems}
+	by := tasksByDish(p)
+	dishes := shown(p)
+	doc.Summary.Dishes = len(dishes)
+	doc.Bentos = byBento(p.Workspace, dishes, func(d *discovery.Dish) planDish {
+		row := planDish{dishHead: headOf(p.Workspace, d), AlsoSeen: d.SeenAlso, Tasks: []planTask{}}
+		for _, t := range by[d] {
+			row.Tasks = append(row.Tasks, newPlanTask(ev.Tasks[t.Index]))
+		}
+		if len(row.Tasks) == 0 && d.Adapter == nil {
+			row.Tasks = append(row.Tasks, planTask{Name: noneTask, Status: noAdapter})
+		}
+		return row
+	})
+	for _, e := range ev.Tasks {
+		doc.Summary.Tasks++
+		if e.Status == run.Hit {
+			doc.Summary.Hits++
+		} else {
+			doc.Summary.Misses++
+		}
+	}
+	return doc
+}
+
+func newPlanTask(ev *run.Evaluation) planTask {
+	t := ev.Task
+	row := planTask{
+		Name: t.Name, Run: t.Command(), Status: string(ev.Status), MissReason: ev.Reason, Notes: ev.Notes, Requested: t.Requested,
+	}
+	if ev.Known {
+		key := ev.Key.String()
+		row.Key = &key
+	}
+	if ev.Err != nil {
+		row.Notes = append(row.Notes, ev.Err.Error())
+	}
+	for _, d := range t.Deps {
+		row.DependsOn = append(row.DependsOn, d.Task.ID())
+	}
+	return row
+}
+
+// WritePlan prints a plan for people.
+func WritePlan(w io.Writer, style Style, doc Plan) {
+	for _, b := range doc.Bentos {
+		for _, d := range b.Dishes {
+			head := style.Bold(printable(d.Name))
+			if d.Path != d.Name {
+				head += "  " + printable(d.Path)
+			}
+			if d.Language != nil {
+				head += "  " + style.Dim("("+*d.Language+")")
+			}
+			fmt.Fprintln(w, head)
+			if len(d.AlsoSeen) > 0 {
+				fmt.Fprintf(w, "  %s\n", style.Dim("also looks like "+strings.Join(d.AlsoSeen, ", ")))
+			}
+			for _, t := range d.Tasks {
+				writePlanTask(w, style, t)
+			}
+		}
+	}
+	s := doc.Summary
+	fmt.Fprintf(w, "%d dishes, %d tasks: %d hits, %d to run\n", s.Dishes, s.Tasks, s.Hits, s.Misses)
+}
+
+func writePlanTask(w io.Writer, style Style, t planTask) {
+	word, why := style.Dim("hit "), ""
+	switch {
+	case t.Status == noAdapter:
+		fmt.Fprintf(w, "  %s\n", style.Dim("no adapter and no tasks"))
+		return
+	case t.Status != string(run.Hit):
+		word, why = style.Yellow("run "), reasonText(t)
+	}
+	fmt.Fprintf(w, "  %s %-8s %s  %s\n", word, printable(t.Name), printable(oneLine(t.Run)), style.Dim(printable(why)))
+}
+
+func oneLine(s string) string {
+	if line, rest, more := strings.Cut(s, "\n"); more && strings.TrimSpace(rest) != "" {
+		return line + " …"
+	}
+	return strings.TrimSpace(s)
+}
+
+// reasonText says in words why a task is no hit.
+func reasonText(t planTask) string {
+	words := map[string]string{
+		run.MissUncacheable:  "never cached",
+		run.MissForced:       "asked not to use the cache",
+		run.MissNeverCached:  "not run yet",
+		run.MissChanged:      "changed",
+		run.MissEvicted:      "its result is no longer in the cache",
+		run.MissPending:      "known when these are up to date",
+		run.MissToolMissing:  "a tool is missing",
+		run.MissAdapterFails: "its adapter failed",
+		run.MissUnreadable:   "an input cannot be read",
+	}
+	text := words[t.MissReason]
+	if text == "" {
+		text = t.MissReason
+	}
+	if len(t.Notes) > 0 {
+		text += ": " + strings.Join(t.Notes, ", ")
+	}
+	return text
+}

@@ -1,0 +1,207 @@
+package report
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/run"
+)
+
+// Run is the document of the commands that run tasks.
+type Run struct {
+	Schema      string                   `json:"schema"`
+	Bentos      []bentoOf[runDish]       `json:"bentos"`
+	Summary     runSummary               `json:"summary"`
+	Warnings    []diagnostics.Diagnostic `json:"warnings,omitempty"`
+	Interrupted bool                     `json:"interrupted,omitempty"`
+}
+
+type runDish struct {
+	dishHead
+	Install *installed `json:"install,omitempty"`
+	Tasks   []runTask  `json:"tasks"`
+}
+
+type installed struct {
+	Reason     string `json:"reason"`
+	Command    string `json:"command,omitempty"`
+	DurationMS int64  `json:"duration_ms"`
+	Error      string `json:"error,omitempty"`
+}
+
+type runTask struct {
+	Name       string  `json:"name"`
+	Run        string  `json:"run"`
+	Key        *string `json:"key"`
+	DurationMS int64   `json:"duration_ms"`
+	Outcome    outcome `json:"outcome"`
+	Attempts   int     `json:"attempts"`
+	Flaky      bool    `json:"flaky,omitempty"`
+	Stored     bool    `json:"stored,omitempty"`
+	Log        string  `json:"log,omitempty"`
+	Output     string  `json:"output_excerpt,omitempty"` // the end of it, of failures
+}
+
+type outcome struct {
+	Kind     string `json:"kind"`
+	ExitCode *int   `json:"exit_code,omitempty"`
+	Signal   string `json:"signal,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	Message  string `json:"message,omitempty"`
+	Stderr   string `json:"stderr_excerpt,omitempty"` // the end of it, of failures
+	Code     string `json:"code,omitempty"`           // of a plugin's failure
+}
+
+type runSummary struct {
+	Dishes          int   `json:"dishes"`
+	Tasks           int   `json:"tasks"`
+	Hits            int   `json:"hits"`
+	Built           int   `json:"built"`
+	Failed          int   `json:"failed"`
+	Flaky           int   `json:"flaky"`
+	Skipped         int   `json:"skipped"`
+	Installs        int   `json:"installs"`
+	InstallFailures int   `json:"install_failures"`
+	DurationMS      int64 `json:"duration_ms"`
+}
+
+// NewRun makes the document of a run.
+func NewRun(r *run.Report) Run {
+	doc := Run{Schema: Schema("run"), Warnings: r.Warnings, Interrupted: r.Interrupted, Summary: summarize(r)}
+	byDish := make(map[*discovery.Dish][]runTask)
+	for _, res := range r.Results {
+		byDish[res.Task.Dish] = append(byDish[res.Task.Dish], newRunTask(res))
+	}
+	dishes := shown(r.Plan)
+	doc.Summary.Dishes = len(dishes)
+	doc.Bentos = byBento(r.Plan.Workspace, dishes, func(d *discovery.Dish) runDish {
+		row := runDish{dishHead: headOf(r.Plan.Workspace, d), Tasks: byDish[d]}
+		if row.Tasks == nil {
+			row.Tasks = []runTask{}
+		}
+		for _, i := range r.Installs {
+			if i.Dish == d.Name {
+				row.Install = newInstalled(i)
+			}
+		}
+		return row
+	})
+	return doc
+}
+
+func newInstalled(i *run.Install) *installed {
+	in := &installed{Reason: i.Reason, Command: i.Command, DurationMS: i.Duration.Milliseconds()}
+	if i.Err != nil {
+		in.Error = i.Err.Error()
+	}
+	return in
+}
+
+func summarize(r *run.Report) runSummary {
+	s := runSummary{
+		Tasks: len(r.Results), Hits: r.Count(run.CacheHit), Built: r.Count(run.Built), Failed: r.Count(run.Failed),
+		Skipped: r.Count(run.Skipped), Installs: len(r.Installs), DurationMS: r.Duration.Milliseconds(),
+	}
+	for _, res := range r.Results {
+		if res.Flaky {
+			s.Flaky++
+		}
+	}
+	for _, i := range r.Installs {
+		if i.Err != nil {
+			s.InstallFailures++
+		}
+	}
+	return s
+}
+
+func newRunTask(r *run.Result) runTask {
+	row := runTask{
+		Name: r.Task.Name, Run: r.Task.Command(), DurationMS: r.Duration.Milliseconds(), Attempts: r.Attempts,
+		Flaky: r.Flaky, Stored: r.Stored, Log: r.LogPath,
+		Outcome: outcome{Kind: string(r.Outcome), Signal: r.Signal, Reason: r.Reason, Message: r.Message},
+	}
+	if r.Key != (cache.Key{}) {
+		key := r.Key.String()
+		row.Key = &key
+	}
+	if r.Outcome == run.Built || r.Outcome == run.Failed {
+		row.Outcome.ExitCode = &r.ExitCode
+	}
+	if r.Failure != nil {
+		row.Outcome.Code, row.Outcome.Stderr = string(r.Failure.Code), r.Failure.Stderr
+	}
+	if r.Outcome == run.Failed && r.LogPath != "" {
+		row.Output, row.Outcome.Stderr = excerpts(r)
+	}
+	return row
+}
+
+// excerptSize bounds an excerpt, in bytes.
+const excerptSize = 4 << 10
+
+// excerpts gives the end of what a task printed, and of its stderr alone.
+func excerpts(r *run.Result) (all, stderr string) {
+	var a, e tail
+	_ = r.ReplayLog(nil, func(s run.Stream, p []byte) { // what cannot be read is not shown
+		a.add(p)
+		if s == run.Stderr {
+			e.add(p)
+		}
+	})
+	return a.String(), e.String()
+}
+
+// tail keeps the last excerptSize bytes.
+type tail struct{ buf []byte }
+
+func (t *tail) add(p []byte) {
+	t.buf = append(t.buf, p...)
+	if over := len(t.buf) - excerptSize; over > 0 {
+		t.buf = append(t.buf[:0], t.buf[over:]...)
+	}
+}
+
+func (t *tail) String() string { return strings.ToValidUTF8(string(t.buf), "�") }
+
+// Install is the document of `bento install`.
+type Install struct {
+	Schema   string       `json:"schema"`
+	Installs []installRow `json:"entries"`
+	Failed   int          `json:"failed"`
+}
+
+type installRow struct {
+	Dish string `json:"dish"`
+	Dir  string `json:"dir"`
+	installed
+}
+
+// NewInstall makes the document of installs.
+func NewInstall(installs []*run.Install) Install {
+	doc := Install{Schema: Schema("install"), Installs: []installRow{}}
+	for _, i := range installs {
+		doc.Installs = append(doc.Installs, installRow{Dish: i.Dish, Dir: i.Dir, installed: *newInstalled(i)})
+		if i.Err != nil {
+			doc.Failed++
+		}
+	}
+	return doc
+}
+
+// WriteFile prints a document into a file.
+func WriteFile(name string, doc any) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	if err := Write(f, doc); err != nil {
+		f.Close()
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return f.Close()
+}

@@ -1,0 +1,51 @@
+package report
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Style paints words. The zero value paints nothing.
+type Style struct{ Color bool }
+
+// The paints.
+func (s Style) Red(text string) string    { return s.paint("31", text) }
+func (s Style) Green(text string) string  { return s.paint("32", text) }
+func (s Style) Yellow(text string) string { return s.paint("33", text) }
+func (s Style) Dim(text string) string    { return s.paint("2", text) }
+func (s Style) Bold(text string) string   { return s.paint("1", text) }
+
+// Name paints text in a colour that is always the same for a name.
+func (s Style) Name(name, text string) string {
+	colors := []string{"36", "35", "34", "32", "33", "96", "95", "94"}
+	hash := 0
+	dish, _, _ := strings.Cut(name, ":")
+	for _, r := range dish {
+		hash = hash*31 + int(r)
+	}
+	return s.paint(colors[uint(hash)%uint(len(colors))], text)
+}
+
+func (s Style) paint(code, text string) string {
+	if !s.Color || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// printable replaces what would move a terminal's cursor or change its colours:
+// names of files and dishes come from anywhere.
+func printable(s string) string {
+	if strings.IndexFunc(s, unprintable) < 0 && utf8.ValidString(s) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if unprintable(r) {
+			return '�'
+		}
+		return r
+	}, s)
+}
+
+func unprintable(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }

@@ -1,0 +1,156 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/fingerprint"
+	"github.com/bentobuild/bento/internal/run"
+)
+
+// Why is the document of `bento why`.
+type Why struct {
+	Schema      string          `json:"schema"`
+	Task        string          `json:"task,omitempty"` // "dish:task"
+	Status      string          `json:"status,omitempty"`
+	MissReason  string          `json:"miss_reason,omitempty"`
+	Notes       []string        `json:"notes,omitempty"`
+	Key         *string         `json:"key"`
+	Made        *made           `json:"made,omitempty"`
+	Ingredients []whyIngredient `json:"ingredients"`
+	Inputs      []whyInput      `json:"inputs"`
+	Against     string          `json:"against,omitempty"` // the key that changes compares with
+	Changes     []run.Change    `json:"changes"`
+}
+
+// made says where a cached result comes from.
+type made struct {
+	At         time.Time `json:"at"`
+	Host       string    `json:"host,omitempty"`
+	DurationMS int64     `json:"duration_ms"`
+	Outputs    int       `json:"outputs"`
+}
+
+type whyIngredient struct {
+	Kind  string `json:"kind"`
+	Name  string `json:"name"`
+	Value string `json:"value"` // of variables a keyed digest
+}
+
+type whyInput struct {
+	Path   string `json:"path"`
+	Digest string `json:"digest"`
+	Exec   bool   `json:"executable,omitempty"`
+	Target string `json:"target,omitempty"`
+}
+
+// NewWhy makes the document of an explanation; ev is nil for a key of the cache.
+func NewWhy(ev *run.Evaluation, x run.Explanation) Why {
+	doc := Why{Schema: Schema("why"), Ingredients: []whyIngredient{}, Inputs: []whyInput{}, Changes: []run.Change{}}
+	known := ev == nil
+	if ev != nil {
+		doc.Task, doc.Status, doc.MissReason, doc.Notes = ev.Task.ID(), string(ev.Status), ev.Reason, ev.Notes
+		known = ev.Known
+	}
+	if known {
+		key := x.Key.String()
+		doc.Key = &key
+	}
+	if r := x.Record; r != nil {
+		doc.Made = &made{At: r.Created.UTC(), Host: r.Host, DurationMS: r.Duration.Milliseconds(), Outputs: len(r.Outputs)}
+	}
+	for _, in := range x.Ingredients {
+		doc.Ingredients = append(doc.Ingredients, whyIngredient{Kind: kindName(in.Kind), Name: in.Name, Value: in.Value})
+	}
+	for _, f := range x.Inputs {
+		doc.Inputs = append(doc.Inputs, whyInput{Path: f.Path, Digest: f.Sum.String(), Exec: f.Exec, Target: f.Target})
+	}
+	if x.Against != (cache.Key{}) {
+		doc.Against = x.Against.String()
+	}
+	doc.Changes = append(doc.Changes, x.Changes...)
+	return doc
+}
+
+func kindName(k fingerprint.Kind) string {
+	switch k {
+	case fingerprint.Env:
+		return "env"
+	case fingerprint.Files:
+		return "files"
+	case fingerprint.Task:
+		return "task"
+	case fingerprint.Output:
+		return "output"
+	case fingerprint.Sources:
+		return "sources"
+	}
+	return "text"
+}
+
+// WriteWhy prints an explanation for people; all adds every ingredient and input.
+func WriteWhy(w io.Writer, style Style, doc Why, all bool) {
+	if doc.Task != "" {
+		fmt.Fprintf(w, "%s  %s\n", style.Bold(printable(doc.Task)), statusText(doc))
+	}
+	if doc.Key != nil {
+		fmt.Fprintf(w, "key      %s\n", *doc.Key)
+	}
+	if m := doc.Made; m != nil {
+		fmt.Fprintf(w, "made     %s on %s in %v\n", m.At.Local().Format(time.DateTime), orUnknown(m.Host), time.Duration(m.DurationMS)*time.Millisecond)
+	}
+	switch {
+	case doc.Against == "":
+		fmt.Fprintln(w, "no earlier run to compare with")
+	case len(doc.Changes) == 0:
+		fmt.Fprintf(w, "nothing differs from %.12s\n", doc.Against)
+	default:
+		fmt.Fprintf(w, "changed since %.12s:\n", doc.Against)
+		for _, c := range doc.Changes {
+			line := c.String()
+			if c.Dish != "" && c.Kind == "input" {
+				line += " (sources of " + c.Dish + ")"
+			}
+			fmt.Fprintf(w, "  %s\n", printable(line))
+		}
+	}
+	if all {
+		writeIngredients(w, doc)
+		return
+	}
+	fmt.Fprintf(w, "%d ingredients, %d input files; --all prints them\n", len(doc.Ingredients), len(doc.Inputs))
+}
+
+func statusText(doc Why) string {
+	if doc.Status == string(run.Hit) {
+		return "cache hit"
+	}
+	return reasonText(planTask{MissReason: doc.MissReason, Notes: nil})
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "an unknown machine"
+	}
+	return s
+}
+
+func writeIngredients(w io.Writer, doc Why) {
+	fmt.Fprintln(w, "ingredients:")
+	for _, in := range doc.Ingredients {
+		fmt.Fprintf(w, "  %-8s %-24s %s\n", in.Kind, printable(in.Name), printable(oneLine(in.Value)))
+	}
+	fmt.Fprintln(w, "inputs:")
+	for _, f := range doc.Inputs {
+		line := fmt.Sprintf("  %.12s  %s", f.Digest, printable(f.Path))
+		if f.Target != "" {
+			line += " -> " + printable(f.Target)
+		}
+		if f.Exec {
+			line += " (executable)"
+		}
+		fmt.Fprintln(w, line)
+	}
+}

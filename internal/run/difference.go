@@ -1,0 +1,269 @@
+package run
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/fingerprint"
+)
+
+// Change is one difference between two keys.
+type Change struct {
+	Kind string `json:"kind"` // "input", "env", "text", "task", "output"
+	Name string `json:"name"` // a path, a variable, an ingredient, a task
+	// Dish is the path of the dish whose sources hold the input; "" for inputs of the
+	// task itself.
+	Dish   string `json:"dish,omitempty"`
+	How    string `json:"how"`              // "added", "removed", "changed"
+	Before string `json:"before,omitempty"` // never the value of a variable
+	After  string `json:"after,omitempty"`
+}
+
+func (c Change) String() string {
+	what := c.Name
+	switch c.Kind {
+	case "env":
+		what = "variable " + c.Name
+	case "task":
+		what = "task " + c.Name
+	case "output":
+		what = "outputs of " + c.Name
+	}
+	if c.Before != "" || c.After != "" {
+		return fmt.Sprintf("%s %s: %s → %s", what, c.How, orNothing(c.Before), orNothing(c.After))
+	}
+	return what + " " + c.How
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	return strings.ReplaceAll(s, "\n", ", ")
+}
+
+// blobs gives a blob by its digest, nil when it is not to be had.
+type blobs func(cache.Digest) []byte
+
+// maxBlob bounds what is read of a recorded blob.
+const maxBlob = 256 << 20
+
+// storedBlobs reads from the cache.
+func storedBlobs(s cache.Store) blobs {
+	return func(d cache.Digest) []byte {
+		r, err := s.Open(d)
+		if err != nil {
+			return nil
+		}
+		defer r.Close()
+		data, err := io.ReadAll(io.LimitReader(r, maxBlob))
+		if err != nil {
+			return nil
+		}
+		return data
+	}
+}
+
+// blobs gives what the ingredients of ev refer to, before anything is stored.
+func (ev *Evaluation) blobs(rest blobs) blobs {
+	own := make(map[cache.Digest][]byte)
+	ev.eachBlob(func(blob []byte) { own[cache.Sum(blob)] = blob })
+	return func(d cache.Digest) []byte {
+		if blob := own[d]; blob != nil {
+			return blob
+		}
+		return rest(d)
+	}
+}
+
+// eachBlob calls f with everything that the ingredients refer to, each once.
+func (ev *Evaluation) eachBlob(f func(blob []byte)) {
+	f(ev.Inputs.Encode())
+	seen := make(map[*sourceSet]bool)
+	var walk func(s *sourceSet)
+	walk = func(s *sourceSet) {
+		if seen[s] {
+			return
+		}
+		seen[s] = true
+		for _, b := range s.blobs {
+			f(b)
+		}
+		for _, n := range s.next {
+			walk(n)
+		}
+	}
+	for _, s := range ev.sources {
+		walk(s)
+	}
+}
+
+// differ compares two lists of ingredients.
+type differ struct {
+	before, after blobs
+	changes       []Change
+	seen          map[string]bool
+}
+
+// Differences says what is different between two lists of ingredients.
+func differences(old, now []fingerprint.Ingredient, before, after blobs) []Change {
+	d := &differ{before: before, after: after, seen: make(map[string]bool)}
+	d.lists("", old, now)
+	return d.changes
+}
+
+func (d *differ) add(c Change) {
+	id := c.Kind + "\x00" + c.Dish + "\x00" + c.Name
+	if !d.seen[id] {
+		d.seen[id] = true
+		d.changes = append(d.changes, c)
+	}
+}
+
+func (d *differ) lists(dish string, old, now []fingerprint.Ingredient) {
+	type place struct {
+		kind fingerprint.Kind
+		name string
+	}
+	was := make(map[place]string, len(old))
+	for _, in := range old {
+		was[place{in.Kind, in.Name}] = in.Value
+	}
+	for _, in := range now {
+		p := place{in.Kind, in.Name}
+		before, had := was[p]
+		delete(was, p)
+		if !had || before != in.Value {
+			d.ingredient(dish, in, before, in.Value, had, true)
+		}
+	}
+	for _, in := range old {
+		if before, gone := was[place{in.Kind, in.Name}]; gone {
+			d.ingredient(dish, in, before, "", true, false)
+		}
+	}
+}
+
+// ingredient notes one ingredient that differs, or what is behind it.
+func (d *differ) ingredient(dish string, in fingerprint.Ingredient, before, after string, had, has bool) {
+	how := "changed"
+	if !had {
+		how = "added"
+	} else if !has {
+		how = "removed"
+	}
+	switch in.Kind {
+	case fingerprint.Files:
+		if in.Name != "inputs" {
+			dish = in.Name
+		}
+		d.files(dish, before, after)
+	case fingerprint.Sources:
+		d.sources(in.Name, before, after)
+	case fingerprint.Env:
+		d.add(Change{Kind: "env", Name: in.Name, How: how})
+	case fingerprint.Task:
+		d.add(Change{Kind: "task", Name: in.Name, How: how})
+	case fingerprint.Output:
+		d.add(Change{Kind: "output", Name: in.Name, How: how})
+	default:
+		d.add(Change{Kind: "text", Name: in.Name, How: how, Before: before, After: after})
+	}
+}
+
+func (d *differ) sources(dish, before, after string) {
+	old, errOld := fingerprint.DecodeIngredients(fetch(d.before, before))
+	now, errNow := fingerprint.DecodeIngredients(fetch(d.after, after))
+	if before != "" && errOld != nil || after != "" && errNow != nil {
+		d.add(Change{Kind: "text", Name: "sources of " + dish, How: "changed"})
+		return
+	}
+	d.lists(dish, old, now)
+}
+
+func (d *differ) files(dish, before, after string) {
+	old, errOld := fingerprint.DecodeFileSet(fetch(d.before, before))
+	now, errNow := fingerprint.DecodeFileSet(fetch(d.after, after))
+	if before != "" && errOld != nil || after != "" && errNow != nil {
+		d.add(Change{Kind: "text", Name: "inputs", Dish: dish, How: "changed"})
+		return
+	}
+	was := make(map[string]fingerprint.File, len(old))
+	for _, f := range old {
+		was[f.Path] = f
+	}
+	for _, f := range now {
+		o, had := was[f.Path]
+		delete(was, f.Path)
+		if !had {
+			d.add(Change{Kind: "input", Name: f.Path, Dish: dish, How: "added"})
+		} else if o != f {
+			d.add(Change{Kind: "input", Name: f.Path, Dish: dish, How: "changed"})
+		}
+	}
+	for _, f := range old {
+		if _, gone := was[f.Path]; gone {
+			d.add(Change{Kind: "input", Name: f.Path, Dish: dish, How: "removed"})
+		}
+	}
+}
+
+// fetch gives the blob that the text of a digest means, nil when there is none.
+func fetch(from blobs, digest string) []byte {
+	d, err := cache.ParseDigest(digest)
+	if err != nil {
+		return nil
+	}
+	return from(d)
+}
+
+// maxNotes bounds how many changes stand in the notes of a miss.
+const maxNotes = 10
+
+// explainMiss finds out why there is no result for the key of ev: what differs
+// from the last good run.
+func (e *evaluator) explainMiss(ev *Evaluation) {
+	ev.Reason = MissNeverCached
+	last := e.memory.of(ev.Task)
+	if last.Key == (cache.Key{}) {
+		return
+	}
+	if last.Key == ev.Key {
+		ev.Reason = MissEvicted
+		return
+	}
+	changes, ok := e.changesSince(last.Key, ev)
+	if !ok {
+		return
+	}
+	ev.Reason = MissChanged
+	for i, c := range changes {
+		if i == maxNotes {
+			ev.Notes = append(ev.Notes, fmt.Sprintf("and %d more", len(changes)-maxNotes))
+			break
+		}
+		ev.Notes = append(ev.Notes, c.String())
+	}
+}
+
+// changesSince says what is different between the run recorded under key and ev;
+// ok is false when that run is not to be had.
+func (e *evaluator) changesSince(key cache.Key, ev *Evaluation) (changes []Change, ok bool) {
+	stored := storedBlobs(e.env.Store)
+	old, err := recorded(e.env.Store, key)
+	if err != nil {
+		return nil, false
+	}
+	return differences(old, ev.Ingredients, stored, ev.blobs(stored)), true
+}
+
+// recorded gives the ingredients that are recorded under key.
+func recorded(s cache.Store, key cache.Key) ([]fingerprint.Ingredient, error) {
+	record, err := s.Lookup(key)
+	if err != nil {
+		return nil, err
+	}
+	return fingerprint.DecodeIngredients(storedBlobs(s)(record.Ingredients))
+}

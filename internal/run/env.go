@@ -1,0 +1,84 @@
+// Package run evaluates a plan: it works out the key of every task, tells hits from
+// misses, restores what the cache has and executes the rest, in the order of the
+// graph and with a bounded number of workers. What happens is told to a Reporter;
+// nothing here prints.
+package run
+
+import (
+	"crypto/rand"
+	"sync"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/fingerprint"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// Env is what evaluating and running share with the rest of the invocation.
+type Env struct {
+	Root       string // of the workspace, absolute, without links
+	Store      cache.Store
+	State      *state.Dir
+	Toolchains *fingerprint.Toolchains
+	Environ    adapters.Environ // that bento was started with
+	Inherit    bool             // tasks see all of it
+	Reporter   Reporter
+
+	mu       sync.Mutex
+	warnings []diagnostics.Diagnostic
+	said     map[string]bool
+}
+
+// report tells the reporter, one event at a time.
+func (e *Env) report(ev Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.Reporter != nil {
+		e.Reporter.Report(ev)
+	}
+}
+
+// warn says something once that does not stop anything.
+func (e *Env) warn(code, message, hint string) {
+	e.warnDiagnostic(diagnostics.Diagnostic{
+		Severity: diagnostics.Warning, Rule: code, Message: message, Hint: hint, Source: diagnostics.Source,
+	})
+}
+
+func (e *Env) warnDiagnostic(d diagnostics.Diagnostic) {
+	id := d.String()
+	e.mu.Lock()
+	seen := e.said[id]
+	if !seen {
+		if e.said == nil {
+			e.said = make(map[string]bool)
+		}
+		e.said[id] = true
+		e.warnings = append(e.warnings, d)
+	}
+	e.mu.Unlock()
+	if !seen {
+		e.report(Warned{Diagnostic: d})
+	}
+}
+
+// The secret keys the recorded digests of environment values. It stays in the
+// workspace.
+const (
+	secretFile    = "secret"
+	secretVersion = 1
+)
+
+// localSecret gives the workspace's secret, made at its first use. Where it cannot
+// be kept, it is only for this invocation, and what `why` says of variables holds
+// no longer than that.
+func localSecret(dir *state.Dir) (secret [32]byte) {
+	if kept, err := dir.Load(secretFile, secretVersion); err == nil && len(kept) == len(secret) {
+		copy(secret[:], kept)
+		return secret
+	}
+	rand.Read(secret[:]) //nolint:errcheck // it never fails
+	_ = dir.Store(secretFile, secretVersion, secret[:])
+	return secret
+}

@@ -1,0 +1,296 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/fingerprint"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// Status is what a task is found to be before anything runs.
+type Status string
+
+// The statuses. The values stand in plans.
+const (
+	Hit  Status = "cache_hit"
+	Miss Status = "cache_miss"
+)
+
+// The reasons of a miss. The values stand in plans.
+const (
+	MissUncacheable  = "uncacheable"        // its result is never stored
+	MissForced       = "force_rerun"        // --no-cache
+	MissNeverCached  = "never_cached"       // no good run of it is known here
+	MissChanged      = "changed"            // an ingredient differs from the last good run
+	MissEvicted      = "evicted"            // nothing differs, but the cache has lost the result
+	MissPending      = "dependency_pending" // its key needs what another task has yet to make
+	MissToolMissing  = "tool_missing"
+	MissAdapterFails = "adapter_failed"
+	MissUnreadable   = "unreadable_input"
+)
+
+// Evaluation is what is known of a task without running it.
+type Evaluation struct {
+	Task   *plan.Task
+	Status Status
+	Reason string   // of a Miss
+	Notes  []string // what changed, or what is pending, in words
+
+	Key         cache.Key
+	Known       bool // the key could be made
+	Ingredients []fingerprint.Ingredient
+	Inputs      fingerprint.FileSet
+	Record      *cache.Record // of a Hit
+	Toolchain   string        // the fingerprint of the toolchain
+	Err         error         // why there is no key
+
+	sources []*sourceSet // what the ingredients refer to
+	entries []tree.Entry
+}
+
+// evaluator makes keys. It is for one goroutine.
+type evaluator struct {
+	env         *Env
+	plan        *plan.Plan
+	tree        *tree.Tree
+	memory      *memory
+	secret      [32]byte
+	territories map[*discovery.Dish]*territory
+	compiled    map[*plan.Task]*inputGlobs
+	circles     map[*discovery.Dish]*circle
+	sources     map[*circle]*sourceSet
+	evaluations []*Evaluation // by plan.Task.Index
+	made        []*made       // what tasks made in this run, by plan.Task.Index
+	force       bool
+	// upToDate tells whether what a task makes is in the workspace.
+	upToDate func(*plan.Task) bool
+}
+
+// made is what a task that is up to date has made.
+type made struct{ digest cache.Digest }
+
+func newEvaluator(env *Env, p *plan.Plan, force bool) (*evaluator, error) {
+	e := &evaluator{
+		env: env, plan: p, tree: p.Workspace.Tree, memory: openMemory(env.State), secret: localSecret(env.State),
+		compiled:    make(map[*plan.Task]*inputGlobs),
+		circles:     newCircles(p.Workspace.Dishes),
+		sources:     make(map[*circle]*sourceSet),
+		evaluations: make([]*Evaluation, len(p.Tasks)),
+		made:        make([]*made, len(p.Tasks)),
+		force:       force,
+	}
+	e.upToDate = e.inPlace
+	var err error
+	e.territories, err = newTerritories(p.Workspace, p.TasksOf)
+	return e, err
+}
+
+// inPlace tells whether t is a hit whose outputs are in the workspace already.
+func (e *evaluator) inPlace(t *plan.Task) bool {
+	ev := e.evaluations[t.Index]
+	return ev != nil && ev.Status == Hit && e.outputsInPlace(ev.Record)
+}
+
+// evaluateAll evaluates every task, dependencies first.
+func (e *evaluator) evaluateAll(ctx context.Context) error {
+	for _, t := range e.plan.Tasks {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		e.evaluations[t.Index] = e.evaluate(ctx, t)
+	}
+	return nil
+}
+
+// evaluate finds the key of t and whether the cache has its result.
+func (e *evaluator) evaluate(ctx context.Context, t *plan.Task) *Evaluation {
+	ev := &Evaluation{Task: t, Status: Miss}
+	switch pending, err := e.key(ctx, t, ev); {
+	case err != nil:
+		ev.Err, ev.Reason = err, missOf(err)
+	case len(pending) > 0:
+		ev.Reason, ev.Notes = MissPending, pending
+	case t.Uncached != "":
+		ev.Reason, ev.Notes = MissUncacheable, []string{t.Uncached}
+	case e.force:
+		ev.Reason = MissForced
+	default:
+		e.lookup(ev)
+	}
+	return ev
+}
+
+func missOf(err error) string {
+	var missing *adapters.MissingTool
+	var failure *adapters.Failure
+	switch {
+	case errors.As(err, &missing):
+		return MissToolMissing
+	case errors.As(err, &failure):
+		return MissAdapterFails
+	}
+	return MissUnreadable
+}
+
+// lookup asks the cache for the result of ev.
+func (e *evaluator) lookup(ev *Evaluation) {
+	record, err := e.env.Store.Lookup(ev.Key)
+	if err == nil && record.Exit == 0 {
+		ev.Status, ev.Record = Hit, record
+		e.made[ev.Task.Index] = &made{digest: outputsDigest(record.Outputs)}
+		return
+	}
+	if err != nil && !errors.Is(err, cache.ErrMiss) {
+		e.env.warn("cache_unreadable", "the cache cannot be read: "+err.Error(), "see cache.dir in bento.toml and $BENTO_CACHE_DIR")
+	}
+	e.explainMiss(ev)
+}
+
+// key makes the key of t, or says which dependencies have to run first.
+func (e *evaluator) key(ctx context.Context, t *plan.Task, ev *Evaluation) (pending []string, err error) {
+	if t.Dish.Failure != nil {
+		return nil, t.Dish.Failure
+	}
+	if pending = e.pending(t); len(pending) > 0 {
+		return pending, nil
+	}
+	b := fingerprint.NewBuilder(e.secret)
+	describe(b, t)
+	e.addEnv(b, t)
+	if err := e.addToolchain(ctx, b, t, ev); err != nil {
+		return nil, err
+	}
+	if err := e.addInputs(b, t, ev); err != nil {
+		return nil, err
+	}
+	if err := e.addSources(b, t, ev); err != nil {
+		return nil, err
+	}
+	e.addDeps(b, t)
+	ev.Key, ev.Known, ev.Ingredients = b.Key(), true, b.Ingredients()
+	return nil, nil
+}
+
+// describe adds what is known without looking at anything.
+func describe(b *fingerprint.Builder, t *plan.Task) {
+	b.Text("platform", runtime.GOOS+"/"+runtime.GOARCH)
+	b.Text("dish", t.Dish.Path)
+	b.Text("task", t.Name)
+	b.Text("command", t.Run)
+	b.List("argv", t.Argv)
+	b.List("arguments", t.Args)
+	b.Text("cwd", t.Cwd)
+	b.List("path", t.Path)
+	outputs := make([]string, len(t.Outputs))
+	for i, o := range t.Outputs {
+		outputs[i] = o.Glob
+	}
+	slices.Sort(outputs)
+	b.List("outputs", outputs)
+	b.Text("container", "")
+}
+
+func (e *evaluator) addEnv(b *fingerprint.Builder, t *plan.Task) {
+	names := make([]string, 0, len(t.SetEnv))
+	for name := range t.SetEnv {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		b.Env("set "+name, t.SetEnv[name], true)
+	}
+	for _, name := range t.HashEnv {
+		value, set := e.env.Environ.Lookup(name)
+		b.Env(name, value, set)
+	}
+}
+
+func (e *evaluator) addToolchain(ctx context.Context, b *fingerprint.Builder, t *plan.Task, ev *Evaluation) error {
+	a := t.Dish.Adapter
+	if a == nil {
+		b.Text("adapter", "")
+		return nil
+	}
+	m := a.Manifest()
+	b.Text("adapter", m.AdapterID)
+	b.Text("adapter identity", m.Identity)
+	for _, p := range e.pins(t.Dish) {
+		b.Text("required toolchain", p.Tool+" "+p.Version)
+	}
+	found, err := e.env.Toolchains.Fingerprint(ctx, a, t.Dish.Dir)
+	if err != nil {
+		return err
+	}
+	ev.Toolchain = found
+	b.Text("toolchain", found)
+	return nil
+}
+
+func (e *evaluator) addInputs(b *fingerprint.Builder, t *plan.Task, ev *Evaluation) error {
+	entries, err := e.inputs(t)
+	if err != nil {
+		return err
+	}
+	ev.entries = entries
+	if ev.Inputs, err = e.fileSet(entries); err != nil {
+		return err
+	}
+	b.Files("inputs", ev.Inputs.Digest())
+	return nil
+}
+
+// pending names the dependencies whose result the key of t needs and that are not
+// up to date yet.
+func (e *evaluator) pending(t *plan.Task) []string {
+	var list []string
+	for _, d := range t.Deps {
+		ready := e.made[d.Task.Index] != nil
+		keyed := e.evaluations[d.Task.Index] != nil && e.evaluations[d.Task.Index].Known
+		switch {
+		case d.Via == plan.ViaOutputs && !ready, d.Via == plan.ViaKey && !keyed:
+			list = append(list, d.Task.ID())
+		case reads(t, d.Task) && !e.upToDate(d.Task):
+			list = append(list, d.Task.ID())
+		}
+	}
+	return list
+}
+
+// reads tells whether the inputs of t name an output of other: then what they are
+// is known only when other is up to date.
+func reads(t, other *plan.Task) bool {
+	for _, glob := range t.Inputs {
+		pre := prefix(t.Dish.Path, glob)
+		for _, o := range other.Outputs {
+			out := prefix(other.Dish.Path, o.Glob)
+			if out != "." && inside(pre, out) || other.Dish != t.Dish && inside(out, pre) {
+				return !strings.HasPrefix(glob, "!")
+			}
+		}
+	}
+	return false
+}
+
+func (e *evaluator) addDeps(b *fingerprint.Builder, t *plan.Task) {
+	deps := slices.SortedFunc(slices.Values(t.Deps), func(x, y plan.Dep) int { return strings.Compare(x.Task.ID(), y.Task.ID()) })
+	for _, d := range deps {
+		switch d.Via {
+		case plan.ViaKey:
+			b.Task(d.Task.ID(), e.evaluations[d.Task.Index].Key)
+		case plan.ViaOutputs:
+			b.Output(d.Task.ID(), e.made[d.Task.Index].digest)
+		}
+	}
+}
+
+// taskDir is the directory that a task runs in.
+func taskDir(t *plan.Task) string { return filepath.Join(t.Dish.Dir, filepath.FromSlash(t.Cwd)) }

@@ -1,0 +1,160 @@
+package run
+
+import (
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/plan"
+)
+
+// Reporter hears what happens during a run. It is called serially.
+type Reporter interface {
+	Report(Event)
+}
+
+// Event is one of the structs of this file.
+type Event interface{ event() }
+
+// Started is the first event of a run.
+type Started struct {
+	Plan *plan.Plan
+}
+
+// InstallStarted says that the dependencies of a scope are being installed.
+type InstallStarted struct {
+	Install *Install
+}
+
+// InstallLog is progress of an install.
+type InstallLog struct {
+	Install *Install
+	Log     adapters.Log
+}
+
+// InstallFinished says how an install ended.
+type InstallFinished struct {
+	Install *Install
+}
+
+// TaskStarted says that the command of a task is being executed.
+type TaskStarted struct {
+	Task *plan.Task
+}
+
+// TaskOutput is a piece of what a task prints, as it comes. Data is only valid
+// during the call.
+type TaskOutput struct {
+	Task   *plan.Task
+	Stream Stream
+	Data   []byte
+}
+
+// TaskFinished says how a task ended, also of one that was not executed.
+type TaskFinished struct {
+	Result *Result
+}
+
+// Warned is a problem that did not stop anything.
+type Warned struct {
+	Diagnostic diagnostics.Diagnostic
+}
+
+// Finished is the last event of a run.
+type Finished struct {
+	Report *Report
+}
+
+func (Started) event()         {}
+func (InstallStarted) event()  {}
+func (InstallLog) event()      {}
+func (InstallFinished) event() {}
+func (TaskStarted) event()     {}
+func (TaskOutput) event()      {}
+func (TaskFinished) event()    {}
+func (Warned) event()          {}
+func (Finished) event()        {}
+
+// Stream is where a task printed something.
+type Stream byte
+
+// The two streams. The values are part of stored logs.
+const (
+	Stdout Stream = 1
+	Stderr Stream = 2
+)
+
+// Outcome is how a task ended. The values stand in reports.
+type Outcome string
+
+// The outcomes.
+const (
+	CacheHit Outcome = "cache_hit"
+	Built    Outcome = "built"
+	Failed   Outcome = "failed"
+	Skipped  Outcome = "skipped"
+)
+
+// The reasons of Result.Reason that are codes.
+const (
+	ReasonDependencyFailed = "dependency_failed"
+	ReasonFailFast         = "fail_fast"
+	ReasonInstallFailed    = "install_failed"
+	ReasonInterrupted      = "interrupted"
+	ReasonToolMissing      = "tool_missing"
+	ReasonMissingOutput    = "missing_output"
+	ReasonTimeout          = "timeout"
+	ReasonNotStarted       = "not_started"
+)
+
+// Result is how one task ended.
+type Result struct {
+	Task     *plan.Task
+	Outcome  Outcome
+	Key      cache.Key // zero when it has none
+	Reason   string    // a code, for Failed and Skipped
+	Message  string    // the reason in words
+	ExitCode int       // of Built and Failed; 128+n for signal n
+	Signal   string    // "SIGKILL", when a signal ended it
+	Attempts int       // 0 when nothing was executed
+	Flaky    bool      // failed at first and then did not
+	Duration time.Duration
+	Stored   bool   // the result went into the cache
+	LogPath  string // absolute, "" when there is no log
+	Failure  *adapters.Failure
+
+	record   *cache.Record // of a hit
+	segments []segment     // of the file at LogPath
+}
+
+// Install is one install of a scope.
+type Install struct {
+	Dish     string // the name of the dish that needed it first
+	Dir      string // absolute
+	Command  string
+	Reason   string
+	Duration time.Duration
+	Err      error
+}
+
+// Report is the whole of a run.
+type Report struct {
+	Plan        *plan.Plan
+	Results     []*Result // by plan.Task.Index
+	Installs    []*Install
+	Warnings    []diagnostics.Diagnostic
+	Duration    time.Duration
+	Interrupted bool
+}
+
+// Count gives how many tasks ended so.
+func (r *Report) Count(o Outcome) int {
+	n := 0
+	for _, res := range r.Results {
+		if res.Outcome == o {
+			n++
+		}
+	}
+	return n
+}

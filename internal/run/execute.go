@@ -1,0 +1,302 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// execution is one task being executed. It runs beside the engine and touches
+// nothing of it but what is safe for concurrent use.
+type execution struct {
+	env    *Env
+	opts   Options
+	tree   *tree.Tree
+	ev     *Evaluation
+	last   *remembered
+	linked []tree.Entry // sources of the dishes that the task is linked to
+
+	result  *Result
+	outputs []cache.Output
+	changed string // the input that changed meanwhile
+	waited  bool   // another bento had the task first
+}
+
+// execute runs a task that is a miss. Its dependencies are installed.
+func (e *engine) execute(ctx context.Context, ev *Evaluation) {
+	t := ev.Task
+	x := &execution{
+		env: e.env, opts: e.opts, tree: e.tree, ev: ev, last: e.memory.of(t),
+		result: &Result{Task: t, Key: ev.Key},
+	}
+	for _, d := range t.Sources {
+		x.linked = append(x.linked, e.territories[d].defaults(e.tree)...)
+	}
+	e.job(func() func() {
+		unlock := x.lock(ctx)
+		if x.waited && !e.opts.Force {
+			// Another bento has just run it: what it made may be all that is needed.
+			unlock()
+			return func() { e.again(ctx, ev) }
+		}
+		defer unlock()
+		x.run(ctx)
+		return func() { e.executed(ctx, x) }
+	})
+}
+
+// again looks at a task a second time after another bento has run it.
+func (e *engine) again(ctx context.Context, ev *Evaluation) {
+	e.refresh(ctx, ev.Task)
+	now := e.evaluate(ctx, ev.Task)
+	e.evaluations[ev.Task.Index] = now
+	switch {
+	case now.Err != nil:
+		e.end(failure(now))
+	case now.Status == Hit:
+		e.job(func() func() { return e.restore(ctx, now) })
+	default:
+		e.execute(ctx, now)
+	}
+}
+
+// lock keeps two bentos from running one task at the same time.
+func (x *execution) lock(ctx context.Context) (unlock func()) {
+	name := "locks/" + fileName(x.ev.Task) + ".lock"
+	unlock, err := x.env.State.Lock(ctx, name, func(owner string) {
+		x.waited = true
+		x.env.warn("waiting", fmt.Sprintf("%s is being run by another bento (%s); waiting for it", x.ev.Task.ID(), owner), "")
+	})
+	if err != nil {
+		return func() {} // a state that cannot be written is warned of when it is saved
+	}
+	return unlock
+}
+
+// fileName gives a name for files about a task that no other task has.
+func fileName(t *plan.Task) string {
+	clean := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+				return r
+			}
+			return '_'
+		}, s)
+	}
+	sum := shortSum(memoryID(t))
+	return fmt.Sprintf("%.60s.%.60s.%s", clean(t.Dish.Name), clean(t.Name), sum)
+}
+
+// shortSum gives 16 hexadecimal digits that stand for a text.
+func shortSum(text string) string { return cache.Sum([]byte(text)).String()[:16] }
+
+// run executes the command, as often as the task allows, and looks at what it made.
+func (x *execution) run(ctx context.Context) {
+	t, r := x.ev.Task, x.result
+	if ctx.Err() != nil {
+		r.Outcome, r.Reason = Skipped, ReasonInterrupted
+		return
+	}
+	if !t.Incremental {
+		x.removeLast()
+	}
+	x.env.report(TaskStarted{Task: t})
+	start := time.Now()
+	log, err := openLog(x.env, t, x.opts.Output)
+	if err != nil {
+		x.env.warn("log_unwritable", "the log of "+t.ID()+" cannot be written: "+err.Error(), "")
+	}
+	defer log.close()
+	r.LogPath = log.path()
+	for r.Attempts <= t.Retry && r.Outcome != Built && ctx.Err() == nil {
+		r.Attempts++
+		x.attempt(ctx, log)
+	}
+	r.segments = log.segments
+	r.Flaky = r.Outcome == Built && r.Attempts > 1
+	r.Duration = time.Since(start)
+	if r.Outcome == Built {
+		x.collect(log)
+	}
+}
+
+func (x *execution) attempt(ctx context.Context, log *taskLog) {
+	t, r := x.ev.Task, x.result
+	spec, err := x.spec(log)
+	var res proc.Result
+	if err == nil {
+		res, err = proc.Run(ctx, spec)
+	}
+	r.ExitCode, r.Signal = res.ExitCode, res.Signal
+	switch {
+	case err != nil:
+		r.Outcome, r.Reason, r.Message, r.ExitCode = Failed, "launch_failed", err.Error(), 127
+	case res.Canceled:
+		r.Outcome, r.Reason = Failed, ReasonInterrupted
+	case res.TimedOut:
+		r.Outcome, r.Reason = Failed, ReasonTimeout
+		r.Message = fmt.Sprintf("not done after %v", time.Duration(t.Timeout))
+	case res.ExitCode != 0:
+		r.Outcome, r.Reason = Failed, "exit_status"
+		r.Message = exitMessage(res)
+	default:
+		r.Outcome, r.Reason, r.Message = Built, "", ""
+	}
+}
+
+func exitMessage(res proc.Result) string {
+	if res.Signal != "" {
+		return "ended by " + res.Signal
+	}
+	return fmt.Sprintf("exit status %d", res.ExitCode)
+}
+
+// spec gives the process of the task.
+func (x *execution) spec(log *taskLog) (proc.Spec, error) {
+	t := x.ev.Task
+	env := x.env.taskEnv(t)
+	argv := append(slices.Clone(t.Argv), t.Args...)
+	if len(t.Argv) == 0 {
+		sh, err := env.LookPath("sh")
+		if err != nil {
+			return proc.Spec{}, fmt.Errorf("no shell: %w", err)
+		}
+		argv = []string{sh, "-c", t.Run}
+		if len(t.Args) > 0 {
+			argv = append([]string{sh, "-c", t.Run + ` "$@"`, "sh"}, t.Args...)
+		}
+	} else if !filepath.IsAbs(argv[0]) {
+		program, err := x.program(env, argv[0])
+		if err != nil {
+			return proc.Spec{}, err
+		}
+		argv[0] = program
+	}
+	return proc.Spec{
+		Argv: argv, Dir: taskDir(t), Env: env,
+		Stdout: log.writer(Stdout), Stderr: log.writer(Stderr),
+		Timeout: time.Duration(t.Timeout), Grace: x.opts.Grace,
+	}, nil
+}
+
+// program finds the executable of an argv: a path relative to the task's
+// directory, or a name on PATH.
+func (x *execution) program(env adapters.Environ, name string) (string, error) {
+	if strings.ContainsRune(name, filepath.Separator) {
+		return filepath.Join(taskDir(x.ev.Task), name), nil
+	}
+	return env.LookPath(name)
+}
+
+// taskEnv gives the environment of a task: the strict base, what its adapter and
+// its dish.toml pass on, and what they set.
+func (e *Env) taskEnv(t *plan.Task) adapters.Environ {
+	env := e.Environ
+	if !e.Inherit {
+		env = env.Strict(slices.Concat(t.PassEnv, t.HashEnv)...)
+	}
+	dirs := make([]string, len(t.Path))
+	for i, p := range t.Path {
+		if dirs[i] = p; !filepath.IsAbs(p) {
+			dirs[i] = filepath.Join(t.Dish.Dir, filepath.FromSlash(p))
+		}
+	}
+	return env.With(t.SetEnv).WithPath(dirs...).With(map[string]string{"PWD": taskDir(t)})
+}
+
+// removeLast removes what the last good run has made, so that nothing of it can be
+// taken for what this one makes.
+func (x *execution) removeLast() {
+	for _, p := range slices.Backward(x.last.Outputs) {
+		// Directories stay unless they are empty by now; a file that cannot be removed
+		// is the command's to replace.
+		_ = cache.Remove(x.env.Root, p)
+	}
+}
+
+// collect checks what the command made and stores it.
+func (x *execution) collect(log *taskLog) {
+	t := x.ev.Task
+	paths, missing, err := x.madePaths()
+	if err != nil {
+		x.fail("output_unreadable", err.Error())
+		return
+	}
+	if missing != "" {
+		x.fail(ReasonMissingOutput, fmt.Sprintf("it did not make its output %q", missing))
+		return
+	}
+	x.changed = x.inputChanged()
+	if x.changed != "" {
+		x.env.warn("input_changed", fmt.Sprintf("%s: %q changed while the task ran; its result is used but not stored", t.ID(), x.changed), "")
+	}
+	if err := x.capture(x.storeFor(), log, paths); err != nil {
+		x.fail("output_refused", err.Error())
+	}
+}
+
+// storeFor gives where the result is to be stored, nil for nowhere.
+func (x *execution) storeFor() cache.Store {
+	if _, none := x.env.Store.(cache.Nothing); none || x.ev.Task.Uncached != "" || x.changed != "" || !x.ev.Known {
+		return nil
+	}
+	return x.env.Store
+}
+
+// capture notes what the task made, and stores it. A store that fails does not
+// fail the task; what cannot be an output does.
+func (x *execution) capture(store cache.Store, log *taskLog, paths []string) (err error) {
+	x.outputs, err = cache.Capture(store, x.env.Root, paths)
+	if err == nil && store != nil {
+		err = x.store(log)
+	}
+	var refused *cache.RefusedError
+	if err == nil || errors.As(err, &refused) || store == nil {
+		return err
+	}
+	x.env.warn("cache_unwritable", "results cannot be stored: "+err.Error(), "free space, or set cache.dir in bento.toml; the build goes on")
+	x.outputs, err = cache.Capture(nil, x.env.Root, paths)
+	return err
+}
+
+func (x *execution) fail(reason, message string) {
+	x.result.Outcome, x.result.Reason, x.result.Message = Failed, reason, message
+}
+
+// store records the result under its key.
+func (x *execution) store(log *taskLog) error {
+	record := &cache.Record{
+		Outputs: x.outputs, Created: time.Now(), Duration: x.result.Duration, Host: hostName(),
+	}
+	var err error
+	if record.Ingredients, err = x.storeIngredients(); err != nil {
+		return err
+	}
+	if record.Log, record.LogSize, err = log.store(x.env.Store); err != nil {
+		return err
+	}
+	if err := x.env.Store.Record(x.ev.Key, record); err != nil {
+		return err
+	}
+	x.result.Stored = true
+	return nil
+}
+
+func hostName() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return name
+}

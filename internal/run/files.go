@@ -1,0 +1,239 @@
+package run
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dag"
+	"github.com/bentobuild/bento/internal/fingerprint"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// maxLinks bounds how many symbolic links in a row are followed.
+const maxLinks = 40
+
+// fileSet gives the digests of entries. A file that cannot be read is an error.
+func (e *evaluator) fileSet(entries []tree.Entry) (fingerprint.FileSet, error) {
+	set := make(fingerprint.FileSet, 0, len(entries))
+	for _, entry := range entries {
+		f, err := e.file(entry)
+		if err != nil {
+			return nil, err
+		}
+		set = append(set, f)
+	}
+	return set, nil
+}
+
+func (e *evaluator) file(entry tree.Entry) (fingerprint.File, error) {
+	f := fingerprint.File{Path: entry.Path}
+	switch entry.Kind {
+	case tree.File:
+		sum, err := e.tree.Index().Sum(entry)
+		if err != nil {
+			return f, unreadable(entry.Path, err)
+		}
+		f.Exec, f.Sum = fingerprint.Executable(entry.Mode), digestOf(sum)
+		return f, nil
+	case tree.Link:
+		target, err := e.tree.Readlink(entry)
+		if err != nil {
+			return f, unreadable(entry.Path, err)
+		}
+		f.Target = target
+		f.Sum, err = e.behind(entry.Path, target, 0)
+		return f, err
+	}
+	return f, unreadable(entry.Path, fmt.Errorf("it is no regular file, directory or symbolic link"))
+}
+
+func unreadable(p string, err error) error {
+	return diagnostics.Problems{{
+		File: p, Severity: diagnostics.Error, Rule: "unreadable_input", Source: diagnostics.Source,
+		Message: "an input cannot be read: " + err.Error(),
+		Hint:    "make it readable, or take it out of the inputs with \"!" + path.Base(p) + "\"",
+	}}
+}
+
+// behind gives the digest of what a link leads to inside the workspace: a file, or
+// the files of a directory. What lies outside is not looked at.
+func (e *evaluator) behind(from, target string, depth int) (cache.Digest, error) {
+	if path.IsAbs(target) || depth > maxLinks {
+		return cache.Digest{}, nil
+	}
+	p := path.Join(path.Dir(from), target)
+	if p == ".." || strings.HasPrefix(p, "../") || inside(from, p) {
+		return cache.Digest{}, nil // outside, or a circle: what is there counts where it is
+	}
+	entry, ok := e.tree.Lookup(p)
+	if !ok {
+		return e.behindDir(p)
+	}
+	switch entry.Kind {
+	case tree.File:
+		sum, err := e.tree.Index().Sum(entry)
+		if err != nil {
+			return cache.Digest{}, unreadable(entry.Path, err)
+		}
+		return digestOf(sum), nil
+	case tree.Link:
+		next, err := e.tree.Readlink(entry)
+		if err != nil {
+			return cache.Digest{}, unreadable(entry.Path, err)
+		}
+		return e.behind(p, next, depth+1)
+	}
+	return cache.Digest{}, nil
+}
+
+// behindDir gives the digest of the files below a directory. Links among them
+// count by what they say alone, so that a loop ends.
+func (e *evaluator) behindDir(dir string) (cache.Digest, error) {
+	var set fingerprint.FileSet
+	for _, entry := range e.tree.Under(dir) {
+		f := fingerprint.File{Path: entry.Path}
+		if entry.Kind == tree.Link {
+			target, err := e.tree.Readlink(entry)
+			if err != nil {
+				return cache.Digest{}, unreadable(entry.Path, err)
+			}
+			f.Target = target
+		} else if file, err := e.file(entry); err == nil {
+			f = file
+		} else {
+			return cache.Digest{}, err
+		}
+		set = append(set, f)
+	}
+	if len(set) == 0 {
+		return cache.Digest{}, nil
+	}
+	return set.Digest(), nil
+}
+
+// sourceSet is the digest of the sources of dishes that are linked to each other
+// in a circle, which is mostly one dish alone: their default inputs, and the same
+// of every dish outside that they are linked to.
+type sourceSet struct {
+	digest cache.Digest
+	blobs  [][]byte // what the digest is made of
+	next   []*sourceSet
+	err    error
+}
+
+// addSources adds the sources of the dishes that t is linked to.
+func (e *evaluator) addSources(b *fingerprint.Builder, t *plan.Task, ev *Evaluation) error {
+	for _, d := range t.Sources {
+		s := e.sourcesOf(d)
+		if s.err != nil {
+			return s.err
+		}
+		b.Sources(d.Path, s.digest)
+		ev.sources = append(ev.sources, s)
+	}
+	return nil
+}
+
+// sourcesOf gives the sources of d.
+func (e *evaluator) sourcesOf(d *discovery.Dish) *sourceSet {
+	circle := e.circles[d]
+	if s := e.sources[circle]; s != nil {
+		return s
+	}
+	s := &sourceSet{}
+	e.sources[circle] = s
+	b := fingerprint.NewBuilder(e.secret)
+	for _, member := range circle.dishes {
+		set, err := e.fileSet(e.ownSources(member))
+		if err != nil {
+			s.err = err
+			return s
+		}
+		blob := set.Encode()
+		s.blobs = append(s.blobs, blob)
+		b.Files(member.Path, cache.Sum(blob))
+	}
+	for _, l := range circle.links {
+		next := e.sourcesOf(l)
+		if next.err != nil {
+			s.err = next.err
+			return s
+		}
+		b.Sources(l.Path, next.digest)
+		s.next = append(s.next, next)
+	}
+	list := fingerprint.EncodeIngredients(b.Ingredients())
+	s.digest = cache.Sum(list)
+	s.blobs = append(s.blobs, list)
+	return s
+}
+
+// circle is a strongly connected component of the links between dishes.
+type circle struct {
+	dishes []*discovery.Dish // by path
+	links  []*discovery.Dish // outside, that those are linked to, by path
+}
+
+// newCircles finds the circle of every dish.
+func newCircles(dishes []*discovery.Dish) map[*discovery.Dish]*circle {
+	index := make(map[*discovery.Dish]int, len(dishes))
+	for i, d := range dishes {
+		index[d] = i
+	}
+	g := dag.New(len(dishes))
+	for i, d := range dishes {
+		for _, l := range plan.Linked(d) {
+			g.AddEdge(index[l], i)
+		}
+	}
+	circles := make(map[*discovery.Dish]*circle, len(dishes))
+	for _, component := range g.Components() {
+		c := &circle{}
+		for _, i := range component {
+			c.dishes = append(c.dishes, dishes[i])
+			circles[dishes[i]] = c
+		}
+		for _, d := range c.dishes {
+			for _, l := range plan.Linked(d) {
+				if circles[l] != c && !slices.Contains(c.links, l) {
+					c.links = append(c.links, l)
+				}
+			}
+		}
+		slices.SortFunc(c.links, byPath)
+	}
+	return circles
+}
+
+func byPath(x, y *discovery.Dish) int { return strings.Compare(x.Path, y.Path) }
+
+// ownSources gives the default inputs of a dish without what its tasks left there.
+func (e *evaluator) ownSources(d *discovery.Dish) []tree.Entry {
+	left := make(map[string][32]byte)
+	for _, t := range e.territories[d].tasks {
+		for _, b := range e.memory.of(t).ByProducts {
+			left[b.Path] = b.Sum
+		}
+	}
+	return e.without(e.territories[d].defaults(e.tree), left)
+}
+
+// lookedAgain forgets what was worked out from the files of d, and tells whether
+// they are others than before.
+func (e *evaluator) lookedAgain(d *discovery.Dish) (changed bool) {
+	terr := e.territories[d]
+	before := terr.files
+	terr.files = nil
+	after := terr.defaults(e.tree)
+	if slices.EqualFunc(before, after, func(x, y tree.Entry) bool { return x.Same(&y) }) {
+		return false
+	}
+	clear(e.sources)
+	return true
+}

@@ -1,0 +1,140 @@
+package run
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// The memory is one file of the workspace's state.
+const (
+	memoryFile    = "tasks"
+	memoryVersion = 1
+	memoryLock    = "tasks.lock"
+)
+
+// remembered is what is known of the last good run of a task, whether it was
+// executed or restored. A nil *remembered is an empty one.
+type remembered struct {
+	Key        cache.Key
+	Duration   time.Duration // of the last execution
+	Outputs    []string      // relative to the workspace, what the task has made
+	ByProducts []byProduct   // what it has made without declaring it, by path
+}
+
+// byProduct is a file that a task made and does not declare. As long as it is
+// what the task made, it is no input.
+type byProduct struct {
+	Path string
+	Sum  [32]byte
+}
+
+// memory is what is remembered of the tasks of a workspace, by place and name. It
+// is for one goroutine.
+type memory struct {
+	state   *state.Dir
+	tasks   map[string]*remembered
+	changed map[string]bool
+}
+
+func openMemory(dir *state.Dir) *memory {
+	return &memory{state: dir, tasks: loadTasks(dir), changed: make(map[string]bool)}
+}
+
+// memoryID names a task by the place of its dish, which a new name does not change.
+func memoryID(t *plan.Task) string { return t.Dish.Path + "\x00" + t.Name }
+
+func (m *memory) of(t *plan.Task) *remembered {
+	if r := m.tasks[memoryID(t)]; r != nil {
+		return r
+	}
+	return &remembered{}
+}
+
+func (m *memory) keep(t *plan.Task, r *remembered) {
+	id := memoryID(t)
+	if old := m.tasks[id]; old != nil && old.equal(r) {
+		return
+	}
+	m.tasks[id] = r
+	m.changed[id] = true
+}
+
+func (r *remembered) equal(o *remembered) bool {
+	return r.Key == o.Key && r.Duration == o.Duration &&
+		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts)
+}
+
+// save writes what changed on top of what another bento may have written since.
+func (m *memory) save(ctx context.Context) error {
+	if len(m.changed) == 0 {
+		return nil
+	}
+	unlock, err := m.state.Lock(ctx, memoryLock, nil)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	now := loadTasks(m.state)
+	for id := range m.changed {
+		now[id] = m.tasks[id]
+	}
+	clear(m.changed)
+	return m.state.Store(memoryFile, memoryVersion, encodeTasks(now))
+}
+
+func encodeTasks(tasks map[string]*remembered) []byte {
+	var w state.Writer
+	w.Uint(uint64(len(tasks)))
+	for _, id := range slices.Sorted(maps.Keys(tasks)) {
+		r := tasks[id]
+		w.String(id)
+		w.Raw(r.Key[:])
+		w.Uint(uint64(max(0, r.Duration)))
+		w.Strings(r.Outputs)
+		w.Uint(uint64(len(r.ByProducts)))
+		for _, b := range r.ByProducts {
+			w.String(b.Path)
+			w.Raw(b.Sum[:])
+		}
+	}
+	return w.Payload()
+}
+
+// loadTasks reads the memory; one that cannot be read is an empty one.
+func loadTasks(dir *state.Dir) map[string]*remembered {
+	payload, err := dir.Load(memoryFile, memoryVersion)
+	if err != nil {
+		return make(map[string]*remembered)
+	}
+	tasks, err := decodeTasks(payload)
+	if err != nil {
+		return make(map[string]*remembered)
+	}
+	return tasks
+}
+
+func decodeTasks(payload []byte) (map[string]*remembered, error) {
+	r := state.NewReader(payload)
+	n := r.Count(36)
+	tasks := make(map[string]*remembered, n)
+	for range n {
+		id := r.String()
+		t := &remembered{}
+		copy(t.Key[:], r.Raw(32))
+		t.Duration = time.Duration(r.Uint())
+		t.Outputs = r.Strings()
+		for range r.Count(33) {
+			b := byProduct{Path: r.String()}
+			copy(b.Sum[:], r.Raw(32))
+			t.ByProducts = append(t.ByProducts, b)
+		}
+		tasks[id] = t
+	}
+	return tasks, r.End()
+}

@@ -1,0 +1,125 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+)
+
+// preflight looks for what would make tasks fail that are not hits: tools that are
+// missing, pins that are not met, inputs that cannot be read.
+func (e *evaluator) preflight(evaluations []*Evaluation) []diagnostics.Diagnostic {
+	var problems []diagnostics.Diagnostic
+	seenTools := make(map[string]bool)
+	seenDishes := make(map[*discovery.Dish]bool)
+	for _, ev := range evaluations {
+		if ev == nil || ev.Status == Hit {
+			continue
+		}
+		d := ev.Task.Dish
+		if m := ev.missingTool(); m != nil {
+			if !seenTools[m.Tool+d.Path] {
+				seenTools[m.Tool+d.Path] = true
+				problems = append(problems, missingTool(d, m))
+			}
+			continue
+		}
+		var unreadable diagnostics.Problems
+		if errors.As(ev.Err, &unreadable) {
+			for _, u := range unreadable {
+				problems = append(problems, u)
+			}
+			continue
+		}
+		if d.Adapter != nil && ev.Toolchain != "" && !seenDishes[d] {
+			seenDishes[d] = true
+			problems = append(problems, e.unmetPins(d, ev.Toolchain)...)
+		}
+	}
+	return problems
+}
+
+func missingTool(d *discovery.Dish, m *adapters.MissingTool) diagnostics.Diagnostic {
+	return diagnostics.Diagnostic{
+		File: d.Path, Severity: diagnostics.Error, Rule: "missing_tool", Source: diagnostics.Source,
+		Message: fmt.Sprintf("dish %q (%s) needs %s, which is not installed", d.Name, d.Adapter.Manifest().AdapterID, m.Tool),
+		Hint:    m.Hint,
+	}
+}
+
+// unmetPins gives the pins of a dish that its toolchain does not meet.
+func (e *evaluator) unmetPins(d *discovery.Dish, toolchain string) []diagnostics.Diagnostic {
+	var problems []diagnostics.Diagnostic
+	for _, p := range e.pins(d) {
+		v := adapters.CheckPin(d.Adapter, p.Toolchain, toolchain)
+		if v.OK {
+			continue
+		}
+		problems = append(problems, diagnostics.Diagnostic{
+			File: p.File, Line: p.Line, Severity: pinSeverity(d, p), Rule: "toolchain_mismatch", Source: diagnostics.Source,
+			Message: fmt.Sprintf("dish %q asks for %s %s, and %s is there", d.Name, p.Tool, p.Version, orNothing(v.Found)),
+			Hint:    v.Hint,
+		})
+	}
+	return problems
+}
+
+// pin is a version that a dish asks for, and who says so.
+type pin struct {
+	adapters.Toolchain
+	own bool // it stands in bento's own files
+}
+
+// pins lists what a dish asks for: what bento's own files say goes before what the
+// project's say of the same tool.
+func (e *evaluator) pins(d *discovery.Dish) []pin {
+	if d.Adapter == nil {
+		return nil
+	}
+	settings := d.Toolchain
+	if settings.UseSystem {
+		return nil
+	}
+	name := d.Adapter.Manifest().RuntimeName()
+	if p, ok := settings.Pins[name]; ok {
+		return []pin{{own: true, Toolchain: adapters.Toolchain{Tool: name, Version: p.Version, File: p.Pos.File, Line: p.Pos.Line}}}
+	}
+	if d.Pin == nil {
+		return nil
+	}
+	p := pin{Toolchain: *d.Pin}
+	if rel, err := filepath.Rel(e.env.Root, p.File); err == nil && filepath.IsLocal(rel) {
+		p.File = filepath.ToSlash(rel)
+	}
+	return []pin{p}
+}
+
+// pinSeverity tells how bad it is when a pin is not met: bento's own files are
+// meant, and what the tool itself would refuse cannot work.
+func pinSeverity(d *discovery.Dish, p pin) diagnostics.Severity {
+	if s := d.Toolchain.OnMismatch; s != "" {
+		return s
+	}
+	if p.own || p.Strict {
+		return diagnostics.Error
+	}
+	return diagnostics.Warning
+}
+
+// refuse gives the errors among problems that keep the run from starting. With
+// --keep-going the tasks that they are about fail, and the rest runs.
+func (e *engine) refuse(problems []diagnostics.Diagnostic) error {
+	var list []diagnostics.Diagnostic
+	for _, p := range problems {
+		if p.Severity == diagnostics.Error && !e.opts.KeepGoing {
+			list = append(list, p)
+			continue
+		}
+		e.env.warnDiagnostic(p)
+	}
+	return diagnostics.AsError(list)
+}

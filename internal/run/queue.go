@@ -1,0 +1,95 @@
+package run
+
+import (
+	"container/heap"
+
+	"github.com/bentobuild/bento/internal/plan"
+)
+
+// queue holds the tasks that are ready, the one at the head of the longest path
+// first, and knows what of the workers and mutexes is free.
+type queue struct {
+	free     int
+	capacity int
+	path     []int64 // by task: the weight of the longest path that starts there
+	ready    taskHeap
+	held     map[string]bool         // mutexes
+	blocked  map[string][]*plan.Task // ready, but their mutex is held
+	taken    map[*plan.Task]int      // workers, by the tasks that have them
+}
+
+func newQueue(capacity int, path []int64) *queue {
+	return &queue{
+		free: capacity, capacity: capacity, path: path,
+		ready: taskHeap{path: path},
+		held:  make(map[string]bool), blocked: make(map[string][]*plan.Task), taken: make(map[*plan.Task]int),
+	}
+}
+
+func (q *queue) add(t *plan.Task) { heap.Push(&q.ready, t) }
+
+// next gives a task that may start now and takes its workers; nil when there is
+// none. A task heavier than all workers together takes all of them.
+func (q *queue) next() *plan.Task {
+	for q.ready.Len() > 0 {
+		t := q.ready.tasks[0]
+		weight := min(max(1, t.Weight), q.capacity)
+		if weight > q.free {
+			return nil
+		}
+		heap.Pop(&q.ready)
+		if t.Mutex != "" {
+			if q.held[t.Mutex] {
+				q.blocked[t.Mutex] = append(q.blocked[t.Mutex], t)
+				continue
+			}
+			q.held[t.Mutex] = true
+		}
+		q.free -= weight
+		q.taken[t] = weight
+		return t
+	}
+	return nil
+}
+
+// release gives back what t has taken, if it has.
+func (q *queue) release(t *plan.Task) {
+	weight, had := q.taken[t]
+	if !had {
+		return
+	}
+	delete(q.taken, t)
+	q.free += weight
+	if t.Mutex != "" {
+		delete(q.held, t.Mutex)
+		for _, b := range q.blocked[t.Mutex] {
+			q.add(b)
+		}
+		delete(q.blocked, t.Mutex)
+	}
+}
+
+// taskHeap orders by longest path, then by place in the plan.
+type taskHeap struct {
+	path  []int64
+	tasks []*plan.Task
+}
+
+func (h *taskHeap) Len() int { return len(h.tasks) }
+
+func (h *taskHeap) Less(i, j int) bool {
+	x, y := h.tasks[i].Index, h.tasks[j].Index
+	if h.path[x] != h.path[y] {
+		return h.path[x] > h.path[y]
+	}
+	return x < y
+}
+
+func (h *taskHeap) Swap(i, j int) { h.tasks[i], h.tasks[j] = h.tasks[j], h.tasks[i] }
+func (h *taskHeap) Push(x any)    { h.tasks = append(h.tasks, x.(*plan.Task)) }
+
+func (h *taskHeap) Pop() any {
+	t := h.tasks[len(h.tasks)-1]
+	h.tasks = h.tasks[:len(h.tasks)-1]
+	return t
+}
