@@ -1,0 +1,163 @@
+package cache
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/zeebo/blake3"
+)
+
+// smallFile is what Capture reads into memory, to read it once.
+const smallFile = 256 << 10
+
+// readAgain is how often a file that changes is read.
+const readAgain = 3
+
+// Capture reads what is at paths in the workspace at root, an absolute path, into s
+// and gives it sorted by path. A nil Store is given nothing; the digests are made
+// all the same. A directory stands for itself alone, not for what is in it.
+//
+// The error is a *RefusedError for what cannot be an output: a device, a socket, a
+// link out of the workspace, a path behind a link or in a .git. It is
+// fs.ErrNotExist for a path that is not there, and any error of s.
+func Capture(s Store, root string, paths []string) ([]Output, error) {
+	paths = slices.Clone(paths)
+	slices.Sort(paths)
+	paths = slices.Compact(paths)
+	w, err := openWorkdir(root)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	c := &capture{store: s, work: w}
+	outputs := make([]Output, 0, len(paths))
+	for _, p := range paths {
+		o, err := c.read(p)
+		if err != nil {
+			return nil, err
+		}
+		outputs = append(outputs, o)
+	}
+	return outputs, nil
+}
+
+type capture struct {
+	store Store
+	work  *workdir
+	buf   []byte
+}
+
+func (c *capture) read(p string) (Output, error) {
+	o := Output{Path: p}
+	if err := CheckPath(p); err != nil {
+		return o, err
+	}
+	d, name, err := c.work.parent(p, false)
+	var blocked *blockedError
+	if errors.As(err, &blocked) {
+		return o, refuse(p, "%s", blocked)
+	}
+	if err == nil {
+		err = c.readIn(d, name, &o)
+	}
+	var refused *RefusedError
+	if err != nil && !errors.As(err, &refused) {
+		err = fmt.Errorf("output %q: %w", p, err)
+	}
+	return o, err
+}
+
+func (c *capture) readIn(d *dir, name string, o *Output) error {
+	fi, err := d.Lstat(name)
+	if err != nil {
+		return err
+	}
+	o.Mode = fi.Mode().Perm()
+	switch fi.Mode().Type() {
+	case 0:
+		o.Kind = File
+		return c.file(d, name, fi, o)
+	case fs.ModeDir:
+		o.Kind = Dir
+		return nil
+	case fs.ModeSymlink:
+		o.Kind, o.Mode = Link, 0
+		if o.Target, err = d.Readlink(name); err != nil {
+			return err
+		}
+		return checkTarget(c.work.root, o.Path, o.Target)
+	}
+	return refuse(o.Path, "it is %s", special(fi.Mode()))
+}
+
+func special(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
+}
+
+func (c *capture) file(d *dir, name string, fi fs.FileInfo, o *Output) error {
+	f, err := d.read(name, fi)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if fi.Size() <= smallFile {
+		return c.small(f, o)
+	}
+	for range readAgain {
+		var digest *DigestError
+		if err = c.large(f, o); !errors.As(err, &digest) {
+			return err
+		}
+	}
+	return errChanged
+}
+
+// small reads a file once. If it has grown meanwhile, it is large.
+func (c *capture) small(f *os.File, o *Output) error {
+	if c.buf == nil {
+		c.buf = make([]byte, smallFile+1)
+	}
+	n, err := io.ReadFull(f, c.buf)
+	switch {
+	case err == nil:
+		return c.large(f, o)
+	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+		return err
+	}
+	data := c.buf[:n]
+	o.Digest, o.Size = Sum(data), int64(n)
+	if c.store == nil {
+		return nil
+	}
+	return c.store.Add(o.Digest, bytes.NewReader(data))
+}
+
+// large reads a file for its digest and again into the store, which compares.
+func (c *capture) large(f *os.File, o *Output) (err error) {
+	if _, err = f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	h := blake3.New()
+	if o.Size, err = io.Copy(h, f); err != nil {
+		return err
+	}
+	o.Digest = hashed(h)
+	if c.store == nil {
+		return nil
+	}
+	if _, err = f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return c.store.Add(o.Digest, f)
+}

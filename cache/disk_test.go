@@ -1,0 +1,516 @@
+package cache_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/cache/cachetest"
+)
+
+// openDisk gives an empty store and the damage that it reports.
+func openDisk(t testing.TB) (*cache.Disk, *[]error) {
+	t.Helper()
+	var mu sync.Mutex
+	damage := &[]error{}
+	d, err := cache.Open(filepath.Join(t.TempDir(), "cache"), &cache.Options{Warn: func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		*damage = append(*damage, err)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, damage
+}
+
+func TestDisk(t *testing.T) {
+	cachetest.Run(t, func(t *testing.T) cache.Store {
+		d, damage := openDisk(t)
+		t.Cleanup(func() {
+			if len(*damage) != 0 {
+				t.Errorf("damage: %v", *damage)
+			}
+			if left := entries(t, d, "tmp"); len(left) != 0 {
+				t.Errorf("left in tmp: %q", left)
+			}
+		})
+		return d
+	})
+}
+
+// entries gives the files below a directory of the store.
+func entries(t testing.TB, d *cache.Disk, kind string) []string {
+	t.Helper()
+	var paths []string
+	err := filepath.WalkDir(filepath.Join(d.Dir(), kind), func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			paths = append(paths, path)
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+func TestDiskEntries(t *testing.T) {
+	d, _ := openDisk(t)
+	for _, data := range cachetest.Blobs() {
+		cachetest.Add(t, d, data)
+	}
+	var small, large int
+	for _, path := range entries(t, d, "blobs") {
+		fi, err := os.Stat(path)
+		if err != nil || fi.Mode().Perm() != 0o444 {
+			t.Errorf("%s: mode %v, %v", path, fi.Mode(), err)
+		}
+		if strings.HasSuffix(path, ".z") {
+			small++
+		} else {
+			large++
+		}
+	}
+	if small < 8 || large < 8 {
+		t.Errorf("%d compressed and %d plain blobs: expected some of both", small, large)
+	}
+}
+
+func TestOpenRelative(t *testing.T) {
+	for _, dir := range []string{"", "cache", "./x"} {
+		if _, err := cache.Open(dir, nil); err == nil {
+			t.Errorf("%q: no error", dir)
+		}
+	}
+}
+
+// damages are what can happen to a file.
+var damages = map[string]func(data []byte) []byte{
+	"empty":      func([]byte) []byte { return nil },
+	"cut":        func(b []byte) []byte { return b[:len(b)/2] },
+	"cut by one": func(b []byte) []byte { return b[:len(b)-1] },
+	"longer":     func(b []byte) []byte { return append(b, 0) },
+	"flip first": func(b []byte) []byte { b[0] ^= 1; return b },
+	"flip ninth": func(b []byte) []byte { b[min(8, len(b)-1)] ^= 0x80; return b },
+	"flip last":  func(b []byte) []byte { b[len(b)-1] ^= 1; return b },
+	"flip half":  func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
+	"zeros":      func(b []byte) []byte { return make([]byte, len(b)) },
+	"foreign":    func([]byte) []byte { return []byte(strings.Repeat("something else\n", 20)) },
+}
+
+func damage(t *testing.T, path string, f func([]byte) []byte) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = errors.Join(os.Remove(path), os.WriteFile(path, f(data), 0o444))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDamagedBlob(t *testing.T) {
+	for name, f := range damages {
+		for kind, data := range map[string][]byte{
+			"plain":      []byte("a small blob"),
+			"compressed": []byte(strings.Repeat("a large blob\n", 100_000)),
+		} {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				s, warned := openDisk(t)
+				d := cachetest.Add(t, s, data)
+				path := entries(t, s, "blobs")[0]
+				damage(t, path, f)
+				r, err := s.Open(d)
+				if err == nil {
+					_, err = io.Copy(io.Discard, r)
+					r.Close()
+				}
+				var broken *cache.DamageError
+				if !errors.As(err, &broken) || !errors.Is(err, cache.ErrMiss) || len(*warned) != 1 {
+					t.Errorf("read: %v; warned %v", err, *warned)
+				}
+				if _, err := s.Open(d); !errors.Is(err, cache.ErrMiss) || errors.As(err, &broken) {
+					t.Errorf("again: %v, want a plain ErrMiss", err)
+				}
+				cachetest.Add(t, s, data)
+				if r, err = s.Open(d); err != nil {
+					t.Fatal(err)
+				}
+				defer r.Close()
+				if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, data) {
+					t.Errorf("after adding it again: %v", err)
+				}
+			})
+		}
+	}
+}
+
+func TestDamagedRecord(t *testing.T) {
+	for name, f := range damages {
+		t.Run(name, func(t *testing.T) {
+			s, warned := openDisk(t)
+			if err := s.Record(cache.Key{1}, cachetest.Record(t, s, 1)); err != nil {
+				t.Fatal(err)
+			}
+			damage(t, entries(t, s, "records")[0], f)
+			if r, err := s.Lookup(cache.Key{1}); !errors.Is(err, cache.ErrMiss) || len(*warned) != 1 {
+				t.Errorf("lookup: %v, %v; warned %v", r, err, *warned)
+			}
+			if _, err := s.Lookup(cache.Key{1}); !errors.Is(err, cache.ErrMiss) || len(*warned) != 1 {
+				t.Errorf("again: %v, want ErrMiss; warned %v", err, *warned)
+			}
+		})
+	}
+}
+
+// A record under another key is not taken for that key's.
+func TestMovedRecord(t *testing.T) {
+	s, warned := openDisk(t)
+	if err := s.Record(cache.Key{1}, &cache.Record{}); err != nil {
+		t.Fatal(err)
+	}
+	path := entries(t, s, "records")[0]
+	moved := filepath.Join(filepath.Dir(filepath.Dir(path)), "02", filepath.Base(path))
+	if err := errors.Join(os.Mkdir(filepath.Dir(moved), 0o777), os.Rename(path, moved)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Lookup(cache.Key{2}); !errors.Is(err, cache.ErrMiss) || len(*warned) != 1 {
+		t.Errorf("lookup: %v; warned %v", err, *warned)
+	}
+}
+
+// A record never tells of blobs that are not there.
+func TestRecordWithoutBlobs(t *testing.T) {
+	s, _ := openDisk(t)
+	r := cachetest.Record(t, s, 1)
+	if err := os.Remove(entries(t, s, "blobs")[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Record(cache.Key{1}, r); !errors.Is(err, cache.ErrMiss) {
+		t.Errorf("record: %v, want ErrMiss", err)
+	}
+}
+
+func age(t *testing.T, paths []string, by time.Duration) {
+	t.Helper()
+	then := time.Now().Add(-by)
+	for _, path := range paths {
+		if err := os.Chtimes(path, then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func used(t *testing.T, path string) time.Duration {
+	t.Helper()
+	fi, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return time.Since(fi.ModTime())
+}
+
+func TestLookupStamps(t *testing.T) {
+	s, _ := openDisk(t)
+	if err := s.Record(cache.Key{1}, cachetest.Record(t, s, 1)); err != nil {
+		t.Fatal(err)
+	}
+	all := append(entries(t, s, "records"), entries(t, s, "blobs")...)
+	age(t, all, time.Hour)
+	if _, err := s.Lookup(cache.Key{1}); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range all {
+		if used(t, path) < time.Hour {
+			t.Errorf("%s: stamped again after an hour", path)
+		}
+	}
+	age(t, all, 48*time.Hour)
+	if _, err := s.Lookup(cache.Key{1}); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range all {
+		if used(t, path) > time.Hour {
+			t.Errorf("%s: not stamped after two days", path)
+		}
+	}
+	age(t, all, 48*time.Hour)
+	if err := os.Remove(entries(t, s, "blobs")[0]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Lookup(cache.Key{1}); !errors.Is(err, cache.ErrMiss) {
+		t.Errorf("lookup of an old record without its blob: %v, want ErrMiss", err)
+	}
+}
+
+func TestStatsAndClear(t *testing.T) {
+	s, _ := openDisk(t)
+	if st, err := s.Stats(t.Context()); err != nil || st != (cache.Stats{}) {
+		t.Errorf("of an empty store: %+v, %v", st, err)
+	}
+	for n := range 3 {
+		if err := s.Record(cache.Key{byte(n)}, cachetest.Record(t, s, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	st, err := s.Stats(t.Context())
+	if err != nil || st.Records != 3 || st.Blobs != 12 || st.Bytes != 15*4096 || time.Since(st.Oldest) > time.Minute {
+		t.Errorf("stats: %+v, %v", st, err)
+	}
+	foreign := filepath.Join(s.Dir(), "blobs", "README")
+	if err := os.WriteFile(foreign, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	removed, err := s.Clear(t.Context())
+	if want := (cache.Removed{Records: 3, Blobs: 12, Bytes: 15 * 4096}); err != nil || removed != want {
+		t.Errorf("cleared %+v, %v, want %+v", removed, err, want)
+	}
+	if left := append(entries(t, s, "records"), entries(t, s, "blobs")...); !cmp.Equal(left, []string{foreign}) {
+		t.Errorf("left: %q", left)
+	}
+}
+
+func TestFsck(t *testing.T) {
+	s, warned := openDisk(t)
+	for n := range 4 {
+		if err := s.Record(cache.Key{byte(n)}, cachetest.Record(t, s, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	big := cachetest.Add(t, s, []byte(strings.Repeat("text\n", 100_000)))
+	if got, err := s.Fsck(t.Context()); err != nil || got != (cache.Check{Records: 4, Blobs: 17}) {
+		t.Errorf("of a good store: %+v, %v", got, err)
+	}
+	for _, path := range entries(t, s, "blobs") {
+		if strings.Contains(path, big.String()[2:]) {
+			damage(t, path, damages["flip last"])
+		}
+	}
+	damage(t, entries(t, s, "records")[0], damages["flip half"])
+	log, err := s.Lookup(cache.Key{2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range entries(t, s, "blobs") {
+		if strings.Contains(path, log.Log.String()[2:]) {
+			damage(t, path, damages["cut"])
+		}
+	}
+	want := cache.Check{Records: 2, Blobs: 15, Damaged: 3, Incomplete: 1}
+	if got, err := s.Fsck(t.Context()); err != nil || got != want {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+	if len(*warned) != 3 {
+		t.Errorf("warned %v", *warned)
+	}
+	if got, err := s.Fsck(t.Context()); err != nil || got != (cache.Check{Records: 2, Blobs: 15}) {
+		t.Errorf("again: %+v, %v", got, err)
+	}
+}
+
+func fill(t *testing.T, s *cache.Disk, n int) {
+	t.Helper()
+	for i := range n {
+		if err := s.Record(cache.Key{byte(i), byte(i >> 8)}, cachetest.Record(t, s, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// hits gives the records that are there; all their blobs must be too.
+func hits(t *testing.T, s *cache.Disk, n int) (there []int) {
+	t.Helper()
+	for i := range n {
+		r, err := s.Lookup(cache.Key{byte(i), byte(i >> 8)})
+		if errors.Is(err, cache.ErrMiss) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		there = append(there, i)
+		for _, d := range []cache.Digest{r.Log, r.Ingredients, r.Refs[0], r.Outputs[1].Digest} {
+			b, err := s.Open(d)
+			if err != nil {
+				t.Errorf("record %d: %v", i, err)
+				continue
+			}
+			b.Close()
+		}
+	}
+	return there
+}
+
+func TestPrune(t *testing.T) {
+	s, _ := openDisk(t)
+	fill(t, s, 20)
+	if n, err := s.Prune(t.Context(), cache.Bounds{}); err != nil || n != (cache.Removed{}) {
+		t.Errorf("without bounds: %+v, %v", n, err)
+	}
+	all := append(entries(t, s, "records"), entries(t, s, "blobs")...)
+	age(t, all, 48*time.Hour)
+	for _, i := range []byte{3, 5, 8} { // used again
+		if _, err := s.Lookup(cache.Key{i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := s.Prune(t.Context(), cache.Bounds{MaxAge: 72 * time.Hour}); err != nil || n != (cache.Removed{}) {
+		t.Errorf("nothing is that old: %+v, %v", n, err)
+	}
+	if n, err := s.Prune(t.Context(), cache.Bounds{MaxSize: 1 << 20}); err != nil || n != (cache.Removed{}) {
+		t.Errorf("it is not that large: %+v, %v", n, err)
+	}
+	n, err := s.Prune(t.Context(), cache.Bounds{MaxSize: 20 * 4096})
+	if want := (cache.Removed{Records: 17, Blobs: 68, Bytes: 85 * 4096}); err != nil || n != want {
+		t.Errorf("by size: %+v, %v, want %+v", n, err, want)
+	}
+	if got := hits(t, s, 20); !cmp.Equal(got, []int{3, 5, 8}) {
+		t.Errorf("left: %v", got)
+	}
+	age(t, append(entries(t, s, "records"), entries(t, s, "blobs")...), time.Hour)
+	if n, err := s.Prune(t.Context(), cache.Bounds{MaxAge: time.Minute}); err != nil || n.Records != 3 || n.Blobs != 12 {
+		t.Errorf("by age: %+v, %v", n, err)
+	}
+}
+
+func TestPruneTmp(t *testing.T) {
+	s, _ := openDisk(t)
+	fill(t, s, 1)
+	old, young := filepath.Join(s.Dir(), "tmp", "old"), filepath.Join(s.Dir(), "tmp", "young")
+	if err := errors.Join(os.WriteFile(old, nil, 0o666), os.WriteFile(young, nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	age(t, []string{old}, 2*time.Hour)
+	if _, err := s.Prune(t.Context(), cache.Bounds{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := entries(t, s, "tmp"); !cmp.Equal(got, []string{young}) {
+		t.Errorf("left: %q", got)
+	}
+}
+
+// Under a deadline every call gets nearer to the bound, and what is left is whole.
+func TestPruneInPieces(t *testing.T) {
+	s, _ := openDisk(t)
+	const n = 300
+	fill(t, s, n)
+	age(t, append(entries(t, s, "records"), entries(t, s, "blobs")...), 48*time.Hour)
+	for i := range byte(10) {
+		if _, err := s.Lookup(cache.Key{i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 5000 {
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Millisecond)
+		_, err := s.Prune(ctx, cache.Bounds{MaxAge: 24 * time.Hour})
+		cancel()
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		if st, err := s.Stats(t.Context()); err != nil || st.Blobs == 40 && st.Records == 10 {
+			break
+		}
+	}
+	if got := hits(t, s, n); !cmp.Equal(got, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {
+		t.Errorf("left: %v", got)
+	}
+}
+
+func TestPruneUnderUse(t *testing.T) {
+	s, warned := openDisk(t)
+	stop := make(chan struct{})
+	var pruner sync.WaitGroup
+	pruner.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				if _, err := s.Prune(t.Context(), cache.Bounds{MaxSize: 30 * 4096}); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	var users sync.WaitGroup
+	for u := range 4 {
+		users.Go(func() {
+			for i := range 50 {
+				key := cache.Key{byte(u), byte(i)}
+				// A blob may be pruned before its record is there.
+				if err := s.Record(key, cachetest.Record(t, s, 100*u+i)); err != nil && !errors.Is(err, cache.ErrMiss) {
+					t.Error(err)
+				}
+				if _, err := s.Lookup(key); err != nil && !errors.Is(err, cache.ErrMiss) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	users.Wait()
+	close(stop)
+	pruner.Wait()
+	if len(*warned) != 0 {
+		t.Errorf("damage: %v", *warned)
+	}
+	if c, err := s.Fsck(t.Context()); err != nil || c.Damaged != 0 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestUnusableDirectory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := cache.Open(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Lookup(cache.Key{}); err == nil || errors.Is(err, cache.ErrMiss) {
+		t.Errorf("lookup: %v, want the reason", err)
+	}
+	if _, err := s.Open(cache.Digest{}); err == nil || errors.Is(err, cache.ErrMiss) {
+		t.Errorf("open: %v, want the reason", err)
+	}
+	if err := s.Add(cache.Sum(nil), strings.NewReader("")); err == nil {
+		t.Error("add: no error")
+	}
+	if err := s.Record(cache.Key{}, &cache.Record{}); err == nil {
+		t.Error("record: no error")
+	}
+}
+
+func BenchmarkLookup(b *testing.B) {
+	s, _ := openDisk(b)
+	if err := s.Record(cache.Key{1}, cachetest.Record(b, s, 1)); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.Lookup(cache.Key{1}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkLookupMiss(b *testing.B) {
+	s, _ := openDisk(b)
+	for b.Loop() {
+		if _, err := s.Lookup(cache.Key{1}); !errors.Is(err, cache.ErrMiss) {
+			b.Fatal(err)
+		}
+	}
+}

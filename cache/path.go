@@ -1,0 +1,135 @@
+package cache
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// maxPath bounds the length of a path in bytes. No system takes longer ones.
+const maxPath = 4096
+
+// RefusedError says that an output is not one that bento stores or restores.
+type RefusedError struct {
+	Path   string // relative to the workspace
+	Reason string // such as "it is a socket"
+}
+
+func (e *RefusedError) Error() string { return fmt.Sprintf("output %q refused: %s", e.Path, e.Reason) }
+
+func refuse(path, format string, args ...any) error {
+	return &RefusedError{Path: path, Reason: fmt.Sprintf(format, args...)}
+}
+
+// CheckPath gives a *RefusedError unless p may be the path of an output: clean,
+// relative, below the workspace, not in bento's own directory nor in a .git.
+func CheckPath(p string) error {
+	switch {
+	case p == "" || p == ".":
+		return refuse(p, "it is the workspace itself")
+	case len(p) > maxPath:
+		return refuse(p[:100]+"…", "its path has more than %d bytes", maxPath)
+	case strings.HasPrefix(p, "/"):
+		return refuse(p, "its path is absolute")
+	case strings.ContainsRune(p, 0):
+		return refuse(p, "its path holds a NUL byte")
+	}
+	first := true
+	for name := range strings.SplitSeq(p, "/") {
+		switch {
+		case name == "" || name == "." || name == "..":
+			return refuse(p, "its path is not clean or leaves the workspace")
+		case strings.EqualFold(name, ".git"):
+			return refuse(p, "it lies in a .git directory")
+		case first && strings.EqualFold(name, ".bento"):
+			return refuse(p, "it lies in bento's own directory")
+		case filepath.Separator != '/' && strings.ContainsAny(name, `\:`):
+			return refuse(p, "its path holds a character that separates")
+		}
+		first = false
+	}
+	return nil
+}
+
+// checkTarget refuses a link at p that leads out of the workspace at root. That is
+// told from its text: what else lies on its way is not looked at.
+func checkTarget(root, p, target string) error {
+	if target == "" || len(target) > maxPath || strings.ContainsRune(target, 0) {
+		return refuse(p, "it is a link without a usable target")
+	}
+	to := filepath.ToSlash(target)
+	if filepath.IsAbs(target) || strings.HasPrefix(to, "/") {
+		rel, err := filepath.Rel(root, target)
+		if err != nil {
+			return refuse(p, "it is a link out of the workspace, to %q", target)
+		}
+		to = filepath.ToSlash(rel)
+	} else {
+		to = path.Join(path.Dir(p), to)
+	}
+	if to == ".." || strings.HasPrefix(to, "../") {
+		return refuse(p, "it is a link out of the workspace, to %q", target)
+	}
+	return nil
+}
+
+// checkOutputs refuses outputs that are not in order or cannot be at all.
+func checkOutputs(outputs []Output) error {
+	for i := range outputs {
+		if err := checkOutput(&outputs[i]); err != nil {
+			return err
+		}
+		if i > 0 && outputs[i-1].Path >= outputs[i].Path {
+			return refuse(outputs[i].Path, "it is listed twice or out of order")
+		}
+	}
+	return nil
+}
+
+// checkTree refuses outputs that cannot stand side by side either.
+func checkTree(outputs []Output) error {
+	if err := checkOutputs(outputs); err != nil {
+		return err
+	}
+	return checkNesting(outputs)
+}
+
+// checkNesting refuses clean paths that lie below one that is no directory.
+func checkNesting(outputs []Output) error {
+	leaves := make(map[string]bool, len(outputs))
+	for i := range outputs {
+		if outputs[i].Kind != Dir {
+			leaves[outputs[i].Path] = true
+		}
+	}
+	for i := range outputs {
+		for dir := path.Dir(outputs[i].Path); dir != "."; dir = path.Dir(dir) {
+			if leaves[dir] {
+				return refuse(outputs[i].Path, "it lies below %q, which is no directory", dir)
+			}
+		}
+	}
+	return nil
+}
+
+func checkOutput(o *Output) error {
+	if err := CheckPath(o.Path); err != nil {
+		return err
+	}
+	ok := o.Mode&^0o777 == 0 && o.Size >= 0
+	switch o.Kind {
+	case File:
+		ok = ok && o.Target == "" && o.Digest != Digest{}
+	case Link:
+		ok = ok && o.Mode == 0 && o.Size == 0 && o.Target != "" && o.Digest == Digest{}
+	case Dir:
+		ok = ok && o.Size == 0 && o.Target == "" && o.Digest == Digest{}
+	default:
+		ok = false
+	}
+	if !ok {
+		return refuse(o.Path, "its record contradicts itself")
+	}
+	return nil
+}

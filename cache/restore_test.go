@@ -1,0 +1,530 @@
+//go:build unix
+
+package cache_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/cache"
+)
+
+// A tree is a workspace as text: "path" → "mode content", "-> target" or "mode/"
+// for a directory.
+type tree map[string]string
+
+func makeTree(t testing.TB, root string, files tree) {
+	t.Helper()
+	for _, p := range sortedKeys(files) {
+		if err := makeOne(filepath.Join(root, p), files[p]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func makeOne(path, what string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if target, ok := strings.CutPrefix(what, "-> "); ok {
+		return os.Symlink(target, path)
+	}
+	var mode fs.FileMode
+	if _, err := fmt.Sscanf(what, "%o", &mode); err != nil {
+		return err
+	}
+	if strings.HasSuffix(what, "/") {
+		return errors.Join(os.MkdirAll(path, 0o755), os.Chmod(path, mode))
+	}
+	_, content, _ := strings.Cut(what, " ")
+	return errors.Join(os.WriteFile(path, []byte(content), 0o666), os.Chmod(path, mode))
+}
+
+// readTree reads all of a workspace but directories with something in them.
+func readTree(t testing.TB, root string) tree {
+	t.Helper()
+	files := tree{}
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == root {
+			return err
+		}
+		rel, _ := filepath.Rel(root, path)
+		fi, err := e.Info()
+		if err != nil {
+			return err
+		}
+		switch {
+		case e.IsDir():
+			if below, _ := os.ReadDir(path); len(below) == 0 {
+				files[rel] = fmt.Sprintf("%o/", fi.Mode().Perm())
+			}
+		case fi.Mode()&fs.ModeSymlink != 0:
+			target, _ := os.Readlink(path)
+			files[rel] = "-> " + target
+		default:
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			files[rel] = fmt.Sprintf("%o %s", fi.Mode().Perm(), data)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func sortedKeys(files tree) []string {
+	keys := make([]string, 0, len(files))
+	for k := range files {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func captured(t testing.TB, s cache.Store, files tree) []cache.Output {
+	t.Helper()
+	root := t.TempDir()
+	makeTree(t, root, files)
+	outputs, err := cache.Capture(s, root, sortedKeys(files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outputs
+}
+
+var sample = tree{
+	"dist/app":              "755 binary",
+	"dist/app.js":           "644 js",
+	"dist/empty":            "700/",
+	"dist/lib/deep/er/x":    "600 x",
+	"dist/lib/link":         "-> deep/er/x",
+	"dist/lib/dangling":     "-> nowhere",
+	"dist/lib/up":           "-> ../../src",
+	"dist/name\nwith\xff":   "644 odd",
+	"dist/read-only":        "444 fixed",
+	"dist/read-only-dir":    "555/",
+	"dist/zero":             "644 ",
+	"other":                 "640 at the top",
+	"dist/.hidden/.gitkeep": "644 ",
+}
+
+func TestRestoreAll(t *testing.T) {
+	s, _ := openDisk(t)
+	want := captured(t, s, sample)
+	for _, stage := range []string{"", ".bento/tmp"} {
+		root := t.TempDir()
+		o := cache.RestoreOptions{}
+		if stage != "" {
+			o.StageDir = filepath.Join(root, stage)
+		}
+		stats, err := cache.Restore(s, root, want, o)
+		if err != nil || stats.Written != len(want) || stats.Kept != 0 || stats.Removed != 0 {
+			t.Errorf("%+v, %v", stats, err)
+		}
+		if stage != "" {
+			if left, _ := os.ReadDir(o.StageDir); len(left) != 0 {
+				t.Errorf("left in the stage: %v", left)
+			}
+			os.RemoveAll(filepath.Join(root, ".bento"))
+		}
+		if diff := cmp.Diff(sample, readTree(t, root)); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+	}
+}
+
+// stamp gives what changes when a file is touched in any way.
+func stamp(t *testing.T, path string) [3]int64 {
+	t.Helper()
+	fi, err := os.Lstat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := fi.Sys().(*syscall.Stat_t)
+	return [3]int64{fi.ModTime().UnixNano(), ctime(st), int64(st.Ino)}
+}
+
+func TestRestoreKeepsWhatIsRight(t *testing.T) {
+	s, _ := openDisk(t)
+	want := captured(t, s, sample)
+	root := t.TempDir()
+	if _, err := cache.Restore(s, root, want, cache.RestoreOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	before := make(map[string][3]int64)
+	for p := range sample {
+		before[p] = stamp(t, filepath.Join(root, p))
+	}
+	asked := 0
+	for _, current := range []func(string) (cache.Digest, bool){
+		nil,
+		func(string) (cache.Digest, bool) { return cache.Digest{}, false },
+		func(path string) (cache.Digest, bool) {
+			asked++
+			i := slices.IndexFunc(want, func(o cache.Output) bool { return o.Path == path })
+			return want[i].Digest, true
+		},
+	} {
+		stats, err := cache.Restore(s, root, want, cache.RestoreOptions{Current: current})
+		if err != nil || stats.Written != 0 || stats.Kept != len(want) {
+			t.Errorf("%+v, %v", stats, err)
+		}
+	}
+	for p := range sample {
+		if got := stamp(t, filepath.Join(root, p)); got != before[p] {
+			t.Errorf("%q was touched", p)
+		}
+	}
+	if asked != 8 {
+		t.Errorf("asked for %d digests, want one for each of 8 files", asked)
+	}
+}
+
+func TestRestoreTellsWhatItTouched(t *testing.T) {
+	s, _ := openDisk(t)
+	want := captured(t, s, tree{"a": "644 a", "b": "644 b", "c": "644 c", "d": "644 d", "e": "-> a"})
+	root := t.TempDir()
+	makeTree(t, root, tree{"a": "644 a", "b": "600 b", "c": "644 x"})
+	var got []string
+	stats, err := cache.Restore(s, root, want, cache.RestoreOptions{
+		Current: func(path string) (cache.Digest, bool) {
+			data, err := os.ReadFile(filepath.Join(root, path))
+			return cache.Sum(data), err == nil
+		},
+		Restored: func(path string, d cache.Digest) {
+			if data, _ := os.ReadFile(filepath.Join(root, path)); cache.Sum(data) != d {
+				t.Errorf("%q is not in place yet", path)
+			}
+			got = append(got, path)
+		},
+	})
+	if err != nil || stats != (cache.RestoreStats{Written: 3, Kept: 2, Bytes: 2}) {
+		t.Errorf("%+v, %v", stats, err)
+	}
+	if want := []string{"b", "c", "d"}; !cmp.Equal(got, want) {
+		t.Errorf("told of %q, want %q", got, want)
+	}
+}
+
+// A case is a workspace before, what is wanted, what is stale, and the workspace
+// after; or the path that is refused, and then nothing has changed.
+var restoreCases = map[string]struct {
+	before, want, after tree
+	stale               []string
+	refused             string
+}{
+	"nothing": {
+		before: tree{"a": "644 a"}, after: tree{"a": "644 a"},
+	},
+	"replace": {
+		before: tree{"a": "644 old", "b": "644 b", "l": "-> a"},
+		want:   tree{"a": "755 new", "l": "-> b"},
+		after:  tree{"a": "755 new", "b": "644 b", "l": "-> b"},
+	},
+	"mode only": {
+		before: tree{"a": "644 a", "ro": "444 a", "d": "755/"},
+		want:   tree{"a": "755 a", "ro": "644 a", "d": "700/"},
+		after:  tree{"a": "755 a", "ro": "644 a", "d": "700/"},
+	},
+	"over read-only files": {
+		before: tree{"d/a": "444 old"}, want: tree{"d/a": "444 new"}, after: tree{"d/a": "444 new"},
+	},
+	"link over file and file over link": {
+		before: tree{"a": "644 a", "b": "-> a"},
+		want:   tree{"a": "-> b", "b": "644 b"},
+		after:  tree{"a": "-> b", "b": "644 b"},
+	},
+	"what a link leads to is not written": {
+		before: tree{"src": "644 mine", "out": "-> src"},
+		want:   tree{"out": "644 new"},
+		after:  tree{"src": "644 mine", "out": "644 new"},
+	},
+	"stale": {
+		before: tree{"d/a": "644 a", "d/b": "644 b", "d/mine": "644 mine", "e/l": "-> x"},
+		want:   tree{"d/a": "644 a"},
+		stale:  []string{"d/a", "d/b", "e/l", "gone", "gone/too", "d", "e"},
+		after:  tree{"d/a": "644 a", "d/mine": "644 mine"},
+	},
+	"stale directory with something in it": {
+		before: tree{"d/mine": "644 mine"}, stale: []string{"d"}, after: tree{"d/mine": "644 mine"},
+	},
+	"stale behind a link": {
+		before: tree{"src/a": "644 mine", "d": "-> src"}, stale: []string{"d/a"},
+		after: tree{"src/a": "644 mine", "d": "-> src"},
+	},
+	"nothing but stale": {
+		before: tree{"a": "644 a"}, stale: []string{"a"}, after: tree{},
+	},
+	"directory over file": {
+		before: tree{"d": "644 was a file"}, want: tree{"d": "755/"}, after: tree{"d": "755/"},
+	},
+	"file in the place of a directory above": {
+		before: tree{"d": "644 was a file"}, want: tree{"d/e/f": "644 f", "d/g": "644 g"}, stale: []string{"d"},
+		after: tree{"d/e/f": "644 f", "d/g": "644 g"},
+	},
+	"foreign file in the place of a directory above": {
+		before: tree{"d": "644 mine"}, want: tree{"a": "644 a", "d/e/f": "644 f"}, refused: "d/e/f",
+	},
+	"file over directory": {
+		before: tree{"d/a": "644 a", "d/e/b": "-> a", "d/e/f": "755/"}, want: tree{"d": "644 file"},
+		stale: []string{"d/a", "d/e/b"}, after: tree{"d": "644 file"},
+	},
+	"link over directory": {
+		before: tree{"d/a": "644 a"}, want: tree{"d": "-> x"}, stale: []string{"d/a"}, after: tree{"d": "-> x"},
+	},
+	"file over directory with foreign files": {
+		before: tree{"d/a": "644 a", "d/e/mine": "644 mine"}, want: tree{"a": "644 a", "d": "644 file"},
+		stale: []string{"d/a"}, refused: "d/e",
+	},
+	"behind a link": {
+		before: tree{"src/a": "644 mine", "d": "-> src"}, want: tree{"d/a": "644 new"}, refused: "d/a",
+	},
+	"behind a link that is stale": {
+		before: tree{"src/a": "644 mine", "d": "-> src"}, want: tree{"d/a": "644 new"}, stale: []string{"d"},
+		after: tree{"src/a": "644 mine", "d/a": "644 new"},
+	},
+	"stale in a .git": {
+		before: tree{"a": "644 a"}, want: tree{"a": "644 b"}, stale: []string{".git/config"}, refused: ".git/config",
+	},
+	"empty directory is there, not empty": {
+		before: tree{"d/mine": "644 mine"}, want: tree{"d": "755/"}, after: tree{"d/mine": "644 mine"},
+	},
+	"directory that is filled too": {
+		want: tree{"d": "755/", "d/a": "644 a", "d.a": "644 x"}, after: tree{"d/a": "644 a", "d.a": "644 x"},
+	},
+}
+
+func TestRestoreCases(t *testing.T) {
+	for name, tt := range restoreCases {
+		t.Run(name, func(t *testing.T) {
+			s, _ := openDisk(t)
+			want := captured(t, s, tt.want)
+			root := t.TempDir()
+			makeTree(t, root, tt.before)
+			_, err := cache.Restore(s, root, want, cache.RestoreOptions{Stale: tt.stale})
+			var refused *cache.RefusedError
+			switch {
+			case tt.refused == "" && err != nil:
+				t.Error(err)
+			case tt.refused != "":
+				tt.after = tt.before
+				if !errors.As(err, &refused) || refused.Path != tt.refused {
+					t.Errorf("%v, want %q refused", err, tt.refused)
+				}
+			}
+			if diff := cmp.Diff(tt.after, readTree(t, root)); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRestoreHostileRecords(t *testing.T) {
+	s, _ := openDisk(t)
+	d := captured(t, s, tree{"a": "644 a"})[0]
+	file := func(path string) cache.Output { d.Path = path; return d }
+	link := func(path, to string) cache.Output { return cache.Output{Path: path, Kind: cache.Link, Target: to} }
+	for name, want := range map[string][]cache.Output{
+		"absolute":      {file("/tmp/x")},
+		"up":            {file("../x")},
+		"up inside":     {file("a/../../x")},
+		"git":           {file(".git/hooks/pre-commit")},
+		"deep git":      {file("a/.git/config")},
+		"git by case":   {file(".Git/config")},
+		"state":         {file(".bento/index")},
+		"below a file":  {file("a"), file("a/b")},
+		"below a link":  {link("a", "b"), file("a/b")},
+		"unsorted":      {file("b"), file("a")},
+		"link out":      {link("a", "../../etc")},
+		"link absolute": {link("a", "/etc/passwd")},
+		"link to \"\"":  {link("a", "")},
+		"the root":      {file(".")},
+		"empty":         {file("")},
+		"NUL":           {file("a\x00b")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := filepath.Join(t.TempDir(), "ws")
+			if err := os.Mkdir(root, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			var refused *cache.RefusedError
+			if _, err := cache.Restore(s, root, want, cache.RestoreOptions{}); !errors.As(err, &refused) {
+				t.Errorf("%v, want a RefusedError", err)
+			}
+			if got := readTree(t, filepath.Dir(root)); !cmp.Equal(got, tree{"ws": "755/"}) {
+				t.Errorf("changed: %v", got)
+			}
+		})
+	}
+}
+
+// Whatever the store does, nothing changes until everything is there.
+func TestRestoreFailsWhole(t *testing.T) {
+	before := tree{"a": "644 old", "stale": "644 stale"}
+	want := tree{"a": "644 new", "b": "644 " + strings.Repeat("b\n", 100_000), "c": "644 c"}
+	for name, spoil := range map[string]func(t *testing.T, s *cache.Disk, out []cache.Output){
+		"a blob is gone": func(t *testing.T, s *cache.Disk, out []cache.Output) {
+			removeBlob(t, s, out[2].Digest)
+		},
+		"a blob is damaged": func(t *testing.T, s *cache.Disk, out []cache.Output) {
+			for _, path := range entries(t, s, "blobs") {
+				if strings.Contains(path, out[1].Digest.String()[2:]) {
+					damage(t, path, damages["cut by one"])
+				}
+			}
+		},
+		"the record's size is wrong":  func(_ *testing.T, _ *cache.Disk, out []cache.Output) { out[2].Size++ },
+		"the record's size is small":  func(_ *testing.T, _ *cache.Disk, out []cache.Output) { out[1].Size = 10 },
+		"the store has another blob":  func(_ *testing.T, _ *cache.Disk, out []cache.Output) { out[2].Digest[5]++ },
+		"everything is gone":          func(t *testing.T, s *cache.Disk, _ []cache.Output) { s.Clear(t.Context()) },
+		"the stage cannot be written": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := openDisk(t)
+			out := captured(t, s, want)
+			root := t.TempDir()
+			makeTree(t, root, before)
+			o := cache.RestoreOptions{Stale: []string{"stale"}}
+			if spoil != nil {
+				spoil(t, s, out)
+			} else {
+				o.StageDir = filepath.Join(root, "a")
+			}
+			if _, err := cache.Restore(s, root, out, o); err == nil {
+				t.Error("no error")
+			}
+			if diff := cmp.Diff(before, readTree(t, root)); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func removeBlob(t *testing.T, s *cache.Disk, d cache.Digest) {
+	t.Helper()
+	for _, path := range entries(t, s, "blobs") {
+		if strings.Contains(path, d.String()[2:]) {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestCaptureRefuses(t *testing.T) {
+	root := t.TempDir()
+	makeTree(t, root, tree{
+		"out": "-> ../x", "abs": "-> /etc/passwd", "in": "-> " + root + "/src", "src/a": "644 a", "dir": "-> src",
+		".git/config": "644 x", "sub/.git": "644 gitdir: x",
+	})
+	if err := syscall.Mkfifo(filepath.Join(root, "fifo"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", filepath.Join(root, "sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for path, says := range map[string]string{
+		"out": "link out of the workspace", "abs": "link out of the workspace", "dir/a": `"dir" is a link`,
+		"fifo": "named pipe", "sock": "socket", ".git/config": ".git", "sub/.git": ".git", "../x": "leaves the workspace",
+		"src/a/b": "is not a directory", ".": "workspace itself", "/etc/passwd": "absolute",
+	} {
+		_, err := cache.Capture(nil, root, []string{path})
+		var refused *cache.RefusedError
+		if !errors.As(err, &refused) || refused.Path != path || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want it refused as %q", path, err, says)
+		}
+	}
+	if _, err := cache.Capture(nil, root, []string{"gone"}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("of nothing: %v", err)
+	}
+	if out, err := cache.Capture(nil, root, []string{"in", "src", "src/a", "src/a"}); err != nil || len(out) != 3 {
+		t.Errorf("%v, %v", out, err)
+	}
+}
+
+func TestCaptureWithoutStore(t *testing.T) {
+	s, _ := openDisk(t)
+	root := t.TempDir()
+	makeTree(t, root, sample)
+	with, err := cache.Capture(s, root, sortedKeys(sample))
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, err := cache.Capture(nil, root, sortedKeys(sample))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(with, without); diff != "" {
+		t.Errorf("-with +without:\n%s", diff)
+	}
+}
+
+func TestCaptureLarge(t *testing.T) {
+	s, _ := openDisk(t)
+	root := t.TempDir()
+	content := strings.Repeat("0123456789abcdef", 1<<16)
+	makeTree(t, root, tree{"big": "644 " + content})
+	out, err := cache.Capture(s, root, []string{"big"})
+	if err != nil || out[0].Digest != cache.Sum([]byte(content)) || out[0].Size != int64(len(content)) {
+		t.Errorf("%v, %v", out, err)
+	}
+}
+
+func TestRemove(t *testing.T) {
+	root := t.TempDir()
+	makeTree(t, root, tree{"a": "644 a", "d/b": "644 b", "e": "755/", "l": "-> d"})
+	for _, p := range []string{"a", "d", "e", "l", "gone", "a/b", "no/such", "l/b"} {
+		if err := cache.Remove(root, p); err != nil {
+			t.Errorf("%q: %v", p, err)
+		}
+	}
+	if got := readTree(t, root); !cmp.Equal(got, tree{"d/b": "644 b"}) {
+		t.Errorf("left: %v", got)
+	}
+	for _, p := range []string{"../x", ".git/config", "/etc/passwd", ""} {
+		if err := cache.Remove(root, p); err == nil {
+			t.Errorf("%q: no error", p)
+		}
+	}
+}
+
+// The stage may be on another file system than the workspace, or part of it.
+func TestRestoreAcrossFileSystems(t *testing.T) {
+	stage, err := os.MkdirTemp("/dev/shm", "bento-stage")
+	if err != nil {
+		t.Skip("no second file system")
+	}
+	defer os.RemoveAll(stage)
+	s, _ := openDisk(t)
+	want := captured(t, s, sample)
+	root := t.TempDir()
+	leftover := filepath.Join(root, "dist", ".bento-tmp-abc")
+	makeTree(t, root, tree{"dist/.bento-tmp-abc": "644 of a killed run", "dist/app": "644 old"})
+	age(t, []string{leftover}, 2*time.Hour)
+	if _, err := cache.Restore(s, root, want, cache.RestoreOptions{StageDir: stage}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(sample, readTree(t, root)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if left, _ := os.ReadDir(stage); len(left) != 0 {
+		t.Errorf("left in the stage: %v", left)
+	}
+}
