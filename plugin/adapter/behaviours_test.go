@@ -37,6 +37,8 @@ func others(id string) func(*kid) {
 		return func(k *kid) { k.greet(); k.fail(k.read(), failure); k.serve() }
 	}
 	switch id {
+	case "floods-a-million":
+		return (*kid).floodMillion
 	case "env":
 		return func(k *kid) {
 			k.greet()
@@ -85,6 +87,22 @@ func (k *kid) waitForAll() {
 	_, _ = barrier.Read(make([]byte, 1)) // until it is closed
 	k.answer(q)
 	k.serve()
+}
+
+// floodMillion tells a million things during each install.
+func (k *kid) floodMillion() {
+	k.greet()
+	one := `{"jsonrpc":"2.0","method":"notifications/log","params":{"level":"info","message":"fetching"}}`
+	many := strings.Repeat(fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(one), one), 1000)
+	for {
+		q := k.read()
+		if q.Method == "install" {
+			for range 1000 {
+				k.raw(many)
+			}
+		}
+		k.answer(q)
+	}
 }
 
 // count counts what it is asked, and tells when asked for links.
@@ -176,9 +194,14 @@ func badManifests() []behaviour {
 		{id: "empty", child: says(func(*kid) string { return "{}" }), code: failed, says: "manifest: protocol_version: expected an integer from 0 to 2147483647, got nothing"},
 		{id: "fraction", child: instead(`:1,`, `:1.5,`), code: failed, says: "protocol_version: expected an integer from 0 to 2147483647, got 1.5"},
 		{id: "no-tasks", child: instead(`"default_tasks"`, `"tasks"`), code: failed, says: "default_tasks: expected an array, got nothing"},
-		{id: "many-tasks", child: instead(`[{"name":"build","run":"true"}]`, "["+strings.Repeat(`{"name":"b","run":"t"},`, 99_999)+`{"name":"b","run":"t"}]`), code: failed, says: "default_tasks: expected at most 1000 elements, got more"},
+		{id: "many-tasks", child: says(func(k *kid) string {
+			tasks := strings.Repeat(`{"name":"b","run":"t"},`, 99_999) + `{"name":"b","run":"t"}`
+			return strings.Replace(k.manifest(""), `{"name":"build","run":"true"}`, tasks, 1)
+		}), code: failed, says: "default_tasks: expected at most 1000 elements, got more"},
 		{id: "same-task", child: instead(`[{"name":"build"`, `[{"name":"build","run":"t"},{"name":"build"`), code: failed, says: `default_tasks[1].name: expected a name of its own, got "build" as in default_tasks[0]`},
-		{id: "long-string", child: instead(`"run":"true"`, `"run":"`+strings.Repeat("x", 10<<20)+`"`), code: failed, says: "default_tasks[0].run: expected at most 65536 bytes, got 10485760"},
+		{id: "long-string", child: says(func(k *kid) string {
+			return strings.Replace(k.manifest(""), `"run":"true"`, `"run":"`+strings.Repeat("x", 10<<20)+`"`, 1)
+		}), code: failed, says: "default_tasks[0].run: expected at most 65536 bytes, got 10485760"},
 		{id: "wrong-type", child: instead(`"run":"true"`, `"run":7`), code: failed, says: "default_tasks[0].run: expected a shell command, got a number"},
 		{id: "no-command", child: instead(`"run":"true"`, `"run":" "`), code: failed, says: "default_tasks[0].run: expected a shell command"},
 		{id: "escape-name", child: instead(`"name":"build"`, `"name":"\u001b[2J"`), code: failed, says: `default_tasks[0].name: expected a task name, got "\x1b[2J"`},
@@ -264,7 +287,7 @@ func badAnswers() []behaviour {
 		{id: "links-nowhere", child: with(`{"links":[{"file":"/a"}]}`), ask: "links", code: malformed, says: `links[0]: expected one of dir and package`},
 		{id: "scope-climbs", child: with(`{"dir":"/a/../../etc"}`), ask: "scope", code: malformed, says: `dir: expected an absolute path`},
 		{id: "scope-made", child: with(`{"dir":"/a","made":["/etc"]}`), ask: "scope", code: malformed, says: `made[0]: expected a path inside the dish, got "/etc"`},
-		{id: "findings-many", child: with(`{"diagnostics":[` + strings.Repeat(`{},`, 20_000) + `{}]}`), ask: "lint", code: malformed, says: `diagnostics[0].file: expected a string, got nothing`},
+		{id: "findings-many", child: on(func(k *kid, q query) { k.result(q, `{"diagnostics":[`+strings.Repeat(`{},`, 20_000)+`{}]}`) }), ask: "lint", code: malformed, says: `diagnostics[0].file: expected a string, got nothing`},
 		{id: "findings-null", child: with(`null`), ask: "lint", code: malformed, says: "expected an object, got null"},
 		{id: "knows-nothing", child: on(func(k *kid, q query) { k.fail(q, `{"code":-32601,"message":"method not found"}`) }), ask: "nothing"},
 		{id: "error-bare", child: on(func(k *kid, q query) { k.fail(q, `{"code":5}`) }), ask: "detect", code: rpc, says: "error 5: no message"},

@@ -41,7 +41,7 @@ func (b *behaviour) numbers() Numbers {
 }
 
 // install makes the test binary a plugin with this id in dir.
-func install(t *testing.T, dir, id string) adapters.Candidate {
+func install(t testing.TB, dir, id string) adapters.Candidate {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -176,7 +176,7 @@ func ask(p *Process, question, dir string) (err error) {
 	case "scope":
 		_, err = p.InstallScope(ctx, dir)
 	case "lint":
-		_, err = p.ParseDiagnostics(ctx, adapters.ParseRequest{TaskName: "lint", Stdout: strings.Repeat("line\n", 200_000), DishDir: dir, WorkspaceRoot: "/dish"})
+		_, err = p.ParseDiagnostics(ctx, adapters.ParseRequest{TaskName: "lint", Stdout: strings.Repeat("line\n", 50_000), DishDir: dir, WorkspaceRoot: "/dish"})
 	case "nothing":
 		err = askAll(p, dir)
 	}

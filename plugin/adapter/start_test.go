@@ -17,8 +17,6 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/state"
-	"github.com/bentobuild/bento/plugin/host"
 )
 
 // start starts candidates; the set is closed with the test.
@@ -165,7 +163,6 @@ func TestStderrIsPassedOn(t *testing.T) {
 }
 
 func TestIdentity(t *testing.T) {
-	dir := t.TempDir()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -181,9 +178,8 @@ func TestIdentity(t *testing.T) {
 		}
 		return adapters.Candidate{ID: "zig", Path: path, Contract: adapters.ContractV1}
 	}
-	digests := host.NewDigests(state.Open(dir))
 	identity := func(c adapters.Candidate) string {
-		set := start(t, Options{Numbers: short(), Digests: digests}, c)
+		set := start(t, Options{Numbers: short()}, c)
 		return set.Adapters()[0].Manifest().Identity
 	}
 	first := identity(copyTo(""))

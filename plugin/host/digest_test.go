@@ -1,0 +1,63 @@
+package host
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bentobuild/bento/internal/state"
+)
+
+func TestDigests(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "bento-adapter-zig")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("one")
+	d := NewDigests(state.Open(dir))
+	one := d.Executable(path)
+	if len(one) != 64 || one != (*Digests)(nil).Executable(path) {
+		t.Errorf("got %q", one)
+	}
+	// A file this young can change again without a trace in its times.
+	if err := d.Save(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".bento")); err == nil {
+		t.Errorf("the digest of a fresh file is remembered")
+	}
+	write("two")
+	if two := d.Executable(path); two == one {
+		t.Errorf("two contents have one digest")
+	}
+	if got := d.Executable(filepath.Join(dir, "none")); got != "absent" {
+		t.Errorf("of no file: got %q", got)
+	}
+}
+
+func TestDigestsAreRemembered(t *testing.T) {
+	dir := t.TempDir()
+	d := NewDigests(state.Open(dir))
+	// Old files of which nobody knows when they came: those of the system.
+	path := "/bin/sh"
+	fi, err := os.Stat(path)
+	if err != nil || time.Since(changeTime(fi)) < settled {
+		t.Skip("there is no old file")
+	}
+	want := d.Executable(path)
+	if err := d.Save(); err != nil {
+		t.Fatal(err)
+	}
+	again := NewDigests(state.Open(dir))
+	if got, ok := again.recall(path, statText(fi)); !ok || got != want {
+		t.Errorf("got %q, %v, want %q", got, ok, want)
+	}
+	if _, ok := again.recall(path, strings.Replace(statText(fi), " ", "1 ", 1)); ok {
+		t.Errorf("remembered for another stat")
+	}
+}
