@@ -1,0 +1,492 @@
+package tree
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/internal/state"
+)
+
+func walkWithState(tb testing.TB, root string) *Tree {
+	tb.Helper()
+	t, err := Walk(context.Background(), root, &Options{State: state.Open(root)})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return t
+}
+
+// sumAll asks for every file, checks what comes with what is on disk, and gives
+// how many files were read for it.
+func sumAll(tb testing.TB, tr *Tree) int64 {
+	tb.Helper()
+	ix := tr.Index()
+	before := ix.Reads()
+	for _, e := range tr.Entries() {
+		if e.Kind != File {
+			continue
+		}
+		sum, err := ix.Sum(e)
+		data, rerr := os.ReadFile(filepath.Join(tr.Root(), e.Path))
+		if err != nil || rerr != nil || sum != blake3.Sum256(data) {
+			tb.Errorf("Sum(%q) is wrong: %v, %v", e.Path, err, rerr)
+		}
+	}
+	return ix.Reads() - before
+}
+
+// settleAll makes what the index has found count as old enough, whatever the file
+// system of the test is like.
+func settleAll(ix *Index) {
+	ix.clock.once.Do(func() {})
+	ix.clock.exact, ix.clock.dev = true, device(ix.tree)
+}
+
+func device(t *Tree) uint64 {
+	for _, e := range t.Entries() {
+		return e.Dev
+	}
+	return 0
+}
+
+func save(tb testing.TB, tr *Tree) {
+	tb.Helper()
+	if err := tr.Index().Save(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func TestIndexRemembers(t *testing.T) {
+	dir := tempDir(t)
+	for i := range 50 {
+		write(t, dir, fmt.Sprintf("d%d/f%d", i%5, i), strings.Repeat("x", i*100))
+	}
+	write(t, dir, "odd\n\xff", "odd")
+	write(t, dir, "big", strings.Repeat("0123456789", 100_000))
+	tr := walkWithState(t, dir)
+	settleAll(tr.Index())
+	if n := sumAll(t, tr); n != 52 {
+		t.Errorf("%d reads of 52 files", n)
+	}
+	if n := sumAll(t, tr); n != 0 {
+		t.Errorf("%d files read again in the same run", n)
+	}
+	save(t, tr)
+	file := filepath.Join(dir, ".bento", indexName)
+	before, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	tr = walkWithState(t, dir)
+	if n := sumAll(t, tr); n != 0 {
+		t.Errorf("%d files read in the second run", n)
+	}
+	save(t, tr)
+	if after, err := os.Stat(file); err != nil || !os.SameFile(before, after) {
+		t.Error("saved though nothing changed")
+	}
+
+	write(t, dir, "d1/f1", "changed")
+	if err := os.Remove(filepath.Join(dir, "d2/f2")); err != nil {
+		t.Fatal(err)
+	}
+	tr = walkWithState(t, dir)
+	settleAll(tr.Index())
+	if n := sumAll(t, tr); n != 1 {
+		t.Errorf("%d files read after one changed", n)
+	}
+	save(t, tr)
+	tr = walkWithState(t, dir)
+	if n := sumAll(t, tr); n != 0 {
+		t.Errorf("%d files read", n)
+	}
+	if tr.Index().saved.find("d2/f2") >= 0 {
+		t.Error("a removed file is still in the index")
+	}
+}
+
+// TestRealClock leaves the clock as the file system has it: what was written just
+// now may be read once more, and after that no more.
+func TestRealClock(t *testing.T) {
+	dir := tempDir(t)
+	for i := range 20 {
+		write(t, dir, fmt.Sprint(i), fmt.Sprint(i))
+	}
+	tr := walkWithState(t, dir)
+	sumAll(t, tr)
+	save(t, tr)
+	tr = walkWithState(t, dir)
+	t.Logf("exact: %v; %d of 20 files read again", tr.Index().clock.exact, sumAll(t, tr))
+	tr.Index().clock.once.Do(tr.Index().clock.probe)
+	t.Logf("exact %v, slack %v", tr.Index().clock.exact, tr.Index().clock.slack)
+}
+
+// TestWhatChangesAFile goes through all ways to change a file, with and without
+// its times.
+func TestWhatChangesAFile(t *testing.T) {
+	old := time.Date(2001, 2, 3, 4, 5, 6, 7, time.UTC)
+	must := func(t *testing.T, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, change := range map[string]func(t *testing.T, dir, f string){
+		"same size": func(t *testing.T, dir, f string) { must(t, os.WriteFile(f, []byte("B"), 0o644)) },
+		"mtime kept": func(t *testing.T, dir, f string) {
+			must(t, os.WriteFile(f, []byte("B"), 0o644))
+			must(t, os.Chtimes(f, old, old))
+		},
+		"touched": func(t *testing.T, dir, f string) { must(t, os.Chtimes(f, time.Now(), time.Now())) },
+		"renamed over": func(t *testing.T, dir, f string) {
+			write(t, dir, "n", "B")
+			must(t, os.Chtimes(dir+"/n", old, old))
+			must(t, os.Rename(dir+"/n", f))
+		},
+		"linked over": func(t *testing.T, dir, f string) {
+			write(t, dir, "n", "B")
+			must(t, os.Remove(f))
+			must(t, os.Link(dir+"/n", f))
+		},
+		"truncated": func(t *testing.T, dir, f string) { must(t, os.Truncate(f, 0)) },
+		"mode":      func(t *testing.T, dir, f string) { must(t, os.Chmod(f, 0o755)) },
+		"directory around": func(t *testing.T, dir, f string) {
+			must(t, os.Rename(dir+"/d", dir+"/e"))
+			write(t, dir, "d/f", "B")
+			must(t, os.Chtimes(f, old, old))
+		},
+		"by another name": func(t *testing.T, dir, f string) {
+			must(t, os.Link(f, dir+"/other"))
+			must(t, os.WriteFile(dir+"/other", []byte("B"), 0o644))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := tempDir(t)
+			write(t, dir, "d/f", "A")
+			f := filepath.Join(dir, "d", "f")
+			must(t, os.Chtimes(f, old, old))
+			tr := walkWithState(t, dir)
+			settleAll(tr.Index())
+			sumAll(t, tr)
+			save(t, tr)
+			waitTick(t, dir)
+			change(t, dir, f)
+			sumAll(t, walkWithState(t, dir))
+		})
+	}
+}
+
+// waitTick returns when a file that is written now has other times than one that
+// was written before.
+func waitTick(t *testing.T, dir string) {
+	t.Helper()
+	probe := filepath.Join(dir, ".bento", "tick")
+	stamp := func() time.Time {
+		if err := os.WriteFile(probe, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		fi, err := os.Stat(probe)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fi.ModTime()
+	}
+	for first := stamp(); !stamp().After(first); {
+		continue
+	}
+}
+
+func TestKindsChange(t *testing.T) {
+	dir := tempDir(t)
+	write(t, dir, "a", "A")
+	tr := walkWithState(t, dir)
+	settleAll(tr.Index())
+	e, _ := tr.Lookup("a")
+	ix := tr.Index()
+	if err := os.Remove(filepath.Join(dir, "a")); err != nil {
+		t.Fatal(err)
+	}
+	for _, make := range []func(){
+		func() { mkdir(t, dir, "a") },
+		func() { symlink(t, dir, "a", "b") },
+		func() {
+			if err := syscall.Mkfifo(filepath.Join(dir, "a"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		},
+		func() {},
+	} {
+		make()
+		var pe *fs.PathError
+		if _, err := ix.Sum(e); !errors.As(err, &pe) || pe.Path != "a" {
+			t.Errorf("Sum: %v, want an *fs.PathError", err)
+		}
+		_ = os.Remove(filepath.Join(dir, "a"))
+	}
+	if _, err := ix.Sum(Entry{Path: "a", Kind: Special}); !errors.Is(err, errKind) {
+		t.Errorf("Sum of a special file: %v", err)
+	}
+}
+
+// TestUnsettled holds that what was read within the tick of the last change is
+// read again, and not saved.
+func TestUnsettled(t *testing.T) {
+	dir := tempDir(t)
+	write(t, dir, "a", "A")
+	tr := walkWithState(t, dir)
+	ix := tr.Index()
+	ix.clock.once.Do(func() {})
+	ix.clock.dev, ix.clock.exact, ix.clock.slack = device(tr), false, time.Hour
+	for range 3 {
+		if sumAll(t, tr) != 1 {
+			t.Error("not read again")
+		}
+	}
+	save(t, tr)
+	if n := sumAll(t, walkWithState(t, dir)); n != 1 {
+		t.Error("saved what cannot be relied on")
+	}
+	ix.clock.slack = -time.Hour // time goes by
+	save(t, tr)
+	if n := sumAll(t, walkWithState(t, dir)); n != 0 {
+		t.Error("Save did not look again")
+	}
+}
+
+// TestSumOfBefore holds that a state that was asked for once stays known when the
+// file has moved on.
+func TestSumOfBefore(t *testing.T) {
+	dir := tempDir(t)
+	write(t, dir, "a", "A")
+	tr := walkWithState(t, dir)
+	ix := tr.Index()
+	ix.clock.once.Do(func() {}) // nothing is ever settled
+	e, _ := tr.Lookup("a")
+	first, err := ix.Sum(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"other", "and another"} {
+		write(t, dir, "a", text)
+		now, err := Stat(dir, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum, err := ix.Sum(now); err != nil || sum != blake3.Sum256([]byte(text)) {
+			t.Errorf("Sum of now: %v", err)
+		}
+		if sum, err := ix.Sum(e); err != nil || sum != first {
+			t.Errorf("Sum of before is of something else: %v", err)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "a")); err != nil {
+		t.Fatal(err)
+	}
+	if sum, err := ix.Sum(e); err != nil || sum != first {
+		t.Errorf("Sum of before, when the file is gone: %v", err)
+	}
+}
+
+func TestNote(t *testing.T) {
+	dir := newRepo(t)
+	write(t, dir, ".gitignore", "out\n")
+	write(t, dir, "out", "made")
+	tr := walkWithState(t, dir)
+	ix := tr.Index()
+	settleAll(ix)
+	e, err := Stat(dir, "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ix.Note(e, blake3.Sum256([]byte("made")))
+	if sum, err := ix.Sum(e); err != nil || sum != blake3.Sum256([]byte("made")) || ix.Reads() != 0 {
+		t.Errorf("Sum: %v, %d reads", err, ix.Reads())
+	}
+	save(t, tr)
+
+	tr = walkWithState(t, dir)
+	if _, err := tr.Index().Sum(e); err != nil || tr.Index().Reads() != 0 {
+		t.Errorf("%d reads of a file that is not in the tree, %v", tr.Index().Reads(), err)
+	}
+	if err := os.Remove(filepath.Join(dir, "out")); err != nil {
+		t.Fatal(err)
+	}
+	settleAll(tr.Index())
+	sumAll(t, tr)
+	save(t, tr)
+	if walkWithState(t, dir).Index().saved.find("out") >= 0 {
+		t.Error("a removed file stays in the index")
+	}
+}
+
+// TestBadIndex holds that an index that cannot be used is made again.
+func TestBadIndex(t *testing.T) {
+	dir := tempDir(t)
+	write(t, dir, "a", "A")
+	tr := walkWithState(t, dir)
+	settleAll(tr.Index())
+	sumAll(t, tr)
+	save(t, tr)
+	st := state.Open(dir)
+	good, err := st.Load(indexName, indexVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	future := slices.Clone(good)
+	binary.LittleEndian.PutUint64(future, uint64(time.Now().Add(time.Hour).UnixNano()))
+	for name, payload := range map[string][]byte{
+		"empty": {}, "short": good[:len(good)-1], "long": append(slices.Clone(good), 0), "future": future,
+		"count": append(append(slices.Clone(good[:8]), 0xff, 0xff, 0xff, 0xff), good[12:]...),
+	} {
+		if err := st.Store(indexName, indexVersion, payload); err != nil {
+			t.Fatal(err)
+		}
+		tr := walkWithState(t, dir)
+		if n := sumAll(t, tr); n != 1 {
+			t.Errorf("%s: %d reads, want 1", name, n)
+		}
+	}
+	if err := st.Store(indexName, indexVersion+1, good); err != nil {
+		t.Fatal(err)
+	}
+	if n := sumAll(t, walkWithState(t, dir)); n != 1 {
+		t.Errorf("other version: %d reads, want 1", n)
+	}
+}
+
+func TestReadOnlyState(t *testing.T) {
+	dir := tempDir(t)
+	write(t, dir, "a", "A")
+	write(t, dir, ".bento", "in the way")
+	tr := walkWithState(t, dir)
+	if n := sumAll(t, tr); n != 1 {
+		t.Errorf("%d reads", n)
+	}
+	settleAll(tr.Index())
+	sumAll(t, tr)
+	if err := tr.Index().Save(); err == nil {
+		t.Error("Save into a file: no error")
+	}
+}
+
+// TestManySums asks from many sides at once while others save.
+func TestManySums(t *testing.T) {
+	dir := tempDir(t)
+	for i := range 200 {
+		write(t, dir, fmt.Sprintf("%d/%d", i%10, i), fmt.Sprint(i))
+	}
+	var wg sync.WaitGroup
+	for range 3 {
+		tr := walkWithState(t, dir)
+		for range 3 {
+			wg.Go(func() { sumAll(t, tr) })
+		}
+		wg.Go(func() {
+			if err := tr.Index().Save(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	sumAll(t, walkWithState(t, dir))
+}
+
+func TestJudge(t *testing.T) {
+	const s, ms = int64(time.Second), int64(time.Millisecond)
+	for _, c := range []struct {
+		stamps []int64
+		behind time.Duration
+		exact  bool
+		slack  time.Duration
+	}{
+		{[]int64{1, 2, 3, 4}, 0, true, fineTick},
+		{[]int64{5 * ms, 5 * ms, 5 * ms}, 3 * time.Millisecond, false, fineTick + 3*time.Millisecond},
+		{[]int64{5 * ms, 9 * ms, 9 * ms}, -time.Second, false, fineTick},
+		{[]int64{5 * s, 5 * s, 5 * s}, time.Second, false, coarseTick + time.Second},
+		{[]int64{5 * s, 6 * s, 6 * s}, 10 * time.Second, false, coarseTick + 10*time.Second},
+	} {
+		var k clock
+		k.once.Do(func() {})
+		k.judge(7, c.stamps, c.behind)
+		if k.exact != c.exact || k.slack != c.slack {
+			t.Errorf("%v, %v behind: exact %v, slack %v", c.stamps, c.behind, k.exact, k.slack)
+		}
+		now := 1000 * s
+		for age, want := range map[time.Duration]bool{c.slack + 1: true, c.slack - 1: c.exact, -time.Hour: c.exact} {
+			if got := k.settled(&Entry{Dev: 7, Ctime: now - int64(age)}, now); got != want {
+				t.Errorf("%v, changed %v ago: settled %v", c, age, got)
+			}
+		}
+		if k.settled(&Entry{Dev: 8, Ctime: now - 2*s}, now) || !k.settled(&Entry{Dev: 8, Ctime: now - 3*s}, now) {
+			t.Error("another file system is judged by this one")
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	var w tableWriter
+	want := []record{
+		{Entry: Entry{Path: "a", Kind: File, Mode: 0o644, Size: 1, Mtime: -5, Ctime: 1 << 62, Ino: 1 << 63, Dev: 9}, sum: [32]byte{1}},
+		{Entry: Entry{Path: "a/b", Kind: File, Mode: 0o755, Size: 1 << 40}, sum: [32]byte{2}},
+		{Entry: Entry{Path: "\xff", Kind: File}, sum: [32]byte{3}},
+	}
+	for i := range want {
+		w.add(&want[i])
+	}
+	tab, saved, err := readTable(w.payload(42))
+	if err != nil || saved != 42 || tab.n != 3 {
+		t.Fatalf("readTable: %v, saved %d, %d records", err, saved, tab.n)
+	}
+	for i, r := range want {
+		other := r.Entry
+		other.Ctime++
+		if tab.find(r.Path) != i || !tab.has(i, &r.Entry) || tab.has(i, &other) || tab.sum(i) != r.sum {
+			t.Errorf("record %d is not what was written", i)
+		}
+	}
+	if tab.find("") != -1 || tab.find("b") != -1 {
+		t.Error("find finds what is not there")
+	}
+	if diff := cmp.Diff([]uint32{1, 0, 2, 0}, tab.join([]Entry{{Path: "a"}, {Path: "a.b"}, {Path: "a/b"}, {Path: "b"}})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// FuzzTable holds that foreign bytes are refused or read and written the same.
+func FuzzTable(f *testing.F) {
+	var w tableWriter
+	w.add(&record{Entry: Entry{Path: "a"}})
+	w.add(&record{Entry: Entry{Path: "b/c", Size: 3}})
+	f.Add(w.payload(1))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tab, saved, err := readTable(data)
+		if err != nil {
+			return
+		}
+		var w tableWriter
+		for i := range tab.n {
+			w.keep(&tab, i)
+			if tab.find(string(tab.path(i))) != i {
+				t.Errorf("record %d is not found", i)
+			}
+		}
+		if got := w.payload(saved); string(got) != string(data) {
+			t.Errorf("written as %x", got)
+		}
+	})
+}

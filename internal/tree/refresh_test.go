@@ -1,0 +1,164 @@
+package tree
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func refresh(tb testing.TB, tr *Tree, dirs ...string) {
+	tb.Helper()
+	if err := tr.Refresh(context.Background(), dirs); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func sameTree(tb testing.TB, got, want *Tree) {
+	tb.Helper()
+	if diff := cmp.Diff(paths(want.Entries()), paths(got.Entries())); diff != "" {
+		tb.Fatalf("entries differ from those of a new walk (-new +refreshed):\n%s", diff)
+	}
+	if diff := cmp.Diff(want.Dirs(), got.Dirs()); diff != "" {
+		tb.Fatalf("directories differ (-new +refreshed):\n%s", diff)
+	}
+	for i, e := range want.Entries() {
+		found, ok := got.Lookup(e.Path)
+		if list := got.Entries(); !e.Same(&list[i]) || !ok || !e.Same(&found) {
+			tb.Fatalf("%q: %+v, by Lookup %+v; want %+v", e.Path, list[i], found, e)
+		}
+	}
+	for _, d := range want.Dirs() {
+		if diff := cmp.Diff(paths(want.Under(d)), paths(got.Under(d))); diff != "" {
+			tb.Fatalf("Under(%q) (-new +refreshed):\n%s", d, diff)
+		}
+	}
+}
+
+// TestRefreshIsAWalk makes random changes, and holds that a refresh of where they
+// were gives what a new walk gives.
+func TestRefreshIsAWalk(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	names := []string{"a", "b", "a.b", "a-b", "dist", "x.log"}
+	path := func() string {
+		var parts []string
+		for range 1 + r.IntN(3) {
+			parts = append(parts, names[r.IntN(len(names))])
+		}
+		return strings.Join(parts, "/")
+	}
+	for range 30 {
+		dir := newRepo(t)
+		write(t, dir, ".gitignore", "dist/\n*.log\n!a/*.log\n")
+		tr := walk(t, dir)
+		held := tr.Entries()
+		before := paths(held)
+		for range 30 {
+			p := path()
+			full := filepath.Join(dir, p)
+			switch r.IntN(5) {
+			case 0:
+				_ = os.RemoveAll(full)
+			case 1:
+				_ = os.MkdirAll(full, 0o755)
+			default:
+				if os.MkdirAll(filepath.Dir(full), 0o755) == nil {
+					_ = os.WriteFile(full, []byte(p), 0o644)
+				}
+			}
+			// The directory may be new, or not be one any more, at any level.
+			dirs := []string{parent(p), p}
+			if r.IntN(4) == 0 {
+				dirs = []string{""}
+			}
+			if r.IntN(2) == 0 {
+				tr.Under(parent(p)) // with and without lists made before
+			}
+			refresh(t, tr, dirs...)
+			sameTree(t, tr, walk(t, dir))
+		}
+		if diff := cmp.Diff(before, paths(held)); diff != "" {
+			t.Fatalf("a list that was handed out has changed:\n%s", diff)
+		}
+	}
+}
+
+func TestRefreshNewAndGone(t *testing.T) {
+	dir := newRepo(t)
+	write(t, dir, ".gitignore", "out\n")
+	write(t, dir, "d/a", "")
+	tr := walk(t, dir)
+	write(t, dir, "n/e/w/f", "")
+	refresh(t, tr, "n/e/w")
+	sameTree(t, tr, walk(t, dir))
+	write(t, dir, "out/x", "")
+	refresh(t, tr, "out/sub", "./", ".")
+	sameTree(t, tr, walk(t, dir))
+	if err := os.RemoveAll(filepath.Join(dir, "d")); err != nil {
+		t.Fatal(err)
+	}
+	symlink(t, dir, "d", "n")
+	refresh(t, tr, "d", "d/sub")
+	if e, ok := tr.Lookup("d"); !ok || e.Kind != Link {
+		t.Errorf("a directory became a link: %+v, %v", e, ok)
+	}
+	sameTree(t, tr, walk(t, dir))
+	if err := os.Remove(filepath.Join(dir, "d")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "d/b", "")
+	refresh(t, tr, "d")
+	sameTree(t, tr, walk(t, dir))
+	write(t, dir, "n/.gitignore", "e\n")
+	refresh(t, tr, "n")
+	sameTree(t, tr, walk(t, dir))
+}
+
+// TestRefreshWhileRead looks and refreshes from many sides at once.
+func TestRefreshWhileRead(t *testing.T) {
+	dir := newRepo(t)
+	write(t, dir, ".gitignore", "dist\n")
+	for _, d := range []string{"a", "b", "a/c"} {
+		write(t, dir, d+"/f", "")
+		write(t, dir, d+"/dist/o", "")
+	}
+	tr := walkWithState(t, dir)
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			d := []string{"a", "b", "a/c", ""}[i]
+			for range 50 {
+				refresh(t, tr, d)
+				for _, e := range tr.Under(d) {
+					if _, err := tr.Index().Sum(e); err != nil {
+						t.Error(err)
+					}
+				}
+				if _, err := tr.Select(&Set{}); err != nil {
+					t.Error(err)
+				}
+				if got := selected(t, tr, "a", "dist/*"); len(got) != 1 {
+					t.Errorf("Select: %q", got)
+				}
+				tr.Ignored("a/dist", true)
+				tr.Problems()
+			}
+		})
+	}
+	wg.Wait()
+	sameTree(t, tr, walk(t, dir))
+}
+
+func TestRefreshCanceled(t *testing.T) {
+	tr := walk(t, tempDir(t))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := tr.Refresh(ctx, []string{""}); err != context.Canceled {
+		t.Errorf("Refresh: %v", err)
+	}
+}
