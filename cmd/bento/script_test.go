@@ -46,6 +46,11 @@ func setup(env *testscript.Env) error {
 	}
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 	env.Setenv("BENTO_CACHE_DIR", filepath.Join(env.WorkDir, "cache"))
+	repo, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		return err
+	}
+	env.Setenv("REPO", repo)
 	env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	for _, name := range passed {
