@@ -8,7 +8,6 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/run"
 )
 
 func planCommand(s *session) *cobra.Command {
@@ -41,17 +40,21 @@ func (s *session) printPlan(ctx context.Context, req plan.Request) error {
 	if p == nil {
 		return diagnostics.AsError(problems)
 	}
-	ev, err := run.Evaluate(ctx, w.env, p, s.flags.noCache)
+	ev, err := w.env.Evaluator(p, s.flags.noCache)
+	if err != nil {
+		return err
+	}
+	results, err := ev.All(ctx)
 	if err != nil {
 		return err
 	}
 	ev.Save()
-	problems = diagnostics.Sorted(append(problems, ev.Problems...))
+	problems = diagnostics.Sorted(append(problems, ev.Preflight()...))
 	report.WriteProblems(s.err, s.style, problems)
 	if len(diagnostics.Errors(problems)) > 0 {
 		s.outcome = exitInput
 	}
-	doc := report.NewPlan(p, ev, problems)
+	doc := report.NewPlan(p, results, problems)
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/run"
 )
 
 func whyCommand(s *session) *cobra.Command {
@@ -54,7 +54,7 @@ func (s *session) why(ctx context.Context, target string, other cache.Key) (repo
 	}
 	defer w.close()
 	if key, err := cache.ParseKey(target); err == nil {
-		x, err := run.Explain(w.env.Store, key, other)
+		x, err := fingerprint.Explain(w.env.Store, key, other)
 		if errors.Is(err, cache.ErrMiss) {
 			err = notFound("why_no_cache_entry", fmt.Sprintf("the cache has no entry for key %s", target), "")
 		}
@@ -67,12 +67,16 @@ func (s *session) why(ctx context.Context, target string, other cache.Key) (repo
 	if err != nil {
 		return report.Why{}, err
 	}
-	ev, err := run.Evaluate(ctx, w.env, p, s.flags.noCache)
+	ev, err := w.env.Evaluator(p, s.flags.noCache)
+	if err != nil {
+		return report.Why{}, err
+	}
+	results, err := ev.All(ctx)
 	if err != nil {
 		return report.Why{}, err
 	}
 	ev.Save()
-	for _, t := range ev.Tasks {
+	for _, t := range results {
 		if t.Task.ID() == target {
 			if t.Err != nil {
 				return report.Why{}, t.Err

@@ -12,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/run/tasklog"
 )
 
 // Mode says how much of what tasks print is shown.
@@ -45,7 +46,7 @@ type Lines struct {
 // source is one stream of one task.
 type source struct {
 	id     string
-	stream run.Stream
+	stream tasklog.Stream
 }
 
 // Live tells whether the reporter wants run.TaskOutput events.
@@ -162,7 +163,7 @@ func (l *Lines) quietStatus(word string, paint func(string) string, r *run.Resul
 // replay writes the log of a task, each stream to its own place.
 func (l *Lines) replay(r *run.Result) {
 	end := byte('\n')
-	err := r.ReplayLog(l.Store, func(s run.Stream, p []byte) {
+	err := r.ReplayLog(l.Store, func(s tasklog.Stream, p []byte) {
 		end = p[len(p)-1]
 		l.stream(s).Write(p) //nolint:errcheck // nobody is left to tell
 	})
@@ -174,8 +175,8 @@ func (l *Lines) replay(r *run.Result) {
 	}
 }
 
-func (l *Lines) stream(s run.Stream) io.Writer {
-	if s == run.Stderr {
+func (l *Lines) stream(s tasklog.Stream) io.Writer {
+	if s == tasklog.Stderr {
 		return l.Err
 	}
 	return l.Out
@@ -214,7 +215,7 @@ func (l *Lines) prefixed(at source, line []byte) {
 
 // flush writes what is left of lines that did not end.
 func (l *Lines) flush(id string) {
-	for _, s := range []run.Stream{run.Stdout, run.Stderr} {
+	for _, s := range []tasklog.Stream{tasklog.Stdout, tasklog.Stderr} {
 		at := source{id, s}
 		if buf := l.partial[at]; buf != nil && buf.Len() > 0 {
 			l.prefixed(at, buf.Bytes())

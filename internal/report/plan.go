@@ -8,7 +8,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/plan"
-	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/run/evaluate"
 )
 
 // Plan is the document of `bento plan`.
@@ -51,7 +51,7 @@ const (
 )
 
 // NewPlan makes the document of an evaluated plan.
-func NewPlan(p *plan.Plan, ev *run.Evaluated, problems []diagnostics.Diagnostic) Plan {
+func NewPlan(p *plan.Plan, results []*evaluate.Result, problems []diagnostics.Diagnostic) Plan {
 	doc := Plan{Schema: Schema("plan"), Problems: problems}
 	by := tasksByDish(p)
 	dishes := shown(p)
@@ -59,16 +59,16 @@ func NewPlan(p *plan.Plan, ev *run.Evaluated, problems []diagnostics.Diagnostic)
 	doc.Bentos = byBento(p.Workspace, dishes, func(d *discovery.Dish) planDish {
 		row := planDish{dishHead: headOf(p.Workspace, d), AlsoSeen: d.SeenAlso, Tasks: []planTask{}}
 		for _, t := range by[d] {
-			row.Tasks = append(row.Tasks, newPlanTask(ev.Tasks[t.Index]))
+			row.Tasks = append(row.Tasks, newPlanTask(results[t.Index]))
 		}
 		if len(row.Tasks) == 0 && d.Adapter == nil {
 			row.Tasks = append(row.Tasks, planTask{Name: noneTask, Status: noAdapter})
 		}
 		return row
 	})
-	for _, e := range ev.Tasks {
+	for _, e := range results {
 		doc.Summary.Tasks++
-		if e.Status == run.Hit {
+		if e.Status == evaluate.Hit {
 			doc.Summary.Hits++
 		} else {
 			doc.Summary.Misses++
@@ -77,7 +77,7 @@ func NewPlan(p *plan.Plan, ev *run.Evaluated, problems []diagnostics.Diagnostic)
 	return doc
 }
 
-func newPlanTask(ev *run.Evaluation) planTask {
+func newPlanTask(ev *evaluate.Result) planTask {
 	t := ev.Task
 	row := planTask{
 		Name: t.Name, Run: t.Command(), Status: string(ev.Status), MissReason: ev.Reason, Notes: ev.Notes, Requested: t.Requested,
@@ -125,7 +125,7 @@ func writePlanTask(w io.Writer, style Style, t planTask) {
 	case t.Status == noAdapter:
 		fmt.Fprintf(w, "  %s\n", style.Dim("no adapter and no tasks"))
 		return
-	case t.Status != string(run.Hit):
+	case t.Status != string(evaluate.Hit):
 		word, why = style.Yellow("run "), reasonText(t)
 	}
 	fmt.Fprintf(w, "  %s %-8s %s  %s\n", word, printable(t.Name), printable(oneLine(t.Run)), style.Dim(printable(why)))
@@ -141,15 +141,15 @@ func oneLine(s string) string {
 // reasonText says in words why a task is no hit.
 func reasonText(t planTask) string {
 	words := map[string]string{
-		run.MissUncacheable:  "never cached",
-		run.MissForced:       "asked not to use the cache",
-		run.MissNeverCached:  "not run yet",
-		run.MissChanged:      "changed",
-		run.MissEvicted:      "its result is no longer in the cache",
-		run.MissPending:      "known when these are up to date",
-		run.MissToolMissing:  "a tool is missing",
-		run.MissAdapterFails: "its adapter failed",
-		run.MissUnreadable:   "an input cannot be read",
+		evaluate.MissUncacheable:  "never cached",
+		evaluate.MissForced:       "asked not to use the cache",
+		evaluate.MissNeverCached:  "not run yet",
+		evaluate.MissChanged:      "changed",
+		evaluate.MissEvicted:      "its result is no longer in the cache",
+		evaluate.MissPending:      "known when these are up to date",
+		evaluate.MissToolMissing:  "a tool is missing",
+		evaluate.MissAdapterFails: "its adapter failed",
+		evaluate.MissUnreadable:   "an input cannot be read",
 	}
 	text := words[t.MissReason]
 	if text == "" {

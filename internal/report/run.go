@@ -9,6 +9,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/run/tasklog"
 )
 
 // Run is the document of the commands that run tasks.
@@ -147,9 +148,9 @@ const excerptSize = 4 << 10
 // excerpts gives the end of what a task printed, and of its stderr alone.
 func excerpts(r *run.Result) (all, stderr string) {
 	var a, e tail
-	_ = r.ReplayLog(nil, func(s run.Stream, p []byte) { // what cannot be read is not shown
+	_ = r.ReplayLog(nil, func(s tasklog.Stream, p []byte) { // what cannot be read is not shown
 		a.add(p)
-		if s == run.Stderr {
+		if s == tasklog.Stderr {
 			e.add(p)
 		}
 	})

@@ -7,22 +7,22 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/fingerprint"
-	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/run/evaluate"
 )
 
 // Why is the document of `bento why`.
 type Why struct {
-	Schema      string          `json:"schema"`
-	Task        string          `json:"task,omitempty"` // "dish:task"
-	Status      string          `json:"status,omitempty"`
-	MissReason  string          `json:"miss_reason,omitempty"`
-	Notes       []string        `json:"notes,omitempty"`
-	Key         *string         `json:"key"`
-	Made        *made           `json:"made,omitempty"`
-	Ingredients []whyIngredient `json:"ingredients"`
-	Inputs      []whyInput      `json:"inputs"`
-	Against     string          `json:"against,omitempty"` // the key that changes compares with
-	Changes     []run.Change    `json:"changes"`
+	Schema      string               `json:"schema"`
+	Task        string               `json:"task,omitempty"` // "dish:task"
+	Status      string               `json:"status,omitempty"`
+	MissReason  string               `json:"miss_reason,omitempty"`
+	Notes       []string             `json:"notes,omitempty"`
+	Key         *string              `json:"key"`
+	Made        *made                `json:"made,omitempty"`
+	Ingredients []whyIngredient      `json:"ingredients"`
+	Inputs      []whyInput           `json:"inputs"`
+	Against     string               `json:"against,omitempty"` // the key that changes compares with
+	Changes     []fingerprint.Change `json:"changes"`
 }
 
 // made says where a cached result comes from.
@@ -47,8 +47,8 @@ type whyInput struct {
 }
 
 // NewWhy makes the document of an explanation; ev is nil for a key of the cache.
-func NewWhy(ev *run.Evaluation, x run.Explanation) Why {
-	doc := Why{Schema: Schema("why"), Ingredients: []whyIngredient{}, Inputs: []whyInput{}, Changes: []run.Change{}}
+func NewWhy(ev *evaluate.Result, x fingerprint.Explanation) Why {
+	doc := Why{Schema: Schema("why"), Ingredients: []whyIngredient{}, Inputs: []whyInput{}, Changes: []fingerprint.Change{}}
 	known := ev == nil
 	if ev != nil {
 		doc.Task, doc.Status, doc.MissReason, doc.Notes = ev.Task.ID(), string(ev.Status), ev.Reason, ev.Notes
@@ -124,7 +124,7 @@ func WriteWhy(w io.Writer, style Style, doc Why, all bool) {
 }
 
 func statusText(doc Why) string {
-	if doc.Status == string(run.Hit) {
+	if doc.Status == string(evaluate.Hit) {
 		return "cache hit"
 	}
 	return reasonText(planTask{MissReason: doc.MissReason, Notes: nil})

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run/evaluate"
+	"github.com/bentobuild/bento/internal/tree"
 )
 
 // Options says how to run.
@@ -26,12 +27,14 @@ type Options struct {
 // called Run; jobs on other goroutines hand back what they found as a function
 // that this one applies.
 type engine struct {
-	*evaluator
+	*evaluate.Evaluator
+	env      *Env
+	plan     *plan.Plan
+	tree     *tree.Tree
 	opts     Options
 	queue    *queue
 	waits    []int // by task: how many it still waits for
 	results  []*Result
-	current  []bool // by task: its outputs are what its result says
 	stale    []bool // by task: its evaluation has to be made again
 	installs map[string]*scopeInstall
 	report   []*Install
@@ -41,36 +44,30 @@ type engine struct {
 	start    time.Time
 }
 
-// Evaluate finds the key and the status of every task without running anything.
-func Evaluate(ctx context.Context, env *Env, p *plan.Plan, force bool) (*Evaluated, error) {
-	e, err := newEvaluator(env, p, force)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.evaluateAll(ctx); err != nil {
-		return nil, err
-	}
-	return &Evaluated{Tasks: e.evaluations, Problems: e.preflight(e.evaluations), evaluator: e}, nil
+// Evaluator gives the evaluator of a plan.
+func (e *Env) Evaluator(p *plan.Plan, force bool) (*evaluate.Evaluator, error) {
+	return evaluate.New(evaluate.Options{
+		Root: e.Root, Store: e.Store, State: e.State, Toolchains: e.Toolchains, Environ: e.Environ,
+		Force: force, Warn: e.warnDiagnostic,
+	}, p)
 }
 
 // Run brings every task of the plan up to date. The error is of the user's input,
 // found before anything was started, or nil.
 func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, error) {
-	ev, err := newEvaluator(env, p, opts.Force)
+	ev, err := env.Evaluator(p, opts.Force)
 	if err != nil {
 		return nil, err
 	}
 	e := &engine{
-		evaluator: ev, opts: opts, start: time.Now(),
+		Evaluator: ev, env: env, plan: p, tree: p.Workspace.Tree, opts: opts, start: time.Now(),
 		waits: make([]int, len(p.Tasks)), results: make([]*Result, len(p.Tasks)),
-		current: make([]bool, len(p.Tasks)), stale: make([]bool, len(p.Tasks)),
-		installs: make(map[string]*scopeInstall), done: make(chan func()),
+		stale: make([]bool, len(p.Tasks)), installs: make(map[string]*scopeInstall), done: make(chan func()),
 	}
-	ev.upToDate = func(t *plan.Task) bool { return e.current[t.Index] }
-	if err := e.evaluateAll(ctx); err != nil && ctx.Err() == nil {
+	if _, err := e.All(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	if err := e.refuse(e.preflight(e.evaluations)); err != nil {
+	if err := e.refuse(e.Preflight()); err != nil {
 		return nil, err
 	}
 	env.report(Started{Plan: p})
@@ -81,7 +78,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 // loop starts what is ready and takes in what has ended until nothing is left.
 func (e *engine) loop(ctx context.Context) {
 	e.queue = newQueue(max(1, e.opts.Workers), e.plan.Graph.Longest(func(i int) int64 {
-		return int64(e.memory.of(e.plan.Tasks[i]).Duration) + 1
+		return int64(e.Memory().Of(e.plan.Tasks[i]).Duration) + 1
 	}))
 	for i := range e.waits {
 		if e.waits[i] = len(e.plan.Graph.Before(i)); e.waits[i] == 0 {
@@ -113,15 +110,15 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 		e.end(&Result{Task: t, Outcome: Skipped, Reason: reason})
 		return
 	}
-	ev := e.evaluations[t.Index]
-	if ev == nil || e.stale[t.Index] || ev.Reason == MissPending {
-		ev = e.evaluate(ctx, t)
-		e.evaluations[t.Index], e.stale[t.Index] = ev, false
+	ev := e.Of(t)
+	if ev == nil || e.stale[t.Index] || ev.Reason == evaluate.MissPending {
+		ev = e.Task(ctx, t)
+		e.stale[t.Index] = false
 	}
 	switch {
 	case ev.Err != nil:
 		e.end(failure(ev))
-	case ev.Status == Hit:
+	case ev.Status == evaluate.Hit:
 		e.job(func() func() { return e.restore(ctx, ev) })
 	default:
 		e.executeInstalled(ctx, ev)
@@ -136,7 +133,7 @@ func (e *engine) stopped(ctx context.Context) string {
 }
 
 // failure is the result of a task that has no key.
-func failure(ev *Evaluation) *Result {
+func failure(ev *evaluate.Result) *Result {
 	r := &Result{Task: ev.Task, Outcome: Failed, Reason: ev.Reason, Message: ev.Err.Error()}
 	if errors.As(ev.Err, &r.Failure) {
 		r.Reason = string(r.Failure.Code)
@@ -188,7 +185,7 @@ func (e *engine) finish(ctx context.Context) *Report {
 			e.end(&Result{Task: t, Outcome: Skipped, Reason: ReasonNotStarted})
 		}
 	}
-	e.save()
+	e.Save()
 	r := &Report{
 		Plan: e.plan, Results: e.results, Installs: e.report,
 		Duration: time.Since(e.start), Interrupted: ctx.Err() != nil,
@@ -200,34 +197,16 @@ func (e *engine) finish(ctx context.Context) *Report {
 	return r
 }
 
-// save writes what was learned. It does so also after an interrupt, hence the
-// context of its own.
-func (e *evaluator) save() {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	for _, err := range []error{e.memory.save(ctx), e.env.Toolchains.Save(), e.tree.Index().Save()} {
-		if err != nil {
-			e.env.warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(),
-				"the next run will work out again what this one knew")
+// refuse gives the errors among problems that keep the run from starting. With
+// --keep-going the tasks that they are about fail, and the rest runs.
+func (e *engine) refuse(problems []diagnostics.Diagnostic) error {
+	var list []diagnostics.Diagnostic
+	for _, p := range problems {
+		if p.Severity == diagnostics.Error && !e.opts.KeepGoing {
+			list = append(list, p)
+			continue
 		}
+		e.env.warnDiagnostic(p)
 	}
-}
-
-// Evaluated is the result of Evaluate.
-type Evaluated struct {
-	Tasks    []*Evaluation // by plan.Task.Index
-	Problems []diagnostics.Diagnostic
-	*evaluator
-}
-
-// Save keeps what was learned for the next invocation.
-func (e *Evaluated) Save() { e.save() }
-
-// missingTool gives the missing tool of an evaluation, nil when none is missing.
-func (ev *Evaluation) missingTool() *adapters.MissingTool {
-	var m *adapters.MissingTool
-	if errors.As(ev.Err, &m) {
-		return m
-	}
-	return nil
+	return diagnostics.AsError(list)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run/tasklog"
 )
 
 // Reporter hears what happens during a run. It is called serially.
@@ -47,7 +48,7 @@ type TaskStarted struct {
 // during the call.
 type TaskOutput struct {
 	Task   *plan.Task
-	Stream Stream
+	Stream tasklog.Stream
 	Data   []byte
 }
 
@@ -75,15 +76,6 @@ func (TaskOutput) event()      {}
 func (TaskFinished) event()    {}
 func (Warned) event()          {}
 func (Finished) event()        {}
-
-// Stream is where a task printed something.
-type Stream byte
-
-// The two streams. The values are part of stored logs.
-const (
-	Stdout Stream = 1
-	Stderr Stream = 2
-)
 
 // Outcome is how a task ended. The values stand in reports.
 type Outcome string
@@ -124,8 +116,8 @@ type Result struct {
 	LogPath  string // absolute, "" when there is no log
 	Failure  *adapters.Failure
 
-	record   *cache.Record // of a hit
-	segments []segment     // of the file at LogPath
+	record   *cache.Record     // of a hit
+	segments []tasklog.Segment // of the file at LogPath
 }
 
 // Install is one install of a scope.
@@ -157,4 +149,16 @@ func (r *Report) Count(o Outcome) int {
 		}
 	}
 	return n
+}
+
+// ReplayLog gives what the task printed to emit, piece by piece in the order in
+// which it was printed: that of a hit from the store, else from the log file.
+func (r *Result) ReplayLog(s cache.Store, emit func(tasklog.Stream, []byte)) error {
+	switch {
+	case r.record != nil && r.record.Log != (cache.Digest{}):
+		return tasklog.ReplayStored(s, r.record.Log, emit)
+	case r.LogPath != "":
+		return tasklog.ReplayFile(r.LogPath, r.segments, emit)
+	}
+	return nil
 }

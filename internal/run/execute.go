@@ -14,6 +14,8 @@ import (
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/run/evaluate"
+	"github.com/bentobuild/bento/internal/run/tasklog"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -23,8 +25,8 @@ type execution struct {
 	env    *Env
 	opts   Options
 	tree   *tree.Tree
-	ev     *Evaluation
-	last   *remembered
+	ev     *evaluate.Result
+	last   *evaluate.Remembered
 	linked []tree.Entry // sources of the dishes that the task is linked to
 
 	result  *Result
@@ -34,14 +36,11 @@ type execution struct {
 }
 
 // execute runs a task that is a miss. Its dependencies are installed.
-func (e *engine) execute(ctx context.Context, ev *Evaluation) {
+func (e *engine) execute(ctx context.Context, ev *evaluate.Result) {
 	t := ev.Task
 	x := &execution{
-		env: e.env, opts: e.opts, tree: e.tree, ev: ev, last: e.memory.of(t),
-		result: &Result{Task: t, Key: ev.Key},
-	}
-	for _, d := range t.Sources {
-		x.linked = append(x.linked, e.territories[d].defaults(e.tree)...)
+		env: e.env, opts: e.opts, tree: e.tree, ev: ev, last: e.Memory().Of(t),
+		result: &Result{Task: t, Key: ev.Key}, linked: e.LinkedSources(t),
 	}
 	e.job(func() func() {
 		unlock := x.lock(ctx)
@@ -57,14 +56,13 @@ func (e *engine) execute(ctx context.Context, ev *Evaluation) {
 }
 
 // again looks at a task a second time after another bento has run it.
-func (e *engine) again(ctx context.Context, ev *Evaluation) {
+func (e *engine) again(ctx context.Context, ev *evaluate.Result) {
 	e.refresh(ctx, ev.Task)
-	now := e.evaluate(ctx, ev.Task)
-	e.evaluations[ev.Task.Index] = now
+	now := e.Task(ctx, ev.Task)
 	switch {
 	case now.Err != nil:
 		e.end(failure(now))
-	case now.Status == Hit:
+	case now.Status == evaluate.Hit:
 		e.job(func() func() { return e.restore(ctx, now) })
 	default:
 		e.execute(ctx, now)
@@ -94,7 +92,7 @@ func fileName(t *plan.Task) string {
 			return '_'
 		}, s)
 	}
-	sum := shortSum(memoryID(t))
+	sum := shortSum(evaluate.MemoryID(t))
 	return fmt.Sprintf("%.60s.%.60s.%s", clean(t.Dish.Name), clean(t.Name), sum)
 }
 
@@ -113,17 +111,17 @@ func (x *execution) run(ctx context.Context) {
 	}
 	x.env.report(TaskStarted{Task: t})
 	start := time.Now()
-	log, err := openLog(x.env, t, x.opts.Output)
+	log, err := x.openLog()
 	if err != nil {
 		x.env.warn("log_unwritable", "the log of "+t.ID()+" cannot be written: "+err.Error(), "")
 	}
-	defer log.close()
-	r.LogPath = log.path()
+	defer log.Close()
+	r.LogPath = log.Path()
 	for r.Attempts <= t.Retry && r.Outcome != Built && ctx.Err() == nil {
 		r.Attempts++
 		x.attempt(ctx, log)
 	}
-	r.segments = log.segments
+	r.segments = log.Segments()
 	r.Flaky = r.Outcome == Built && r.Attempts > 1
 	r.Duration = time.Since(start)
 	if r.Outcome == Built {
@@ -131,7 +129,19 @@ func (x *execution) run(ctx context.Context) {
 	}
 }
 
-func (x *execution) attempt(ctx context.Context, log *taskLog) {
+func (x *execution) openLog() (*tasklog.Log, error) {
+	var forward func(tasklog.Stream, []byte)
+	if t := x.ev.Task; x.opts.Output {
+		forward = func(s tasklog.Stream, p []byte) { x.env.report(TaskOutput{Task: t, Stream: s, Data: p}) }
+	}
+	dir, err := x.env.State.Make("logs")
+	if err != nil {
+		return tasklog.Discard(forward), err
+	}
+	return tasklog.Create(filepath.Join(dir, fileName(x.ev.Task)+".log"), forward)
+}
+
+func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {
 	t, r := x.ev.Task, x.result
 	spec, err := x.spec(log)
 	var res proc.Result
@@ -163,7 +173,7 @@ func exitMessage(res proc.Result) string {
 }
 
 // spec gives the process of the task.
-func (x *execution) spec(log *taskLog) (proc.Spec, error) {
+func (x *execution) spec(log *tasklog.Log) (proc.Spec, error) {
 	t := x.ev.Task
 	env := x.env.taskEnv(t)
 	argv := append(slices.Clone(t.Argv), t.Args...)
@@ -185,7 +195,7 @@ func (x *execution) spec(log *taskLog) (proc.Spec, error) {
 	}
 	return proc.Spec{
 		Argv: argv, Dir: taskDir(t), Env: env,
-		Stdout: log.writer(Stdout), Stderr: log.writer(Stderr),
+		Stdout: log.Writer(tasklog.Stdout), Stderr: log.Writer(tasklog.Stderr),
 		Timeout: time.Duration(t.Timeout), Grace: x.opts.Grace,
 	}, nil
 }
@@ -226,7 +236,7 @@ func (x *execution) removeLast() {
 }
 
 // collect checks what the command made and stores it.
-func (x *execution) collect(log *taskLog) {
+func (x *execution) collect(log *tasklog.Log) {
 	t := x.ev.Task
 	paths, missing, err := x.madePaths()
 	if err != nil {
@@ -256,7 +266,7 @@ func (x *execution) storeFor() cache.Store {
 
 // capture notes what the task made, and stores it. A store that fails does not
 // fail the task; what cannot be an output does.
-func (x *execution) capture(store cache.Store, log *taskLog, paths []string) (err error) {
+func (x *execution) capture(store cache.Store, log *tasklog.Log, paths []string) (err error) {
 	x.outputs, err = cache.Capture(store, x.env.Root, paths)
 	if err == nil && store != nil {
 		err = x.store(log)
@@ -275,7 +285,7 @@ func (x *execution) fail(reason, message string) {
 }
 
 // store records the result under its key.
-func (x *execution) store(log *taskLog) error {
+func (x *execution) store(log *tasklog.Log) error {
 	record := &cache.Record{
 		Outputs: x.outputs, Created: time.Now(), Duration: x.result.Duration, Host: hostName(),
 	}
@@ -283,7 +293,7 @@ func (x *execution) store(log *taskLog) error {
 	if record.Ingredients, err = x.storeIngredients(); err != nil {
 		return err
 	}
-	if record.Log, record.LogSize, err = log.store(x.env.Store); err != nil {
+	if record.Log, record.LogSize, err = log.Store(x.env.Store); err != nil {
 		return err
 	}
 	if err := x.env.Store.Record(x.ev.Key, record); err != nil {
@@ -300,3 +310,6 @@ func hostName() string {
 	}
 	return name
 }
+
+// taskDir is the directory that a task runs in.
+func taskDir(t *plan.Task) string { return filepath.Join(t.Dish.Dir, filepath.FromSlash(t.Cwd)) }

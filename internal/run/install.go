@@ -14,6 +14,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -178,11 +179,11 @@ func (in *installer) deciding(d *discovery.Dish) []string {
 type scopeInstall struct {
 	done    bool
 	err     error
-	waiting []*Evaluation
+	waiting []*evaluate.Result
 }
 
 // executeInstalled executes a task once its dependencies are installed.
-func (e *engine) executeInstalled(ctx context.Context, ev *Evaluation) {
+func (e *engine) executeInstalled(ctx context.Context, ev *evaluate.Result) {
 	d := ev.Task.Dish
 	if e.opts.SkipInstall || !needsInstall(d) {
 		e.execute(ctx, ev)
@@ -211,15 +212,13 @@ func (e *engine) executeInstalled(ctx context.Context, ev *Evaluation) {
 }
 
 // installed takes in the end of an install.
-func (e *engine) installed(ctx context.Context, s *scopeInstall, i *Install, first *Evaluation) {
+func (e *engine) installed(ctx context.Context, s *scopeInstall, i *Install, first *evaluate.Result) {
 	s.done = true
 	if i != nil {
 		e.report = append(e.report, i)
 		s.err = i.Err
 		e.refresh(ctx, first.Task)
-		for j := range e.stale {
-			e.stale[j] = true // an install may have written a lockfile
-		}
+		e.staleAll() // an install may have written a lockfile
 	}
 	for _, ev := range s.waiting {
 		e.queue.add(ev.Task)
@@ -227,7 +226,7 @@ func (e *engine) installed(ctx context.Context, s *scopeInstall, i *Install, fir
 	e.begin(ctx, first.Task)
 }
 
-func installFailure(ev *Evaluation, err error) *Result {
+func installFailure(ev *evaluate.Result, err error) *Result {
 	r := &Result{Task: ev.Task, Outcome: Failed, Reason: ReasonInstallFailed, Key: ev.Key, ExitCode: 1, Message: "its dependencies could not be installed: " + err.Error()}
 	errors.As(err, &r.Failure)
 	return r

@@ -2,30 +2,15 @@ package run
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/fingerprint"
-	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/tree"
 )
-
-// outputsDigest is the digest of what a task has made, whenever and wherever.
-func outputsDigest(outputs []cache.Output) cache.Digest {
-	var w state.Writer
-	for _, o := range outputs {
-		w.String(o.Path)
-		w.Byte(byte(o.Kind))
-		w.Uint(uint64(o.Mode.Perm()))
-		w.String(o.Target)
-		w.Raw(o.Digest[:])
-	}
-	return cache.Sum(w.Payload())
-}
 
 func outputPaths(outputs []cache.Output) []string {
 	paths := make([]string, len(outputs))
@@ -73,7 +58,7 @@ func (x *execution) madePaths() (paths []string, missing string, err error) {
 // inputChanged names an input that is not any more what the key says, "" when all
 // are: of the task itself, or of the dishes that it is linked to.
 func (x *execution) inputChanged() string {
-	for i, entry := range x.ev.entries {
+	for i, entry := range x.ev.Entries {
 		if now, same := x.still(entry); !same && !x.equal(now, x.ev.Inputs[i]) {
 			return entry.Path
 		}
@@ -111,7 +96,7 @@ func (x *execution) equal(now tree.Entry, then fingerprint.File) bool {
 		return false
 	}
 	sum, err := x.tree.Index().Sum(now)
-	return err == nil && digestOf(sum) == then.Sum
+	return err == nil && cache.Digest(sum) == then.Sum
 }
 
 // storeIngredients stores what the key was made of, so that `why` can show it.
@@ -124,18 +109,18 @@ func (x *execution) storeIngredients() (cache.Digest, error) {
 		}
 		return d
 	}
-	x.ev.eachBlob(func(blob []byte) { add(blob) })
+	x.ev.EachBlob(func(blob []byte) { add(blob) })
 	return add(fingerprint.EncodeIngredients(x.ev.Ingredients)), err
 }
 
 // restore brings the outputs of a hit into place.
-func (e *engine) restore(ctx context.Context, ev *Evaluation) (apply func()) {
+func (e *engine) restore(ctx context.Context, ev *evaluate.Result) (apply func()) {
 	t := ev.Task
 	want := ev.Record.Outputs
 	_, err := cache.Restore(e.env.Store, e.env.Root, want, cache.RestoreOptions{
-		Stale:    stale(e.memory.of(t).Outputs, want),
-		Current:  e.currentSum,
-		Restored: e.noteRestored,
+		Stale:    stale(e.Memory().Of(t).Outputs, want),
+		Current:  e.Current,
+		Restored: e.Note,
 		StageDir: e.env.State.Path("tmp"),
 	})
 	return func() {
@@ -144,9 +129,9 @@ func (e *engine) restore(ctx context.Context, ev *Evaluation) (apply func()) {
 			e.executeInstalled(ctx, ev)
 			return
 		}
-		e.current[t.Index] = true
-		last := e.memory.of(t)
-		e.memory.keep(t, &remembered{
+		e.UpToDate(t, want)
+		last := e.Memory().Of(t)
+		e.Memory().Keep(t, &evaluate.Remembered{
 			Key: ev.Key, Duration: max(last.Duration, ev.Record.Duration),
 			Outputs: outputPaths(want), ByProducts: last.ByProducts,
 		})
@@ -167,42 +152,4 @@ func stale(had []string, want []cache.Output) []string {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(had), func(p string) bool { return keep[p] })
-}
-
-// currentSum gives the digest of a file in the workspace, from the index when its
-// stat has not changed.
-func (e *evaluator) currentSum(p string) (cache.Digest, bool) {
-	entry, err := tree.Stat(e.env.Root, p)
-	if err != nil || entry.Kind != tree.File {
-		return cache.Digest{}, false
-	}
-	sum, err := e.tree.Index().Sum(entry)
-	return digestOf(sum), err == nil
-}
-
-// noteRestored tells the index of a file that was just written and verified.
-func (e *evaluator) noteRestored(p string, d cache.Digest) {
-	if entry, err := tree.Stat(e.env.Root, p); err == nil && entry.Kind == tree.File {
-		e.tree.Index().Note(entry, d)
-	}
-}
-
-// outputsInPlace tells whether what a record says is in the workspace already.
-func (e *evaluator) outputsInPlace(r *cache.Record) bool {
-	for _, o := range r.Outputs {
-		entry, err := tree.Stat(e.env.Root, o.Path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return false
-		case o.Kind == cache.File:
-			if sum, ok := e.currentSum(o.Path); !ok || sum != o.Digest {
-				return false
-			}
-		case o.Kind == cache.Link:
-			if target, err := e.tree.Readlink(entry); err != nil || target != o.Target {
-				return false
-			}
-		}
-	}
-	return true
 }

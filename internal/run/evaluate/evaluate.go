@@ -1,18 +1,22 @@
-package run
+// Package evaluate works out what is known of the tasks of a plan without running
+// them: the inputs of each, its key with every ingredient, whether the cache has
+// its result, and if not, what has changed since the last good run.
+package evaluate
 
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -38,8 +42,8 @@ const (
 	MissUnreadable   = "unreadable_input"
 )
 
-// Evaluation is what is known of a task without running it.
-type Evaluation struct {
+// Result is what is known of a task without running it.
+type Result struct {
 	Task   *plan.Task
 	Status Status
 	Reason string   // of a Miss
@@ -54,66 +58,94 @@ type Evaluation struct {
 	Err         error         // why there is no key
 
 	sources []*sourceSet // what the ingredients refer to
-	entries []tree.Entry
+	Entries []tree.Entry // of Inputs
 }
 
-// evaluator makes keys. It is for one goroutine.
-type evaluator struct {
-	env         *Env
+// Evaluator makes keys. It is for one goroutine, but for the methods that say
+// otherwise.
+type Evaluator struct {
+	o           Options
 	plan        *plan.Plan
 	tree        *tree.Tree
-	memory      *memory
+	memory      *Memory
 	secret      [32]byte
 	territories map[*discovery.Dish]*territory
 	compiled    map[*plan.Task]*inputGlobs
 	circles     map[*discovery.Dish]*circle
 	sources     map[*circle]*sourceSet
-	evaluations []*Evaluation // by plan.Task.Index
-	made        []*made       // what tasks made in this run, by plan.Task.Index
-	force       bool
-	// upToDate tells whether what a task makes is in the workspace.
-	upToDate func(*plan.Task) bool
+	results     []*Result // by plan.Task.Index
+	made        []*made   // what tasks made in this run, by plan.Task.Index
+	current     []bool    // by plan.Task.Index: what a task makes is in the workspace
 }
 
-// made is what a task that is up to date has made.
-type made struct{ digest cache.Digest }
+// Options are what an Evaluator works with.
+type Options struct {
+	Root       string // of the workspace, absolute, without links
+	Store      cache.Store
+	State      *state.Dir
+	Toolchains *fingerprint.Toolchains
+	Environ    adapters.Environ // that bento was started with
+	Force      bool             // nothing is a hit
+	Warn       func(diagnostics.Diagnostic)
+}
 
-func newEvaluator(env *Env, p *plan.Plan, force bool) (*evaluator, error) {
-	e := &evaluator{
-		env: env, plan: p, tree: p.Workspace.Tree, memory: openMemory(env.State), secret: localSecret(env.State),
-		compiled:    make(map[*plan.Task]*inputGlobs),
-		circles:     newCircles(p.Workspace.Dishes),
-		sources:     make(map[*circle]*sourceSet),
-		evaluations: make([]*Evaluation, len(p.Tasks)),
-		made:        make([]*made, len(p.Tasks)),
-		force:       force,
+// New gives an Evaluator of a plan. The error is of a glob that cannot be used.
+func New(o Options, p *plan.Plan) (*Evaluator, error) {
+	e := &Evaluator{
+		o: o, plan: p, tree: p.Workspace.Tree, memory: openMemory(o.State), secret: localSecret(o.State),
+		compiled: make(map[*plan.Task]*inputGlobs),
+		circles:  newCircles(p.Workspace.Dishes),
+		sources:  make(map[*circle]*sourceSet),
+		results:  make([]*Result, len(p.Tasks)),
+		made:     make([]*made, len(p.Tasks)),
+		current:  make([]bool, len(p.Tasks)),
 	}
-	e.upToDate = e.inPlace
 	var err error
 	e.territories, err = newTerritories(p.Workspace, p.TasksOf)
 	return e, err
 }
 
-// inPlace tells whether t is a hit whose outputs are in the workspace already.
-func (e *evaluator) inPlace(t *plan.Task) bool {
-	ev := e.evaluations[t.Index]
-	return ev != nil && ev.Status == Hit && e.outputsInPlace(ev.Record)
+// Memory gives what is remembered of earlier runs.
+func (e *Evaluator) Memory() *Memory { return e.memory }
+
+// warn says something that does not stop anything.
+func (e *Evaluator) warn(code, message, hint string) {
+	e.o.Warn(diagnostics.Diagnostic{
+		Severity: diagnostics.Warning, Rule: code, Message: message, Hint: hint, Source: diagnostics.Source,
+	})
 }
 
-// evaluateAll evaluates every task, dependencies first.
-func (e *evaluator) evaluateAll(ctx context.Context) error {
+// UpToDate notes that what t makes is in the workspace now, executed or restored.
+func (e *Evaluator) UpToDate(t *plan.Task, outputs []cache.Output) {
+	e.current[t.Index] = true
+	e.made[t.Index] = &made{digest: outputsDigest(outputs)}
+}
+
+// isUpToDate tells whether what t makes is in the workspace.
+func (e *Evaluator) isUpToDate(t *plan.Task) bool {
+	r := e.results[t.Index]
+	return e.current[t.Index] || r != nil && r.Status == Hit && e.inPlace(r.Record)
+}
+
+// All evaluates every task, dependencies first, and gives the results by
+// plan.Task.Index. The error is that of ctx.
+func (e *Evaluator) All(ctx context.Context) ([]*Result, error) {
 	for _, t := range e.plan.Tasks {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
-		e.evaluations[t.Index] = e.evaluate(ctx, t)
+		e.Task(ctx, t)
 	}
-	return nil
+	return e.results, nil
 }
 
-// evaluate finds the key of t and whether the cache has its result.
-func (e *evaluator) evaluate(ctx context.Context, t *plan.Task) *Evaluation {
-	ev := &Evaluation{Task: t, Status: Miss}
+// Of gives the last result for t, nil when it was not evaluated yet.
+func (e *Evaluator) Of(t *plan.Task) *Result { return e.results[t.Index] }
+
+// Task finds the key of t and whether the cache has its result.
+func (e *Evaluator) Task(ctx context.Context, t *plan.Task) *Result {
+	ev := &Result{Task: t, Status: Miss}
+	e.results[t.Index] = ev
 	switch pending, err := e.key(ctx, t, ev); {
 	case err != nil:
 		ev.Err, ev.Reason = err, missOf(err)
@@ -121,7 +153,7 @@ func (e *evaluator) evaluate(ctx context.Context, t *plan.Task) *Evaluation {
 		ev.Reason, ev.Notes = MissPending, pending
 	case t.Uncached != "":
 		ev.Reason, ev.Notes = MissUncacheable, []string{t.Uncached}
-	case e.force:
+	case e.o.Force:
 		ev.Reason = MissForced
 	default:
 		e.lookup(ev)
@@ -142,21 +174,21 @@ func missOf(err error) string {
 }
 
 // lookup asks the cache for the result of ev.
-func (e *evaluator) lookup(ev *Evaluation) {
-	record, err := e.env.Store.Lookup(ev.Key)
+func (e *Evaluator) lookup(ev *Result) {
+	record, err := e.o.Store.Lookup(ev.Key)
 	if err == nil && record.Exit == 0 {
 		ev.Status, ev.Record = Hit, record
 		e.made[ev.Task.Index] = &made{digest: outputsDigest(record.Outputs)}
 		return
 	}
 	if err != nil && !errors.Is(err, cache.ErrMiss) {
-		e.env.warn("cache_unreadable", "the cache cannot be read: "+err.Error(), "see cache.dir in bento.toml and $BENTO_CACHE_DIR")
+		e.warn("cache_unreadable", "the cache cannot be read: "+err.Error(), "see cache.dir in bento.toml and $BENTO_CACHE_DIR")
 	}
 	e.explainMiss(ev)
 }
 
 // key makes the key of t, or says which dependencies have to run first.
-func (e *evaluator) key(ctx context.Context, t *plan.Task, ev *Evaluation) (pending []string, err error) {
+func (e *Evaluator) key(ctx context.Context, t *plan.Task, ev *Result) (pending []string, err error) {
 	if t.Dish.Failure != nil {
 		return nil, t.Dish.Failure
 	}
@@ -199,7 +231,7 @@ func describe(b *fingerprint.Builder, t *plan.Task) {
 	b.Text("container", "")
 }
 
-func (e *evaluator) addEnv(b *fingerprint.Builder, t *plan.Task) {
+func (e *Evaluator) addEnv(b *fingerprint.Builder, t *plan.Task) {
 	names := make([]string, 0, len(t.SetEnv))
 	for name := range t.SetEnv {
 		names = append(names, name)
@@ -209,12 +241,12 @@ func (e *evaluator) addEnv(b *fingerprint.Builder, t *plan.Task) {
 		b.Env("set "+name, t.SetEnv[name], true)
 	}
 	for _, name := range t.HashEnv {
-		value, set := e.env.Environ.Lookup(name)
+		value, set := e.o.Environ.Lookup(name)
 		b.Env(name, value, set)
 	}
 }
 
-func (e *evaluator) addToolchain(ctx context.Context, b *fingerprint.Builder, t *plan.Task, ev *Evaluation) error {
+func (e *Evaluator) addToolchain(ctx context.Context, b *fingerprint.Builder, t *plan.Task, ev *Result) error {
 	a := t.Dish.Adapter
 	if a == nil {
 		b.Text("adapter", "")
@@ -226,7 +258,7 @@ func (e *evaluator) addToolchain(ctx context.Context, b *fingerprint.Builder, t 
 	for _, p := range e.pins(t.Dish) {
 		b.Text("required toolchain", p.Tool+" "+p.Version)
 	}
-	found, err := e.env.Toolchains.Fingerprint(ctx, a, t.Dish.Dir)
+	found, err := e.o.Toolchains.Fingerprint(ctx, a, t.Dish.Dir)
 	if err != nil {
 		return err
 	}
@@ -235,12 +267,12 @@ func (e *evaluator) addToolchain(ctx context.Context, b *fingerprint.Builder, t 
 	return nil
 }
 
-func (e *evaluator) addInputs(b *fingerprint.Builder, t *plan.Task, ev *Evaluation) error {
+func (e *Evaluator) addInputs(b *fingerprint.Builder, t *plan.Task, ev *Result) error {
 	entries, err := e.inputs(t)
 	if err != nil {
 		return err
 	}
-	ev.entries = entries
+	ev.Entries = entries
 	if ev.Inputs, err = e.fileSet(entries); err != nil {
 		return err
 	}
@@ -250,15 +282,15 @@ func (e *evaluator) addInputs(b *fingerprint.Builder, t *plan.Task, ev *Evaluati
 
 // pending names the dependencies whose result the key of t needs and that are not
 // up to date yet.
-func (e *evaluator) pending(t *plan.Task) []string {
+func (e *Evaluator) pending(t *plan.Task) []string {
 	var list []string
 	for _, d := range t.Deps {
 		ready := e.made[d.Task.Index] != nil
-		keyed := e.evaluations[d.Task.Index] != nil && e.evaluations[d.Task.Index].Known
+		keyed := e.results[d.Task.Index] != nil && e.results[d.Task.Index].Known
 		switch {
 		case d.Via == plan.ViaOutputs && !ready, d.Via == plan.ViaKey && !keyed:
 			list = append(list, d.Task.ID())
-		case reads(t, d.Task) && !e.upToDate(d.Task):
+		case reads(t, d.Task) && !e.isUpToDate(d.Task):
 			list = append(list, d.Task.ID())
 		}
 	}
@@ -280,17 +312,14 @@ func reads(t, other *plan.Task) bool {
 	return false
 }
 
-func (e *evaluator) addDeps(b *fingerprint.Builder, t *plan.Task) {
+func (e *Evaluator) addDeps(b *fingerprint.Builder, t *plan.Task) {
 	deps := slices.SortedFunc(slices.Values(t.Deps), func(x, y plan.Dep) int { return strings.Compare(x.Task.ID(), y.Task.ID()) })
 	for _, d := range deps {
 		switch d.Via {
 		case plan.ViaKey:
-			b.Task(d.Task.ID(), e.evaluations[d.Task.Index].Key)
+			b.Task(d.Task.ID(), e.results[d.Task.Index].Key)
 		case plan.ViaOutputs:
 			b.Output(d.Task.ID(), e.made[d.Task.Index].digest)
 		}
 	}
 }
-
-// taskDir is the directory that a task runs in.
-func taskDir(t *plan.Task) string { return filepath.Join(t.Dish.Dir, filepath.FromSlash(t.Cwd)) }

@@ -1,6 +1,7 @@
-package run
+package evaluate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -10,13 +11,13 @@ import (
 	"github.com/bentobuild/bento/discovery"
 )
 
-// preflight looks for what would make tasks fail that are not hits: tools that are
+// Preflight looks for what would make tasks fail that are not hits: tools that are
 // missing, pins that are not met, inputs that cannot be read.
-func (e *evaluator) preflight(evaluations []*Evaluation) []diagnostics.Diagnostic {
+func (e *Evaluator) Preflight() []diagnostics.Diagnostic {
 	var problems []diagnostics.Diagnostic
 	seenTools := make(map[string]bool)
 	seenDishes := make(map[*discovery.Dish]bool)
-	for _, ev := range evaluations {
+	for _, ev := range e.results {
 		if ev == nil || ev.Status == Hit {
 			continue
 		}
@@ -52,7 +53,7 @@ func missingTool(d *discovery.Dish, m *adapters.MissingTool) diagnostics.Diagnos
 }
 
 // unmetPins gives the pins of a dish that its toolchain does not meet.
-func (e *evaluator) unmetPins(d *discovery.Dish, toolchain string) []diagnostics.Diagnostic {
+func (e *Evaluator) unmetPins(d *discovery.Dish, toolchain string) []diagnostics.Diagnostic {
 	var problems []diagnostics.Diagnostic
 	for _, p := range e.pins(d) {
 		v := adapters.CheckPin(d.Adapter, p.Toolchain, toolchain)
@@ -61,7 +62,7 @@ func (e *evaluator) unmetPins(d *discovery.Dish, toolchain string) []diagnostics
 		}
 		problems = append(problems, diagnostics.Diagnostic{
 			File: p.File, Line: p.Line, Severity: pinSeverity(d, p), Rule: "toolchain_mismatch", Source: diagnostics.Source,
-			Message: fmt.Sprintf("dish %q asks for %s %s, and %s is there", d.Name, p.Tool, p.Version, orNothing(v.Found)),
+			Message: fmt.Sprintf("dish %q asks for %s %s, and %s is there", d.Name, p.Tool, p.Version, cmp.Or(v.Found, "nothing")),
 			Hint:    v.Hint,
 		})
 	}
@@ -76,7 +77,7 @@ type pin struct {
 
 // pins lists what a dish asks for: what bento's own files say goes before what the
 // project's say of the same tool.
-func (e *evaluator) pins(d *discovery.Dish) []pin {
+func (e *Evaluator) pins(d *discovery.Dish) []pin {
 	if d.Adapter == nil {
 		return nil
 	}
@@ -92,7 +93,7 @@ func (e *evaluator) pins(d *discovery.Dish) []pin {
 		return nil
 	}
 	p := pin{Toolchain: *d.Pin}
-	if rel, err := filepath.Rel(e.env.Root, p.File); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(e.o.Root, p.File); err == nil && filepath.IsLocal(rel) {
 		p.File = filepath.ToSlash(rel)
 	}
 	return []pin{p}
@@ -110,16 +111,11 @@ func pinSeverity(d *discovery.Dish, p pin) diagnostics.Severity {
 	return diagnostics.Warning
 }
 
-// refuse gives the errors among problems that keep the run from starting. With
-// --keep-going the tasks that they are about fail, and the rest runs.
-func (e *engine) refuse(problems []diagnostics.Diagnostic) error {
-	var list []diagnostics.Diagnostic
-	for _, p := range problems {
-		if p.Severity == diagnostics.Error && !e.opts.KeepGoing {
-			list = append(list, p)
-			continue
-		}
-		e.env.warnDiagnostic(p)
+// missingTool gives the missing tool of a result, nil when none is missing.
+func (ev *Result) missingTool() *adapters.MissingTool {
+	var m *adapters.MissingTool
+	if errors.As(ev.Err, &m) {
+		return m
 	}
-	return diagnostics.AsError(list)
+	return nil
 }

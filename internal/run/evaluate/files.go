@@ -1,4 +1,4 @@
-package run
+package evaluate
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ import (
 const maxLinks = 40
 
 // fileSet gives the digests of entries. A file that cannot be read is an error.
-func (e *evaluator) fileSet(entries []tree.Entry) (fingerprint.FileSet, error) {
+func (e *Evaluator) fileSet(entries []tree.Entry) (fingerprint.FileSet, error) {
 	set := make(fingerprint.FileSet, 0, len(entries))
 	for _, entry := range entries {
 		f, err := e.file(entry)
@@ -31,7 +31,7 @@ func (e *evaluator) fileSet(entries []tree.Entry) (fingerprint.FileSet, error) {
 	return set, nil
 }
 
-func (e *evaluator) file(entry tree.Entry) (fingerprint.File, error) {
+func (e *Evaluator) file(entry tree.Entry) (fingerprint.File, error) {
 	f := fingerprint.File{Path: entry.Path}
 	switch entry.Kind {
 	case tree.File:
@@ -63,7 +63,7 @@ func unreadable(p string, err error) error {
 
 // behind gives the digest of what a link leads to inside the workspace: a file, or
 // the files of a directory. What lies outside is not looked at.
-func (e *evaluator) behind(from, target string, depth int) (cache.Digest, error) {
+func (e *Evaluator) behind(from, target string, depth int) (cache.Digest, error) {
 	if path.IsAbs(target) || depth > maxLinks {
 		return cache.Digest{}, nil
 	}
@@ -94,7 +94,7 @@ func (e *evaluator) behind(from, target string, depth int) (cache.Digest, error)
 
 // behindDir gives the digest of the files below a directory. Links among them
 // count by what they say alone, so that a loop ends.
-func (e *evaluator) behindDir(dir string) (cache.Digest, error) {
+func (e *Evaluator) behindDir(dir string) (cache.Digest, error) {
 	var set fingerprint.FileSet
 	for _, entry := range e.tree.Under(dir) {
 		f := fingerprint.File{Path: entry.Path}
@@ -128,7 +128,7 @@ type sourceSet struct {
 }
 
 // addSources adds the sources of the dishes that t is linked to.
-func (e *evaluator) addSources(b *fingerprint.Builder, t *plan.Task, ev *Evaluation) error {
+func (e *Evaluator) addSources(b *fingerprint.Builder, t *plan.Task, ev *Result) error {
 	for _, d := range t.Sources {
 		s := e.sourcesOf(d)
 		if s.err != nil {
@@ -141,7 +141,7 @@ func (e *evaluator) addSources(b *fingerprint.Builder, t *plan.Task, ev *Evaluat
 }
 
 // sourcesOf gives the sources of d.
-func (e *evaluator) sourcesOf(d *discovery.Dish) *sourceSet {
+func (e *Evaluator) sourcesOf(d *discovery.Dish) *sourceSet {
 	circle := e.circles[d]
 	if s := e.sources[circle]; s != nil {
 		return s
@@ -214,10 +214,10 @@ func newCircles(dishes []*discovery.Dish) map[*discovery.Dish]*circle {
 func byPath(x, y *discovery.Dish) int { return strings.Compare(x.Path, y.Path) }
 
 // ownSources gives the default inputs of a dish without what its tasks left there.
-func (e *evaluator) ownSources(d *discovery.Dish) []tree.Entry {
+func (e *Evaluator) ownSources(d *discovery.Dish) []tree.Entry {
 	left := make(map[string][32]byte)
 	for _, t := range e.territories[d].tasks {
-		for _, b := range e.memory.of(t).ByProducts {
+		for _, b := range e.memory.Of(t).ByProducts {
 			left[b.Path] = b.Sum
 		}
 	}
@@ -226,7 +226,7 @@ func (e *evaluator) ownSources(d *discovery.Dish) []tree.Entry {
 
 // lookedAgain forgets what was worked out from the files of d, and tells whether
 // they are others than before.
-func (e *evaluator) lookedAgain(d *discovery.Dish) (changed bool) {
+func (e *Evaluator) lookedAgain(d *discovery.Dish) (changed bool) {
 	terr := e.territories[d]
 	before := terr.files
 	terr.files = nil

@@ -1,4 +1,4 @@
-package run
+package fingerprint
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/internal/fingerprint"
 )
 
 // Change is one difference between two keys.
@@ -44,14 +43,14 @@ func orNothing(s string) string {
 	return strings.ReplaceAll(s, "\n", ", ")
 }
 
-// blobs gives a blob by its digest, nil when it is not to be had.
-type blobs func(cache.Digest) []byte
+// Blobs gives a blob by its digest, nil when it is not to be had.
+type Blobs func(cache.Digest) []byte
 
 // maxBlob bounds what is read of a recorded blob.
 const maxBlob = 256 << 20
 
-// storedBlobs reads from the cache.
-func storedBlobs(s cache.Store) blobs {
+// StoredBlobs reads from the cache.
+func StoredBlobs(s cache.Store) Blobs {
 	return func(d cache.Digest) []byte {
 		r, err := s.Open(d)
 		if err != nil {
@@ -66,49 +65,15 @@ func storedBlobs(s cache.Store) blobs {
 	}
 }
 
-// blobs gives what the ingredients of ev refer to, before anything is stored.
-func (ev *Evaluation) blobs(rest blobs) blobs {
-	own := make(map[cache.Digest][]byte)
-	ev.eachBlob(func(blob []byte) { own[cache.Sum(blob)] = blob })
-	return func(d cache.Digest) []byte {
-		if blob := own[d]; blob != nil {
-			return blob
-		}
-		return rest(d)
-	}
-}
-
-// eachBlob calls f with everything that the ingredients refer to, each once.
-func (ev *Evaluation) eachBlob(f func(blob []byte)) {
-	f(ev.Inputs.Encode())
-	seen := make(map[*sourceSet]bool)
-	var walk func(s *sourceSet)
-	walk = func(s *sourceSet) {
-		if seen[s] {
-			return
-		}
-		seen[s] = true
-		for _, b := range s.blobs {
-			f(b)
-		}
-		for _, n := range s.next {
-			walk(n)
-		}
-	}
-	for _, s := range ev.sources {
-		walk(s)
-	}
-}
-
 // differ compares two lists of ingredients.
 type differ struct {
-	before, after blobs
+	before, after Blobs
 	changes       []Change
 	seen          map[string]bool
 }
 
 // Differences says what is different between two lists of ingredients.
-func differences(old, now []fingerprint.Ingredient, before, after blobs) []Change {
+func Differences(old, now []Ingredient, before, after Blobs) []Change {
 	d := &differ{before: before, after: after, seen: make(map[string]bool)}
 	d.lists("", old, now)
 	return d.changes
@@ -122,9 +87,9 @@ func (d *differ) add(c Change) {
 	}
 }
 
-func (d *differ) lists(dish string, old, now []fingerprint.Ingredient) {
+func (d *differ) lists(dish string, old, now []Ingredient) {
 	type place struct {
-		kind fingerprint.Kind
+		kind Kind
 		name string
 	}
 	was := make(map[place]string, len(old))
@@ -147,7 +112,7 @@ func (d *differ) lists(dish string, old, now []fingerprint.Ingredient) {
 }
 
 // ingredient notes one ingredient that differs, or what is behind it.
-func (d *differ) ingredient(dish string, in fingerprint.Ingredient, before, after string, had, has bool) {
+func (d *differ) ingredient(dish string, in Ingredient, before, after string, had, has bool) {
 	how := "changed"
 	if !had {
 		how = "added"
@@ -155,18 +120,18 @@ func (d *differ) ingredient(dish string, in fingerprint.Ingredient, before, afte
 		how = "removed"
 	}
 	switch in.Kind {
-	case fingerprint.Files:
+	case Files:
 		if in.Name != "inputs" {
 			dish = in.Name
 		}
 		d.files(dish, before, after)
-	case fingerprint.Sources:
+	case Sources:
 		d.sources(in.Name, before, after)
-	case fingerprint.Env:
+	case Env:
 		d.add(Change{Kind: "env", Name: in.Name, How: how})
-	case fingerprint.Task:
+	case Task:
 		d.add(Change{Kind: "task", Name: in.Name, How: how})
-	case fingerprint.Output:
+	case Output:
 		d.add(Change{Kind: "output", Name: in.Name, How: how})
 	default:
 		d.add(Change{Kind: "text", Name: in.Name, How: how, Before: before, After: after})
@@ -174,8 +139,8 @@ func (d *differ) ingredient(dish string, in fingerprint.Ingredient, before, afte
 }
 
 func (d *differ) sources(dish, before, after string) {
-	old, errOld := fingerprint.DecodeIngredients(fetch(d.before, before))
-	now, errNow := fingerprint.DecodeIngredients(fetch(d.after, after))
+	old, errOld := DecodeIngredients(fetch(d.before, before))
+	now, errNow := DecodeIngredients(fetch(d.after, after))
 	if before != "" && errOld != nil || after != "" && errNow != nil {
 		d.add(Change{Kind: "text", Name: "sources of " + dish, How: "changed"})
 		return
@@ -184,13 +149,13 @@ func (d *differ) sources(dish, before, after string) {
 }
 
 func (d *differ) files(dish, before, after string) {
-	old, errOld := fingerprint.DecodeFileSet(fetch(d.before, before))
-	now, errNow := fingerprint.DecodeFileSet(fetch(d.after, after))
+	old, errOld := DecodeFileSet(fetch(d.before, before))
+	now, errNow := DecodeFileSet(fetch(d.after, after))
 	if before != "" && errOld != nil || after != "" && errNow != nil {
 		d.add(Change{Kind: "text", Name: "inputs", Dish: dish, How: "changed"})
 		return
 	}
-	was := make(map[string]fingerprint.File, len(old))
+	was := make(map[string]File, len(old))
 	for _, f := range old {
 		was[f.Path] = f
 	}
@@ -211,59 +176,10 @@ func (d *differ) files(dish, before, after string) {
 }
 
 // fetch gives the blob that the text of a digest means, nil when there is none.
-func fetch(from blobs, digest string) []byte {
+func fetch(from Blobs, digest string) []byte {
 	d, err := cache.ParseDigest(digest)
 	if err != nil {
 		return nil
 	}
 	return from(d)
-}
-
-// maxNotes bounds how many changes stand in the notes of a miss.
-const maxNotes = 10
-
-// explainMiss finds out why there is no result for the key of ev: what differs
-// from the last good run.
-func (e *evaluator) explainMiss(ev *Evaluation) {
-	ev.Reason = MissNeverCached
-	last := e.memory.of(ev.Task)
-	if last.Key == (cache.Key{}) {
-		return
-	}
-	if last.Key == ev.Key {
-		ev.Reason = MissEvicted
-		return
-	}
-	changes, ok := e.changesSince(last.Key, ev)
-	if !ok {
-		return
-	}
-	ev.Reason = MissChanged
-	for i, c := range changes {
-		if i == maxNotes {
-			ev.Notes = append(ev.Notes, fmt.Sprintf("and %d more", len(changes)-maxNotes))
-			break
-		}
-		ev.Notes = append(ev.Notes, c.String())
-	}
-}
-
-// changesSince says what is different between the run recorded under key and ev;
-// ok is false when that run is not to be had.
-func (e *evaluator) changesSince(key cache.Key, ev *Evaluation) (changes []Change, ok bool) {
-	stored := storedBlobs(e.env.Store)
-	old, err := recorded(e.env.Store, key)
-	if err != nil {
-		return nil, false
-	}
-	return differences(old, ev.Ingredients, stored, ev.blobs(stored)), true
-}
-
-// recorded gives the ingredients that are recorded under key.
-func recorded(s cache.Store, key cache.Key) ([]fingerprint.Ingredient, error) {
-	record, err := s.Lookup(key)
-	if err != nil {
-		return nil, err
-	}
-	return fingerprint.DecodeIngredients(storedBlobs(s)(record.Ingredients))
 }

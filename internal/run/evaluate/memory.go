@@ -1,4 +1,4 @@
-package run
+package evaluate
 
 import (
 	"context"
@@ -18,46 +18,48 @@ const (
 	memoryLock    = "tasks.lock"
 )
 
-// remembered is what is known of the last good run of a task, whether it was
-// executed or restored. A nil *remembered is an empty one.
-type remembered struct {
+// Remembered is what is known of the last good run of a task, whether it was
+// executed or restored. A nil *Remembered is an empty one.
+type Remembered struct {
 	Key        cache.Key
 	Duration   time.Duration // of the last execution
 	Outputs    []string      // relative to the workspace, what the task has made
-	ByProducts []byProduct   // what it has made without declaring it, by path
+	ByProducts []ByProduct   // what it has made without declaring it, by path
 }
 
-// byProduct is a file that a task made and does not declare. As long as it is
+// ByProduct is a file that a task made and does not declare. As long as it is
 // what the task made, it is no input.
-type byProduct struct {
+type ByProduct struct {
 	Path string
 	Sum  [32]byte
 }
 
-// memory is what is remembered of the tasks of a workspace, by place and name. It
+// Memory is what is Remembered of the tasks of a workspace, by place and name. It
 // is for one goroutine.
-type memory struct {
+type Memory struct {
 	state   *state.Dir
-	tasks   map[string]*remembered
+	tasks   map[string]*Remembered
 	changed map[string]bool
 }
 
-func openMemory(dir *state.Dir) *memory {
-	return &memory{state: dir, tasks: loadTasks(dir), changed: make(map[string]bool)}
+func openMemory(dir *state.Dir) *Memory {
+	return &Memory{state: dir, tasks: loadTasks(dir), changed: make(map[string]bool)}
 }
 
-// memoryID names a task by the place of its dish, which a new name does not change.
-func memoryID(t *plan.Task) string { return t.Dish.Path + "\x00" + t.Name }
+// MemoryID names a task by the place of its dish, which a new name does not change.
+func MemoryID(t *plan.Task) string { return t.Dish.Path + "\x00" + t.Name }
 
-func (m *memory) of(t *plan.Task) *remembered {
-	if r := m.tasks[memoryID(t)]; r != nil {
+// Of gives what is remembered of t; nothing is an empty value.
+func (m *Memory) Of(t *plan.Task) *Remembered {
+	if r := m.tasks[MemoryID(t)]; r != nil {
 		return r
 	}
-	return &remembered{}
+	return &Remembered{}
 }
 
-func (m *memory) keep(t *plan.Task, r *remembered) {
-	id := memoryID(t)
+// Keep replaces what is remembered of t.
+func (m *Memory) Keep(t *plan.Task, r *Remembered) {
+	id := MemoryID(t)
 	if old := m.tasks[id]; old != nil && old.equal(r) {
 		return
 	}
@@ -65,13 +67,13 @@ func (m *memory) keep(t *plan.Task, r *remembered) {
 	m.changed[id] = true
 }
 
-func (r *remembered) equal(o *remembered) bool {
+func (r *Remembered) equal(o *Remembered) bool {
 	return r.Key == o.Key && r.Duration == o.Duration &&
 		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts)
 }
 
 // save writes what changed on top of what another bento may have written since.
-func (m *memory) save(ctx context.Context) error {
+func (m *Memory) save(ctx context.Context) error {
 	if len(m.changed) == 0 {
 		return nil
 	}
@@ -88,7 +90,7 @@ func (m *memory) save(ctx context.Context) error {
 	return m.state.Store(memoryFile, memoryVersion, encodeTasks(now))
 }
 
-func encodeTasks(tasks map[string]*remembered) []byte {
+func encodeTasks(tasks map[string]*Remembered) []byte {
 	var w state.Writer
 	w.Uint(uint64(len(tasks)))
 	for _, id := range slices.Sorted(maps.Keys(tasks)) {
@@ -107,30 +109,30 @@ func encodeTasks(tasks map[string]*remembered) []byte {
 }
 
 // loadTasks reads the memory; one that cannot be read is an empty one.
-func loadTasks(dir *state.Dir) map[string]*remembered {
+func loadTasks(dir *state.Dir) map[string]*Remembered {
 	payload, err := dir.Load(memoryFile, memoryVersion)
 	if err != nil {
-		return make(map[string]*remembered)
+		return make(map[string]*Remembered)
 	}
 	tasks, err := decodeTasks(payload)
 	if err != nil {
-		return make(map[string]*remembered)
+		return make(map[string]*Remembered)
 	}
 	return tasks
 }
 
-func decodeTasks(payload []byte) (map[string]*remembered, error) {
+func decodeTasks(payload []byte) (map[string]*Remembered, error) {
 	r := state.NewReader(payload)
 	n := r.Count(36)
-	tasks := make(map[string]*remembered, n)
+	tasks := make(map[string]*Remembered, n)
 	for range n {
 		id := r.String()
-		t := &remembered{}
+		t := &Remembered{}
 		copy(t.Key[:], r.Raw(32))
 		t.Duration = time.Duration(r.Uint())
 		t.Outputs = r.Strings()
 		for range r.Count(33) {
-			b := byProduct{Path: r.String()}
+			b := ByProduct{Path: r.String()}
 			copy(b.Sum[:], r.Raw(32))
 			t.ByProducts = append(t.ByProducts, b)
 		}

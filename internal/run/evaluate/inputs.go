@@ -1,4 +1,4 @@
-package run
+package evaluate
 
 import (
 	"path"
@@ -150,7 +150,7 @@ func isOwnFile(dish, p string) bool {
 }
 
 // inputs gives the entries that the key of a task is made of, by path.
-func (e *evaluator) inputs(t *plan.Task) ([]tree.Entry, error) {
+func (e *Evaluator) inputs(t *plan.Task) ([]tree.Entry, error) {
 	terr := e.territories[t.Dish]
 	var list []tree.Entry
 	if t.DefaultInputs {
@@ -164,7 +164,7 @@ func (e *evaluator) inputs(t *plan.Task) ([]tree.Entry, error) {
 }
 
 // addExplicit adds what the globs of a task name, and takes away what they negate.
-func (e *evaluator) addExplicit(terr *territory, t *plan.Task, list []tree.Entry) ([]tree.Entry, error) {
+func (e *Evaluator) addExplicit(terr *territory, t *plan.Task, list []tree.Entry) ([]tree.Entry, error) {
 	if len(t.Inputs) == 0 {
 		return list, nil
 	}
@@ -200,7 +200,7 @@ type inputGlobs struct {
 	prefixes  []string  // the literal prefixes
 }
 
-func (e *evaluator) globs(t *plan.Task) (*inputGlobs, error) {
+func (e *Evaluator) globs(t *plan.Task) (*inputGlobs, error) {
 	if g := e.compiled[t]; g != nil {
 		return g, nil
 	}
@@ -242,7 +242,7 @@ func (e *evaluator) globs(t *plan.Task) (*inputGlobs, error) {
 // admits tells whether a path that the globs match is an input: files of dishes
 // further in only when anchored at the workspace, outputs only when named, the
 // task's own outputs and bento's files never.
-func (e *evaluator) admits(g *inputGlobs, terr *territory, p string) bool {
+func (e *Evaluator) admits(g *inputGlobs, terr *territory, p string) bool {
 	if g.own.Match(p) || isOwnFile(terr.dish.Path, p) {
 		return false
 	}
@@ -274,12 +274,12 @@ func (g *inputGlobs) names(terr *territory, p string) bool {
 
 // withoutByProducts takes away what the task itself, and those that come behind it
 // in its dish, have left behind: in a clean checkout none of it would be there.
-func (e *evaluator) withoutByProducts(terr *territory, t *plan.Task, list []tree.Entry) []tree.Entry {
+func (e *Evaluator) withoutByProducts(terr *territory, t *plan.Task, list []tree.Entry) []tree.Entry {
 	left := make(map[string][32]byte)
 	behind := false
 	for _, other := range terr.tasks {
 		if behind = behind || other.Name == t.Name; behind {
-			for _, b := range e.memory.of(other).ByProducts {
+			for _, b := range e.memory.Of(other).ByProducts {
 				left[b.Path] = b.Sum
 			}
 		}
@@ -288,7 +288,7 @@ func (e *evaluator) withoutByProducts(terr *territory, t *plan.Task, list []tree
 }
 
 // without takes away entries whose content is what left says.
-func (e *evaluator) without(list []tree.Entry, left map[string][32]byte) []tree.Entry {
+func (e *Evaluator) without(list []tree.Entry, left map[string][32]byte) []tree.Entry {
 	if len(left) == 0 {
 		return list
 	}

@@ -1,0 +1,51 @@
+package fingerprint
+
+import "github.com/bentobuild/bento/cache"
+
+// Explanation says what a key is made of, and how it differs from another.
+type Explanation struct {
+	Key         cache.Key
+	Ingredients []Ingredient
+	Inputs      FileSet
+	Record      *cache.Record // of Key, nil when the cache has none
+	Against     cache.Key     // what Changes compares with; zero for none
+	Changes     []Change
+}
+
+// Explain says what a recorded key is made of, and how it differs from another
+// recorded key if that is not zero. Of a key that the cache does not have the
+// error is cache.ErrMiss.
+func Explain(s cache.Store, key, other cache.Key) (Explanation, error) {
+	record, err := s.Lookup(key)
+	if err != nil {
+		return Explanation{}, err
+	}
+	stored := StoredBlobs(s)
+	x := Explanation{Key: key, Record: record, Against: other}
+	if x.Ingredients, err = Recorded(s, key); err != nil {
+		return x, err
+	}
+	for _, in := range x.Ingredients {
+		if in.Kind == Files {
+			x.Inputs, _ = DecodeFileSet(fetch(stored, in.Value)) // shown when it is there
+		}
+	}
+	if other == (cache.Key{}) {
+		return x, nil
+	}
+	old, err := Recorded(s, other)
+	if err != nil {
+		return x, err
+	}
+	x.Changes = Differences(old, x.Ingredients, stored, stored)
+	return x, nil
+}
+
+// Recorded gives the ingredients that are recorded under key.
+func Recorded(s cache.Store, key cache.Key) ([]Ingredient, error) {
+	record, err := s.Lookup(key)
+	if err != nil {
+		return nil, err
+	}
+	return DecodeIngredients(StoredBlobs(s)(record.Ingredients))
+}

@@ -1,0 +1,137 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// maxNamed bounds how many files a warning names.
+const maxNamed = 5
+
+// Sources gives the default inputs of the dish of t, by path.
+func (e *Evaluator) Sources(t *plan.Task) []tree.Entry { return e.territories[t.Dish].defaults(e.tree) }
+
+// LinkedSources gives those of the dishes that t is linked to.
+func (e *Evaluator) LinkedSources(t *plan.Task) []tree.Entry {
+	var list []tree.Entry
+	for _, d := range t.Sources {
+		list = append(list, e.territories[d].defaults(e.tree)...)
+	}
+	return list
+}
+
+// Refresh looks at the dish of t again after something ran in it, and tells whether
+// its sources are others than before.
+func (e *Evaluator) Refresh(ctx context.Context, t *plan.Task) (changed bool) {
+	dirs := []string{t.Dish.Path}
+	for _, o := range t.Outputs {
+		if strings.HasPrefix(o.Glob, "//") {
+			dirs = append(dirs, prefix(t.Dish.Path, o.Glob))
+		}
+	}
+	if err := e.tree.Refresh(ctx, dirs); err != nil && ctx.Err() == nil {
+		e.warn("unreadable_directory", err.Error(), "")
+	}
+	return e.lookedAgain(t.Dish)
+}
+
+// ByProducts gives what a task has left in its dish without declaring it: what is
+// new, and what was its by-product before and is still there. A file that was an
+// input is none: somebody has changed it since, and the key tells of it.
+func (e *Evaluator) ByProducts(ev *Result, before []tree.Entry) []ByProduct {
+	t := ev.Task
+	own, owners := paths(e.memory.Of(t).ByProducts), e.otherByProducts(t)
+	var list []ByProduct
+	var fresh []string
+	for _, entry := range e.territories[t.Dish].defaults(e.tree) {
+		was, found := find(before, entry.Path)
+		owner := owners[entry.Path]
+		switch {
+		case entry.Kind != tree.File:
+			continue
+		case found && !own[entry.Path] && (owner == nil || was.Same(&entry)):
+			continue
+		}
+		if _, input := find(ev.Entries, entry.Path); input {
+			continue
+		}
+		sum, err := e.tree.Index().Sum(entry)
+		if err != nil {
+			continue
+		}
+		b := ByProduct{Path: entry.Path, Sum: sum}
+		if owner != nil {
+			e.reassign(owner, b)
+			continue
+		}
+		list = append(list, b)
+		if !own[entry.Path] {
+			fresh = append(fresh, entry.Path)
+		}
+	}
+	if len(fresh) > 0 && t.Uncached == "" {
+		e.warn("by_products", fmt.Sprintf("%s made files that it does not declare: %s", t.ID(), named(fresh)),
+			"declare them as outputs, or have git ignore them")
+	}
+	return list
+}
+
+// find looks for a path among sorted entries.
+func find(entries []tree.Entry, p string) (tree.Entry, bool) {
+	i, found := slices.BinarySearchFunc(entries, p, func(e tree.Entry, p string) int { return strings.Compare(e.Path, p) })
+	if !found {
+		return tree.Entry{}, false
+	}
+	return entries[i], true
+}
+
+func paths(list []ByProduct) map[string]bool {
+	set := make(map[string]bool, len(list))
+	for _, b := range list {
+		set[b.Path] = true
+	}
+	return set
+}
+
+// otherByProducts gives, by path, the task of the same dish that it belongs to.
+func (e *Evaluator) otherByProducts(t *plan.Task) map[string]*plan.Task {
+	owners := make(map[string]*plan.Task)
+	for _, other := range e.territories[t.Dish].tasks {
+		if other.Name == t.Name {
+			continue
+		}
+		for _, b := range e.memory.Of(other).ByProducts {
+			owners[b.Path] = other
+		}
+	}
+	return owners
+}
+
+// reassign notes the content that a by-product of owner has now.
+func (e *Evaluator) reassign(owner *plan.Task, b ByProduct) {
+	last := *e.memory.Of(owner)
+	last.ByProducts = slices.Clone(last.ByProducts)
+	for i := range last.ByProducts {
+		if last.ByProducts[i].Path == b.Path {
+			last.ByProducts[i] = b
+		}
+	}
+	e.memory.Keep(owner, &last)
+}
+
+func named(files []string) string {
+	quoted := make([]string, 0, maxNamed)
+	for _, f := range files[:min(len(files), maxNamed)] {
+		quoted = append(quoted, fmt.Sprintf("%q", f))
+	}
+	list := strings.Join(quoted, ", ")
+	if more := len(files) - maxNamed; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
+}

@@ -1,0 +1,98 @@
+package evaluate
+
+import (
+	"fmt"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/fingerprint"
+)
+
+// blobs gives what the ingredients of ev refer to, before anything is stored.
+func (ev *Result) blobs(rest fingerprint.Blobs) fingerprint.Blobs {
+	own := make(map[cache.Digest][]byte)
+	ev.EachBlob(func(blob []byte) { own[cache.Sum(blob)] = blob })
+	return func(d cache.Digest) []byte {
+		if blob := own[d]; blob != nil {
+			return blob
+		}
+		return rest(d)
+	}
+}
+
+// EachBlob calls f with everything that the ingredients refer to, each once.
+func (ev *Result) EachBlob(f func(blob []byte)) {
+	f(ev.Inputs.Encode())
+	seen := make(map[*sourceSet]bool)
+	var walk func(s *sourceSet)
+	walk = func(s *sourceSet) {
+		if seen[s] {
+			return
+		}
+		seen[s] = true
+		for _, b := range s.blobs {
+			f(b)
+		}
+		for _, n := range s.next {
+			walk(n)
+		}
+	}
+	for _, s := range ev.sources {
+		walk(s)
+	}
+}
+
+// maxNotes bounds how many changes stand in the notes of a miss.
+const maxNotes = 10
+
+// explainMiss finds out why there is no result for the key of ev: what differs
+// from the last good run.
+func (e *Evaluator) explainMiss(ev *Result) {
+	ev.Reason = MissNeverCached
+	last := e.memory.Of(ev.Task)
+	if last.Key == (cache.Key{}) {
+		return
+	}
+	if last.Key == ev.Key {
+		ev.Reason = MissEvicted
+		return
+	}
+	changes, ok := e.changesSince(last.Key, ev)
+	if !ok {
+		return
+	}
+	ev.Reason = MissChanged
+	for i, c := range changes {
+		if i == maxNotes {
+			ev.Notes = append(ev.Notes, fmt.Sprintf("and %d more", len(changes)-maxNotes))
+			break
+		}
+		ev.Notes = append(ev.Notes, c.String())
+	}
+}
+
+// changesSince says what is different between the run recorded under key and ev;
+// ok is false when that run is not to be had.
+func (e *Evaluator) changesSince(key cache.Key, ev *Result) (changes []fingerprint.Change, ok bool) {
+	stored := fingerprint.StoredBlobs(e.o.Store)
+	old, err := fingerprint.Recorded(e.o.Store, key)
+	if err != nil {
+		return nil, false
+	}
+	return fingerprint.Differences(old, ev.Ingredients, stored, ev.blobs(stored)), true
+}
+
+// Why explains the key of a task. The changes are against the key other, or when
+// that is zero against the last good run of the task.
+func (e *Evaluator) Why(ev *Result, other cache.Key) fingerprint.Explanation {
+	x := fingerprint.Explanation{Key: ev.Key, Ingredients: ev.Ingredients, Inputs: ev.Inputs, Record: ev.Record}
+	if x.Against = other; other == (cache.Key{}) {
+		x.Against = e.memory.Of(ev.Task).Key
+	}
+	if x.Against != (cache.Key{}) && ev.Known {
+		changes, ok := e.changesSince(x.Against, ev)
+		if x.Changes = changes; !ok {
+			x.Against = cache.Key{}
+		}
+	}
+	return x
+}

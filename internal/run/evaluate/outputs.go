@@ -1,0 +1,62 @@
+package evaluate
+
+import (
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// made is what a task that is up to date has made.
+type made struct{ digest cache.Digest }
+
+// outputsDigest is the digest of what a task has made, whenever and wherever.
+func outputsDigest(outputs []cache.Output) cache.Digest {
+	var w state.Writer
+	for _, o := range outputs {
+		w.String(o.Path)
+		w.Byte(byte(o.Kind))
+		w.Uint(uint64(o.Mode.Perm()))
+		w.String(o.Target)
+		w.Raw(o.Digest[:])
+	}
+	return cache.Sum(w.Payload())
+}
+
+// Current gives the digest of a file in the workspace, from the index when its stat
+// has not changed. It is safe for concurrent use.
+func (e *Evaluator) Current(path string) (cache.Digest, bool) {
+	entry, err := tree.Stat(e.o.Root, path)
+	if err != nil || entry.Kind != tree.File {
+		return cache.Digest{}, false
+	}
+	sum, err := e.tree.Index().Sum(entry)
+	return digestOf(sum), err == nil
+}
+
+// Note tells the index of a file that was just written or read and verified. It is
+// safe for concurrent use.
+func (e *Evaluator) Note(path string, d cache.Digest) {
+	if entry, err := tree.Stat(e.o.Root, path); err == nil && entry.Kind == tree.File {
+		e.tree.Index().Note(entry, d)
+	}
+}
+
+// inPlace tells whether what a record says is in the workspace already.
+func (e *Evaluator) inPlace(r *cache.Record) bool {
+	for _, o := range r.Outputs {
+		entry, err := tree.Stat(e.o.Root, o.Path)
+		switch {
+		case err != nil:
+			return false
+		case o.Kind == cache.File:
+			if sum, ok := e.Current(o.Path); !ok || sum != o.Digest {
+				return false
+			}
+		case o.Kind == cache.Link:
+			if target, err := e.tree.Readlink(entry); err != nil || target != o.Target {
+				return false
+			}
+		}
+	}
+	return true
+}

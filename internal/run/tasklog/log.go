@@ -1,0 +1,224 @@
+// Package tasklog keeps what a task prints: in a file for people, in the cache for
+// those who get its result later. Both know what came from which stream.
+package tasklog
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/state"
+
+	"github.com/zeebo/blake3"
+)
+
+// logMagic starts a stored log: then come the segments (how many; of each the
+// stream and its length), then the bytes in the order in which they were printed.
+const logMagic = "bento log 1\n"
+
+// maxSegments bounds how often the stream may change before the rest of a log
+// counts as one segment.
+const maxSegments = 1 << 20
+
+// Stream is where a task printed something.
+type Stream byte
+
+// The two streams. The values are part of stored logs.
+const (
+	Stdout Stream = 1
+	Stderr Stream = 2
+)
+
+// Segment is a piece of a log that came from one stream.
+type Segment struct {
+	Stream Stream
+	Size   uint64 // bytes
+}
+
+// Log is the log of one execution. It is safe for concurrent use.
+type Log struct {
+	name     string
+	forward  func(Stream, []byte) // nil when nobody wants it live
+	mu       sync.Mutex
+	file     *os.File // nil when it cannot be written
+	segments []Segment
+}
+
+// Create starts a log in a file. What comes is also given to forward, if that is
+// not nil. Also with an error the log can be written to.
+func Create(name string, forward func(Stream, []byte)) (*Log, error) {
+	l := &Log{name: name, forward: forward}
+	var err error
+	l.file, err = os.Create(name)
+	return l, err
+}
+
+// Discard gives a log that keeps nothing.
+func Discard(forward func(Stream, []byte)) *Log { return &Log{forward: forward} }
+
+// Path is the name of the file, "" when there is none.
+func (l *Log) Path() string {
+	if l.file == nil {
+		return ""
+	}
+	return l.name
+}
+
+// Segments gives the pieces of the file in their order.
+func (l *Log) Segments() []Segment { return l.segments }
+
+// Close closes the file.
+func (l *Log) Close() {
+	if l.file != nil {
+		l.file.Close()
+	}
+}
+
+// Writer gives a writer for one stream. It never fails: a full disk must not end
+// the task.
+func (l *Log) Writer(s Stream) io.Writer { return &streamWriter{log: l, stream: s} }
+
+type streamWriter struct {
+	log    *Log
+	stream Stream
+}
+
+func (w *streamWriter) Write(p []byte) (int, error) {
+	w.log.write(w.stream, p)
+	return len(p), nil
+}
+
+func (l *Log) write(s Stream, p []byte) {
+	l.mu.Lock()
+	if l.file != nil {
+		if n, err := l.file.Write(p); err != nil {
+			l.note(s, n)
+			l.file.Close()
+			l.file = nil
+		} else {
+			l.note(s, n)
+		}
+	}
+	l.mu.Unlock()
+	if l.forward != nil {
+		l.forward(s, p)
+	}
+}
+
+func (l *Log) note(s Stream, n int) {
+	last := len(l.segments) - 1
+	if last >= 0 && (l.segments[last].Stream == s || last+1 >= maxSegments) {
+		l.segments[last].Size += uint64(n)
+		return
+	}
+	l.segments = append(l.segments, Segment{Stream: s, Size: uint64(n)})
+}
+
+// Store puts the log into the cache. An empty log is no blob.
+func (l *Log) Store(s cache.Store) (d cache.Digest, size int64, err error) {
+	if l.file == nil || len(l.segments) == 0 {
+		return cache.Digest{}, 0, nil
+	}
+	var w state.Writer
+	w.Raw([]byte(logMagic))
+	w.Uint(uint64(len(l.segments)))
+	for _, seg := range l.segments {
+		w.Byte(byte(seg.Stream))
+		w.Uint(seg.Size)
+		size += int64(seg.Size)
+	}
+	open := func() (io.Reader, error) {
+		_, err := l.file.Seek(0, io.SeekStart)
+		return io.MultiReader(bytes.NewReader(w.Payload()), io.LimitReader(l.file, size)), err
+	}
+	r, err := open()
+	if err != nil {
+		return d, 0, err
+	}
+	h := blake3.New()
+	if _, err := io.Copy(h, r); err != nil {
+		return d, 0, err
+	}
+	h.Sum(d[:0])
+	if r, err = open(); err != nil {
+		return d, 0, err
+	}
+	return d, size, s.Add(d, r)
+}
+
+// ReplayFile gives what the file of a log holds to emit, piece by piece in the order
+// in which it was printed.
+func ReplayFile(name string, segments []Segment, emit func(Stream, []byte)) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return replay(file, segments, emit)
+}
+
+// ReplayStored does the same with a log in the cache.
+func ReplayStored(s cache.Store, d cache.Digest, emit func(Stream, []byte)) error {
+	blob, err := s.Open(d)
+	if err != nil {
+		return err
+	}
+	defer blob.Close()
+	br := bufio.NewReader(blob)
+	segments, err := readSegments(br)
+	if err != nil {
+		return err
+	}
+	return replay(br, segments, emit)
+}
+
+func replay(r io.Reader, segments []Segment, emit func(Stream, []byte)) error {
+	buf := make([]byte, 32<<10)
+	for _, seg := range segments {
+		piece := io.LimitReader(r, int64(seg.Size))
+		for {
+			n, err := piece.Read(buf)
+			if n > 0 {
+				emit(seg.Stream, buf[:n])
+			}
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readSegments reads the head of a stored log and leaves r at the first byte that
+// was printed.
+func readSegments(r *bufio.Reader) ([]Segment, error) {
+	magic := make([]byte, len(logMagic))
+	if _, err := io.ReadFull(r, magic); err != nil || string(magic) != logMagic {
+		return nil, fmt.Errorf("log: %w", state.ErrFields)
+	}
+	n, err := binary.ReadUvarint(r)
+	if err != nil || n > maxSegments {
+		return nil, fmt.Errorf("log: %w", state.ErrFields)
+	}
+	segments := make([]Segment, 0, min(n, 1024))
+	for range n {
+		stream, err := r.ReadByte()
+		if err != nil {
+			return nil, err
+		}
+		size, err := binary.ReadUvarint(r)
+		if err != nil || size > 1<<62 {
+			return nil, fmt.Errorf("log: %w", state.ErrFields)
+		}
+		segments = append(segments, Segment{Stream: Stream(stream), Size: size})
+	}
+	return segments, nil
+}
