@@ -69,7 +69,8 @@ func settle(d *diagnostics.Diagnostic, root, id string) {
 	default:
 		d.Severity = diagnostics.Warning
 	}
-	if d.Source == "" {
+	d.Message, d.Rule, d.Hint = wire.Plain(d.Message), wire.Plain(d.Rule), wire.Plain(d.Hint)
+	if d.Source = wire.Plain(d.Source); d.Source == "" {
 		d.Source = id
 	}
 	if d.EndLine == 0 || d.EndCol == 0 {

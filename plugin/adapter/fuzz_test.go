@@ -1,0 +1,83 @@
+package adapter
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+// What is accepted as a manifest holds no more than it may.
+func FuzzManifest(f *testing.F) {
+	k := &kid{id: "zig"}
+	f.Add(k.manifest(""))
+	f.Add(k.manifest(everything + `"derived_paths":["zig-out/**"],"parallel":8,`))
+	f.Add(strings.Replace(k.manifest(""), `"run":"true"`, `"run":"t","inputs":["!//a/**"],"outputs":["{a,b}"],"cwd":"x","env":{"A":"b"},"path":["bin"],"depends_on":["^build"]`, 1))
+	f.Fuzz(func(t *testing.T, raw string) {
+		m, _, err := readManifest([]byte(raw), "zig")
+		if err != nil {
+			return
+		}
+		if m.AdapterID != "zig" || m.ProtocolVersion != 1 || !isName(m.DisplayName) || len(m.DefaultTasks) > maxTasks {
+			t.Fatalf("%q: accepted %+v", raw, m)
+		}
+		for _, task := range m.DefaultTasks {
+			if !isName(task.Name) || task.Run == "" || len(task.Run) > maxText || climbs(task.Cwd) || filepath.IsAbs(task.Cwd) {
+				t.Fatalf("%q: accepted %+v", raw, task)
+			}
+			for _, glob := range task.Outputs {
+				if strings.HasPrefix(glob, "/") || climbs(glob) {
+					t.Fatalf("%q: accepted the output %q", raw, glob)
+				}
+			}
+		}
+	})
+}
+
+// What is made of findings can be shown, and lies in the workspace.
+func FuzzFindings(f *testing.F) {
+	f.Add(`{"diagnostics":[{"file":"/w/a","line":1,"severity":"error","message":"m","source":"s"},{"file":"../b","line":0,"severity":"x","message":"\u0000","source":""}]}`)
+	f.Fuzz(func(t *testing.T, raw string) {
+		var d wire.Diagnosed
+		if wire.Decode([]byte(raw), diagnosedShape(), &d) != nil {
+			return
+		}
+		for i := range d.Diagnostics {
+			settle(&d.Diagnostics[i], "/w", "zig")
+		}
+		for _, finding := range d.Diagnostics {
+			if finding.File != "" && (!filepath.IsLocal(finding.File) || finding.Line < 1) || finding.Source == "" {
+				t.Fatalf("%q: %+v", raw, finding)
+			}
+			switch finding.Severity {
+			case diagnostics.Error, diagnostics.Warning, diagnostics.Info, diagnostics.Hint:
+			default:
+				t.Fatalf("%q: %+v", raw, finding)
+			}
+		}
+	})
+}
+
+// Whatever an error says, what is shown of it is text.
+func FuzzInstallError(f *testing.F) {
+	f.Add("rebar3 failed", `{"exit_status":1,"command":"rebar3"}`)
+	f.Add("\x1b[2J", `{"exit_status":"x"}`)
+	f.Fuzz(func(t *testing.T, message, data string) {
+		e := installError(wire.Plain(message), []byte(data))
+		var install *adapters.InstallError
+		if !errors.As(e, &install) {
+			t.Fatalf("%T", e)
+		}
+		for _, text := range []string{install.Detail, install.Command} {
+			if !utf8.ValidString(text) || strings.ContainsAny(text, "\x00\x1b\x07\r") {
+				t.Fatalf("%q %q: %q", message, data, text)
+			}
+		}
+		_ = e.Error()
+	})
+}
