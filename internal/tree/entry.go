@@ -1,64 +1,55 @@
 package tree
 
 import (
-	"io/fs"
+	"github.com/bentobuild/bento/internal/tree/disk"
+	"github.com/bentobuild/bento/internal/tree/glob"
 )
 
-// Kind is what an Entry is. The values are part of the index file.
-type Kind uint8
+// Entry is one thing in the workspace, as lstat tells.
+type Entry = disk.Entry
 
-// Special is a FIFO, a socket or a device: it is listed and never opened. Dir
-// comes from Expand only; a Tree lists no directories among its entries.
+// Kind is what an Entry is. Dir comes from Expand and Stat only.
+type Kind = disk.Kind
+
+// The four kinds. Special is a FIFO, a socket or a device.
 const (
-	File Kind = iota + 1
-	Link
-	Special
-	Dir
+	File    = disk.File
+	Link    = disk.Link
+	Special = disk.Special
+	Dir     = disk.Dir
 )
 
-// Entry is one thing in a directory, as lstat tells.
-type Entry struct {
-	Path string // relative to the root, forward slashes, any bytes
-	Kind Kind
-	Mode fs.FileMode // permission bits
+// Stat looks at one path, relative to root, now. It follows no link.
+func Stat(root, path string) (Entry, error) { return disk.Stat(root, path) }
 
-	Size         int64 // bytes
-	Mtime, Ctime int64 // nanoseconds since 1970; Ctime is 0 where the system has none
-	Ino, Dev     uint64
+// Readlink gives what the symbolic link at an entry says.
+func (t *Tree) Readlink(e Entry) (string, error) { return disk.Readlink(t.root, e.Path) }
 
-	// slot is one more than the entry's place in the walk's list, zero when it is
-	// not from there: a hint for the index.
-	slot uint32
-}
+// Set is a list of globs that decides which paths are meant.
+type Set struct{ glob.Set }
 
-// Same tells whether e and o have the same path and stat: nothing wrote the file
-// between the two looks, as far as its times can tell.
-func (e *Entry) Same(o *Entry) bool {
-	return e.Path == o.Path && e.sameStat(o)
-}
+// GlobError says what is wrong with one of the globs given to CompileSet.
+type GlobError = glob.Error
 
-func (e *Entry) sameStat(o *Entry) bool {
-	return e.Kind == o.Kind && e.Mode == o.Mode && e.Size == o.Size &&
-		e.Mtime == o.Mtime && e.Ctime == o.Ctime && e.Ino == o.Ino && e.Dev == o.Dev
-}
-
-// fill sets everything but the path.
-func (e *Entry) fill(fi fs.FileInfo) {
-	e.Kind = kindOf(fi.Mode())
-	e.Mode = fi.Mode().Perm()
-	e.Size = fi.Size()
-	e.Mtime = fi.ModTime().UnixNano()
-	fillSystem(e, fi)
-}
-
-func kindOf(m fs.FileMode) Kind {
-	switch m.Type() {
-	case 0:
-		return File
-	case fs.ModeSymlink:
-		return Link
-	case fs.ModeDir:
-		return Dir
+// CompileSet makes a Set of globs as written in a configuration file, relative to
+// the directory base; see glob.Compile. The error joins a *GlobError for each glob
+// that is wrong.
+func CompileSet(base string, globs []string) (*Set, error) {
+	s, err := glob.Compile(base, globs)
+	if err != nil {
+		return nil, err
 	}
-	return Special
+	return &Set{*s}, nil
+}
+
+// Unmatched gives the indexes of the globs, not counting negated ones, that match
+// none of entries.
+func (s *Set) Unmatched(entries []Entry) []int {
+	return s.Set.Unmatched(func(yield func(string) bool) {
+		for i := range entries {
+			if !yield(entries[i].Path) {
+				return
+			}
+		}
+	})
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/bentobuild/bento/internal/tree/disk"
 )
 
 // indexName is the name of the index in the workspace's state.
@@ -18,9 +20,9 @@ const indexName = "index"
 // processes: the last one to save wins.
 type Index struct {
 	tree  *Tree
-	clock clock
+	clock *disk.Clock
 	reads atomic.Int64
-	hash  sync.Pool // of *hasher
+	hash  sync.Pool // of *disk.Hasher
 
 	saved table
 	at    []uint32 // by slot of the walk's list: one more than the record in saved
@@ -44,8 +46,8 @@ const maxKnown = 8
 // is damaged, of another version or from the future is not used.
 func (t *Tree) Index() *Index {
 	t.indexOnce.Do(func() {
-		t.index = &Index{tree: t, clock: clock{state: t.state}, fresh: map[string][]known{}}
-		t.index.hash.New = func() any { return newHasher() }
+		t.index = &Index{tree: t, clock: disk.NewClock(t.state), fresh: map[string][]known{}}
+		t.index.hash.New = func() any { return disk.NewHasher() }
 		t.index.load(time.Now())
 	})
 	return t.index
@@ -86,10 +88,10 @@ func (ix *Index) Sum(e Entry) ([32]byte, error) {
 		return k.sum, nil
 	}
 	if e.Kind != File {
-		return [32]byte{}, &fs.PathError{Op: "read", Path: e.Path, Err: errKind}
+		return [32]byte{}, &fs.PathError{Op: "read", Path: e.Path, Err: disk.ErrKind}
 	}
 	now, err := ix.read(&e)
-	if ok && (err != nil || !now.sameStat(&e)) {
+	if ok && (err != nil || !now.SameStat(&e)) {
 		return k.sum, nil // gone on since: the state asked for is the one before
 	}
 	if err != nil {
@@ -100,7 +102,7 @@ func (ix *Index) Sum(e Entry) ([32]byte, error) {
 
 // find gives the saved record for the path of e, -1 when there is none.
 func (ix *Index) find(e *Entry) int {
-	if s := int(e.slot); s > 0 && s <= len(ix.at) && ix.tree.first[s-1].Path == e.Path {
+	if s := int(e.Slot); s > 0 && s <= len(ix.at) && ix.tree.first[s-1].Path == e.Path {
 		return int(ix.at[s-1]) - 1
 	}
 	return ix.saved.find(e.Path)
@@ -111,7 +113,7 @@ func (ix *Index) recall(e *Entry) (known, bool) {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
 	for _, k := range slices.Backward(ix.fresh[e.Path]) {
-		if k.sameStat(e) {
+		if k.SameStat(e) {
 			return k, true
 		}
 	}
@@ -120,15 +122,15 @@ func (ix *Index) recall(e *Entry) (known, bool) {
 
 // read reads a file and notes what it found.
 func (ix *Index) read(e *Entry) (known, error) {
-	h := ix.hash.Get().(*hasher)
+	h := ix.hash.Get().(*disk.Hasher)
 	defer ix.hash.Put(h)
 	ix.reads.Add(1)
 	looked := time.Now().UnixNano()
-	r, err := h.file(ix.tree.root, e.Path)
+	found, sum, err := h.File(ix.tree.root, e.Path)
 	if err != nil {
-		return known{}, &fs.PathError{Op: "read", Path: e.Path, Err: bare(err)}
+		return known{}, &fs.PathError{Op: "read", Path: e.Path, Err: disk.Bare(err)}
 	}
-	k := known{record: r, settled: ix.clock.settled(&r.Entry, looked)}
+	k := known{record: record{found, sum}, settled: ix.clock.Settled(&found, looked)}
 	ix.add(k)
 	return k, nil
 }
@@ -138,7 +140,7 @@ func (ix *Index) read(e *Entry) (known, error) {
 func (ix *Index) Note(e Entry, sum [32]byte) {
 	if e.Kind == File {
 		// Whether somebody wrote before the look, only a tick in between can tell.
-		settled := ix.clock.settled(&e, time.Now().UnixNano())
+		settled := ix.clock.Settled(&e, time.Now().UnixNano())
 		ix.add(known{record: record{Entry: e, sum: sum}, settled: settled})
 	}
 }
@@ -146,8 +148,8 @@ func (ix *Index) Note(e Entry, sum [32]byte) {
 func (ix *Index) add(k known) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	k.slot = 0
-	list := slices.DeleteFunc(ix.fresh[k.Path], func(o known) bool { return o.sameStat(&k.Entry) })
+	k.Slot = 0
+	list := slices.DeleteFunc(ix.fresh[k.Path], func(o known) bool { return o.SameStat(&k.Entry) })
 	if len(list) == maxKnown {
 		list = slices.Delete(list, 0, 1)
 	}
@@ -189,7 +191,7 @@ func (ix *Index) settle() {
 	left := int64(maxSettle)
 	now := time.Now().UnixNano()
 	for _, k := range ix.latest() {
-		if left -= k.Size; !k.settled && left > 0 && ix.clock.settled(&k.Entry, now) {
+		if left -= k.Size; !k.settled && left > 0 && ix.clock.Settled(&k.Entry, now) {
 			_, _ = ix.Sum(k.Entry) // one that changed since is simply not settled
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree/disk"
 )
 
 func walkWithState(tb testing.TB, root string) *Tree {
@@ -52,8 +53,7 @@ func sumAll(tb testing.TB, tr *Tree) int64 {
 // settleAll makes what the index has found count as old enough, whatever the file
 // system of the test is like.
 func settleAll(ix *Index) {
-	ix.clock.once.Do(func() {})
-	ix.clock.exact, ix.clock.dev = true, device(ix.tree)
+	ix.clock = disk.FixedClock(device(ix.tree), true, 0)
 }
 
 func device(t *Tree) uint64 {
@@ -131,9 +131,7 @@ func TestRealClock(t *testing.T) {
 	sumAll(t, tr)
 	save(t, tr)
 	tr = walkWithState(t, dir)
-	t.Logf("exact: %v; %d of 20 files read again", tr.Index().clock.exact, sumAll(t, tr))
-	tr.Index().clock.once.Do(tr.Index().clock.probe)
-	t.Logf("exact %v, slack %v", tr.Index().clock.exact, tr.Index().clock.slack)
+	t.Logf("%d of 20 files read again", sumAll(t, tr))
 }
 
 // TestWhatChangesAFile goes through all ways to change a file, with and without
@@ -238,7 +236,7 @@ func TestKindsChange(t *testing.T) {
 		}
 		_ = os.Remove(filepath.Join(dir, "a"))
 	}
-	if _, err := ix.Sum(Entry{Path: "a", Kind: Special}); !errors.Is(err, errKind) {
+	if _, err := ix.Sum(Entry{Path: "a", Kind: Special}); !errors.Is(err, disk.ErrKind) {
 		t.Errorf("Sum of a special file: %v", err)
 	}
 }
@@ -250,8 +248,7 @@ func TestUnsettled(t *testing.T) {
 	write(t, dir, "a", "A")
 	tr := walkWithState(t, dir)
 	ix := tr.Index()
-	ix.clock.once.Do(func() {})
-	ix.clock.dev, ix.clock.exact, ix.clock.slack = device(tr), false, time.Hour
+	ix.clock = disk.FixedClock(device(tr), false, time.Hour)
 	for range 3 {
 		if sumAll(t, tr) != 1 {
 			t.Error("not read again")
@@ -261,7 +258,7 @@ func TestUnsettled(t *testing.T) {
 	if n := sumAll(t, walkWithState(t, dir)); n != 1 {
 		t.Error("saved what cannot be relied on")
 	}
-	ix.clock.slack = -time.Hour // time goes by
+	ix.clock = disk.FixedClock(device(tr), false, -time.Hour) // time goes by
 	save(t, tr)
 	if n := sumAll(t, walkWithState(t, dir)); n != 0 {
 		t.Error("Save did not look again")
@@ -275,7 +272,7 @@ func TestSumOfBefore(t *testing.T) {
 	write(t, dir, "a", "A")
 	tr := walkWithState(t, dir)
 	ix := tr.Index()
-	ix.clock.once.Do(func() {}) // nothing is ever settled
+	ix.clock = disk.FixedClock(device(tr), false, time.Hour) // nothing is ever settled
 	e, _ := tr.Lookup("a")
 	first, err := ix.Sum(e)
 	if err != nil {
@@ -404,38 +401,6 @@ func TestManySums(t *testing.T) {
 	}
 	wg.Wait()
 	sumAll(t, walkWithState(t, dir))
-}
-
-func TestJudge(t *testing.T) {
-	const s, ms = int64(time.Second), int64(time.Millisecond)
-	for _, c := range []struct {
-		stamps []int64
-		behind time.Duration
-		exact  bool
-		slack  time.Duration
-	}{
-		{[]int64{1, 2, 3, 4}, 0, true, fineTick},
-		{[]int64{5 * ms, 5 * ms, 5 * ms}, 3 * time.Millisecond, false, fineTick + 3*time.Millisecond},
-		{[]int64{5 * ms, 9 * ms, 9 * ms}, -time.Second, false, fineTick},
-		{[]int64{5 * s, 5 * s, 5 * s}, time.Second, false, coarseTick + time.Second},
-		{[]int64{5 * s, 6 * s, 6 * s}, 10 * time.Second, false, coarseTick + 10*time.Second},
-	} {
-		var k clock
-		k.once.Do(func() {})
-		k.judge(7, c.stamps, c.behind)
-		if k.exact != c.exact || k.slack != c.slack {
-			t.Errorf("%v, %v behind: exact %v, slack %v", c.stamps, c.behind, k.exact, k.slack)
-		}
-		now := 1000 * s
-		for age, want := range map[time.Duration]bool{c.slack + 1: true, c.slack - 1: c.exact, -time.Hour: c.exact} {
-			if got := k.settled(&Entry{Dev: 7, Ctime: now - int64(age)}, now); got != want {
-				t.Errorf("%v, changed %v ago: settled %v", c, age, got)
-			}
-		}
-		if k.settled(&Entry{Dev: 8, Ctime: now - 2*s}, now) || !k.settled(&Entry{Dev: 8, Ctime: now - 3*s}, now) {
-			t.Error("another file system is judged by this one")
-		}
-	}
 }
 
 func TestTable(t *testing.T) {

@@ -38,7 +38,7 @@ func (n *node) number(next uint32) uint32 {
 	own := func(to int) {
 		for ; prev < to; prev++ {
 			next++
-			n.entries[prev].slot = next
+			n.entries[prev].Slot = next
 		}
 	}
 	for _, d := range n.dirs {

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/tree/disk"
+	"github.com/bentobuild/bento/internal/tree/glob"
 )
 
 // Refresh looks again at the directories dirs and all below them, which a task has
@@ -21,11 +23,11 @@ func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 		return ctx.Err()
 	}
 	defer func() { <-t.refresh }()
-	p, err := openPlace(t.root)
+	p, err := disk.OpenRoot(t.root)
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer p.Close()
 	dirs = outermost(dirs)
 	var read []*node
 	for _, dir := range dirs {
@@ -63,7 +65,7 @@ func outermost(dirs []string) []string {
 	slices.SortFunc(list, compareDirs)
 	kept := list[:0]
 	for _, d := range list {
-		if len(kept) == 0 || !inside(d, kept[len(kept)-1]) {
+		if len(kept) == 0 || !glob.Inside(d, kept[len(kept)-1]) {
 			kept = append(kept, d)
 		}
 	}
@@ -138,12 +140,12 @@ func (t *Tree) soil(dir string) {
 func (t *Tree) forget(dirs []string) {
 	for _, dir := range dirs {
 		for key, n := range t.named {
-			if inside(n.prefix, dir) || inside(dir, n.prefix) {
+			if glob.Inside(n.prefix, dir) || glob.Inside(dir, n.prefix) {
 				delete(t.named, key)
 			}
 		}
 		t.problems = slices.DeleteFunc(t.problems, func(d diagnostics.Diagnostic) bool {
-			return d.File != "" && inside(d.File, dir)
+			return d.File != "" && glob.Inside(d.File, dir)
 		})
 	}
 }

@@ -3,6 +3,9 @@ package tree
 import (
 	"slices"
 	"strings"
+
+	"github.com/bentobuild/bento/internal/tree/disk"
+	"github.com/bentobuild/bento/internal/tree/glob"
 )
 
 // Select gives the entries that s means, sorted by path. The list is not to be
@@ -16,13 +19,13 @@ func (t *Tree) Select(s *Set) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if dir, ok := s.whole(); ok && len(extra) == 0 {
+	if dir, ok := s.Whole(); ok && len(extra) == 0 {
 		if list := t.Under(dir); list != nil {
 			return list, nil
 		}
 	}
 	list := extra
-	for _, root := range s.roots {
+	for _, root := range s.Roots() {
 		for _, e := range t.candidates(root) {
 			if s.Match(e.Path) {
 				list = append(list, e)
@@ -48,13 +51,13 @@ func sortEntries(list []Entry) []Entry {
 			if c := order(a, b); c != 0 {
 				return c
 			}
-			return int(min(b.slot, 1)) - int(min(a.slot, 1))
+			return int(min(b.Slot, 1)) - int(min(a.Slot, 1))
 		})
 	}
 	return slices.CompactFunc(list, func(a, b Entry) bool { return a.Path == b.Path })
 }
 
-// named is what was found on disk for one arm.
+// named is what was found on disk for one pattern.
 type named struct {
 	prefix  string
 	entries []Entry
@@ -63,11 +66,11 @@ type named struct {
 // selectIgnored gives what s means of the ignored paths that it names.
 func (t *Tree) selectIgnored(s *Set) ([]Entry, error) {
 	var list []Entry
-	for a := range s.letIn() {
-		if !t.namesIgnored(a.prefix) {
+	for p := range s.Patterns() {
+		if !t.namesIgnored(p.Prefix) {
 			continue
 		}
-		found, err := t.lookOnDisk(a)
+		found, err := t.lookOnDisk(p)
 		if err != nil {
 			return nil, err
 		}
@@ -84,8 +87,8 @@ func (t *Tree) namesIgnored(path string) bool {
 	return t.ruledOut(path, false) || t.ruledOut(path, true)
 }
 
-func (t *Tree) lookOnDisk(a *arm) ([]Entry, error) {
-	key := a.prefix + "\x00" + a.rest
+func (t *Tree) lookOnDisk(p *glob.Pattern) ([]Entry, error) {
+	key := p.Prefix + "\x00" + p.Rest
 	t.mu.RLock()
 	known, ok := t.named[key]
 	age := t.refreshed
@@ -93,13 +96,13 @@ func (t *Tree) lookOnDisk(a *arm) ([]Entry, error) {
 	if ok {
 		return known.entries, nil
 	}
-	p, err := openPlace(t.root)
+	r, err := disk.OpenRoot(t.root)
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
-	c := collector{place: p, enters: a.enters}
-	if err := c.collect(a.prefix); err != nil {
+	defer r.Close()
+	c := disk.Collector{Root: r, Enters: p.Enters}
+	if err := c.Collect(p.Prefix); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()
@@ -108,7 +111,7 @@ func (t *Tree) lookOnDisk(a *arm) ([]Entry, error) {
 		t.named = map[string]named{}
 	}
 	if age == t.refreshed { // else it may be older than the tree
-		t.named[key] = named{a.prefix, c.entries}
+		t.named[key] = named{p.Prefix, c.Entries}
 	}
-	return c.entries, nil
+	return c.Entries, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/git"
+	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/ignore"
 )
 
@@ -77,11 +78,11 @@ func (t *Tree) readRules(file string, stat func(string) (fs.FileInfo, error)) st
 	if err == nil {
 		defer f.Close()
 		var text string
-		if text, err = readRegular(f, ignore.MaxFile); err == nil {
+		if text, err = disk.ReadRegular(f, ignore.MaxFile); err == nil {
 			return text
 		}
 	}
-	t.warn(fmt.Sprintf("cannot read the ignore file %q", file), bare(err))
+	t.warn(fmt.Sprintf("cannot read the ignore file %q", file), disk.Bare(err))
 	return ""
 }
 

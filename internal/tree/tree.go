@@ -10,12 +10,13 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/git"
 	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree/disk"
+	"github.com/bentobuild/bento/internal/tree/glob"
 	"github.com/bentobuild/bento/internal/tree/ignore"
 )
 
@@ -54,11 +55,11 @@ func Walk(ctx context.Context, root string, o *Options) (*Tree, error) {
 		o = &Options{}
 	}
 	t := &Tree{root: filepath.Clean(root), workers: o.Workers, state: o.State, refresh: make(chan struct{}, 1), top: &node{}}
-	p, err := openPlace(t.root)
+	p, err := disk.OpenRoot(t.root)
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
+	defer p.Close()
 	t.consultGit(ctx)
 	defer t.tracked() // what consultGit began does not outlive this; nobody asks git later
 	w := newWalker(p, t.tracked)
@@ -137,7 +138,7 @@ func (t *Tree) Tracked(path string) bool { return t.tracked().Has(path) }
 // not ignored.
 func (t *Tree) Ignored(path string, dir bool) bool {
 	path = clean(path)
-	if reserved(path) {
+	if glob.Reserved(path) {
 		return true
 	}
 	if !t.ruledOut(path, dir) {
@@ -163,16 +164,6 @@ func (t *Tree) ruledOut(path string, dir bool) bool {
 	}
 	for at := range ends(path) {
 		if at > len(n.path) && n.rules.Match(path[:at], dir || at < len(path)) == ignore.Ignored {
-			return true
-		}
-	}
-	return false
-}
-
-// reserved tells whether path lies in a .git or in bento's own directory.
-func reserved(path string) bool {
-	for at := range ends(path) {
-		if part := path[:at]; part == state.Name || part == ".git" || strings.HasSuffix(part, "/.git") {
 			return true
 		}
 	}

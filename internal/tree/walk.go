@@ -3,18 +3,15 @@ package tree
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
-	"syscall"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/git"
 	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/ignore"
 )
 
@@ -30,7 +27,7 @@ const (
 // walker reads directories with several workers. What it is given to read is
 // independent of each other.
 type walker struct {
-	place   *place
+	root    *disk.Root
 	tracked func() *git.Files
 
 	mu       sync.Mutex
@@ -41,8 +38,8 @@ type walker struct {
 	problems []diagnostics.Diagnostic
 }
 
-func newWalker(p *place, tracked func() *git.Files) *walker {
-	w := &walker{place: p, tracked: tracked}
+func newWalker(r *disk.Root, tracked func() *git.Files) *walker {
+	w := &walker{root: r, tracked: tracked}
 	w.more.L = &w.mu
 	return w
 }
@@ -58,7 +55,7 @@ func (w *walker) walk(ctx context.Context, workers int, start ...*node) error {
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
-			s := &visit{walker: w, scanner: w.place.scanner()}
+			s := &visit{walker: w, Reader: w.root.Reader()}
 			for n := w.next(); n != nil; n = w.next() {
 				s.dir(n)
 				w.done(n.dirs)
@@ -113,25 +110,25 @@ func (w *walker) problem(d diagnostics.Diagnostic) {
 // visit is the work of one worker.
 type visit struct {
 	*walker
-	*scanner
+	*disk.Reader
 	paths []byte
 	found int // directories in the open one
 }
 
 // dir fills n, whose rules are those of the directory above.
 func (v *visit) dir(n *node) {
-	if err := v.open(n.path); err != nil {
-		n.missing = gone(err)
+	if err := v.Open(n.path); err != nil {
+		n.missing = disk.Gone(err)
 		v.unreadable(n.path, "directory", err)
 		return
 	}
-	defer v.scanner.close()
-	if err := v.list(); err != nil {
+	defer v.Close()
+	if err := v.List(); err != nil {
 		v.unreadable(n.path, "directory", err)
 		return
 	}
 	v.drop(n)
-	slices.SortFunc(v.items, v.order)
+	slices.SortFunc(v.Items, v.order)
 	if v.has(ignoreFile) && !n.only {
 		v.addRules(n)
 	}
@@ -140,40 +137,41 @@ func (v *visit) dir(n *node) {
 
 // drop leaves out what is never part of a workspace.
 func (v *visit) drop(n *node) {
-	v.items = slices.DeleteFunc(v.items, func(it item) bool {
-		name := v.name(&it)
+	v.Items = slices.DeleteFunc(v.Items, func(it disk.Item) bool {
+		name := v.Name(&it)
 		return string(name) == ".git" || n.path == "" && string(name) == state.Name
 	})
 }
 
 // order sorts names as if those of directories had "/" behind.
-func (v *visit) order(a, b item) int {
-	an, bn := v.name(&a), v.name(&b)
+func (v *visit) order(a, b disk.Item) int {
+	an, bn := v.Name(&a), v.Name(&b)
 	n := min(len(an), len(bn))
 	if c := bytes.Compare(an[:n], bn[:n]); c != 0 {
 		return c
 	}
-	return int(v.after(&a, n)) - int(v.after(&b, n))
+	return int(after(an, n, a.Kind)) - int(after(bn, n, b.Kind))
 }
 
-func (v *visit) after(it *item, n int) byte {
+// after gives the byte at n, where the name may end.
+func after(name []byte, n int, kind Kind) byte {
 	switch {
-	case n < int(it.len):
-		return v.names[int(it.off)+n]
-	case it.kind == Dir:
+	case n < len(name):
+		return name[n]
+	case kind == Dir:
 		return '/'
 	}
 	return 0
 }
 
 func (v *visit) has(name string) bool {
-	return slices.ContainsFunc(v.items, func(it item) bool {
-		return it.kind != Dir && string(v.name(&it)) == name
+	return slices.ContainsFunc(v.Items, func(it disk.Item) bool {
+		return it.Kind != Dir && string(v.Name(&it)) == name
 	})
 }
 
 func (v *visit) addRules(n *node) {
-	text, err := v.read(ignoreFile, ignore.MaxFile)
+	text, err := v.Read(ignoreFile, ignore.MaxFile)
 	if err != nil {
 		d := unreadable(join(n.path, ignoreFile), "ignore file", err)
 		d.Severity = diagnostics.Warning // more is found than meant, never less
@@ -187,20 +185,20 @@ func (v *visit) addRules(n *node) {
 func (v *visit) fill(n *node) {
 	// One string for all paths of the directory is one allocation.
 	v.paths, v.found = v.paths[:0], 0
-	for i := range v.items {
-		it := &v.items[i]
-		v.paths = append(appendDir(v.paths, n.path), v.name(it)...)
-		if it.kind == Dir {
+	for i := range v.Items {
+		it := &v.Items[i]
+		v.paths = append(appendDir(v.paths, n.path), v.Name(it)...)
+		if it.Kind == Dir {
 			v.found++
 		}
 	}
 	paths, skip := string(v.paths), len(appendDir(nil, n.path))
-	n.entries = make([]Entry, 0, len(v.items)-v.found)
-	for i := range v.items {
-		it := &v.items[i]
-		path := paths[:skip+int(it.len)]
+	n.entries = make([]Entry, 0, len(v.Items)-v.found)
+	for i := range v.Items {
+		it := &v.Items[i]
+		path := paths[:skip+len(v.Name(it))]
 		paths = paths[len(path):]
-		if it.kind == Dir {
+		if it.Kind == Dir {
 			v.addDir(n, path)
 		} else if v.keep(n, path) {
 			v.addEntry(n, path, it)
@@ -226,10 +224,10 @@ func (v *visit) keep(n *node, path string) bool {
 	return true
 }
 
-func (v *visit) addEntry(n *node, path string, it *item) {
+func (v *visit) addEntry(n *node, path string, it *disk.Item) {
 	n.entries = append(n.entries, Entry{Path: path})
 	e := &n.entries[len(n.entries)-1]
-	err := v.stat(it, e)
+	err := v.Stat(it, e)
 	if err != nil || e.Kind == Dir { // a directory since: the next look sees it
 		n.entries = n.entries[:len(n.entries)-1]
 	}
@@ -243,21 +241,15 @@ func (v *visit) addEntry(n *node, path string, it *item) {
 
 // unreadable notes a problem, unless the thing is simply not there any more.
 func (v *visit) unreadable(path, what string, err error) {
-	if !gone(err) {
+	if !disk.Gone(err) {
 		v.problem(unreadable(path, what, err))
 	}
-}
-
-// gone tells whether err says that a file was removed, or replaced by something
-// of another kind, since its name was read.
-func gone(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
 }
 
 func unreadable(path, what string, err error) diagnostics.Diagnostic {
 	return diagnostics.Diagnostic{
 		File: path, Severity: diagnostics.Error, Rule: ruleUnreadable, Source: diagnostics.Source,
-		Message: fmt.Sprintf("cannot read the %s %q: %v", what, path, bare(err)),
+		Message: fmt.Sprintf("cannot read the %s %q: %v", what, path, disk.Bare(err)),
 		Hint:    "make it readable, or have git ignore it",
 	}
 }
@@ -268,15 +260,6 @@ func special(path string) diagnostics.Diagnostic {
 		Message: fmt.Sprintf("%q is a FIFO, a socket or a device, which cannot be an input", path),
 		Hint:    "remove it, have git ignore it, or leave it out with a \"!\" glob",
 	}
-}
-
-// bare takes the path off an error that is about to be printed with it.
-func bare(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }
 
 func appendDir(b []byte, dir string) []byte {

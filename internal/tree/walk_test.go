@@ -128,12 +128,10 @@ func TestWalk(t *testing.T) {
 	}
 	for _, p := range want {
 		e, ok := tr.Lookup(p)
-		fi, err := os.Lstat(filepath.Join(dir, p))
+		ref, err := Stat(dir, p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ref := Entry{Path: p}
-		ref.fill(fi)
 		if !ok || !e.Same(&ref) {
 			t.Errorf("Lookup(%q) = %+v, %v; lstat says %+v", p, e, ok, ref)
 		}
@@ -160,8 +158,8 @@ func TestNumbered(t *testing.T) {
 		t.Error("not sorted")
 	}
 	for i, e := range tr.Entries() {
-		if got, _ := tr.Lookup(e.Path); int(e.slot) != i+1 || got.slot != e.slot {
-			t.Fatalf("entry %d has slot %d, by Lookup %d", i, e.slot, got.slot)
+		if got, _ := tr.Lookup(e.Path); int(e.Slot) != i+1 || got.Slot != e.Slot {
+			t.Fatalf("entry %d has slot %d, by Lookup %d", i, e.Slot, got.Slot)
 		}
 	}
 }

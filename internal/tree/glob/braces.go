@@ -1,4 +1,4 @@
-package tree
+package glob
 
 import "fmt"
 

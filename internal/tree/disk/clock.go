@@ -1,4 +1,4 @@
-package tree
+package disk
 
 import (
 	"os"
@@ -9,20 +9,33 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// clock tells whether the times of a file can be relied on.
+// Clock tells whether the times of a file can be relied on.
 //
 // File systems stamp a write with a clock that ticks, every few milliseconds or
 // every two seconds, and possibly on another machine. A file that is written, read
 // and written again within one tick has the same times after the second write. So
 // what was read counts as known only if the last change was a tick or more before,
 // or if the file system ticks whenever somebody has looked (Linux 6.13 and later).
-type clock struct {
+type Clock struct {
 	state *state.Dir
 	once  sync.Once
 
 	dev   uint64        // the file system that the rest was found out of
 	exact bool          // each write that follows a look has a time of its own
 	slack time.Duration // how much older than now a change must be
+}
+
+// NewClock gives a Clock that tries out the file system of dir, when it is first
+// asked. Nil is none, so that what is said is careful.
+func NewClock(dir *state.Dir) *Clock { return &Clock{state: dir} }
+
+// FixedClock gives a Clock that knows what NewClock's would have to try out: whether
+// each write on the file system dev has a time of its own, and else how long after a
+// change its time can be relied on.
+func FixedClock(dev uint64, exact bool, slack time.Duration) *Clock {
+	c := &Clock{dev: dev, exact: exact, slack: slack}
+	c.once.Do(func() {})
+	return c
 }
 
 // Slack where nothing is known: the coarsest tick there is, that of FAT.
@@ -32,9 +45,9 @@ const (
 	someSkew   = 500 * time.Millisecond
 )
 
-// settled tells whether a change after looked, in nanoseconds since 1970, is sure
+// Settled tells whether a change after looked, in nanoseconds since 1970, is sure
 // to have given the file other times than those of e, which somebody looked at.
-func (c *clock) settled(e *Entry, looked int64) bool {
+func (c *Clock) Settled(e *Entry, looked int64) bool {
 	c.once.Do(c.probe)
 	changed := e.Ctime
 	if changed == 0 {
@@ -47,7 +60,7 @@ func (c *clock) settled(e *Entry, looked int64) bool {
 }
 
 // probe writes to a file some times in a row and looks at its times.
-func (c *clock) probe() {
+func (c *Clock) probe() {
 	c.dev, c.exact, c.slack = 0, false, 0
 	if c.state == nil {
 		return
@@ -82,7 +95,7 @@ func (c *clock) probe() {
 
 // judge draws the conclusions from the times that writes in a row had, and from
 // how far they were behind the system's clock.
-func (c *clock) judge(dev uint64, stamps []int64, behind time.Duration) {
+func (c *Clock) judge(dev uint64, stamps []int64, behind time.Duration) {
 	c.dev, c.exact = dev, true
 	tick := coarseTick
 	for i, s := range stamps {

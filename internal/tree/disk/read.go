@@ -1,4 +1,4 @@
-package tree
+package disk
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// readRegular reads a file whole; what is not a regular file has no content.
-func readRegular(f *os.File, limit int64) (string, error) {
+// ReadRegular reads a file whole; what is not a regular file has no content.
+func ReadRegular(f *os.File, limit int64) (string, error) {
 	fi, err := f.Stat()
 	if err != nil || !fi.Mode().IsRegular() {
 		return "", err

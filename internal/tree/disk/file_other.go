@@ -1,6 +1,6 @@
 //go:build !linux
 
-package tree
+package disk
 
 import (
 	"io"
@@ -19,7 +19,7 @@ func openFile(root, path string) (*file, error) {
 		return nil, err
 	}
 	if !fi.Mode().IsRegular() {
-		return nil, errKind
+		return nil, ErrKind
 	}
 	f, err := os.Open(name)
 	return &file{f}, err

@@ -1,9 +1,7 @@
-package tree
+package glob
 
 import (
-	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +15,7 @@ import (
 
 func compile(tb testing.TB, base string, globs ...string) *Set {
 	tb.Helper()
-	s, err := CompileSet(base, globs)
+	s, err := Compile(base, globs)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -77,14 +75,14 @@ func TestBadGlobs(t *testing.T) {
 		"", "!", "/abs", "///abs", "..", "a/../b", "{a,..}/b", `\.\./x`, "a[", "a{b", `a\`, `a\/b`, ".git", "!.git/x", "sub/.git/HEAD", "//.bento/index",
 		strings.Repeat("{a,b}", 9), strings.Repeat("a", 4097), "a\x00b", "{a,{b,c}", "[]", "\xff", "[a/b]",
 	}
-	_, err := CompileSet("", append([]string{"fine"}, bad...))
+	_, err := Compile("", append([]string{"fine"}, bad...))
 	list, ok := err.(interface{ Unwrap() []error })
 	if !ok {
-		t.Fatalf("CompileSet: %v, want a list", err)
+		t.Fatalf("Compile: %v, want a list", err)
 	}
 	var got []string
 	for i, e := range list.Unwrap() {
-		var ge *GlobError
+		var ge *Error
 		if !errors.As(e, &ge) || ge.Index != i+1 || ge.Reason == "" {
 			t.Fatalf("error %d is %#v", i, e)
 		}
@@ -106,7 +104,7 @@ func TestPlainAndUnmatched(t *testing.T) {
 	if diff := cmp.Diff([]string{"d/dist", "d/gen/a"}, plain); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]int{1, 4}, s.Unmatched([]Entry{{Path: "d/dist/x"}, {Path: "top/y"}})); diff != "" {
+	if diff := cmp.Diff([]int{1, 4}, s.Unmatched(slices.Values([]string{"d/dist/x", "top/y"}))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -125,13 +123,13 @@ func TestGlobBombs(t *testing.T) {
 		strings.Repeat("{a,b}", 800),
 		strings.Repeat("{**/,a}", 8) + "x",
 	} {
-		s, err := CompileSet("", []string{glob})
+		s, err := Compile("", []string{glob})
 		if err != nil {
 			continue
 		}
 		s.Match(deep)
 		s.Match(strings.Repeat("a", 4000))
-		s.enters(deep)
+		s.Enters(deep)
 	}
 	if d := time.Since(start); d > 3*time.Second {
 		t.Errorf("took %v", d)
@@ -194,7 +192,7 @@ func TestMatchAgainstNaive(t *testing.T) {
 	name := rapid.StringMatching(`[ab.]{1,3}(/[ab.]{1,3}){0,3}`).Filter(func(p string) bool { return filepath.Clean("/"+p) == "/"+p })
 	rapid.Check(t, func(rt *rapid.T) {
 		pattern := strings.Join(rapid.SliceOfN(token, 1, 7).Draw(rt, "pattern"), "")
-		s, err := CompileSet("", []string{pattern})
+		s, err := Compile("", []string{pattern})
 		if err != nil {
 			rt.Skip(err)
 		}
@@ -203,18 +201,16 @@ func TestMatchAgainstNaive(t *testing.T) {
 			if got := s.Match(p); got != want {
 				rt.Fatalf("%q matches %q: %v, naive says %v", pattern, p, got, want)
 			}
-			for at := range ends(p) {
-				if want && at < len(p) && !prunes(s, p[:at]) {
-					rt.Fatalf("%q matches %q but %q is not entered", pattern, p, p[:at])
+			for dir := filepath.Dir(p); want && dir != "."; dir = filepath.Dir(dir) {
+				if !s.Enters(dir) {
+					rt.Fatalf("%q matches %q but %q is not entered", pattern, p, dir)
 				}
+			}
+			if want && !slices.ContainsFunc(s.Roots(), func(r string) bool { return Inside(p, r) }) {
+				rt.Fatalf("%q matches %q, which is in none of %q", pattern, p, s.Roots())
 			}
 		}
 	})
-}
-
-// prunes tells whether a walk gets below dir.
-func prunes(s *Set, dir string) bool {
-	return slices.ContainsFunc(s.roots, func(r string) bool { return inside(r, dir) }) || s.enters(dir)
 }
 
 // TestSetAgainstNaive holds that the last glob that matches decides.
@@ -253,7 +249,7 @@ func FuzzGlob(f *testing.F) {
 		f.Add(p, "\xffa")
 	}
 	f.Fuzz(func(t *testing.T, pattern, path string) {
-		s, err := CompileSet("", []string{pattern})
+		s, err := Compile("", []string{pattern})
 		if err != nil || path == "" || filepath.Clean("/"+path) != "/"+path || len(path) > 200 || len(pattern) > 200 {
 			t.Skip("refused")
 		}
@@ -261,17 +257,17 @@ func FuzzGlob(f *testing.F) {
 			t.Skip("doublestar is wrong about these")
 		}
 		got := s.Match(path)
-		for i := range s.globs[0].arms {
-			a := &s.globs[0].arms[i]
-			whole := escape(a.prefix)
+		for i := range s.globs[0].list {
+			a := &s.globs[0].list[i]
+			whole := escape(a.Prefix)
 			if a.shape != plain && whole != "" {
 				whole += "/"
 			}
 			if a.shape == plain {
 				whole = strings.TrimPrefix(whole+"/**", "/")
 			}
-			if want, err := doublestar.Match(whole+a.rest, path); err != nil || want != a.match(path) {
-				t.Errorf("%q, part %q of it, and %q: %v; doublestar says %v, %v", pattern, whole+a.rest, path, a.match(path), want, err)
+			if want, err := doublestar.Match(whole+a.Rest, path); err != nil || want != a.match(path) {
+				t.Errorf("%q, part %q of it, and %q: %v; doublestar says %v, %v", pattern, whole+a.Rest, path, a.match(path), want, err)
 			}
 		}
 		if strings.ContainsAny(pattern, `!/\`) || strings.Contains(pattern, "..") || pattern == "." {
@@ -295,141 +291,4 @@ func escape(path string) string {
 		b.WriteByte(path[i])
 	}
 	return b.String()
-}
-
-func selected(t *testing.T, tr *Tree, base string, globs ...string) []string {
-	t.Helper()
-	list, err := tr.Select(compile(t, base, globs...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return paths(list)
-}
-
-// TestSelectIgnored holds what a glob has to say to mean an ignored path.
-func TestSelectIgnored(t *testing.T) {
-	dir := newRepo(t)
-	write(t, dir, ".gitignore", "gen/\n.env\n*.tmp\n!keep.tmp\n")
-	for _, name := range []string{"d/gen/a.go", "d/gen/sub/b.go", "d/gen/.git/HEAD", "d/.env", "d/x.tmp", "d/src/y.tmp", "d/keep.tmp", "d/src/a.go", "d/deep/gen/c.go", ".bento/index"} {
-		write(t, dir, name, "")
-	}
-	symlink(t, dir, "d/gen/out", "../src")
-	symlink(t, dir, "d/through", "gen")
-	tr := walk(t, dir)
-	for _, c := range []struct{ globs, want string }{
-		{"**", "d/keep.tmp d/src/a.go d/through"},
-		{"**/*", "d/keep.tmp d/src/a.go d/through"},
-		{"gen", "d/gen/a.go d/gen/out d/gen/sub/b.go"},
-		{"gen/", "d/gen/a.go d/gen/out d/gen/sub/b.go"},
-		{"gen/**", "d/gen/a.go d/gen/out d/gen/sub/b.go"},
-		{"gen/*.go", "d/gen/a.go"},
-		{"gen/sub/*", "d/gen/sub/b.go"},
-		{"gen/** !gen/sub", "d/gen/a.go d/gen/out"},
-		{"gen/out/*", ""},
-		{"through/*", ""},
-		{"** gen/a.go", "d/gen/a.go d/keep.tmp d/src/a.go d/through"},
-		{".env *.tmp", "d/.env d/keep.tmp"},
-		{"x.tmp src/*.tmp", "d/x.tmp"},
-		{"**/gen/*", ""},
-		{"deep/gen/* //d/gen/a.go", "d/deep/gen/c.go d/gen/a.go"},
-		{"gen/none gen/none/x", ""},
-		{"src/a.go src/a.go", "d/src/a.go"},
-		{"!**", ""},
-	} {
-		got := selected(t, tr, "d", strings.Fields(c.globs)...)
-		if diff := cmp.Diff(strings.Fields(c.want), got, cmp.Transformer("", func(l []string) []string { return append([]string{}, l...) })); diff != "" {
-			t.Errorf("Select(%q) (-want +got):\n%s", c.globs, diff)
-		}
-	}
-	write(t, dir, "d/gen/new.go", "")
-	if got := selected(t, tr, "d", "gen/n*"); got != nil {
-		// Not looked at before, so that it is found; what was looked at is kept.
-		if diff := cmp.Diff([]string{"d/gen/new.go"}, got); diff != "" {
-			t.Error(diff)
-		}
-	}
-	if got := selected(t, tr, "d", "gen/*.go"); len(got) != 1 {
-		t.Errorf("looked again without Refresh: %q", got)
-	}
-	if err := tr.Refresh(context.Background(), []string{"d"}); err != nil {
-		t.Fatal(err)
-	}
-	if got := selected(t, tr, "d", "gen/*.go"); len(got) != 2 {
-		t.Errorf("not looked again after Refresh: %q", got)
-	}
-}
-
-// TestSelectTracked holds that an ignored directory with tracked files gives those
-// alone, and all of it when named.
-func TestSelectTracked(t *testing.T) {
-	needGit(t)
-	dir := newRepo(t)
-	write(t, dir, ".gitignore", "dist\n")
-	write(t, dir, "dist/kept", "")
-	write(t, dir, "dist/made", "")
-	runGit(t, dir, "add", "-f", "dist/kept")
-	tr := walk(t, dir)
-	for glob, want := range map[string][]string{
-		"**": {".gitignore", "dist/kept"}, "dist": {"dist/kept", "dist/made"}, "dist/*": {"dist/kept", "dist/made"}, "dist/made": {"dist/made"}, "d*/*": {"dist/kept"},
-	} {
-		if diff := cmp.Diff(want, selected(t, tr, "", glob)); diff != "" {
-			t.Errorf("Select(%q) (-want +got):\n%s", glob, diff)
-		}
-	}
-}
-
-func TestSelectUnreadable(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("root reads everything")
-	}
-	dir := newRepo(t)
-	write(t, dir, ".gitignore", "gen\n")
-	write(t, dir, "gen/shut/a", "")
-	shut := filepath.Join(dir, "gen", "shut")
-	if err := os.Chmod(shut, 0); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.Chmod(shut, 0o755) })
-	if _, err := walk(t, dir).Select(compile(t, "", "gen/**")); !os.IsPermission(errors.Unwrap(err)) {
-		t.Errorf("Select: %v, want permission denied", err)
-	}
-}
-
-func TestExpand(t *testing.T) {
-	dir := newRepo(t)
-	write(t, dir, ".gitignore", "*\n")
-	for _, name := range []string{"d/dist/a.js", "d/dist/sub/b.js", "d/x.jar", "d/sub/y.jar", "top/z", "d/dist/.git/HEAD"} {
-		write(t, dir, name, "")
-	}
-	mkdir(t, dir, "d/dist/empty")
-	mkdir(t, dir, "d/hollow")
-	symlink(t, dir, "d/dist/link", "sub")
-	symlink(t, dir, "d/dangling", "nowhere")
-	symlink(t, dir, "d/dirlink", "dist")
-	for _, c := range []struct{ globs, want string }{
-		{"dist", "d/dist/a.js d/dist/empty/ d/dist/link@ d/dist/sub/b.js"},
-		{"dist/**", "d/dist/a.js d/dist/empty/ d/dist/link@ d/dist/sub/b.js"},
-		{"dist/*", "d/dist/a.js d/dist/empty/ d/dist/link@"},
-		{"dist/*.js", "d/dist/a.js"},
-		{"*.jar", "d/x.jar"},
-		{"**/*.jar //top", "d/sub/y.jar d/x.jar top/z"},
-		{"hollow dangling dirlink dirlink/a.js none", "d/dangling@ d/dirlink@ d/hollow/"},
-		{"dist/** !**/*.js", "d/dist/empty/ d/dist/link@"},
-		{"dist dist/sub", "d/dist/a.js d/dist/empty/ d/dist/link@ d/dist/sub/b.js"},
-	} {
-		list, err := Expand(dir, compile(t, "d", strings.Fields(c.globs)...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, e := range list {
-			got = append(got, e.Path+map[Kind]string{Dir: "/", Link: "@"}[e.Kind])
-		}
-		if diff := cmp.Diff(strings.Fields(c.want), got); diff != "" {
-			t.Errorf("Expand(%q) (-want +got):\n%s", c.globs, diff)
-		}
-	}
-	if _, err := Expand(filepath.Join(dir, "no"), compile(t, "", "a")); !os.IsNotExist(err) {
-		t.Errorf("Expand: %v", err)
-	}
 }

@@ -1,4 +1,4 @@
-package tree
+package glob
 
 import (
 	"errors"
@@ -10,13 +10,14 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// arm is one pattern without braces, split into a path and what may vary below.
-type arm struct {
-	prefix string // relative to the root, no wildcard in it
-	rest   string // the pattern for what is below prefix; "" for none
-	shape  shape
-	tail   string   // what shape compares with
-	parts  []string // the components of rest
+// Pattern is one of the patterns without braces that a glob stands for.
+type Pattern struct {
+	Prefix string // the path in front of the first wildcard, relative to the root
+	Rest   string // what varies below Prefix; "" for nothing
+
+	shape shape
+	tail  string   // what shape compares with
+	parts []string // the components of Rest
 }
 
 // shape is how rest is matched; most patterns need no matcher.
@@ -33,14 +34,14 @@ const (
 
 const wildcards = `*?[{\`
 
-// parseArm makes an arm of a pattern relative to the directory base.
-func parseArm(base, pattern string) (arm, error) {
+// parsePattern reads a pattern without braces, relative to the directory base.
+func parsePattern(base, pattern string) (Pattern, error) {
 	if rest, ok := strings.CutPrefix(pattern, "//"); ok {
 		base, pattern = "", rest
 	}
 	switch {
 	case strings.HasPrefix(pattern, "/"):
-		return arm{}, errors.New(`it is absolute; "//" in front means the workspace root`)
+		return Pattern{}, errors.New(`it is absolute; "//" in front means the workspace root`)
 	case strings.HasSuffix(pattern, "/"):
 		pattern += "**"
 	}
@@ -51,30 +52,30 @@ func parseArm(base, pattern string) (arm, error) {
 		case part == "" || part == ".":
 			continue
 		case part == "..":
-			return arm{}, errors.New(`it leaves its directory by ".."; "//" in front means the workspace root`)
+			return Pattern{}, errors.New(`it leaves its directory by ".."; "//" in front means the workspace root`)
 		case endsEscaping(part):
-			return arm{}, errors.New(`a "\" stands before "/"`)
+			return Pattern{}, errors.New(`a "\" stands before "/"`)
 		case len(rest) == 0 && isLiteral(part):
 			name := unescape(part)
 			if name == "." || name == ".." {
-				return arm{}, fmt.Errorf("%q stands for %q", part, name)
+				return Pattern{}, fmt.Errorf("%q stands for %q", part, name)
 			}
 			prefix = path.Join(prefix, name)
 		case part == "**" && len(rest) > 0 && rest[len(rest)-1] == "**":
 		case !doublestar.ValidatePattern(part):
-			return arm{}, errors.New(`a "/" stands between "[" and "]"`)
+			return Pattern{}, errors.New(`a "/" stands between "[" and "]"`)
 		case part == "**":
 			rest = append(rest, part)
 		default:
 			rest = append(rest, oneStar(part))
 		}
 	}
-	a := arm{prefix: prefix, rest: strings.Join(rest, "/"), parts: rest}
-	if reserved(prefix) {
-		return arm{}, errors.New("what is in .git, or in .bento at the root, cannot be named")
+	g := Pattern{Prefix: prefix, Rest: strings.Join(rest, "/"), parts: rest}
+	if Reserved(prefix) {
+		return Pattern{}, errors.New("what is in .git, or in .bento at the root, cannot be named")
 	}
-	a.shape, a.tail = shapeOf(rest)
-	return a, nil
+	g.shape, g.tail = shapeOf(rest)
+	return g, nil
 }
 
 // isLiteral tells whether a component stands for itself alone.
@@ -155,39 +156,39 @@ func shapeOf(rest []string) (shape, string) {
 	return flatTail, unescape(last[1:])
 }
 
-func (a *arm) match(p string) bool {
-	below, ok := a.below(p)
+func (g *Pattern) match(path string) bool {
+	below, ok := g.below(path)
 	if !ok {
 		return false
 	}
 	if below == "" {
-		return a.shape == plain || a.shape == all
+		return g.shape == plain || g.shape == all
 	}
-	switch a.shape {
+	switch g.shape {
 	case plain, all:
 		return true
 	case deepTail:
-		return strings.HasSuffix(below, a.tail)
+		return strings.HasSuffix(below, g.tail)
 	case flatTail:
-		return strings.HasSuffix(below, a.tail) && strings.IndexByte(below, '/') < 0
+		return strings.HasSuffix(below, g.tail) && strings.IndexByte(below, '/') < 0
 	case deepName:
-		head, ok := strings.CutSuffix(below, a.tail)
+		head, ok := strings.CutSuffix(below, g.tail)
 		return ok && (head == "" || head[len(head)-1] == '/')
 	}
-	return a.matchParts(below)
+	return g.matchParts(below)
 }
 
 // matchParts matches component by component. Only the last "**" has to be tried
 // with more components: those before it took as few as they could.
-func (a *arm) matchParts(path string) bool {
+func (g *Pattern) matchParts(path string) bool {
 	part, pos := 0, 0
 	star, from := -1, 0 // the last "**", and the component behind what it took
 	for pos <= len(path) {
 		switch {
-		case part < len(a.parts) && a.parts[part] == "**":
+		case part < len(g.parts) && g.parts[part] == "**":
 			star, from = part, pos
 			part++
-		case part < len(a.parts) && matchPart(a.parts[part], component(path, pos)):
+		case part < len(g.parts) && matchPart(g.parts[part], component(path, pos)):
 			part, pos = part+1, pos+len(component(path, pos))+1
 		case star >= 0:
 			from += len(component(path, from)) + 1
@@ -196,7 +197,7 @@ func (a *arm) matchParts(path string) bool {
 			return false
 		}
 	}
-	return part == len(a.parts) || part == len(a.parts)-1 && a.parts[part] == "**"
+	return part == len(g.parts) || part == len(g.parts)-1 && g.parts[part] == "**"
 }
 
 // component gives the component of path that begins at pos.
@@ -214,12 +215,12 @@ func matchPart(pattern, name string) bool {
 
 // below gives what of p is below the prefix, "" when p is the prefix itself; ok is
 // false when p is elsewhere.
-func (a *arm) below(p string) (below string, ok bool) {
-	n := len(a.prefix)
+func (g *Pattern) below(p string) (below string, ok bool) {
+	n := len(g.Prefix)
 	switch {
 	case n == 0:
 		return p, true
-	case len(p) < n || p[:n] != a.prefix:
+	case len(p) < n || p[:n] != g.Prefix:
 		return "", false
 	case len(p) == n:
 		return "", true
@@ -227,24 +228,24 @@ func (a *arm) below(p string) (below string, ok bool) {
 	return p[n+1:], p[n] == '/'
 }
 
-// enters tells whether something below the directory dir may match.
-func (a *arm) enters(dir string) bool {
-	if inside(a.prefix, dir) {
+// Enters tells whether something below the directory dir may match.
+func (g *Pattern) Enters(dir string) bool {
+	if Inside(g.Prefix, dir) {
 		return true
 	}
-	below, ok := a.below(dir)
+	below, ok := g.below(dir)
 	if !ok {
 		return false
 	}
-	if a.shape == plain {
+	if g.shape == plain {
 		return true
 	}
 	i := 0
 	for part := range strings.SplitSeq(below, "/") {
-		if a.parts[i] == "**" {
+		if g.parts[i] == "**" {
 			return true
 		}
-		if i == len(a.parts)-1 || !matchPart(a.parts[i], part) {
+		if i == len(g.parts)-1 || !matchPart(g.parts[i], part) {
 			return false
 		}
 		i++
@@ -252,8 +253,8 @@ func (a *arm) enters(dir string) bool {
 	return true
 }
 
-// parseGlob makes the arms of a glob, without "!" in front.
-func parseGlob(base, pattern string) ([]arm, error) {
+// parseGlob gives the patterns of a glob, without "!" in front.
+func parseGlob(base, pattern string) ([]Pattern, error) {
 	switch {
 	case pattern == "":
 		return nil, errors.New("it is empty")
@@ -268,14 +269,14 @@ func parseGlob(base, pattern string) ([]arm, error) {
 	if err != nil {
 		return nil, err
 	}
-	arms := make([]arm, len(patterns))
+	list := make([]Pattern, len(patterns))
 	for i, p := range patterns {
 		if !doublestar.ValidatePattern(p) {
 			return nil, errors.New(`it is malformed: a "[" is not closed, or a "\" is last`)
 		}
-		if arms[i], err = parseArm(base, p); err != nil {
+		if list[i], err = parsePattern(base, p); err != nil {
 			return nil, err
 		}
 	}
-	return arms, nil
+	return list, nil
 }

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package tree
+package disk
 
 import "io/fs"
 

@@ -1,4 +1,4 @@
-package tree
+package disk
 
 import (
 	"bytes"
@@ -11,52 +11,52 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// place is the open root that scanners start from. It is safe for concurrent use.
-type place struct {
+// Root is an open directory that Readers start from. It is safe for concurrent use.
+type Root struct {
 	path string
 	fd   int
 }
 
-func openPlace(root string) (*place, error) {
+func OpenRoot(root string) (*Root, error) {
 	fd, err := openAt(unix.AT_FDCWD, root, unix.O_DIRECTORY)
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: root, Err: err}
 	}
-	return &place{path: root, fd: fd}, nil
+	return &Root{path: root, fd: fd}, nil
 }
 
-func (p *place) close() { unix.Close(p.fd) }
+func (p *Root) Close() { unix.Close(p.fd) }
 
-// scanner reads one directory at a time. It keeps its buffers from one to the
+// Reader reads one directory at a time. It keeps its buffers from one to the
 // next, so that a file costs one system call and no allocation.
-type scanner struct {
-	place *place
+type Reader struct {
+	root  *Root
 	fd    int
 	buf   []byte
 	names []byte // each with a NUL behind
-	items []item
+	Items []Item
 }
 
-func (p *place) scanner() *scanner {
-	return &scanner{place: p, fd: -1}
+func (p *Root) Reader() *Reader {
+	return &Reader{root: p, fd: -1}
 }
 
-// open opens the directory rel, "" for the root, and follows no link in its last
+// Open opens the directory rel, "" for the root, and follows no link in its last
 // component.
-func (s *scanner) open(rel string) error {
-	fd, err := openBelow(s.place.fd, rel, unix.O_DIRECTORY)
+func (s *Reader) Open(rel string) error {
+	fd, err := openBelow(s.root.fd, rel, unix.O_DIRECTORY)
 	s.fd = fd
 	return err
 }
 
-func (s *scanner) close() {
+func (s *Reader) Close() {
 	unix.Close(s.fd)
 	s.fd = -1
 }
 
-// list reads the names of the open directory.
-func (s *scanner) list() error {
-	s.names, s.items = s.names[:0], s.items[:0]
+// List reads the names of the open directory.
+func (s *Reader) List() error {
+	s.names, s.Items = s.names[:0], s.Items[:0]
 	if s.buf == nil {
 		s.buf = make([]byte, 32<<10)
 	}
@@ -77,7 +77,7 @@ func (s *scanner) list() error {
 
 // take reads a buffer of struct linux_dirent64: inode and offset of 8 bytes, then
 // record length (2), type (1), name and NUL.
-func (s *scanner) take(buf []byte) {
+func (s *Reader) take(buf []byte) {
 	const lenAt, typeAt, nameAt = 16, 18, 19
 	for len(buf) > nameAt {
 		size := int(binary.NativeEndian.Uint16(buf[lenAt:]))
@@ -87,7 +87,7 @@ func (s *scanner) take(buf []byte) {
 		name := buf[nameAt:size]
 		name = name[:max(0, bytes.IndexByte(name, 0))]
 		if kind := kindOfType(buf[typeAt]); !isDots(name) {
-			s.items = append(s.items, item{off: uint32(len(s.names)), len: uint32(len(name)), kind: kind})
+			s.Items = append(s.Items, Item{off: uint32(len(s.names)), len: uint32(len(name)), Kind: kind})
 			s.names = append(append(s.names, name...), 0)
 		}
 		buf = buf[size:]
@@ -115,19 +115,19 @@ func kindOfType(t byte) Kind {
 
 // resolve asks for the kinds that the directory did not tell. What cannot be
 // asked is left as Special, and then fails in stat.
-func (s *scanner) resolve() error {
-	for i := range s.items {
-		if s.items[i].kind == 0 {
+func (s *Reader) resolve() error {
+	for i := range s.Items {
+		if s.Items[i].Kind == 0 {
 			e := Entry{Kind: Special}
-			_ = s.stat(&s.items[i], &e)
-			s.items[i].kind = e.Kind
+			_ = s.Stat(&s.Items[i], &e)
+			s.Items[i].Kind = e.Kind
 		}
 	}
 	return nil
 }
 
 // stat sets all of e but its path.
-func (s *scanner) stat(it *item, e *Entry) error {
+func (s *Reader) Stat(it *Item, e *Entry) error {
 	var st unix.Statx_t
 	const flags, mask = unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BASIC_STATS
 	for {
@@ -155,9 +155,9 @@ func fillStatx(e *Entry, st *unix.Statx_t) {
 	e.Ino, e.Dev = st.Ino, unix.Mkdev(st.Dev_major, st.Dev_minor)
 }
 
-func (s *scanner) oldStat(it *item, e *Entry) error {
+func (s *Reader) oldStat(it *Item, e *Entry) error {
 	var st unix.Stat_t
-	if err := unix.Fstatat(s.fd, string(s.name(it)), &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	if err := unix.Fstatat(s.fd, string(s.Name(it)), &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return err
 	}
 	fillStat(e, &st)
@@ -222,9 +222,9 @@ func openAt(fd int, path string, flags int) (int, error) {
 	}
 }
 
-// read reads a regular file of the open directory, "" when there is none. A link
+// Read reads a regular file of the open directory, "" when there is none. A link
 // is none, as for git.
-func (s *scanner) read(name string, limit int64) (string, error) {
+func (s *Reader) Read(name string, limit int64) (string, error) {
 	fd, err := openAt(s.fd, name, unix.O_NOFOLLOW|unix.O_NONBLOCK)
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ELOOP) {
 		return "", nil
@@ -234,5 +234,5 @@ func (s *scanner) read(name string, limit int64) (string, error) {
 	}
 	f := os.NewFile(uintptr(fd), name)
 	defer f.Close()
-	return readRegular(f, limit)
+	return ReadRegular(f, limit)
 }

@@ -1,4 +1,4 @@
-package tree
+package disk
 
 import (
 	"io"
@@ -17,11 +17,11 @@ func openFile(root, path string) (*file, error) {
 		fd, err := openAt(unix.AT_FDCWD, strings.TrimSuffix(root, "/")+"/"+path, unix.O_NOFOLLOW|unix.O_NONBLOCK)
 		return &file{fd}, err
 	}
-	p, err := openPlace(root)
+	p, err := OpenRoot(root)
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
+	defer p.Close()
 	fd, err := openBelow(p.fd, path, unix.O_NONBLOCK)
 	return &file{fd}, err
 }

@@ -1,4 +1,4 @@
-package tree
+package disk
 
 import (
 	"io/fs"
@@ -7,7 +7,7 @@ import (
 
 func fillSystem(e *Entry, fi fs.FileInfo) {
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
-		e.Ctime = st.Ctimespec.Nano()
+		e.Ctime = st.Ctim.Nano()
 		e.Ino, e.Dev = st.Ino, uint64(st.Dev)
 	}
 }

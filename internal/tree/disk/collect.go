@@ -1,0 +1,102 @@
+package disk
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// Collector lists what is at some paths, without ignore rules. Nothing in .git, or
+// in .bento at the root, is ever listed.
+type Collector struct {
+	Root    *Root
+	Enters  func(dir string) bool // whether to look into a directory
+	Empty   func(dir string) bool // whether to list one that is empty; nil: never
+	Entries []Entry               // what was found, in no order
+
+	reader *Reader
+	todo   []string
+}
+
+// Collect adds what is at path and below. A path that leads through a link, or
+// through something that is no directory, is nowhere.
+func (c *Collector) Collect(path string) error {
+	for at := range ends(path) {
+		fi, err := os.Lstat(filepath.Join(c.Root.path, filepath.FromSlash(path[:at])))
+		if Gone(err) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%q: %w", path[:at], Bare(err))
+		}
+		if fi.IsDir() {
+			continue
+		}
+		if at == len(path) {
+			e := Entry{Path: path}
+			e.fill(fi)
+			c.Entries = append(c.Entries, e)
+		}
+		return nil
+	}
+	c.todo = append(c.todo, path)
+	return c.below()
+}
+
+func (c *Collector) below() error {
+	if c.reader == nil {
+		c.reader = c.Root.Reader()
+	}
+	for len(c.todo) > 0 {
+		dir := c.todo[len(c.todo)-1]
+		c.todo = c.todo[:len(c.todo)-1]
+		if err := c.dir(dir); err != nil && !Gone(err) {
+			return fmt.Errorf("directory %q: %w", dir, Bare(err))
+		}
+	}
+	return nil
+}
+
+func (c *Collector) dir(dir string) error {
+	if err := c.reader.Open(dir); err != nil {
+		return err
+	}
+	defer c.reader.Close()
+	if err := c.reader.List(); err != nil {
+		return err
+	}
+	if len(c.reader.Items) == 0 && c.Empty != nil && dir != "" {
+		e := Entry{Path: dir}
+		if err := c.reader.StatSelf(&e); err != nil {
+			return err
+		}
+		c.Entries = append(c.Entries, e)
+	}
+	for i := range c.reader.Items {
+		if err := c.item(dir, &c.reader.Items[i]); err != nil && !Gone(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Collector) item(dir string, it *Item) error {
+	name := string(c.reader.Name(it))
+	if name == ".git" || dir == "" && name == state.Name {
+		return nil
+	}
+	e := Entry{Path: join(dir, name)}
+	if it.Kind == Dir {
+		if c.Enters(e.Path) || c.Empty != nil && c.Empty(e.Path) {
+			c.todo = append(c.todo, e.Path)
+		}
+		return nil
+	}
+	if err := c.reader.Stat(it, &e); err != nil {
+		return err
+	}
+	c.Entries = append(c.Entries, e)
+	return nil
+}

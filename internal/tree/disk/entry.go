@@ -1,0 +1,66 @@
+// Package disk looks at the file system: what directories hold, as lstat tells,
+// what files hold, and how far their times can be relied on. It follows no link,
+// except in the path of the root it is given.
+package disk
+
+import "io/fs"
+
+// Kind is what an Entry is. The values are part of the index file.
+type Kind uint8
+
+// Special is a FIFO, a socket or a device: it is listed and never opened. Dir
+// comes from Expand only; a Tree lists no directories among its entries.
+const (
+	File Kind = iota + 1
+	Link
+	Special
+	Dir
+)
+
+// Entry is one thing in a directory, as lstat tells.
+type Entry struct {
+	Path string // relative to the root, forward slashes, any bytes
+	Kind Kind
+	Mode fs.FileMode // permission bits
+
+	Size         int64 // bytes
+	Mtime, Ctime int64 // nanoseconds since 1970; Ctime is 0 where the system has none
+	Ino, Dev     uint64
+
+	// Slot is one more than the entry's place in the list of the walk that found
+	// it, 0 when none did. It is a hint, and no part of what the file is.
+	Slot uint32
+}
+
+// Same tells whether e and o have the same path and stat: nothing wrote the file
+// between the two looks, as far as its times can tell.
+func (e *Entry) Same(o *Entry) bool {
+	return e.Path == o.Path && e.SameStat(o)
+}
+
+// SameStat is Same without the path.
+func (e *Entry) SameStat(o *Entry) bool {
+	return e.Kind == o.Kind && e.Mode == o.Mode && e.Size == o.Size &&
+		e.Mtime == o.Mtime && e.Ctime == o.Ctime && e.Ino == o.Ino && e.Dev == o.Dev
+}
+
+// fill sets everything but the path.
+func (e *Entry) fill(fi fs.FileInfo) {
+	e.Kind = kindOf(fi.Mode())
+	e.Mode = fi.Mode().Perm()
+	e.Size = fi.Size()
+	e.Mtime = fi.ModTime().UnixNano()
+	fillSystem(e, fi)
+}
+
+func kindOf(m fs.FileMode) Kind {
+	switch m.Type() {
+	case 0:
+		return File
+	case fs.ModeSymlink:
+		return Link
+	case fs.ModeDir:
+		return Dir
+	}
+	return Special
+}

@@ -1,0 +1,75 @@
+package disk
+
+import (
+	"errors"
+	"io"
+
+	"github.com/zeebo/blake3"
+)
+
+// ErrKind is the error of a file that is not a regular one.
+var ErrKind = errors.New("not a regular file")
+
+var errChanges = errors.New("it changes while it is read")
+
+// Hasher reads files. It is not safe for concurrent use.
+type Hasher struct {
+	blake *blake3.Hasher
+	buf   []byte
+}
+
+// NewHasher gives a Hasher with its buffer.
+func NewHasher() *Hasher { return &Hasher{blake: blake3.New(), buf: make([]byte, 128<<10)} }
+
+// File gives the stat of a regular file and the digest of its content. Both are of
+// one state: a file that is written meanwhile is read again, some times.
+func (h *Hasher) File(root, path string) (e Entry, sum [32]byte, err error) {
+	f, err := openFile(root, path)
+	if err != nil {
+		return Entry{}, sum, err
+	}
+	defer f.close()
+	e, after := Entry{Path: path}, Entry{Path: path}
+	if err := f.stat(&e); err != nil {
+		return Entry{}, sum, err
+	}
+	for range 3 {
+		if e.Kind != File {
+			return Entry{}, sum, ErrKind
+		}
+		size, err := h.content(f, e.Size)
+		if err == nil {
+			err = f.stat(&after)
+		}
+		if err != nil {
+			return Entry{}, sum, err
+		}
+		if size == e.Size && after.SameStat(&e) {
+			h.blake.Sum(sum[:0])
+			return e, sum, nil
+		}
+		if err := f.rewind(); err != nil {
+			return Entry{}, sum, err
+		}
+		e = after
+	}
+	return Entry{}, sum, errChanges
+}
+
+// content hashes what is in f and gives its size. It ends where size says, since a
+// stat after it finds out if there was more.
+func (h *Hasher) content(f *file, size int64) (n int64, err error) {
+	h.blake.Reset()
+	for n < size {
+		k, err := f.read(h.buf)
+		h.blake.Write(h.buf[:k])
+		n += int64(k)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,86 @@
+//go:build !linux
+
+package disk
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Root is a directory that Readers start from. It is safe for concurrent use.
+type Root struct {
+	path string
+}
+
+func OpenRoot(root string) (*Root, error) {
+	f, err := os.Open(root)
+	if err != nil {
+		return nil, err
+	}
+	return &Root{path: root}, f.Close()
+}
+
+func (p *Root) Close() {}
+
+// Reader reads one directory at a time.
+type Reader struct {
+	root  *Root
+	dir   string // absolute
+	names []byte
+	Items []Item
+}
+
+func (p *Root) Reader() *Reader { return &Reader{root: p} }
+
+// Open opens the directory rel, "" for the root, and follows no link in its last
+// component.
+func (s *Reader) Open(rel string) error {
+	s.dir = filepath.Join(s.root.path, filepath.FromSlash(rel))
+	if rel == "" {
+		return nil
+	}
+	fi, err := os.Lstat(s.dir)
+	if err == nil && !fi.IsDir() {
+		return fs.ErrNotExist
+	}
+	return err
+}
+
+func (s *Reader) Close() {}
+
+// List reads the names of the open directory.
+func (s *Reader) List() error {
+	s.names, s.Items = s.names[:0], s.Items[:0]
+	all, err := os.ReadDir(s.dir)
+	for _, d := range all {
+		s.Items = append(s.Items, Item{off: uint32(len(s.names)), len: uint32(len(d.Name())), Kind: kindOf(d.Type())})
+		s.names = append(s.names, d.Name()...)
+	}
+	return err
+}
+
+// stat sets all of e but its path.
+func (s *Reader) Stat(it *Item, e *Entry) error {
+	fi, err := os.Lstat(filepath.Join(s.dir, string(s.Name(it))))
+	if err != nil {
+		return err
+	}
+	e.fill(fi)
+	return nil
+}
+
+// Read reads a regular file of the open directory, "" when there is none. A link
+// is none, as for git.
+func (s *Reader) Read(name string, limit int64) (string, error) {
+	path := filepath.Join(s.dir, name)
+	if fi, err := os.Lstat(path); err != nil || !fi.Mode().IsRegular() {
+		return "", nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return ReadRegular(f, limit)
+}

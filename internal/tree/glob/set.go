@@ -1,0 +1,185 @@
+// Package glob tells which paths a list of globs means. It reads no file.
+package glob
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// Set is a list of globs that decides which paths are meant. The last glob that
+// matches a path decides. It is immutable.
+type Set struct {
+	globs []glob
+	roots []string // every path that can match is one of these, or below one
+}
+
+type glob struct {
+	text    string
+	negated bool
+	list    []Pattern // one of these has to match
+}
+
+// Error says what is wrong with one of the globs given to Compile.
+type Error struct {
+	Index  int // which one
+	Glob   string
+	Reason string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("glob %q: %s", e.Glob, e.Reason) }
+
+// Compile makes a Set of globs as written in a configuration file. They are
+// relative to the directory base ("" or "." is the root); "//" in front makes one
+// relative to the root, "!" before that takes out what the ones before it let in.
+//
+// The rest is doublestar: "*", "?", "[a-z]" and "[!a-z]" stay within a component,
+// "**" is any number of components, "{a,b}" is either, "\" takes the meaning off
+// what follows. A path without any of these also means all that is below it, and
+// so does a "/" at the end.
+//
+// The error joins an *Error for each glob that is wrong.
+func Compile(base string, globs []string) (*Set, error) {
+	if base == "." {
+		base = ""
+	}
+	s := &Set{globs: make([]glob, 0, len(globs))}
+	var errs []error
+	for i, text := range globs {
+		pattern, negated := strings.CutPrefix(text, "!")
+		list, err := parseGlob(base, pattern)
+		if err != nil {
+			errs = append(errs, &Error{Index: i, Glob: text, Reason: err.Error()})
+			continue
+		}
+		s.globs = append(s.globs, glob{text: text, negated: negated, list: list})
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	s.findRoots()
+	return s, nil
+}
+
+func (s *Set) findRoots() {
+	for p := range s.Patterns() {
+		s.roots = append(s.roots, p.Prefix)
+	}
+	slices.Sort(s.roots) // a directory comes before all that is in it
+	var kept []string
+	for _, r := range s.roots {
+		if !slices.ContainsFunc(kept, func(k string) bool { return Inside(r, k) }) {
+			kept = append(kept, r)
+		}
+	}
+	s.roots = kept
+}
+
+// Roots gives the shortest list of paths such that every path that can match is
+// one of them, or below one. The list is not to be changed.
+func (s *Set) Roots() []string { return s.roots }
+
+// Patterns gives the patterns of the globs that are not negated.
+func (s *Set) Patterns() iter.Seq[*Pattern] {
+	return func(yield func(*Pattern) bool) {
+		for i := range s.globs {
+			for j := range s.globs[i].list {
+				if !s.globs[i].negated && !yield(&s.globs[i].list[j]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Inside tells whether path is dir or below it.
+func Inside(path, dir string) bool {
+	return dir == "" || strings.HasPrefix(path, dir) && (len(path) == len(dir) || path[len(dir)] == '/')
+}
+
+// Match tells whether path, relative to the root, is meant.
+func (s *Set) Match(path string) bool {
+	for i := len(s.globs) - 1; i >= 0; i-- {
+		if s.globs[i].match(path) {
+			return !s.globs[i].negated
+		}
+	}
+	return false
+}
+
+func (g *glob) match(path string) bool {
+	for i := range g.list {
+		if g.list[i].match(path) {
+			return true
+		}
+	}
+	return false
+}
+
+// Enters tells whether something below the directory dir may match.
+func (s *Set) Enters(dir string) bool {
+	for p := range s.Patterns() {
+		if p.Enters(dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// Whole tells whether the set is one directory with all below it.
+func (s *Set) Whole() (dir string, ok bool) {
+	if len(s.globs) != 1 || len(s.roots) != 1 || len(s.globs[0].list) != 1 {
+		return "", false
+	}
+	p := &s.globs[0].list[0]
+	return p.Prefix, p.shape == all || p.shape == plain
+}
+
+// Plain gives the path, relative to the root, that the glob at index i of
+// Compile's list names without any wildcard; ok is false when it has some or is
+// negated.
+func (s *Set) Plain(i int) (path string, ok bool) {
+	g := &s.globs[i]
+	if g.negated || len(g.list) != 1 || g.list[0].shape != plain {
+		return "", false
+	}
+	return g.list[0].Prefix, true
+}
+
+// Unmatched gives the indexes of the globs, not counting negated ones, that match
+// none of paths.
+func (s *Set) Unmatched(paths iter.Seq[string]) []int {
+	var list []int
+	for i := range s.globs {
+		if g := &s.globs[i]; !g.negated && !g.matchesAny(paths) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+func (g *glob) matchesAny(paths iter.Seq[string]) bool {
+	for p := range paths {
+		if g.match(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// Reserved tells whether path, relative to the root, is or lies in a .git, or in
+// bento's own directory: there nothing is part of a workspace.
+func Reserved(path string) bool {
+	for i, rest := 0, path; rest != ""; i++ {
+		var name string
+		name, rest, _ = strings.Cut(rest, "/")
+		if name == ".git" || i == 0 && name == state.Name {
+			return true
+		}
+	}
+	return false
+}
