@@ -3,15 +3,12 @@ package tree
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -206,38 +203,6 @@ func waitTick(t *testing.T, dir string) {
 	}
 	for first := stamp(); !stamp().After(first); {
 		continue
-	}
-}
-
-func TestKindsChange(t *testing.T) {
-	dir := tempDir(t)
-	write(t, dir, "a", "A")
-	tr := walkWithState(t, dir)
-	settleAll(tr.Index())
-	e, _ := tr.Lookup("a")
-	ix := tr.Index()
-	if err := os.Remove(filepath.Join(dir, "a")); err != nil {
-		t.Fatal(err)
-	}
-	for _, make := range []func(){
-		func() { mkdir(t, dir, "a") },
-		func() { symlink(t, dir, "a", "b") },
-		func() {
-			if err := syscall.Mkfifo(filepath.Join(dir, "a"), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		},
-		func() {},
-	} {
-		make()
-		var pe *fs.PathError
-		if _, err := ix.Sum(e); !errors.As(err, &pe) || pe.Path != "a" {
-			t.Errorf("Sum: %v, want an *fs.PathError", err)
-		}
-		_ = os.Remove(filepath.Join(dir, "a"))
-	}
-	if _, err := ix.Sum(Entry{Path: "a", Kind: Special}); !errors.Is(err, disk.ErrKind) {
-		t.Errorf("Sum of a special file: %v", err)
 	}
 }
 

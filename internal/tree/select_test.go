@@ -2,7 +2,6 @@ package tree
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,23 +97,6 @@ func TestSelectTracked(t *testing.T) {
 		if diff := cmp.Diff(want, selected(t, tr, "", glob)); diff != "" {
 			t.Errorf("Select(%q) (-want +got):\n%s", glob, diff)
 		}
-	}
-}
-
-func TestSelectUnreadable(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("root reads everything")
-	}
-	dir := newRepo(t)
-	write(t, dir, ".gitignore", "gen\n")
-	write(t, dir, "gen/shut/a", "")
-	shut := filepath.Join(dir, "gen", "shut")
-	if err := os.Chmod(shut, 0); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.Chmod(shut, 0o755) })
-	if _, err := walk(t, dir).Select(compile(t, "", "gen/**")); !os.IsPermission(errors.Unwrap(err)) {
-		t.Errorf("Select: %v, want permission denied", err)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -175,49 +174,6 @@ func TestNoSuchRoot(t *testing.T) {
 	}
 }
 
-func TestSpecial(t *testing.T) {
-	dir := tempDir(t)
-	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mkfifo(filepath.Join(dir, ".gitignore"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	tr := walk(t, dir)
-	if e, ok := tr.Lookup("fifo"); !ok || e.Kind != Special {
-		t.Errorf("Lookup(fifo) = %+v, %v", e, ok)
-	}
-	p := tr.Problems()
-	if len(p) != 2 || p[1].File != "fifo" || p[1].Rule != "special_file" {
-		t.Errorf("Problems = %v", p)
-	}
-}
-
-func TestUnreadable(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("root reads everything")
-	}
-	dir := tempDir(t)
-	write(t, dir, "shut/a", "")
-	write(t, dir, "listed/a", "")
-	write(t, dir, "ok/a", "")
-	for name, mode := range map[string]os.FileMode{"shut": 0, "listed": 0o400} {
-		path := filepath.Join(dir, name)
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = os.Chmod(path, 0o755) })
-	}
-	tr := walk(t, dir)
-	if diff := cmp.Diff([]string{"ok/a"}, paths(tr.Entries())); diff != "" {
-		t.Error(diff)
-	}
-	p := tr.Problems()
-	if len(p) != 2 || p[0].File != "listed/a" || p[1].File != "shut" || p[1].Rule != "unreadable" {
-		t.Errorf("Problems = %v", p)
-	}
-}
-
 // TestLongPath goes where the kernel does not in one piece.
 func TestLongPath(t *testing.T) {
 	dir := tempDir(t)
@@ -253,19 +209,19 @@ func TestLongPath(t *testing.T) {
 
 func TestManyFiles(t *testing.T) {
 	if testing.Short() {
-		t.Skip("makes 100,000 files")
+		t.Skip("makes 20,000 files")
 	}
 	dir := tempDir(t)
-	const n = 100_000
+	const n = 20_000
 	for i := range n {
-		f, err := os.Create(fmt.Sprintf("%s/%06d", dir, i*7919%n))
+		f, err := os.Create(fmt.Sprintf("%s/%05d", dir, i*7919%n))
 		if err != nil {
 			t.Fatal(err)
 		}
 		f.Close()
 	}
 	tr := walk(t, dir)
-	if all := tr.Entries(); len(all) != n || all[0].Path != "000000" || all[n-1].Path != "099999" {
+	if all := tr.Entries(); len(all) != n || all[0].Path != "00000" || all[n-1].Path != "19999" {
 		t.Errorf("%d entries", len(all))
 	}
 }
