@@ -33,6 +33,7 @@ type Adapter struct {
 	manifests  *adapters.Parsed[*cargotoml.Manifest]
 	configs    *adapters.Parsed[*cargotoml.Config]
 	toolchains *adapters.Parsed[*rustup.File]
+	seen       adapters.Moment[machine]
 }
 
 // New gives the adapter for the environment that bento was started with. A nil o

@@ -20,23 +20,42 @@ const (
 
 // ToolchainBasis implements adapters.Steerer.
 func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) {
+	seen, err := a.seen.See(a.look)
+	if err != nil {
+		return "", err
+	}
 	b := adapters.NewBasis(a.env)
-	cargo, err := b.Tool("cargo")
-	if err != nil {
-		return "", a.missing(err)
-	}
-	rustc, err := a.rustc()
-	if err != nil {
-		return "", a.missing(err)
-	}
-	b.File(rustc)
-	b.Env("RUSTUP_TOOLCHAIN")
-	if rustup.IsProxy(cargo) || rustup.IsProxy(rustc) {
-		rustup.Basis(b, a.home("RUSTUP_HOME", ".rustup"), dir)
+	if seen.rustup != nil {
+		seen.rustup.Choose(b, dir)
 	}
 	beyond, err := a.beyond(dir)
 	b.Text("beyond", beyond)
-	return b.String(), err
+	return seen.basis + b.String(), err
+}
+
+// machine is what the fingerprint depends on in every directory.
+type machine struct {
+	basis  string
+	rustup *rustup.Home // nil where cargo and rustc are not its proxies
+}
+
+func (a *Adapter) look() (machine, error) {
+	b := adapters.NewBasis(a.env)
+	cargo, err := b.Tool("cargo")
+	if err != nil {
+		return machine{}, a.missing(err)
+	}
+	rustc, err := a.rustc()
+	if err != nil {
+		return machine{}, a.missing(err)
+	}
+	b.File(rustc)
+	b.Env("RUSTUP_TOOLCHAIN")
+	var home *rustup.Home
+	if rustup.IsProxy(cargo) || rustup.IsProxy(rustc) {
+		home = rustup.Look(b, a.home("RUSTUP_HOME", ".rustup"))
+	}
+	return machine{b.String(), home}, nil
 }
 
 // rustc gives the compiler that cargo calls.

@@ -30,6 +30,7 @@ type Adapter struct {
 	manifest *adapters.Manifest
 	mods     *adapters.Parsed[*module]
 	works    *adapters.Parsed[*work]
+	seen     adapters.Moment[machine]
 }
 
 // New gives the adapter for the environment that bento was started with. A nil o

@@ -36,10 +36,31 @@ func settings() []string {
 
 // ToolchainBasis implements adapters.Steerer.
 func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) {
+	seen, err := a.seen.See(a.look)
+	if err != nil {
+		return "", err
+	}
+	b := adapters.NewBasis(a.env)
+	if seen.shim {
+		a.shim(b, dir)
+	}
+	if a.opts.AllowDownload {
+		err = a.demanded(b, dir)
+	}
+	return seen.basis + b.String(), err
+}
+
+// machine is what the fingerprint depends on in every directory.
+type machine struct {
+	basis string
+	shim  bool // go is a version manager's
+}
+
+func (a *Adapter) look() (machine, error) {
 	b := adapters.NewBasis(a.env)
 	tool, err := b.Tool("go")
 	if err != nil {
-		return "", a.missing(err)
+		return machine{}, a.missing(err)
 	}
 	b.Env("GOROOT", "GOENV", "HOME")
 	b.Env(a.set(a.manifest.SteeringEnv)...)
@@ -48,16 +69,12 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 		path, _ := a.env.LookPath(cc)
 		b.Text(cc, path)
 	}
-	if root, ok := distribution(tool); ok {
+	root, ok := distribution(tool)
+	if ok {
 		b.File(filepath.Join(root, "VERSION"))
 		b.File(filepath.Join(root, "go.env"))
-	} else {
-		a.shim(b, dir)
 	}
-	if a.opts.AllowDownload {
-		err = a.demanded(b, dir)
-	}
-	return b.String(), err
+	return machine{b.String(), !ok}, nil
 }
 
 // set gives the names in a's environment that patterns select.

@@ -27,25 +27,31 @@ func IsProxy(tool string) bool {
 	return err1 == nil && err2 == nil && fi.Size() == rustup.Size()
 }
 
-// Basis adds to b what rustup chooses a toolchain by in dir, and the toolchains that
-// it chooses from. home is RUSTUP_HOME. Directories with the same choice are not
-// told apart, so that they share an answer.
-func Basis(b *adapters.Basis, home, dir string) {
-	settings := filepath.Join(home, "settings.toml")
+// Home is a directory of rustup as it was when it was looked at.
+type Home struct {
+	overrides map[string]string
+}
+
+// Look adds to b what rustup chooses a toolchain by in all directories, and the
+// toolchains that it chooses from. dir is RUSTUP_HOME.
+func Look(b *adapters.Basis, dir string) *Home {
+	settings := filepath.Join(dir, "settings.toml")
 	b.File(settings)
-	choice(b, dir, overrides(settings))
-	installed, _ := os.ReadDir(filepath.Join(home, "toolchains"))
+	installed, _ := os.ReadDir(filepath.Join(dir, "toolchains"))
 	for _, e := range installed[:min(len(installed), maxToolchains)] {
-		bin := filepath.Join(home, "toolchains", e.Name(), "bin")
+		bin := filepath.Join(dir, "toolchains", e.Name(), "bin")
 		b.File(filepath.Join(bin, "rustc"))
 		b.File(filepath.Join(bin, "cargo"))
 	}
+	return &Home{overrides(settings)}
 }
 
-// choice adds the nearest one in dir or above it.
-func choice(b *adapters.Basis, dir string, overrides map[string]string) {
+// Choose adds to b the nearest choice in dir or above it: `rustup override set` or a
+// toolchain file. Directories with the same choice are not told apart, so that they
+// share an answer.
+func (h *Home) Choose(b *adapters.Basis, dir string) {
 	for at := dir; ; at = filepath.Dir(at) {
-		if name, ok := overrides[at]; ok {
+		if name, ok := h.overrides[at]; ok {
 			b.Text("override", name)
 			return
 		}
