@@ -11,8 +11,7 @@ import (
 	"github.com/bentobuild/bento/adapters/cargo"
 )
 
-func TestRequiredToolchain(t *testing.T) {
-	root := files(t, `
+const pinned = `
 -- plain/Cargo.toml --
 [package]
 rust-version = "1.60"
@@ -54,7 +53,10 @@ rust-version = "1.61"
 rust-version = { workspace = true }
 -- none/Cargo.toml --
 [package]
-`)
+`
+
+func TestRequiredToolchain(t *testing.T) {
+	root := files(t, pinned)
 	a := cargo.New(osEnv(), nil)
 	for dir, want := range map[string]*adapters.Toolchain{
 		"plain":    {Version: "1.75.0", File: "plain/rust-toolchain", Line: 1, Strict: true},
