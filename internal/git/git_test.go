@@ -158,6 +158,19 @@ func TestTracked(t *testing.T) {
 	}
 }
 
+func ask(t *testing.T, r *Repo) *Files {
+	t.Helper()
+	out, err := r.AskTracked(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := ParseTracked(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // TestForeign asks git where the file alone does not tell.
 func TestForeign(t *testing.T) {
 	needGit(t)
@@ -178,10 +191,7 @@ func TestForeign(t *testing.T) {
 		if _, err := r.Tracked(); !errors.Is(err, ErrUnread) {
 			t.Errorf("Tracked: %v, want ErrUnread", err)
 		}
-		f, err := r.AskTracked(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := ask(t, r)
 		if diff := cmp.Diff(lsFiles(t, dir), list(f)); diff != "" {
 			t.Errorf("git ls-files and AskTracked differ (-git +ours):\n%s", diff)
 		}
@@ -197,9 +207,8 @@ func TestAskIgnoresTheEnvironment(t *testing.T) {
 	git(t, other, "add", ".")
 	t.Setenv("GIT_DIR", filepath.Join(other, ".git"))
 	t.Setenv("GIT_INDEX_FILE", filepath.Join(other, ".git", "index"))
-	f, err := open(t, dir).AskTracked(context.Background())
-	if err != nil || f.Len() != 1 || !f.Has("mine") {
-		t.Errorf("AskTracked = %q, %v", list(f), err)
+	if f := ask(t, open(t, dir)); f.Len() != 1 || !f.Has("mine") {
+		t.Errorf("AskTracked = %q", list(f))
 	}
 	var failed *Error
 	if _, err := open(t, dir).run(context.Background(), "rev-parse", "--verify", "-q", "no-such"); !errors.As(err, &failed) {
@@ -328,7 +337,7 @@ func FuzzIndex(f *testing.F) {
 func FuzzList(f *testing.F) {
 	f.Add([]byte("100644 e69de29bb2d1d6434b8b29ae775ad8c2e48c5391 0\ta\nb\x00160000 e69de29bb2d1d6434b8b29ae775ad8c2e48c5391 0\tsub\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if files, err := parseList(data); err == nil && slices.Contains(list(files), "") {
+		if files, err := ParseTracked(data); err == nil && slices.Contains(list(files), "") {
 			t.Errorf("an empty path in %q", list(files))
 		}
 	})

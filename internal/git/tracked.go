@@ -17,12 +17,12 @@ const maxIndex = 1 << 30
 // maxConfig bounds the configuration file in bytes.
 const maxConfig = 16 << 20
 
-// ErrUnread is the error of Tracked when only git itself can tell.
+// ErrUnread is the error of Tracked when only git itself can tell: of a split or a
+// sparse index.
 var ErrUnread = errors.New("the index needs git to be read")
 
 // Tracked reads which paths git tracks, relative to the top level, from the index
-// file. It is ErrUnread for a split or a sparse index: then AskTracked knows.
-// The list is empty when there is no index yet.
+// file. The error is ErrUnread if AskTracked has to be asked instead. The list is empty when there is no index yet.
 func (r *Repo) Tracked() (*Files, error) {
 	data, err := readBounded(r.IndexFile(), maxIndex)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -45,17 +45,15 @@ func (r *Repo) Tracked() (*Files, error) {
 	return files, nil
 }
 
-// AskTracked is Tracked by way of "git ls-files", for every kind of index.
-func (r *Repo) AskTracked(ctx context.Context) (*Files, error) {
-	out, err := r.run(ctx, "ls-files", "-s", "-z")
-	if err != nil {
-		return nil, err
-	}
-	return parseList(out)
+// AskTracked gives what ParseTracked makes the same of as Tracked would, from git
+// itself.
+func (r *Repo) AskTracked(ctx context.Context) ([]byte, error) {
+	return r.run(ctx, "ls-files", "-s", "-z")
 }
 
-// parseList reads "MODE SP OBJECT SP STAGE TAB PATH NUL" …
-func parseList(out []byte) (*Files, error) {
+// ParseTracked reads the output of AskTracked and keeps it:
+// "MODE SP OBJECT SP STAGE TAB PATH NUL" for each file.
+func ParseTracked(out []byte) (*Files, error) {
 	var at []span
 	for pos := 0; pos < len(out); {
 		n := bytes.IndexByte(out[pos:], 0)

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/ignore"
 )
 
@@ -87,7 +88,7 @@ func (n *node) child(path string) *node {
 
 // find gives the directory path below n, or the last one walked on the way there.
 func (n *node) find(path string) *node {
-	for at := range ends(path) {
+	for at := range disk.Ends(path) {
 		next := n.child(path[:at])
 		if next == nil {
 			break
@@ -95,20 +96,6 @@ func (n *node) find(path string) *node {
 		n = next
 	}
 	return n
-}
-
-// ends gives the positions where the components of path end.
-func ends(path string) func(func(int) bool) {
-	return func(yield func(int) bool) {
-		for i := 0; i < len(path); i++ {
-			if path[i] == '/' && !yield(i) {
-				return
-			}
-		}
-		if path != "" {
-			yield(len(path))
-		}
-	}
 }
 
 // parent gives the directory that path is in, "" for the root.

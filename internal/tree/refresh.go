@@ -85,7 +85,7 @@ func (t *Tree) renew(dir string) *node {
 	if n.path == dir {
 		return &node{path: dir, rules: above.rules, only: n.only}
 	}
-	for at := range ends(dir) {
+	for at := range disk.Ends(dir) {
 		if at > len(n.path) {
 			dir = dir[:at]
 			break
@@ -127,7 +127,7 @@ func (t *Tree) put(n *node, instead Entry) {
 func (t *Tree) soil(dir string) {
 	n := t.top
 	n.flat = nil
-	for at := range ends(dir) {
+	for at := range disk.Ends(dir) {
 		if n = n.child(dir[:at]); n == nil {
 			return
 		}

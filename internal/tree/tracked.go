@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/git"
@@ -50,10 +52,44 @@ func (t *Tree) consultGit(ctx context.Context) {
 // readTracked reads git's own list, or asks git where that is not enough.
 func (t *Tree) readTracked(ctx context.Context, repo *git.Repo) (*git.Files, error) {
 	files, err := repo.Tracked()
-	if errors.Is(err, git.ErrUnread) {
-		return repo.AskTracked(ctx)
+	if !errors.Is(err, git.ErrUnread) {
+		return files, err
 	}
-	return files, err
+	index, err := Stat(filepath.Split(repo.IndexFile()))
+	if err != nil {
+		return nil, err
+	}
+	key := fmt.Appendf(nil, "%d %d %d %d %d\n", index.Size, index.Mtime, index.Ctime, index.Ino, index.Dev)
+	if list, ok := t.recallTracked(key); ok {
+		return git.ParseTracked(list)
+	}
+	list, err := repo.AskTracked(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// An index that is just being written is asked about again next time.
+	if t.state != nil && time.Since(time.Unix(0, index.Ctime)) > oldIndex {
+		_ = t.state.Store(trackedName, trackedVersion, append(key, list...)) // costs a question
+	}
+	return git.ParseTracked(list)
+}
+
+// What git has answered is kept in the state, behind the stat of the index.
+const (
+	trackedName    = "tracked"
+	trackedVersion = 1
+	oldIndex       = 3 * time.Second // longer than any file system's clock takes to tick
+)
+
+func (t *Tree) recallTracked(key []byte) (list []byte, ok bool) {
+	if t.state == nil {
+		return nil, false
+	}
+	payload, err := t.state.Load(trackedName, trackedVersion)
+	if err != nil {
+		return nil, false
+	}
+	return bytes.CutPrefix(payload, key)
 }
 
 // outerRules reads .git/info/exclude and the ignore files from the top level down

@@ -162,7 +162,7 @@ func (t *Tree) ruledOut(path string, dir bool) bool {
 	if n.only || n.path == path {
 		return n.only
 	}
-	for at := range ends(path) {
+	for at := range disk.Ends(path) {
 		if at > len(n.path) && n.rules.Match(path[:at], dir || at < len(path)) == ignore.Ignored {
 			return true
 		}

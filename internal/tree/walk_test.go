@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree/disk"
 )
 
 func needGit(tb testing.TB) {
@@ -328,7 +331,7 @@ func checkIgnored(t *testing.T, tr *Tree, root string) {
 }
 
 func ignoredAbove(tr *Tree, sub string) (each []bool) {
-	for at := range ends(sub) {
+	for at := range disk.Ends(sub) {
 		each = append(each, tr.ruledOut(sub[:at], true))
 	}
 	return each
@@ -396,5 +399,38 @@ func TestDamagedGit(t *testing.T) {
 	tr := walk(t, dir)
 	if p := tr.Problems(); len(p) != 1 || p[0].Severity != "warning" || len(tr.Entries()) != 1 {
 		t.Errorf("Problems = %v, entries %q", p, paths(tr.Entries()))
+	}
+}
+
+// TestForeignIndex holds that git is asked once about an index that only it can
+// read.
+func TestForeignIndex(t *testing.T) {
+	needGit(t)
+	dir := newRepo(t)
+	write(t, dir, ".gitignore", "dist\n")
+	write(t, dir, "dist/kept", "")
+	runGit(t, dir, "add", "-f", ".gitignore", "dist/kept")
+	runGit(t, dir, "update-index", "--split-index")
+	want := []string{".gitignore", "dist/kept"}
+	if diff := cmp.Diff(want, paths(walkWithState(t, dir).Entries())); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	index, err := Stat(dir, ".git/index")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := fmt.Sprintf("%d %d %d %d %d\n", index.Size, index.Mtime, index.Ctime, index.Ino, index.Dev)
+	if err := state.Open(dir).Store(trackedName, trackedVersion, []byte(key+"100644 0 0\tdist/other\x00")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "dist/other", "")
+	want = []string{".gitignore", "dist/other"}
+	if diff := cmp.Diff(want, paths(walkWithState(t, dir).Entries())); diff != "" {
+		t.Errorf("what git said before is not used (-want +got):\n%s", diff)
+	}
+	runGit(t, dir, "add", "-f", "dist/other")
+	want = []string{".gitignore", "dist/kept", "dist/other"}
+	if diff := cmp.Diff(want, paths(walkWithState(t, dir).Entries())); diff != "" {
+		t.Errorf("what git said of another index is used (-want +got):\n%s", diff)
 	}
 }

@@ -3,6 +3,7 @@ package disk
 import (
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/bentobuild/bento/internal/state"
@@ -23,7 +24,7 @@ type Collector struct {
 // Collect adds what is at path and below. A path that leads through a link, or
 // through something that is no directory, is nowhere.
 func (c *Collector) Collect(path string) error {
-	for at := range ends(path) {
+	for at := range Ends(path) {
 		fi, err := os.Lstat(filepath.Join(c.Root.path, filepath.FromSlash(path[:at])))
 		if Gone(err) {
 			return nil
@@ -87,7 +88,7 @@ func (c *Collector) item(dir string, it *Item) error {
 	if name == ".git" || dir == "" && name == state.Name {
 		return nil
 	}
-	e := Entry{Path: join(dir, name)}
+	e := Entry{Path: path.Join(dir, name)}
 	if it.Kind == Dir {
 		if c.Enters(e.Path) || c.Empty != nil && c.Empty(e.Path) {
 			c.todo = append(c.todo, e.Path)

@@ -41,16 +41,8 @@ func Bare(err error) error {
 	return err
 }
 
-// join gives the path of name in the directory dir, "" for the root.
-func join(dir, name string) string {
-	if dir == "" {
-		return name
-	}
-	return dir + "/" + name
-}
-
-// ends gives the positions where the components of path end.
-func ends(path string) iter.Seq[int] {
+// Ends gives the positions where the components of path end.
+func Ends(path string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := range len(path) {
 			if path[i] == '/' && !yield(i) {
