@@ -1,0 +1,37 @@
+package python
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/python/requirements"
+)
+
+// Links gives the requirements that are directories. Those that only an extra, a
+// group or a file of development asks for are development dependencies.
+func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, error) {
+	f := adapters.NewFiles(dir)
+	p, err := open(f)
+	if err != nil {
+		return adapters.LinksAnswer{}, err
+	}
+	normal, dev := p.asked()
+	links := linksTo(dir, normal, false)
+	for _, l := range linksTo(dir, dev, true) {
+		if !slices.ContainsFunc(links, func(o adapters.Link) bool { return o.Dir == l.Dir }) {
+			links = append(links, l)
+		}
+	}
+	return adapters.LinksAnswer{Links: links, Reads: f.Reads()}, nil
+}
+
+func linksTo(dir string, list []requirements.Requirement, dev bool) []adapters.Link {
+	var links []adapters.Link
+	for _, r := range list {
+		if r.Path != "" && r.Path != dir && !r.IsArchive() {
+			links = append(links, adapters.Link{Dir: r.Path, File: r.File, Line: r.Line, Dev: dev})
+		}
+	}
+	return links
+}

@@ -1,0 +1,80 @@
+package python
+
+import (
+	"path/filepath"
+	"slices"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/python/requirements"
+)
+
+// maxLocals bounds how many projects of this machine one project may lead to.
+const maxLocals = 200
+
+// local is another project of this machine that the project is installed with.
+type local struct {
+	path     string
+	editable bool // its requirement says so
+	unknown  bool // to pip, which has to be told the path
+}
+
+// locals gives the projects that p needs by path, directly or through each other,
+// the nearer first.
+func (p *project) locals(f *adapters.Files) []local {
+	normal, dev := p.asked()
+	w := &localWalk{files: f, seen: map[string]bool{p.dir: true}}
+	w.add(slices.Concat(normal, dev), p.sourceNames())
+	for i := 0; i < len(w.found) && len(w.found) < maxLocals; i++ {
+		below := adapters.NewFiles(w.found[i].path)
+		other, err := open(below)
+		for _, path := range below.Reads() {
+			f.Path(path)
+		}
+		if err != nil {
+			continue // it is told of the project itself
+		}
+		w.add(slices.Concat(other.Dependencies, other.Sources, other.PoetryPaths), other.sourceNames())
+	}
+	return w.found
+}
+
+// sourceNames are the packages that pip would look for in an index, were it not
+// told their path.
+func (p *project) sourceNames() map[string]bool {
+	names := make(map[string]bool)
+	for _, r := range p.Sources {
+		names[r.Name] = p.covers(r.Name)
+	}
+	return names
+}
+
+type localWalk struct {
+	files *adapters.Files
+	seen  map[string]bool
+	found []local
+}
+
+// add notes the directories among list. sources says of the names in uv's table
+// whether they are asked for at all.
+func (w *localWalk) add(list []requirements.Requirement, sources map[string]bool) {
+	for _, r := range list {
+		used, isSource := sources[r.Name]
+		if r.Path == "" || r.IsArchive() || isSource && !used || w.seen[r.Path] || !w.files.IsDir(r.Path) {
+			continue
+		}
+		w.seen[r.Path] = true
+		w.found = append(w.found, local{path: r.Path, editable: r.Editable, unknown: isSource})
+	}
+}
+
+// relative gives path as pip takes it for a path, from dir where that is short.
+func relative(dir, path string) string {
+	rel, err := filepath.Rel(dir, path)
+	if err != nil {
+		return path
+	}
+	if filepath.IsLocal(rel) {
+		return "./" + rel
+	}
+	return rel
+}

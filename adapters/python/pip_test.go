@@ -1,0 +1,203 @@
+package python
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+// need skips the test where Python is missing, unless it may not be.
+func need(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err == nil {
+		return
+	}
+	if os.Getenv("BENTO_REQUIRE_TOOLS") == "1" {
+		t.Fatal("python3 is not installed")
+	}
+	t.Skip("python3 is not installed")
+}
+
+// childEnv is the environment that installs and tasks of a get.
+func childEnv(a *Adapter) adapters.Environ {
+	m := a.Manifest()
+	return a.env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...).With(m.SetEnv)
+}
+
+func install(ctx context.Context, a *Adapter, dir string, log adapters.LogFunc) error {
+	scope, err := a.InstallScope(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return a.Install(ctx, adapters.InstallRequest{DishDir: dir, Scope: scope, Env: childEnv(a)}, log)
+}
+
+// digest stands for the stamp of an install.
+func digest(t *testing.T, a *Adapter, dir string) string {
+	t.Helper()
+	scope, err := a.InstallScope(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := sha256.New()
+	for _, path := range scope.Files {
+		data, err := os.ReadFile(path)
+		fmt.Fprintf(h, "%s %v %q", path, err, data)
+	}
+	return hex.EncodeToString(h.Sum(nil)) + scope.Command
+}
+
+// run runs a recipe as bento does, in the strict environment.
+func run(t *testing.T, a *Adapter, dir, task string) (output string, err error) {
+	t.Helper()
+	ans, err := a.Tasks(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range ans.Tasks {
+		if r.Name != task {
+			continue
+		}
+		env := childEnv(a).With(r.Env)
+		for _, p := range r.Path {
+			env = env.WithPath(filepath.Join(dir, p))
+		}
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", r.Run)
+		cmd.Dir, cmd.Env = dir, env
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	t.Fatalf("%s has no task %s", dir, task)
+	return "", nil
+}
+
+func mustRun(t *testing.T, a *Adapter, dir, task string) {
+	t.Helper()
+	if out, err := run(t, a, dir, task); err != nil {
+		t.Errorf("%s of %s: %v\n%s", task, dir, err, out)
+	}
+}
+
+// installed gives the version of a package in the environment of dir.
+func installed(t *testing.T, dir, name string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), filepath.Join(dir, venvBin, "python"), "-c",
+		"import importlib.metadata as m, sys; print(m.version(sys.argv[1]))", name).Output()
+	if err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func TestPip(t *testing.T) {
+	need(t)
+	t.Parallel()
+	root := t.TempDir()
+	if err := os.CopyFS(root, os.DirFS("../../testdata/toolchains/python")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, root, ".git/HEAD", "")
+	a, lib, app := newPip(), filepath.Join(root, "lib"), filepath.Join(root, "app")
+
+	t.Run("install", func(t *testing.T) {
+		// Both build the library; that they do it at once must not matter.
+		var wait sync.WaitGroup
+		for _, dir := range []string{lib, app} {
+			wait.Go(func() {
+				var log []string
+				if err := install(t.Context(), a, dir, func(l adapters.Log) { log = append(log, l.Message) }); err != nil {
+					t.Error(err)
+				} else if !strings.Contains(strings.Join(log, "\n"), "Successfully installed") {
+					t.Errorf("the log is %q", log)
+				}
+			})
+		}
+		wait.Wait()
+	})
+	t.Run("recipes", func(t *testing.T) {
+		mustRun(t, a, lib, "build")
+		if wheels, _ := filepath.Glob(filepath.Join(lib, "dist", "example_lib-1.0.0-*.whl")); len(wheels) != 1 {
+			t.Errorf("wheels: %q", wheels)
+		}
+		mustRun(t, a, lib, "test")
+		mustRun(t, a, app, "test")
+		if caches, _ := filepath.Glob(filepath.Join(root, "*", "tests", "__pycache__")); caches != nil {
+			t.Errorf("bytecode is left: %q", caches)
+		}
+		put(t, root, "lib/src/example_lib/__init__.py", "def describe(value):\n    return 'broken'\n")
+		if out, err := run(t, a, app, "test"); err == nil || !strings.Contains(out, "test_the_library_is_used") {
+			t.Errorf("a broken library passes: %v\n%s", err, out)
+		}
+	})
+	t.Run("what decides the install", func(t *testing.T) {
+		before, appBefore := digest(t, a, lib), digest(t, a, app)
+		put(t, root, "lib/src/example_lib/other.py", "")
+		if digest(t, a, lib) != before {
+			t.Error("a new source is a change of the install")
+		}
+		put(t, root, "lib/setup.cfg", "")
+		if digest(t, a, lib) == before || digest(t, a, app) == appBefore {
+			t.Error("a new manifest is no change of the install, of the library or of what uses it")
+		}
+	})
+}
+
+func TestPipMakesAnewWhatChangedOrWasInterrupted(t *testing.T) {
+	need(t)
+	t.Parallel()
+	dir := tree(t, "requirements.txt", "six==1.17.0\n")
+	a := newPip()
+	before := digest(t, a, dir)
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if err := install(ctx, a, dir, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("an install that was ended gave %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, mark)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("an install that was ended left a mark: %v", err)
+	}
+
+	put(t, dir, ".venv/left/behind", "")
+	put(t, dir, "requirements.txt", "six==1.16.0\n")
+	if digest(t, a, dir) == before {
+		t.Error("a new requirement is no change of the install")
+	}
+	var warned bool
+	if err := install(t.Context(), a, dir, func(l adapters.Log) { warned = warned || l.Level == "warn" }); err != nil {
+		t.Fatal(err)
+	}
+	if got := installed(t, dir, "six"); got != "1.16.0" || !warned {
+		t.Errorf("installed is six %s; warned: %v", got, warned)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".venv/left")); err == nil {
+		t.Error("the unfinished environment was used")
+	}
+	if _, err := os.Stat(filepath.Join(dir, mark)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestVirtualEnvironmentOfTheDishIsNoBase(t *testing.T) {
+	need(t)
+	dir := tree(t, "requirements.txt", "")
+	if out, err := exec.CommandContext(t.Context(), "python3", "-m", "venv", "--without-pip", filepath.Join(dir, venv)).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	env := newPip().env.WithPath(filepath.Join(dir, venvBin))
+	got, err := ask(t.Context(), env, dir, locate)
+	if err != nil || strings.HasPrefix(got, dir) || !filepath.IsAbs(got) {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -1,0 +1,190 @@
+package python
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/python/pyproject"
+	"github.com/bentobuild/bento/adapters/python/requirements"
+)
+
+// project is a Python project and what an install of it consists of.
+type project struct {
+	*pyproject.Project
+	dir     string
+	setupPy bool
+	files   []reqFile // those that are there
+	tools   []tool
+
+	// What is installed: the project itself, files, extras and groups.
+	self   bool // by "-e ."
+	copied bool // by a file that asks for "."
+	take   []reqFile
+	extras []string
+	groups []pyproject.Group
+	single []string // tools that only a configuration speaks of
+}
+
+// reqFile is a file of requirements.
+type reqFile struct {
+	name string // relative to the dish
+	*requirements.Set
+	dev bool
+}
+
+// requirementFiles are the names that projects use, the one of the application
+// first and those most likely to be meant for tests next.
+func requirementFiles() []string {
+	return []string{
+		"requirements.txt",
+		"requirements-dev.txt", "requirements_dev.txt", "dev-requirements.txt", "requirements/dev.txt",
+		"requirements-test.txt", "requirements_test.txt", "test-requirements.txt", "requirements/test.txt",
+		"requirements-tests.txt", "requirements/tests.txt",
+		"requirements-lint.txt", "lint-requirements.txt", "requirements/lint.txt",
+	}
+}
+
+// open reads the project in f's directory.
+func open(f *adapters.Files) (*project, error) {
+	toml, err := pyproject.Read(f)
+	if err != nil {
+		return nil, err
+	}
+	p := &project{Project: toml, dir: f.Dir(), setupPy: f.IsFile("setup.py")}
+	for i, name := range requirementFiles() {
+		set, err := requirements.Read(f, name)
+		if err != nil {
+			return nil, err
+		}
+		if set != nil {
+			p.files = append(p.files, reqFile{name: name, Set: set, dev: i > 0})
+		}
+	}
+	p.tools = configuredTools(f, toml)
+	p.choose()
+	return p, nil
+}
+
+// canBuild tells whether there is a build system.
+func (p *project) canBuild() bool { return p.HasBuildSystem || p.setupPy }
+
+// usesSetuptools tells whether that is setuptools, which leaves directories behind.
+func (p *project) usesSetuptools() bool {
+	return p.Backend == "" || strings.HasPrefix(p.Backend, "setuptools")
+}
+
+// choose decides what is installed: the requirements of the project, and of the
+// extras, groups and files those in which the tools of its recipes are declared.
+func (p *project) choose() {
+	for _, file := range p.files {
+		if !file.dev {
+			p.take = append(p.take, file)
+			p.copied = p.copied || slices.ContainsFunc(file.Requirements, func(r requirements.Requirement) bool {
+				return r.Path == p.dir && !r.Editable
+			})
+		}
+	}
+	p.self = p.canBuild() && !p.copied // pip takes "." and "-e ." together for a conflict
+	for i := range p.tools {
+		t := &p.tools[i]
+		t.declared = p.covers(t.name) || p.chooseGroup(t.name) || p.chooseExtra(t.name) || p.chooseFile(t.name)
+		if t.configured && !t.declared && t.alone {
+			p.single = append(p.single, t.name+t.spec)
+		}
+	}
+}
+
+// covers tells whether what is chosen so far brings the package.
+func (p *project) covers(name string) bool {
+	if slices.ContainsFunc(p.Dependencies, func(r requirements.Requirement) bool { return r.Name == name }) {
+		return true
+	}
+	for _, file := range p.take {
+		if file.Has(name) {
+			return true
+		}
+	}
+	for _, e := range p.Extras {
+		if slices.Contains(p.extras, e.Name) && e.Has(name) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.groups, func(g pyproject.Group) bool { return g.Has(name) })
+}
+
+func (p *project) chooseGroup(name string) bool {
+	g := preferred(p.Groups, name)
+	if g != nil {
+		p.groups = append(p.groups, *g)
+	}
+	return g != nil
+}
+
+// chooseExtra takes an extra, which only a project that is installed itself has.
+func (p *project) chooseExtra(name string) bool {
+	g := preferred(p.Extras, name)
+	if g == nil {
+		return false
+	}
+	if p.self {
+		p.extras = append(p.extras, g.Name)
+	} else {
+		p.groups = append(p.groups, *g)
+	}
+	return true
+}
+
+func (p *project) chooseFile(name string) bool {
+	for _, file := range p.files {
+		if file.Has(name) {
+			p.take = append(p.take, file)
+			return true
+		}
+	}
+	return false
+}
+
+// preferred gives the group that asks for name, of several the one whose own name
+// speaks of it or of development.
+func preferred(groups []pyproject.Group, name string) *pyproject.Group {
+	var best *pyproject.Group
+	bestRank := 0
+	for i := range groups {
+		g := &groups[i]
+		rank := 1 + slices.Index([]string{"dev", "development", "lint", "tests", "testing", "test", name}, g.Name)
+		if g.Has(name) && !g.Poetry && (best == nil || rank > bestRank) {
+			best, bestRank = g, rank
+		}
+	}
+	return best
+}
+
+// nothing tells whether there is nothing to install, not even for a build.
+func (p *project) nothing() bool {
+	if p.self || len(p.groups)+len(p.single)+len(p.Dependencies) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(p.take, func(file reqFile) bool { return len(file.Requirements) > 0 })
+}
+
+// asked gives everything that an install asks for, of development or not.
+func (p *project) asked() (normal, dev []requirements.Requirement) {
+	normal = slices.Concat(p.Dependencies, p.Sources, p.PoetryPaths)
+	for _, file := range p.take {
+		if file.dev {
+			dev = append(dev, file.Requirements...)
+		} else {
+			normal = append(normal, file.Requirements...)
+		}
+	}
+	for _, e := range p.Extras {
+		if slices.Contains(p.extras, e.Name) {
+			dev = append(dev, e.Requirements...)
+		}
+	}
+	for _, g := range p.groups {
+		dev = append(dev, g.Requirements...)
+	}
+	return normal, dev
+}

@@ -1,0 +1,234 @@
+package python
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// tree writes files, given as names and texts in turn, below a new root that is
+// the top of a repository.
+func tree(t *testing.T, files ...string) string {
+	t.Helper()
+	root := t.TempDir()
+	for i := 0; i < len(files); i += 2 {
+		put(t, root, files[i], files[i+1])
+	}
+	put(t, root, ".git/HEAD", "")
+	return root
+}
+
+func put(t *testing.T, root, name, text string) {
+	t.Helper()
+	path := filepath.Join(root, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newPip() *Adapter { return New(adapters.NewEnviron(os.Environ())) }
+
+const buildSystem = "[build-system]\nrequires = [\"setuptools\"]\n"
+
+func TestDetect(t *testing.T) {
+	root := tree(t,
+		"a/requirements.txt", "", "b/setup.py", "", "c/pyproject.toml", "[project]\n", "d/pyproject.toml", buildSystem,
+		"e/pyproject.toml", "[tool.poetry]\n", "f/pyproject.toml", "[tool.ruff]\n", "g/pyproject.toml", "[", "h/requirements-dev.txt", "x")
+	for dir, want := range map[string]bool{"a": true, "b": true, "c": true, "d": true, "e": true, "f": false, "g": true, "h": false} {
+		if got, err := newPip().Detect(t.Context(), filepath.Join(root, dir)); got != want || err != nil {
+			t.Errorf("%s: %v, %v; want %v", dir, got, err, want)
+		}
+	}
+}
+
+func TestTasks(t *testing.T) {
+	const lib, bdist = "build/lib/**", "build/bdist.*/**"
+	wheel := adapters.Task{Name: "build", Run: ".venv/bin/pip wheel --no-deps -w dist .", Outputs: []string{"dist/**"}}
+	setuptools := wheel
+	setuptools.Outputs = []string{"dist/**", lib, "build/lib.*/**", bdist, "build/temp.*/**"}
+	test := adapters.Task{Name: "test", Run: ".venv/bin/python -m pytest"}
+	for _, tt := range []struct {
+		name  string
+		files []string
+		want  []adapters.Task
+	}{
+		{"nothing", []string{"requirements.txt", "six"}, nil},
+		{"setup.py", []string{"setup.py", ""}, []adapters.Task{setuptools}},
+		{"a project without a build system", []string{"pyproject.toml", "[project]\ndependencies=['pytest']"}, []adapters.Task{test}},
+		{"another backend", []string{"pyproject.toml", buildSystem + "build-backend = 'hatchling.build'\n[dependency-groups]\nx=['PyTest>7']"}, []adapters.Task{wheel, test}},
+		{"pytest in a file", []string{"requirements.txt", "", "requirements/test.txt", "pytest"}, []adapters.Task{test}},
+		{"pytest of poetry", []string{"pyproject.toml", "[tool.poetry.group.dev.dependencies]\npytest='^8'\n"}, nil},
+		{"pytest is only configured", []string{"pyproject.toml", "[project]\n[tool.pytest.ini_options]\n"}, nil},
+		{"ruff is configured", []string{"requirements.txt", "", "ruff.toml", ""}, []adapters.Task{{Name: "lint", Run: ".venv/bin/ruff check ."}}},
+		{"ruff is declared, flake8 configured", []string{"requirements.txt", "ruff", ".flake8", "[flake8]"}, []adapters.Task{{Name: "lint", Run: ".venv/bin/ruff check ."}}},
+		{"flake8", []string{"requirements.txt", "", "tox.ini", "[flake8]\nextend-exclude = a,\n  b\n"},
+			[]adapters.Task{{Name: "lint", Run: ".venv/bin/python -m flake8 --extend-exclude .venv,a,b"}}},
+		{"flake8 is declared, ruff configured", []string{"requirements.txt", "flake8", "ruff.toml", ""},
+			[]adapters.Task{{Name: "lint", Run: ".venv/bin/python -m flake8 --extend-exclude .venv"}}},
+		{"mypy", []string{"requirements.txt", "mypy"}, []adapters.Task{{Name: "check", Run: ".venv/bin/python -m mypy ."}}},
+		{"mypy that knows what", []string{"requirements.txt", "mypy", "mypy.ini", "[mypy]\nfiles = src\n"}, []adapters.Task{{Name: "check", Run: ".venv/bin/python -m mypy"}}},
+		{"mypy is only configured", []string{"pyproject.toml", "[project]\n[tool.mypy]\nstrict=true"}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ans, err := newPip().Tasks(t.Context(), tree(t, tt.files...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, ans.Tasks, cmpopts.IgnoreFields(adapters.Task{}, "Path", "Env", "ExtraInputs")); diff != "" {
+				t.Error(diff)
+			}
+			for _, task := range ans.Tasks {
+				if !slices.Equal(task.Path, []string{".venv/bin"}) || task.Env["VIRTUAL_ENV"] != ".venv" {
+					t.Errorf("%s sees %q, %q", task.Name, task.Path, task.Env)
+				}
+			}
+		})
+	}
+}
+
+func TestInputsAbove(t *testing.T) {
+	root := tree(t,
+		"app/requirements.txt", "-r ../shared/base.txt\n-c ../shared/limits.txt\n../wheels/x-1.whl\npytest\nruff\n", "app/setup.py", "",
+		"shared/base.txt", "six", "shared/limits.txt", "six<2", "conftest.py", "", "ruff.toml", "", "unrelated.txt", "")
+	ans, err := newPip().Tasks(t.Context(), filepath.Join(root, "app"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(names ...string) (paths []string) {
+		for _, name := range names {
+			paths = append(paths, filepath.Join(root, name))
+		}
+		return paths
+	}
+	installed := in("shared/base.txt", "shared/limits.txt", "wheels/x-1.whl")
+	want := map[string][]string{
+		"build": installed,
+		"test":  append(in("conftest.py", "ruff.toml"), installed...),
+		"lint":  append(in("conftest.py", "ruff.toml"), installed...),
+	}
+	got := make(map[string][]string)
+	for _, task := range ans.Tasks {
+		got[task.Name] = task.ExtraInputs
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, path := range append(in("app/pyproject.toml", "app/requirements/dev.txt", ".python-version", "pytest.ini"), installed[:2]...) {
+		if !slices.Contains(ans.Reads, path) {
+			t.Errorf("%s is not among the reads", path)
+		}
+	}
+}
+
+func TestLinks(t *testing.T) {
+	root := tree(t,
+		"app/requirements.txt", "six\n-e ../lib\n./vendored\n-e .\n", "app/requirements-dev.txt", "pytest\n../testing\n-e ../lib\n",
+		"app/pyproject.toml", "[project]\ndependencies = [\n'core @ file:../core',\n 'wheel @ file:../x.whl']\n[tool.uv.sources]\nui = {path = '../ui'}\n")
+	ans, err := newPip().Links(t.Context(), filepath.Join(root, "app"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(name string) string { return filepath.Join(root, name) }
+	want := []adapters.Link{
+		{Dir: in("core"), File: in("app/pyproject.toml"), Line: 3},
+		{Dir: in("ui"), File: in("app/pyproject.toml"), Line: 6},
+		{Dir: in("lib"), File: in("app/requirements.txt"), Line: 2},
+		{Dir: in("app/vendored"), File: in("app/requirements.txt"), Line: 3},
+		{Dir: in("testing"), File: in("app/requirements-dev.txt"), Line: 2, Dev: true},
+	}
+	if diff := cmp.Diff(want, ans.Links); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestInstallScope(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		files   []string
+		command string // behind the making of the environment
+		more    []string
+		nothing bool
+	}{
+		{"nothing", []string{"app/requirements.txt", "# none\n"}, "install -r requirements.txt", []string{"app/requirements.txt"}, true},
+		{"a file", []string{"app/requirements.txt", "six"}, "install -r requirements.txt", []string{"app/requirements.txt"}, false},
+		{"itself", []string{"app/setup.py", ""}, "install -e .", nil, false},
+		{"with an extra", []string{"app/pyproject.toml", buildSystem + "[project.optional-dependencies]\nall=['pytest']\ntest=['pytest','ruff']\n"},
+			"install -e '.[test]'", nil, false},
+		{"with a group", []string{"app/pyproject.toml", buildSystem + "[dependency-groups]\ntest=['pytest >7', '-r x']\n"},
+			"install 'pytest >7' -e .", nil, false},
+		{"no build system", []string{"app/pyproject.toml", "[project]\ndependencies=['six']\n[project.optional-dependencies]\nt=['pytest']\n"},
+			"install six pytest", nil, false},
+		{"hashes", []string{"app/setup.py", "", "app/requirements.txt", "six==1 --hash=sha256:aa"},
+			"install --require-hashes -r requirements.txt && .venv/bin/python -m pip install --no-deps -e .", []string{"app/requirements.txt"}, false},
+		{"hashes, and tools without", []string{"app/requirements.txt", "six==1 --hash=sha256:aa", "app/requirements-dev.txt", "pytest", "app/ruff.toml", ""},
+			"install --require-hashes -r requirements.txt && .venv/bin/python -m pip install -r requirements-dev.txt ruff",
+			[]string{"app/requirements-dev.txt", "app/requirements.txt"}, false},
+		{"a tool of that version", []string{"app/pyproject.toml", buildSystem + "[tool.ruff]\nrequired-version='0.5.1'\n"},
+			"install ruff==0.5.1 -e .", nil, false},
+		{"copies become links", []string{"app/requirements.txt", "../lib\n.\n", "app/setup.py", "", "lib/pyproject.toml", "[project]\ndependencies=['core @ file:../core']", "core/setup.py", ""},
+			"install -r requirements.txt && .venv/bin/python -m pip install --no-deps -e . -e ../lib -e ../core",
+			[]string{"app/requirements.txt", "core/pyproject.toml", "core/setup.cfg", "core/setup.py", "lib/pyproject.toml", "lib/setup.cfg", "lib/setup.py"}, false},
+		{"what uv knows", []string{"app/pyproject.toml", buildSystem + "[project]\ndependencies=['Lib']\n[tool.uv.sources]\nlib={path='sub/lib'}\nunused={path='../x'}\n", "app/sub/lib/setup.py", "", "x/y", ""},
+			"install -e ./sub/lib -e .", []string{"app/sub/lib/pyproject.toml", "app/sub/lib/setup.cfg", "app/sub/lib/setup.py"}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			root := tree(t, tt.files...)
+			dir := filepath.Join(root, "app")
+			s, err := newPip().InstallScope(t.Context(), dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := adapters.Scope{
+				Dir: dir, Made: []string{mark, ".venv/bin/python"}, Nothing: tt.nothing,
+				Command: "python3 -m venv " + dir + "/.venv && .venv/bin/python -m pip " + tt.command,
+			}
+			for _, name := range append([]string{"app/pyproject.toml", "app/setup.cfg", "app/setup.py"}, tt.more...) {
+				want.Files = append(want.Files, filepath.Join(root, name))
+			}
+			slices.Sort(want.Files)
+			if diff := cmp.Diff(want, s, cmpopts.IgnoreFields(s, "Reads")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestMalformedManifests(t *testing.T) {
+	a := newPip()
+	for _, tt := range []struct{ name, text, want string }{
+		{"pyproject.toml", "[project]\nname = \n", ":2:"},
+		{"requirements.txt", "six\n-r none.txt\n", ":2: the included file \"none.txt\" does not exist"},
+		{"requirements-dev.txt", "-c none.txt\n", ":1: the included file"},
+	} {
+		root := tree(t, tt.name, tt.text)
+		for name, ask := range asks(a) {
+			err := ask(t.Context(), root)
+			var problems diagnostics.Problems
+			if !errors.As(err, &problems) || !strings.HasPrefix(err.Error(), filepath.Join(root, tt.name)+tt.want) {
+				t.Errorf("%s of a malformed %s gave %v", name, tt.name, err)
+			}
+		}
+	}
+}
+
+func asks(a *Adapter) map[string]func(context.Context, string) error {
+	return map[string]func(context.Context, string) error{
+		"tasks": func(ctx context.Context, dir string) error { _, err := a.Tasks(ctx, dir); return err },
+		"links": func(ctx context.Context, dir string) error { _, err := a.Links(ctx, dir); return err },
+		"scope": func(ctx context.Context, dir string) error { _, err := a.InstallScope(ctx, dir); return err },
+		"pin":   func(ctx context.Context, dir string) error { _, err := a.RequiredToolchain(ctx, dir); return err },
+	}
+}

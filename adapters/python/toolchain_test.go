@@ -1,0 +1,163 @@
+package python
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+// script writes an executable.
+func script(t *testing.T, dir, name, text string) {
+	t.Helper()
+	put(t, dir, name, "#!/bin/sh\n"+text+"\n")
+	if err := os.Chmod(filepath.Join(dir, name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFingerprint(t *testing.T) {
+	need(t)
+	a, dir := newPip(), t.TempDir()
+	got, err := a.ToolchainFingerprint(t.Context(), dir)
+	if err != nil || !regexp.MustCompile(`^python=3\.\d+\.\d+\S* implementation=\w+ abi=\S+ platform=\S+$`).MatchString(got) {
+		t.Errorf("%q, %v", got, err)
+	}
+	one, err := a.ToolchainBasis(t.Context(), dir)
+	two, err2 := a.ToolchainBasis(t.Context(), t.TempDir())
+	if err != nil || err2 != nil || one != two || !strings.Contains(one, "python3") {
+		t.Errorf("%q, %v\n%q, %v", one, err, two, err2)
+	}
+}
+
+func TestMissingTool(t *testing.T) {
+	bin := t.TempDir()
+	a := New(adapters.Environ{"PATH=" + bin})
+	_, printErr := a.ToolchainFingerprint(t.Context(), bin)
+	_, basisErr := a.ToolchainBasis(t.Context(), bin)
+	root := tree(t, "requirements.txt", "six")
+	installErr := a.Install(t.Context(), adapters.InstallRequest{DishDir: root, Env: a.env}, nil)
+	for _, err := range []error{printErr, basisErr, installErr} {
+		var missing *adapters.MissingTool
+		if !errors.As(err, &missing) || missing.Tool != "python3" || missing.Hint == "" {
+			t.Errorf("got %v", err)
+		}
+	}
+	script(t, bin, "python", `echo "warning"; echo "bento python=3.9.1 implementation=x"`)
+	if got, err := a.ToolchainFingerprint(t.Context(), bin); got != "python=3.9.1 implementation=x" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	script(t, bin, "python", `echo "unknown option: -I" >&2; exit 2`)
+	if got, err := a.ToolchainFingerprint(t.Context(), bin); err == nil || !strings.Contains(err.Error(), "exited with status 2: unknown option: -I") {
+		t.Errorf("%q, %v", got, err)
+	}
+	script(t, bin, "python", `echo 3.9.1`)
+	if got, err := a.ToolchainFingerprint(t.Context(), bin); err == nil || !strings.Contains(err.Error(), "gave no answer") {
+		t.Errorf("%q, %v", got, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := a.ToolchainFingerprint(ctx, bin); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestShimAnswersByDirectory(t *testing.T) {
+	home := t.TempDir()
+	// As pyenv does: PYENV_VERSION, the nearest .python-version, the default.
+	shim := `
+d=$PWD
+while test "$d" != / && ! test -f "$d/.python-version"; do d=$(dirname "$d"); done
+v=${PYENV_VERSION:-$(cat "$d/.python-version" 2>/dev/null || cat "` + home + `/version")}
+test -x "` + home + `/versions/$v/bin/python3" || { echo "pyenv: version '$v' is not installed" >&2; exit 127; }
+exec "` + home + `/versions/$v/bin/python3"`
+	script(t, home, "shims/python3", shim)
+	script(t, home, "versions/3.11.7/bin/python3", "echo bento python=3.11.7")
+	script(t, home, "versions/3.12.1/bin/python3", "echo bento python=3.12.1")
+	put(t, home, "version", "3.11.7")
+	env := adapters.Environ{"HOME=" + home, "PATH=" + home + "/shims:/usr/bin:/bin"}
+	a := New(env)
+	root := tree(t, "new/.python-version", "3.12.1\n", "gone/.python-version", "3.99\n", "old/x", "")
+	ask := func(a *Adapter, dir string) (basis, fingerprint string) {
+		t.Helper()
+		basis, err := a.ToolchainBasis(t.Context(), filepath.Join(root, dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fingerprint, err = a.ToolchainFingerprint(t.Context(), filepath.Join(root, dir))
+		if err != nil {
+			fingerprint = err.Error()
+		}
+		return basis, fingerprint
+	}
+	oldBasis, oldPrint := ask(a, "old")
+	newBasis, newPrint := ask(a, "new")
+	if oldPrint != "python=3.11.7" || newPrint != "python=3.12.1" || oldBasis == newBasis {
+		t.Errorf("old %q, new %q; the bases are equal: %v", oldPrint, newPrint, oldBasis == newBasis)
+	}
+	if b, p := ask(New(env.With(map[string]string{"PYENV_VERSION": "3.12.1"})), "old"); p != "python=3.12.1" || b == oldBasis {
+		t.Errorf("with PYENV_VERSION: %q; the basis is the same: %v", p, b == oldBasis)
+	}
+	_, err := a.ToolchainFingerprint(t.Context(), filepath.Join(root, "gone"))
+	var missing *adapters.MissingTool
+	if !errors.As(err, &missing) || !strings.Contains(missing.Hint, "'3.99' is not installed") {
+		t.Errorf("a version that is not there: %v", err)
+	}
+	for name, change := range map[string]func(){
+		"the default":       func() { put(t, home, "version", "3.12.1\n\n") },
+		"a version":         func() { script(t, home, "versions/3.11.7/bin/python3", "echo bento python=3.11.7+") },
+		"another version":   func() { script(t, home, "versions/3.13.0/bin/python3", "echo bento python=3.13.0") },
+		"a file above":      func() { put(t, root, ".python-version", "3.12.1") },
+		"the shim":          func() { script(t, home, "shims/python3", shim+" # new") },
+		"a file of its own": func() { put(t, root, "old/.python-version", "3.11.7") },
+		"asdf's file":       func() { put(t, root, "old/.tool-versions", "python 3.11.7") },
+	} {
+		before, _ := ask(a, "old")
+		change()
+		if after, _ := ask(a, "old"); after == before {
+			t.Errorf("%s changed and the basis did not", name)
+		}
+	}
+}
+
+// TestInstallFailureIsTold has a Python whose environments hold a pip that fails.
+func TestInstallFailureIsTold(t *testing.T) {
+	bin, dir := t.TempDir(), tree(t, "requirements.txt", "six==1 --hash=sha256:aa", mark, "of an earlier install")
+	script(t, bin, "python3", `
+case "$*" in
+*-c*) echo "bento $0" ;;
+"-m venv .venv")
+	mkdir -p .venv/bin
+	printf '#!/bin/sh\necho "Collecting six"; echo "PIP_TARGET=$PIP_TARGET"; echo "ERROR: wrong hash" >&2; exit 4\n' >.venv/bin/python
+	chmod +x .venv/bin/python ;;
+*) exit 9 ;;
+esac`)
+	env := adapters.Environ{"PATH=" + bin + ":/usr/bin:/bin", "PIP_TARGET=/elsewhere"}
+	var log []string
+	err := New(env).Install(t.Context(), adapters.InstallRequest{DishDir: dir, Env: env}, func(l adapters.Log) { log = append(log, l.Message) })
+	var failed *adapters.InstallError
+	if !errors.As(err, &failed) || failed.ExitStatus != 4 || !strings.Contains(failed.Detail, "ERROR: wrong hash") ||
+		failed.Command != ".venv/bin/python -m pip install --require-hashes -r requirements.txt" {
+		t.Errorf("got %v", err)
+	}
+	if !strings.Contains(strings.Join(log, "\n"), "PIP_TARGET=") || strings.Contains(strings.Join(log, "\n"), "elsewhere") {
+		t.Errorf("the log is %q", log)
+	}
+	if _, err := os.Stat(filepath.Join(dir, mark)); err == nil {
+		t.Error("a failed install left a mark")
+	}
+
+	put(t, dir, "requirements.txt", "six")
+	if err := os.RemoveAll(filepath.Join(dir, venv)); err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, venv, "a file")
+	if err := New(env).Install(t.Context(), adapters.InstallRequest{DishDir: dir, Env: env}, nil); !errors.As(err, &failed) || failed.Command != ".venv/bin/python -m pip install -r requirements.txt" {
+		t.Errorf("in place of a file: %v", err)
+	}
+}

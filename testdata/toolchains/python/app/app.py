@@ -1,0 +1,3 @@
+from example_lib import describe
+
+LINES = [describe(1), describe("one")]
