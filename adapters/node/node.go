@@ -22,6 +22,7 @@ type Adapter struct {
 	packages memo[*packagejson.Manifest] // by path of the package.json
 	members  memo[[]string]              // by path of the workspace's package.json
 	configs  memo[[]string]              // by directory
+	seen     adapters.Moment[machine]
 }
 
 // NewNPM gives the adapter of npm, id node-npm. Tools are looked for in env,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -97,32 +98,46 @@ func find(env adapters.Environ, tool string) (string, error) {
 // where they are shims of a version manager, the versions that it chooses from
 // and the files and variables that make it choose.
 func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error) {
+	seen, err := a.seen.See(a.look)
+	if err != nil || !seen.shims {
+		return seen.basis, err
+	}
+	b := adapters.NewBasis(a.env)
+	a.steering(b, dir)
+	return seen.basis + b.String(), nil
+}
+
+// machine is what the fingerprint depends on in every directory.
+type machine struct {
+	basis string
+	shims bool // some tool is one
+}
+
+func (a *Adapter) look() (machine, error) {
 	b := adapters.NewBasis(a.env)
 	b.Env("NODE_OPTIONS", "NODE_PATH")
-	shims := false
+	m := machine{}
 	for _, tool := range a.tools() {
 		path, err := find(a.env, tool)
 		if err != nil {
-			return "", err
+			return machine{}, err
 		}
 		b.File(path)
 		real, err := filepath.EvalSymlinks(path)
 		if err != nil {
-			return "", err
+			return machine{}, err
 		}
 		if tool != "node" {
 			// npm is a script inside its package.
 			b.File(filepath.Join(filepath.Dir(filepath.Dir(real)), packageFile))
 		}
 		if root, ok := a.shimRoot(path, real); ok {
-			shims = true
+			m.shims = true
 			choices(b, root, tool)
 		}
 	}
-	if shims {
-		a.steering(b, dir)
-	}
-	return b.String(), nil
+	m.basis = b.String()
+	return m, nil
 }
 
 // shimRoot tells whether a tool is a shim (nodenv, asdf, mise, volta, corepack)
@@ -170,13 +185,21 @@ func (a *Adapter) steering(b *adapters.Basis, dir string) {
 	b.Env("NODENV_VERSION", "ASDF_NODEJS_VERSION", "MISE_NODE_VERSION", "MISE_ENV", "VOLTA_FEATURE_PNPM")
 	for at := dir; ; at = filepath.Dir(at) {
 		for _, name := range []string{".node-version", ".nvmrc", ".tool-versions", "mise.toml", ".mise.toml", packageFile} {
-			b.File(filepath.Join(at, name))
+			addIfThere(b, filepath.Join(at, name))
 		}
 		if at == filepath.Dir(at) {
 			break
 		}
 	}
 	home := a.env.Get("HOME")
-	b.File(filepath.Join(home, ".tool-versions"))
-	b.File(filepath.Join(home, ".config", "mise", "config.toml"))
+	addIfThere(b, filepath.Join(home, ".tool-versions"))
+	addIfThere(b, filepath.Join(home, ".config", "mise", "config.toml"))
+}
+
+// addIfThere leaves absent files out, so that directories without any have the
+// same basis.
+func addIfThere(b *adapters.Basis, path string) {
+	if _, err := os.Stat(path); err == nil {
+		b.File(path)
+	}
 }

@@ -22,9 +22,9 @@ func script(t *testing.T, dir, name, text string) {
 
 func TestMissingTool(t *testing.T) {
 	bin := t.TempDir()
-	a := NewNPM(adapters.Environ{"PATH=" + bin})
 	check := func(tool string) {
 		t.Helper()
+		a := NewNPM(adapters.Environ{"PATH=" + bin})
 		for _, err := range []error{second(a.ToolchainFingerprint(t.Context(), bin)), second(a.ToolchainBasis(t.Context(), bin))} {
 			var missing *adapters.MissingTool
 			if !errors.As(err, &missing) || missing.Tool != tool || missing.Hint == "" {
@@ -36,7 +36,8 @@ func TestMissingTool(t *testing.T) {
 	script(t, bin, "node", "echo v20.0.0")
 	check("npm")
 	root := tree(t, "package.json", `{"dependencies": {"a": "1"}}`)
-	err := a.Install(t.Context(), adapters.InstallRequest{DishDir: root, Env: a.env}, nil)
+	env := adapters.Environ{"PATH=" + bin}
+	err := NewNPM(env).Install(t.Context(), adapters.InstallRequest{DishDir: root, Env: env}, nil)
 	var missing *adapters.MissingTool
 	if !errors.As(err, &missing) || missing.Tool != "npm" {
 		t.Errorf("install without npm: %v", err)
@@ -87,7 +88,8 @@ exec "` + home + `/versions/$v/bin/node"`
 	root := tree(t, "new/.node-version", "20.0.0\n", "gone/.node-version", "99.0.0\n", "old/sub/x", "", "old/sub2/x", "")
 	ask := func(dir string) (basis, fingerprint string) {
 		t.Helper()
-		basis, err := a.ToolchainBasis(t.Context(), filepath.Join(root, dir))
+		// What an adapter has seen of the machine holds for a moment.
+		basis, err := NewNPM(a.env).ToolchainBasis(t.Context(), filepath.Join(root, dir))
 		if err != nil {
 			t.Fatal(err)
 		}

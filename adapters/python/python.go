@@ -17,6 +17,7 @@ import (
 type Adapter struct {
 	env      adapters.Environ
 	manifest adapters.Manifest
+	seen     adapters.Moment[machine]
 
 	// sources are directories in which an install builds; two at once in one
 	// disturb each other.

@@ -96,21 +96,38 @@ func find(env adapters.Environ) (string, error) {
 // where that is the shim of a version manager, the interpreters that it chooses
 // from and the files and variables that make it choose.
 func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error) {
+	seen, err := a.seen.See(a.look)
+	if err != nil || !seen.shim {
+		return seen.basis, err
+	}
+	b := adapters.NewBasis(a.env)
+	a.steering(b, dir)
+	return seen.basis + b.String(), nil
+}
+
+// machine is what the fingerprint depends on in every directory.
+type machine struct {
+	basis string
+	shim  bool // python3 is one
+}
+
+func (a *Adapter) look() (machine, error) {
 	path, err := find(a.env)
 	if err != nil {
-		return "", err
+		return machine{}, err
 	}
 	b := adapters.NewBasis(a.env)
 	b.File(path)
-	if filepath.Base(filepath.Dir(path)) == "shims" {
-		a.shimBasis(b, filepath.Dir(filepath.Dir(path)), dir)
+	shim := filepath.Base(filepath.Dir(path)) == "shims"
+	if shim {
+		a.choices(b, filepath.Dir(filepath.Dir(path)))
 	}
-	return b.String(), nil
+	return machine{b.String(), shim}, nil
 }
 
-// shimBasis is for pyenv, asdf and mise, whose home is root.
-func (a *Adapter) shimBasis(b *adapters.Basis, root, dir string) {
-	b.Env("PYENV_VERSION", "PYENV_ROOT", "PYENV_DIR", "ASDF_PYTHON_VERSION", "MISE_PYTHON_VERSION", "MISE_ENV")
+// choices adds the interpreters among which pyenv, asdf and mise choose. root is
+// the home of the version manager.
+func (a *Adapter) choices(b *adapters.Basis, root string) {
 	if home := a.env.Get("PYENV_ROOT"); home != "" {
 		root = home
 	}
@@ -121,7 +138,18 @@ func (a *Adapter) shimBasis(b *adapters.Basis, root, dir string) {
 			b.File(path)
 		}
 	}
-	// Version managers look up to the root of the file system.
+	// A shim without a version of its own falls through to the rest of PATH.
+	for _, dir := range filepath.SplitList(a.env.Get("PATH")) {
+		if filepath.IsAbs(dir) {
+			addIfThere(b, filepath.Join(dir, "python3"))
+		}
+	}
+}
+
+// steering adds what version managers look for at and above dir, up to the root
+// of the file system as they do, and at home.
+func (a *Adapter) steering(b *adapters.Basis, dir string) {
+	b.Env("PYENV_VERSION", "PYENV_ROOT", "PYENV_DIR", "ASDF_PYTHON_VERSION", "MISE_PYTHON_VERSION", "MISE_ENV")
 	for at := dir; ; at = filepath.Dir(at) {
 		for _, name := range []string{".python-version", ".tool-versions", "mise.toml", ".mise.toml"} {
 			addIfThere(b, filepath.Join(at, name))
@@ -133,12 +161,6 @@ func (a *Adapter) shimBasis(b *adapters.Basis, root, dir string) {
 	home := a.env.Get("HOME")
 	addIfThere(b, filepath.Join(home, ".tool-versions"))
 	addIfThere(b, filepath.Join(home, ".config", "mise", "config.toml"))
-	// A shim without a version of its own falls through to the rest of PATH.
-	for _, dir := range filepath.SplitList(a.env.Get("PATH")) {
-		if filepath.IsAbs(dir) {
-			addIfThere(b, filepath.Join(dir, "python3"))
-		}
-	}
 }
 
 // addIfThere leaves absent files out, so that directories without any have the

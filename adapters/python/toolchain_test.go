@@ -85,7 +85,8 @@ exec "` + home + `/versions/$v/bin/python3"`
 	root := tree(t, "new/.python-version", "3.12.1\n", "gone/.python-version", "3.99\n", "old/x", "")
 	ask := func(a *Adapter, dir string) (basis, fingerprint string) {
 		t.Helper()
-		basis, err := a.ToolchainBasis(t.Context(), filepath.Join(root, dir))
+		// What an adapter has seen of the machine holds for a moment.
+		basis, err := New(a.env).ToolchainBasis(t.Context(), filepath.Join(root, dir))
 		if err != nil {
 			t.Fatal(err)
 		}
