@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/node/packagejson"
 	"github.com/bentobuild/bento/internal/proc"
 )
 
@@ -30,20 +31,32 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 	s := adapters.Scope{Dir: p.scope(), Made: []string{mark}}
 	s.Nothing = len(p.root.Workspaces) == 0 && len(p.Dependencies) == 0
 	s.Command = commandLine(installArgs(f, s.Dir))
-	for _, name := range []string{packageFile, "package-lock.json", "npm-shrinkwrap.json", ".npmrc"} {
-		s.Files = append(s.Files, filepath.Join(s.Dir, name))
-	}
-	for _, member := range a.membersOf(f, p.root) {
-		s.Files = append(s.Files, filepath.Join(member, packageFile))
-	}
-	for _, d := range p.root.Dependencies {
-		if target := fileTarget(s.Dir, d.Value); target != "" {
-			s.Files = append(s.Files, manifestOf(target))
-		}
-	}
-	s.Files = append(s.Files, patches(f, s.Dir)...)
+	s.Files = a.installFiles(f, p.root)
 	s.Reads = f.Reads()
 	return s, nil
+}
+
+// installFiles gives what decides the install of a package or workspace. Its
+// members share the list.
+func (a *Adapter) installFiles(f *adapters.Files, root *packagejson.Manifest) []string {
+	files, _ := a.installs.get(f, root.Path, func(f *adapters.Files) ([]string, error) {
+		f.Path(root.Path)
+		dir := dirOf(root)
+		var files []string
+		for _, name := range []string{packageFile, "package-lock.json", "npm-shrinkwrap.json", ".npmrc"} {
+			files = append(files, filepath.Join(dir, name))
+		}
+		for _, member := range a.membersOf(f, root) {
+			files = append(files, filepath.Join(member, packageFile))
+		}
+		for _, d := range root.Dependencies {
+			if target := fileTarget(dir, d.Value); target != "" {
+				files = append(files, manifestOf(target))
+			}
+		}
+		return slices.Clip(append(files, patches(f, dir)...)), nil
+	})
+	return files
 }
 
 // manifestOf gives the file that says what a dependency by path needs in turn.

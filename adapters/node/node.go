@@ -21,6 +21,7 @@ type Adapter struct {
 	manifest adapters.Manifest
 	packages memo[*packagejson.Manifest] // by path of the package.json
 	members  memo[[]string]              // by path of the workspace's package.json
+	installs memo[[]string]              // by path of the package.json at the scope's root
 	configs  memo[[]string]              // by directory
 	seen     adapters.Moment[machine]
 }
