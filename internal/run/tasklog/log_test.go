@@ -1,0 +1,103 @@
+package tasklog
+
+import (
+	"bufio"
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bentobuild/bento/cache"
+)
+
+// transcript collects what is replayed, "1:" or "2:" in front of each change of
+// the stream.
+type transcript struct {
+	strings.Builder
+	last Stream
+}
+
+func (tr *transcript) emit(s Stream, p []byte) {
+	if s != tr.last {
+		tr.WriteString("\n" + string('0'+rune(s)) + ":")
+		tr.last = s
+	}
+	tr.Write(p)
+}
+
+func TestReplayKeepsOrderAndStreams(t *testing.T) {
+	var live transcript
+	l, err := Create(filepath.Join(t.TempDir(), "x.log"), live.emit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, errs := l.Writer(Stdout), l.Writer(Stderr)
+	for range 3 {
+		out.Write([]byte("a"))
+		out.Write([]byte("b"))
+		errs.Write([]byte(strings.Repeat("e", 100_000)))
+	}
+	store, err := cache.Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, size, err := l.Store(store)
+	if err != nil || size != 300_006 {
+		t.Fatalf("stored %d bytes, %v", size, err)
+	}
+	l.Close()
+	var file, stored transcript
+	if err := ReplayFile(l.Path(), l.Segments(), file.emit); err != nil {
+		t.Fatal(err)
+	}
+	if err := ReplayStored(store, digest, stored.emit); err != nil {
+		t.Fatal(err)
+	}
+	if file.String() != live.String() || stored.String() != live.String() {
+		t.Errorf("live, file and store differ: %d, %d, %d bytes", live.Len(), file.Len(), stored.Len())
+	}
+	if !strings.HasPrefix(live.String(), "\n1:ab\n2:eee") {
+		t.Errorf("it starts with %.20q", live.String())
+	}
+}
+
+func TestLogThatCannotBeWritten(t *testing.T) {
+	var live transcript
+	l, err := Create(filepath.Join(t.TempDir(), "missing", "x.log"), live.emit)
+	if err == nil {
+		t.Fatal("no error for a missing directory")
+	}
+	if n, err := l.Writer(Stdout).Write([]byte("hello")); n != 5 || err != nil {
+		t.Errorf("write gives %d, %v", n, err)
+	}
+	if live.String() != "\n1:hello" || l.Path() != "" || len(l.Segments()) != 0 {
+		t.Errorf("live %q, path %q, segments %v", live.String(), l.Path(), l.Segments())
+	}
+}
+
+func TestEmptyLogIsNoBlob(t *testing.T) {
+	l, err := Create(filepath.Join(t.TempDir(), "x.log"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if d, _, err := l.Store(nil); d != (cache.Digest{}) || err != nil {
+		t.Errorf("got %v, %v", d, err)
+	}
+}
+
+func FuzzStoredLog(f *testing.F) {
+	f.Add([]byte(logMagic + "\x01\x01\x03abc"))
+	f.Add([]byte(logMagic + "\x02\x01\x01a\x02\xff\xff\xff\xff\xff\xff\xff\xff\xffb"))
+	f.Fuzz(func(t *testing.T, blob []byte) {
+		br := bufio.NewReader(bytes.NewReader(blob))
+		segments, err := readSegments(br)
+		if err != nil {
+			return
+		}
+		n := 0
+		if err := replay(br, segments, func(_ Stream, p []byte) { n += len(p) }); err == nil && n > len(blob) {
+			t.Errorf("%d bytes out of %d", n, len(blob))
+		}
+	})
+}
