@@ -27,7 +27,7 @@ type session struct {
 	closing atomic.Bool // it has been asked to shut down
 
 	mu       sync.Mutex
-	cause    *ended // the first reason to end; set when done is closed
+	cause    *ended // the first reason to end, for sure set when done is closed
 	odd      string // the last message that was passed over
 	deafened bool   // no write begins any more
 }
@@ -102,6 +102,8 @@ func (s *session) conclude() {
 	defer s.mu.Unlock()
 	err := s.client.Err()
 	switch {
+	case s.cause != nil && s.cause.code == adapters.Crashed:
+		s.cause = &ended{adapters.Crashed, fmt.Sprintf("%s (%s)", s.cause.what, s.status)}
 	case s.cause != nil:
 	case errors.Is(err, wire.ErrMalformed):
 		s.cause = &ended{adapters.MalformedResponse, err.Error()}

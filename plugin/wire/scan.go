@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
@@ -172,6 +173,10 @@ func unquote(quoted []byte) []byte {
 // str passes over a string.
 func (s *scanner) str() error {
 	for s.pos++; s.pos < len(s.data); s.pos++ {
+		s.plain()
+		if s.pos == len(s.data) {
+			break
+		}
 		switch c := s.data[s.pos]; {
 		case c == '"':
 			s.pos++
@@ -185,6 +190,21 @@ func (s *scanner) str() error {
 		}
 	}
 	return s.syntax("'\"'")
+}
+
+// plain passes over text in a string eight bytes at a time, up to one that may
+// mean something.
+func (s *scanner) plain() {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for ; len(s.data)-s.pos >= 8; s.pos += 8 {
+		x := binary.LittleEndian.Uint64(s.data[s.pos:])
+		quote, slash := x^(ones*'"'), x^(ones*'\\')
+		// The top bit of a byte is set where it is below ' ', '"' or '\\'; also
+		// above such a byte, which is looked at one by one then.
+		if ((x-ones*' ')&^x|(quote-ones)&^quote|(slash-ones)&^slash)&tops != 0 {
+			return
+		}
+	}
 }
 
 // escape passes over an escape but for its last byte.
