@@ -42,15 +42,19 @@ func (s *Disk) Add(d Digest, r io.Reader) error {
 	if s.has(path) {
 		return nil
 	}
-	head := make([]byte, sampleSize)
-	n, err := io.ReadFull(r, head)
+	head, ok := s.samples.Get().(*[sampleSize]byte)
+	if !ok {
+		head = new([sampleSize]byte)
+	}
+	defer s.samples.Put(head)
+	n, err := io.ReadFull(r, head[:])
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		return s.addSmall(d, path, head[:n])
 	case err != nil:
 		return err
 	}
-	return s.addLarge(d, path, head, r)
+	return s.addLarge(d, path, head[:], r)
 }
 
 // has tells whether a blob is there, and marks it as used.

@@ -112,7 +112,7 @@ func (c *capture) file(d *dir, name string, fi fs.FileInfo, o *Output) error {
 	}
 	defer f.Close()
 	if fi.Size() <= smallFile {
-		return c.small(f, o)
+		return c.small(f, int(fi.Size()), o)
 	}
 	for range readAgain {
 		var digest *DigestError
@@ -124,10 +124,8 @@ func (c *capture) file(d *dir, name string, fi fs.FileInfo, o *Output) error {
 }
 
 // small reads a file once. If it has grown meanwhile, it is large.
-func (c *capture) small(f *os.File, o *Output) error {
-	if c.buf == nil {
-		c.buf = make([]byte, smallFile+1)
-	}
+func (c *capture) small(f *os.File, size int, o *Output) error {
+	c.buf = slices.Grow(c.buf[:0], size+1)[:size+1]
 	n, err := io.ReadFull(f, c.buf)
 	switch {
 	case err == nil:

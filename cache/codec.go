@@ -78,12 +78,11 @@ func appendString(b []byte, s string) []byte {
 }
 
 // recordSum covers the key too: a record under another key is damage.
-func recordSum(key Key, b []byte) (sum [32]byte) {
-	h := blake3.NewDeriveKey("bento cache record v1")
-	h.Write(key[:])
-	h.Write(b)
-	h.Sum(sum[:0])
-	return sum
+func recordSum(key Key, b []byte) [32]byte {
+	const domain = "bento cache record v1\x00"
+	all := make([]byte, 0, len(domain)+len(key)+len(b))
+	all = append(append(append(all, domain...), key[:]...), b...)
+	return blake3.Sum256(all)
 }
 
 // DecodeRecord reads what EncodeRecord gave for key. It trusts nothing: any other

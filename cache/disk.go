@@ -26,6 +26,7 @@ type Disk struct {
 	warn     func(error)
 	encoders sync.Pool // of *zstd.Encoder
 	decoders sync.Pool // of *zstd.Decoder
+	samples  sync.Pool // of *[sampleSize]byte
 }
 
 // Options of a Disk.

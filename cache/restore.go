@@ -220,27 +220,41 @@ func (r *restore) content(d *dir, name string, fi fs.FileInfo, o *Output) (actio
 		return 0, err
 	}
 	defer f.Close()
-	h := r.hasher()
-	if _, err := io.CopyBuffer(h, onlyReader{f}, r.buf); err != nil {
-		return 0, err
-	}
-	if hashed(h) != o.Digest {
-		return replace, nil
+	sum, _, err := r.copy(io.Discard, f, o.Size)
+	if err != nil || sum != o.Digest {
+		return replace, err
 	}
 	return verify, nil
 }
 
-// onlyReader hides what else a reader can do, so that a copy uses its own buffer.
-type onlyReader struct{ io.Reader }
-
-// hasher gives the hasher, empty.
-func (r *restore) hasher() *blake3.Hasher {
+// copy copies size bytes, or all if there are fewer, and one more if there are
+// more. It gives the digest of what it copied.
+func (r *restore) copy(to io.Writer, from io.Reader, size int64) (sum Digest, n int64, err error) {
+	if size < copySize {
+		r.buf = slices.Grow(r.buf[:0], int(size)+1)[:size+1]
+		got, err := io.ReadFull(from, r.buf)
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			_, err = to.Write(r.buf[:got])
+		}
+		return Sum(r.buf[:got]), int64(got), err
+	}
 	if r.hash == nil {
-		r.hash, r.buf = blake3.New(), make([]byte, 128<<10)
+		r.hash = blake3.New()
 	}
 	r.hash.Reset()
-	return r.hash
+	r.buf = slices.Grow(r.buf[:0], copySize)[:copySize]
+	n, err = io.CopyBuffer(onlyWriter{io.MultiWriter(r.hash, to)}, onlyReader{io.LimitReader(from, size+1)}, r.buf)
+	return hashed(r.hash), n, err
 }
+
+// copySize is how much is copied at a time, and what is copied in one piece.
+const copySize = 128 << 10
+
+// These hide what else a reader or writer can do, so that a copy uses its buffer.
+type (
+	onlyReader struct{ io.Reader }
+	onlyWriter struct{ io.Writer }
+)
 
 func (r *restore) block(p string) {
 	if !slices.Contains(r.blockers, p) {

@@ -94,17 +94,14 @@ func (r *restore) fetch(o *Output, f *os.File) error {
 		return fmt.Errorf("blob %s: %w", o.Digest, err)
 	}
 	defer src.Close()
-	h := r.hasher()
-	limited := io.LimitReader(src, o.Size+1)
-	var to io.Writer = io.MultiWriter(h, f)
+	var to io.Writer = f
 	if b, ok := src.(*blobReader); ok && b.dec == nil && o.Size >= cloneSize && clone(f, b.file) {
-		to = h // the bytes are in f; read them all the same
+		to = io.Discard // the bytes are in f; read them all the same
 	}
-	n, err := io.CopyBuffer(to, limited, r.buf)
-	if err != nil {
+	got, n, err := r.copy(to, src, o.Size)
+	switch {
+	case err != nil:
 		return err
-	}
-	switch got := hashed(h); {
 	case n > o.Size || got == o.Digest && n < o.Size:
 		return fmt.Errorf("blob %s: not of %d bytes, as the record says", o.Digest, o.Size)
 	case got != o.Digest:
