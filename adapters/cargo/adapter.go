@@ -63,7 +63,7 @@ func newManifest(o Options) *adapters.Manifest {
 			"Cargo.toml", "Cargo.lock", ".cargo/config.toml", ".cargo/config", "rust-toolchain", "rust-toolchain.toml",
 			"clippy.toml", ".clippy.toml", "rustfmt.toml", ".rustfmt.toml", ".tool-versions",
 		},
-		DefaultTasks: lifecycle(""),
+		DefaultTasks: lifecycle(),
 		Capabilities: adapters.Capabilities{
 			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
 			Install: true, Tasks: true, Links: true, InstallScope: true,

@@ -12,7 +12,8 @@ import (
 )
 
 // InstallScope implements adapters.Scoper: the workspace, else the package.
-// Everything goes to CARGO_HOME, so no path tells of an install.
+// Everything goes to CARGO_HOME, so no path tells of an install, but for a lockfile
+// that was not there before.
 func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, error) {
 	f := adapters.NewFiles(dir)
 	p, err := a.project(f)
@@ -31,7 +32,7 @@ func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, e
 	if lock != nil {
 		scope.Nothing = !bytes.Contains(lock, []byte("\nsource = "))
 	} else {
-		scope.Nothing = p.root.Workspace == nil && len(p.Dependencies) == 0
+		scope.Made = []string{"Cargo.lock"} // the recipes count on it
 	}
 	scope.Reads = f.Reads()
 	return scope, nil

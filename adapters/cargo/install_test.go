@@ -65,7 +65,7 @@ name = "x"
 x = { path = "../bare" }
 `)
 	a := cargo.New(osEnv(), nil)
-	for dir, want := range map[string]bool{"bare": true, "local": true, "open": false} {
+	for dir, want := range map[string]bool{"bare": false, "local": true, "open": false} {
 		if got := scope(t, a, root, filepath.Join(root, dir)).Nothing; got != want {
 			t.Errorf("%s: nothing to install is %v", dir, got)
 		}

@@ -12,7 +12,7 @@ import (
 // component clippy. Clippy comes with rustup, yet a package that says nothing of it
 // may be full of its warnings, and -D warnings makes errors of them.
 func (r *recipes) lint() []adapters.Task {
-	t := adapters.Task{Name: "lint", Run: "cargo clippy" + r.locked + " --all-targets -- -D warnings"}
+	t := adapters.Task{Name: "lint", Run: "cargo clippy" + locked + " --all-targets -- -D warnings"}
 	config, found := clippyConfig(r.f)
 	switch {
 	case r.aliases["lint"] != "":

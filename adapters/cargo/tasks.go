@@ -12,8 +12,12 @@ import (
 	"github.com/bentobuild/bento/adapters/cargo/rustup"
 )
 
-// lifecycle gives the recipes of every package; locked is "" or " --locked".
-func lifecycle(locked string) []adapters.Task {
+// locked makes cargo take the lockfile as it is. Where there is none the install
+// writes one first: a recipe that changed when it comes would have another key.
+const locked = " --locked"
+
+// lifecycle gives the recipes of every package.
+func lifecycle() []adapters.Task {
 	return []adapters.Task{
 		{Name: "build", Run: "cargo build" + locked},
 		{Name: "check", Run: "cargo check" + locked + " --all-targets"},
@@ -54,18 +58,14 @@ type recipes struct {
 	f         *adapters.Files
 	configs   []*cargotoml.Config // of the project
 	toolchain *rustup.File        // nil when there is none
-	locked    string              // "" or " --locked"
 	aliases   map[string]string
 }
 
 func (r *recipes) tasks() []adapters.Task {
-	if r.f.IsFile(r.lock()) {
-		r.locked = " --locked"
-	}
 	r.aliases = aliasesOf(r.configs)
 	var list []adapters.Task
 	if r.Package != nil {
-		list = lifecycle(r.locked)
+		list = lifecycle()
 		list = append(list, r.lint()...)
 		list = append(list, r.scripts()...)
 	}
@@ -82,10 +82,10 @@ func (r *recipes) tasks() []adapters.Task {
 func (r *recipes) scripts() []adapters.Task {
 	list := []adapters.Task{{Name: "format", Run: "cargo fmt", Script: true, NoCache: true, SideEffects: true}}
 	if r.Package.Benches || r.f.IsDir("benches") {
-		list = append(list, adapters.Task{Name: "bench", Run: "cargo bench" + r.locked, Script: true, NoCache: true})
+		list = append(list, adapters.Task{Name: "bench", Run: "cargo bench" + locked, Script: true, NoCache: true})
 	}
 	if r.Package.DefaultRun != "" || binaries(r.f, r.Package) == 1 {
-		list = append(list, adapters.Task{Name: "run", Run: "cargo run" + r.locked, Script: true, NoCache: true, SideEffects: true})
+		list = append(list, adapters.Task{Name: "run", Run: "cargo run" + locked, Script: true, NoCache: true, SideEffects: true})
 	}
 	return list
 }

@@ -68,18 +68,18 @@ components = ["clippy"]
 -- empty/Cargo.toml --
 `)
 	for dir, want := range map[string][]string{
-		"lib": {"build: cargo build", "check: cargo check --all-targets", "test: cargo test", "+format: cargo fmt"},
+		"lib": {"build: cargo build --locked", "check: cargo check --locked --all-targets", "test: cargo test --locked", "+format: cargo fmt"},
 		"bin": {
 			"build: cargo build --locked", "check: cargo check --locked --all-targets", "test: cargo test --locked",
 			"+format: cargo fmt", "+bench: cargo bench --locked", "+run: cargo run --locked",
 		},
 		"two": {
-			"build: cargo build", "check: cargo check --all-targets", "test: cargo test",
-			"lint: cargo clippy --all-targets -- -D warnings", "+format: cargo fmt", "+bench: cargo bench",
+			"build: cargo build --locked", "check: cargo check --locked --all-targets", "test: cargo test --locked",
+			"lint: cargo clippy --locked --all-targets -- -D warnings", "+format: cargo fmt", "+bench: cargo bench --locked",
 		},
 		"clippy": {
-			"build: cargo build", "check: cargo check --all-targets", "test: cargo test",
-			"lint: cargo clippy --all-targets -- -D warnings", "+format: cargo fmt", "+run: cargo run",
+			"build: cargo build --locked", "check: cargo check --locked --all-targets", "test: cargo test --locked",
+			"lint: cargo clippy --locked --all-targets -- -D warnings", "+format: cargo fmt", "+run: cargo run --locked",
 		},
 		"empty": nil,
 	} {
@@ -182,7 +182,7 @@ func TestWorkspace(t *testing.T) {
 	if d := cmp.Diff(wantTasks, lines(tasks(t, a, root+"/crates/app").Tasks)); d != "" {
 		t.Errorf("member: %s", d)
 	}
-	if got := lines(tasks(t, a, root+"/crates/out").Tasks)[0]; got != "build: cargo build" {
+	if got := lines(tasks(t, a, root+"/crates/out").Tasks)[0]; got != "build: cargo build --locked" {
 		t.Errorf("excluded: %s", got)
 	}
 }
@@ -226,7 +226,7 @@ func TestReadsCoverWhatWasLookedFor(t *testing.T) {
 	root := files(t, workspace)
 	reads := tasks(t, cargo.New(osEnv(), nil), root+"/crates/base").Reads
 	for _, name := range []string{
-		"Cargo.toml", "Cargo.lock", "crates/Cargo.toml", "crates/base/Cargo.toml", ".cargo/config", "crates/.cargo/config.toml",
+		"Cargo.toml", "crates/Cargo.toml", "crates/base/Cargo.toml", ".cargo/config", "crates/.cargo/config.toml",
 		"crates/base/rust-toolchain.toml", "crates/base/benches", "crates/base/src/main.rs", "crates/base/clippy.toml",
 	} {
 		if !slices.Contains(reads, filepath.Join(root, name)) {
