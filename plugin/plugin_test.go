@@ -79,15 +79,24 @@ func serve(t *testing.T, a adapters.Adapter) *session {
 
 func (s *session) ask(t *testing.T, method string, params any) string {
 	t.Helper()
-	result, err := s.Call(t.Context(), method, params)
+	a := <-s.send(t, method, params).Answered()
 	var rpc *wire.RPCError
-	if errors.As(err, &rpc) {
+	if errors.As(a.Err, &rpc) {
 		return rpc.Error() + " " + string(rpc.Data)
 	}
-	if err != nil {
-		t.Fatalf("%s: %v", method, err)
+	return string(a.Result)
+}
+
+func (s *session) send(t *testing.T, method string, params any) *wire.Call {
+	t.Helper()
+	call, err := s.Prepare(method, params)
+	if err == nil {
+		err = call.Send()
 	}
-	return string(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return call
 }
 
 func TestManifestIsComplete(t *testing.T) {
@@ -207,7 +216,7 @@ func TestShutdown(t *testing.T) {
 func TestShutdownEndsARunningInstall(t *testing.T) {
 	started := make(chan struct{})
 	s := serve(t, &fake{install: slow(started)})
-	go s.Call(context.Background(), "install", map[string]string{"dish_dir": "/yes"})
+	s.send(t, "install", map[string]string{"dish_dir": "/yes"})
 	<-started
 	if got := s.ask(t, "shutdown", nil); got != "null" {
 		t.Errorf("shutdown: got %s, want null", got)

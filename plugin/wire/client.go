@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -138,33 +137,6 @@ func (c *Client) Notify(method string, params any) error {
 		return err
 	}
 	return c.conn.Send(body)
-}
-
-// Call makes a request and waits for its answer, for the end of the stream, or
-// for ctx. It does not wait less for a write than Limits.Send.
-func (c *Client) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
-	call, err := c.Prepare(method, params)
-	if err != nil {
-		return nil, err
-	}
-	if err := call.Send(); err != nil {
-		call.Drop()
-		return nil, err
-	}
-	select {
-	case a := <-call.answer:
-		return a.Result, a.Err
-	case <-ctx.Done():
-		call.Drop()
-		return nil, ctx.Err()
-	case <-c.done:
-	}
-	select {
-	case a := <-call.answer: // it came before the end
-		return a.Result, a.Err
-	default:
-		return nil, c.err
-	}
 }
 
 // encode writes a request or, without an id, a notification.

@@ -47,6 +47,30 @@ func (p *peer) write(bodies ...string) {
 	}
 }
 
+// Call asks and waits for the answer, the end of the stream, or ctx.
+func (c *Client) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	call, err := c.Prepare(method, params)
+	if err != nil {
+		return nil, err
+	}
+	if err := call.Send(); err != nil {
+		return nil, err
+	}
+	select {
+	case a := <-call.Answered():
+		return a.Result, a.Err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-c.Done():
+	}
+	select {
+	case a := <-call.Answered(): // it came before the end
+		return a.Result, a.Err
+	default:
+		return nil, c.Err()
+	}
+}
+
 // call calls, has the peer write replies, and gives the result or the error.
 func call(t *testing.T, o ClientOptions, replies ...string) string {
 	cli, p := connect(t, o)

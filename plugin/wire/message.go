@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"unicode/utf8"
 )
 
 // Kind is what a message is.
@@ -44,34 +46,25 @@ const maxID = 256
 // Members that the envelope does not have are passed over. An error of null is
 // none, a result that is left out is null: both are common and harm nobody.
 func ParseMessage(body []byte, depth int) (Message, error) {
-	if err := checkText(body); err != nil {
-		return Message{}, err
+	if !utf8.Valid(body) {
+		return Message{}, fmt.Errorf("%w: invalid UTF-8", ErrMalformed)
 	}
 	s := scanner{data: body, depth: depth}
-	if s.peek() != '{' {
-		if err := s.all(); err != nil {
-			return Message{}, err
-		}
-		return Message{Why: "the message is no JSON object (there are no batches in this protocol)"}, nil
-	}
 	var e envelope
-	if err := s.envelope(&e); err != nil {
+	read := func() error { return s.envelope(&e) }
+	if s.peek() != '{' {
+		e.why = "the message is no JSON object (there are no batches in this protocol)"
+		read = s.value
+	}
+	if err := read(); err != nil {
 		return Message{}, err
 	}
-	return e.message(), nil
-}
-
-// all passes over the whole text.
-func (s *scanner) all() error {
-	if err := s.value(); err != nil {
-		return err
-	}
-	return s.end()
+	return e.message(), s.end()
 }
 
 // envelope is the members of a message as they stand there.
 type envelope struct {
-	members [6]json.RawMessage // by the order of memberNames
+	members [6]json.RawMessage // by memberIndex
 	why     string
 }
 
@@ -84,22 +77,9 @@ const (
 	memberError
 )
 
-func memberIndex(name []byte) (int, bool) {
-	switch string(name) {
-	case "jsonrpc":
-		return memberVersion, true
-	case "id":
-		return memberID, true
-	case "method":
-		return memberMethod, true
-	case "params":
-		return memberParams, true
-	case "result":
-		return memberResult, true
-	case "error":
-		return memberError, true
-	}
-	return 0, false
+// memberIndex gives the place of a member, -1 for one that means nothing.
+func memberIndex(name []byte) int {
+	return slices.Index([]string{"jsonrpc", "id", "method", "params", "result", "error"}, string(name))
 }
 
 // envelope reads the object that is the whole text.
@@ -127,12 +107,12 @@ func (s *scanner) envelope(e *envelope) error {
 			return err
 		}
 	}
-	return s.end()
+	return nil
 }
 
 func (e *envelope) set(key, value []byte) {
-	i, known := memberIndex(key)
-	if !known {
+	i := memberIndex(key)
+	if i < 0 {
 		return
 	}
 	if e.members[i] != nil && e.why == "" {

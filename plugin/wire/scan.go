@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 )
 
 // scanner walks over JSON text once. It knows no more than the grammar, and asks
@@ -285,14 +284,6 @@ func (s *scanner) literal(c byte) error {
 func (s *scanner) end() error {
 	if s.peek(); s.pos < len(s.data) {
 		return s.syntax("the end")
-	}
-	return nil
-}
-
-// checkText refuses what is no UTF-8.
-func checkText(body []byte) error {
-	if !utf8.Valid(body) {
-		return fmt.Errorf("%w: invalid UTF-8", ErrMalformed)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func Record(fields ...Field) *Shape {
 	return &Shape{want: "an object", starts: "{", fields: fields}
 }
 
-// Must is a member that has to be there.
+// Must is a member that has to be there, of a shape that is not nil.
 func Must(name string, sh *Shape) Field { return Field{Name: name, Shape: sh, Must: true} }
 
 // May is a member that can be left out, or null.
@@ -221,39 +221,30 @@ func (m *members) complete() error {
 	}
 	for i, f := range m.of.fields {
 		if f.Must && m.seen&(1<<i) == 0 {
-			return under([]byte(f.Name), &ShapeError{Want: f.Shape.wanted(), Got: "nothing"})
+			return under([]byte(f.Name), &ShapeError{Want: f.Shape.want, Got: "nothing"})
 		}
 	}
 	return nil
 }
 
-func (sh *Shape) wanted() string {
-	if sh == nil {
-		return "a value"
-	}
-	return sh.want
-}
-
 // under puts the name of a member in front of the path in err.
 func under(name []byte, err error) error {
-	var wrong *ShapeError
-	if !errors.As(err, &wrong) {
-		return err
-	}
 	step := string(name)
 	if !plainName(step) {
 		step = fmt.Sprintf("%.*q", preview, name)
 	}
-	return &ShapeError{Path: join(step, wrong.Path), Want: wrong.Want, Got: wrong.Got}
+	return inside(step, err)
 }
 
 // at puts an index in front of the path in err.
-func at(i int, err error) error {
+func at(i int, err error) error { return inside("["+strconv.Itoa(i)+"]", err) }
+
+func inside(step string, err error) error {
 	var wrong *ShapeError
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	return &ShapeError{Path: join("["+strconv.Itoa(i)+"]", wrong.Path), Want: wrong.Want, Got: wrong.Got}
+	return &ShapeError{Path: join(step, wrong.Path), Want: wrong.Want, Got: wrong.Got}
 }
 
 func join(step, path string) string {
