@@ -1,0 +1,189 @@
+package archtest
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// row says which of our packages a package may import. Both sides may be patterns
+// of path.Match; "**" on the right means all of ours.
+type row struct {
+	pkg   string
+	allow []string
+}
+
+// table is the direction of imports. The first row that matches a package counts.
+// Arrows only point down: what a row allows stands above it.
+var table = []row{
+	// 0
+	{"diagnostics", nil},
+	{"cache", nil},
+	{"internal/dag", nil},
+	{"internal/proc", nil},
+	{"internal/state", nil},
+	{"internal/archtest", nil},
+	{"internal/tree/ignore", nil}, // the matcher alone: fuzzed without a walk
+
+	// 1
+	{"adapters", []string{"diagnostics"}},
+	{"internal/tomlfile", []string{"diagnostics"}},
+	{"internal/git", []string{"internal/proc"}},
+	{"internal/sandbox", []string{"internal/proc"}},
+	{"cache/remote", []string{"cache"}},
+	{"cache/cachetest", []string{"cache"}},
+	{"cache/*", []string{"cache"}}, // parts of the store
+
+	// 2
+	{"internal/tree", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/*"}},
+	{"internal/tree/*", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/ignore"}},
+	{"internal/config", []string{"diagnostics", "internal/tomlfile", "internal/state"}},
+	{"plugin/wire", []string{"adapters", "diagnostics"}},
+	{"adapters/builtin", []string{"adapters", "adapters/*"}},
+	// A family, and the formats that it reads. Families do not know each other,
+	// which TestFamiliesApart checks.
+	{"adapters/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/proc", "internal/tomlfile"}},
+	{"adapters/*/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/proc", "internal/tomlfile"}},
+
+	// 3
+	{"internal/fingerprint", []string{"adapters", "cache", "internal/tree", "internal/state"}},
+	{"plugin", []string{"plugin/wire", "adapters", "diagnostics"}},
+	{"plugin/host", []string{"plugin/wire", "adapters", "diagnostics", "internal/proc", "internal/sandbox", "internal/state"}},
+
+	// 4
+	// Dishes that link to each other in a circle are found with dag.
+	{"discovery", []string{"adapters", "diagnostics", "internal/config", "internal/tree", "internal/state", "internal/dag"}},
+	{"plugin/plugintest", []string{"plugin", "plugin/*", "adapters", "diagnostics"}},
+	{"plugin/*", []string{"plugin/host", "plugin/wire", "adapters", "diagnostics"}},
+	{"examples/*", []string{"plugin", "adapters", "diagnostics"}}, // what an author of a plugin has
+
+	// 5
+	// Tasks of dish.toml are laid over recipes: the values of config are read as they are.
+	{"internal/plan", []string{"adapters", "discovery", "diagnostics", "internal/dag", "internal/config"}},
+
+	// 6
+	// A run looks again at dishes that discovery found, with the cache bounds and
+	// pins of config, and walks the graph with dag.
+	{"internal/run", []string{"internal/plan", "internal/fingerprint", "internal/tree", "internal/git", "internal/sandbox", "internal/proc",
+		"internal/state", "internal/config", "internal/dag", "cache", "adapters", "diagnostics", "discovery", "internal/run/*"}},
+	{"internal/run/*", []string{"internal/plan", "internal/fingerprint", "internal/tree", "internal/git", "internal/sandbox", "internal/proc",
+		"internal/state", "internal/config", "internal/dag", "cache", "adapters", "diagnostics", "discovery", "internal/run/*"}},
+
+	// 7
+	{"internal/report/page", nil},
+	// Documents speak of dishes and keys, which discovery and cache define.
+	{"internal/report", []string{"internal/run", "internal/run/*", "internal/plan", "internal/fingerprint", "internal/tree", "internal/report/*",
+		"diagnostics", "adapters", "cache", "discovery"}},
+	{"internal/watch", []string{"internal/run", "internal/run/*", "internal/plan", "internal/fingerprint", "internal/tree", "diagnostics"}},
+
+	// 8
+	{"cmd/bento", []string{"**"}},
+	{"cmd/bento/*", []string{"**"}},
+}
+
+func TestImports(t *testing.T) {
+	files := byPackage(sources(t))
+	for _, pkg := range slices.Sorted(maps.Keys(files)) {
+		r := slices.IndexFunc(table, func(r row) bool { return match(r.pkg, pkg) })
+		if r < 0 {
+			t.Errorf("package %s has no row in the import table of internal/archtest/imports_test.go; add one that says what it may import and why it exists", pkg)
+			continue
+		}
+		for _, s := range files[pkg] {
+			for _, imp := range s.imports() {
+				if !s.test && imp.ours && !allowed(table[r], imp.path) {
+					t.Errorf("%s imports %s; package %s may import only %s", s.path, imp.path, pkg, orNothing(table[r].allow))
+				}
+			}
+		}
+	}
+}
+
+func match(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	if err != nil {
+		panic(err)
+	}
+	return ok
+}
+
+func allowed(r row, imp string) bool {
+	return slices.ContainsFunc(r.allow, func(p string) bool { return p == "**" || match(p, imp) })
+}
+
+func orNothing(allow []string) string {
+	if len(allow) == 0 {
+		return "nothing of ours"
+	}
+	return strings.Join(allow, ", ")
+}
+
+// TestFamiliesApart: a language family imports its own sub-packages and those of
+// no other.
+func TestFamiliesApart(t *testing.T) {
+	family := func(p string) string {
+		parts := strings.Split(p, "/")
+		if len(parts) < 2 || parts[0] != "adapters" {
+			return ""
+		}
+		return parts[1]
+	}
+	for _, s := range sources(t) {
+		from := family(s.dir())
+		if from == "" || from == "builtin" {
+			continue
+		}
+		for _, imp := range s.imports() {
+			if to := family(imp.path); imp.ours && to != "" && to != from {
+				t.Errorf("%s imports %s, of another family", s.path, imp.path)
+			}
+		}
+	}
+}
+
+// hardLines are what no row of the table may ever allow.
+var hardLines = []struct {
+	from, to string // patterns; "/**" at the end takes what is below too
+	tests    bool   // holds for tests, too
+	why      string
+}{
+	{"internal/plan", "os/**", false, "planning is a pure function of what was read before"},
+	{"internal/plan", "net/**", false, "planning asks nobody"},
+	{"internal/plan", "context", false, "planning never waits"},
+	{"plugin", "plugin/host/**", true, "the SDK is for authors of plugins, who host nothing"},
+	{"plugin/wire", "os/exec", true, "wire knows no processes"},
+	{"internal/run/**", "plugin/**", false, "it runs tasks, whoever made them"},
+	{"internal/run/**", "adapters/*/**", false, "it runs tasks, whoever made them"},
+	{"adapters/**", "internal/config", true, "an adapter reads projects, not bento's settings"},
+	{"diagnostics/**", "internal/config", true, "a record of a problem knows no settings"},
+	{"cache/**", "internal/config", true, "a store is told its bounds"},
+	{"**", "cmd/**", true, "commands are the end of the arrows"},
+}
+
+func TestHardLines(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, imp := range s.imports() {
+			for _, l := range hardLines {
+				if below(l.from, s.dir()) && below(l.to, imp.path) && (l.tests || !s.test) {
+					t.Errorf("%s imports %s, which it never may: %s", s.path, imp.path, l.why)
+				}
+			}
+		}
+	}
+}
+
+// below is match with "/**" for a directory and all that is under it.
+func below(pattern, name string) bool {
+	dir, deep := strings.CutSuffix(pattern, "/**")
+	if pattern == "**" {
+		return true
+	}
+	if !deep {
+		return match(pattern, name)
+	}
+	parts := strings.Split(name, "/")
+	n := strings.Count(dir, "/") + 1
+	return len(parts) >= n && match(dir, strings.Join(parts[:n], "/"))
+}

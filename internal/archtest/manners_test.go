@@ -1,0 +1,84 @@
+package archtest
+
+import (
+	"bytes"
+	"go/ast"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestNoInit: what a package needs is made by who uses it.
+func TestNoInit(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, decl := range s.ast.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+				t.Errorf("%s: func init; give the package a constructor", s.fset.Position(f.Pos()))
+			}
+		}
+	}
+}
+
+func TestPackageComments(t *testing.T) {
+	files := byPackage(sources(t))
+	for _, pkg := range slices.Sorted(maps.Keys(files)) {
+		documented := func(s *source) bool { return s.ast.Doc.Text() != "" }
+		if !slices.ContainsFunc(files[pkg], documented) {
+			t.Errorf("package %s says nowhere what it is; put a comment above a package clause", pkg)
+		}
+	}
+}
+
+// vague are names that say nothing about what is inside.
+var vague = []string{"util", "utils", "common", "core", "types", "models", "helpers", "helper", "pkg"}
+
+func TestPackageNames(t *testing.T) {
+	for pkg := range byPackage(sources(t)) {
+		for _, part := range strings.Split(pkg, "/") {
+			if slices.Contains(vague, part) {
+				t.Errorf("package %s: %q does not say what is inside", pkg, part)
+			}
+		}
+	}
+}
+
+// vagueFiles collect what belongs beside what uses it.
+var vagueFiles = []string{"types.go", "errors.go", "helpers.go", "utils.go", "util.go", "common.go", "misc.go", "constants.go", "interfaces.go"}
+
+func TestFileNames(t *testing.T) {
+	for _, s := range sources(t) {
+		if slices.Contains(vagueFiles, path.Base(s.path)) {
+			t.Errorf("%s: split by idea, not by kind of declaration", s.path)
+		}
+	}
+}
+
+// unwanted is what no file may say.
+var unwanted = []struct {
+	text *regexp.Regexp
+	why  string
+}{
+	{regexp.MustCompile(`(^|[^\w.*/-])/(wor[k]|tmp/tea[m])/`), "a path of somebody's machine"},
+	{regexp.MustCompile(`"resolved": *"https?:`), "a lockfile that names the registry it was made with; npm config set omit-lockfile-registry-resolved true"},
+	{regexp.MustCompile(`(?m)^(<{7} |>{7} |={7}$)`), "a conflict that was left in"},
+}
+
+func TestUnwantedText(t *testing.T) {
+	for _, name := range tracked(t) {
+		data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		if err != nil || bytes.IndexByte(data, 0) >= 0 {
+			continue
+		}
+		for _, u := range unwanted {
+			if at := u.text.FindIndex(data); at != nil {
+				line := 1 + bytes.Count(data[:at[0]], []byte("\n"))
+				t.Errorf("%s:%d: %q: %s", name, line, data[at[0]:at[1]], u.why)
+			}
+		}
+	}
+}
