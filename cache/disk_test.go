@@ -88,6 +88,15 @@ func TestDiskEntries(t *testing.T) {
 	}
 }
 
+func readBlob(s cache.Store, d cache.Digest) ([]byte, error) {
+	r, err := s.Open(d)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
 func TestOpenRelative(t *testing.T) {
 	for _, dir := range []string{"", "cache", "./x"} {
 		if _, err := cache.Open(dir, nil); err == nil {

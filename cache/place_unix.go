@@ -33,5 +33,5 @@ func checkAccess(d *dir) error {
 	if err != nil {
 		return err
 	}
-	return unix.Faccessat(int(f.Fd()), ".", unix.W_OK|unix.X_OK, 0)
+	return unix.Faccessat(int(f.Fd()), ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS)
 }

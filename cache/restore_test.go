@@ -267,6 +267,12 @@ var restoreCases = map[string]struct {
 		before: tree{"src/a": "644 mine", "d": "-> src"}, stale: []string{"d/a"},
 		after: tree{"src/a": "644 mine", "d": "-> src"},
 	},
+	"directories emptied of what is stale": {
+		before: tree{"d/e/a": "644 a", "d/e/f/b": "644 b", "d/g/mine": "644 mine", "h/a": "644 a"},
+		want:   tree{"d/e": "755/", "h/b": "644 b"},
+		stale:  []string{"d/e/a", "d/e/f/b", "h/a"},
+		after:  tree{"d/e": "755/", "d/g/mine": "644 mine", "h/b": "644 b"},
+	},
 	"nothing but stale": {
 		before: tree{"a": "644 a"}, stale: []string{"a"}, after: tree{},
 	},

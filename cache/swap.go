@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -233,23 +235,31 @@ func sweep(d *dir) {
 	}
 }
 
-// removeStale removes what is stale and not wanted, what lies in a directory
-// before it.
+// removeStale removes what is stale and not wanted, and the directories above that
+// hold nothing any more.
 func (r *restore) removeStale() error {
-	wanted := make(map[string]bool, len(r.want))
-	for i := range r.want {
-		wanted[r.want[i].Path] = true
-	}
-	stale := slices.Sorted(slices.Values(r.o.Stale))
-	for _, p := range slices.Backward(slices.Compact(stale)) {
-		if wanted[p] {
-			continue
+	gone := make(map[string]bool, len(r.stale)) // path → is a directory
+	for p := range r.stale {
+		gone[p] = false
+		for p = path.Dir(p); p != "."; p = path.Dir(p) {
+			if _, ok := gone[p]; !ok {
+				gone[p] = !r.stale[p]
+			}
 		}
-		removed, err := r.work.remove(p)
+	}
+	for i := range r.want {
+		delete(gone, r.want[i].Path)
+	}
+	for _, p := range slices.Backward(slices.Sorted(maps.Keys(gone))) {
+		remove := r.work.remove
+		if gone[p] {
+			remove = r.work.removeDir
+		}
+		removed, err := remove(p)
 		if err != nil {
 			return fmt.Errorf("stale output %q: %w", p, err)
 		}
-		if removed {
+		if removed && r.stale[p] {
 			r.stats.Removed++
 		}
 	}

@@ -195,6 +195,18 @@ func (w *workdir) remove(p string) (bool, error) {
 	return false, err
 }
 
+// removeDir is remove for an empty directory and nothing else.
+func (w *workdir) removeDir(p string) (bool, error) {
+	d, name, err := w.parent(p, false)
+	if err != nil {
+		return false, nil // it is gone, or lies behind something else
+	}
+	if fi, err := d.Lstat(name); err != nil || !fi.IsDir() {
+		return false, nil
+	}
+	return w.remove(p)
+}
+
 // isNotEmpty tells the error of removing a directory that is not empty.
 func isNotEmpty(err error) bool {
 	return errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist)
