@@ -8,14 +8,15 @@
 package cache
 
 import (
-	"errors"
 	"io"
 	"io/fs"
 	"time"
+
+	"github.com/bentobuild/bento/cache/shelf"
 )
 
 // ErrMiss says that a store does not have what was asked for.
-var ErrMiss = errors.New("not in the cache")
+var ErrMiss = shelf.ErrAbsent
 
 // Store keeps records and blobs. Its methods may be called concurrently. Errors
 // other than ErrMiss say that the store cannot be used; the build goes on without.

@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/cache/workdir"
 )
 
 // smallFile is what Capture reads into memory, to read it once.
@@ -29,11 +31,11 @@ func Capture(s Store, root string, paths []string) ([]Output, error) {
 	paths = slices.Clone(paths)
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
-	w, err := openWorkdir(root)
+	w, err := workdir.Open(root)
 	if err != nil {
 		return nil, err
 	}
-	defer w.close()
+	defer w.Close()
 	c := &capture{store: s, work: w}
 	outputs := make([]Output, 0, len(paths))
 	for _, p := range paths {
@@ -48,7 +50,7 @@ func Capture(s Store, root string, paths []string) ([]Output, error) {
 
 type capture struct {
 	store Store
-	work  *workdir
+	work  *workdir.Root
 	buf   []byte
 }
 
@@ -57,8 +59,8 @@ func (c *capture) read(p string) (Output, error) {
 	if err := CheckPath(p); err != nil {
 		return o, err
 	}
-	d, name, err := c.work.parent(p, false)
-	var blocked *blockedError
+	d, name, err := c.work.Parent(p, false)
+	var blocked *workdir.BlockedError
 	if errors.As(err, &blocked) {
 		return o, refuse(p, "%s", blocked)
 	}
@@ -72,7 +74,7 @@ func (c *capture) read(p string) (Output, error) {
 	return o, err
 }
 
-func (c *capture) readIn(d *dir, name string, o *Output) error {
+func (c *capture) readIn(d *workdir.Dir, name string, o *Output) error {
 	fi, err := d.Lstat(name)
 	if err != nil {
 		return err
@@ -90,7 +92,7 @@ func (c *capture) readIn(d *dir, name string, o *Output) error {
 		if o.Target, err = d.Readlink(name); err != nil {
 			return err
 		}
-		return checkTarget(c.work.root, o.Path, o.Target)
+		return checkTarget(c.work.Path(), o.Path, o.Target)
 	}
 	return refuse(o.Path, "it is %s", special(fi.Mode()))
 }
@@ -105,8 +107,8 @@ func special(m fs.FileMode) string {
 	return "a device"
 }
 
-func (c *capture) file(d *dir, name string, fi fs.FileInfo, o *Output) error {
-	f, err := d.read(name, fi)
+func (c *capture) file(d *workdir.Dir, name string, fi fs.FileInfo, o *Output) error {
+	f, err := d.ReadFile(name, fi)
 	if err != nil {
 		return err
 	}
@@ -120,7 +122,7 @@ func (c *capture) file(d *dir, name string, fi fs.FileInfo, o *Output) error {
 			return err
 		}
 	}
-	return errChanged
+	return workdir.ErrChanged
 }
 
 // small reads a file once. If it has grown meanwhile, it is large.
@@ -150,7 +152,7 @@ func (c *capture) large(f *os.File, o *Output) (err error) {
 	if o.Size, err = io.Copy(h, f); err != nil {
 		return err
 	}
-	o.Digest = hashed(h)
+	h.Sum(o.Digest[:0])
 	if c.store == nil {
 		return nil
 	}

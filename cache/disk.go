@@ -1,33 +1,18 @@
 package cache
 
 import (
-	"encoding/hex"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"strconv"
-	"sync"
 	"time"
+
+	"github.com/bentobuild/bento/cache/shelf"
 )
 
 // Disk is a Store in a directory, shared by any number of processes.
-//
-// Below the directory's v1 lie blobs/ab/<62 digits>, with .z behind the name when
-// compressed, and records/ab/<62 digits>. Files are written in tmp and renamed, and
-// never changed. The modification time of a file says when it was last used, to
-// within stampAge. A blob is never stamped older than a record that needs it, so that
-// what is younger than some moment is whole.
-type Disk struct {
-	dir      string
-	warn     func(error)
-	encoders sync.Pool // of *zstd.Encoder
-	decoders sync.Pool // of *zstd.Decoder
-	samples  sync.Pool // of *[sampleSize]byte
-}
+type Disk struct{ shelf *shelf.Shelf }
 
 // Options of a Disk.
 type Options struct {
@@ -36,30 +21,21 @@ type Options struct {
 	Warn func(error)
 }
 
-// DamageError says that an entry was found damaged and was dropped. It is also
-// ErrMiss.
-type DamageError struct {
-	Path  string // of the file
-	Cause error
-}
-
-func (e *DamageError) Error() string {
-	return fmt.Sprintf("cache entry %q was damaged, dropped it: %v", e.Path, e.Cause)
-}
-
-// Is makes it an ErrMiss.
-func (e *DamageError) Is(target error) bool { return target == ErrMiss }
-
-func (e *DamageError) Unwrap() error { return e.Cause }
-
-const (
-	formatDir  = "v1"
-	recordsDir = "records"
-	blobsDir   = "blobs"
-	tmpDir     = "tmp"
+type (
+	// DamageError says that an entry of a Disk was damaged and was dropped. It is also
+	// ErrMiss.
+	DamageError = shelf.DamageError
+	// DigestError says that a blob is not what its digest says.
+	DigestError = shelf.DigestError
+	// Stats says what a Disk holds.
+	Stats = shelf.Stats
+	// Bounds are what Prune keeps a Disk within.
+	Bounds = shelf.Bounds
+	// Removed says what was removed from a Disk.
+	Removed = shelf.Removed
 )
 
-// Stamps are renewed when they are older.
+// stampAge is the age at which the stamp of a record and its blobs is renewed.
 const stampAge = 6 * time.Hour
 
 // Open gives the store in dir, an absolute path. Nothing is read or made: the
@@ -68,58 +44,61 @@ func Open(dir string, o *Options) (*Disk, error) {
 	if !filepath.IsAbs(dir) {
 		return nil, fmt.Errorf("cache directory %q: not an absolute path", dir)
 	}
-	d := &Disk{dir: filepath.Join(dir, formatDir)}
-	if o != nil {
-		d.warn = o.Warn
+	if o == nil {
+		o = &Options{}
 	}
-	return d, nil
+	return &Disk{shelf.New(dir, o.Warn)}, nil
 }
 
 // Dir gives the directory of the current format.
-func (s *Disk) Dir() string { return s.dir }
+func (s *Disk) Dir() string { return s.shelf.Dir() }
 
-// path gives the file of an entry, without the suffix of a compressed blob.
-func (s *Disk) path(kind string, sum [32]byte) string {
-	b := make([]byte, 0, len(s.dir)+len(kind)+70)
-	b = append(append(b, s.dir...), filepath.Separator)
-	b = append(append(b, kind...), filepath.Separator)
-	b = append(hex.AppendEncode(b, sum[:1]), filepath.Separator)
-	return string(hex.AppendEncode(b, sum[1:]))
-}
+// Add implements Store.
+func (s *Disk) Add(d Digest, r io.Reader) error { return s.shelf.Add(d, r) }
 
-// Lookup implements Store.
-func (s *Disk) Lookup(key Key) (*Record, error) {
-	path := s.path(recordsDir, key)
-	found, err := s.readRecord(key, path)
+// Open implements Store.
+func (s *Disk) Open(d Digest) (io.ReadCloser, error) {
+	b, err := s.shelf.Open(d)
 	if err != nil {
 		return nil, err
 	}
-	if time.Since(found.used) > stampAge && !s.stampAll(path, found.record) {
-		_ = os.Remove(path)
+	return b, nil
+}
+
+// Lookup implements Store. A record that it gives has all its blobs, or had them
+// some hours ago.
+func (s *Disk) Lookup(key Key) (*Record, error) {
+	r, used, err := s.read(key)
+	if err != nil {
+		return nil, err
+	}
+	if time.Since(used) > stampAge && !s.touch(key, r) {
+		_ = s.shelf.RemoveRecord(key)
 		return nil, ErrMiss
 	}
-	return found.record, nil
+	return r, nil
 }
 
-// usedRecord is a record and when it was last used.
-type usedRecord struct {
-	record *Record
-	used   time.Time
+func (s *Disk) read(key Key) (r *Record, used time.Time, err error) {
+	data, used, err := s.shelf.ReadRecord(key, maxRecord+32)
+	if err != nil {
+		return nil, used, err
+	}
+	if r, err = DecodeRecord(key, data); err != nil {
+		return nil, used, s.shelf.DropRecord(key, err)
+	}
+	return r, used, nil
 }
 
-func (s *Disk) readRecord(key Key, path string) (usedRecord, error) {
-	data, used, err := readEntry(path, maxRecord+32)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = ErrMiss
+// touch marks a record and its blobs as used, the record last. It tells whether
+// they are all there.
+func (s *Disk) touch(key Key, r *Record) bool {
+	now, whole := time.Now(), true
+	r.blobs(func(d Digest) { whole = whole && s.shelf.TouchBlob(d, now) })
+	if whole {
+		s.shelf.TouchRecord(key, now)
 	}
-	if err != nil {
-		return usedRecord{}, err
-	}
-	r, err := DecodeRecord(key, data)
-	if err != nil {
-		err = s.drop(path, err)
-	}
-	return usedRecord{r, used}, err
+	return whole
 }
 
 // Record implements Store. That a blob of r is not there is an error.
@@ -132,110 +111,100 @@ func (s *Disk) Record(key Key, r *Record) error {
 	if !whole {
 		return fmt.Errorf("record %s: a blob of it is %w", key, ErrMiss)
 	}
-	f, err := s.create()
+	return s.shelf.WriteRecord(key, data, used)
+}
+
+// lastUse gives the time of the blob of r that was not used for longest, and
+// whether all blobs are there. A record without blobs is used now.
+func (s *Disk) lastUse(r *Record) (used time.Time, whole bool) {
+	used, whole = time.Now(), true
+	r.blobs(func(d Digest) {
+		at, ok := s.shelf.BlobUsed(d)
+		whole = whole && ok
+		if ok && at.Before(used) {
+			used = at
+		}
+	})
+	return used, whole
+}
+
+// Stats counts what the store holds.
+func (s *Disk) Stats(ctx context.Context) (Stats, error) { return s.shelf.Stats(ctx) }
+
+// Prune removes what was not used for longest until the store is within b. With a
+// deadline it does a part of that, as much as fits. Others may use the store
+// meanwhile: what is pruned under them is a miss.
+func (s *Disk) Prune(ctx context.Context, b Bounds) (Removed, error) { return s.shelf.Prune(ctx, b) }
+
+// Clear removes all entries.
+func (s *Disk) Clear(ctx context.Context) (Removed, error) { return s.shelf.Clear(ctx) }
+
+// Check is what Fsck found.
+type Check struct {
+	Records, Blobs int // that are good
+	Damaged        int // entries that were damaged, and dropped
+	Incomplete     int // records whose blobs are gone, and that were dropped
+}
+
+// Fsck reads every entry and drops what is damaged or incomplete; each damaged one
+// is told to Options.Warn. Others may use the store meanwhile.
+func (s *Disk) Fsck(ctx context.Context) (Check, error) {
+	var c Check
+	err := s.shelf.Each(ctx, func(f shelf.File) error {
+		if f.Record {
+			return nil
+		}
+		return c.count(&c.Blobs, s.checkBlob(f.Sum))
+	})
+	if err != nil {
+		return c, err
+	}
+	return c, s.shelf.Each(ctx, func(f shelf.File) error {
+		if !f.Record {
+			return nil
+		}
+		return c.count(&c.Records, s.checkRecord(f.Sum))
+	})
+}
+
+// count counts one entry. What is gone meanwhile does not count.
+func (c *Check) count(good *int, err error) error {
+	var damage *DamageError
+	switch {
+	case err == nil:
+		*good++
+	case errors.As(err, &damage):
+		c.Damaged++
+	case errors.Is(err, errIncomplete):
+		c.Incomplete++
+	case !errors.Is(err, ErrMiss):
+		return err
+	}
+	return nil
+}
+
+func (s *Disk) checkBlob(d Digest) error {
+	r, err := s.Open(d)
 	if err != nil {
 		return err
 	}
-	if _, err = f.Write(data); err == nil {
-		err = os.Chtimes(f.Name(), used, used)
-	}
-	return s.publish(f, s.path(recordsDir, key), err)
-}
-
-// stampAll marks a record and its blobs as used, the record last. It tells whether
-// they are all there.
-func (s *Disk) stampAll(path string, r *Record) bool {
-	now, whole := time.Now(), true
-	r.blobs(func(d Digest) {
-		whole = whole && s.stamp(s.path(blobsDir, d), now)
-	})
-	if whole {
-		_ = os.Chtimes(path, now, now)
-	}
-	return whole
-}
-
-// stamp marks a blob as used and tells whether it is there. In a store that only
-// others may write nothing is marked.
-func (s *Disk) stamp(path string, now time.Time) bool {
-	err := os.Chtimes(path, now, now)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = os.Chtimes(path+compressed, now, now)
-	}
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// drop removes a damaged entry and gives the error of it.
-func (s *Disk) drop(path string, cause error) error {
-	err := &DamageError{Path: path, Cause: cause}
-	_ = os.Remove(path)
-	if s.warn != nil {
-		s.warn(err)
-	}
+	defer r.Close()
+	_, err = io.Copy(io.Discard, r)
 	return err
 }
 
-// readEntry reads a file of at most limit bytes, and when it was last used.
-func readEntry(path string, limit int64) (data []byte, used time.Time, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, used, err
-	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return nil, used, err
-	}
-	if !fi.Mode().IsRegular() || fi.Size() > limit {
-		return nil, used, nil // no record: damage
-	}
-	data = make([]byte, fi.Size())
-	n, err := io.ReadFull(f, data)
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		err = nil // cut meanwhile: damage too
-	}
-	return data[:n], fi.ModTime(), err
-}
+var errIncomplete = errors.New("a blob is gone")
 
-// create makes a file in tmp.
-func (s *Disk) create() (*os.File, error) {
-	dir := filepath.Join(s.dir, tmpDir)
-	f, err := createIn(dir)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return f, err
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
-	}
-	return createIn(dir)
-}
-
-func createIn(dir string) (*os.File, error) {
-	for {
-		name := filepath.Join(dir, strconv.FormatUint(rand.Uint64(), 36))
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o444)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
-		}
-	}
-}
-
-// publish gives a written file its name, unless err says that it was not written
-// well; then, or when that fails, it is removed.
-func (s *Disk) publish(f *os.File, path string, err error) error {
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(filepath.Dir(path), 0o777); err == nil {
-			err = os.Rename(f.Name(), path)
-		}
-	}
+func (s *Disk) checkRecord(key Key) error {
+	r, _, err := s.read(key)
 	if err != nil {
-		_ = os.Remove(f.Name())
+		return err
 	}
-	return err
+	if _, whole := s.lastUse(r); whole {
+		return nil
+	}
+	if err := s.shelf.RemoveRecord(key); err != nil {
+		return err
+	}
+	return errIncomplete
 }

@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/cache/workdir"
 )
 
 // RestoreOptions say how to restore.
@@ -49,16 +50,16 @@ func Restore(s Store, root string, want []Output, o RestoreOptions) (RestoreStat
 	if err := checkRestore(root, want, o.Stale); err != nil {
 		return RestoreStats{}, err
 	}
-	w, err := openWorkdir(root)
+	w, err := workdir.Open(root)
 	if err != nil {
 		return RestoreStats{}, err
 	}
-	defer w.close()
+	defer w.Close()
 	r := &restore{store: s, work: w, o: &o, want: want, stale: make(map[string]bool, len(o.Stale))}
 	for _, p := range o.Stale {
 		r.stale[p] = true
 	}
-	defer r.discard()
+	defer r.closeStage()
 	for _, phase := range []func() error{r.compareAll, r.stageAll, r.swapAll} {
 		if err := phase(); err != nil {
 			return r.stats, err
@@ -90,7 +91,7 @@ func checkRestore(root string, want []Output, stale []string) error {
 // restore is one call of Restore.
 type restore struct {
 	store Store
-	work  *workdir
+	work  *workdir.Root
 	o     *RestoreOptions
 	want  []Output
 	stale map[string]bool
@@ -98,7 +99,7 @@ type restore struct {
 
 	steps    []step
 	blockers []string // in the way of a wanted path; what lies in a directory first
-	stage    *stage
+	stage    *workdir.Stage
 	hash     *blake3.Hasher
 	buf      []byte
 }
@@ -142,16 +143,16 @@ func (r *restore) compareAll() error {
 }
 
 func (r *restore) look(o *Output) (action, error) {
-	d, name, err := r.work.parent(o.Path, false)
-	var blocked *blockedError
+	d, name, err := r.work.Parent(o.Path, false)
+	var blocked *workdir.BlockedError
 	switch {
-	case errors.As(err, &blocked) && !r.stale[blocked.path]:
+	case errors.As(err, &blocked) && !r.stale[blocked.Path]:
 		return 0, refuse(o.Path, "%s", blocked)
 	case blocked != nil:
-		r.block(blocked.path)
-		return replace, r.work.deepest().writable()
+		r.block(blocked.Path)
+		return replace, r.work.Deepest().Writable()
 	case errors.Is(err, fs.ErrNotExist):
-		return replace, r.work.deepest().writable()
+		return replace, r.work.Deepest().Writable()
 	case err != nil:
 		return 0, err
 	}
@@ -164,11 +165,11 @@ func (r *restore) look(o *Output) (action, error) {
 			return action, err
 		}
 	}
-	return replace, d.writable()
+	return replace, d.Writable()
 }
 
 // differs compares what is at the place of o with it.
-func (r *restore) differs(d *dir, name string, fi fs.FileInfo, o *Output) (action, error) {
+func (r *restore) differs(d *workdir.Dir, name string, fi fs.FileInfo, o *Output) (action, error) {
 	switch {
 	case fi.IsDir() && o.Kind != Dir:
 		return replace, r.clear(o.Path)
@@ -192,7 +193,10 @@ func (r *restore) differs(d *dir, name string, fi fs.FileInfo, o *Output) (actio
 	if found == replace || err != nil {
 		return found, err
 	}
-	return cmp.Or(mode(fi, o), found), nil
+	if mode(fi, o) == chmod {
+		return chmod, nil
+	}
+	return found, nil
 }
 
 func mode(fi fs.FileInfo, o *Output) action {
@@ -203,7 +207,7 @@ func mode(fi fs.FileInfo, o *Output) action {
 }
 
 // content compares the bytes of a file with those of o.
-func (r *restore) content(d *dir, name string, fi fs.FileInfo, o *Output) (action, error) {
+func (r *restore) content(d *workdir.Dir, name string, fi fs.FileInfo, o *Output) (action, error) {
 	if r.o.Current != nil {
 		if sum, ok := r.o.Current(o.Path); ok {
 			if sum == o.Digest {
@@ -212,7 +216,7 @@ func (r *restore) content(d *dir, name string, fi fs.FileInfo, o *Output) (actio
 			return replace, nil
 		}
 	}
-	f, err := d.read(name, fi)
+	f, err := d.ReadFile(name, fi)
 	if errors.Is(err, fs.ErrPermission) {
 		return replace, nil
 	}
@@ -244,7 +248,8 @@ func (r *restore) copy(to io.Writer, from io.Reader, size int64) (sum Digest, n 
 	r.hash.Reset()
 	r.buf = slices.Grow(r.buf[:0], copySize)[:copySize]
 	n, err = io.CopyBuffer(onlyWriter{io.MultiWriter(r.hash, to)}, onlyReader{io.LimitReader(from, size+1)}, r.buf)
-	return hashed(r.hash), n, err
+	r.hash.Sum(sum[:0])
+	return sum, n, err
 }
 
 // copySize is how much is copied at a time, and what is copied in one piece.
@@ -265,7 +270,7 @@ func (r *restore) block(p string) {
 // clear lists all that is in the directory at p, and it, as in the way. Only stale
 // files may be.
 func (r *restore) clear(p string) error {
-	d, err := r.work.at(p, false)
+	d, err := r.work.At(p, false)
 	if err != nil {
 		return err
 	}

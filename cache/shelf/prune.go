@@ -1,4 +1,4 @@
-package cache
+package shelf
 
 import (
 	"cmp"
@@ -22,39 +22,40 @@ const abandonedAge = time.Hour
 
 func abandoned(fi fs.FileInfo) bool { return time.Since(fi.ModTime()) > abandonedAge }
 
-// Stats says what a Disk holds.
+// Stats says what a shelf holds.
 type Stats struct {
 	Records, Blobs int
 	Bytes          int64     // on the disk, in blocks of 4 KiB
 	Oldest, Newest time.Time // last use, to within hours; zero when it holds nothing
 }
 
-// Bounds are what Prune keeps a Disk within. Zero is no bound.
+// Bounds are what Prune keeps a shelf within. Zero is no bound.
 type Bounds struct {
 	MaxSize int64         // in bytes, as Stats counts them
 	MaxAge  time.Duration // since the last use
 }
 
-// Removed says what was removed from a Disk.
+// Removed says what was removed from a shelf.
 type Removed struct {
 	Records, Blobs int
 	Bytes          int64
 }
 
-// file is one entry of a Disk.
-type file struct {
-	path   string
-	sum    [32]byte
-	size   int64 // in blocks
-	used   time.Time
-	record bool
+// File is one entry of a shelf.
+type File struct {
+	Sum    [32]byte
+	Record bool // or a blob
+
+	path string
+	size int64 // in blocks
+	used time.Time
 }
 
 // Stats counts the entries.
-func (s *Disk) Stats(ctx context.Context) (Stats, error) {
+func (s *Shelf) Stats(ctx context.Context) (Stats, error) {
 	var st Stats
-	err := s.each(ctx, func(f file) error {
-		if f.record {
+	err := s.Each(ctx, func(f File) error {
+		if f.Record {
 			st.Records++
 		} else {
 			st.Blobs++
@@ -71,17 +72,17 @@ func (s *Disk) Stats(ctx context.Context) (Stats, error) {
 	return st, err
 }
 
-// Prune removes what was not used for longest until the store is within b. With a
-// deadline it looks at as many of the 256 parts of the store as fit half of it,
+// Prune removes what was not used for longest until the shelf is within b. With a
+// deadline it looks at as many of the 256 parts of the shelf as fit half of it,
 // other ones each time, and takes them for the whole. It needs no lock: what is
 // pruned under a reader is a miss.
-func (s *Disk) Prune(ctx context.Context, b Bounds) (Removed, error) {
+func (s *Shelf) Prune(ctx context.Context, b Bounds) (Removed, error) {
 	files, part, err := s.sample(ctx)
 	if err != nil {
 		return Removed{}, err
 	}
 	cutoff := b.cutoff(files, part, time.Now())
-	removed, err := s.remove(ctx, files, func(f *file) bool { return f.used.Before(cutoff) })
+	removed, err := s.remove(ctx, files, func(f *File) bool { return f.used.Before(cutoff) })
 	if part == 1 {
 		s.sweepTmp(abandoned)
 	}
@@ -89,9 +90,9 @@ func (s *Disk) Prune(ctx context.Context, b Bounds) (Removed, error) {
 }
 
 // Clear removes all entries.
-func (s *Disk) Clear(ctx context.Context) (Removed, error) {
-	var files []file
-	err := s.each(ctx, func(f file) error {
+func (s *Shelf) Clear(ctx context.Context) (Removed, error) {
+	var files []File
+	err := s.Each(ctx, func(f File) error {
 		files = append(files, f)
 		return nil
 	})
@@ -99,12 +100,12 @@ func (s *Disk) Clear(ctx context.Context) (Removed, error) {
 		return Removed{}, err
 	}
 	s.sweepTmp(func(fs.FileInfo) bool { return true })
-	return s.remove(ctx, files, func(*file) bool { return true })
+	return s.remove(ctx, files, func(*File) bool { return true })
 }
 
 // sample lists entries, of all shards if there is time; part is the share of them
 // that was looked at.
-func (s *Disk) sample(ctx context.Context) (files []file, part float64, err error) {
+func (s *Shelf) sample(ctx context.Context) (files []File, part float64, err error) {
 	var until time.Time
 	if deadline, ok := ctx.Deadline(); ok {
 		until = time.Now().Add(time.Until(deadline) / 2)
@@ -123,7 +124,7 @@ func (s *Disk) sample(ctx context.Context) (files []file, part float64, err erro
 }
 
 // cutoff gives the time of last use before which entries have to go.
-func (b Bounds) cutoff(files []file, part float64, now time.Time) time.Time {
+func (b Bounds) cutoff(files []File, part float64, now time.Time) time.Time {
 	var cutoff time.Time
 	if b.MaxAge > 0 {
 		cutoff = now.Add(-b.MaxAge)
@@ -131,10 +132,10 @@ func (b Bounds) cutoff(files []file, part float64, now time.Time) time.Time {
 	if b.MaxSize <= 0 {
 		return cutoff
 	}
-	slices.SortFunc(files, func(a, b file) int { return b.used.Compare(a.used) })
+	slices.SortFunc(files, func(a, b File) int { return b.used.Compare(a.used) })
 	total := 0.0
 	for i := range files {
-		// One large blob in a small sample says nothing of the rest of the store.
+		// One large blob in a small sample says nothing of the rest of the shelf.
 		typical := min(files[i].size, b.MaxSize/1000)
 		total += float64(files[i].size) + float64(typical)*(1/part-1)
 		if total > float64(b.MaxSize) {
@@ -146,12 +147,12 @@ func (b Bounds) cutoff(files []file, part float64, now time.Time) time.Time {
 
 // remove removes entries, records before blobs: a record that is there has its
 // blobs.
-func (s *Disk) remove(ctx context.Context, files []file, drop func(*file) bool) (Removed, error) {
+func (s *Shelf) remove(ctx context.Context, files []File, drop func(*File) bool) (Removed, error) {
 	var n Removed
 	for _, records := range []bool{true, false} {
 		for i := range files {
 			f := &files[i]
-			if f.record != records || !drop(f) {
+			if f.Record != records || !drop(f) {
 				continue
 			}
 			if err := context.Cause(ctx); err != nil {
@@ -161,7 +162,7 @@ func (s *Disk) remove(ctx context.Context, files []file, drop func(*file) bool) 
 				return n, err
 			}
 			n.Bytes += f.size
-			if f.record {
+			if f.Record {
 				n.Records++
 			} else {
 				n.Blobs++
@@ -172,7 +173,7 @@ func (s *Disk) remove(ctx context.Context, files []file, drop func(*file) bool) 
 }
 
 // sweepTmp removes temporary files.
-func (s *Disk) sweepTmp(old func(fs.FileInfo) bool) {
+func (s *Shelf) sweepTmp(old func(fs.FileInfo) bool) {
 	dir := filepath.Join(s.dir, tmpDir)
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -182,9 +183,9 @@ func (s *Disk) sweepTmp(old func(fs.FileInfo) bool) {
 	}
 }
 
-// each calls f with every entry.
-func (s *Disk) each(ctx context.Context, f func(file) error) error {
-	var files []file
+// Each calls f with every entry, until that gives an error.
+func (s *Shelf) Each(ctx context.Context, f func(File) error) error {
+	var files []File
 	for i := range shards {
 		var err error
 		if files, err = s.list(files[:0], i); err == nil {
@@ -201,7 +202,7 @@ func (s *Disk) each(ctx context.Context, f func(file) error) error {
 }
 
 // list adds the entries of a shard to files. What else lies there is not ours.
-func (s *Disk) list(files []file, shard int) ([]file, error) {
+func (s *Shelf) list(files []File, shard int) ([]File, error) {
 	for _, kind := range []string{recordsDir, blobsDir} {
 		name := hex.EncodeToString([]byte{byte(shard)})
 		dir := filepath.Join(s.dir, kind, name)
@@ -210,17 +211,16 @@ func (s *Disk) list(files []file, shard int) ([]file, error) {
 			return files, err
 		}
 		for _, e := range entries {
-			digits := name + strings.TrimSuffix(e.Name(), compressed)
-			sum, err := parseHex("entry", digits)
-			if err != nil {
+			sum, ok := parse(name + strings.TrimSuffix(e.Name(), compressed))
+			if !ok {
 				continue
 			}
 			fi, err := e.Info()
 			if err != nil || !fi.Mode().IsRegular() {
 				continue
 			}
-			files = append(files, file{
-				path: filepath.Join(dir, e.Name()), sum: sum, record: kind == recordsDir,
+			files = append(files, File{
+				path: filepath.Join(dir, e.Name()), Sum: sum, Record: kind == recordsDir,
 				size: blocks(fi.Size()), used: fi.ModTime(),
 			})
 		}
@@ -229,3 +229,11 @@ func (s *Disk) list(files []file, shard int) ([]file, error) {
 }
 
 func blocks(size int64) int64 { return (cmp.Or(size, 1) + blockSize - 1) / blockSize * blockSize }
+
+func parse(digits string) (sum [32]byte, ok bool) {
+	if len(digits) != hex.EncodedLen(len(sum)) {
+		return sum, false
+	}
+	_, err := hex.Decode(sum[:], []byte(digits))
+	return sum, err == nil
+}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cache
+package workdir
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 )
 
 // renameAt moves a name from one directory to another, in one step.
-func renameAt(from *dir, name string, to *dir, newName string) error {
+func renameAt(from *Dir, name string, to *Dir, newName string) error {
 	a, err := from.file()
 	if err != nil {
 		return err
@@ -28,7 +28,7 @@ func renameAt(from *dir, name string, to *dir, newName string) error {
 
 func isOtherDisk(err error) bool { return errors.Is(err, unix.EXDEV) }
 
-func checkAccess(d *dir) error {
+func checkAccess(d *Dir) error {
 	f, err := d.file()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package cache
+package shelf
 
 import (
 	"bytes"
@@ -30,14 +30,16 @@ const (
 )
 
 // DigestError says that a blob is not what its digest says.
-type DigestError struct{ Want, Got Digest }
+type DigestError struct{ Want, Got [32]byte }
 
 func (e *DigestError) Error() string {
-	return fmt.Sprintf("blob %s: its content has the digest %s", e.Want, e.Got)
+	return fmt.Sprintf("blob %x: its content has the digest %x", e.Want, e.Got)
 }
 
-// Add implements Store.
-func (s *Disk) Add(d Digest, r io.Reader) error {
+// Add puts the blob that r holds on the shelf. Nothing is put there, and it is a
+// *DigestError, when its digest is not d. If the blob is there already, r is not
+// read and the blob counts as used.
+func (s *Shelf) Add(d [32]byte, r io.Reader) error {
 	path := s.path(blobsDir, d)
 	if s.has(path) {
 		return nil
@@ -57,13 +59,36 @@ func (s *Disk) Add(d Digest, r io.Reader) error {
 	return s.addLarge(d, path, head[:], r)
 }
 
-// has tells whether a blob is there, and marks it as used.
-func (s *Disk) has(path string) bool {
-	_, ok := s.statBlob(path)
-	return ok && s.stamp(path, time.Now())
+// has tells whether a blob is there, and stamps it.
+func (s *Shelf) has(path string) bool {
+	_, ok := stat(path)
+	return ok && touch(path, time.Now())
 }
 
-func (s *Disk) statBlob(path string) (fs.FileInfo, bool) {
+// TouchBlob stamps a blob as used, if that is allowed, and tells whether it is
+// there.
+func (s *Shelf) TouchBlob(d [32]byte, now time.Time) bool {
+	return touch(s.path(blobsDir, d), now)
+}
+
+func touch(path string, now time.Time) bool {
+	err := os.Chtimes(path, now, now)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = os.Chtimes(path+compressed, now, now)
+	}
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// BlobUsed tells when a blob was last used, and whether it is there.
+func (s *Shelf) BlobUsed(d [32]byte) (used time.Time, ok bool) {
+	fi, ok := stat(s.path(blobsDir, d))
+	if ok {
+		used = fi.ModTime()
+	}
+	return used, ok
+}
+
+func stat(path string) (fs.FileInfo, bool) {
 	fi, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		fi, err = os.Lstat(path + compressed)
@@ -72,8 +97,8 @@ func (s *Disk) statBlob(path string) (fs.FileInfo, bool) {
 }
 
 // addSmall stores a blob that is in memory.
-func (s *Disk) addSmall(d Digest, path string, data []byte) error {
-	if got := Sum(data); got != d {
+func (s *Shelf) addSmall(d [32]byte, path string, data []byte) error {
+	if got := blake3.Sum256(data); got != d {
 		return &DigestError{Want: d, Got: got}
 	}
 	f, err := s.create()
@@ -88,7 +113,7 @@ func (s *Disk) addSmall(d Digest, path string, data []byte) error {
 }
 
 // addLarge stores a blob of which head was read.
-func (s *Disk) addLarge(d Digest, path string, head []byte, r io.Reader) error {
+func (s *Shelf) addLarge(d [32]byte, path string, head []byte, r io.Reader) error {
 	f, err := s.create()
 	if err != nil {
 		return err
@@ -108,7 +133,7 @@ func (s *Disk) addLarge(d Digest, path string, head []byte, r io.Reader) error {
 }
 
 // writeCompressed writes the frame, and then the header with the size.
-func (s *Disk) writeCompressed(f *os.File, r io.Reader) error {
+func (s *Shelf) writeCompressed(f *os.File, r io.Reader) error {
 	if _, err := f.Write(make([]byte, zHeader)); err != nil {
 		return err
 	}
@@ -126,7 +151,7 @@ func (s *Disk) writeCompressed(f *os.File, r io.Reader) error {
 }
 
 // compress tells whether compressing data saves a tenth and a block of the disk.
-func (s *Disk) compress(data []byte) (z []byte, pays bool) {
+func (s *Shelf) compress(data []byte) (z []byte, pays bool) {
 	if len(data) <= blockSize {
 		return nil, false
 	}
@@ -137,7 +162,7 @@ func (s *Disk) compress(data []byte) (z []byte, pays bool) {
 	return z, saved > len(data)/10 && saved >= blockSize/2
 }
 
-func (s *Disk) encoder() *zstd.Encoder {
+func (s *Shelf) encoder() *zstd.Encoder {
 	if enc, ok := s.encoders.Get().(*zstd.Encoder); ok {
 		return enc
 	}
@@ -147,7 +172,7 @@ func (s *Disk) encoder() *zstd.Encoder {
 	return enc
 }
 
-func (s *Disk) decoder() *zstd.Decoder {
+func (s *Shelf) decoder() *zstd.Decoder {
 	if dec, ok := s.decoders.Get().(*zstd.Decoder); ok {
 		return dec
 	}
@@ -161,39 +186,29 @@ func appendHeader(b []byte, size int64) []byte {
 	return binary.LittleEndian.AppendUint64(append(b, zMagic...), uint64(size))
 }
 
-func hashed(h *blake3.Hasher) (d Digest) {
-	h.Sum(d[:0])
-	return d
+func hashed(h *blake3.Hasher) (sum [32]byte) {
+	h.Sum(sum[:0])
+	return sum
 }
 
-// Open implements Store.
-func (s *Disk) Open(d Digest) (io.ReadCloser, error) {
-	b, err := s.open(d)
-	if err != nil {
-		return nil, err
-	}
-	b.hash = blake3.New()
-	return b, nil
-}
-
-// open gives a reader that leaves comparing the digest to its caller.
-func (s *Disk) open(d Digest) (*blobReader, error) {
+// Open gives a blob, or ErrAbsent.
+func (s *Shelf) Open(d [32]byte) (*Blob, error) {
 	path := s.path(blobsDir, d)
 	f, err := os.Open(path)
 	if err == nil {
-		return &blobReader{store: s, digest: d, file: f, src: f, left: math.MaxInt64}, nil
+		return &Blob{shelf: s, digest: d, file: f, src: f, left: math.MaxInt64}, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	f, err = os.Open(path + compressed)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrMiss
+		return nil, ErrAbsent
 	}
 	if err != nil {
 		return nil, err
 	}
-	b := &blobReader{store: s, digest: d, file: f}
+	b := &Blob{shelf: s, digest: d, file: f}
 	if err := b.inflate(); err != nil {
 		f.Close()
 		return nil, s.drop(f.Name(), err)
@@ -201,19 +216,36 @@ func (s *Disk) open(d Digest) (*blobReader, error) {
 	return b, nil
 }
 
-// blobReader reads a blob and finds out at its end whether it is the right one.
-type blobReader struct {
-	store  *Disk
-	digest Digest
+// Blob reads a blob. Its last Read gives io.EOF when the content has the right
+// digest, or else a *DamageError.
+type Blob struct {
+	shelf  *Shelf
+	digest [32]byte
 	file   *os.File
 	src    io.Reader
 	left   int64          // bytes that may still come
 	dec    *zstd.Decoder  // of a compressed blob
-	hash   *blake3.Hasher // nil: the caller compares
+	hash   *blake3.Hasher // of what was read
+	blind  bool           // the caller compares
 	err    error          // once it has ended
 }
 
-func (b *blobReader) inflate() error {
+// File gives the file, nil when it is compressed.
+func (b *Blob) File() *os.File {
+	if b.dec != nil {
+		return nil
+	}
+	return b.file
+}
+
+// Unverified leaves it to the caller to hash what is read, and to call Damaged if
+// that is not right. It is called before the first Read.
+func (b *Blob) Unverified() { b.blind = true }
+
+// Damaged removes the blob and gives the error of it.
+func (b *Blob) Damaged(cause error) error { return b.shelf.drop(b.file.Name(), cause) }
+
+func (b *Blob) inflate() error {
 	head := make([]byte, zHeader)
 	if _, err := io.ReadFull(b.file, head); err != nil {
 		return err
@@ -222,7 +254,7 @@ func (b *blobReader) inflate() error {
 	if string(head[:len(zMagic)]) != zMagic || size > math.MaxInt64 {
 		return errors.New("not a compressed blob")
 	}
-	dec := b.store.decoder()
+	dec := b.shelf.decoder()
 	if err := dec.Reset(b.file); err != nil {
 		return err
 	}
@@ -231,54 +263,54 @@ func (b *blobReader) inflate() error {
 }
 
 // Read implements io.Reader.
-func (b *blobReader) Read(p []byte) (int, error) {
+func (b *Blob) Read(p []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err
 	}
 	n, err := b.src.Read(p)
 	b.left -= int64(n)
-	if b.hash != nil {
-		b.hash.Write(p[:n])
+	if !b.blind {
+		b.hasher().Write(p[:n])
 	}
 	switch {
 	case b.left < 0:
-		b.err = b.damaged(errors.New("it is longer than it says"))
+		b.err = b.Damaged(errors.New("it is longer than it says"))
 		return 0, b.err
 	case err == io.EOF:
 		b.err = b.end()
 	case err != nil && b.dec != nil:
-		b.err = b.damaged(err)
+		b.err = b.Damaged(err)
 	case err != nil:
 		b.err = err
 	}
 	return n, b.err
 }
 
-func (b *blobReader) end() error {
+func (b *Blob) hasher() *blake3.Hasher {
+	if b.hash == nil {
+		b.hash = blake3.New()
+	}
+	return b.hash
+}
+
+func (b *Blob) end() error {
 	if b.dec != nil && b.left != 0 {
-		return b.damaged(errors.New("it is shorter than it says"))
+		return b.Damaged(errors.New("it is shorter than it says"))
 	}
-	if b.hash != nil {
-		return b.check(hashed(b.hash))
+	if b.blind {
+		return io.EOF
 	}
-	return io.EOF
-}
-
-// check gives io.EOF when what was read has the right digest.
-func (b *blobReader) check(got Digest) error {
-	if got != b.digest {
-		return b.damaged(&DigestError{Want: b.digest, Got: got})
+	if got := hashed(b.hasher()); got != b.digest {
+		return b.Damaged(&DigestError{Want: b.digest, Got: got})
 	}
 	return io.EOF
 }
-
-func (b *blobReader) damaged(cause error) error { return b.store.drop(b.file.Name(), cause) }
 
 // Close implements io.Closer.
-func (b *blobReader) Close() error {
+func (b *Blob) Close() error {
 	if b.dec != nil {
 		_ = b.dec.Reset(nil)
-		b.store.decoders.Put(b.dec)
+		b.shelf.decoders.Put(b.dec)
 		b.dec = nil
 	}
 	b.err = fs.ErrClosed

@@ -1,4 +1,4 @@
-package cache
+package workdir
 
 import (
 	"errors"
@@ -9,10 +9,10 @@ import (
 )
 
 // renameAt moves a name from one directory to another, in one step.
-func renameAt(from *dir, name string, to *dir, newName string) error {
+func renameAt(from *Dir, name string, to *Dir, newName string) error {
 	return os.Rename(filepath.Join(from.Name(), name), filepath.Join(to.Name(), newName))
 }
 
 func isOtherDisk(err error) bool { return errors.Is(err, windows.ERROR_NOT_SAME_DEVICE) }
 
-func checkAccess(*dir) error { return nil }
+func checkAccess(*Dir) error { return nil }

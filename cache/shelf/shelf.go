@@ -1,0 +1,184 @@
+// Package shelf keeps the files of a cache in a directory that any number of
+// processes share: records by key, of whatever content, and blobs by the BLAKE3
+// hash of their content.
+//
+// Below the directory's v1 lie blobs/ab/<62 digits>, with .z behind the name when
+// compressed, and records/ab/<62 digits>. Files are written in tmp and renamed, and
+// never changed, so nobody needs a lock. The modification time of a file says when
+// it was last used. Who uses the shelf never stamps a blob older than a record that
+// needs it, so that what is younger than some moment is whole.
+package shelf
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// ErrAbsent says that something is not on the shelf.
+var ErrAbsent = errors.New("not in the cache")
+
+// DamageError says that a file was found damaged and was removed. It is also
+// ErrAbsent.
+type DamageError struct {
+	Path  string
+	Cause error
+}
+
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("cache entry %q was damaged, dropped it: %v", e.Path, e.Cause)
+}
+
+// Is makes it an ErrAbsent.
+func (e *DamageError) Is(target error) bool { return target == ErrAbsent }
+
+func (e *DamageError) Unwrap() error { return e.Cause }
+
+// The directories of a shelf.
+const (
+	formatDir  = "v1"
+	recordsDir = "records"
+	blobsDir   = "blobs"
+	tmpDir     = "tmp"
+)
+
+// Shelf is a directory of records and blobs. It is safe for concurrent use.
+type Shelf struct {
+	dir      string
+	warn     func(error)
+	encoders sync.Pool // of *zstd.Encoder
+	decoders sync.Pool // of *zstd.Decoder
+	samples  sync.Pool // of *[sampleSize]byte
+}
+
+// New gives the shelf in dir, an absolute path, which the first write makes. warn
+// is told of every *DamageError, perhaps concurrently; it may be nil.
+func New(dir string, warn func(error)) *Shelf {
+	return &Shelf{dir: filepath.Join(dir, formatDir), warn: warn}
+}
+
+// Dir gives the directory of the current format.
+func (s *Shelf) Dir() string { return s.dir }
+
+// path gives the place of a file, without the suffix of a compressed blob.
+func (s *Shelf) path(kind string, sum [32]byte) string {
+	b := make([]byte, 0, len(s.dir)+len(kind)+70)
+	b = append(append(b, s.dir...), filepath.Separator)
+	b = append(append(b, kind...), filepath.Separator)
+	b = append(hex.AppendEncode(b, sum[:1]), filepath.Separator)
+	return string(hex.AppendEncode(b, sum[1:]))
+}
+
+// ReadRecord gives a record and when it was last used. What is no file of at most
+// limit bytes gives no data.
+func (s *Shelf) ReadRecord(key [32]byte, limit int64) (data []byte, used time.Time, err error) {
+	f, err := os.Open(s.path(recordsDir, key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, used, ErrAbsent
+	}
+	if err != nil {
+		return nil, used, err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil || !fi.Mode().IsRegular() || fi.Size() > limit {
+		return nil, used, err
+	}
+	data = make([]byte, fi.Size())
+	n, err := io.ReadFull(f, data)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = nil // cut meanwhile: the reader of the data finds out
+	}
+	return data[:n], fi.ModTime(), err
+}
+
+// WriteRecord puts a record in place of what was there, as last used then.
+func (s *Shelf) WriteRecord(key [32]byte, data []byte, used time.Time) error {
+	f, err := s.create()
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write(data); err == nil {
+		err = os.Chtimes(f.Name(), used, used)
+	}
+	return s.publish(f, s.path(recordsDir, key), err)
+}
+
+// TouchRecord stamps a record as used. In a directory that only others may write
+// nothing is stamped.
+func (s *Shelf) TouchRecord(key [32]byte, now time.Time) {
+	_ = os.Chtimes(s.path(recordsDir, key), now, now)
+}
+
+// RemoveRecord removes a record.
+func (s *Shelf) RemoveRecord(key [32]byte) error {
+	if err := os.Remove(s.path(recordsDir, key)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// DropRecord removes a record that was found damaged, and gives the error of it.
+func (s *Shelf) DropRecord(key [32]byte, cause error) error {
+	return s.drop(s.path(recordsDir, key), cause)
+}
+
+func (s *Shelf) drop(path string, cause error) error {
+	err := &DamageError{Path: path, Cause: cause}
+	_ = os.Remove(path)
+	if s.warn != nil {
+		s.warn(err)
+	}
+	return err
+}
+
+// create makes a file in tmp.
+func (s *Shelf) create() (*os.File, error) {
+	dir := filepath.Join(s.dir, tmpDir)
+	f, err := createIn(dir)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	return createIn(dir)
+}
+
+func createIn(dir string) (*os.File, error) {
+	for {
+		name := filepath.Join(dir, strconv.FormatUint(rand.Uint64(), 36))
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o444)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}
+
+// publish gives a written file its name, unless err says that it was not written
+// well; then, or when that fails, it is removed.
+func (s *Shelf) publish(f *os.File, path string, err error) error {
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(filepath.Dir(path), 0o777); err == nil {
+			err = os.Rename(f.Name(), path)
+		}
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}

@@ -1,0 +1,112 @@
+//go:build unix
+
+package workdir
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func open(t *testing.T) *Root {
+	t.Helper()
+	w, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return w
+}
+
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAt(t *testing.T) {
+	w := open(t)
+	in := func(p string) string { return filepath.Join(w.Path(), p) }
+	must(t, os.MkdirAll(in("a/b"), 0o777), os.WriteFile(in("a/file"), nil, 0o666), os.Symlink("b", in("a/link")))
+	for _, p := range []string{".", "a", "a/b", "a", "", "a/b"} {
+		d, err := w.At(p, false)
+		must(t, err)
+		here, err := d.Stat(".")
+		must(t, err)
+		if there, err := os.Stat(in(p)); err != nil || !os.SameFile(here, there) {
+			t.Errorf("%q: another directory was opened", p)
+		}
+	}
+	if _, err := w.At("a/gone/x", false); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing: %v", err)
+	}
+	if d, _ := w.At("a/new/x", true); d == nil {
+		t.Error("not made")
+	}
+	var blocked *BlockedError
+	if _, err := w.At("a/file/x", true); !errors.As(err, &blocked) || blocked.Path != "a/file" || blocked.Link {
+		t.Errorf("a file on the way: %v", err)
+	}
+	if _, err := w.At("a/link", true); !errors.As(err, &blocked) || blocked.Path != "a/link" || !blocked.Link {
+		t.Errorf("a link on the way: %v", err)
+	}
+	if w.Deepest().path != "a" {
+		t.Errorf("stopped at %q", w.Deepest().path)
+	}
+	for _, p := range []string{"..", "a/../..", "/etc"} {
+		if _, err := w.At(p, false); err == nil {
+			t.Errorf("%q: no error", p)
+		}
+	}
+}
+
+// A path of many directories keeps as many open, and no more.
+func TestAtDeep(t *testing.T) {
+	w := open(t)
+	for range 3 {
+		for _, p := range []string{strings.Repeat("d/", 50) + "d", "x", strings.Repeat("d/", 20) + "e"} {
+			d, err := w.At(p, true)
+			must(t, err)
+			if d.path != p || len(w.open) != strings.Count(p, "/")+2 {
+				t.Errorf("%q: at %q with %d open", p, d.path, len(w.open))
+			}
+		}
+	}
+}
+
+func TestReadFileReplaced(t *testing.T) {
+	w := open(t)
+	d, err := w.At(".", false)
+	must(t, err, d.WriteFile("f", nil, 0o666), d.WriteFile("g", nil, 0o666))
+	fi, err := d.Lstat("f")
+	must(t, err)
+	f, err := d.ReadFile("f", fi)
+	must(t, err, f.Close(), d.Rename("g", "f"))
+	if _, err := d.ReadFile("f", fi); !errors.Is(err, ErrChanged) {
+		t.Errorf("replaced: %v, want ErrChanged", err)
+	}
+}
+
+func TestStageClose(t *testing.T) {
+	w := open(t)
+	path := filepath.Join(w.Path(), "deep", "stage")
+	s, err := OpenStage(path)
+	must(t, err)
+	f, name, err := s.File()
+	must(t, err, f.Close())
+	link, err := s.Link("target")
+	must(t, err)
+	d, err := w.At(".", false)
+	must(t, err, s.Move(name, d, "moved"))
+	s.Close()
+	if left, err := os.ReadDir(path); err != nil || len(left) != 0 {
+		t.Errorf("left: %v, %v; %q was not removed", left, err, link)
+	}
+	if _, err := d.Lstat("moved"); err != nil {
+		t.Error(err)
+	}
+}
