@@ -110,6 +110,7 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 	f.nameDishes()
 	f.link()
 	f.fillBentos()
+	f.checkPins()
 	return f.ws, diagnostics.Sorted(f.problems)
 }
 

@@ -4,14 +4,17 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
@@ -39,6 +42,7 @@ type process struct {
 // execute runs one command line and gives its exit code.
 func execute(ctx context.Context, args []string, p process) int {
 	s := &session{process: p}
+	s.flags.json = asksForJSON(args) // also when the line turns out to be wrong
 	root := newRoot(s)
 	root.SetArgs(args)
 	root.SetOut(p.out)
@@ -49,6 +53,45 @@ func execute(ctx context.Context, args []string, p process) int {
 		err = badUsage(root, args, err)
 	}
 	return s.exit(ctx, err)
+}
+
+func asksForJSON(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.Contains(args, "--json")
+}
+
+// badFlag makes what is wrong with a flag a problem like any other.
+func badFlag(err error) error {
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) {
+		return usageError(fmt.Sprintf("--%s %q: expected %s", value.GetFlag().Name, value.GetValue(), expected(value.GetFlag().Value.Type())), "")
+	}
+	return usageError(err.Error(), "")
+}
+
+func expected(kind string) string {
+	switch kind {
+	case "int":
+		return "a number"
+	case "bool":
+		return "true or false"
+	}
+	return "a " + kind
+}
+
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Print the help of a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return usageError(fmt.Sprintf("there is no command %q", strings.Join(args, " ")), "bento --help lists them")
+			}
+			return about.Help()
+		},
+	}
 }
 
 // badUsage makes what cobra says of a command line a problem like any other.
@@ -78,7 +121,8 @@ func newRoot(s *session) *cobra.Command {
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return s.check(cmd) },
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err.Error(), "") })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badFlag(err) })
+	root.SetHelpCommand(helpCommand())
 	s.flags.add(root.PersistentFlags())
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "ask", Title: "Ask:"})
 	root.AddCommand(runCommands(s)...)

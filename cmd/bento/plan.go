@@ -34,7 +34,9 @@ func (s *session) printPlan(ctx context.Context, req plan.Request) error {
 		return err
 	}
 	defer w.close()
-	req.Dir = w.dir
+	if err := w.locate(&req); err != nil {
+		return err
+	}
 	p, problems := plan.Build(w.Workspace, req)
 	problems = diagnostics.Sorted(append(w.problems, problems...))
 	if p == nil {

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -83,6 +86,9 @@ func ciCommand(s *session) *cobra.Command {
 
 // run plans and runs a request.
 func (s *session) run(ctx context.Context, req plan.Request) error {
+	if err := s.checkReportFile(); err != nil {
+		return err
+	}
 	lines := s.lines()
 	w, err := s.open(ctx, lines)
 	if err != nil {
@@ -107,11 +113,23 @@ func (s *session) run(ctx context.Context, req plan.Request) error {
 	doc.Warnings = append(doc.Warnings, w.problems...)
 	if s.flags.reportFile != "" {
 		if err := report.WriteFile(s.flags.reportFile, doc); err != nil {
-			return err
+			s.warn("report_unwritable", "the report cannot be written: "+err.Error(), "")
+			s.outcome = max(s.outcome, exitFault)
 		}
 	}
 	if s.flags.json {
 		return report.Write(s.out, doc)
+	}
+	return nil
+}
+
+// checkReportFile finds out before anything runs that a report cannot be written.
+func (s *session) checkReportFile() error {
+	if s.flags.reportFile == "" {
+		return nil
+	}
+	if fi, err := os.Stat(filepath.Dir(s.flags.reportFile)); err != nil || !fi.IsDir() {
+		return usageError(fmt.Sprintf("--report-file %q: there is no directory %q", s.flags.reportFile, filepath.Dir(s.flags.reportFile)), "make it, or name another file")
 	}
 	return nil
 }
@@ -133,7 +151,9 @@ func (s *session) plan(w *workspace, req plan.Request) (*plan.Plan, error) {
 	if err := diagnostics.AsError(w.problems); err != nil {
 		return nil, err
 	}
-	req.Dir = w.dir
+	if err := w.locate(&req); err != nil {
+		return nil, err
+	}
 	p, problems := plan.Build(w.Workspace, req)
 	w.problems = diagnostics.Sorted(append(w.problems, problems...))
 	if err := diagnostics.AsError(w.problems); err != nil {

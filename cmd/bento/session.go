@@ -21,6 +21,7 @@ import (
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/fingerprint"
+	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/state"
@@ -104,6 +105,30 @@ type workspace struct {
 	plugins  *adapter.Set
 	problems []diagnostics.Diagnostic
 	dir      string // where the user is, relative to the root
+}
+
+// locate makes the targets of a request that are paths relative to the workspace.
+func (w *workspace) locate(req *plan.Request) error {
+	req.Dir = w.dir
+	for i, target := range req.Targets {
+		if !strings.ContainsRune(target, filepath.Separator) && !strings.HasPrefix(target, ".") {
+			continue // a name, or a path that needs no work
+		}
+		path := target
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(w.Root, filepath.FromSlash(w.dir), target)
+		}
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return notFound("target_not_found", fmt.Sprintf("no dish, bento or path with dishes is named %q", target), "bento plan names the dishes")
+		}
+		rel, err := filepath.Rel(w.Root, real)
+		if err != nil || !filepath.IsLocal(rel) {
+			return notFound("target_not_found", fmt.Sprintf("%q lies outside the workspace %q", target, w.Root), "use -C for another workspace")
+		}
+		req.Targets[i] = "/" + filepath.ToSlash(rel)
+	}
+	return nil
 }
 
 // close ends the plugins.

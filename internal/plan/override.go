@@ -15,6 +15,8 @@ func override(b *builder, d *discovery.Dish, byName map[string]*Task, c *config.
 	t, recipe := byName[c.Name]
 	if !recipe {
 		t = newTask(d, c.Name)
+		all := commonOf(d)
+		t.extra, t.Path, t.SetEnv = all.inputs, all.path, all.env
 		t.DefaultInputs = len(d.Config.Inputs) == 0
 		t.Inputs = globTexts(d.Config.Inputs)
 	}

@@ -17,7 +17,7 @@ import (
 // without a selection every dish of the workspace.
 type Request struct {
 	Tasks   []string // "build", or "lib:build" for one dish
-	Targets []string // names of dishes or bentos, or paths
+	Targets []string // names of dishes or bentos, or paths; with "/" in front from the workspace
 	Dishes  []string // names, in addition to Targets
 	Bentos  []string // names, in addition to Targets
 	Dir     string   // relative to the workspace: what path targets are relative to
@@ -100,7 +100,8 @@ type Task struct {
 	// dish is not among them.
 	Sources []*discovery.Dish
 
-	script bool // reachable by name only
+	extra  []string // globs of what stands above the dish
+	script bool     // reachable by name only
 	ci     bool
 	rank   int
 	wants  []want

@@ -128,7 +128,7 @@ func TestAbsoluteInputsBecomeRooted(t *testing.T) {
 	d := dish("pkgs/a", "build")
 	d.Tasks[0].ExtraInputs = []string{"/w/package-lock.json", "/etc/passwd", "/w/odd[1].json", "//base.json"}
 	p, _ := build(t, workspace(d), Request{})
-	want := []string{"//base.json", `//odd\[1].json`, "//package-lock.json"}
+	want := []string{"//package-lock.json", `//odd\[1].json`, "//base.json"}
 	if diff := cmp.Diff(want, p.Tasks[0].Inputs); diff != "" {
 		t.Error(diff)
 	}
@@ -188,5 +188,17 @@ func TestCycleIsNamed(t *testing.T) {
 	_, problems := Build(workspace(a, b), Request{Tasks: []string{"x"}})
 	if len(problems) != 1 || problems[0].Message != "tasks wait for each other: a:x → b:y → a:x" {
 		t.Errorf("problems = %v", problems)
+	}
+}
+
+func TestOwnTasksSeeTheToolsOfTheDish(t *testing.T) {
+	d := dish("d", "test")
+	d.Tasks[0].Path, d.Tasks[0].Env = []string{".venv/bin"}, map[string]string{"VIRTUAL_ENV": "/w/d/.venv"}
+	d.Tasks[0].ExtraInputs = []string{"/w/base.lock"}
+	d.Config = &config.Dish{Tasks: []config.Task{{Name: "gen", Run: "python gen.py"}}}
+	p, _ := build(t, workspace(d), Request{Tasks: []string{"gen"}})
+	gen := p.Tasks[0]
+	if !cmp.Equal(gen.Path, []string{".venv/bin"}) || gen.SetEnv["VIRTUAL_ENV"] == "" || !cmp.Equal(gen.Inputs, []string{"//base.lock"}) {
+		t.Errorf("gen = %+v", gen)
 	}
 }

@@ -26,9 +26,8 @@ func resolve(b *builder, d *discovery.Dish) []*Task {
 	tasks := slices.SortedFunc(maps.Values(byName), func(x, y *Task) int {
 		return cmp.Or(cmp.Compare(x.rank, y.rank), strings.Compare(x.Name, y.Name))
 	})
-	shared := sharedInputs(d)
 	for _, t := range tasks {
-		t.finish(b, shared)
+		t.finish(b)
 	}
 	giveDishOutputs(b, d, tasks)
 	return tasks
@@ -43,7 +42,7 @@ func fromRecipe(d *discovery.Dish, recipe adapters.Task) *Task {
 	t := newTask(d, recipe.Name)
 	t.Run, t.Cwd, t.Path, t.SetEnv = recipe.Run, recipe.Cwd, recipe.Path, maps.Clone(recipe.Env)
 	t.DefaultInputs = recipe.Inputs == nil
-	t.Inputs = slices.Concat(recipe.Inputs, rootRelative(d, recipe.ExtraInputs))
+	t.Inputs, t.extra = slices.Clone(recipe.Inputs), rootRelative(d, recipe.ExtraInputs)
 	for _, o := range recipe.Outputs {
 		t.Outputs = append(t.Outputs, Output{Glob: o})
 	}
@@ -60,17 +59,35 @@ func fromRecipe(d *discovery.Dish, recipe adapters.Task) *Task {
 	return t
 }
 
-// sharedInputs are what stands above the dish and decides about every task of it:
-// those extra inputs that any lifecycle recipe names.
-func sharedInputs(d *discovery.Dish) []string {
-	var shared []string
+// common is what a task that no recipe knows gets from those of its dish: the tools
+// of the dish first on PATH, and everything that stands above it and decides about
+// any lifecycle task.
+type common struct {
+	inputs []string
+	path   []string
+	env    map[string]string
+}
+
+func commonOf(d *discovery.Dish) common {
+	var c common
 	for _, recipe := range d.Tasks {
 		if rank(recipe.Name) < len(Lifecycle()) {
-			shared = append(shared, rootRelative(d, recipe.ExtraInputs)...)
+			c.inputs = append(c.inputs, rootRelative(d, recipe.ExtraInputs)...)
+		}
+		for _, dir := range recipe.Path {
+			if !slices.Contains(c.path, dir) {
+				c.path = append(c.path, dir)
+			}
+		}
+		for name, value := range recipe.Env {
+			if c.env == nil {
+				c.env = make(map[string]string)
+			}
+			c.env[name] = value
 		}
 	}
-	slices.Sort(shared)
-	return slices.Compact(shared)
+	c.inputs = sortedSet(c.inputs)
+	return c
 }
 
 // rootRelative turns absolute paths among globs, which adapters use for files
@@ -97,13 +114,13 @@ func escape(path string) string {
 }
 
 // finish adds what every task of the dish has in common.
-func (t *Task) finish(b *builder, shared []string) {
+func (t *Task) finish(b *builder) {
 	d := t.Dish
 	// What stands above comes first, so that a negation in dish.toml has the last word.
-	first := shared
+	first := t.extra
 	if d.Adapter != nil {
 		m := d.Adapter.Manifest()
-		first = slices.Concat(shared, m.FingerprintFiles)
+		first = slices.Concat(t.extra, m.FingerprintFiles)
 		t.HashEnv = append(t.HashEnv, m.SteeringEnv...)
 		t.PassEnv = append(t.PassEnv, m.PassEnv...)
 		for name, value := range m.SetEnv {

@@ -78,7 +78,11 @@ func (b *builder) target(target, dir string) []*discovery.Dish {
 	case isBento:
 		return bento
 	}
-	if dishes := b.byPath(path.Join("/", dir, target)[1:]); len(dishes) > 0 {
+	p := path.Join("/", dir, target)
+	if path.IsAbs(target) { // relative to the workspace
+		p = path.Clean(target)
+	}
+	if dishes := b.byPath(p[1:]); len(dishes) > 0 {
 		return dishes
 	}
 	b.unknown("target_not_found", "no dish, bento or path with dishes is named", target, append(b.dishNames(), b.bentoNames()...))

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -63,9 +64,7 @@ func NewError(err error) Error {
 			Severity: diagnostics.Error, Message: doc.Message, Rule: doc.Kind, Source: diagnostics.Source, Hint: doc.Hint,
 		}}
 	}
-	if doc.Hint != "" {
-		doc.NextSteps = append(doc.NextSteps, doc.Hint)
-	}
+	doc.NextSteps = append(doc.NextSteps, cmp.Or(doc.Hint, "see bento --help"))
 	return doc
 }
 

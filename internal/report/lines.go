@@ -156,7 +156,9 @@ func (l *Lines) quietStatus(word string, paint func(string) string, r *run.Resul
 		l.status(word, paint, r.Task.ID(), rest)
 	}
 	if l.Mode == Stream && r.Outcome == run.CacheHit {
-		l.replay(r)
+		id := r.Task.ID()
+		l.told(id, r.ReplayLog(l.Store, func(s tasklog.Stream, p []byte) { l.output(run.TaskOutput{Task: r.Task, Stream: s, Data: p}) }))
+		l.flush(id)
 	}
 }
 
@@ -170,8 +172,13 @@ func (l *Lines) replay(r *run.Result) {
 	if end != '\n' {
 		fmt.Fprintln(l.Out)
 	}
+	l.told(r.Task.ID(), err)
+}
+
+// told says that a log cannot be shown, if it cannot.
+func (l *Lines) told(id string, err error) {
 	if err != nil {
-		fmt.Fprintf(l.Err, "bento: the log of %s cannot be shown: %v\n", r.Task.ID(), err)
+		fmt.Fprintf(l.Err, "bento: the log of %s cannot be shown: %v\n", id, err)
 	}
 }
 

@@ -143,7 +143,7 @@ func reasonText(t planTask) string {
 	words := map[string]string{
 		evaluate.MissUncacheable:  "never cached",
 		evaluate.MissForced:       "asked not to use the cache",
-		evaluate.MissNeverCached:  "not run yet",
+		evaluate.MissNeverCached:  "no good run yet",
 		evaluate.MissChanged:      "changed",
 		evaluate.MissEvicted:      "its result is no longer in the cache",
 		evaluate.MissPending:      "known when these are up to date",

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/evaluate"
@@ -16,12 +17,45 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 		e.UpToDate(t, x.outputs)
 		if x.ev.Known {
 			e.Memory().Keep(t, &evaluate.Remembered{
-				Key: x.ev.Key, Duration: r.Duration, Outputs: outputPaths(x.outputs),
+				Key: x.ev.Key, Duration: r.Duration, Outputs: outputPaths(x.outputs), Found: x.found,
 				ByProducts: e.ByProducts(x.ev, before),
 			})
 		}
+		if x.record != nil && !r.Stored {
+			e.storeFound(ctx, x)
+		}
 	}
 	e.end(r)
+}
+
+// storeFound stores the result of a task that left alone what lay among its
+// outputs: that counts as an input, which the key did not know.
+func (e *engine) storeFound(ctx context.Context, x *execution) {
+	t := x.ev.Task
+	if len(x.found) > 0 {
+		e.env.warn("output_found", fmt.Sprintf("%s left %s as it was: it counts as an input, and is not stored with the result", t.ID(), named(x.found)),
+			"if the task makes it, remove it and run again, or say incremental = true")
+	}
+	ev := e.Task(ctx, t)
+	if !ev.Known || x.inputChanged() != "" {
+		return
+	}
+	if err := x.store(ev); err != nil {
+		x.warnStore(err)
+		return
+	}
+	last := *e.Memory().Of(t)
+	last.Key = ev.Key
+	e.Memory().Keep(t, &last)
+}
+
+// named lists at most five files.
+func named(files []string) string {
+	list := fmt.Sprintf("%q", files[:min(len(files), 5)])
+	if more := len(files) - 5; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
 }
 
 // refresh looks at a dish again after something ran in it. Tasks that have not

@@ -27,12 +27,18 @@ type execution struct {
 	tree   *tree.Tree
 	ev     *evaluate.Result
 	last   *evaluate.Remembered
-	linked []tree.Entry // sources of the dishes that the task is linked to
+	linked [][]tree.Entry  // sources of the dishes that the task is linked to
+	others map[string]bool // what other tasks of the dish have made
+
+	set, declared *tree.Set             // the outputs, and those of dish.toml
+	before        map[string]tree.Entry // what lay there before
 
 	result  *Result
 	outputs []cache.Output
-	changed string // the input that changed meanwhile
-	waited  bool   // another bento had the task first
+	found   []string      // what lay there and was left as it was
+	record  *cache.Record // of the result, nil when it is not to be stored
+	changed string        // the input that changed meanwhile
+	waited  bool          // another bento had the task first
 }
 
 // execute runs a task that is a miss. Its dependencies are installed.
@@ -40,7 +46,7 @@ func (e *engine) execute(ctx context.Context, ev *evaluate.Result) {
 	t := ev.Task
 	x := &execution{
 		env: e.env, opts: e.opts, tree: e.tree, ev: ev, last: e.Memory().Of(t),
-		result: &Result{Task: t, Key: ev.Key}, linked: e.LinkedSources(t),
+		result: &Result{Task: t, Key: ev.Key}, linked: e.LinkedSources(t), others: e.MadeByOthers(t),
 	}
 	e.job(func() func() {
 		unlock := x.lock(ctx)
@@ -106,8 +112,9 @@ func (x *execution) run(ctx context.Context) {
 		r.Outcome, r.Reason = Skipped, ReasonInterrupted
 		return
 	}
-	if !t.Incremental {
-		x.removeLast()
+	if err := x.lookBefore(); err != nil {
+		x.fail("output_unreadable", err.Error())
+		return
 	}
 	x.env.report(TaskStarted{Task: t})
 	start := time.Now()
@@ -225,20 +232,10 @@ func (e *Env) taskEnv(t *plan.Task) adapters.Environ {
 	return env.With(t.SetEnv).WithPath(dirs...).With(map[string]string{"PWD": taskDir(t)})
 }
 
-// removeLast removes what the last good run has made, so that nothing of it can be
-// taken for what this one makes.
-func (x *execution) removeLast() {
-	for _, p := range slices.Backward(x.last.Outputs) {
-		// Directories stay unless they are empty by now; a file that cannot be removed
-		// is the command's to replace.
-		_ = cache.Remove(x.env.Root, p)
-	}
-}
-
 // collect checks what the command made and stores it.
 func (x *execution) collect(log *tasklog.Log) {
 	t := x.ev.Task
-	paths, missing, err := x.madePaths()
+	paths, found, missing, err := x.lookAfter()
 	if err != nil {
 		x.fail("output_unreadable", err.Error())
 		return
@@ -247,6 +244,7 @@ func (x *execution) collect(log *tasklog.Log) {
 		x.fail(ReasonMissingOutput, fmt.Sprintf("it did not make its output %q", missing))
 		return
 	}
+	x.found = found
 	x.changed = x.inputChanged()
 	if x.changed != "" {
 		x.env.warn("input_changed", fmt.Sprintf("%s: %q changed while the task ran; its result is used but not stored", t.ID(), x.changed), "")
@@ -269,37 +267,48 @@ func (x *execution) storeFor() cache.Store {
 func (x *execution) capture(store cache.Store, log *tasklog.Log, paths []string) (err error) {
 	x.outputs, err = cache.Capture(store, x.env.Root, paths)
 	if err == nil && store != nil {
-		err = x.store(log)
+		err = x.describe(log)
+	}
+	if err == nil && x.record != nil && slices.Equal(x.found, x.last.Found) {
+		err = x.store(x.ev)
 	}
 	var refused *cache.RefusedError
 	if err == nil || errors.As(err, &refused) || store == nil {
 		return err
 	}
-	x.env.warn("cache_unwritable", "results cannot be stored: "+err.Error(), "free space, or set cache.dir in bento.toml; the build goes on")
+	x.warnStore(err)
 	x.outputs, err = cache.Capture(nil, x.env.Root, paths)
 	return err
+}
+
+func (x *execution) warnStore(err error) {
+	x.env.warn("cache_unwritable", "results cannot be stored: "+err.Error(), "free space, or set cache.dir in bento.toml; the build goes on")
 }
 
 func (x *execution) fail(reason, message string) {
 	x.result.Outcome, x.result.Reason, x.result.Message = Failed, reason, message
 }
 
-// store records the result under its key.
-func (x *execution) store(log *tasklog.Log) error {
+// describe makes the record of the result and stores its log.
+func (x *execution) describe(log *tasklog.Log) (err error) {
 	record := &cache.Record{
 		Outputs: x.outputs, Created: time.Now(), Duration: x.result.Duration, Host: hostName(),
 	}
-	var err error
-	if record.Ingredients, err = x.storeIngredients(); err != nil {
+	if record.Log, record.LogSize, err = log.Store(x.env.Store); err == nil {
+		x.record = record
+	}
+	return err
+}
+
+// store writes the record under the key of ev.
+func (x *execution) store(ev *evaluate.Result) (err error) {
+	if x.record.Ingredients, err = x.storeIngredients(ev); err != nil {
 		return err
 	}
-	if record.Log, record.LogSize, err = log.Store(x.env.Store); err != nil {
+	if err := x.env.Store.Record(ev.Key, x.record); err != nil {
 		return err
 	}
-	if err := x.env.Store.Record(x.ev.Key, record); err != nil {
-		return err
-	}
-	x.result.Stored = true
+	x.result.Stored, x.result.Key = true, ev.Key
 	return nil
 }
 

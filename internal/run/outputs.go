@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/fingerprint"
+	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -20,39 +21,82 @@ func outputPaths(outputs []cache.Output) []string {
 	return paths
 }
 
-// madePaths gives what is there now of the outputs of the task, by path. missing
-// is a plain path of dish.toml that is not.
-func (x *execution) madePaths() (paths []string, missing string, err error) {
-	t := x.ev.Task
-	if len(t.Outputs) == 0 {
-		return nil, "", nil
-	}
+// outputSet compiles the outputs of a task; declared are those of dish.toml alone.
+func outputSet(t *plan.Task) (all, declared *tree.Set, err error) {
 	globs := make([]string, len(t.Outputs))
+	var own []string
 	for i, o := range t.Outputs {
 		globs[i] = o.Glob
+		if o.Declared {
+			own = append(own, o.Glob)
+		}
 	}
-	set, err := tree.CompileSet(t.Dish.Path, globs)
+	if all, err = tree.CompileSet(t.Dish.Path, globs); err != nil {
+		return nil, nil, err
+	}
+	declared, err = tree.CompileSet(t.Dish.Path, own)
+	return all, declared, err
+}
+
+// lookBefore removes what the last good run has made, so that nothing of it can be
+// taken for what this one makes, and notes what else lies where the outputs go.
+func (x *execution) lookBefore() (err error) {
+	t := x.ev.Task
+	if x.set, x.declared, err = outputSet(t); err != nil || len(t.Outputs) == 0 {
+		return err
+	}
+	if t.Incremental {
+		return nil
+	}
+	for _, p := range slices.Backward(x.last.Outputs) {
+		if x.set.Match(p) { // what is no output any more is not ours to remove
+			// Directories stay unless they are empty by now; a file that cannot be
+			// removed is the command's to replace.
+			_ = cache.Remove(x.env.Root, p)
+		}
+	}
+	entries, err := tree.Expand(x.env.Root, x.set)
+	x.before = make(map[string]tree.Entry, len(entries))
+	for _, e := range entries {
+		x.before[e.Path] = e
+	}
+	return err
+}
+
+// lookAfter sorts out what lies there now: paths that the command made, and found,
+// which it left as it was. missing is a plain path of dish.toml that is not there.
+func (x *execution) lookAfter() (paths, found []string, missing string, err error) {
+	t := x.ev.Task
+	if len(t.Outputs) == 0 {
+		return nil, nil, "", nil
+	}
+	entries, err := tree.Expand(x.env.Root, x.set)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, "", err
 	}
-	entries, err := tree.Expand(x.env.Root, set)
-	if err != nil {
-		return nil, "", err
-	}
-	for _, i := range set.Unmatched(entries) {
+	for _, i := range x.set.Unmatched(entries) {
 		if !t.Outputs[i].Declared {
 			continue // the patterns of recipes may match nothing
 		}
-		if _, plain := set.Plain(i); plain {
-			return nil, globs[i], nil
+		if _, plain := x.set.Plain(i); plain {
+			return nil, nil, t.Outputs[i].Glob, nil
 		}
-		x.env.warn("output_empty", t.ID()+": the output \""+globs[i]+"\" matched nothing", "")
+		x.env.warn("output_empty", t.ID()+": the output \""+t.Outputs[i].Glob+"\" matched nothing", "")
 	}
-	paths = make([]string, len(entries))
-	for i, e := range entries {
-		paths[i] = e.Path
+	for _, e := range entries {
+		before, was := x.before[e.Path]
+		switch {
+		case x.tree.Tracked(e.Path) && !x.declared.Match(e.Path):
+			// A source that the pattern of a recipe happens to match.
+		case !was || !before.Same(&e) && e.Kind != tree.Dir:
+			paths = append(paths, e.Path)
+		case e.Kind == tree.Dir || x.others[e.Path] || x.tree.Tracked(e.Path):
+			// An empty directory, another task's output, a source: none of ours.
+		default:
+			found = append(found, e.Path)
+		}
 	}
-	return paths, "", nil
+	return paths, found, "", nil
 }
 
 // inputChanged names an input that is not any more what the key says, "" when all
@@ -63,19 +107,21 @@ func (x *execution) inputChanged() string {
 			return entry.Path
 		}
 	}
-	for _, entry := range x.linked {
-		now, same := x.still(entry)
-		if same {
-			continue
-		}
-		// Only the stat differs for now: the content decides, when it was known.
-		before, err := x.tree.Index().Sum(entry)
-		after, nerr := x.tree.Index().Sum(now)
-		if err != nil || nerr != nil || before != after {
-			return entry.Path
+	for _, list := range x.linked {
+		for _, entry := range list {
+			if now, same := x.still(entry); !same && !x.sameContent(entry, now) {
+				return entry.Path
+			}
 		}
 	}
 	return ""
+}
+
+// sameContent compares two looks at a file whose stat has changed in between.
+func (x *execution) sameContent(then, now tree.Entry) bool {
+	before, err := x.tree.Index().Sum(then)
+	after, nerr := x.tree.Index().Sum(now)
+	return err == nil && nerr == nil && before == after
 }
 
 // still looks at an entry again; same says that not even its stat has changed.
@@ -100,7 +146,7 @@ func (x *execution) equal(now tree.Entry, then fingerprint.File) bool {
 }
 
 // storeIngredients stores what the key was made of, so that `why` can show it.
-func (x *execution) storeIngredients() (cache.Digest, error) {
+func (x *execution) storeIngredients(ev *evaluate.Result) (cache.Digest, error) {
 	var err error
 	add := func(blob []byte) cache.Digest {
 		d := cache.Sum(blob)
@@ -109,8 +155,8 @@ func (x *execution) storeIngredients() (cache.Digest, error) {
 		}
 		return d
 	}
-	x.ev.EachBlob(func(blob []byte) { add(blob) })
-	return add(fingerprint.EncodeIngredients(x.ev.Ingredients)), err
+	ev.EachBlob(func(blob []byte) { add(blob) })
+	return add(fingerprint.EncodeIngredients(ev.Ingredients)), err
 }
 
 // restore brings the outputs of a hit into place.
@@ -118,7 +164,7 @@ func (e *engine) restore(ctx context.Context, ev *evaluate.Result) (apply func()
 	t := ev.Task
 	want := ev.Record.Outputs
 	_, err := cache.Restore(e.env.Store, e.env.Root, want, cache.RestoreOptions{
-		Stale:    stale(e.Memory().Of(t).Outputs, want),
+		Stale:    stale(t, e.Memory().Of(t).Outputs, want),
 		Current:  e.Current,
 		Restored: e.Note,
 		StageDir: e.env.State.Path("tmp"),
@@ -133,15 +179,19 @@ func (e *engine) restore(ctx context.Context, ev *evaluate.Result) (apply func()
 		last := e.Memory().Of(t)
 		e.Memory().Keep(t, &evaluate.Remembered{
 			Key: ev.Key, Duration: max(last.Duration, ev.Record.Duration),
-			Outputs: outputPaths(want), ByProducts: last.ByProducts,
+			Outputs: outputPaths(want), ByProducts: last.ByProducts, Found: last.Found,
 		})
 		e.end(&Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record})
 	}
 }
 
-// stale lists what is in had and not in want.
-func stale(had []string, want []cache.Output) []string {
+// stale lists what of had is still an output of t and not in want.
+func stale(t *plan.Task, had []string, want []cache.Output) []string {
 	if len(had) == 0 {
+		return nil
+	}
+	set, _, err := outputSet(t)
+	if err != nil {
 		return nil
 	}
 	keep := make(map[string]bool, len(want))
@@ -151,5 +201,5 @@ func stale(had []string, want []cache.Output) []string {
 			keep[dir] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(had), func(p string) bool { return keep[p] })
+	return slices.DeleteFunc(slices.Clone(had), func(p string) bool { return keep[p] || !set.Match(p) })
 }

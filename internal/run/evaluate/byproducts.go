@@ -16,13 +16,38 @@ const maxNamed = 5
 // Sources gives the default inputs of the dish of t, by path.
 func (e *Evaluator) Sources(t *plan.Task) []tree.Entry { return e.territories[t.Dish].defaults(e.tree) }
 
-// LinkedSources gives those of the dishes that t is linked to.
-func (e *Evaluator) LinkedSources(t *plan.Task) []tree.Entry {
-	var list []tree.Entry
-	for _, d := range t.Sources {
-		list = append(list, e.territories[d].defaults(e.tree)...)
+// LinkedSources gives those of the dishes that t is linked to, directly or not, a
+// list a dish.
+func (e *Evaluator) LinkedSources(t *plan.Task) [][]tree.Entry {
+	var lists [][]tree.Entry
+	seen := map[*circle]bool{}
+	stack := slices.Clone(t.Sources)
+	for len(stack) > 0 {
+		c := e.circles[stack[len(stack)-1]]
+		stack = stack[:len(stack)-1]
+		if seen[c] {
+			continue
+		}
+		seen[c] = true
+		for _, d := range c.dishes {
+			lists = append(lists, e.territories[d].defaults(e.tree))
+		}
+		stack = append(stack, c.links...)
 	}
-	return list
+	return lists
+}
+
+// MadeByOthers tells which paths other tasks of the dish of t have made.
+func (e *Evaluator) MadeByOthers(t *plan.Task) map[string]bool {
+	others := make(map[string]bool)
+	for _, other := range e.territories[t.Dish].tasks {
+		if other.Name != t.Name {
+			for _, p := range e.memory.Of(other).Outputs {
+				others[p] = true
+			}
+		}
+	}
+	return others
 }
 
 // Refresh looks at the dish of t again after something ran in it, and tells whether

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -64,12 +65,14 @@ func unreadable(p string, err error) error {
 // behind gives the digest of what a link leads to inside the workspace: a file, or
 // the files of a directory. What lies outside is not looked at.
 func (e *Evaluator) behind(from, target string, depth int) (cache.Digest, error) {
-	if path.IsAbs(target) || depth > maxLinks {
+	p, ok := e.within(from, target)
+	switch {
+	case depth > maxLinks || ok && inside(from, p):
+		return cache.Digest{}, nil // a circle: what is there counts where it is
+	case !ok:
+		e.warn("link_outside", fmt.Sprintf("%q is an input that leads out of the workspace to %q: what is there does not count", from, target),
+			"copy it, or name what decides about it in the task's env")
 		return cache.Digest{}, nil
-	}
-	p := path.Join(path.Dir(from), target)
-	if p == ".." || strings.HasPrefix(p, "../") || inside(from, p) {
-		return cache.Digest{}, nil // outside, or a circle: what is there counts where it is
 	}
 	entry, ok := e.tree.Lookup(p)
 	if !ok {
@@ -90,6 +93,21 @@ func (e *Evaluator) behind(from, target string, depth int) (cache.Digest, error)
 		return e.behind(p, next, depth+1)
 	}
 	return cache.Digest{}, nil
+}
+
+// within gives the path, relative to the workspace, that a link leads to; ok is
+// false when that lies outside.
+func (e *Evaluator) within(from, target string) (p string, ok bool) {
+	if path.IsAbs(target) {
+		rel, err := filepath.Rel(e.o.Root, target)
+		if err != nil {
+			return "", false
+		}
+		p = filepath.ToSlash(rel)
+	} else {
+		p = path.Join(path.Dir(from), target)
+	}
+	return p, p != ".." && !strings.HasPrefix(p, "../")
 }
 
 // behindDir gives the digest of the files below a directory. Links among them

@@ -160,7 +160,40 @@ func (e *Evaluator) inputs(t *plan.Task) ([]tree.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.withoutByProducts(terr, t, list), nil
+	return e.addFound(t, e.withoutByProducts(terr, t, list)), nil
+}
+
+// addFound adds what lay among the outputs of a task and was not made by it.
+func (e *Evaluator) addFound(t *plan.Task, list []tree.Entry) []tree.Entry {
+	found := e.memory.Of(t).Found
+	if len(found) == 0 {
+		return list
+	}
+	list = slices.Clone(list)
+	for _, p := range found {
+		if entry, err := tree.Stat(e.o.Root, p); err == nil && entry.Kind != tree.Dir {
+			list = append(list, entry)
+		}
+	}
+	return sortedEntries(list)
+}
+
+func sortedEntries(list []tree.Entry) []tree.Entry {
+	slices.SortFunc(list, func(x, y tree.Entry) int { return strings.Compare(x.Path, y.Path) })
+	return slices.CompactFunc(list, func(x, y tree.Entry) bool { return x.Path == y.Path })
+}
+
+// addLinks adds the links that the literal part of a glob leads through: what it
+// names lies behind them.
+func (e *Evaluator) addLinks(g *inputGlobs, list []tree.Entry) []tree.Entry {
+	for _, pre := range g.prefixes {
+		for dir := pre; dir != "."; dir = path.Dir(dir) {
+			if entry, ok := e.tree.Lookup(dir); ok && entry.Kind == tree.Link {
+				list = append(list, entry)
+			}
+		}
+	}
+	return list
 }
 
 // addExplicit adds what the globs of a task name, and takes away what they negate.
@@ -181,8 +214,7 @@ func (e *Evaluator) addExplicit(terr *territory, t *plan.Task, list []tree.Entry
 			list = append(list, entry)
 		}
 	}
-	slices.SortFunc(list, func(x, y tree.Entry) int { return strings.Compare(x.Path, y.Path) })
-	list = slices.CompactFunc(list, func(x, y tree.Entry) bool { return x.Path == y.Path })
+	list = sortedEntries(e.addLinks(globs, list))
 	if globs.negations != nil {
 		list = slices.DeleteFunc(list, func(entry tree.Entry) bool {
 			return globs.negations.Match(entry.Path) && !globs.all.Match(entry.Path)

@@ -14,7 +14,7 @@ import (
 // The memory is one file of the workspace's state.
 const (
 	memoryFile    = "tasks"
-	memoryVersion = 1
+	memoryVersion = 2
 	memoryLock    = "tasks.lock"
 )
 
@@ -25,6 +25,9 @@ type Remembered struct {
 	Duration   time.Duration // of the last execution
 	Outputs    []string      // relative to the workspace, what the task has made
 	ByProducts []ByProduct   // what it has made without declaring it, by path
+	// Found is what lay among its outputs before it ran and was left as it was, by
+	// path. The task may have been content with it, so it counts as an input.
+	Found []string
 }
 
 // ByProduct is a file that a task made and does not declare. As long as it is
@@ -69,7 +72,7 @@ func (m *Memory) Keep(t *plan.Task, r *Remembered) {
 
 func (r *Remembered) equal(o *Remembered) bool {
 	return r.Key == o.Key && r.Duration == o.Duration &&
-		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts)
+		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts) && slices.Equal(r.Found, o.Found)
 }
 
 // save writes what changed on top of what another bento may have written since.
@@ -104,6 +107,7 @@ func encodeTasks(tasks map[string]*Remembered) []byte {
 			w.String(b.Path)
 			w.Raw(b.Sum[:])
 		}
+		w.Strings(r.Found)
 	}
 	return w.Payload()
 }
@@ -123,7 +127,7 @@ func loadTasks(dir *state.Dir) map[string]*Remembered {
 
 func decodeTasks(payload []byte) (map[string]*Remembered, error) {
 	r := state.NewReader(payload)
-	n := r.Count(36)
+	n := r.Count(37)
 	tasks := make(map[string]*Remembered, n)
 	for range n {
 		id := r.String()
@@ -136,6 +140,7 @@ func decodeTasks(payload []byte) (map[string]*Remembered, error) {
 			copy(b.Sum[:], r.Raw(32))
 			t.ByProducts = append(t.ByProducts, b)
 		}
+		t.Found = r.Strings()
 		tasks[id] = t
 	}
 	return tasks, r.End()

@@ -22,9 +22,9 @@ func TestMemoryOfTwoInvocationsIsMerged(t *testing.T) {
 	one, two := openMemory(dir), openMemory(dir)
 	a := &Remembered{
 		Key: cache.Key{1}, Duration: time.Second, Outputs: []string{"a/x", "a/\xff"},
-		ByProducts: []ByProduct{{Path: "a/junk", Sum: [32]byte{2}}},
+		ByProducts: []ByProduct{{Path: "a/junk", Sum: [32]byte{2}}}, Found: []string{"a/old"},
 	}
-	b := &Remembered{Key: cache.Key{3}, Outputs: []string{}}
+	b := &Remembered{Key: cache.Key{3}, Outputs: []string{}, Found: []string{}}
 	one.Keep(task("a", "build"), a)
 	two.Keep(task("b", "build"), b)
 	for _, m := range []*Memory{one, two} {

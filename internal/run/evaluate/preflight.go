@@ -61,7 +61,7 @@ func (e *Evaluator) unmetPins(d *discovery.Dish, toolchain string) []diagnostics
 			continue
 		}
 		problems = append(problems, diagnostics.Diagnostic{
-			File: p.File, Line: p.Line, Severity: pinSeverity(d, p), Rule: "toolchain_mismatch", Source: diagnostics.Source,
+			File: p.File, Line: p.Line, Col: p.col, Severity: pinSeverity(d, p), Rule: "toolchain_mismatch", Source: diagnostics.Source,
 			Message: fmt.Sprintf("dish %q asks for %s %s, and %s is there", d.Name, p.Tool, p.Version, cmp.Or(v.Found, "nothing")),
 			Hint:    v.Hint,
 		})
@@ -73,6 +73,7 @@ func (e *Evaluator) unmetPins(d *discovery.Dish, toolchain string) []diagnostics
 type pin struct {
 	adapters.Toolchain
 	own bool // it stands in bento's own files
+	col int
 }
 
 // pins lists what a dish asks for: what bento's own files say goes before what the
@@ -87,7 +88,7 @@ func (e *Evaluator) pins(d *discovery.Dish) []pin {
 	}
 	name := d.Adapter.Manifest().RuntimeName()
 	if p, ok := settings.Pins[name]; ok {
-		return []pin{{own: true, Toolchain: adapters.Toolchain{Tool: name, Version: p.Version, File: p.Pos.File, Line: p.Pos.Line}}}
+		return []pin{{own: true, col: p.Pos.Col, Toolchain: adapters.Toolchain{Tool: name, Version: p.Version, File: p.Pos.File, Line: p.Pos.Line}}}
 	}
 	if d.Pin == nil {
 		return nil

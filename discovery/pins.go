@@ -1,0 +1,43 @@
+package discovery
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config"
+)
+
+// RuleUnknownRuntime is the rule of a pin that no adapter would look at.
+const RuleUnknownRuntime = "unknown_runtime"
+
+// pinnable are the runtimes that may be pinned whatever adapters there are: those
+// of the reference.
+var pinnable = [...]string{"go", "rust", "python", "ruby", "php", "java", "node", "bun", "deno", "dotnet", "uv"}
+
+// checkPins tells of pins whose key is neither a runtime nor an adapter's id. A pin
+// of bento.toml is also in the settings of every dish, and told once.
+func (f *finder) checkPins() {
+	known := slices.Clone(pinnable[:])
+	for _, a := range f.Registry.All() {
+		known = append(known, a.Manifest().AdapterID, a.Manifest().RuntimeName())
+	}
+	for _, c := range f.Candidates {
+		known = append(known, c.ID)
+	}
+	told := make(map[config.Pos]bool)
+	check := func(pins map[string]config.Pin) {
+		for _, name := range slices.Sorted(maps.Keys(pins)) {
+			if pos := pins[name].Pos; !slices.Contains(known, name) && !told[pos] {
+				told[pos] = true
+				d := pos.Error(RuleUnknownRuntime, "[toolchain] pins %q, which is no runtime and no adapter's id", name)
+				d.Hint = diagnostics.Suggest(name, known)
+				f.add(d)
+			}
+		}
+	}
+	check(f.Config.Toolchain.Pins)
+	for _, d := range f.ws.Dishes {
+		check(d.Toolchain.Pins)
+	}
+}
