@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bentobuild/bento/internal/plan"
-	"github.com/bentobuild/bento/internal/run/evaluate"
+	"github.com/bentobuild/bento/internal/run/lastrun"
 )
 
 // executed takes in the end of an execution.
@@ -16,7 +16,7 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 	if r.Outcome == Built {
 		e.UpToDate(t, x.outputs)
 		if x.ev.Known {
-			e.Memory().Keep(t, &evaluate.Remembered{
+			e.Memory().Keep(t, &lastrun.Run{
 				Key: x.ev.Key, Duration: r.Duration, Outputs: outputPaths(x.outputs), Found: x.found,
 				ByProducts: e.ByProducts(x.ev, before),
 			})

@@ -119,10 +119,16 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 	case ev.Err != nil:
 		e.end(failure(ev))
 	case ev.Status == evaluate.Hit:
-		e.job(func() func() { return e.restore(ctx, ev) })
+		e.restoreBeside(ctx, ev)
 	default:
 		e.executeInstalled(ctx, ev)
 	}
+}
+
+// restoreBeside starts to restore a hit.
+func (e *engine) restoreBeside(ctx context.Context, ev *evaluate.Result) {
+	last := e.Memory().Of(ev.Task)
+	e.job(func() func() { return e.restore(ctx, ev, last) })
 }
 
 func (e *engine) stopped(ctx context.Context) string {

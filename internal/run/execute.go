@@ -15,6 +15,7 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/run/evaluate"
+	"github.com/bentobuild/bento/internal/run/lastrun"
 	"github.com/bentobuild/bento/internal/run/tasklog"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -26,7 +27,7 @@ type execution struct {
 	opts   Options
 	tree   *tree.Tree
 	ev     *evaluate.Result
-	last   *evaluate.Remembered
+	last   *lastrun.Run
 	linked [][]tree.Entry  // sources of the dishes that the task is linked to
 	others map[string]bool // what other tasks of the dish have made
 
@@ -69,7 +70,7 @@ func (e *engine) again(ctx context.Context, ev *evaluate.Result) {
 	case now.Err != nil:
 		e.end(failure(now))
 	case now.Status == evaluate.Hit:
-		e.job(func() func() { return e.restore(ctx, now) })
+		e.restoreBeside(ctx, now)
 	default:
 		e.execute(ctx, now)
 	}
@@ -98,7 +99,7 @@ func fileName(t *plan.Task) string {
 			return '_'
 		}, s)
 	}
-	sum := shortSum(evaluate.MemoryID(t))
+	sum := shortSum(lastrun.ID(t))
 	return fmt.Sprintf("%.60s.%.60s.%s", clean(t.Dish.Name), clean(t.Name), sum)
 }
 
@@ -160,7 +161,7 @@ func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {
 	case err != nil:
 		r.Outcome, r.Reason, r.Message, r.ExitCode = Failed, "launch_failed", err.Error(), 127
 	case res.Canceled:
-		r.Outcome, r.Reason = Failed, ReasonInterrupted
+		r.Outcome, r.Reason, r.Message = Skipped, ReasonInterrupted, "ended by the interrupt"
 	case res.TimedOut:
 		r.Outcome, r.Reason = Failed, ReasonTimeout
 		r.Message = fmt.Sprintf("not done after %v", time.Duration(t.Timeout))

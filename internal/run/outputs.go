@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/evaluate"
+	"github.com/bentobuild/bento/internal/run/lastrun"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -159,12 +160,12 @@ func (x *execution) storeIngredients(ev *evaluate.Result) (cache.Digest, error) 
 	return add(fingerprint.EncodeIngredients(ev.Ingredients)), err
 }
 
-// restore brings the outputs of a hit into place.
-func (e *engine) restore(ctx context.Context, ev *evaluate.Result) (apply func()) {
+// restore brings the outputs of a hit into place. It runs beside the engine.
+func (e *engine) restore(ctx context.Context, ev *evaluate.Result, last *lastrun.Run) (apply func()) {
 	t := ev.Task
 	want := ev.Record.Outputs
 	_, err := cache.Restore(e.env.Store, e.env.Root, want, cache.RestoreOptions{
-		Stale:    stale(t, e.Memory().Of(t).Outputs, want),
+		Stale:    stale(t, last.Outputs, want),
 		Current:  e.Current,
 		Restored: e.Note,
 		StageDir: e.env.State.Path("tmp"),
@@ -176,8 +177,7 @@ func (e *engine) restore(ctx context.Context, ev *evaluate.Result) (apply func()
 			return
 		}
 		e.UpToDate(t, want)
-		last := e.Memory().Of(t)
-		e.Memory().Keep(t, &evaluate.Remembered{
+		e.Memory().Keep(t, &lastrun.Run{
 			Key: ev.Key, Duration: max(last.Duration, ev.Record.Duration),
 			Outputs: outputPaths(want), ByProducts: last.ByProducts, Found: last.Found,
 		})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run/lastrun"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -68,10 +69,10 @@ func (e *Evaluator) Refresh(ctx context.Context, t *plan.Task) (changed bool) {
 // ByProducts gives what a task has left in its dish without declaring it: what is
 // new, and what was its by-product before and is still there. A file that was an
 // input is none: somebody has changed it since, and the key tells of it.
-func (e *Evaluator) ByProducts(ev *Result, before []tree.Entry) []ByProduct {
+func (e *Evaluator) ByProducts(ev *Result, before []tree.Entry) []lastrun.ByProduct {
 	t := ev.Task
 	own, owners := paths(e.memory.Of(t).ByProducts), e.otherByProducts(t)
-	var list []ByProduct
+	var list []lastrun.ByProduct
 	var fresh []string
 	for _, entry := range e.territories[t.Dish].defaults(e.tree) {
 		was, found := find(before, entry.Path)
@@ -89,7 +90,7 @@ func (e *Evaluator) ByProducts(ev *Result, before []tree.Entry) []ByProduct {
 		if err != nil {
 			continue
 		}
-		b := ByProduct{Path: entry.Path, Sum: sum}
+		b := lastrun.ByProduct{Path: entry.Path, Sum: sum}
 		if owner != nil {
 			e.reassign(owner, b)
 			continue
@@ -115,7 +116,7 @@ func find(entries []tree.Entry, p string) (tree.Entry, bool) {
 	return entries[i], true
 }
 
-func paths(list []ByProduct) map[string]bool {
+func paths(list []lastrun.ByProduct) map[string]bool {
 	set := make(map[string]bool, len(list))
 	for _, b := range list {
 		set[b.Path] = true
@@ -138,7 +139,7 @@ func (e *Evaluator) otherByProducts(t *plan.Task) map[string]*plan.Task {
 }
 
 // reassign notes the content that a by-product of owner has now.
-func (e *Evaluator) reassign(owner *plan.Task, b ByProduct) {
+func (e *Evaluator) reassign(owner *plan.Task, b lastrun.ByProduct) {
 	last := *e.memory.Of(owner)
 	last.ByProducts = slices.Clone(last.ByProducts)
 	for i := range last.ByProducts {

@@ -16,6 +16,7 @@ import (
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run/lastrun"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -67,7 +68,7 @@ type Evaluator struct {
 	o           Options
 	plan        *plan.Plan
 	tree        *tree.Tree
-	memory      *Memory
+	memory      *lastrun.Memory
 	secret      [32]byte
 	territories map[*discovery.Dish]*territory
 	compiled    map[*plan.Task]*inputGlobs
@@ -92,7 +93,7 @@ type Options struct {
 // New gives an Evaluator of a plan. The error is of a glob that cannot be used.
 func New(o Options, p *plan.Plan) (*Evaluator, error) {
 	e := &Evaluator{
-		o: o, plan: p, tree: p.Workspace.Tree, memory: openMemory(o.State), secret: localSecret(o.State),
+		o: o, plan: p, tree: p.Workspace.Tree, memory: lastrun.Open(o.State), secret: localSecret(o.State),
 		compiled: make(map[*plan.Task]*inputGlobs),
 		circles:  newCircles(p.Workspace.Dishes),
 		sources:  make(map[*circle]*sourceSet),
@@ -106,7 +107,7 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 }
 
 // Memory gives what is remembered of earlier runs.
-func (e *Evaluator) Memory() *Memory { return e.memory }
+func (e *Evaluator) Memory() *lastrun.Memory { return e.memory }
 
 // warn says something that does not stop anything.
 func (e *Evaluator) warn(code, message, hint string) {

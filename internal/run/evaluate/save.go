@@ -33,7 +33,7 @@ func localSecret(dir *state.Dir) (secret [32]byte) {
 func (e *Evaluator) Save() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	for _, err := range []error{e.memory.save(ctx), e.o.Toolchains.Save(), e.tree.Index().Save()} {
+	for _, err := range []error{e.memory.Save(ctx), e.o.Toolchains.Save(), e.tree.Index().Save()} {
 		if err != nil {
 			e.warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(),
 				"the next run will work out again what this one knew")

@@ -1,4 +1,4 @@
-package evaluate
+package lastrun
 
 import (
 	"context"
@@ -19,20 +19,20 @@ func task(dish, name string) *plan.Task {
 
 func TestMemoryOfTwoInvocationsIsMerged(t *testing.T) {
 	dir := state.Open(t.TempDir())
-	one, two := openMemory(dir), openMemory(dir)
-	a := &Remembered{
+	one, two := Open(dir), Open(dir)
+	a := &Run{
 		Key: cache.Key{1}, Duration: time.Second, Outputs: []string{"a/x", "a/\xff"},
 		ByProducts: []ByProduct{{Path: "a/junk", Sum: [32]byte{2}}}, Found: []string{"a/old"},
 	}
-	b := &Remembered{Key: cache.Key{3}, Outputs: []string{}, Found: []string{}}
+	b := &Run{Key: cache.Key{3}, Outputs: []string{}, Found: []string{}}
 	one.Keep(task("a", "build"), a)
 	two.Keep(task("b", "build"), b)
 	for _, m := range []*Memory{one, two} {
-		if err := m.save(context.Background()); err != nil {
+		if err := m.Save(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got := openMemory(dir)
+	got := Open(dir)
 	if diff := cmp.Diff(a, got.Of(task("a", "build"))); diff != "" {
 		t.Error(diff)
 	}
@@ -46,21 +46,21 @@ func TestMemoryOfTwoInvocationsIsMerged(t *testing.T) {
 
 func TestMemoryIsWrittenOnlyWhenItChanges(t *testing.T) {
 	dir := state.Open(t.TempDir())
-	m := openMemory(dir)
-	r := &Remembered{Key: cache.Key{1}, Outputs: []string{}}
+	m := Open(dir)
+	r := &Run{Key: cache.Key{1}, Outputs: []string{}}
 	m.Keep(task("a", "build"), r)
-	if err := m.save(context.Background()); err != nil {
+	if err := m.Save(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	again := openMemory(dir)
-	again.Keep(task("a", "build"), &Remembered{Key: cache.Key{1}, Outputs: []string{}})
+	again := Open(dir)
+	again.Keep(task("a", "build"), &Run{Key: cache.Key{1}, Outputs: []string{}})
 	if len(again.changed) != 0 {
 		t.Error("the same counts as changed")
 	}
 }
 
 func FuzzMemory(f *testing.F) {
-	f.Add(encodeTasks(map[string]*Remembered{"a": {Outputs: []string{"x"}, ByProducts: []ByProduct{{Path: "y"}}}}))
+	f.Add(encodeTasks(map[string]*Run{"a": {Outputs: []string{"x"}, ByProducts: []ByProduct{{Path: "y"}}}}))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		tasks, err := decodeTasks(payload)
 		if err != nil {

@@ -1,4 +1,5 @@
-package evaluate
+// Package lastrun remembers the last good run of every task of a workspace.
+package lastrun
 
 import (
 	"context"
@@ -18,9 +19,9 @@ const (
 	memoryLock    = "tasks.lock"
 )
 
-// Remembered is what is known of the last good run of a task, whether it was
-// executed or restored. A nil *Remembered is an empty one.
-type Remembered struct {
+// Run is what is known of the last good run of a task, whether it was executed or
+// restored.
+type Run struct {
 	Key        cache.Key
 	Duration   time.Duration // of the last execution
 	Outputs    []string      // relative to the workspace, what the task has made
@@ -37,32 +38,33 @@ type ByProduct struct {
 	Sum  [32]byte
 }
 
-// Memory is what is Remembered of the tasks of a workspace, by place and name. It
-// is for one goroutine.
+// Memory holds the last good runs of the tasks of a workspace, by place and name.
+// It is for one goroutine.
 type Memory struct {
 	state   *state.Dir
-	tasks   map[string]*Remembered
+	tasks   map[string]*Run
 	changed map[string]bool
 }
 
-func openMemory(dir *state.Dir) *Memory {
+// Open reads the memory kept in dir.
+func Open(dir *state.Dir) *Memory {
 	return &Memory{state: dir, tasks: loadTasks(dir), changed: make(map[string]bool)}
 }
 
-// MemoryID names a task by the place of its dish, which a new name does not change.
-func MemoryID(t *plan.Task) string { return t.Dish.Path + "\x00" + t.Name }
+// ID names a task by the place of its dish, which a new name does not change.
+func ID(t *plan.Task) string { return t.Dish.Path + "\x00" + t.Name }
 
 // Of gives what is remembered of t; nothing is an empty value.
-func (m *Memory) Of(t *plan.Task) *Remembered {
-	if r := m.tasks[MemoryID(t)]; r != nil {
+func (m *Memory) Of(t *plan.Task) *Run {
+	if r := m.tasks[ID(t)]; r != nil {
 		return r
 	}
-	return &Remembered{}
+	return &Run{}
 }
 
 // Keep replaces what is remembered of t.
-func (m *Memory) Keep(t *plan.Task, r *Remembered) {
-	id := MemoryID(t)
+func (m *Memory) Keep(t *plan.Task, r *Run) {
+	id := ID(t)
 	if old := m.tasks[id]; old != nil && old.equal(r) {
 		return
 	}
@@ -70,13 +72,13 @@ func (m *Memory) Keep(t *plan.Task, r *Remembered) {
 	m.changed[id] = true
 }
 
-func (r *Remembered) equal(o *Remembered) bool {
+func (r *Run) equal(o *Run) bool {
 	return r.Key == o.Key && r.Duration == o.Duration &&
 		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts) && slices.Equal(r.Found, o.Found)
 }
 
-// save writes what changed on top of what another bento may have written since.
-func (m *Memory) save(ctx context.Context) error {
+// Save writes what changed on top of what another bento may have written since.
+func (m *Memory) Save(ctx context.Context) error {
 	if len(m.changed) == 0 {
 		return nil
 	}
@@ -93,7 +95,7 @@ func (m *Memory) save(ctx context.Context) error {
 	return m.state.Store(memoryFile, memoryVersion, encodeTasks(now))
 }
 
-func encodeTasks(tasks map[string]*Remembered) []byte {
+func encodeTasks(tasks map[string]*Run) []byte {
 	var w state.Writer
 	w.Uint(uint64(len(tasks)))
 	for _, id := range slices.Sorted(maps.Keys(tasks)) {
@@ -113,25 +115,25 @@ func encodeTasks(tasks map[string]*Remembered) []byte {
 }
 
 // loadTasks reads the memory; one that cannot be read is an empty one.
-func loadTasks(dir *state.Dir) map[string]*Remembered {
+func loadTasks(dir *state.Dir) map[string]*Run {
 	payload, err := dir.Load(memoryFile, memoryVersion)
 	if err != nil {
-		return make(map[string]*Remembered)
+		return make(map[string]*Run)
 	}
 	tasks, err := decodeTasks(payload)
 	if err != nil {
-		return make(map[string]*Remembered)
+		return make(map[string]*Run)
 	}
 	return tasks
 }
 
-func decodeTasks(payload []byte) (map[string]*Remembered, error) {
+func decodeTasks(payload []byte) (map[string]*Run, error) {
 	r := state.NewReader(payload)
 	n := r.Count(37)
-	tasks := make(map[string]*Remembered, n)
+	tasks := make(map[string]*Run, n)
 	for range n {
 		id := r.String()
-		t := &Remembered{}
+		t := &Run{}
 		copy(t.Key[:], r.Raw(32))
 		t.Duration = time.Duration(r.Uint())
 		t.Outputs = r.Strings()
