@@ -20,7 +20,7 @@ type row struct {
 var table = []row{
 	// 0
 	{"diagnostics", nil},
-	{"cache", nil},
+	{"cache", []string{"cache/shelf", "cache/workdir"}},
 	{"internal/dag", nil},
 	{"internal/proc", nil},
 	{"internal/state", nil},
@@ -34,7 +34,9 @@ var table = []row{
 	{"internal/sandbox", []string{"internal/proc"}},
 	{"cache/remote", []string{"cache"}},
 	{"cache/cachetest", []string{"cache"}},
-	{"cache/*", []string{"cache"}}, // parts of the store
+	{"cache/shelf", nil},   // files of the store, below it
+	{"cache/workdir", nil}, // the workspace as the store sees it, below it
+	{"cache/*", []string{"cache"}},
 
 	// 2
 	{"internal/tree", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/*"}},
