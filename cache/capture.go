@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/zeebo/blake3"
 
+	"github.com/bentobuild/bento/cache/rawfile"
 	"github.com/bentobuild/bento/cache/workdir"
 )
 
@@ -75,26 +75,26 @@ func (c *capture) read(p string) (Output, error) {
 }
 
 func (c *capture) readIn(d *workdir.Dir, name string, o *Output) error {
-	fi, err := d.Lstat(name)
+	info, err := d.LstatAt(name)
 	if err != nil {
 		return err
 	}
-	o.Mode = fi.Mode().Perm()
-	switch fi.Mode().Type() {
+	o.Mode = info.Mode.Perm()
+	switch info.Mode.Type() {
 	case 0:
 		o.Kind = File
-		return c.file(d, name, fi, o)
+		return c.file(d, name, info, o)
 	case fs.ModeDir:
 		o.Kind = Dir
 		return nil
 	case fs.ModeSymlink:
 		o.Kind, o.Mode = Link, 0
-		if o.Target, err = d.Readlink(name); err != nil {
+		if o.Target, err = d.ReadlinkAt(name); err != nil {
 			return err
 		}
 		return checkTarget(c.work.Path(), o.Path, o.Target)
 	}
-	return refuse(o.Path, "it is %s", special(fi.Mode()))
+	return refuse(o.Path, "it is %s", special(info.Mode))
 }
 
 func special(m fs.FileMode) string {
@@ -107,14 +107,14 @@ func special(m fs.FileMode) string {
 	return "a device"
 }
 
-func (c *capture) file(d *workdir.Dir, name string, fi fs.FileInfo, o *Output) error {
-	f, err := d.ReadFile(name, fi)
+func (c *capture) file(d *workdir.Dir, name string, info rawfile.Info, o *Output) error {
+	f, err := d.ReadFile(name, info)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if fi.Size() <= smallFile {
-		return c.small(f, int(fi.Size()), o)
+	if info.Size <= smallFile {
+		return c.small(f, int(info.Size), o)
 	}
 	for range readAgain {
 		var digest *DigestError
@@ -126,7 +126,7 @@ func (c *capture) file(d *workdir.Dir, name string, fi fs.FileInfo, o *Output) e
 }
 
 // small reads a file once. If it has grown meanwhile, it is large.
-func (c *capture) small(f *os.File, size int, o *Output) error {
+func (c *capture) small(f *rawfile.File, size int, o *Output) error {
 	c.buf = slices.Grow(c.buf[:0], size+1)[:size+1]
 	n, err := io.ReadFull(f, c.buf)
 	switch {
@@ -144,8 +144,8 @@ func (c *capture) small(f *os.File, size int, o *Output) error {
 }
 
 // large reads a file for its digest and again into the store, which compares.
-func (c *capture) large(f *os.File, o *Output) (err error) {
-	if _, err = f.Seek(0, io.SeekStart); err != nil {
+func (c *capture) large(f *rawfile.File, o *Output) (err error) {
+	if err = f.Rewind(); err != nil {
 		return err
 	}
 	h := blake3.New()
@@ -156,7 +156,7 @@ func (c *capture) large(f *os.File, o *Output) (err error) {
 	if c.store == nil {
 		return nil
 	}
-	if _, err = f.Seek(0, io.SeekStart); err != nil {
+	if err = f.Rewind(); err != nil {
 		return err
 	}
 	return c.store.Add(o.Digest, f)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeebo/blake3"
 
+	"github.com/bentobuild/bento/cache/rawfile"
 	"github.com/bentobuild/bento/cache/workdir"
 )
 
@@ -156,12 +157,12 @@ func (r *restore) look(o *Output) (action, error) {
 	case err != nil:
 		return 0, err
 	}
-	fi, err := d.Lstat(name)
+	info, err := d.LstatAt(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
 	}
 	if err == nil {
-		if action, err := r.differs(d, name, fi, o); action != replace || err != nil {
+		if action, err := r.differs(d, name, info, o); action != replace || err != nil {
 			return action, err
 		}
 	}
@@ -169,45 +170,45 @@ func (r *restore) look(o *Output) (action, error) {
 }
 
 // differs compares what is at the place of o with it.
-func (r *restore) differs(d *workdir.Dir, name string, fi fs.FileInfo, o *Output) (action, error) {
+func (r *restore) differs(d *workdir.Dir, name string, info rawfile.Info, o *Output) (action, error) {
 	switch {
-	case fi.IsDir() && o.Kind != Dir:
+	case info.IsDir() && o.Kind != Dir:
 		return replace, r.clear(o.Path)
-	case fi.IsDir():
-		return mode(fi, o), nil
+	case info.IsDir():
+		return mode(info, o), nil
 	case o.Kind == Dir:
 		r.block(o.Path)
 		return replace, nil
 	case o.Kind == Link:
-		if fi.Mode()&fs.ModeSymlink == 0 {
+		if !info.IsLink() {
 			return replace, nil
 		}
-		if target, err := d.Readlink(name); err != nil || target != o.Target {
+		if target, err := d.ReadlinkAt(name); err != nil || target != o.Target {
 			return replace, err
 		}
 		return keep, nil
-	case !fi.Mode().IsRegular() || fi.Size() != o.Size:
+	case !info.Mode.IsRegular() || info.Size != o.Size:
 		return replace, nil
 	}
-	found, err := r.content(d, name, fi, o)
+	found, err := r.content(d, name, info, o)
 	if found == replace || err != nil {
 		return found, err
 	}
-	if mode(fi, o) == chmod {
+	if mode(info, o) == chmod {
 		return chmod, nil
 	}
 	return found, nil
 }
 
-func mode(fi fs.FileInfo, o *Output) action {
-	if fi.Mode().Perm() != o.Mode {
+func mode(info rawfile.Info, o *Output) action {
+	if info.Mode.Perm() != o.Mode {
 		return chmod
 	}
 	return keep
 }
 
 // content compares the bytes of a file with those of o.
-func (r *restore) content(d *workdir.Dir, name string, fi fs.FileInfo, o *Output) (action, error) {
+func (r *restore) content(d *workdir.Dir, name string, info rawfile.Info, o *Output) (action, error) {
 	if r.o.Current != nil {
 		if sum, ok := r.o.Current(o.Path); ok {
 			if sum == o.Digest {
@@ -216,7 +217,7 @@ func (r *restore) content(d *workdir.Dir, name string, fi fs.FileInfo, o *Output
 			return replace, nil
 		}
 	}
-	f, err := d.ReadFile(name, fi)
+	f, err := d.ReadFile(name, info)
 	if errors.Is(err, fs.ErrPermission) {
 		return replace, nil
 	}
@@ -274,7 +275,7 @@ func (r *restore) clear(p string) error {
 	if err != nil {
 		return err
 	}
-	entries, err := fs.ReadDir(d.FS(), ".")
+	entries, err := d.ReadDir()
 	if err != nil {
 		return err
 	}

@@ -7,10 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"slices"
 
+	"github.com/bentobuild/bento/cache/rawfile"
 	"github.com/bentobuild/bento/cache/shelf"
 	"github.com/bentobuild/bento/cache/workdir"
 )
@@ -55,7 +55,7 @@ func (r *restore) stageOne(s *step) (err error) {
 }
 
 // fetch writes the blob of o to f and verifies it on the way.
-func (r *restore) fetch(o *Output, f *os.File) error {
+func (r *restore) fetch(o *Output, f *rawfile.File) error {
 	src, err := r.store.Open(o.Digest)
 	if err != nil {
 		return fmt.Errorf("blob %s: %w", o.Digest, err)
@@ -65,7 +65,7 @@ func (r *restore) fetch(o *Output, f *os.File) error {
 	blob, ours := src.(*shelf.Blob)
 	if ours {
 		blob.Unverified() // once is enough
-		if o.Size >= cloneSize && blob.File() != nil && workdir.Clone(f, blob.File()) {
+		if o.Size >= cloneSize && blob.File() != nil && f.Clone(blob.File()) {
 			to = io.Discard // the bytes are in f; read them all the same
 		}
 	}
@@ -124,7 +124,7 @@ func (r *restore) swap(s *step) error {
 	case s.action == chmod:
 		return chmodFile(d, name, s.out)
 	case s.out.Kind == Dir:
-		err = d.Mkdir(name, 0o777)
+		err = d.MkdirAt(name, 0o777)
 		if errors.Is(err, fs.ErrExist) {
 			err = nil // an output below it came first
 		}
@@ -171,13 +171,13 @@ func (r *restore) removeStale() error {
 
 // chmodFile sets the mode of a file that is otherwise right.
 func chmodFile(d *workdir.Dir, name string, o *Output) error {
-	fi, err := d.Lstat(name)
+	info, err := d.LstatAt(name)
 	if err != nil {
 		return err
 	}
-	f, err := d.ReadFile(name, fi)
+	f, err := d.ReadFile(name, info)
 	if err != nil {
-		return d.Chmod(name, o.Mode) // it cannot be read, or not yet
+		return d.ChmodAt(name, o.Mode) // it cannot be read, or not yet
 	}
 	defer f.Close()
 	return f.Chmod(o.Mode)
@@ -192,7 +192,7 @@ func (r *restore) chmodDirs() error {
 		}
 		d, err := r.work.At(s.out.Path, false)
 		if err == nil {
-			err = d.Chmod(".", s.out.Mode)
+			err = d.Chmod(s.out.Mode)
 		}
 		if err != nil {
 			return fmt.Errorf("output %q: %w", s.out.Path, err)

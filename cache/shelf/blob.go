@@ -13,6 +13,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/cache/rawfile"
 )
 
 // A compressed blob has this suffix. It is zMagic, its size in 8 bytes (little
@@ -133,7 +135,7 @@ func (s *Shelf) addLarge(d [32]byte, path string, head []byte, r io.Reader) erro
 }
 
 // writeCompressed writes the frame, and then the header with the size.
-func (s *Shelf) writeCompressed(f *os.File, r io.Reader) error {
+func (s *Shelf) writeCompressed(f *rawfile.File, r io.Reader) error {
 	if _, err := f.Write(make([]byte, zHeader)); err != nil {
 		return err
 	}
@@ -194,14 +196,14 @@ func hashed(h *blake3.Hasher) (sum [32]byte) {
 // Open gives a blob, or ErrAbsent.
 func (s *Shelf) Open(d [32]byte) (*Blob, error) {
 	path := s.path(blobsDir, d)
-	f, err := os.Open(path)
+	f, err := rawfile.Open(path)
 	if err == nil {
 		return &Blob{shelf: s, digest: d, file: f, src: f, left: math.MaxInt64}, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	f, err = os.Open(path + compressed)
+	f, err = rawfile.Open(path + compressed)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrAbsent
 	}
@@ -221,7 +223,7 @@ func (s *Shelf) Open(d [32]byte) (*Blob, error) {
 type Blob struct {
 	shelf  *Shelf
 	digest [32]byte
-	file   *os.File
+	file   *rawfile.File
 	src    io.Reader
 	left   int64          // bytes that may still come
 	dec    *zstd.Decoder  // of a compressed blob
@@ -231,7 +233,7 @@ type Blob struct {
 }
 
 // File gives the file, nil when it is compressed.
-func (b *Blob) File() *os.File {
+func (b *Blob) File() *rawfile.File {
 	if b.dec != nil {
 		return nil
 	}

@@ -21,6 +21,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/bentobuild/bento/cache/rawfile"
 )
 
 // ErrAbsent says that something is not on the shelf.
@@ -80,7 +82,7 @@ func (s *Shelf) path(kind string, sum [32]byte) string {
 // ReadRecord gives a record and when it was last used. What is no file of at most
 // limit bytes gives no data.
 func (s *Shelf) ReadRecord(key [32]byte, limit int64) (data []byte, used time.Time, err error) {
-	f, err := os.Open(s.path(recordsDir, key))
+	f, err := rawfile.Open(s.path(recordsDir, key))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, used, ErrAbsent
 	}
@@ -88,16 +90,16 @@ func (s *Shelf) ReadRecord(key [32]byte, limit int64) (data []byte, used time.Ti
 		return nil, used, err
 	}
 	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil || !fi.Mode().IsRegular() || fi.Size() > limit {
+	info, err := f.Stat()
+	if err != nil || !info.Mode.IsRegular() || info.Size > limit {
 		return nil, used, err
 	}
-	data = make([]byte, fi.Size())
+	data = make([]byte, info.Size)
 	n, err := io.ReadFull(f, data)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		err = nil // cut meanwhile: the reader of the data finds out
 	}
-	return data[:n], fi.ModTime(), err
+	return data[:n], info.Modified, err
 }
 
 // WriteRecord puts a record in place of what was there, as last used then.
@@ -141,7 +143,7 @@ func (s *Shelf) drop(path string, cause error) error {
 }
 
 // create makes a file in tmp.
-func (s *Shelf) create() (*os.File, error) {
+func (s *Shelf) create() (*rawfile.File, error) {
 	dir := filepath.Join(s.dir, tmpDir)
 	f, err := createIn(dir)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -153,10 +155,10 @@ func (s *Shelf) create() (*os.File, error) {
 	return createIn(dir)
 }
 
-func createIn(dir string) (*os.File, error) {
+func createIn(dir string) (*rawfile.File, error) {
 	for {
 		name := filepath.Join(dir, strconv.FormatUint(rand.Uint64(), 36))
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o444)
+		f, err := rawfile.Create(name, 0o444)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}
@@ -165,7 +167,7 @@ func createIn(dir string) (*os.File, error) {
 
 // publish gives a written file its name, unless err says that it was not written
 // well; then, or when that fails, it is removed.
-func (s *Shelf) publish(f *os.File, path string, err error) error {
+func (s *Shelf) publish(f *rawfile.File, path string, err error) error {
 	if e := f.Close(); err == nil {
 		err = e
 	}

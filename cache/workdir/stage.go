@@ -3,12 +3,13 @@ package workdir
 import (
 	"cmp"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/bentobuild/bento/cache/rawfile"
 )
 
 // tempPrefix begins the names of files on their way to their place.
@@ -20,7 +21,7 @@ const abandonedAge = time.Hour
 // Stage is a directory where files and links are made before they are moved to
 // their place, in one step each.
 type Stage struct {
-	dir    *Dir
+	dir    *rawfile.File
 	prefix string
 	made   int
 	names  map[string]bool // what is in it
@@ -32,11 +33,11 @@ func OpenStage(path string) (*Stage, error) {
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return nil, err
 	}
-	r, err := os.OpenRoot(path)
+	f, err := rawfile.OpenDir(path)
 	if err != nil {
 		return nil, err
 	}
-	return &Stage{dir: &Dir{Root: r}, prefix: tempName(), names: make(map[string]bool)}, nil
+	return &Stage{dir: f, prefix: tempName(), names: make(map[string]bool)}, nil
 }
 
 func tempName() string { return tempPrefix + strconv.FormatUint(rand.Uint64(), 36) }
@@ -44,9 +45,9 @@ func tempName() string { return tempPrefix + strconv.FormatUint(rand.Uint64(), 3
 // Close removes what was made and not moved.
 func (s *Stage) Close() {
 	for name := range s.names {
-		_ = s.dir.Remove(name)
+		_ = s.dir.RemoveAt(name, false)
 	}
-	s.dir.close()
+	s.dir.Close()
 }
 
 // name gives a name that is not in use.
@@ -58,23 +59,23 @@ func (s *Stage) name() string {
 }
 
 // File makes an empty file and gives its name in the stage.
-func (s *Stage) File() (f *os.File, name string, err error) {
+func (s *Stage) File() (f *rawfile.File, name string, err error) {
 	name = s.name()
-	f, err = create(s.dir, name)
+	f, err = s.dir.CreateAt(name, 0o600)
 	return f, name, err
 }
 
 // Link makes a link and gives its name in the stage.
 func (s *Stage) Link(target string) (name string, err error) {
 	name = s.name()
-	return name, s.dir.Symlink(target, name)
+	return name, s.dir.SymlinkAt(target, name)
 }
 
 // Move puts what File or Link made into place, over what is there unless that is a
 // directory.
 func (s *Stage) Move(name string, d *Dir, to string) error {
-	err := renameAt(s.dir, name, d, to)
-	if isOtherDisk(err) {
+	err := s.dir.RenameAt(name, d.File, to)
+	if rawfile.IsOtherDisk(err) {
 		err = s.carry(name, d, to)
 	}
 	if err == nil {
@@ -89,53 +90,49 @@ func (s *Stage) carry(name string, d *Dir, to string) error {
 	temp := tempName()
 	err := s.copyTo(name, d, temp)
 	if err == nil {
-		err = d.Rename(temp, to)
+		err = d.RenameAt(temp, d.File, to)
 	}
 	if err != nil {
-		_ = d.Remove(temp)
+		_ = d.RemoveAt(temp, false)
 		return err
 	}
-	return s.dir.Remove(name)
+	return s.dir.RemoveAt(name, false)
 }
 
 func (s *Stage) copyTo(name string, d *Dir, temp string) error {
-	fi, err := s.dir.Lstat(name)
+	info, err := s.dir.LstatAt(name)
 	if err != nil {
 		return err
 	}
-	if fi.Mode()&fs.ModeSymlink != 0 {
-		target, err := s.dir.Readlink(name)
+	if info.IsLink() {
+		target, err := s.dir.ReadlinkAt(name)
 		if err != nil {
 			return err
 		}
-		return d.Symlink(target, temp)
+		return d.SymlinkAt(target, temp)
 	}
-	from, err := s.dir.Open(name)
+	from, err := s.dir.OpenAt(name)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	f, err := create(d, temp)
+	f, err := d.CreateAt(temp, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(f, from)
-	return cmp.Or(err, f.Chmod(fi.Mode().Perm()), f.Close())
-}
-
-func create(d *Dir, name string) (*os.File, error) {
-	return d.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	return cmp.Or(err, f.Chmod(info.Mode), f.Close())
 }
 
 // sweep removes what killed processes left of carry in a directory.
 func sweep(d *Dir) {
-	entries, _ := fs.ReadDir(d.FS(), ".")
+	entries, _ := d.ReadDir()
 	for _, e := range entries {
 		if e.IsDir() || !strings.HasPrefix(e.Name(), tempPrefix) {
 			continue
 		}
 		if fi, err := e.Info(); err == nil && time.Since(fi.ModTime()) > abandonedAge {
-			_ = d.Remove(e.Name())
+			_ = d.RemoveAt(e.Name(), false)
 		}
 	}
 }

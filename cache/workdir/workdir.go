@@ -2,21 +2,33 @@
 // through a link: what a task has left there cannot lead a reader or a writer
 // elsewhere, not even when it is changed meanwhile.
 //
-// Paths are relative to the root and use "/". They are not checked: a name that is
-// ".." or absolute is an error of os.Root.
+// Paths are relative to the root and use "/".
 package workdir
 
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
-	"syscall"
+
+	"github.com/bentobuild/bento/cache/rawfile"
 )
 
 // ErrChanged says that a file was replaced while it was looked at.
 var ErrChanged = errors.New("it changed while it was read")
+
+// BlockedError says that a directory is needed where something else is.
+type BlockedError struct {
+	Path string
+	Link bool // it is a link
+}
+
+func (e *BlockedError) Error() string {
+	if e.Link {
+		return "\"" + e.Path + "\" is a link"
+	}
+	return "\"" + e.Path + "\" is not a directory"
+}
 
 // Root opens directories of a workspace, from the root down. It keeps those on the
 // way to the last one open. It is not for concurrent use.
@@ -25,22 +37,20 @@ type Root struct {
 	open []*Dir // open[0] is the root, each lies in the one before
 }
 
-// Dir is an open directory. Its os.Root is for names in it, without "/"; a name that
-// is a link must not be opened with it.
+// Dir is an open directory. Names given to its methods are of what lies in it.
 type Dir struct {
-	*os.Root
+	*rawfile.File
 	path    string // relative to the workspace, "" for the root
-	handle  *os.File
-	checked bool // it can be written
+	checked bool   // it can be written
 }
 
 // Open opens the workspace at root.
 func Open(root string) (*Root, error) {
-	r, err := os.OpenRoot(root)
+	f, err := rawfile.OpenDir(root)
 	if err != nil {
 		return nil, err
 	}
-	return &Root{path: root, open: []*Dir{{Root: r}}}, nil
+	return &Root{path: root, open: []*Dir{{File: f}}}, nil
 }
 
 // Path gives what Open was given.
@@ -51,16 +61,9 @@ func (w *Root) Close() { w.closeTo(0) }
 
 func (w *Root) closeTo(n int) {
 	for _, d := range w.open[n:] {
-		d.close()
+		d.File.Close()
 	}
 	w.open = w.open[:n]
-}
-
-func (d *Dir) close() {
-	if d.handle != nil {
-		d.handle.Close()
-	}
-	d.Root.Close()
 }
 
 // At opens the directory at p, "." for the root. make says that missing ones are
@@ -69,6 +72,8 @@ func (d *Dir) close() {
 func (w *Root) At(p string, make bool) (*Dir, error) {
 	if p == "." {
 		p = ""
+	} else if p != "" && !clean(p) {
+		return nil, &fs.PathError{Op: "open", Path: p, Err: fs.ErrInvalid}
 	}
 	keep := 1
 	for keep < len(w.open) && (w.open[keep].path == p || strings.HasPrefix(p, w.open[keep].path+"/")) {
@@ -89,6 +94,12 @@ func (w *Root) At(p string, make bool) (*Dir, error) {
 	return d, nil
 }
 
+// clean tells whether p is relative and has no empty, "." or ".." elements. Unlike
+// fs.ValidPath it takes any bytes.
+func clean(p string) bool {
+	return path.Clean(p) == p && p[0] != '/' && p != ".." && !strings.HasPrefix(p, "../")
+}
+
 // Parent opens the directory that p lies in, as At does, and gives p's name there.
 func (w *Root) Parent(p string, make bool) (d *Dir, name string, err error) {
 	d, err = w.At(path.Dir(p), make)
@@ -98,77 +109,43 @@ func (w *Root) Parent(p string, make bool) (d *Dir, name string, err error) {
 // Deepest gives the directory opened last: where At stopped when it gave an error.
 func (w *Root) Deepest() *Dir { return w.open[len(w.open)-1] }
 
-// BlockedError says that a directory is needed where something else is.
-type BlockedError struct {
-	Path string
-	Link bool // it is a link
-}
-
-func (e *BlockedError) Error() string {
-	if e.Link {
-		return "\"" + e.Path + "\" is a link"
-	}
-	return "\"" + e.Path + "\" is not a directory"
-}
-
 // enter opens the directory name in d.
 func (d *Dir) enter(name string, make bool) (*Dir, error) {
-	fi, err := d.Lstat(name)
-	if make && errors.Is(err, fs.ErrNotExist) {
-		if err := d.Mkdir(name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-		fi, err = d.Lstat(name)
-	}
-	if err != nil {
-		return nil, err
-	}
 	p := path.Join(d.path, name)
-	if !fi.IsDir() {
-		return nil, &BlockedError{Path: p, Link: fi.Mode()&fs.ModeSymlink != 0}
+	f, err := d.OpenDirAt(name)
+	if make && errors.Is(err, fs.ErrNotExist) {
+		if err := d.MkdirAt(name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		f, err = d.OpenDirAt(name)
 	}
-	r, err := d.OpenRoot(name)
+	if rawfile.IsNotDir(err) {
+		info, _ := d.LstatAt(name)
+		return nil, &BlockedError{Path: p, Link: info.IsLink()}
+	}
 	if err != nil {
 		return nil, err
 	}
-	if now, err := r.Stat("."); err != nil || !os.SameFile(fi, now) {
-		r.Close()
-		return nil, &BlockedError{Path: p, Link: true} // replaced while we looked
-	}
-	return &Dir{Root: r, path: p}, nil
+	return &Dir{File: f, path: p}, nil
 }
 
-// file gives a handle of the directory itself.
-func (d *Dir) file() (*os.File, error) {
-	if d.handle == nil {
-		f, err := d.Open(".")
-		if err != nil {
-			return nil, err
-		}
-		d.handle = f
-	}
-	return d.handle, nil
-}
-
-// Writable gives the error of making a file in the directory, if that is known.
+// Writable gives the error of making a file in the directory, if that is known
+// beforehand.
 func (d *Dir) Writable() error {
 	if d.checked {
 		return nil
 	}
 	d.checked = true
-	if err := checkAccess(d); err != nil {
-		return &fs.PathError{Op: "write", Path: d.Name(), Err: err}
-	}
-	return nil
+	return d.File.Writable()
 }
 
-// ReadFile opens the regular file name, which fi describes, for reading.
-func (d *Dir) ReadFile(name string, fi fs.FileInfo) (*os.File, error) {
-	f, err := d.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+// ReadFile opens the regular file name, of which LstatAt gave info, for reading.
+func (d *Dir) ReadFile(name string, info rawfile.Info) (*rawfile.File, error) {
+	f, err := d.OpenAt(name)
 	if err != nil {
 		return nil, err
 	}
-	if now, err := f.Stat(); err != nil || !os.SameFile(fi, now) {
+	if now, err := f.Stat(); err != nil || !rawfile.Same(info, now) {
 		f.Close()
 		return nil, ErrChanged
 	}
@@ -178,7 +155,12 @@ func (d *Dir) ReadFile(name string, fi fs.FileInfo) (*os.File, error) {
 // Remove removes what is at p: a file, a link, an empty directory. A directory with
 // something in it stays. It tells whether something was removed. That nothing is
 // there is no error; what lies behind a link is not there.
-func (w *Root) Remove(p string) (bool, error) {
+func (w *Root) Remove(p string) (bool, error) { return w.remove(p, false) }
+
+// RemoveDir is Remove for an empty directory and nothing else.
+func (w *Root) RemoveDir(p string) (bool, error) { return w.remove(p, true) }
+
+func (w *Root) remove(p string, onlyDir bool) (bool, error) {
 	d, name, err := w.Parent(p, false)
 	var blocked *BlockedError
 	if errors.As(err, &blocked) || errors.Is(err, fs.ErrNotExist) {
@@ -187,26 +169,15 @@ func (w *Root) Remove(p string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	err = d.Remove(name)
-	if err == nil || errors.Is(err, fs.ErrNotExist) || isNotEmpty(err) {
-		return err == nil, nil
-	}
-	return false, err
-}
-
-// RemoveDir is Remove for an empty directory and nothing else.
-func (w *Root) RemoveDir(p string) (bool, error) {
-	d, name, err := w.Parent(p, false)
-	if err != nil {
-		return false, nil // it is gone, or lies behind something else
-	}
-	if fi, err := d.Lstat(name); err != nil || !fi.IsDir() {
+	info, err := d.LstatAt(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && onlyDir && !info.IsDir() {
 		return false, nil
 	}
-	return w.Remove(p)
-}
-
-// isNotEmpty tells the error of removing a directory that is not empty.
-func isNotEmpty(err error) bool {
-	return errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist)
+	if err == nil {
+		err = d.RemoveAt(name, info.IsDir())
+	}
+	if errors.Is(err, fs.ErrNotExist) || rawfile.IsNotEmpty(err) {
+		return false, nil
+	}
+	return err == nil, err
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bentobuild/bento/cache/rawfile"
 )
 
 func open(t *testing.T) *Root {
@@ -35,9 +37,12 @@ func TestAt(t *testing.T) {
 	for _, p := range []string{".", "a", "a/b", "a", "", "a/b"} {
 		d, err := w.At(p, false)
 		must(t, err)
-		here, err := d.Stat(".")
+		here, err := d.Stat()
 		must(t, err)
-		if there, err := os.Stat(in(p)); err != nil || !os.SameFile(here, there) {
+		there, err := rawfile.OpenDir(in(p))
+		must(t, err)
+		defer there.Close()
+		if info, err := there.Stat(); err != nil || !rawfile.Same(here, info) {
 			t.Errorf("%q: another directory was opened", p)
 		}
 	}
@@ -81,11 +86,12 @@ func TestAtDeep(t *testing.T) {
 func TestReadFileReplaced(t *testing.T) {
 	w := open(t)
 	d, err := w.At(".", false)
-	must(t, err, d.WriteFile("f", nil, 0o666), d.WriteFile("g", nil, 0o666))
-	fi, err := d.Lstat("f")
+	in := func(name string) string { return filepath.Join(w.Path(), name) }
+	must(t, err, os.WriteFile(in("f"), nil, 0o666), os.WriteFile(in("g"), nil, 0o666))
+	fi, err := d.LstatAt("f")
 	must(t, err)
 	f, err := d.ReadFile("f", fi)
-	must(t, err, f.Close(), d.Rename("g", "f"))
+	must(t, err, f.Close(), d.RenameAt("g", d.File, "f"))
 	if _, err := d.ReadFile("f", fi); !errors.Is(err, ErrChanged) {
 		t.Errorf("replaced: %v, want ErrChanged", err)
 	}
@@ -106,7 +112,7 @@ func TestStageClose(t *testing.T) {
 	if left, err := os.ReadDir(path); err != nil || len(left) != 0 {
 		t.Errorf("left: %v, %v; %q was not removed", left, err, link)
 	}
-	if _, err := d.Lstat("moved"); err != nil {
+	if _, err := d.LstatAt("moved"); err != nil {
 		t.Error(err)
 	}
 }

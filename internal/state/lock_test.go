@@ -163,22 +163,26 @@ func TestTempInParallel(t *testing.T) {
 
 func TestOldTempFileIsSwept(t *testing.T) {
 	d := Open(t.TempDir())
-	if _, err := d.Make("."); err != nil {
+	if _, err := d.Make("tmp"); err != nil {
 		t.Fatal(err)
 	}
 	old, young := d.Path(tempPrefix+"old"), d.Path(tempPrefix+"young")
-	for _, path := range []string{old, young} {
+	staged := d.Path("tmp/" + tempPrefix + "old")
+	for _, path := range []string{old, young, staged} {
 		if err := os.WriteFile(path, nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
 	past := time.Now().Add(-2 * tempAge)
-	if err := os.Chtimes(old, past, past); err != nil {
+	if err := errors.Join(os.Chtimes(old, past, past), os.Chtimes(staged, past, past)); err != nil {
 		t.Fatal(err)
 	}
 	d.Sweep()
 	if _, err := os.Stat(old); err == nil {
 		t.Error("the old one stays")
+	}
+	if _, err := os.Stat(staged); err == nil {
+		t.Error("the old one in tmp stays")
 	}
 	if _, err := os.Stat(young); err != nil {
 		t.Errorf("the young one: %v", err)

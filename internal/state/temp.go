@@ -71,6 +71,7 @@ func (d *Dir) Sweep() {
 	}
 	sweepFiles(d.path)
 	parent := d.Path(tempDir)
+	sweepFiles(parent)
 	entries, _ := os.ReadDir(parent)
 	for _, e := range entries {
 		if e.IsDir() {

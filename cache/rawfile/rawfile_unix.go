@@ -1,0 +1,211 @@
+//go:build unix
+
+package rawfile
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// File is an open file or directory.
+type File struct {
+	fd   int
+	name string // for errors
+}
+
+type identity struct{ dev, ino uint64 }
+
+func (a identity) same(b identity) bool { return a == b }
+
+// Open opens a file for reading. A named pipe or a device is opened without
+// waiting; Stat tells it from a regular file.
+func Open(path string) (*File, error) {
+	return openAt(unix.AT_FDCWD, path, path, unix.O_RDONLY|unix.O_NONBLOCK, 0)
+}
+
+// Create makes a file, which must not exist, for reading and writing.
+func Create(path string, perm fs.FileMode) (*File, error) {
+	return openAt(unix.AT_FDCWD, path, path, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL, perm)
+}
+
+// OpenDir opens the directory at path.
+func OpenDir(path string) (*File, error) {
+	return openAt(unix.AT_FDCWD, path, path, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+}
+
+// OpenDirAt opens the directory name in f; a link is an error.
+func (f *File) OpenDirAt(name string) (*File, error) {
+	return openAt(f.fd, name, f.join(name), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+}
+
+// OpenAt opens the file name in the directory f for reading, as Open does; a link
+// is an error.
+func (f *File) OpenAt(name string) (*File, error) {
+	return openAt(f.fd, name, f.join(name), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+}
+
+// CreateAt makes the file name in the directory f, as Create does.
+func (f *File) CreateAt(name string, perm fs.FileMode) (*File, error) {
+	return openAt(f.fd, name, f.join(name), unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, perm)
+}
+
+func openAt(dir int, name, full string, flags int, perm fs.FileMode) (*File, error) {
+	f := &File{fd: -1, name: full}
+	return f, f.do("open", func() (err error) {
+		f.fd, err = unix.Openat(dir, name, flags|unix.O_CLOEXEC, uint32(perm.Perm()))
+		return err
+	})
+}
+
+// do makes a system call until it is not interrupted.
+func (f *File) do(op string, call func() error) error {
+	for {
+		switch err := call(); {
+		case err == nil:
+			return nil
+		case !errors.Is(err, unix.EINTR):
+			return &fs.PathError{Op: op, Path: f.name, Err: err}
+		}
+	}
+}
+
+func (f *File) join(name string) string { return f.name + "/" + name }
+
+// at makes a system call on name in the directory f.
+func (f *File) at(op, name string, call func() error) error {
+	err := call()
+	for errors.Is(err, unix.EINTR) {
+		err = call()
+	}
+	if err != nil {
+		return &fs.PathError{Op: op, Path: f.join(name), Err: err}
+	}
+	return nil
+}
+
+// Name gives the path that the file was opened with, below that of its directory.
+func (f *File) Name() string { return f.name }
+
+// Fd gives the descriptor.
+func (f *File) Fd() uintptr { return uintptr(f.fd) }
+
+// Close closes the file.
+func (f *File) Close() error {
+	if f.fd < 0 {
+		return &fs.PathError{Op: "close", Path: f.name, Err: fs.ErrClosed}
+	}
+	err := unix.Close(f.fd) // after EINTR it is closed too
+	f.fd = -1
+	if err != nil && !errors.Is(err, unix.EINTR) {
+		return &fs.PathError{Op: "close", Path: f.name, Err: err}
+	}
+	return nil
+}
+
+// Read implements io.Reader.
+func (f *File) Read(p []byte) (n int, err error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	err = f.do("read", func() (err error) {
+		n, err = unix.Read(f.fd, p)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// Write implements io.Writer.
+func (f *File) Write(p []byte) (n int, err error) {
+	for n < len(p) {
+		err = f.do("write", func() error {
+			m, err := unix.Write(f.fd, p[n:])
+			n += max(m, 0)
+			return err
+		})
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// WriteAt implements io.WriterAt.
+func (f *File) WriteAt(p []byte, at int64) (n int, err error) {
+	for n < len(p) {
+		err = f.do("write", func() error {
+			m, err := unix.Pwrite(f.fd, p[n:], at+int64(n))
+			n += max(m, 0)
+			return err
+		})
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// Rewind makes the next Read or Write start at the beginning.
+func (f *File) Rewind() error {
+	return f.do("seek", func() error {
+		_, err := unix.Seek(f.fd, 0, io.SeekStart)
+		return err
+	})
+}
+
+// Chmod sets the permission bits.
+func (f *File) Chmod(mode fs.FileMode) error {
+	return f.do("chmod", func() error { return unix.Fchmod(f.fd, uint32(mode.Perm())) })
+}
+
+// Stat says what the file is.
+func (f *File) Stat() (info Info, err error) {
+	var st unix.Stat_t
+	if err = f.do("stat", func() error { return unix.Fstat(f.fd, &st) }); err == nil {
+		info = infoOf(&st)
+	}
+	return info, err
+}
+
+// LstatAt says what name in the directory f is.
+func (f *File) LstatAt(name string) (info Info, err error) {
+	var st unix.Stat_t
+	err = f.at("lstat", name, func() error { return unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	if err == nil {
+		info = infoOf(&st)
+	}
+	return info, err
+}
+
+func infoOf(st *unix.Stat_t) Info {
+	mode := fs.FileMode(st.Mode & 0o777)
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+	case unix.S_IFDIR:
+		mode |= fs.ModeDir
+	case unix.S_IFLNK:
+		mode |= fs.ModeSymlink
+	case unix.S_IFIFO:
+		mode |= fs.ModeNamedPipe
+	case unix.S_IFSOCK:
+		mode |= fs.ModeSocket
+	default:
+		mode |= fs.ModeDevice
+	}
+	return Info{
+		Mode: mode, Size: st.Size, Modified: time.Unix(st.Mtim.Unix()),
+		id: identity{dev: uint64(st.Dev), ino: st.Ino},
+	}
+}
+
+func is(err error, errno syscall.Errno) bool { return errors.Is(err, errno) }
