@@ -126,6 +126,6 @@ func newRoot(s *session) *cobra.Command {
 	s.flags.add(root.PersistentFlags())
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "ask", Title: "Ask:"})
 	root.AddCommand(runCommands(s)...)
-	root.AddCommand(planCommand(s), whyCommand(s), graphCommand(s), pluginCommand(s), versionCommand(s), completionCommand())
+	root.AddCommand(planCommand(s), whyCommand(s), graphCommand(s), pluginCommand(s), cacheCommand(s), versionCommand(s), completionCommand())
 	return root
 }

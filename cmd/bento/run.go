@@ -108,6 +108,9 @@ func (s *session) run(ctx context.Context, req plan.Request) error {
 		return err
 	}
 	s.outcome = exitOf(r)
+	if r.Stored() {
+		keepBounds(ctx, w.env.Store, w.Config.Cache)
+	}
 	doc := report.NewRun(r)
 	doc.Schema = report.Schema(s.command)
 	doc.Warnings = append(doc.Warnings, w.problems...)

@@ -23,7 +23,7 @@ func (d *duration) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 			return nil
 		}
 	case string:
-		if t, ok := parseDuration(x); ok {
+		if t, ok := ParseDuration(x); ok {
 			*d = duration(t)
 			return nil
 		}
@@ -33,7 +33,8 @@ func (d *duration) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	return []diagnostics.Diagnostic{v.Pos().Error(RuleInvalid, "%s is not valid, expected %s", v.Path(), want)}
 }
 
-func parseDuration(s string) (time.Duration, bool) {
+// ParseDuration reads a positive time as configuration files write it.
+func ParseDuration(s string) (time.Duration, bool) {
 	unit := time.Duration(0)
 	switch {
 	case strings.HasSuffix(s, "d"):
@@ -64,7 +65,7 @@ func (s *size) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 			return nil
 		}
 	case string:
-		if n, ok := parseSize(x); ok {
+		if n, ok := ParseSize(x); ok {
 			*s = size(n)
 			return nil
 		}
@@ -74,7 +75,8 @@ func (s *size) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	return []diagnostics.Diagnostic{v.Pos().Error(RuleInvalid, "%s is not valid, expected %s", v.Path(), want)}
 }
 
-func parseSize(s string) (int64, bool) {
+// ParseSize reads a number of bytes as configuration files write it.
+func ParseSize(s string) (int64, bool) {
 	digits := strings.TrimRight(s, "BbKkMmGgTti ")
 	unit, ok := unitSize(strings.ToLower(strings.TrimSpace(s[len(digits):])))
 	n, err := strconv.ParseFloat(digits, 64)

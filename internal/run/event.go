@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
@@ -149,6 +150,11 @@ func (r *Report) Count(o Outcome) int {
 		}
 	}
 	return n
+}
+
+// Stored tells whether the run added anything to the cache.
+func (r *Report) Stored() bool {
+	return slices.ContainsFunc(r.Results, func(res *Result) bool { return res.Stored })
 }
 
 // ReplayLog gives what the task printed to emit, piece by piece in the order in

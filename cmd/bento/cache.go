@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/report"
+)
+
+// pruneTime bounds how long the end of a run is held up by keeping the cache within
+// the bounds of bento.toml. What does not fit is left for the next run.
+const pruneTime = 50 * time.Millisecond
+
+func cacheCommand(s *session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "cache", GroupID: "ask",
+		Short: "Look at the cache, and keep it in order",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(
+		&cobra.Command{
+			Use: "stats", Short: "Count what the cache holds", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return s.cacheStats(cmd.Context()) },
+		},
+		pruneCommand(s),
+		&cobra.Command{
+			Use: "clear", Short: "Remove everything from the cache", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				return s.cacheRemove(cmd.Context(), "cache.clear", (*cache.Disk).Clear)
+			},
+		},
+		&cobra.Command{
+			Use: "fsck", Short: "Read the whole cache and drop what is damaged", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return s.cacheCheck(cmd.Context()) },
+		},
+	)
+	return cmd
+}
+
+func pruneCommand(s *session) *cobra.Command {
+	var size, age string
+	cmd := &cobra.Command{
+		Use: "prune", Short: "Remove what was not used for longest",
+		Long:    "Remove what was not used for longest until the cache is within the bounds: those\nof the flags, else cache.max_size and cache.max_age of bento.toml.",
+		Example: "  bento cache prune --max-size 10GiB\n  bento cache prune --older-than 30d",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			bounds, err := s.bounds(size, age)
+			if err != nil {
+				return err
+			}
+			return s.cacheRemove(cmd.Context(), "cache.prune", func(d *cache.Disk, ctx context.Context) (cache.Removed, error) {
+				return d.Prune(ctx, bounds)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&size, "max-size", "", "keep at most `SIZE`, such as 10GiB")
+	cmd.Flags().StringVar(&age, "older-than", "", "remove what was not used for `TIME`, such as 30d")
+	return cmd
+}
+
+// bounds gives those of the flags, else those of bento.toml.
+func (s *session) bounds(size, age string) (b cache.Bounds, err error) {
+	if size == "" && age == "" {
+		cfg, err := s.config()
+		if err != nil {
+			return b, err
+		}
+		b = cache.Bounds{MaxSize: cfg.Cache.MaxSize, MaxAge: cfg.Cache.MaxAge}
+		if b == (cache.Bounds{}) {
+			return b, usageError("bento cache prune needs a bound", "give --max-size or --older-than, or set cache.max_size or cache.max_age in bento.toml")
+		}
+		return b, nil
+	}
+	ok := true
+	if size != "" {
+		if b.MaxSize, ok = config.ParseSize(size); !ok {
+			return b, usageError(fmt.Sprintf("--max-size %q is no size", size), "such as 10GiB or 500MB")
+		}
+	}
+	if age != "" {
+		if b.MaxAge, ok = config.ParseDuration(age); !ok {
+			return b, usageError(fmt.Sprintf("--older-than %q is no time", age), "such as 30d or 12h")
+		}
+	}
+	return b, nil
+}
+
+// config reads the workspace's bento.toml, if the command runs in a workspace.
+func (s *session) config() (*config.Workspace, error) {
+	root, _, err := s.root()
+	if err != nil {
+		return &config.Workspace{}, nil // the cache is there without one
+	}
+	cfg, problems := config.Load(root)
+	report.WriteProblems(s.err, s.style, problems)
+	return cfg, nil
+}
+
+// disk opens the cache.
+func (s *session) disk() (*cache.Disk, error) {
+	cfg, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := cacheDir(cfg, s.environ)
+	if err != nil {
+		return nil, err
+	}
+	return cache.Open(dir, &cache.Options{Warn: func(err error) { s.warn("cache_damaged", err.Error(), "") }})
+}
+
+func (s *session) cacheStats(ctx context.Context) error {
+	d, err := s.disk()
+	if err != nil {
+		return err
+	}
+	stats, err := d.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	doc := report.NewCacheStats(d.Dir(), stats)
+	if s.flags.json {
+		return report.Write(s.out, doc)
+	}
+	report.WriteCacheStats(s.out, doc)
+	return nil
+}
+
+func (s *session) cacheRemove(ctx context.Context, command string, remove func(*cache.Disk, context.Context) (cache.Removed, error)) error {
+	d, err := s.disk()
+	if err != nil {
+		return err
+	}
+	removed, err := remove(d, ctx)
+	if err != nil {
+		return err
+	}
+	doc := report.NewCacheRemoved(command, d.Dir(), removed)
+	if s.flags.json {
+		return report.Write(s.out, doc)
+	}
+	report.WriteCacheRemoved(s.out, doc)
+	return nil
+}
+
+func (s *session) cacheCheck(ctx context.Context) error {
+	d, err := s.disk()
+	if err != nil {
+		return err
+	}
+	check, err := d.Fsck(ctx)
+	if err != nil {
+		return err
+	}
+	doc := report.NewCacheCheck(d.Dir(), check)
+	if s.flags.json {
+		return report.Write(s.out, doc)
+	}
+	report.WriteCacheCheck(s.out, doc)
+	return nil
+}
+
+// keepBounds keeps the cache within the bounds of bento.toml after a run that added
+// to it, as far as that goes in a moment.
+func keepBounds(ctx context.Context, store cache.Store, cfg config.Cache) {
+	disk, ok := store.(*cache.Disk)
+	if bounds := (cache.Bounds{MaxSize: cfg.MaxSize, MaxAge: cfg.MaxAge}); ok && bounds != (cache.Bounds{}) {
+		ctx, cancel := context.WithTimeout(ctx, pruneTime)
+		defer cancel()
+		_, _ = disk.Prune(ctx, bounds) // the next run goes on where this one had no time
+	}
+}

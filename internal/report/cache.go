@@ -1,0 +1,92 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/bentobuild/bento/cache"
+)
+
+// CacheStats is the document of `bento cache stats`.
+type CacheStats struct {
+	Schema     string     `json:"schema"`
+	Root       string     `json:"root"`
+	Entries    int        `json:"entries"` // results of tasks
+	Blobs      int        `json:"blobs"`
+	TotalBytes int64      `json:"total_bytes"` // on the disk
+	Oldest     *time.Time `json:"oldest,omitempty"`
+	Newest     *time.Time `json:"newest,omitempty"`
+}
+
+// NewCacheStats makes the document.
+func NewCacheStats(root string, s cache.Stats) CacheStats {
+	doc := CacheStats{Schema: Schema("cache.stats"), Root: root, Entries: s.Records, Blobs: s.Blobs, TotalBytes: s.Bytes}
+	if !s.Oldest.IsZero() {
+		oldest, newest := s.Oldest.UTC(), s.Newest.UTC()
+		doc.Oldest, doc.Newest = &oldest, &newest
+	}
+	return doc
+}
+
+// WriteCacheStats prints it for people.
+func WriteCacheStats(w io.Writer, doc CacheStats) {
+	fmt.Fprintf(w, "%s\n%d results, %d files, %s\n", doc.Root, doc.Entries, doc.Blobs, byteSize(doc.TotalBytes))
+	if doc.Oldest != nil {
+		fmt.Fprintf(w, "used between %s and %s\n", doc.Oldest.Local().Format(time.DateTime), doc.Newest.Local().Format(time.DateTime))
+	}
+}
+
+// CacheRemoved is the document of `bento cache prune` and `bento cache clear`.
+type CacheRemoved struct {
+	Schema  string `json:"schema"`
+	Root    string `json:"root"`
+	Entries int    `json:"removed_entries"`
+	Blobs   int    `json:"removed_blobs"`
+	Bytes   int64  `json:"removed_bytes"`
+}
+
+// NewCacheRemoved makes the document of a command.
+func NewCacheRemoved(command, root string, r cache.Removed) CacheRemoved {
+	return CacheRemoved{Schema: Schema(command), Root: root, Entries: r.Records, Blobs: r.Blobs, Bytes: r.Bytes}
+}
+
+// WriteCacheRemoved prints it for people.
+func WriteCacheRemoved(w io.Writer, doc CacheRemoved) {
+	fmt.Fprintf(w, "removed %d results, %d files, %s\n", doc.Entries, doc.Blobs, byteSize(doc.Bytes))
+}
+
+// CacheCheck is the document of `bento cache fsck`.
+type CacheCheck struct {
+	Schema     string `json:"schema"`
+	Root       string `json:"root"`
+	Entries    int    `json:"entries"`
+	Blobs      int    `json:"blobs"`
+	Damaged    int    `json:"damaged"`
+	Incomplete int    `json:"incomplete"`
+}
+
+// NewCacheCheck makes the document.
+func NewCacheCheck(root string, c cache.Check) CacheCheck {
+	return CacheCheck{Schema: Schema("cache.fsck"), Root: root, Entries: c.Records, Blobs: c.Blobs, Damaged: c.Damaged, Incomplete: c.Incomplete}
+}
+
+// WriteCacheCheck prints it for people.
+func WriteCacheCheck(w io.Writer, doc CacheCheck) {
+	fmt.Fprintf(w, "%d results and %d files are good; dropped %d damaged and %d incomplete ones\n", doc.Entries, doc.Blobs, doc.Damaged, doc.Incomplete)
+}
+
+// byteSize gives a size for people.
+func byteSize(n int64) string {
+	unit, name := float64(n), "B"
+	for _, next := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if unit < 1024 {
+			break
+		}
+		unit, name = unit/1024, next
+	}
+	if name == "B" {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %s", unit, name)
+}
