@@ -24,7 +24,7 @@ func main() { os.Exit(bento()) }
 
 // bento is the whole program but for its exit.
 func bento() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
 	// A second signal ends bento at once; the kernel then ends its children.
 	context.AfterFunc(ctx, stop)

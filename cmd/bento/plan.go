@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
@@ -55,6 +57,13 @@ func (s *session) printPlan(ctx context.Context, req plan.Request) error {
 	report.WriteProblems(s.err, s.style, problems)
 	if len(diagnostics.Errors(problems)) > 0 {
 		s.outcome = exitInput
+	}
+	for _, r := range results {
+		var failure *adapters.Failure
+		if errors.As(r.Err, &failure) {
+			s.outcome = exitFault
+			report.WriteError(s.err, s.style, failure)
+		}
 	}
 	doc := report.NewPlan(p, results, problems)
 	if s.flags.json {

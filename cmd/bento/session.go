@@ -160,6 +160,10 @@ func (s *session) open(ctx context.Context, reporter run.Reporter) (*workspace, 
 	ws, more := discovery.Find(ctx, discovery.Options{
 		Tree: files, Config: cfg, Registry: registry, Candidates: candidates, Failures: plugins.Failures(),
 	})
+	if err := ctx.Err(); err != nil {
+		plugins.Close()
+		return nil, err
+	}
 	problems = append(problems, more...)
 	problems = append(problems, ofDishes(ws, files.Problems())...)
 	w := &workspace{Workspace: ws, plugins: plugins, problems: diagnostics.Sorted(problems)}
@@ -238,7 +242,7 @@ func (s *session) sayLoaded(set *adapter.Set) {
 		return
 	}
 	for _, p := range set.Status() {
-		if p.Status == adapter.Loaded || p.Status == adapter.Shadowed {
+		if p.Status == adapter.Loaded || p.Status == adapter.Shadowed && p.Handshake > 0 {
 			fmt.Fprintf(s.err, "bento: loaded plugin: %s from %s\n", p.ID, p.Path)
 		}
 	}

@@ -20,7 +20,7 @@ type row struct {
 var table = []row{
 	// 0
 	{"diagnostics", nil},
-	{"cache", []string{"cache/shelf", "cache/workdir"}},
+	{"cache", []string{"cache/shelf", "cache/workdir", "cache/rawfile"}},
 	{"internal/dag", nil},
 	{"internal/proc", nil},
 	{"internal/state", nil},
@@ -34,8 +34,9 @@ var table = []row{
 	{"internal/sandbox", []string{"internal/proc"}},
 	{"cache/remote", []string{"cache"}},
 	{"cache/cachetest", []string{"cache"}},
-	{"cache/shelf", nil},   // files of the store, below it
-	{"cache/workdir", nil}, // the workspace as the store sees it, below it
+	{"cache/rawfile", nil},                       // one file, below both
+	{"cache/shelf", []string{"cache/rawfile"}},   // files of the store, below it
+	{"cache/workdir", []string{"cache/rawfile"}}, // the workspace as the store sees it, below it
 	{"cache/*", []string{"cache"}},
 
 	// 2

@@ -138,6 +138,9 @@ func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {
 // be stored, and removed before the next run.
 func checkOutputs(globs []Glob) (problems []diagnostics.Diagnostic) {
 	for _, g := range globs {
+		if g.Text == "" {
+			continue
+		}
 		switch p := path.Clean(strings.TrimPrefix(g.Text, "//")); p {
 		case ".", "**", "**/*", "**/**":
 			problems = append(problems, g.Pos.Error(RuleGlob, "output glob %q takes every file, sources too; expected the directory that is made", g.Text))

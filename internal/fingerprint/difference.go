@@ -3,7 +3,10 @@ package fingerprint
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/bentobuild/bento/cache"
 )
@@ -21,7 +24,7 @@ type Change struct {
 }
 
 func (c Change) String() string {
-	what := c.Name
+	what := oneLine(c.Name)
 	switch c.Kind {
 	case "env":
 		what = "variable " + c.Name
@@ -34,6 +37,14 @@ func (c Change) String() string {
 		return fmt.Sprintf("%s %s: %s → %s", what, c.How, orNothing(c.Before), orNothing(c.After))
 	}
 	return what + " " + c.How
+}
+
+// oneLine quotes a name that would break a line or a terminal.
+func oneLine(name string) string {
+	if strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 func orNothing(s string) string {

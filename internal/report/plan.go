@@ -99,9 +99,9 @@ func newPlanTask(ev *evaluate.Result) planTask {
 func WritePlan(w io.Writer, style Style, doc Plan) {
 	for _, b := range doc.Bentos {
 		for _, d := range b.Dishes {
-			head := style.Bold(printable(d.Name))
+			head := style.Bold(printableLine(d.Name))
 			if d.Path != d.Name {
-				head += "  " + printable(d.Path)
+				head += "  " + printableLine(d.Path)
 			}
 			if d.Language != nil {
 				head += "  " + style.Dim("("+*d.Language+")")
@@ -128,7 +128,7 @@ func writePlanTask(w io.Writer, style Style, t planTask) {
 	case t.Status != string(evaluate.Hit):
 		word, why = style.Yellow("run "), reasonText(t)
 	}
-	fmt.Fprintf(w, "  %s %-8s %s  %s\n", word, printable(t.Name), printable(oneLine(t.Run)), style.Dim(printable(why)))
+	fmt.Fprintf(w, "  %s %-8s %s  %s\n", word, printable(t.Name), printable(oneLine(t.Run)), style.Dim(printableLine(why)))
 }
 
 func oneLine(s string) string {

@@ -48,4 +48,9 @@ func printable(s string) string {
 	}, s)
 }
 
+// printableLine is printable for what has to stay on one line.
+func printableLine(s string) string {
+	return strings.NewReplacer("\n", "�", "\t", " ").Replace(printable(s))
+}
+
 func unprintable(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }

@@ -144,7 +144,7 @@ func writeIngredients(w io.Writer, doc Why) {
 	}
 	fmt.Fprintln(w, "inputs:")
 	for _, f := range doc.Inputs {
-		line := fmt.Sprintf("  %.12s  %s", f.Digest, printable(f.Path))
+		line := fmt.Sprintf("  %.12s  %s", f.Digest, printableLine(f.Path))
 		if f.Target != "" {
 			line += " -> " + printable(f.Target)
 		}

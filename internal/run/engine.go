@@ -140,7 +140,7 @@ func (e *engine) stopped(ctx context.Context) string {
 
 // failure is the result of a task that has no key.
 func failure(ev *evaluate.Result) *Result {
-	r := &Result{Task: ev.Task, Outcome: Failed, Reason: ev.Reason, Message: ev.Err.Error()}
+	r := &Result{Task: ev.Task, Outcome: Failed, Reason: ev.Reason, Message: ev.Err.Error(), ExitCode: -1}
 	if errors.As(ev.Err, &r.Failure) {
 		r.Reason = string(r.Failure.Code)
 	}

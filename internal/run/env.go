@@ -27,7 +27,17 @@ type Env struct {
 	mu       sync.Mutex
 	warnings []diagnostics.Diagnostic
 	said     map[string]bool
+	stored   sync.Map // cache.Digest → struct{}: blobs that this run has stored
 }
+
+// hasStored tells whether this run has stored a blob already: many tasks share the
+// lists of what they depend on.
+func (e *Env) hasStored(d cache.Digest) bool {
+	_, ok := e.stored.Load(d)
+	return ok
+}
+
+func (e *Env) noteStored(d cache.Digest) { e.stored.Store(d, struct{}{}) }
 
 // report tells the reporter, one event at a time.
 func (e *Env) report(ev Event) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -154,7 +155,9 @@ func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {
 	spec, err := x.spec(log)
 	var res proc.Result
 	if err == nil {
-		res, err = proc.Run(ctx, spec)
+		if res, err = proc.Run(ctx, spec); err != nil {
+			err = launchError(spec, err)
+		}
 	}
 	r.ExitCode, r.Signal = res.ExitCode, res.Signal
 	switch {
@@ -171,6 +174,18 @@ func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {
 	default:
 		r.Outcome, r.Reason, r.Message = Built, "", ""
 	}
+}
+
+// launchError says what a command could not be started for.
+func launchError(spec proc.Spec, err error) error {
+	if fi, serr := os.Stat(spec.Dir); serr != nil || !fi.IsDir() {
+		return fmt.Errorf("there is no directory %q to run it in", spec.Dir)
+	}
+	var perr *fs.PathError
+	if errors.As(err, &perr) {
+		err = perr.Err
+	}
+	return fmt.Errorf("%q cannot be run: %w", spec.Argv[0], err)
 }
 
 func exitMessage(res proc.Result) string {
@@ -303,7 +318,7 @@ func (x *execution) describe(log *tasklog.Log) (err error) {
 
 // store writes the record under the key of ev.
 func (x *execution) store(ev *evaluate.Result) (err error) {
-	if x.record.Ingredients, err = x.storeIngredients(ev); err != nil {
+	if x.record.Ingredients, x.record.Refs, err = x.storeIngredients(ev); err != nil {
 		return err
 	}
 	if err := x.env.Store.Record(ev.Key, x.record); err != nil {

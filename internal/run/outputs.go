@@ -1,10 +1,10 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/fingerprint"
@@ -146,18 +146,28 @@ func (x *execution) equal(now tree.Entry, then fingerprint.File) bool {
 	return err == nil && cache.Digest(sum) == then.Sum
 }
 
+// maxRefs bounds how many blobs a record keeps alive for `why`; of a long chain of
+// dishes the far end may go before.
+const maxRefs = 64
+
 // storeIngredients stores what the key was made of, so that `why` can show it.
-func (x *execution) storeIngredients(ev *evaluate.Result) (cache.Digest, error) {
-	var err error
+func (x *execution) storeIngredients(ev *evaluate.Result) (ingredients cache.Digest, refs []cache.Digest, err error) {
 	add := func(blob []byte) cache.Digest {
 		d := cache.Sum(blob)
-		if err == nil {
-			err = x.env.Store.Add(d, strings.NewReader(string(blob)))
+		if err == nil && !x.env.hasStored(d) {
+			if err = x.env.Store.Add(d, bytes.NewReader(blob)); err == nil {
+				x.env.noteStored(d)
+			}
 		}
 		return d
 	}
-	ev.EachBlob(func(blob []byte) { add(blob) })
-	return add(fingerprint.EncodeIngredients(ev.Ingredients)), err
+	ev.EachBlob(func(blob []byte) {
+		if d := add(blob); len(refs) < maxRefs {
+			refs = append(refs, d)
+		}
+	})
+	ingredients = add(fingerprint.EncodeIngredients(ev.Ingredients))
+	return ingredients, refs, err
 }
 
 // restore brings the outputs of a hit into place. It runs beside the engine.
