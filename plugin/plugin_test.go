@@ -242,3 +242,21 @@ func TestDoneContextEndsServe(t *testing.T) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 }
+
+// TestUnknownMembers: a later bento may say more than this one knows.
+func TestUnknownMembers(t *testing.T) {
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- Serve(context.Background(), &fake{}, &Options{In: inR, Out: outW}) }()
+	conn := wire.NewConn(outR, inW, wire.Limits{})
+	if err := conn.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"detect","params":{"dir":"/yes","depth":1},"trace":"x"}`)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := conn.Recv()
+	if want := `{"jsonrpc":"2.0","id":1,"result":{"matches":true}}`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+	conn.Close()
+	<-done
+}

@@ -95,10 +95,33 @@ func (c *channel) Recv() ([]byte, error) {
 			c.cancel(m.Params)
 		case m.Kind == wire.Request && m.Method == wire.MethodShutdown:
 			return nil, c.shutdown(m.ID)
+		case m.Kind == wire.Request || m.Kind == wire.Notification:
+			return plain(&m), nil
 		default:
 			return body, nil
 		}
 	}
+}
+
+// plain writes a message without the members that are unknown to JSON-RPC, which the
+// server would refuse.
+func plain(m *wire.Message) []byte {
+	body := append([]byte(`{"jsonrpc":"2.0","method":`), quoted(m.Method)...)
+	if m.ID != nil {
+		body = append(append(body, `,"id":`...), m.ID...)
+	}
+	if m.Params != nil {
+		body = append(append(body, `,"params":`...), m.Params...)
+	}
+	return append(body, '}')
+}
+
+func quoted(text string) []byte {
+	data, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // a string never fails
+	}
+	return data
 }
 
 func (c *channel) cancel(params json.RawMessage) {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Plugins is the document of `bento plugin list`.
@@ -46,4 +47,49 @@ func WritePlugins(w io.Writer, style Style, doc Plugins) {
 			fmt.Fprintf(w, "            %s\n", indent(printable(p.Message)))
 		}
 	}
+}
+
+// PluginTest is the document of `bento plugin test`.
+type PluginTest struct {
+	Schema     string  `json:"schema"`
+	ID         string  `json:"id"` // that the plugin announced, "" for none
+	Path       string  `json:"path"`
+	Axes       []Axis  `json:"axes"`
+	Passed     int     `json:"passed"`
+	Failed     int     `json:"failed"` // of level MUST
+	Missed     int     `json:"missed"` // of level SHOULD
+	DurationMS float64 `json:"duration_ms"`
+}
+
+// Axis is what came of one clause of the contract.
+type Axis struct {
+	Clause   string `json:"clause"` // of docs/PROTOCOL.md
+	Level    string `json:"level"`  // MUST, SHOULD
+	Status   string `json:"status"` // pass, fail, skip
+	Expected string `json:"expected"`
+	Got      string `json:"got,omitempty"` // of fail and skip
+}
+
+// NewPluginTest gives doc its schema.
+func NewPluginTest(doc PluginTest) PluginTest {
+	doc.Schema = Schema("plugin.test")
+	return doc
+}
+
+// WritePluginTest prints a line an axis for people.
+func WritePluginTest(w io.Writer, style Style, doc PluginTest) {
+	for _, a := range doc.Axes {
+		paint, text := style.Green, a.Expected
+		switch {
+		case a.Status == "skip":
+			paint, text = style.Dim, fmt.Sprintf("%s (%s)", a.Expected, a.Got)
+		case a.Status == "fail" && a.Level == "MUST":
+			paint, text = style.Red, fmt.Sprintf("expected: %s; got: %s", a.Expected, a.Got)
+		case a.Status == "fail":
+			paint, text = style.Yellow, fmt.Sprintf("expected: %s; got: %s", a.Expected, a.Got)
+		}
+		fmt.Fprintf(w, "%s %-6s %-4s %s\n", paint(a.Status), a.Level, a.Clause, strings.Join(strings.Fields(printable(text)), " "))
+	}
+	fmt.Fprintf(w, "%d passed, %d MUST and %d SHOULD failed in %.1f s: %s\n",
+		doc.Passed, doc.Failed, doc.Missed, doc.DurationMS/1000, printable(doc.Path))
 }

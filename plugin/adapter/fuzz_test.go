@@ -19,7 +19,7 @@ func FuzzManifest(f *testing.F) {
 	f.Add(k.manifest(everything + `"derived_paths":["zig-out/**"],"parallel":8,`))
 	f.Add(strings.Replace(k.manifest(""), `"run":"true"`, `"run":"t","inputs":["!//a/**"],"outputs":["{a,b}"],"cwd":"x","env":{"A":"b"},"path":["bin"],"depends_on":["^build"]`, 1))
 	f.Fuzz(func(t *testing.T, raw string) {
-		m, _, err := readManifest([]byte(raw), "zig")
+		m, _, err := ReadManifest([]byte(raw), "zig")
 		if err != nil {
 			return
 		}

@@ -67,7 +67,7 @@ func (p *Process) hello(version string) func(context.Context, host.AskFunc) (hos
 		if err != nil {
 			return host.Terms{}, err
 		}
-		m, dropped, err := readManifest(result, p.id)
+		m, dropped, err := ReadManifest(result, p.id)
 		if err != nil {
 			return host.Terms{}, err
 		}
@@ -84,9 +84,10 @@ func (p *Process) hello(version string) func(context.Context, host.AskFunc) (hos
 	}
 }
 
-// readManifest checks and decodes the result of initialize. What it drops without
-// harm it says in words.
-func readManifest(result json.RawMessage, id string) (m *adapters.Manifest, dropped []string, err error) {
+// ReadManifest checks and decodes the result of initialize, for the plugin with this
+// id. What it drops without harm it says in words. The error is an *adapters.Failure
+// for a manifest of another version or another id, else it wraps *wire.ShapeError.
+func ReadManifest(result json.RawMessage, id string) (m *adapters.Manifest, dropped []string, err error) {
 	m = &adapters.Manifest{Capabilities: adapters.DefaultCapabilities()}
 	if err := checkGreeting(result, id); err != nil {
 		return nil, nil, err

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/plugin/plugintest"
+)
+
+func pluginTestCommand(s *session) *cobra.Command {
+	var within time.Duration
+	cmd := &cobra.Command{
+		Use: "test PATH|ID", Short: "Drive a plugin through the contract, clause by clause",
+		Long: "Drive an executable through the contract of docs/PROTOCOL.md, clause by clause. The exit\n" +
+			"code is 1 if a MUST fails. Every axis starts the plugin anew, in an empty directory, which\n" +
+			"the plugin is also asked to install; -v passes on what it writes to stderr.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return s.pluginTest(cmd.Context(), args[0], within) },
+	}
+	cmd.Flags().DurationVar(&within, "within", 30*time.Second, "`TIME` for an answer")
+	return cmd
+}
+
+func (s *session) pluginTest(ctx context.Context, target string, within time.Duration) error {
+	c, err := s.pluginNamed(target)
+	if err != nil {
+		return err
+	}
+	o := plugintest.Options{ID: c.ID, Env: s.environ.Strict(), Within: within}
+	if s.flags.verbose {
+		o.Stderr = s.err
+	}
+	r, err := plugintest.Run(ctx, c.Path, o)
+	if err != nil {
+		return err
+	}
+	if r.Failed > 0 {
+		s.outcome = exitTask
+	}
+	doc := report.NewPluginTest(report.PluginTest{
+		ID: r.ID, Path: r.Path, Axes: axesOf(r), Passed: r.Passed, Failed: r.Failed, Missed: r.Missed,
+		DurationMS: float64(r.Took.Microseconds()) / 1000,
+	})
+	if s.flags.json {
+		return report.Write(s.out, doc)
+	}
+	report.WritePluginTest(s.out, s.style, doc)
+	return nil
+}
+
+func axesOf(r *plugintest.Report) []report.Axis {
+	list := make([]report.Axis, len(r.Axes))
+	for i, a := range r.Axes {
+		list[i] = report.Axis{Clause: a.Clause, Level: string(a.Level), Status: a.Status, Expected: a.Expected, Got: a.Got}
+	}
+	return list
+}
+
+// pluginNamed gives the executable at a path, or the first on PATH with this id.
+// Neither has to be one that the workspace allows. The id of a path is "" unless
+// its name says one.
+func (s *session) pluginNamed(target string) (adapters.Candidate, error) {
+	if strings.ContainsRune(target, filepath.Separator) {
+		path, err := filepath.Abs(target)
+		if err == nil {
+			_, err = os.Stat(path)
+		}
+		if err != nil {
+			return adapters.Candidate{}, notFound("plugin_not_found", err.Error(), "")
+		}
+		return adapters.Candidate{Path: path, Contract: adapters.ContractV1}, nil
+	}
+	found, _ := discovery.Adapters(s.environ.Get("PATH"), &config.Workspace{})
+	ids := make([]string, len(found))
+	for i, c := range found {
+		if ids[i] = c.ID; c.ID == target {
+			return c, nil
+		}
+	}
+	slices.Sort(ids)
+	hint := "bento plugin list names those on PATH; one elsewhere is named by its path"
+	if near := diagnostics.Suggest(target, slices.Compact(ids)); near != "" {
+		hint = near
+	}
+	return adapters.Candidate{}, notFound("plugin_not_found", fmt.Sprintf("there is no bento-adapter-%s on PATH", target), hint)
+}

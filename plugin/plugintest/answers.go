@@ -1,0 +1,211 @@
+package plugintest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/plugin/adapter"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+func queryAxes() []axis {
+	return []axis{
+		{clause: "6.1", level: Must, expected: `detect answers {"matches": true or false}`, run: detects},
+		{clause: "6.2", level: Should, expected: "detect says no to an empty directory", run: detectsNothing},
+		{clause: "6.3", level: Should, expected: "detect of a directory that is not there is answered", run: detectsAbsent},
+		{clause: "6.4", level: Must, expected: "requiredToolchain answers {tool, version} or null",
+			run: query(wire.MethodToolchain, func(c adapters.Capabilities) bool { return c.RequiredToolchain })},
+		{clause: "6.5", level: Must, expected: "resolvedToolchainFingerprint, without params, answers a string or null", run: fingerprints},
+	}
+}
+
+func installAxes() []axis {
+	return []axis{
+		{clause: "7.1", level: Must, expected: "install is answered with a result or an error", run: installs},
+		{clause: "7.2", level: Should, expected: "the result of install is null, its error 2001 with {exit_status, command}", run: installsWell},
+		{clause: "7.3", level: Should, expected: "no log of an install comes after its response", run: logsInTime},
+		{clause: "8.1", level: Must, expected: `parseDiagnostics answers {"diagnostics": [{file, line, severity, message, source}]}`, run: diagnoses},
+		{clause: "8.2", level: Should, expected: "a severity is error, warning, info or hint, a file relative to the workspace", run: diagnosesWell},
+	}
+}
+
+func additionAxes() []axis {
+	return []axis{
+		{clause: "9.1", level: Must, expected: `tasks answers {"tasks": [{name, run}]}`,
+			run: query(wire.MethodTasks, func(c adapters.Capabilities) bool { return c.Tasks })},
+		{clause: "9.2", level: Must, expected: `links answers {"links": [{dir or package, file}]}`,
+			run: query(wire.MethodLinks, func(c adapters.Capabilities) bool { return c.Links })},
+		{clause: "9.3", level: Must, expected: `install_scope answers {"dir": …}`,
+			run: query(wire.MethodInstallScope, func(c adapters.Capabilities) bool { return c.InstallScope })},
+	}
+}
+
+const notOffered = "the manifest does not offer it"
+
+// query asks a method about the empty directory, where the manifest offers it.
+func query(method string, offered func(adapters.Capabilities) bool) func(context.Context, *peer) outcome {
+	return func(ctx context.Context, p *peer) outcome {
+		if !offered(p.s.manifest.Capabilities) {
+			return skip(notOffered)
+		}
+		return p.answers(ctx, method, wire.Dir{Dir: p.s.empty})
+	}
+}
+
+// answers asks and looks at the form of the answer. An error of the plugin's own is
+// one, but not to know the method is not: the manifest offers it.
+func (p *peer) answers(ctx context.Context, method string, params any) outcome {
+	m, err := p.ask(ctx, method, params)
+	switch {
+	case err != nil:
+		return without(err)
+	case m.Error != nil && m.Error.Code == wire.CodeMethodNotFound:
+		return fail("%v, though the manifest offers it", m.Error)
+	case m.Error != nil:
+		return pass()
+	}
+	return without(adapter.CheckResult(method, m.Result))
+}
+
+func detects(ctx context.Context, p *peer) outcome {
+	if !p.s.manifest.Capabilities.Detect {
+		return skip(notOffered)
+	}
+	return p.answers(ctx, wire.MethodDetect, wire.Dir{Dir: p.s.empty})
+}
+
+func detectsNothing(ctx context.Context, p *peer) outcome {
+	if !p.s.manifest.Capabilities.Detect {
+		return skip(notOffered)
+	}
+	result, err := p.result(ctx, wire.MethodDetect, wire.Dir{Dir: p.s.empty})
+	if err != nil {
+		return without(err)
+	}
+	var d wire.Detected
+	return when(json.Unmarshal(result, &d) == nil && !d.Matches, "%.60s", result)
+}
+
+func detectsAbsent(ctx context.Context, p *peer) outcome {
+	if !p.s.manifest.Capabilities.Detect {
+		return skip(notOffered)
+	}
+	_, err := p.ask(ctx, wire.MethodDetect, wire.Dir{Dir: filepath.Join(p.s.scratch, "absent")})
+	return without(err)
+}
+
+func fingerprints(ctx context.Context, p *peer) outcome {
+	if !p.s.manifest.Capabilities.ResolvedToolchainFingerprint {
+		return skip(notOffered)
+	}
+	return p.answers(ctx, wire.MethodFingerprint, nil)
+}
+
+// install installs what there is in the empty directory.
+func (p *peer) install(ctx context.Context) (wire.Message, error) {
+	return p.ask(ctx, wire.MethodInstall, adapters.InstallRequest{DishDir: p.s.empty, DishName: "plugin-test"})
+}
+
+func installs(ctx context.Context, p *peer) outcome {
+	if !p.s.manifest.Capabilities.Install {
+		return skip(notOffered)
+	}
+	m, err := p.install(ctx)
+	if err == nil && m.Error != nil && m.Error.Code == wire.CodeMethodNotFound {
+		return fail("%v, though the manifest offers it", m.Error)
+	}
+	return without(err)
+}
+
+func installsWell(ctx context.Context, p *peer) outcome {
+	if !p.s.manifest.Capabilities.Install {
+		return skip(notOffered)
+	}
+	m, err := p.install(ctx)
+	switch {
+	case err != nil:
+		return without(err)
+	case m.Error == nil:
+		return when(string(m.Result) == "null", "the result %.60s", m.Result)
+	case m.Error.Code < 2001 || m.Error.Code > 2099:
+		return fail("%v", m.Error)
+	case m.Error.Code != wire.CodeInstallFailed:
+		return pass()
+	}
+	var data struct {
+		ExitStatus *int    `json:"exit_status"`
+		Command    *string `json:"command"`
+	}
+	_ = json.Unmarshal(m.Error.Data, &data)
+	return when(data.ExitStatus != nil && data.Command != nil, "error 2001 with the data %.100s", cmp.Or(string(m.Error.Data), "of nothing"))
+}
+
+func logsInTime(ctx context.Context, p *peer) outcome {
+	if !p.s.manifest.Capabilities.Install {
+		return skip(notOffered)
+	}
+	if _, err := p.install(ctx); err != nil {
+		return without(err)
+	}
+	before := len(p.logs)
+	if err := p.ping(ctx); err != nil {
+		return without(err)
+	}
+	late := p.logs[before:]
+	return when(len(late) == 0, "%.100s after the response", slices.Concat(late...))
+}
+
+// diagnose asks about each task that has a hook with the parser "plugin".
+func (p *peer) diagnose(ctx context.Context, check func(method string, result json.RawMessage) error) outcome {
+	asked := false
+	hooks := p.s.manifest.DiagnosticHooks
+	for _, task := range slices.Sorted(maps.Keys(hooks)) {
+		if hooks[task].Parser != adapters.ParserPlugin {
+			continue
+		}
+		asked = true
+		result, err := p.result(ctx, wire.MethodDiagnostics, adapters.ParseRequest{
+			TaskName: task, Stdout: "plättchen/a.txt:3:1: error: expected ;\n", Stderr: "1 error\n", ExitStatus: 1,
+			DishDir: p.s.empty, WorkspaceRoot: p.s.scratch,
+		})
+		if err == nil {
+			err = check(wire.MethodDiagnostics, result)
+		}
+		if err != nil {
+			return without(err)
+		}
+	}
+	if !asked {
+		return skip("no hook has the parser \"plugin\"")
+	}
+	return pass()
+}
+
+func diagnoses(ctx context.Context, p *peer) outcome { return p.diagnose(ctx, adapter.CheckResult) }
+
+func diagnosesWell(ctx context.Context, p *peer) outcome {
+	return p.diagnose(ctx, func(_ string, result json.RawMessage) error {
+		var d wire.Diagnosed
+		if err := json.Unmarshal(result, &d); err != nil {
+			return err
+		}
+		for i, found := range d.Diagnostics {
+			switch found.Severity {
+			case diagnostics.Error, diagnostics.Warning, diagnostics.Info, diagnostics.Hint:
+			default:
+				return fmt.Errorf("diagnostics[%d].severity: %.40q", i, found.Severity)
+			}
+			if found.File != "" && !filepath.IsLocal(found.File) {
+				return fmt.Errorf("diagnostics[%d].file: %.100q", i, found.File)
+			}
+		}
+		return nil
+	})
+}

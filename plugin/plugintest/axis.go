@@ -1,0 +1,116 @@
+package plugintest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/adapter"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+// axis is the test of one clause.
+type axis struct {
+	clause   string
+	level    Level
+	expected string
+	// run is the test, on a process that has just started; nil for an axis that is
+	// judged by what was seen in all processes.
+	run func(context.Context, *peer) outcome
+	// first says that it needs no good handshake.
+	first bool
+}
+
+// outcome is what came of a test: the status, and what there was in place of what
+// was expected.
+type outcome struct{ status, got string }
+
+func pass() outcome { return outcome{status: Pass} }
+
+func fail(format string, args ...any) outcome {
+	return outcome{Fail, wire.Plain(fmt.Sprintf(format, args...))}
+}
+
+func skip(why string) outcome { return outcome{Skip, why} }
+
+// when is a pass where ok holds.
+func when(ok bool, format string, args ...any) outcome {
+	if ok {
+		return pass()
+	}
+	return fail(format, args...)
+}
+
+// without is a pass where there is no error.
+func without(err error) outcome {
+	if err != nil {
+		return fail("%v", err)
+	}
+	return pass()
+}
+
+func (a axis) result(o outcome) Result {
+	return Result{Clause: a.clause, Level: a.level, Expected: a.expected, Status: o.status, Got: o.got}
+}
+
+// axes are all axes in the order of their clauses.
+func axes() []axis {
+	var list []axis
+	for _, part := range [][]axis{frameAxes(), messageAxes(), lifeAxes(), manifestAxes(), queryAxes(), installAxes(), additionAxes()} {
+		list = append(list, part...)
+	}
+	return list
+}
+
+// greet does the first handshake, which says what the others need to know.
+func (s *suite) greet(ctx context.Context) {
+	p, err := s.launch(ctx)
+	if err != nil {
+		s.refused = err
+		return
+	}
+	defer p.end()
+	if s.text, err = p.result(ctx, wire.MethodInitialize, hello()); err != nil {
+		s.refused = err
+		return
+	}
+	id := s.id
+	if id == "" {
+		id = announced(s.text)
+	}
+	s.manifest, s.dropped, s.refused = adapter.ReadManifest(s.text, id)
+}
+
+func hello() wire.Initialize {
+	return wire.Initialize{ProtocolVersion: adapters.ProtocolVersion, BentoVersion: "0.0.0"}
+}
+
+func announced(manifest json.RawMessage) string {
+	var m struct {
+		ID string `json:"adapter_id"`
+	}
+	_ = json.Unmarshal(manifest, &m) // a wrong one is refused by whoever reads all of it
+	return m.ID
+}
+
+const notAsked = "bento refuses the plugin, see above"
+
+// try runs one axis on a process of its own.
+func (s *suite) try(ctx context.Context, a axis) outcome {
+	if !a.first && s.refused != nil {
+		return skip(notAsked)
+	}
+	p, err := s.launch(ctx)
+	if err != nil {
+		return fail("it cannot be started: %v", err)
+	}
+	defer p.end()
+	if a.first {
+		return a.run(ctx, p)
+	}
+	if _, err := p.result(ctx, wire.MethodInitialize, hello()); err != nil {
+		return fail("%v", err)
+	}
+	return a.run(ctx, p)
+}

@@ -1,0 +1,296 @@
+package plugintest
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// The test binary is also the plugins of the tests: run by the name
+// bento-adapter-<id> it does what the kid of that id does.
+func TestMain(m *testing.M) {
+	id, isPlugin := strings.CutPrefix(filepath.Base(os.Args[0]), "bento-adapter-")
+	if !isPlugin {
+		goleak.VerifyTestMain(m)
+		return
+	}
+	k := &kid{id: id, in: bufio.NewReader(os.Stdin), manifest: everything, header: "Content-Length: %d\r\n\r\n%s"}
+	for _, b := range kids() {
+		if b.id == id && b.change != nil {
+			b.change(k)
+		}
+	}
+	k.serve()
+}
+
+// kid is a plugin that is good but for what was changed in it.
+type kid struct {
+	id       string
+	in       *bufio.Reader
+	manifest string // with %q for the id
+	header   string // of the frames that it writes
+	// before sees every request first; true is that it dealt with it.
+	before func(k *kid, q question) bool
+	atEOF  func()
+}
+
+type question struct {
+	ID      json.RawMessage `json:"id"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+	size    int
+	headers int
+	lf      bool
+}
+
+const everything = `{"protocol_version":1,"adapter_id":%q,"display_name":"kid","fingerprint_files":["kid.toml"],"default_tasks":[{"name":"build","run":"true"}],` +
+	`"capabilities":{"detect":true,"required_toolchain":true,"resolved_toolchain_fingerprint":true,"install":true,"tasks":true,"links":true,"install_scope":true},` +
+	`"diagnostic_hooks":{"lint":{"rerun":{"kind":"append_args","args":["--json"]},"parser":"plugin"}}}`
+
+func (k *kid) serve() {
+	for {
+		q, ok := k.read()
+		switch {
+		case !ok && k.atEOF != nil:
+			k.atEOF()
+		case !ok:
+			os.Exit(0)
+		case k.before != nil && k.before(k, q):
+		case q.ID != nil:
+			k.answer(q)
+		}
+	}
+}
+
+// read gives the next request; ok is false at the end of the stream.
+func (k *kid) read() (q question, ok bool) {
+	length := 0
+	for {
+		line, err := k.in.ReadString('\n')
+		if err != nil {
+			return q, false
+		}
+		q.lf = q.lf || !strings.HasSuffix(line, "\r\n")
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if name == "" {
+			break
+		}
+		q.headers++
+		if strings.EqualFold(name, "content-length") {
+			length, _ = strconv.Atoi(strings.TrimSpace(value))
+		}
+	}
+	body := make([]byte, length)
+	if _, err := io.ReadFull(k.in, body); err != nil {
+		return q, false
+	}
+	if err := json.Unmarshal(body, &q); err != nil {
+		panic(err)
+	}
+	q.size = length
+	return q, true
+}
+
+func (k *kid) send(body string) { fmt.Printf(k.header, len(body), body) }
+
+func (k *kid) result(q question, result string) {
+	k.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, q.ID, result))
+}
+
+func (k *kid) fail(q question, failure string) {
+	k.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":%s}`, q.ID, failure))
+}
+
+func (k *kid) log(params string) {
+	k.send(`{"jsonrpc":"2.0","method":"notifications/log","params":` + params + `}`)
+}
+
+func (k *kid) answer(q question) {
+	var p struct{ Dir any }
+	switch q.Method {
+	case "initialize":
+		k.result(q, fmt.Sprintf(k.manifest, k.id))
+	case "detect":
+		_ = json.Unmarshal(q.Params, &p)
+		if _, ok := p.Dir.(string); !ok {
+			k.fail(q, `{"code":-32602,"message":"dir is no string"}`)
+			return
+		}
+		k.result(q, `{"matches":false}`)
+	case "requiredToolchain", "resolvedToolchainFingerprint":
+		k.result(q, "null")
+	case "install":
+		k.log(`{"level":"info","message":"x"}`)
+		k.result(q, "null")
+	case "parseDiagnostics":
+		k.result(q, `{"diagnostics":[{"file":"a.zig","line":1,"severity":"error","message":"m","source":"zig"}]}`)
+	case "tasks":
+		k.result(q, `{"tasks":[{"name":"build","run":"true"}]}`)
+	case "links":
+		k.result(q, `{"links":[]}`)
+	case "install_scope":
+		k.result(q, `{"dir":"/tmp"}`)
+	case "shutdown":
+		k.result(q, "null")
+		os.Exit(0)
+	default:
+		k.fail(q, `{"code":-32601,"message":"method not found"}`)
+	}
+}
+
+// bad is a kid and the clauses that have to be failed because of it.
+type bad struct {
+	id     string
+	change func(*kid)
+	fails  string
+}
+
+// on does something else with the requests of one method, "" for all.
+func on(method string, do func(k *kid, q question)) func(*kid) {
+	return func(k *kid) {
+		k.before = func(k *kid, q question) bool {
+			if method != "" && q.Method != method {
+				return false
+			}
+			do(k, q)
+			return true
+		}
+	}
+}
+
+// where does something else with the requests that are so.
+func where(is func(q question) bool, do func(k *kid, q question)) func(*kid) {
+	return func(k *kid) {
+		k.before = func(k *kid, q question) bool {
+			if !is(q) {
+				return false
+			}
+			do(k, q)
+			return true
+		}
+	}
+}
+
+func says(method, result string) func(*kid) {
+	return on(method, func(k *kid, q question) { k.result(q, result) })
+}
+
+// with changes the text of the manifest.
+func with(old, new string) func(*kid) {
+	return func(k *kid) { k.manifest = strings.Replace(k.manifest, old, new, 1) }
+}
+
+func die(*kid, question) { os.Exit(9) }
+
+func hang() {
+	for {
+		time.Sleep(time.Hour)
+	}
+}
+
+// kids are in the order of the clauses that they fail.
+func kids() []bad {
+	return append(append(badFrames(), badMessages()...), append(badLives(), badAnswers()...)...)
+}
+
+func badFrames() []bad {
+	return []bad{
+		{"good", nil, ""},
+		{"prints-first", func(k *kid) { fmt.Println("loading"); hang() }, "2.1 4.1"},
+		{"prints-between", on("install", func(k *kid, q question) { fmt.Println("fetching"); k.answer(q) }), "2.1 7.1 7.2 7.3"},
+		{"half-a-body", on("tasks", func(k *kid, q question) { fmt.Print("Content-Length: 100\r\n\r\n{"); os.Exit(0) }), "2.1 9.1"},
+		{"not-json", on("tasks", func(k *kid, q question) { k.send("{'a':1}") }), "2.1 9.1"},
+		{"writes-lf", func(k *kid) { k.header = "Content-Length: %d\n\n%s" }, "2.2"},
+		{"no-pieces", func(k *kid) { k.in = bufio.NewReader(oneRead{}) }, "2.3"},
+		{"drops-the-second", func(k *kid) {
+			k.before = func(k *kid, q question) bool { k.in.Discard(k.in.Buffered()); return false }
+		}, "2.4"},
+		{"only-crlf", where(func(q question) bool { return q.lf }, die), "2.5"},
+		{"only-length", where(func(q question) bool { return q.headers > 1 }, die), "2.5"},
+		{"counts-characters", where(func(q question) bool { return strings.Contains(string(q.Params), "弁") },
+			func(k *kid, q question) { io.CopyN(io.Discard, k.in, 1); die(k, q) }), "2.6"},
+		{"small-buffer", where(func(q question) bool { return q.size > 1<<16 }, die), "2.7"},
+	}
+}
+
+// oneRead takes what arrives at once for a whole frame.
+type oneRead struct{}
+
+func (oneRead) Read(p []byte) (int, error) {
+	n, err := os.Stdin.Read(p)
+	if err == nil && p[n-1] != '}' {
+		os.Exit(9)
+	}
+	return n, err
+}
+
+func badMessages() []bad {
+	again := func(k *kid, q question) { k.answer(q); k.answer(q) }
+	return []bad{
+		{"string-id", on("detect", func(k *kid, q question) {
+			k.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s","result":{"matches":false}}`, q.ID))
+		}), "3.1 6.1"},
+		{"no-version", on("tasks", func(k *kid, q question) { k.send(fmt.Sprintf(`{"id":%s,"result":{"tasks":[]}}`, q.ID)) }), "3.1 9.1"},
+		{"answers-twice", on("detect", again), "3.2"},
+		{"knows-everything", where(func(q question) bool { return strings.HasPrefix(q.Method, "bento/") && q.ID != nil },
+			func(k *kid, q question) { k.result(q, "{}") }), "3.3"},
+		{"dies-of-the-unknown", where(func(q question) bool { return strings.HasPrefix(q.Method, "bento/") && q.ID != nil }, die), "3.3"},
+		{"dies-of-notifications", where(func(q question) bool { return q.ID == nil }, die), "3.4"},
+		{"strict-members", where(func(q question) bool { return strings.Contains(string(q.Params), "future") },
+			func(k *kid, q question) { k.fail(q, `{"code":-32602,"message":"unknown member"}`) }), "3.5"},
+		{"dies-of-params", where(func(q question) bool { return q.Method == "detect" && !strings.Contains(string(q.Params), `"dir":"`) }, die), "3.6"},
+		{"asks-back", on("install", func(k *kid, q question) { k.send(`{"jsonrpc":"2.0","id":"mine","method":"fs/read"}`); k.answer(q) }), "3.7"},
+		{"telemetry", on("install", func(k *kid, q question) { k.send(`{"jsonrpc":"2.0","method":"telemetry"}`); k.answer(q) }), "3.8"},
+		{"odd-level", on("install", func(k *kid, q question) { k.log(`{"level":"shout","message":"x"}`); k.answer(q) }), "3.8"},
+	}
+}
+
+func badLives() []bad {
+	return []bad{
+		{"silent", func(k *kid) { hang() }, "4.1"},
+		{"exits-at-once", func(k *kid) { os.Exit(3) }, "4.1"},
+		{"shutdown-unknown", on("shutdown", func(k *kid, q question) { k.fail(q, `{"code":-32601,"message":"m"}`) }), "4.2"},
+		{"shutdown-result", on("shutdown", func(k *kid, q question) { k.result(q, "true"); os.Exit(0) }), "4.2"},
+		{"stays", on("shutdown", func(k *kid, q question) { k.result(q, "null") }), "4.3"},
+		{"exit-status", on("shutdown", func(k *kid, q question) { k.result(q, "null"); os.Exit(1) }), "4.4"},
+		{"outlives-stdin", func(k *kid) { k.atEOF = hang }, "4.5"},
+		{"deaf-to-term", func(k *kid) { signal.Ignore(syscall.SIGTERM) }, "4.6"},
+		{"wrong-version", with(`"protocol_version":1`, `"protocol_version":2`), "5.1"},
+		{"wrong-id", with("%q", `"other%.0s"`), "5.2"},
+		{"no-tasks", with(`"default_tasks"`, `"recipes"`), "5.3"},
+		{"odd-hook", with(`"parser":"plugin"`, `"parser":"own"`), "5.4"},
+		{"changes-its-mind", func(k *kid) { with(`"kid"`, fmt.Sprintf(`"kid %d"`, os.Getpid()))(k) }, "5.5"},
+	}
+}
+
+func badAnswers() []bad {
+	return []bad{
+		{"detect-text", says("detect", `{"matches":"no"}`), "6.1"},
+		{"detects-all", says("detect", `{"matches":true}`), "6.2"},
+		{"detect-dies", where(func(q question) bool { return strings.Contains(string(q.Params), "absent") }, die), "6.3"},
+		{"toolchain-half", says("requiredToolchain", `{"tool":"zig"}`), "6.4"},
+		{"fingerprint-number", says("resolvedToolchainFingerprint", `7`), "6.5"},
+		{"install-dies", on("install", die), "7.1"},
+		{"install-unknown", on("install", func(k *kid, q question) { k.fail(q, `{"code":-32601,"message":"m"}`) }), "7.1"},
+		{"install-result", says("install", `{"installed":true}`), "7.2"},
+		{"install-error", on("install", func(k *kid, q question) { k.fail(q, `{"code":2001,"message":"m"}`) }), "7.2"},
+		{"late-log", on("install", func(k *kid, q question) { k.answer(q); k.log(`{"level":"info","message":"late"}`) }), "7.3"},
+		{"findings-text", says("parseDiagnostics", `{"diagnostics":"none"}`), "8.1"},
+		{"findings-outside", says("parseDiagnostics", `{"diagnostics":[{"file":"/etc/passwd","line":1,"severity":"error","message":"m","source":"s"}]}`), "8.2"},
+		{"findings-severity", says("parseDiagnostics", `{"diagnostics":[{"file":"a","line":1,"severity":"bad","message":"m","source":"s"}]}`), "8.2"},
+		{"tasks-climb", says("tasks", `{"tasks":[{"name":"a","run":"b","cwd":".."}]}`), "9.1"},
+		{"links-relative", says("links", `{"links":[{"dir":"lib","file":"/a"}]}`), "9.2"},
+		{"scope-relative", says("install_scope", `{"dir":"a"}`), "9.3"},
+	}
+}

@@ -1,0 +1,145 @@
+package plugintest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/adapter"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+func lifeAxes() []axis {
+	return []axis{
+		{clause: "4.1", level: Must, expected: "initialize is answered in time", run: answersInitialize, first: true},
+		{clause: "4.2", level: Must, expected: "shutdown is answered with null, also when nothing was asked", run: answersShutdown},
+		{clause: "4.3", level: Must, expected: "it exits within 2 s of shutdown", run: exitsOnShutdown},
+		{clause: "4.4", level: Should, expected: "it exits with status 0", run: exitsWell},
+		{clause: "4.5", level: Should, expected: "it exits at the end of its standard input", run: exitsAtEOF},
+		{clause: "4.6", level: Should, expected: "SIGTERM ends it", run: exitsOnTerm},
+	}
+}
+
+func manifestAxes() []axis {
+	return []axis{
+		{clause: "5.1", level: Must, expected: "protocol_version is 1", run: ofManifest(adapters.ProtocolVersionMismatch), first: true},
+		{clause: "5.2", level: Must, expected: "adapter_id is what the file name says", run: ofManifest(adapters.AdapterIDMismatch), first: true},
+		{clause: "5.3", level: Must, expected: "the manifest has all members, of their types and within bounds", run: ofManifest(""), first: true},
+		{clause: "5.4", level: Should, expected: "every diagnostic hook can be used", run: usableHooks},
+		{clause: "5.5", level: Must, expected: "every start gives the same manifest", run: unlessRefused(sameManifest), first: true},
+	}
+}
+
+// answersInitialize looks at the first handshake, which is done already.
+func answersInitialize(_ context.Context, p *peer) outcome {
+	if p.s.text == nil {
+		return without(p.s.refused)
+	}
+	return pass()
+}
+
+// unlessRefused is for what does the handshake itself, and has nothing to look at
+// where the first one failed.
+func unlessRefused(run func(context.Context, *peer) outcome) func(context.Context, *peer) outcome {
+	return func(ctx context.Context, p *peer) outcome {
+		if p.s.refused != nil {
+			return skip(notAsked)
+		}
+		return run(ctx, p)
+	}
+}
+
+// ofManifest looks at the manifest of the first handshake, which is refused for one
+// reason at most: a code, or "" for all that has none.
+func ofManifest(code adapters.Code) func(context.Context, *peer) outcome {
+	return func(_ context.Context, p *peer) outcome {
+		var f *adapters.Failure
+		errors.As(p.s.refused, &f)
+		switch {
+		case p.s.text == nil:
+			return skip("there is no manifest")
+		case p.s.refused == nil:
+			return pass()
+		case f == nil && code != "":
+			return skip("the manifest cannot be read")
+		case f == nil:
+			return without(p.s.refused)
+		}
+		return when(f.Code != code, "%s", f.Message)
+	}
+}
+
+func usableHooks(_ context.Context, p *peer) outcome {
+	return when(len(p.s.dropped) == 0, "%s", strings.Join(p.s.dropped, "; "))
+}
+
+// sameManifest compares what bento reads: the order of members is free.
+func sameManifest(ctx context.Context, p *peer) outcome {
+	text, err := p.result(ctx, wire.MethodInitialize, hello())
+	if err != nil {
+		return without(err)
+	}
+	again, _, err := adapter.ReadManifest(text, p.s.manifest.AdapterID)
+	if err != nil {
+		return without(err)
+	}
+	return when(bytes.Equal(encoded(again), encoded(p.s.manifest)), "another one at the second start: %.200s", text)
+}
+
+// shutdown asks for it, and gives the response.
+func (p *peer) shutdown(ctx context.Context) (string, error) {
+	result, err := p.result(ctx, wire.MethodShutdown, nil)
+	return string(result), err
+}
+
+func answersShutdown(ctx context.Context, p *peer) outcome {
+	result, err := p.shutdown(ctx)
+	if err != nil {
+		return without(err)
+	}
+	p.exits(p.s.o.Exit)
+	p.stream.End(true)
+	p.rest(ctx)
+	return when(result == "null", "%.60s", result)
+}
+
+// exitsOnShutdown asks something first: what is idle is easily ended.
+func exitsOnShutdown(ctx context.Context, p *peer) outcome {
+	if err := p.ping(ctx); err != nil {
+		return without(err)
+	}
+	if _, err := p.shutdown(ctx); err != nil {
+		return without(err)
+	}
+	return without(p.mustExit("the response to shutdown"))
+}
+
+func exitsWell(ctx context.Context, p *peer) outcome {
+	if _, err := p.shutdown(ctx); err != nil {
+		return without(err)
+	}
+	if err := p.mustExit("the response to shutdown"); err != nil {
+		return without(err)
+	}
+	return when(p.status() == "exit status 0", "%s", p.status())
+}
+
+func exitsAtEOF(_ context.Context, p *peer) outcome {
+	p.stream.Stdin.Close()
+	return without(p.mustExit("the end of its standard input"))
+}
+
+func exitsOnTerm(_ context.Context, p *peer) outcome {
+	p.stream.End(false)
+	return without(p.mustExit("SIGTERM"))
+}
+
+func (p *peer) mustExit(after string) error {
+	if !p.exits(p.s.o.Exit) {
+		return fmt.Errorf("it still runs %v after %s", p.s.o.Exit, after)
+	}
+	return nil
+}

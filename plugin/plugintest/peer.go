@@ -1,0 +1,241 @@
+package plugintest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/bentobuild/bento/plugin/host"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+// peer is one process of the plugin, spoken to by hand. It is for one goroutine.
+type peer struct {
+	s      *suite
+	stream *host.Stream
+	conn   *wire.Conn
+	status func() string // waits for the end of the process and says how it was
+	raw    *recorder
+
+	incoming chan incoming
+	quit     chan struct{} // nobody takes from incoming any more
+	reading  sync.WaitGroup
+
+	id   int64                  // of the last request
+	open map[int64]bool         // requests without a response
+	came map[int64]wire.Message // responses that were not awaited yet
+	gone error                  // why nothing comes any more
+	logs []json.RawMessage      // params of the log notifications so far
+}
+
+// incoming is a message, or the error that was the last of the stream.
+type incoming struct {
+	m   wire.Message
+	err error
+}
+
+// maxDepth is the nesting that bento takes.
+const maxDepth = 64
+
+// launch starts a process of the plugin.
+func (s *suite) launch(ctx context.Context) (*peer, error) {
+	stream, err := s.command().Launch(ctx, s.o.Stderr)
+	if err != nil {
+		return nil, err
+	}
+	p := &peer{
+		s: s, stream: stream, raw: &recorder{r: stream.Stdout},
+		status:   sync.OnceValue(stream.Wait),
+		incoming: make(chan incoming), quit: make(chan struct{}),
+		open: make(map[int64]bool), came: make(map[int64]wire.Message),
+	}
+	p.conn = wire.NewConn(p.raw, stream.Stdin, wire.Limits{Send: s.o.Within})
+	p.reading.Go(p.read)
+	return p, nil
+}
+
+func (p *peer) read() {
+	for {
+		var in incoming
+		body, err := p.conn.Recv()
+		if in.err = err; err == nil {
+			in.m, in.err = wire.ParseMessage(body, maxDepth)
+		}
+		select {
+		case p.incoming <- in:
+		case <-p.quit:
+			return
+		}
+		if in.err != nil {
+			return
+		}
+	}
+}
+
+// end ends the process and takes down what could be seen of it.
+func (p *peer) end() {
+	close(p.quit)
+	p.stream.End(true)
+	p.status()
+	p.conn.Close()
+	p.reading.Wait()
+	if p.raw.oddHeader() {
+		p.s.seen.note("2.2", "a header line that ends with LF alone")
+	}
+}
+
+// result makes a request and gives the result. What is not a result is the error.
+func (p *peer) result(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	m, err := p.ask(ctx, method, params)
+	if err != nil {
+		return nil, err
+	}
+	if m.Error != nil {
+		return nil, fmt.Errorf("%s: %w", method, m.Error)
+	}
+	return m.Result, nil
+}
+
+// ask makes a request and gives the response.
+func (p *peer) ask(ctx context.Context, method string, params any) (wire.Message, error) {
+	if err := p.conn.Send(p.request(method, params, nil)); err != nil {
+		return wire.Message{}, p.deaf(ctx, method, err)
+	}
+	return p.await(ctx, method, p.id)
+}
+
+// write writes bytes as they are.
+func (p *peer) write(bytes []byte) error {
+	_, err := p.stream.Stdin.Write(bytes)
+	return err
+}
+
+// request makes a request with the next id, and more members if there are any.
+func (p *peer) request(method string, params any, more map[string]any) []byte {
+	p.id++
+	p.open[p.id] = true
+	m := map[string]any{"jsonrpc": "2.0", "id": p.id, "method": method}
+	if params != nil {
+		m["params"] = params
+	}
+	for name, value := range more {
+		m[name] = value
+	}
+	return encoded(m)
+}
+
+func encoded(message any) []byte {
+	body, err := json.Marshal(message)
+	if err != nil {
+		panic(err) // it is ours
+	}
+	return body
+}
+
+// frame puts a header in front of a body.
+func frame(header string, body []byte) []byte {
+	return append(fmt.Appendf(nil, header, len(body)), body...)
+}
+
+const plainHeader = "Content-Length: %d\r\n\r\n"
+
+// deaf is the error of a request that could not be written, which is best said by
+// what the plugin said last.
+func (p *peer) deaf(ctx context.Context, method string, err error) error {
+	if _, last := p.await(ctx, method, -1); p.gone != nil {
+		return last
+	}
+	return fmt.Errorf("%s cannot be sent: %w", method, err)
+}
+
+// await waits for the response with this id.
+func (p *peer) await(ctx context.Context, method string, id int64) (wire.Message, error) {
+	timer := time.NewTimer(p.s.o.Within)
+	defer timer.Stop()
+	for p.gone == nil {
+		if m, ok := p.came[id]; ok {
+			return m, nil
+		}
+		select {
+		case in := <-p.incoming:
+			if err := p.take(in, id); err != nil {
+				return wire.Message{}, fmt.Errorf("%s: %w", method, err)
+			}
+		case <-timer.C:
+			return wire.Message{}, fmt.Errorf("no answer to %s within %v", method, p.s.o.Within)
+		case <-ctx.Done():
+			return wire.Message{}, ctx.Err()
+		}
+	}
+	return wire.Message{}, fmt.Errorf("%s: %w", method, p.gone)
+}
+
+// take deals with what came while the response with this id is awaited. The error is
+// that of the stream, or of a message that seems to be the response.
+func (p *peer) take(in incoming, id int64) error {
+	if in.err != nil {
+		p.gone = p.ended(in.err)
+		return p.gone
+	}
+	number, ok := in.m.Number()
+	switch in.m.Kind {
+	case wire.Response:
+		switch {
+		case ok && p.open[number]:
+			delete(p.open, number)
+			p.came[number] = in.m
+		case ok && number > 0 && number <= p.id:
+			p.s.seen.note("3.2", "a second response with the id %d", number)
+		default:
+			p.s.seen.note("3.1", "a response with the id %.40s, the last request had %d", in.m.ID, p.id)
+		}
+	case wire.Notification:
+		if p.s.seen.notification(&in.m) {
+			p.logs = append(p.logs, in.m.Params)
+		}
+	case wire.Request:
+		p.s.seen.note("3.7", "a request %.60q", in.m.Method)
+	case wire.Invalid:
+		p.s.seen.note("3.1", "%s", in.m.Why)
+		if ok && number == id {
+			return errors.New(in.m.Why)
+		}
+	}
+	return nil
+}
+
+// ended says why the stream is over.
+func (p *peer) ended(err error) error {
+	if errors.Is(err, wire.ErrMalformed) {
+		p.s.seen.note("2.1", "%v", err)
+		return err
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		p.s.seen.note("2.1", "%v", err)
+	}
+	if !p.exits(time.Second) {
+		return errors.New("it closed its standard output")
+	}
+	return fmt.Errorf("it exited (%s)", p.status())
+}
+
+// exits waits a while for the process to end by itself.
+func (p *peer) exits(within time.Duration) bool {
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	select {
+	case <-p.stream.Exited:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// rest takes what comes until the stream ends.
+func (p *peer) rest(ctx context.Context) {
+	_, _ = p.await(ctx, "", -1)
+}

@@ -1,0 +1,100 @@
+package plugintest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+// seen is what no single test looks for, and all look out for: by clause, the first
+// thing that was wrong. Its methods may be called concurrently.
+type seen struct {
+	mu    sync.Mutex
+	wrong map[string]string
+}
+
+func (s *seen) note(clause, format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.wrong == nil {
+		s.wrong = make(map[string]string)
+	}
+	if s.wrong[clause] == "" {
+		s.wrong[clause] = fmt.Sprintf(format, args...)
+	}
+}
+
+func (s *seen) outcome(clause string) outcome {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return when(s.wrong[clause] == "", "%s", s.wrong[clause])
+}
+
+// notification tells whether it is a good log.
+func (s *seen) notification(m *wire.Message) bool {
+	var l adapters.Log
+	switch err := json.Unmarshal(m.Params, &l); {
+	case m.Method != wire.NotifyLog:
+		s.note("3.8", "a notification %.60q", m.Method)
+	case err != nil:
+		s.note("3.8", "params of a log that are not {level, message, stream}: %v", err)
+	case !slices.Contains([]string{"trace", "debug", "info", "warn", "error"}, l.Level):
+		s.note("3.8", "a log with the level %.40q", l.Level)
+	case l.Stream != "" && l.Stream != "stdout" && l.Stream != "stderr":
+		s.note("3.8", "a log with the stream %.40q", l.Stream)
+	default:
+		return true
+	}
+	return false
+}
+
+// recorder keeps the beginning of what is read through it.
+type recorder struct {
+	r    io.ReadCloser
+	kept []byte
+}
+
+// maxKept is how many bytes of a stream are looked at for the form of their headers.
+const maxKept = 1 << 16
+
+func (r *recorder) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	r.kept = append(r.kept, p[:min(n, maxKept-len(r.kept))]...)
+	return n, err
+}
+
+func (r *recorder) Close() error { return r.r.Close() }
+
+// oddHeader tells whether a header line among the bytes kept ends with LF alone. It
+// gives up where the frames do.
+func (r *recorder) oddHeader() bool {
+	rest := r.kept
+	for length := 0; ; {
+		line, after, ok := bytes.Cut(rest, []byte("\n"))
+		if !ok {
+			return false
+		}
+		text, whole := strings.CutSuffix(string(line), "\r")
+		name, value, isHeader := strings.Cut(text, ":")
+		if text != "" && !isHeader {
+			return false
+		}
+		if !whole {
+			return true
+		}
+		if rest = after; text == "" {
+			rest = rest[min(length, len(rest)):]
+		} else if strings.EqualFold(name, "Content-Length") {
+			length, _ = strconv.Atoi(strings.TrimSpace(value))
+			length = max(length, 0)
+		}
+	}
+}

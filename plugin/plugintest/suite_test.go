@@ -1,0 +1,153 @@
+package plugintest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// install makes the test binary a plugin with this id in dir.
+func install(t testing.TB, dir, id string) (path string) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(dir, "bento-adapter-"+id)
+	if err := os.Symlink(exe, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// failed lists the clauses that were failed.
+func failed(r *Report) (clauses []string) {
+	for _, a := range r.Axes {
+		if a.Status == Fail {
+			clauses = append(clauses, a.Clause)
+		}
+	}
+	return clauses
+}
+
+// TestAxes runs the suite on every kid: the clauses that it breaks are named, and no
+// process is left.
+func TestAxes(t *testing.T) {
+	dir := t.TempDir()
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var all sync.WaitGroup
+	for _, b := range kids() {
+		path := install(t, dir, b.id)
+		all.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			o := Options{Within: 20 * time.Second, Exit: 10 * time.Second}
+			if slices.Contains([]string{"prints-first", "silent", "string-id", "drops-the-second", "counts-characters", "stays", "outlives-stdin", "deaf-to-term"}, b.id) {
+				o.Within, o.Exit = 2*time.Second, time.Second
+			}
+			r, err := Run(t.Context(), path, o)
+			if err != nil {
+				t.Errorf("%s: %v", b.id, err)
+				return
+			}
+			got := failed(r)
+			for _, clause := range strings.Fields(b.fails) {
+				if !slices.Contains(got, clause) {
+					t.Errorf("%s: clause %s is not failed, those are: %v", b.id, clause, got)
+				}
+			}
+			if b.fails == "" && len(got) > 0 {
+				t.Errorf("%s: %v are failed: %+v", b.id, got, r.Axes)
+			}
+			t.Logf("%-22s %6d ms  %v", b.id, r.Took.Milliseconds(), got)
+		})
+	}
+	all.Wait()
+	if left := processes(dir); len(left) > 0 {
+		t.Errorf("processes are left:\n%s", strings.Join(left, "\n"))
+	}
+}
+
+// TestEveryAxisCanFail: an axis that no kid fails tests nothing.
+func TestEveryAxisCanFail(t *testing.T) {
+	var all []string
+	for _, b := range kids() {
+		all = append(all, strings.Fields(b.fails)...)
+	}
+	for _, a := range axes() {
+		if !slices.Contains(all, a.clause) {
+			t.Errorf("no kid fails %s: %s", a.clause, a.expected)
+		}
+	}
+}
+
+// processes gives those that run a program in dir.
+func processes(dir string) []string {
+	var found []string
+	names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range names {
+		line, _ := os.ReadFile(name)
+		state, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "stat"))
+		if strings.HasPrefix(string(line), dir+"/") && !strings.Contains(string(state), ") Z ") {
+			found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return found
+}
+
+// need skips where a tool is missing, and fails where all are required.
+func need(t *testing.T, tool string) {
+	t.Helper()
+	if _, err := exec.LookPath(tool); err != nil {
+		if os.Getenv("BENTO_REQUIRE_TOOLS") != "" {
+			t.Fatalf("%s is not installed", tool)
+		}
+		t.Skipf("%s is not installed", tool)
+	}
+}
+
+// TestPythonNoop: the plugin of the contract passes all that is a must.
+func TestPythonNoop(t *testing.T) {
+	need(t, "python3")
+	r, err := Run(t.Context(), "../../examples/bento-adapter-noop/python/bento-adapter-noop", Options{Stderr: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := failed(r); !slices.Equal(got, []string{"3.6"}) { // it dies of wrong params
+		t.Errorf("failed clauses: %v, of %+v", got, r.Axes)
+	}
+}
+
+// TestGoNoop: what the SDK makes passes everything.
+func TestGoNoop(t *testing.T) {
+	need(t, "go")
+	path := filepath.Join(t.TempDir(), "bento-adapter-noop")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "../../examples/bento-adapter-noop").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	r, err := Run(t.Context(), path, Options{Stderr: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := failed(r); len(got) > 0 {
+		t.Errorf("failed clauses: %v, of %+v", got, r.Axes)
+	}
+}
+
+// TestNoExecutable: what cannot be started fails at its first clause.
+func TestNoExecutable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bento-adapter-none")
+	r, err := Run(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := failed(r); !slices.Contains(got, "4.1") {
+		t.Errorf("failed clauses: %v", got)
+	}
+}
