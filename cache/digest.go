@@ -61,3 +61,6 @@ func parseHex(what, s string) (sum [32]byte, err error) {
 	}
 	return [32]byte{}, fmt.Errorf("%s %q: not 64 hex digits", what, s)
 }
+
+// ShortSum gives 16 hexadecimal digits that stand for a text, for names of files.
+func ShortSum(text string) string { return Sum([]byte(text)).String()[:16] }

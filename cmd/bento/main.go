@@ -18,12 +18,17 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/proc"
 )
 
 func main() { os.Exit(bento()) }
 
 // bento is the whole program but for its exit.
 func bento() int {
+	if len(os.Args) == 2 && os.Args[1] == guardCommand {
+		proc.Watch(os.Stdin)
+		return exitOK
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
 	// A second signal ends bento at once; the kernel then ends its children.
@@ -31,6 +36,18 @@ func bento() int {
 	return execute(ctx, os.Args[1:], process{
 		out: os.Stdout, err: os.Stderr, environ: adapters.NewEnviron(os.Environ()),
 	})
+}
+
+// guardCommand is what bento calls itself with to have somebody who ends its tasks
+// when it is killed.
+const guardCommand = "__guard"
+
+// guard starts that somebody. Without, the kernel still ends the tasks themselves,
+// but not what they have started.
+func guard() {
+	if path, err := os.Executable(); err == nil {
+		_ = proc.Guard(path, os.Args[0], guardCommand)
+	}
 }
 
 // process is what the program was started with.

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -172,7 +173,7 @@ func (s *session) open(ctx context.Context, reporter run.Reporter) (*workspace, 
 	}
 	w.env = &run.Env{
 		Root: root, State: st, Environ: s.environ, Inherit: cfg.Defaults.InheritEnv,
-		Store: s.openCache(cfg), Toolchains: fingerprint.OpenToolchains(st), Reporter: reporter,
+		Store: s.openCache(cfg), Toolchains: fingerprint.OpenToolchains(st), Reporter: reporter, Executing: sync.OnceFunc(guard),
 	}
 	return w, nil
 }

@@ -34,6 +34,8 @@ var table = []row{
 	{"internal/sandbox", []string{"internal/proc"}},
 	{"cache/remote", []string{"cache"}},
 	{"cache/cachetest", []string{"cache"}},
+	{"diagnostics/*", []string{"diagnostics", "diagnostics/*/*"}}, // the parsers
+	{"diagnostics/*/*", nil},
 	{"cache/rawfile", nil},                       // one file, below both
 	{"cache/shelf", []string{"cache/rawfile"}},   // files of the store, below it
 	{"cache/workdir", []string{"cache/rawfile"}}, // the workspace as the store sees it, below it

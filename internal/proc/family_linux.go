@@ -25,6 +25,7 @@ type family struct {
 	leaders   map[int]bool // children of Start that are not reaped
 	strangers map[int]bool // children that were there before the first Start
 	marks     uint64       // given out
+	guard     *os.File     // tells the guard; nil when there is none
 }
 
 var kin family
@@ -45,6 +46,7 @@ func (p *Process) start(attr *os.ProcAttr) (err error) {
 	p.proc, err = os.StartProcess(p.spec.Argv[0], p.spec.Argv, attr)
 	if err == nil {
 		kin.leaders[p.proc.Pid] = true
+		kin.tell('+', p.proc.Pid)
 	}
 	return err
 }
@@ -79,6 +81,7 @@ func (p *Process) forget() *os.ProcessState {
 	defer kin.mu.Unlock()
 	delete(kin.leaders, p.proc.Pid)
 	state, _ := p.proc.Wait() // it has exited
+	kin.tell('-', p.proc.Pid)
 	return state
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/run/install"
 	"github.com/bentobuild/bento/internal/run/tasklog"
 )
 
@@ -110,7 +111,7 @@ func (l *Lines) installLog(ev run.InstallLog) {
 	}
 }
 
-func (l *Lines) installed(i *run.Install) {
+func (l *Lines) installed(i *install.Install) {
 	if i.Err != nil {
 		l.status("FAILED", l.Style.Red, i.Dish, "install "+seconds(i.Duration))
 		return

@@ -9,6 +9,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/run/install"
 	"github.com/bentobuild/bento/internal/run/tasklog"
 )
 
@@ -94,7 +95,7 @@ func NewRun(r *run.Report) Run {
 	return doc
 }
 
-func newInstalled(i *run.Install) *installed {
+func newInstalled(i *install.Install) *installed {
 	in := &installed{Reason: i.Reason, Command: i.Command, DurationMS: i.Duration.Milliseconds()}
 	if i.Err != nil {
 		in.Error = i.Err.Error()
@@ -183,7 +184,7 @@ type installRow struct {
 }
 
 // NewInstall makes the document of installs.
-func NewInstall(installs []*run.Install) Install {
+func NewInstall(installs []*install.Install) Install {
 	doc := Install{Schema: Schema("install"), Installs: []installRow{}}
 	for _, i := range installs {
 		doc.Installs = append(doc.Installs, installRow{Dish: i.Dish, Dir: i.Dir, installed: *newInstalled(i)})

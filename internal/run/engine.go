@@ -9,6 +9,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/evaluate"
+	"github.com/bentobuild/bento/internal/run/install"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -37,7 +38,8 @@ type engine struct {
 	results  []*Result
 	stale    []bool // by task: its evaluation has to be made again
 	installs map[string]*scopeInstall
-	report   []*Install
+	report   []*install.Install
+	release  func() // lets other runs into the workspace
 	stop     string // the reason why nothing more is started, "" while things are
 	running  int
 	done     chan func()
@@ -70,9 +72,12 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	if err := e.refuse(e.Preflight()); err != nil {
 		return nil, err
 	}
+	e.reserve(ctx)
 	env.report(Started{Plan: p})
 	e.loop(ctx)
-	return e.finish(ctx), nil
+	r := e.finish(ctx)
+	e.release()
+	return r, nil
 }
 
 // loop starts what is ready and takes in what has ended until nothing is left.
@@ -118,6 +123,9 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 	switch {
 	case ev.Err != nil:
 		e.end(failure(ev))
+	case ev.Status == evaluate.Hit && e.settled(ev):
+		e.UpToDate(t, ev.Record.Outputs)
+		e.end(&Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record})
 	case ev.Status == evaluate.Hit:
 		e.restoreBeside(ctx, ev)
 	default:
@@ -162,6 +170,9 @@ func (e *engine) end(r *Result) {
 		}
 		e.skipDependents(r)
 		return
+	}
+	if hasPersistent(e.plan) {
+		e.unreserve()
 	}
 	for _, next := range e.plan.Graph.After(i) {
 		if e.waits[next]--; e.waits[next] == 0 && e.results[next] == nil {

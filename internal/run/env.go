@@ -23,6 +23,8 @@ type Env struct {
 	Environ    adapters.Environ // that bento was started with
 	Inherit    bool             // tasks see all of it
 	Reporter   Reporter
+	// Executing is called before a task or an install is executed; it may be nil.
+	Executing func()
 
 	mu       sync.Mutex
 	warnings []diagnostics.Diagnostic
@@ -38,6 +40,13 @@ func (e *Env) hasStored(d cache.Digest) bool {
 }
 
 func (e *Env) noteStored(d cache.Digest) { e.stored.Store(d, struct{}{}) }
+
+// executing says that something is about to be executed.
+func (e *Env) executing() {
+	if e.Executing != nil {
+		e.Executing()
+	}
+}
 
 // report tells the reporter, one event at a time.
 func (e *Env) report(ev Event) {

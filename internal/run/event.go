@@ -8,6 +8,7 @@ import (
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run/install"
 	"github.com/bentobuild/bento/internal/run/tasklog"
 )
 
@@ -26,18 +27,18 @@ type Started struct {
 
 // InstallStarted says that the dependencies of a scope are being installed.
 type InstallStarted struct {
-	Install *Install
+	Install *install.Install
 }
 
 // InstallLog is progress of an install.
 type InstallLog struct {
-	Install *Install
+	Install *install.Install
 	Log     adapters.Log
 }
 
 // InstallFinished says how an install ended.
 type InstallFinished struct {
-	Install *Install
+	Install *install.Install
 }
 
 // TaskStarted says that the command of a task is being executed.
@@ -121,21 +122,11 @@ type Result struct {
 	segments []tasklog.Segment // of the file at LogPath
 }
 
-// Install is one install of a scope.
-type Install struct {
-	Dish     string // the name of the dish that needed it first
-	Dir      string // absolute
-	Command  string
-	Reason   string
-	Duration time.Duration
-	Err      error
-}
-
 // Report is the whole of a run.
 type Report struct {
 	Plan        *plan.Plan
 	Results     []*Result // by plan.Task.Index
-	Installs    []*Install
+	Installs    []*install.Install
 	Warnings    []diagnostics.Diagnostic
 	Duration    time.Duration
 	Interrupted bool

@@ -40,7 +40,6 @@ type execution struct {
 	found   []string      // what lay there and was left as it was
 	record  *cache.Record // of the result, nil when it is not to be stored
 	changed string        // the input that changed meanwhile
-	waited  bool          // another bento had the task first
 }
 
 // execute runs a task that is a miss. Its dependencies are installed.
@@ -51,43 +50,10 @@ func (e *engine) execute(ctx context.Context, ev *evaluate.Result) {
 		result: &Result{Task: t, Key: ev.Key}, linked: e.LinkedSources(t), others: e.MadeByOthers(t),
 	}
 	e.job(func() func() {
-		unlock := x.lock(ctx)
-		if x.waited && !e.opts.Force {
-			// Another bento has just run it: what it made may be all that is needed.
-			unlock()
-			return func() { e.again(ctx, ev) }
-		}
-		defer unlock()
+		e.env.executing()
 		x.run(ctx)
 		return func() { e.executed(ctx, x) }
 	})
-}
-
-// again looks at a task a second time after another bento has run it.
-func (e *engine) again(ctx context.Context, ev *evaluate.Result) {
-	e.refresh(ctx, ev.Task)
-	now := e.Task(ctx, ev.Task)
-	switch {
-	case now.Err != nil:
-		e.end(failure(now))
-	case now.Status == evaluate.Hit:
-		e.restoreBeside(ctx, now)
-	default:
-		e.execute(ctx, now)
-	}
-}
-
-// lock keeps two bentos from running one task at the same time.
-func (x *execution) lock(ctx context.Context) (unlock func()) {
-	name := "locks/" + fileName(x.ev.Task) + ".lock"
-	unlock, err := x.env.State.Lock(ctx, name, func(owner string) {
-		x.waited = true
-		x.env.warn("waiting", fmt.Sprintf("%s is being run by another bento (%s); waiting for it", x.ev.Task.ID(), owner), "")
-	})
-	if err != nil {
-		return func() {} // a state that cannot be written is warned of when it is saved
-	}
-	return unlock
 }
 
 // fileName gives a name for files about a task that no other task has.
@@ -100,12 +66,9 @@ func fileName(t *plan.Task) string {
 			return '_'
 		}, s)
 	}
-	sum := shortSum(lastrun.ID(t))
+	sum := cache.ShortSum(lastrun.ID(t))
 	return fmt.Sprintf("%.60s.%.60s.%s", clean(t.Dish.Name), clean(t.Name), sum)
 }
-
-// shortSum gives 16 hexadecimal digits that stand for a text.
-func shortSum(text string) string { return cache.Sum([]byte(text)).String()[:16] }
 
 // run executes the command, as often as the task allows, and looks at what it made.
 func (x *execution) run(ctx context.Context) {
@@ -245,7 +208,7 @@ func (e *Env) taskEnv(t *plan.Task) adapters.Environ {
 			dirs[i] = filepath.Join(t.Dish.Dir, filepath.FromSlash(p))
 		}
 	}
-	return env.With(t.SetEnv).WithPath(dirs...).With(map[string]string{"PWD": taskDir(t)})
+	return env.With(t.SetEnv).WithPath(dirs...).With(map[string]string{"PWD": taskDir(t), insideEnv: e.Root})
 }
 
 // collect checks what the command made and stores it.

@@ -106,6 +106,19 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 	return e, err
 }
 
+// Reload looks at the whole workspace and at what is remembered again, because
+// another bento has worked in it. Nothing of this run may have been noted yet.
+func (e *Evaluator) Reload(ctx context.Context) {
+	if err := e.tree.Refresh(ctx, []string{"."}); err != nil && ctx.Err() == nil {
+		e.warn("unreadable_directory", err.Error(), "")
+	}
+	e.memory = lastrun.Open(e.o.State)
+	clear(e.sources)
+	for _, t := range e.territories {
+		t.files = nil
+	}
+}
+
 // Memory gives what is remembered of earlier runs.
 func (e *Evaluator) Memory() *lastrun.Memory { return e.memory }
 
@@ -125,7 +138,7 @@ func (e *Evaluator) UpToDate(t *plan.Task, outputs []cache.Output) {
 // isUpToDate tells whether what t makes is in the workspace.
 func (e *Evaluator) isUpToDate(t *plan.Task) bool {
 	r := e.results[t.Index]
-	return e.current[t.Index] || r != nil && r.Status == Hit && e.inPlace(r.Record)
+	return e.current[t.Index] || r != nil && r.Status == Hit && e.InPlace(r.Record)
 }
 
 // All evaluates every task, dependencies first, and gives the results by

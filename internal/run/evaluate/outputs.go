@@ -41,8 +41,8 @@ func (e *Evaluator) Note(path string, d cache.Digest) {
 	}
 }
 
-// inPlace tells whether what a record says is in the workspace already.
-func (e *Evaluator) inPlace(r *cache.Record) bool {
+// InPlace tells whether what a record says is in the workspace already.
+func (e *Evaluator) InPlace(r *cache.Record) bool {
 	for _, o := range r.Outputs {
 		entry, err := tree.Stat(e.o.Root, o.Path)
 		switch {

@@ -1,0 +1,197 @@
+// Package install brings the dependencies of dishes up to date: once a scope, and
+// only when what the last good install was made from has changed, or is gone.
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/discovery"
+
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// installTimeout bounds one install.
+const installTimeout = 30 * time.Minute
+
+// A stamp is the digest of what the last good install of a scope was made from.
+const stampVersion = 1
+
+// Install is one install of a scope.
+type Install struct {
+	Dish     string // the name of the dish that needed it first
+	Dir      string // absolute
+	Command  string
+	Reason   string
+	Duration time.Duration
+	Err      error
+}
+
+// Installer installs. It is safe for concurrent use.
+type Installer struct {
+	Root    string
+	State   *state.Dir
+	Environ adapters.Environ // that bento was started with
+	Inherit bool             // installs see all of it
+	Force   bool             // also what is up to date
+	Tree    *tree.Tree
+
+	Warn     func(code, message, hint string)
+	Started  func(*Install)
+	Log      func(*Install, adapters.Log)
+	Finished func(*Install)
+}
+
+// Needed tells whether there is anything to install for a dish at all.
+func Needed(d *discovery.Dish) bool {
+	return d.Adapter != nil && !d.Scope.Nothing && d.Adapter.Manifest().Capabilities.Install
+}
+
+// ScopeID names the scope of a dish: who installs, and where.
+func ScopeID(d *discovery.Dish) string {
+	return d.Adapter.Manifest().AdapterID + "\x00" + scopeDir(d)
+}
+
+func scopeDir(d *discovery.Dish) string {
+	if d.Scope.Dir == "" {
+		return d.Dir
+	}
+	return d.Scope.Dir
+}
+
+// Ensure installs the dependencies of d if the last good install was made from
+// something else, or is gone. It gives nil when nothing was to do.
+func (in *Installer) Ensure(ctx context.Context, d *discovery.Dish, toolchain string) *Install {
+	i := &Install{Dish: d.Name, Dir: scopeDir(d), Command: d.Scope.Command}
+	id := cache.ShortSum(ScopeID(d))
+	unlock, err := in.State.Lock(ctx, "locks/install-"+id+".lock", func(owner string) {
+		in.Warn("waiting", fmt.Sprintf("the dependencies of %s are being installed by another bento (%s); waiting for it", d.Name, owner), "")
+	})
+	if err == nil {
+		defer unlock()
+	} else if ctx.Err() != nil {
+		i.Err = ctx.Err()
+		return i
+	}
+	if i.Reason = in.reason(d, id, toolchain); i.Reason == "" {
+		return nil
+	}
+	in.Started(i)
+	start := time.Now()
+	i.Err = in.install(ctx, d, i, id)
+	i.Duration = time.Since(start)
+	if i.Err == nil {
+		in.keepStamp(d, id, toolchain)
+	}
+	in.Finished(i)
+	return i
+}
+
+func (in *Installer) install(ctx context.Context, d *discovery.Dish, i *Install, id string) error {
+	// Whatever happens now, the last good install is no more.
+	if err := in.State.Remove("installs/" + id); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		in.Warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(), "")
+	}
+	ctx, cancel := context.WithTimeout(ctx, installTimeout)
+	defer cancel()
+	m := d.Adapter.Manifest()
+	env := in.Environ
+	if !in.Inherit {
+		env = env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...)
+	}
+	return d.Adapter.Install(ctx, adapters.InstallRequest{
+		DishDir: d.Dir, DishName: d.Name, Scope: d.Scope, Env: env.With(m.SetEnv),
+	}, func(l adapters.Log) { in.Log(i, l) })
+}
+
+// reason says why an install is needed, "" when it is not.
+func (in *Installer) reason(d *discovery.Dish, id, toolchain string) string {
+	if in.Force {
+		return "asked for"
+	}
+	kept, err := in.State.Load("installs/"+id, stampVersion)
+	if err != nil {
+		return "not installed yet"
+	}
+	for _, made := range d.Scope.Made {
+		if isGone(filepath.Join(scopeDir(d), made)) {
+			return made + " is gone"
+		}
+	}
+	if string(kept) != in.stamp(d, toolchain) {
+		return "manifests, lockfile or tool have changed"
+	}
+	return ""
+}
+
+// isGone tells whether a path is missing or an empty directory.
+func isGone(path string) bool {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return true
+	}
+	if !fi.IsDir() {
+		return false
+	}
+	entries, err := os.ReadDir(path)
+	return err == nil && len(entries) == 0
+}
+
+func (in *Installer) keepStamp(d *discovery.Dish, id, toolchain string) {
+	// An install may write a lockfile: the stamp is of what is there now.
+	if err := in.State.Store("installs/"+id, stampVersion, []byte(in.stamp(d, toolchain))); err != nil {
+		in.Warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(),
+			"dependencies will be installed again")
+	}
+}
+
+// stamp is the digest of the files that decide an install, of the tool and of the
+// command.
+func (in *Installer) stamp(d *discovery.Dish, toolchain string) string {
+	m := d.Adapter.Manifest()
+	var w state.Writer
+	w.Strings([]string{m.AdapterID, m.Identity, d.Scope.Command, toolchain})
+	for _, name := range in.deciding(d) {
+		w.String(name)
+		data, err := os.ReadFile(name)
+		if err != nil {
+			w.Byte(0)
+			continue
+		}
+		sum := blake3.Sum256(data)
+		w.Raw(sum[:])
+	}
+	sum := blake3.Sum256(w.Payload())
+	return string(sum[:])
+}
+
+// deciding lists the files that decide an install.
+func (in *Installer) deciding(d *discovery.Dish) []string {
+	if len(d.Scope.Files) > 0 {
+		return d.Scope.Files
+	}
+	set, err := tree.CompileSet(d.Path, d.Adapter.Manifest().FingerprintFiles)
+	if err != nil {
+		return nil
+	}
+	entries, err := in.Tree.Select(set)
+	if err != nil {
+		return nil
+	}
+	files := make([]string, len(entries))
+	for i, e := range entries {
+		files[i] = filepath.Join(in.Root, filepath.FromSlash(e.Path))
+	}
+	return files
+}
