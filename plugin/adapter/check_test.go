@@ -1,0 +1,54 @@
+package adapter
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+// TestCapabilities: what a manifest does not say is the contract's default, what
+// bento does not know is passed over.
+func TestCapabilities(t *testing.T) {
+	manifest := func(more string) json.RawMessage {
+		return json.RawMessage(`{` + more + `"protocol_version":1,"adapter_id":"zig","display_name":"Zig","fingerprint_files":[],"default_tasks":[]}`)
+	}
+	defaults := adapters.Capabilities{Detect: true, RequiredToolchain: true, Install: true}
+	noDetect := defaults
+	noDetect.Detect = false
+	for more, want := range map[string]adapters.Capabilities{
+		``:                                     defaults,
+		`"capabilities":{},`:                   defaults,
+		`"capabilities":{"detect":false},`:     noDetect,
+		`"capabilities":{"levitate":true},`:    defaults,
+		`"levitates":[1],"capabilities":null,`: defaults,
+	} {
+		m, _, err := ReadManifest(manifest(more), "zig")
+		if err != nil || m.Capabilities != want {
+			t.Errorf("%s: got %+v, %v, want %+v", more, m, err, want)
+		}
+	}
+}
+
+func TestCheckResult(t *testing.T) {
+	for _, c := range []struct{ method, good, bad string }{
+		{wire.MethodDetect, `{"matches":true}`, `{}`},
+		{wire.MethodToolchain, `null`, `{"tool":"zig"}`},
+		{wire.MethodFingerprint, `"zig 0.15"`, `{}`},
+		{wire.MethodDiagnostics, `{"diagnostics":[]}`, `null`},
+		{wire.MethodTasks, `{"tasks":[{"name":"a","run":"b"}]}`, `{"tasks":[{"name":"a","run":"b"},{"name":"a","run":"b"}]}`},
+		{wire.MethodLinks, `{"links":[]}`, `{"links":[{"file":"/a"}]}`},
+		{wire.MethodInstallScope, `{"dir":"/a"}`, `{"dir":"a"}`},
+	} {
+		if err := CheckResult(c.method, json.RawMessage(c.good)); err != nil {
+			t.Errorf("%s: %s: %v", c.method, c.good, err)
+		}
+		if err := CheckResult(c.method, json.RawMessage(c.bad)); err == nil {
+			t.Errorf("%s: %s is taken", c.method, c.bad)
+		}
+	}
+	if err := CheckResult(wire.MethodInstall, json.RawMessage(`{"any":1}`)); err != nil {
+		t.Errorf("install: %v", err)
+	}
+}

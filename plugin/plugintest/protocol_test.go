@@ -1,0 +1,214 @@
+package plugintest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/host"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+const (
+	repository = "../.."
+	page       = repository + "/docs/PROTOCOL.md"
+)
+
+// clause is one of docs/PROTOCOL.md.
+type clause struct {
+	number, binds, level string
+	tests                []string // "plugin/wire: TestFoo/part"
+}
+
+var (
+	clauseLine = regexp.MustCompile(`(?m)^\*\*(\d+\.\d+)\*\* \((plugin|bento), (MUST|SHOULD)\) (.*)$`)
+	testName   = regexp.MustCompile("`([a-z/]+: (?:Test|Fuzz)\\w+(?:/[\\w-]+)?)`")
+)
+
+func clauses(t *testing.T) (list []clause) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range clauseLine.FindAllStringSubmatch(string(text), -1) {
+		c := clause{number: m[1], binds: m[2], level: m[3]}
+		for _, name := range testName.FindAllStringSubmatch(m[4], -1) {
+			c.tests = append(c.tests, name[1])
+		}
+		list = append(list, c)
+	}
+	if n := strings.Count(string(text), "\n**"); n != len(list) {
+		t.Errorf("%d of %d clauses can be read", len(list), n)
+	}
+	return list
+}
+
+// TestClausesHaveTests: behind each clause is a test that exists.
+func TestClausesHaveTests(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, c := range clauses(t) {
+		if seen[c.number] {
+			t.Errorf("there are two clauses %s", c.number)
+		}
+		seen[c.number] = true
+		if len(c.tests) == 0 {
+			t.Errorf("clause %s names no test", c.number)
+		}
+		for _, name := range c.tests {
+			if err := testExists(name); err != nil {
+				t.Errorf("clause %s: %s: %v", c.number, name, err)
+			}
+		}
+	}
+}
+
+// testExists looks for a function of that name in the tests of its package, and for
+// the name of the part in quotes; the parts of TestScript are files.
+func testExists(name string) error {
+	pkg, test, _ := strings.Cut(name, ": ")
+	test, part, _ := strings.Cut(test, "/")
+	dir := filepath.Join(repository, filepath.FromSlash(pkg))
+	if test == "TestScript" {
+		_, err := os.Stat(filepath.Join(dir, "testdata", "script", part+".txtar"))
+		return err
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		return err
+	}
+	var all strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		all.Write(text)
+	}
+	switch {
+	case !strings.Contains(all.String(), "\nfunc "+test+"("):
+		return fmt.Errorf("there is no such test")
+	case part != "" && !strings.Contains(all.String(), `"`+part+`"`):
+		return fmt.Errorf("the test has no such part")
+	}
+	return nil
+}
+
+// TestAxesAreClauses: what binds plugins is an axis of the suite, and the other way
+// round, at the same level and in the same order.
+func TestAxesAreClauses(t *testing.T) {
+	var doc, suite []string
+	for _, c := range clauses(t) {
+		if c.binds == "plugin" {
+			doc = append(doc, c.number+" "+c.level)
+		}
+	}
+	for _, a := range axes() {
+		suite = append(suite, a.clause+" "+string(a.level))
+	}
+	if diff := cmp.Diff(doc, suite); diff != "" {
+		t.Errorf("docs/PROTOCOL.md and the suite differ (-page +suite):\n%s", diff)
+	}
+}
+
+// TestWorkedExchange: the page's exchange is what goes over the pipes, byte for byte.
+func TestWorkedExchange(t *testing.T) {
+	need(t, "python3")
+	said, answered := exchange(t)
+	path, err := filepath.Abs(repository + "/examples/bento-adapter-noop/python/bento-adapter-noop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := &host.Command{Argv: []string{path}, Env: adapters.NewEnviron(os.Environ()).Strict()}
+	stream, err := command.Launch(t.Context(), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, out := &recorder{r: stream.Stdout}, &written{w: stream.Stdin}
+	client := wire.NewClient(in, out, wire.ClientOptions{})
+	for _, frame := range said {
+		if err := askAs(client, frame); err != nil {
+			t.Errorf("%s: %v", frame, err)
+		}
+	}
+	<-client.Done()
+	client.Close()
+	stream.Wait()
+	if diff := cmp.Diff(strings.Join(said, ""), string(out.kept)); diff != "" {
+		t.Errorf("bento writes something else (-page +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(strings.Join(answered, ""), string(in.kept)); diff != "" {
+		t.Errorf("the plugin writes something else (-page +got):\n%s", diff)
+	}
+}
+
+// exchange gives the frames of the page.
+func exchange(t *testing.T) (said, answered []string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		frame := strings.ReplaceAll(strings.TrimSuffix(line, "\n"), `\r\n`, "\r\n")
+		if body, ok := strings.CutPrefix(frame, "> Content-"); ok {
+			said = append(said, "Content-"+body)
+		} else if body, ok := strings.CutPrefix(frame, "< Content-"); ok {
+			answered = append(answered, "Content-"+body)
+		}
+	}
+	if len(said) == 0 {
+		t.Fatalf("%s has no exchange", page)
+	}
+	return said, answered
+}
+
+// askAs makes the request that the frame holds.
+func askAs(client *wire.Client, frame string) error {
+	_, body, _ := strings.Cut(frame, "\r\n\r\n")
+	var q struct {
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+	}
+	if err := json.Unmarshal([]byte(body), &q); err != nil {
+		return err
+	}
+	var params any
+	if q.Params != nil {
+		params = q.Params
+	}
+	call, err := client.Prepare(q.Method, params)
+	if err != nil {
+		return err
+	}
+	if err := call.Send(); err != nil {
+		return err
+	}
+	select {
+	case <-call.Answered():
+		return nil
+	case <-client.Done():
+		return client.Err()
+	}
+}
+
+// written keeps what is written through it.
+type written struct {
+	w    io.WriteCloser
+	kept []byte
+}
+
+func (w *written) Write(p []byte) (int, error) {
+	w.kept = append(w.kept, p...)
+	return w.w.Write(p)
+}
+
+func (w *written) Close() error { return w.w.Close() }
