@@ -1,0 +1,158 @@
+package parse
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/diagnostics/parse/raw"
+)
+
+// cargoMessage is a line of cargo's --message-format=json.
+// https://doc.rust-lang.org/cargo/reference/external-tools.html#json-messages
+type cargoMessage struct {
+	Reason       string
+	ManifestPath string `json:"manifest_path"`
+	Target       struct {
+		SrcPath string `json:"src_path"`
+	}
+	Message rustMessage
+}
+
+// rustMessage is https://doc.rust-lang.org/rustc/json.html#diagnostics.
+type rustMessage struct {
+	Message, Level string
+	Code           struct{ Code string }
+	Spans          []rustSpan
+	Children       []rustMessage
+}
+
+type rustSpan struct {
+	FileName    string `json:"file_name"`
+	LineStart   int    `json:"line_start"`
+	LineEnd     int    `json:"line_end"`
+	ColumnStart int    `json:"column_start"`
+	ColumnEnd   int    `json:"column_end"`
+	IsPrimary   bool   `json:"is_primary"`
+	Expansion   *struct{ Span rustSpan }
+}
+
+// parseCargo reads cargo's JSON messages, the text that rustc writes without
+// them, and the panics of tests.
+func parseCargo(f *finder) {
+	f.tool = "cargo"
+	for doc := range raw.Documents(`{"reason"`, f.out.Stdout, f.out.Stderr) {
+		for _, m := range raw.Each[cargoMessage](doc) {
+			if m.Reason == "compiler-message" {
+				f.addRust(m)
+			}
+		}
+	}
+	f.arrows(func(level, _, _ string) diagnostics.Severity { return severityOf(level, diagnostics.Error) })
+	f.panics()
+}
+
+func (f *finder) addRust(m cargoMessage) {
+	for _, s := range m.Message.Spans {
+		if !s.IsPrimary {
+			continue
+		}
+		s = f.callSite(s)
+		f.addAt(f.rustBase(m.ManifestPath, m.Target.SrcPath, s.FileName), diagnostics.Diagnostic{
+			File: s.FileName, Line: s.LineStart, Col: s.ColumnStart, EndLine: s.LineEnd, EndCol: s.ColumnEnd,
+			Severity: severityOf(m.Message.Level, diagnostics.Warning), Message: m.Message.Message,
+			Rule: m.Message.Code.Code, Hint: m.Message.help(),
+		})
+	}
+}
+
+// callSite leaves a macro that is not of this workspace for the place that calls it.
+func (f *finder) callSite(s rustSpan) rustSpan {
+	for s.Expansion != nil && (strings.HasPrefix(s.FileName, "<") || !f.ours(s.FileName)) {
+		s = s.Expansion.Span
+	}
+	return s
+}
+
+// help is the first advice that rustc could put at a place in the code.
+func (m rustMessage) help() string {
+	for _, c := range m.Children {
+		if c.Level == "help" && len(c.Spans) > 0 {
+			return c.Message
+		}
+	}
+	return ""
+}
+
+// rustBase is where a path of rustc starts: the root of the cargo workspace. If
+// nobody says where that is, it is the package's own directory or one above it,
+// from where the path leads back into the package. The source of the target, if
+// known, tells between several.
+func (f *finder) rustBase(manifest, source, file string) string {
+	if f.out.Base != "" {
+		return f.out.Base
+	}
+	member, source, file := raw.Slashed(f.out.Dir), raw.Slashed(source), raw.Slashed(file)
+	if manifest != "" {
+		member = path.Dir(raw.Slashed(manifest))
+	}
+	best, score := member, -1
+	for _, base := range append(raw.BasesAbove(member, file), member) {
+		if s := agreement(path.Join(base, file), source); s > score {
+			best, score = base, s
+		}
+	}
+	return best
+}
+
+func agreement(name, source string) int {
+	if source == "" {
+		return 0
+	}
+	if name == source {
+		return 2
+	}
+	if _, beside := raw.Inside(path.Dir(source), name); beside {
+		return 1
+	}
+	return 0
+}
+
+var panicLine = regexp.MustCompile(`^thread '([^']+)'(?: \(\d+\))? panicked at (.+?):(\d+):(\d+):$`)
+
+// panics reads what the standard library writes when a test fails.
+func (f *finder) panics() {
+	var at diagnostics.Diagnostic
+	for line := range raw.Lines(f.out.Stdout, f.out.Stderr) {
+		if m := panicLine.FindStringSubmatch(line); m != nil {
+			f.addPanic(at)
+			at = diagnostics.Diagnostic{File: m[2], Line: raw.Number(m[3]), Col: raw.Number(m[4]), Severity: diagnostics.Error, Message: m[1] + ":"}
+			continue
+		}
+		if at.File == "" {
+			continue
+		}
+		if line == "" || strings.HasPrefix(line, "stack backtrace:") || strings.HasPrefix(line, "note: ") || len(at.Message) > maxMessage {
+			f.addPanic(at)
+			at = diagnostics.Diagnostic{}
+			continue
+		}
+		at.Message += separator(at.Message) + line
+	}
+	f.addPanic(at)
+}
+
+// separator puts the first line of a text behind its title.
+func separator(message string) string {
+	if strings.HasSuffix(message, ":") {
+		return " "
+	}
+	return "\n"
+}
+
+func (f *finder) addPanic(d diagnostics.Diagnostic) {
+	if d.File != "" && f.ours(d.File) {
+		f.addAt(f.rustBase("", "", d.File), d)
+	}
+}

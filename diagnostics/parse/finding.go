@@ -1,0 +1,109 @@
+package parse
+
+import (
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/diagnostics/parse/raw"
+)
+
+// finder reads one Output and collects what is found in it.
+type finder struct {
+	out  Output
+	tool string
+	list []diagnostics.Diagnostic
+}
+
+// add keeps a finding whose file is written as the tool wrote it. What has no
+// usable file is dropped; everything else is brought into bounds.
+func (f *finder) add(d diagnostics.Diagnostic) {
+	f.addAt(f.base(), d)
+}
+
+// addAt is add for a tool whose relative paths start at base.
+func (f *finder) addAt(base string, d diagnostics.Diagnostic) {
+	d.File = f.place(base, d.File)
+	d.Message = raw.Clean(d.Message, maxMessage)
+	if d.File == "" || d.Message == "" {
+		return
+	}
+	d.Line = max(1, min(d.Line, maxNumber))
+	d.Col = max(0, min(d.Col, maxNumber))
+	if !hasEnd(d) {
+		d.EndLine, d.EndCol = 0, 0
+	}
+	if d.Severity == "" {
+		d.Severity = diagnostics.Error
+	}
+	if d.Source == "" {
+		d.Source = f.tool
+	}
+	d.Rule, d.Source, d.Hint = raw.Clean(d.Rule, maxName), raw.Clean(d.Source, maxName), raw.Clean(d.Hint, maxMessage)
+	f.list = append(f.list, d)
+	if len(f.list) >= 16*maxFindings { // hostile: many findings take memory
+		f.list = worst(f.list)
+	}
+}
+
+func hasEnd(d diagnostics.Diagnostic) bool {
+	if d.Col < 1 || d.EndCol < 1 || d.EndLine < d.Line || max(d.EndLine, d.EndCol) > maxNumber {
+		return false
+	}
+	return d.EndLine > d.Line || d.EndCol >= d.Col
+}
+
+// base is where relative paths start.
+func (f *finder) base() string {
+	if f.out.Base != "" {
+		return f.out.Base
+	}
+	return f.out.Dir
+}
+
+// place gives a tool's path the form of diagnostics.Diagnostic.File, or "".
+func (f *finder) place(base, name string) string {
+	name = raw.Slashed(name)
+	if name == "" || len(name) > maxPath || strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name) {
+		return ""
+	}
+	root := raw.Slashed(f.out.Root)
+	if !raw.Absolute(name) {
+		if base = raw.Slashed(base); !raw.Absolute(base) {
+			base = path.Join(root, base)
+		}
+		name = path.Join(base, name)
+	}
+	name = path.Clean(name)
+	if within, ok := raw.Inside(root, name); ok {
+		return within
+	}
+	return name
+}
+
+// ours tells whether a path of the output leads into the workspace, and not into
+// packages that were installed there.
+func (f *finder) ours(name string) bool {
+	placed := f.place(f.base(), name)
+	return placed != "" && !raw.Absolute(placed) && !strings.HasPrefix(placed, "../") &&
+		!strings.Contains("/"+placed, "/site-packages/") && !strings.Contains("/"+placed, "/vendor/") &&
+		!strings.Contains("/"+placed, "/node_modules/")
+}
+
+// severityOf maps the words of all the tools. A word that none of them uses gives
+// other.
+func severityOf(word string, other diagnostics.Severity) diagnostics.Severity {
+	switch strings.ToLower(word) {
+	case "error", "fatal", "fatal error", "e", "f", "failure-note", "error: internal compiler error":
+		return diagnostics.Error
+	case "warning", "warn", "w", "c", "convention", "r", "refactor":
+		return diagnostics.Warning
+	case "info", "note", "i", "remark", "none":
+		return diagnostics.Info
+	case "hint", "help":
+		return diagnostics.Hint
+	}
+	return other
+}

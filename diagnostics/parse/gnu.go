@@ -1,0 +1,109 @@
+package parse
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/diagnostics/parse/raw"
+)
+
+// gnuStyle is what tools that write "file:line:col: message" do differently.
+type gnuStyle struct {
+	severity diagnostics.Severity                            // of lines that say none
+	grade    func(rule, message string) diagnostics.Severity // instead, if set
+	linter   bool                                            // the message ends in the name of the rule in parentheses
+	fold     bool                                            // lines that start with a tab go on with the message
+}
+
+// parseGNU reads the form of the GNU coding standards, which compilers and
+// linters of many languages share: gcc, clang, flake8, shellcheck, yamllint.
+// https://www.gnu.org/prep/standards/html_node/Errors.html
+func parseGNU(f *finder) { f.gnuLines(gnuStyle{severity: diagnostics.Error}) }
+
+// parseMypy reads mypy's text and its --output=json, whose columns count from zero.
+// https://mypy.readthedocs.io/en/stable/command_line.html#cmdoption-mypy-output
+func parseMypy(f *finder) {
+	type finding struct {
+		File, Message, Hint, Code, Severity string
+		Line, Column                        int
+	}
+	for doc := range raw.Documents(`{"file"`, f.out.Stdout, f.out.Stderr) {
+		for _, m := range raw.Each[finding](doc) {
+			f.add(diagnostics.Diagnostic{File: m.File, Line: m.Line, Col: m.Column + 1, Severity: severityOf(m.Severity, diagnostics.Error),
+				Message: m.Message, Rule: m.Code, Hint: m.Hint})
+		}
+	}
+	f.gnuLines(gnuStyle{severity: diagnostics.Error})
+}
+
+func (f *finder) gnuLines(style gnuStyle) {
+	g := &gnu{finder: f, style: style}
+	for line := range raw.Lines(f.out.Stdout, f.out.Stderr) {
+		g.line(line)
+	}
+	g.flush()
+}
+
+// gnu reads lines one after the other.
+type gnu struct {
+	finder *finder
+	style  gnuStyle
+	last   diagnostics.Diagnostic // may go on; no File: none
+}
+
+func (g *gnu) line(line string) {
+	if g.style.fold && g.last.File != "" && strings.HasPrefix(line, "\t") && len(g.last.Message) < maxMessage {
+		g.last.Message += "\n" + line
+		return
+	}
+	g.flush()
+	g.last, _ = gnuFinding(line, g.style)
+}
+
+func (g *gnu) flush() {
+	if g.last.File != "" {
+		g.finder.add(g.last)
+	}
+	g.last = diagnostics.Diagnostic{}
+}
+
+var (
+	gnuLine = regexp.MustCompile(`^([^\s:].*?):(\d+)(?::(\d+))?(?::(\d+):(\d+))?: ?` +
+		`(?:(?i:(fatal error|error|warning|note|info|remark|hint)|([CWEFRI]))(?:\[([\w:.-]+)\])?(?::| -) ?)?(.*)$`)
+	codeFirst  = regexp.MustCompile(`^([A-Z]{1,5}\d{1,5}|invalid-syntax|[A-Z]\w+/\w+):? (.+)$`)
+	fixable    = regexp.MustCompile(`^\[(?:\*|Correctable)\] `)
+	codeLast   = regexp.MustCompile(`^(.*\S)\s+(?:\[(-W[^\]]+|[a-z][\w-]*)\]|\(([A-Z]{1,3}\d{4})\))$`)
+	linterLast = regexp.MustCompile(`^(.*\S)\s+\(([a-z][\w-]*)\)$`)
+)
+
+func gnuFinding(line string, style gnuStyle) (diagnostics.Diagnostic, bool) {
+	m := gnuLine.FindStringSubmatch(line)
+	if m == nil || m[9] == "" || !raw.LooksLikeFile(m[1], m[6] != "") {
+		return diagnostics.Diagnostic{}, false
+	}
+	d := diagnostics.Diagnostic{File: m[1], Line: raw.Number(m[2]), Col: raw.Number(m[3]), Rule: m[8], Message: m[9]}
+	if m[5] != "" { // mypy --show-error-end, inclusive
+		d.EndLine, d.EndCol = raw.Number(m[4]), raw.Number(m[5])+1
+	}
+	takeRule(&d, style)
+	d.Severity = severityOf(m[6]+m[7], style.severity)
+	if style.grade != nil {
+		d.Severity = style.grade(d.Rule, d.Message)
+	}
+	return d, true
+}
+
+// takeRule moves the name of the rule out of the message.
+func takeRule(d *diagnostics.Diagnostic, style gnuStyle) {
+	d.Message = fixable.ReplaceAllString(d.Message, "")
+	if m := codeFirst.FindStringSubmatch(d.Message); m != nil && d.Rule == "" {
+		d.Rule, d.Message = m[1], fixable.ReplaceAllString(m[2], "")
+	}
+	if m := codeLast.FindStringSubmatch(d.Message); m != nil && d.Rule == "" {
+		d.Rule, d.Message = m[2]+m[3], m[1]
+	}
+	if m := linterLast.FindStringSubmatch(d.Message); m != nil && d.Rule == "" && style.linter {
+		d.Rule, d.Message = m[2], m[1]
+	}
+}

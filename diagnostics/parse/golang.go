@@ -1,0 +1,219 @@
+package parse
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/diagnostics/parse/raw"
+)
+
+// goEvent is a line of "go test -json" and "go build -json".
+// https://pkg.go.dev/cmd/test2json, go help buildjson
+type goEvent struct {
+	Action, Package, Test, Output, ImportPath string
+}
+
+func parseGoBuild(f *finder) {
+	f.tool = "go"
+	b := goBuild(f)
+	for line := range raw.Lines(f.out.Stdout, f.out.Stderr) {
+		if e, ok := goEventOf(line); ok {
+			line = strings.TrimRight(e.Output, "\n")
+		}
+		b.line(strings.TrimPrefix(line, "vet: "))
+	}
+	b.flush()
+}
+
+func goBuild(f *finder) *gnu {
+	return &gnu{finder: f, style: gnuStyle{severity: diagnostics.Error, fold: true}}
+}
+
+func goEventOf(line string) (goEvent, bool) {
+	if !strings.HasPrefix(line, `{"`) {
+		return goEvent{}, false
+	}
+	e, ok := raw.Decode[goEvent]([]byte(line))
+	return e, ok && e.Action != ""
+}
+
+// goTests sorts the output of a run of tests by the test that wrote it.
+type goTests struct {
+	finder   *finder
+	build    *gnu // what does not compile
+	building bool // lines are those of the compiler
+
+	packages []string
+	logs     []*goLog
+	open     map[[2]string]*goLog // by package and test
+	unowned  int                  // logs from here on still wait for the line that names their package
+	current  string               // test
+}
+
+type goLog struct {
+	pkg, test string
+	failed    bool
+	text      strings.Builder
+}
+
+// parseGoTest reads "go test", with -v, with -json or without. The text says in
+// which package a test failed but not where that is: see Output.Module.
+func parseGoTest(f *finder) {
+	f.tool = "go"
+	g := &goTests{finder: f, build: goBuild(f), open: make(map[[2]string]*goLog)}
+	for line := range raw.Lines(f.out.Stdout, f.out.Stderr) {
+		if e, ok := goEventOf(line); ok {
+			g.event(e)
+		} else {
+			g.line(line)
+		}
+	}
+	g.build.flush()
+	module := f.out.Module
+	if module == "" {
+		module = commonPath(g.packages)
+	}
+	for _, log := range g.logs {
+		log.find(f, packageDir(module, log.pkg))
+	}
+}
+
+func (g *goTests) log(pkg, test string) *goLog {
+	key := [2]string{pkg, test}
+	if g.open[key] == nil {
+		g.open[key] = &goLog{pkg: pkg, test: test}
+		g.logs = append(g.logs, g.open[key])
+	}
+	return g.open[key]
+}
+
+func (g *goTests) event(e goEvent) {
+	if e.Package != "" && (len(g.packages) == 0 || g.packages[len(g.packages)-1] != e.Package) {
+		g.packages = append(g.packages, e.Package)
+	}
+	switch e.Action {
+	case "build-output":
+		g.build.line(strings.TrimPrefix(strings.TrimRight(e.Output, "\n"), "vet: "))
+	case "output":
+		g.log(e.Package, e.Test).text.WriteString(raw.Unescaped(e.Output))
+	case "fail":
+		g.log(e.Package, e.Test).failed = true
+	}
+}
+
+var (
+	goTestEnd  = regexp.MustCompile(`^\s*--- (PASS|FAIL|SKIP|BENCH): (\S+)`)
+	goTestNow  = regexp.MustCompile(`^=== (?:RUN|CONT|NAME)\s+(\S*)`)
+	goPackage  = regexp.MustCompile(`^(?:ok  |FAIL|\?   |---)?\t(\S+)(?:\s|$)`)
+	goTestLine = regexp.MustCompile(`^( +)([^\s:][^:]*\.go):(\d+): ?(.*)$`)
+	goFrame    = regexp.MustCompile(`^\t(.+\.go):(\d+)(?: \+0x[0-9a-f]+)?$`)
+)
+
+// line takes a line of the text for people.
+func (g *goTests) line(line string) {
+	if strings.HasPrefix(line, "# ") {
+		g.building = true
+	} else if m := goPackage.FindStringSubmatch(line); m != nil && !g.inBuild(line) {
+		g.close(m[1])
+		return
+	}
+	if g.building {
+		g.build.line(strings.TrimPrefix(line, "vet: "))
+		return
+	}
+	if m := goTestEnd.FindStringSubmatch(line); m != nil {
+		g.current = m[2]
+		g.log("", g.current).failed = m[1] == "FAIL"
+	} else if m := goTestNow.FindStringSubmatch(line); m != nil {
+		g.current = m[1]
+	} else {
+		g.log("", g.current).text.WriteString(line + "\n")
+	}
+}
+
+// inBuild: lines that start with a tab go on with what the compiler says.
+func (g *goTests) inBuild(line string) bool {
+	return strings.HasPrefix(line, "\t") && (g.building || g.current != "")
+}
+
+// close ends the output of a package.
+func (g *goTests) close(pkg string) {
+	g.build.flush()
+	g.building, g.current = false, ""
+	g.packages = append(g.packages, pkg)
+	for _, log := range g.logs[g.unowned:] {
+		if log.pkg == "" {
+			log.pkg = pkg
+			delete(g.open, [2]string{"", log.test})
+		}
+	}
+	g.unowned = len(g.logs)
+}
+
+// find reads what a test wrote: t.Error's lines if it failed, and a panic.
+func (l *goLog) find(f *finder, dir string) {
+	var at diagnostics.Diagnostic
+	indent, panicked := "", ""
+	for line := range strings.Lines(l.text.String()) {
+		line = strings.TrimRight(line, "\r\n")
+		if m := goTestLine.FindStringSubmatch(line); m != nil && l.failed && l.test != "" {
+			f.addGoTest(dir, at)
+			at = diagnostics.Diagnostic{File: m[2], Line: raw.Number(m[3]), Severity: diagnostics.Error, Message: l.test + ": " + m[4]}
+			indent = m[1] + "    "
+			continue
+		}
+		if at.File != "" && strings.HasPrefix(line, indent) && len(at.Message) < maxMessage {
+			at.Message += "\n" + line[len(indent):]
+			continue
+		}
+		f.addGoTest(dir, at)
+		at = diagnostics.Diagnostic{}
+		panicked = l.panic(f, panicked, line)
+	}
+	f.addGoTest(dir, at)
+}
+
+// panic waits, after the message of a panic, for its first frame in the workspace.
+func (l *goLog) panic(f *finder, message, line string) string {
+	if strings.HasPrefix(line, "panic: ") && message == "" {
+		return strings.TrimPrefix(l.test+": ", ": ") + strings.TrimSuffix(line, " [recovered]")
+	}
+	if m := goFrame.FindStringSubmatch(line); m != nil && message != "" && f.ours(m[1]) {
+		f.add(diagnostics.Diagnostic{File: m[1], Line: raw.Number(m[2]), Severity: diagnostics.Error, Message: message})
+		return ""
+	}
+	return message
+}
+
+func (f *finder) addGoTest(dir string, d diagnostics.Diagnostic) {
+	if d.File == "" {
+		return
+	}
+	if !raw.Absolute(raw.Slashed(d.File)) {
+		d.File = dir + d.File
+	}
+	f.add(d)
+}
+
+// packageDir is where a package lies below the module, with "/" at the end, or "".
+func packageDir(module, pkg string) string {
+	if dir, ok := raw.Inside(module, pkg); ok {
+		return dir + "/"
+	}
+	return ""
+}
+
+// commonPath is the longest import path that all packages lie at or below.
+func commonPath(packages []string) string {
+	if len(packages) == 0 {
+		return ""
+	}
+	common := packages[0]
+	for _, p := range packages[1:] {
+		for common != "" && !strings.HasPrefix(p+"/", common+"/") {
+			common = common[:max(0, strings.LastIndexByte(common, '/'))]
+		}
+	}
+	return common
+}

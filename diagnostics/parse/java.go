@@ -1,0 +1,57 @@
+package parse
+
+import (
+	"regexp"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/diagnostics/parse/raw"
+)
+
+var (
+	javaLevel = regexp.MustCompile(`^(?:\[ant:[\w-]+\] )?\[(ERROR|WARNING|WARN|INFO)\] +`)
+	javaTask  = regexp.MustCompile(`^(?:> Task )?(?::[\w.-]+)+(?:\[ant:[\w-]+\] \[(ERROR|WARN|WARNING|INFO)\] )?(/)`)
+	mavenAt   = regexp.MustCompile(`^(/?[^\s:].*?\.\w+):\[(\d+)(?:,(\d+))?\] (?:(error|warning): )?(?:\([a-z]+\) ([A-Z]\w+): )?(.+)$`)
+	kotlinAt  = regexp.MustCompile(`^([ew]): (.+?\.kts?):(?: ?\()?(\d+)[:,] ?(\d+)\)?:? (.+)$`)
+	javaRule  = regexp.MustCompile(`^\[([\w-]+)\] (.+)$`)
+	javaLast  = regexp.MustCompile(`^(.+) \[([A-Z]\w+)\]$`)
+)
+
+// parseJava reads javac and kotlinc, alone or through Maven or Gradle, and
+// Checkstyle in both.
+func parseJava(f *finder) {
+	for line := range raw.Lines(f.out.Stdout, f.out.Stderr) {
+		level := ""
+		if m := javaLevel.FindStringSubmatch(line); m != nil {
+			level, line = m[1], line[len(m[0]):]
+		}
+		if m := javaTask.FindStringSubmatch(line); m != nil { // Gradle's progress without a line end
+			level, line = level+m[1], line[len(m[0])-1:]
+		}
+		if d, ok := javaFinding(line, severityOf(level, diagnostics.Error)); ok {
+			f.add(d)
+		}
+	}
+}
+
+func javaFinding(line string, severity diagnostics.Severity) (diagnostics.Diagnostic, bool) {
+	if m := mavenAt.FindStringSubmatch(line); m != nil {
+		return javaDiagnostic(diagnostics.Diagnostic{File: m[1], Line: raw.Number(m[2]), Col: raw.Number(m[3]),
+			Severity: severityOf(m[4], severity), Rule: m[5], Message: m[6]}), true
+	}
+	if m := kotlinAt.FindStringSubmatch(line); m != nil {
+		return diagnostics.Diagnostic{File: m[2], Line: raw.Number(m[3]), Col: raw.Number(m[4]), Severity: severityOf(m[1], diagnostics.Error), Message: m[5]}, true
+	}
+	d, ok := gnuFinding(line, gnuStyle{severity: severity})
+	return javaDiagnostic(d), ok
+}
+
+// javaDiagnostic takes the lint of javac and the check of Checkstyle as the rule.
+func javaDiagnostic(d diagnostics.Diagnostic) diagnostics.Diagnostic {
+	if m := javaRule.FindStringSubmatch(d.Message); m != nil && d.Rule == "" {
+		d.Rule, d.Message = m[1], m[2]
+	}
+	if m := javaLast.FindStringSubmatch(d.Message); m != nil && d.Rule == "" {
+		d.Rule, d.Message = m[2], m[1]
+	}
+	return d
+}

@@ -1,0 +1,192 @@
+package parse
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/diagnostics/parse/raw"
+)
+
+// junit walks a report. The format has no owner: what is read is what the tools
+// have in common. https://github.com/testmoapp/junitxml
+type junit struct {
+	finder *finder
+	suite  string // file of the suite
+	test   junitTest
+	said   *strings.Builder // text of the failure that is open
+	title  string           // its message attribute
+}
+
+type junitTest struct {
+	name, class, file string
+	line, col         int
+}
+
+// parseJUnit reads reports in the form of JUnit's XML, wherever in the output
+// they start.
+func parseJUnit(f *finder) {
+	for _, stream := range [][]byte{f.out.Stdout, f.out.Stderr} {
+		text, _ := raw.Tail(stream)
+		if i := bytes.Index(text, []byte("<testsuite")); i >= 0 {
+			text = text[i:]
+		} else if i := bytes.Index(text, []byte("<testcase")); i >= 0 {
+			text = text[i:]
+		} else {
+			continue
+		}
+		(&junit{finder: f}).read(text)
+	}
+}
+
+// read takes tags one by one and does not mind how they are nested, so a report
+// that was cut is read as far as it goes.
+func (j *junit) read(text []byte) {
+	dec := xml.NewDecoder(bytes.NewReader(text))
+	dec.Strict = false
+	dec.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
+	for {
+		token, err := dec.RawToken()
+		if err != nil {
+			return
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			j.start(t)
+		case xml.CharData:
+			if j.said != nil && j.said.Len() < 2*maxMessage {
+				j.said.Write(t)
+			}
+		case xml.EndElement:
+			j.end(t.Name.Local)
+		}
+	}
+}
+
+func (j *junit) start(e xml.StartElement) {
+	attr := func(name string) string {
+		for _, a := range e.Attr {
+			if a.Name.Local == name {
+				return a.Value
+			}
+		}
+		return ""
+	}
+	switch e.Name.Local {
+	case "testsuite":
+		j.suite = attr("file")
+		if name := attr("name"); j.suite == "" && strings.Contains(name, "/") && raw.LooksLikeFile(name, true) {
+			j.suite = name
+		}
+	case "testcase":
+		j.test = junitTest{name: attr("name"), class: attr("classname"), file: attr("file"), line: raw.Number(attr("line")), col: raw.Number(attr("column"))}
+	case "failure", "error":
+		j.said, j.title = new(strings.Builder), attr("message")
+	}
+}
+
+func (j *junit) end(name string) {
+	switch name {
+	case "failure", "error":
+		if j.said != nil {
+			j.failed(j.said.String())
+		}
+		j.said = nil
+	case "testcase":
+		j.test = junitTest{}
+	}
+}
+
+func (j *junit) failed(text string) {
+	title := strings.TrimSpace(j.title)
+	if title == "" {
+		title = strings.TrimSpace(text)
+	}
+	d := diagnostics.Diagnostic{Severity: diagnostics.Error, Message: title}
+	if d.Rule = j.rule(); d.Rule == "" {
+		d.Message = strings.TrimPrefix(j.test.name+": ", ": ") + title
+	}
+	d.File, d.Line, d.Col = j.place(text)
+	j.finder.add(d)
+}
+
+// rule is what a linter calls a test.
+func (j *junit) rule() string {
+	if m := junitName.FindStringIndex(j.test.name); m != nil {
+		return j.test.name[:m[0]]
+	}
+	if rule, ok := strings.CutPrefix(j.test.name, "org.ruff."); ok {
+		return rule
+	}
+	return ""
+}
+
+var (
+	junitPlace = regexp.MustCompile(`(?:file://)?((?:[A-Za-z]:)?[\w./\\@+-]*[\w-]\.[A-Za-z]\w{0,7}):(\d+)(?::(\d+))?`)
+	junitName  = regexp.MustCompile(` at (\S.*) \((\d+):(\d+)\)$`)
+	javaFrame  = regexp.MustCompile(`\bat (?:[\w.@-]+/)*((?:[\w$]+\.)+)[\w$<>]+\(([\w$]+)\.(java|kt|groovy|scala):(\d+)\)`)
+)
+
+// place looks for where a test failed: in its name (PHP_CodeSniffer), by
+// attributes with a column (ruff), in the text if that names the test's own file,
+// by attributes, and anywhere in the text.
+func (j *junit) place(text string) (file string, line, col int) {
+	if m := junitName.FindStringSubmatch(j.test.name); m != nil {
+		return m[1], raw.Number(m[2]), raw.Number(m[3])
+	}
+	own := j.test.file
+	if own == "" {
+		own = j.suite
+	}
+	if own != "" && j.test.col > 0 {
+		return own, j.test.line, j.test.col
+	}
+	found := j.inText(text, own)
+	if found == nil && own != "" {
+		return own, j.test.line, 0
+	}
+	if found != nil {
+		return found[1], raw.Number(found[2]), raw.Number(found[3])
+	}
+	return j.inClass(text)
+}
+
+// inText is the last place in text in the file own; if that is not known, in the
+// workspace.
+func (j *junit) inText(text, own string) []string {
+	var last []string
+	f := j.finder
+	for _, m := range junitPlace.FindAllStringSubmatch(text, 100) {
+		bare := !strings.ContainsAny(m[1], `/\`)
+		if own != "" && f.place(f.base(), m[1]) != f.place(f.base(), own) || own == "" && (bare || !f.ours(m[1])) {
+			continue
+		}
+		last = m
+		if own == "" && strings.Contains(text, "\n    at ") { // a stack of JavaScript starts inside
+			break
+		}
+	}
+	return last
+}
+
+// inClass finds the test's class in a stack of Java, and its source where Maven
+// and Gradle have it.
+func (j *junit) inClass(text string) (file string, line, col int) {
+	for _, m := range javaFrame.FindAllStringSubmatch(text, 100) {
+		class, _, _ := strings.Cut(strings.TrimSuffix(m[1], "."), "$")
+		if outer, _, _ := strings.Cut(j.test.class, "$"); class != outer {
+			continue
+		}
+		language := map[string]string{"kt": "kotlin"}[m[3]]
+		if language == "" {
+			language = m[3]
+		}
+		dir := path.Dir(strings.ReplaceAll(class, ".", "/"))
+		return path.Join("src/test", language, dir, m[2]+"."+m[3]), raw.Number(m[4]), 0
+	}
+	return "", 0, 0
+}

@@ -1,0 +1,92 @@
+// Package parse holds the built-in parsers of what compilers, linters and test
+// runners write. A parser is named by a diagnostics hook of an adapter.
+package parse
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// Output is what one run of a tool wrote, and where the paths in it lead.
+type Output struct {
+	Stdout, Stderr []byte
+	Dir            string // absolute, of the dish: relative paths start here
+	Root           string // absolute, of the workspace
+	Base           string // optional, absolute: where the tool's relative paths start instead, such as the root of a cargo workspace
+	Module         string // optional, for go-test: import path of Dir; else what the packages of the output have in common
+	Tool           string // optional: Source of the findings where the parser does not know the tool; else the parser's name
+}
+
+// Bounds of a parse. Findings beyond maxFindings are dropped, the mildest first.
+const (
+	maxFindings = 1000
+	maxMessage  = 8 << 10
+	maxPath     = 4 << 10
+	maxName     = 200 // of a rule or a tool
+	maxNumber   = 1<<31 - 1
+)
+
+// ErrUnknownParser is the error of a name that Parsers does not have.
+var ErrUnknownParser = errors.New("no such diagnostics parser")
+
+// Parsers returns the names of the built-in parsers, sorted.
+func Parsers() []string { return slices.Sorted(maps.Keys(parsers())) }
+
+func parsers() map[string]func(*finder) {
+	return map[string]func(*finder){
+		"cargo-message": parseCargo,
+		"deno-lint":     parseDenoLint,
+		"eslint":        parseESLint,
+		"gnu":           parseGNU,
+		"go-build":      parseGoBuild,
+		"go-test":       parseGoTest,
+		"golangci-lint": parseGolangci,
+		"gradle":        parseJava,
+		"javac":         parseJava,
+		"junit":         parseJUnit,
+		"maven":         parseJava,
+		"mypy":          parseMypy,
+		"phpstan":       parsePHPStan,
+		"phpunit":       parsePHPUnit,
+		"pytest":        parsePytest,
+		"rubocop":       parseRuboCop,
+		"ruff":          parseRuff,
+		"sarif":         parseSARIF,
+		"tsc":           parseTSC,
+	}
+}
+
+// Parse reads what a tool wrote. It touches no file: a path is resolved by its
+// text alone, becomes relative to Root with forward slashes if it is inside, and
+// stays absolute otherwise. Each finding has a file and a line; they are sorted,
+// each is there once, and there are at most 1,000. Only the last 4 MiB of a stream
+// count. Text that the parser does not understand gives no finding and no error;
+// the only error is ErrUnknownParser.
+func Parse(parser string, o Output) ([]diagnostics.Diagnostic, error) {
+	parse := parsers()[parser]
+	if parse == nil {
+		return nil, fmt.Errorf("%q: %w", parser, ErrUnknownParser)
+	}
+	f := &finder{out: o, tool: cmp.Or(o.Tool, parser)}
+	parse(f)
+	return worst(f.list), nil
+}
+
+// worst sorts list, keeps each finding once and, of too many, the gravest.
+func worst(list []diagnostics.Diagnostic) []diagnostics.Diagnostic {
+	list = diagnostics.Sorted(list)
+	if len(list) <= maxFindings {
+		return list
+	}
+	slices.SortStableFunc(list, func(a, b diagnostics.Diagnostic) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
+	return diagnostics.Sorted(list[:maxFindings])
+}
+
+func rank(s diagnostics.Severity) int {
+	return slices.Index([]diagnostics.Severity{diagnostics.Error, diagnostics.Warning, diagnostics.Info, diagnostics.Hint}, s)
+}

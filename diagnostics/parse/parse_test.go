@@ -1,0 +1,90 @@
+package parse
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+var update = flag.Bool("update", false, "write the .want files")
+
+// TestSamples parses what the tools themselves wrote: testdata/<parser>.<case>.txt.
+func TestSamples(t *testing.T) {
+	samples, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(samples) == 0 {
+		t.Fatal(samples, err)
+	}
+	for _, sample := range samples {
+		name := strings.TrimSuffix(filepath.Base(sample), ".txt")
+		t.Run(name, func(t *testing.T) {
+			parser, _, _ := strings.Cut(name, ".")
+			got := show(run(t, parser, Output{Stdout: read(t, sample), Dir: "/repo", Root: "/repo"}))
+			want := strings.TrimSuffix(sample, ".txt") + ".want"
+			if *update {
+				if err := os.WriteFile(want, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if d := cmp.Diff(string(read(t, want)), got); d != "" {
+				t.Errorf("(-want +got)\n%s", d)
+			}
+		})
+	}
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func run(t *testing.T, parser string, o Output) []diagnostics.Diagnostic {
+	t.Helper()
+	list, err := Parse(parser, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// show is one line a finding.
+func show(list []diagnostics.Diagnostic) string {
+	var b strings.Builder
+	for _, d := range list {
+		at := d.Where()
+		if d.EndLine > 0 {
+			at += fmt.Sprintf("-%d:%d", d.EndLine, d.EndCol)
+		}
+		fmt.Fprintf(&b, "%s: %s %s [%s] %q", at, d.Source, d.Severity, d.Rule, d.Message)
+		if d.Hint != "" {
+			fmt.Fprintf(&b, " hint %q", d.Hint)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func TestParsers(t *testing.T) {
+	if !slices.IsSorted(Parsers()) {
+		t.Error("not sorted")
+	}
+	for _, name := range Parsers() {
+		if list, err := Parse(name, Output{}); err != nil || len(list) != 0 {
+			t.Errorf("%s: %v, %v", name, list, err)
+		}
+	}
+	if _, err := Parse("plugin", Output{}); err == nil || err.Error() != `"plugin": no such diagnostics parser` {
+		t.Error(err)
+	}
+}

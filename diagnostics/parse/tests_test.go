@@ -1,0 +1,76 @@
+package parse
+
+import "testing"
+
+const goVerbose = `=== RUN   TestA
+    a_test.go:3: only a log
+--- PASS: TestA (0.00s)
+=== RUN   TestB
+=== RUN   TestB/sub
+    a_test.go:9: first
+        second
+        	Error Trace:	x
+=== NAME  TestB
+    a_test.go:12: after
+--- FAIL: TestB (0.00s)
+    --- FAIL: TestB/sub (0.00s)
+FAIL
+FAIL	example.test/m/pkg	0.009s
+ok  	example.test/m	0.1s
+?   	example.test/m/cmd	[no test files]
+`
+
+func TestGoTest(t *testing.T) {
+	want := []string{
+		`svc/api/pkg/a_test.go:9: go error [] "TestB/sub: first\nsecond\n\tError Trace:\tx"`,
+		`svc/api/pkg/a_test.go:12: go error [] "TestB: after"`,
+	}
+	check(t, "go-test", lint(goVerbose), want...)
+	alone := lint("--- FAIL: TestB (0.00s)\n    a_test.go:12: after\nFAIL\nFAIL\texample.test/m/pkg\t0.009s\nFAIL\n")
+	check(t, "go-test", alone, `svc/api/a_test.go:12: go error [] "TestB: after"`) // nobody says where the module ends
+	alone.Module = "example.test/m"
+	check(t, "go-test", alone, want[1])
+}
+
+func TestGoTestPanic(t *testing.T) {
+	check(t, "go-test", lint(`--- FAIL: TestP (0.00s)
+panic: boom [recovered]
+	panic: boom
+
+goroutine 7 [running]:
+testing.tRunner.func1.2({0x1, 0x2})
+	/usr/local/go/src/testing/testing.go:1872 +0x190
+example.test/m.TestP(0x1)
+	/repo/svc/api/p_test.go:6 +0x25
+created by testing.(*T).Run in goroutine 1
+	/usr/local/go/src/testing/testing.go:1997 +0x4c5
+FAIL	example.test/m	0.005s
+FAIL
+`), `svc/api/p_test.go:6: go error [] "TestP: panic: boom"`)
+}
+
+func TestGoTestBuild(t *testing.T) {
+	check(t, "go-test", Output{
+		Stderr: []byte("# example.test/m [example.test/m.test]\n./a_test.go:5:10: not enough arguments in call to f\n\thave ()\n\twant (int)\n"),
+		Stdout: []byte("FAIL\texample.test/m [build failed]\nlog.go:3: said by a program\n"), Dir: "/repo/svc/api", Root: "/repo"},
+		`svc/api/a_test.go:5:10: go error [] "not enough arguments in call to f\n\thave ()\n\twant (int)"`)
+}
+
+func TestPytestTracebacks(t *testing.T) {
+	for style, c := range map[string]struct{ text, want string }{
+		"long": {"=== FAILURES ===\n___ T.test_a ___\n\n    def test_a():\n>       f()\n\nt_a.py:9: \n_ _ _ _\n\n    def f():\n>       raise ValueError(1)\nE       ValueError: 1\n\n/usr/lib/python3/x.py:3: ValueError\n=== short test summary info ===\nFAILED t_a.py::T::test_a - ValueError: 1\n",
+			`svc/api/t_a.py:9: pytest error [] "T.test_a: ValueError: 1"`},
+		"short": {"=== FAILURES ===\n___ test_a ___\nt_a.py:9: in test_a\n    f()\nE   ValueError: 1\n",
+			`svc/api/t_a.py:9: pytest error [] "test_a: ValueError: 1"`},
+		"line": {"=== FAILURES ===\n/repo/svc/api/t_a.py:9: ValueError: 1\n=== short test summary info ===\n",
+			`svc/api/t_a.py:9: pytest error [] "ValueError: 1"`},
+		"native": {"=== FAILURES ===\n___ test_a ___\nTraceback (most recent call last):\n  File \"/repo/svc/api/t_a.py\", line 9, in test_a\n    f()\nValueError: 1\n",
+			`svc/api/t_a.py:9: pytest error [] "test_a: failed"`},
+		"no": {"F\n=== short test summary info ===\nFAILED t_a.py::test_a - ValueError: 1\n1 failed\n",
+			`svc/api/t_a.py:1: pytest error [] "test_a: ValueError: 1"`},
+		"syntax": {"=== ERRORS ===\n___ ERROR collecting t_a.py ___\nE     File \"/repo/svc/api/t_a.py\", line 9\nE       def\nE   SyntaxError: invalid syntax\n",
+			`svc/api/t_a.py:9: pytest error [] "t_a.py: File \"/repo/svc/api/t_a.py\", line 9\n    def\nSyntaxError: invalid syntax"`},
+	} {
+		t.Run(style, func(t *testing.T) { check(t, "pytest", lint(c.text), c.want) })
+	}
+}
