@@ -78,6 +78,7 @@ func TestPlace(t *testing.T) {
 		{"/repo/a", `C:\d\e.c`, "C:/d/e.c"},
 		{"/repo/a", "file:///repo/x%20y.c", "x y.c"},
 		{"/repo/a", "", ""},
+		{"/\xff", "b.c", ""},
 		{"/repo/a", "a\nb.c", ""},
 		{"/repo/a", "a\xff.c", ""},
 		{"/repo/a", strings.Repeat("a/", 3000), ""},

@@ -66,7 +66,7 @@ func (f *finder) base() string {
 // place gives a tool's path the form of diagnostics.Diagnostic.File, or "".
 func (f *finder) place(base, name string) string {
 	name = raw.Slashed(name)
-	if name == "" || len(name) > maxPath || strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name) {
+	if name == "" {
 		return ""
 	}
 	root := raw.Slashed(f.out.Root)
@@ -78,7 +78,10 @@ func (f *finder) place(base, name string) string {
 	}
 	name = path.Clean(name)
 	if within, ok := raw.Inside(root, name); ok {
-		return within
+		name = within
+	}
+	if len(name) > maxPath || strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name) {
+		return ""
 	}
 	return name
 }

@@ -74,7 +74,7 @@ func inBounds(t *testing.T, list []diagnostics.Diagnostic) {
 		if d.Line < 1 || d.Col < 0 || d.EndLine < 0 || d.EndCol < 0 || (d.EndLine == 0) != (d.EndCol == 0) {
 			t.Errorf("impossible place: %+v", d)
 		}
-		if len(d.Message) > maxMessage || len(d.Hint) > maxMessage || len(d.Rule) > maxName || len(d.Source) > maxName || len(d.File) > 4*maxPath {
+		if len(d.Message) > maxMessage || len(d.Hint) > maxMessage || len(d.Rule) > maxName || len(d.Source) > maxName || len(d.File) > maxPath {
 			t.Errorf("too long: %+v", d)
 		}
 		text := d.File + d.Message + d.Rule + d.Source + d.Hint
