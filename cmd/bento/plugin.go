@@ -24,7 +24,7 @@ func pluginCommand(s *session) *cobra.Command {
 		Use: "list", Short: "List everything on PATH that may be an adapter, with its status",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.pluginList(cmd.Context()) },
-	}, pluginTestCommand(s))
+	}, pluginInfoCommand(s), pluginCallCommand(s), pluginTestCommand(s))
 	return cmd
 }
 
@@ -54,10 +54,14 @@ func (s *session) pluginList(ctx context.Context) error {
 func rows(set *adapter.Set) []report.Plugin {
 	list := []report.Plugin{}
 	for _, p := range set.Status() {
-		list = append(list, report.Plugin{
-			ID: p.ID, Path: p.Path, Contract: p.Contract, Status: p.Status, Code: string(p.Code), Message: p.Message,
-			DisplayName: p.DisplayName, Identity: p.Identity, HandshakeMS: float64(p.Handshake.Microseconds()) / 1000,
-		})
+		list = append(list, pluginRow(p))
 	}
 	return list
+}
+
+func pluginRow(p adapter.Status) report.Plugin {
+	return report.Plugin{
+		ID: p.ID, Path: p.Path, Contract: p.Contract, Status: p.Status, Code: string(p.Code), Message: p.Message,
+		DisplayName: p.DisplayName, Identity: p.Identity, HandshakeMS: float64(p.Handshake.Microseconds()) / 1000,
+	}
 }

@@ -2,19 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/plugin/plugintest"
 )
@@ -26,7 +17,7 @@ func pluginTestCommand(s *session) *cobra.Command {
 		Long: "Drive an executable through the contract of docs/PROTOCOL.md, clause by clause. The exit\n" +
 			"code is 1 if a MUST fails. Every axis starts the plugin anew, in an empty directory, which\n" +
 			"the plugin is also asked to install; -v passes on what it writes to stderr.",
-		Args: cobra.ExactArgs(1),
+		Args: exactly(1, "bento plugin test needs the path or the id of one plugin"),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.pluginTest(cmd.Context(), args[0], within) },
 	}
 	cmd.Flags().DurationVar(&within, "within", 30*time.Second, "`TIME` for an answer")
@@ -34,11 +25,11 @@ func pluginTestCommand(s *session) *cobra.Command {
 }
 
 func (s *session) pluginTest(ctx context.Context, target string, within time.Duration) error {
-	c, err := s.pluginNamed(target)
+	c, cfg, err := s.pluginNamed(target)
 	if err != nil {
 		return err
 	}
-	o := plugintest.Options{ID: c.ID, Env: s.environ.Strict(), Within: within}
+	o := plugintest.Options{ID: c.ID, Env: s.environ.Strict(cfg.Plugins.ByID[c.ID].PassEnv...), Within: within}
 	if s.flags.verbose {
 		o.Stderr = s.err
 	}
@@ -66,33 +57,4 @@ func axesOf(r *plugintest.Report) []report.Axis {
 		list[i] = report.Axis{Clause: a.Clause, Level: string(a.Level), Status: a.Status, Expected: a.Expected, Got: a.Got}
 	}
 	return list
-}
-
-// pluginNamed gives the executable at a path, or the first on PATH with this id.
-// Neither has to be one that the workspace allows. The id of a path is "" unless
-// its name says one.
-func (s *session) pluginNamed(target string) (adapters.Candidate, error) {
-	if strings.ContainsRune(target, filepath.Separator) {
-		path, err := filepath.Abs(target)
-		if err == nil {
-			_, err = os.Stat(path)
-		}
-		if err != nil {
-			return adapters.Candidate{}, notFound("plugin_not_found", err.Error(), "")
-		}
-		return adapters.Candidate{Path: path, Contract: adapters.ContractV1}, nil
-	}
-	found, _ := discovery.Adapters(s.environ.Get("PATH"), &config.Workspace{})
-	ids := make([]string, len(found))
-	for i, c := range found {
-		if ids[i] = c.ID; c.ID == target {
-			return c, nil
-		}
-	}
-	slices.Sort(ids)
-	hint := "bento plugin list names those on PATH; one elsewhere is named by its path"
-	if near := diagnostics.Suggest(target, slices.Compact(ids)); near != "" {
-		hint = near
-	}
-	return adapters.Candidate{}, notFound("plugin_not_found", fmt.Sprintf("there is no bento-adapter-%s on PATH", target), hint)
 }

@@ -1,9 +1,16 @@
 package report
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
 )
 
 // Plugins is the document of `bento plugin list`.
@@ -47,6 +54,85 @@ func WritePlugins(w io.Writer, style Style, doc Plugins) {
 			fmt.Fprintf(w, "            %s\n", indent(printable(p.Message)))
 		}
 	}
+}
+
+// PluginInfo is the document of `bento plugin info`.
+type PluginInfo struct {
+	Schema string `json:"schema"`
+	Plugin
+	Fingerprint string             `json:"fingerprint,omitempty"` // of its toolchain
+	Manifest    *adapters.Manifest `json:"manifest"`
+}
+
+// NewPluginInfo makes the document of a plugin and its manifest.
+func NewPluginInfo(p Plugin, m *adapters.Manifest) PluginInfo {
+	return PluginInfo{Schema: Schema("plugin.info"), Plugin: p, Manifest: m}
+}
+
+// WritePluginInfo prints a plugin for people.
+func WritePluginInfo(w io.Writer, style Style, doc PluginInfo) {
+	m := doc.Manifest
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(w, "%-13s %s\n", name, indent(printable(text)))
+		}
+	}
+	line(style.Bold(doc.ID), doc.DisplayName)
+	line("path", doc.Path)
+	line("identity", doc.Identity)
+	line("handshake", fmt.Sprintf("%.1f ms", doc.HandshakeMS))
+	line("toolchain", cmp.Or(doc.Fingerprint, doc.Message))
+	line("offers", strings.Join(offered(m.Capabilities), ", "))
+	line("marked by", strings.Join(m.FingerprintFiles, ", "))
+	for _, t := range m.DefaultTasks {
+		line("task", t.Name+": "+t.Run)
+	}
+	for _, task := range slices.Sorted(maps.Keys(m.DiagnosticHooks)) {
+		h := m.DiagnosticHooks[task]
+		line("hook", fmt.Sprintf("%s: %s %s, parser %s", task, h.Rerun.Kind, h.Rerun.Command+strings.Join(h.Rerun.Args, " "), h.Parser))
+	}
+}
+
+// offered names the capabilities that are on.
+func offered(c adapters.Capabilities) (names []string) {
+	var all map[string]bool
+	text, err := json.Marshal(c)
+	if err == nil && json.Unmarshal(text, &all) == nil {
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			if all[name] {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// PluginCall is the document of `bento plugin call`.
+type PluginCall struct {
+	Schema     string          `json:"schema"`
+	ID         string          `json:"id"`
+	Method     string          `json:"method"`
+	Result     json.RawMessage `json:"result,omitempty"`
+	Error      *PluginError    `json:"error,omitempty"` // in place of a result
+	Wrong      string          `json:"wrong,omitempty"` // how the result differs from the contract
+	DurationMS float64         `json:"duration_ms"`
+}
+
+// PluginError is an error that a plugin answered with.
+type PluginError struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+// NewPluginCall makes the document of a call that took that long.
+func NewPluginCall(id, method string, took time.Duration) PluginCall {
+	return PluginCall{Schema: Schema("plugin.call"), ID: id, Method: method, DurationMS: float64(took.Microseconds()) / 1000}
+}
+
+// WriteLog prints the progress that a plugin tells, a line at least.
+func WriteLog(w io.Writer, l adapters.Log) {
+	fmt.Fprintln(w, strings.TrimSuffix(printable(l.Message), "\n"))
 }
 
 // PluginTest is the document of `bento plugin test`.

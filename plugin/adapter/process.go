@@ -81,6 +81,9 @@ func (p *Process) ToolchainFingerprint(ctx context.Context, _ string) (string, e
 	})
 }
 
+// installWithin is the deadline of an install.
+const installWithin = 30 * time.Minute
+
 // Install asks for an install, which is not repeated if the plugin exits.
 func (p *Process) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
 	if !p.manifest.Capabilities.Install {
@@ -90,7 +93,7 @@ func (p *Process) Install(ctx context.Context, req adapters.InstallRequest, log 
 		Method: wire.MethodInstall,
 		Params: req,
 		Dir:    req.DishDir,
-		Within: cmp.Or(p.install, 30*time.Minute),
+		Within: cmp.Or(p.install, installWithin),
 		Once:   true,
 		Log:    log,
 	}, nil, new(json.RawMessage))
@@ -133,6 +136,20 @@ func (p *Process) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 	}
 	_, err := p.ask(ctx, about(wire.MethodInstallScope, dir), scopeShape(), &scope)
 	return scope, err
+}
+
+// Ask makes a request by hand: params are sent as they are, none if they are nil, and
+// nothing is checked or kept. The deadline is that of the method; the error of a
+// plugin that answers with one is a *wire.RPCError. log may be nil.
+func (p *Process) Ask(ctx context.Context, method string, params json.RawMessage, log adapters.LogFunc) (json.RawMessage, error) {
+	c := host.Call{Method: method, Once: true, Log: log}
+	if params != nil {
+		c.Params = params
+	}
+	if method == wire.MethodInstall {
+		c.Within = cmp.Or(p.install, installWithin)
+	}
+	return p.plugin.Call(ctx, c)
 }
 
 func about(method, dir string) host.Call {

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/plugin/adapter"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+func pluginInfoCommand(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "info ID|PATH", Short: "Start one plugin and show its manifest",
+		Args: exactly(1, "bento plugin info needs the id or the path of one plugin"),
+		RunE: func(cmd *cobra.Command, args []string) error { return s.pluginInfo(cmd.Context(), args[0]) },
+	}
+}
+
+func (s *session) pluginInfo(ctx context.Context, target string) error {
+	return s.withPlugin(ctx, target, func(p *adapter.Process, st adapter.Status) error {
+		fingerprint, err := p.ToolchainFingerprint(ctx, "")
+		var missing *adapters.MissingTool
+		if err != nil && !errors.As(err, &missing) {
+			return err
+		}
+		doc := report.NewPluginInfo(pluginRow(st), p.Manifest())
+		doc.Fingerprint = fingerprint
+		if missing != nil {
+			doc.Message = missing.Error()
+		}
+		if s.flags.json {
+			return report.Write(s.out, doc)
+		}
+		report.WritePluginInfo(s.out, s.style, doc)
+		return nil
+	})
+}
+
+func pluginCallCommand(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "call ID|PATH METHOD [JSON]", Short: "Make one request by hand and print the result",
+		Example: `  bento plugin call noop detect '{"dir":"/abs/path"}'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 || len(args) > 3 {
+				return usageError("bento plugin call needs a plugin, a method and perhaps params", "")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var params json.RawMessage
+			if len(args) > 2 {
+				if params = json.RawMessage(args[2]); !json.Valid(params) {
+					return usageError(fmt.Sprintf("the params %.200q are no JSON", args[2]), `as in '{"dir":"/abs/path"}'`)
+				}
+			}
+			return s.pluginCall(cmd.Context(), args[0], args[1], params)
+		},
+	}
+}
+
+// pluginCall makes the request as it is. What the plugin answers is the result also
+// where bento would refuse it, which is a warning then; an error is bento's own.
+func (s *session) pluginCall(ctx context.Context, target, method string, params json.RawMessage) error {
+	return s.withPlugin(ctx, target, func(p *adapter.Process, st adapter.Status) error {
+		began := time.Now()
+		result, err := p.Ask(ctx, method, params, s.tell)
+		doc := report.NewPluginCall(st.ID, method, time.Since(began))
+		var rpc *wire.RPCError
+		switch {
+		case errors.As(err, &rpc):
+			doc.Error = &report.PluginError{Code: rpc.Code, Message: rpc.Message, Data: rpc.Data}
+			s.outcome = exitFault
+		case err != nil:
+			return err
+		default:
+			doc.Result = result
+			if err := adapter.CheckResult(method, result); err != nil {
+				doc.Wrong = err.Error()
+				s.warn(string(adapters.MalformedResponse), fmt.Sprintf("plugin %s: %s: result: %v", st.ID, method, err), "")
+			}
+		}
+		return s.writeCall(doc)
+	})
+}
+
+func (s *session) writeCall(doc report.PluginCall) error {
+	if s.flags.json {
+		return report.Write(s.out, doc)
+	}
+	if doc.Error != nil {
+		report.WriteError(s.err, s.style, fmt.Errorf("%s: error %d: %s %s", doc.Method, doc.Error.Code, doc.Error.Message, doc.Error.Data))
+		return nil
+	}
+	var text bytes.Buffer
+	if err := json.Indent(&text, doc.Result, "", "  "); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(s.out, wire.Plain(text.String()))
+	return err
+}

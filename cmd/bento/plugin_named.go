@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/plugin/adapter"
+)
+
+// pluginNamed gives the executable at a path, whose id is "" where the name of the
+// file says none, or the first on PATH with this id. What the workspace forbids, if
+// there is one, is not found by its id; whoever names a file means it.
+func (s *session) pluginNamed(target string) (adapters.Candidate, *config.Workspace, error) {
+	cfg := &config.Workspace{}
+	if root, _, err := s.root(); err == nil {
+		var problems []diagnostics.Diagnostic
+		cfg, problems = config.Load(root)
+		report.WriteProblems(s.err, s.style, problems)
+	}
+	find := s.pluginOnPath
+	if strings.ContainsRune(target, filepath.Separator) {
+		find = pluginAt
+	}
+	c, err := find(target, cfg)
+	return c, cfg, err
+}
+
+func pluginAt(target string, _ *config.Workspace) (adapters.Candidate, error) {
+	path, err := filepath.Abs(target)
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		return adapters.Candidate{}, notFound("plugin_not_found", err.Error(), "")
+	}
+	id, ok := strings.CutPrefix(filepath.Base(path), "bento-adapter-")
+	if id, _, _ = strings.Cut(id, "."); !ok {
+		id = ""
+	}
+	return adapters.Candidate{ID: id, Path: path, Contract: adapters.ContractV1}, nil
+}
+
+func (s *session) pluginOnPath(id string, cfg *config.Workspace) (adapters.Candidate, error) {
+	found, _ := discovery.Adapters(s.environ.Get("PATH"), cfg)
+	ids := make([]string, len(found))
+	for i, c := range found {
+		switch ids[i] = c.ID; {
+		case c.ID != id:
+		case c.Skip != "":
+			return c, notFound(c.Skip, fmt.Sprintf("plugin %s: %s", id, c.SkipReason), "to start it all the same, name its file: "+c.Path)
+		default:
+			return c, nil
+		}
+	}
+	slices.Sort(ids)
+	hint := diagnostics.Suggest(id, slices.Compact(ids))
+	if hint == "" {
+		hint = "bento plugin list names those on PATH; one elsewhere is named by its path"
+	}
+	return adapters.Candidate{}, notFound("plugin_not_found", fmt.Sprintf("there is no bento-adapter-%s on PATH", id), hint)
+}
+
+// withPlugin starts one plugin, has it used, and ends it. The error of a plugin that
+// does not start is its *adapters.Failure.
+func (s *session) withPlugin(ctx context.Context, target string, use func(*adapter.Process, adapter.Status) error) error {
+	c, cfg, err := s.pluginNamed(target)
+	if err != nil {
+		return err
+	}
+	if c.ID == "" {
+		return notFound("plugin_not_found", fmt.Sprintf("%q is not named bento-adapter-<id>", c.Path), "rename it, or make a link")
+	}
+	set, err := adapter.Start(ctx, []adapters.Candidate{c}, adapter.Options{
+		Version: version(), Env: s.environ, PassEnv: map[string][]string{c.ID: cfg.Plugins.ByID[c.ID].PassEnv}, Stderr: s.err,
+		Log: func(_ string, l adapters.Log) { s.tell(l) },
+	})
+	if err != nil {
+		return err
+	}
+	defer set.Close()
+	if f := set.Failures()[c.ID]; f != nil {
+		return f
+	}
+	report.WriteProblems(s.err, s.style, set.Warnings())
+	return use(set.Adapters()[0].(*adapter.Process), set.Status()[0])
+}
+
+// tell shows progress on stderr: stdout is for the result.
+func (s *session) tell(l adapters.Log) { report.WriteLog(s.err, l) }
