@@ -3,6 +3,8 @@ package discovery
 import (
 	"slices"
 	"strings"
+
+	"github.com/bentobuild/bento/internal/dag"
 )
 
 // cycles refuses cycles through what dish.toml files declare, and marks inferred
@@ -116,87 +118,30 @@ func shortestCycle(ring []*Dish, counts func(*Link) bool) (names []string, first
 
 // rings gives the sets of dishes that reach each other over the links that count
 // (strongly connected components of more than one dish, and dishes linked to
-// themselves), each and all by path. It is Tarjan's algorithm with a stack of its
-// own, since a chain of dishes may be long.
+// themselves), each and all by path. dishes are by path.
 func rings(dishes []*Dish, counts func(*Link) bool) [][]*Dish {
-	t := &tarjan{counts: counts, index: make(map[*Dish]int), low: make(map[*Dish]int), onStack: make(map[*Dish]bool)}
-	for _, d := range dishes {
-		if t.index[d] == 0 {
-			t.visit(d)
-		}
+	index := make(map[*Dish]int, len(dishes))
+	for i, d := range dishes {
+		index[d] = i
 	}
-	for _, ring := range t.rings {
-		slices.SortFunc(ring, byPath)
-	}
-	slices.SortFunc(t.rings, func(a, b []*Dish) int { return byPath(a[0], b[0]) })
-	return t.rings
-}
-
-func byPath(a, b *Dish) int { return strings.Compare(a.Path, b.Path) }
-
-type tarjan struct {
-	counts  func(*Link) bool
-	index   map[*Dish]int // from 1, in the order of the visit
-	low     map[*Dish]int
-	onStack map[*Dish]bool
-	stack   []*Dish
-	rings   [][]*Dish
-}
-
-// frame is a dish whose links are being followed.
-type frame struct {
-	dish *Dish
-	next int
-}
-
-func (t *tarjan) enter(d *Dish) frame {
-	t.index[d] = len(t.index) + 1
-	t.low[d] = t.index[d]
-	t.stack = append(t.stack, d)
-	t.onStack[d] = true
-	return frame{dish: d}
-}
-
-func (t *tarjan) visit(start *Dish) {
-	frames := []frame{t.enter(start)}
-	for len(frames) > 0 {
-		top := &frames[len(frames)-1]
-		d := top.dish
-		if top.next == len(d.Links) {
-			frames = frames[:len(frames)-1]
-			if len(frames) > 0 {
-				up := frames[len(frames)-1].dish
-				t.low[up] = min(t.low[up], t.low[d])
+	g := dag.New(len(dishes))
+	for i, d := range dishes {
+		for j := range d.Links {
+			if l := &d.Links[j]; counts(l) {
+				g.AddEdge(index[l.To], i)
 			}
-			t.leave(d)
-			continue
-		}
-		l := &d.Links[top.next]
-		top.next++
-		switch {
-		case !t.counts(l):
-		case t.index[l.To] == 0:
-			frames = append(frames, t.enter(l.To))
-		case t.onStack[l.To]:
-			t.low[d] = min(t.low[d], t.index[l.To])
 		}
 	}
-}
-
-// leave takes the ring that d is the root of, if it is one, off the stack.
-func (t *tarjan) leave(d *Dish) {
-	if t.low[d] != t.index[d] {
-		return
+	var found [][]*Dish
+	for _, component := range g.Components() {
+		if first := component[0]; len(component) > 1 || slices.Contains(g.Before(first), first) {
+			ring := make([]*Dish, len(component))
+			for i, n := range component {
+				ring[i] = dishes[n]
+			}
+			found = append(found, ring)
+		}
 	}
-	var ring []*Dish
-	for t.onStack[d] {
-		last := len(t.stack) - 1
-		ring = append(ring, t.stack[last])
-		t.onStack[t.stack[last]] = false
-		t.stack = t.stack[:last]
-	}
-	self := slices.ContainsFunc(d.Links, func(l Link) bool { return l.To == d && t.counts(&l) })
-	if len(ring) > 1 || self {
-		t.rings = append(t.rings, ring)
-	}
+	slices.SortFunc(found, func(a, b []*Dish) int { return strings.Compare(a[0].Path, b[0].Path) })
+	return found
 }

@@ -49,6 +49,7 @@ type Dish struct {
 	Pin       *adapters.Toolchain // nil when nothing asks for a version
 	Scope     adapters.Scope      // where its dependencies are installed
 	Links     []Link              // to other dishes, by their paths
+	Extra     []string            // directories that it depends on and that are no dishes, relative to the root
 
 	// Failure is why the adapter could not be asked or could not answer; the
 	// fields above are then not complete.

@@ -14,6 +14,7 @@ import (
 const (
 	RuleUnknownDish = "unknown_dish"
 	RuleCycle       = "dependency_cycle"
+	RuleOutside     = "dependency_outside"
 )
 
 // link gives each dish its links: those that dish.toml declares, and those that
@@ -74,16 +75,38 @@ func (f *finder) suggestDish(word string) string {
 	return diagnostics.Suggest(word, names)
 }
 
-// inferred adds a link from a manifest, unless dish.toml has it already. One that
-// leads to no dish is nobody's problem.
+// outside tells of a dependency whose files no key can hold.
+func (f *finder) outside(d *Dish, l adapters.Link) {
+	p := config.Pos{File: f.inWorkspace(l.File), Line: l.Line}
+	w := p.Warning(RuleOutside, "dish %q depends on %q, which is outside the workspace: its files do not count", d.Name, l.Dir)
+	w.Hint = "move it into the workspace, or name what decides about it in the env of the tasks"
+	f.add(w)
+}
+
+// inWorkspace makes a path relative to the workspace, if it is inside.
+func (f *finder) inWorkspace(file string) string {
+	if rel, ok := relative(f.ws.Root, file); ok {
+		return rel
+	}
+	return file
+}
+
+// inferred adds a link from a manifest, unless dish.toml has it already. What one
+// leads to that is no dish counts as inputs.
 func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, links map[*Dish]*Link) {
 	to := provider[l.Package]
 	if l.Package == "" || to == nil {
+		if l.Dir == "" {
+			return // a package from elsewhere
+		}
 		rel, ok := relative(f.ws.Root, l.Dir)
 		if !ok {
+			f.outside(d, l)
 			return
 		}
-		to = f.ws.Owner(rel)
+		if to = f.ws.Owner(rel); to == nil || to.Path != rel {
+			d.Extra = append(d.Extra, rel) // no dish of its own: its files are inputs
+		}
 	}
 	if to == nil || to == d {
 		return
@@ -92,10 +115,7 @@ func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, l
 		old.Dev = old.Dev && l.Dev
 		return
 	}
-	file := l.File
-	if rel, ok := relative(f.ws.Root, file); ok {
-		file = rel
-	}
+	file := f.inWorkspace(l.File)
 	links[to] = &Link{To: to, Kind: Inferred, Dev: l.Dev, Where: where(file, l.Line), pos: config.Pos{File: file, Line: l.Line}}
 }
 

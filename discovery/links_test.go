@@ -40,7 +40,7 @@ func TestLinks(t *testing.T) {
 		{
 			name: "inferred by directory and name",
 			files: map[string]string{
-				"app/aa.toy": "link ../lib\nlink ../lib/sub/dir\nlink ../docs\nneeds ui\nneeds left-pad\nlink ../..", "lib/bb.toy": "",
+				"app/aa.toy": "link ../lib\nlink ../lib/sub/dir\nlink ../docs\nneeds ui\nneeds left-pad", "lib/bb.toy": "",
 				"ui/bb.toy": "provides ui", "docs/x": "",
 			},
 			want: []string{"app > lib inferred app/aa.toy:1", "app > ui inferred app/aa.toy:4"},

@@ -88,13 +88,25 @@ func (f *finder) choose(byPath map[string]*site, withFile map[string]bool) {
 	}
 }
 
-// excluded gives the test for [workspace] exclude.
+// excluded gives the test for [workspace] exclude. What is below an excluded
+// directory is excluded too, unless negations say what of it is not.
 func (f *finder) excluded() func(dir string) bool {
 	if len(f.Config.Exclude) == 0 {
 		return func(string) bool { return false }
 	}
 	set := f.compile("", f.Config.Exclude)
-	return func(dir string) bool { return set != nil && dir != "." && set.Match(dir) }
+	negated := slices.ContainsFunc(f.Config.Exclude, func(g config.Glob) bool { return strings.HasPrefix(g.Text, "!") })
+	return func(dir string) bool {
+		for above := range upwards(dir) {
+			if set == nil || above == "." {
+				return false
+			}
+			if set.Match(above) || negated {
+				return set.Match(above)
+			}
+		}
+		return false
+	}
 }
 
 // markers knows which names at the top of a directory make which adapters look.

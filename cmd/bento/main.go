@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
@@ -33,8 +34,13 @@ func bento() int {
 	defer stop()
 	// A second signal ends bento at once; the kernel then ends its children.
 	context.AfterFunc(ctx, stop)
+	// Caught, a broken pipe is an error of the write; else it would end bento at once.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	return execute(ctx, os.Args[1:], process{
-		out: os.Stdout, err: os.Stderr, environ: adapters.NewEnviron(os.Environ()),
+		out: &pipeWriter{Writer: os.Stdout, broken: cancel}, err: os.Stderr, environ: adapters.NewEnviron(os.Environ()),
+		terminal: term.IsTerminal(int(os.Stdout.Fd())),
 	})
 }
 
@@ -54,6 +60,21 @@ func guard() {
 type process struct {
 	out, err io.Writer
 	environ  adapters.Environ
+	terminal bool // out is one
+}
+
+// pipeWriter ends the run when nobody reads any more, as an interrupt does.
+type pipeWriter struct {
+	io.Writer
+	broken func()
+}
+
+func (w *pipeWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if errors.Is(err, syscall.EPIPE) {
+		w.broken()
+	}
+	return n, err
 }
 
 // execute runs one command line and gives its exit code.

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/term"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/builtin"
@@ -94,8 +93,7 @@ func (s *session) wantsColor() bool {
 	if _, no := s.environ.Lookup("NO_COLOR"); no {
 		return false
 	}
-	out, ok := s.out.(*os.File)
-	return ok && term.IsTerminal(int(out.Fd())) && s.environ.Get("TERM") != "dumb"
+	return s.terminal && s.environ.Get("TERM") != "dumb"
 }
 
 // workspace is an opened workspace: its dishes, and all that is needed to evaluate
@@ -192,13 +190,17 @@ func (s *session) root() (root, cwd string, err error) {
 	return root, cwd, err
 }
 
-// ofDishes gives those problems of the walk that are somebody's concern: what
-// cannot be read outside of every dish is no input of any. Of a file it is told
-// when the file is an input.
+// ofDishes gives those problems of the walk that are somebody's concern. What cannot
+// be read outside of every dish is no input of any, but may hide dishes: a warning.
+// Of a file it is told when the file is an input.
 func ofDishes(ws *discovery.Workspace, problems []diagnostics.Diagnostic) []diagnostics.Diagnostic {
-	return slices.DeleteFunc(problems, func(d diagnostics.Diagnostic) bool {
-		return d.Severity == diagnostics.Error && (d.Rule == tree.RuleSpecial || ws.Owner(d.File) == nil)
-	})
+	problems = slices.DeleteFunc(problems, func(d diagnostics.Diagnostic) bool { return d.Rule == tree.RuleSpecial })
+	for i, d := range problems {
+		if ws.Owner(d.File) == nil {
+			problems[i].Severity = diagnostics.Warning
+		}
+	}
+	return problems
 }
 
 // walk reads the workspace while the plugins start.

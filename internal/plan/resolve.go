@@ -90,6 +90,22 @@ func commonOf(d *discovery.Dish) common {
 	return c
 }
 
+// beyond gives the files of directories that a dish depends on and that are no
+// dishes, less what the tools of its language leave there.
+func beyond(d *discovery.Dish) []string {
+	var globs []string
+	for _, dir := range d.Extra {
+		at := "//" + escape(dir) + "/"
+		globs = append(globs, at+"**")
+		if d.Adapter != nil {
+			for _, derived := range d.Adapter.Manifest().DerivedPaths {
+				globs = append(globs, "!"+at+derived)
+			}
+		}
+	}
+	return globs
+}
+
 // rootRelative turns absolute paths among globs, which adapters use for files
 // above a dish, into globs anchored at the workspace. Those outside are left out.
 func rootRelative(d *discovery.Dish, globs []string) []string {
@@ -117,6 +133,7 @@ func escape(path string) string {
 func (t *Task) finish(b *builder) {
 	d := t.Dish
 	// What stands above comes first, so that a negation in dish.toml has the last word.
+	t.extra = append(t.extra, beyond(d)...)
 	first := t.extra
 	if d.Adapter != nil {
 		m := d.Adapter.Manifest()

@@ -49,7 +49,7 @@ type engine struct {
 // Evaluator gives the evaluator of a plan.
 func (e *Env) Evaluator(p *plan.Plan, force bool) (*evaluate.Evaluator, error) {
 	return evaluate.New(evaluate.Options{
-		Root: e.Root, Store: e.Store, State: e.State, Toolchains: e.Toolchains, Environ: e.Environ,
+		Root: e.Root, Store: e.Store, State: e.State, Toolchains: e.Toolchains, Environ: e.Environ, Inherit: e.Inherit,
 		Force: force, Warn: e.warnDiagnostic,
 	}, p)
 }

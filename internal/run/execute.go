@@ -32,22 +32,24 @@ type execution struct {
 	linked [][]tree.Entry  // sources of the dishes that the task is linked to
 	others map[string]bool // what other tasks of the dish have made
 
-	set, declared *tree.Set             // the outputs, and those of dish.toml
-	before        map[string]tree.Entry // what lay there before
+	set    *tree.Set             // the outputs
+	before map[string]tree.Entry // what lay there before
 
 	result  *Result
 	outputs []cache.Output
 	found   []string      // what lay there and was left as it was
 	record  *cache.Record // of the result, nil when it is not to be stored
 	changed string        // the input that changed meanwhile
+	unsure  string        // why the result is not to be stored
 }
 
-// execute runs a task that is a miss. Its dependencies are installed.
-func (e *engine) execute(ctx context.Context, ev *evaluate.Result) {
+// execute runs a task that is a miss. Its dependencies are installed, unless unsure
+// says why its result is not to be trusted.
+func (e *engine) execute(ctx context.Context, ev *evaluate.Result, unsure string) {
 	t := ev.Task
 	x := &execution{
 		env: e.env, opts: e.opts, tree: e.tree, ev: ev, last: e.Memory().Of(t),
-		result: &Result{Task: t, Key: ev.Key}, linked: e.LinkedSources(t), others: e.MadeByOthers(t),
+		result: &Result{Task: t, Key: ev.Key}, linked: e.LinkedSources(t), others: e.MadeByOthers(t), unsure: unsure,
 	}
 	e.job(func() func() {
 		e.env.executing()
@@ -228,6 +230,9 @@ func (x *execution) collect(log *tasklog.Log) {
 	if x.changed != "" {
 		x.env.warn("input_changed", fmt.Sprintf("%s: %q changed while the task ran; its result is used but not stored", t.ID(), x.changed), "")
 	}
+	if x.unsure != "" {
+		x.env.warn("not_stored", t.ID()+": "+x.unsure+"; its result is used but not stored", "run without --skip-install")
+	}
 	if err := x.capture(x.storeFor(), log, paths); err != nil {
 		x.fail("output_refused", err.Error())
 	}
@@ -235,7 +240,7 @@ func (x *execution) collect(log *tasklog.Log) {
 
 // storeFor gives where the result is to be stored, nil for nowhere.
 func (x *execution) storeFor() cache.Store {
-	if _, none := x.env.Store.(cache.Nothing); none || x.ev.Task.Uncached != "" || x.changed != "" || !x.ev.Known {
+	if _, none := x.env.Store.(cache.Nothing); none || x.ev.Task.Uncached != "" || x.changed != "" || x.unsure != "" || !x.ev.Known {
 		return nil
 	}
 	return x.env.Store

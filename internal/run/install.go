@@ -35,8 +35,16 @@ type scopeInstall struct {
 // executeInstalled executes a task once its dependencies are installed.
 func (e *engine) executeInstalled(ctx context.Context, ev *evaluate.Result) {
 	d := ev.Task.Dish
-	if e.opts.SkipInstall || !install.Needed(d) {
-		e.execute(ctx, ev)
+	if !install.Needed(d) {
+		e.execute(ctx, ev, "")
+		return
+	}
+	if e.opts.SkipInstall {
+		unsure := ""
+		if !e.env.installer(e.tree, false).UpToDate(d, ev.Toolchain) {
+			unsure = "its dependencies are not installed as the manifests say"
+		}
+		e.execute(ctx, ev, unsure)
 		return
 	}
 	id := install.ScopeID(d)
@@ -56,7 +64,7 @@ func (e *engine) executeInstalled(ctx context.Context, ev *evaluate.Result) {
 	case s.err != nil:
 		e.end(installFailure(ev, s.err))
 	default:
-		e.execute(ctx, ev)
+		e.execute(ctx, ev, "")
 	}
 }
 

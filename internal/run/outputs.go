@@ -22,35 +22,28 @@ func outputPaths(outputs []cache.Output) []string {
 	return paths
 }
 
-// outputSet compiles the outputs of a task; declared are those of dish.toml alone.
-func outputSet(t *plan.Task) (all, declared *tree.Set, err error) {
+// outputSet compiles the outputs of a task.
+func outputSet(t *plan.Task) (*tree.Set, error) {
 	globs := make([]string, len(t.Outputs))
-	var own []string
 	for i, o := range t.Outputs {
 		globs[i] = o.Glob
-		if o.Declared {
-			own = append(own, o.Glob)
-		}
 	}
-	if all, err = tree.CompileSet(t.Dish.Path, globs); err != nil {
-		return nil, nil, err
-	}
-	declared, err = tree.CompileSet(t.Dish.Path, own)
-	return all, declared, err
+	return tree.CompileSet(t.Dish.Path, globs)
 }
 
 // lookBefore removes what the last good run has made, so that nothing of it can be
 // taken for what this one makes, and notes what else lies where the outputs go.
 func (x *execution) lookBefore() (err error) {
 	t := x.ev.Task
-	if x.set, x.declared, err = outputSet(t); err != nil || len(t.Outputs) == 0 {
+	if x.set, err = outputSet(t); err != nil || len(t.Outputs) == 0 {
 		return err
 	}
 	if t.Incremental {
 		return nil
 	}
 	for _, p := range slices.Backward(x.last.Outputs) {
-		if x.set.Match(p) { // what is no output any more is not ours to remove
+		// What is no output any more, or has become a source, is not ours to remove.
+		if x.set.Match(p) && !x.tree.Tracked(p) {
 			// Directories stay unless they are empty by now; a file that cannot be
 			// removed is the command's to replace.
 			_ = cache.Remove(x.env.Root, p)
@@ -87,12 +80,12 @@ func (x *execution) lookAfter() (paths, found []string, missing string, err erro
 	for _, e := range entries {
 		before, was := x.before[e.Path]
 		switch {
-		case x.tree.Tracked(e.Path) && !x.declared.Match(e.Path):
-			// A source that the pattern of a recipe happens to match.
+		case x.tree.Tracked(e.Path):
+			// A source, and so an input, whatever the pattern says.
 		case !was || !before.Same(&e) && e.Kind != tree.Dir:
 			paths = append(paths, e.Path)
-		case e.Kind == tree.Dir || x.others[e.Path] || x.tree.Tracked(e.Path):
-			// An empty directory, another task's output, a source: none of ours.
+		case e.Kind == tree.Dir || x.others[e.Path]:
+			// An empty directory, another task's output: none of ours.
 		default:
 			found = append(found, e.Path)
 		}
@@ -175,7 +168,7 @@ func (e *engine) restore(ctx context.Context, ev *evaluate.Result, last *lastrun
 	t := ev.Task
 	want := ev.Record.Outputs
 	_, err := cache.Restore(e.env.Store, e.env.Root, want, cache.RestoreOptions{
-		Stale:    stale(t, last.Outputs, want),
+		Stale:    e.stalePaths(t, last.Outputs, want),
 		Current:  e.Current,
 		Restored: e.Note,
 		StageDir: e.env.State.Path("tmp"),
@@ -195,12 +188,13 @@ func (e *engine) restore(ctx context.Context, ev *evaluate.Result, last *lastrun
 	}
 }
 
-// stale lists what of had is still an output of t and not in want.
-func stale(t *plan.Task, had []string, want []cache.Output) []string {
+// stalePaths lists what of had is still an output of t, not a source, and not in
+// want.
+func (e *engine) stalePaths(t *plan.Task, had []string, want []cache.Output) []string {
 	if len(had) == 0 {
 		return nil
 	}
-	set, _, err := outputSet(t)
+	set, err := outputSet(t)
 	if err != nil {
 		return nil
 	}
@@ -211,5 +205,5 @@ func stale(t *plan.Task, had []string, want []cache.Output) []string {
 			keep[dir] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(had), func(p string) bool { return keep[p] || !set.Match(p) })
+	return slices.DeleteFunc(slices.Clone(had), func(p string) bool { return keep[p] || !set.Match(p) || e.tree.Tracked(p) })
 }

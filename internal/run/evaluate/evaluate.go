@@ -86,6 +86,7 @@ type Options struct {
 	State      *state.Dir
 	Toolchains *fingerprint.Toolchains
 	Environ    adapters.Environ // that bento was started with
+	Inherit    bool             // tasks see all of it
 	Force      bool             // nothing is a hit
 	Warn       func(diagnostics.Diagnostic)
 }
@@ -246,6 +247,9 @@ func describe(b *fingerprint.Builder, t *plan.Task) {
 }
 
 func (e *Evaluator) addEnv(b *fingerprint.Builder, t *plan.Task) {
+	if e.o.Inherit {
+		b.Text("environment", "inherit")
+	}
 	names := make([]string, 0, len(t.SetEnv))
 	for name := range t.SetEnv {
 		names = append(names, name)

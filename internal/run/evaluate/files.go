@@ -168,11 +168,12 @@ func (e *Evaluator) sourcesOf(d *discovery.Dish) *sourceSet {
 	e.sources[circle] = s
 	b := fingerprint.NewBuilder(e.secret)
 	for _, member := range circle.dishes {
-		set, err := e.fileSet(e.ownSources(member))
+		set, err := e.fileSet(e.territories[member].defaults(e.tree))
 		if err != nil {
 			s.err = err
 			return s
 		}
+		// What its tasks have left there without declaring it counts for others.
 		blob := set.Encode()
 		s.blobs = append(s.blobs, blob)
 		b.Files(member.Path, cache.Sum(blob))
@@ -230,17 +231,6 @@ func newCircles(dishes []*discovery.Dish) map[*discovery.Dish]*circle {
 }
 
 func byPath(x, y *discovery.Dish) int { return strings.Compare(x.Path, y.Path) }
-
-// ownSources gives the default inputs of a dish without what its tasks left there.
-func (e *Evaluator) ownSources(d *discovery.Dish) []tree.Entry {
-	left := make(map[string][32]byte)
-	for _, t := range e.territories[d].tasks {
-		for _, b := range e.memory.Of(t).ByProducts {
-			left[b.Path] = b.Sum
-		}
-	}
-	return e.without(e.territories[d].defaults(e.tree), left)
-}
 
 // lookedAgain forgets what was worked out from the files of d, and tells whether
 // they are others than before.

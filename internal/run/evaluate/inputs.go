@@ -17,8 +17,8 @@ type territory struct {
 	dish   *discovery.Dish
 	nested []string // the paths of dishes inside this one
 
-	declared *tree.Set // outputs of dish.toml, of any task: never default inputs
-	derived  *tree.Set // outputs of recipes and derived paths: only tracked files count
+	declared *tree.Set // outputs of dish.toml, of any task: only tracked files count
+	derived  *tree.Set // outputs of recipes and derived paths: the same
 	outputs  []string  // the literal prefixes of all outputs, relative to the workspace
 	tasks    []*plan.Task
 
@@ -123,10 +123,10 @@ func (t *territory) defaults(tr *tree.Tree) []tree.Entry {
 }
 
 func (t *territory) isSource(tr *tree.Tree, p string) bool {
-	if t.foreign(p) || isOwnFile(t.dish.Path, p) || t.declared.Match(p) {
+	if t.foreign(p) || isOwnFile(t.dish.Path, p) {
 		return false
 	}
-	return !t.derived.Match(p) || tr.Tracked(p)
+	return !t.declared.Match(p) && !t.derived.Match(p) || tr.Tracked(p)
 }
 
 // foreign tells whether a path belongs to a dish inside this one.
@@ -275,13 +275,13 @@ func (e *Evaluator) globs(t *plan.Task) (*inputGlobs, error) {
 // further in only when anchored at the workspace, outputs only when named, the
 // task's own outputs and bento's files never.
 func (e *Evaluator) admits(g *inputGlobs, terr *territory, p string) bool {
-	if g.own.Match(p) || isOwnFile(terr.dish.Path, p) {
+	if isOwnFile(terr.dish.Path, p) || g.own.Match(p) && !e.tree.Tracked(p) {
 		return false
 	}
 	if terr.foreign(p) && !g.rooted.Match(p) {
 		return false
 	}
-	if !terr.declared.Match(p) && (!terr.derived.Match(p) || e.tree.Tracked(p)) {
+	if !terr.declared.Match(p) && !terr.derived.Match(p) || e.tree.Tracked(p) {
 		return true
 	}
 	return g.names(terr, p)

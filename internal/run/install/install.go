@@ -38,6 +38,12 @@ type Install struct {
 	Err      error
 }
 
+// UpToDate tells whether the last good install of d's scope was made from what is
+// there now.
+func (in *Installer) UpToDate(d *discovery.Dish, toolchain string) bool {
+	return in.reason(d, cache.ShortSum(ScopeID(d)), toolchain) == ""
+}
+
 // Installer installs. It is safe for concurrent use.
 type Installer struct {
 	Root    string
