@@ -103,11 +103,12 @@ func (g *goTests) event(e goEvent) {
 }
 
 var (
-	goTestEnd  = regexp.MustCompile(`^\s*--- (PASS|FAIL|SKIP|BENCH): (\S+)`)
-	goTestNow  = regexp.MustCompile(`^=== (?:RUN|CONT|NAME)\s+(\S*)`)
-	goPackage  = regexp.MustCompile(`^(?:ok  |FAIL|\?   |---)?\t(\S+)(?:\s|$)`)
-	goTestLine = regexp.MustCompile(`^( +)([^\s:][^:]*\.go):(\d+): ?(.*)$`)
-	goFrame    = regexp.MustCompile(`^\t(.+\.go):(\d+)(?: \+0x[0-9a-f]+)?$`)
+	goTestEnd   = regexp.MustCompile(`^\s*--- (PASS|FAIL|SKIP|BENCH): (\S+)`)
+	goTestNow   = regexp.MustCompile(`^=== (?:RUN|CONT|NAME)\s+(\S*)`)
+	goPackage   = regexp.MustCompile(`^(?:ok  |FAIL|\?   |---)?\t(\S+)(?:\s|$)`)
+	goTestLine  = regexp.MustCompile(`^( +)([^\s:][^:]*\.go):(\d+): ?(.*)$`)
+	goRecovered = regexp.MustCompile(` \[recovered(?:, repanicked)?\]$`)
+	goFrame     = regexp.MustCompile(`^\t(.+\.go):(\d+)(?: \+0x[0-9a-f]+)?$`)
 )
 
 // line takes a line of the text for people.
@@ -177,7 +178,7 @@ func (l *goLog) find(f *finder, dir string) {
 // panic waits, after the message of a panic, for its first frame in the workspace.
 func (l *goLog) panic(f *finder, message, line string) string {
 	if strings.HasPrefix(line, "panic: ") && message == "" {
-		return strings.TrimPrefix(l.test+": ", ": ") + strings.TrimSuffix(line, " [recovered]")
+		return strings.TrimPrefix(l.test+": ", ": ") + goRecovered.ReplaceAllString(line, "")
 	}
 	if m := goFrame.FindStringSubmatch(line); m != nil && message != "" && f.ours(m[1]) {
 		f.add(diagnostics.Diagnostic{File: m[1], Line: raw.Number(m[2]), Severity: diagnostics.Error, Message: message})

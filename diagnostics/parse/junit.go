@@ -128,6 +128,7 @@ func (j *junit) rule() string {
 var (
 	junitPlace = regexp.MustCompile(`(?:file://)?((?:[A-Za-z]:)?[\w./\\@+-]*[\w-]\.[A-Za-z]\w{0,7}):(\d+)(?::(\d+))?`)
 	junitName  = regexp.MustCompile(` at (\S.*) \((\d+):(\d+)\)$`)
+	javaSource = regexp.MustCompile(`^[^/\\]+\.(java|kt|groovy|scala)$`)
 	javaFrame  = regexp.MustCompile(`\bat (?:[\w.@-]+/)*((?:[\w$]+\.)+)[\w$<>]+\(([\w$]+)\.(java|kt|groovy|scala):(\d+)\)`)
 )
 
@@ -161,7 +162,7 @@ func (j *junit) inText(text, own string) []string {
 	var last []string
 	f := j.finder
 	for _, m := range junitPlace.FindAllStringSubmatch(text, 100) {
-		bare := !strings.ContainsAny(m[1], `/\`)
+		bare := javaSource.MatchString(m[1]) // in a stack there, files have no directory
 		if own != "" && f.place(f.base(), m[1]) != f.place(f.base(), own) || own == "" && (bare || !f.ours(m[1])) {
 			continue
 		}

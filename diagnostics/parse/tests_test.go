@@ -34,8 +34,7 @@ func TestGoTest(t *testing.T) {
 
 func TestGoTestPanic(t *testing.T) {
 	check(t, "go-test", lint(`--- FAIL: TestP (0.00s)
-panic: boom [recovered]
-	panic: boom
+panic: boom [recovered, repanicked]
 
 goroutine 7 [running]:
 testing.tRunner.func1.2({0x1, 0x2})
@@ -73,4 +72,16 @@ func TestPytestTracebacks(t *testing.T) {
 	} {
 		t.Run(style, func(t *testing.T) { check(t, "pytest", lint(c.text), c.want) })
 	}
+}
+
+func TestJUnitPlaces(t *testing.T) {
+	for body, want := range map[string]string{
+		"E  ValueError\n\ntest_a.py:3: ValueError":                           `svc/api/test_a.py:3: junit error [] "t: m"`,
+		"\tat x.OtherTest.f(OtherTest.java:1)\n\tat x.CTest.t(CTest.java:7)": `svc/api/src/test/java/x/CTest.java:7: junit error [] "t: m"`,
+		"\tat x.CTest$Inner.t(CTest.kt:7)":                                   `svc/api/src/test/kotlin/x/CTest.kt:7: junit error [] "t: m"`,
+	} {
+		check(t, "junit", lint(`noise <testsuite><testcase name="t" classname="x.CTest"><failure message="m">`+body+`</failure></testcase>`), want)
+	}
+	check(t, "junit", lint(`<testsuite><testcase name="t" file="spec/a.rb"><error message="m"/></testcase><testcase name="u"><failure>none</failure></testcase></testsuite>`),
+		`svc/api/spec/a.rb:1: junit error [] "t: m"`)
 }
