@@ -43,6 +43,7 @@ func startProcess(ctx context.Context, c adapters.Candidate, o Options) (*Proces
 				o.Log(c.ID, l)
 			}
 		},
+		Trace: traceOf(ctx, c),
 	})
 	executable := <-digest
 	if err != nil {

@@ -37,6 +37,9 @@ type Options struct {
 	// Log gets the progress that is told while no call listens, one at a time. It
 	// may be nil.
 	Log adapters.LogFunc
+	// Trace is told of each body that is sent or received, on several goroutines at
+	// once; it may be nil.
+	Trace func(sent bool, body []byte)
 }
 
 // AskFunc makes one call.

@@ -92,7 +92,7 @@ func (p *Plugin) launch(ctx context.Context) (*session, *adapters.Failure) {
 	if err != nil {
 		return nil, p.fault(adapters.LaunchFailed, err.Error())
 	}
-	s := newSession(stream, p.o.Numbers, p.sinks.notified)
+	s := newSession(stream, &p.o, p.sinks.notified)
 	terms, err := p.hello(ctx, s)
 	if err != nil {
 		s.stream.End(true)

@@ -41,11 +41,13 @@ type ended struct {
 func (e *ended) Error() string { return e.what }
 
 // newSession takes a launched process into its care.
-func newSession(stream *Stream, n Numbers, notified func(method string, params json.RawMessage) bool) *session {
+func newSession(stream *Stream, o *Options, notified func(method string, params json.RawMessage) bool) *session {
+	n := o.Numbers
 	s := &session{n: n, stream: stream, done: make(chan struct{})}
 	s.client = wire.NewClient(stream.Stdout, stream.Stdin, wire.ClientOptions{
 		Limits: n.Wire,
 		Odd:    s.passedOver,
+		Trace:  o.Trace,
 		Notify: func(method string, params json.RawMessage) {
 			if !notified(method, params) {
 				s.passedOver(fmt.Sprintf("a notification %.60q", method))

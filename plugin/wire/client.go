@@ -18,6 +18,8 @@ type ClientOptions struct {
 	Notify func(method string, params json.RawMessage)
 	// Odd is told of each message that was passed over, and why.
 	Odd func(what string)
+	// Trace is told of each body, sent or received, on several goroutines at once.
+	Trace func(sent bool, body []byte)
 }
 
 // Client is the host's end of a connection with a plugin. It is not the client of
@@ -50,6 +52,9 @@ const maxRefusals = 16
 // read.
 func NewClient(stdout io.ReadCloser, stdin io.WriteCloser, o ClientOptions) *Client {
 	o.Limits = o.Limits.withDefaults()
+	if o.Trace == nil {
+		o.Trace = func(bool, []byte) {}
+	}
 	c := &Client{
 		conn:     NewConn(stdout, stdin, o.Limits),
 		o:        o,
@@ -121,6 +126,7 @@ func (c *Call) ID() int64 { return c.id }
 func (c *Call) Send() error {
 	body := c.body
 	c.body = nil
+	c.c.o.Trace(true, body)
 	return c.c.conn.Send(body)
 }
 
@@ -136,6 +142,7 @@ func (c *Client) Notify(method string, params any) error {
 	if err != nil {
 		return err
 	}
+	c.o.Trace(true, body)
 	return c.conn.Send(body)
 }
 

@@ -5,14 +5,11 @@ import (
 	"unicode"
 )
 
-// maxPlain bounds a plain text in bytes.
-const maxPlain = 64 << 10
-
 // Plain gives what a plugin said as text that cannot steer a terminal and is not
 // too long.
 func Plain(text string) string {
-	if len(text) > maxPlain {
-		text = text[:maxPlain] + "…"
+	if most := 64 << 10; len(text) > most {
+		text = text[:most] + "…"
 	}
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {

@@ -20,6 +20,7 @@ func (c *Client) next() error {
 	if err != nil {
 		return err
 	}
+	c.o.Trace(false, body)
 	m, err := ParseMessage(body, c.o.Depth)
 	if err != nil {
 		return err
@@ -132,6 +133,7 @@ func (c *Client) refuse() {
 		case <-c.done:
 			return
 		case body := <-c.refusals:
+			c.o.Trace(true, body)
 			if c.conn.Send(body) != nil {
 				return
 			}

@@ -216,17 +216,13 @@ func (s *scanner) escape() error {
 		return nil
 	case 'u':
 		for range 4 {
-			if s.pos++; s.pos >= len(s.data) || !isHex(s.data[s.pos]) {
+			if s.pos++; s.pos >= len(s.data) || bytes.IndexByte([]byte("0123456789abcdefABCDEF"), s.data[s.pos]) < 0 {
 				return s.syntax("four hexadecimal digits")
 			}
 		}
 		return nil
 	}
 	return s.syntax("an escape")
-}
-
-func isHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
 // number passes over a number.

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/plugin/adapter"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+func pluginTraceCommand(s *session) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use: "trace [-o FILE] -- COMMAND…", Short: "Run a command of bento and write down every frame of its plugins",
+		Long: "Run a command of bento and write every frame of its plugins to stderr, or with -o to a file\n" +
+			"as one JSON object a line: time, ms since the start, id, sent (by bento) and body.",
+		Example: "  bento plugin trace -- plan\n  bento plugin trace -o frames.ndjson -- run build",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && args[0] == "bento" {
+				args = args[1:]
+			}
+			if len(args) == 0 {
+				return usageError("bento plugin trace needs a command of bento", "as in: bento plugin trace -- plan")
+			}
+			return s.pluginTrace(cmd.Context(), file, args)
+		},
+	}
+	cmd.Flags().StringVarP(&file, "out", "o", "", "write the frames to `FILE`")
+	return cmd
+}
+
+// pluginTrace is the command, with somebody who looks on; its exit code is the
+// command's.
+func (s *session) pluginTrace(ctx context.Context, file string, args []string) error {
+	t := &tracer{began: time.Now(), write: writeFrame, w: s.err}
+	if file != "" {
+		f, err := os.Create(file)
+		if err != nil {
+			return usageError(err.Error(), "-o names a file that can be written")
+		}
+		defer f.Close()
+		t.write, t.w = writeFrameLine, f
+	}
+	if s.flags.dir != "" {
+		args = append([]string{"-C", s.flags.dir}, args...)
+	}
+	s.outcome = execute(adapter.WithTrace(ctx, t.frame), args, s.process)
+	if t.err != nil {
+		return fmt.Errorf("the frames cannot be written: %w", t.err)
+	}
+	return nil
+}
+
+// tracer writes frames, one at a time.
+type tracer struct {
+	began time.Time
+	write func(io.Writer, tracedFrame) error
+
+	mu  sync.Mutex
+	w   io.Writer
+	err error // the first
+}
+
+// tracedFrame is a line of a trace.
+type tracedFrame struct {
+	Time time.Time       `json:"time"`
+	MS   float64         `json:"ms"` // since the start of the command
+	ID   string          `json:"id"`
+	Sent bool            `json:"sent"` // by bento; else by the plugin
+	Body json.RawMessage `json:"body,omitempty"`
+	Text string          `json:"text,omitempty"` // in place of a body that is no JSON
+}
+
+func (t *tracer) frame(f adapter.Frame) {
+	line := tracedFrame{Time: f.Time, MS: float64(f.Time.Sub(t.began).Microseconds()) / 1000, ID: f.ID, Sent: f.Sent}
+	if json.Valid(f.Body) {
+		line.Body = f.Body
+	} else {
+		line.Text = string(f.Body)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.write(t.w, line); err != nil && t.err == nil {
+		t.err = err
+	}
+}
+
+func writeFrameLine(w io.Writer, f tracedFrame) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(f)
+}
+
+// writeFrame is for people: the body indented.
+func writeFrame(w io.Writer, f tracedFrame) error {
+	direction := "<"
+	if f.Sent {
+		direction = ">"
+	}
+	text := f.Text
+	if text == "" {
+		var body bytes.Buffer
+		if err := json.Indent(&body, f.Body, "", "  "); err != nil {
+			return err
+		}
+		text = body.String()
+	}
+	_, err := fmt.Fprintf(w, "bento: %9.3f ms %s %s %s\n", f.MS, f.ID, direction, wire.Plain(text))
+	return err
+}
