@@ -46,6 +46,8 @@ type runTask struct {
 	Stored     bool    `json:"stored,omitempty"`
 	Log        string  `json:"log,omitempty"`
 	Output     string  `json:"output_excerpt,omitempty"` // the end of it, of failures
+
+	Diagnostics []diagnostics.Diagnostic `json:"diagnostics,omitempty"`
 }
 
 type outcome struct {
@@ -124,7 +126,7 @@ func summarize(r *run.Report) runSummary {
 func newRunTask(r *run.Result) runTask {
 	row := runTask{
 		Name: r.Task.Name, Run: r.Task.Command(), DurationMS: r.Duration.Milliseconds(), Attempts: r.Attempts,
-		Flaky: r.Flaky, Stored: r.Stored, Log: r.LogPath,
+		Flaky: r.Flaky, Stored: r.Stored, Log: r.LogPath, Diagnostics: r.Diagnostics,
 		Outcome: outcome{Kind: string(r.Outcome), Signal: r.Signal, Reason: r.Reason, Message: r.Message},
 	}
 	if r.Key != (cache.Key{}) {

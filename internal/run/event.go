@@ -117,6 +117,8 @@ type Result struct {
 	Stored   bool   // the result went into the cache
 	LogPath  string // absolute, "" when there is no log
 	Failure  *adapters.Failure
+	// Diagnostics are what was found in the output of Built and Failed.
+	Diagnostics []diagnostics.Diagnostic
 
 	record   *cache.Record     // of a hit
 	segments []tasklog.Segment // of the file at LogPath

@@ -101,6 +101,7 @@ func (x *execution) run(ctx context.Context) {
 	if r.Outcome == Built {
 		x.collect(log)
 	}
+	x.diagnose(ctx)
 }
 
 func (x *execution) openLog() (*tasklog.Log, error) {
