@@ -17,11 +17,8 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 )
 
-// The rules of what Adapters has to say.
-const (
-	RulePluginFile      = "plugin_file"
-	RulePluginDuplicate = "plugin_duplicate"
-)
+// RulePluginFile is the rule of what Adapters has to say.
+const RulePluginFile = "plugin_file"
 
 // pluginPrefix is in front of an adapter's id in the name of its executable.
 const pluginPrefix = "bento-adapter-"
@@ -32,7 +29,7 @@ const pluginPrefix = "bento-adapter-"
 // is to be started only if the earlier one fails. What is wrong with a file is a
 // warning.
 func Adapters(path string, cfg *config.Workspace) ([]adapters.Candidate, []diagnostics.Diagnostic) {
-	s := &search{plugins: &cfg.Plugins, first: make(map[string]string)}
+	s := &search{plugins: &cfg.Plugins}
 	for _, dir := range filepath.SplitList(path) {
 		real, err := filepath.EvalSymlinks(dir) // /bin is often a link to /usr/bin
 		if !filepath.IsAbs(dir) || err != nil || slices.Contains(s.dirs, real) {
@@ -50,7 +47,6 @@ type search struct {
 	dirs     []string // looked into, free of links
 	found    []adapters.Candidate
 	files    []fs.FileInfo
-	first    map[string]string // id → path of the first that may be started
 	problems []diagnostics.Diagnostic
 }
 
@@ -97,7 +93,6 @@ func (s *search) file(path, suffix string) {
 	s.forbid(&c, fi)
 	s.files = append(s.files, fi)
 	s.found = append(s.found, c)
-	s.noteDuplicate(c)
 }
 
 // isBackup knows what editors and package managers leave beside a file.
@@ -161,18 +156,6 @@ func digest(path string) (string, error) {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-func (s *search) noteDuplicate(c adapters.Candidate) {
-	first, taken := s.first[c.ID]
-	switch {
-	case c.Skip != "":
-	case !taken:
-		s.first[c.ID] = c.Path
-	default:
-		d := warning(RulePluginDuplicate, "plugin %s: %s is left out, %s comes first in PATH", c.ID, c.Path, first)
-		s.problems = append(s.problems, d)
-	}
 }
 
 func (s *search) warn(path, why, hint string) {
