@@ -24,7 +24,7 @@ func pluginCommand(s *session) *cobra.Command {
 		Use: "list", Short: "List everything on PATH that may be an adapter, with its status",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.pluginList(cmd.Context()) },
-	}, pluginInfoCommand(s), pluginCallCommand(s), pluginTestCommand(s), pluginTraceCommand(s))
+	}, pluginInfoCommand(s), pluginCallCommand(s), pluginTestCommand(s), pluginTraceCommand(s), pluginLockCommand(s))
 	return cmd
 }
 

@@ -101,6 +101,7 @@ func Load(root string) (*Workspace, []diagnostics.Diagnostic) {
 	if f != nil {
 		problems = append(problems, w.fill(f)...)
 	}
+	problems = append(problems, w.Plugins.readLock(root)...)
 	problems = append(problems, w.loadBentos(files)...)
 	return w, diagnostics.Sorted(problems)
 }

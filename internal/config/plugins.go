@@ -76,13 +76,9 @@ func (p *Plugins) plugin(v *tomlfile.Value) []diagnostics.Diagnostic {
 	if raw.Sandbox != nil {
 		problems = append(problems, sandboxMode(raw.Sandbox, &plugin.Sandbox)...)
 	}
-	if raw.SHA256.Given {
-		sum := strings.ToLower(raw.SHA256.Value)
-		plugin.SHA256 = Text{Text: sum, Pos: raw.SHA256.Pos}
-		if len(sum) != 64 || strings.Trim(sum, "0123456789abcdef") != "" {
-			problems = append(problems, raw.SHA256.Pos.Error(RuleInvalid, "sha256 %q is no digest, expected 64 hexadecimal digits", raw.SHA256.Value))
-		}
-	}
+	var more []diagnostics.Diagnostic
+	plugin.SHA256, more = digestOf(raw.SHA256)
+	problems = append(problems, more...)
 	if p.ByID == nil {
 		p.ByID = make(map[string]Plugin)
 	}

@@ -1,0 +1,67 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+// LockFile pins the plugins of a workspace, at its root: the digest of each under
+// [sha256], by id. `bento plugin lock` writes it.
+const LockFile = "bento.plugins.lock"
+
+// readLock takes over the pins of LockFile for plugins that bento.toml does not pin.
+func (p *Plugins) readLock(root string) []diagnostics.Diagnostic {
+	f, problems := read(root, LockFile)
+	if f == nil {
+		return problems
+	}
+	var raw struct {
+		SHA256 map[string]tomlfile.At[string] `toml:"sha256"`
+	}
+	problems = append(problems, f.Decode(&raw)...)
+	for _, id := range slices.Sorted(maps.Keys(raw.SHA256)) {
+		pin, own := raw.SHA256[id], p.ByID[id]
+		problems = append(problems, badPluginID(pin.Pos, id)...)
+		sum, more := digestOf(pin)
+		problems = append(problems, more...)
+		if own.SHA256.Text == "" {
+			own.SHA256 = sum
+			if p.ByID == nil {
+				p.ByID = make(map[string]Plugin)
+			}
+			p.ByID[id] = own
+		}
+	}
+	return problems
+}
+
+// Unlocked is p without the pins of LockFile.
+func (p *Plugins) Unlocked() Plugins {
+	free := *p
+	free.ByID = maps.Clone(p.ByID)
+	for id, own := range free.ByID {
+		if own.SHA256.Pos.File == LockFile {
+			own.SHA256 = Text{}
+			free.ByID[id] = own
+		}
+	}
+	return free
+}
+
+// digestOf reads a pin.
+func digestOf(pin tomlfile.At[string]) (Text, []diagnostics.Diagnostic) {
+	if !pin.Given {
+		return Text{}, nil
+	}
+	sum := strings.ToLower(pin.Value)
+	if len(sum) == 64 && strings.Trim(sum, "0123456789abcdef") == "" {
+		return Text{Text: sum, Pos: pin.Pos}, nil
+	}
+	return Text{Text: sum, Pos: pin.Pos}, []diagnostics.Diagnostic{
+		pin.Pos.Error(RuleInvalid, "sha256 %q is no digest, expected 64 hexadecimal digits", pin.Value),
+	}
+}
