@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/bentobuild/bento/cache/shelf"
@@ -138,6 +139,18 @@ func (s *Disk) Prune(ctx context.Context, b Bounds) (Removed, error) { return s.
 
 // Clear removes all entries.
 func (s *Disk) Clear(ctx context.Context) (Removed, error) { return s.shelf.Clear(ctx) }
+
+// Keys gives the keys of records that start with prefix, in hexadecimal.
+func (s *Disk) Keys(ctx context.Context, prefix string) ([]Key, error) {
+	var keys []Key
+	err := s.shelf.Each(ctx, func(f shelf.File) error {
+		if key := Key(f.Sum); f.Record && strings.HasPrefix(key.String(), prefix) {
+			keys = append(keys, key)
+		}
+		return nil
+	})
+	return keys, err
+}
 
 // Check is what Fsck found.
 type Check struct {

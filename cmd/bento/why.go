@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,14 +24,7 @@ func whyCommand(s *session) *cobra.Command {
 		Example: "  bento why api:build\n  bento why api:build --all\n  bento why 1f0c… --diff 9a2b…",
 		Args:    exactly(1, "bento why needs one DISH:TASK or KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var other cache.Key
-			if diff != "" {
-				var err error
-				if other, err = cache.ParseKey(diff); err != nil {
-					return usageError(fmt.Sprintf("--diff %q is no key", diff), "a key is 64 hexadecimal digits, as bento plan --json prints them")
-				}
-			}
-			doc, err := s.why(cmd.Context(), args[0], other)
+			doc, err := s.why(cmd.Context(), args[0], diff)
 			if err != nil {
 				return err
 			}
@@ -47,21 +41,28 @@ func whyCommand(s *session) *cobra.Command {
 }
 
 // why explains a task of the workspace, or a key of the cache.
-func (s *session) why(ctx context.Context, target string, other cache.Key) (report.Why, error) {
+func (s *session) why(ctx context.Context, target, diff string) (report.Why, error) {
 	w, err := s.open(ctx, s.lines())
 	if err != nil {
 		return report.Why{}, err
 	}
 	defer w.close()
-	if key, err := cache.ParseKey(target); err == nil {
-		x, err := fingerprint.Explain(w.env.Store, key, other)
-		if errors.Is(err, cache.ErrMiss) {
-			err = notFound("why_no_cache_entry", fmt.Sprintf("the cache has no entry for key %s", target), "")
+	var other cache.Key
+	if diff != "" {
+		if other, err = findKey(ctx, w.env.Store, diff); err != nil {
+			return report.Why{}, err
 		}
-		return report.NewWhy(nil, x), err
 	}
 	if _, _, ok := splitTask(target); !ok {
-		return report.Why{}, notFound("why_invalid_target", fmt.Sprintf("%q is neither DISH:TASK nor a key", target), "bento plan names the dishes and their tasks")
+		key, err := findKey(ctx, w.env.Store, target)
+		if err != nil {
+			return report.Why{}, err
+		}
+		x, err := fingerprint.Explain(w.env.Store, key, other)
+		if errors.Is(err, cache.ErrMiss) {
+			err = noEntry(target)
+		}
+		return report.NewWhy(nil, x), err
 	}
 	p, err := s.plan(w, plan.Request{Tasks: []string{target}})
 	if err != nil {
@@ -101,4 +102,35 @@ func exactly(n int, message string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// minPrefix is how many digits of a key say which one is meant.
+const minPrefix = 4
+
+// findKey gives the key that a text means: the whole of it or its first digits.
+func findKey(ctx context.Context, store cache.Store, text string) (cache.Key, error) {
+	if key, err := cache.ParseKey(text); err == nil {
+		return key, nil
+	}
+	if len(text) < minPrefix || strings.Trim(text, "0123456789abcdef") != "" {
+		return cache.Key{}, notFound("why_invalid_target", fmt.Sprintf("%q is neither DISH:TASK nor a key", text), "bento plan names the dishes and their tasks; of a key the first 4 digits will do")
+	}
+	disk, ok := store.(*cache.Disk)
+	if !ok {
+		return cache.Key{}, noEntry(text)
+	}
+	keys, err := disk.Keys(ctx, text)
+	switch {
+	case err != nil:
+		return cache.Key{}, err
+	case len(keys) == 0:
+		return cache.Key{}, noEntry(text)
+	case len(keys) > 1:
+		return cache.Key{}, notFound("why_ambiguous", fmt.Sprintf("%d keys start with %s", len(keys), text), "give more digits")
+	}
+	return keys[0], nil
+}
+
+func noEntry(key string) error {
+	return notFound("why_no_cache_entry", fmt.Sprintf("the cache has no entry for key %s", key), "bento why DISH:TASK shows the key of a task")
 }
