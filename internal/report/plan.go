@@ -128,7 +128,11 @@ func writePlanTask(w io.Writer, style Style, t planTask) {
 	case t.Status != string(evaluate.Hit):
 		word, why = style.Yellow("run "), reasonText(t)
 	}
-	fmt.Fprintf(w, "  %s %-8s %s  %s\n", word, printable(t.Name), printable(oneLine(t.Run)), style.Dim(printableLine(why)))
+	line := fmt.Sprintf("  %s %-8s %s", word, printable(t.Name), printable(oneLine(t.Run)))
+	if why != "" {
+		line += "  " + style.Dim(printableLine(why))
+	}
+	fmt.Fprintln(w, line)
 }
 
 func oneLine(s string) string {
