@@ -46,6 +46,34 @@ func (b *Basis) File(path string) {
 	fmt.Fprintf(&b.b, "file %q %q %s\n", path, real, statText(fi))
 }
 
+// Above adds those of the files called names that are there in dir or above it, up
+// to the root of the file system, as version managers look for them. Absent ones
+// are left out, so that directories without any have the same basis.
+func (b *Basis) Above(dir string, names ...string) {
+	for at := dir; ; at = filepath.Dir(at) {
+		for _, name := range names {
+			b.IfThere(filepath.Join(at, name))
+		}
+		if at == filepath.Dir(at) {
+			return
+		}
+	}
+}
+
+// Home adds those of the files, relative to the home directory, that are there.
+func (b *Basis) Home(names ...string) {
+	for _, name := range names {
+		b.IfThere(filepath.Join(b.env.Get("HOME"), name))
+	}
+}
+
+// IfThere adds a file that is there, and nothing for one that is not.
+func (b *Basis) IfThere(path string) {
+	if _, err := os.Stat(path); err == nil {
+		b.File(path)
+	}
+}
+
 // Env adds the values of variables; unset and empty differ.
 func (b *Basis) Env(names ...string) {
 	for _, name := range names {

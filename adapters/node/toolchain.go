@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -183,23 +182,6 @@ func choices(b *adapters.Basis, root, tool string) {
 // of the file system as they do, and at home.
 func (a *Adapter) steering(b *adapters.Basis, dir string) {
 	b.Env("NODENV_VERSION", "ASDF_NODEJS_VERSION", "MISE_NODE_VERSION", "MISE_ENV", "VOLTA_FEATURE_PNPM")
-	for at := dir; ; at = filepath.Dir(at) {
-		for _, name := range []string{".node-version", ".nvmrc", ".tool-versions", "mise.toml", ".mise.toml", packageFile} {
-			addIfThere(b, filepath.Join(at, name))
-		}
-		if at == filepath.Dir(at) {
-			break
-		}
-	}
-	home := a.env.Get("HOME")
-	addIfThere(b, filepath.Join(home, ".tool-versions"))
-	addIfThere(b, filepath.Join(home, ".config", "mise", "config.toml"))
-}
-
-// addIfThere leaves absent files out, so that directories without any have the
-// same basis.
-func addIfThere(b *adapters.Basis, path string) {
-	if _, err := os.Stat(path); err == nil {
-		b.File(path)
-	}
+	b.Above(dir, ".node-version", ".nvmrc", ".tool-versions", "mise.toml", ".mise.toml", packageFile)
+	b.Home(".tool-versions", filepath.Join(".config", "mise", "config.toml"))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -141,7 +140,7 @@ func (a *Adapter) choices(b *adapters.Basis, root string) {
 	// A shim without a version of its own falls through to the rest of PATH.
 	for _, dir := range filepath.SplitList(a.env.Get("PATH")) {
 		if filepath.IsAbs(dir) {
-			addIfThere(b, filepath.Join(dir, "python3"))
+			b.IfThere(filepath.Join(dir, "python3"))
 		}
 	}
 }
@@ -150,23 +149,6 @@ func (a *Adapter) choices(b *adapters.Basis, root string) {
 // of the file system as they do, and at home.
 func (a *Adapter) steering(b *adapters.Basis, dir string) {
 	b.Env("PYENV_VERSION", "PYENV_ROOT", "PYENV_DIR", "ASDF_PYTHON_VERSION", "MISE_PYTHON_VERSION", "MISE_ENV")
-	for at := dir; ; at = filepath.Dir(at) {
-		for _, name := range []string{".python-version", ".tool-versions", "mise.toml", ".mise.toml"} {
-			addIfThere(b, filepath.Join(at, name))
-		}
-		if at == filepath.Dir(at) {
-			break
-		}
-	}
-	home := a.env.Get("HOME")
-	addIfThere(b, filepath.Join(home, ".tool-versions"))
-	addIfThere(b, filepath.Join(home, ".config", "mise", "config.toml"))
-}
-
-// addIfThere leaves absent files out, so that directories without any have the
-// same basis.
-func addIfThere(b *adapters.Basis, path string) {
-	if _, err := os.Stat(path); err == nil {
-		b.File(path)
-	}
+	b.Above(dir, ".python-version", ".tool-versions", "mise.toml", ".mise.toml")
+	b.Home(".tool-versions", filepath.Join(".config", "mise", "config.toml"))
 }
