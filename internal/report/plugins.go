@@ -24,7 +24,7 @@ type Plugin struct {
 	ID          string  `json:"id"`
 	Path        string  `json:"path"`
 	Contract    string  `json:"contract"`
-	Status      string  `json:"status"` // loaded, failed, disabled, not_allowed, not_trusted, shadowed
+	Status      string  `json:"status"` // loaded, failed, disabled, not_allowed, shadowed
 	Code        string  `json:"code,omitempty"`
 	Message     string  `json:"message,omitempty"`
 	DisplayName string  `json:"display_name,omitempty"`

@@ -52,7 +52,6 @@ const (
 	Shadowed   = "shadowed" // an earlier one on PATH, or a built-in, has its id
 	Disabled   = adapters.SkipDisabled
 	NotAllowed = adapters.SkipNotAllowed
-	NotTrusted = adapters.SkipNotTrusted
 )
 
 // Status is what became of one candidate.

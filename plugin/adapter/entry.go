@@ -92,6 +92,9 @@ func (e *entry) failed() *adapters.Failure {
 // Status gives what became of the candidate.
 func (e *entry) Status() Status {
 	s := Status{ID: e.ID, Path: e.Path, Contract: e.Contract, Status: e.status, Message: e.message}
+	if e.Skip == adapters.SkipNotTrusted {
+		s.Status, s.Code = Failed, adapters.NotTrusted
+	}
 	if p := e.process; p != nil {
 		s.DisplayName = p.manifest.DisplayName
 		s.Identity = p.manifest.Identity
