@@ -82,6 +82,9 @@ type Manifest struct {
 	// Runtime is the key under which [toolchain] pins the tool ("go", "rust", "node").
 	// Empty means the adapter's own id.
 	Runtime string `json:"-"`
+	// PassedOver are names of directories whose content is no concern of the tools:
+	// what looks like a project in there is a fixture, and a dish only by dish.toml.
+	PassedOver []string `json:"-"`
 	// PassEnv are variables (NAME or PREFIX_*) that tasks and installs see: homes,
 	// caches, registry settings. They are not hashed.
 	PassEnv []string `json:"-"`

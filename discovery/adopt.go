@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -63,12 +65,17 @@ func (f *finder) nextWave() []*site {
 }
 
 // derived tells whether the tools of a dish above made the directory, as they make
-// node_modules where git does not ignore it.
+// node_modules where git does not ignore it, or pass over it, as Go's do with
+// testdata.
 func (f *finder) derived(s *site) bool {
 	for dir := range above(s.path) {
 		d := f.ws.byPath[dir]
-		if d == nil || d.Adapter == nil || len(d.Adapter.Manifest().DerivedPaths) == 0 {
+		if d == nil || d.Adapter == nil {
 			continue
+		}
+		below := strings.Split(strings.TrimPrefix(s.path, d.Path+"/"), "/")
+		if slices.ContainsFunc(d.Adapter.Manifest().PassedOver, func(name string) bool { return slices.Contains(below, name) }) {
+			return true
 		}
 		set, err := tree.CompileSet(d.Path, d.Adapter.Manifest().DerivedPaths)
 		if err == nil && set.Match(s.marker) && !f.Tree.Tracked(s.marker) {

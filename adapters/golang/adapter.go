@@ -60,6 +60,7 @@ func newManifest(o Options) *adapters.Manifest {
 			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
 			Install: true, Tasks: true, Links: true, InstallScope: true,
 		},
+		PassedOver: []string{"testdata"},
 		DiagnosticHooks: map[string]adapters.Hook{
 			"build": {Parser: "go-build"},
 			"check": {Parser: "go-build"},
