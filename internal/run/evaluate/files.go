@@ -58,7 +58,7 @@ func unreadable(p string, err error) error {
 	return diagnostics.Problems{{
 		File: p, Severity: diagnostics.Error, Rule: "unreadable_input", Source: diagnostics.Source,
 		Message: "an input cannot be read: " + err.Error(),
-		Hint:    "make it readable, or take it out of the inputs with \"!" + path.Base(p) + "\"",
+		Hint:    "make it readable, or take it out of the inputs with \"!//" + p + "\"",
 	}}
 }
 
