@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/run/lastrun"
 )
 
@@ -33,7 +34,7 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 func (e *engine) storeFound(ctx context.Context, x *execution) {
 	t := x.ev.Task
 	if len(x.found) > 0 {
-		e.env.warn("output_found", fmt.Sprintf("%s left %s as it was: it counts as an input, and is not stored with the result", t.ID(), named(x.found)),
+		e.env.warn("output_found", fmt.Sprintf("%s left %s as it was: it counts as an input, and is not stored with the result", t.ID(), evaluate.Named(x.found)),
 			"if the task makes it, remove it and run again, or say incremental = true")
 	}
 	ev := e.Task(ctx, t)
@@ -47,15 +48,6 @@ func (e *engine) storeFound(ctx context.Context, x *execution) {
 	last := *e.Memory().Of(t)
 	last.Key = ev.Key
 	e.Memory().Keep(t, &last)
-}
-
-// named lists at most five files.
-func named(files []string) string {
-	list := fmt.Sprintf("%q", files[:min(len(files), 5)])
-	if more := len(files) - 5; more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
-	return list
 }
 
 // refresh looks at a dish again after something ran in it. Tasks that have not

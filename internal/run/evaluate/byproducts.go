@@ -101,7 +101,7 @@ func (e *Evaluator) ByProducts(ev *Result, before []tree.Entry) []lastrun.ByProd
 		}
 	}
 	if len(fresh) > 0 && t.Uncached == "" {
-		e.warn("by_products", fmt.Sprintf("%s made files that it does not declare: %s", t.ID(), named(fresh)),
+		e.warn("by_products", fmt.Sprintf("%s made files that it does not declare: %s", t.ID(), Named(fresh)),
 			"declare them as outputs, or have git ignore them")
 	}
 	return list
@@ -150,7 +150,8 @@ func (e *Evaluator) reassign(owner *plan.Task, b lastrun.ByProduct) {
 	e.memory.Keep(owner, &last)
 }
 
-func named(files []string) string {
+// Named lists the first few files, quoted, and counts the others.
+func Named(files []string) string {
 	quoted := make([]string, 0, maxNamed)
 	for _, f := range files[:min(len(files), maxNamed)] {
 		quoted = append(quoted, fmt.Sprintf("%q", f))
