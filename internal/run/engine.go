@@ -40,6 +40,8 @@ type engine struct {
 	installs map[string]*scopeInstall
 	report   []*install.Install
 	release  func() // lets other runs into the workspace
+	inPlace  bool   // everything is a hit, and there already
+	ending   int    // how many tasks are left that end by themselves
 	stop     string // the reason why nothing more is started, "" while things are
 	running  int
 	done     chan func()
@@ -63,7 +65,8 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	}
 	e := &engine{
 		Evaluator: ev, env: env, plan: p, tree: p.Workspace.Tree, opts: opts, start: time.Now(),
-		waits: make([]int, len(p.Tasks)), results: make([]*Result, len(p.Tasks)),
+		ending: countEnding(p),
+		waits:  make([]int, len(p.Tasks)), results: make([]*Result, len(p.Tasks)),
 		stale: make([]bool, len(p.Tasks)), installs: make(map[string]*scopeInstall), done: make(chan func()),
 	}
 	if _, err := e.All(ctx); err != nil && ctx.Err() == nil {
@@ -123,7 +126,7 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 	switch {
 	case ev.Err != nil:
 		e.end(failure(ev))
-	case ev.Status == evaluate.Hit && e.settled(ev):
+	case ev.Status == evaluate.Hit && (e.inPlace || e.settled(ev)):
 		e.UpToDate(t, ev.Record.Outputs)
 		e.end(&Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record})
 	case ev.Status == evaluate.Hit:
@@ -164,15 +167,15 @@ func (e *engine) end(r *Result) {
 	e.results[i] = r
 	e.queue.release(r.Task)
 	e.env.report(TaskFinished{Result: r})
+	if !r.Task.Persistent {
+		e.unreserve()
+	}
 	if r.Outcome == Failed || r.Outcome == Skipped {
 		if r.Outcome == Failed && !e.opts.KeepGoing && e.stop == "" {
 			e.stop = ReasonFailFast
 		}
 		e.skipDependents(r)
 		return
-	}
-	if hasPersistent(e.plan) {
-		e.unreserve()
 	}
 	for _, next := range e.plan.Graph.After(i) {
 		if e.waits[next]--; e.waits[next] == 0 && e.results[next] == nil {

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/evaluate"
@@ -19,7 +18,7 @@ const insideEnv = "BENTO_INSIDE"
 // what that one made may be all that is needed.
 func (e *engine) reserve(ctx context.Context) {
 	e.release = func() {}
-	if e.env.Environ.Get(insideEnv) == e.env.Root || e.idle() {
+	if e.inPlace = e.idle(); e.inPlace || e.env.Environ.Get(insideEnv) == e.env.Root {
 		return
 	}
 	waited := false
@@ -53,18 +52,27 @@ func (e *engine) settled(ev *evaluate.Result) bool {
 	return e.Memory().Of(ev.Task).Key == ev.Key && e.InPlace(ev.Record)
 }
 
-func hasPersistent(p *plan.Plan) bool {
-	return slices.ContainsFunc(p.Tasks, func(t *plan.Task) bool { return t.Persistent })
+// countEnding counts the tasks that end by themselves. A plan of no others keeps the
+// workspace until everything is written down: it never counts down to zero.
+func countEnding(p *plan.Plan) int {
+	n := 0
+	for _, t := range p.Tasks {
+		if !t.Persistent {
+			n++
+		}
+	}
+	if n == len(p.Tasks) {
+		n++
+	}
+	return n
 }
 
 // unreserve lets others in once nothing is left but tasks that do not end by
 // themselves.
 func (e *engine) unreserve() {
-	for _, t := range e.plan.Tasks {
-		if e.results[t.Index] == nil && !t.Persistent {
-			return
-		}
+	if e.ending--; e.ending == 0 {
+		e.Save() // before somebody else remembers something newer
+		e.release()
+		e.release = func() {}
 	}
-	e.release()
-	e.release = func() {}
 }
