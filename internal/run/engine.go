@@ -207,7 +207,7 @@ func (e *engine) finish(ctx context.Context) *Report {
 	}
 	e.Save()
 	r := &Report{
-		Plan: e.plan, Results: e.results, Installs: e.report,
+		Plan: e.plan, Results: e.results, Installs: e.report, Started: e.start,
 		Duration: time.Since(e.start), Interrupted: ctx.Err() != nil,
 	}
 	e.env.mu.Lock()

@@ -113,9 +113,12 @@ type Result struct {
 	Signal   string    // "SIGKILL", when a signal ended it
 	Attempts int       // 0 when nothing was executed
 	Flaky    bool      // failed at first and then did not
-	Duration time.Duration
-	Stored   bool   // the result went into the cache
-	LogPath  string // absolute, "" when there is no log
+	// Started is when its command was started, or a hit began to be restored; zero
+	// when nothing was to do.
+	Started  time.Time
+	Duration time.Duration // since Started
+	Stored   bool          // the result went into the cache
+	LogPath  string        // absolute, "" when there is no log
 	Failure  *adapters.Failure
 	// Diagnostics are what was found in the output of Built and Failed.
 	Diagnostics []diagnostics.Diagnostic
@@ -130,6 +133,7 @@ type Report struct {
 	Results     []*Result // by plan.Task.Index
 	Installs    []*install.Install
 	Warnings    []diagnostics.Diagnostic
+	Started     time.Time
 	Duration    time.Duration
 	Interrupted bool
 }

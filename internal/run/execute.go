@@ -84,7 +84,7 @@ func (x *execution) run(ctx context.Context) {
 		return
 	}
 	x.env.report(TaskStarted{Task: t})
-	start := time.Now()
+	r.Started = time.Now()
 	log, err := x.openLog()
 	if err != nil {
 		x.env.warn("log_unwritable", "the log of "+t.ID()+" cannot be written: "+err.Error(), "")
@@ -97,7 +97,7 @@ func (x *execution) run(ctx context.Context) {
 	}
 	r.segments = log.Segments()
 	r.Flaky = r.Outcome == Built && r.Attempts > 1
-	r.Duration = time.Since(start)
+	r.Duration = time.Since(r.Started)
 	if r.Outcome == Built {
 		x.collect(log)
 	}

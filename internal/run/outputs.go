@@ -5,6 +5,7 @@ import (
 	"context"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/fingerprint"
@@ -167,12 +168,14 @@ func (x *execution) storeIngredients(ev *evaluate.Result) (ingredients cache.Dig
 func (e *engine) restore(ctx context.Context, ev *evaluate.Result, last *lastrun.Run) (apply func()) {
 	t := ev.Task
 	want := ev.Record.Outputs
+	r := &Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record, Started: time.Now()}
 	_, err := cache.Restore(e.env.Store, e.env.Root, want, cache.RestoreOptions{
 		Stale:    e.stalePaths(t, last.Outputs, want),
 		Current:  e.Current,
 		Restored: e.Note,
 		StageDir: e.env.State.Path("tmp"),
 	})
+	r.Duration = time.Since(r.Started)
 	return func() {
 		if err != nil {
 			e.env.warn("restore_failed", "the cached result of "+t.ID()+" cannot be used, so it runs: "+err.Error(), "")
@@ -184,7 +187,7 @@ func (e *engine) restore(ctx context.Context, ev *evaluate.Result, last *lastrun
 			Key: ev.Key, Duration: max(last.Duration, ev.Record.Duration),
 			Outputs: outputPaths(want), ByProducts: last.ByProducts, Found: last.Found,
 		})
-		e.end(&Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record})
+		e.end(r)
 	}
 }
 

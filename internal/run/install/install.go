@@ -34,6 +34,7 @@ type Install struct {
 	Dir      string // absolute
 	Command  string
 	Reason   string
+	Started  time.Time
 	Duration time.Duration
 	Err      error
 }
@@ -93,10 +94,10 @@ func (in *Installer) Ensure(ctx context.Context, d *discovery.Dish, toolchain st
 	if i.Reason = in.reason(d, id, toolchain); i.Reason == "" {
 		return nil
 	}
+	i.Started = time.Now()
 	in.Started(i)
-	start := time.Now()
 	i.Err = in.install(ctx, d, i, id)
-	i.Duration = time.Since(start)
+	i.Duration = time.Since(i.Started)
 	if i.Err == nil {
 		in.keepStamp(d, id, toolchain)
 	}
