@@ -100,6 +100,39 @@ func InstallScope(ctx context.Context, a Adapter, dir string) (Scope, error) {
 	return Scope{Dir: dir}, nil
 }
 
+// LockDigester knows what a lockfile that several dishes share means for one of
+// them.
+type LockDigester interface {
+	// LockDigest tells what dir gets from its lockfile. A lockfile that cannot be
+	// understood is no error: then all of it counts.
+	LockDigest(ctx context.Context, dir string) (LockAnswer, error)
+}
+
+// LockAnswer is the result of lock_digest. With a Digest that stands in the keys of
+// the dish's tasks in place of the content of File, also where File is among their
+// inputs. Without, File is an input as it is.
+type LockAnswer struct {
+	// File is the lockfile (absolute), "" when the dish has none.
+	File string `json:"file,omitempty"`
+	// Digest is opaque: of every dependency that the dish resolves to, with version
+	// and integrity, transitively, and through other members that it depends on. It
+	// depends on nothing else, not on the order or the layout of the file.
+	Digest string `json:"digest,omitempty"`
+	// Whole is why all of File counts when it cannot be told what of it does, for
+	// people: "pnpm lockfile version 12 is not known".
+	Whole string `json:"whole,omitempty"`
+	Reads Reads  `json:"reads,omitempty"`
+}
+
+// LockDigest asks a what dir gets from its lockfile; without the ability a lockfile
+// is an input like any file.
+func LockDigest(ctx context.Context, a Adapter, dir string) (LockAnswer, error) {
+	if l, ok := a.(LockDigester); ok {
+		return l.LockDigest(ctx, dir)
+	}
+	return LockAnswer{}, nil
+}
+
 // Steerer knows, without starting a process, what decides the answer of
 // ToolchainFingerprint.
 type Steerer interface {

@@ -9,13 +9,12 @@ import (
 	"github.com/bentobuild/bento/adapters/python"
 )
 
-// All gives the built-in adapters in the order of detection, for the environment
-// that bento was started with.
-func All(env adapters.Environ) []adapters.Adapter {
+// All gives the built-in adapters in the order of detection.
+func All(o adapters.Options) []adapters.Adapter {
 	return []adapters.Adapter{
-		golang.New(env, nil),
-		cargo.New(env, nil),
-		python.New(env),
-		node.NewNPM(env),
+		golang.New(o),
+		cargo.New(o),
+		python.New(o),
+		node.NewNPM(o),
 	}
 }

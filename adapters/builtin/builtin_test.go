@@ -13,7 +13,7 @@ import (
 
 func TestOrderOfDetection(t *testing.T) {
 	var ids []string
-	for _, a := range builtin.All(nil) {
+	for _, a := range builtin.All(adapters.Options{}) {
 		ids = append(ids, a.Manifest().AdapterID)
 	}
 	want := []string{"go", "cargo", "python", "node-npm"}
@@ -24,7 +24,7 @@ func TestOrderOfDetection(t *testing.T) {
 
 func TestManifests(t *testing.T) {
 	id, name := regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`), regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
-	for _, a := range builtin.All(nil) {
+	for _, a := range builtin.All(adapters.Options{}) {
 		m := a.Manifest()
 		if !id.MatchString(m.AdapterID) || m.DisplayName == "" || m.ProtocolVersion != adapters.ProtocolVersion {
 			t.Errorf("%q: %q, protocol %d", m.AdapterID, m.DisplayName, m.ProtocolVersion)
@@ -46,15 +46,16 @@ func TestManifests(t *testing.T) {
 }
 
 func TestAbilitiesAreDeclared(t *testing.T) {
-	for _, a := range builtin.All(nil) {
+	for _, a := range builtin.All(adapters.Options{}) {
 		m := a.Manifest()
 		_, tasks := a.(adapters.TaskLister)
 		_, links := a.(adapters.Linker)
 		_, scope := a.(adapters.Scoper)
 		_, steers := a.(adapters.Steerer)
 		_, pins := a.(adapters.PinChecker)
-		if tasks != m.Capabilities.Tasks || links != m.Capabilities.Links || scope != m.Capabilities.InstallScope {
-			t.Errorf("%s: has tasks %v, links %v, scope %v and declares %+v", m.AdapterID, tasks, links, scope, m.Capabilities)
+		_, adds := a.(adapters.Adder)
+		if tasks != m.Capabilities.Tasks || links != m.Capabilities.Links || scope != m.Capabilities.InstallScope || adds != m.Capabilities.Add {
+			t.Errorf("%s: has tasks %v, links %v, scope %v, add %v and declares %+v", m.AdapterID, tasks, links, scope, adds, m.Capabilities)
 		}
 		if !steers || !pins {
 			t.Errorf("%s: steers %v, checks pins %v", m.AdapterID, steers, pins)

@@ -19,13 +19,6 @@ import (
 // manifests, changes what a task does.
 const identity = "builtin:1"
 
-// Options are what a user may decide for all Cargo dishes.
-type Options struct {
-	// AllowDownload lets rustup fetch the toolchain that a project asks for; without
-	// it only those that are installed are used.
-	AllowDownload bool
-}
-
 // Adapter is the adapter "cargo".
 type Adapter struct {
 	env        adapters.Environ // of child processes
@@ -36,24 +29,21 @@ type Adapter struct {
 	seen       adapters.Moment[machine]
 }
 
-// New gives the adapter for the environment that bento was started with. A nil o
-// is the zero Options.
-func New(env adapters.Environ, o *Options) *Adapter {
-	if o == nil {
-		o = new(Options)
-	}
+// New gives the adapter. With o.AllowDownload rustup may fetch the toolchain that a
+// project asks for; without it only those that are installed are used.
+func New(o adapters.Options) *Adapter {
 	a := &Adapter{
-		manifest:   newManifest(*o),
+		manifest:   newManifest(o.AllowDownload),
 		manifests:  adapters.NewParsed(cargotoml.Parse),
 		configs:    adapters.NewParsed(cargotoml.ParseConfig),
 		toolchains: adapters.NewParsed(rustup.Parse),
 	}
 	pass := append(passEnv(), a.manifest.SteeringEnv...)
-	a.env = env.Strict(pass...).With(a.manifest.SetEnv)
+	a.env = o.Env.Strict(pass...).With(a.manifest.SetEnv)
 	return a
 }
 
-func newManifest(o Options) *adapters.Manifest {
+func newManifest(download bool) *adapters.Manifest {
 	m := &adapters.Manifest{
 		ProtocolVersion: adapters.ProtocolVersion,
 		AdapterID:       "cargo",
@@ -75,7 +65,7 @@ func newManifest(o Options) *adapters.Manifest {
 		PassEnv:         passEnv(),
 		SteeringEnv:     steeringEnv(),
 	}
-	if !o.AllowDownload {
+	if !download {
 		m.SetEnv = map[string]string{"RUSTUP_AUTO_INSTALL": "0"}
 	}
 	return m

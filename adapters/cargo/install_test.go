@@ -27,7 +27,7 @@ func scope(t *testing.T, a *cargo.Adapter, root, dir string) adapters.Scope {
 }
 
 func TestInstallScope(t *testing.T) {
-	a := cargo.New(osEnv(), nil)
+	a := cargo.New(adapters.Options{Env: osEnv()})
 	root := files(t, workspace)
 	write(t, root+"/Cargo.lock", "version = 4\n[[package]]\nname = \"serde\"\nsource = \"registry\"\n")
 	want := adapters.Scope{
@@ -64,7 +64,7 @@ name = "x"
 [dependencies]
 x = { path = "../bare" }
 `)
-	a := cargo.New(osEnv(), nil)
+	a := cargo.New(adapters.Options{Env: osEnv()})
 	for dir, want := range map[string]bool{"bare": false, "local": true, "open": false} {
 		if got := scope(t, a, root, filepath.Join(root, dir)).Nothing; got != want {
 			t.Errorf("%s: nothing to install is %v", dir, got)
@@ -78,7 +78,7 @@ func TestInstallFetches(t *testing.T) {
 	lock(t, root+"/app")
 	env := osEnv("CARGO_NET_GIT_FETCH_WITH_CLI=false")
 	var log []adapters.Log
-	a := cargo.New(env, nil)
+	a := cargo.New(adapters.Options{Env: env})
 	req := adapters.InstallRequest{DishDir: root + "/app", DishName: "app", Env: env}
 	if err := a.Install(t.Context(), req, func(l adapters.Log) { log = append(log, l) }); err != nil {
 		lack(t, "the crate itoa cannot be had: %v", err)

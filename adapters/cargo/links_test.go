@@ -19,7 +19,7 @@ func TestLinks(t *testing.T) {
 		{Dir: "crates/testing", File: "crates/app/Cargo.toml", Line: 12, Dev: true},
 		{Dir: "crates/gen", File: "crates/app/Cargo.toml", Line: 15},
 	}
-	a := cargo.New(osEnv(), nil)
+	a := cargo.New(adapters.Options{Env: osEnv()})
 	if d := cmp.Diff(want, links(t, a, root, root+"/crates/app")); d != "" {
 		t.Error(d)
 	}
@@ -31,7 +31,7 @@ func TestLinks(t *testing.T) {
 func TestLinksOfTheFixture(t *testing.T) {
 	root := shelf(t)
 	want := []adapters.Link{{Dir: "lib", File: "app/Cargo.toml", Line: 7}}
-	if d := cmp.Diff(want, links(t, cargo.New(osEnv(), nil), root, root+"/app")); d != "" {
+	if d := cmp.Diff(want, links(t, cargo.New(adapters.Options{Env: osEnv()}), root, root+"/app")); d != "" {
 		t.Error(d)
 	}
 }
@@ -62,7 +62,7 @@ p = { path = "patched" }
 		{Dir: "m/a", File: "Cargo.toml", Line: 7},
 		{Dir: "old", File: "Cargo.toml", Line: 10},
 	}
-	if d := cmp.Diff(want, links(t, cargo.New(osEnv(), nil), root, root)); d != "" {
+	if d := cmp.Diff(want, links(t, cargo.New(adapters.Options{Env: osEnv()}), root, root)); d != "" {
 		t.Error(d)
 	}
 }

@@ -57,7 +57,7 @@ rust-version = { workspace = true }
 
 func TestRequiredToolchain(t *testing.T) {
 	root := files(t, pinned)
-	a := cargo.New(osEnv(), nil)
+	a := cargo.New(adapters.Options{Env: osEnv()})
 	for dir, want := range map[string]*adapters.Toolchain{
 		"plain":    {Version: "1.75.0", File: "plain/rust-toolchain", Line: 1, Strict: true},
 		"toml/sub": {Version: "nightly-2025-02-20", File: "toml/rust-toolchain", Line: 3, Strict: true},
@@ -91,7 +91,7 @@ func TestCheckPin(t *testing.T) {
 		nightly = "rustc 1.97.0-nightly (abc 2026-05-01)\ncommit-date: 2026-05-01\nrelease: 1.97.0-nightly\n"
 		beta    = "release: 1.96.0-beta.3\n"
 	)
-	a := cargo.New(osEnv(), nil)
+	a := cargo.New(adapters.Options{Env: osEnv()})
 	for _, tt := range []struct {
 		file, want, have string
 		ok               bool

@@ -14,7 +14,7 @@ import (
 
 func TestDetect(t *testing.T) {
 	root := files(t, "-- a/Cargo.toml --\n-- b/cargo.toml --\n-- c/Cargo.toml/x --\n")
-	a := cargo.New(osEnv(), nil)
+	a := cargo.New(adapters.Options{Env: osEnv()})
 	for dir, want := range map[string]bool{"a": true, "b": false, "c": false, "d": false} {
 		if got, err := a.Detect(t.Context(), filepath.Join(root, dir)); err != nil || got != want {
 			t.Errorf("%s: %v, %v; want %v", dir, got, err, want)
@@ -83,7 +83,7 @@ components = ["clippy"]
 		},
 		"empty": nil,
 	} {
-		got := tasks(t, cargo.New(osEnv(), nil), filepath.Join(root, dir))
+		got := tasks(t, cargo.New(adapters.Options{Env: osEnv()}), filepath.Join(root, dir))
 		if d := cmp.Diff(want, lines(got.Tasks)); d != "" {
 			t.Errorf("%s: %s", dir, d)
 		}
@@ -161,7 +161,7 @@ name = "xa"
 
 func TestWorkspace(t *testing.T) {
 	root := files(t, workspace)
-	a := cargo.New(osEnv(), nil)
+	a := cargo.New(adapters.Options{Env: osEnv()})
 	top := tasks(t, a, root)
 	members := make([]string, len(top.Members))
 	for i, dir := range top.Members {
@@ -189,7 +189,7 @@ func TestWorkspace(t *testing.T) {
 
 func TestOnlyAliasesThatBuildAreCached(t *testing.T) {
 	root := files(t, workspace)
-	a := cargo.New(osEnv(), nil)
+	a := cargo.New(adapters.Options{Env: osEnv()})
 	if got := task(t, a, root, "xtask"); !got.NoCache || !got.SideEffects {
 		t.Errorf("xtask: %+v", got)
 	}
@@ -200,7 +200,7 @@ func TestOnlyAliasesThatBuildAreCached(t *testing.T) {
 
 func TestInputsAboveTheDish(t *testing.T) {
 	root := files(t, workspace)
-	a := cargo.New(osEnv(), nil)
+	a := cargo.New(adapters.Options{Env: osEnv()})
 	common := []string{"Cargo.toml", "Cargo.lock", ".cargo/config.toml", "rust-toolchain"}
 	for _, tt := range []struct {
 		dir, task string
@@ -224,7 +224,7 @@ func TestInputsAboveTheDish(t *testing.T) {
 
 func TestReadsCoverWhatWasLookedFor(t *testing.T) {
 	root := files(t, workspace)
-	reads := tasks(t, cargo.New(osEnv(), nil), root+"/crates/base").Reads
+	reads := tasks(t, cargo.New(adapters.Options{Env: osEnv()}), root+"/crates/base").Reads
 	for _, name := range []string{
 		"Cargo.toml", "crates/Cargo.toml", "crates/base/Cargo.toml", ".cargo/config", "crates/.cargo/config.toml",
 		"crates/base/rust-toolchain.toml", "crates/base/benches", "crates/base/src/main.rs", "crates/base/clippy.toml",
@@ -257,7 +257,7 @@ a.path = "../.."
 [package]
 name = "other"
 `)
-	got := tasks(t, cargo.New(osEnv(), nil), root+"/a").Members
+	got := tasks(t, cargo.New(adapters.Options{Env: osEnv()}), root+"/a").Members
 	if d := cmp.Diff([]string{root + "/a/inner", root + "/a/inner/deep"}, got); d != "" {
 		t.Error(d)
 	}
@@ -274,7 +274,7 @@ members = ["../beside"]
 name = "beside"
 workspace = "../ws"
 `)
-	a := cargo.New(osEnv(), nil)
+	a := cargo.New(adapters.Options{Env: osEnv()})
 	if got := task(t, a, root+"/beside", "build").Run; got != "cargo build --locked" {
 		t.Error(got)
 	}
@@ -295,7 +295,7 @@ members = ["a/**"]
 -- a/.hidden/Cargo.toml --
 [package]
 `)
-	got := tasks(t, cargo.New(osEnv(), nil), root).Members
+	got := tasks(t, cargo.New(adapters.Options{Env: osEnv()}), root).Members
 	if d := cmp.Diff([]string{root + "/a", root + "/a/b/c"}, got); d != "" {
 		t.Error(d)
 	}
@@ -331,7 +331,7 @@ members = ["m"
 		"channel":  "channel/rust-toolchain:1: \"a channel\" is no name of a toolchain",
 		"below/m":  "below/Cargo.toml:",
 	} {
-		_, err := cargo.New(osEnv(), nil).Tasks(t.Context(), filepath.Join(root, dir))
+		_, err := cargo.New(adapters.Options{Env: osEnv()}).Tasks(t.Context(), filepath.Join(root, dir))
 		if got := where(t, root, err); !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
 			t.Errorf("%s: %q, want %q", dir, got, want)
 		}
@@ -343,7 +343,7 @@ func TestRecipesRun(t *testing.T) {
 	root := shelf(t)
 	lock(t, root+"/lib", root+"/app")
 	env := osEnv("SECRET=1")
-	a := cargo.New(env, nil)
+	a := cargo.New(adapters.Options{Env: env})
 	ran := 0
 	for _, dish := range []string{"lib", "app"} {
 		for _, task := range tasks(t, a, filepath.Join(root, dish)).Tasks {
@@ -411,7 +411,7 @@ pub fn answer() -> u32 {
 `)
 	lock(t, root)
 	env := osEnv()
-	a := cargo.New(env, nil)
+	a := cargo.New(adapters.Options{Env: env})
 	for _, name := range []string{"build", "lint", "test"} {
 		if exit, out := runTask(t, a, env, root+"/crates/app", task(t, a, root+"/crates/app", name)); exit != 0 {
 			t.Errorf("%s: exit %d\n%s", name, exit, out)

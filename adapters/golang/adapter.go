@@ -16,40 +16,32 @@ import (
 // manifests, changes what a task does.
 const identity = "builtin:1"
 
-// Options are what a user may decide for all Go dishes.
-type Options struct {
-	// AllowDownload lets the go command fetch the toolchain that a go.mod asks
-	// for (GOTOOLCHAIN=auto); without it the one that is installed is used.
-	AllowDownload bool
-}
-
 // Adapter is the adapter "go".
 type Adapter struct {
 	env      adapters.Environ // of child processes
-	opts     Options
+	download bool             // go may fetch the toolchain that a go.mod asks for
 	manifest *adapters.Manifest
 	mods     *adapters.Parsed[*module]
 	works    *adapters.Parsed[*work]
 	seen     adapters.Moment[machine]
 }
 
-// New gives the adapter for the environment that bento was started with. A nil o
-// is the zero Options.
-func New(env adapters.Environ, o *Options) *Adapter {
+// New gives the adapter. With o.AllowDownload the go command may fetch the toolchain
+// that a go.mod asks for (GOTOOLCHAIN=auto); without it the one that is installed is
+// used.
+func New(o adapters.Options) *Adapter {
 	a := &Adapter{
-		mods:  adapters.NewParsed(parseModule),
-		works: adapters.NewParsed(parseWork),
+		download: o.AllowDownload,
+		mods:     adapters.NewParsed(parseModule),
+		works:    adapters.NewParsed(parseWork),
 	}
-	if o != nil {
-		a.opts = *o
-	}
-	a.manifest = newManifest(a.opts)
+	a.manifest = newManifest(a.download)
 	pass := append(a.manifest.PassEnv[:len(a.manifest.PassEnv):len(a.manifest.PassEnv)], a.manifest.SteeringEnv...)
-	a.env = env.Strict(pass...).With(a.manifest.SetEnv)
+	a.env = o.Env.Strict(pass...).With(a.manifest.SetEnv)
 	return a
 }
 
-func newManifest(o Options) *adapters.Manifest {
+func newManifest(download bool) *adapters.Manifest {
 	m := &adapters.Manifest{
 		ProtocolVersion:  adapters.ProtocolVersion,
 		AdapterID:        "go",
@@ -74,7 +66,7 @@ func newManifest(o Options) *adapters.Manifest {
 		PassEnv:     passEnv(),
 		SteeringEnv: steeringEnv(),
 	}
-	if !o.AllowDownload {
+	if !download {
 		m.SetEnv = map[string]string{"GOTOOLCHAIN": "local"}
 	}
 	return m

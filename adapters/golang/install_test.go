@@ -27,7 +27,7 @@ func scope(t *testing.T, a *golang.Adapter, root, dir string) adapters.Scope {
 }
 
 func TestInstallScope(t *testing.T) {
-	a := golang.New(osEnv("GOWORK="), nil)
+	a := golang.New(adapters.Options{Env: osEnv("GOWORK=")})
 	root := shelf(t)
 	want := adapters.Scope{Dir: "app", Command: "go mod download", Files: []string{"app/go.mod", "app/go.sum"}}
 	if d := cmp.Diff(want, scope(t, a, root, root+"/app")); d != "" {
@@ -70,7 +70,7 @@ module far
 go 1.22
 require x.com/z v1.0.0
 `)
-	a := golang.New(osEnv("GOWORK="), nil)
+	a := golang.New(adapters.Options{Env: osEnv("GOWORK=")})
 	for dir, want := range map[string]bool{"bare": true, "local": true, "old": false, "vendored": true, "far": false} {
 		if got := scope(t, a, root, filepath.Join(root, dir)).Nothing; got != want {
 			t.Errorf("%s: nothing to install is %v", dir, got)
@@ -82,7 +82,7 @@ require x.com/z v1.0.0
 // one of the user, which holds what bento's own tests need.
 func fromCache(t *testing.T) adapters.Environ {
 	t.Helper()
-	have, err := golang.New(osEnv(), nil).ToolchainFingerprint(t.Context(), "/")
+	have, err := golang.New(adapters.Options{Env: osEnv()}).ToolchainFingerprint(t.Context(), "/")
 	if err != nil || have == "" {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestInstallDownloads(t *testing.T) {
 	need(t, "go")
 	root := shelf(t)
 	env := fromCache(t)
-	a := golang.New(env, nil)
+	a := golang.New(adapters.Options{Env: env})
 	var log []adapters.Log
 	req := adapters.InstallRequest{DishDir: root + "/app", DishName: "app", Env: env}
 	if err := a.Install(t.Context(), req, func(l adapters.Log) { log = append(log, l) }); err != nil {
@@ -123,7 +123,7 @@ func TestInstallFailsWithTheToolsLastLines(t *testing.T) {
 	env := fromCache(t)
 	replaceIn(t, root+"/app/go.mod", "go-cmp v0.7.0", "go-cmp v0.99.0")
 	var log []adapters.Log
-	a := golang.New(env, nil)
+	a := golang.New(adapters.Options{Env: env})
 	err := a.Install(t.Context(), adapters.InstallRequest{DishDir: root + "/app", Env: env}, func(l adapters.Log) { log = append(log, l) })
 	var failed *adapters.InstallError
 	if !errors.As(err, &failed) {
@@ -152,7 +152,7 @@ package app
 `)
 	env := fromCache(t)
 	var warnings []string
-	err := golang.New(env, nil).Install(t.Context(), adapters.InstallRequest{DishDir: root + "/app", Env: env}, func(l adapters.Log) {
+	err := golang.New(adapters.Options{Env: env}).Install(t.Context(), adapters.InstallRequest{DishDir: root + "/app", Env: env}, func(l adapters.Log) {
 		if l.Level == "warn" {
 			warnings = append(warnings, l.Message)
 		}

@@ -29,7 +29,7 @@ module old
 go 1.16
 replace example.com/unused => ../unused
 `)
-	a := golang.New(osEnv("GOWORK="), nil)
+	a := golang.New(adapters.Options{Env: osEnv("GOWORK=")})
 	want := []adapters.Link{{Dir: "lib", File: "app/go.mod", Line: 7}}
 	if d := cmp.Diff(want, links(t, a, root, root+"/app")); d != "" {
 		t.Error(d)
@@ -42,7 +42,7 @@ replace example.com/unused => ../unused
 
 func TestLinksInAWorkspace(t *testing.T) {
 	root := files(t, workspace)
-	a := golang.New(osEnv("GOWORK="), nil)
+	a := golang.New(adapters.Options{Env: osEnv("GOWORK=")})
 	want := []adapters.Link{{Package: "go:ROOT:example.com/lib", File: "app/app.go", Line: 5}}
 	if d := cmp.Diff(want, links(t, a, root, root+"/app")); d != "" {
 		t.Errorf("by import: %s", d)
@@ -86,7 +86,7 @@ replace x.com/fork => ./fork
 		{Dir: "top", File: "go.work", Line: 4},
 		{Dir: "b/fork", File: "b/go.mod", Line: 3},
 	}
-	if d := cmp.Diff(want, links(t, golang.New(osEnv("GOWORK="), nil), root, root+"/a")); d != "" {
+	if d := cmp.Diff(want, links(t, golang.New(adapters.Options{Env: osEnv("GOWORK=")}), root, root+"/a")); d != "" {
 		t.Error(d)
 	}
 }
@@ -118,7 +118,7 @@ module x.com/short/long
 module x.com/short
 `)
 	want := []adapters.Link{{Package: "go:ROOT:x.com/short/long", File: "a/a.go", Line: 4}}
-	if d := cmp.Diff(want, links(t, golang.New(osEnv("GOWORK="), nil), root, root+"/a")); d != "" {
+	if d := cmp.Diff(want, links(t, golang.New(adapters.Options{Env: osEnv("GOWORK=")}), root, root+"/a")); d != "" {
 		t.Error(d)
 	}
 }

@@ -29,7 +29,7 @@ func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.To
 func (a *Adapter) pin(f *adapters.Files, p *project) (*adapters.Toolchain, error) {
 	var newest *adapters.Toolchain
 	for _, d := range p.demands() {
-		t := d.pin(a.opts.AllowDownload)
+		t := d.pin(a.download)
 		if t != nil && (newest == nil || version.Compare("go"+t.Version, "go"+newest.Version) > 0) {
 			newest = t
 		}

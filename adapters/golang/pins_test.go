@@ -30,7 +30,7 @@ use ./m
 module m
 go 1.24.3
 `)
-	local, download := golang.New(osEnv("GOWORK="), nil), golang.New(osEnv("GOWORK="), &golang.Options{AllowDownload: true})
+	local, download := golang.New(adapters.Options{Env: osEnv("GOWORK=")}), golang.New(adapters.Options{Env: osEnv("GOWORK="), AllowDownload: true})
 	for _, tt := range []struct {
 		a    *golang.Adapter
 		dir  string
@@ -59,7 +59,7 @@ go 1.24.3
 }
 
 func TestCheckPin(t *testing.T) {
-	a := golang.New(osEnv(), nil)
+	a := golang.New(adapters.Options{Env: osEnv()})
 	for _, tt := range []struct {
 		file, want, have string
 		ok               bool

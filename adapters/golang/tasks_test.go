@@ -20,7 +20,7 @@ func TestDetect(t *testing.T) {
 -- none/main.go --
 -- dir/go.mod/x --
 `)
-	a := golang.New(osEnv(), nil)
+	a := golang.New(adapters.Options{Env: osEnv()})
 	for dir, want := range map[string]bool{"mod": true, "work": true, "none": false, "dir": false, "absent": false} {
 		got, err := a.Detect(t.Context(), filepath.Join(root, dir))
 		if err != nil || got != want {
@@ -95,12 +95,12 @@ module "example.com/o*d"
 		"empty":  "",
 		"odd":    "build: go build ./..." + rest,
 	} {
-		got := tasks(t, golang.New(osEnv("GOOS="), nil), filepath.Join(root, dir))
+		got := tasks(t, golang.New(adapters.Options{Env: osEnv("GOOS=")}), filepath.Join(root, dir))
 		if d := cmp.Diff(want, lines(got.Tasks)); d != "" || got.Aggregate {
 			t.Errorf("%s: aggregate %v: %s", dir, got.Aggregate, d)
 		}
 	}
-	windows := task(t, golang.New(osEnv("GOOS=windows"), nil), filepath.Join(root, "one"), "build")
+	windows := task(t, golang.New(adapters.Options{Env: osEnv("GOOS=windows")}), filepath.Join(root, "one"), "build")
 	if d := cmp.Diff([]string{"one.exe"}, windows.Outputs); d != "" {
 		t.Errorf("for windows: %s", d)
 	}
@@ -114,7 +114,7 @@ module example.com/svc
 -- svc --
 `)
 	write(t, filepath.Join(root, "svc"), "\x7FELF\x02\x01")
-	build := task(t, golang.New(osEnv("GOOS="), nil), root, "build")
+	build := task(t, golang.New(adapters.Options{Env: osEnv("GOOS=")}), root, "build")
 	if d := cmp.Diff([]string{"svc"}, build.Outputs); d != "" {
 		t.Error(d)
 	}
@@ -146,7 +146,7 @@ go 1.24
 tool honnef.co/go/tools/cmd/staticcheck
 -- static/x.go --
 `)
-	a := golang.New(osEnv(), nil)
+	a := golang.New(adapters.Options{Env: osEnv()})
 	config := filepath.Join(root, ".golangci.toml")
 	for dir, want := range map[string]*adapters.Task{
 		"above":  {Name: "lint", Run: "golangci-lint run", ExtraInputs: []string{config}},
@@ -203,7 +203,7 @@ package other
 
 func TestWorkspace(t *testing.T) {
 	root := files(t, workspace)
-	a := golang.New(osEnv("GOWORK="), nil)
+	a := golang.New(adapters.Options{Env: osEnv("GOWORK=")})
 	top := tasks(t, a, root)
 	if !top.Aggregate || len(top.Tasks) != 0 {
 		t.Errorf("root: aggregate %v with %d tasks", top.Aggregate, len(top.Tasks))
@@ -233,11 +233,11 @@ not even read
 module example.com/repo
 -- repo/x.go --
 `)
-	got := task(t, golang.New(osEnv("GOWORK="), nil), root+"/repo", "build")
+	got := task(t, golang.New(adapters.Options{Env: osEnv("GOWORK=")}), root+"/repo", "build")
 	if d := cmp.Diff(map[string]string{"GOWORK": "off"}, got.Env); d != "" {
 		t.Error(d)
 	}
-	got = task(t, golang.New(osEnv("GOWORK=off"), nil), root+"/repo", "build")
+	got = task(t, golang.New(adapters.Options{Env: osEnv("GOWORK=off")}), root+"/repo", "build")
 	if len(got.Env) != 0 {
 		t.Errorf("where the user says so: %v", got.Env)
 	}
@@ -257,7 +257,7 @@ replace (
 )
 -- m/x.go --
 `)
-	got := tasks(t, golang.New(osEnv(), nil), root+"/m")
+	got := tasks(t, golang.New(adapters.Options{Env: osEnv()}), root+"/m")
 	if d := cmp.Diff([]string{root + "/m/sub"}, got.Members); d != "" {
 		t.Error(d)
 	}
@@ -265,7 +265,7 @@ replace (
 
 func TestReadsCoverWhatWasLookedFor(t *testing.T) {
 	root := files(t, workspace)
-	reads := tasks(t, golang.New(osEnv("GOWORK="), nil), root+"/app").Reads
+	reads := tasks(t, golang.New(adapters.Options{Env: osEnv("GOWORK=")}), root+"/app").Reads
 	for _, name := range []string{"go.work", "app/go.mod", "app/go.work", "app", "lib/go.mod", "app/.golangci.yml", ".golangci.yml", "app/app"} {
 		if !slices.Contains(reads, filepath.Join(root, name)) {
 			t.Errorf("reads lack %s", name)
@@ -287,7 +287,7 @@ replace x y
 go 1.22
 us ./a
 `)
-	a := golang.New(osEnv("GOWORK="), nil)
+	a := golang.New(adapters.Options{Env: osEnv("GOWORK=")})
 	_, err := a.Tasks(t.Context(), root+"/mod")
 	want := "mod/go.mod:5:2: require c.com/d: version \"latest\" invalid: must be of the form v1.2.3\n" +
 		"mod/go.mod:7:1: usage: replace module/path [v1.2.3] => other/module v1.4\n\t or replace module/path [v1.2.3] => ../local/directory"
@@ -303,7 +303,7 @@ us ./a
 func TestHugeManifestIsRefused(t *testing.T) {
 	root := files(t, "")
 	write(t, root+"/go.mod", "module m\n//"+strings.Repeat("x", adapters.MaxManifest))
-	_, err := golang.New(osEnv(), nil).Tasks(t.Context(), root)
+	_, err := golang.New(adapters.Options{Env: osEnv()}).Tasks(t.Context(), root)
 	if err == nil || !strings.Contains(err.Error(), "larger than 16 MiB") {
 		t.Errorf("got %v", err)
 	}
@@ -313,7 +313,7 @@ func TestRecipesRun(t *testing.T) {
 	need(t, "go")
 	root := shelf(t)
 	env := osEnv("SECRET=1", "GOWORK=")
-	a := golang.New(env, nil)
+	a := golang.New(adapters.Options{Env: env})
 	for _, dish := range []string{"lib", "app"} {
 		for _, task := range tasks(t, a, filepath.Join(root, dish)).Tasks {
 			if task.Script {
@@ -343,7 +343,7 @@ func TestRecipesRunInAWorkspace(t *testing.T) {
 	write(t, root+"/lib/deep/deep.go", "package deep\n")
 	replaceIn(t, root+"/app/app.go", "\t\"fmt\"\n", "")
 	env := osEnv("GOWORK=", "GOPROXY=off", "GOFLAGS=")
-	a := golang.New(env, nil)
+	a := golang.New(adapters.Options{Env: env})
 	for _, dish := range []string{"app", "lib", "other"} {
 		dir := filepath.Join(root, dish)
 		if exit, out := runTask(t, a, env, dir, task(t, a, dir, "test")); exit != 0 {
@@ -353,7 +353,7 @@ func TestRecipesRunInAWorkspace(t *testing.T) {
 }
 
 func TestMissingGoCommandIsNamed(t *testing.T) {
-	a := golang.New(adapters.Environ{"PATH=/nowhere"}, nil)
+	a := golang.New(adapters.Options{Env: adapters.Environ{"PATH=/nowhere"}})
 	_, err := a.ToolchainFingerprint(t.Context(), t.TempDir())
 	_, basisErr := a.ToolchainBasis(t.Context(), t.TempDir())
 	want := &adapters.MissingTool{Tool: "go", Hint: "see https://go.dev/doc/install"}

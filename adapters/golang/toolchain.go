@@ -44,7 +44,7 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 	if seen.shim {
 		a.shim(b, dir)
 	}
-	if a.opts.AllowDownload {
+	if a.download {
 		err = a.demanded(b, dir)
 	}
 	return seen.basis + b.String(), err

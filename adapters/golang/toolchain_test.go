@@ -11,9 +11,9 @@ import (
 	"github.com/bentobuild/bento/adapters/golang"
 )
 
-func basis(t *testing.T, env adapters.Environ, o *golang.Options, dir string) string {
+func basis(t *testing.T, o adapters.Options, dir string) string {
 	t.Helper()
-	text, err := golang.New(env, o).ToolchainBasis(t.Context(), dir)
+	text, err := golang.New(o).ToolchainBasis(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func basis(t *testing.T, env adapters.Environ, o *golang.Options, dir string) st
 func TestFingerprintIsTheSameInEveryDish(t *testing.T) {
 	need(t, "go")
 	root := shelf(t)
-	a := golang.New(osEnv(), nil)
+	a := golang.New(adapters.Options{Env: osEnv()})
 	var first string
 	for _, dish := range []string{"lib", "app"} {
 		got, err := a.ToolchainFingerprint(t.Context(), filepath.Join(root, dish))
@@ -37,7 +37,7 @@ func TestFingerprintIsTheSameInEveryDish(t *testing.T) {
 			t.Errorf("%s: %s", dish, got)
 		}
 	}
-	if basis(t, osEnv(), nil, root+"/lib") != basis(t, osEnv(), nil, root+"/app") {
+	if basis(t, adapters.Options{Env: osEnv()}, root+"/lib") != basis(t, adapters.Options{Env: osEnv()}, root+"/app") {
 		t.Error("the basis differs")
 	}
 }
@@ -48,11 +48,11 @@ func TestFingerprintFollowsTheUsersSettings(t *testing.T) {
 	env := osEnv("GOENV="+settings, "GOFLAGS=")
 	ask := func() (fingerprint, based string) {
 		t.Helper()
-		got, err := golang.New(env, nil).ToolchainFingerprint(t.Context(), t.TempDir())
+		got, err := golang.New(adapters.Options{Env: env}).ToolchainFingerprint(t.Context(), t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return got, basis(t, env, nil, "/")
+		return got, basis(t, adapters.Options{Env: env}, "/")
 	}
 	was, wasBasis := ask()
 	write(t, settings, "CGO_ENABLED=0\n")
@@ -78,10 +78,10 @@ func fakeGo(t *testing.T, goroot string, distribution bool) adapters.Environ {
 func TestBasisChangesWithTheTool(t *testing.T) {
 	goroot := t.TempDir()
 	env := fakeGo(t, goroot, true)
-	seen := map[string]string{basis(t, env, nil, "/"): "the beginning"}
+	seen := map[string]string{basis(t, adapters.Options{Env: env}, "/"): "the beginning"}
 	step := func(what string, env adapters.Environ) {
 		t.Helper()
-		now := basis(t, env, nil, "/")
+		now := basis(t, adapters.Options{Env: env}, "/")
 		if was, ok := seen[now]; ok {
 			t.Errorf("%s: the same basis as %s", what, was)
 		}
@@ -103,18 +103,18 @@ func TestBasisOfAShimFollowsItsFiles(t *testing.T) {
 	goroot := t.TempDir()
 	env := fakeGo(t, goroot, false)
 	root := files(t, "-- a/b/x --\n-- c/x --\n")
-	was := basis(t, env, nil, root+"/a/b")
-	if other := basis(t, env, nil, root+"/c"); other != was {
+	was := basis(t, adapters.Options{Env: env}, root+"/a/b")
+	if other := basis(t, adapters.Options{Env: env}, root+"/c"); other != was {
 		t.Error("two directories without a choice differ")
 	}
 	write(t, root+"/a/.tool-versions", "golang 1.21.0\n")
-	if basis(t, env, nil, root+"/a/b") == was {
+	if basis(t, adapters.Options{Env: env}, root+"/a/b") == was {
 		t.Error(".tool-versions above changed nothing")
 	}
-	if basis(t, env, nil, root+"/c") != was {
+	if basis(t, adapters.Options{Env: env}, root+"/c") != was {
 		t.Error(".tool-versions beside changed something")
 	}
-	got, err := golang.New(env, nil).ToolchainFingerprint(t.Context(), root)
+	got, err := golang.New(adapters.Options{Env: env}).ToolchainFingerprint(t.Context(), root)
 	if err != nil || got != "GOVERSION=go1.22.0\n" {
 		t.Errorf("fingerprint %q, %v", got, err)
 	}
@@ -123,14 +123,14 @@ func TestBasisOfAShimFollowsItsFiles(t *testing.T) {
 func TestBasisFollowsGoModWhereDownloadsAreAllowed(t *testing.T) {
 	need(t, "go")
 	root := files(t, "-- a/go.mod --\nmodule a\ngo 1.22\n-- b/go.mod --\nmodule b\ngo 1.23\n")
-	o := &golang.Options{AllowDownload: true}
-	if basis(t, osEnv(), o, root+"/a") == basis(t, osEnv(), o, root+"/b") {
+	o := adapters.Options{Env: osEnv(), AllowDownload: true}
+	if basis(t, o, root+"/a") == basis(t, o, root+"/b") {
 		t.Error("go lines change nothing")
 	}
-	if basis(t, osEnv(), nil, root+"/a") != basis(t, osEnv(), nil, root+"/b") {
+	if basis(t, adapters.Options{Env: osEnv()}, root+"/a") != basis(t, adapters.Options{Env: osEnv()}, root+"/b") {
 		t.Error("go lines change the local toolchain")
 	}
-	if set := golang.New(osEnv(), o).Manifest().SetEnv; len(set) != 0 {
+	if set := golang.New(o).Manifest().SetEnv; len(set) != 0 {
 		t.Errorf("sets %v", set)
 	}
 }

@@ -26,10 +26,10 @@ type Adapter struct {
 	seen     adapters.Moment[machine]
 }
 
-// NewNPM gives the adapter of npm, id node-npm. Tools are looked for in env,
-// which is also where probes take their environment from.
-func NewNPM(env adapters.Environ) *Adapter {
-	return &Adapter{env: env, manager: npm, manifest: adapters.Manifest{
+// NewNPM gives the adapter of npm, id node-npm. Tools are looked for in
+// o.Env, which is also where probes take their environment from.
+func NewNPM(o adapters.Options) *Adapter {
+	return &Adapter{env: o.Env, manager: npm, manifest: adapters.Manifest{
 		ProtocolVersion: adapters.ProtocolVersion,
 		AdapterID:       "node-npm",
 		DisplayName:     "node-npm",

@@ -39,7 +39,7 @@ func put(t *testing.T, root, name, text string) {
 	}
 }
 
-func newNPM() *Adapter { return NewNPM(adapters.NewEnviron(os.Environ())) }
+func newNPM() *Adapter { return NewNPM(adapters.Options{Env: adapters.NewEnviron(os.Environ())}) }
 
 func TestDetect(t *testing.T) {
 	root := tree(t,

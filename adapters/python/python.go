@@ -25,10 +25,10 @@ type Adapter struct {
 	sources map[string]chan struct{}
 }
 
-// New gives the adapter. Tools are looked for in env, which is also where probes
+// New gives the adapter. Tools are looked for in o.Env, which is also where probes
 // take their environment from.
-func New(env adapters.Environ) *Adapter {
-	return &Adapter{env: env, sources: make(map[string]chan struct{}), manifest: adapters.Manifest{
+func New(o adapters.Options) *Adapter {
+	return &Adapter{env: o.Env, sources: make(map[string]chan struct{}), manifest: adapters.Manifest{
 		ProtocolVersion: adapters.ProtocolVersion,
 		AdapterID:       "python",
 		DisplayName:     "python",

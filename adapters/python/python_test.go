@@ -39,7 +39,7 @@ func put(t *testing.T, root, name, text string) {
 	}
 }
 
-func newPip() *Adapter { return New(adapters.NewEnviron(os.Environ())) }
+func newPip() *Adapter { return New(adapters.Options{Env: adapters.NewEnviron(os.Environ())}) }
 
 const buildSystem = "[build-system]\nrequires = [\"setuptools\"]\n"
 

@@ -37,7 +37,7 @@ func TestFingerprint(t *testing.T) {
 
 func TestMissingTool(t *testing.T) {
 	bin := t.TempDir()
-	a := New(adapters.Environ{"PATH=" + bin})
+	a := New(adapters.Options{Env: adapters.Environ{"PATH=" + bin}})
 	_, printErr := a.ToolchainFingerprint(t.Context(), bin)
 	_, basisErr := a.ToolchainBasis(t.Context(), bin)
 	root := tree(t, "requirements.txt", "six")
@@ -81,12 +81,12 @@ exec "` + home + `/versions/$v/bin/python3"`
 	script(t, home, "versions/3.12.1/bin/python3", "echo bento python=3.12.1")
 	put(t, home, "version", "3.11.7")
 	env := adapters.Environ{"HOME=" + home, "PATH=" + home + "/shims:/usr/bin:/bin"}
-	a := New(env)
+	a := New(adapters.Options{Env: env})
 	root := tree(t, "new/.python-version", "3.12.1\n", "gone/.python-version", "3.99\n", "old/x", "")
 	ask := func(a *Adapter, dir string) (basis, fingerprint string) {
 		t.Helper()
 		// What an adapter has seen of the machine holds for a moment.
-		basis, err := New(a.env).ToolchainBasis(t.Context(), filepath.Join(root, dir))
+		basis, err := New(adapters.Options{Env: a.env}).ToolchainBasis(t.Context(), filepath.Join(root, dir))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ exec "` + home + `/versions/$v/bin/python3"`
 	if oldPrint != "python=3.11.7" || newPrint != "python=3.12.1" || oldBasis == newBasis {
 		t.Errorf("old %q, new %q; the bases are equal: %v", oldPrint, newPrint, oldBasis == newBasis)
 	}
-	if b, p := ask(New(env.With(map[string]string{"PYENV_VERSION": "3.12.1"})), "old"); p != "python=3.12.1" || b == oldBasis {
+	if b, p := ask(New(adapters.Options{Env: env.With(map[string]string{"PYENV_VERSION": "3.12.1"})}), "old"); p != "python=3.12.1" || b == oldBasis {
 		t.Errorf("with PYENV_VERSION: %q; the basis is the same: %v", p, b == oldBasis)
 	}
 	_, err := a.ToolchainFingerprint(t.Context(), filepath.Join(root, "gone"))
@@ -140,7 +140,7 @@ case "$*" in
 esac`)
 	env := adapters.Environ{"PATH=" + bin + ":/usr/bin:/bin", "PIP_TARGET=/elsewhere"}
 	var log []string
-	err := New(env).Install(t.Context(), adapters.InstallRequest{DishDir: dir, Env: env}, func(l adapters.Log) { log = append(log, l.Message) })
+	err := New(adapters.Options{Env: env}).Install(t.Context(), adapters.InstallRequest{DishDir: dir, Env: env}, func(l adapters.Log) { log = append(log, l.Message) })
 	var failed *adapters.InstallError
 	if !errors.As(err, &failed) || failed.ExitStatus != 4 || !strings.Contains(failed.Detail, "ERROR: wrong hash") ||
 		failed.Command != ".venv/bin/python -m pip install --require-hashes -r requirements.txt" {
@@ -158,7 +158,7 @@ esac`)
 		t.Fatal(err)
 	}
 	put(t, dir, venv, "a file")
-	if err := New(env).Install(t.Context(), adapters.InstallRequest{DishDir: dir, Env: env}, nil); !errors.As(err, &failed) || failed.Command != ".venv/bin/python -m pip install -r requirements.txt" {
+	if err := New(adapters.Options{Env: env}).Install(t.Context(), adapters.InstallRequest{DishDir: dir, Env: env}, nil); !errors.As(err, &failed) || failed.Command != ".venv/bin/python -m pip install -r requirements.txt" {
 		t.Errorf("in place of a file: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/builtin"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/config"
@@ -37,7 +38,7 @@ func (s *session) pluginList(ctx context.Context) error {
 	}
 	cfg, problems := config.Load(root)
 	candidates, more := discovery.Adapters(s.environ.Get("PATH"), cfg)
-	set, err := s.startPlugins(ctx, candidates, cfg, state.Open(root), builtin.All(s.environ))
+	set, err := s.startPlugins(ctx, candidates, cfg, state.Open(root), builtin.All(adapters.Options{Env: s.environ}))
 	if err != nil {
 		return err
 	}

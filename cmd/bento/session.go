@@ -145,7 +145,7 @@ func (s *session) open(ctx context.Context, reporter run.Reporter) (*workspace, 
 	candidates, more := discovery.Adapters(s.environ.Get("PATH"), cfg)
 	problems = append(problems, more...)
 
-	own := builtin.All(s.environ)
+	own := builtin.All(adapters.Options{Env: s.environ, AllowDownload: cfg.Toolchain.AllowDownload})
 	files, plugins, err := s.walk(ctx, root, st, func() (*adapter.Set, error) {
 		return s.startPlugins(ctx, candidates, cfg, st, own)
 	})

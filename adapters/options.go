@@ -1,0 +1,13 @@
+package adapters
+
+// Options are what every built-in adapter is made with.
+type Options struct {
+	// Env is the environment that bento was started with: tools are looked for in it,
+	// and probes see what the adapter passes of it.
+	Env Environ
+
+	// AllowDownload is [toolchain] allow_download: tools may fetch the version of
+	// themselves, or of the language, that a project asks for. Without it an adapter
+	// sets whatever keeps its tools from doing so.
+	AllowDownload bool
+}
