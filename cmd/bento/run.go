@@ -13,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/run"
 )
 
@@ -138,13 +139,13 @@ func (s *session) checkReportFile() error {
 }
 
 // lines gives the reporter for people. With --json stdout is for the document.
-func (s *session) lines() *report.Lines {
+func (s *session) lines() *terminal.Lines {
 	var out io.Writer = s.out
 	if s.flags.json {
 		out = s.err
 	}
-	return &report.Lines{
-		Out: out, Err: s.err, Mode: report.Mode(s.flags.output), Style: s.style, Verbose: s.flags.verbose,
+	return &terminal.Lines{
+		Out: out, Err: s.err, Mode: terminal.Mode(s.flags.output), Style: s.style, Verbose: s.flags.verbose,
 	}
 }
 

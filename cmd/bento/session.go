@@ -23,6 +23,7 @@ import (
 	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
@@ -46,7 +47,7 @@ func (f *flags) add(set *pflag.FlagSet) {
 	set.BoolVar(&f.noCache, "no-cache", false, "look nothing up in the cache; results are still stored")
 	set.BoolVarP(&f.verbose, "verbose", "v", false, "say more on stderr")
 	set.StringVar(&f.color, "color", "auto", "`WHEN` to use colour: auto, always, never")
-	set.StringVar(&f.output, "output", string(report.Grouped), "`MODE` of task output: "+strings.Join(report.Modes(), ", "))
+	set.StringVar(&f.output, "output", string(terminal.Grouped), "`MODE` of task output: "+strings.Join(terminal.Modes(), ", "))
 	set.StringVar(&f.reportFile, "report-file", "", "also write the JSON document of a run to `FILE`")
 	set.IntVarP(&f.jobs, "jobs", "j", 0, "run `N` tasks at once (default: defaults.parallelism, else one a CPU)")
 	set.BoolVar(&f.keepGoing, "keep-going", false, "after a failure go on with what does not depend on it")
@@ -73,7 +74,7 @@ func (s *session) check(cmd *cobra.Command) error {
 		value string
 		known []string
 	}{
-		"output": {s.flags.output, report.Modes()},
+		"output": {s.flags.output, terminal.Modes()},
 		"color":  {s.flags.color, []string{"auto", "always", "never"}},
 	} {
 		if !slices.Contains(set.known, set.value) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -157,27 +156,4 @@ func tasksByDish(p *plan.Plan) map[*discovery.Dish][]*plan.Task {
 		by[t.Dish] = append(by[t.Dish], t)
 	}
 	return by
-}
-
-// WriteProblems prints problems for people, one or two lines each.
-func WriteProblems(w io.Writer, style Style, problems []diagnostics.Diagnostic) {
-	l := Lines{Err: w, Style: style}
-	for _, p := range problems {
-		l.Problem(p)
-	}
-}
-
-// WriteError prints an error for people.
-func WriteError(w io.Writer, style Style, err error) {
-	var problems diagnostics.Problems
-	if errors.As(err, &problems) {
-		WriteProblems(w, style, problems)
-		return
-	}
-	fmt.Fprintf(w, "bento: %s%s\n", style.Red("error: "), indent(printable(err.Error())))
-	var failure *adapters.Failure
-	if errors.As(err, &failure) {
-		l := Lines{Err: w, Style: style}
-		l.detail(failure.Stderr, failure.Hint)
-	}
 }

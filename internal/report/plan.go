@@ -99,9 +99,9 @@ func newPlanTask(ev *evaluate.Result) planTask {
 func WritePlan(w io.Writer, style Style, doc Plan) {
 	for _, b := range doc.Bentos {
 		for _, d := range b.Dishes {
-			head := style.Bold(printableLine(d.Name))
+			head := style.Bold(PrintableLine(d.Name))
 			if d.Path != d.Name {
-				head += "  " + printableLine(d.Path)
+				head += "  " + PrintableLine(d.Path)
 			}
 			if d.Language != nil {
 				head += "  " + style.Dim("("+*d.Language+")")
@@ -128,9 +128,9 @@ func writePlanTask(w io.Writer, style Style, t planTask) {
 	case t.Status != string(evaluate.Hit):
 		word, why = style.Yellow("run "), reasonText(t)
 	}
-	line := fmt.Sprintf("  %s %-8s %s", word, printable(t.Name), printable(oneLine(t.Run)))
+	line := fmt.Sprintf("  %s %-8s %s", word, Printable(t.Name), Printable(oneLine(t.Run)))
 	if why != "" {
-		line += "  " + style.Dim(printableLine(why))
+		line += "  " + style.Dim(PrintableLine(why))
 	}
 	fmt.Fprintln(w, line)
 }

@@ -46,12 +46,12 @@ func WritePlugins(w io.Writer, style Style, doc Plugins) {
 		if p.Status != "loaded" {
 			paint = style.Yellow
 		}
-		fmt.Fprintf(w, "%s %-16s %s\n", paint(fmt.Sprintf("%-11s", p.Status)), printable(p.ID), printable(p.Path))
+		fmt.Fprintf(w, "%s %-16s %s\n", paint(fmt.Sprintf("%-11s", p.Status)), Printable(p.ID), Printable(p.Path))
 		if p.DisplayName != "" {
-			fmt.Fprintf(w, "            %s\n", style.Dim(printable(p.DisplayName)))
+			fmt.Fprintf(w, "            %s\n", style.Dim(Printable(p.DisplayName)))
 		}
 		if p.Message != "" {
-			fmt.Fprintf(w, "            %s\n", indent(printable(p.Message)))
+			fmt.Fprintf(w, "            %s\n", Indent(Printable(p.Message)))
 		}
 	}
 }
@@ -74,7 +74,7 @@ func WritePluginInfo(w io.Writer, style Style, doc PluginInfo) {
 	m := doc.Manifest
 	line := func(name, text string) {
 		if text != "" {
-			fmt.Fprintf(w, "%-13s %s\n", name, indent(printable(text)))
+			fmt.Fprintf(w, "%-13s %s\n", name, Indent(Printable(text)))
 		}
 	}
 	line(style.Bold(doc.ID), doc.DisplayName)
@@ -132,7 +132,7 @@ func NewPluginCall(id, method string, took time.Duration) PluginCall {
 
 // WriteLog prints the progress that a plugin tells, a line at least.
 func WriteLog(w io.Writer, l adapters.Log) {
-	fmt.Fprintln(w, strings.TrimSuffix(printable(l.Message), "\n"))
+	fmt.Fprintln(w, strings.TrimSuffix(Printable(l.Message), "\n"))
 }
 
 // PluginTest is the document of `bento plugin test`.
@@ -174,8 +174,8 @@ func WritePluginTest(w io.Writer, style Style, doc PluginTest) {
 		case a.Status == "fail":
 			paint, text = style.Yellow, fmt.Sprintf("expected: %s; got: %s", a.Expected, a.Got)
 		}
-		fmt.Fprintf(w, "%s %-6s %-4s %s\n", paint(a.Status), a.Level, a.Clause, strings.Join(strings.Fields(printable(text)), " "))
+		fmt.Fprintf(w, "%s %-6s %-4s %s\n", paint(a.Status), a.Level, a.Clause, strings.Join(strings.Fields(Printable(text)), " "))
 	}
 	fmt.Fprintf(w, "%d passed, %d MUST and %d SHOULD failed in %.1f s: %s\n",
-		doc.Passed, doc.Failed, doc.Missed, doc.DurationMS/1000, printable(doc.Path))
+		doc.Passed, doc.Failed, doc.Missed, doc.DurationMS/1000, Printable(doc.Path))
 }

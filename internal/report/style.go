@@ -1,7 +1,11 @@
+// Package report renders what package run tells as the documents of bento's commands,
+// in JSON and in words. It decides nothing.
 package report
 
 import (
+	"fmt"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -34,9 +38,9 @@ func (s Style) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// printable replaces what would move a terminal's cursor or change its colours:
+// Printable replaces what would move a terminal's cursor or change its colours:
 // names of files and dishes come from anywhere.
-func printable(s string) string {
+func Printable(s string) string {
 	if strings.IndexFunc(s, unprintable) < 0 && utf8.ValidString(s) {
 		return s
 	}
@@ -48,9 +52,27 @@ func printable(s string) string {
 	}, s)
 }
 
-// printableLine is printable for what has to stay on one line.
-func printableLine(s string) string {
-	return strings.NewReplacer("\n", "�", "\t", " ").Replace(printable(s))
+// PrintableLine is Printable for what has to stay on one line.
+func PrintableLine(s string) string {
+	return strings.NewReplacer("\n", "�", "\t", " ").Replace(Printable(s))
 }
 
 func unprintable(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+
+// Indent keeps the further lines of a message apart from other lines.
+func Indent(s string) string {
+	return strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n         ")
+}
+
+// Seconds writes a duration as people read it, "" when there is none.
+func Seconds(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return ""
+	case d < time.Second:
+		return fmt.Sprintf("%dms", max(1, d.Milliseconds()))
+	case d < time.Minute:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}

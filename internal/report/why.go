@@ -93,7 +93,7 @@ func kindName(k fingerprint.Kind) string {
 // WriteWhy prints an explanation for people; all adds every ingredient and input.
 func WriteWhy(w io.Writer, style Style, doc Why, all bool) {
 	if doc.Task != "" {
-		fmt.Fprintf(w, "%s  %s\n", style.Bold(printable(doc.Task)), statusText(doc))
+		fmt.Fprintf(w, "%s  %s\n", style.Bold(Printable(doc.Task)), statusText(doc))
 	}
 	if doc.Key != nil {
 		fmt.Fprintf(w, "key      %s\n", *doc.Key)
@@ -113,7 +113,7 @@ func WriteWhy(w io.Writer, style Style, doc Why, all bool) {
 			if c.Dish != "" && c.Kind == "input" {
 				line += " (sources of " + c.Dish + ")"
 			}
-			fmt.Fprintf(w, "  %s\n", printable(line))
+			fmt.Fprintf(w, "  %s\n", Printable(line))
 		}
 	}
 	if all {
@@ -140,13 +140,13 @@ func orUnknown(s string) string {
 func writeIngredients(w io.Writer, doc Why) {
 	fmt.Fprintln(w, "ingredients:")
 	for _, in := range doc.Ingredients {
-		fmt.Fprintf(w, "  %-8s %-24s %s\n", in.Kind, printable(in.Name), printable(oneLine(in.Value)))
+		fmt.Fprintf(w, "  %-8s %-24s %s\n", in.Kind, Printable(in.Name), Printable(oneLine(in.Value)))
 	}
 	fmt.Fprintln(w, "inputs:")
 	for _, f := range doc.Inputs {
-		line := fmt.Sprintf("  %.12s  %s", f.Digest, printableLine(f.Path))
+		line := fmt.Sprintf("  %.12s  %s", f.Digest, PrintableLine(f.Path))
 		if f.Target != "" {
-			line += " -> " + printable(f.Target)
+			line += " -> " + Printable(f.Target)
 		}
 		if f.Exec {
 			line += " (executable)"

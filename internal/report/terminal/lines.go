@@ -1,16 +1,15 @@
-// Package report renders what package run tells: as lines for people, and as the
-// JSON documents of bento's commands. It decides nothing.
-package report
+// Package terminal tells people on a terminal, or in a log, what happens in a run.
+package terminal
 
 import (
 	"bytes"
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/run/install"
 	"github.com/bentobuild/bento/internal/run/tasklog"
@@ -35,7 +34,7 @@ func Modes() []string { return []string{string(Grouped), string(Stream), string(
 type Lines struct {
 	Out, Err io.Writer
 	Mode     Mode
-	Style    Style
+	Style    report.Style
 	Store    cache.Store // where the logs of hits are
 	Verbose  bool
 
@@ -71,29 +70,10 @@ func (l *Lines) Report(ev run.Event) {
 	case run.TaskFinished:
 		l.finished(ev.Result)
 	case run.Warned:
-		l.Problem(ev.Diagnostic)
+		report.WriteProblems(l.Err, l.Style, []diagnostics.Diagnostic{ev.Diagnostic})
 	case run.Finished:
 		l.summary(ev.Report)
 	}
-}
-
-// Problem writes one diagnostic, and its hint on a line of its own.
-func (l *Lines) Problem(d diagnostics.Diagnostic) {
-	severity := string(d.Severity) + ": "
-	if d.Severity == diagnostics.Error {
-		severity = l.Style.Red(severity)
-	} else {
-		severity = l.Style.Yellow(severity)
-	}
-	fmt.Fprintf(l.Err, "bento: %s%s\n", severity, indent(printable(d.String())))
-	if d.Hint != "" {
-		fmt.Fprintf(l.Err, "bento:   %s\n", indent(printable(d.Hint)))
-	}
-}
-
-// indent keeps the further lines of a message apart from other lines.
-func indent(s string) string {
-	return strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n         ")
 }
 
 func (l *Lines) installLog(ev run.InstallLog) {
@@ -113,19 +93,19 @@ func (l *Lines) installLog(ev run.InstallLog) {
 
 func (l *Lines) installed(i *install.Install) {
 	if i.Err != nil {
-		l.status("FAILED", l.Style.Red, i.Dish, "install "+seconds(i.Duration))
+		l.status("FAILED", l.Style.Red, i.Dish, "install "+report.Seconds(i.Duration))
 		return
 	}
 	if l.Mode != Quiet {
-		l.status("installed", l.Style.Green, i.Dish, seconds(i.Duration))
+		l.status("installed", l.Style.Green, i.Dish, report.Seconds(i.Duration))
 	}
 }
 
 // status writes one line about a task or an install.
 func (l *Lines) status(word string, paint func(string) string, id, rest string) {
-	line := paint(fmt.Sprintf("%-9s", word)) + " " + fmt.Sprintf("%-*s", l.width, printable(id))
+	line := paint(fmt.Sprintf("%-9s", word)) + " " + fmt.Sprintf("%-*s", l.width, report.Printable(id))
 	if rest != "" {
-		line += "  " + printable(rest)
+		line += "  " + report.Printable(rest)
 	}
 	fmt.Fprintln(l.Out, strings.TrimRight(line, " "))
 }
@@ -136,14 +116,14 @@ func (l *Lines) finished(r *run.Result) {
 	case run.CacheHit:
 		l.quietStatus("hit", l.Style.Dim, r, "")
 	case run.Built:
-		rest := seconds(r.Duration)
+		rest := report.Seconds(r.Duration)
 		if r.Flaky {
 			rest += fmt.Sprintf("  flaky: %d attempts", r.Attempts)
 		}
 		l.quietStatus("built", l.Style.Green, r, rest)
 	case run.Failed:
 		l.failed = append(l.failed, r)
-		l.status("FAILED", l.Style.Red, r.Task.ID(), strings.TrimSpace(firstLine(r.Message)+"  "+seconds(r.Duration)))
+		l.status("FAILED", l.Style.Red, r.Task.ID(), strings.TrimSpace(firstLine(r.Message)+"  "+report.Seconds(r.Duration)))
 	case run.Skipped:
 		l.quietStatus("skipped", l.Style.Yellow, r, r.Reason)
 	}
@@ -239,7 +219,7 @@ func (l *Lines) summary(r *run.Report) {
 	}
 	for _, i := range r.Installs {
 		if i.Err != nil {
-			fmt.Fprintf(l.Err, "bento: %s the dependencies of %s: %s\n", l.Style.Red("cannot install"), i.Dish, indent(i.Err.Error()))
+			fmt.Fprintf(l.Err, "bento: %s the dependencies of %s: %s\n", l.Style.Red("cannot install"), i.Dish, report.Indent(i.Err.Error()))
 		}
 	}
 	word := l.Style.Green("done")
@@ -250,44 +230,23 @@ func (l *Lines) summary(r *run.Report) {
 		word = l.Style.Red("failed")
 	}
 	fmt.Fprintf(l.Out, "%s  %d tasks: %d hits, %d built, %d failed, %d skipped  %s\n", word, len(r.Results),
-		r.Count(run.CacheHit), r.Count(run.Built), r.Count(run.Failed), r.Count(run.Skipped), seconds(r.Duration))
+		r.Count(run.CacheHit), r.Count(run.Built), r.Count(run.Failed), r.Count(run.Skipped), report.Seconds(r.Duration))
 }
 
 func (l *Lines) failure(r *run.Result) {
-	fmt.Fprintf(l.Err, "bento: %s %s: %s\n", r.Task.ID(), l.Style.Red("failed"), indent(printable(r.Message)))
+	fmt.Fprintf(l.Err, "bento: %s %s: %s\n", r.Task.ID(), l.Style.Red("failed"), report.Indent(report.Printable(r.Message)))
 	if r.Failure != nil {
-		l.detail(r.Failure.Stderr, r.Failure.Hint)
+		report.WriteFailure(l.Err, r.Failure)
 	}
 	if l.Mode != Full && l.Mode != Stream {
 		l.replay(r)
 	}
 	if r.LogPath != "" {
-		fmt.Fprintf(l.Err, "bento:   log: %s\n", printable(r.LogPath))
-	}
-}
-
-func (l *Lines) detail(stderr, hint string) {
-	if stderr != "" {
-		fmt.Fprintf(l.Err, "bento:   its last words: %s\n", indent(printable(stderr)))
-	}
-	if hint != "" {
-		fmt.Fprintf(l.Err, "bento:   %s\n", indent(printable(hint)))
+		fmt.Fprintf(l.Err, "bento:   log: %s\n", report.Printable(r.LogPath))
 	}
 }
 
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
-}
-
-func seconds(d time.Duration) string {
-	switch {
-	case d <= 0:
-		return ""
-	case d < time.Second:
-		return fmt.Sprintf("%dms", max(1, d.Milliseconds()))
-	case d < time.Minute:
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	}
-	return d.Round(time.Second).String()
 }
