@@ -45,7 +45,8 @@ var table = []row{
 	{"internal/tree", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/*"}},
 	{"internal/tree/*", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/ignore"}},
 	{"internal/config", []string{"diagnostics", "internal/tomlfile", "internal/state"}},
-	{"plugin/wire", []string{"adapters", "diagnostics"}},
+	{"plugin/wire", []string{"adapters", "diagnostics", "plugin/wire/shape"}},
+	{"plugin/wire/shape", nil}, // JSON that nobody vouches for, below the messages
 	{"adapters/builtin", []string{"adapters", "adapters/*"}},
 	// A family, and the formats that it reads. Families do not know each other,
 	// which TestFamiliesApart checks.
@@ -55,13 +56,14 @@ var table = []row{
 	// 3
 	{"internal/fingerprint", []string{"adapters", "cache", "internal/tree", "internal/state"}},
 	{"plugin", []string{"plugin/wire", "adapters", "diagnostics"}},
-	{"plugin/host", []string{"plugin/wire", "adapters", "diagnostics", "internal/proc", "internal/sandbox", "internal/state"}},
+	{"plugin/host", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "internal/proc", "internal/sandbox", "internal/state"}},
 
 	// 4
 	// Dishes that link to each other in a circle are found with dag.
 	{"discovery", []string{"adapters", "diagnostics", "internal/config", "internal/tree", "internal/state", "internal/dag"}},
-	{"plugin/plugintest", []string{"plugin", "plugin/*", "adapters", "diagnostics"}},
-	{"plugin/*", []string{"plugin/host", "plugin/wire", "adapters", "diagnostics"}},
+	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/wire/shape", "adapters", "diagnostics"}},
+	// A hook may name what diagnostics/parse has.
+	{"plugin/*", []string{"plugin/host", "plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse"}},
 	{"examples/*", []string{"plugin", "adapters", "diagnostics"}}, // what an author of a plugin has
 
 	// 5

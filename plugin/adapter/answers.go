@@ -5,69 +5,70 @@ import (
 	"slices"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/plugin/wire"
+	"github.com/bentobuild/bento/diagnostics/parse"
+	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
 // The shapes of the answers. What the contract does not name is passed over.
 
 // greetingShape is what a manifest must have before anything else in it counts.
-func greetingShape() *wire.Shape {
-	return wire.Record(
-		wire.Must("protocol_version", wire.Int(0)),
-		wire.Must("adapter_id", wire.Text(maxName)),
+func greetingShape() *shape.Shape {
+	return shape.Record(
+		shape.Must("protocol_version", shape.Int(0)),
+		shape.Must("adapter_id", shape.Text(maxName)),
 	)
 }
 
-func manifestShape() *wire.Shape {
-	return wire.Record(
-		wire.Must("protocol_version", wire.Int(0)),
-		wire.Must("adapter_id", wire.Text(maxName)),
-		wire.Must("display_name", name("a name")),
-		wire.Must("fingerprint_files", wire.List(maxTasks, text().That("a glob inside the dish", isGlob))),
-		wire.Must("default_tasks", tasksShape()),
-		wire.May("capabilities", capabilitiesShape()),
-		wire.May("diagnostic_hooks", wire.Table(maxTasks, hookShape())),
-		wire.May("derived_paths", wire.List(maxTasks, text().That("a glob inside the dish", isGlob))),
-		wire.May("parallel", wire.Int(0)),
+func manifestShape() *shape.Shape {
+	return shape.Record(
+		shape.Must("protocol_version", shape.Int(0)),
+		shape.Must("adapter_id", shape.Text(maxName)),
+		shape.Must("display_name", name("a name")),
+		shape.Must("fingerprint_files", shape.List(maxTasks, text().That("a glob inside the dish", isGlob))),
+		shape.Must("default_tasks", tasksShape()),
+		shape.May("capabilities", capabilitiesShape()),
+		shape.May("diagnostic_hooks", shape.Table(maxTasks, hookShape())),
+		shape.May("derived_paths", shape.List(maxTasks, text().That("a glob inside the dish", isGlob))),
+		shape.May("parallel", shape.Int(0)),
 	)
 }
 
-func capabilitiesShape() *wire.Shape {
-	var fields []wire.Field
+func capabilitiesShape() *shape.Shape {
+	var fields []shape.Field
 	for _, name := range []string{
 		"detect", "required_toolchain", "resolved_toolchain_fingerprint", "install",
 		"tasks", "links", "install_scope", "add", "cancel",
 	} {
-		fields = append(fields, wire.May(name, wire.Bool()))
+		fields = append(fields, shape.May(name, shape.Bool()))
 	}
-	return wire.Record(fields...)
+	return shape.Record(fields...)
 }
 
-func hookShape() *wire.Shape {
-	return wire.Record(
-		wire.Must("rerun", wire.Record(
-			wire.Must("kind", wire.Text(maxName)),
-			wire.May("args", wire.List(maxTasks, text())),
-			wire.May("command", text()),
+func hookShape() *shape.Shape {
+	return shape.Record(
+		shape.Must("rerun", shape.Record(
+			shape.Must("kind", shape.Text(maxName)),
+			shape.May("args", shape.List(maxTasks, text())),
+			shape.May("command", text()),
 		)),
-		wire.Must("parser", wire.Text(maxName)),
+		shape.Must("parser", shape.Text(maxName)),
 	)
 }
 
-func tasksShape() *wire.Shape {
-	return wire.List(maxTasks, wire.Record(
-		wire.Must("name", name("a task name")),
-		wire.Must("run", command()),
-		wire.May("inputs", inputGlobs()),
-		wire.May("outputs", outputGlobs()),
-		wire.May("extra_inputs", inputGlobs()),
-		wire.May("depends_on", wire.List(maxTasks, name("a task name"))),
-		wire.May("cwd", inside()),
-		wire.May("env", variables()),
-		wire.May("path", wire.List(maxTasks, inside())),
-		wire.May("script", wire.Bool()),
-		wire.May("no_cache", wire.Bool()),
-		wire.May("side_effects", wire.Bool()),
+func tasksShape() *shape.Shape {
+	return shape.List(maxTasks, shape.Record(
+		shape.Must("name", name("a task name")),
+		shape.Must("run", command()),
+		shape.May("inputs", inputGlobs()),
+		shape.May("outputs", outputGlobs()),
+		shape.May("extra_inputs", inputGlobs()),
+		shape.May("depends_on", shape.List(maxTasks, name("a task name"))),
+		shape.May("cwd", inside()),
+		shape.May("env", variables()),
+		shape.May("path", shape.List(maxTasks, inside())),
+		shape.May("script", shape.Bool()),
+		shape.May("no_cache", shape.Bool()),
+		shape.May("side_effects", shape.Bool()),
 	))
 }
 
@@ -88,41 +89,41 @@ func checkTasks(path string, tasks []adapters.Task) error {
 	return nil
 }
 
-func detectedShape() *wire.Shape { return wire.Record(wire.Must("matches", wire.Bool())) }
+func detectedShape() *shape.Shape { return shape.Record(shape.Must("matches", shape.Bool())) }
 
-func toolchainShape() *wire.Shape {
-	return wire.Record(
-		wire.Must("tool", name("the name of a tool")),
-		wire.Must("version", name("a version")),
-		wire.May("file", absolute()),
-		wire.May("line", wire.Int(0)),
+func toolchainShape() *shape.Shape {
+	return shape.Record(
+		shape.Must("tool", name("the name of a tool")),
+		shape.Must("version", name("a version")),
+		shape.May("file", absolute()),
+		shape.May("line", shape.Int(0)),
 	).OrNull()
 }
 
-func fingerprintShape() *wire.Shape { return text().OrNull() }
+func fingerprintShape() *shape.Shape { return text().OrNull() }
 
-func paths() *wire.Shape { return wire.List(maxPaths, absolute()) }
+func paths() *shape.Shape { return shape.List(maxPaths, absolute()) }
 
-func tasksAnswerShape() *wire.Shape {
-	return wire.Record(
-		wire.Must("tasks", tasksShape()),
-		wire.May("aggregate", wire.Bool()),
-		wire.May("members", paths()),
-		wire.May("reads", paths()),
+func tasksAnswerShape() *shape.Shape {
+	return shape.Record(
+		shape.Must("tasks", tasksShape()),
+		shape.May("aggregate", shape.Bool()),
+		shape.May("members", paths()),
+		shape.May("reads", paths()),
 	)
 }
 
-func linksAnswerShape() *wire.Shape {
-	return wire.Record(
-		wire.Must("links", wire.List(maxPaths, wire.Record(
-			wire.May("dir", absolute()),
-			wire.May("package", wire.Text(maxName*4)),
-			wire.Must("file", absolute()),
-			wire.May("line", wire.Int(0)),
-			wire.May("dev", wire.Bool()),
+func linksAnswerShape() *shape.Shape {
+	return shape.Record(
+		shape.Must("links", shape.List(maxPaths, shape.Record(
+			shape.May("dir", absolute()),
+			shape.May("package", shape.Text(maxName*4)),
+			shape.Must("file", absolute()),
+			shape.May("line", shape.Int(0)),
+			shape.May("dev", shape.Bool()),
 		))),
-		wire.May("provides", wire.List(maxTasks, wire.Text(maxName*4))),
-		wire.May("reads", paths()),
+		shape.May("provides", shape.List(maxTasks, shape.Text(maxName*4))),
+		shape.May("reads", paths()),
 	)
 }
 
@@ -135,38 +136,34 @@ func checkLinks(a adapters.LinksAnswer) error {
 	return nil
 }
 
-func scopeShape() *wire.Shape {
-	return wire.Record(
-		wire.Must("dir", absolute()),
-		wire.May("files", paths()),
-		wire.May("made", wire.List(maxTasks, inside())),
-		wire.May("command", text()),
-		wire.May("nothing", wire.Bool()),
-		wire.May("reads", paths()),
+func scopeShape() *shape.Shape {
+	return shape.Record(
+		shape.Must("dir", absolute()),
+		shape.May("files", paths()),
+		shape.May("made", shape.List(maxTasks, inside())),
+		shape.May("command", text()),
+		shape.May("nothing", shape.Bool()),
+		shape.May("reads", paths()),
 	)
 }
 
-func diagnosedShape() *wire.Shape {
-	return wire.Record(wire.Must("diagnostics", wire.List(maxPaths, wire.Record(
-		wire.Must("file", text()),
-		wire.Must("line", wire.Int(0)),
-		wire.May("col", wire.Int(0)),
-		wire.May("end_line", wire.Int(0)),
-		wire.May("end_col", wire.Int(0)),
-		wire.Must("severity", wire.Text(maxName)),
-		wire.Must("message", text()),
-		wire.May("rule", wire.Text(maxName)),
-		wire.Must("source", wire.Text(maxName)),
-		wire.May("hint", text()),
+func diagnosedShape() *shape.Shape {
+	return shape.Record(shape.Must("diagnostics", shape.List(maxPaths, shape.Record(
+		shape.Must("file", text()),
+		shape.Must("line", shape.Int(0)),
+		shape.May("col", shape.Int(0)),
+		shape.May("end_line", shape.Int(0)),
+		shape.May("end_col", shape.Int(0)),
+		shape.Must("severity", shape.Text(maxName)),
+		shape.Must("message", text()),
+		shape.May("rule", shape.Text(maxName)),
+		shape.Must("source", shape.Text(maxName)),
+		shape.May("hint", text()),
 	))))
 }
 
-// isParser tells whether a hook may name this parser: the plugin itself, the
-// contract's four, or one of bento's further ones.
+// isParser tells whether a hook may name this parser: the plugin itself, or one of
+// bento's.
 func isParser(id string) bool {
-	return slices.Contains([]string{
-		adapters.ParserPlugin, "cargo-message", "golangci-lint", "eslint", "ruff",
-		"go-test", "go-build", "tsc", "pytest", "mypy", "junit", "sarif", "javac", "maven", "gradle",
-		"rubocop", "phpstan", "phpunit", "deno-lint", "gnu",
-	}, id)
+	return id == adapters.ParserPlugin || slices.Contains(parse.Parsers(), id)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/wire"
+	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
 // CheckResult tells how the result of a method differs from what bento takes; nil
@@ -13,27 +14,27 @@ import (
 func CheckResult(method string, result json.RawMessage) error {
 	switch method {
 	case wire.MethodDetect:
-		return wire.Decode(result, detectedShape(), new(wire.Detected))
+		return shape.Decode(result, detectedShape(), new(wire.Detected))
 	case wire.MethodToolchain:
-		return wire.Decode(result, toolchainShape(), new(*adapters.Toolchain))
+		return shape.Decode(result, toolchainShape(), new(*adapters.Toolchain))
 	case wire.MethodFingerprint:
-		return wire.Decode(result, fingerprintShape(), new(*string))
+		return shape.Decode(result, fingerprintShape(), new(*string))
 	case wire.MethodDiagnostics:
-		return wire.Decode(result, diagnosedShape(), new(wire.Diagnosed))
+		return shape.Decode(result, diagnosedShape(), new(wire.Diagnosed))
 	case wire.MethodTasks:
 		var a adapters.TasksAnswer
-		if err := wire.Decode(result, tasksAnswerShape(), &a); err != nil {
+		if err := shape.Decode(result, tasksAnswerShape(), &a); err != nil {
 			return err
 		}
 		return checkTasks("tasks", a.Tasks)
 	case wire.MethodLinks:
 		var a adapters.LinksAnswer
-		if err := wire.Decode(result, linksAnswerShape(), &a); err != nil {
+		if err := shape.Decode(result, linksAnswerShape(), &a); err != nil {
 			return err
 		}
 		return checkLinks(a)
 	case wire.MethodInstallScope:
-		return wire.Decode(result, scopeShape(), new(adapters.Scope))
+		return shape.Decode(result, scopeShape(), new(adapters.Scope))
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/bentobuild/bento/plugin/wire"
+	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
 // Bounds of what a plugin answers.
@@ -18,26 +18,26 @@ const (
 	maxPaths = 10_000   // also of links and findings
 )
 
-func text() *wire.Shape { return wire.Text(maxText) }
+func text() *shape.Shape { return shape.Text(maxText) }
 
-func command() *wire.Shape {
+func command() *shape.Shape {
 	return text().That("a shell command", func(s string) bool { return strings.TrimSpace(s) != "" && !strings.Contains(s, "\x00") })
 }
 
 // name is something that is shown in lines and lists.
-func name(what string) *wire.Shape { return wire.Text(maxName).That(what, isName) }
+func name(what string) *shape.Shape { return shape.Text(maxName).That(what, isName) }
 
 func isName(s string) bool {
 	return strings.TrimSpace(s) != "" && strings.IndexFunc(s, unicode.IsControl) < 0
 }
 
-func absolute() *wire.Shape { return text().That("an absolute path without \"..\"", isAbsolute) }
+func absolute() *shape.Shape { return text().That("an absolute path without \"..\"", isAbsolute) }
 
 func isAbsolute(s string) bool {
 	return filepath.IsAbs(s) && !climbs(s) && !strings.Contains(s, "\x00")
 }
 
-func inside() *wire.Shape { return text().That("a path inside the dish", isInside) }
+func inside() *shape.Shape { return text().That("a path inside the dish", isInside) }
 
 func isInside(s string) bool {
 	return !filepath.IsAbs(s) && !strings.HasPrefix(s, "/") && !climbs(s) && !strings.Contains(s, "\x00")
@@ -53,12 +53,12 @@ func climbs(s string) bool {
 	return false
 }
 
-func outputGlobs() *wire.Shape {
-	return wire.List(maxTasks, text().That("a glob inside the dish", isGlob))
+func outputGlobs() *shape.Shape {
+	return shape.List(maxTasks, text().That("a glob inside the dish", isGlob))
 }
 
-func inputGlobs() *wire.Shape {
-	return wire.List(maxTasks, text().That("a glob inside the dish, or inside the workspace after \"//\"", func(s string) bool {
+func inputGlobs() *shape.Shape {
+	return shape.List(maxTasks, text().That("a glob inside the dish, or inside the workspace after \"//\"", func(s string) bool {
 		return isGlob(strings.TrimPrefix(strings.TrimPrefix(s, "!"), "//"))
 	}))
 }
@@ -77,8 +77,8 @@ func isGlob(pattern string) bool {
 	return !climbs(strings.NewReplacer("{", "/", "}", "/", ",", "/").Replace(plain))
 }
 
-func variables() *wire.Shape {
-	return wire.Table(maxTasks, text().That("a string without NUL", func(s string) bool { return !strings.Contains(s, "\x00") }))
+func variables() *shape.Shape {
+	return shape.Table(maxTasks, text().That("a string without NUL", func(s string) bool { return !strings.Contains(s, "\x00") }))
 }
 
 // isVariable tells whether a variable can have this name.

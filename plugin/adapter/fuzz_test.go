@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/plugin/wire"
+	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
 // What is accepted as a manifest holds no more than it may.
@@ -44,7 +45,7 @@ func FuzzFindings(f *testing.F) {
 	f.Add(`{"diagnostics":[{"file":"/w/a","line":1,"severity":"error","message":"m","source":"s"},{"file":"../b","line":0,"severity":"x","message":"\u0000","source":""}]}`)
 	f.Fuzz(func(t *testing.T, raw string) {
 		var d wire.Diagnosed
-		if wire.Decode([]byte(raw), diagnosedShape(), &d) != nil {
+		if shape.Decode([]byte(raw), diagnosedShape(), &d) != nil {
 			return
 		}
 		for i := range d.Diagnostics {

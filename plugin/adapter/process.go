@@ -12,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/host"
 	"github.com/bentobuild/bento/plugin/wire"
+	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
 // Process is a plugin that runs, as an adapter. A method that the manifest does
@@ -158,7 +159,7 @@ func about(method, dir string) host.Call {
 
 // ask calls, and decodes an answer of the shape sh into the value into points to.
 // Not to know the method is no error, and answered is false then.
-func (p *Process) ask(ctx context.Context, c host.Call, sh *wire.Shape, into any) (answered bool, err error) {
+func (p *Process) ask(ctx context.Context, c host.Call, sh *shape.Shape, into any) (answered bool, err error) {
 	result, err := p.plugin.Call(ctx, c)
 	var rpc *wire.RPCError
 	switch {
@@ -169,7 +170,7 @@ func (p *Process) ask(ctx context.Context, c host.Call, sh *wire.Shape, into any
 	case err != nil:
 		return false, err
 	}
-	err = p.checked(c, wire.Decode(result, sh, into))
+	err = p.checked(c, shape.Decode(result, sh, into))
 	return err == nil, err
 }
 

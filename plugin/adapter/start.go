@@ -14,6 +14,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/host"
 	"github.com/bentobuild/bento/plugin/wire"
+	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
 // maxParallel bounds the calls in flight that a manifest can ask for.
@@ -87,13 +88,13 @@ func (p *Process) hello(version string) func(context.Context, host.AskFunc) (hos
 
 // ReadManifest checks and decodes the result of initialize, for the plugin with this
 // id. What it drops without harm it says in words. The error is an *adapters.Failure
-// for a manifest of another version or another id, else it wraps *wire.ShapeError.
+// for a manifest of another version or another id, else it wraps *shape.Error.
 func ReadManifest(result json.RawMessage, id string) (m *adapters.Manifest, dropped []string, err error) {
 	m = &adapters.Manifest{Capabilities: adapters.DefaultCapabilities()}
 	if err := checkGreeting(result, id); err != nil {
 		return nil, nil, err
 	}
-	if err := wire.Decode(result, manifestShape(), m); err != nil {
+	if err := shape.Decode(result, manifestShape(), m); err != nil {
 		return nil, nil, fmt.Errorf("manifest: %w", err)
 	}
 	if err := checkTasks("default_tasks", m.DefaultTasks); err != nil {
@@ -114,7 +115,7 @@ func checkGreeting(result json.RawMessage, id string) error {
 		ProtocolVersion int    `json:"protocol_version"`
 		AdapterID       string `json:"adapter_id"`
 	}
-	if err := wire.Decode(result, greetingShape(), &m); err != nil {
+	if err := shape.Decode(result, greetingShape(), &m); err != nil {
 		return fmt.Errorf("manifest: %w", err)
 	}
 	if m.ProtocolVersion != adapters.ProtocolVersion {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/wire"
+	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
 // sinks are who hears the progress that a plugin tells.
@@ -70,7 +71,7 @@ func (s *sinks) tell(l adapters.Log) {
 // progress that cannot be read, are passed over, and ok is false.
 func (s *sinks) notified(method string, params json.RawMessage) (ok bool) {
 	var l adapters.Log
-	if method != wire.NotifyLog || wire.Decode(params, logShape(), &l) != nil {
+	if method != wire.NotifyLog || shape.Decode(params, logShape(), &l) != nil {
 		return false
 	}
 	if !slices.Contains([]string{"trace", "debug", "info", "warn", "error"}, l.Level) {
@@ -83,10 +84,10 @@ func (s *sinks) notified(method string, params json.RawMessage) (ok bool) {
 	return true
 }
 
-func logShape() *wire.Shape {
-	return wire.Record(
-		wire.May("level", wire.Text(64)),
-		wire.May("stream", wire.Text(64)),
-		wire.Must("message", wire.Text(16<<20)),
+func logShape() *shape.Shape {
+	return shape.Record(
+		shape.May("level", shape.Text(64)),
+		shape.May("stream", shape.Text(64)),
+		shape.Must("message", shape.Text(16<<20)),
 	)
 }

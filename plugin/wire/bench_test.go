@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-
-	"github.com/bentobuild/bento/diagnostics"
 )
 
 // findings is a parseDiagnostics response of about n bytes.
@@ -39,24 +37,6 @@ func BenchmarkParseMessage(b *testing.B) {
 			json.Valid(body)
 		}
 	})
-}
-
-func BenchmarkDecode(b *testing.B) {
-	m, err := ParseMessage(findings(1<<20), 64)
-	if err != nil {
-		b.Fatal(err)
-	}
-	sh := Record(Must("diagnostics", List(1<<20, Record(
-		Must("file", Text(1<<10)), Must("line", Int(0)), May("col", Int(0)),
-		Must("severity", Text(10)), Must("message", Text(1<<10)), Must("source", Text(10)),
-	))))
-	b.SetBytes(int64(len(m.Result)))
-	for b.Loop() {
-		var d struct{ Diagnostics []diagnostics.Diagnostic }
-		if err := Decode(m.Result, sh, &d); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
 
 func BenchmarkFrame(b *testing.B) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
 // Kind is what a message is.
@@ -49,22 +51,24 @@ func ParseMessage(body []byte, depth int) (Message, error) {
 	if !utf8.Valid(body) {
 		return Message{}, fmt.Errorf("%w: invalid UTF-8", ErrMalformed)
 	}
-	s := scanner{data: body, depth: depth}
 	var e envelope
-	read := func() error { return s.envelope(&e) }
-	if s.peek() != '{' {
+	var err error
+	if first := bytes.TrimLeft(body, " \t\r\n"); len(first) > 0 && first[0] == '{' {
+		err = shape.Members(body, depth, e.add)
+	} else {
 		e.why = "the message is no JSON object (there are no batches in this protocol)"
-		read = s.value
+		err = shape.Check(body, depth)
 	}
-	if err := read(); err != nil {
-		return Message{}, err
+	if err != nil {
+		return Message{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	return e.message(), s.end()
+	return e.message(), nil
 }
 
 // envelope is the members of a message as they stand there.
 type envelope struct {
 	members [6]json.RawMessage // by memberIndex
+	n       int                // of members of any name
 	why     string
 }
 
@@ -82,35 +86,10 @@ func memberIndex(name []byte) int {
 	return slices.Index([]string{"jsonrpc", "id", "method", "params", "result", "error"}, string(name))
 }
 
-// envelope reads the object that is the whole text.
-func (s *scanner) envelope(e *envelope) error {
-	if s.depth--; s.depth < 0 {
-		return fmt.Errorf("%w: JSON nested too deep", ErrMalformed)
+func (e *envelope) add(key, value []byte) {
+	if e.n++; e.n > maxMembers {
+		e.why = fmt.Sprintf("the message has more than %d members", maxMembers)
 	}
-	s.pos++
-	n := 0
-	for more := s.begins('}'); more; {
-		key, err := s.key()
-		if err != nil {
-			return err
-		}
-		s.peek()
-		start := s.pos
-		if err := s.value(); err != nil {
-			return err
-		}
-		if n++; n > maxMembers {
-			e.why = fmt.Sprintf("the message has more than %d members", maxMembers)
-		}
-		e.set(key, s.data[start:s.pos])
-		if more, err = s.goesOn('}'); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (e *envelope) set(key, value []byte) {
 	i := memberIndex(key)
 	if i < 0 {
 		return
@@ -139,7 +118,7 @@ func (e *envelope) message() Message {
 	case failed != nil:
 		m.Kind, m.Result = Response, nil
 		m.Error = new(RPCError)
-		if err := Decode(failed, errorShape(), m.Error); err != nil {
+		if err := shape.Decode(failed, errorShape(), m.Error); err != nil {
 			m.Kind, m.Why = Invalid, fmt.Sprintf("error: %v", err)
 		}
 	default:
@@ -182,7 +161,7 @@ func textOf(raw []byte) []byte {
 	if len(raw) == 0 || raw[0] != '"' {
 		return nil
 	}
-	return unquote(raw)
+	return shape.Unquote(raw)
 }
 
 func isNull(raw []byte) bool { return len(raw) > 0 && raw[0] == 'n' }

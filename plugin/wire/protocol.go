@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
 // The methods of the adapter protocol v1.
@@ -104,6 +105,6 @@ type RPCError struct {
 
 func (e *RPCError) Error() string { return fmt.Sprintf("error %d: %s", e.Code, e.Message) }
 
-func errorShape() *Shape {
-	return Record(Must("code", Int(math.MinInt32)), May("message", Text(64<<10)), May("data", nil))
+func errorShape() *shape.Shape {
+	return shape.Record(shape.Must("code", shape.Int(math.MinInt32)), shape.May("message", shape.Text(64<<10)), shape.May("data", nil))
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+
+	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
 // read deals with what the plugin writes, until the stream ends.
@@ -81,7 +83,7 @@ func quotedID(raw json.RawMessage) (int64, bool) {
 	if len(raw) == 0 || raw[0] != '"' {
 		return 0, false
 	}
-	id, err := strconv.ParseInt(string(unquote(raw)), 10, 64)
+	id, err := strconv.ParseInt(string(shape.Unquote(raw)), 10, 64)
 	return id, err == nil
 }
 

@@ -1,9 +1,10 @@
-package wire
+package shape
 
 import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -16,12 +17,53 @@ type scanner struct {
 	values int // how many more values a Shape may take
 }
 
-// syntax is the error of text that is no JSON. It wraps ErrMalformed.
+// Check passes over text, which has to be one value of JSON that is nested no
+// deeper than depth, itself being 1.
+func Check(text []byte, depth int) error {
+	s := scanner{data: text, depth: depth}
+	if err := s.value(); err != nil {
+		return err
+	}
+	return s.end()
+}
+
+// Members is Check for an object. It calls member for each of its members, in their
+// order; both slices are, or may be, parts of text.
+func Members(text []byte, depth int, member func(name, value []byte)) error {
+	s := scanner{data: text, depth: depth}
+	if s.peek() != '{' {
+		return s.syntax("an object")
+	}
+	if s.depth--; s.depth < 0 {
+		return errDeep
+	}
+	s.pos++
+	for more := s.begins('}'); more; {
+		name, err := s.key()
+		if err != nil {
+			return err
+		}
+		s.peek()
+		start := s.pos
+		if err := s.value(); err != nil {
+			return err
+		}
+		member(name, s.data[start:s.pos])
+		if more, err = s.goesOn('}'); err != nil {
+			return err
+		}
+	}
+	return s.end()
+}
+
+var errDeep = errors.New("JSON nested too deep")
+
+// syntax is the error of text that is no JSON.
 func (s *scanner) syntax(expected string) error {
 	if s.pos >= len(s.data) {
-		return fmt.Errorf("%w: the JSON ends where %s was expected", ErrMalformed, expected)
+		return fmt.Errorf("the JSON ends where %s was expected", expected)
 	}
-	return fmt.Errorf("%w: no JSON at byte %d: expected %s, got %.*q", ErrMalformed, s.pos, expected, preview/2, s.data[s.pos:])
+	return fmt.Errorf("no JSON at byte %d: expected %s, got %.*q", s.pos, expected, preview/2, s.data[s.pos:])
 }
 
 // peek skips white space and gives the next byte, 0 at the end.
@@ -70,7 +112,7 @@ func (s *scanner) shaped(sh *Shape) error {
 
 func (s *scanner) nested(sh *Shape, inside func(*scanner, *Shape) error) error {
 	if s.depth--; s.depth < 0 {
-		return fmt.Errorf("%w: JSON nested too deep", ErrMalformed)
+		return errDeep
 	}
 	s.pos++
 	err := inside(s, sh)
@@ -154,11 +196,12 @@ func (s *scanner) key() ([]byte, error) {
 		return nil, s.syntax("':'")
 	}
 	s.pos++
-	return unquote(name), nil
+	return Unquote(name), nil
 }
 
-// unquote gives the text of a string that the scanner has passed over.
-func unquote(quoted []byte) []byte {
+// Unquote gives the text of a string of JSON, quotes and all, that was found to be
+// valid before. The result may be a part of it.
+func Unquote(quoted []byte) []byte {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1]
 	}

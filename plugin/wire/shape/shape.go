@@ -1,4 +1,7 @@
-package wire
+// Package shape reads JSON that nobody vouches for: it passes over text once,
+// without decoding it, and compares it with the shape that it must have. Nothing is
+// made of it before that.
+package shape
 
 import (
 	"encoding/json"
@@ -29,6 +32,9 @@ type Field struct {
 	Shape *Shape
 	Must  bool // be there
 }
+
+// preview is how much of foreign bytes a message quotes.
+const preview = 60
 
 // MaxValues is how many values of known shape Decode takes in one answer.
 const MaxValues = 200_000
@@ -85,14 +91,14 @@ func (sh *Shape) That(want string, test func(text string) bool) *Shape {
 	return &c
 }
 
-// ShapeError is the error of a value that has not the shape it must have.
-type ShapeError struct {
+// Error is the error of a value that has not the shape it must have.
+type Error struct {
 	Path string // "default_tasks[2].run", "" for the value itself
 	Want string
 	Got  string
 }
 
-func (e *ShapeError) Error() string {
+func (e *Error) Error() string {
 	text := fmt.Sprintf("expected %s, got %s", e.Want, e.Got)
 	if e.Path == "" {
 		return text
@@ -101,7 +107,7 @@ func (e *ShapeError) Error() string {
 }
 
 // Decode decodes raw, a JSON value, into the value that into points to, if it has
-// the shape sh. The error wraps *ShapeError, or ErrMalformed for what is no JSON.
+// the shape sh. The error wraps *Error unless it is no JSON.
 func Decode(raw []byte, sh *Shape, into any) error {
 	s := scanner{data: raw, depth: math.MaxInt16, values: MaxValues}
 	if err := s.shaped(sh); err != nil {
@@ -111,7 +117,7 @@ func Decode(raw []byte, sh *Shape, into any) error {
 		return err
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return &ShapeError{Want: "an answer of its type", Got: err.Error()}
+		return &Error{Want: "an answer of its type", Got: err.Error()}
 	}
 	return nil
 }
@@ -122,12 +128,12 @@ func (sh *Shape) accepts(s *scanner, c byte) error {
 		return nil
 	}
 	if s.values--; s.values < 0 {
-		return &ShapeError{Want: fmt.Sprintf("at most %d values", MaxValues), Got: "more"}
+		return &Error{Want: fmt.Sprintf("at most %d values", MaxValues), Got: "more"}
 	}
 	if sh.null && c == 'n' || strings.IndexByte(sh.starts, c) >= 0 {
 		return nil
 	}
-	return &ShapeError{Want: sh.want, Got: kindOf(c)}
+	return &Error{Want: sh.want, Got: kindOf(c)}
 }
 
 func kindOf(c byte) string {
@@ -156,7 +162,7 @@ func (sh *Shape) judge(raw []byte) error {
 	case sh.starts == digits:
 		n, err := strconv.ParseInt(string(raw), 10, 32)
 		if err != nil || n < sh.low {
-			return &ShapeError{Want: sh.want, Got: fmt.Sprintf("%.*s", preview, raw)}
+			return &Error{Want: sh.want, Got: fmt.Sprintf("%.*s", preview, raw)}
 		}
 	}
 	return nil
@@ -164,12 +170,12 @@ func (sh *Shape) judge(raw []byte) error {
 
 func (sh *Shape) judgeText(raw []byte) error {
 	if len(raw)-2 > sh.max || sh.test != nil {
-		text := unquote(raw)
+		text := Unquote(raw)
 		if len(text) > sh.max {
-			return &ShapeError{Want: fmt.Sprintf("at most %d bytes", sh.max), Got: strconv.Itoa(len(text))}
+			return &Error{Want: fmt.Sprintf("at most %d bytes", sh.max), Got: strconv.Itoa(len(text))}
 		}
 		if sh.test != nil && !sh.test(string(text)) {
-			return &ShapeError{Want: sh.want, Got: fmt.Sprintf("%.*q", preview, text)}
+			return &Error{Want: sh.want, Got: fmt.Sprintf("%.*q", preview, text)}
 		}
 	}
 	return nil
@@ -181,7 +187,7 @@ func (sh *Shape) element(i int) (*Shape, error) {
 		return nil, nil
 	}
 	if i >= sh.max {
-		return nil, &ShapeError{Want: fmt.Sprintf("at most %d elements", sh.max), Got: "more"}
+		return nil, &Error{Want: fmt.Sprintf("at most %d elements", sh.max), Got: "more"}
 	}
 	return sh.elem, nil
 }
@@ -199,14 +205,14 @@ func (m *members) next(name []byte) (*Shape, error) {
 		return nil, nil
 	}
 	if m.n++; m.of.elem != nil && m.n > m.of.max {
-		return nil, &ShapeError{Want: fmt.Sprintf("at most %d members", m.of.max), Got: "more"}
+		return nil, &Error{Want: fmt.Sprintf("at most %d members", m.of.max), Got: "more"}
 	}
 	for i, f := range m.of.fields {
 		if f.Name != string(name) {
 			continue
 		}
 		if m.seen&(1<<i) != 0 {
-			return nil, under(name, &ShapeError{Want: "one value", Got: "two"})
+			return nil, under(name, &Error{Want: "one value", Got: "two"})
 		}
 		m.seen |= 1 << i
 		return f.Shape, nil
@@ -221,7 +227,7 @@ func (m *members) complete() error {
 	}
 	for i, f := range m.of.fields {
 		if f.Must && m.seen&(1<<i) == 0 {
-			return under([]byte(f.Name), &ShapeError{Want: f.Shape.want, Got: "nothing"})
+			return under([]byte(f.Name), &Error{Want: f.Shape.want, Got: "nothing"})
 		}
 	}
 	return nil
@@ -240,11 +246,11 @@ func under(name []byte, err error) error {
 func at(i int, err error) error { return inside("["+strconv.Itoa(i)+"]", err) }
 
 func inside(step string, err error) error {
-	var wrong *ShapeError
+	var wrong *Error
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	return &ShapeError{Path: join(step, wrong.Path), Want: wrong.Want, Got: wrong.Got}
+	return &Error{Path: join(step, wrong.Path), Want: wrong.Want, Got: wrong.Got}
 }
 
 func join(step, path string) string {
