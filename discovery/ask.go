@@ -26,7 +26,10 @@ func (d *Dish) ask(ctx context.Context, root string) error {
 	if d.answered, err = adapters.Links(ctx, d.Adapter, d.Dir); err != nil {
 		return err
 	}
-	d.Scope, err = adapters.InstallScope(ctx, d.Adapter, d.Dir)
+	if d.Scope, err = adapters.InstallScope(ctx, d.Adapter, d.Dir); err != nil {
+		return err
+	}
+	d.Lock, err = adapters.LockDigest(ctx, d.Adapter, d.Dir)
 	return err
 }
 

@@ -48,6 +48,7 @@ type Dish struct {
 	Aggregate bool                // a root of members, without tasks of its own
 	Pin       *adapters.Toolchain // nil when nothing asks for a version
 	Scope     adapters.Scope      // where its dependencies are installed
+	Lock      adapters.LockAnswer // what it gets from its lockfile
 	Links     []Link              // to other dishes, by their paths
 	Extra     []string            // directories that it depends on and that are no dishes, relative to the root
 
@@ -147,6 +148,10 @@ func (w *Workspace) Owner(path string) *Dish {
 	}
 	return nil
 }
+
+// Relative gives an absolute path relative to the root, with forward slashes; ok is
+// false when it lies outside.
+func (w *Workspace) Relative(path string) (rel string, ok bool) { return relative(w.Root, path) }
 
 // upwards yields a path relative to the root and the directories above it, "."
 // last.

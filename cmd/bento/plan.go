@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -53,7 +54,7 @@ func (s *session) printPlan(ctx context.Context, req plan.Request) error {
 		return err
 	}
 	ev.Save()
-	problems = diagnostics.Sorted(append(problems, ev.Preflight()...))
+	problems = diagnostics.Sorted(slices.Concat(problems, ev.Preflight(), wholeLocks(w.Workspace)))
 	report.WriteProblems(s.err, s.style, problems)
 	if len(diagnostics.Errors(problems)) > 0 {
 		s.outcome = exitInput

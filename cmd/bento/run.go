@@ -164,6 +164,9 @@ func (s *session) plan(w *workspace, req plan.Request) (*plan.Plan, error) {
 		return nil, err
 	}
 	report.WriteProblems(s.err, s.style, w.problems)
+	if s.flags.verbose {
+		report.WriteProblems(s.err, s.style, wholeLocks(w.Workspace))
+	}
 	return p, nil
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Change is one difference between two keys.
 type Change struct {
-	Kind string `json:"kind"` // "input", "env", "text", "task", "output"
+	Kind string `json:"kind"` // "input", "lock", "env", "text", "task", "output"
 	Name string `json:"name"` // a path, a variable, an ingredient, a task
 	// Dish is the path of the dish whose sources hold the input; "" for inputs of the
 	// task itself.
@@ -28,6 +28,8 @@ func (c Change) String() string {
 	switch c.Kind {
 	case "env":
 		what = "variable " + c.Name
+	case "lock":
+		what = "what the dish gets from " + what
 	case "task":
 		what = "task " + c.Name
 	case "output":
@@ -145,6 +147,10 @@ func (d *differ) ingredient(dish string, in Ingredient, before, after string, ha
 	case Output:
 		d.add(Change{Kind: "output", Name: in.Name, How: how})
 	default:
+		if path, ok := strings.CutPrefix(in.Name, lockPrefix); ok {
+			d.add(Change{Kind: "lock", Name: path, Dish: dish, How: how})
+			return
+		}
 		d.add(Change{Kind: "text", Name: in.Name, How: how, Before: before, After: after})
 	}
 }

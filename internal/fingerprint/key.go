@@ -108,6 +108,12 @@ func (b *Builder) conceal(name, value string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
+// lockPrefix is in front of the path in the name of a Lock ingredient.
+const lockPrefix = "lock:"
+
+// Lock adds what a dish gets from a lockfile, in place of the file: an opaque text.
+func (b *Builder) Lock(path, digest string) { b.add(Text, lockPrefix+path, digest) }
+
 // Files adds the digest of a set of files.
 func (b *Builder) Files(name string, d cache.Digest) { b.add(Files, name, d.String()) }
 

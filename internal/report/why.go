@@ -12,17 +12,19 @@ import (
 
 // Why is the document of `bento why`.
 type Why struct {
-	Schema      string               `json:"schema"`
-	Task        string               `json:"task,omitempty"` // "dish:task"
-	Status      string               `json:"status,omitempty"`
-	MissReason  string               `json:"miss_reason,omitempty"`
-	Notes       []string             `json:"notes,omitempty"`
-	Key         *string              `json:"key"`
-	Made        *made                `json:"made,omitempty"`
-	Ingredients []whyIngredient      `json:"ingredients"`
-	Inputs      []whyInput           `json:"inputs"`
-	Against     string               `json:"against,omitempty"` // the key that changes compares with
-	Changes     []fingerprint.Change `json:"changes"`
+	Schema      string          `json:"schema"`
+	Task        string          `json:"task,omitempty"` // "dish:task"
+	Status      string          `json:"status,omitempty"`
+	MissReason  string          `json:"miss_reason,omitempty"`
+	Notes       []string        `json:"notes,omitempty"`
+	Key         *string         `json:"key"`
+	Made        *made           `json:"made,omitempty"`
+	Ingredients []whyIngredient `json:"ingredients"`
+	Inputs      []whyInput      `json:"inputs"`
+	// WholeLock is why all of the dish's lockfile counts, where only a part of it could.
+	WholeLock string               `json:"whole_lockfile,omitempty"`
+	Against   string               `json:"against,omitempty"` // the key that changes compares with
+	Changes   []fingerprint.Change `json:"changes"`
 }
 
 // made says where a cached result comes from.
@@ -53,6 +55,9 @@ func NewWhy(ev *evaluate.Result, x fingerprint.Explanation) Why {
 	if ev != nil {
 		doc.Task, doc.Status, doc.MissReason, doc.Notes = ev.Task.ID(), string(ev.Status), ev.Reason, ev.Notes
 		known = ev.Known
+		if lock := ev.Task.Dish.Lock; lock.Digest == "" {
+			doc.WholeLock = lock.Whole
+		}
 	}
 	if known {
 		key := x.Key.String()
@@ -100,6 +105,9 @@ func WriteWhy(w io.Writer, style Style, doc Why, all bool) {
 	}
 	if m := doc.Made; m != nil {
 		fmt.Fprintf(w, "made     %s on %s in %v\n", m.At.Local().Format(time.DateTime), orUnknown(m.Host), time.Duration(m.DurationMS)*time.Millisecond)
+	}
+	if doc.WholeLock != "" {
+		fmt.Fprintf(w, "lockfile all of it counts: %s\n", Printable(doc.WholeLock))
 	}
 	switch {
 	case doc.Against == "":

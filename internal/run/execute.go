@@ -49,7 +49,7 @@ func (e *engine) execute(ctx context.Context, ev *evaluate.Result, unsure string
 	t := ev.Task
 	x := &execution{
 		env: e.env, opts: e.opts, tree: e.tree, ev: ev, last: e.Memory().Of(t),
-		result: &Result{Task: t, Key: ev.Key}, linked: e.LinkedSources(t), others: e.MadeByOthers(t), unsure: unsure,
+		result: &Result{Task: t, Key: ev.Key}, linked: append(e.LinkedSources(t), ev.Lock), others: e.MadeByOthers(t), unsure: unsure,
 	}
 	e.job(func() func() {
 		e.env.executing()

@@ -60,6 +60,9 @@ type Result struct {
 
 	sources []*sourceSet // what the ingredients refer to
 	Entries []tree.Entry // of Inputs
+	// Lock is the lockfile that stands in the key by what the dish gets from it, and
+	// so is not among Inputs.
+	Lock []tree.Entry
 }
 
 // Evaluator makes keys. It is for one goroutine, but for the methods that say
@@ -73,6 +76,7 @@ type Evaluator struct {
 	territories map[*discovery.Dish]*territory
 	compiled    map[*plan.Task]*inputGlobs
 	circles     map[*discovery.Dish]*circle
+	locks       map[*discovery.Dish]*lock
 	sources     map[*circle]*sourceSet
 	results     []*Result // by plan.Task.Index
 	made        []*made   // what tasks made in this run, by plan.Task.Index
@@ -97,6 +101,7 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 		o: o, plan: p, tree: p.Workspace.Tree, memory: lastrun.Open(o.State), secret: localSecret(o.State),
 		compiled: make(map[*plan.Task]*inputGlobs),
 		circles:  newCircles(p.Workspace.Dishes),
+		locks:    newLocks(p.Workspace),
 		sources:  make(map[*circle]*sourceSet),
 		results:  make([]*Result, len(p.Tasks)),
 		made:     make([]*made, len(p.Tasks)),
@@ -289,6 +294,9 @@ func (e *Evaluator) addInputs(b *fingerprint.Builder, t *plan.Task, ev *Result) 
 	entries, err := e.inputs(t)
 	if err != nil {
 		return err
+	}
+	if !e.namesLock(t) {
+		entries, ev.Lock = e.takeLock(b, t.Dish, entries)
 	}
 	ev.Entries = entries
 	if ev.Inputs, err = e.fileSet(entries); err != nil {

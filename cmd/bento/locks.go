@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+)
+
+// ruleWholeLock is the rule of a lockfile that counts as a whole.
+const ruleWholeLock = "whole_lockfile"
+
+// wholeLocks tells of lockfiles that count as a whole because an adapter cannot tell
+// what of them a dish gets, once for each file and reason.
+func wholeLocks(w *discovery.Workspace) []diagnostics.Diagnostic {
+	type about struct{ file, why string }
+	var order []about
+	dishes := make(map[about][]string)
+	for _, d := range w.Dishes {
+		if d.Lock.Digest != "" || d.Lock.Whole == "" {
+			continue
+		}
+		a := about{d.Lock.File, d.Lock.Whole}
+		if rel, ok := w.Relative(a.file); ok {
+			a.file = rel
+		}
+		if dishes[a] == nil {
+			order = append(order, a)
+		}
+		dishes[a] = append(dishes[a], d.Name)
+	}
+	var list []diagnostics.Diagnostic
+	for _, a := range order {
+		names := dishes[a]
+		slices.Sort(names)
+		list = append(list, diagnostics.Diagnostic{
+			File: a.file, Severity: diagnostics.Warning, Rule: ruleWholeLock, Source: diagnostics.Source,
+			Message: fmt.Sprintf("every change of this lockfile counts for %s: %s", among(names), a.why),
+		})
+	}
+	return list
+}
+
+// among lists the first few of names.
+func among(names []string) string {
+	const most = 5
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more dishes", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
