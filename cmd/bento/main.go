@@ -40,7 +40,7 @@ func bento() int {
 	defer cancel()
 	return execute(ctx, os.Args[1:], process{
 		out: &pipeWriter{Writer: os.Stdout, broken: cancel}, err: os.Stderr, environ: adapters.NewEnviron(os.Environ()),
-		terminal: term.IsTerminal(int(os.Stdout.Fd())),
+		terminal: term.IsTerminal(int(os.Stdout.Fd())), columns: columns(os.Stderr),
 	})
 }
 
@@ -60,7 +60,21 @@ func guard() {
 type process struct {
 	out, err io.Writer
 	environ  adapters.Environ
-	terminal bool // out is one
+	terminal bool       // out is one
+	columns  func() int // of the terminal that err is, nil when it is none
+}
+
+// columns gives what tells how wide the terminal f is, nil when it is none.
+func columns(f *os.File) func() int {
+	if !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	return func() int {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return width
+		}
+		return 80
+	}
 }
 
 // pipeWriter ends the run when nobody reads any more, as an interrupt does.

@@ -90,20 +90,20 @@ func (s *session) run(ctx context.Context, req plan.Request) error {
 	if err := s.checkReportFile(); err != nil {
 		return err
 	}
-	lines := s.lines()
-	w, err := s.open(ctx, lines)
+	reporter := s.reporter()
+	w, err := s.open(ctx, reporter)
 	if err != nil {
 		return err
 	}
 	defer w.close()
-	lines.Store = w.env.Store
+	reporter.Open(w.env.Store)
 	p, err := s.plan(w, req)
 	if err != nil {
 		return err
 	}
 	r, err := run.Run(ctx, w.env, p, run.Options{
 		Workers: s.workers(w.Config), KeepGoing: s.flags.keepGoing || !w.Config.Defaults.FailFast,
-		Force: s.flags.noCache, SkipInstall: s.flags.skipInstall, ForceInstall: s.flags.forceInstall, Output: lines.Live(),
+		Force: s.flags.noCache, SkipInstall: s.flags.skipInstall, ForceInstall: s.flags.forceInstall, Output: reporter.Live(),
 	})
 	if err != nil {
 		return err
@@ -136,6 +136,23 @@ func (s *session) checkReportFile() error {
 		return usageError(fmt.Sprintf("--report-file %q: there is no directory %q", s.flags.reportFile, filepath.Dir(s.flags.reportFile)), "make it, or name another file")
 	}
 	return nil
+}
+
+// reporter gives what tells people of a run: on a terminal with a block of what is
+// running.
+func (s *session) reporter() terminal.Reporter {
+	if !s.live() {
+		return s.lines()
+	}
+	screen := &terminal.Screen{Terminal: s.err, Columns: s.columns}
+	s.out, s.err = screen.Writer(s.out), screen.Writer(s.err)
+	return &terminal.Live{Lines: s.lines(), Screen: screen}
+}
+
+// live tells whether a block can be drawn and somebody is there to see it.
+func (s *session) live() bool {
+	_, ci := s.environ.Lookup("CI")
+	return s.columns != nil && !ci && s.environ.Get("TERM") != "dumb" && s.flags.output != string(terminal.Stream)
 }
 
 // lines gives the reporter for people. With --json stdout is for the document.

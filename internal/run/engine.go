@@ -76,7 +76,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 		return nil, err
 	}
 	e.reserve(ctx)
-	env.report(Started{Plan: p})
+	env.report(Started{Plan: p, Workers: max(1, opts.Workers), Estimate: e.estimate()})
 	e.loop(ctx)
 	r := e.finish(ctx)
 	e.release()
@@ -104,6 +104,17 @@ func (e *engine) loop(ctx context.Context) {
 		e.running--
 		apply()
 	}
+}
+
+// estimate gives what the tasks that will be executed took the last time.
+func (e *engine) estimate() []time.Duration {
+	list := make([]time.Duration, len(e.plan.Tasks))
+	for i, t := range e.plan.Tasks {
+		if ev := e.Of(t); ev == nil || ev.Status != evaluate.Hit {
+			list[i] = e.Memory().Of(t).Duration
+		}
+	}
+	return list
 }
 
 // job runs f beside the others. What f returns is applied by the engine.

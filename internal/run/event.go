@@ -22,7 +22,11 @@ type Event interface{ event() }
 
 // Started is the first event of a run.
 type Started struct {
-	Plan *plan.Plan
+	Plan    *plan.Plan
+	Workers int
+	// Estimate is by task: how long the last run of those took that will be
+	// executed, 0 for hits and where it is not known.
+	Estimate []time.Duration
 }
 
 // InstallStarted says that the dependencies of a scope are being installed.

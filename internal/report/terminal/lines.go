@@ -49,6 +49,18 @@ type source struct {
 	stream tasklog.Stream
 }
 
+// Reporter is what tells people of a run.
+type Reporter interface {
+	run.Reporter
+	// Open gives it the store that the logs of hits are in.
+	Open(cache.Store)
+	// Live tells whether it wants run.TaskOutput events.
+	Live() bool
+}
+
+// Open gives the store that the logs of hits are in.
+func (l *Lines) Open(store cache.Store) { l.Store = store }
+
 // Live tells whether the reporter wants run.TaskOutput events.
 func (l *Lines) Live() bool { return l.Mode == Stream }
 

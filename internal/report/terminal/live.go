@@ -1,0 +1,238 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run"
+)
+
+// How the block looks and how often it is drawn.
+const (
+	redraw   = 125 * time.Millisecond
+	maxRows  = 8   // running tasks shown
+	lastLine = 512 // bytes of a task's output that its row can show
+)
+
+// Live tells a run to people at a terminal: what ended stands in lines that stay,
+// what is running in a block below them.
+type Live struct {
+	*Lines
+	Screen *Screen
+
+	mu       sync.Mutex
+	running  []*row
+	rows     map[*plan.Task]*row
+	estimate []time.Duration // by task: what is expected of those that will run
+	left     time.Duration   // the sum of it, of those that have not ended
+	workers  int
+	total    int
+	ended    int
+	counts   map[run.Outcome]int
+	stop     chan struct{}
+	stopped  chan struct{}
+}
+
+// row is a task or an install that is running.
+type row struct {
+	name  string
+	since time.Time
+	last  []byte // the end of what it printed
+}
+
+// Live tells that TaskOutput events are wanted: rows show the last line.
+func (l *Live) Live() bool { return true }
+
+// Report takes in one event and renders it.
+func (l *Live) Report(ev run.Event) {
+	l.note(ev)
+	if _, output := ev.(run.TaskOutput); !output || l.Lines.Live() {
+		l.Lines.Report(ev)
+	}
+	if _, done := ev.(run.Started); done {
+		l.stop, l.stopped = make(chan struct{}), make(chan struct{})
+		go l.draw()
+	}
+}
+
+// note keeps the model of the block.
+func (l *Live) note(ev run.Event) {
+	if _, end := ev.(run.Finished); end {
+		l.end()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch ev := ev.(type) {
+	case run.Started:
+		l.rows, l.counts = make(map[*plan.Task]*row), make(map[run.Outcome]int)
+		l.estimate, l.workers, l.total = ev.Estimate, ev.Workers, len(ev.Plan.Tasks)
+		for _, d := range ev.Estimate {
+			l.left += d
+		}
+	case run.InstallStarted:
+		l.running = append(l.running, &row{name: installName(ev.Install.Dish), since: time.Now()})
+	case run.InstallLog:
+		if r := l.find(installName(ev.Install.Dish)); r != nil {
+			r.note([]byte(ev.Log.Message + "\n"))
+		}
+	case run.InstallFinished:
+		l.remove(l.find(installName(ev.Install.Dish)))
+	case run.TaskStarted:
+		r := &row{name: ev.Task.ID(), since: time.Now()}
+		l.rows[ev.Task] = r
+		l.running = append(l.running, r)
+	case run.TaskOutput:
+		l.rows[ev.Task].note(ev.Data)
+	case run.TaskFinished:
+		l.finished(ev.Result)
+	}
+}
+
+func installName(dish string) string { return dish + ": install" }
+
+func (l *Live) finished(r *run.Result) {
+	l.remove(l.rows[r.Task])
+	delete(l.rows, r.Task)
+	l.ended++
+	l.counts[r.Outcome]++
+	if i := r.Task.Index; i < len(l.estimate) {
+		l.left -= l.estimate[i]
+	}
+}
+
+func (l *Live) find(name string) *row {
+	for _, r := range l.running {
+		if r.name == name {
+			return r
+		}
+	}
+	return nil
+}
+
+func (l *Live) remove(gone *row) {
+	for i, r := range l.running {
+		if r == gone {
+			l.running = append(l.running[:i], l.running[i+1:]...)
+			return
+		}
+	}
+}
+
+// note keeps the end of what was printed.
+func (r *row) note(p []byte) {
+	if r == nil {
+		return
+	}
+	if len(p) > lastLine {
+		p = p[len(p)-lastLine:]
+	}
+	r.last = append(r.last, p...)
+	if over := len(r.last) - lastLine; over > 0 {
+		r.last = append(r.last[:0], r.last[over:]...)
+	}
+}
+
+// line is the last line of it that says anything.
+func (r *row) line() string {
+	lines := strings.FieldsFunc(plain(strings.ToValidUTF8(string(r.last), "�")), func(c rune) bool { return c == '\n' || c == '\r' })
+	for i := len(lines) - 1; i >= 0; i-- {
+		if text := strings.TrimSpace(report.PrintableLine(lines[i])); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// draw shows the block until the run ends.
+func (l *Live) draw() {
+	defer close(l.stopped)
+	tick := time.NewTicker(redraw)
+	defer tick.Stop()
+	for {
+		select {
+		case <-l.stop:
+			l.Screen.Clear()
+			return
+		case now := <-tick.C:
+			l.Screen.Show(l.Block(now))
+		}
+	}
+}
+
+// end takes the block away for good.
+func (l *Live) end() {
+	if l.stop != nil {
+		close(l.stop)
+		<-l.stopped
+		l.stop = nil
+	}
+}
+
+// Block gives the lines of the block as they are at a time.
+func (l *Live) Block(now time.Time) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	shown := l.running[:min(len(l.running), maxRows)]
+	width := 0
+	for _, r := range shown {
+		width = max(width, min(Width(r.name), 32))
+	}
+	lines := make([]string, 0, len(shown)+2)
+	for _, r := range shown {
+		name := Cut(report.PrintableLine(r.name), 32)
+		name += strings.Repeat(" ", max(0, width-Width(name)))
+		lines = append(lines, fmt.Sprintf("  %s %6s  %s", l.Style.Name(r.name, name), elapsed(now.Sub(r.since)), l.Style.Dim(r.line())))
+	}
+	if more := len(l.running) - len(shown); more > 0 {
+		lines = append(lines, l.Style.Dim(fmt.Sprintf("  and %d more", more)))
+	}
+	return append(lines, l.totals(now))
+}
+
+// totals is the last line of the block. The counts come first: on a narrow terminal
+// the rest is cut.
+func (l *Live) totals(now time.Time) string {
+	parts := []string{fmt.Sprintf("%d/%d", l.ended, l.total), fmt.Sprintf("%d running", len(l.running))}
+	for _, o := range []struct {
+		outcome run.Outcome
+		word    string
+	}{{run.CacheHit, "hits"}, {run.Built, "built"}, {run.Failed, "failed"}} {
+		if n := l.counts[o.outcome]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, o.word))
+		}
+	}
+	if left := l.remaining(now); left > 0 {
+		parts = append(parts, "about "+elapsed(left)+" left")
+	}
+	return "  " + l.Style.Bold(strings.Join(parts, "  "))
+}
+
+// remaining is how long the rest should take, going by the last runs: all of it
+// shared out among the workers, but never less than what is left of one task.
+func (l *Live) remaining(now time.Time) time.Duration {
+	left, longest := l.left, time.Duration(0)
+	for t, r := range l.rows {
+		if t.Index < len(l.estimate) {
+			done := min(now.Sub(r.since), l.estimate[t.Index])
+			left -= done
+			longest = max(longest, l.estimate[t.Index]-done)
+		}
+	}
+	return max(left/time.Duration(max(1, l.workers)), longest).Round(time.Second)
+}
+
+// elapsed writes a duration in whole seconds.
+func elapsed(d time.Duration) string {
+	switch s := int(max(0, d).Seconds()); {
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	default:
+		return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
+	}
+}

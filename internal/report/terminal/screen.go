@@ -1,0 +1,160 @@
+package terminal
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// Screen shares a terminal between what stays and a block of lines below it that is
+// drawn again and again. It is safe for concurrent use.
+type Screen struct {
+	// Terminal is where the block is drawn.
+	Terminal io.Writer
+	// Columns tells how wide the terminal is now.
+	Columns func() int
+
+	mu     sync.Mutex
+	block  []string // what is to be seen, each shorter than the terminal is wide
+	drawn  []string // what is on the terminal now
+	inLine bool     // what stays does not end with its line: no place for a block
+}
+
+// Writer gives a writer whose text stays, above the block. w leads to the same
+// terminal, or away from it.
+func (s *Screen) Writer(w io.Writer) io.Writer { return &above{s, w} }
+
+type above struct {
+	screen *Screen
+	io.Writer
+}
+
+func (a *above) Write(p []byte) (int, error) {
+	s := a.screen
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.drawn) > 0 {
+		io.WriteString(s.Terminal, s.erasure()) //nolint:errcheck // p is what counts
+		s.drawn = nil
+	}
+	n, err := a.Writer.Write(p)
+	if len(p) > 0 {
+		s.inLine = p[len(p)-1] != '\n'
+	}
+	// The block comes back with the next Show: many writes in a row must not make
+	// it flicker.
+	return n, err
+}
+
+// Show replaces the block. Lines that are too long are cut.
+func (s *Screen) Show(block []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	columns := s.Columns()
+	s.block = s.block[:0]
+	for _, line := range block {
+		s.block = append(s.block, Cut(line, columns-1))
+	}
+	if s.inLine {
+		return
+	}
+	var b bytes.Buffer
+	b.WriteString("\x1b[?2026h") // terminals that know it show the frame at once
+	b.WriteString(s.erasure())
+	for _, line := range s.block {
+		b.WriteString(line)
+		b.WriteString("\x1b[K\r\n")
+	}
+	b.WriteString("\x1b[?2026l")
+	s.drawn = append(s.drawn[:0], s.block...)
+	s.Terminal.Write(b.Bytes()) //nolint:errcheck // nobody is left to tell
+}
+
+// Clear takes the block away.
+func (s *Screen) Clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.drawn) > 0 {
+		io.WriteString(s.Terminal, s.erasure()) //nolint:errcheck // nobody is left to tell
+		s.drawn = nil
+	}
+}
+
+// erasure is what moves the cursor to the start of the block and removes it. A
+// terminal that has become narrower has broken its lines.
+func (s *Screen) erasure() string {
+	if len(s.drawn) == 0 {
+		return ""
+	}
+	columns, rows := max(1, s.Columns()), 0
+	for _, line := range s.drawn {
+		rows += max(1, (Width(line)+columns-1)/columns)
+	}
+	return fmt.Sprintf("\x1b[%dA\r\x1b[J", rows)
+}
+
+// Width is how many columns text takes, colours left out.
+func Width(text string) int { return runewidth.StringWidth(plain(text)) }
+
+// Cut shortens text to so many columns. Colours do not count, and end with it.
+func Cut(text string, columns int) string {
+	if Width(text) <= columns {
+		return text
+	}
+	var b strings.Builder
+	used, painted := 0, false
+	for len(text) > 0 {
+		if n := escape(text); n > 0 {
+			b.WriteString(text[:n])
+			painted = text[:n] != "\x1b[0m"
+			text = text[n:]
+			continue
+		}
+		r := []rune(text[:min(len(text), 4)])[0]
+		w := runewidth.RuneWidth(r)
+		if used+w > columns-1 {
+			break
+		}
+		used += w
+		b.WriteRune(r)
+		text = text[len(string(r)):]
+	}
+	b.WriteString("…")
+	if painted {
+		b.WriteString("\x1b[0m")
+	}
+	return b.String()
+}
+
+// escape gives the length of the colour at the start of text, 0 when there is none.
+func escape(text string) int {
+	if !strings.HasPrefix(text, "\x1b[") {
+		return 0
+	}
+	return strings.IndexByte(text, 'm') + 1
+}
+
+// plain takes the colours out of text.
+func plain(text string) string {
+	if !strings.Contains(text, "\x1b[") {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		if n := escape(text); n > 0 {
+			text = text[n:]
+			continue
+		}
+		at := strings.IndexByte(text[1:], '\x1b') + 1
+		if at == 0 {
+			at = len(text)
+		}
+		b.WriteString(text[:at])
+		text = text[at:]
+	}
+	return b.String()
+}
