@@ -159,6 +159,9 @@ type Task struct {
 	NoCache bool `json:"no_cache,omitempty"`
 	// SideEffects marks a task that must not be run a second time for diagnostics.
 	SideEffects bool `json:"side_effects,omitempty"`
+	// Mutex names what tasks use that cannot be used by two at once; tasks with the
+	// same one, of any dish, run one after another.
+	Mutex string `json:"mutex,omitempty"`
 }
 
 // Toolchain is a version that a project asks for.

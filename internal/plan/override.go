@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"maps"
 	"strings"
 
@@ -86,7 +87,7 @@ func setFlags(t *Task, c *config.Task) {
 	}
 	t.ci = c.CI
 	t.script = t.script && !c.CI
-	t.Retry, t.Timeout, t.Mutex = c.Retry, int64(c.Timeout), c.Mutex
+	t.Retry, t.Timeout, t.Mutex = c.Retry, int64(c.Timeout), cmp.Or(c.Mutex, t.Mutex)
 	t.Weight = max(1, c.Weight)
 	t.Persistent, t.Incremental = c.Persistent, c.Incremental
 	t.SideEffects = t.SideEffects || c.SideEffects

@@ -202,3 +202,13 @@ func TestOwnTasksSeeTheToolsOfTheDish(t *testing.T) {
 		t.Errorf("gen = %+v", gen)
 	}
 }
+
+func TestMutexOfARecipeStays(t *testing.T) {
+	d := dish("d", "build", "test")
+	d.Tasks[0].Mutex, d.Tasks[1].Mutex = "reactor", "reactor"
+	d.Config = &config.Dish{Tasks: []config.Task{{Name: "build", Retry: 1}, {Name: "test", Mutex: "database"}}}
+	p, _ := build(t, workspace(d), Request{Tasks: []string{"build", "test"}})
+	if p.Tasks[0].Mutex != "reactor" || p.Tasks[1].Mutex != "database" {
+		t.Errorf("mutexes %q and %q", p.Tasks[0].Mutex, p.Tasks[1].Mutex)
+	}
+}

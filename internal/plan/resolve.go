@@ -52,7 +52,7 @@ func fromRecipe(d *discovery.Dish, recipe adapters.Task) *Task {
 	for _, dep := range recipe.DependsOn {
 		t.wants = append(t.wants, want{text: dep})
 	}
-	t.script, t.SideEffects = recipe.Script, recipe.SideEffects
+	t.script, t.SideEffects, t.Mutex = recipe.Script, recipe.SideEffects, recipe.Mutex
 	if recipe.NoCache || recipe.Script {
 		t.Uncached = "its recipe says so"
 	}

@@ -69,6 +69,7 @@ func tasksShape() *shape.Shape {
 		shape.May("script", shape.Bool()),
 		shape.May("no_cache", shape.Bool()),
 		shape.May("side_effects", shape.Bool()),
+		shape.May("mutex", shape.Text(maxName)),
 	))
 }
 
