@@ -17,6 +17,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"time"
 )
@@ -38,6 +39,8 @@ type Spec struct {
 	// value they share one pipe, which keeps their order and makes writes serial.
 	// A writer that fails is written to no more; the child does not notice.
 	Stdout, Stderr io.Writer
+	// Files are handed down as descriptors 3, 4 and so on; not on Windows.
+	Files []*os.File
 
 	Timeout time.Duration // from the start; 0: none
 	Grace   time.Duration // between SIGTERM and SIGKILL; 0: DefaultGrace

@@ -21,7 +21,7 @@ func (p *Process) fork() error {
 	attr := &os.ProcAttr{
 		Dir:   p.spec.Dir,
 		Env:   p.spec.Env,
-		Files: p.io.child[:],
+		Files: append(p.io.child[:], p.spec.Files...),
 		Sys:   sysProcAttr(),
 	}
 	if attr.Env == nil {
