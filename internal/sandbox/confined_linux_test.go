@@ -1,0 +1,319 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// The test binary is also the helper that Start runs, and the programs that are
+// confined.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == Command {
+		_ = Enter(os.Args[2:])
+		os.Exit(126)
+	}
+	if len(os.Args) > 2 && os.Args[1] == "probe" {
+		probe(os.Args[2:])
+		os.Exit(0)
+	}
+	if len(os.Args) > 2 && os.Args[1] == "without" {
+		without(os.Args[2])
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// needLandlock skips a test on a kernel that cannot do what it is about.
+func needLandlock(t *testing.T, version int) {
+	t.Helper()
+	if got := Offered().Landlock; got < version {
+		t.Skipf("this kernel has Landlock %d, not %d", got, version)
+	}
+}
+
+func needSeccomp(t *testing.T) {
+	t.Helper()
+	if !Offered().Seccomp {
+		t.Skip("this kernel has no seccomp filters")
+	}
+}
+
+// probe is a confined program: it tries what its arguments say, "verb:path" or a
+// verb, and prints a line of each: "ok" or why not.
+func probe(args []string) {
+	for _, arg := range args {
+		verb, path, _ := strings.Cut(arg, ":")
+		err := attempt(verb, path)
+		result := "ok"
+		if err != nil {
+			result = err.Error()[strings.LastIndex(err.Error(), ":")+1:]
+		}
+		fmt.Printf("%s\n", result)
+	}
+}
+
+func attempt(verb, path string) error {
+	switch verb {
+	case "read":
+		_, err := os.ReadFile(path)
+		return err
+	case "list":
+		_, err := os.ReadDir(path)
+		return err
+	case "write":
+		return os.WriteFile(path, []byte("x"), 0o644)
+	case "truncate":
+		return os.Truncate(path, 0)
+	case "remove":
+		return os.Remove(path)
+	case "rename":
+		return os.Rename(path, path+".moved")
+	case "link":
+		return os.Link(path, filepath.Join(filepath.Dir(path), "scratch", "linked"))
+	case "mkdir":
+		return os.Mkdir(path, 0o755)
+	case "run":
+		return exec.Command(path).Run()
+	case "device":
+		return unix.Mknod(path, unix.S_IFCHR|0o666, int(unix.Mkdev(1, 3)))
+	case "signal":
+		pid, err := strconv.Atoi(path)
+		if err != nil {
+			return err
+		}
+		return syscall.Kill(pid, 0)
+	case "ring":
+		_, _, errno := unix.Syscall(ioUringSetup, 1, 0, 0)
+		if errno == unix.EPERM {
+			return errno
+		}
+		return nil // with these arguments it fails in another way, or is not there
+	case "pair":
+		_, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+		return err
+	case "again": // in a child, which is confined too
+		out, err := exec.Command(os.Args[0], "probe", path).CombinedOutput()
+		if result := strings.TrimSpace(string(out)); err == nil && result != "ok" {
+			err = errors.New(result)
+		}
+		return err
+	}
+	return attemptSocket(verb, path)
+}
+
+func attemptSocket(family, path string) error {
+	domain := map[string]int{"inet": unix.AF_INET, "inet6": unix.AF_INET6, "unix": unix.AF_UNIX, "netlink": unix.AF_NETLINK, "packet": unix.AF_PACKET}[family]
+	if path == "" {
+		_, err := unix.Socket(domain, unix.SOCK_DGRAM, 0)
+		return err
+	}
+	conn, err := net.Dial("tcp", path)
+	if err == nil {
+		conn.Close()
+	}
+	return err
+}
+
+// expect runs the probes under p and compares.
+func expect(t *testing.T, p Policy, want ...[2]string) {
+	t.Helper()
+	argv := []string{self(t), "probe"}
+	for _, w := range want {
+		argv = append(argv, w[0])
+	}
+	lines := strings.Split(strings.TrimSpace(run(t, withSelf(t, p), argv...)), "\n")
+	if len(lines) != len(want) {
+		t.Fatalf("%d results of %d probes: %q", len(lines), len(want), lines)
+	}
+	for i, w := range want {
+		if got := strings.TrimSpace(lines[i]); got != w[1] {
+			t.Errorf("%s: got %q, want %q", w[0], got, w[1])
+		}
+	}
+}
+
+const denied = "permission denied"
+
+func TestFilesAreConfined(t *testing.T) {
+	needLandlock(t, truncates)
+	dir := t.TempDir()
+	for _, name := range []string{"scratch", "seen", "hidden"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name, "file"), []byte("#!/bin/sh\n"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := func(verb, name string) string { return verb + ":" + filepath.Join(dir, name) }
+	p := Policy{Read: []string{filepath.Join(dir, "seen"), filepath.Join(dir, "missing")}, Write: []string{filepath.Join(dir, "scratch")}}
+	expect(t, p,
+		[2]string{at("read", "seen/file"), "ok"}, [2]string{at("list", "seen"), "ok"}, [2]string{at("run", "seen/file"), "ok"},
+		[2]string{at("write", "seen/file"), denied}, [2]string{at("truncate", "seen/file"), denied}, [2]string{at("remove", "seen/file"), denied},
+		[2]string{at("rename", "seen/file"), denied}, [2]string{at("mkdir", "seen/new"), denied}, [2]string{at("write", "seen/new"), denied},
+		[2]string{at("read", "hidden/file"), denied}, [2]string{at("list", "hidden"), denied}, [2]string{at("run", "hidden/file"), denied},
+		[2]string{at("write", "hidden/file"), denied}, [2]string{at("truncate", "hidden/file"), denied}, [2]string{at("list", "."), denied},
+		[2]string{at("write", "scratch/new"), "ok"}, [2]string{at("mkdir", "scratch/sub"), "ok"}, [2]string{at("write", "scratch/sub/new"), "ok"},
+		[2]string{at("rename", "scratch/file"), "ok"}, [2]string{at("truncate", "scratch/new"), "ok"}, [2]string{at("remove", "scratch/new"), "ok"},
+		[2]string{at("device", "scratch/null"), denied},
+		[2]string{at("again:write", "seen/file"), denied}, [2]string{at("again:write", "scratch/other"), "ok"},
+		[2]string{"write:/dev/null", "ok"}, [2]string{"read:/etc/hostname", "ok"}, [2]string{"run:/bin/true", "ok"},
+	)
+	if data, err := os.ReadFile(filepath.Join(dir, "hidden", "file")); err != nil || len(data) == 0 {
+		t.Errorf("the hidden file: %q, %v", data, err)
+	}
+}
+
+// A file that may not be read cannot be had by giving it another name either.
+func TestLinksLeadNowhere(t *testing.T) {
+	needLandlock(t, 2)
+	dir := t.TempDir()
+	scratch := filepath.Join(dir, "scratch")
+	if err := os.Mkdir(scratch, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	secret := filepath.Join(dir, "secret")
+	if err := os.WriteFile(secret, []byte("s"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(secret, filepath.Join(scratch, "symlink")); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, Policy{Write: []string{scratch}},
+		[2]string{"read:" + filepath.Join(scratch, "symlink"), denied},
+		[2]string{"write:" + filepath.Join(scratch, "symlink"), denied},
+		[2]string{"link:" + secret, linkDenied()},
+	)
+}
+
+// linkDenied is what link(2) says of two directories with different rights.
+func linkDenied() string { return unix.EXDEV.Error() }
+
+// What bento itself was told, and the process itself, are out of reach: another
+// process of the same user may otherwise be read like a file.
+func TestOthersAreOutOfReach(t *testing.T) {
+	needLandlock(t, 6)
+	parent := strconv.Itoa(os.Getpid())
+	expect(t, Policy{},
+		[2]string{"read:/proc/" + parent + "/environ", denied},
+		[2]string{"read:/proc/" + parent + "/mem", denied},
+		[2]string{"signal:" + parent, "operation not permitted"},
+	)
+}
+
+func TestNetwork(t *testing.T) {
+	needSeccomp(t)
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	const no = "operation not permitted"
+	to := "inet:" + server.Addr().String()
+	expect(t, Policy{},
+		[2]string{to, no}, [2]string{"inet", no}, [2]string{"inet6", no}, [2]string{"unix", no}, [2]string{"netlink", no}, [2]string{"packet", no},
+		[2]string{"ring", no}, [2]string{"pair", "ok"}, [2]string{"again:inet", no},
+	)
+	expect(t, Policy{Network: true}, [2]string{to, "ok"}, [2]string{"inet", "ok"}, [2]string{"unix", "ok"}, [2]string{"ring", "ok"})
+}
+
+// A 32-bit program makes its calls in another way, and a call of an unknown way ends
+// it. The filter is run here as the kernel does it.
+func TestFilter(t *testing.T) {
+	program := filter([]abi{{arch: 1, denied: []uint32{41, 425}, above: 1000}, {arch: 2, denied: []uint32{359, 102, 425}}})
+	const (
+		yes  = unix.SECCOMP_RET_ALLOW
+		no   = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+		ends = unix.SECCOMP_RET_KILL_PROCESS
+	)
+	for _, c := range []struct{ arch, nr, want uint32 }{
+		{1, 0, yes}, {1, 41, no}, {1, 40, yes}, {1, 42, yes}, {1, 425, no}, {1, 359, yes}, {1, 999, yes}, {1, 1000, no}, {1, 1041, no}, {1, 1 << 31, no},
+		{2, 41, yes}, {2, 102, no}, {2, 359, no}, {2, 425, no}, {2, 1000, yes},
+		{3, 0, ends}, {3, 41, ends}, {0, 41, ends},
+	} {
+		if got := verdict(t, program, c.arch, c.nr); got != c.want {
+			t.Errorf("call %d of kind %d: %#x, want %#x", c.nr, c.arch, got, c.want)
+		}
+	}
+}
+
+// verdict runs a filter on one call.
+func verdict(t *testing.T, program []unix.SockFilter, arch, nr uint32) uint32 {
+	t.Helper()
+	var a uint32
+	for pc := 0; pc < len(program); pc++ {
+		in := program[pc]
+		var yes bool
+		switch in.Code {
+		case unix.BPF_LD | unix.BPF_W | unix.BPF_ABS:
+			a = map[uint32]uint32{offsetArch: arch, offsetNr: nr}[in.K]
+			continue
+		case unix.BPF_RET | unix.BPF_K:
+			return in.K
+		case unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K:
+			yes = a == in.K
+		case unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K:
+			yes = a >= in.K
+		default:
+			t.Fatalf("instruction %+v", in)
+		}
+		if yes {
+			pc += int(in.Jt)
+		} else {
+			pc += int(in.Jf)
+		}
+	}
+	t.Fatal("the filter has no end")
+	return 0
+}
+
+// The rights that are asked for are those that the version knows: an older kernel
+// refuses others.
+func TestRuleset(t *testing.T) {
+	for version, want := range map[int][3]uint64{
+		1: {0x1fff, 0, 0}, 2: {0x3fff, 0, 0}, 3: {0x7fff, 0, 0}, 4: {0x7fff, 3, 0}, 5: {0xffff, 3, 0}, 6: {0xffff, 3, 3}, 7: {0xffff, 3, 3}, 99: {0xffff, 3, 3},
+	} {
+		attr := ruleset(version, false)
+		if got := [3]uint64{attr.Handled_access_fs, attr.Handled_access_net, attr.Scoped}; got != want {
+			t.Errorf("version %d: %#x, want %#x", version, got, want)
+		}
+		if net := ruleset(version, true).Handled_access_net; net != 0 {
+			t.Errorf("version %d denies %#x of a network that is allowed", version, net)
+		}
+	}
+}
+
+// without prints what is offered where the kernel does not know a call.
+func without(call string) {
+	nr := map[string]uint32{"landlock": unix.SYS_LANDLOCK_CREATE_RULESET, "seccomp": unix.SYS_SECCOMP}[call]
+	runtime.LockOSThread()
+	err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+	if err == nil {
+		err = install([]unix.SockFilter{
+			load(offsetNr), jump(unix.BPF_JEQ, nr, 0, 1), ret(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)), ret(unix.SECCOMP_RET_ALLOW),
+		})
+	}
+	fmt.Println(Offered().Lacks(), err)
+}
+
+// A kernel that lacks something is seen to lack it.
+func TestOfferedByLesserKernels(t *testing.T) {
+	needSeccomp(t)
+	for call, want := range map[string]string{"landlock": "no Landlock", "seccomp": "no seccomp filters"} {
+		out, err := exec.Command(self(t), "without", call).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), want) || !strings.HasSuffix(string(out), " <nil>\n") {
+			t.Errorf("without %s: %v: %s, want %q", call, err, out, want)
+		}
+	}
+}
