@@ -203,6 +203,8 @@ type InstallRequest struct {
 
 	// Scope is what InstallScope answered, zero when it was not asked.
 	Scope Scope `json:"-"`
+	// Force asks to install anew what a tool would take for installed already.
+	Force bool `json:"-"`
 	// Env is the whole environment for child processes.
 	Env Environ `json:"-"`
 }

@@ -118,7 +118,7 @@ func (in *Installer) install(ctx context.Context, d *discovery.Dish, i *Install,
 		env = env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...)
 	}
 	return d.Adapter.Install(ctx, adapters.InstallRequest{
-		DishDir: d.Dir, DishName: d.Name, Scope: d.Scope, Env: env.With(m.SetEnv),
+		DishDir: d.Dir, DishName: d.Name, Scope: d.Scope, Force: in.Force, Env: env.With(m.SetEnv),
 	}, func(l adapters.Log) { in.Log(i, l) })
 }
 
