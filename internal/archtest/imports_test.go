@@ -30,6 +30,8 @@ var table = []row{
 	// 1
 	{"adapters", []string{"diagnostics"}},
 	{"internal/tomlfile", []string{"diagnostics"}},
+	{"internal/jsonfile", []string{"diagnostics"}}, // JSON manifests of several families, with places
+	{"internal/lockgraph", nil},                    // what the lockfiles of all families have in common
 	{"internal/git", []string{"internal/proc"}},
 	{"internal/sandbox", []string{"internal/proc"}},
 	{"cache/remote", []string{"cache"}},
@@ -50,8 +52,8 @@ var table = []row{
 	{"adapters/builtin", []string{"adapters", "adapters/*"}},
 	// A family, and the formats that it reads. Families do not know each other,
 	// which TestFamiliesApart checks.
-	{"adapters/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/proc", "internal/tomlfile"}},
-	{"adapters/*/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/proc", "internal/tomlfile"}},
+	{"adapters/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/proc", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph"}},
+	{"adapters/*/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/proc", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph"}},
 
 	// 3
 	{"internal/fingerprint", []string{"adapters", "cache", "internal/tree", "internal/state"}},

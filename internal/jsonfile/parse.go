@@ -1,0 +1,352 @@
+package jsonfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// RuleSyntax is the rule of the diagnostic of a file that is no JSON.
+const RuleSyntax = "json_syntax"
+
+// Bounds of a file: how deep values may be nested, and how many there may be.
+const (
+	maxDepth  = 1000
+	maxValues = 2 << 20
+)
+
+// Parse reads JSON. path is what messages call the file. The error is a
+// diagnostics.Problems with file, line and column.
+func Parse(path string, data []byte) (*Value, error) { return parse(path, data, false) }
+
+// ParseLoose is Parse for a dialect of JSON that many tools read: with comments
+// and with commas after the last element.
+func ParseLoose(path string, data []byte) (*Value, error) { return parse(path, data, true) }
+
+func parse(path string, data []byte, loose bool) (*Value, error) {
+	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
+	p := &parser{src: string(data), loose: loose, line: 1}
+	if i := bytes.IndexByte(data, 0); i >= 0 {
+		return nil, p.problem(path, i, "a NUL byte, expected UTF-8 text (is the file UTF-16?)")
+	}
+	v, err := p.value(0)
+	if err == nil {
+		if p.space(); p.at < len(p.src) {
+			err = p.unexpected("the end of the file")
+		}
+	}
+	if err != nil {
+		return nil, p.problem(path, p.at, err.Error())
+	}
+	return v, nil
+}
+
+// problem makes the error of what stands at offset.
+func (p *parser) problem(path string, offset int, message string) error {
+	before := p.src[:min(offset, len(p.src))]
+	return diagnostics.Problems{{
+		File:     path,
+		Line:     1 + strings.Count(before, "\n"),
+		Col:      len(before) - strings.LastIndexByte(before, '\n'),
+		Severity: diagnostics.Error,
+		Message:  "not valid JSON: " + message,
+		Rule:     RuleSyntax,
+		Source:   diagnostics.Source,
+	}}
+}
+
+// parser reads src from at on. After an error, at is where it is.
+type parser struct {
+	src   string
+	loose bool
+	at    int
+	line  int
+	bol   int // offset of the start of the line
+
+	count   int
+	slab    []Value  // values to be given out
+	members []Member // of the objects that are open, the innermost last
+	items   []*Value // the same for arrays
+}
+
+// unexpected says what is there instead of want.
+func (p *parser) unexpected(want string) error {
+	if p.at >= len(p.src) {
+		return fmt.Errorf("the file ends, expected %s", want)
+	}
+	r, _ := utf8.DecodeRuneInString(p.src[p.at:])
+	return fmt.Errorf("%q, expected %s", r, want)
+}
+
+func (p *parser) peek() byte {
+	if p.at < len(p.src) {
+		return p.src[p.at]
+	}
+	return 0
+}
+
+// space skips what stands between tokens.
+func (p *parser) space() {
+	for p.at < len(p.src) {
+		switch p.src[p.at] {
+		case '\n':
+			p.line++
+			p.bol = p.at + 1
+		case ' ', '\t', '\r':
+		case '/':
+			if !p.loose || !p.comment() {
+				return
+			}
+			continue
+		default:
+			return
+		}
+		p.at++
+	}
+}
+
+// comment skips a comment. One without an end reaches to the end of the file.
+func (p *parser) comment() bool {
+	rest := p.src[p.at:]
+	switch {
+	case strings.HasPrefix(rest, "//"):
+		if n := strings.IndexByte(rest, '\n'); n >= 0 {
+			rest = rest[:n]
+		}
+	case strings.HasPrefix(rest, "/*"):
+		if n := strings.Index(rest[2:], "*/"); n >= 0 {
+			rest = rest[:n+4]
+		}
+		if n := strings.LastIndexByte(rest, '\n'); n >= 0 {
+			p.line += strings.Count(rest, "\n")
+			p.bol = p.at + n + 1
+		}
+	default:
+		return false
+	}
+	p.at += len(rest)
+	return true
+}
+
+// make gives a new value that begins here.
+func (p *parser) make(kind Kind) *Value {
+	if len(p.slab) == 0 {
+		p.slab = make([]Value, min(256, 8+len(p.src)/64))
+	}
+	v := &p.slab[0]
+	p.slab = p.slab[1:]
+	v.kind, v.line, v.col = kind, int32(p.line), int32(p.at-p.bol+1)
+	return v
+}
+
+func (p *parser) value(depth int) (*Value, error) {
+	p.space()
+	if p.count++; depth > maxDepth || p.count > maxValues {
+		return nil, fmt.Errorf("nested deeper than %d, or of more than %d values", maxDepth, maxValues)
+	}
+	var v *Value
+	var err error
+	switch c := p.peek(); {
+	case c == '{':
+		v = p.make(Object)
+		err = p.object(v, depth)
+	case c == '[':
+		v = p.make(Array)
+		err = p.array(v, depth)
+	case c == '"':
+		v = p.make(String)
+		v.text, err = p.text()
+	case c == '-' || '0' <= c && c <= '9':
+		v = p.make(Number)
+		v.text, err = p.number()
+	default:
+		v, err = p.literal()
+	}
+	return v, err
+}
+
+func (p *parser) literal() (*Value, error) {
+	for _, l := range [...]string{"true", "false", "null"} {
+		if !strings.HasPrefix(p.src[p.at:], l) {
+			continue
+		}
+		v := p.make(Bool)
+		if l == "null" {
+			v.kind = Null
+		}
+		v.text = l
+		p.at += len(l)
+		return v, nil
+	}
+	return nil, p.unexpected("a value")
+}
+
+func (p *parser) number() (string, error) {
+	start := p.at
+	for p.at < len(p.src) && strings.IndexByte("+-.eE0123456789", p.src[p.at]) >= 0 {
+		p.at++
+	}
+	text := p.src[start:p.at]
+	if !json.Valid([]byte(text)) {
+		p.at = start
+		return "", fmt.Errorf("%.40q is no number", text)
+	}
+	return text, nil
+}
+
+// text reads the string that begins here.
+func (p *parser) text() (string, error) {
+	plain := true
+	for i := p.at + 1; i < len(p.src); i++ {
+		switch c := p.src[i]; {
+		case c == '"':
+			raw := p.src[p.at : i+1]
+			if plain || utf8.ValidString(raw) && strings.IndexByte(raw, '\\') < 0 {
+				p.at = i + 1
+				return raw[1 : len(raw)-1], nil
+			}
+			return p.unescape(raw)
+		case c == '\\':
+			plain = false
+			i++
+		case c < ' ':
+			p.at = i
+			return "", p.unexpected("the end of a string")
+		case c >= utf8.RuneSelf:
+			plain = false
+		}
+	}
+	p.at = len(p.src)
+	return "", p.unexpected("the end of a string")
+}
+
+func (p *parser) unescape(raw string) (text string, err error) {
+	if err := json.Unmarshal([]byte(raw), &text); err != nil {
+		return "", fmt.Errorf("a string with an escape that is none")
+	}
+	p.at += len(raw)
+	return text, nil
+}
+
+// next moves to the next element of an object or array, or behind its end.
+func (p *parser) next(first bool, end byte, want string) (done bool, err error) {
+	p.space()
+	if p.peek() == end && p.at < len(p.src) {
+		p.at++
+		return true, nil
+	}
+	if first {
+		return false, nil
+	}
+	if p.peek() != ',' {
+		return false, p.unexpected("a comma or the end of " + want)
+	}
+	p.at++
+	p.space()
+	if p.loose && p.peek() == end {
+		p.at++
+		return true, nil
+	}
+	return false, nil
+}
+
+func (p *parser) array(v *Value, depth int) error {
+	p.at++
+	base := len(p.items)
+	for first := true; ; first = false {
+		done, err := p.next(first, ']', v.kind.String())
+		if err != nil {
+			return err
+		}
+		if done {
+			break
+		}
+		item, err := p.value(depth + 1)
+		if err != nil {
+			return err
+		}
+		p.items = append(p.items, item)
+	}
+	v.items = append(v.items, p.items[base:]...)
+	p.items = p.items[:base]
+	return nil
+}
+
+func (p *parser) object(v *Value, depth int) error {
+	p.at++
+	base := len(p.members)
+	for first := true; ; first = false {
+		done, err := p.next(first, '}', v.kind.String())
+		if err != nil {
+			return err
+		}
+		if done {
+			break
+		}
+		m, err := p.member(depth)
+		if err != nil {
+			return err
+		}
+		p.members = append(p.members, m)
+	}
+	v.members = unique(append(v.members, p.members[base:]...))
+	p.members = p.members[:base]
+	return nil
+}
+
+func (p *parser) member(depth int) (m Member, err error) {
+	m.Line = p.line
+	if p.peek() != '"' {
+		return m, p.unexpected("a name in quotes")
+	}
+	if m.Name, err = p.text(); err != nil {
+		return m, err
+	}
+	if p.space(); p.peek() != ':' {
+		return m, p.unexpected("a colon")
+	}
+	p.at++
+	m.Value, err = p.value(depth + 1)
+	return m, err
+}
+
+// few is how many names are compared with each other without an index.
+const few = 12
+
+// unique leaves of a name that stands there twice only the last, in the place of
+// the first.
+func unique(members []Member) []Member {
+	if len(members) <= few {
+		return uniqueOfFew(members)
+	}
+	index := make(map[string]int, len(members))
+	out := members[:0]
+	for _, m := range members {
+		if i, twice := index[m.Name]; twice {
+			out[i] = m
+			continue
+		}
+		index[m.Name] = len(out)
+		out = append(out, m)
+	}
+	return out
+}
+
+func uniqueOfFew(members []Member) []Member {
+	out := members[:0]
+next:
+	for _, m := range members {
+		for i := range out {
+			if out[i].Name == m.Name {
+				out[i] = m
+				continue next
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
