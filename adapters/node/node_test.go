@@ -237,8 +237,8 @@ func TestMalformedManifest(t *testing.T) {
 	root := tree(t, "package.json", "{\"workspaces\": [\"*\"]\n \"name\": 1}", "bad/package.json", "{\n  \"a\": }", "ok/package.json", "{}")
 	a := newNPM()
 	for dir, want := range map[string]string{
-		"bad": filepath.Join(root, "bad/package.json") + ":2:8: not valid JSON: invalid character '}'",
-		"ok":  filepath.Join(root, "package.json") + ":2:2: not valid JSON: invalid character '\"'",
+		"bad": filepath.Join(root, "bad/package.json") + ":2:8: not valid JSON: '}', expected a value",
+		"ok":  filepath.Join(root, "package.json") + ":2:2: not valid JSON: '\"', expected a comma",
 	} {
 		dir = filepath.Join(root, dir)
 		for name, ask := range asks(a) {

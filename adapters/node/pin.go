@@ -107,7 +107,7 @@ func manifestPin(m *packagejson.Manifest) (*adapters.Toolchain, error) {
 	for _, c := range []struct {
 		name  string
 		entry packagejson.Entry
-	}{{"volta.node", m.Volta}, {"engines.node", m.Node}} {
+	}{{"volta.node", m.VoltaPin("node")}, {"engines.node", m.Engine("node")}} {
 		version := strings.TrimSpace(c.entry.Value)
 		if version == "" || version == "*" || version == "x" {
 			continue
@@ -120,7 +120,7 @@ func manifestPin(m *packagejson.Manifest) (*adapters.Toolchain, error) {
 
 // strict marks a pin of "engines" that npm itself enforces.
 func (a *Adapter) strict(f *adapters.Files, p *project, m *packagejson.Manifest, pin *adapters.Toolchain) *adapters.Toolchain {
-	if pin == nil || pin.Line != m.Node.Line {
+	if pin == nil || pin.Line != m.Engine("node").Line {
 		return pin
 	}
 	for _, dir := range []string{p.dir, p.scope()} {
@@ -167,8 +167,8 @@ func npmPin(manifests []*packagejson.Manifest) (*adapters.Toolchain, error) {
 			pin := &adapters.Toolchain{Tool: "npm", Version: version, File: m.Path, Line: m.PackageManager.Line}
 			return checked(pin, "packageManager", nil)
 		}
-		if v := strings.TrimSpace(m.NPM.Value); v != "" && v != "*" {
-			pin := &adapters.Toolchain{Tool: "npm", Version: v, File: m.Path, Line: m.NPM.Line}
+		if v := strings.TrimSpace(m.Engine("npm").Value); v != "" && v != "*" {
+			pin := &adapters.Toolchain{Tool: "npm", Version: v, File: m.Path, Line: m.Engine("npm").Line}
 			return checked(pin, "engines.npm", nil)
 		}
 	}

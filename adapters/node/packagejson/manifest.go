@@ -1,12 +1,14 @@
-// Package packagejson reads package.json, and the JSON of its neighbours, with
-// the line of everything that another project can be told about.
-//
-// It is as lenient as npm is: what has the wrong type is as good as absent.
+// Package packagejson reads package.json, with the line of everything that another
+// project can be told about. What is written with the wrong type is refused where
+// it stands: a tool would take it for absent, and a project for one without tasks.
 package packagejson
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
 // Manifest is what a package.json says. It does not change.
@@ -16,10 +18,11 @@ type Manifest struct {
 
 	Scripts        []Entry
 	Dependencies   []Dependency
-	PackageManager Entry // "npm@10.2.0+sha224.…"
-	Node           Entry // engines.node
-	NPM            Entry // engines.npm
-	Volta          Entry // volta.node
+	Overrides      []Entry // resolutions and overrides whose value is a text
+	PackageManager Entry   // "npm@10.2.0+sha224.…"
+	Engines        []Entry // by tool
+	Volta          []Entry // by tool
+	DevEngines     []DevEngine
 
 	// Workspaces are the globs of the members, nil when there are none.
 	Workspaces []string
@@ -49,72 +52,195 @@ type Dependency struct {
 	Group Group
 }
 
+// DevEngine is a tool that devEngines asks for
+// (https://docs.npmjs.com/cli/configuring-npm/package-json#devengines).
+type DevEngine struct {
+	Entry         // the range, "" for any
+	Kind   string // "runtime", "packageManager"
+	OnFail string // "error" if nothing is said
+}
+
 // ParseManifest reads the package.json at path. The error is a
-// diagnostics.Problems with file, line and column.
+// diagnostics.Problems with file, line and column of everything that is wrong.
 func ParseManifest(path string, data []byte) (*Manifest, error) {
-	root, err := Parse(path, data)
+	root, err := jsonfile.Parse(path, data)
 	if err != nil {
 		return nil, err
 	}
-	if root.Kind() != Object {
-		return nil, syntaxError(path, data, 0, "expected an object")
+	r := &reader{path: path}
+	m := &Manifest{Path: path}
+	if root.Kind() != jsonfile.Object {
+		r.wrong(root, "package.json", "an object")
+		return nil, r.problems
 	}
-	m := &Manifest{
-		Path:           path,
-		Name:           root.Get("name").Text(),
-		Scripts:        entries(root.Get("scripts")),
-		PackageManager: entry(root, "packageManager"),
-		Node:           entry(root.Get("engines"), "node"),
-		NPM:            entry(root.Get("engines"), "npm"),
-		Volta:          entry(root.Get("volta"), "node"),
-		Workspaces:     workspaces(root.Get("workspaces")),
-	}
+	m.Name = r.text(root, "name").Value
+	m.Scripts = r.texts(root, "scripts")
+	m.PackageManager = r.text(root, "packageManager")
+	m.Engines = r.engines(root)
+	m.Volta = r.tools(root, "volta")
+	m.DevEngines = devEngines(root.Get("devEngines"))
+	m.Workspaces = r.workspaces(root.Get("workspaces"))
 	for _, group := range []Group{Prod, Optional, Peer, Dev} {
-		for _, e := range entries(root.Get(string(group))) {
+		for _, e := range r.texts(root, string(group)) {
 			m.Dependencies = append(m.Dependencies, Dependency{e, group})
 		}
+	}
+	for _, v := range []*jsonfile.Value{root.Get("resolutions"), root.Get("overrides"), root.Get("pnpm", "overrides")} {
+		m.Overrides = append(m.Overrides, entries(v)...)
+	}
+	if len(r.problems) > 0 {
+		return nil, r.problems
 	}
 	return m, nil
 }
 
-func entry(object *Value, name string) Entry {
+// reader collects what is wrong with a manifest.
+type reader struct {
+	path     string
+	problems diagnostics.Problems
+}
+
+func (r *reader) wrong(v *jsonfile.Value, name, want string) {
+	r.problems = append(r.problems, v.Mistyped(r.path, name, want))
+}
+
+// isEmpty tells of what says nothing: some tools write [] for no entries.
+func isEmpty(v *jsonfile.Value) bool {
+	return v == nil || v.Kind() == jsonfile.Null || v.Kind() == jsonfile.Array && len(v.Items()) == 0
+}
+
+// text reads an optional string.
+func (r *reader) text(object *jsonfile.Value, name string) Entry {
 	for _, m := range object.Members() {
-		if m.Name == name && m.Value.Kind() == String {
-			return Entry{Name: name, Value: m.Value.Text(), Line: m.Line}
+		if m.Name != name || m.Value.Kind() == jsonfile.Null {
+			continue
 		}
+		if m.Value.Kind() != jsonfile.String {
+			r.wrong(m.Value, name, "a string")
+		}
+		return Entry{Name: name, Value: m.Value.Text(), Line: m.Line}
 	}
 	return Entry{Name: name}
 }
 
-func entries(object *Value) []Entry {
-	var list []Entry
+// texts reads an optional object of strings.
+func (r *reader) texts(object *jsonfile.Value, name string) []Entry {
+	v := object.Get(name)
+	if isEmpty(v) {
+		return nil
+	}
+	if v.Kind() != jsonfile.Object {
+		r.wrong(v, name, "an object of strings")
+		return nil
+	}
+	for _, m := range v.Members() {
+		if m.Value.Kind() != jsonfile.String {
+			r.wrong(m.Value, name+"."+m.Name, "a string")
+		}
+	}
+	return entries(v)
+}
+
+// entries gives the strings of an object.
+func entries(object *jsonfile.Value) []Entry {
+	list := make([]Entry, 0, len(object.Members()))
 	for _, m := range object.Members() {
-		if m.Value.Kind() == String {
+		if m.Value.Kind() == jsonfile.String {
 			list = append(list, Entry{Name: m.Name, Value: m.Value.Text(), Line: m.Line})
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+// tools reads an object by tool; what it says of tools that nobody here knows may
+// be anything.
+func (r *reader) tools(root *jsonfile.Value, name string) []Entry {
+	v := root.Get(name)
+	if isEmpty(v) {
+		return nil
+	}
+	if v.Kind() != jsonfile.Object {
+		r.wrong(v, name, "an object")
+		return nil
+	}
+	for _, m := range v.Members() {
+		switch m.Name {
+		case "node", "npm", "pnpm", "yarn", "bun":
+			if m.Value.Kind() != jsonfile.String {
+				r.wrong(m.Value, name+"."+m.Name, "a string")
+			}
+		}
+	}
+	return entries(v)
+}
+
+// engines reads "engines", which in old packages is a list that nobody heeds.
+func (r *reader) engines(root *jsonfile.Value) []Entry {
+	if root.Get("engines").Kind() == jsonfile.Array {
+		return nil
+	}
+	return r.tools(root, "engines")
+}
+
+func devEngines(v *jsonfile.Value) []DevEngine {
+	var list []DevEngine
+	for _, kind := range []string{"runtime", "packageManager"} {
+		entries := v.Get(kind).Items()
+		if one := v.Get(kind); one.Kind() == jsonfile.Object {
+			entries = []*jsonfile.Value{one}
+		}
+		for _, e := range entries {
+			d := DevEngine{Kind: kind, OnFail: e.Get("onFail").Text()}
+			d.Name, d.Value, d.Line = e.Get("name").Text(), e.Get("version").Text(), e.Line()
+			if d.OnFail == "" {
+				d.OnFail = "error"
+			}
+			list = append(list, d)
 		}
 	}
 	return list
 }
 
-// workspaces reads both forms, a list and yarn's object with a list.
-func workspaces(v *Value) []string {
-	if v.Kind() == Object {
-		v = v.Get("packages")
+// workspaces reads both forms, a list and an object with a list.
+func (r *reader) workspaces(v *jsonfile.Value) []string {
+	const want = "a list of globs"
+	name := "workspaces"
+	if v.Kind() == jsonfile.Object {
+		if v, name = v.Get("packages"), "workspaces.packages"; v == nil {
+			return nil
+		}
+	}
+	if v != nil && v.Kind() != jsonfile.Array && v.Kind() != jsonfile.Null {
+		r.wrong(v, name, want)
+		return nil
 	}
 	var globs []string
 	for _, item := range v.Items() {
-		if text := item.Text(); text != "" {
-			globs = append(globs, text)
+		if item.Kind() != jsonfile.String {
+			r.wrong(item, name, want)
+		} else if item.Text() != "" {
+			globs = append(globs, item.Text())
 		}
 	}
 	return globs
 }
 
 // Script gives the script of that name, with Line 0 when there is none.
-func (m *Manifest) Script(name string) Entry {
-	for _, s := range m.Scripts {
-		if s.Name == name {
-			return s
+func (m *Manifest) Script(name string) Entry { return find(m.Scripts, name) }
+
+// Engine gives what "engines" asks of a tool, with Line 0 when it does not.
+func (m *Manifest) Engine(tool string) Entry { return find(m.Engines, tool) }
+
+// VoltaPin gives what "volta" asks of a tool, with Line 0 when it does not.
+func (m *Manifest) VoltaPin(tool string) Entry { return find(m.Volta, tool) }
+
+func find(list []Entry, name string) Entry {
+	for _, e := range list {
+		if e.Name == name {
+			return e
 		}
 	}
 	return Entry{Name: name}
@@ -136,7 +262,7 @@ func (m *Manifest) Depends(name string) (d Dependency, ok bool) {
 func (m *Manifest) Manager() (name, version string) {
 	name, version, _ = strings.Cut(m.PackageManager.Value, "@")
 	version, _, _ = strings.Cut(version, "+")
-	return strings.TrimSpace(name), version
+	return strings.TrimSpace(name), strings.TrimSpace(version)
 }
 
 // At says where an entry stands, for messages.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/node/packagejson"
+	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
 // maxFiles bounds how many files one package's configuration consists of.
@@ -47,7 +47,7 @@ func (r *reader) read(path string) {
 	if data == nil || err != nil {
 		return
 	}
-	root, err := packagejson.ParseLoose(path, data)
+	root, err := jsonfile.ParseLoose(path, data)
 	if err != nil {
 		return
 	}
@@ -85,7 +85,7 @@ func (r *reader) add(path string) {
 
 // references makes links of those that lead to other directories and reads the
 // others, which are further configurations of this package.
-func (r *reader) references(path string, root *packagejson.Value) {
+func (r *reader) references(path string, root *jsonfile.Value) {
 	if filepath.Dir(path) != r.dir {
 		return // of a base, which does not pass them on
 	}
@@ -109,7 +109,7 @@ func (r *reader) references(path string, root *packagejson.Value) {
 
 // outDirs adds what the compiler writes inside the package. A directory that the
 // configuration also names as source is none: it is compiled in place.
-func (r *reader) outDirs(path string, root *packagejson.Value) {
+func (r *reader) outDirs(path string, root *jsonfile.Value) {
 	options := root.Get("compilerOptions")
 	sources := r.sources(path, root)
 	for _, key := range []string{"outDir", "declarationDir"} {
@@ -124,7 +124,7 @@ func (r *reader) outDirs(path string, root *packagejson.Value) {
 }
 
 // sources gives the first parts of the paths that are named as sources.
-func (r *reader) sources(path string, root *packagejson.Value) []string {
+func (r *reader) sources(path string, root *jsonfile.Value) []string {
 	options := root.Get("compilerOptions")
 	named := slices.Concat(root.Get("include").Items(), root.Get("files").Items(), options.Get("rootDirs").Items())
 	var parts []string

@@ -1,0 +1,117 @@
+package packagejson
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/jsonfile"
+)
+
+func TestParseManifest(t *testing.T) {
+	m, err := ParseManifest("/w/package.json", []byte(`{
+  "name": "@x/app",
+  "packageManager": "npm@10.2.0+sha224.abc",
+  "scripts": {"build": "tsc"},
+  "engines": {"node": ">=18", "vscode": ["x"]},
+  "volta": {"node": "20.1.0", "extends": "../package.json"},
+  "devEngines": {"runtime": {"name": "node", "version": "^20", "onFail": "warn"}, "packageManager": [{"name": "npm"}]},
+  "workspaces": {"packages": ["a/*"], "nohoist": [7]},
+  "devDependencies": {"lib": "file:../dev"},
+  "dependencies": {
+    "lib": "file:../lib"
+  },
+  "optionalDependencies": [],
+  "peerDependencies": null,
+  "resolutions": {"lib": "link:../x"},
+  "overrides": {"foo": {"bar": "1"}, "baz": "2"}
+}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Manifest{
+		Path: "/w/package.json", Name: "@x/app",
+		Scripts:        []Entry{{"build", "tsc", 4}},
+		PackageManager: Entry{"packageManager", "npm@10.2.0+sha224.abc", 3},
+		Engines:        []Entry{{"node", ">=18", 5}},
+		Volta:          []Entry{{"node", "20.1.0", 6}, {"extends", "../package.json", 6}},
+		DevEngines: []DevEngine{
+			{Entry{"node", "^20", 7}, "runtime", "warn"},
+			{Entry{"npm", "", 7}, "packageManager", "error"},
+		},
+		Workspaces: []string{"a/*"},
+		Dependencies: []Dependency{
+			{Entry{"lib", "file:../lib", 11}, Prod},
+			{Entry{"lib", "file:../dev", 9}, Dev},
+		},
+		Overrides: []Entry{{"lib", "link:../x", 15}, {"baz", "2", 16}},
+	}
+	if diff := cmp.Diff(want, m); diff != "" {
+		t.Error(diff)
+	}
+	if name, version := m.Manager(); name != "npm" || version != "10.2.0" {
+		t.Errorf("Manager gave %q, %q", name, version)
+	}
+	if d, ok := m.Depends("lib"); !ok || m.At(d.Entry) != "/w/package.json:11" {
+		t.Errorf("Depends gave %v, %v", d, ok)
+	}
+	if m.Engine("node").Value != ">=18" || m.VoltaPin("yarn").Line != 0 || m.Script("build").Line != 4 {
+		t.Error("entries are not found by name")
+	}
+}
+
+// TestWrongTypes: what a tool would take for absent is told where it stands.
+func TestWrongTypes(t *testing.T) {
+	for text, want := range map[string]string{
+		`[]`:                            `p:1:1: "package.json" is a list, expected an object`,
+		`null`:                          `p:1:1: "package.json" is null, expected an object`,
+		"{\n \"scripts\": [\"build\"]}": `p:2:13: "scripts" is a list, expected an object of strings`,
+		"{\"scripts\": \"build\"}":      `p:1:13: "scripts" is a string, expected an object of strings`,
+		"{\"scripts\": {\"a\": \"b\",\n  \"build\": 1}}":       `p:2:12: "scripts.build" is a number, expected a string`,
+		"{\"dependencies\": \"none\"}":                         `p:1:18: "dependencies" is a string, expected an object of strings`,
+		"{\"devDependencies\": {\"x\": {\"version\": \"1\"}}}": `p:1:27: "devDependencies.x" is an object, expected a string`,
+		"{\"name\": 7}":                                         `p:1:10: "name" is a number, expected a string`,
+		"{\"workspaces\": \"packages/*\"}":                      `p:1:16: "workspaces" is a string, expected a list of globs`,
+		"{\"workspaces\": [1]}":                                 `p:1:17: "workspaces" is a number, expected a list of globs`,
+		"{\"workspaces\": {\"packages\": {}}}":                  `p:1:29: "workspaces.packages" is an object, expected a list of globs`,
+		"{\"packageManager\": true}":                            `p:1:20: "packageManager" is true or false, expected a string`,
+		"{\"engines\": \"node\"}":                               `p:1:13: "engines" is a string, expected an object`,
+		"{\"engines\": {\"node\": 18}}":                         `p:1:22: "engines.node" is a number, expected a string`,
+		"{\"volta\": {\"yarn\": false}}":                        `p:1:20: "volta.yarn" is true or false, expected a string`,
+		"{\"name\": 7, \"scripts\": []}":                        `p:1:10: "name" is a number, expected a string`,
+		"{\"name\": 7, \"version\": \"1\", \"scripts\": false}": `p:1:10: "name"`,
+	} {
+		_, err := ParseManifest("p", []byte(text))
+		var problems diagnostics.Problems
+		if !errors.As(err, &problems) || !strings.HasPrefix(err.Error(), want) || problems[0].Rule != jsonfile.RuleType {
+			t.Errorf("%s gave %v, want %s", text, err, want)
+		}
+	}
+	_, err := ParseManifest("p", []byte(`{"name": 7, "scripts": false}`))
+	var problems diagnostics.Problems
+	if !errors.As(err, &problems) || len(problems) != 2 {
+		t.Errorf("not all that is wrong is told: %v", err)
+	}
+	if _, err := ParseManifest("p", []byte(`{"engines": ["node >= 0.6"], "scripts": [], "workspaces": {}, "name": null}`)); err != nil {
+		t.Errorf("what npm takes is refused: %v", err)
+	}
+}
+
+func FuzzManifest(f *testing.F) {
+	for _, seed := range []string{`{"scripts": {"a": "b"}, "workspaces": ["x"]}`, `{"scripts": 1, "engines": []}`, `{"devEngines": {"runtime": [{}]}}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := ParseManifest("f", data)
+		if (m == nil) == (err == nil) {
+			t.Fatalf("%v and %v", m, err)
+		}
+		var problems diagnostics.Problems
+		if err != nil && (!errors.As(err, &problems) || problems[0].Line < 1 || problems[0].Col < 1) {
+			t.Fatalf("%v has no place", err)
+		}
+	})
+}
