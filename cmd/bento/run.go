@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -87,55 +84,34 @@ func ciCommand(s *session) *cobra.Command {
 
 // run plans and runs a request.
 func (s *session) run(ctx context.Context, req plan.Request) error {
-	if err := s.checkReportFile(); err != nil {
+	if err := s.checkFiles(); err != nil {
 		return err
 	}
-	reporter := s.reporter()
-	w, err := s.open(ctx, reporter)
+	t, err := s.newTelling()
+	if err != nil {
+		return err
+	}
+	defer t.close() //nolint:errcheck // whoever reads the events sees where they end
+	w, err := s.open(ctx, t)
 	if err != nil {
 		return err
 	}
 	defer w.close()
-	reporter.Open(w.env.Store)
+	t.people.Open(w.env.Store)
+	end := s.span("plan")
 	p, err := s.plan(w, req)
 	if err != nil {
 		return err
 	}
+	end()
 	r, err := run.Run(ctx, w.env, p, run.Options{
 		Workers: s.workers(w.Config), KeepGoing: s.flags.keepGoing || !w.Config.Defaults.FailFast,
-		Force: s.flags.noCache, SkipInstall: s.flags.skipInstall, ForceInstall: s.flags.forceInstall, Output: reporter.Live(),
+		Force: s.flags.noCache, SkipInstall: s.flags.skipInstall, ForceInstall: s.flags.forceInstall, Output: t.output,
 	})
 	if err != nil {
 		return err
 	}
-	s.outcome = exitOf(r)
-	if r.Stored() {
-		keepBounds(ctx, w.env.Store, w.Config.Cache)
-	}
-	doc := report.NewRun(r)
-	doc.Schema = report.Schema(s.command)
-	doc.Warnings = append(doc.Warnings, w.problems...)
-	if s.flags.reportFile != "" {
-		if err := report.WriteFile(s.flags.reportFile, doc); err != nil {
-			s.warn("report_unwritable", "the report cannot be written: "+err.Error(), "")
-			s.outcome = max(s.outcome, exitFault)
-		}
-	}
-	if s.flags.json {
-		return report.Write(s.out, doc)
-	}
-	return nil
-}
-
-// checkReportFile finds out before anything runs that a report cannot be written.
-func (s *session) checkReportFile() error {
-	if s.flags.reportFile == "" {
-		return nil
-	}
-	if fi, err := os.Stat(filepath.Dir(s.flags.reportFile)); err != nil || !fi.IsDir() {
-		return usageError(fmt.Sprintf("--report-file %q: there is no directory %q", s.flags.reportFile, filepath.Dir(s.flags.reportFile)), "make it, or name another file")
-	}
-	return nil
+	return s.summarize(ctx, w, r)
 }
 
 // reporter gives what tells people of a run: on a terminal with a block of what is
@@ -163,6 +139,7 @@ func (s *session) lines() *terminal.Lines {
 	}
 	return &terminal.Lines{
 		Out: out, Err: s.err, Mode: terminal.Mode(s.flags.output), Style: s.style, Verbose: s.flags.verbose,
+		GitHub: s.github(),
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/report/export"
 	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/state"
@@ -35,7 +36,9 @@ import (
 type flags struct {
 	dir                       string
 	json, noCache, verbose    bool
-	color, output, reportFile string
+	color, output             string
+	reportFiles               []string
+	events, profile           string
 	jobs                      int
 	keepGoing                 bool
 	skipInstall, forceInstall bool
@@ -48,7 +51,9 @@ func (f *flags) add(set *pflag.FlagSet) {
 	set.BoolVarP(&f.verbose, "verbose", "v", false, "say more on stderr")
 	set.StringVar(&f.color, "color", "auto", "`WHEN` to use colour: auto, always, never")
 	set.StringVar(&f.output, "output", string(terminal.Grouped), "`MODE` of task output: "+strings.Join(terminal.Modes(), ", "))
-	set.StringVar(&f.reportFile, "report-file", "", "also write the JSON document of a run to `FILE`")
+	set.StringArrayVar(&f.reportFiles, "report-file", nil, "also write a report of the run to `FILE`: JSON, JUnit if it ends in .xml, SARIF if in .sarif (repeatable)")
+	set.StringVar(&f.events, "events", "", "write what happens to `FILE` as it happens, one JSON object a line; - is stdout")
+	set.StringVar(&f.profile, "profile", "", "write a trace of the run to `FILE`, for chrome://tracing and Perfetto")
 	set.IntVarP(&f.jobs, "jobs", "j", 0, "run `N` tasks at once (default: defaults.parallelism, else one a CPU)")
 	set.BoolVar(&f.keepGoing, "keep-going", false, "after a failure go on with what does not depend on it")
 	set.BoolVar(&f.skipInstall, "skip-install", false, "install no dependencies")
@@ -64,6 +69,8 @@ type session struct {
 	command string
 	// outcome is the exit code of a command that ended without an error.
 	outcome int
+	// spans are what was measured for --profile.
+	spans []export.Span
 }
 
 // check looks at the flags that no command can work with.

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"fmt"
-	"os"
 	"strings"
 
 	"github.com/bentobuild/bento/cache"
@@ -160,6 +158,12 @@ func excerpts(r *run.Result) (all, stderr string) {
 	return a.String(), e.String()
 }
 
+// Excerpt gives the end of what a task printed, in valid UTF-8.
+func Excerpt(r *run.Result) string {
+	all, _ := excerpts(r)
+	return all
+}
+
 // tail keeps the last excerptSize bytes.
 type tail struct{ buf []byte }
 
@@ -195,17 +199,4 @@ func NewInstall(installs []*install.Install) Install {
 		}
 	}
 	return doc
-}
-
-// WriteFile prints a document into a file.
-func WriteFile(name string, doc any) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	if err := Write(f, doc); err != nil {
-		f.Close()
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return f.Close()
 }

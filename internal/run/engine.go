@@ -46,6 +46,7 @@ type engine struct {
 	running  int
 	done     chan func()
 	start    time.Time
+	known    time.Duration // since start: until it was known what is a hit
 }
 
 // Evaluator gives the evaluator of a plan.
@@ -76,6 +77,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 		return nil, err
 	}
 	e.reserve(ctx)
+	e.known = time.Since(e.start)
 	env.report(Started{Plan: p, Workers: max(1, opts.Workers), Estimate: e.estimate()})
 	e.loop(ctx)
 	r := e.finish(ctx)
@@ -218,7 +220,7 @@ func (e *engine) finish(ctx context.Context) *Report {
 	}
 	e.Save()
 	r := &Report{
-		Plan: e.plan, Results: e.results, Installs: e.report, Started: e.start,
+		Plan: e.plan, Results: e.results, Installs: e.report, Started: e.start, Evaluated: e.known,
 		Duration: time.Since(e.start), Interrupted: ctx.Err() != nil,
 	}
 	e.env.mu.Lock()

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"slices"
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
@@ -129,33 +128,6 @@ type Result struct {
 
 	record   *cache.Record     // of a hit
 	segments []tasklog.Segment // of the file at LogPath
-}
-
-// Report is the whole of a run.
-type Report struct {
-	Plan        *plan.Plan
-	Results     []*Result // by plan.Task.Index
-	Installs    []*install.Install
-	Warnings    []diagnostics.Diagnostic
-	Started     time.Time
-	Duration    time.Duration
-	Interrupted bool
-}
-
-// Count gives how many tasks ended so.
-func (r *Report) Count(o Outcome) int {
-	n := 0
-	for _, res := range r.Results {
-		if res.Outcome == o {
-			n++
-		}
-	}
-	return n
-}
-
-// Stored tells whether the run added anything to the cache.
-func (r *Report) Stored() bool {
-	return slices.ContainsFunc(r.Results, func(res *Result) bool { return res.Stored })
 }
 
 // ReplayLog gives what the task printed to emit, piece by piece in the order in

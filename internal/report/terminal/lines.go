@@ -37,6 +37,7 @@ type Lines struct {
 	Style    report.Style
 	Store    cache.Store // where the logs of hits are
 	Verbose  bool
+	GitHub   bool // Out is read by GitHub Actions
 
 	width   int // of the longest task id
 	partial map[source]*bytes.Buffer
@@ -78,7 +79,9 @@ func (l *Lines) Report(ev run.Event) {
 	case run.InstallFinished:
 		l.installed(ev.Install)
 	case run.TaskOutput:
-		l.output(ev)
+		if l.Mode == Stream {
+			l.output(ev)
+		}
 	case run.TaskFinished:
 		l.finished(ev.Result)
 	case run.Warned:
@@ -153,6 +156,15 @@ func (l *Lines) quietStatus(word string, paint func(string) string, r *run.Resul
 		l.told(id, r.ReplayLog(l.Store, func(s tasklog.Stream, p []byte) { l.output(run.TaskOutput{Task: r.Task, Stream: s, Data: p}) }))
 		l.flush(id)
 	}
+}
+
+// group replays a log, as a group that GitHub Actions folds if it is told there.
+func (l *Lines) group(r *run.Result) {
+	if l.GitHub {
+		fmt.Fprintf(l.Out, "::group::%s\n", report.PrintableLine(r.Task.ID()))
+		defer fmt.Fprintln(l.Out, "::endgroup::")
+	}
+	l.replay(r)
 }
 
 // replay writes the log of a task, each stream to its own place.
@@ -251,7 +263,7 @@ func (l *Lines) failure(r *run.Result) {
 		report.WriteFailure(l.Err, r.Failure)
 	}
 	if l.Mode != Full && l.Mode != Stream {
-		l.replay(r)
+		l.group(r)
 	}
 	if r.LogPath != "" {
 		fmt.Fprintf(l.Err, "bento:   log: %s\n", report.Printable(r.LogPath))

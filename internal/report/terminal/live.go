@@ -50,9 +50,7 @@ func (l *Live) Live() bool { return true }
 // Report takes in one event and renders it.
 func (l *Live) Report(ev run.Event) {
 	l.note(ev)
-	if _, output := ev.(run.TaskOutput); !output || l.Lines.Live() {
-		l.Lines.Report(ev)
-	}
+	l.Lines.Report(ev)
 	if _, done := ev.(run.Started); done {
 		l.stop, l.stopped = make(chan struct{}), make(chan struct{})
 		go l.draw()

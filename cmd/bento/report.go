@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/report/export"
+	"github.com/bentobuild/bento/internal/report/terminal"
+	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// span measures a part of the invocation for --profile, until the function that it
+// gives is called.
+func (s *session) span(name string) (end func()) {
+	start := time.Now()
+	return func() {
+		s.spans = append(s.spans, export.Span{Name: name, Start: start, Duration: time.Since(start)})
+	}
+}
+
+// checkFiles finds out before anything runs that what is asked for cannot be written.
+func (s *session) checkFiles() error {
+	if s.flags.json && s.flags.events == "-" {
+		return usageError("--json and --events - both want stdout", "give --events the name of a file")
+	}
+	for flag, names := range map[string][]string{"report-file": s.flags.reportFiles, "profile": {s.flags.profile}} {
+		for _, name := range names {
+			if name == "" {
+				continue
+			}
+			if fi, err := os.Stat(filepath.Dir(name)); err != nil || !fi.IsDir() {
+				return usageError(fmt.Sprintf("--%s %q: there is no directory %q", flag, name, filepath.Dir(name)), "make it, or name another file")
+			}
+		}
+	}
+	return nil
+}
+
+// reporters tell the same run in several ways.
+type reporters []run.Reporter
+
+// Report tells each of them.
+func (rs reporters) Report(ev run.Event) {
+	for _, r := range rs {
+		r.Report(ev)
+	}
+}
+
+// telling is how a run is told, to people and to programs.
+type telling struct {
+	run.Reporter
+	people terminal.Reporter
+	output bool // run.TaskOutput is wanted
+	close  func() error
+}
+
+// newTelling opens what a run is to be told with.
+func (s *session) newTelling() (*telling, error) {
+	t := &telling{close: func() error { return nil }}
+	var events io.Writer
+	switch name := s.flags.events; name {
+	case "":
+	case "-":
+		events = s.out
+		s.out = s.err // people read what a program does not
+	default:
+		f, err := os.Create(name)
+		if err != nil {
+			return nil, usageError(fmt.Sprintf("--events %q cannot be written: %v", name, err), "name another file, or - for stdout")
+		}
+		events, t.close = f, f.Close
+	}
+	t.people = s.reporter()
+	t.Reporter, t.output = t.people, t.people.Live()
+	if events != nil {
+		t.Reporter, t.output = reporters{&report.Events{W: events}, t.people}, true
+	}
+	return t, nil
+}
+
+// writeFiles writes what is asked for about a run that has ended, and gives the
+// document of the run.
+func (s *session) writeFiles(r *run.Report, doc report.Run) {
+	for _, name := range s.flags.reportFiles {
+		s.writeFile(name, func(w io.Writer) error { return writeReport(w, name, r, doc) })
+	}
+	if name := s.flags.profile; name != "" {
+		s.writeFile(name, func(w io.Writer) error { return export.Trace(w, r, s.spans) })
+	}
+	if !s.github() {
+		return
+	}
+	export.Annotations(s.out, r)
+	if name := s.environ.Get("GITHUB_STEP_SUMMARY"); name != "" {
+		if f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644); err == nil {
+			_ = export.Summary(f, r)
+			f.Close()
+		}
+	}
+}
+
+// writeReport writes a report in the format that the name of its file asks for.
+func writeReport(w io.Writer, name string, r *run.Report, doc report.Run) error {
+	switch ext := filepath.Ext(name); {
+	case ext == ".xml":
+		return export.JUnit(w, r)
+	case ext == ".sarif" || strings.HasSuffix(name, ".sarif.json"):
+		return export.SARIF(w, r, version())
+	}
+	return report.Write(w, doc)
+}
+
+// writeFile writes a file beside and renames it; one that cannot be written is told,
+// and counts in the exit code.
+func (s *session) writeFile(name string, write func(io.Writer) error) {
+	var b bytes.Buffer
+	err := write(&b)
+	if err == nil {
+		err = replaceFile(name, b.Bytes())
+	}
+	if err != nil {
+		s.warn("report_unwritable", "the report cannot be written: "+err.Error(), "")
+		s.outcome = max(s.outcome, exitFault)
+	}
+}
+
+// replaceFile writes a file beside and renames it. What is there and no file, a pipe
+// or a device, is written to.
+func replaceFile(name string, data []byte) error {
+	if fi, err := os.Stat(name); err == nil && !fi.Mode().IsRegular() {
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(data)
+		return errors.Join(err, f.Close())
+	}
+	return state.WriteFile(name, data, 0o644)
+}
+
+// summarize writes down how a run ended, for whoever asked.
+func (s *session) summarize(ctx context.Context, w *workspace, r *run.Report) error {
+	s.outcome = exitOf(r)
+	if r.Stored() {
+		keepBounds(ctx, w.env.Store, w.Config.Cache)
+	}
+	doc := report.NewRun(r)
+	doc.Schema = report.Schema(s.command)
+	doc.Warnings = append(doc.Warnings, w.problems...)
+	s.writeFiles(r, doc)
+	if s.flags.json {
+		return report.Write(s.out, doc)
+	}
+	return nil
+}
+
+// github tells whether stdout is read by GitHub Actions.
+func (s *session) github() bool {
+	return s.environ.Get("GITHUB_ACTIONS") == "true" && !s.flags.json && s.flags.events != "-"
+}

@@ -1,0 +1,106 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/run/tasklog"
+)
+
+// Events tells a run to programs while it goes on: one JSON object a line, each
+// written at once. Programs skip types and fields that they do not know.
+type Events struct {
+	W io.Writer
+	// Now gives the time of an event; nil means time.Now.
+	Now func() time.Time
+
+	seq int64
+}
+
+// event is one line. What its type does not speak of is left out.
+type event struct {
+	Schema string    `json:"schema"`
+	Seq    int64     `json:"seq"` // from 1, without gaps
+	Time   time.Time `json:"time"`
+	Type   string    `json:"type"`
+
+	Workspace string   `json:"workspace,omitempty"`
+	Workers   int      `json:"workers,omitempty"`
+	Tasks     []string `json:"tasks,omitempty"` // ids, each behind what it waits for
+
+	Task    string                  `json:"task,omitempty"` // "dish:task"
+	Dish    string                  `json:"dish,omitempty"`
+	Command string                  `json:"command,omitempty"`
+	Stream  string                  `json:"stream,omitempty"` // stdout, stderr
+	Text    *string                 `json:"text,omitempty"`   // a piece of output, as it came
+	Level   string                  `json:"level,omitempty"`
+	Result  *runTask                `json:"result,omitempty"`
+	Install *installed              `json:"install,omitempty"`
+	Warning *diagnostics.Diagnostic `json:"warning,omitempty"`
+	Summary *runSummary             `json:"summary,omitempty"`
+	Stopped bool                    `json:"interrupted,omitempty"`
+}
+
+// Report writes one event.
+func (e *Events) Report(ev run.Event) {
+	line, ok := eventOf(ev)
+	if !ok {
+		return
+	}
+	e.seq++
+	now := e.Now
+	if now == nil {
+		now = time.Now
+	}
+	line.Schema, line.Seq, line.Time = Schema("event"), e.seq, now().UTC()
+	enc := json.NewEncoder(e.W)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(line) // whoever reads them has gone; the run goes on
+}
+
+// eventOf gives what an event says; ok is false for those that are not told.
+func eventOf(ev run.Event) (line event, ok bool) {
+	switch ev := ev.(type) {
+	case run.Started:
+		ids := make([]string, len(ev.Plan.Tasks))
+		for i, t := range ev.Plan.Tasks {
+			ids[i] = t.ID()
+		}
+		return event{Type: "run_started", Workspace: ev.Plan.Workspace.Root, Workers: ev.Workers, Tasks: ids}, true
+	case run.InstallStarted:
+		return event{Type: "install_started", Dish: ev.Install.Dish, Command: ev.Install.Command}, true
+	case run.InstallLog:
+		return event{Type: "install_log", Dish: ev.Install.Dish, Stream: ev.Log.Stream, Level: ev.Log.Level, Text: textOf([]byte(ev.Log.Message))}, true
+	case run.InstallFinished:
+		return event{Type: "install_finished", Dish: ev.Install.Dish, Install: newInstalled(ev.Install)}, true
+	case run.TaskStarted:
+		return event{Type: "task_started", Task: ev.Task.ID(), Dish: ev.Task.Dish.Name, Command: ev.Task.Command()}, true
+	case run.TaskOutput:
+		return event{Type: "task_output", Task: ev.Task.ID(), Stream: streamName(ev.Stream), Text: textOf(ev.Data)}, true
+	case run.TaskFinished:
+		row := newRunTask(ev.Result)
+		return event{Type: "task_finished", Task: ev.Result.Task.ID(), Dish: ev.Result.Task.Dish.Name, Result: &row}, true
+	case run.Warned:
+		return event{Type: "warning", Warning: &ev.Diagnostic}, true
+	case run.Finished:
+		sum := summarize(ev.Report)
+		return event{Type: "run_finished", Summary: &sum, Stopped: ev.Report.Interrupted}, true
+	}
+	return event{}, false
+}
+
+func textOf(p []byte) *string {
+	text := strings.ToValidUTF8(string(p), "�")
+	return &text
+}
+
+func streamName(s tasklog.Stream) string {
+	if s == tasklog.Stderr {
+		return "stderr"
+	}
+	return "stdout"
+}

@@ -1,0 +1,124 @@
+package export
+
+import (
+	"encoding/json"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/bentobuild/bento/internal/run"
+)
+
+// Span is a part of an invocation beside its tasks: the walk, the plan.
+type Span struct {
+	Name     string
+	Start    time.Time
+	Duration time.Duration
+}
+
+// The rows of a trace. Tasks stand on rows of their own, as many as were running
+// beside each other.
+const (
+	rowBento = 0
+	rowTasks = 1
+)
+
+// traceEvent is one event of Chrome's trace event format, which Perfetto reads
+// (https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU).
+type traceEvent struct {
+	Name  string         `json:"name"`
+	Cat   string         `json:"cat,omitempty"`
+	Phase string         `json:"ph"`
+	Time  int64          `json:"ts"`            // µs since the start
+	Dur   int64          `json:"dur,omitempty"` // µs
+	PID   int            `json:"pid"`
+	TID   int            `json:"tid"`
+	Args  map[string]any `json:"args,omitempty"`
+}
+
+// Trace writes a run as Chrome trace events: what bento itself did on one row, tasks,
+// restores and installs on rows of workers. Tasks of the critical path are flagged.
+func Trace(w io.Writer, r *run.Report, spans []Span) error {
+	start := r.Started
+	for _, s := range spans {
+		if s.Start.Before(start) {
+			start = s.Start
+		}
+	}
+	var events []traceEvent
+	at := func(t time.Time) int64 { return t.Sub(start).Microseconds() }
+	for _, s := range append(slices.Clip(spans), Span{Name: "keys", Start: r.Started, Duration: r.Evaluated}) {
+		events = append(events, traceEvent{Name: s.Name, Cat: "bento", Phase: "X", Time: at(s.Start), Dur: s.Duration.Microseconds(), TID: rowBento})
+	}
+	jobs := jobsOf(r)
+	for i, row := range rows(jobs) {
+		j := jobs[i]
+		events = append(events, traceEvent{Name: j.name, Cat: j.kind, Phase: "X", Time: at(j.start), Dur: max(1, j.took.Microseconds()), TID: rowTasks + row, Args: j.args})
+	}
+	events = append(events, names(events)...)
+	return json.NewEncoder(w).Encode(map[string]any{"traceEvents": events, "displayTimeUnit": "ms"})
+}
+
+// job is something that took a worker's time.
+type job struct {
+	name, kind string
+	start      time.Time
+	took       time.Duration
+	args       map[string]any
+}
+
+// jobsOf lists what workers did, by start.
+func jobsOf(r *run.Report) []job {
+	critical := r.CriticalPath()
+	var jobs []job
+	for _, res := range r.Results {
+		if res.Started.IsZero() {
+			continue
+		}
+		j := job{name: res.Task.ID(), kind: "task", start: res.Started, took: res.Duration, args: map[string]any{
+			"outcome": string(res.Outcome), "exit_code": res.ExitCode, "key": res.Key.String(), "critical": slices.Contains(critical, res),
+		}}
+		if res.Outcome == run.CacheHit {
+			j.kind = "restore"
+		}
+		jobs = append(jobs, j)
+	}
+	for _, i := range r.Installs {
+		jobs = append(jobs, job{name: i.Dish + ": install", kind: "install", start: i.Started, took: i.Duration, args: map[string]any{"command": i.Command, "reason": i.Reason}})
+	}
+	slices.SortStableFunc(jobs, func(x, y job) int { return x.start.Compare(y.start) })
+	return jobs
+}
+
+// rows gives each job the first row that is free when it starts.
+func rows(jobs []job) []int {
+	var free []time.Time // by row: when it is free again
+	list := make([]int, len(jobs))
+	for i, j := range jobs {
+		row := slices.IndexFunc(free, func(t time.Time) bool { return !t.After(j.start) })
+		if row < 0 {
+			row = len(free)
+			free = append(free, time.Time{})
+		}
+		free[row] = j.start.Add(j.took)
+		list[i] = row
+	}
+	return list
+}
+
+// names are the events that name the process and its rows.
+func names(events []traceEvent) []traceEvent {
+	last := rowBento
+	for _, e := range events {
+		last = max(last, e.TID)
+	}
+	list := []traceEvent{{Name: "process_name", Phase: "M", Args: map[string]any{"name": "bento"}}}
+	for row := range last + 1 {
+		name := "worker"
+		if row == rowBento {
+			name = "bento"
+		}
+		list = append(list, traceEvent{Name: "thread_name", Phase: "M", TID: row, Args: map[string]any{"name": name}})
+	}
+	return list
+}

@@ -1,0 +1,69 @@
+package run
+
+import (
+	"slices"
+	"time"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run/install"
+)
+
+// Report is the whole of a run.
+type Report struct {
+	Plan        *plan.Plan
+	Results     []*Result // by plan.Task.Index
+	Installs    []*install.Install
+	Warnings    []diagnostics.Diagnostic
+	Started     time.Time
+	Evaluated   time.Duration // since Started: until it was known what is a hit
+	Duration    time.Duration
+	Interrupted bool
+}
+
+// Count gives how many tasks ended so.
+func (r *Report) Count(o Outcome) int {
+	n := 0
+	for _, res := range r.Results {
+		if res.Outcome == o {
+			n++
+		}
+	}
+	return n
+}
+
+// Stored tells whether the run added anything to the cache.
+func (r *Report) Stored() bool {
+	return slices.ContainsFunc(r.Results, func(res *Result) bool { return res.Stored })
+}
+
+// CriticalPath gives the chain of tasks, each waiting for the one before, that took
+// longest: no number of workers makes the run shorter. Tasks for which nothing was
+// done are left out.
+func (r *Report) CriticalPath() []*Result {
+	g := r.Plan.Graph
+	if g == nil || len(r.Results) == 0 {
+		return nil
+	}
+	took := func(i int) int64 { return int64(r.Results[i].Duration) }
+	longest := g.Longest(took)
+	at := 0
+	for i := range longest {
+		if longest[i] > longest[at] {
+			at = i
+		}
+	}
+	var path []*Result
+	for left := longest[at]; left > 0; {
+		if took(at) > 0 {
+			path = append(path, r.Results[at])
+		}
+		left -= took(at)
+		next := slices.IndexFunc(g.After(at), func(i int) bool { return longest[i] == left })
+		if next < 0 {
+			break
+		}
+		at = g.After(at)[next]
+	}
+	return path
+}
