@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/cargo"
 )
 
@@ -19,17 +20,17 @@ func scope(t *testing.T, a *cargo.Adapter, root, dir string) adapters.Scope {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Dir, s.Reads = relative(root, s.Dir), nil
+	s.Dir, s.Reads = adaptertest.Relative(root, s.Dir), nil
 	for i, file := range s.Files {
-		s.Files[i] = relative(root, file)
+		s.Files[i] = adaptertest.Relative(root, file)
 	}
 	return s
 }
 
 func TestInstallScope(t *testing.T) {
-	a := cargo.New(adapters.Options{Env: osEnv()})
-	root := files(t, workspace)
-	write(t, root+"/Cargo.lock", "version = 4\n[[package]]\nname = \"serde\"\nsource = \"registry\"\n")
+	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
+	root := adaptertest.Project(t, workspace)
+	adaptertest.Write(t, root+"/Cargo.lock", "version = 4\n[[package]]\nname = \"serde\"\nsource = \"registry\"\n")
 	want := adapters.Scope{
 		Dir: ".", Command: "cargo fetch --locked",
 		Files: []string{".cargo/config.toml", "Cargo.lock", "Cargo.toml", "rust-toolchain"},
@@ -49,7 +50,7 @@ func TestInstallScope(t *testing.T) {
 }
 
 func TestInstallHasNothingToDo(t *testing.T) {
-	root := files(t, `
+	root := adaptertest.Project(t, `
 -- bare/Cargo.toml --
 [package]
 -- local/Cargo.toml --
@@ -64,7 +65,7 @@ name = "x"
 [dependencies]
 x = { path = "../bare" }
 `)
-	a := cargo.New(adapters.Options{Env: osEnv()})
+	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
 	for dir, want := range map[string]bool{"bare": false, "local": true, "open": false} {
 		if got := scope(t, a, root, filepath.Join(root, dir)).Nothing; got != want {
 			t.Errorf("%s: nothing to install is %v", dir, got)
@@ -73,22 +74,22 @@ x = { path = "../bare" }
 }
 
 func TestInstallFetches(t *testing.T) {
-	need(t, "cargo")
-	root := shelf(t)
+	adaptertest.Need(t, "cargo")
+	root := adaptertest.Fixture(t, "cargo")
 	lock(t, root+"/app")
-	env := osEnv("CARGO_NET_GIT_FETCH_WITH_CLI=false")
+	env := adaptertest.Env("CARGO_NET_GIT_FETCH_WITH_CLI=false")
 	var log []adapters.Log
 	a := cargo.New(adapters.Options{Env: env})
 	req := adapters.InstallRequest{DishDir: root + "/app", DishName: "app", Env: env}
 	if err := a.Install(t.Context(), req, func(l adapters.Log) { log = append(log, l) }); err != nil {
-		lack(t, "the crate itoa cannot be had: %v", err)
+		adaptertest.Lack(t, "the crate itoa cannot be had: %v", err)
 	}
 	var offline = env.With(map[string]string{"CARGO_NET_OFFLINE": "true"})
 	req.Env = offline
 	if err := a.Install(t.Context(), req, nil); err != nil {
 		t.Errorf("again without network: %v", err)
 	}
-	replaceIn(t, root+"/app/Cargo.toml", `itoa = "1"`, `itoa = "0.4"`)
+	adaptertest.Replace(t, root+"/app/Cargo.toml", `itoa = "1"`, `itoa = "0.4"`)
 	log = nil
 	err := a.Install(t.Context(), req, func(l adapters.Log) { log = append(log, l) })
 	var failed *adapters.InstallError

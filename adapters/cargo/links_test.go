@@ -6,11 +6,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/cargo"
 )
 
 func TestLinks(t *testing.T) {
-	root := files(t, workspace)
+	root := adaptertest.Project(t, workspace)
 	want := []adapters.Link{
 		{Dir: "vendor/fork", File: "Cargo.toml", Line: 12},
 		{Dir: "crates/base", File: "crates/app/Cargo.toml", Line: 7},
@@ -19,25 +20,25 @@ func TestLinks(t *testing.T) {
 		{Dir: "crates/testing", File: "crates/app/Cargo.toml", Line: 12, Dev: true},
 		{Dir: "crates/gen", File: "crates/app/Cargo.toml", Line: 15},
 	}
-	a := cargo.New(adapters.Options{Env: osEnv()})
-	if d := cmp.Diff(want, links(t, a, root, root+"/crates/app")); d != "" {
+	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
+	if d := cmp.Diff(want, adaptertest.Links(t, a, root, root+"/crates/app")); d != "" {
 		t.Error(d)
 	}
-	if got := links(t, a, root, root); len(got) != 0 {
+	if got := adaptertest.Links(t, a, root, root); len(got) != 0 {
 		t.Errorf("of a virtual manifest: %v", got)
 	}
 }
 
 func TestLinksOfTheFixture(t *testing.T) {
-	root := shelf(t)
+	root := adaptertest.Fixture(t, "cargo")
 	want := []adapters.Link{{Dir: "lib", File: "app/Cargo.toml", Line: 7}}
-	if d := cmp.Diff(want, links(t, cargo.New(adapters.Options{Env: osEnv()}), root, root+"/app")); d != "" {
+	if d := cmp.Diff(want, adaptertest.Links(t, cargo.New(adapters.Options{Env: adaptertest.Env()}), root, root+"/app")); d != "" {
 		t.Error(d)
 	}
 }
 
 func TestLinksOfConfigurationAndDefaultMembers(t *testing.T) {
-	root := files(t, `
+	root := adaptertest.Project(t, `
 -- Cargo.toml --
 [package]
 name = "top"
@@ -62,7 +63,7 @@ p = { path = "patched" }
 		{Dir: "m/a", File: "Cargo.toml", Line: 7},
 		{Dir: "old", File: "Cargo.toml", Line: 10},
 	}
-	if d := cmp.Diff(want, links(t, cargo.New(adapters.Options{Env: osEnv()}), root, root)); d != "" {
+	if d := cmp.Diff(want, adaptertest.Links(t, cargo.New(adapters.Options{Env: adaptertest.Env()}), root, root)); d != "" {
 		t.Error(d)
 	}
 }

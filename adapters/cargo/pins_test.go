@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/cargo"
 )
 
@@ -56,8 +57,8 @@ rust-version = { workspace = true }
 `
 
 func TestRequiredToolchain(t *testing.T) {
-	root := files(t, pinned)
-	a := cargo.New(adapters.Options{Env: osEnv()})
+	root := adaptertest.Project(t, pinned)
+	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
 	for dir, want := range map[string]*adapters.Toolchain{
 		"plain":    {Version: "1.75.0", File: "plain/rust-toolchain", Line: 1, Strict: true},
 		"toml/sub": {Version: "nightly-2025-02-20", File: "toml/rust-toolchain", Line: 3, Strict: true},
@@ -74,7 +75,7 @@ func TestRequiredToolchain(t *testing.T) {
 			continue
 		}
 		if got != nil {
-			got.File = relative(root, got.File)
+			got.File = adaptertest.Relative(root, got.File)
 		}
 		if want != nil {
 			want.Tool = "rust"
@@ -91,7 +92,7 @@ func TestCheckPin(t *testing.T) {
 		nightly = "rustc 1.97.0-nightly (abc 2026-05-01)\ncommit-date: 2026-05-01\nrelease: 1.97.0-nightly\n"
 		beta    = "release: 1.96.0-beta.3\n"
 	)
-	a := cargo.New(adapters.Options{Env: osEnv()})
+	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
 	for _, tt := range []struct {
 		file, want, have string
 		ok               bool

@@ -9,12 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/cargo"
 )
 
 func TestDetect(t *testing.T) {
-	root := files(t, "-- a/Cargo.toml --\n-- b/cargo.toml --\n-- c/Cargo.toml/x --\n")
-	a := cargo.New(adapters.Options{Env: osEnv()})
+	root := adaptertest.Project(t, "-- a/Cargo.toml --\n-- b/cargo.toml --\n-- c/Cargo.toml/x --\n")
+	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
 	for dir, want := range map[string]bool{"a": true, "b": false, "c": false, "d": false} {
 		if got, err := a.Detect(t.Context(), filepath.Join(root, dir)); err != nil || got != want {
 			t.Errorf("%s: %v, %v; want %v", dir, got, err, want)
@@ -36,7 +37,7 @@ func lines(list []adapters.Task) []string {
 }
 
 func TestRecipes(t *testing.T) {
-	root := files(t, `
+	root := adaptertest.Project(t, `
 -- lib/Cargo.toml --
 [package]
 name = "lib"
@@ -83,7 +84,7 @@ components = ["clippy"]
 		},
 		"empty": nil,
 	} {
-		got := tasks(t, cargo.New(adapters.Options{Env: osEnv()}), filepath.Join(root, dir))
+		got := adaptertest.Tasks(t, cargo.New(adapters.Options{Env: adaptertest.Env()}), filepath.Join(root, dir))
 		if d := cmp.Diff(want, lines(got.Tasks)); d != "" {
 			t.Errorf("%s: %s", dir, d)
 		}
@@ -160,12 +161,12 @@ name = "xa"
 `
 
 func TestWorkspace(t *testing.T) {
-	root := files(t, workspace)
-	a := cargo.New(adapters.Options{Env: osEnv()})
-	top := tasks(t, a, root)
+	root := adaptertest.Project(t, workspace)
+	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
+	top := adaptertest.Tasks(t, a, root)
 	members := make([]string, len(top.Members))
 	for i, dir := range top.Members {
-		members[i] = relative(root, dir)
+		members[i] = adaptertest.Relative(root, dir)
 	}
 	want := []string{"crates/app", "crates/app/hidden", "crates/base", "crates/gen", "crates/testing", "tools/a"}
 	if d := cmp.Diff(want, members); d != "" || !top.Aggregate {
@@ -179,28 +180,28 @@ func TestWorkspace(t *testing.T) {
 		"build: cargo build --locked", "check: cargo check --locked --all-targets", "test: cargo test --locked",
 		"lint: cargo lint", "+format: cargo fmt", "+ck: cargo ck", "+xtask: cargo xtask",
 	}
-	if d := cmp.Diff(wantTasks, lines(tasks(t, a, root+"/crates/app").Tasks)); d != "" {
+	if d := cmp.Diff(wantTasks, lines(adaptertest.Tasks(t, a, root+"/crates/app").Tasks)); d != "" {
 		t.Errorf("member: %s", d)
 	}
-	if got := lines(tasks(t, a, root+"/crates/out").Tasks)[0]; got != "build: cargo build --locked" {
+	if got := lines(adaptertest.Tasks(t, a, root+"/crates/out").Tasks)[0]; got != "build: cargo build --locked" {
 		t.Errorf("excluded: %s", got)
 	}
 }
 
 func TestOnlyAliasesThatBuildAreCached(t *testing.T) {
-	root := files(t, workspace)
-	a := cargo.New(adapters.Options{Env: osEnv()})
-	if got := task(t, a, root, "xtask"); !got.NoCache || !got.SideEffects {
+	root := adaptertest.Project(t, workspace)
+	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
+	if got := adaptertest.Task(t, a, root, "xtask"); !got.NoCache || !got.SideEffects {
 		t.Errorf("xtask: %+v", got)
 	}
-	if got := task(t, a, root, "ck"); got.NoCache || got.SideEffects {
+	if got := adaptertest.Task(t, a, root, "ck"); got.NoCache || got.SideEffects {
 		t.Errorf("ck: %+v", got)
 	}
 }
 
 func TestInputsAboveTheDish(t *testing.T) {
-	root := files(t, workspace)
-	a := cargo.New(adapters.Options{Env: osEnv()})
+	root := adaptertest.Project(t, workspace)
+	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
 	common := []string{"Cargo.toml", "Cargo.lock", ".cargo/config.toml", "rust-toolchain"}
 	for _, tt := range []struct {
 		dir, task string
@@ -213,8 +214,8 @@ func TestInputsAboveTheDish(t *testing.T) {
 		{".", "xtask", nil},
 	} {
 		var got []string
-		for _, path := range task(t, a, filepath.Join(root, tt.dir), tt.task).ExtraInputs {
-			got = append(got, relative(root, path))
+		for _, path := range adaptertest.Task(t, a, filepath.Join(root, tt.dir), tt.task).ExtraInputs {
+			got = append(got, adaptertest.Relative(root, path))
 		}
 		if d := cmp.Diff(tt.want, got); d != "" {
 			t.Errorf("%s:%s: %s", tt.dir, tt.task, d)
@@ -223,8 +224,8 @@ func TestInputsAboveTheDish(t *testing.T) {
 }
 
 func TestReadsCoverWhatWasLookedFor(t *testing.T) {
-	root := files(t, workspace)
-	reads := tasks(t, cargo.New(adapters.Options{Env: osEnv()}), root+"/crates/base").Reads
+	root := adaptertest.Project(t, workspace)
+	reads := adaptertest.Tasks(t, cargo.New(adapters.Options{Env: adaptertest.Env()}), root+"/crates/base").Reads
 	for _, name := range []string{
 		"Cargo.toml", "crates/Cargo.toml", "crates/base/Cargo.toml", ".cargo/config", "crates/.cargo/config.toml",
 		"crates/base/rust-toolchain.toml", "crates/base/benches", "crates/base/src/main.rs", "crates/base/clippy.toml",
@@ -236,7 +237,7 @@ func TestReadsCoverWhatWasLookedFor(t *testing.T) {
 }
 
 func TestMembersOfAPackageArePathDependenciesInside(t *testing.T) {
-	root := files(t, `
+	root := adaptertest.Project(t, `
 -- a/Cargo.toml --
 [package]
 name = "a"
@@ -257,14 +258,14 @@ a.path = "../.."
 [package]
 name = "other"
 `)
-	got := tasks(t, cargo.New(adapters.Options{Env: osEnv()}), root+"/a").Members
+	got := adaptertest.Tasks(t, cargo.New(adapters.Options{Env: adaptertest.Env()}), root+"/a").Members
 	if d := cmp.Diff([]string{root + "/a/inner", root + "/a/inner/deep"}, got); d != "" {
 		t.Error(d)
 	}
 }
 
 func TestAMemberNamesItsWorkspace(t *testing.T) {
-	root := files(t, `
+	root := adaptertest.Project(t, `
 -- ws/Cargo.toml --
 [workspace]
 members = ["../beside"]
@@ -274,17 +275,17 @@ members = ["../beside"]
 name = "beside"
 workspace = "../ws"
 `)
-	a := cargo.New(adapters.Options{Env: osEnv()})
-	if got := task(t, a, root+"/beside", "build").Run; got != "cargo build --locked" {
+	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
+	if got := adaptertest.Task(t, a, root+"/beside", "build").Run; got != "cargo build --locked" {
 		t.Error(got)
 	}
-	if got := tasks(t, a, root+"/ws").Members; len(got) != 1 || got[0] != root+"/beside" {
+	if got := adaptertest.Tasks(t, a, root+"/ws").Members; len(got) != 1 || got[0] != root+"/beside" {
 		t.Errorf("members %v", got)
 	}
 }
 
 func TestMembersWithDoubleStar(t *testing.T) {
-	root := files(t, `
+	root := adaptertest.Project(t, `
 -- Cargo.toml --
 [workspace]
 members = ["a/**"]
@@ -295,14 +296,14 @@ members = ["a/**"]
 -- a/.hidden/Cargo.toml --
 [package]
 `)
-	got := tasks(t, cargo.New(adapters.Options{Env: osEnv()}), root).Members
+	got := adaptertest.Tasks(t, cargo.New(adapters.Options{Env: adaptertest.Env()}), root).Members
 	if d := cmp.Diff([]string{root + "/a", root + "/a/b/c"}, got); d != "" {
 		t.Error(d)
 	}
 }
 
 func TestMalformedFiles(t *testing.T) {
-	root := files(t, `
+	root := adaptertest.Project(t, `
 -- manifest/Cargo.toml --
 [package]
 name = "x
@@ -331,27 +332,27 @@ members = ["m"
 		"channel":  "channel/rust-toolchain:1: \"a channel\" is no name of a toolchain",
 		"below/m":  "below/Cargo.toml:",
 	} {
-		_, err := cargo.New(adapters.Options{Env: osEnv()}).Tasks(t.Context(), filepath.Join(root, dir))
-		if got := where(t, root, err); !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
+		_, err := cargo.New(adapters.Options{Env: adaptertest.Env()}).Tasks(t.Context(), filepath.Join(root, dir))
+		if got := adaptertest.Where(t, root, err); !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
 			t.Errorf("%s: %q, want %q", dir, got, want)
 		}
 	}
 }
 
 func TestRecipesRun(t *testing.T) {
-	need(t, "cargo")
-	root := shelf(t)
+	adaptertest.Need(t, "cargo")
+	root := adaptertest.Fixture(t, "cargo")
 	lock(t, root+"/lib", root+"/app")
-	env := osEnv("SECRET=1")
+	env := adaptertest.Env("SECRET=1")
 	a := cargo.New(adapters.Options{Env: env})
 	ran := 0
 	for _, dish := range []string{"lib", "app"} {
-		for _, task := range tasks(t, a, filepath.Join(root, dish)).Tasks {
+		for _, task := range adaptertest.Tasks(t, a, filepath.Join(root, dish)).Tasks {
 			if task.Script {
 				continue
 			}
 			ran++
-			if exit, out := runTask(t, a, env, filepath.Join(root, dish), task); exit != 0 {
+			if exit, out := adaptertest.Run(t, a, env, filepath.Join(root, dish), task); exit != 0 {
 				t.Errorf("%s: %s: exit %d\n%s", dish, task.Run, exit, out)
 			}
 		}
@@ -359,22 +360,22 @@ func TestRecipesRun(t *testing.T) {
 	if ran != 7 { // app has no lint
 		t.Errorf("%d tasks", ran)
 	}
-	replaceIn(t, root+"/lib/src/lib.rs", `"book {}"`, `"tome {}"`)
+	adaptertest.Replace(t, root+"/lib/src/lib.rs", `"book {}"`, `"tome {}"`)
 	for _, dish := range []string{"lib", "app"} {
 		dir := filepath.Join(root, dish)
-		if exit, out := runTask(t, a, env, dir, task(t, a, dir, "test")); exit != 101 || !strings.Contains(out, "labels_") {
+		if exit, out := adaptertest.Run(t, a, env, dir, adaptertest.Task(t, a, dir, "test")); exit != 101 || !strings.Contains(out, "labels_") {
 			t.Errorf("%s: a broken library: exit %d\n%s", dish, exit, out)
 		}
 	}
-	replaceIn(t, root+"/lib/Cargo.toml", `itoa = "1"`, `itoa = "0.4"`)
-	if exit, out := runTask(t, a, env, root+"/lib", task(t, a, root+"/lib", "check")); exit != 101 || !strings.Contains(out, "--locked") {
+	adaptertest.Replace(t, root+"/lib/Cargo.toml", `itoa = "1"`, `itoa = "0.4"`)
+	if exit, out := adaptertest.Run(t, a, env, root+"/lib", adaptertest.Task(t, a, root+"/lib", "check")); exit != 101 || !strings.Contains(out, "--locked") {
 		t.Errorf("a stale lockfile: exit %d\n%s", exit, out)
 	}
 }
 
 func TestRecipesRunInAWorkspace(t *testing.T) {
-	need(t, "cargo")
-	root := files(t, `
+	adaptertest.Need(t, "cargo")
+	root := adaptertest.Project(t, `
 -- Cargo.toml --
 [workspace]
 members = ["crates/*"]
@@ -410,14 +411,14 @@ pub fn answer() -> u32 {
 }
 `)
 	lock(t, root)
-	env := osEnv()
+	env := adaptertest.Env()
 	a := cargo.New(adapters.Options{Env: env})
 	for _, name := range []string{"build", "lint", "test"} {
-		if exit, out := runTask(t, a, env, root+"/crates/app", task(t, a, root+"/crates/app", name)); exit != 0 {
+		if exit, out := adaptertest.Run(t, a, env, root+"/crates/app", adaptertest.Task(t, a, root+"/crates/app", name)); exit != 0 {
 			t.Errorf("%s: exit %d\n%s", name, exit, out)
 		}
 	}
-	if exit, out := runTask(t, a, env, root, task(t, a, root, "hello")); exit != 0 || !strings.HasPrefix(out, "42\n") {
+	if exit, out := adaptertest.Run(t, a, env, root, adaptertest.Task(t, a, root, "hello")); exit != 0 || !strings.HasPrefix(out, "42\n") {
 		t.Errorf("hello: exit %d\n%s", exit, out)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/cargo"
 )
 
@@ -24,9 +25,9 @@ func basis(t *testing.T, env adapters.Environ, dir string) string {
 }
 
 func TestFingerprintIsTheSameInEveryDish(t *testing.T) {
-	need(t, "cargo")
-	root := shelf(t)
-	a := cargo.New(adapters.Options{Env: osEnv()})
+	adaptertest.Need(t, "cargo")
+	root := adaptertest.Fixture(t, "cargo")
+	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
 	var first string
 	for _, dish := range []string{"lib", "app"} {
 		got, err := a.ToolchainFingerprint(t.Context(), filepath.Join(root, dish))
@@ -40,15 +41,15 @@ func TestFingerprintIsTheSameInEveryDish(t *testing.T) {
 			t.Errorf("%s: %s", dish, got)
 		}
 	}
-	if basis(t, osEnv(), root+"/lib") != basis(t, osEnv(), root+"/app") {
+	if basis(t, adaptertest.Env(), root+"/lib") != basis(t, adaptertest.Env(), root+"/app") {
 		t.Error("the basis differs")
 	}
 }
 
 func TestAToolchainThatIsNotInstalledIsNamed(t *testing.T) {
-	need(t, "rustup")
-	root := files(t, "-- rust-toolchain.toml --\n[toolchain]\nchannel = \"1.33.7\"\n")
-	_, err := cargo.New(adapters.Options{Env: osEnv("RUSTUP_TOOLCHAIN=", "RUSTUP_AUTO_INSTALL=1")}).ToolchainFingerprint(t.Context(), root)
+	adaptertest.Need(t, "rustup")
+	root := adaptertest.Project(t, "-- rust-toolchain.toml --\n[toolchain]\nchannel = \"1.33.7\"\n")
+	_, err := cargo.New(adapters.Options{Env: adaptertest.Env("RUSTUP_TOOLCHAIN=", "RUSTUP_AUTO_INSTALL=1")}).ToolchainFingerprint(t.Context(), root)
 	var missing *adapters.MissingTool
 	if !errors.As(err, &missing) || !strings.HasPrefix(missing.Tool, "rust toolchain 1.33.7") || !strings.Contains(missing.Hint, "rustup toolchain install 1.33.7") {
 		t.Errorf("got %#v", err)
@@ -66,7 +67,7 @@ func TestMissingCargoIsNamed(t *testing.T) {
 
 func executable(t *testing.T, path, script string) {
 	t.Helper()
-	write(t, path, script)
+	adaptertest.Write(t, path, script)
 	if err := os.Chmod(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -83,13 +84,13 @@ func rustups(t *testing.T) (home string, env adapters.Environ) {
 		}
 		executable(t, filepath.Join(home, ".rustup/toolchains/stable/bin", name), "#!/bin/sh\n")
 	}
-	write(t, home+"/.rustup/settings.toml", "default_toolchain = \"stable\"\n[overrides]\n")
+	adaptertest.Write(t, home+"/.rustup/settings.toml", "default_toolchain = \"stable\"\n[overrides]\n")
 	return home, adapters.NewEnviron([]string{"PATH=" + home + "/bin", "HOME=" + home})
 }
 
 func TestBasisChangesWithWhatRustupChoosesBy(t *testing.T) {
 	home, env := rustups(t)
-	root := files(t, "-- a/b/x --\n-- c/x --\n")
+	root := adaptertest.Project(t, "-- a/b/x --\n-- c/x --\n")
 	dir := root + "/a/b"
 	seen := map[string]string{basis(t, env, dir): "the beginning"}
 	step := func(what string, env adapters.Environ) {
@@ -109,26 +110,26 @@ func TestBasisChangesWithWhatRustupChoosesBy(t *testing.T) {
 	step("rustup update", env)
 	executable(t, home+"/.rustup/toolchains/1.80/bin/rustc", "")
 	step("another toolchain installed", env)
-	write(t, home+"/.rustup/settings.toml", "default_toolchain = \"1.80\"\n[overrides]\n")
+	adaptertest.Write(t, home+"/.rustup/settings.toml", "default_toolchain = \"1.80\"\n[overrides]\n")
 	step("rustup default", env)
-	write(t, root+"/rust-toolchain.toml", "[toolchain]\nchannel = \"1.80\"\n")
+	adaptertest.Write(t, root+"/rust-toolchain.toml", "[toolchain]\nchannel = \"1.80\"\n")
 	step("a toolchain file above", env)
-	write(t, root+"/a/rust-toolchain", "stable\n")
+	adaptertest.Write(t, root+"/a/rust-toolchain", "stable\n")
 	step("a nearer toolchain file", env)
-	write(t, home+"/.rustup/settings.toml", "[overrides]\n\""+dir+"\" = \"1.80\"\n")
+	adaptertest.Write(t, home+"/.rustup/settings.toml", "[overrides]\n\""+dir+"\" = \"1.80\"\n")
 	step("rustup override set", env)
 	if basis(t, env, root+"/c") == basis(t, env, dir) {
 		t.Error("the override is for one directory only")
 	}
 	step("RUSTUP_TOOLCHAIN", env.With(map[string]string{"RUSTUP_TOOLCHAIN": "stable"}))
-	write(t, home+"/.cargo/config.toml", "[build]\nrustflags = [\"-O\"]\n")
+	adaptertest.Write(t, home+"/.cargo/config.toml", "[build]\nrustflags = [\"-O\"]\n")
 	step("the user's configuration", env)
 }
 
 func TestRegistriesAndAliasesOfTheUserChangeNothing(t *testing.T) {
 	home, env := rustups(t)
 	was := basis(t, env, "/")
-	write(t, home+"/.cargo/config.toml", "[registries.x]\nindex = \"y\"\n[alias]\na = \"b\"\n[term]\nquiet = true\n[net]\noffline = true\n")
+	adaptertest.Write(t, home+"/.cargo/config.toml", "[registries.x]\nindex = \"y\"\n[alias]\na = \"b\"\n[term]\nquiet = true\n[net]\noffline = true\n")
 	if basis(t, env, "/") != was {
 		t.Error("the basis changed")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/golang"
 )
 
@@ -19,21 +20,21 @@ func scope(t *testing.T, a *golang.Adapter, root, dir string) adapters.Scope {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Dir, s.Reads = relative(root, s.Dir), nil
+	s.Dir, s.Reads = adaptertest.Relative(root, s.Dir), nil
 	for i, file := range s.Files {
-		s.Files[i] = relative(root, file)
+		s.Files[i] = adaptertest.Relative(root, file)
 	}
 	return s
 }
 
 func TestInstallScope(t *testing.T) {
-	a := golang.New(adapters.Options{Env: osEnv("GOWORK=")})
-	root := shelf(t)
+	a := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")})
+	root := adaptertest.Fixture(t, "go")
 	want := adapters.Scope{Dir: "app", Command: "go mod download", Files: []string{"app/go.mod", "app/go.sum"}}
 	if d := cmp.Diff(want, scope(t, a, root, root+"/app")); d != "" {
 		t.Error(d)
 	}
-	root = files(t, workspace)
+	root = adaptertest.Project(t, workspace)
 	want = adapters.Scope{
 		Dir: ".", Command: "go mod download", Nothing: true,
 		Files: []string{"app/go.mod", "app/go.sum", "go.work", "go.work.sum", "lib/go.mod", "lib/go.sum"},
@@ -46,7 +47,7 @@ func TestInstallScope(t *testing.T) {
 }
 
 func TestInstallHasNothingToDo(t *testing.T) {
-	root := files(t, `
+	root := adaptertest.Project(t, `
 -- bare/go.mod --
 module bare
 go 1.22
@@ -70,7 +71,7 @@ module far
 go 1.22
 require x.com/z v1.0.0
 `)
-	a := golang.New(adapters.Options{Env: osEnv("GOWORK=")})
+	a := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")})
 	for dir, want := range map[string]bool{"bare": true, "local": true, "old": false, "vendored": true, "far": false} {
 		if got := scope(t, a, root, filepath.Join(root, dir)).Nothing; got != want {
 			t.Errorf("%s: nothing to install is %v", dir, got)
@@ -82,7 +83,7 @@ require x.com/z v1.0.0
 // one of the user, which holds what bento's own tests need.
 func fromCache(t *testing.T) adapters.Environ {
 	t.Helper()
-	have, err := golang.New(adapters.Options{Env: osEnv()}).ToolchainFingerprint(t.Context(), "/")
+	have, err := golang.New(adapters.Options{Env: adaptertest.Env()}).ToolchainFingerprint(t.Context(), "/")
 	if err != nil || have == "" {
 		t.Fatal(err)
 	}
@@ -94,13 +95,13 @@ func fromCache(t *testing.T) adapters.Environ {
 		}
 		cache = filepath.Join(gopath, "pkg", "mod")
 	}
-	return osEnv("GOMODCACHE="+t.TempDir(), "GOPROXY=file://"+cache+"/cache/download", "GOSUMDB=off",
+	return adaptertest.Env("GOMODCACHE="+t.TempDir(), "GOPROXY=file://"+cache+"/cache/download", "GOSUMDB=off",
 		"GOFLAGS=-modcacherw", "GOWORK=", "GOTOOLCHAIN=local")
 }
 
 func TestInstallDownloads(t *testing.T) {
-	need(t, "go")
-	root := shelf(t)
+	adaptertest.Need(t, "go")
+	root := adaptertest.Fixture(t, "go")
 	env := fromCache(t)
 	a := golang.New(adapters.Options{Env: env})
 	var log []adapters.Log
@@ -118,10 +119,10 @@ func TestInstallDownloads(t *testing.T) {
 }
 
 func TestInstallFailsWithTheToolsLastLines(t *testing.T) {
-	need(t, "go")
-	root := shelf(t)
+	adaptertest.Need(t, "go")
+	root := adaptertest.Fixture(t, "go")
 	env := fromCache(t)
-	replaceIn(t, root+"/app/go.mod", "go-cmp v0.7.0", "go-cmp v0.99.0")
+	adaptertest.Replace(t, root+"/app/go.mod", "go-cmp v0.7.0", "go-cmp v0.99.0")
 	var log []adapters.Log
 	a := golang.New(adapters.Options{Env: env})
 	err := a.Install(t.Context(), adapters.InstallRequest{DishDir: root + "/app", Env: env}, func(l adapters.Log) { log = append(log, l) })
@@ -138,8 +139,8 @@ func TestInstallFailsWithTheToolsLastLines(t *testing.T) {
 }
 
 func TestInstallOfAWorkspaceTellsOfNewSums(t *testing.T) {
-	need(t, "go")
-	root := files(t, `
+	adaptertest.Need(t, "go")
+	root := adaptertest.Project(t, `
 -- go.work --
 go 1.22
 use ./app

@@ -6,11 +6,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/golang"
 )
 
 func TestLinksOfReplacements(t *testing.T) {
-	root := files(t, `
+	root := adaptertest.Project(t, `
 -- app/go.mod --
 module app
 go 1.22
@@ -29,34 +30,34 @@ module old
 go 1.16
 replace example.com/unused => ../unused
 `)
-	a := golang.New(adapters.Options{Env: osEnv("GOWORK=")})
+	a := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")})
 	want := []adapters.Link{{Dir: "lib", File: "app/go.mod", Line: 7}}
-	if d := cmp.Diff(want, links(t, a, root, root+"/app")); d != "" {
+	if d := cmp.Diff(want, adaptertest.Links(t, a, root, root+"/app")); d != "" {
 		t.Error(d)
 	}
 	want = []adapters.Link{{Dir: "unused", File: "old/go.mod", Line: 3}}
-	if d := cmp.Diff(want, links(t, a, root, root+"/old")); d != "" {
+	if d := cmp.Diff(want, adaptertest.Links(t, a, root, root+"/old")); d != "" {
 		t.Errorf("before go 1.17: %s", d)
 	}
 }
 
 func TestLinksInAWorkspace(t *testing.T) {
-	root := files(t, workspace)
-	a := golang.New(adapters.Options{Env: osEnv("GOWORK=")})
+	root := adaptertest.Project(t, workspace)
+	a := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")})
 	want := []adapters.Link{{Package: "go:ROOT:example.com/lib", File: "app/app.go", Line: 5}}
-	if d := cmp.Diff(want, links(t, a, root, root+"/app")); d != "" {
+	if d := cmp.Diff(want, adaptertest.Links(t, a, root, root+"/app")); d != "" {
 		t.Errorf("by import: %s", d)
 	}
 	want = []adapters.Link{{Package: "go:ROOT:example.com/app", File: "lib/lib_test.go", Line: 3, Dev: true}}
-	if d := cmp.Diff(want, links(t, a, root, root+"/lib")); d != "" {
+	if d := cmp.Diff(want, adaptertest.Links(t, a, root, root+"/lib")); d != "" {
 		t.Errorf("by the import of a test: %s", d)
 	}
-	write(t, root+"/app/go.mod", "module example.com/app\ngo 1.22\nrequire example.com/lib v1.0.0\n")
+	adaptertest.Write(t, root+"/app/go.mod", "module example.com/app\ngo 1.22\nrequire example.com/lib v1.0.0\n")
 	want = []adapters.Link{{Package: "go:ROOT:example.com/lib", File: "app/go.mod", Line: 3}}
-	if d := cmp.Diff(want, links(t, a, root, root+"/app")); d != "" {
+	if d := cmp.Diff(want, adaptertest.Links(t, a, root, root+"/app")); d != "" {
 		t.Errorf("by requirement: %s", d)
 	}
-	if got := links(t, a, root, root+"/other"); len(got) != 0 {
+	if got := adaptertest.Links(t, a, root, root+"/other"); len(got) != 0 {
 		t.Errorf("of no member: %v", got)
 	}
 	answer, err := a.Links(t.Context(), root+"/lib")
@@ -66,7 +67,7 @@ func TestLinksInAWorkspace(t *testing.T) {
 }
 
 func TestReplacementsOfOneMemberCountForAll(t *testing.T) {
-	root := files(t, `
+	root := adaptertest.Project(t, `
 -- go.work --
 go 1.22
 use ./a
@@ -86,13 +87,13 @@ replace x.com/fork => ./fork
 		{Dir: "top", File: "go.work", Line: 4},
 		{Dir: "b/fork", File: "b/go.mod", Line: 3},
 	}
-	if d := cmp.Diff(want, links(t, golang.New(adapters.Options{Env: osEnv("GOWORK=")}), root, root+"/a")); d != "" {
+	if d := cmp.Diff(want, adaptertest.Links(t, golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")}), root, root+"/a")); d != "" {
 		t.Error(d)
 	}
 }
 
 func TestAnImportBelongsToTheLongestModulePath(t *testing.T) {
-	root := files(t, `
+	root := adaptertest.Project(t, `
 -- go.work --
 go 1.22
 use (
@@ -118,7 +119,7 @@ module x.com/short/long
 module x.com/short
 `)
 	want := []adapters.Link{{Package: "go:ROOT:x.com/short/long", File: "a/a.go", Line: 4}}
-	if d := cmp.Diff(want, links(t, golang.New(adapters.Options{Env: osEnv("GOWORK=")}), root, root+"/a")); d != "" {
+	if d := cmp.Diff(want, adaptertest.Links(t, golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")}), root, root+"/a")); d != "" {
 		t.Error(d)
 	}
 }

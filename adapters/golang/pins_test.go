@@ -7,11 +7,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/golang"
 )
 
 func TestRequiredToolchain(t *testing.T) {
-	root := files(t, `
+	root := adaptertest.Project(t, `
 -- mod/go.mod --
 module mod
 // comment
@@ -30,7 +31,7 @@ use ./m
 module m
 go 1.24.3
 `)
-	local, download := golang.New(adapters.Options{Env: osEnv("GOWORK=")}), golang.New(adapters.Options{Env: osEnv("GOWORK="), AllowDownload: true})
+	local, download := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")}), golang.New(adapters.Options{Env: adaptertest.Env("GOWORK="), AllowDownload: true})
 	for _, tt := range []struct {
 		a    *golang.Adapter
 		dir  string
@@ -47,7 +48,7 @@ go 1.24.3
 			t.Fatal(err)
 		}
 		if got != nil {
-			got.File = relative(root, got.File)
+			got.File = adaptertest.Relative(root, got.File)
 		}
 		if tt.want != nil {
 			tt.want.Tool = "go"
@@ -59,7 +60,7 @@ go 1.24.3
 }
 
 func TestCheckPin(t *testing.T) {
-	a := golang.New(adapters.Options{Env: osEnv()})
+	a := golang.New(adapters.Options{Env: adaptertest.Env()})
 	for _, tt := range []struct {
 		file, want, have string
 		ok               bool

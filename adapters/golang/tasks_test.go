@@ -10,17 +10,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/golang"
 )
 
 func TestDetect(t *testing.T) {
-	root := files(t, `
+	root := adaptertest.Project(t, `
 -- mod/go.mod --
 -- work/go.work --
 -- none/main.go --
 -- dir/go.mod/x --
 `)
-	a := golang.New(adapters.Options{Env: osEnv()})
+	a := golang.New(adapters.Options{Env: adaptertest.Env()})
 	for dir, want := range map[string]bool{"mod": true, "work": true, "none": false, "dir": false, "absent": false} {
 		got, err := a.Detect(t.Context(), filepath.Join(root, dir))
 		if err != nil || got != want {
@@ -47,7 +48,7 @@ func lines(list []adapters.Task) string {
 
 func TestRecipes(t *testing.T) {
 	const rest = "\ncheck: go vet ./...\ntest: go test ./..."
-	root := files(t, `
+	root := adaptertest.Project(t, `
 -- many/go.mod --
 module example.com/many
 go 1.22
@@ -95,33 +96,33 @@ module "example.com/o*d"
 		"empty":  "",
 		"odd":    "build: go build ./..." + rest,
 	} {
-		got := tasks(t, golang.New(adapters.Options{Env: osEnv("GOOS=")}), filepath.Join(root, dir))
+		got := adaptertest.Tasks(t, golang.New(adapters.Options{Env: adaptertest.Env("GOOS=")}), filepath.Join(root, dir))
 		if d := cmp.Diff(want, lines(got.Tasks)); d != "" || got.Aggregate {
 			t.Errorf("%s: aggregate %v: %s", dir, got.Aggregate, d)
 		}
 	}
-	windows := task(t, golang.New(adapters.Options{Env: osEnv("GOOS=windows")}), filepath.Join(root, "one"), "build")
+	windows := adaptertest.Task(t, golang.New(adapters.Options{Env: adaptertest.Env("GOOS=windows")}), filepath.Join(root, "one"), "build")
 	if d := cmp.Diff([]string{"one.exe"}, windows.Outputs); d != "" {
 		t.Errorf("for windows: %s", d)
 	}
 }
 
 func TestRecipesOfAnExecutableThatIsThere(t *testing.T) {
-	root := files(t, `
+	root := adaptertest.Project(t, `
 -- go.mod --
 module example.com/svc
 -- main.go --
 -- svc --
 `)
-	write(t, filepath.Join(root, "svc"), "\x7FELF\x02\x01")
-	build := task(t, golang.New(adapters.Options{Env: osEnv("GOOS=")}), root, "build")
+	adaptertest.Write(t, filepath.Join(root, "svc"), "\x7FELF\x02\x01")
+	build := adaptertest.Task(t, golang.New(adapters.Options{Env: adaptertest.Env("GOOS=")}), root, "build")
 	if d := cmp.Diff([]string{"svc"}, build.Outputs); d != "" {
 		t.Error(d)
 	}
 }
 
 func TestLintNeedsALinter(t *testing.T) {
-	root := files(t, `
+	root := adaptertest.Project(t, `
 -- .golangci.toml --
 -- above/go.mod --
 module above
@@ -146,7 +147,7 @@ go 1.24
 tool honnef.co/go/tools/cmd/staticcheck
 -- static/x.go --
 `)
-	a := golang.New(adapters.Options{Env: osEnv()})
+	a := golang.New(adapters.Options{Env: adaptertest.Env()})
 	config := filepath.Join(root, ".golangci.toml")
 	for dir, want := range map[string]*adapters.Task{
 		"above":  {Name: "lint", Run: "golangci-lint run", ExtraInputs: []string{config}},
@@ -156,7 +157,7 @@ tool honnef.co/go/tools/cmd/staticcheck
 		"static": {Name: "lint", Run: "go tool staticcheck ./..."},
 	} {
 		var got *adapters.Task
-		for _, task := range tasks(t, a, filepath.Join(root, dir)).Tasks {
+		for _, task := range adaptertest.Tasks(t, a, filepath.Join(root, dir)).Tasks {
 			if task.Name == "lint" {
 				got = &task
 			}
@@ -202,30 +203,30 @@ package other
 `
 
 func TestWorkspace(t *testing.T) {
-	root := files(t, workspace)
-	a := golang.New(adapters.Options{Env: osEnv("GOWORK=")})
-	top := tasks(t, a, root)
+	root := adaptertest.Project(t, workspace)
+	a := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")})
+	top := adaptertest.Tasks(t, a, root)
 	if !top.Aggregate || len(top.Tasks) != 0 {
 		t.Errorf("root: aggregate %v with %d tasks", top.Aggregate, len(top.Tasks))
 	}
 	if d := cmp.Diff([]string{root + "/app", root + "/lib"}, top.Members); d != "" {
 		t.Errorf("members: %s", d)
 	}
-	app := task(t, a, root+"/app", "build")
+	app := adaptertest.Task(t, a, root+"/app", "build")
 	if d := cmp.Diff([]string{root + "/go.work", root + "/go.work.sum", root + "/lib/go.mod"}, app.ExtraInputs); d != "" {
 		t.Errorf("inputs of a member: %s", d)
 	}
 	if len(app.Env) != 0 {
 		t.Errorf("a member has env %v", app.Env)
 	}
-	other := task(t, a, root+"/other", "test")
+	other := adaptertest.Task(t, a, root+"/other", "test")
 	if d := cmp.Diff(map[string]string{"GOWORK": "off"}, other.Env); d != "" || len(other.ExtraInputs) != 0 {
 		t.Errorf("of a module that is no member: inputs %v, env %s", other.ExtraInputs, d)
 	}
 }
 
 func TestWorkspaceAboveTheRepositoryIsNotOurs(t *testing.T) {
-	root := files(t, `
+	root := adaptertest.Project(t, `
 -- go.work --
 not even read
 -- repo/.git/HEAD --
@@ -233,18 +234,18 @@ not even read
 module example.com/repo
 -- repo/x.go --
 `)
-	got := task(t, golang.New(adapters.Options{Env: osEnv("GOWORK=")}), root+"/repo", "build")
+	got := adaptertest.Task(t, golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")}), root+"/repo", "build")
 	if d := cmp.Diff(map[string]string{"GOWORK": "off"}, got.Env); d != "" {
 		t.Error(d)
 	}
-	got = task(t, golang.New(adapters.Options{Env: osEnv("GOWORK=off")}), root+"/repo", "build")
+	got = adaptertest.Task(t, golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=off")}), root+"/repo", "build")
 	if len(got.Env) != 0 {
 		t.Errorf("where the user says so: %v", got.Env)
 	}
 }
 
 func TestMembersOfAModuleAreItsReplacementsInside(t *testing.T) {
-	root := files(t, `
+	root := adaptertest.Project(t, `
 -- m/go.mod --
 module m
 require (
@@ -257,15 +258,15 @@ replace (
 )
 -- m/x.go --
 `)
-	got := tasks(t, golang.New(adapters.Options{Env: osEnv()}), root+"/m")
+	got := adaptertest.Tasks(t, golang.New(adapters.Options{Env: adaptertest.Env()}), root+"/m")
 	if d := cmp.Diff([]string{root + "/m/sub"}, got.Members); d != "" {
 		t.Error(d)
 	}
 }
 
 func TestReadsCoverWhatWasLookedFor(t *testing.T) {
-	root := files(t, workspace)
-	reads := tasks(t, golang.New(adapters.Options{Env: osEnv("GOWORK=")}), root+"/app").Reads
+	root := adaptertest.Project(t, workspace)
+	reads := adaptertest.Tasks(t, golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")}), root+"/app").Reads
 	for _, name := range []string{"go.work", "app/go.mod", "app/go.work", "app", "lib/go.mod", "app/.golangci.yml", ".golangci.yml", "app/app"} {
 		if !slices.Contains(reads, filepath.Join(root, name)) {
 			t.Errorf("reads lack %s", name)
@@ -274,7 +275,7 @@ func TestReadsCoverWhatWasLookedFor(t *testing.T) {
 }
 
 func TestMalformedManifests(t *testing.T) {
-	root := files(t, `
+	root := adaptertest.Project(t, `
 -- mod/go.mod --
 module mod
 go 1.22
@@ -287,50 +288,50 @@ replace x y
 go 1.22
 us ./a
 `)
-	a := golang.New(adapters.Options{Env: osEnv("GOWORK=")})
+	a := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")})
 	_, err := a.Tasks(t.Context(), root+"/mod")
 	want := "mod/go.mod:5:2: require c.com/d: version \"latest\" invalid: must be of the form v1.2.3\n" +
 		"mod/go.mod:7:1: usage: replace module/path [v1.2.3] => other/module v1.4\n\t or replace module/path [v1.2.3] => ../local/directory"
-	if d := cmp.Diff(want, where(t, root, err)); d != "" {
+	if d := cmp.Diff(want, adaptertest.Where(t, root, err)); d != "" {
 		t.Error(d)
 	}
 	_, err = a.Links(t.Context(), root+"/work")
-	if d := cmp.Diff("work/go.work:2:1: unknown directive: us", where(t, root, err)); d != "" {
+	if d := cmp.Diff("work/go.work:2:1: unknown directive: us", adaptertest.Where(t, root, err)); d != "" {
 		t.Error(d)
 	}
 }
 
 func TestHugeManifestIsRefused(t *testing.T) {
-	root := files(t, "")
-	write(t, root+"/go.mod", "module m\n//"+strings.Repeat("x", adapters.MaxManifest))
-	_, err := golang.New(adapters.Options{Env: osEnv()}).Tasks(t.Context(), root)
+	root := adaptertest.Project(t, "")
+	adaptertest.Write(t, root+"/go.mod", "module m\n//"+strings.Repeat("x", adapters.MaxManifest))
+	_, err := golang.New(adapters.Options{Env: adaptertest.Env()}).Tasks(t.Context(), root)
 	if err == nil || !strings.Contains(err.Error(), "larger than 16 MiB") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestRecipesRun(t *testing.T) {
-	need(t, "go")
-	root := shelf(t)
-	env := osEnv("SECRET=1", "GOWORK=")
+	adaptertest.Need(t, "go")
+	root := adaptertest.Fixture(t, "go")
+	env := adaptertest.Env("SECRET=1", "GOWORK=")
 	a := golang.New(adapters.Options{Env: env})
 	for _, dish := range []string{"lib", "app"} {
-		for _, task := range tasks(t, a, filepath.Join(root, dish)).Tasks {
+		for _, task := range adaptertest.Tasks(t, a, filepath.Join(root, dish)).Tasks {
 			if task.Script {
 				continue
 			}
-			if exit, out := runTask(t, a, env, filepath.Join(root, dish), task); exit != 0 {
+			if exit, out := adaptertest.Run(t, a, env, filepath.Join(root, dish), task); exit != 0 {
 				t.Errorf("%s: %s: exit %d\n%s", dish, task.Run, exit, out)
 			}
 		}
 	}
-	build := task(t, a, root+"/app", "build")
+	build := adaptertest.Task(t, a, root+"/app", "build")
 	if fi, err := os.Stat(filepath.Join(root, "app", build.Outputs[0])); err != nil || fi.Mode()&0o111 == 0 {
 		t.Errorf("output %v: %v", build.Outputs, err)
 	}
-	replaceIn(t, root+"/lib/lib.go", "cmp.Equal(a, b)", "!cmp.Equal(a, b)")
+	adaptertest.Replace(t, root+"/lib/lib.go", "cmp.Equal(a, b)", "!cmp.Equal(a, b)")
 	for _, dish := range []string{"lib", "app"} {
-		exit, out := runTask(t, a, env, filepath.Join(root, dish), task(t, a, filepath.Join(root, dish), "test"))
+		exit, out := adaptertest.Run(t, a, env, filepath.Join(root, dish), adaptertest.Task(t, a, filepath.Join(root, dish), "test"))
 		if exit != 1 || !strings.Contains(out, "--- FAIL: Test") {
 			t.Errorf("%s: a broken library: exit %d\n%s", dish, exit, out)
 		}
@@ -338,15 +339,15 @@ func TestRecipesRun(t *testing.T) {
 }
 
 func TestRecipesRunInAWorkspace(t *testing.T) {
-	need(t, "go")
-	root := files(t, workspace)
-	write(t, root+"/lib/deep/deep.go", "package deep\n")
-	replaceIn(t, root+"/app/app.go", "\t\"fmt\"\n", "")
-	env := osEnv("GOWORK=", "GOPROXY=off", "GOFLAGS=")
+	adaptertest.Need(t, "go")
+	root := adaptertest.Project(t, workspace)
+	adaptertest.Write(t, root+"/lib/deep/deep.go", "package deep\n")
+	adaptertest.Replace(t, root+"/app/app.go", "\t\"fmt\"\n", "")
+	env := adaptertest.Env("GOWORK=", "GOPROXY=off", "GOFLAGS=")
 	a := golang.New(adapters.Options{Env: env})
 	for _, dish := range []string{"app", "lib", "other"} {
 		dir := filepath.Join(root, dish)
-		if exit, out := runTask(t, a, env, dir, task(t, a, dir, "test")); exit != 0 {
+		if exit, out := adaptertest.Run(t, a, env, dir, adaptertest.Task(t, a, dir, "test")); exit != 0 {
 			t.Errorf("%s: exit %d\n%s", dish, exit, out)
 		}
 	}

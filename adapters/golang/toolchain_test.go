@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/golang"
 )
 
@@ -21,9 +22,9 @@ func basis(t *testing.T, o adapters.Options, dir string) string {
 }
 
 func TestFingerprintIsTheSameInEveryDish(t *testing.T) {
-	need(t, "go")
-	root := shelf(t)
-	a := golang.New(adapters.Options{Env: osEnv()})
+	adaptertest.Need(t, "go")
+	root := adaptertest.Fixture(t, "go")
+	a := golang.New(adapters.Options{Env: adaptertest.Env()})
 	var first string
 	for _, dish := range []string{"lib", "app"} {
 		got, err := a.ToolchainFingerprint(t.Context(), filepath.Join(root, dish))
@@ -37,15 +38,15 @@ func TestFingerprintIsTheSameInEveryDish(t *testing.T) {
 			t.Errorf("%s: %s", dish, got)
 		}
 	}
-	if basis(t, adapters.Options{Env: osEnv()}, root+"/lib") != basis(t, adapters.Options{Env: osEnv()}, root+"/app") {
+	if basis(t, adapters.Options{Env: adaptertest.Env()}, root+"/lib") != basis(t, adapters.Options{Env: adaptertest.Env()}, root+"/app") {
 		t.Error("the basis differs")
 	}
 }
 
 func TestFingerprintFollowsTheUsersSettings(t *testing.T) {
-	need(t, "go")
+	adaptertest.Need(t, "go")
 	settings := filepath.Join(t.TempDir(), "env")
-	env := osEnv("GOENV="+settings, "GOFLAGS=")
+	env := adaptertest.Env("GOENV="+settings, "GOFLAGS=")
 	ask := func() (fingerprint, based string) {
 		t.Helper()
 		got, err := golang.New(adapters.Options{Env: env}).ToolchainFingerprint(t.Context(), t.TempDir())
@@ -55,7 +56,7 @@ func TestFingerprintFollowsTheUsersSettings(t *testing.T) {
 		return got, basis(t, adapters.Options{Env: env}, "/")
 	}
 	was, wasBasis := ask()
-	write(t, settings, "CGO_ENABLED=0\n")
+	adaptertest.Write(t, settings, "CGO_ENABLED=0\n")
 	if now, nowBasis := ask(); now == was || nowBasis == wasBasis {
 		t.Errorf("go env -w changed nothing; fingerprint:\n%s", now)
 	}
@@ -65,12 +66,12 @@ func TestFingerprintFollowsTheUsersSettings(t *testing.T) {
 func fakeGo(t *testing.T, goroot string, distribution bool) adapters.Environ {
 	t.Helper()
 	script := filepath.Join(goroot, "bin", "go")
-	write(t, script, "#!/bin/sh\necho a shim speaks\necho '{\"GOVERSION\": \"go1.22.0\"}'\n")
+	adaptertest.Write(t, script, "#!/bin/sh\necho a shim speaks\necho '{\"GOVERSION\": \"go1.22.0\"}'\n")
 	if err := os.Chmod(script, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if distribution {
-		write(t, filepath.Join(goroot, "VERSION"), "go1.22.0\n")
+		adaptertest.Write(t, filepath.Join(goroot, "VERSION"), "go1.22.0\n")
 	}
 	return adapters.NewEnviron([]string{"PATH=" + filepath.Dir(script), "HOME=" + goroot})
 }
@@ -91,9 +92,9 @@ func TestBasisChangesWithTheTool(t *testing.T) {
 		t.Fatal(err)
 	}
 	step("another binary", env)
-	write(t, filepath.Join(goroot, "VERSION"), "go1.22.10\n")
+	adaptertest.Write(t, filepath.Join(goroot, "VERSION"), "go1.22.10\n")
 	step("another version", env)
-	write(t, filepath.Join(goroot, ".config", "go", "env"), "GOFLAGS=-x\n")
+	adaptertest.Write(t, filepath.Join(goroot, ".config", "go", "env"), "GOFLAGS=-x\n")
 	step("another user setting", env)
 	step("another variable", env.With(map[string]string{"GOARCH": "arm64"}))
 	step("another empty variable", env.With(map[string]string{"GOARCH": ""}))
@@ -102,12 +103,12 @@ func TestBasisChangesWithTheTool(t *testing.T) {
 func TestBasisOfAShimFollowsItsFiles(t *testing.T) {
 	goroot := t.TempDir()
 	env := fakeGo(t, goroot, false)
-	root := files(t, "-- a/b/x --\n-- c/x --\n")
+	root := adaptertest.Project(t, "-- a/b/x --\n-- c/x --\n")
 	was := basis(t, adapters.Options{Env: env}, root+"/a/b")
 	if other := basis(t, adapters.Options{Env: env}, root+"/c"); other != was {
 		t.Error("two directories without a choice differ")
 	}
-	write(t, root+"/a/.tool-versions", "golang 1.21.0\n")
+	adaptertest.Write(t, root+"/a/.tool-versions", "golang 1.21.0\n")
 	if basis(t, adapters.Options{Env: env}, root+"/a/b") == was {
 		t.Error(".tool-versions above changed nothing")
 	}
@@ -121,13 +122,13 @@ func TestBasisOfAShimFollowsItsFiles(t *testing.T) {
 }
 
 func TestBasisFollowsGoModWhereDownloadsAreAllowed(t *testing.T) {
-	need(t, "go")
-	root := files(t, "-- a/go.mod --\nmodule a\ngo 1.22\n-- b/go.mod --\nmodule b\ngo 1.23\n")
-	o := adapters.Options{Env: osEnv(), AllowDownload: true}
+	adaptertest.Need(t, "go")
+	root := adaptertest.Project(t, "-- a/go.mod --\nmodule a\ngo 1.22\n-- b/go.mod --\nmodule b\ngo 1.23\n")
+	o := adapters.Options{Env: adaptertest.Env(), AllowDownload: true}
 	if basis(t, o, root+"/a") == basis(t, o, root+"/b") {
 		t.Error("go lines change nothing")
 	}
-	if basis(t, adapters.Options{Env: osEnv()}, root+"/a") != basis(t, adapters.Options{Env: osEnv()}, root+"/b") {
+	if basis(t, adapters.Options{Env: adaptertest.Env()}, root+"/a") != basis(t, adapters.Options{Env: adaptertest.Env()}, root+"/b") {
 		t.Error("go lines change the local toolchain")
 	}
 	if set := golang.New(o).Manifest().SetEnv; len(set) != 0 {

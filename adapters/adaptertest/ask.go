@@ -1,0 +1,160 @@
+package adaptertest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/proc"
+)
+
+// Tasks asks for the recipes of dir and fails the test on an error.
+func Tasks(t testing.TB, a adapters.Adapter, dir string) adapters.TasksAnswer {
+	t.Helper()
+	answer, err := adapters.Tasks(t.Context(), a, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+// Task gives one recipe of dir, which has to be there.
+func Task(t testing.TB, a adapters.Adapter, dir, name string) adapters.Task {
+	t.Helper()
+	for _, task := range Tasks(t, a, dir).Tasks {
+		if task.Name == name {
+			return task
+		}
+	}
+	t.Fatalf("%s has no task %q", dir, name)
+	return adapters.Task{}
+}
+
+// Runs gives the commands of the recipes of dir by name, those that are no part of
+// ci in brackets.
+func Runs(t testing.TB, a adapters.Adapter, dir string) map[string]string {
+	t.Helper()
+	runs := make(map[string]string)
+	for _, task := range Tasks(t, a, dir).Tasks {
+		runs[task.Name] = task.Run
+		if task.Script {
+			runs[task.Name] = "(" + task.Run + ")"
+		}
+	}
+	return runs
+}
+
+// Links gives the links of dir with files and directories relative to root, and ROOT
+// in place of it in the names of packages.
+func Links(t testing.TB, a adapters.Adapter, root, dir string) []adapters.Link {
+	t.Helper()
+	answer, err := adapters.Links(t.Context(), a, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := slices.Clone(answer.Links)
+	for i := range links {
+		l := &links[i]
+		l.File = Relative(root, l.File)
+		l.Package = strings.ReplaceAll(l.Package, root, "ROOT")
+		if l.Dir != "" {
+			l.Dir = Relative(root, l.Dir)
+		}
+	}
+	return links
+}
+
+// Lock gives what dir gets from its lockfile, with the file relative to root.
+func Lock(t testing.TB, a adapters.Adapter, root, dir string) adapters.LockAnswer {
+	t.Helper()
+	answer, err := adapters.LockDigest(t.Context(), a, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.File != "" {
+		answer.File = Relative(root, answer.File)
+	}
+	return answer
+}
+
+// TaskEnv is the environment that bento gives the tasks of an adapter, made of env.
+func TaskEnv(a adapters.Adapter, env adapters.Environ) adapters.Environ {
+	m := a.Manifest()
+	return env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...).With(m.SetEnv)
+}
+
+// Run runs a recipe as bento does, and gives its exit code and what it printed, stdout
+// first.
+func Run(t testing.TB, a adapters.Adapter, env adapters.Environ, dir string, task adapters.Task) (exit int, output string) {
+	t.Helper()
+	path := make([]string, len(task.Path))
+	for i, p := range task.Path {
+		path[i] = filepath.Join(dir, p)
+	}
+	env = TaskEnv(a, env).With(task.Env).WithPath(path...)
+	spec := proc.Spec{Argv: []string{"/bin/sh", "-c", task.Run}, Dir: filepath.Join(dir, task.Cwd), Env: env, Timeout: 5 * time.Minute}
+	out, errText, res, err := proc.Output(context.WithoutCancel(t.Context()), spec, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.ExitCode, string(out) + string(errText)
+}
+
+// Install installs dir as bento does and gives what it logged.
+func Install(t testing.TB, a adapters.Adapter, env adapters.Environ, dir string) (log []string, err error) {
+	t.Helper()
+	scope, err := adapters.InstallScope(t.Context(), a, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := adapters.InstallRequest{DishDir: dir, DishName: filepath.Base(dir), Scope: scope, Env: TaskEnv(a, env)}
+	err = a.Install(t.Context(), req, func(l adapters.Log) { log = append(log, l.Message) })
+	return log, err
+}
+
+// Scaffold writes the smallest project of a and gives its directory, called name.
+func Scaffold(t testing.TB, a adapters.Adapter, name string) string {
+	t.Helper()
+	files, err := adapters.Scaffold(a, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(Project(t, ""), name)
+	for _, f := range files {
+		path := filepath.Join(dir, filepath.FromSlash(f.Path))
+		Write(t, path, string(f.Data))
+		if f.Mode != 0 {
+			if err := os.Chmod(path, f.Mode); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir
+}
+
+// ScaffoldWorks writes the smallest project of a, installs it and runs build, test and
+// lint in it, which all have to be there and good.
+func ScaffoldWorks(t testing.TB, a adapters.Adapter, env adapters.Environ) {
+	t.Helper()
+	dir := Scaffold(t, a, "small-one")
+	if yes, err := a.Detect(t.Context(), dir); !yes || err != nil {
+		t.Fatalf("a new project is not detected: %v", err)
+	}
+	if scope, err := adapters.InstallScope(t.Context(), a, dir); err != nil {
+		t.Fatal(err)
+	} else if !scope.Nothing {
+		if log, err := Install(t, a, env, dir); err != nil {
+			t.Fatalf("install: %v\n%s", err, strings.Join(log, "\n"))
+		}
+	}
+	for _, name := range []string{"build", "test", "lint"} {
+		if exit, said := Run(t, a, env, dir, Task(t, a, dir, name)); exit != 0 {
+			t.Errorf("%s exits with %d: %s", name, exit, said)
+		}
+	}
+}
