@@ -93,7 +93,7 @@ func (w *pipeWriter) Write(p []byte) (int, error) {
 
 // execute runs one command line and gives its exit code.
 func execute(ctx context.Context, args []string, p process) int {
-	s := &session{process: p}
+	s := &session{process: p, line: strings.Join(append([]string{"bento"}, args...), " ")}
 	s.flags.json = asksForJSON(args) // also when the line turns out to be wrong
 	root := newRoot(s)
 	root.SetArgs(args)
@@ -178,6 +178,6 @@ func newRoot(s *session) *cobra.Command {
 	s.flags.add(root.PersistentFlags())
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "ask", Title: "Ask:"})
 	root.AddCommand(runCommands(s)...)
-	root.AddCommand(planCommand(s), whyCommand(s), graphCommand(s), pluginCommand(s), cacheCommand(s), versionCommand(s), completionCommand())
+	root.AddCommand(planCommand(s), whyCommand(s), graphCommand(s), lastCommand(s), pluginCommand(s), cacheCommand(s), versionCommand(s), completionCommand())
 	return root
 }

@@ -154,9 +154,12 @@ func (s *session) summarize(ctx context.Context, w *workspace, r *run.Report) er
 		keepBounds(ctx, w.env.Store, w.Config.Cache)
 	}
 	doc := report.NewRun(r)
-	doc.Schema = report.Schema(s.command)
+	doc.Schema, doc.Command = report.Schema(s.command), s.line
 	doc.Warnings = append(doc.Warnings, w.problems...)
 	s.writeFiles(r, doc)
+	if err := keepLast(w.env.State, r, doc); err != nil {
+		s.warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(), "")
+	}
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}

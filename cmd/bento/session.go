@@ -67,6 +67,8 @@ type session struct {
 	style report.Style
 	// command is the name of the command that runs, for documents.
 	command string
+	// line is the command line as people would write it.
+	line string
 	// outcome is the exit code of a command that ended without an error.
 	outcome int
 	// spans are what was measured for --profile.

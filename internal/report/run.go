@@ -2,6 +2,7 @@ package report
 
 import (
 	"strings"
+	"time"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
@@ -13,11 +14,14 @@ import (
 
 // Run is the document of the commands that run tasks.
 type Run struct {
-	Schema      string                   `json:"schema"`
-	Bentos      []bentoOf[runDish]       `json:"bentos"`
-	Summary     runSummary               `json:"summary"`
-	Warnings    []diagnostics.Diagnostic `json:"warnings,omitempty"`
-	Interrupted bool                     `json:"interrupted,omitempty"`
+	Schema       string                   `json:"schema"`
+	Command      string                   `json:"command,omitempty"` // as it was called
+	StartedAt    time.Time                `json:"started_at"`
+	CriticalPath []string                 `json:"critical_path"` // ids of the chain of tasks that took longest
+	Bentos       []bentoOf[runDish]       `json:"bentos"`
+	Summary      runSummary               `json:"summary"`
+	Warnings     []diagnostics.Diagnostic `json:"warnings,omitempty"`
+	Interrupted  bool                     `json:"interrupted,omitempty"`
 }
 
 type runDish struct {
@@ -37,6 +41,7 @@ type runTask struct {
 	Name       string  `json:"name"`
 	Run        string  `json:"run"`
 	Key        *string `json:"key"`
+	StartMS    *int64  `json:"start_ms,omitempty"` // since started_at, of what was executed or restored
 	DurationMS int64   `json:"duration_ms"`
 	Outcome    outcome `json:"outcome"`
 	Attempts   int     `json:"attempts"`
@@ -73,10 +78,18 @@ type runSummary struct {
 
 // NewRun makes the document of a run.
 func NewRun(r *run.Report) Run {
-	doc := Run{Schema: Schema("run"), Warnings: r.Warnings, Interrupted: r.Interrupted, Summary: summarize(r)}
+	doc := Run{Schema: Schema("run"), StartedAt: r.Started.UTC(), CriticalPath: []string{}, Warnings: r.Warnings, Interrupted: r.Interrupted, Summary: summarize(r)}
 	byDish := make(map[*discovery.Dish][]runTask)
 	for _, res := range r.Results {
-		byDish[res.Task.Dish] = append(byDish[res.Task.Dish], newRunTask(res))
+		row := newRunTask(res)
+		if !res.Started.IsZero() {
+			since := res.Started.Sub(r.Started).Milliseconds()
+			row.StartMS = &since
+		}
+		byDish[res.Task.Dish] = append(byDish[res.Task.Dish], row)
+	}
+	for _, res := range r.CriticalPath() {
+		doc.CriticalPath = append(doc.CriticalPath, res.Task.ID())
 	}
 	dishes := shown(r.Plan)
 	doc.Summary.Dishes = len(dishes)

@@ -37,6 +37,13 @@ func (r *Report) Stored() bool {
 	return slices.ContainsFunc(r.Results, func(res *Result) bool { return res.Stored })
 }
 
+// Idle tells whether nothing was executed, restored or refused.
+func (r *Report) Idle() bool {
+	return len(r.Installs) == 0 && !slices.ContainsFunc(r.Results, func(res *Result) bool {
+		return !res.Started.IsZero() || res.Outcome != CacheHit
+	})
+}
+
 // CriticalPath gives the chain of tasks, each waiting for the one before, that took
 // longest: no number of workers makes the run shorter. Tasks for which nothing was
 // done are left out.

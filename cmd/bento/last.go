@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// The document of the last run that did something is kept in the workspace's state.
+const (
+	lastFile    = "last-run"
+	lastVersion = 1
+)
+
+func lastCommand(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "last [DISH:TASK]", GroupID: "ask",
+		Short:   "Say how the last run went, or show what a task of it printed",
+		Long:    "Say how the last run went that had something to do: the slowest tasks, the\ncritical path, what failed. With DISH:TASK, print the log of that task.",
+		Example: "  bento last\n  bento last api:test\n  bento last --json",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			doc, err := s.loadLast()
+			if err != nil {
+				return err
+			}
+			switch {
+			case len(args) == 1:
+				return s.printLog(doc, args[0])
+			case s.flags.json:
+				return report.Write(s.out, doc)
+			}
+			report.WriteLast(s.out, s.style, doc, time.Now())
+			return nil
+		},
+	}
+}
+
+// keepLast remembers a run, unless nothing was to do: a warm run writes nothing, and
+// what it has to tell is that the one before did its work.
+func keepLast(st *state.Dir, r *run.Report, doc report.Run) error {
+	if r.Idle() {
+		return nil
+	}
+	data, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	return st.Store(lastFile, lastVersion, data)
+}
+
+func (s *session) loadLast() (*report.Run, error) {
+	root, _, err := s.root()
+	if err != nil {
+		return nil, err
+	}
+	data, err := state.Open(root).Load(lastFile, lastVersion)
+	if err != nil {
+		return nil, notFound("no_run", "no run is remembered in "+root, "bento run build makes one")
+	}
+	doc := new(report.Run)
+	dec := json.NewDecoder(bytes.NewReader(data))
+	return doc, dec.Decode(doc)
+}
+
+// printLog prints what a task of the last run has printed.
+func (s *session) printLog(doc *report.Run, id string) error {
+	path, ids, ok := doc.LogOf(id)
+	if !ok {
+		return notFound("unknown_task", "the last run had no task \""+id+"\"", diagnostics.Suggest(id, ids))
+	}
+	if path == "" {
+		return notFound("no_log", id+" was not executed in the last run, so it has no log", "bento run "+id+" --output full replays the log of a hit")
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return notFound("no_log", "the log of "+id+" is gone: "+path, "")
+	} else if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(s.out, f)
+	return err
+}

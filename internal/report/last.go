@@ -1,0 +1,116 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// slowest bounds how many tasks are named as the slowest.
+const slowest = 8
+
+// task is a task of a Run document with the dish that it stands in.
+type taskOfRun struct {
+	id string
+	runTask
+}
+
+// tasks lists the tasks of a run in the order of the document.
+func (doc *Run) tasks() []taskOfRun {
+	var list []taskOfRun
+	for _, b := range doc.Bentos {
+		for _, d := range b.Dishes {
+			for _, t := range d.Tasks {
+				list = append(list, taskOfRun{d.Name + ":" + t.Name, t})
+			}
+		}
+	}
+	return list
+}
+
+// LogOf gives the path of the log of a task, "" when it has none; ok is false when
+// the run had no such task. Its names are in ids.
+func (doc *Run) LogOf(id string) (path string, ids []string, ok bool) {
+	for _, t := range doc.tasks() {
+		if t.id == id {
+			return t.Log, nil, true
+		}
+		ids = append(ids, t.id)
+	}
+	return "", ids, false
+}
+
+// WriteLast says in words how a run went that ended a while ago.
+func WriteLast(w io.Writer, style Style, doc *Run, now time.Time) {
+	s := doc.Summary
+	state := style.Green("done")
+	switch {
+	case doc.Interrupted:
+		state = style.Yellow("interrupted")
+	case s.Failed > 0 || s.InstallFailures > 0:
+		state = style.Red("failed")
+	}
+	fmt.Fprintf(w, "%s  %s, %s ago, took %s\n", state, Printable(doc.Command), ago(now.Sub(doc.StartedAt)), Seconds(milliseconds(s.DurationMS)))
+	fmt.Fprintf(w, "  %d tasks: %d hits (%d %%), %d built, %d failed, %d skipped", s.Tasks, s.Hits, 100*s.Hits/max(1, s.Tasks), s.Built, s.Failed, s.Skipped)
+	if s.Installs > 0 {
+		fmt.Fprintf(w, "; %d installs", s.Installs)
+	}
+	fmt.Fprintln(w)
+	doc.writeSlowest(w, style)
+	if len(doc.CriticalPath) > 0 {
+		var took time.Duration
+		for _, t := range doc.tasks() {
+			if slices.Contains(doc.CriticalPath, t.id) {
+				took += milliseconds(t.DurationMS)
+			}
+		}
+		fmt.Fprintf(w, "%s  %s\n  %s\n", style.Bold("critical path"), Seconds(took), Printable(strings.Join(doc.CriticalPath, " → ")))
+	}
+	doc.writeFailed(w, style)
+}
+
+func (doc *Run) writeSlowest(w io.Writer, style Style) {
+	list := slices.DeleteFunc(doc.tasks(), func(t taskOfRun) bool { return t.DurationMS == 0 || t.Outcome.Kind == "cache_hit" })
+	slices.SortStableFunc(list, func(x, y taskOfRun) int { return cmp.Compare(y.DurationMS, x.DurationMS) })
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintln(w, style.Bold("slowest"))
+	for _, t := range list[:min(len(list), slowest)] {
+		fmt.Fprintf(w, "  %8s  %s  %s\n", Seconds(milliseconds(t.DurationMS)), Printable(t.id), style.Dim(t.Outcome.Kind))
+	}
+}
+
+func (doc *Run) writeFailed(w io.Writer, style Style) {
+	head := style.Bold("failed") + "\n"
+	for _, t := range doc.tasks() {
+		if t.Outcome.Kind != "failed" {
+			continue
+		}
+		fmt.Fprintf(w, "%s  %s  %s\n", head, Printable(t.id), Indent(Printable(t.Outcome.Message)))
+		head = ""
+		if t.Log != "" {
+			fmt.Fprintf(w, "    %s\n", Printable(t.Log))
+		}
+	}
+}
+
+func milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// ago writes how long something is past, in its largest unit.
+func ago(d time.Duration) string {
+	for _, unit := range []struct {
+		size time.Duration
+		name string
+	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
+		if n := int(d / unit.size); n == 1 {
+			return "1 " + unit.name
+		} else if n > 1 {
+			return fmt.Sprintf("%d %ss", n, unit.name)
+		}
+	}
+	return "less than a second"
+}
