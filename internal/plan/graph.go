@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/dag"
 )
 
@@ -39,11 +40,16 @@ func (b *builder) order(tasks []*Task) *Plan {
 		b.cycle(tasks, cycle)
 		return &Plan{Workspace: b.ws}
 	}
+	return planOf(b.ws, tasks, g)
+}
+
+// planOf gives the plan of tasks in the order of their graph.
+func planOf(ws *discovery.Workspace, tasks []*Task, g *dag.Graph) *Plan {
 	ordered := make([]*Task, 0, len(tasks))
 	for _, i := range g.Order() {
 		ordered = append(ordered, tasks[i])
 	}
-	p := &Plan{Workspace: b.ws, Tasks: ordered, Graph: graphOf(ordered)}
+	p := &Plan{Workspace: ws, Tasks: ordered, Graph: graphOf(ordered)}
 	last := make(map[string]*Task)
 	for _, t := range ordered {
 		if before := last[t.Dish.Path]; before != nil {

@@ -16,8 +16,12 @@ import (
 // Request says what is wanted. Without tasks it is everything that ci runs,
 // without a selection every dish of the workspace.
 type Request struct {
-	Tasks   []string // "build", or "lib:build" for one dish
-	Targets []string // names of dishes or bentos, or paths; with "/" in front from the workspace
+	Tasks []string // "build", or "lib:build" for one dish
+	// Targets are names of dishes or bentos, or paths; with "/" in front from the
+	// workspace. "...x" means x and all that depends on it, "x..." x and all that it
+	// depends on.
+	Targets []string
+	Exclude []string // targets or "dish:task": left out, unless something else needs them
 	Dishes  []string // names, in addition to Targets
 	Bentos  []string // names, in addition to Targets
 	Dir     string   // relative to the workspace: what path targets are relative to

@@ -12,14 +12,14 @@ import (
 // selectDishes gives the dishes that the request is about, by path. A task that is
 // asked for as dish:task brings its own dish.
 func (b *builder) selectDishes(req Request) []*discovery.Dish {
-	if len(req.Targets)+len(req.Dishes)+len(req.Bentos) == 0 {
-		return b.ws.Dishes
-	}
 	chosen := make(map[*discovery.Dish]bool)
 	add := func(dishes []*discovery.Dish) {
 		for _, d := range dishes {
 			chosen[d] = true
 		}
+	}
+	if len(req.Targets)+len(req.Dishes)+len(req.Bentos) == 0 {
+		add(b.ws.Dishes)
 	}
 	for _, name := range req.Dishes {
 		add(b.dish(name))
@@ -29,6 +29,14 @@ func (b *builder) selectDishes(req Request) []*discovery.Dish {
 	}
 	for _, target := range req.Targets {
 		add(b.target(target, req.Dir))
+	}
+	for _, target := range req.Exclude {
+		if _, _, task := strings.Cut(target, ":"); task && b.byName[target] == nil {
+			continue // see excludeTasks
+		}
+		for _, d := range b.target(target, req.Dir) {
+			delete(chosen, d)
+		}
 	}
 	return slices.DeleteFunc(slices.Clone(b.ws.Dishes), func(d *discovery.Dish) bool { return !chosen[d] })
 }
@@ -66,6 +74,12 @@ func (b *builder) findBento(name string) ([]*discovery.Dish, bool) {
 // target understands a name of a dish or a bento, or a path: that of a dish, one
 // above dishes, or one inside a dish.
 func (b *builder) target(target, dir string) []*discovery.Dish {
+	if rest, ok := strings.CutPrefix(target, "..."); ok && rest != "" {
+		return b.around(b.target(rest, dir), b.dependents())
+	}
+	if rest, ok := strings.CutSuffix(target, "..."); ok && rest != "" {
+		return b.around(b.target(rest, dir), dependencies)
+	}
 	dish := b.byName[target]
 	bento, isBento := b.findBento(target)
 	switch {
@@ -87,6 +101,40 @@ func (b *builder) target(target, dir string) []*discovery.Dish {
 	}
 	b.unknown("target_not_found", "no dish, bento or path with dishes is named", target, append(b.dishNames(), b.bentoNames()...))
 	return nil
+}
+
+// around gives dishes and all that next leads to from them.
+func (b *builder) around(dishes []*discovery.Dish, next func(*discovery.Dish) []*discovery.Dish) []*discovery.Dish {
+	seen := make(map[*discovery.Dish]bool)
+	for len(dishes) > 0 {
+		d := dishes[len(dishes)-1]
+		dishes = slices.Clip(dishes[:len(dishes)-1])
+		if !seen[d] {
+			seen[d] = true
+			dishes = append(dishes, next(d)...)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(b.ws.Dishes), func(d *discovery.Dish) bool { return !seen[d] })
+}
+
+// dependencies lists the dishes that d is linked to.
+func dependencies(d *discovery.Dish) []*discovery.Dish {
+	list := make([]*discovery.Dish, len(d.Links))
+	for i, l := range d.Links {
+		list[i] = l.To
+	}
+	return list
+}
+
+// dependents gives what lists the dishes that are linked to one.
+func (b *builder) dependents() func(*discovery.Dish) []*discovery.Dish {
+	to := make(map[*discovery.Dish][]*discovery.Dish)
+	for _, d := range b.ws.Dishes {
+		for _, l := range d.Links {
+			to[l.To] = append(to[l.To], d)
+		}
+	}
+	return func(d *discovery.Dish) []*discovery.Dish { return to[d] }
 }
 
 func (b *builder) byPath(p string) []*discovery.Dish {
@@ -129,6 +177,28 @@ func (b *builder) unknown(code, message, name string, candidates []string) {
 
 // selectTasks gives the tasks that the request names in the selected dishes.
 func (b *builder) selectTasks(req Request, dishes []*discovery.Dish) []*Task {
+	return b.excludeTasks(req.Exclude, b.requestedTasks(req, dishes))
+}
+
+// excludeTasks leaves out the tasks that entries of the form dish:task name. They
+// still run if something else needs them.
+func (b *builder) excludeTasks(exclude []string, tasks []*Task) []*Task {
+	for _, id := range exclude {
+		dish, name, ok := strings.Cut(id, ":")
+		if !ok || b.byName[id] != nil {
+			continue
+		}
+		if d := b.byName[dish]; d == nil {
+			b.unknown("unknown_dish", "no dish is named", dish, b.dishNames())
+		} else if b.task(d, name) == nil {
+			b.unknown("unknown_task", "dish \""+dish+"\" has no task", name, b.taskNames(d))
+		}
+		tasks = slices.DeleteFunc(tasks, func(t *Task) bool { return t.ID() == id })
+	}
+	return tasks
+}
+
+func (b *builder) requestedTasks(req Request, dishes []*discovery.Dish) []*Task {
 	if len(req.Tasks) == 0 {
 		return b.ciTasks(dishes)
 	}

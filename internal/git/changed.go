@@ -1,0 +1,81 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrNoCommit is wrapped by Changed when a ref names no commit, ErrNoBase when it has
+// no commit in common with HEAD.
+var (
+	ErrNoCommit = errors.New("there is no such commit")
+	ErrNoBase   = errors.New("no commit is in the past of both")
+)
+
+// Changed lists the paths that differ between the merge base of ref and HEAD and what
+// is on disk now: committed, staged, only changed, deleted, or new and not ignored.
+// They are relative to the top level, sorted, each once; of a rename both names are
+// there. base is the merge base.
+func (r *Repo) Changed(ctx context.Context, ref string) (paths []string, base string, err error) {
+	if base, err = r.mergeBase(ctx, ref); err != nil {
+		return nil, "", err
+	}
+	for _, args := range [][]string{
+		{"diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", base, "--"},
+		{"ls-files", "--others", "--exclude-standard", "-z"},
+	} {
+		out, err := r.run(ctx, args...)
+		if err != nil {
+			return nil, "", err
+		}
+		for p := range bytes.SplitSeq(out, []byte{0}) {
+			if len(p) > 0 {
+				paths = append(paths, string(p))
+			}
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths), base, nil
+}
+
+// mergeBase gives the commit that ref and HEAD have in common.
+func (r *Repo) mergeBase(ctx context.Context, ref string) (string, error) {
+	commit, err := r.commit(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	head, err := r.commit(ctx, "HEAD")
+	if err != nil {
+		return "", err
+	}
+	out, err := r.run(ctx, "merge-base", commit, head)
+	var failed *Error
+	if errors.As(err, &failed) && failed.ExitCode == 1 {
+		return "", fmt.Errorf("%q and HEAD: %w", ref, ErrNoBase)
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+// commit gives the id of the commit that ref names.
+func (r *Repo) commit(ctx context.Context, ref string) (string, error) {
+	if ref == "" || strings.HasPrefix(ref, "-") || strings.ContainsAny(ref, "\x00\n") {
+		return "", fmt.Errorf("%q: %w", ref, ErrNoCommit)
+	}
+	out, err := r.run(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
+	var failed *Error
+	if errors.As(err, &failed) {
+		return "", fmt.Errorf("%q: %w", ref, ErrNoCommit)
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+// Shallow tells whether the repository is a shallow clone, which may lack the commits
+// that Changed needs.
+func (r *Repo) Shallow(ctx context.Context) bool {
+	out, err := r.run(ctx, "rev-parse", "--is-shallow-repository")
+	return err == nil && strings.TrimSpace(string(out)) == "true"
+}
