@@ -2,6 +2,8 @@ package adapters
 
 import (
 	"context"
+
+	"github.com/bentobuild/bento/diagnostics"
 )
 
 // Reads are the absolute paths that an answer was made from, also of files that
@@ -27,6 +29,9 @@ type TasksAnswer struct {
 	// are dishes even inside this one.
 	Members []string `json:"members,omitempty"`
 	Reads   Reads    `json:"reads,omitempty"`
+	// Warnings tell what of the manifests cannot be understood without running them,
+	// and what is assumed instead. Files are absolute.
+	Warnings []diagnostics.Diagnostic `json:"-"`
 }
 
 // Tasks asks a for its recipes for dir, its default tasks when it has no others.

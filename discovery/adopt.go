@@ -168,6 +168,9 @@ func (f *finder) settle(ctx context.Context, d decision) {
 	if d.asked != nil && ctx.Err() == nil {
 		f.fail(d.asked, d.dish.place())
 	}
+	if len(d.dish.warnings) > 0 {
+		f.fail(d.dish.warnings, d.dish.place())
+	}
 	if d.adopted {
 		f.ws.byPath[d.dish.Path] = d.dish
 	}

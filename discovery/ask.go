@@ -13,7 +13,7 @@ func (d *Dish) ask(ctx context.Context, root string) error {
 	if err != nil {
 		return err
 	}
-	d.Tasks, d.Aggregate = tasks.Tasks, tasks.Aggregate
+	d.Tasks, d.Aggregate, d.warnings = tasks.Tasks, tasks.Aggregate, tasks.Warnings
 	d.members = make(map[string]bool, len(tasks.Members))
 	for _, m := range tasks.Members {
 		if rel, ok := relative(root, m); ok {

@@ -58,6 +58,7 @@ type Dish struct {
 
 	members  map[string]bool // paths of directories that its manifest names
 	answered adapters.LinksAnswer
+	warnings diagnostics.Problems // of its adapter about its manifests
 }
 
 // Kinds of Link.

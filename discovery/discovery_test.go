@@ -162,7 +162,7 @@ func TestLanguageWithoutAdapter(t *testing.T) {
 func TestFailingAdaptersCostTheirDishes(t *testing.T) {
 	ws, told := find(t, map[string]string{
 		"a/aa.toy": "fail tasks timeout", "b/aa.toy": "fail links timeout", "c/aa.toy": "fail detect crashed", "c/bb.toy": "",
-		"d/bb.toy": "fail pin", "e/bb.toy": "\nbroken", "f/bb.toy": "", "g/aa.toy": "fail detect crashed", "g/dish.toml": "",
+		"d/bb.toy": "fail pin", "e/bb.toy": "\nbroken", "f/bb.toy": "unsure", "g/aa.toy": "fail detect crashed", "g/dish.toml": "",
 	}, nil)
 	want := []string{
 		`warning timeout a: plugin aa: tasks of "a": no answer (timeout) (look)`,
@@ -174,6 +174,7 @@ func TestFailingAdaptersCostTheirDishes(t *testing.T) {
 		told[i] = trimRoot(told[i], ws.Root)
 	}
 	want[3] = "error  e/bb.toy:2: bad line"
+	want = append(want, "warning  f/bb.toy:1: cannot be told")
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Error(diff)
 	}

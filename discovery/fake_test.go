@@ -20,7 +20,7 @@ import (
 // <id>.toy, whose lines are the answers:
 //
 //	member DIR | link DIR | dev DIR | needs NAME | provides NAME | pin VERSION | aggregate
-//	fail CALL CODE | broken LINE
+//	fail CALL CODE | broken LINE | unsure
 type toy struct {
 	manifest adapters.Manifest
 
@@ -77,6 +77,11 @@ func (a *toy) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error)
 	out := adapters.TasksAnswer{Tasks: []adapters.Task{{Name: "build", Run: "true"}}}
 	for _, l := range lines {
 		switch l[0] {
+		case "unsure":
+			line, _ := strconv.Atoi(l[len(l)-1])
+			out.Warnings = append(out.Warnings, diagnostics.Diagnostic{
+				File: filepath.Join(dir, a.manifest.AdapterID+".toy"), Line: line, Severity: diagnostics.Warning, Message: "cannot be told", Source: diagnostics.Source,
+			})
 		case "member":
 			out.Members = append(out.Members, filepath.Join(dir, l[1]))
 		case "aggregate":
