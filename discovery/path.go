@@ -46,7 +46,7 @@ type search struct {
 	plugins  *config.Plugins
 	dirs     []string // looked into, free of links
 	found    []adapters.Candidate
-	files    []fs.FileInfo
+	files    []fs.FileInfo // of found
 	problems []diagnostics.Diagnostic
 }
 
@@ -69,16 +69,16 @@ func (s *search) file(path, suffix string) {
 	if isBackup(suffix) {
 		return
 	}
-	fi, err := os.Stat(path)
-	if err != nil || s.seen(fi) {
-		return // a dangling link; the same file under another name of its directory
-	}
 	c := adapters.Candidate{Path: path, Contract: adapters.ContractV1}
 	id, isWasm := strings.CutSuffix(suffix, ".wasm")
 	if isWasm {
 		c.Contract = adapters.ContractWasm
 	}
 	c.ID = strings.TrimSuffix(id, ".exe")
+	fi, err := os.Stat(path)
+	if err != nil || s.seen(c.ID, fi) {
+		return // a dangling link; the same file in a directory that is linked
+	}
 	switch {
 	case !fi.Mode().IsRegular():
 		s.warn(path, "it is not a regular file", "")
@@ -105,8 +105,15 @@ func isBackup(name string) bool {
 	return false
 }
 
-func (s *search) seen(fi fs.FileInfo) bool {
-	return slices.ContainsFunc(s.files, func(old fs.FileInfo) bool { return os.SameFile(old, fi) })
+// seen tells whether a file was found under this id before. Under another it may be
+// a program that is several plugins.
+func (s *search) seen(id string, fi fs.FileInfo) bool {
+	for i, old := range s.files {
+		if s.found[i].ID == id && os.SameFile(old, fi) {
+			return true
+		}
+	}
+	return false
 }
 
 // forbid sets why c must not be started, if it must not.

@@ -87,7 +87,7 @@ func TestAdapters(t *testing.T) {
 		"b/bento-adapter-a_b-1":     0o755,
 		"relative/bento-adapter-no": 0o755,
 	})
-	for link, to := range map[string]string{"c/bento-adapter-same": "a/bento-adapter-zig", "c/bento-adapter-gone": "nowhere"} {
+	for link, to := range map[string]string{"c/bento-adapter-many": "a/bento-adapter-zig", "c/bento-adapter-zig": "a/bento-adapter-zig", "c/bento-adapter-gone": "nowhere"} {
 		_ = os.MkdirAll(filepath.Join(dir, "c"), 0o755)
 		if err := os.Symlink(filepath.Join(dir, to), filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
@@ -103,6 +103,7 @@ func TestAdapters(t *testing.T) {
 		"zig a/bento-adapter-zig bento-v1",
 		"a_b-1 b/bento-adapter-a_b-1 bento-v1",
 		"zig b/bento-adapter-zig bento-v1",
+		"many c/bento-adapter-many bento-v1", // a program may be several plugins
 	}
 	if diff := cmp.Diff(want, describe(dir, list)); diff != "" {
 		t.Error(diff)
