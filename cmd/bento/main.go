@@ -20,6 +20,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/sandbox"
 )
 
 func main() { os.Exit(bento()) }
@@ -29,6 +30,10 @@ func bento() int {
 	if len(os.Args) == 2 && os.Args[1] == guardCommand {
 		proc.Watch(os.Stdin)
 		return exitOK
+	}
+	if len(os.Args) > 1 && os.Args[1] == sandbox.Command {
+		_ = sandbox.Enter(os.Args[2:]) // it returns only if it could not, and who waits for it knows why
+		return exitFault
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
@@ -94,6 +99,7 @@ func (w *pipeWriter) Write(p []byte) (int, error) {
 // execute runs one command line and gives its exit code.
 func execute(ctx context.Context, args []string, p process) int {
 	s := &session{process: p, line: strings.Join(append([]string{"bento"}, args...), " ")}
+	defer s.end()
 	s.flags.json = asksForJSON(args) // also when the line turns out to be wrong
 	root := newRoot(s)
 	root.SetArgs(args)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -38,12 +39,12 @@ func (s *session) pluginList(ctx context.Context) error {
 	}
 	cfg, problems := config.Load(root)
 	candidates, more := discovery.Adapters(s.environ.Get("PATH"), cfg)
-	set, err := s.startPlugins(ctx, candidates, cfg, state.Open(root), builtin.All(adapters.Options{Env: s.environ}))
+	set, ofPlugins, err := s.startPlugins(ctx, candidates, cfg, state.Open(root), builtin.All(adapters.Options{Env: s.environ}))
 	if err != nil {
 		return err
 	}
 	defer set.Close()
-	report.WriteProblems(s.err, s.style, append(problems, more...))
+	report.WriteProblems(s.err, s.style, slices.Concat(problems, more, ofPlugins))
 	doc := report.NewPlugins(rows(set))
 	if s.flags.json {
 		return report.Write(s.out, doc)

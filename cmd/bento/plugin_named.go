@@ -13,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/adapter"
 )
 
@@ -79,10 +80,13 @@ func (s *session) withPlugin(ctx context.Context, target string, use func(*adapt
 	if c.ID == "" {
 		return notFound("plugin_not_found", fmt.Sprintf("%q is not named bento-adapter-<id>", c.Path), "rename it, or make a link")
 	}
-	set, err := adapter.Start(ctx, []adapters.Candidate{c}, adapter.Options{
-		Version: version(), Env: s.environ, PassEnv: map[string][]string{c.ID: cfg.Plugins.ByID[c.ID].PassEnv}, Stderr: s.err,
-		Log: func(_ string, l adapters.Log) { s.tell(l) },
-	})
+	candidates := []adapters.Candidate{c}
+	o, problems := s.pluginOptions(candidates, cfg, state.Open(cfg.Root))
+	if err := diagnostics.AsError(problems); err != nil {
+		return err
+	}
+	o.Log = func(_ string, l adapters.Log) { s.tell(l) }
+	set, err := adapter.Start(ctx, candidates, o)
 	if err != nil {
 		return err
 	}
@@ -90,7 +94,7 @@ func (s *session) withPlugin(ctx context.Context, target string, use func(*adapt
 	if f := set.Failures()[c.ID]; f != nil {
 		return f
 	}
-	report.WriteProblems(s.err, s.style, set.Warnings())
+	report.WriteProblems(s.err, s.style, append(problems, set.Warnings()...))
 	return use(set.Adapters()[0].(*adapter.Process), set.Status()[0])
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,9 +11,19 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/bentobuild/bento/internal/sandbox"
 )
 
 func TestMain(m *testing.M) {
+	if id, ok := isSpy(); ok {
+		serveSpy(id)
+		os.Exit(0)
+	}
+	if len(os.Args) > 2 && os.Args[1] == withoutCommand {
+		fmt.Fprintln(os.Stderr, becomeWithout(os.Args[2], os.Args[3:]))
+		os.Exit(1)
+	}
 	testscript.Main(m, map[string]func(){
 		"bento": func() { os.Exit(bento()) },
 	})
@@ -32,6 +43,8 @@ func TestScript(t *testing.T) {
 			"json":         jsonPath,
 			"signal":       signalled,
 			"nothing-left": nothingLeft,
+			"spy":          installSpy,
+			"without":      onLesserKernel,
 		},
 	})
 }
@@ -92,8 +105,12 @@ func toolHomes() map[string]string {
 }
 
 // condition knows [tool:NAME]: the tool is there. Where all tools are required,
-// one that is missing fails the script in place of skipping it.
+// one that is missing fails the script in place of skipping it. [sandbox] holds
+// where the kernel can confine plugins.
 func condition(cond string) (bool, error) {
+	if cond == "sandbox" {
+		return len(sandbox.Offered().Lacks()) == 0, nil
+	}
 	tool, ok := strings.CutPrefix(cond, "tool:")
 	if !ok {
 		return false, os.ErrInvalid

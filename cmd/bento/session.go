@@ -73,6 +73,14 @@ type session struct {
 	outcome int
 	// spans are what was measured for --profile.
 	spans []export.Span
+	// atEnd is done when the command has ended.
+	atEnd []func()
+}
+
+func (s *session) end() {
+	for _, do := range s.atEnd {
+		do()
+	}
 }
 
 // check looks at the flags that no command can work with.
@@ -156,12 +164,15 @@ func (s *session) open(ctx context.Context, reporter run.Reporter) (*workspace, 
 	problems = append(problems, more...)
 
 	own := builtin.All(adapters.Options{Env: s.environ, AllowDownload: cfg.Toolchain.AllowDownload})
-	files, plugins, err := s.walk(ctx, root, st, func() (*adapter.Set, error) {
-		return s.startPlugins(ctx, candidates, cfg, st, own)
+	var ofPlugins []diagnostics.Diagnostic
+	files, plugins, err := s.walk(ctx, root, st, func() (set *adapter.Set, err error) {
+		set, ofPlugins, err = s.startPlugins(ctx, candidates, cfg, st, own)
+		return set, err
 	})
 	if err != nil {
 		return nil, err
 	}
+	problems = append(problems, ofPlugins...)
 	problems = append(problems, plugins.Warnings()...)
 	s.sayLoaded(plugins)
 
@@ -235,18 +246,30 @@ func (s *session) walk(ctx context.Context, root string, st *state.Dir, start fu
 	return files, plugins, nil
 }
 
-func (s *session) startPlugins(ctx context.Context, candidates []adapters.Candidate, cfg *config.Workspace, st *state.Dir, own []adapters.Adapter) (*adapter.Set, error) {
-	ids := make([]string, len(own))
-	for i, a := range own {
-		ids[i] = a.Manifest().AdapterID
+// startPlugins starts the plugins that may be. Candidates that turn out not to are
+// marked, and the problems say why.
+func (s *session) startPlugins(ctx context.Context, candidates []adapters.Candidate, cfg *config.Workspace, st *state.Dir, own []adapters.Adapter) (*adapter.Set, []diagnostics.Diagnostic, error) {
+	o, problems := s.pluginOptions(candidates, cfg, st)
+	for _, a := range own {
+		o.Builtin = append(o.Builtin, a.Manifest().AdapterID)
 	}
+	o.Digests = host.NewDigests(st)
+	set, err := adapter.Start(ctx, candidates, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	_ = o.Digests.Save() // without, they are computed again
+	return set, problems, nil
+}
+
+// pluginOptions says how plugins of a workspace are started.
+func (s *session) pluginOptions(candidates []adapters.Candidate, cfg *config.Workspace, st *state.Dir) (adapter.Options, []diagnostics.Diagnostic) {
 	pass := make(map[string][]string, len(cfg.Plugins.ByID))
 	for id, p := range cfg.Plugins.ByID {
 		pass[id] = p.PassEnv
 	}
-	return adapter.Start(ctx, candidates, adapter.Options{
-		Env: s.environ, PassEnv: pass, Version: version(), Stderr: s.err, Builtin: ids, Digests: host.NewDigests(st),
-	})
+	boxes, problems := s.confine(candidates, cfg, st)
+	return adapter.Options{Env: s.environ, PassEnv: pass, Sandbox: boxes, Version: version(), Stderr: s.err}, problems
 }
 
 // sayLoaded names the plugins that were loaded, for those who ask.

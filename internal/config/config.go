@@ -92,7 +92,6 @@ func Load(root string) (*Workspace, []diagnostics.Diagnostic) {
 		Root:     root,
 		Defaults: Defaults{FailFast: true},
 		Cache:    Cache{Mode: allModes()},
-		Plugins:  Plugins{Sandbox: "off"},
 	}
 	files, hasBentos, problems := bentoFiles(root)
 	w.Discover = !hasBentos

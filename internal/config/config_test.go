@@ -53,7 +53,7 @@ func TestLoadDefaults(t *testing.T) {
 			}
 			want := &Workspace{
 				Root: root, Discover: true, Defaults: Defaults{FailFast: true},
-				Cache: Cache{Mode: allModes()}, Plugins: Plugins{Sandbox: "off"},
+				Cache: Cache{Mode: allModes()},
 			}
 			if diff := cmp.Diff(want, w); diff != "" {
 				t.Error(diff)
@@ -86,11 +86,13 @@ rust = " stable "
 [plugins]
 disable = ["zig"]
 allowlist = []
-sandbox = "off"
+sandbox = "required"
 [plugins.noop]
 pass_env = ["NOOP_*"]
 sha256 = "` + strings.Repeat("Ab", 32) + `"
-sandbox = "off"
+sandbox = "auto"
+read = ["/srv/sdk/", "~/.noop"]
+write = ["~"]
 `,
 		"bentos/z.toml":        "name = \"a\"\ndishes = [\"./x/\", \"apps/*\", \".\"]\n",
 		"bentos/b.toml":        "name = \"b\"\ndishes = []\n",
@@ -117,9 +119,10 @@ sandbox = "off"
 			OnMismatch: diagnostics.Warning, AllowDownload: true,
 		},
 		Plugins: Plugins{
-			Disable: []Text{{"zig", at(21, 12)}}, Restrict: true, Sandbox: "off",
+			Disable: []Text{{"zig", at(21, 12)}}, Restrict: true, Sandbox: Text{"required", at(23, 11)},
 			ByID: map[string]Plugin{"noop": {
-				Pos: at(24, 10), PassEnv: []string{"NOOP_*"}, SHA256: Text{strings.Repeat("ab", 32), at(26, 10)},
+				Pos: at(24, 10), PassEnv: []string{"NOOP_*"}, SHA256: Text{strings.Repeat("ab", 32), at(26, 10)}, Sandbox: Text{"auto", at(27, 11)},
+				Read: []Text{{"/srv/sdk", at(28, 9)}, {"~/.noop", at(28, 22)}}, Write: []Text{{"~", at(29, 10)}},
 			}},
 		},
 		Bentos: []Bento{
@@ -166,6 +169,7 @@ lazzy = true
 sha256 = "12"
 sandbox = "always"
 pas_env = []
+read = ["zig", "~root/x", "../a", 5]
 [execution]
 container = "auto"
 [environments.prod]
@@ -214,15 +218,18 @@ extra = 1
 		`error invalid_value bento.toml:17:15: "ignore" is not valid, expected "error" or "warning"`,
 		`error invalid_value bento.toml:19:12: "bento-adapter-zig" is no id of an adapter, expected [a-z0-9][a-z0-9_-]* (the id is what follows "bento-adapter-": "zig")`,
 		`error invalid_value bento.toml:19:33: "Zig" is no id of an adapter, expected [a-z0-9][a-z0-9_-]*`,
-		`error unsupported_key bento.toml:20:11: plugins.sandbox = "required" has no effect: plugins cannot be confined yet (remove the key or set it to "off")`,
 		`error unknown_key bento.toml:21:1: unknown key lazzy in plugins (did you mean "lazy"?)`,
 		`error invalid_value bento.toml:23:10: sha256 "12" is no digest, expected 64 hexadecimal digits`,
 		`error invalid_value bento.toml:24:11: "always" is not valid, expected "off", "auto" or "required"`,
 		`error unknown_key bento.toml:25:1: unknown key pas_env in plugins.x (did you mean "pass_env"?)`,
-		`warning unsupported_key bento.toml:26:2: execution is not supported yet and has no effect`,
-		`error unsupported_key bento.toml:27:13: execution.container "auto" is not supported, expected "never" (remove the key or set it to "never"; tasks would run outside of any container)`,
-		`warning unsupported_key bento.toml:28:2: environments is not supported yet and has no effect`,
-		`error unknown_key bento.toml:30:1: unknown key extra in environments.prod (known: secrets)`,
+		`error invalid_path bento.toml:26:9: path "zig": expected an absolute one, or one that starts with "~/"`,
+		`error invalid_path bento.toml:26:16: path "~root/x": expected an absolute one, or one that starts with "~/"`,
+		`error invalid_path bento.toml:26:27: path "../a": expected an absolute one, or one that starts with "~/"`,
+		`error wrong_type bento.toml:26:35: plugins.x.read[3] is an integer, expected a path`,
+		`warning unsupported_key bento.toml:27:2: execution is not supported yet and has no effect`,
+		`error unsupported_key bento.toml:28:13: execution.container "auto" is not supported, expected "never" (remove the key or set it to "never"; tasks would run outside of any container)`,
+		`warning unsupported_key bento.toml:29:2: environments is not supported yet and has no effect`,
+		`error unknown_key bento.toml:31:1: unknown key extra in environments.prod (known: secrets)`,
 	}
 	less := cmpopts.SortSlices(func(a, b string) bool { return a < b })
 	if diff := cmp.Diff(want, texts(problems), less); diff != "" {

@@ -1,7 +1,7 @@
 package config
 
 import (
-	"slices"
+	"path"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
@@ -13,17 +13,38 @@ type Plugins struct {
 	Disable   []Text // ids that are never loaded
 	Allowlist []Text // when Restrict is set, the only ids that are
 	Restrict  bool
-	Sandbox   string // "off", "auto", "required"
+	Sandbox   Text // one of the Sandbox words, or empty like SandboxOff
 	Lazy      bool
 	ByID      map[string]Plugin // [plugins.<id>]
 }
+
+// The words for how plugins are confined.
+const (
+	SandboxOff      = "off"
+	SandboxAuto     = "auto"     // as far as the kernel can
+	SandboxRequired = "required" // or not at all started
+)
 
 // Plugin is the table [plugins.<id>].
 type Plugin struct {
 	Pos     Pos // of the id
 	PassEnv []string
-	SHA256  Text   // of the executable, lower case hex; empty when not pinned
-	Sandbox string // "" when not given
+	SHA256  Text // of the executable, lower case hex; empty when not pinned
+	Sandbox Text // as that of Plugins; empty when not given
+	// Read and Write are what it may touch besides when it is confined: absolute
+	// paths, or below the home directory with "~/" in front.
+	Read, Write []Text
+}
+
+// SandboxOf gives how the plugin id is confined, and where that is written. The text
+// is never empty.
+func (p *Plugins) SandboxOf(id string) Text {
+	for _, mode := range []Text{p.ByID[id].Sandbox, p.Sandbox} {
+		if mode.Text != "" {
+			return mode
+		}
+	}
+	return Text{Text: SandboxOff}
 }
 
 // ValidPluginID tells whether id may be an adapter's: [a-z0-9][a-z0-9_-]*.
@@ -38,7 +59,6 @@ func ValidPluginID(id string) bool {
 
 // UnmarshalTOML reads the fixed keys, and the tables of single plugins.
 func (p *Plugins) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Diagnostic) {
-	p.Sandbox = "off"
 	if v.Kind() != tomlfile.Table {
 		return []diagnostics.Diagnostic{v.Expected("a table")}
 	}
@@ -69,10 +89,12 @@ func (p *Plugins) plugin(v *tomlfile.Value) []diagnostics.Diagnostic {
 		PassEnv []envPattern        `toml:"pass_env"`
 		SHA256  tomlfile.At[string] `toml:"sha256"`
 		Sandbox *tomlfile.Value     `toml:"sandbox"`
+		Read    []place             `toml:"read"`
+		Write   []place             `toml:"write"`
 	}
 	problems := badPluginID(v.KeyPos(), v.Name())
 	problems = append(problems, v.Decode(&raw)...)
-	plugin := Plugin{Pos: v.KeyPos(), PassEnv: envNames(raw.PassEnv)}
+	plugin := Plugin{Pos: v.KeyPos(), PassEnv: envNames(raw.PassEnv), Read: placesOf(raw.Read), Write: placesOf(raw.Write)}
 	if raw.Sandbox != nil {
 		problems = append(problems, sandboxMode(raw.Sandbox, &plugin.Sandbox)...)
 	}
@@ -111,19 +133,38 @@ func badPluginID(pos Pos, id string) []diagnostics.Diagnostic {
 	return []diagnostics.Diagnostic{d}
 }
 
-// sandboxMode reads the mode, and refuses to promise what is not there yet.
-func sandboxMode(v *tomlfile.Value, into *string) []diagnostics.Diagnostic {
+// sandboxMode reads one of the Sandbox words.
+func sandboxMode(v *tomlfile.Value, into *Text) []diagnostics.Diagnostic {
 	var raw tomlfile.At[string]
 	problems := v.Decode(&raw)
-	problems = append(problems, oneOf(raw, "off", "auto", "required")...)
-	if len(problems) > 0 || slices.Contains([]string{"", "off"}, raw.Value) {
-		return problems
+	problems = append(problems, oneOf(raw, SandboxOff, SandboxAuto, SandboxRequired)...)
+	if len(problems) == 0 {
+		*into = Text{Text: raw.Value, Pos: raw.Pos}
 	}
-	*into = raw.Value
-	d := raw.Pos.Warning(RuleUnsupported, "%s = %q has no effect: plugins cannot be confined yet", v.Path(), raw.Value)
-	if raw.Value == "required" {
-		d.Severity = diagnostics.Error
-		d.Hint = `remove the key or set it to "off"`
+	return problems
+}
+
+// place is a path outside of the workspace.
+type place Text
+
+func (p *place) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
+	s, ok := v.Text()
+	if !ok {
+		return []diagnostics.Diagnostic{v.Expected("a path")}
 	}
-	return []diagnostics.Diagnostic{d}
+	if strings.ContainsRune(s, 0) || !path.IsAbs(s) && s != "~" && !strings.HasPrefix(s, "~/") {
+		return []diagnostics.Diagnostic{v.Pos().Error(RulePath, `path %q: expected an absolute one, or one that starts with "~/"`, s)}
+	}
+	*p = place{Text: path.Clean(s), Pos: v.Pos()}
+	return nil
+}
+
+func placesOf(places []place) []Text {
+	var list []Text
+	for _, p := range places {
+		if p.Text != "" {
+			list = append(list, Text(p))
+		}
+	}
+	return list
 }

@@ -69,8 +69,11 @@ const Command = "__confine"
 // Start starts s under p, as far as the kernel offers it. self is the path of a
 // program that calls Enter for Command, which is this one or nobody's. The error
 // says that the program could not be started or confined; then it does not run.
-// s.Files must be empty.
+// s.Files must be empty. Where nothing can be enforced it is proc.Start.
 func Start(s proc.Spec, p Policy, self string) (*proc.Process, error) {
+	if Offered() == (Offer{}) {
+		return proc.Start(s)
+	}
 	report, theirs, err := os.Pipe()
 	if err != nil {
 		return nil, err

@@ -28,6 +28,10 @@ type Options struct {
 	Env     adapters.Environ
 	PassEnv map[string][]string
 
+	// Sandbox confines plugins, by id; those that it does not name are free. An
+	// install of a confined plugin is done by a process of its own.
+	Sandbox map[string]*host.Sandbox
+
 	// Builtin are ids that a plugin cannot have: it is started and then ignored.
 	Builtin []string
 

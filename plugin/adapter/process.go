@@ -28,6 +28,9 @@ type Process struct {
 	dropped  []string // what of it is not used
 	install  time.Duration
 
+	from adapters.Candidate
+	o    Options
+
 	detected    memo[string, bool]
 	toolchain   memo[string, *adapters.Toolchain]
 	fingerprint memo[struct{}, string]
@@ -90,15 +93,17 @@ func (p *Process) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if !p.manifest.Capabilities.Install {
 		return nil
 	}
-	_, err := p.ask(ctx, host.Call{
-		Method: wire.MethodInstall,
-		Params: req,
-		Dir:    req.DishDir,
-		Within: cmp.Or(p.install, installWithin),
-		Once:   true,
-		Log:    log,
-	}, nil, new(json.RawMessage))
-	return err
+	return p.asInstaller(ctx, []string{req.DishDir, req.Scope.Dir}, func(p *Process) error {
+		_, err := p.ask(ctx, host.Call{
+			Method: wire.MethodInstall,
+			Params: req,
+			Dir:    req.DishDir,
+			Within: cmp.Or(p.install, installWithin),
+			Once:   true,
+			Log:    log,
+		}, nil, new(json.RawMessage))
+		return err
+	})
 }
 
 // Tasks asks for the recipes for dir.
@@ -147,10 +152,20 @@ func (p *Process) Ask(ctx context.Context, method string, params json.RawMessage
 	if params != nil {
 		c.Params = params
 	}
-	if method == wire.MethodInstall {
-		c.Within = cmp.Or(p.install, installWithin)
+	if method != wire.MethodInstall {
+		return p.plugin.Call(ctx, c)
 	}
-	return p.plugin.Call(ctx, c)
+	c.Within = cmp.Or(p.install, installWithin)
+	var about struct {
+		Dir string `json:"dish_dir"`
+	}
+	_ = json.Unmarshal(params, &about) // what is wrong with them the plugin says
+	var result json.RawMessage
+	err := p.asInstaller(ctx, []string{about.Dir}, func(p *Process) (err error) {
+		result, err = p.plugin.Call(ctx, c)
+		return err
+	})
+	return result, err
 }
 
 func about(method, dir string) host.Call {

@@ -28,13 +28,30 @@ func startProcess(ctx context.Context, c adapters.Candidate, o Options) (*Proces
 			Message: "this bento does not run WebAssembly adapters",
 		}
 	}
-	p := &Process{id: c.ID, install: o.Numbers.Install}
+	p := &Process{id: c.ID, install: o.Numbers.Install, from: c, o: o}
 	digest := make(chan string, 1)
 	go func() { digest <- o.Digests.Executable(c.Path) }()
-	plugin, err := host.Start(ctx, host.Options{
+	plugin, err := p.launch(ctx, o.Sandbox[c.ID])
+	executable := <-digest
+	if err != nil {
+		return nil, err
+	}
+	p.plugin = plugin
+	p.manifest.Identity = identity(executable, p.text)
+	return p, nil
+}
+
+// launch starts a process of the plugin, in a sandbox unless that is nil.
+func (p *Process) launch(ctx context.Context, box *host.Sandbox) (*host.Plugin, error) {
+	c, o := p.from, p.o
+	env := o.Env.Strict(o.PassEnv[c.ID]...)
+	if box != nil {
+		env = env.With(box.Environ())
+	}
+	return host.Start(ctx, host.Options{
 		ID:       c.ID,
 		Path:     c.Path,
-		Launcher: &host.Command{Argv: []string{c.Path}, Dir: o.Dir, Env: o.Env.Strict(o.PassEnv[c.ID]...)},
+		Launcher: &host.Command{Argv: []string{c.Path}, Dir: o.Dir, Env: env, Sandbox: box},
 		Numbers:  o.Numbers.Numbers,
 		Hello:    p.hello(o.Version),
 		Shutdown: wire.MethodShutdown,
@@ -46,13 +63,6 @@ func startProcess(ctx context.Context, c adapters.Candidate, o Options) (*Proces
 		},
 		Trace: traceOf(ctx, c),
 	})
-	executable := <-digest
-	if err != nil {
-		return nil, err
-	}
-	p.plugin = plugin
-	p.manifest.Identity = identity(executable, p.text)
-	return p, nil
 }
 
 // identity is the digest of the executable and the manifest.

@@ -33,6 +33,8 @@ type Command struct {
 	Argv []string // Argv[0] absolute
 	Dir  string   // "": bento's own
 	Env  []string // the whole environment
+	// Sandbox confines it, nil does not. A kernel that cannot leaves it free.
+	Sandbox *Sandbox
 }
 
 // Launch starts the executable with pipes as standard input and output.
@@ -47,7 +49,11 @@ func (c *Command) Launch(_ context.Context, stderr io.Writer) (*Stream, error) {
 		stdin.Close()
 		return nil, err
 	}
-	p, err := proc.Start(proc.Spec{Argv: c.Argv, Dir: c.Dir, Env: c.Env, Stdin: childIn, Stdout: childOut, Stderr: stderr})
+	start := proc.Start
+	if c.Sandbox != nil {
+		start = c.Sandbox.start
+	}
+	p, err := start(proc.Spec{Argv: c.Argv, Dir: c.Dir, Env: c.Env, Stdin: childIn, Stdout: childOut, Stderr: stderr})
 	childIn.Close()
 	childOut.Close()
 	if err != nil {
