@@ -1,0 +1,84 @@
+package tomlfile
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+)
+
+// Append gives the document with a string at the end of the array under key, which
+// is made if there is none. Comments, order and everything else stay as they are,
+// and an array of one element a line stays one. f itself does not change.
+func (f *File) Append(text string, key ...string) ([]byte, error) {
+	v := f.Lookup(key...)
+	if v == nil {
+		return f.Set([]string{text}, key...)
+	}
+	if v.kind != Array || v.origin != byValue {
+		return nil, fmt.Errorf("%q is %s, expected an array", v.Path(), v.kind)
+	}
+	if len(v.list) == 0 {
+		return f.splice(v.start+1, v.start+1, literalString(text)), nil
+	}
+	last := v.list[len(v.list)-1]
+	end, comma, multiline := f.afterElement(last.end)
+	switch {
+	case !multiline && comma:
+		return f.splice(end, end, " "+literalString(text)+","), nil
+	case !multiline:
+		return f.splice(last.end, last.end, ", "+literalString(text)), nil
+	}
+	out := f.splice(end, end, "\n"+f.indent(last.start)+literalString(text)+",")
+	if !comma {
+		// What stands between the element and the end of its line stays there.
+		out = slices.Insert(out, len(f.splice(last.end, len(f.data), "")), ',')
+	}
+	return out, nil
+}
+
+// afterElement looks at what follows an element that ends at offset: where a further
+// one can stand, whether there is a comma, and whether the line ends there.
+func (f *File) afterElement(offset int) (at int, comma, multiline bool) {
+	at = offset
+	if next := f.skipBlank(offset, true); f.data[next] == ',' {
+		at, comma = next+1, true
+	}
+	end := f.skipBlank(at, false)
+	if f.data[end] != '\n' {
+		return at, comma, false
+	}
+	if f.data[end-1] == '\r' {
+		end--
+	}
+	return end, comma, true
+}
+
+// skipBlank gives the offset behind blanks and comments, and behind ends of lines if
+// lines is set. Inside of an array there is always something.
+func (f *File) skipBlank(offset int, lines bool) int {
+	for ; offset < len(f.data)-1; offset++ {
+		switch c := f.data[offset]; {
+		case c == '#':
+			if end := bytes.IndexByte(f.data[offset:], '\n'); end > 0 {
+				offset += end - 1
+			}
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n' && lines:
+		default:
+			return offset
+		}
+	}
+	return offset
+}
+
+// indent gives the blanks at the beginning of the line of offset.
+func (f *File) indent(offset int) string {
+	start := bytes.LastIndexByte(f.data[:offset], '\n') + 1
+	end := start
+	for end < len(f.data) && (f.data[end] == ' ' || f.data[end] == '\t') {
+		end++
+	}
+	if start == 0 || bytes.IndexByte(f.data[start:offset], '[') >= 0 {
+		return "    " // the element stands behind the key
+	}
+	return string(f.data[start:end])
+}
