@@ -7,27 +7,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 )
 
 func graphCommand(s *session) *cobra.Command {
-	req, format := plan.Request{}, "text"
+	sel, format := selection{}, "text"
 	cmd := &cobra.Command{
 		Use: "graph [TARGET…]", GroupID: "ask",
 		Short:   "Print how dishes and tasks depend on each other",
 		Example: "  bento graph\n  bento graph --format dot | dot -Tsvg -o graph.svg",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req.Targets = args
-			return s.graph(cmd.Context(), req, format)
+			sel.Targets = args
+			return s.graph(cmd.Context(), sel, format)
 		},
 	}
-	addSelection(cmd, &req)
+	addSelection(cmd, &sel)
 	cmd.Flags().StringVar(&format, "format", format, "`FORMAT` to print: text, dot, json")
 	return cmd
 }
 
-func (s *session) graph(ctx context.Context, req plan.Request, format string) error {
+func (s *session) graph(ctx context.Context, sel selection, format string) error {
 	formats := []string{"text", "dot", "json"}
 	if !slices.Contains(formats, format) {
 		return usageError("--format "+format+" is not known", diagnostics.Suggest(format, formats))
@@ -37,7 +36,7 @@ func (s *session) graph(ctx context.Context, req plan.Request, format string) er
 		return err
 	}
 	defer w.close()
-	p, err := s.plan(w, req)
+	p, err := s.plan(w, sel)
 	if err != nil {
 		return err
 	}

@@ -9,38 +9,37 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 )
 
 func planCommand(s *session) *cobra.Command {
-	var req plan.Request
+	var sel selection
 	cmd := &cobra.Command{
 		Use: "plan [TARGET…]", GroupID: "ask",
 		Short:   "Say what bento ci would run, and why",
 		Long:    "Say what bento ci would run in every dish, or in those of TARGET (the name of a\ndish or a bento, or a path): hit or miss, and the reason. Nothing is executed.",
 		Example: "  bento plan\n  bento plan api --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req.Targets = args
-			return s.printPlan(cmd.Context(), req)
+			sel.Targets = args
+			return s.printPlan(cmd.Context(), sel)
 		},
 	}
-	addSelection(cmd, &req)
+	addSelection(cmd, &sel)
 	return cmd
 }
 
 // printPlan prints a plan. Errors of single dishes do not hide the others: they
 // are told with the plan, and in the exit code.
-func (s *session) printPlan(ctx context.Context, req plan.Request) error {
+func (s *session) printPlan(ctx context.Context, sel selection) error {
 	w, err := s.open(ctx, s.lines())
 	if err != nil {
 		return err
 	}
 	defer w.close()
-	if err := w.locate(&req); err != nil {
+	p, problems, err := s.build(w, sel)
+	if err != nil {
 		return err
 	}
-	p, problems := plan.Build(w.Workspace, req)
 	problems = diagnostics.Sorted(append(w.problems, problems...))
 	if p == nil {
 		return diagnostics.AsError(problems)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/terminal"
@@ -24,7 +23,7 @@ func runCommands(s *session) []*cobra.Command {
 }
 
 func runCommand(s *session) *cobra.Command {
-	var req plan.Request
+	var sel selection
 	cmd := &cobra.Command{
 		Use: "run TASK… [-- ARGS…]", GroupID: "run",
 		Short:   "Run tasks by name, what they depend on first",
@@ -33,26 +32,21 @@ func runCommand(s *session) *cobra.Command {
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
-				args, req.Args = args[:at], args[at:]
+				args, sel.Args = args[:at], args[at:]
 			}
 			if len(args) == 0 {
 				return usageError("bento run needs the name of a task", "say bento run build, or bento ci for everything")
 			}
-			req.Tasks = args
-			return s.run(cmd.Context(), req)
+			sel.Tasks = args
+			return s.run(cmd.Context(), sel)
 		},
 	}
-	addSelection(cmd, &req)
+	addSelection(cmd, &sel)
 	return cmd
 }
 
-func addSelection(cmd *cobra.Command, req *plan.Request) {
-	cmd.Flags().StringArrayVar(&req.Dishes, "dish", nil, "only the dish `NAME` (repeatable)")
-	cmd.Flags().StringArrayVar(&req.Bentos, "bento", nil, "only the dishes of the bento `NAME` (repeatable)")
-}
-
 func lifecycleCommand(s *session, task string) *cobra.Command {
-	req := plan.Request{Tasks: []string{task}}
+	sel := selection{Request: plan.Request{Tasks: []string{task}}}
 	cmd := &cobra.Command{
 		Use: task + " [TARGET…] [-- ARGS…]", GroupID: "run",
 		Short:   "Run " + task + " in every dish, or in those of TARGET",
@@ -60,30 +54,30 @@ func lifecycleCommand(s *session, task string) *cobra.Command {
 		Example: "  bento " + task + "\n  bento " + task + " api\n  bento " + task + " services/",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
-				args, req.Args = args[:at], args[at:]
+				args, sel.Args = args[:at], args[at:]
 			}
-			req.Targets = args
-			return s.run(cmd.Context(), req)
+			sel.Targets = args
+			return s.run(cmd.Context(), sel)
 		},
 	}
-	addSelection(cmd, &req)
+	addSelection(cmd, &sel)
 	return cmd
 }
 
 func ciCommand(s *session) *cobra.Command {
-	var req plan.Request
+	var sel selection
 	cmd := &cobra.Command{
 		Use: "ci", GroupID: "run",
 		Short: "Run everything: build, check, lint, test, and tasks that say ci = true",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context(), req) },
+		RunE:  func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context(), sel) },
 	}
-	addSelection(cmd, &req)
+	addSelection(cmd, &sel)
 	return cmd
 }
 
 // run plans and runs a request.
-func (s *session) run(ctx context.Context, req plan.Request) error {
+func (s *session) run(ctx context.Context, sel selection) error {
 	if err := s.checkFiles(); err != nil {
 		return err
 	}
@@ -99,7 +93,7 @@ func (s *session) run(ctx context.Context, req plan.Request) error {
 	defer w.close()
 	t.people.Open(w.env.Store)
 	end := s.span("plan")
-	p, err := s.plan(w, req)
+	p, err := s.plan(w, sel)
 	if err != nil {
 		return err
 	}
@@ -143,27 +137,6 @@ func (s *session) lines() *terminal.Lines {
 	}
 }
 
-// plan makes a plan; problems of the workspace or the request that are errors end
-// the command, warnings are said.
-func (s *session) plan(w *workspace, req plan.Request) (*plan.Plan, error) {
-	if err := diagnostics.AsError(w.problems); err != nil {
-		return nil, err
-	}
-	if err := w.locate(&req); err != nil {
-		return nil, err
-	}
-	p, problems := plan.Build(w.Workspace, req)
-	w.problems = diagnostics.Sorted(append(w.problems, problems...))
-	if err := diagnostics.AsError(w.problems); err != nil {
-		return nil, err
-	}
-	report.WriteProblems(s.err, s.style, w.problems)
-	if s.flags.verbose {
-		report.WriteProblems(s.err, s.style, wholeLocks(w.Workspace))
-	}
-	return p, nil
-}
-
 func installCommand(s *session) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
@@ -185,7 +158,7 @@ func (s *session) install(ctx context.Context, targets []string, force bool) err
 		return err
 	}
 	defer w.close()
-	p, err := s.plan(w, plan.Request{Targets: targets})
+	p, err := s.plan(w, selection{Request: plan.Request{Targets: targets}})
 	if err != nil {
 		return err
 	}

@@ -127,25 +127,37 @@ type workspace struct {
 // locate makes the targets of a request that are paths relative to the workspace.
 func (w *workspace) locate(req *plan.Request) error {
 	req.Dir = w.dir
-	for i, target := range req.Targets {
-		if !strings.ContainsRune(target, filepath.Separator) && !strings.HasPrefix(target, ".") {
-			continue // a name, or a path that needs no work
+	for _, list := range [][]string{req.Targets, req.Exclude} {
+		for i, target := range list {
+			path, err := w.place(plan.Center(target))
+			if err != nil {
+				return err
+			}
+			list[i] = strings.Replace(target, plan.Center(target), path, 1)
 		}
-		path := target
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(w.Root, filepath.FromSlash(w.dir), target)
-		}
-		real, err := filepath.EvalSymlinks(path)
-		if err != nil {
-			return notFound("target_not_found", fmt.Sprintf("no dish, bento or path with dishes is named %q", target), "bento plan names the dishes")
-		}
-		rel, err := filepath.Rel(w.Root, real)
-		if err != nil || !filepath.IsLocal(rel) {
-			return notFound("target_not_found", fmt.Sprintf("%q lies outside the workspace %q", target, w.Root), "use -C for another workspace")
-		}
-		req.Targets[i] = "/" + filepath.ToSlash(rel)
 	}
 	return nil
+}
+
+// place gives a target that is a path as one from the root, with "/" in front. Names,
+// and paths that need no work, stay.
+func (w *workspace) place(target string) (string, error) {
+	if !strings.ContainsRune(target, filepath.Separator) && !strings.HasPrefix(target, ".") {
+		return target, nil
+	}
+	path := target
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(w.Root, filepath.FromSlash(w.dir), target)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", notFound("target_not_found", fmt.Sprintf("no dish, bento or path with dishes is named %q", target), "bento plan names the dishes")
+	}
+	rel, err := filepath.Rel(w.Root, real)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", notFound("target_not_found", fmt.Sprintf("%q lies outside the workspace %q", target, w.Root), "use -C for another workspace")
+	}
+	return "/" + filepath.ToSlash(rel), nil
 }
 
 // close ends the plugins.

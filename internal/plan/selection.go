@@ -103,6 +103,15 @@ func (b *builder) target(target, dir string) []*discovery.Dish {
 	return nil
 }
 
+// Center gives a target without the dots that widen it.
+func Center(target string) string {
+	inner := strings.TrimPrefix(target, "...")
+	if inner = strings.TrimSuffix(inner, "..."); inner == "" {
+		return target
+	}
+	return inner
+}
+
 // around gives dishes and all that next leads to from them.
 func (b *builder) around(dishes []*discovery.Dish, next func(*discovery.Dish) []*discovery.Dish) []*discovery.Dish {
 	seen := make(map[*discovery.Dish]bool)
