@@ -100,7 +100,7 @@ func (s *session) run(ctx context.Context, sel selection) error {
 	end()
 	r, err := run.Run(ctx, w.env, p, run.Options{
 		Workers: s.workers(w.Config), KeepGoing: s.flags.keepGoing || !w.Config.Defaults.FailFast,
-		Force: s.flags.noCache, SkipInstall: s.flags.skipInstall, ForceInstall: s.flags.forceInstall, Output: t.output,
+		Force: s.flags.noCache, SkipInstall: s.flags.skipInstall, ForceInstall: s.flags.forceInstall, Output: t.output, Busy: s.busy(),
 	})
 	if err != nil {
 		return err

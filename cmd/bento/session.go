@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -39,7 +38,8 @@ type flags struct {
 	color, output             string
 	reportFiles               []string
 	events, profile           string
-	jobs                      int
+	jobs                      string
+	maxLoad                   float64
 	keepGoing                 bool
 	skipInstall, forceInstall bool
 }
@@ -54,7 +54,8 @@ func (f *flags) add(set *pflag.FlagSet) {
 	set.StringArrayVar(&f.reportFiles, "report-file", nil, "also write a report of the run to `FILE`: JSON, JUnit if it ends in .xml, SARIF if in .sarif (repeatable)")
 	set.StringVar(&f.events, "events", "", "write what happens to `FILE` as it happens, one JSON object a line; - is stdout")
 	set.StringVar(&f.profile, "profile", "", "write a trace of the run to `FILE`, for chrome://tracing and Perfetto")
-	set.IntVarP(&f.jobs, "jobs", "j", 0, "run `N` tasks at once (default: defaults.parallelism, else one a CPU)")
+	set.StringVarP(&f.jobs, "jobs", "j", "", "run `N` tasks at once, or N% of the CPUs (default: defaults.parallelism, else one a CPU)")
+	set.Float64Var(&f.maxLoad, "max-load", 0, "start no task beside others while the load average is `L` or more")
 	set.BoolVar(&f.keepGoing, "keep-going", false, "after a failure go on with what does not depend on it")
 	set.BoolVar(&f.skipInstall, "skip-install", false, "install no dependencies")
 	set.BoolVar(&f.forceInstall, "force-install", false, "install dependencies even when they are up to date")
@@ -98,8 +99,13 @@ func (s *session) check(cmd *cobra.Command) error {
 			return usageError(fmt.Sprintf("--%s %q is not known", flag, set.value), diagnostics.Suggest(set.value, set.known))
 		}
 	}
-	if cmd.Flags().Changed("jobs") && s.flags.jobs < 1 {
-		return usageError(fmt.Sprintf("--jobs %d makes no sense", s.flags.jobs), "give the number of tasks to run at once, 1 or more")
+	if cmd.Flags().Changed("jobs") {
+		if _, ok := jobs(s.flags.jobs); !ok {
+			return usageError(fmt.Sprintf("--jobs %q makes no sense", s.flags.jobs), "give the number of tasks to run at once, 1 or more, or a percentage of the CPUs such as 50%")
+		}
+	}
+	if _, err := loadAverage(); cmd.Flags().Changed("max-load") && (err != nil || s.flags.maxLoad <= 0) {
+		return usageError(fmt.Sprintf("--max-load %v cannot be kept to", s.flags.maxLoad), "expected a number above 0, on a system that tells its load average")
 	}
 	return nil
 }
@@ -335,15 +341,4 @@ func (s *session) warn(code, message, hint string) {
 	report.WriteProblems(s.err, s.style, []diagnostics.Diagnostic{{
 		Severity: diagnostics.Warning, Rule: code, Message: message, Hint: hint, Source: diagnostics.Source,
 	}})
-}
-
-// workers gives how many tasks run at once.
-func (s *session) workers(cfg *config.Workspace) int {
-	switch {
-	case s.flags.jobs > 0:
-		return s.flags.jobs
-	case cfg.Defaults.Parallelism > 0:
-		return cfg.Defaults.Parallelism
-	}
-	return runtime.GOMAXPROCS(0)
 }

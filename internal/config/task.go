@@ -33,6 +33,8 @@ type Task struct {
 	Mutex       string        // tasks of the same name do not run at once
 	Weight      int           // workers that it takes, 0 when not given
 	Persistent  bool
+	Ready       *Ready   // nil when it does not say
+	EnvFiles    []string // .env files, relative to the dish: what they set counts
 	CI          bool
 	Incremental bool  // what the last run made is kept
 	SideEffects bool  // never run a second time for diagnostics
@@ -47,23 +49,25 @@ const (
 
 // taskTable is the schema of [tasks.<name>].
 type taskTable struct {
-	Run              command               `toml:"run"`
-	Inputs           *[]Glob               `toml:"inputs"`
-	Outputs          *[]Glob               `toml:"outputs"`
-	WorkspaceOutputs *[]Glob               `toml:"workspace_outputs"`
-	Env              taskEnv               `toml:"env"`
-	PassEnv          []envPattern          `toml:"pass_env"`
-	DependsOn        []tomlfile.At[string] `toml:"depends_on"`
-	Timeout          duration              `toml:"timeout"`
-	Cwd              tomlfile.At[string]   `toml:"cwd"`
-	Retry            tomlfile.At[int]      `toml:"retry"`
-	Mutex            string                `toml:"mutex"`
-	Weight           tomlfile.At[int]      `toml:"weight"`
-	Persistent       bool                  `toml:"persistent"`
-	CI               bool                  `toml:"ci"`
-	Incremental      bool                  `toml:"incremental"`
-	SideEffects      bool                  `toml:"side_effects"`
-	Cache            *bool                 `toml:"cache"`
+	Run              command                 `toml:"run"`
+	Inputs           *[]Glob                 `toml:"inputs"`
+	Outputs          *[]Glob                 `toml:"outputs"`
+	WorkspaceOutputs *[]Glob                 `toml:"workspace_outputs"`
+	Env              taskEnv                 `toml:"env"`
+	PassEnv          []envPattern            `toml:"pass_env"`
+	DependsOn        []tomlfile.At[string]   `toml:"depends_on"`
+	Timeout          duration                `toml:"timeout"`
+	Cwd              tomlfile.At[string]     `toml:"cwd"`
+	Retry            tomlfile.At[int]        `toml:"retry"`
+	Mutex            string                  `toml:"mutex"`
+	Weight           tomlfile.At[int]        `toml:"weight"`
+	Persistent       bool                    `toml:"persistent"`
+	Ready            tomlfile.At[readyTable] `toml:"ready"`
+	EnvFiles         []tomlfile.At[string]   `toml:"env_files"`
+	CI               bool                    `toml:"ci"`
+	Incremental      bool                    `toml:"incremental"`
+	SideEffects      bool                    `toml:"side_effects"`
+	Cache            *bool                   `toml:"cache"`
 }
 
 // command is a shell command, or the words of one without a shell.
@@ -107,6 +111,15 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 		Persistent: t.Persistent, CI: t.CI, Incremental: t.Incremental, SideEffects: t.SideEffects, Cache: t.Cache,
 	}
 	problems := checkTaskName(name, pos)
+	var more []diagnostics.Diagnostic
+	task.Ready, more = ready(t.Ready, t.Persistent)
+	problems = append(problems, more...)
+	for _, file := range t.EnvFiles {
+		more := checkEnvFile(dish, file)
+		if problems = append(problems, more...); len(more) == 0 {
+			task.EnvFiles = append(task.EnvFiles, path.Clean(file.Value))
+		}
+	}
 	for _, dep := range t.DependsOn {
 		if dep.Given && strings.Trim(dep.Value, "^: ") == "" {
 			problems = append(problems, dep.Pos.Error(RuleInvalid, `depends_on %q names no task, expected "task", "dish:task" or "^task"`, dep.Value))
@@ -137,6 +150,15 @@ func checkRange(key string, v tomlfile.At[int], low, high int) []diagnostics.Dia
 		return nil
 	}
 	return []diagnostics.Diagnostic{v.Pos.Error(RuleInvalid, "%s is %d, expected %d to %d", key, v.Value, low, high)}
+}
+
+// checkEnvFile wants a path that may lie above the dish, inside the workspace.
+func checkEnvFile(dish string, file tomlfile.At[string]) []diagnostics.Diagnostic {
+	joined := path.Join(dish, file.Value)
+	if file.Value == "" || strings.ContainsRune(file.Value, 0) || path.IsAbs(file.Value) || joined == ".." || strings.HasPrefix(joined, "../") {
+		return []diagnostics.Diagnostic{file.Pos.Error(RulePath, "env_files: %q is no path inside the workspace, expected one relative to the dish", file.Value)}
+	}
+	return nil
 }
 
 // setCwd takes a directory that may lie above the dish, inside the workspace.

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"maps"
+	"path"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
@@ -68,6 +69,10 @@ func setGlobs(t *Task, c *config.Task) {
 }
 
 func setEnv(t *Task, c *config.Task) {
+	t.EnvFiles = c.EnvFiles
+	for _, file := range c.EnvFiles {
+		t.Inputs = append(t.Inputs, "//"+escape(path.Join(t.Dish.Path, file)))
+	}
 	t.HashEnv = append(t.HashEnv, c.Env...)
 	t.PassEnv = append(t.PassEnv, c.PassEnv...)
 	if len(c.SetEnv) > 0 {
@@ -89,7 +94,7 @@ func setFlags(t *Task, c *config.Task) {
 	t.script = t.script && !c.CI
 	t.Retry, t.Timeout, t.Mutex = c.Retry, int64(c.Timeout), cmp.Or(c.Mutex, t.Mutex)
 	t.Weight = max(1, c.Weight)
-	t.Persistent, t.Incremental = c.Persistent, c.Incremental
+	t.Persistent, t.Ready, t.Incremental = c.Persistent, c.Ready, c.Incremental
 	t.SideEffects = t.SideEffects || c.SideEffects
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/dag"
 )
 
@@ -94,6 +95,8 @@ type Task struct {
 	Mutex      string
 	Weight     int
 	Persistent bool
+	Ready      *config.Ready // of a persistent task; nil: as soon as it is started
+	EnvFiles   []string      // relative to the dish: what they set goes under SetEnv
 	// Incremental keeps what the last run made when the task executes.
 	Incremental bool
 	SideEffects bool

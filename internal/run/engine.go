@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/run/install"
+	"github.com/bentobuild/bento/internal/run/queue"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -22,6 +23,12 @@ type Options struct {
 	ForceInstall bool
 	Output       bool          // report TaskOutput events
 	Grace        time.Duration // between SIGTERM and SIGKILL; 0: that of package proc
+	// Busy tells whether the machine has enough to do: then nothing is started beside
+	// what is running, and it is asked again a second later. Nil means never.
+	Busy func() bool
+	// Cancel takes the ids of tasks that are not to go on: what they are working on
+	// has changed. They and those that wait for them end as Skipped. Nil for none.
+	Cancel <-chan string
 }
 
 // engine runs a plan. Everything in it belongs to one goroutine, the one that
@@ -33,7 +40,7 @@ type engine struct {
 	plan     *plan.Plan
 	tree     *tree.Tree
 	opts     Options
-	queue    *queue
+	queue    *queue.Queue
 	waits    []int // by task: how many it still waits for
 	results  []*Result
 	stale    []bool // by task: its evaluation has to be made again
@@ -42,9 +49,14 @@ type engine struct {
 	release  func() // lets other runs into the workspace
 	inPlace  bool   // everything is a hit, and there already
 	ending   int    // how many tasks are left that end by themselves
+	needless bool   // none: servers that only those needed are ended
 	stop     string // the reason why nothing more is started, "" while things are
 	running  int
 	done     chan func()
+	said     chan func()                   // of jobs that go on
+	begun    []bool                        // by task
+	ready    []bool                        // by task: those that wait for it need not wait for its end
+	cancel   map[string]context.CancelFunc // of what is being executed, by id
 	start    time.Time
 	known    time.Duration // since start: until it was known what is a hit
 }
@@ -69,6 +81,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 		ending: countEnding(p),
 		waits:  make([]int, len(p.Tasks)), results: make([]*Result, len(p.Tasks)),
 		stale: make([]bool, len(p.Tasks)), installs: make(map[string]*scopeInstall), done: make(chan func()),
+		said: make(chan func()), begun: make([]bool, len(p.Tasks)), ready: make([]bool, len(p.Tasks)), cancel: make(map[string]context.CancelFunc),
 	}
 	if _, err := e.All(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
@@ -87,24 +100,44 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 
 // loop starts what is ready and takes in what has ended until nothing is left.
 func (e *engine) loop(ctx context.Context) {
-	e.queue = newQueue(max(1, e.opts.Workers), e.plan.Graph.Longest(func(i int) int64 {
+	e.queue = queue.New(max(1, e.opts.Workers), e.plan.Graph.Longest(func(i int) int64 {
 		return int64(e.Memory().Of(e.plan.Tasks[i]).Duration) + 1
 	}))
 	for i := range e.waits {
 		if e.waits[i] = len(e.plan.Graph.Before(i)); e.waits[i] == 0 {
-			e.queue.add(e.plan.Tasks[i])
+			e.queue.Add(e.plan.Tasks[i])
 		}
 	}
 	for {
-		for t := e.queue.next(); t != nil; t = e.queue.next() {
-			e.begin(ctx, t)
-		}
+		busy := e.startReady(ctx)
 		if e.running == 0 {
 			return
 		}
-		apply := <-e.done
-		e.running--
-		apply()
+		select {
+		case apply := <-e.done:
+			e.running--
+			apply()
+		case apply := <-e.said:
+			apply()
+		case id := <-e.opts.Cancel:
+			e.drop(id)
+		case <-busy:
+		}
+	}
+}
+
+// startReady starts what is ready. When the machine is too busy for all of it, it
+// gives what tells when to try again.
+func (e *engine) startReady(ctx context.Context) (again <-chan time.Time) {
+	for {
+		if e.running > 0 && e.opts.Busy != nil && e.opts.Busy() {
+			return time.After(time.Second)
+		}
+		t := e.queue.Next()
+		if t == nil {
+			return nil
+		}
+		e.begin(ctx, t)
 	}
 }
 
@@ -127,10 +160,15 @@ func (e *engine) job(f func() (apply func())) {
 
 // begin decides what happens to a task whose dependencies are up to date.
 func (e *engine) begin(ctx context.Context, t *plan.Task) {
+	if e.results[t.Index] != nil { // dropped while it waited for a worker
+		e.queue.Release(t)
+		return
+	}
 	if reason := e.stopped(ctx); reason != "" {
 		e.end(&Result{Task: t, Outcome: Skipped, Reason: reason})
 		return
 	}
+	e.begun[t.Index] = true
 	ev := e.Of(t)
 	if ev == nil || e.stale[t.Index] || ev.Reason == evaluate.MissPending {
 		ev = e.Task(ctx, t)
@@ -178,7 +216,7 @@ func (e *engine) end(r *Result) {
 		return
 	}
 	e.results[i] = r
-	e.queue.release(r.Task)
+	e.queue.Release(r.Task)
 	e.env.report(TaskFinished{Result: r})
 	if !r.Task.Persistent {
 		e.unreserve()
@@ -190,9 +228,31 @@ func (e *engine) end(r *Result) {
 		e.skipDependents(r)
 		return
 	}
-	for _, next := range e.plan.Graph.After(i) {
+	e.let(r.Task)
+}
+
+// let starts what waits for nothing but t.
+func (e *engine) let(t *plan.Task) {
+	if e.ready[t.Index] {
+		return
+	}
+	e.ready[t.Index] = true
+	for _, next := range e.plan.Graph.After(t.Index) {
 		if e.waits[next]--; e.waits[next] == 0 && e.results[next] == nil {
-			e.queue.add(e.plan.Tasks[next])
+			e.queue.Add(e.plan.Tasks[next])
+		}
+	}
+}
+
+// drop ends a task that is not to go on.
+func (e *engine) drop(id string) {
+	if cancel := e.cancel[id]; cancel != nil {
+		cancel()
+		return
+	}
+	for _, t := range e.plan.Tasks {
+		if t.ID() == id && !e.begun[t.Index] {
+			e.end(&Result{Task: t, Outcome: Skipped, Reason: ReasonChanged})
 		}
 	}
 }
@@ -204,6 +264,9 @@ func (e *engine) skipDependents(r *Result) {
 		reason = r.Reason
 	}
 	for _, next := range e.plan.Graph.After(r.Task.Index) {
+		if e.begun[next] {
+			continue // it did not wait for the end
+		}
 		e.end(&Result{
 			Task: e.plan.Tasks[next], Outcome: Skipped, Reason: reason,
 			Message: fmt.Sprintf("%s did not succeed", r.Task.ID()),

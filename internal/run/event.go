@@ -103,6 +103,8 @@ const (
 	ReasonMissingOutput    = "missing_output"
 	ReasonTimeout          = "timeout"
 	ReasonNotStarted       = "not_started"
+	ReasonChanged          = "inputs_changed"
+	ReasonNotReady         = "not_ready"
 )
 
 // Result is how one task ended.

@@ -32,6 +32,8 @@ type execution struct {
 	linked [][]tree.Entry  // sources of the dishes that the task is linked to
 	others map[string]bool // what other tasks of the dish have made
 
+	isReady func() // lets what waits for a persistent task begin
+
 	set    *tree.Set             // the outputs
 	before map[string]tree.Entry // what lay there before
 
@@ -51,10 +53,28 @@ func (e *engine) execute(ctx context.Context, ev *evaluate.Result, unsure string
 		env: e.env, opts: e.opts, tree: e.tree, ev: ev, last: e.Memory().Of(t),
 		result: &Result{Task: t, Key: ev.Key}, linked: append(e.LinkedSources(t), ev.Lock), others: e.MadeByOthers(t), unsure: unsure,
 	}
+	running, cancel := context.WithCancel(ctx)
+	e.cancel[t.ID()] = cancel
+	x.isReady = func() {
+		e.said <- func() {
+			e.queue.Free(t)
+			e.let(t)
+		}
+	}
 	e.job(func() func() {
 		e.env.executing()
-		x.run(ctx)
-		return func() { e.executed(ctx, x) }
+		x.run(running)
+		cancel()
+		if ctx.Err() == nil && x.result.Reason == ReasonInterrupted {
+			x.result.Reason, x.result.Message = ReasonChanged, "ended because what it works on has changed"
+		}
+		return func() {
+			delete(e.cancel, t.ID())
+			if e.needless && t.Persistent && !t.Requested && x.result.Reason == ReasonChanged {
+				x.result.Outcome, x.result.Reason, x.result.Message = Built, "", "ended: nothing needs it any more"
+			}
+			e.executed(ctx, x)
+		}
 	})
 }
 
@@ -121,8 +141,13 @@ func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {
 	spec, err := x.spec(log)
 	var res proc.Result
 	if err == nil {
-		if res, err = proc.Run(ctx, spec); err != nil {
+		var late error
+		if res, late, err = x.supervise(ctx, spec); err != nil {
 			err = launchError(spec, err)
+		}
+		if late != nil && ctx.Err() == nil {
+			r.Outcome, r.Reason, r.Message, r.ExitCode = Failed, ReasonNotReady, late.Error(), res.ExitCode
+			return
 		}
 	}
 	r.ExitCode, r.Signal = res.ExitCode, res.Signal
@@ -164,7 +189,11 @@ func exitMessage(res proc.Result) string {
 // spec gives the process of the task.
 func (x *execution) spec(log *tasklog.Log) (proc.Spec, error) {
 	t := x.ev.Task
-	env := x.env.taskEnv(t)
+	files, err := envFiles(t)
+	if err != nil {
+		return proc.Spec{}, err
+	}
+	env := x.env.taskEnv(t, files)
 	argv := append(slices.Clone(t.Argv), t.Args...)
 	if len(t.Argv) == 0 {
 		sh, err := env.LookPath("sh")
@@ -200,7 +229,7 @@ func (x *execution) program(env adapters.Environ, name string) (string, error) {
 
 // taskEnv gives the environment of a task: the strict base, what its adapter and
 // its dish.toml pass on, and what they set.
-func (e *Env) taskEnv(t *plan.Task) adapters.Environ {
+func (e *Env) taskEnv(t *plan.Task, files map[string]string) adapters.Environ {
 	env := e.Environ
 	if !e.Inherit {
 		env = env.Strict(slices.Concat(t.PassEnv, t.HashEnv)...)
@@ -211,7 +240,7 @@ func (e *Env) taskEnv(t *plan.Task) adapters.Environ {
 			dirs[i] = filepath.Join(t.Dish.Dir, filepath.FromSlash(p))
 		}
 	}
-	return env.With(t.SetEnv).WithPath(dirs...).With(map[string]string{"PWD": taskDir(t), insideEnv: e.Root})
+	return env.With(files).With(t.SetEnv).WithPath(dirs...).With(map[string]string{"PWD": taskDir(t), insideEnv: e.Root})
 }
 
 // collect checks what the command made and stores it.

@@ -59,7 +59,7 @@ func (e *engine) executeInstalled(ctx context.Context, ev *evaluate.Result) {
 		})
 	case !s.done:
 		// Its place is free for others until then.
-		e.queue.release(ev.Task)
+		e.queue.Release(ev.Task)
 		s.waiting = append(s.waiting, ev)
 	case s.err != nil:
 		e.end(installFailure(ev, s.err))
@@ -78,7 +78,7 @@ func (e *engine) installed(ctx context.Context, s *scopeInstall, i *install.Inst
 		e.staleAll() // an install may have written a lockfile
 	}
 	for _, ev := range s.waiting {
-		e.queue.add(ev.Task)
+		e.queue.Add(ev.Task)
 	}
 	e.begin(ctx, first.Task)
 }

@@ -74,5 +74,11 @@ func (e *engine) unreserve() {
 		e.Save() // before somebody else remembers something newer
 		e.release()
 		e.release = func() {}
+		e.needless = true
+		for _, t := range e.plan.Tasks {
+			if cancel := e.cancel[t.ID()]; cancel != nil && !t.Requested {
+				cancel()
+			}
+		}
 	}
 }

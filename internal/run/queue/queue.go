@@ -1,4 +1,5 @@
-package run
+// Package queue holds the tasks of a run that are ready.
+package queue
 
 import (
 	"container/heap"
@@ -6,9 +7,9 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// queue holds the tasks that are ready, the one at the head of the longest path
+// Queue holds the tasks that are ready, the one at the head of the longest path
 // first, and knows what of the workers and mutexes is free.
-type queue struct {
+type Queue struct {
 	free     int
 	capacity int
 	path     []int64 // by task: the weight of the longest path that starts there
@@ -18,19 +19,22 @@ type queue struct {
 	taken    map[*plan.Task]int      // workers, by the tasks that have them
 }
 
-func newQueue(capacity int, path []int64) *queue {
-	return &queue{
+// New makes a queue for so many workers. path is by task: the weight of the longest
+// path that starts there.
+func New(capacity int, path []int64) *Queue {
+	return &Queue{
 		free: capacity, capacity: capacity, path: path,
 		ready: taskHeap{path: path},
 		held:  make(map[string]bool), blocked: make(map[string][]*plan.Task), taken: make(map[*plan.Task]int),
 	}
 }
 
-func (q *queue) add(t *plan.Task) { heap.Push(&q.ready, t) }
+// Add takes a task that is ready.
+func (q *Queue) Add(t *plan.Task) { heap.Push(&q.ready, t) }
 
-// next gives a task that may start now and takes its workers; nil when there is
+// Next gives a task that may start now and takes its workers; nil when there is
 // none. A task heavier than all workers together takes all of them.
-func (q *queue) next() *plan.Task {
+func (q *Queue) Next() *plan.Task {
 	for q.ready.Len() > 0 {
 		t := q.ready.tasks[0]
 		weight := min(max(1, t.Weight), q.capacity)
@@ -52,8 +56,15 @@ func (q *queue) next() *plan.Task {
 	return nil
 }
 
-// release gives back what t has taken, if it has.
-func (q *queue) release(t *plan.Task) {
+// Free gives back the workers of t, which goes on beside the others. Its mutex stays
+// taken until it is released.
+func (q *Queue) Free(t *plan.Task) {
+	q.free += q.taken[t]
+	q.taken[t] = 0
+}
+
+// Release gives back what t has taken, if it has.
+func (q *Queue) Release(t *plan.Task) {
 	weight, had := q.taken[t]
 	if !had {
 		return
@@ -63,7 +74,7 @@ func (q *queue) release(t *plan.Task) {
 	if t.Mutex != "" {
 		delete(q.held, t.Mutex)
 		for _, b := range q.blocked[t.Mutex] {
-			q.add(b)
+			q.Add(b)
 		}
 		delete(q.blocked, t.Mutex)
 	}

@@ -1,0 +1,70 @@
+package config
+
+import (
+	"net/url"
+	"regexp"
+	"time"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+// Ready says how to tell that a persistent task can be used. Exactly one of the first
+// four is set.
+type Ready struct {
+	Port    int    // it accepts connections on this machine
+	HTTP    string // this address answers with a status below 400
+	Log     string // it printed a line that matches this regular expression (RE2)
+	Cmd     string // this shell command exits with 0, in the directory of the task
+	Timeout time.Duration
+}
+
+// readyTimeout is how long a task may take to become ready when it does not say.
+const readyTimeout = time.Minute
+
+// readyTable is the schema of a task's ready.
+type readyTable struct {
+	Port    tomlfile.At[int]    `toml:"port"`
+	HTTP    tomlfile.At[string] `toml:"http"`
+	Log     tomlfile.At[string] `toml:"log"`
+	Cmd     tomlfile.At[string] `toml:"cmd"`
+	Timeout duration            `toml:"timeout"`
+}
+
+// ready checks and converts what is said of readiness.
+func ready(t tomlfile.At[readyTable], persistent bool) (*Ready, []diagnostics.Diagnostic) {
+	if !t.Given {
+		return nil, nil
+	}
+	v := &t.Value
+	r := &Ready{Port: v.Port.Value, HTTP: v.HTTP.Value, Log: v.Log.Value, Cmd: v.Cmd.Value, Timeout: time.Duration(v.Timeout)}
+	if r.Timeout == 0 {
+		r.Timeout = readyTimeout
+	}
+	problem := func(format string, args ...any) (*Ready, []diagnostics.Diagnostic) {
+		return nil, []diagnostics.Diagnostic{t.Pos.Error(RuleInvalid, format, args...)}
+	}
+	given := 0
+	for _, is := range []bool{v.Port.Given, v.HTTP.Given, v.Log.Given, v.Cmd.Given} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case !persistent:
+		return problem("ready is for tasks that say persistent = true")
+	case given != 1:
+		return problem("ready names %d conditions, expected exactly one of port, http, log, cmd", given)
+	case v.Port.Given && (r.Port < 1 || r.Port > 65535):
+		return problem("ready.port is %d, expected 1 to 65535", r.Port)
+	case v.HTTP.Given:
+		if u, err := url.Parse(r.HTTP); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return problem(`ready.http is %q, expected an address such as "http://localhost:8080/health"`, r.HTTP)
+		}
+	case v.Log.Given:
+		if _, err := regexp.Compile(r.Log); err != nil || r.Log == "" {
+			return problem("ready.log is %q, expected a regular expression: %v", r.Log, err)
+		}
+	}
+	return r, nil
+}
