@@ -1,0 +1,69 @@
+// Package lockfile is what the lockfiles of this ecosystem have in common once they
+// are read: packages, members, and what each of them resolves to.
+package lockfile
+
+import (
+	"path"
+
+	"github.com/bentobuild/bento/internal/lockgraph"
+)
+
+// Root is the member at the lockfile's own directory.
+const Root = "."
+
+// Lock is a lockfile. Sealed, it is safe for concurrent use.
+type Lock struct {
+	Graph lockgraph.Graph
+
+	members map[string]lockgraph.Node
+	shared  []lockgraph.Node
+}
+
+// Member gives the node of a member, by its directory relative to the lockfile with
+// forward slashes. It is added when it is new.
+func (l *Lock) Member(dir string) lockgraph.Node {
+	dir = path.Clean(dir)
+	if n, ok := l.members[dir]; ok {
+		return n
+	}
+	n := l.Graph.Add("member")
+	if l.members == nil {
+		l.members = make(map[string]lockgraph.Node)
+	}
+	l.members[dir] = n
+	return n
+}
+
+// IsMember tells whether a directory has been added.
+func (l *Lock) IsMember(dir string) bool {
+	_, ok := l.members[path.Clean(dir)]
+	return ok
+}
+
+// Share says that every member gets n.
+func (l *Lock) Share(n lockgraph.Node) { l.shared = append(l.shared, n) }
+
+// Seal works out the digests. Nothing may be added after it.
+func (l *Lock) Seal() { l.Graph.Seal() }
+
+// Digest is that of what a member resolves to, with what every member sees: the
+// packages of the root, whose commands and modules are found from below, and what
+// is shared. ok is false for a directory that the lockfile does not know.
+func (l *Lock) Digest(dir string) (digest string, ok bool) {
+	n, ok := l.members[path.Clean(dir)]
+	if !ok {
+		return "", false
+	}
+	return l.With(l.Graph.Sum(n)).String(), true
+}
+
+// With gives the digest of sums together with what every member sees.
+func (l *Lock) With(sums ...lockgraph.Sum) lockgraph.Sum {
+	for _, n := range l.shared {
+		sums = append(sums, l.Graph.Sum(n))
+	}
+	if root, ok := l.members[Root]; ok {
+		sums = append(sums, l.Graph.Sum(root))
+	}
+	return lockgraph.Join(sums...)
+}

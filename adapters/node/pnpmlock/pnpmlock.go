@@ -1,0 +1,176 @@
+// Package pnpmlock reads pnpm-lock.yaml
+// (https://github.com/pnpm/spec/tree/master/lockfile).
+package pnpmlock
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters/node/lockfile"
+	"github.com/bentobuild/bento/adapters/node/yamldoc"
+	"github.com/bentobuild/bento/internal/lockgraph"
+)
+
+// reader makes a lock of one document.
+type reader struct {
+	lock     *lockfile.Lock
+	packages map[string]lockgraph.Node // by key
+	format   format
+}
+
+// format is what the versions of the lockfile write differently.
+type format struct {
+	prefix string // of the keys of packages
+	joint  string // between name and version in a key
+	at     string // under which packages say what they depend on
+}
+
+func formatOf(version string) (format, bool) {
+	switch major, _, _ := strings.Cut(version, "."); major {
+	case "5":
+		return format{"/", "/", "packages"}, true
+	case "6":
+		return format{"/", "@", "packages"}, true
+	case "9":
+		return format{"", "@", "snapshots"}, true
+	}
+	return format{}, false
+}
+
+// Parse reads a lockfile. The error says, for people, why it cannot be understood.
+func Parse(name string, data []byte) (*lockfile.Lock, error) {
+	docs, err := yamldoc.Parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	if len(docs) == 0 {
+		return nil, fmt.Errorf("%s is empty", path.Base(name))
+	}
+	lock := &lockfile.Lock{}
+	for i, doc := range docs {
+		version := doc.Get("lockfileVersion").Text()
+		f, ok := formatOf(version)
+		if !ok {
+			return nil, fmt.Errorf("pnpm lockfile version %q is not known", version)
+		}
+		r := &reader{lock: lock, packages: make(map[string]lockgraph.Node), format: f}
+		r.addPackages(doc)
+		if i == len(docs)-1 {
+			r.addImporters(doc)
+		} else {
+			r.addTools(doc)
+		}
+	}
+	lock.Seal()
+	return lock, nil
+}
+
+// groups are the lists of what a package or an importer depends on.
+func groups() []string {
+	return []string{"dependencies", "optionalDependencies", "devDependencies"}
+}
+
+func (r *reader) addPackages(doc *yamldoc.Node) {
+	packages := doc.Get("packages")
+	resolved := make(map[string]string, len(packages.Pairs()))
+	for _, p := range packages.Pairs() {
+		resolved[p.Key] = resolution(p.Value.Get("resolution"))
+	}
+	snapshots := doc.Get(r.format.at).Pairs()
+	for _, p := range snapshots {
+		r.packages[p.Key] = r.lock.Graph.Add("package", p.Key, resolved[withoutPeers(p.Key)])
+	}
+	for _, p := range snapshots {
+		r.link(r.packages[p.Key], lockfile.Root, p.Value)
+	}
+}
+
+// withoutPeers cuts what a key says of the peers that a package was given; in older
+// versions a package stands there once for each of them.
+func withoutPeers(key string) string {
+	if i := strings.IndexByte(key, '('); i > 0 && !strings.HasPrefix(key, "/") {
+		return key[:i]
+	}
+	return key
+}
+
+// resolution tells what was fetched. Where it came from does not count as long as
+// its digest is known.
+func resolution(n *yamldoc.Node) string {
+	if integrity := n.Get("integrity").Text(); integrity != "" {
+		return integrity
+	}
+	var parts []string
+	for _, p := range n.Pairs() {
+		parts = append(parts, p.Key+"="+p.Value.Text())
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, "\n")
+}
+
+func (r *reader) addImporters(doc *yamldoc.Node) {
+	importers := doc.Get("importers").Pairs()
+	if len(importers) == 0 {
+		// Before version 9 the lockfile of a lone package is its only importer.
+		importers = []yamldoc.Pair{{Key: lockfile.Root, Value: doc}}
+	}
+	for _, p := range importers {
+		r.lock.Member(p.Key)
+	}
+	for _, p := range importers {
+		r.link(r.lock.Member(p.Key), p.Key, p.Value)
+	}
+	var settings []string
+	for _, p := range doc.Get("settings").Pairs() {
+		settings = append(settings, p.Key+"="+p.Value.Text())
+	}
+	slices.Sort(settings)
+	r.lock.Share(r.lock.Graph.Add(append([]string{"settings"}, settings...)...))
+}
+
+// addTools adds what pnpm itself is extended with, from a document of its own.
+func (r *reader) addTools(doc *yamldoc.Node) {
+	tools := r.lock.Graph.Add("tools")
+	for _, p := range doc.Get("importers", lockfile.Root, "configDependencies").Pairs() {
+		r.depend(tools, lockfile.Root, p)
+	}
+	r.lock.Share(tools)
+}
+
+// link adds the dependencies of a package or of the importer in dir.
+func (r *reader) link(from lockgraph.Node, dir string, n *yamldoc.Node) {
+	for _, group := range groups() {
+		for _, p := range n.Get(group).Pairs() {
+			r.depend(from, dir, p)
+		}
+	}
+}
+
+func (r *reader) depend(from lockgraph.Node, dir string, p yamldoc.Pair) {
+	version := p.Value.Text()
+	if p.Value.Kind() == yamldoc.Map {
+		version = p.Value.Get("version").Text()
+	}
+	if target, ok := strings.CutPrefix(version, "link:"); ok {
+		r.dependOnDir(from, p.Key, path.Join(dir, target))
+		return
+	}
+	f := r.format
+	for _, key := range []string{f.prefix + p.Key + f.joint + version, version, f.prefix + version} {
+		if to, ok := r.packages[key]; ok {
+			r.lock.Graph.Link(from, p.Key, to)
+			return
+		}
+	}
+	r.lock.Graph.Link(from, p.Key, r.lock.Graph.Add("unknown", p.Key, version))
+}
+
+func (r *reader) dependOnDir(from lockgraph.Node, name, dir string) {
+	if r.lock.IsMember(dir) {
+		r.lock.Graph.Link(from, name, r.lock.Member(dir))
+		return
+	}
+	r.lock.Graph.Link(from, name, r.lock.Graph.Add("directory", dir))
+}
