@@ -39,7 +39,10 @@ type Options struct {
 	// Log gets what a plugin tells outside of an install, one at a time; may be nil.
 	Log func(id string, l adapters.Log)
 
-	Digests *host.Digests // remembers the digests of executables; may be nil
+	Digests *host.Digests // remembers the digests of executables, and is saved; may be nil
+	// Notes, if there are any, let plugins be left out that had nothing to do in the
+	// last invocation; see Set.Remember.
+	Notes   *host.Notes
 	Numbers Numbers
 }
 
@@ -69,6 +72,7 @@ type Status struct {
 	DisplayName string        `json:"display_name,omitempty"`
 	Identity    string        `json:"identity,omitempty"`
 	Handshake   time.Duration `json:"-"` // launch and handshake together
+	Asleep      bool          `json:"-"` // it is not started, since nothing was asked that is not known
 }
 
 // Set is the plugins of one invocation. Its methods may be called concurrently.
@@ -101,6 +105,7 @@ func Start(ctx context.Context, candidates []adapters.Candidate, o Options) (*Se
 		starting.Go(func() { startGroup(ctx, group, o) })
 	}
 	starting.Wait()
+	_ = o.Digests.Save() // what is not remembered is read again
 	if err := ctx.Err(); err != nil {
 		set.Close()
 		return nil, err
@@ -113,7 +118,7 @@ func (s *Set) Close() {
 	var closing sync.WaitGroup
 	for _, e := range s.entries {
 		if e.process != nil {
-			closing.Go(e.process.plugin.Close)
+			closing.Go(e.process.close)
 		}
 	}
 	closing.Wait()

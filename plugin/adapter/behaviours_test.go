@@ -1,11 +1,13 @@
 package adapter
 
 import (
+	"bytes"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -33,6 +35,9 @@ func others(id string) func(*kid) {
 	if strings.HasPrefix(id, "waits-") {
 		return (*kid).waitForAll
 	}
+	if strings.HasPrefix(id, "naps-") {
+		return func(k *kid) { q := k.read(); time.Sleep(200 * time.Millisecond); k.answer(q); k.serve() }
+	}
 	install := func(failure string) func(*kid) {
 		return func(k *kid) { k.greet(); k.fail(k.read(), failure); k.serve() }
 	}
@@ -47,6 +52,8 @@ func others(id string) func(*kid) {
 		}
 	case "talkative":
 		return func(k *kid) { os.Stderr.WriteString("hello\x1b[0m\n"); k.serve() }
+	case "echo":
+		return (*kid).echo
 	case "counts":
 		return (*kid).count
 	case "install-fails":
@@ -102,6 +109,40 @@ func (k *kid) floodMillion() {
 			}
 		}
 		k.answer(q)
+	}
+}
+
+// echo answers as fast as a plugin can: it looks for the id and for nothing else.
+func (k *kid) echo() {
+	k.answer(k.read())
+	var frame []byte
+	for {
+		length := 0
+		for {
+			line, err := k.in.ReadSlice('\n')
+			if err != nil {
+				return
+			}
+			if len(line) <= 2 {
+				break
+			}
+			length, _ = strconv.Atoi(string(line[len("Content-Length: ") : len(line)-2]))
+		}
+		body, err := k.in.Peek(length)
+		if err != nil {
+			return
+		}
+		_, id, _ := bytes.Cut(body, []byte(`"id":`))
+		id = id[:bytes.IndexByte(id, ',')]
+		frame = append(frame[:0], "Content-Length: "...)
+		frame = strconv.AppendInt(frame, int64(len(id)+len(`{"jsonrpc":"2.0","id":,"result":{"matches":true}}`)), 10)
+		frame = append(frame, "\r\n\r\n"+`{"jsonrpc":"2.0","id":`...)
+		frame = append(append(frame, id...), `,"result":{"matches":true}}`...)
+		os.Stdout.Write(frame)
+		if bytes.Contains(body, []byte(`"shutdown"`)) {
+			return
+		}
+		k.in.Discard(length)
 	}
 }
 

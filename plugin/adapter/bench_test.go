@@ -1,11 +1,14 @@
 package adapter
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +17,37 @@ import (
 	"github.com/creachadair/jrpc2/channel"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/plugin/host"
 )
+
+// The machine that a benchmark runs on is busy with other things. So each
+// measurement has beside it, taken in turns, that of the same thing without bento,
+// and both are told as medians.
+
+// times are measurements of one thing.
+type times []time.Duration
+
+func (t *times) measure(do func()) {
+	began := time.Now()
+	do()
+	*t = append(*t, time.Since(began))
+}
+
+func (t times) median() time.Duration {
+	slices.Sort(t)
+	return t[len(t)/2]
+}
+
+// tell reports two medians, and how they compare.
+func tell(b *testing.B, ours times, name string, other times) {
+	b.Helper()
+	a, o := ours.median(), other.median()
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(a.Nanoseconds())/1000, "µs")
+	b.ReportMetric(float64(o.Nanoseconds())/1000, name+"-µs")
+	b.ReportMetric(float64(a)/float64(o), "ratio")
+}
 
 // bench starts the plugin with this id.
 func bench(b *testing.B, o Options, id string) *Set {
@@ -27,83 +60,137 @@ func bench(b *testing.B, o Options, id string) *Set {
 	return set
 }
 
-// BenchmarkHandshake compares a start with that of the bare process.
-func BenchmarkHandshake(b *testing.B) {
-	c := install(b, b.TempDir(), "good")
-	b.Run("plugin", func(b *testing.B) {
-		for b.Loop() {
-			set, err := Start(context.Background(), []adapters.Candidate{c}, Options{})
-			if err != nil || len(set.Adapters()) == 0 {
-				b.Fatal(err)
-			}
-			b.StopTimer()
-			set.Close()
-			b.StartTimer()
-		}
-	})
-	b.Run("process", func(b *testing.B) { // until it reads and answers
-		for b.Loop() {
-			cmd := exec.Command(c.Path)
-			in, _ := cmd.StdinPipe()
-			out, _ := cmd.StdoutPipe()
-			if err := cmd.Start(); err != nil {
-				b.Fatal(err)
-			}
-			body := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`
-			fmt.Fprintf(in, "Content-Length: %d\r\n\r\n%s", len(body), body)
-			if _, err := out.Read(make([]byte, 1<<16)); err != nil {
-				b.Fatal(err)
-			}
-			b.StopTimer()
-			in.Close()
-			cmd.Wait()
-			b.StartTimer()
-		}
-	})
+// bare is a plugin spoken to without bento.
+type bare struct {
+	b   *testing.B
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+	raw io.ReadCloser
 }
 
-func BenchmarkDetect(b *testing.B) {
-	a := bench(b, Options{}, "good").Adapters()[0]
-	i := 0
+func startBare(b *testing.B, path string) *bare {
+	cmd := exec.Command(path)
+	in, _ := cmd.StdinPipe()
+	out, _ := cmd.StdoutPipe()
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	return &bare{b: b, cmd: cmd, in: in, out: bufio.NewReader(out), raw: out}
+}
+
+// ask writes a request and reads the answer.
+func (p *bare) ask(body string) {
+	if _, err := fmt.Fprintf(p.in, "Content-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+		p.b.Fatal(err)
+	}
+	header, _ := p.out.ReadString('\n')
+	var n int
+	if _, err := fmt.Sscanf(header, "Content-Length: %d", &n); err != nil {
+		p.b.Fatal(err)
+	}
+	if _, err := p.out.Discard(n + len("\r\n")); err != nil {
+		p.b.Fatal(err)
+	}
+}
+
+func (p *bare) end() {
+	p.in.Close()
+	_ = p.cmd.Wait()
+}
+
+const greeting = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`
+
+// BenchmarkHandshake compares a start with that of the process alone, until it has
+// answered its first request.
+func BenchmarkHandshake(b *testing.B) {
+	c := install(b, b.TempDir(), "echo")
+	o := Options{Digests: host.NewDigests(state.Open(b.TempDir()))}
+	var ours, alone times
 	for b.Loop() {
-		i++
-		if _, err := a.Detect(b.Context(), fmt.Sprintf("/dish/%d", i)); err != nil {
-			b.Fatal(err)
+		var set *Set
+		ours.measure(func() { set, _ = Start(context.Background(), []adapters.Candidate{c}, o) })
+		if len(set.Adapters()) == 0 {
+			b.Fatal(set.Warnings())
+		}
+		set.Close()
+		var p *bare
+		alone.measure(func() { p = startBare(b, c.Path); p.ask(greeting) })
+		p.end()
+	}
+	tell(b, ours, "process", alone)
+}
+
+// BenchmarkDetect compares a call with the same bytes over the same kind of pipe. A
+// round is 100 of each.
+func BenchmarkDetect(b *testing.B) {
+	a := bench(b, Options{}, "echo").Adapters()[0]
+	p := startBare(b, install(b, b.TempDir(), "echo").Path)
+	defer p.end()
+	var ours, pipe times
+	for i := 0; b.Loop(); i++ {
+		for j := range 100 {
+			dir := fmt.Sprintf("/dish/%d/%d", i, j)
+			ours.measure(func() {
+				if _, err := a.Detect(b.Context(), dir); err != nil {
+					b.Fatal(err)
+				}
+			})
+		}
+		for j := range 100 {
+			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"detect","params":{"dir":"/dish/%d/%d"}}`, j, i, j)
+			pipe.measure(func() { p.ask(body) })
 		}
 	}
+	tell(b, ours, "pipe", pipe)
 }
 
 // BenchmarkParseDiagnostics compares 1 MiB of output with the same call made by
 // jrpc2 with its own framing.
 func BenchmarkParseDiagnostics(b *testing.B) {
 	req := adapters.ParseRequest{TaskName: "lint", Stdout: strings.Repeat("src/main.zig:12:5: error\n", 1<<20/25), DishDir: "/w", WorkspaceRoot: "/w"}
-	b.Run("host", func(b *testing.B) {
-		a := bench(b, Options{}, "good").Adapters()[0]
-		b.SetBytes(int64(len(req.Stdout)))
-		for b.Loop() {
-			if _, err := a.ParseDiagnostics(b.Context(), req); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("jrpc2", func(b *testing.B) {
-		cmd := exec.Command(install(b, b.TempDir(), "good").Path)
-		in, _ := cmd.StdinPipe()
-		out, _ := cmd.StdoutPipe()
-		if err := cmd.Start(); err != nil {
+	a := bench(b, Options{}, "good").Adapters()[0]
+	cmd := startBare(b, install(b, b.TempDir(), "good").Path)
+	defer cmd.end()
+	cli := jrpc2.NewClient(channel.LSP(cmd.raw, cmd.in), nil)
+	defer cli.Close()
+	var ours, theirs times
+	for b.Loop() {
+		var err error
+		ours.measure(func() { _, err = a.ParseDiagnostics(b.Context(), req) })
+		if err != nil {
 			b.Fatal(err)
 		}
-		cli := jrpc2.NewClient(channel.LSP(out, in), nil)
-		b.SetBytes(int64(len(req.Stdout)))
-		for b.Loop() {
-			if _, err := cli.Call(b.Context(), "parseDiagnostics", req); err != nil {
-				b.Fatal(err)
-			}
+		theirs.measure(func() { _, err = cli.Call(b.Context(), "parseDiagnostics", req) })
+		if err != nil {
+			b.Fatal(err)
 		}
-		b.StopTimer()
-		cli.Close()
-		cmd.Wait()
-	})
+	}
+	tell(b, ours, "jrpc2", theirs)
+}
+
+// BenchmarkStart compares 20 plugins, each with a slow initialize, with one of them.
+func BenchmarkStart(b *testing.B) {
+	dir := b.TempDir()
+	var list []adapters.Candidate
+	for i := range 20 {
+		list = append(list, install(b, dir, fmt.Sprintf("naps-%d", i)))
+	}
+	o := Options{Digests: host.NewDigests(state.Open(b.TempDir()))}
+	starts := func(t *times, list []adapters.Candidate) {
+		var set *Set
+		t.measure(func() { set, _ = Start(context.Background(), list, o) })
+		if len(set.Adapters()) != len(list) {
+			b.Fatal(set.Warnings())
+		}
+		set.Close()
+	}
+	var twenty, one times
+	for b.Loop() {
+		starts(&one, list[:1])
+		starts(&twenty, list)
+	}
+	tell(b, twenty, "one", one)
 }
 
 // BenchmarkFlood consumes a million log notifications a round, and tells the

@@ -1,8 +1,6 @@
 package adapter
 
-import (
-	"context"
-)
+import "context"
 
 // asInstaller has do done by a process of the plugin that may do it: write dirs and
 // use the network.
@@ -11,11 +9,13 @@ import (
 // an install is done by a process that is started for it, with the same manifest,
 // and ended after it; the one that answers questions never has its rights.
 func (p *Process) asInstaller(ctx context.Context, dirs []string, do func(*Process) error) error {
+	p.idle.isBusy()
 	box := p.o.Sandbox[p.id]
 	if box == nil {
 		return do(p)
 	}
-	installer := &Process{id: p.id, manifest: p.manifest, text: p.text, install: p.install, from: p.from, o: p.o}
+	installer := newProcess(p.from, p.o)
+	installer.manifest, installer.text = p.manifest, p.text
 	plugin, err := installer.launch(ctx, box.ForInstall(dirs...))
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ func (p *Process) ParseDiagnostics(ctx context.Context, req adapters.ParseReques
 	}
 	req.Stdout, req.Stderr = lastLines(req.Stdout, maxOutput), lastLines(req.Stderr, maxOutput)
 	// Escapes make text longer; rather less of it than a message that is too large.
-	for most := maxOutput; escaped(req.Stdout)+escaped(req.Stderr) > maxOutput*7/2; most /= 2 {
+	for most := maxOutput; 6*(len(req.Stdout)+len(req.Stderr)) > maxOutput*7/2 && escaped(req.Stdout)+escaped(req.Stderr) > maxOutput*7/2; most /= 2 {
 		req.Stdout, req.Stderr = lastLines(req.Stdout, most), lastLines(req.Stderr, most)
 	}
 	call := about(wire.MethodDiagnostics, req.DishDir)
@@ -55,7 +55,7 @@ func lastLines(text string, most int) string {
 func escaped(text string) int {
 	n := len(text)
 	for _, c := range []byte(text) {
-		if c < ' ' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c >= 0x80 {
+		if c < ' ' || c == '"' || c == '\\' || c >= 0x80 {
 			n += 5
 		}
 	}

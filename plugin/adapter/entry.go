@@ -83,10 +83,7 @@ func (e *entry) failed() *adapters.Failure {
 	if e.process == nil {
 		return e.failure
 	}
-	if state, f := e.process.plugin.State(); final(state) {
-		return f
-	}
-	return nil
+	return e.process.failed()
 }
 
 // Status gives what became of the candidate.
@@ -98,7 +95,11 @@ func (e *entry) Status() Status {
 	if p := e.process; p != nil {
 		s.DisplayName = p.manifest.DisplayName
 		s.Identity = p.manifest.Identity
-		s.Handshake = p.plugin.Handshake()
+		if plugin := p.host(); plugin != nil {
+			s.Handshake = plugin.Handshake()
+		} else {
+			s.Asleep = true
+		}
 	}
 	if f := e.failed(); f != nil {
 		s.Status, s.Code, s.Message = Failed, f.Code, f.Message

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
@@ -15,21 +16,30 @@ import (
 	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
-// Process is a plugin that runs, as an adapter. A method that the manifest does
+// Process is a plugin that runs, or will when it is needed, as an adapter. A method that the manifest does
 // not offer, or that the plugin turns out not to know, answers what an adapter
 // without it would. Detect and RequiredToolchain ask once per directory,
 // ToolchainFingerprint once. The error of a plugin at fault is an
 // *adapters.Failure.
 type Process struct {
-	id       string
-	plugin   *host.Plugin
-	manifest *adapters.Manifest
-	text     []byte   // of the manifest
-	dropped  []string // what of it is not used
-	install  time.Duration
+	id      string
+	install time.Duration
+	from    adapters.Candidate
+	o       Options
 
-	from adapters.Candidate
-	o    Options
+	manifest   *adapters.Manifest
+	raw, text  []byte   // of the manifest: as it came, and all that was understood
+	dropped    []string // what of it is not used
+	executable string   // the digest
+
+	known  map[string]listing // while it is asleep: directories that it refused before
+	waking memo[struct{}, *host.Plugin]
+	idle   idle
+
+	mu      sync.Mutex
+	plugin  *host.Plugin      // nil while it is asleep
+	failure *adapters.Failure // why it could not be started when it was needed
+	closed  bool
 
 	detected    memo[string, bool]
 	toolchain   memo[string, *adapters.Toolchain]
@@ -54,9 +64,11 @@ func (p *Process) Detect(ctx context.Context, dir string) (bool, error) {
 	}
 	dir = filepath.Clean(dir)
 	return p.detected.get(ctx, dir, func() (bool, error) {
-		var d wire.Detected
-		_, err := p.ask(ctx, about(wire.MethodDetect, dir), detectedShape(), &d)
-		return d.Matches, err
+		return p.detect(dir, func() (bool, error) {
+			var d wire.Detected
+			_, err := p.ask(ctx, about(wire.MethodDetect, dir), detectedShape(), &d)
+			return d.Matches, err
+		})
 	})
 }
 
@@ -153,7 +165,7 @@ func (p *Process) Ask(ctx context.Context, method string, params json.RawMessage
 		c.Params = params
 	}
 	if method != wire.MethodInstall {
-		return p.plugin.Call(ctx, c)
+		return p.call(ctx, c)
 	}
 	c.Within = cmp.Or(p.install, installWithin)
 	var about struct {
@@ -162,7 +174,7 @@ func (p *Process) Ask(ctx context.Context, method string, params json.RawMessage
 	_ = json.Unmarshal(params, &about) // what is wrong with them the plugin says
 	var result json.RawMessage
 	err := p.asInstaller(ctx, []string{about.Dir}, func(p *Process) (err error) {
-		result, err = p.plugin.Call(ctx, c)
+		result, err = p.call(ctx, c)
 		return err
 	})
 	return result, err
@@ -172,10 +184,22 @@ func about(method, dir string) host.Call {
 	return host.Call{Method: method, Params: wire.Dir{Dir: dir}, Dir: dir}
 }
 
+// call asks the plugin, which is started for it if it is asleep.
+func (p *Process) call(ctx context.Context, c host.Call) (json.RawMessage, error) {
+	plugin, err := p.running(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c.Method != wire.MethodDetect {
+		p.idle.isBusy()
+	}
+	return plugin.Call(ctx, c)
+}
+
 // ask calls, and decodes an answer of the shape sh into the value into points to.
 // Not to know the method is no error, and answered is false then.
 func (p *Process) ask(ctx context.Context, c host.Call, sh *shape.Shape, into any) (answered bool, err error) {
-	result, err := p.plugin.Call(ctx, c)
+	result, err := p.call(ctx, c)
 	var rpc *wire.RPCError
 	switch {
 	case errors.As(err, &rpc) && rpc.Code == wire.CodeMethodNotFound:
@@ -194,7 +218,7 @@ func (p *Process) checked(c host.Call, err error) error {
 	if err == nil {
 		return nil
 	}
-	return p.plugin.Failure(c, adapters.MalformedResponse, "result: "+err.Error())
+	return p.host().Failure(c, adapters.MalformedResponse, "result: "+err.Error())
 }
 
 // explain says what the plugin's own error means.
@@ -207,7 +231,7 @@ func (p *Process) explain(c host.Call, rpc *wire.RPCError) error {
 	if rpc.Code == wire.CodePlugin && json.Unmarshal(rpc.Data, &data) == nil && isName(data.MissingTool) {
 		return &adapters.MissingTool{Tool: data.MissingTool, Hint: wire.Plain(data.Hint)}
 	}
-	f := p.plugin.Failure(c, adapters.RPCError, fmt.Sprintf("error %d: %s", rpc.Code, cmp.Or(message, "no message")))
+	f := p.host().Failure(c, adapters.RPCError, fmt.Sprintf("error %d: %s", rpc.Code, cmp.Or(message, "no message")))
 	if rpc.Data != nil {
 		f.Data = wire.Plain(string(rpc.Data))
 	}

@@ -28,7 +28,10 @@ func startProcess(ctx context.Context, c adapters.Candidate, o Options) (*Proces
 			Message: "this bento does not run WebAssembly adapters",
 		}
 	}
-	p := &Process{id: c.ID, install: o.Numbers.Install, from: c, o: o}
+	if p := asleep(c, o); p != nil {
+		return p, nil
+	}
+	p := newProcess(c, o)
 	digest := make(chan string, 1)
 	go func() { digest <- o.Digests.Executable(c.Path) }()
 	plugin, err := p.launch(ctx, o.Sandbox[c.ID])
@@ -37,8 +40,12 @@ func startProcess(ctx context.Context, c adapters.Candidate, o Options) (*Proces
 		return nil, err
 	}
 	p.plugin = plugin
-	p.manifest.Identity = identity(executable, p.text)
+	p.identify(executable)
 	return p, nil
+}
+
+func newProcess(c adapters.Candidate, o Options) *Process {
+	return &Process{id: c.ID, install: o.Numbers.Install, from: c, o: o}
 }
 
 // launch starts a process of the plugin, in a sandbox unless that is nil.
@@ -65,35 +72,44 @@ func (p *Process) launch(ctx context.Context, box *host.Sandbox) (*host.Plugin, 
 	})
 }
 
-// identity is the digest of the executable and the manifest.
-func identity(executable string, manifest []byte) string {
+// identify takes the digest of the executable. The identity is that of both, the
+// executable and the manifest.
+func (p *Process) identify(executable string) {
 	h := sha256.New()
-	fmt.Fprintf(h, "plugin %d %s %d %s", len(executable), executable, len(manifest), manifest)
-	return hex.EncodeToString(h.Sum(nil))
+	fmt.Fprintf(h, "plugin %d %s %d %s", len(executable), executable, len(p.text), p.text)
+	p.executable, p.manifest.Identity = executable, hex.EncodeToString(h.Sum(nil))
 }
 
-// hello is the handshake. The first one fixes the manifest.
+// hello is the handshake.
 func (p *Process) hello(version string) func(context.Context, host.AskFunc) (host.Terms, error) {
 	return func(_ context.Context, ask host.AskFunc) (host.Terms, error) {
 		result, err := ask(wire.MethodInitialize, wire.Initialize{ProtocolVersion: adapters.ProtocolVersion, BentoVersion: version})
 		if err != nil {
 			return host.Terms{}, err
 		}
-		m, dropped, err := ReadManifest(result, p.id)
-		if err != nil {
+		if err := p.introduced(result); err != nil {
 			return host.Terms{}, err
 		}
-		text, err := json.Marshal(m)
-		if err != nil {
-			return host.Terms{}, err
-		}
-		if p.manifest == nil {
-			p.manifest, p.text, p.dropped = m, text, dropped
-		} else if !bytes.Equal(text, p.text) {
-			return host.Terms{}, errors.New("its manifest is not the one of its first start")
-		}
-		return host.Terms{Parallel: min(m.Parallel, maxParallel), Cancel: m.Capabilities.Cancel}, nil
+		return host.Terms{Parallel: min(p.manifest.Parallel, maxParallel), Cancel: p.manifest.Capabilities.Cancel}, nil
 	}
+}
+
+// introduced takes the result of initialize. The first one fixes the manifest.
+func (p *Process) introduced(result json.RawMessage) error {
+	m, dropped, err := ReadManifest(result, p.id)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	if p.manifest == nil {
+		p.manifest, p.raw, p.text, p.dropped = m, bytes.Clone(result), text, dropped
+	} else if !bytes.Equal(text, p.text) {
+		return errors.New("its manifest is not the one of its first start")
+	}
+	return nil
 }
 
 // ReadManifest checks and decodes the result of initialize, for the plugin with this

@@ -17,6 +17,8 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/plugin/host"
 )
 
 // start starts candidates; the set is closed with the test.
@@ -191,6 +193,18 @@ func TestIdentity(t *testing.T) {
 	}
 	if other := identity(install(t, t.TempDir(), "good")); other == first {
 		t.Errorf("another manifest has the same identity")
+	}
+}
+
+// What was read of an executable is remembered for the next invocation, also of one
+// that turns out to be no plugin. (The shell is older than the binary of this test,
+// and what has just changed is not remembered.)
+func TestDigestsAreSaved(t *testing.T) {
+	dir := state.Open(t.TempDir())
+	c := adapters.Candidate{ID: "sh", Path: "/bin/sh", Contract: adapters.ContractV1}
+	start(t, Options{Numbers: short(), Digests: host.NewDigests(dir)}, c)
+	if _, err := dir.Load("plugin-digests", 1); err != nil {
+		t.Errorf("no digests in the state: %v", err)
 	}
 }
 

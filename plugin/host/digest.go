@@ -129,6 +129,17 @@ func sum(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
+// Stat describes the file at path by its inode and times, "" when there is none. As
+// long as it is the same so is the file, if the file is settled: its times are old
+// enough that no change can leave them as they are.
+func Stat(path string) (text string, isSettled bool) {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return "", false
+	}
+	return statText(fi), time.Since(changeTime(fi)) > settled
+}
+
 func statText(fi fs.FileInfo) string {
 	ctime, inode := identify(fi)
 	return fmt.Sprintf("%d %d %d %s", fi.Size(), fi.ModTime().UnixNano(), ctime.UnixNano(), inode)

@@ -97,7 +97,7 @@ func Start(ctx context.Context, o Options) (*Plugin, error) {
 		state:   Starting,
 		changed: make(chan struct{}),
 	}
-	p.sinks.rest = o.Log
+	p.sinks.rest, p.sinks.shape = o.Log, logShape()
 	detach := context.AfterFunc(ctx, stop)
 	go p.live(life)
 	_, err := p.ready(ctx)

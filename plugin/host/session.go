@@ -147,9 +147,15 @@ func (s *session) call(ctx context.Context, method string, params any, within ti
 		return nil, err
 	}
 	defer call.Drop()
+	written, err := s.send(call)
+	switch {
+	case err != nil:
+		return nil, s.deaf(err)
+	case written == nil && call.Turn():
+		return s.read(ctx, call, method, within)
+	}
 	deadline := time.NewTimer(within)
 	defer deadline.Stop()
-	written := s.write(call.Send)
 	for {
 		select {
 		case a := <-call.Answered():
@@ -171,19 +177,53 @@ func (s *session) call(ctx context.Context, method string, params any, within ti
 	}
 }
 
-// write sends on a goroutine of its own, since the plugin may not read. Nothing
-// comes from the channel when the session is over.
+// read waits for the answer by reading what comes. What ends the wait otherwise ends
+// the stream.
+func (s *session) read(ctx context.Context, call *wire.Call, method string, within time.Duration) (json.RawMessage, error) {
+	deadline := time.AfterFunc(within, func() { s.end(adapters.Timeout, s.late(method, within)) })
+	defer deadline.Stop()
+	cancelled := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(cancelled)
+		s.cancel(call)
+	})
+	a, ok := call.Read()
+	if !stop() {
+		<-cancelled
+		return nil, ctx.Err()
+	}
+	if !ok {
+		<-s.done
+		return s.last(call)
+	}
+	return a.Result, a.Err
+}
+
+// send writes a request. What cannot be written at once is left to a goroutine, and
+// how that went comes from the channel.
+func (s *session) send(call *wire.Call) (written <-chan error, err error) {
+	rest, err := call.Begin()
+	if rest == nil {
+		return nil, err
+	}
+	return s.write(rest), nil
+}
+
+// write sends on a goroutine of its own, since the plugin may not read.
 func (s *session) write(send func() error) <-chan error {
 	written := make(chan error, 1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.deafened {
+	if s.deafened { // the streams are closed, and nothing can wait any more
+		written <- send()
+	} else {
 		s.writes.Go(func() { written <- send() })
 	}
 	return written
 }
 
-// endWrites waits for the writes, and lets no more begin.
+// endWrites waits for the writes to streams that are closed now, and lets no more
+// begin beside it.
 func (s *session) endWrites() {
 	s.mu.Lock()
 	s.deafened = true
@@ -276,7 +316,7 @@ func (s *session) asksShutdown(method string) bool {
 	s.closing.Store(true)
 	timer := time.NewTimer(s.n.Shutdown)
 	defer timer.Stop()
-	s.write(call.Send)
+	_, _ = s.send(call) // one that cannot be written to may be about to exit
 	answered := call.Answered()
 	for {
 		select {

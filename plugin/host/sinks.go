@@ -12,7 +12,8 @@ import (
 
 // sinks are who hears the progress that a plugin tells.
 type sinks struct {
-	rest adapters.LogFunc // hears what nobody else does
+	rest  adapters.LogFunc // hears what nobody else does
+	shape *shape.Shape     // of progress
 
 	mu   sync.Mutex
 	list []*sink // of the calls in flight that listen, oldest first
@@ -71,7 +72,7 @@ func (s *sinks) tell(l adapters.Log) {
 // progress that cannot be read, are passed over, and ok is false.
 func (s *sinks) notified(method string, params json.RawMessage) (ok bool) {
 	var l adapters.Log
-	if method != wire.NotifyLog || shape.Decode(params, logShape(), &l) != nil {
+	if method != wire.NotifyLog || shape.Decode(params, s.shape, &l) != nil {
 		return false
 	}
 	if !slices.Contains([]string{"trace", "debug", "info", "warn", "error"}, l.Level) {

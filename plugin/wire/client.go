@@ -4,13 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 	"sync"
 )
 
-// ClientOptions are the options of a Client. Its functions are called on the
-// reader's goroutine, before the next message is read, and may be nil. They must
-// not call Close.
+// ClientOptions are the options of a Client. Its functions are called by whoever
+// reads, one at a time, before the next message is read, and may be nil. They must
+// neither call Close nor wait for an answer.
 type ClientOptions struct {
 	Limits
 	// Notify receives the plugin's notifications in their order: all of them that
@@ -39,6 +38,7 @@ type Client struct {
 	conn     *Conn
 	o        ClientOptions
 	calls    inFlight
+	turn     *turn
 	refusals chan []byte
 	done     chan struct{} // closed when nothing is read any more
 	err      error         // why; set before done is closed
@@ -59,6 +59,7 @@ func NewClient(stdout io.ReadCloser, stdin io.WriteCloser, o ClientOptions) *Cli
 		conn:     NewConn(stdout, stdin, o.Limits),
 		o:        o,
 		calls:    inFlight{waiting: make(map[int64]chan Answer)},
+		turn:     newTurn(),
 		refusals: make(chan []byte, maxRefusals),
 		done:     make(chan struct{}),
 	}
@@ -72,7 +73,10 @@ func NewClient(stdout io.ReadCloser, stdin io.WriteCloser, o ClientOptions) *Cli
 // Close closes both streams and waits for the reader.
 func (c *Client) Close() error {
 	c.conn.Close()
+	c.turn.wake()
+	<-c.done
 	c.workers.Wait()
+	c.turn.timer.Stop()
 	return nil
 }
 
@@ -87,7 +91,7 @@ func (c *Client) Err() error { return c.err }
 type Call struct {
 	c      *Client
 	id     int64
-	body   []byte
+	body   message
 	answer chan Answer
 }
 
@@ -109,8 +113,8 @@ func (e *BadAnswer) Error() string { return e.Why }
 func (c *Client) Prepare(method string, params any) (*Call, error) {
 	id, answer := c.calls.add()
 	body, err := encode(&id, method, params)
-	if err == nil && len(body) > c.o.Body {
-		err = fmt.Errorf("%w: %s: %d bytes, at most %d", ErrTooLarge, method, len(body), c.o.Body)
+	if n := len(body.text()); err == nil && n > c.o.Body {
+		err = fmt.Errorf("%w: %s: %d bytes, at most %d", ErrTooLarge, method, n, c.o.Body)
 	}
 	if err != nil {
 		c.calls.settle(id, Answer{})
@@ -122,12 +126,27 @@ func (c *Client) Prepare(method string, params any) (*Call, error) {
 // ID is the id of the request.
 func (c *Call) ID() int64 { return c.id }
 
+// Begin writes the request as far as that takes no waiting. What is left to do is
+// the result, nil for nothing: it returns when all is written, or the connection
+// closed. The error is that of the write.
+func (c *Call) Begin() (rest func() error, err error) {
+	body := c.body
+	c.body = message{}
+	c.c.o.Trace(true, body.text())
+	rest, err = c.c.conn.begin(body.frame())
+	if rest != nil { // the plugin may want to be read first
+		c.c.turn.wake()
+	}
+	return rest, err
+}
+
 // Send writes the request, and returns when that is done or the connection closed.
 func (c *Call) Send() error {
-	body := c.body
-	c.body = nil
-	c.c.o.Trace(true, body)
-	return c.c.conn.Send(body)
+	rest, err := c.Begin()
+	if rest != nil {
+		err = rest()
+	}
+	return err
 }
 
 // Answered gives a channel with the one answer.
@@ -136,29 +155,17 @@ func (c *Call) Answered() <-chan Answer { return c.answer }
 // Drop says that nobody waits for the answer any more.
 func (c *Call) Drop() { c.c.calls.settle(c.id, Answer{}) }
 
-// Notify writes a notification.
+// Notify writes a notification, and returns when that is done or the connection
+// closed.
 func (c *Client) Notify(method string, params any) error {
 	body, err := encode(nil, method, params)
 	if err != nil {
 		return err
 	}
-	c.o.Trace(true, body)
-	return c.conn.Send(body)
-}
-
-// encode writes a request or, without an id, a notification.
-func encode(id *int64, method string, params any) ([]byte, error) {
-	b := []byte(`{"jsonrpc":"2.0"`)
-	if id != nil {
-		b = strconv.AppendInt(append(b, `,"id":`...), *id, 10)
+	c.o.Trace(true, body.text())
+	rest, err := c.conn.begin(body.frame())
+	if rest != nil {
+		err = rest()
 	}
-	b = strconv.AppendQuote(append(b, `,"method":`...), method) // ours, and plain ASCII
-	if params != nil {
-		text, err := json.Marshal(params)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", method, err)
-		}
-		b = append(append(b, `,"params":`...), text...)
-	}
-	return append(b, '}'), nil
+	return err
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/creachadair/jrpc2/channel"
@@ -21,6 +22,7 @@ type Conn struct {
 	br     *bufio.Reader
 	in     io.Closer
 	out    io.WriteCloser
+	now    syscall.RawConn // of out; nil where a write can only wait
 	once   sync.Once
 
 	writing sync.Mutex // one frame at a time
@@ -32,7 +34,7 @@ var _ channel.Channel = (*Conn)(nil)
 // NewConn makes a Conn that reads from in, writes to out, and closes both.
 func NewConn(in io.ReadCloser, out io.WriteCloser, l Limits) *Conn {
 	l = l.withDefaults()
-	return &Conn{limits: l, br: bufio.NewReaderSize(in, max(l.Header+1, 16<<10)), in: in, out: out}
+	return &Conn{limits: l, br: bufio.NewReaderSize(in, max(l.Header+1, 16<<10)), in: in, out: out, now: waitless(out)}
 }
 
 // Close closes both streams, which ends a Recv or Send that waits for them.
@@ -62,20 +64,43 @@ func (c *Conn) Send(body []byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	c.buf = appendFrame(c.buf[:0], body)
-	err := c.write()
+	err := c.write(c.buf)
 	if cap(c.buf) > 1<<20 {
 		c.buf = nil
 	}
 	return err
 }
 
-func (c *Conn) write() error {
+// begin writes of a frame what the stream takes without waiting. The rest, nil for
+// none, is to be called once, by whoever may wait.
+func (c *Conn) begin(frame []byte) (rest func() error, err error) {
+	if !c.writing.TryLock() { // another frame is on its way, perhaps for long
+		return func() error {
+			c.writing.Lock()
+			return c.finish(frame)
+		}, nil
+	}
+	n, err := writeNow(c.now, frame)
+	if n == len(frame) || err != nil {
+		c.writing.Unlock()
+		return nil, closedError(err)
+	}
+	return func() error { return c.finish(frame[n:]) }, nil
+}
+
+// finish writes a frame, or the rest of one, and lets others write.
+func (c *Conn) finish(frame []byte) error {
+	defer c.writing.Unlock()
+	return c.write(frame)
+}
+
+func (c *Conn) write(frame []byte) error {
 	var late atomic.Bool
 	timer := time.AfterFunc(c.limits.Send, func() {
 		late.Store(true)
 		c.Close()
 	})
-	_, err := c.out.Write(c.buf)
+	_, err := c.out.Write(frame)
 	timer.Stop()
 	if err != nil && late.Load() {
 		return ErrSendTimeout

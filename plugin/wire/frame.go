@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 )
 
@@ -19,17 +20,21 @@ func readFrame(br *bufio.Reader, l Limits) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var body bytes.Buffer
 	// The buffer grows with what arrives, never with what was promised.
-	body.Grow(min(length, 64<<10))
-	n, err := io.CopyN(&body, br, int64(length))
-	if err == io.EOF {
-		return nil, fmt.Errorf("%w after %d of %d bytes of a body", io.ErrUnexpectedEOF, n, length)
+	body := make([]byte, 0, min(length, 64<<10))
+	for len(body) < length {
+		have := len(body)
+		body = slices.Grow(body, min(length-have, max(have, 64<<10)))
+		n, err := io.ReadFull(br, body[have:min(length, cap(body))])
+		body = body[:have+n]
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return nil, fmt.Errorf("%w after %d of %d bytes of a body", io.ErrUnexpectedEOF, len(body), length)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return body.Bytes(), nil
+	return body, nil
 }
 
 // readHeader reads a header block and gives the length that it announces.

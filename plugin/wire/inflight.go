@@ -8,6 +8,7 @@ type inFlight struct {
 	last    int64
 	waiting map[int64]chan Answer
 	idle    int // messages received since the last time that something was asked
+	settled int // requests answered since the last time that somebody looked
 }
 
 // add gives the next id, and the channel for its answer.
@@ -28,9 +29,35 @@ func (f *inFlight) settle(id int64, a Answer) bool {
 	answer, ok := f.waiting[id]
 	if ok {
 		delete(f.waiting, id)
+		f.settled++
 		answer <- a
 	}
 	return ok
+}
+
+// waits tells whether the request has no answer yet.
+func (f *inFlight) waits(id int64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, ok := f.waiting[id]
+	return ok
+}
+
+// some tells whether a request has no answer yet.
+func (f *inFlight) some() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.waiting) > 0
+}
+
+// restful tells whether all that was asked has been answered, since the last time
+// that somebody looked.
+func (f *inFlight) restful() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	answered := f.settled > 0
+	f.settled = 0
+	return answered && len(f.waiting) == 0
 }
 
 // failAll gives every request the same answer, and tells whether there was one.

@@ -8,14 +8,6 @@ import (
 	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
-// read deals with what the plugin writes, until the stream ends.
-func (c *Client) read() {
-	defer close(c.done)
-	for c.err == nil {
-		c.err = c.next()
-	}
-}
-
 // next deals with one message. An error is final.
 func (c *Client) next() error {
 	body, err := c.conn.Recv()

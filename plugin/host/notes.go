@@ -1,0 +1,71 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"sync"
+
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// Notes keep a note of each plugin from one invocation to the next, in the state of the
+// workspace. They are safe for concurrent use.
+type Notes struct {
+	dir  *state.Dir
+	load sync.Once
+	old  map[string]json.RawMessage // by path
+
+	mu  sync.Mutex
+	new map[string]json.RawMessage
+}
+
+const (
+	notesFile    = "plugin-notes"
+	notesVersion = 1
+	maxNote      = 4 << 20 // bytes
+)
+
+// NewNotes gives the notes kept in dir.
+func NewNotes(dir *state.Dir) *Notes { return &Notes{dir: dir} }
+
+// Recall gives the note that the last invocation left of the executable at path.
+func (n *Notes) Recall(path string) (note json.RawMessage, ok bool) {
+	n.load.Do(func() {
+		if payload, err := n.dir.Load(notesFile, notesVersion); err == nil {
+			_ = json.Unmarshal(payload, &n.old) // damaged is empty
+		}
+	})
+	note, ok = n.old[path]
+	return note, ok
+}
+
+// Leave leaves a note for the next invocation, unless it is larger than 4 MiB.
+func (n *Notes) Leave(path string, note json.RawMessage) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.new == nil {
+		n.new = make(map[string]json.RawMessage)
+	}
+	if len(note) <= maxNote {
+		n.new[path] = note
+	}
+}
+
+// Save writes the notes of this invocation in place of the last one's. Not being able
+// to is no harm.
+func (n *Notes) Save() error {
+	n.Recall("") // what is there is not written again
+	n.mu.Lock()
+	notes := maps.Clone(n.new)
+	n.mu.Unlock()
+	same := func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }
+	if maps.EqualFunc(notes, n.old, same) {
+		return nil
+	}
+	payload, err := json.Marshal(notes)
+	if err != nil {
+		return err
+	}
+	return n.dir.Store(notesFile, notesVersion, payload)
+}

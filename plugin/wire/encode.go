@@ -1,0 +1,53 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// message is a body to be sent, with room for the header in front of it, so that it
+// goes out as it lies there.
+type message struct{ buf []byte }
+
+// room is more than any header takes.
+const room = len("Content-Length: \r\n\r\n") + 20
+
+func (m message) text() []byte { return m.buf[min(room, len(m.buf)):] }
+
+// frame is the header and the body.
+func (m message) frame() []byte {
+	var digits [20]byte
+	n := strconv.AppendInt(digits[:0], int64(len(m.text())), 10)
+	start := room - len("Content-Length: \r\n\r\n") - len(n)
+	at := start + copy(m.buf[start:], "Content-Length: ")
+	at += copy(m.buf[at:], n)
+	copy(m.buf[at:], "\r\n\r\n")
+	return m.buf[start:]
+}
+
+// encode writes a request or, without an id, a notification.
+func encode(id *int64, method string, params any) (message, error) {
+	var b bytes.Buffer
+	b.Grow(256)
+	b.Write(make([]byte, room))
+	b.WriteString(`{"jsonrpc":"2.0"`)
+	if id != nil {
+		b.WriteString(`,"id":`)
+		b.Write(strconv.AppendInt(b.AvailableBuffer(), *id, 10))
+	}
+	b.WriteString(`,"method":`)
+	b.Write(strconv.AppendQuote(b.AvailableBuffer(), method)) // ours, and plain ASCII
+	if params != nil {
+		b.WriteString(`,"params":`)
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(params); err != nil {
+			return message{}, fmt.Errorf("%s: %w", method, err)
+		}
+		b.Truncate(b.Len() - len("\n"))
+	}
+	b.WriteByte('}')
+	return message{b.Bytes()}, nil
+}
