@@ -103,7 +103,7 @@ func (f *finder) decide(ctx context.Context, s *site) decision {
 		d.Toolchain = s.config.Toolchain
 	}
 	if s.config != nil && s.config.Language.Text != "" {
-		d.Adapter, out.problems = f.byLanguage(s.config.Language)
+		d.Adapter, out.problems = f.byLanguage(ctx, s.config.Language)
 		if len(out.problems) > 0 {
 			d.Failure = diagnostics.Problems(out.problems)
 		}

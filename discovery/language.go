@@ -1,6 +1,9 @@
 package discovery
 
 import (
+	"context"
+	"errors"
+
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
@@ -10,15 +13,18 @@ import (
 const RuleUnknownLanguage = "unknown_language"
 
 // byLanguage gives the adapter that dish.toml names, or says why there is none.
-func (f *finder) byLanguage(language config.Text) (adapters.Adapter, []diagnostics.Diagnostic) {
+func (f *finder) byLanguage(ctx context.Context, language config.Text) (adapters.Adapter, []diagnostics.Diagnostic) {
 	id := language.Text
 	if id == config.NoLanguage {
 		return nil, nil
 	}
+	failure := f.Failures[id]
 	if a := f.Registry.ByID(id); a != nil {
-		return a, nil
+		if err := adapters.Start(ctx, a); !errors.As(err, &failure) {
+			return a, nil // what else went wrong, its answers will tell
+		}
 	}
-	if failure := f.Failures[id]; failure != nil {
+	if failure != nil {
 		d := language.Pos.Error(string(failure.Code), "language %q: %v", id, failure)
 		d.Hint = failure.Hint
 		return nil, []diagnostics.Diagnostic{d}

@@ -1,11 +1,8 @@
 package discovery
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,9 +24,10 @@ const pluginPrefix = "bento-adapter-"
 // adapters, in the order in which they count. It starts none. Those that the
 // configuration forbids are listed with the reason; of two with one id the later
 // is to be started only if the earlier one fails. What is wrong with a file is a
-// warning.
-func Adapters(path string, cfg *config.Workspace) ([]adapters.Candidate, []diagnostics.Diagnostic) {
-	s := &search{plugins: &cfg.Plugins}
+// warning. digest gives the SHA-256 of a file in hexadecimal, or says why it cannot in
+// another text; it is asked about the files that are pinned.
+func Adapters(path string, cfg *config.Workspace, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
+	s := &search{plugins: &cfg.Plugins, digest: digest}
 	for _, dir := range filepath.SplitList(path) {
 		real, err := filepath.EvalSymlinks(dir) // /bin is often a link to /usr/bin
 		if !filepath.IsAbs(dir) || err != nil || slices.Contains(s.dirs, real) {
@@ -44,6 +42,7 @@ func Adapters(path string, cfg *config.Workspace) ([]adapters.Candidate, []diagn
 // search is one pass over PATH.
 type search struct {
 	plugins  *config.Plugins
+	digest   func(path string) string
 	dirs     []string // looked into, free of links
 	found    []adapters.Candidate
 	files    []fs.FileInfo // of found
@@ -131,7 +130,7 @@ func (s *search) forbid(c *adapters.Candidate, fi fs.FileInfo) {
 	if fi.Mode()&0o002 != 0 {
 		why = "anybody may write to its file"
 	} else if pin := s.plugins.ByID[c.ID].SHA256; pin.Text != "" {
-		why = checkDigest(c.Path, pin)
+		why = s.differs(c.Path, pin)
 	}
 	if why != "" {
 		c.Skip, c.SkipReason = adapters.SkipNotTrusted, why
@@ -139,30 +138,16 @@ func (s *search) forbid(c *adapters.Candidate, fi fs.FileInfo) {
 	}
 }
 
-// checkDigest tells how a file differs from its pin, "" when it does not.
-func checkDigest(path string, pin config.Text) string {
-	sum, err := digest(path)
-	switch {
-	case err != nil:
-		return fmt.Sprintf("it cannot be compared with the sha256 at %s: %v", pin.Pos, cause(err))
-	case sum != pin.Text:
-		return fmt.Sprintf("its sha256 is %s, expected %s at %s", sum, pin.Text, pin.Pos)
-	default:
+// differs tells how a file differs from its pin, "" when it does not.
+func (s *search) differs(path string, pin config.Text) string {
+	switch sum := s.digest(path); {
+	case sum == pin.Text:
 		return ""
+	case len(sum) != len(pin.Text):
+		return fmt.Sprintf("it cannot be read, and so not be compared with the sha256 at %s", pin.Pos)
+	default:
+		return fmt.Sprintf("its sha256 is %s, expected %s at %s", sum, pin.Text, pin.Pos)
 	}
-}
-
-func digest(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 func (s *search) warn(path, why, hint string) {

@@ -69,6 +69,16 @@ func messages(dir string, problems []diagnostics.Diagnostic) []string {
 	return out
 }
 
+// sha gives the digest of a file, or says that it cannot.
+func sha(path string) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "unreadable"
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
 func TestAdapters(t *testing.T) {
 	dir := executables(t, map[string]os.FileMode{
 		"a/bento-adapter-zig":       0o755,
@@ -95,7 +105,7 @@ func TestAdapters(t *testing.T) {
 	}
 	t.Chdir(dir)
 	path := strings.Join([]string{"", "relative", ".", dir + "/missing", dir + "/a", dir + "/b", dir + "/a", dir + "/c"}, ":")
-	list, problems := Adapters(path, load(t, write(t, nil)))
+	list, problems := Adapters(path, load(t, write(t, nil)), sha)
 	want := []string{
 		"mod a/bento-adapter-mod.wasm wasm",
 		"open a/bento-adapter-open bento-v1 not_trusted: anybody may write to its file",
@@ -136,7 +146,7 @@ sha256 = "` + good + `"
 [plugins.bad]
 sha256 = "` + zeros + `"
 `}))
-	list, _ := Adapters(dir, cfg)
+	list, _ := Adapters(dir, cfg, sha)
 	want := []string{
 		"bad bento-adapter-bad bento-v1 not_trusted: its sha256 is " + hex.EncodeToString(sum[:]) + ", expected " + zeros + " at bento.toml:7:10",
 		"both bento-adapter-both bento-v1 disabled: plugins.disable names it at bento.toml:2:12",
@@ -149,7 +159,7 @@ sha256 = "` + zeros + `"
 }
 
 func TestAdaptersWithoutPath(t *testing.T) {
-	if list, problems := Adapters("", load(t, write(t, nil))); len(list)+len(problems) > 0 {
+	if list, problems := Adapters("", load(t, write(t, nil)), nil); len(list)+len(problems) > 0 {
 		t.Error(list, problems)
 	}
 }
@@ -167,7 +177,7 @@ func FuzzPluginName(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, pluginPrefix+name), nil, 0o755); err != nil {
 			t.Skip(err)
 		}
-		list, _ := Adapters(dir, cfg)
+		list, _ := Adapters(dir, cfg, sha)
 		for _, c := range list {
 			if !config.ValidPluginID(c.ID) {
 				t.Fatalf("id %q", c.ID)

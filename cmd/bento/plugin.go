@@ -13,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/adapter"
+	"github.com/bentobuild/bento/plugin/host"
 )
 
 func pluginCommand(s *session) *cobra.Command {
@@ -38,8 +39,12 @@ func (s *session) pluginList(ctx context.Context) error {
 		return err
 	}
 	cfg, problems := config.Load(root)
-	candidates, more := discovery.Adapters(s.environ.Get("PATH"), cfg)
-	set, ofPlugins, err := s.startPlugins(ctx, candidates, cfg, state.Open(root), builtin.All(adapters.Options{Env: s.environ}))
+	st := state.Open(root)
+	digests := host.NewDigests(st)
+	candidates, more := discovery.Adapters(s.environ.Get("PATH"), cfg, digests.Executable)
+	o, ofPlugins := s.pluginOptions(candidates, cfg, st)
+	o.Digests = digests
+	set, err := s.startPlugins(ctx, candidates, o, builtin.All(adapters.Options{Env: s.environ}))
 	if err != nil {
 		return err
 	}

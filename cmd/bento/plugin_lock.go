@@ -37,7 +37,7 @@ func (s *session) pluginLock() error {
 	cfg, problems := config.Load(root)
 	free := *cfg
 	free.Plugins = cfg.Plugins.Unlocked()
-	found, more := discovery.Adapters(s.environ.Get("PATH"), &free)
+	found, more := discovery.Adapters(s.environ.Get("PATH"), &free, (*host.Digests)(nil).Executable)
 	// What is wrong with the old lock is about to be gone.
 	problems = slices.DeleteFunc(append(problems, more...), func(d diagnostics.Diagnostic) bool { return d.File == config.LockFile })
 	report.WriteProblems(s.err, s.style, problems)

@@ -15,6 +15,7 @@ import (
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/adapter"
+	"github.com/bentobuild/bento/plugin/host"
 )
 
 // pluginNamed gives the executable at a path, whose id is "" where the name of the
@@ -51,7 +52,7 @@ func pluginAt(target string, _ *config.Workspace) (adapters.Candidate, error) {
 }
 
 func (s *session) pluginOnPath(id string, cfg *config.Workspace) (adapters.Candidate, error) {
-	found, _ := discovery.Adapters(s.environ.Get("PATH"), cfg)
+	found, _ := discovery.Adapters(s.environ.Get("PATH"), cfg, (*host.Digests)(nil).Executable)
 	ids := make([]string, len(found))
 	for i, c := range found {
 		switch ids[i] = c.ID; {

@@ -178,21 +178,22 @@ func (s *session) open(ctx context.Context, reporter run.Reporter) (*workspace, 
 	}
 	cfg, problems := config.Load(root)
 	st := state.Open(root)
-	candidates, more := discovery.Adapters(s.environ.Get("PATH"), cfg)
+	digests := host.NewDigests(st)
+	candidates, more := discovery.Adapters(s.environ.Get("PATH"), cfg, digests.Executable)
 	problems = append(problems, more...)
+	o, more := s.pluginOptions(candidates, cfg, st)
+	problems = append(problems, more...)
+	o.Digests = digests
+	if cfg.Plugins.Lazy {
+		o.Notes = host.NewNotes(st)
+	}
 
 	own := builtin.All(adapters.Options{Env: s.environ, AllowDownload: cfg.Toolchain.AllowDownload})
-	var ofPlugins []diagnostics.Diagnostic
-	files, plugins, err := s.walk(ctx, root, st, func() (set *adapter.Set, err error) {
-		set, ofPlugins, err = s.startPlugins(ctx, candidates, cfg, st, own)
-		return set, err
-	})
+	files, plugins, err := s.walk(ctx, root, st, func() (*adapter.Set, error) { return s.startPlugins(ctx, candidates, o, own) })
 	if err != nil {
 		return nil, err
 	}
-	problems = append(problems, ofPlugins...)
 	problems = append(problems, plugins.Warnings()...)
-	s.sayLoaded(plugins)
 
 	registry := adapters.NewRegistry(append(own, plugins.Adapters()...)...)
 	ws, more := discovery.Find(ctx, discovery.Options{
@@ -202,6 +203,8 @@ func (s *session) open(ctx context.Context, reporter run.Reporter) (*workspace, 
 		plugins.Close()
 		return nil, err
 	}
+	s.sayLoaded(plugins)
+	_ = plugins.Remember() // without, all are started again
 	problems = append(problems, more...)
 	problems = append(problems, ofDishes(ws, files.Problems())...)
 	w := &workspace{Workspace: ws, plugins: plugins, problems: diagnostics.Sorted(problems)}
@@ -264,23 +267,16 @@ func (s *session) walk(ctx context.Context, root string, st *state.Dir, start fu
 	return files, plugins, nil
 }
 
-// startPlugins starts the plugins that may be. Candidates that turn out not to are
-// marked, and the problems say why.
-func (s *session) startPlugins(ctx context.Context, candidates []adapters.Candidate, cfg *config.Workspace, st *state.Dir, own []adapters.Adapter) (*adapter.Set, []diagnostics.Diagnostic, error) {
-	o, problems := s.pluginOptions(candidates, cfg, st)
+// startPlugins starts the plugins that may be.
+func (s *session) startPlugins(ctx context.Context, candidates []adapters.Candidate, o adapter.Options, own []adapters.Adapter) (*adapter.Set, error) {
 	for _, a := range own {
 		o.Builtin = append(o.Builtin, a.Manifest().AdapterID)
 	}
-	o.Digests = host.NewDigests(st)
-	set, err := adapter.Start(ctx, candidates, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	_ = o.Digests.Save() // without, they are computed again
-	return set, problems, nil
+	return adapter.Start(ctx, candidates, o)
 }
 
-// pluginOptions says how plugins of a workspace are started.
+// pluginOptions says how plugins of a workspace are started. Candidates that turn out
+// not to be are marked, and the problems say why.
 func (s *session) pluginOptions(candidates []adapters.Candidate, cfg *config.Workspace, st *state.Dir) (adapter.Options, []diagnostics.Diagnostic) {
 	pass := make(map[string][]string, len(cfg.Plugins.ByID))
 	for id, p := range cfg.Plugins.ByID {
@@ -296,8 +292,11 @@ func (s *session) sayLoaded(set *adapter.Set) {
 		return
 	}
 	for _, p := range set.Status() {
-		if p.Status == adapter.Loaded || p.Status == adapter.Shadowed && p.Handshake > 0 {
+		if p.Status == adapter.Loaded && !p.Asleep || p.Status == adapter.Shadowed && p.Handshake > 0 {
 			fmt.Fprintf(s.err, "bento: loaded plugin: %s from %s\n", p.ID, p.Path)
+		}
+		if p.Asleep {
+			fmt.Fprintf(s.err, "bento: plugin not needed: %s from %s\n", p.ID, p.Path)
 		}
 	}
 }

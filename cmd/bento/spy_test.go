@@ -25,7 +25,8 @@ import (
 // command "spy PATH" gives it. Its dishes are the directories with a file <id>.toml,
 // each line of which is "WHEN VERB [ARGUMENT]": at start, detect, tool, install or
 // shutdown it does what the verb says and tells stderr how that went, as
-// "<id>: WHEN VERB ARGUMENT: ok". What is done at the start is in $LC_SPY.
+// "<id>: WHEN VERB ARGUMENT: ok". A file with the word "refuse" makes no dish. What is
+// done at the start and at the end is in $LC_SPY.
 type spy struct {
 	plugin.Defaults
 	id string
@@ -73,9 +74,9 @@ func (s spy) Manifest() *adapters.Manifest {
 }
 
 func (s spy) Detect(_ context.Context, dir string) (bool, error) {
-	_, err := os.Stat(filepath.Join(dir, s.id+".toml"))
+	data, err := os.ReadFile(filepath.Join(dir, s.id+".toml"))
 	s.act("detect", dir)
-	return err == nil, nil
+	return err == nil && !strings.Contains(string(data), "refuse"), nil
 }
 
 func (s spy) RequiredToolchain(_ context.Context, dir string) (*adapters.Toolchain, error) {

@@ -87,6 +87,7 @@ rust = " stable "
 disable = ["zig"]
 allowlist = []
 sandbox = "required"
+lazy = true
 [plugins.noop]
 pass_env = ["NOOP_*"]
 sha256 = "` + strings.Repeat("Ab", 32) + `"
@@ -119,10 +120,10 @@ write = ["~"]
 			OnMismatch: diagnostics.Warning, AllowDownload: true,
 		},
 		Plugins: Plugins{
-			Disable: []Text{{"zig", at(21, 12)}}, Restrict: true, Sandbox: Text{"required", at(23, 11)},
+			Disable: []Text{{"zig", at(21, 12)}}, Restrict: true, Sandbox: Text{"required", at(23, 11)}, Lazy: true,
 			ByID: map[string]Plugin{"noop": {
-				Pos: at(24, 10), PassEnv: []string{"NOOP_*"}, SHA256: Text{strings.Repeat("ab", 32), at(26, 10)}, Sandbox: Text{"auto", at(27, 11)},
-				Read: []Text{{"/srv/sdk", at(28, 9)}, {"~/.noop", at(28, 22)}}, Write: []Text{{"~", at(29, 10)}},
+				Pos: at(25, 10), PassEnv: []string{"NOOP_*"}, SHA256: Text{strings.Repeat("ab", 32), at(27, 10)}, Sandbox: Text{"auto", at(28, 11)},
+				Read: []Text{{"/srv/sdk", at(29, 9)}, {"~/.noop", at(29, 22)}}, Write: []Text{{"~", at(30, 10)}},
 			}},
 		},
 		Bentos: []Bento{

@@ -97,7 +97,7 @@ func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 	problems = append(problems, w.fillCache(raw.Cache)...)
 	problems = append(problems, checkContainer(raw.Execution)...)
 	return append(problems, unserved(f, "cache.gha", "cache.remote", "cache.remote_region", "cache.remote_endpoint",
-		"cache.remote_token_env", "cache.remote_write_through", "telemetry", "execution", "environments", "plugins.lazy")...)
+		"cache.remote_token_env", "cache.remote_write_through", "telemetry", "execution", "environments")...)
 }
 
 func (w *Workspace) fillDefaults(t defaultsTable) []diagnostics.Diagnostic {

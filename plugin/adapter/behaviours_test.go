@@ -35,9 +35,6 @@ func others(id string) func(*kid) {
 	if strings.HasPrefix(id, "waits-") {
 		return (*kid).waitForAll
 	}
-	if strings.HasPrefix(id, "naps-") {
-		return func(k *kid) { q := k.read(); time.Sleep(200 * time.Millisecond); k.answer(q); k.serve() }
-	}
 	install := func(failure string) func(*kid) {
 		return func(k *kid) { k.greet(); k.fail(k.read(), failure); k.serve() }
 	}
@@ -330,7 +327,12 @@ func badAnswers() []behaviour {
 		{id: "scope-made", child: with(`{"dir":"/a","made":["/etc"]}`), ask: "scope", code: malformed, says: `made[0]: expected a path inside the dish, got "/etc"`},
 		{id: "findings-many", child: on(func(k *kid, q query) { k.result(q, `{"diagnostics":[`+strings.Repeat(`{},`, 20_000)+`{}]}`) }), ask: "lint", code: malformed, says: `diagnostics[0].file: expected a string, got nothing`},
 		{id: "findings-null", child: with(`null`), ask: "lint", code: malformed, says: "expected an object, got null"},
-		{id: "knows-nothing", child: on(func(k *kid, q query) { k.fail(q, `{"code":-32601,"message":"method not found"}`) }), ask: "nothing"},
+		{id: "knows-nothing", child: func(k *kid) {
+			for k.result(k.read(), k.manifest("")); ; {
+				k.fail(k.read(), `{"code":-32601,"message":"method not found"}`)
+			}
+		}, ask: "nothing"},
+		{id: "offers-too-much", child: on(func(k *kid, q query) { k.fail(q, `{"code":-32601,"message":"method not found"}`) }), ask: "tasks", code: rpc, says: "error -32601: method not found, though its manifest offers it"},
 		{id: "error-bare", child: on(func(k *kid, q query) { k.fail(q, `{"code":5}`) }), ask: "detect", code: rpc, says: "error 5: no message"},
 		{id: "error-text", child: on(func(k *kid, q query) { k.fail(q, `"no"`) }), ask: "detect", code: malformed, says: "error: expected an object"},
 		{id: "error-forged", child: on(func(k *kid, q query) { k.fail(q, `{"code":-32097,"message":"cancelled"}`) }), ask: "detect", code: rpc, says: "error -32097: cancelled"},
