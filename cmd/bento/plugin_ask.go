@@ -13,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/plugin/adapter"
+	"github.com/bentobuild/bento/plugin/adapter/answer"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
@@ -82,7 +83,7 @@ func (s *session) pluginCall(ctx context.Context, target, method string, params 
 			return err
 		default:
 			doc.Result = result
-			if err := adapter.CheckResult(method, result); err != nil {
+			if err := answer.Check(method, result); err != nil {
 				doc.Wrong = err.Error()
 				s.warn(string(adapters.MalformedResponse), fmt.Sprintf("plugin %s: %s: result: %v", st.ID, method, err), "")
 			}

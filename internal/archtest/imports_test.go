@@ -20,10 +20,11 @@ type row struct {
 var table = []row{
 	// 0
 	{"diagnostics", nil},
+	{"internal/crash", nil}, // nothing at all, but where tests have bento killed
 	{"cache", []string{"cache/shelf", "cache/workdir", "cache/rawfile"}},
 	{"internal/dag", nil},
 	{"internal/proc", nil},
-	{"internal/state", nil},
+	{"internal/state", []string{"internal/crash"}},
 	{"internal/archtest", nil},
 	{"internal/tree/ignore", nil}, // the matcher alone: fuzzed without a walk
 
@@ -38,9 +39,9 @@ var table = []row{
 	{"cache/cachetest", []string{"cache"}},
 	{"diagnostics/*", []string{"diagnostics", "diagnostics/*/*"}}, // the parsers
 	{"diagnostics/*/*", nil},
-	{"cache/rawfile", nil},                       // one file, below both
-	{"cache/shelf", []string{"cache/rawfile"}},   // files of the store, below it
-	{"cache/workdir", []string{"cache/rawfile"}}, // the workspace as the store sees it, below it
+	{"cache/rawfile", []string{"internal/crash"}}, // one file, below both
+	{"cache/shelf", []string{"cache/rawfile"}},    // files of the store, below it
+	{"cache/workdir", []string{"cache/rawfile"}},  // the workspace as the store sees it, below it
 	{"cache/*", []string{"cache"}},
 
 	// 2
@@ -63,9 +64,10 @@ var table = []row{
 	// 4
 	// Dishes that link to each other in a circle are found with dag.
 	{"discovery", []string{"adapters", "diagnostics", "internal/config", "internal/tree", "internal/state", "internal/dag"}},
-	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/wire/shape", "adapters", "diagnostics"}},
+	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics"}},
 	// A hook may name what diagnostics/parse has.
-	{"plugin/*", []string{"plugin/host", "plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse"}},
+	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse"}},
+	{"plugin/*", []string{"plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics"}},
 	{"examples/*", []string{"plugin", "adapters", "diagnostics"}}, // what an author of a plugin has
 
 	// 5

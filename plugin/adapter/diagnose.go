@@ -2,12 +2,11 @@ package adapter
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/plugin/adapter/answer"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
@@ -29,13 +28,10 @@ func (p *Process) ParseDiagnostics(ctx context.Context, req adapters.ParseReques
 	call := about(wire.MethodDiagnostics, req.DishDir)
 	call.Params = req
 	var d wire.Diagnosed
-	if _, err := p.ask(ctx, call, diagnosedShape(), &d); err != nil {
+	if _, err := p.ask(ctx, call, &d); err != nil {
 		return nil, err
 	}
-	for i := range d.Diagnostics {
-		settle(&d.Diagnostics[i], req.WorkspaceRoot, p.id)
-	}
-	return diagnostics.Sorted(d.Diagnostics), nil
+	return answer.Findings(d.Diagnostics, req.WorkspaceRoot, p.id), nil
 }
 
 // lastLines gives whole lines from the end, at most that many bytes. Of a single
@@ -60,47 +56,4 @@ func escaped(text string) int {
 		}
 	}
 	return n
-}
-
-// settle makes a finding of a plugin one that bento can show.
-func settle(d *diagnostics.Diagnostic, root, id string) {
-	switch d.Severity {
-	case diagnostics.Error, diagnostics.Warning, diagnostics.Info, diagnostics.Hint:
-	default:
-		d.Severity = diagnostics.Warning
-	}
-	d.Message, d.Rule, d.Hint = wire.Plain(d.Message), wire.Plain(d.Rule), wire.Plain(d.Hint)
-	if d.Source = wire.Plain(d.Source); d.Source == "" {
-		d.Source = id
-	}
-	if d.EndLine == 0 || d.EndCol == 0 {
-		d.EndLine, d.EndCol = 0, 0
-	}
-	file, ok := relative(d.File, root)
-	if !ok {
-		d.Message = fmt.Sprintf("%s: %s", wire.Plain(d.Where()), d.Message)
-		d.Line, d.Col, d.EndLine, d.EndCol = 0, 0, 0, 0
-		file = ""
-	}
-	d.File = file
-	if d.File != "" {
-		d.Line = max(1, d.Line)
-	}
-}
-
-// relative gives the path of file inside root, in forward slashes; ok is false if
-// it is outside.
-func relative(file, root string) (path string, ok bool) {
-	if file == "" {
-		return "", true
-	}
-	if filepath.IsAbs(file) {
-		rel, err := filepath.Rel(root, file)
-		if err != nil {
-			return "", false
-		}
-		file = rel
-	}
-	file = filepath.Clean(file)
-	return filepath.ToSlash(file), filepath.IsLocal(file)
 }

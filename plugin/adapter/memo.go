@@ -9,10 +9,10 @@ import (
 // that nobody waited for to the end counts as not asked.
 type memo[K comparable, V any] struct {
 	mu      sync.Mutex
-	answers map[K]*answer[V]
+	answers map[K]*kept[V]
 }
 
-type answer[V any] struct {
+type kept[V any] struct {
 	done  chan struct{}
 	value V
 	err   error
@@ -42,16 +42,16 @@ func (m *memo[K, V]) get(ctx context.Context, key K, ask func() (V, error)) (V, 
 	}
 }
 
-func (m *memo[K, V]) claim(key K) (a *answer[V], mine bool) {
+func (m *memo[K, V]) claim(key K) (a *kept[V], mine bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if a, ok := m.answers[key]; ok {
 		return a, false
 	}
 	if m.answers == nil {
-		m.answers = make(map[K]*answer[V])
+		m.answers = make(map[K]*kept[V])
 	}
-	a = &answer[V]{done: make(chan struct{})}
+	a = &kept[V]{done: make(chan struct{})}
 	m.answers[key] = a
 	return a, true
 }
@@ -62,4 +62,4 @@ func (m *memo[K, V]) forget(key K) {
 	delete(m.answers, key)
 }
 
-func (a *answer[V]) zero() (v V) { return v }
+func (a *kept[V]) zero() (v V) { return v }

@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/adapter/answer"
 	"github.com/bentobuild/bento/plugin/host"
 	"github.com/bentobuild/bento/plugin/wire"
-	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
-// Process is a plugin that runs, or will when it is needed, as an adapter. A method that the manifest does
-// not offer, or that the plugin turns out not to know, answers what an adapter
-// without it would. Detect and RequiredToolchain ask once per directory,
+// Process is a plugin that runs, or will when it is needed, as an adapter. A method
+// that the manifest does not offer, or offers by saying nothing and the plugin turns
+// out not to know, answers what an adapter without it would. Detect and RequiredToolchain ask once per directory,
 // ToolchainFingerprint once. The error of a plugin at fault is an
 // *adapters.Failure.
 type Process struct {
@@ -35,6 +35,7 @@ type Process struct {
 	known  map[string]listing // while it is asleep: directories that it refused before
 	waking memo[struct{}, *host.Plugin]
 	idle   idle
+	reader *answer.Reader
 
 	mu      sync.Mutex
 	plugin  *host.Plugin      // nil while it is asleep
@@ -66,7 +67,7 @@ func (p *Process) Detect(ctx context.Context, dir string) (bool, error) {
 	return p.detected.get(ctx, dir, func() (bool, error) {
 		return p.detect(dir, func() (bool, error) {
 			var d wire.Detected
-			_, err := p.ask(ctx, about(wire.MethodDetect, dir), detectedShape(), &d)
+			_, err := p.ask(ctx, about(wire.MethodDetect, dir), &d)
 			return d.Matches, err
 		})
 	})
@@ -79,7 +80,7 @@ func (p *Process) RequiredToolchain(ctx context.Context, dir string) (*adapters.
 	}
 	dir = filepath.Clean(dir)
 	return p.toolchain.get(ctx, dir, func() (t *adapters.Toolchain, err error) {
-		_, err = p.ask(ctx, about(wire.MethodToolchain, dir), toolchainShape(), &t)
+		_, err = p.ask(ctx, about(wire.MethodToolchain, dir), &t)
 		return t, err
 	})
 }
@@ -92,7 +93,7 @@ func (p *Process) ToolchainFingerprint(ctx context.Context, _ string) (string, e
 	}
 	return p.fingerprint.get(ctx, struct{}{}, func() (string, error) {
 		var text string
-		_, err := p.ask(ctx, host.Call{Method: wire.MethodFingerprint}, fingerprintShape(), &text)
+		_, err := p.ask(ctx, host.Call{Method: wire.MethodFingerprint}, &text)
 		return text, err
 	})
 }
@@ -113,7 +114,7 @@ func (p *Process) Install(ctx context.Context, req adapters.InstallRequest, log 
 			Within: cmp.Or(p.install, installWithin),
 			Once:   true,
 			Log:    log,
-		}, nil, new(json.RawMessage))
+		}, new(json.RawMessage))
 		return err
 	})
 }
@@ -125,12 +126,10 @@ func (p *Process) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 		return defaults, nil
 	}
 	var a adapters.TasksAnswer
-	call := about(wire.MethodTasks, dir)
-	known, err := p.ask(ctx, call, tasksAnswerShape(), &a)
-	if !known {
+	if known, err := p.ask(ctx, about(wire.MethodTasks, dir), &a); !known {
 		return defaults, err
 	}
-	return a, p.checked(call, checkTasks("tasks", a.Tasks))
+	return a, nil
 }
 
 // Links asks for the links of dir.
@@ -139,11 +138,8 @@ func (p *Process) Links(ctx context.Context, dir string) (adapters.LinksAnswer, 
 		return adapters.LinksAnswer{}, nil
 	}
 	var a adapters.LinksAnswer
-	call := about(wire.MethodLinks, dir)
-	if _, err := p.ask(ctx, call, linksAnswerShape(), &a); err != nil {
-		return a, err
-	}
-	return a, p.checked(call, checkLinks(a))
+	_, err := p.ask(ctx, about(wire.MethodLinks, dir), &a)
+	return a, err
 }
 
 // InstallScope asks where an install of dir happens.
@@ -152,7 +148,7 @@ func (p *Process) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 	if !p.manifest.Capabilities.InstallScope {
 		return scope, nil
 	}
-	_, err := p.ask(ctx, about(wire.MethodInstallScope, dir), scopeShape(), &scope)
+	_, err := p.ask(ctx, about(wire.MethodInstallScope, dir), &scope)
 	return scope, err
 }
 
@@ -196,56 +192,37 @@ func (p *Process) call(ctx context.Context, c host.Call) (json.RawMessage, error
 	return plugin.Call(ctx, c)
 }
 
-// ask calls, and decodes an answer of the shape sh into the value into points to.
-// Not to know the method is no error, and answered is false then.
-func (p *Process) ask(ctx context.Context, c host.Call, sh *shape.Shape, into any) (answered bool, err error) {
+// ask calls, and decodes the answer into the value into points to. Not to know a
+// method that the manifest does not name is no error, and answered is false then.
+func (p *Process) ask(ctx context.Context, c host.Call, into any) (answered bool, err error) {
 	result, err := p.call(ctx, c)
 	var rpc *wire.RPCError
 	switch {
-	case errors.As(err, &rpc) && rpc.Code == wire.CodeMethodNotFound:
+	case errors.As(err, &rpc) && rpc.Code == wire.CodeMethodNotFound && !answer.Names(p.raw, c.Method):
 		return false, nil
 	case errors.As(err, &rpc):
 		return false, p.explain(c, rpc)
 	case err != nil:
 		return false, err
 	}
-	err = p.checked(c, shape.Decode(result, sh, into))
-	return err == nil, err
-}
-
-// checked makes a failure of what is wrong with an answer.
-func (p *Process) checked(c host.Call, err error) error {
-	if err == nil {
-		return nil
+	if err := p.reader.Decode(c.Method, result, into); err != nil {
+		return false, p.host().Failure(c, adapters.MalformedResponse, "result: "+err.Error())
 	}
-	return p.host().Failure(c, adapters.MalformedResponse, "result: "+err.Error())
+	return true, nil
 }
 
 // explain says what the plugin's own error means.
 func (p *Process) explain(c host.Call, rpc *wire.RPCError) error {
-	message := wire.Plain(rpc.Message)
-	if c.Method == wire.MethodInstall && rpc.Code == wire.CodeInstallFailed {
-		return installError(message, rpc.Data)
+	if err := answer.ToolError(c.Method, rpc); err != nil {
+		return err
 	}
-	var data wire.PluginData
-	if rpc.Code == wire.CodePlugin && json.Unmarshal(rpc.Data, &data) == nil && isName(data.MissingTool) {
-		return &adapters.MissingTool{Tool: data.MissingTool, Hint: wire.Plain(data.Hint)}
+	message := fmt.Sprintf("error %d: %s", rpc.Code, cmp.Or(wire.Plain(rpc.Message), "no message"))
+	if rpc.Code == wire.CodeMethodNotFound {
+		message += ", though its manifest offers it"
 	}
-	f := p.host().Failure(c, adapters.RPCError, fmt.Sprintf("error %d: %s", rpc.Code, cmp.Or(message, "no message")))
+	f := p.host().Failure(c, adapters.RPCError, message)
 	if rpc.Data != nil {
 		f.Data = wire.Plain(string(rpc.Data))
 	}
 	return f
-}
-
-// installError is the error of a tool that the plugin ran, from whatever of its
-// data is there.
-func installError(message string, raw json.RawMessage) error {
-	var data wire.InstallData
-	_ = json.Unmarshal(raw, &data) // without it there is still the message
-	e := &adapters.InstallError{Command: wire.Plain(data.Command), ExitStatus: data.ExitStatus}
-	if message != e.Error() {
-		e.Detail = message
-	}
-	return e
 }

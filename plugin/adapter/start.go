@@ -8,13 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/adapter/answer"
 	"github.com/bentobuild/bento/plugin/host"
 	"github.com/bentobuild/bento/plugin/wire"
-	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
 // maxParallel bounds the calls in flight that a manifest can ask for.
@@ -45,7 +43,7 @@ func startProcess(ctx context.Context, c adapters.Candidate, o Options) (*Proces
 }
 
 func newProcess(c adapters.Candidate, o Options) *Process {
-	return &Process{id: c.ID, install: o.Numbers.Install, from: c, o: o}
+	return &Process{id: c.ID, install: o.Numbers.Install, from: c, o: o, reader: answer.NewReader()}
 }
 
 // launch starts a process of the plugin, in a sandbox unless that is nil.
@@ -96,7 +94,7 @@ func (p *Process) hello(version string) func(context.Context, host.AskFunc) (hos
 
 // introduced takes the result of initialize. The first one fixes the manifest.
 func (p *Process) introduced(result json.RawMessage) error {
-	m, dropped, err := ReadManifest(result, p.id)
+	m, dropped, err := answer.ReadManifest(result, p.id)
 	if err != nil {
 		return err
 	}
@@ -110,67 +108,6 @@ func (p *Process) introduced(result json.RawMessage) error {
 		return errors.New("its manifest is not the one of its first start")
 	}
 	return nil
-}
-
-// ReadManifest checks and decodes the result of initialize, for the plugin with this
-// id. What it drops without harm it says in words. The error is an *adapters.Failure
-// for a manifest of another version or another id, else it wraps *shape.Error.
-func ReadManifest(result json.RawMessage, id string) (m *adapters.Manifest, dropped []string, err error) {
-	m = &adapters.Manifest{Capabilities: adapters.DefaultCapabilities()}
-	if err := checkGreeting(result, id); err != nil {
-		return nil, nil, err
-	}
-	if err := shape.Decode(result, manifestShape(), m); err != nil {
-		return nil, nil, fmt.Errorf("manifest: %w", err)
-	}
-	if err := checkTasks("default_tasks", m.DefaultTasks); err != nil {
-		return nil, nil, fmt.Errorf("manifest: %w", err)
-	}
-	for _, task := range slices.Sorted(maps.Keys(m.DiagnosticHooks)) {
-		if why := wrongHook(m.DiagnosticHooks[task]); why != "" {
-			delete(m.DiagnosticHooks, task)
-			dropped = append(dropped, fmt.Sprintf("manifest: diagnostic_hooks.%.60q: %s; the hook is not used", task, why))
-		}
-	}
-	return m, dropped, nil
-}
-
-// checkGreeting looks at what decides whether the rest can be understood.
-func checkGreeting(result json.RawMessage, id string) error {
-	var m struct {
-		ProtocolVersion int    `json:"protocol_version"`
-		AdapterID       string `json:"adapter_id"`
-	}
-	if err := shape.Decode(result, greetingShape(), &m); err != nil {
-		return fmt.Errorf("manifest: %w", err)
-	}
-	if m.ProtocolVersion != adapters.ProtocolVersion {
-		return &adapters.Failure{
-			Code:    adapters.ProtocolVersionMismatch,
-			Message: fmt.Sprintf("its protocol_version is %d, this bento speaks %d", m.ProtocolVersion, adapters.ProtocolVersion),
-		}
-	}
-	if m.AdapterID != id || !isID(id) {
-		return &adapters.Failure{
-			Code:    adapters.AdapterIDMismatch,
-			Message: fmt.Sprintf("its adapter_id is %q, its file name says %q", m.AdapterID, id),
-		}
-	}
-	return nil
-}
-
-// wrongHook says why a hook cannot be used. Hooks only add something, so one that
-// this bento does not understand costs no more than itself.
-func wrongHook(h adapters.Hook) string {
-	switch {
-	case h.Rerun.Kind != adapters.RerunAppend && h.Rerun.Kind != adapters.RerunReplace:
-		return fmt.Sprintf("rerun.kind: expected %q or %q, got %.60q", adapters.RerunAppend, adapters.RerunReplace, h.Rerun.Kind)
-	case h.Rerun.Kind == adapters.RerunReplace && h.Rerun.Command == "":
-		return "rerun.command: expected a shell command, got nothing"
-	case !isParser(h.Parser):
-		return fmt.Sprintf("parser: bento has no parser %.60q", h.Parser)
-	}
-	return ""
 }
 
 func final(s host.State) bool {

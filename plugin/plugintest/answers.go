@@ -11,7 +11,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/plugin/adapter"
+	"github.com/bentobuild/bento/plugin/adapter/answer"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
@@ -71,7 +71,7 @@ func (p *peer) answers(ctx context.Context, method string, params any) outcome {
 	case m.Error != nil:
 		return pass()
 	}
-	return without(adapter.CheckResult(method, m.Result))
+	return without(answer.Check(method, m.Result))
 }
 
 func detects(ctx context.Context, p *peer) outcome {
@@ -188,7 +188,7 @@ func (p *peer) diagnose(ctx context.Context, check func(method string, result js
 	return pass()
 }
 
-func diagnoses(ctx context.Context, p *peer) outcome { return p.diagnose(ctx, adapter.CheckResult) }
+func diagnoses(ctx context.Context, p *peer) outcome { return p.diagnose(ctx, answer.Check) }
 
 func diagnosesWell(ctx context.Context, p *peer) outcome {
 	return p.diagnose(ctx, func(_ string, result json.RawMessage) error {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/plugin/adapter"
+	"github.com/bentobuild/bento/plugin/adapter/answer"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
@@ -79,7 +79,7 @@ func (s *suite) greet(ctx context.Context) {
 	if id == "" {
 		id = announced(s.text)
 	}
-	s.manifest, s.dropped, s.refused = adapter.ReadManifest(s.text, id)
+	s.manifest, s.dropped, s.refused = answer.ReadManifest(s.text, id)
 }
 
 func hello() wire.Initialize {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/plugin/adapter"
+	"github.com/bentobuild/bento/plugin/adapter/answer"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
@@ -82,7 +82,7 @@ func sameManifest(ctx context.Context, p *peer) outcome {
 	if err != nil {
 		return without(err)
 	}
-	again, _, err := adapter.ReadManifest(text, p.s.manifest.AdapterID)
+	again, _, err := answer.ReadManifest(text, p.s.manifest.AdapterID)
 	if err != nil {
 		return without(err)
 	}

@@ -23,6 +23,7 @@ const (
 	MethodTasks        = "tasks"
 	MethodLinks        = "links"
 	MethodInstallScope = "install_scope"
+	MethodAdd          = "add"
 
 	// Notifications: from the plugin, and to it.
 	NotifyLog    = "notifications/log"

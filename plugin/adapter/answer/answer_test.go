@@ -1,4 +1,4 @@
-package adapter
+package answer
 
 import (
 	"encoding/json"
@@ -31,7 +31,23 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-func TestCheckResult(t *testing.T) {
+// TestNames: what a manifest says by name it has to know.
+func TestNames(t *testing.T) {
+	manifest := json.RawMessage(`{"capabilities":{"detect":true,"install":false,"tasks":true}}`)
+	for method, want := range map[string]bool{
+		wire.MethodDetect: true, wire.MethodInstall: false, wire.MethodTasks: true, wire.MethodToolchain: false,
+		wire.MethodDiagnostics: true, // a hook names it
+	} {
+		if got := Names(manifest, method); got != want {
+			t.Errorf("%s: got %v, want %v", method, got, want)
+		}
+	}
+	if Names(json.RawMessage(`{}`), wire.MethodDetect) {
+		t.Error("a manifest without capabilities names detect")
+	}
+}
+
+func TestCheck(t *testing.T) {
 	for _, c := range []struct{ method, good, bad string }{
 		{wire.MethodDetect, `{"matches":true}`, `{}`},
 		{wire.MethodToolchain, `null`, `{"tool":"zig"}`},
@@ -41,14 +57,27 @@ func TestCheckResult(t *testing.T) {
 		{wire.MethodLinks, `{"links":[]}`, `{"links":[{"file":"/a"}]}`},
 		{wire.MethodInstallScope, `{"dir":"/a"}`, `{"dir":"a"}`},
 	} {
-		if err := CheckResult(c.method, json.RawMessage(c.good)); err != nil {
+		if err := Check(c.method, json.RawMessage(c.good)); err != nil {
 			t.Errorf("%s: %s: %v", c.method, c.good, err)
 		}
-		if err := CheckResult(c.method, json.RawMessage(c.bad)); err == nil {
+		if err := Check(c.method, json.RawMessage(c.bad)); err == nil {
 			t.Errorf("%s: %s is taken", c.method, c.bad)
 		}
 	}
-	if err := CheckResult(wire.MethodInstall, json.RawMessage(`{"any":1}`)); err != nil {
+	if err := Check(wire.MethodInstall, json.RawMessage(`{"any":1}`)); err != nil {
 		t.Errorf("install: %v", err)
+	}
+}
+
+func TestGlobs(t *testing.T) {
+	for _, good := range []string{"*", "**/*.zig", "a/b", "./a", "a..b", "...", "{a,b}/c", "[a-z]*", "a b", "é"} {
+		if !isGlob(good) {
+			t.Errorf("%q is refused", good)
+		}
+	}
+	for _, bad := range []string{"", "/a", "..", "a/..", "../a", "a/../b", "{..,a}/b", "{/etc,a}", "{a,/etc}", `\.\./a`, `\/a`, "a[", "{a", "a\x00"} {
+		if isGlob(bad) {
+			t.Errorf("%q is accepted", bad)
+		}
 	}
 }

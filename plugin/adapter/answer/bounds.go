@@ -1,4 +1,4 @@
-package adapter
+package answer
 
 import (
 	"path/filepath"

@@ -1,4 +1,4 @@
-package adapter
+package answer
 
 import (
 	"errors"
@@ -10,15 +10,15 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/plugin/wire"
-	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
 // What is accepted as a manifest holds no more than it may.
 func FuzzManifest(f *testing.F) {
-	k := &kid{id: "zig"}
-	f.Add(k.manifest(""))
-	f.Add(k.manifest(everything + `"derived_paths":["zig-out/**"],"parallel":8,`))
-	f.Add(strings.Replace(k.manifest(""), `"run":"true"`, `"run":"t","inputs":["!//a/**"],"outputs":["{a,b}"],"cwd":"x","env":{"A":"b"},"path":["bin"],"depends_on":["^build"]`, 1))
+	const plain = `{"protocol_version":1,"adapter_id":"zig","display_name":"Zig","fingerprint_files":["build.zig"],"default_tasks":[{"name":"build","run":"true"}]}`
+	f.Add(plain)
+	f.Add(strings.Replace(plain, "{", `{"capabilities":{"detect":true,"tasks":true},"derived_paths":["zig-out/**"],"parallel":8,`+
+		`"diagnostic_hooks":{"lint":{"rerun":{"kind":"append_args","args":["--json"]},"parser":"plugin"}},`, 1))
+	f.Add(strings.Replace(plain, `"run":"true"`, `"run":"t","inputs":["!//a/**"],"outputs":["{a,b}"],"cwd":"x","env":{"A":"b"},"path":["bin"],"depends_on":["^build"]`, 1))
 	f.Fuzz(func(t *testing.T, raw string) {
 		m, _, err := ReadManifest([]byte(raw), "zig")
 		if err != nil {
@@ -45,13 +45,10 @@ func FuzzFindings(f *testing.F) {
 	f.Add(`{"diagnostics":[{"file":"/w/a","line":1,"severity":"error","message":"m","source":"s"},{"file":"../b","line":0,"severity":"x","message":"\u0000","source":""}]}`)
 	f.Fuzz(func(t *testing.T, raw string) {
 		var d wire.Diagnosed
-		if shape.Decode([]byte(raw), diagnosedShape(), &d) != nil {
+		if NewReader().Decode(wire.MethodDiagnostics, []byte(raw), &d) != nil {
 			return
 		}
-		for i := range d.Diagnostics {
-			settle(&d.Diagnostics[i], "/w", "zig")
-		}
-		for _, finding := range d.Diagnostics {
+		for _, finding := range Findings(d.Diagnostics, "/w", "zig") {
 			if finding.File != "" && (!filepath.IsLocal(finding.File) || finding.Line < 1) || finding.Source == "" {
 				t.Fatalf("%q: %+v", raw, finding)
 			}
@@ -69,7 +66,7 @@ func FuzzInstallError(f *testing.F) {
 	f.Add("rebar3 failed", `{"exit_status":1,"command":"rebar3"}`)
 	f.Add("\x1b[2J", `{"exit_status":"x"}`)
 	f.Fuzz(func(t *testing.T, message, data string) {
-		e := installError(wire.Plain(message), []byte(data))
+		e := ToolError(wire.MethodInstall, &wire.RPCError{Code: wire.CodeInstallFailed, Message: message, Data: []byte(data)})
 		var install *adapters.InstallError
 		if !errors.As(e, &install) {
 			t.Fatalf("%T", e)

@@ -1,0 +1,90 @@
+// Package answer says which answers of a plugin bento takes. Each has a shape with
+// bounds, and one that does not fit is an error that names the member, what was
+// expected there, and what came. What the contract does not name is passed over.
+package answer
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/wire"
+	"github.com/bentobuild/bento/plugin/wire/shape"
+)
+
+// form is what the results of a method must look like.
+type form struct {
+	shape *shape.Shape
+	into  func() any
+}
+
+// forms gives the form of the results of each method that has one.
+func forms() map[string]form {
+	return map[string]form{
+		wire.MethodDetect:       {detectedShape(), func() any { return new(wire.Detected) }},
+		wire.MethodToolchain:    {toolchainShape(), func() any { return new(*adapters.Toolchain) }},
+		wire.MethodFingerprint:  {fingerprintShape(), func() any { return new(*string) }},
+		wire.MethodDiagnostics:  {diagnosedShape(), func() any { return new(wire.Diagnosed) }},
+		wire.MethodTasks:        {tasksAnswerShape(), func() any { return new(adapters.TasksAnswer) }},
+		wire.MethodLinks:        {linksAnswerShape(), func() any { return new(adapters.LinksAnswer) }},
+		wire.MethodInstallScope: {scopeShape(), func() any { return new(adapters.Scope) }},
+	}
+}
+
+// Reader decodes results. It is safe for concurrent use.
+type Reader struct{ forms map[string]form }
+
+// NewReader makes a Reader.
+func NewReader() *Reader { return &Reader{forms()} }
+
+// Decode decodes the result of a method into the value that into points to, if it is
+// one that bento takes. Of a method without a form everything is.
+func (r *Reader) Decode(method string, result json.RawMessage, into any) error {
+	if err := shape.Decode(result, r.forms[method].shape, into); err != nil {
+		return err
+	}
+	switch a := into.(type) {
+	case *adapters.TasksAnswer:
+		return checkTasks("tasks", a.Tasks)
+	case *adapters.LinksAnswer:
+		return checkLinks(a)
+	}
+	return nil
+}
+
+// Check tells how the result of a method differs from what bento takes; nil when it
+// does not, and for methods without a form. ReadManifest does the same for initialize.
+func Check(method string, result json.RawMessage) error {
+	r := NewReader()
+	f, ok := r.forms[method]
+	if !ok {
+		return nil
+	}
+	return r.Decode(method, result, f.into())
+}
+
+// checkTasks says what a shape cannot: names are unique, variables have names.
+func checkTasks(path string, tasks []adapters.Task) error {
+	seen := make(map[string]int, len(tasks))
+	for i, t := range tasks {
+		if first, ok := seen[t.Name]; ok {
+			return fmt.Errorf("%s[%d].name: expected a name of its own, got %q as in %s[%d]", path, i, t.Name, path, first)
+		}
+		seen[t.Name] = i
+		for variable := range t.Env {
+			if !isVariable(variable) {
+				return fmt.Errorf("%s[%d].env: expected names of variables, got %.60q", path, i, variable)
+			}
+		}
+	}
+	return nil
+}
+
+func checkLinks(a *adapters.LinksAnswer) error {
+	for i, l := range a.Links {
+		if (l.Dir == "") == (l.Package == "") {
+			return fmt.Errorf("links[%d]: expected one of dir and package", i)
+		}
+	}
+	return nil
+}

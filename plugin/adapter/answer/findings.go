@@ -1,0 +1,62 @@
+package answer
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+// Findings gives the findings of the plugin with this id as bento shows them: with
+// paths relative to root, the workspace, sorted, each once. One about a file outside
+// has its place in the message.
+func Findings(list []diagnostics.Diagnostic, root, id string) []diagnostics.Diagnostic {
+	for i := range list {
+		settle(&list[i], root, id)
+	}
+	return diagnostics.Sorted(list)
+}
+
+// settle makes a finding of a plugin one that bento can show.
+func settle(d *diagnostics.Diagnostic, root, id string) {
+	switch d.Severity {
+	case diagnostics.Error, diagnostics.Warning, diagnostics.Info, diagnostics.Hint:
+	default:
+		d.Severity = diagnostics.Warning
+	}
+	d.Message, d.Rule, d.Hint = wire.Plain(d.Message), wire.Plain(d.Rule), wire.Plain(d.Hint)
+	if d.Source = wire.Plain(d.Source); d.Source == "" {
+		d.Source = id
+	}
+	if d.EndLine == 0 || d.EndCol == 0 {
+		d.EndLine, d.EndCol = 0, 0
+	}
+	file, ok := relative(d.File, root)
+	if !ok {
+		d.Message = fmt.Sprintf("%s: %s", wire.Plain(d.Where()), d.Message)
+		d.Line, d.Col, d.EndLine, d.EndCol = 0, 0, 0, 0
+		file = ""
+	}
+	d.File = file
+	if d.File != "" {
+		d.Line = max(1, d.Line)
+	}
+}
+
+// relative gives the path of file inside root, in forward slashes; ok is false if
+// it is outside.
+func relative(file, root string) (path string, ok bool) {
+	if file == "" {
+		return "", true
+	}
+	if filepath.IsAbs(file) {
+		rel, err := filepath.Rel(root, file)
+		if err != nil {
+			return "", false
+		}
+		file = rel
+	}
+	file = filepath.Clean(file)
+	return filepath.ToSlash(file), filepath.IsLocal(file)
+}

@@ -1,0 +1,145 @@
+package answer
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics/parse"
+	"github.com/bentobuild/bento/plugin/wire"
+	"github.com/bentobuild/bento/plugin/wire/shape"
+)
+
+// ReadManifest checks and decodes the result of initialize, for the plugin with this
+// id. What it drops without harm it says in words. The error is an *adapters.Failure
+// for a manifest of another version or another id, else it wraps *shape.Error.
+func ReadManifest(result json.RawMessage, id string) (m *adapters.Manifest, dropped []string, err error) {
+	m = &adapters.Manifest{Capabilities: adapters.DefaultCapabilities()}
+	if err := checkGreeting(result, id); err != nil {
+		return nil, nil, err
+	}
+	if err := shape.Decode(result, manifestShape(), m); err != nil {
+		return nil, nil, fmt.Errorf("manifest: %w", err)
+	}
+	if err := checkTasks("default_tasks", m.DefaultTasks); err != nil {
+		return nil, nil, fmt.Errorf("manifest: %w", err)
+	}
+	for _, task := range slices.Sorted(maps.Keys(m.DiagnosticHooks)) {
+		if why := wrongHook(m.DiagnosticHooks[task]); why != "" {
+			delete(m.DiagnosticHooks, task)
+			dropped = append(dropped, fmt.Sprintf("manifest: diagnostic_hooks.%.60q: %s; the hook is not used", task, why))
+		}
+	}
+	return m, dropped, nil
+}
+
+// checkGreeting looks at what decides whether the rest can be understood.
+func checkGreeting(result json.RawMessage, id string) error {
+	var m struct {
+		ProtocolVersion int    `json:"protocol_version"`
+		AdapterID       string `json:"adapter_id"`
+	}
+	if err := shape.Decode(result, greetingShape(), &m); err != nil {
+		return fmt.Errorf("manifest: %w", err)
+	}
+	if m.ProtocolVersion != adapters.ProtocolVersion {
+		return &adapters.Failure{
+			Code:    adapters.ProtocolVersionMismatch,
+			Message: fmt.Sprintf("its protocol_version is %d, this bento speaks %d", m.ProtocolVersion, adapters.ProtocolVersion),
+		}
+	}
+	if m.AdapterID != id || !isID(id) {
+		return &adapters.Failure{
+			Code:    adapters.AdapterIDMismatch,
+			Message: fmt.Sprintf("its adapter_id is %q, its file name says %q", m.AdapterID, id),
+		}
+	}
+	return nil
+}
+
+// wrongHook says why a hook cannot be used. Hooks only add something, so one that
+// this bento does not understand costs no more than itself.
+func wrongHook(h adapters.Hook) string {
+	switch {
+	case h.Rerun.Kind != adapters.RerunAppend && h.Rerun.Kind != adapters.RerunReplace:
+		return fmt.Sprintf("rerun.kind: expected %q or %q, got %.60q", adapters.RerunAppend, adapters.RerunReplace, h.Rerun.Kind)
+	case h.Rerun.Kind == adapters.RerunReplace && h.Rerun.Command == "":
+		return "rerun.command: expected a shell command, got nothing"
+	case !isParser(h.Parser):
+		return fmt.Sprintf("parser: bento has no parser %.60q", h.Parser)
+	}
+	return ""
+}
+
+// isParser tells whether a hook may name this parser: the plugin itself, or one of
+// bento's.
+func isParser(id string) bool {
+	return id == adapters.ParserPlugin || slices.Contains(parse.Parsers(), id)
+}
+
+// Names tells whether the manifest that result is says by name that it offers a
+// method. One that it offers by saying nothing it need not know.
+func Names(result json.RawMessage, method string) bool {
+	var m struct {
+		Capabilities map[string]bool `json:"capabilities"`
+	}
+	name, ok := capabilities()[method]
+	return !ok || json.Unmarshal(result, &m) == nil && m.Capabilities[name]
+}
+
+// capabilities gives the capability of each method that has one.
+func capabilities() map[string]string {
+	return map[string]string{
+		wire.MethodDetect:       "detect",
+		wire.MethodToolchain:    "required_toolchain",
+		wire.MethodFingerprint:  "resolved_toolchain_fingerprint",
+		wire.MethodInstall:      "install",
+		wire.MethodTasks:        "tasks",
+		wire.MethodLinks:        "links",
+		wire.MethodInstallScope: "install_scope",
+		wire.MethodAdd:          "add",
+	}
+}
+
+// greetingShape is what a manifest must have before anything else in it counts.
+func greetingShape() *shape.Shape {
+	return shape.Record(
+		shape.Must("protocol_version", shape.Int(0)),
+		shape.Must("adapter_id", shape.Text(maxName)),
+	)
+}
+
+func manifestShape() *shape.Shape {
+	return shape.Record(
+		shape.Must("protocol_version", shape.Int(0)),
+		shape.Must("adapter_id", shape.Text(maxName)),
+		shape.Must("display_name", name("a name")),
+		shape.Must("fingerprint_files", shape.List(maxTasks, text().That("a glob inside the dish", isGlob))),
+		shape.Must("default_tasks", tasksShape()),
+		shape.May("capabilities", capabilitiesShape()),
+		shape.May("diagnostic_hooks", shape.Table(maxTasks, hookShape())),
+		shape.May("derived_paths", shape.List(maxTasks, text().That("a glob inside the dish", isGlob))),
+		shape.May("parallel", shape.Int(0)),
+	)
+}
+
+func capabilitiesShape() *shape.Shape {
+	var fields []shape.Field
+	for _, name := range append(slices.Sorted(maps.Values(capabilities())), "cancel") {
+		fields = append(fields, shape.May(name, shape.Bool()))
+	}
+	return shape.Record(fields...)
+}
+
+func hookShape() *shape.Shape {
+	return shape.Record(
+		shape.Must("rerun", shape.Record(
+			shape.Must("kind", shape.Text(maxName)),
+			shape.May("args", shape.List(maxTasks, text())),
+			shape.May("command", text()),
+		)),
+		shape.Must("parser", shape.Text(maxName)),
+	)
+}
