@@ -2,22 +2,15 @@ package python
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/adapters/python/environment"
+	"github.com/bentobuild/bento/adapters/python/interpreter"
+	"github.com/bentobuild/bento/adapters/python/pyproject"
 )
-
-// mark is written last into a virtual environment. One without it is unfinished:
-// pip takes what a killed pip left for installed.
-const mark = ".venv/.bento-installed"
 
 // InstallScope gives dir itself: each project has its own virtual environment.
 func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope, error) {
@@ -29,12 +22,15 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 	locals := p.locals(f)
 	s := adapters.Scope{
 		Dir:     dir,
-		Made:    []string{mark, venvBin + "/python"},
+		Made:    []string{environment.Mark, environment.Python},
 		Nothing: p.nothing(),
-		Command: commandLine(dir, p.commands(locals)),
+		Command: environment.CommandLine(dir, p.steps(locals)),
 	}
-	for _, name := range manifests() {
+	for _, name := range pyproject.Manifests() {
 		s.Files = append(s.Files, filepath.Join(dir, name))
+	}
+	if p.poetry {
+		s.Files = append(s.Files, filepath.Join(dir, poetryLock), filepath.Join(dir, "poetry.toml"))
 	}
 	for _, file := range p.take {
 		s.Files = append(s.Files, file.Files...)
@@ -46,7 +42,7 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 		}
 	}
 	for _, l := range locals {
-		for _, name := range manifests() {
+		for _, name := range pyproject.Manifests() {
 			s.Files = append(s.Files, filepath.Join(l.path, name))
 		}
 	}
@@ -55,9 +51,6 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 	s.Reads = f.Reads()
 	return s, nil
 }
-
-// manifests are the files that say what a project needs.
-func manifests() []string { return []string{"pyproject.toml", "setup.cfg", "setup.py"} }
 
 // commands gives the arguments of each run of pip.
 func (p *project) commands(locals []local) [][]string {
@@ -141,29 +134,17 @@ func (p *project) relink(locals []local) [][]string {
 	return [][]string{args}
 }
 
-// commandLine gives all that is done, for a shell. The environment stands there
-// as an absolute path, for one that was moved has to be made again.
-func commandLine(dir string, commands [][]string) string {
-	lines := []string{"python3 -m venv " + quote(filepath.Join(dir, venv))}
-	for _, args := range commands {
-		line := venvBin + "/python -m pip"
-		for _, arg := range args {
-			line += " " + quote(arg)
-		}
-		lines = append(lines, line)
+// steps gives the commands of an install.
+func (p *project) steps(locals []local) [][]string {
+	if p.poetry {
+		// Poetry installs without pip, and into the environment that is there.
+		return [][]string{{environment.BasePython, "-m", "venv", "--without-pip", environment.Dir}, p.poetryInstall()}
 	}
-	return strings.Join(lines, " && ")
-}
-
-// quote makes one word for the shell.
-func quote(word string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.:/@+,=%", r)
+	steps := [][]string{{environment.BasePython, "-m", "venv", environment.Dir}}
+	for _, args := range p.commands(locals) {
+		steps = append(steps, slices.Concat([]string{environment.Python, "-m", "pip"}, args))
 	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return steps
 }
 
 // Install makes the virtual environment from nothing, whatever was there: pip
@@ -175,8 +156,8 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if err != nil {
 		return err
 	}
-	env := installEnv(req.Env).With(a.manifest.SetEnv)
-	python, err := ask(ctx, env, p.dir, locate)
+	env := environment.ForInstall(req.Env).With(a.manifest.SetEnv)
+	python, err := interpreter.Locate(ctx, env, p.dir)
 	if err != nil {
 		return err
 	}
@@ -186,75 +167,16 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 		return err
 	}
 	defer unlock()
-	if err := clearVenv(p.dir, log); err != nil {
+	if err := environment.Clear(p.dir, log); err != nil {
 		return err
 	}
-	i := installer{dir: p.dir, env: env, log: log}
-	if err := i.run(ctx, python, "-m", "venv", venv); err != nil {
-		return err
-	}
-	for _, args := range p.commands(locals) {
-		if err := i.run(ctx, filepath.Join(p.dir, venvBin, "python"), slices.Concat([]string{"-m", "pip"}, args)...); err != nil {
+	i := environment.Installer{Dir: p.dir, Env: env, Python: python, Log: log}
+	for _, step := range p.steps(locals) {
+		if err := i.Run(ctx, step); err != nil {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(p.dir, mark), []byte("made by bento with "+python+"\n"), 0o644); err != nil {
-		return fmt.Errorf("mark the install of %q: %w", p.dir, err)
-	}
-	return nil
-}
-
-// installEnv leaves out what would lead pip to another place than the virtual
-// environment.
-func installEnv(env adapters.Environ) adapters.Environ {
-	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains([]string{"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_PYTHON", "VIRTUAL_ENV"}, name)
-	})
-}
-
-// clearVenv removes the virtual environment, its mark first.
-func clearVenv(dir string, log adapters.LogFunc) error {
-	err := os.Remove(filepath.Join(dir, mark))
-	if _, statErr := os.Lstat(filepath.Join(dir, venv)); err != nil && statErr == nil && log != nil {
-		log(adapters.Log{Level: "warn", Message: venv + " has no mark of a finished install, it is made anew"})
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-		return fmt.Errorf("begin the install of %q: %w", dir, err)
-	}
-	if err := os.RemoveAll(filepath.Join(dir, venv)); err != nil {
-		return fmt.Errorf("begin the install of %q: %w", dir, err)
-	}
-	return nil
-}
-
-// installer runs the commands of one install.
-type installer struct {
-	dir string
-	env adapters.Environ
-	log adapters.LogFunc
-}
-
-func (i *installer) run(ctx context.Context, path string, args ...string) error {
-	out := adapters.NewTranscript(i.log)
-	res, err := proc.Run(ctx, proc.Spec{
-		Argv: slices.Concat([]string{path}, args), Dir: i.dir, Env: i.env,
-		Stdout: out.Stdout(), Stderr: out.Stderr(),
-	})
-	out.Close()
-	switch {
-	case err != nil:
-		return err
-	case res.Canceled:
-		return context.Cause(ctx)
-	case res.ExitCode != 0:
-		words := []string{strings.TrimPrefix(path, i.dir+"/")}
-		for _, arg := range args {
-			words = append(words, quote(arg))
-		}
-		return &adapters.InstallError{Command: strings.Join(words, " "), ExitStatus: res.ExitCode, Detail: out.Tail()}
-	}
-	return nil
+	return environment.WriteMark(p.dir, "made by bento with "+python+"\n")
 }
 
 // lock keeps installs apart that build in the same directory, in one order for

@@ -33,7 +33,7 @@ func (p *project) locals(f *adapters.Files) []local {
 		if err != nil {
 			continue // it is told of the project itself
 		}
-		w.add(slices.Concat(other.Dependencies, other.Sources, other.PoetryPaths), other.sourceNames())
+		w.add(slices.Concat(other.Dependencies, other.Sources, other.Poetry), other.sourceNames())
 	}
 	return w.found
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/python/interpreter"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -60,7 +61,7 @@ func TestMalformedPins(t *testing.T) {
 		root := tree(t, files...)
 		_, err := newPip().RequiredToolchain(t.Context(), filepath.Join(root, "a"))
 		var problems diagnostics.Problems
-		if !errors.As(err, &problems) || problems[0].File != filepath.Join(root, files[0]) || problems[0].Line == 0 || problems[0].Rule != RulePin {
+		if !errors.As(err, &problems) || problems[0].File != filepath.Join(root, files[0]) || problems[0].Line == 0 || problems[0].Rule != interpreter.RulePin {
 			t.Errorf("%q gave %v", files, err)
 		}
 	}
@@ -102,22 +103,4 @@ func TestCheckPin(t *testing.T) {
 	if v := a.CheckPin(adapters.Toolchain{Tool: "uv", Version: "1"}, found); !v.OK {
 		t.Errorf("a tool of somebody else: %+v", v)
 	}
-}
-
-func FuzzPin(f *testing.F) {
-	for _, seed := range []string{"3.11.7\n", "# c\n\npypy3.10-7.3", ">=3.9,<4", "\xef\xbb\xbf^3.9", "3.13t", "cpython-3.12@x"} {
-		f.Add([]byte(seed))
-	}
-	a := newPip()
-	f.Fuzz(func(t *testing.T, data []byte) {
-		text, line := firstLine(data)
-		if line > 1+strings.Count(string(data), "\n") || strings.ContainsAny(text, "\n#") {
-			t.Fatalf("line %d is %q", line, text)
-		}
-		_, err := parseWanted(text)
-		v := a.CheckPin(adapters.Toolchain{Tool: "python", Version: text}, "python=3.11.7 implementation=cpython")
-		if err != nil && v.OK {
-			t.Fatalf("%q is no pin and yet satisfied", text)
-		}
-	})
 }

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/python/environment"
+	"github.com/bentobuild/bento/adapters/python/interpreter"
 )
 
 // need skips the test where Python is missing, unless it may not be.
@@ -93,7 +95,7 @@ func mustRun(t *testing.T, a *Adapter, dir, task string) {
 // installed gives the version of a package in the environment of dir.
 func installed(t *testing.T, dir, name string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), filepath.Join(dir, venvBin, "python"), "-c",
+	out, err := exec.CommandContext(t.Context(), filepath.Join(dir, environment.Bin, "python"), "-c",
 		"import importlib.metadata as m, sys; print(m.version(sys.argv[1]))", name).Output()
 	if err != nil {
 		return err.Error()
@@ -165,7 +167,7 @@ func TestPipMakesAnewWhatChangedOrWasInterrupted(t *testing.T) {
 	if err := install(ctx, a, dir, nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("an install that was ended gave %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, mark)); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(dir, environment.Mark)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("an install that was ended left a mark: %v", err)
 	}
 
@@ -184,7 +186,7 @@ func TestPipMakesAnewWhatChangedOrWasInterrupted(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, ".venv/left")); err == nil {
 		t.Error("the unfinished environment was used")
 	}
-	if _, err := os.Stat(filepath.Join(dir, mark)); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, environment.Mark)); err != nil {
 		t.Error(err)
 	}
 }
@@ -192,11 +194,11 @@ func TestPipMakesAnewWhatChangedOrWasInterrupted(t *testing.T) {
 func TestVirtualEnvironmentOfTheDishIsNoBase(t *testing.T) {
 	need(t)
 	dir := tree(t, "requirements.txt", "")
-	if out, err := exec.CommandContext(t.Context(), "python3", "-m", "venv", "--without-pip", filepath.Join(dir, venv)).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "python3", "-m", "venv", "--without-pip", filepath.Join(dir, environment.Dir)).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	env := newPip().env.WithPath(filepath.Join(dir, venvBin))
-	got, err := ask(t.Context(), env, dir, locate)
+	env := newPip().env.WithPath(filepath.Join(dir, environment.Bin))
+	got, err := interpreter.Locate(t.Context(), env, dir)
 	if err != nil || strings.HasPrefix(got, dir) || !filepath.IsAbs(got) {
 		t.Errorf("%q, %v", got, err)
 	}

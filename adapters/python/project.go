@@ -2,9 +2,9 @@ package python
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/python/devtool"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
 	"github.com/bentobuild/bento/adapters/python/requirements"
 )
@@ -14,8 +14,9 @@ type project struct {
 	*pyproject.Project
 	dir     string
 	setupPy bool
+	poetry  bool      // poetry installs it, for it has a poetry.lock
 	files   []reqFile // those that are there
-	tools   []tool
+	tools   devtool.Tools
 
 	// What is installed: the project itself, files, extras and groups.
 	self   bool // by "-e ."
@@ -45,6 +46,9 @@ func requirementFiles() []string {
 	}
 }
 
+// poetryLock is the lockfile of poetry, which makes it the one that installs.
+const poetryLock = "poetry.lock"
+
 // open reads the project in f's directory.
 func open(f *adapters.Files) (*project, error) {
 	toml, err := pyproject.Read(f)
@@ -52,6 +56,12 @@ func open(f *adapters.Files) (*project, error) {
 		return nil, err
 	}
 	p := &project{Project: toml, dir: f.Dir(), setupPy: f.IsFile("setup.py")}
+	p.poetry = toml.Path != "" && f.IsFile(poetryLock)
+	p.tools = devtool.Find(f, toml)
+	if p.poetry {
+		p.choosePoetry()
+		return p, nil
+	}
 	for i, name := range requirementFiles() {
 		set, err := requirements.Read(f, name)
 		if err != nil {
@@ -61,18 +71,12 @@ func open(f *adapters.Files) (*project, error) {
 			p.files = append(p.files, reqFile{name: name, Set: set, dev: i > 0})
 		}
 	}
-	p.tools = configuredTools(f, toml)
 	p.choose()
 	return p, nil
 }
 
 // canBuild tells whether there is a build system.
 func (p *project) canBuild() bool { return p.HasBuildSystem || p.setupPy }
-
-// usesSetuptools tells whether that is setuptools, which leaves directories behind.
-func (p *project) usesSetuptools() bool {
-	return p.Backend == "" || strings.HasPrefix(p.Backend, "setuptools")
-}
 
 // choose decides what is installed: the requirements of the project, and of the
 // extras, groups and files those in which the tools of its recipes are declared.
@@ -88,9 +92,9 @@ func (p *project) choose() {
 	p.self = p.canBuild() && !p.copied // pip takes "." and "-e ." together for a conflict
 	for i := range p.tools {
 		t := &p.tools[i]
-		t.declared = p.covers(t.name) || p.chooseGroup(t.name) || p.chooseExtra(t.name) || p.chooseFile(t.name)
-		if t.configured && !t.declared && t.alone {
-			p.single = append(p.single, t.name+t.spec)
+		t.Declared = p.covers(t.Name) || p.chooseGroup(t.Name) || p.chooseExtra(t.Name) || p.chooseFile(t.Name)
+		if t.Configured && !t.Declared && t.Alone {
+			p.single = append(p.single, t.Name+t.Spec)
 		}
 	}
 }
@@ -114,16 +118,21 @@ func (p *project) covers(name string) bool {
 }
 
 func (p *project) chooseGroup(name string) bool {
-	g := preferred(p.Groups, name)
+	g := pyproject.Preferred(p.plainGroups(), name)
 	if g != nil {
 		p.groups = append(p.groups, *g)
 	}
 	return g != nil
 }
 
+// plainGroups are those that pip can read.
+func (p *project) plainGroups() []pyproject.Group {
+	return slices.DeleteFunc(slices.Clone(p.Groups), func(g pyproject.Group) bool { return g.Poetry })
+}
+
 // chooseExtra takes an extra, which only a project that is installed itself has.
 func (p *project) chooseExtra(name string) bool {
-	g := preferred(p.Extras, name)
+	g := pyproject.Preferred(p.Extras, name)
 	if g == nil {
 		return false
 	}
@@ -145,24 +154,9 @@ func (p *project) chooseFile(name string) bool {
 	return false
 }
 
-// preferred gives the group that asks for name, of several the one whose own name
-// speaks of it or of development.
-func preferred(groups []pyproject.Group, name string) *pyproject.Group {
-	var best *pyproject.Group
-	bestRank := 0
-	for i := range groups {
-		g := &groups[i]
-		rank := 1 + slices.Index([]string{"dev", "development", "lint", "tests", "testing", "test", name}, g.Name)
-		if g.Has(name) && !g.Poetry && (best == nil || rank > bestRank) {
-			best, bestRank = g, rank
-		}
-	}
-	return best
-}
-
 // nothing tells whether there is nothing to install, not even for a build.
 func (p *project) nothing() bool {
-	if p.self || len(p.groups)+len(p.single)+len(p.Dependencies) > 0 {
+	if p.poetry || p.self || len(p.groups)+len(p.single)+len(p.Dependencies) > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(p.take, func(file reqFile) bool { return len(file.Requirements) > 0 })
@@ -170,7 +164,7 @@ func (p *project) nothing() bool {
 
 // asked gives everything that an install asks for, of development or not.
 func (p *project) asked() (normal, dev []requirements.Requirement) {
-	normal = slices.Concat(p.Dependencies, p.Sources, p.PoetryPaths)
+	normal = slices.Concat(p.Dependencies, p.Sources, p.Poetry)
 	for _, file := range p.take {
 		if file.dev {
 			dev = append(dev, file.Requirements...)
@@ -185,6 +179,11 @@ func (p *project) asked() (normal, dev []requirements.Requirement) {
 	}
 	for _, g := range p.groups {
 		dev = append(dev, g.Requirements...)
+	}
+	for _, g := range p.Groups {
+		if g.Poetry && !slices.ContainsFunc(p.groups, func(o pyproject.Group) bool { return o.Poetry && o.Name == g.Name }) {
+			dev = append(dev, g.Requirements...)
+		}
 	}
 	return normal, dev
 }

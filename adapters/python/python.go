@@ -1,23 +1,29 @@
-// Package python teaches bento Python projects that pip installs.
+// Package python teaches bento Python projects: the adapter "python" those that pip
+// or poetry installs, the adapter "python-uv" those of uv.
 //
-// Each dish has its own virtual environment, .venv, which install makes anew from
-// its requirements; every recipe runs inside it.
+// A project has its own virtual environment, .venv, or shares that of its uv
+// workspace. Every recipe runs inside it. The one of pip and poetry is made anew
+// whenever what it is made from has changed; that of uv is synchronised.
 package python
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/python/environment"
+	"github.com/bentobuild/bento/adapters/python/interpreter"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
+	"github.com/bentobuild/bento/adapters/python/uv"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// Adapter is the adapter of pip, id python. It is safe for concurrent use.
+// Adapter is the adapter of pip and poetry, id python. It is safe for concurrent use.
 type Adapter struct {
 	env      adapters.Environ
 	manifest adapters.Manifest
-	seen     adapters.Moment[machine]
+	machine  *interpreter.Machine
 
 	// sources are directories in which an install builds; two at once in one
 	// disturb each other.
@@ -28,64 +34,27 @@ type Adapter struct {
 // New gives the adapter. Tools are looked for in o.Env, which is also where probes
 // take their environment from.
 func New(o adapters.Options) *Adapter {
-	return &Adapter{env: o.Env, sources: make(map[string]chan struct{}), manifest: adapters.Manifest{
-		ProtocolVersion: adapters.ProtocolVersion,
-		AdapterID:       "python",
-		DisplayName:     "python",
-		FingerprintFiles: []string{
-			"pyproject.toml", "requirements*.txt", "setup.cfg", "setup.py",
-			".python-version", ".tool-versions", "poetry.lock", "uv.lock",
-		},
-		Capabilities: adapters.Capabilities{
-			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
-			Install: true, Tasks: true, Links: true, InstallScope: true,
-		},
-		DiagnosticHooks: map[string]adapters.Hook{"lint": {
-			Rerun:  adapters.Rerun{Kind: adapters.RerunAppend, Args: []string{"--output-format=json"}},
-			Parser: "ruff",
-		}},
-		DerivedPaths: derivedPaths(),
-		Parallel:     64,
-		Identity:     "python/1",
-		Family:       "python",
-		Runtime:      "python",
-		PassEnv:      passEnv(),
-		SteeringEnv:  steeringEnv(),
-		SetEnv: map[string]string{
-			"PIP_DISABLE_PIP_VERSION_CHECK": "1",
-			"PIP_NO_INPUT":                  "1",
-			"PIP_ROOT_USER_ACTION":          "ignore",
-			// Bytecode is checked by time in seconds and size: after a quick edit,
-			// or a restored file, a stale one would be taken.
-			"PYTHONDONTWRITEBYTECODE": "1",
-		},
-	}}
+	a := &Adapter{
+		env: o.Env, machine: interpreter.NewMachine(o.Env), sources: make(map[string]chan struct{}),
+		manifest: environment.Manifest("python", "python/2"),
+	}
+	m := &a.manifest
+	m.FingerprintFiles = []string{
+		"pyproject.toml", "requirements*.txt", "setup.cfg", "setup.py",
+		".python-version", ".tool-versions", poetryLock, "poetry.toml", "uv.lock",
+	}
+	m.SetEnv["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
+	m.SetEnv["PIP_NO_INPUT"] = "1"
+	m.SetEnv["PIP_ROOT_USER_ACTION"] = "ignore"
+	m.SetEnv["POETRY_NO_INTERACTION"] = "1"
+	// Into the environment that bento has made, wherever the user keeps others.
+	m.SetEnv["POETRY_VIRTUALENVS_CREATE"] = "true"
+	m.SetEnv["POETRY_VIRTUALENVS_IN_PROJECT"] = "true"
+	return a
 }
 
-// derivedPaths are what the tools of this ecosystem leave behind.
-func derivedPaths() []string {
-	return []string{
-		"**/*.egg-info/**", "dist/**", "build/**", "**/__pycache__/**", "**/*.pyc", ".venv/**", "venv/**",
-		".eggs/**", "**/.pytest_cache/**", ".mypy_cache/**", "**/.ruff_cache/**", ".tox/**", ".nox/**", ".coverage", "htmlcov/**",
-	}
-}
-
-// passEnv are homes, caches, indexes and version managers.
-func passEnv() []string {
-	return []string{
-		"PIP_*", "PYENV_*", "UV_*", "ASDF_*", "MISE_*", "NETRC",
-		"PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONUTF8",
-	}
-}
-
-// steeringEnv change what the tools make.
-func steeringEnv() []string {
-	return []string{
-		"PYTHONPATH", "PYTHONHASHSEED", "PYTHONOPTIMIZE", "PYTHONWARNINGS", "PYTHONDEVMODE",
-		"PYTEST_ADDOPTS", "MYPYPATH", "SOURCE_DATE_EPOCH", "SETUPTOOLS_SCM_PRETEND_VERSION",
-		"CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "ARCHFLAGS",
-	}
-}
+// NewUV gives the adapter of uv, id python-uv.
+func NewUV(o adapters.Options) *uv.Adapter { return uv.New(o) }
 
 // Manifest tells what the adapter is.
 func (a *Adapter) Manifest() *adapters.Manifest { return &a.manifest }
@@ -103,6 +72,61 @@ func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	}
 	p, err := pyproject.Read(f)
 	return err != nil || p.HasProject || p.HasBuildSystem || p.HasPoetry, nil
+}
+
+// RequiredToolchain gives the version of Python that the project pins.
+func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.Toolchain, error) {
+	f := adapters.NewFiles(dir)
+	p, err := open(f)
+	if err != nil {
+		return nil, err
+	}
+	return interpreter.Pin(f, p.wants())
+}
+
+// wants gives what the manifest asks for; pip refuses to install the project under
+// another version, and so does poetry.
+func (p *project) wants() interpreter.Wants {
+	return interpreter.Wants{Requires: p.RequiresPython, StrictRequires: p.canBuild() || p.poetry}
+}
+
+// CheckPin tells whether the toolchain with this fingerprint satisfies want.
+func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
+	return interpreter.Check(want, fingerprint)
+}
+
+// ToolchainFingerprint gives version, implementation, ABI and platform of the
+// interpreter that answers in dir, behind shims, and the version of poetry where it
+// is that which installs.
+func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
+	m := &a.manifest
+	env := a.env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...).With(m.SetEnv)
+	print, err := interpreter.Fingerprint(ctx, env, dir)
+	if err != nil || !usesPoetry(dir) {
+		return print, err
+	}
+	poetry, err := environment.Version(ctx, env, dir, "poetry")
+	return print + " poetry=" + poetry, err
+}
+
+// ToolchainBasis describes what decides ToolchainFingerprint.
+func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error) {
+	basis, err := a.machine.Basis(dir)
+	if err != nil || !usesPoetry(dir) {
+		return basis, err
+	}
+	path, err := environment.FindTool(a.env, "poetry")
+	if err != nil {
+		return "", err
+	}
+	b := adapters.NewBasis(a.env)
+	b.File(path)
+	return basis + b.String(), nil
+}
+
+func usesPoetry(dir string) bool {
+	f := adapters.NewFiles(dir)
+	return f.IsFile(poetryLock) && f.IsFile("pyproject.toml")
 }
 
 // ParseDiagnostics is never asked: no hook names the parser "plugin".

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/python/environment"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -60,6 +61,11 @@ func TestTasks(t *testing.T) {
 	setuptools := wheel
 	setuptools.Outputs = []string{"dist/**", lib, "build/lib.*/**", bdist, "build/temp.*/**"}
 	test := adapters.Task{Name: "test", Run: ".venv/bin/python -m pytest"}
+	script := func(name, run string) adapters.Task {
+		return adapters.Task{Name: name, Run: run, Script: true, NoCache: true, SideEffects: true}
+	}
+	format := script("format", ".venv/bin/ruff format .")
+	poetry := adapters.Task{Name: "build", Run: "poetry build --no-interaction --no-ansi", Outputs: []string{"dist/**"}}
 	for _, tt := range []struct {
 		name  string
 		files []string
@@ -73,7 +79,14 @@ func TestTasks(t *testing.T) {
 		{"pytest of poetry", []string{"pyproject.toml", "[tool.poetry.group.dev.dependencies]\npytest='^8'\n"}, nil},
 		{"pytest is only configured", []string{"pyproject.toml", "[project]\n[tool.pytest.ini_options]\n"}, nil},
 		{"ruff is configured", []string{"requirements.txt", "", "ruff.toml", ""}, []adapters.Task{{Name: "lint", Run: ".venv/bin/ruff check ."}}},
-		{"ruff is declared, flake8 configured", []string{"requirements.txt", "ruff", ".flake8", "[flake8]"}, []adapters.Task{{Name: "lint", Run: ".venv/bin/ruff check ."}}},
+		{"ruff is declared, flake8 configured", []string{"requirements.txt", "ruff", ".flake8", "[flake8]"}, []adapters.Task{{Name: "lint", Run: ".venv/bin/ruff check ."}, format}},
+		{"poetry", []string{"poetry.lock", "", "pyproject.toml", buildSystem + "[tool.poetry.group.x]\noptional=true\n[tool.poetry.group.x.dependencies]\npytest='^8'\nruff='*'\n[tool.mypy]\n"},
+			[]adapters.Task{poetry, {Name: "lint", Run: ".venv/bin/ruff check ."}, test, format}},
+		{"poetry without a package", []string{"poetry.lock", "", "pyproject.toml", buildSystem + "[tool.poetry]\npackage-mode=false\n[project]\ndependencies=['black']\n[project.optional-dependencies]\nt=['mypy']\n[tool.ruff]\n"},
+			[]adapters.Task{{Name: "check", Run: ".venv/bin/python -m mypy ."}, {Name: "format", Run: ".venv/bin/python -m black .", Script: true, NoCache: true, SideEffects: true}}},
+		{"runners", []string{"requirements.txt", "pytest\npoethepoet\ntaskipy\n", "pyproject.toml", "[tool.poe.tasks]\ntest='x'\n_own='x'\n\"-x\"='x'\n'do it'={shell='x'}\n[tool.taskipy.tasks]\n'do it'='y'\nserve='y'\n"},
+			[]adapters.Task{test, script("do it", ".venv/bin/poe 'do it'"), script("serve", ".venv/bin/task serve")}},
+		{"runners that are not asked for", []string{"requirements.txt", "pytest", "pyproject.toml", "[tool.poe.tasks]\na='x'\n"}, []adapters.Task{test}},
 		{"flake8", []string{"requirements.txt", "", "tox.ini", "[flake8]\nextend-exclude = a,\n  b\n"},
 			[]adapters.Task{{Name: "lint", Run: ".venv/bin/python -m flake8 --extend-exclude .venv,a,b"}}},
 		{"flake8 is declared, ruff configured", []string{"requirements.txt", "flake8", "ruff.toml", ""},
@@ -115,9 +128,10 @@ func TestInputsAbove(t *testing.T) {
 	}
 	installed := in("shared/base.txt", "shared/limits.txt", "wheels/x-1.whl")
 	want := map[string][]string{
-		"build": installed,
-		"test":  append(in("conftest.py", "ruff.toml"), installed...),
-		"lint":  append(in("conftest.py", "ruff.toml"), installed...),
+		"build":  installed,
+		"test":   append(in("conftest.py", "ruff.toml"), installed...),
+		"lint":   append(in("conftest.py", "ruff.toml"), installed...),
+		"format": append(in("conftest.py", "ruff.toml"), installed...),
 	}
 	got := make(map[string][]string)
 	for _, task := range ans.Tasks {
@@ -181,6 +195,9 @@ func TestInstallScope(t *testing.T) {
 		{"copies become links", []string{"app/requirements.txt", "../lib\n.\n", "app/setup.py", "", "lib/pyproject.toml", "[project]\ndependencies=['core @ file:../core']", "core/setup.py", ""},
 			"install -r requirements.txt && .venv/bin/python -m pip install --no-deps -e . -e ../lib -e ../core",
 			[]string{"app/requirements.txt", "core/pyproject.toml", "core/setup.cfg", "core/setup.py", "lib/pyproject.toml", "lib/setup.cfg", "lib/setup.py"}, false},
+		{"poetry", []string{"app/poetry.lock", "", "app/pyproject.toml", "[tool.poetry.dependencies]\nlib={path='../lib'}\n[tool.poetry.group.x]\noptional=true\n[tool.poetry.group.x.dependencies]\npytest='*'\n[project.optional-dependencies]\ny=['ruff']\n", "lib/setup.py", ""},
+			"poetry install --no-interaction --no-ansi --with x --extras y",
+			[]string{"app/poetry.lock", "app/poetry.toml", "lib/pyproject.toml", "lib/setup.cfg", "lib/setup.py"}, false},
 		{"what uv knows", []string{"app/pyproject.toml", buildSystem + "[project]\ndependencies=['Lib']\n[tool.uv.sources]\nlib={path='sub/lib'}\nunused={path='../x'}\n", "app/sub/lib/setup.py", "", "x/y", ""},
 			"install -e ./sub/lib -e .", []string{"app/sub/lib/pyproject.toml", "app/sub/lib/setup.cfg", "app/sub/lib/setup.py"}, false},
 	} {
@@ -192,8 +209,11 @@ func TestInstallScope(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := adapters.Scope{
-				Dir: dir, Made: []string{mark, ".venv/bin/python"}, Nothing: tt.nothing,
-				Command: "python3 -m venv " + dir + "/.venv && .venv/bin/python -m pip " + tt.command,
+				Dir: dir, Made: []string{environment.Mark, environment.Python}, Nothing: tt.nothing,
+				Command: "cd " + dir + " && python3 -m venv .venv && .venv/bin/python -m pip " + tt.command,
+			}
+			if strings.HasPrefix(tt.command, "poetry") {
+				want.Command = "cd " + dir + " && python3 -m venv --without-pip .venv && " + tt.command
 			}
 			for _, name := range append([]string{"app/pyproject.toml", "app/setup.cfg", "app/setup.py"}, tt.more...) {
 				want.Files = append(want.Files, filepath.Join(root, name))

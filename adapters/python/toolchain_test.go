@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/python/environment"
 )
 
 // script writes an executable.
@@ -128,7 +129,7 @@ exec "` + home + `/versions/$v/bin/python3"`
 
 // TestInstallFailureIsTold has a Python whose environments hold a pip that fails.
 func TestInstallFailureIsTold(t *testing.T) {
-	bin, dir := t.TempDir(), tree(t, "requirements.txt", "six==1 --hash=sha256:aa", mark, "of an earlier install")
+	bin, dir := t.TempDir(), tree(t, "requirements.txt", "six==1 --hash=sha256:aa", environment.Mark, "of an earlier install")
 	script(t, bin, "python3", `
 case "$*" in
 *-c*) echo "bento $0" ;;
@@ -149,15 +150,15 @@ esac`)
 	if !strings.Contains(strings.Join(log, "\n"), "PIP_TARGET=") || strings.Contains(strings.Join(log, "\n"), "elsewhere") {
 		t.Errorf("the log is %q", log)
 	}
-	if _, err := os.Stat(filepath.Join(dir, mark)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, environment.Mark)); err == nil {
 		t.Error("a failed install left a mark")
 	}
 
 	put(t, dir, "requirements.txt", "six")
-	if err := os.RemoveAll(filepath.Join(dir, venv)); err != nil {
+	if err := os.RemoveAll(filepath.Join(dir, environment.Dir)); err != nil {
 		t.Fatal(err)
 	}
-	put(t, dir, venv, "a file")
+	put(t, dir, environment.Dir, "a file")
 	if err := New(adapters.Options{Env: env}).Install(t.Context(), adapters.InstallRequest{DishDir: dir, Env: env}, nil); !errors.As(err, &failed) || failed.Command != ".venv/bin/python -m pip install -r requirements.txt" {
 		t.Errorf("in place of a file: %v", err)
 	}

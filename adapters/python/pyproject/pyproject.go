@@ -7,7 +7,7 @@
 package pyproject
 
 import (
-	"path/filepath"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -26,12 +26,14 @@ type Project struct {
 	HasPoetry      bool   // the table [tool.poetry]
 	Backend        string // "" means setuptools
 
+	Name           string // normalized, "" when there is none
 	Dependencies   []requirements.Requirement
 	Extras         []Group // optional dependencies
-	Groups         []Group // dependency groups, with what they include
+	Groups         []Group // dependency groups, with what they include; those of poetry too
 	RequiresPython Entry
 	Sources        []requirements.Requirement // packages that uv takes from a path; pip does not know
-	PoetryPaths    []requirements.Requirement // and those of poetry, of which its backend tells pip
+	Siblings       []requirements.Requirement // and those that it takes from the workspace
+	Poetry         []requirements.Requirement // the dependencies in poetry's own form: names and paths
 
 	file   *tomlfile.File
 	config ini // setup.cfg
@@ -49,6 +51,7 @@ type Group struct {
 	Name         string
 	Requirements []requirements.Requirement
 	Poetry       bool // written in poetry's own form, which pip does not read
+	Optional     bool // installed only if asked for
 }
 
 // Has tells whether a package is asked for by name.
@@ -56,6 +59,21 @@ func (g Group) Has(name string) bool { return has(g.Requirements, name) }
 
 func has(list []requirements.Requirement, name string) bool {
 	return slices.ContainsFunc(list, func(r requirements.Requirement) bool { return r.Name == name })
+}
+
+// Preferred gives the group that asks for a package, of several the one whose own
+// name speaks of it or of development; nil when none does.
+func Preferred(groups []Group, name string) *Group {
+	var best *Group
+	bestRank := 0
+	for i := range groups {
+		g := &groups[i]
+		rank := 1 + slices.Index([]string{"dev", "development", "lint", "tests", "testing", "test", name}, g.Name)
+		if g.Has(name) && (best == nil || rank > bestRank) {
+			best, bestRank = g, rank
+		}
+	}
+	return best
 }
 
 // Read reads the project in f's directory. The error of a pyproject.toml that is
@@ -81,10 +99,28 @@ func Read(f *adapters.Files) (*Project, error) {
 	p.HasProject = p.Table("project")
 	p.HasPoetry = p.Table("tool", "poetry")
 	p.Backend = text(file.Lookup("build-system", "build-backend"))
+	p.Name = requirements.Normalize(cmp.Or(p.Text("project", "name"), p.Text("tool", "poetry", "name")))
 	p.readProject(f)
 	p.readGroups(f)
-	p.readPaths(f)
+	p.readPoetry(f)
+	p.Sources, p.Siblings = sources(f, file.Lookup("tool", "uv", "sources"))
 	return p, nil
+}
+
+// Manifests are the names of the files that say what a project needs.
+func Manifests() []string { return []string{"pyproject.toml", "setup.cfg", "setup.py"} }
+
+// UsesSetuptools tells whether the build system, if there is one, is setuptools,
+// which leaves directories behind.
+func (p *Project) UsesSetuptools() bool {
+	return p.Backend == "" || strings.HasPrefix(p.Backend, "setuptools")
+}
+
+// SetuptoolsOutputs are what setuptools leaves in the sources. As outputs they are
+// removed before the next build: it would put modules into the wheel that are no
+// longer in the sources.
+func SetuptoolsOutputs() []string {
+	return []string{"build/lib/**", "build/lib.*/**", "build/bdist.*/**", "build/temp.*/**"}
 }
 
 // Table tells whether pyproject.toml has a table under key.
@@ -98,6 +134,37 @@ func (p *Project) Text(key ...string) string {
 		return ""
 	}
 	return text(p.file.Lookup(key...))
+}
+
+// List gives the strings of an array of pyproject.toml.
+func (p *Project) List(key ...string) []Entry {
+	if p.file == nil || p.file.Lookup(key...) == nil {
+		return nil
+	}
+	var out []Entry
+	for _, e := range p.file.Lookup(key...).Elems() {
+		if s, ok := e.Text(); ok {
+			out = append(out, Entry{Value: s, File: p.Path, Line: e.Pos().Line})
+		}
+	}
+	return out
+}
+
+// Flag gives a boolean of pyproject.toml, and whether it is there.
+func (p *Project) Flag(key ...string) (value, ok bool) {
+	if p.file == nil || p.file.Lookup(key...) == nil {
+		return false, false
+	}
+	value, ok = p.file.Lookup(key...).Any().(bool)
+	return value, ok
+}
+
+// Keys gives the keys of a table of pyproject.toml in their order.
+func (p *Project) Keys(key ...string) []string {
+	if p.file == nil || p.file.Lookup(key...) == nil {
+		return nil
+	}
+	return p.file.Lookup(key...).Keys()
 }
 
 // Has tells whether pyproject.toml has anything under key.
@@ -143,100 +210,4 @@ func (p *Project) readProject(f *adapters.Files) {
 			p.Extras = append(p.Extras, Group{Name: name, Requirements: list(f, extras.Child(name))})
 		}
 	}
-}
-
-// readGroups reads dependency groups (https://peps.python.org/pep-0735/), uv's
-// older list and those of poetry.
-func (p *Project) readGroups(f *adapters.Files) {
-	if groups := p.file.Lookup("dependency-groups"); groups != nil {
-		for _, name := range groups.Keys() {
-			g := &groupReader{files: f, groups: groups, seen: make(map[string]bool)}
-			g.read(name)
-			p.Groups = append(p.Groups, Group{Name: name, Requirements: g.out})
-		}
-	}
-	if dev := p.file.Lookup("tool", "uv", "dev-dependencies"); dev != nil {
-		p.Groups = append(p.Groups, Group{Name: "dev", Requirements: list(f, dev)})
-	}
-	poetry := []*tomlfile.Value{p.file.Lookup("tool", "poetry", "dev-dependencies")}
-	if groups := p.file.Lookup("tool", "poetry", "group"); groups != nil {
-		for _, name := range groups.Keys() {
-			poetry = append(poetry, p.file.Lookup("tool", "poetry", "group", name, "dependencies"))
-		}
-	}
-	for _, table := range poetry {
-		if table != nil {
-			p.Groups = append(p.Groups, Group{Name: table.Path(), Poetry: true, Requirements: poetryTable(table)})
-		}
-	}
-}
-
-// groupReader expands {include-group = "other"}; each group once, so that groups
-// which include each other come to an end.
-type groupReader struct {
-	files  *adapters.Files
-	groups *tomlfile.Value
-	seen   map[string]bool
-	out    []requirements.Requirement
-}
-
-func (g *groupReader) read(name string) {
-	if g.seen[requirements.Normalize(name)] {
-		return
-	}
-	g.seen[requirements.Normalize(name)] = true
-	for _, key := range g.groups.Keys() {
-		if requirements.Normalize(key) != requirements.Normalize(name) {
-			continue
-		}
-		array := g.groups.Child(key)
-		g.out = append(g.out, list(g.files, array)...)
-		for _, e := range array.Elems() {
-			if other := text(e.Child("include-group")); other != "" {
-				g.read(other)
-			}
-		}
-	}
-}
-
-// poetryTable reads names only: the versions have a form of their own.
-func poetryTable(table *tomlfile.Value) []requirements.Requirement {
-	var out []requirements.Requirement
-	for _, name := range table.Keys() {
-		out = append(out, at(requirements.Requirement{Name: requirements.Normalize(name)}, table.Child(name).KeyPos()))
-	}
-	return out
-}
-
-// readPaths finds the packages that uv and poetry take from a directory.
-func (p *Project) readPaths(f *adapters.Files) {
-	p.Sources = paths(f, p.file.Lookup("tool", "uv", "sources"))
-	p.PoetryPaths = paths(f, p.file.Lookup("tool", "poetry", "dependencies"))
-	p.PoetryPaths = append(p.PoetryPaths, paths(f, p.file.Lookup("tool", "poetry", "dev-dependencies"))...)
-	if groups := p.file.Lookup("tool", "poetry", "group"); groups != nil {
-		for _, name := range groups.Keys() {
-			p.PoetryPaths = append(p.PoetryPaths, paths(f, groups.Child(name).Child("dependencies"))...)
-		}
-	}
-}
-
-// paths reads a table of packages, of which some are like {path = "../lib"}.
-func paths(f *adapters.Files, table *tomlfile.Value) []requirements.Requirement {
-	if table == nil {
-		return nil
-	}
-	var out []requirements.Requirement
-	for _, name := range table.Keys() {
-		v := table.Child(name)
-		path := text(v.Child("path"))
-		if path == "" || strings.ContainsAny(path, "{}$\x00") {
-			continue
-		}
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(f.Dir(), filepath.FromSlash(path))
-		}
-		r := requirements.Requirement{Text: path, Name: requirements.Normalize(name), Path: filepath.Clean(path)}
-		out = append(out, at(r, v.KeyPos()))
-	}
-	return out
 }

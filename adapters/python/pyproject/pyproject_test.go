@@ -81,7 +81,7 @@ Fast = ujson
 	core := req(toml, 30, filepath.Join(dir, "core"), "core", "")
 	core.Path = core.Text
 	want := &Project{
-		Path: toml, HasBuildSystem: true, HasProject: true, HasPoetry: true, Backend: "hatchling.build",
+		Path: toml, HasBuildSystem: true, HasProject: true, HasPoetry: true, Backend: "hatchling.build", Name: "app",
 		Dependencies: []requirements.Requirement{
 			req(cfg, 4, "attrs", "attrs", ""),
 			req(cfg, 6, `zope.interface>=5 ; python_version > "3"`, "zope-interface", ">=5"),
@@ -96,11 +96,11 @@ Fast = ujson
 			{Name: "lint", Requirements: []requirements.Requirement{req(toml, 18, "ruff", "ruff", "")}},
 			{Name: "dev", Requirements: []requirements.Requirement{req(toml, 19, "mypy", "mypy", ""), req(toml, 18, "ruff", "ruff", "")}},
 			{Name: "dev", Requirements: []requirements.Requirement{req(toml, 22, "black", "black", "")}},
-			{Name: "tool.poetry.group.docs.dependencies", Poetry: true, Requirements: []requirements.Requirement{req(toml, 32, "", "sphinx", "")}},
+			{Name: "docs", Poetry: true, Requirements: []requirements.Requirement{req(toml, 32, "", "sphinx", "")}},
 		},
 		RequiresPython: Entry{Value: ">=3.9", File: toml, Line: 7},
 		Sources:        []requirements.Requirement{ui},
-		PoetryPaths:    []requirements.Requirement{core},
+		Poetry:         []requirements.Requirement{core},
 	}
 	if diff := cmp.Diff(want, p, cmpopts.IgnoreUnexported(Project{})); diff != "" {
 		t.Error(diff)

@@ -1,4 +1,4 @@
-package python
+package interpreter
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ func parseWanted(text string) (wanted, error) {
 		return wanted{}, nil
 	case len(text) > 256:
 		return wanted{}, fmt.Errorf("a version of %d bytes", len(text))
-	case strings.ContainsAny(text[:1], "<>=!") || strings.HasPrefix(text, "~="):
+	case strings.ContainsAny(text[:1], "<>=!") && !strings.ContainsAny(text, "^|") || strings.HasPrefix(text, "~="):
 		specs, err := pep440.ParseSpecifiers(text)
 		return wanted{specs: specs}, err
 	case strings.ContainsAny(text, "^~|"):
@@ -69,14 +69,17 @@ func parseName(text string) (wanted, error) {
 	return w, nil
 }
 
-// CheckPin tells whether the toolchain with this fingerprint satisfies want.
-func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
-	found := fingerprintField(fingerprint, "python")
+// Check tells whether the interpreter with this fingerprint satisfies want.
+func Check(want adapters.Toolchain, fingerprint string) adapters.Verdict {
+	found := Field(fingerprint, "python")
+	if found == None && want.Tool == "python" {
+		return adapters.Verdict{Found: "no such Python", Hint: howToGet(want.Version)}
+	}
 	v, err := pep440.Parse(strings.TrimSuffix(found, "+"))
 	if err != nil || want.Tool != "python" {
 		return adapters.Verdict{OK: true, Found: found}
 	}
-	impl := fingerprintField(fingerprint, "implementation")
+	impl := Field(fingerprint, "implementation")
 	verdict := adapters.Verdict{Found: found}
 	if impl != "cpython" {
 		verdict.Found = impl + " " + found
@@ -86,7 +89,7 @@ func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters
 		verdict.Hint = err.Error()
 		return verdict
 	}
-	free := strings.Contains(fingerprintField(fingerprint, "abi"), "t-")
+	free := strings.Contains(Field(fingerprint, "abi"), "t-")
 	verdict.OK = w.has(v) && (w.impl == "" || w.impl == impl) && (!w.free || free)
 	if !verdict.OK {
 		verdict.Hint = howToGet(want.Version)
@@ -123,8 +126,8 @@ func howToGet(version string) string {
 	return fmt.Sprintf("get it with a version manager, such as %q, or change the pin", install)
 }
 
-// fingerprintField gives the value of name in "python=3.11.7 implementation=cpython".
-func fingerprintField(fingerprint, name string) string {
+// Field gives the value of name in "python=3.11.7 implementation=cpython".
+func Field(fingerprint, name string) string {
 	for field := range strings.FieldsSeq(fingerprint) {
 		if value, ok := strings.CutPrefix(field, name+"="); ok {
 			return value

@@ -1,36 +1,27 @@
-package python
+package interpreter
 
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/python/pyproject"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
 // RulePin is the rule of the diagnostic of a pin that nobody can read.
 const RulePin = "invalid_pin"
 
-// RequiredToolchain gives the version of Python that the project pins: that of the
-// nearest .python-version, of requires-python, of the nearest .tool-versions.
-func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.Toolchain, error) {
-	f := adapters.NewFiles(dir)
-	p, err := open(f)
-	if err != nil {
-		return nil, err
-	}
-	return pin(f, p)
-}
-
-func pin(f *adapters.Files, p *project) (*adapters.Toolchain, error) {
-	if pin, err := filePin(f); pin != nil || err != nil {
+// Pin gives the version of Python that a project pins: that of the nearest
+// .python-version, of its requires-python, of the nearest .tool-versions; nil when
+// none does. f is of the project's directory.
+func Pin(f *adapters.Files, w Wants) (*adapters.Toolchain, error) {
+	if pin, err := filePin(f, w.StrictFile); pin != nil || err != nil {
 		return pin, err
 	}
-	if r := p.RequiresPython; r.Line > 0 {
-		// pip refuses to install the project under another version.
-		pin := &adapters.Toolchain{Tool: "python", Version: r.Value, File: r.File, Line: r.Line, Strict: p.canBuild()}
+	if r := w.Requires; r.Line > 0 {
+		pin := &adapters.Toolchain{Tool: "python", Version: r.Value, File: r.File, Line: r.Line, Strict: w.StrictRequires}
 		return checked(pin, "requires-python")
 	}
 	pin, err := f.ToolVersions("python", "python")
@@ -40,9 +31,16 @@ func pin(f *adapters.Files, p *project) (*adapters.Toolchain, error) {
 	return checked(pin, ".tool-versions")
 }
 
+// Wants is what a manifest asks for, and how its tool takes a pin.
+type Wants struct {
+	Requires       pyproject.Entry
+	StrictRequires bool // the tool refuses another version than the manifest's
+	StrictFile     bool // and another one than that of .python-version
+}
+
 // filePin reads .python-version. The name of a virtual environment, which pyenv
 // allows there, pins nothing.
-func filePin(f *adapters.Files) (*adapters.Toolchain, error) {
+func filePin(f *adapters.Files, strict bool) (*adapters.Toolchain, error) {
 	path, ok := f.Up(".python-version")
 	if !ok {
 		return nil, nil
@@ -58,7 +56,7 @@ func filePin(f *adapters.Files) (*adapters.Toolchain, error) {
 	if w, err := parseWanted(text); err == nil && w.name != "" {
 		return nil, nil
 	}
-	return checked(&adapters.Toolchain{Tool: "python", Version: text, File: path, Line: line}, ".python-version")
+	return checked(&adapters.Toolchain{Tool: "python", Version: text, File: path, Line: line, Strict: strict}, ".python-version")
 }
 
 // firstLine gives the first line that is not empty, without a comment.

@@ -1,0 +1,161 @@
+package python
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/python/environment"
+	"github.com/bentobuild/bento/adapters/python/pyproject"
+	"github.com/bentobuild/bento/adapters/python/requirements"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+// Add has poetry add packages. Pip has no command for it: then they are written into
+// pyproject.toml or the file of requirements, of which everything else stays as it
+// is. The next install takes them.
+func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
+	p, err := open(adapters.NewFiles(req.DishDir))
+	if err != nil {
+		return err
+	}
+	if p.poetry {
+		args := []string{"poetry", "add", "--lock", "--no-interaction", "--no-ansi"}
+		if req.Dev {
+			args = append(args, "--group", "dev")
+		}
+		i := environment.Installer{Dir: p.dir, Env: environment.ForInstall(req.Env).With(a.manifest.SetEnv), Log: log}
+		return i.Run(ctx, slices.Concat(args, []string{"--"}, req.Packages))
+	}
+	packages, err := p.missing(req.Packages)
+	if err != nil || len(packages) == 0 {
+		return err
+	}
+	path, err := p.write(packages, req.Dev)
+	if err == nil && log != nil {
+		log(adapters.Log{Level: "info", Message: fmt.Sprintf("%s asks for %s", path, strings.Join(packages, ", "))})
+	}
+	return err
+}
+
+// missing gives those of packages that the project does not ask for yet. One that it
+// asks for in another way is an error.
+func (p *project) missing(packages []string) ([]string, error) {
+	var list []string
+	normal, dev := p.asked()
+	for _, text := range packages {
+		r := requirements.Parse(text, p.dir)
+		if r.Name == "" || strings.HasPrefix(text, "-") || strings.ContainsFunc(text, unicode.IsControl) {
+			return nil, fmt.Errorf("%q is not a requirement, expected a name such as %q or %q", text, "six", "six>=1.16")
+		}
+		known := slices.IndexFunc(slices.Concat(normal, dev), func(o requirements.Requirement) bool { return o.Name == r.Name })
+		if known < 0 {
+			list = append(list, r.Text)
+			continue
+		}
+		if o := slices.Concat(normal, dev)[known]; o.Text != r.Text {
+			return nil, fmt.Errorf("%q is asked for already, as %q at %s:%d; change it there", r.Name, o.Text, o.File, o.Line)
+		}
+	}
+	return list, nil
+}
+
+// write adds to the manifest where the project keeps its requirements.
+func (p *project) write(packages []string, dev bool) (path string, err error) {
+	dynamic := slices.ContainsFunc(p.List("project", "dynamic"), func(e pyproject.Entry) bool { return e.Value == "dependencies" })
+	switch {
+	case p.HasProject && dev:
+		return p.Path, p.appendTo(packages, "dependency-groups", "dev")
+	case p.HasProject && !dynamic:
+		return p.Path, p.appendTo(packages, "project", "dependencies")
+	case len(p.files) == 0:
+		return "", &adapters.Unsupported{Adapter: "python", What: "adding packages to setup.py or setup.cfg",
+			Hint: "write them there by hand, or keep them in pyproject.toml or requirements.txt"}
+	}
+	return p.appendLines(packages, dev)
+}
+
+func (p *project) appendTo(packages []string, key ...string) error {
+	for _, text := range packages {
+		data, err := os.ReadFile(p.Path)
+		if err != nil {
+			return err
+		}
+		file, problems := tomlfile.ParseManifest(p.Path, data)
+		if len(problems) > 0 {
+			return diagnostics.Problems(problems)
+		}
+		if data, err = file.Append(text, key...); err != nil {
+			return fmt.Errorf("%s: %w", p.Path, err)
+		}
+		if err := replace(p.Path, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendLines adds to the file of requirements; those of development have their own.
+func (p *project) appendLines(packages []string, dev bool) (path string, err error) {
+	name := "requirements.txt"
+	if dev {
+		name = "requirements-dev.txt"
+	}
+	for _, file := range p.files {
+		if file.dev == dev {
+			name = file.name
+			break
+		}
+	}
+	path = filepath.Join(p.dir, name)
+	data, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		return path, err
+	}
+	if set, err := requirements.Read(adapters.NewFiles(p.dir), name); err != nil {
+		return path, err
+	} else if set != nil && set.Hashed || bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return path, &adapters.Unsupported{Adapter: "python", What: "adding packages to a file with hashes, or in UTF-16",
+			Hint: "add them to the file that " + name + " is made from, and make it again"}
+	}
+	end := "\n"
+	if bytes.Contains(data, []byte("\r\n")) {
+		end = "\r\n"
+	}
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		data = append(data, end...)
+	}
+	return path, replace(path, append(data, strings.Join(packages, end)+end...))
+}
+
+// replace writes a file beside and renames it. It follows a link, and keeps the mode.
+func replace(path string, data []byte) error {
+	mode := os.FileMode(0o644)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if fi, err := os.Stat(path); err == nil {
+		mode = fi.Mode().Perm()
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(data)
+	for _, step := range []func() error{func() error { return tmp.Chmod(mode) }, tmp.Close, func() error { return os.Rename(tmp.Name(), path) }} {
+		if stepErr := step(); err == nil {
+			err = stepErr
+		}
+	}
+	if err != nil {
+		os.Remove(tmp.Name())
+	}
+	return err
+}

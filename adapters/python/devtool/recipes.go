@@ -1,0 +1,107 @@
+package devtool
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+// Recipes gives what can be run with the tools that are declared, or configured
+// where that is enough: check, lint, test, and format by name only. bin is the
+// directory of commands of the virtual environment, as it is written in a shell;
+// venv is that environment, relative to the project, if it is in there.
+func (list Tools) Recipes(bin, venv string) []adapters.Task {
+	tasks := []adapters.Task{
+		{Name: "check", Run: list.check(bin)},
+		{Name: "lint", Run: list.lint(bin, venv)},
+		{Name: "test", Run: list.test(bin)},
+		{Name: "format", Run: list.format(bin), Script: true, NoCache: true, SideEffects: true},
+	}
+	kept := tasks[:0]
+	for _, t := range tasks {
+		if t.Run != "" {
+			kept = append(kept, t)
+		}
+	}
+	return kept
+}
+
+func (list Tools) test(bin string) string {
+	if !list.named("pytest").Declared {
+		return ""
+	}
+	return bin + "/python -m pytest"
+}
+
+func (list Tools) check(bin string) string {
+	mypy := list.named("mypy")
+	switch {
+	case !mypy.Declared:
+		return ""
+	case mypy.settings != "":
+		return bin + "/python -m mypy"
+	}
+	return bin + "/python -m mypy ."
+}
+
+func (list Tools) lint(bin, venv string) string {
+	ruff, flake8 := list.named("ruff"), list.named("flake8")
+	switch {
+	case ruff.Declared || ruff.Configured && !flake8.Declared:
+		return bin + "/ruff check ."
+	case flake8.Declared || flake8.Configured:
+		var excluded []string
+		for _, dir := range []string{venv, flake8.settings} {
+			if dir != "" {
+				excluded = append(excluded, dir)
+			}
+		}
+		if len(excluded) == 0 {
+			return bin + "/python -m flake8"
+		}
+		return bin + "/python -m flake8 --extend-exclude " + Quote(strings.Join(excluded, ","))
+	}
+	return ""
+}
+
+func (list Tools) format(bin string) string {
+	switch {
+	case list.named("black").Declared:
+		return bin + "/python -m black ."
+	case list.named("ruff").Declared:
+		return bin + "/ruff format ."
+	}
+	return ""
+}
+
+// ConfigsAbove are the configurations above the project that its tools find by
+// themselves.
+func ConfigsAbove(f *adapters.Files) []string {
+	var paths []string
+	for dir := range f.Ancestors() {
+		if dir == f.Dir() {
+			continue
+		}
+		for _, name := range []string{
+			"pyproject.toml", "setup.cfg", "tox.ini", "pytest.ini", ".pytest.ini", "conftest.py",
+			"ruff.toml", ".ruff.toml", "mypy.ini", ".mypy.ini", ".flake8",
+		} {
+			if path := filepath.Join(dir, name); f.IsFile(path) {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
+}
+
+// Quote makes one word for the shell.
+func Quote(word string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.:/@+,=%", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

@@ -1,0 +1,61 @@
+package environment
+
+import "github.com/bentobuild/bento/adapters"
+
+// Manifest gives what the manifests of the adapters have in common: what tools leave
+// behind, the variables that they see, and how their output is read.
+func Manifest(id, identity string) adapters.Manifest {
+	return adapters.Manifest{
+		ProtocolVersion: adapters.ProtocolVersion,
+		AdapterID:       id,
+		DisplayName:     id,
+		Capabilities: adapters.Capabilities{
+			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
+			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
+		},
+		DiagnosticHooks: map[string]adapters.Hook{
+			"test":  {Parser: "pytest"},
+			"check": {Parser: "mypy"},
+			"lint": {Parser: "ruff", Rerun: adapters.Rerun{
+				Kind: adapters.RerunAppend, Args: []string{"--output-format=json"},
+			}},
+		},
+		DerivedPaths: derivedPaths(),
+		Parallel:     64,
+		Identity:     identity,
+		Family:       "python",
+		Runtime:      "python",
+		PassEnv:      passEnv(),
+		SteeringEnv:  steeringEnv(),
+		SetEnv: map[string]string{
+			// Bytecode is checked by time in seconds and size: after a quick edit,
+			// or of a restored file, a stale one would be taken.
+			"PYTHONDONTWRITEBYTECODE": "1",
+		},
+	}
+}
+
+// derivedPaths are what the tools of this ecosystem leave behind.
+func derivedPaths() []string {
+	return []string{
+		"**/*.egg-info/**", "dist/**", "build/**", "**/__pycache__/**", "**/*.pyc", ".venv/**", "venv/**",
+		".eggs/**", "**/.pytest_cache/**", ".mypy_cache/**", "**/.ruff_cache/**", ".tox/**", ".nox/**", ".coverage", "htmlcov/**",
+	}
+}
+
+// passEnv are homes, caches, indexes and version managers.
+func passEnv() []string {
+	return []string{
+		"PIP_*", "POETRY_*", "PYENV_*", "UV_*", "ASDF_*", "MISE_*", "NETRC",
+		"PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONUTF8",
+	}
+}
+
+// steeringEnv change what the tools make.
+func steeringEnv() []string {
+	return []string{
+		"PYTHONPATH", "PYTHONHASHSEED", "PYTHONOPTIMIZE", "PYTHONWARNINGS", "PYTHONDEVMODE",
+		"PYTEST_ADDOPTS", "MYPYPATH", "SOURCE_DATE_EPOCH", "SETUPTOOLS_SCM_PRETEND_VERSION",
+		"CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "ARCHFLAGS",
+	}
+}

@@ -1,0 +1,131 @@
+package interpreter
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+// Machine knows what the fingerprints of a machine depend on, and holds what it saw
+// for a moment. It is safe for concurrent use.
+type Machine struct {
+	env  adapters.Environ
+	seen adapters.Moment[first]
+	all  adapters.Moment[string]
+}
+
+// NewMachine gives the machine whose tools are looked for in env.
+func NewMachine(env adapters.Environ) *Machine { return &Machine{env: env} }
+
+// Basis describes what decides Fingerprint: the interpreter, and where that is the
+// shim of a version manager, the interpreters that it chooses from and the files
+// and variables that make it choose.
+func (m *Machine) Basis(dir string) (string, error) {
+	seen, err := m.seen.See(m.look)
+	if err != nil || !seen.shim {
+		return seen.basis, err
+	}
+	b := adapters.NewBasis(m.env)
+	m.steering(b, dir)
+	return seen.basis + b.String(), nil
+}
+
+// BasisOfAll describes what decides which interpreter a tool finds that looks for
+// all of them: every Python on PATH, those of version managers and of roots, which
+// are patterns of further ones.
+func (m *Machine) BasisOfAll(dir string, patterns ...string) string {
+	seen, _ := m.all.See(func() (string, error) { return m.lookAtAll(patterns), nil })
+	b := adapters.NewBasis(m.env)
+	m.steering(b, dir)
+	return seen + b.String()
+}
+
+// first is what the fingerprint depends on in every directory.
+type first struct {
+	basis string
+	shim  bool // python3 is one
+}
+
+func (m *Machine) look() (first, error) {
+	path, err := Find(m.env)
+	if err != nil {
+		return first{}, err
+	}
+	b := adapters.NewBasis(m.env)
+	b.File(path)
+	shim := isShim(path)
+	if shim {
+		m.choices(b, filepath.Dir(filepath.Dir(path)))
+	}
+	return first{b.String(), shim}, nil
+}
+
+func isShim(path string) bool { return filepath.Base(filepath.Dir(path)) == "shims" }
+
+// choices adds the interpreters among which pyenv, asdf and mise choose. root is
+// the home of the version manager.
+func (m *Machine) choices(b *adapters.Basis, root string) {
+	if home := m.env.Get("PYENV_ROOT"); home != "" {
+		root = home
+	}
+	b.File(filepath.Join(root, "version"))
+	for _, pattern := range []string{"versions/*/bin/python3", "installs/python/*/bin/python3"} {
+		matches(b, filepath.Join(root, pattern))
+	}
+	// A shim without a version of its own falls through to the rest of PATH.
+	for _, dir := range filepath.SplitList(m.env.Get("PATH")) {
+		if filepath.IsAbs(dir) {
+			b.IfThere(filepath.Join(dir, "python3"))
+		}
+	}
+}
+
+func matches(b *adapters.Basis, pattern string) {
+	found, _ := filepath.Glob(pattern)
+	for _, path := range found {
+		b.File(path)
+	}
+}
+
+func (m *Machine) lookAtAll(patterns []string) string {
+	b := adapters.NewBasis(m.env)
+	for _, dir := range filepath.SplitList(m.env.Get("PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		for _, name := range pythons(dir) {
+			b.File(filepath.Join(dir, name))
+		}
+		if filepath.Base(dir) == "shims" {
+			m.choices(b, filepath.Dir(dir))
+		}
+	}
+	for _, pattern := range patterns {
+		matches(b, pattern)
+	}
+	return b.String()
+}
+
+// pythons lists the names in dir under which interpreters stand: python, python3,
+// python3.12, pypy3.
+func pythons(dir string) []string {
+	var names []string
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		name := e.Name()
+		if rest, ok := strings.CutPrefix(name, "python"); (ok || strings.HasPrefix(name, "pypy")) && !strings.Contains(rest, "-") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// steering adds what version managers look for at and above dir, up to the root
+// of the file system as they do, and at home.
+func (m *Machine) steering(b *adapters.Basis, dir string) {
+	b.Env("PYENV_VERSION", "PYENV_ROOT", "PYENV_DIR", "ASDF_PYTHON_VERSION", "MISE_PYTHON_VERSION", "MISE_ENV")
+	b.Above(dir, ".python-version", ".tool-versions", "mise.toml", ".mise.toml")
+	b.Home(".tool-versions", filepath.Join(".config", "mise", "config.toml"))
+}

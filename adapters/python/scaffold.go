@@ -1,0 +1,11 @@
+package python
+
+import (
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/python/starter"
+)
+
+// Scaffold gives a package with a test.
+func (a *Adapter) Scaffold(name string) ([]adapters.ScaffoldFile, error) {
+	return starter.Files(name, ""), nil
+}

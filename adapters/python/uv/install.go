@@ -1,0 +1,111 @@
+package uv
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/python/environment"
+	"github.com/bentobuild/bento/adapters/python/pyproject"
+	"github.com/bentobuild/bento/adapters/python/starter"
+)
+
+// InstallScope gives the root of the workspace, whose members share an environment.
+func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return adapters.Scope{}, err
+	}
+	s := adapters.Scope{Dir: p.Dir, Made: []string{environment.Mark, environment.Python}, Command: environment.CommandLine(p.Dir, [][]string{p.sync(f)})}
+	for _, name := range []string{"pyproject.toml", lockName, settings, ".python-version"} {
+		s.Files = append(s.Files, filepath.Join(p.Dir, name))
+	}
+	for _, m := range p.Members {
+		for _, name := range pyproject.Manifests() {
+			s.Files = append(s.Files, filepath.Join(m.Dir, name))
+		}
+		for _, r := range m.Sources {
+			if r.IsArchive() {
+				s.Files = append(s.Files, r.Path)
+				continue
+			}
+			for _, name := range pyproject.Manifests() {
+				s.Files = append(s.Files, filepath.Join(r.Path, name))
+			}
+		}
+	}
+	slices.Sort(s.Files)
+	s.Files = slices.Compact(s.Files)
+	s.Reads = f.Reads()
+	return s, nil
+}
+
+// sync gives the command: all members at once, and what the tools of recipes stand
+// in. With --locked uv refuses a lockfile that does not fit the manifests, which
+// --frozen would take.
+func (p *project) sync(f *adapters.Files) []string {
+	args := []string{"uv", "sync", "--all-packages"}
+	if f.IsFile(filepath.Join(p.Dir, lockName)) {
+		args = append(args, "--locked")
+	}
+	groups, extras := p.Asked()
+	for _, group := range groups {
+		args = append(args, "--group="+group)
+	}
+	for _, extra := range extras {
+		args = append(args, "--extra="+extra)
+	}
+	return args
+}
+
+// Install has uv bring the environment up to date. One of an interrupted or forced
+// install, of another interpreter or of somebody else is made anew: uv repairs
+// nothing in what it takes for installed.
+func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
+	f := adapters.NewFiles(req.DishDir)
+	p, err := a.open(f)
+	if err != nil {
+		return err
+	}
+	env := environment.ForInstall(req.Env).With(a.manifest.SetEnv)
+	made := "made by bento with uv\n"
+	python, err := findPython(ctx, req.Env.With(a.manifest.SetEnv), p.Dir)
+	var refused *environment.Refusal
+	if errors.As(err, &refused) && !a.download {
+		return &adapters.InstallError{Command: refused.Command, ExitStatus: refused.ExitStatus, Detail: refused.Said}
+	} else if err != nil && refused == nil {
+		return err
+	}
+	sync := p.sync(f)
+	if err == nil {
+		made = "made by bento with uv and " + python + "\n"
+		sync = append(sync, "--python", python)
+	}
+	if err := environment.Renew(p.Dir, made, req.Force, log); err != nil {
+		return err
+	}
+	i := environment.Installer{Dir: p.Dir, Env: env, Log: log}
+	if err := i.Run(ctx, sync); err != nil {
+		return err
+	}
+	return environment.WriteMark(p.Dir, made)
+}
+
+// Add has uv write packages into the manifest and the lockfile. The next install
+// takes them.
+func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
+	args := []string{"uv", "add", "--no-sync"}
+	if req.Dev {
+		args = append(args, "--dev")
+	}
+	i := environment.Installer{Dir: req.DishDir, Env: environment.ForInstall(req.Env).With(a.manifest.SetEnv), Log: log}
+	return i.Run(ctx, slices.Concat(args, []string{"--"}, req.Packages))
+}
+
+// Scaffold gives a package with a test, which says that uv manages it.
+func (a *Adapter) Scaffold(name string) ([]adapters.ScaffoldFile, error) {
+	return starter.Files(name, "\n[tool.uv]\nmanaged = true\n"), nil
+}

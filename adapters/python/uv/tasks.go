@@ -1,0 +1,199 @@
+package uv
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/python/devtool"
+	"github.com/bentobuild/bento/adapters/python/environment"
+	"github.com/bentobuild/bento/adapters/python/lockfile"
+	"github.com/bentobuild/bento/adapters/python/pyproject"
+	"github.com/bentobuild/bento/adapters/python/requirements"
+	"github.com/bentobuild/bento/adapters/python/uvworkspace"
+)
+
+// Tasks gives a build of a package, a test where pytest is declared, a lint where
+// ruff or flake8 is, and a check where mypy is: by the project itself or by the root
+// of its workspace.
+func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return adapters.TasksAnswer{}, err
+	}
+	// The answer stands for that of RequiredToolchain too: what it looks at is noted.
+	p.pin(f)
+	ans := adapters.TasksAnswer{Aggregate: !p.own.HasProject}
+	if p.dir == p.Dir {
+		ans.Members = uvworkspace.MemberDirs(f, p.own)
+	}
+	if p.own.HasProject {
+		ans.Tasks = p.tasks(f)
+	}
+	f.Path(filepath.Join(p.Dir, lockName))
+	ans.Reads = f.Reads()
+	return ans, nil
+}
+
+func (p *project) tasks(f *adapters.Files) []adapters.Task {
+	m, bin, inside := p.member(), p.fromRoot(environment.Bin), ""
+	if p.dir == p.Dir {
+		inside = environment.Dir
+	}
+	covers := func(name string) bool {
+		has := func(list []requirements.Requirement) bool {
+			return slices.ContainsFunc(list, func(r requirements.Requirement) bool { return r.Name == name })
+		}
+		for _, g := range slices.Concat(m.Project.Groups, p.Root.Project.Groups) {
+			if g.Name == "dev" && has(g.Requirements) {
+				return true
+			}
+		}
+		return has(m.Dependencies)
+	}
+	tasks := devtool.WithRunners(p.own, bin, covers, slices.Concat(p.build(), m.Tools.Recipes(bin, inside)))
+	configs := devtool.ConfigsAbove(f)
+	for i := range tasks {
+		t := &tasks[i]
+		t.Path = []string{bin}
+		t.Env = map[string]string{"VIRTUAL_ENV": p.fromRoot(environment.Dir)}
+		if p.dir != p.Dir {
+			t.ExtraInputs = []string{filepath.Join(p.Dir, "pyproject.toml"), filepath.Join(p.Dir, lockName)}
+		}
+		if t.Name != "build" {
+			t.ExtraInputs = append(t.ExtraInputs, configs...)
+		}
+		slices.Sort(t.ExtraInputs)
+		t.ExtraInputs = slices.Compact(t.ExtraInputs)
+	}
+	return tasks
+}
+
+func (p *project) build() []adapters.Task {
+	if !uvworkspace.IsPackage(p.own) {
+		return nil
+	}
+	// Without a directory uv would put it at the root of the workspace.
+	t := adapters.Task{Name: "build", Run: "uv build --out-dir dist", Outputs: []string{"dist/**"}}
+	if p.own.UsesSetuptools() {
+		t.Outputs = append(t.Outputs, pyproject.SetuptoolsOutputs()...)
+	}
+	return []adapters.Task{t}
+}
+
+// Links gives the members of the workspace and the directories that the project
+// depends on. What only an extra or a group asks for is a development dependency.
+func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return adapters.LinksAnswer{}, err
+	}
+	ans := adapters.LinksAnswer{}
+	if p.own.HasProject {
+		ans.Provides = []string{p.provided(p.own.Name)}
+		ans.Links = p.links()
+	}
+	ans.Reads = f.Reads()
+	return ans, nil
+}
+
+// provided names a member for others of its workspace.
+func (p *project) provided(name string) string { return "uv:" + p.Dir + ":" + name }
+
+func (p *project) links() []adapters.Link {
+	l := &linker{project: p, seen: make(map[string]bool)}
+	l.add(p.own.Dependencies, false)
+	for _, e := range p.own.Extras {
+		l.add(e.Requirements, true)
+	}
+	for _, g := range p.own.Groups {
+		if !g.Poetry {
+			l.add(g.Requirements, true)
+		}
+	}
+	return l.links
+}
+
+// linker collects links, each once.
+type linker struct {
+	project *project
+	seen    map[string]bool
+	links   []adapters.Link
+}
+
+func (l *linker) add(list []requirements.Requirement, dev bool) {
+	for _, r := range list {
+		link := adapters.Link{File: r.File, Line: r.Line, Dev: dev}
+		switch path, sibling := l.project.sourceOf(r.Name); {
+		case r.Path != "":
+			link.Dir = r.Path
+		case sibling:
+			link.Package = l.project.provided(r.Name)
+		default:
+			link.Dir = path
+		}
+		archive := requirements.Requirement{Path: link.Dir}.IsArchive()
+		if id := link.Dir + link.Package; id != "" && !archive && link.Dir != l.project.dir && !l.seen[id] {
+			l.seen[id] = true
+			l.links = append(l.links, link)
+		}
+	}
+}
+
+// sourceOf says where uv takes a package from, "" for an index: what the project
+// says goes before what the root of its workspace says.
+func (p *project) sourceOf(name string) (path string, sibling bool) {
+	for _, from := range []struct{ paths, siblings []requirements.Requirement }{
+		{p.own.Sources, p.own.Siblings}, {p.Root.Sources, p.Root.Siblings},
+	} {
+		for _, r := range from.paths {
+			if r.Name == name {
+				return r.Path, false
+			}
+		}
+		for _, r := range from.siblings {
+			if r.Name == name {
+				return "", true
+			}
+		}
+	}
+	return "", false
+}
+
+// LockDigest gives what uv.lock resolves to for the project.
+func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnswer, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return adapters.LockAnswer{}, err
+	}
+	path := filepath.Join(p.Dir, lockName)
+	if !f.IsFile(path) {
+		return adapters.LockAnswer{Reads: f.Reads()}, nil
+	}
+	ans := adapters.LockAnswer{File: path}
+	lock, err := a.locks.Get(f, path, func(f *adapters.Files) (*lockfile.UV, error) {
+		data, err := f.Read(path)
+		if err != nil {
+			return nil, err
+		}
+		return lockfile.ParseUV(path, data)
+	})
+	ans.Reads = f.Reads()
+	if err != nil {
+		ans.Whole = lockfile.Whole(err)
+		return ans, nil
+	}
+	rel, err := filepath.Rel(p.Dir, dir)
+	if err != nil {
+		return ans, err
+	}
+	var ok bool
+	if ans.Digest, ok = lock.Digest(filepath.ToSlash(rel), p.member().FromRoot); !ok && p.own.HasProject {
+		ans.Digest, ans.Whole = "", "uv.lock does not know "+p.own.Name
+	}
+	return ans, nil
+}

@@ -1,0 +1,249 @@
+// Package uv is the adapter "python-uv": projects and workspaces of uv
+// (https://docs.astral.sh/uv), whose members share a lockfile and a virtual
+// environment at the root.
+package uv
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/python/environment"
+	"github.com/bentobuild/bento/adapters/python/interpreter"
+	"github.com/bentobuild/bento/adapters/python/lockfile"
+	"github.com/bentobuild/bento/adapters/python/pyproject"
+	"github.com/bentobuild/bento/adapters/python/uvworkspace"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// The names of uv's files.
+const (
+	lockName = "uv.lock"
+	settings = "uv.toml"
+)
+
+// Adapter is the adapter of uv, id python-uv. It is safe for concurrent use.
+type Adapter struct {
+	env        adapters.Environ
+	download   bool
+	manifest   adapters.Manifest
+	machine    *interpreter.Machine
+	workspaces adapters.Memo[*uvworkspace.Workspace]
+	locks      adapters.Memo[*lockfile.UV]
+}
+
+// New gives the adapter. Tools are looked for in o.Env, which is also where probes
+// take their environment from.
+func New(o adapters.Options) *Adapter {
+	a := &Adapter{
+		env: o.Env, download: o.AllowDownload, machine: interpreter.NewMachine(o.Env),
+		manifest: environment.Manifest("python-uv", "python-uv/1"),
+	}
+	m := &a.manifest
+	m.FingerprintFiles = []string{
+		"pyproject.toml", lockName, settings, "requirements.txt", "requirements-dev.txt",
+		"setup.cfg", "setup.py", ".python-version", ".tool-versions",
+	}
+	m.SetEnv["UV_NO_PROGRESS"] = "1"
+	// Recipes name the environment by its path.
+	m.SetEnv["UV_PROJECT_ENVIRONMENT"] = environment.Dir
+	if !a.download {
+		m.SetEnv["UV_PYTHON_DOWNLOADS"] = "never"
+	}
+	return a
+}
+
+// Manifest tells what the adapter is.
+func (a *Adapter) Manifest() *adapters.Manifest { return &a.manifest }
+
+// ParseDiagnostics is never asked: no hook names the parser "plugin".
+func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
+	return nil, nil
+}
+
+// Detect tells whether dir is a project of uv: it has a uv.lock, is the root or a
+// member of a workspace, or says that uv manages it.
+func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
+	f := adapters.NewFiles(dir)
+	if !f.IsFile("pyproject.toml") {
+		return f.IsFile(lockName), nil
+	}
+	p, err := pyproject.Read(f)
+	if err != nil {
+		return f.IsFile(lockName), nil // else it is told of the adapter "python"
+	}
+	if managed, said := uvworkspace.Managed(p); said {
+		return managed, nil
+	}
+	if f.IsFile(lockName) || uvworkspace.IsWorkspace(p) {
+		return true, nil
+	}
+	return p.HasProject && uvworkspace.RootOf(f, p) != dir, nil
+}
+
+// project is a project with the workspace that it is in.
+type project struct {
+	*uvworkspace.Workspace
+	own *pyproject.Project
+	dir string
+}
+
+// open reads the project in f's directory.
+func (a *Adapter) open(f *adapters.Files) (*project, error) {
+	own, err := pyproject.Read(f)
+	if err != nil {
+		return nil, err
+	}
+	dir := f.Dir()
+	w, err := a.workspaces.Get(f, uvworkspace.RootOf(f, own), uvworkspace.Read)
+	if err != nil {
+		return nil, err
+	}
+	return &project{Workspace: w, own: own, dir: dir}, nil
+}
+
+// member gives the project among the members, and the root where it is none because
+// it has no package.
+func (p *project) member() *uvworkspace.Member {
+	if m, ok := p.Find(p.dir); ok {
+		return m
+	}
+	return p.Root
+}
+
+// fromRoot gives a path at the root of the workspace as it is written in the dish.
+func (p *project) fromRoot(name string) string {
+	rel, err := filepath.Rel(p.dir, filepath.Join(p.Dir, name))
+	if err != nil {
+		return filepath.Join(p.Dir, name)
+	}
+	return filepath.ToSlash(rel)
+}
+
+// RequiredToolchain gives the version of Python that the project pins.
+func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.Toolchain, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return nil, err
+	}
+	return p.pin(f)
+}
+
+// pin asks at the root, where the environment is made.
+func (p *project) pin(f *adapters.Files) (*adapters.Toolchain, error) {
+	requires := p.own.RequiresPython
+	if requires.Line == 0 {
+		requires = p.Root.RequiresPython
+	}
+	at := adapters.NewFiles(p.Dir)
+	pin, err := interpreter.Pin(at, interpreter.Wants{Requires: requires, StrictRequires: true, StrictFile: true})
+	for _, path := range at.Reads() {
+		f.Path(path)
+	}
+	return pin, err
+}
+
+// CheckPin tells whether the toolchain with this fingerprint satisfies want.
+func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
+	v := interpreter.Check(want, fingerprint)
+	if !v.OK && a.download && interpreter.Field(fingerprint, "python") == interpreter.None {
+		v.OK = true // uv gets it
+	}
+	return v
+}
+
+// ToolchainFingerprint gives the version of uv, and version, implementation, ABI and
+// platform of the interpreter that it takes for the workspace.
+func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
+	p, err := a.open(adapters.NewFiles(dir))
+	if err != nil {
+		return "", err
+	}
+	m := &a.manifest
+	env := a.env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...).With(m.SetEnv)
+	version, err := environment.Version(ctx, env, p.Dir, "uv")
+	if err != nil {
+		return "", err
+	}
+	python, err := findPython(ctx, env, p.Dir)
+	var refused *environment.Refusal
+	switch {
+	case errors.As(err, &refused):
+		return "uv=" + version + " python=" + interpreter.None, nil
+	case err != nil:
+		return "", err
+	}
+	print, err := interpreter.FingerprintOf(ctx, env, p.Dir, python)
+	return "uv=" + version + " " + print, err
+}
+
+// findPython gives the interpreter that uv takes for the workspace in dir. One in
+// its own environment is no answer: that may be the one to be made anew.
+func findPython(ctx context.Context, env adapters.Environ, dir string) (string, error) {
+	args := []string{"python", "find", "--system"}
+	if wanted := env.Get("UV_PYTHON"); wanted != "" && !strings.HasPrefix(wanted, "-") {
+		args = append(args, wanted)
+	}
+	out, err := environment.Ask(ctx, environment.Without(env, "VIRTUAL_ENV", "CONDA_PREFIX"), dir, "uv", args...)
+	if err != nil {
+		return "", err
+	}
+	path := strings.TrimSpace(out)
+	if i := strings.LastIndexByte(path, '\n'); i >= 0 {
+		path = strings.TrimSpace(path[i+1:])
+	}
+	if !filepath.IsAbs(path) {
+		return "", &environment.Refusal{Command: "uv python find", Dir: dir, Said: "it gave no path: " + path}
+	}
+	return path, nil
+}
+
+// ToolchainBasis describes what decides ToolchainFingerprint: uv and its settings,
+// all interpreters that it may find, and what the workspace asks for.
+func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error) {
+	path, err := environment.FindTool(a.env, "uv")
+	if err != nil {
+		return "", err
+	}
+	p, err := a.open(adapters.NewFiles(dir))
+	if err != nil {
+		return "", err
+	}
+	b := adapters.NewBasis(a.env)
+	b.File(path)
+	b.Env("UV_PYTHON", "UV_PYTHON_PREFERENCE", "UV_PYTHON_INSTALL_DIR", "UV_MANAGED_PYTHON", "UV_NO_MANAGED_PYTHON", "UV_CONFIG_FILE", "UV_NO_CONFIG")
+	b.Text("workspace", p.Dir)
+	b.Above(p.Dir, settings)
+	b.Text("preference", p.Root.Text("tool", "uv", "python-preference"))
+	b.Text("requires", p.requires())
+	data := a.env.Get("XDG_DATA_HOME")
+	if data == "" {
+		data = filepath.Join(a.env.Get("HOME"), ".local", "share")
+	}
+	config := a.env.Get("XDG_CONFIG_HOME")
+	if config == "" {
+		config = filepath.Join(a.env.Get("HOME"), ".config")
+	}
+	for _, file := range []string{filepath.Join(config, "uv", settings), "/etc/uv/" + settings, a.env.Get("UV_CONFIG_FILE")} {
+		b.IfThere(file)
+	}
+	managed := a.env.Get("UV_PYTHON_INSTALL_DIR")
+	if managed == "" {
+		managed = filepath.Join(data, "uv", "python")
+	}
+	return b.String() + a.machine.BasisOfAll(p.Dir, filepath.Join(managed, "*", "bin", "python3")), nil
+}
+
+// requires gives what all members ask for together.
+func (p *project) requires() string {
+	list := []string{p.Root.RequiresPython.Value}
+	for _, m := range p.Members {
+		list = append(list, m.RequiresPython.Value)
+	}
+	slices.Sort(list)
+	return strings.Join(slices.Compact(list), " ")
+}

@@ -1,0 +1,88 @@
+package uvworkspace
+
+import (
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/python/pyproject"
+)
+
+// maxMembers bounds how many directories the globs of a workspace are tried on.
+const maxMembers = 20_000
+
+// MemberDirs gives the directories that the workspace in f's directory, of which p
+// is the manifest, names as members: those with a manifest inside the workspace.
+func MemberDirs(f *adapters.Files, p *pyproject.Project) []string {
+	excluded := p.List("tool", "uv", "workspace", "exclude")
+	var dirs []string
+	for _, g := range p.List("tool", "uv", "workspace", "members") {
+		glob := clean(g.Value)
+		if !filepath.IsLocal(glob) || !doublestar.ValidatePattern(glob) {
+			continue
+		}
+		for _, dir := range expand(f, glob) {
+			rel, err := filepath.Rel(f.Dir(), dir)
+			if err == nil && !anyMatch(excluded, filepath.ToSlash(rel)) && f.IsFile(filepath.Join(dir, manifest)) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}
+
+// expand gives the directories that a glob names below f's.
+func expand(f *adapters.Files, glob string) []string {
+	dirs := []string{f.Dir()}
+	for segment := range strings.SplitSeq(glob, "/") {
+		var next []string
+		for _, dir := range dirs {
+			if next = append(next, step(f, dir, segment)...); len(next) > maxMembers {
+				next = next[:maxMembers]
+				break
+			}
+		}
+		dirs = next
+	}
+	return dirs
+}
+
+// step gives the directories that one segment of a glob leads to from dir.
+func step(f *adapters.Files, dir, segment string) []string {
+	switch {
+	case segment == ".":
+		return []string{dir}
+	case segment == "**":
+		return below(f, dir, nil)
+	case !strings.ContainsAny(segment, `*?[{\`):
+		return []string{filepath.Join(dir, segment)}
+	}
+	var dirs []string
+	for _, e := range f.List(dir) {
+		path := filepath.Join(dir, e.Name())
+		isDir := e.IsDir() || e.Type()&fs.ModeSymlink != 0 && f.IsDir(path)
+		if isDir && !strings.HasPrefix(e.Name(), ".") && doublestar.MatchUnvalidated(segment, e.Name()) {
+			dirs = append(dirs, path)
+		}
+	}
+	return dirs
+}
+
+// below appends dir and all directories under it, hidden ones and links apart.
+func below(f *adapters.Files, dir string, dirs []string) []string {
+	if len(dirs) > maxMembers {
+		return dirs
+	}
+	dirs = append(dirs, dir)
+	for _, e := range f.List(dir) {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			dirs = below(f, filepath.Join(dir, e.Name()), dirs)
+		}
+	}
+	return dirs
+}
