@@ -2,9 +2,8 @@
 // and a record for each key that says which blobs a task has made, and where.
 //
 // A Key is the hash of a description, made by whoever runs tasks; a Digest is the
-// BLAKE3 hash of the bytes of a blob. Capture reads a task's outputs from the
-// workspace into a Store, Restore brings them back. A store never fails a build:
-// an entry that is damaged or gone is a miss.
+// BLAKE3 hash of the bytes of a blob. A store never fails a build: an entry that is
+// damaged or gone is a miss.
 package cache
 
 import (

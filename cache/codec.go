@@ -26,7 +26,7 @@ var errRecord = errors.New("not a whole record")
 // EncodeRecord gives the bytes of a record under key. A record that breaks the
 // rules of Record and Output is an error.
 func EncodeRecord(key Key, r *Record) ([]byte, error) {
-	if err := checkTree(r.Outputs); err != nil {
+	if err := CheckOutputs(r.Outputs); err != nil {
 		return nil, err
 	}
 	if len(r.Host) > maxHost || r.LogSize < 0 {

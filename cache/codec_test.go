@@ -146,7 +146,7 @@ func TestCheckTarget(t *testing.T) {
 		{"b", "..b", true},
 	}
 	for _, tt := range tests {
-		if err := checkTarget("/ws", tt.path, tt.target); (err == nil) != tt.ok {
+		if err := CheckTarget("/ws", tt.path, tt.target); (err == nil) != tt.ok {
 			t.Errorf("%q -> %q: %v, want ok = %v", tt.path, tt.target, err, tt.ok)
 		}
 	}

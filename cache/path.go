@@ -18,7 +18,8 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return fmt.Sprintf("output %q refused: %s", e.Path, e.Reason) }
 
-func refuse(path, format string, args ...any) error {
+// Refuse gives a *RefusedError.
+func Refuse(path, format string, args ...any) error {
 	return &RefusedError{Path: path, Reason: fmt.Sprintf(format, args...)}
 }
 
@@ -27,49 +28,49 @@ func refuse(path, format string, args ...any) error {
 func CheckPath(p string) error {
 	switch {
 	case p == "" || p == ".":
-		return refuse(p, "it is the workspace itself")
+		return Refuse(p, "it is the workspace itself")
 	case len(p) > maxPath:
-		return refuse(p[:100]+"…", "its path has more than %d bytes", maxPath)
+		return Refuse(p[:100]+"…", "its path has more than %d bytes", maxPath)
 	case strings.HasPrefix(p, "/"):
-		return refuse(p, "its path is absolute")
+		return Refuse(p, "its path is absolute")
 	case strings.ContainsRune(p, 0):
-		return refuse(p, "its path holds a NUL byte")
+		return Refuse(p, "its path holds a NUL byte")
 	}
 	first := true
 	for name := range strings.SplitSeq(p, "/") {
 		switch {
 		case name == "" || name == "." || name == "..":
-			return refuse(p, "its path is not clean or leaves the workspace")
+			return Refuse(p, "its path is not clean or leaves the workspace")
 		case strings.EqualFold(name, ".git"):
-			return refuse(p, "it lies in a .git directory")
+			return Refuse(p, "it lies in a .git directory")
 		case first && strings.EqualFold(name, ".bento"):
-			return refuse(p, "it lies in bento's own directory")
+			return Refuse(p, "it lies in bento's own directory")
 		case filepath.Separator != '/' && strings.ContainsAny(name, `\:`):
-			return refuse(p, "its path holds a character that separates")
+			return Refuse(p, "its path holds a character that separates")
 		}
 		first = false
 	}
 	return nil
 }
 
-// checkTarget refuses a link at p that leads out of the workspace at root. That is
+// CheckTarget gives a *RefusedError for a link at p that leads out of the workspace at root. That is
 // told from its text: what else lies on its way is not looked at.
-func checkTarget(root, p, target string) error {
+func CheckTarget(root, p, target string) error {
 	if target == "" || len(target) > maxPath || strings.ContainsRune(target, 0) {
-		return refuse(p, "it is a link without a usable target")
+		return Refuse(p, "it is a link without a usable target")
 	}
 	to := filepath.ToSlash(target)
 	if filepath.IsAbs(target) || strings.HasPrefix(to, "/") {
 		rel, err := filepath.Rel(root, target)
 		if err != nil {
-			return refuse(p, "it is a link out of the workspace, to %q", target)
+			return Refuse(p, "it is a link out of the workspace, to %q", target)
 		}
 		to = filepath.ToSlash(rel)
 	} else {
 		to = path.Join(path.Dir(p), to)
 	}
 	if to == ".." || strings.HasPrefix(to, "../") {
-		return refuse(p, "it is a link out of the workspace, to %q", target)
+		return Refuse(p, "it is a link out of the workspace, to %q", target)
 	}
 	return nil
 }
@@ -81,14 +82,15 @@ func checkOutputs(outputs []Output) error {
 			return err
 		}
 		if i > 0 && outputs[i-1].Path >= outputs[i].Path {
-			return refuse(outputs[i].Path, "it is listed twice or out of order")
+			return Refuse(outputs[i].Path, "it is listed twice or out of order")
 		}
 	}
 	return nil
 }
 
-// checkTree refuses outputs that cannot stand side by side either.
-func checkTree(outputs []Output) error {
+// CheckOutputs gives a *RefusedError for outputs that no record may have: not sorted
+// by path, no such thing, or below one that is no directory.
+func CheckOutputs(outputs []Output) error {
 	if err := checkOutputs(outputs); err != nil {
 		return err
 	}
@@ -106,7 +108,7 @@ func checkNesting(outputs []Output) error {
 	for i := range outputs {
 		for dir := path.Dir(outputs[i].Path); dir != "."; dir = path.Dir(dir) {
 			if leaves[dir] {
-				return refuse(outputs[i].Path, "it lies below %q, which is no directory", dir)
+				return Refuse(outputs[i].Path, "it lies below %q, which is no directory", dir)
 			}
 		}
 	}
@@ -129,7 +131,7 @@ func checkOutput(o *Output) error {
 		ok = false
 	}
 	if !ok {
-		return refuse(o.Path, "its record contradicts itself")
+		return Refuse(o.Path, "its record contradicts itself")
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bentobuild/bento/internal/crash"
 )
 
 // maxLink is the length of a link's target from which on it is refused.
@@ -14,11 +16,13 @@ const maxLink = 64 << 10
 
 // MkdirAt makes the directory name in f.
 func (f *File) MkdirAt(name string, perm fs.FileMode) error {
+	crash.Point()
 	return f.at("mkdir", name, func() error { return unix.Mkdirat(f.fd, name, uint32(perm.Perm())) })
 }
 
 // RemoveAt removes the file or link name in f, or the empty directory.
 func (f *File) RemoveAt(name string, dir bool) error {
+	crash.Point()
 	flags := 0
 	if dir {
 		flags = unix.AT_REMOVEDIR
@@ -28,6 +32,7 @@ func (f *File) RemoveAt(name string, dir bool) error {
 
 // SymlinkAt makes the link name in f.
 func (f *File) SymlinkAt(target, name string) error {
+	crash.Point()
 	return f.at("symlink", name, func() error { return unix.Symlinkat(target, f.fd, name) })
 }
 
@@ -48,11 +53,13 @@ func (f *File) ReadlinkAt(name string) (string, error) {
 
 // RenameAt moves name in f to newName in the directory to, in one step.
 func (f *File) RenameAt(name string, to *File, newName string) error {
+	crash.Point()
 	return to.at("rename", newName, func() error { return unix.Renameat(f.fd, name, to.fd, newName) })
 }
 
 // ChmodAt sets the permission bits of name in f, which is no link.
 func (f *File) ChmodAt(name string, mode fs.FileMode) error {
+	crash.Point()
 	return f.at("chmod", name, func() error { return unix.Fchmodat(f.fd, name, uint32(mode.Perm()), 0) })
 }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bentobuild/bento/internal/crash"
 )
 
 // File is an open file or directory.
@@ -56,6 +58,9 @@ func (f *File) CreateAt(name string, perm fs.FileMode) (*File, error) {
 
 func openAt(dir int, name, full string, flags int, perm fs.FileMode) (*File, error) {
 	f := &File{fd: -1, name: full}
+	if flags&unix.O_CREAT != 0 {
+		crash.Point()
+	}
 	return f, f.do("open", func() (err error) {
 		f.fd, err = unix.Openat(dir, name, flags|unix.O_CLOEXEC, uint32(perm.Perm()))
 		return err
@@ -126,7 +131,9 @@ func (f *File) Read(p []byte) (n int, err error) {
 }
 
 // Write implements io.Writer.
-func (f *File) Write(p []byte) (n int, err error) {
+func (f *File) Write(p []byte) (n int, err error) { return crash.Write(f.write, p) }
+
+func (f *File) write(p []byte) (n int, err error) {
 	for n < len(p) {
 		err = f.do("write", func() error {
 			m, err := unix.Write(f.fd, p[n:])
@@ -142,6 +149,7 @@ func (f *File) Write(p []byte) (n int, err error) {
 
 // WriteAt implements io.WriterAt.
 func (f *File) WriteAt(p []byte, at int64) (n int, err error) {
+	crash.Point()
 	for n < len(p) {
 		err = f.do("write", func() error {
 			m, err := unix.Pwrite(f.fd, p[n:], at+int64(n))
@@ -165,6 +173,7 @@ func (f *File) Rewind() error {
 
 // Chmod sets the permission bits.
 func (f *File) Chmod(mode fs.FileMode) error {
+	crash.Point()
 	return f.do("chmod", func() error { return unix.Fchmod(f.fd, uint32(mode.Perm())) })
 }
 
@@ -178,13 +187,24 @@ func (f *File) Stat() (info Info, err error) {
 }
 
 // LstatAt says what name in the directory f is.
-func (f *File) LstatAt(name string) (info Info, err error) {
-	var st unix.Stat_t
-	err = f.at("lstat", name, func() error { return unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
-	if err == nil {
-		info = infoOf(&st)
+func (f *File) LstatAt(name string) (Info, error) {
+	info, err := lstat(f.fd, name)
+	if err != nil {
+		err = &fs.PathError{Op: "lstat", Path: f.join(name), Err: err}
 	}
 	return info, err
+}
+
+func lstat(dir int, name string) (info Info, err error) {
+	var st unix.Stat_t
+	for {
+		switch err = unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); {
+		case err == nil:
+			return infoOf(&st), nil
+		case !errors.Is(err, unix.EINTR):
+			return info, err
+		}
+	}
 }
 
 func infoOf(st *unix.Stat_t) Info {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/windows"
 )
@@ -116,3 +117,21 @@ func IsNotEmpty(err error) bool { return errors.Is(err, windows.ERROR_DIR_NOT_EM
 
 // IsNotDir tells the error of OpenDirAt for what is there and no directory.
 func IsNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
+
+// Rename moves a file over another one, in one step.
+func Rename(from, to string) error { return os.Rename(from, to) }
+
+// Remove removes a file or a link.
+func Remove(path string) error { return os.Remove(path) }
+
+// Touch sets when a file was modified, and last read, to now.
+func Touch(path string, now time.Time) error { return os.Chtimes(path, now, now) }
+
+// Lstat says what the file at path is.
+func Lstat(path string) (Info, error) { return infoOf(os.Lstat(path)) }
+
+// MkdirAll makes a directory and those above it.
+func MkdirAll(path string, perm fs.FileMode) error { return os.MkdirAll(path, perm) }
+
+// Touch sets when the file was modified, and last read, to now.
+func (f *File) Touch(now time.Time) error { return os.Chtimes(f.Name(), now, now) }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -42,10 +41,10 @@ func (e *DigestError) Error() string {
 // *DigestError, when its digest is not d. If the blob is there already, r is not
 // read and the blob counts as used.
 func (s *Shelf) Add(d [32]byte, r io.Reader) error {
-	path := s.path(blobsDir, d)
-	if s.has(path) {
+	if s.TouchBlob(d, time.Now()) {
 		return nil
 	}
+	path := s.path(blobsDir, d)
 	head, ok := s.samples.Get().(*[sampleSize]byte)
 	if !ok {
 		head = new([sampleSize]byte)
@@ -61,41 +60,30 @@ func (s *Shelf) Add(d [32]byte, r io.Reader) error {
 	return s.addLarge(d, path, head[:], r)
 }
 
-// has tells whether a blob is there, and stamps it.
-func (s *Shelf) has(path string) bool {
-	_, ok := stat(path)
-	return ok && touch(path, time.Now())
-}
-
 // TouchBlob stamps a blob as used, if that is allowed, and tells whether it is
 // there.
 func (s *Shelf) TouchBlob(d [32]byte, now time.Time) bool {
-	return touch(s.path(blobsDir, d), now)
+	path := s.path(blobsDir, d)
+	return touch(path, now) || touch(path+compressed, now)
 }
 
 func touch(path string, now time.Time) bool {
-	err := os.Chtimes(path, now, now)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = os.Chtimes(path+compressed, now, now)
+	err := rawfile.Touch(path, now)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return err == nil
 	}
-	return !errors.Is(err, fs.ErrNotExist)
+	_, err = rawfile.Lstat(path) // it may not be allowed
+	return err == nil
 }
 
 // BlobUsed tells when a blob was last used, and whether it is there.
 func (s *Shelf) BlobUsed(d [32]byte) (used time.Time, ok bool) {
-	fi, ok := stat(s.path(blobsDir, d))
-	if ok {
-		used = fi.ModTime()
-	}
-	return used, ok
-}
-
-func stat(path string) (fs.FileInfo, bool) {
-	fi, err := os.Lstat(path)
+	path := s.path(blobsDir, d)
+	info, err := rawfile.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		fi, err = os.Lstat(path + compressed)
+		info, err = rawfile.Lstat(path + compressed)
 	}
-	return fi, err == nil
+	return info.Modified, err == nil
 }
 
 // addSmall stores a blob that is in memory.

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bentobuild/bento/cache/rawfile"
 )
 
 // shards is the fan-out of records and blobs.
@@ -158,7 +160,7 @@ func (s *Shelf) remove(ctx context.Context, files []File, drop func(*File) bool)
 			if err := context.Cause(ctx); err != nil {
 				return n, err
 			}
-			if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := rawfile.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return n, err
 			}
 			n.Bytes += f.size
@@ -178,7 +180,7 @@ func (s *Shelf) sweepTmp(old func(fs.FileInfo) bool) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		if fi, err := e.Info(); err == nil && old(fi) {
-			_ = os.Remove(filepath.Join(dir, e.Name()))
+			_ = rawfile.Remove(filepath.Join(dir, e.Name()))
 		}
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -109,7 +108,7 @@ func (s *Shelf) WriteRecord(key [32]byte, data []byte, used time.Time) error {
 		return err
 	}
 	if _, err = f.Write(data); err == nil {
-		err = os.Chtimes(f.Name(), used, used)
+		err = f.Touch(used)
 	}
 	return s.publish(f, s.path(recordsDir, key), err)
 }
@@ -117,12 +116,12 @@ func (s *Shelf) WriteRecord(key [32]byte, data []byte, used time.Time) error {
 // TouchRecord stamps a record as used. In a directory that only others may write
 // nothing is stamped.
 func (s *Shelf) TouchRecord(key [32]byte, now time.Time) {
-	_ = os.Chtimes(s.path(recordsDir, key), now, now)
+	_ = rawfile.Touch(s.path(recordsDir, key), now)
 }
 
 // RemoveRecord removes a record.
 func (s *Shelf) RemoveRecord(key [32]byte) error {
-	if err := os.Remove(s.path(recordsDir, key)); !errors.Is(err, fs.ErrNotExist) {
+	if err := rawfile.Remove(s.path(recordsDir, key)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -135,7 +134,7 @@ func (s *Shelf) DropRecord(key [32]byte, cause error) error {
 
 func (s *Shelf) drop(path string, cause error) error {
 	err := &DamageError{Path: path, Cause: cause}
-	_ = os.Remove(path)
+	_ = rawfile.Remove(path)
 	if s.warn != nil {
 		s.warn(err)
 	}
@@ -149,7 +148,7 @@ func (s *Shelf) create() (*rawfile.File, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := rawfile.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
 	return createIn(dir)
@@ -172,15 +171,15 @@ func (s *Shelf) publish(f *rawfile.File, path string, err error) error {
 		err = e
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = rawfile.Rename(f.Name(), path)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(filepath.Dir(path), 0o777); err == nil {
-			err = os.Rename(f.Name(), path)
+		if err = rawfile.MkdirAll(filepath.Dir(path), 0o777); err == nil {
+			err = rawfile.Rename(f.Name(), path)
 		}
 	}
 	if err != nil {
-		_ = os.Remove(f.Name())
+		_ = rawfile.Remove(f.Name())
 	}
 	return err
 }

@@ -2,11 +2,13 @@ package workdir
 
 import (
 	"cmp"
+	"errors"
 	"io"
+	"io/fs"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bentobuild/bento/cache/rawfile"
@@ -19,21 +21,27 @@ const tempPrefix = ".bento-tmp-"
 const abandonedAge = time.Hour
 
 // Stage is a directory where files and links are made before they are moved to
-// their place, in one step each.
+// their place, in one step each. File and Link may be called concurrently.
 type Stage struct {
 	dir    *rawfile.File
 	prefix string
-	made   int
-	names  map[string]bool // what is in it
+
+	mu    sync.Mutex
+	made  int
+	names map[string]bool // what is in it
+	umask fs.FileMode     // the bits that a new file does not get
+	known bool            // umask is
 }
 
 // OpenStage opens the directory at path, and makes it when missing. Several stages
 // may share one.
 func OpenStage(path string) (*Stage, error) {
-	if err := os.MkdirAll(path, 0o777); err != nil {
-		return nil, err
-	}
 	f, err := rawfile.OpenDir(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = rawfile.MkdirAll(path, 0o777); err == nil {
+			f, err = rawfile.OpenDir(path)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -42,27 +50,67 @@ func OpenStage(path string) (*Stage, error) {
 
 func tempName() string { return tempPrefix + strconv.FormatUint(rand.Uint64(), 36) }
 
-// Close removes what was made and not moved.
-func (s *Stage) Close() {
+// Empty removes what was made and not moved.
+func (s *Stage) Empty() {
 	for name := range s.names {
 		_ = s.dir.RemoveAt(name, false)
 	}
+	clear(s.names)
+}
+
+// Close removes what was made and not moved, and closes the directory.
+func (s *Stage) Close() {
+	s.Empty()
 	s.dir.Close()
 }
 
 // name gives a name that is not in use.
 func (s *Stage) name() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.made++
 	name := s.prefix + "." + strconv.Itoa(s.made)
 	s.names[name] = true
 	return name
 }
 
-// File makes an empty file and gives its name in the stage.
-func (s *Stage) File() (f *rawfile.File, name string, err error) {
-	name = s.name()
-	f, err = s.dir.CreateAt(name, 0o600)
+// File makes an empty file of a mode and gives its name in the stage. What the
+// system takes away from the mode is learned from the first one; later ones mostly
+// need not be told their mode again.
+func (s *Stage) File(mode fs.FileMode) (f *rawfile.File, name string, err error) {
+	name, all := s.name(), fs.FileMode(0o777)
+	umask, known := s.mask()
+	if known {
+		all = mode
+	}
+	if f, err = s.dir.CreateAt(name, all); err != nil {
+		return nil, name, err
+	}
+	if !known {
+		umask, err = s.learn(f)
+	}
+	if err == nil && all&^umask != mode {
+		err = f.Chmod(mode)
+	}
+	if err != nil {
+		f.Close()
+	}
 	return f, name, err
+}
+
+func (s *Stage) mask() (umask fs.FileMode, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.umask, s.known
+}
+
+// learn looks at a file that was made with all bits.
+func (s *Stage) learn(f *rawfile.File) (umask fs.FileMode, err error) {
+	info, err := f.Stat()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.umask, s.known = 0o777&^info.Mode.Perm(), err == nil
+	return s.umask, err
 }
 
 // Link makes a link and gives its name in the stage.

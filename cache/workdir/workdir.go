@@ -80,7 +80,8 @@ func (w *Root) At(p string, make bool) (*Dir, error) {
 		keep++
 	}
 	w.closeTo(keep)
-	d := w.open[keep-1]
+	w.leap(p)
+	d := w.Deepest()
 	for d.path != p {
 		rest := strings.TrimPrefix(p[len(d.path):], "/")
 		name, _, _ := strings.Cut(rest, "/")
@@ -93,6 +94,27 @@ func (w *Root) At(p string, make bool) (*Dir, error) {
 	}
 	return d, nil
 }
+
+// leap opens p, or else the directory that it lies in, in one step. Where that does
+// not go, what is in the way is left to find out name by name.
+func (w *Root) leap(p string) {
+	d := w.Deepest()
+	for range 2 {
+		rest := strings.TrimPrefix(p[len(d.path):], "/")
+		if !strings.Contains(rest, "/") {
+			return
+		}
+		if f, err := d.OpenDirBelow(rest); err == nil {
+			w.open = append(w.open, &Dir{File: f, path: p})
+			return
+		}
+		p = path.Dir(p)
+	}
+}
+
+// Leave closes all but the root: what was opened may not be what is there when the
+// Root is used again.
+func (w *Root) Leave() { w.closeTo(1) }
 
 // clean tells whether p is relative and has no empty, "." or ".." elements. Unlike
 // fs.ValidPath it takes any bytes.
@@ -108,6 +130,14 @@ func (w *Root) Parent(p string, make bool) (d *Dir, name string, err error) {
 
 // Deepest gives the directory opened last: where At stopped when it gave an error.
 func (w *Root) Deepest() *Dir { return w.open[len(w.open)-1] }
+
+// Missing gives what is not there, after At of p has said that p is not: the first
+// directory on its way, or p itself.
+func (w *Root) Missing(p string) string {
+	at := w.Deepest().path
+	name, _, _ := strings.Cut(strings.TrimPrefix(p[len(at):], "/"), "/")
+	return path.Join(at, name)
+}
 
 // enter opens the directory name in d.
 func (d *Dir) enter(name string, make bool) (*Dir, error) {

@@ -39,9 +39,10 @@ var table = []row{
 	{"cache/cachetest", []string{"cache"}},
 	{"diagnostics/*", []string{"diagnostics", "diagnostics/*/*"}}, // the parsers
 	{"diagnostics/*/*", nil},
-	{"cache/rawfile", []string{"internal/crash"}}, // one file, below both
-	{"cache/shelf", []string{"cache/rawfile"}},    // files of the store, below it
-	{"cache/workdir", []string{"cache/rawfile"}},  // the workspace as the store sees it, below it
+	{"cache/rawfile", []string{"internal/crash"}},                                         // one file, below both
+	{"cache/shelf", []string{"cache/rawfile"}},                                            // files of the store, below it
+	{"cache/workdir", []string{"cache/rawfile"}},                                          // the workspace as the store sees it, below it
+	{"cache/outputs", []string{"cache", "cache/shelf", "cache/workdir", "cache/rawfile"}}, // workspace and store, both ways
 	{"cache/*", []string{"cache"}},
 
 	// 2
@@ -78,9 +79,9 @@ var table = []row{
 	// A run looks again at dishes that discovery found, with the cache bounds and
 	// pins of config, and walks the graph with dag.
 	{"internal/run", []string{"internal/plan", "internal/fingerprint", "internal/tree", "internal/git", "internal/sandbox", "internal/proc",
-		"internal/state", "internal/config", "internal/dag", "cache", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},
+		"internal/state", "internal/config", "internal/dag", "cache", "cache/outputs", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},
 	{"internal/run/*", []string{"internal/plan", "internal/fingerprint", "internal/tree", "internal/git", "internal/sandbox", "internal/proc",
-		"internal/state", "internal/config", "internal/dag", "cache", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},
+		"internal/state", "internal/config", "internal/dag", "cache", "cache/outputs", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},
 
 	// 7
 	{"internal/report/page", nil},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/run/evaluate"
@@ -279,7 +280,7 @@ func (x *execution) storeFor() cache.Store {
 // capture notes what the task made, and stores it. A store that fails does not
 // fail the task; what cannot be an output does.
 func (x *execution) capture(store cache.Store, log *tasklog.Log, paths []string) (err error) {
-	x.outputs, err = cache.Capture(store, x.env.Root, paths)
+	x.outputs, err = outputs.Capture(store, x.env.Root, paths)
 	if err == nil && store != nil {
 		err = x.describe(log)
 	}
@@ -291,7 +292,7 @@ func (x *execution) capture(store cache.Store, log *tasklog.Log, paths []string)
 		return err
 	}
 	x.warnStore(err)
-	x.outputs, err = cache.Capture(nil, x.env.Root, paths)
+	x.outputs, err = outputs.Capture(nil, x.env.Root, paths)
 	return err
 }
 

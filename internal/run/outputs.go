@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/evaluate"
@@ -47,7 +48,7 @@ func (x *execution) lookBefore() (err error) {
 		if x.set.Match(p) && !x.tree.Tracked(p) {
 			// Directories stay unless they are empty by now; a file that cannot be
 			// removed is the command's to replace.
-			_ = cache.Remove(x.env.Root, p)
+			_ = outputs.Remove(x.env.Root, p)
 		}
 	}
 	entries, err := tree.Expand(x.env.Root, x.set)
@@ -169,7 +170,7 @@ func (e *engine) restore(ctx context.Context, ev *evaluate.Result, last *lastrun
 	t := ev.Task
 	want := ev.Record.Outputs
 	r := &Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record, Started: time.Now()}
-	_, err := cache.Restore(e.env.Store, e.env.Root, want, cache.RestoreOptions{
+	_, err := outputs.Restore(e.env.Store, e.env.Root, want, outputs.Options{
 		Stale:    e.stalePaths(t, last.Outputs, want),
 		Current:  e.Current,
 		Restored: e.Note,

@@ -1,4 +1,6 @@
-package cache
+// Package outputs moves what tasks make between a workspace and a cache: Capture
+// reads it into a store, Restore brings it back.
+package outputs
 
 import (
 	"bytes"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/zeebo/blake3"
 
+	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/rawfile"
 	"github.com/bentobuild/bento/cache/workdir"
 )
@@ -24,10 +27,10 @@ const readAgain = 3
 // and gives it sorted by path. A nil Store is given nothing; the digests are made
 // all the same. A directory stands for itself alone, not for what is in it.
 //
-// The error is a *RefusedError for what cannot be an output: a device, a socket, a
+// The error is a *cache.RefusedError for what cannot be an output: a device, a socket, a
 // link out of the workspace, a path behind a link or in a .git. It is
 // fs.ErrNotExist for a path that is not there, and any error of s.
-func Capture(s Store, root string, paths []string) ([]Output, error) {
+func Capture(s cache.Store, root string, paths []string) ([]cache.Output, error) {
 	paths = slices.Clone(paths)
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
@@ -37,7 +40,7 @@ func Capture(s Store, root string, paths []string) ([]Output, error) {
 	}
 	defer w.Close()
 	c := &capture{store: s, work: w}
-	outputs := make([]Output, 0, len(paths))
+	outputs := make([]cache.Output, 0, len(paths))
 	for _, p := range paths {
 		o, err := c.read(p)
 		if err != nil {
@@ -49,32 +52,32 @@ func Capture(s Store, root string, paths []string) ([]Output, error) {
 }
 
 type capture struct {
-	store Store
+	store cache.Store
 	work  *workdir.Root
 	buf   []byte
 }
 
-func (c *capture) read(p string) (Output, error) {
-	o := Output{Path: p}
-	if err := CheckPath(p); err != nil {
+func (c *capture) read(p string) (cache.Output, error) {
+	o := cache.Output{Path: p}
+	if err := cache.CheckPath(p); err != nil {
 		return o, err
 	}
 	d, name, err := c.work.Parent(p, false)
 	var blocked *workdir.BlockedError
 	if errors.As(err, &blocked) {
-		return o, refuse(p, "%s", blocked)
+		return o, cache.Refuse(p, "%s", blocked)
 	}
 	if err == nil {
 		err = c.readIn(d, name, &o)
 	}
-	var refused *RefusedError
+	var refused *cache.RefusedError
 	if err != nil && !errors.As(err, &refused) {
 		err = fmt.Errorf("output %q: %w", p, err)
 	}
 	return o, err
 }
 
-func (c *capture) readIn(d *workdir.Dir, name string, o *Output) error {
+func (c *capture) readIn(d *workdir.Dir, name string, o *cache.Output) error {
 	info, err := d.LstatAt(name)
 	if err != nil {
 		return err
@@ -82,19 +85,19 @@ func (c *capture) readIn(d *workdir.Dir, name string, o *Output) error {
 	o.Mode = info.Mode.Perm()
 	switch info.Mode.Type() {
 	case 0:
-		o.Kind = File
+		o.Kind = cache.File
 		return c.file(d, name, info, o)
 	case fs.ModeDir:
-		o.Kind = Dir
+		o.Kind = cache.Dir
 		return nil
 	case fs.ModeSymlink:
-		o.Kind, o.Mode = Link, 0
+		o.Kind, o.Mode = cache.Link, 0
 		if o.Target, err = d.ReadlinkAt(name); err != nil {
 			return err
 		}
-		return checkTarget(c.work.Path(), o.Path, o.Target)
+		return cache.CheckTarget(c.work.Path(), o.Path, o.Target)
 	}
-	return refuse(o.Path, "it is %s", special(info.Mode))
+	return cache.Refuse(o.Path, "it is %s", special(info.Mode))
 }
 
 func special(m fs.FileMode) string {
@@ -107,7 +110,7 @@ func special(m fs.FileMode) string {
 	return "a device"
 }
 
-func (c *capture) file(d *workdir.Dir, name string, info rawfile.Info, o *Output) error {
+func (c *capture) file(d *workdir.Dir, name string, info rawfile.Info, o *cache.Output) error {
 	f, err := d.ReadFile(name, info)
 	if err != nil {
 		return err
@@ -117,7 +120,7 @@ func (c *capture) file(d *workdir.Dir, name string, info rawfile.Info, o *Output
 		return c.small(f, int(info.Size), o)
 	}
 	for range readAgain {
-		var digest *DigestError
+		var digest *cache.DigestError
 		if err = c.large(f, o); !errors.As(err, &digest) {
 			return err
 		}
@@ -126,7 +129,7 @@ func (c *capture) file(d *workdir.Dir, name string, info rawfile.Info, o *Output
 }
 
 // small reads a file once. If it has grown meanwhile, it is large.
-func (c *capture) small(f *rawfile.File, size int, o *Output) error {
+func (c *capture) small(f *rawfile.File, size int, o *cache.Output) error {
 	c.buf = slices.Grow(c.buf[:0], size+1)[:size+1]
 	n, err := io.ReadFull(f, c.buf)
 	switch {
@@ -136,7 +139,7 @@ func (c *capture) small(f *rawfile.File, size int, o *Output) error {
 		return err
 	}
 	data := c.buf[:n]
-	o.Digest, o.Size = Sum(data), int64(n)
+	o.Digest, o.Size = cache.Sum(data), int64(n)
 	if c.store == nil {
 		return nil
 	}
@@ -144,7 +147,7 @@ func (c *capture) small(f *rawfile.File, size int, o *Output) error {
 }
 
 // large reads a file for its digest and again into the store, which compares.
-func (c *capture) large(f *rawfile.File, o *Output) (err error) {
+func (c *capture) large(f *rawfile.File, o *cache.Output) (err error) {
 	if err = f.Rewind(); err != nil {
 		return err
 	}

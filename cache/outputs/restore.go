@@ -1,37 +1,40 @@
-package cache
+package outputs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
+	"sync"
 
-	"github.com/zeebo/blake3"
-
+	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/rawfile"
 	"github.com/bentobuild/bento/cache/workdir"
 )
 
-// RestoreOptions say how to restore.
-type RestoreOptions struct {
+// Options say how to restore.
+type Options struct {
 	// Stale lists what an earlier run of the same task has made. What of it is not
 	// wanted is removed; a directory only when it is empty.
 	Stale []string
 	// Current gives the digest of a file in the workspace when that is known without
 	// reading it. Nil, or false: the file is read.
-	Current func(path string) (Digest, bool)
+	Current func(path string) (cache.Digest, bool)
 	// Restored, when not nil, is called at the end with each file that was written,
 	// changed or read.
-	Restored func(path string, d Digest)
+	Restored func(path string, d cache.Digest)
 	// StageDir is where files are made before they are moved into place, best on the
 	// file system of the workspace. It is made when missing. "": the workspace itself.
+	// A Restorer has its own.
 	StageDir string
 }
 
-// RestoreStats counts what Restore did.
-type RestoreStats struct {
+// Stats counts what Restore did.
+type Stats struct {
 	Written int   // files, links and directories that were made or replaced
 	Kept    int   // that were right already, up to their mode
 	Removed int   // stale ones
@@ -42,47 +45,130 @@ type RestoreStats struct {
 // want, which are sorted by path. What is right already is not touched. Everything
 // else is first fetched from s and verified; only then is anything moved into
 // place, each file in one step: with an error from s nothing has changed, and
-// whoever looks meanwhile sees old files or new ones, all whole.
+// whoever looks meanwhile sees old files or new ones, all whole. When a blob is
+// damaged or gone, the others are verified all the same: what makes them again
+// then makes all that are missing.
 //
 // Nothing is written through a link, into a .git or out of the workspace, and no
 // file is removed that is not wanted, not stale, or not in the place of a wanted
-// one: that is a *RefusedError, before anything has changed.
-func Restore(s Store, root string, want []Output, o RestoreOptions) (RestoreStats, error) {
-	if err := checkRestore(root, want, o.Stale); err != nil {
-		return RestoreStats{}, err
-	}
-	w, err := workdir.Open(root)
-	if err != nil {
-		return RestoreStats{}, err
-	}
-	defer w.Close()
-	r := &restore{store: s, work: w, o: &o, want: want, stale: make(map[string]bool, len(o.Stale))}
-	for _, p := range o.Stale {
-		r.stale[p] = true
-	}
-	defer r.closeStage()
-	for _, phase := range []func() error{r.compareAll, r.stageAll, r.swapAll} {
-		if err := phase(); err != nil {
-			return r.stats, err
-		}
-	}
-	return r.stats, nil
+// one: that is a *cache.RefusedError, before anything has changed.
+func Restore(s cache.Store, root string, want []cache.Output, o Options) (Stats, error) {
+	r := NewRestorer(s, root, o.StageDir)
+	defer r.Close()
+	return r.Restore(want, o)
 }
 
-func checkRestore(root string, want []Output, stale []string) error {
-	if err := checkTree(want); err != nil {
+// Restorer restores results into one workspace. It is safe for concurrent use, for
+// results that have no path in common.
+type Restorer struct {
+	store       cache.Store
+	root, stage string
+
+	mu   sync.Mutex
+	idle []*hands
+}
+
+// NewRestorer gives a Restorer into the workspace at root, an absolute path, which
+// stages in stageDir; see Options.
+func NewRestorer(s cache.Store, root, stageDir string) *Restorer {
+	return &Restorer{store: s, root: root, stage: cmp.Or(stageDir, root)}
+}
+
+// Close closes what is kept open between calls of Restore.
+func (r *Restorer) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, h := range r.idle {
+		h.close()
+	}
+	r.idle = nil
+}
+
+// Restore does what the function Restore does.
+func (r *Restorer) Restore(want []cache.Output, o Options) (Stats, error) {
+	if err := checkRestore(r.root, want, o.Stale); err != nil {
+		return Stats{}, err
+	}
+	h, err := r.take()
+	if err != nil {
+		return Stats{}, err
+	}
+	defer r.release(h)
+	one := &restore{store: r.store, hands: h, o: &o, want: want, stale: make(map[string]bool, len(o.Stale))}
+	for _, p := range o.Stale {
+		one.stale[p] = true
+	}
+	for _, phase := range []func() error{one.compareAll, one.stageAll, one.swapAll} {
+		if err := phase(); err != nil {
+			return one.stats, err
+		}
+	}
+	return one.stats, nil
+}
+
+// hands are what one restore at a time works with.
+type hands struct {
+	work     *workdir.Root
+	stageDir string
+	stage    *workdir.Stage // nil until something was staged
+	copier   copier
+}
+
+func (r *Restorer) take() (*hands, error) {
+	r.mu.Lock()
+	if n := len(r.idle); n > 0 {
+		h := r.idle[n-1]
+		r.idle = r.idle[:n-1]
+		r.mu.Unlock()
+		return h, nil
+	}
+	r.mu.Unlock()
+	w, err := workdir.Open(r.root)
+	if err != nil {
+		return nil, err
+	}
+	return &hands{work: w, stageDir: r.stage}, nil
+}
+
+func (r *Restorer) release(h *hands) {
+	h.work.Leave()
+	if h.stage != nil {
+		h.stage.Empty()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.idle = append(r.idle, h)
+}
+
+func (h *hands) close() {
+	if h.stage != nil {
+		h.stage.Close()
+	}
+	h.work.Close()
+}
+
+// staging gives the stage.
+func (h *hands) staging() (_ *workdir.Stage, err error) {
+	if h.stage == nil {
+		h.stage, err = workdir.OpenStage(h.stageDir)
+	}
+	return h.stage, err
+}
+
+func checkRestore(root string, want []cache.Output, stale []string) error {
+	if err := cache.CheckOutputs(want); err != nil {
 		return err
 	}
 	for i := range want {
-		if want[i].Kind != Link {
+		if want[i].Kind != cache.Link {
 			continue
 		}
-		if err := checkTarget(root, want[i].Path, want[i].Target); err != nil {
+		if err := cache.CheckTarget(root, want[i].Path, want[i].Target); err != nil {
 			return err
 		}
 	}
 	for _, p := range stale {
-		if err := CheckPath(p); err != nil {
+		if err := cache.CheckPath(p); err != nil {
 			return err
 		}
 	}
@@ -91,23 +177,21 @@ func checkRestore(root string, want []Output, stale []string) error {
 
 // restore is one call of Restore.
 type restore struct {
-	store Store
-	work  *workdir.Root
-	o     *RestoreOptions
-	want  []Output
+	*hands
+	store cache.Store
+	o     *Options
+	want  []cache.Output
 	stale map[string]bool
-	stats RestoreStats
+	stats Stats
 
 	steps    []step
 	blockers []string // in the way of a wanted path; what lies in a directory first
-	stage    *workdir.Stage
-	hash     *blake3.Hasher
-	buf      []byte
+	missing  string   // the directory last found to be missing, or in the way, with "/"
 }
 
 // step is what one output needs.
 type step struct {
-	out    *Output
+	out    *cache.Output
 	action action
 	staged string // name in the stage
 }
@@ -126,7 +210,7 @@ func (r *restore) compareAll() error {
 	for i := range r.want {
 		o := &r.want[i]
 		action, err := r.look(o)
-		var refused *RefusedError
+		var refused *cache.RefusedError
 		switch {
 		case errors.As(err, &refused):
 			return err
@@ -143,19 +227,13 @@ func (r *restore) compareAll() error {
 	return nil
 }
 
-func (r *restore) look(o *Output) (action, error) {
+func (r *restore) look(o *cache.Output) (action, error) {
+	if r.missing != "" && strings.HasPrefix(o.Path, r.missing) {
+		return replace, nil
+	}
 	d, name, err := r.work.Parent(o.Path, false)
-	var blocked *workdir.BlockedError
-	switch {
-	case errors.As(err, &blocked) && !r.stale[blocked.Path]:
-		return 0, refuse(o.Path, "%s", blocked)
-	case blocked != nil:
-		r.block(blocked.Path)
-		return replace, r.work.Deepest().Writable()
-	case errors.Is(err, fs.ErrNotExist):
-		return replace, r.work.Deepest().Writable()
-	case err != nil:
-		return 0, err
+	if err != nil {
+		return replace, r.lookAbove(o, err)
 	}
 	info, err := d.LstatAt(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -169,17 +247,34 @@ func (r *restore) look(o *Output) (action, error) {
 	return replace, d.Writable()
 }
 
-// differs compares what is at the place of o with it.
-func (r *restore) differs(d *workdir.Dir, name string, info rawfile.Info, o *Output) (action, error) {
+// lookAbove looks at what keeps the directory of o from being opened.
+func (r *restore) lookAbove(o *cache.Output, err error) error {
+	var blocked *workdir.BlockedError
 	switch {
-	case info.IsDir() && o.Kind != Dir:
+	case errors.As(err, &blocked) && !r.stale[blocked.Path]:
+		return cache.Refuse(o.Path, "%s", blocked)
+	case blocked != nil:
+		r.block(blocked.Path)
+		r.missing = blocked.Path + "/"
+	case errors.Is(err, fs.ErrNotExist):
+		r.missing = r.work.Missing(path.Dir(o.Path)) + "/"
+	default:
+		return err
+	}
+	return r.work.Deepest().Writable()
+}
+
+// differs compares what is at the place of o with it.
+func (r *restore) differs(d *workdir.Dir, name string, info rawfile.Info, o *cache.Output) (action, error) {
+	switch {
+	case info.IsDir() && o.Kind != cache.Dir:
 		return replace, r.clear(o.Path)
 	case info.IsDir():
 		return mode(info, o), nil
-	case o.Kind == Dir:
+	case o.Kind == cache.Dir:
 		r.block(o.Path)
 		return replace, nil
-	case o.Kind == Link:
+	case o.Kind == cache.Link:
 		if !info.IsLink() {
 			return replace, nil
 		}
@@ -200,7 +295,7 @@ func (r *restore) differs(d *workdir.Dir, name string, info rawfile.Info, o *Out
 	return found, nil
 }
 
-func mode(info rawfile.Info, o *Output) action {
+func mode(info rawfile.Info, o *cache.Output) action {
 	if info.Mode.Perm() != o.Mode {
 		return chmod
 	}
@@ -208,7 +303,7 @@ func mode(info rawfile.Info, o *Output) action {
 }
 
 // content compares the bytes of a file with those of o.
-func (r *restore) content(d *workdir.Dir, name string, info rawfile.Info, o *Output) (action, error) {
+func (r *restore) content(d *workdir.Dir, name string, info rawfile.Info, o *cache.Output) (action, error) {
 	if r.o.Current != nil {
 		if sum, ok := r.o.Current(o.Path); ok {
 			if sum == o.Digest {
@@ -225,42 +320,12 @@ func (r *restore) content(d *workdir.Dir, name string, info rawfile.Info, o *Out
 		return 0, err
 	}
 	defer f.Close()
-	sum, _, err := r.copy(io.Discard, f, o.Size)
+	sum, _, err := r.copier.copy(io.Discard, f, o.Size)
 	if err != nil || sum != o.Digest {
 		return replace, err
 	}
 	return verify, nil
 }
-
-// copy copies size bytes, or all if there are fewer, and one more if there are
-// more. It gives the digest of what it copied.
-func (r *restore) copy(to io.Writer, from io.Reader, size int64) (sum Digest, n int64, err error) {
-	if size < copySize {
-		r.buf = slices.Grow(r.buf[:0], int(size)+1)[:size+1]
-		got, err := io.ReadFull(from, r.buf)
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			_, err = to.Write(r.buf[:got])
-		}
-		return Sum(r.buf[:got]), int64(got), err
-	}
-	if r.hash == nil {
-		r.hash = blake3.New()
-	}
-	r.hash.Reset()
-	r.buf = slices.Grow(r.buf[:0], copySize)[:copySize]
-	n, err = io.CopyBuffer(onlyWriter{io.MultiWriter(r.hash, to)}, onlyReader{io.LimitReader(from, size+1)}, r.buf)
-	r.hash.Sum(sum[:0])
-	return sum, n, err
-}
-
-// copySize is how much is copied at a time, and what is copied in one piece.
-const copySize = 128 << 10
-
-// These hide what else a reader or writer can do, so that a copy uses its buffer.
-type (
-	onlyReader struct{ io.Reader }
-	onlyWriter struct{ io.Writer }
-)
 
 func (r *restore) block(p string) {
 	if !slices.Contains(r.blockers, p) {
@@ -287,7 +352,7 @@ func (r *restore) clear(p string) error {
 				return err
 			}
 		case !r.stale[below]:
-			return refuse(p, "a directory is there, with %q that no run of the task has made", below)
+			return cache.Refuse(p, "a directory is there, with %q that no run of the task has made", below)
 		default:
 			r.blockers = append(r.blockers, below)
 		}

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package cache_test
+package outputs_test
 
 import "syscall"
 

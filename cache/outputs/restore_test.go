@@ -1,6 +1,6 @@
 //go:build unix
 
-package cache_test
+package outputs_test
 
 import (
 	"errors"
@@ -12,11 +12,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/cache/outputs"
 )
 
 // A tree is a workspace as text: "path" → "mode content", "-> target" or "mode/"
@@ -99,7 +99,7 @@ func captured(t testing.TB, s cache.Store, files tree) []cache.Output {
 	t.Helper()
 	root := t.TempDir()
 	makeTree(t, root, files)
-	outputs, err := cache.Capture(s, root, sortedKeys(files))
+	outputs, err := outputs.Capture(s, root, sortedKeys(files))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,11 +127,11 @@ func TestRestoreAll(t *testing.T) {
 	want := captured(t, s, sample)
 	for _, stage := range []string{"", ".bento/tmp"} {
 		root := t.TempDir()
-		o := cache.RestoreOptions{}
+		o := outputs.Options{}
 		if stage != "" {
 			o.StageDir = filepath.Join(root, stage)
 		}
-		stats, err := cache.Restore(s, root, want, o)
+		stats, err := outputs.Restore(s, root, want, o)
 		if err != nil || stats.Written != len(want) || stats.Kept != 0 || stats.Removed != 0 {
 			t.Errorf("%+v, %v", stats, err)
 		}
@@ -162,7 +162,7 @@ func TestRestoreKeepsWhatIsRight(t *testing.T) {
 	s, _ := openDisk(t)
 	want := captured(t, s, sample)
 	root := t.TempDir()
-	if _, err := cache.Restore(s, root, want, cache.RestoreOptions{}); err != nil {
+	if _, err := outputs.Restore(s, root, want, outputs.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	before := make(map[string][3]int64)
@@ -179,7 +179,7 @@ func TestRestoreKeepsWhatIsRight(t *testing.T) {
 			return want[i].Digest, true
 		},
 	} {
-		stats, err := cache.Restore(s, root, want, cache.RestoreOptions{Current: current})
+		stats, err := outputs.Restore(s, root, want, outputs.Options{Current: current})
 		if err != nil || stats.Written != 0 || stats.Kept != len(want) {
 			t.Errorf("%+v, %v", stats, err)
 		}
@@ -200,7 +200,7 @@ func TestRestoreTellsWhatItTouched(t *testing.T) {
 	root := t.TempDir()
 	makeTree(t, root, tree{"a": "644 a", "b": "600 b", "c": "644 x"})
 	var got []string
-	stats, err := cache.Restore(s, root, want, cache.RestoreOptions{
+	stats, err := outputs.Restore(s, root, want, outputs.Options{
 		Current: func(path string) (cache.Digest, bool) {
 			data, err := os.ReadFile(filepath.Join(root, path))
 			return cache.Sum(data), err == nil
@@ -212,7 +212,7 @@ func TestRestoreTellsWhatItTouched(t *testing.T) {
 			got = append(got, path)
 		},
 	})
-	if err != nil || stats != (cache.RestoreStats{Written: 3, Kept: 2, Bytes: 2}) {
+	if err != nil || stats != (outputs.Stats{Written: 3, Kept: 2, Bytes: 2}) {
 		t.Errorf("%+v, %v", stats, err)
 	}
 	if want := []string{"b", "c", "d"}; !cmp.Equal(got, want) {
@@ -321,7 +321,7 @@ func TestRestoreCases(t *testing.T) {
 			want := captured(t, s, tt.want)
 			root := t.TempDir()
 			makeTree(t, root, tt.before)
-			_, err := cache.Restore(s, root, want, cache.RestoreOptions{Stale: tt.stale})
+			_, err := outputs.Restore(s, root, want, outputs.Options{Stale: tt.stale})
 			var refused *cache.RefusedError
 			switch {
 			case tt.refused == "" && err != nil:
@@ -368,7 +368,7 @@ func TestRestoreHostileRecords(t *testing.T) {
 				t.Fatal(err)
 			}
 			var refused *cache.RefusedError
-			if _, err := cache.Restore(s, root, want, cache.RestoreOptions{}); !errors.As(err, &refused) {
+			if _, err := outputs.Restore(s, root, want, outputs.Options{}); !errors.As(err, &refused) {
 				t.Errorf("%v, want a RefusedError", err)
 			}
 			if got := readTree(t, filepath.Dir(root)); !cmp.Equal(got, tree{"ws": "755/"}) {
@@ -387,9 +387,9 @@ func TestRestoreFailsWhole(t *testing.T) {
 			removeBlob(t, s, out[2].Digest)
 		},
 		"a blob is damaged": func(t *testing.T, s *cache.Disk, out []cache.Output) {
-			for _, path := range entries(t, s, "blobs") {
+			for _, path := range blobFiles(t, s) {
 				if strings.Contains(path, out[1].Digest.String()[2:]) {
-					damage(t, path, damages["cut by one"])
+					spoil(t, path, cutByOne)
 				}
 			}
 		},
@@ -404,13 +404,13 @@ func TestRestoreFailsWhole(t *testing.T) {
 			out := captured(t, s, want)
 			root := t.TempDir()
 			makeTree(t, root, before)
-			o := cache.RestoreOptions{Stale: []string{"stale"}}
+			o := outputs.Options{Stale: []string{"stale"}}
 			if spoil != nil {
 				spoil(t, s, out)
 			} else {
 				o.StageDir = filepath.Join(root, "a")
 			}
-			if _, err := cache.Restore(s, root, out, o); err == nil {
+			if _, err := outputs.Restore(s, root, out, o); err == nil {
 				t.Error("no error")
 			}
 			if diff := cmp.Diff(before, readTree(t, root)); diff != "" {
@@ -422,7 +422,7 @@ func TestRestoreFailsWhole(t *testing.T) {
 
 func removeBlob(t *testing.T, s *cache.Disk, d cache.Digest) {
 	t.Helper()
-	for _, path := range entries(t, s, "blobs") {
+	for _, path := range blobFiles(t, s) {
 		if strings.Contains(path, d.String()[2:]) {
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
@@ -435,7 +435,7 @@ func TestRemove(t *testing.T) {
 	root := t.TempDir()
 	makeTree(t, root, tree{"a": "644 a", "d/b": "644 b", "e": "755/", "l": "-> d"})
 	for _, p := range []string{"a", "d", "e", "l", "gone", "a/b", "no/such", "l/b"} {
-		if err := cache.Remove(root, p); err != nil {
+		if err := outputs.Remove(root, p); err != nil {
 			t.Errorf("%q: %v", p, err)
 		}
 	}
@@ -443,32 +443,8 @@ func TestRemove(t *testing.T) {
 		t.Errorf("left: %v", got)
 	}
 	for _, p := range []string{"../x", ".git/config", "/etc/passwd", ""} {
-		if err := cache.Remove(root, p); err == nil {
+		if err := outputs.Remove(root, p); err == nil {
 			t.Errorf("%q: no error", p)
 		}
-	}
-}
-
-// The stage may be on another file system than the workspace, or part of it.
-func TestRestoreAcrossFileSystems(t *testing.T) {
-	stage, err := os.MkdirTemp("/dev/shm", "bento-stage")
-	if err != nil {
-		t.Skip("no second file system")
-	}
-	defer os.RemoveAll(stage)
-	s, _ := openDisk(t)
-	want := captured(t, s, sample)
-	root := t.TempDir()
-	leftover := filepath.Join(root, "dist", ".bento-tmp-abc")
-	makeTree(t, root, tree{"dist/.bento-tmp-abc": "644 of a killed run", "dist/app": "644 old"})
-	age(t, []string{leftover}, 2*time.Hour)
-	if _, err := cache.Restore(s, root, want, cache.RestoreOptions{StageDir: stage}); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(sample, readTree(t, root)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-	if left, _ := os.ReadDir(stage); len(left) != 0 {
-		t.Errorf("left in the stage: %v", left)
 	}
 }
