@@ -86,7 +86,7 @@ type Scope struct {
 	// Files (absolute) decide the install together with the tool's fingerprint:
 	// manifests, lockfiles, tool settings. Absent ones count as absent.
 	Files []string `json:"files,omitempty"`
-	// Made are paths relative to Dir that a good install leaves behind. One that is
+	// Made are paths, relative to Dir or absolute, that a good install leaves behind. One that is
 	// missing, or an empty directory, means that the install is gone.
 	Made []string `json:"made,omitempty"`
 	// Command is what will be run, for people and for the stamp.

@@ -10,6 +10,7 @@ import (
 	"context"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/cargo/cargolock"
 	"github.com/bentobuild/bento/adapters/cargo/cargotoml"
 	"github.com/bentobuild/bento/adapters/cargo/rustup"
 	"github.com/bentobuild/bento/diagnostics"
@@ -25,6 +26,7 @@ type Adapter struct {
 	manifest   *adapters.Manifest
 	manifests  *adapters.Parsed[*cargotoml.Manifest]
 	configs    *adapters.Parsed[*cargotoml.Config]
+	locks      *adapters.Parsed[*cargolock.Lock]
 	toolchains *adapters.Parsed[*rustup.File]
 	seen       adapters.Moment[machine]
 }
@@ -36,6 +38,7 @@ func New(o adapters.Options) *Adapter {
 		manifest:   newManifest(o.AllowDownload),
 		manifests:  adapters.NewParsed(cargotoml.Parse),
 		configs:    adapters.NewParsed(cargotoml.ParseConfig),
+		locks:      adapters.NewParsed(cargolock.Parse),
 		toolchains: adapters.NewParsed(rustup.Parse),
 	}
 	pass := append(passEnv(), a.manifest.SteeringEnv...)

@@ -76,7 +76,7 @@ x = { path = "../bare" }
 func TestInstallFetches(t *testing.T) {
 	adaptertest.Need(t, "cargo")
 	root := adaptertest.Fixture(t, "cargo")
-	lock(t, root+"/app")
+	lock(t, root)
 	env := adaptertest.Env("CARGO_NET_GIT_FETCH_WITH_CLI=false")
 	var log []adapters.Log
 	a := cargo.New(adapters.Options{Env: env})
@@ -89,7 +89,7 @@ func TestInstallFetches(t *testing.T) {
 	if err := a.Install(t.Context(), req, nil); err != nil {
 		t.Errorf("again without network: %v", err)
 	}
-	adaptertest.Replace(t, root+"/app/Cargo.toml", `itoa = "1"`, `itoa = "0.4"`)
+	adaptertest.Replace(t, root+"/lib/Cargo.toml", `itoa = "1"`, `itoa = "0.4"`)
 	log = nil
 	err := a.Install(t.Context(), req, func(l adapters.Log) { log = append(log, l) })
 	var failed *adapters.InstallError

@@ -342,7 +342,7 @@ members = ["m"
 func TestRecipesRun(t *testing.T) {
 	adaptertest.Need(t, "cargo")
 	root := adaptertest.Fixture(t, "cargo")
-	lock(t, root+"/lib", root+"/app")
+	lock(t, root)
 	env := adaptertest.Env("SECRET=1")
 	a := cargo.New(adapters.Options{Env: env})
 	ran := 0

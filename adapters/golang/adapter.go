@@ -23,6 +23,7 @@ type Adapter struct {
 	manifest *adapters.Manifest
 	mods     *adapters.Parsed[*module]
 	works    *adapters.Parsed[*work]
+	sums     *adapters.Parsed[sums]
 	seen     adapters.Moment[machine]
 }
 
@@ -34,6 +35,7 @@ func New(o adapters.Options) *Adapter {
 		download: o.AllowDownload,
 		mods:     adapters.NewParsed(parseModule),
 		works:    adapters.NewParsed(parseWork),
+		sums:     adapters.NewParsed(parseSums),
 	}
 	a.manifest = newManifest(a.download)
 	pass := append(a.manifest.PassEnv[:len(a.manifest.PassEnv):len(a.manifest.PassEnv)], a.manifest.SteeringEnv...)

@@ -16,7 +16,7 @@ import (
 const download = "go mod download"
 
 // InstallScope implements adapters.Scoper: the workspace in effect, else the
-// module. Everything goes to the module cache, so no path tells of an install.
+// module. Everything goes to the module cache.
 func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, error) {
 	f := adapters.NewFiles(dir)
 	p, err := a.project(f)
@@ -40,6 +40,9 @@ func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, e
 	}
 	slices.Sort(scope.Files)
 	scope.Nothing = vendored(f, scope.Dir) || !needsAny(mods, p.work)
+	if cache := a.moduleCache(f); cache != "" && !scope.Nothing {
+		scope.Made = []string{filepath.Join(cache, "cache", "download")}
+	}
 	scope.Reads = f.Reads()
 	return scope, nil
 }

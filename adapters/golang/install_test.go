@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/golang"
+	"github.com/bentobuild/bento/internal/proc"
 )
 
 func scope(t *testing.T, a *golang.Adapter, root, dir string) adapters.Scope {
@@ -28,9 +30,12 @@ func scope(t *testing.T, a *golang.Adapter, root, dir string) adapters.Scope {
 }
 
 func TestInstallScope(t *testing.T) {
-	a := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")})
+	a := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=", "GOMODCACHE=/cache")})
 	root := adaptertest.Fixture(t, "go")
-	want := adapters.Scope{Dir: "app", Command: "go mod download", Files: []string{"app/go.mod", "app/go.sum"}}
+	want := adapters.Scope{
+		Dir: "app", Command: "go mod download", Files: []string{"app/go.mod", "app/go.sum"},
+		Made: []string{"/cache/cache/download"},
+	}
 	if d := cmp.Diff(want, scope(t, a, root, root+"/app")); d != "" {
 		t.Error(d)
 	}
@@ -42,6 +47,35 @@ func TestInstallScope(t *testing.T) {
 	for _, dir := range []string{"", "/app", "/lib"} {
 		if d := cmp.Diff(want, scope(t, a, root, root+dir)); d != "" {
 			t.Errorf("workspace from %q: %s", dir, d)
+		}
+	}
+}
+
+// The module cache is where go env says, without asking it.
+func TestModuleCache(t *testing.T) {
+	adaptertest.Need(t, "go")
+	root := adaptertest.Fixture(t, "go")
+	settings := filepath.Join(root, "env")
+	for _, test := range []struct {
+		env     []string
+		written string
+	}{
+		{nil, ""},
+		{nil, "GOMODCACHE=/written"},
+		{nil, "GOFLAGS=-v\n GOPATH=/first:/second\n"},
+		{[]string{"GOPATH=/path"}, "GOMODCACHE=/written\n"},
+		{[]string{"GOMODCACHE=/named"}, "GOMODCACHE=/written\n"},
+		{[]string{"GOPATH=/path:/more"}, ""},
+	} {
+		adaptertest.Write(t, settings, test.written)
+		env := adaptertest.Env(append([]string{"GOWORK=", "GOMODCACHE=", "GOPATH=", "GOENV=" + settings}, test.env...)...)
+		out, _, _, err := proc.Output(t.Context(), proc.Spec{Argv: []string{"/bin/sh", "-c", "go env GOMODCACHE"}, Dir: root, Env: env}, 1<<10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{strings.TrimSpace(string(out)) + "/cache/download"}
+		if got := scope(t, golang.New(adapters.Options{Env: env}), root, root+"/app").Made; !slices.Equal(got, want) {
+			t.Errorf("%v, %q: %q, want %q", test.env, test.written, got, want)
 		}
 	}
 }

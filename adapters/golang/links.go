@@ -43,6 +43,7 @@ type linker struct {
 	p        *project
 	siblings []member
 	links    []adapters.Link
+	used     []member // those of siblings that links lead to
 }
 
 // replaced adds the replacements that lead to directories. In a workspace those of
@@ -113,6 +114,7 @@ func (g *linker) imported() {
 }
 
 func (g *linker) link(s member, file string, line int, dev bool) {
+	g.used = append(g.used, s)
 	g.links = append(g.links, adapters.Link{
 		Package: packageName(g.p.work, s.mod.name), File: file, Line: line, Dev: dev,
 	})

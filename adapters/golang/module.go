@@ -15,6 +15,7 @@ type module struct {
 	demand   demand
 	requires []require
 	replaces []replace
+	instead  []string // modules that take the place of others
 	tools    []string // package paths
 	ignores  []string // as written
 }
@@ -47,6 +48,7 @@ type work struct {
 	demand   demand
 	uses     []string // absolute directories, in order
 	replaces []replace
+	instead  []string
 }
 
 func (w *work) dir() string { return filepath.Dir(w.file) }
@@ -56,7 +58,10 @@ func parseModule(path string, data []byte) (*module, error) {
 	if err != nil {
 		return nil, problems(path, err)
 	}
-	m := &module{demand: newDemand(path, f.Go, f.Toolchain), replaces: localReplaces(path, f.Replace)}
+	m := &module{
+		demand:   newDemand(path, f.Go, f.Toolchain),
+		replaces: localReplaces(path, f.Replace), instead: moduleReplaces(f.Replace),
+	}
 	if f.Module != nil {
 		m.name = f.Module.Mod.Path
 	}
@@ -77,7 +82,10 @@ func parseWork(path string, data []byte) (*work, error) {
 	if err != nil {
 		return nil, problems(path, err)
 	}
-	w := &work{file: path, demand: newDemand(path, f.Go, f.Toolchain), replaces: localReplaces(path, f.Replace)}
+	w := &work{
+		file: path, demand: newDemand(path, f.Go, f.Toolchain),
+		replaces: localReplaces(path, f.Replace), instead: moduleReplaces(f.Replace),
+	}
 	for _, u := range f.Use {
 		w.uses = append(w.uses, resolve(path, u.Path))
 	}
@@ -103,6 +111,17 @@ func localReplaces(path string, list []*modfile.Replace) []replace {
 		}
 	}
 	return local
+}
+
+// moduleReplaces gives the paths of modules that replace others.
+func moduleReplaces(list []*modfile.Replace) []string {
+	var paths []string
+	for _, r := range list {
+		if r.New.Version != "" {
+			paths = append(paths, r.New.Path)
+		}
+	}
+	return paths
 }
 
 // resolve makes a directory that the file at path names absolute.

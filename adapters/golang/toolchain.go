@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -85,21 +84,6 @@ func (a *Adapter) set(patterns []string) []string {
 		names = append(names, name)
 	}
 	return names
-}
-
-// userSettings is the file that `go env -w` writes.
-func (a *Adapter) userSettings() string {
-	home, config := a.env.Get("HOME"), a.env.Get("XDG_CONFIG_HOME")
-	switch file := a.env.Get("GOENV"); {
-	case file != "":
-		return file
-	case runtime.GOOS == "darwin":
-		return filepath.Join(home, "Library", "Application Support", "go", "env")
-	case config != "":
-		return filepath.Join(config, "go", "env")
-	default:
-		return filepath.Join(home, ".config", "go", "env")
-	}
 }
 
 // distribution gives the GOROOT that a go command stands in; a shim stands in

@@ -183,8 +183,25 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 	case ev.Status == evaluate.Hit:
 		e.restoreBeside(ctx, ev)
 	default:
+		if p := e.unmetPin(ev); p != nil { // only --keep-going gets here with one
+			e.end(&Result{Task: t, Outcome: Failed, Reason: p.Rule, Message: p.Message, Key: ev.Key, ExitCode: -1})
+			return
+		}
 		e.executeInstalled(ctx, ev)
 	}
+}
+
+// unmetPin gives the pin that forbids to execute a task, nil for none.
+func (e *engine) unmetPin(ev *evaluate.Result) *diagnostics.Diagnostic {
+	if ev.Toolchain == "" {
+		return nil
+	}
+	for _, p := range e.UnmetPins(ev.Task.Dish, ev.Toolchain) {
+		if p.Severity == diagnostics.Error {
+			return &p
+		}
+	}
+	return nil
 }
 
 // restoreBeside starts to restore a hit.

@@ -26,6 +26,7 @@ type Manifest struct {
 // Package is the [package] table and the targets.
 type Package struct {
 	Name       string
+	Version    string // "" when it is inherited
 	Root       string // package.workspace, absolute; "" when not given
 	DefaultRun string
 	Bins       []string // names of [[bin]]
@@ -40,6 +41,7 @@ type Workspace struct {
 	Dependencies     map[string]Dependency
 	Lints            bool // there are [workspace.lints]
 	Rust             RustVersion
+	Version          string // that members may inherit
 }
 
 // RustVersion is a rust-version key, the zero value when there is none.
@@ -117,6 +119,7 @@ func (m *Manifest) Excludes(dir string) bool {
 func readPackage(path string, root, v *tomlfile.Value) *Package {
 	p := &Package{
 		Name:       text(child(v, "name")),
+		Version:    text(child(v, "version")),
 		DefaultRun: text(child(v, "default-run")),
 		Benches:    child(root, "bench") != nil,
 		Rust:       rustVersion(v),
@@ -145,6 +148,7 @@ func readWorkspace(path string, v *tomlfile.Value) *Workspace {
 		Dependencies: make(map[string]Dependency),
 		Lints:        child(v, "lints") != nil,
 		Rust:         rustVersion(child(v, "package")),
+		Version:      text(child(child(v, "package"), "version")),
 	}
 	for _, d := range elems(child(v, "default-members")) {
 		w.Defaults = append(w.Defaults, Pattern{text(d), d.Pos().Line})

@@ -38,7 +38,7 @@ func (e *Evaluator) Preflight() []diagnostics.Diagnostic {
 		}
 		if d.Adapter != nil && ev.Toolchain != "" && !seenDishes[d] {
 			seenDishes[d] = true
-			problems = append(problems, e.unmetPins(d, ev.Toolchain)...)
+			problems = append(problems, e.UnmetPins(d, ev.Toolchain)...)
 		}
 	}
 	return problems
@@ -52,8 +52,8 @@ func missingTool(d *discovery.Dish, m *adapters.MissingTool) diagnostics.Diagnos
 	}
 }
 
-// unmetPins gives the pins of a dish that its toolchain does not meet.
-func (e *Evaluator) unmetPins(d *discovery.Dish, toolchain string) []diagnostics.Diagnostic {
+// UnmetPins gives the pins of a dish that its toolchain does not meet.
+func (e *Evaluator) UnmetPins(d *discovery.Dish, toolchain string) []diagnostics.Diagnostic {
 	var problems []diagnostics.Diagnostic
 	for _, p := range e.pins(d) {
 		v := adapters.CheckPin(d.Adapter, p.Toolchain, toolchain)

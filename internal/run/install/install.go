@@ -132,7 +132,11 @@ func (in *Installer) reason(d *discovery.Dish, id, toolchain string) string {
 		return "not installed yet"
 	}
 	for _, made := range d.Scope.Made {
-		if isGone(filepath.Join(scopeDir(d), made)) {
+		path := made
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(scopeDir(d), path)
+		}
+		if isGone(path) {
 			return made + " is gone"
 		}
 	}

@@ -1,8 +1,8 @@
-//! Prints the label of a book, and how long its number is.
+//! Prints the label of a book, and what half of it is.
 
 fn main() {
     println!("{}", shelf::label(12));
-    println!("{}", itoa::Buffer::new().format(12).len());
+    println!("{}", ryu::Buffer::new().format(0.5));
 }
 
 #[cfg(test)]

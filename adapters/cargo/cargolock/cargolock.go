@@ -1,0 +1,225 @@
+// Package cargolock reads Cargo.lock, to tell what a package of a workspace gets from
+// it. The format is described by cargo's own source only, in
+// https://docs.rs/cargo/latest/src/cargo/core/resolver/encode.rs.html.
+package cargolock
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/lockgraph"
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+// newest is the latest version of the format that is known.
+const newest = 4
+
+// Lock is what a Cargo.lock says. It is safe for concurrent use.
+type Lock struct {
+	graph lockgraph.Graph
+	local map[string][]local // the packages of the workspace, by name
+	why   string             // why it cannot be told what of it matters
+}
+
+type local struct {
+	version string
+	node    lockgraph.Node
+}
+
+// entry is a [[package]] table.
+type entry struct {
+	Name, Version, Source, Checksum, Replace string
+	Dependencies                             []string
+}
+
+// Parse reads a Cargo.lock. It gives no error: what it does not understand, Sum says.
+func Parse(path string, data []byte) (*Lock, error) {
+	d, ok := scan(string(data))
+	if !ok {
+		f, problems := tomlfile.ParseManifest(path, data)
+		if f == nil {
+			return &Lock{why: malformed(problems)}, nil
+		}
+		d = read(f.Root())
+	}
+	l := &Lock{local: make(map[string][]local)}
+	if d.odd != "" || d.version > newest {
+		l.why = fmt.Sprintf("Cargo.lock version %s is not known", cmp.Or(d.odd, strconv.FormatInt(d.version, 10)))
+		return l, nil
+	}
+	index := newIndex(d, l)
+	for i, e := range d.packages {
+		if !index.connect(lockgraph.Node(i), e) {
+			l.why = fmt.Sprintf("it does not tell what the package %s depends on", e.Name)
+			return l, nil
+		}
+	}
+	l.graph.Seal()
+	return l, nil
+}
+
+func malformed(problems []diagnostics.Diagnostic) string {
+	if len(problems) == 0 {
+		return "it cannot be read"
+	}
+	p := diagnostics.Sorted(problems)[0]
+	return fmt.Sprintf("line %d: %s", p.Line, p.Message)
+}
+
+// Sum gives the digest of everything that the package of the workspace with this name
+// resolves to, or why it cannot be told. version decides between two of a name.
+func (l *Lock) Sum(name, version string) (sum, why string) {
+	if l.why != "" {
+		return "", l.why
+	}
+	found := l.local[name]
+	if len(found) > 1 {
+		for _, p := range found {
+			if p.version == version {
+				found = []local{p}
+				break
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Sprintf("it does not list the package %s", name)
+	case 1:
+		return l.graph.Sum(found[0].node).String(), ""
+	}
+	return "", fmt.Sprintf("it lists several packages %s", name)
+}
+
+// read gives what a lockfile says, however it is written.
+func read(root *tomlfile.Value) document {
+	d := document{packages: packages(root), sums: checksums(root)}
+	if v := root.Child("version"); v != nil {
+		n, ok := v.Any().(int64)
+		if d.version = n; !ok {
+			d.odd = fmt.Sprint(v.Any())
+		}
+	}
+	return d
+}
+
+// packages gives the entries, that of [root] in lockfiles of old among them.
+func packages(root *tomlfile.Value) []entry {
+	var list []entry
+	if v := root.Child("root"); v != nil && v.Kind() == tomlfile.Table {
+		list = append(list, newEntry(v))
+	}
+	if v := root.Child("package"); v != nil && v.Kind() == tomlfile.Array {
+		for _, p := range v.Elems() {
+			if p.Kind() == tomlfile.Table {
+				list = append(list, newEntry(p))
+			}
+		}
+	}
+	return list
+}
+
+func newEntry(v *tomlfile.Value) entry {
+	text := func(name string) string {
+		child := v.Child(name)
+		if child == nil {
+			return ""
+		}
+		s, _ := child.Text()
+		return s
+	}
+	e := entry{
+		Name: text("name"), Version: text("version"), Source: text("source"),
+		Checksum: text("checksum"), Replace: text("replace"),
+	}
+	if deps := v.Child("dependencies"); deps != nil && deps.Kind() == tomlfile.Array {
+		for _, d := range deps.Elems() {
+			s, _ := d.Text()
+			e.Dependencies = append(e.Dependencies, s)
+		}
+	}
+	return e
+}
+
+// checksums gives those of the first version of the format, which stand in a table of
+// their own: "checksum NAME VERSION (SOURCE)" = "…".
+func checksums(root *tomlfile.Value) map[string]string {
+	sums := make(map[string]string)
+	v := root.Child("metadata")
+	if v == nil || v.Kind() != tomlfile.Table {
+		return sums
+	}
+	for _, key := range v.Keys() {
+		if id, ok := strings.CutPrefix(key, "checksum "); ok {
+			sums[id], _ = v.Child(key).Text()
+		}
+	}
+	return sums
+}
+
+// index finds packages by what dependencies call them: "NAME", "NAME VERSION" where
+// there are several, "NAME VERSION (SOURCE)" where even these are.
+type index struct {
+	graph  *lockgraph.Graph
+	byName map[string][]lockgraph.Node
+	byID   map[string][]lockgraph.Node
+	exact  map[string]lockgraph.Node
+}
+
+func newIndex(d document, l *Lock) *index {
+	x := &index{
+		graph:  &l.graph,
+		byName: make(map[string][]lockgraph.Node), byID: make(map[string][]lockgraph.Node), exact: make(map[string]lockgraph.Node),
+	}
+	for _, e := range d.packages {
+		id := e.Name + " " + e.Version
+		exact := id + " (" + e.Source + ")"
+		n := l.graph.Add(e.Name, e.Version, e.Source, e.Checksum, d.sums[exact])
+		x.byName[e.Name] = append(x.byName[e.Name], n)
+		x.byID[id] = append(x.byID[id], n)
+		x.exact[exact] = n
+		// Dependencies name a git source without the commit.
+		source, _, _ := strings.Cut(e.Source, "#")
+		x.exact[id+" ("+source+")"] = n
+		if e.Source == "" {
+			l.local[e.Name] = append(l.local[e.Name], local{e.Version, n})
+		}
+	}
+	return x
+}
+
+// connect adds the edges of a package; it is false for one that does not lead to
+// exactly one package.
+func (x *index) connect(from lockgraph.Node, e entry) bool {
+	deps := e.Dependencies
+	if e.Replace != "" {
+		deps = append(deps[:len(deps):len(deps)], e.Replace)
+	}
+	for _, d := range deps {
+		to, ok := x.find(d)
+		if !ok {
+			return false
+		}
+		x.graph.Link(from, "", to)
+	}
+	return true
+}
+
+// find gives the package that a dependency means.
+func (x *index) find(dependency string) (lockgraph.Node, bool) {
+	if n, ok := x.exact[dependency]; ok {
+		return n, true
+	}
+	name, rest, _ := strings.Cut(dependency, " ")
+	version, _, _ := strings.Cut(rest, " ")
+	all := x.byName[name]
+	if version != "" {
+		all = x.byID[name+" "+version]
+	}
+	if len(all) != 1 {
+		return 0, false
+	}
+	return all[0], true
+}

@@ -1,0 +1,119 @@
+package cargolock
+
+import (
+	"strconv"
+	"strings"
+)
+
+// document is what is needed of a Cargo.lock.
+type document struct {
+	version  int64
+	odd      string // a version that is no number
+	packages []entry
+	sums     map[string]string // see checksums
+}
+
+// scan reads what cargo itself has written, line by line; ok is false for anything
+// that it would not write like that.
+func scan(data string) (d document, ok bool) {
+	s := scanner{rest: data}
+	for s.next() {
+		switch {
+		case s.line == "" || s.line[0] == '#':
+		case s.line == "[[package]]":
+			d.packages = append(d.packages, entry{})
+			s.into = &d.packages[len(d.packages)-1]
+		case s.line == "[[patch.unused]]":
+			s.into = &s.unused
+		case s.line[0] == '[':
+			return d, false
+		default:
+			if !s.pair(&d) {
+				return d, false
+			}
+		}
+	}
+	return d, true
+}
+
+type scanner struct {
+	rest, line string
+	into       *entry // nil at the top
+	unused     entry
+}
+
+func (s *scanner) next() bool {
+	if s.rest == "" {
+		return false
+	}
+	s.line, s.rest, _ = strings.Cut(s.rest, "\n")
+	return true
+}
+
+// pair reads "key = value".
+func (s *scanner) pair(d *document) bool {
+	key, value, ok := strings.Cut(s.line, " = ")
+	if !ok {
+		return false
+	}
+	if s.into == nil {
+		n, err := strconv.ParseInt(value, 10, 64)
+		d.version = n
+		return key == "version" && err == nil && value[0] != '+'
+	}
+	if key == "dependencies" {
+		s.into.Dependencies, ok = s.list(value)
+		return ok
+	}
+	text, ok := quoted(value)
+	switch key {
+	case "name":
+		s.into.Name = text
+	case "version":
+		s.into.Version = text
+	case "source":
+		s.into.Source = text
+	case "checksum":
+		s.into.Checksum = text
+	case "replace":
+		s.into.Replace = text
+	default:
+		return false
+	}
+	return ok
+}
+
+// list reads an array of strings, one a line.
+func (s *scanner) list(open string) (list []string, ok bool) {
+	if open != "[" {
+		return nil, false
+	}
+	for s.next() {
+		if s.line == "]" {
+			return list, true
+		}
+		text, ok := strings.CutPrefix(s.line, " ")
+		if text, ok = strings.CutSuffix(text, ","); !ok {
+			return nil, false
+		}
+		if text, ok = quoted(text); !ok {
+			return nil, false
+		}
+		list = append(list, text)
+	}
+	return nil, false
+}
+
+// quoted takes a string out of its quotes that needs no work inside.
+func quoted(text string) (string, bool) {
+	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
+		return "", false
+	}
+	text = text[1 : len(text)-1]
+	for i := range len(text) {
+		if c := text[i]; c == '"' || c == '\\' || c < ' ' || c >= 0x7f {
+			return "", false
+		}
+	}
+	return text, true
+}

@@ -1,0 +1,43 @@
+package cargo
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+// LockDigest implements adapters.LockDigester: the packages that the one in dir
+// resolves to in the Cargo.lock of its workspace. A workspace as such means all of it.
+func (a *Adapter) LockDigest(_ context.Context, dir string) (adapters.LockAnswer, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.project(f)
+	if err != nil {
+		return adapters.LockAnswer{}, err
+	}
+	if p.Package == nil {
+		return adapters.LockAnswer{Reads: f.Reads()}, nil
+	}
+	answer := adapters.LockAnswer{File: p.lock()}
+	lock, err := a.locks.Read(f, answer.File)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		answer.File = ""
+	case err != nil:
+		answer.Whole = err.Error()
+	default:
+		answer.Digest, answer.Whole = lock.Sum(p.Package.Name, p.version())
+	}
+	answer.Reads = f.Reads()
+	return answer, nil
+}
+
+// version is that of the package, also where it is the one of the workspace.
+func (p *project) version() string {
+	if p.root.Workspace == nil {
+		return p.Package.Version
+	}
+	return cmp.Or(p.Package.Version, p.root.Workspace.Version)
+}

@@ -1,0 +1,59 @@
+package golang
+
+import (
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+// userSettings is the file that `go env -w` writes.
+func (a *Adapter) userSettings() string {
+	home, config := a.env.Get("HOME"), a.env.Get("XDG_CONFIG_HOME")
+	switch file := a.env.Get("GOENV"); {
+	case file != "":
+		return file
+	case runtime.GOOS == "darwin":
+		return filepath.Join(home, "Library", "Application Support", "go", "env")
+	case config != "":
+		return filepath.Join(config, "go", "env")
+	default:
+		return filepath.Join(home, ".config", "go", "env")
+	}
+}
+
+// moduleCache is the directory of downloaded modules, "" when it cannot be told. It is
+// found as `go env GOMODCACHE` does, without asking it.
+func (a *Adapter) moduleCache(f *adapters.Files) string {
+	var written []byte
+	if file := a.userSettings(); filepath.IsAbs(file) {
+		written, _ = f.ReadIfExists(file) // what cannot be read, go leaves out too
+	}
+	setting := func(name string) string {
+		if v := a.env.Get(name); v != "" {
+			return v
+		}
+		last := ""
+		for line := range strings.Lines(string(written)) {
+			if v, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), name+"="); ok {
+				last = v
+			}
+		}
+		return last
+	}
+	cache := setting("GOMODCACHE")
+	if cache == "" {
+		path := setting("GOPATH")
+		if list := filepath.SplitList(path); len(list) > 0 {
+			path = list[0]
+		} else {
+			path = filepath.Join(a.env.Get("HOME"), "go")
+		}
+		cache = filepath.Join(path, "pkg", "mod")
+	}
+	if !filepath.IsAbs(cache) {
+		return ""
+	}
+	return cache
+}

@@ -1,0 +1,24 @@
+package main
+
+func cargoToolchains() []toolchain {
+	return []toolchain{{
+		id: "cargo", needs: []string{"cargo", "cargo-clippy", "cc"}, version: []string{"cargo", "--version"},
+		// The lockfile names the registry, so it is made here.
+		prepare: func(k *kitchen) { k.tool(".", "cargo", "generate-lockfile") },
+		tasks:   []string{"lib:build", "lib:check", "lib:lint", "lib:test", "app:build", "app:check", "app:test"},
+		library: edit{"lib/src/lib.rs", `format!("book {}", buffer`, `format!("book {0}", buffer`},
+		program: edit{"app/src/main.rs", "format(0.5)", "format(1.5)"},
+		lock:    func(k *kitchen) { k.tool(".", "cargo", "update", "-p", "ryu", "--precise", "1.0.15") },
+		locked:  []string{"app"},
+		test: breakage{
+			edit: edit{"lib/src/lib.rs", `"book 7"`, `"book 8"`},
+			task: "lib:test", says: "labels_have_numbers", place: "lib/src/lib.rs:13",
+		},
+		compile: breakage{
+			edit: edit{"lib/src/lib.rs", "buffer.format(number)", "buffer.format(numbers)"},
+			task: "lib:build", says: "numbers", place: "lib/src/lib.rs:6",
+		},
+		pin:  edit{"rust-toolchain.toml", "", "[toolchain]\nchannel = \"1.33.7\"\n"},
+		asks: "1.33.7",
+	}}
+}

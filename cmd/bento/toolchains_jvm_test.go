@@ -1,0 +1,3 @@
+package main
+
+func jvmToolchains() []toolchain { return nil }

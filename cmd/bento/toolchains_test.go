@@ -1,0 +1,175 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/builtin"
+)
+
+// toolchain is one row of TestToolchains: a project of two dishes on disk, a library
+// and an application that uses it, and what there is to see when the twelve steps are
+// taken with it.
+type toolchain struct {
+	id      string   // of the adapter
+	variant string   // what tells two rows of one adapter apart: "pnp"
+	fixture string   // below testdata/toolchains; the id when empty
+	needs   []string // executables that must be there
+	version []string // the command that prints the tool's version
+
+	// env is put over what every row has; PATH=DIR puts a directory in front.
+	env func(k *kitchen) []string
+	// prepare makes what is not committed, such as lockfiles that name a registry.
+	prepare func(k *kitchen)
+
+	lib, app string   // names of the dishes; "lib" and "app" when empty
+	tasks    []string // exactly these are in ci: "lib:build", …
+	library  edit     // changes what the library does
+	program  edit     // changes the application only
+
+	// lock changes the lockfile, mostly by the tool; locked are the dishes that get
+	// something else by it, and so run again. Without lock there is no lockfile.
+	lock   func(k *kitchen)
+	locked []string
+	// lockKeeps says that a changed lockfile needs no install.
+	lockKeeps bool
+
+	test    breakage // breaks a test
+	compile breakage // breaks what is built or checked
+
+	// installed are paths, relative to the workspace, that an install makes. None
+	// means that it fills a cache of the machine.
+	installed []string
+	// begun is a glob, relative to the workspace, of what an install makes first; it
+	// is killed as soon as that is there. Without it, as soon as it was started.
+	begun string
+	// nothing says that the ecosystem has no install.
+	nothing bool
+
+	pin  edit   // asks for a version that is not there
+	asks string // what the refusal has to name
+}
+
+// edit replaces a text in a file of the workspace; without old the file is made, or
+// replaced as a whole.
+type edit struct{ file, old, new string }
+
+// breakage is an edit after which a task fails.
+type breakage struct {
+	edit
+	task string // "lib:test"
+	// says is what the output of the task has to name: a test, a message.
+	says string
+	// place is the "file:line" of a diagnostic, "" when none is wanted.
+	place string
+}
+
+func (tc *toolchain) name() string {
+	if tc.variant != "" {
+		return tc.id + "-" + tc.variant
+	}
+	return tc.id
+}
+
+// toolchains gives the rows of all families.
+func toolchains() []toolchain {
+	return slices.Concat(
+		goToolchains(), cargoToolchains(), pythonToolchains(), rubyToolchains(), phpToolchains(),
+		jvmToolchains(), denoToolchains(), nodeToolchains(),
+	)
+}
+
+// TestToolchains takes twelve steps with every built-in adapter and its real tools.
+// Each step builds on those before it. With BENTO_TABLE=FILE a line for each row, with
+// the version of the tool and the time of every step, is added to FILE.
+func TestToolchains(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes minutes")
+	}
+	for _, tc := range toolchains() {
+		t.Run(tc.name(), func(t *testing.T) {
+			t.Parallel()
+			adaptertest.Need(t, tc.needs...)
+			newKitchen(t, &tc).cook()
+		})
+	}
+}
+
+// TestEveryAdapterIsCooked: a built-in adapter without a row is not tested.
+func TestEveryAdapterIsCooked(t *testing.T) {
+	var rows []string
+	for _, tc := range toolchains() {
+		rows = append(rows, tc.id)
+	}
+	for _, a := range builtin.All(adapters.Options{}) {
+		if id := a.Manifest().AdapterID; !slices.Contains(rows, id) {
+			t.Errorf("the adapter %s has no row in toolchains()", id)
+		}
+	}
+}
+
+// cook takes the steps.
+func (k *kitchen) cook() {
+	for _, step := range []struct {
+		name string
+		take func()
+	}{
+		{"detect", k.detect},
+		{"plan", k.plan},
+		{"install", k.install},
+		{"ci", k.everything},
+		{"hits", k.nothingToDo},
+		{"library", k.editLibrary},
+		{"lockfile", k.editLockfile},
+		{"test", func() { k.fail(k.tc.test) }},
+		{"compile", func() { k.fail(k.tc.compile) }},
+		{"reinstall", k.loseInstall},
+		{"killed", k.killInstall},
+		{"pin", k.missPin},
+	} {
+		if !k.step(step.name, step.take) {
+			return
+		}
+	}
+	k.tell()
+}
+
+// tell adds the row to the table.
+func (k *kitchen) tell() {
+	version := k.version()
+	row := k.tc.name() + " | " + version + " | " + strings.Join(k.times, " | ")
+	k.t.Log(row)
+	path := os.Getenv("BENTO_TABLE")
+	if path == "" {
+		return
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(row + "\n"); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// version gives the first line that the tool says of itself.
+func (k *kitchen) version() string {
+	if len(k.tc.version) == 0 {
+		return ""
+	}
+	path, err := k.env.LookPath(k.tc.version[0])
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	cmd := exec.Command(path, k.tc.version[1:]...)
+	cmd.Env, cmd.Dir = k.env, k.home
+	out, _ := cmd.CombinedOutput()
+	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return first
+}
