@@ -9,6 +9,7 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/config/unit"
 	"github.com/bentobuild/bento/internal/report"
 )
 
@@ -80,12 +81,12 @@ func (s *session) bounds(size, age string) (b cache.Bounds, err error) {
 	}
 	ok := true
 	if size != "" {
-		if b.MaxSize, ok = config.ParseSize(size); !ok {
+		if b.MaxSize, ok = unit.ParseSize(size); !ok {
 			return b, usageError(fmt.Sprintf("--max-size %q is no size", size), "such as 10GiB or 500MB")
 		}
 	}
 	if age != "" {
-		if b.MaxAge, ok = config.ParseDuration(age); !ok {
+		if b.MaxAge, ok = unit.ParseDuration(age); !ok {
 			return b, usageError(fmt.Sprintf("--older-than %q is no time", age), "such as 30d or 12h")
 		}
 	}

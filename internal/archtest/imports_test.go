@@ -48,7 +48,8 @@ var table = []row{
 	// 2
 	{"internal/tree", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/*"}},
 	{"internal/tree/*", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/ignore"}},
-	{"internal/config", []string{"diagnostics", "internal/tomlfile", "internal/state"}},
+	{"internal/config", []string{"diagnostics", "internal/config/unit", "internal/tomlfile", "internal/state"}},
+	{"internal/config/unit", []string{"diagnostics", "internal/tomlfile"}}, // times and sizes
 	{"plugin/wire", []string{"adapters", "diagnostics", "plugin/wire/shape"}},
 	{"plugin/wire/shape", nil}, // JSON that nobody vouches for, below the messages
 	{"adapters/builtin", []string{"adapters", "adapters/*"}},

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config/unit"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -35,7 +36,7 @@ const (
 // The rules of the diagnostics of this package, beside those of tomlfile.
 const (
 	RuleUnreadable  = "unreadable_file"
-	RuleInvalid     = "invalid_value"
+	RuleInvalid     = unit.Rule
 	RulePath        = "invalid_path"
 	RuleGlob        = "invalid_glob"
 	RuleName        = "invalid_name"

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config/unit"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -28,7 +29,7 @@ type readyTable struct {
 	HTTP    tomlfile.At[string] `toml:"http"`
 	Log     tomlfile.At[string] `toml:"log"`
 	Cmd     tomlfile.At[string] `toml:"cmd"`
-	Timeout duration            `toml:"timeout"`
+	Timeout unit.Duration       `toml:"timeout"`
 }
 
 // ready checks and converts what is said of readiness.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config/unit"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -56,7 +57,7 @@ type taskTable struct {
 	Env              taskEnv                 `toml:"env"`
 	PassEnv          []envPattern            `toml:"pass_env"`
 	DependsOn        []tomlfile.At[string]   `toml:"depends_on"`
-	Timeout          duration                `toml:"timeout"`
+	Timeout          unit.Duration           `toml:"timeout"`
 	Cwd              tomlfile.At[string]     `toml:"cwd"`
 	Retry            tomlfile.At[int]        `toml:"retry"`
 	Mutex            string                  `toml:"mutex"`

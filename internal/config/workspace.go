@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config/unit"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -45,8 +46,8 @@ type defaultsTable struct {
 
 type cacheTable struct {
 	Dir     tomlfile.At[string] `toml:"dir"`
-	MaxSize size                `toml:"max_size"`
-	MaxAge  duration            `toml:"max_age"`
+	MaxSize unit.Size           `toml:"max_size"`
+	MaxAge  unit.Duration       `toml:"max_age"`
 	Mode    *Mode               `toml:"mode"`
 	Local   *bool               `toml:"local"`
 	Remote  string              `toml:"remote"`

@@ -8,6 +8,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/diagnostics/parse"
 	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/run/command"
 	"github.com/bentobuild/bento/internal/run/tasklog"
 )
 
@@ -40,7 +41,7 @@ func (x *execution) diagnose(ctx context.Context) {
 		r.Diagnostics, err = x.askParser(ctx, stdout.Bytes(), stderr.Bytes())
 	} else {
 		r.Diagnostics, err = parse.Parse(t.Hook.Parser, parse.Output{
-			Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Dir: taskDir(t), Root: x.env.Root,
+			Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Dir: command.Dir(t), Root: x.env.Root,
 		})
 	}
 	if err != nil {

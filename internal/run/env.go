@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/fingerprint"
+	"github.com/bentobuild/bento/internal/run/command"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -30,6 +31,11 @@ type Env struct {
 	warnings []diagnostics.Diagnostic
 	said     map[string]bool
 	stored   sync.Map // cache.Digest → struct{}: blobs that this run has stored
+}
+
+// commands gives what makes the processes of tasks.
+func (e *Env) commands() *command.Commands {
+	return &command.Commands{Root: e.Root, Environ: e.Environ, Inherit: e.Inherit}
 }
 
 // hasStored tells whether this run has stored a blob already: many tasks share the

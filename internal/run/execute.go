@@ -4,18 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/run/command"
 	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/run/lastrun"
 	"github.com/bentobuild/bento/internal/run/tasklog"
@@ -139,12 +138,14 @@ func (x *execution) openLog() (*tasklog.Log, error) {
 
 func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {
 	t, r := x.ev.Task, x.result
-	spec, err := x.spec(log)
+	spec, err := x.env.commands().Spec(t)
 	var res proc.Result
 	if err == nil {
+		spec.Stdout, spec.Stderr = log.Writer(tasklog.Stdout), log.Writer(tasklog.Stderr)
+		spec.Grace = x.opts.Grace
 		var late error
 		if res, late, err = x.supervise(ctx, spec); err != nil {
-			err = launchError(spec, err)
+			err = command.LaunchError(spec, err)
 		}
 		if late != nil && ctx.Err() == nil {
 			r.Outcome, r.Reason, r.Message, r.ExitCode = Failed, ReasonNotReady, late.Error(), res.ExitCode
@@ -168,80 +169,11 @@ func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {
 	}
 }
 
-// launchError says what a command could not be started for.
-func launchError(spec proc.Spec, err error) error {
-	if fi, serr := os.Stat(spec.Dir); serr != nil || !fi.IsDir() {
-		return fmt.Errorf("there is no directory %q to run it in", spec.Dir)
-	}
-	var perr *fs.PathError
-	if errors.As(err, &perr) {
-		err = perr.Err
-	}
-	return fmt.Errorf("%q cannot be run: %w", spec.Argv[0], err)
-}
-
 func exitMessage(res proc.Result) string {
 	if res.Signal != "" {
 		return "ended by " + res.Signal
 	}
 	return fmt.Sprintf("exit status %d", res.ExitCode)
-}
-
-// spec gives the process of the task.
-func (x *execution) spec(log *tasklog.Log) (proc.Spec, error) {
-	t := x.ev.Task
-	files, err := envFiles(t)
-	if err != nil {
-		return proc.Spec{}, err
-	}
-	env := x.env.taskEnv(t, files)
-	argv := append(slices.Clone(t.Argv), t.Args...)
-	if len(t.Argv) == 0 {
-		sh, err := env.LookPath("sh")
-		if err != nil {
-			return proc.Spec{}, fmt.Errorf("no shell: %w", err)
-		}
-		argv = []string{sh, "-c", t.Run}
-		if len(t.Args) > 0 {
-			argv = append([]string{sh, "-c", t.Run + ` "$@"`, "sh"}, t.Args...)
-		}
-	} else if !filepath.IsAbs(argv[0]) {
-		program, err := x.program(env, argv[0])
-		if err != nil {
-			return proc.Spec{}, err
-		}
-		argv[0] = program
-	}
-	return proc.Spec{
-		Argv: argv, Dir: taskDir(t), Env: env,
-		Stdout: log.Writer(tasklog.Stdout), Stderr: log.Writer(tasklog.Stderr),
-		Timeout: time.Duration(t.Timeout), Grace: x.opts.Grace,
-	}, nil
-}
-
-// program finds the executable of an argv: a path relative to the task's
-// directory, or a name on PATH.
-func (x *execution) program(env adapters.Environ, name string) (string, error) {
-	if strings.ContainsRune(name, filepath.Separator) {
-		return filepath.Join(taskDir(x.ev.Task), name), nil
-	}
-	return env.LookPath(name)
-}
-
-// taskEnv gives the environment of a task: the strict base, what its adapter and
-// its dish.toml pass on, and what they set.
-func (e *Env) taskEnv(t *plan.Task, files map[string]string) adapters.Environ {
-	env := e.Environ
-	if !e.Inherit {
-		env = env.Strict(slices.Concat(t.PassEnv, t.HashEnv)...)
-	}
-	dirs := make([]string, len(t.Path))
-	for i, p := range t.Path {
-		if dirs[i] = p; !filepath.IsAbs(p) {
-			dirs[i] = filepath.Join(t.Dish.Dir, filepath.FromSlash(p))
-		}
-	}
-	return env.With(files).With(t.SetEnv).WithPath(dirs...).With(map[string]string{"PWD": taskDir(t), insideEnv: e.Root})
 }
 
 // collect checks what the command made and stores it.
@@ -334,6 +266,3 @@ func hostName() string {
 	}
 	return name
 }
-
-// taskDir is the directory that a task runs in.
-func taskDir(t *plan.Task) string { return filepath.Join(t.Dish.Dir, filepath.FromSlash(t.Cwd)) }

@@ -5,12 +5,9 @@ import (
 	"fmt"
 
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run/command"
 	"github.com/bentobuild/bento/internal/run/evaluate"
 )
-
-// insideEnv tells a task whose run it is part of: a bento that it starts in the same
-// workspace must not wait for the run to end.
-const insideEnv = "BENTO_INSIDE"
 
 // reserve keeps other runs out of the workspace while this one changes it: whoever
 // reads what a task made must not find it half made by another. A run with nothing
@@ -18,7 +15,7 @@ const insideEnv = "BENTO_INSIDE"
 // what that one made may be all that is needed.
 func (e *engine) reserve(ctx context.Context) {
 	e.release = func() {}
-	if e.inPlace = e.idle(); e.inPlace || e.env.Environ.Get(insideEnv) == e.env.Root {
+	if e.inPlace = e.idle(); e.inPlace || e.env.Environ.Get(command.Inside) == e.env.Root {
 		return
 	}
 	waited := false

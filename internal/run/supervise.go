@@ -4,14 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
-	"os"
-	"path/filepath"
-
-	"github.com/joho/godotenv"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/run/ready"
 )
@@ -73,39 +67,4 @@ type noting struct {
 func (n noting) Write(p []byte) (int, error) {
 	n.probe.Note(p)
 	return n.Writer.Write(p)
-}
-
-// maxEnvFile bounds a .env file, in bytes.
-const maxEnvFile = 1 << 20
-
-// envFiles gives what the .env files of a task set, later ones over earlier ones.
-func envFiles(t *plan.Task) (map[string]string, error) {
-	var all map[string]string
-	for _, name := range t.EnvFiles {
-		set, err := readEnvFile(filepath.Join(t.Dish.Dir, filepath.FromSlash(name)))
-		if err != nil {
-			return nil, err
-		}
-		if all == nil {
-			all = make(map[string]string)
-		}
-		maps.Copy(all, set)
-	}
-	return all, nil
-}
-
-func readEnvFile(name string) (map[string]string, error) {
-	if fi, err := os.Stat(name); err == nil && (!fi.Mode().IsRegular() || fi.Size() > maxEnvFile) {
-		return nil, fmt.Errorf("%q of env_files is no file of at most %d KiB", name, maxEnvFile>>10)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("the file of env_files cannot be read: %w", err)
-	}
-	defer f.Close()
-	set, err := godotenv.Parse(f)
-	if err != nil {
-		return nil, fmt.Errorf("%q of env_files: %w; expected lines NAME=value", name, err)
-	}
-	return set, nil
 }

@@ -1,4 +1,5 @@
-package config
+// Package unit reads times and sizes as configuration files write them.
+package unit
 
 import (
 	"math"
@@ -10,27 +11,28 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// duration is a positive time: "90s", "1h30m", "2d", "1w", or seconds as an
+// Duration is a positive time: "90s", "1h30m", "2d", "1w", or seconds as an
 // integer.
-type duration time.Duration
+type Duration time.Duration
 
-func (d *duration) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
+// UnmarshalTOML takes a time.
+func (d *Duration) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	const want = `a time such as "90s", "10m", "30d", or seconds`
 	switch x := v.Any().(type) {
 	case int64:
 		if x > 0 && x <= math.MaxInt64/int64(time.Second) {
-			*d = duration(time.Duration(x) * time.Second)
+			*d = Duration(time.Duration(x) * time.Second)
 			return nil
 		}
 	case string:
 		if t, ok := ParseDuration(x); ok {
-			*d = duration(t)
+			*d = Duration(t)
 			return nil
 		}
 	default:
 		return []diagnostics.Diagnostic{v.Expected(want)}
 	}
-	return []diagnostics.Diagnostic{v.Pos().Error(RuleInvalid, "%s is not valid, expected %s", v.Path(), want)}
+	return []diagnostics.Diagnostic{v.Pos().Error(Rule, "%s is not valid, expected %s", v.Path(), want)}
 }
 
 // ParseDuration reads a positive time as configuration files write it.
@@ -52,27 +54,31 @@ func ParseDuration(s string) (time.Duration, bool) {
 	return time.Duration(n) * unit, true
 }
 
-// size is a number of bytes: an integer, or "10GB", "500 MiB"; K, M, G and T
-// without B count in 1024s.
-type size int64
+// Rule is the rule of a value that is wrong.
+const Rule = "invalid_value"
 
-func (s *size) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
+// Size is a number of bytes: an integer, or "10GB", "500 MiB"; K, M, G and T
+// without B count in 1024s.
+type Size int64
+
+// UnmarshalTOML takes a size.
+func (s *Size) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	const want = `a size such as "10GB", "500MiB", or bytes`
 	switch x := v.Any().(type) {
 	case int64:
 		if x > 0 {
-			*s = size(x)
+			*s = Size(x)
 			return nil
 		}
 	case string:
 		if n, ok := ParseSize(x); ok {
-			*s = size(n)
+			*s = Size(n)
 			return nil
 		}
 	default:
 		return []diagnostics.Diagnostic{v.Expected(want)}
 	}
-	return []diagnostics.Diagnostic{v.Pos().Error(RuleInvalid, "%s is not valid, expected %s", v.Path(), want)}
+	return []diagnostics.Diagnostic{v.Pos().Error(Rule, "%s is not valid, expected %s", v.Path(), want)}
 }
 
 // ParseSize reads a number of bytes as configuration files write it.

@@ -1,0 +1,137 @@
+// Package command makes the processes of tasks: their words, directory and
+// environment.
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/joho/godotenv"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/proc"
+)
+
+// Inside tells a task whose run it is part of: a bento that it starts in the same
+// workspace must not wait for the run to end.
+const Inside = "BENTO_INSIDE"
+
+// Commands makes the processes of the tasks of a workspace.
+type Commands struct {
+	Root    string           // of the workspace
+	Environ adapters.Environ // that bento was started with
+	Inherit bool             // tasks see all of it
+}
+
+// Dir is the directory that a task runs in.
+func Dir(t *plan.Task) string { return filepath.Join(t.Dish.Dir, filepath.FromSlash(t.Cwd)) }
+
+// Spec gives the process of a task; where its output goes is for the caller to say.
+func (c *Commands) Spec(t *plan.Task) (proc.Spec, error) {
+	files, err := envFiles(t)
+	if err != nil {
+		return proc.Spec{}, err
+	}
+	env := c.environ(t, files)
+	argv := append(slices.Clone(t.Argv), t.Args...)
+	if len(t.Argv) == 0 {
+		sh, err := env.LookPath("sh")
+		if err != nil {
+			return proc.Spec{}, fmt.Errorf("no shell: %w", err)
+		}
+		argv = []string{sh, "-c", t.Run}
+		if len(t.Args) > 0 {
+			argv = append([]string{sh, "-c", t.Run + ` "$@"`, "sh"}, t.Args...)
+		}
+	} else if !filepath.IsAbs(argv[0]) {
+		program, err := program(env, t, argv[0])
+		if err != nil {
+			return proc.Spec{}, err
+		}
+		argv[0] = program
+	}
+	return proc.Spec{
+		Argv: argv, Dir: Dir(t), Env: env,
+		Timeout: time.Duration(t.Timeout),
+	}, nil
+}
+
+// program finds the executable of an argv: a path relative to the task's
+// directory, or a name on PATH.
+func program(env adapters.Environ, t *plan.Task, name string) (string, error) {
+	if strings.ContainsRune(name, filepath.Separator) {
+		return filepath.Join(Dir(t), name), nil
+	}
+	return env.LookPath(name)
+}
+
+// environ gives the environment of a task: the strict base, what its adapter and
+// its dish.toml pass on, and what they set.
+func (c *Commands) environ(t *plan.Task, files map[string]string) adapters.Environ {
+	env := c.Environ
+	if !c.Inherit {
+		env = env.Strict(slices.Concat(t.PassEnv, t.HashEnv)...)
+	}
+	dirs := make([]string, len(t.Path))
+	for i, p := range t.Path {
+		if dirs[i] = p; !filepath.IsAbs(p) {
+			dirs[i] = filepath.Join(t.Dish.Dir, filepath.FromSlash(p))
+		}
+	}
+	return env.With(files).With(t.SetEnv).WithPath(dirs...).With(map[string]string{"PWD": Dir(t), Inside: c.Root})
+}
+
+// LaunchError says what a command could not be started for.
+func LaunchError(spec proc.Spec, err error) error {
+	if fi, serr := os.Stat(spec.Dir); serr != nil || !fi.IsDir() {
+		return fmt.Errorf("there is no directory %q to run it in", spec.Dir)
+	}
+	var perr *fs.PathError
+	if errors.As(err, &perr) {
+		err = perr.Err
+	}
+	return fmt.Errorf("%q cannot be run: %w", spec.Argv[0], err)
+}
+
+// maxEnvFile bounds a .env file, in bytes.
+const maxEnvFile = 1 << 20
+
+// envFiles gives what the .env files of a task set, later ones over earlier ones.
+func envFiles(t *plan.Task) (map[string]string, error) {
+	var all map[string]string
+	for _, name := range t.EnvFiles {
+		set, err := readEnvFile(filepath.Join(t.Dish.Dir, filepath.FromSlash(name)))
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = make(map[string]string)
+		}
+		maps.Copy(all, set)
+	}
+	return all, nil
+}
+
+func readEnvFile(name string) (map[string]string, error) {
+	if fi, err := os.Stat(name); err == nil && (!fi.Mode().IsRegular() || fi.Size() > maxEnvFile) {
+		return nil, fmt.Errorf("%q of env_files is no file of at most %d KiB", name, maxEnvFile>>10)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("the file of env_files cannot be read: %w", err)
+	}
+	defer f.Close()
+	set, err := godotenv.Parse(f)
+	if err != nil {
+		return nil, fmt.Errorf("%q of env_files: %w; expected lines NAME=value", name, err)
+	}
+	return set, nil
+}
