@@ -60,15 +60,19 @@ func (p *Probe) Wait(ctx context.Context) error {
 	}
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
+	var last error
 	for {
 		err := p.try(timed)
 		if err == nil {
 			return nil
 		}
+		if last == nil || timed.Err() == nil {
+			last = err // else it was only cut short
+		}
 		select {
 		case <-tick.C:
 		case <-timed.Done():
-			return p.tooLate(ctx, err)
+			return p.tooLate(ctx, last)
 		}
 	}
 }
