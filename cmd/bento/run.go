@@ -15,7 +15,7 @@ import (
 
 // runCommands are the commands that run tasks.
 func runCommands(s *session) []*cobra.Command {
-	commands := []*cobra.Command{runCommand(s), ciCommand(s), installCommand(s)}
+	commands := []*cobra.Command{runCommand(s), ciCommand(s), watchCommand(s), installCommand(s)}
 	for _, task := range plan.Lifecycle() {
 		commands = append(commands, lifecycleCommand(s, task))
 	}

@@ -15,6 +15,9 @@ import (
 // what that one made may be all that is needed.
 func (e *engine) reserve(ctx context.Context) {
 	e.release = func() {}
+	if e.ending == 0 {
+		return // nothing but servers
+	}
 	if e.inPlace = e.idle(); e.inPlace || e.env.Environ.Get(command.Inside) == e.env.Root {
 		return
 	}

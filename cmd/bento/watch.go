@@ -1,0 +1,367 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/report/terminal"
+	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/run/evaluate"
+	"github.com/bentobuild/bento/internal/watch"
+)
+
+func watchCommand(s *session) *cobra.Command {
+	var sel selection
+	cmd := &cobra.Command{
+		Use: "watch TASK… [TARGET]", GroupID: "run",
+		Short:   "Run tasks, and again whenever what they work on changes",
+		Long:    "Run tasks by name, and again whenever what they work on changes. Only what changed\nruns again. A task that is running on something that changes is ended and started\nanew; a persistent one goes on until its inputs or dependencies change. The last\nargument may be a target: a dish, a bento or a path.",
+		Example: "  bento watch build test\n  bento watch test services/\n  bento watch web:dev api:serve",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sel.Tasks = args
+			return s.watch(cmd.Context(), sel)
+		},
+	}
+	addSelection(cmd, &sel)
+	return cmd
+}
+
+// maxLoops is how often in a row a task may set itself off by what it writes.
+const maxLoops = 3
+
+// watching is what `bento watch` keeps from one look at the workspace to the next.
+type watching struct {
+	s      *session
+	sel    selection
+	people terminal.Reporter
+	teller *serial
+
+	changes *watch.Watcher
+	concern atomic.Pointer[func(path string) bool] // what changes of it are wanted
+
+	ran     bool                 // since that was told
+	said    string               // the problems that were told last
+	last    map[string]cache.Key // by task: what it ran on last
+	loops   map[string]int       // by task: how often in a row its own run has set it off
+	servers map[string]*server
+}
+
+// watch runs what is selected until it is interrupted.
+func (s *session) watch(ctx context.Context, sel selection) error {
+	if s.flags.json {
+		return usageError("bento watch has no end, so it has no --json document", "--events FILE tells what happens")
+	}
+	s.columns = nil // no block: servers print when they like
+	t, err := s.newTelling()
+	if err != nil {
+		return err
+	}
+	defer t.close() //nolint:errcheck // whoever reads the events sees where they end
+	w := &watching{
+		s: s, sel: sel, people: t.people, teller: &serial{Reporter: t.Reporter},
+		last: make(map[string]cache.Key), loops: make(map[string]int), servers: make(map[string]*server),
+	}
+	return w.run(ctx)
+}
+
+// serial tells a reporter of several runs, one event at a time.
+type serial struct {
+	mu sync.Mutex
+	run.Reporter
+}
+
+func (s *serial) Report(ev run.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Reporter.Report(ev)
+}
+
+// run looks, runs and waits, again and again.
+func (w *watching) run(ctx context.Context) error {
+	root, _, err := w.s.root()
+	if err != nil {
+		return err
+	}
+	var why error
+	w.changes, why = watch.Start(watch.Options{Root: root, Ignore: func(p string) bool {
+		wanted := w.concern.Load()
+		return wanted != nil && !(*wanted)(p)
+	}})
+	if why != nil {
+		w.s.warn("watch_polls", "this system does not tell of changes: "+why.Error(), "the workspace is looked at every second")
+	}
+	defer w.changes.Close()
+	defer w.stopServers()
+	first := true
+	own := false // what set this round off happened while tasks were running
+	for {
+		l, err := w.look(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && first:
+			return err
+		case err != nil:
+			report.WriteError(w.s.err, w.s.style, err)
+		default:
+			first = false
+			own = w.round(ctx, l, own)
+			l.ws.close()
+		}
+		if own {
+			continue
+		}
+		if w.ran {
+			fmt.Fprintln(w.s.err, w.s.style.Dim("bento: watching; Ctrl-C ends it"))
+			w.ran = false
+		}
+		if _, err := w.changes.Next(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// look is the workspace as it was found at some time.
+type look struct {
+	ws      *workspace
+	plan    *plan.Plan
+	results []*evaluate.Result
+}
+
+// keys gives the keys of the tasks that are known.
+func (l *look) keys() map[string]cache.Key {
+	keys := make(map[string]cache.Key, len(l.results))
+	for _, r := range l.results {
+		if r.Known {
+			keys[r.Task.ID()] = r.Key
+		}
+	}
+	return keys
+}
+
+// look opens the workspace, watches what is in it and works out all keys. What
+// changes meanwhile is looked at again.
+func (w *watching) look(ctx context.Context) (*look, error) {
+	for {
+		l, added, err := w.lookOnce(ctx)
+		if err != nil || !added {
+			return l, err
+		}
+		l.ws.close()
+	}
+}
+
+func (w *watching) lookOnce(ctx context.Context) (l *look, added bool, err error) {
+	ws, err := w.s.open(ctx, w.teller)
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() {
+		if err != nil {
+			ws.close()
+		}
+	}()
+	if added, err = w.changes.Follow(ws.Tree.Dirs()); err != nil {
+		w.s.warn("watch_polls", "not everything can be watched: "+err.Error(), "the workspace is looked at every second; on Linux, fs.inotify.max_user_watches is the limit")
+		err = nil
+	}
+	l = &look{ws: ws}
+	if l.plan, err = w.plan(ws); err != nil {
+		return nil, false, err
+	}
+	ev, err := ws.env.Evaluator(l.plan, false)
+	if err == nil {
+		l.results, err = ev.All(ctx)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	ev.Save()
+	w.wanted(l)
+	return l, added, nil
+}
+
+// plan makes the plan of everything that is watched, and tells problems that were not
+// there the last time.
+func (w *watching) plan(ws *workspace) (*plan.Plan, error) {
+	sel := w.sel
+	if n := len(sel.Tasks); n > 1 && len(sel.Targets) == 0 {
+		if ws.isTarget(sel.Tasks[n-1]) {
+			sel.Tasks, sel.Targets = sel.Tasks[:n-1], sel.Tasks[n-1:]
+		}
+	}
+	sel.Targets = slices.Clone(sel.Targets) // they are made relative to the root
+	sel.Exclude = slices.Clone(sel.Exclude)
+	p, problems, err := w.s.build(ws, sel)
+	if err != nil {
+		return nil, err
+	}
+	problems = diagnostics.Sorted(append(ws.problems, problems...))
+	if err := diagnostics.AsError(problems); err != nil {
+		return nil, err
+	}
+	if text := fmt.Sprint(problems); text != w.said {
+		w.said = text
+		report.WriteProblems(w.s.err, w.s.style, problems)
+	}
+	return p, nil
+}
+
+// isTarget tells whether the last of the arguments means dishes, and no task.
+func (w *workspace) isTarget(name string) bool {
+	if strings.ContainsRune(name, ':') {
+		return false
+	}
+	_, problems := plan.Build(w.Workspace, plan.Request{Tasks: []string{name}})
+	if len(diagnostics.Errors(problems)) == 0 {
+		return false
+	}
+	req := plan.Request{Targets: []string{name}}
+	if w.locate(&req) != nil {
+		return false
+	}
+	_, problems = plan.Build(w.Workspace, req)
+	return len(diagnostics.Errors(problems)) == 0
+}
+
+// wanted tells the watcher what counts: what git does not ignore, and what tasks name
+// all the same.
+func (w *watching) wanted(l *look) {
+	named := make(map[string]bool)
+	for _, r := range l.results {
+		for _, e := range r.Entries {
+			named[e.Path] = true
+		}
+	}
+	tree := l.ws.Tree
+	wanted := func(p string) bool { return named[p] || !tree.Ignored(p, false) && !tree.Ignored(p, true) }
+	w.concern.Store(&wanted)
+}
+
+// round runs what has changed since it last ran. again tells that something changed
+// meanwhile.
+func (w *watching) round(ctx context.Context, l *look, own bool) (again bool) {
+	keys := l.keys()
+	var due, serve []string
+	for _, t := range l.plan.Tasks {
+		id := t.ID()
+		switch key, known := keys[id]; {
+		case !t.Requested:
+		case t.Persistent:
+			if s := w.servers[id]; s == nil || !known || s.key != key {
+				serve = append(serve, id)
+			}
+		case known && w.last[id] == key:
+		case w.circles(id, own):
+			w.last[id] = key
+		default:
+			due = append(due, id)
+		}
+	}
+	for _, id := range serve {
+		w.stopServer(id)
+	}
+	w.ran = w.ran || len(due)+len(serve) > 0
+	if len(due) > 0 {
+		again = w.runDue(ctx, l, keys, due)
+	}
+	for _, id := range serve {
+		if ctx.Err() == nil {
+			w.startServer(ctx, id, keys[id])
+		}
+	}
+	return again
+}
+
+// circles tells whether a task sets itself off again and again.
+func (w *watching) circles(id string, own bool) bool {
+	if !own || w.last[id] == (cache.Key{}) {
+		w.loops[id] = 0
+		return false
+	}
+	if w.loops[id]++; w.loops[id] != maxLoops {
+		return w.loops[id] > maxLoops
+	}
+	w.s.warn("watch_loop", id+" changes its own inputs whenever it runs; it waits for another change now", "name what it writes in outputs, or take it out of inputs")
+	return true
+}
+
+// runDue runs tasks. Those whose keys change while they run are ended; again tells
+// that there were changes.
+func (w *watching) runDue(ctx context.Context, l *look, keys map[string]cache.Key, due []string) (again bool) {
+	p, _ := l.plan.Narrow(func(t *plan.Task) bool { return slices.Contains(due, t.ID()) })
+	cancel := make(chan string)
+	done := make(chan struct{})
+	var r *run.Report
+	var err error
+	w.people.Open(l.ws.env.Store)
+	go func() {
+		defer close(done)
+		r, err = run.Run(ctx, l.ws.env, p, run.Options{Workers: w.s.workers(l.ws.Config), KeepGoing: true, Cancel: cancel, Busy: w.s.busy()})
+	}()
+	again = w.follow(ctx, done, cancel, keys)
+	if err != nil {
+		report.WriteError(w.s.err, w.s.style, err)
+		for _, id := range due {
+			w.last[id] = keys[id] // not again before something changes
+		}
+		return again
+	}
+	for _, res := range r.Results {
+		switch {
+		case !res.Task.Requested || res.Reason == run.ReasonChanged || res.Reason == run.ReasonInterrupted:
+		case res.Key != (cache.Key{}):
+			w.last[res.Task.ID()] = res.Key
+		default:
+			w.last[res.Task.ID()] = keys[res.Task.ID()]
+		}
+	}
+	return again
+}
+
+// follow takes in changes until a run is done, and ends those of its tasks that they
+// concern.
+func (w *watching) follow(ctx context.Context, done <-chan struct{}, cancel chan<- string, keys map[string]cache.Key) (changed bool) {
+	for {
+		running, stop := context.WithCancel(ctx)
+		go func() {
+			select {
+			case <-done:
+			case <-running.Done():
+			}
+			stop()
+		}()
+		_, err := w.changes.Next(running)
+		stop()
+		if err != nil {
+			<-done
+			return changed
+		}
+		changed = true
+		now, err := w.look(ctx)
+		if err != nil {
+			continue // the next round tells
+		}
+		for id, key := range now.keys() {
+			if old, known := keys[id]; known && old != key {
+				keys[id] = key
+				select {
+				case cancel <- id:
+				case <-done:
+				}
+			}
+		}
+		now.ws.close()
+	}
+}
