@@ -40,6 +40,9 @@ func child(id string) func(*kid) {
 			return b.child
 		}
 	}
+	if known := lazyKid(id); known != nil {
+		return known
+	}
 	return others(id)
 }
 
