@@ -75,6 +75,7 @@ func (e *engine) installed(ctx context.Context, s *scopeInstall, i *install.Inst
 		e.report = append(e.report, i)
 		s.err = i.Err
 		e.refresh(ctx, first.Task)
+		e.Installed(ctx, first.Task.Dish)
 		e.staleAll() // an install may have written a lockfile
 	}
 	for _, ev := range s.waiting {

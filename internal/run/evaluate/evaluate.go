@@ -17,6 +17,7 @@ import (
 	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/lastrun"
+	"github.com/bentobuild/bento/internal/run/lockfile"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -76,7 +77,7 @@ type Evaluator struct {
 	territories map[*discovery.Dish]*territory
 	compiled    map[*plan.Task]*inputGlobs
 	circles     map[*discovery.Dish]*circle
-	locks       map[*discovery.Dish]*lock
+	locks       *lockfile.Set
 	sources     map[*circle]*sourceSet
 	results     []*Result // by plan.Task.Index
 	made        []*made   // what tasks made in this run, by plan.Task.Index
@@ -101,7 +102,7 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 		o: o, plan: p, tree: p.Workspace.Tree, memory: lastrun.Open(o.State), secret: localSecret(o.State),
 		compiled: make(map[*plan.Task]*inputGlobs),
 		circles:  newCircles(p.Workspace.Dishes),
-		locks:    newLocks(p.Workspace),
+		locks:    lockfile.New(p.Workspace),
 		sources:  make(map[*circle]*sourceSet),
 		results:  make([]*Result, len(p.Tasks)),
 		made:     make([]*made, len(p.Tasks)),
@@ -122,6 +123,13 @@ func (e *Evaluator) Reload(ctx context.Context) {
 	clear(e.sources)
 	for _, t := range e.territories {
 		t.files = nil
+	}
+}
+
+// Installed looks again at what an install of the scope of d may have written.
+func (e *Evaluator) Installed(ctx context.Context, d *discovery.Dish) {
+	if err := e.locks.Installed(ctx, d); err != nil && ctx.Err() == nil {
+		e.warn("unreadable_directory", err.Error(), "")
 	}
 }
 
@@ -295,8 +303,8 @@ func (e *Evaluator) addInputs(b *fingerprint.Builder, t *plan.Task, ev *Result) 
 	if err != nil {
 		return err
 	}
-	if !e.namesLock(t) {
-		entries, ev.Lock = e.takeLock(b, t.Dish, entries)
+	if !e.locks.Named(t) {
+		entries, ev.Lock = e.locks.Take(b, t.Dish, entries)
 	}
 	ev.Entries = entries
 	if ev.Inputs, err = e.fileSet(entries); err != nil {

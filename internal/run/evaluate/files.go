@@ -168,7 +168,7 @@ func (e *Evaluator) sourcesOf(d *discovery.Dish) *sourceSet {
 	e.sources[circle] = s
 	b := fingerprint.NewBuilder(e.secret)
 	for _, member := range circle.dishes {
-		entries, _ := e.takeLock(b, member, e.territories[member].defaults(e.tree))
+		entries, _ := e.locks.Take(b, member, e.territories[member].defaults(e.tree))
 		set, err := e.fileSet(entries)
 		if err != nil {
 			s.err = err
