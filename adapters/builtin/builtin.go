@@ -14,6 +14,7 @@ func All(o adapters.Options) []adapters.Adapter {
 	return []adapters.Adapter{
 		golang.New(o),
 		cargo.New(o),
+		python.NewUV(o),
 		python.New(o),
 		node.NewNPM(o),
 	}
