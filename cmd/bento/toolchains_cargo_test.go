@@ -1,5 +1,11 @@
 package main
 
+import (
+	"testing"
+
+	"github.com/bentobuild/bento/adapters/adaptertest"
+)
+
 func cargoToolchains() []toolchain {
 	return []toolchain{{
 		id: "cargo", needs: []string{"cargo", "cargo-clippy", "cc"}, version: []string{"cargo", "--version"},
@@ -21,4 +27,15 @@ func cargoToolchains() []toolchain {
 		pin:  edit{"rust-toolchain.toml", "", "[toolchain]\nchannel = \"1.33.7\"\n"},
 		asks: "1.33.7",
 	}}
+}
+
+// Where an install writes the lockfile, the run that it was part of is a hit the next
+// time.
+func TestLockfileThatAnInstallWrites(t *testing.T) {
+	adaptertest.Need(t, "cargo", "cargo-clippy", "cc")
+	tc := cargoToolchains()[0]
+	tc.prepare = nil
+	k := newKitchen(t, &tc)
+	k.good()
+	k.nothingToDo()
 }
