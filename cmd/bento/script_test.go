@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/sandbox"
 )
 
@@ -25,9 +27,19 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	testscript.Main(m, map[string]func(){
-		"bento": func() { os.Exit(bento()) },
+		"bento":        func() { os.Exit(bento()) },
+		"bento-panics": panics,
 	})
 }
+
+// panics is bento with a bug: nothing can be written to its stdout.
+func panics() {
+	os.Exit(execute(context.Background(), os.Args[1:], process{out: brokenWriter{}, err: os.Stderr, environ: adapters.NewEnviron(os.Environ())}))
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { panic("nobody can read this") }
 
 // TestScript runs the scripts of testdata/script: one behaviour each.
 func TestScript(t *testing.T) {

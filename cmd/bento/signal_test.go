@@ -65,7 +65,7 @@ func lookPath(path, name string) (string, error) {
 // environ gives the environment of a script.
 func environ(ts *testscript.TestScript) []string {
 	env := os.Environ()
-	for _, name := range slices.Concat(passed, []string{"HOME", "PATH", "BENTO_CACHE_DIR", "WORK", "TMPDIR", "NAMED"}) {
+	for _, name := range slices.Concat(passed, []string{"HOME", "PATH", "BENTO_CACHE_DIR", "WORK", "TMPDIR", "NAMED", "LC_SPY"}) {
 		if v := ts.Getenv(name); v != "" {
 			env = append(env, name+"="+v)
 		}

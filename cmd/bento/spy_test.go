@@ -165,6 +165,9 @@ func (s spy) misbehave(verb, arg string) (string, error) {
 		return "", err
 	case "hang":
 		s.hang()
+	case "deaf":
+		signal.Ignore(syscall.SIGTERM)
+		return "ok", nil
 	case "fork": // a grandchild in a session of its own that holds the pipes
 		cmd := exec.Command(os.Args[0], "linger")
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
