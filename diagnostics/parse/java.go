@@ -1,9 +1,11 @@
 package parse
 
 import (
+	"cmp"
 	"regexp"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/diagnostics/parse/javatest"
 	"github.com/bentobuild/bento/diagnostics/parse/raw"
 )
 
@@ -16,8 +18,8 @@ var (
 	javaLast  = regexp.MustCompile(`^(.+) \[([A-Z]\w+)\]$`)
 )
 
-// parseJava reads javac and kotlinc, alone or through Maven or Gradle, and
-// Checkstyle in both.
+// parseJava reads javac and kotlinc, alone or through Maven or Gradle, Checkstyle in
+// both, and the tests that failed.
 func parseJava(f *finder) {
 	for line := range raw.Lines(f.out.Stdout, f.out.Stderr) {
 		level := ""
@@ -30,6 +32,9 @@ func parseJava(f *finder) {
 		if d, ok := javaFinding(line, severityOf(level, diagnostics.Error)); ok {
 			f.add(d)
 		}
+	}
+	for _, t := range javatest.Failures(raw.Lines(f.out.Stdout, f.out.Stderr)) {
+		f.addAt(cmp.Or(t.Dir, f.base()), diagnostics.Diagnostic{File: t.File, Line: t.Line, Message: t.Name + ": " + t.Message})
 	}
 }
 

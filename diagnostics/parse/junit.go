@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/xml"
 	"io"
-	"path"
 	"regexp"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/diagnostics/parse/javatest"
 	"github.com/bentobuild/bento/diagnostics/parse/raw"
 )
 
@@ -129,7 +129,6 @@ var (
 	junitPlace = regexp.MustCompile(`(?:file://)?((?:[A-Za-z]:)?[\w./\\@+-]*[\w-]\.[A-Za-z]\w{0,7}):(\d+)(?::(\d+))?`)
 	junitName  = regexp.MustCompile(` at (\S.*) \((\d+):(\d+)\)$`)
 	javaSource = regexp.MustCompile(`^[^/\\]+\.(java|kt|groovy|scala)$`)
-	javaFrame  = regexp.MustCompile(`\bat (?:[\w.@-]+/)*((?:[\w$]+\.)+)[\w$<>]+\(([\w$]+)\.(java|kt|groovy|scala):(\d+)\)`)
 )
 
 // place looks for where a test failed: in its name (PHP_CodeSniffer), by
@@ -153,7 +152,8 @@ func (j *junit) place(text string) (file string, line, col int) {
 	if found != nil {
 		return found[1], raw.Number(found[2]), raw.Number(found[3])
 	}
-	return j.inClass(text)
+	file, line = javatest.Source(j.test.class, text)
+	return file, line, 0
 }
 
 // inText is the last place in text in the file own; if that is not known, in the
@@ -172,22 +172,4 @@ func (j *junit) inText(text, own string) []string {
 		}
 	}
 	return last
-}
-
-// inClass finds the test's class in a stack of Java, and its source where Maven
-// and Gradle have it.
-func (j *junit) inClass(text string) (file string, line, col int) {
-	for _, m := range javaFrame.FindAllStringSubmatch(text, 100) {
-		class, _, _ := strings.Cut(strings.TrimSuffix(m[1], "."), "$")
-		if outer, _, _ := strings.Cut(j.test.class, "$"); class != outer {
-			continue
-		}
-		language := map[string]string{"kt": "kotlin"}[m[3]]
-		if language == "" {
-			language = m[3]
-		}
-		dir := path.Dir(strings.ReplaceAll(class, ".", "/"))
-		return path.Join("src/test", language, dir, m[2]+"."+m[3]), raw.Number(m[4]), 0
-	}
-	return "", 0, 0
 }
