@@ -137,9 +137,9 @@ func Scaffold(t testing.TB, a adapters.Adapter, name string) string {
 	return dir
 }
 
-// ScaffoldWorks writes the smallest project of a, installs it and runs build, test and
-// lint in it, which all have to be there and good.
-func ScaffoldWorks(t testing.TB, a adapters.Adapter, env adapters.Environ) {
+// ScaffoldWorks writes the smallest project of a, installs it and runs its recipes with
+// these names, which have to be there and good.
+func ScaffoldWorks(t testing.TB, a adapters.Adapter, env adapters.Environ, tasks ...string) {
 	t.Helper()
 	dir := Scaffold(t, a, "small-one")
 	if yes, err := a.Detect(t.Context(), dir); !yes || err != nil {
@@ -152,7 +152,7 @@ func ScaffoldWorks(t testing.TB, a adapters.Adapter, env adapters.Environ) {
 			t.Fatalf("install: %v\n%s", err, strings.Join(log, "\n"))
 		}
 	}
-	for _, name := range []string{"build", "test", "lint"} {
+	for _, name := range tasks {
 		if exit, said := Run(t, a, env, dir, Task(t, a, dir, name)); exit != 0 {
 			t.Errorf("%s exits with %d: %s", name, exit, said)
 		}

@@ -59,7 +59,7 @@ func newManifest(download bool) *adapters.Manifest {
 		DefaultTasks: lifecycle(),
 		Capabilities: adapters.Capabilities{
 			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
-			Install: true, Tasks: true, Links: true, InstallScope: true,
+			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
 		},
 		DiagnosticHooks: hooks(),
 		DerivedPaths:    []string{"target/**"},

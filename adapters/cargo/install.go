@@ -85,7 +85,11 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if err != nil {
 		return err
 	}
-	env := req.Env
+	return a.run(ctx, p.root.Dir(), req.Env, fetch(f.IsFile(p.lock()))[1:], log)
+}
+
+// run runs cargo in dir. Without an environment it has the adapter's own.
+func (a *Adapter) run(ctx context.Context, dir string, env adapters.Environ, args []string, log adapters.LogFunc) error {
 	if len(env) == 0 {
 		env = a.env
 	}
@@ -93,11 +97,9 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if err != nil {
 		return a.missing(err)
 	}
-	command := fetch(f.IsFile(p.lock()))
 	t := adapters.NewTranscript(log)
 	res, err := proc.Run(ctx, proc.Spec{
-		Argv: append([]string{tool}, command[1:]...), Dir: p.root.Dir(), Env: env,
-		Stdout: t.Stdout(), Stderr: t.Stderr(),
+		Argv: append([]string{tool}, args...), Dir: dir, Env: env, Stdout: t.Stdout(), Stderr: t.Stderr(),
 	})
 	t.Close()
 	if err != nil {
@@ -107,7 +109,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 		return ctx.Err()
 	}
 	if res.ExitCode != 0 {
-		return &adapters.InstallError{Command: strings.Join(command, " "), ExitStatus: res.ExitCode, Detail: t.Tail()}
+		return &adapters.InstallError{Command: "cargo " + strings.Join(args, " "), ExitStatus: res.ExitCode, Detail: t.Tail()}
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func newManifest(download bool) *adapters.Manifest {
 		DefaultTasks:     lifecycle(),
 		Capabilities: adapters.Capabilities{
 			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
-			Install: true, Tasks: true, Links: true, InstallScope: true,
+			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
 		},
 		PassedOver: []string{"testdata"},
 		DiagnosticHooks: map[string]adapters.Hook{

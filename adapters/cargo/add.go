@@ -1,0 +1,27 @@
+package cargo
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+// Add implements adapters.Adder with `cargo add`, which writes the lockfile too.
+func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
+	p, err := a.project(adapters.NewFiles(req.DishDir))
+	if err != nil {
+		return err
+	}
+	if p.Package == nil {
+		return &adapters.Unsupported{
+			Adapter: "cargo", What: "adding packages to a workspace without a package",
+			Hint: "name the dish of one of its packages with --dish",
+		}
+	}
+	args := []string{"add", "--manifest-path", filepath.Join(p.Dir(), "Cargo.toml")}
+	if req.Dev {
+		args = append(args, "--dev")
+	}
+	return a.run(ctx, p.Dir(), req.Env, append(append(args, "--"), req.Packages...), log)
+}

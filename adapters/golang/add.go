@@ -1,0 +1,37 @@
+package golang
+
+import (
+	"context"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/proc"
+)
+
+// Add implements adapters.Adder with `go get`. Go knows no dependencies that are only
+// for development.
+func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
+	p, err := a.project(adapters.NewFiles(req.DishDir))
+	if err != nil {
+		return err
+	}
+	if p.mod == nil {
+		return &adapters.Unsupported{
+			Adapter: "go", What: "adding packages to a workspace that is no module",
+			Hint: "name the dish of one of its modules with --dish",
+		}
+	}
+	if req.Dev && log != nil {
+		log(adapters.Log{Level: "warn", Message: "go has no development dependencies: they are added as all others"})
+	}
+	env := req.Env
+	if len(env) == 0 {
+		env = a.env
+	}
+	env = env.With(p.env())
+	tool, err := env.LookPath("go")
+	if err != nil {
+		return a.missing(err)
+	}
+	argv := append([]string{tool, "get", "--"}, req.Packages...)
+	return run(ctx, proc.Spec{Argv: argv, Dir: p.dir, Env: env}, log)
+}
