@@ -1,6 +1,9 @@
 package python
 
 import (
+	"errors"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -8,6 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/python/environment"
+	"github.com/bentobuild/bento/adapters/python/interpreter"
 )
 
 func TestPoetryLinks(t *testing.T) {
@@ -76,4 +82,81 @@ func TestPoetryLockDigest(t *testing.T) {
 			t.Errorf("%s: %+v", dir, got)
 		}
 	}
+}
+
+// makePoetryLock makes the lockfile of dir. Poetry asks its own index in a way that not
+// every mirror answers; as a source of the project it asks as pip does.
+func makePoetryLock(t *testing.T, dir string) {
+	t.Helper()
+	index, err := exec.CommandContext(t.Context(), "python3", "-c", "from pip._internal.models.index import PyPI; print(PyPI.simple_url)").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"source", "add", "--priority=primary", "index", strings.TrimSpace(string(index))}, {"lock", "--no-interaction"}} {
+		cmd := exec.CommandContext(t.Context(), "poetry", args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("poetry %q: %v\n%s", args, err, out)
+		}
+	}
+}
+
+func TestPoetry(t *testing.T) {
+	adaptertest.Need(t, "poetry", "python3")
+	t.Parallel()
+	root := adaptertest.Fixture(t, "python-poetry")
+	lib, app := filepath.Join(root, "lib"), filepath.Join(root, "app")
+	for _, dir := range []string{lib, app} {
+		makePoetryLock(t, dir)
+	}
+	a := newPip()
+	if log, err := adaptertest.Install(t, a, a.env, app); err != nil {
+		t.Fatalf("%v\n%s", err, strings.Join(log, "\n"))
+	}
+	for _, task := range []string{"build", "test", "lint"} {
+		if exit, said := adaptertest.Run(t, a, a.env, app, adaptertest.Task(t, a, app, task)); exit != 0 {
+			t.Errorf("%s exits with %d: %s", task, exit, said)
+		}
+	}
+	if wheels, _ := filepath.Glob(filepath.Join(app, "dist", "*.whl")); len(wheels) != 1 {
+		t.Errorf("wheels: %q", wheels)
+	}
+	put(t, root, "lib/src/example_lib/__init__.py", "def describe(value):\n    return 'broken'\n")
+	if exit, said := adaptertest.Run(t, a, a.env, app, adaptertest.Task(t, a, app, "test")); exit == 0 || !strings.Contains(said, "test_the_library_is_used") {
+		t.Errorf("a broken library passes: %d\n%s", exit, said)
+	}
+	print, err := a.ToolchainFingerprint(t.Context(), app)
+	if err != nil || interpreter.Field(print, "poetry") == "" || interpreter.Field(print, "python") == "" {
+		t.Errorf("%q, %v", print, err)
+	}
+	basis, err := a.ToolchainBasis(t.Context(), app)
+	if other, err2 := a.ToolchainBasis(t.Context(), root); err != nil || err2 != nil || other == basis {
+		t.Errorf("%q, %v; %v", basis, err, err2)
+	}
+
+	before := adaptertest.Lock(t, a, root, app).Digest
+	if err := a.Add(t.Context(), adapters.AddRequest{DishDir: app, Packages: []string{"attrs==23.1.0"}, Dev: true, Env: childEnv(a)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if after := adaptertest.Lock(t, a, root, app); after.Digest == before || !strings.Contains(read(t, root, "app/pyproject.toml"), "attrs") {
+		t.Errorf("%+v after %s", after, before)
+	}
+	adaptertest.Replace(t, filepath.Join(app, "pyproject.toml"), "idna>=3", "idna>=3.1")
+	_, err = adaptertest.Install(t, a, a.env, app)
+	var failed *adapters.InstallError
+	if !errors.As(err, &failed) || !strings.Contains(failed.Detail, "poetry.lock") {
+		t.Errorf("a stale lockfile: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(app, environment.Mark)); err == nil {
+		t.Error("a failed install left a mark")
+	}
+}
+
+func read(t *testing.T, root, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }

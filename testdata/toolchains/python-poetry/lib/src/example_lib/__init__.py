@@ -1,0 +1,5 @@
+import six
+
+
+def describe(value):
+    return six.ensure_str(f"<{value}>")
