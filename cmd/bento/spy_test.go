@@ -69,6 +69,9 @@ func (s spy) Manifest() *adapters.Manifest {
 	return &adapters.Manifest{
 		AdapterID: s.id, DisplayName: "spy", FingerprintFiles: []string{s.id + ".toml"},
 		DefaultTasks: []adapters.Task{{Name: "build", Run: "true"}},
+		DiagnosticHooks: map[string]adapters.Hook{
+			"lint": {Rerun: adapters.Rerun{Kind: adapters.RerunAppend, Args: []string{"--again"}}, Parser: "gnu"},
+		},
 		Capabilities: adapters.Capabilities{Detect: true, Install: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true},
 	}
 }

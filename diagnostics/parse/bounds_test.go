@@ -61,6 +61,7 @@ func TestHostileSize(t *testing.T) {
 	}
 }
 
+// Paths are resolved by their text, "..", links of notation and all (fault E9).
 func TestPlace(t *testing.T) {
 	f := &finder{out: Output{Root: "/repo"}}
 	for _, c := range []struct{ base, name, want string }{

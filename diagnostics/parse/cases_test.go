@@ -32,6 +32,8 @@ func cargoLine(manifest, source, file string) string {
 	return string(text) + "\n"
 }
 
+// Paths of a member of a cargo workspace start at the workspace (fault E2), and what
+// is said for every target counts once (E3).
 func TestCargoPathsStartAtItsWorkspace(t *testing.T) {
 	for _, c := range []struct{ manifest, source, file, base, want string }{
 		{"/repo/rs/lib/Cargo.toml", "/repo/rs/lib/src/lib.rs", "lib/src/lib.rs", "", "rs/lib/src/lib.rs"},
@@ -72,6 +74,7 @@ func TestGolangci(t *testing.T) {
 	check(t, "golangci-lint", lint(`{"Issues":null,"Report":{}}`))
 }
 
+// Banners of yarn, npm and others around a document do not spoil it (fault E4).
 func TestNoiseAroundJSON(t *testing.T) {
 	doc := `[{"filePath":"/repo/svc/api/a.js","messages":[{"ruleId":null,"fatal":true,"severity":2,"message":"Parsing error: x"},{"ruleId":"semi","severity":1,"message":"Missing semicolon.","line":2,"column":7}]}]`
 	want := []string{
@@ -91,6 +94,7 @@ func TestNoiseAroundJSON(t *testing.T) {
 	}
 }
 
+// What is no Python at all is an error, not a warning (fault E7).
 func TestRuffSeverity(t *testing.T) {
 	for code, want := range map[string]string{`"F401"`: "warning [F401]", `"E902"`: "error [E902]", `null`: "error []", `"invalid-syntax"`: "error [invalid-syntax]"} {
 		line := `{"filename":"a.py","code":` + code + `,"message":"m","location":{"row":1,"column":2},"severity":"error"}`

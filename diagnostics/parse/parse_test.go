@@ -75,7 +75,17 @@ func show(list []diagnostics.Diagnostic) string {
 	return b.String()
 }
 
+// There is a parser for every language that bento ships an adapter for, and not only
+// for JSON (fault E8).
 func TestParsers(t *testing.T) {
+	for _, name := range []string{
+		"cargo-message", "golangci-lint", "eslint", "ruff", "go-test", "go-build", "tsc", "pytest", "mypy", "junit", "sarif",
+		"javac", "maven", "gradle", "rubocop", "phpstan", "phpunit", "deno-lint", "gnu",
+	} {
+		if !slices.Contains(Parsers(), name) {
+			t.Errorf("there is no parser %s", name)
+		}
+	}
 	if !slices.IsSorted(Parsers()) {
 		t.Error("not sorted")
 	}
