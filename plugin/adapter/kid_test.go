@@ -21,6 +21,7 @@ import (
 // The test binary is also the plugins of the tests: run by the name
 // bento-adapter-<id> it does what the child of that behaviour does.
 func TestMain(m *testing.M) {
+	confineSelf()
 	id, isPlugin := strings.CutPrefix(filepath.Base(os.Args[0]), "bento-adapter-")
 	if !isPlugin {
 		goleak.VerifyTestMain(m)
@@ -40,8 +41,10 @@ func child(id string) func(*kid) {
 			return b.child
 		}
 	}
-	if known := lazyKid(id); known != nil {
-		return known
+	for _, kids := range []func(string) func(*kid){lazyKid, closingKid, confinedKid} {
+		if known := kids(id); known != nil {
+			return known
+		}
 	}
 	return others(id)
 }
