@@ -184,6 +184,7 @@ func newRoot(s *session) *cobra.Command {
 	s.flags.add(root.PersistentFlags())
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "ask", Title: "Ask:"})
 	root.AddCommand(runCommands(s)...)
+	root.AddCommand(addCommand(s), dishCommand(s))
 	root.AddCommand(planCommand(s), whyCommand(s), graphCommand(s), lastCommand(s), pluginCommand(s), cacheCommand(s), versionCommand(s), completionCommand())
 	return root
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/discovery"
@@ -23,6 +24,21 @@ func (e *Env) installer(t *tree.Tree, force bool) *install.Installer {
 		Log:      func(i *install.Install, l adapters.Log) { e.report(InstallLog{Install: i, Log: l}) },
 		Finished: func(i *install.Install) { e.report(InstallFinished{Install: i}) },
 	}
+}
+
+// AddPackages adds packages to a dish by its ecosystem's own command. No run of another
+// bento in the workspace sees the manifests half written.
+func AddPackages(ctx context.Context, env *Env, d *discovery.Dish, packages []string, dev bool, log adapters.LogFunc) error {
+	release, err := env.State.Lock(ctx, "locks/run.lock", func(owner string) {
+		env.warn("waiting", fmt.Sprintf("another bento runs in this workspace (%s); waiting for it", owner), "")
+	})
+	if err == nil {
+		defer release()
+	} else if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	env.executing()
+	return env.installer(nil, false).Add(ctx, d, packages, dev, log)
 }
 
 // scopeInstall is the install of one scope in this run.

@@ -92,11 +92,10 @@ func (s *scanner) list(open string) (list []string, ok bool) {
 		if s.line == "]" {
 			return list, true
 		}
-		text, ok := strings.CutPrefix(s.line, " ")
-		if text, ok = strings.CutSuffix(text, ","); !ok {
-			return nil, false
-		}
-		if text, ok = quoted(text); !ok {
+		line, indented := strings.CutPrefix(s.line, " ")
+		line, ended := strings.CutSuffix(line, ",")
+		text, plain := quoted(line)
+		if !indented || !ended || !plain {
 			return nil, false
 		}
 		list = append(list, text)

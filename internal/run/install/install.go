@@ -112,14 +112,19 @@ func (in *Installer) install(ctx context.Context, d *discovery.Dish, i *Install,
 	}
 	ctx, cancel := context.WithTimeout(ctx, installTimeout)
 	defer cancel()
+	return d.Adapter.Install(ctx, adapters.InstallRequest{
+		DishDir: d.Dir, DishName: d.Name, Scope: d.Scope, Force: in.Force, Env: in.environ(d),
+	}, func(l adapters.Log) { in.Log(i, l) })
+}
+
+// environ is the whole environment of what is run for d.
+func (in *Installer) environ(d *discovery.Dish) adapters.Environ {
 	m := d.Adapter.Manifest()
 	env := in.Environ
 	if !in.Inherit {
 		env = env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...)
 	}
-	return d.Adapter.Install(ctx, adapters.InstallRequest{
-		DishDir: d.Dir, DishName: d.Name, Scope: d.Scope, Force: in.Force, Env: env.With(m.SetEnv),
-	}, func(l adapters.Log) { in.Log(i, l) })
+	return env.With(m.SetEnv)
 }
 
 // reason says why an install is needed, "" when it is not.

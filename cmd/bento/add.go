@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run"
+)
+
+func addCommand(s *session) *cobra.Command {
+	var dish string
+	var dev bool
+	cmd := &cobra.Command{
+		Use: "add PKG…", GroupID: "run",
+		Short:   "Add dependencies to a dish, by its ecosystem's own command",
+		Long:    "Add dependencies to the dish of the current directory, or to that of --dish, by\nthe command of its ecosystem: go get, cargo add, npm install, composer require.\nA PKG is what that command takes, with or without a version.",
+		Example: "  bento add golang.org/x/sync --dish api\n  bento add --dev vitest",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError("bento add needs the name of a package", "say bento add PKG, as the dish's own tool calls it")
+			}
+			return s.add(cmd.Context(), dish, args, dev)
+		},
+	}
+	cmd.Flags().StringVar(&dish, "dish", "", "add to the dish `NAME`")
+	cmd.Flags().BoolVar(&dev, "dev", false, "add what is needed for development only")
+	return cmd
+}
+
+// added is the document of `bento add`.
+type added struct {
+	Schema   string   `json:"schema"`
+	Dish     string   `json:"dish"`
+	Language string   `json:"language"`
+	Packages []string `json:"packages"`
+	Dev      bool     `json:"dev,omitempty"`
+}
+
+// add adds packages to one dish.
+func (s *session) add(ctx context.Context, name string, packages []string, dev bool) error {
+	for _, p := range packages {
+		if p == "" || p[0] == '-' || strings.ContainsFunc(p, unicode.IsControl) {
+			return usageError(fmt.Sprintf("%q is no name of a package", p), "options are for bento; the tool's own cannot be given")
+		}
+	}
+	w, err := s.open(ctx, s.lines())
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	d, err := w.dishToChange(name)
+	if err != nil {
+		return err
+	}
+	report.WriteProblems(s.err, s.style, w.problems)
+	language := d.Adapter.Manifest().AdapterID
+	// A missing tool is told before anything is touched.
+	if _, err := w.env.Toolchains.Fingerprint(ctx, d.Adapter, d.Dir); err != nil {
+		return err
+	}
+	err = run.AddPackages(ctx, w.env, d, packages, dev, func(l adapters.Log) { fmt.Fprintln(s.err, report.Printable(l.Message)) })
+	var not *adapters.Unsupported
+	var failed *adapters.InstallError
+	switch {
+	case errors.As(err, &not):
+		return diagnostics.Problems{{
+			File: d.Path, Severity: diagnostics.Error, Rule: "unsupported", Source: diagnostics.Source, Message: not.Error(), Hint: not.Hint,
+		}}
+	case errors.As(err, &failed):
+		s.outcome = exitTask
+		return s.failed(failed)
+	case err != nil:
+		return err
+	}
+	if s.flags.json {
+		return report.Write(s.out, added{report.Schema("add"), d.Name, language, packages, dev})
+	}
+	fmt.Fprintf(s.out, "added %s to %s\n", strings.Join(packages, ", "), d.Name)
+	return nil
+}
+
+// failed tells about a tool that failed; what it printed was told as it came.
+func (s *session) failed(err *adapters.InstallError) error {
+	short := &adapters.InstallError{Command: err.Command, ExitStatus: err.ExitStatus}
+	report.WriteError(s.err, s.style, short)
+	if s.flags.json {
+		return report.Write(s.out, report.NewError(err))
+	}
+	return nil
+}
+
+// dishToChange gives the dish with this name, else that of the current directory, else
+// the only one.
+func (w *workspace) dishToChange(name string) (*discovery.Dish, error) {
+	var found *discovery.Dish
+	var names []string
+	for _, d := range w.Dishes {
+		names = append(names, d.Name)
+		if d.Name == name {
+			found = d
+		}
+	}
+	switch {
+	case name != "" && found == nil:
+		return nil, notFound("unknown_dish", fmt.Sprintf("no dish is named %q", name), diagnostics.Suggest(name, names))
+	case name == "":
+		found = w.Owner(w.dir)
+	}
+	if found == nil && len(w.Dishes) == 1 {
+		found = w.Dishes[0]
+	}
+	switch {
+	case found == nil:
+		return nil, usageError("no dish is in the current directory", "name one with --dish: "+strings.Join(names, ", "))
+	case found.Failure != nil:
+		return nil, found.Failure
+	case found.Adapter == nil:
+		return nil, usageError(fmt.Sprintf("the dish %q has no language that packages could be added by", found.Name), "name another with --dish")
+	}
+	return found, nil
+}

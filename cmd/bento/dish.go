@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/plugin/host"
+)
+
+func dishCommand(s *session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "dish", GroupID: "run",
+		Short: "Make dishes",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(dishAddCommand(s))
+	return cmd
+}
+
+func dishAddCommand(s *session) *cobra.Command {
+	var language string
+	cmd := &cobra.Command{
+		Use:     "add DIR",
+		Short:   "Make a new dish, or take in a directory that is there",
+		Long:    "Make the smallest project of a language that builds, tests and lints, in a new\ndirectory. A directory with files in it stays as it is and gets a dish.toml if it\nwould not be found without.",
+		Example: "  bento dish add --language go services/api\n  bento dish add tools/gen",
+		Args:    exactly(1, "bento dish add needs a directory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.dishAdd(cmd.Context(), args[0], language)
+		},
+	}
+	cmd.Flags().StringVar(&language, "language", "", "make a project of `LANGUAGE`: an adapter's id")
+	return cmd
+}
+
+// newDish is a dish on its way into a workspace.
+type newDish struct {
+	root, dir string // absolute
+	path      string // of dir, relative to root
+	name      string
+	language  string
+	made      []string // files, relative to dir
+}
+
+// dishAdd makes a dish and looks whether it is found.
+func (s *session) dishAdd(ctx context.Context, dir, language string) error {
+	known := adapters.NewRegistry(builtin.All(adapters.Options{Env: s.environ})...)
+	n, err := s.placeOf(dir)
+	if err != nil {
+		return err
+	}
+	n.language = language
+	entries, err := os.ReadDir(n.dir)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return notFound("unusable_directory", fmt.Sprintf("%q cannot be a dish: %v", n.path, err), "name a directory")
+	case language == "" && len(entries) == 0:
+		return usageError(fmt.Sprintf("%q is new, and nothing says what to make there", n.path), "give --language: "+strings.Join(known.IDs(), ", "))
+	case language == "" || language == config.NoLanguage || len(entries) > 0 && s.knows(known, language):
+		err = nil
+	default:
+		err = n.scaffold(known.ByID(language), known.IDs())
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.takeIn(ctx, n); err != nil {
+		return err
+	}
+	return s.tellDish(n)
+}
+
+// knows tells whether language is the id of an adapter, also of one on PATH.
+func (s *session) knows(known *adapters.Registry, language string) bool {
+	if known.ByID(language) != nil {
+		return true
+	}
+	candidates, _ := discovery.Adapters(s.environ.Get("PATH"), &config.Workspace{}, (*host.Digests)(nil).Executable)
+	return slices.ContainsFunc(candidates, func(c adapters.Candidate) bool { return c.ID == language })
+}
+
+// placeOf finds out where a new dish goes.
+func (s *session) placeOf(dir string) (*newDish, error) {
+	root, cwd, err := s.root()
+	if err != nil {
+		return nil, err
+	}
+	if rel, err := filepath.Rel(root, cwd); err != nil || !filepath.IsLocal(rel) {
+		cwd = root // -C or the environment names a workspace elsewhere
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(cwd, dir)
+	}
+	path, err := filepath.Rel(root, filepath.Clean(dir))
+	if err != nil || !filepath.IsLocal(path) {
+		return nil, usageError(fmt.Sprintf("%q lies outside the workspace %q", dir, root), "name a directory inside, or another workspace with -C")
+	}
+	n := &newDish{root: root, dir: filepath.Clean(dir), path: filepath.ToSlash(path), name: filepath.Base(dir)}
+	if path == "." {
+		n.name = "root"
+	}
+	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`).MatchString(n.name) {
+		return nil, usageError(fmt.Sprintf("%q is no name for a dish", n.name), "expected letters, digits, dots, dashes and underscores, a letter or digit in front")
+	}
+	return n, nil
+}
+
+// scaffold writes the smallest project of a language.
+func (n *newDish) scaffold(a adapters.Adapter, ids []string) error {
+	if a == nil {
+		d := diagnostics.Diagnostic{
+			Severity: diagnostics.Error, Rule: "unknown_language", Source: diagnostics.Source,
+			Message: fmt.Sprintf("no new project can be made for the language %q", n.language), Hint: diagnostics.Suggest(n.language, ids),
+		}
+		if len(diagnostics.Nearest(n.language, ids)) == 0 {
+			d.Hint = "known are " + strings.Join(ids, ", ")
+		}
+		return diagnostics.Problems{d}
+	}
+	files, err := adapters.Scaffold(a, n.name)
+	var not *adapters.Unsupported
+	if errors.As(err, &not) {
+		return notFound("unsupported", not.Error(), not.Hint)
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		mode := f.Mode
+		if mode == 0 {
+			mode = 0o644
+		}
+		if err := n.write(f.Path, f.Data, mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write makes a file that is not there yet.
+func (n *newDish) write(name string, data []byte, mode fs.FileMode) error {
+	path := filepath.Join(n.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(data); err != nil {
+		f.Close()
+		return err
+	}
+	n.made = append(n.made, name)
+	return f.Close()
+}
+
+// takeIn writes dish.toml if the directory is no dish of the right language without.
+func (s *session) takeIn(ctx context.Context, n *newDish) error {
+	w, err := s.open(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	for _, d := range w.Dishes {
+		if d.Path != n.path {
+			continue
+		}
+		id := config.NoLanguage
+		if d.Adapter != nil {
+			id = d.Adapter.Manifest().AdapterID
+		}
+		if n.language == "" || n.language == id || d.Config != nil {
+			n.name, n.language = d.Name, id
+			report.WriteProblems(s.err, s.style, w.problems)
+			return nil
+		}
+	}
+	if n.language == "" {
+		n.language = config.NoLanguage
+	}
+	text := fmt.Sprintf("name = %q\nlanguage = %q\n", n.name, n.language)
+	return n.write(config.DishFile, []byte(text), 0o644)
+}
+
+// addedDish is the document of `bento dish add`.
+type addedDish struct {
+	Schema   string   `json:"schema"`
+	Name     string   `json:"name"`
+	Path     string   `json:"path"`
+	Language string   `json:"language"`
+	Files    []string `json:"files"`
+}
+
+func (s *session) tellDish(n *newDish) error {
+	slices.Sort(n.made)
+	if s.flags.json {
+		return report.Write(s.out, addedDish{report.Schema("dish.add"), n.name, n.path, n.language, slices.Concat([]string{}, n.made)})
+	}
+	for _, name := range n.made {
+		fmt.Fprintf(s.out, "made  %s\n", report.PrintableLine(filepath.ToSlash(filepath.Join(n.path, name))))
+	}
+	fmt.Fprintf(s.out, "%s is a dish (%s); bento ci --dish %s runs what it has\n", n.name, n.language, n.name)
+	return nil
+}

@@ -1,0 +1,28 @@
+package install
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/discovery"
+)
+
+// Add adds packages to d by its ecosystem's own command, while no other bento installs
+// in the same scope. What was installed counts as changed afterwards.
+func (in *Installer) Add(ctx context.Context, d *discovery.Dish, packages []string, dev bool, log adapters.LogFunc) error {
+	unlock, err := in.State.Lock(ctx, "locks/install-"+cache.ShortSum(ScopeID(d))+".lock", func(owner string) {
+		in.Warn("waiting", fmt.Sprintf("the dependencies of %s are being installed by another bento (%s); waiting for it", d.Name, owner), "")
+	})
+	if err == nil {
+		defer unlock()
+	} else if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	ctx, cancel := context.WithTimeout(ctx, installTimeout)
+	defer cancel()
+	return adapters.Add(ctx, d.Adapter, adapters.AddRequest{
+		DishDir: d.Dir, DishName: d.Name, Packages: packages, Dev: dev, Env: in.environ(d),
+	}, log)
+}
