@@ -28,17 +28,31 @@ type Sandbox struct {
 }
 
 // ForInstall gives s with the network, and with directories of the workspace to
-// write. Directories elsewhere are left out: it is the plugin that names them.
+// write. Those that are elsewhere, or lead there by a link, are left out: it is the
+// plugin that names them.
 func (s *Sandbox) ForInstall(dirs ...string) *Sandbox {
 	wider := *s
 	wider.network = true
 	wider.Write = s.Write[:len(s.Write):len(s.Write)]
 	for _, dir := range dirs {
-		if rel, err := filepath.Rel(s.Root, dir); dir != "" && err == nil && filepath.IsLocal(rel) {
-			wider.Write = append(wider.Write, dir)
+		if real, ok := inside(s.Root, dir); ok {
+			wider.Write = append(wider.Write, real)
 		}
 	}
 	return &wider
+}
+
+// inside gives a path without links, if it is one inside root.
+func inside(root, path string) (real string, ok bool) {
+	root, err := filepath.EvalSymlinks(root)
+	if err != nil || !filepath.IsAbs(path) {
+		return "", false
+	}
+	if real, err = filepath.EvalSymlinks(path); err != nil {
+		return "", false
+	}
+	rel, err := filepath.Rel(root, real)
+	return real, err == nil && filepath.IsLocal(rel)
 }
 
 // Environ gives the variables that say where the scratch directory is.

@@ -14,16 +14,28 @@ import (
 // Of the directories that an install is to write only those of the workspace count,
 // since it is the plugin that names them; the sandbox of questions stays as it is.
 func TestForInstall(t *testing.T) {
-	box := &Sandbox{Root: "/ws", Scratch: "/tmp/s", Write: append(make([]string, 0, 8), "/cache")}
-	wider := box.ForInstall("/ws/a", "", "/", "/ws/../etc", "/wsx", "/ws", "ws", "/home/me")
-	if diff := cmp.Diff([]string{"/cache", "/ws/a", "/ws"}, wider.Write); diff != "" {
+	dir := t.TempDir()
+	root := filepath.Join(dir, "ws")
+	for _, name := range []string{"ws/a", "ws/b", "wsx", "home"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"ws/out": "../home", "ws/in": "b", "other": "ws"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	box := &Sandbox{Root: filepath.Join(dir, "other"), Scratch: "/tmp/s", Write: append(make([]string, 0, 8), "/cache")}
+	wider := box.ForInstall(root+"/a", "", "/", root+"/../home", dir+"/wsx", root+"/out", root+"/in", root+"/gone", root, "a", dir)
+	if diff := cmp.Diff([]string{"/cache", root + "/a", root + "/b", root}, wider.Write); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	other := box.ForInstall("/ws/b")
-	if diff := cmp.Diff([]string{"/cache", "/ws/b"}, other.Write); diff != "" {
+	other := box.ForInstall(root + "/b")
+	if diff := cmp.Diff([]string{"/cache", root + "/b"}, other.Write); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if wider.Write[1] != "/ws/a" || len(box.Write) != 1 || box.network || !wider.network {
+	if wider.Write[1] != root+"/a" || len(box.Write) != 1 || box.network || !wider.network {
 		t.Errorf("box %+v, wider %+v", box, wider)
 	}
 }
