@@ -14,7 +14,10 @@ import (
 // Of the directories that an install is to write only those of the workspace count,
 // since it is the plugin that names them; the sandbox of questions stays as it is.
 func TestForInstall(t *testing.T) {
-	dir := t.TempDir()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	root := filepath.Join(dir, "ws")
 	for _, name := range []string{"ws/a", "ws/b", "wsx", "home"} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
