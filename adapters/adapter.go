@@ -172,12 +172,18 @@ type Toolchain struct {
 	File   string `json:"file,omitempty"` // absolute, where it is asked for
 	Line   int    `json:"line,omitempty"` // 1-based
 	Strict bool   `json:"-"`              // the tool itself would refuse another version
+
+	// More are versions that the project asks for besides, mostly of other tools.
+	More []Toolchain `json:"-"`
 }
 
 // Hook says how diagnostics of a task are obtained.
 type Hook struct {
 	Rerun  Rerun  `json:"rerun"`
 	Parser string `json:"parser"` // ParserPlugin or the id of a built-in parser
+	// InDish says that relative paths in the output start at the dish, wherever the
+	// command runs.
+	InDish bool `json:"in_dish,omitempty"`
 }
 
 // ParserPlugin is the Hook.Parser that sends the output to ParseDiagnostics.

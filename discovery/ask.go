@@ -46,10 +46,10 @@ func (d *Dish) pin(ctx context.Context, root string) (*adapters.Toolchain, error
 		return wanted, err
 	}
 	// A pin of bento's own takes the place of one that cannot even be read.
-	tool := runtime
+	pin := &adapters.Toolchain{Tool: runtime, Version: p.Version, Line: p.Pos.Line, Strict: true}
+	pin.File = filepath.Join(root, filepath.FromSlash(p.Pos.File))
 	if wanted != nil {
-		tool = wanted.Tool
+		pin.Tool, pin.More = wanted.Tool, wanted.More
 	}
-	file := filepath.Join(root, filepath.FromSlash(p.Pos.File))
-	return &adapters.Toolchain{Tool: tool, Version: p.Version, File: file, Line: p.Pos.Line, Strict: true}, nil
+	return pin, nil
 }

@@ -2,21 +2,17 @@ package node
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/node/packagejson"
+	"github.com/bentobuild/bento/adapters/node/modules"
+	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/internal/proc"
 )
-
-// mark is what npm writes last into node_modules, relative to the scope.
-const mark = "node_modules/.package-lock.json"
 
 // maxErrors bounds how many lines of npm's errors are told.
 const maxErrors = 20
@@ -24,69 +20,112 @@ const maxErrors = 20
 // InstallScope gives the root of the workspace that dir is a member of, else dir.
 func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope, error) {
 	f := adapters.NewFiles(dir)
-	p, err := a.open(f)
+	p, err := a.Open(f)
 	if err != nil {
 		return adapters.Scope{}, err
 	}
-	s := adapters.Scope{Dir: p.scope(), Made: []string{mark}}
-	s.Nothing = len(p.root.Workspaces) == 0 && len(p.Dependencies) == 0
-	s.Command = commandLine(installArgs(f, s.Dir))
-	s.Files = a.installFiles(f, p.root)
+	s := adapters.Scope{Dir: p.Scope()}
+	left, err := a.traces(f, s.Dir)
+	if err != nil {
+		return adapters.Scope{}, err
+	}
+	s.Made = left.made
+	if !left.plain {
+		s.Made = slices.Concat(left.made, modules.Recorded(f, s.Dir))
+	}
+	s.Nothing = !left.always && p.Space == nil && len(p.Dependencies) == 0
+	argv, err := a.installArgs(f, s.Dir)
+	if err != nil {
+		return adapters.Scope{}, err
+	}
+	s.Command = a.selection() + commandLine(argv)
+	s.Files = a.installFiles(f, p)
 	s.Reads = f.Reads()
 	return s, nil
 }
 
+// selection gives the variables that decide which dependencies an install leaves
+// out, as they stand before a command. With others, the install is another one.
+func (a *Adapter) selection() string {
+	var b strings.Builder
+	for _, name := range []string{"NODE_ENV", "npm_config_include", "npm_config_omit", "npm_config_production", "NPM_CONFIG_PRODUCTION", "YARN_PRODUCTION"} {
+		if v := a.env.Get(name); v != "" {
+			b.WriteString(name + "=" + quote(v) + " ")
+		}
+	}
+	return b.String()
+}
+
 // installFiles gives what decides the install of a package or workspace. Its
 // members share the list.
-func (a *Adapter) installFiles(f *adapters.Files, root *packagejson.Manifest) []string {
-	files, _ := a.installs.get(f, root.Path, func(f *adapters.Files) ([]string, error) {
-		f.Path(root.Path)
-		dir := dirOf(root)
-		var files []string
-		for _, name := range []string{packageFile, "package-lock.json", "npm-shrinkwrap.json", ".npmrc"} {
-			files = append(files, filepath.Join(dir, name))
+func (a *Adapter) installFiles(f *adapters.Files, p *project.Project) []string {
+	files, _ := a.installs.Get(f, p.Scope(), func(f *adapters.Files) ([]string, error) {
+		root, dir := p.Root(), p.Scope()
+		files := append([]string{filepath.Join(dir, project.File)}, a.deciding(f, dir)...)
+		if p.Space != nil {
+			for _, member := range a.Members(f, p.Space) {
+				files = append(files, filepath.Join(member, project.File))
+			}
 		}
-		for _, member := range a.membersOf(f, root) {
-			files = append(files, filepath.Join(member, packageFile))
+		if root == nil {
+			return slices.Clip(files), nil
 		}
 		for _, d := range root.Dependencies {
 			if target := fileTarget(dir, d.Value); target != "" {
 				files = append(files, manifestOf(target))
 			}
 		}
-		return slices.Clip(append(files, patches(f, dir)...)), nil
+		return slices.Clip(files), nil
 	})
 	return files
 }
+
+// deciding gives what decides the install in dir besides manifests: the lockfile, and
+// settings with what they name.
+func (a *Adapter) deciding(f *adapters.Files, dir string) []string {
+	var files []string
+	for _, name := range a.locks {
+		files = append(files, filepath.Join(dir, name))
+	}
+	for _, name := range a.settings {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if !isDirectory(name) {
+			files = append(files, path)
+			continue
+		}
+		for _, e := range f.List(path) {
+			if !e.IsDir() {
+				files = append(files, filepath.Join(path, e.Name()))
+			}
+		}
+	}
+	return files
+}
+
+// isDirectory tells of a setting that stands for the files in it.
+func isDirectory(name string) bool { return filepath.Ext(name) == "" }
 
 // manifestOf gives the file that says what a dependency by path needs in turn.
 func manifestOf(target string) string {
 	if isArchive(target) {
 		return target
 	}
-	return filepath.Join(target, packageFile)
+	return filepath.Join(target, project.File)
 }
 
-// patches gives the files of patch-package, which a script of the install applies.
-func patches(f *adapters.Files, dir string) []string {
-	var paths []string
-	for _, e := range f.List(filepath.Join(dir, "patches")) {
-		if !e.IsDir() {
-			paths = append(paths, filepath.Join(dir, "patches", e.Name()))
+// lockOf gives the lockfile in dir, "" when there is none.
+func (a *Adapter) lockOf(f *adapters.Files, dir string) string {
+	for _, name := range a.locks {
+		if path := filepath.Join(dir, name); f.IsFile(path) {
+			return path
 		}
 	}
-	return paths
+	return ""
 }
 
-// installArgs gives the command without the path of npm. Without a lockfile none
-// is written: an install adds nothing to the sources.
-func installArgs(f *adapters.Files, dir string) []string {
-	for _, lock := range []string{"package-lock.json", "npm-shrinkwrap.json"} {
-		if f.IsFile(filepath.Join(dir, lock)) {
-			return []string{"npm", "ci"}
-		}
-	}
-	return []string{"npm", "install", "--no-package-lock"}
+// installArgs gives the command without the path of the manager.
+func (a *Adapter) installArgs(f *adapters.Files, dir string) ([]string, error) {
+	return a.install(f, dir, a.lockOf(f, dir) != "")
 }
 
 func commandLine(args []string) string {
@@ -97,31 +136,73 @@ func commandLine(args []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// Install runs npm in the scope's directory. npm itself makes good what an
-// interrupted install left: "npm ci" begins with an empty node_modules.
+// Install runs the manager in the scope's directory, and makes good what an
+// interrupted install left.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	dir := req.Scope.Dir
-	if dir == "" {
-		scope, err := a.InstallScope(ctx, req.DishDir)
-		if err != nil {
-			return err
-		}
-		dir = scope.Dir
-	}
-	args := installArgs(adapters.NewFiles(dir), dir)
-	path, err := find(req.Env, args[0])
+	f := adapters.NewFiles(req.DishDir)
+	p, err := a.Open(f)
 	if err != nil {
 		return err
 	}
-	// What begins now may be interrupted; until the end nothing says otherwise.
-	if err := os.Remove(filepath.Join(dir, filepath.FromSlash(mark))); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("begin the install of %q: %w", dir, err)
+	left, err := a.traces(f, p.Scope())
+	if err != nil {
+		return err
+	}
+	argv, err := a.installArgs(f, p.Scope())
+	if err != nil {
+		return err
+	}
+	if _, err := a.tools.Find(req.Env, argv[0]); err != nil {
+		return err
+	}
+	in := modules.Install{Dir: p.Scope(), Mark: left.mark, Anew: req.Force}
+	if p.Space != nil {
+		in.Members = a.Members(f, p.Space)
+	}
+	if left.plain {
+		return a.runTool(ctx, in.Dir, argv, req.Env, log)
+	}
+	if err := in.Begin(); err != nil {
+		return err
+	}
+	if err := a.runTool(ctx, in.Dir, argv, req.Env, log); err != nil {
+		return err
+	}
+	if err := a.ensureMark(in.Dir, left.mark); err != nil {
+		return err
+	}
+	return in.End()
+}
+
+// ensureMark writes the mark when npm did not, which it leaves out together with
+// node_modules when there is nothing to put there (a lone optional dependency for
+// another system).
+func (a *Adapter) ensureMark(dir, mark string) error {
+	path := filepath.Join(dir, filepath.FromSlash(mark))
+	if _, err := os.Stat(path); err == nil || a.emptyMark == "" {
+		return nil
+	}
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = os.WriteFile(path, []byte(a.emptyMark), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("mark the install of %q: %w", dir, err)
+	}
+	return nil
+}
+
+// runTool runs the manager for its effects.
+func (a *Adapter) runTool(ctx context.Context, dir string, argv []string, env adapters.Environ, log adapters.LogFunc) error {
+	path, err := a.tools.Find(env, argv[0])
+	if err != nil {
+		return err
 	}
 	filter := &usageFilter{log: log}
 	out := adapters.NewTranscript(filter.take)
 	res, err := proc.Run(ctx, proc.Spec{
-		Argv: slices.Concat([]string{path}, args[1:]), Dir: dir,
-		Env: req.Env.With(a.manifest.SetEnv), Stdout: out.Stdout(), Stderr: out.Stderr(),
+		Argv: slices.Concat([]string{path}, argv[1:]), Dir: dir,
+		Env: env.With(a.manifest.SetEnv), Stdout: out.Stdout(), Stderr: out.Stderr(),
 	})
 	out.Close()
 	switch {
@@ -130,9 +211,9 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	case res.Canceled:
 		return context.Cause(ctx)
 	case res.ExitCode != 0:
-		return &adapters.InstallError{Command: commandLine(args), ExitStatus: res.ExitCode, Detail: filter.detail(out)}
+		return &adapters.InstallError{Command: commandLine(argv), ExitStatus: res.ExitCode, Detail: filter.detail(out)}
 	}
-	return ensureMark(dir)
+	return nil
 }
 
 // usageFilter keeps what npm says is wrong from being buried under the usage that
@@ -169,21 +250,4 @@ func (u *usageFilter) detail(out *adapters.Transcript) string {
 		return out.Tail()
 	}
 	return strings.Join(u.errors, "\n")
-}
-
-// ensureMark writes the mark when npm did not, which it leaves out together with
-// node_modules when there is nothing to put there (a lone optional dependency for
-// another system). It is what npm writes for an empty tree.
-func ensureMark(dir string) error {
-	path := filepath.Join(dir, filepath.FromSlash(mark))
-	if _, err := os.Stat(path); err == nil {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("mark the install of %q: %w", dir, err)
-	}
-	if err := os.WriteFile(path, []byte("{\"lockfileVersion\":3,\"requires\":true,\"packages\":{}}\n"), 0o644); err != nil {
-		return fmt.Errorf("mark the install of %q: %w", dir, err)
-	}
-	return nil
 }

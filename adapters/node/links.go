@@ -7,6 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
+	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/tsconfig"
 )
 
@@ -14,18 +15,21 @@ import (
 // a workspace all by name, since a member may have any.
 func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, error) {
 	f := adapters.NewFiles(dir)
-	p, err := a.open(f)
+	p, err := a.Open(f)
 	if err != nil {
 		return adapters.LinksAnswer{}, err
 	}
 	ans := adapters.LinksAnswer{Links: tsconfig.Read(f).Links}
-	inWorkspace := p.isMember() || len(p.Workspaces) > 0
-	if inWorkspace && p.Name != "" {
-		ans.Provides = []string{p.packageID(p.Name)}
+	if p.Space != nil && p.Name != "" {
+		ans.Provides = []string{packageID(p, p.Name)}
 	}
+	instead := overrides(p)
 	seen := make(map[string]bool)
 	for _, d := range p.Dependencies {
-		l, ok := p.link(d, inWorkspace)
+		if spec, ok := instead[d.Name]; ok {
+			d.Value = spec
+		}
+		l, ok := link(p, d)
 		if id := l.Dir + "\x00" + l.Package; ok && !seen[id] {
 			seen[id] = true
 			ans.Links = append(ans.Links, l)
@@ -36,27 +40,81 @@ func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, 
 }
 
 // packageID is the name under which the members of one workspace know each other.
-func (p *project) packageID(name string) string { return "npm:" + p.scope() + ":" + name }
+func packageID(p *project.Project, name string) string { return "npm:" + p.Scope() + ":" + name }
 
-func (p *project) link(d packagejson.Dependency, inWorkspace bool) (adapters.Link, bool) {
-	l := adapters.Link{File: p.Path, Line: d.Line, Dev: d.Group == packagejson.Dev}
-	switch target := fileTarget(p.dir, d.Value); {
-	case target != "":
-		l.Dir = target
-		return l, !isArchive(target) && target != p.dir
-	case inWorkspace && d.Name != p.Name && isRange(d.Value):
-		l.Package = p.packageID(d.Name)
-		return l, true
+// overrides gives the packages in whose place the root of the workspace puts
+// directories, with absolute paths.
+func overrides(p *project.Project) map[string]string {
+	instead := make(map[string]string)
+	put := func(name, spec string) {
+		if target := fileTarget(p.Scope(), spec); target != "" {
+			instead[name] = "link:" + target
+		}
 	}
-	return l, false
+	if root := p.Root(); root != nil {
+		for _, o := range root.Overrides {
+			put(o.Name, o.Value)
+		}
+	}
+	if p.Space != nil && p.Space.PNPM != nil {
+		for name, spec := range p.Space.PNPM.Overrides {
+			put(name, spec)
+		}
+	}
+	return instead
+}
+
+func link(p *project.Project, d packagejson.Dependency) (adapters.Link, bool) {
+	l := adapters.Link{File: p.Path, Line: d.Line, Dev: d.Group == packagejson.Dev}
+	if target := fileTarget(p.Dir, d.Value); target != "" {
+		l.Dir = target
+		return l, !isArchive(target) && target != p.Dir
+	}
+	if p.Space == nil {
+		return l, false
+	}
+	name, dir := member(p, d.Name, d.Value)
+	if dir != "" {
+		l.Dir = dir
+		return l, dir != p.Dir
+	}
+	if name == "" || name == p.Name {
+		return l, false
+	}
+	l.Package = packageID(p, name)
+	return l, true
+}
+
+// member gives the name, or else the directory, of the member that a dependency can
+// mean; neither when it can mean none, as with an address.
+func member(p *project.Project, name, spec string) (pkg, dir string) {
+	rest, declared := strings.CutPrefix(spec, "workspace:")
+	switch {
+	case strings.HasPrefix(spec, "catalog:"):
+		return name, ""
+	case !declared && strings.ContainsAny(spec, ":/"):
+		return "", ""
+	case !declared:
+		return name, ""
+	case strings.HasPrefix(rest, "."):
+		return "", resolve(p.Dir, rest)
+	}
+	if at := strings.LastIndexByte(rest, '@'); at > 0 {
+		return rest[:at], "" // "workspace:other@*"
+	}
+	if strings.Contains(rest, "/") {
+		return "", resolve(p.Scope(), rest) // as yarn writes it
+	}
+	return name, ""
 }
 
 // fileTarget gives the path that a dependency names, "" when it names none
 // (https://docs.npmjs.com/cli/configuring-npm/package-json#local-paths).
 func fileTarget(dir, spec string) string {
-	for _, scheme := range []string{"file:", "link:"} {
+	for _, scheme := range []string{"file:", "link:", "portal:"} {
 		if rest, ok := strings.CutPrefix(spec, scheme); ok {
-			return resolve(dir, strings.TrimPrefix(rest, "//"))
+			rest, _, _ = strings.Cut(strings.TrimPrefix(rest, "//"), "::") // yarn adds who says so
+			return resolve(dir, rest)
 		}
 	}
 	if spec == "." || spec == ".." || strings.HasPrefix(spec, "./") || strings.HasPrefix(spec, "../") || filepath.IsAbs(spec) {
@@ -67,12 +125,6 @@ func fileTarget(dir, spec string) string {
 
 func isArchive(path string) bool {
 	return strings.HasSuffix(path, ".tgz") || strings.HasSuffix(path, ".tar.gz") || strings.HasSuffix(path, ".tar")
-}
-
-// isRange tells of a specifier that a member can satisfy: a range or a tag, not
-// an address or another package's name.
-func isRange(spec string) bool {
-	return !strings.ContainsAny(spec, ":/") || strings.HasPrefix(spec, "workspace:")
 }
 
 func resolve(dir, path string) string {

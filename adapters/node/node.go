@@ -1,4 +1,5 @@
-// Package node teaches bento the package managers of Node.js.
+// Package node teaches bento the package managers of Node.js: npm, pnpm, yarn in
+// both its generations, and bun.
 //
 // A directory belongs to the manager that its packageManager field or lockfile
 // names, or those of the workspace that it is a member of. Recipes are scripts of
@@ -7,60 +8,117 @@ package node
 
 import (
 	"context"
-	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/node/packagejson"
+	"github.com/bentobuild/bento/adapters/node/pins"
+	"github.com/bentobuild/bento/adapters/node/project"
+	"github.com/bentobuild/bento/adapters/node/tools"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
 // Adapter is the adapter of one package manager. It is safe for concurrent use.
 type Adapter struct {
+	*project.Shelf
+	dialect
 	env      adapters.Environ
-	manager  manager
 	manifest adapters.Manifest
-	packages memo[*packagejson.Manifest] // by path of the package.json
-	members  memo[[]string]              // by path of the workspace's package.json
-	installs memo[[]string]              // by path of the package.json at the scope's root
-	configs  memo[[]string]              // by directory
-	seen     adapters.Moment[machine]
+	pins     pins.Reader
+	tools    tools.Tools
+	installs adapters.Memo[[]string]   // by scope
+	locked   adapters.Memo[lockReader] // by scope
+	names    packageNames
 }
 
-// NewNPM gives the adapter of npm, id node-npm. Tools are looked for in
-// o.Env, which is also where probes take their environment from.
-func NewNPM(o adapters.Options) *Adapter {
-	return &Adapter{env: o.Env, manager: npm, manifest: adapters.Manifest{
-		ProtocolVersion: adapters.ProtocolVersion,
-		AdapterID:       "node-npm",
-		DisplayName:     "node-npm",
-		FingerprintFiles: []string{
-			"package.json", "package-lock.json", "npm-shrinkwrap.json", ".npmrc",
-			".nvmrc", ".node-version", ".tool-versions",
-		},
+// All gives the adapters of the family in the order of detection. They share what
+// they read.
+func All(o adapters.Options) []adapters.Adapter {
+	s := newShelf(o)
+	return []adapters.Adapter{
+		newAdapter(s, o, bunDialect()), newAdapter(s, o, pnpmDialect()),
+		newAdapter(s, o, yarnDialect(s)), newAdapter(s, o, npmDialect()),
+	}
+}
+
+// NewNPM gives the adapter of npm, id node-npm.
+func NewNPM(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, npmDialect()) }
+
+// NewPNPM gives the adapter of pnpm, id node-pnpm.
+func NewPNPM(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, pnpmDialect()) }
+
+// NewYarn gives the adapter of yarn 1 and its successor, id node-yarn.
+func NewYarn(o adapters.Options) *Adapter {
+	s := newShelf(o)
+	return newAdapter(s, o, yarnDialect(s))
+}
+
+// NewBun gives the adapter of bun, id bun.
+func NewBun(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, bunDialect()) }
+
+func newShelf(o adapters.Options) *project.Shelf { return project.NewShelf(o.Env, isSharedFile) }
+
+func newAdapter(s *project.Shelf, o adapters.Options, d dialect) *Adapter {
+	a := &Adapter{Shelf: s, dialect: d}
+	a.manifest = adapters.Manifest{
+		ProtocolVersion:  adapters.ProtocolVersion,
+		AdapterID:        d.id,
+		DisplayName:      d.id,
+		FingerprintFiles: fingerprintFiles(d),
 		Capabilities: adapters.Capabilities{
 			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
-			Install: true, Tasks: true, Links: true, InstallScope: true,
+			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
 		},
-		DiagnosticHooks: map[string]adapters.Hook{"lint": {
-			Rerun:  adapters.Rerun{Kind: adapters.RerunReplace, Command: "npx --no-install eslint --format=json ."},
+		DiagnosticHooks: hooks(d),
+		DerivedPaths:    derivedPaths(),
+		Parallel:        64,
+		Identity:        d.id + "/2",
+		Family:          "node",
+		Runtime:         d.runtime(),
+		PassEnv:         append(passEnv(), d.passEnv...),
+		SteeringEnv:     steeringEnv(),
+		SetEnv:          setEnv(d, o.AllowDownload),
+	}
+	a.pins = pins.Reader{Shelf: s, Manager: d.manager, Download: o.AllowDownload}
+	probe := o.Env.Strict(slices.Concat(a.manifest.PassEnv, a.manifest.SteeringEnv)...).With(a.manifest.SetEnv)
+	a.tools = tools.Tools{Shelf: s, Manager: d.manager, Env: o.Env, Probe: probe, Hint: d.hint}
+	a.env = o.Env
+	return a
+}
+
+// runtime is what [toolchain] calls the tool.
+func (d *dialect) runtime() string {
+	if d.manager == project.Bun {
+		return string(project.Bun)
+	}
+	return "node"
+}
+
+func fingerprintFiles(d dialect) []string {
+	files := append([]string{project.File}, d.locks...)
+	for _, name := range d.settings {
+		if !isDirectory(name) {
+			files = append(files, name)
+		}
+	}
+	if d.manager == project.Bun {
+		files = append(files, ".bun-version")
+	}
+	return append(files, ".nvmrc", ".node-version", ".tool-versions")
+}
+
+// hooks: scripts of these names mostly run these tools.
+func hooks(d dialect) map[string]adapters.Hook {
+	compiles := adapters.Hook{Parser: "tsc"}
+	return map[string]adapters.Hook{
+		"build": compiles, "check": compiles, "test": compiles,
+		"typecheck": compiles, "type-check": compiles, "check-types": compiles, "types": compiles, "tsc": compiles,
+		"lint": {
+			Rerun:  adapters.Rerun{Kind: adapters.RerunReplace, Command: d.eslint},
 			Parser: "eslint",
-		}},
-		DerivedPaths: derivedPaths(),
-		Parallel:     64,
-		Identity:     "node-npm/1",
-		Family:       "node",
-		Runtime:      "node",
-		PassEnv:      passEnv(),
-		SteeringEnv:  steeringEnv(),
-		SetEnv: map[string]string{
-			"COREPACK_ENABLE_NETWORK":    "0",
-			"npm_config_audit":           "false",
-			"npm_config_fund":            "false",
-			"npm_config_loglevel":        "error",
-			"npm_config_progress":        "false",
-			"npm_config_update_notifier": "false",
 		},
-	}}
+		"eslint": {Parser: "eslint"},
+	}
 }
 
 // derivedPaths are what the tools of this ecosystem leave behind.
@@ -69,6 +127,7 @@ func derivedPaths() []string {
 		"**/node_modules/**", "dist/**", "build/**", "out/**", ".next/**", ".nuxt/**",
 		".output/**", ".svelte-kit/**", ".turbo/**", ".cache/**", ".parcel-cache/**",
 		".eslintcache", "coverage/**", "storybook-static/**", "*.tsbuildinfo",
+		".pnp.*", ".yarn/cache/**", ".yarn/unplugged/**", ".yarn/install-state.gz", ".yarn/build-state.yml",
 	}
 }
 
@@ -88,13 +147,23 @@ func steeringEnv() []string {
 	}
 }
 
+func setEnv(d dialect, download bool) map[string]string {
+	env := map[string]string{"COREPACK_ENABLE_AUTO_PIN": "0", "COREPACK_ENABLE_DOWNLOAD_PROMPT": "0"}
+	maps.Copy(env, d.setEnv)
+	if !download {
+		env["COREPACK_ENABLE_NETWORK"] = "0"
+		maps.Copy(env, d.stayEnv)
+	}
+	return env
+}
+
 // Manifest tells what the adapter is.
 func (a *Adapter) Manifest() *adapters.Manifest { return &a.manifest }
 
 // Detect tells whether dir holds a package.json of this manager.
 func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	f := adapters.NewFiles(dir)
-	return f.IsFile(packageFile) && a.decide(f) == a.manager, nil
+	return f.IsFile(project.File) && a.Decide(f) == a.manager, nil
 }
 
 // ParseDiagnostics is never asked: no hook names the parser "plugin".
@@ -102,46 +171,35 @@ func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]di
 	return nil, nil
 }
 
-// project is a package with the workspace that it belongs to.
-type project struct {
-	*packagejson.Manifest
-	dir  string
-	root *packagejson.Manifest // of the workspace; the own one when there is none above
-}
-
-// scope is the directory that is installed at once.
-func (p *project) scope() string { return dirOf(p.root) }
-
-// isMember tells whether a workspace above names the package.
-func (p *project) isMember() bool { return p.root != p.Manifest }
-
-// open reads the package in f's directory.
-func (a *Adapter) open(f *adapters.Files) (*project, error) {
-	own, err := a.read(f, packageFile)
+// RequiredToolchain gives the version of Node.js that the project asks for (for bun
+// that of bun), and with it that of the package manager.
+func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.Toolchain, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.Open(f)
 	if err != nil {
 		return nil, err
 	}
-	if own == nil {
-		return nil, fmt.Errorf("%s: no package.json", f.Dir())
-	}
-	root, err := a.workspaceOf(f)
-	if err != nil {
+	asked, err := a.pins.Of(f, p)
+	if err != nil || len(asked) == 0 {
 		return nil, err
 	}
-	if root == nil {
-		root = own
+	if len(asked) > 1 {
+		asked[0].More = asked[1:]
 	}
-	return &project{Manifest: own, dir: f.Dir(), root: root}, nil
+	return &asked[0], nil
 }
 
-// read gives the package.json under name, nil when there is no such file.
-func (a *Adapter) read(f *adapters.Files, name string) (*packagejson.Manifest, error) {
-	path := f.Path(name)
-	return a.packages.get(f, path, func(f *adapters.Files) (*packagejson.Manifest, error) {
-		data, err := f.ReadIfExists(path)
-		if data == nil || err != nil {
-			return nil, err
-		}
-		return packagejson.ParseManifest(path, data)
-	})
+// CheckPin tells whether the toolchain with this fingerprint satisfies want.
+func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
+	return pins.Check(want, fingerprint)
+}
+
+// ToolchainFingerprint gives "node=<version> npm=<version>" as they answer in dir.
+func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
+	return a.tools.Fingerprint(ctx, dir)
+}
+
+// ToolchainBasis describes what decides ToolchainFingerprint.
+func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error) {
+	return a.tools.Basis(dir)
 }

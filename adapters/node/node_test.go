@@ -103,7 +103,7 @@ func TestTasks(t *testing.T) {
 	if ans.Aggregate || ans.Members != nil {
 		t.Errorf("a lone package is said to be a workspace: %+v", ans)
 	}
-	for _, name := range []string{"app/package.json", "package.json", ".nvmrc", "app/yarn.lock", "app/tsconfig.json"} {
+	for _, name := range []string{"app/package.json", "", ".nvmrc", "app/yarn.lock", "app/tsconfig.json"} {
 		if !slices.Contains(ans.Reads, filepath.Join(root, name)) {
 			t.Errorf("%s is not among the reads", name)
 		}
@@ -197,9 +197,9 @@ func TestWorkspace(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := adapters.Scope{
-			Dir: root, Made: []string{mark}, Command: "npm install --no-package-lock",
+			Dir: root, Made: []string{npmMark}, Command: "npm install --no-package-lock",
 			Files: []string{
-				in("package.json"), in("package-lock.json"), in("npm-shrinkwrap.json"), in(".npmrc"),
+				in("package.json"), in("npm-shrinkwrap.json"), in("package-lock.json"), in(".npmrc"),
 				in("packages/app/package.json"), in("packages/lib/package.json"),
 			},
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/node/pins"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -72,7 +73,7 @@ func TestMalformedPins(t *testing.T) {
 		root := tree(t, append([]string{"a/package.json", "{}"}, files...)...)
 		_, err := newNPM().RequiredToolchain(t.Context(), filepath.Join(root, "a"))
 		var problems diagnostics.Problems
-		if !errors.As(err, &problems) || problems[0].File != filepath.Join(root, files[0]) || problems[0].Line == 0 || problems[0].Rule != RulePin {
+		if !errors.As(err, &problems) || problems[0].File != filepath.Join(root, files[0]) || problems[0].Line == 0 || problems[0].Rule != pins.RulePin {
 			t.Errorf("%s gave %v", files[0], err)
 		}
 	}
@@ -106,22 +107,4 @@ func TestCheckPin(t *testing.T) {
 	if v := a.CheckPin(adapters.Toolchain{Tool: "deno", Version: "1"}, found); !v.OK {
 		t.Errorf("a tool of somebody else: %+v", v)
 	}
-}
-
-func FuzzPin(f *testing.F) {
-	for _, seed := range []string{"v20.1.0\n", "lts/*", "# c\n\n18 || >=20 <21", "\xef\xbb\xbf16 - 18", "^1.x.x-beta.1"} {
-		f.Add([]byte(seed))
-	}
-	a := newNPM()
-	f.Fuzz(func(t *testing.T, data []byte) {
-		text, line := firstLine(data)
-		if line > 1+strings.Count(string(data), "\n") || strings.ContainsAny(text, "\n#") {
-			t.Fatalf("line %d is %q", line, text)
-		}
-		_, err := parseRange(text)
-		v := a.CheckPin(adapters.Toolchain{Tool: "node", Version: text}, "node=v20.1.0")
-		if err != nil && v.OK {
-			t.Fatalf("%q is no range and yet satisfied", text)
-		}
-	})
 }

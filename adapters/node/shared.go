@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/node/project"
 )
 
 // sharedFile is a file that tools also look for above the package.
@@ -34,38 +35,21 @@ type shared struct {
 }
 
 // sharedBy finds what stands above the package and decides about its tasks.
-func (a *Adapter) sharedBy(f *adapters.Files, p *project) shared {
+func (a *Adapter) sharedBy(f *adapters.Files, p *project.Project) shared {
 	var s shared
-	if p.isMember() {
-		for _, name := range []string{packageFile, "package-lock.json", "npm-shrinkwrap.json", ".npmrc"} {
-			s.install = append(s.install, filepath.Join(p.scope(), name))
-		}
+	if p.IsMember() {
+		s.install = append(s.install, filepath.Join(p.Scope(), project.File))
+		s.install = append(s.install, a.deciding(f, p.Scope())...)
 	}
 	for _, d := range p.Dependencies {
-		if target := fileTarget(p.dir, d.Value); target != "" && isArchive(target) {
+		if target := fileTarget(p.Dir, d.Value); target != "" && isArchive(target) {
 			s.install = append(s.install, target)
 		}
 	}
-	for dir := range f.Ancestors() {
-		if dir != f.Dir() {
-			s.configs = append(s.configs, a.configsIn(f, dir)...)
-		}
+	for _, l := range p.Above {
+		s.configs = append(s.configs, l.Configs...)
 	}
 	return s
-}
-
-// configsIn gives the paths of shared configurations in dir.
-func (a *Adapter) configsIn(f *adapters.Files, dir string) []string {
-	paths, _ := a.configs.get(f, dir, func(f *adapters.Files) ([]string, error) {
-		var paths []string
-		for _, e := range f.List(dir) {
-			if _, ok := taskOf(e.Name()); ok && !e.IsDir() {
-				paths = append(paths, filepath.Join(dir, e.Name()))
-			}
-		}
-		return paths, nil
-	})
-	return paths
 }
 
 // taskOf tells which task a configuration of that name is for.
@@ -76,6 +60,11 @@ func taskOf(name string) (task string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+func isSharedFile(name string) bool {
+	_, ok := taskOf(name)
+	return ok
 }
 
 // inputs gives what a task depends on above the package, with the further files

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
+	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/tsconfig"
 )
 
@@ -16,23 +17,29 @@ import (
 // workspace has only the latter.
 func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
 	f := adapters.NewFiles(dir)
-	p, err := a.open(f)
+	p, err := a.Open(f)
 	if err != nil {
+		return adapters.TasksAnswer{}, err
+	}
+	if err := a.pins.MayNotDownload(p); err != nil {
 		return adapters.TasksAnswer{}, err
 	}
 	// The answer stands for those of Detect and RequiredToolchain too: what they
 	// look at is noted.
-	a.decide(f)
-	a.pin(f, p)
-	ans := adapters.TasksAnswer{Aggregate: len(p.Workspaces) > 0}
+	a.Decide(f)
+	_, _ = a.pins.Of(f, p)
+	ans := adapters.TasksAnswer{Aggregate: p.Aggregate() != nil}
 	if ans.Aggregate {
-		ans.Members = a.membersOf(f, p.Manifest)
+		ans.Members = a.Members(f, p.Aggregate())
 	}
-	r := recipes{project: p, shared: a.sharedBy(f, p), ts: tsconfig.Read(f)}
+	r := recipes{Project: p, dialect: &a.dialect, shared: a.sharedBy(f, p), ts: tsconfig.Read(f)}
 	for _, s := range p.Scripts {
 		if t, ok := r.task(s, ans.Aggregate); ok {
 			ans.Tasks = append(ans.Tasks, t)
 		}
+	}
+	if a.manager == project.Bun && !ans.Aggregate && p.Script("test").Line == 0 && hasTests(f) {
+		ans.Tasks = append(ans.Tasks, r.bunTest())
 	}
 	ans.Reads = f.Reads()
 	return ans, nil
@@ -40,9 +47,10 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 
 // recipes makes the tasks of one package.
 type recipes struct {
-	*project
-	shared shared
-	ts     tsconfig.Config
+	*project.Project
+	dialect *dialect
+	shared  shared
+	ts      tsconfig.Config
 }
 
 func (r *recipes) task(s packagejson.Entry, aggregate bool) (adapters.Task, bool) {
@@ -51,7 +59,7 @@ func (r *recipes) task(s packagejson.Entry, aggregate bool) (adapters.Task, bool
 	}
 	t := adapters.Task{
 		Name:   s.Name,
-		Run:    runScript(s.Name),
+		Run:    r.dialect.run(s.Name),
 		Path:   r.path(),
 		Script: aggregate || !slices.Contains([]string{"build", "check", "lint", "test"}, s.Name),
 	}
@@ -70,17 +78,6 @@ func (r *recipes) task(s packagejson.Entry, aggregate bool) (adapters.Task, bool
 		}
 	}
 	return t, true
-}
-
-// runScript gives the shell command that runs a script.
-func runScript(name string) string {
-	switch {
-	case name == "test":
-		return "npm test"
-	case strings.HasPrefix(name, "-"):
-		return "npm run -- " + quote(name)
-	}
-	return "npm run " + quote(name)
 }
 
 // nameable tells whether a script's name can be the name of a task.
@@ -107,11 +104,11 @@ func quote(word string) string {
 }
 
 // path are the directories of installed commands, the nearer first.
-func (p *project) path() []string {
+func (r *recipes) path() []string {
 	bin := filepath.Join("node_modules", ".bin")
 	dirs := []string{bin}
-	if p.isMember() {
-		if rel, err := filepath.Rel(p.dir, p.scope()); err == nil {
+	if r.IsMember() {
+		if rel, err := filepath.Rel(r.Dir, r.Scope()); err == nil {
 			dirs = append(dirs, filepath.Join(rel, bin))
 		}
 	}

@@ -86,18 +86,22 @@ func (e *Evaluator) pins(d *discovery.Dish) []pin {
 	if settings.UseSystem {
 		return nil
 	}
+	var list []pin
 	name := d.Adapter.Manifest().RuntimeName()
 	if p, ok := settings.Pins[name]; ok {
-		return []pin{{own: true, col: p.Pos.Col, Toolchain: adapters.Toolchain{Tool: name, Version: p.Version, File: p.Pos.File, Line: p.Pos.Line}}}
+		list = append(list, pin{own: true, col: p.Pos.Col, Toolchain: adapters.Toolchain{Tool: name, Version: p.Version, File: p.Pos.File, Line: p.Pos.Line}})
+	} else if d.Pin != nil {
+		list = append(list, pin{Toolchain: *d.Pin})
 	}
-	if d.Pin == nil {
-		return nil
+	for i := 0; d.Pin != nil && i < len(d.Pin.More); i++ {
+		list = append(list, pin{Toolchain: d.Pin.More[i]})
 	}
-	p := pin{Toolchain: *d.Pin}
-	if rel, err := filepath.Rel(e.o.Root, p.File); err == nil && filepath.IsLocal(rel) {
-		p.File = filepath.ToSlash(rel)
+	for i, p := range list {
+		if rel, err := filepath.Rel(e.o.Root, p.File); err == nil && filepath.IsLocal(rel) {
+			list[i].File = filepath.ToSlash(rel)
+		}
 	}
-	return []pin{p}
+	return list
 }
 
 // pinSeverity tells how bad it is when a pin is not met: bento's own files are

@@ -1,0 +1,72 @@
+package node
+
+import (
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/node/project"
+)
+
+func bunDialect() dialect {
+	return dialect{
+		manager:  project.Bun,
+		id:       "bun",
+		locks:    []string{"bun.lock", "bun.lockb"},
+		settings: []string{"bunfig.toml", ".npmrc", "patches"},
+		// Nothing tells the end of an install of bun's: modules keeps a record.
+		traces: func(*adapters.Files, string) (traces, error) {
+			return traces{made: []string{"node_modules"}}, nil
+		},
+		run:     runBy("bun"),
+		install: frozen("bun install --frozen-lockfile", "bun install --no-save"),
+		add: func(_ *project.Project, dev bool) []string {
+			if dev {
+				return []string{"bun", "add", "--dev"}
+			}
+			return []string{"bun", "add"}
+		},
+		eslint:  "bunx --no-install eslint --format=json .",
+		hint:    adapters.Packages{Brew: "oven-sh/bun/bun", Else: `install it with "npm install -g bun"`},
+		passEnv: []string{"BUN_*", "DO_NOT_TRACK"},
+	}
+}
+
+// bunTest is the recipe of tests that bun finds by itself.
+func (r *recipes) bunTest() adapters.Task {
+	t := adapters.Task{Name: "test", Run: "bun test", Path: r.path()}
+	t.ExtraInputs = r.shared.inputs(t.Name, r.ts.Above)
+	if r.Script("build").Line > 0 {
+		t.DependsOn = []string{"build"}
+	}
+	return t
+}
+
+// maxTestDirs bounds how many directories are looked into for tests.
+const maxTestDirs = 500
+
+// testFile are the names that bun takes for tests
+// (https://bun.com/docs/test#run-tests).
+var testFile = regexp.MustCompile(`[._](test|spec)\.(js|jsx|ts|tsx|mjs|cjs|mts|cts)$`)
+
+// hasTests looks for tests that "bun test" would find, outside of other packages.
+func hasTests(f *adapters.Files) bool {
+	queue := []string{f.Dir()}
+	for i := 0; i < len(queue) && i < maxTestDirs; i++ {
+		entries := f.List(queue[i])
+		if i > 0 && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == project.File }) {
+			continue
+		}
+		for _, e := range entries {
+			if e.Type().IsRegular() && testFile.MatchString(e.Name()) {
+				return true
+			}
+			if e.IsDir() && e.Name() != "node_modules" && e.Name()[0] != '.' {
+				queue = append(queue, filepath.Join(queue[i], e.Name()))
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,144 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/node/bunlock"
+	"github.com/bentobuild/bento/adapters/node/lockfile"
+	"github.com/bentobuild/bento/adapters/node/npmlock"
+	"github.com/bentobuild/bento/adapters/node/packagejson"
+	"github.com/bentobuild/bento/adapters/node/pnpmlock"
+	"github.com/bentobuild/bento/adapters/node/project"
+	"github.com/bentobuild/bento/adapters/node/yarnlock"
+	"github.com/bentobuild/bento/internal/lockgraph"
+)
+
+// lockReader is a lockfile that has been read, in one of the two ways.
+type lockReader struct {
+	lock    *lockfile.Lock    // knows the members
+	classic *yarnlock.Classic // does not
+	whole   string            // why it cannot be understood
+}
+
+// LockDigest tells what the lockfile of the workspace means for the package in dir.
+func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnswer, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.Open(f)
+	if err != nil {
+		return adapters.LockAnswer{}, err
+	}
+	ans := adapters.LockAnswer{File: a.lockOf(f, p.Scope())}
+	if ans.File != "" {
+		l, _ := a.locked.Get(f, p.Scope(), func(f *adapters.Files) (lockReader, error) {
+			return readLock(f, a.lockOf(f, f.Dir())), nil
+		})
+		ans.Digest, ans.Whole = l.of(a, f, p, filepath.Base(ans.File))
+	}
+	ans.Reads = f.Reads()
+	return ans, nil
+}
+
+// readLock reads a lockfile of any manager; its name tells whose it is.
+func readLock(f *adapters.Files, path string) (l lockReader) {
+	name := filepath.Base(path)
+	if name == "bun.lockb" {
+		l.whole = `bun.lockb is not text; "bun install --save-text-lockfile" turns it into bun.lock`
+		return l
+	}
+	data, err := f.Read(path)
+	if err == nil {
+		switch {
+		case name == "bun.lock":
+			l.lock, err = bunlock.Parse(path, data)
+		case name == "pnpm-lock.yaml":
+			l.lock, err = pnpmlock.Parse(path, data)
+		case name == "yarn.lock" && yarnlock.IsClassic(data):
+			l.classic, err = yarnlock.ParseClassic(data)
+		case name == "yarn.lock":
+			l.lock, err = yarnlock.Parse(path, data)
+		default:
+			l.lock, err = npmlock.Parse(path, data)
+		}
+	}
+	if err != nil {
+		l.whole = strings.ReplaceAll(err.Error(), filepath.Dir(path)+string(filepath.Separator), "")
+	}
+	return l
+}
+
+// of gives the digest for a package, or why there is none.
+func (l *lockReader) of(a *Adapter, f *adapters.Files, p *project.Project, name string) (digest, whole string) {
+	switch {
+	case l.whole != "":
+		return "", l.whole
+	case l.classic != nil:
+		return a.classicDigest(f, p, l.classic), ""
+	}
+	rel, err := filepath.Rel(p.Scope(), p.Dir)
+	if err == nil {
+		if digest, ok := l.lock.Digest(filepath.ToSlash(rel)); ok {
+			return digest, ""
+		}
+	}
+	return "", fmt.Sprintf("%s does not name the member %q yet", name, filepath.ToSlash(rel))
+}
+
+// classicDigest looks up what a package and the members that it depends on ask for;
+// the lockfile of yarn 1 has no members. What the root asks for, all of them see.
+func (a *Adapter) classicDigest(f *adapters.Files, p *project.Project, lock *yarnlock.Classic) string {
+	c := &closure{adapter: a, files: f, project: p, lock: lock, seen: make(map[string]bool)}
+	c.add(p.Manifest)
+	if root := p.Root(); root != nil {
+		c.add(root)
+	}
+	for i := 0; i < len(c.queue); i++ {
+		if m, err := a.Read(f, c.queue[i]); err == nil && m != nil {
+			c.add(m)
+		}
+	}
+	return lockgraph.Join(c.sums...).String()
+}
+
+// closure collects what a package resolves to, through members.
+type closure struct {
+	adapter *Adapter
+	files   *adapters.Files
+	project *project.Project
+	lock    *yarnlock.Classic
+	seen    map[string]bool // members by directory
+	queue   []string        // the same, to be read
+	sums    []lockgraph.Sum
+}
+
+func (c *closure) add(m *packagejson.Manifest) {
+	for _, d := range m.Dependencies {
+		if d.Group == packagejson.Peer {
+			continue
+		}
+		if sum, ok := c.lock.Find(d.Name, d.Value); ok {
+			c.sums = append(c.sums, lockgraph.Of(d.Name, sum.String()))
+		} else if dir := c.member(d.Name); dir != "" {
+			c.queue = append(c.queue, dir)
+		}
+	}
+	c.sums = slices.Clip(c.sums)
+}
+
+// member gives the directory of a member that has not been seen, "" when there is
+// none of that name.
+func (c *closure) member(name string) string {
+	if c.project.Space == nil {
+		return ""
+	}
+	dir := c.adapter.names.find(c.adapter, c.project.Space, name)
+	if dir == "" || c.seen[dir] {
+		return ""
+	}
+	c.seen[dir] = true
+	return dir
+}

@@ -1,0 +1,42 @@
+package node
+
+import (
+	"sync"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/node/project"
+)
+
+// packageNames knows the members of workspaces by the names in their manifests, as
+// they were seen within the last second: to look at all of them for each of them
+// would take the square of their number. Who depends on what a manifest says has it
+// among its reads by itself.
+type packageNames struct {
+	mu     sync.Mutex
+	byRoot map[string]*adapters.Moment[map[string]string]
+}
+
+// find gives the directory of a member, "" when there is none of that name.
+func (n *packageNames) find(a *Adapter, sp *project.Space, name string) string {
+	n.mu.Lock()
+	if n.byRoot == nil {
+		n.byRoot = make(map[string]*adapters.Moment[map[string]string])
+	}
+	seen := n.byRoot[sp.Dir]
+	if seen == nil {
+		seen = new(adapters.Moment[map[string]string])
+		n.byRoot[sp.Dir] = seen
+	}
+	n.mu.Unlock()
+	dirs, _ := seen.See(func() (map[string]string, error) {
+		dirs := make(map[string]string)
+		f := adapters.NewFiles(sp.Dir)
+		for _, dir := range a.Members(f, sp) {
+			if m, err := a.Read(f, dir); err == nil && m != nil && m.Name != "" {
+				dirs[m.Name] = dir
+			}
+		}
+		return dirs, nil
+	})
+	return dirs[name]
+}

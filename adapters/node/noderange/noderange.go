@@ -1,0 +1,92 @@
+// Package noderange reads the versions, ranges and names of versions that projects
+// of Node.js ask for.
+package noderange
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// maxText bounds the text of a range, in bytes.
+const maxText = 256
+
+// Alias resolves the names that version managers know; pins is false for those
+// that mean whatever is newest.
+func Alias(text string) (version string, pins bool) {
+	switch low := strings.ToLower(text); low {
+	case "", "node", "latest", "stable", "current", "system", "default":
+		return "", false
+	case "lts", "lts/*", "lts-latest":
+		return "lts/*", true
+	default:
+		name, isLTS := strings.CutPrefix(low, "lts/")
+		if !isLTS {
+			return text, true
+		}
+		major, known := codenames()[name]
+		return major, known
+	}
+}
+
+// codenames are those of https://github.com/nodejs/Release/blob/main/CODENAMES.md.
+func codenames() map[string]string {
+	return map[string]string{
+		"argon": "4", "boron": "6", "carbon": "8", "dubnium": "10", "erbium": "12",
+		"fermium": "14", "gallium": "16", "hydrogen": "18", "iron": "20", "jod": "22",
+		"krypton": "24", "lithium": "26",
+	}
+}
+
+// Range is a set of versions. The zero value has them all.
+type Range struct {
+	lts  bool // any line with long-term support
+	semv *semver.Constraints
+}
+
+// Parse reads a version, a range as npm writes it, or a name.
+func Parse(text string) (Range, error) {
+	version, pins := Alias(strings.TrimSpace(text))
+	if !pins {
+		return Range{}, nil
+	}
+	if version == "lts/*" {
+		return Range{lts: true}, nil
+	}
+	if len(version) > maxText {
+		return Range{}, fmt.Errorf("a version of %d bytes, expected at most %d", len(version), maxText)
+	}
+	c, err := semver.NewConstraint(version)
+	if err != nil {
+		return Range{}, fmt.Errorf("%q is not a version or a range", text)
+	}
+	return Range{semv: c}, nil
+}
+
+// Has tells whether v is in the range. A pre-release counts as its release, as
+// in npm's own check of engines.
+func (r Range) Has(v *semver.Version) bool {
+	switch {
+	case r.lts:
+		// Up to 26 only even lines were supported for long, from 27 on all are.
+		return v.Major() >= 4 && (v.Major()%2 == 0 || v.Major() >= 27)
+	case r.semv == nil:
+		return true
+	}
+	release := semver.New(v.Major(), v.Minor(), v.Patch(), "", "")
+	return r.semv.Check(v) || r.semv.Check(release)
+}
+
+// First gives the first version that a range names, "" when it names none.
+func First(text string) string {
+	start := strings.IndexAny(text, "0123456789")
+	if start < 0 {
+		return ""
+	}
+	rest := text[start:]
+	if end := strings.IndexFunc(rest, func(r rune) bool { return r != '.' && (r < '0' || r > '9') }); end >= 0 {
+		rest = rest[:end]
+	}
+	return strings.Trim(rest, ".")
+}

@@ -1,0 +1,42 @@
+package node
+
+import (
+	"github.com/bentobuild/bento/adapters/node/project"
+	"github.com/bentobuild/bento/adapters/node/tools"
+)
+
+// npmDialect: without a lockfile none is written, as an install adds nothing to the
+// sources.
+func npmDialect() dialect {
+	return dialect{
+		manager:  project.NPM,
+		id:       "node-npm",
+		locks:    []string{"npm-shrinkwrap.json", "package-lock.json"},
+		settings: []string{".npmrc", "patches"},
+		traces:   marked("node_modules/.package-lock.json"),
+
+		emptyMark: "{\"lockfileVersion\":3,\"requires\":true,\"packages\":{}}\n",
+		run:       runBy("npm", "test"),
+		install:   frozen("npm ci", "npm install --no-package-lock"),
+		add: func(_ *project.Project, dev bool) []string {
+			if dev {
+				return []string{"npm", "install", "--save-dev"}
+			}
+			return []string{"npm", "install", "--save-prod"}
+		},
+		eslint: "npx --no-install eslint --format=json .",
+		hint:   tools.Node(),
+		setEnv: npmEnv(),
+	}
+}
+
+// npmEnv keeps npm from saying and asking what nobody wants to know.
+func npmEnv() map[string]string {
+	return map[string]string{
+		"npm_config_audit":           "false",
+		"npm_config_fund":            "false",
+		"npm_config_loglevel":        "error",
+		"npm_config_progress":        "false",
+		"npm_config_update_notifier": "false",
+	}
+}

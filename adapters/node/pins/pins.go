@@ -1,0 +1,266 @@
+// Package pins reads which versions of its tools a project asks for.
+package pins
+
+import (
+	"bufio"
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/node/noderange"
+	"github.com/bentobuild/bento/adapters/node/packagejson"
+	"github.com/bentobuild/bento/adapters/node/project"
+	"github.com/bentobuild/bento/adapters/node/settings"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// RulePin is the rule of the diagnostic of a pin that nobody can read, and
+// RuleDownload that of one that a tool would follow by fetching another tool.
+const (
+	RulePin      = "invalid_pin"
+	RuleDownload = "download_not_allowed"
+)
+
+// Reader reads the pins of projects of one manager.
+type Reader struct {
+	Shelf    *project.Shelf
+	Manager  project.Manager
+	Download bool // tools may fetch what is asked for
+}
+
+// Of gives all versions that a project asks for: of bun if it is the manager, of
+// Node.js, and of the manager. The nearest .nvmrc, .node-version and .tool-versions
+// come first, then volta, engines and devEngines of the package and of its workspace,
+// then the types that it is checked against.
+func (r *Reader) Of(f *adapters.Files, p *project.Project) ([]adapters.Toolchain, error) {
+	if err := r.MayNotDownload(p); err != nil {
+		return nil, err
+	}
+	var pins []adapters.Toolchain
+	for _, find := range []func(*adapters.Files, *project.Project) ([]adapters.Toolchain, error){r.bunPins, r.nodePins, r.managerPins} {
+		found, err := find(f, p)
+		if err != nil {
+			return nil, err
+		}
+		pins = append(pins, found...)
+	}
+	return pins, nil
+}
+
+// bunPins reads the files of bun.
+func (r *Reader) bunPins(f *adapters.Files, _ *project.Project) ([]adapters.Toolchain, error) {
+	if r.Manager != project.Bun {
+		return nil, nil
+	}
+	if pin, err := filePin(f, string(project.Bun), ".bun-version"); pin != nil || err != nil {
+		return list(pin), err
+	}
+	pin, err := f.ToolVersions(string(project.Bun), string(project.Bun))
+	pin, err = checked(pin, ".tool-versions", err)
+	return list(pin), err
+}
+
+func list(pin *adapters.Toolchain) []adapters.Toolchain {
+	if pin == nil {
+		return nil
+	}
+	return []adapters.Toolchain{*pin}
+}
+
+// nodePins gives the version that counts, and those that the manager itself would
+// refuse to go without.
+func (r *Reader) nodePins(f *adapters.Files, p *project.Project) ([]adapters.Toolchain, error) {
+	pins, err := r.chain(f)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range p.Manifests() {
+		for _, pin := range r.manifestPins(f, p, m) {
+			if len(pins) > 0 && !pin.Strict {
+				continue
+			}
+			if _, err := checked(&pin, m.Path, nil); err != nil {
+				return nil, err
+			}
+			pins = append(pins, pin)
+		}
+	}
+	if types := typesPin(p.Manifest); types != nil && len(pins) == 0 {
+		pins = append(pins, *types)
+	}
+	return pins, nil
+}
+
+// chain reads the files of version managers.
+func (r *Reader) chain(f *adapters.Files) ([]adapters.Toolchain, error) {
+	for _, name := range []string{".nvmrc", ".node-version"} {
+		if pin, err := filePin(f, "node", name); pin != nil || err != nil {
+			return list(pin), err
+		}
+	}
+	pin, err := f.ToolVersions("node", "nodejs", "node")
+	pin, err = checked(pin, ".tool-versions", err)
+	return list(pin), err
+}
+
+// filePin reads a file of one version. A name that stands for whatever is newest
+// pins nothing.
+func filePin(f *adapters.Files, tool, name string) (*adapters.Toolchain, error) {
+	path, ok := f.Up(name)
+	if !ok {
+		return nil, nil
+	}
+	data, err := f.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	text, line := firstLine(data)
+	version, pins := noderange.Alias(text)
+	if !pins {
+		return nil, nil
+	}
+	return checked(&adapters.Toolchain{Tool: tool, Version: version, File: path, Line: line}, name, nil)
+}
+
+// firstLine gives the first line that is not empty, without a comment.
+func firstLine(data []byte) (text string, line int) {
+	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		if text = strings.TrimSpace(text); text != "" {
+			return text, n
+		}
+	}
+	return "", 0
+}
+
+// checked refuses a pin that is no range, so that it is told before anything runs.
+func checked(pin *adapters.Toolchain, name string, err error) (*adapters.Toolchain, error) {
+	if pin == nil || err != nil {
+		return nil, err
+	}
+	if _, err := noderange.Parse(pin.Version); err != nil {
+		return nil, diagnostics.Problems{{
+			File: pin.File, Line: pin.Line,
+			Severity: diagnostics.Error,
+			Message:  filepath.Base(name) + ": " + err.Error(),
+			Rule:     RulePin,
+			Source:   diagnostics.Source,
+			Hint:     `write a version or a range, such as "20", "20.11.1", ">=18 <21" or "lts/iron"`,
+		}}
+	}
+	return pin, nil
+}
+
+// manifestPins reads what a manifest says of Node.js. Any version at all is no pin.
+func (r *Reader) manifestPins(f *adapters.Files, p *project.Project, m *packagejson.Manifest) []adapters.Toolchain {
+	entries := []packagejson.Entry{m.VoltaPin("node"), m.Engine("node")}
+	strict := []bool{false, r.refusesEngines(f, p)}
+	for _, e := range m.DevEngines {
+		if e.Kind == "runtime" && e.Name == "node" {
+			entries = append(entries, e.Entry)
+			strict = append(strict, r.Manager == project.NPM && e.OnFail == "error")
+		}
+	}
+	var pins []adapters.Toolchain
+	for i, e := range entries {
+		if version := strings.TrimSpace(e.Value); version != "" && version != "*" && version != "x" {
+			pins = append(pins, adapters.Toolchain{Tool: "node", Version: version, File: m.Path, Line: e.Line, Strict: strict[i]})
+		}
+	}
+	return pins
+}
+
+// refusesEngines tells whether the manager stops where "engines" are not met.
+func (r *Reader) refusesEngines(f *adapters.Files, p *project.Project) bool {
+	switch r.Manager {
+	case project.NPM, project.PNPM:
+		if p.Space != nil && p.Space.PNPM != nil && p.Space.PNPM.EngineStrict {
+			return true
+		}
+		return slices.ContainsFunc([]string{p.Dir, p.Scope()}, func(dir string) bool {
+			return settings.ReadNPM(f, dir).EngineStrict
+		})
+	case project.Yarn:
+		gen, _ := r.Shelf.Generation(f, p.Scope())
+		return gen == project.Classic
+	}
+	return false
+}
+
+// typesPin takes the major version that @types/node describes.
+func typesPin(m *packagejson.Manifest) *adapters.Toolchain {
+	var types packagejson.Dependency
+	for _, d := range m.Dependencies {
+		if d.Name == "@types/node" && (d.Group == packagejson.Prod || d.Group == packagejson.Dev) {
+			types = d
+		}
+	}
+	major := strings.TrimLeft(types.Value, "^~>=<v ")
+	end := strings.IndexFunc(major, func(r rune) bool { return r < '0' || r > '9' })
+	if end >= 0 {
+		major = major[:end]
+	}
+	if major == "" || len(major) > 4 {
+		return nil
+	}
+	return &adapters.Toolchain{Tool: "node", Version: "^" + major, File: m.Path, Line: types.Line}
+}
+
+// managerPins gives the version of the manager: that of packageManager, else of
+// volta, devEngines and engines.
+func (r *Reader) managerPins(_ *adapters.Files, p *project.Project) ([]adapters.Toolchain, error) {
+	tool := string(r.Manager)
+	for _, m := range p.Manifests() {
+		var candidates []adapters.Toolchain
+		add := func(e packagejson.Entry, version string, strict bool) {
+			if version = strings.TrimSpace(version); version != "" && version != "*" {
+				candidates = append(candidates, adapters.Toolchain{Tool: tool, Version: version, File: m.Path, Line: e.Line, Strict: strict})
+			}
+		}
+		if name, version := m.Manager(); name == tool && !strings.Contains(version, "/") {
+			add(m.PackageManager, version, false) // an address is no version
+		}
+		add(m.VoltaPin(tool), m.VoltaPin(tool).Value, false)
+		for _, e := range m.DevEngines {
+			if e.Kind == "packageManager" && e.Name == tool {
+				add(e.Entry, e.Value, r.Manager == project.NPM && e.OnFail == "error")
+			}
+		}
+		add(m.Engine(tool), m.Engine(tool).Value, false)
+		if len(candidates) > 0 {
+			pin, err := checked(&candidates[0], m.Path, nil)
+			return list(pin), err
+		}
+	}
+	return nil, nil
+}
+
+// MayNotDownload refuses what would have pnpm fetch a Node.js of its own.
+func (r *Reader) MayNotDownload(p *project.Project) error {
+	if r.Manager != project.PNPM || r.Download {
+		return nil
+	}
+	for _, m := range p.Manifests() {
+		for _, e := range m.DevEngines {
+			if e.Kind == "runtime" && e.OnFail == "download" {
+				return downloads(m.Path, e.Line, "devEngines.runtime", e.Name+" "+e.Value)
+			}
+		}
+	}
+	if p.Space != nil && p.Space.PNPM != nil && p.Space.PNPM.UseNode != "" {
+		return downloads(filepath.Join(p.Scope(), settings.PNPMFile), p.Space.PNPM.UseNodeLine, "useNodeVersion", "node "+p.Space.PNPM.UseNode)
+	}
+	return nil
+}
+
+func downloads(file string, line int, key, what string) error {
+	return diagnostics.Problems{{
+		File: file, Line: line, Severity: diagnostics.Error, Rule: RuleDownload, Source: diagnostics.Source,
+		Message: key + ": pnpm would download " + what,
+		Hint:    "allow it with [toolchain] allow_download = true in bento.toml, or pin the version in another way (.nvmrc, engines)",
+	}}
+}

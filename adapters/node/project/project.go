@@ -1,0 +1,94 @@
+package project
+
+import (
+	"fmt"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/node/packagejson"
+)
+
+// Project is a package with what stands above it.
+type Project struct {
+	*packagejson.Manifest
+	Dir   string
+	Above []*Level
+	Space *Space // that it belongs to, or is the root of; nil for none
+
+	own *Space // that it is the root of
+}
+
+// Open reads the package in f's directory. The error is a diagnostics.Problems, also
+// when the manifest of a workspace above it cannot be read.
+func (s *Shelf) Open(f *adapters.Files) (*Project, error) {
+	p := &Project{Dir: f.Dir()}
+	var err error
+	if p.Manifest, err = s.Read(f, f.Dir()); err != nil {
+		return nil, err
+	}
+	if p.Manifest == nil {
+		return nil, fmt.Errorf("%s: no package.json", f.Dir())
+	}
+	if p.own, err = s.spaceAt(f, f.Dir()); err != nil {
+		return nil, err
+	}
+	p.Above, p.Space = s.above(f), p.own
+	outer, err := outerSpace(p.Above, f.Dir())
+	if err != nil {
+		return nil, err
+	}
+	if outer != nil && (p.own == nil || lockedBy(f.IsFile) == "") {
+		p.Space = outer
+	}
+	return p, nil
+}
+
+// outerSpace gives the workspace above that names dir as a member, nil when none
+// does. Where its root is a member in turn and has no lockfile of its own, the outer
+// one counts.
+func outerSpace(above []*Level, dir string) (*Space, error) {
+	var found *Space
+	for _, l := range above {
+		if l.err != nil {
+			return nil, l.err
+		}
+		if l.space != nil && (l.space.has(dir) || found != nil && l.space.has(found.Dir)) {
+			found = l.space
+		}
+		if found != nil && lockedBy(l.isFile) != "" {
+			break
+		}
+	}
+	return found, nil
+}
+
+// Scope is the directory that is installed at once.
+func (p *Project) Scope() string {
+	if p.Space == nil {
+		return p.Dir
+	}
+	return p.Space.Dir
+}
+
+// IsMember tells whether a workspace above names the package.
+func (p *Project) IsMember() bool { return p.Space != nil && p.Space.Dir != p.Dir }
+
+// Aggregate gives the workspace that the package is the root of, nil for none.
+func (p *Project) Aggregate() *Space { return p.own }
+
+// Root is the package at the root of the workspace, the own one when there is no
+// workspace above; nil when that root is no package.
+func (p *Project) Root() *packagejson.Manifest {
+	if p.IsMember() {
+		return p.Space.Manifest
+	}
+	return p.Manifest
+}
+
+// Manifests are those that can say something for the package, the nearer first.
+func (p *Project) Manifests() []*packagejson.Manifest {
+	list := []*packagejson.Manifest{p.Manifest}
+	if root := p.Root(); p.IsMember() && root != nil {
+		list = append(list, root)
+	}
+	return list
+}

@@ -1,0 +1,174 @@
+// Package project finds out what a package of Node.js is: whose it is, what stands
+// above it, and which workspace it belongs to.
+package project
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/node/packagejson"
+	"github.com/bentobuild/bento/adapters/node/settings"
+	"github.com/bentobuild/bento/adapters/node/workspace"
+)
+
+// File is the name of the manifest.
+const File = "package.json"
+
+// Shelf is what the adapters of one family have read. All packages below a
+// directory share what stands above them. It is safe for concurrent use.
+type Shelf struct {
+	env      adapters.Environ
+	isConfig func(name string) bool
+	packages adapters.Memo[*packagejson.Manifest] // by directory
+	spaces   adapters.Memo[*Space]                // by directory
+	levels   adapters.Memo[[]*Level]              // by the first directory
+	members  adapters.Memo[[]string]              // by the root of the workspace
+
+	yarns       adapters.Memo[settings.Yarn] // by directory
+	generations adapters.Memo[Generation]    // by directory
+}
+
+// NewShelf gives an empty shelf. isConfig tells which files above a package are
+// wanted as Level.Configs.
+func NewShelf(env adapters.Environ, isConfig func(name string) bool) *Shelf {
+	return &Shelf{env: env, isConfig: isConfig}
+}
+
+// Level is a directory above a package.
+type Level struct {
+	Dir     string
+	Configs []string // absolute
+
+	files    map[string]bool       // the names of the files in it
+	manifest *packagejson.Manifest // nil when there is none, or none that can be read
+	space    *Space                // nil when it is no root of a workspace
+	err      error                 // of its manifests
+}
+
+func (l *Level) isFile(name string) bool { return l.files[name] }
+
+// Space is a workspace: packages that are installed at once, at its root.
+type Space struct {
+	Dir      string
+	Manifest *packagejson.Manifest // nil when the root is no package
+	PNPM     *settings.PNPM        // nil when it is not pnpm's
+
+	globs workspace.Globs
+}
+
+// has tells whether a directory is a member.
+func (s *Space) has(dir string) bool {
+	rel, err := filepath.Rel(s.Dir, dir)
+	return err == nil && s.globs.Match(filepath.ToSlash(rel))
+}
+
+// Read gives the package.json in dir, nil when there is none. The error is a
+// diagnostics.Problems.
+func (s *Shelf) Read(f *adapters.Files, dir string) (*packagejson.Manifest, error) {
+	return s.packages.Get(f, dir, func(f *adapters.Files) (*packagejson.Manifest, error) {
+		path := f.Path(File)
+		data, err := f.ReadIfExists(path)
+		if data == nil || err != nil {
+			return nil, err
+		}
+		return packagejson.ParseManifest(path, data)
+	})
+}
+
+// spaceAt gives the workspace whose root is dir, nil when it is none.
+func (s *Shelf) spaceAt(f *adapters.Files, dir string) (*Space, error) {
+	return s.spaces.Get(f, dir, func(f *adapters.Files) (*Space, error) {
+		manifest, err := s.Read(f, dir)
+		if err != nil {
+			return nil, err
+		}
+		config, err := settings.ReadPNPM(f, dir)
+		if err != nil {
+			return nil, err
+		}
+		out := &Space{Dir: dir, Manifest: manifest}
+		var globs []string
+		if isPNPM(f, manifest, config) {
+			if out.PNPM = config; config != nil {
+				globs = config.Packages
+			}
+		} else if manifest != nil {
+			globs = manifest.Workspaces
+		}
+		if out.globs = workspace.Compile(globs); len(globs) == 0 {
+			return nil, nil
+		}
+		return out, nil
+	})
+}
+
+// isPNPM tells whether it is pnpm that looks for members below f's directory: it
+// does not heed the workspaces of package.json, and the others not its settings.
+func isPNPM(f *adapters.Files, manifest *packagejson.Manifest, config *settings.PNPM) bool {
+	if of, ok := declared(manifest); ok {
+		return of == PNPM
+	}
+	locked := lockedBy(f.IsFile)
+	return locked == PNPM || locked == "" && config != nil
+}
+
+// above gives the directories above that of f, the nearest first, up to the top of
+// the repository.
+func (s *Shelf) above(f *adapters.Files) []*Level {
+	for dir := range f.Ancestors() {
+		if dir == f.Dir() {
+			continue
+		}
+		levels, _ := s.levels.Get(f, dir, func(f *adapters.Files) ([]*Level, error) {
+			var levels []*Level
+			for dir := range f.Ancestors() {
+				levels = append(levels, s.level(f, dir))
+			}
+			return levels, nil
+		})
+		return levels
+	}
+	return nil
+}
+
+func (s *Shelf) level(f *adapters.Files, dir string) *Level {
+	l := &Level{Dir: dir, files: make(map[string]bool)}
+	for _, e := range f.List(dir) {
+		if !isFile(dir, e) {
+			continue
+		}
+		l.files[e.Name()] = true
+		if s.isConfig(e.Name()) {
+			l.Configs = append(l.Configs, filepath.Join(dir, e.Name()))
+		}
+	}
+	if l.files[File] {
+		l.manifest, l.err = s.Read(f, dir)
+	}
+	if l.err == nil && (l.files[File] || l.files[settings.PNPMFile]) {
+		l.space, l.err = s.spaceAt(f, dir)
+	}
+	return l
+}
+
+func isFile(dir string, e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.Type().IsRegular()
+	}
+	fi, err := os.Stat(filepath.Join(dir, e.Name()))
+	return err == nil && fi.Mode().IsRegular()
+}
+
+// Members gives the directories that a workspace names, whether or not they hold a
+// package.json, sorted. The slice is shared.
+func (s *Shelf) Members(f *adapters.Files, sp *Space) []string {
+	dirs, _ := s.members.Get(f, sp.Dir, func(f *adapters.Files) ([]string, error) {
+		if _, err := s.spaceAt(f, sp.Dir); err != nil {
+			return nil, err
+		}
+		return sp.globs.Expand(f, sp.Dir), nil
+	})
+	return dirs
+}

@@ -1,0 +1,127 @@
+// Package settings reads what package managers are told beside package.json, as far
+// as it changes what bento does: .npmrc, .yarnrc.yml and pnpm-workspace.yaml.
+package settings
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/node/yamldoc"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// The files.
+const (
+	NPMFile  = ".npmrc"
+	YarnFile = ".yarnrc.yml"
+	PNPMFile = "pnpm-workspace.yaml"
+)
+
+// NPM is a .npmrc.
+type NPM struct{ EngineStrict bool }
+
+// ReadNPM reads the .npmrc in dir.
+func ReadNPM(f *adapters.Files, dir string) (n NPM) {
+	data, err := f.ReadIfExists(filepath.Join(dir, NPMFile))
+	if err != nil {
+		return n
+	}
+	for line := range strings.Lines(string(data)) {
+		name, value, _ := strings.Cut(line, "=")
+		if strings.TrimSpace(name) == "engine-strict" {
+			n.EngineStrict = strings.TrimSpace(value) == "true"
+		}
+	}
+	return n
+}
+
+// Yarn is a .yarnrc.yml.
+type Yarn struct {
+	Linker string // "pnp" if nothing is said
+	Path   string // of the yarn that the project brings along, absolute; "" for none
+}
+
+// ReadYarn reads the .yarnrc.yml in dir. The error is a diagnostics.Problems.
+func ReadYarn(f *adapters.Files, dir string) (Yarn, error) {
+	y := Yarn{Linker: "pnp"}
+	doc, err := read(f, filepath.Join(dir, YarnFile))
+	if err != nil || doc == nil {
+		return y, err
+	}
+	if linker := doc.Get("nodeLinker").Text(); linker != "" {
+		y.Linker = linker
+	}
+	if path := doc.Get("yarnPath").Text(); path != "" {
+		y.Path = filepath.Join(dir, filepath.FromSlash(path))
+	}
+	return y, nil
+}
+
+// PNPM is a pnpm-workspace.yaml.
+type PNPM struct {
+	Packages  []string          // globs of the members, nil when there are none
+	Overrides map[string]string // what stands in for packages
+	// EngineStrict makes pnpm refuse what "engines" does not allow.
+	EngineStrict bool
+	// UseNode is the version of Node.js that pnpm would fetch for scripts.
+	UseNode     string
+	UseNodeLine int
+}
+
+// ReadPNPM reads the pnpm-workspace.yaml in dir, nil when there is none. The error
+// is a diagnostics.Problems.
+func ReadPNPM(f *adapters.Files, dir string) (*PNPM, error) {
+	path := filepath.Join(dir, PNPMFile)
+	if !f.IsFile(path) {
+		return nil, nil
+	}
+	doc, err := read(f, path)
+	if err != nil {
+		return nil, err
+	}
+	p := &PNPM{
+		UseNode: doc.Get("useNodeVersion").Text(), UseNodeLine: doc.Get("useNodeVersion").Line(),
+		EngineStrict: doc.Get("engineStrict").Text() == "true",
+	}
+	packages := doc.Get("packages")
+	if k := packages.Kind(); k == yamldoc.Map || k == yamldoc.Scalar {
+		return nil, wrong(path, packages.Line(), `"packages" is no list of globs`)
+	}
+	for _, item := range packages.Items() {
+		if item.Kind() != yamldoc.Scalar {
+			return nil, wrong(path, item.Line(), `"packages" is no list of globs`)
+		}
+		p.Packages = append(p.Packages, item.Text())
+	}
+	for _, o := range doc.Get("overrides").Pairs() {
+		if p.Overrides == nil {
+			p.Overrides = make(map[string]string)
+		}
+		p.Overrides[o.Key] = o.Value.Text()
+	}
+	return p, nil
+}
+
+// read gives the first document of a file, nil when there is none.
+func read(f *adapters.Files, path string) (*yamldoc.Node, error) {
+	data, err := f.ReadIfExists(path)
+	if err != nil || data == nil {
+		return nil, err
+	}
+	docs, err := yamldoc.Parse(path, data)
+	if err != nil || len(docs) == 0 {
+		return nil, err
+	}
+	if k := docs[0].Kind(); k != yamldoc.Map && k != yamldoc.Null {
+		return nil, wrong(path, docs[0].Line(), "expected keys with values")
+	}
+	return docs[0], nil
+}
+
+func wrong(path string, line int, message string) error {
+	return diagnostics.Problems{{
+		File: path, Line: line, Severity: diagnostics.Error, Message: message,
+		Rule: yamldoc.RuleSyntax, Source: diagnostics.Source,
+	}}
+}
