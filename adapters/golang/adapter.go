@@ -9,6 +9,7 @@ import (
 	"context"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/golang/gomod"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -21,9 +22,9 @@ type Adapter struct {
 	env      adapters.Environ // of child processes
 	download bool             // go may fetch the toolchain that a go.mod asks for
 	manifest *adapters.Manifest
-	mods     *adapters.Parsed[*module]
-	works    *adapters.Parsed[*work]
-	sums     *adapters.Parsed[sums]
+	mods     *adapters.Parsed[*gomod.Module]
+	works    *adapters.Parsed[*gomod.Work]
+	sums     *adapters.Parsed[gomod.Sums]
 	seen     adapters.Moment[machine]
 }
 
@@ -33,9 +34,9 @@ type Adapter struct {
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
 		download: o.AllowDownload,
-		mods:     adapters.NewParsed(parseModule),
-		works:    adapters.NewParsed(parseWork),
-		sums:     adapters.NewParsed(parseSums),
+		mods:     adapters.NewParsed(gomod.ParseModule),
+		works:    adapters.NewParsed(gomod.ParseWork),
+		sums:     adapters.NewParsed(gomod.ParseSums),
 	}
 	a.manifest = newManifest(a.download)
 	pass := append(a.manifest.PassEnv[:len(a.manifest.PassEnv):len(a.manifest.PassEnv)], a.manifest.SteeringEnv...)

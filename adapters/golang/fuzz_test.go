@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/golang/gomod"
 )
 
 func FuzzParseModule(f *testing.F) {
@@ -17,36 +18,19 @@ func FuzzParseModule(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := parseModule("/w/go.mod", data)
+		m, err := gomod.ParseModule("/w/go.mod", data)
 		if err != nil {
 			_ = err.Error()
 			return
 		}
-		for _, r := range m.replaces {
-			if !filepath.IsAbs(r.dir) || r.line < 1 {
+		for _, r := range m.Replaces {
+			if !filepath.IsAbs(r.Dir) || r.Line < 1 {
 				t.Errorf("replace %+v", r)
 			}
 		}
 		p := &project{dir: "/w", mod: m}
-		_, _ = p.members(), p.mod.demand.pin(true)
+		_, _ = p.members(), asked(p.mod.Demand, true)
 		_ = executable(p, "/w/cmd")
-	})
-}
-
-func FuzzParseWork(f *testing.F) {
-	f.Add([]byte("go 1.22\nuse (\n\t.\n\t./a\n)\nreplace x => ./y\n"))
-	f.Add([]byte("use ../../..\nuse \"a b\"\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		w, err := parseWork("/w/go.work", data)
-		if err != nil {
-			_ = err.Error()
-			return
-		}
-		for _, dir := range w.uses {
-			if !filepath.IsAbs(dir) {
-				t.Errorf("use %q", dir)
-			}
-		}
 	})
 }
 
@@ -58,7 +42,7 @@ func FuzzImports(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte(source), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		importsOf(adapters.NewFiles(dir), &module{name: "m"}, []member{{mod: &module{name: "x"}}})
+		importsOf(adapters.NewFiles(dir), &gomod.Module{Name: "m"}, []member{{mod: &gomod.Module{Name: "x"}}})
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/golang/gomod"
 )
 
 // place is where a module is imported; no file means nowhere.
@@ -21,7 +22,7 @@ type place struct {
 // first import in the order of the files, one outside of tests if there is any. It
 // tells whether it looked at everything. A file that does not parse is passed over;
 // the compiler has something to say about it.
-func importsOf(f *adapters.Files, m *module, list []member) (found []place, complete bool) {
+func importsOf(f *adapters.Files, m *gomod.Module, list []member) (found []place, complete bool) {
 	found = make([]place, len(list))
 	complete = newTree(f, m, importDirs).each(func(dir string, files []string) bool {
 		for _, name := range files {
@@ -40,7 +41,7 @@ func importsOf(f *adapters.Files, m *module, list []member) (found []place, comp
 
 // owner gives the index of the module in list that holds a package: the one with
 // the longest path, unless m itself or one of its requirements has a longer one.
-func owner(path string, m *module, list []member) int {
+func owner(path string, m *gomod.Module, list []member) int {
 	best, longest := -1, 0
 	holds := func(module string) bool {
 		if len(module) <= longest || !within(path, module) {
@@ -50,18 +51,18 @@ func owner(path string, m *module, list []member) int {
 		return true
 	}
 	for i := range list {
-		if holds(list[i].mod.name) {
+		if holds(list[i].mod.Name) {
 			best = i
 		}
 	}
 	if best < 0 {
 		return -1
 	}
-	if holds(m.name) {
+	if holds(m.Name) {
 		return -1
 	}
-	for _, r := range m.requires {
-		if holds(r.path) {
+	for _, r := range m.Requires {
+		if holds(r.Path) {
 			return -1
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/golang/gomod"
 	"github.com/bentobuild/bento/internal/proc"
 )
 
@@ -26,8 +27,8 @@ func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, e
 	scope := adapters.Scope{Dir: p.dir, Command: download}
 	mods := []member{{p.dir, p.mod}}
 	if p.work != nil {
-		scope.Dir = p.work.dir()
-		scope.Files = []string{p.work.file, filepath.Join(scope.Dir, "go.work.sum")}
+		scope.Dir = p.work.Dir()
+		scope.Files = []string{p.work.File, filepath.Join(scope.Dir, "go.work.sum")}
 		siblings, err := a.siblings(f, p)
 		if err != nil {
 			return adapters.Scope{}, err
@@ -55,22 +56,22 @@ func vendored(f *adapters.Files, dir string) bool {
 
 // needsAny tells whether one of mods may need a module that is neither one of them
 // nor replaced by a directory.
-func needsAny(mods []member, w *work) bool {
+func needsAny(mods []member, w *gomod.Work) bool {
 	local := make(map[string]bool)
-	var replaces []replace
+	var replaces []gomod.Replace
 	if w != nil {
-		replaces = append(replaces, w.replaces...)
+		replaces = append(replaces, w.Replaces...)
 	}
 	for _, m := range mods {
-		local[m.mod.name] = true
-		replaces = append(replaces, m.mod.replaces...)
+		local[m.mod.Name] = true
+		replaces = append(replaces, m.mod.Replaces...)
 	}
 	for _, r := range replaces {
-		local[r.path] = true
+		local[r.Path] = true
 	}
 	return slices.ContainsFunc(mods, func(m member) bool {
-		return slices.ContainsFunc(m.mod.requires, func(r require) bool {
-			return !local[r.path] || !m.mod.listsAll()
+		return slices.ContainsFunc(m.mod.Requires, func(r gomod.Require) bool {
+			return !local[r.Path] || !m.mod.ListsAll()
 		})
 	})
 }
@@ -93,7 +94,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	}
 	dir := p.dir
 	if p.work != nil {
-		dir = p.work.dir()
+		dir = p.work.Dir()
 	}
 	sums := []string{filepath.Join(dir, "go.sum"), filepath.Join(dir, "go.work.sum")}
 	before := readAll(sums)

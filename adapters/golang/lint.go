@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/golang/gomod"
 )
 
 const staticcheck = "honnef.co/go/tools/cmd/staticcheck"
@@ -13,19 +14,19 @@ const staticcheck = "honnef.co/go/tools/cmd/staticcheck"
 // lint gives the lint recipe of a module that has a linter: golangci-lint or
 // staticcheck, configured (here or above) or declared by a tool line of go.mod.
 // A declared one is run at the version that go.mod requires.
-func lint(f *adapters.Files, m *module) []adapters.Task {
+func lint(f *adapters.Files, m *gomod.Module) []adapters.Task {
 	golangci := func(tool string) bool {
 		return strings.HasPrefix(tool, "github.com/golangci/golangci-lint/") && strings.HasSuffix(tool, "/cmd/golangci-lint")
 	}
 	config := lintConfig(f, ".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")
-	if slices.ContainsFunc(m.tools, golangci) {
+	if slices.ContainsFunc(m.Tools, golangci) {
 		return []adapters.Task{lintTask(f, "go tool golangci-lint run", config)}
 	}
 	if config != "" {
 		return []adapters.Task{lintTask(f, "golangci-lint run", config)}
 	}
 	config = lintConfig(f, "staticcheck.conf")
-	if slices.Contains(m.tools, staticcheck) {
+	if slices.Contains(m.Tools, staticcheck) {
 		return []adapters.Task{lintTask(f, "go tool staticcheck ./...", config)}
 	}
 	if config != "" {

@@ -5,13 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/lockgraph"
 )
 
 // LockDigest implements adapters.LockDigester: the sums of the modules that the one in
@@ -25,7 +21,7 @@ func (a *Adapter) LockDigest(_ context.Context, dir string) (adapters.LockAnswer
 	}
 	answer := adapters.LockAnswer{File: filepath.Join(p.dir, "go.sum")}
 	if p.work != nil {
-		answer.File = filepath.Join(p.work.dir(), "go.work.sum")
+		answer.File = filepath.Join(p.work.Dir(), "go.work.sum")
 	}
 	lines, unread := a.sums.Read(f, answer.File)
 	switch {
@@ -36,43 +32,11 @@ func (a *Adapter) LockDigest(_ context.Context, dir string) (adapters.LockAnswer
 	default:
 		n := &needs{a: a, f: f, paths: make(map[string]bool), seen: make(map[string]bool)}
 		if answer.Whole, err = n.of(p); answer.Whole == "" {
-			answer.Digest = lines.digest(n.paths)
+			answer.Digest = lines.Digest(n.paths)
 		}
 	}
 	answer.Reads = f.Reads()
 	return answer, err
-}
-
-// sums are the lines of a go.sum by the path of their module,
-// https://go.dev/ref/mod#go-sum-files.
-type sums map[string][]string
-
-func parseSums(path string, data []byte) (sums, error) {
-	all := make(sums)
-	n := 0
-	for line := range strings.Lines(string(data)) {
-		n++
-		fields := strings.Fields(line)
-		if len(fields) == 0 {
-			continue // as go itself allows
-		}
-		if len(fields) != 3 {
-			return nil, fmt.Errorf("line %d is none of %s", n, filepath.Base(path))
-		}
-		all[fields[0]] = append(all[fields[0]], fields[1]+" "+fields[2])
-	}
-	return all, nil
-}
-
-func (s sums) digest(paths map[string]bool) string {
-	var lines []string
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		of := slices.Sorted(slices.Values(s[path]))
-		for _, line := range slices.Compact(of) {
-			lines = append(lines, path+" "+line)
-		}
-	}
-	return lockgraph.Of(lines...).String()
 }
 
 // needs collects the modules that take part in the build of one.
@@ -87,19 +51,19 @@ type needs struct {
 // that cannot be told.
 func (n *needs) of(p *project) (why string, err error) {
 	n.seen[p.dir] = true
-	if !p.mod.listsAll() {
-		return fmt.Sprintf("%s is older than go 1.17, which does not name all modules", p.mod.name), nil
+	if !p.mod.ListsAll() {
+		return fmt.Sprintf("%s is older than go 1.17, which does not name all modules", p.mod.Name), nil
 	}
-	for _, r := range p.mod.requires {
-		n.paths[r.path] = true
+	for _, r := range p.mod.Requires {
+		n.paths[r.Path] = true
 	}
-	for _, path := range p.mod.instead {
+	for _, path := range p.mod.Instead {
 		n.paths[path] = true
 	}
 	if p.work == nil {
 		return "", nil
 	}
-	for _, path := range p.work.instead {
+	for _, path := range p.work.Instead {
 		n.paths[path] = true
 	}
 	siblings, err := n.a.siblings(n.f, p)

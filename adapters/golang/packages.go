@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/golang/gomod"
 )
 
 // Bounds of how many directories of a module are looked into: for its shape, and
@@ -24,8 +25,8 @@ type tree struct {
 	left    int // directories that may still be read
 }
 
-func newTree(f *adapters.Files, m *module, dirs int) *tree {
-	return &tree{f: f, ignores: m.ignores, left: dirs}
+func newTree(f *adapters.Files, m *gomod.Module, dirs int) *tree {
+	return &tree{f: f, ignores: m.Ignores, left: dirs}
 }
 
 // each calls visit for every directory that holds Go files, until it returns
@@ -83,7 +84,7 @@ func (t *tree) skips(name, path string) bool {
 // packages counts the directories of m that hold Go files: none, one, which it
 // names, or more. It goes by names: what build constraints leave out is counted,
 // and a module too large to look at has more.
-func packages(f *adapters.Files, m *module) (count int, only string) {
+func packages(f *adapters.Files, m *gomod.Module) (count int, only string) {
 	done := newTree(f, m, shapeDirs).each(func(dir string, _ []string) bool {
 		count++
 		only = dir

@@ -10,6 +10,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/golang/gomod"
 )
 
 // RequiredToolchain implements adapters.Adapter: the newer of the go lines of
@@ -29,7 +30,7 @@ func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.To
 func (a *Adapter) pin(f *adapters.Files, p *project) (*adapters.Toolchain, error) {
 	var newest *adapters.Toolchain
 	for _, d := range p.demands() {
-		t := d.pin(a.download)
+		t := asked(d, a.download)
 		if t != nil && (newest == nil || version.Compare("go"+t.Version, "go"+newest.Version) > 0) {
 			newest = t
 		}
@@ -40,26 +41,26 @@ func (a *Adapter) pin(f *adapters.Files, p *project) (*adapters.Toolchain, error
 	return f.ToolVersions("go", "golang", "go")
 }
 
-func (p *project) demands() []demand {
-	var list []demand
+func (p *project) demands() []gomod.Demand {
+	var list []gomod.Demand
 	if p.mod != nil {
-		list = append(list, p.mod.demand)
+		list = append(list, p.mod.Demand)
 	}
 	if p.work != nil {
-		list = append(list, p.work.demand)
+		list = append(list, p.work.Demand)
 	}
 	return list
 }
 
-// pin gives what one file asks for, nil for nothing.
-func (d demand) pin(toolchains bool) *adapters.Toolchain {
-	if named := strings.TrimPrefix(d.toolchain, "go"); toolchains && version.Compare(d.toolchain, "go"+d.goVersion) > 0 {
-		return &adapters.Toolchain{Tool: "go", Version: named, File: d.file, Line: d.toolchainLine}
+// asked gives what one file asks for, nil for nothing.
+func asked(d gomod.Demand, toolchains bool) *adapters.Toolchain {
+	if named := strings.TrimPrefix(d.Toolchain, "go"); toolchains && version.Compare(d.Toolchain, "go"+d.GoVersion) > 0 {
+		return &adapters.Toolchain{Tool: "go", Version: named, File: d.File, Line: d.ToolchainLine}
 	}
-	if d.goVersion == "" {
+	if d.GoVersion == "" {
 		return nil
 	}
-	return &adapters.Toolchain{Tool: "go", Version: d.goVersion, File: d.file, Line: d.goLine, Strict: true}
+	return &adapters.Toolchain{Tool: "go", Version: d.GoVersion, File: d.File, Line: d.GoLine, Strict: true}
 }
 
 // CheckPin implements adapters.PinChecker. A version from go.mod or go.work is a

@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/golang/gomod"
 )
 
 // project is what the go command finds in and around a directory.
 type project struct {
 	dir  string
-	mod  *module // nil at the root of a workspace that is no module
-	work *work   // the workspace in effect, nil when there is none
+	mod  *gomod.Module // nil at the root of a workspace that is no module
+	work *gomod.Work   // the workspace in effect, nil when there is none
 	// noWork is set when go would find a workspace that this module is no part
 	// of, or one above the repository, which is somebody's own. Tasks and installs
 	// then run with GOWORK=off.
@@ -36,7 +37,7 @@ func (a *Adapter) project(f *adapters.Files) (*project, error) {
 	if p.work, err = a.works.Read(f, path); err != nil {
 		return nil, err
 	}
-	if mod != nil && a.env.Get("GOWORK") == "" && !p.work.has(p.dir) {
+	if mod != nil && a.env.Get("GOWORK") == "" && !p.work.Has(p.dir) {
 		p.work, p.noWork = nil, true
 	}
 	return p, nil
@@ -63,28 +64,17 @@ func (a *Adapter) findWork(f *adapters.Files) (path string, ours bool) {
 	return "", false
 }
 
-// has tells whether dir is a member of the workspace, also through links.
-func (w *work) has(dir string) bool {
-	if slices.Contains(w.uses, dir) {
-		return true
-	}
-	return slices.ContainsFunc(w.uses, func(use string) bool {
-		real, err := filepath.EvalSymlinks(use)
-		return err == nil && real == dir
-	})
-}
-
 // members are the modules that the manifests of p name below or beside it: those
 // of its go.work and the local replacements inside its own directory.
 func (p *project) members() []string {
 	var dirs []string
-	if p.work != nil && p.work.dir() == p.dir {
-		dirs = append(dirs, p.work.uses...)
+	if p.work != nil && p.work.Dir() == p.dir {
+		dirs = append(dirs, p.work.Uses...)
 	}
 	if p.mod != nil {
-		for _, r := range p.mod.replaces {
-			if inside(p.dir, r.dir) {
-				dirs = append(dirs, r.dir)
+		for _, r := range p.mod.Replaces {
+			if inside(p.dir, r.Dir) {
+				dirs = append(dirs, r.Dir)
 			}
 		}
 	}
@@ -102,7 +92,7 @@ func inside(top, dir string) bool {
 // member is a module of a workspace.
 type member struct {
 	dir string
-	mod *module
+	mod *gomod.Module
 }
 
 // siblings are the other modules of the workspace in effect. Directories without
@@ -112,7 +102,7 @@ func (a *Adapter) siblings(f *adapters.Files, p *project) ([]member, error) {
 		return nil, nil
 	}
 	var all []member
-	for _, dir := range p.work.uses {
+	for _, dir := range p.work.Uses {
 		mod, err := a.mods.Read(f, filepath.Join(dir, "go.mod"))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -120,7 +110,7 @@ func (a *Adapter) siblings(f *adapters.Files, p *project) ([]member, error) {
 		if err != nil {
 			return nil, err
 		}
-		if dir != p.dir && (p.mod == nil || mod.name != p.mod.name) {
+		if dir != p.dir && (p.mod == nil || mod.Name != p.mod.Name) {
 			all = append(all, member{dir, mod})
 		}
 	}

@@ -100,7 +100,7 @@ func executable(p *project, dir string) string {
 	if err != nil {
 		rel = "."
 	}
-	importPath := path.Join(p.mod.name, filepath.ToSlash(rel))
+	importPath := path.Join(p.mod.Name, filepath.ToSlash(rel))
 	elem := path.Base(importPath)
 	if elem != importPath && isVersion(elem) {
 		elem = path.Base(path.Dir(importPath))
@@ -146,8 +146,8 @@ func (a *Adapter) above(f *adapters.Files, p *project) ([]string, error) {
 		return nil, nil
 	}
 	var files []string
-	if top := p.work.dir(); top != p.dir {
-		files = append(files, p.work.file, filepath.Join(top, "go.work.sum"))
+	if top := p.work.Dir(); top != p.dir {
+		files = append(files, p.work.File, filepath.Join(top, "go.work.sum"))
 		if f.IsFile(filepath.Join(top, "vendor", "modules.txt")) {
 			files = append(files, filepath.Join(top, "vendor"))
 		}

@@ -143,7 +143,7 @@ func (a *Adapter) demanded(b *adapters.Basis, dir string) error {
 		return err
 	}
 	for _, d := range p.demands() {
-		b.Text("asks", d.goVersion+" "+d.toolchain)
+		b.Text("asks", d.GoVersion+" "+d.Toolchain)
 	}
 	return nil
 }

@@ -1,0 +1,191 @@
+// Package gomod reads go.mod, go.work and go.sum, with the places of what matters in
+// them. They are described at https://go.dev/ref/mod.
+package gomod
+
+import (
+	"errors"
+	"go/version"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// Module is what a go.mod says, https://go.dev/ref/mod#go-mod-file.
+type Module struct {
+	Name     string
+	Demand   Demand
+	Requires []Require
+	Replaces []Replace
+	Instead  []string // modules that take the place of others
+	Tools    []string // package paths
+	Ignores  []string // as written
+}
+
+// Demand is the versions of go that a file asks for, with the lines that do.
+type Demand struct {
+	File          string
+	GoVersion     string // "1.22"
+	GoLine        int
+	Toolchain     string // "go1.22.3"
+	ToolchainLine int
+}
+
+// Require is a module that go.mod requires.
+type Require struct {
+	Path, Version string
+	Line          int
+}
+
+// Replace is a replace directive that leads to a directory.
+type Replace struct {
+	Path string // of the module
+	Dir  string // absolute
+	File string
+	Line int
+}
+
+// Work is what a go.work says, https://go.dev/ref/mod#go-work-file.
+type Work struct {
+	File     string
+	Demand   Demand
+	Uses     []string // absolute directories, in order
+	Replaces []Replace
+	Instead  []string
+}
+
+// Dir is the directory that the workspace stands in.
+func (w *Work) Dir() string { return filepath.Dir(w.File) }
+
+// ParseModule reads a go.mod. A malformed one is diagnostics.Problems.
+func ParseModule(path string, data []byte) (*Module, error) {
+	f, err := modfile.Parse(path, data, nil)
+	if err != nil {
+		return nil, problems(path, err)
+	}
+	m := &Module{
+		Demand:   newDemand(path, f.Go, f.Toolchain),
+		Replaces: localReplaces(path, f.Replace), Instead: moduleReplaces(f.Replace),
+	}
+	if f.Module != nil {
+		m.Name = f.Module.Mod.Path
+	}
+	for _, r := range f.Require {
+		m.Requires = append(m.Requires, Require{r.Mod.Path, r.Mod.Version, r.Syntax.Start.Line})
+	}
+	for _, t := range f.Tool {
+		m.Tools = append(m.Tools, t.Path)
+	}
+	for _, i := range f.Ignore {
+		m.Ignores = append(m.Ignores, i.Path)
+	}
+	return m, nil
+}
+
+// ParseWork reads a go.work. A malformed one is diagnostics.Problems.
+func ParseWork(path string, data []byte) (*Work, error) {
+	f, err := modfile.ParseWork(path, data, nil)
+	if err != nil {
+		return nil, problems(path, err)
+	}
+	w := &Work{
+		File: path, Demand: newDemand(path, f.Go, f.Toolchain),
+		Replaces: localReplaces(path, f.Replace), Instead: moduleReplaces(f.Replace),
+	}
+	for _, u := range f.Use {
+		w.Uses = append(w.Uses, resolve(path, u.Path))
+	}
+	return w, nil
+}
+
+func newDemand(path string, g *modfile.Go, t *modfile.Toolchain) Demand {
+	d := Demand{File: path}
+	if g != nil {
+		d.GoVersion, d.GoLine = g.Version, g.Syntax.Start.Line
+	}
+	if t != nil {
+		d.Toolchain, d.ToolchainLine = t.Name, t.Syntax.Start.Line
+	}
+	return d
+}
+
+func localReplaces(path string, list []*modfile.Replace) []Replace {
+	var local []Replace
+	for _, r := range list {
+		if r.New.Version == "" {
+			local = append(local, Replace{r.Old.Path, resolve(path, r.New.Path), path, r.Syntax.Start.Line})
+		}
+	}
+	return local
+}
+
+// moduleReplaces gives the paths of modules that replace others.
+func moduleReplaces(list []*modfile.Replace) []string {
+	var paths []string
+	for _, r := range list {
+		if r.New.Version != "" {
+			paths = append(paths, r.New.Path)
+		}
+	}
+	return paths
+}
+
+// resolve makes a directory that the file at path names absolute.
+func resolve(path, dir string) string {
+	if dir = filepath.FromSlash(dir); filepath.IsAbs(dir) {
+		return filepath.Clean(dir)
+	}
+	return filepath.Join(filepath.Dir(path), dir)
+}
+
+// problems gives what modfile found wrong, each with its place.
+func problems(path string, err error) error {
+	var list modfile.ErrorList
+	if !errors.As(err, &list) {
+		return err
+	}
+	var all diagnostics.Problems
+	for _, e := range list {
+		bare := modfile.Error{Verb: e.Verb, ModPath: e.ModPath, Err: e.Err}
+		all = append(all, diagnostics.Diagnostic{
+			File: path, Line: e.Pos.Line, Col: e.Pos.LineRune,
+			Severity: diagnostics.Error, Source: diagnostics.Source, Rule: "gomod_syntax",
+			Message: bare.Error(), Hint: "see https://go.dev/ref/mod#go-mod-file",
+		})
+	}
+	return diagnostics.Problems(diagnostics.Sorted(all))
+}
+
+// MayNeed tells whether a module may take part in the build of m.
+func (m *Module) MayNeed(path string) bool {
+	return m.Find(path) != nil || !m.ListsAll()
+}
+
+// ListsAll tells whether m's requirements are all that take part in its build. From
+// go 1.17 on they are (https://go.dev/ref/mod#graph-pruning); before, those of
+// other modules are not among them.
+func (m *Module) ListsAll() bool {
+	return version.Compare("go"+m.Demand.GoVersion, "go1.17") >= 0
+}
+
+// Find gives the requirement of a module, nil when there is none.
+func (m *Module) Find(path string) *Require {
+	i := slices.IndexFunc(m.Requires, func(r Require) bool { return r.Path == path })
+	if i < 0 {
+		return nil
+	}
+	return &m.Requires[i]
+}
+
+// Has tells whether dir is a member of the workspace, also through links.
+func (w *Work) Has(dir string) bool {
+	if slices.Contains(w.Uses, dir) {
+		return true
+	}
+	return slices.ContainsFunc(w.Uses, func(use string) bool {
+		real, err := filepath.EvalSymlinks(use)
+		return err == nil && real == dir
+	})
+}

@@ -1,0 +1,45 @@
+package gomod
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/internal/lockgraph"
+)
+
+// Sums are the lines of a go.sum by the path of their module,
+// https://go.dev/ref/mod#go-sum-files.
+type Sums map[string][]string
+
+// ParseSums reads a go.sum.
+func ParseSums(path string, data []byte) (Sums, error) {
+	all := make(Sums)
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		n++
+		fields := strings.Fields(line)
+		if len(fields) == 0 {
+			continue // as go itself allows
+		}
+		if len(fields) != 3 {
+			return nil, fmt.Errorf("line %d is none of %s", n, filepath.Base(path))
+		}
+		all[fields[0]] = append(all[fields[0]], fields[1]+" "+fields[2])
+	}
+	return all, nil
+}
+
+// Digest is of the lines for the modules with these paths.
+func (s Sums) Digest(paths map[string]bool) string {
+	var lines []string
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		of := slices.Sorted(slices.Values(s[path]))
+		for _, line := range slices.Compact(of) {
+			lines = append(lines, path+" "+line)
+		}
+	}
+	return lockgraph.Of(lines...).String()
+}
