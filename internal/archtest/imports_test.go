@@ -47,6 +47,8 @@ var table = []row{
 
 	// 2
 	{"internal/tree", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/*"}},
+	{"internal/tree/table", []string{"internal/tree/disk"}}, // the index file, which holds what disk sees
+	{"internal/tree/outer", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/*"}},
 	{"internal/tree/*", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/ignore"}},
 	{"internal/config", []string{"diagnostics", "internal/config/unit", "internal/tomlfile", "internal/state"}},
 	{"internal/config/unit", []string{"diagnostics", "internal/tomlfile"}}, // times and sizes

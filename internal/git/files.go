@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"sort"
+
+	"github.com/zeebo/blake3"
 )
 
 // Files is a list of paths that git tracks, sorted bytewise. Nil is an empty one.
@@ -79,4 +81,20 @@ func sorted(text []byte, at []span) *Files {
 	}
 	f.at = slices.CompactFunc(at, func(a, b span) bool { return order(a, b) == 0 })
 	return f
+}
+
+// Digest is a digest of all that the other methods tell.
+func (f *Files) Digest() [32]byte {
+	h := blake3.New()
+	for i := range f.Len() {
+		kind := byte(0)
+		if f.at[i].link {
+			kind = 1
+		}
+		h.Write(f.bytes(i))
+		h.Write([]byte{0, kind})
+	}
+	var sum [32]byte
+	h.Sum(sum[:0])
+	return sum
 }

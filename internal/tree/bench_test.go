@@ -91,8 +91,7 @@ func BenchmarkIndexLoad(b *testing.B) {
 	sumAllFiles(b, t)
 	b.ReportAllocs()
 	for b.Loop() {
-		fresh := &Tree{root: t.root, state: t.state, first: t.first}
-		if fresh.Index().saved.n == 0 {
+		if openIndex(&Tree{root: t.root, state: t.state}).saved.Dirs() == 0 {
 			b.Fatal("no index")
 		}
 	}
@@ -111,7 +110,7 @@ func BenchmarkCold(b *testing.B) {
 	}
 	b.SetBytes(size)
 	for b.Loop() {
-		ix := (&Tree{root: t.root, first: t.first}).Index()
+		ix := openIndex(&Tree{root: t.root})
 		for _, e := range t.Entries() {
 			if _, err := ix.Sum(e); err != nil && e.Kind == File {
 				b.Fatal(err)

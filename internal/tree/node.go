@@ -1,24 +1,29 @@
 package tree
 
 import (
-	"cmp"
 	"sort"
 	"strings"
 
 	"github.com/bentobuild/bento/internal/tree/disk"
-	"github.com/bentobuild/bento/internal/tree/ignore"
 )
 
 // node is a directory that was walked.
 type node struct {
-	path    string        // "" is the root
-	rules   *ignore.Rules // for what is in it, its own ignore file included
-	only    bool          // it is ignored, and here for the tracked files in it alone
-	entries []Entry       // what it holds itself, sorted
-	dirs    []*node       // sorted as if with "/" behind
-	before  int           // how many of the parent's entries come first
-	flat    []Entry       // all below, sorted; nil until asked for
-	missing bool          // it was not there when it was to be read
+	path    string // "" is the root
+	above   *node  // nil for the root
+	ignores ignores
+	only    bool    // it is ignored, and here for the tracked files in it alone
+	missing bool    // it was not there when it was to be read
+	listed  bool    // its names were read, not taken from the index
+	flawed  bool    // not all that is in it could be looked at
+	entries []Entry // what it holds itself, sorted
+	dirs    []*node // sorted as if with "/" behind
+	before  int     // how many of the parent's entries come first
+	flat    []Entry // all below, sorted; nil until asked for
+	stamp   disk.Stamp
+	looked  int64  // when, in nanoseconds since 1970
+	was     uint32 // one more than its number in the index, 0 for none
+	ruled   bool   // what is ignored in it from above is what it was then
 }
 
 // count gives the number of entries below n.
@@ -31,23 +36,6 @@ func (n *node) count() int {
 		sum += d.count()
 	}
 	return sum
-}
-
-// number gives each entry below n its place in the sorted list, from next on.
-func (n *node) number(next uint32) uint32 {
-	prev := 0
-	own := func(to int) {
-		for ; prev < to; prev++ {
-			next++
-			n.entries[prev].Slot = next
-		}
-	}
-	for _, d := range n.dirs {
-		own(d.before)
-		next = d.number(next)
-	}
-	own(len(n.entries))
-	return next
 }
 
 // view gives all entries below n, sorted. Lists of directories below are parts of
@@ -79,7 +67,7 @@ func (n *node) fill(out []Entry) []Entry {
 
 // child gives the directory path right in n, nil when it was not walked.
 func (n *node) child(path string) *node {
-	i, ok := sort.Find(len(n.dirs), func(i int) int { return compareDirs(path, n.dirs[i].path) })
+	i, ok := sort.Find(len(n.dirs), func(i int) int { return disk.CompareDirs(path, n.dirs[i].path) })
 	if !ok {
 		return nil
 	}
@@ -98,25 +86,17 @@ func (n *node) find(path string) *node {
 	return n
 }
 
+// lookup finds the entry at path below n.
+func (n *node) lookup(path string) (Entry, bool) {
+	dir := parent(path)
+	if n = n.find(dir); n.path != dir {
+		return Entry{}, false
+	}
+	return lookup(n.entries, path)
+}
+
 // parent gives the directory that path is in, "" for the root.
 func parent(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
-
-// compareDirs compares a and b as if both had "/" behind: so the list of a
-// directory's entries and that of everything below it are in one order.
-func compareDirs(a, b string) int {
-	n := min(len(a), len(b))
-	if c := strings.Compare(a[:n], b[:n]); c != 0 || len(a) == len(b) {
-		return c
-	}
-	return cmp.Or(cmp.Compare(byteAt(a, n), byteAt(b, n)), cmp.Compare(len(a), len(b)))
-}
-
-func byteAt(s string, i int) byte {
-	if i < len(s) {
-		return s[i]
-	}
-	return '/'
-}
 
 // search gives the first position in sorted entries whose path is not before path.
 func search(entries []Entry, path string) int {

@@ -35,7 +35,7 @@ func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 			read = append(read, n)
 		}
 	}
-	w := newWalker(p, t.tracked)
+	w := newWalker(t, p)
 	if err := w.walk(ctx, t.workers, read...); err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func outermost(dirs []string) []string {
 	for i, d := range dirs {
 		list[i] = clean(d)
 	}
-	slices.SortFunc(list, compareDirs)
+	slices.SortFunc(list, disk.CompareDirs)
 	kept := list[:0]
 	for _, d := range list {
 		if len(kept) == 0 || !glob.Inside(d, kept[len(kept)-1]) {
@@ -76,14 +76,14 @@ func outermost(dirs []string) []string {
 // the way there; nil when dir is ignored.
 func (t *Tree) renew(dir string) *node {
 	if dir == "" {
-		return &node{rules: t.rules}
+		return &node{}
 	}
 	t.mu.RLock()
 	n := t.top.find(dir)
 	above := t.top.find(parent(dir))
 	t.mu.RUnlock()
 	if n.path == dir {
-		return &node{path: dir, rules: above.rules, only: n.only}
+		return &node{path: dir, above: above, only: n.only}
 	}
 	for at := range disk.Ends(dir) {
 		if at > len(n.path) {
@@ -94,7 +94,7 @@ func (t *Tree) renew(dir string) *node {
 	if n.only || t.Ignored(dir, true) {
 		return nil
 	}
-	return &node{path: dir, rules: n.rules}
+	return &node{path: dir, above: n}
 }
 
 // put brings a directory that was read into its place. One that is missing goes,
@@ -109,11 +109,12 @@ func (t *Tree) put(n *node, instead Entry) {
 	if above.path != parent(n.path) {
 		return // gone with one above it
 	}
+	above.flawed = true // it was not read again itself
 	above.dirs = slices.DeleteFunc(above.dirs, func(d *node) bool { return d.path == n.path })
 	above.entries = slices.DeleteFunc(above.entries, func(e Entry) bool { return e.Path == n.path })
 	switch {
 	case !n.missing:
-		at, _ := slices.BinarySearchFunc(above.dirs, n.path, func(d *node, p string) int { return compareDirs(d.path, p) })
+		at, _ := slices.BinarySearchFunc(above.dirs, n.path, func(d *node, p string) int { return disk.CompareDirs(d.path, p) })
 		above.dirs = slices.Insert(above.dirs, at, n)
 	case instead.Kind != 0 && instead.Kind != Dir && !t.hides(above, n.path):
 		above.entries = slices.Insert(above.entries, search(above.entries, n.path), instead)

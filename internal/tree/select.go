@@ -43,16 +43,11 @@ func (t *Tree) candidates(path string) []Entry {
 	return t.Under(path)
 }
 
-// sortEntries sorts by path, each path once, and of two the one from the walk.
+// sortEntries sorts by path, each path once.
 func sortEntries(list []Entry) []Entry {
 	order := func(a, b Entry) int { return strings.Compare(a.Path, b.Path) }
 	if !slices.IsSortedFunc(list, order) {
-		slices.SortFunc(list, func(a, b Entry) int {
-			if c := order(a, b); c != 0 {
-				return c
-			}
-			return int(min(b.Slot, 1)) - int(min(a.Slot, 1))
-		})
+		slices.SortFunc(list, order)
 	}
 	return slices.CompactFunc(list, func(a, b Entry) bool { return a.Path == b.Path })
 }

@@ -13,11 +13,11 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/git"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/glob"
 	"github.com/bentobuild/bento/internal/tree/ignore"
+	"github.com/bentobuild/bento/internal/tree/outer"
 )
 
 // Options of Walk. The zero value is good.
@@ -33,14 +33,10 @@ type Tree struct {
 	root    string
 	workers int
 	state   *state.Dir
-	rules   *ignore.Rules // from above the root, and .git/info/exclude
-	tracked func() *git.Files
+	outer   *outer.View
 	refresh chan struct{} // holds one value: who has it may refresh
 
-	indexOnce sync.Once
 	index     *Index
-	first     []Entry // the walk's own list, which slots count in
-
 	mu        sync.RWMutex
 	top       *node
 	problems  []diagnostics.Diagnostic
@@ -60,18 +56,20 @@ func Walk(ctx context.Context, root string, o *Options) (*Tree, error) {
 		return nil, err
 	}
 	defer p.Close()
-	t.consultGit(ctx)
-	defer t.tracked() // what consultGit began does not outlive this; nobody asks git later
-	w := newWalker(p, t.tracked)
-	t.top.rules = t.rules
+	t.index = openIndex(t)
+	was := t.index.saved
+	t.outer = outer.Look(ctx, outer.Options{Root: t.root, State: t.state, Was: was, Warn: t.note})
+	w := newWalker(t, p)
+	if was.Dirs() > 0 {
+		w.before = newBefore(was)
+		t.top.was, t.top.ruled = 1, t.outer.Basis == was.Basis
+	}
 	if err := w.walk(ctx, t.workers, t.top); err != nil {
 		return nil, err
 	}
 	for _, d := range w.problems {
 		t.note(d)
 	}
-	t.top.number(0)
-	t.first = t.top.view()
 	return t, nil
 }
 
@@ -103,14 +101,9 @@ func (t *Tree) Under(dir string) []Entry {
 
 // Lookup gives the entry at path.
 func (t *Tree) Lookup(path string) (Entry, bool) {
-	dir := parent(path)
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	n := t.top.find(dir)
-	if n.path != dir {
-		return Entry{}, false
-	}
-	return lookup(n.entries, path)
+	return t.top.lookup(path)
 }
 
 // Dirs gives the directories that were walked, sorted bytewise, the root as "".
@@ -131,7 +124,7 @@ func (n *node) paths(list []string) []string {
 }
 
 // Tracked tells whether git tracks the file or link at path.
-func (t *Tree) Tracked(path string) bool { return t.tracked().Has(path) }
+func (t *Tree) Tracked(path string) bool { return t.outer.Tracked().Has(path) }
 
 // Ignored tells whether path, a directory if dir is set, is no part of the
 // workspace, whether it exists or not. A directory that holds tracked files is
@@ -144,26 +137,27 @@ func (t *Tree) Ignored(path string, dir bool) bool {
 	if !t.ruledOut(path, dir) {
 		return false
 	}
-	known := t.tracked()
+	known := t.outer.Tracked()
 	return !known.Has(path) && !(dir && (known.HasIn(path) || known.HasLink(path)))
 }
 
 // hides tells whether the file path right in n is ignored.
 func (t *Tree) hides(n *node, path string) bool {
-	return (n.only || n.rules.Match(path, false) == ignore.Ignored) && !t.tracked().Has(path)
+	return (n.only || t.rulesIn(n).Match(path, false) == ignore.Ignored) && !t.outer.Tracked().Has(path)
 }
 
 // ruledOut tells whether ignore rules match path or a directory above, whatever
 // is tracked.
 func (t *Tree) ruledOut(path string, dir bool) bool {
 	t.mu.RLock()
-	defer t.mu.RUnlock()
 	n := t.top.find(path)
+	t.mu.RUnlock()
 	if n.only || n.path == path {
 		return n.only
 	}
+	rules := t.rulesIn(n)
 	for at := range disk.Ends(path) {
-		if at > len(n.path) && n.rules.Match(path[:at], dir || at < len(path)) == ignore.Ignored {
+		if at > len(n.path) && rules.Match(path[:at], dir || at < len(path)) == ignore.Ignored {
 			return true
 		}
 	}
@@ -185,4 +179,10 @@ func clean(dir string) string {
 		return ""
 	}
 	return dir
+}
+
+func (t *Tree) note(d diagnostics.Diagnostic) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.problems = append(t.problems, d)
 }

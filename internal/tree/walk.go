@@ -7,16 +7,13 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/git"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/ignore"
 )
-
-// ignoreFile is the name of git's ignore files.
-const ignoreFile = ".gitignore"
 
 // Rules of the problems that a walk finds.
 const (
@@ -27,8 +24,9 @@ const (
 // walker reads directories with several workers. What it is given to read is
 // independent of each other.
 type walker struct {
-	root    *disk.Root
-	tracked func() *git.Files
+	tree   *Tree
+	root   *disk.Root
+	before *before // what the index says; nil when nothing of it counts
 
 	mu       sync.Mutex
 	more     sync.Cond
@@ -38,14 +36,14 @@ type walker struct {
 	problems []diagnostics.Diagnostic
 }
 
-func newWalker(r *disk.Root, tracked func() *git.Files) *walker {
-	w := &walker{root: r, tracked: tracked}
+func newWalker(t *Tree, r *disk.Root) *walker {
+	w := &walker{tree: t, root: r}
 	w.more.L = &w.mu
 	return w
 }
 
 // walk reads the directories of start and all below them. A node of start has its
-// path and the rules of the directory above.
+// path and the directory above.
 func (w *walker) walk(ctx context.Context, workers int, start ...*node) error {
 	w.todo = append(w.todo, start...)
 	defer context.AfterFunc(ctx, w.cancel)()
@@ -115,24 +113,42 @@ type visit struct {
 	found int // directories in the open one
 }
 
-// dir fills n, whose rules are those of the directory above.
+// dir fills n, of which the path and the directory above are known.
 func (v *visit) dir(n *node) {
 	if err := v.Open(n.path); err != nil {
 		n.missing = disk.Gone(err)
-		v.unreadable(n.path, "directory", err)
+		v.unreadable(n, n.path, "directory", err)
 		return
 	}
 	defer v.Close()
+	if err := v.self(n); err != nil {
+		v.unreadable(n, n.path, "directory", err)
+		return
+	}
+	if v.asBefore(n) {
+		return
+	}
+	n.listed = true
 	if err := v.List(); err != nil {
-		v.unreadable(n.path, "directory", err)
+		v.unreadable(n, n.path, "directory", err)
 		return
 	}
 	v.drop(n)
 	slices.SortFunc(v.Items, v.order)
-	if v.has(ignoreFile) && !n.only {
+	if !n.only {
 		v.addRules(n)
 	}
 	v.fill(n)
+	v.before.match(n)
+}
+
+// self looks at the directory itself, before its names are read.
+func (v *visit) self(n *node) error {
+	var e Entry
+	n.looked = time.Now().UnixNano()
+	err := v.StatSelf(&e)
+	n.stamp = e.Stamp()
+	return err
 }
 
 // drop leaves out what is never part of a workspace.
@@ -164,21 +180,21 @@ func after(name []byte, n int, kind Kind) byte {
 	return 0
 }
 
-func (v *visit) has(name string) bool {
-	return slices.ContainsFunc(v.Items, func(it disk.Item) bool {
-		return it.Kind != Dir && string(v.Name(&it)) == name
-	})
-}
-
+// addRules reads the ignore file of n, if there is one.
 func (v *visit) addRules(n *node) {
-	text, err := v.Read(ignoreFile, ignore.MaxFile)
-	if err != nil {
-		d := unreadable(join(n.path, ignoreFile), "ignore file", err)
-		d.Severity = diagnostics.Warning // more is found than meant, never less
-		v.problem(d)
+	there := slices.ContainsFunc(v.Items, func(it disk.Item) bool {
+		return it.Kind != Dir && string(v.Name(&it)) == ignore.File
+	})
+	if !there {
 		return
 	}
-	n.rules = n.rules.With(n.path, text)
+	text, err := v.Read(ignore.File, ignore.MaxFile)
+	if err != nil {
+		d := unreadable(join(n.path, ignore.File), "ignore file", err)
+		d.Severity = diagnostics.Warning // more is found than meant, never less
+		v.problem(d)
+	}
+	n.ignores = ignores{there: true, read: true, bad: err != nil, text: text}
 }
 
 // fill makes the entries and directories of n from the sorted names.
@@ -192,34 +208,34 @@ func (v *visit) fill(n *node) {
 			v.found++
 		}
 	}
-	paths, skip := string(v.paths), len(appendDir(nil, n.path))
+	paths, skip, rules := string(v.paths), len(appendDir(nil, n.path)), v.tree.rulesIn(n)
 	n.entries = make([]Entry, 0, len(v.Items)-v.found)
 	for i := range v.Items {
 		it := &v.Items[i]
 		path := paths[:skip+len(v.Name(it))]
 		paths = paths[len(path):]
 		if it.Kind == Dir {
-			v.addDir(n, path)
-		} else if v.keep(n, path) {
+			v.addDir(n, rules, path)
+		} else if v.keep(n, rules, path) {
 			v.addEntry(n, path, it)
 		}
 	}
 }
 
-func (v *visit) addDir(n *node, path string) {
-	only := n.only || n.rules.Match(path, true) == ignore.Ignored
-	if only && v.tracked().HasLink(path) {
+func (v *visit) addDir(n *node, rules *ignore.Rules, path string) {
+	only := n.only || rules.Match(path, true) == ignore.Ignored
+	if only && v.tree.outer.Tracked().HasLink(path) {
 		only = false // a submodule is tracked as a whole
-	} else if only && !v.tracked().HasIn(path) {
+	} else if only && !v.tree.outer.Tracked().HasIn(path) {
 		return
 	}
-	n.dirs = append(n.dirs, &node{path: path, rules: n.rules, only: only, before: len(n.entries)})
+	n.dirs = append(n.dirs, &node{path: path, above: n, only: only, before: len(n.entries)})
 }
 
 // keep tells whether a file is part of the workspace.
-func (v *visit) keep(n *node, path string) bool {
-	if n.only || n.rules.Match(path, false) == ignore.Ignored {
-		return v.tracked().Has(path)
+func (v *visit) keep(n *node, rules *ignore.Rules, path string) bool {
+	if n.only || rules.Match(path, false) == ignore.Ignored {
+		return v.tree.outer.Tracked().Has(path)
 	}
 	return true
 }
@@ -233,14 +249,15 @@ func (v *visit) addEntry(n *node, path string, it *disk.Item) {
 	}
 	switch {
 	case err != nil:
-		v.unreadable(path, "file", err)
+		v.unreadable(n, path, "file", err)
 	case e.Kind == Special:
 		v.problem(special(path))
 	}
 }
 
-// unreadable notes a problem, unless the thing is simply not there any more.
-func (v *visit) unreadable(path, what string, err error) {
+// unreadable notes a problem in n, unless the thing is simply not there any more.
+func (v *visit) unreadable(n *node, path, what string, err error) {
+	n.flawed = true
 	if !disk.Gone(err) {
 		v.problem(unreadable(path, what, err))
 	}

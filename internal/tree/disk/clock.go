@@ -22,6 +22,7 @@ type Clock struct {
 
 	dev   uint64        // the file system that the rest was found out of
 	exact bool          // each write that follows a look has a time of its own
+	lists bool          // so has each change of what a directory holds
 	slack time.Duration // how much older than now a change must be
 }
 
@@ -33,7 +34,7 @@ func NewClock(dir *state.Dir) *Clock { return &Clock{state: dir} }
 // each write on the file system dev has a time of its own, and else how long after a
 // change its time can be relied on.
 func FixedClock(dev uint64, exact bool, slack time.Duration) *Clock {
-	c := &Clock{dev: dev, exact: exact, slack: slack}
+	c := &Clock{dev: dev, exact: exact, lists: true, slack: slack}
 	c.once.Do(func() {})
 	return c
 }
@@ -59,9 +60,16 @@ func (c *Clock) Settled(e *Entry, looked int64) bool {
 	return c.exact || changed < looked-int64(c.slack)
 }
 
-// probe writes to a file some times in a row and looks at its times.
+// Lists is Settled for the times of a directory, which tell when a name comes into
+// it or leaves it.
+func (c *Clock) Lists(s Stamp, looked int64) bool {
+	c.once.Do(c.probe)
+	return c.lists && c.dev != 0 && s.Dev == c.dev && (c.exact || s.Ctime < looked-int64(c.slack))
+}
+
+// probe tries out how files and directories get their times.
 func (c *Clock) probe() {
-	c.dev, c.exact, c.slack = 0, false, 0
+	c.dev, c.exact, c.lists, c.slack = 0, false, false, 0
 	if c.state == nil {
 		return
 	}
@@ -75,6 +83,41 @@ func (c *Clock) probe() {
 	}
 	defer os.Remove(filepath.Clean(f.Name()))
 	defer f.Close()
+	c.probeFile(f)
+	c.lists = local(dir) && (!c.exact || listsExactly(dir))
+}
+
+// listsExactly tells whether each of the ways to change a directory gives it a time
+// of its own.
+func listsExactly(dir string) bool {
+	sub, err := os.MkdirTemp(dir, "clock")
+	if err != nil {
+		return false
+	}
+	defer os.RemoveAll(filepath.Clean(sub))
+	one, two := filepath.Join(sub, "1"), filepath.Join(sub, "2")
+	last := int64(0)
+	for _, change := range []func() error{
+		func() error { return os.WriteFile(one, nil, 0o666) },
+		func() error { return os.Rename(one, two) },
+		func() error { return os.Remove(two) },
+		func() error { return os.Mkdir(one, 0o777) },
+		func() error { return os.Remove(one) },
+	} {
+		if err := change(); err != nil {
+			return false
+		}
+		e, err := Stat(sub, ".")
+		if err != nil || e.Ctime <= last || e.Mtime != e.Ctime {
+			return false
+		}
+		last = e.Ctime
+	}
+	return true
+}
+
+// probeFile writes to a file some times in a row and looks at its times.
+func (c *Clock) probeFile(f *os.File) {
 	var e Entry
 	var stamps []int64
 	var behind time.Duration

@@ -27,10 +27,19 @@ type Entry struct {
 	Mtime, Ctime int64 // nanoseconds since 1970; Ctime is 0 where the system has none
 	Ino, Dev     uint64
 
-	// Slot is one more than the entry's place in the list of the walk that found
-	// it, 0 when none did. It is a hint, and no part of what the file is.
+	// Slot is one more than the number of the record in the index that has this stat,
+	// 0 when the walk that found the entry saw none. It is no part of what the file is.
 	Slot uint32
 }
+
+// Stamp is the part of a stat that changes whenever something is changed.
+type Stamp struct {
+	Mtime, Ctime int64
+	Ino, Dev     uint64
+}
+
+// Stamp gives that of e.
+func (e *Entry) Stamp() Stamp { return Stamp{e.Mtime, e.Ctime, e.Ino, e.Dev} }
 
 // Same tells whether e and o have the same path and stat: nothing wrote the file
 // between the two looks, as far as its times can tell.

@@ -1,11 +1,13 @@
 package disk
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -53,4 +55,21 @@ func Ends(path string) iter.Seq[int] {
 			yield(len(path))
 		}
 	}
+}
+
+// CompareDirs compares a and b as if both had "/" behind: so the list of a
+// directory's entries and that of everything below it are in one order.
+func CompareDirs(a, b string) int {
+	n := min(len(a), len(b))
+	if c := strings.Compare(a[:n], b[:n]); c != 0 || len(a) == len(b) {
+		return c
+	}
+	return cmp.Or(cmp.Compare(byteAt(a, n), byteAt(b, n)), cmp.Compare(len(a), len(b)))
+}
+
+func byteAt(s string, i int) byte {
+	if i < len(s) {
+		return s[i]
+	}
+	return '/'
 }

@@ -35,6 +35,7 @@ type Reader struct {
 	buf   []byte
 	names []byte // each with a NUL behind
 	Items []Item
+	name  []byte // that is asked about, with a NUL behind
 }
 
 func (p *Root) Reader() *Reader {
@@ -126,20 +127,36 @@ func (s *Reader) resolve() error {
 	return nil
 }
 
-// stat sets all of e but its path.
+// Stat sets all of e but its path.
 func (s *Reader) Stat(it *Item, e *Entry) error {
+	return s.stat(&s.names[it.off], unix.AT_SYMLINK_NOFOLLOW, e)
+}
+
+// StatName is Stat for a name that need not be listed.
+func (s *Reader) StatName(name string, e *Entry) error {
+	s.name = append(append(s.name[:0], name...), 0)
+	return s.stat(&s.name[0], unix.AT_SYMLINK_NOFOLLOW, e)
+}
+
+// StatSelf is Stat for the open directory itself.
+func (s *Reader) StatSelf(e *Entry) error {
+	s.name = append(s.name[:0], 0)
+	return s.stat(&s.name[0], unix.AT_EMPTY_PATH, e)
+}
+
+// stat looks at name, which ends in a NUL.
+func (s *Reader) stat(name *byte, flags int, e *Entry) error {
 	var st unix.Statx_t
-	const flags, mask = unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BASIC_STATS
 	for {
-		_, _, errno := unix.Syscall6(unix.SYS_STATX, uintptr(s.fd), uintptr(unsafe.Pointer(&s.names[it.off])),
-			flags, mask, uintptr(unsafe.Pointer(&st)), 0)
+		_, _, errno := unix.Syscall6(unix.SYS_STATX, uintptr(s.fd), uintptr(unsafe.Pointer(name)),
+			uintptr(flags), unix.STATX_BASIC_STATS, uintptr(unsafe.Pointer(&st)), 0)
 		switch errno {
 		case 0:
 			fillStatx(e, &st)
 			return nil
 		case unix.EINTR:
 		case unix.ENOSYS, unix.EPERM: // an old kernel or container runtime
-			return s.oldStat(it, e)
+			return s.oldStat(unix.BytePtrToString(name), flags, e)
 		default:
 			return errno
 		}
@@ -155,9 +172,9 @@ func fillStatx(e *Entry, st *unix.Statx_t) {
 	e.Ino, e.Dev = st.Ino, unix.Mkdev(st.Dev_major, st.Dev_minor)
 }
 
-func (s *Reader) oldStat(it *Item, e *Entry) error {
+func (s *Reader) oldStat(name string, flags int, e *Entry) error {
 	var st unix.Stat_t
-	if err := unix.Fstatat(s.fd, string(s.Name(it)), &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	if err := unix.Fstatat(s.fd, name, &st, flags); err != nil {
 		return err
 	}
 	fillStat(e, &st)

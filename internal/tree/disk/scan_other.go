@@ -60,15 +60,21 @@ func (s *Reader) List() error {
 	return err
 }
 
-// stat sets all of e but its path.
-func (s *Reader) Stat(it *Item, e *Entry) error {
-	fi, err := os.Lstat(filepath.Join(s.dir, string(s.Name(it))))
+// Stat sets all of e but its path.
+func (s *Reader) Stat(it *Item, e *Entry) error { return s.StatName(string(s.Name(it)), e) }
+
+// StatName is Stat for a name that need not be listed.
+func (s *Reader) StatName(name string, e *Entry) error {
+	fi, err := os.Lstat(filepath.Join(s.dir, name))
 	if err != nil {
 		return err
 	}
 	e.fill(fi)
 	return nil
 }
+
+// StatSelf is Stat for the open directory itself.
+func (s *Reader) StatSelf(e *Entry) error { return s.StatName("", e) }
 
 // Read reads a regular file of the open directory, "" when there is none. A link
 // is none, as for git.

@@ -5,6 +5,9 @@ package ignore
 
 import "strings"
 
+// File is the name of ignore files in a work tree.
+const File = ".gitignore"
+
 // MaxFile is the size in bytes of the largest ignore file that a caller should
 // read; git itself has no use for larger ones.
 const MaxFile = 4 << 20

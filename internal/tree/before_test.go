@@ -1,0 +1,254 @@
+package tree
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zeebo/blake3"
+	"pgregory.net/rapid"
+
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree/ignore"
+)
+
+// edits are the ways in which a workspace changes under the index. Paths are drawn
+// from few names, so that things come into each other's way all the time; whatever
+// does not work is no edit.
+var edits = map[string]func(rt *rapid.T, tb testing.TB, dir string){
+	"write": func(rt *rapid.T, tb testing.TB, dir string) {
+		p := draw(rt, dir)
+		_ = os.MkdirAll(filepath.Dir(p), 0o755)
+		_ = os.WriteFile(p, rapid.SliceOfN(rapid.Byte(), 0, 3).Draw(rt, "text"), 0o644)
+	},
+	"write in place of": func(rt *rapid.T, tb testing.TB, dir string) {
+		p := draw(rt, dir)
+		_ = os.RemoveAll(p)
+		_ = os.WriteFile(p, []byte("x"), 0o644)
+	},
+	"remove": func(rt *rapid.T, tb testing.TB, dir string) { _ = os.RemoveAll(draw(rt, dir)) },
+	"mkdir":  func(rt *rapid.T, tb testing.TB, dir string) { _ = os.MkdirAll(draw(rt, dir), 0o755) },
+	"rename": func(rt *rapid.T, tb testing.TB, dir string) { _ = os.Rename(draw(rt, dir), draw(rt, dir)) },
+	"link":   func(rt *rapid.T, tb testing.TB, dir string) { _ = os.Link(draw(rt, dir), draw(rt, dir)) },
+	"symlink": func(rt *rapid.T, tb testing.TB, dir string) {
+		p := draw(rt, dir)
+		_ = os.RemoveAll(p)
+		_ = os.Symlink(rapid.SampledFrom(names).Draw(rt, "to"), p)
+	},
+	"chmod": func(rt *rapid.T, tb testing.TB, dir string) {
+		_ = os.Chmod(draw(rt, dir), rapid.SampledFrom([]os.FileMode{0o644, 0o755, 0o700}).Draw(rt, "mode"))
+	},
+	"set times": func(rt *rapid.T, tb testing.TB, dir string) {
+		at := time.Unix(rapid.Int64Range(1, 3).Draw(rt, "seconds"), 0)
+		_ = os.Chtimes(draw(rt, dir), at, at)
+	},
+	"ignore": func(rt *rapid.T, tb testing.TB, dir string) {
+		_ = os.WriteFile(filepath.Join(draw(rt, dir), ignore.File), []byte(drawRules(rt)), 0o644)
+	},
+	"ignore no more": func(rt *rapid.T, tb testing.TB, dir string) { _ = os.Remove(filepath.Join(draw(rt, dir), ignore.File)) },
+	"ignore at the root": func(rt *rapid.T, tb testing.TB, dir string) {
+		_ = os.WriteFile(filepath.Join(dir, ignore.File), []byte(drawRules(rt)), 0o644)
+	},
+	"exclude": func(rt *rapid.T, tb testing.TB, dir string) {
+		_ = os.WriteFile(filepath.Join(dir, ".git/info/exclude"), []byte(drawRules(rt)), 0o644)
+	},
+	"copy with times": func(rt *rapid.T, tb testing.TB, dir string) {
+		from, to := draw(rt, dir), draw(rt, dir)
+		fi, err := os.Stat(from)
+		if data, rerr := os.ReadFile(from); err == nil && rerr == nil && os.WriteFile(to, data, fi.Mode()) == nil {
+			_ = os.Chtimes(to, fi.ModTime(), fi.ModTime())
+		}
+	},
+	"another directory": func(rt *rapid.T, tb testing.TB, dir string) {
+		p := draw(rt, dir)
+		if fi, err := os.Lstat(p); err == nil && fi.IsDir() && os.Rename(p, filepath.Join(dir, "away")) == nil {
+			_ = os.Mkdir(p, 0o755)
+			_ = os.Chtimes(p, fi.ModTime(), fi.ModTime())
+			_ = os.RemoveAll(filepath.Join(dir, "away"))
+		}
+	},
+	"track": func(rt *rapid.T, tb testing.TB, dir string) {
+		if p := draw(rt, dir); rapid.IntRange(0, 9).Draw(rt, "dice") == 0 { // git is slow
+			if fi, err := os.Lstat(p); err == nil && fi.Mode().IsRegular() {
+				runGit(tb, dir, "add", "-f", p)
+			}
+		}
+	},
+	"track no more": func(rt *rapid.T, tb testing.TB, dir string) { _ = os.Remove(filepath.Join(dir, ".git/index")) },
+}
+
+var names = []string{"a", "b", "a.b", ".b", "dist"}
+
+// draw gives the path of something, which need not exist.
+func draw(rt *rapid.T, dir string) string {
+	for range rapid.IntRange(1, 3).Draw(rt, "depth") {
+		dir = filepath.Join(dir, rapid.SampledFrom(names).Draw(rt, "name"))
+	}
+	return dir
+}
+
+func drawRules(rt *rapid.T) string {
+	return rapid.SampledFrom([]string{"", "dist\n", "a/\n", "/a\n", "*.b\n!/a.b\n", "b\n!b\n", "a/b\n"}).Draw(rt, "rules")
+}
+
+// TestIndexChangesNothing holds that a walk with an index finds what one without it
+// does, whatever was edited since the index was saved.
+func TestIndexChangesNothing(t *testing.T) {
+	needGit(t)
+	base := tempDir(t)
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		dir := filepath.Join(base, fmt.Sprint(n))
+		mkdir(t, dir, ".bento")
+		makeRepo(t, dir)
+		defer os.RemoveAll(dir)
+		for range 8 {
+			edits["write"](rt, t, dir)
+		}
+		for range rapid.IntRange(1, 8).Draw(rt, "rounds") {
+			tr := compareWalks(rt, dir)
+			if rapid.Bool().Draw(rt, "edit and refresh") {
+				edit(rt, t, dir)
+				rel, err := filepath.Rel(dir, draw(rt, dir))
+				if err == nil {
+					err = tr.Refresh(context.Background(), []string{rel})
+				}
+				if err != nil {
+					rt.Fatal(err)
+				}
+			}
+			if rapid.IntRange(0, 3).Draw(rt, "save") > 0 {
+				if err := tr.Index().Save(); err != nil {
+					rt.Fatal(err)
+				}
+				if _, err := os.Stat(filepath.Join(dir, ".bento", indexName)); err == nil && openIndex(tr).saved.Dirs() == 0 {
+					rt.Fatal("the index that was saved cannot be read")
+				}
+			}
+			for range rapid.IntRange(0, 4).Draw(rt, "edits") {
+				edit(rt, t, dir)
+			}
+		}
+	})
+}
+
+func edit(rt *rapid.T, tb testing.TB, dir string) {
+	edits[rapid.SampledFrom(sortedKeys(edits)).Draw(rt, "edit")](rt, tb, dir)
+}
+
+// compareWalks walks with the index and without, and gives the first tree.
+func compareWalks(rt *rapid.T, dir string) *Tree {
+	plain, err := Walk(context.Background(), dir, nil)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	tr, err := Walk(context.Background(), dir, &Options{State: state.Open(dir)})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	if diff := cmp.Diff(seen(plain), seen(tr)); diff != "" {
+		rt.Fatalf("without an index, and with it:\n%s", diff)
+	}
+	for _, e := range tr.Entries() {
+		if e.Kind != File {
+			continue
+		}
+		data, rerr := os.ReadFile(filepath.Join(dir, e.Path))
+		if sum, err := tr.Index().Sum(e); err != nil || rerr != nil || sum != blake3.Sum256(data) {
+			rt.Fatalf("the digest of %q is wrong: %v, %v", e.Path, err, rerr)
+		}
+	}
+	return tr
+}
+
+// seen is all that a tree says.
+func seen(t *Tree) any {
+	type answer struct {
+		Entries  []Entry
+		Dirs     []string
+		Problems any
+		Ignored  map[string]bool
+		Sub      map[string]int
+	}
+	a := answer{Dirs: t.Dirs(), Problems: t.Problems(), Ignored: map[string]bool{}, Sub: map[string]int{}}
+	for _, e := range t.Entries() {
+		e.Slot = 0
+		a.Entries = append(a.Entries, e)
+	}
+	for _, x := range names {
+		for _, y := range append(names, "") {
+			p := filepath.Join(x, y)
+			a.Ignored[p], a.Ignored[p+"/"] = t.Ignored(p, false), t.Ignored(p, true)
+			a.Sub[p] = len(t.Under(p))
+		}
+	}
+	return a
+}
+
+// TestUnchangedDirectoriesAreNotRead holds that a second walk reads no directory,
+// and a third one only what was changed.
+func TestUnchangedDirectoriesAreNotRead(t *testing.T) {
+	dir := newRepo(t)
+	mkdir(t, dir, ".bento")
+	for _, name := range []string{"a/b/c", "a/d", "e/f", "x", ".gitignore", "a/.gitignore"} {
+		write(t, dir, name, "dist\n")
+	}
+	first := walkWithState(t, dir)
+	settleAll(first.Index())
+	save(t, first)
+	if n := listed(walkWithState(t, dir).top); n != 0 {
+		t.Errorf("%d directories read though nothing changed", n)
+	}
+	waitTick(t, dir)
+	for _, c := range []struct {
+		name, text string
+		want       int
+	}{
+		{"a/b/new", "", 1},
+		{"a/b/dist", "", 1},
+		{"x", "other", 0},
+		{"a/.gitignore", "other", 2}, // its directory, and the one in it
+		{".gitignore", "other", 4},
+		{".git/info/exclude", "other", 4},
+		{".git/index", "", 0}, // no list of git's
+	} {
+		write(t, dir, c.name, c.text)
+		tr := walkWithState(t, dir)
+		if n := listed(tr.top); n != c.want {
+			t.Errorf("%s: %d directories read, want %d", c.name, n, c.want)
+		}
+		settleAll(tr.Index())
+		save(t, tr)
+		if n := listed(walkWithState(t, dir).top); n != 0 {
+			t.Errorf("%s: %d directories read again", c.name, n)
+		}
+		waitTick(t, dir)
+	}
+}
+
+// listed counts the directories whose names were read.
+func listed(n *node) int {
+	count := 0
+	if n.listed {
+		count = 1
+	}
+	for _, d := range n.dirs {
+		count += listed(d)
+	}
+	return count
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

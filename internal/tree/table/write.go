@@ -1,0 +1,94 @@
+package table
+
+import (
+	"encoding/binary"
+
+	"github.com/bentobuild/bento/internal/tree/disk"
+)
+
+// Writer makes a table. Directories come as Enter, Add for each of its files,
+// the directories in it, Leave; then come the others with Add.
+type Writer struct {
+	dirs, files     []byte
+	dirText, text   []byte
+	open            []int // directories that are not left yet
+	inTree, written uint32
+}
+
+// Enter begins a directory.
+func (w *Writer) Enter(d Dir) {
+	w.open = append(w.open, len(w.dirs))
+	w.dirText = append(w.dirText, d.Path...)
+	w.dirs = appendStamp(w.dirs, d.Stamp)
+	for _, n := range [...]uint32{uint32(len(w.dirText)), 0, 0, uint32(d.Before), flag(d.Settled)} {
+		w.dirs = binary.LittleEndian.AppendUint32(w.dirs, n)
+	}
+}
+
+// Files ends the files of the directory that was entered last.
+func (w *Writer) Files() { w.set(w.open[len(w.open)-1], 1, w.written) }
+
+// Leave ends the directory that is open.
+func (w *Writer) Leave() {
+	last := len(w.open) - 1
+	w.set(w.open[last], 2, uint32(len(w.dirs)/dirSize))
+	w.open = w.open[:last]
+	w.inTree = w.written
+}
+
+// set changes one of the numbers behind the stamp of a directory.
+func (w *Writer) set(at, field int, v uint32) {
+	binary.LittleEndian.PutUint32(w.dirs[at+stampSize+4*field:], v)
+}
+
+// Add adds a file. Sum is nil when the digest is not known.
+func (w *Writer) Add(e *disk.Entry, sum *[sumSize]byte) {
+	w.written++
+	w.text = append(w.text, e.Path...)
+	b := appendStamp(w.files, e.Stamp())
+	b = binary.LittleEndian.AppendUint64(b, uint64(e.Size))
+	mode := modeOf(e)
+	if sum == nil {
+		sum = &[sumSize]byte{}
+	} else {
+		mode |= knownBit
+	}
+	b = binary.LittleEndian.AppendUint32(b, mode)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(w.text)))
+	w.files = append(b, sum[:]...)
+}
+
+// Payload gives the table as it was at the time saved.
+func (w *Writer) Payload(basis Basis, git Git, saved int64) []byte {
+	b := make([]byte, 0, headSize+len(w.dirs)+len(w.files)+len(w.dirText)+len(w.text))
+	b = binary.LittleEndian.AppendUint64(b, uint64(saved))
+	b = append(b, basis.Rules[:]...)
+	b = append(b, basis.Tracked[:]...)
+	b = appendStamp(b, git.Stamp)
+	for _, n := range [...]uint32{flag(git.Settled), uint32(len(w.dirs) / dirSize), w.written, w.inTree} {
+		b = binary.LittleEndian.AppendUint32(b, n)
+	}
+	b = append(b, w.dirs...)
+	at := len(b)
+	b = append(b, w.files...)
+	// The paths of directories stand in front of those of files.
+	for end := b[at:]; len(end) > 0; end = end[fileSize:] {
+		p := end[stampSize+8+4:]
+		binary.LittleEndian.PutUint32(p, binary.LittleEndian.Uint32(p)+uint32(len(w.dirText)))
+	}
+	return append(append(b, w.dirText...), w.text...)
+}
+
+func flag(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func appendStamp(b []byte, s disk.Stamp) []byte {
+	b = binary.LittleEndian.AppendUint64(b, uint64(s.Mtime))
+	b = binary.LittleEndian.AppendUint64(b, uint64(s.Ctime))
+	b = binary.LittleEndian.AppendUint64(b, s.Ino)
+	return binary.LittleEndian.AppendUint64(b, s.Dev)
+}
