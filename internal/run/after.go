@@ -7,47 +7,55 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/run/lastrun"
+	"github.com/bentobuild/bento/internal/run/record"
 )
 
 // executed takes in the end of an execution.
 func (e *engine) executed(ctx context.Context, x *execution) {
 	t, r := x.ev.Task, x.result
-	before := e.Sources(t)
 	e.refresh(ctx, t)
 	if r.Outcome == Built {
-		e.UpToDate(t, x.outputs)
+		e.UpToDate(t, x.kept.Outputs)
 		if x.ev.Known {
 			e.Memory().Keep(t, &lastrun.Run{
-				Key: x.ev.Key, Duration: r.Duration, Outputs: outputPaths(x.outputs), Found: x.found,
-				ByProducts: e.ByProducts(x.ev, before),
+				Key: x.ev.Key, Duration: r.Duration, Outputs: record.Paths(x.kept.Outputs), Found: x.kept.Found,
+				ByProducts: e.ByProducts(x.ev, x.sources),
 			})
 		}
-		if x.record != nil && !r.Stored {
-			e.storeFound(ctx, x)
+		if x.kept.Storable() {
+			e.keep(ctx, x)
 		}
 	}
 	e.end(r)
 }
 
-// storeFound stores the result of a task that left alone what lay among its
-// outputs: that counts as an input, which the key did not know.
-func (e *engine) storeFound(ctx context.Context, x *execution) {
-	t := x.ev.Task
-	if len(x.found) > 0 {
-		e.env.warn("output_found", fmt.Sprintf("%s left %s as it was: it counts as an input, and is not stored with the result", t.ID(), evaluate.Named(x.found)),
-			"if the task makes it, remove it and run again, or say incremental = true")
+// keep has the result stored, under its key or the one that it has now that what
+// the task left alone among its outputs counts as an input.
+func (e *engine) keep(ctx context.Context, x *execution) {
+	t, ev := x.ev.Task, x.ev
+	if !x.kept.Settled() {
+		if len(x.kept.Found) > 0 {
+			e.env.warn("output_found", fmt.Sprintf("%s left %s as it was: it counts as an input, and is not stored with the result", t.ID(), evaluate.Named(x.kept.Found)),
+				"if the task makes it, remove it and run again, or say incremental = true")
+		}
+		if ev = e.Task(ctx, t); !ev.Known {
+			return
+		}
 	}
-	ev := e.Task(ctx, t)
-	if !ev.Known || x.inputChanged() != "" {
-		return
+	e.batch.Add(x.kept, ev, func() {
+		x.result.Stored, x.result.Key = true, ev.Key
+		if last := *e.Memory().Of(t); last.Key != ev.Key {
+			last.Key = ev.Key
+			e.Memory().Keep(t, &last)
+		}
+	})
+}
+
+// store stores what waits for that, also after an interrupt.
+func (e *engine) store() {
+	if e.batch.Flush(context.Background()) {
+		e.staleAll()
 	}
-	if err := x.store(ev); err != nil {
-		x.warnStore(err)
-		return
-	}
-	last := *e.Memory().Of(t)
-	last.Key = ev.Key
-	e.Memory().Keep(t, &last)
 }
 
 // refresh looks at a dish again after something ran in it. Tasks that have not

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/run/install"
 	"github.com/bentobuild/bento/internal/run/queue"
+	"github.com/bentobuild/bento/internal/run/record"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -41,6 +43,9 @@ type engine struct {
 	tree     *tree.Tree
 	opts     Options
 	queue    *queue.Queue
+	recorder *record.Recorder
+	batch    *record.Batch // results that are to be stored
+	restorer *outputs.Restorer
 	waits    []int // by task: how many it still waits for
 	results  []*Result
 	stale    []bool // by task: its evaluation has to be made again
@@ -83,6 +88,10 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 		stale: make([]bool, len(p.Tasks)), installs: make(map[string]*scopeInstall), done: make(chan func()),
 		said: make(chan func()), begun: make([]bool, len(p.Tasks)), ready: make([]bool, len(p.Tasks)), cancel: make(map[string]context.CancelFunc),
 	}
+	e.recorder = &record.Recorder{Root: env.Root, Store: env.Store, Tree: e.tree, Warn: env.warn}
+	e.batch = record.NewBatch(ev, e.recorder)
+	e.restorer = outputs.NewRestorer(env.Store, env.Root, env.State.Path("tmp"))
+	defer e.restorer.Close()
 	if _, err := e.All(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
@@ -122,6 +131,10 @@ func (e *engine) loop(ctx context.Context) {
 		case id := <-e.opts.Cancel:
 			e.drop(id)
 		case <-busy:
+		}
+		if e.batch.Due() {
+			e.store()
+			e.Save()
 		}
 	}
 }
@@ -298,6 +311,7 @@ func (e *engine) finish(ctx context.Context) *Report {
 			e.end(&Result{Task: t, Outcome: Skipped, Reason: ReasonNotStarted})
 		}
 	}
+	e.store()
 	e.Save()
 	r := &Report{
 		Plan: e.plan, Results: e.results, Installs: e.report, Started: e.start, Evaluated: e.known,

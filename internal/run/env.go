@@ -30,22 +30,12 @@ type Env struct {
 	mu       sync.Mutex
 	warnings []diagnostics.Diagnostic
 	said     map[string]bool
-	stored   sync.Map // cache.Digest → struct{}: blobs that this run has stored
 }
 
 // commands gives what makes the processes of tasks.
 func (e *Env) commands() *command.Commands {
 	return &command.Commands{Root: e.Root, Environ: e.Environ, Inherit: e.Inherit}
 }
-
-// hasStored tells whether this run has stored a blob already: many tasks share the
-// lists of what they depend on.
-func (e *Env) hasStored(d cache.Digest) bool {
-	_, ok := e.stored.Load(d)
-	return ok
-}
-
-func (e *Env) noteStored(d cache.Digest) { e.stored.Store(d, struct{}{}) }
 
 // executing says that something is about to be executed.
 func (e *Env) executing() {

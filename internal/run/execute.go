@@ -4,19 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/run/command"
 	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/run/lastrun"
+	"github.com/bentobuild/bento/internal/run/record"
 	"github.com/bentobuild/bento/internal/run/tasklog"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -24,25 +22,15 @@ import (
 // execution is one task being executed. It runs beside the engine and touches
 // nothing of it but what is safe for concurrent use.
 type execution struct {
-	env    *Env
-	opts   Options
-	tree   *tree.Tree
-	ev     *evaluate.Result
-	last   *lastrun.Run
-	linked [][]tree.Entry  // sources of the dishes that the task is linked to
-	others map[string]bool // what other tasks of the dish have made
+	env     *Env
+	opts    Options
+	ev      *evaluate.Result
+	kept    *record.Execution
+	sources []tree.Entry // of the dish, when it began
 
 	isReady func() // lets what waits for a persistent task begin
 
-	set    *tree.Set             // the outputs
-	before map[string]tree.Entry // what lay there before
-
-	result  *Result
-	outputs []cache.Output
-	found   []string      // what lay there and was left as it was
-	record  *cache.Record // of the result, nil when it is not to be stored
-	changed string        // the input that changed meanwhile
-	unsure  string        // why the result is not to be stored
+	result *Result
 }
 
 // execute runs a task that is a miss. Its dependencies are installed, unless unsure
@@ -50,8 +38,8 @@ type execution struct {
 func (e *engine) execute(ctx context.Context, ev *evaluate.Result, unsure string) {
 	t := ev.Task
 	x := &execution{
-		env: e.env, opts: e.opts, tree: e.tree, ev: ev, last: e.Memory().Of(t),
-		result: &Result{Task: t, Key: ev.Key}, linked: append(e.LinkedSources(t), ev.Lock), others: e.MadeByOthers(t), unsure: unsure,
+		env: e.env, opts: e.opts, ev: ev, sources: e.Sources(t), result: &Result{Task: t, Key: ev.Key},
+		kept: &record.Execution{Recorder: e.recorder, Ev: ev, Last: e.Memory().Of(t), Others: e.MadeByOthers(t), Unsure: unsure},
 	}
 	running, cancel := context.WithCancel(ctx)
 	e.cancel[t.ID()] = cancel
@@ -99,7 +87,7 @@ func (x *execution) run(ctx context.Context) {
 		r.Outcome, r.Reason = Skipped, ReasonInterrupted
 		return
 	}
-	if err := x.lookBefore(); err != nil {
+	if err := x.kept.Prepare(); err != nil {
 		x.fail("output_unreadable", err.Error())
 		return
 	}
@@ -176,93 +164,22 @@ func exitMessage(res proc.Result) string {
 	return fmt.Sprintf("exit status %d", res.ExitCode)
 }
 
-// collect checks what the command made and stores it.
+// collect looks at what the command made, and stores it.
 func (x *execution) collect(log *tasklog.Log) {
-	t := x.ev.Task
-	paths, found, missing, err := x.lookAfter()
-	if err != nil {
-		x.fail("output_unreadable", err.Error())
-		return
-	}
-	if missing != "" {
-		x.fail(ReasonMissingOutput, fmt.Sprintf("it did not make its output %q", missing))
-		return
-	}
-	x.found = found
-	x.changed = x.inputChanged()
-	if x.changed != "" {
-		x.env.warn("input_changed", fmt.Sprintf("%s: %q changed while the task ran; its result is used but not stored", t.ID(), x.changed), "")
-	}
-	if x.unsure != "" {
-		x.env.warn("not_stored", t.ID()+": "+x.unsure+"; its result is used but not stored", "run without --skip-install")
-	}
-	if err := x.capture(x.storeFor(), log, paths); err != nil {
-		x.fail("output_refused", err.Error())
-	}
-}
-
-// storeFor gives where the result is to be stored, nil for nowhere.
-func (x *execution) storeFor() cache.Store {
-	if _, none := x.env.Store.(cache.Nothing); none || x.ev.Task.Uncached != "" || x.changed != "" || x.unsure != "" || !x.ev.Known {
-		return nil
-	}
-	return x.env.Store
-}
-
-// capture notes what the task made, and stores it. A store that fails does not
-// fail the task; what cannot be an output does.
-func (x *execution) capture(store cache.Store, log *tasklog.Log, paths []string) (err error) {
-	x.outputs, err = outputs.Capture(store, x.env.Root, paths)
-	if err == nil && store != nil {
-		err = x.describe(log)
-	}
-	if err == nil && x.record != nil && slices.Equal(x.found, x.last.Found) {
-		err = x.store(x.ev)
-	}
+	err := x.kept.Collect(log, x.result.Duration)
+	var missing *record.MissingError
 	var refused *cache.RefusedError
-	if err == nil || errors.As(err, &refused) || store == nil {
-		return err
+	switch {
+	case err == nil:
+	case errors.As(err, &missing):
+		x.fail(ReasonMissingOutput, err.Error())
+	case errors.As(err, &refused):
+		x.fail("output_refused", err.Error())
+	default:
+		x.fail("output_unreadable", err.Error())
 	}
-	x.warnStore(err)
-	x.outputs, err = outputs.Capture(nil, x.env.Root, paths)
-	return err
-}
-
-func (x *execution) warnStore(err error) {
-	x.env.warn("cache_unwritable", "results cannot be stored: "+err.Error(), "free space, or set cache.dir in bento.toml; the build goes on")
 }
 
 func (x *execution) fail(reason, message string) {
 	x.result.Outcome, x.result.Reason, x.result.Message = Failed, reason, message
-}
-
-// describe makes the record of the result and stores its log.
-func (x *execution) describe(log *tasklog.Log) (err error) {
-	record := &cache.Record{
-		Outputs: x.outputs, Created: time.Now(), Duration: x.result.Duration, Host: hostName(),
-	}
-	if record.Log, record.LogSize, err = log.Store(x.env.Store); err == nil {
-		x.record = record
-	}
-	return err
-}
-
-// store writes the record under the key of ev.
-func (x *execution) store(ev *evaluate.Result) (err error) {
-	if x.record.Ingredients, x.record.Refs, err = x.storeIngredients(ev); err != nil {
-		return err
-	}
-	if err := x.env.Store.Record(ev.Key, x.record); err != nil {
-		return err
-	}
-	x.result.Stored, x.result.Key = true, ev.Key
-	return nil
-}
-
-func hostName() string {
-	name, err := os.Hostname()
-	if err != nil {
-		return ""
-	}
-	return name
 }

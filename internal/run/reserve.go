@@ -71,6 +71,7 @@ func countEnding(p *plan.Plan) int {
 // themselves.
 func (e *engine) unreserve() {
 	if e.ending--; e.ending == 0 {
+		e.store()
 		e.Save() // before somebody else remembers something newer
 		e.release()
 		e.release = func() {}

@@ -17,27 +17,6 @@ const maxNamed = 5
 // Sources gives the default inputs of the dish of t, by path.
 func (e *Evaluator) Sources(t *plan.Task) []tree.Entry { return e.territories[t.Dish].defaults(e.tree) }
 
-// LinkedSources gives those of the dishes that t is linked to, directly or not, a
-// list a dish.
-func (e *Evaluator) LinkedSources(t *plan.Task) [][]tree.Entry {
-	var lists [][]tree.Entry
-	seen := map[*circle]bool{}
-	stack := slices.Clone(t.Sources)
-	for len(stack) > 0 {
-		c := e.circles[stack[len(stack)-1]]
-		stack = stack[:len(stack)-1]
-		if seen[c] {
-			continue
-		}
-		seen[c] = true
-		for _, d := range c.dishes {
-			lists = append(lists, e.territories[d].defaults(e.tree))
-		}
-		stack = append(stack, c.links...)
-	}
-	return lists
-}
-
 // MadeByOthers tells which paths other tasks of the dish of t have made.
 func (e *Evaluator) MadeByOthers(t *plan.Task) map[string]bool {
 	others := make(map[string]bool)
@@ -60,10 +39,14 @@ func (e *Evaluator) Refresh(ctx context.Context, t *plan.Task) (changed bool) {
 			dirs = append(dirs, prefix(t.Dish.Path, o.Glob))
 		}
 	}
+	e.look(ctx, dirs)
+	return e.lookedAgain(t.Dish)
+}
+
+func (e *Evaluator) look(ctx context.Context, dirs []string) {
 	if err := e.tree.Refresh(ctx, dirs); err != nil && ctx.Err() == nil {
 		e.warn("unreadable_directory", err.Error(), "")
 	}
-	return e.lookedAgain(t.Dish)
 }
 
 // ByProducts gives what a task has left in its dish without declaring it: what is

@@ -10,7 +10,7 @@ import (
 // blobs gives what the ingredients of ev refer to, before anything is stored.
 func (ev *Result) blobs(rest fingerprint.Blobs) fingerprint.Blobs {
 	own := make(map[cache.Digest][]byte)
-	ev.EachBlob(func(blob []byte) { own[cache.Sum(blob)] = blob })
+	ev.EachBlob(func(d cache.Digest, data []byte) { own[d] = data })
 	return func(d cache.Digest) []byte {
 		if blob := own[d]; blob != nil {
 			return blob
@@ -20,25 +20,14 @@ func (ev *Result) blobs(rest fingerprint.Blobs) fingerprint.Blobs {
 }
 
 // EachBlob calls f with everything that the ingredients refer to, each once.
-func (ev *Result) EachBlob(f func(blob []byte)) {
-	f(ev.Inputs.Encode())
-	seen := make(map[*sourceSet]bool)
-	var walk func(s *sourceSet)
-	walk = func(s *sourceSet) {
-		if seen[s] {
-			return
-		}
-		seen[s] = true
+func (ev *Result) EachBlob(f func(d cache.Digest, data []byte)) {
+	data := ev.Inputs.Encode()
+	f(cache.Sum(data), data)
+	ev.eachSet(make(Seen), func(s *sourceSet) {
 		for _, b := range s.blobs {
-			f(b)
+			f(b.digest, b.data)
 		}
-		for _, n := range s.next {
-			walk(n)
-		}
-	}
-	for _, s := range ev.sources {
-		walk(s)
-	}
+	})
 }
 
 // maxNotes bounds how many changes stand in the notes of a miss.

@@ -76,9 +76,9 @@ type Evaluator struct {
 	secret      [32]byte
 	territories map[*discovery.Dish]*territory
 	compiled    map[*plan.Task]*inputGlobs
-	circles     map[*discovery.Dish]*circle
+	circles     map[*discovery.Dish]*plan.Circle
 	locks       *lockfile.Set
-	sources     map[*circle]*sourceSet
+	sources     map[*plan.Circle]*sourceSet
 	results     []*Result // by plan.Task.Index
 	made        []*made   // what tasks made in this run, by plan.Task.Index
 	current     []bool    // by plan.Task.Index: what a task makes is in the workspace
@@ -101,9 +101,9 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 	e := &Evaluator{
 		o: o, plan: p, tree: p.Workspace.Tree, memory: lastrun.Open(o.State), secret: localSecret(o.State),
 		compiled: make(map[*plan.Task]*inputGlobs),
-		circles:  newCircles(p.Workspace.Dishes),
+		circles:  plan.Circles(p.Workspace.Dishes),
 		locks:    lockfile.New(p.Workspace),
-		sources:  make(map[*circle]*sourceSet),
+		sources:  make(map[*plan.Circle]*sourceSet),
 		results:  make([]*Result, len(p.Tasks)),
 		made:     make([]*made, len(p.Tasks)),
 		current:  make([]bool, len(p.Tasks)),
@@ -116,9 +116,7 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 // Reload looks at the whole workspace and at what is remembered again, because
 // another bento has worked in it. Nothing of this run may have been noted yet.
 func (e *Evaluator) Reload(ctx context.Context) {
-	if err := e.tree.Refresh(ctx, []string{"."}); err != nil && ctx.Err() == nil {
-		e.warn("unreadable_directory", err.Error(), "")
-	}
+	e.look(ctx, []string{"."})
 	e.memory = lastrun.Open(e.o.State)
 	clear(e.sources)
 	for _, t := range e.territories {

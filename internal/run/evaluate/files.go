@@ -10,7 +10,6 @@ import (
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/dag"
 	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
@@ -140,9 +139,22 @@ func (e *Evaluator) behindDir(dir string) (cache.Digest, error) {
 // of every dish outside that they are linked to.
 type sourceSet struct {
 	digest cache.Digest
-	blobs  [][]byte // what the digest is made of
+	blobs  []blob // what the digest is made of
+	lists  []Sources
 	next   []*sourceSet
 	err    error
+}
+
+// blob is something that ingredients refer to.
+type blob struct {
+	digest cache.Digest
+	data   []byte
+}
+
+func (s *sourceSet) add(data []byte) cache.Digest {
+	d := cache.Sum(data)
+	s.blobs = append(s.blobs, blob{d, data})
+	return d
 }
 
 // addSources adds the sources of the dishes that t is linked to.
@@ -167,19 +179,19 @@ func (e *Evaluator) sourcesOf(d *discovery.Dish) *sourceSet {
 	s := &sourceSet{}
 	e.sources[circle] = s
 	b := fingerprint.NewBuilder(e.secret)
-	for _, member := range circle.dishes {
-		entries, _ := e.locks.Take(b, member, e.territories[member].defaults(e.tree))
+	for _, member := range circle.Dishes {
+		list := Sources{Dish: member, Files: e.territories[member].defaults(e.tree)}
+		s.lists = append(s.lists, list)
+		entries, _ := e.locks.Take(b, member, list.Files)
 		set, err := e.fileSet(entries)
 		if err != nil {
 			s.err = err
 			return s
 		}
 		// What its tasks have left there without declaring it counts for others.
-		blob := set.Encode()
-		s.blobs = append(s.blobs, blob)
-		b.Files(member.Path, cache.Sum(blob))
+		b.Files(member.Path, s.add(set.Encode()))
 	}
-	for _, l := range circle.links {
+	for _, l := range circle.Links {
 		next := e.sourcesOf(l)
 		if next.err != nil {
 			s.err = next.err
@@ -188,50 +200,9 @@ func (e *Evaluator) sourcesOf(d *discovery.Dish) *sourceSet {
 		b.Sources(l.Path, next.digest)
 		s.next = append(s.next, next)
 	}
-	list := fingerprint.EncodeIngredients(b.Ingredients())
-	s.digest = cache.Sum(list)
-	s.blobs = append(s.blobs, list)
+	s.digest = s.add(fingerprint.EncodeIngredients(b.Ingredients()))
 	return s
 }
-
-// circle is a strongly connected component of the links between dishes.
-type circle struct {
-	dishes []*discovery.Dish // by path
-	links  []*discovery.Dish // outside, that those are linked to, by path
-}
-
-// newCircles finds the circle of every dish.
-func newCircles(dishes []*discovery.Dish) map[*discovery.Dish]*circle {
-	index := make(map[*discovery.Dish]int, len(dishes))
-	for i, d := range dishes {
-		index[d] = i
-	}
-	g := dag.New(len(dishes))
-	for i, d := range dishes {
-		for _, l := range plan.Linked(d) {
-			g.AddEdge(index[l], i)
-		}
-	}
-	circles := make(map[*discovery.Dish]*circle, len(dishes))
-	for _, component := range g.Components() {
-		c := &circle{}
-		for _, i := range component {
-			c.dishes = append(c.dishes, dishes[i])
-			circles[dishes[i]] = c
-		}
-		for _, d := range c.dishes {
-			for _, l := range plan.Linked(d) {
-				if circles[l] != c && !slices.Contains(c.links, l) {
-					c.links = append(c.links, l)
-				}
-			}
-		}
-		slices.SortFunc(c.links, byPath)
-	}
-	return circles
-}
-
-func byPath(x, y *discovery.Dish) int { return strings.Compare(x.Path, y.Path) }
 
 // lookedAgain forgets what was worked out from the files of d, and tells whether
 // they are others than before.

@@ -1,0 +1,48 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dag"
+)
+
+// Circle is a strongly connected component of the links between dishes.
+type Circle struct {
+	Dishes []*discovery.Dish // by path
+	Links  []*discovery.Dish // outside, that those are linked to, by path
+}
+
+// Circles finds the circle of every dish.
+func Circles(dishes []*discovery.Dish) map[*discovery.Dish]*Circle {
+	index := make(map[*discovery.Dish]int, len(dishes))
+	for i, d := range dishes {
+		index[d] = i
+	}
+	g := dag.New(len(dishes))
+	for i, d := range dishes {
+		for _, l := range Linked(d) {
+			g.AddEdge(index[l], i)
+		}
+	}
+	circles := make(map[*discovery.Dish]*Circle, len(dishes))
+	for _, component := range g.Components() {
+		c := &Circle{}
+		for _, i := range component {
+			c.Dishes = append(c.Dishes, dishes[i])
+			circles[dishes[i]] = c
+		}
+		for _, d := range c.Dishes {
+			for _, l := range Linked(d) {
+				if circles[l] != c && !slices.Contains(c.Links, l) {
+					c.Links = append(c.Links, l)
+				}
+			}
+		}
+		slices.SortFunc(c.Links, byPath)
+	}
+	return circles
+}
+
+func byPath(x, y *discovery.Dish) int { return strings.Compare(x.Path, y.Path) }

@@ -1,0 +1,93 @@
+package evaluate
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// Sources are the default inputs of a dish, as they were when a key was made.
+type Sources struct {
+	Dish  *discovery.Dish
+	Files []tree.Entry // by path
+}
+
+// Seen holds what EachSources has called its function with.
+type Seen map[*sourceSet]bool
+
+// EachSources calls f with the sources of every dish that the key of ev speaks of:
+// of those that its task is linked to, directly or not. What is in seen already is
+// left out, for what it leads to, too.
+func (ev *Result) EachSources(seen Seen, f func(Sources)) {
+	ev.eachSet(seen, func(s *sourceSet) {
+		for _, l := range s.lists {
+			f(l)
+		}
+	})
+}
+
+func (ev *Result) eachSet(seen Seen, f func(*sourceSet)) {
+	var walk func(s *sourceSet)
+	walk = func(s *sourceSet) {
+		if seen[s] {
+			return
+		}
+		seen[s] = true
+		f(s)
+		for _, n := range s.next {
+			walk(n)
+		}
+	}
+	for _, s := range ev.sources {
+		walk(s)
+	}
+}
+
+// manyDishes is from how many dishes on it is cheaper to look at the whole workspace
+// than at each of them.
+const manyDishes = 64
+
+// LookAgain looks at dishes again, and at directories outside of them, and gives the
+// sources of the dishes as they are now. It tells whether those of any are others
+// than before.
+func (e *Evaluator) LookAgain(ctx context.Context, dishes []*discovery.Dish, outside []string) (now []Sources, changed bool) {
+	dirs := []string{"."}
+	if len(dishes)+len(outside) < manyDishes {
+		dirs = slices.Clone(outside)
+		for _, d := range dishes {
+			dirs = append(dirs, d.Path)
+		}
+	}
+	e.look(ctx, dirs)
+	for _, d := range dishes {
+		changed = e.lookedAgain(d) || changed
+		now = append(now, Sources{d, e.territories[d].defaults(e.tree)})
+	}
+	return now, changed
+}
+
+// Outside gives what the inputs of t name that are anchored at the workspace: the
+// directories, or files, that these globs look into.
+func (e *Evaluator) Outside(t *plan.Task) []string {
+	var dirs []string
+	for _, glob := range t.Inputs {
+		if strings.HasPrefix(glob, "//") {
+			dirs = append(dirs, prefix(t.Dish.Path, glob))
+		}
+	}
+	return dirs
+}
+
+// InputsNow gives the entries that the key of ev would be made of now, as far as the
+// dish and what Outside gives were looked at.
+func (e *Evaluator) InputsNow(ev *Result) ([]tree.Entry, error) {
+	list, err := e.inputs(ev.Task)
+	if err != nil || len(ev.Lock) == 0 {
+		return list, err
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(entry tree.Entry) bool { return entry.Path == ev.Lock[0].Path }), nil
+}

@@ -1,0 +1,228 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/run/evaluate"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// flushTime is how long a result waits at most to be stored while others still run.
+const flushTime = 10 * time.Second
+
+// Batch holds results until it is sure that nothing was written meanwhile of what
+// their keys say of other dishes. That is looked at for many of them together: for
+// each alone it would take longer than most tasks do. It is for one goroutine.
+type Batch struct {
+	eval    *evaluate.Evaluator
+	rec     *Recorder
+	waiting []waiting
+	last    time.Time // of the last flush
+}
+
+type waiting struct {
+	x      *Execution
+	ev     *evaluate.Result
+	stored func()
+	bad    bool
+}
+
+// NewBatch gives an empty Batch.
+func NewBatch(e *evaluate.Evaluator, r *Recorder) *Batch {
+	return &Batch{eval: e, rec: r, last: time.Now()}
+}
+
+// Add adds the result of x, to be stored under the key of ev; stored is called when
+// it is.
+func (b *Batch) Add(x *Execution, ev *evaluate.Result, stored func()) {
+	b.waiting = append(b.waiting, waiting{x: x, ev: ev, stored: stored})
+}
+
+// Due tells whether what waits should wait no longer.
+func (b *Batch) Due() bool { return len(b.waiting) > 0 && time.Since(b.last) > flushTime }
+
+// Flush stores what waits. It tells whether it has found sources that are others
+// than before.
+func (b *Batch) Flush(ctx context.Context) (changed bool) {
+	if len(b.waiting) == 0 {
+		return false
+	}
+	changed = b.recheck(ctx)
+	b.storeAll()
+	for i := range b.waiting {
+		if w := &b.waiting[i]; !w.bad {
+			w.stored()
+		}
+	}
+	b.waiting = nil
+	b.last = time.Now()
+	return changed
+}
+
+// recheck finds those results of which a source of another dish, or an input that
+// is named by its place in the workspace, was written while the task ran.
+func (b *Batch) recheck(ctx context.Context) (changed bool) {
+	then, outside := b.sources(), b.outside()
+	if len(then)+len(outside) == 0 {
+		return false
+	}
+	dishes := make([]*discovery.Dish, 0, len(then))
+	for _, s := range then {
+		dishes = append(dishes, s.Dish)
+	}
+	list, changed := b.eval.LookAgain(ctx, slices.Compact(dishes), outside)
+	now := make(map[*discovery.Dish][]tree.Entry, len(list))
+	for _, s := range list {
+		now[s.Dish] = s.Files
+	}
+	written := make(map[place]string)
+	for _, s := range then {
+		if p := b.rec.differs(s.Files, now[s.Dish]); p != "" {
+			written[placeOf(s)] = p
+		}
+	}
+	b.refuse(written)
+	return changed
+}
+
+// outside lists the places that inputs name outside of dishes.
+func (b *Batch) outside() []string {
+	var dirs []string
+	for _, w := range b.waiting {
+		dirs = append(dirs, b.eval.Outside(w.ev.Task)...)
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}
+
+// place tells lists of sources apart: of one dish there are several when it was
+// looked at between two keys.
+type place struct {
+	dish  *discovery.Dish
+	first *tree.Entry
+	size  int
+}
+
+func placeOf(s evaluate.Sources) place {
+	p := place{dish: s.Dish, size: len(s.Files)}
+	if p.size > 0 {
+		p.first = &s.Files[0]
+	}
+	return p
+}
+
+// sources lists what the keys of all results speak of, by dish.
+func (b *Batch) sources() []evaluate.Sources {
+	var list []evaluate.Sources
+	seen, had := make(evaluate.Seen), make(map[place]bool)
+	for _, w := range b.waiting {
+		w.ev.EachSources(seen, func(s evaluate.Sources) {
+			if p := placeOf(s); !had[p] {
+				had[p] = true
+				list = append(list, s)
+			}
+		})
+	}
+	slices.SortStableFunc(list, func(x, y evaluate.Sources) int { return strings.Compare(x.Dish.Path, y.Dish.Path) })
+	return list
+}
+
+// differs names a file that is in one of two lists alone, or that was written in
+// between; "" when there is none.
+func (r *Recorder) differs(then, now []tree.Entry) string {
+	if len(then) > 0 && len(now) > 0 && &then[0] == &now[0] && len(then) == len(now) {
+		return ""
+	}
+	for i := range then {
+		switch {
+		case i >= len(now) || then[i].Path < now[i].Path:
+			return then[i].Path
+		case then[i].Path > now[i].Path:
+			return now[i].Path
+		case !r.stillIs(then[i], now[i]):
+			return then[i].Path
+		}
+	}
+	if len(now) > len(then) {
+		return now[len(then)].Path
+	}
+	return ""
+}
+
+// refuse says which results are not stored, and why. written are the sources that
+// are not any more what they were.
+func (b *Batch) refuse(written map[place]string) {
+	for i := range b.waiting {
+		w := &b.waiting[i]
+		found := ""
+		if len(written) > 0 {
+			w.ev.EachSources(make(evaluate.Seen), func(s evaluate.Sources) {
+				if p := written[placeOf(s)]; found == "" {
+					found = p
+				}
+			})
+		}
+		if found == "" && len(b.eval.Outside(w.ev.Task)) > 0 {
+			if now, err := b.eval.InputsNow(w.ev); err == nil {
+				found = b.rec.differs(w.ev.Entries, now)
+			}
+		}
+		if w.bad = found != ""; w.bad {
+			w.x.sayChanged(found)
+		}
+	}
+}
+
+// storeAll writes the records, several at a time.
+func (b *Batch) storeAll() {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(len(b.waiting), runtime.GOMAXPROCS(0)) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(b.waiting)); i = next.Add(1) - 1 {
+				if w := &b.waiting[i]; !w.bad {
+					w.bad = !w.x.write(w.ev)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// write stores the record under the key of ev, and tells whether that went well. Of
+// what another bento has removed meanwhile nothing is stored.
+func (x *Execution) write(ev *evaluate.Result) bool {
+	var err error
+	if ev != x.Ev {
+		err = x.storeIngredients(ev)
+	}
+	if err == nil {
+		err = x.Store.Record(ev.Key, x.record)
+	}
+	if err != nil && !errors.Is(err, cache.ErrMiss) {
+		x.warnStore(err)
+	}
+	return err == nil
+}
+
+// storeOnce stores a blob that many results refer to.
+func (r *Recorder) storeOnce(d cache.Digest, data []byte) error {
+	if _, had := r.stored.Load(d); had {
+		return nil
+	}
+	err := r.Store.Add(d, bytes.NewReader(data))
+	if err == nil {
+		r.stored.Store(d, struct{}{})
+	}
+	return err
+}

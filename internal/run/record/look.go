@@ -1,0 +1,122 @@
+package record
+
+import (
+	"slices"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/cache/outputs"
+	"github.com/bentobuild/bento/internal/fingerprint"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// Prepare removes what the last good run has made, so that nothing of it can be
+// taken for what this one makes, and notes what else lies where the outputs go.
+func (x *Execution) Prepare() (err error) {
+	t := x.Ev.Task
+	if x.set, err = OutputSet(t); err != nil || len(t.Outputs) == 0 || t.Incremental {
+		return err
+	}
+	for _, p := range slices.Backward(x.Last.Outputs) {
+		// What is no output any more, or has become a source, is not ours to remove.
+		if x.set.Match(p) && !x.Tree.Tracked(p) {
+			// Directories stay unless they are empty by now; a file that cannot be
+			// removed is the command's to replace.
+			_ = outputs.Remove(x.Root, p)
+		}
+	}
+	entries, err := tree.Expand(x.Root, x.set)
+	x.before = make(map[string]tree.Entry, len(entries))
+	for _, e := range entries {
+		x.before[e.Path] = e
+	}
+	return err
+}
+
+// lookAfter sorts out what lies there now: paths that the command made, and Found,
+// which it left as it was.
+func (x *Execution) lookAfter() (paths []string, err error) {
+	t := x.Ev.Task
+	if len(t.Outputs) == 0 {
+		return nil, nil
+	}
+	entries, err := tree.Expand(x.Root, x.set)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range x.set.Unmatched(entries) {
+		if !t.Outputs[i].Declared {
+			continue // the patterns of recipes may match nothing
+		}
+		if _, plain := x.set.Plain(i); plain {
+			return nil, &MissingError{t.Outputs[i].Glob}
+		}
+		x.Warn("output_empty", t.ID()+": the output \""+t.Outputs[i].Glob+"\" matched nothing", "")
+	}
+	for _, e := range entries {
+		before, was := x.before[e.Path]
+		switch {
+		case x.Tree.Tracked(e.Path):
+			// A source, and so an input, whatever the pattern says.
+		case !was || !before.Same(&e) && e.Kind != tree.Dir:
+			paths = append(paths, e.Path)
+		case e.Kind == tree.Dir || x.Others[e.Path]:
+			// An empty directory, another task's output: none of ours.
+		default:
+			x.Found = append(x.Found, e.Path)
+		}
+	}
+	return paths, nil
+}
+
+// inputChanged names an input of the task that was written while it ran, "" when
+// there is none.
+func (x *Execution) inputChanged() string {
+	for i, then := range x.Ev.Entries {
+		now, err := tree.Stat(x.Root, then.Path)
+		if err != nil || !now.Same(&then) && (rewritten(then, now) || !x.equal(now, x.Ev.Inputs[i])) {
+			return then.Path
+		}
+	}
+	for _, then := range x.Ev.Lock {
+		if now, err := tree.Stat(x.Root, then.Path); err != nil || !x.stillIs(then, now) {
+			return then.Path
+		}
+	}
+	return ""
+}
+
+// rewritten tells whether a file was written between two looks at it, or replaced by
+// another. It may hold the same again; what it held in between nobody knows, and the
+// task may have read that. A change of its mode or of its links alone (chmod +x in
+// front of a script, a second name for a file) is no such thing.
+func rewritten(then, now tree.Entry) bool {
+	return then.Kind != now.Kind || then.Mtime != now.Mtime || then.Size != now.Size || then.Ino != now.Ino || then.Dev != now.Dev
+}
+
+// stillIs tells whether a file is what it was when a key was made.
+func (r *Recorder) stillIs(then, now tree.Entry) bool {
+	if now.Same(&then) {
+		return true
+	}
+	if rewritten(then, now) || fingerprint.Executable(then.Mode) != fingerprint.Executable(now.Mode) {
+		return false
+	}
+	before, err := r.Tree.Index().Sum(then)
+	after, nerr := r.Tree.Index().Sum(now)
+	return err == nil && nerr == nil && before == after
+}
+
+// equal compares what is there now with what the key was made of.
+func (x *Execution) equal(now tree.Entry, then fingerprint.File) bool {
+	switch {
+	case now.Path == "":
+		return false
+	case then.Target != "":
+		target, err := x.Tree.Readlink(now)
+		return err == nil && target == then.Target
+	case now.Kind != tree.File || fingerprint.Executable(now.Mode) != then.Exec:
+		return false
+	}
+	sum, err := x.Tree.Index().Sum(now)
+	return err == nil && cache.Digest(sum) == then.Sum
+}

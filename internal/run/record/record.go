@@ -1,0 +1,182 @@
+// Package record keeps what tasks make: it tells which files are the outputs of an
+// execution, makes sure that the inputs were until its end what the key says, and
+// stores the result.
+package record
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/cache/outputs"
+	"github.com/bentobuild/bento/internal/fingerprint"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run/evaluate"
+	"github.com/bentobuild/bento/internal/run/lastrun"
+	"github.com/bentobuild/bento/internal/run/tasklog"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// Recorder stores results of a run. It is safe for concurrent use.
+type Recorder struct {
+	Root  string // of the workspace
+	Store cache.Store
+	Tree  *tree.Tree
+	Warn  func(code, message, hint string)
+
+	stored sync.Map // cache.Digest → struct{}: what many results refer to and is stored
+}
+
+// Execution is one execution of a task. Prepare comes before the command, Collect
+// behind it.
+type Execution struct {
+	*Recorder
+	Ev     *evaluate.Result
+	Last   *lastrun.Run
+	Others map[string]bool // what other tasks of the dish have made
+	Unsure string          // why the result is not to be trusted, "" when it is
+
+	Outputs []cache.Output // what the task has made
+	Found   []string       // what lay where they go, and was left as it was
+
+	set    *tree.Set             // the outputs
+	before map[string]tree.Entry // what lay there before
+	record *cache.Record         // of the result, nil when it is not to be stored
+}
+
+// MissingError says that a task did not make an output that dish.toml names.
+type MissingError struct{ Glob string }
+
+func (e *MissingError) Error() string { return fmt.Sprintf("it did not make its output %q", e.Glob) }
+
+// Collect notes what the command has made, which took some time, and stores it, all
+// but the record itself. A store that fails does not fail the task. The error is a
+// *MissingError, a *cache.RefusedError for what cannot be an output, or says what
+// could not be read.
+func (x *Execution) Collect(log *tasklog.Log, took time.Duration) error {
+	paths, err := x.lookAfter()
+	if err != nil {
+		return err
+	}
+	store := x.storeFor()
+	if err = x.capture(store, log, paths, took); err == nil || store == nil {
+		return err
+	}
+	var refused *cache.RefusedError
+	if errors.As(err, &refused) {
+		return err
+	}
+	x.warnStore(err)
+	x.record = nil
+	x.Outputs, err = outputs.Capture(nil, x.Root, paths)
+	return err
+}
+
+// storeFor gives where the result is to be stored, nil for nowhere, and says why
+// where that is not as the user meant it.
+func (x *Execution) storeFor() cache.Store {
+	if _, none := x.Store.(cache.Nothing); none || x.Ev.Task.Uncached != "" || !x.Ev.Known {
+		return nil
+	}
+	if x.Unsure != "" {
+		x.notStored("not_stored", x.Unsure, "run without --skip-install")
+		return nil
+	}
+	if p := x.inputChanged(); p != "" {
+		x.sayChanged(p)
+		return nil
+	}
+	return x.Store
+}
+
+func (x *Execution) sayChanged(path string) {
+	x.notStored("input_changed", fmt.Sprintf("%q changed while the task ran", path),
+		"if the task itself writes it, declare it as an output or take it out of the inputs")
+}
+
+func (x *Execution) notStored(code, why, hint string) {
+	x.Warn(code, x.Ev.Task.ID()+": "+why+"; its result is used but not stored", hint)
+}
+
+func (x *Execution) warnStore(err error) {
+	x.Warn("cache_unwritable", "results cannot be stored: "+err.Error(), "free space, or set cache.dir in bento.toml; the build goes on")
+}
+
+// capture reads the outputs and the log into the store, if there is one, and makes
+// the record.
+func (x *Execution) capture(store cache.Store, log *tasklog.Log, paths []string, took time.Duration) (err error) {
+	if x.Outputs, err = outputs.Capture(store, x.Root, paths); err != nil || store == nil {
+		return err
+	}
+	r := &cache.Record{Outputs: x.Outputs, Created: time.Now(), Duration: took, Host: hostName()}
+	if r.Log, r.LogSize, err = log.Store(store); err != nil {
+		return err
+	}
+	x.record = r
+	if x.Settled() {
+		return x.storeIngredients(x.Ev)
+	}
+	return nil
+}
+
+// Storable tells whether the result is to be stored.
+func (x *Execution) Storable() bool { return x.record != nil }
+
+// Settled tells whether the key of the execution is that of the result. It is not
+// when the task has left alone what lay among its outputs: that is an input, which
+// the key does not know yet.
+func (x *Execution) Settled() bool { return slices.Equal(x.Found, x.Last.Found) }
+
+func hostName() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// maxRefs bounds how many blobs a record keeps alive for `why`; of a long chain of
+// dishes the far end may go before.
+const maxRefs = 64
+
+// storeIngredients stores what the key of ev was made of, so that `why` can show
+// it, and notes that in the record.
+func (x *Execution) storeIngredients(ev *evaluate.Result) (err error) {
+	x.record.Refs = nil
+	ev.EachBlob(func(d cache.Digest, data []byte) {
+		if err == nil {
+			err = x.storeOnce(d, data)
+		}
+		if len(x.record.Refs) < maxRefs {
+			x.record.Refs = append(x.record.Refs, d)
+		}
+	})
+	list := fingerprint.EncodeIngredients(ev.Ingredients)
+	x.record.Ingredients = cache.Sum(list)
+	if err == nil {
+		err = x.storeOnce(x.record.Ingredients, list)
+	}
+	return err
+}
+
+// OutputSet compiles the outputs of a task.
+func OutputSet(t *plan.Task) (*tree.Set, error) {
+	globs := make([]string, len(t.Outputs))
+	for i, o := range t.Outputs {
+		globs[i] = o.Glob
+	}
+	return tree.CompileSet(t.Dish.Path, globs)
+}
+
+// Paths gives the paths of outputs.
+func Paths(outputs []cache.Output) []string {
+	paths := make([]string, len(outputs))
+	for i := range outputs {
+		paths[i] = outputs[i].Path
+	}
+	return paths
+}
