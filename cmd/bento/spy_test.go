@@ -71,6 +71,7 @@ func (s spy) Manifest() *adapters.Manifest {
 		DefaultTasks: []adapters.Task{{Name: "build", Run: "true"}},
 		DiagnosticHooks: map[string]adapters.Hook{
 			"lint": {Rerun: adapters.Rerun{Kind: adapters.RerunAppend, Args: []string{"--again"}}, Parser: "gnu"},
+			"test": {Rerun: adapters.Rerun{Kind: adapters.RerunReplace, Command: "echo replaced >>$HOME/runs"}, Parser: "gnu"},
 		},
 		Capabilities: adapters.Capabilities{Detect: true, Install: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true},
 	}
