@@ -368,3 +368,33 @@ func TestManySums(t *testing.T) {
 	wg.Wait()
 	sumAll(t, walkWithState(t, dir))
 }
+
+func TestKnownAndStable(t *testing.T) {
+	dir := tempDir(t)
+	write(t, dir, "old", "A")
+	write(t, dir, "new", "A")
+	old := time.Now().Add(-time.Hour)
+	tr := walkWithState(t, dir)
+	e, _ := tr.Lookup("old")
+	if _, known := tr.Index().Known(e); known {
+		t.Error("known before it was read")
+	}
+	settleAll(tr.Index())
+	sum, err := tr.Index().Sum(e)
+	if got, known := tr.Index().Known(e); err != nil || !known || got != sum {
+		t.Errorf("not known though it was read: %v", err)
+	}
+	save(t, tr)
+	tr = walkWithState(t, dir)
+	e, _ = tr.Lookup("old")
+	if got, known := tr.Index().Known(e); !known || got != sum || tr.Index().Reads() != 0 || !tr.Stable(e) {
+		t.Error("not known from the index, or not stable")
+	}
+	e, _ = tr.Lookup("new")
+	if e.Mtime = old.UnixNano(); tr.Stable(e) {
+		t.Error("what was changed now is stable")
+	}
+	if e.Ctime = old.UnixNano(); !tr.Stable(e) {
+		t.Error("what was changed long ago is not stable")
+	}
+}

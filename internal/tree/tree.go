@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/state"
@@ -34,6 +35,7 @@ type Tree struct {
 	workers int
 	state   *state.Dir
 	outer   *outer.View
+	walked  int64         // when the walk began, in nanoseconds since 1970
 	refresh chan struct{} // holds one value: who has it may refresh
 
 	index     *Index
@@ -56,6 +58,7 @@ func Walk(ctx context.Context, root string, o *Options) (*Tree, error) {
 		return nil, err
 	}
 	defer p.Close()
+	t.walked = time.Now().UnixNano()
 	t.index = openIndex(t)
 	was := t.index.saved
 	t.outer = outer.Look(ctx, outer.Options{Root: t.root, State: t.state, Was: was, Warn: t.note})

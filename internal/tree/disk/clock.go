@@ -50,14 +50,21 @@ const (
 // to have given the file other times than those of e, which somebody looked at.
 func (c *Clock) Settled(e *Entry, looked int64) bool {
 	c.once.Do(c.probe)
-	changed := e.Ctime
-	if changed == 0 {
-		changed = e.Mtime
-	}
 	if e.Dev != c.dev || c.dev == 0 {
-		return changed < looked-int64(coarseTick+someSkew)
+		return e.LongAgo(looked)
 	}
-	return c.exact || changed < looked-int64(c.slack)
+	return c.exact || e.changed() < looked-int64(c.slack)
+}
+
+// LongAgo is Settled where nothing is known of the file system.
+func (e *Entry) LongAgo(looked int64) bool { return e.changed() < looked-int64(coarseTick+someSkew) }
+
+// changed is when e was, as far as it can tell.
+func (e *Entry) changed() int64 {
+	if e.Ctime == 0 {
+		return e.Mtime
+	}
+	return e.Ctime
 }
 
 // Lists is Settled for the times of a directory, which tell when a name comes into
