@@ -40,9 +40,11 @@ func (x *execution) diagnose(ctx context.Context) {
 	if t.Hook.Parser == adapters.ParserPlugin {
 		r.Diagnostics, err = x.askParser(ctx, stdout.Bytes(), stderr.Bytes())
 	} else {
-		r.Diagnostics, err = parse.Parse(t.Hook.Parser, parse.Output{
-			Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Dir: command.Dir(t), Root: x.env.Root,
-		})
+		o := parse.Output{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Dir: command.Dir(t), Root: x.env.Root}
+		if t.Hook.InDish {
+			o.Dir = t.Dish.Dir
+		}
+		r.Diagnostics, err = parse.Parse(t.Hook.Parser, o)
 	}
 	if err != nil {
 		x.env.warn("diagnostics_failed", "no diagnostics of "+t.ID()+": "+err.Error(), "")

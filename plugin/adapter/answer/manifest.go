@@ -141,5 +141,6 @@ func hookShape() *shape.Shape {
 			shape.May("command", text()),
 		)),
 		shape.Must("parser", shape.Text(maxName)),
+		shape.May("in_dish", shape.Bool()),
 	)
 }
