@@ -36,6 +36,7 @@ func (s *server) initialize(context.Context, *jrpc2.Request) (any, error) {
 	_, m.Capabilities.Tasks = s.a.(adapters.TaskLister)
 	_, m.Capabilities.Links = s.a.(adapters.Linker)
 	_, m.Capabilities.InstallScope = s.a.(adapters.Scoper)
+	_, m.Capabilities.Add = s.a.(adapters.Adder)
 	m.Capabilities.Cancel = true
 	return m, nil
 }
@@ -79,9 +80,29 @@ func (s *server) install(ctx context.Context, req *jrpc2.Request) (any, error) {
 		return nil, err
 	}
 	p.Env = adapters.NewEnviron(os.Environ())
-	return nil, s.a.Install(ctx, p, func(l adapters.Log) {
+	return nil, s.a.Install(ctx, p, s.log(ctx))
+}
+
+// log gives the function that tells bento of progress.
+func (s *server) log(ctx context.Context) adapters.LogFunc {
+	return func(l adapters.Log) {
 		_ = s.rpc.Notify(ctx, wire.NotifyLog, l) // a host that is gone hears nothing
-	})
+	}
+}
+
+func (s *server) add(ctx context.Context, req *jrpc2.Request) (any, error) {
+	var p adapters.AddRequest
+	if err := req.UnmarshalParams(&p); err != nil {
+		return nil, err
+	}
+	if err := checkDir("dish_dir", p.DishDir); err != nil {
+		return nil, err
+	}
+	if len(p.Packages) == 0 {
+		return nil, jrpc2.Errorf(wire.CodeInvalidParams, "params.packages: expected at least one")
+	}
+	p.Env = adapters.NewEnviron(os.Environ())
+	return nil, adapters.Add(ctx, s.a, p, s.log(ctx))
 }
 
 func (s *server) diagnose(ctx context.Context, req *jrpc2.Request) (any, error) {

@@ -11,7 +11,7 @@
 //
 // The capabilities of the manifest say which methods bento asks at all; when it
 // names none of the contract's four, all four. An adapter that also is an
-// adapters.TaskLister, Linker or Scoper has these capabilities by that.
+// adapters.TaskLister, Linker, Scoper or Adder has these capabilities by that.
 package plugin
 
 import (

@@ -112,6 +112,41 @@ func TestManifestIsComplete(t *testing.T) {
 	}
 }
 
+// adder can add packages.
+type adder struct{ bare }
+
+func (adder) Add(_ context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
+	log(adapters.Log{Level: "info", Message: strings.Join(req.Packages, " ")})
+	if req.Dev {
+		return &adapters.InstallError{Command: "zig fetch", ExitStatus: 1}
+	}
+	return nil
+}
+
+func TestAdd(t *testing.T) {
+	s := serve(t, adder{})
+	if got := s.ask(t, "initialize", nil); !strings.Contains(got, `"add":true`) {
+		t.Errorf("manifest: got %s", got)
+	}
+	for params, want := range map[string]string{
+		`{"dish_dir":"/yes","dish_name":"api","packages":["a","b"]}`:    `null`,
+		`{"dish_dir":"/yes","dish_name":"api","packages":[]}`:           `error -32602: params.packages: expected at least one `,
+		`{"dish_dir":"yes","dish_name":"api","packages":["a"]}`:         `error -32602: params.dish_dir: expected an absolute path, got "yes" `,
+		`{"dish_dir":"/d","dish_name":"d","packages":["c"],"dev":true}`: `error 2001: "zig fetch" exited with status 1 {"exit_status":1,"command":"zig fetch"}`,
+	} {
+		if got := s.ask(t, "add", json.RawMessage(params)); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", params, got, want)
+		}
+	}
+	s.Close()
+	if len(s.logs) != 2 {
+		t.Errorf("logs %v, want one of each that ran", s.logs)
+	}
+	if got := serve(t, bare{}).ask(t, "add", json.RawMessage(`{}`)); got != `error -32601: method not found "add"` {
+		t.Errorf("without the ability: %s", got)
+	}
+}
+
 func TestMethods(t *testing.T) {
 	s := serve(t, &fake{})
 	dir := wire.Dir{Dir: "/yes"}

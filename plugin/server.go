@@ -162,6 +162,9 @@ func (s *server) methods() handler.Map {
 	if _, ok := s.a.(adapters.Scoper); ok {
 		m[wire.MethodInstallScope] = s.installScope
 	}
+	if _, ok := s.a.(adapters.Adder); ok {
+		m[wire.MethodAdd] = s.add
+	}
 	for name, method := range m {
 		m[name] = func(ctx context.Context, req *jrpc2.Request) (any, error) {
 			s.calls.RLock()

@@ -49,6 +49,8 @@ func others(id string) func(*kid) {
 		}
 	case "talkative":
 		return func(k *kid) { os.Stderr.WriteString("hello\x1b[0m\n"); k.serve() }
+	case "extends":
+		return (*kid).extend
 	case "echo":
 		return (*kid).echo
 	case "counts":

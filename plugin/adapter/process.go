@@ -52,6 +52,7 @@ var (
 	_ adapters.TaskLister = (*Process)(nil)
 	_ adapters.Linker     = (*Process)(nil)
 	_ adapters.Scoper     = (*Process)(nil)
+	_ adapters.Adder      = (*Process)(nil)
 )
 
 // Manifest gives what the plugin said of itself, with its Identity: the digest of
@@ -160,7 +161,7 @@ func (p *Process) Ask(ctx context.Context, method string, params json.RawMessage
 	if params != nil {
 		c.Params = params
 	}
-	if method != wire.MethodInstall {
+	if method != wire.MethodInstall && method != wire.MethodAdd {
 		return p.call(ctx, c)
 	}
 	c.Within = cmp.Or(p.install, installWithin)

@@ -171,7 +171,7 @@ func (s *session) call(ctx context.Context, method string, params any, within ti
 			<-s.done
 			return s.last(call)
 		case <-ctx.Done():
-			s.cancel(call)
+			s.cancel(call, written, nil)
 			return nil, ctx.Err()
 		}
 	}
@@ -182,12 +182,13 @@ func (s *session) call(ctx context.Context, method string, params any, within ti
 func (s *session) read(ctx context.Context, call *wire.Call, method string, within time.Duration) (json.RawMessage, error) {
 	deadline := time.AfterFunc(within, func() { s.end(adapters.Timeout, s.late(method, within)) })
 	defer deadline.Stop()
-	cancelled := make(chan struct{})
+	answered, cancelled := make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(cancelled)
-		s.cancel(call)
+		s.cancel(call, nil, answered)
 	})
 	a, ok := call.Read()
+	close(answered)
 	if !stop() {
 		<-cancelled
 		return nil, ctx.Err()
@@ -271,21 +272,33 @@ func (s *session) deaf(err error) error {
 }
 
 // cancel ends a call that nobody waits for any more: by asking, if the plugin
-// understands that, else by ending the plugin.
-func (s *session) cancel(call *wire.Call) {
-	if s.terms.Cancel {
-		s.write(func() error { return s.client.Notify(wire.NotifyCancel, wire.Cancel{ID: call.ID()}) })
-		timer := time.NewTimer(s.n.Cancel)
-		defer timer.Stop()
-		select {
-		case <-call.Answered():
-			return
-		case <-s.done:
-			return
-		case <-timer.C:
-		}
+// understands that, else by ending the plugin. The request is being written while
+// written is not nil. Where somebody else takes the answer, answered says that it came.
+func (s *session) cancel(call *wire.Call, written <-chan error, answered <-chan struct{}) {
+	if !s.terms.Cancel || !s.asksCancel(call, written, answered) {
+		s.terminate("it was ended because a call was cancelled")
 	}
-	s.terminate("it was ended because a call was cancelled")
+}
+
+// asksCancel sends the notification, after the request, and tells whether the call
+// ended in time.
+func (s *session) asksCancel(call *wire.Call, written <-chan error, answered <-chan struct{}) bool {
+	timer := time.NewTimer(s.n.Cancel)
+	defer timer.Stop()
+	s.write(func() error {
+		if written != nil {
+			<-written
+		}
+		return s.client.Notify(wire.NotifyCancel, wire.Cancel{ID: call.ID()})
+	})
+	select {
+	case <-call.Answered():
+	case <-answered:
+	case <-s.done:
+	case <-timer.C:
+		return false
+	}
+	return true
 }
 
 // terminate asks the process to end, then kills it.

@@ -44,6 +44,9 @@ func additionAxes() []axis {
 			run: query(wire.MethodLinks, func(c adapters.Capabilities) bool { return c.Links })},
 		{clause: "9.3", level: Must, expected: `install_scope answers {"dir": …}`,
 			run: query(wire.MethodInstallScope, func(c adapters.Capabilities) bool { return c.InstallScope })},
+		{clause: "9.5", level: Must, expected: "add is answered with a result or an error", run: adds},
+		{clause: "9.6", level: Must, expected: "a request that was cancelled is answered all the same", run: answersCancelled},
+		{clause: "9.7", level: Must, expected: "as many requests as parallel says are answered, sent at once", run: answersAtOnce},
 	}
 }
 
@@ -122,6 +125,56 @@ func installs(ctx context.Context, p *peer) outcome {
 		return fail("%v, though the manifest offers it", m.Error)
 	}
 	return without(err)
+}
+
+// adds asks for a package that there is not: the answer may well be an error.
+func adds(ctx context.Context, p *peer) outcome {
+	if !p.s.manifest.Capabilities.Add {
+		return skip(notOffered)
+	}
+	m, err := p.ask(ctx, wire.MethodAdd, adapters.AddRequest{DishDir: p.s.empty, DishName: "plugin-test", Packages: []string{"bento-plugin-test-none"}})
+	if err == nil && m.Error != nil && m.Error.Code == wire.CodeMethodNotFound {
+		return fail("%v, though the manifest offers it", m.Error)
+	}
+	return without(err)
+}
+
+func answersCancelled(ctx context.Context, p *peer) outcome {
+	if !p.s.manifest.Capabilities.Cancel || !p.s.manifest.Capabilities.Install {
+		return skip(notOffered)
+	}
+	body := p.request(wire.MethodInstall, adapters.InstallRequest{DishDir: p.s.empty, DishName: "plugin-test"}, nil)
+	err := p.conn.Send(body)
+	if err == nil {
+		err = p.conn.Send(encoded(map[string]any{"jsonrpc": "2.0", "method": wire.NotifyCancel, "params": wire.Cancel{ID: p.id}}))
+	}
+	if err != nil {
+		return without(p.deaf(ctx, wire.MethodInstall, err))
+	}
+	if _, err := p.await(ctx, wire.MethodInstall, p.id); err != nil {
+		return without(err)
+	}
+	return without(p.ping(ctx))
+}
+
+func answersAtOnce(ctx context.Context, p *peer) outcome {
+	n := min(p.s.manifest.Parallel, 64)
+	if n < 2 {
+		return skip(notOffered)
+	}
+	var all []byte
+	for range n {
+		all = append(all, frame(plainHeader, p.request(wire.MethodDetect, wire.Dir{Dir: p.s.empty}, nil))...)
+	}
+	if err := p.write(all); err != nil {
+		return without(p.deaf(ctx, wire.MethodDetect, err))
+	}
+	for id := p.id - int64(n) + 1; id <= p.id; id++ {
+		if _, err := p.await(ctx, wire.MethodDetect, id); err != nil {
+			return fail("%v, of %d at once", err, n)
+		}
+	}
+	return pass()
 }
 
 func installsWell(ctx context.Context, p *peer) outcome {

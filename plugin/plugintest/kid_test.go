@@ -55,7 +55,7 @@ type question struct {
 }
 
 const everything = `{"protocol_version":1,"adapter_id":%q,"display_name":"kid","fingerprint_files":["kid.toml"],"default_tasks":[{"name":"build","run":"true"}],` +
-	`"capabilities":{"detect":true,"required_toolchain":true,"resolved_toolchain_fingerprint":true,"install":true,"tasks":true,"links":true,"install_scope":true},` +
+	`"capabilities":{"detect":true,"required_toolchain":true,"resolved_toolchain_fingerprint":true,"install":true,"tasks":true,"links":true,"install_scope":true,"add":true,"cancel":true},"parallel":4,` +
 	`"diagnostic_hooks":{"lint":{"rerun":{"kind":"append_args","args":["--json"]},"parser":"plugin"}}}`
 
 func (k *kid) serve() {
@@ -130,7 +130,7 @@ func (k *kid) answer(q question) {
 		k.result(q, `{"matches":false}`)
 	case "requiredToolchain", "resolvedToolchainFingerprint":
 		k.result(q, "null")
-	case "install":
+	case "install", "add":
 		k.log(`{"level":"info","message":"x"}`)
 		k.result(q, "null")
 	case "parseDiagnostics":
@@ -215,7 +215,7 @@ func badFrames() []bad {
 		{"no-pieces", func(k *kid) { k.in = bufio.NewReader(oneRead{}) }, "2.3"},
 		{"drops-the-second", func(k *kid) {
 			k.before = func(k *kid, q question) bool { k.in.Discard(k.in.Buffered()); return false }
-		}, "2.4"},
+		}, "2.4 9.7"},
 		{"only-crlf", where(func(q question) bool { return q.lf }, die), "2.5"},
 		{"only-length", where(func(q question) bool { return q.headers > 1 }, die), "2.5"},
 		{"counts-characters", where(func(q question) bool { return strings.Contains(string(q.Params), "弁") },
@@ -292,5 +292,7 @@ func badAnswers() []bad {
 		{"tasks-climb", says("tasks", `{"tasks":[{"name":"a","run":"b","cwd":".."}]}`), "9.1"},
 		{"links-relative", says("links", `{"links":[{"dir":"lib","file":"/a"}]}`), "9.2"},
 		{"scope-relative", says("install_scope", `{"dir":"a"}`), "9.3"},
+		{"add-unknown", on("add", func(k *kid, q question) { k.fail(q, `{"code":-32601,"message":"m"}`) }), "9.5"},
+		{"forgets-cancelled", on("install", func(*kid, question) {}), "7.1 9.6"},
 	}
 }

@@ -48,7 +48,7 @@ func TestAxes(t *testing.T) {
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			o := Options{Within: 20 * time.Second, Exit: 10 * time.Second}
-			if slices.Contains([]string{"prints-first", "silent", "string-id", "drops-the-second", "counts-characters", "stays", "outlives-stdin", "deaf-to-term"}, b.id) {
+			if slices.Contains([]string{"prints-first", "silent", "string-id", "drops-the-second", "counts-characters", "stays", "outlives-stdin", "deaf-to-term", "forgets-cancelled"}, b.id) {
 				o.Within, o.Exit = 2*time.Second, time.Second
 			}
 			r, err := Run(t.Context(), path, o)
