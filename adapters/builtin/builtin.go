@@ -6,6 +6,7 @@ import (
 	"github.com/bentobuild/bento/adapters/cargo"
 	"github.com/bentobuild/bento/adapters/golang"
 	"github.com/bentobuild/bento/adapters/node"
+	"github.com/bentobuild/bento/adapters/php"
 	"github.com/bentobuild/bento/adapters/python"
 )
 
@@ -16,6 +17,7 @@ func All(o adapters.Options) []adapters.Adapter {
 		cargo.New(o),
 		python.NewUV(o),
 		python.New(o),
+		php.New(o),
 		node.NewNPM(o),
 	}
 }

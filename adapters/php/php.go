@@ -1,0 +1,106 @@
+// Package php is the adapter "php": packages of Composer.
+//
+// composer.json and composer.lock are read here, never with composer, so that a plan
+// starts no process.
+package php
+
+import (
+	"context"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/php/composer"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// identity is in every key. It changes when a recipe, or what is read from the
+// manifests, changes what a task does.
+const identity = "builtin:1"
+
+const (
+	manifestFile = "composer.json"
+	lockFile     = "composer.lock"
+)
+
+// Adapter is the adapter "php". It is safe for concurrent use.
+type Adapter struct {
+	env       adapters.Environ // of child processes
+	manifest  *adapters.Manifest
+	manifests *adapters.Parsed[*composer.Manifest]
+	locks     *adapters.Parsed[*composer.Lock]
+	seen      adapters.Moment[machine]
+}
+
+// New gives the adapter. Composer downloads no PHP, so there is nothing to allow.
+func New(o adapters.Options) *Adapter {
+	a := &Adapter{
+		manifest:  newManifest(),
+		manifests: adapters.NewParsed(composer.ParseManifest),
+		locks:     adapters.NewParsed(composer.ParseLock),
+	}
+	pass := append(passEnv(), a.manifest.SteeringEnv...)
+	a.env = o.Env.Strict(pass...).With(a.manifest.SetEnv)
+	return a
+}
+
+func newManifest() *adapters.Manifest {
+	return &adapters.Manifest{
+		ProtocolVersion:  adapters.ProtocolVersion,
+		AdapterID:        "php",
+		DisplayName:      "php",
+		FingerprintFiles: []string{manifestFile, lockFile, ".php-version", ".tool-versions"},
+		Capabilities: adapters.Capabilities{
+			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
+			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
+		},
+		// What phpstan and phpcs print as "file:line" is understood by the same parser.
+		DiagnosticHooks: map[string]adapters.Hook{
+			"check": {Parser: "phpstan"}, "lint": {Parser: "phpstan"}, "test": {Parser: "phpunit"},
+		},
+		DerivedPaths: []string{
+			"vendor/**", ".phpunit.cache/**", ".phpunit.result.cache", ".php-cs-fixer.cache", ".phpcs-cache", ".pint.cache",
+		},
+		Parallel:    8,
+		Identity:    identity,
+		PassEnv:     passEnv(),
+		SteeringEnv: steeringEnv(),
+		SetEnv: map[string]string{
+			"COMPOSER_ALLOW_SUPERUSER":     "1", // else it asks, or leaves plugins out
+			"COMPOSER_NO_INTERACTION":      "1",
+			"COMPOSER_PROCESS_TIMEOUT":     "0", // how long a task may take, bento knows
+			"COMPOSER_FUND":                "0",
+			"COMPOSER_DISABLE_XDEBUG_WARN": "1",
+		},
+	}
+}
+
+// passEnv are homes, caches, credentials and version managers.
+func passEnv() []string {
+	return []string{
+		"COMPOSER_HOME", "COMPOSER_CACHE_DIR", "COMPOSER_AUTH", "COMPOSER_DISABLE_NETWORK", "COMPOSER_MIRROR_PATH_REPOS",
+		"COMPOSER_HTACCESS_PROTECT", "COMPOSER_MEMORY_LIMIT", "COMPOSER_MAX_PARALLEL_HTTP", "COMPOSER_IPRESOLVE",
+		"PHPENV_*", "ASDF_*", "MISE_*", "PHPBREW_*", "GIT_SSH", "GIT_SSH_COMMAND",
+	}
+}
+
+// steeringEnv change what the tools make.
+func steeringEnv() []string {
+	return []string{
+		"PHPRC", "PHP_INI_SCAN_DIR", "XDEBUG_MODE", "XDEBUG_CONFIG", "PHP_CS_FIXER_*",
+		"COMPOSER", "COMPOSER_VENDOR_DIR", "COMPOSER_BIN_DIR", "COMPOSER_ROOT_VERSION",
+		"COMPOSER_IGNORE_PLATFORM_REQ", "COMPOSER_IGNORE_PLATFORM_REQS", "COMPOSER_NO_DEV", "COMPOSER_PREFER_STABLE",
+		"APP_ENV", "SYMFONY_ENV", "SYMFONY_DEPRECATIONS_HELPER",
+	}
+}
+
+// Manifest implements adapters.Adapter.
+func (a *Adapter) Manifest() *adapters.Manifest { return a.manifest }
+
+// Detect implements adapters.Adapter.
+func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
+	return adapters.NewFiles(dir).IsFile(manifestFile), nil
+}
+
+// ParseDiagnostics implements adapters.Adapter. No hook asks for it.
+func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
+	return nil, nil
+}

@@ -1,0 +1,154 @@
+package php
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/php/composer"
+)
+
+// Tasks implements adapters.TaskLister.
+func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error) {
+	f := adapters.NewFiles(dir)
+	m, err := a.manifests.Read(f, manifestFile)
+	if err != nil {
+		return adapters.TasksAnswer{}, err
+	}
+	var answer adapters.TasksAnswer
+	for _, p := range a.pathPackages(f, m) {
+		if rel, err := filepath.Rel(dir, p.Dir()); err == nil && filepath.IsLocal(rel) && rel != "." {
+			answer.Members = append(answer.Members, p.Dir())
+		}
+	}
+	if _, err := a.pin(f, m); err != nil {
+		return adapters.TasksAnswer{}, err
+	}
+	r := &recipes{f: f, m: m}
+	answer.Tasks = r.tasks()
+	answer.Reads = f.Reads()
+	return answer, nil
+}
+
+// recipes makes the tasks of one package.
+type recipes struct {
+	f *adapters.Files
+	m *composer.Manifest
+}
+
+// tasks gives the scripts that are called like a lifecycle task, recipes for tools that
+// are declared or configured, and the other scripts by name.
+func (r *recipes) tasks() []adapters.Task {
+	var list []adapters.Task
+	have := func(name string) bool {
+		return slices.ContainsFunc(list, func(t adapters.Task) bool { return t.Name == name })
+	}
+	for _, name := range []string{"build", "check", "lint", "test"} {
+		if r.m.HasScript(name) {
+			list = append(list, adapters.Task{Name: name, Run: script(name)})
+		}
+	}
+	for _, t := range r.tools() {
+		if !have(t.Name) && !r.m.HasScript(t.Name) {
+			list = append(list, t)
+		}
+	}
+	for _, name := range r.m.Scripts {
+		if !have(name) && name != "" && name[0] != '-' {
+			list = append(list, adapters.Task{Name: name, Run: script(name), Script: true, NoCache: true, SideEffects: true})
+		}
+	}
+	for i := range list {
+		list[i].Path = []string{r.m.BinDir}
+		for _, dir := range r.m.Outside {
+			list[i].ExtraInputs = append(list[i].ExtraInputs, filepath.Join(r.m.Dir(), filepath.FromSlash(dir)))
+		}
+	}
+	return list
+}
+
+// script is the command that runs a script of composer.json.
+func script(name string) string { return "composer run-script " + quote(name) }
+
+// quote makes one word of the shell.
+func quote(word string) string {
+	if strings.Trim(word, "-_.:/@+0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// tools gives the recipes of what is declared or configured. Of two linters phpstan,
+// which finds what a compiler would, is the check.
+func (r *recipes) tools() []adapters.Task {
+	list := r.tests()
+	lint := "lint"
+	if t, format, ok := r.style(); ok {
+		lint = "check"
+		list = append(list, t, adapters.Task{Name: "format", Run: format, Script: true, NoCache: true, SideEffects: true})
+	}
+	if r.uses("phpstan/phpstan") || r.config("phpstan.neon", "phpstan.neon.dist", "phpstan.dist.neon") {
+		list = append(list, adapters.Task{Name: lint, Run: "phpstan analyse --no-progress --no-interaction --error-format=raw"})
+	}
+	if r.uses("phpbench/phpbench") {
+		list = append(list, adapters.Task{Name: "bench", Run: "phpbench run", Script: true, NoCache: true})
+	}
+	return list
+}
+
+func (r *recipes) uses(name string) bool { return r.m.Find(name) != nil }
+
+func (r *recipes) config(names ...string) bool { return slices.ContainsFunc(names, r.f.IsFile) }
+
+// tests gives the recipe of a test runner. PHPUnit needs to be told where tests are.
+func (r *recipes) tests() []adapters.Task {
+	configured := r.config("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
+	switch {
+	case r.uses("pestphp/pest"):
+		return []adapters.Task{{Name: "test", Run: "pest --colors=never"}}
+	case configured:
+		return []adapters.Task{{Name: "test", Run: "phpunit --colors=never"}}
+	case r.uses("phpunit/phpunit") && r.f.IsDir("tests"):
+		return []adapters.Task{{Name: "test", Run: "phpunit --colors=never tests"}}
+	}
+	return nil
+}
+
+// style gives the recipe of a linter of style, and the command that mends what it can.
+func (r *recipes) style() (lint adapters.Task, format string, ok bool) {
+	lint.Name = "lint"
+	if config := r.phpcsConfig(); config != "" || r.uses("squizlabs/php_codesniffer") {
+		where := ""
+		if config == "" {
+			where = " --ignore=" + quote("*/"+r.m.VendorDir+"/*") + " --extensions=php ."
+		} else if filepath.Dir(config) != r.f.Dir() {
+			lint.ExtraInputs = []string{config}
+		}
+		lint.Run = "phpcs -q --no-colors --report=emacs" + where
+		return lint, "phpcbf -q" + where, true
+	}
+	if r.uses("friendsofphp/php-cs-fixer") || r.config(".php-cs-fixer.php", ".php-cs-fixer.dist.php") {
+		lint.Run = "php-cs-fixer fix --dry-run --diff --show-progress=none"
+		return lint, "php-cs-fixer fix", true
+	}
+	if r.uses("laravel/pint") || r.config("pint.json") {
+		lint.Run = "pint --test"
+		return lint, "pint", true
+	}
+	return lint, "", false
+}
+
+// phpcsConfig gives the settings of PHP_CodeSniffer, which looks for them above too; ""
+// for none.
+func (r *recipes) phpcsConfig() string {
+	for dir := range r.f.Ancestors() {
+		for _, name := range []string{".phpcs.xml", "phpcs.xml", ".phpcs.xml.dist", "phpcs.xml.dist"} {
+			if path := filepath.Join(dir, name); r.f.IsFile(path) {
+				return path
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,128 @@
+package php
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/proc"
+)
+
+const (
+	probeTimeout = 30 * time.Second
+	probeLimit   = 256 << 10 // bytes that a tool may answer
+)
+
+// machine is what the fingerprint depends on in every directory.
+type machine struct {
+	basis string
+	shim  bool // php is a version manager's
+}
+
+// ToolchainBasis implements adapters.Steerer.
+func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) {
+	seen, err := a.seen.See(a.look)
+	if err != nil || !seen.shim {
+		return seen.basis, err
+	}
+	b := adapters.NewBasis(a.env)
+	b.Above(dir, ".php-version", ".tool-versions", "mise.toml", ".mise.toml")
+	b.Home(".phpenv/version", ".phpenv/versions", ".asdf/installs/php", ".local/share/mise/installs/php", ".tool-versions", ".config/mise/config.toml")
+	return seen.basis + b.String(), nil
+}
+
+func (a *Adapter) look() (machine, error) {
+	b := adapters.NewBasis(a.env)
+	php, err := b.Tool("php")
+	if err != nil {
+		return machine{}, a.missing(err)
+	}
+	if _, err := b.Tool("composer"); err != nil {
+		return machine{}, a.missing(err)
+	}
+	b.Env("PHPRC", "PHP_INI_SCAN_DIR", "PHPENV_ROOT", "PHPENV_VERSION", "ASDF_PHP_VERSION", "MISE_PHP_VERSION")
+	for _, path := range settings(php) {
+		b.IfThere(path)
+	}
+	return machine{b.String(), strings.Contains(php, "/shims/")}, nil
+}
+
+// settings are where distributions keep php.ini and the directory of files that turn
+// extensions on.
+func settings(php string) []string {
+	list := []string{"/etc/php.ini", "/etc/php.d", "/usr/local/etc/php/php.ini", "/usr/local/etc/php/conf.d"}
+	if real, err := filepath.EvalSymlinks(php); err == nil {
+		base := filepath.Base(real)
+		debian := filepath.Join("/etc/php", strings.TrimPrefix(base, "php"), "cli")
+		prefix := filepath.Dir(filepath.Dir(real))
+		list = append(list, filepath.Join(debian, "php.ini"), filepath.Join(debian, "conf.d"),
+			filepath.Join(prefix, "etc", "php.ini"), filepath.Join(prefix, "etc", "conf.d"), filepath.Join(prefix, "lib", "php.ini"))
+	}
+	return list
+}
+
+// question makes PHP say its version and what is loaded into it, a line each.
+const question = `$e = get_loaded_extensions(); sort($e); ` +
+	`echo "php ", PHP_VERSION, "\n", PHP_OS, " ", PHP_INT_SIZE, PHP_ZTS ? " zts" : "", PHP_DEBUG ? " debug" : "", "\n"; ` +
+	`foreach ($e as $x) echo $x, " ", phpversion($x) ?: "", "\n";`
+
+// ToolchainFingerprint implements adapters.Adapter: the version of PHP with its
+// extensions, and that of Composer.
+func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
+	php, err := a.ask(ctx, dir, "php ", "php", "-r", question)
+	if err != nil {
+		return "", err
+	}
+	composer, err := a.ask(ctx, dir, "Composer ", "composer", "--version", "--no-ansi", "--no-interaction")
+	if err != nil {
+		return "", err
+	}
+	return php + "\n" + firstLine(composer) + "\n", nil
+}
+
+// ask gives what a tool answers, from the line that begins with a word: warnings of PHP
+// may stand in front.
+func (a *Adapter) ask(ctx context.Context, dir, begin, tool string, args ...string) (string, error) {
+	path, err := a.env.LookPath(tool)
+	if err != nil {
+		return "", a.missing(err)
+	}
+	argv := append([]string{path}, args...)
+	out, errText, res, err := proc.Output(ctx, proc.Spec{Argv: argv, Dir: dir, Env: a.env, Timeout: probeTimeout}, probeLimit)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", tool, err)
+	}
+	if res.ExitCode != 0 {
+		return "", fmt.Errorf("%s exited with status %d: %s", tool, res.ExitCode, bytes.TrimSpace(errText))
+	}
+	text := "\n" + string(out)
+	i := strings.Index(text, "\n"+begin)
+	if i < 0 {
+		return "", fmt.Errorf("%s: no version in its answer %.80q", tool, out)
+	}
+	return strings.TrimSpace(text[i:]), nil
+}
+
+// missing tells how to get a tool.
+func (a *Adapter) missing(err error) error {
+	var m *adapters.MissingTool
+	if !errors.As(err, &m) {
+		return err
+	}
+	p := adapters.Packages{
+		Apt: "php-cli", Dnf: "php-cli", Zypper: "php-cli", Pacman: "php", Apk: "php", Brew: "php",
+		Else: "see https://www.php.net/manual/en/install.php",
+	}
+	if m.Tool == "composer" {
+		p = adapters.Packages{
+			Apt: "composer", Dnf: "composer", Zypper: "php-composer2", Pacman: "composer", Apk: "composer", Brew: "composer",
+			Else: "see https://getcomposer.org/download",
+		}
+	}
+	return &adapters.MissingTool{Tool: m.Tool, Hint: p.Hint(a.env)}
+}

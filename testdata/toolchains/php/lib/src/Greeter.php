@@ -1,0 +1,11 @@
+<?php
+
+namespace Example\Lib;
+
+class Greeter
+{
+    public function greet(string $name): string
+    {
+        return 'hello ' . $name;
+    }
+}
