@@ -19,7 +19,9 @@ import (
 type note struct {
 	Basis    string             `json:"basis"`    // what it holds for
 	Manifest json.RawMessage    `json:"manifest"` // as the plugin gave it
-	Refused  map[string]listing `json:"refused"`  // the directories that are none of its own
+	Text     json.RawMessage    `json:"text"`     // what was understood of it
+	Dropped  []string           `json:"dropped,omitempty"`
+	Refused  map[string]listing `json:"refused"` // the directories that are none of its own
 }
 
 // basis is what a note holds for: this executable, under these conditions.
@@ -61,9 +63,10 @@ func asleep(c adapters.Candidate, o Options) *Process {
 	}
 	executable := o.Digests.Executable(c.Path)
 	p := newProcess(c, o)
-	if n.Basis != basis(executable, c, &o) || p.introduced(n.Manifest) != nil {
+	if n.Basis != basis(executable, c, &o) || json.Unmarshal(n.Text, &p.manifest) != nil || p.manifest == nil {
 		return nil
 	}
+	p.raw, p.text, p.dropped = n.Manifest, n.Text, n.Dropped
 	p.identify(executable)
 	p.known = n.Refused
 	return p
@@ -171,7 +174,7 @@ func (p *Process) note() {
 	if p.idle.busy || p.failed() != nil {
 		return
 	}
-	text, err := json.Marshal(note{Basis: basis(p.executable, p.from, &p.o), Manifest: p.raw, Refused: p.idle.refused})
+	text, err := json.Marshal(note{Basis: basis(p.executable, p.from, &p.o), Manifest: p.raw, Text: p.text, Dropped: p.dropped, Refused: p.idle.refused})
 	if err == nil {
 		p.o.Notes.Leave(p.from.Path, text)
 	}
