@@ -80,6 +80,13 @@ func (s *Disk) Lookup(key Key) (*Record, error) {
 	return r, nil
 }
 
+// Has tells whether there is a record, without reading it. One that was not used for
+// so long that Lookup would mark it as used is not spoken of: false.
+func (s *Disk) Has(key Key) bool {
+	used, ok := s.shelf.RecordUsed(key)
+	return ok && time.Since(used) <= stampAge
+}
+
 func (s *Disk) read(key Key) (r *Record, used time.Time, err error) {
 	data, used, err := s.shelf.ReadRecord(key, maxRecord+32)
 	if err != nil {

@@ -113,6 +113,12 @@ func (s *Shelf) WriteRecord(key [32]byte, data []byte, used time.Time) error {
 	return s.publish(f, s.path(recordsDir, key), err)
 }
 
+// RecordUsed tells when a record was last used, and whether it is there.
+func (s *Shelf) RecordUsed(key [32]byte) (used time.Time, ok bool) {
+	info, err := rawfile.Lstat(s.path(recordsDir, key))
+	return info.Modified, err == nil && info.Mode.IsRegular()
+}
+
 // TouchRecord stamps a record as used. In a directory that only others may write
 // nothing is stamped.
 func (s *Shelf) TouchRecord(key [32]byte, now time.Time) {

@@ -79,7 +79,7 @@ func (s *session) why(ctx context.Context, target, diff string) (report.Why, err
 	ev.Save()
 	for _, t := range results {
 		if t.Task.ID() == target {
-			if t.Err != nil {
+			if t = ev.Whole(ctx, t); t.Err != nil {
 				return report.Why{}, t.Err
 			}
 			return report.NewWhy(t, ev.Why(t, other)), nil

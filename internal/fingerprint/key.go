@@ -14,9 +14,9 @@ import (
 	"github.com/bentobuild/bento/cache"
 )
 
-// keyDomain separates task keys from every other use of the hash. Changing what
+// Domain separates task keys from every other use of the hash. Changing what
 // an ingredient means, or their order, needs a new number.
-const keyDomain = "bento 2026-11 task key v1"
+const Domain = "bento 2026-11 task key v1"
 
 // Kind says what an Ingredient is, and so how its value is to be read.
 type Kind byte
@@ -55,7 +55,7 @@ type Builder struct {
 // environment values, which would otherwise be guessable; it does not enter the
 // key, so that two machines agree on it.
 func NewBuilder(secret [32]byte) *Builder {
-	return &Builder{hash: blake3.NewDeriveKey(keyDomain), secret: secret}
+	return &Builder{hash: blake3.NewDeriveKey(Domain), secret: secret}
 }
 
 // mix adds one ingredient to the hash: kind, then name and value each with its

@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/run/install"
+	"github.com/bentobuild/bento/internal/run/pin"
 	"github.com/bentobuild/bento/internal/run/queue"
 	"github.com/bentobuild/bento/internal/run/record"
 	"github.com/bentobuild/bento/internal/tree"
@@ -191,15 +192,23 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 	case ev.Err != nil:
 		e.end(failure(ev))
 	case ev.Status == evaluate.Hit && (e.inPlace || e.settled(ev)):
-		e.UpToDate(t, ev.Record.Outputs)
+		e.UpToDate(t, ev.Outputs)
 		e.end(&Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record})
+	default:
+		e.restoreOrExecute(ctx, e.Whole(ctx, ev))
+	}
+}
+
+// restoreOrExecute does what a task needs whose result is not in the workspace.
+func (e *engine) restoreOrExecute(ctx context.Context, ev *evaluate.Result) {
+	switch p := e.unmetPin(ev); {
+	case ev.Err != nil:
+		e.end(failure(ev))
 	case ev.Status == evaluate.Hit:
 		e.restoreBeside(ctx, ev)
+	case p != nil: // only --keep-going gets here with one
+		e.end(&Result{Task: ev.Task, Outcome: Failed, Reason: p.Rule, Message: p.Message, Key: ev.Key, ExitCode: -1})
 	default:
-		if p := e.unmetPin(ev); p != nil { // only --keep-going gets here with one
-			e.end(&Result{Task: t, Outcome: Failed, Reason: p.Rule, Message: p.Message, Key: ev.Key, ExitCode: -1})
-			return
-		}
 		e.executeInstalled(ctx, ev)
 	}
 }
@@ -209,7 +218,7 @@ func (e *engine) unmetPin(ev *evaluate.Result) *diagnostics.Diagnostic {
 	if ev.Toolchain == "" {
 		return nil
 	}
-	for _, p := range e.UnmetPins(ev.Task.Dish, ev.Toolchain) {
+	for _, p := range pin.Unmet(e.env.Root, ev.Task.Dish, ev.Toolchain) {
 		if p.Severity == diagnostics.Error {
 			return &p
 		}

@@ -135,6 +135,9 @@ type Result struct {
 // ReplayLog gives what the task printed to emit, piece by piece in the order in
 // which it was printed: that of a hit from the store, else from the log file.
 func (r *Result) ReplayLog(s cache.Store, emit func(tasklog.Stream, []byte)) error {
+	if r.record == nil && r.Outcome == CacheHit && s != nil {
+		r.record, _ = s.Lookup(r.Key) // a miss by now has no log to show
+	}
 	switch {
 	case r.record != nil && r.record.Log != (cache.Digest{}):
 		return tasklog.ReplayStored(s, r.record.Log, emit)

@@ -49,7 +49,7 @@ func (e *engine) idle() bool {
 
 // settled tells whether nothing has to be done for a hit.
 func (e *engine) settled(ev *evaluate.Result) bool {
-	return e.Memory().Of(ev.Task).Key == ev.Key && e.InPlace(ev.Record)
+	return e.Memory().Of(ev.Task).Key == ev.Key && e.InPlace(ev.Outputs)
 }
 
 // countEnding counts the tasks that end by themselves. A plan of no others keeps the

@@ -15,6 +15,9 @@ type Writer struct{ out []byte }
 // Payload gives what was written.
 func (w *Writer) Payload() []byte { return w.out }
 
+// Reset empties the payload and keeps its memory.
+func (w *Writer) Reset() { w.out = w.out[:0] }
+
 // Raw writes b as it is.
 func (w *Writer) Raw(b []byte) { w.out = append(w.out, b...) }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/lastrun"
+	"github.com/bentobuild/bento/internal/run/territory"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -15,12 +16,12 @@ import (
 const maxNamed = 5
 
 // Sources gives the default inputs of the dish of t, by path.
-func (e *Evaluator) Sources(t *plan.Task) []tree.Entry { return e.territories[t.Dish].defaults(e.tree) }
+func (e *Evaluator) Sources(t *plan.Task) []tree.Entry { return e.territories[t.Dish].Defaults(e.tree) }
 
 // MadeByOthers tells which paths other tasks of the dish of t have made.
 func (e *Evaluator) MadeByOthers(t *plan.Task) map[string]bool {
 	others := make(map[string]bool)
-	for _, other := range e.territories[t.Dish].tasks {
+	for _, other := range e.territories[t.Dish].Tasks {
 		if other.Name != t.Name {
 			for _, p := range e.memory.Of(other).Outputs {
 				others[p] = true
@@ -36,7 +37,7 @@ func (e *Evaluator) Refresh(ctx context.Context, t *plan.Task) (changed bool) {
 	dirs := []string{t.Dish.Path}
 	for _, o := range t.Outputs {
 		if strings.HasPrefix(o.Glob, "//") {
-			dirs = append(dirs, prefix(t.Dish.Path, o.Glob))
+			dirs = append(dirs, territory.Prefix(t.Dish.Path, o.Glob))
 		}
 	}
 	e.look(ctx, dirs)
@@ -57,7 +58,7 @@ func (e *Evaluator) ByProducts(ev *Result, before []tree.Entry) []lastrun.ByProd
 	own, owners := paths(e.memory.Of(t).ByProducts), e.otherByProducts(t)
 	var list []lastrun.ByProduct
 	var fresh []string
-	for _, entry := range e.territories[t.Dish].defaults(e.tree) {
+	for _, entry := range e.territories[t.Dish].Defaults(e.tree) {
 		was, found := find(before, entry.Path)
 		owner := owners[entry.Path]
 		switch {
@@ -110,7 +111,7 @@ func paths(list []lastrun.ByProduct) map[string]bool {
 // otherByProducts gives, by path, the task of the same dish that it belongs to.
 func (e *Evaluator) otherByProducts(t *plan.Task) map[string]*plan.Task {
 	owners := make(map[string]*plan.Task)
-	for _, other := range e.territories[t.Dish].tasks {
+	for _, other := range e.territories[t.Dish].Tasks {
 		if other.Name == t.Name {
 			continue
 		}

@@ -18,6 +18,9 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/lastrun"
 	"github.com/bentobuild/bento/internal/run/lockfile"
+	"github.com/bentobuild/bento/internal/run/pin"
+	"github.com/bentobuild/bento/internal/run/recall"
+	"github.com/bentobuild/bento/internal/run/territory"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -55,9 +58,13 @@ type Result struct {
 	Known       bool // the key could be made
 	Ingredients []fingerprint.Ingredient
 	Inputs      fingerprint.FileSet
-	Record      *cache.Record // of a Hit
-	Toolchain   string        // the fingerprint of the toolchain
-	Err         error         // why there is no key
+	Record      *cache.Record  // of a Hit whose key was made anew; see Whole
+	Outputs     []cache.Output // of a Hit, and of what was executed
+	Toolchain   string         // the fingerprint of the toolchain
+	Err         error          // why there is no key
+
+	basis    recall.Basis // zero when it is not known
+	recalled bool         // without ingredients and record
 
 	sources []*sourceSet // what the ingredients refer to
 	Entries []tree.Entry // of Inputs
@@ -74,7 +81,7 @@ type Evaluator struct {
 	tree        *tree.Tree
 	memory      *lastrun.Memory
 	secret      [32]byte
-	territories map[*discovery.Dish]*territory
+	territories map[*discovery.Dish]*territory.Territory
 	compiled    map[*plan.Task]*inputGlobs
 	circles     map[*discovery.Dish]*plan.Circle
 	locks       *lockfile.Set
@@ -82,6 +89,7 @@ type Evaluator struct {
 	results     []*Result // by plan.Task.Index
 	made        []*made   // what tasks made in this run, by plan.Task.Index
 	current     []bool    // by plan.Task.Index: what a task makes is in the workspace
+	recall      recaller
 }
 
 // Options are what an Evaluator works with.
@@ -99,7 +107,7 @@ type Options struct {
 // New gives an Evaluator of a plan. The error is of a glob that cannot be used.
 func New(o Options, p *plan.Plan) (*Evaluator, error) {
 	e := &Evaluator{
-		o: o, plan: p, tree: p.Workspace.Tree, memory: lastrun.Open(o.State), secret: localSecret(o.State),
+		o: o, plan: p, tree: p.Workspace.Tree, memory: lastrun.Open(o.State), secret: fingerprint.LocalSecret(o.State),
 		compiled: make(map[*plan.Task]*inputGlobs),
 		circles:  plan.Circles(p.Workspace.Dishes),
 		locks:    lockfile.New(p.Workspace),
@@ -107,9 +115,10 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 		results:  make([]*Result, len(p.Tasks)),
 		made:     make([]*made, len(p.Tasks)),
 		current:  make([]bool, len(p.Tasks)),
+		recall:   newRecaller(&o, p.Workspace),
 	}
 	var err error
-	e.territories, err = newTerritories(p.Workspace, p.TasksOf)
+	e.territories, err = territory.New(p.Workspace, p.TasksOf)
 	return e, err
 }
 
@@ -120,8 +129,9 @@ func (e *Evaluator) Reload(ctx context.Context) {
 	e.memory = lastrun.Open(e.o.State)
 	clear(e.sources)
 	for _, t := range e.territories {
-		t.files = nil
+		t.Forget()
 	}
+	e.recall.forget()
 }
 
 // Installed looks again at what an install of the scope of d may have written.
@@ -145,12 +155,15 @@ func (e *Evaluator) warn(code, message, hint string) {
 func (e *Evaluator) UpToDate(t *plan.Task, outputs []cache.Output) {
 	e.current[t.Index] = true
 	e.made[t.Index] = &made{digest: outputsDigest(outputs)}
+	if ev := e.results[t.Index]; ev != nil {
+		ev.Outputs = outputs
+	}
 }
 
 // isUpToDate tells whether what t makes is in the workspace.
 func (e *Evaluator) isUpToDate(t *plan.Task) bool {
 	r := e.results[t.Index]
-	return e.current[t.Index] || r != nil && r.Status == Hit && e.InPlace(r.Record)
+	return e.current[t.Index] || r != nil && r.Status == Hit && e.InPlace(r.Outputs)
 }
 
 // All evaluates every task, dependencies first, and gives the results by
@@ -172,6 +185,15 @@ func (e *Evaluator) Of(t *plan.Task) *Result { return e.results[t.Index] }
 func (e *Evaluator) Task(ctx context.Context, t *plan.Task) *Result {
 	ev := &Result{Task: t, Status: Miss}
 	e.results[t.Index] = ev
+	if !e.recalled(ctx, t, ev) {
+		e.evaluate(ctx, ev)
+	}
+	return ev
+}
+
+// evaluate makes the key of a task and looks it up.
+func (e *Evaluator) evaluate(ctx context.Context, ev *Result) {
+	t := ev.Task
 	switch pending, err := e.key(ctx, t, ev); {
 	case err != nil:
 		ev.Err, ev.Reason = err, missOf(err)
@@ -184,7 +206,6 @@ func (e *Evaluator) Task(ctx context.Context, t *plan.Task) *Result {
 	default:
 		e.lookup(ev)
 	}
-	return ev
 }
 
 func missOf(err error) string {
@@ -203,7 +224,7 @@ func missOf(err error) string {
 func (e *Evaluator) lookup(ev *Result) {
 	record, err := e.o.Store.Lookup(ev.Key)
 	if err == nil && record.Exit == 0 {
-		ev.Status, ev.Record = Hit, record
+		ev.Status, ev.Record, ev.Outputs = Hit, record, record.Outputs
 		e.made[ev.Task.Index] = &made{digest: outputsDigest(record.Outputs)}
 		return
 	}
@@ -239,7 +260,7 @@ func (e *Evaluator) key(ctx context.Context, t *plan.Task, ev *Result) (pending 
 }
 
 // describe adds what is known without looking at anything.
-func describe(b *fingerprint.Builder, t *plan.Task) {
+func describe(b fingerprint.Ingredients, t *plan.Task) {
 	b.Text("platform", runtime.GOOS+"/"+runtime.GOARCH)
 	b.Text("dish", t.Dish.Path)
 	b.Text("task", t.Name)
@@ -257,7 +278,7 @@ func describe(b *fingerprint.Builder, t *plan.Task) {
 	b.Text("container", "")
 }
 
-func (e *Evaluator) addEnv(b *fingerprint.Builder, t *plan.Task) {
+func (e *Evaluator) addEnv(b fingerprint.Ingredients, t *plan.Task) {
 	if e.o.Inherit {
 		b.Text("environment", "inherit")
 	}
@@ -275,7 +296,7 @@ func (e *Evaluator) addEnv(b *fingerprint.Builder, t *plan.Task) {
 	}
 }
 
-func (e *Evaluator) addToolchain(ctx context.Context, b *fingerprint.Builder, t *plan.Task, ev *Result) error {
+func (e *Evaluator) addToolchain(ctx context.Context, b fingerprint.Ingredients, t *plan.Task, ev *Result) error {
 	a := t.Dish.Adapter
 	if a == nil {
 		b.Text("adapter", "")
@@ -284,7 +305,7 @@ func (e *Evaluator) addToolchain(ctx context.Context, b *fingerprint.Builder, t 
 	m := a.Manifest()
 	b.Text("adapter", m.AdapterID)
 	b.Text("adapter identity", m.Identity)
-	for _, p := range e.pins(t.Dish) {
+	for _, p := range pin.Of(e.o.Root, t.Dish) {
 		b.Text("required toolchain", p.Tool+" "+p.Version)
 	}
 	found, err := e.o.Toolchains.Fingerprint(ctx, a, t.Dish.Dir)
@@ -333,10 +354,10 @@ func (e *Evaluator) pending(t *plan.Task) []string {
 // is known only when other is up to date.
 func reads(t, other *plan.Task) bool {
 	for _, glob := range t.Inputs {
-		pre := prefix(t.Dish.Path, glob)
+		pre := territory.Prefix(t.Dish.Path, glob)
 		for _, o := range other.Outputs {
-			out := prefix(other.Dish.Path, o.Glob)
-			if out != "." && inside(pre, out) || other.Dish != t.Dish && inside(out, pre) {
+			out := territory.Prefix(other.Dish.Path, o.Glob)
+			if out != "." && territory.Inside(pre, out) || other.Dish != t.Dish && territory.Inside(out, pre) {
 				return !strings.HasPrefix(glob, "!")
 			}
 		}
@@ -344,7 +365,7 @@ func reads(t, other *plan.Task) bool {
 	return false
 }
 
-func (e *Evaluator) addDeps(b *fingerprint.Builder, t *plan.Task) {
+func (e *Evaluator) addDeps(b fingerprint.Ingredients, t *plan.Task) {
 	deps := slices.SortedFunc(slices.Values(t.Deps), func(x, y plan.Dep) int { return strings.Compare(x.Task.ID(), y.Task.ID()) })
 	for _, d := range deps {
 		switch d.Via {

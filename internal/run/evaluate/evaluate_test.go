@@ -74,9 +74,22 @@ func (w *world) write(t *rapid.T, path, content string) {
 
 // keys evaluates everything from scratch, with a state of its own.
 func (w *world) keys(t *rapid.T, req plan.Request) map[string]cache.Key {
+	st := state.Open(w.root + ".state")
+	defer os.RemoveAll(w.root + ".state")
+	keys := make(map[string]cache.Key)
+	for _, r := range w.evaluate(t, req, st, cache.Nothing{}).results {
+		if !r.Known {
+			t.Fatalf("%s has no key: %v", r.Task.ID(), r.Notes)
+		}
+		keys[r.Task.Dish.Name] = r.Key
+	}
+	return keys
+}
+
+func (w *world) evaluate(t *rapid.T, req plan.Request, st *state.Dir, store cache.Store) *Evaluator {
 	ctx := context.Background()
 	cfg, problems := config.Load(w.root)
-	files, err := tree.Walk(ctx, w.root, nil)
+	files, err := tree.Walk(ctx, w.root, &tree.Options{State: st})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,27 +98,17 @@ func (w *world) keys(t *rapid.T, req plan.Request) map[string]cache.Key {
 	if problems = append(append(problems, more...), last...); len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	st := state.Open(w.root + ".state")
-	defer os.RemoveAll(w.root + ".state")
 	e, err := New(Options{
-		Root: w.root, Store: cache.Nothing{}, State: st, Toolchains: fingerprint.OpenToolchains(st), Environ: w.env,
+		Root: w.root, Store: store, State: st, Toolchains: fingerprint.OpenToolchains(st), Environ: w.env,
 		Warn: func(d diagnostics.Diagnostic) { t.Fatal(d) },
 	}, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	results, err := e.All(ctx)
-	if err != nil {
+	if _, err := e.All(ctx); err != nil {
 		t.Fatal(err)
 	}
-	keys := make(map[string]cache.Key)
-	for _, r := range results {
-		if !r.Known {
-			t.Fatalf("%s has no key: %v", r.Task.ID(), r.Notes)
-		}
-		keys[r.Task.Dish.Name] = r.Key
-	}
-	return keys
+	return e
 }
 
 // dependents gives i and every dish that depends on it, directly or not.

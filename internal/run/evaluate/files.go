@@ -12,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run/territory"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -66,7 +67,7 @@ func unreadable(p string, err error) error {
 func (e *Evaluator) behind(from, target string, depth int) (cache.Digest, error) {
 	p, ok := e.within(from, target)
 	switch {
-	case depth > maxLinks || ok && inside(from, p):
+	case depth > maxLinks || ok && territory.Inside(from, p):
 		return cache.Digest{}, nil // a circle: what is there counts where it is
 	case !ok:
 		e.warn("link_outside", fmt.Sprintf("%q is an input that leads out of the workspace to %q: what is there does not count", from, target),
@@ -180,7 +181,7 @@ func (e *Evaluator) sourcesOf(d *discovery.Dish) *sourceSet {
 	e.sources[circle] = s
 	b := fingerprint.NewBuilder(e.secret)
 	for _, member := range circle.Dishes {
-		list := Sources{Dish: member, Files: e.territories[member].defaults(e.tree)}
+		list := Sources{Dish: member, Files: e.territories[member].Defaults(e.tree)}
 		s.lists = append(s.lists, list)
 		entries, _ := e.locks.Take(b, member, list.Files)
 		set, err := e.fileSet(entries)
@@ -207,10 +208,11 @@ func (e *Evaluator) sourcesOf(d *discovery.Dish) *sourceSet {
 // lookedAgain forgets what was worked out from the files of d, and tells whether
 // they are others than before.
 func (e *Evaluator) lookedAgain(d *discovery.Dish) (changed bool) {
+	e.recall.forget()
 	terr := e.territories[d]
-	before := terr.files
-	terr.files = nil
-	after := terr.defaults(e.tree)
+	before := terr.Known()
+	terr.Forget()
+	after := terr.Defaults(e.tree)
 	if slices.EqualFunc(before, after, func(x, y tree.Entry) bool { return x.Same(&y) }) {
 		return false
 	}

@@ -6,155 +6,17 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/plan"
-	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/run/territory"
 	"github.com/bentobuild/bento/internal/tree"
 )
-
-// territory is what is known of the files of one dish, whichever task asks.
-type territory struct {
-	dish   *discovery.Dish
-	nested []string // the paths of dishes inside this one
-
-	declared *tree.Set // outputs of dish.toml, of any task: only tracked files count
-	derived  *tree.Set // outputs of recipes and derived paths: the same
-	outputs  []string  // the literal prefixes of all outputs, relative to the workspace
-	tasks    []*plan.Task
-
-	files []tree.Entry // the default inputs, by-products still among them; nil when not looked
-}
-
-// newTerritories makes one for every dish of the workspace.
-func newTerritories(ws *discovery.Workspace, tasks func(*discovery.Dish) []*plan.Task) (map[*discovery.Dish]*territory, error) {
-	all := make(map[*discovery.Dish]*territory, len(ws.Dishes))
-	for _, d := range ws.Dishes {
-		t, err := newTerritory(d, tasks(d))
-		if err != nil {
-			return nil, err
-		}
-		all[d] = t
-	}
-	nest(ws.Dishes, all)
-	return all, nil
-}
-
-// nest tells every dish about those inside it. Dishes are sorted by path.
-func nest(dishes []*discovery.Dish, all map[*discovery.Dish]*territory) {
-	var open []*discovery.Dish
-	for _, d := range slices.SortedFunc(slices.Values(dishes), byTree) {
-		for len(open) > 0 && !inside(d.Path, open[len(open)-1].Path) {
-			open = open[:len(open)-1]
-		}
-		for _, outer := range open {
-			all[outer].nested = append(all[outer].nested, d.Path)
-		}
-		open = append(open, d)
-	}
-}
-
-// byTree orders dishes so that what is inside one follows it directly.
-func byTree(x, y *discovery.Dish) int {
-	return strings.Compare(treeKey(x.Path), treeKey(y.Path))
-}
-
-func treeKey(p string) string {
-	if p == "." {
-		return ""
-	}
-	return strings.ReplaceAll(p, "/", "\x00")
-}
-
-// inside tells whether p is dir or lies below it.
-func inside(p, dir string) bool {
-	return dir == "." || dir == "" || p == dir || strings.HasPrefix(p, dir+"/")
-}
-
-func newTerritory(d *discovery.Dish, tasks []*plan.Task) (*territory, error) {
-	t := &territory{dish: d, tasks: tasks}
-	var declared, derived []string
-	for _, task := range tasks {
-		for _, o := range task.Outputs {
-			if o.Declared {
-				declared = append(declared, o.Glob)
-			} else {
-				derived = append(derived, o.Glob)
-			}
-			t.outputs = append(t.outputs, prefix(d.Path, o.Glob))
-		}
-	}
-	if d.Adapter != nil {
-		derived = append(derived, d.Adapter.Manifest().DerivedPaths...)
-	}
-	var err error
-	if t.declared, err = tree.CompileSet(d.Path, declared); err != nil {
-		return nil, err
-	}
-	t.derived, err = tree.CompileSet(d.Path, derived)
-	return t, err
-}
-
-// prefix gives the part of a glob in front of its first wildcard, relative to the
-// workspace: a path that the glob names, or a directory that it looks into.
-func prefix(base, glob string) string {
-	glob = strings.TrimPrefix(glob, "!")
-	rooted := strings.HasPrefix(glob, "//")
-	glob = strings.TrimSuffix(strings.TrimPrefix(glob, "//"), "/")
-	if i := strings.IndexAny(glob, `*?[{\`); i >= 0 {
-		glob = glob[:strings.LastIndexByte(glob[:i], '/')+1]
-	}
-	if rooted {
-		base = "."
-	}
-	return path.Join(base, glob)
-}
-
-// defaults gives the default inputs of the dish, by-products still among them.
-func (t *territory) defaults(tr *tree.Tree) []tree.Entry {
-	if t.files == nil {
-		t.files = make([]tree.Entry, 0, 32)
-		for _, e := range tr.Under(t.dish.Path) {
-			if t.isSource(tr, e.Path) {
-				t.files = append(t.files, e)
-			}
-		}
-	}
-	return t.files
-}
-
-func (t *territory) isSource(tr *tree.Tree, p string) bool {
-	if t.foreign(p) || isOwnFile(t.dish.Path, p) {
-		return false
-	}
-	return !t.declared.Match(p) && !t.derived.Match(p) || tr.Tracked(p)
-}
-
-// foreign tells whether a path belongs to a dish inside this one.
-func (t *territory) foreign(p string) bool {
-	return slices.ContainsFunc(t.nested, func(dir string) bool { return inside(p, dir) })
-}
-
-// isOwnFile tells whether p is one of bento's own files: what they say enters the
-// keys as ingredients of their own.
-func isOwnFile(dish, p string) bool {
-	if inside(p, state.Name) {
-		return true
-	}
-	switch path.Base(p) {
-	case "dish.toml":
-		return p == path.Join(dish, "dish.toml")
-	case "bento.toml", "bento.plugins.lock":
-		return path.Dir(p) == "."
-	}
-	return dish == "." && path.Dir(p) == "bentos" && strings.HasSuffix(p, ".toml")
-}
 
 // inputs gives the entries that the key of a task is made of, by path.
 func (e *Evaluator) inputs(t *plan.Task) ([]tree.Entry, error) {
 	terr := e.territories[t.Dish]
 	var list []tree.Entry
 	if t.DefaultInputs {
-		list = slices.Clone(terr.defaults(e.tree))
+		list = slices.Clone(terr.Defaults(e.tree))
 	}
 	list, err := e.addExplicit(terr, t, list)
 	if err != nil {
@@ -197,7 +59,7 @@ func (e *Evaluator) addLinks(g *inputGlobs, list []tree.Entry) []tree.Entry {
 }
 
 // addExplicit adds what the globs of a task name, and takes away what they negate.
-func (e *Evaluator) addExplicit(terr *territory, t *plan.Task, list []tree.Entry) ([]tree.Entry, error) {
+func (e *Evaluator) addExplicit(terr *territory.Territory, t *plan.Task, list []tree.Entry) ([]tree.Entry, error) {
 	if len(t.Inputs) == 0 {
 		return list, nil
 	}
@@ -243,7 +105,7 @@ func (e *Evaluator) globs(t *plan.Task) (*inputGlobs, error) {
 		if negated {
 			negations = append(negations, positive)
 		} else {
-			g.prefixes = append(g.prefixes, prefix(t.Dish.Path, pattern))
+			g.prefixes = append(g.prefixes, territory.Prefix(t.Dish.Path, pattern))
 		}
 		if strings.HasPrefix(positive, "//") {
 			rooted = append(rooted, pattern)
@@ -274,14 +136,14 @@ func (e *Evaluator) globs(t *plan.Task) (*inputGlobs, error) {
 // admits tells whether a path that the globs match is an input: files of dishes
 // further in only when anchored at the workspace, outputs only when named, the
 // task's own outputs and bento's files never.
-func (e *Evaluator) admits(g *inputGlobs, terr *territory, p string) bool {
-	if isOwnFile(terr.dish.Path, p) || g.own.Match(p) && !e.tree.Tracked(p) {
+func (e *Evaluator) admits(g *inputGlobs, terr *territory.Territory, p string) bool {
+	if territory.IsOwnFile(terr.Dish.Path, p) || g.own.Match(p) && !e.tree.Tracked(p) {
 		return false
 	}
-	if terr.foreign(p) && !g.rooted.Match(p) {
+	if terr.Foreign(p) && !g.rooted.Match(p) {
 		return false
 	}
-	if !terr.declared.Match(p) && !terr.derived.Match(p) || e.tree.Tracked(p) {
+	if !terr.IsOutput(p) || e.tree.Tracked(p) {
 		return true
 	}
 	return g.names(terr, p)
@@ -289,15 +151,15 @@ func (e *Evaluator) admits(g *inputGlobs, terr *territory, p string) bool {
 
 // names tells whether a glob leads to p by a prefix that is, or lies inside, an
 // output: "dist/**" means the output dist, "**" does not.
-func (g *inputGlobs) names(terr *territory, p string) bool {
+func (g *inputGlobs) names(terr *territory.Territory, p string) bool {
 	for _, pre := range g.prefixes {
-		if !inside(p, pre) {
+		if !territory.Inside(p, pre) {
 			continue
 		}
-		if slices.ContainsFunc(terr.outputs, func(o string) bool { return o != "." && inside(pre, o) }) {
+		if slices.ContainsFunc(terr.Outputs, func(o string) bool { return o != "." && territory.Inside(pre, o) }) {
 			return true
 		}
-		if terr.declared.Match(pre) || terr.derived.Match(pre) {
+		if terr.IsOutput(pre) {
 			return true
 		}
 	}
@@ -306,10 +168,10 @@ func (g *inputGlobs) names(terr *territory, p string) bool {
 
 // withoutByProducts takes away what the task itself, and those that come behind it
 // in its dish, have left behind: in a clean checkout none of it would be there.
-func (e *Evaluator) withoutByProducts(terr *territory, t *plan.Task, list []tree.Entry) []tree.Entry {
+func (e *Evaluator) withoutByProducts(terr *territory.Territory, t *plan.Task, list []tree.Entry) []tree.Entry {
 	left := make(map[string][32]byte)
 	behind := false
-	for _, other := range terr.tasks {
+	for _, other := range terr.Tasks {
 		if behind = behind || other.Name == t.Name; behind {
 			for _, b := range e.memory.Of(other).ByProducts {
 				left[b.Path] = b.Sum

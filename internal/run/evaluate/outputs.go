@@ -41,9 +41,9 @@ func (e *Evaluator) Note(path string, d cache.Digest) {
 	}
 }
 
-// InPlace tells whether what a record says is in the workspace already.
-func (e *Evaluator) InPlace(r *cache.Record) bool {
-	for _, o := range r.Outputs {
+// InPlace tells whether outputs are in the workspace already.
+func (e *Evaluator) InPlace(outputs []cache.Output) bool {
+	for _, o := range outputs {
 		entry, err := tree.Stat(e.o.Root, o.Path)
 		switch {
 		case err != nil:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run/territory"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -65,7 +66,7 @@ func (e *Evaluator) LookAgain(ctx context.Context, dishes []*discovery.Dish, out
 	e.look(ctx, dirs)
 	for _, d := range dishes {
 		changed = e.lookedAgain(d) || changed
-		now = append(now, Sources{d, e.territories[d].defaults(e.tree)})
+		now = append(now, Sources{d, e.territories[d].Defaults(e.tree)})
 	}
 	return now, changed
 }
@@ -76,7 +77,7 @@ func (e *Evaluator) Outside(t *plan.Task) []string {
 	var dirs []string
 	for _, glob := range t.Inputs {
 		if strings.HasPrefix(glob, "//") {
-			dirs = append(dirs, prefix(t.Dish.Path, glob))
+			dirs = append(dirs, territory.Prefix(t.Dish.Path, glob))
 		}
 	}
 	return dirs

@@ -14,6 +14,7 @@ import (
 	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/install"
+	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -90,6 +91,22 @@ func (s *Set) Take(b *fingerprint.Builder, d *discovery.Dish, entries []tree.Ent
 	}
 	b.Lock(l.path, l.digest)
 	return slices.Concat(entries[:i], entries[i+1:]), entries[i : i+1]
+}
+
+// Describe writes what d gets, and whether the lockfile is still what the adapter has
+// seen.
+func (s *Set) Describe(w *state.Writer, d *discovery.Dish) {
+	l := s.byDish[d]
+	if l == nil {
+		w.Byte(0)
+		return
+	}
+	w.Byte(1)
+	w.String(l.path)
+	w.String(l.digest)
+	if entry, ok := s.ws.Tree.Lookup(l.path); ok && entry.Same(&l.entry) {
+		w.Byte(1)
+	}
 }
 
 // Named tells whether dish.toml itself names the lockfile of the dish among the inputs

@@ -1,0 +1,179 @@
+// Package territory tells which files of a workspace are whose: those that belong to
+// a dish, and those of them that its tasks make.
+package territory
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// Territory is what is known of the files of one dish, whichever task asks.
+type Territory struct {
+	Dish   *discovery.Dish
+	nested []string // the paths of dishes inside this one
+
+	declared *tree.Set // outputs of dish.toml, of any task: only tracked files count
+	derived  *tree.Set // outputs of recipes and derived paths: the same
+	Outputs  []string  // the literal prefixes of all outputs, relative to the workspace
+	Tasks    []*plan.Task
+
+	files []tree.Entry // the default inputs, by-products still among them; nil when not looked
+}
+
+// New makes one for every dish of the workspace.
+func New(ws *discovery.Workspace, tasks func(*discovery.Dish) []*plan.Task) (map[*discovery.Dish]*Territory, error) {
+	all := make(map[*discovery.Dish]*Territory, len(ws.Dishes))
+	for _, d := range ws.Dishes {
+		t, err := newOne(d, tasks(d))
+		if err != nil {
+			return nil, err
+		}
+		all[d] = t
+	}
+	nest(ws.Dishes, all)
+	return all, nil
+}
+
+// nest tells every dish about those inside it. Dishes are sorted by path.
+func nest(dishes []*discovery.Dish, all map[*discovery.Dish]*Territory) {
+	var open []*discovery.Dish
+	for _, d := range slices.SortedFunc(slices.Values(dishes), byTree) {
+		for len(open) > 0 && !Inside(d.Path, open[len(open)-1].Path) {
+			open = open[:len(open)-1]
+		}
+		for _, outer := range open {
+			all[outer].nested = append(all[outer].nested, d.Path)
+		}
+		open = append(open, d)
+	}
+}
+
+// byTree orders dishes so that what is inside one follows it directly.
+func byTree(x, y *discovery.Dish) int {
+	return strings.Compare(treeKey(x.Path), treeKey(y.Path))
+}
+
+func treeKey(p string) string {
+	if p == "." {
+		return ""
+	}
+	return strings.ReplaceAll(p, "/", "\x00")
+}
+
+// Inside tells whether p is dir or lies below it.
+func Inside(p, dir string) bool {
+	return dir == "." || dir == "" || p == dir || strings.HasPrefix(p, dir+"/")
+}
+
+func newOne(d *discovery.Dish, tasks []*plan.Task) (*Territory, error) {
+	t := &Territory{Dish: d, Tasks: tasks}
+	var declared, derived []string
+	for _, task := range tasks {
+		for _, o := range task.Outputs {
+			if o.Declared {
+				declared = append(declared, o.Glob)
+			} else {
+				derived = append(derived, o.Glob)
+			}
+			t.Outputs = append(t.Outputs, Prefix(d.Path, o.Glob))
+		}
+	}
+	if d.Adapter != nil {
+		derived = append(derived, d.Adapter.Manifest().DerivedPaths...)
+	}
+	var err error
+	if t.declared, err = tree.CompileSet(d.Path, declared); err != nil {
+		return nil, err
+	}
+	t.derived, err = tree.CompileSet(d.Path, derived)
+	return t, err
+}
+
+// Prefix gives the part of a glob in front of its first wildcard, relative to the
+// workspace: a path that the glob names, or a directory that it looks into.
+func Prefix(base, glob string) string {
+	glob = strings.TrimPrefix(glob, "!")
+	rooted := strings.HasPrefix(glob, "//")
+	glob = strings.TrimSuffix(strings.TrimPrefix(glob, "//"), "/")
+	if i := strings.IndexAny(glob, `*?[{\`); i >= 0 {
+		glob = glob[:strings.LastIndexByte(glob[:i], '/')+1]
+	}
+	if rooted {
+		base = "."
+	}
+	return path.Join(base, glob)
+}
+
+// Defaults gives the default inputs of the dish, by-products still among them.
+func (t *Territory) Defaults(tr *tree.Tree) []tree.Entry {
+	if t.files == nil {
+		t.files = make([]tree.Entry, 0, 32)
+		for _, e := range tr.Under(t.Dish.Path) {
+			if t.isSource(tr, e.Path) {
+				t.files = append(t.files, e)
+			}
+		}
+	}
+	return t.files
+}
+
+func (t *Territory) isSource(tr *tree.Tree, p string) bool {
+	if t.Foreign(p) || IsOwnFile(t.Dish.Path, p) {
+		return false
+	}
+	return !t.IsOutput(p) || tr.Tracked(p)
+}
+
+// IsOutput tells whether tasks of the dish may make p, or its tools leave it there.
+func (t *Territory) IsOutput(p string) bool { return t.declared.Match(p) || t.derived.Match(p) }
+
+// Known gives the default inputs as they were found last, nil when they were not
+// looked for.
+func (t *Territory) Known() []tree.Entry { return t.files }
+
+// Forget forgets the files: they are looked for again.
+func (t *Territory) Forget() { t.files = nil }
+
+// Describe writes what, beside the files themselves, decides which of them are the
+// dish's own.
+func (t *Territory) Describe(w *state.Writer) {
+	w.String(t.Dish.Path)
+	w.Strings(t.nested)
+	for _, task := range t.Tasks {
+		for _, o := range task.Outputs {
+			w.String(o.Glob)
+			if o.Declared {
+				w.Byte(1)
+			}
+		}
+	}
+	if t.Dish.Adapter != nil {
+		w.Strings(t.Dish.Adapter.Manifest().DerivedPaths)
+	}
+}
+
+// Foreign tells whether a path belongs to a dish inside this one.
+func (t *Territory) Foreign(p string) bool {
+	return slices.ContainsFunc(t.nested, func(dir string) bool { return Inside(p, dir) })
+}
+
+// IsOwnFile tells whether p is one of bento's own files: what they say enters the
+// keys as ingredients of their own.
+func IsOwnFile(dish, p string) bool {
+	if Inside(p, state.Name) {
+		return true
+	}
+	switch path.Base(p) {
+	case "dish.toml":
+		return p == path.Join(dish, "dish.toml")
+	case "bento.toml", "bento.plugins.lock":
+		return path.Dir(p) == "."
+	}
+	return dish == "." && path.Dir(p) == "bentos" && strings.HasSuffix(p, ".toml")
+}
