@@ -57,7 +57,7 @@ const guardCommand = "__guard"
 // but not what they have started.
 func guard() {
 	if path, err := os.Executable(); err == nil {
-		_ = proc.Guard(path, os.Args[0], guardCommand)
+		_ = proc.Guard(path, nil, os.Args[0], guardCommand)
 	}
 }
 

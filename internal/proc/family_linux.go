@@ -2,6 +2,7 @@ package proc
 
 import (
 	"os"
+	"runtime"
 	"sync"
 	"syscall"
 
@@ -25,7 +26,8 @@ type family struct {
 	leaders   map[int]bool // children of Start that are not reaped
 	strangers map[int]bool // children that were there before the first Start
 	marks     uint64       // given out
-	guard     *os.File     // tells the guard; nil when there is none
+	forks     chan func()  // to the thread that forks
+	guard     *table       // what the guard sees; nil when there is none
 }
 
 var kin family
@@ -43,12 +45,26 @@ func (p *Process) start(attr *os.ProcAttr) (err error) {
 		p.mark = mark
 		defer unmark()
 	}
-	p.proc, err = os.StartProcess(p.spec.Argv[0], p.spec.Argv, attr)
+	p.fd = -1
+	attr.Sys.PidFD = &p.fd
+	kin.onThread(func() { p.proc, err = os.StartProcess(p.spec.Argv[0], p.spec.Argv, attr) })
 	if err == nil {
 		kin.leaders[p.proc.Pid] = true
-		kin.tell('+', p.proc.Pid)
+		kin.guard.add(p.proc.Pid)
 	}
 	return err
+}
+
+// onThread runs f on the thread that forks all children and then waits for the
+// next. Linux takes the end of the thread that forked a child for the death of bento
+// (golang.org/issue/27505), and this one never ends.
+func (k *family) onThread(f func()) {
+	done := make(chan struct{})
+	k.forks <- func() {
+		f()
+		close(done)
+	}
+	<-done
 }
 
 // adopt makes this process the reaper of its descendants. Where the kernel refuses,
@@ -59,6 +75,13 @@ func (k *family) adopt() {
 	}
 	k.reaper = true
 	k.leaders, k.strangers = map[int]bool{}, map[int]bool{}
+	k.forks = make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for f := range k.forks {
+			f()
+		}
+	}()
 	for _, pid := range children(os.Getpid()) {
 		k.strangers[pid] = true
 	}
@@ -66,13 +89,34 @@ func (k *family) adopt() {
 }
 
 // await waits for the child to exit and leaves it unreaped.
-func await(proc *os.Process) *os.ProcessState {
+func (p *Process) await() *os.ProcessState {
+	if p.fd >= 0 && p.poll() {
+		return nil
+	}
 	for {
-		err := unix.Waitid(unix.P_PID, proc.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		err := unix.Waitid(unix.P_PID, p.proc.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if err != unix.EINTR {
 			return nil
 		}
 	}
+}
+
+// poll waits without a thread until the child's descriptor tells of its exit. It
+// tells whether that went well.
+func (p *Process) poll() bool {
+	_ = unix.SetNonblock(p.fd, true)
+	f := os.NewFile(uintptr(p.fd), "pidfd")
+	defer f.Close()
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return false
+	}
+	exited := func(fd uintptr) bool {
+		ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(ready, 0)
+		return n > 0 || err != nil && err != unix.EINTR
+	}
+	return raw.Read(exited) == nil
 }
 
 // forget reaps the child.
@@ -81,7 +125,7 @@ func (p *Process) forget() *os.ProcessState {
 	defer kin.mu.Unlock()
 	delete(kin.leaders, p.proc.Pid)
 	state, _ := p.proc.Wait() // it has exited
-	kin.tell('-', p.proc.Pid)
+	kin.guard.remove(p.proc.Pid)
 	return state
 }
 

@@ -24,8 +24,8 @@ func (p *Process) start(attr *os.ProcAttr) (err error) {
 }
 
 // await waits for the child. These systems cannot wait without reaping.
-func await(proc *os.Process) *os.ProcessState {
-	state, _ := proc.Wait()
+func (p *Process) await() *os.ProcessState {
+	state, _ := p.proc.Wait()
 	return state
 }
 

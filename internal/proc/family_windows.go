@@ -22,8 +22,8 @@ func (p *Process) fork() (err error) {
 	return err
 }
 
-func await(proc *os.Process) *os.ProcessState {
-	state, _ := proc.Wait()
+func (p *Process) await() *os.ProcessState {
+	state, _ := p.proc.Wait()
 	return state
 }
 

@@ -1,8 +1,7 @@
 package proc
 
 import (
-	"bufio"
-	"fmt"
+	"encoding/binary"
 	"io"
 	"os"
 	"strconv"
@@ -15,73 +14,136 @@ import (
 // GuardGrace is the time between SIGTERM and SIGKILL that a guard gives.
 const GuardGrace = time.Second
 
+// tableFD is the descriptor of the table in the guard.
+const tableFD = 3
+
+// maxGroups bounds how many groups a guard knows at a time. More children than that
+// have nobody but the kernel, which ends them but not what they started.
+const maxGroups = 4096
+
+// table tells the guard who is to be guarded and which groups there are: 8 bytes
+// each, zero for none, in memory that both see. Nobody is woken by a write. The nil
+// table takes everything and keeps nothing.
+type table struct {
+	file  *os.File
+	alive *os.File // closed by the end of this process
+	slots map[int]int64
+	free  []int64 // slots that were used
+}
+
 // Guard starts argv (argv[0] is what the program is called, path what is run), a
-// program that calls Watch with its standard input. From then on it is told of
-// every child's group, and when this process dies, however that happens, it ends
-// the groups that are left, and what has left them and carries a mark of this process.
-// It lives in a session of its own. A second call does nothing.
-func Guard(path string, argv ...string) error {
+// program that calls Watch with its standard input. From then on it can see every
+// child's group, and when this process dies, however that happens, it ends the
+// groups that are left, and what has left them and carries a mark of this process.
+// It lives in a session of its own, and has the files of hold open until all is
+// done. A second call does nothing.
+func Guard(path string, hold []*os.File, argv ...string) error {
 	kin.mu.Lock()
 	defer kin.mu.Unlock()
 	if kin.guard != nil {
 		return nil
 	}
 	kin.adopt()
-	r, w, err := os.Pipe()
+	t, end, err := newTable()
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer end.Close()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
-		w.Close()
+		t.close()
 		return err
 	}
 	defer null.Close()
 	guard, err := os.StartProcess(path, argv, &os.ProcAttr{
-		Dir: "/", Env: []string{}, Files: []*os.File{r, null, null}, Sys: &syscall.SysProcAttr{Setsid: true},
+		Dir: "/", Env: []string{}, Files: append([]*os.File{end, null, null, t.file}, hold...), Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
-		w.Close()
+		t.close()
 		return err
 	}
 	kin.strangers[guard.Pid] = true
-	kin.guard = w // held until this process ends
-	kin.tell('=', os.Getpid())
+	kin.guard = t // held until this process ends
 	for pid := range kin.leaders {
-		kin.tell('+', pid)
+		t.add(pid)
 	}
 	return guard.Release()
 }
 
-// tell tells the guard, if there is one, of a child that came or went. The pipe has
-// room for thousands of these.
-func (k *family) tell(what byte, pid int) {
-	if k.guard != nil {
-		fmt.Fprintf(k.guard, "%c%d\n", what, pid)
+// newTable gives a table with this process in it, and the end of a pipe that ends
+// with this process.
+func newTable() (t *table, end *os.File, err error) {
+	fd, err := unix.MemfdCreate("bento-groups", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("memfd_create", err)
+	}
+	t = &table{file: os.NewFile(uintptr(fd), "groups"), slots: make(map[int]int64)}
+	if end, t.alive, err = os.Pipe(); err != nil {
+		t.file.Close()
+		return nil, nil, err
+	}
+	t.put(0, os.Getpid())
+	return t, end, nil
+}
+
+func (t *table) close() {
+	t.file.Close()
+	t.alive.Close()
+}
+
+// add tells of a group.
+func (t *table) add(pid int) {
+	if t == nil || len(t.slots) == maxGroups {
+		return
+	}
+	at := int64(len(t.slots)) + 1
+	if n := len(t.free); n > 0 {
+		at, t.free = t.free[n-1], t.free[:n-1]
+	}
+	t.slots[pid] = at
+	t.put(at, pid)
+}
+
+// remove tells that a group is gone.
+func (t *table) remove(pid int) {
+	if t == nil {
+		return
+	}
+	if at, had := t.slots[pid]; had {
+		delete(t.slots, pid)
+		t.free = append(t.free, at)
+		t.put(at, 0)
 	}
 }
 
-// Watch is the guard: it reads what its parent tells until that is gone, and then
-// ends what is left: SIGTERM, GuardGrace, SIGKILL.
+func (t *table) put(at int64, pid int) {
+	var slot [8]byte
+	binary.LittleEndian.PutUint64(slot[:], uint64(pid))
+	_, _ = t.file.WriteAt(slot[:], at*int64(len(slot)))
+}
+
+// Watch is the guard: it waits until its parent is gone, which ends in, and then ends
+// what is left: SIGTERM, GuardGrace, SIGKILL.
 func Watch(in io.Reader) {
-	left := remains{groups: make(map[int]bool)}
-	lines := bufio.NewScanner(in)
-	for lines.Scan() {
-		line := lines.Text()
-		if len(line) < 2 {
-			continue
+	_, _ = io.Copy(io.Discard, in)
+	left := remains{of: int(readSlot(0)), groups: make(map[int]bool)}
+	for at := int64(1); at <= maxGroups; at++ {
+		pid := readSlot(at)
+		if pid < 0 {
+			break
 		}
-		pid, err := strconv.Atoi(line[1:])
-		switch {
-		case err != nil || pid <= 1:
-		case line[0] == '=':
-			left.of = pid
-		default:
-			left.groups[pid] = line[0] == '+'
-		}
+		left.groups[int(pid)] = pid > 1
 	}
 	left.end()
+}
+
+// readSlot reads the table in the guard; -1 is behind its end.
+func readSlot(at int64) int64 {
+	var slot [8]byte
+	if n, _ := unix.Pread(tableFD, slot[:], at*int64(len(slot))); n < len(slot) {
+		return -1
+	}
+	return int64(binary.LittleEndian.Uint64(slot[:]))
 }
 
 // remains is what a process that died may have left behind.

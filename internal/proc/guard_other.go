@@ -2,10 +2,13 @@
 
 package proc
 
-import "io"
+import (
+	"io"
+	"os"
+)
 
 // Guard does nothing on this system.
-func Guard(path string, argv ...string) error { return nil }
+func Guard(path string, hold []*os.File, argv ...string) error { return nil }
 
 // Watch does nothing on this system.
 func Watch(in io.Reader) {}

@@ -3,7 +3,6 @@ package proc
 import (
 	"context"
 	"os"
-	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -27,6 +26,7 @@ type Process struct {
 	began time.Time
 
 	proc *os.Process
+	fd   int    // of the child, where the system has such a thing
 	mark uint64 // what its descendants are known by, 0 for nothing
 
 	exited chan struct{}    // closed when the leader has exited
@@ -41,9 +41,6 @@ type Process struct {
 }
 
 // Start starts a child. Wait must be called once, also after Kill.
-//
-// The thread that forked the child lives as long as the child: Linux would take
-// its end for the death of bento (golang.org/issue/27505). So it waits on it.
 func Start(s Spec) (*Process, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -56,22 +53,15 @@ func Start(s Spec) (*Process, error) {
 		spec: s, io: io, began: time.Now(),
 		exited: make(chan struct{}), killed: make(chan struct{}),
 	}
-	forked := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := p.fork()
-		forked <- err
-		if err == nil {
-			p.state = await(p.proc)
-			p.ended = time.Now()
-			close(p.exited)
-		}
-	}()
-	if err := <-forked; err != nil {
+	if err := p.fork(); err != nil {
 		io.closeAll()
 		return nil, err
 	}
+	go func() {
+		p.state = p.await()
+		p.ended = time.Now()
+		close(p.exited)
+	}()
 	io.started()
 	return p, nil
 }

@@ -16,6 +16,13 @@ const (
 	pipeSize  = 1 << 20 // more than a pipe can hold
 )
 
+// Output is read in pieces of firstPiece until one is full, and then of fullPiece:
+// most children say little or nothing.
+const (
+	firstPiece = 1 << 10
+	fullPiece  = 32 << 10
+)
+
 // stdio is the three streams of a child: what it is given, and the copying between
 // pipes and the Spec's readers and writers.
 type stdio struct {
@@ -136,7 +143,7 @@ func (d *stdio) finish() {
 // copyOutput copies until the end of the pipe, or until its deadline and then what
 // is still in it: a slow writer loses nothing.
 func copyOutput(w io.Writer, r *os.File) {
-	buf := make([]byte, 32<<10)
+	buf := make([]byte, firstPiece)
 	late, left := false, pipeSize
 	for left > 0 {
 		n, err := r.Read(buf)
@@ -144,6 +151,9 @@ func copyOutput(w io.Writer, r *os.File) {
 			if _, werr := w.Write(buf[:n]); werr != nil {
 				w = nil // keep reading: the child must not block or die of it
 			}
+		}
+		if n == firstPiece && len(buf) == n {
+			buf = make([]byte, fullPiece)
 		}
 		switch {
 		case err == nil && !late:
