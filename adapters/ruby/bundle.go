@@ -1,0 +1,186 @@
+package ruby
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/ruby/gemfile"
+	"github.com/bentobuild/bento/adapters/ruby/gemlock"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// maxSearched bounds in how many directories a gem on disk is looked for.
+const maxSearched = 2_000
+
+// bundle is a Gemfile with its lockfile and the gems that it takes from disk.
+type bundle struct {
+	dir    string
+	file   *gemfile.File // nil where there is none
+	lock   string        // absolute path, "" when there is none
+	locked *gemlock.Lock // nil when there is none, or none that is understood
+	whole  string        // why it is not
+	gems   []pathGem
+
+	declared map[string]bool // what the Gemfile and the gemspecs on disk ask for
+}
+
+// pathGem is a gem on disk.
+type pathGem struct {
+	name  string
+	dir   string // absolute, where its gemspec stands
+	dev   bool
+	place gemfile.Place // where the Gemfile, or its lockfile, says so
+}
+
+// readBundle reads the Gemfile in f's directory.
+func readBundle(f *adapters.Files) (*bundle, error) {
+	path, _ := gemfileIn(f, f.Dir())
+	file, err := gemfile.Read(f, path)
+	if err != nil {
+		return nil, err
+	}
+	b := &bundle{dir: f.Dir(), file: file, declared: make(map[string]bool)}
+	if err := b.readLock(f, lockOf(path)); err != nil {
+		return nil, err
+	}
+	b.findGems(f)
+	for _, g := range file.Gems {
+		b.declared[g.Name] = true
+	}
+	for _, s := range file.Specs {
+		b.declare(f, s.Dir, true)
+	}
+	for _, g := range b.gems {
+		b.declared[g.name] = true
+		b.declare(f, g.dir, false)
+	}
+	return b, nil
+}
+
+// readLock reads the lockfile. One that Bundler would refuse is an error; one that
+// bento does not understand is not.
+func (b *bundle) readLock(f *adapters.Files, path string) error {
+	data, err := f.Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	b.lock = path
+	if err == nil {
+		b.locked, err = gemlock.Parse(path, data)
+	}
+	var problems diagnostics.Problems
+	if errors.As(err, &problems) {
+		return err
+	}
+	if err != nil {
+		b.whole = err.Error()
+	}
+	return nil
+}
+
+// findGems finds the gems on disk: those of the Gemfile, and those that only the
+// lockfile knows because the program works out where they are.
+func (b *bundle) findGems(f *adapters.Files) {
+	for _, g := range b.file.Gems {
+		if g.Path != "" {
+			b.gems = append(b.gems, pathGem{name: g.Name, dir: locate(f, g.Path, g.Name), dev: g.Dev, place: g.Place})
+		}
+	}
+	for _, s := range b.file.Specs {
+		specs := gemspecsIn(f, s.Dir)
+		if s.Dir == b.dir || len(specs) == 0 {
+			continue
+		}
+		if spec, err := gemfile.ReadGemspec(f, specs[0]); err == nil {
+			b.gems = append(b.gems, pathGem{name: spec.Name, dir: s.Dir, place: s.Place})
+		}
+	}
+	if b.locked == nil {
+		return
+	}
+	for _, p := range b.locked.Paths {
+		known := slices.ContainsFunc(b.gems, func(g pathGem) bool { return g.name == p.Name })
+		if dir := filepath.Join(b.dir, filepath.FromSlash(p.Remote)); !known && p.Remote != "." && !filepath.IsAbs(p.Remote) {
+			place := gemfile.Place{File: b.lock, Line: p.Line}
+			b.gems = append(b.gems, pathGem{name: p.Name, dir: locate(f, dir, p.Name), place: place})
+		}
+	}
+}
+
+// locate gives the directory of a gem's gemspec in dir or up to two levels below, as
+// Bundler looks for it, else dir.
+func locate(f *adapters.Files, dir, name string) string {
+	level := []string{dir}
+	searched := 0
+	for range 3 {
+		var next []string
+		for _, at := range level {
+			if f.IsFile(filepath.Join(at, name+".gemspec")) {
+				return at
+			}
+			if searched++; searched > maxSearched {
+				return dir
+			}
+			for _, e := range f.List(at) {
+				if e.IsDir() {
+					next = append(next, filepath.Join(at, e.Name()))
+				}
+			}
+		}
+		level = next
+	}
+	return dir
+}
+
+// declare notes what the gemspecs in dir ask for, for development only if it is asked
+// for itself.
+func (b *bundle) declare(f *adapters.Files, dir string, dev bool) {
+	for _, path := range gemspecsIn(f, dir) {
+		spec, err := gemfile.ReadGemspec(f, path)
+		if err != nil {
+			continue // it is told of its own directory
+		}
+		b.declared[spec.Name] = true
+		for _, g := range spec.Dependencies {
+			if dev || !g.Dev {
+				b.declared[g.Name] = true
+			}
+		}
+	}
+}
+
+// has tells whether the bundle has a gem: by the lockfile, else by what is asked for.
+func (b *bundle) has(name string) bool {
+	if b.locked != nil {
+		return b.locked.Has(name)
+	}
+	return b.declared[name]
+}
+
+// hasAny tells whether the bundle has one of the gems.
+func (b *bundle) hasAny(names ...string) bool { return slices.ContainsFunc(names, b.has) }
+
+// gemNamed gives the gem on disk of that name.
+func (b *bundle) gemNamed(name string) (pathGem, bool) {
+	i := slices.IndexFunc(b.gems, func(g pathGem) bool { return g.name == name })
+	if i < 0 {
+		return pathGem{}, false
+	}
+	return b.gems[i], true
+}
+
+// members gives the gems on disk inside the directory of the Gemfile.
+func (b *bundle) members() []string {
+	var dirs []string
+	for _, g := range b.gems {
+		rel, err := filepath.Rel(b.dir, g.dir)
+		if err == nil && filepath.IsLocal(rel) && rel != "." && !slices.Contains(dirs, g.dir) {
+			dirs = append(dirs, g.dir)
+		}
+	}
+	slices.Sort(dirs)
+	return dirs
+}

@@ -1,0 +1,14 @@
+package ruby
+
+import (
+	"context"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/ruby/report"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// ParseDiagnostics reads what RSpec, minitest, test-unit and Ruby itself print.
+func (a *Adapter) ParseDiagnostics(ctx context.Context, req adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
+	return report.Parse(report.Where{Dir: req.DishDir, Root: req.WorkspaceRoot}, req.Stdout, req.Stderr), nil
+}

@@ -1,0 +1,74 @@
+package ruby
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/ruby/gemfile"
+)
+
+// Links gives the gems on disk that the project depends on: those of its own Gemfile
+// and those that its gemspecs name.
+func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return adapters.LinksAnswer{}, err
+	}
+	var links []adapters.Link
+	add := func(g pathGem, place gemfile.Place, dev bool) {
+		known := slices.IndexFunc(links, func(l adapters.Link) bool { return l.Dir == g.dir })
+		switch {
+		case g.dir == dir:
+		case known < 0:
+			links = append(links, adapters.Link{Dir: g.dir, File: place.File, Line: place.Line, Dev: dev})
+		default:
+			links[known].Dev = links[known].Dev && dev
+		}
+	}
+	if !p.isMember() {
+		for _, g := range p.gems {
+			add(g, g.place, g.dev)
+		}
+	}
+	for _, path := range gemspecsIn(f, dir) {
+		spec, err := gemfile.ReadGemspec(f, path)
+		if err != nil {
+			return adapters.LinksAnswer{}, err
+		}
+		for _, d := range spec.Dependencies {
+			if g, ok := p.gemNamed(d.Name); ok {
+				add(g, d.Place, d.Dev)
+			}
+		}
+	}
+	return adapters.LinksAnswer{Links: links, Reads: f.Reads()}, nil
+}
+
+// LockDigest gives what Gemfile.lock resolves to: for a gem that shares the Gemfile
+// with others what it needs, and what the Gemfile asks for besides.
+func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnswer, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return adapters.LockAnswer{}, err
+	}
+	ans := adapters.LockAnswer{File: p.lock, Whole: p.whole}
+	if p.locked != nil && !p.isMember() {
+		ans.Digest = p.locked.Digest()
+	} else if p.locked != nil {
+		var names []string
+		for _, g := range p.gems {
+			if g.dir == dir {
+				names = append(names, g.name)
+			}
+		}
+		var ok bool
+		if ans.Digest, ok = p.locked.DigestOf(names); !ok {
+			ans.Digest, ans.Whole = "", "Gemfile.lock does not know all gems of this directory"
+		}
+	}
+	ans.Reads = f.Reads()
+	return ans, nil
+}

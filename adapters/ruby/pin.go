@@ -1,0 +1,182 @@
+package ruby
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/ruby/gemversion"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// RulePin is the rule of the diagnostic of a pin that nobody can read.
+const RulePin = "invalid_pin"
+
+// RequiredToolchain gives the version of Ruby that the project pins: that of the
+// nearest .ruby-version, of the Gemfile, of the nearest .tool-versions.
+func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.Toolchain, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return nil, err
+	}
+	return p.pin(f)
+}
+
+func (p *project) pin(f *adapters.Files) (*adapters.Toolchain, error) {
+	if path, ok := f.Up(".ruby-version"); ok {
+		if pin, err := filePin(f, path); pin != nil || err != nil {
+			return pin, err
+		}
+	}
+	if p.file != nil && p.file.Ruby != nil {
+		return p.bundlerPin(f)
+	}
+	pin, err := f.ToolVersions("ruby", "ruby")
+	if pin == nil || err != nil {
+		return nil, err
+	}
+	return checked(pin, ".tool-versions")
+}
+
+// filePin reads a .ruby-version, "ruby-3.1.2@gemset".
+func filePin(f *adapters.Files, path string) (*adapters.Toolchain, error) {
+	data, err := f.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	text, line := firstLine(data)
+	text, _, _ = strings.Cut(text, "@")
+	if text == "" || text == "system" {
+		return nil, nil
+	}
+	return checked(&adapters.Toolchain{Tool: "ruby", Version: strings.TrimPrefix(text, "ruby-"), File: path, Line: line}, ".ruby-version")
+}
+
+// bundlerPin gives what the Gemfile asks for, which Bundler insists on.
+func (p *project) bundlerPin(f *adapters.Files) (*adapters.Toolchain, error) {
+	r := p.file.Ruby
+	pin := &adapters.Toolchain{Tool: "ruby", Version: r.Requirement, File: r.Place.File, Line: r.Place.Line, Strict: true}
+	switch {
+	case r.From != "":
+		other, err := filePin(f, r.From)
+		if other != nil {
+			other.Strict = true
+		}
+		return other, err
+	case r.Engine != "" && r.Engine != "ruby":
+		pin.Version = r.Engine + "-" + r.Requirement
+	case exact.MatchString(r.Requirement) && strings.Count(r.Requirement, ".") < 2:
+		pin.Version = "= " + r.Requirement // for Bundler "3.1" is 3.1.0
+	}
+	return checked(pin, "ruby")
+}
+
+var (
+	exact = regexp.MustCompile(`^\d+(\.\d+)*$`)
+	named = regexp.MustCompile(`^([a-z][a-z+]*)(?:-(\d[\w.]*(?:-[a-z]\w*)?))?$`)
+	patch = regexp.MustCompile(`^(\d+\.\d+\.\d+)p\d+$`)
+)
+
+// firstLine gives the first line that is not empty, without a comment.
+func firstLine(data []byte) (text string, line int) {
+	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		if text = strings.TrimSpace(text); text != "" {
+			return text, n
+		}
+	}
+	return "", 0
+}
+
+// checked refuses a pin that nobody can read, so that it is told before anything
+// runs.
+func checked(pin *adapters.Toolchain, name string) (*adapters.Toolchain, error) {
+	if _, err := parseWanted(pin.Version); err != nil {
+		return nil, diagnostics.Problems{diagnosticAt(pin.File, pin.Line, diagnostics.Error, RulePin, name+": "+err.Error(),
+			`write a version or a requirement, such as "3.3", "3.3.4" or "~> 3.3.0"`)}
+	}
+	return pin, nil
+}
+
+// wanted is a pin in one of its forms.
+type wanted struct {
+	engine string // "" for ruby
+	start  *gemversion.Version
+	all    gemversion.Requirements
+}
+
+// parseWanted reads "3.1", "3.1.2p20", "jruby-9.4", "~> 3.1.0, < 4".
+func parseWanted(text string) (wanted, error) {
+	text = strings.TrimSpace(text)
+	if m := patch.FindStringSubmatch(text); m != nil {
+		text = m[1]
+	}
+	w := wanted{}
+	if m := named.FindStringSubmatch(text); m != nil {
+		if w.engine, text = m[1], m[2]; text == "" {
+			return w, nil
+		}
+	}
+	if text == "" || strings.ContainsAny(text, "<>=~!,") {
+		var err error
+		w.all, err = gemversion.ParseRequirements(text)
+		return w, err
+	}
+	v, err := gemversion.Parse(text)
+	w.start = &v
+	return w, err
+}
+
+// CheckPin tells whether the toolchain with this fingerprint satisfies want.
+func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
+	engine, found := field(fingerprint, "engine"), field(fingerprint, "ruby")
+	w, err := parseWanted(want.Version)
+	if w.engine != "" {
+		found = field(fingerprint, "engine_version")
+	}
+	verdict := adapters.Verdict{Found: found}
+	if engine != "ruby" && engine != "" {
+		verdict.Found = engine + " " + found
+	}
+	v, versionErr := gemversion.Parse(found)
+	switch {
+	case versionErr != nil || want.Tool != "ruby":
+		verdict.OK = true
+		return verdict
+	case err != nil:
+		verdict.Hint = err.Error()
+		return verdict
+	case w.engine != "" && w.engine != engine:
+	case w.start != nil:
+		verdict.OK = v.Starts(*w.start)
+	default:
+		verdict.OK = w.all.Has(v)
+	}
+	if !verdict.OK {
+		verdict.Hint = fmt.Sprintf("get it with a version manager, such as %q, or change the pin", "rbenv install "+plainVersion(want.Version))
+	}
+	return verdict
+}
+
+// plainVersion leaves out the operators of a requirement.
+func plainVersion(text string) string {
+	first, _, _ := strings.Cut(text, ",")
+	return strings.TrimLeft(first, "<>=~! ")
+}
+
+// field gives the value of name in "ruby=3.1.2 engine=ruby".
+func field(fingerprint, name string) string {
+	for one := range strings.FieldsSeq(fingerprint) {
+		if value, ok := strings.CutPrefix(one, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

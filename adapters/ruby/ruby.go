@@ -1,0 +1,177 @@
+// Package ruby is the adapter "ruby": projects that Bundler installs
+// (https://bundler.io), alone or as gems on disk that share one Gemfile.
+//
+// Gemfiles, gemspecs and Rakefiles are programs; they are read and never run, so that
+// a plan starts no process. What they work out is known only as far as Gemfile.lock
+// says it.
+package ruby
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// Adapter is the adapter of Bundler, id ruby. It is safe for concurrent use.
+type Adapter struct {
+	env      adapters.Environ
+	download bool
+	manifest adapters.Manifest
+	bundles  adapters.Memo[*bundle]
+	seen     adapters.Moment[machine]
+}
+
+// New gives the adapter. Tools are looked for in o.Env, which is also where probes
+// take their environment from.
+func New(o adapters.Options) *Adapter {
+	return &Adapter{env: o.Env, download: o.AllowDownload, manifest: adapters.Manifest{
+		ProtocolVersion: adapters.ProtocolVersion,
+		AdapterID:       "ruby",
+		DisplayName:     "ruby",
+		FingerprintFiles: []string{
+			"Gemfile", "Gemfile.lock", "gems.rb", "gems.locked", "*.gemspec", ".ruby-version", ".tool-versions", ".bundle/config",
+		},
+		Capabilities: adapters.Capabilities{
+			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
+			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
+		},
+		DiagnosticHooks: map[string]adapters.Hook{
+			"build": {Parser: adapters.ParserPlugin},
+			"test":  {Parser: adapters.ParserPlugin},
+			"lint":  {Parser: "rubocop"},
+		},
+		DerivedPaths: []string{".bundle/**", "vendor/bundle/**", "pkg/**", "coverage/**", ".yardoc/**", ".rspec_status"},
+		Parallel:     64,
+		Identity:     "ruby/1",
+		PassEnv:      passEnv(),
+		SteeringEnv:  steeringEnv(),
+		SetEnv:       map[string]string{"BUNDLE_SILENCE_ROOT_WARNING": "1"},
+	}}
+}
+
+// passEnv are homes, settings, indexes and version managers.
+func passEnv() []string {
+	return []string{
+		"BUNDLE_*", "GEM_*", "RUBYGEMS_*", "RBENV_*", "ASDF_*", "MISE_*", "CHRUBY_*", "RUBY_ROOT", "RUBIES", "rvm_*", "RUBY_YJIT_ENABLE",
+		"NETRC", "MAKEFLAGS",
+	}
+}
+
+// steeringEnv change what the tools make.
+func steeringEnv() []string {
+	return []string{
+		"RUBYOPT", "RUBYLIB", "RAILS_ENV", "RACK_ENV", "HANAMI_ENV", "JRUBY_OPTS", "TRUFFLERUBYOPT", "SPEC_OPTS", "TESTOPTS", "TEST", "SPEC",
+		"MT_CPU", "SEED", "BUNDLE_WITH", "BUNDLE_WITHOUT", "BUNDLE_PATH", "SOURCE_DATE_EPOCH", "CC", "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS",
+	}
+}
+
+// Manifest tells what the adapter is.
+func (a *Adapter) Manifest() *adapters.Manifest { return &a.manifest }
+
+// Detect tells whether dir has a Gemfile, or is a gem that the nearest Gemfile above
+// takes from disk.
+func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
+	f := adapters.NewFiles(dir)
+	if _, ok := gemfileIn(f, dir); ok {
+		return true, nil
+	}
+	if len(gemspecsIn(f, dir)) == 0 {
+		return false, nil
+	}
+	_, ok, err := a.bundleAbove(f)
+	return ok && err == nil, nil // a broken Gemfile is told of its own directory
+}
+
+// names are those of Gemfiles, with their lockfiles.
+func names() [][2]string {
+	return [][2]string{{"Gemfile", "Gemfile.lock"}, {"gems.rb", "gems.locked"}}
+}
+
+// gemfileIn gives the Gemfile of a directory.
+func gemfileIn(f *adapters.Files, dir string) (path string, ok bool) {
+	for _, n := range names() {
+		if path := filepath.Join(dir, n[0]); f.IsFile(path) {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+// lockOf gives where the lockfile of a Gemfile stands.
+func lockOf(gemfile string) string {
+	for _, n := range names() {
+		if filepath.Base(gemfile) == n[0] {
+			return filepath.Join(filepath.Dir(gemfile), n[1])
+		}
+	}
+	return gemfile + ".lock"
+}
+
+// gemspecsIn gives the paths of the gemspecs of a directory.
+func gemspecsIn(f *adapters.Files, dir string) []string {
+	var paths []string
+	for _, e := range f.List(dir) {
+		if strings.HasSuffix(e.Name(), ".gemspec") && !e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths
+}
+
+// project is a directory with the Gemfile that counts in it.
+type project struct {
+	*bundle
+	here string
+}
+
+// open reads the project in f's directory.
+func (a *Adapter) open(f *adapters.Files) (*project, error) {
+	b, ok, err := a.bundleAbove(f)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		b = &bundle{dir: f.Dir()} // dish.toml says it is one
+	}
+	return &project{bundle: b, here: f.Dir()}, nil
+}
+
+// bundleAbove gives the Gemfile of f's directory, or the nearest above if that takes
+// the directory for a gem.
+func (a *Adapter) bundleAbove(f *adapters.Files) (*bundle, bool, error) {
+	for dir := range f.Ancestors() {
+		if _, ok := gemfileIn(f, dir); !ok {
+			continue
+		}
+		b, err := a.bundles.Get(f, dir, readBundle)
+		if err != nil {
+			return nil, false, err
+		}
+		ok := dir == f.Dir() || slices.ContainsFunc(b.gems, func(g pathGem) bool { return g.dir == f.Dir() })
+		return b, ok, nil
+	}
+	return nil, false, nil
+}
+
+// isMember tells whether the Gemfile stands above.
+func (p *project) isMember() bool { return p.here != p.dir }
+
+// above gives a path beside the Gemfile as it is written in the project.
+func (p *project) above(path string) string {
+	rel, err := filepath.Rel(p.here, path)
+	if err != nil {
+		return path
+	}
+	return filepath.ToSlash(rel)
+}
+
+// diagnosticAt makes one of the place of something in a manifest.
+func diagnosticAt(file string, line int, severity diagnostics.Severity, rule, message, hint string) diagnostics.Diagnostic {
+	return diagnostics.Diagnostic{
+		File: file, Line: line, Severity: severity, Rule: rule, Source: diagnostics.Source, Message: message, Hint: hint,
+	}
+}

@@ -1,0 +1,208 @@
+package ruby
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/ruby/gemfile"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// RuleUnsure is the rule of the warning of what a program works out.
+const RuleUnsure = "computed_manifest"
+
+// Tasks gives a build of a gem, a test with RSpec, rake or what the bundle has, a lint
+// with RuboCop or Standard, and what the Rakefile plainly says by name.
+func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return adapters.TasksAnswer{}, err
+	}
+	specs := gemspecsIn(f, dir)
+	for _, path := range specs {
+		if _, err := gemfile.ReadGemspec(f, path); err != nil {
+			return adapters.TasksAnswer{}, err
+		}
+	}
+	// The answer stands for that of RequiredToolchain too: what it looks at is noted.
+	p.pin(f)
+	ans := adapters.TasksAnswer{}
+	if !p.isMember() {
+		ans.Members = p.members()
+		ans.Warnings = p.warnings()
+		ans.Aggregate = len(ans.Members) > 0 && len(specs) == 0 && !hasSources(f, ans.Members)
+	}
+	rake := gemfile.ReadRakefile(f)
+	if !ans.Aggregate {
+		for _, t := range []adapters.Task{build(specs), p.test(f, rake), p.lint(), p.format()} {
+			if t.Run != "" {
+				ans.Tasks = append(ans.Tasks, t)
+			}
+		}
+	}
+	ans.Tasks = append(ans.Tasks, p.scripts(rake, ans.Tasks)...)
+	p.finish(f, ans.Tasks)
+	ans.Reads = f.Reads()
+	return ans, nil
+}
+
+// hasSources tells whether the directory of a Gemfile is more than a list of members.
+func hasSources(f *adapters.Files, members []string) bool {
+	own := func(name string) bool {
+		dir := f.Path(name)
+		return f.IsDir(name) && !slices.ContainsFunc(members, func(m string) bool { return within(dir, m) })
+	}
+	return slices.ContainsFunc([]string{"lib", "app", "spec", "test"}, own) || f.IsFile("config.ru")
+}
+
+// warnings tells of what only the running program knows and no lockfile says.
+func (p *project) warnings() []diagnostics.Diagnostic {
+	var list []diagnostics.Diagnostic
+	if p.file == nil || p.locked != nil {
+		return nil
+	}
+	for _, u := range p.file.Unsure {
+		list = append(list, diagnosticAt(u.File, u.Line, diagnostics.Warning, RuleUnsure,
+			u.What+" is worked out by the program, so it is not known here",
+			"a Gemfile.lock says it; \"bundle lock\" makes one"))
+	}
+	return list
+}
+
+// build makes the gems of the directory.
+func build(specs []string) adapters.Task {
+	t := adapters.Task{Name: "build"}
+	if len(specs) == 0 {
+		return t
+	}
+	steps := []string{"mkdir -p pkg"}
+	for _, path := range specs {
+		name := strings.TrimSuffix(filepath.Base(path), ".gemspec")
+		steps = append(steps, fmt.Sprintf("gem build %s --output %s", quote(name+".gemspec"), quote("pkg/"+name+".gem")))
+	}
+	t.Run = strings.Join(steps, " && ")
+	t.Outputs = []string{"pkg/*.gem"}
+	return t
+}
+
+// plainTests runs what minitest and test-unit find by the names that are usual.
+const plainTests = `bundle exec ruby -Ilib -Itest -e 'Dir.glob("./test/**/{test_*,*_test}.rb").sort.each { |file| require file }'`
+
+func (p *project) test(f *adapters.Files, rake *gemfile.Rakefile) adapters.Task {
+	t := adapters.Task{Name: "test"}
+	raked := rake != nil && (rake.Loads || rake.Has("test")) && p.has("rake")
+	switch {
+	case f.IsDir("spec") && p.hasAny("rspec", "rspec-core", "rspec-rails"):
+		t.Run = "bundle exec rspec"
+	case f.IsDir("test") && raked:
+		t.Run = "bundle exec rake test"
+	case f.IsDir("test") && p.hasAny("minitest", "test-unit"):
+		t.Run = plainTests
+	}
+	return t
+}
+
+func (p *project) lint() adapters.Task {
+	return adapters.Task{Name: "lint", Run: p.linter("")}
+}
+
+func (p *project) format() adapters.Task {
+	return adapters.Task{Name: "format", Run: p.linter(" --autocorrect"), Script: true, NoCache: true, SideEffects: true}
+}
+
+// linter gives the command of the linter that the bundle has. Without a lockfile it is
+// known by its plugins too, which bring it.
+func (p *project) linter(option string) string {
+	brings := p.has("rubocop")
+	for name := range p.declared {
+		brings = brings || p.locked == nil && strings.HasPrefix(name, "rubocop-")
+	}
+	switch {
+	case p.has("standard"):
+		return "bundle exec standardrb" + strings.Replace(option, "--autocorrect", "--fix", 1)
+	case brings:
+		return "bundle exec rubocop" + option
+	}
+	return ""
+}
+
+// scripts gives the tasks of the Rakefile whose names no recipe has.
+func (p *project) scripts(rake *gemfile.Rakefile, recipes []adapters.Task) []adapters.Task {
+	if rake == nil || !p.has("rake") {
+		return nil
+	}
+	var tasks []adapters.Task
+	for _, name := range rake.Tasks {
+		taken := slices.ContainsFunc(recipes, func(t adapters.Task) bool { return t.Name == name })
+		if !taken && !strings.HasPrefix(name, "-") && strings.IndexFunc(name, unicode.IsControl) < 0 {
+			tasks = append(tasks, adapters.Task{
+				Name: name, Run: "bundle exec rake " + quote(name), Script: true, NoCache: true, SideEffects: true,
+			})
+		}
+	}
+	return tasks
+}
+
+// finish gives all tasks the Gemfile that counts, and what stands above the project.
+func (p *project) finish(f *adapters.Files, tasks []adapters.Task) {
+	var shared []string
+	if p.file == nil {
+		return
+	}
+	if config := filepath.Join(p.dir, ".bundle", "config"); f.IsFile(config) {
+		shared = append(shared, config)
+	}
+	for _, path := range append(slices.Clone(p.file.Files), p.lock) {
+		if path != "" && !within(p.here, path) {
+			shared = append(shared, path)
+		}
+	}
+	lint := configsAbove(f)
+	for i := range tasks {
+		t := &tasks[i]
+		t.Env = map[string]string{"BUNDLE_GEMFILE": p.above(p.file.Path)}
+		if p.lock != "" {
+			t.Env["BUNDLE_FROZEN"] = "true"
+		}
+		t.ExtraInputs = slices.Clone(shared)
+		if t.Name == "lint" || t.Name == "format" {
+			t.ExtraInputs = append(t.ExtraInputs, lint...)
+		}
+		slices.Sort(t.ExtraInputs)
+	}
+}
+
+// configsAbove are the configurations above the project that its linter finds by
+// itself: the nearest of each.
+func configsAbove(f *adapters.Files) []string {
+	var paths []string
+	for _, name := range []string{".rubocop.yml", ".standard.yml", ".ruby-version"} {
+		if path, ok := f.Up(name); ok && filepath.Dir(path) != f.Dir() {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// within tells whether path is dir or lies below it.
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// quote makes one word for the shell.
+func quote(word string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.:/@+,=%", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
