@@ -8,6 +8,7 @@ import (
 	"github.com/bentobuild/bento/adapters/node"
 	"github.com/bentobuild/bento/adapters/php"
 	"github.com/bentobuild/bento/adapters/python"
+	"github.com/bentobuild/bento/adapters/ruby"
 )
 
 // All gives the built-in adapters in the order of detection.
@@ -17,6 +18,7 @@ func All(o adapters.Options) []adapters.Adapter {
 		cargo.New(o),
 		python.NewUV(o),
 		python.New(o),
+		ruby.New(o),
 		php.New(o),
 		node.NewNPM(o),
 	}
