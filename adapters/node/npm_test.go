@@ -117,7 +117,7 @@ func TestNPMInstallsAndRuns(t *testing.T) {
 	if err := install(t.Context(), a, app, func(l adapters.Log) { log = append(log, l.Message) }); err != nil {
 		t.Fatal(err)
 	}
-	if len(log) == 0 || !strings.Contains(strings.Join(log, "\n"), "added 3 packages") {
+	if len(log) == 0 || !strings.Contains(strings.Join(log, "\n"), "added 6 packages") {
 		t.Errorf("the log is %q", log)
 	}
 	for _, task := range []string{"build", "lint", "test"} {

@@ -31,9 +31,10 @@ func yarnDialect(s *project.Shelf) dialect {
 		hint:    adapters.Packages{Pacman: "yarn", Apk: "yarn", Brew: "yarn", Else: `install it with "npm install -g yarn", or "npm install -g @yarnpkg/cli-dist" for yarn 2 and later`},
 		passEnv: []string{"YARN_*"},
 		setEnv: map[string]string{
-			"YARN_DISABLE_SELF_UPDATE_CHECK": "1",
-			"YARN_ENABLE_PROGRESS_BARS":      "0",
-			"YARN_ENABLE_TELEMETRY":          "0",
+			// yarn refuses names that it does not know.
+			"YARN_ENABLE_COLORS":        "0",
+			"YARN_ENABLE_PROGRESS_BARS": "0",
+			"YARN_ENABLE_TELEMETRY":     "0",
 		},
 	}
 }

@@ -1,4 +1,4 @@
-// Stands for a compiler: copies src to dist and says from which version of Node.
+// Stands for a bundler: copies src to dist and says from which version of Node.
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 
 rmSync("dist", { recursive: true, force: true });

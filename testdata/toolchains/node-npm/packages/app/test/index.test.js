@@ -3,5 +3,5 @@ import test from "node:test";
 import { lines } from "../dist/index.js";
 
 test("the library is used", () => {
-  assert.deepEqual(lines, ["number 1", "text one"]);
+  assert.deepEqual(lines, ["number 1 after 60000", "text one after 60000"]);
 });

@@ -1,5 +1,5 @@
 import isNumber from "is-number";
 
-export function describe(value) {
+export function describe(value: string): string {
   return isNumber(value) ? `number ${value}` : `text ${value}`;
 }

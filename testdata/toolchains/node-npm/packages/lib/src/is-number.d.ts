@@ -1,0 +1,3 @@
+declare module "is-number" {
+  export default function isNumber(value: unknown): boolean;
+}
