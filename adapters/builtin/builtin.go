@@ -13,13 +13,12 @@ import (
 
 // All gives the built-in adapters in the order of detection.
 func All(o adapters.Options) []adapters.Adapter {
-	return []adapters.Adapter{
+	return append([]adapters.Adapter{
 		golang.New(o),
 		cargo.New(o),
 		python.NewUV(o),
 		python.New(o),
 		ruby.New(o),
 		php.New(o),
-		node.NewNPM(o),
-	}
+	}, node.All(o)...)
 }
