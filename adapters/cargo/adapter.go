@@ -88,7 +88,9 @@ func hooks() map[string]adapters.Hook {
 			Command: "cargo clippy --locked --all-targets --message-format=json -- -D warnings",
 		},
 	}
-	return map[string]adapters.Hook{"build": json, "check": json, "test": json, "lint": lint}
+	// Tests are not run a second time to read what they have said already.
+	test := adapters.Hook{Parser: json.Parser}
+	return map[string]adapters.Hook{"build": json, "check": json, "test": test, "lint": lint}
 }
 
 // passEnv are homes, caches, registries, and how things look.

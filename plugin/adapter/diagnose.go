@@ -27,6 +27,7 @@ func (p *Process) ParseDiagnostics(ctx context.Context, req adapters.ParseReques
 	}
 	call := about(wire.MethodDiagnostics, req.DishDir)
 	call.Params = req
+	call.Once = true // nobody waits for a plugin to come back for this
 	var d wire.Diagnosed
 	if _, err := p.ask(ctx, call, &d); err != nil {
 		return nil, err
