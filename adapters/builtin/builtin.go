@@ -5,6 +5,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/cargo"
 	"github.com/bentobuild/bento/adapters/golang"
+	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/adapters/node"
 	"github.com/bentobuild/bento/adapters/php"
 	"github.com/bentobuild/bento/adapters/python"
@@ -20,5 +21,7 @@ func All(o adapters.Options) []adapters.Adapter {
 		python.New(o),
 		ruby.New(o),
 		php.New(o),
+		jvm.NewMaven(o),
+		jvm.NewGradle(o),
 	}, node.All(o)...)
 }

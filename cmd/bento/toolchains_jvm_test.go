@@ -1,3 +1,35 @@
 package main
 
-func jvmToolchains() []toolchain { return nil }
+// jvmTasks are those of both fixtures.
+func jvmTasks() []string {
+	return []string{"lib:build", "lib:lint", "lib:test", "app:build", "app:lint", "app:test"}
+}
+
+func jvmToolchains() []toolchain {
+	both := toolchain{
+		tasks:   jvmTasks(),
+		library: edit{"lib/src/main/java/shelf/Labels.java", `"book: "`, `"book" + ": "`},
+		program: edit{"app/src/main/java/shelf/App.java", "append('\\n')", `append("\n")`},
+		test: breakage{
+			edit: edit{"lib/src/test/java/shelf/LabelsTest.java", `"book: Emma"`, `"book: Ada"`},
+			task: "lib:test", says: "titlesBeginWithACapital", place: "lib/src/test/java/shelf/LabelsTest.java:10",
+		},
+		compile: breakage{
+			edit: edit{"lib/src/main/java/shelf/Labels.java", "StringUtils.capitalize", "StringUtils.capitalise"},
+			task: "lib:build", says: "capitalise", place: "lib/src/main/java/shelf/Labels.java:12",
+		},
+		nothing: true,
+		// Short runs gain nothing from a compiler that optimises.
+		env: func(*kitchen) []string {
+			const quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+			return []string{"MAVEN_OPTS=" + quick, "GRADLE_OPTS=" + quick}
+		},
+		asks: "99",
+	}
+	maven, gradle := both, both
+	maven.id, maven.needs, maven.version = "maven", []string{"mvn", "javac"}, []string{"sh", "-c", "mvn -v | sed 's/\\x1b\\[[0-9;]*m//g'"}
+	maven.pin = edit{"pom.xml", "<maven.compiler.release>17<", "<maven.compiler.release>99<"}
+	gradle.id, gradle.needs, gradle.version = "gradle", []string{"gradle", "javac"}, []string{"sh", "-c", "gradle --version 2>&1 | grep ^Gradle"}
+	gradle.pin = edit{"build.gradle", "JavaVersion.VERSION_1_8", "'99'"}
+	return []toolchain{maven, gradle}
+}

@@ -1,0 +1,108 @@
+// Package gradle is the adapter "gradle": builds of Gradle, of one project and of
+// many, in Groovy and in Kotlin.
+//
+// Scripts are read here, never run, so that a plan starts no process. What a script
+// computes cannot be told that way; then everything that it may mean counts, and a
+// warning says so.
+package gradle
+
+import (
+	"context"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/jvm/jdk"
+	"github.com/bentobuild/bento/adapters/jvm/script"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// identity is in every key. It changes when a recipe, or what is read from scripts,
+// changes what a task does.
+const identity = "builtin:1"
+
+// Adapter is the adapter "gradle".
+type Adapter struct {
+	host     jdk.Host
+	download bool
+	manifest *adapters.Manifest
+	settings *adapters.Parsed[*script.Settings]
+	builds   *adapters.Parsed[*script.Build]
+	catalogs *adapters.Parsed[*script.Catalog]
+	seen     adapters.Moment[seen]
+}
+
+// markers are the files that make a directory a project.
+func markers() []string {
+	return []string{"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"}
+}
+
+// New gives the adapter.
+func New(o adapters.Options) *Adapter {
+	hook := adapters.Hook{Parser: "gradle"}
+	m := &adapters.Manifest{
+		ProtocolVersion: adapters.ProtocolVersion,
+		AdapterID:       "gradle",
+		DisplayName:     "gradle",
+		Runtime:         "java",
+		FingerprintFiles: append(markers(), "gradle.properties", "gradle.lockfile", "gradle/**", "gradlew",
+			".java-version", ".sdkmanrc", ".tool-versions"),
+		DefaultTasks: lifecycle("gradle"+options, ":", ""),
+		Capabilities: adapters.Capabilities{
+			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
+			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
+		},
+		DiagnosticHooks: map[string]adapters.Hook{"build": hook, "lint": hook, "test": hook},
+		DerivedPaths:    []string{".gradle/**", ".kotlin/**", "build/**"},
+		Parallel:        8,
+		Identity:        identity,
+		PassEnv:         jdk.PassEnv(),
+		SteeringEnv:     append(jdk.SteeringEnv(), "GRADLE_OPTS", "ORG_GRADLE_PROJECT_*"),
+	}
+	a := &Adapter{
+		download: o.AllowDownload, manifest: m,
+		settings: adapters.NewParsed(script.ParseSettings),
+		builds:   adapters.NewParsed(script.ParseBuild),
+		catalogs: adapters.NewParsed(script.ParseCatalog),
+	}
+	a.host.Env = o.Env.Strict(append(jdk.PassEnv(), m.SteeringEnv...)...)
+	return a
+}
+
+// Manifest implements adapters.Adapter.
+func (a *Adapter) Manifest() *adapters.Manifest { return a.manifest }
+
+// Detect implements adapters.Adapter.
+func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
+	f := adapters.NewFiles(dir)
+	for _, name := range markers() {
+		if f.IsFile(name) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// ParseDiagnostics implements adapters.Adapter. No hook asks for it.
+func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
+	return nil, nil
+}
+
+// Add implements adapters.Adder. Gradle has no command for it, and a script is for
+// people to write: the error says what.
+func (a *Adapter) Add(_ context.Context, req adapters.AddRequest, _ adapters.LogFunc) error {
+	configuration := "implementation"
+	if req.Dev {
+		configuration = "testImplementation"
+	}
+	f := adapters.NewFiles(req.DishDir)
+	name, open, end := "build.gradle", " '", "'"
+	if f.IsFile("build.gradle.kts") {
+		name, open, end = "build.gradle.kts", `("`, `")`
+	}
+	var b strings.Builder
+	b.WriteString("write into dependencies of " + name + ":")
+	for _, p := range req.Packages {
+		b.WriteString("\n  " + configuration + open + p + end)
+	}
+	return &adapters.Unsupported{Adapter: "gradle", What: "adding packages", Hint: b.String()}
+}

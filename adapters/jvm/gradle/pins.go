@@ -1,0 +1,120 @@
+package gradle
+
+import (
+	"context"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/jvm/jdk"
+	"github.com/bentobuild/bento/adapters/jvm/properties"
+	"github.com/bentobuild/bento/adapters/jvm/wrapper"
+)
+
+// daemonFile says on which Java Gradle itself runs
+// (https://docs.gradle.org/current/userguide/gradle_daemon.html#sec:daemon_jvm_criteria).
+const daemonFile = "gradle/gradle-daemon-jvm.properties"
+
+// RequiredToolchain implements adapters.Adapter: the nearest file of a version
+// manager and what the scripts ask for, else what the catalog and the properties of
+// the build call the version of Java; and the Gradle of a wrapper that is not whole.
+func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.Toolchain, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return nil, err
+	}
+	return a.pin(f, p)
+}
+
+func (a *Adapter) pin(f *adapters.Files, p *project) (*adapters.Toolchain, error) {
+	advice, err := jdk.VersionFiles(f)
+	if err != nil {
+		return nil, err
+	}
+	java := jdk.Pins(advice, a.rule(f, p))
+	if java == nil {
+		if java, err = a.called(f, p); err != nil {
+			return nil, err
+		}
+	}
+	_, gradle, err := wrapper.Gradle(f, a.host.Env)
+	return jdk.Pins(java, gradle), err
+}
+
+// rule gives what Gradle itself refuses to do without: the toolchain of a script or
+// of the daemon, else what the compiler is to make.
+func (a *Adapter) rule(f *adapters.Files, p *project) *adapters.Toolchain {
+	var least *adapters.Toolchain
+	for _, j := range p.facts.java {
+		switch {
+		case j.Version == "":
+		case j.Toolchain:
+			return &adapters.Toolchain{Tool: "java", Version: j.Version, File: j.file, Line: j.Line, Strict: !a.download}
+		case least == nil:
+			least = &adapters.Toolchain{Tool: "java", Version: ">=" + j.Version, File: j.file, Line: j.Line, Strict: true}
+		}
+	}
+	path := filepath.Join(p.root(), daemonFile)
+	if data, err := f.Read(path); err == nil {
+		if v := properties.Parse(data)["toolchainVersion"]; len(jdk.ParseVersion(v.Value)) > 0 {
+			return &adapters.Toolchain{Tool: "java", Version: v.Value, File: path, Line: v.Line, Strict: !a.download}
+		}
+	}
+	return least
+}
+
+// called gives the version that goes by the name of Java.
+func (a *Adapter) called(f *adapters.Files, p *project) (*adapters.Toolchain, error) {
+	if path := filepath.Join(p.root(), "gradle", "libs.versions.toml"); f.IsFile(path) {
+		c, err := a.catalogs.Read(f, path)
+		if err != nil {
+			return nil, err
+		}
+		if len(jdk.ParseVersion(c.Java.Text)) > 0 {
+			return &adapters.Toolchain{Tool: "java", Version: c.Java.Text, File: path, Line: c.Java.Line}, nil
+		}
+	}
+	for _, dir := range []string{p.dir, p.root()} {
+		path := filepath.Join(dir, "gradle.properties")
+		data, err := f.ReadIfExists(path)
+		if err != nil {
+			return nil, err
+		}
+		all := properties.Parse(data)
+		for _, name := range []string{"java.toolchain.languageVersion", "java.version"} {
+			if v := all[name]; len(jdk.ParseVersion(v.Value)) > 0 {
+				return &adapters.Toolchain{Tool: "java", Version: v.Value, File: path, Line: v.Line}, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+var installed = regexp.MustCompile(`(?m)^jdk (\S+)`)
+
+// toolchain tells whether a script chooses a JDK of its own.
+func (x *facts) toolchain() bool {
+	return slices.ContainsFunc(x.java, func(j javaFact) bool { return j.Toolchain })
+}
+
+// CheckPin implements adapters.PinChecker. What a script or a catalog asks for may be
+// any installed JDK; the files of version managers mean the one that is in use.
+func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
+	if want.Tool == "gradle" {
+		m := said.FindStringSubmatch(fingerprint)
+		if m == nil {
+			return adapters.Verdict{OK: true}
+		}
+		return jdk.CheckTool(want, m[1], "install Gradle %s, or bring back gradle-wrapper.jar")
+	}
+	var found []jdk.Version
+	if name := filepath.Base(want.File); strings.Contains(name, "gradle") || name == "libs.versions.toml" {
+		for _, m := range installed.FindAllStringSubmatch(fingerprint, 64) {
+			found = append(found, jdk.ParseVersion(m[1]))
+		}
+	}
+	return a.host.CheckJava(want, fingerprint, found...)
+}

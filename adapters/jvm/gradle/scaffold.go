@@ -1,0 +1,34 @@
+package gradle
+
+import (
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/jvm/scaffold"
+)
+
+// Old and new Gradle take it.
+const newBuild = `plugins {
+    id 'java'
+    id 'checkstyle'
+}
+
+repositories {
+    mavenCentral()
+}
+
+tasks.withType(JavaCompile) {
+    options.encoding = 'UTF-8'
+}
+
+dependencies {
+    testImplementation 'junit:junit:` + scaffold.JUnit + `'
+}
+`
+
+// Scaffold implements adapters.Scaffolder. It fetches what its tests and Checkstyle need
+// when it is built for the first time.
+func (a *Adapter) Scaffold(name string) ([]adapters.ScaffoldFile, error) {
+	return scaffold.Files(name, map[string]string{
+		"settings.gradle": "rootProject.name = 'NAME'\n",
+		"build.gradle":    newBuild,
+	}), nil
+}

@@ -1,0 +1,259 @@
+package gradle
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/jvm/jdk"
+	"github.com/bentobuild/bento/adapters/jvm/properties"
+	"github.com/bentobuild/bento/adapters/jvm/wrapper"
+)
+
+// seen is the gradle on PATH.
+type seen struct{ path, basis string }
+
+func (a *Adapter) look() (seen, error) {
+	b := adapters.NewBasis(a.host.Env)
+	path, err := b.Tool("gradle")
+	if err != nil {
+		return seen{}, a.missing(err)
+	}
+	if home, err := jdk.HomeOf(path); err == nil {
+		b.File(filepath.Join(home, "lib"))
+	}
+	return seen{path, b.String()}, nil
+}
+
+func (a *Adapter) missing(err error) error {
+	var m *adapters.MissingTool
+	if !errors.As(err, &m) {
+		return err
+	}
+	hint := adapters.Packages{
+		Apt: "gradle", Dnf: "gradle", Zypper: "gradle", Pacman: "gradle", Apk: "gradle", Brew: "gradle", Else: "see https://gradle.org/install",
+	}.Hint(a.host.Env)
+	return &adapters.MissingTool{Tool: m.Tool, Hint: hint}
+}
+
+// tool is the Gradle of a directory and the Java that it runs on.
+type tool struct {
+	wrapper *wrapper.Wrapper // nil for the one on PATH
+	seen    seen
+	home    string // of the JDK that the settings name, "" for that of the environment
+	jdks    []jdk.Home
+}
+
+func (a *Adapter) tool(dir string) (t tool, err error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return t, err
+	}
+	if t.wrapper, _, err = wrapper.Gradle(f, a.host.Env); err != nil {
+		return t, err
+	}
+	switch {
+	case t.wrapper == nil:
+		if t.seen, err = a.seen.See(a.look); err != nil {
+			return t, err
+		}
+	case !t.wrapper.There && !a.download:
+		return t, t.wrapper.Missing()
+	}
+	t.home = a.javaHome(f, p)
+	if p.facts.toolchain() || f.IsFile(filepath.Join(p.root(), daemonFile)) {
+		t.jdks = jdk.Installed(a.host.Env)
+	}
+	return t, nil
+}
+
+// javaHome gives what org.gradle.java.home says, for the user and else for the
+// build.
+func (a *Adapter) javaHome(f *adapters.Files, p *project) string {
+	for _, dir := range []string{wrapper.GradleHome(a.host.Env), p.root()} {
+		data, err := f.Read(filepath.Join(dir, "gradle.properties"))
+		if err != nil {
+			continue
+		}
+		if home := properties.Parse(data)["org.gradle.java.home"].Value; home != "" {
+			return home
+		}
+	}
+	return ""
+}
+
+// ToolchainBasis implements adapters.Steerer.
+func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) {
+	t, err := a.tool(dir)
+	if err != nil {
+		return "", err
+	}
+	b := adapters.NewBasis(a.host.Env)
+	switch {
+	case t.wrapper == nil:
+		b.Text("gradle", t.seen.basis)
+	case t.wrapper.Text != "":
+		b.Text("wrapper", t.wrapper.Text)
+	default:
+		b.File(t.wrapper.Script)
+	}
+	java := ""
+	if t.home != "" {
+		b.File(filepath.Join(t.home, "release"))
+	} else if java, err = a.host.Basis(dir); err != nil {
+		return "", err
+	}
+	for _, home := range t.jdks {
+		b.Text(home.Dir, home.Text)
+	}
+	b.Text("settings", a.userSettings())
+	return java + b.String(), nil
+}
+
+// ToolchainFingerprint implements adapters.Adapter: what java and gradle say of
+// themselves, or the distribution that the wrapper is for, the JDKs that a toolchain
+// may choose from, and what of the user's settings changes a build.
+func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
+	t, err := a.tool(dir)
+	if err != nil {
+		return "", err
+	}
+	java, err := a.java(ctx, dir, t.home)
+	if err != nil {
+		return "", err
+	}
+	gradle := ""
+	switch {
+	case t.wrapper == nil:
+		gradle, err = a.version(ctx, dir, t.seen.path)
+	case t.wrapper.Text != "":
+		gradle = fmt.Sprintf("Gradle %s of the wrapper, %s", t.wrapper.Version, t.wrapper.Text)
+	default:
+		gradle, err = a.version(ctx, dir, t.wrapper.Script)
+	}
+	if err != nil {
+		return "", err
+	}
+	text := java + "\n" + gradle + "\n"
+	for _, home := range t.jdks {
+		text += "jdk " + home.Text + "\n"
+	}
+	if s := a.userSettings(); s != "" {
+		text += "settings " + s + "\n"
+	}
+	return text, nil
+}
+
+// java gives what Java says of itself, or the release file of a JDK that the
+// settings name says of it.
+func (a *Adapter) java(ctx context.Context, dir, home string) (string, error) {
+	if home == "" {
+		return a.host.Said(ctx, dir)
+	}
+	h := jdk.Look(home)
+	if h.Version == nil {
+		return "", &adapters.MissingTool{Tool: "java", Hint: fmt.Sprintf("org.gradle.java.home is %q, which is no JDK; correct it in gradle.properties", home)}
+	}
+	version, _, _ := strings.Cut(h.Text, " ")
+	return fmt.Sprintf("java version %q\n%s", version, h.Text), nil
+}
+
+var (
+	said   = regexp.MustCompile(`(?m)^Gradle (\d[\w.+-]*)`)
+	runsOn = regexp.MustCompile(`(?m)^(?:JVM|Launcher JVM|Daemon JVM):\s*(.*?)\s*$`)
+)
+
+func (a *Adapter) version(ctx context.Context, dir, gradle string) (string, error) {
+	out, err := a.host.Ask(ctx, dir, gradle, "--version")
+	if err != nil {
+		return "", err
+	}
+	m := said.FindString(out)
+	if m == "" {
+		return "", fmt.Errorf("%s --version: no version in its answer %.80q", gradle, out)
+	}
+	for _, jvm := range runsOn.FindAllString(out, 4) {
+		m += "\n" + strings.Join(strings.Fields(jvm), " ")
+	}
+	return m, nil
+}
+
+// harmless are settings of the user that change how Gradle works and not what it
+// makes, and those that nobody should learn.
+var harmless = regexp.MustCompile(`(?i)^org\.gradle\.(daemon|parallel|caching|jvmargs|workers|console|logging|vfs|configureondemand|priority|warning|welcome|debug|java\.home)` +
+	`|^systemProp\.(https?|socks|javax\.net)|user|password|token|secret|credential|key|signing`)
+
+// userSettings is the digest of what in GRADLE_USER_HOME changes a build: properties
+// and init scripts; "" for nothing.
+func (a *Adapter) userSettings() string {
+	f := adapters.NewFiles(wrapper.GradleHome(a.host.Env))
+	h := sha256.New()
+	found := false
+	if data, err := f.Read("gradle.properties"); err == nil {
+		all := properties.Parse(data)
+		for _, name := range sortedNames(all) {
+			if !harmless.MatchString(name) {
+				found = true
+				fmt.Fprintf(h, "%q=%q\n", name, all[name].Value)
+			}
+		}
+	}
+	scripts := []string{"init.gradle", "init.gradle.kts"}
+	for _, e := range f.List("init.d") {
+		if strings.HasSuffix(e.Name(), ".gradle") || strings.HasSuffix(e.Name(), ".gradle.kts") {
+			scripts = append(scripts, filepath.Join("init.d", e.Name()))
+		}
+	}
+	for _, name := range scripts {
+		if data, err := f.Read(name); err == nil {
+			found = true
+			fmt.Fprintf(h, "%q %d\n", name, len(data))
+			h.Write(data)
+		}
+	}
+	if !found {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+func sortedNames(m map[string]properties.Entry) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// InstallScope implements adapters.Scoper. Gradle fetches what it needs while it
+// builds; only the wrapper may have to be brought in before.
+func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, error) {
+	f := adapters.NewFiles(dir)
+	w, _, err := wrapper.Gradle(f, a.host.Env)
+	if err != nil {
+		return adapters.Scope{}, err
+	}
+	return w.Scope(f), nil
+}
+
+// Install implements adapters.Adapter.
+func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
+	w, _, err := wrapper.Gradle(adapters.NewFiles(req.DishDir), a.host.Env)
+	if err != nil || w == nil {
+		return err
+	}
+	env := req.Env
+	if len(env) == 0 {
+		env = a.host.Env
+	}
+	return w.Fetch(ctx, env, log)
+}

@@ -1,0 +1,190 @@
+package jdk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/proc"
+)
+
+// The bounds of a question to a tool. A Java tool takes seconds to start.
+const (
+	probeTimeout = 60 * time.Second
+	probeLimit   = 64 << 10 // bytes that a tool may answer
+)
+
+// Host is the machine as the tools of Java see it. It is safe for concurrent use.
+type Host struct {
+	// Env is the environment of child processes.
+	Env  adapters.Environ
+	java adapters.Moment[javaSeen]
+}
+
+// javaSeen is the java that tools start.
+type javaSeen struct {
+	path  string
+	basis string
+	shim  bool
+}
+
+// PassEnv are homes, caches, repositories, and how things look.
+func PassEnv() []string {
+	return []string{
+		"JAVA_HOME", "JAVA_HOME_*", "JDK_HOME", "SDKMAN_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR", "JENV_ROOT",
+		"M2_HOME", "MAVEN_HOME", "MAVEN_USER_HOME", "MAVEN_SKIP_RC", "MVNW_*",
+		"GRADLE_HOME", "GRADLE_USER_HOME", "GRADLE_RO_DEP_CACHE", "GRADLE_BUILD_CACHE_*",
+	}
+}
+
+// SteeringEnv change what Java tools do.
+func SteeringEnv() []string {
+	return []string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "JAVA_OPTS", "CLASSPATH", "JAVACMD", "JENV_VERSION", "ASDF_JAVA_VERSION", "MISE_JAVA_VERSION"}
+}
+
+// look finds the java that the start scripts of Maven and Gradle take: that of
+// JAVA_HOME, else the first on PATH.
+func (h *Host) look() (javaSeen, error) {
+	b := adapters.NewBasis(h.Env)
+	b.Env("JAVA_HOME")
+	path, err := h.find()
+	if err != nil {
+		return javaSeen{}, err
+	}
+	b.File(path)
+	seen := javaSeen{path: path, shim: isShim(path)}
+	if seen.shim {
+		h.choices(b, path)
+	} else {
+		home, err := HomeOf(path)
+		if err != nil {
+			return javaSeen{}, err
+		}
+		b.File(filepath.Join(home, "release"))
+		if !isFile(filepath.Join(home, "bin", "javac")) && !isFile(filepath.Join(filepath.Dir(path), "javac")) {
+			hint := fmt.Sprintf("%s is in a runtime without a compiler; %s", path, h.hint(0))
+			return javaSeen{}, &adapters.MissingTool{Tool: "javac", Hint: hint}
+		}
+	}
+	seen.basis = b.String()
+	return seen, nil
+}
+
+func (h *Host) find() (string, error) {
+	home := h.Env.Get("JAVA_HOME")
+	if home == "" {
+		path, err := h.Env.LookPath("java")
+		var missing *adapters.MissingTool
+		if errors.As(err, &missing) {
+			missing.Hint = h.hint(0)
+		}
+		return path, err
+	}
+	path := filepath.Join(home, "bin", "java")
+	if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() || fi.Mode()&0o111 == 0 {
+		return "", &adapters.MissingTool{Tool: "java", Hint: fmt.Sprintf("JAVA_HOME is %q, and there is no %s in it; set it to a JDK, or unset it", home, "bin/java")}
+	}
+	return path, nil
+}
+
+// HomeOf gives the directory that an executable is in the bin directory of, behind
+// links.
+func HomeOf(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	return filepath.Dir(filepath.Dir(real)), err
+}
+
+// isShim tells whether an executable is the shim of a version manager (jenv, asdf,
+// mise), which answers by directory.
+func isShim(path string) bool { return filepath.Base(filepath.Dir(path)) == "shims" }
+
+// choices adds the versions that a version manager has, and its default.
+func (h *Host) choices(b *adapters.Basis, shim string) {
+	root := filepath.Dir(filepath.Dir(shim))
+	b.File(filepath.Join(root, "version"))
+	for _, pattern := range []string{"versions/*", "installs/java/*"} {
+		found, _ := filepath.Glob(filepath.Join(root, pattern))
+		for _, path := range found {
+			b.File(path)
+		}
+	}
+	b.Home(".tool-versions", filepath.Join(".config", "mise", "config.toml"))
+}
+
+// Basis gives what decides about Java in dir, for the ability Steerer.
+func (h *Host) Basis(dir string) (string, error) {
+	seen, err := h.java.See(h.look)
+	if err != nil || !seen.shim {
+		return seen.basis, err
+	}
+	b := adapters.NewBasis(h.Env)
+	b.Above(dir, ".java-version", ".tool-versions", "mise.toml", ".mise.toml", ".sdkmanrc")
+	return seen.basis + b.String(), nil
+}
+
+// Said gives what java says of itself in dir.
+func (h *Host) Said(ctx context.Context, dir string) (string, error) {
+	seen, err := h.java.See(h.look)
+	if err != nil {
+		return "", err
+	}
+	out, err := h.Ask(ctx, dir, seen.path, "-version")
+	if err != nil {
+		return "", err
+	}
+	text, _ := Tell(out)
+	if text == "" {
+		return "", fmt.Errorf("%s -version: no version in its answer %.80q", seen.path, out)
+	}
+	return text, nil
+}
+
+// Ask gives what a tool prints in dir, both streams in one.
+func (h *Host) Ask(ctx context.Context, dir string, argv ...string) (string, error) {
+	said := proc.NewTail(probeLimit)
+	res, err := proc.Run(ctx, proc.Spec{Argv: argv, Dir: dir, Env: h.Env, Timeout: probeTimeout, Stdout: said, Stderr: said})
+	text := strings.ToValidUTF8(string(said.Bytes()), "\uFFFD")
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
+	case res.Canceled:
+		return "", context.Cause(ctx)
+	case res.ExitCode == 126 || res.ExitCode == 127:
+		// A version manager's shim has no such version.
+		return "", &adapters.MissingTool{Tool: filepath.Base(argv[0]), Hint: lastLine(text)}
+	case res.ExitCode != 0:
+		return "", fmt.Errorf("%q in %q exited with status %d: %s", strings.Join(argv, " "), dir, res.ExitCode, lastLine(text))
+	}
+	return text, nil
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// hint says how to get Java, of a feature release unless that is 0.
+func (h *Host) hint(major int) string {
+	for _, home := range Installed(h.Env) {
+		if major == 0 || home.Version.Major() == major {
+			return fmt.Sprintf("one is in %s: set JAVA_HOME to it", home.Dir)
+		}
+	}
+	if major != 0 {
+		return fmt.Sprintf("install JDK %d and set JAVA_HOME to it", major)
+	}
+	return adapters.Packages{
+		Apt: "default-jdk-headless", Dnf: "java-latest-openjdk-devel", Zypper: "java-17-openjdk-devel", Pacman: "jdk-openjdk",
+		Apk: "openjdk17-jdk", Brew: "openjdk", Else: "install a JDK and set JAVA_HOME to it",
+	}.Hint(h.Env)
+}
+
+func isFile(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.Mode().IsRegular()
+}

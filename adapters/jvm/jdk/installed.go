@@ -1,0 +1,85 @@
+package jdk
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/jvm/properties"
+)
+
+// Home is an installed JDK.
+type Home struct {
+	Dir     string
+	Version Version
+	Text    string // version and build, as its release file says
+}
+
+// places are where JDKs usually are, as Gradle looks for them; "~" is the home
+// directory (https://docs.gradle.org/current/userguide/toolchains.html#sec:auto_detection).
+func places() []string {
+	return []string{
+		"/usr/lib/jvm/*", "/usr/java/*", "/opt/java/*", "/opt/jdk*",
+		"/Library/Java/JavaVirtualMachines/*/Contents/Home",
+		"~/Library/Java/JavaVirtualMachines/*/Contents/Home",
+		"~/.sdkman/candidates/java/*", "~/.asdf/installs/java/*", "~/.local/share/mise/installs/java/*",
+		"~/.jdks/*", "~/.gradle/jdks/*", "~/.jabba/jdk/*",
+	}
+}
+
+// Installed gives the JDKs that can be seen without starting them, the newest
+// first. JAVA_HOME and the like are not asked.
+func Installed(env adapters.Environ) []Home {
+	var homes []Home
+	seen := make(map[string]bool)
+	for _, pattern := range places() {
+		if rest, ok := strings.CutPrefix(pattern, "~"); ok {
+			if env.Get("HOME") == "" {
+				continue
+			}
+			pattern = env.Get("HOME") + rest
+		}
+		dirs, _ := filepath.Glob(pattern)
+		for _, dir := range dirs {
+			real, err := filepath.EvalSymlinks(dir)
+			if err != nil || seen[real] {
+				continue
+			}
+			seen[real] = true
+			if h := Look(real); h.Version != nil {
+				homes = append(homes, h)
+			}
+		}
+	}
+	slices.SortStableFunc(homes, func(a, b Home) int { return b.Version.Compare(a.Version) })
+	return homes
+}
+
+// maxRelease bounds a release file, in bytes.
+const maxRelease = 64 << 10
+
+// Look reads the release file of a JDK; without one, or without a compiler, the
+// Version is nil.
+func Look(dir string) Home {
+	h := Home{Dir: dir}
+	if fi, err := os.Stat(filepath.Join(dir, "bin", "javac")); err != nil || !fi.Mode().IsRegular() {
+		return h
+	}
+	file, err := os.Open(filepath.Join(dir, "release"))
+	if err != nil {
+		return h
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxRelease))
+	if err != nil {
+		return h
+	}
+	said := properties.Parse(data)
+	get := func(name string) string { return strings.Trim(said[name].Value, `"`) }
+	h.Version = ParseVersion(get("JAVA_VERSION"))
+	h.Text = strings.TrimSpace(get("JAVA_VERSION") + " " + get("IMPLEMENTOR") + " " + get("JAVA_RUNTIME_VERSION"))
+	return h
+}

@@ -1,0 +1,144 @@
+// Package jdk knows Java as it is installed: which versions there are, which one the
+// tools of a directory start, and how projects ask for one.
+package jdk
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Version is the version of a tool as numbers: 17.0.15 is {17, 0, 15}, and so is
+// 1.8.0_402 {8, 0, 402}.
+type Version []int
+
+var number = regexp.MustCompile(`\d+`)
+
+// ParseVersion reads the first version in a text: "17", "17.0.9+9", "1.8.0_402",
+// "temurin-17.0.9+9", "21.0.1-tem", "openjdk64-17.0.2". The zero Version is what a
+// text without numbers gives.
+func ParseVersion(text string) Version {
+	var v Version
+	text = withoutName(text)
+	for i, part := range strings.FieldsFunc(text, func(r rune) bool { return r == '.' || r == '_' }) {
+		digits := number.FindString(part)
+		n, err := strconv.Atoi(digits)
+		if err != nil || !strings.HasPrefix(part, digits) || i > 5 {
+			break
+		}
+		v = append(v, n)
+		if len(part) > len(digits) {
+			break // "9+9", "15-ea", "1-tem"
+		}
+	}
+	if len(v) > 1 && v[0] == 1 { // 1.8 is what 8 was called
+		v = v[1:]
+	}
+	return v
+}
+
+// withoutName drops the name of a distribution in front of a version.
+func withoutName(text string) string {
+	text = strings.TrimSpace(text)
+	parts := strings.Split(text, "-")
+	for i, part := range parts {
+		if part != "" && part[0] >= '0' && part[0] <= '9' {
+			return strings.Join(parts[i:], "-")
+		}
+	}
+	return text
+}
+
+// Major is the feature release, 0 for the zero Version.
+func (v Version) Major() int {
+	if len(v) == 0 {
+		return 0
+	}
+	return v[0]
+}
+
+// Compare gives -1, 0 or 1. What is missing counts as 0.
+func (v Version) Compare(w Version) int {
+	for i := range max(len(v), len(w)) {
+		switch a, b := v.part(i), w.part(i); {
+		case a < b:
+			return -1
+		case a > b:
+			return 1
+		}
+	}
+	return 0
+}
+
+func (v Version) part(i int) int {
+	if i < len(v) {
+		return v[i]
+	}
+	return 0
+}
+
+// startsWith tells whether v is w, or a later state of the release that w begins.
+func (v Version) startsWith(w Version) bool {
+	if len(w) == 0 || len(v) < len(w) && v.Compare(w) != 0 {
+		return false
+	}
+	for i := range w {
+		if v.part(i) != w[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Satisfies tells whether v is what a project asks for: "17" and "17.0.9" are the
+// beginning of a version, ">=17" is a minimum, "[11,18)" a range of Maven. ok is
+// false when want says nothing that can be understood.
+func (v Version) Satisfies(want string) (yes, ok bool) {
+	want = strings.TrimSpace(want)
+	if minimum, is := strings.CutPrefix(want, ">="); is {
+		w := ParseVersion(minimum)
+		return v.Compare(w) >= 0, len(w) > 0
+	}
+	if strings.HasPrefix(want, "[") || strings.HasPrefix(want, "(") {
+		return v.inRanges(want)
+	}
+	w := ParseVersion(want)
+	return v.startsWith(w), len(w) > 0
+}
+
+var ranges = regexp.MustCompile(`([\[(])\s*([^,\[\]()]*?)\s*(,\s*([^,\[\]()]*?)\s*)?([\])])`)
+
+// inRanges reads https://maven.apache.org/enforcer/enforcer-rules/versionRanges.html.
+func (v Version) inRanges(text string) (yes, ok bool) {
+	for _, m := range ranges.FindAllStringSubmatch(text, 32) {
+		ok = true
+		low, high := ParseVersion(m[2]), ParseVersion(m[4])
+		if m[3] == "" {
+			yes = yes || v.Compare(low) == 0 || v.startsWith(low)
+			continue
+		}
+		above := len(low) == 0 || v.Compare(low) > 0 || m[1] == "[" && v.Compare(low) == 0
+		below := len(high) == 0 || v.Compare(high) < 0 || m[5] == "]" && v.Compare(high) == 0
+		yes = yes || above && below
+	}
+	return yes, ok
+}
+
+// Minimum is the least feature release that want allows, 0 when there is none.
+func Minimum(want string) int {
+	want = strings.TrimLeft(strings.TrimSpace(want), ">=[(")
+	low, _, _ := strings.Cut(want, ",")
+	return ParseVersion(low).Major()
+}
+
+var told = regexp.MustCompile(`(?m)^.* version "([^"]+)".*$`)
+
+// Tell takes what "java -version" printed, which variables of the environment may
+// have put lines in front of: from the line with the version on, and the version.
+func Tell(printed string) (text string, v Version) {
+	m := told.FindStringSubmatchIndex(printed)
+	if m == nil {
+		return "", nil
+	}
+	return strings.TrimSpace(printed[m[0]:]), ParseVersion(printed[m[2]:m[3]])
+}

@@ -1,0 +1,14 @@
+// Package jvm holds the adapters "maven" and "gradle".
+package jvm
+
+import (
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/jvm/gradle"
+	"github.com/bentobuild/bento/adapters/jvm/maven"
+)
+
+// NewMaven gives the adapter "maven".
+func NewMaven(o adapters.Options) adapters.Adapter { return maven.New(o) }
+
+// NewGradle gives the adapter "gradle".
+func NewGradle(o adapters.Options) adapters.Adapter { return gradle.New(o) }

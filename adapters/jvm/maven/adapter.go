@@ -1,0 +1,95 @@
+// Package maven is the adapter "maven": projects of Maven, alone and in reactors.
+//
+// Poms are read here, never by starting Maven, so that a plan starts no process.
+package maven
+
+import (
+	"context"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/jvm/jdk"
+	"github.com/bentobuild/bento/adapters/jvm/pom"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// identity is in every key. It changes when a recipe, or what is read from
+// poms, changes what a task does.
+const identity = "builtin:1"
+
+// Adapter is the adapter "maven".
+type Adapter struct {
+	host     jdk.Host
+	download bool
+	manifest *adapters.Manifest
+	poms     *adapters.Parsed[*pom.Model]
+	seen     adapters.Moment[seen]
+}
+
+// New gives the adapter.
+func New(o adapters.Options) *Adapter {
+	hook := adapters.Hook{Parser: "maven", InDish: true} // Checkstyle's paths start at the module
+	m := &adapters.Manifest{
+		ProtocolVersion: adapters.ProtocolVersion,
+		AdapterID:       "maven",
+		DisplayName:     "maven",
+		Runtime:         "java",
+		FingerprintFiles: []string{
+			"pom.xml", "mvnw", ".mvn/**", "settings.xml", ".java-version", ".sdkmanrc", ".tool-versions",
+		},
+		DefaultTasks: lifecycle("mvn", ""),
+		Capabilities: adapters.Capabilities{
+			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
+			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
+		},
+		DiagnosticHooks: map[string]adapters.Hook{"build": hook, "lint": hook, "test": hook},
+		// The shade and flatten plugins write poms beside the pom.
+		DerivedPaths: []string{"target/**", "dependency-reduced-pom.xml", ".flattened-pom.xml"},
+		Parallel:     8,
+		Identity:     identity,
+		PassEnv:      jdk.PassEnv(),
+		SteeringEnv:  append(jdk.SteeringEnv(), "MAVEN_OPTS", "MAVEN_ARGS", "MAVEN_CONFIG", "MAVEN_BASEDIR", "MAVEN_DEBUG_OPTS"),
+	}
+	a := &Adapter{download: o.AllowDownload, manifest: m, poms: adapters.NewParsed(pom.Parse)}
+	a.host.Env = o.Env.Strict(append(jdk.PassEnv(), m.SteeringEnv...)...)
+	return a
+}
+
+// lifecycle gives the recipes of a project; selection is what of a reactor is
+// meant, with a blank in front.
+func lifecycle(program, selection string) []adapters.Task {
+	run := program + " -B -ntp" + selection + " "
+	return []adapters.Task{
+		{Name: "build", Run: run + "package -DskipTests", Outputs: []string{"target/*.{jar,war,ear,rar,zip,tar.gz}"}},
+		{Name: "test", Run: run + "test"},
+	}
+}
+
+// Manifest implements adapters.Adapter.
+func (a *Adapter) Manifest() *adapters.Manifest { return a.manifest }
+
+// Detect implements adapters.Adapter.
+func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
+	return adapters.NewFiles(dir).IsFile("pom.xml"), nil
+}
+
+// ParseDiagnostics implements adapters.Adapter. No hook asks for it.
+func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
+	return nil, nil
+}
+
+// Add implements adapters.Adder. Maven has no command for it, and a pom is for
+// people to write: the error says what.
+func (a *Adapter) Add(_ context.Context, req adapters.AddRequest, _ adapters.LogFunc) error {
+	var b strings.Builder
+	b.WriteString("write into <dependencies> of pom.xml:")
+	for _, name := range req.Packages {
+		parts := append(strings.SplitN(name, ":", 3), "…", "…")
+		b.WriteString("\n  <dependency><groupId>" + parts[0] + "</groupId><artifactId>" + parts[1] + "</artifactId><version>" + parts[2] + "</version>")
+		if req.Dev {
+			b.WriteString("<scope>test</scope>")
+		}
+		b.WriteString("</dependency>")
+	}
+	return &adapters.Unsupported{Adapter: "maven", What: "adding packages", Hint: b.String()}
+}

@@ -1,0 +1,101 @@
+package maven
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/jvm/pom"
+)
+
+// Links implements adapters.Linker: by coordinates, everything that the build may
+// need, also what the parents and profiles add; by directory, a parent that is no
+// aggregator above, which is an input of its own.
+func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return adapters.LinksAnswer{}, err
+	}
+	own := p.chain.Coordinates()
+	answer := adapters.LinksAnswer{Provides: names(own)}
+	answer.Links = append(answer.Links, p.aside(f)...)
+	if !p.aggregates() {
+		seen := make(map[string]int)
+		for _, m := range p.chain {
+			for _, u := range m.Uses {
+				name := p.means(u)
+				if name == "" || slices.Contains(answer.Provides, name) {
+					continue
+				}
+				if i, twice := seen[name]; twice {
+					l := &answer.Links[i]
+					l.Dev = l.Dev && u.Test
+					continue
+				}
+				seen[name] = len(answer.Links)
+				answer.Links = append(answer.Links, adapters.Link{Package: name, File: m.Path, Line: u.Line, Dev: u.Test})
+			}
+		}
+	}
+	slices.SortStableFunc(answer.Links, func(x, y adapters.Link) int {
+		return cmp.Or(cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line))
+	})
+	answer.Reads = f.Reads()
+	return answer, nil
+}
+
+// names gives the names of a project: with its version, and without for those who
+// leave it open.
+func names(c pom.Coordinates) []string {
+	if c.Group == "" || c.Artifact == "" {
+		return nil
+	}
+	name := "maven:" + c.Group + ":" + c.Artifact
+	if c.Version == "" {
+		return []string{name}
+	}
+	return []string{name, name + ":" + c.Version}
+}
+
+// means gives the name of an artifact. Another version than that of the workspace
+// comes from a repository, so the version is part of it where it is known.
+func (p *project) means(u pom.Use) string {
+	group, _ := p.chain.Expand(u.Group)
+	artifact, _ := p.chain.Expand(u.Artifact)
+	version, known := p.chain.Expand(u.Version)
+	if !known || strings.ContainsAny(version, "[(,") || version == "LATEST" || version == "RELEASE" {
+		version = ""
+	}
+	list := names(pom.Coordinates{Group: group, Artifact: artifact, Version: version})
+	if len(list) == 0 {
+		return ""
+	}
+	return list[len(list)-1]
+}
+
+// aside gives the parents that stand elsewhere than above the project, and what of
+// the build lies outside the repository.
+func (p *project) aside(f *adapters.Files) []adapters.Link {
+	top := f.Dir()
+	for dir := range f.Ancestors() {
+		top = dir
+	}
+	var links []adapters.Link
+	for i, m := range p.chain[1:] {
+		if within(f.Dir(), m.Dir()) && within(m.Dir(), top) {
+			continue
+		}
+		child := p.chain[i]
+		links = append(links, adapters.Link{Dir: m.Dir(), File: child.Path, Line: child.Parent.Line})
+	}
+	for _, dir := range members(p.self()) {
+		if !within(dir, top) {
+			links = append(links, adapters.Link{Dir: filepath.Clean(dir), File: p.self().Path, Line: p.self().Modules[dir].Line})
+		}
+	}
+	return links
+}

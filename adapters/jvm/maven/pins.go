@@ -1,0 +1,76 @@
+package maven
+
+import (
+	"context"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/jvm/jdk"
+)
+
+// RequiredToolchain implements adapters.Adapter: the nearest file of a version
+// manager, and what the compiler is told and the enforcer demands, which Maven itself
+// refuses to do without.
+func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.Toolchain, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return nil, err
+	}
+	return a.pin(f, p)
+}
+
+func (a *Adapter) pin(f *adapters.Files, p *project) (*adapters.Toolchain, error) {
+	advice, err := jdk.VersionFiles(f)
+	if err != nil {
+		return nil, err
+	}
+	return jdk.Pins(advice, p.needs(), p.enforced("requireMavenVersion", "maven")), nil
+}
+
+// needs gives the version of Java that the build cannot do without: the greater of
+// what the compiler is to make and what the enforcer asks for.
+func (p *project) needs() *adapters.Toolchain {
+	rule := p.enforced("requireJavaVersion", "java")
+	for _, name := range []string{"release", "target", "source"} {
+		v, m := p.chain.Compiler(name)
+		version := jdk.ParseVersion(v.Text)
+		if m == nil || len(version) == 0 || version.Major() > 1000 {
+			continue
+		}
+		if rule != nil && jdk.Minimum(rule.Version) >= version.Major() {
+			return rule
+		}
+		// A compiler makes what its own and older releases run.
+		return &adapters.Toolchain{Tool: "java", Version: ">=" + v.Text, File: m.Path, Line: v.Line, Strict: true}
+	}
+	return rule
+}
+
+// enforced gives the version that a rule of the enforcer asks for. A bare one is a
+// minimum (https://maven.apache.org/enforcer/enforcer-rules/versionRanges.html).
+func (p *project) enforced(rule, tool string) *adapters.Toolchain {
+	v, m := p.chain.Rule(rule)
+	if m == nil {
+		return nil
+	}
+	if _, ok := (jdk.Version{}).Satisfies(v.Text); !ok {
+		return nil
+	}
+	pin := &adapters.Toolchain{Tool: tool, Version: v.Text, File: m.Path, Line: v.Line, Strict: true}
+	if v.Text[0] != '[' && v.Text[0] != '(' {
+		pin.Version = ">=" + v.Text
+	}
+	return pin
+}
+
+// CheckPin implements adapters.PinChecker.
+func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
+	if want.Tool == "maven" {
+		m := said.FindStringSubmatch(fingerprint)
+		if m == nil {
+			return adapters.Verdict{OK: true}
+		}
+		return jdk.CheckTool(want, m[1], "install Maven %s, or give the project a wrapper of that version")
+	}
+	return a.host.CheckJava(want, fingerprint)
+}

@@ -1,0 +1,178 @@
+package maven
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/jvm/jdk"
+	"github.com/bentobuild/bento/adapters/jvm/pom"
+	"github.com/bentobuild/bento/adapters/jvm/wrapper"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// maxChain bounds how many parents a project has, and how deep reactors nest.
+const maxChain = 64
+
+// The rules of problems in poms.
+const (
+	rulePom      = "invalid_pom"
+	ruleNoModule = "missing_module"
+)
+
+// project is one Maven project and the reactor that it is built in.
+type project struct {
+	chain pom.Chain
+	// reactor are the aggregators above it, the nearest first; it is empty where the
+	// project is built on its own.
+	reactor  []*pom.Model
+	profiles []string // that have to be active for it to be part of the reactor
+}
+
+func (p *project) self() *pom.Model { return p.chain[0] }
+
+// root is the project that Maven is started in.
+func (p *project) root() *pom.Model {
+	if n := len(p.reactor); n > 0 {
+		return p.reactor[n-1]
+	}
+	return p.self()
+}
+
+// aggregates tells whether the project is only its modules.
+func (p *project) aggregates() bool {
+	return p.self().Packaging.Text == "pom" && len(p.self().Modules) > 0
+}
+
+// open reads the project of f's directory, its parents and its reactor.
+func (a *Adapter) open(f *adapters.Files) (*project, error) {
+	m, err := a.poms.Read(f, "pom.xml")
+	if err != nil {
+		return nil, err
+	}
+	p := &project{}
+	if p.chain, err = a.parents(f, m); err != nil {
+		return nil, err
+	}
+	seen := map[*pom.Model]bool{m: true}
+	for chain := p.chain; len(p.reactor) < maxChain; {
+		next, err := a.aggregator(f, chain)
+		if err != nil {
+			return nil, err
+		}
+		if next == nil || seen[next] {
+			break
+		}
+		seen[next] = true
+		p.reactor = append(p.reactor, next)
+		if id := next.Modules[chain[0].Dir()].Profile; id != "" && !slices.Contains(p.profiles, id) {
+			p.profiles = append(p.profiles, id)
+		}
+		if chain, err = a.parents(f, next); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// parents gives a project and those of its parents that stand where it says. As
+// Maven does, one that is another project is passed over.
+func (a *Adapter) parents(f *adapters.Files, m *pom.Model) (pom.Chain, error) {
+	chain := pom.Chain{m}
+	for len(chain) < maxChain {
+		parent := chain[len(chain)-1].Parent
+		if parent == nil || parent.Path == "" {
+			break
+		}
+		next, err := a.readIfThere(f, parent.Path)
+		if err != nil {
+			return nil, err
+		}
+		if next == nil || !parent.Matches(next) {
+			break
+		}
+		if slices.Contains(chain, next) {
+			return nil, pomProblem(m.Path, parent.Line, "", "the parents of this project lead back to %s", next.Path)
+		}
+		chain = append(chain, next)
+	}
+	return chain, nil
+}
+
+func (a *Adapter) readIfThere(f *adapters.Files, path string) (*pom.Model, error) {
+	m, err := a.poms.Read(f, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return m, err
+}
+
+// aggregator gives the project that has chain's as a module, nil when there is
+// none: one of its parents, or one in a directory above.
+func (a *Adapter) aggregator(f *adapters.Files, chain pom.Chain) (*pom.Model, error) {
+	dir := chain[0].Dir()
+	for _, m := range chain[1:] {
+		if _, ok := m.Modules[dir]; ok {
+			return m, nil
+		}
+	}
+	for above := range f.Ancestors() {
+		if above == dir {
+			continue
+		}
+		m, err := a.readIfThere(f, filepath.Join(above, "pom.xml"))
+		if err != nil {
+			return nil, err
+		}
+		if m == nil {
+			continue
+		}
+		if _, ok := m.Modules[dir]; ok {
+			return m, nil
+		}
+	}
+	return nil, nil
+}
+
+var (
+	plainPath  = regexp.MustCompile(`^[\w./][\w./ @+=-]*$`)
+	coordinate = regexp.MustCompile(`^[\w.-]+$`)
+)
+
+// selection gives the options that mean the project within its reactor, with a
+// blank in front; none where it is on its own.
+func (p *project) selection(others bool) (string, error) {
+	if len(p.reactor) == 0 {
+		return "", nil
+	}
+	name, err := filepath.Rel(p.root().Dir(), p.self().Dir())
+	if err != nil {
+		return "", err
+	}
+	name = filepath.ToSlash(name)
+	if !plainPath.MatchString(name) {
+		c := p.chain.Coordinates()
+		name = c.Group + ":" + c.Artifact
+		if !coordinate.MatchString(c.Group) || !coordinate.MatchString(c.Artifact) {
+			return "", pomProblem(p.self().Path, 1, "rename the directory", "Maven cannot be told to build this module: its path means something else to -pl, and its coordinates are not known")
+		}
+	}
+	options := ""
+	if len(p.profiles) > 0 {
+		options = " -P " + wrapper.Quote(strings.Join(p.profiles, ","))
+	}
+	options += " -pl " + wrapper.Quote(name)
+	if others {
+		options += " -am"
+	}
+	return options, nil
+}
+
+// pomProblem is an error in a pom.
+func pomProblem(path string, line int, hint, format string, args ...any) error {
+	return diagnostics.Problems{jdk.ProblemAt(diagnostics.Error, rulePom, path, line, hint, format, args...)}
+}

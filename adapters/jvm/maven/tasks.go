@@ -1,0 +1,289 @@
+package maven
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/jvm/jdk"
+	"github.com/bentobuild/bento/adapters/jvm/pom"
+	"github.com/bentobuild/bento/adapters/jvm/wrapper"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// Tasks implements adapters.TaskLister. Modules of a reactor run in its root, with
+// what they depend on: Maven finds one that is not in the same run only when it has
+// been installed for the whole machine.
+func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return adapters.TasksAnswer{}, err
+	}
+	answer := adapters.TasksAnswer{Aggregate: p.aggregates(), Members: members(p.self()), Warnings: a.absent(f, p.self())}
+	if _, err := a.pin(f, p); err != nil {
+		return adapters.TasksAnswer{}, err
+	}
+	if !answer.Aggregate {
+		r := recipes{project: p, f: f}
+		if answer.Tasks, err = r.tasks(a); err != nil {
+			return adapters.TasksAnswer{}, err
+		}
+	}
+	answer.Reads = f.Reads()
+	return answer, nil
+}
+
+// members gives the directories of a project's modules, sorted.
+func members(m *pom.Model) []string {
+	var dirs []string
+	for dir := range m.Modules {
+		if dir != m.Dir() {
+			dirs = append(dirs, dir)
+		}
+	}
+	slices.Sort(dirs)
+	return dirs
+}
+
+// absent tells of modules that are not there: with one of them Maven builds nothing
+// of the reactor.
+func (a *Adapter) absent(f *adapters.Files, m *pom.Model) []diagnostics.Diagnostic {
+	var list []diagnostics.Diagnostic
+	for _, dir := range members(m) {
+		if at := m.Modules[dir]; at.Profile == "" && !f.IsFile(filepath.Join(dir, "pom.xml")) {
+			list = append(list, jdk.ProblemAt(diagnostics.Warning, ruleNoModule, m.Path, at.Line, "remove the module, or bring it back",
+				"the module %q has no pom.xml: Maven will refuse the whole build", rel(m.Dir(), dir)))
+		}
+	}
+	return list
+}
+
+func rel(base, path string) string {
+	if r, err := filepath.Rel(base, path); err == nil {
+		return filepath.ToSlash(r)
+	}
+	return path
+}
+
+// recipes makes the tasks of one project.
+type recipes struct {
+	*project
+	f       *adapters.Files
+	program string
+	cwd     string
+}
+
+func (r *recipes) tasks(a *Adapter) ([]adapters.Task, error) {
+	if r.self().Packaging.Text == "pom" && !slices.ContainsFunc(r.self().Plugins, func(p pom.Plugin) bool { return p.Bound }) {
+		return nil, nil // a parent or a list of versions: nothing is made of it
+	}
+	w, err := wrapper.Maven(r.f, a.host.Env)
+	if err != nil {
+		return nil, err
+	}
+	r.cwd = rel(r.f.Dir(), r.root().Dir())
+	if r.cwd == "." {
+		r.cwd = ""
+	}
+	r.program = "mvn"
+	if w != nil {
+		r.program = w.Command(r.root().Dir())
+	}
+	selection, err := r.selection(true)
+	if err != nil {
+		return nil, err
+	}
+	list := lifecycle(r.program, selection)
+	if !r.tested() {
+		list = list[:1]
+	}
+	lint, err := r.lint(selection)
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, lint...)
+	list = append(list, r.scripts()...)
+	above := r.above(w)
+	for i := range list {
+		t := &list[i]
+		t.Cwd, t.ExtraInputs = r.cwd, above
+		if w != nil && oldMaven(w) {
+			t.Run = strings.Replace(t.Run, " -ntp", "", 1)
+		}
+		if len(r.reactor) > 0 {
+			// Each run compiles in the directories of what it depends on.
+			t.Mutex = "maven:" + r.root().Dir()
+		}
+		if len(r.reactor) > 0 && t.Name == "test" {
+			// It runs their tests too: a failure there is theirs.
+			t.DependsOn = []string{"^test"}
+		}
+	}
+	return list, nil
+}
+
+// oldMaven tells of a Maven that does not know -ntp yet.
+func oldMaven(w *wrapper.Wrapper) bool {
+	return w.Version != "" && jdk.ParseVersion(w.Version).Compare(jdk.Version{3, 6, 1}) < 0
+}
+
+// tested tells whether there may be tests: where they usually are, or wherever a
+// pom says.
+func (r *recipes) tested() bool {
+	if r.f.IsDir(filepath.Join("src", "test")) {
+		return true
+	}
+	for _, m := range r.chain {
+		if m.TestSources {
+			return true
+		}
+	}
+	return false
+}
+
+// linters are the plugins that check sources, and their goals. Those that need
+// nothing but the sources can run where they are bound to nothing.
+func linters() []struct {
+	plugin, goal string
+	alone        bool
+} {
+	return []struct {
+		plugin, goal string
+		alone        bool
+	}{
+		{"maven-checkstyle-plugin", "checkstyle:check", true},
+		{"spotless-maven-plugin", "spotless:check", true},
+		{"fmt-maven-plugin", "fmt:check", true},
+		{"formatter-maven-plugin", "formatter:validate", true},
+		{"maven-pmd-plugin", "", false},
+		{"spotbugs-maven-plugin", "", false},
+		{"apache-rat-plugin", "", false},
+		{"detekt-maven-plugin", "", false},
+		{"ktlint-maven-plugin", "", false},
+		{"animal-sniffer-maven-plugin", "", false},
+		{"forbiddenapis", "", false},
+	}
+}
+
+// lint runs the linters of the project: in the course of the build where one of
+// them is bound to it, else the goals of those that are configured.
+func (r *recipes) lint(selection string) ([]adapters.Task, error) {
+	var goals []string
+	for _, l := range linters() {
+		has, bound := r.chain.Plugin(l.plugin)
+		if bound {
+			return []adapters.Task{{Name: "lint", Run: r.program + " -B -ntp" + selection + " verify -DskipTests"}}, nil
+		}
+		if has && l.alone {
+			goals = append(goals, l.goal)
+		}
+	}
+	if len(goals) == 0 {
+		return nil, nil
+	}
+	selection, err := r.selection(false)
+	return []adapters.Task{{Name: "lint", Run: r.program + " -B -ntp" + selection + " " + strings.Join(goals, " ")}}, err
+}
+
+// scripts gives what is reached by name only: formatting, and starting the program
+// of a project on its own.
+func (r *recipes) scripts() []adapters.Task {
+	var list []adapters.Task
+	add := func(name, plugin, goal string) {
+		if has, _ := r.chain.Plugin(plugin); has && !slices.ContainsFunc(list, func(t adapters.Task) bool { return t.Name == name }) {
+			list = append(list, adapters.Task{Name: name, Run: r.program + " -B -ntp " + goal, Script: true, NoCache: true, SideEffects: true})
+		}
+	}
+	if selection, err := r.selection(false); err == nil {
+		add("format", "spotless-maven-plugin", strings.TrimSpace(selection+" spotless:apply"))
+		add("format", "fmt-maven-plugin", strings.TrimSpace(selection+" fmt:format"))
+	}
+	if len(r.reactor) == 0 {
+		add("run", "spring-boot-maven-plugin", "spring-boot:run")
+		add("run", "quarkus-maven-plugin", "quarkus:dev")
+		add("run", "exec-maven-plugin", "compile exec:java")
+	}
+	return list
+}
+
+// above gives what outside the project decides about it: the poms of its parents
+// and of the reactor, Maven's settings there, and files that the poms name.
+func (r *recipes) above(w *wrapper.Wrapper) []string {
+	var files []string
+	for _, m := range slices.Concat(r.chain[1:], pom.Chain(r.reactor)) {
+		files = append(files, m.Path)
+	}
+	if w != nil {
+		files = append(files, w.Script)
+	}
+	for dir := range r.f.Ancestors() {
+		// The nearest that holds .mvn is what Maven takes for the top.
+		if mvn := filepath.Join(dir, ".mvn"); within(r.root().Dir(), dir) && r.f.IsDir(mvn) {
+			files = append(files, mvn)
+			break
+		}
+	}
+	files = append(files, r.named()...)
+	own := r.f.Dir()
+	files = slices.DeleteFunc(files, func(path string) bool { return within(path, own) })
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
+// within tells whether path is dir, or lies below it.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// named gives the files and directories outside the project that its poms name by
+// a path of their own. A relative one is looked for as plugins do: in the project,
+// else where Maven was started.
+func (r *recipes) named() []string {
+	root := r.root().Dir()
+	var files []string
+	values := r.places()
+	for _, m := range r.chain {
+		for _, text := range m.Texts {
+			path, ok := r.chain.ExpandWith(text.Text, values)
+			if !ok || strings.ContainsAny(path, "\n\x00") {
+				continue
+			}
+			path = filepath.FromSlash(path)
+			switch {
+			case filepath.IsAbs(path):
+				path = filepath.Clean(path)
+				if within(r.f.Dir(), path) || !r.f.IsFile(path) && !r.f.IsDir(path) {
+					continue // everything above is too much to be meant
+				}
+			case strings.HasPrefix(path, ".."):
+				path = filepath.Join(r.f.Dir(), path)
+				if within(r.f.Dir(), path) || !r.f.IsFile(path) && !r.f.IsDir(path) {
+					continue
+				}
+			case len(r.reactor) > 0 && r.f.IsFile(filepath.Join(root, path)):
+				path = filepath.Join(root, path)
+			default:
+				continue
+			}
+			files = append(files, path)
+		}
+	}
+	return files
+}
+
+// places are the expressions for directories.
+func (r *recipes) places() map[string]string {
+	own, root := r.f.Dir(), r.root().Dir()
+	values := map[string]string{
+		"basedir": own, "project.basedir": own, "pom.basedir": own,
+		"maven.multiModuleProjectDirectory": root, "session.executionRootDirectory": root, "user.dir": root,
+		"session.rootDirectory": root, "session.topDirectory": root, "project.rootDirectory": root,
+	}
+	if len(r.chain) > 1 {
+		values["project.parent.basedir"] = r.chain[1].Dir()
+	}
+	return values
+}

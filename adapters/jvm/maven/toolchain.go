@@ -1,0 +1,169 @@
+package maven
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/jvm/jdk"
+	"github.com/bentobuild/bento/adapters/jvm/pom"
+	"github.com/bentobuild/bento/adapters/jvm/wrapper"
+)
+
+// seen is the mvn on PATH.
+type seen struct{ path, basis string }
+
+func (a *Adapter) look() (seen, error) {
+	b := adapters.NewBasis(a.host.Env)
+	path, err := b.Tool("mvn")
+	if err != nil {
+		return seen{}, a.missing(err)
+	}
+	if home, err := jdk.HomeOf(path); err == nil {
+		b.File(filepath.Join(home, "lib"))
+		b.File(filepath.Join(home, "conf", "settings.xml"))
+	}
+	b.IfThere("/etc/mavenrc")
+	b.IfThere("/usr/local/etc/mavenrc")
+	b.Home(".mavenrc")
+	return seen{path, b.String()}, nil
+}
+
+func (a *Adapter) missing(err error) error {
+	var m *adapters.MissingTool
+	if !errors.As(err, &m) {
+		return err
+	}
+	hint := adapters.Packages{
+		Apt: "maven", Dnf: "maven", Zypper: "maven", Pacman: "maven", Apk: "maven", Brew: "maven", Else: "see https://maven.apache.org/install.html",
+	}.Hint(a.host.Env)
+	return &adapters.MissingTool{Tool: m.Tool, Hint: hint}
+}
+
+// ToolchainBasis implements adapters.Steerer.
+func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) {
+	java, err := a.host.Basis(dir)
+	if err != nil {
+		return "", err
+	}
+	w, err := wrapper.Maven(adapters.NewFiles(dir), a.host.Env)
+	if err != nil {
+		return "", err
+	}
+	b := adapters.NewBasis(a.host.Env)
+	switch {
+	case w == nil:
+		seen, err := a.seen.See(a.look)
+		if err != nil {
+			return "", err
+		}
+		b.Text("mvn", seen.basis)
+	case !w.There && !a.download:
+		return "", w.Missing()
+	case w.Text != "":
+		b.Text("wrapper", w.Text)
+	default:
+		b.File(w.Script)
+	}
+	b.Text("settings", a.userSettings())
+	return java + b.String(), nil
+}
+
+// ToolchainFingerprint implements adapters.Adapter: what java and mvn say of
+// themselves, or the distribution that the wrapper is for, and what of the user's
+// settings changes a build.
+func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
+	w, err := wrapper.Maven(adapters.NewFiles(dir), a.host.Env)
+	if err != nil {
+		return "", err
+	}
+	tool := ""
+	switch {
+	case w != nil && !w.There && !a.download:
+		return "", w.Missing()
+	case w != nil && w.Text != "":
+		tool = fmt.Sprintf("Apache Maven %s of the wrapper, %s", w.Version, w.Text)
+	case w != nil:
+		tool, err = a.mavenVersion(ctx, dir, w.Script)
+	default:
+		seen, missing := a.seen.See(a.look)
+		if missing != nil {
+			return "", missing
+		}
+		tool, err = a.mavenVersion(ctx, dir, seen.path)
+	}
+	if err != nil {
+		return "", err
+	}
+	java, err := a.host.Said(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	text := java + "\n" + tool + "\n"
+	if s := a.userSettings(); s != "" {
+		text += "settings " + s + "\n"
+	}
+	return text, nil
+}
+
+var (
+	said        = regexp.MustCompile(`(?m)^Apache Maven (\d[\w.-]*)`)
+	versionLine = regexp.MustCompile(`(?m)^.*?(Apache Maven \d\S*.*?)\s*$`)
+	runsOn      = regexp.MustCompile(`(?m)^(Java version: [^,\n]*)`)
+	escapes     = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
+)
+
+// mavenVersion asks mvn, which colours what it says also where nobody looks.
+func (a *Adapter) mavenVersion(ctx context.Context, dir, mvn string) (string, error) {
+	out, err := a.host.Ask(ctx, dir, mvn, "-v")
+	if err != nil {
+		return "", err
+	}
+	out = escapes.ReplaceAllString(out, "")
+	m := versionLine.FindStringSubmatch(out)
+	if m == nil {
+		return "", fmt.Errorf("%s -v: no version in its answer %.80q", mvn, out)
+	}
+	return strings.TrimSpace(m[1] + "\n" + runsOn.FindString(out)), nil
+}
+
+// userSettings is the digest of what ~/.m2/settings.xml says beyond servers and
+// mirrors, "" for nothing.
+func (a *Adapter) userSettings() string {
+	f := adapters.NewFiles(filepath.Join(a.host.Env.Get("HOME"), ".m2"))
+	data, err := f.Read("settings.xml")
+	if err != nil {
+		return ""
+	}
+	return pom.Steers(data)
+}
+
+// InstallScope implements adapters.Scoper. Maven fetches what it needs while it
+// builds, and nothing else tells what that is; only the wrapper may have to be
+// brought in before.
+func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, error) {
+	f := adapters.NewFiles(dir)
+	w, err := wrapper.Maven(f, a.host.Env)
+	if err != nil {
+		return adapters.Scope{}, err
+	}
+	return w.Scope(f), nil
+}
+
+// Install implements adapters.Adapter.
+func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
+	f := adapters.NewFiles(req.DishDir)
+	w, err := wrapper.Maven(f, a.host.Env)
+	if err != nil || w == nil {
+		return err
+	}
+	env := req.Env
+	if len(env) == 0 {
+		env = a.host.Env
+	}
+	return w.Fetch(ctx, env, log)
+}

@@ -1,0 +1,304 @@
+// Package pom reads the pom.xml of Maven projects
+// (https://maven.apache.org/ref/current/maven-model/maven.html): what of it says
+// which projects there are, what they depend on, and which files and tools decide
+// about them.
+package pom
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Value is a text of a pom and its line; neither is set when it is not there.
+type Value struct {
+	Text string
+	Line int
+}
+
+// Model is one pom.xml. Texts are as they stand there, with their ${expressions}.
+type Model struct {
+	Path string // absolute
+
+	Group, Artifact, Version, Packaging Value
+	Parent                              *Parent // nil for none
+
+	// Modules are the projects that it builds, by their directory.
+	Modules map[string]Module
+	// Properties are those of the project, not of its profiles.
+	Properties map[string]Value
+	// Uses are the artifacts that a build may need: dependencies, imported and managed
+	// ones that say which, plugins and what they depend on, extensions.
+	Uses []Use
+	// Plugins are those of the build, also of profiles; Managed say how one is bound
+	// where it is a plugin of the build.
+	Plugins, Managed []Plugin
+	// Compiler is the configuration of the compiler by name: release, target, source.
+	Compiler map[string]Value
+	// Rules are the versions that the enforcer asks for: "requireJavaVersion".
+	Rules map[string]Value
+	// TestSources says that tests are elsewhere than usual.
+	TestSources bool
+	// Texts are values that may name files.
+	Texts []Value
+}
+
+// Parent is the element of that name.
+type Parent struct {
+	Group, Artifact, Version Value
+	// Path is where the parent is looked for first, absolute; "" means in
+	// repositories only.
+	Path string
+	Line int
+}
+
+// Module is an entry of modules.
+type Module struct {
+	Line int
+	// Profile is the profile that has to be active for it, "" for none.
+	Profile string
+}
+
+// Use is an artifact that a build may need.
+type Use struct {
+	Group, Artifact, Version string
+	Line                     int
+	Test                     bool
+}
+
+// Plugin is a plugin of the build.
+type Plugin struct {
+	Artifact string
+	Bound    bool // it has executions: it runs in the course of a build
+	Line     int
+}
+
+// Dir is the directory of the project.
+func (m *Model) Dir() string { return filepath.Dir(m.Path) }
+
+// Parse reads a pom. path is absolute. The error is a diagnostics.Problems.
+func Parse(path string, data []byte) (*Model, error) {
+	root, err := document(path, data)
+	if err != nil {
+		return nil, err
+	}
+	if root.name != "project" {
+		return nil, problem(path, root.line, root.col, "", "expected <project>, got <%s>", root.name)
+	}
+	p := parser{Model: &Model{
+		Path: path, Modules: make(map[string]Module), Properties: make(map[string]Value),
+		Compiler: make(map[string]Value), Rules: make(map[string]Value),
+	}}
+	if err := p.unique(root, "project", "parent", "dependency", "plugin", "build"); err != nil {
+		return nil, err
+	}
+	p.head(root)
+	p.body(root, "")
+	for _, profile := range root.all("profiles", "profile") {
+		id := profile.value("id").Text
+		if profile.at("activation", "activeByDefault") != nil && profile.at("activation", "activeByDefault").text == "true" {
+			id = ""
+		}
+		p.body(profile, id)
+	}
+	return p.Model, nil
+}
+
+type parser struct{ *Model }
+
+// unique refuses elements that stand twice where Maven allows one.
+func (p *parser) unique(n *node, within ...string) error {
+	if slices.Contains(within, n.name) {
+		first := make(map[string]int, len(n.kids))
+		for _, k := range n.kids {
+			if line, twice := first[k.name]; twice {
+				return problem(p.Path, k.line, k.col, "", "<%s> stands twice in <%s>, first in line %d", k.name, n.name, line)
+			}
+			first[k.name] = k.line
+		}
+	}
+	if n.name == "configuration" {
+		return nil // what is in there is the plugin's own
+	}
+	for _, k := range n.kids {
+		if err := p.unique(k, within...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// head reads who the project is.
+func (p *parser) head(root *node) {
+	p.Group, p.Artifact, p.Version = root.value("groupId"), root.value("artifactId"), root.value("version")
+	p.Packaging = root.value("packaging")
+	for _, n := range root.child("properties").children() {
+		p.Properties[n.name] = Value{n.text, n.line}
+	}
+	n := root.child("parent")
+	if n == nil {
+		return
+	}
+	p.Parent = &Parent{Group: n.value("groupId"), Artifact: n.value("artifactId"), Version: n.value("version"), Line: n.line}
+	switch rel := n.child("relativePath"); {
+	case rel == nil:
+		p.Parent.Path = p.pomAt("..")
+	case rel.text != "":
+		p.Parent.Path = p.pomAt(rel.text)
+	}
+}
+
+func (n *node) children() []*node {
+	if n == nil {
+		return nil
+	}
+	return n.kids
+}
+
+// pomAt gives the pom that a path relative to the project means: a directory's, or
+// the file itself.
+func (p *parser) pomAt(rel string) string {
+	path := filepath.Join(p.Dir(), filepath.FromSlash(strings.ReplaceAll(rel, `\`, "/")))
+	if filepath.Ext(path) == ".xml" {
+		return path
+	}
+	return filepath.Join(path, "pom.xml")
+}
+
+// body reads what a project and a profile have in common.
+func (p *parser) body(n *node, profile string) {
+	for _, list := range [][2]string{{"modules", "module"}, {"subprojects", "subproject"}} {
+		for _, m := range n.all(list[0], list[1]) {
+			p.module(m, profile)
+		}
+	}
+	for _, d := range n.all("dependencies", "dependency") {
+		p.use(d)
+	}
+	for _, d := range n.child("dependencyManagement").all("dependencies", "dependency") {
+		if d.value("scope").Text == "import" {
+			p.use(d)
+		}
+	}
+	build := n.child("build")
+	p.TestSources = p.TestSources || build.child("testSourceDirectory") != nil
+	for _, e := range build.all("extensions", "extension") {
+		p.use(e)
+	}
+	for _, plugin := range build.all("plugins", "plugin") {
+		p.plugin(plugin)
+	}
+	for _, plugin := range build.child("pluginManagement").all("plugins", "plugin") {
+		p.uses(plugin)
+		p.Managed = append(p.Managed, pluginOf(plugin))
+	}
+	p.texts(n.child("properties"))
+	p.texts(build)
+}
+
+func (p *parser) module(m *node, profile string) {
+	if m.text == "" {
+		return
+	}
+	pom := p.pomAt(m.text)
+	if filepath.Base(pom) != "pom.xml" {
+		return // not what bento takes for a project
+	}
+	dir := filepath.Dir(pom)
+	if old, ok := p.Modules[dir]; !ok || old.Profile != "" {
+		p.Modules[dir] = Module{Line: m.line, Profile: profile}
+	}
+}
+
+// use takes over an artifact. Maven's own plugins need not say their group.
+func (p *parser) use(d *node) {
+	u := Use{
+		Group: d.value("groupId").Text, Artifact: d.value("artifactId").Text, Version: d.value("version").Text,
+		Line: d.line, Test: d.value("scope").Text == "test",
+	}
+	if u.Group == "" && d.name == "plugin" {
+		u.Group = "org.apache.maven.plugins"
+	}
+	if u.Artifact != "" {
+		p.Uses = append(p.Uses, u)
+	}
+}
+
+// uses takes over a plugin as an artifact, what it depends on, and the annotation
+// processors of the compiler.
+func (p *parser) uses(plugin *node) {
+	p.use(plugin)
+	for _, d := range plugin.all("dependencies", "dependency") {
+		p.use(d)
+	}
+	for _, c := range p.configurations(plugin) {
+		for _, path := range c.all("annotationProcessorPaths", "path") {
+			p.use(path)
+		}
+	}
+}
+
+func (p *parser) configurations(plugin *node) []*node {
+	list := []*node{plugin.child("configuration")}
+	for _, e := range plugin.all("executions", "execution") {
+		list = append(list, e.child("configuration"))
+	}
+	return slices.DeleteFunc(list, func(n *node) bool { return n == nil })
+}
+
+func pluginOf(n *node) Plugin {
+	return Plugin{Artifact: n.value("artifactId").Text, Line: n.line, Bound: len(n.all("executions", "execution")) > 0}
+}
+
+func (p *parser) plugin(n *node) {
+	p.uses(n)
+	plugin := pluginOf(n)
+	p.Plugins = append(p.Plugins, plugin)
+	for _, c := range p.configurations(n) {
+		switch plugin.Artifact {
+		case "maven-enforcer-plugin":
+			p.rules(c)
+		case "maven-compiler-plugin":
+			for _, name := range []string{"release", "target", "source"} {
+				if v := c.value(name); v.Text != "" {
+					p.Compiler[name] = v
+				}
+			}
+		}
+	}
+}
+
+func (p *parser) rules(c *node) {
+	for _, rule := range []string{"requireJavaVersion", "requireMavenVersion"} {
+		if v := c.at("rules", rule).value("version"); v.Text != "" {
+			if _, ok := p.Rules[rule]; !ok {
+				p.Rules[rule] = v
+			}
+		}
+	}
+}
+
+// texts collects the values below n that may name a file: those with a slash or an
+// ending.
+func (p *parser) texts(n *node) {
+	for _, k := range n.children() {
+		switch {
+		case slices.Contains([]string{"groupId", "artifactId", "version", "id", "mainClass"}, k.name):
+		case len(k.kids) > 0:
+			p.texts(k)
+		case mayBePath(k.text):
+			p.Texts = append(p.Texts, Value{k.text, k.line})
+		}
+	}
+}
+
+func mayBePath(text string) bool {
+	if text == "" || len(text) > 300 || strings.ContainsAny(text, "\n\t<>|\"'*?;=") || strings.Contains(text, "://") {
+		return false
+	}
+	if strings.Contains(text, "/") {
+		return true
+	}
+	ext := strings.ToLower(filepath.Ext(text))
+	return len(ext) > 2 && len(ext) < 12 && ext[1] >= 'a' && ext[1] <= 'z'
+}

@@ -1,0 +1,71 @@
+// Package properties reads the properties files of Java
+// (https://docs.oracle.com/javase/8/docs/api/java/util/Properties.html#load-java.io.Reader-).
+package properties
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Entry is one entry of a file.
+type Entry struct {
+	Value string
+	Line  int
+}
+
+// Parse reads a file: comments, continued lines and the escapes that matter in names
+// and paths. Of a name that stands there twice the last counts.
+func Parse(data []byte) map[string]Entry {
+	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
+	m := make(map[string]Entry)
+	var text string
+	begun := 0
+	for i, line := range strings.Split(string(data), "\n") {
+		line = strings.TrimLeft(strings.TrimSuffix(line, "\r"), " \t\f")
+		if begun == 0 {
+			if line == "" || line[0] == '#' || line[0] == '!' {
+				continue
+			}
+			begun = i + 1
+		}
+		if rest, more := strings.CutSuffix(line, `\`); more && !strings.HasSuffix(rest, `\`) {
+			text += rest
+			continue
+		}
+		name, value := splitProperty(text + line)
+		m[name] = Entry{value, begun}
+		text, begun = "", 0
+	}
+	return m
+}
+
+// splitProperty cuts a line at the first "=", ":" or blank that is not escaped.
+func splitProperty(line string) (name, value string) {
+	end := len(line)
+	for i := 0; i < len(line); i++ {
+		if line[i] == '\\' {
+			i++
+			continue
+		}
+		if strings.IndexByte("=: \t", line[i]) >= 0 {
+			end = i
+			break
+		}
+	}
+	rest := strings.TrimLeft(line[end:], " \t")
+	if rest != "" && (rest[0] == '=' || rest[0] == ':') {
+		rest = rest[1:]
+	}
+	return unescape(line[:end]), unescape(strings.TrimSpace(rest))
+}
+
+func unescape(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) {
+			i++
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}

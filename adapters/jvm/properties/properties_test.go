@@ -1,0 +1,29 @@
+package properties
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParse(t *testing.T) {
+	got := Parse([]byte("\ufeff# c\r\n! c\r\na=1\r\nb : 2 \n  c\t3\nurl=https\\://x/a\\=b\nlong = one, \\\n   two\nempty\nodd\\ name=x\na=4\ndir=C\\\\x\\\\\n"))
+	want := map[string]Entry{
+		"a": {"4", 11}, "b": {"2", 4}, "c": {"3", 5}, "url": {"https://x/a=b", 6}, "long": {"one, two", 7},
+		"empty": {"", 9}, "odd name": {"x", 10}, "dir": {`C\x\`, 12},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("a=b\\\n c\n\\\\=\\"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for name, e := range Parse(data) {
+			if e.Line < 1 {
+				t.Errorf("%q: %+v", name, e)
+			}
+		}
+	})
+}

@@ -1,0 +1,78 @@
+// Package scaffold makes the smallest projects of Java: a class, its test, and rules for
+// Checkstyle, which Maven and Gradle lay out alike.
+package scaffold
+
+import (
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+// The versions that new projects ask for.
+const (
+	JUnit   = "4.13.2"
+	Release = "11"
+)
+
+const source = `package com.example;
+
+/** Greets. */
+public final class Greeting {
+    private Greeting() {
+    }
+
+    /** A greeting for this name. */
+    public static String of(String name) {
+        return "Hello, " + name + "!";
+    }
+
+    public static void main(String[] names) {
+        for (String name : names) {
+            System.out.println(of(name));
+        }
+    }
+}
+`
+
+const test = `package com.example;
+
+import static org.junit.Assert.assertEquals;
+
+import org.junit.Test;
+
+public class GreetingTest {
+    @Test
+    public void greetsByName() {
+        assertEquals("Hello, Ada!", Greeting.of("Ada"));
+    }
+}
+`
+
+const rules = `<?xml version="1.0"?>
+<!DOCTYPE module PUBLIC "-//Puppy Crawl//DTD Check Configuration 1.3//EN" "http://www.puppycrawl.com/dtds/configuration_1_3.dtd">
+<module name="Checker">
+  <module name="TreeWalker">
+    <module name="AvoidStarImport"/>
+    <module name="EmptyStatement"/>
+    <module name="UnusedImports"/>
+  </module>
+</module>
+`
+
+// Files gives the files of a project: those of its build, by path, in whose text NAME
+// stands for the name, and the sources.
+func Files(name string, build map[string]string) []adapters.ScaffoldFile {
+	var files []adapters.ScaffoldFile
+	add := func(path, text string) {
+		files = append(files, adapters.ScaffoldFile{Path: path, Data: []byte(strings.ReplaceAll(text, "NAME", name))})
+	}
+	for _, path := range []string{"pom.xml", "settings.gradle", "build.gradle"} {
+		if text, ok := build[path]; ok {
+			add(path, text)
+		}
+	}
+	add("config/checkstyle/checkstyle.xml", rules)
+	add("src/main/java/com/example/Greeting.java", source)
+	add("src/test/java/com/example/GreetingTest.java", test)
+	return files
+}
