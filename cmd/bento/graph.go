@@ -36,7 +36,7 @@ func (s *session) graph(ctx context.Context, sel selection, format string) error
 		return err
 	}
 	defer w.close()
-	p, err := s.plan(w, sel)
+	p, err := s.plan(ctx, w, sel)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 		return err
 	}
 	defer w.close()
-	p, problems, err := s.build(w, sel)
+	p, clean, problems, err := s.build(ctx, w, sel)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 			report.WriteError(s.err, s.style, failure)
 		}
 	}
-	doc := report.NewPlan(p, results, problems)
+	doc := report.NewPlan(p, results, clean, problems)
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}

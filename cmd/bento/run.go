@@ -93,7 +93,7 @@ func (s *session) run(ctx context.Context, sel selection) error {
 	defer w.close()
 	t.people.Open(w.env.Store)
 	end := s.span("plan")
-	p, err := s.plan(w, sel)
+	p, err := s.plan(ctx, w, sel)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (s *session) install(ctx context.Context, targets []string, force bool) err
 		return err
 	}
 	defer w.close()
-	p, err := s.plan(w, selection{Request: plan.Request{Targets: targets}})
+	p, err := s.plan(ctx, w, selection{Request: plan.Request{Targets: targets}})
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -10,13 +12,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/git"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run/affected"
 )
 
 // selection is what a command is to be about.
 type selection struct {
 	plan.Request
+	since     string // a ref of git
 	shard     string // "I/N"
 	durations string // a report of an earlier run
 }
@@ -27,12 +32,66 @@ func addSelection(cmd *cobra.Command, sel *selection) {
 	set.StringArrayVar(&sel.Dishes, "dish", nil, "only the dish `NAME` (repeatable)")
 	set.StringArrayVar(&sel.Bentos, "bento", nil, "only the dishes of the bento `NAME` (repeatable)")
 	set.StringArrayVar(&sel.Exclude, "exclude", nil, "leave out `TARGET`, or one dish:task, unless something else needs it (repeatable)")
+	set.StringVar(&sel.since, "since", "", "only what changes since the merge base of HEAD and `REF` concern: committed, staged, changed, or new")
 	set.StringVar(&sel.shard, "shard", "", "only part `I/N` of it: the parts are disjoint and together everything")
 	set.StringVar(&sel.durations, "shard-durations", "", "make parts even by the durations in `FILE`, a JSON report that is the same for every part")
 }
 
-// apply narrows a plan to what is selected of it.
-func (sel *selection) apply(p *plan.Plan) (*plan.Plan, error) {
+// apply narrows a plan to what is selected of it, and gives the tasks that nothing
+// concerns since sel.since.
+func (sel *selection) apply(ctx context.Context, p *plan.Plan) (narrowed *plan.Plan, clean []*plan.Task, err error) {
+	if sel.since != "" {
+		changed, err := changedSince(ctx, p.Workspace.Root, sel.since)
+		if err != nil {
+			return nil, nil, err
+		}
+		concerned, err := affected.Tasks(p, changed)
+		if err != nil {
+			return nil, nil, err
+		}
+		p, clean = p.Narrow(func(t *plan.Task) bool { return concerned[t] })
+	}
+	p, err = sel.applyShard(p)
+	return p, clean, err
+}
+
+// changedSince lists what changed since a ref, relative to the workspace.
+func changedSince(ctx context.Context, root, ref string) ([]string, error) {
+	repo, err := git.Open(root)
+	if err != nil {
+		return nil, err
+	}
+	if repo == nil {
+		return nil, notFound("no_repository", "--since "+ref+": "+root+" is in no git repository", "leave out --since, or run git init")
+	}
+	prefix, err := repo.Prefix(root)
+	if err != nil {
+		return nil, err
+	}
+	paths, _, err := repo.Changed(ctx, ref)
+	switch {
+	case errors.Is(err, git.ErrNoCommit), errors.Is(err, git.ErrNoBase):
+		hint := "name a branch, a tag or a commit; git fetch brings those of a remote"
+		if repo.Shallow(ctx) {
+			hint = "this is a shallow clone, which lacks the commits in between: git fetch --unshallow (in CI: a checkout with its whole history)"
+		}
+		return nil, notFound("unknown_ref", "--since "+err.Error(), hint)
+	case err != nil:
+		return nil, err
+	}
+	var inside []string
+	for _, p := range paths {
+		if prefix == "" {
+			inside = append(inside, p)
+		} else if rel, ok := strings.CutPrefix(p, prefix+"/"); ok {
+			inside = append(inside, rel)
+		}
+	}
+	return inside, nil
+}
+
+// applyShard narrows a plan to one part of it.
+func (sel *selection) applyShard(p *plan.Plan) (*plan.Plan, error) {
 	if sel.shard == "" {
 		if sel.durations != "" {
 			return nil, usageError("--shard-durations says nothing without --shard", "")
@@ -84,11 +143,11 @@ func weights(name string) (func(*plan.Task) int64, error) {
 
 // plan makes a plan; problems of the workspace or the request that are errors end
 // the command, warnings are said.
-func (s *session) plan(w *workspace, sel selection) (*plan.Plan, error) {
+func (s *session) plan(ctx context.Context, w *workspace, sel selection) (*plan.Plan, error) {
 	if err := diagnostics.AsError(w.problems); err != nil {
 		return nil, err
 	}
-	p, problems, err := s.build(w, sel)
+	p, _, problems, err := s.build(ctx, w, sel)
 	if err != nil {
 		return nil, err
 	}
@@ -100,15 +159,16 @@ func (s *session) plan(w *workspace, sel selection) (*plan.Plan, error) {
 	return p, nil
 }
 
-// build makes a plan, nil when there are problems that leave none.
-func (s *session) build(w *workspace, sel selection) (*plan.Plan, []diagnostics.Diagnostic, error) {
+// build makes a plan, nil when there are problems that leave none. clean are the tasks
+// that it leaves out because nothing concerns them.
+func (s *session) build(ctx context.Context, w *workspace, sel selection) (p *plan.Plan, clean []*plan.Task, problems []diagnostics.Diagnostic, err error) {
 	if err := w.locate(&sel.Request); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	p, problems := plan.Build(w.Workspace, sel.Request)
-	if p == nil {
-		return nil, problems, nil
+	p, problems = plan.Build(w.Workspace, sel.Request)
+	if p == nil || len(p.Tasks) == 0 {
+		return p, nil, problems, nil
 	}
-	p, err := sel.apply(p)
-	return p, problems, err
+	p, clean, err = sel.apply(ctx, p)
+	return p, clean, problems, err
 }

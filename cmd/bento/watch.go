@@ -177,7 +177,7 @@ func (w *watching) lookOnce(ctx context.Context) (l *look, added bool, err error
 		err = nil
 	}
 	l = &look{ws: ws}
-	if l.plan, err = w.plan(ws); err != nil {
+	if l.plan, err = w.plan(ctx, ws); err != nil {
 		return nil, false, err
 	}
 	ev, err := ws.env.Evaluator(l.plan, false)
@@ -194,7 +194,7 @@ func (w *watching) lookOnce(ctx context.Context) (l *look, added bool, err error
 
 // plan makes the plan of everything that is watched, and tells problems that were not
 // there the last time.
-func (w *watching) plan(ws *workspace) (*plan.Plan, error) {
+func (w *watching) plan(ctx context.Context, ws *workspace) (*plan.Plan, error) {
 	sel := w.sel
 	if n := len(sel.Tasks); n > 1 && len(sel.Targets) == 0 {
 		if ws.isTarget(sel.Tasks[n-1]) {
@@ -203,7 +203,7 @@ func (w *watching) plan(ws *workspace) (*plan.Plan, error) {
 	}
 	sel.Targets = slices.Clone(sel.Targets) // they are made relative to the root
 	sel.Exclude = slices.Clone(sel.Exclude)
-	p, problems, err := w.s.build(ws, sel)
+	p, _, problems, err := w.s.build(ctx, ws, sel)
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func (s *session) why(ctx context.Context, target, diff string) (report.Why, err
 		}
 		return report.NewWhy(nil, x), err
 	}
-	p, err := s.plan(w, selection{Request: plan.Request{Tasks: []string{target}}})
+	p, err := s.plan(ctx, w, selection{Request: plan.Request{Tasks: []string{target}}})
 	if err != nil {
 		return report.Why{}, err
 	}

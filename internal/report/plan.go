@@ -44,6 +44,9 @@ type planSummary struct {
 	Skipped int `json:"skipped"`
 }
 
+// diffClean is the status of a task that no change since a ref concerns.
+const diffClean = "skipped_diff_clean"
+
 // The status of a dish without adapter and tasks, which gets one row of this name.
 const (
 	noAdapter = "no_adapter"
@@ -51,9 +54,15 @@ const (
 )
 
 // NewPlan makes the document of an evaluated plan.
-func NewPlan(p *plan.Plan, results []*evaluate.Result, problems []diagnostics.Diagnostic) Plan {
+// clean are requested tasks that are left out because no change concerns them.
+func NewPlan(p *plan.Plan, results []*evaluate.Result, clean []*plan.Task, problems []diagnostics.Diagnostic) Plan {
 	doc := Plan{Schema: Schema("plan"), Problems: problems}
 	by := tasksByDish(p)
+	left := make(map[*discovery.Dish][]planTask)
+	for _, t := range clean {
+		left[t.Dish] = append(left[t.Dish], planTask{Name: t.Name, Run: t.Command(), Status: diffClean, Requested: true})
+	}
+	doc.Summary.Skipped = len(clean)
 	dishes := shown(p)
 	doc.Summary.Dishes = len(dishes)
 	doc.Bentos = byBento(p.Workspace, dishes, func(d *discovery.Dish) planDish {
@@ -61,6 +70,7 @@ func NewPlan(p *plan.Plan, results []*evaluate.Result, problems []diagnostics.Di
 		for _, t := range by[d] {
 			row.Tasks = append(row.Tasks, newPlanTask(results[t.Index]))
 		}
+		row.Tasks = append(row.Tasks, left[d]...)
 		if len(row.Tasks) == 0 && d.Adapter == nil {
 			row.Tasks = append(row.Tasks, planTask{Name: noneTask, Status: noAdapter})
 		}
@@ -116,7 +126,11 @@ func WritePlan(w io.Writer, style Style, doc Plan) {
 		}
 	}
 	s := doc.Summary
-	fmt.Fprintf(w, "%d dishes, %d tasks: %d hits, %d to run\n", s.Dishes, s.Tasks, s.Hits, s.Misses)
+	fmt.Fprintf(w, "%d dishes, %d tasks: %d hits, %d to run", s.Dishes, s.Tasks, s.Hits, s.Misses)
+	if s.Skipped > 0 {
+		fmt.Fprintf(w, ", %d skipped", s.Skipped)
+	}
+	fmt.Fprintln(w)
 }
 
 func writePlanTask(w io.Writer, style Style, t planTask) {
@@ -125,6 +139,8 @@ func writePlanTask(w io.Writer, style Style, t planTask) {
 	case t.Status == noAdapter:
 		fmt.Fprintf(w, "  %s\n", style.Dim("no adapter and no tasks"))
 		return
+	case t.Status == diffClean:
+		word, why = style.Dim("skip"), "no change concerns it"
 	case t.Status != string(evaluate.Hit):
 		word, why = style.Yellow("run "), reasonText(t)
 	}
