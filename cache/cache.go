@@ -68,12 +68,20 @@ type Output struct {
 
 // blobs calls f with the digest of every blob that the record needs.
 func (r *Record) blobs(f func(Digest)) {
+	r.ownBlobs(f)
+	for _, d := range r.Refs {
+		f(d)
+	}
+}
+
+// ownBlobs is blobs without those that other records refer to as well.
+func (r *Record) ownBlobs(f func(Digest)) {
 	for i := range r.Outputs {
 		if r.Outputs[i].Kind == File {
 			f(r.Outputs[i].Digest)
 		}
 	}
-	for _, d := range append([]Digest{r.Log, r.Ingredients}, r.Refs...) {
+	for _, d := range []Digest{r.Log, r.Ingredients} {
 		if d != (Digest{}) {
 			f(d)
 		}

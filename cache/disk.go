@@ -7,13 +7,23 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bentobuild/bento/cache/shelf"
 )
 
 // Disk is a Store in a directory, shared by any number of processes.
-type Disk struct{ shelf *shelf.Shelf }
+type Disk struct {
+	shelf *shelf.Shelf
+	refs  sync.Map // Digest → use: blobs that many records refer to
+}
+
+// use is when a blob was last used, as it was found at some time.
+type use struct{ last, found time.Time }
+
+// refsAge is how long what was found of such a blob counts.
+const refsAge = time.Minute
 
 // Options of a Disk.
 type Options struct {
@@ -48,7 +58,7 @@ func Open(dir string, o *Options) (*Disk, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	return &Disk{shelf.New(dir, o.Warn)}, nil
+	return &Disk{shelf: shelf.New(dir, o.Warn)}, nil
 }
 
 // Dir gives the directory of the current format.
@@ -126,14 +136,33 @@ func (s *Disk) Record(key Key, r *Record) error {
 // whether all blobs are there. A record without blobs is used now.
 func (s *Disk) lastUse(r *Record) (used time.Time, whole bool) {
 	used, whole = time.Now(), true
-	r.blobs(func(d Digest) {
-		at, ok := s.shelf.BlobUsed(d)
+	look := func(d Digest, of func(Digest) (time.Time, bool)) {
+		at, ok := of(d)
 		whole = whole && ok
 		if ok && at.Before(used) {
 			used = at
 		}
-	})
+	}
+	r.ownBlobs(func(d Digest) { look(d, s.blobUsed) })
+	for _, d := range r.Refs {
+		look(d, s.refUsed)
+	}
 	return used, whole
+}
+
+func (s *Disk) blobUsed(d Digest) (time.Time, bool) { return s.shelf.BlobUsed(d) }
+
+// refUsed is blobUsed for blobs that it is asked about again and again.
+func (s *Disk) refUsed(d Digest) (time.Time, bool) {
+	now := time.Now()
+	if u, ok := s.refs.Load(d); ok && now.Sub(u.(use).found) < refsAge {
+		return u.(use).last, true
+	}
+	at, ok := s.shelf.BlobUsed(d)
+	if ok {
+		s.refs.Store(d, use{at, now})
+	}
+	return at, ok
 }
 
 // Stats counts what the store holds.

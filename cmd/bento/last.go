@@ -80,7 +80,7 @@ func (s *session) printLog(doc *report.Run, id string) error {
 		return notFound("unknown_task", "the last run had no task \""+id+"\"", diagnostics.Suggest(id, ids))
 	}
 	if path == "" {
-		return notFound("no_log", id+" was not executed in the last run, so it has no log", "bento run "+id+" --output full replays the log of a hit")
+		return notFound("no_log", id+" has no log of the last run: it was not executed, or printed nothing", "bento run "+id+" --output full replays the log of a hit")
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {

@@ -82,9 +82,9 @@ var table = []row{
 	// A run looks again at dishes that discovery found, with the cache bounds and
 	// pins of config, and walks the graph with dag.
 	{"internal/run", []string{"internal/plan", "internal/fingerprint", "internal/tree", "internal/git", "internal/sandbox", "internal/proc",
-		"internal/state", "internal/config", "internal/dag", "cache", "cache/outputs", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},
+		"internal/state", "internal/config", "internal/dag", "cache", "cache/outputs", "internal/crash", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},
 	{"internal/run/*", []string{"internal/plan", "internal/fingerprint", "internal/tree", "internal/git", "internal/sandbox", "internal/proc",
-		"internal/state", "internal/config", "internal/dag", "cache", "cache/outputs", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},
+		"internal/state", "internal/config", "internal/dag", "cache", "cache/outputs", "internal/crash", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},
 
 	// 7
 	{"internal/report/page", nil},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -93,17 +92,13 @@ func (x *execution) run(ctx context.Context) {
 	}
 	x.env.report(TaskStarted{Task: t})
 	r.Started = time.Now()
-	log, err := x.openLog()
-	if err != nil {
-		x.env.warn("log_unwritable", "the log of "+t.ID()+" cannot be written: "+err.Error(), "")
-	}
+	log := x.openLog()
 	defer log.Close()
-	r.LogPath = log.Path()
 	for r.Attempts <= t.Retry && r.Outcome != Built && ctx.Err() == nil {
 		r.Attempts++
 		x.attempt(ctx, log)
 	}
-	r.segments = log.Segments()
+	r.LogPath, r.segments = log.Path(), log.Segments()
 	r.Flaky = r.Outcome == Built && r.Attempts > 1
 	r.Duration = time.Since(r.Started)
 	if r.Outcome == Built {
@@ -112,16 +107,18 @@ func (x *execution) run(ctx context.Context) {
 	x.diagnose(ctx)
 }
 
-func (x *execution) openLog() (*tasklog.Log, error) {
-	var forward func(tasklog.Stream, []byte)
-	if t := x.ev.Task; x.opts.Output {
-		forward = func(s tasklog.Stream, p []byte) { x.env.report(TaskOutput{Task: t, Stream: s, Data: p}) }
+func (x *execution) openLog() *tasklog.Log {
+	t := x.ev.Task
+	o := tasklog.Options{
+		MakeDir: func() error { _, err := x.env.State.Make("logs"); return err },
+		Failed: func(err error) {
+			x.env.warn("log_unwritable", "the log of "+t.ID()+" cannot be written: "+err.Error(), "")
+		},
 	}
-	dir, err := x.env.State.Make("logs")
-	if err != nil {
-		return tasklog.Discard(forward), err
+	if x.opts.Output {
+		o.Forward = func(s tasklog.Stream, p []byte) { x.env.report(TaskOutput{Task: t, Stream: s, Data: p}) }
 	}
-	return tasklog.Create(filepath.Join(dir, fileName(x.ev.Task)+".log"), forward)
+	return tasklog.Create(x.env.State.Path("logs/"+fileName(t)+".log"), o)
 }
 
 func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {

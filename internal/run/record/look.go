@@ -2,6 +2,7 @@ package record
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/outputs"
@@ -72,17 +73,27 @@ func (x *Execution) lookAfter() (paths []string, err error) {
 // there is none.
 func (x *Execution) inputChanged() string {
 	for i, then := range x.Ev.Entries {
-		now, err := tree.Stat(x.Root, then.Path)
+		now, err := x.now(then.Path)
 		if err != nil || !now.Same(&then) && (rewritten(then, now) || !x.equal(now, x.Ev.Inputs[i])) {
 			return then.Path
 		}
 	}
 	for _, then := range x.Ev.Lock {
-		if now, err := tree.Stat(x.Root, then.Path); err != nil || !x.stillIs(then, now) {
+		if now, err := x.now(then.Path); err != nil || !x.stillIs(then, now) {
 			return then.Path
 		}
 	}
 	return ""
+}
+
+// now looks at an input. Those in the dish of the task were just looked at.
+func (x *Execution) now(path string) (tree.Entry, error) {
+	if dish := x.Ev.Task.Dish.Path; dish == "." || strings.HasPrefix(path, dish+"/") {
+		if entry, ok := x.Tree.Lookup(path); ok {
+			return entry, nil
+		}
+	}
+	return tree.Stat(x.Root, path)
 }
 
 // rewritten tells whether a file was written between two looks at it, or replaced by

@@ -86,10 +86,6 @@ func (x *Execution) storeFor() cache.Store {
 		x.notStored("not_stored", x.Unsure, "run without --skip-install")
 		return nil
 	}
-	if p := x.inputChanged(); p != "" {
-		x.sayChanged(p)
-		return nil
-	}
 	return x.Store
 }
 
@@ -123,8 +119,18 @@ func (x *Execution) capture(store cache.Store, log *tasklog.Log, paths []string,
 	return nil
 }
 
-// Storable tells whether the result is to be stored.
-func (x *Execution) Storable() bool { return x.record != nil }
+// Storable tells whether the result is to be stored, now that the dish of the task
+// was looked at again.
+func (x *Execution) Storable() bool {
+	if x.record == nil {
+		return false
+	}
+	p := x.inputChanged()
+	if p != "" {
+		x.sayChanged(p)
+	}
+	return p == ""
+}
 
 // Settled tells whether the key of the execution is that of the result. It is not
 // when the task has left alone what lay among its outputs: that is an input, which

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/crash"
 	"github.com/bentobuild/bento/internal/state"
 
 	"github.com/zeebo/blake3"
@@ -42,27 +43,35 @@ type Segment struct {
 
 // Log is the log of one execution. It is safe for concurrent use.
 type Log struct {
-	name     string
-	forward  func(Stream, []byte) // nil when nobody wants it live
+	name string
+	o    Options
+
 	mu       sync.Mutex
-	file     *os.File // nil when it cannot be written
+	file     *os.File // nil when nothing was printed, or it cannot be written
+	broken   bool
 	segments []Segment
 }
 
-// Create starts a log in a file. What comes is also given to forward, if that is
-// not nil. Also with an error the log can be written to.
-func Create(name string, forward func(Stream, []byte)) (*Log, error) {
-	l := &Log{name: name, forward: forward}
-	var err error
-	l.file, err = os.Create(name)
-	return l, err
+// Options of a Log. All may be nil.
+type Options struct {
+	Forward func(Stream, []byte) // is given what is printed, as it comes
+	MakeDir func() error         // makes the directory of the file
+	// Failed is called once when the file cannot be written; the log goes on without.
+	Failed func(error)
 }
 
-// Discard gives a log that keeps nothing.
-func Discard(forward func(Stream, []byte)) *Log { return &Log{forward: forward} }
+// Create starts a log in the file name, which is made when something is printed;
+// that of an earlier execution is removed.
+func Create(name string, o Options) *Log {
+	crash.Point()
+	_ = os.Remove(name) // what cannot be removed is truncated, or cannot be written either
+	return &Log{name: name, o: o}
+}
 
 // Path is the name of the file, "" when there is none.
 func (l *Log) Path() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.file == nil {
 		return ""
 	}
@@ -95,19 +104,47 @@ func (w *streamWriter) Write(p []byte) (int, error) {
 
 func (l *Log) write(s Stream, p []byte) {
 	l.mu.Lock()
-	if l.file != nil {
-		if n, err := l.file.Write(p); err != nil {
-			l.note(s, n)
+	err := l.append(s, p)
+	l.mu.Unlock()
+	if err != nil && l.o.Failed != nil {
+		l.o.Failed(err)
+	}
+	if l.o.Forward != nil {
+		l.o.Forward(s, p)
+	}
+}
+
+// append writes to the file; of an error it is the first and the last.
+func (l *Log) append(s Stream, p []byte) (err error) {
+	if l.broken {
+		return nil
+	}
+	if l.file == nil {
+		l.file, err = l.create()
+	}
+	if err == nil {
+		var n int
+		n, err = crash.Write(l.file.Write, p)
+		l.note(s, n)
+	}
+	if err != nil {
+		l.broken = true
+		if l.file != nil {
 			l.file.Close()
 			l.file = nil
-		} else {
-			l.note(s, n)
 		}
 	}
-	l.mu.Unlock()
-	if l.forward != nil {
-		l.forward(s, p)
+	return err
+}
+
+func (l *Log) create() (*os.File, error) {
+	if l.o.MakeDir != nil {
+		if err := l.o.MakeDir(); err != nil {
+			return nil, err
+		}
 	}
+	crash.Point()
+	return os.Create(l.name)
 }
 
 func (l *Log) note(s Stream, n int) {

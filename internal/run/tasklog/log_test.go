@@ -3,6 +3,9 @@ package tasklog
 import (
 	"bufio"
 	"bytes"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,10 +30,7 @@ func (tr *transcript) emit(s Stream, p []byte) {
 
 func TestReplayKeepsOrderAndStreams(t *testing.T) {
 	var live transcript
-	l, err := Create(filepath.Join(t.TempDir(), "x.log"), live.emit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := Create(filepath.Join(t.TempDir(), "x.log"), Options{Forward: live.emit})
 	out, errs := l.Writer(Stdout), l.Writer(Stderr)
 	for range 3 {
 		out.Write([]byte("a"))
@@ -63,26 +63,36 @@ func TestReplayKeepsOrderAndStreams(t *testing.T) {
 
 func TestLogThatCannotBeWritten(t *testing.T) {
 	var live transcript
-	l, err := Create(filepath.Join(t.TempDir(), "missing", "x.log"), live.emit)
-	if err == nil {
-		t.Fatal("no error for a missing directory")
+	var failures []error
+	l := Create(filepath.Join(t.TempDir(), "missing", "x.log"), Options{
+		Forward: live.emit, Failed: func(err error) { failures = append(failures, err) },
+	})
+	for _, text := range []string{"hel", "lo"} {
+		if n, err := l.Writer(Stdout).Write([]byte(text)); n != len(text) || err != nil {
+			t.Errorf("write gives %d, %v", n, err)
+		}
 	}
-	if n, err := l.Writer(Stdout).Write([]byte("hello")); n != 5 || err != nil {
-		t.Errorf("write gives %d, %v", n, err)
+	if len(failures) != 1 {
+		t.Errorf("failures: %v, want one", failures)
 	}
 	if live.String() != "\n1:hello" || l.Path() != "" || len(l.Segments()) != 0 {
 		t.Errorf("live %q, path %q, segments %v", live.String(), l.Path(), l.Segments())
 	}
 }
 
-func TestEmptyLogIsNoBlob(t *testing.T) {
-	l, err := Create(filepath.Join(t.TempDir(), "x.log"), nil)
-	if err != nil {
+// What prints nothing has no log, nor that of its last execution.
+func TestEmptyLog(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.log")
+	if err := os.WriteFile(name, []byte("of before"), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	l := Create(name, Options{})
 	defer l.Close()
 	if d, _, err := l.Store(nil); d != (cache.Digest{}) || err != nil {
-		t.Errorf("got %v, %v", d, err)
+		t.Errorf("stored %v, %v", d, err)
+	}
+	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) || l.Path() != "" {
+		t.Errorf("there is a file: %v, %q", err, l.Path())
 	}
 }
 
