@@ -19,6 +19,7 @@ const MaxManifest = 16 << 20
 type Files struct {
 	dir   string
 	asked map[string]struct{}
+	above []string // the directory and its ancestors, once they were asked for
 }
 
 // NewFiles gives a reader of the files in dir, an absolute path.
@@ -106,13 +107,15 @@ func (f *Files) Up(name string) (path string, ok bool) {
 // Ancestors yields the directory and those above it, up to and with the first
 // that holds .git or bento.toml: no manifest above a repository is anybody's.
 func (f *Files) Ancestors() func(yield func(dir string) bool) {
-	return func(yield func(dir string) bool) {
+	if f.above == nil {
 		for dir := f.dir; ; dir = filepath.Dir(dir) {
-			if !yield(dir) || isTop(dir) || dir == filepath.Dir(dir) {
-				return
+			f.above = append(f.above, dir)
+			if isTop(dir) || dir == filepath.Dir(dir) {
+				break
 			}
 		}
 	}
+	return slices.Values(f.above)
 }
 
 func isTop(dir string) bool {
