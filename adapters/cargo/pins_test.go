@@ -56,6 +56,7 @@ rust-version = { workspace = true }
 [package]
 `
 
+// B28 among others: rust-toolchain, the legacy name, may hold TOML.
 func TestRequiredToolchain(t *testing.T) {
 	root := adaptertest.Project(t, pinned)
 	a := cargo.New(adapters.Options{Env: adaptertest.Env()})

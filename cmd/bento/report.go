@@ -155,6 +155,9 @@ func (s *session) summarize(ctx context.Context, w *workspace, r *run.Report) er
 	}
 	doc := report.NewRun(r)
 	doc.Schema, doc.Command = report.Schema(s.command), s.line
+	if s.outcome == exitOK && len(s.stopping(w)) < len(w.problems) {
+		s.outcome = exitTask // --keep-going got around a dish
+	}
 	doc.Warnings = append(doc.Warnings, w.problems...)
 	s.writeFiles(r, doc)
 	if err := keepLast(w.env.State, r, doc); err != nil {

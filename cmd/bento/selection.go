@@ -144,7 +144,7 @@ func weights(name string) (func(*plan.Task) int64, error) {
 // plan makes a plan; problems of the workspace or the request that are errors end
 // the command, warnings are said.
 func (s *session) plan(ctx context.Context, w *workspace, sel selection) (*plan.Plan, error) {
-	if err := diagnostics.AsError(w.problems); err != nil {
+	if err := diagnostics.AsError(s.stopping(w)); err != nil {
 		return nil, err
 	}
 	p, _, problems, err := s.build(ctx, w, sel)
@@ -152,10 +152,13 @@ func (s *session) plan(ctx context.Context, w *workspace, sel selection) (*plan.
 		return nil, err
 	}
 	w.problems = diagnostics.Sorted(append(w.problems, problems...))
-	if err := diagnostics.AsError(w.problems); err != nil {
+	if err := diagnostics.AsError(s.stopping(w)); err != nil {
 		return nil, err
 	}
 	report.WriteProblems(s.err, s.style, w.problems)
+	if s.flags.verbose {
+		report.WriteProblems(s.err, s.style, wholeLocks(w.Workspace))
+	}
 	return p, nil
 }
 

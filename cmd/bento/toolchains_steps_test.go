@@ -119,7 +119,7 @@ func (k *kitchen) nowHits() []string {
 	return slices.Sorted(slices.Values(k.tc.tasks))
 }
 
-// editLockfile: a changed lockfile is installed, and runs exactly the dishes again that
+// editLockfile (A1, A2): a changed lockfile is installed, and runs exactly the dishes again that
 // get something else by it.
 func (k *kitchen) editLockfile() {
 	if k.tc.lock == nil {
@@ -164,7 +164,7 @@ func (k *kitchen) fail(b breakage) {
 	undo()
 }
 
-// loseInstall: with what was installed gone and a source edited, it is installed again
+// loseInstall (A1): with what was installed gone and a source edited, it is installed again
 // before the task runs, which is good.
 func (k *kitchen) loseInstall() {
 	k.nowHits()

@@ -15,7 +15,7 @@ import (
 // installer gives what installs in this workspace and tells the reporter of it.
 func (e *Env) installer(t *tree.Tree, force bool) *install.Installer {
 	return &install.Installer{
-		Root: e.Root, State: e.State, Environ: e.Environ, Inherit: e.Inherit, Force: force, Tree: t,
+		Root: e.Root, State: e.State, Environ: e.Environ, Inherit: e.Inherit, Force: force, Tree: t, Toolchains: e.Toolchains,
 		Warn: e.warn,
 		Started: func(i *install.Install) {
 			e.executing()
@@ -57,7 +57,7 @@ func (e *engine) executeInstalled(ctx context.Context, ev *evaluate.Result) {
 	}
 	if e.opts.SkipInstall {
 		unsure := ""
-		if !e.env.installer(e.tree, false).UpToDate(d, ev.Toolchain) {
+		if !e.env.installer(e.tree, false).UpToDate(ctx, d) {
 			unsure = "its dependencies are not installed as the manifests say"
 		}
 		e.execute(ctx, ev, unsure)
@@ -70,7 +70,7 @@ func (e *engine) executeInstalled(ctx context.Context, ev *evaluate.Result) {
 		s = &scopeInstall{}
 		e.installs[id] = s
 		e.job(func() func() {
-			i := e.env.installer(e.tree, e.opts.ForceInstall).Ensure(ctx, d, ev.Toolchain)
+			i := e.env.installer(e.tree, e.opts.ForceInstall).Ensure(ctx, d)
 			return func() { e.installed(ctx, s, i, ev) }
 		})
 	case !s.done:
@@ -120,11 +120,12 @@ func InstallAll(ctx context.Context, env *Env, t *tree.Tree, dishes []*discovery
 			continue
 		}
 		seen[install.ScopeID(d)] = true
-		toolchain, err := env.Toolchains.Fingerprint(ctx, d.Adapter, d.Dir)
-		if err != nil {
-			return installs, err
+		i := in.Ensure(ctx, d)
+		var missing *adapters.MissingTool
+		if i != nil && errors.As(i.Err, &missing) {
+			return installs, i.Err
 		}
-		if i := in.Ensure(ctx, d, toolchain); i != nil {
+		if i != nil {
 			installs = append(installs, i)
 		}
 	}

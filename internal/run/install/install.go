@@ -17,7 +17,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/discovery"
-
+	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -41,8 +41,19 @@ type Install struct {
 
 // UpToDate tells whether the last good install of d's scope was made from what is
 // there now.
-func (in *Installer) UpToDate(d *discovery.Dish, toolchain string) bool {
-	return in.reason(d, cache.ShortSum(ScopeID(d)), toolchain) == ""
+func (in *Installer) UpToDate(ctx context.Context, d *discovery.Dish) bool {
+	toolchain, err := in.toolchain(ctx, d)
+	return err == nil && in.reason(d, cache.ShortSum(ScopeID(d)), toolchain) == ""
+}
+
+// toolchain is the fingerprint of what installs the scope of d: the tool as it is
+// there, whichever dish of the scope asks.
+func (in *Installer) toolchain(ctx context.Context, d *discovery.Dish) (string, error) {
+	found, err := in.Toolchains.Fingerprint(ctx, d.Adapter, scopeDir(d))
+	if err != nil && scopeDir(d) != d.Dir {
+		return in.Toolchains.Fingerprint(ctx, d.Adapter, d.Dir)
+	}
+	return found, err
 }
 
 // Installer installs. It is safe for concurrent use.
@@ -53,6 +64,8 @@ type Installer struct {
 	Inherit bool             // installs see all of it
 	Force   bool             // also what is up to date
 	Tree    *tree.Tree
+
+	Toolchains *fingerprint.Toolchains
 
 	Warn     func(code, message, hint string)
 	Started  func(*Install)
@@ -79,8 +92,13 @@ func scopeDir(d *discovery.Dish) string {
 
 // Ensure installs the dependencies of d if the last good install was made from
 // something else, or is gone. It gives nil when nothing was to do.
-func (in *Installer) Ensure(ctx context.Context, d *discovery.Dish, toolchain string) *Install {
+func (in *Installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
 	i := &Install{Dish: d.Name, Dir: scopeDir(d), Command: d.Scope.Command}
+	toolchain, err := in.toolchain(ctx, d)
+	if err != nil {
+		i.Err = err
+		return i
+	}
 	id := cache.ShortSum(ScopeID(d))
 	unlock, err := in.State.Lock(ctx, "locks/install-"+id+".lock", func(owner string) {
 		in.Warn("waiting", fmt.Sprintf("the dependencies of %s are being installed by another bento (%s); waiting for it", d.Name, owner), "")

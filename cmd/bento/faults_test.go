@@ -1,0 +1,44 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// faults are those of an older tool of this name that none of the adapters, and
+// nothing around them, may have. Each is named by the test that shows its absence.
+var faults = []string{
+	"A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A17", "B7", "B8", "B21", "B28",
+}
+
+// TestFaultsAreNamed: a test that speaks of a fault has its number in a comment.
+func TestFaultsAreNamed(t *testing.T) {
+	named := make(map[string]bool)
+	number := regexp.MustCompile(`\b[A-F][0-9]{1,2}\b`)
+	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") && !strings.HasSuffix(path, ".txtar") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		for line := range strings.Lines(string(data)) {
+			if text := strings.TrimSpace(line); strings.HasPrefix(text, "//") || strings.HasPrefix(text, "#") {
+				for _, id := range number.FindAllString(text, -1) {
+					named[id] = true
+				}
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range faults {
+		if !named[id] {
+			t.Errorf("no test names the fault %s", id)
+		}
+	}
+}
