@@ -1,0 +1,61 @@
+// Package codes says what the stable codes mean that bento prints: the rules of its
+// problems, the reasons of its results and the failures of plugins.
+package codes
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+)
+
+// Entry is what is known of one code.
+type Entry struct {
+	Code    string `json:"code"`
+	Meaning string `json:"meaning"`
+	Cause   string `json:"cause"`
+	Fix     string `json:"fix"`
+}
+
+// catalogue holds a block of lines for each code: the code, and indented its meaning,
+// its cause and its fix.
+//
+//go:embed codes.txt
+var catalogue string
+
+// All gives every entry, by code.
+func All() []Entry {
+	var list []Entry
+	for line := range strings.Lines(catalogue) {
+		text := strings.TrimSpace(line)
+		switch {
+		case text == "":
+		case text[0] != line[0]:
+			list[len(list)-1].add(text)
+		default:
+			list = append(list, Entry{Code: text})
+		}
+	}
+	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Code, b.Code) })
+	return list
+}
+
+// add takes one more line of an entry.
+func (e *Entry) add(text string) {
+	if cause, ok := strings.CutPrefix(text, "cause: "); ok {
+		e.Cause = cause
+	} else if fix, ok := strings.CutPrefix(text, "fix: "); ok {
+		e.Fix = fix
+	} else {
+		e.Meaning = strings.TrimSpace(e.Meaning + " " + text)
+	}
+}
+
+// Find gives the entry of a code.
+func Find(name string) (Entry, bool) {
+	all := All()
+	i := slices.IndexFunc(all, func(e Entry) bool { return e.Code == name })
+	if i < 0 {
+		return Entry{}, false
+	}
+	return all[i], true
+}
