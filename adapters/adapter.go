@@ -231,6 +231,10 @@ type Log struct {
 	Level   string `json:"level"`            // trace, debug, info, warn, error
 	Stream  string `json:"stream,omitempty"` // stdout, stderr: a tool's own output; empty: the adapter speaks
 	Message string `json:"message"`
+
+	// Verbatim says that the message is a piece of the tool's output as a plugin
+	// forwards it, and shown as it is; else it is a line or more.
+	Verbatim bool `json:"-"`
 }
 
 // LogFunc receives progress, serially. It may be nil.

@@ -283,7 +283,22 @@ func (s *session) pluginOptions(candidates []adapters.Candidate, cfg *config.Wor
 		pass[id] = p.PassEnv
 	}
 	boxes, problems := s.confine(candidates, cfg, st)
-	return adapter.Options{Env: s.environ, PassEnv: pass, Sandbox: boxes, Version: version(), Stderr: s.err}, problems
+	return adapter.Options{Env: s.environ, PassEnv: pass, Sandbox: boxes, Version: version(), Stderr: s.err, Log: s.hear}, problems
+}
+
+// hear tells what a plugin says outside of an install.
+func (s *session) hear(id string, l adapters.Log) {
+	out := s.out
+	if s.flags.json {
+		out = s.err
+	}
+	switch {
+	case l.Verbatim:
+		report.WriteForwarded(out, s.err, l)
+	case s.flags.verbose || l.Level == "warn" || l.Level == "error":
+		fmt.Fprintf(s.err, "bento: %s: ", id)
+		report.WriteLog(s.err, l)
+	}
 }
 
 // sayLoaded names the plugins that were loaded, for those who ask.

@@ -15,7 +15,10 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// forks is the thread that forks all children: it lives as long as this process.
+var forks = goleak.IgnoreTopFunction("github.com/bentobuild/bento/internal/proc.(*family).adopt.func1")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, forks) }
 
 // memory launches functions in place of processes: the n-th launch runs the n-th
 // of them, or the last.

@@ -81,6 +81,7 @@ func (s *sinks) notified(method string, params json.RawMessage) (ok bool) {
 	if l.Stream != "stdout" && l.Stream != "stderr" {
 		l.Stream = ""
 	}
+	l.Verbatim = l.Stream != ""
 	s.tell(l)
 	return true
 }

@@ -17,12 +17,15 @@ import (
 	"go.uber.org/goleak"
 )
 
+// forks is the thread that forks all children: it lives as long as this process.
+var forks = goleak.IgnoreTopFunction("github.com/bentobuild/bento/internal/proc.(*family).adopt.func1")
+
 // The test binary is also the plugins of the tests: run by the name
 // bento-adapter-<id> it does what the kid of that id does.
 func TestMain(m *testing.M) {
 	id, isPlugin := strings.CutPrefix(filepath.Base(os.Args[0]), "bento-adapter-")
 	if !isPlugin {
-		goleak.VerifyTestMain(m)
+		goleak.VerifyTestMain(m, forks)
 		return
 	}
 	k := &kid{id: id, in: bufio.NewReader(os.Stdin), manifest: everything, header: "Content-Length: %d\r\n\r\n%s"}

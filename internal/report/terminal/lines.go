@@ -91,7 +91,15 @@ func (l *Lines) Report(ev run.Event) {
 	}
 }
 
+// installLog tells what an install says, and what its tools print: the contract with
+// plugins is that what they forward is always shown.
 func (l *Lines) installLog(ev run.InstallLog) {
+	if ev.Log.Verbatim {
+		if l.Mode != Quiet {
+			report.WriteForwarded(l.Out, l.Err, ev.Log)
+		}
+		return
+	}
 	message := strings.TrimRight(ev.Log.Message, "\r\n")
 	if message == "" {
 		return
