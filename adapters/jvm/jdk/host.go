@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"time"
@@ -182,6 +183,15 @@ func (h *Host) hint(major int) string {
 		Apt: "default-jdk-headless", Dnf: "java-latest-openjdk-devel", Zypper: "java-17-openjdk-devel", Pacman: "jdk-openjdk",
 		Apk: "openjdk17-jdk", Brew: "openjdk", Else: "install a JDK and set JAVA_HOME to it",
 	}.Hint(h.Env)
+}
+
+// UserHome is the home directory as Java sees it: that of the account, whatever HOME
+// says.
+func UserHome(env adapters.Environ) string {
+	if u, err := user.Current(); err == nil && len(u.HomeDir) > 1 {
+		return u.HomeDir
+	}
+	return env.Get("HOME")
 }
 
 func isFile(path string) bool {

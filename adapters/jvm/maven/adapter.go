@@ -23,6 +23,9 @@ type Adapter struct {
 	download bool
 	manifest *adapters.Manifest
 	poms     *adapters.Parsed[*pom.Model]
+	chains   adapters.Memo[pom.Chain] // by the directory of the first
+	reactors adapters.Memo[*project]  // likewise
+	projects adapters.Memo[*project]
 	seen     adapters.Moment[seen]
 }
 

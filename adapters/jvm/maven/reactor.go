@@ -48,59 +48,111 @@ func (p *project) aggregates() bool {
 	return p.self().Packaging.Text == "pom" && len(p.self().Modules) > 0
 }
 
-// open reads the project of f's directory, its parents and its reactor.
+// open reads the project of f's directory, its parents and its reactor. It is asked
+// for several answers, so it is kept.
 func (a *Adapter) open(f *adapters.Files) (*project, error) {
+	return a.projects.Get(f, f.Dir(), a.read)
+}
+
+func (a *Adapter) read(f *adapters.Files) (*project, error) {
 	m, err := a.poms.Read(f, "pom.xml")
 	if err != nil {
 		return nil, err
 	}
 	p := &project{}
-	if p.chain, err = a.parents(f, m); err != nil {
+	if p.chain, err = a.chain(f, m); err != nil {
 		return nil, err
 	}
-	seen := map[*pom.Model]bool{m: true}
-	for chain := p.chain; len(p.reactor) < maxChain; {
-		next, err := a.aggregator(f, chain)
+	next, err := a.aggregator(f, p.chain)
+	if err != nil || next == nil || next == m {
+		return p, err
+	}
+	up, err := a.reactors.Get(f, next.Dir(), func(f *adapters.Files) (*project, error) { return a.climb(f, next) })
+	if err != nil {
+		return nil, err
+	}
+	p.reactor, p.profiles = up.reactor, up.profiles
+	if i := slices.Index(p.reactor, m); i >= 0 { // they name each other
+		p.reactor = p.reactor[:i]
+	}
+	p.activate(next.Modules[m.Dir()].Profile)
+	return p, nil
+}
+
+// activate notes a profile that has to be active.
+func (p *project) activate(id string) {
+	if id != "" && !slices.Contains(p.profiles, id) {
+		p.profiles = append(slices.Clip(p.profiles), id)
+	}
+}
+
+// climb gives the reactor of what m aggregates: m, and the aggregators above it.
+func (a *Adapter) climb(f *adapters.Files, m *pom.Model) (*project, error) {
+	p := &project{}
+	for next := m; next != nil && len(p.reactor) < maxChain && !slices.Contains(p.reactor, next); {
+		p.reactor = append(p.reactor, next)
+		chain, err := a.chain(f, next)
 		if err != nil {
 			return nil, err
 		}
-		if next == nil || seen[next] {
-			break
-		}
-		seen[next] = true
-		p.reactor = append(p.reactor, next)
-		if id := next.Modules[chain[0].Dir()].Profile; id != "" && !slices.Contains(p.profiles, id) {
-			p.profiles = append(p.profiles, id)
-		}
-		if chain, err = a.parents(f, next); err != nil {
+		last := next
+		if next, err = a.aggregator(f, chain); err != nil {
 			return nil, err
+		}
+		if next != nil {
+			p.activate(next.Modules[last.Dir()].Profile)
 		}
 	}
 	return p, nil
 }
 
-// parents gives a project and those of its parents that stand where it says. As
-// Maven does, one that is another project is passed over.
+// chain gives a project and those of its parents that stand where it says. What is
+// above it is kept for its other children.
+func (a *Adapter) chain(f *adapters.Files, m *pom.Model) (pom.Chain, error) {
+	if m.Parent == nil || filepath.Base(m.Parent.Path) != "pom.xml" {
+		return a.parents(f, m)
+	}
+	up, err := a.chains.Get(f, filepath.Dir(m.Parent.Path), func(f *adapters.Files) (pom.Chain, error) {
+		parent, err := a.readIfThere(f, "pom.xml")
+		if parent == nil || err != nil {
+			return nil, err
+		}
+		return a.parents(f, parent)
+	})
+	if err != nil || len(up) == 0 || !m.Parent.Matches(up[0]) {
+		return pom.Chain{m}, err
+	}
+	return append(pom.Chain{m}, up...), nil
+}
+
+// parents gives a project and its parents.
 func (a *Adapter) parents(f *adapters.Files, m *pom.Model) (pom.Chain, error) {
 	chain := pom.Chain{m}
 	for len(chain) < maxChain {
-		parent := chain[len(chain)-1].Parent
-		if parent == nil || parent.Path == "" {
-			break
-		}
-		next, err := a.readIfThere(f, parent.Path)
-		if err != nil {
-			return nil, err
-		}
-		if next == nil || !parent.Matches(next) {
-			break
+		last := chain[len(chain)-1]
+		next, err := a.parent(f, last)
+		if err != nil || next == nil {
+			return chain, err
 		}
 		if slices.Contains(chain, next) {
-			return nil, pomProblem(m.Path, parent.Line, "", "the parents of this project lead back to %s", next.Path)
+			return nil, pomProblem(last.Path, last.Parent.Line, "", "the parents of this project lead back to %s", next.Path)
 		}
 		chain = append(chain, next)
 	}
 	return chain, nil
+}
+
+// parent gives the parent of a project that stands where it says, nil for none. As
+// Maven does, one that is another project is passed over.
+func (a *Adapter) parent(f *adapters.Files, m *pom.Model) (*pom.Model, error) {
+	if m.Parent == nil || m.Parent.Path == "" {
+		return nil, nil
+	}
+	next, err := a.readIfThere(f, m.Parent.Path)
+	if next == nil || err != nil || !m.Parent.Matches(next) {
+		return nil, err
+	}
+	return next, nil
 }
 
 func (a *Adapter) readIfThere(f *adapters.Files, path string) (*pom.Model, error) {

@@ -134,7 +134,7 @@ func (a *Adapter) mavenVersion(ctx context.Context, dir, mvn string) (string, er
 // userSettings is the digest of what ~/.m2/settings.xml says beyond servers and
 // mirrors, "" for nothing.
 func (a *Adapter) userSettings() string {
-	f := adapters.NewFiles(filepath.Join(a.host.Env.Get("HOME"), ".m2"))
+	f := adapters.NewFiles(filepath.Join(jdk.UserHome(a.host.Env), ".m2"))
 	data, err := f.Read("settings.xml")
 	if err != nil {
 		return ""

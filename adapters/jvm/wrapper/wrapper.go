@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/jvm/jdk"
 	"github.com/bentobuild/bento/adapters/jvm/properties"
 	"github.com/bentobuild/bento/internal/proc"
 )
@@ -71,16 +72,19 @@ func Maven(f *adapters.Files, env adapters.Environ) (*Wrapper, error) {
 	return w, nil
 }
 
-// mavenIsThere looks where the kinds of scripts unpack a version.
+// mavenIsThere looks where the kinds of scripts unpack a version: those that are only
+// a script go by HOME, those that are Java by the account.
 func mavenIsThere(f *adapters.Files, env adapters.Environ, version string) bool {
-	home := env.Get("MAVEN_USER_HOME")
-	if home == "" {
-		home = filepath.Join(env.Get("HOME"), ".m2")
+	homes := []string{env.Get("MAVEN_USER_HOME")}
+	if homes[0] == "" {
+		homes = []string{filepath.Join(env.Get("HOME"), ".m2"), filepath.Join(jdk.UserHome(env), ".m2")}
 	}
-	dists := f.Path(filepath.Join(home, "wrapper", "dists"))
-	for _, below := range []string{filepath.Join("*", "bin", "mvn"), filepath.Join("*", "apache-maven-"+version, "bin", "mvn")} {
-		if found, _ := filepath.Glob(filepath.Join(dists, "apache-maven-"+version+"*", below)); len(found) > 0 {
-			return true
+	for _, home := range homes {
+		dists := f.Path(filepath.Join(home, "wrapper", "dists"))
+		for _, below := range []string{filepath.Join("*", "bin", "mvn"), filepath.Join("*", "apache-maven-"+version, "bin", "mvn")} {
+			if found, _ := filepath.Glob(filepath.Join(dists, "apache-maven-"+version+"*", below)); len(found) > 0 {
+				return true
+			}
 		}
 	}
 	return false
@@ -123,7 +127,7 @@ func GradleHome(env adapters.Environ) string {
 	if home := env.Get("GRADLE_USER_HOME"); home != "" {
 		return home
 	}
-	return filepath.Join(env.Get("HOME"), ".gradle")
+	return filepath.Join(jdk.UserHome(env), ".gradle")
 }
 
 // urlHash names the directory of a distribution as the wrapper does.
