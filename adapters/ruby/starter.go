@@ -25,7 +25,7 @@ func starter(name string) []adapters.ScaffoldFile {
 	return []adapters.ScaffoldFile{
 		{Path: "Gemfile", Data: []byte(`# frozen_string_literal: true
 
-source Gem.sources.first
+source Gem.sources.first.uri.to_s
 
 gemspec
 

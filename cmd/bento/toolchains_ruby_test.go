@@ -22,7 +22,7 @@ func rubyToolchains() []toolchain {
 		},
 		compile: breakage{
 			edit: edit{"lib/lib/example_lib.rb", "def self.describe(value)", "def self.describe(value"},
-			task: "lib:lint", says: "syntax", place: "lib/lib/example_lib.rb:7",
+			task: "lib:lint", says: "Lint/Syntax", place: "lib/lib/example_lib.rb:8",
 		},
 		pin:  edit{"Gemfile", "gem \"example_app\"", "ruby \"3.97.0\"\ngem \"example_app\""},
 		asks: "3.97.0",
