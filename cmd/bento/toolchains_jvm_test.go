@@ -18,6 +18,8 @@ func jvmToolchains() []toolchain {
 			edit: edit{"lib/src/main/java/shelf/Labels.java", "StringUtils.capitalize", "StringUtils.capitalise"},
 			task: "lib:build", says: "capitalise", place: "lib/src/main/java/shelf/Labels.java:12",
 		},
+		// There is no lockfile: the manifest decides, of the application alone here.
+		locked: []string{"app"}, lockKeeps: true,
 		nothing: true,
 		// Short runs gain nothing from a compiler that optimises.
 		env: func(*kitchen) []string {
@@ -27,9 +29,15 @@ func jvmToolchains() []toolchain {
 		asks: "99",
 	}
 	maven, gradle := both, both
-	maven.id, maven.needs, maven.version = "maven", []string{"mvn", "javac"}, []string{"sh", "-c", "mvn -v | sed 's/\\x1b\\[[0-9;]*m//g'"}
+	maven.id, maven.needs, maven.version = "maven", []string{"mvn", "javac"}, []string{"sh", "-c", "mvn -v | grep -o 'Apache Maven [0-9.]*'"}
+	maven.lock = func(k *kitchen) {
+		k.make(edit{"app/pom.xml", "  </dependencies>", "    <dependency>\n      <groupId>org.apache.commons</groupId>\n      <artifactId>commons-lang3</artifactId>\n      <version>3.14.0</version>\n    </dependency>\n  </dependencies>"})
+	}
 	maven.pin = edit{"pom.xml", "<maven.compiler.release>17<", "<maven.compiler.release>99<"}
 	gradle.id, gradle.needs, gradle.version = "gradle", []string{"gradle", "javac"}, []string{"sh", "-c", "gradle --version 2>&1 | grep ^Gradle"}
+	gradle.lock = func(k *kitchen) {
+		k.make(edit{"app/build.gradle", "implementation project", "implementation 'org.apache.commons:commons-lang3:3.14.0'\n    implementation project"})
+	}
 	gradle.pin = edit{"build.gradle", "JavaVersion.VERSION_1_8", "'99'"}
 	return []toolchain{maven, gradle}
 }
