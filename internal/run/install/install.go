@@ -112,9 +112,13 @@ func (in *Installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
 	if i.Reason = in.reason(d, id, toolchain); i.Reason == "" {
 		return nil
 	}
+	// Whatever happens now, the last good install is no more.
+	if err := in.State.Remove("installs/" + id); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		in.Warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(), "")
+	}
 	i.Started = time.Now()
 	in.Started(i)
-	i.Err = in.install(ctx, d, i, id)
+	i.Err = in.install(ctx, d, i)
 	i.Duration = time.Since(i.Started)
 	if i.Err == nil {
 		in.keepStamp(d, id, toolchain)
@@ -123,11 +127,7 @@ func (in *Installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
 	return i
 }
 
-func (in *Installer) install(ctx context.Context, d *discovery.Dish, i *Install, id string) error {
-	// Whatever happens now, the last good install is no more.
-	if err := in.State.Remove("installs/" + id); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		in.Warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(), "")
-	}
+func (in *Installer) install(ctx context.Context, d *discovery.Dish, i *Install) error {
 	ctx, cancel := context.WithTimeout(ctx, installTimeout)
 	defer cancel()
 	return d.Adapter.Install(ctx, adapters.InstallRequest{
