@@ -115,11 +115,26 @@ func (f *finder) decide(ctx context.Context, s *site) decision {
 	}
 	if d.Adapter != nil {
 		out.asked = d.ask(ctx, f.ws.Root)
+		if out.asked == nil && d.Aggregate && len(d.Tasks) == 0 && len(d.SeenAlso) > 0 {
+			f.giveWay(ctx, d)
+		}
 		d.Failure = out.asked
 	} else if d.Failure == nil && len(out.unsure) > 0 {
 		d.Failure = out.unsure[0]
 	}
 	return out
+}
+
+// giveWay lets the next adapter that detected a directory have it, if that has tasks
+// there: the first has found the root of a workspace (go.work beside package.json) and
+// nothing to run.
+func (f *finder) giveWay(ctx context.Context, d *Dish) {
+	other := *d
+	other.Adapter = f.Registry.ByID(d.SeenAlso[0])
+	if other.ask(ctx, f.ws.Root) == nil && len(other.Tasks) > 0 {
+		other.SeenAlso = append([]string{d.Adapter.Manifest().AdapterID}, d.SeenAlso[1:]...)
+		*d = other
+	}
 }
 
 // detect asks the adapters in the order of the registry. The first that says yes
