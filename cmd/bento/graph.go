@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/report/page"
+	"github.com/bentobuild/bento/internal/run/evaluate"
 )
 
 func graphCommand(s *session) *cobra.Command {
@@ -15,19 +19,19 @@ func graphCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "graph [TARGET…]", GroupID: "ask",
 		Short:   "Print how dishes and tasks depend on each other",
-		Example: "  bento graph\n  bento graph --format dot | dot -Tsvg -o graph.svg",
+		Example: "  bento graph\n  bento graph --format dot | dot -Tsvg -o graph.svg\n  bento graph --format html > graph.html",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sel.Targets = args
 			return s.graph(cmd.Context(), sel, format)
 		},
 	}
 	addSelection(cmd, &sel)
-	cmd.Flags().StringVar(&format, "format", format, "`FORMAT` to print: text, dot, json")
+	cmd.Flags().StringVar(&format, "format", format, "`FORMAT` to print: text, dot, json, html")
 	return cmd
 }
 
 func (s *session) graph(ctx context.Context, sel selection, format string) error {
-	formats := []string{"text", "dot", "json"}
+	formats := []string{"text", "dot", "json", "html"}
 	if !slices.Contains(formats, format) {
 		return usageError("--format "+format+" is not known", diagnostics.Suggest(format, formats))
 	}
@@ -44,10 +48,32 @@ func (s *session) graph(ctx context.Context, sel selection, format string) error
 	switch {
 	case s.flags.json || format == "json":
 		return report.Write(s.out, doc)
+	case format == "html":
+		return s.graphPage(ctx, w, p)
 	case format == "dot":
 		report.WriteDot(s.out, doc)
 	default:
 		report.WriteGraph(s.out, s.style, doc)
 	}
 	return nil
+}
+
+// graphPage prints the page of a graph.
+func (s *session) graphPage(ctx context.Context, w *workspace, p *plan.Plan) error {
+	ev, err := w.env.Evaluator(p, s.flags.noCache)
+	if err != nil {
+		return err
+	}
+	if _, err := ev.All(ctx); err != nil {
+		return err
+	}
+	results := make([]*evaluate.Result, len(p.Tasks))
+	for i, t := range p.Tasks {
+		results[i] = ev.Whole(ctx, ev.Of(t))
+	}
+	last, err := s.loadLast()
+	if err != nil {
+		last = nil // there was none
+	}
+	return page.Write(s.out, report.NewPage("bento: "+filepath.Base(w.Root), p, results, last))
 }

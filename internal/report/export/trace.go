@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
 )
 
@@ -92,18 +93,10 @@ func jobsOf(r *run.Report) []job {
 
 // rows gives each job the first row that is free when it starts.
 func rows(jobs []job) []int {
-	var free []time.Time // by row: when it is free again
-	list := make([]int, len(jobs))
-	for i, j := range jobs {
-		row := slices.IndexFunc(free, func(t time.Time) bool { return !t.After(j.start) })
-		if row < 0 {
-			row = len(free)
-			free = append(free, time.Time{})
-		}
-		free[row] = j.start.Add(j.took)
-		list[i] = row
-	}
-	return list
+	return report.Rows(len(jobs), func(i int) (start, end int64) {
+		start = jobs[i].start.UnixNano()
+		return start, start + int64(jobs[i].took)
+	})
 }
 
 // names are the events that name the process and its rows.

@@ -1,0 +1,80 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/report/page"
+	"github.com/bentobuild/bento/internal/run/evaluate"
+)
+
+// shownInputs bounds how many inputs of a task stand in the page.
+const shownInputs = 200
+
+// NewPage gives what the page of a graph shows: the dishes of p, what is known of
+// their tasks, and the last run if there is one.
+func NewPage(title string, p *plan.Plan, results []*evaluate.Result, last *Run) page.Data {
+	doc := page.Data{Title: title, Dishes: []page.Dish{}}
+	logs := make(map[string]string)
+	if last != nil {
+		doc.Run = pageRun(last)
+		for _, t := range last.tasks() {
+			logs[t.id] = t.Log
+		}
+	}
+	by := tasksByDish(p)
+	for _, d := range NewGraph(p).Dishes {
+		row := page.Dish{Name: d.Name, Path: d.Path, Links: []page.Link{}, Tasks: []page.Task{}}
+		if d.Language != nil {
+			row.Language = *d.Language
+		}
+		for _, l := range d.Links {
+			row.Links = append(row.Links, page.Link(l))
+		}
+		doc.Dishes = append(doc.Dishes, row)
+	}
+	for i, d := range shown(p) {
+		for _, t := range by[d] {
+			row := pageTask(results[t.Index])
+			row.Log = logs[t.ID()]
+			doc.Dishes[i].Tasks = append(doc.Dishes[i].Tasks, row)
+		}
+	}
+	return doc
+}
+
+func pageTask(ev *evaluate.Result) page.Task {
+	row := newPlanTask(ev)
+	t := page.Task{Name: row.Name, Run: row.Run, Status: row.Status, DependsOn: row.DependsOn, InputCount: len(ev.Entries)}
+	if row.Key != nil {
+		t.Key = *row.Key
+	}
+	if ev.Status != evaluate.Hit {
+		t.Why = reasonText(row)
+	}
+	for _, e := range ev.Entries[:min(len(ev.Entries), shownInputs)] {
+		t.Inputs = append(t.Inputs, Printable(e.Path))
+	}
+	return t
+}
+
+// pageRun gives the timeline of a run.
+func pageRun(doc *Run) *page.Run {
+	run := &page.Run{Command: doc.Command, StartedAt: doc.StartedAt.Format(time.RFC3339), DurationMS: doc.Summary.DurationMS}
+	for _, t := range doc.tasks() {
+		if t.StartMS != nil {
+			run.Tasks = append(run.Tasks, page.RunTask{
+				ID: t.id, Outcome: t.Outcome.Kind, StartMS: *t.StartMS, DurationMS: t.DurationMS, Critical: slices.Contains(doc.CriticalPath, t.id),
+			})
+		}
+	}
+	slices.SortStableFunc(run.Tasks, func(x, y page.RunTask) int { return cmp.Compare(x.StartMS, y.StartMS) })
+	for i, row := range Rows(len(run.Tasks), func(i int) (int64, int64) {
+		return run.Tasks[i].StartMS, run.Tasks[i].StartMS + run.Tasks[i].DurationMS
+	}) {
+		run.Tasks[i].Row = row
+	}
+	return run
+}

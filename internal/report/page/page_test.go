@@ -1,0 +1,151 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// hostile is a name that would break out of the page if it could.
+const hostile = `</script><img src=x onerror="document.title='broken'">`
+
+// large is a workspace of a thousand dishes and one of a bad name.
+func large() Data {
+	d := Data{Title: "bento: " + hostile, Run: &Run{Command: "bento ci " + hostile, StartedAt: "2026-01-02T03:04:05Z", DurationMS: 4000}}
+	for i := range 1000 {
+		dish := Dish{Name: fmt.Sprintf("dish-%04d", i), Path: fmt.Sprintf("packages/%04d", i), Language: "go", Links: []Link{}}
+		for _, j := range []int{i / 2, i / 3} {
+			if j < i {
+				dish.Links = append(dish.Links, Link{Dish: fmt.Sprintf("dish-%04d", j), Kind: "inferred", Where: fmt.Sprintf("go.mod:%d", j)})
+			}
+		}
+		dish.Tasks = []Task{{Name: "build", Run: "go build ./...", Status: "cache_miss", Why: "changed: main.go", Key: "abc", Inputs: []string{"main.go"}, InputCount: 1}}
+		d.Dishes = append(d.Dishes, dish)
+		d.Run.Tasks = append(d.Run.Tasks, RunTask{ID: dish.Name + ":build", Outcome: "built", StartMS: int64(i * 4), DurationMS: 40, Row: i % 10, Critical: i%100 == 0})
+	}
+	d.Dishes = append(d.Dishes, Dish{Name: hostile, Path: hostile, Links: []Link{{Dish: "dish-0999", Kind: "declared"}, {Dish: "gone"}}, Tasks: []Task{{Name: hostile, Run: hostile, Status: "cache_hit"}}})
+	return d
+}
+
+// TestPlace: no two dishes stand at one place, and each behind what it depends on,
+// also when they depend on each other in a circle.
+func TestPlace(t *testing.T) {
+	dishes := large().Dishes
+	dishes[0].Links = append(dishes[0].Links, Link{Dish: "dish-0999"})
+	place(dishes)
+	at := make(map[[2]int]string)
+	byName := make(map[string]Dish)
+	for _, d := range dishes {
+		if other, taken := at[[2]int{d.X, d.Y}]; taken {
+			t.Errorf("%s and %s stand at the same place", d.Name, other)
+		}
+		at[[2]int{d.X, d.Y}] = d.Name
+		byName[d.Name] = d
+	}
+	for _, d := range dishes[1:] {
+		for _, l := range d.Links {
+			if on, ok := byName[l.Dish]; ok && on.X >= d.X && on.Name != "dish-0000" && d.Name != "dish-0001" && !strings.Contains(d.Name, "<") {
+				t.Errorf("%s stands at %d, and %s, on which it depends, at %d", d.Name, d.X, on.Name, on.X)
+			}
+		}
+	}
+}
+
+// TestInBrowser opens the page of a thousand dishes, searches, selects and zooms.
+func TestInBrowser(t *testing.T) {
+	ctx, problems := browser(t)
+	name := filepath.Join(t.TempDir(), "graph.html")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(f, large()); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	do(t, ctx, chromedp.Navigate("file://"+name))
+	css := func(sel string) chromedp.CSS { return chromedp.CSS(sel) }
+	count, title := ask(t, ctx, chromedp.Text(css("#count"))), ask(t, ctx, chromedp.Title())
+	bars := ask(t, ctx, chromedp.Evaluate[int](`document.querySelectorAll('#time rect').length`))
+	transform := chromedp.Evaluate[string](`document.querySelector('#graph > g').getAttribute('transform')`)
+	before := ask(t, ctx, transform)
+	do(t, ctx, chromedp.Click(css("#in")))
+	after := ask(t, ctx, transform)
+	do(t, ctx, chromedp.SendKeys(css("#search"), "dish-0777\r"))
+	found, panel, why := ask(t, ctx, chromedp.Text(css("#count"))), ask(t, ctx, chromedp.Text(css("#panel h2"))), ask(t, ctx, chromedp.Text(css("#panel")))
+	do(t, ctx, chromedp.SendKeys(css("#search"), "\x1b"), chromedp.WaitNotVisible(css("#panel")))
+	if count != "1001 dishes" || found != "1 of 1001" || panel != "dish-0777" || bars != 1000 {
+		t.Errorf("dishes %q, found %q, selected %q, %d bars", count, found, panel, bars)
+	}
+	for _, want := range []string{"dish-0388", "go.mod:388", "changed: main.go", "abc"} {
+		if !strings.Contains(why, want) {
+			t.Errorf("the panel lacks %q:\n%s", want, why)
+		}
+	}
+	if title != "bento: "+hostile {
+		t.Errorf("the title is %q", title)
+	}
+	if before == after {
+		t.Errorf("zooming changes nothing: %s", before)
+	}
+	for _, p := range problems() {
+		t.Error(p)
+	}
+}
+
+// browser starts a headless one. problems gives what it complained of.
+func browser(t *testing.T) (ctx context.Context, problems func() []string) {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		if os.Getenv("BENTO_REQUIRE_TOOLS") != "" {
+			t.Fatal("chromium is not installed")
+		}
+		t.Skip("chromium is not installed")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1300, 800))
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(cancel)
+	var list []string
+	if err := chromedp.Listen(ctx, func(ev any) {
+		switch ev := ev.(type) {
+		case *runtime.EventExceptionThrown:
+			list = append(list, ev.ExceptionDetails.Text)
+		case *log.EventEntryAdded:
+			list = append(list, ev.Entry.Text)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return ctx, func() []string { return list }
+}
+
+func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func ask[T any](t *testing.T, ctx context.Context, a chromedp.Action[T]) T {
+	t.Helper()
+	v, err := chromedp.Run(ctx, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
