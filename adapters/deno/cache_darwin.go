@@ -1,0 +1,3 @@
+package deno
+
+const cacheDir = "Library/Caches"

@@ -1,0 +1,5 @@
+//go:build !darwin
+
+package deno
+
+const cacheDir = ".cache"

@@ -1,0 +1,120 @@
+package deno
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/proc"
+)
+
+// command is that of an install; without a lockfile there is none.
+const command = "deno install --frozen=true"
+
+// InstallScope gives the root of the workspace that dir is a member of, else dir.
+func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return adapters.Scope{}, err
+	}
+	s := adapters.Scope{Dir: p.scope(), Command: command}
+	lock, l := a.lockOf(f, p)
+	s.Nothing = lock == "" || l.lock != nil && !l.lock.HasNPM && !l.lock.HasRemote
+	s.Made = a.made(f, p, l)
+	for _, dir := range append([]string{s.Dir}, a.membersOf(f, p.root)...) {
+		for _, name := range append(configNames(), "package.json") {
+			s.Files = append(s.Files, filepath.Join(dir, name))
+		}
+	}
+	s.Files = append(s.Files, filepath.Join(s.Dir, ".npmrc"))
+	for _, path := range []string{p.root.Lock, p.root.ImportMap} {
+		if path != "" {
+			s.Files = append(s.Files, path)
+		}
+	}
+	s.Reads = f.Reads()
+	return s, nil
+}
+
+// made gives what an install leaves: packages in Deno's directory, those of npm in
+// node_modules where the project wants it so or has a package.json.
+func (a *Adapter) made(f *adapters.Files, p *project, l lockfile) []string {
+	var made []string
+	switch {
+	case l.lock == nil:
+		return nil
+	case l.lock.HasNPM && (p.root.NodeModules || f.IsFile(filepath.Join(p.scope(), "package.json"))):
+		made = append(made, "node_modules")
+	case l.lock.HasNPM:
+		made = append(made, filepath.Join(a.denoDir(), "npm"))
+	}
+	if l.lock.HasRemote {
+		made = append(made, filepath.Join(a.denoDir(), "remote"))
+	}
+	return made
+}
+
+// denoDir is where Deno keeps what it has fetched.
+func (a *Adapter) denoDir() string {
+	if dir := a.env.Get("DENO_DIR"); filepath.IsAbs(dir) {
+		return dir
+	}
+	if dir := a.env.Get("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "deno")
+	}
+	return filepath.Join(a.env.Get("HOME"), cacheDir, "deno")
+}
+
+// Install fetches what the lockfile names. Deno itself makes good what an interrupted
+// install left.
+func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
+	f := adapters.NewFiles(req.DishDir)
+	p, err := a.open(f)
+	if err != nil {
+		return err
+	}
+	argv := strings.Fields(command)
+	if req.Force {
+		argv = append(argv, "--reload")
+	}
+	return a.run(ctx, p.scope(), argv, req.Env, log)
+}
+
+// run runs Deno for its effects.
+func (a *Adapter) run(ctx context.Context, dir string, argv []string, env adapters.Environ, log adapters.LogFunc) error {
+	path, err := find(env)
+	if err != nil {
+		return err
+	}
+	out := adapters.NewTranscript(log)
+	res, err := proc.Run(ctx, proc.Spec{
+		Argv: slices.Concat([]string{path}, argv[1:]), Dir: dir,
+		Env: env.With(a.manifest.SetEnv), Stdout: out.Stdout(), Stderr: out.Stderr(),
+	})
+	out.Close()
+	switch {
+	case err != nil:
+		return err
+	case res.Canceled:
+		return context.Cause(ctx)
+	case res.ExitCode != 0:
+		return &adapters.InstallError{Command: strings.Join(argv, " "), ExitStatus: res.ExitCode, Detail: out.Tail()}
+	}
+	return nil
+}
+
+// Add has Deno add packages; their names say from where: "jsr:@std/path", "npm:ms".
+// What is for development only, Deno knows of in a package.json.
+func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
+	argv := []string{"deno", "add"}
+	if req.Dev {
+		if !adapters.NewFiles(req.DishDir).IsFile("package.json") {
+			return &adapters.Unsupported{Adapter: id, What: "adding packages for development only", Hint: "add them without --dev"}
+		}
+		argv = append(argv, "--dev")
+	}
+	return a.run(ctx, req.DishDir, append(argv, req.Packages...), req.Env, log)
+}

@@ -1,0 +1,185 @@
+package deno
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/deno/denojson"
+	"github.com/bentobuild/bento/adapters/deno/imports"
+)
+
+// Links gives the dependencies that may be other projects: what sources import by
+// paths that lead out, or by names that members may have, what an import map leads
+// out to, and what the root links.
+func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return adapters.LinksAnswer{}, err
+	}
+	ans := adapters.LinksAnswer{}
+	if p.Name != "" {
+		ans.Provides = []string{packageID(p, p.Name)}
+	}
+	if ans.Links, err = a.links(f, p); err != nil {
+		return adapters.LinksAnswer{}, err
+	}
+	ans.Reads = f.Reads()
+	return ans, nil
+}
+
+// packageID is the name under which the members of one workspace know each other.
+func packageID(p *project, name string) string { return "deno:" + p.scope() + ":" + name }
+
+func (a *Adapter) links(f *adapters.Files, p *project) ([]adapters.Link, error) {
+	return a.imported.Get(f, p.dir, func(f *adapters.Files) ([]adapters.Link, error) {
+		l := &linker{project: p, byTarget: make(map[string]int)}
+		var err error
+		if l.maps, err = importMaps(f, p); err != nil {
+			return nil, err
+		}
+		for _, at := range p.Imports {
+			l.follow(place{file: p.Path, line: at.Line}, at.Value, p.dir)
+		}
+		for _, at := range append(p.Links, p.root.Links...) {
+			l.addDir(place{file: p.root.Path, line: at.Line}, filepath.Join(p.scope(), filepath.FromSlash(at.Value)))
+		}
+		modules := imports.In(f, isDerived)
+		for _, file := range modules.Files {
+			for _, i := range imports.Of(f, file) {
+				l.module(i)
+			}
+		}
+		if p.Workspace != nil && p.Exports {
+			// What Deno does at the root, it does to the members, too.
+			for _, dir := range a.membersOf(f, p.Config) {
+				l.addDir(place{file: p.Path}, dir)
+			}
+		}
+		return l.links, nil
+	})
+}
+
+// importMap is one import map, with the directory that its paths are relative to.
+type importMap struct {
+	dir     string
+	entries []denojson.Entry
+}
+
+// importMaps gives those that hold for a project, its own first.
+func importMaps(f *adapters.Files, p *project) ([]importMap, error) {
+	var maps []importMap
+	for _, c := range []*denojson.Config{p.Config, p.root} {
+		maps = append(maps, importMap{filepath.Dir(c.Path), c.Imports})
+		if c.ImportMap == "" {
+			continue
+		}
+		data, err := f.ReadIfExists(c.ImportMap)
+		if err != nil || data == nil {
+			continue // Deno will tell
+		}
+		entries, err := denojson.ParseImportMap(c.ImportMap, data)
+		if err != nil {
+			return nil, err
+		}
+		maps = append(maps, importMap{filepath.Dir(c.ImportMap), entries})
+	}
+	return maps, nil
+}
+
+// linker collects links, one a target.
+type linker struct {
+	*project
+	maps     []importMap
+	links    []adapters.Link
+	byTarget map[string]int
+}
+
+// place is where an import stands.
+type place struct {
+	file string
+	line int
+	test bool
+}
+
+func (l *linker) module(i imports.Import) {
+	at := place{i.File, i.Line, i.Test}
+	if isPath(i.Specifier) {
+		l.follow(at, i.Specifier, filepath.Dir(i.File))
+		return
+	}
+	for _, m := range l.maps {
+		for _, e := range m.entries {
+			rest, ok := strings.CutPrefix(i.Specifier, e.Name)
+			if ok && (rest == "" || strings.HasSuffix(e.Name, "/")) {
+				l.follow(at, e.Value+rest, m.dir)
+				return
+			}
+		}
+	}
+	l.follow(at, i.Specifier, "")
+}
+
+func isPath(specifier string) bool {
+	return strings.HasPrefix(specifier, "./") || strings.HasPrefix(specifier, "../") || strings.HasPrefix(specifier, "/") || strings.HasPrefix(specifier, "file:")
+}
+
+// follow adds what a specifier leads to from a directory.
+func (l *linker) follow(at place, specifier, dir string) {
+	switch {
+	case strings.HasPrefix(specifier, "./"), strings.HasPrefix(specifier, "../"):
+		l.addFile(at, filepath.Join(dir, filepath.FromSlash(specifier)))
+	case strings.HasPrefix(specifier, "/"):
+		l.addFile(at, filepath.Clean(specifier))
+	case strings.HasPrefix(specifier, "file://"):
+		l.addFile(at, filepath.Clean(strings.TrimPrefix(specifier, "file://")))
+	default:
+		l.addPackage(at, specifier)
+	}
+}
+
+// addPackage adds a package that may be a member: one that JSR could have.
+func (l *linker) addPackage(at place, specifier string) {
+	name := strings.TrimPrefix(strings.TrimPrefix(specifier, "jsr:"), "/")
+	if !strings.HasPrefix(name, "@") {
+		return
+	}
+	scope, rest, ok := strings.Cut(name, "/")
+	if end := strings.IndexAny(rest, "@/"); end >= 0 {
+		rest = rest[:end]
+	}
+	if name = scope + "/" + rest; ok && rest != "" && name != l.Name {
+		l.add(at, adapters.Link{Package: packageID(l.project, name)})
+	}
+}
+
+// addFile adds the directory of a file outside of the project.
+func (l *linker) addFile(at place, file string) {
+	if rel, err := filepath.Rel(l.dir, file); err != nil || !filepath.IsLocal(rel) {
+		l.addDir(at, filepath.Dir(file))
+	}
+}
+
+func (l *linker) addDir(at place, dir string) {
+	if dir != l.dir {
+		l.add(at, adapters.Link{Dir: dir})
+	}
+}
+
+// add adds a link. One that stands outside of tests, too, is not for development.
+func (l *linker) add(at place, link adapters.Link) {
+	target := link.Dir + "\x00" + link.Package
+	i, known := l.byTarget[target]
+	if known && (at.test || !l.links[i].Dev) {
+		return
+	}
+	link.File, link.Line, link.Dev = at.file, at.line, at.test
+	if known {
+		l.links[i] = link
+		return
+	}
+	l.byTarget[target] = len(l.links)
+	l.links = append(l.links, link)
+}

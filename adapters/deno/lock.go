@@ -1,0 +1,101 @@
+package deno
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/deno/denolock"
+)
+
+// lockfile is a lockfile that has been read.
+type lockfile struct {
+	lock  *denolock.Lock // nil when it is not there, or cannot be understood
+	whole string         // why it cannot be understood
+}
+
+// lockOf gives the path of the lockfile, "" when there is none, and its content.
+func (a *Adapter) lockOf(f *adapters.Files, p *project) (path string, l lockfile) {
+	path = p.root.Lock
+	if path == "" || !f.IsFile(path) {
+		return "", lockfile{}
+	}
+	l, _ = a.locked.Get(f, p.scope(), func(f *adapters.Files) (l lockfile, _ error) {
+		data, err := f.Read(path)
+		if err == nil {
+			l.lock, err = denolock.Parse(path, data)
+		}
+		if err != nil {
+			l.whole = strings.ReplaceAll(err.Error(), filepath.Dir(path)+string(filepath.Separator), "")
+		}
+		return l, nil
+	})
+	return path, l
+}
+
+// LockDigest tells what the lockfile of the workspace means for the project in dir,
+// and for the members that it imports.
+func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnswer, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return adapters.LockAnswer{}, err
+	}
+	ans := adapters.LockAnswer{}
+	var l lockfile
+	ans.File, l = a.lockOf(f, p)
+	ans.Whole = l.whole
+	if l.lock != nil {
+		var members []string
+		for _, dir := range a.reached(f, p) {
+			if rel, err := filepath.Rel(p.scope(), dir); err == nil {
+				members = append(members, filepath.ToSlash(rel))
+			}
+		}
+		ans.Digest = l.lock.Digest(members...)
+	}
+	ans.Reads = f.Reads()
+	return ans, nil
+}
+
+// reached gives the directories of the project and of the members that it imports,
+// directly or through others.
+func (a *Adapter) reached(f *adapters.Files, p *project) []string {
+	queue := []string{p.dir}
+	seen := map[string]bool{p.dir: true}
+	for i := 0; i < len(queue); i++ {
+		other := p
+		if i > 0 {
+			c, err := a.read(f, queue[i])
+			if err != nil {
+				continue
+			}
+			other = &project{Config: c, dir: queue[i], root: p.root}
+		}
+		links, err := a.links(adapters.NewFiles(other.dir), other)
+		if err != nil {
+			continue
+		}
+		for _, link := range links {
+			if dir := a.memberOf(p, link); dir != "" && !seen[dir] {
+				seen[dir] = true
+				queue = append(queue, dir)
+			}
+		}
+	}
+	return queue
+}
+
+// memberOf gives the directory of the member that a link leads to or into.
+func (a *Adapter) memberOf(p *project, link adapters.Link) string {
+	if name, ok := strings.CutPrefix(link.Package, packageID(p, "")); ok && link.Package != "" {
+		return a.names.find(a, p.root, name)
+	}
+	for dir := link.Dir; dir != p.scope() && len(dir) > len(p.scope()); dir = filepath.Dir(dir) {
+		if names(p.root, dir) {
+			return dir
+		}
+	}
+	return ""
+}

@@ -1,0 +1,161 @@
+package deno
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/deno/denojson"
+)
+
+// project is a directory of Deno's with the workspace that it belongs to.
+type project struct {
+	*denojson.Config // an empty one when there is only a lockfile
+	dir              string
+	root             *denojson.Config // of the workspace; the own one when there is none above
+}
+
+// scope is the directory that is installed at once.
+func (p *project) scope() string { return filepath.Dir(p.root.Path) }
+
+func (p *project) isMember() bool { return p.root != p.Config }
+
+// isAggregate tells whether the project is the root of a workspace, and nothing else.
+func (p *project) isAggregate() bool { return p.Workspace != nil && !p.Exports }
+
+// open reads the project in f's directory.
+func (a *Adapter) open(f *adapters.Files) (*project, error) {
+	own, err := a.read(f, f.Dir())
+	if err != nil {
+		return nil, err
+	}
+	p := &project{Config: own, dir: f.Dir(), root: own}
+	for dir := range f.Ancestors() {
+		if dir == f.Dir() {
+			continue
+		}
+		above, err := a.read(f, dir)
+		if err != nil {
+			return nil, err
+		}
+		if names(above, f.Dir()) {
+			p.root = above
+			break
+		}
+	}
+	return p, nil
+}
+
+// read gives the deno.json in dir, an empty one when there is none.
+func (a *Adapter) read(f *adapters.Files, dir string) (*denojson.Config, error) {
+	return a.configs.Get(f, dir, func(f *adapters.Files) (*denojson.Config, error) {
+		for _, name := range configNames() {
+			path := f.Path(name)
+			data, err := f.ReadIfExists(path)
+			if err != nil {
+				return nil, err
+			}
+			if data != nil {
+				return denojson.Parse(path, data)
+			}
+		}
+		path := filepath.Join(dir, configNames()[0])
+		return &denojson.Config{Path: path, Lock: filepath.Join(dir, "deno.lock")}, nil
+	})
+}
+
+// names tells whether the workspace of c has dir as a member.
+func names(c *denojson.Config, dir string) bool {
+	rel, err := filepath.Rel(filepath.Dir(c.Path), dir)
+	if err != nil || rel == "." || !filepath.IsLocal(rel) {
+		return false
+	}
+	return slices.ContainsFunc(c.Workspace, func(pattern string) bool {
+		hit, err := path.Match(cleanMember(pattern), filepath.ToSlash(rel))
+		return err == nil && hit
+	})
+}
+
+func cleanMember(pattern string) string { return path.Clean(strings.TrimSuffix(pattern, "/")) }
+
+// maxMembers bounds how many directories a workspace may name.
+const maxMembers = 10_000
+
+// membersOf gives the directories that the workspace of c names, sorted. Deno knows a
+// star in a path, and no deeper wildcard.
+func (a *Adapter) membersOf(f *adapters.Files, c *denojson.Config) []string {
+	if len(c.Workspace) == 0 {
+		return nil
+	}
+	root := filepath.Dir(c.Path)
+	dirs, _ := a.members.Get(f, root, func(f *adapters.Files) ([]string, error) {
+		if _, err := a.read(f, root); err != nil {
+			return nil, err
+		}
+		var dirs []string
+		for _, pattern := range c.Workspace {
+			if clean := cleanMember(pattern); clean != "." && filepath.IsLocal(filepath.FromSlash(clean)) {
+				dirs = append(dirs, expand(f, root, strings.Split(clean, "/"))...)
+			}
+		}
+		slices.Sort(dirs)
+		return slices.Compact(dirs), nil
+	})
+	return dirs
+}
+
+// expand gives the directories below dir that the parts of a path mean.
+func expand(f *adapters.Files, dir string, parts []string) []string {
+	if len(parts) == 0 {
+		if !f.IsDir(dir) {
+			return nil
+		}
+		return []string{dir}
+	}
+	if !strings.ContainsAny(parts[0], `*?[\`) {
+		return expand(f, filepath.Join(dir, parts[0]), parts[1:])
+	}
+	var dirs []string
+	for _, e := range f.List(dir) {
+		hit, err := path.Match(parts[0], e.Name())
+		if err == nil && hit && e.IsDir() && e.Name() != "node_modules" && len(dirs) < maxMembers {
+			dirs = append(dirs, expand(f, filepath.Join(dir, e.Name()), parts[1:])...)
+		}
+	}
+	return dirs
+}
+
+// memberNames knows the members of workspaces by the names in their manifests, as
+// they were seen within the last second.
+type memberNames struct {
+	mu     sync.Mutex
+	byRoot map[string]*adapters.Moment[map[string]string]
+}
+
+// find gives the directory of a member, "" when there is none of that name.
+func (n *memberNames) find(a *Adapter, root *denojson.Config, name string) string {
+	n.mu.Lock()
+	if n.byRoot == nil {
+		n.byRoot = make(map[string]*adapters.Moment[map[string]string])
+	}
+	seen := n.byRoot[root.Path]
+	if seen == nil {
+		seen = new(adapters.Moment[map[string]string])
+		n.byRoot[root.Path] = seen
+	}
+	n.mu.Unlock()
+	dirs, _ := seen.See(func() (map[string]string, error) {
+		dirs := make(map[string]string)
+		f := adapters.NewFiles(filepath.Dir(root.Path))
+		for _, dir := range a.membersOf(f, root) {
+			if c, err := a.read(f, dir); err == nil && c.Name != "" {
+				dirs[c.Name] = dir
+			}
+		}
+		return dirs, nil
+	})
+	return dirs[name]
+}

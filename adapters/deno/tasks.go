@@ -1,0 +1,123 @@
+package deno
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/deno/denojson"
+	"github.com/bentobuild/bento/adapters/deno/imports"
+)
+
+// Tasks gives a recipe for each task of deno.json: those named build, check, lint and
+// test as such, the others to be reached by name. Where build, lint and test are not
+// among them, they are what Deno does, as far as there is something to do it to.
+func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return adapters.TasksAnswer{}, err
+	}
+	// The answer stands for those of Detect and RequiredToolchain too: what they
+	// look at is noted.
+	f.IsFile("deno.lock")
+	_, _ = a.pin(f, p)
+	ans := adapters.TasksAnswer{Aggregate: p.isAggregate(), Members: a.membersOf(f, p.Config)}
+	r := recipes{project: p, inputs: above(f, p)}
+	for _, t := range p.Tasks {
+		if nameable(t.Name) {
+			ans.Tasks = append(ans.Tasks, r.declared(t, ans.Aggregate))
+		}
+	}
+	if !ans.Aggregate {
+		ans.Tasks = append(ans.Tasks, r.own(imports.In(f, isDerived))...)
+	}
+	ans.Reads = f.Reads()
+	return ans, nil
+}
+
+// recipes makes the tasks of one project.
+type recipes struct {
+	*project
+	inputs []string
+}
+
+func (r *recipes) declared(t denojson.Entry, aggregate bool) adapters.Task {
+	task := adapters.Task{
+		Name: t.Name, Run: "deno task " + quote(t.Name), ExtraInputs: r.inputs,
+		Script: aggregate || !slices.Contains([]string{"build", "check", "lint", "test"}, t.Name),
+	}
+	switch {
+	case task.Script:
+		// What a task makes or changes outside is anybody's guess.
+		task.NoCache, task.SideEffects = true, true
+	case t.Name == "build":
+		task.Outputs = []string{"dist/**"}
+	case t.Name == "test" && r.Task("build").Line > 0:
+		task.DependsOn = []string{"build"}
+	}
+	return task
+}
+
+// own gives what Deno does without being told how.
+func (r *recipes) own(m imports.Modules) []adapters.Task {
+	var tasks []adapters.Task
+	add := func(there bool, t adapters.Task) {
+		if there && r.Task(t.Name).Line == 0 {
+			t.ExtraInputs = r.inputs
+			tasks = append(tasks, t)
+		}
+	}
+	add(len(m.Files) > 0, adapters.Task{Name: "build", Run: "deno check ."})
+	add(m.Tests, adapters.Task{Name: "test", Run: "deno test --allow-read"})
+	add(len(m.Files) > 0, adapters.Task{Name: "lint", Run: "deno lint"})
+	add(m.Benches, adapters.Task{Name: "bench", Run: "deno bench", Script: true, NoCache: true, SideEffects: true})
+	add(len(m.Files) > 0, adapters.Task{Name: "format", Run: "deno fmt", Script: true, NoCache: true, SideEffects: true})
+	return tasks
+}
+
+// isDerived tells of directories with what tools have made.
+func isDerived(dir string) bool {
+	name := filepath.Base(dir)
+	return name == "dist" || name == "coverage"
+}
+
+// above gives the files above a member that decide about its tasks: manifests,
+// lockfile and settings of the workspace.
+func above(f *adapters.Files, p *project) []string {
+	if !p.isMember() {
+		return nil
+	}
+	files := []string{p.root.Path}
+	for _, name := range []string{"package.json", ".npmrc"} {
+		if path := filepath.Join(p.scope(), name); f.IsFile(path) {
+			files = append(files, path)
+		}
+	}
+	for _, path := range []string{p.root.Lock, p.root.ImportMap} {
+		if path != "" {
+			files = append(files, path)
+		}
+	}
+	return files
+}
+
+// nameable tells whether the name of a task in deno.json can be one here.
+func nameable(name string) bool {
+	return name != "" && strings.IndexFunc(name, func(r rune) bool {
+		return r < ' ' || r == 0x7f || r == '\uFFFD'
+	}) < 0
+}
+
+// quote makes one word for the shell.
+func quote(word string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.:/@+,=%", r)
+	}
+	if strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

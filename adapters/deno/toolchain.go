@@ -1,0 +1,219 @@
+package deno
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/proc"
+)
+
+// The bounds of a question to Deno.
+const (
+	probeTimeout = 30 * time.Second
+	probeOutput  = 64 << 10
+	maxRange     = 256 // bytes of a version that is asked for
+)
+
+// RulePin is the rule of the diagnostic of a pin that nobody can read.
+const RulePin = "invalid_pin"
+
+// RequiredToolchain gives the version of Deno that the project pins: in .deno-version
+// or .dvmrc, in "deno" of deno.json, or in .tool-versions. Deno itself heeds none of
+// them.
+func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.Toolchain, error) {
+	f := adapters.NewFiles(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return nil, err
+	}
+	return a.pin(f, p)
+}
+
+func (a *Adapter) pin(f *adapters.Files, p *project) (*adapters.Toolchain, error) {
+	for _, name := range []string{".deno-version", ".dvmrc"} {
+		path, ok := f.Up(name)
+		if !ok {
+			continue
+		}
+		data, err := f.Read(path)
+		if err != nil {
+			return nil, err
+		}
+		if text, line := firstLine(data); isVersion(text) {
+			return checked(&adapters.Toolchain{Tool: tool, Version: text, File: path, Line: line})
+		}
+	}
+	if isVersion(p.Deno.Value) {
+		return checked(&adapters.Toolchain{Tool: tool, Version: p.Deno.Value, File: p.Path, Line: p.Deno.Line})
+	}
+	pin, err := f.ToolVersions(tool, tool)
+	if pin == nil || err != nil {
+		return nil, err
+	}
+	return checked(pin)
+}
+
+// isVersion tells of text that asks for something: "latest" takes what there is.
+func isVersion(text string) bool {
+	switch strings.ToLower(text) {
+	case "", "*", "latest", "stable", "lts", "canary", "rc":
+		return false
+	}
+	return true
+}
+
+// firstLine gives the first line that is not empty, without a comment.
+func firstLine(data []byte) (text string, line int) {
+	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		if text = strings.TrimSpace(text); text != "" {
+			return text, n
+		}
+	}
+	return "", 0
+}
+
+// checked refuses a pin that is no range, so that it is told before anything runs.
+func checked(pin *adapters.Toolchain) (*adapters.Toolchain, error) {
+	if _, err := parseRange(pin.Version); err != nil {
+		return nil, diagnostics.Problems{{
+			File: pin.File, Line: pin.Line, Severity: diagnostics.Error, Rule: RulePin, Source: diagnostics.Source,
+			Message: filepath.Base(pin.File) + ": " + err.Error(), Hint: `write a version or a range, such as "2.1.4" or "^2.1"`,
+		}}
+	}
+	return pin, nil
+}
+
+func parseRange(text string) (*semver.Constraints, error) {
+	if len(text) > maxRange {
+		return nil, fmt.Errorf("a version of %d bytes, expected at most %d", len(text), maxRange)
+	}
+	c, err := semver.NewConstraint(text)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a version or a range", text)
+	}
+	return c, nil
+}
+
+// CheckPin tells whether the toolchain with this fingerprint satisfies want.
+func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
+	_, rest, _ := strings.Cut(fingerprint, "deno=")
+	found, _, _ := strings.Cut(rest, " ")
+	v, err := semver.NewVersion(found)
+	if err != nil {
+		return adapters.Verdict{OK: true, Found: found}
+	}
+	c, err := parseRange(want.Version)
+	if err != nil {
+		return adapters.Verdict{Found: found, Hint: err.Error()}
+	}
+	verdict := adapters.Verdict{OK: c.Check(v), Found: found}
+	if !verdict.OK {
+		verdict.Hint = fmt.Sprintf("install it with %q, or change the pin", "npm install -g deno@"+want.Version)
+	}
+	return verdict
+}
+
+// find looks for Deno on env's PATH; the error says how to get it.
+func find(env adapters.Environ) (string, error) {
+	path, err := env.LookPath(tool)
+	var missing *adapters.MissingTool
+	if errors.As(err, &missing) {
+		missing.Hint = adapters.Packages{Pacman: "deno", Apk: "deno", Brew: "deno", Else: `install it with "npm install -g deno"`}.Hint(env)
+	}
+	return path, err
+}
+
+// ToolchainFingerprint gives "deno=… v8=… typescript=…" as Deno answers in dir.
+func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
+	path, err := find(a.env)
+	if err != nil {
+		return "", err
+	}
+	out, errOut, res, err := proc.Output(ctx, proc.Spec{
+		Argv: []string{path, "--version"}, Dir: dir, Env: a.probe, Timeout: probeTimeout,
+	}, probeOutput)
+	switch {
+	case err != nil:
+		return "", err
+	case res.Canceled:
+		return "", context.Cause(ctx)
+	case res.ExitCode == 127 || res.ExitCode == 126:
+		// A version manager's shim has no such version.
+		return "", &adapters.MissingTool{Tool: tool, Hint: strings.TrimSpace(string(errOut))}
+	case res.ExitCode != 0:
+		return "", fmt.Errorf("%q in %q exited with status %d: %s", path+" --version", dir, res.ExitCode, strings.TrimSpace(string(errOut)))
+	}
+	return versions(path, string(out))
+}
+
+// versions takes the lines "name version …", and leaves out what else is printed.
+func versions(path, out string) (string, error) {
+	var parts []string
+	for line := range strings.Lines(out) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 {
+			continue
+		}
+		switch fields[0] {
+		case "deno", "v8", "typescript":
+			parts = append(parts, fields[0]+"="+fields[1])
+		}
+	}
+	text := strings.Join(parts, " ")
+	if !strings.HasPrefix(text, "deno=") {
+		return "", fmt.Errorf("%q printed no version: %.200q", path+" --version", out)
+	}
+	return text, nil
+}
+
+// machine is what the fingerprint depends on in every directory.
+type machine struct {
+	basis string
+	shim  bool
+}
+
+// ToolchainBasis describes what decides ToolchainFingerprint: the executable, and
+// where it is a shim of a version manager, the versions that it chooses from and the
+// files that make it choose.
+func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error) {
+	seen, err := a.seen.See(a.look)
+	if err != nil || !seen.shim {
+		return seen.basis, err
+	}
+	b := adapters.NewBasis(a.env)
+	b.Env("ASDF_DENO_VERSION", "MISE_DENO_VERSION", "MISE_ENV")
+	b.Above(dir, ".tool-versions", "mise.toml", ".mise.toml", ".deno-version", ".dvmrc")
+	b.Home(".tool-versions", filepath.Join(".config", "mise", "config.toml"))
+	return seen.basis + b.String(), nil
+}
+
+func (a *Adapter) look() (machine, error) {
+	path, err := find(a.env)
+	if err != nil {
+		return machine{}, err
+	}
+	b := adapters.NewBasis(a.env)
+	b.File(path)
+	m := machine{shim: filepath.Base(filepath.Dir(path)) == "shims"}
+	if m.shim {
+		found, _ := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(path)), "installs", "deno", "*", "bin", tool))
+		for _, f := range found {
+			b.File(f)
+		}
+	}
+	m.basis = b.String()
+	return m, nil
+}
