@@ -4,6 +4,7 @@ package builtin
 import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/cargo"
+	"github.com/bentobuild/bento/adapters/deno"
 	"github.com/bentobuild/bento/adapters/golang"
 	"github.com/bentobuild/bento/adapters/jvm"
 	"github.com/bentobuild/bento/adapters/node"
@@ -23,5 +24,6 @@ func All(o adapters.Options) []adapters.Adapter {
 		php.New(o),
 		jvm.NewMaven(o),
 		jvm.NewGradle(o),
+		deno.New(o),
 	}, node.All(o)...)
 }

@@ -16,7 +16,7 @@ func TestOrderOfDetection(t *testing.T) {
 	for _, a := range builtin.All(adapters.Options{}) {
 		ids = append(ids, a.Manifest().AdapterID)
 	}
-	want := []string{"go", "cargo", "python-uv", "python", "ruby", "php", "maven", "gradle", "bun", "node-pnpm", "node-yarn", "node-npm"}
+	want := []string{"go", "cargo", "python-uv", "python", "ruby", "php", "maven", "gradle", "deno", "bun", "node-pnpm", "node-yarn", "node-npm"}
 	if d := cmp.Diff(want, ids); d != "" {
 		t.Error(d)
 	}
