@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/plugin/adapter"
 	"github.com/bentobuild/bento/plugin/adapter/answer"
+	"github.com/bentobuild/bento/plugin/trace"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
@@ -25,8 +27,10 @@ func pluginInfoCommand(s *session) *cobra.Command {
 	}
 }
 
+// pluginInfo asks what can be asked without a directory, and shows all of it.
 func (s *session) pluginInfo(ctx context.Context, target string) error {
-	return s.withPlugin(ctx, target, func(p *adapter.Process, st adapter.Status) error {
+	t := &listener{}
+	return s.withPlugin(adapter.WithTrace(ctx, t.hear), target, func(p *adapter.Process, st adapter.Status) error {
 		fingerprint, err := p.ToolchainFingerprint(ctx, "")
 		var missing *adapters.MissingTool
 		if err != nil && !errors.As(err, &missing) {
@@ -37,12 +41,39 @@ func (s *session) pluginInfo(ctx context.Context, target string) error {
 		if missing != nil {
 			doc.Message = missing.Error()
 		}
+		doc.Asked = t.asked()
 		if s.flags.json {
 			return report.Write(s.out, doc)
 		}
 		report.WritePluginInfo(s.out, s.style, doc)
 		return nil
 	})
+}
+
+// listener keeps what is said to and by one plugin.
+type listener struct {
+	mu    sync.Mutex
+	lines []trace.Line
+}
+
+func (t *listener) hear(f adapter.Frame) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lines = append(t.lines, trace.NewLine(f.ID, f.Time, 0, f.Sent, f.Body))
+}
+
+func (t *listener) asked() []report.PluginAsked {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	list := []report.PluginAsked{}
+	for _, e := range trace.Exchanges(t.lines) {
+		a := report.PluginAsked{Method: e.Method, Params: e.Params, Result: e.Result, DurationMS: float64(e.Took.Microseconds()) / 1000}
+		if e.Error != nil {
+			a.Error = &report.PluginError{Code: e.Error.Code, Message: e.Error.Message, Data: e.Error.Data}
+		}
+		list = append(list, a)
+	}
+	return list
 }
 
 func pluginCallCommand(s *session) *cobra.Command {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/plugin/adapter"
+	"github.com/bentobuild/bento/plugin/trace"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
@@ -62,30 +63,15 @@ func (s *session) pluginTrace(ctx context.Context, file string, args []string) e
 // tracer writes frames, one at a time.
 type tracer struct {
 	began time.Time
-	write func(io.Writer, tracedFrame) error
+	write func(io.Writer, trace.Line) error
 
 	mu  sync.Mutex
 	w   io.Writer
 	err error // the first
 }
 
-// tracedFrame is a line of a trace.
-type tracedFrame struct {
-	Time time.Time       `json:"time"`
-	MS   float64         `json:"ms"` // since the start of the command
-	ID   string          `json:"id"`
-	Sent bool            `json:"sent"` // by bento; else by the plugin
-	Body json.RawMessage `json:"body,omitempty"`
-	Text string          `json:"text,omitempty"` // in place of a body that is no JSON
-}
-
 func (t *tracer) frame(f adapter.Frame) {
-	line := tracedFrame{Time: f.Time, MS: float64(f.Time.Sub(t.began).Microseconds()) / 1000, ID: f.ID, Sent: f.Sent}
-	if json.Valid(f.Body) {
-		line.Body = f.Body
-	} else {
-		line.Text = string(f.Body)
-	}
+	line := trace.NewLine(f.ID, f.Time, f.Time.Sub(t.began), f.Sent, f.Body)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.write(t.w, line); err != nil && t.err == nil {
@@ -93,26 +79,22 @@ func (t *tracer) frame(f adapter.Frame) {
 	}
 }
 
-func writeFrameLine(w io.Writer, f tracedFrame) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(f)
-}
+func writeFrameLine(w io.Writer, l trace.Line) error { return l.Write(w) }
 
 // writeFrame is for people: the body indented.
-func writeFrame(w io.Writer, f tracedFrame) error {
+func writeFrame(w io.Writer, l trace.Line) error {
 	direction := "<"
-	if f.Sent {
+	if l.Sent {
 		direction = ">"
 	}
-	text := f.Text
+	text := l.Text
 	if text == "" {
 		var body bytes.Buffer
-		if err := json.Indent(&body, f.Body, "", "  "); err != nil {
+		if err := json.Indent(&body, l.Body, "", "  "); err != nil {
 			return err
 		}
 		text = body.String()
 	}
-	_, err := fmt.Fprintf(w, "bento: %9.3f ms %s %s %s\n", f.MS, f.ID, direction, wire.Plain(text))
+	_, err := fmt.Fprintf(w, "bento: %9.3f ms %s %s %s\n", l.MS, l.ID, direction, wire.Plain(text))
 	return err
 }

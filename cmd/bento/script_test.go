@@ -53,6 +53,7 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code":         exitsWith,
 			"json":         jsonPath,
+			"replay":       replay,
 			"signal":       signalled,
 			"nothing-left": nothingLeft,
 			"spy":          installSpy,

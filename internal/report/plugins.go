@@ -62,6 +62,16 @@ type PluginInfo struct {
 	Plugin
 	Fingerprint string             `json:"fingerprint,omitempty"` // of its toolchain
 	Manifest    *adapters.Manifest `json:"manifest"`
+	Asked       []PluginAsked      `json:"asked"`
+}
+
+// PluginAsked is one request to a plugin and its answer.
+type PluginAsked struct {
+	Method     string          `json:"method"`
+	Params     json.RawMessage `json:"params,omitempty"`
+	Result     json.RawMessage `json:"result,omitempty"`
+	Error      *PluginError    `json:"error,omitempty"` // in place of a result
+	DurationMS float64         `json:"duration_ms"`
 }
 
 // NewPluginInfo makes the document of a plugin and its manifest.
@@ -91,6 +101,22 @@ func WritePluginInfo(w io.Writer, style Style, doc PluginInfo) {
 		h := m.DiagnosticHooks[task]
 		line("hook", fmt.Sprintf("%s: %s %s, parser %s", task, h.Rerun.Kind, h.Rerun.Command+strings.Join(h.Rerun.Args, " "), h.Parser))
 	}
+	for _, a := range doc.Asked {
+		line("asked", fmt.Sprintf("%s %s (%.1f ms)", a.Method, clip(a.Params), a.DurationMS))
+		if a.Error != nil {
+			line("  answered", fmt.Sprintf("error %d: %s %s", a.Error.Code, a.Error.Message, clip(a.Error.Data)))
+		} else {
+			line("  answered", clip(a.Result))
+		}
+	}
+}
+
+// clip gives the beginning of a JSON text.
+func clip(text json.RawMessage) string {
+	if most := 200; len(text) > most {
+		return strings.ToValidUTF8(string(text[:most]), "") + "…"
+	}
+	return string(text)
 }
 
 // offered names the capabilities that are on.

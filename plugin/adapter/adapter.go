@@ -44,6 +44,10 @@ type Options struct {
 	// last invocation; see Set.Remember.
 	Notes   *host.Notes
 	Numbers Numbers
+
+	// Launch gives what is launched in place of a candidate's file, for tests; nil
+	// means the file.
+	Launch func(adapters.Candidate) host.Launcher
 }
 
 // Numbers are the times and sizes of the contract. Zero fields mean its defaults.

@@ -23,7 +23,8 @@ func startProcess(ctx context.Context, c adapters.Candidate, o Options) (*Proces
 	if c.Contract == adapters.ContractWasm {
 		return nil, &adapters.Failure{
 			Code: adapters.LaunchFailed, Adapter: c.ID, Path: c.Path,
-			Message: "this bento does not run WebAssembly adapters",
+			Message: "WebAssembly adapters are not served yet: this bento runs executables named bento-adapter-<id>",
+			Hint:    "install the plugin as an executable, or list it under [plugins] disable",
 		}
 	}
 	if p := asleep(c, o); p != nil {
@@ -53,10 +54,14 @@ func (p *Process) launch(ctx context.Context, box *host.Sandbox) (*host.Plugin, 
 	if box != nil {
 		env = env.With(box.Environ())
 	}
+	launcher := host.Launcher(&host.Command{Argv: []string{c.Path}, Dir: o.Dir, Env: env, Sandbox: box})
+	if o.Launch != nil {
+		launcher = o.Launch(c)
+	}
 	return host.Start(ctx, host.Options{
 		ID:       c.ID,
 		Path:     c.Path,
-		Launcher: &host.Command{Argv: []string{c.Path}, Dir: o.Dir, Env: env, Sandbox: box},
+		Launcher: launcher,
 		Numbers:  o.Numbers.Numbers,
 		Hello:    p.hello(o.Version),
 		Shutdown: wire.MethodShutdown,

@@ -1,0 +1,121 @@
+// Package trace is what bento and its plugins said to each other, written down: one
+// frame a line, as `bento plugin trace -o` writes it.
+package trace
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+// Line is one frame.
+type Line struct {
+	Time time.Time       `json:"time"`
+	MS   float64         `json:"ms"`   // since the start of the trace
+	ID   string          `json:"id"`   // of the plugin
+	Sent bool            `json:"sent"` // by bento; else by the plugin
+	Body json.RawMessage `json:"body,omitempty"`
+	Text string          `json:"text,omitempty"` // in place of a body that is no JSON
+}
+
+// NewLine makes the line of a frame, of which it keeps nothing.
+func NewLine(id string, at time.Time, since time.Duration, sent bool, body []byte) Line {
+	l := Line{Time: at, MS: float64(since.Microseconds()) / 1000, ID: id, Sent: sent}
+	if json.Valid(body) {
+		l.Body = append(json.RawMessage(nil), body...)
+	} else {
+		l.Text = string(body)
+	}
+	return l
+}
+
+// Write writes one line.
+func (l Line) Write(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(l)
+}
+
+// maxLine is the longest line, in bytes: a frame of the largest size and what is
+// around it.
+const maxLine = 32 << 20
+
+// Read reads lines to the end of r. The error says which line is none.
+func Read(r io.Reader) ([]Line, error) {
+	var list []Line
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	for n := 1; lines.Scan(); n++ {
+		var l Line
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			return nil, fmt.Errorf("line %d of the trace: %w", n, err)
+		}
+		list = append(list, l)
+	}
+	return list, lines.Err()
+}
+
+// Exchange is one request of bento and what came of it.
+type Exchange struct {
+	Plugin string
+	Method string
+	Params json.RawMessage // nil for none
+	Result json.RawMessage // nil where there is an error, or no answer
+	Error  *wire.RPCError
+	Said   []json.RawMessage // what the plugin told meanwhile: its notifications
+	Took   time.Duration     // 0 without an answer
+}
+
+// Answered tells whether there was an answer.
+func (e *Exchange) Answered() bool { return e.Result != nil || e.Error != nil }
+
+// Exchanges puts together what belongs together, in the order of the requests.
+func Exchanges(lines []Line) []*Exchange {
+	var list []*Exchange
+	open := make(map[string][]*pending) // by plugin, oldest first
+	for _, l := range lines {
+		m, err := wire.ParseMessage(l.Body, maxDepth)
+		switch {
+		case err != nil:
+		case l.Sent && m.Kind == wire.Request:
+			p := &pending{id: string(m.ID), at: l.Time, e: &Exchange{Plugin: l.ID, Method: m.Method, Params: m.Params}}
+			if m.Method == wire.MethodInitialize { // of a new process
+				open[l.ID] = nil
+			}
+			open[l.ID] = append(open[l.ID], p)
+			list = append(list, p.e)
+		case !l.Sent && m.Kind == wire.Notification && len(open[l.ID]) > 0:
+			e := open[l.ID][0].e
+			e.Said = append(e.Said, l.Body)
+		case !l.Sent && m.Kind == wire.Response:
+			open[l.ID] = settle(open[l.ID], &m, l.Time)
+		}
+	}
+	return list
+}
+
+// maxDepth is more than a frame can have.
+const maxDepth = 1000
+
+// pending is a request without an answer.
+type pending struct {
+	id string
+	at time.Time
+	e  *Exchange
+}
+
+// settle gives the request its answer, and what is left without one.
+func settle(open []*pending, m *wire.Message, at time.Time) (left []*pending) {
+	for _, p := range open {
+		if p.id != string(m.ID) || p.e.Answered() {
+			left = append(left, p)
+			continue
+		}
+		p.e.Result, p.e.Error, p.e.Took = m.Result, m.Error, at.Sub(p.at)
+	}
+	return left
+}
