@@ -13,9 +13,9 @@ import (
 
 // A record is recordMagic, its fields in the order of appendRecord, and a checksum
 // over its key and all of that. Numbers are varints, strings have their length in
-// front. The magic changes with the format: an older record is a miss.
+// front. With another format the magic changes, and the directory of the store.
 const (
-	recordMagic = "bentor\x00\x01"
+	recordMagic = "bentor\x00\x02"
 	maxRecord   = 64 << 20 // bytes
 	minOutput   = 4        // bytes that an output takes at least
 	maxHost     = 255

@@ -48,21 +48,25 @@ type File struct {
 	Sum    [32]byte
 	Record bool // or a blob
 
-	path string
-	size int64 // in blocks
-	used time.Time
+	path  string
+	size  int64 // in blocks
+	used  time.Time
+	other bool // of another format
 }
 
-// Stats counts the entries.
+// Stats counts the entries; those of other formats only in Bytes.
 func (s *Shelf) Stats(ctx context.Context) (Stats, error) {
 	var st Stats
-	err := s.Each(ctx, func(f File) error {
-		if f.Record {
+	err := s.each(ctx, s.formats(), func(f File) error {
+		st.Bytes += f.size
+		switch {
+		case f.other:
+			return nil
+		case f.Record:
 			st.Records++
-		} else {
+		default:
 			st.Blobs++
 		}
-		st.Bytes += f.size
 		if st.Oldest.IsZero() || f.used.Before(st.Oldest) {
 			st.Oldest = f.used
 		}
@@ -76,25 +80,44 @@ func (s *Shelf) Stats(ctx context.Context) (Stats, error) {
 
 // Prune removes what was not used for longest until the shelf is within b. With a
 // deadline it looks at as many of the 256 parts of the shelf as fit half of it,
-// other ones each time, and takes them for the whole. It needs no lock: what is
-// pruned under a reader is a miss.
+// other ones each time, and takes them for the whole; when somebody else prunes, it
+// leaves it to them. Readers and writers need not wait: what is pruned under them is
+// a miss.
 func (s *Shelf) Prune(ctx context.Context, b Bounds) (Removed, error) {
-	files, part, err := s.sample(ctx)
+	if b == (Bounds{}) {
+		s.sweepTmp(abandoned)
+		return Removed{}, nil
+	}
+	unlock, err := s.lockPruning(ctx)
+	if unlock == nil {
+		return Removed{}, err
+	}
+	defer unlock()
+	formats := s.formats()
+	files, part, err := s.sample(ctx, formats)
 	if err != nil {
 		return Removed{}, err
 	}
 	cutoff := b.cutoff(files, part, time.Now())
-	removed, err := s.remove(ctx, files, func(f *File) bool { return f.used.Before(cutoff) })
+	removed, err := s.remove(ctx, files, func(f *File) bool { return f.used.Before(cutoff) && unused(f) })
 	if part == 1 {
 		s.sweepTmp(abandoned)
+		sweepFormats(formats[1:])
 	}
 	return removed, err
+}
+
+// unused tells whether a file was not used since it was listed.
+func unused(f *File) bool {
+	info, err := rawfile.Lstat(f.path)
+	return err == nil && !info.Modified.After(f.used)
 }
 
 // Clear removes all entries.
 func (s *Shelf) Clear(ctx context.Context) (Removed, error) {
 	var files []File
-	err := s.Each(ctx, func(f File) error {
+	formats := s.formats()
+	err := s.each(ctx, formats, func(f File) error {
 		files = append(files, f)
 		return nil
 	})
@@ -102,12 +125,14 @@ func (s *Shelf) Clear(ctx context.Context) (Removed, error) {
 		return Removed{}, err
 	}
 	s.sweepTmp(func(fs.FileInfo) bool { return true })
-	return s.remove(ctx, files, func(*File) bool { return true })
+	removed, err := s.remove(ctx, files, func(*File) bool { return true })
+	sweepFormats(formats[1:])
+	return removed, err
 }
 
 // sample lists entries, of all shards if there is time; part is the share of them
 // that was looked at.
-func (s *Shelf) sample(ctx context.Context) (files []File, part float64, err error) {
+func (s *Shelf) sample(ctx context.Context, formats []string) (files []File, part float64, err error) {
 	var until time.Time
 	if deadline, ok := ctx.Deadline(); ok {
 		until = time.Now().Add(time.Until(deadline) / 2)
@@ -117,7 +142,7 @@ func (s *Shelf) sample(ctx context.Context) (files []File, part float64, err err
 		if seen > 0 && !until.IsZero() && time.Now().After(until) {
 			break
 		}
-		files, err = s.list(files, (first+seen)%shards)
+		files, err = s.list(files, formats, (first+seen)%shards)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -185,12 +210,16 @@ func (s *Shelf) sweepTmp(old func(fs.FileInfo) bool) {
 	}
 }
 
-// Each calls f with every entry, until that gives an error.
+// Each calls f with every entry of the current format, until that gives an error.
 func (s *Shelf) Each(ctx context.Context, f func(File) error) error {
+	return s.each(ctx, []string{s.dir}, f)
+}
+
+func (s *Shelf) each(ctx context.Context, formats []string, f func(File) error) error {
 	var files []File
 	for i := range shards {
 		var err error
-		if files, err = s.list(files[:0], i); err == nil {
+		if files, err = s.list(files[:0], formats, i); err == nil {
 			err = context.Cause(ctx)
 		}
 		for j := 0; j < len(files) && err == nil; j++ {
@@ -204,28 +233,38 @@ func (s *Shelf) Each(ctx context.Context, f func(File) error) error {
 }
 
 // list adds the entries of a shard to files. What else lies there is not ours.
-func (s *Shelf) list(files []File, shard int) ([]File, error) {
-	for _, kind := range []string{recordsDir, blobsDir} {
-		name := hex.EncodeToString([]byte{byte(shard)})
-		dir := filepath.Join(s.dir, kind, name)
-		entries, err := os.ReadDir(dir)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return files, err
-		}
-		for _, e := range entries {
-			sum, ok := parse(name + strings.TrimSuffix(e.Name(), compressed))
-			if !ok {
-				continue
+func (s *Shelf) list(files []File, formats []string, shard int) ([]File, error) {
+	name := hex.EncodeToString([]byte{byte(shard)})
+	for _, format := range formats {
+		for _, kind := range []string{recordsDir, blobsDir} {
+			from := len(files)
+			var err error
+			if files, err = listDir(files, filepath.Join(format, kind, name), name); err != nil {
+				return files, err
 			}
-			fi, err := e.Info()
-			if err != nil || !fi.Mode().IsRegular() {
-				continue
+			for i := from; i < len(files); i++ {
+				files[i].Record, files[i].other = kind == recordsDir, format != s.dir
 			}
-			files = append(files, File{
-				path: filepath.Join(dir, e.Name()), Sum: sum, Record: kind == recordsDir,
-				size: blocks(fi.Size()), used: fi.ModTime(),
-			})
 		}
+	}
+	return files, nil
+}
+
+func listDir(files []File, dir, shard string) ([]File, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return files, err
+	}
+	for _, e := range entries {
+		sum, ok := parse(shard + strings.TrimSuffix(e.Name(), compressed))
+		if !ok {
+			continue
+		}
+		fi, err := e.Info()
+		if err != nil || !fi.Mode().IsRegular() {
+			continue
+		}
+		files = append(files, File{path: filepath.Join(dir, e.Name()), Sum: sum, size: blocks(fi.Size()), used: fi.ModTime()})
 	}
 	return files, nil
 }

@@ -2,11 +2,15 @@
 // processes share: records by key, of whatever content, and blobs by the BLAKE3
 // hash of their content.
 //
-// Below the directory's v1 lie blobs/ab/<62 digits>, with .z behind the name when
+// Below the directory's v2 lie blobs/ab/<62 digits>, with .z behind the name when
 // compressed, and records/ab/<62 digits>. Files are written in tmp and renamed, and
 // never changed, so nobody needs a lock. The modification time of a file says when
 // it was last used. Who uses the shelf never stamps a blob older than a record that
 // needs it, so that what is younger than some moment is whole.
+//
+// Another format of anything here, or of what records hold, has a directory of its
+// own beside it: an older or newer bento neither reads nor spoils it, and what nobody
+// uses any more goes with the rest of what is old.
 package shelf
 
 import (
@@ -45,7 +49,7 @@ func (e *DamageError) Unwrap() error { return e.Cause }
 
 // The directories of a shelf.
 const (
-	formatDir  = "v1"
+	formatDir  = "v2"
 	recordsDir = "records"
 	blobsDir   = "blobs"
 	tmpDir     = "tmp"
@@ -53,6 +57,7 @@ const (
 
 // Shelf is a directory of records and blobs. It is safe for concurrent use.
 type Shelf struct {
+	base     string // where all formats are
 	dir      string
 	warn     func(error)
 	encoders sync.Pool // of *zstd.Encoder
@@ -63,7 +68,7 @@ type Shelf struct {
 // New gives the shelf in dir, an absolute path, which the first write makes. warn
 // is told of every *DamageError, perhaps concurrently; it may be nil.
 func New(dir string, warn func(error)) *Shelf {
-	return &Shelf{dir: filepath.Join(dir, formatDir), warn: warn}
+	return &Shelf{base: dir, dir: filepath.Join(dir, formatDir), warn: warn}
 }
 
 // Dir gives the directory of the current format.

@@ -2,7 +2,6 @@ package fingerprint
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -58,25 +57,6 @@ func orNothing(s string) string {
 
 // Blobs gives a blob by its digest, nil when it is not to be had.
 type Blobs func(cache.Digest) []byte
-
-// maxBlob bounds what is read of a recorded blob.
-const maxBlob = 256 << 20
-
-// StoredBlobs reads from the cache.
-func StoredBlobs(s cache.Store) Blobs {
-	return func(d cache.Digest) []byte {
-		r, err := s.Open(d)
-		if err != nil {
-			return nil
-		}
-		defer r.Close()
-		data, err := io.ReadAll(io.LimitReader(r, maxBlob))
-		if err != nil {
-			return nil
-		}
-		return data
-	}
-}
 
 // differ compares two lists of ingredients.
 type differ struct {

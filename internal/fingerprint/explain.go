@@ -20,14 +20,15 @@ func Explain(s cache.Store, key, other cache.Key) (Explanation, error) {
 	if err != nil {
 		return Explanation{}, err
 	}
-	stored := StoredBlobs(s)
+	made, err := recordingOf(s, record)
 	x := Explanation{Key: key, Record: record, Against: other}
-	if x.Ingredients, err = Recorded(s, key); err != nil {
+	if err != nil {
 		return x, err
 	}
+	x.Ingredients = made.Ingredients
 	for _, in := range x.Ingredients {
 		if in.Kind == Files {
-			x.Inputs, _ = DecodeFileSet(fetch(stored, in.Value)) // shown when it is there
+			x.Inputs, _ = DecodeFileSet(fetch(made.Blob, in.Value)) // shown when it is there
 		}
 	}
 	if other == (cache.Key{}) {
@@ -37,15 +38,6 @@ func Explain(s cache.Store, key, other cache.Key) (Explanation, error) {
 	if err != nil {
 		return x, err
 	}
-	x.Changes = Differences(old, x.Ingredients, stored, stored)
+	x.Changes = Differences(old.Ingredients, x.Ingredients, old.Blob, made.Blob)
 	return x, nil
-}
-
-// Recorded gives the ingredients that are recorded under key.
-func Recorded(s cache.Store, key cache.Key) ([]Ingredient, error) {
-	record, err := s.Lookup(key)
-	if err != nil {
-		return nil, err
-	}
-	return DecodeIngredients(StoredBlobs(s)(record.Ingredients))
 }

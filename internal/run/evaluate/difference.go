@@ -9,8 +9,13 @@ import (
 
 // blobs gives what the ingredients of ev refer to, before anything is stored.
 func (ev *Result) blobs(rest fingerprint.Blobs) fingerprint.Blobs {
-	own := make(map[cache.Digest][]byte)
-	ev.EachBlob(func(d cache.Digest, data []byte) { own[d] = data })
+	inputs := ev.Inputs.Encode()
+	own := map[cache.Digest][]byte{cache.Sum(inputs): inputs}
+	ev.eachSet(make(Seen), func(s *sourceSet) {
+		for _, b := range s.blobs {
+			own[b.digest] = b.data
+		}
+	})
 	return func(d cache.Digest) []byte {
 		if blob := own[d]; blob != nil {
 			return blob
@@ -19,14 +24,14 @@ func (ev *Result) blobs(rest fingerprint.Blobs) fingerprint.Blobs {
 	}
 }
 
-// EachBlob calls f with everything that the ingredients refer to, each once.
-func (ev *Result) EachBlob(f func(d cache.Digest, data []byte)) {
-	data := ev.Inputs.Encode()
-	f(cache.Sum(data), data)
+// EachBundle calls f with what is to be recorded of how the key was made: the
+// ingredients with the inputs, and then the sources of each dish that they refer to.
+func (ev *Result) EachBundle(f func(d cache.Digest, data []byte)) {
+	own := fingerprint.EncodeBundle(fingerprint.EncodeIngredients(ev.Ingredients), ev.Inputs.Encode())
+	f(cache.Sum(own), own)
 	ev.eachSet(make(Seen), func(s *sourceSet) {
-		for _, b := range s.blobs {
-			f(b.digest, b.data)
-		}
+		b := s.bundle()
+		f(b.digest, b.data)
 	})
 }
 
@@ -62,12 +67,11 @@ func (e *Evaluator) explainMiss(ev *Result) {
 // changesSince says what is different between the run recorded under key and ev;
 // ok is false when that run is not to be had.
 func (e *Evaluator) changesSince(key cache.Key, ev *Result) (changes []fingerprint.Change, ok bool) {
-	stored := fingerprint.StoredBlobs(e.o.Store)
 	old, err := fingerprint.Recorded(e.o.Store, key)
 	if err != nil {
 		return nil, false
 	}
-	return fingerprint.Differences(old, ev.Ingredients, stored, ev.blobs(stored)), true
+	return fingerprint.Differences(old.Ingredients, ev.Ingredients, old.Blob, ev.blobs(old.Blob)), true
 }
 
 // Why explains the key of a task. The changes are against the key other, or when

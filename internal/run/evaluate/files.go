@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
@@ -143,6 +144,8 @@ type sourceSet struct {
 	blobs  []blob // what the digest is made of
 	lists  []Sources
 	next   []*sourceSet
+	whole  sync.Once
+	packed blob // all of blobs
 	err    error
 }
 
@@ -156,6 +159,19 @@ func (s *sourceSet) add(data []byte) cache.Digest {
 	d := cache.Sum(data)
 	s.blobs = append(s.blobs, blob{d, data})
 	return d
+}
+
+// bundle gives all blobs as one. It is safe for concurrent use.
+func (s *sourceSet) bundle() blob {
+	s.whole.Do(func() {
+		parts := make([][]byte, len(s.blobs))
+		for i, b := range s.blobs {
+			parts[i] = b.data
+		}
+		s.packed.data = fingerprint.EncodeBundle(parts...)
+		s.packed.digest = cache.Sum(s.packed.data)
+	})
+	return s.packed
 }
 
 // addSources adds the sources of the dishes that t is linked to.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/outputs"
-	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/run/lastrun"
@@ -152,20 +151,14 @@ const maxRefs = 64
 // storeIngredients stores what the key of ev was made of, so that `why` can show
 // it, and notes that in the record.
 func (x *Execution) storeIngredients(ev *evaluate.Result) (err error) {
-	x.record.Refs = nil
-	ev.EachBlob(func(d cache.Digest, data []byte) {
-		if err == nil {
+	var stored []cache.Digest
+	ev.EachBundle(func(d cache.Digest, data []byte) {
+		if err == nil && len(stored) <= maxRefs {
 			err = x.storeOnce(d, data)
-		}
-		if len(x.record.Refs) < maxRefs {
-			x.record.Refs = append(x.record.Refs, d)
+			stored = append(stored, d)
 		}
 	})
-	list := fingerprint.EncodeIngredients(ev.Ingredients)
-	x.record.Ingredients = cache.Sum(list)
-	if err == nil {
-		err = x.storeOnce(x.record.Ingredients, list)
-	}
+	x.record.Ingredients, x.record.Refs = stored[0], stored[1:]
 	return err
 }
 
