@@ -85,6 +85,7 @@ type Options struct {
 	Tree     *tree.Tree
 	Config   *config.Workspace
 	Registry *adapters.Registry
+	Memory   *config.Memory // that Config comes from; nil for none
 
 	// Candidates and Failures tell why an adapter that a dish names is not in the
 	// registry; failures are by id.

@@ -80,12 +80,27 @@ func (f *finder) choose(byPath map[string]*site, withFile map[string]bool) {
 	}
 	slices.SortFunc(f.pending, func(a, b *site) int { return strings.Compare(a.path, b.path) })
 	slices.Sort(paths)
-	dishes, problems := f.Config.LoadDishes(paths)
+	dishes, problems := f.Config.LoadDishes(f.found(paths), f.Memory)
 	f.add(problems...)
 	for i := range dishes {
 		byPath[dishes[i].Path].config = &dishes[i]
 		f.checkGlobs(&dishes[i])
 	}
+}
+
+// found tells what is known of the dish.toml files in paths.
+func (f *finder) found(paths []string) []config.Found {
+	list := make([]config.Found, len(paths))
+	for i, dir := range paths {
+		list[i].Dir = dir
+		e, ok := f.Tree.Lookup(path.Join(dir, config.DishFile))
+		if !ok || e.Kind != tree.File {
+			continue
+		}
+		sum, err := f.Tree.Index().Sum(e)
+		list[i].Sum, list[i].Known = sum, err == nil
+	}
+	return list
 }
 
 // excluded gives the test for [workspace] exclude. What is below an excluded

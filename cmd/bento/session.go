@@ -176,8 +176,9 @@ func (s *session) open(ctx context.Context, reporter run.Reporter) (*workspace, 
 	if err != nil {
 		return nil, err
 	}
-	cfg, problems := config.Load(root)
 	st := state.Open(root)
+	memory := remember(st)
+	cfg, problems := memory.Load(root)
 	digests := host.NewDigests(st)
 	candidates, more := discovery.Adapters(s.environ.Get("PATH"), cfg, digests.Executable)
 	problems = append(problems, more...)
@@ -197,7 +198,7 @@ func (s *session) open(ctx context.Context, reporter run.Reporter) (*workspace, 
 
 	registry := adapters.NewRegistry(append(own, plugins.Adapters()...)...)
 	ws, more := discovery.Find(ctx, discovery.Options{
-		Tree: files, Config: cfg, Registry: registry, Candidates: candidates, Failures: plugins.Failures(),
+		Tree: files, Config: cfg, Memory: memory, Registry: registry, Candidates: candidates, Failures: plugins.Failures(),
 	})
 	if err := ctx.Err(); err != nil {
 		plugins.Close()

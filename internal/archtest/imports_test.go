@@ -26,6 +26,7 @@ var table = []row{
 	{"internal/proc", nil},
 	{"internal/state", []string{"internal/crash"}},
 	{"internal/archtest", nil},
+	{"internal/pack", nil},        // values as bytes, for what is remembered
 	{"internal/tree/ignore", nil}, // the matcher alone: fuzzed without a walk
 
 	// 1
@@ -50,8 +51,10 @@ var table = []row{
 	{"internal/tree/table", []string{"internal/tree/disk"}}, // the index file, which holds what disk sees
 	{"internal/tree/outer", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/*"}},
 	{"internal/tree/*", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/ignore"}},
-	{"internal/config", []string{"diagnostics", "internal/config/unit", "internal/tomlfile", "internal/state"}},
-	{"internal/config/unit", []string{"diagnostics", "internal/tomlfile"}}, // times and sizes
+	{"internal/config", []string{"diagnostics", "internal/config/*", "internal/tomlfile", "internal/state"}},
+	{"internal/config/unit", []string{"diagnostics", "internal/tomlfile"}},  // times and sizes
+	{"internal/config/parsed", []string{"internal/state", "internal/pack"}}, // what files said last time
+	{"internal/config/*", []string{"diagnostics", "internal/config/unit", "internal/tomlfile"}},
 	{"plugin/wire", []string{"adapters", "diagnostics", "plugin/wire/shape"}},
 	{"plugin/wire/shape", nil}, // JSON that nobody vouches for, below the messages
 	{"adapters/builtin", []string{"adapters", "adapters/*"}},

@@ -1,11 +1,6 @@
 package config
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -38,32 +33,9 @@ func (p *dishPath) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	return nil
 }
 
-// bentoFiles lists the files of bentos/, sorted, relative to the root, and tells
-// whether there is such a directory.
-func bentoFiles(root string) (files []string, exists bool, problems []diagnostics.Diagnostic) {
-	dir := filepath.Join(root, BentosDir)
-	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
-		return nil, false, nil
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		var perr *fs.PathError
-		if errors.As(err, &perr) {
-			err = perr.Err
-		}
-		problems = append(problems, Pos{File: BentosDir}.Error(RuleUnreadable, "the directory cannot be read: %v", err))
-	}
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".toml") && !strings.HasPrefix(e.Name(), ".") {
-			files = append(files, path.Join(BentosDir, e.Name()))
-		}
-	}
-	return files, true, problems
-}
-
-func (w *Workspace) loadBentos(files []string) (problems []diagnostics.Diagnostic) {
-	for _, name := range files {
-		f, more := read(w.Root, name)
+func (w *Workspace) loadBentos(s *sources) (problems []diagnostics.Diagnostic) {
+	for _, name := range s.bentos {
+		f, more := s.parse(name)
 		problems = append(problems, more...)
 		if f != nil {
 			problems = append(problems, w.addBento(f)...)

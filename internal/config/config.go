@@ -13,7 +13,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -22,6 +21,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config/mode"
+	"github.com/bentobuild/bento/internal/config/parsed"
 	"github.com/bentobuild/bento/internal/config/unit"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
@@ -89,56 +90,59 @@ type Bento struct {
 // workspace is never nil: without bento.toml, or where that cannot be used, it
 // has the defaults.
 func Load(root string) (*Workspace, []diagnostics.Diagnostic) {
+	return readSources(root).workspace()
+}
+
+// workspace makes what the files say.
+func (s *sources) workspace() (*Workspace, []diagnostics.Diagnostic) {
 	w := &Workspace{
-		Root:     root,
+		Root:     s.root,
+		Discover: !s.hasBentos,
 		Defaults: Defaults{FailFast: true},
-		Cache:    Cache{Mode: allModes()},
+		Cache:    Cache{Mode: mode.All()},
 	}
-	files, hasBentos, problems := bentoFiles(root)
-	w.Discover = !hasBentos
-	f, more := read(root, WorkspaceFile)
-	problems = append(problems, more...)
+	f, problems := s.parse(WorkspaceFile)
 	if f != nil {
 		problems = append(problems, w.fill(f)...)
 	}
-	problems = append(problems, w.Plugins.readLock(root)...)
-	problems = append(problems, w.loadBentos(files)...)
-	return w, diagnostics.Sorted(problems)
+	problems = append(problems, w.Plugins.readLock(s)...)
+	problems = append(problems, w.loadBentos(s)...)
+	return w, diagnostics.Sorted(append(problems, s.problems...))
 }
 
-// LoadDishes reads the dish.toml in each of paths, directories relative to the
-// root ("." is the root). The dishes come in the order of paths; one whose file
-// cannot be used is there with its path only.
-func (w *Workspace) LoadDishes(paths []string) ([]Dish, []diagnostics.Diagnostic) {
-	dishes := make([]Dish, len(paths))
-	found := make([][]diagnostics.Diagnostic, len(paths))
+// Found is a dish.toml that was found.
+type Found struct {
+	Dir string // that it is in, relative to the root; "." is the root
+	// Sum is the BLAKE3 digest of its content, if it is Known.
+	Sum   [32]byte
+	Known bool
+}
+
+// LoadDishes reads files, of which m may know something. The dishes come in their
+// order; one whose file cannot be used is there with its path only.
+func (w *Workspace) LoadDishes(files []Found, m *Memory) ([]Dish, []diagnostics.Diagnostic) {
+	parsed := make([]parsed.File[dishOf], len(files))
 	var g errgroup.Group
 	g.SetLimit(max(1, runtime.GOMAXPROCS(0)))
-	for i, p := range paths {
+	for i, f := range files {
+		var ok bool
+		if parsed[i], ok = m.recall(f); ok {
+			continue
+		}
 		g.Go(func() error {
-			dishes[i], found[i] = w.loadDish(p)
+			parsed[i] = w.parseDish(f.Dir)
 			return nil
 		})
 	}
 	_ = g.Wait() // the functions give no errors
+	m.keep(parsed)
+	dishes := make([]Dish, len(files))
 	var problems []diagnostics.Diagnostic
-	for _, list := range found {
-		problems = append(problems, list...)
+	for i := range parsed {
+		dishes[i] = parsed[i].Value.Dish
+		problems = append(problems, parsed[i].Value.Problems...)
 	}
 	return dishes, diagnostics.Sorted(problems)
-}
-
-// read parses the file at name, relative to root. Without a file there is neither
-// a result nor a problem.
-func read(root, name string) (*tomlfile.File, []diagnostics.Diagnostic) {
-	data, err := readRegular(filepath.Join(root, filepath.FromSlash(name)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, unreadable(name, err)
-	}
-	return tomlfile.Parse(name, data)
 }
 
 func unreadable(name string, err error) []diagnostics.Diagnostic {

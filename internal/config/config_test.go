@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config/mode"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -53,7 +54,7 @@ func TestLoadDefaults(t *testing.T) {
 			}
 			want := &Workspace{
 				Root: root, Discover: true, Defaults: Defaults{FailFast: true},
-				Cache: Cache{Mode: allModes()},
+				Cache: Cache{Mode: mode.All()},
 			}
 			if diff := cmp.Diff(want, w); diff != "" {
 				t.Error(diff)
@@ -113,7 +114,7 @@ write = ["~"]
 		Defaults: Defaults{Parallelism: 1, InheritEnv: true, PassEnv: []string{"AWS_*", "EDITOR"}},
 		Cache: Cache{
 			Dir: filepath.Join(root, ".cache/bento"), MaxSize: 10e9, MaxAge: 30 * 24 * time.Hour,
-			Mode: Mode{Local: Access{true, true}, Remote: Access{Read: true}},
+			Mode: mode.Mode{Local: mode.Access{Read: true, Write: true}, Remote: mode.Access{Read: true}},
 		},
 		Toolchain: Toolchain{
 			Pins:       map[string]Pin{"go": {"1.22", at(18, 6)}, "rust": {"stable", at(19, 8)}},
@@ -251,16 +252,5 @@ func TestLoadUnreadable(t *testing.T) {
 	root = write(t, map[string]string{"bento.toml": strings.Repeat("#", tomlfile.MaxConfig+1)})
 	if _, problems := Load(root); len(problems) != 1 || problems[0].Rule != tomlfile.RuleTooLarge {
 		t.Errorf("a large file: %v", problems)
-	}
-}
-
-func TestParseMode(t *testing.T) {
-	if m, err := ParseMode("remote:r, local:"); err != nil || m != (Mode{Remote: Access{Read: true}}) {
-		t.Errorf("%+v, %v", m, err)
-	}
-	for _, bad := range []string{"", "local:rr", "locl:r", "local:r,local:w", ","} {
-		if m, err := ParseMode(bad); err == nil {
-			t.Errorf("ParseMode(%q) = %+v", bad, m)
-		}
 	}
 }

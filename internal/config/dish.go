@@ -1,11 +1,16 @@
 package config
 
 import (
+	"errors"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"strings"
 
+	"github.com/zeebo/blake3"
+
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config/parsed"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -94,17 +99,26 @@ type garnishTable struct {
 	RequiredCLI []string `toml:"required_cli"`
 }
 
-func (w *Workspace) loadDish(dir string) (Dish, []diagnostics.Diagnostic) {
+func (w *Workspace) parseDish(dir string) parsed.File[dishOf] {
 	name := dishFile(dir)
-	d := Dish{Path: dir, Pos: Pos{File: name, Line: 1, Col: 1}, Toolchain: w.Toolchain}
-	f, problems := read(w.Root, name)
-	switch {
-	case f == nil && len(problems) == 0: // a link that leads nowhere
-		return d, unreadable(name, fs.ErrNotExist)
-	case f == nil:
-		return d, problems
+	out := parsed.File[dishOf]{Path: dir}
+	d := &out.Value.Dish
+	*d = Dish{Path: dir, Pos: Pos{File: name, Line: 1, Col: 1}, Toolchain: w.Toolchain}
+	data, err := readRegular(filepath.Join(w.Root, filepath.FromSlash(name)))
+	if errors.Is(err, fs.ErrNotExist) { // a link that leads nowhere
+		err = fs.ErrNotExist
 	}
-	return d, d.fill(f, w.Toolchain)
+	if err != nil {
+		out.Value.Problems = unreadable(name, err)
+		return out
+	}
+	out.Sum = blake3.Sum256(data)
+	f, problems := tomlfile.Parse(name, data)
+	if f != nil {
+		problems = append(problems, d.fill(f, w.Toolchain)...)
+	}
+	out.Value.Problems = problems
+	return out
 }
 
 func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {

@@ -48,7 +48,7 @@ timeout = 5
 		"dish.toml": "",
 	})
 	w, problems := Load(root)
-	dishes, more := w.LoadDishes([]string{"api", "."})
+	dishes, more := w.LoadDishes([]Found{{Dir: "api"}, {Dir: "."}}, nil)
 	if len(problems)+len(more) > 0 {
 		t.Fatal(problems, more)
 	}
@@ -127,7 +127,7 @@ anything = true
 		"c/dish.toml": "package_manager = \"npm\"\n",
 	})
 	w, _ := Load(root)
-	_, problems := w.LoadDishes([]string{"a", "b", "c", "none"})
+	_, problems := w.LoadDishes([]Found{{Dir: "a"}, {Dir: "b"}, {Dir: "c"}, {Dir: "none"}}, nil)
 	want := []string{
 		`error toml_syntax a/dish.toml:2:7: unexpected character U+000A at start of value`,
 		`error invalid_name b/dish.toml:1:8: "b/c" cannot be the name of a dish: it holds a path separator (use letters, digits, - and _)`,
@@ -200,11 +200,11 @@ func FuzzWorkspace(f *testing.F) {
 // checkLoad loads a workspace with one file and looks at what is told of it.
 func checkLoad(t *testing.T, name, text string) {
 	w, problems := Load(write(t, map[string]string{name: text}))
-	var dir []string
+	var found []Found
 	if name == DishFile {
-		dir = []string{"."}
+		found = []Found{{Dir: "."}}
 	}
-	dishes, more := w.LoadDishes(dir)
+	dishes, more := w.LoadDishes(found, nil)
 	for _, d := range append(problems, more...) {
 		if d.File != name || d.Message == "" || d.Rule == "" || d.Source != diagnostics.Source || d.Line < 0 {
 			t.Fatalf("bad problem %+v", d)

@@ -14,8 +14,8 @@ import (
 const LockFile = "bento.plugins.lock"
 
 // readLock takes over the pins of LockFile for plugins that bento.toml does not pin.
-func (p *Plugins) readLock(root string) []diagnostics.Diagnostic {
-	f, problems := read(root, LockFile)
+func (p *Plugins) readLock(s *sources) []diagnostics.Diagnostic {
+	f, problems := s.parse(LockFile)
 	if f == nil {
 		return problems
 	}

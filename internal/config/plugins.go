@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config/env"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -86,7 +87,7 @@ func (p *Plugins) plugin(v *tomlfile.Value) []diagnostics.Diagnostic {
 		return []diagnostics.Diagnostic{v.Unknown([]string{"disable", "allowlist", "sandbox", "lazy"})}
 	}
 	var raw struct {
-		PassEnv []envPattern        `toml:"pass_env"`
+		PassEnv []env.Pattern       `toml:"pass_env"`
 		SHA256  tomlfile.At[string] `toml:"sha256"`
 		Sandbox *tomlfile.Value     `toml:"sandbox"`
 		Read    []place             `toml:"read"`
@@ -94,7 +95,7 @@ func (p *Plugins) plugin(v *tomlfile.Value) []diagnostics.Diagnostic {
 	}
 	problems := badPluginID(v.KeyPos(), v.Name())
 	problems = append(problems, v.Decode(&raw)...)
-	plugin := Plugin{Pos: v.KeyPos(), PassEnv: envNames(raw.PassEnv), Read: placesOf(raw.Read), Write: placesOf(raw.Write)}
+	plugin := Plugin{Pos: v.KeyPos(), PassEnv: env.Names(raw.PassEnv), Read: placesOf(raw.Read), Write: placesOf(raw.Write)}
 	if raw.Sandbox != nil {
 		problems = append(problems, sandboxMode(raw.Sandbox, &plugin.Sandbox)...)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config/env"
 	"github.com/bentobuild/bento/internal/config/unit"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
@@ -54,8 +55,8 @@ type taskTable struct {
 	Inputs           *[]Glob                 `toml:"inputs"`
 	Outputs          *[]Glob                 `toml:"outputs"`
 	WorkspaceOutputs *[]Glob                 `toml:"workspace_outputs"`
-	Env              taskEnv                 `toml:"env"`
-	PassEnv          []envPattern            `toml:"pass_env"`
+	Env              env.Vars                `toml:"env"`
+	PassEnv          []env.Pattern           `toml:"pass_env"`
 	DependsOn        []tomlfile.At[string]   `toml:"depends_on"`
 	Timeout          unit.Duration           `toml:"timeout"`
 	Cwd              tomlfile.At[string]     `toml:"cwd"`
@@ -106,7 +107,7 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 	task := Task{
 		Name: name, Pos: pos, Run: t.Run.shell, Argv: t.Run.argv,
 		Inputs: t.Inputs, Outputs: t.Outputs, WorkspaceOutputs: t.WorkspaceOutputs,
-		Env: t.Env.names, SetEnv: t.Env.set, PassEnv: envNames(t.PassEnv),
+		Env: t.Env.Names, SetEnv: t.Env.Set, PassEnv: env.Names(t.PassEnv),
 		Timeout: time.Duration(t.Timeout), Mutex: t.Mutex,
 		Retry: min(max(t.Retry.Value, 0), maxRetry), Weight: min(max(t.Weight.Value, 0), maxWeight),
 		Persistent: t.Persistent, CI: t.CI, Incremental: t.Incremental, SideEffects: t.SideEffects, Cache: t.Cache,

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config/env"
+	"github.com/bentobuild/bento/internal/config/mode"
 	"github.com/bentobuild/bento/internal/config/unit"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
@@ -17,7 +19,7 @@ type Cache struct {
 	MaxSize int64         // bytes, 0 when not given
 	MaxAge  time.Duration // 0 when not given
 	Remote  string        // URL, "" when not given
-	Mode    Mode
+	Mode    mode.Mode
 }
 
 // workspaceFile is the schema of bento.toml.
@@ -41,14 +43,14 @@ type defaultsTable struct {
 	Parallelism tomlfile.At[int]    `toml:"parallelism"`
 	FailFast    *bool               `toml:"fail_fast"`
 	Env         tomlfile.At[string] `toml:"env"`
-	PassEnv     []envPattern        `toml:"pass_env"`
+	PassEnv     []env.Pattern       `toml:"pass_env"`
 }
 
 type cacheTable struct {
 	Dir     tomlfile.At[string] `toml:"dir"`
 	MaxSize unit.Size           `toml:"max_size"`
 	MaxAge  unit.Duration       `toml:"max_age"`
-	Mode    *Mode               `toml:"mode"`
+	Mode    *mode.Mode          `toml:"mode"`
 	Local   *bool               `toml:"local"`
 	Remote  string              `toml:"remote"`
 
@@ -102,7 +104,7 @@ func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 }
 
 func (w *Workspace) fillDefaults(t defaultsTable) []diagnostics.Diagnostic {
-	w.Defaults.PassEnv = envNames(t.PassEnv)
+	w.Defaults.PassEnv = env.Names(t.PassEnv)
 	if t.FailFast != nil {
 		w.Defaults.FailFast = *t.FailFast
 	}
@@ -115,12 +117,12 @@ func (w *Workspace) fillDefaults(t defaultsTable) []diagnostics.Diagnostic {
 }
 
 func (w *Workspace) fillCache(t cacheTable) []diagnostics.Diagnostic {
-	w.Cache = Cache{MaxSize: int64(t.MaxSize), MaxAge: time.Duration(t.MaxAge), Remote: t.Remote, Mode: allModes()}
+	w.Cache = Cache{MaxSize: int64(t.MaxSize), MaxAge: time.Duration(t.MaxAge), Remote: t.Remote, Mode: mode.All()}
 	if t.Mode != nil {
 		w.Cache.Mode = *t.Mode
 	}
 	if t.Local != nil && !*t.Local {
-		w.Cache.Mode.Local = Access{}
+		w.Cache.Mode.Local = mode.Access{}
 	}
 	if !t.Dir.Given {
 		return nil

@@ -1,10 +1,12 @@
-package config
+// Package mode reads what may be done with each tier of the cache.
+package mode
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config/unit"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -18,14 +20,15 @@ type Mode struct {
 	Local, Remote Access
 }
 
-func allModes() Mode {
+// All allows everything.
+func All() Mode {
 	all := Access{Read: true, Write: true}
 	return Mode{Local: all, Remote: all}
 }
 
-// ParseMode reads "local:rw,remote:r", the form of the key and of the flag. A tier
+// Parse reads "local:rw,remote:r", the form of the key and of the flag. A tier
 // that is not named, or named without rights, is not used.
-func ParseMode(s string) (Mode, error) {
+func Parse(s string) (Mode, error) {
 	var m Mode
 	seen := make(map[string]bool)
 	for part := range strings.SplitSeq(s, ",") {
@@ -63,15 +66,15 @@ func parseAccess(rights string) (Access, bool) {
 	}
 }
 
-// UnmarshalTOML reads the string that ParseMode reads.
+// UnmarshalTOML reads the string that Parse reads.
 func (m *Mode) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	s, ok := v.Text()
 	if !ok {
 		return []diagnostics.Diagnostic{v.Expected(`a string such as "local:rw,remote:r"`)}
 	}
-	mode, err := ParseMode(s)
+	mode, err := Parse(s)
 	if err != nil {
-		return []diagnostics.Diagnostic{v.Pos().Error(RuleInvalid, "%s: %v", v.Path(), err)}
+		return []diagnostics.Diagnostic{v.Pos().Error(unit.Rule, "%s: %v", v.Path(), err)}
 	}
 	*m = mode
 	return nil

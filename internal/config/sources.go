@@ -1,0 +1,103 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+// sources are the files that say how a workspace is configured, its dishes aside,
+// as they were read once.
+type sources struct {
+	root      string
+	bentos    []string // sorted, relative to the root
+	hasBentos bool     // there is a directory of them
+	content   map[string]content
+	problems  []diagnostics.Diagnostic
+}
+
+// content is that of a file, or why there is none.
+type content struct {
+	data []byte
+	err  error
+}
+
+func readSources(root string) *sources {
+	s := &sources{root: root, content: make(map[string]content)}
+	s.listBentos()
+	for _, name := range append([]string{WorkspaceFile, LockFile}, s.bentos...) {
+		data, err := readRegular(filepath.Join(root, filepath.FromSlash(name)))
+		s.content[name] = content{data, err}
+	}
+	return s
+}
+
+// listBentos finds the files of bentos/.
+func (s *sources) listBentos() {
+	dir := filepath.Join(s.root, BentosDir)
+	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
+		return
+	}
+	s.hasBentos = true
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		var perr *fs.PathError
+		if errors.As(err, &perr) {
+			err = perr.Err
+		}
+		s.problems = append(s.problems, Pos{File: BentosDir}.Error(RuleUnreadable, "the directory cannot be read: %v", err))
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".toml") && !strings.HasPrefix(e.Name(), ".") {
+			s.bentos = append(s.bentos, path.Join(BentosDir, e.Name()))
+		}
+	}
+}
+
+// parse parses one of the files. Without a file there is neither a result nor a
+// problem.
+func (s *sources) parse(name string) (*tomlfile.File, []diagnostics.Diagnostic) {
+	c := s.content[name]
+	if errors.Is(c.err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if c.err != nil {
+		return nil, unreadable(name, c.err)
+	}
+	return tomlfile.Parse(name, c.data)
+}
+
+// digest is of everything that the configuration is made from; ok is false when
+// not all of it could be read.
+func (s *sources) digest() (sum [32]byte, ok bool) {
+	var w state.Writer
+	home, _ := os.UserHomeDir() // cache.dir may be relative to it
+	w.Strings([]string{s.root, home})
+	w.Strings(s.bentos) // those that are gone meanwhile, too
+	if s.hasBentos {
+		w.Byte(1)
+	} else {
+		w.Byte(0)
+	}
+	for _, name := range append([]string{WorkspaceFile, LockFile}, s.bentos...) {
+		c := s.content[name]
+		if c.err != nil && !errors.Is(c.err, fs.ErrNotExist) {
+			return sum, false
+		}
+		if c.err != nil {
+			continue
+		}
+		w.String(name)
+		w.String(string(c.data))
+	}
+	return blake3.Sum256(w.Payload()), len(s.problems) == 0
+}
