@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/python/environment"
 	"github.com/bentobuild/bento/adapters/python/interpreter"
 )
@@ -202,4 +203,11 @@ func TestVirtualEnvironmentOfTheDishIsNoBase(t *testing.T) {
 	if err != nil || strings.HasPrefix(got, dir) || !filepath.IsAbs(got) {
 		t.Errorf("%q, %v", got, err)
 	}
+}
+
+func TestScaffold(t *testing.T) {
+	need(t)
+	t.Parallel()
+	a := newPip()
+	adaptertest.ScaffoldWorks(t, a, a.env)
 }
