@@ -1,6 +1,7 @@
 package cargo_test
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -325,7 +326,9 @@ members = ["m"
 -- below/m/Cargo.toml --
 [package]
 `)
+	adaptertest.Write(t, root+"/wide/Cargo.toml", "\xff\xfe[\x00p\x00")
 	for dir, want := range map[string]string{
+		"wide":     "wide/Cargo.toml:1:4: a NUL byte; expected UTF-8",
 		"manifest": "manifest/Cargo.toml:2:",
 		"twice":    "twice/Cargo.toml:3:1: ",
 		"config":   "config/.cargo/config.toml:1:",
@@ -336,6 +339,26 @@ members = ["m"
 		if got := adaptertest.Where(t, root, err); !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
 			t.Errorf("%s: %q, want %q", dir, got, want)
 		}
+	}
+}
+
+func TestManifestsAsEditorsOnWindowsWriteThem(t *testing.T) {
+	root := adaptertest.Project(t, "")
+	adaptertest.Write(t, root+"/Cargo.toml", "\ufeff[package]\r\nname = \"x\"\r\nrust-version = \"1.60\"\r\n")
+	pin, err := cargo.New(adapters.Options{Env: adaptertest.Env()}).RequiredToolchain(t.Context(), root)
+	if err != nil || pin == nil || pin.Version != "1.60" || pin.Line != 3 {
+		t.Errorf("%+v, %v", pin, err)
+	}
+}
+
+func TestAManifestMayBeTooLarge(t *testing.T) {
+	root := adaptertest.Project(t, "-- Cargo.toml --\n[package]\n")
+	if err := os.Truncate(root+"/Cargo.toml", adapters.MaxManifest+1); err != nil {
+		t.Fatal(err)
+	}
+	_, err := cargo.New(adapters.Options{Env: adaptertest.Env()}).Tasks(t.Context(), root)
+	if err == nil || !strings.Contains(err.Error(), "Cargo.toml: larger than 16 MiB") {
+		t.Errorf("%v", err)
 	}
 }
 

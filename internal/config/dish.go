@@ -139,6 +139,9 @@ func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {
 	if raw.Language.Given && strings.TrimSpace(d.Language.Text) == "" {
 		problems = append(problems, d.Language.Pos.Error(RuleInvalid, `language is empty, expected an adapter's id or "none"`))
 	}
+	if at := raw.Toolchain.allowDownload; at.Given && at.Value != base.AllowDownload {
+		problems = append(problems, at.Pos.Error(RuleInvalid, "toolchain.allow_download holds for a whole workspace, expected it in bento.toml"))
+	}
 	problems = append(problems, checkOutputs(d.Outputs)...)
 	for i := range raw.Tasks {
 		task, more := raw.Tasks[i].Value.task(d.Path, raw.Tasks[i].Name, raw.Tasks[i].Pos)

@@ -124,7 +124,7 @@ run = "x"
 [integrations.railway]
 anything = true
 `,
-		"c/dish.toml": "package_manager = \"npm\"\n",
+		"c/dish.toml": "package_manager = \"npm\"\n[toolchain]\nallow_download = true\n",
 	})
 	w, _ := Load(root)
 	_, problems := w.LoadDishes([]Found{{Dir: "a"}, {Dir: "b"}, {Dir: "c"}, {Dir: "none"}}, nil)
@@ -163,6 +163,7 @@ anything = true
 		`warning unsupported_key b/dish.toml:30:2: serve is not supported yet and has no effect`,
 		`warning unsupported_key b/dish.toml:32:2: integrations is not supported yet and has no effect`,
 		`warning unsupported_key c/dish.toml:1:1: package_manager is not supported yet and has no effect`,
+		`error invalid_value c/dish.toml:3:18: toolchain.allow_download holds for a whole workspace, expected it in bento.toml`,
 		`error unreadable_file none/dish.toml: the file cannot be read: file does not exist`,
 	}
 	if diff := cmp.Diff(want, texts(problems)); diff != "" {

@@ -28,7 +28,7 @@ type Pin struct {
 type toolchainTable struct {
 	pins          map[string]Pin
 	onMismatch    tomlfile.At[string]
-	allowDownload *bool
+	allowDownload tomlfile.At[bool]
 	useSystem     *bool
 }
 
@@ -79,8 +79,8 @@ func (t toolchainTable) over(base Toolchain) Toolchain {
 	if t.onMismatch.Given {
 		out.OnMismatch = diagnostics.Severity(t.onMismatch.Value)
 	}
-	if t.allowDownload != nil {
-		out.AllowDownload = *t.allowDownload
+	if t.allowDownload.Given {
+		out.AllowDownload = t.allowDownload.Value
 	}
 	if t.useSystem != nil {
 		out.UseSystem = *t.useSystem

@@ -7,6 +7,7 @@ import (
 	"go/version"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/mod/modfile"
 
@@ -140,6 +141,21 @@ func resolve(path, dir string) string {
 	return filepath.Join(filepath.Dir(path), dir)
 }
 
+// maxProblems bounds how many mistakes of one file are told, maxMessage how long one of
+// them is, in bytes.
+const (
+	maxProblems = 20
+	maxMessage  = 300
+)
+
+// clip shortens a message that quotes too much of the file.
+func clip(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage], "") + "…"
+}
+
 // problems gives what modfile found wrong, each with its place.
 func problems(path string, err error) error {
 	var list modfile.ErrorList
@@ -147,12 +163,12 @@ func problems(path string, err error) error {
 		return err
 	}
 	var all diagnostics.Problems
-	for _, e := range list {
+	for _, e := range list[:min(len(list), maxProblems)] {
 		bare := modfile.Error{Verb: e.Verb, ModPath: e.ModPath, Err: e.Err}
 		all = append(all, diagnostics.Diagnostic{
 			File: path, Line: e.Pos.Line, Col: e.Pos.LineRune,
 			Severity: diagnostics.Error, Source: diagnostics.Source, Rule: "gomod_syntax",
-			Message: bare.Error(), Hint: "see https://go.dev/ref/mod#go-mod-file",
+			Message: clip(bare.Error()), Hint: "see https://go.dev/ref/mod#go-mod-file",
 		})
 	}
 	return diagnostics.Problems(diagnostics.Sorted(all))
