@@ -8,6 +8,7 @@ package gradle
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
@@ -44,7 +45,7 @@ func New(o adapters.Options) *Adapter {
 		AdapterID:       "gradle",
 		DisplayName:     "gradle",
 		Runtime:         "java",
-		FingerprintFiles: append(markers(), "gradle.properties", "gradle.lockfile", "gradle/**", "gradlew",
+		FingerprintFiles: append(markers(), "*.gradle", "*.gradle.kts", "gradle.properties", "gradle.lockfile", "gradle/**", "gradlew",
 			".java-version", ".sdkmanrc", ".tool-versions"),
 		DefaultTasks: lifecycle("gradle"+options, ":", ""),
 		Capabilities: adapters.Capabilities{
@@ -79,7 +80,14 @@ func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
 			return true, nil
 		}
 	}
-	return false, nil
+	// Some builds call each script after its project.
+	name := filepath.Base(dir) + ".gradle"
+	if !f.IsFile(name) && !f.IsFile(name+".kts") {
+		return false, nil
+	}
+	p := &project{path: ":", dir: dir}
+	err := a.place(f, p)
+	return p.settings != nil, err
 }
 
 // ParseDiagnostics implements adapters.Adapter. No hook asks for it.

@@ -19,6 +19,7 @@ type facts struct {
 	accessors []fact
 	plugins   []string
 	java      []javaFact
+	makes     bool // its own script applies a plugin that makes something
 	tests     bool // the project's own script speaks of tests
 	anyTests  bool // some script does
 }
@@ -120,6 +121,7 @@ func (r *reading) take(b *script.Build, about func(scope string) bool) error {
 	x.anyTests = x.anyTests || slices.ContainsFunc(b.Words, func(s script.Said) bool { return about(s.Scope) })
 	x.tests = x.tests || x.anyTests && filepath.Dir(b.Path) == r.p.dir
 	for _, s := range b.Plugins {
+		x.makes = x.makes || s.Scope == script.Own && filepath.Dir(b.Path) == r.p.dir && makes(s.Text)
 		if about(s.Scope) {
 			if err := r.plugin(s.Text); err != nil {
 				return err
@@ -127,6 +129,16 @@ func (r *reading) take(b *script.Build, about func(scope string) bool) error {
 		}
 	}
 	return r.applied(b, x.strings[before:])
+}
+
+// makes tells whether a plugin makes something of a project. One that is not known
+// may do so anywhere, and is asked for most often in the root to configure others.
+func makes(id string) bool {
+	return slices.Contains([]string{
+		"java", "java-library", "java-gradle-plugin", "java-platform", "groovy", "scala", "war", "ear", "application", "distribution", "antlr",
+		"kotlin", "kotlin-dsl", "org.jetbrains.kotlin.jvm", "org.jetbrains.kotlin.multiplatform", "org.springframework.boot",
+		"com.android.application", "com.android.library", "cpp-application", "cpp-library", "type:JavaPlugin", "type:JavaLibraryPlugin",
+	}, id)
 }
 
 // plugin notes a plugin, and reads it where it is a script of the build.

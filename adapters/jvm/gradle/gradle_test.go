@@ -151,6 +151,13 @@ func TestRoots(t *testing.T) {
 		"code of its own": {
 			"-- settings.gradle --\ninclude 'lib'\n-- build.gradle --\n-- lib/build.gradle --\n-- src/main/x --\n", map[string]string{"build": flags + ":build -x :check"},
 		},
+		"code in a place of its own": {
+			"-- settings.gradle --\ninclude 'unicode'\n-- build.gradle --\nplugins { id 'java-library' }\nsourceSets { main.java.srcDirs = ['java'] }\ndependencies { testImplementation 'x:y:1' }\n-- unicode/build.gradle --\n-- java/x --\n",
+			map[string]string{"build": flags + ":build -x :check", "test": flags + ":test"},
+		},
+		"for all projects but the root": {
+			"-- settings.gradle --\ninclude 'a'\n-- build.gradle --\nplugins { id 'idea'; id 'org.springframework.boot' apply false }\nallprojects { apply plugin: 'java' }\n-- a/build.gradle --\n", map[string]string{},
+		},
 		"projects without a script": {
 			"-- settings.gradle --\ninclude 'lib', 'app', 'docs'\n-- lib/src/main/x --\n-- app/src/test/x --\n-- docs/x --\n",
 			map[string]string{"build": flags + ":app:build -x :app:check :lib:build -x :lib:check", "test": flags + ":app:test"},
@@ -219,6 +226,23 @@ func TestNotIncluded(t *testing.T) {
 	a := New(adapters.Options{Env: adaptertest.Env()})
 	if task := adaptertest.Task(t, a, root+"/b", "build"); task.Cwd != "" || task.Run != flags+":build -x :check" {
 		t.Errorf("%+v", task)
+	}
+}
+
+// Scripts may be called after their projects.
+func TestNamedScripts(t *testing.T) {
+	root := adaptertest.Project(t, "-- settings.gradle --\ninclude 'lib', 'app'\n-- lib/lib.gradle --\napply plugin: 'java'\n-- app/app.gradle.kts --\ndependencies { implementation(project(\":lib\")) }\n-- other/other.gradle --\n")
+	a := New(adapters.Options{Env: adaptertest.Env()})
+	for dir, want := range map[string]bool{"lib": true, "app": true, "other": false} {
+		if yes, err := a.Detect(t.Context(), filepath.Join(root, dir)); yes != want || err != nil {
+			t.Errorf("%s: %v %v", dir, yes, err)
+		}
+	}
+	if d := cmp.Diff([]adapters.Link{{Dir: "lib", File: "app/app.gradle.kts", Line: 1}}, adaptertest.Links(t, a, root, root+"/app")); d != "" {
+		t.Error(d)
+	}
+	if top := adaptertest.Tasks(t, a, root); !top.Aggregate {
+		t.Errorf("%+v", top)
 	}
 }
 

@@ -50,10 +50,18 @@ func (p *project) named() []string {
 // it, else on its own.
 func (a *Adapter) open(f *adapters.Files) (*project, error) {
 	p := &project{path: ":", dir: f.Dir()}
+	if err := a.place(f, p); err != nil {
+		return nil, err
+	}
+	return p, a.learn(f, p)
+}
+
+// place finds the build that p is part of.
+func (a *Adapter) place(f *adapters.Files, p *project) error {
 	for dir := range f.Ancestors() {
 		s, err := a.settingsIn(f, dir)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if s == nil {
 			continue
@@ -67,7 +75,7 @@ func (a *Adapter) open(f *adapters.Files) (*project, error) {
 		// Where projects lie side by side, the settings are in one called "master".
 		s, err := a.settingsIn(f, filepath.Join(filepath.Dir(f.Dir()), "master"))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if s != nil {
 			if path, ok := pathOf(s, f.Dir()); ok {
@@ -75,7 +83,7 @@ func (a *Adapter) open(f *adapters.Files) (*project, error) {
 			}
 		}
 	}
-	return p, a.learn(f, p)
+	return nil
 }
 
 func (a *Adapter) settingsIn(f *adapters.Files, dir string) (*script.Settings, error) {
@@ -127,11 +135,21 @@ func (p *project) loose(f *adapters.Files) []string {
 		if !within(dir, p.root()) {
 			continue
 		}
-		if !f.IsFile(filepath.Join(dir, "build.gradle")) && !f.IsFile(filepath.Join(dir, "build.gradle.kts")) && f.IsDir(filepath.Join(dir, "src")) {
+		if !hasScript(f, dir) && f.IsDir(filepath.Join(dir, "src")) {
 			paths = append(paths, path)
 		}
 	}
 	return paths
+}
+
+// hasScript tells whether a directory is one that Detect finds.
+func hasScript(f *adapters.Files, dir string) bool {
+	for _, name := range []string{"build.gradle", filepath.Base(dir) + ".gradle"} {
+		if f.IsFile(filepath.Join(dir, name)) || f.IsFile(filepath.Join(dir, name+".kts")) {
+			return true
+		}
+	}
+	return false
 }
 
 // within tells whether path is dir, or lies below it.

@@ -147,7 +147,7 @@ func (r *recipes) roots(program string) []adapters.Task {
 			all[i].Outputs = append(all[i].Outputs, t.Outputs...)
 		}
 	}
-	if r.f.IsDir("src") {
+	if r.own() {
 		add(":", "")
 	}
 	for _, path := range r.loose(r.f) {
@@ -155,6 +155,9 @@ func (r *recipes) roots(program string) []adapters.Task {
 	}
 	return all
 }
+
+// own tells whether the root of a build has code of its own.
+func (r *recipes) own() bool { return r.f.IsDir("src") || r.facts.makes }
 
 // whole gives recipes for whatever projects there are.
 func (r *recipes) whole(program string) []adapters.Task {
@@ -176,7 +179,7 @@ func (r *recipes) tested(dir string) bool {
 	if dir != "" {
 		return false
 	}
-	return r.facts.tests && (r.path != ":" || r.f.IsDir("src") || !r.many()) ||
+	return r.facts.tests && (r.path != ":" || r.own() || !r.many()) ||
 		r.facts.anyTests && (r.f.IsDir("test") || r.f.IsDir("tests"))
 }
 
@@ -184,7 +187,8 @@ func (r *recipes) tested(dir string) bool {
 func (r *recipes) linted() bool {
 	return r.facts.has("checkstyle", "pmd", "codenarc", "findbugs", "type:CheckstylePlugin", "type:PmdPlugin",
 		"com.github.spotbugs", "com.diffplug.spotless", "com.diffplug.gradle.spotless", "org.jlleitschuh.gradle.ktlint", "org.jmailen.kotlinter",
-		"io.gitlab.arturbosch.detekt", "dev.detekt", "ru.vyarus.quality", "de.thetaphi.forbiddenapis", "ru.vyarus.animalsniffer", "com.android.application", "com.android.library")
+		"io.gitlab.arturbosch.detekt", "dev.detekt", "ru.vyarus.quality", "de.thetaphi.forbiddenapis", "ru.vyarus.animalsniffer",
+		"com.github.hierynomus.license", "com.github.hierynomus.license-base", "com.android.application", "com.android.library")
 }
 
 // scripts gives what is reached by name only.

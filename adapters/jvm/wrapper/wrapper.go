@@ -102,8 +102,8 @@ func Gradle(f *adapters.Files, env adapters.Environ) (w *Wrapper, pin *adapters.
 	dir := filepath.Join(filepath.Dir(script), "gradle", "wrapper")
 	w.settings = filepath.Join(dir, "gradle-wrapper.properties")
 	data, err := f.ReadIfExists(w.settings)
-	if data == nil || err != nil {
-		return w, nil, err // a script of its own kind
+	if err != nil {
+		return nil, nil, err
 	}
 	said := properties.Parse(data)
 	url := w.describe(said)
@@ -139,8 +139,8 @@ func urlHash(url string) string {
 // Missing is the error of a wrapper that would have to fetch its tool and may not.
 func (w *Wrapper) Missing() error {
 	return &adapters.MissingTool{
-		Tool: w.tool + " " + w.Version + ", which " + filepath.Base(w.Script) + " starts,",
-		Hint: "fetch it with \"" + w.Command(filepath.Dir(w.Script)) + " " + w.option + "\" in " + filepath.Dir(w.Script) +
+		Tool: w.tool + " " + w.Version,
+		Hint: filepath.Base(w.Script) + " would fetch it: run \"" + w.Command(filepath.Dir(w.Script)) + " " + w.option + "\" in " + filepath.Dir(w.Script) +
 			", or set allow_download = true in [toolchain] of bento.toml",
 	}
 }

@@ -76,6 +76,18 @@ func TestGradle(t *testing.T) {
 	if err := os.Remove(filepath.Join(root, "gradle/wrapper/gradle-wrapper.jar")); err != nil {
 		t.Fatal(err)
 	}
+	if w, _ = look(); w != nil {
+		t.Errorf("without the jar: %+v", w)
+	}
+	if err := os.Rename(filepath.Join(root, "gradle"), filepath.Join(root, "g")); err != nil {
+		t.Fatal(err)
+	}
+	if w, pin = look(); w != nil || pin != nil {
+		t.Errorf("without the directory: %+v %+v", w, pin)
+	}
+	if err := os.Rename(filepath.Join(root, "g"), filepath.Join(root, "gradle")); err != nil {
+		t.Fatal(err)
+	}
 	if w, pin = look(); w != nil || pin == nil || pin.Version != "8.10" || pin.Tool != "gradle" || pin.Line != 2 {
 		t.Errorf("without the jar: %+v %+v", w, pin)
 	}
