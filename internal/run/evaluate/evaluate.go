@@ -131,7 +131,7 @@ func (e *Evaluator) Reload(ctx context.Context) {
 	for _, t := range e.territories {
 		t.Forget()
 	}
-	e.recall.forget()
+	e.recall.stale = true
 }
 
 // Installed looks again at what an install of the scope of d may have written.

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
@@ -22,6 +24,7 @@ const maxLinks = 40
 
 // fileSet gives the digests of entries. A file that cannot be read is an error.
 func (e *Evaluator) fileSet(entries []tree.Entry) (fingerprint.FileSet, error) {
+	e.readAll(entries)
 	set := make(fingerprint.FileSet, 0, len(entries))
 	for _, entry := range entries {
 		f, err := e.file(entry)
@@ -31,6 +34,33 @@ func (e *Evaluator) fileSet(entries []tree.Entry) (fingerprint.FileSet, error) {
 		set = append(set, f)
 	}
 	return set, nil
+}
+
+// fewFiles is how many files are read one after the other.
+const fewFiles = 8
+
+// readAll reads those files that nobody has read yet, several at a time. What cannot
+// be read is found out again when its digest is asked for.
+func (e *Evaluator) readAll(entries []tree.Entry) {
+	var unread []tree.Entry
+	for _, entry := range entries {
+		if _, known := e.tree.Index().Known(entry); !known && entry.Kind == tree.File {
+			unread = append(unread, entry)
+		}
+	}
+	if len(unread) < fewFiles {
+		return
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(unread)); i = next.Add(1) - 1 {
+				_, _ = e.tree.Index().Sum(unread[i])
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func (e *Evaluator) file(entry tree.Entry) (fingerprint.File, error) {
@@ -224,7 +254,7 @@ func (e *Evaluator) sourcesOf(d *discovery.Dish) *sourceSet {
 // lookedAgain forgets what was worked out from the files of d, and tells whether
 // they are others than before.
 func (e *Evaluator) lookedAgain(d *discovery.Dish) (changed bool) {
-	e.recall.forget()
+	e.recall.stale = true
 	terr := e.territories[d]
 	before := terr.Known()
 	terr.Forget()

@@ -24,6 +24,9 @@ type recaller struct {
 	ranges *recall.Ranges
 	dishes map[*territory.Territory]recall.Range
 	circle map[*plan.Circle]recall.Range
+	// stale is set once files were looked at again: something runs, and to tell what
+	// it has changed costs more than to make the keys of what is left.
+	stale bool
 	// tracked is the digest of what git tracks, which decides what an output is.
 	tracked [32]byte
 }
@@ -46,13 +49,6 @@ func program() string {
 		return ""
 	}
 	return fmt.Sprint(name, fi.Size(), fi.ModTime().UnixNano())
-}
-
-// forget forgets what was worked out of files: they are looked at again.
-func (r *recaller) forget() {
-	r.ranges.Forget()
-	clear(r.dishes)
-	clear(r.circle)
 }
 
 // keep remembers the results that are there for later invocations.
@@ -86,7 +82,7 @@ type haver interface{ Has(cache.Key) bool }
 // was as it is now, if the cache still has the record.
 func (e *Evaluator) recalled(ctx context.Context, t *plan.Task, ev *Result) bool {
 	store, ok := e.o.Store.(haver)
-	if !ok || e.o.Force || t.Uncached != "" || t.Dish.Failure != nil || len(e.pending(t)) > 0 {
+	if !ok || e.recall.stale || e.o.Force || t.Uncached != "" || t.Dish.Failure != nil || len(e.pending(t)) > 0 {
 		return false
 	}
 	var known bool

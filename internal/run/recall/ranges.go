@@ -22,9 +22,6 @@ type Ranges struct {
 // NewRanges gives those of t.
 func NewRanges(t *tree.Tree) *Ranges { return &Ranges{tree: t, known: make(map[string]Range)} }
 
-// Forget forgets what was worked out: the tree has looked again.
-func (r *Ranges) Forget() { clear(r.known) }
-
 // Of gives the digest of the file at a path, or of everything below it.
 func (r *Ranges) Of(at string) Range {
 	if d, ok := r.known[at]; ok {
