@@ -35,10 +35,19 @@ func others(id string) func(*kid) {
 	if strings.HasPrefix(id, "waits-") {
 		return (*kid).waitForAll
 	}
+	if strings.HasPrefix(id, "naps-") {
+		return func(k *kid) { q := k.read(); time.Sleep(200 * time.Millisecond); k.answer(q); k.serve() }
+	}
+	if n, ok := strings.CutPrefix(id, "umlauts-"); ok { // characters of several bytes, from another byte on each time
+		shift, _ := strconv.Atoi(n)
+		return func(k *kid) { k.raw(strings.Repeat("x", shift) + strings.Repeat("ä弁", 200) + "\n"); k.hang() }
+	}
 	install := func(failure string) func(*kid) {
 		return func(k *kid) { k.greet(); k.fail(k.read(), failure); k.serve() }
 	}
 	switch id {
+	case "half-body-of-16-mib":
+		return func(k *kid) { k.raw(fmt.Sprintf("Content-Length: %d\r\n\r\n{", 16<<20)); k.hang() }
 	case "floods-a-million":
 		return (*kid).floodMillion
 	case "env":
@@ -46,6 +55,14 @@ func others(id string) func(*kid) {
 			k.greet()
 			k.result(k.read(), fmt.Sprintf("%q", strings.Join(slices.Sorted(slices.Values(os.Environ())), " ")))
 			k.serve()
+		}
+	case "dies-talking":
+		return func(k *kid) {
+			for i := range 20 {
+				fmt.Fprintf(os.Stderr, "line %d\n", i)
+			}
+			fmt.Fprint(os.Stderr, "no \x1b[31mlicence\n")
+			os.Exit(3)
 		}
 	case "talkative":
 		return func(k *kid) { os.Stderr.WriteString("hello\x1b[0m\n"); k.serve() }

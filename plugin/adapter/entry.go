@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/plugin/wire"
 )
 
 // entry is one candidate and what became of it. It is written while Start runs,
@@ -69,7 +71,21 @@ func (e *entry) fail(err error) {
 	}
 	e.status = Failed
 	e.message = e.failure.Message
-	e.warn("plugin_failed", fmt.Sprintf("%v: %s is not used", e.failure, e.Path), e.failure.Hint)
+	hint := e.failure.Hint
+	if words := lastWords(e.failure.Stderr); words != "" {
+		hint = strings.TrimSpace("its last words: " + words + "\n" + hint)
+	}
+	e.warn("plugin_failed", fmt.Sprintf("%v: %s is not used", e.failure, e.Path), hint)
+}
+
+// lastWords gives the last lines of what a plugin wrote to stderr.
+func lastWords(text string) string {
+	text = strings.TrimSpace(wire.Plain(text))
+	if most := 1 << 10; len(text) > most {
+		text = strings.ToValidUTF8(text[len(text)-most:], "")
+	}
+	lines := strings.Split(text, "\n")
+	return strings.Join(lines[max(0, len(lines)-5):], "\n")
 }
 
 func (e *entry) warn(rule, message, hint string) {

@@ -207,7 +207,9 @@ func (p *Process) ask(ctx context.Context, c host.Call, into any) (answered bool
 		return false, err
 	}
 	if err := p.reader.Decode(c.Method, result, into); err != nil {
-		return false, p.host().Failure(c, adapters.MalformedResponse, "result: "+err.Error())
+		f := p.host().Failure(c, adapters.MalformedResponse, "result: "+err.Error())
+		f.Hint = "report it to the plugin's author; bento plugin test names the clause that it breaks"
+		return false, f
 	}
 	return true, nil
 }

@@ -155,6 +155,19 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// The warning about a plugin that does not start says which, what, why, and what next.
+func TestWarningOfAFailedStart(t *testing.T) {
+	set := start(t, Options{Numbers: short()}, install(t, t.TempDir(), "dies-talking"))
+	w := set.Warnings()
+	if len(w) != 1 || !strings.HasPrefix(w[0].Message, "plugin dies-talking: initialize: it exited (exit status 3) (handshake_failed): /") {
+		t.Fatalf("got %+v", w)
+	}
+	want := "its last words: line 16\nline 17\nline 18\nline 19\nno [31mlicence\nreport it to the plugin's author, or list the plugin under [plugins] disable"
+	if diff := cmp.Diff(want, w[0].Hint); diff != "" {
+		t.Errorf("hint (-want +got):\n%s", diff)
+	}
+}
+
 func TestStderrIsPassedOn(t *testing.T) {
 	var screen bytes.Buffer
 	set := start(t, Options{Numbers: short(), Stderr: &screen}, install(t, t.TempDir(), "talkative"))

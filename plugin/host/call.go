@@ -107,6 +107,8 @@ func hint(code adapters.Code) string {
 		return "a plugin's standard output is for protocol messages only; anything else belongs on standard error"
 	case adapters.Timeout, adapters.Crashed, adapters.Quarantined, adapters.HandshakeFailed:
 		return "report it to the plugin's author, or list the plugin under [plugins] disable"
+	case adapters.RPCError:
+		return "bento plugin call asks it by hand, bento plugin trace shows what was said"
 	}
 	return ""
 }
