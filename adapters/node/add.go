@@ -6,6 +6,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/project"
+	"github.com/bentobuild/bento/adapters/node/scaffold"
 )
 
 // Add has the manager add packages to the project, in its own directory: in a
@@ -21,4 +22,19 @@ func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters
 		env = env.With(map[string]string{"YARN_ENABLE_IMMUTABLE_INSTALLS": "0"})
 	}
 	return a.runTool(ctx, req.DishDir, slices.Concat(a.add(p, req.Dev), req.Packages), env, log)
+}
+
+// Scaffold gives the smallest package that builds, tests and lints.
+func (a *Adapter) Scaffold(name string) ([]adapters.ScaffoldFile, error) {
+	if a.manager == project.Bun {
+		return scaffold.Bun(name, a.fresh(a.env)...)
+	}
+	return scaffold.Node(name, a.fresh(a.env)...)
+}
+
+// lockfiles gives a lockfile for a new project.
+func lockfiles(name, text string) func(adapters.Environ) []adapters.ScaffoldFile {
+	return func(adapters.Environ) []adapters.ScaffoldFile {
+		return []adapters.ScaffoldFile{{Path: name, Data: []byte(text)}}
+	}
 }

@@ -28,6 +28,17 @@ func bunDialect() dialect {
 			}
 			return []string{"bun", "add"}
 		},
+		fresh: lockfiles("bun.lock", `{
+  "lockfileVersion": 1,
+  "workspaces": {
+    "": {
+      "name": "NAME",
+    },
+  },
+  "packages": {
+  }
+}
+`),
 		eslint:  "bunx --no-install eslint --format=json .",
 		hint:    adapters.Packages{Brew: "oven-sh/bun/bun", Else: `install it with "npm install -g bun"`},
 		passEnv: []string{"BUN_*", "DO_NOT_TRACK"},

@@ -27,7 +27,10 @@ type dialect struct {
 	// add gives the command that adds packages, up to their names.
 	add    func(p *project.Project, dev bool) []string
 	eslint string // the command that runs eslint for its findings
-	hint   adapters.Packages
+	// fresh gives the files of a new project, with NAME for its name, that say whose
+	// it is.
+	fresh func(env adapters.Environ) []adapters.ScaffoldFile
+	hint  adapters.Packages
 
 	passEnv []string
 	setEnv  map[string]string

@@ -123,9 +123,14 @@ func (a *Adapter) lockOf(f *adapters.Files, dir string) string {
 	return ""
 }
 
-// installArgs gives the command without the path of the manager.
+// installArgs gives the command without the path of the manager. An empty lockfile
+// locks nothing: it marks the root of a project for the later yarns.
 func (a *Adapter) installArgs(f *adapters.Files, dir string) ([]string, error) {
-	return a.install(f, dir, a.lockOf(f, dir) != "")
+	lock := a.lockOf(f, dir)
+	if fi, err := os.Stat(lock); err == nil && fi.Size() == 0 {
+		lock = ""
+	}
+	return a.install(f, dir, lock != "")
 }
 
 func commandLine(args []string) string {

@@ -24,6 +24,19 @@ func npmDialect() dialect {
 			}
 			return []string{"npm", "install", "--save-prod"}
 		},
+		fresh: lockfiles("package-lock.json", `{
+  "name": "NAME",
+  "version": "0.1.0",
+  "lockfileVersion": 3,
+  "requires": true,
+  "packages": {
+    "": {
+      "name": "NAME",
+      "version": "0.1.0"
+    }
+  }
+}
+`),
 		eslint: "npx --no-install eslint --format=json .",
 		hint:   tools.Node(),
 		setEnv: npmEnv(),

@@ -27,6 +27,16 @@ func pnpmDialect() dialect {
 			}
 			return argv
 		},
+		fresh: lockfiles("pnpm-lock.yaml", `lockfileVersion: '9.0'
+
+settings:
+  autoInstallPeers: true
+  excludeLinksFromLockfile: false
+
+importers:
+
+  .: {}
+`),
 		eslint:  "pnpm exec eslint --format=json .",
 		hint:    adapters.Packages{Pacman: "pnpm", Apk: "pnpm", Brew: "pnpm", Else: `install it with "npm install -g pnpm"`},
 		passEnv: []string{"pnpm_config_*", "PNPM_CONFIG_*", "PNPM_HOME"},
