@@ -29,7 +29,7 @@ func jvmToolchains() []toolchain {
 		asks: "99",
 	}
 	maven, gradle := both, both
-	maven.id, maven.needs, maven.version = "maven", []string{"mvn", "javac"}, []string{"sh", "-c", "mvn -v | grep -o 'Apache Maven [0-9.]*'"}
+	maven.id, maven.needs, maven.version = "maven", []string{"mvn", "javac"}, []string{"sh", "-c", "mvn -v 2>/dev/null | grep -o 'Apache Maven [0-9.]*'"}
 	maven.lock = func(k *kitchen) {
 		k.make(edit{"app/pom.xml", "  </dependencies>", "    <dependency>\n      <groupId>org.apache.commons</groupId>\n      <artifactId>commons-lang3</artifactId>\n      <version>3.14.0</version>\n    </dependency>\n  </dependencies>"})
 	}
