@@ -39,9 +39,10 @@ func (e *DigestError) Error() string {
 
 // Add puts the blob that r holds on the shelf. Nothing is put there, and it is a
 // *DigestError, when its digest is not d. If the blob is there already, r is not
-// read and the blob counts as used.
+// read and the blob counts as used; from the first damage that was found on, it is
+// verified before.
 func (s *Shelf) Add(d [32]byte, r io.Reader) error {
-	if s.TouchBlob(d, time.Now()) {
+	if s.TouchBlob(d, time.Now()) && (!s.damaged.Load() || s.isWhole(d)) {
 		return nil
 	}
 	path := s.path(blobsDir, d)
@@ -65,6 +66,17 @@ func (s *Shelf) Add(d [32]byte, r io.Reader) error {
 func (s *Shelf) TouchBlob(d [32]byte, now time.Time) bool {
 	path := s.path(blobsDir, d)
 	return touch(path, now) || touch(path+compressed, now)
+}
+
+// isWhole reads a blob, which is removed when it is damaged.
+func (s *Shelf) isWhole(d [32]byte) bool {
+	b, err := s.Open(d)
+	if err != nil {
+		return false
+	}
+	defer b.Close()
+	_, err = io.Copy(io.Discard, b)
+	return err == nil
 }
 
 func touch(path string, now time.Time) bool {

@@ -23,6 +23,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bentobuild/bento/cache/rawfile"
@@ -60,9 +61,10 @@ type Shelf struct {
 	base     string // where all formats are
 	dir      string
 	warn     func(error)
-	encoders sync.Pool // of *zstd.Encoder
-	decoders sync.Pool // of *zstd.Decoder
-	samples  sync.Pool // of *[sampleSize]byte
+	damaged  atomic.Bool // some damage was found
+	encoders sync.Pool   // of *zstd.Encoder
+	decoders sync.Pool   // of *zstd.Decoder
+	samples  sync.Pool   // of *[sampleSize]byte
 }
 
 // New gives the shelf in dir, an absolute path, which the first write makes. warn
@@ -146,6 +148,7 @@ func (s *Shelf) DropRecord(key [32]byte, cause error) error {
 func (s *Shelf) drop(path string, cause error) error {
 	err := &DamageError{Path: path, Cause: cause}
 	_ = rawfile.Remove(path)
+	s.damaged.Store(true)
 	if s.warn != nil {
 		s.warn(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/config/unit"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run"
 )
 
 // pruneTime bounds how long the end of a run is held up by keeping the cache within
@@ -104,8 +105,8 @@ func (s *session) config() (*config.Workspace, error) {
 	return cfg, nil
 }
 
-// disk opens the cache.
-func (s *session) disk() (*cache.Disk, error) {
+// disk opens the cache. damaged is told of entries that were dropped.
+func (s *session) disk(damaged func(error)) (*cache.Disk, error) {
 	cfg, err := s.config()
 	if err != nil {
 		return nil, err
@@ -114,11 +115,11 @@ func (s *session) disk() (*cache.Disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cache.Open(dir, &cache.Options{Warn: func(err error) { s.warn("cache_damaged", err.Error(), "") }})
+	return cache.Open(dir, &cache.Options{Warn: damaged})
 }
 
 func (s *session) cacheStats(ctx context.Context) error {
-	d, err := s.disk()
+	d, err := s.disk(nil)
 	if err != nil {
 		return err
 	}
@@ -135,7 +136,7 @@ func (s *session) cacheStats(ctx context.Context) error {
 }
 
 func (s *session) cacheRemove(ctx context.Context, command string, remove func(*cache.Disk, context.Context) (cache.Removed, error)) error {
-	d, err := s.disk()
+	d, err := s.disk(nil)
 	if err != nil {
 		return err
 	}
@@ -152,11 +153,13 @@ func (s *session) cacheRemove(ctx context.Context, command string, remove func(*
 }
 
 func (s *session) cacheCheck(ctx context.Context) error {
-	d, err := s.disk()
+	warnings := &run.Env{Reporter: s.lines()}
+	d, err := s.disk(warnings.WarnDamage)
 	if err != nil {
 		return err
 	}
 	check, err := d.Fsck(ctx)
+	warnings.SumUp()
 	if err != nil {
 		return err
 	}

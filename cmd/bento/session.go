@@ -166,8 +166,11 @@ func (w *workspace) place(target string) (string, error) {
 	return "/" + filepath.ToSlash(rel), nil
 }
 
-// close ends the plugins.
-func (w *workspace) close() { w.plugins.Close() }
+// close ends the plugins, and says what is left to say.
+func (w *workspace) close() {
+	w.plugins.Close()
+	w.env.SumUp()
+}
 
 // open finds the workspace and what is in it. Problems of the user's files are in
 // the result; the error is what leaves nothing to look at.
@@ -214,8 +217,9 @@ func (s *session) open(ctx context.Context, reporter run.Reporter) (*workspace, 
 	}
 	w.env = &run.Env{
 		Root: root, State: st, Environ: s.environ, Inherit: cfg.Defaults.InheritEnv,
-		Store: s.openCache(cfg), Toolchains: fingerprint.OpenToolchains(st), Reporter: reporter, Executing: sync.OnceFunc(guard),
+		Toolchains: fingerprint.OpenToolchains(st), Reporter: reporter, Executing: sync.OnceFunc(guard),
 	}
+	w.env.Store = s.openCache(cfg, w.env.WarnDamage)
 	return w, nil
 }
 
@@ -318,12 +322,12 @@ func (s *session) sayLoaded(set *adapter.Set) {
 }
 
 // openCache opens the cache. One that cannot be used is a warning: then every task
-// runs and nothing is stored.
-func (s *session) openCache(cfg *config.Workspace) cache.Store {
+// runs and nothing is stored. damaged is told of entries that were dropped.
+func (s *session) openCache(cfg *config.Workspace, damaged func(error)) cache.Store {
 	dir, err := cacheDir(cfg, s.environ)
 	if err == nil {
 		var disk *cache.Disk
-		if disk, err = cache.Open(dir, &cache.Options{Warn: func(err error) { s.warn("cache_damaged", err.Error(), "") }}); err == nil {
+		if disk, err = cache.Open(dir, &cache.Options{Warn: damaged}); err == nil {
 			return disk
 		}
 	}

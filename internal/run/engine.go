@@ -71,7 +71,7 @@ type engine struct {
 func (e *Env) Evaluator(p *plan.Plan, force bool) (*evaluate.Evaluator, error) {
 	return evaluate.New(evaluate.Options{
 		Root: e.Root, Store: e.Store, State: e.State, Toolchains: e.Toolchains, Environ: e.Environ, Inherit: e.Inherit,
-		Force: force, Warn: e.warnDiagnostic,
+		Force: force, Warn: e.Warn,
 	}, p)
 }
 
@@ -326,6 +326,7 @@ func (e *engine) finish(ctx context.Context) *Report {
 		Plan: e.plan, Results: e.results, Installs: e.report, Started: e.start, Evaluated: e.known,
 		Duration: time.Since(e.start), Interrupted: ctx.Err() != nil,
 	}
+	e.env.SumUp()
 	e.env.mu.Lock()
 	r.Warnings = e.env.warnings
 	e.env.mu.Unlock()
@@ -342,7 +343,7 @@ func (e *engine) refuse(problems []diagnostics.Diagnostic) error {
 			list = append(list, p)
 			continue
 		}
-		e.env.warnDiagnostic(p)
+		e.env.Warn(p)
 	}
 	return diagnostics.AsError(list)
 }

@@ -29,7 +29,8 @@ type Env struct {
 
 	mu       sync.Mutex
 	warnings []diagnostics.Diagnostic
-	said     map[string]bool
+	said     map[string]bool // what was said
+	like     map[string]int  // by rule: how many warnings there were
 }
 
 // commands gives what makes the processes of tasks.
@@ -50,29 +51,5 @@ func (e *Env) report(ev Event) {
 	defer e.mu.Unlock()
 	if e.Reporter != nil {
 		e.Reporter.Report(ev)
-	}
-}
-
-// warn says something once that does not stop anything.
-func (e *Env) warn(code, message, hint string) {
-	e.warnDiagnostic(diagnostics.Diagnostic{
-		Severity: diagnostics.Warning, Rule: code, Message: message, Hint: hint, Source: diagnostics.Source,
-	})
-}
-
-func (e *Env) warnDiagnostic(d diagnostics.Diagnostic) {
-	id := d.String()
-	e.mu.Lock()
-	seen := e.said[id]
-	if !seen {
-		if e.said == nil {
-			e.said = make(map[string]bool)
-		}
-		e.said[id] = true
-		e.warnings = append(e.warnings, d)
-	}
-	e.mu.Unlock()
-	if !seen {
-		e.report(Warned{Diagnostic: d})
 	}
 }

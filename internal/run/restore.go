@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"path"
 	"slices"
 	"time"
@@ -27,7 +28,9 @@ func (e *engine) restore(ctx context.Context, ev *evaluate.Result, last *lastrun
 	r.Duration = time.Since(r.Started)
 	return func() {
 		if err != nil {
-			e.env.warn("restore_failed", "the cached result of "+t.ID()+" cannot be used, so it runs: "+err.Error(), "")
+			if !errors.Is(err, cache.ErrMiss) { // else it was pruned meanwhile, or is damaged, which was said
+				e.env.warn("restore_failed", "the cached result of "+t.ID()+" cannot be used, so it runs: "+err.Error(), "")
+			}
 			e.executeInstalled(ctx, ev)
 			return
 		}
