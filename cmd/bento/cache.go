@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -171,13 +172,18 @@ func (s *session) cacheCheck(ctx context.Context) error {
 	return nil
 }
 
-// keepBounds keeps the cache within the bounds of bento.toml after a run that added
-// to it, as far as that goes in a moment.
+// defaultMaxSize is the bound of a cache that no bento.toml gives one.
+const defaultMaxSize = 20 << 30
+
+// keepBounds keeps the cache within its bounds after a run that added to it, as far
+// as that goes in a moment.
 func keepBounds(ctx context.Context, store cache.Store, cfg config.Cache) {
 	disk, ok := store.(*cache.Disk)
-	if bounds := (cache.Bounds{MaxSize: cfg.MaxSize, MaxAge: cfg.MaxAge}); ok && bounds != (cache.Bounds{}) {
-		ctx, cancel := context.WithTimeout(ctx, pruneTime)
-		defer cancel()
-		_, _ = disk.Prune(ctx, bounds) // the next run goes on where this one had no time
+	if !ok {
+		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, pruneTime)
+	defer cancel()
+	// The next run goes on where this one had no time.
+	_, _ = disk.Prune(ctx, cache.Bounds{MaxSize: cmp.Or(cfg.MaxSize, defaultMaxSize), MaxAge: cfg.MaxAge})
 }

@@ -151,7 +151,7 @@ func replaceFile(name string, data []byte) error {
 func (s *session) summarize(ctx context.Context, w *workspace, r *run.Report) error {
 	s.outcome = exitOf(r)
 	if r.Stored() {
-		keepBounds(ctx, w.env.Store, w.Config.Cache)
+		defer keepBounds(ctx, w.env.Store, w.Config.Cache) // when all else is told
 	}
 	doc := report.NewRun(r)
 	doc.Schema, doc.Command = report.Schema(s.command), s.line
