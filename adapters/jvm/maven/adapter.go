@@ -20,6 +20,7 @@ const identity = "builtin:1"
 // Adapter is the adapter "maven".
 type Adapter struct {
 	host     jdk.Host
+	home     string // of the user, as Java sees it
 	download bool
 	manifest *adapters.Manifest
 	poms     *adapters.Parsed[*pom.Model]
@@ -53,7 +54,7 @@ func New(o adapters.Options) *Adapter {
 		PassEnv:      jdk.PassEnv(),
 		SteeringEnv:  append(jdk.SteeringEnv(), "MAVEN_OPTS", "MAVEN_ARGS", "MAVEN_CONFIG", "MAVEN_BASEDIR", "MAVEN_DEBUG_OPTS"),
 	}
-	a := &Adapter{download: o.AllowDownload, manifest: m, poms: adapters.NewParsed(pom.Parse)}
+	a := &Adapter{home: jdk.UserHome(o.Env), download: o.AllowDownload, manifest: m, poms: adapters.NewParsed(pom.Parse)}
 	a.host.Env = o.Env.Strict(append(jdk.PassEnv(), m.SteeringEnv...)...)
 	return a
 }

@@ -288,6 +288,32 @@ func TestCheckPin(t *testing.T) {
 	}
 }
 
+func TestUserSettings(t *testing.T) {
+	a := New(adapters.Options{Env: adaptertest.Env()})
+	a.home = t.TempDir()
+	seen := map[string]bool{}
+	for _, c := range []struct{ file, text string }{
+		{"", ""}, {"settings.xml", "<settings><profiles><profile><id>x</id></profile></profiles></settings>"},
+		{"settings.xml", "<settings><profiles><profile><id>y</id></profile></profiles></settings>"}, {"toolchains.xml", "<toolchains/>"},
+	} {
+		if c.file != "" {
+			adaptertest.Write(t, filepath.Join(a.home, ".m2", c.file), c.text)
+		}
+		got := a.userSettings()
+		if seen[got] || c.file == "" && got != "" {
+			t.Errorf("%s %s: %q", c.file, c.text, got)
+		}
+		seen[got] = true
+	}
+	adaptertest.Write(t, filepath.Join(a.home, ".m2", "settings.xml"), "<settings><mirrors><mirror/></mirrors></settings>")
+	if err := os.Remove(filepath.Join(a.home, ".m2", "toolchains.xml")); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.userSettings(); got != "" {
+		t.Errorf("mirrors steer: %q", got)
+	}
+}
+
 func TestAdd(t *testing.T) {
 	err := adapters.Add(t.Context(), New(adapters.Options{}), adapters.AddRequest{DishDir: t.TempDir(), Packages: []string{"g:a:1"}, Dev: true}, nil)
 	u, ok := err.(*adapters.Unsupported)

@@ -2,6 +2,7 @@ package maven
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -132,14 +133,17 @@ func (a *Adapter) mavenVersion(ctx context.Context, dir, mvn string) (string, er
 }
 
 // userSettings is the digest of what ~/.m2/settings.xml says beyond servers and
-// mirrors, "" for nothing.
+// mirrors, and of the JDKs that toolchains.xml names; "" for nothing.
 func (a *Adapter) userSettings() string {
-	f := adapters.NewFiles(filepath.Join(jdk.UserHome(a.host.Env), ".m2"))
-	data, err := f.Read("settings.xml")
-	if err != nil {
-		return ""
+	f := adapters.NewFiles(filepath.Join(a.home, ".m2"))
+	text := ""
+	if data, err := f.Read("settings.xml"); err == nil {
+		text = pom.Steers(data)
 	}
-	return pom.Steers(data)
+	if data, err := f.Read("toolchains.xml"); err == nil {
+		text += fmt.Sprintf(" toolchains %x", sha256.Sum256(data))
+	}
+	return text
 }
 
 // InstallScope implements adapters.Scoper. Maven fetches what it needs while it
