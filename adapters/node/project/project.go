@@ -5,6 +5,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
+	"github.com/bentobuild/bento/adapters/node/settings"
 )
 
 // Project is a package with what stands above it.
@@ -28,8 +29,10 @@ func (s *Shelf) Open(f *adapters.Files) (*Project, error) {
 	if p.Manifest == nil {
 		return nil, fmt.Errorf("%s: no package.json", f.Dir())
 	}
-	if p.own, err = s.spaceAt(f, f.Dir()); err != nil {
-		return nil, err
+	if len(p.Workspaces) > 0 || f.IsFile(settings.PNPMFile) {
+		if p.own, err = s.spaceAt(f, f.Dir()); err != nil {
+			return nil, err
+		}
 	}
 	p.Above, p.Space = s.above(f), p.own
 	outer, err := outerSpace(p.Above, f.Dir())

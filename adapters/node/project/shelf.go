@@ -88,6 +88,9 @@ func (s *Shelf) spaceAt(f *adapters.Files, dir string) (*Space, error) {
 		if err != nil {
 			return nil, err
 		}
+		if config == nil && (manifest == nil || len(manifest.Workspaces) == 0) {
+			return nil, nil
+		}
 		out := &Space{Dir: dir, Manifest: manifest}
 		var globs []string
 		if isPNPM(f, manifest, config) {
