@@ -8,24 +8,6 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// checkGlobs compiles the globs of a dish.toml, so that one that is too much for
-// the matcher is told where it stands, before anything runs.
-func (f *finder) checkGlobs(d *config.Dish) {
-	f.compile(d.Path, d.Inputs)
-	f.compile(d.Path, d.Outputs)
-	for i := range d.Tasks {
-		t := &d.Tasks[i]
-		for _, g := range []struct {
-			base  string
-			globs *[]config.Glob
-		}{{d.Path, t.Inputs}, {d.Path, t.Outputs}, {"", t.WorkspaceOutputs}} {
-			if g.globs != nil {
-				f.compile(g.base, *g.globs)
-			}
-		}
-	}
-}
-
 // compile makes the set of globs, or tells which are wrong and gives nil.
 func (f *finder) compile(base string, globs []config.Glob) *tree.Set {
 	globs = slices.DeleteFunc(slices.Clone(globs), func(g config.Glob) bool { return g.Text == "" })

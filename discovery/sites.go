@@ -5,17 +5,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-
-	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/discovery/marker"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
 // site is a directory that may be a dish.
 type site struct {
-	path   string
-	config *config.Dish // nil without dish.toml
+	path    string
+	hasFile bool         // there is a dish.toml
+	config  *config.Dish // what it says
 	// ask are the adapters that may detect it, by their index in the registry.
 	ask    []int
 	marker string // a file in it that made it a candidate
@@ -24,35 +23,50 @@ type site struct {
 // sites lists the directories to look at: those with dish.toml, and those with a
 // name at their top that an adapter knows.
 func (f *finder) sites() {
-	m := newMarkers(f.Registry.All())
-	byPath := make(map[string]*site)
-	at := func(dir string) *site {
-		s := byPath[dir]
-		if s == nil {
-			s = &site{path: dir}
-			byPath[dir] = s
-		}
-		return s
+	c := candidates{Set: marker.New(f.Registry.All()), byPath: make(map[string]*site)}
+	for _, l := range f.Tree.Lists() {
+		c.look(l.Dir, l.Entries)
 	}
-	withFile := make(map[string]bool)
-	for _, e := range f.Tree.Entries() {
-		dir, name := path.Dir(e.Path), path.Base(e.Path)
+	f.choose(c.byPath)
+}
+
+// candidates are the sites that were found.
+type candidates struct {
+	*marker.Set
+	byPath map[string]*site
+}
+
+// at gives the site of a directory as trees name it.
+func (c *candidates) at(dir string) *site {
+	dir = path.Clean(dir)
+	s := c.byPath[dir]
+	if s == nil {
+		s = &site{path: dir}
+		c.byPath[dir] = s
+	}
+	return s
+}
+
+// look finds out what the names in a directory, and its own, make a site of.
+func (c *candidates) look(dir string, entries []tree.Entry) {
+	skip := 0 // what stands in front of names
+	if dir != "" {
+		skip = len(dir) + 1
+	}
+	for i := range entries {
+		e := &entries[i]
+		name := e.Path[skip:]
 		if name == config.DishFile && e.Kind != tree.Special {
-			withFile[dir] = true
-			at(dir)
+			c.at(dir).hasFile = true
 		}
-		m.match(name, func(adapter int) { at(dir).add(adapter, e.Path) })
+		c.Match(name, func(adapter int) { c.at(dir).add(adapter, e.Path) })
 	}
-	for _, dir := range f.Tree.Dirs() {
-		dir = path.Clean(dir)
-		for _, adapter := range m.everywhere {
-			at(dir).add(adapter, dir)
-		}
-		if dir != "." {
-			m.match(path.Base(dir), func(adapter int) { at(path.Dir(dir)).add(adapter, dir) })
-		}
+	for _, adapter := range c.Everywhere {
+		c.at(dir).add(adapter, dir)
 	}
-	f.choose(byPath, withFile)
+	if dir != "" {
+		c.Match(path.Base(dir), func(adapter int) { c.at(path.Dir(dir)).add(adapter, dir) })
+	}
 }
 
 func (s *site) add(adapter int, marker string) {
@@ -65,16 +79,16 @@ func (s *site) add(adapter int, marker string) {
 }
 
 // choose leaves out what is excluded or not wanted, and reads the dish.toml files.
-func (f *finder) choose(byPath map[string]*site, withFile map[string]bool) {
+func (f *finder) choose(byPath map[string]*site) {
 	excluded := f.excluded()
 	var paths []string
 	for dir, s := range byPath {
-		if excluded(dir) || !withFile[dir] && !f.Config.Discover {
+		if excluded(dir) || !s.hasFile && !f.Config.Discover {
 			continue
 		}
 		slices.Sort(s.ask)
 		f.pending = append(f.pending, s)
-		if withFile[dir] {
+		if s.hasFile {
 			paths = append(paths, dir)
 		}
 	}
@@ -84,7 +98,6 @@ func (f *finder) choose(byPath map[string]*site, withFile map[string]bool) {
 	f.add(problems...)
 	for i := range dishes {
 		byPath[dishes[i].Path].config = &dishes[i]
-		f.checkGlobs(&dishes[i])
 	}
 }
 
@@ -121,60 +134,5 @@ func (f *finder) excluded() func(dir string) bool {
 			}
 		}
 		return false
-	}
-}
-
-// markers knows which names at the top of a directory make which adapters look.
-type markers struct {
-	literal    map[string][]int
-	patterns   []pattern
-	everywhere []int // adapters that name no files
-}
-
-type pattern struct {
-	glob    string
-	prefix  string // what every match starts with
-	adapter int
-}
-
-func newMarkers(list []adapters.Adapter) *markers {
-	m := &markers{literal: make(map[string][]int)}
-	for i, a := range list {
-		globs := a.Manifest().FingerprintFiles
-		if len(globs) == 0 {
-			m.everywhere = append(m.everywhere, i)
-		}
-		for _, g := range globs {
-			m.addGlob(g, i)
-		}
-	}
-	return m
-}
-
-func (m *markers) addGlob(glob string, adapter int) {
-	name, _, _ := strings.Cut(strings.TrimPrefix(glob, "./"), "/")
-	if name == "" || name == ".." || strings.HasPrefix(glob, "!") {
-		return // what stands above says nothing of the directory
-	}
-	if i := strings.IndexAny(name, `*?[{\`); i >= 0 {
-		// A brace may hold a slash: then the first part alone is no pattern.
-		if p := (pattern{name, name[:i], adapter}); doublestar.ValidatePattern(name) && !slices.Contains(m.patterns, p) {
-			m.patterns = append(m.patterns, p)
-		}
-		return
-	}
-	if !slices.Contains(m.literal[name], adapter) {
-		m.literal[name] = append(m.literal[name], adapter)
-	}
-}
-
-func (m *markers) match(name string, yield func(adapter int)) {
-	for _, adapter := range m.literal[name] {
-		yield(adapter)
-	}
-	for _, p := range m.patterns {
-		if strings.HasPrefix(name, p.prefix) && doublestar.MatchUnvalidated(p.glob, name) {
-			yield(p.adapter)
-		}
 	}
 }

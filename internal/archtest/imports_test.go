@@ -51,8 +51,10 @@ var table = []row{
 	{"internal/tree/table", []string{"internal/tree/disk"}}, // the index file, which holds what disk sees
 	{"internal/tree/outer", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/*"}},
 	{"internal/tree/*", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/ignore"}},
-	{"internal/config", []string{"diagnostics", "internal/config/*", "internal/tomlfile", "internal/state"}},
-	{"internal/config/unit", []string{"diagnostics", "internal/tomlfile"}},  // times and sizes
+	// A glob that the matcher refuses is told where it is written.
+	{"internal/config", []string{"diagnostics", "internal/config/*", "internal/tomlfile", "internal/state", "internal/tree/glob"}},
+	{"internal/config/unit", []string{"diagnostics", "internal/tomlfile"}}, // times and sizes
+	{"internal/config/word", nil},                                           // what is wrong with one
 	{"internal/config/parsed", []string{"internal/state", "internal/pack"}}, // what files said last time
 	{"internal/config/*", []string{"diagnostics", "internal/config/unit", "internal/tomlfile"}},
 	{"plugin/wire", []string{"adapters", "diagnostics", "plugin/wire/shape"}},
@@ -70,7 +72,8 @@ var table = []row{
 
 	// 4
 	// Dishes that link to each other in a circle are found with dag.
-	{"discovery", []string{"adapters", "diagnostics", "internal/config", "internal/tree", "internal/state", "internal/dag"}},
+	{"discovery", []string{"adapters", "diagnostics", "internal/config", "internal/tree", "internal/state", "internal/dag", "discovery/*"}},
+	{"discovery/marker", []string{"adapters"}}, // who looks where
 	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics"}},
 	// A hook may name what diagnostics/parse has.
 	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse"}},

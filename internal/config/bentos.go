@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config/word"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -22,12 +23,12 @@ func (p *dishPath) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	if !ok {
 		return []diagnostics.Diagnostic{v.Expected("the path of a dish")}
 	}
-	dir, why := cleanDir(s)
+	dir, why := word.CleanDir(s)
 	*p = dishPath{Text: dir, Pos: v.Pos()}
 	if why != "" {
 		return []diagnostics.Diagnostic{v.Pos().Error(RulePath, "dish path %q %s", s, why)}
 	}
-	if _, why := checkGlob(dir); why != "" {
+	if _, why := word.BadGlob(dir); why != "" {
 		return []diagnostics.Diagnostic{v.Pos().Error(RuleGlob, "dish path %q %s", s, why)}
 	}
 	return nil

@@ -14,9 +14,7 @@ import (
 	"os"
 	"path"
 	"runtime"
-	"strings"
 	"syscall"
-	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -24,6 +22,7 @@ import (
 	"github.com/bentobuild/bento/internal/config/mode"
 	"github.com/bentobuild/bento/internal/config/parsed"
 	"github.com/bentobuild/bento/internal/config/unit"
+	"github.com/bentobuild/bento/internal/config/word"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -38,8 +37,8 @@ const (
 const (
 	RuleUnreadable  = "unreadable_file"
 	RuleInvalid     = unit.Rule
-	RulePath        = "invalid_path"
-	RuleGlob        = "invalid_glob"
+	RulePath        = word.RulePath
+	RuleGlob        = word.RuleGlob
 	RuleName        = "invalid_name"
 	RuleMissing     = "missing_key"
 	RuleDuplicate   = "duplicate_name"
@@ -179,28 +178,8 @@ func kindOf(m fs.FileMode) string {
 	return "a device, pipe or socket"
 }
 
-// BadName tells why name cannot be that of a dish or bento, "" when it can. It
-// stands in commands and in "dish:task", and on terminals.
-func BadName(name string) string {
-	switch {
-	case strings.TrimSpace(name) == "":
-		return "it is empty"
-	case strings.TrimSpace(name) != name:
-		return "it starts or ends with a space"
-	case strings.ContainsAny(name, `/\`):
-		return "it holds a path separator"
-	case strings.Contains(name, ":"):
-		return `it holds ":", which separates dish and task`
-	case hasControl(name):
-		return "it holds a control character"
-	case !utf8.ValidString(name):
-		return "it is not valid UTF-8"
-	case name == "." || name == ".." || name[0] == '-':
-		return "a command would take it for something else"
-	default:
-		return ""
-	}
-}
+// BadName tells why name cannot be that of a dish or bento, "" when it can.
+func BadName(name string) string { return word.BadName(name) }
 
 func checkName(kind, name string, pos Pos) []diagnostics.Diagnostic {
 	why := BadName(name)
@@ -210,10 +189,6 @@ func checkName(kind, name string, pos Pos) []diagnostics.Diagnostic {
 	d := pos.Error(RuleName, "%q cannot be the name of a %s: %s", name, kind, why)
 	d.Hint = "use letters, digits, - and _"
 	return []diagnostics.Diagnostic{d}
-}
-
-func hasControl(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
 // dishFile names the dish.toml of a dish's path.

@@ -143,10 +143,13 @@ func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {
 		problems = append(problems, at.Pos.Error(RuleInvalid, "toolchain.allow_download holds for a whole workspace, expected it in bento.toml"))
 	}
 	problems = append(problems, checkOutputs(d.Outputs)...)
+	problems = append(problems, tooMuch(d.Path, d.Inputs)...)
+	problems = append(problems, tooMuch(d.Path, d.Outputs)...)
 	for i := range raw.Tasks {
 		task, more := raw.Tasks[i].Value.task(d.Path, raw.Tasks[i].Name, raw.Tasks[i].Pos)
 		d.Tasks = append(d.Tasks, task)
 		problems = append(problems, more...)
+		problems = append(problems, task.tooMuch(d.Path)...)
 	}
 	return append(problems, unserved(f, "package_manager", "serve", "integrations", "garnishes")...)
 }

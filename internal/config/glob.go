@@ -1,17 +1,13 @@
 package config
 
 import (
-	"path"
-	"strings"
-
-	"github.com/bmatcuk/doublestar/v4"
+	"errors"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config/word"
 	"github.com/bentobuild/bento/internal/tomlfile"
+	"github.com/bentobuild/bento/internal/tree/glob"
 )
-
-// maxGlob bounds the length of a glob, in bytes.
-const maxGlob = 4096
 
 // Glob is a pattern as it was written, checked: "!" in front excludes, "//" in
 // front (behind a "!") anchors at the workspace root. The Text of one that is wrong
@@ -28,7 +24,7 @@ func (g *Glob) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 		return []diagnostics.Diagnostic{v.Expected("a glob")}
 	}
 	*g = Glob{Text: s, Pos: v.Pos()}
-	rule, why := checkGlob(s)
+	rule, why := word.BadGlob(s)
 	if why == "" {
 		return nil
 	}
@@ -36,48 +32,17 @@ func (g *Glob) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	return []diagnostics.Diagnostic{v.Pos().Error(rule, "glob %q %s", s, why)}
 }
 
-func checkGlob(s string) (rule, why string) {
-	p := strings.TrimPrefix(strings.TrimPrefix(s, "!"), "//")
-	switch {
-	case p == "" && !strings.HasSuffix(s, "//"):
-		return RuleGlob, "is empty"
-	case len(s) > maxGlob:
-		return RuleGlob, "is too long, expected at most 4096 bytes"
-	case strings.ContainsRune(s, 0):
-		return RuleGlob, "holds a NUL byte"
-	case strings.HasPrefix(p, "/"):
-		return RulePath, `is absolute, expected one relative to the dish, or "//" and relative to the workspace`
-	case leavesUp(p):
-		return RulePath, `leads upwards, expected no ".."; "//" in front starts at the workspace root`
-	case !doublestar.ValidatePattern(p):
-		return RuleGlob, "does not parse: a bracket or brace is not closed, or it ends in a backslash"
-	}
-	return "", ""
-}
-
-// leavesUp tells whether a part of p, also inside braces, is "..".
-func leavesUp(p string) bool {
-	parts := strings.FieldsFunc(p, func(r rune) bool { return strings.ContainsRune("/{},", r) })
-	for _, part := range parts {
-		if part == ".." {
-			return true
+// tooMuch tells of the globs, relative to the directory base, that are well formed and
+// that the matcher still refuses.
+func tooMuch(base string, globs []Glob) (problems []diagnostics.Diagnostic) {
+	for _, g := range globs {
+		if g.Text == "" {
+			continue
+		}
+		var bad *glob.Error
+		if _, err := glob.Compile(base, []string{g.Text}); errors.As(err, &bad) {
+			problems = append(problems, g.Pos.Error(RuleGlob, "glob %q: %s", bad.Glob, bad.Reason))
 		}
 	}
-	return false
-}
-
-// cleanDir makes a directory relative to the workspace out of what a person wrote:
-// "./a/" is "a". It refuses what leads elsewhere.
-func cleanDir(s string) (dir, why string) {
-	switch {
-	case s == "":
-		return "", "is empty"
-	case strings.ContainsRune(s, 0):
-		return "", "holds a NUL byte"
-	case path.IsAbs(s):
-		return "", "is absolute, expected one relative to the workspace"
-	case leavesUp(s):
-		return "", `leads upwards, expected no ".."`
-	}
-	return path.Clean(s), ""
+	return problems
 }

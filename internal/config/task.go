@@ -8,6 +8,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config/env"
 	"github.com/bentobuild/bento/internal/config/unit"
+	"github.com/bentobuild/bento/internal/config/word"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -140,8 +141,21 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 	return task, problems
 }
 
+// tooMuch tells of globs that the matcher refuses.
+func (t *Task) tooMuch(dish string) (problems []diagnostics.Diagnostic) {
+	for _, g := range []struct {
+		base  string
+		globs *[]Glob
+	}{{dish, t.Inputs}, {dish, t.Outputs}, {"", t.WorkspaceOutputs}} {
+		if g.globs != nil {
+			problems = append(problems, tooMuch(g.base, *g.globs)...)
+		}
+	}
+	return problems
+}
+
 func checkTaskName(name string, pos Pos) []diagnostics.Diagnostic {
-	if strings.TrimSpace(name) == name && name != "" && !hasControl(name) && name[0] != '^' && name[0] != '-' {
+	if strings.TrimSpace(name) == name && name != "" && !word.HasControl(name) && name[0] != '^' && name[0] != '-' {
 		return nil
 	}
 	return []diagnostics.Diagnostic{pos.Error(RuleName, `%q cannot be the name of a task: expected letters, digits, "-", "_" or ":", not starting with "-" or "^"`, name)}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config/word"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -58,7 +59,7 @@ func (t *toolchainTable) pin(v *tomlfile.Value) []diagnostics.Diagnostic {
 	switch {
 	case !ok:
 		return []diagnostics.Diagnostic{v.Expected(`a version in quotes, such as "1.22"`)}
-	case strings.TrimSpace(version) == "" || hasControl(version):
+	case strings.TrimSpace(version) == "" || word.HasControl(version):
 		return []diagnostics.Diagnostic{v.Pos().Error(RuleInvalid, "%s is %q, expected a version such as \"1.22\"", v.Path(), version)}
 	}
 	if t.pins == nil {

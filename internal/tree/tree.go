@@ -109,6 +109,28 @@ func (t *Tree) Lookup(path string) (Entry, bool) {
 	return t.top.lookup(path)
 }
 
+// List is a directory, "" for the root, and the entries right in it, sorted and not
+// to be changed.
+type List struct {
+	Dir     string
+	Entries []Entry
+}
+
+// Lists gives every directory that was walked, each before those in it.
+func (t *Tree) Lists() []List {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.top.lists(nil)
+}
+
+func (n *node) lists(list []List) []List {
+	list = append(list, List{n.path, n.entries})
+	for _, d := range n.dirs {
+		list = d.lists(list)
+	}
+	return list
+}
+
 // Dirs gives the directories that were walked, sorted bytewise, the root as "".
 func (t *Tree) Dirs() []string {
 	t.mu.RLock()
