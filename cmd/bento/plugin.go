@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/report/plugins"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/adapter"
 	"github.com/bentobuild/bento/plugin/host"
@@ -50,24 +51,24 @@ func (s *session) pluginList(ctx context.Context) error {
 	}
 	defer set.Close()
 	report.WriteProblems(s.err, s.style, slices.Concat(problems, more, ofPlugins))
-	doc := report.NewPlugins(rows(set))
+	doc := plugins.NewList(rows(set))
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
-	report.WritePlugins(s.out, s.style, doc)
+	plugins.WriteList(s.out, s.style, doc)
 	return nil
 }
 
-func rows(set *adapter.Set) []report.Plugin {
-	list := []report.Plugin{}
+func rows(set *adapter.Set) []plugins.Row {
+	list := []plugins.Row{}
 	for _, p := range set.Status() {
 		list = append(list, pluginRow(p))
 	}
 	return list
 }
 
-func pluginRow(p adapter.Status) report.Plugin {
-	return report.Plugin{
+func pluginRow(p adapter.Status) plugins.Row {
+	return plugins.Row{
 		ID: p.ID, Path: p.Path, Contract: p.Contract, Status: p.Status, Code: string(p.Code), Message: p.Message,
 		DisplayName: p.DisplayName, Identity: p.Identity, HandshakeMS: float64(p.Handshake.Microseconds()) / 1000,
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/report/plugins"
 	"github.com/bentobuild/bento/plugin/adapter"
 	"github.com/bentobuild/bento/plugin/adapter/answer"
 	"github.com/bentobuild/bento/plugin/trace"
@@ -36,7 +37,7 @@ func (s *session) pluginInfo(ctx context.Context, target string) error {
 		if err != nil && !errors.As(err, &missing) {
 			return err
 		}
-		doc := report.NewPluginInfo(pluginRow(st), p.Manifest())
+		doc := plugins.NewInfo(pluginRow(st), p.Manifest())
 		doc.Fingerprint = fingerprint
 		if missing != nil {
 			doc.Message = missing.Error()
@@ -45,7 +46,7 @@ func (s *session) pluginInfo(ctx context.Context, target string) error {
 		if s.flags.json {
 			return report.Write(s.out, doc)
 		}
-		report.WritePluginInfo(s.out, s.style, doc)
+		plugins.WriteInfo(s.out, s.style, doc)
 		return nil
 	})
 }
@@ -62,14 +63,14 @@ func (t *listener) hear(f adapter.Frame) {
 	t.lines = append(t.lines, trace.NewLine(f.ID, f.Time, 0, f.Sent, f.Body))
 }
 
-func (t *listener) asked() []report.PluginAsked {
+func (t *listener) asked() []plugins.Asked {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	list := []report.PluginAsked{}
+	list := []plugins.Asked{}
 	for _, e := range trace.Exchanges(t.lines) {
-		a := report.PluginAsked{Method: e.Method, Params: e.Params, Result: e.Result, DurationMS: float64(e.Took.Microseconds()) / 1000}
+		a := plugins.Asked{Method: e.Method, Params: e.Params, Result: e.Result, DurationMS: float64(e.Took.Microseconds()) / 1000}
 		if e.Error != nil {
-			a.Error = &report.PluginError{Code: e.Error.Code, Message: e.Error.Message, Data: e.Error.Data}
+			a.Error = &plugins.Error{Code: e.Error.Code, Message: e.Error.Message, Data: e.Error.Data}
 		}
 		list = append(list, a)
 	}
@@ -104,11 +105,11 @@ func (s *session) pluginCall(ctx context.Context, target, method string, params 
 	return s.withPlugin(ctx, target, func(p *adapter.Process, st adapter.Status) error {
 		began := time.Now()
 		result, err := p.Ask(ctx, method, params, s.tell)
-		doc := report.NewPluginCall(st.ID, method, time.Since(began))
+		doc := plugins.NewCall(st.ID, method, time.Since(began))
 		var rpc *wire.RPCError
 		switch {
 		case errors.As(err, &rpc):
-			doc.Error = &report.PluginError{Code: rpc.Code, Message: rpc.Message, Data: rpc.Data}
+			doc.Error = &plugins.Error{Code: rpc.Code, Message: rpc.Message, Data: rpc.Data}
 			s.outcome = exitFault
 		case err != nil:
 			return err
@@ -123,7 +124,7 @@ func (s *session) pluginCall(ctx context.Context, target, method string, params 
 	})
 }
 
-func (s *session) writeCall(doc report.PluginCall) error {
+func (s *session) writeCall(doc plugins.Call) error {
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/report/plugins"
 	"github.com/bentobuild/bento/plugin/plugintest"
 )
 
@@ -40,21 +41,21 @@ func (s *session) pluginTest(ctx context.Context, target string, within time.Dur
 	if r.Failed > 0 {
 		s.outcome = exitTask
 	}
-	doc := report.NewPluginTest(report.PluginTest{
+	doc := plugins.NewTest(plugins.Test{
 		ID: r.ID, Path: r.Path, Axes: axesOf(r), Passed: r.Passed, Failed: r.Failed, Missed: r.Missed,
 		DurationMS: float64(r.Took.Microseconds()) / 1000,
 	})
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
-	report.WritePluginTest(s.out, s.style, doc)
+	plugins.WriteTest(s.out, s.style, doc)
 	return nil
 }
 
-func axesOf(r *plugintest.Report) []report.Axis {
-	list := make([]report.Axis, len(r.Axes))
+func axesOf(r *plugintest.Report) []plugins.Axis {
+	list := make([]plugins.Axis, len(r.Axes))
 	for i, a := range r.Axes {
-		list[i] = report.Axis{Clause: a.Clause, Level: string(a.Level), Status: a.Status, Expected: a.Expected, Got: a.Got}
+		list[i] = plugins.Axis{Clause: a.Clause, Level: string(a.Level), Status: a.Status, Expected: a.Expected, Got: a.Got}
 	}
 	return list
 }

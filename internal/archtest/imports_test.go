@@ -95,7 +95,7 @@ var table = []row{
 	// 7
 	{"internal/report/page", nil},
 	// How a run is told: on a terminal, and to other programs.
-	{"internal/report/*", []string{"internal/report", "internal/run", "internal/run/*", "internal/plan", "diagnostics", "adapters", "cache"}},
+	{"internal/report/*", []string{"internal/report", "internal/report/*", "internal/run", "internal/run/*", "internal/plan", "diagnostics", "adapters", "cache"}},
 	// Documents speak of dishes and keys, which discovery and cache define.
 	{"internal/report", []string{"internal/run", "internal/run/*", "internal/plan", "internal/fingerprint", "internal/tree", "internal/report/page",
 		"diagnostics", "adapters", "cache", "discovery"}},

@@ -1,4 +1,5 @@
-package report
+// Package plugins renders what the commands of `bento plugin` find out.
+package plugins
 
 import (
 	"cmp"
@@ -11,16 +12,17 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/report"
 )
 
-// Plugins is the document of `bento plugin list`.
-type Plugins struct {
-	Schema  string   `json:"schema"`
-	Plugins []Plugin `json:"plugins"`
+// List is the document of `bento plugin list`.
+type List struct {
+	Schema  string `json:"schema"`
+	Plugins []Row  `json:"plugins"`
 }
 
-// Plugin is one executable that was found on PATH.
-type Plugin struct {
+// Row is one executable that was found on PATH.
+type Row struct {
 	ID          string  `json:"id"`
 	Path        string  `json:"path"`
 	Contract    string  `json:"contract"`
@@ -32,11 +34,11 @@ type Plugin struct {
 	HandshakeMS float64 `json:"handshake_ms,omitempty"`
 }
 
-// NewPlugins makes the document of plugins in the order of PATH.
-func NewPlugins(list []Plugin) Plugins { return Plugins{Schema: Schema("plugin.list"), Plugins: list} }
+// NewList makes the document of plugins in the order of PATH.
+func NewList(list []Row) List { return List{Schema: report.Schema("plugin.list"), Plugins: list} }
 
-// WritePlugins prints plugins for people.
-func WritePlugins(w io.Writer, style Style, doc Plugins) {
+// WriteList prints plugins for people.
+func WriteList(w io.Writer, style report.Style, doc List) {
 	if len(doc.Plugins) == 0 {
 		fmt.Fprintln(w, "no bento-adapter-* on PATH")
 		return
@@ -46,45 +48,45 @@ func WritePlugins(w io.Writer, style Style, doc Plugins) {
 		if p.Status != "loaded" {
 			paint = style.Yellow
 		}
-		fmt.Fprintf(w, "%s %-16s %s\n", paint(fmt.Sprintf("%-11s", p.Status)), Printable(p.ID), Printable(p.Path))
+		fmt.Fprintf(w, "%s %-16s %s\n", paint(fmt.Sprintf("%-11s", p.Status)), report.Printable(p.ID), report.Printable(p.Path))
 		if p.DisplayName != "" {
-			fmt.Fprintf(w, "            %s\n", style.Dim(Printable(p.DisplayName)))
+			fmt.Fprintf(w, "            %s\n", style.Dim(report.Printable(p.DisplayName)))
 		}
 		if p.Message != "" {
-			fmt.Fprintf(w, "            %s\n", Indent(Printable(p.Message)))
+			fmt.Fprintf(w, "            %s\n", report.Indent(report.Printable(p.Message)))
 		}
 	}
 }
 
-// PluginInfo is the document of `bento plugin info`.
-type PluginInfo struct {
+// Info is the document of `bento plugin info`.
+type Info struct {
 	Schema string `json:"schema"`
-	Plugin
+	Row
 	Fingerprint string             `json:"fingerprint,omitempty"` // of its toolchain
 	Manifest    *adapters.Manifest `json:"manifest"`
-	Asked       []PluginAsked      `json:"asked"`
+	Asked       []Asked            `json:"asked"`
 }
 
-// PluginAsked is one request to a plugin and its answer.
-type PluginAsked struct {
+// Asked is one request to a plugin and its answer.
+type Asked struct {
 	Method     string          `json:"method"`
 	Params     json.RawMessage `json:"params,omitempty"`
 	Result     json.RawMessage `json:"result,omitempty"`
-	Error      *PluginError    `json:"error,omitempty"` // in place of a result
+	Error      *Error          `json:"error,omitempty"` // in place of a result
 	DurationMS float64         `json:"duration_ms"`
 }
 
-// NewPluginInfo makes the document of a plugin and its manifest.
-func NewPluginInfo(p Plugin, m *adapters.Manifest) PluginInfo {
-	return PluginInfo{Schema: Schema("plugin.info"), Plugin: p, Manifest: m}
+// NewInfo makes the document of a plugin and its manifest.
+func NewInfo(p Row, m *adapters.Manifest) Info {
+	return Info{Schema: report.Schema("plugin.info"), Row: p, Manifest: m}
 }
 
-// WritePluginInfo prints a plugin for people.
-func WritePluginInfo(w io.Writer, style Style, doc PluginInfo) {
+// WriteInfo prints a plugin for people.
+func WriteInfo(w io.Writer, style report.Style, doc Info) {
 	m := doc.Manifest
 	line := func(name, text string) {
 		if text != "" {
-			fmt.Fprintf(w, "%-13s %s\n", name, Indent(Printable(text)))
+			fmt.Fprintf(w, "%-13s %s\n", name, report.Indent(report.Printable(text)))
 		}
 	}
 	line(style.Bold(doc.ID), doc.DisplayName)
@@ -133,45 +135,31 @@ func offered(c adapters.Capabilities) (names []string) {
 	return names
 }
 
-// PluginCall is the document of `bento plugin call`.
-type PluginCall struct {
+// Call is the document of `bento plugin call`.
+type Call struct {
 	Schema     string          `json:"schema"`
 	ID         string          `json:"id"`
 	Method     string          `json:"method"`
 	Result     json.RawMessage `json:"result,omitempty"`
-	Error      *PluginError    `json:"error,omitempty"` // in place of a result
+	Error      *Error          `json:"error,omitempty"` // in place of a result
 	Wrong      string          `json:"wrong,omitempty"` // how the result differs from the contract
 	DurationMS float64         `json:"duration_ms"`
 }
 
-// PluginError is an error that a plugin answered with.
-type PluginError struct {
+// Error is an error that a plugin answered with.
+type Error struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// NewPluginCall makes the document of a call that took that long.
-func NewPluginCall(id, method string, took time.Duration) PluginCall {
-	return PluginCall{Schema: Schema("plugin.call"), ID: id, Method: method, DurationMS: float64(took.Microseconds()) / 1000}
+// NewCall makes the document of a call that took that long.
+func NewCall(id, method string, took time.Duration) Call {
+	return Call{Schema: report.Schema("plugin.call"), ID: id, Method: method, DurationMS: float64(took.Microseconds()) / 1000}
 }
 
-// WriteForwarded prints a piece of a tool's output that a plugin forwards, to the
-// stream that it was printed to, as it is.
-func WriteForwarded(out, err io.Writer, l adapters.Log) {
-	if l.Stream == "stderr" {
-		out = err
-	}
-	_, _ = io.WriteString(out, l.Message) // nobody is left to tell of a stream that is gone
-}
-
-// WriteLog prints the progress that a plugin tells, a line at least.
-func WriteLog(w io.Writer, l adapters.Log) {
-	fmt.Fprintln(w, strings.TrimSuffix(Printable(l.Message), "\n"))
-}
-
-// PluginTest is the document of `bento plugin test`.
-type PluginTest struct {
+// Test is the document of `bento plugin test`.
+type Test struct {
 	Schema     string  `json:"schema"`
 	ID         string  `json:"id"` // that the plugin announced, "" for none
 	Path       string  `json:"path"`
@@ -191,14 +179,14 @@ type Axis struct {
 	Got      string `json:"got,omitempty"` // of fail and skip
 }
 
-// NewPluginTest gives doc its schema.
-func NewPluginTest(doc PluginTest) PluginTest {
-	doc.Schema = Schema("plugin.test")
+// NewTest gives doc its schema.
+func NewTest(doc Test) Test {
+	doc.Schema = report.Schema("plugin.test")
 	return doc
 }
 
-// WritePluginTest prints a line an axis for people.
-func WritePluginTest(w io.Writer, style Style, doc PluginTest) {
+// WriteTest prints a line an axis for people.
+func WriteTest(w io.Writer, style report.Style, doc Test) {
 	for _, a := range doc.Axes {
 		paint, text := style.Green, a.Expected
 		switch {
@@ -209,8 +197,8 @@ func WritePluginTest(w io.Writer, style Style, doc PluginTest) {
 		case a.Status == "fail":
 			paint, text = style.Yellow, fmt.Sprintf("expected: %s; got: %s", a.Expected, a.Got)
 		}
-		fmt.Fprintf(w, "%s %-6s %-4s %s\n", paint(a.Status), a.Level, a.Clause, strings.Join(strings.Fields(Printable(text)), " "))
+		fmt.Fprintf(w, "%s %-6s %-4s %s\n", paint(a.Status), a.Level, a.Clause, strings.Join(strings.Fields(report.Printable(text)), " "))
 	}
 	fmt.Fprintf(w, "%d passed, %d MUST and %d SHOULD failed in %.1f s: %s\n",
-		doc.Passed, doc.Failed, doc.Missed, doc.DurationMS/1000, Printable(doc.Path))
+		doc.Passed, doc.Failed, doc.Missed, doc.DurationMS/1000, report.Printable(doc.Path))
 }

@@ -1,0 +1,23 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+// WriteForwarded prints a piece of a tool's output that a plugin forwards, to the
+// stream that it was printed to, as it is.
+func WriteForwarded(out, err io.Writer, l adapters.Log) {
+	if l.Stream == "stderr" {
+		out = err
+	}
+	_, _ = io.WriteString(out, l.Message) // nobody is left to tell of a stream that is gone
+}
+
+// WriteLog prints the progress that a plugin tells, a line at least.
+func WriteLog(w io.Writer, l adapters.Log) {
+	fmt.Fprintln(w, strings.TrimSuffix(Printable(l.Message), "\n"))
+}
