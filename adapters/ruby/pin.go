@@ -5,12 +5,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/ruby/gemversion"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // RulePin is the rule of the diagnostic of a pin that nobody can read.
@@ -77,9 +77,9 @@ func (p *project) bundlerPin(f *adapters.Files) (*adapters.Toolchain, error) {
 }
 
 var (
-	exact = regexp.MustCompile(`^\d+(\.\d+)*$`)
-	named = regexp.MustCompile(`^([a-z][a-z+]*)(?:-(\d[\w.]*(?:-[a-z]\w*)?))?$`)
-	patch = regexp.MustCompile(`^(\d+\.\d+\.\d+)p\d+$`)
+	exact = pattern.New(`^\d+(\.\d+)*$`)
+	named = pattern.New(`^([a-z][a-z+]*)(?:-(\d[\w.]*(?:-[a-z]\w*)?))?$`)
+	patch = pattern.New(`^(\d+\.\d+\.\d+)p\d+$`)
 )
 
 // firstLine gives the first line that is not empty, without a comment.

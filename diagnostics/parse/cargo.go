@@ -2,11 +2,11 @@ package parse
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/diagnostics/parse/raw"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // cargoMessage is a line of cargo's --message-format=json.
@@ -119,7 +119,7 @@ func agreement(name, source string) int {
 	return 0
 }
 
-var panicLine = regexp.MustCompile(`^thread '([^']+)'(?: \(\d+\))? panicked at (.+?):(\d+):(\d+):$`)
+var panicLine = pattern.New(`^thread '([^']+)'(?: \(\d+\))? panicked at (.+?):(\d+):(\d+):$`)
 
 // panics reads what the standard library writes when a test fails.
 func (f *finder) panics() {

@@ -1,11 +1,11 @@
 package parse
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/diagnostics/parse/raw"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // gnuStyle is what tools that write "file:line:col: message" do differently.
@@ -69,12 +69,12 @@ func (g *gnu) flush() {
 }
 
 var (
-	gnuLine = regexp.MustCompile(`^([^\s:].*?):(\d+)(?::(\d+))?(?::(\d+):(\d+))?: ?` +
+	gnuLine = pattern.New(`^([^\s:].*?):(\d+)(?::(\d+))?(?::(\d+):(\d+))?: ?` +
 		`(?:(?i:(fatal error|error|warning|note|info|remark|hint)|([CWEFRI]))(?:\[([\w:.-]+)\])?(?::| -) ?)?(.*)$`)
-	codeFirst  = regexp.MustCompile(`^([A-Z]{1,5}\d{1,5}|invalid-syntax|[A-Z]\w+/\w+):? (.+)$`)
-	fixable    = regexp.MustCompile(`^\[(?:\*|Correctable)\] `)
-	codeLast   = regexp.MustCompile(`^(.*\S)\s+(?:\[(-W[^\]]+|[a-z][\w-]*)\]|\(([A-Z]{1,3}\d{4})\))$`)
-	linterLast = regexp.MustCompile(`^(.*\S)\s+\(([a-z][\w-]*)\)$`)
+	codeFirst  = pattern.New(`^([A-Z]{1,5}\d{1,5}|invalid-syntax|[A-Z]\w+/\w+):? (.+)$`)
+	fixable    = pattern.New(`^\[(?:\*|Correctable)\] `)
+	codeLast   = pattern.New(`^(.*\S)\s+(?:\[(-W[^\]]+|[a-z][\w-]*)\]|\(([A-Z]{1,3}\d{4})\))$`)
+	linterLast = pattern.New(`^(.*\S)\s+\(([a-z][\w-]*)\)$`)
 )
 
 func gnuFinding(line string, style gnuStyle) (diagnostics.Diagnostic, bool) {

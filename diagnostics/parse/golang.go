@@ -1,11 +1,11 @@
 package parse
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/diagnostics/parse/raw"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // goEvent is a line of "go test -json" and "go build -json".
@@ -103,12 +103,12 @@ func (g *goTests) event(e goEvent) {
 }
 
 var (
-	goTestEnd   = regexp.MustCompile(`^\s*--- (PASS|FAIL|SKIP|BENCH): (\S+)`)
-	goTestNow   = regexp.MustCompile(`^=== (?:RUN|CONT|NAME)\s+(\S*)`)
-	goPackage   = regexp.MustCompile(`^(?:ok  |FAIL|\?   |---)?\t(\S+)(?:\s|$)`)
-	goTestLine  = regexp.MustCompile(`^( +)([^\s:][^:]*\.go):(\d+): ?(.*)$`)
-	goRecovered = regexp.MustCompile(` \[recovered(?:, repanicked)?\]$`)
-	goFrame     = regexp.MustCompile(`^\t(.+\.go):(\d+)(?: \+0x[0-9a-f]+)?$`)
+	goTestEnd   = pattern.New(`^\s*--- (PASS|FAIL|SKIP|BENCH): (\S+)`)
+	goTestNow   = pattern.New(`^=== (?:RUN|CONT|NAME)\s+(\S*)`)
+	goPackage   = pattern.New(`^(?:ok  |FAIL|\?   |---)?\t(\S+)(?:\s|$)`)
+	goTestLine  = pattern.New(`^( +)([^\s:][^:]*\.go):(\d+): ?(.*)$`)
+	goRecovered = pattern.New(` \[recovered(?:, repanicked)?\]$`)
+	goFrame     = pattern.New(`^\t(.+\.go):(\d+)(?: \+0x[0-9a-f]+)?$`)
 )
 
 // line takes a line of the text for people.

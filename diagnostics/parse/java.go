@@ -2,20 +2,20 @@ package parse
 
 import (
 	"cmp"
-	"regexp"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/diagnostics/parse/javatest"
 	"github.com/bentobuild/bento/diagnostics/parse/raw"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 var (
-	javaLevel = regexp.MustCompile(`^(?:\[ant:[\w-]+\] )?\[(ERROR|WARNING|WARN|INFO)\] +`)
-	javaTask  = regexp.MustCompile(`^(?:> Task )?(?::[\w.-]+)+(?:\[ant:[\w-]+\] \[(ERROR|WARN|WARNING|INFO)\] )?(/)`)
-	mavenAt   = regexp.MustCompile(`^(/?[^\s:].*?\.\w+):\[(\d+)(?:,(\d+))?\] (?:(error|warning): )?(?:\([a-z]+\) ([A-Z]\w+): )?(.+)$`)
-	kotlinAt  = regexp.MustCompile(`^([ew]): (.+?\.kts?):(?: ?\()?(\d+)[:,] ?(\d+)\)?:? (.+)$`)
-	javaRule  = regexp.MustCompile(`^\[([\w-]+)\] (.+)$`)
-	javaLast  = regexp.MustCompile(`^(.+) \[([A-Z]\w+)\]$`)
+	javaLevel = pattern.New(`^(?:\[ant:[\w-]+\] )?\[(ERROR|WARNING|WARN|INFO)\] +`)
+	javaTask  = pattern.New(`^(?:> Task )?(?::[\w.-]+)+(?:\[ant:[\w-]+\] \[(ERROR|WARN|WARNING|INFO)\] )?(/)`)
+	mavenAt   = pattern.New(`^(/?[^\s:].*?\.\w+):\[(\d+)(?:,(\d+))?\] (?:(error|warning): )?(?:\([a-z]+\) ([A-Z]\w+): )?(.+)$`)
+	kotlinAt  = pattern.New(`^([ew]): (.+?\.kts?):(?: ?\()?(\d+)[:,] ?(\d+)\)?:? (.+)$`)
+	javaRule  = pattern.New(`^\[([\w-]+)\] (.+)$`)
+	javaLast  = pattern.New(`^(.+) \[([A-Z]\w+)\]$`)
 )
 
 // parseJava reads javac and kotlinc, alone or through Maven or Gradle, Checkstyle in

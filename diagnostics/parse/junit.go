@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/xml"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/diagnostics/parse/javatest"
 	"github.com/bentobuild/bento/diagnostics/parse/raw"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // junit walks a report. The format has no owner: what is read is what the tools
@@ -126,9 +126,9 @@ func (j *junit) rule() string {
 }
 
 var (
-	junitPlace = regexp.MustCompile(`(?:file://)?((?:[A-Za-z]:)?[\w./\\@+-]*[\w-]\.[A-Za-z]\w{0,7}):(\d+)(?::(\d+))?`)
-	junitName  = regexp.MustCompile(` at (\S.*) \((\d+):(\d+)\)$`)
-	javaSource = regexp.MustCompile(`^[^/\\]+\.(java|kt|groovy|scala)$`)
+	junitPlace = pattern.New(`(?:file://)?((?:[A-Za-z]:)?[\w./\\@+-]*[\w-]\.[A-Za-z]\w{0,7}):(\d+)(?::(\d+))?`)
+	junitName  = pattern.New(` at (\S.*) \((\d+):(\d+)\)$`)
+	javaSource = pattern.New(`^[^/\\]+\.(java|kt|groovy|scala)$`)
 )
 
 // place looks for where a test failed: in its name (PHP_CodeSniffer), by

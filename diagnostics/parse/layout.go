@@ -1,18 +1,18 @@
 package parse
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/diagnostics/parse/raw"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // The layouts for people that more than one tool writes.
 
 var (
-	arrowLine = regexp.MustCompile(`^\s*--> (.+?):(\d+):(\d+)$`)
-	headline  = regexp.MustCompile(`^(?:(error|warning|note|help)(?:\[([^\]]+)\])?: |([A-Z]{1,5}\d{1,5}|invalid-syntax|SyntaxError):? (?:\[\*\] )?)(.+)$`)
+	arrowLine = pattern.New(`^\s*--> (.+?):(\d+):(\d+)$`)
+	headline  = pattern.New(`^(?:(error|warning|note|help)(?:\[([^\]]+)\])?: |([A-Z]{1,5}\d{1,5}|invalid-syntax|SyntaxError):? (?:\[\*\] )?)(.+)$`)
 )
 
 // arrows reads a headline followed by "  --> file:line:col", as rustc, ruff and
@@ -38,7 +38,7 @@ func (f *finder) arrows(grade func(level, rule, message string) diagnostics.Seve
 	}
 }
 
-var stylishLine = regexp.MustCompile(`^\s+(\d+):(\d+)\s+(error|warning)\s+(.+?)(?:\s{2,}(\S+))?$`)
+var stylishLine = pattern.New(`^\s+(\d+):(\d+)\s+(error|warning)\s+(.+?)(?:\s{2,}(\S+))?$`)
 
 // stylish reads a file's name alone on a line and its findings below it, as
 // eslint does without an option.

@@ -1,17 +1,17 @@
 package parse
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/diagnostics/parse/raw"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 var (
-	phpSyntax  = regexp.MustCompile(`^(?:PHP )?(?:Parse|Fatal) error: +(.+) in (.+?)(?: on line |:)(\d+)$`)
-	phpFailure = regexp.MustCompile(`^\d+\) (\S.*)$`)
-	phpPlace   = regexp.MustCompile(`^(\S.*\.(?:php|phpt)):(\d+)$`)
+	phpSyntax  = pattern.New(`^(?:PHP )?(?:Parse|Fatal) error: +(.+) in (.+?)(?: on line |:)(\d+)$`)
+	phpFailure = pattern.New(`^\d+\) (\S.*)$`)
+	phpPlace   = pattern.New(`^(\S.*\.(?:php|phpt)):(\d+)$`)
 )
 
 // parsePHPUnit reads the list of failures at the end of PHPUnit's text, and what

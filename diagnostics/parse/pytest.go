@@ -1,20 +1,20 @@
 package parse
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/diagnostics/parse/raw"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 var (
-	pytestSection = regexp.MustCompile(`^={3,} (.+?) ={3,}$`)
-	pytestTitle   = regexp.MustCompile(`^_{3,} (?:ERROR (?:collecting|at setup of|at teardown of) )?(.+?) _{3,}$`)
-	pytestPlace   = regexp.MustCompile(`^(\S.*?\.\w+):(\d+): ?(.*)$`)
-	pytestError   = regexp.MustCompile(`^E( {2,}.*)?$`)
-	pytestSummary = regexp.MustCompile(`^(?:FAILED|ERROR) (\S.*?\.py)(?:::(\S+))?(?: - (.+))?$`)
-	pythonFrame   = regexp.MustCompile(`^(?:E?\s+)File "(.+)", line (\d+)`)
+	pytestSection = pattern.New(`^={3,} (.+?) ={3,}$`)
+	pytestTitle   = pattern.New(`^_{3,} (?:ERROR (?:collecting|at setup of|at teardown of) )?(.+?) _{3,}$`)
+	pytestPlace   = pattern.New(`^(\S.*?\.\w+):(\d+): ?(.*)$`)
+	pytestError   = pattern.New(`^E( {2,}.*)?$`)
+	pytestSummary = pattern.New(`^(?:FAILED|ERROR) (\S.*?\.py)(?:::(\S+))?(?: - (.+))?$`)
+	pythonFrame   = pattern.New(`^(?:E?\s+)File "(.+)", line (\d+)`)
 )
 
 // pytest reads lines one after the other.

@@ -1,18 +1,18 @@
 package parse
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/diagnostics/parse/raw"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 var (
-	tscPlain  = regexp.MustCompile(`^(\S.*?)\((\d+),(\d+)\): (error|warning|message) (TS\d+): (.*)$`)
-	tscPretty = regexp.MustCompile(`^(\S.*?):(\d+):(\d+) - (error|warning|message) (TS\d+): (.*)$`)
-	denoHead  = regexp.MustCompile(`^(?:error: )?(TS\d+) \[(ERROR|WARN)\]: (.*)$`)
-	denoPlace = regexp.MustCompile(`^\s+at (\S.*):(\d+):(\d+)$`)
+	tscPlain  = pattern.New(`^(\S.*?)\((\d+),(\d+)\): (error|warning|message) (TS\d+): (.*)$`)
+	tscPretty = pattern.New(`^(\S.*?):(\d+):(\d+) - (error|warning|message) (TS\d+): (.*)$`)
+	denoHead  = pattern.New(`^(?:error: )?(TS\d+) \[(ERROR|WARN)\]: (.*)$`)
+	denoPlace = pattern.New(`^\s+at (\S.*):(\d+):(\d+)$`)
 )
 
 // tsc reads lines one after the other.

@@ -32,14 +32,15 @@ var table = []row{
 	// 1
 	{"adapters", []string{"diagnostics"}},
 	{"internal/tomlfile", []string{"diagnostics"}},
+	{"internal/pattern", nil},                      // regular expressions that are compiled at their first use
 	{"internal/jsonfile", []string{"diagnostics"}}, // JSON manifests of several families, with places
 	{"internal/lockgraph", nil},                    // what the lockfiles of all families have in common
 	{"internal/git", []string{"internal/proc"}},
 	{"internal/sandbox", []string{"internal/proc"}},
 	{"cache/remote", []string{"cache"}},
 	{"cache/cachetest", []string{"cache"}},
-	{"diagnostics/*", []string{"diagnostics", "diagnostics/*/*"}}, // the parsers
-	{"diagnostics/*/*", nil},
+	{"diagnostics/*", []string{"diagnostics", "diagnostics/*/*", "internal/pattern"}}, // the parsers
+	{"diagnostics/*/*", []string{"internal/pattern"}},
 	{"cache/rawfile", []string{"internal/crash"}},                                         // one file, below both
 	{"cache/shelf", []string{"cache/rawfile"}},                                            // files of the store, below it
 	{"cache/workdir", []string{"cache/rawfile"}},                                          // the workspace as the store sees it, below it
@@ -62,8 +63,8 @@ var table = []row{
 	{"adapters/builtin", []string{"adapters", "adapters/*"}},
 	// A family, and the formats that it reads. Families do not know each other,
 	// which TestFamiliesApart checks.
-	{"adapters/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/proc", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph"}},
-	{"adapters/*/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/proc", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph"}},
+	{"adapters/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/proc", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern"}},
+	{"adapters/*/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/proc", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern"}},
 
 	// 3
 	{"internal/fingerprint", []string{"adapters", "cache", "internal/tree", "internal/state"}},

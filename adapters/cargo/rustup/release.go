@@ -1,12 +1,13 @@
 package rustup
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // Release is what `rustc -vV` says of a compiler; the zero value is none.
@@ -47,7 +48,7 @@ func (r Release) AtLeast(version string) bool {
 
 // channelName matches the names of https://rust-lang.github.io/rustup/concepts/toolchains.html:
 // channel or version, beta, date, host.
-var channelName = regexp.MustCompile(`^(?:(stable|beta|nightly)|(\d+\.\d+(?:\.\d+)?)(-beta(?:\.\d+)?)?)` +
+var channelName = pattern.New(`^(?:(stable|beta|nightly)|(\d+\.\d+(?:\.\d+)?)(-beta(?:\.\d+)?)?)` +
 	`(?:-(\d{4}-\d{2}-\d{2}))?(?:-[a-z0-9_]+(?:-[a-z0-9_]+)+)?$`)
 
 // Satisfies tells whether r may be the toolchain of a name, or is in a range such as

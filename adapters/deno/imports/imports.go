@@ -4,11 +4,11 @@ package imports
 import (
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // Bounds of what is looked into.
@@ -34,13 +34,13 @@ type Modules struct {
 }
 
 var (
-	module = regexp.MustCompile(`\.(ts|tsx|mts|cts|js|jsx|mjs|cjs)$`)
+	module = pattern.New(`\.(ts|tsx|mts|cts|js|jsx|mjs|cjs)$`)
 	// tests are named as https://docs.deno.com/runtime/fundamentals/testing/ says.
-	test  = regexp.MustCompile(`(^|[._])test\.(ts|tsx|mts|js|jsx|mjs)$`)
-	bench = regexp.MustCompile(`(^|[._])bench\.(ts|tsx|mts|js|jsx|mjs)$`)
+	test  = pattern.New(`(^|[._])test\.(ts|tsx|mts|js|jsx|mjs)$`)
+	bench = pattern.New(`(^|[._])bench\.(ts|tsx|mts|js|jsx|mjs)$`)
 	// imported is what stands in front of a specifier, also in comments that say
 	// which types belong to what is imported. A text that looks like it counts, too.
-	imported = regexp.MustCompile(`(?:\b(?:from|import|require)\s*\(?\s*|@deno-types\s*=\s*|<reference\s+(?:path|types)\s*=\s*)["']([^"'\r\n]{1,1000})["']`)
+	imported = pattern.New(`(?:\b(?:from|import|require)\s*\(?\s*|@deno-types\s*=\s*|<reference\s+(?:path|types)\s*=\s*)["']([^"'\r\n]{1,1000})["']`)
 )
 
 // In lists the modules in f's directory and below, less those of other packages:

@@ -3,7 +3,6 @@ package gradle
 import (
 	"context"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters/jvm/jdk"
 	"github.com/bentobuild/bento/adapters/jvm/properties"
 	"github.com/bentobuild/bento/adapters/jvm/wrapper"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // daemonFile says on which Java Gradle itself runs
@@ -93,7 +93,7 @@ func (a *Adapter) called(f *adapters.Files, p *project) (*adapters.Toolchain, er
 	return nil, nil
 }
 
-var installed = regexp.MustCompile(`(?m)^jdk (\S+)`)
+var installed = pattern.New(`(?m)^jdk (\S+)`)
 
 // toolchain tells whether a script chooses a JDK of its own.
 func (x *facts) toolchain() bool {

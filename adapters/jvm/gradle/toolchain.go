@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/bentobuild/bento/adapters/jvm/jdk"
 	"github.com/bentobuild/bento/adapters/jvm/properties"
 	"github.com/bentobuild/bento/adapters/jvm/wrapper"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // seen is the gradle on PATH.
@@ -167,8 +167,8 @@ func (a *Adapter) java(ctx context.Context, dir, home string) (string, error) {
 }
 
 var (
-	said   = regexp.MustCompile(`(?m)^Gradle (\d[\w.+-]*)`)
-	runsOn = regexp.MustCompile(`(?m)^(?:JVM|Launcher JVM|Daemon JVM):\s*(.*?)\s*$`)
+	said   = pattern.New(`(?m)^Gradle (\d[\w.+-]*)`)
+	runsOn = pattern.New(`(?m)^(?:JVM|Launcher JVM|Daemon JVM):\s*(.*?)\s*$`)
 )
 
 func (a *Adapter) version(ctx context.Context, dir, gradle string) (string, error) {
@@ -188,7 +188,7 @@ func (a *Adapter) version(ctx context.Context, dir, gradle string) (string, erro
 
 // harmless are settings of the user that change how Gradle works and not what it
 // makes, and those that nobody should learn.
-var harmless = regexp.MustCompile(`(?i)^org\.gradle\.(daemon|parallel|caching|jvmargs|workers|console|logging|vfs|configureondemand|priority|warning|welcome|debug|java\.home)` +
+var harmless = pattern.New(`(?i)^org\.gradle\.(daemon|parallel|caching|jvmargs|workers|console|logging|vfs|configureondemand|priority|warning|welcome|debug|java\.home)` +
 	`|^systemProp\.(https?|socks|javax\.net)|user|password|token|secret|credential|key|signing`)
 
 // userSettings is the digest of what in GRADLE_USER_HOME changes a build: properties

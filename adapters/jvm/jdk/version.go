@@ -3,16 +3,17 @@
 package jdk
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // Version is the version of a tool as numbers: 17.0.15 is {17, 0, 15}, and so is
 // 1.8.0_402 {8, 0, 402}.
 type Version []int
 
-var number = regexp.MustCompile(`\d+`)
+var number = pattern.New(`\d+`)
 
 // ParseVersion reads the first version in a text: "17", "17.0.9+9", "1.8.0_402",
 // "temurin-17.0.9+9", "21.0.1-tem", "openjdk64-17.0.2". The zero Version is what a
@@ -106,7 +107,7 @@ func (v Version) Satisfies(want string) (yes, ok bool) {
 	return v.startsWith(w), len(w) > 0
 }
 
-var ranges = regexp.MustCompile(`([\[(])\s*([^,\[\]()]*?)\s*(,\s*([^,\[\]()]*?)\s*)?([\])])`)
+var ranges = pattern.New(`([\[(])\s*([^,\[\]()]*?)\s*(,\s*([^,\[\]()]*?)\s*)?([\])])`)
 
 // inRanges reads https://maven.apache.org/enforcer/enforcer-rules/versionRanges.html.
 func (v Version) inRanges(text string) (yes, ok bool) {
@@ -131,7 +132,7 @@ func Minimum(want string) int {
 	return ParseVersion(low).Major()
 }
 
-var told = regexp.MustCompile(`(?m)^.* version "([^"]+)".*$`)
+var told = pattern.New(`(?m)^.* version "([^"]+)".*$`)
 
 // Tell takes what "java -version" printed, which variables of the environment may
 // have put lines in front of: from the line with the version on, and the version.

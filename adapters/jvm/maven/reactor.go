@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/adapters/jvm/pom"
 	"github.com/bentobuild/bento/adapters/jvm/wrapper"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // maxChain bounds how many parents a project has, and how deep reactors nest.
@@ -191,8 +191,8 @@ func (a *Adapter) aggregator(f *adapters.Files, chain pom.Chain) (*pom.Model, er
 }
 
 var (
-	plainPath  = regexp.MustCompile(`^[\w./][\w./ @+=-]*$`)
-	coordinate = regexp.MustCompile(`^[\w.-]+$`)
+	plainPath  = pattern.New(`^[\w./][\w./ @+=-]*$`)
+	coordinate = pattern.New(`^[\w.-]+$`)
 )
 
 // selection gives the options that mean the project within its reactor, with a

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm/jdk"
 	"github.com/bentobuild/bento/adapters/jvm/pom"
 	"github.com/bentobuild/bento/adapters/jvm/wrapper"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // seen is the mvn on PATH.
@@ -112,10 +112,10 @@ func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string,
 }
 
 var (
-	said        = regexp.MustCompile(`(?m)^Apache Maven (\d[\w.-]*)`)
-	versionLine = regexp.MustCompile(`(?m)^.*?(Apache Maven \d\S*.*?)\s*$`)
-	runsOn      = regexp.MustCompile(`(?m)^(Java version: [^,\n]*)`)
-	escapes     = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
+	said        = pattern.New(`(?m)^Apache Maven (\d[\w.-]*)`)
+	versionLine = pattern.New(`(?m)^.*?(Apache Maven \d\S*.*?)\s*$`)
+	runsOn      = pattern.New(`(?m)^(Java version: [^,\n]*)`)
+	escapes     = pattern.New("\x1b\\[[0-9;]*[A-Za-z]")
 )
 
 // mavenVersion asks mvn, which colours what it says also where nobody looks.

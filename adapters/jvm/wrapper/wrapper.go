@@ -10,12 +10,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm/jdk"
 	"github.com/bentobuild/bento/adapters/jvm/properties"
+	"github.com/bentobuild/bento/internal/pattern"
 	"github.com/bentobuild/bento/internal/proc"
 )
 
@@ -34,7 +34,7 @@ type Wrapper struct {
 	settings     string // the file that says which version, "" for none
 }
 
-var distribution = regexp.MustCompile(`^(?:apache-maven|gradle)-(\d[\w.+-]*?)(?:-(?:bin|all|src))?\.(?:zip|tar\.gz)$`)
+var distribution = pattern.New(`^(?:apache-maven|gradle)-(\d[\w.+-]*?)(?:-(?:bin|all|src))?\.(?:zip|tar\.gz)$`)
 
 // describe takes over what the properties of a wrapper say.
 func (w *Wrapper) describe(said map[string]properties.Entry) (url string) {

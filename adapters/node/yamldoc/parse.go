@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // RuleSyntax is the rule of the diagnostic of a file that is no YAML.
@@ -40,7 +40,7 @@ func Parse(path string, data []byte) ([]*Node, error) {
 	return docs, nil
 }
 
-var errorLine = regexp.MustCompile(`^yaml: line (\d+): `)
+var errorLine = pattern.New(`^yaml: line (\d+): `)
 
 // problem makes the error of a file of that many lines: the full parser knows more
 // line ends than a newline.

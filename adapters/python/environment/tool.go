@@ -3,11 +3,11 @@ package environment
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/pattern"
 	"github.com/bentobuild/bento/internal/proc"
 )
 
@@ -19,7 +19,7 @@ const (
 
 // versionLine is the line in which uv and poetry tell their version; warnings may
 // come before it.
-var versionLine = regexp.MustCompile(`(?m)^(?:Poetry \(version |uv )(\d[^\s)]*)`)
+var versionLine = pattern.New(`(?m)^(?:Poetry \(version |uv )(\d[^\s)]*)`)
 
 // Version asks uv or poetry for its version.
 func Version(ctx context.Context, env adapters.Environ, dir, tool string) (string, error) {

@@ -7,10 +7,11 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // maxText bounds a version or a list of specifiers, in bytes.
@@ -37,7 +38,7 @@ type Version struct {
 	local   string
 }
 
-var form = regexp.MustCompile(`^v?(?:([0-9]+)!)?([0-9]+(?:\.[0-9]+)*)` +
+var form = pattern.New(`^v?(?:([0-9]+)!)?([0-9]+(?:\.[0-9]+)*)` +
 	`(?:[-_.]?(alpha|a|beta|b|preview|pre|c|rc)[-_.]?([0-9]*))?` +
 	`(?:(?:-([0-9]+))|(?:[-_.]?(post|rev|r)[-_.]?([0-9]*)))?` +
 	`(?:[-_.]?(dev)[-_.]?([0-9]*))?` +

@@ -6,9 +6,10 @@ package gemversion
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // maxText bounds a version or a requirement, in bytes.
@@ -26,8 +27,8 @@ type part struct {
 }
 
 var (
-	form  = regexp.MustCompile(`^[0-9]+(\.[0-9a-zA-Z]+)*(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
-	piece = regexp.MustCompile(`[0-9]+|[a-zA-Z]+`)
+	form  = pattern.New(`^[0-9]+(\.[0-9a-zA-Z]+)*(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
+	piece = pattern.New(`[0-9]+|[a-zA-Z]+`)
 )
 
 // Parse reads a version such as "3.1.2" or "1.0.0.rc1".

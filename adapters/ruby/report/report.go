@@ -4,11 +4,11 @@ package report
 
 import (
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // Bounds of a report.
@@ -27,23 +27,23 @@ type Where struct {
 
 var (
 	// "  1) Failure:" of minitest, "  1) Group does it" of RSpec.
-	numbered = regexp.MustCompile(`^ {1,4}(\d+)\) (.*)$`)
+	numbered = pattern.New(`^ {1,4}(\d+)\) (.*)$`)
 	// "HelloTest#test_greet [test/hello_test.rb:8]:"
-	minitest = regexp.MustCompile(`^(\S+#.+?) \[(.+?):(\d+)\]:$`)
+	minitest = pattern.New(`^(\S+#.+?) \[(.+?):(\d+)\]:$`)
 	// "NameTest#test_x:" of an error
-	minitestError = regexp.MustCompile(`^(\S+#.+):$`)
+	minitestError = pattern.New(`^(\S+#.+):$`)
 	// "    test/x_test.rb:5:in `test_x'", "# ./spec/x_spec.rb:4:in `block'"
-	frame = regexp.MustCompile("^\\s*(?:# |from )?([^\\s:'\"`][^:'\"`]*\\.(?:rb|rake|gemspec|ru)|[^\\s:'\"`]*/?(?:Rakefile|Gemfile)):(\\d+)(?::in [`'].*)?$")
+	frame = pattern.New("^\\s*(?:# |from )?([^\\s:'\"`][^:'\"`]*\\.(?:rb|rake|gemspec|ru)|[^\\s:'\"`]*/?(?:Rakefile|Gemfile)):(\\d+)(?::in [`'].*)?$")
 	// "lib/x.rb:3: syntax error, unexpected end", "lib/x.rb:3:in `f': message (NameError)"
-	ruby = regexp.MustCompile("(?:^|\\s)((?:\\./|/)?[^\\s:'\"`\\[\\]]+\\.(?:rb|rake|gemspec|ru)):(\\d+):(?:in [`'].*?':)? (.+)$")
+	ruby = pattern.New("(?:^|\\s)((?:\\./|/)?[^\\s:'\"`\\[\\]]+\\.(?:rb|rake|gemspec|ru)):(\\d+):(?:in [`'].*?':)? (.+)$")
 	// "Failure: test_greet(HelloTest)" of test-unit
-	testUnit = regexp.MustCompile(`^(Failure|Error): (\S+\([^()]+\))(?::\s*(.*))?$`)
+	testUnit = pattern.New(`^(Failure|Error): (\S+\([^()]+\))(?::\s*(.*))?$`)
 	// what comes after the failures
-	ends = regexp.MustCompile(`^(?:\d+ (?:runs|tests|examples)\b|Finished in |Failed examples:|Failures:|Randomized with seed|Coverage )`)
+	ends = pattern.New(`^(?:\d+ (?:runs|tests|examples)\b|Finished in |Failed examples:|Failures:|Randomized with seed|Coverage )`)
 	// "  => 4:     assert_equal", the source that test-unit shows
-	listing = regexp.MustCompile(`^\s*(?:=> )?\s*\d+: `)
+	listing = pattern.New(`^\s*(?:=> )?\s*\d+: `)
 	// "rspec ./spec/a_spec.rb:3 # Hello greets"
-	rspecAgain = regexp.MustCompile(`^rspec (\S+?\.rb):(\d+) # (.*)$`)
+	rspecAgain = pattern.New(`^rspec (\S+?\.rb):(\d+) # (.*)$`)
 )
 
 // Parse gives what a report says about files of the workspace, with paths relative to

@@ -5,9 +5,10 @@ package javatest
 import (
 	"iter"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // Failure is a test that failed.
@@ -21,12 +22,12 @@ type Failure struct {
 }
 
 var (
-	surefire    = regexp.MustCompile(`^\[ERROR\] ([\w.$]+)\.([\w$]+)(?:\(.*?\))?(?:\[.*\])?(?: --)?\s+Time elapsed: .*<<< (?:FAILURE|ERROR)!`)
-	surefireOld = regexp.MustCompile(`^\[ERROR\] ([\w$]+)(?:\[.*\])?\(([\w.$]+)\)\s+Time elapsed: .*<<< (?:FAILURE|ERROR)!`)
-	gradle      = regexp.MustCompile(`^([\w.$]+) > (?:.+ > )?(.+?) FAILED$`)
-	gradleAt    = regexp.MustCompile(`^\s+([\w.$]+) at ([\w$]+\.(?:java|kt|groovy|scala)):(\d+)$`)
-	reports     = regexp.MustCompile(`(?:refer to |See the report at: file://)(/.*?)/(?:target/surefire-reports|build/reports/tests)\b`)
-	frame       = regexp.MustCompile(`\bat (?:[\w.@-]*/)*((?:[\w$]+\.)+)[\w$<>]+\(([\w$]+\.(?:java|kt|groovy|scala)):(\d+)\)`)
+	surefire    = pattern.New(`^\[ERROR\] ([\w.$]+)\.([\w$]+)(?:\(.*?\))?(?:\[.*\])?(?: --)?\s+Time elapsed: .*<<< (?:FAILURE|ERROR)!`)
+	surefireOld = pattern.New(`^\[ERROR\] ([\w$]+)(?:\[.*\])?\(([\w.$]+)\)\s+Time elapsed: .*<<< (?:FAILURE|ERROR)!`)
+	gradle      = pattern.New(`^([\w.$]+) > (?:.+ > )?(.+?) FAILED$`)
+	gradleAt    = pattern.New(`^\s+([\w.$]+) at ([\w$]+\.(?:java|kt|groovy|scala)):(\d+)$`)
+	reports     = pattern.New(`(?:refer to |See the report at: file://)(/.*?)/(?:target/surefire-reports|build/reports/tests)\b`)
+	frame       = pattern.New(`\bat (?:[\w.@-]*/)*((?:[\w$]+\.)+)[\w$<>]+\(([\w$]+\.(?:java|kt|groovy|scala)):(\d+)\)`)
 )
 
 // Failures finds failed tests in the lines of an output. One whose source is not told

@@ -6,10 +6,11 @@ package raw
 import (
 	"bytes"
 	"iter"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // Bounds of what is read, in bytes.
@@ -18,7 +19,7 @@ const (
 	maxLine  = 16 << 10
 )
 
-var escapes = regexp.MustCompile(`\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\([A-Z0-9]|\x1b[@-_]`)
+var escapes = pattern.New(`\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\([A-Z0-9]|\x1b[@-_]`)
 
 // Unescaped is text without the escapes of a terminal.
 func Unescaped(text string) string {

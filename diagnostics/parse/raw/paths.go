@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // Inside cuts dir from the front of name; both are clean. The second result is
@@ -51,7 +52,7 @@ func BasesAbove(member, file string) []string {
 	return bases
 }
 
-var addressLike = regexp.MustCompile(`^[\d.]+$|\.(com|org|net|io|internal|local)$`)
+var addressLike = pattern.New(`^[\d.]+$|\.(com|org|net|io|internal|local)$`)
 
 // bare are file names that have no extension and yet are named with a line.
 var bare = []string{"Makefile", "makefile", "GNUmakefile", "Dockerfile", "Containerfile", "Gemfile", "Rakefile", "Jenkinsfile", "BUILD", "WORKSPACE", "go.mod"}
