@@ -343,26 +343,11 @@ func (e *Evaluator) pending(t *plan.Task) []string {
 		switch {
 		case d.Via == plan.ViaOutputs && !ready, d.Via == plan.ViaKey && !keyed:
 			list = append(list, d.Task.ID())
-		case reads(t, d.Task) && !e.isUpToDate(d.Task):
+		case territory.Reads(t, d.Task) && !e.isUpToDate(d.Task):
 			list = append(list, d.Task.ID())
 		}
 	}
 	return list
-}
-
-// reads tells whether the inputs of t name an output of other: then what they are
-// is known only when other is up to date.
-func reads(t, other *plan.Task) bool {
-	for _, glob := range t.Inputs {
-		pre := territory.Prefix(t.Dish.Path, glob)
-		for _, o := range other.Outputs {
-			out := territory.Prefix(other.Dish.Path, o.Glob)
-			if out != "." && territory.Inside(pre, out) || other.Dish != t.Dish && territory.Inside(out, pre) {
-				return !strings.HasPrefix(glob, "!")
-			}
-		}
-	}
-	return false
 }
 
 func (e *Evaluator) addDeps(b fingerprint.Ingredients, t *plan.Task) {

@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
@@ -24,7 +22,7 @@ const maxLinks = 40
 
 // fileSet gives the digests of entries. A file that cannot be read is an error.
 func (e *Evaluator) fileSet(entries []tree.Entry) (fingerprint.FileSet, error) {
-	e.readAll(entries)
+	e.tree.Index().Read(entries)
 	set := make(fingerprint.FileSet, 0, len(entries))
 	for _, entry := range entries {
 		f, err := e.file(entry)
@@ -34,33 +32,6 @@ func (e *Evaluator) fileSet(entries []tree.Entry) (fingerprint.FileSet, error) {
 		set = append(set, f)
 	}
 	return set, nil
-}
-
-// fewFiles is how many files are read one after the other.
-const fewFiles = 8
-
-// readAll reads those files that nobody has read yet, several at a time. What cannot
-// be read is found out again when its digest is asked for.
-func (e *Evaluator) readAll(entries []tree.Entry) {
-	var unread []tree.Entry
-	for _, entry := range entries {
-		if _, known := e.tree.Index().Known(entry); !known && entry.Kind == tree.File {
-			unread = append(unread, entry)
-		}
-	}
-	if len(unread) < fewFiles {
-		return
-	}
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(unread)); i = next.Add(1) - 1 {
-				_, _ = e.tree.Index().Sum(unread[i])
-			}
-		})
-	}
-	wg.Wait()
 }
 
 func (e *Evaluator) file(entry tree.Entry) (fingerprint.File, error) {
