@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/builtin"
@@ -106,10 +108,18 @@ func TestEveryAdapterIsCooked(t *testing.T) {
 	for _, tc := range toolchains() {
 		rows = append(rows, tc.id)
 	}
+	var ids []string
 	for _, a := range builtin.All(adapters.Options{}) {
+		ids = append(ids, a.Manifest().AdapterID)
 		if id := a.Manifest().AdapterID; !slices.Contains(rows, id) {
 			t.Errorf("the adapter %s has no row in toolchains()", id)
 		}
+	}
+	thirteen := []string{
+		"go", "cargo", "python-uv", "python", "ruby", "php", "maven", "gradle", "deno", "bun", "node-pnpm", "node-yarn", "node-npm",
+	}
+	if d := cmp.Diff(thirteen, ids); d != "" {
+		t.Errorf("not the thirteen: %s", d)
 	}
 }
 
