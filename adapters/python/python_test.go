@@ -96,7 +96,7 @@ func TestTasks(t *testing.T) {
 		{"mypy is only configured", []string{"pyproject.toml", "[project]\n[tool.mypy]\nstrict=true"}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			ans, err := newPip().Tasks(t.Context(), tree(t, tt.files...))
+			ans, err := newPip().Tasks(t.Context(), tree(t, append(tt.files, "src/x_test.py", "")...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +114,7 @@ func TestTasks(t *testing.T) {
 
 func TestInputsAbove(t *testing.T) {
 	root := tree(t,
-		"app/requirements.txt", "-r ../shared/base.txt\n-c ../shared/limits.txt\n../wheels/x-1.whl\npytest\nruff\n", "app/setup.py", "",
+		"app/requirements.txt", "-r ../shared/base.txt\n-c ../shared/limits.txt\n../wheels/x-1.whl\npytest\nruff\n", "app/setup.py", "", "app/tests/x.py", "",
 		"shared/base.txt", "six", "shared/limits.txt", "six<2", "conftest.py", "", "ruff.toml", "", "unrelated.txt", "")
 	ans, err := newPip().Tasks(t.Context(), filepath.Join(root, "app"))
 	if err != nil {

@@ -26,7 +26,7 @@ type Tools []Tool
 // Find gives the tools in the order in which they are looked for. None of them is
 // declared yet.
 func Find(f *adapters.Files, p *pyproject.Project) Tools {
-	return Tools{{Name: "pytest"}, ruff(f, p), flake8(f, p), mypy(f, p), {Name: "black"}}
+	return Tools{pytest(f, p), ruff(f, p), flake8(f, p), mypy(f, p), {Name: "black"}}
 }
 
 // named gives the tool of that name.

@@ -28,7 +28,7 @@ func (list Tools) Recipes(bin, venv string) []adapters.Task {
 }
 
 func (list Tools) test(bin string) string {
-	if !list.named("pytest").Declared {
+	if pytest := list.named("pytest"); !pytest.Declared || pytest.settings == "" {
 		return ""
 	}
 	return bin + "/python -m pytest"

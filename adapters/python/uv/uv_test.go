@@ -36,6 +36,7 @@ requires = ["setuptools"]
 name = "Example.Lib"
 requires-python = ">=3.9"
 dependencies = ["six"]
+-- packages/lib/tests/test_lib.py --
 -- packages/app/pyproject.toml --
 [project]
 name = "app"
@@ -70,6 +71,7 @@ managed = false
 name = "ui"
 [tool.uv]
 package = true
+-- deep/er/ui/src/ui/view_test.py --
 -- deep/settings/pyproject.toml --
 [tool.ruff]
 -- other/pyproject.toml --
@@ -172,7 +174,7 @@ func TestTasksOfOneProject(t *testing.T) {
 		{"poe", "[project]\n[dependency-groups]\ndev = ['poethepoet']\n[tool.poe.tasks]\nserve = 'x'\n", map[string]string{"serve": "(.venv/bin/poe serve)"}},
 		{"dependencies of uv's older kind", "[project]\n[tool.uv]\ndev-dependencies = ['pytest']\n", map[string]string{"test": ".venv/bin/python -m pytest"}},
 	} {
-		root := adaptertest.Project(t, "-- pyproject.toml --\n"+tt.manifest+"-- uv.lock --\nversion = 1\n")
+		root := adaptertest.Project(t, "-- pyproject.toml --\n"+tt.manifest+"-- uv.lock --\nversion = 1\n-- test_x.py --\n")
 		if diff := cmp.Diff(tt.want, adaptertest.Runs(t, newUV(), root)); diff != "" {
 			t.Errorf("%s: %s", tt.name, diff)
 		}
@@ -323,5 +325,33 @@ func TestMalformed(t *testing.T) {
 	_, err = adapters.Tasks(t.Context(), a, root)
 	if got := adaptertest.Where(t, root, err); !strings.HasPrefix(got, "pyproject.toml:1:") {
 		t.Errorf("%q", got)
+	}
+}
+
+// A member may have members of the same workspace below.
+func TestMembersInsideOfMembers(t *testing.T) {
+	root, a := adaptertest.Project(t, `
+-- pyproject.toml --
+[project]
+name = "top"
+[tool.uv.workspace]
+members = ["examples", "examples/*"]
+-- examples/pyproject.toml --
+[project]
+name = "examples"
+-- examples/one/pyproject.toml --
+[project]
+name = "one"
+-- examples/not/deep/pyproject.toml --
+[project]
+name = "deep"
+`), newUV()
+	for dir, want := range map[string]bool{".": true, "examples": true, "examples/one": true, "examples/not/deep": false} {
+		if got, err := a.Detect(t.Context(), filepath.Join(root, dir)); got != want || err != nil {
+			t.Errorf("%s: %v, %v; want %v", dir, got, err, want)
+		}
+	}
+	if s, err := a.InstallScope(t.Context(), filepath.Join(root, "examples/one")); err != nil || s.Dir != root {
+		t.Errorf("%+v, %v", s, err)
 	}
 }

@@ -57,8 +57,9 @@ func IsPackage(p *pyproject.Project) bool {
 }
 
 // RootOf gives the directory of the workspace that the project in f's directory, of
-// which p is the manifest, is a member of, else that directory. As for uv, the
-// nearest manifest above decides.
+// which p is the manifest, is a member of, else that directory. The nearest workspace
+// above decides, whatever projects stand between: so it looks from its root, where
+// the lockfile is.
 func RootOf(f *adapters.Files, p *pyproject.Project) string {
 	if managed, said := Managed(p); IsWorkspace(p) || said && !managed {
 		return f.Dir()
@@ -68,10 +69,14 @@ func RootOf(f *adapters.Files, p *pyproject.Project) string {
 			continue
 		}
 		root, err := read(f, dir)
-		if err != nil || !IsWorkspace(root) || !includes(root, dir, f.Dir()) {
+		switch {
+		case err != nil:
 			return f.Dir() // a broken manifest is told of its own directory
+		case IsWorkspace(root) && includes(root, dir, f.Dir()):
+			return dir
+		case IsWorkspace(root):
+			return f.Dir()
 		}
-		return dir
 	}
 	return f.Dir()
 }
