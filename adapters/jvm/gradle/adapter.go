@@ -29,6 +29,7 @@ type Adapter struct {
 	settings *adapters.Parsed[*script.Settings]
 	builds   *adapters.Parsed[*script.Build]
 	catalogs *adapters.Parsed[*script.Catalog]
+	projects adapters.Memo[*project]
 	seen     adapters.Moment[seen]
 }
 

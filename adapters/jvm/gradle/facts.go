@@ -221,6 +221,9 @@ func places() (root, own []string) {
 // there is none: relative to the project, to the build, or to the script. A
 // directory counts only where the string says what it is relative to.
 func (p *project) find(f *adapters.Files, text, dir string) string {
+	if !strings.HasPrefix(text, "$") && !mayBePath(text) {
+		return ""
+	}
 	root, own := places()
 	bases, anchored := []string{p.dir, p.root(), dir}, false
 	for _, prefix := range root {

@@ -47,8 +47,12 @@ func (p *project) named() []string {
 }
 
 // open reads the project of f's directory: of the nearest build above that includes
-// it, else on its own.
+// it, else on its own. It is asked for several answers, so it is kept.
 func (a *Adapter) open(f *adapters.Files) (*project, error) {
+	return a.projects.Get(f, f.Dir(), a.read)
+}
+
+func (a *Adapter) read(f *adapters.Files) (*project, error) {
 	p := &project{path: ":", dir: f.Dir()}
 	if err := a.place(f, p); err != nil {
 		return nil, err

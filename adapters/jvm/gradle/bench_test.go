@@ -1,0 +1,68 @@
+package gradle
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
+)
+
+// big writes a build of n projects, each with up to five others, and gives the
+// directories of all.
+func big(tb testing.TB, n int) (dirs []string) {
+	root := adaptertest.Project(tb, "-- build.gradle --\nsubprojects {\n    apply plugin: 'java'\n    repositories { mavenCentral() }\n    sourceCompatibility = 11\n    dependencies { testImplementation 'junit:junit:4.13.2' }\n}\n-- gradle.properties --\n-- gradle/libs.versions.toml --\n[plugins]\na = \"b:1\"\n")
+	var settings strings.Builder
+	settings.WriteString("rootProject.name = 'big'\n")
+	for i := range n {
+		dir := fmt.Sprintf("g%d/m%d", i/50, i)
+		fmt.Fprintf(&settings, "include ':g%d:m%d'\n", i/50, i)
+		var deps strings.Builder
+		for k := 1; k <= 5 && i >= k*7; k++ {
+			fmt.Fprintf(&deps, "    implementation project(':g%d:m%d')\n", (i-k*7)/50, i-k*7)
+		}
+		for k := range 10 {
+			fmt.Fprintf(&deps, "    implementation \"org.far%d:far-%d:1.%d\"\n", k, k, k)
+		}
+		adaptertest.Write(tb, filepath.Join(root, dir, "build.gradle"), "dependencies {\n"+deps.String()+"}\n")
+		dirs = append(dirs, filepath.Join(root, dir))
+	}
+	adaptertest.Write(tb, filepath.Join(root, "settings.gradle"), settings.String())
+	return append(dirs, root)
+}
+
+// ask asks everything that bento asks about each directory.
+func ask(tb testing.TB, a *Adapter, dirs []string) (links int) {
+	for _, dir := range dirs {
+		if _, err := a.Tasks(tb.Context(), dir); err != nil {
+			tb.Fatal(err)
+		}
+		if _, err := a.RequiredToolchain(tb.Context(), dir); err != nil {
+			tb.Fatal(err)
+		}
+		l, err := a.Links(tb.Context(), dir)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if _, err := a.InstallScope(tb.Context(), dir); err != nil {
+			tb.Fatal(err)
+		}
+		links += len(l.Links)
+	}
+	return links
+}
+
+func TestBigBuild(t *testing.T) {
+	if links := ask(t, New(adapters.Options{Env: adaptertest.Env()}), big(t, 120)); links != 120*5-(5+4+3+2+1)*7 {
+		t.Errorf("%d links", links)
+	}
+}
+
+func BenchmarkBuild1000(b *testing.B) {
+	dirs := big(b, 1000)
+	for b.Loop() {
+		ask(b, New(adapters.Options{Env: adaptertest.Env()}), dirs)
+	}
+}
