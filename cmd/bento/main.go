@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -53,11 +54,17 @@ func bento() int {
 // when it is killed.
 const guardCommand = "__guard"
 
-// guard starts that somebody. Without, the kernel still ends the tasks themselves,
-// but not what they have started.
-func guard() {
-	if path, err := os.Executable(); err == nil {
-		_ = proc.Guard(path, nil, os.Args[0], guardCommand)
+// guardOnce gives what starts that somebody, once, and has it keep files open until
+// all is ended. Without, the kernel still ends the tasks themselves, but not what they
+// have started.
+func guardOnce() func(hold []*os.File) {
+	var once sync.Once
+	return func(hold []*os.File) {
+		once.Do(func() {
+			if path, err := os.Executable(); err == nil {
+				_ = proc.Guard(path, hold, os.Args[0], guardCommand)
+			}
+		})
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -217,7 +216,7 @@ func (s *session) open(ctx context.Context, reporter run.Reporter) (*workspace, 
 	}
 	w.env = &run.Env{
 		Root: root, State: st, Environ: s.environ, Inherit: cfg.Defaults.InheritEnv,
-		Toolchains: fingerprint.OpenToolchains(st), Reporter: reporter, Executing: sync.OnceFunc(guard),
+		Toolchains: fingerprint.OpenToolchains(st), Reporter: reporter, Executing: guardOnce(),
 	}
 	w.env.Store = s.openCache(cfg, w.env.WarnDamage)
 	return w, nil

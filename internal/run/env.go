@@ -5,6 +5,7 @@
 package run
 
 import (
+	"os"
 	"sync"
 
 	"github.com/bentobuild/bento/adapters"
@@ -24,8 +25,12 @@ type Env struct {
 	Environ    adapters.Environ // that bento was started with
 	Inherit    bool             // tasks see all of it
 	Reporter   Reporter
-	// Executing is called before a task or an install is executed; it may be nil.
-	Executing func()
+	// Executing is called before a task or an install is executed, with files that are
+	// to be open until nothing of it is left, whatever becomes of this process. It may
+	// be nil.
+	Executing func(hold []*os.File)
+
+	held []*os.File // what keeps other runs out of the workspace
 
 	mu       sync.Mutex
 	warnings []diagnostics.Diagnostic
@@ -41,7 +46,7 @@ func (e *Env) commands() *command.Commands {
 // executing says that something is about to be executed.
 func (e *Env) executing() {
 	if e.Executing != nil {
-		e.Executing()
+		e.Executing(e.held)
 	}
 }
 

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/discovery"
@@ -29,12 +28,9 @@ func (e *Env) installer(t *tree.Tree, force bool) *install.Installer {
 // AddPackages adds packages to a dish by its ecosystem's own command. No run of another
 // bento in the workspace sees the manifests half written.
 func AddPackages(ctx context.Context, env *Env, d *discovery.Dish, packages []string, dev bool, log adapters.LogFunc) error {
-	release, err := env.State.Lock(ctx, "locks/run.lock", func(owner string) {
-		env.warn("waiting", fmt.Sprintf("another bento runs in this workspace (%s); waiting for it", owner), "")
-	})
-	if err == nil {
-		defer release()
-	} else if ctx.Err() != nil {
+	release, _ := env.reserve(ctx)
+	defer release()
+	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	env.executing()
@@ -107,8 +103,10 @@ func installFailure(ev *evaluate.Result, err error) *Result {
 }
 
 // InstallAll installs the dependencies of dishes, each scope once, one after the
-// other. It goes on after a failure.
+// other, while no other bento runs in the workspace. It goes on after a failure.
 func InstallAll(ctx context.Context, env *Env, t *tree.Tree, dishes []*discovery.Dish, force bool) ([]*install.Install, error) {
+	release, _ := env.reserve(ctx)
+	defer release()
 	in := env.installer(t, force)
 	seen := make(map[string]bool)
 	var installs []*install.Install

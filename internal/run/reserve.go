@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/command"
@@ -21,20 +22,28 @@ func (e *engine) reserve(ctx context.Context) {
 	if e.inPlace = e.idle(); e.inPlace || e.env.Environ.Get(command.Inside) == e.env.Root {
 		return
 	}
-	waited := false
-	release, err := e.env.State.Lock(ctx, "locks/run.lock", func(owner string) {
-		waited = true
-		e.env.warn("waiting", fmt.Sprintf("another bento runs in this workspace (%s); waiting for it", owner), "")
-	})
-	if err != nil {
-		return // a state that cannot be written is warned of when it is saved
-	}
+	release, waited := e.env.reserve(ctx)
 	e.release = release
 	e.env.State.Sweep()
-	if waited && ctx.Err() == nil {
+	if (waited || e.Memory().Outdated()) && ctx.Err() == nil {
 		e.Reload(ctx)
 		_, _ = e.All(ctx) // the error is that of ctx, which everything else asks too
 	}
+}
+
+// reserve takes the workspace, and tells whether it had to wait for another run. A
+// state that cannot be written reserves nothing: that is said when it is saved. When
+// this process is killed, its guard lets nobody in before what it left has ended.
+func (e *Env) reserve(ctx context.Context) (release func(), waited bool) {
+	held, err := e.State.Hold(ctx, "locks/run.lock", func(owner string) {
+		waited = true
+		e.warn("waiting", fmt.Sprintf("another bento runs in this workspace (%s); waiting for it", owner), "")
+	})
+	if err != nil {
+		return func() {}, waited
+	}
+	e.held = []*os.File{held.File}
+	return held.Release, waited
 }
 
 // idle tells whether every task is a hit and what it makes is in place.

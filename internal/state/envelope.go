@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 
 	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/internal/crash"
 )
 
 // MaxSize bounds the payload of one state file in bytes.
@@ -67,6 +69,7 @@ func (d *Dir) Store(name string, version uint32, payload []byte) error {
 	if err := d.makeSelf(); err != nil {
 		return err
 	}
+	crash.Point()
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}

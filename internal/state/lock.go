@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/bentobuild/bento/internal/crash"
 )
 
 // errLocked says that another holder has the lock.
@@ -20,18 +22,42 @@ const (
 	lastLook  = 50 * time.Millisecond
 )
 
-// Lock takes the lock name, exclusive among all processes and within this one. If
+// Lock is Hold for who needs no more than to release it.
+func (d *Dir) Lock(ctx context.Context, name string, waiting func(owner string)) (unlock func(), err error) {
+	h, err := d.Hold(ctx, name, waiting)
+	if err != nil {
+		return nil, err
+	}
+	return h.Release, nil
+}
+
+// Held is a lock that was taken.
+type Held struct {
+	// File is the lock for as long as any process has it open, or until Release: a
+	// process that is to go on holding it when this one dies is given it.
+	File *os.File
+}
+
+// Release frees the lock, whoever has it open.
+func (h *Held) Release() {
+	_ = h.File.Truncate(0)
+	unlock(h.File)
+	h.File.Close()
+}
+
+// Hold takes the lock name, exclusive among all processes and within this one. If
 // another holds it, waiting (may be nil) is called once with who that is, such as
-// "process 4711 since 15:04:05", or "" when that is not known, and Lock waits
+// "process 4711 since 15:04:05", or "" when that is not known, and Hold waits
 // until the lock is free or ctx is done. The kernel frees it when its holder dies.
 // The file stays.
-func (d *Dir) Lock(ctx context.Context, name string, waiting func(owner string)) (unlock func(), err error) {
+func (d *Dir) Hold(ctx context.Context, name string, waiting func(owner string)) (*Held, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
 	if _, err := d.Make(filepath.ToSlash(filepath.Dir(filepath.FromSlash(name)))); err != nil {
 		return nil, err
 	}
+	crash.Point()
 	f, err := os.OpenFile(d.Path(name), os.O_RDWR|os.O_CREATE|nonblock, 0o666)
 	if err != nil {
 		return nil, err
@@ -41,10 +67,7 @@ func (d *Dir) Lock(ctx context.Context, name string, waiting func(owner string))
 		return nil, fmt.Errorf("lock %q: %w", name, err)
 	}
 	sign(f)
-	return func() {
-		_ = f.Truncate(0)
-		f.Close() // frees the lock
-	}, nil
+	return &Held{f}, nil
 }
 
 func acquire(ctx context.Context, f *os.File, waiting func(string)) error {
@@ -69,6 +92,7 @@ func acquire(ctx context.Context, f *os.File, waiting func(string)) error {
 
 // sign writes who holds the lock. It is for people only, so it may fail.
 func sign(f *os.File) {
+	crash.Point()
 	_ = f.Truncate(0)
 	_, _ = f.WriteAt(fmt.Appendf(nil, "process %d since %s\n", os.Getpid(), time.Now().Format(time.TimeOnly)), 0)
 }

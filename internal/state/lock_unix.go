@@ -25,6 +25,8 @@ func tryLock(f *os.File) error {
 	}
 }
 
+func unlock(f *os.File) { _ = unix.Flock(int(f.Fd()), unix.LOCK_UN) }
+
 // lockDir locks a directory itself; a link is not followed.
 func lockDir(dir string) (*os.File, error) {
 	f, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)

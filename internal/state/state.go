@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/bentobuild/bento/internal/crash"
 )
 
 // Name is the directory's name under the workspace root.
@@ -51,6 +53,7 @@ func (d *Dir) Make(name string) (string, error) {
 	if err := d.makeSelf(); err != nil {
 		return "", err
 	}
+	crash.Point()
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return "", err
 	}
@@ -60,6 +63,7 @@ func (d *Dir) Make(name string) (string, error) {
 // makeSelf makes the directory and its .gitignore. A link in its place is refused:
 // a repository that holds one could otherwise choose what bento overwrites.
 func (d *Dir) makeSelf() error {
+	crash.Point()
 	if err := os.Mkdir(d.path, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
@@ -82,6 +86,7 @@ func (d *Dir) Remove(name string) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
+	crash.Point()
 	if err := os.Remove(d.Path(name)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

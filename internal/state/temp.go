@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/bentobuild/bento/internal/crash"
 )
 
 // tempDir holds what is made beside its final place.
@@ -42,6 +44,7 @@ func (d *Dir) Temp() (dir string, remove func(), err error) {
 // claim makes dir and locks it. A sweeper may come between the two; then the
 // directory is gone or its lock is taken, and the caller takes another name.
 func claim(dir string) (*os.File, error) {
+	crash.Point()
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return nil, err
 	}
@@ -94,6 +97,7 @@ func sweepFiles(dir string) {
 			continue
 		}
 		if fi, err := e.Info(); err == nil && time.Since(fi.ModTime()) > tempAge {
+			crash.Point()
 			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/bentobuild/bento/internal/crash"
 )
 
 // tempPrefix begins the name of every file that write makes beside its target.
@@ -26,13 +28,14 @@ func write(path string, mode fs.FileMode, parts ...[]byte) error {
 	}
 	for _, p := range parts {
 		if err == nil {
-			_, err = f.Write(p)
+			_, err = crash.Write(f.Write, p)
 		}
 	}
 	if e := f.Close(); err == nil {
 		err = e
 	}
 	if err == nil {
+		crash.Point()
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
@@ -43,6 +46,7 @@ func write(path string, mode fs.FileMode, parts ...[]byte) error {
 
 // createBeside is os.CreateTemp with a mode that the umask applies to.
 func createBeside(path string, mode fs.FileMode) (*os.File, error) {
+	crash.Point()
 	for range 100 {
 		name := tempPrefix + strconv.FormatUint(rand.Uint64(), 36)
 		f, err := os.OpenFile(filepath.Join(filepath.Dir(path), name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)

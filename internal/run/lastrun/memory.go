@@ -3,7 +3,9 @@ package lastrun
 
 import (
 	"context"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -42,13 +44,23 @@ type ByProduct struct {
 // It is for one goroutine.
 type Memory struct {
 	state   *state.Dir
+	file    fs.FileInfo // when it was read; nil when there was none
 	tasks   map[string]*Run
 	changed map[string]bool
 }
 
 // Open reads the memory kept in dir.
 func Open(dir *state.Dir) *Memory {
-	return &Memory{state: dir, tasks: loadTasks(dir), changed: make(map[string]bool)}
+	m := &Memory{state: dir, changed: make(map[string]bool)}
+	m.file, _ = os.Lstat(dir.Path(memoryFile))
+	m.tasks = loadTasks(dir)
+	return m
+}
+
+// Outdated tells whether another bento has written the memory since Open.
+func (m *Memory) Outdated() bool {
+	now, err := os.Lstat(m.state.Path(memoryFile))
+	return err == nil && (m.file == nil || !os.SameFile(now, m.file) || !now.ModTime().Equal(m.file.ModTime()))
 }
 
 // ID names a task by the place of its dish, which a new name does not change.
