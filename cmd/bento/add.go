@@ -20,7 +20,7 @@ func addCommand(s *session) *cobra.Command {
 	var dish string
 	var dev bool
 	cmd := &cobra.Command{
-		Use: "add PKG…", GroupID: "run",
+		Use: "add PKG…", GroupID: "setup",
 		Short:   "Add dependencies to a dish, by its ecosystem's own command",
 		Long:    "Add dependencies to the dish of the current directory, or to that of --dish, by\nthe command of its ecosystem: go get, cargo add, npm install, composer require.\nA PKG is what that command takes, with or without a version.",
 		Example: "  bento add golang.org/x/sync --dish api\n  bento add --dev vitest",

@@ -21,25 +21,25 @@ const pruneTime = 50 * time.Millisecond
 
 func cacheCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "cache", GroupID: "ask",
+		Use: "cache", GroupID: "setup",
 		Short: "Look at the cache, and keep it in order",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "stats", Short: "Count what the cache holds", Args: cobra.NoArgs,
+			Use: "stats", Short: "Count what the cache holds", Example: "  bento cache stats", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return s.cacheStats(cmd.Context()) },
 		},
 		pruneCommand(s),
 		&cobra.Command{
-			Use: "clear", Short: "Remove everything from the cache", Args: cobra.NoArgs,
+			Use: "clear", Short: "Remove everything from the cache", Example: "  bento cache clear", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				return s.cacheRemove(cmd.Context(), "cache.clear", (*cache.Disk).Clear)
 			},
 		},
 		&cobra.Command{
-			Use: "fsck", Short: "Read the whole cache and drop what is damaged", Args: cobra.NoArgs,
+			Use: "fsck", Short: "Read the whole cache and drop what is damaged", Example: "  bento cache fsck", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return s.cacheCheck(cmd.Context()) },
 		},
 	)

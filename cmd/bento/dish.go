@@ -24,12 +24,12 @@ import (
 
 func dishCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "dish", GroupID: "run",
-		Short: "Make dishes",
+		Use: "dish", GroupID: "setup",
+		Short: "List and make dishes",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(dishAddCommand(s))
+	cmd.AddCommand(dishListCommand(s), dishAddCommand(s))
 	return cmd
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -15,7 +16,7 @@ func lookup(doc []byte, path string) (string, error) {
 	if err := json.Unmarshal(doc, &v); err != nil {
 		return "", err
 	}
-	for _, step := range strings.Split(path, ".") {
+	for _, step := range steps.FindAllString(path, -1) {
 		next, err := descend(v, step)
 		if err != nil {
 			return "", err
@@ -28,6 +29,9 @@ func lookup(doc []byte, path string) (string, error) {
 	text, err := json.Marshal(v)
 	return string(text), err
 }
+
+// steps are the parts of a path; a dot inside of brackets is none between two.
+var steps = regexp.MustCompile(`\[[^\]]*\]|[^.\[]+`)
 
 func descend(v any, step string) (any, error) {
 	switch v := v.(type) {

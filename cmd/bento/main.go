@@ -148,7 +148,8 @@ func expected(kind string) string {
 
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND]", Short: "Print the help of a command",
+		Use: "help [COMMAND]", Short: "Print the help of a command", GroupID: "other",
+		Example: "  bento help run",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
@@ -188,10 +189,16 @@ func newRoot(s *session) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badFlag(err) })
 	root.SetHelpCommand(helpCommand())
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(cmd.OutOrStdout(), cmd) })
+	root.SetUsageFunc(func(cmd *cobra.Command) error { writeUsage(cmd.OutOrStderr(), cmd); return nil })
 	s.flags.add(root.PersistentFlags())
-	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "ask", Title: "Ask:"})
+	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "ask", Title: "Ask:"},
+		&cobra.Group{ID: "setup", Title: "Set up and look after:"}, &cobra.Group{ID: "other", Title: "Other:"})
 	root.AddCommand(runCommands(s)...)
-	root.AddCommand(addCommand(s), dishCommand(s))
-	root.AddCommand(planCommand(s), whyCommand(s), graphCommand(s), lastCommand(s), pluginCommand(s), cacheCommand(s), versionCommand(s), completionCommand())
+	root.AddCommand(planCommand(s), whyCommand(s), graphCommand(s), lastCommand(s), artifactsCommand(s), explainCommand(s))
+	root.AddCommand(initCommand(s), addCommand(s), dishCommand(s), boxCommand(s), toolchainCommand(s), doctorCommand(s), cleanCommand(s), cacheCommand(s), pluginCommand(s))
+	root.AddCommand(schemaCommand(s), versionCommand(s), completionCommand(), manCommand(s))
+	root.SetHelpCommandGroupID("other")
+	s.complete(root)
 	return root
 }

@@ -36,6 +36,7 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 		return err
 	}
 	defer w.close()
+	w.keepNames()
 	p, clean, problems, err := s.build(ctx, w, sel)
 	if err != nil {
 		return err

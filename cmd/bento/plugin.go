@@ -19,15 +19,16 @@ import (
 
 func pluginCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "plugin", GroupID: "ask",
+		Use: "plugin", GroupID: "setup",
 		Short: "Look at the adapters that are found on PATH",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use: "list", Short: "List everything on PATH that may be an adapter, with its status",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return s.pluginList(cmd.Context()) },
+		Example: "  bento plugin list\n  bento plugin list --json",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return s.pluginList(cmd.Context()) },
 	}, pluginInfoCommand(s), pluginCallCommand(s), pluginTestCommand(s), pluginTraceCommand(s), pluginLockCommand(s))
 	return cmd
 }

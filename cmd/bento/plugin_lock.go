@@ -20,7 +20,7 @@ import (
 
 func pluginLockCommand(s *session) *cobra.Command {
 	return &cobra.Command{
-		Use: "lock", Short: "Pin the plugins on PATH in " + config.LockFile,
+		Use: "lock", Example: "  bento plugin lock", Short: "Pin the plugins on PATH in " + config.LockFile,
 		Long: "Write the SHA-256 of each plugin on PATH, the first of its id, to " + config.LockFile + " at the root\n" +
 			"of the workspace. A plugin that is pinned there and has another digest is not started.\n" +
 			"Those that the workspace forbids are left out; none is started.",
@@ -49,14 +49,17 @@ func (s *session) pluginLock() error {
 		return err
 	}
 	if s.flags.json {
-		return report.Write(s.out, struct {
-			Schema string            `json:"schema"`
-			Path   string            `json:"path"`
-			SHA256 map[string]string `json:"sha256"`
-		}{report.Schema("plugin.lock"), config.LockFile, sums})
+		return report.Write(s.out, lockedPlugins{report.Schema("plugin.lock"), config.LockFile, sums})
 	}
 	_, err = fmt.Fprintf(s.out, "%s: %s\n", config.LockFile, counted(len(sums)))
 	return err
+}
+
+// lockedPlugins is the document of `bento plugin lock`.
+type lockedPlugins struct {
+	Schema string            `json:"schema"`
+	Path   string            `json:"path"`
+	SHA256 map[string]string `json:"sha256"`
 }
 
 // sumsOf gives the digest of the first of each id that may be started.

@@ -14,7 +14,7 @@ import (
 func pluginTestCommand(s *session) *cobra.Command {
 	var within time.Duration
 	cmd := &cobra.Command{
-		Use: "test PATH|ID", Short: "Drive a plugin through the contract, clause by clause",
+		Use: "test PATH|ID", Example: "  bento plugin test ./bento-adapter-zig\n  bento plugin test zig --json", Short: "Drive a plugin through the contract, clause by clause",
 		Long: "Drive an executable through the contract of docs/PROTOCOL.md, clause by clause. The exit\n" +
 			"code is 1 if a MUST fails. Every axis starts the plugin anew, in an empty directory, which\n" +
 			"the plugin is also asked to install; -v passes on what it writes to stderr.",

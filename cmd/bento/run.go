@@ -68,9 +68,10 @@ func ciCommand(s *session) *cobra.Command {
 	var sel selection
 	cmd := &cobra.Command{
 		Use: "ci", GroupID: "run",
-		Short: "Run everything: build, check, lint, test, and tasks that say ci = true",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context(), sel) },
+		Short:   "Run everything: build, check, lint, test, and what says ci = true",
+		Example: "  bento ci\n  bento ci --since origin/main\n  bento ci --shard 1/4",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context(), sel) },
 	}
 	addSelection(cmd, &sel)
 	return cmd
@@ -141,7 +142,8 @@ func installCommand(s *session) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use: "install [TARGET…]", GroupID: "run",
-		Short: "Install the dependencies of dishes, where they are not up to date",
+		Short:   "Install the dependencies of dishes, where they are not up to date",
+		Example: "  bento install\n  bento install api --force",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.install(cmd.Context(), args, force || s.flags.forceInstall)
 		},

@@ -152,6 +152,7 @@ func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+	checkDocuments(ts, args[1:])
 }
 
 func asExit(err error) (*exec.ExitError, bool) {
@@ -165,7 +166,9 @@ func jsonPath(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: json FILE PATH [VALUE]")
 	}
-	got, err := lookup(bytes.TrimSpace([]byte(ts.ReadFile(args[0]))), args[1])
+	doc := bytes.TrimSpace([]byte(ts.ReadFile(args[0])))
+	ts.Check(conforms(doc))
+	got, err := lookup(doc, args[1])
 	switch {
 	case len(args) == 2 && neg == (err == nil):
 		ts.Fatalf("%s: %q, %v", args[1], got, err)

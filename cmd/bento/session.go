@@ -178,9 +178,25 @@ func (s *session) open(ctx context.Context, reporter run.Reporter) (*workspace, 
 	if err != nil {
 		return nil, err
 	}
+	return s.openAt(ctx, place{root: root, cwd: cwd}, reporter)
+}
+
+// place is where a workspace is, and the user.
+type place struct {
+	root, cwd string
+	exclude   []config.Glob // in addition to what bento.toml excludes
+}
+
+// openAt opens the workspace at a place.
+func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (*workspace, error) {
+	root := at.root
 	st := state.Open(root)
 	memory := remember(st)
+	if at.exclude != nil {
+		memory = nil // it knows what bento.toml says
+	}
 	cfg, problems := memory.Load(root)
+	cfg.Exclude = slices.Concat(cfg.Exclude, at.exclude)
 	digests := host.NewDigests(st)
 	candidates, more := discovery.Adapters(s.environ.Get("PATH"), cfg, digests.Executable)
 	problems = append(problems, more...)
@@ -211,7 +227,7 @@ func (s *session) open(ctx context.Context, reporter run.Reporter) (*workspace, 
 	problems = append(problems, more...)
 	problems = append(problems, ofDishes(ws, files.Problems())...)
 	w := &workspace{Workspace: ws, plugins: plugins, problems: diagnostics.Sorted(problems)}
-	if rel, err := filepath.Rel(root, cwd); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(root, at.cwd); err == nil && filepath.IsLocal(rel) {
 		w.dir = filepath.ToSlash(rel)
 	}
 	w.env = &run.Env{

@@ -22,23 +22,27 @@ func version() string {
 	return release
 }
 
+// versionInfo is the document of `bento version`.
+type versionInfo struct {
+	Schema          string `json:"schema"`
+	Version         string `json:"version"`
+	Go              string `json:"go"`
+	Platform        string `json:"platform"`
+	ProtocolVersion int    `json:"protocol_version"`
+}
+
 func versionCommand(s *session) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", GroupID: "ask",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Use: "version", GroupID: "other",
+		Short:   "Print the version",
+		Example: "  bento version\n  bento version --json",
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if !s.flags.json {
 				_, err := fmt.Fprintf(s.out, "bento %s\n", version())
 				return err
 			}
-			return report.Write(s.out, struct {
-				Schema          string `json:"schema"`
-				Version         string `json:"version"`
-				Go              string `json:"go"`
-				Platform        string `json:"platform"`
-				ProtocolVersion int    `json:"protocol_version"`
-			}{report.Schema("version"), version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, adapters.ProtocolVersion})
+			return report.Write(s.out, versionInfo{report.Schema("version"), version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, adapters.ProtocolVersion})
 		},
 	}
 }
@@ -46,8 +50,8 @@ func versionCommand(s *session) *cobra.Command {
 func completionCommand() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
-		Use: "completion SHELL", GroupID: "ask",
-		Short:     "Print the completion script of a shell: bash, zsh, fish, powershell",
+		Use: "completion SHELL", GroupID: "other",
+		Short:     "Print the completion script of bash, zsh, fish or powershell",
 		Example:   "  source <(bento completion bash)\n  bento completion fish > ~/.config/fish/completions/bento.fish",
 		ValidArgs: shells,
 		Args:      exactly(1, "bento completion needs one of bash, zsh, fish, powershell"),

@@ -20,7 +20,7 @@ func whyCommand(s *session) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "why DISH:TASK|KEY", GroupID: "ask",
-		Short:   "Say what a key is made of, and what changed since the last good run",
+		Short:   "Say what a key is made of, and what changed since the last run",
 		Example: "  bento why api:build\n  bento why api:build --all\n  bento why 1f0c… --diff 9a2b…",
 		Args:    exactly(1, "bento why needs one DISH:TASK or KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {

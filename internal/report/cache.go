@@ -31,7 +31,7 @@ func NewCacheStats(root string, s cache.Stats) CacheStats {
 
 // WriteCacheStats prints it for people.
 func WriteCacheStats(w io.Writer, doc CacheStats) {
-	fmt.Fprintf(w, "%s\n%d results, %d files, %s\n", doc.Root, doc.Entries, doc.Blobs, byteSize(doc.TotalBytes))
+	fmt.Fprintf(w, "%s\n%d results, %d files, %s\n", doc.Root, doc.Entries, doc.Blobs, ByteSize(doc.TotalBytes))
 	if doc.Oldest != nil {
 		fmt.Fprintf(w, "used between %s and %s\n", doc.Oldest.Local().Format(time.DateTime), doc.Newest.Local().Format(time.DateTime))
 	}
@@ -53,7 +53,7 @@ func NewCacheRemoved(command, root string, r cache.Removed) CacheRemoved {
 
 // WriteCacheRemoved prints it for people.
 func WriteCacheRemoved(w io.Writer, doc CacheRemoved) {
-	fmt.Fprintf(w, "removed %d results, %d files, %s\n", doc.Entries, doc.Blobs, byteSize(doc.Bytes))
+	fmt.Fprintf(w, "removed %d results, %d files, %s\n", doc.Entries, doc.Blobs, ByteSize(doc.Bytes))
 }
 
 // CacheCheck is the document of `bento cache fsck`.
@@ -76,8 +76,8 @@ func WriteCacheCheck(w io.Writer, doc CacheCheck) {
 	fmt.Fprintf(w, "%d results and %d files are good; dropped %d damaged and %d incomplete ones\n", doc.Entries, doc.Blobs, doc.Damaged, doc.Incomplete)
 }
 
-// byteSize gives a size for people.
-func byteSize(n int64) string {
+// ByteSize gives a size for people.
+func ByteSize(n int64) string {
 	unit, name := float64(n), "B"
 	for _, next := range []string{"KiB", "MiB", "GiB", "TiB"} {
 		if unit < 1024 {

@@ -45,6 +45,9 @@ type event struct {
 	Stopped bool                    `json:"interrupted,omitempty"`
 }
 
+// Event is one line of the stream.
+type Event = event
+
 // Report writes one event.
 func (e *Events) Report(ev run.Event) {
 	line, ok := eventOf(ev)

@@ -29,7 +29,7 @@ type planTask struct {
 	Name       string   `json:"name"`
 	Run        string   `json:"run"`
 	Key        *string  `json:"key"` // null while it cannot be known
-	Status     string   `json:"status"`
+	Status     string   `json:"status" enum:"cache_hit,cache_miss,no_adapter,skipped_diff_clean"`
 	MissReason string   `json:"miss_reason,omitempty"`
 	Notes      []string `json:"notes,omitempty"`      // what changed, or what is pending
 	DependsOn  []string `json:"depends_on,omitempty"` // "dish:task"

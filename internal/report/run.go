@@ -54,7 +54,7 @@ type runTask struct {
 }
 
 type outcome struct {
-	Kind     string `json:"kind"`
+	Kind     string `json:"kind" enum:"cache_hit,built,failed,skipped"`
 	ExitCode *int   `json:"exit_code,omitempty"`
 	Signal   string `json:"signal,omitempty"`
 	Reason   string `json:"reason,omitempty"`

@@ -95,6 +95,9 @@ func literal(value any) (string, error) {
 	}
 }
 
+// Quote writes s as a basic string.
+func Quote(s string) string { return literalString(s) }
+
 // literalString writes s as a basic string.
 func literalString(s string) string {
 	var b strings.Builder

@@ -16,16 +16,21 @@ type Entry struct {
 	Fix     string `json:"fix"`
 }
 
-// catalogue holds a block of lines for each code: the code, and indented its meaning,
+// Each file holds a block of lines for each code: the code, and indented its meaning,
 // its cause and its fix.
-//
-//go:embed codes.txt
-var catalogue string
+var (
+	//go:embed codes.txt
+	ofBento string
+	//go:embed manifests.txt
+	ofManifests string
+	//go:embed plugins.txt
+	ofPlugins string
+)
 
 // All gives every entry, by code.
 func All() []Entry {
 	var list []Entry
-	for line := range strings.Lines(catalogue) {
+	for line := range strings.Lines(ofBento + ofManifests + ofPlugins) {
 		text := strings.TrimSpace(line)
 		switch {
 		case text == "":

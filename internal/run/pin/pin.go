@@ -20,7 +20,7 @@ func Unmet(root string, d *discovery.Dish, toolchain string) []diagnostics.Diagn
 			continue
 		}
 		problems = append(problems, diagnostics.Diagnostic{
-			File: p.File, Line: p.Line, Col: p.col, Severity: severity(d, p), Rule: "toolchain_mismatch", Source: diagnostics.Source,
+			File: p.File, Line: p.Line, Col: p.col, Severity: p.Severity(d), Rule: "toolchain_mismatch", Source: diagnostics.Source,
 			Message: fmt.Sprintf("dish %q asks for %s %s, and %s is there", d.Name, p.Tool, p.Version, cmp.Or(v.Found, "nothing")),
 			Hint:    v.Hint,
 		})
@@ -63,9 +63,9 @@ func Of(root string, d *discovery.Dish) []Pin {
 	return list
 }
 
-// severity tells how bad it is when a pin is not met: bento's own files are
+// Severity tells how bad it is when a pin of d is not met: bento's own files are
 // meant, and what the tool itself would refuse cannot work.
-func severity(d *discovery.Dish, p Pin) diagnostics.Severity {
+func (p Pin) Severity(d *discovery.Dish) diagnostics.Severity {
 	if s := d.Toolchain.OnMismatch; s != "" {
 		return s
 	}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/report"
+)
+
+func boxCommand(s *session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "box", GroupID: "setup", Aliases: []string{"bento"},
+		Short: "List and make bentos: named selections of dishes",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use: "list", Short: "List the bentos and their dishes", Args: cobra.NoArgs,
+		Example: "  bento box list",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return s.boxList(cmd.Context()) },
+	}, &cobra.Command{
+		Use: "add NAME DISH…", Short: "Make a bento, or put more dishes into one",
+		Long:    "Write bentos/NAME.toml with the dishes that are named, or add them to the bento\nof this name, whose comments and order stay. A DISH is a name or a path.",
+		Example: "  bento box add release api web\n  bento build --bento release",
+		RunE:    func(cmd *cobra.Command, args []string) error { return s.boxAdd(cmd.Context(), args) },
+	})
+	return cmd
+}
+
+// boxList is the document of `bento box list`.
+type boxList struct {
+	Schema  string   `json:"schema"`
+	Entries []boxRow `json:"entries"`
+}
+
+type boxRow struct {
+	Name   string   `json:"name"`
+	File   string   `json:"file"`
+	Dishes []string `json:"dishes"` // names
+}
+
+func (s *session) boxList(ctx context.Context) error {
+	w, err := s.open(ctx, s.lines())
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	report.WriteProblems(s.err, s.style, w.problems)
+	doc := boxList{Schema: report.Schema("box.list"), Entries: []boxRow{}}
+	for _, b := range w.Bentos {
+		doc.Entries = append(doc.Entries, boxRow{b.Name, b.Pos.File, slices.Concat([]string{}, b.Dishes)})
+	}
+	if s.flags.json {
+		return report.Write(s.out, doc)
+	}
+	doc.write(s.out, s.style)
+	return nil
+}
+
+func (doc boxList) write(w io.Writer, style report.Style) {
+	if len(doc.Entries) == 0 {
+		fmt.Fprintln(w, "no bentos; bento box add NAME DISH… makes one")
+	}
+	for _, b := range doc.Entries {
+		fmt.Fprintf(w, "%s  %s\n  %s\n", style.Bold(report.PrintableLine(b.Name)), style.Dim(report.PrintableLine(b.File)), report.PrintableLine(strings.Join(b.Dishes, ", ")))
+	}
+}
+
+// addedBox is the document of `bento box add`.
+type addedBox struct {
+	Schema  string   `json:"schema"`
+	Name    string   `json:"name"`
+	File    string   `json:"file"`
+	Created bool     `json:"created"`
+	Added   []string `json:"added"` // paths
+}
+
+func (s *session) boxAdd(ctx context.Context, args []string) error {
+	if len(args) < 2 {
+		return usageError("bento box add needs a name and dishes", "as in: bento box add release api web")
+	}
+	name := args[0]
+	if why := config.BadName(name); why != "" {
+		return notFound(config.RuleName, fmt.Sprintf("%q cannot be the name of a bento: %s", name, why), "use letters, digits, - and _")
+	}
+	w, err := s.open(ctx, s.lines())
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	paths, err := w.dishPaths(args[1:])
+	if err != nil {
+		return err
+	}
+	doc := addedBox{Schema: report.Schema("box.add"), Name: name, Added: []string{}}
+	i := slices.IndexFunc(w.Bentos, func(b discovery.Bento) bool { return b.Name == name })
+	if i >= 0 {
+		doc.File = w.Bentos[i].Pos.File
+		err = w.extendBox(&doc, w.Bentos[i].Dishes, paths)
+	} else {
+		doc.Created, doc.File = true, path.Join(config.BentosDir, name+".toml")
+		err = w.makeBox(&doc, paths)
+	}
+	if err != nil {
+		return err
+	}
+	if s.flags.json {
+		return report.Write(s.out, doc)
+	}
+	fmt.Fprintf(s.out, "%s: %s\n", report.PrintableLine(doc.File), addedText(doc.Added))
+	return nil
+}
+
+func addedText(paths []string) string {
+	if len(paths) == 0 {
+		return "these dishes are in it already"
+	}
+	return "added " + report.PrintableLine(strings.Join(paths, ", "))
+}
+
+// dishPaths gives the paths of dishes that are named by name or path.
+func (w *workspace) dishPaths(args []string) ([]string, error) {
+	var paths, names []string
+	for _, d := range w.Dishes {
+		names = append(names, d.Name)
+	}
+	for _, arg := range args {
+		target, err := w.place(arg)
+		if err != nil {
+			return nil, err
+		}
+		found := ""
+		for _, d := range w.Dishes {
+			if d.Name == target || "/"+d.Path == target || d.Path == "." && target == "/." {
+				found = d.Path
+			}
+		}
+		if found == "" {
+			return nil, notFound("unknown_dish", fmt.Sprintf("no dish is named %q", arg), orList(arg, names, "bento dish list has the names"))
+		}
+		if !slices.Contains(paths, found) {
+			paths = append(paths, found)
+		}
+	}
+	return paths, nil
+}
+
+// extendBox puts dishes into a bento that is there.
+func (w *workspace) extendBox(doc *addedBox, has, paths []string) error {
+	for _, p := range paths {
+		if slices.Contains(has, w.nameAt(p)) {
+			continue
+		}
+		f, err := readTOML(w.Root, doc.File)
+		if err != nil {
+			return err
+		}
+		data, err := f.Append(p, "dishes")
+		if err != nil {
+			return err
+		}
+		if err := writeTOML(w.Root, doc.File, data); err != nil {
+			return err
+		}
+		doc.Added = append(doc.Added, p)
+	}
+	return nil
+}
+
+func (w *workspace) nameAt(path string) string {
+	for _, d := range w.Dishes {
+		if d.Path == path {
+			return d.Name
+		}
+	}
+	return ""
+}
+
+// makeBox writes a new bento. Where dishes are found because there is no bentos/,
+// they are found afterwards because bento.toml says so.
+func (w *workspace) makeBox(doc *addedBox, paths []string) error {
+	dir := filepath.Join(w.Root, config.BentosDir)
+	name := filepath.Join(w.Root, filepath.FromSlash(doc.File))
+	if _, err := os.Lstat(name); err == nil {
+		return notFound("box_exists", fmt.Sprintf("%q is there already, and holds no bento %q", doc.File, doc.Name), "edit it, or choose another name")
+	}
+	if _, err := os.Lstat(dir); err != nil && w.Config.Discover {
+		if err := w.keepDiscovery(); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	f, err := readTOML(w.Root, doc.File)
+	if err != nil {
+		return err
+	}
+	data, err := f.Set(paths, "dishes")
+	if err != nil {
+		return err
+	}
+	doc.Added = paths
+	return writeTOML(w.Root, doc.File, append([]byte("name = "+strconv.Quote(doc.Name)+"\n"), data...))
+}
+
+func (w *workspace) keepDiscovery() error {
+	f, err := readTOML(w.Root, config.WorkspaceFile)
+	if err != nil || f.Lookup("workspace", "discover") != nil {
+		return err
+	}
+	data, err := f.Set(true, "workspace", "discover")
+	if err != nil {
+		return diagnostics.Problems{{File: config.WorkspaceFile, Severity: diagnostics.Error, Rule: config.RuleInvalid, Source: diagnostics.Source,
+			Message: err.Error(), Hint: "write discover = true under [workspace] first, else no dish is found beside those with dish.toml"}}
+	}
+	return writeTOML(w.Root, config.WorkspaceFile, data)
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// What dishes and tasks are called is kept in the workspace's state, so that a shell
+// that completes a word need not wait for plugins or a walk.
+const (
+	namesFile    = "names"
+	namesVersion = 1
+)
+
+// names is what can be named in a workspace.
+type names struct {
+	Dishes []dishNames `json:"dishes"`
+	Bentos []string    `json:"bentos"`
+}
+
+type dishNames struct {
+	Name  string   `json:"name"`
+	Tasks []string `json:"tasks"`
+}
+
+// keepNames remembers what can be named, if that has changed.
+func (w *workspace) keepNames() {
+	var n names
+	for _, d := range w.Dishes {
+		n.Dishes = append(n.Dishes, dishNames{d.Name, taskNames(d)})
+	}
+	for _, b := range w.Bentos {
+		n.Bentos = append(n.Bentos, b.Name)
+	}
+	data, err := json.Marshal(n)
+	if err != nil {
+		return
+	}
+	if old, err := w.env.State.Load(namesFile, namesVersion); err == nil && string(old) == string(data) {
+		return
+	}
+	_ = w.env.State.Store(namesFile, namesVersion, data) // without, words are not completed
+}
+
+// names gives what is remembered of the workspace; nothing is no error here.
+func (s *session) names() (n names) {
+	root, _, err := s.root()
+	if err != nil {
+		return n
+	}
+	if data, err := state.Open(root).Load(namesFile, namesVersion); err == nil {
+		_ = json.Unmarshal(data, &n)
+	}
+	return n
+}
+
+func (n names) dishes() (list []string) {
+	for _, d := range n.Dishes {
+		list = append(list, d.Name)
+	}
+	return list
+}
+
+// targets names dishes and bentos.
+func (n names) targets() []string { return append(n.dishes(), n.Bentos...) }
+
+// tasks names tasks as every dish has them, and as "dish:task" where a colon is
+// begun or the word is the beginning of a dish.
+func (n names) tasks() (list []string) {
+	for _, d := range n.Dishes {
+		list = append(list, d.Tasks...)
+	}
+	list = append(list, plan.Lifecycle()...)
+	slices.Sort(list)
+	return append(slices.Compact(list), n.dishTasks()...)
+}
+
+func (n names) dishTasks() (list []string) {
+	for _, d := range n.Dishes {
+		for _, t := range d.Tasks {
+			list = append(list, d.Name+":"+t)
+		}
+	}
+	return list
+}
+
+// completer gives the words that may come next, of which the shell keeps those that
+// fit.
+type completer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
+
+// maxWords bounds what is offered: nobody reads more.
+const maxWords = 1000
+
+// words completes with what list gives, but for what is there already.
+func words(list func() []string) completer {
+	return func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		var fit []string
+		for _, w := range list() {
+			if strings.HasPrefix(w, begun) && !slices.Contains(args, w) && !strings.ContainsAny(w, "\t\n") && len(fit) < maxWords {
+				fit = append(fit, w)
+			}
+		}
+		return fit, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// once is words for commands with one argument.
+func once(list func() []string) completer {
+	all := words(list)
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return all(cmd, args, begun)
+	}
+}
+
+// complete teaches the commands below root what their arguments and flags are.
+func (s *session) complete(root *cobra.Command) {
+	tasks := func() []string { return s.names().tasks() }
+	ids := func() []string { return s.names().dishTasks() }
+	targets := func() []string { return s.names().targets() }
+	dishes := func() []string { return s.names().dishes() }
+	about := map[string]completer{
+		"run": words(tasks), "watch": words(tasks), "why": once(ids), "last": once(ids),
+		"dish list": words(targets), "box add": words(dishes), "toolchain list": words(targets), "toolchain check": words(targets),
+	}
+	for _, name := range append(plan.Lifecycle(), "plan", "graph", "install", "artifacts", "clean") {
+		about[name] = withFiles(words(targets))
+	}
+	for _, path := range slices.Sorted(maps.Keys(about)) {
+		if cmd, _, err := root.Find(strings.Fields(path)); err == nil && cmd != root {
+			cmd.ValidArgsFunction = about[path]
+		}
+	}
+	flags := map[string]completer{
+		"dish": words(dishes), "bento": words(func() []string { return s.names().Bentos }), "exclude": words(func() []string { return append(targets(), ids()...) }),
+		"color": words(func() []string { return []string{"auto", "always", "never"} }), "format": words(func() []string { return []string{"text", "dot", "json", "html"} }),
+	}
+	for _, cmd := range append(allCommands(root), root) {
+		for name, f := range flags {
+			if flag := cmd.LocalFlags().Lookup(name); flag != nil && cmd.Name() != "completion" {
+				_ = cmd.RegisterFlagCompletionFunc(name, f) // it is registered once
+			}
+		}
+	}
+}
+
+// withFiles lets paths be completed beside names.
+func withFiles(c completer) completer {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		fit, _ := c(cmd, args, begun)
+		return fit, cobra.ShellCompDirectiveDefault
+	}
+}
+
+func allCommands(root *cobra.Command) (list []*cobra.Command) {
+	for _, c := range root.Commands() {
+		list = append(append(list, c), allCommands(c)...)
+	}
+	return list
+}

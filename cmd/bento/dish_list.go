@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/report"
+)
+
+func dishListCommand(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "list [TARGET…]", Short: "List the dishes and their tasks",
+		Example: "  bento dish list\n  bento dish list services/ --json",
+		RunE:    func(cmd *cobra.Command, args []string) error { return s.dishList(cmd.Context(), args) },
+	}
+}
+
+// dishList is the document of `bento dish list`.
+type dishList struct {
+	Schema  string    `json:"schema"`
+	Entries []dishRow `json:"entries"`
+}
+
+type dishRow struct {
+	Name       string   `json:"name"`
+	Path       string   `json:"path"`
+	Language   *string  `json:"language"` // null for none
+	Bentos     []string `json:"bentos"`
+	Tasks      []string `json:"tasks"`
+	DependsOn  []string `json:"depends_on"` // names of dishes
+	Configured bool     `json:"configured"` // it has a dish.toml
+}
+
+func (s *session) dishList(ctx context.Context, targets []string) error {
+	w, dishes, err := s.selected(ctx, targets)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	w.keepNames()
+	doc := dishList{Schema: report.Schema("dish.list"), Entries: []dishRow{}}
+	for _, d := range dishes {
+		doc.Entries = append(doc.Entries, w.dishRow(d))
+	}
+	if s.flags.json {
+		return report.Write(s.out, doc)
+	}
+	doc.write(s.out, s.style)
+	return nil
+}
+
+func (w *workspace) dishRow(d *discovery.Dish) dishRow {
+	row := dishRow{
+		Name: d.Name, Path: d.Path, Configured: d.Config != nil,
+		Bentos: []string{}, Tasks: taskNames(d), DependsOn: []string{},
+	}
+	if d.Adapter != nil {
+		id := d.Adapter.Manifest().AdapterID
+		row.Language = &id
+	}
+	for _, b := range w.Bentos {
+		if slices.Contains(b.Dishes, d.Name) {
+			row.Bentos = append(row.Bentos, b.Name)
+		}
+	}
+	for _, l := range d.Links {
+		row.DependsOn = append(row.DependsOn, l.To.Name)
+	}
+	slices.Sort(row.DependsOn)
+	row.DependsOn = slices.Compact(row.DependsOn)
+	return row
+}
+
+// taskNames names the tasks of a dish, those of its language and its own, sorted.
+func taskNames(d *discovery.Dish) []string {
+	names := []string{}
+	for _, t := range d.Tasks {
+		names = append(names, t.Name)
+	}
+	if d.Config != nil {
+		for _, t := range d.Config.Tasks {
+			names = append(names, t.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func (doc dishList) write(w io.Writer, style report.Style) {
+	if len(doc.Entries) == 0 {
+		fmt.Fprintln(w, "no dishes; bento dish add DIR makes one")
+	}
+	for _, d := range doc.Entries {
+		language := "none"
+		if d.Language != nil {
+			language = *d.Language
+		}
+		fmt.Fprintf(w, "%s  %s  %s\n", style.Bold(fmt.Sprintf("%-16s", report.PrintableLine(d.Name))), report.PrintableLine(d.Path), style.Dim("("+language+")"))
+		if len(d.Tasks) > 0 {
+			fmt.Fprintf(w, "  %s\n", report.PrintableLine(strings.Join(d.Tasks, ", ")))
+		}
+	}
+}

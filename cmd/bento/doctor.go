@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/git"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/sandbox"
+)
+
+func doctorCommand(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", GroupID: "setup",
+		Short:   "Check what bento and the dishes need: tools, cache, git, plugins",
+		Long:    "Check the workspace, the tools that its dishes need and their versions, the cache,\ngit, plugins, the sandbox and the file system. The exit code is 2 when something\nfails that a dish needs; warnings leave it 0.",
+		Example: "  bento doctor\n  bento doctor --json",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return s.doctor(cmd.Context()) },
+	}
+}
+
+// diagnosis is the document of `bento doctor`.
+type diagnosis struct {
+	Schema  string        `json:"schema"`
+	Version string        `json:"version"`
+	Root    string        `json:"root,omitempty"`
+	Checks  []check       `json:"checks"`
+	Summary checksSummary `json:"summary"`
+}
+
+type checksSummary struct {
+	Total   int `json:"total"`
+	OK      int `json:"ok"`
+	Warn    int `json:"warn"`
+	Fail    int `json:"fail"`
+	Skipped int `json:"skipped"`
+}
+
+// check is one thing that was looked at.
+type check struct {
+	Name   string   `json:"name"`
+	Status string   `json:"status" enum:"ok,warn,fail,skipped"`
+	Detail string   `json:"detail"`
+	Hint   string   `json:"hint,omitempty"`
+	Dishes []string `json:"dishes,omitempty"` // whom it concerns
+}
+
+func (doc *diagnosis) add(name, status, detail, hint string) {
+	doc.put(check{Name: name, Status: status, Detail: detail, Hint: hint})
+}
+
+func (doc *diagnosis) put(c check) {
+	doc.Checks = append(doc.Checks, c)
+	sum := &doc.Summary
+	sum.Total++
+	switch c.Status {
+	case "ok":
+		sum.OK++
+	case "warn":
+		sum.Warn++
+	case "fail":
+		sum.Fail++
+	default:
+		sum.Skipped++
+	}
+}
+
+func (s *session) doctor(ctx context.Context) error {
+	doc := &diagnosis{Schema: report.Schema("doctor"), Version: version(), Checks: []check{}}
+	w, err := s.open(ctx, s.lines())
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		e := report.NewError(err)
+		doc.add("workspace", "fail", e.Message, e.Hint)
+		for _, name := range []string{"config", "toolchain", "git.repo", "filesystem"} {
+			doc.add(name, "skipped", "there is no workspace", "")
+		}
+		doc.checkCache(ctx, s, &config.Workspace{})
+	default:
+		defer w.close()
+		w.keepNames()
+		doc.Root = w.Root
+		doc.checkWorkspace(w)
+		doc.checkTools(ctx, w)
+		doc.checkCache(ctx, s, w.Config)
+		doc.checkGit(ctx, s, w.Root)
+		doc.checkPlugins(w)
+		doc.checkFiles(w)
+	}
+	doc.checkSandbox()
+	if doc.Summary.Fail > 0 {
+		s.outcome = exitInput
+	}
+	if s.flags.json {
+		return report.Write(s.out, doc)
+	}
+	doc.write(s.out, s.style)
+	return nil
+}
+
+func (doc *diagnosis) checkWorkspace(w *workspace) {
+	doc.add("workspace", "ok", fmt.Sprintf("%s, %d dishes, %d bentos", w.Root, len(w.Dishes), len(w.Bentos)), "")
+	if len(w.problems) == 0 {
+		doc.add("config", "ok", "nothing is wrong", "")
+	}
+	for _, p := range w.problems {
+		status := "warn"
+		if p.Severity == diagnostics.Error {
+			status = "fail"
+		}
+		doc.add("config", status, p.String(), p.Hint)
+	}
+}
+
+// checkTools looks at the tools of the dishes: one check for all dishes that ask for
+// and get the same.
+func (doc *diagnosis) checkTools(ctx context.Context, w *workspace) {
+	at := make(map[toolRow]int)
+	for _, d := range w.Dishes {
+		for _, r := range w.tools(ctx, d) {
+			same := r
+			same.Dish, same.Where, same.Adapter = "", "", ""
+			if i, ok := at[same]; ok {
+				doc.Checks[i].Dishes = append(doc.Checks[i].Dishes, r.Dish)
+				continue
+			}
+			at[same] = len(doc.Checks)
+			doc.put(toolCheck(r))
+		}
+	}
+	if len(at) == 0 {
+		doc.add("toolchain", "skipped", "no dish needs a tool", "")
+	}
+	_ = w.env.Toolchains.Save() // without, they are asked again
+}
+
+func toolCheck(r toolRow) check {
+	c := check{Name: "toolchain." + r.Tool, Status: "ok", Hint: r.Hint, Dishes: []string{r.Dish}, Detail: r.Found}
+	switch r.Status {
+	case "missing":
+		c.Status, c.Detail = "fail", r.Tool+" is not installed"
+	case "failed":
+		c.Status, c.Detail = "fail", firstLine(r.Hint)
+		c.Hint = strings.TrimSpace(strings.TrimPrefix(r.Hint, c.Detail))
+	case "mismatch":
+		c.Status = "fail"
+	case "mismatch_warned":
+		c.Status = "warn"
+	}
+	if r.Wanted != "" {
+		c.Detail += fmt.Sprintf(", wanted %s (%s)", r.Wanted, r.Where)
+	}
+	return c
+}
+
+func (doc *diagnosis) checkCache(ctx context.Context, s *session, cfg *config.Workspace) {
+	dir, err := cacheDir(cfg, s.environ)
+	var disk *cache.Disk
+	if err == nil {
+		disk, err = cache.Open(dir, nil)
+	}
+	var stats cache.Stats
+	if err == nil {
+		stats, err = disk.Stats(ctx)
+	}
+	if err != nil {
+		doc.add("cache.local", "warn", err.Error(), "set cache.dir in bento.toml or $BENTO_CACHE_DIR; without a cache everything runs")
+		return
+	}
+	detail := fmt.Sprintf("%s, %d results, %s", dir, stats.Records, report.ByteSize(stats.Bytes))
+	if most := cfg.Cache.MaxSize; most > 0 {
+		detail += " of " + report.ByteSize(most)
+	} else {
+		detail += ", no max_size"
+	}
+	doc.add("cache.local", "ok", detail, "")
+}
+
+func (doc *diagnosis) checkGit(ctx context.Context, s *session, root string) {
+	path, err := s.environ.LookPath("git")
+	if err != nil {
+		doc.add("git", "warn", "git is not installed", "without git --since does not work, and what is tracked is not known")
+	} else {
+		doc.add("git", "ok", path, "")
+	}
+	repo, rerr := git.Open(root)
+	switch {
+	case rerr != nil:
+		doc.add("git.repo", "warn", rerr.Error(), "")
+	case repo == nil:
+		doc.add("git.repo", "skipped", "the workspace is in no repository", "")
+	case err == nil && repo.Shallow(ctx):
+		doc.add("git.repo", "warn", repo.TopLevel()+" is a shallow clone", "git fetch --unshallow, if --since is to be used")
+	default:
+		doc.add("git.repo", "ok", repo.TopLevel(), "")
+	}
+}
+
+func (doc *diagnosis) checkPlugins(w *workspace) {
+	for _, p := range w.plugins.Status() {
+		c := check{Name: "plugin." + p.ID, Status: "ok", Detail: p.Path + ", " + p.Status}
+		if p.Status == "failed" {
+			c.Status, c.Detail, c.Hint = "warn", p.Message, "bento explain "+string(p.Code)
+		}
+		for _, d := range w.Dishes {
+			if d.Adapter != nil && d.Adapter.Manifest().AdapterID == p.ID {
+				c.Dishes = append(c.Dishes, d.Name)
+			}
+		}
+		doc.put(c)
+	}
+}
+
+func (doc *diagnosis) checkSandbox() {
+	offer := sandbox.Offered()
+	if lacks := offer.Lacks(); len(lacks) > 0 {
+		doc.add("sandbox", "warn", strings.Join(lacks, "; "), "plugins run without what [plugins] sandbox could forbid them")
+		return
+	}
+	doc.add("sandbox", "ok", fmt.Sprintf("Landlock %d and seccomp", offer.Landlock), "")
+}
+
+func (doc *diagnosis) write(w io.Writer, style report.Style) {
+	paint := map[string]string{"ok": style.Green("ok  "), "warn": style.Yellow("warn"), "fail": style.Red("FAIL"), "skipped": style.Dim("-   ")}
+	for _, c := range doc.Checks {
+		line := fmt.Sprintf("%s  %-18s %s", paint[c.Status], report.PrintableLine(c.Name), report.PrintableLine(c.Detail))
+		if len(c.Dishes) > 0 {
+			slices.Sort(c.Dishes)
+			line += style.Dim("  (" + report.PrintableLine(among(slices.Compact(c.Dishes))) + ")")
+		}
+		fmt.Fprintln(w, line)
+		if c.Hint != "" && c.Status != "ok" {
+			fmt.Fprintf(w, "      %s\n", report.Indent(report.Printable(c.Hint)))
+		}
+	}
+	sum := doc.Summary
+	fmt.Fprintf(w, "%d checks: %d ok, %d warnings, %d failed\n", sum.Total, sum.OK, sum.Warn, sum.Fail)
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+func initCommand(s *session) *cobra.Command {
+	var dry bool
+	cmd := &cobra.Command{
+		Use: "init", GroupID: "setup",
+		Short:   "Make a workspace of the current directory",
+		Long:    "Look for dishes below the current directory, or below -C DIR, and write bento.toml:\nthe least that makes bento plan work, and a comment on what was found. Nothing else\nis written. What turbo.json, nx.json, .moon/ and Makefile say is read only to tell\nwhat it would be here.",
+		Example: "  bento init\n  bento init --dry-run",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return s.initialise(cmd.Context(), dry) },
+	}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "print bento.toml, write nothing")
+	return cmd
+}
+
+// initialised is the document of `bento init`.
+type initialised struct {
+	Schema       string                   `json:"schema"`
+	Root         string                   `json:"root"`
+	DryRun       bool                     `json:"dry_run"`
+	FilesWritten []string                 `json:"files_written"`
+	Dishes       []dishRow                `json:"dishes_detected"`
+	Excluded     []excluded               `json:"excluded"`
+	Foreign      []foreign                `json:"foreign"`
+	Problems     []diagnostics.Diagnostic `json:"problems"`
+	Text         string                   `json:"text"` // of bento.toml
+}
+
+// excluded is a directory that is left out, since a plan with it would not do.
+type excluded struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
+func (s *session) initialise(ctx context.Context, dry bool) error {
+	root, err := s.newRootDir()
+	if err != nil {
+		return err
+	}
+	doc := initialised{
+		Schema: report.Schema("init"), Root: root, DryRun: dry, FilesWritten: []string{}, Dishes: []dishRow{},
+		Excluded: []excluded{}, Problems: []diagnostics.Diagnostic{}, Foreign: foreignTools(root),
+	}
+	if err := s.discover(ctx, &doc); err != nil {
+		return err
+	}
+	doc.Text = doc.toml()
+	if !dry {
+		if err := state.WriteFile(filepath.Join(root, config.WorkspaceFile), []byte(doc.Text), 0o644); err != nil {
+			return err
+		}
+		doc.FilesWritten = append(doc.FilesWritten, config.WorkspaceFile)
+	}
+	report.WriteProblems(s.err, s.style, doc.Problems)
+	if s.flags.json {
+		return report.Write(s.out, doc)
+	}
+	s.tellInit(doc)
+	return nil
+}
+
+// newRootDir gives the directory that is to be a workspace, unless it is one.
+func (s *session) newRootDir() (string, error) {
+	root, err := filepath.Abs(s.flags.dir) // "" is the current directory
+	if err == nil {
+		root, err = filepath.EvalSymlinks(root)
+	}
+	if fi, serr := os.Stat(root); err != nil || serr != nil || !fi.IsDir() {
+		return "", notFound("unusable_directory", fmt.Sprintf("%q is no directory", s.flags.dir), "name one that is there")
+	}
+	for dir := root; ; dir = filepath.Dir(dir) {
+		for _, name := range []string{config.WorkspaceFile, config.BentosDir} {
+			if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+				return "", notFound("init_already_initialised", fmt.Sprintf("%q is a workspace already: it holds %s", dir, name), "edit that; or remove it first")
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			return root, nil
+		}
+	}
+}
+
+// maxRounds bounds how often init leaves out what does not work and looks again.
+const maxRounds = 20
+
+// discover finds the dishes, and what has to be left out to have a plan.
+func (s *session) discover(ctx context.Context, doc *initialised) error {
+	for range maxRounds {
+		at := place{root: doc.Root, cwd: doc.Root, exclude: []config.Glob{}}
+		for _, e := range doc.Excluded {
+			at.exclude = append(at.exclude, config.Glob{Text: escapeGlob(e.Path)})
+		}
+		w, err := s.openAt(ctx, at, nil)
+		if err != nil {
+			return err
+		}
+		w.close()
+		_, problems := plan.Build(w.Workspace, plan.Request{})
+		problems = diagnostics.Sorted(slices.Concat(w.problems, problems))
+		if doc.exclude(w, diagnostics.Errors(problems)) {
+			continue
+		}
+		doc.Problems = append(doc.Problems, problems...)
+		for _, d := range w.Dishes {
+			doc.Dishes = append(doc.Dishes, w.dishRow(d))
+		}
+		break
+	}
+	return nil
+}
+
+// exclude leaves out the dishes that errors are about. It tells whether there were
+// more than before.
+func (doc *initialised) exclude(w *workspace, errs []diagnostics.Diagnostic) (more bool) {
+	for _, e := range errs {
+		d := w.Owner(e.File)
+		if e.File == "" || d == nil || d.Path == "." || d.Config != nil {
+			continue
+		}
+		if !slices.ContainsFunc(doc.Excluded, func(x excluded) bool { return x.Path == d.Path }) {
+			doc.Excluded = append(doc.Excluded, excluded{d.Path, e.String()})
+			more = true
+		}
+	}
+	return more
+}
+
+// escapeGlob makes a glob of a path.
+func escapeGlob(path string) string {
+	var b strings.Builder
+	for _, r := range path {
+		if strings.ContainsRune(`*?[]{}\!`, r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// toml gives the text of bento.toml.
+func (doc *initialised) toml() string {
+	var b strings.Builder
+	comment := func(format string, args ...any) {
+		fmt.Fprintf(&b, "# %s\n", report.PrintableLine(fmt.Sprintf(format, args...)))
+	}
+	comment("Made by bento init, which found %d dishes:", len(doc.Dishes))
+	for _, d := range doc.Dishes[:min(len(doc.Dishes), maxListed)] {
+		language := "none"
+		if d.Language != nil {
+			language = *d.Language
+		}
+		tasks := "no tasks"
+		if len(d.Tasks) > 0 {
+			tasks = strings.Join(d.Tasks, ", ")
+		}
+		comment("  %s (%s, %s): %s", d.Name, d.Path, language, tasks)
+	}
+	if more := len(doc.Dishes) - maxListed; more > 0 {
+		comment("  and %d more; bento dish list has them all", more)
+	}
+	comment("bento plan says what would run; bento run build test runs it.")
+	for _, f := range doc.Foreign {
+		b.WriteString("#\n")
+		comment("%s would be here:", f.File)
+		for _, m := range f.Maps[:min(len(f.Maps), maxListed)] {
+			comment("  %s -> %s", m.From, m.To)
+		}
+	}
+	b.WriteString("\n[workspace]\ndiscover = true\n")
+	if len(doc.Excluded) > 0 {
+		b.WriteString("exclude = [\n")
+		for _, e := range doc.Excluded {
+			comment("   %s", e.Why)
+			fmt.Fprintf(&b, "    %s,\n", tomlfile.Quote(escapeGlob(e.Path)))
+		}
+		b.WriteString("]\n")
+	}
+	return b.String()
+}
+
+// maxListed bounds how many dishes, or tasks of another tool, a comment lists.
+const maxListed = 50
+
+func (s *session) tellInit(doc initialised) {
+	if doc.DryRun {
+		fmt.Fprint(s.out, doc.Text)
+		return
+	}
+	fmt.Fprintf(s.out, "made %s: %d dishes", config.WorkspaceFile, len(doc.Dishes))
+	if n := len(doc.Excluded); n > 0 {
+		fmt.Fprintf(s.out, ", %d directories left out (see exclude)", n)
+	}
+	fmt.Fprintln(s.out)
+	for _, f := range doc.Foreign {
+		fmt.Fprintf(s.out, "%s: %d entries; %s tells what they would be here\n", f.File, len(f.Maps), config.WorkspaceFile)
+	}
+	fmt.Fprintln(s.out, "bento plan says what would run")
+}

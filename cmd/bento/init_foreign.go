@@ -1,0 +1,187 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// foreign is a file of another tool that says how tasks run, and what its entries
+// would be in bento's files. bento does not read it but for this.
+type foreign struct {
+	File string    `json:"file"`
+	Maps []mapping `json:"maps"`
+}
+
+type mapping struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// maxForeign bounds the size of such a file, in bytes.
+const maxForeign = 1 << 20
+
+// foreignTools reads what other tools have left at the root.
+func foreignTools(root string) []foreign {
+	list := []foreign{}
+	for _, f := range []struct {
+		name string
+		read func([]byte) []mapping
+	}{
+		{"turbo.json", turboTasks}, {"nx.json", nxTargets}, {".moon/tasks.yml", moonTasks}, {"Makefile", makeTargets},
+	} {
+		data, err := readForeign(filepath.Join(root, filepath.FromSlash(f.name)))
+		if err != nil {
+			continue
+		}
+		if maps := f.read(data); len(maps) > 0 {
+			list = append(list, foreign{f.name, maps})
+		}
+	}
+	return list
+}
+
+func readForeign(name string) ([]byte, error) {
+	fi, err := os.Stat(name)
+	if err != nil || !fi.Mode().IsRegular() || fi.Size() > maxForeign {
+		return nil, fmt.Errorf("%q is no small file", name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxForeign))
+}
+
+// taskOf is what these tools say of a task, as far as bento says the same.
+type taskOf struct {
+	DependsOn  []any    `json:"dependsOn" yaml:"-"`
+	Deps       []string `json:"-" yaml:"deps"`
+	Outputs    []string `json:"outputs" yaml:"outputs"`
+	Inputs     []any    `json:"inputs" yaml:"-"`
+	Env        []string `json:"env" yaml:"-"`
+	Cache      *bool    `json:"cache" yaml:"-"`
+	Persistent bool     `json:"persistent" yaml:"-"`
+	Command    string   `json:"-" yaml:"command"`
+}
+
+// keys gives the task as keys of dish.toml.
+func (t taskOf) keys() string {
+	var keys []string
+	list := func(key string, values []string) {
+		if len(values) > 0 {
+			text, _ := json.Marshal(values) // a list of strings is the same in TOML
+			keys = append(keys, key+" = "+string(text))
+		}
+	}
+	if t.Command != "" {
+		keys = append(keys, fmt.Sprintf("run = %q", t.Command))
+	}
+	list("depends_on", slices.Concat(texts(t.DependsOn), t.Deps))
+	list("outputs", t.Outputs)
+	list("inputs", texts(t.Inputs))
+	list("env", t.Env)
+	if t.Cache != nil && !*t.Cache {
+		keys = append(keys, "cache = false")
+	}
+	if t.Persistent {
+		keys = append(keys, "persistent = true")
+	}
+	if len(keys) == 0 {
+		return "the recipe as it is"
+	}
+	return strings.Join(keys, ", ")
+}
+
+// texts keeps the strings of a list.
+func texts(values []any) (list []string) {
+	for _, v := range values {
+		if text, ok := v.(string); ok {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+func mapped(tasks map[string]taskOf) (list []mapping) {
+	for _, name := range slices.Sorted(maps.Keys(tasks)) {
+		list = append(list, mapping{name, "[tasks." + name + "] " + tasks[name].keys()})
+	}
+	return list
+}
+
+func turboTasks(data []byte) []mapping {
+	var doc struct{ Tasks, Pipeline map[string]taskOf }
+	if json.Unmarshal(plainJSON(data), &doc) != nil {
+		return nil
+	}
+	return append(mapped(doc.Tasks), mapped(doc.Pipeline)...)
+}
+
+func nxTargets(data []byte) []mapping {
+	var doc struct{ TargetDefaults map[string]taskOf }
+	if json.Unmarshal(plainJSON(data), &doc) != nil {
+		return nil
+	}
+	return mapped(doc.TargetDefaults)
+}
+
+func moonTasks(data []byte) []mapping {
+	var doc struct{ Tasks map[string]taskOf }
+	if yaml.Unmarshal(data, &doc) != nil {
+		return nil
+	}
+	return mapped(doc.Tasks)
+}
+
+// makeTargets gives the targets of a Makefile that have the names of lifecycle tasks,
+// or are said to be phony.
+func makeTargets(data []byte) (list []mapping) {
+	phony := make(map[string]bool)
+	for _, line := range regexp.MustCompile(`(?m)^\.PHONY:(.*)$`).FindAllSubmatch(data, -1) {
+		for _, name := range strings.Fields(string(line[1])) {
+			phony[name] = true
+		}
+	}
+	seen := make(map[string]bool)
+	for _, m := range regexp.MustCompile(`(?m)^([A-Za-z0-9][A-Za-z0-9_.-]*):(?:[^=]|$)`).FindAllSubmatch(data, -1) {
+		name := string(m[1])
+		if lifecycle := slices.Contains([]string{"build", "check", "lint", "test"}, name); seen[name] || !phony[name] && !lifecycle {
+			continue
+		}
+		seen[name] = true
+		list = append(list, mapping{name, fmt.Sprintf("[tasks.%s] run = \"make %s\"", name, name)})
+	}
+	return list
+}
+
+// comments are those of JSON with comments, and texts, which keep what looks like one.
+var comments = regexp.MustCompile(`"(?:\\.|[^"\\])*"|//[^\n]*|/\*(?s:.*?)\*/`)
+
+// trailing are commas that nothing follows.
+var trailing = regexp.MustCompile(`"(?:\\.|[^"\\])*"|,\s*([}\]])`)
+
+// plainJSON leaves out the comments and the commas that JSON does not have.
+func plainJSON(data []byte) []byte {
+	data = comments.ReplaceAllFunc(data, func(m []byte) []byte {
+		if m[0] == '"' {
+			return m
+		}
+		return nil
+	})
+	return trailing.ReplaceAllFunc(data, func(m []byte) []byte {
+		if m[0] == '"' {
+			return m
+		}
+		return m[len(m)-1:]
+	})
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+func toolchainPinCommand(s *session) *cobra.Command {
+	var dish string
+	cmd := &cobra.Command{
+		Use: "pin [TOOL[=VERSION]…]", Short: "Write down the versions that are there",
+		Long:    "Write the version that is there of each TOOL, or VERSION, under [toolchain] in\nbento.toml, or in the dish.toml of --dish. Without TOOL: of all that dishes use.\nComments and order stay.",
+		Example: "  bento toolchain pin\n  bento toolchain pin go node=22.11.0\n  bento toolchain pin --dish api",
+		RunE:    func(cmd *cobra.Command, args []string) error { return s.toolchainPin(cmd.Context(), dish, args) },
+	}
+	cmd.Flags().StringVar(&dish, "dish", "", "pin for the dish `NAME` only")
+	return cmd
+}
+
+// pinned is the document of `bento toolchain pin`.
+type pinned struct {
+	Schema  string      `json:"schema"`
+	File    string      `json:"file"`
+	Entries []pinnedRow `json:"entries"`
+}
+
+type pinnedRow struct {
+	Tool     string `json:"tool"`
+	Version  string `json:"version"`
+	Previous string `json:"previous,omitempty"`
+	Changed  bool   `json:"changed"`
+}
+
+func (s *session) toolchainPin(ctx context.Context, dish string, args []string) error {
+	w, err := s.open(ctx, s.lines())
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	report.WriteProblems(s.err, s.style, w.problems)
+	dishes, file := w.Dishes, config.WorkspaceFile
+	if dish != "" {
+		d, err := w.dishToChange(dish)
+		if err != nil {
+			return err
+		}
+		dishes, file = []*discovery.Dish{d}, path.Join(d.Path, config.DishFile)
+	}
+	there, err := w.versions(ctx, dishes)
+	if err != nil {
+		return err
+	}
+	want, err := pinsOf(args, there, w.runtimes())
+	if err != nil {
+		return err
+	}
+	doc := pinned{Schema: report.Schema("toolchain.pin"), File: file, Entries: []pinnedRow{}}
+	for _, tool := range slices.Sorted(maps.Keys(want)) {
+		row, err := setPin(w.Root, file, tool, want[tool])
+		if err != nil {
+			return err
+		}
+		doc.Entries = append(doc.Entries, row)
+	}
+	if s.flags.json {
+		return report.Write(s.out, doc)
+	}
+	for _, e := range doc.Entries {
+		fmt.Fprintf(s.out, "%s: %s = %q\n", report.PrintableLine(file), e.Tool, e.Version)
+	}
+	return nil
+}
+
+// versions gives the version that is there of every tool of dishes.
+func (w *workspace) versions(ctx context.Context, dishes []*discovery.Dish) (map[string]string, error) {
+	there := make(map[string]string)
+	for _, d := range dishes {
+		for _, r := range w.tools(ctx, d) {
+			if r.Tool != d.Adapter.Manifest().RuntimeName() || !isVersion.MatchString(r.Found) {
+				continue
+			}
+			if old, ok := there[r.Tool]; ok && old != r.Found {
+				return nil, usageError(fmt.Sprintf("dishes get different versions of %s: %s and %s", r.Tool, old, r.Found), "pin them one by one with --dish, or give "+r.Tool+"=VERSION")
+			}
+			there[r.Tool] = r.Found
+		}
+	}
+	return there, nil
+}
+
+var isVersion = regexp.MustCompile(`^v?[0-9][0-9A-Za-z.+_-]*$`)
+
+// pinsOf gives what the arguments ask for: all that is there without any.
+func pinsOf(args []string, there map[string]string, known []string) (map[string]string, error) {
+	if len(args) == 0 {
+		if len(there) == 0 {
+			return nil, usageError("no version of a tool is known here", "bento toolchain list shows what is missing; or give TOOL=VERSION")
+		}
+		return there, nil
+	}
+	want := make(map[string]string)
+	for _, arg := range args {
+		tool, version, given := strings.Cut(arg, "=")
+		if !slices.Contains(known, tool) {
+			return nil, notFound(discovery.RuleUnknownRuntime, fmt.Sprintf("no dish uses a tool %q", tool), diagnostics.Suggest(tool, known))
+		}
+		if !given {
+			version = there[tool]
+		}
+		if version == "" || strings.ContainsFunc(version, func(r rune) bool { return r < '!' || r == 0x7f }) {
+			return nil, usageError(fmt.Sprintf("no version of %s is known to pin", tool), "give one: "+tool+"=VERSION")
+		}
+		want[tool] = version
+	}
+	return want, nil
+}
+
+// setPin writes a pin in a file of the workspace, which is made if need be.
+func setPin(root, file, tool, version string) (pinnedRow, error) {
+	row := pinnedRow{Tool: tool, Version: version}
+	f, err := readTOML(root, file)
+	if err != nil {
+		return row, err
+	}
+	if v := f.Lookup("toolchain", tool); v != nil {
+		row.Previous, _ = v.Text()
+	}
+	if row.Changed = row.Previous != version; !row.Changed {
+		return row, nil
+	}
+	data, err := f.Set(version, "toolchain", tool)
+	if err != nil {
+		return row, notFound(tomlfile.RuleWrongType, fmt.Sprintf("%s: %v", file, err), "write it by hand")
+	}
+	return row, writeTOML(root, file, data)
+}
