@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -178,13 +179,8 @@ func (doc *diagnosis) checkCache(ctx context.Context, s *session, cfg *config.Wo
 		doc.add("cache.local", "warn", err.Error(), "set cache.dir in bento.toml or $BENTO_CACHE_DIR; without a cache everything runs")
 		return
 	}
-	detail := fmt.Sprintf("%s, %d results, %s", dir, stats.Records, report.ByteSize(stats.Bytes))
-	if most := cfg.Cache.MaxSize; most > 0 {
-		detail += " of " + report.ByteSize(most)
-	} else {
-		detail += ", no max_size"
-	}
-	doc.add("cache.local", "ok", detail, "")
+	most := cmp.Or(cfg.Cache.MaxSize, defaultMaxSize)
+	doc.add("cache.local", "ok", fmt.Sprintf("%s, %d results, %s of %s", dir, stats.Records, report.ByteSize(stats.Bytes), report.ByteSize(most)), "")
 }
 
 func (doc *diagnosis) checkGit(ctx context.Context, s *session, root string) {

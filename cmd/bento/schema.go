@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/report/plugins"
 	"github.com/bentobuild/bento/internal/report/schema"
 )
 
@@ -29,10 +30,10 @@ func documents() []published {
 		{name: "graph", title: "how dishes and tasks depend on each other", value: report.Graph{}},
 		{name: "event", title: "one line of --events", value: report.Event{}},
 		{name: "error", title: "what went wrong, in place of any other document", value: report.Error{}},
-		{name: "plugin.list", title: "plugins on PATH", value: report.Plugins{}},
-		{name: "plugin.info", title: "one plugin and its manifest", value: report.PluginInfo{}},
-		{name: "plugin.call", title: "the answer of a plugin", value: report.PluginCall{}},
-		{name: "plugin.test", title: "how a plugin keeps to the contract", value: report.PluginTest{}},
+		{name: "plugin.list", title: "plugins on PATH", value: plugins.List{}},
+		{name: "plugin.info", title: "one plugin and its manifest", value: plugins.Info{}},
+		{name: "plugin.call", title: "the answer of a plugin", value: plugins.Call{}},
+		{name: "plugin.test", title: "how a plugin keeps to the contract", value: plugins.Test{}},
 		{name: "plugin.lock", title: "the digests of trusted plugins", value: lockedPlugins{}},
 		{name: "cache.stats", title: "what the cache holds", value: report.CacheStats{}},
 		{name: "cache.prune", title: "what was removed from the cache", also: []string{"cache.clear"}, value: report.CacheRemoved{}},
