@@ -48,7 +48,11 @@ func pluginAt(target string, _ *config.Workspace) (adapters.Candidate, error) {
 	if id, _, _ = strings.Cut(id, "."); !ok {
 		id = ""
 	}
-	return adapters.Candidate{ID: id, Path: path, Contract: adapters.ContractV1}, nil
+	c := adapters.Candidate{ID: id, Path: path, Contract: adapters.ContractV1}
+	if filepath.Ext(path) == ".wasm" {
+		c.Contract = adapters.ContractWasm
+	}
+	return c, nil
 }
 
 func (s *session) pluginOnPath(id string, cfg *config.Workspace) (adapters.Candidate, error) {

@@ -330,6 +330,7 @@ func (s *session) asksShutdown(method string) bool {
 	timer := time.NewTimer(s.n.Shutdown)
 	defer timer.Stop()
 	_, _ = s.send(call) // one that cannot be written to may be about to exit
+	s.client.Attend()
 	answered := call.Answered()
 	for {
 		select {

@@ -135,7 +135,7 @@ func (c *Call) Begin() (rest func() error, err error) {
 	c.c.o.Trace(true, body.text())
 	rest, err = c.c.conn.begin(body.frame())
 	if rest != nil { // the plugin may want to be read first
-		c.c.turn.wake()
+		c.c.Attend()
 	}
 	return rest, err
 }

@@ -118,6 +118,10 @@ func (c *Client) readOne() bool {
 	return true
 }
 
+// Attend has the client's own reader read from now on, for one who waits for an answer
+// and does not read.
+func (c *Client) Attend() { c.turn.wake() }
+
 // Turn takes the turn to read, if nobody has it. Then Read has to be called.
 func (c *Call) Turn() bool { return c.c.turn.take() }
 
