@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -133,7 +134,7 @@ func (s *session) discover(ctx context.Context, doc *initialised) error {
 func (doc *initialised) exclude(w *workspace, errs []diagnostics.Diagnostic) (more bool) {
 	for _, e := range errs {
 		d := w.Owner(e.File)
-		if e.File == "" || d == nil || d.Path == "." || d.Config != nil {
+		if e.File == "" || d == nil || d.Path == "." || d.Config != nil || !utf8.ValidString(d.Path) {
 			continue
 		}
 		if !slices.ContainsFunc(doc.Excluded, func(x excluded) bool { return x.Path == d.Path }) {
@@ -189,7 +190,7 @@ func (doc *initialised) toml() string {
 	if len(doc.Excluded) > 0 {
 		b.WriteString("exclude = [\n")
 		for _, e := range doc.Excluded {
-			comment("   %s", e.Why)
+			fmt.Fprintf(&b, "    # %s\n", report.PrintableLine(e.Why))
 			fmt.Fprintf(&b, "    %s,\n", tomlfile.Quote(escapeGlob(e.Path)))
 		}
 		b.WriteString("]\n")
