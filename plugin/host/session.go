@@ -92,6 +92,7 @@ func (s *session) watch() {
 	s.status = s.stream.Wait()
 	// What the process wrote last may still be in the pipe, and somebody else may
 	// hold the pipe open.
+	s.client.Attend()
 	wait(s.client.Done(), s.n.Drain)
 	s.client.Close()
 	s.endWrites()
