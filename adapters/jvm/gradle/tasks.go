@@ -13,7 +13,7 @@ import (
 )
 
 // ruleUnsure is the rule of what only running a script tells.
-const ruleUnsure = "computed_build"
+const ruleUnsure = "computed_manifest"
 
 // options keep a Gradle from staying behind, and from drawing.
 const options = " --no-daemon --console=plain"
