@@ -1,6 +1,7 @@
 package builtin_test
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -11,36 +12,54 @@ import (
 	"github.com/bentobuild/bento/adapters/builtin"
 )
 
-// TestDocs: docs/languages.md names every adapter, and each variable that it passes,
-// hashes or sets.
-func TestDocs(t *testing.T) {
-	data, err := os.ReadFile("../../docs/languages.md")
+// docs/languages.md lists the variables of every adapter. UPDATE_DOCS=1 writes it.
+func TestDocsListTheEnvironment(t *testing.T) {
+	const path = "../../docs/languages.md"
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := string(data)
-	var headings []string
-	for line := range strings.Lines(text) {
-		if ids, ok := strings.CutPrefix(strings.TrimSpace(line), "## "); ok {
-			headings = append(headings, strings.Split(ids, ", ")...)
-		}
+	head, rest, ok := strings.Cut(string(data), "/adapters/builtin -->\n")
+	head, rest, ok2 := cutEnd(head, rest)
+	if !ok || !ok2 {
+		t.Fatalf("%s: no place for the environment", path)
 	}
-	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" `|,;:…\n", r) })
+	want := head + environment() + rest
+	if want == string(data) {
+		return
+	}
+	if os.Getenv("UPDATE_DOCS") == "" {
+		t.Fatalf("%s does not list the environment of every adapter: UPDATE_DOCS=1 go test ./adapters/builtin", path)
+	}
+	if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func cutEnd(head, rest string) (before, after string, ok bool) {
+	_, end, ok := strings.Cut(rest, "<!-- end -->\n")
+	return head + "/adapters/builtin -->\n", "<!-- end -->\n" + end, ok
+}
+
+func environment() string {
+	var b strings.Builder
 	for _, a := range builtin.All(adapters.Options{}) {
 		m := a.Manifest()
-		if !slices.Contains(headings, m.AdapterID) {
-			t.Errorf("there is no section %q", m.AdapterID)
-		}
-		names := slices.Concat(m.PassEnv, m.SteeringEnv)
+		fmt.Fprintf(&b, "\n**%s**\n\n- passed: %s\n- passed and in the key: %s\n", m.AdapterID, names(m.PassEnv), names(m.SteeringEnv))
+		var set []string
 		for _, name := range slices.Sorted(maps.Keys(m.SetEnv)) {
-			if !strings.HasPrefix(name, "npm_config_") || m.AdapterID == "node-npm" { // those of pnpm are said once
-				names = append(names, name+"="+m.SetEnv[name])
-			}
+			set = append(set, "`"+name+"="+m.SetEnv[name]+"`")
 		}
-		for _, name := range names {
-			if !slices.Contains(words, name) {
-				t.Errorf("%s: %q is not named", m.AdapterID, name)
-			}
+		if len(set) > 0 {
+			fmt.Fprintf(&b, "- set: %s\n", strings.Join(set, " "))
 		}
 	}
+	return b.String() + "\n"
+}
+
+func names(list []string) string {
+	if len(list) == 0 {
+		return "nothing"
+	}
+	return "`" + strings.Join(slices.Sorted(slices.Values(list)), " ") + "`"
 }
