@@ -42,6 +42,8 @@ func bunDialect() dialect {
 		eslint:  "bunx --no-install eslint --format=json .",
 		hint:    adapters.Packages{Brew: "oven-sh/bun/bun", Else: `install it with "npm install -g bun"`},
 		passEnv: []string{"BUN_*", "DO_NOT_TRACK"},
+		// Without node_modules bun fetches whatever a module imports, as new as it is.
+		stayEnv: map[string]string{"BUN_OPTIONS": "--no-install"},
 	}
 }
 

@@ -60,7 +60,11 @@ func (a *Adapter) selection() string {
 // members share the list.
 func (a *Adapter) installFiles(f *adapters.Files, p *project.Project) []string {
 	files, _ := a.installs.Get(f, p.Scope(), func(f *adapters.Files) ([]string, error) {
-		root, dir := p.Root(), p.Scope()
+		dir := f.Dir()
+		root, err := a.Read(f, dir)
+		if err != nil {
+			return nil, err
+		}
 		files := append([]string{filepath.Join(dir, project.File)}, a.deciding(f, dir)...)
 		if p.Space != nil {
 			for _, member := range a.Members(f, p.Space) {

@@ -169,6 +169,16 @@ func TestPNPMInstallsNothingByItself(t *testing.T) {
 	}
 }
 
+// TestBunFetchesNothingByItself: where there is no node_modules, it would.
+func TestBunFetchesNothingByItself(t *testing.T) {
+	for _, a := range real(t, "bun") {
+		root := adaptertest.Project(t, "-- package.json --\n{\"scripts\": {\"build\": \"bun x.ts\"}}\n-- x.ts --\nimport ms from \"ms\";\nconsole.log(ms(\"1m\"));\n")
+		if exit, said := adaptertest.Run(t, a, a.env, root, adaptertest.Task(t, a, root, "build")); exit == 0 {
+			t.Error(said)
+		}
+	}
+}
+
 // TestPackageManagerIsNotFollowed: without leave none becomes another version.
 func TestPackageManagerIsNotFollowed(t *testing.T) {
 	for id, a := range real(t, "node-pnpm", "node-yarn") {
