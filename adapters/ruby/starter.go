@@ -22,8 +22,17 @@ func starter(name string) []adapters.ScaffoldFile {
 		file = "app_" + file
 	}
 	module := moduleName(file)
-	return []adapters.ScaffoldFile{
-		{Path: "Gemfile", Data: []byte(`# frozen_string_literal: true
+	fill := strings.NewReplacer("{{gem}}", gem, "{{file}}", file, "{{module}}", module)
+	var files []adapters.ScaffoldFile
+	for _, f := range starterFiles {
+		files = append(files, adapters.ScaffoldFile{Path: fill.Replace(f.path), Data: []byte(fill.Replace(f.text))})
+	}
+	return files
+}
+
+// starterFiles are the files of a new gem. What stands in double braces is filled in.
+var starterFiles = []struct{ path, text string }{
+	{"Gemfile", `# frozen_string_literal: true
 
 source Gem.sources.first.uri.to_s
 
@@ -32,19 +41,19 @@ gemspec
 gem "minitest"
 gem "rake"
 gem "rubocop", require: false
-`)},
-		{Path: gem + ".gemspec", Data: []byte(`# frozen_string_literal: true
+`},
+	{"{{gem}}.gemspec", `# frozen_string_literal: true
 
 Gem::Specification.new do |spec|
-  spec.name = "` + gem + `"
+  spec.name = "{{gem}}"
   spec.version = "0.1.0"
-  spec.summary = "` + module + `"
-  spec.authors = ["` + module + ` authors"]
+  spec.summary = "{{module}}"
+  spec.authors = ["{{module}} authors"]
   spec.required_ruby_version = ">= 2.7"
   spec.files = Dir["lib/**/*.rb"]
 end
-`)},
-		{Path: "Rakefile", Data: []byte(`# frozen_string_literal: true
+`},
+	{"Rakefile", `# frozen_string_literal: true
 
 require "rake/testtask"
 
@@ -54,28 +63,28 @@ Rake::TestTask.new(:test) do |t|
 end
 
 task default: :test
-`)},
-		{Path: "lib/" + file + ".rb", Data: []byte(`# frozen_string_literal: true
+`},
+	{"lib/{{file}}.rb", `# frozen_string_literal: true
 
-# ` + module + ` greets.
-module ` + module + `
+# {{module}} greets.
+module {{module}}
   def self.greet(name)
     "Hello, #{name}!"
   end
 end
-`)},
-		{Path: "test/" + file + "_test.rb", Data: []byte(`# frozen_string_literal: true
+`},
+	{"test/{{file}}_test.rb", `# frozen_string_literal: true
 
 require "minitest/autorun"
-require "` + file + `"
+require "{{file}}"
 
-class ` + module + `Test < Minitest::Test
+class {{module}}Test < Minitest::Test
   def test_greet
-    assert_equal "Hello, world!", ` + module + `.greet("world")
+    assert_equal "Hello, world!", {{module}}.greet("world")
   end
 end
-`)},
-		{Path: ".rubocop.yml", Data: []byte(`AllCops:
+`},
+	{".rubocop.yml", `AllCops:
   NewCops: enable
   SuggestExtensions: false
   Exclude:
@@ -93,9 +102,7 @@ Style/Documentation:
 
 Style/StringLiterals:
   EnforcedStyle: double_quotes
-`)},
-		{Path: ".gitignore", Data: []byte("/.bundle/\n/pkg/\n/vendor/bundle/\n")},
-	}
+`},
 }
 
 // moduleName makes "ExampleLib" of "example_lib".

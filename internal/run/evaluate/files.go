@@ -22,7 +22,7 @@ const maxLinks = 40
 
 // fileSet gives the digests of entries. A file that cannot be read is an error.
 func (e *Evaluator) fileSet(entries []tree.Entry) (fingerprint.FileSet, error) {
-	e.tree.Index().Read(entries)
+	fingerprint.Read(e.tree.Index(), entries)
 	set := make(fingerprint.FileSet, 0, len(entries))
 	for _, entry := range entries {
 		f, err := e.file(entry)
