@@ -1,6 +1,7 @@
 package adapters
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 )
 
 // MaxManifest is the largest manifest or lockfile that is read, in bytes.
@@ -44,26 +46,30 @@ func (f *Files) Path(name string) string {
 // there is none the error is fs.ErrNotExist.
 func (f *Files) Read(name string) ([]byte, error) {
 	path := f.Path(name)
-	fi, err := os.Stat(path)
+	// A pipe without a writer must not keep the reader waiting.
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	fi, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
 	if !fi.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: not a regular file", path)
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, MaxManifest+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > MaxManifest {
+	if fi.Size() > MaxManifest {
 		return nil, fmt.Errorf("%s: larger than %d MiB", path, MaxManifest>>20)
 	}
-	return data, nil
+	data := bytes.NewBuffer(make([]byte, 0, fi.Size()+bytes.MinRead))
+	if _, err := data.ReadFrom(io.LimitReader(file, MaxManifest+1)); err != nil {
+		return nil, err
+	}
+	if data.Len() > MaxManifest {
+		return nil, fmt.Errorf("%s: larger than %d MiB", path, MaxManifest>>20)
+	}
+	return data.Bytes(), nil
 }
 
 // ReadIfExists is Read, with nil content and no error where there is no file.
