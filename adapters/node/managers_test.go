@@ -458,6 +458,23 @@ func TestYarnOfTheProject(t *testing.T) {
 	}
 }
 
+// TestAllowedToFollow: then what packageManager says decides the fingerprint.
+func TestAllowedToFollow(t *testing.T) {
+	bin := t.TempDir()
+	for _, tool := range []string{"node", "pnpm"} {
+		script(t, bin, tool, "echo 1.0.0")
+	}
+	root := adaptertest.Project(t, "-- a/package.json --\n{}\n-- b/package.json --\n{}\n")
+	for download, want := range map[bool]bool{false: true, true: false} {
+		a := NewPNPM(adapters.Options{Env: adapters.Environ{"HOME=" + bin, "PATH=" + bin}, AllowDownload: download})
+		one, err := a.ToolchainBasis(t.Context(), filepath.Join(root, "a"))
+		two, err2 := a.ToolchainBasis(t.Context(), filepath.Join(root, "b"))
+		if err != nil || err2 != nil || (one == two) != want {
+			t.Errorf("allowed %v: the same %v, %v, %v", download, one == two, err, err2)
+		}
+	}
+}
+
 func TestBunDoesWithoutNode(t *testing.T) {
 	bin := t.TempDir()
 	script(t, bin, "bun", "echo 1.4.5")

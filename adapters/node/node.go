@@ -81,7 +81,7 @@ func newAdapter(s *project.Shelf, o adapters.Options, d dialect) *Adapter {
 	}
 	a.pins = pins.Reader{Shelf: s, Manager: d.manager, Download: o.AllowDownload}
 	probe := o.Env.Strict(slices.Concat(a.manifest.PassEnv, a.manifest.SteeringEnv)...).With(a.manifest.SetEnv)
-	a.tools = tools.Tools{Shelf: s, Manager: d.manager, Env: o.Env, Probe: probe, Hint: d.hint}
+	a.tools = tools.Tools{Shelf: s, Manager: d.manager, Env: o.Env, Probe: probe, Hint: d.hint, Follows: o.AllowDownload}
 	a.env = o.Env
 	return a
 }

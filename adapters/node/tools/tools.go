@@ -29,6 +29,8 @@ type Tools struct {
 	Env     adapters.Environ  // tools are looked for in it
 	Probe   adapters.Environ  // what they see when they are asked
 	Hint    adapters.Packages // how to get the manager
+	// Follows says that a manager may become the version that a project asks for.
+	Follows bool
 
 	seen adapters.Moment[machine]
 }
@@ -153,11 +155,11 @@ func isCorepack(path string) bool {
 // and the files and variables that make it choose.
 func (t *Tools) Basis(dir string) (string, error) {
 	seen, err := t.seen.See(t.look)
-	if err != nil || !seen.shims && t.Manager != project.Yarn {
+	if err != nil || !seen.shims && !t.Follows && t.Manager != project.Yarn {
 		return seen.basis, err
 	}
 	b := adapters.NewBasis(t.Env)
-	if seen.shims {
+	if seen.shims || t.Follows {
 		t.steering(b, dir)
 	}
 	if t.Manager == project.Yarn {
