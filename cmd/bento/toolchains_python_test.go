@@ -20,8 +20,8 @@ func pipToolchain() toolchain {
 			edit: edit{"lib/src/example_lib/__init__.py", "isinstance(value,", "isinstance(values,"},
 			task: "lib:lint", says: "F821", place: "lib/src/example_lib/__init__.py:5",
 		},
-		installed: []string{"lib/.venv", "app/.venv"},
-		begun:     "*/.venv/bin/pip",
+		installed: []string{"app/.venv"},
+		begun:     "app/.venv/bin/pip",
 		pin:       edit{"lib/pyproject.toml", `">=3.9"`, `">=3.97"`},
 		asks:      ">=3.97",
 	}
@@ -55,8 +55,8 @@ func poetryToolchain() toolchain {
 			edit: edit{"lib/src/example_lib/__init__.py", "six.ensure_str", "sixes.ensure_str"},
 			task: "lib:lint", says: "F821", place: "lib/src/example_lib/__init__.py:5",
 		},
-		installed: []string{"lib/.venv", "app/.venv"},
-		begun:     "*/.venv/bin/ruff",
+		installed: []string{"app/.venv"},
+		begun:     "app/.venv/bin/ruff",
 		pin:       edit{"lib/pyproject.toml", `">=3.9,<4.0"`, `">=3.97,<4.0"`},
 		asks:      ">=3.97,<4.0",
 	}
