@@ -25,6 +25,8 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 		if x.kept.Storable() {
 			e.keep(ctx, x)
 		}
+	} else if left := x.kept.Left(); len(left) > 0 {
+		e.Memory().Leave(lastrun.ID(t), left)
 	}
 	e.end(r)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/run/install"
+	"github.com/bentobuild/bento/internal/run/journal"
 	"github.com/bentobuild/bento/internal/run/pin"
 	"github.com/bentobuild/bento/internal/run/queue"
 	"github.com/bentobuild/bento/internal/run/record"
@@ -89,7 +90,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 		stale: make([]bool, len(p.Tasks)), installs: make(map[string]*scopeInstall), done: make(chan func()),
 		said: make(chan func()), begun: make([]bool, len(p.Tasks)), ready: make([]bool, len(p.Tasks)), cancel: make(map[string]context.CancelFunc),
 	}
-	e.recorder = &record.Recorder{Root: env.Root, Store: env.Store, Tree: e.tree, Warn: env.warn}
+	e.recorder = &record.Recorder{Root: env.Root, Store: env.Store, Tree: e.tree, Journal: journal.New(env.State), Warn: env.warn}
 	e.batch = record.NewBatch(ev, e.recorder)
 	e.restorer = outputs.NewRestorer(env.Store, env.Root, env.State.Path("tmp"))
 	defer e.restorer.Close()
@@ -322,6 +323,7 @@ func (e *engine) finish(ctx context.Context) *Report {
 	}
 	e.store()
 	e.Save()
+	e.recorder.Journal.Close()
 	r := &Report{
 		Plan: e.plan, Results: e.results, Installs: e.report, Started: e.start, Evaluated: e.known,
 		Duration: time.Since(e.start), Interrupted: ctx.Err() != nil,

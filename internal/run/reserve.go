@@ -8,6 +8,9 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/command"
 	"github.com/bentobuild/bento/internal/run/evaluate"
+	"github.com/bentobuild/bento/internal/run/journal"
+	"github.com/bentobuild/bento/internal/run/lastrun"
+	"github.com/bentobuild/bento/internal/run/record"
 )
 
 // reserve keeps other runs out of the workspace while this one changes it: whoever
@@ -19,15 +22,30 @@ func (e *engine) reserve(ctx context.Context) {
 	if e.ending == 0 {
 		return // nothing but servers
 	}
-	if e.inPlace = e.idle(); e.inPlace || e.env.Environ.Get(command.Inside) == e.env.Root {
+	killed := journal.Left(e.env.State)
+	if e.inPlace = !killed && e.idle(); e.inPlace || e.env.Environ.Get(command.Inside) == e.env.Root {
 		return
 	}
 	release, waited := e.env.reserve(ctx)
 	e.release = release
 	e.env.State.Sweep()
+	e.recover()
 	if (waited || e.Memory().Outdated()) && ctx.Err() == nil {
 		e.Reload(ctx)
 		_, _ = e.All(ctx) // the error is that of ctx, which everything else asks too
+	}
+}
+
+// recover remembers what runs that were killed have left.
+func (e *engine) recover() {
+	m := lastrun.Open(e.env.State)
+	err := journal.Replay(e.env.State, func(entry journal.Entry) {
+		if left := record.Remains(e.env.Root, e.tree, entry); len(left) > 0 {
+			m.Leave(entry.Task, left)
+		}
+	}, func() error { return m.Save(context.Background()) })
+	if err != nil {
+		e.env.warn("state_unwritable", "what a bento that was killed has left cannot be sorted out: "+err.Error(), "")
 	}
 }
 
@@ -58,7 +76,8 @@ func (e *engine) idle() bool {
 
 // settled tells whether nothing has to be done for a hit.
 func (e *engine) settled(ev *evaluate.Result) bool {
-	return e.Memory().Of(ev.Task).Key == ev.Key && e.InPlace(ev.Outputs)
+	last := e.Memory().Of(ev.Task)
+	return last.Key == ev.Key && len(last.Left) == 0 && e.InPlace(ev.Outputs)
 }
 
 // countEnding counts the tasks that end by themselves. A plan of no others keeps the
@@ -82,6 +101,7 @@ func (e *engine) unreserve() {
 	if e.ending--; e.ending == 0 {
 		e.store()
 		e.Save() // before somebody else remembers something newer
+		e.recorder.Journal.Close()
 		e.release()
 		e.release = func() {}
 		e.needless = true

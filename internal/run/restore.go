@@ -20,14 +20,18 @@ func (e *engine) restore(ctx context.Context, ev *evaluate.Result, last *lastrun
 	t := ev.Task
 	want := ev.Record.Outputs
 	r := &Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record, Started: time.Now()}
-	_, err := e.restorer.Restore(want, outputs.Options{
-		Stale:    e.stalePaths(t, last.Outputs, want),
+	e.recorder.Restoring(t, want)
+	stats, err := e.restorer.Restore(want, outputs.Options{
+		Stale:    e.stalePaths(t, slices.Concat(last.Outputs, last.Left), want),
 		Current:  e.Current,
 		Restored: e.Note,
 	})
 	r.Duration = time.Since(r.Started)
 	return func() {
 		if err != nil {
+			if stats.Written > 0 {
+				e.Memory().Leave(lastrun.ID(t), record.Paths(want))
+			}
 			if !errors.Is(err, cache.ErrMiss) { // else it was pruned meanwhile, or is damaged, which was said
 				e.env.warn("restore_failed", "the cached result of "+t.ID()+" cannot be used, so it runs: "+err.Error(), "")
 			}
@@ -53,7 +57,7 @@ func (e *engine) stalePaths(t *plan.Task, had []string, want []cache.Output) []s
 			keep[dir] = true
 		}
 	}
-	had = slices.DeleteFunc(slices.Clone(had), func(p string) bool { return keep[p] || e.tree.Tracked(p) })
+	had = slices.DeleteFunc(had, func(p string) bool { return keep[p] || e.tree.Tracked(p) })
 	if len(had) == 0 {
 		return nil
 	}

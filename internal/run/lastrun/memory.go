@@ -17,7 +17,7 @@ import (
 // The memory is one file of the workspace's state.
 const (
 	memoryFile    = "tasks"
-	memoryVersion = 2
+	memoryVersion = 3
 	memoryLock    = "tasks.lock"
 )
 
@@ -31,6 +31,9 @@ type Run struct {
 	// Found is what lay among its outputs before it ran and was left as it was, by
 	// path. The task may have been content with it, so it counts as an input.
 	Found []string
+	// Left is what executions and restores since then have left among the outputs that
+	// did not come to a good end, by path.
+	Left []string
 }
 
 // ByProduct is a file that a task made and does not declare. As long as it is
@@ -84,9 +87,21 @@ func (m *Memory) Keep(t *plan.Task, r *Run) {
 	m.changed[id] = true
 }
 
+// Leave notes that something in the place of the outputs of the task id was left by
+// what did not come to a good end.
+func (m *Memory) Leave(id string, left []string) {
+	r := &Run{}
+	if old := m.tasks[id]; old != nil {
+		*r = *old
+	}
+	r.Left = slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Left, left))))
+	m.tasks[id] = r
+	m.changed[id] = true
+}
+
 func (r *Run) equal(o *Run) bool {
 	return r.Key == o.Key && r.Duration == o.Duration &&
-		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts) && slices.Equal(r.Found, o.Found)
+		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts) && slices.Equal(r.Found, o.Found) && slices.Equal(r.Left, o.Left)
 }
 
 // Save writes what changed on top of what another bento may have written since.
@@ -122,6 +137,7 @@ func encodeTasks(tasks map[string]*Run) []byte {
 			w.Raw(b.Sum[:])
 		}
 		w.Strings(r.Found)
+		w.Strings(r.Left)
 	}
 	return w.Payload()
 }
@@ -141,7 +157,7 @@ func loadTasks(dir *state.Dir) map[string]*Run {
 
 func decodeTasks(payload []byte) (map[string]*Run, error) {
 	r := state.NewReader(payload)
-	n := r.Count(37)
+	n := r.Count(38)
 	tasks := make(map[string]*Run, n)
 	for range n {
 		id := r.String()
@@ -155,6 +171,7 @@ func decodeTasks(payload []byte) (map[string]*Run, error) {
 			t.ByProducts = append(t.ByProducts, b)
 		}
 		t.Found = r.Strings()
+		t.Left = r.Strings()
 		tasks[id] = t
 	}
 	return tasks, r.End()

@@ -22,9 +22,9 @@ func TestMemoryOfTwoInvocationsIsMerged(t *testing.T) {
 	one, two := Open(dir), Open(dir)
 	a := &Run{
 		Key: cache.Key{1}, Duration: time.Second, Outputs: []string{"a/x", "a/\xff"},
-		ByProducts: []ByProduct{{Path: "a/junk", Sum: [32]byte{2}}}, Found: []string{"a/old"},
+		ByProducts: []ByProduct{{Path: "a/junk", Sum: [32]byte{2}}}, Found: []string{"a/old"}, Left: []string{"a/half"},
 	}
-	b := &Run{Key: cache.Key{3}, Outputs: []string{}, Found: []string{}}
+	b := &Run{Key: cache.Key{3}, Outputs: []string{}, Found: []string{}, Left: []string{}}
 	one.Keep(task("a", "build"), a)
 	two.Keep(task("b", "build"), b)
 	for _, m := range []*Memory{one, two} {
@@ -41,6 +41,30 @@ func TestMemoryOfTwoInvocationsIsMerged(t *testing.T) {
 	}
 	if got := got.Of(task("c", "build")); got.Key != (cache.Key{}) {
 		t.Errorf("something is remembered of a task that never ran: %v", got)
+	}
+}
+
+func TestLeave(t *testing.T) {
+	dir := state.Open(t.TempDir())
+	m := Open(dir)
+	a := task("a", "build")
+	m.Keep(a, &Run{Key: cache.Key{1}, Outputs: []string{"a/x"}})
+	m.Leave(ID(a), []string{"a/z", "a/y"})
+	m.Leave(ID(a), []string{"a/y"})
+	m.Leave(ID(task("b", "build")), []string{"b/x"})
+	if err := m.Save(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	m = Open(dir)
+	if r := m.Of(a); r.Key != (cache.Key{1}) || !cmp.Equal(r.Left, []string{"a/y", "a/z"}) || !cmp.Equal(r.Outputs, []string{"a/x"}) {
+		t.Errorf("%+v", r)
+	}
+	if r := m.Of(task("b", "build")); r.Key != (cache.Key{}) || !cmp.Equal(r.Left, []string{"b/x"}) {
+		t.Errorf("of one that is not remembered: %+v", r)
+	}
+	m.Keep(a, &Run{Key: cache.Key{2}})
+	if r := m.Of(a); len(r.Left) > 0 {
+		t.Errorf("after a good end: %+v", r)
 	}
 }
 

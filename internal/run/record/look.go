@@ -1,36 +1,120 @@
 package record
 
 import (
+	"maps"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/internal/fingerprint"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run/journal"
+	"github.com/bentobuild/bento/internal/run/lastrun"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// Prepare removes what the last good run has made, so that nothing of it can be
-// taken for what this one makes, and notes what else lies where the outputs go.
+// Prepare removes what the last good run has made, and what was left since, so that
+// nothing of it can be taken for what this one makes, and notes what else lies where
+// the outputs go.
 func (x *Execution) Prepare() (err error) {
 	t := x.Ev.Task
-	if x.set, err = OutputSet(t); err != nil || len(t.Outputs) == 0 || t.Incremental {
+	if x.set, err = OutputSet(t); err != nil || len(t.Outputs) == 0 {
 		return err
 	}
-	for _, p := range slices.Backward(x.Last.Outputs) {
-		// What is no output any more, or has become a source, is not ours to remove.
-		if x.set.Match(p) && !x.Tree.Tracked(p) {
-			// Directories stay unless they are empty by now; a file that cannot be
-			// removed is the command's to replace.
-			_ = outputs.Remove(x.Root, p)
+	if !t.Incremental {
+		for _, p := range slices.Backward(withDirs(slices.Concat(x.Last.Outputs, x.Last.Left))) {
+			// What is no output any more, or has become a source, is not ours to remove.
+			if x.set.Match(p) && !x.Tree.Tracked(p) {
+				// Directories stay unless they are empty by now; a file that cannot be
+				// removed is the command's to replace.
+				_ = outputs.Remove(x.Root, p)
+			}
+		}
+		if err := x.lookBefore(); err != nil {
+			return err
 		}
 	}
+	x.noteJournal(journal.Entry{
+		Task: lastrun.ID(t), Dish: t.Dish.Path, Globs: outputGlobs(t), Paths: slices.Sorted(maps.Keys(x.before)),
+	})
+	return nil
+}
+
+// withDirs adds the directories that paths lie in, and sorts, so that what is in a
+// directory comes behind it.
+func withDirs(paths []string) []string {
+	all := slices.Clone(paths)
+	seen := make(map[string]bool)
+	for _, p := range paths {
+		for dir := path.Dir(p); dir != "." && !seen[dir]; dir = path.Dir(dir) {
+			seen[dir] = true
+			all = append(all, dir)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func (x *Execution) lookBefore() error {
 	entries, err := tree.Expand(x.Root, x.set)
 	x.before = make(map[string]tree.Entry, len(entries))
 	for _, e := range entries {
 		x.before[e.Path] = e
 	}
 	return err
+}
+
+// noteJournal writes down what is about to change. Without a journal a run that is
+// killed may leave what the next one does not know of.
+func (r *Recorder) noteJournal(e journal.Entry) {
+	if err := r.Journal.Note(e); err != nil {
+		r.Warn("state_unwritable", "what this run is about to change cannot be written down: "+err.Error(), "")
+	}
+}
+
+// Restoring writes down that outputs of t are about to be restored.
+func (r *Recorder) Restoring(t *plan.Task, outputs []cache.Output) {
+	r.noteJournal(journal.Entry{Task: lastrun.ID(t), Dish: t.Dish.Path, Paths: Paths(outputs)})
+}
+
+// Left gives what an execution that did not succeed has left among its outputs.
+func (x *Execution) Left() []string {
+	if x.set == nil || len(x.Ev.Task.Outputs) == 0 {
+		return nil
+	}
+	return left(x.Root, x.Tree, x.set, func(p string) bool { _, was := x.before[p]; return was })
+}
+
+// Remains gives what one has left that was killed, or restored.
+func Remains(root string, t *tree.Tree, e journal.Entry) []string {
+	if len(e.Globs) == 0 {
+		return e.Paths
+	}
+	set, err := tree.CompileSet(e.Dish, e.Globs)
+	if err != nil {
+		return nil
+	}
+	return left(root, t, set, func(p string) bool {
+		_, was := slices.BinarySearch(e.Paths, p)
+		return was
+	})
+}
+
+// left lists what lies in the place of outputs, but for what was there before, and
+// sources.
+func left(root string, t *tree.Tree, set *tree.Set, before func(string) bool) (paths []string) {
+	entries, err := tree.Expand(root, set)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if !before(e.Path) && !t.Tracked(e.Path) {
+			paths = append(paths, e.Path)
+		}
+	}
+	return paths
 }
 
 // lookAfter sorts out what lies there now: paths that the command made, and Found,

@@ -15,6 +15,7 @@ import (
 	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/evaluate"
+	"github.com/bentobuild/bento/internal/run/journal"
 	"github.com/bentobuild/bento/internal/run/lastrun"
 	"github.com/bentobuild/bento/internal/run/tasklog"
 	"github.com/bentobuild/bento/internal/tree"
@@ -22,10 +23,11 @@ import (
 
 // Recorder stores results of a run. It is safe for concurrent use.
 type Recorder struct {
-	Root  string // of the workspace
-	Store cache.Store
-	Tree  *tree.Tree
-	Warn  func(code, message, hint string)
+	Root    string // of the workspace
+	Store   cache.Store
+	Tree    *tree.Tree
+	Journal *journal.Journal
+	Warn    func(code, message, hint string)
 
 	stored sync.Map // cache.Digest → struct{}: what many results refer to and is stored
 }
@@ -164,11 +166,15 @@ func (x *Execution) storeIngredients(ev *evaluate.Result) (err error) {
 
 // OutputSet compiles the outputs of a task.
 func OutputSet(t *plan.Task) (*tree.Set, error) {
+	return tree.CompileSet(t.Dish.Path, outputGlobs(t))
+}
+
+func outputGlobs(t *plan.Task) []string {
 	globs := make([]string, len(t.Outputs))
 	for i, o := range t.Outputs {
 		globs[i] = o.Glob
 	}
-	return tree.CompileSet(t.Dish.Path, globs)
+	return globs
 }
 
 // Paths gives the paths of outputs.

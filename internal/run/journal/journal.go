@@ -1,0 +1,146 @@
+// Package journal keeps what a run is about to change, so that the next one knows it
+// when this one is killed: what lies where a task's outputs go, before the task is
+// executed, and what is going to be restored.
+package journal
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/internal/crash"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// dir is where the journals are, one of each bento that changes the workspace.
+const dir = "journal"
+
+// A journal is a list of entries: their length, a checksum, and their fields. The
+// last may be cut: then what it speaks of has not begun.
+const (
+	sumSize  = 8
+	maxSize  = 256 << 20 // of a journal that is read
+	maxEntry = 64 << 20
+)
+
+// Entry is what one task is about to change.
+type Entry struct {
+	Task  string   // see lastrun.ID
+	Dish  string   // its path
+	Globs []string // the outputs of a task that is executed
+	// Paths are what lies there already, and is none of the task's; without Globs they
+	// are what is restored.
+	Paths []string
+}
+
+// Journal is that of one run. It is safe for concurrent use.
+type Journal struct {
+	state *state.Dir
+	mu    sync.Mutex
+	file  *os.File
+	err   error
+}
+
+// New gives an empty journal. Its file is made by the first Note.
+func New(d *state.Dir) *Journal { return &Journal{state: d} }
+
+// Note writes an entry. The error is that of the first one that could not be
+// written; from then on there is no journal.
+func (j *Journal) Note(e Entry) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err != nil {
+		return j.err
+	}
+	if j.file == nil {
+		if j.file, j.err = j.state.Claim(dir); j.err != nil {
+			return j.err
+		}
+	}
+	_, j.err = crash.Write(j.file.Write, encode(e))
+	return j.err
+}
+
+// Close removes the journal: all that it speaks of is remembered now.
+func (j *Journal) Close() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.file != nil {
+		crash.Point()
+		_ = os.Remove(j.file.Name())
+		j.file.Close()
+		j.file = nil
+	}
+}
+
+// Left tells whether a bento has left a journal because it was killed.
+func Left(d *state.Dir) bool { return len(d.Abandoned(dir)) > 0 }
+
+// Replay calls f with the entries of every journal that was left, in their order, and
+// removes them when done gives no error.
+func Replay(d *state.Dir, f func(Entry), done func() error) error {
+	names := d.Abandoned(dir)
+	for _, name := range names {
+		data, err := read(d.Path(name))
+		if err != nil {
+			return err
+		}
+		for _, e := range decode(data) {
+			f(e)
+		}
+	}
+	if err := done(); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := d.Remove(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func read(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxSize))
+}
+
+func encode(e Entry) []byte {
+	var fields, w state.Writer
+	fields.String(e.Task)
+	fields.String(e.Dish)
+	fields.Strings(e.Globs)
+	fields.Strings(e.Paths)
+	sum := blake3.Sum256(fields.Payload())
+	w.Uint(uint64(len(fields.Payload())))
+	w.Raw(sum[:sumSize])
+	w.Raw(fields.Payload())
+	return w.Payload()
+}
+
+// decode gives the entries up to the first that is not whole.
+func decode(data []byte) []Entry {
+	var list []Entry
+	for r := state.NewReader(data); ; {
+		size := r.Uint()
+		sum := r.Raw(sumSize)
+		fields := r.Raw(min(size, maxEntry))
+		want := blake3.Sum256(fields)
+		if len(fields) == 0 || !bytes.Equal(sum, want[:sumSize]) {
+			return list
+		}
+		f := state.NewReader(fields)
+		e := Entry{Task: f.String(), Dish: f.String(), Globs: f.Strings(), Paths: f.Strings()}
+		if f.End() != nil {
+			return list
+		}
+		list = append(list, e)
+	}
+}
