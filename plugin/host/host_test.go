@@ -238,6 +238,7 @@ func TestBrokenFrameIsFinal(t *testing.T) {
 func TestFloodWithoutAQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, _ := options(greeted(func(c *child) {
+			time.Sleep(time.Second) // the handshake is over
 			for range 101 {
 				c.log("x")
 			}
@@ -245,6 +246,7 @@ func TestFloodWithoutAQuestion(t *testing.T) {
 		}))
 		o.Numbers.Wire.Idle = 100
 		p := start(t, o)
+		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if state, f := p.State(); state != Failed || f.Code != adapters.MalformedResponse {
 			t.Errorf("state %v, %v", state, f)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/bentobuild/bento/adapters"
@@ -159,20 +158,6 @@ func TestSync(t *testing.T) {
 		if log := install(t); !strings.Contains(log, "six==1.16.0") || !strings.Contains(log, "idna==3.9") {
 			t.Errorf("%s", log)
 		}
-	})
-	t.Run("two at once", func(t *testing.T) {
-		// Bento lets one in after the other; should two come all the same, both are right.
-		var wait sync.WaitGroup
-		for range 2 {
-			wait.Go(func() {
-				if _, err := adaptertest.Install(t, New(adapters.Options{Env: env}), env, app); err != nil {
-					t.Log(err)
-				}
-			})
-		}
-		wait.Wait()
-		install(t)
-		mustRun(t, app, "test")
 	})
 	t.Run("add", func(t *testing.T) {
 		for _, dev := range []bool{false, true} {
