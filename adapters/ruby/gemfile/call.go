@@ -229,7 +229,7 @@ func (p *parser) open(c *call) {
 // statement.
 func (p *parser) arguments(c *call, closing string) {
 	for p.at < len(p.tokens) {
-		for p.peek(0).kind == line && (closing != "" || p.goesOn()) {
+		for p.at < len(p.tokens) && p.peek(0).kind == line && (closing != "" || p.goesOn()) {
 			p.at++
 		}
 		switch t := p.peek(0); {

@@ -271,7 +271,7 @@ func FuzzCalls(f *testing.F) {
 	for _, seed := range []string{
 		"gem 'a', \"~> 1\", path: '../a', group: [:test]\n", "group :x do\n gem 'b'\nend\n", "x = <<~A + <<-'B'\n a\nA\n b\n  B\n",
 		"%w[a b].each { |n| gem n }", "ruby file: '.ruby-version'", "a ? 'b' : \"c#{d ? \"e\" : '}'}\"\n", "task :%, a: %i[b] do end", "$' ?x /a'b/i __END__",
-		"=begin\n=end\ngem(\n'x')\n.y", "if x then y end; def z = 1",
+		"=begin\n=end\ngem(\n'x')\n.y", "if x then y end; def z = 1", "A(;", "gem(\n", "a do |x",
 	} {
 		f.Add([]byte(seed))
 	}
