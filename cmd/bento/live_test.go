@@ -42,7 +42,7 @@ func TestLiveBlock(t *testing.T) {
 			write(t, root, "go", "")
 			p.until("the end, and nothing of the block", func(screen []string) bool {
 				text := strings.Join(screen, "\n")
-				return strings.Contains(text, "built     one:build") && strings.Contains(text, "done  2 tasks") && !strings.Contains(text, "構築中")
+				return strings.Contains(text, "built     one:build") && strings.Contains(text, "done  2 tasks") && strings.Contains(text, "it has ended") && !strings.Contains(text, "構築中")
 			})
 		})
 	}
@@ -78,7 +78,7 @@ func (p *pane) tmux(args ...string) string {
 func (p *pane) start(args string) {
 	p.t.Helper()
 	bin := needTool(p.t, "bento") // the test binary by another name
-	p.tmux("respawn-pane", "-k", "-t", "pane", fmt.Sprintf("cd %q && env -u CI -u NO_COLOR BENTO_CACHE_DIR=%q LC_ALL=C.UTF-8 %q %s; exec cat", p.dir, filepath.Join(p.t.TempDir(), "cache"), bin, args))
+	p.tmux("respawn-pane", "-k", "-t", "pane", fmt.Sprintf("cd %q && env -u CI -u NO_COLOR BENTO_CACHE_DIR=%q LC_ALL=C.UTF-8 %q %s; echo it has ended; exec cat", p.dir, filepath.Join(p.t.TempDir(), "cache"), bin, args))
 }
 
 // until waits for the lines of the screen, less empty ones at the end, to be as
