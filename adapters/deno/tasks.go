@@ -55,8 +55,6 @@ func (r *recipes) declared(t denojson.Entry, aggregate bool) adapters.Task {
 		task.NoCache, task.SideEffects = true, true
 	case t.Name == "build":
 		task.Outputs = []string{"dist/**"}
-	case t.Name == "test" && r.Task("build").Line > 0:
-		task.DependsOn = []string{"build"}
 	}
 	return task
 }
