@@ -16,9 +16,6 @@ type dialect struct {
 	// install with it: a directory stands for the files in it.
 	settings []string
 	traces   func(f *adapters.Files, dir string) (traces, error)
-	// emptyMark is what the tool writes as its mark when nothing is installed, for
-	// one that leaves it out then.
-	emptyMark string
 	// run gives the shell command of a script.
 	run func(script string) string
 	// install gives the command of an install in dir. With a lockfile there it changes

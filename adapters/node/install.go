@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,7 +30,7 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 	}
 	s.Made = left.made
 	if !left.plain {
-		s.Made = slices.Concat(left.made, modules.Recorded(f, s.Dir))
+		s.Made = modules.Made(f, s.Dir, left.made)
 	}
 	s.Nothing = !left.always && p.Space == nil && len(p.Dependencies) == 0
 	argv, err := a.installArgs(f, s.Dir)
@@ -164,7 +163,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if _, err := a.tools.Find(req.Env, argv[0]); err != nil {
 		return err
 	}
-	in := modules.Install{Dir: p.Scope(), Mark: left.mark, Anew: req.Force}
+	in := modules.Install{Dir: p.Scope(), Known: left.made, Mark: left.mark, Anew: req.Force}
 	if p.Space != nil {
 		in.Members = a.Members(f, p.Space)
 	}
@@ -177,28 +176,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if err := a.runTool(ctx, in.Dir, argv, req.Env, log); err != nil {
 		return err
 	}
-	if err := a.ensureMark(in.Dir, left.mark); err != nil {
-		return err
-	}
 	return in.End()
-}
-
-// ensureMark writes the mark when npm did not, which it leaves out together with
-// node_modules when there is nothing to put there (a lone optional dependency for
-// another system).
-func (a *Adapter) ensureMark(dir, mark string) error {
-	path := filepath.Join(dir, filepath.FromSlash(mark))
-	if _, err := os.Stat(path); err == nil || a.emptyMark == "" {
-		return nil
-	}
-	err := os.MkdirAll(filepath.Dir(path), 0o755)
-	if err == nil {
-		err = os.WriteFile(path, []byte(a.emptyMark), 0o644)
-	}
-	if err != nil {
-		return fmt.Errorf("mark the install of %q: %w", dir, err)
-	}
-	return nil
 }
 
 // runTool runs the manager for its effects.

@@ -14,10 +14,8 @@ func npmDialect() dialect {
 		locks:    []string{"npm-shrinkwrap.json", "package-lock.json"},
 		settings: []string{".npmrc", "patches"},
 		traces:   marked("node_modules/.package-lock.json"),
-
-		emptyMark: "{\"lockfileVersion\":3,\"requires\":true,\"packages\":{}}\n",
-		run:       runBy("npm", "test"),
-		install:   frozen("npm ci", "npm install --no-package-lock"),
+		run:      runBy("npm", "test"),
+		install:  frozen("npm ci", "npm install --no-package-lock"),
 		add: func(_ *project.Project, dev bool) []string {
 			if dev {
 				return []string{"npm", "install", "--save-dev"}

@@ -214,7 +214,11 @@ func TestNPMInstallOfNothingLeavesAMark(t *testing.T) {
 	if err := install(t.Context(), a, root, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(root, npmMark)); err != nil {
+	scope, err := a.InstallScope(t.Context(), root)
+	if err != nil || len(scope.Made) != 1 {
+		t.Fatalf("%+v, %v", scope, err)
+	}
+	if _, err := os.Stat(filepath.Join(root, scope.Made[0])); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(root, "package-lock.json")); err == nil {

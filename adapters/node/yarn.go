@@ -66,7 +66,11 @@ func (y yarns) traces(f *adapters.Files, dir string) (traces, error) {
 	case config.Linker == "pnpm":
 		return traces{made: []string{"node_modules"}, always: true}, nil
 	}
-	return traces{made: []string{".pnp.cjs"}, plain: true, always: true}, nil
+	loader := ".pnp.cjs"
+	if f.IsFile(filepath.Join(dir, ".pnp.js")) {
+		loader = ".pnp.js" // of yarn 2
+	}
+	return traces{made: []string{loader}, plain: true, always: true}, nil
 }
 
 func (y yarns) install(f *adapters.Files, dir string, locked bool) ([]string, error) {

@@ -20,14 +20,26 @@ import (
 const Dir = "node_modules"
 
 // The files of bento in the node_modules of a scope: the directories that the last
-// good install of its members has filled, and the sign that one has begun.
+// good install of its members has filled, the sign that one has begun, and the mark of
+// one whose tool left none where it is known to.
 const (
-	record = Dir + "/.bento-installed"
-	begun  = Dir + "/.bento-begun"
+	record   = Dir + "/.bento-installed"
+	begun    = Dir + "/.bento-begun"
+	unmarked = Dir + "/.bento-unmarked"
 )
 
 // maxRecord bounds the record, in directories.
 const maxRecord = 50_000
+
+// Made gives what is gone when the install of the scope in dir is, by paths relative
+// to it: what the tool is known to leave, or our mark where it leaves something else,
+// and the modules of members.
+func Made(f *adapters.Files, dir string, known []string) []string {
+	if f.IsFile(filepath.Join(dir, unmarked)) {
+		known = []string{unmarked}
+	}
+	return slices.Concat(known, Recorded(f, dir))
+}
 
 // Recorded gives the directories, relative to the scope in dir, that the last good
 // install filled besides the scope's own.
@@ -50,7 +62,8 @@ func Recorded(f *adapters.Files, dir string) []string {
 type Install struct {
 	Dir     string   // of the scope, absolute
 	Members []string // absolute
-	Mark    string   // what the tool writes last into the scope, relative to it; "" for none
+	Known   []string // what the tool is known to leave in the scope, relative to it
+	Mark    string   // of that, what it writes last; "" for nothing
 	Anew    bool     // nothing of the old is to be trusted
 }
 
@@ -93,10 +106,11 @@ func (in *Install) isWhole() bool {
 	if !isThere(filepath.Join(in.Dir, Dir)) {
 		return true // nothing is
 	}
-	if isThere(filepath.Join(in.Dir, begun)) || in.Mark != "" && !isThere(filepath.Join(in.Dir, in.Mark)) {
-		return false
+	mark := in.Mark
+	if mark == "" || isThere(filepath.Join(in.Dir, unmarked)) {
+		mark = record
 	}
-	if in.Mark == "" && !isThere(filepath.Join(in.Dir, record)) {
+	if isThere(filepath.Join(in.Dir, begun)) || !isThere(filepath.Join(in.Dir, mark)) {
 		return false
 	}
 	return !slices.ContainsFunc(Recorded(adapters.NewFiles(in.Dir), in.Dir), func(name string) bool {
@@ -106,6 +120,9 @@ func (in *Install) isWhole() bool {
 
 // End notes what a good install has made.
 func (in *Install) End() error {
+	if err := in.mark(); err != nil {
+		return fmt.Errorf("end the install of %q: %w", in.Dir, err)
+	}
 	if !isThere(filepath.Join(in.Dir, Dir)) {
 		return nil // it needs none
 	}
@@ -123,6 +140,22 @@ func (in *Install) End() error {
 		return fmt.Errorf("end the install of %q: %w", in.Dir, err)
 	}
 	return nil
+}
+
+// mark leaves a mark where the tool has left none of what is known: its settings may
+// say otherwise, and without one it would be installed again and again.
+func (in *Install) mark() error {
+	gone := slices.ContainsFunc(in.Known, func(name string) bool { return !isThere(filepath.Join(in.Dir, name)) })
+	if !gone {
+		if err := os.Remove(filepath.Join(in.Dir, unmarked)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Join(in.Dir, Dir), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(in.Dir, unmarked), nil, 0o644)
 }
 
 func isThere(path string) bool {

@@ -75,6 +75,35 @@ func TestWhatIsNotWholeIsMadeAnew(t *testing.T) {
 	}
 }
 
+// TestAToolThatLeavesSomethingElse is not run again and again.
+func TestAToolThatLeavesSomethingElse(t *testing.T) {
+	in := scope(t, Dir+"/.done")
+	in.Known = []string{Dir + "/.other"}
+	in.Mark = in.Known[0]
+	made := func() []string { return Made(adapters.NewFiles(in.Dir), in.Dir, in.Known) }
+	if err := in.End(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{unmarked, "p/a/node_modules"}, made()); diff != "" {
+		t.Error(diff)
+	}
+	if err := in.Begin(); err != nil || !isThere(filepath.Join(in.Dir, "node_modules/x/index.js")) {
+		t.Errorf("what is whole was taken away: %v", err)
+	}
+	write(t, filepath.Join(in.Dir, in.Mark))
+	if err := in.End(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{in.Mark, "p/a/node_modules"}, made()); diff != "" {
+		t.Error(diff)
+	}
+	// Nothing at all was to be installed.
+	empty := &Install{Dir: t.TempDir(), Known: in.Known}
+	if err := empty.End(); err != nil || !isThere(filepath.Join(empty.Dir, unmarked)) {
+		t.Error(err)
+	}
+}
+
 func TestNothingBehindALinkIsTakenAway(t *testing.T) {
 	in, other := scope(t, ""), t.TempDir()
 	write(t, filepath.Join(other, "node_modules/z/index.js"))
