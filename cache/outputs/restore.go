@@ -21,6 +21,12 @@ type Options struct {
 	// Stale lists what an earlier run of the same task has made. What of it is not
 	// wanted is removed; a directory only when it is empty.
 	Stale []string
+	// Yields tells what else may be removed that is in the way: a file where a
+	// directory has to be, or one that lies in a directory where a file has to be. Nil:
+	// nothing.
+	Yields func(path string) bool
+	// Fixed tells what is never changed. Nil: nothing.
+	Fixed func(path string) bool
 	// Current gives the digest of a file in the workspace when that is known without
 	// reading it. Nil, or false: the file is read.
 	Current func(path string) (cache.Digest, bool)
@@ -49,11 +55,11 @@ type Stats struct {
 // damaged or gone, the others are verified all the same: what makes them again
 // then makes all that are missing.
 //
-// Nothing is written through a link, into a .git or out of the workspace, and no
-// file is removed that is not wanted, not stale, or not in the place of a wanted
-// one: that is a *cache.RefusedError, before anything has changed.
+// Nothing is written through a link, into a .git or out of the workspace, and nothing
+// is removed but what is stale, what yields, and what is in the very place of a wanted
+// file: all else is a *cache.RefusedError, before anything has changed.
 func Restore(s cache.Store, root string, want []cache.Output, o Options) (Stats, error) {
-	r := NewRestorer(s, root, o.StageDir)
+	r := NewRestorer(s, root, func() (string, error) { return cmp.Or(o.StageDir, root), nil })
 	defer r.Close()
 	return r.Restore(want, o)
 }
@@ -61,17 +67,19 @@ func Restore(s cache.Store, root string, want []cache.Output, o Options) (Stats,
 // Restorer restores results into one workspace. It is safe for concurrent use, for
 // results that have no path in common.
 type Restorer struct {
-	store       cache.Store
-	root, stage string
+	store cache.Store
+	root  string
+	stage func() (string, error)
 
 	mu   sync.Mutex
 	idle []*hands
 }
 
 // NewRestorer gives a Restorer into the workspace at root, an absolute path, which
-// stages in stageDir; see Options.
-func NewRestorer(s cache.Store, root, stageDir string) *Restorer {
-	return &Restorer{store: s, root: root, stage: cmp.Or(stageDir, root)}
+// stages in the directory that stage gives; see Options. stage is first called when
+// there is something to stage, perhaps more than once and concurrently.
+func NewRestorer(s cache.Store, root string, stage func() (string, error)) *Restorer {
+	return &Restorer{store: s, root: root, stage: stage}
 }
 
 // Close closes what is kept open between calls of Restore.
@@ -109,7 +117,7 @@ func (r *Restorer) Restore(want []cache.Output, o Options) (Stats, error) {
 // hands are what one restore at a time works with.
 type hands struct {
 	work     *workdir.Root
-	stageDir string
+	stageDir func() (string, error)
 	stage    *workdir.Stage // nil until something was staged
 	copier   copier
 }
@@ -149,8 +157,12 @@ func (h *hands) close() {
 
 // staging gives the stage.
 func (h *hands) staging() (_ *workdir.Stage, err error) {
-	if h.stage == nil {
-		h.stage, err = workdir.OpenStage(h.stageDir)
+	if h.stage != nil {
+		return h.stage, nil
+	}
+	dir, err := h.stageDir()
+	if err == nil {
+		h.stage, err = workdir.OpenStage(dir)
 	}
 	return h.stage, err
 }
@@ -210,6 +222,9 @@ func (r *restore) compareAll() error {
 	for i := range r.want {
 		o := &r.want[i]
 		action, err := r.look(o)
+		if err == nil && (action == chmod || action == replace) && r.o.Fixed != nil && r.o.Fixed(o.Path) {
+			err = cache.Refuse(o.Path, "what is there is not to be changed")
+		}
 		var refused *cache.RefusedError
 		switch {
 		case errors.As(err, &refused):
@@ -251,7 +266,7 @@ func (r *restore) look(o *cache.Output) (action, error) {
 func (r *restore) lookAbove(o *cache.Output, err error) error {
 	var blocked *workdir.BlockedError
 	switch {
-	case errors.As(err, &blocked) && !r.stale[blocked.Path]:
+	case errors.As(err, &blocked) && !r.mayGo(blocked.Path):
 		return cache.Refuse(o.Path, "%s", blocked)
 	case blocked != nil:
 		r.block(blocked.Path)
@@ -262,6 +277,14 @@ func (r *restore) lookAbove(o *cache.Output, err error) error {
 		return err
 	}
 	return r.work.Deepest().Writable()
+}
+
+// mayGo tells whether what is in the way may be removed.
+func (r *restore) mayGo(p string) bool {
+	if r.o.Fixed != nil && r.o.Fixed(p) {
+		return false
+	}
+	return r.stale[p] || r.o.Yields != nil && r.o.Yields(p)
 }
 
 // differs compares what is at the place of o with it.
@@ -333,8 +356,7 @@ func (r *restore) block(p string) {
 	}
 }
 
-// clear lists all that is in the directory at p, and it, as in the way. Only stale
-// files may be.
+// clear lists all that is in the directory at p, and it, as in the way.
 func (r *restore) clear(p string) error {
 	d, err := r.work.At(p, false)
 	if err != nil {
@@ -351,7 +373,7 @@ func (r *restore) clear(p string) error {
 			if err := r.clear(below); err != nil {
 				return err
 			}
-		case !r.stale[below]:
+		case !r.mayGo(below):
 			return cache.Refuse(p, "a directory is there, with %q that no run of the task has made", below)
 		default:
 			r.blockers = append(r.blockers, below)

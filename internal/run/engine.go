@@ -92,7 +92,9 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	}
 	e.recorder = &record.Recorder{Root: env.Root, Store: env.Store, Tree: e.tree, Journal: journal.New(env.State), Warn: env.warn}
 	e.batch = record.NewBatch(ev, e.recorder)
-	e.restorer = outputs.NewRestorer(env.Store, env.Root, env.State.Path("tmp"))
+	stage, removeStage := env.State.LazyTemp()
+	defer removeStage()
+	e.restorer = outputs.NewRestorer(env.Store, env.Root, stage)
 	defer e.restorer.Close()
 	if _, err := e.All(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
@@ -229,8 +231,8 @@ func (e *engine) unmetPin(ev *evaluate.Result) *diagnostics.Diagnostic {
 
 // restoreBeside starts to restore a hit.
 func (e *engine) restoreBeside(ctx context.Context, ev *evaluate.Result) {
-	last := e.Memory().Of(ev.Task)
-	e.job(func() func() { return e.restore(ctx, ev, last) })
+	last, others := e.Memory().Of(ev.Task), e.MadeByOthers(ev.Task)
+	e.job(func() func() { return e.restore(ctx, ev, last, others) })
 }
 
 func (e *engine) stopped(ctx context.Context) string {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bentobuild/bento/internal/crash"
@@ -32,13 +33,27 @@ func (d *Dir) Temp() (dir string, remove func(), err error) {
 		dir = filepath.Join(parent, strconv.FormatUint(rand.Uint64(), 36))
 		lock, err := claim(dir)
 		if err == nil {
-			return dir, func() { _ = os.RemoveAll(dir); lock.Close() }, nil
+			return dir, func() { crash.Point(); _ = os.RemoveAll(dir); lock.Close() }, nil
 		}
 		if !errors.Is(err, errLocked) && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist) {
 			return "", nil, err
 		}
 	}
 	return "", nil, &fs.PathError{Op: "mkdir", Path: dir, Err: fs.ErrExist}
+}
+
+// LazyTemp is Temp for who may need no directory: the first call of open makes it. remove
+// comes when no open is running or to come.
+func (d *Dir) LazyTemp() (open func() (string, error), remove func()) {
+	away := func() {}
+	open = sync.OnceValues(func() (dir string, err error) {
+		dir, remove, err := d.Temp()
+		if err == nil {
+			away = remove
+		}
+		return dir, err
+	})
+	return open, func() { away() }
 }
 
 // claim makes dir and locks it. A sweeper may come between the two; then the
@@ -85,6 +100,7 @@ func (d *Dir) Sweep() {
 
 func sweepDir(path string) {
 	if lock, err := lockDir(path); err == nil {
+		crash.Point()
 		_ = os.RemoveAll(path)
 		lock.Close()
 	}
