@@ -216,3 +216,52 @@ func TestPruneUnderUse(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
+
+// A prune that ends in the middle, because its time is over, leaves no record that
+// whoever comes next takes for a hit although a blob of it is gone; and fsck has nothing
+// to say. One that looks at everything then cleans up.
+func TestPruneHalf(t *testing.T) {
+	const n = 300
+	s, _ := openDisk(t)
+	fill(t, s, n)
+	age(t, append(entries(t, s, "records"), entries(t, s, "blobs")...), 48*time.Hour)
+	later := func() *cache.Disk {
+		next, err := cache.Open(filepath.Dir(s.Dir()), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return next
+	}
+	halves := 0
+	for range 500 {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Millisecond)
+		removed, _ := s.Prune(ctx, cache.Bounds{MaxAge: 24 * time.Hour})
+		cancel()
+		if removed.Blobs == 0 {
+			continue
+		}
+		halves++
+		if got := hits(t, later(), n); len(got) > 0 {
+			t.Errorf("%d records are hits, some of which have lost blobs", len(got))
+		}
+		if c, err := later().Fsck(t.Context()); err != nil || c.Damaged+c.Incomplete > 0 {
+			t.Errorf("fsck: %+v, %v", c, err)
+		}
+		if halves == 3 {
+			break
+		}
+	}
+	fill(t, s, 10)
+	if _, err := s.Prune(t.Context(), cache.Bounds{MaxAge: 24 * time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := s.Stats(t.Context()); err != nil || st.Records != 10 || st.Blobs != 40 {
+		t.Errorf("%+v, %v", st, err)
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir(), "whole")); err == nil {
+		t.Error("all is whole, and nothing says so")
+	}
+	if got := hits(t, later(), n); len(got) != 10 {
+		t.Errorf("left: %v", got)
+	}
+}

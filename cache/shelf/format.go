@@ -36,6 +36,7 @@ func sweepFormats(dirs []string) {
 			_ = os.Remove(filepath.Join(dir, kind))
 		}
 		_ = os.Remove(filepath.Join(dir, pruneLock))
+		_ = os.Remove(filepath.Join(dir, wholeFile))
 		_ = os.Remove(dir)
 	}
 }

@@ -99,7 +99,16 @@ func (s *Shelf) Prune(ctx context.Context, b Bounds) (Removed, error) {
 		return Removed{}, err
 	}
 	cutoff := b.cutoff(files, part, time.Now())
-	removed, err := s.remove(ctx, files, func(f *File) bool { return f.used.Before(cutoff) && unused(f) })
+	old := func(f *File) bool { return f.used.Before(cutoff) && unused(f) }
+	if part < 1 && slices.ContainsFunc(files, func(f File) bool { return !f.Record && old(&f) }) {
+		if err := s.setWhole(cutoff); err != nil {
+			return Removed{}, err
+		}
+	}
+	removed, err := s.remove(ctx, files, old)
+	if part == 1 && err == nil {
+		s.forgetWhole(cutoff)
+	}
 	if part == 1 {
 		s.sweepTmp(abandoned)
 		sweepFormats(formats[1:])
@@ -126,6 +135,9 @@ func (s *Shelf) Clear(ctx context.Context) (Removed, error) {
 	}
 	s.sweepTmp(func(fs.FileInfo) bool { return true })
 	removed, err := s.remove(ctx, files, func(*File) bool { return true })
+	if err == nil {
+		s.forgetWhole(time.Now())
+	}
 	sweepFormats(formats[1:])
 	return removed, err
 }

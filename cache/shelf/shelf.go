@@ -61,10 +61,11 @@ type Shelf struct {
 	base     string // where all formats are
 	dir      string
 	warn     func(error)
-	damaged  atomic.Bool // some damage was found
-	encoders sync.Pool   // of *zstd.Encoder
-	decoders sync.Pool   // of *zstd.Decoder
-	samples  sync.Pool   // of *[sampleSize]byte
+	damaged  atomic.Bool               // some damage was found
+	since    atomic.Pointer[time.Time] // see wholeSince; nil when that was not read
+	encoders sync.Pool                 // of *zstd.Encoder
+	decoders sync.Pool                 // of *zstd.Decoder
+	samples  sync.Pool                 // of *[sampleSize]byte
 }
 
 // New gives the shelf in dir, an absolute path, which the first write makes. warn
@@ -86,7 +87,7 @@ func (s *Shelf) path(kind string, sum [32]byte) string {
 }
 
 // ReadRecord gives a record and when it was last used. What is no file of at most
-// limit bytes gives no data.
+// limit bytes gives no data. A record whose blobs may be gone is absent.
 func (s *Shelf) ReadRecord(key [32]byte, limit int64) (data []byte, used time.Time, err error) {
 	f, err := rawfile.Open(s.path(recordsDir, key))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -99,6 +100,9 @@ func (s *Shelf) ReadRecord(key [32]byte, limit int64) (data []byte, used time.Ti
 	info, err := f.Stat()
 	if err != nil || !info.Mode.IsRegular() || info.Size > limit {
 		return nil, used, err
+	}
+	if info.Modified.Before(s.wholeSince()) {
+		return nil, used, ErrAbsent
 	}
 	data = make([]byte, info.Size)
 	n, err := io.ReadFull(f, data)
@@ -123,7 +127,7 @@ func (s *Shelf) WriteRecord(key [32]byte, data []byte, used time.Time) error {
 // RecordUsed tells when a record was last used, and whether it is there.
 func (s *Shelf) RecordUsed(key [32]byte) (used time.Time, ok bool) {
 	info, err := rawfile.Lstat(s.path(recordsDir, key))
-	return info.Modified, err == nil && info.Mode.IsRegular()
+	return info.Modified, err == nil && info.Mode.IsRegular() && !info.Modified.Before(s.wholeSince())
 }
 
 // TouchRecord stamps a record as used. In a directory that only others may write
