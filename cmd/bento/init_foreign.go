@@ -64,14 +64,15 @@ func readForeign(name string) ([]byte, error) {
 
 // taskOf is what these tools say of a task, as far as bento says the same.
 type taskOf struct {
-	DependsOn  []any    `json:"dependsOn" yaml:"-"`
-	Deps       []string `json:"-" yaml:"deps"`
-	Outputs    []string `json:"outputs" yaml:"outputs"`
-	Inputs     []any    `json:"inputs" yaml:"-"`
-	Env        []string `json:"env" yaml:"-"`
-	Cache      *bool    `json:"cache" yaml:"-"`
-	Persistent bool     `json:"persistent" yaml:"-"`
-	Command    string   `json:"-" yaml:"command"`
+	DependsOn   []any    `json:"dependsOn" yaml:"-"`
+	Deps        []string `json:"-" yaml:"deps"`
+	Outputs     []string `json:"outputs" yaml:"outputs"`
+	Inputs      []any    `json:"inputs" yaml:"-"`
+	Env         []string `json:"env" yaml:"-"`
+	Cache       *bool    `json:"cache" yaml:"-"`
+	Persistent  bool     `json:"persistent" yaml:"-"`
+	Interactive bool     `json:"interactive" yaml:"-"`
+	Command     string   `json:"-" yaml:"command"`
 }
 
 // keys gives the task as keys of dish.toml.
@@ -95,6 +96,9 @@ func (t taskOf) keys() string {
 	}
 	if t.Persistent {
 		keys = append(keys, "persistent = true")
+	}
+	if t.Interactive && !t.Persistent {
+		keys = append(keys, "interactive = true")
 	}
 	if len(keys) == 0 {
 		return "the recipe as it is"

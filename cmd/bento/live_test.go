@@ -1,14 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bentobuild/bento/internal/report/terminal"
 )
@@ -46,55 +44,6 @@ func TestLiveBlock(t *testing.T) {
 			})
 		})
 	}
-}
-
-// pane is a terminal of tmux.
-type pane struct {
-	t            *testing.T
-	program, dir string
-	socket       string
-}
-
-func openPane(t *testing.T, program string, columns, rows int) *pane {
-	t.Helper()
-	p := &pane{t: t, program: program, dir: t.TempDir()}
-	p.socket = filepath.Join(p.dir, "tmux.sock")
-	write(t, p.dir, ".git/HEAD", "")
-	p.tmux("-f", os.DevNull, "new-session", "-d", "-s", "pane", "-x", strconv.Itoa(columns), "-y", strconv.Itoa(rows), "exec cat")
-	t.Cleanup(func() { p.tmux("kill-server") })
-	return p
-}
-
-func (p *pane) tmux(args ...string) string {
-	p.t.Helper()
-	out, err := exec.Command(p.program, append([]string{"-u", "-S", p.socket}, args...)...).CombinedOutput()
-	if err != nil {
-		p.t.Fatalf("tmux %q: %v\n%s", args, err, out)
-	}
-	return string(out)
-}
-
-// start runs bento in the pane.
-func (p *pane) start(args string) {
-	p.t.Helper()
-	bin := needTool(p.t, "bento") // the test binary by another name
-	p.tmux("respawn-pane", "-k", "-t", "pane", fmt.Sprintf("cd %q && env -u CI -u NO_COLOR BENTO_CACHE_DIR=%q LC_ALL=C.UTF-8 %q %s; echo it has ended; exec cat", p.dir, filepath.Join(p.t.TempDir(), "cache"), bin, args))
-}
-
-// until waits for the lines of the screen, less empty ones at the end, to be as
-// expected.
-func (p *pane) until(what string, ok func([]string) bool) []string {
-	p.t.Helper()
-	var screen []string
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
-		text := strings.TrimRight(p.tmux("capture-pane", "-p", "-t", "pane"), "\n ")
-		screen = strings.Split(text, "\n")
-		if ok(screen) {
-			return screen
-		}
-	}
-	p.t.Fatalf("%s does not come; the screen is\n%s", what, strings.Join(screen, "\n"))
-	return nil
 }
 
 // needTool gives the path of a tool that the test cannot do without.

@@ -47,6 +47,7 @@ func bento() int {
 	return execute(ctx, os.Args[1:], process{
 		out: &pipeWriter{Writer: os.Stdout, broken: cancel}, err: os.Stderr, environ: adapters.NewEnviron(os.Environ()),
 		terminal: term.IsTerminal(int(os.Stdout.Fd())), columns: columns(os.Stderr),
+		files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr},
 	})
 }
 
@@ -72,8 +73,9 @@ func guardOnce() func(hold []*os.File) {
 type process struct {
 	out, err io.Writer
 	environ  adapters.Environ
-	terminal bool       // out is one
-	columns  func() int // of the terminal that err is, nil when it is none
+	terminal bool        // out is one
+	columns  func() int  // of the terminal that err is, nil when it is none
+	files    [3]*os.File // stdin, stdout and stderr; nil where there are none
 }
 
 // columns gives what tells how wide the terminal f is, nil when it is none.

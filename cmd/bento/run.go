@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/run"
@@ -102,11 +104,26 @@ func (s *session) run(ctx context.Context, sel selection) error {
 	r, err := run.Run(ctx, w.env, p, run.Options{
 		Workers: s.workers(w.Config), KeepGoing: s.flags.keepGoing || !w.Config.Defaults.FailFast,
 		Force: s.flags.noCache, SkipInstall: s.flags.skipInstall, ForceInstall: s.flags.forceInstall, Output: t.output, Busy: s.busy(),
+		Stdio: s.stdio(),
 	})
 	if err != nil {
 		return err
 	}
 	return s.summarize(ctx, w, r)
+}
+
+// stdio gives what interactive tasks read and write. A terminal that bento is in the
+// background of is somebody else's: then they read nothing.
+func (s *session) stdio() *run.Stdio {
+	in, out := s.files[0], s.files[1]
+	if s.flags.json || s.flags.events == "-" { // stdout is for a program
+		out = s.files[2]
+	}
+	owned := in != nil && proc.OwnsTerminal(in)
+	if in == nil || !owned && term.IsTerminal(int(in.Fd())) {
+		return nil
+	}
+	return &run.Stdio{In: in, Out: out, Err: s.files[2], Terminal: owned}
 }
 
 // reporter gives what tells people of a run: on a terminal with a block of what is

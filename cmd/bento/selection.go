@@ -21,6 +21,7 @@ import (
 // selection is what a command is to be about.
 type selection struct {
 	plan.Request
+	only      bool   // and nothing that it depends on
 	since     string // a ref of git
 	shard     string // "I/N"
 	durations string // a report of an earlier run
@@ -32,6 +33,7 @@ func addSelection(cmd *cobra.Command, sel *selection) {
 	set.StringArrayVar(&sel.Dishes, "dish", nil, "only the dish `NAME` (repeatable)")
 	set.StringArrayVar(&sel.Bentos, "bento", nil, "only the dishes of the bento `NAME` (repeatable)")
 	set.StringArrayVar(&sel.Exclude, "exclude", nil, "leave out `TARGET`, or one dish:task, unless something else needs it (repeatable)")
+	set.BoolVar(&sel.only, "only", false, "leave what the named tasks depend on as it is, up to date or not")
 	set.StringVar(&sel.since, "since", "", "only what changes since the merge base of HEAD and `REF` concern: committed, staged, changed, or new")
 	set.StringVar(&sel.shard, "shard", "", "only part `I/N` of it: the parts are disjoint and together everything")
 	set.StringVar(&sel.durations, "shard-durations", "", "make parts even by the durations in `FILE`, a JSON report that is the same for every part")
@@ -173,5 +175,8 @@ func (s *session) build(ctx context.Context, w *workspace, sel selection) (p *pl
 		return p, nil, problems, nil
 	}
 	p, clean, err = sel.apply(ctx, p)
+	if err == nil && sel.only {
+		p.Hold()
+	}
 	return p, clean, problems, err
 }

@@ -36,6 +36,7 @@ type Task struct {
 	Mutex       string        // tasks of the same name do not run at once
 	Weight      int           // workers that it takes, 0 when not given
 	Persistent  bool
+	Interactive bool     // it asks somebody at the terminal
 	Ready       *Ready   // nil when it does not say
 	EnvFiles    []string // .env files, relative to the dish: what they set counts
 	CI          bool
@@ -65,6 +66,7 @@ type taskTable struct {
 	Mutex            string                  `toml:"mutex"`
 	Weight           tomlfile.At[int]        `toml:"weight"`
 	Persistent       bool                    `toml:"persistent"`
+	Interactive      tomlfile.At[bool]       `toml:"interactive"`
 	Ready            tomlfile.At[readyTable] `toml:"ready"`
 	EnvFiles         []tomlfile.At[string]   `toml:"env_files"`
 	CI               bool                    `toml:"ci"`
@@ -111,7 +113,7 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 		Env: t.Env.Names, SetEnv: t.Env.Set, PassEnv: env.Names(t.PassEnv),
 		Timeout: time.Duration(t.Timeout), Mutex: t.Mutex,
 		Retry: min(max(t.Retry.Value, 0), maxRetry), Weight: min(max(t.Weight.Value, 0), maxWeight),
-		Persistent: t.Persistent, CI: t.CI, Incremental: t.Incremental, SideEffects: t.SideEffects, Cache: t.Cache,
+		Persistent: t.Persistent, Interactive: t.Interactive.Value, CI: t.CI, Incremental: t.Incremental, SideEffects: t.SideEffects, Cache: t.Cache,
 	}
 	problems := checkTaskName(name, pos)
 	var more []diagnostics.Diagnostic
@@ -130,6 +132,7 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 			task.DependsOn = append(task.DependsOn, Text{dep.Value, dep.Pos})
 		}
 	}
+	problems = append(problems, t.checkInteractive()...)
 	problems = append(problems, checkRange("retry", t.Retry, 0, maxRetry)...)
 	problems = append(problems, checkRange("weight", t.Weight, 1, maxWeight)...)
 	problems = append(problems, task.setCwd(dish, t.Cwd)...)
@@ -139,6 +142,20 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 		}
 	}
 	return task, problems
+}
+
+// checkInteractive wants a task that has the terminal to itself to end, and to be run.
+func (t *taskTable) checkInteractive() []diagnostics.Diagnostic {
+	if !t.Interactive.Value {
+		return nil
+	}
+	if t.Persistent {
+		return []diagnostics.Diagnostic{t.Interactive.Pos.Error(RuleInvalid, "interactive and persistent exclude each other: an interactive task runs alone, a persistent one beside others")}
+	}
+	if t.Cache != nil && *t.Cache {
+		return []diagnostics.Diagnostic{t.Interactive.Pos.Error(RuleInvalid, "cache = true, but what an interactive task does depends on what it is told: it is never stored")}
+	}
+	return nil
 }
 
 // tooMuch tells of globs that the matcher refuses.

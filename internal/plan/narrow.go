@@ -39,6 +39,13 @@ func (p *Plan) Narrow(keep func(*Task) bool) (narrowed *Plan, left []*Task) {
 	return narrowed, left
 }
 
+// Hold leaves everything as it is but the requested tasks.
+func (p *Plan) Hold() {
+	for _, t := range p.Tasks {
+		t.Held = !t.Requested
+	}
+}
+
 // Shard tells which of the requested tasks are those of part index, 1 to count. The
 // parts are disjoint, together they are everything, and a dish is never torn apart.
 // They are as even as weight says, which must say the same wherever a part is worked

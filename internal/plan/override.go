@@ -95,6 +95,7 @@ func setFlags(t *Task, c *config.Task) {
 	t.Retry, t.Timeout, t.Mutex = c.Retry, int64(c.Timeout), cmp.Or(c.Mutex, t.Mutex)
 	t.Weight = max(1, c.Weight)
 	t.Persistent, t.Ready, t.Incremental = c.Persistent, c.Ready, c.Incremental
+	t.Interactive = c.Interactive
 	t.SideEffects = t.SideEffects || c.SideEffects
 }
 

@@ -88,6 +88,7 @@ type Task struct {
 	PassEnv []string          // names or PREFIX_* passed, not hashed
 
 	Requested  bool // named by the request, not pulled in
+	Held       bool // it stays as it is, up to date or not
 	Lifecycle  bool
 	Uncached   string // why its result is never stored, "" when it is
 	Retry      int
@@ -95,8 +96,10 @@ type Task struct {
 	Mutex      string
 	Weight     int
 	Persistent bool
-	Ready      *config.Ready // of a persistent task; nil: as soon as it is started
-	EnvFiles   []string      // relative to the dish: what they set goes under SetEnv
+	// Interactive tasks run alone, with the terminal.
+	Interactive bool
+	Ready       *config.Ready // of a persistent task; nil: as soon as it is started
+	EnvFiles    []string      // relative to the dish: what they set goes under SetEnv
 	// Incremental keeps what the last run made when the task executes.
 	Incremental bool
 	SideEffects bool

@@ -159,6 +159,9 @@ func (t *Task) finish(b *builder) {
 	if t.Persistent {
 		t.Uncached = "it is persistent"
 	}
+	if t.Interactive {
+		t.Uncached = "it is interactive"
+	}
 }
 
 func sortedSet(list []string) []string {

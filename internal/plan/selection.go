@@ -222,12 +222,13 @@ func (b *builder) requestedTasks(req Request, dishes []*discovery.Dish) []*Task 
 	return roots
 }
 
-// ciTasks gives what ci runs in dishes: the lifecycle, and what says ci = true.
+// ciTasks gives what ci runs in dishes: the lifecycle, and what says ci = true, less
+// what does not end, or asks somebody.
 func (b *builder) ciTasks(dishes []*discovery.Dish) []*Task {
 	var roots []*Task
 	for _, d := range dishes {
 		for _, t := range b.byDish[d] {
-			if (t.Lifecycle || t.ci) && !t.script && !t.Persistent {
+			if (t.Lifecycle || t.ci) && !t.script && !t.Persistent && !t.Interactive {
 				roots = append(roots, t)
 			}
 		}

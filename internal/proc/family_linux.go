@@ -11,8 +11,8 @@ import (
 
 const rssUnit = 1 << 10
 
-func sysProcAttr() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+func (p *Process) sysProcAttr() *syscall.SysProcAttr {
+	return p.foreground(&syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL})
 }
 
 // family is what this process knows of its children.

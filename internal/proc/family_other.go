@@ -16,7 +16,7 @@ type descendant struct{ pid, group int }
 // rssUnit is what ru_maxrss counts in.
 var rssUnit = map[bool]int64{true: 1, false: 1 << 10}[runtime.GOOS == "darwin"]
 
-func sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func (p *Process) sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 func (p *Process) start(attr *os.ProcAttr) (err error) {
 	p.proc, err = os.StartProcess(p.spec.Argv[0], p.spec.Argv, attr)

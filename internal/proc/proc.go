@@ -42,6 +42,12 @@ type Spec struct {
 	// Files are handed down as descriptors 3, 4 and so on; not on Windows.
 	Files []*os.File
 
+	// Terminal, when set, is handed over: the child's group is in its foreground until
+	// the child has ended, and gets Ctrl-C in place of this process. When it is
+	// stopped by Ctrl-Z this process stops with it. See OwnsTerminal; on
+	// Linux only.
+	Terminal *os.File
+
 	Timeout time.Duration // from the start; 0: none
 	Grace   time.Duration // between SIGTERM and SIGKILL; 0: DefaultGrace
 }

@@ -33,6 +33,8 @@ type Process struct {
 	ended  time.Time        // when; set before exited is closed
 	state  *os.ProcessState // set before exited is closed, where that is known only by reaping
 
+	terminal *lent // nil: it has none
+
 	killed   chan struct{} // closed by Kill
 	killOnce sync.Once
 
@@ -63,6 +65,7 @@ func Start(s Spec) (*Process, error) {
 		close(p.exited)
 	}()
 	io.started()
+	p.lend()
 	return p, nil
 }
 
@@ -99,6 +102,7 @@ func (p *Process) Wait(ctx context.Context) Result {
 		p.end()
 	}
 	p.io.finish()
+	p.takeBack()
 	p.reap(&res)
 	return res
 }

@@ -22,7 +22,7 @@ func (p *Process) fork() error {
 		Dir:   p.spec.Dir,
 		Env:   p.spec.Env,
 		Files: append(p.io.child[:], p.spec.Files...),
-		Sys:   sysProcAttr(),
+		Sys:   p.sysProcAttr(),
 	}
 	if attr.Env == nil {
 		attr.Env = []string{}

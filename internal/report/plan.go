@@ -34,6 +34,7 @@ type planTask struct {
 	Notes      []string `json:"notes,omitempty"`      // what changed, or what is pending
 	DependsOn  []string `json:"depends_on,omitempty"` // "dish:task"
 	Requested  bool     `json:"requested"`
+	Held       bool     `json:"held,omitempty"` // it stays as it is, up to date or not
 }
 
 type planSummary struct {
@@ -78,9 +79,12 @@ func NewPlan(p *plan.Plan, results []*evaluate.Result, clean []*plan.Task, probl
 	})
 	for _, e := range results {
 		doc.Summary.Tasks++
-		if e.Status == evaluate.Hit {
+		switch {
+		case e.Status == evaluate.Hit:
 			doc.Summary.Hits++
-		} else {
+		case e.Task.Held:
+			doc.Summary.Skipped++
+		default:
 			doc.Summary.Misses++
 		}
 	}
@@ -91,6 +95,7 @@ func newPlanTask(ev *evaluate.Result) planTask {
 	t := ev.Task
 	row := planTask{
 		Name: t.Name, Run: t.Command(), Status: string(ev.Status), MissReason: ev.Reason, Notes: ev.Notes, Requested: t.Requested,
+		Held: t.Held,
 	}
 	if ev.Known {
 		key := ev.Key.String()
@@ -141,6 +146,11 @@ func writePlanTask(w io.Writer, style Style, t planTask) {
 		return
 	case t.Status == diffClean:
 		word, why = style.Dim("skip"), "no change concerns it"
+	case t.Held:
+		word, why = style.Dim("held"), "stays as it is"
+		if t.Status != string(evaluate.Hit) {
+			why += ", not up to date: " + reasonText(t)
+		}
 	case t.Status != string(evaluate.Hit):
 		word, why = style.Yellow("run "), reasonText(t)
 	}

@@ -22,9 +22,13 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 				ByProducts: e.ByProducts(x.ev, x.sources),
 			})
 		}
-		if x.kept.Storable() {
+		if e.doubts[t.Index] = x.kept.Unsure; x.kept.Storable() {
 			e.keep(ctx, x)
+		} else if x.kept.Changed != "" {
+			e.doubts[t.Index] = fmt.Sprintf("%s was made while %q changed", t.ID(), x.kept.Changed)
 		}
+	} else if r.Reason == ReasonInterrupted && ctx.Err() == nil {
+		e.stop = ReasonInterrupted // Ctrl-C went to it alone
 	} else if left := x.kept.Left(); len(left) > 0 {
 		e.Memory().Leave(lastrun.ID(t), left)
 	}

@@ -26,6 +26,7 @@ type Options struct {
 	SkipInstall  bool
 	ForceInstall bool
 	Output       bool          // report TaskOutput events
+	Stdio        *Stdio        // of interactive tasks; nil: none, as of others
 	Grace        time.Duration // between SIGTERM and SIGKILL; 0: that of package proc
 	// Busy tells whether the machine has enough to do: then nothing is started beside
 	// what is running, and it is asked again a second later. Nil means never.
@@ -53,11 +54,12 @@ type engine struct {
 	stale    []bool // by task: its evaluation has to be made again
 	installs map[string]*scopeInstall
 	report   []*install.Install
-	release  func() // lets other runs into the workspace
-	inPlace  bool   // everything is a hit, and there already
-	ending   int    // how many tasks are left that end by themselves
-	needless bool   // none: servers that only those needed are ended
-	stop     string // the reason why nothing more is started, "" while things are
+	release  func()   // lets other runs into the workspace
+	inPlace  bool     // everything is a hit, and there already
+	ending   int      // how many tasks are left that end by themselves
+	needless bool     // none: servers that only those needed are ended
+	stop     string   // the reason why nothing more is started, "" while things are
+	doubts   []string // by task: why what it has made may not be what its key says, "" if it is
 	running  int
 	done     chan func()
 	said     chan func()                   // of jobs that go on
@@ -86,7 +88,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	e := &engine{
 		Evaluator: ev, env: env, plan: p, tree: p.Workspace.Tree, opts: opts, start: time.Now(),
 		ending: countEnding(p),
-		waits:  make([]int, len(p.Tasks)), results: make([]*Result, len(p.Tasks)),
+		waits:  make([]int, len(p.Tasks)), results: make([]*Result, len(p.Tasks)), doubts: make([]string, len(p.Tasks)),
 		stale: make([]bool, len(p.Tasks)), installs: make(map[string]*scopeInstall), done: make(chan func()),
 		said: make(chan func()), begun: make([]bool, len(p.Tasks)), ready: make([]bool, len(p.Tasks)), cancel: make(map[string]context.CancelFunc),
 	}
@@ -162,7 +164,7 @@ func (e *engine) startReady(ctx context.Context) (again <-chan time.Time) {
 func (e *engine) estimate() []time.Duration {
 	list := make([]time.Duration, len(e.plan.Tasks))
 	for i, t := range e.plan.Tasks {
-		if ev := e.Of(t); ev == nil || ev.Status != evaluate.Hit {
+		if ev := e.Of(t); !t.Held && (ev == nil || ev.Status != evaluate.Hit) {
 			list[i] = e.Memory().Of(t).Duration
 		}
 	}
@@ -192,10 +194,16 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 		e.stale[t.Index] = false
 	}
 	switch {
+	case t.Held && (ev.Status != evaluate.Hit || !e.settled(ev)):
+		e.doubts[t.Index] = t.ID() + " was left as it is"
+		e.end(&Result{Task: t, Outcome: Skipped, Reason: ReasonOnly, Key: ev.Key})
 	case ev.Err != nil:
 		e.end(failure(ev))
 	case ev.Status == evaluate.Hit && (e.inPlace || e.settled(ev)):
 		e.UpToDate(t, ev.Outputs)
+		if t.Held {
+			e.doubts[t.Index] = e.doubt(t)
+		}
 		e.end(&Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record})
 	default:
 		e.restoreOrExecute(ctx, e.Whole(ctx, ev))
@@ -263,7 +271,7 @@ func (e *engine) end(r *Result) {
 	if !r.Task.Persistent {
 		e.unreserve()
 	}
-	if r.Outcome == Failed || r.Outcome == Skipped {
+	if r.Outcome == Failed || r.Outcome == Skipped && r.Reason != ReasonOnly {
 		if r.Outcome == Failed && !e.opts.KeepGoing && e.stop == "" {
 			e.stop = ReasonFailFast
 		}
@@ -271,6 +279,17 @@ func (e *engine) end(r *Result) {
 		return
 	}
 	e.let(r.Task)
+}
+
+// doubt says why the result of a task that is executed now cannot be trusted: what it
+// depends on is not what its key says. "" if it can.
+func (e *engine) doubt(t *plan.Task) string {
+	for _, d := range t.Deps {
+		if why := e.doubts[d.Task.Index]; why != "" && d.Via != plan.ViaNothing {
+			return why
+		}
+	}
+	return ""
 }
 
 // let starts what waits for nothing but t.
@@ -328,12 +347,10 @@ func (e *engine) finish(ctx context.Context) *Report {
 	e.recorder.Journal.Close()
 	r := &Report{
 		Plan: e.plan, Results: e.results, Installs: e.report, Started: e.start, Evaluated: e.known,
-		Duration: time.Since(e.start), Interrupted: ctx.Err() != nil,
+		Duration: time.Since(e.start), Interrupted: ctx.Err() != nil || e.stop == ReasonInterrupted,
 	}
 	e.env.SumUp()
-	e.env.mu.Lock()
-	r.Warnings = e.env.warnings
-	e.env.mu.Unlock()
+	r.Warnings = e.env.warnings.All()
 	e.env.report(Finished{Report: r})
 	return r
 }

@@ -10,9 +10,9 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/run/command"
+	"github.com/bentobuild/bento/internal/run/warnings"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -32,10 +32,8 @@ type Env struct {
 
 	held []*os.File // what keeps other runs out of the workspace
 
-	mu       sync.Mutex
-	warnings []diagnostics.Diagnostic
-	said     map[string]bool // what was said
-	like     map[string]int  // by rule: how many warnings there were
+	warnings warnings.List
+	mu       sync.Mutex // held while the Reporter is told of one event
 }
 
 // commands gives what makes the processes of tasks.

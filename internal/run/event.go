@@ -46,7 +46,8 @@ type InstallFinished struct {
 
 // TaskStarted says that the command of a task is being executed.
 type TaskStarted struct {
-	Task *plan.Task
+	Task     *plan.Task
+	Terminal bool // it has the terminal to itself until it ends
 }
 
 // TaskOutput is a piece of what a task prints, as it comes. Data is only valid
@@ -105,6 +106,7 @@ const (
 	ReasonNotStarted       = "not_started"
 	ReasonChanged          = "inputs_changed"
 	ReasonNotReady         = "not_ready"
+	ReasonOnly             = "not_requested"
 )
 
 // Result is how one task ended.

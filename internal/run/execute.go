@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,7 @@ type execution struct {
 // says why its result is not to be trusted.
 func (e *engine) execute(ctx context.Context, ev *evaluate.Result, unsure string) {
 	t := ev.Task
+	unsure = cmp.Or(unsure, e.doubt(t))
 	x := &execution{
 		env: e.env, opts: e.opts, ev: ev, sources: e.Sources(t), result: &Result{Task: t, Key: ev.Key},
 		kept: &record.Execution{Recorder: e.recorder, Ev: ev, Last: e.Memory().Of(t), Others: e.MadeByOthers(t), Unsure: unsure},
@@ -52,7 +54,7 @@ func (e *engine) execute(ctx context.Context, ev *evaluate.Result, unsure string
 		e.env.executing()
 		x.run(running)
 		cancel()
-		if ctx.Err() == nil && x.result.Reason == ReasonInterrupted {
+		if ctx.Err() == nil && x.result.Reason == ReasonInterrupted && x.result.Signal != "SIGINT" {
 			x.result.Reason, x.result.Message = ReasonChanged, "ended because what it works on has changed"
 		}
 		return func() {
@@ -90,7 +92,7 @@ func (x *execution) run(ctx context.Context) {
 		x.fail("output_unreadable", err.Error())
 		return
 	}
-	x.env.report(TaskStarted{Task: t})
+	x.env.report(TaskStarted{Task: t, Terminal: x.onTerminal()})
 	r.Started = time.Now()
 	log := x.openLog()
 	defer log.Close()
@@ -127,6 +129,7 @@ func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {
 	var res proc.Result
 	if err == nil {
 		spec.Stdout, spec.Stderr = log.Writer(tasklog.Stdout), log.Writer(tasklog.Stderr)
+		x.giveStdio(&spec)
 		spec.Grace = x.opts.Grace
 		var late error
 		if res, late, err = x.supervise(ctx, spec); err != nil {
@@ -141,7 +144,7 @@ func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {
 	switch {
 	case err != nil:
 		r.Outcome, r.Reason, r.Message, r.ExitCode = Failed, "launch_failed", err.Error(), 127
-	case res.Canceled:
+	case res.Canceled, x.onTerminal() && res.Signal == "SIGINT":
 		r.Outcome, r.Reason, r.Message = Skipped, ReasonInterrupted, "ended by the interrupt"
 	case res.TimedOut:
 		r.Outcome, r.Reason = Failed, ReasonTimeout

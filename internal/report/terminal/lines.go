@@ -78,6 +78,10 @@ func (l *Lines) Report(ev run.Event) {
 		l.installLog(ev)
 	case run.InstallFinished:
 		l.installed(ev.Install)
+	case run.TaskStarted:
+		if ev.Terminal {
+			l.status("terminal", l.Style.Dim, ev.Task.ID(), "has it until it ends")
+		}
 	case run.TaskOutput:
 		if l.Mode == Stream {
 			l.output(ev)

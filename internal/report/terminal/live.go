@@ -33,6 +33,7 @@ type Live struct {
 	total    int
 	ended    int
 	counts   map[run.Outcome]int
+	lent     *plan.Task // has the terminal
 	stop     chan struct{}
 	stopped  chan struct{}
 }
@@ -51,10 +52,26 @@ func (l *Live) Live() bool { return true }
 func (l *Live) Report(ev run.Event) {
 	l.note(ev)
 	l.Lines.Report(ev)
-	if _, done := ev.(run.Started); done {
-		l.stop, l.stopped = make(chan struct{}), make(chan struct{})
-		go l.draw()
+	switch ev := ev.(type) {
+	case run.Started:
+		l.begin()
+	case run.TaskStarted:
+		if ev.Terminal {
+			l.lent = ev.Task
+			l.end()
+		}
+	case run.TaskFinished:
+		if ev.Result.Task == l.lent {
+			l.lent = nil
+			l.begin()
+		}
 	}
+}
+
+// begin draws the block from now on.
+func (l *Live) begin() {
+	l.stop, l.stopped = make(chan struct{}), make(chan struct{})
+	go l.draw()
 }
 
 // note keeps the model of the block.

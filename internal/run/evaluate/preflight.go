@@ -17,7 +17,7 @@ func (e *Evaluator) Preflight() []diagnostics.Diagnostic {
 	seenTools := make(map[string]bool)
 	seenDishes := make(map[*discovery.Dish]bool)
 	for _, ev := range e.results {
-		if ev == nil || ev.Status == Hit {
+		if ev == nil || ev.Status == Hit || ev.Task.Held {
 			continue
 		}
 		d := ev.Task.Dish

@@ -38,6 +38,9 @@ func (q *Queue) Next() *plan.Task {
 	for q.ready.Len() > 0 {
 		t := q.ready.tasks[0]
 		weight := min(max(1, t.Weight), q.capacity)
+		if t.Interactive { // alone
+			weight = q.capacity
+		}
 		if weight > q.free {
 			return nil
 		}

@@ -43,6 +43,7 @@ type Execution struct {
 
 	Outputs []cache.Output // what the task has made
 	Found   []string       // what lay where they go, and was left as it was
+	Changed string         // an input that was written meanwhile, known once Storable was asked
 
 	set    *tree.Set             // the outputs
 	before map[string]tree.Entry // what lay there before
@@ -84,7 +85,7 @@ func (x *Execution) storeFor() cache.Store {
 		return nil
 	}
 	if x.Unsure != "" {
-		x.notStored("not_stored", x.Unsure, "run without --skip-install")
+		x.notStored("not_stored", x.Unsure, "run it with all that it needs: without --only and --skip-install")
 		return nil
 	}
 	return x.Store
@@ -126,11 +127,10 @@ func (x *Execution) Storable() bool {
 	if x.record == nil {
 		return false
 	}
-	p := x.inputChanged()
-	if p != "" {
-		x.sayChanged(p)
+	if x.Changed = x.inputChanged(); x.Changed != "" {
+		x.sayChanged(x.Changed)
 	}
-	return p == ""
+	return x.Changed == ""
 }
 
 // Settled tells whether the key of the execution is that of the result. It is not

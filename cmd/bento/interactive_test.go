@@ -1,0 +1,64 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestInteractive: an interactive task has the terminal to itself, Ctrl-C and Ctrl-Z
+// included, and gives it back as it was.
+func TestInteractive(t *testing.T) {
+	tmux, bash, bin := needTool(t, "tmux"), needTool(t, "bash"), needTool(t, "bento")
+	open := func(t *testing.T) *pane {
+		t.Parallel()
+		p := openPane(t, tmux, 100, 30)
+		write(t, p.dir, "bento.toml", "")
+		write(t, p.dir, "d/dish.toml", "language = \"none\"\n[tasks.ask]\ninteractive = true\n"+
+			"run = \"stty -echo; echo your name?; read x; echo hello $x of $(tty)\"\n"+
+			"[tasks.deaf]\ninteractive = true\nrun = \"trap 'echo not me' INT; echo deaf; read x; echo went on with $x\"\n"+
+			"[tasks.pausing]\ninteractive = true\nrun = \"trap 'echo going on' CONT; echo your name?; until read x; do :; done; echo hello $x\"\n"+
+			"[tasks.after]\nrun = \"echo after > ../after\"\ndepends_on = [\"ask\"]\n")
+		p.run("PS1='ready> ' exec " + bash + " --norc -i")
+		p.untilText("ready>")
+		return p
+	}
+	t.Run("answer", func(t *testing.T) {
+		p := open(t)
+		p.keys(bin+" run d:after", "Enter")
+		p.untilText("your name?")
+		p.keys("bob", "Enter")
+		p.untilText("hello bob of /dev/pts", "built     d:after", "2 tasks: 0 hits, 2 built")
+		p.keys("echo e''cho is on", "Enter") // what is typed is seen again
+		p.untilText("ready> echo e''cho is on", "\necho is on")
+	})
+	t.Run("interrupt", func(t *testing.T) {
+		p := open(t)
+		p.keys(bin+" run d:after; echo code $?", "Enter")
+		p.untilText("your name?")
+		p.keys("C-c")
+		p.untilText("interrupted  2 tasks", "code 130")
+	})
+	t.Run("own interrupt", func(t *testing.T) {
+		p := open(t)
+		p.keys(bin+" run d:deaf; echo code $?", "Enter")
+		p.untilText("\ndeaf")
+		p.keys("C-c")
+		p.untilText("not me")
+		p.keys("it", "Enter")
+		p.until("the end", func(screen []string) bool {
+			text := strings.Join(screen, "\n")
+			return strings.Contains(text, "code 0") && strings.Contains(text, "1 built")
+		})
+	})
+	t.Run("stop", func(t *testing.T) {
+		p := open(t)
+		p.keys(bin+" run d:pausing", "Enter")
+		p.untilText("your name?")
+		p.keys("C-z")
+		p.untilText("Stopped")
+		p.keys("fg", "Enter")
+		p.untilText("\ngoing on")
+		p.keys("eve", "Enter")
+		p.untilText("hello eve", "1 built")
+	})
+}
