@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 )
 
-// fillBentos gives each bento its dishes.
+// fillBentos gives each bento its dishes. Bentos are sorted by name.
 func (f *finder) fillBentos() {
 	for _, b := range f.Config.Bentos {
 		out := Bento{Name: b.Name, Pos: b.Pos}
@@ -20,8 +20,9 @@ func (f *finder) fillBentos() {
 				f.add(f.noSuchDish(b.Name, g))
 			}
 			for _, d := range dishes {
-				if !slices.Contains(out.Dishes, d.Name) {
+				if !slices.Contains(d.Bentos, b.Name) {
 					out.Dishes = append(out.Dishes, d.Name)
+					d.Bentos = append(d.Bentos, b.Name)
 				}
 			}
 		}

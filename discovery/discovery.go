@@ -39,6 +39,8 @@ type Dish struct {
 	Path string // relative to the root with forward slashes; "." is the root
 	Dir  string // absolute
 
+	Bentos []string // names of those that it is in, sorted
+
 	Config    *config.Dish // nil when the dish was found by detection only
 	Toolchain config.Toolchain
 

@@ -58,16 +58,11 @@ func (s *session) dishList(ctx context.Context, targets []string) error {
 func (w *workspace) dishRow(d *discovery.Dish) dishRow {
 	row := dishRow{
 		Name: d.Name, Path: d.Path, Configured: d.Config != nil,
-		Bentos: []string{}, Tasks: taskNames(d), DependsOn: []string{},
+		Bentos: append([]string{}, d.Bentos...), Tasks: taskNames(d), DependsOn: []string{},
 	}
 	if d.Adapter != nil {
 		id := d.Adapter.Manifest().AdapterID
 		row.Language = &id
-	}
-	for _, b := range w.Bentos {
-		if slices.Contains(b.Dishes, d.Name) {
-			row.Bentos = append(row.Bentos, b.Name)
-		}
 	}
 	for _, l := range d.Links {
 		row.DependsOn = append(row.DependsOn, l.To.Name)

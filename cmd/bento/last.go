@@ -48,11 +48,11 @@ func lastCommand(s *session) *cobra.Command {
 
 // keepLast remembers a run, unless nothing was to do: a warm run writes nothing, and
 // what it has to tell is that the one before did its work.
-func keepLast(st *state.Dir, r *run.Report, doc report.Run) error {
+func keepLast(st *state.Dir, r *run.Report, doc func() report.Run) error {
 	if r.Idle() {
 		return nil
 	}
-	data, err := json.Marshal(doc)
+	data, err := json.Marshal(doc())
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ func bento() int {
 		_ = sandbox.Enter(os.Args[2:]) // it returns only if it could not, and who waits for it knows why
 		return exitFault
 	}
+	collectLate()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
 	// A second signal ends bento at once; the kernel then ends its children.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bentobuild/bento/internal/report"
@@ -89,7 +90,7 @@ func (s *session) newTelling() (*telling, error) {
 
 // writeFiles writes what is asked for about a run that has ended, and gives the
 // document of the run.
-func (s *session) writeFiles(r *run.Report, doc report.Run) {
+func (s *session) writeFiles(r *run.Report, doc func() report.Run) {
 	for _, name := range s.flags.reportFiles {
 		s.writeFile(name, func(w io.Writer) error { return writeReport(w, name, r, doc) })
 	}
@@ -109,14 +110,14 @@ func (s *session) writeFiles(r *run.Report, doc report.Run) {
 }
 
 // writeReport writes a report in the format that the name of its file asks for.
-func writeReport(w io.Writer, name string, r *run.Report, doc report.Run) error {
+func writeReport(w io.Writer, name string, r *run.Report, doc func() report.Run) error {
 	switch ext := filepath.Ext(name); {
 	case ext == ".xml":
 		return export.JUnit(w, r)
 	case ext == ".sarif" || strings.HasSuffix(name, ".sarif.json"):
 		return export.SARIF(w, r, version())
 	}
-	return report.Write(w, doc)
+	return report.Write(w, doc())
 }
 
 // writeFile writes a file beside and renames it; one that cannot be written is told,
@@ -153,18 +154,21 @@ func (s *session) summarize(ctx context.Context, w *workspace, r *run.Report) er
 	if r.Stored() {
 		defer keepBounds(ctx, w.env.Store, w.Config.Cache) // when all else is told
 	}
-	doc := report.NewRun(r)
-	doc.Schema, doc.Command = report.Schema(s.command), s.line
 	if s.outcome == exitOK && len(s.stopping(w)) < len(w.problems) {
 		s.outcome = exitTask // --keep-going got around a dish
 	}
-	doc.Warnings = append(doc.Warnings, w.problems...)
+	doc := sync.OnceValue(func() report.Run {
+		doc := report.NewRun(r)
+		doc.Schema, doc.Command = report.Schema(s.command), s.line
+		doc.Warnings = append(doc.Warnings, w.problems...)
+		return doc
+	})
 	s.writeFiles(r, doc)
 	if err := keepLast(w.env.State, r, doc); err != nil {
 		s.warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(), "")
 	}
 	if s.flags.json {
-		return report.Write(s.out, doc)
+		return report.Write(s.out, doc())
 	}
 	return nil
 }

@@ -22,6 +22,7 @@ type Set struct {
 type pattern struct {
 	glob    string
 	prefix  string // what every match starts with
+	suffix  string // and ends with
 	adapter int
 }
 
@@ -48,7 +49,7 @@ func (m *Set) addGlob(glob string, adapter int) {
 	if i := strings.IndexAny(name, `*?[{\`); i >= 0 {
 		// A brace may hold a slash: then the first part alone is no pattern.
 		m.mayStart(name[:i])
-		if p := (pattern{name, name[:i], adapter}); doublestar.ValidatePattern(name) && !slices.Contains(m.patterns, p) {
+		if p := (pattern{name, name[:i], ending(name), adapter}); doublestar.ValidatePattern(name) && !slices.Contains(m.patterns, p) {
 			m.patterns = append(m.patterns, p)
 		}
 		return
@@ -58,6 +59,10 @@ func (m *Set) addGlob(glob string, adapter int) {
 		m.literal[name] = append(m.literal[name], adapter)
 	}
 }
+
+// ending gives what every match of a pattern ends with: what stands behind its last
+// wildcard.
+func ending(name string) string { return name[strings.LastIndexAny(name, `*?]}\`)+1:] }
 
 // mayStart notes that names may start as prefix does.
 func (m *Set) mayStart(prefix string) {
@@ -75,7 +80,7 @@ func (m *Set) Match(name string, yield func(adapter int)) {
 		yield(adapter)
 	}
 	for _, p := range m.patterns {
-		if strings.HasPrefix(name, p.prefix) && doublestar.MatchUnvalidated(p.glob, name) {
+		if strings.HasPrefix(name, p.prefix) && strings.HasSuffix(name, p.suffix) && doublestar.MatchUnvalidated(p.glob, name) {
 			yield(p.adapter)
 		}
 	}

@@ -88,8 +88,16 @@ type dishHead struct {
 	Bentos   []string `json:"bentos"`
 }
 
-func headOf(ws *discovery.Workspace, d *discovery.Dish) dishHead {
-	return dishHead{Name: d.Name, Path: d.Path, Language: language(d), Bentos: bentosOf(ws, d)}
+func headOf(d *discovery.Dish) dishHead {
+	return dishHead{Name: d.Name, Path: d.Path, Language: language(d), Bentos: listed(d.Bentos)}
+}
+
+// listed makes a list of none one that is written as such.
+func listed(names []string) []string {
+	if names == nil {
+		return []string{}
+	}
+	return names
 }
 
 func language(d *discovery.Dish) *string {
@@ -100,26 +108,14 @@ func language(d *discovery.Dish) *string {
 	return &id
 }
 
-// bentosOf names the bentos that a dish is in, sorted.
-func bentosOf(ws *discovery.Workspace, d *discovery.Dish) []string {
-	names := []string{}
-	for _, b := range ws.Bentos {
-		if slices.Contains(b.Dishes, d.Name) {
-			names = append(names, b.Name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
 // byBento puts every dish under its first bento by name, those of none under a
 // last group without a name.
-func byBento[Row any](ws *discovery.Workspace, dishes []*discovery.Dish, row func(*discovery.Dish) Row) []bentoOf[Row] {
+func byBento[Row any](dishes []*discovery.Dish, row func(*discovery.Dish) Row) []bentoOf[Row] {
 	groups := make(map[string][]Row)
 	for _, d := range dishes {
 		name := ""
-		if names := bentosOf(ws, d); len(names) > 0 {
-			name = names[0]
+		if len(d.Bentos) > 0 {
+			name = d.Bentos[0]
 		}
 		groups[name] = append(groups[name], row(d))
 	}

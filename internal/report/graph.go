@@ -38,7 +38,7 @@ type graphTask struct {
 func NewGraph(p *plan.Plan) Graph {
 	doc := Graph{Schema: Schema("graph"), Dishes: []graphDish{}, Tasks: []graphTask{}}
 	for _, d := range shown(p) {
-		row := graphDish{dishHead: headOf(p.Workspace, d), Links: []graphLink{}}
+		row := graphDish{dishHead: headOf(d), Links: []graphLink{}}
 		for _, l := range d.Links {
 			row.Links = append(row.Links, graphLink{
 				Dish: l.To.Name, Kind: string(l.Kind), Via: l.Via, Dev: l.Dev, Cyclic: l.Cyclic, Where: l.Where,

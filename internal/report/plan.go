@@ -66,8 +66,8 @@ func NewPlan(p *plan.Plan, results []*evaluate.Result, clean []*plan.Task, probl
 	doc.Summary.Skipped = len(clean)
 	dishes := shown(p)
 	doc.Summary.Dishes = len(dishes)
-	doc.Bentos = byBento(p.Workspace, dishes, func(d *discovery.Dish) planDish {
-		row := planDish{dishHead: headOf(p.Workspace, d), AlsoSeen: d.SeenAlso, Tasks: []planTask{}}
+	doc.Bentos = byBento(dishes, func(d *discovery.Dish) planDish {
+		row := planDish{dishHead: headOf(d), AlsoSeen: d.SeenAlso, Tasks: []planTask{}}
 		for _, t := range by[d] {
 			row.Tasks = append(row.Tasks, newPlanTask(results[t.Index]))
 		}

@@ -93,8 +93,8 @@ func NewRun(r *run.Report) Run {
 	}
 	dishes := shown(r.Plan)
 	doc.Summary.Dishes = len(dishes)
-	doc.Bentos = byBento(r.Plan.Workspace, dishes, func(d *discovery.Dish) runDish {
-		row := runDish{dishHead: headOf(r.Plan.Workspace, d), Tasks: byDish[d]}
+	doc.Bentos = byBento(dishes, func(d *discovery.Dish) runDish {
+		row := runDish{dishHead: headOf(d), Tasks: byDish[d]}
 		if row.Tasks == nil {
 			row.Tasks = []runTask{}
 		}

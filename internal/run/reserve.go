@@ -4,6 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/command"
@@ -67,11 +71,24 @@ func (e *Env) reserve(ctx context.Context) (release func(), waited bool) {
 // idle tells whether every task is a hit and what it makes is in place.
 func (e *engine) idle() bool {
 	for _, t := range e.plan.Tasks {
-		if ev := e.Of(t); ev == nil || ev.Status != evaluate.Hit || !e.settled(ev) {
+		if ev := e.Of(t); ev == nil || ev.Status != evaluate.Hit {
 			return false
 		}
 	}
-	return true
+	var missing atomic.Bool
+	var g errgroup.Group
+	for some := range slices.Chunk(e.plan.Tasks, 128) { // one look at the disk for each output
+		g.Go(func() error {
+			for _, t := range some {
+				if missing.Load() || !e.settled(e.Of(t)) {
+					missing.Store(true)
+				}
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // the functions give no errors
+	return !missing.Load()
 }
 
 // settled tells whether nothing has to be done for a hit.

@@ -3,6 +3,8 @@
 package parsed
 
 import (
+	"sync"
+
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/state"
 )
@@ -19,7 +21,7 @@ type Memory[H, F any] struct {
 	sources [32]byte // digest of what the head was made from
 	head    []byte   // packed; nil when there is none
 	files   []byte   // packed; nil when there are none yet
-	byPath  map[string]*File[F]
+	read    func() map[string]*File[F]
 }
 
 // File is what was made of one file.
@@ -39,6 +41,7 @@ type front struct {
 // what another one made of files does not count.
 func Open[H, F any](dir *state.Dir, name string, version uint32, program string) *Memory[H, F] {
 	m := &Memory[H, F]{state: dir, name: name, version: version, program: program}
+	m.setFiles(nil)
 	payload, err := dir.Load(name, version)
 	if err != nil {
 		return m
@@ -52,8 +55,15 @@ func Open[H, F any](dir *state.Dir, name string, version uint32, program string)
 	if r.End() != nil || pack.NewReader(parts[0]).Next(&f) != nil || f.Program != program {
 		return m
 	}
-	m.sources, m.head, m.files = f.Sources, parts[1], parts[2]
+	m.sources, m.head = f.Sources, parts[1]
+	m.setFiles(parts[2])
+	go m.read() // it takes a while, and there is something to do until it is needed
 	return m
+}
+
+// setFiles has m hold packed files.
+func (m *Memory[H, F]) setFiles(files []byte) {
+	m.files, m.read = files, sync.OnceValue(func() map[string]*File[F] { return unpack[F](files) })
 }
 
 // Head gives what was made from something with the digest sources.
@@ -71,7 +81,8 @@ func (m *Memory[H, F]) Head(sources [32]byte) (head H, ok bool) {
 // SetHead replaces the head, and forgets the files.
 func (m *Memory[H, F]) SetHead(sources [32]byte, head H) {
 	if m != nil {
-		m.sources, m.head, m.files, m.byPath = sources, packed(head), nil, nil
+		m.sources, m.head = sources, packed(head)
+		m.setFiles(nil)
 	}
 }
 
@@ -87,19 +98,17 @@ func (m *Memory[H, F]) File(path string, sum [32]byte) (value F, ok bool) {
 	return f.Value, true
 }
 
-func (m *Memory[H, F]) read() map[string]*File[F] {
-	if m.byPath != nil {
-		return m.byPath
-	}
-	m.byPath = make(map[string]*File[F])
+// unpack gives files by their paths, none when it cannot read them.
+func unpack[F any](files []byte) map[string]*File[F] {
 	var list []File[F]
-	if r := pack.NewReader(m.files); r.Next(&list) != nil || r.End() != nil {
-		return m.byPath
+	if r := pack.NewReader(files); files == nil || r.Next(&list) != nil || r.End() != nil {
+		return nil
 	}
+	byPath := make(map[string]*File[F], len(list))
 	for i := range list {
-		m.byPath[list[i].Path] = &list[i]
+		byPath[list[i].Path] = &list[i]
 	}
-	return m.byPath
+	return byPath
 }
 
 // Keep remembers files, which are all that there are, for the next time. It writes
@@ -115,7 +124,7 @@ func (m *Memory[H, F]) Keep(files []File[F]) {
 			list = append(list, f)
 		}
 	}
-	m.files, m.byPath = packed(list), nil
+	m.setFiles(packed(list))
 	var w state.Writer
 	for _, part := range [][]byte{packed(front{m.program, m.sources}), m.head, m.files} {
 		w.Uint(uint64(len(part)))

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
@@ -82,13 +83,14 @@ type Evaluator struct {
 	memory      *lastrun.Memory
 	secret      [32]byte
 	territories map[*discovery.Dish]*territory.Territory
-	compiled    map[*plan.Task]*inputGlobs
+	compiled    map[*plan.Task]*territory.Globs
 	circles     map[*discovery.Dish]*plan.Circle
 	locks       *lockfile.Set
 	sources     map[*plan.Circle]*sourceSet
-	results     []*Result // by plan.Task.Index
-	made        []*made   // what tasks made in this run, by plan.Task.Index
-	current     []bool    // by plan.Task.Index: what a task makes is in the workspace
+	results     []*Result          // by plan.Task.Index
+	made        []*made            // what tasks made in this run, by plan.Task.Index
+	current     []bool             // by plan.Task.Index: what a task makes is in the workspace
+	reaches     []*territory.Reach // by plan.Task.Index; nil when nobody asked
 	recall      recaller
 }
 
@@ -107,18 +109,22 @@ type Options struct {
 // New gives an Evaluator of a plan. The error is of a glob that cannot be used.
 func New(o Options, p *plan.Plan) (*Evaluator, error) {
 	e := &Evaluator{
-		o: o, plan: p, tree: p.Workspace.Tree, memory: lastrun.Open(o.State), secret: fingerprint.LocalSecret(o.State),
-		compiled: make(map[*plan.Task]*inputGlobs),
+		o: o, plan: p, tree: p.Workspace.Tree, secret: fingerprint.LocalSecret(o.State),
+		compiled: make(map[*plan.Task]*territory.Globs),
 		circles:  plan.Circles(p.Workspace.Dishes),
 		locks:    lockfile.New(p.Workspace),
 		sources:  make(map[*plan.Circle]*sourceSet),
 		results:  make([]*Result, len(p.Tasks)),
 		made:     make([]*made, len(p.Tasks)),
 		current:  make([]bool, len(p.Tasks)),
-		recall:   newRecaller(&o, p.Workspace),
+		reaches:  make([]*territory.Reach, len(p.Tasks)),
 	}
+	var memories sync.WaitGroup // they are read beside each other
+	memories.Go(func() { e.memory = lastrun.Open(o.State) })
+	memories.Go(func() { e.recall = newRecaller(&o, p) })
 	var err error
 	e.territories, err = territory.New(p.Workspace, p.TasksOf)
+	memories.Wait()
 	return e, err
 }
 
@@ -343,11 +349,18 @@ func (e *Evaluator) pending(t *plan.Task) []string {
 		switch {
 		case d.Via == plan.ViaOutputs && !ready, d.Via == plan.ViaKey && !keyed:
 			list = append(list, d.Task.ID())
-		case territory.Reads(t, d.Task) && !e.isUpToDate(d.Task):
+		case e.reach(t).Reads(e.reach(d.Task)) && !e.isUpToDate(d.Task):
 			list = append(list, d.Task.ID())
 		}
 	}
 	return list
+}
+
+func (e *Evaluator) reach(t *plan.Task) *territory.Reach {
+	if e.reaches[t.Index] == nil {
+		e.reaches[t.Index] = territory.NewReach(t)
+	}
+	return e.reaches[t.Index]
 }
 
 func (e *Evaluator) addDeps(b fingerprint.Ingredients, t *plan.Task) {

@@ -47,8 +47,8 @@ func sortedEntries(list []tree.Entry) []tree.Entry {
 
 // addLinks adds the links that the literal part of a glob leads through: what it
 // names lies behind them.
-func (e *Evaluator) addLinks(g *inputGlobs, list []tree.Entry) []tree.Entry {
-	for _, pre := range g.prefixes {
+func (e *Evaluator) addLinks(prefixes []string, list []tree.Entry) []tree.Entry {
+	for _, pre := range prefixes {
 		for dir := pre; dir != "."; dir = path.Dir(dir) {
 			if entry, ok := e.tree.Lookup(dir); ok && entry.Kind == tree.Link {
 				list = append(list, entry)
@@ -67,103 +67,29 @@ func (e *Evaluator) addExplicit(terr *territory.Territory, t *plan.Task, list []
 	if err != nil {
 		return nil, err
 	}
-	named, err := e.tree.Select(globs.all)
+	named, err := e.tree.Select(globs.All)
 	if err != nil {
 		return nil, err
 	}
 	for _, entry := range named {
-		if e.admits(globs, terr, entry.Path) {
+		if globs.Admits(e.tree, terr, entry.Path) {
 			list = append(list, entry)
 		}
 	}
-	list = sortedEntries(e.addLinks(globs, list))
-	if globs.negations != nil {
-		list = slices.DeleteFunc(list, func(entry tree.Entry) bool {
-			return globs.negations.Match(entry.Path) && !globs.all.Match(entry.Path)
-		})
-	}
-	return list, nil
+	list = sortedEntries(e.addLinks(e.reach(t).Inputs, list))
+	return slices.DeleteFunc(list, func(entry tree.Entry) bool { return globs.Negates(entry.Path) }), nil
 }
 
-// inputGlobs are the compiled inputs of one task.
-type inputGlobs struct {
-	all       *tree.Set
-	rooted    *tree.Set // only those anchored at the workspace
-	negations *tree.Set // what is negated somewhere; nil when nothing is
-	own       *tree.Set // the outputs of the task itself
-	prefixes  []string  // the literal prefixes
-}
-
-func (e *Evaluator) globs(t *plan.Task) (*inputGlobs, error) {
+// globs gives the compiled inputs of a task.
+func (e *Evaluator) globs(t *plan.Task) (*territory.Globs, error) {
 	if g := e.compiled[t]; g != nil {
 		return g, nil
 	}
-	var rooted, negations, own []string
-	g := &inputGlobs{}
-	for _, pattern := range t.Inputs {
-		positive, negated := strings.CutPrefix(pattern, "!")
-		if negated {
-			negations = append(negations, positive)
-		} else {
-			g.prefixes = append(g.prefixes, territory.Prefix(t.Dish.Path, pattern))
-		}
-		if strings.HasPrefix(positive, "//") {
-			rooted = append(rooted, pattern)
-		}
+	g, err := territory.NewGlobs(t, e.reach(t))
+	if err == nil {
+		e.compiled[t] = g
 	}
-	for _, o := range t.Outputs {
-		own = append(own, o.Glob)
-	}
-	var err error
-	compile := func(patterns []string) *tree.Set {
-		s, cerr := tree.CompileSet(t.Dish.Path, patterns)
-		if cerr != nil && err == nil {
-			err = cerr
-		}
-		return s
-	}
-	g.all, g.rooted, g.own = compile(t.Inputs), compile(rooted), compile(own)
-	if len(negations) > 0 {
-		g.negations = compile(negations)
-	}
-	if err != nil {
-		return nil, err
-	}
-	e.compiled[t] = g
-	return g, nil
-}
-
-// admits tells whether a path that the globs match is an input: files of dishes
-// further in only when anchored at the workspace, outputs only when named, the
-// task's own outputs and bento's files never.
-func (e *Evaluator) admits(g *inputGlobs, terr *territory.Territory, p string) bool {
-	if territory.IsOwnFile(terr.Dish.Path, p) || g.own.Match(p) && !e.tree.Tracked(p) {
-		return false
-	}
-	if terr.Foreign(p) && !g.rooted.Match(p) {
-		return false
-	}
-	if !terr.IsOutput(p) || e.tree.Tracked(p) {
-		return true
-	}
-	return g.names(terr, p)
-}
-
-// names tells whether a glob leads to p by a prefix that is, or lies inside, an
-// output: "dist/**" means the output dist, "**" does not.
-func (g *inputGlobs) names(terr *territory.Territory, p string) bool {
-	for _, pre := range g.prefixes {
-		if !territory.Inside(p, pre) {
-			continue
-		}
-		if slices.ContainsFunc(terr.Outputs, func(o string) bool { return o != "." && territory.Inside(pre, o) }) {
-			return true
-		}
-		if terr.IsOutput(pre) {
-			return true
-		}
-	}
-	return false
+	return g, err
 }
 
 // withoutByProducts takes away what the task itself, and those that come behind it

@@ -26,7 +26,14 @@ func outputsDigest(outputs []cache.Output) cache.Digest {
 // has not changed. It is safe for concurrent use.
 func (e *Evaluator) Current(path string) (cache.Digest, bool) {
 	entry, err := tree.Stat(e.o.Root, path)
-	if err != nil || entry.Kind != tree.File {
+	if err != nil {
+		return cache.Digest{}, false
+	}
+	return e.sumOf(entry)
+}
+
+func (e *Evaluator) sumOf(entry tree.Entry) (cache.Digest, bool) {
+	if entry.Kind != tree.File {
 		return cache.Digest{}, false
 	}
 	sum, err := e.tree.Index().Sum(entry)
@@ -41,7 +48,8 @@ func (e *Evaluator) Note(path string, d cache.Digest) {
 	}
 }
 
-// InPlace tells whether outputs are in the workspace already.
+// InPlace tells whether outputs are in the workspace already. It is safe for
+// concurrent use.
 func (e *Evaluator) InPlace(outputs []cache.Output) bool {
 	for _, o := range outputs {
 		entry, err := tree.Stat(e.o.Root, o.Path)
@@ -49,7 +57,7 @@ func (e *Evaluator) InPlace(outputs []cache.Output) bool {
 		case err != nil:
 			return false
 		case o.Kind == cache.File:
-			if sum, ok := e.Current(o.Path); !ok || sum != o.Digest {
+			if sum, ok := e.sumOf(entry); !ok || sum != o.Digest {
 				return false
 			}
 		case o.Kind == cache.Link:

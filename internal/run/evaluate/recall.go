@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"strings"
+	"sync/atomic"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/lastrun"
@@ -29,12 +28,27 @@ type recaller struct {
 	stale bool
 	// tracked is the digest of what git tracks, which decides what an output is.
 	tracked [32]byte
+	there   []atomic.Bool // by plan.Task.Index: the cache had the record that is remembered
 }
 
-func newRecaller(o *Options, ws *discovery.Workspace) recaller {
-	return recaller{
-		memory: recall.Open(o.State, fingerprint.Domain+program()), tracked: ws.Tree.TrackedDigest(),
-		ranges: recall.NewRanges(ws.Tree), dishes: make(map[*territory.Territory]recall.Range), circle: make(map[*plan.Circle]recall.Range),
+func newRecaller(o *Options, p *plan.Plan) recaller {
+	r := recaller{
+		memory: recall.Open(o.State, fingerprint.Domain+program()), tracked: p.Workspace.Tree.TrackedDigest(),
+		ranges: recall.NewRanges(p.Workspace.Tree), dishes: make(map[*territory.Territory]recall.Range), circle: make(map[*plan.Circle]recall.Range),
+		there: make([]atomic.Bool, len(p.Tasks)),
+	}
+	if store, ok := o.Store.(haver); ok && !o.Force {
+		go ask(store, *r.memory, p.Tasks, r.there)
+	}
+	return r
+}
+
+// ask asks the cache for the records that are remembered, ahead of who needs to know.
+func ask(store haver, m recall.Memory, tasks []*plan.Task, there []atomic.Bool) {
+	for _, t := range tasks {
+		if k, ok := m.Of(lastrun.ID(t)); ok && store.Has(k.Key) {
+			there[t.Index].Store(true)
+		}
 	}
 }
 
@@ -90,7 +104,7 @@ func (e *Evaluator) recalled(ctx context.Context, t *plan.Task, ev *Result) bool
 		return false
 	}
 	k, ok := e.recall.memory.Of(lastrun.ID(t))
-	if !ok || k.Basis != ev.basis || !store.Has(k.Key) {
+	if !ok || k.Basis != ev.basis || !e.recall.there[t.Index].Load() && !store.Has(k.Key) {
 		return false
 	}
 	ev.Status, ev.Key, ev.Known, ev.Outputs, ev.recalled = Hit, k.Key, true, k.Outputs, true
@@ -132,8 +146,8 @@ func (e *Evaluator) basisOf(ctx context.Context, t *plan.Task, ev *Result) (b re
 	if e.locks.Named(t) {
 		w.Byte(2)
 	}
-	for _, glob := range t.Inputs {
-		if !e.addRange(s, terr, glob) {
+	for _, at := range e.reach(t).Inputs {
+		if !e.addRange(s, terr, at) {
 			return b, false
 		}
 	}
@@ -197,20 +211,12 @@ func (r *recaller) ofCircle(e *Evaluator, c *plan.Circle) recall.Range {
 	return d
 }
 
-// addRange adds what a glob may look at outside of the dish. Globs that name what git
-// ignores look at the disk, and links lead anywhere: then nothing is known.
-func (e *Evaluator) addRange(s *fingerprint.Sketch, terr *territory.Territory, glob string) bool {
-	if strings.HasPrefix(glob, "!") {
-		return true
-	}
-	at := territory.Prefix(terr.Dish.Path, glob)
-	if at != "." && (e.tree.Ignored(at, false) || e.tree.Ignored(at, true)) {
+// addRange adds what a glob that leads to a path may look at outside of the dish.
+// Globs that name what git ignores look at the disk, and links lead anywhere: then
+// nothing is known.
+func (e *Evaluator) addRange(s *fingerprint.Sketch, terr *territory.Territory, at string) bool {
+	if at != "." && !e.tree.Walked(at) && e.elsewhere(at) {
 		return false
-	}
-	for dir := at; dir != "."; dir = path.Dir(dir) {
-		if entry, ok := e.tree.Lookup(dir); ok && entry.Kind == tree.Link {
-			return false
-		}
 	}
 	if territory.Inside(at, terr.Dish.Path) {
 		return true // in the digest of the dish
@@ -219,4 +225,14 @@ func (e *Evaluator) addRange(s *fingerprint.Sketch, terr *territory.Territory, g
 	s.Writer().String(at)
 	s.Writer().Raw(d.Digest[:])
 	return d.Known
+}
+
+// elsewhere tells whether git ignores a path, or a link leads there.
+func (e *Evaluator) elsewhere(at string) bool {
+	for dir := at; dir != "."; dir = path.Dir(dir) {
+		if entry, ok := e.tree.Lookup(dir); ok && entry.Kind == tree.Link {
+			return true
+		}
+	}
+	return e.tree.Ignored(at, false) || e.tree.Ignored(at, true)
 }

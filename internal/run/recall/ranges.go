@@ -15,8 +15,9 @@ type Range struct {
 
 // Ranges gives the digests of parts of a workspace. It is for one goroutine.
 type Ranges struct {
-	tree  *tree.Tree
-	known map[string]Range
+	tree   *tree.Tree
+	known  map[string]Range
+	sketch fingerprint.Sketch
 }
 
 // NewRanges gives those of t.
@@ -27,7 +28,8 @@ func (r *Ranges) Of(at string) Range {
 	if d, ok := r.known[at]; ok {
 		return d
 	}
-	var s fingerprint.Sketch
+	s := &r.sketch
+	s.Reset()
 	w := s.Writer()
 	add := func(entry tree.Entry) bool { return addFile(w, r.tree, entry) }
 	d := Range{Known: true}

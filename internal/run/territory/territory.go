@@ -177,18 +177,3 @@ func IsOwnFile(dish, p string) bool {
 	}
 	return dish == "." && path.Dir(p) == "bentos" && strings.HasSuffix(p, ".toml")
 }
-
-// Reads tells whether the inputs of t name an output of other: then what they are
-// is known only when other is up to date.
-func Reads(t, other *plan.Task) bool {
-	for _, glob := range t.Inputs {
-		pre := Prefix(t.Dish.Path, glob)
-		for _, o := range other.Outputs {
-			out := Prefix(other.Dish.Path, o.Glob)
-			if out != "." && Inside(pre, out) || other.Dish != t.Dish && Inside(out, pre) {
-				return !strings.HasPrefix(glob, "!")
-			}
-		}
-	}
-	return false
-}

@@ -1,0 +1,89 @@
+package territory
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// Globs are the compiled inputs of one task.
+type Globs struct {
+	All       *tree.Set
+	rooted    *tree.Set // only those anchored at the workspace
+	negations *tree.Set // what is negated somewhere; nil when nothing is
+	own       *tree.Set // the outputs of the task itself
+	reach     *Reach
+}
+
+// NewGlobs compiles the inputs of t, which lead where reach says.
+func NewGlobs(t *plan.Task, reach *Reach) (*Globs, error) {
+	var rooted, negations, own []string
+	for _, pattern := range t.Inputs {
+		positive, negated := strings.CutPrefix(pattern, "!")
+		if negated {
+			negations = append(negations, positive)
+		}
+		if strings.HasPrefix(positive, "//") {
+			rooted = append(rooted, pattern)
+		}
+	}
+	for _, o := range t.Outputs {
+		own = append(own, o.Glob)
+	}
+	var errs []error
+	compile := func(patterns []string) *tree.Set {
+		s, err := tree.CompileSet(t.Dish.Path, patterns)
+		errs = append(errs, err)
+		return s
+	}
+	g := &Globs{All: compile(t.Inputs), rooted: compile(rooted), own: compile(own), reach: reach}
+	if len(negations) > 0 {
+		g.negations = compile(negations)
+	}
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// Admits tells whether a path that the globs match is an input: files of dishes
+// further in only when anchored at the workspace, outputs only when named, the
+// task's own outputs and bento's files never.
+func (g *Globs) Admits(tr *tree.Tree, terr *Territory, p string) bool {
+	if IsOwnFile(terr.Dish.Path, p) || g.own.Match(p) && !tr.Tracked(p) {
+		return false
+	}
+	if terr.Foreign(p) && !g.rooted.Match(p) {
+		return false
+	}
+	if !terr.IsOutput(p) || tr.Tracked(p) {
+		return true
+	}
+	return g.names(terr, p)
+}
+
+// Negates tells whether the globs take p away, wherever it comes from.
+func (g *Globs) Negates(p string) bool {
+	return g.negations != nil && g.negations.Match(p) && !g.All.Match(p)
+}
+
+// names tells whether a glob leads to p by a prefix that is, or lies inside, an
+// output: "dist/**" means the output dist, "**" does not.
+func (g *Globs) names(terr *Territory, p string) bool {
+	for _, pre := range g.reach.Inputs {
+		if !Inside(p, pre) {
+			continue
+		}
+		if slices.ContainsFunc(terr.Outputs, func(o string) bool { return o != "." && Inside(pre, o) }) {
+			return true
+		}
+		if terr.IsOutput(pre) {
+			return true
+		}
+	}
+	return false
+}
