@@ -20,13 +20,19 @@ import (
 type fake struct {
 	Defaults
 	manifest adapters.Manifest
+	detect   func(ctx context.Context) error // nil: at once
 	install  func(ctx context.Context, log adapters.LogFunc) error
 	err      error
 }
 
 func (f *fake) Manifest() *adapters.Manifest { return &f.manifest }
 
-func (f *fake) Detect(_ context.Context, dir string) (bool, error) { return dir == "/yes", f.err }
+func (f *fake) Detect(ctx context.Context, dir string) (bool, error) {
+	if f.detect != nil && dir == "/slow" {
+		return false, f.detect(ctx)
+	}
+	return dir == "/yes", f.err
+}
 
 func (f *fake) RequiredToolchain(context.Context, string) (*adapters.Toolchain, error) {
 	return &adapters.Toolchain{Tool: "zig", Version: "0.15"}, f.err

@@ -2,9 +2,7 @@ package plugin
 
 import (
 	"context"
-	"encoding/json"
 	"io"
-	"strconv"
 	"sync"
 
 	"github.com/creachadair/jrpc2"
@@ -16,30 +14,41 @@ import (
 
 // server answers the requests of one connection.
 type server struct {
-	a    adapters.Adapter
-	rpc  *jrpc2.Server
-	stop context.CancelFunc // of every call
-	// calls is held for reading by each call that runs, and for writing to wait for
-	// them all.
+	a     adapters.Adapter
+	known handler.Map
+	rpc   *jrpc2.Server
+	stop  context.CancelFunc // of every call
+	// calls is held for reading by each call that runs, and for writing by one that
+	// must be alone, and to wait for them all.
 	calls sync.RWMutex
 }
 
-func newServer(a adapters.Adapter) *server { return &server{a: a} }
+func newServer(a adapters.Adapter) *server {
+	s := &server{a: a}
+	s.known = s.methods()
+	return s
+}
 
 func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	base, stop := context.WithCancel(ctx)
 	defer stop()
 	s.stop = stop
-	s.rpc = jrpc2.NewServer(s.methods(), &jrpc2.ServerOptions{
+	atOnce := max(1, s.a.Manifest().Parallel)
+	s.rpc = jrpc2.NewServer(withLock(&s.calls, s.known), &jrpc2.ServerOptions{
 		AllowPush:      true,
 		DisableBuiltin: true,
-		Concurrency:    max(1, s.a.Manifest().Parallel),
+		Concurrency:    atOnce,
 		NewContext:     func() context.Context { return base },
 	})
-	conn := wire.NewConn(closer{Reader: in}, closer{Writer: out}, wire.Limits{})
-	s.rpc.Start(&channel{Conn: conn, s: s})
+	stream := wire.NewConn(closer{Reader: in}, closer{Writer: out}, wire.Limits{})
+	s.rpc.Start(newConn(base, stream, s, atOnce == 1))
 	ended := make(chan error, 1)
-	go func() { ended <- s.rpc.Wait() }()
+	go func() {
+		err := s.rpc.Wait()
+		stop() // of what the server does not know of
+		s.waitCalls()
+		ended <- err
+	}()
 	select {
 	case err := <-ended:
 		return err
@@ -70,78 +79,6 @@ func (c closer) Close() error {
 	return nil
 }
 
-// channel deals with what must not wait for calls that run: cancelling one, and
-// shutting down.
-type channel struct {
-	*wire.Conn
-	s *server
-}
-
-// maxDepth is deeper than anything that encoding/json takes.
-const maxDepth = 10_000
-
-// Recv gives the next request for the server.
-func (c *channel) Recv() ([]byte, error) {
-	for {
-		body, err := c.Conn.Recv()
-		if err != nil {
-			return nil, err
-		}
-		m, err := wire.ParseMessage(body, maxDepth)
-		switch {
-		case err != nil: // the server answers that
-			return body, nil
-		case m.Kind == wire.Notification && m.Method == wire.NotifyCancel:
-			c.cancel(m.Params)
-		case m.Kind == wire.Request && m.Method == wire.MethodShutdown:
-			return nil, c.shutdown(m.ID)
-		case m.Kind == wire.Request || m.Kind == wire.Notification:
-			return plain(&m), nil
-		default:
-			return body, nil
-		}
-	}
-}
-
-// plain writes a message without the members that are unknown to JSON-RPC, which the
-// server would refuse.
-func plain(m *wire.Message) []byte {
-	body := append([]byte(`{"jsonrpc":"2.0","method":`), quoted(m.Method)...)
-	if m.ID != nil {
-		body = append(append(body, `,"id":`...), m.ID...)
-	}
-	if m.Params != nil {
-		body = append(append(body, `,"params":`...), m.Params...)
-	}
-	return append(body, '}')
-}
-
-func quoted(text string) []byte {
-	data, err := json.Marshal(text)
-	if err != nil {
-		panic(err) // a string never fails
-	}
-	return data
-}
-
-func (c *channel) cancel(params json.RawMessage) {
-	var p wire.Cancel
-	if json.Unmarshal(params, &p) == nil {
-		c.s.rpc.CancelRequest(strconv.FormatInt(p.ID, 10))
-	}
-}
-
-// shutdown ends all calls, answers, and ends the stream.
-func (c *channel) shutdown(id json.RawMessage) error {
-	c.s.stop()
-	c.s.waitCalls()
-	answer := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
-	if err := c.Send(append(answer, `,"result":null}`...)); err != nil {
-		return err
-	}
-	return io.EOF
-}
-
 // methods are the protocol's methods by name. What the adapter cannot do is not
 // among them.
 func (s *server) methods() handler.Map {
@@ -167,11 +104,22 @@ func (s *server) methods() handler.Map {
 	}
 	for name, method := range m {
 		m[name] = func(ctx context.Context, req *jrpc2.Request) (any, error) {
-			s.calls.RLock()
-			defer s.calls.RUnlock()
 			result, err := method(ctx, req)
 			return result, rpcError(name, err)
 		}
 	}
 	return m
+}
+
+// withLock gives methods that hold calls for reading.
+func withLock(calls *sync.RWMutex, methods handler.Map) handler.Map {
+	held := make(handler.Map, len(methods))
+	for name, method := range methods {
+		held[name] = func(ctx context.Context, req *jrpc2.Request) (any, error) {
+			calls.RLock()
+			defer calls.RUnlock()
+			return method(ctx, req)
+		}
+	}
+	return held
 }

@@ -53,7 +53,12 @@ func tell(b *testing.B, ours times, name string, other times) {
 // bench starts the plugin with this id.
 func bench(b *testing.B, o Options, id string) *Set {
 	b.Helper()
-	set, err := Start(b.Context(), []adapters.Candidate{install(b, b.TempDir(), id)}, o)
+	return benchSet(b, o, install(b, b.TempDir(), id))
+}
+
+func benchSet(b *testing.B, o Options, c adapters.Candidate) *Set {
+	b.Helper()
+	set, err := Start(b.Context(), []adapters.Candidate{c}, o)
 	if err != nil || len(set.Adapters()) == 0 {
 		b.Fatal(err, set.Warnings())
 	}
@@ -122,11 +127,18 @@ func BenchmarkHandshake(b *testing.B) {
 	tell(b, ours, "process", alone)
 }
 
-// BenchmarkDetect compares a call with the same bytes over the same kind of pipe. A
-// round is 100 of each.
+// BenchmarkDetect compares a call with the same bytes over the same kind of pipe: of
+// a plugin that does as little as one can, and of the example, which is made with
+// package plugin and looks for a file. A round is 100 of each.
 func BenchmarkDetect(b *testing.B) {
-	a := bench(b, Options{}, "echo").Adapters()[0]
-	p := startBare(b, install(b, b.TempDir(), "echo").Path)
+	b.Run("echo", func(b *testing.B) { benchDetect(b, install(b, b.TempDir(), "echo")) })
+	b.Run("sdk", func(b *testing.B) { benchDetect(b, noop(b)) })
+}
+
+func benchDetect(b *testing.B, c adapters.Candidate) {
+	a := benchSet(b, Options{}, c).Adapters()[0]
+	p := startBare(b, c.Path)
+	p.ask(greeting)
 	defer p.end()
 	var ours, pipe times
 	for i := 0; b.Loop(); i++ {

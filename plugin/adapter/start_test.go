@@ -343,7 +343,7 @@ func TestOutputIsCut(t *testing.T) {
 }
 
 // noop builds the example in Go.
-func noop(t *testing.T) adapters.Candidate {
+func noop(t testing.TB) adapters.Candidate {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bento-adapter-noop")
 	cmd := exec.Command("go", "build", "-o", path, "github.com/bentobuild/bento/examples/bento-adapter-noop")

@@ -1,0 +1,149 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+// slowly is a Detect that tells when it runs, and runs until it is cancelled.
+func slowly(started chan<- struct{}) func(context.Context) error {
+	return func(ctx context.Context) error {
+		close(started)
+		<-ctx.Done()
+		return ctx.Err()
+	}
+}
+
+func TestCancelReachesARunningDetect(t *testing.T) {
+	started := make(chan struct{})
+	s := serve(t, &fake{detect: slowly(started)})
+	call := s.send(t, "detect", wire.Dir{Dir: "/slow"})
+	<-started
+	if err := s.Notify(wire.NotifyCancel, wire.Cancel{ID: call.ID()}); err != nil {
+		t.Fatal(err)
+	}
+	if a := <-call.Answered(); a.Err == nil || !strings.Contains(a.Err.Error(), "context canceled") {
+		t.Errorf("got %s, %v, want a cancelled call", a.Result, a.Err)
+	}
+	if got := s.ask(t, "detect", wire.Dir{Dir: "/yes"}); got != `{"matches":true}` {
+		t.Errorf("the next call: got %s", got)
+	}
+}
+
+func TestShutdownEndsARunningDetect(t *testing.T) {
+	started := make(chan struct{})
+	s := serve(t, &fake{detect: slowly(started)})
+	s.send(t, "detect", wire.Dir{Dir: "/slow"})
+	<-started
+	if got := s.ask(t, "shutdown", nil); got != "null" {
+		t.Errorf("shutdown: got %s, want null", got)
+	}
+	if err := <-s.done; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+}
+
+func TestEndOfInputEndsARunningDetect(t *testing.T) {
+	started := make(chan struct{})
+	var ended atomic.Bool
+	s := serve(t, &fake{detect: func(ctx context.Context) error {
+		defer ended.Store(true)
+		return slowly(started)(ctx)
+	}})
+	s.send(t, "detect", wire.Dir{Dir: "/slow"})
+	<-started
+	s.Client.Close()
+	if err := <-s.done; err != nil || !ended.Load() {
+		t.Errorf("Serve: %v, and the call has ended: %v", err, ended.Load())
+	}
+}
+
+// A query that takes long loses its turn to read, again and again, and calls run one
+// at a time all the same.
+func TestQueriesRunOneAtATime(t *testing.T) {
+	var running, most atomic.Int32
+	release := make(chan struct{})
+	alone := func(context.Context) error {
+		most.Store(max(most.Load(), running.Add(1)))
+		<-release
+		running.Add(-1)
+		return nil
+	}
+	f := &fake{detect: alone, install: func(ctx context.Context, _ adapters.LogFunc) error { return alone(ctx) }}
+	s := serve(t, f)
+	methods := []string{"detect", "install", "detect", "install", "detect"}
+	var calls []*wire.Call
+	for _, method := range methods { // to send takes somebody who reads
+		calls = append(calls, s.send(t, method, map[string]string{"dir": "/slow", "dish_dir": "/slow"}))
+	}
+	for range methods {
+		release <- struct{}{}
+	}
+	for _, call := range calls {
+		if a := <-call.Answered(); a.Err != nil {
+			t.Error(a.Err)
+		}
+	}
+	if most.Load() != 1 {
+		t.Errorf("%d calls ran at once", most.Load())
+	}
+}
+
+// A plugin whose calls may run at once lets a slow query keep nobody waiting.
+func TestQueriesRunAtOnce(t *testing.T) {
+	started := make(chan struct{})
+	f := &fake{manifest: adapters.Manifest{Parallel: 2}, detect: slowly(started)}
+	s := serve(t, f)
+	slow := s.send(t, "detect", wire.Dir{Dir: "/slow"})
+	<-started
+	if got := s.ask(t, "detect", wire.Dir{Dir: "/yes"}); got != `{"matches":true}` {
+		t.Errorf("got %s", got)
+	}
+	s.Notify(wire.NotifyCancel, wire.Cancel{ID: slow.ID()})
+	if a := <-slow.Answered(); a.Err == nil {
+		t.Error("the slow one was not cancelled")
+	}
+}
+
+// What is asked during an install is answered after it.
+func TestDetectWaitsForAnInstall(t *testing.T) {
+	started, end := make(chan struct{}), make(chan struct{})
+	f := &fake{install: func(context.Context, adapters.LogFunc) error {
+		close(started)
+		<-end
+		return nil
+	}}
+	s := serve(t, f)
+	install := s.send(t, "install", map[string]string{"dish_dir": "/yes", "dish_name": "api"})
+	<-started
+	detect := s.send(t, "detect", wire.Dir{Dir: "/yes"})
+	select {
+	case a := <-detect.Answered():
+		t.Errorf("it was answered during an install, though one call runs at a time: %s", a.Result)
+	default:
+	}
+	close(end)
+	for _, call := range []*wire.Call{install, detect} {
+		if a := <-call.Answered(); a.Err != nil {
+			t.Error(a.Err)
+		}
+	}
+}
+
+// The error of a query is that of any call.
+func TestErrorsOfQueries(t *testing.T) {
+	for method, want := range map[string]string{
+		"detect": `error 2099: no disk {"detail":"no disk"}`, "tasks": `error 2099: no disk {"detail":"no disk"}`,
+		"requiredToolchain": `error 2002: no disk {"file":"","reason":"no disk"}`,
+	} {
+		if got := serve(t, &fake{err: errors.New("no disk")}).ask(t, method, wire.Dir{Dir: "/yes"}); got != want {
+			t.Errorf("%s: got %s, want %s", method, got, want)
+		}
+	}
+}
