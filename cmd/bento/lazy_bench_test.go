@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// BenchmarkLazyPlugins compares a warm no-op with 20 plugins on PATH that have nothing
+// BenchmarkHostLazy compares a warm no-op with 20 plugins on PATH that have nothing
 // to do, and lazy = true, with the same without plugins. Both are measured in turns,
 // and told as medians.
-func BenchmarkLazyPlugins(b *testing.B) {
+func BenchmarkHostLazy(b *testing.B) {
 	dir := b.TempDir()
 	self, err := os.Executable()
 	if err != nil {
