@@ -237,12 +237,21 @@ func (b *builder) ciTasks(dishes []*discovery.Dish) []*Task {
 }
 
 // named gives the tasks that a name means: "dish:task", or every task of that name.
+// The script "build" of a workspace's root mostly builds its members, so it is not
+// meant where one of them has a task of its own.
 func (b *builder) named(name string, dishes []*discovery.Dish) []*Task {
-	var found []*Task
+	var found, scripts []*Task
 	for _, d := range dishes {
-		if t := b.task(d, name); t != nil {
+		switch t := b.task(d, name); {
+		case t == nil:
+		case t.Lifecycle && t.script:
+			scripts = append(scripts, t)
+		default:
 			found = append(found, t)
 		}
+	}
+	if len(found) == 0 {
+		found = scripts
 	}
 	if len(found) > 0 {
 		return found

@@ -25,8 +25,12 @@ import (
 // installTimeout bounds one install.
 const installTimeout = 30 * time.Minute
 
-// A stamp is the digest of what the last good install of a scope was made from.
-const stampVersion = 1
+// A stamp is the digest of what the last good install of a scope was made from. Two of
+// them are kept where the install has written a lockfile.
+const (
+	stampVersion = 1
+	stampSize    = 32
+)
 
 // Install is one install of a scope.
 type Install struct {
@@ -121,7 +125,7 @@ func (in *Installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
 	i.Err = in.install(ctx, d, i)
 	i.Duration = time.Since(i.Started)
 	if i.Err == nil {
-		in.keepStamp(d, id, toolchain)
+		in.keepStamp(ctx, d, id, toolchain)
 	}
 	in.Finished(i)
 	return i
@@ -163,10 +167,13 @@ func (in *Installer) reason(d *discovery.Dish, id, toolchain string) string {
 			return made + " is gone"
 		}
 	}
-	if string(kept) != in.stamp(d, toolchain) {
-		return "manifests, lockfile or tool have changed"
+	now := in.stamp(d, toolchain)
+	for stamp := range slices.Chunk(kept, stampSize) {
+		if string(stamp) == now {
+			return ""
+		}
 	}
-	return ""
+	return "manifests, lockfile or tool have changed"
 }
 
 // isGone tells whether a path is missing or an empty directory.
@@ -182,9 +189,16 @@ func isGone(path string) bool {
 	return err == nil && len(entries) == 0
 }
 
-func (in *Installer) keepStamp(d *discovery.Dish, id, toolchain string) {
-	// An install may write a lockfile: the stamp is of what is there now.
-	if err := in.State.Store("installs/"+id, stampVersion, []byte(in.stamp(d, toolchain))); err != nil {
+func (in *Installer) keepStamp(ctx context.Context, d *discovery.Dish, id, toolchain string) {
+	// An install may write a lockfile: the stamp is of what is there now. The next one
+	// may be another command for it, that would do nothing.
+	stamps := in.stamp(d, toolchain)
+	if scope, err := adapters.InstallScope(ctx, d.Adapter, d.Dir); err == nil && scope.Command != d.Scope.Command {
+		after := *d
+		after.Scope = scope
+		stamps += in.stamp(&after, toolchain)
+	}
+	if err := in.State.Store("installs/"+id, stampVersion, []byte(stamps)); err != nil {
 		in.Warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(),
 			"dependencies will be installed again")
 	}
@@ -197,14 +211,13 @@ func (in *Installer) stamp(d *discovery.Dish, toolchain string) string {
 	var w state.Writer
 	w.Strings([]string{m.AdapterID, m.Identity, d.Scope.Command, toolchain})
 	for _, name := range in.deciding(d) {
-		w.String(name)
-		data, err := os.ReadFile(name)
-		if err != nil {
-			w.Byte(0)
-			continue
+		// What is not there leaves no trace: a glob of members may also match what a
+		// build makes.
+		if data, err := os.ReadFile(name); err == nil {
+			w.String(name)
+			sum := blake3.Sum256(data)
+			w.Raw(sum[:])
 		}
-		sum := blake3.Sum256(data)
-		w.Raw(sum[:])
 	}
 	sum := blake3.Sum256(w.Payload())
 	return string(sum[:])
