@@ -68,15 +68,25 @@ func Linked(d *discovery.Dish) []*discovery.Dish {
 
 // depend adds a dependency. Of two on one task the key wins over its outputs.
 func (t *Task) depend(on *Task, via Via) {
+	if via == ViaKey && t.cutsOff(on) {
+		via = ViaOutputs
+	}
 	if i := slices.IndexFunc(t.Deps, func(d Dep) bool { return d.Task == on }); i >= 0 {
 		t.Deps[i].Via = min(t.Deps[i].Via, via)
 		return
 	}
-	// A task that always runs has a key that says nothing of its last run.
-	if via == ViaKey && on.Uncached != "" && len(on.Outputs) > 0 {
-		via = ViaOutputs
-	}
 	t.Deps = append(t.Deps, Dep{Task: on, Via: via})
+}
+
+// cutsOff tells whether what on has made says all that t has to know of it. So it is
+// with a task that always runs, whose key says nothing of its last run, and with one
+// of the same dish, where dish.toml tells what it makes: recipes do not know it for
+// sure.
+func (t *Task) cutsOff(on *Task) bool {
+	if on.Uncached != "" {
+		return len(on.Outputs) > 0
+	}
+	return on.Dish == t.Dish && slices.ContainsFunc(on.Outputs, func(o Output) bool { return o.Declared })
 }
 
 // dependOn adds what one entry of depends_on names.

@@ -366,11 +366,12 @@ func (e *Evaluator) reach(t *plan.Task) *territory.Reach {
 func (e *Evaluator) addDeps(b fingerprint.Ingredients, t *plan.Task) {
 	deps := slices.SortedFunc(slices.Values(t.Deps), func(x, y plan.Dep) int { return strings.Compare(x.Task.ID(), y.Task.ID()) })
 	for _, d := range deps {
-		switch d.Via {
-		case plan.ViaKey:
-			b.Task(d.Task.ID(), e.results[d.Task.Index].Key)
-		case plan.ViaOutputs:
-			b.Output(d.Task.ID(), e.made[d.Task.Index].digest)
+		i := d.Task.Index
+		switch {
+		case d.Via == plan.ViaOutputs && e.made[i].digest != (cache.Digest{}):
+			b.Output(d.Task.ID(), e.made[i].digest)
+		case d.Via != plan.ViaNothing: // what made nothing has not said what is new of it
+			b.Task(d.Task.ID(), e.results[i].Key)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (e *Evaluator) file(entry tree.Entry) (fingerprint.File, error) {
 		if err != nil {
 			return f, unreadable(entry.Path, err)
 		}
-		f.Exec, f.Sum = fingerprint.Executable(entry.Mode), digestOf(sum)
+		f.Exec, f.Sum = fingerprint.Executable(entry.Mode), cache.Digest(sum)
 		return f, nil
 	case tree.Link:
 		target, err := e.tree.Readlink(entry)
@@ -86,7 +86,7 @@ func (e *Evaluator) behind(from, target string, depth int) (cache.Digest, error)
 		if err != nil {
 			return cache.Digest{}, unreadable(entry.Path, err)
 		}
-		return digestOf(sum), nil
+		return cache.Digest(sum), nil
 	case tree.Link:
 		next, err := e.tree.Readlink(entry)
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/territory"
 	"github.com/bentobuild/bento/internal/tree"
@@ -121,6 +120,3 @@ func (e *Evaluator) without(list []tree.Entry, left map[string][32]byte) []tree.
 		return err == nil && sum == want
 	})
 }
-
-// digestOf converts what the index says into the cache's word for it.
-func digestOf(sum [32]byte) cache.Digest { return cache.Digest(sum) }

@@ -9,8 +9,12 @@ import (
 // made is what a task that is up to date has made.
 type made struct{ digest cache.Digest }
 
-// outputsDigest is the digest of what a task has made, whenever and wherever.
-func outputsDigest(outputs []cache.Output) cache.Digest {
+// outputsDigest is the digest of what a task has made, whenever and wherever; zero for
+// nothing.
+func outputsDigest(outputs []cache.Output) (none cache.Digest) {
+	if len(outputs) == 0 {
+		return none
+	}
 	var w state.Writer
 	for _, o := range outputs {
 		w.String(o.Path)
@@ -37,7 +41,7 @@ func (e *Evaluator) sumOf(entry tree.Entry) (cache.Digest, bool) {
 		return cache.Digest{}, false
 	}
 	sum, err := e.tree.Index().Sum(entry)
-	return digestOf(sum), err == nil
+	return cache.Digest(sum), err == nil
 }
 
 // Note tells the index of a file that was just written or read and verified. It is

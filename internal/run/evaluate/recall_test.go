@@ -73,7 +73,12 @@ func (w *world) rewrite(t *rapid.T, i int) {
 		"", `inputs = ["src/**"]`, `inputs = ["!src/f0"]`, `inputs = ["//local"]`, `inputs = ["local", "src/*"]`, `inputs = ["//d0/**", "//d0/out"]`, `inputs = ["//**/f0"]`,
 	}).Draw(t, "inputs")
 	command := rapid.SampledFrom([]string{"true", "false"}).Draw(t, "command")
-	w.write(t, name(i)+"/dish.toml", fmt.Sprintf("name = %q\nlanguage = \"none\"\n[tasks.build]\nrun = %q\n%s\n", name(i), command, inputs))
+	// What a task of the same dish has made, or its key, stands in the key of the other.
+	check := rapid.SampledFrom([]string{
+		"", "outputs = [\"out\"]\n[tasks.check]\nrun = \"true\"\ndepends_on = [\"build\"]\ninputs = [\"src/f1\"]\n",
+		"[tasks.check]\nrun = \"true\"\ndepends_on = [\"build\"]\ninputs = [\"src/f1\"]\n",
+	}).Draw(t, "check")
+	w.write(t, name(i)+"/dish.toml", fmt.Sprintf("name = %q\nlanguage = \"none\"\n[tasks.build]\nrun = %q\n%s\n%s", name(i), command, inputs, check))
 }
 
 // settle looks at the workspace until the index relies on the times of all files: the
@@ -129,10 +134,14 @@ func TestRecalledKeysAreRight(t *testing.T) {
 					recalled++
 				}
 				if r.Known && rapid.Bool().Draw(t, "run") {
-					if err := store.Record(r.Key, &cache.Record{Created: time.Now()}); err != nil {
+					made := []cache.Output{}
+					if target := rapid.SampledFrom([]string{"", "f0", "f1"}).Draw(t, "made"); target != "" {
+						made = append(made, cache.Output{Path: r.Task.Dish.Path + "/out", Kind: cache.Link, Target: target})
+					}
+					if err := store.Record(r.Key, &cache.Record{Created: time.Now(), Outputs: made}); err != nil {
 						t.Fatal(err)
 					}
-					e.UpToDate(r.Task, []cache.Output{})
+					e.UpToDate(r.Task, made)
 				}
 			}
 			e.Save()
