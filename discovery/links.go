@@ -107,6 +107,9 @@ func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, l
 		if to = f.ws.Owner(rel); to == nil || to.Path != rel {
 			d.Extra = append(d.Extra, rel) // no dish of its own: its files are inputs
 		}
+		if to != nil && to.Path != rel && to.Aggregate {
+			return // nothing else at the root of a workspace has to do with it
+		}
 	}
 	if to == nil || to == d {
 		return

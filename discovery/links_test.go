@@ -63,6 +63,10 @@ func TestLinks(t *testing.T) {
 			want:  []string{"a > x inferred a/aa.toy:1", "a > y inferred dev a/aa.toy:3"},
 		},
 		{
+			name:  "to what lies beside the members of a workspace",
+			files: map[string]string{"aa.toy": "aggregate\nmember a", "a/aa.toy": "link ../tools", "tools/x": ""},
+		},
+		{
 			name:  "unknown dishes",
 			files: map[string]string{"a/dish.toml": "depends_on = [\"lob\", \"p/q\", \"zzzz\"]", "lib/dish.toml": "", "p/q/dish.toml": "name = \"queue\""},
 			told: []string{
