@@ -12,6 +12,7 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/state"
 )
@@ -89,6 +90,11 @@ func (s *session) printLog(doc *report.Run, id string) error {
 		return err
 	}
 	defer f.Close()
-	_, err = io.Copy(s.out, f)
-	return err
+	if !s.terminal {
+		_, err = io.Copy(s.out, f)
+		return err
+	}
+	safe := &terminal.Safe{W: s.out}
+	_, err = io.Copy(safe, f)
+	return errors.Join(err, safe.Close())
 }

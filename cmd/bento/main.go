@@ -9,17 +9,14 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/sandbox"
 )
@@ -118,7 +115,7 @@ func execute(ctx context.Context, args []string, p process) int {
 	root.SetContext(ctx)
 	err := root.Execute()
 	if err != nil && s.command == "" { // it did not come as far as the command itself
-		err = badUsage(root, args, err)
+		err = badUsage(root, err)
 	}
 	return s.exit(ctx, err)
 }
@@ -130,25 +127,6 @@ func asksForJSON(args []string) bool {
 	return slices.Contains(args, "--json")
 }
 
-// badFlag makes what is wrong with a flag a problem like any other.
-func badFlag(err error) error {
-	var value *pflag.InvalidValueError
-	if errors.As(err, &value) {
-		return usageError(fmt.Sprintf("--%s %q: expected %s", value.GetFlag().Name, value.GetValue(), expected(value.GetFlag().Value.Type())), "")
-	}
-	return usageError(err.Error(), "")
-}
-
-func expected(kind string) string {
-	switch kind {
-	case "int":
-		return "a number"
-	case "bool":
-		return "true or false"
-	}
-	return "a " + kind
-}
-
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND]", Short: "Print the help of a command", GroupID: "other",
@@ -156,26 +134,14 @@ func helpCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return usageError(fmt.Sprintf("there is no command %q", strings.Join(args, " ")), "bento --help lists them")
+				for about.HasParent() && len(rest) == 0 {
+					about = about.Parent()
+				}
+				return usageError(fmt.Sprintf("there is no command %q", strings.Join(args, " ")), nearCommands(about, append(rest, args...)[0]))
 			}
 			return about.Help()
 		},
 	}
-}
-
-// badUsage makes what cobra says of a command line a problem like any other.
-func badUsage(root *cobra.Command, args []string, err error) error {
-	var problems diagnostics.Problems
-	if errors.As(err, &problems) {
-		return err
-	}
-	hint := ""
-	for _, arg := range args {
-		if near := root.SuggestionsFor(arg); len(near) > 0 && strings.Contains(err.Error(), strconv.Quote(arg)) {
-			hint = "did you mean \"" + strings.Join(near, "\" or \"") + "\"?"
-		}
-	}
-	return usageError(err.Error(), hint)
 }
 
 // newRoot gives the command tree.
@@ -190,7 +156,7 @@ func newRoot(s *session) *cobra.Command {
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return s.check(cmd) },
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badFlag(err) })
+	root.SetFlagErrorFunc(badFlag)
 	root.SetHelpCommand(helpCommand())
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(cmd.OutOrStdout(), cmd) })
 	root.SetUsageFunc(func(cmd *cobra.Command) error { writeUsage(cmd.OutOrStderr(), cmd); return nil })

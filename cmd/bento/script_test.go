@@ -119,10 +119,13 @@ func toolHomes() map[string]string {
 
 // condition knows [tool:NAME]: the tool is there. Where all tools are required,
 // one that is missing fails the script in place of skipping it. [sandbox] holds
-// where the kernel can confine plugins.
+// where the kernel can confine plugins, [unshare] where file systems can be mounted.
 func condition(cond string) (bool, error) {
 	if cond == "sandbox" {
 		return len(sandbox.Offered().Lacks()) == 0, nil
+	}
+	if cond == "unshare" {
+		return exec.Command("unshare", "-rm", "true").Run() == nil, nil
 	}
 	tool, ok := strings.CutPrefix(cond, "tool:")
 	if !ok {

@@ -132,6 +132,7 @@ type Result struct {
 
 	record   *cache.Record     // of a hit
 	segments []tasklog.Segment // of the file at LogPath
+	unlogged []byte            // the end of what could not be written to a log
 }
 
 // ReplayLog gives what the task printed to emit, piece by piece in the order in
@@ -145,6 +146,8 @@ func (r *Result) ReplayLog(s cache.Store, emit func(tasklog.Stream, []byte)) err
 		return tasklog.ReplayStored(s, r.record.Log, emit)
 	case r.LogPath != "":
 		return tasklog.ReplayFile(r.LogPath, r.segments, emit)
+	case len(r.unlogged) > 0:
+		emit(tasklog.Stdout, r.unlogged)
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func (x *execution) run(ctx context.Context) {
 		r.Attempts++
 		x.attempt(ctx, log)
 	}
-	r.LogPath, r.segments = log.Path(), log.Segments()
+	r.LogPath, r.segments, r.unlogged = log.Path(), log.Segments(), log.Rest()
 	r.Flaky = r.Outcome == Built && r.Attempts > 1
 	r.Duration = time.Since(r.Started)
 	if r.Outcome == Built {

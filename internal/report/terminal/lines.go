@@ -38,6 +38,9 @@ type Lines struct {
 	Store    cache.Store // where the logs of hits are
 	Verbose  bool
 	GitHub   bool // Out is read by GitHub Actions
+	// OutTerminal and ErrTerminal say what is a terminal: there nothing that a task
+	// prints does more than show text.
+	OutTerminal, ErrTerminal bool
 
 	width   int // of the longest task id
 	partial map[source]*bytes.Buffer
@@ -182,10 +185,17 @@ func (l *Lines) group(r *run.Result) {
 // replay writes the log of a task, each stream to its own place.
 func (l *Lines) replay(r *run.Result) {
 	end := byte('\n')
+	out, errs := l.shown(tasklog.Stdout), l.shown(tasklog.Stderr)
 	err := r.ReplayLog(l.Store, func(s tasklog.Stream, p []byte) {
 		end = p[len(p)-1]
-		l.stream(s).Write(p) //nolint:errcheck // nobody is left to tell
+		w := out
+		if s == tasklog.Stderr {
+			w = errs
+		}
+		w.Write(p) //nolint:errcheck // nobody is left to tell
 	})
+	out.Close()
+	errs.Close()
 	if end != '\n' {
 		fmt.Fprintln(l.Out)
 	}
@@ -205,6 +215,18 @@ func (l *Lines) stream(s tasklog.Stream) io.Writer {
 	}
 	return l.Out
 }
+
+// shown gives where a task's output goes, made harmless for a terminal.
+func (l *Lines) shown(s tasklog.Stream) io.WriteCloser {
+	if s == tasklog.Stderr && l.ErrTerminal || s != tasklog.Stderr && l.OutTerminal {
+		return &Safe{W: l.stream(s)}
+	}
+	return verbatim{l.stream(s)}
+}
+
+type verbatim struct{ io.Writer }
+
+func (verbatim) Close() error { return nil }
 
 // maxPartial bounds a line that does not end, in bytes.
 const maxPartial = 64 << 10
@@ -234,7 +256,17 @@ func (l *Lines) output(ev run.TaskOutput) {
 }
 
 func (l *Lines) prefixed(at source, line []byte) {
-	fmt.Fprintf(l.stream(at.stream), "%s %s\n", l.Style.Name(at.id, fmt.Sprintf("%-*s |", l.width, at.id)), bytes.TrimRight(line, "\r\n"))
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s ", l.Style.Name(at.id, fmt.Sprintf("%-*s |", l.width, at.id)))
+	if _, whole := l.shown(at.stream).(verbatim); whole {
+		b.Write(bytes.TrimRight(line, "\r\n"))
+	} else {
+		s := &Safe{W: &b}
+		s.Write(bytes.TrimRight(line, "\r\n")) //nolint:errcheck // a buffer
+		s.Close()
+	}
+	b.WriteByte('\n')
+	l.stream(at.stream).Write(b.Bytes()) //nolint:errcheck // nobody is left to tell
 }
 
 // flush writes what is left of lines that did not end.

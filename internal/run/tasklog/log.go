@@ -26,6 +26,9 @@ const logMagic = "bento log 1\n"
 // counts as one segment.
 const maxSegments = 1 << 20
 
+// maxRest bounds what is kept of a log that cannot be written, in bytes.
+const maxRest = 64 << 10
+
 // Stream is where a task printed something.
 type Stream byte
 
@@ -49,6 +52,7 @@ type Log struct {
 	mu       sync.Mutex
 	file     *os.File // nil when nothing was printed, or it cannot be written
 	broken   bool
+	rest     []byte // the end of what could not be written
 	segments []Segment
 }
 
@@ -117,6 +121,7 @@ func (l *Log) write(s Stream, p []byte) {
 // append writes to the file; of an error it is the first and the last.
 func (l *Log) append(s Stream, p []byte) (err error) {
 	if l.broken {
+		l.keep(p)
 		return nil
 	}
 	if l.file == nil {
@@ -126,9 +131,11 @@ func (l *Log) append(s Stream, p []byte) (err error) {
 		var n int
 		n, err = crash.Write(l.file.Write, p)
 		l.note(s, n)
+		p = p[n:]
 	}
 	if err != nil {
 		l.broken = true
+		l.keep(p)
 		if l.file != nil {
 			l.file.Close()
 			l.file = nil
@@ -136,6 +143,17 @@ func (l *Log) append(s Stream, p []byte) (err error) {
 	}
 	return err
 }
+
+// keep keeps the end of what the file has no room for.
+func (l *Log) keep(p []byte) {
+	l.rest = append(l.rest, p[max(0, len(p)-maxRest):]...)
+	if over := len(l.rest) - maxRest; over > 0 {
+		l.rest = append(l.rest[:0], l.rest[over:]...)
+	}
+}
+
+// Rest gives the end of what could not be written to the file.
+func (l *Log) Rest() []byte { return l.rest }
 
 func (l *Log) create() (*os.File, error) {
 	if l.o.MakeDir != nil {

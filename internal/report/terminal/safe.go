@@ -1,0 +1,118 @@
+package terminal
+
+import (
+	"bytes"
+	"io"
+	"unicode/utf8"
+)
+
+// maxEscape bounds an escape sequence, in bytes; a longer one has no end.
+const maxEscape = 4 << 10
+
+// Safe keeps what a task prints from doing anything to a terminal but show text: it
+// lets through colours, tabs and the ends of lines, and takes out other controls. What
+// is no UTF-8 becomes U+FFFD. It is for one goroutine.
+type Safe struct {
+	W io.Writer
+
+	begun   []byte // of a sequence, or a character, that has not ended yet
+	painted bool
+}
+
+// Write never tells of a sequence that is held back.
+func (s *Safe) Write(p []byte) (int, error) {
+	text := append(s.begun, p...)
+	s.begun = nil
+	var out bytes.Buffer
+	for len(text) > 0 {
+		n, show := s.next(text)
+		if n == 0 {
+			if len(text) < maxEscape {
+				s.begun = bytes.Clone(text)
+				break
+			}
+			n = 1
+		}
+		if show {
+			s.put(&out, text[:n])
+		}
+		text = text[n:]
+	}
+	_, err := s.W.Write(out.Bytes())
+	return len(p), err
+}
+
+// Close writes what was held back, and ends the last colour.
+func (s *Safe) Close() error {
+	var out bytes.Buffer
+	for range bytes.Runes(s.begun) {
+		if s.begun[0] != '\x1b' {
+			out.WriteRune(utf8.RuneError)
+		}
+	}
+	if s.painted {
+		out.WriteString("\x1b[0m")
+	}
+	s.begun, s.painted = nil, false
+	_, err := s.W.Write(out.Bytes())
+	return err
+}
+
+func (s *Safe) put(out *bytes.Buffer, piece []byte) {
+	if r, n := utf8.DecodeRune(piece); r == utf8.RuneError && n == 1 {
+		out.WriteRune(utf8.RuneError)
+		return
+	}
+	s.painted = s.painted || piece[0] == '\x1b'
+	out.Write(piece)
+}
+
+// next gives the length of what text begins with, and whether it may be shown; 0 when
+// its end is not there yet.
+func (s *Safe) next(text []byte) (n int, show bool) {
+	switch c := text[0]; {
+	case c == '\x1b':
+		return sequence(text)
+	case c == '\n' || c == '\t' || c == '\r':
+		return 1, true
+	case c < ' ' || c == 0x7f:
+		return 1, false
+	case c < utf8.RuneSelf:
+		return 1, true
+	case !utf8.FullRune(text):
+		return 0, false
+	}
+	r, n := utf8.DecodeRune(text)
+	return n, r < 0x80 || r > 0x9f // the controls of ISO 6429 as characters
+}
+
+// sequence gives the length of the escape sequence at the start of text, and whether it
+// is a colour.
+func sequence(text []byte) (n int, colour bool) {
+	if len(text) < 2 {
+		return 0, false
+	}
+	switch text[1] {
+	case '[': // up to a letter or the like
+		for i, c := range text[2:] {
+			switch {
+			case c >= 0x40 && c <= 0x7e:
+				return i + 3, c == 'm'
+			case c < 0x20 || c > 0x3f:
+				return i + 2, false
+			}
+		}
+		return 0, false
+	case ']', 'P', 'X', '^', '_': // up to BEL or ESC \
+		for i, c := range text[2:] {
+			if c == '\a' {
+				return i + 3, false
+			}
+			if c == '\x1b' && i+3 < len(text) {
+				return i + 4, false
+			}
+		}
+		return 0, false
+	}
+	return 2, false
+}
