@@ -28,6 +28,7 @@ func TestInteractive(t *testing.T) {
 		p.untilText("your name?")
 		p.keys("bob", "Enter")
 		p.untilText("hello bob of /dev/pts", "built     d:after", "2 tasks: 0 hits, 2 built")
+		p.until("the prompt", func(screen []string) bool { return screen[len(screen)-1] == "ready>" })
 		p.keys("echo e''cho is on", "Enter") // what is typed is seen again
 		p.untilText("ready> echo e''cho is on", "\necho is on")
 	})
