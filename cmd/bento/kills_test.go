@@ -1,0 +1,136 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// killCount says how often TestKilledAnywhere kills a bento, in place of a few times.
+const killCount = "BENTO_TEST_KILLS"
+
+// slowly is chain with tasks that take some time, and leave half a result when they are
+// ended in the middle.
+func slowly(version string) map[string]string {
+	files := chain(".", version)
+	for i := range 5 {
+		before, source := "", "src"
+		if i > 0 {
+			before, source = fmt.Sprintf("depends_on = [\"d%d\"]\n", i-1), fmt.Sprintf("../d%d/out/of src", i-1)
+		}
+		files[fmt.Sprintf("d%d/dish.toml", i)] = fmt.Sprintf(`name = "d%d"
+language = "none"
+%s[tasks.build]
+run = "mkdir -p out && cat %s > out/of && ln -s of out/link && printf half > out/slow && sleep 0.01 && echo done > out/slow && head -c 300000 /dev/zero > out/large"
+outputs = ["out/**"]
+[tasks.test]
+run = "cat out/of"
+depends_on = ["build"]
+`, i, before, source)
+	}
+	return files
+}
+
+func slowlyMakes(version string) map[string]string {
+	want := chainMakes(version)
+	for i := range 5 {
+		dir := fmt.Sprintf("d%d/out/", i)
+		want[dir+"slow"], want[dir+"large"] = "644 done\n", "644 "+string(make([]byte, 300000))
+	}
+	return want
+}
+
+// TestKilledAnywhere: kill -9 at any moment, in a run that begins with nothing, one after
+// an edit, or one that restores; the next run is right to the byte, nothing of the cache is
+// damaged, and no process is left.
+func TestKilledAnywhere(t *testing.T) {
+	t.Parallel()
+	kills := 6
+	if s := os.Getenv(killCount); s != "" {
+		var err error
+		if kills, err = strconv.Atoi(s); err != nil {
+			t.Fatalf("%s=%q: not a number", killCount, s)
+		}
+	}
+	w := newWorld(t, asBento(t))
+	mark := "LC_BENTO_MARK=" + w.dir
+	w.write(slowly("v0"))
+	began := time.Now()
+	w.must("run", "build", "test")
+	whole := time.Since(began)
+	killed := 0
+	for n := 1; killed < kills && !t.Failed() && n < 20*kills; n++ {
+		version := fmt.Sprintf("v%d", n%3)
+		w.write(slowly(version))
+		switch n % 4 {
+		case 0: // from nothing
+			w.removeAll(".bento")
+			_ = os.RemoveAll(w.cache)
+		case 1: // all or some is restored
+			w.removeAll()
+		}
+		if w.killedAfter(time.Duration(rand.Int64N(int64(whole)))+time.Millisecond, mark) {
+			killed++
+		}
+		w.rightAgain(n, version, mark)
+	}
+	t.Logf("killed %d times", killed)
+}
+
+func (w *world) removeAll(more ...string) {
+	for i := range 5 {
+		more = append(more, fmt.Sprintf("d%d/out", i))
+	}
+	for _, path := range more {
+		w.remove(path)
+	}
+}
+
+// killedAfter starts a run, kills it after some time, and tells whether it had not ended
+// before.
+func (w *world) killedAfter(delay time.Duration, mark string) bool {
+	w.t.Helper()
+	cmd := exec.Command(w.bento, "run", "build", "test")
+	cmd.Dir = w.ws
+	cmd.Env = append(os.Environ(), "HOME="+w.dir, "BENTO_CACHE_DIR="+w.cache, "BENTO_WORKSPACE_ROOT=", mark)
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	timer := time.AfterFunc(delay, func() { _ = cmd.Process.Kill() })
+	err := cmd.Wait()
+	timer.Stop()
+	if err != nil && cmd.ProcessState.ExitCode() >= 0 {
+		w.t.Errorf("the run that is to be killed: %v", err)
+	}
+	return err != nil
+}
+
+// rightAgain runs bento after it was killed for the nth time.
+func (w *world) rightAgain(n int, version, mark string) {
+	w.t.Helper()
+	out, stderr, err := w.run([]string{mark}, "run", "build", "test")
+	if err != nil {
+		w.t.Errorf("killed for the %dth time: the next run: %v\n%s%s", n, err, out, stderr)
+	}
+	want := slowlyMakes(version)
+	if diff := cmp.Diff(want, w.chainMade()); diff != "" {
+		w.t.Errorf("killed for the %dth time: after the next run, -want +got:\n%s", n, diff)
+	}
+	if left := marked([]byte(mark)); len(left) > 0 {
+		w.t.Errorf("killed for the %dth time: left running: %q", n, left)
+	}
+	w.checkCache(n)
+	w.checkLeft(n)
+	if entries, err := filepath.Glob(filepath.Join(w.ws, "d*", "out", ".bento-tmp-*")); err != nil || len(entries) > 0 {
+		w.t.Errorf("killed for the %dth time: left: %q, %v", n, entries, err)
+	}
+}
