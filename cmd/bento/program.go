@@ -4,31 +4,21 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
-	"github.com/bentobuild/bento/internal/config"
-	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
 // program says which executable this is, by its stat: whoever builds or installs
-// another one changes that. It is "" when it cannot be found.
+// another one changes that. One that cannot be found is like no other, and so finds
+// nothing that it could remember.
 func program() string {
 	path, err := os.Executable()
-	if err != nil {
-		return ""
+	if err == nil {
+		var e tree.Entry
+		if e, err = tree.Stat(filepath.Split(path)); err == nil {
+			return fmt.Sprintf("%s %d %v", path, e.Size, e.Stamp())
+		}
 	}
-	e, err := tree.Stat(filepath.Split(path))
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprintf("%s %d %v", path, e.Size, e.Stamp())
-}
-
-// remember opens what is remembered of the configuration; nothing where this program
-// cannot be told from another one.
-func remember(dir *state.Dir) *config.Memory {
-	if this := program(); this != "" {
-		return config.Remember(dir, this)
-	}
-	return nil
+	return fmt.Sprint(err, os.Getpid(), time.Now().UnixNano())
 }

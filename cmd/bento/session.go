@@ -191,7 +191,8 @@ type place struct {
 func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (*workspace, error) {
 	root := at.root
 	st := state.Open(root)
-	memory := remember(st)
+	this := program()
+	memory := config.Remember(st, this)
 	if at.exclude != nil {
 		memory = nil // it knows what bento.toml says
 	}
@@ -231,7 +232,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 		w.dir = filepath.ToSlash(rel)
 	}
 	w.env = &run.Env{
-		Root: root, State: st, Environ: s.environ, Inherit: cfg.Defaults.InheritEnv,
+		Root: root, State: st, Environ: s.environ, Inherit: cfg.Defaults.InheritEnv, Program: this,
 		Toolchains: fingerprint.OpenToolchains(st), Reporter: reporter, Executing: guardOnce(),
 	}
 	w.env.Store = s.openCache(cfg, w.env.WarnDamage)

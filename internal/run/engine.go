@@ -74,7 +74,7 @@ type engine struct {
 func (e *Env) Evaluator(p *plan.Plan, force bool) (*evaluate.Evaluator, error) {
 	return evaluate.New(evaluate.Options{
 		Root: e.Root, Store: e.Store, State: e.State, Toolchains: e.Toolchains, Environ: e.Environ, Inherit: e.Inherit,
-		Force: force, Warn: e.Warn,
+		Force: force, Program: e.Program, Warn: e.Warn,
 	}, p)
 }
 

@@ -12,9 +12,7 @@ func (ev *Result) blobs(rest fingerprint.Blobs) fingerprint.Blobs {
 	inputs := ev.Inputs.Encode()
 	own := map[cache.Digest][]byte{cache.Sum(inputs): inputs}
 	ev.eachSet(make(Seen), func(s *sourceSet) {
-		for _, b := range s.blobs {
-			own[b.digest] = b.data
-		}
+		s.made.Each(func(d cache.Digest, data []byte) { own[d] = data })
 	})
 	return func(d cache.Digest) []byte {
 		if blob := own[d]; blob != nil {
@@ -30,8 +28,7 @@ func (ev *Result) EachBundle(f func(d cache.Digest, data []byte)) {
 	own := fingerprint.EncodeBundle(fingerprint.EncodeIngredients(ev.Ingredients), ev.Inputs.Encode())
 	f(cache.Sum(own), own)
 	ev.eachSet(make(Seen), func(s *sourceSet) {
-		b := s.bundle()
-		f(b.digest, b.data)
+		f(s.made.Whole())
 	})
 }
 

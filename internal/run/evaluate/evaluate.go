@@ -103,6 +103,7 @@ type Options struct {
 	Environ    adapters.Environ // that bento was started with
 	Inherit    bool             // tasks see all of it
 	Force      bool             // nothing is a hit
+	Program    string           // says which build of bento this is; what others remember does not count
 	Warn       func(diagnostics.Diagnostic)
 }
 

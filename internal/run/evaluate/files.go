@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
@@ -142,37 +141,10 @@ func (e *Evaluator) behindDir(dir string) (cache.Digest, error) {
 // of every dish outside that they are linked to.
 type sourceSet struct {
 	digest cache.Digest
-	blobs  []blob // what the digest is made of
+	made   fingerprint.Bundle // what the digest is made of
 	lists  []Sources
 	next   []*sourceSet
-	whole  sync.Once
-	packed blob // all of blobs
 	err    error
-}
-
-// blob is something that ingredients refer to.
-type blob struct {
-	digest cache.Digest
-	data   []byte
-}
-
-func (s *sourceSet) add(data []byte) cache.Digest {
-	d := cache.Sum(data)
-	s.blobs = append(s.blobs, blob{d, data})
-	return d
-}
-
-// bundle gives all blobs as one. It is safe for concurrent use.
-func (s *sourceSet) bundle() blob {
-	s.whole.Do(func() {
-		parts := make([][]byte, len(s.blobs))
-		for i, b := range s.blobs {
-			parts[i] = b.data
-		}
-		s.packed.data = fingerprint.EncodeBundle(parts...)
-		s.packed.digest = cache.Sum(s.packed.data)
-	})
-	return s.packed
 }
 
 // addSources adds the sources of the dishes that t is linked to.
@@ -207,7 +179,7 @@ func (e *Evaluator) sourcesOf(d *discovery.Dish) *sourceSet {
 			return s
 		}
 		// What its tasks have left there without declaring it counts for others.
-		b.Files(member.Path, s.add(set.Encode()))
+		b.Files(member.Path, s.made.Add(set.Encode()))
 	}
 	for _, l := range circle.Links {
 		next := e.sourcesOf(l)
@@ -218,7 +190,7 @@ func (e *Evaluator) sourcesOf(d *discovery.Dish) *sourceSet {
 		b.Sources(l.Path, next.digest)
 		s.next = append(s.next, next)
 	}
-	s.digest = s.add(fingerprint.EncodeIngredients(b.Ingredients()))
+	s.digest = s.made.Add(fingerprint.EncodeIngredients(b.Ingredients()))
 	return s
 }
 

@@ -1,6 +1,8 @@
 package recall
 
 import (
+	"sync"
+
 	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
@@ -13,39 +15,47 @@ type Range struct {
 	Known  bool
 }
 
-// Ranges gives the digests of parts of a workspace. It is for one goroutine.
+// Ranges gives the digests of parts of a workspace. It is safe for concurrent use.
 type Ranges struct {
-	tree   *tree.Tree
-	known  map[string]Range
-	sketch fingerprint.Sketch
+	tree     *tree.Tree
+	sketches sync.Pool // of *fingerprint.Sketch
+
+	mu    sync.Mutex
+	known map[string]func() Range
 }
 
 // NewRanges gives those of t.
-func NewRanges(t *tree.Tree) *Ranges { return &Ranges{tree: t, known: make(map[string]Range)} }
+func NewRanges(t *tree.Tree) *Ranges {
+	r := &Ranges{tree: t, known: make(map[string]func() Range)}
+	r.sketches.New = func() any { return new(fingerprint.Sketch) }
+	return r
+}
 
 // Of gives the digest of the file at a path, or of everything below it.
 func (r *Ranges) Of(at string) Range {
-	if d, ok := r.known[at]; ok {
+	r.mu.Lock()
+	f := r.known[at]
+	if f == nil {
+		f = sync.OnceValue(func() Range { return r.of(at) })
+		r.known[at] = f
+	}
+	r.mu.Unlock()
+	return f()
+}
+
+func (r *Ranges) of(at string) (d Range) {
+	s := r.sketches.Get().(*fingerprint.Sketch)
+	defer r.sketches.Put(s)
+	s.Reset()
+	if entry, ok := r.tree.Lookup(at); ok && !addFile(s.Writer(), r.tree, entry) {
 		return d
 	}
-	s := &r.sketch
-	s.Reset()
-	w := s.Writer()
-	add := func(entry tree.Entry) bool { return addFile(w, r.tree, entry) }
-	d := Range{Known: true}
-	if entry, ok := r.tree.Lookup(at); ok {
-		d.Known = add(entry)
-	}
 	for _, entry := range r.tree.Under(at) {
-		if d.Known = d.Known && add(entry); !d.Known {
-			break
+		if !addFile(s.Writer(), r.tree, entry) {
+			return d
 		}
 	}
-	if d.Known {
-		d.Digest = s.Digest()
-	}
-	r.known[at] = d
-	return d
+	return Range{Digest: s.Digest(), Known: true}
 }
 
 // addFile adds a file by its content; one that nobody has read yet, because it is no

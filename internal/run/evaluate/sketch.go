@@ -1,0 +1,150 @@
+package evaluate
+
+import (
+	"path"
+	"slices"
+	"sync"
+
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/fingerprint"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run/recall"
+	"github.com/bentobuild/bento/internal/run/territory"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// sketchAll works out what can be told of dishes and tasks one by one, several at a
+// time.
+func (e *Evaluator) sketchAll() {
+	terrs := e.concerned()
+	dishes := each(e, terrs, (*sketcher).dish)
+	for i, terr := range terrs {
+		e.recall.dishes[terr] = dishes[i]
+	}
+	e.recall.tasks = each(e, e.plan.Tasks, (*sketcher).task)
+}
+
+// concerned gives the territories of the dishes that tasks are in, and of those that
+// these are linked to.
+func (e *Evaluator) concerned() (list []*territory.Territory) {
+	seen := make(map[*plan.Circle]bool)
+	var add func(d *discovery.Dish)
+	add = func(d *discovery.Dish) {
+		c := e.circles[d]
+		if seen[c] {
+			return
+		}
+		seen[c] = true
+		for _, member := range c.Dishes {
+			list = append(list, e.territories[member])
+		}
+		for _, l := range c.Links {
+			add(l)
+		}
+	}
+	for _, t := range e.plan.Tasks {
+		add(t.Dish)
+		for _, d := range t.Sources {
+			add(d)
+		}
+	}
+	return list
+}
+
+// each gives what f gives for each of a list, in its order. F is called on several
+// goroutines, each with a sketcher of its own.
+func each[T any](e *Evaluator, list []T, f func(*sketcher, T) recall.Range) []recall.Range {
+	const some = 64
+	out, ranges := make([]recall.Range, len(list)), recall.NewRanges(e.tree)
+	var g sync.WaitGroup
+	from := 0
+	for part := range slices.Chunk(list, some) {
+		to := out[from : from+len(part)]
+		from += len(part)
+		g.Go(func() {
+			s := &sketcher{Evaluator: e, ranges: ranges}
+			for i, v := range part {
+				to[i] = f(s, v)
+			}
+		})
+	}
+	g.Wait()
+	return out
+}
+
+// sketcher makes digests of what keys are functions of. It is for one goroutine.
+type sketcher struct {
+	*Evaluator
+	sketch fingerprint.Sketch
+	ranges *recall.Ranges
+}
+
+// dish gives the digest of the files of a dish and of what decides which of them
+// count.
+func (s *sketcher) dish(terr *territory.Territory) recall.Range {
+	d := s.ranges.Of(terr.Dish.Path)
+	if !d.Known {
+		return d
+	}
+	s.sketch.Reset()
+	w := s.sketch.Writer()
+	w.Raw(d.Digest[:])
+	terr.Describe(w)
+	s.locks.Describe(w, terr.Dish)
+	for _, t := range terr.Tasks {
+		for _, b := range s.memory.Of(t).ByProducts {
+			w.String(t.Name)
+			w.String(b.Path)
+			w.Raw(b.Sum[:])
+		}
+	}
+	return recall.Range{Digest: s.sketch.Digest(), Known: true}
+}
+
+// task gives the digest of what belongs to a task alone: what it is, its environment,
+// and what its globs look at outside of its dish.
+func (s *sketcher) task(t *plan.Task) recall.Range {
+	s.sketch.Reset()
+	w := s.sketch.Writer()
+	describe(&s.sketch, t)
+	s.addEnv(&s.sketch, t)
+	w.Strings(t.Inputs)
+	if t.DefaultInputs {
+		w.Byte(1)
+	}
+	if s.locks.Named(t) {
+		w.Byte(2)
+	}
+	for _, at := range s.reach(t).Inputs {
+		if !s.addRange(s.territories[t.Dish], at) {
+			return recall.Range{}
+		}
+	}
+	return recall.Range{Digest: s.sketch.Digest(), Known: true}
+}
+
+// addRange adds what a glob that leads to a path may look at outside of the dish.
+// Globs that name what git ignores look at the disk, and links lead anywhere: then
+// nothing is known.
+func (s *sketcher) addRange(terr *territory.Territory, at string) bool {
+	if at != "." && !s.tree.Walked(at) && s.elsewhere(at) {
+		return false
+	}
+	if territory.Inside(at, terr.Dish.Path) {
+		return true // in the digest of the dish
+	}
+	d := s.ranges.Of(at)
+	s.sketch.Writer().String(at)
+	s.sketch.Writer().Raw(d.Digest[:])
+	return d.Known
+}
+
+// elsewhere tells whether git ignores a path, or a link leads there.
+func (s *sketcher) elsewhere(at string) bool {
+	for dir := at; dir != "."; dir = path.Dir(dir) {
+		if entry, ok := s.tree.Lookup(dir); ok && entry.Kind == tree.Link {
+			return true
+		}
+	}
+	return s.tree.Ignored(at, false) || s.tree.Ignored(at, true)
+}
