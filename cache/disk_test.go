@@ -65,6 +65,7 @@ func entries(t testing.TB, d *cache.Disk, kind string) []string {
 	return paths
 }
 
+// D2: what compresses well is compressed; what does not is stored as it is, to be shared.
 func TestDiskEntries(t *testing.T) {
 	d, _ := openDisk(t)
 	for _, data := range cachetest.Blobs() {

@@ -69,7 +69,7 @@ func keyOf(list []step, secret byte) cache.Key {
 	return b.Key()
 }
 
-// Two lists of ingredients have one key exactly when they are the same list.
+// A16: two lists of ingredients have one key exactly when they are the same list.
 func TestKeyIsInjective(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x, y := steps(t, "x"), steps(t, "y")

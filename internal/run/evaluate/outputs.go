@@ -61,7 +61,11 @@ func (e *Evaluator) InPlace(outputs []cache.Output) bool {
 		case err != nil:
 			return false
 		case o.Kind == cache.File:
-			if sum, ok := e.sumOf(entry); !ok || sum != o.Digest {
+			if sum, ok := e.sumOf(entry); !ok || sum != o.Digest || entry.Mode != o.Mode {
+				return false
+			}
+		case o.Kind == cache.Dir:
+			if entry.Kind != tree.Dir || entry.Mode != o.Mode {
 				return false
 			}
 		case o.Kind == cache.Link:
