@@ -161,7 +161,7 @@ func (e *Evaluator) warn(code, message, hint string) {
 // UpToDate notes that what t makes is in the workspace now, executed or restored.
 func (e *Evaluator) UpToDate(t *plan.Task, outputs []cache.Output) {
 	e.current[t.Index] = true
-	e.made[t.Index] = &made{digest: outputsDigest(outputs)}
+	e.made[t.Index] = &made{digest: recall.Made(outputs)}
 	if ev := e.results[t.Index]; ev != nil {
 		ev.Outputs = outputs
 	}
@@ -232,7 +232,7 @@ func (e *Evaluator) lookup(ev *Result) {
 	record, err := e.o.Store.Lookup(ev.Key)
 	if err == nil && record.Exit == 0 {
 		ev.Status, ev.Record, ev.Outputs = Hit, record, record.Outputs
-		e.made[ev.Task.Index] = &made{digest: outputsDigest(record.Outputs)}
+		e.made[ev.Task.Index] = &made{digest: recall.Made(record.Outputs)}
 		return
 	}
 	if err != nil && !errors.Is(err, cache.ErrMiss) {

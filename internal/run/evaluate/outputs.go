@@ -2,29 +2,11 @@ package evaluate
 
 import (
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
 // made is what a task that is up to date has made.
 type made struct{ digest cache.Digest }
-
-// outputsDigest is the digest of what a task has made, whenever and wherever; zero for
-// nothing.
-func outputsDigest(outputs []cache.Output) (none cache.Digest) {
-	if len(outputs) == 0 {
-		return none
-	}
-	var w state.Writer
-	for _, o := range outputs {
-		w.String(o.Path)
-		w.Byte(byte(o.Kind))
-		w.Uint(uint64(o.Mode.Perm()))
-		w.String(o.Target)
-		w.Raw(o.Digest[:])
-	}
-	return cache.Sum(w.Payload())
-}
 
 // Current gives the digest of a file in the workspace, from the index when its stat
 // has not changed. It is safe for concurrent use.

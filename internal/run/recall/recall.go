@@ -29,6 +29,22 @@ type Known struct {
 	Outputs []cache.Output
 }
 
+// Made is the digest of what a task has made, whenever and wherever; zero for nothing.
+func Made(outputs []cache.Output) (none cache.Digest) {
+	if len(outputs) == 0 {
+		return none
+	}
+	var w state.Writer
+	for _, o := range outputs {
+		w.String(o.Path)
+		w.Byte(byte(o.Kind))
+		w.Uint(uint64(o.Mode.Perm()))
+		w.String(o.Target)
+		w.Raw(o.Digest[:])
+	}
+	return cache.Sum(w.Payload())
+}
+
 // Memory holds what is remembered of the tasks of a workspace, by their ids. It is for
 // one goroutine.
 type Memory struct {
