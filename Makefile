@@ -9,7 +9,7 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
 build: ## bin/bento
-	CGO_ENABLED=0 go build -trimpath -o bin/bento ./cmd/bento
+	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o bin/bento ./cmd/bento
 
 demo: ## build bento and run it on examples/polyglot, twice
 	@scripts/demo
@@ -24,8 +24,8 @@ check: ## gofmt, go vet, staticcheck, go test -race
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	@scripts/fuzz
 
-bench: ## every benchmark
-	go test -run '^$$' -bench . -benchmem ./...
+bench: ## bento beside git status, ninja and turbo, then every benchmark
+	@scripts/bench
 
 fmt: ## gofmt -w
 	@scripts/gofiles | xargs -0 gofmt -l -w

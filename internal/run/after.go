@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
-	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/run/lastrun"
 	"github.com/bentobuild/bento/internal/run/record"
 )
@@ -41,7 +41,7 @@ func (e *engine) keep(ctx context.Context, x *execution) {
 	t, ev := x.ev.Task, x.ev
 	if !x.kept.Settled() {
 		if len(x.kept.Found) > 0 {
-			e.env.warn("output_found", fmt.Sprintf("%s left %s as it was: it counts as an input, and is not stored with the result", t.ID(), evaluate.Named(x.kept.Found)),
+			e.env.warn("output_found", fmt.Sprintf("%s left %s as it was: it counts as an input, and is not stored with the result", t.ID(), diagnostics.Few(x.kept.Found)),
 				"if the task makes it, remove it and run again, or say incremental = true")
 		}
 		if ev = e.Task(ctx, t); !ev.Known {

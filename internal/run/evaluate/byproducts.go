@@ -6,14 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/lastrun"
 	"github.com/bentobuild/bento/internal/run/territory"
 	"github.com/bentobuild/bento/internal/tree"
 )
-
-// maxNamed bounds how many files a warning names.
-const maxNamed = 5
 
 // Sources gives the default inputs of the dish of t, by path.
 func (e *Evaluator) Sources(t *plan.Task) []tree.Entry { return e.territories[t.Dish].Defaults(e.tree) }
@@ -85,7 +83,7 @@ func (e *Evaluator) ByProducts(ev *Result, before []tree.Entry) []lastrun.ByProd
 		}
 	}
 	if len(fresh) > 0 && t.Uncached == "" {
-		e.warn("by_products", fmt.Sprintf("%s made files that it does not declare: %s", t.ID(), Named(fresh)),
+		e.warn("by_products", fmt.Sprintf("%s made files that it does not declare: %s", t.ID(), diagnostics.Few(fresh)),
 			"declare them as outputs, or have git ignore them")
 	}
 	return list
@@ -132,17 +130,4 @@ func (e *Evaluator) reassign(owner *plan.Task, b lastrun.ByProduct) {
 		}
 	}
 	e.memory.Keep(owner, &last)
-}
-
-// Named lists the first few files, quoted, and counts the others.
-func Named(files []string) string {
-	quoted := make([]string, 0, maxNamed)
-	for _, f := range files[:min(len(files), maxNamed)] {
-		quoted = append(quoted, fmt.Sprintf("%q", f))
-	}
-	list := strings.Join(quoted, ", ")
-	if more := len(files) - maxNamed; more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
-	return list
 }

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+)
+
+// bench is what all measurements share.
+type bench struct {
+	bento  string
+	dir    string
+	rounds int
+}
+
+// workspace measures a workspace of n packages and prints the table.
+func (b *bench) workspace(n int) error {
+	root := filepath.Join(b.dir, "ws-"+strconv.Itoa(n))
+	if err := os.RemoveAll(root); err != nil {
+		return err
+	}
+	g, err := generate(root, n)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d packages, %d files, %d CPUs\n", n, n*(filesEach+3), runtime.NumCPU())
+	c := &commands{bench: b, generated: g, cache: filepath.Join(b.dir, "cache-"+strconv.Itoa(n))}
+	if err := b.warm(c); err != nil {
+		return err
+	}
+	return b.changed(c)
+}
+
+// warm measures what has nothing to do.
+func (b *bench) warm(c *commands) error {
+	first := c.of("bento run build", "run", "build")
+	if _, err := first.run(c.root); err != nil { // fills the cache
+		return err
+	}
+	list := []*command{
+		{name: "git status", args: []string{"git", "status", "--porcelain"}},
+		first, c.of("bento plan", "plan"),
+		c.of("bento why (a leaf)", "why", name(c.leaf())+":build"),
+	}
+	if path, err := exec.LookPath("ninja"); err == nil {
+		list = append(list, &command{name: "ninja", args: []string{path}, before: c.ninjaOnce()})
+	}
+	if path, err := exec.LookPath("turbo"); err == nil {
+		list = append(list, &command{name: "turbo run build", args: []string{path, "run", "build"}, env: []string{"TURBO_TELEMETRY_DISABLED=1"}})
+	}
+	if err := take(c.root, b.rounds, list); err != nil {
+		return err
+	}
+	fmt.Println(" nothing to do")
+	print(list)
+	return nil
+}
+
+// changed measures what has something to do. It takes longer, so there are fewer
+// rounds.
+func (b *bench) changed(c *commands) error {
+	leaf, restore, cold := c.of("bento run build, a leaf edited", "run", "build"), c.of("bento run build, outputs removed", "run", "build"), c.of("bento run build, cold", "run", "build")
+	leaf.before = c.edit
+	restore.before = c.removeOutputs
+	cold.before = c.forget
+	list := []*command{{name: "git status", args: []string{"git", "status", "--porcelain"}}, leaf, restore}
+	if err := take(c.root, max(1, b.rounds/3), list); err != nil {
+		return err
+	}
+	fmt.Println(" something to do")
+	print(list)
+	list = []*command{cold}
+	if path, err := exec.LookPath("ninja"); err == nil {
+		list = []*command{{name: "ninja, cold", args: []string{path}, before: c.forget}, cold}
+	}
+	if err := take(c.root, max(1, b.rounds/5), list); err != nil {
+		return err
+	}
+	fmt.Println(" everything to do")
+	print(list)
+	return nil
+}
+
+// commands makes the commands for one workspace.
+type commands struct {
+	*bench
+	*generated
+	cache string
+	edits int
+}
+
+// of gives a bento command.
+func (c *commands) of(name string, args ...string) *command {
+	return &command{name: name, args: append([]string{c.bento}, args...), env: []string{"BENTO_CACHE_DIR=" + c.cache}}
+}
+
+// ninjaOnce lets ninja build everything before it is measured for the first time.
+func (c *commands) ninjaOnce() func() error {
+	built := false
+	return func() error {
+		if built {
+			return nil
+		}
+		built = true
+		cmd := exec.Command("ninja")
+		cmd.Dir = c.root
+		return cmd.Run()
+	}
+}
+
+// edit changes a source of the leaf.
+func (c *commands) edit() error {
+	c.edits++
+	return os.WriteFile(c.path(c.leaf(), "src/f00.txt"), []byte("edit "+strconv.Itoa(c.edits)+"\n"), 0o644)
+}
+
+func (c *commands) removeOutputs() error {
+	for i := range c.n {
+		if err := os.RemoveAll(c.path(i, "dist")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget removes outputs and everything that bento and ninja know.
+func (c *commands) forget() error {
+	for _, path := range []string{c.cache, filepath.Join(c.root, ".bento"), filepath.Join(c.root, ".ninja_log"), filepath.Join(c.root, ".ninja_deps")} {
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
+	}
+	return c.removeOutputs()
+}

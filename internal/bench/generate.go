@@ -1,0 +1,190 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// What every package has.
+const (
+	filesEach = 20
+	fileSize  = 2000 // bytes on average, from half to one and a half of it
+	fanIn     = 3    // packages that one depends on, at most
+)
+
+const buildScript = "#!/bin/sh\nmkdir -p dist\ncat src/*.txt | cksum > dist/out.txt\n"
+
+// generated is a workspace: packages in layers, each with sources, a script that
+// reads them and writes dist/out.txt, and the configuration of every tool.
+type generated struct {
+	root string
+	n    int
+	deps [][]int // by package: those that it depends on
+	err  error   // the first one; nothing is written after it
+}
+
+// generate makes a workspace of n packages, the same for the same n, and commits it.
+func generate(root string, n int) (*generated, error) {
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	g := &generated{root: root, n: n, deps: dependencies(n, rng)}
+	g.configure()
+	for i := range n {
+		g.pack(i, rng)
+	}
+	g.commit()
+	return g, g.err
+}
+
+// dependencies gives a graph of about 2 n edges, as deep as it has layers. Four of
+// five edges lead to the layer right below.
+func dependencies(n int, rng *rand.Rand) [][]int {
+	layers := max(4, min(10, bits.Len(uint(n))))
+	start := func(layer int) int { return n * layer / layers }
+	deps := make([][]int, n)
+	for layer := 1; layer < layers; layer++ {
+		for i := start(layer); i < start(layer+1); i++ {
+			seen := make(map[int]bool)
+			for range 1 + rng.IntN(fanIn) {
+				from := start(layer - 1)
+				if rng.IntN(5) == 0 {
+					from = 0
+				}
+				if to := start(layer); to > from {
+					d := from + rng.IntN(to-from)
+					if !seen[d] {
+						seen[d] = true
+						deps[i] = append(deps[i], d)
+					}
+				}
+			}
+		}
+	}
+	return deps
+}
+
+func name(i int) string { return fmt.Sprintf("p%05d", i) }
+
+// path gives where a file of package i is.
+func (g *generated) path(i int, file string) string {
+	return filepath.Join(g.root, "packages", name(i), file)
+}
+
+// leaf is a package that nothing depends on.
+func (g *generated) leaf() int { return g.n - 1 }
+
+// configure writes what stands at the root.
+func (g *generated) configure() {
+	g.write(filepath.Join(g.root, ".gitignore"), "dist/\nnode_modules\n.turbo/\n.ninja_*\n")
+	var all strings.Builder
+	all.WriteString("name = \"all\"\ndishes = [\n")
+	links := map[string]any{"": map[string]any{"name": "ws", "workspaces": []string{"packages/*"}}}
+	for i := range g.n {
+		fmt.Fprintf(&all, "  \"packages/%s\",\n", name(i))
+		links["node_modules/@ws/"+name(i)] = map[string]any{"resolved": "packages/" + name(i), "link": true}
+		links["packages/"+name(i)] = map[string]any{"name": "@ws/" + name(i), "version": "0.0.0", "dependencies": g.npm(i)}
+	}
+	g.write(filepath.Join(g.root, "bento.toml"), "")
+	g.write(filepath.Join(g.root, "bentos", "all.toml"), all.String()+"]\n")
+	g.json(filepath.Join(g.root, "package.json"), map[string]any{
+		"name": "ws", "private": true, "packageManager": "npm@11.0.0", "workspaces": []string{"packages/*"},
+	})
+	g.json(filepath.Join(g.root, "package-lock.json"), map[string]any{"name": "ws", "lockfileVersion": 3, "requires": true, "packages": links})
+	g.json(filepath.Join(g.root, "turbo.json"), map[string]any{"tasks": map[string]any{"build": map[string]any{
+		"dependsOn": []string{"^build"}, "inputs": []string{"src/**", "build.sh"}, "outputs": []string{"dist/**"},
+	}}})
+	g.ninja()
+}
+
+// ninja writes the same tasks for ninja.
+func (g *generated) ninja() {
+	var b strings.Builder
+	b.WriteString("rule b\n  command = cd packages/$p && sh build.sh\n")
+	for i := range g.n {
+		fmt.Fprintf(&b, "build packages/%s/dist/out.txt: b packages/%s/build.sh", name(i), name(i))
+		for k := range filesEach {
+			fmt.Fprintf(&b, " packages/%s/src/f%02d.txt", name(i), k)
+		}
+		for j, d := range g.deps[i] {
+			fmt.Fprintf(&b, "%s packages/%s/dist/out.txt", []string{" |", ""}[min(j, 1)], name(d))
+		}
+		fmt.Fprintf(&b, "\n  p = %s\n", name(i))
+	}
+	g.write(filepath.Join(g.root, "build.ninja"), b.String())
+}
+
+// npm gives the dependencies of package i as npm has them.
+func (g *generated) npm(i int) map[string]string {
+	deps := make(map[string]string)
+	for _, d := range g.deps[i] {
+		deps["@ws/"+name(d)] = "*"
+	}
+	return deps
+}
+
+// pack writes package i.
+func (g *generated) pack(i int, rng *rand.Rand) {
+	var depends []string
+	for _, d := range g.deps[i] {
+		depends = append(depends, fmt.Sprintf("%q", name(d)))
+	}
+	g.write(g.path(i, "dish.toml"), fmt.Sprintf("name = %q\nlanguage = \"none\"\ndepends_on = [%s]\n\n[tasks.build]\nrun = \"sh build.sh\"\n"+
+		"inputs = [\"src/**\", \"build.sh\"]\noutputs = [\"dist/out.txt\"]\n", name(i), strings.Join(depends, ", ")))
+	g.json(g.path(i, "package.json"), map[string]any{
+		"name": "@ws/" + name(i), "version": "0.0.0", "private": true, "scripts": map[string]string{"build": "sh build.sh"}, "dependencies": g.npm(i),
+	})
+	g.write(g.path(i, "build.sh"), buildScript)
+	for k := range filesEach {
+		g.write(g.path(i, fmt.Sprintf("src/f%02d.txt", k)), text(rng, fileSize/2+rng.IntN(fileSize)))
+	}
+}
+
+// text gives size bytes of lines of words.
+func text(rng *rand.Rand, size int) string {
+	syllables := []string{"ka", "to", "mi", "re", "lo", "su", "ne", "va", "di", "po", " ", " ", "\n"}
+	var b strings.Builder
+	for b.Len() < size {
+		b.WriteString(syllables[rng.IntN(len(syllables))])
+	}
+	return b.String() + "\n"
+}
+
+func (g *generated) json(file string, v any) {
+	data, err := json.MarshalIndent(v, "", "  ")
+	g.fail(err)
+	g.write(file, string(data)+"\n")
+}
+
+func (g *generated) write(file, data string) {
+	if g.err != nil {
+		return
+	}
+	g.fail(os.MkdirAll(filepath.Dir(file), 0o755))
+	g.fail(os.WriteFile(file, []byte(data), 0o644))
+}
+
+func (g *generated) fail(err error) {
+	if g.err == nil {
+		g.err = err
+	}
+}
+
+func (g *generated) commit() {
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-q", "-m", "generated"}} {
+		if g.err != nil {
+			return
+		}
+		cmd := exec.Command("git", args...)
+		cmd.Dir = g.root
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull,
+			"GIT_AUTHOR_NAME=bench", "GIT_AUTHOR_EMAIL=bench@example.invalid", "GIT_COMMITTER_NAME=bench", "GIT_COMMITTER_EMAIL=bench@example.invalid")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			g.fail(fmt.Errorf("git %s: %w: %s", args[0], err, out))
+		}
+	}
+}

@@ -1,0 +1,69 @@
+// Command bench measures bento on generated workspaces, beside git status and, where
+// they are there, ninja and turbo on the same tree. What is compared takes turns in
+// one run, so that a busy machine is busy for all of them.
+//
+//	go run ./internal/bench -bento bin/bento -n 100,1000,3000,10000
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	set := flag.NewFlagSet("bench", flag.ContinueOnError)
+	bento := set.String("bento", "bin/bento", "the `program` to measure")
+	sizes := set.String("n", "100,1000,3000", "how many packages the workspaces have, a `list`")
+	rounds := set.Int("rounds", 15, "how often each command is run")
+	dir := set.String("dir", "", "where workspaces and tools are put, and left; default: a directory that is removed")
+	if err := set.Parse(args); err != nil {
+		return err
+	}
+	b := &bench{rounds: max(1, *rounds), dir: *dir}
+	if err := b.open(*bento); err != nil {
+		return err
+	}
+	if *dir == "" {
+		defer os.RemoveAll(b.dir)
+	}
+	for _, text := range strings.Split(*sizes, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || n < 1 {
+			return fmt.Errorf("-n %q: expected numbers of packages", *sizes)
+		}
+		if err := b.workspace(n); err != nil {
+			return fmt.Errorf("n = %d: %w", n, err)
+		}
+	}
+	return nil
+}
+
+// open finds the program, and a directory to work in.
+func (b *bench) open(program string) (err error) {
+	if b.bento, err = filepath.Abs(program); err != nil {
+		return err
+	}
+	if _, err := os.Stat(b.bento); err != nil {
+		return fmt.Errorf("%w (make build makes it)", err)
+	}
+	if b.dir == "" {
+		b.dir, err = os.MkdirTemp("", "bento-bench-")
+		return err
+	}
+	if b.dir, err = filepath.Abs(b.dir); err != nil {
+		return err
+	}
+	return os.MkdirAll(b.dir, 0o755)
+}
