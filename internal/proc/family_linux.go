@@ -143,7 +143,8 @@ func (p *Process) left() []descendant {
 }
 
 // orphans gives the living orphans that belong to p: those of its group, those with
-// its mark, and with the last child those of nobody. Dead ones are reaped.
+// its mark, and with the last child those of nobody. Of our own group only those with
+// its mark do: others may be there that we have not started. Dead ones are reaped.
 func (k *family) orphans(p *Process) []descendant {
 	pids := adopted() // before the lock: who is forked later is not in it
 	if len(pids) == 0 {
@@ -158,9 +159,10 @@ func (k *family) orphans(p *Process) []descendant {
 			continue
 		}
 		d, zombie, ok := readStat(pid)
+		marked := func() bool { return p.mark != 0 && readMark(pid) == p.mark }
 		switch {
-		case !ok || d.group == own:
-		case !last && d.group != p.proc.Pid && (p.mark == 0 || readMark(pid) != p.mark):
+		case !ok || d.group == own && !marked():
+		case !last && d.group != p.proc.Pid && !marked():
 		case zombie && reapOrphan(pid):
 		default:
 			found = append(found, d)

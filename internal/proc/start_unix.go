@@ -55,8 +55,8 @@ func (p *Process) explain(err error) error {
 	return err
 }
 
-// signal sends sig to the group and to the descendants that left it. A stopped
-// process is woken, or it would not see it.
+// signal sends sig to the group, to the child if it has left it, and to the
+// descendants that have. A stopped process is woken, or it would not see it.
 func (p *Process) signal(sig syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,6 +66,10 @@ func (p *Process) signal(sig syscall.Signal) {
 	group := p.proc.Pid
 	_ = unix.Kill(-group, sig)
 	_ = unix.Kill(-group, unix.SIGCONT)
+	if now, err := unix.Getpgid(group); err == nil && now != group {
+		_ = unix.Kill(group, sig)
+		_ = unix.Kill(group, unix.SIGCONT)
+	}
 	for _, d := range p.left() {
 		if d.group != group {
 			_ = unix.Kill(d.pid, sig)

@@ -27,7 +27,7 @@ type behaviour struct {
 }
 
 func behaviours() []behaviour {
-	return append(append(badStarts(), badManifests()...), append(badAnswers(), badLives()...)...)
+	return slices.Concat(badStarts(), badManifests(), badAnswers(), badLives(), hostile())
 }
 
 // others are plugins of single tests.

@@ -15,7 +15,7 @@ func (p *Process) asInstaller(ctx context.Context, dirs []string, do func(*Proce
 		return do(p)
 	}
 	installer := newProcess(p.from, p.o)
-	installer.manifest, installer.raw, installer.text = p.manifest, p.raw, p.text
+	installer.manifest, installer.raw, installer.text, installer.executable = p.manifest, p.raw, p.text, p.executable
 	plugin, err := installer.launch(ctx, box.ForInstall(dirs...))
 	if err != nil {
 		return err

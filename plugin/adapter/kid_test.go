@@ -152,6 +152,7 @@ func (k *kid) deafToTerm() { signal.Ignore(syscall.SIGTERM) }
 
 // linger is a grandchild that nothing but SIGKILL ends.
 func (k *kid) linger() {
+	k.lingers(os.Args[1])
 	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
 	if os.Args[1] == "closed" {
 		os.Stdin.Close()

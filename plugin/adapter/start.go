@@ -80,12 +80,26 @@ func (p *Process) launch(ctx context.Context, box *host.Sandbox) (*host.Plugin, 
 func (p *Process) identify(executable string) {
 	h := sha256.New()
 	fmt.Fprintf(h, "plugin %d %s %d %s", len(executable), executable, len(p.text), p.text)
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.executable, p.manifest.Identity = executable, hex.EncodeToString(h.Sum(nil))
+}
+
+// isChanged tells whether the executable is another one by now than that of the first
+// start, from which the identity is. Before there is one nobody has relied on it.
+func (p *Process) isChanged() bool {
+	p.mu.Lock()
+	was := p.executable
+	p.mu.Unlock()
+	return was != "" && p.o.Digests.Executable(p.from.Path) != was
 }
 
 // hello is the handshake.
 func (p *Process) hello(version string) func(context.Context, host.AskFunc) (host.Terms, error) {
 	return func(_ context.Context, ask host.AskFunc) (host.Terms, error) {
+		if p.isChanged() {
+			return host.Terms{}, errors.New("its executable is not the one of its first start")
+		}
 		result, err := ask(wire.MethodInitialize, wire.Initialize{ProtocolVersion: adapters.ProtocolVersion, BentoVersion: version})
 		if err != nil {
 			return host.Terms{}, err

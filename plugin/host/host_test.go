@@ -363,7 +363,7 @@ func TestLogs(t *testing.T) {
 			for i := range 3 {
 				c.log(fmt.Sprint(i))
 			}
-			c.Send([]byte(`{"jsonrpc":"2.0","method":"notifications/log","params":{"level":"loud","stream":"printer","message":"odd"}}`))
+			c.Send([]byte(`{"jsonrpc":"2.0","method":"notifications/log","params":{"level":"loud","stream":"printer","message":"o\u001b[2Jd\u202ed"}}`))
 			c.Send([]byte(`{"jsonrpc":"2.0","method":"notifications/log","params":{"message":7}}`))
 			c.reply(r, "null")
 			time.Sleep(time.Second)
@@ -381,7 +381,7 @@ func TestLogs(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if diff := cmp.Diff([]string{"info 0", "info 1", "info 2", "info odd"}, heard); diff != "" {
+		if diff := cmp.Diff([]string{"info 0", "info 1", "info 2", "info o[2Jdd"}, heard); diff != "" {
 			t.Errorf("heard by the call (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff([]string{"early", "late"}, rest); diff != "" {

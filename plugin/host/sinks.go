@@ -68,8 +68,9 @@ func (s *sinks) tell(l adapters.Log) {
 }
 
 // notified takes a notification. Progress with an unknown level counts as info,
-// with an unknown stream as the plugin's own words; other notifications, and
-// progress that cannot be read, are passed over, and ok is false.
+// with an unknown stream as the plugin's own words, which cannot steer a terminal;
+// other notifications, and progress that cannot be read, are passed over, and ok is
+// false.
 func (s *sinks) notified(method string, params json.RawMessage) (ok bool) {
 	var l adapters.Log
 	if method != wire.NotifyLog || shape.Decode(params, s.shape, &l) != nil {
@@ -81,7 +82,9 @@ func (s *sinks) notified(method string, params json.RawMessage) (ok bool) {
 	if l.Stream != "stdout" && l.Stream != "stderr" {
 		l.Stream = ""
 	}
-	l.Verbatim = l.Stream != ""
+	if l.Verbatim = l.Stream != ""; !l.Verbatim {
+		l.Message = wire.Plain(l.Message)
+	}
 	s.tell(l)
 	return true
 }

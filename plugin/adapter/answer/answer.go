@@ -63,7 +63,8 @@ func Check(method string, result json.RawMessage) error {
 	return r.Decode(method, result, f.into())
 }
 
-// checkTasks says what a shape cannot: names are unique, variables have names.
+// checkTasks says what a shape cannot: names are unique, variables have names, and
+// no task waits for itself.
 func checkTasks(path string, tasks []adapters.Task) error {
 	seen := make(map[string]int, len(tasks))
 	for i, t := range tasks {
@@ -74,6 +75,38 @@ func checkTasks(path string, tasks []adapters.Task) error {
 		for variable := range t.Env {
 			if !isVariable(variable) {
 				return fmt.Errorf("%s[%d].env: expected names of variables, got %.60q", path, i, variable)
+			}
+		}
+	}
+	return checkOrder(path, tasks, seen)
+}
+
+// checkOrder finds tasks that wait for themselves; index is where each stands, by its
+// name. Other dishes, and tasks that dish.toml may have, are not known here.
+func checkOrder(path string, tasks []adapters.Task, index map[string]int) error {
+	const waits, done = 1, 2
+	state := make([]int, len(tasks))
+	var visit func(i int) error
+	visit = func(i int) error {
+		state[i] = waits
+		for j, name := range tasks[i].DependsOn {
+			next, ok := index[name]
+			switch {
+			case ok && state[next] == waits:
+				return fmt.Errorf("%s[%d].depends_on[%d]: expected a task that does not wait for %q, got %q", path, i, j, tasks[i].Name, name)
+			case ok && state[next] != done:
+				if err := visit(next); err != nil {
+					return err
+				}
+			}
+		}
+		state[i] = done
+		return nil
+	}
+	for i := range tasks {
+		if state[i] == 0 {
+			if err := visit(i); err != nil {
+				return err
 			}
 		}
 	}

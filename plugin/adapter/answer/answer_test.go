@@ -2,6 +2,8 @@ package answer
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/bentobuild/bento/adapters"
@@ -70,14 +72,28 @@ func TestCheck(t *testing.T) {
 }
 
 func TestGlobs(t *testing.T) {
-	for _, good := range []string{"*", "**/*.zig", "a/b", "./a", "a..b", "...", "{a,b}/c", "[a-z]*", "a b", "é"} {
+	for _, good := range []string{"*", "**/*.zig", "a/b", "./a", "a..b", "...", "{a,b}/c", "[a-z]*", "a b", "é", "{a,b}{c,d,{e,f}}", "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"} {
 		if !isGlob(good) {
 			t.Errorf("%q is refused", good)
 		}
 	}
-	for _, bad := range []string{"", "/a", "..", "a/..", "../a", "a/../b", "{..,a}/b", "{/etc,a}", "{a,/etc}", `\.\./a`, `\/a`, "a[", "{a", "a\x00"} {
+	for _, bad := range []string{"", "/a", "..", "a/..", "../a", "a/../b", "{..,a}/b", "{/etc,a}", "{a,/etc}", `\.\./a`, `\/a`, "a[", "{a", "a\x00",
+		strings.Repeat("{a,b}", 9), "{" + strings.Repeat("a,", 256) + "b}", strings.Repeat("{", 100) + strings.Repeat("}", 100), strings.Repeat("a", 5000)} {
 		if isGlob(bad) {
 			t.Errorf("%q is accepted", bad)
+		}
+	}
+}
+
+func TestTasksThatWaitForThemselves(t *testing.T) {
+	for tasks, want := range map[string]string{
+		`{"name":"a","run":"x","depends_on":["a"]}`:                                                                                   `tasks[0].depends_on[0]: expected a task that does not wait for "a", got "a"`,
+		`{"name":"a","run":"x","depends_on":["c","b"]},{"name":"b","run":"x","depends_on":["a"]}`:                                     `tasks[1].depends_on[0]: expected a task that does not wait for "b", got "a"`,
+		`{"name":"a","run":"x","depends_on":["b","c","other","^a"]},{"name":"b","run":"x","depends_on":["c"]},{"name":"c","run":"x"}`: ``,
+	} {
+		err := Check(wire.MethodTasks, json.RawMessage(`{"tasks":[`+tasks+`]}`))
+		if got := fmt.Sprint(err); err == nil && want != "" || err != nil && got != want {
+			t.Errorf("%s:\n got %s\nwant %s", tasks, got, want)
 		}
 	}
 }

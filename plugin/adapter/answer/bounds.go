@@ -16,6 +16,10 @@ const (
 	maxName  = 256      // bytes of a name
 	maxTasks = 1000     // also of globs in a list, hooks and the like
 	maxPaths = 10_000   // also of links and findings
+
+	maxGlob   = 4096 // bytes of a glob
+	maxArms   = 256  // of the patterns that its braces stand for
+	maxBraces = 16   // braces inside of each other
 )
 
 func text() *shape.Shape { return shape.Text(maxText) }
@@ -28,7 +32,9 @@ func command() *shape.Shape {
 func name(what string) *shape.Shape { return shape.Text(maxName).That(what, isName) }
 
 func isName(s string) bool {
-	return strings.TrimSpace(s) != "" && strings.IndexFunc(s, unicode.IsControl) < 0
+	return strings.TrimSpace(s) != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+	})
 }
 
 func absolute() *shape.Shape { return text().That("an absolute path without \"..\"", isAbsolute) }
@@ -66,7 +72,7 @@ func inputGlobs() *shape.Shape {
 // isGlob tells whether a pattern is one and can only match inside the directory it
 // is relative to, also after its braces are expanded and its escapes taken away.
 func isGlob(pattern string) bool {
-	if pattern == "" || strings.Contains(pattern, "\x00") || !doublestar.ValidatePattern(pattern) {
+	if pattern == "" || strings.Contains(pattern, "\x00") || len(pattern) > maxGlob || arms(pattern) > maxArms || !doublestar.ValidatePattern(pattern) {
 		return false
 	}
 	plain := strings.ReplaceAll(pattern, `\`, "")
@@ -75,6 +81,34 @@ func isGlob(pattern string) bool {
 		return false
 	}
 	return !climbs(strings.NewReplacer("{", "/", "}", "/", ",", "/").Replace(plain))
+}
+
+// arms gives how many patterns the braces of a glob stand for, or some number over
+// maxArms.
+func arms(pattern string) int {
+	type level struct{ before, now int } // of the choices before this one, and of this one
+	levels := []level{{now: 1}}
+	for i := 0; i < len(pattern) && len(levels) <= maxBraces; i++ {
+		top := &levels[len(levels)-1]
+		switch c := pattern[i]; {
+		case c == '\\':
+			i++
+		case c == '{':
+			levels = append(levels, level{now: 1})
+		case c == ',' && len(levels) > 1:
+			top.before, top.now = top.before+top.now, 1
+		case c == '}' && len(levels) > 1:
+			levels = levels[:len(levels)-1]
+			levels[len(levels)-1].now *= top.before + top.now
+		}
+		if levels[len(levels)-1].now > maxArms {
+			return maxArms + 1
+		}
+	}
+	if len(levels) > maxBraces {
+		return maxArms + 1
+	}
+	return levels[0].now
 }
 
 func variables() *shape.Shape {
