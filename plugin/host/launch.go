@@ -2,9 +2,13 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"strings"
+	"syscall"
 
 	"github.com/bentobuild/bento/internal/proc"
 )
@@ -59,7 +63,7 @@ func (c *Command) Launch(_ context.Context, stderr io.Writer) (*Stream, error) {
 	if err != nil {
 		stdin.Close()
 		stdout.Close()
-		return nil, err
+		return nil, explainStart(c.Argv[0], err)
 	}
 	return &Stream{
 		Stdin:  stdin,
@@ -74,6 +78,36 @@ func (c *Command) Launch(_ context.Context, stderr io.Writer) (*Stream, error) {
 		},
 		Wait: func() string { return ending(p.Wait(context.Background())) },
 	}, nil
+}
+
+// explainStart says what the kernel does not: which file is missing, and what a file
+// lacks that is no program.
+func explainStart(path string, err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOEXEC):
+		return fmt.Errorf("%w: it is no program for this machine, nor a script that begins with \"#!\"", err)
+	case errors.Is(err, fs.ErrNotExist):
+		if line := shebang(path); line != "" {
+			return fmt.Errorf("%w: the interpreter of its first line, %.80q", err, line)
+		}
+	}
+	return err
+}
+
+// shebang gives the first line of a script, "" for other files.
+func shebang(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	start := make([]byte, 256)
+	n, _ := io.ReadFull(f, start)
+	line, _, _ := strings.Cut(string(start[:n]), "\n")
+	if !strings.HasPrefix(line, "#!") {
+		return ""
+	}
+	return line
 }
 
 func ending(r proc.Result) string {
