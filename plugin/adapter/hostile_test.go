@@ -92,7 +92,10 @@ func edgesOfManifests() []behaviour {
 		{id: "glob-depths", child: task(`"outputs":["` + strings.Repeat("{", 2000) + strings.Repeat("}", 2000) + `"]`), code: failed, says: `default_tasks[0].outputs[0]: expected a glob`},
 		{id: "negative-parallel", child: instead(`{`, `{"parallel":-1,`), code: failed, says: "parallel: expected an integer"},
 		{id: "capability-list", child: instead(`{`, `{"capabilities":["detect"],`), code: failed, says: "capabilities: expected an object"},
-		{id: "half-surrogate", child: instead(`"kid"`, `"k\ud800"`), code: failed, says: "no answer to initialize|surrogate"},
+		{id: "half-surrogate", child: func(k *kid) {
+			k.result(k.read(), strings.Replace(k.manifest(everything), `"kid"`, `"k\ud800"`, 1))
+			k.serve()
+		}, ask: "detect"},
 	}
 }
 
@@ -111,6 +114,10 @@ func edgesOfAnswers() []behaviour {
 		}
 	}
 	response := func(members string) func(*kid) { return body(`{"jsonrpc":"2.0","id":ID,` + members + `}`) }
+	// What is long is made by the one kid that sends it.
+	long := func(before, unit string, n int, after string) func(*kid) {
+		return func(k *kid) { response(before + strings.Repeat(unit, n) + after)(k) }
+	}
 	const malformed, rpc = adapters.MalformedResponse, adapters.RPCError
 	return []behaviour{
 		{id: "neither", child: body(`{"jsonrpc":"2.0","id":ID}`), ask: "detect", code: malformed, says: "result: expected an object, got null"},
@@ -124,13 +131,13 @@ func edgesOfAnswers() []behaviour {
 		{id: "two-request-ids", child: body(`{"jsonrpc":"2.0","id":ID,"id":ID,"result":{"matches":true}}`), ask: "detect", code: malformed, says: `two members "id"`},
 		{id: "two-results", child: response(`"result":{"matches":true},"result":{"matches":false}`), ask: "detect", code: malformed, says: `two members "result"`},
 		{id: "two-matches", child: response(`"result":{"matches":true,"matches":false}`), ask: "detect", code: malformed, says: "matches: expected one value, got two"},
-		{id: "many-members", child: response(strings.Repeat(`"x":1,`, 100_000) + `"result":{"matches":true}`), ask: "detect", code: malformed, says: "more than 64 members"},
-		{id: "long-member", child: response(`"result":{"` + strings.Repeat("k", 4<<20) + `":1,"matches":true}`), ask: "detect"},
+		{id: "many-members", child: long(``, `"x":1,`, 100_000, `"result":{"matches":true}`), ask: "detect", code: malformed, says: "more than 64 members"},
+		{id: "long-member", child: long(`"result":{"`, "k", 4<<20, `":1,"matches":true}`), ask: "detect"},
 		{id: "huge-number", child: response(`"result":{"matches":true,"confidence":1e999}`), ask: "detect"},
 		{id: "tool-line", child: response(`"result":{"tool":"zig","version":"1","line":1e999}`), ask: "toolchain", code: malformed, says: "line: expected an integer"},
 		{id: "tool-newline", child: response(`"result":{"tool":"zig","version":"1\n2"}`), ask: "toolchain", code: malformed, says: `version: expected a version, got "1\n2"`},
 		{id: "tool-escape", child: response(`"result":{"tool":"zig\u001b[31m","version":"1"}`), ask: "toolchain", code: malformed, says: `tool: expected the name of a tool, got "zig\x1b[31m"`},
-		{id: "long-fingerprint", child: response(`"result":"` + strings.Repeat("v", 10<<20) + `"`), ask: "fingerprint", code: malformed, says: "expected at most 65536 bytes, got 10485760"},
+		{id: "long-fingerprint", child: long(`"result":"`, "v", 10<<20, `"`), ask: "fingerprint", code: malformed, says: "expected at most 65536 bytes, got 10485760"},
 		{id: "tasks-wait", child: response(`"result":{"tasks":[{"name":"a","run":"b","depends_on":["c"]},{"name":"c","run":"b","depends_on":["a"]}]}`), ask: "tasks", code: malformed, says: `tasks[1].depends_on[0]: expected a task that does not wait for "c", got "a"`},
 		{id: "findings-line", child: response(`"result":{"diagnostics":[{"file":"a","line":-1,"severity":"error","message":"m","source":"s"}]}`), ask: "lint", code: malformed, says: "diagnostics[0].line: expected an integer"},
 	}
