@@ -16,12 +16,17 @@ const racy = 100 * time.Millisecond
 // again. The zero value is empty. It is safe for concurrent use; two goroutines
 // that ask for the same thing at once may both make it.
 type Memo[T any] struct {
+	// Trust is for how long what was seen to hold is taken to hold without another
+	// look, for what many directories ask for at once.
+	Trust time.Duration
+
 	mu    sync.Mutex
 	known map[string]made[T]
 }
 
 type made[T any] struct {
 	at    time.Time
+	seen  time.Time // when it was made, or held for the last time
 	from  []stamp
 	value T
 	err   error
@@ -40,8 +45,11 @@ func (m *Memo[T]) Get(f *Files, key string, make func(*Files) (T, error)) (T, er
 	m.mu.Lock()
 	old, ok := m.known[key]
 	m.mu.Unlock()
-	if !ok || !old.holds() {
-		old = remake(key, make)
+	if now := time.Now(); !ok || now.Sub(old.seen) >= m.Trust {
+		if !ok || !old.holds() {
+			old = remake(key, make)
+		}
+		old.seen = now
 		m.put(key, old)
 	}
 	for _, s := range old.from {

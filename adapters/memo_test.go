@@ -59,3 +59,27 @@ func TestMemo(t *testing.T) {
 		}
 	}
 }
+
+func TestMemoThatTrusts(t *testing.T) {
+	dir := t.TempDir()
+	m := Memo[int]{Trust: time.Hour}
+	made := 0
+	get := func() {
+		if _, err := m.Get(NewFiles(dir), dir, func(f *Files) (int, error) { made++; f.IsFile("a"); return 0, nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	get()
+	if err := os.WriteFile(filepath.Join(dir, "a"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	get()
+	if made != 1 {
+		t.Errorf("made %d times within its trust", made)
+	}
+	m.Trust = 0
+	get()
+	if made != 2 {
+		t.Errorf("made %d times, want 2", made)
+	}
+}

@@ -25,6 +25,7 @@ type Adapter struct {
 	mods     *adapters.Parsed[*gomod.Module]
 	works    *adapters.Parsed[*gomod.Work]
 	sums     *adapters.Parsed[gomod.Sums]
+	spaces   adapters.Memo[*space] // by the path of go.work
 	seen     adapters.Moment[machine]
 }
 
@@ -37,6 +38,7 @@ func New(o adapters.Options) *Adapter {
 		mods:     adapters.NewParsed(gomod.ParseModule),
 		works:    adapters.NewParsed(gomod.ParseWork),
 		sums:     adapters.NewParsed(gomod.ParseSums),
+		spaces:   adapters.Memo[*space]{Trust: trust},
 	}
 	a.manifest = newManifest(a.download)
 	pass := append(a.manifest.PassEnv[:len(a.manifest.PassEnv):len(a.manifest.PassEnv)], a.manifest.SteeringEnv...)

@@ -20,10 +20,15 @@ func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, er
 	if err != nil {
 		return adapters.LinksAnswer{}, err
 	}
-	g := &linker{f: f, p: p, siblings: siblings}
+	g := &linker{p: p, siblings: siblings}
 	g.replaced()
-	g.required()
-	g.imported()
+	if p.work != nil {
+		s, err := a.space(f, p)
+		if err != nil {
+			return adapters.LinksAnswer{}, err
+		}
+		g.used(s.usedBy(f, p.dir, p.mod, p.work.File))
+	}
 	answer := adapters.LinksAnswer{Links: g.links}
 	if p.work != nil {
 		answer.Provides = []string{packageName(p.work, p.mod.Name)}
@@ -39,11 +44,9 @@ func packageName(w *gomod.Work, module string) string {
 
 // linker collects the links of one module.
 type linker struct {
-	f        *adapters.Files
 	p        *project
 	siblings []member
 	links    []adapters.Link
-	used     []member // those of siblings that links lead to
 }
 
 // replaced adds the replacements that lead to directories. In a workspace those of
@@ -63,38 +66,11 @@ func (g *linker) replaced() {
 	}
 }
 
-// required adds the members of the workspace that go.mod requires.
-func (g *linker) required() {
-	for _, s := range g.siblings {
-		if r := g.p.mod.Find(s.mod.Name); r != nil {
-			g.link(s, g.p.mod.Demand.File, r.Line, false)
-		}
+// used adds the members of the workspace that are required or imported.
+func (g *linker) used(uses []use) {
+	for _, u := range uses {
+		g.links = append(g.links, adapters.Link{
+			Package: packageName(g.p.work, u.mod.Name), File: u.file, Line: u.line, Dev: u.dev,
+		})
 	}
-}
-
-// imported adds the members that are imported without being required, which is
-// enough within a workspace. They are found in the sources.
-func (g *linker) imported() {
-	free := slices.DeleteFunc(slices.Clone(g.siblings), func(s member) bool {
-		return s.mod.Name == "" || g.p.mod.Find(s.mod.Name) != nil
-	})
-	if len(free) == 0 {
-		return
-	}
-	found, complete := importsOf(g.f, g.p.mod, free)
-	for i, s := range free {
-		switch at := found[i]; {
-		case at.file != "":
-			g.link(s, at.file, at.line, at.test)
-		case !complete: // too large to be sure
-			g.link(s, g.p.work.File, 0, false)
-		}
-	}
-}
-
-func (g *linker) link(s member, file string, line int, dev bool) {
-	g.used = append(g.used, s)
-	g.links = append(g.links, adapters.Link{
-		Package: packageName(g.p.work, s.mod.Name), File: file, Line: line, Dev: dev,
-	})
 }

@@ -31,7 +31,7 @@ func (a *Adapter) LockDigest(_ context.Context, dir string) (adapters.LockAnswer
 		answer.Whole = unread.Error()
 	default:
 		n := &needs{a: a, f: f, paths: make(map[string]bool), seen: make(map[string]bool)}
-		if answer.Whole, err = n.of(p); answer.Whole == "" {
+		if answer.Whole, err = n.all(p); answer.Whole == "" {
 			answer.Digest = lines.Digest(n.paths)
 		}
 	}
@@ -45,46 +45,47 @@ type needs struct {
 	f     *adapters.Files
 	paths map[string]bool
 	seen  map[string]bool // directories
+	queue []member
 }
 
-// of adds what p needs, and the members of the workspace that it uses. It gives why
+// all adds what p needs, and the members of the workspace that it uses. It gives why
 // that cannot be told.
-func (n *needs) of(p *project) (why string, err error) {
-	n.seen[p.dir] = true
-	if !p.mod.ListsAll() {
-		return fmt.Sprintf("%s is older than go 1.17, which does not name all modules", p.mod.Name), nil
-	}
-	for _, r := range p.mod.Requires {
-		n.paths[r.Path] = true
-	}
-	for _, path := range p.mod.Instead {
-		n.paths[path] = true
-	}
-	if p.work == nil {
-		return "", nil
-	}
-	for _, path := range p.work.Instead {
-		n.paths[path] = true
-	}
-	siblings, err := n.a.siblings(n.f, p)
-	if err != nil {
-		return "", err
-	}
-	g := &linker{f: n.f, p: p, siblings: siblings}
-	g.required()
-	g.imported()
-	for _, s := range g.used {
-		if n.seen[s.dir] {
-			continue
+func (n *needs) all(p *project) (why string, err error) {
+	var s *space
+	if p.work != nil {
+		if s, err = n.a.space(n.f, p); err != nil {
+			return "", err
 		}
-		f := adapters.NewFiles(s.dir)
-		why, err = (&needs{a: n.a, f: f, paths: n.paths, seen: n.seen}).of(&project{dir: s.dir, mod: s.mod, work: p.work})
-		for _, path := range f.Reads() {
-			n.f.Path(path)
+		for _, path := range p.work.Instead {
+			n.paths[path] = true
 		}
-		if why != "" || err != nil {
-			return why, err
+	}
+	n.add(member{p.dir, p.mod})
+	for len(n.queue) > 0 {
+		m := n.queue[0]
+		n.queue = n.queue[1:]
+		if !m.mod.ListsAll() {
+			return fmt.Sprintf("%s is older than go 1.17, which does not name all modules", m.mod.Name), nil
+		}
+		for _, r := range m.mod.Requires {
+			n.paths[r.Path] = true
+		}
+		for _, path := range m.mod.Instead {
+			n.paths[path] = true
+		}
+		if s == nil {
+			break
+		}
+		for _, u := range s.usedBy(n.f, m.dir, m.mod, p.work.File) {
+			n.add(u.member)
 		}
 	}
 	return "", nil
+}
+
+func (n *needs) add(m member) {
+	if !n.seen[m.dir] {
+		n.seen[m.dir] = true
+		n.queue = append(n.queue, m)
+	}
 }

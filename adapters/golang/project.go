@@ -89,34 +89,6 @@ func inside(top, dir string) bool {
 	return err == nil && filepath.IsLocal(rel) && rel != "."
 }
 
-// member is a module of a workspace.
-type member struct {
-	dir string
-	mod *gomod.Module
-}
-
-// siblings are the other modules of the workspace in effect. Directories without
-// a go.mod are left out: go says so itself.
-func (a *Adapter) siblings(f *adapters.Files, p *project) ([]member, error) {
-	if p.work == nil {
-		return nil, nil
-	}
-	var all []member
-	for _, dir := range p.work.Uses {
-		mod, err := a.mods.Read(f, filepath.Join(dir, "go.mod"))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if dir != p.dir && (p.mod == nil || mod.Name != p.mod.Name) {
-			all = append(all, member{dir, mod})
-		}
-	}
-	return all, nil
-}
-
 // env is what tasks and installs of p need on top of their environment.
 func (p *project) env() map[string]string {
 	if p.noWork {

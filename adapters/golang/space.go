@@ -1,0 +1,111 @@
+package golang
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/golang/gomod"
+)
+
+// trust is how long a workspace is taken to be what it was: all members ask at once,
+// and each asks about all others.
+const trust = time.Second
+
+// space is what the members of a workspace know of each other.
+type space struct {
+	members []member
+	uses    adapters.Memo[[]use] // by the directory of the member
+}
+
+// member is a module of a workspace.
+type member struct {
+	dir string
+	mod *gomod.Module
+}
+
+// use is what one member needs of another one, and where it says so.
+type use struct {
+	member
+	file string
+	line int
+	dev  bool
+}
+
+// space reads the modules of the workspace in effect. Directories without a go.mod
+// are left out: go says so itself.
+func (a *Adapter) space(f *adapters.Files, p *project) (*space, error) {
+	return a.spaces.Get(f, p.work.File, func(f *adapters.Files) (*space, error) {
+		s := &space{uses: adapters.Memo[[]use]{Trust: trust}}
+		work, err := a.works.Read(f, p.work.File)
+		if err != nil {
+			return nil, err
+		}
+		for _, dir := range work.Uses {
+			mod, err := a.mods.Read(f, filepath.Join(dir, "go.mod"))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			s.members = append(s.members, member{dir, mod})
+		}
+		return s, nil
+	})
+}
+
+// siblings are the other modules of the workspace in effect, none without one.
+func (a *Adapter) siblings(f *adapters.Files, p *project) ([]member, error) {
+	if p.work == nil {
+		return nil, nil
+	}
+	s, err := a.space(f, p)
+	if err != nil {
+		return nil, err
+	}
+	return s.besides(p.dir, p.mod), nil
+}
+
+func (s *space) besides(dir string, mod *gomod.Module) []member {
+	var all []member
+	for _, m := range s.members {
+		if m.dir != dir && (mod == nil || m.mod.Name != mod.Name) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// usedBy gives what the module in dir needs of the others: those that its go.mod
+// requires, and those that it imports without, which is enough within a workspace.
+func (s *space) usedBy(f *adapters.Files, dir string, mod *gomod.Module, workFile string) []use {
+	uses, _ := s.uses.Get(f, dir, func(f *adapters.Files) ([]use, error) {
+		f.Path("go.mod")
+		var uses []use
+		var free []member
+		for _, m := range s.besides(dir, mod) {
+			if r := mod.Find(m.mod.Name); r != nil {
+				uses = append(uses, use{m, mod.Demand.File, r.Line, false})
+			} else if m.mod.Name != "" {
+				free = append(free, m)
+			}
+		}
+		if len(free) == 0 {
+			return uses, nil
+		}
+		found, complete := importsOf(f, mod, free)
+		for i, m := range free {
+			switch at := found[i]; {
+			case at.file != "":
+				uses = append(uses, use{m, at.file, at.line, at.test})
+			case !complete: // too large to be sure
+				uses = append(uses, use{m, workFile, 0, false})
+			}
+		}
+		return uses, nil
+	})
+	return uses
+}
