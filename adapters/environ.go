@@ -89,13 +89,20 @@ func (e Environ) With(set map[string]string) Environ {
 	if len(set) == 0 {
 		return e
 	}
-	byName := make(map[string]string, len(e)+len(set))
-	for _, kv := range e {
-		name, value, _ := strings.Cut(kv, "=")
-		byName[name] = value
+	out := make(Environ, len(e), len(e)+len(set))
+	copy(out, e)
+	for name, value := range set {
+		at, found := slices.BinarySearchFunc(out, name, func(kv, name string) int {
+			n, _, _ := strings.Cut(kv, "=")
+			return strings.Compare(n, name)
+		})
+		if kv := name + "=" + value; found {
+			out[at] = kv
+		} else {
+			out = slices.Insert(out, at, kv)
+		}
 	}
-	maps.Copy(byName, set)
-	return fromMap(byName)
+	return out
 }
 
 // WithPath gives e with dirs (absolute) in front of PATH.

@@ -67,6 +67,8 @@ func (k *family) onThread(f func()) {
 	<-done
 }
 
+func pipe2(fds *[2]int) error { return unix.Pipe2(fds[:], unix.O_CLOEXEC) }
+
 // adopt makes this process the reaper of its descendants. Where the kernel refuses,
 // a descendant that leaves its group is lost to us.
 func (k *family) adopt() {

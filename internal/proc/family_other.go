@@ -16,6 +16,17 @@ type descendant struct{ pid, group int }
 // rssUnit is what ru_maxrss counts in.
 var rssUnit = map[bool]int64{true: 1, false: 1 << 10}[runtime.GOOS == "darwin"]
 
+func pipe2(fds *[2]int) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	err := unix.Pipe(fds[:])
+	if err == nil {
+		unix.CloseOnExec(fds[0])
+		unix.CloseOnExec(fds[1])
+	}
+	return err
+}
+
 func (p *Process) sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 func (p *Process) start(attr *os.ProcAttr) (err error) {

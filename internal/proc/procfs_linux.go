@@ -3,6 +3,7 @@ package proc
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -53,7 +54,7 @@ func adopted() []int {
 }
 
 func appendPids(pids []int, file string) []int {
-	data, err := os.ReadFile(file)
+	data, err := readFile(file)
 	if err != nil {
 		return pids
 	}
@@ -67,7 +68,7 @@ func appendPids(pids []int, file string) []int {
 
 // readStat reads the group of a process and whether it is dead and not reaped.
 func readStat(pid int) (d descendant, zombie, ok bool) {
-	data, err := os.ReadFile(procPath(pid, "stat"))
+	data, err := readFile(procPath(pid, "stat"))
 	if err != nil {
 		return d, false, false
 	}
@@ -81,6 +82,29 @@ func readStat(pid int) (d descendant, zombie, ok bool) {
 		return d, false, false
 	}
 	return descendant{pid, group}, fields[0][0] == 'Z', true
+}
+
+// readFile reads a file of /proc. Those can be read at any time: that of os asks a
+// poller first, and for the size, which they do not tell.
+func readFile(name string) ([]byte, error) {
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	data := make([]byte, 0, 4<<10)
+	for {
+		n, err := unix.Read(fd, data[len(data):cap(data)])
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return nil, err
+		case n == 0:
+			return data, nil
+		}
+		data = data[:len(data)+max(0, n)]
+		data = slices.Grow(data, 1<<10)
+	}
 }
 
 func procPath(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }
@@ -104,7 +128,7 @@ func setMark(mark uint64) (unmark func(), ok bool) {
 
 // readMark gives 0 for a process that has none.
 func readMark(pid int) uint64 {
-	data, err := os.ReadFile(procPath(pid, "limits"))
+	data, err := readFile(procPath(pid, "limits"))
 	if err != nil {
 		return 0
 	}

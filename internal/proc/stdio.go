@@ -65,7 +65,7 @@ func (d *stdio) openStdin(r io.Reader) error {
 	if r == nil {
 		return d.openNull(0, os.O_RDONLY)
 	}
-	theirs, ours, err := os.Pipe()
+	theirs, ours, err := pipe(0)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (d *stdio) openOutput(fd int, w io.Writer) error {
 	if w == nil {
 		return d.openNull(fd, os.O_WRONLY)
 	}
-	ours, theirs, err := os.Pipe()
+	theirs, ours, err := pipe(1)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (d *stdio) openOutput(fd int, w io.Writer) error {
 }
 
 func (d *stdio) openNull(fd, flag int) error {
-	f, err := os.OpenFile(os.DevNull, flag, 0)
+	f, err := openFile(os.DevNull, flag)
 	if err == nil {
 		d.give(fd, f)
 	}

@@ -31,6 +31,9 @@ type Env struct {
 	// be nil.
 	Executing func(hold []*os.File)
 
+	once sync.Once
+	cmds *command.Commands
+
 	held []*os.File // what keeps other runs out of the workspace
 
 	warnings warnings.List
@@ -39,7 +42,8 @@ type Env struct {
 
 // commands gives what makes the processes of tasks.
 func (e *Env) commands() *command.Commands {
-	return &command.Commands{Root: e.Root, Environ: e.Environ, Inherit: e.Inherit}
+	e.once.Do(func() { e.cmds = &command.Commands{Root: e.Root, Environ: e.Environ, Inherit: e.Inherit} })
+	return e.cmds
 }
 
 // executing says that something is about to be executed.

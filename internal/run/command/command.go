@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/joho/godotenv"
@@ -24,11 +25,43 @@ import (
 // workspace must not wait for the run to end.
 const Inside = "BENTO_INSIDE"
 
-// Commands makes the processes of the tasks of a workspace.
+// Commands makes the processes of the tasks of a workspace. It is safe for concurrent
+// use.
 type Commands struct {
 	Root    string           // of the workspace
 	Environ adapters.Environ // that bento was started with
 	Inherit bool             // tasks see all of it
+
+	shells sync.Map // by PATH: where sh is
+	bases  sync.Map // by what is passed on: the strict environment
+}
+
+// shell gives where the shell is. It stays there during a run.
+func (c *Commands) shell(env adapters.Environ) (string, error) {
+	path := env.Get("PATH")
+	if sh, known := c.shells.Load(path); known {
+		return sh.(string), nil
+	}
+	sh, err := env.LookPath("sh")
+	if err != nil {
+		return "", fmt.Errorf("no shell: %w", err)
+	}
+	c.shells.Store(path, sh)
+	return sh, nil
+}
+
+// base gives what a task sees of the environment that bento was started with.
+func (c *Commands) base(pass []string) adapters.Environ {
+	if c.Inherit {
+		return c.Environ
+	}
+	id := strings.Join(pass, "\x00")
+	if env, known := c.bases.Load(id); known {
+		return env.(adapters.Environ)
+	}
+	env := c.Environ.Strict(pass...)
+	c.bases.Store(id, env)
+	return env
 }
 
 // Dir is the directory that a task runs in.
@@ -43,9 +76,9 @@ func (c *Commands) Spec(t *plan.Task) (proc.Spec, error) {
 	env := c.environ(t, files)
 	argv := append(slices.Clone(t.Argv), t.Args...)
 	if len(t.Argv) == 0 {
-		sh, err := env.LookPath("sh")
+		sh, err := c.shell(env)
 		if err != nil {
-			return proc.Spec{}, fmt.Errorf("no shell: %w", err)
+			return proc.Spec{}, err
 		}
 		argv = []string{sh, "-c", t.Run}
 		if len(t.Args) > 0 {
@@ -76,10 +109,7 @@ func program(env adapters.Environ, t *plan.Task, name string) (string, error) {
 // environ gives the environment of a task: the strict base, what its adapter and
 // its dish.toml pass on, and what they set.
 func (c *Commands) environ(t *plan.Task, files map[string]string) adapters.Environ {
-	env := c.Environ
-	if !c.Inherit {
-		env = env.Strict(slices.Concat(t.PassEnv, t.HashEnv)...)
-	}
+	env := c.base(slices.Concat(t.PassEnv, t.HashEnv))
 	dirs := make([]string, len(t.Path))
 	for i, p := range t.Path {
 		if dirs[i] = p; !filepath.IsAbs(p) {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"syscall"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/crash"
@@ -68,7 +69,7 @@ type Options struct {
 // that of an earlier execution is removed.
 func Create(name string, o Options) *Log {
 	crash.Point()
-	_ = os.Remove(name) // what cannot be removed is truncated, or cannot be written either
+	_ = syscall.Unlink(name) // what cannot be removed is truncated, or cannot be written either
 	return &Log{name: name, o: o}
 }
 
