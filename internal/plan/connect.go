@@ -98,7 +98,7 @@ func (b *builder) dependOn(t *Task, w want, via Via) {
 	dish, name := t.Dish, w.text
 	if other, task, ok := strings.Cut(w.text, ":"); ok && b.task(t.Dish, w.text) == nil {
 		if dish = b.byName[other]; dish == nil {
-			b.problem(diagnostics.Error, w.at, "unknown_dish", "depends_on \""+w.text+"\" names no dish of this workspace",
+			b.problem(diagnostics.Error, w.at, "unknown_dish", w.said(t)+" names no dish of this workspace",
 				diagnostics.Suggest(other, b.dishNames()))
 			return
 		}
@@ -106,11 +106,20 @@ func (b *builder) dependOn(t *Task, w want, via Via) {
 	}
 	on := b.task(dish, name)
 	if on == nil {
-		b.problem(diagnostics.Error, w.at, "unknown_task", "depends_on \""+w.text+"\": dish \""+dish.Name+"\" has no task \""+name+"\"",
+		b.problem(diagnostics.Error, w.at, "unknown_task", w.said(t)+": dish \""+dish.Name+"\" has no task \""+name+"\"",
 			diagnostics.Suggest(name, b.taskNames(dish)))
 		return
 	}
 	t.depend(on, via)
+}
+
+// said says who asks for it: what dish.toml says has a place, a recipe is its adapter's.
+func (w *want) said(t *Task) string {
+	text := "depends_on \"" + w.text + "\""
+	if a := t.Dish.Adapter; w.at.File == "" && a != nil {
+		return "the " + a.Manifest().AdapterID + " adapter's recipe for " + t.ID() + ": " + text
+	}
+	return text
 }
 
 func (b *builder) dependOnLinked(t *Task, name string, via Via) {
