@@ -80,6 +80,39 @@ func TestKeyIsInjective(t *testing.T) {
 	})
 }
 
+// TestKeyHasLengths (A16): parts that read the same when they stand behind each other
+// without their lengths are told apart.
+func TestKeyHasLengths(t *testing.T) {
+	eight := func(n byte) string { return string([]byte{n, 0, 0, 0, 0, 0, 0, 0}) }
+	text := func(parts ...string) func(*Builder) {
+		return func(b *Builder) {
+			for i := 0; i < len(parts); i += 2 {
+				b.Text(parts[i], parts[i+1])
+			}
+		}
+	}
+	for name, pair := range map[string][2]func(*Builder){
+		"name and value":        {text("ab", "c"), text("a", "bc")},
+		"a length in the name":  {text("", eight(0)), text(eight(8), "")},
+		"a length in the value": {text("x", eight(0)+"y"), text("x"+eight(9), "y")},
+		"one and two":           {text("a", "b", "c", "d"), text("a", "bcd")},
+		"a whole one in a value": {
+			text("a", "b", "c", "d"), text("a", "b"+string(byte(Text))+eight(1)+"c"+eight(1)+"d"),
+		},
+		"list and text": {func(b *Builder) { b.List("a", []string{"b"}) }, text("a", "b")},
+		"lists":         {func(b *Builder) { b.List("a", []string{"b", "c"}) }, func(b *Builder) { b.List("a", []string{"bc"}) }},
+		"empty lists":   {func(b *Builder) { b.List("a", nil) }, func(b *Builder) { b.List("a", []string{""}) }},
+		"unset":         {func(b *Builder) { b.Env("a", "", false) }, func(b *Builder) { b.Env("a", "", true) }},
+	} {
+		x, y := NewBuilder([32]byte{}), NewBuilder([32]byte{})
+		pair[0](x)
+		pair[1](y)
+		if x.Key() == y.Key() {
+			t.Errorf("%s: one key", name)
+		}
+	}
+}
+
 // cmpEmpty makes the nil list and the empty one the same.
 var cmpEmpty = cmp.Comparer(func(a, b []string) bool { return slices.Equal(a, b) })
 
