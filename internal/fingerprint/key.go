@@ -16,7 +16,7 @@ import (
 
 // Domain separates task keys from every other use of the hash. Changing what
 // an ingredient means, or their order, needs a new number.
-const Domain = "bento 2026-11 task key v1"
+const Domain = "bento 2026-11 task key v2"
 
 // Kind says what an Ingredient is, and so how its value is to be read.
 type Kind byte
@@ -77,14 +77,17 @@ func (b *Builder) add(kind Kind, name, value string) {
 // Text adds a value that may be shown.
 func (b *Builder) Text(name, value string) { b.add(Text, name, value) }
 
+// list is Text in records; keys tell a list from a text.
+const list Kind = 255
+
 // List adds values in their order. The empty list differs from a list of "".
 func (b *Builder) List(name string, values []string) {
-	var flat strings.Builder
+	var flat []byte
 	for _, v := range values {
-		flat.WriteString(v)
-		flat.WriteByte(0)
+		flat = binary.LittleEndian.AppendUint64(flat, uint64(len(v)))
+		flat = append(flat, v...)
 	}
-	b.mix(Text, name, flat.String())
+	b.mix(list, name, string(flat))
 	b.list = append(b.list, Ingredient{Kind: Text, Name: name, Value: strings.Join(values, "\n")})
 }
 

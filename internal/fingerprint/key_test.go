@@ -56,7 +56,7 @@ func steps(t *rapid.T, label string) []step {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 		return step{
 			Kind: rapid.IntRange(0, 4).Draw(t, "kind"), Name: text.Draw(t, "name"), Value: text.Draw(t, "value"),
-			List: rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "b"}), 0, 3).Draw(t, "list"), Set: rapid.Bool().Draw(t, "set"),
+			List: rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "b", "a\x00", "a\x00b"}), 0, 3).Draw(t, "list"), Set: rapid.Bool().Draw(t, "set"),
 		}
 	}), 0, 4).Draw(t, label)
 }
@@ -101,6 +101,9 @@ func TestKeyHasLengths(t *testing.T) {
 		},
 		"list and text": {func(b *Builder) { b.List("a", []string{"b"}) }, text("a", "b")},
 		"lists":         {func(b *Builder) { b.List("a", []string{"b", "c"}) }, func(b *Builder) { b.List("a", []string{"bc"}) }},
+		"list and NULs": {func(b *Builder) { b.List("a", []string{"b"}) }, text("a", "b\x00")},
+		"NULs in lists": {func(b *Builder) { b.List("a", []string{"b", "c"}) }, func(b *Builder) { b.List("a", []string{"b\x00c"}) }},
+		"empty list":    {func(b *Builder) { b.List("a", nil) }, text("a", "")},
 		"empty lists":   {func(b *Builder) { b.List("a", nil) }, func(b *Builder) { b.List("a", []string{""}) }},
 		"unset":         {func(b *Builder) { b.Env("a", "", false) }, func(b *Builder) { b.Env("a", "", true) }},
 	} {
