@@ -34,6 +34,9 @@ func TestMain(m *testing.M) {
 
 // panics is bento with a bug: nothing can be written to its stdout.
 func panics() {
+	if len(os.Args) == 2 && os.Args[1] == guardCommand {
+		os.Exit(bento()) // it has started itself to look after its tasks
+	}
 	os.Exit(execute(context.Background(), os.Args[1:], process{out: brokenWriter{}, err: os.Stderr, environ: adapters.NewEnviron(os.Environ())}))
 }
 

@@ -1,0 +1,123 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// endOf is a way in which a run comes to its end.
+type endOf struct {
+	name    string
+	program string         // "bento" unless it says otherwise
+	task    string         // that is run
+	sig     syscall.Signal // that bento is sent once the task is up
+	exit    int
+	again   bool // and again, until it has ended
+	killed  bool // bento has no say in what becomes of the task
+}
+
+var ends = []endOf{
+	{name: "success", task: "good", exit: exitOK},
+	{name: "failure", task: "bad", exit: exitTask},
+	{name: "timeout", task: "slow", exit: exitTask},
+	{name: "interrupt", task: "wait", sig: syscall.SIGINT, exit: exitInterrupted},
+	{name: "interrupt twice", task: "wait", sig: syscall.SIGINT, again: true, exit: -1, killed: true},
+	{name: "terminate", task: "wait", sig: syscall.SIGTERM, exit: exitInterrupted},
+	{name: "hangup", task: "wait", sig: syscall.SIGHUP, exit: exitInterrupted},
+	{name: "kill", task: "wait", sig: syscall.SIGKILL, exit: -1, killed: true},
+	{name: "panic", program: "bento-panics", task: "wait e:then", exit: 2, killed: true},
+}
+
+// TestNothingIsLeft: whatever ends a run, of its tasks and what they have started in the
+// background nothing is left. BENTO_TEST_ENDS says how often each is tried.
+func TestNothingIsLeft(t *testing.T) {
+	rounds, _ := strconv.Atoi(os.Getenv("BENTO_TEST_ENDS"))
+	for round := range max(1, rounds) {
+		for _, e := range ends {
+			t.Run(fmt.Sprintf("%s/%d", e.name, round), func(t *testing.T) {
+				t.Parallel()
+				e.try(t, round%10 == 0)
+			})
+		}
+	}
+}
+
+// signal sends the signal; a second one in the same moment would be none.
+func (e endOf) signal(p *os.Process, ended <-chan struct{}) {
+	if e.sig == 0 {
+		return
+	}
+	_ = p.Signal(e.sig)
+	for e.again {
+		select {
+		case <-ended:
+			return
+		case <-time.After(20 * time.Millisecond):
+			_ = p.Signal(e.sig)
+		}
+	}
+}
+
+// try runs one task to its end. With stubborn a child of it does not mind SIGTERM.
+func (e endOf) try(t *testing.T, stubborn bool) {
+	root := t.TempDir()
+	children := "sleep 300 & (sleep 300; true) & "
+	if stubborn {
+		children += "(trap '' TERM INT HUP; sleep 300; true) & "
+	}
+	if !e.killed {
+		children += "setsid sleep 300 & " // nobody but bento knows whose it is
+	}
+	up := "echo up > ../fifo; "
+	write(t, root, "bento.toml", "")
+	write(t, root, "d/dish.toml", fmt.Sprintf("language = \"none\"\n[tasks.good]\nrun = %q\n[tasks.bad]\nrun = %q\n[tasks.slow]\ntimeout = \"100ms\"\nrun = %q\n[tasks.wait]\nrun = %q\n",
+		children+up, children+up+"exit 1", children+up+"wait", children+up+"wait"))
+	write(t, root, "e/dish.toml", "language = \"none\"\n[tasks.then]\nrun = \"until [ -e ../go ]; do sleep 0.02; done\"\n")
+	fifo := filepath.Join(root, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program := e.program
+	if program == "" {
+		program = "bento"
+	}
+	mark := "LC_BENTO_MARK=" + root
+	var out bytes.Buffer
+	cmd := exec.Command("sh", "-c", fmt.Sprintf("exec %q run -j 2 d:%s", needTool(t, program), e.task))
+	cmd.Dir, cmd.Stdout, cmd.Stderr = root, &out, &out
+	cmd.Env = append(os.Environ(), mark, "BENTO_CACHE_DIR="+filepath.Join(root, "cache"))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(fifo) // until the task writes
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.ReadAll(f)
+	f.Close()
+	ended := make(chan struct{})
+	go e.signal(cmd.Process, ended)
+	write(t, root, "go", "")
+	_ = cmd.Wait()
+	close(ended)
+	if got := cmd.ProcessState.ExitCode(); got != e.exit && !(e.again && got == exitInterrupted) {
+		t.Errorf("exit code %d, want %d\n%s", got, e.exit, out.String())
+	}
+	var left []string
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if left = marked([]byte(mark + "\x00")); len(left) == 0 {
+			return
+		}
+	}
+	t.Errorf("left running: %q\n%s", left, out.String())
+}
