@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/environment"
@@ -41,6 +42,8 @@ func New(o adapters.Options) *Adapter {
 	a := &Adapter{
 		env: o.Env, download: o.AllowDownload, machine: interpreter.NewMachine(o.Env),
 		manifest: environment.Manifest("python-uv", "python-uv/1"),
+		// All members ask at once, each for what all of them say.
+		workspaces: adapters.Memo[*uvworkspace.Workspace]{Trust: time.Second},
 	}
 	m := &a.manifest
 	m.FingerprintFiles = []string{
