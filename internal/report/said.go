@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 )
@@ -19,5 +18,5 @@ func WriteForwarded(out, err io.Writer, l adapters.Log) {
 
 // WriteLog prints the progress that a plugin tells, a line at least.
 func WriteLog(w io.Writer, l adapters.Log) {
-	fmt.Fprintln(w, strings.TrimSuffix(Printable(l.Message), "\n"))
+	fmt.Fprintln(w, Indent(Printable(l.Message)))
 }

@@ -74,6 +74,17 @@ func (s *session) over() bool {
 	}
 }
 
+// exited tells whether the process is gone, of which its end may still have to be
+// told.
+func (s *session) exited() bool {
+	select {
+	case <-s.stream.Exited:
+		return true
+	default:
+		return false
+	}
+}
+
 // watch waits for the first end, of the process or of its stdout, and sees to the
 // other.
 func (s *session) watch() {
@@ -265,7 +276,7 @@ func (s *session) late(method string, within time.Duration) string {
 func (s *session) deaf(err error) error {
 	if errors.Is(err, wire.ErrSendTimeout) {
 		s.end(adapters.Timeout, "it does not read its standard input")
-	} else if !wait(s.done, s.n.Drain) {
+	} else if !wait(s.done, s.n.Drain) && !s.exited() {
 		s.end(adapters.Crashed, "it closed its standard input")
 	}
 	<-s.done

@@ -117,7 +117,7 @@ func (l *Lines) installLog(ev run.InstallLog) {
 	case ev.Log.Stream != "" && (l.Mode == Stream || l.Verbose):
 		fmt.Fprintln(l.Err, message)
 	case ev.Log.Stream == "" && (l.Verbose || ev.Log.Level == "warn" || ev.Log.Level == "error"):
-		fmt.Fprintf(l.Err, "bento: %s: %s\n", ev.Install.Dish, message)
+		fmt.Fprintf(l.Err, "bento: %s: %s\n", ev.Install.Dish, report.Indent(report.Printable(message)))
 	}
 }
 
