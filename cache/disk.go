@@ -49,6 +49,10 @@ type (
 // stampAge is the age at which the stamp of a record and its blobs is renewed.
 const stampAge = 6 * time.Hour
 
+// stampSlack is how much older than its blobs the stamp of a record is. Of two that stamp
+// a blob at the same time, the one that has looked at the clock first may come last.
+const stampSlack = time.Minute
+
 // Open gives the store in dir, an absolute path. Nothing is read or made: the
 // directory comes with the first write, and one that is missing is empty.
 func Open(dir string, o *Options) (*Disk, error) {
@@ -114,7 +118,7 @@ func (s *Disk) touch(key Key, r *Record) bool {
 	now, whole := time.Now(), true
 	r.blobs(func(d Digest) { whole = whole && s.shelf.TouchBlob(d, now) })
 	if whole {
-		s.shelf.TouchRecord(key, now)
+		s.shelf.TouchRecord(key, now.Add(-stampSlack))
 	}
 	return whole
 }
@@ -129,7 +133,7 @@ func (s *Disk) Record(key Key, r *Record) error {
 	if !whole {
 		return fmt.Errorf("record %s: a blob of it is %w", key, ErrMiss)
 	}
-	return s.shelf.WriteRecord(key, data, used)
+	return s.shelf.WriteRecord(key, data, used.Add(-stampSlack))
 }
 
 // lastUse gives the time of the blob of r that was not used for longest, and

@@ -49,7 +49,8 @@ type engine struct {
 	recorder *record.Recorder
 	batch    *record.Batch // results that are to be stored
 	restorer *outputs.Restorer
-	waits    []int // by task: how many it still waits for
+	unstage  func() // removes where the restorer stages; the journal goes only then
+	waits    []int  // by task: how many it still waits for
 	results  []*Result
 	stale    []bool // by task: its evaluation has to be made again
 	installs map[string]*scopeInstall
@@ -94,8 +95,9 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	}
 	e.recorder = &record.Recorder{Root: env.Root, Store: env.Store, Tree: e.tree, Journal: journal.New(env.State), Warn: env.warn}
 	e.batch = record.NewBatch(ev, e.recorder)
-	stage, removeStage := env.State.LazyTemp()
-	defer removeStage()
+	stage, unstage := env.State.LazyTemp()
+	e.unstage = unstage
+	defer unstage()
 	e.restorer = outputs.NewRestorer(env.Store, env.Root, stage)
 	defer e.restorer.Close()
 	if _, err := e.All(ctx); err != nil && ctx.Err() == nil {
@@ -344,6 +346,7 @@ func (e *engine) finish(ctx context.Context) *Report {
 	}
 	e.store()
 	e.Save()
+	e.unstage()
 	e.recorder.Journal.Close()
 	r := &Report{
 		Plan: e.plan, Results: e.results, Installs: e.report, Started: e.start, Evaluated: e.known,

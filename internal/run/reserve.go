@@ -118,6 +118,7 @@ func (e *engine) unreserve() {
 	if e.ending--; e.ending == 0 {
 		e.store()
 		e.Save() // before somebody else remembers something newer
+		e.unstage()
 		e.recorder.Journal.Close()
 		e.release()
 		e.release = func() {}

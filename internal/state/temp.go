@@ -53,7 +53,7 @@ func (d *Dir) LazyTemp() (open func() (string, error), remove func()) {
 		}
 		return dir, err
 	})
-	return open, func() { away() }
+	return open, sync.OnceFunc(func() { away() })
 }
 
 // claim makes dir and locks it. A sweeper may come between the two; then the
