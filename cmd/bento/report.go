@@ -151,6 +151,9 @@ func replaceFile(name string, data []byte) error {
 // summarize writes down how a run ended, for whoever asked.
 func (s *session) summarize(ctx context.Context, w *workspace, r *run.Report) error {
 	s.outcome = exitOf(r)
+	if !r.Idle() {
+		w.keepNames()
+	}
 	if r.Stored() {
 		defer keepBounds(ctx, w.env.Store, w.Config.Cache) // when all else is told
 	}

@@ -243,30 +243,37 @@ func (l *Lines) output(ev run.TaskOutput) {
 		l.partial[at] = buf
 	}
 	buf.Write(ev.Data)
-	for {
+	var out bytes.Buffer // one write, however many lines
+	for prefix := l.prefix(at); ; {
 		i := bytes.IndexByte(buf.Bytes(), '\n')
 		if i < 0 && buf.Len() < maxPartial {
-			return
+			break
 		}
 		if i < 0 {
 			i = buf.Len() - 1
 		}
-		l.prefixed(at, buf.Next(i+1))
+		l.prefixed(&out, at, prefix, buf.Next(i+1))
+	}
+	if out.Len() > 0 {
+		l.stream(at.stream).Write(out.Bytes()) //nolint:errcheck // nobody is left to tell
 	}
 }
 
-func (l *Lines) prefixed(at source, line []byte) {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s ", l.Style.Name(at.id, fmt.Sprintf("%-*s |", l.width, at.id)))
+func (l *Lines) prefix(at source) string {
+	return l.Style.Name(at.id, fmt.Sprintf("%-*s |", l.width, at.id)) + " "
+}
+
+func (l *Lines) prefixed(out *bytes.Buffer, at source, prefix string, line []byte) {
+	out.WriteString(prefix)
+	line = bytes.TrimRight(line, "\r\n")
 	if _, whole := l.shown(at.stream).(verbatim); whole {
-		b.Write(bytes.TrimRight(line, "\r\n"))
+		out.Write(line)
 	} else {
-		s := &Safe{W: &b}
-		s.Write(bytes.TrimRight(line, "\r\n")) //nolint:errcheck // a buffer
+		s := &Safe{W: out}
+		s.Write(line) //nolint:errcheck // a buffer
 		s.Close()
 	}
-	b.WriteByte('\n')
-	l.stream(at.stream).Write(b.Bytes()) //nolint:errcheck // nobody is left to tell
+	out.WriteByte('\n')
 }
 
 // flush writes what is left of lines that did not end.
@@ -274,7 +281,9 @@ func (l *Lines) flush(id string) {
 	for _, s := range []tasklog.Stream{tasklog.Stdout, tasklog.Stderr} {
 		at := source{id, s}
 		if buf := l.partial[at]; buf != nil && buf.Len() > 0 {
-			l.prefixed(at, buf.Bytes())
+			var out bytes.Buffer
+			l.prefixed(&out, at, l.prefix(at), buf.Bytes())
+			l.stream(s).Write(out.Bytes()) //nolint:errcheck // nobody is left to tell
 		}
 		delete(l.partial, at)
 	}

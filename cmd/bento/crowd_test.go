@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestManyReady: thousands of tasks that are ready at once, and the completion of their
+// names. BENTO_TEST_READY says how many there are.
+func TestManyReady(t *testing.T) {
+	count := 500
+	if n, err := strconv.Atoi(os.Getenv("BENTO_TEST_READY")); err == nil {
+		count = n
+	}
+	root := t.TempDir()
+	write(t, root, "bento.toml", "")
+	for i := range count {
+		write(t, root, fmt.Sprintf("d%03d/p%05d/dish.toml", i/100, i), "language = \"none\"\n[tasks.build]\nrun = [\"true\"]\n")
+	}
+	bento := func(args ...string) (string, *os.ProcessState) {
+		cmd := exec.Command(needTool(t, "bento"), args...)
+		cmd.Dir, cmd.Env = root, append(os.Environ(), "BENTO_CACHE_DIR="+filepath.Join(root, "cache"))
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%q: %v\n%.2000s", args, err, out)
+		}
+		return string(out), cmd.ProcessState
+	}
+	all := fmt.Sprintf("%d tasks", count)
+	if out, _ := bento("build", "-j", "64", "--output", "quiet"); !strings.Contains(out, all+": 0 hits, "+strconv.Itoa(count)+" built") {
+		t.Errorf("the first run says %.2000s", out)
+	}
+	if out, _ := bento("build", "-j", "64", "--output", "quiet"); !strings.Contains(out, all+": "+strconv.Itoa(count)+" hits") {
+		t.Errorf("the second run says %.2000s", out)
+	}
+	least := time.Hour
+	for range 5 {
+		start := time.Now()
+		bento("__complete", "build", "p0")
+		least = min(least, time.Since(start))
+	}
+	t.Logf("completion of %d dishes took %v at best", count, least)
+	if least > time.Second { // 50 ms on a machine with nothing else to do
+		t.Errorf("completion took %v", least)
+	}
+}
+
+// TestFloodOfOutput: however much a task prints, bento keeps little of it in memory, and
+// all of it in the log. BENTO_TEST_FLOOD says how many MiB are printed.
+func TestFloodOfOutput(t *testing.T) {
+	size := 64
+	if n, err := strconv.Atoi(os.Getenv("BENTO_TEST_FLOOD")); err == nil {
+		size = n
+	}
+	root := t.TempDir()
+	write(t, root, "bento.toml", "")
+	write(t, root, "d/dish.toml", fmt.Sprintf("language = \"none\"\n[tasks.build]\nrun = \"head -c %dM /dev/zero; exit 1\"\n[tasks.good]\nrun = \"yes | head -c %dM\"\n", size, size))
+	for _, args := range [][]string{{"build"}, {"run", "good"}, {"run", "good", "--output", "full"}, {"run", "good", "--output", "stream", "--no-cache"}} {
+		cmd := exec.Command(needTool(t, "bento"), args...)
+		cmd.Dir, cmd.Env = root, append(os.Environ(), "BENTO_CACHE_DIR="+filepath.Join(root, "cache"))
+		if err := cmd.Run(); (err == nil) == (args[0] == "build") {
+			t.Errorf("%q: %v", args, err)
+		}
+		if usage := cmd.ProcessState.SysUsage().(*syscall.Rusage); usage.Maxrss > 120<<10 {
+			t.Errorf("%q took %d MiB of memory for %d MiB of output", args, usage.Maxrss>>10, size)
+		}
+	}
+	logs, _ := filepath.Glob(filepath.Join(root, ".bento", "logs", "d.*.log"))
+	for _, log := range logs {
+		if fi, err := os.Stat(log); err != nil || fi.Size() != int64(size)<<20 {
+			t.Errorf("%s: %v, %v", log, fi, err)
+		}
+	}
+	if len(logs) != 2 {
+		t.Errorf("there are the logs %q", logs)
+	}
+}
