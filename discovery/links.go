@@ -107,8 +107,8 @@ func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, l
 		if to = f.ws.Owner(rel); to == nil || to.Path != rel {
 			d.Extra = append(d.Extra, rel) // no dish of its own: its files are inputs
 		}
-		if to != nil && to.Path != rel && to.Aggregate {
-			return // nothing else at the root of a workspace has to do with it
+		if to != nil && to.Path != rel && (to.Aggregate || to.encloses(d)) {
+			return // nothing else of what is around has to do with it
 		}
 	}
 	if to == nil || to == d {
@@ -120,6 +120,11 @@ func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, l
 	}
 	file := f.inWorkspace(l.File)
 	links[to] = &Link{To: to, Kind: Inferred, Dev: l.Dev, Where: where(file, l.Line), pos: config.Pos{File: file, Line: l.Line}}
+}
+
+// encloses tells whether o lies in a directory of d.
+func (d *Dish) encloses(o *Dish) bool {
+	return d != o && (d.Path == "." || strings.HasPrefix(o.Path, d.Path+"/"))
 }
 
 func where(file string, line int) string {
