@@ -54,9 +54,11 @@ func New(o adapters.Options) *Adapter {
 		},
 		SteeringEnv: []string{"DENO_CONDITIONS", "DENO_COMPAT", "DENO_NO_PACKAGE_JSON", "DENO_V8_FLAGS", "NODE_ENV", "NODE_OPTIONS"},
 		SetEnv: map[string]string{
-			"DENO_NO_PROMPT":       "1",
-			"DENO_NO_UPDATE_CHECK": "1",
-			"NO_COLOR":             "1", // it colours what is no terminal, too
+			// A task may call pnpm, which would install first.
+			"pnpm_config_verify_deps_before_run": "false",
+			"DENO_NO_PROMPT":                     "1",
+			"DENO_NO_UPDATE_CHECK":               "1",
+			"NO_COLOR":                           "1", // it colours what is no terminal, too
 		},
 	}}
 	m := &a.manifest

@@ -148,7 +148,11 @@ func steeringEnv() []string {
 }
 
 func setEnv(d dialect, download bool) map[string]string {
-	env := map[string]string{"COREPACK_ENABLE_AUTO_PIN": "0", "COREPACK_ENABLE_DOWNLOAD_PROMPT": "0"}
+	env := map[string]string{
+		"COREPACK_ENABLE_AUTO_PIN": "0", "COREPACK_ENABLE_DOWNLOAD_PROMPT": "0",
+		// A script of any manager may call pnpm, which would install first.
+		"pnpm_config_verify_deps_before_run": "false",
+	}
 	maps.Copy(env, d.setEnv)
 	if !download {
 		env["COREPACK_ENABLE_NETWORK"] = "0"

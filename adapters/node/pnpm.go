@@ -41,12 +41,11 @@ importers:
 		hint:    adapters.Packages{Pacman: "pnpm", Apk: "pnpm", Brew: "pnpm", Else: `install it with "npm install -g pnpm"`},
 		passEnv: []string{"pnpm_config_*", "PNPM_CONFIG_*", "PNPM_HOME"},
 		setEnv: map[string]string{
-			"npm_config_confirm_modules_purge":   "false",
-			"npm_config_update_notifier":         "false",
-			"npm_config_verify_deps_before_run":  "false",
-			"pnpm_config_confirm_modules_purge":  "false",
-			"pnpm_config_update_notifier":        "false",
-			"pnpm_config_verify_deps_before_run": "false",
+			"npm_config_confirm_modules_purge":  "false",
+			"npm_config_update_notifier":        "false",
+			"npm_config_verify_deps_before_run": "false",
+			"pnpm_config_confirm_modules_purge": "false",
+			"pnpm_config_update_notifier":       "false",
 		},
 		stayEnv: map[string]string{
 			"npm_config_manage_package_manager_versions":  "false",
