@@ -159,11 +159,15 @@ func makeTargets(data []byte) (list []mapping) {
 	seen := make(map[string]bool)
 	for _, m := range regexp.MustCompile(`(?m)^([A-Za-z0-9][A-Za-z0-9_.-]*):(?:[^=]|$)`).FindAllSubmatch(data, -1) {
 		name := string(m[1])
-		if lifecycle := slices.Contains([]string{"build", "check", "lint", "test"}, name); seen[name] || !phony[name] && !lifecycle {
+		if lifecycle := slices.Contains([]string{"all", "build", "check", "lint", "test"}, name); seen[name] || !phony[name] && !lifecycle {
 			continue
 		}
 		seen[name] = true
-		list = append(list, mapping{name, fmt.Sprintf("[tasks.%s] run = \"make %s\"", name, name)})
+		task := name
+		if name == "all" {
+			task = "build"
+		}
+		list = append(list, mapping{name, fmt.Sprintf("[tasks.%s] run = \"make %s\"", task, name)})
 	}
 	return list
 }
