@@ -153,3 +153,47 @@ func TestHasherOfAMovingFile(t *testing.T) {
 	close(stop)
 	<-stopped
 }
+
+// TestHasherOfAGrowingFile holds that of a file that changes its size while it is read
+// the digest is that of the size which comes with it, or an error.
+func TestHasherOfAGrowingFile(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	const piece, most = 50_000, 4 << 20
+	text := []byte(strings.Repeat("0123456789abcdef!", most/17+piece))
+	if _, err := f.Write(text[:piece]); err != nil {
+		t.Fatal(err)
+	}
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for size := int64(piece); ; size = (size + piece) % most {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if err := f.Truncate(size); err != nil {
+				t.Error(err)
+			}
+			if _, err := f.WriteAt(text[size:size+piece], size); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	h := NewHasher()
+	for range 200 {
+		if e, sum, err := h.File(dir, "f"); err == nil && sum != blake3.Sum256(text[:e.Size]) {
+			t.Errorf("not the digest of %d bytes", e.Size)
+		}
+	}
+	close(stop)
+	<-stopped
+	if e, sum, err := h.File(dir, "f"); err != nil || sum != blake3.Sum256(text[:e.Size]) {
+		t.Errorf("at rest: %v", err)
+	}
+}
