@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,6 +86,11 @@ func (e endOf) try(t *testing.T, stubborn bool) {
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	f, err := os.OpenFile(fifo, os.O_RDWR, 0) // nobody waits for a reader
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
 	program := e.program
 	if program == "" {
 		program = "bento"
@@ -99,12 +103,12 @@ func (e endOf) try(t *testing.T, stubborn bool) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(fifo) // until the task writes
-	if err != nil {
-		t.Fatal(err)
+	if e.sig != 0 || e.program != "" {
+		_ = f.SetReadDeadline(time.Now().Add(time.Minute))
+		if _, err := f.Read(make([]byte, 1)); err != nil {
+			t.Errorf("the task is not up: %v", err)
+		}
 	}
-	_, _ = io.ReadAll(f)
-	f.Close()
 	ended := make(chan struct{})
 	go e.signal(cmd.Process, ended)
 	write(t, root, "go", "")
