@@ -80,15 +80,15 @@ func (c *Clock) probe() {
 	if c.state == nil {
 		return
 	}
-	dir, err := c.state.Make("tmp")
+	dir, remove, err := c.state.Temp() // which others clean up when this process is killed
 	if err != nil {
 		return
 	}
-	f, err := os.CreateTemp(dir, "clock")
+	defer remove()
+	f, err := os.Create(filepath.Join(dir, "clock"))
 	if err != nil {
 		return
 	}
-	defer os.Remove(filepath.Clean(f.Name()))
 	defer f.Close()
 	c.probeFile(f)
 	c.lists = local(dir) && (!c.exact || listsExactly(dir))
