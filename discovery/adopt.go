@@ -11,6 +11,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery/answers"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -22,12 +23,18 @@ const maxAsking = 16
 // adopt decides about all sites from the top down, since what lies inside a dish
 // depends on what the dish says of it.
 func (f *finder) adopt(ctx context.Context) {
+	f.remember()
+	defer func() { f.answers.Save() }()
 	for len(f.pending) > 0 && ctx.Err() == nil {
 		wave := f.nextWave()
 		decided := make([]decision, len(wave))
 		var g errgroup.Group
 		g.SetLimit(maxAsking)
 		for i, s := range wave {
+			if f.quick(s) {
+				decided[i] = f.decide(ctx, s)
+				continue
+			}
 			g.Go(func() error {
 				decided[i] = f.decide(ctx, s)
 				return nil
@@ -39,6 +46,31 @@ func (f *finder) adopt(ctx context.Context) {
 		}
 	}
 }
+
+// remember opens the memory of what adapters said, if one will be asked at all.
+func (f *finder) remember() {
+	asks := false
+	for _, s := range f.pending {
+		asks = asks || !f.quick(s)
+	}
+	if asks && f.Basis != nil {
+		f.answers = answers.Open(answers.Options{
+			State: f.State, Tree: f.Tree, Basis: f.Basis(), Adapters: f.Registry.All(), Marks: f.marks,
+		})
+	}
+}
+
+// quick tells whether a site can be decided about without asking an adapter.
+func (f *finder) quick(s *site) bool {
+	if s.config == nil || s.config.Language.Text == "" {
+		return len(s.ask) == 0
+	}
+	a := f.Registry.ByID(s.config.Language.Text)
+	return a == nil || f.answers.Knows(a, f.dir(s))
+}
+
+// dir gives the absolute path of a site.
+func (f *finder) dir(s *site) string { return filepath.Join(f.ws.Root, filepath.FromSlash(s.path)) }
 
 // nextWave takes the sites below no other pending site, less those that cannot be
 // dishes.
@@ -77,12 +109,24 @@ func (f *finder) derived(s *site) bool {
 		if slices.ContainsFunc(d.Adapter.Manifest().PassedOver, func(name string) bool { return slices.Contains(below, name) }) {
 			return true
 		}
-		set, err := tree.CompileSet(d.Path, d.Adapter.Manifest().DerivedPaths)
-		if err == nil && set.Match(s.marker) && !f.Tree.Tracked(s.marker) {
+		if f.derivedIn(d).Match(s.marker) && !f.Tree.Tracked(s.marker) {
 			return true
 		}
 	}
 	return false
+}
+
+// derivedIn gives the paths that the tools of a dish make.
+func (f *finder) derivedIn(d *Dish) *tree.Set {
+	set, known := f.derivedOf[d]
+	if !known {
+		var err error
+		if set, err = tree.CompileSet(d.Path, d.Adapter.Manifest().DerivedPaths); err != nil {
+			set = new(tree.Set) // manifests are checked: it means nothing
+		}
+		f.derivedOf[d] = set
+	}
+	return set
 }
 
 // decision is what was found out about one site.
@@ -97,7 +141,7 @@ type decision struct {
 // decide finds the adapter of a site, and asks it everything. It runs beside other
 // decisions, and changes nothing of f.
 func (f *finder) decide(ctx context.Context, s *site) decision {
-	d := &Dish{Path: s.path, Dir: filepath.Join(f.ws.Root, filepath.FromSlash(s.path)), Config: s.config, Toolchain: f.Config.Toolchain}
+	d := &Dish{Path: s.path, Dir: f.dir(s), Config: s.config, Toolchain: f.Config.Toolchain}
 	out := decision{dish: d}
 	if s.config != nil {
 		d.Toolchain = s.config.Toolchain
@@ -114,7 +158,7 @@ func (f *finder) decide(ctx context.Context, s *site) decision {
 		return out
 	}
 	if d.Adapter != nil {
-		out.asked = d.ask(ctx, f.ws.Root)
+		out.asked = d.ask(ctx, f.ws.Root, f.answers)
 		if out.asked == nil && d.Aggregate && len(d.Tasks) == 0 && len(d.SeenAlso) > 0 {
 			f.giveWay(ctx, d)
 		}
@@ -131,7 +175,7 @@ func (f *finder) decide(ctx context.Context, s *site) decision {
 func (f *finder) giveWay(ctx context.Context, d *Dish) {
 	other := *d
 	other.Adapter = f.Registry.ByID(d.SeenAlso[0])
-	if other.ask(ctx, f.ws.Root) == nil && len(other.Tasks) > 0 {
+	if other.ask(ctx, f.ws.Root, f.answers) == nil && len(other.Tasks) > 0 {
 		other.SeenAlso = append([]string{d.Adapter.Manifest().AdapterID}, d.SeenAlso[1:]...)
 		*d = other
 	}
@@ -145,7 +189,7 @@ func (f *finder) detect(ctx context.Context, s *site, out *decision) {
 		if a.Manifest().FamilyName() == out.dish.family() {
 			continue
 		}
-		yes, err := a.Detect(ctx, out.dish.Dir)
+		yes, err := f.answers.Detect(ctx, a, out.dish.Dir)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			out.unsure = append(out.unsure, err)

@@ -5,41 +5,33 @@ import (
 	"path/filepath"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/discovery/answers"
 )
 
-// ask fills in what the adapter says of the dish.
-func (d *Dish) ask(ctx context.Context, root string) error {
-	tasks, err := adapters.Tasks(ctx, d.Adapter, d.Dir)
-	if err != nil {
-		return err
-	}
-	d.Tasks, d.Aggregate, d.warnings = tasks.Tasks, tasks.Aggregate, tasks.Warnings
-	d.members = make(map[string]bool, len(tasks.Members))
-	for _, m := range tasks.Members {
+// ask fills in what the adapter says of the dish, or m knows.
+func (d *Dish) ask(ctx context.Context, root string, m *answers.Memory) error {
+	a, err := m.Ask(ctx, d.Adapter, d.Dir)
+	d.Tasks, d.Aggregate, d.warnings = a.Tasks.Tasks, a.Tasks.Aggregate, a.Tasks.Warnings
+	d.members = make(map[string]bool, len(a.Tasks.Members))
+	for _, m := range a.Tasks.Members {
 		if rel, ok := relative(root, m); ok {
 			d.members[rel] = true
 		}
 	}
-	if d.Pin, err = d.pin(ctx, root); err != nil {
-		return err
+	d.answered, d.Scope, d.Lock = a.Links, a.Scope, a.Lock
+	var bad error
+	if d.Pin, bad = d.pin(root, a.Pin, a.PinError); bad != nil {
+		return bad
 	}
-	if d.answered, err = adapters.Links(ctx, d.Adapter, d.Dir); err != nil {
-		return err
-	}
-	if d.Scope, err = adapters.InstallScope(ctx, d.Adapter, d.Dir); err != nil {
-		return err
-	}
-	d.Lock, err = adapters.LockDigest(ctx, d.Adapter, d.Dir)
 	return err
 }
 
 // pin gives the version that is asked for: in bento's own files, else in the
-// project's.
-func (d *Dish) pin(ctx context.Context, root string) (*adapters.Toolchain, error) {
+// project's, which wanted or its error tells.
+func (d *Dish) pin(root string, wanted *adapters.Toolchain, err error) (*adapters.Toolchain, error) {
 	if d.Toolchain.UseSystem {
 		return nil, nil
 	}
-	wanted, err := d.Adapter.RequiredToolchain(ctx, d.Dir)
 	runtime := d.Adapter.Manifest().RuntimeName()
 	p, ok := d.Toolchain.Pins[runtime]
 	if !ok {

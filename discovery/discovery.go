@@ -11,7 +11,9 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery/answers"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -88,6 +90,11 @@ type Options struct {
 	Config   *config.Workspace
 	Registry *adapters.Registry
 	Memory   *config.Memory // that Config comes from; nil for none
+	// State keeps what adapters say. Basis names everything that they may say it from,
+	// beside files: the program, the environment, settings. Without, or if it gives "",
+	// nothing is kept.
+	State *state.Dir
+	Basis func() string
 
 	// Candidates and Failures tell why an adapter that a dish names is not in the
 	// registry; failures are by id.
@@ -105,7 +112,7 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 			Root: o.Tree.Root(), Tree: o.Tree, Config: o.Config,
 			byPath: make(map[string]*Dish),
 		},
-		told: make(map[string]bool),
+		told: make(map[string]bool), derivedOf: make(map[*Dish]*tree.Set),
 	}
 	f.sites()
 	f.adopt(ctx)
@@ -127,6 +134,10 @@ type finder struct {
 	pending  []*site // not decided yet, by path
 	problems []diagnostics.Diagnostic
 	told     map[string]bool // failures of plugins that were warned of
+	marks    []tree.Entry    // files whose names an adapter knows
+	answers  *answers.Memory
+
+	derivedOf map[*Dish]*tree.Set // see derivedIn
 }
 
 func (f *finder) add(problems ...diagnostics.Diagnostic) {

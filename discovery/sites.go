@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -27,6 +28,7 @@ func (f *finder) sites() {
 	for _, l := range f.Tree.Lists() {
 		c.look(l.Dir, l.Entries)
 	}
+	f.marks = c.marks
 	f.choose(c.byPath)
 }
 
@@ -34,6 +36,7 @@ func (f *finder) sites() {
 type candidates struct {
 	*marker.Set
 	byPath map[string]*site
+	marks  []tree.Entry // whose names adapters know
 }
 
 // at gives the site of a directory as trees name it.
@@ -59,7 +62,14 @@ func (c *candidates) look(dir string, entries []tree.Entry) {
 		if name == config.DishFile && e.Kind != tree.Special {
 			c.at(dir).hasFile = true
 		}
-		c.Match(name, func(adapter int) { c.at(dir).add(adapter, e.Path) })
+		marks := false
+		c.Match(name, func(adapter int) {
+			c.at(dir).add(adapter, e.Path)
+			marks = true
+		})
+		if marks {
+			c.marks = append(c.marks, *e)
+		}
 	}
 	for _, adapter := range c.Everywhere {
 		c.at(dir).add(adapter, dir)
@@ -135,4 +145,31 @@ func (f *finder) excluded() func(dir string) bool {
 		}
 		return false
 	}
+}
+
+// compile makes the set of globs, or tells which are wrong and gives nil.
+func (f *finder) compile(base string, globs []config.Glob) *tree.Set {
+	globs = slices.DeleteFunc(slices.Clone(globs), func(g config.Glob) bool { return g.Text == "" })
+	texts := make([]string, len(globs))
+	for i, g := range globs {
+		texts[i] = g.Text
+	}
+	set, err := tree.CompileSet(base, texts)
+	if err == nil {
+		return set
+	}
+	for _, err := range unjoin(err) {
+		var bad *tree.GlobError
+		if errors.As(err, &bad) && bad.Index < len(globs) {
+			f.add(globs[bad.Index].Pos.Error(config.RuleGlob, "glob %q: %s", bad.Glob, bad.Reason))
+		}
+	}
+	return nil
+}
+
+func unjoin(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return []error{err}
 }

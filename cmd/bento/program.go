@@ -1,11 +1,18 @@
 package main
 
 import (
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -21,4 +28,25 @@ func program() string {
 		}
 	}
 	return fmt.Sprint(err, os.Getpid(), time.Now().UnixNano())
+}
+
+// basis names everything that adapters may answer from, beside files.
+func (s *session) basis(this string, cfg *config.Workspace) string {
+	var w pack.Writer
+	w.Add(this)
+	w.Add(*cfg)
+	w.Add([]string(slices.DeleteFunc(slices.Clone(s.environ), ofTerminal)))
+	sum := blake3.Sum256(w.Payload())
+	return hex.EncodeToString(sum[:])
+}
+
+// ofTerminal tells whether a variable says where bento was started, which differs from
+// one terminal to the next and which no adapter asks for.
+func ofTerminal(kv string) bool {
+	name, _, _ := strings.Cut(kv, "=")
+	switch name {
+	case "PWD", "OLDPWD", "SHLVL", "_", "COLUMNS", "LINES", "WINDOWID", "WINDOW", "STY", "TMUX", "TMUX_PANE", "DISPLAY", "SSH_TTY", "SSH_CONNECTION", "SSH_CLIENT":
+		return true
+	}
+	return strings.HasPrefix(name, "TERM_")
 }

@@ -217,7 +217,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 
 	registry := adapters.NewRegistry(append(own, plugins.Adapters()...)...)
 	ws, more := discovery.Find(ctx, discovery.Options{
-		Tree: files, Config: cfg, Memory: memory, Registry: registry, Candidates: candidates, Failures: plugins.Failures(),
+		Tree: files, Config: cfg, Memory: memory, State: st, Basis: func() string { return s.basis(this, cfg) }, Registry: registry, Candidates: candidates, Failures: plugins.Failures(),
 	})
 	if err := ctx.Err(); err != nil {
 		plugins.Close()

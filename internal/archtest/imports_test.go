@@ -50,6 +50,7 @@ var table = []row{
 
 	// 2
 	{"internal/tree", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/*"}},
+	{"internal/tree/crew", nil},                             // workers
 	{"internal/tree/table", []string{"internal/tree/disk"}}, // the index file, which holds what disk sees
 	{"internal/tree/outer", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/*"}},
 	{"internal/tree/*", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/ignore"}},
@@ -75,7 +76,8 @@ var table = []row{
 	// 4
 	// Dishes that link to each other in a circle are found with dag.
 	{"discovery", []string{"adapters", "diagnostics", "internal/config", "internal/tree", "internal/state", "internal/dag", "discovery/*"}},
-	{"discovery/marker", []string{"adapters"}}, // who looks where
+	{"discovery/marker", []string{"adapters"}},                                                      // who looks where
+	{"discovery/answers", []string{"adapters", "internal/tree", "internal/state", "internal/pack"}}, // what adapters said
 	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics"}},
 	// A hook may name what diagnostics/parse has.
 	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse"}},

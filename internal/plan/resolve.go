@@ -126,6 +126,9 @@ func rootRelative(d *discovery.Dish, globs []string) []string {
 
 // escape makes a glob that matches exactly path.
 func escape(path string) string {
+	if !strings.ContainsAny(path, `\*?[{`) {
+		return path
+	}
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`).Replace(path)
 }
 

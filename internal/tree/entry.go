@@ -8,6 +8,9 @@ import (
 // Entry is one thing in the workspace, as lstat tells.
 type Entry = disk.Entry
 
+// Stamp is the part of a stat that changes whenever something is changed.
+type Stamp = disk.Stamp
+
 // Kind is what an Entry is. Dir comes from Expand and Stat only.
 type Kind = disk.Kind
 

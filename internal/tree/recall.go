@@ -34,3 +34,41 @@ func (t *Tree) Stable(e Entry) bool {
 	}
 	return e.LongAgo(t.walked)
 }
+
+// Settled tells whether a file or link that the walk has seen as e is sure to have
+// another stat if somebody changed it since. It may have to try out the file system.
+func (t *Tree) Settled(e Entry) bool { return t.index.clock.Settled(&e, t.walked) }
+
+// Stamp gives the stamp that a directory had when its names were read; ok is false
+// for one that was not walked.
+func (t *Tree) Stamp(dir string) (stamp Stamp, ok bool) {
+	n := t.dirNode(dir)
+	if n == nil {
+		return Stamp{}, false
+	}
+	return n.stamp, true
+}
+
+// SettledDir tells whether a directory that was walked is sure to have another stamp
+// if something came into it since, or left it. It may have to try out the file system.
+func (t *Tree) SettledDir(dir string) bool {
+	n := t.dirNode(dir)
+	return n != nil && !n.flawed && (!n.listed || t.index.clock.Lists(n.stamp, n.looked))
+}
+
+// ListsSettled is SettledDir for a directory elsewhere, which somebody looked at.
+func (t *Tree) ListsSettled(s Stamp, looked int64) bool { return t.index.clock.Lists(s, looked) }
+
+// dirNode gives the directory dir, nil when it was not walked.
+func (t *Tree) dirNode(dir string) *node {
+	dir = clean(dir)
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if n := t.top.find(dir); n.path == dir {
+		return n
+	}
+	return nil
+}
+
+// WalkedAt is when the walk began, in nanoseconds since 1970.
+func (t *Tree) WalkedAt() int64 { return t.walked }

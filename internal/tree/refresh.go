@@ -35,8 +35,8 @@ func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 			read = append(read, n)
 		}
 	}
-	w := newWalker(t, p)
-	if err := w.walk(ctx, t.workers, read...); err != nil {
+	w := &walker{tree: t, root: p}
+	if err := w.walk(ctx, read...); err != nil {
 		return err
 	}
 	instead := make([]Entry, len(read)) // what is in the place of a directory

@@ -62,12 +62,12 @@ func Walk(ctx context.Context, root string, o *Options) (*Tree, error) {
 	t.index = openIndex(t)
 	was := t.index.saved
 	t.outer = outer.Look(ctx, outer.Options{Root: t.root, State: t.state, Was: was, Warn: t.note})
-	w := newWalker(t, p)
+	w := &walker{tree: t, root: p}
 	if was.Dirs() > 0 {
 		w.before = newBefore(was)
 		t.top.was, t.top.ruled = 1, t.outer.Basis == was.Basis
 	}
-	if err := w.walk(ctx, t.workers, t.top); err != nil {
+	if err := w.walk(ctx, t.top); err != nil {
 		return nil, err
 	}
 	for _, d := range w.problems {

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree/crew"
 	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/ignore"
 )
@@ -29,74 +29,19 @@ type walker struct {
 	before *before // what the index says; nil when nothing of it counts
 
 	mu       sync.Mutex
-	more     sync.Cond
-	todo     []*node // last in, first out: keeps the list short
-	busy     int
-	stop     bool
 	problems []diagnostics.Diagnostic
-}
-
-func newWalker(t *Tree, r *disk.Root) *walker {
-	w := &walker{tree: t, root: r}
-	w.more.L = &w.mu
-	return w
 }
 
 // walk reads the directories of start and all below them. A node of start has its
 // path and the directory above.
-func (w *walker) walk(ctx context.Context, workers int, start ...*node) error {
-	w.todo = append(w.todo, start...)
-	defer context.AfterFunc(ctx, w.cancel)()
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			s := &visit{walker: w, Reader: w.root.Reader()}
-			for n := w.next(); n != nil; n = w.next() {
-				s.dir(n)
-				w.done(n.dirs)
-			}
-		})
-	}
-	wg.Wait()
-	return ctx.Err()
-}
-
-// next waits for a directory to read; nil says that there will be none.
-func (w *walker) next() *node {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for len(w.todo) == 0 && w.busy > 0 && !w.stop {
-		w.more.Wait()
-	}
-	if len(w.todo) == 0 || w.stop {
-		return nil
-	}
-	last := len(w.todo) - 1
-	n := w.todo[last]
-	w.todo = w.todo[:last]
-	w.busy++
-	return n
-}
-
-// done ends the reading of one directory, in which dirs were found.
-func (w *walker) done(dirs []*node) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.busy--
-	w.todo = append(w.todo, dirs...)
-	if len(dirs) > 1 || w.busy == 0 {
-		w.more.Broadcast()
-	}
-}
-
-func (w *walker) cancel() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.stop = true
-	w.more.Broadcast()
+func (w *walker) walk(ctx context.Context, start ...*node) error {
+	return crew.Run(ctx, w.tree.workers, start, func() func(*node) []*node {
+		v := &visit{walker: w, Reader: w.root.Reader()}
+		return func(n *node) []*node {
+			v.dir(n)
+			return n.dirs
+		}
+	})
 }
 
 func (w *walker) problem(d diagnostics.Diagnostic) {

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/plan"
@@ -18,19 +19,25 @@ type Territory struct {
 	Dish   *discovery.Dish
 	nested []string // the paths of dishes inside this one
 
-	declared *tree.Set // outputs of dish.toml, of any task: only tracked files count
-	derived  *tree.Set // outputs of recipes and derived paths: the same
-	Outputs  []string  // the literal prefixes of all outputs, relative to the workspace
-	Tasks    []*plan.Task
+	outputs func() outputs
+	Outputs []string // the literal prefixes of all outputs, relative to the workspace
+	Tasks   []*plan.Task
 
 	files []tree.Entry // the default inputs, by-products still among them; nil when not looked
+}
+
+// outputs are what tasks of a dish may make: of that only tracked files count.
+type outputs struct {
+	declared *tree.Set // in dish.toml, by any task
+	derived  *tree.Set // by recipes, and derived paths
 }
 
 // New makes one for every dish of the workspace.
 func New(ws *discovery.Workspace, tasks func(*discovery.Dish) []*plan.Task) (map[*discovery.Dish]*Territory, error) {
 	all := make(map[*discovery.Dish]*Territory, len(ws.Dishes))
+	good := make(map[string]bool) // globs that can be compiled: most dishes have the same
 	for _, d := range ws.Dishes {
-		t, err := newOne(d, tasks(d))
+		t, err := newOne(d, tasks(d), good)
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +78,7 @@ func Inside(p, dir string) bool {
 	return dir == "." || dir == "" || p == dir || strings.HasPrefix(p, dir+"/")
 }
 
-func newOne(d *discovery.Dish, tasks []*plan.Task) (*Territory, error) {
+func newOne(d *discovery.Dish, tasks []*plan.Task, good map[string]bool) (*Territory, error) {
 	t := &Territory{Dish: d, Tasks: tasks}
 	var declared, derived []string
 	for _, task := range tasks {
@@ -87,12 +94,24 @@ func newOne(d *discovery.Dish, tasks []*plan.Task) (*Territory, error) {
 	if d.Adapter != nil {
 		derived = append(derived, d.Adapter.Manifest().DerivedPaths...)
 	}
-	var err error
-	if t.declared, err = tree.CompileSet(d.Path, declared); err != nil {
-		return nil, err
+	compile := func() (o outputs, err error) {
+		if o.declared, err = tree.CompileSet(d.Path, declared); err != nil {
+			return o, err
+		}
+		o.derived, err = tree.CompileSet(d.Path, derived)
+		return o, err
 	}
-	t.derived, err = tree.CompileSet(d.Path, derived)
-	return t, err
+	if id := strings.Join(slices.Concat(declared, derived), "\x00"); !good[id] {
+		if _, err := compile(); err != nil {
+			return nil, err
+		}
+		good[id] = true
+	}
+	t.outputs = sync.OnceValue(func() outputs {
+		o, _ := compile() // it can be
+		return o
+	})
+	return t, nil
 }
 
 // Prefix gives the part of a glob in front of its first wildcard, relative to the
@@ -131,7 +150,10 @@ func (t *Territory) isSource(tr *tree.Tree, p string) bool {
 }
 
 // IsOutput tells whether tasks of the dish may make p, or its tools leave it there.
-func (t *Territory) IsOutput(p string) bool { return t.declared.Match(p) || t.derived.Match(p) }
+func (t *Territory) IsOutput(p string) bool {
+	o := t.outputs()
+	return o.declared.Match(p) || o.derived.Match(p)
+}
 
 // Known gives the default inputs as they were found last, nil when they were not
 // looked for.

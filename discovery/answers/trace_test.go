@@ -1,0 +1,113 @@
+package answers
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// TestTraces holds that a path whose trace still holds has what it had: the same
+// content, the same names in it, or nothing.
+func TestTraces(t *testing.T) {
+	base := t.TempDir()
+	rapid.Check(t, func(rt *rapid.T) {
+		above, err := os.MkdirTemp(base, "")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if above, err = filepath.EvalSymlinks(above); err != nil {
+			rt.Fatal(err)
+		}
+		defer os.RemoveAll(above)
+		root := filepath.Join(above, "r")
+		for _, dir := range []string{".bento", "a", "ignored/x"} {
+			_ = os.MkdirAll(filepath.Join(root, dir), 0o755)
+		}
+		_ = os.WriteFile(filepath.Join(root, ".gitignore"), []byte("ignored\n"), 0o644)
+		for range 6 {
+			editPath(rt, above)
+		}
+		type look struct {
+			t   trace
+			saw string
+		}
+		looks := make(map[string]look)
+		for range rapid.IntRange(2, 5).Draw(rt, "rounds") {
+			st := state.Open(root)
+			files, err := tree.Walk(context.Background(), root, &tree.Options{State: st})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			l := newLooker(files)
+			for _, path := range allPaths(above) {
+				saw := observe(path)
+				if was, ok := looks[path]; ok {
+					if holds, _ := l.holds(path, was.t); holds && saw != was.saw {
+						rt.Fatalf("%s still has its trace %v, but it was %q and is %q", path, was.t, was.saw, saw)
+					}
+				}
+				looks[path] = look{l.settled(path), saw}
+			}
+			if err := files.Index().Save(); err != nil {
+				rt.Fatal(err)
+			}
+			for range rapid.IntRange(0, 3).Draw(rt, "edits") {
+				editPath(rt, above)
+			}
+		}
+	})
+}
+
+var pathNames = []string{"a", "b", "ignored"}
+
+// allPaths gives paths in a workspace, in what git ignores there, and above.
+func allPaths(above string) (list []string) {
+	root := filepath.Join(above, "r")
+	list = append(list, above, root, filepath.Join(above, "a"))
+	for _, x := range pathNames {
+		list = append(list, filepath.Join(root, x))
+		for _, y := range pathNames {
+			list = append(list, filepath.Join(root, x, y), filepath.Join(root, x, y, "b"))
+		}
+	}
+	return list
+}
+
+func editPath(rt *rapid.T, above string) {
+	path := rapid.SampledFrom(allPaths(above)[2:]).Draw(rt, "path")
+	switch rapid.IntRange(0, 6).Draw(rt, "edit") {
+	case 0:
+		_ = os.RemoveAll(path)
+	case 1:
+		_ = os.MkdirAll(path, 0o755)
+	case 2:
+		_ = os.RemoveAll(path)
+		_ = os.Symlink(rapid.SampledFrom([]string{"a", "../b", "ignored", "../../a"}).Draw(rt, "to"), path)
+	case 3:
+		_ = os.Rename(path, rapid.SampledFrom(allPaths(above)[2:]).Draw(rt, "to"))
+	default:
+		_ = os.MkdirAll(filepath.Dir(path), 0o755)
+		_ = os.WriteFile(path, []byte(rapid.SampledFrom([]string{"x", "y"}).Draw(rt, "text")), 0o644)
+	}
+}
+
+// observe is what an adapter can see at a path.
+func observe(path string) string {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return "nothing"
+	}
+	if !fi.IsDir() {
+		data, err := os.ReadFile(path)
+		return fmt.Sprintf("%v %q %v", fi.Mode(), data, err)
+	}
+	entries, err := os.ReadDir(path)
+	return fmt.Sprint(entries, err)
+}

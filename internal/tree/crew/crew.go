@@ -1,0 +1,75 @@
+// Package crew does work that finds more work, with several workers.
+package crew
+
+import (
+	"context"
+	"runtime"
+	"sync"
+)
+
+// Run does the items of start and what doing them finds. Each worker calls begin
+// once for the function that does one item, and gives what was found; different
+// items are done at the same time. 0 workers means one a core. The error is that of
+// ctx, and then not everything was done.
+func Run[T any](ctx context.Context, workers int, start []T, begin func() func(T) []T) error {
+	c := &crew[T]{todo: append([]T(nil), start...)}
+	c.more.L = &c.mu
+	defer context.AfterFunc(ctx, c.cancel)()
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			do := begin()
+			for item, ok := c.next(); ok; item, ok = c.next() {
+				c.done(do(item))
+			}
+		})
+	}
+	wg.Wait()
+	return ctx.Err()
+}
+
+type crew[T any] struct {
+	mu   sync.Mutex
+	more sync.Cond
+	todo []T // last in, first out: keeps the list short
+	busy int
+	stop bool
+}
+
+// next waits for something to do; not ok says that there will be nothing.
+func (c *crew[T]) next() (item T, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(c.todo) == 0 && c.busy > 0 && !c.stop {
+		c.more.Wait()
+	}
+	if len(c.todo) == 0 || c.stop {
+		return item, false
+	}
+	last := len(c.todo) - 1
+	item = c.todo[last]
+	c.todo = c.todo[:last]
+	c.busy++
+	return item, true
+}
+
+// done ends one item, in which others were found.
+func (c *crew[T]) done(found []T) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.busy--
+	c.todo = append(c.todo, found...)
+	if len(found) > 1 || c.busy == 0 {
+		c.more.Broadcast()
+	}
+}
+
+func (c *crew[T]) cancel() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stop = true
+	c.more.Broadcast()
+}

@@ -1,0 +1,44 @@
+package crew
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+)
+
+func TestEverythingIsDone(t *testing.T) {
+	for _, workers := range []int{0, 1, 7} {
+		var sum, begun atomic.Int64
+		err := Run(t.Context(), workers, []int{12}, func() func(int) []int {
+			begun.Add(1)
+			return func(n int) []int {
+				sum.Add(1)
+				if n == 0 {
+					return nil
+				}
+				return []int{n - 1, n - 1}
+			}
+		})
+		if err != nil || sum.Load() != 1<<13-1 || workers > 0 && begun.Load() != int64(workers) {
+			t.Errorf("%d workers: %d items by %d, %v", workers, sum.Load(), begun.Load(), err)
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	err := Run(ctx, 2, []int{0}, func() func(int) []int {
+		return func(n int) []int {
+			if n == 100 {
+				cancel()
+			}
+			return []int{n + 1} // without end
+		}
+	})
+	if err != context.Canceled {
+		t.Error(err)
+	}
+	if err := Run(ctx, 2, nil, func() func(int) []int { return nil }); err != context.Canceled {
+		t.Error(err)
+	}
+}
