@@ -216,9 +216,11 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 	problems = append(problems, plugins.Warnings()...)
 
 	registry := adapters.NewRegistry(append(own, plugins.Adapters()...)...)
-	ws, more := discovery.Find(ctx, discovery.Options{
-		Tree: files, Config: cfg, Memory: memory, State: st, Basis: func() string { return s.basis(this, cfg) }, Registry: registry, Candidates: candidates, Failures: plugins.Failures(),
-	})
+	find := discovery.Options{Tree: files, Config: cfg, Memory: memory, Registry: registry, Candidates: candidates, Failures: plugins.Failures()}
+	if memory != nil {
+		find.State, find.Basis = st, func() string { return s.basis(this, cfg) }
+	}
+	ws, more := discovery.Find(ctx, find)
 	if err := ctx.Err(); err != nil {
 		plugins.Close()
 		return nil, err
