@@ -263,3 +263,21 @@ func (f *finder) fail(err error, at config.Pos) {
 		f.add(at.Error(RuleAdapter, "%v", err))
 	}
 }
+
+// ask fills in what the adapter says of the dish, or m knows.
+func (d *Dish) ask(ctx context.Context, root string, m *answers.Memory) error {
+	a, err := m.Ask(ctx, d.Adapter, d.Dir)
+	d.Tasks, d.Aggregate, d.warnings = a.Tasks.Tasks, a.Tasks.Aggregate, a.Tasks.Warnings
+	d.members = make(map[string]bool, len(a.Tasks.Members))
+	for _, m := range a.Tasks.Members {
+		if rel, ok := relative(root, m); ok {
+			d.members[rel] = true
+		}
+	}
+	d.answered, d.Scope, d.Lock = a.Links, a.Scope, a.Lock
+	var bad error
+	if d.Pin, bad = d.pin(root, a.Pin, a.PinError); bad != nil {
+		return bad
+	}
+	return err
+}

@@ -2,8 +2,10 @@ package discovery
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
 )
@@ -40,4 +42,24 @@ func (f *finder) checkPins() {
 	for _, d := range f.ws.Dishes {
 		check(d.Toolchain.Pins)
 	}
+}
+
+// pin gives the version that is asked for: in bento's own files, else in the
+// project's, which wanted or its error tells.
+func (d *Dish) pin(root string, wanted *adapters.Toolchain, err error) (*adapters.Toolchain, error) {
+	if d.Toolchain.UseSystem {
+		return nil, nil
+	}
+	runtime := d.Adapter.Manifest().RuntimeName()
+	p, ok := d.Toolchain.Pins[runtime]
+	if !ok {
+		return wanted, err
+	}
+	// A pin of bento's own takes the place of one that cannot even be read.
+	pin := &adapters.Toolchain{Tool: runtime, Version: p.Version, Line: p.Pos.Line, Strict: true}
+	pin.File = filepath.Join(root, filepath.FromSlash(p.Pos.File))
+	if wanted != nil {
+		pin.Tool, pin.More = wanted.Tool, wanted.More
+	}
+	return pin, nil
 }
