@@ -139,9 +139,9 @@ func (s *sketcher) addRange(terr *territory.Territory, at string) bool {
 	return d.Known
 }
 
-// elsewhere tells whether git ignores a path, or a link leads there.
+// elsewhere tells whether git ignores a path that was not walked, or a link leads there.
 func (s *sketcher) elsewhere(at string) bool {
-	for dir := at; dir != "."; dir = path.Dir(dir) {
+	for dir := at; dir != "." && !s.tree.Walked(dir); dir = path.Dir(dir) {
 		if entry, ok := s.tree.Lookup(dir); ok && entry.Kind == tree.Link {
 			return true
 		}
