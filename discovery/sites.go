@@ -36,7 +36,7 @@ func (f *finder) sites() {
 type candidates struct {
 	*marker.Set
 	byPath map[string]*site
-	marks  []tree.Entry // whose names adapters know
+	marks  []tree.Entry // what has a name that adapters know
 }
 
 // at gives the site of a directory as trees name it.
@@ -62,20 +62,25 @@ func (c *candidates) look(dir string, entries []tree.Entry) {
 		if name == config.DishFile && e.Kind != tree.Special {
 			c.at(dir).hasFile = true
 		}
-		marks := false
-		c.Match(name, func(adapter int) {
-			c.at(dir).add(adapter, e.Path)
-			marks = true
-		})
-		if marks {
-			c.marks = append(c.marks, *e)
-		}
+		c.mark(dir, name, *e)
 	}
 	for _, adapter := range c.Everywhere {
 		c.at(dir).add(adapter, dir)
 	}
 	if dir != "" {
-		c.Match(path.Base(dir), func(adapter int) { c.at(path.Dir(dir)).add(adapter, dir) })
+		c.mark(path.Dir(dir), path.Base(dir), tree.Entry{Path: dir, Kind: tree.Dir})
+	}
+}
+
+// mark notes what the name of e, which is in dir, says.
+func (c *candidates) mark(dir, name string, e tree.Entry) {
+	known := false
+	c.Match(name, func(adapter int) {
+		c.at(dir).add(adapter, e.Path)
+		known = true
+	})
+	if known {
+		c.marks = append(c.marks, e)
 	}
 }
 

@@ -4,11 +4,8 @@ package answers
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
-
-	"github.com/zeebo/blake3"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/state"
@@ -34,20 +31,21 @@ type Options struct {
 	// that it reads: the program, the environment, settings. "" remembers nothing.
 	Basis    string
 	Adapters []adapters.Adapter
-	Marks    []tree.Entry // everything whose name an adapter knows: what Detect may look at
+	Marks    []tree.Entry // files and directories whose names an adapter knows
 }
 
 // Memory holds answers. It is safe for concurrent use. Nil remembers nothing.
 type Memory struct {
-	o       Options
-	looker  *looker
-	markers [32]byte // digest of what Detect may look at
+	o      Options
+	looker *looker
+	marks  *marks
 
 	mu       sync.Mutex
 	answered map[question]*answered
 	detected map[question]bool
 	asked    map[question]bool // whether Detect was, in this invocation
 	saved    saved             // what the file held
+	payload  []byte            // the file
 	news     bool
 }
 
@@ -73,15 +71,16 @@ type answered struct {
 // Open reads the memory and drops what does not hold any more. It gives nil where
 // nothing can be remembered.
 func Open(o Options) *Memory {
-	sum, ok := markers(&o)
+	marks, ok := newMarks(&o)
 	if !ok || o.Basis == "" {
 		return nil
 	}
 	m := &Memory{
-		markers: sum, o: o, looker: newLooker(o.Tree), answered: make(map[question]*answered),
+		marks: marks, o: o, looker: newLooker(o.Tree), answered: make(map[question]*answered),
 		detected: make(map[question]bool), asked: make(map[question]bool),
 	}
-	if s, ok := load(o.State); ok && s.Basis == o.Basis {
+	if s, payload, ok := load(o.State); ok && s.Basis == o.Basis {
+		m.payload = payload
 		m.take(s)
 	}
 	return m
@@ -124,12 +123,11 @@ func (m *Memory) Detect(ctx context.Context, a adapters.Adapter, dir string) (bo
 	return yes, err
 }
 
-// recallDetect gives what Detect said. That it said yes holds as long as the tasks do.
+// recallDetect gives what Detect said.
 func (m *Memory) recallDetect(q question) (yes, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	yes, known = m.detected[q]
-	known = known && (!yes || m.answered[q] != nil)
 	m.asked[q] = m.asked[q] || known
 	return yes, known
 }
@@ -186,27 +184,4 @@ func (a *Answer) rememberable(m *adapters.Manifest) bool {
 	c := m.Capabilities
 	return a.PinError == nil && len(a.Tasks.Reads) > 0 &&
 		(!c.Links || len(a.Links.Reads) > 0) && (!c.InstallScope || len(a.Scope.Reads) > 0)
-}
-
-// markers gives the digest of who looks, and at what; ok is false when some of it
-// cannot be read.
-func markers(o *Options) (sum [32]byte, ok bool) {
-	var w state.Writer
-	for _, a := range o.Adapters {
-		w.String(a.Manifest().AdapterID)
-		w.String(a.Manifest().Identity)
-	}
-	for _, e := range o.Marks {
-		w.String(e.Path)
-		if e.Kind != tree.File {
-			w.String(fmt.Sprint(e.Kind, e.Size, e.Stamp()))
-			continue
-		}
-		sum, err := o.Tree.Index().Sum(e)
-		if err != nil {
-			return sum, false
-		}
-		w.Raw(sum[:])
-	}
-	return blake3.Sum256(w.Payload()), true
 }

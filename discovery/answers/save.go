@@ -1,6 +1,8 @@
 package answers
 
 import (
+	"bytes"
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -15,13 +17,12 @@ import (
 // The memory is one file of the workspace's state.
 const (
 	memoryFile    = "answers"
-	memoryVersion = 3
+	memoryVersion = 4
 )
 
 // saved is what the file holds.
 type saved struct {
 	Basis    string
-	Markers  [32]byte
 	Paths    []string         // that answers were made from
 	Traces   []savedTrace     // of Paths
 	Stamps   []tree.Stamp     // that traces name
@@ -40,6 +41,7 @@ type savedTrace struct {
 type savedDetect struct {
 	Question question
 	Yes      bool
+	Marks    [32]byte // of the directory
 }
 
 type savedAnswer struct {
@@ -49,14 +51,14 @@ type savedAnswer struct {
 	Reads    []int // in Paths
 }
 
-func load(dir *state.Dir) (s saved, ok bool) {
+func load(dir *state.Dir) (s saved, payload []byte, ok bool) {
 	payload, err := dir.Load(memoryFile, memoryVersion)
 	if err != nil {
-		return s, false
+		return s, nil, false
 	}
 	r := pack.NewReader(payload)
 	err = r.Next(&s)
-	return s, err == nil && r.End() == nil && len(s.Paths) == len(s.Traces)
+	return s, payload, err == nil && r.End() == nil && len(s.Paths) == len(s.Traces)
 }
 
 // trace gives that of path i, which is never the same if the file makes no sense.
@@ -92,13 +94,38 @@ func (m *Memory) take(s saved) {
 			m.answered[a.Question] = &answered{Answer: a.Answer, from: a.Reads}
 		}
 	}
-	m.news = m.news || len(m.answered) != len(s.Answers) || s.Markers != m.markers
-	if s.Markers != m.markers {
-		return
+	m.takeDetected(s.Detected)
+	m.news = m.news || len(m.answered) != len(s.Answers) || len(m.detected) != len(s.Detected)
+}
+
+// takeDetected takes over who detected what. In a directory that an answer does not hold
+// for any more nobody knows anything: one adapter has seen what made another say no.
+func (m *Memory) takeDetected(list []savedDetect) {
+	changed := make(map[string]bool) // directories
+	for i := range m.saved.Answers {
+		if q := m.saved.Answers[i].Question; m.answered[q] == nil {
+			changed[q.Dir] = true
+		}
 	}
-	for _, d := range s.Detected {
-		m.detected[d.Question] = d.Yes
+	for _, d := range list {
+		if sum, known := m.marksOf(d.Question.Dir); !known || d.Marks != sum {
+			changed[d.Question.Dir] = true
+		}
 	}
+	for _, d := range list {
+		if !changed[d.Question.Dir] {
+			m.detected[d.Question] = d.Yes
+		}
+	}
+}
+
+// marksOf gives the marks of an absolute directory.
+func (m *Memory) marksOf(dir string) (sum [32]byte, known bool) {
+	rel, inside := m.looker.relative(dir)
+	if !inside {
+		return sum, false
+	}
+	return m.marks.of(cmp.Or(rel, "."))
 }
 
 // Save writes the memory, if anything in it is new. One that cannot be written costs
@@ -114,7 +141,9 @@ func (m *Memory) Save() {
 	}
 	w := pack.Writer{}
 	w.Add(m.all())
-	_ = m.o.State.Store(memoryFile, memoryVersion, w.Payload())
+	if !bytes.Equal(w.Payload(), m.payload) {
+		_ = m.o.State.Store(memoryFile, memoryVersion, w.Payload())
+	}
 }
 
 func (m *Memory) anyUnused() bool {
@@ -128,7 +157,7 @@ func (m *Memory) anyUnused() bool {
 
 // all gives what was used in this invocation and can be relied on in the next.
 func (m *Memory) all() saved {
-	s := &saver{saved: saved{Basis: m.o.Basis, Markers: m.markers}, m: m, at: make(map[read]int), stamps: make(map[tree.Stamp]int), scopes: make(map[string][]int)}
+	s := &saver{saved: saved{Basis: m.o.Basis}, m: m, at: make(map[read]int), stamps: make(map[tree.Stamp]int), scopes: make(map[string][]int)}
 	for _, q := range sortedQuestions(m.answered) {
 		if a := m.answered[q]; a.used {
 			if reads, ok := s.readsOf(a); ok {
@@ -137,8 +166,8 @@ func (m *Memory) all() saved {
 		}
 	}
 	for _, q := range sortedQuestions(m.detected) {
-		if m.asked[q] {
-			s.Detected = append(s.Detected, savedDetect{q, m.detected[q]})
+		if sum, known := m.marksOf(q.Dir); known && m.asked[q] {
+			s.Detected = append(s.Detected, savedDetect{q, m.detected[q], sum})
 		}
 	}
 	return s.saved
