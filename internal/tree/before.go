@@ -6,14 +6,14 @@ import (
 )
 
 // before is what the index says of directories. Nil says nothing.
-type before struct {
-	*table.Table
-	entries []Entry // room for those of directories that are as they were, by number
-}
+type before struct{ *table.Table }
 
+// newBefore gives what the index says, nil when it has nothing.
 func newBefore(t *table.Table) *before {
-	files, _ := t.Files()
-	return &before{Table: t, entries: make([]Entry, files)}
+	if t.Dirs() == 0 {
+		return nil
+	}
+	return &before{t}
 }
 
 // asBefore fills n from the index. It can when the directory has the stamp that it
@@ -28,13 +28,14 @@ func (v *visit) asBefore(n *node) bool {
 		return false
 	}
 	from, to := v.before.FilesOf(i)
+	entries := make([]Entry, to-from)
 	for k := from; k < to; k++ {
-		if !v.fileAsBefore(n, k) {
+		if !v.fileAsBefore(n, k, &entries[k-from]) {
 			n.ignores = ignores{}
 			return false
 		}
 	}
-	n.entries = v.before.entries[from:to:to]
+	n.entries = entries
 	for k := range n.entries {
 		if e := &n.entries[k]; e.Kind == Special {
 			v.problem(special(e.Path))
@@ -46,9 +47,8 @@ func (v *visit) asBefore(n *node) bool {
 
 // fileAsBefore looks at file k, which is in n. It is false when that is something
 // else now, so that the directory has to be read after all.
-func (v *visit) fileAsBefore(n *node, k int) bool {
+func (v *visit) fileAsBefore(n *node, k int, e *Entry) bool {
 	path, kind := v.before.File(k)
-	e := &v.before.entries[k]
 	*e = Entry{Path: path}
 	name := path[len(path)-nameLen(path, n.path):]
 	if err := v.StatName(name, e); err != nil || e.Kind != kind {

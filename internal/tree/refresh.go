@@ -35,7 +35,7 @@ func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 			read = append(read, n)
 		}
 	}
-	w := &walker{tree: t, root: p}
+	w := &walker{tree: t, root: p, before: newBefore(t.index.saved)}
 	if err := w.walk(ctx, read...); err != nil {
 		return err
 	}
@@ -76,14 +76,14 @@ func outermost(dirs []string) []string {
 // the way there; nil when dir is ignored.
 func (t *Tree) renew(dir string) *node {
 	if dir == "" {
-		return &node{}
+		return t.newTop()
 	}
 	t.mu.RLock()
 	n := t.top.find(dir)
 	above := t.top.find(parent(dir))
 	t.mu.RUnlock()
 	if n.path == dir {
-		return &node{path: dir, above: above, only: n.only}
+		return &node{path: dir, above: above, only: n.only, was: n.was, ruled: n.ruled}
 	}
 	for at := range disk.Ends(dir) {
 		if at > len(n.path) {

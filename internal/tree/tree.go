@@ -62,11 +62,8 @@ func Walk(ctx context.Context, root string, o *Options) (*Tree, error) {
 	t.index = openIndex(t)
 	was := t.index.saved
 	t.outer = outer.Look(ctx, outer.Options{Root: t.root, State: t.state, Was: was, Warn: t.note})
-	w := &walker{tree: t, root: p}
-	if was.Dirs() > 0 {
-		w.before = newBefore(was)
-		t.top.was, t.top.ruled = 1, t.outer.Basis == was.Basis
-	}
+	w := &walker{tree: t, root: p, before: newBefore(was)}
+	t.top = t.newTop()
 	if err := w.walk(ctx, t.top); err != nil {
 		return nil, err
 	}
@@ -75,6 +72,9 @@ func Walk(ctx context.Context, root string, o *Options) (*Tree, error) {
 	}
 	return t, nil
 }
+
+// newTop gives an empty node for the root.
+func (t *Tree) newTop() *node { return &node{was: 1, ruled: t.outer.Basis == t.index.saved.Basis} }
 
 // Root gives the absolute path of the workspace.
 func (t *Tree) Root() string { return t.root }
