@@ -12,7 +12,9 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/pack"
+	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -30,9 +32,11 @@ func program() string {
 	return fmt.Sprint(err, os.Getpid(), time.Now().UnixNano())
 }
 
-// basis names everything that adapters may answer from, beside files.
-func (s *session) basis(this string, cfg *config.Workspace) string {
+// basis names everything that adapters may answer from, beside files. It tells nobody
+// what is in the environment.
+func (s *session) basis(this string, st *state.Dir, cfg *config.Workspace) string {
 	var w pack.Writer
+	w.Add(fingerprint.LocalSecret(st))
 	w.Add(this)
 	w.Add(*cfg)
 	w.Add([]string(slices.DeleteFunc(slices.Clone(s.environ), ofTerminal)))

@@ -218,7 +218,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 	registry := adapters.NewRegistry(append(own, plugins.Adapters()...)...)
 	find := discovery.Options{Tree: files, Config: cfg, Memory: memory, Registry: registry, Candidates: candidates, Failures: plugins.Failures()}
 	if memory != nil {
-		find.State, find.Basis = st, func() string { return s.basis(this, cfg) }
+		find.State, find.Basis = st, func() string { return s.basis(this, st, cfg) }
 	}
 	ws, more := discovery.Find(ctx, find)
 	if err := ctx.Err(); err != nil {
