@@ -109,12 +109,17 @@ func (t *Tree) put(n *node, instead Entry) {
 	if above.path != parent(n.path) {
 		return // gone with one above it
 	}
+	at, was := slices.BinarySearchFunc(above.dirs, n.path, func(d *node, p string) int { return disk.CompareDirs(d.path, p) })
+	if was && !n.missing { // it has the names that it had
+		n.before = above.dirs[at].before
+		above.dirs[at] = n
+		return
+	}
 	above.flawed = true // it was not read again itself
 	above.dirs = slices.DeleteFunc(above.dirs, func(d *node) bool { return d.path == n.path })
 	above.entries = slices.DeleteFunc(above.entries, func(e Entry) bool { return e.Path == n.path })
 	switch {
 	case !n.missing:
-		at, _ := slices.BinarySearchFunc(above.dirs, n.path, func(d *node, p string) int { return disk.CompareDirs(d.path, p) })
 		above.dirs = slices.Insert(above.dirs, at, n)
 	case instead.Kind != 0 && instead.Kind != Dir && !t.hides(above, n.path):
 		above.entries = slices.Insert(above.entries, search(above.entries, n.path), instead)
