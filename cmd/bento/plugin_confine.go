@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
@@ -35,7 +36,7 @@ type confiner struct {
 	cfg     *config.Workspace
 	lacks   string // why a sandbox is not whole, "" when it is
 	helper  string
-	scratch string // the directory of all their scratch directories
+	scratch string // that of the session
 	boxes   map[string]*host.Sandbox
 	partial *config.Text             // a sandbox that is not whole
 	refused map[config.Text][]string // ids of those that are not started for that
@@ -92,16 +93,33 @@ func (c *confiner) prepare(st *state.Dir) (err error) {
 	if c.helper, err = os.Executable(); err != nil {
 		return err
 	}
-	scratch, remove, err := st.Temp()
-	if err != nil { // the workspace cannot be written
-		if scratch, err = os.MkdirTemp("", "bento-plugins-"); err != nil {
-			return fmt.Errorf("no scratch directory: %w", err)
-		}
-		remove = func() { _ = os.RemoveAll(scratch) }
+	c.scratch, err = c.session.scratch.make(c.session, st)
+	return err
+}
+
+// scratch is the directory of all scratch directories of a session.
+type scratch struct {
+	mu  sync.Mutex
+	dir string // "" until somebody needs it
+}
+
+// make makes it, unless it is there.
+func (d *scratch) make(s *session, st *state.Dir) (string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.dir != "" {
+		return d.dir, nil
 	}
-	c.scratch = scratch
-	c.atEnd = append(c.atEnd, remove)
-	return nil
+	dir, remove, err := st.Temp()
+	if err != nil { // the workspace cannot be written
+		if dir, err = os.MkdirTemp("", "bento-plugins-"); err != nil {
+			return "", fmt.Errorf("no scratch directory: %w", err)
+		}
+		remove = func() { _ = os.RemoveAll(dir) }
+	}
+	d.dir = dir
+	s.atEnd = append(s.atEnd, remove)
+	return dir, nil
 }
 
 // paths gives absolute paths for those of the configuration. What is below a home

@@ -73,6 +73,10 @@ type session struct {
 	outcome int
 	// spans are what was measured for --profile.
 	spans []export.Span
+	// keep has the plugins run on while the workspace is opened again and again.
+	keep *adapter.Keep
+	// scratch is for plugins that are confined.
+	scratch scratch
 	// atEnd is done when the command has ended.
 	atEnd []func()
 }
@@ -306,7 +310,7 @@ func (s *session) pluginOptions(candidates []adapters.Candidate, cfg *config.Wor
 		pass[id] = p.PassEnv
 	}
 	boxes, problems := s.confine(candidates, cfg, st)
-	return adapter.Options{Env: s.environ, PassEnv: pass, Sandbox: boxes, Version: version(), Stderr: s.err, Log: s.hear}, problems
+	return adapter.Options{Env: s.environ, PassEnv: pass, Sandbox: boxes, Version: version(), Stderr: s.err, Log: s.hear, Keep: s.keep}, problems
 }
 
 // hear tells what a plugin says outside of an install.
@@ -330,6 +334,9 @@ func (s *session) sayLoaded(set *adapter.Set) {
 		return
 	}
 	for _, p := range set.Status() {
+		if p.RunsOn {
+			continue // it was said when it was started
+		}
 		if p.Status == adapter.Loaded && !p.Asleep || p.Status == adapter.Shadowed && p.Handshake > 0 {
 			fmt.Fprintf(s.err, "bento: loaded plugin: %s from %s\n", p.ID, p.Path)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/watch"
+	"github.com/bentobuild/bento/plugin/adapter"
 )
 
 func watchCommand(s *session) *cobra.Command {
@@ -68,6 +69,8 @@ func (s *session) watch(ctx context.Context, sel selection) error {
 		return err
 	}
 	defer t.close() //nolint:errcheck // whoever reads the events sees where they end
+	s.keep = new(adapter.Keep)
+	defer s.keep.Close()
 	w := &watching{
 		s: s, sel: sel, people: t.people, teller: &serial{Reporter: t.Reporter},
 		last: make(map[string]cache.Key), loops: make(map[string]int), servers: make(map[string]*server),

@@ -43,6 +43,7 @@ type Options struct {
 	// Notes, if there are any, let plugins be left out that had nothing to do in the
 	// last invocation; see Set.Remember.
 	Notes   *host.Notes
+	Keep    *Keep // lets plugins run on when the Set is closed; nil: none does
 	Numbers Numbers
 
 	// Launch gives what is launched in place of a candidate's file, for tests; nil
@@ -77,6 +78,7 @@ type Status struct {
 	Identity    string        `json:"identity,omitempty"`
 	Handshake   time.Duration `json:"-"` // launch and handshake together
 	Asleep      bool          `json:"-"` // it is not started, since nothing was asked that is not known
+	RunsOn      bool          `json:"-"` // it was started for an earlier Set
 }
 
 // Set is the plugins of one invocation. Its methods may be called concurrently.
@@ -109,6 +111,7 @@ func Start(ctx context.Context, candidates []adapters.Candidate, o Options) (*Se
 		starting.Go(func() { startGroup(ctx, group, o) })
 	}
 	starting.Wait()
+	o.Keep.sweep(set.entries)
 	_ = o.Digests.Save() // what is not remembered is read again
 	if err := ctx.Err(); err != nil {
 		set.Close()
@@ -117,7 +120,8 @@ func Start(ctx context.Context, candidates []adapters.Candidate, o Options) (*Se
 	return set, nil
 }
 
-// Close shuts all plugins down at once, and returns when no process is left.
+// Close shuts all plugins down at once but for those that run on, and returns when no
+// process of the others is left.
 func (s *Set) Close() {
 	var closing sync.WaitGroup
 	for _, e := range s.entries {

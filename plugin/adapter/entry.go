@@ -20,6 +20,8 @@ type entry struct {
 	message  string
 	failure  *adapters.Failure
 	process  *Process // nil when it does not run
+	basis    string   // what a Keep has it under
+	runsOn   bool     // it was started for an earlier Set
 	warnings []diagnostics.Diagnostic
 }
 
@@ -45,7 +47,7 @@ func startGroup(ctx context.Context, group []*entry, o Options) {
 }
 
 func (e *entry) start(ctx context.Context, o Options) {
-	p, err := startProcess(ctx, e.Candidate, o)
+	p, err := e.obtain(ctx, o)
 	if err != nil {
 		if ctx.Err() == nil {
 			e.fail(err)
@@ -63,6 +65,23 @@ func (e *entry) start(ctx context.Context, o Options) {
 		e.warn("plugin_shadowed", fmt.Sprintf("plugin %s: %s is ignored, bento has a built-in adapter of this name", e.ID, e.Path),
 			"give the plugin an id of its own")
 	}
+}
+
+// obtain gives the plugin: one that runs on, or else a new one.
+func (e *entry) obtain(ctx context.Context, o Options) (*Process, error) {
+	e.basis = o.Keep.basis(e.Candidate, &o)
+	if p, err := o.Keep.again(e.basis, e.Candidate, o); p != nil || err != nil {
+		e.runsOn = true
+		return p, err
+	}
+	p, err := startProcess(ctx, e.Candidate, o)
+	switch {
+	case err != nil && ctx.Err() == nil, err == nil && p.host() != nil:
+		o.Keep.keep(e.basis, p, err)
+	case err == nil:
+		p.basis = e.basis // it is asleep
+	}
+	return p, err
 }
 
 func (e *entry) fail(err error) {
@@ -112,7 +131,7 @@ func (e *entry) Status() Status {
 		s.DisplayName = p.manifest.DisplayName
 		s.Identity = p.manifest.Identity
 		if plugin := p.host(); plugin != nil {
-			s.Handshake = plugin.Handshake()
+			s.Handshake, s.RunsOn = plugin.Handshake(), e.runsOn
 		} else {
 			s.Asleep = true
 		}

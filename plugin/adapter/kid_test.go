@@ -44,7 +44,7 @@ func child(id string) func(*kid) {
 			return b.child
 		}
 	}
-	for _, kids := range []func(string) func(*kid){lazyKid, closingKid, confinedKid} {
+	for _, kids := range []func(string) func(*kid){lazyKid, closingKid, confinedKid, keptKid} {
 		if known := kids(id); known != nil {
 			return known
 		}

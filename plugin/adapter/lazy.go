@@ -80,11 +80,13 @@ func (p *Process) running(ctx context.Context) (*host.Plugin, error) {
 	}
 	return p.waking.get(ctx, struct{}{}, func() (*host.Plugin, error) {
 		plugin, err := p.launch(ctx, p.o.Sandbox[p.id])
-		if err == nil && !p.take(plugin) {
+		switch {
+		case err == nil && !p.take(plugin):
 			plugin.Close()
 			err = context.Canceled
-		}
-		if err != nil && ctx.Err() == nil {
+		case err == nil:
+			p.o.Keep.keep(p.basis, p, nil)
+		case ctx.Err() == nil:
 			p.fail(err)
 		}
 		return plugin, err
@@ -135,7 +137,7 @@ func (p *Process) close() {
 	plugin := p.plugin
 	p.closed = true
 	p.mu.Unlock()
-	if plugin != nil {
+	if plugin != nil && !p.o.Keep.release(p, plugin) {
 		plugin.Close()
 	}
 }

@@ -36,6 +36,9 @@ type Process struct {
 	waking memo[struct{}, *host.Plugin]
 	idle   idle
 	reader *answer.Reader
+	basis  string // what o.Keep has it under
+
+	isKept, isReleased bool // it is for o.Keep to end it, and this use of it is over; belongs to o.Keep
 
 	mu      sync.Mutex
 	plugin  *host.Plugin      // nil while it is asleep

@@ -1,0 +1,154 @@
+package adapter
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/adapter/answer"
+	"github.com/bentobuild/bento/plugin/host"
+)
+
+// Keep lets plugins run on from one Set to the next. A plugin is started anew only when
+// its executable or what it is granted is not what it was, or when it could not be
+// asked any more. What it answered is asked again by each Set. The zero Keep is ready;
+// a nil one keeps nothing. It is safe for concurrent use.
+type Keep struct {
+	mu     sync.Mutex
+	kept   map[string]*lasting
+	closed bool
+	ending sync.WaitGroup
+}
+
+// lasting is a plugin that runs on, or why it does not run.
+type lasting struct {
+	first *Process // as it was started
+	err   error    // it could not be
+	users int      // processes of sets that are not closed
+	stale bool     // the last Set has no use for it
+}
+
+// basis says what c is started from and what it is granted: two starts with the same
+// basis give the same plugin. It is empty where nothing is kept.
+func (k *Keep) basis(c adapters.Candidate, o *Options) string {
+	if k == nil {
+		return ""
+	}
+	granted := ""
+	if box := o.Sandbox[c.ID]; box != nil {
+		granted = fmt.Sprintf("%q %q %q", box.Root, box.Read, box.Write)
+	}
+	return fmt.Sprintf("%s %q %s %q %s", c.ID, c.Path, o.Digests.Executable(c.Path), o.PassEnv[c.ID], granted)
+}
+
+// again gives the plugin that runs on, as a Process that was asked nothing yet. Without
+// one it gives nil, and the failure if that is known.
+func (k *Keep) again(at string, c adapters.Candidate, o Options) (*Process, error) {
+	if k == nil {
+		return nil, nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	l := k.kept[at]
+	switch {
+	case l == nil || l.err == nil && l.first.failed() != nil:
+		return nil, nil
+	case l.err != nil:
+		l.stale = false
+		return nil, l.err
+	}
+	l.users++
+	l.stale = false
+	f := l.first
+	return &Process{
+		id: f.id, install: f.install, from: c, o: o, reader: answer.NewReader(),
+		manifest: f.manifest, raw: f.raw, text: f.text, dropped: f.dropped, executable: f.executable,
+		plugin: f.host(), basis: at, isKept: true,
+	}, nil
+}
+
+// keep takes in how a start ended: p runs, unless there is an error. What another start
+// has brought meanwhile stays in its place.
+func (k *Keep) keep(at string, p *Process, err error) {
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if old := k.kept[at]; k.closed || old != nil && (old.err != nil || old.first.failed() == nil) {
+		return
+	}
+	if k.kept == nil {
+		k.kept = make(map[string]*lasting)
+	}
+	k.drop(at)
+	l := &lasting{first: p, err: err}
+	if err == nil {
+		l.users, p.basis, p.isKept = 1, at, true
+	}
+	k.kept[at] = l
+}
+
+// release takes in that a set needs a plugin no more. It tells whether the plugin runs
+// on: else its set has to end it.
+func (k *Keep) release(p *Process, plugin *host.Plugin) (runsOn bool) {
+	if k == nil {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !p.isKept || p.isReleased {
+		return p.isKept
+	}
+	p.isReleased = true
+	l := k.kept[p.basis]
+	if l == nil || l.err != nil || l.first.host() != plugin {
+		return k.closed
+	}
+	if l.users--; l.users == 0 && (l.stale || l.first.failed() != nil) {
+		k.drop(p.basis)
+	}
+	return true
+}
+
+// sweep ends what a Set that has started does not use, once nobody does.
+func (k *Keep) sweep(entries []*entry) {
+	if k == nil {
+		return
+	}
+	used := make(map[string]bool)
+	for _, e := range entries {
+		used[e.basis] = true
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for at, l := range k.kept {
+		if l.stale = !used[at]; l.stale && l.users == 0 {
+			k.drop(at)
+		}
+	}
+}
+
+// drop ends a plugin, if there is one.
+func (k *Keep) drop(at string) {
+	l := k.kept[at]
+	if l == nil {
+		return
+	}
+	delete(k.kept, at)
+	if l.err == nil {
+		k.ending.Go(l.first.host().Close)
+	}
+}
+
+// Close ends all plugins at once, and returns when no process is left. From then on
+// nothing is kept.
+func (k *Keep) Close() {
+	k.mu.Lock()
+	k.closed = true
+	for at := range k.kept {
+		k.drop(at)
+	}
+	k.mu.Unlock()
+	k.ending.Wait()
+}
