@@ -84,7 +84,7 @@ func spoil(t *testing.T, path string, replace func(string) error) (undo func()) 
 }
 
 // interesting lists the files of a fixture that an adapter names.
-func interesting(t *testing.T, root string, globs []string) []string {
+func interesting(t testing.TB, root string, globs []string) []string {
 	var names []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() && slices.ContainsFunc(globs, func(g string) bool {
@@ -101,7 +101,7 @@ func interesting(t *testing.T, root string, globs []string) []string {
 	return names
 }
 
-func dirsOf(t *testing.T, root string) []string {
+func dirsOf(t testing.TB, root string) []string {
 	var dirs []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {

@@ -54,3 +54,20 @@ func FuzzFormat(f *testing.F) {
 		}
 	})
 }
+
+// FuzzSettings reads the file that `go env -w` writes.
+func FuzzSettings(f *testing.F) {
+	for _, seed := range []string{"GOMODCACHE=/m\n", "GOPATH=/a:/b\nGOPATH=/c\r\n", "GOPATH=", "GOMODCACHE=\x00", "GOPATH=::"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file := filepath.Join(t.TempDir(), "env")
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a := New(adapters.Options{Env: adapters.NewEnviron([]string{"HOME=/h", "GOENV=" + file})})
+		if cache := a.moduleCache(adapters.NewFiles("/w")); cache != "" && !filepath.IsAbs(cache) {
+			t.Fatalf("%q", cache)
+		}
+	})
+}

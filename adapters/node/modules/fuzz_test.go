@@ -1,0 +1,30 @@
+package modules
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
+)
+
+// FuzzRecorded reads the record of an install: what it names is looked for, and may
+// be taken away.
+func FuzzRecorded(f *testing.F) {
+	for _, seed := range []string{"a/node_modules\nnode_modules\n", "../node_modules\n/node_modules", "a/../../node_modules\n\n", "a\x00/node_modules"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := t.TempDir()
+		adaptertest.Write(t, filepath.Join(dir, record), string(data))
+		list := Recorded(adapters.NewFiles(dir), dir)
+		for _, name := range list {
+			if !filepath.IsLocal(name) || filepath.Base(name) != Dir {
+				t.Fatalf("%q is recorded", name)
+			}
+		}
+		if len(list) > maxRecord {
+			t.Fatalf("%d are recorded", len(list))
+		}
+	})
+}
