@@ -16,7 +16,7 @@ import (
 
 // Domain separates task keys from every other use of the hash. Changing what
 // an ingredient means, or their order, needs a new number.
-const Domain = "bento 2026-11 task key v2"
+const Domain = "bento 2026-11 task key v3"
 
 // Kind says what an Ingredient is, and so how its value is to be read.
 type Kind byte

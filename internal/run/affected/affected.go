@@ -5,6 +5,7 @@ package affected
 
 import (
 	"path"
+	"path/filepath"
 	"slices"
 
 	"github.com/bentobuild/bento/discovery"
@@ -51,21 +52,35 @@ func (f *finder) widen(changed []string) []string {
 			all = append(all, e.Path)
 		}
 	}
-	for _, e := range f.tree.Entries() {
-		if e.Kind != tree.Link {
-			continue
+	for found := true; found; {
+		before := len(all)
+		for _, e := range f.tree.Entries() {
+			if e.Kind == tree.Link && !slices.Contains(all, e.Path) && f.leads(e, all) {
+				all = append(all, e.Path)
+			}
 		}
-		target, err := f.tree.Readlink(e)
-		if err != nil || path.IsAbs(target) {
-			continue
-		}
-		to := path.Join(path.Dir(e.Path), target)
-		if slices.ContainsFunc(all, func(p string) bool { return territory.Inside(p, to) }) {
-			all = append(all, e.Path)
-		}
+		found = len(all) > before // links may lead to these
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// leads tells whether a link leads to one of some paths, or over one.
+func (f *finder) leads(link tree.Entry, to []string) bool {
+	target, err := f.tree.Readlink(link)
+	if err != nil {
+		return false
+	}
+	if path.IsAbs(target) {
+		rel, err := filepath.Rel(f.tree.Root(), filepath.FromSlash(target))
+		if err != nil {
+			return false
+		}
+		target = filepath.ToSlash(rel)
+	} else {
+		target = path.Join(path.Dir(link.Path), target)
+	}
+	return slices.ContainsFunc(to, func(p string) bool { return territory.Inside(p, target) || territory.Inside(target, p) })
 }
 
 // task tells whether the key of t may be another.

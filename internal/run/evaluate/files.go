@@ -2,10 +2,7 @@ package evaluate
 
 import (
 	"fmt"
-	"path"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
@@ -15,9 +12,6 @@ import (
 	"github.com/bentobuild/bento/internal/run/territory"
 	"github.com/bentobuild/bento/internal/tree"
 )
-
-// maxLinks bounds how many symbolic links in a row are followed.
-const maxLinks = 40
 
 // fileSet gives the digests of entries. A file that cannot be read is an error.
 func (e *Evaluator) fileSet(entries []tree.Entry) (fingerprint.FileSet, error) {
@@ -49,7 +43,7 @@ func (e *Evaluator) file(entry tree.Entry) (fingerprint.File, error) {
 			return f, unreadable(entry.Path, err)
 		}
 		f.Target = target
-		f.Sum, err = e.behind(entry.Path, target, 0)
+		f.Sum, err = e.behind(entry, target)
 		return f, err
 	}
 	return f, unreadable(entry.Path, fmt.Errorf("it is no regular file, directory or symbolic link"))
@@ -65,50 +59,27 @@ func unreadable(p string, err error) error {
 
 // behind gives the digest of what a link leads to inside the workspace: a file, or
 // the files of a directory. What lies outside is not looked at.
-func (e *Evaluator) behind(from, target string, depth int) (cache.Digest, error) {
-	p, ok := e.within(from, target)
+func (e *Evaluator) behind(link tree.Entry, target string) (cache.Digest, error) {
+	p, ok, err := territory.Follow(e.tree, link)
 	switch {
-	case depth > maxLinks || ok && territory.Inside(from, p):
-		return cache.Digest{}, nil // a circle: what is there counts where it is
+	case err != nil:
+		return cache.Digest{}, unreadable(link.Path, err)
 	case !ok:
-		e.warn("link_outside", fmt.Sprintf("%q is an input that leads out of the workspace to %q: what is there does not count", from, target),
+		e.warn("link_outside", fmt.Sprintf("%q is an input that leads out of the workspace to %q: what is there does not count", link.Path, target),
 			"copy it, or name what decides about it in the task's env")
 		return cache.Digest{}, nil
+	case p == "" || territory.Inside(link.Path, p):
+		return cache.Digest{}, nil // a circle: what is there counts where it is
 	}
 	entry, ok := e.tree.Lookup(p)
 	if !ok {
 		return e.behindDir(p)
 	}
-	switch entry.Kind {
-	case tree.File:
-		sum, err := e.tree.Index().Sum(entry)
-		if err != nil {
-			return cache.Digest{}, unreadable(entry.Path, err)
-		}
-		return cache.Digest(sum), nil
-	case tree.Link:
-		next, err := e.tree.Readlink(entry)
-		if err != nil {
-			return cache.Digest{}, unreadable(entry.Path, err)
-		}
-		return e.behind(p, next, depth+1)
+	f, err := e.file(entry)
+	if !f.Exec || err != nil {
+		return f.Sum, err
 	}
-	return cache.Digest{}, nil
-}
-
-// within gives the path, relative to the workspace, that a link leads to; ok is
-// false when that lies outside.
-func (e *Evaluator) within(from, target string) (p string, ok bool) {
-	if path.IsAbs(target) {
-		rel, err := filepath.Rel(e.o.Root, target)
-		if err != nil {
-			return "", false
-		}
-		p = filepath.ToSlash(rel)
-	} else {
-		p = path.Join(path.Dir(from), target)
-	}
-	return p, p != ".." && !strings.HasPrefix(p, "../")
+	return fingerprint.FileSet{{Exec: true, Sum: f.Sum}}.Digest(), nil
 }
 
 // behindDir gives the digest of the files below a directory. Links among them

@@ -1,0 +1,267 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/fingerprint"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// pick draws one of a few values, so that things often turn out the same.
+func pick[T any](t *rapid.T, label string, values ...T) T {
+	return rapid.SampledFrom(values).Draw(t, label)
+}
+
+func drawModel(t *rapid.T) *model {
+	m := &model{env: map[string]string{}}
+	for i := range rapid.IntRange(1, 4).Draw(t, "dishes") {
+		d := &modelDish{path: fmt.Sprint("d", i), adapted: rapid.Bool().Draw(t, "adapted"), tool: "1", lock: "1", files: map[string]modelFile{}}
+		if i > 0 && rapid.Bool().Draw(t, "nested") {
+			d.path = fmt.Sprintf("%s/in%d", m.dishes[i-1].path, i)
+		}
+		for j := range i {
+			if rapid.Bool().Draw(t, "link") {
+				d.links = append(d.links, j)
+			}
+		}
+		d.files["marker"] = modelFile{}
+		for _, p := range []string{"src/a", "src/b", "src/deep/c", "odd\n\xff", "gen.tmp"} {
+			if rapid.Bool().Draw(t, "file") {
+				d.files[p] = modelFile{content: pick(t, "content", "", "x")}
+			}
+		}
+		d.tasks = [2]modelTask{{name: "build", run: "true"}, {name: "check", run: "true"}}
+		m.dishes = append(m.dishes, d)
+		if rapid.Bool().Draw(t, "with links") {
+			edits["link"](t, m, d, nil)
+		}
+	}
+	return m
+}
+
+// edits are what changes ingredients of keys, or does not. Each changes the model;
+// what it has changed of files is written by relay.
+var edits = map[string]func(*rapid.T, *model, *modelDish, *modelTask){
+	"content": func(t *rapid.T, _ *model, d *modelDish, _ *modelTask) {
+		p := pick(t, "path", "src/a", "src/b", "src/deep/c", "odd\n\xff", "gen.tmp", "marker", "out")
+		d.files[p] = modelFile{content: pick(t, "content", "", "x", "y"), exec: d.files[p].exec}
+	},
+	"mode": func(t *rapid.T, _ *model, d *modelDish, _ *modelTask) {
+		p := pick(t, "path", "src/a", "src/b", "marker")
+		if f, ok := d.files[p]; ok && f.target == "" {
+			f.exec = !f.exec
+			d.files[p] = f
+		}
+	},
+	"removed": func(t *rapid.T, _ *model, d *modelDish, _ *modelTask) {
+		delete(d.files, pick(t, "path", "src/a", "src/b", "src/deep/c", "odd\n\xff", "gen.tmp", "src/link", "src/.gitignore", "out"))
+	},
+	"renamed": func(_ *rapid.T, _ *model, d *modelDish, _ *modelTask) {
+		if f, ok := d.files["src/a"]; ok {
+			delete(d.files, "src/a")
+			d.files["src/b"] = f
+		}
+	},
+	"link": func(t *rapid.T, m *model, d *modelDish, _ *modelTask) {
+		to := m.dishes[rapid.IntRange(0, len(m.dishes)-1).Draw(t, "to")]
+		inside := pick(t, "inside", "src/a", "src", "src/deep", "src/link", "src/link/a", "src/link/deep/c", "src/link/../src/a")
+		up := strings.Repeat("../", strings.Count(d.path, "/")+2)
+		d.files[pick(t, "path", "src/link", "src/a")] = modelFile{target: up + to.path + "/" + inside}
+	},
+	"hidden": func(_ *rapid.T, _ *model, d *modelDish, _ *modelTask) {
+		d.files["src/.gitignore"] = modelFile{content: "deep\n"}
+	},
+	"command": func(t *rapid.T, _ *model, _ *modelDish, task *modelTask) { task.run = pick(t, "run", "true", "true;") },
+	"cwd":     func(t *rapid.T, _ *model, _ *modelDish, task *modelTask) { task.cwd = pick(t, "cwd", "", "src") },
+	"env names": func(t *rapid.T, _ *model, _ *modelDish, task *modelTask) {
+		task.env = pick(t, "names", nil, []string{"A"}, []string{"A", "B"}, []string{"B"})
+	},
+	"env": func(t *rapid.T, m *model, _ *modelDish, _ *modelTask) {
+		name := pick(t, "name", "A", "B", "STEER", "OTHER")
+		if delete(m.env, name); rapid.Bool().Draw(t, "set") {
+			m.env[name] = pick(t, "value", "", "x", "unset")
+		}
+	},
+	"set env": func(t *rapid.T, _ *model, _ *modelDish, task *modelTask) {
+		task.setEnv = pick(t, "value", "", "x", "y")
+	},
+	"inputs": func(t *rapid.T, m *model, _ *modelDish, task *modelTask) {
+		first := "//" + m.dishes[0].path
+		task.inputs = pick(t, "inputs", nil, []string{"src/**"}, []string{"!src/a"}, []string{"//shared.conf"}, []string{"gen.tmp", "src/*"},
+			[]string{first + "/src/**"}, []string{"src/deep/**", first + "/src/a"})
+	},
+	"outputs": func(t *rapid.T, _ *model, _ *modelDish, task *modelTask) {
+		task.outputs = pick(t, "outputs", nil, []string{"out"}, []string{"out", "src/b"})
+	},
+	"links": func(t *rapid.T, m *model, d *modelDish, _ *modelTask) {
+		d.links = nil
+		for i := 0; m.dishes[i] != d; i++ {
+			if rapid.Bool().Draw(t, "link") {
+				d.links = append(d.links, i)
+			}
+		}
+	},
+	"pin":       func(t *rapid.T, _ *model, d *modelDish, _ *modelTask) { d.pin = pick(t, "pin", "", "1", "2") },
+	"toolchain": func(t *rapid.T, _ *model, d *modelDish, _ *modelTask) { d.tool = pick(t, "tool", "", "1", "2") },
+	"lockfile":  func(t *rapid.T, _ *model, d *modelDish, _ *modelTask) { d.lock = pick(t, "lock", "1", "2") },
+	"shared":    func(t *rapid.T, m *model, _ *modelDish, _ *modelTask) { m.shared = pick(t, "shared", "", "x") },
+	"identity":  func(t *rapid.T, m *model, _ *modelDish, _ *modelTask) { m.identity = pick(t, "identity", "1", "2") },
+	"arguments": func(t *rapid.T, m *model, _ *modelDish, _ *modelTask) {
+		m.args = pick(t, "args", nil, []string{""}, []string{"a", "b"}, []string{"a b"})
+	},
+	"inherit": func(_ *rapid.T, m *model, _ *modelDish, _ *modelTask) { m.inherit = !m.inherit },
+}
+
+func (m *model) edit(t *rapid.T) {
+	d := m.dishes[rapid.IntRange(0, len(m.dishes)-1).Draw(t, "dish")]
+	name := pick(t, "edit", slices.Sorted(maps.Keys(edits))...)
+	edits[name](t, m, d, &d.tasks[rapid.IntRange(0, 1).Draw(t, "task")])
+}
+
+// ways are those in which a workspace can be looked at without its keys being others.
+type ways struct {
+	root    string // by whatever name
+	one     bool   // one CPU
+	state   *state.Dir
+	request plan.Request
+}
+
+// keys evaluates the workspace in one of the ways.
+func (m *model) keys(t *rapid.T, w ways) map[string]cache.Key {
+	if w.one {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	}
+	ctx := context.Background()
+	root, err := discovery.FindRoot(discovery.RootOptions{Dir: w.root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, problems := config.Load(root)
+	files, err := tree.Walk(ctx, root, &tree.Options{State: w.state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, more := discovery.Find(ctx, discovery.Options{Tree: files, Config: cfg, Registry: adapters.NewRegistry(&teller{m, root})})
+	p, last := plan.Build(ws, w.request)
+	if problems = slices.Concat(problems, more, last); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	var env []string
+	for name, value := range m.env {
+		env = append(env, name+"="+value)
+	}
+	e, err := New(Options{
+		Root: root, Store: cache.Nothing{}, State: w.state, Toolchains: fingerprint.OpenToolchains(w.state), Environ: adapters.NewEnviron(env),
+		Inherit: m.inherit, Warn: func(d diagnostics.Diagnostic) { t.Fatal(d) },
+	}, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := e.All(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := make(map[string]cache.Key)
+	for _, r := range results {
+		if !r.Known && r.Reason != MissPending { // it reads what another has yet to make
+			t.Fatalf("%s has no key: %v %v", r.Task.ID(), r.Err, r.Notes)
+		}
+		if !r.Known {
+			continue
+		}
+		keys[r.Task.ID()] = r.Key
+	}
+	e.Save()
+	return keys
+}
+
+func (m *model) draw(t *rapid.T, w ways) ways {
+	w.one = rapid.Bool().Draw(t, "one CPU")
+	w.request = plan.Request{Tasks: []string{"build", "check"}, Args: m.args}
+	if len(m.args) == 0 { // else those that are not named have other keys
+		name := m.dishes[rapid.IntRange(0, len(m.dishes)-1).Draw(t, "target")].name()
+		w.request = pick(t, "request", w.request, plan.Request{}, plan.Request{Targets: []string{name}}, plan.Request{Tasks: []string{name + ":check"}})
+	}
+	if rapid.Bool().Draw(t, "from below") {
+		w.root = filepath.Join(w.root, m.dishes[0].path)
+	}
+	return w
+}
+
+// book holds the descriptions and keys that were seen.
+type book struct {
+	keys  map[string]cache.Key
+	words map[cache.Key]string
+}
+
+func (b book) check(t *rapid.T, m *model, keys map[string]cache.Key) {
+	for _, d := range m.dishes {
+		for i := range d.tasks {
+			key, ok := keys[d.name()+":"+d.tasks[i].name]
+			if !ok {
+				continue
+			}
+			words := m.key(d, &d.tasks[i])
+			if old, ok := b.keys[words]; ok && old != key {
+				t.Fatalf("two keys for what is the same:\n%s", words)
+			}
+			if old, ok := b.words[key]; ok && old != words {
+				t.Fatalf("one key for what differs:\n%s\n%s", old, words)
+			}
+			b.keys[words], b.words[key] = key, words
+		}
+	}
+}
+
+// TestKeysAreTheirIngredients: two tasks have one key exactly when all is the same that
+// the specification says a key is made of, wherever the workspace lies, however it was
+// come to, in whatever order it was written, whatever is asked for, and with what is
+// remembered as without.
+func TestKeysAreTheirIngredients(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		base, err := os.MkdirTemp("", "bento-keys-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(base)
+		m, seen := drawModel(t), book{map[string]cache.Key{}, map[cache.Key]string{}}
+		link := filepath.Join(base, "link")
+		if err := os.Symlink("w0", link); err != nil {
+			t.Fatal(err)
+		}
+		kept := state.Open(filepath.Join(base, "state"))
+		for i := range rapid.IntRange(2, 8).Draw(t, "edits") {
+			root := filepath.Join(base, "w0")
+			if rapid.Bool().Draw(t, "elsewhere") {
+				root = filepath.Join(base, fmt.Sprint("w", i))
+			}
+			if err := os.RemoveAll(root); err != nil {
+				t.Fatal(err)
+			}
+			m.lay(t, root, rapid.Bool().Draw(t, "turned"))
+			way := ways{root: root, state: state.Open(filepath.Join(base, fmt.Sprint("state", i)))}
+			if filepath.Base(root) == "w0" {
+				way = ways{root: pick(t, "root", root, link), state: kept}
+			}
+			seen.check(t, m, m.keys(t, m.draw(t, way)))
+			m.edit(t)
+		}
+	})
+}
