@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/ruby/gemfile"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -33,7 +34,7 @@ func New(o adapters.Options) *Adapter {
 		AdapterID:       "ruby",
 		DisplayName:     "ruby",
 		FingerprintFiles: []string{
-			"Gemfile", "Gemfile.lock", "gems.rb", "gems.locked", "*.gemspec", ".ruby-version", ".tool-versions", ".bundle/config",
+			"Gemfile", "Gemfile.lock", "gems.rb", "gems.locked", "*.gemspec", "Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb", ".ruby-version", ".tool-versions", ".bundle/config",
 		},
 		Capabilities: adapters.Capabilities{
 			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
@@ -72,8 +73,8 @@ func steeringEnv() []string {
 // Manifest tells what the adapter is.
 func (a *Adapter) Manifest() *adapters.Manifest { return &a.manifest }
 
-// Detect tells whether dir has a Gemfile, or is a gem that the nearest Gemfile above
-// takes from disk.
+// Detect tells whether dir has a Gemfile, is a gem that the nearest Gemfile above takes
+// from disk, or, where no Gemfile stands above, a gem with a Rakefile.
 func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	f := adapters.NewFiles(dir)
 	if _, ok := gemfileIn(f, dir); ok {
@@ -82,8 +83,11 @@ func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	if len(gemspecsIn(f, dir)) == 0 {
 		return false, nil
 	}
-	_, ok, err := a.bundleAbove(f)
-	return ok && err == nil, nil // a broken Gemfile is told of its own directory
+	b, ok, err := a.bundleAbove(f)
+	if err != nil {
+		return false, nil // a broken Gemfile is told of its own directory
+	}
+	return ok || b == nil && gemfile.ReadRakefile(f) != nil, nil
 }
 
 // names are those of Gemfiles, with their lockfiles.
@@ -135,7 +139,9 @@ func (a *Adapter) open(f *adapters.Files) (*project, error) {
 		return nil, err
 	}
 	if !ok {
-		b = &bundle{dir: f.Dir()} // dish.toml says it is one
+		// A gem on its own, or dish.toml says that it is a project.
+		b = &bundle{dir: f.Dir(), declared: make(map[string]bool)}
+		b.declare(f, f.Dir(), true)
 	}
 	return &project{bundle: b, here: f.Dir()}, nil
 }

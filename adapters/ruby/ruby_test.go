@@ -83,6 +83,36 @@ func TestDetect(t *testing.T) {
 	}
 }
 
+// A gem without a Gemfile is built by gem and tested by the rake that Ruby brings.
+func TestGemOnItsOwn(t *testing.T) {
+	spec := "-- x/x.gemspec --\nGem::Specification.new do |s|\n  s.name = \"x\"\n  s.add_development_dependency \"minitest\"\nend\n-- x/test/x_test.rb --\n"
+	build := "mkdir -p pkg && gem build x.gemspec --output pkg/x.gem"
+	for name, tt := range map[string]struct {
+		files string
+		want  map[string]string
+	}{
+		"rake":     {"-- x/Rakefile --\nRake::TestTask.new\ntask :docs\n", map[string]string{"build": build, "test": "rake test", "docs": "(rake docs)"}},
+		"declared": {"-- x/Rakefile --\nRake::TestTask.new(\"units\")\n", map[string]string{"build": build, "test": plainTests, "units": "(rake units)"}},
+		"neither":  {"", nil},
+		"below":    {"-- x/Rakefile --\n-- Gemfile --\n", nil},
+	} {
+		root, a := adaptertest.Project(t, spec+tt.files), newRuby()
+		dir := filepath.Join(root, "x")
+		if got, err := a.Detect(t.Context(), dir); got != (tt.want != nil) || err != nil {
+			t.Errorf("%s: detected %v, %v", name, got, err)
+		}
+		if tt.want == nil {
+			continue
+		}
+		if diff := cmp.Diff(tt.want, adaptertest.Runs(t, a, dir)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if s, err := a.InstallScope(t.Context(), dir); err != nil || !s.Nothing {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+	}
+}
+
 func TestMembers(t *testing.T) {
 	root, a := adaptertest.Project(t, shop), newRuby()
 	ans := adaptertest.Tasks(t, a, root)
@@ -116,7 +146,7 @@ func TestTasks(t *testing.T) {
 			"do it": "(bundle exec rake 'do it')",
 		},
 		"own":  {"build": "mkdir -p pkg && gem build own.gemspec --output pkg/own.gem"},
-		"gems": {"test": plainTests},
+		"gems": {"test": "bundle exec " + plainTests},
 	} {
 		if diff := cmp.Diff(want, adaptertest.Runs(t, a, filepath.Join(root, dir))); diff != "" {
 			t.Errorf("%s: %s", dir, diff)

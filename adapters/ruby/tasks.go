@@ -92,18 +92,30 @@ func build(specs []string) adapters.Task {
 }
 
 // plainTests runs what minitest and test-unit find by the names that are usual.
-const plainTests = `bundle exec ruby -Ilib -Itest -e 'Dir.glob("./test/**/{test_*,*_test}.rb").sort.each { |file| require file }'`
+const plainTests = `ruby -Ilib -Itest -e 'Dir.glob("./test/**/{test_*,*_test}.rb").sort.each { |file| require file }'`
+
+// exec has Bundler run a command, where there is a Gemfile.
+func (p *project) exec(command string) string {
+	if p.file == nil {
+		return command
+	}
+	return "bundle exec " + command
+}
+
+// hasRake tells whether tasks of a Rakefile can run: Ruby brings rake along, and only a
+// bundle hides it.
+func (p *project) hasRake() bool { return p.file == nil || p.has("rake") }
 
 func (p *project) test(f *adapters.Files, rake *gemfile.Rakefile) adapters.Task {
 	t := adapters.Task{Name: "test"}
-	raked := rake != nil && (rake.Loads || rake.Has("test")) && p.has("rake")
+	raked := rake != nil && (rake.Loads || rake.Has("test")) && p.hasRake()
 	switch {
 	case f.IsDir("spec") && p.hasAny("rspec", "rspec-core", "rspec-rails"):
-		t.Run = "bundle exec rspec"
+		t.Run = p.exec("rspec")
 	case f.IsDir("test") && raked:
-		t.Run = "bundle exec rake test"
+		t.Run = p.exec("rake test")
 	case f.IsDir("test") && p.hasAny("minitest", "test-unit"):
-		t.Run = plainTests
+		t.Run = p.exec(plainTests)
 	}
 	return t
 }
@@ -125,16 +137,16 @@ func (p *project) linter(option string) string {
 	}
 	switch {
 	case p.has("standard"):
-		return "bundle exec standardrb" + strings.Replace(option, "--autocorrect", "--fix", 1)
+		return p.exec("standardrb") + strings.Replace(option, "--autocorrect", "--fix", 1)
 	case brings:
-		return "bundle exec rubocop" + option
+		return p.exec("rubocop") + option
 	}
 	return ""
 }
 
 // scripts gives the tasks of the Rakefile whose names no recipe has.
 func (p *project) scripts(rake *gemfile.Rakefile, recipes []adapters.Task) []adapters.Task {
-	if rake == nil || !p.has("rake") {
+	if rake == nil || !p.hasRake() {
 		return nil
 	}
 	var tasks []adapters.Task
@@ -142,7 +154,7 @@ func (p *project) scripts(rake *gemfile.Rakefile, recipes []adapters.Task) []ada
 		taken := slices.ContainsFunc(recipes, func(t adapters.Task) bool { return t.Name == name })
 		if !taken && !strings.HasPrefix(name, "-") && strings.IndexFunc(name, unicode.IsControl) < 0 {
 			tasks = append(tasks, adapters.Task{
-				Name: name, Run: "bundle exec rake " + quote(name), Script: true, NoCache: true, SideEffects: true,
+				Name: name, Run: p.exec("rake " + quote(name)), Script: true, NoCache: true, SideEffects: true,
 			})
 		}
 	}
