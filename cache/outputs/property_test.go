@@ -59,6 +59,7 @@ func TestRestoreIsCaptureReversed(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		root := filepath.Join(base, fmt.Sprint(n))
+		defer os.RemoveAll(root)
 		old, want := drawTree(rt, "old"), drawTree(rt, "want")
 		from, to := filepath.Join(root, "from"), filepath.Join(root, "to")
 		if err := errors.Join(os.MkdirAll(from, 0o777), os.MkdirAll(to, 0o777)); err != nil {

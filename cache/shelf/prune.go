@@ -149,13 +149,17 @@ func (s *Shelf) sample(ctx context.Context, formats []string) (files []File, par
 	if deadline, ok := ctx.Deadline(); ok {
 		until = time.Now().Add(time.Until(deadline) / 2)
 	}
+	there := parts(formats)
 	first, seen := rand.IntN(shards), 0
 	for ; seen < shards && ctx.Err() == nil; seen++ {
 		if seen > 0 && !until.IsZero() && time.Now().After(until) {
 			break
 		}
-		files, err = s.list(files, formats, (first+seen)%shards)
-		if err != nil {
+		shard := (first + seen) % shards
+		if !there[shard] {
+			continue
+		}
+		if files, err = s.list(files, formats, shard); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -229,7 +233,10 @@ func (s *Shelf) Each(ctx context.Context, f func(File) error) error {
 
 func (s *Shelf) each(ctx context.Context, formats []string, f func(File) error) error {
 	var files []File
-	for i := range shards {
+	for i, there := range parts(formats) {
+		if !there {
+			continue
+		}
 		var err error
 		if files, err = s.list(files[:0], formats, i); err == nil {
 			err = context.Cause(ctx)
@@ -242,6 +249,25 @@ func (s *Shelf) each(ctx context.Context, formats []string, f func(File) error) 
 		}
 	}
 	return nil
+}
+
+// parts tells which shards there are in any of some formats. A shard that cannot be
+// told is one: whoever lists it finds out.
+func parts(formats []string) (there [shards]bool) {
+	for _, format := range formats {
+		for _, kind := range []string{recordsDir, blobsDir} {
+			entries, err := os.ReadDir(filepath.Join(format, kind))
+			for i := range there {
+				there[i] = there[i] || err != nil && !errors.Is(err, fs.ErrNotExist)
+			}
+			for _, e := range entries {
+				if b, err := hex.DecodeString(e.Name()); err == nil && len(b) == 1 {
+					there[b[0]] = true
+				}
+			}
+		}
+	}
+	return there
 }
 
 // list adds the entries of a shard to files. What else lies there is not ours.
