@@ -101,6 +101,12 @@ func (s *Disk) Has(key Key) bool {
 	return ok && time.Since(used) <= stampAge
 }
 
+// HasBlob tells whether there is a blob, without reading it.
+func (s *Disk) HasBlob(d Digest) bool {
+	_, ok := s.blobUsed(d)
+	return ok
+}
+
 func (s *Disk) read(key Key) (r *Record, used time.Time, err error) {
 	data, used, err := s.shelf.ReadRecord(key, maxRecord+32)
 	if err != nil {

@@ -8,8 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run/dry"
+	"github.com/bentobuild/bento/internal/run/evaluate"
 )
 
 func planCommand(s *session) *cobra.Command {
@@ -45,11 +48,10 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 	if p == nil {
 		return diagnostics.AsError(problems)
 	}
-	ev, err := w.env.Evaluator(p, s.flags.noCache)
-	if err != nil {
-		return err
-	}
-	results, err := ev.All(ctx)
+	ev, results, err := dry.Evaluate(ctx, w.env.Store, func(store cache.Store) (*evaluate.Evaluator, error) {
+		w.env.Store = store
+		return w.env.Evaluator(p, s.flags.noCache)
+	})
 	if err != nil {
 		return err
 	}

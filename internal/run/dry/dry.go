@@ -1,0 +1,82 @@
+// Package dry says of a plan what a run would do, without running it.
+package dry
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/run/evaluate"
+)
+
+// Evaluate evaluates every task, and looks whether the results of hits can be had: each
+// output has to be in the workspace or in the cache. What cannot is a miss, as it is in
+// a run. evaluator gives one that works with a store.
+func Evaluate(ctx context.Context, store cache.Store, evaluator func(cache.Store) (*evaluate.Evaluator, error)) (*evaluate.Evaluator, []*evaluate.Result, error) {
+	e, err := evaluator(store)
+	if err != nil {
+		return nil, nil, err
+	}
+	results, err := e.All(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	lost := without{Store: store, lost: lost(e, store, results)}
+	if len(lost.lost) == 0 {
+		return e, results, nil
+	}
+	if e, err = evaluator(lost); err != nil {
+		return nil, nil, err
+	}
+	results, err = e.All(ctx)
+	return e, results, err
+}
+
+// without is a store that lacks some records.
+type without struct {
+	cache.Store
+	lost map[cache.Key]bool
+}
+
+func (w without) Lookup(key cache.Key) (*cache.Record, error) {
+	if w.lost[key] {
+		return nil, cache.ErrMiss
+	}
+	return w.Store.Lookup(key)
+}
+
+// lost gives the keys of hits that cannot be had.
+func lost(e *evaluate.Evaluator, store cache.Store, results []*evaluate.Result) map[cache.Key]bool {
+	keys := make(map[cache.Key]bool)
+	var g sync.WaitGroup
+	var mu sync.Mutex
+	for some := range slices.Chunk(results, 128) {
+		g.Go(func() {
+			for _, ev := range some {
+				if ev.Status == evaluate.Hit && !e.InPlace(ev.Outputs) && !obtainable(e, store, ev) {
+					mu.Lock()
+					keys[ev.Key] = true
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	g.Wait()
+	return keys
+}
+
+// obtainable tells whether the cache has what of a hit is not in the workspace.
+func obtainable(e *evaluate.Evaluator, store cache.Store, ev *evaluate.Result) bool {
+	record := ev.Record
+	if record == nil { // only its key was remembered
+		var err error
+		if record, err = store.Lookup(ev.Key); err != nil {
+			return false
+		}
+	}
+	has, ok := store.(interface{ HasBlob(cache.Digest) bool })
+	return !ok || !slices.ContainsFunc(record.Outputs, func(o cache.Output) bool {
+		return o.Kind == cache.File && !has.HasBlob(o.Digest) && !e.InPlace([]cache.Output{o})
+	})
+}
