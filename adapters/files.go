@@ -1,15 +1,12 @@
 package adapters
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 )
 
 // MaxManifest is the largest manifest or lockfile that is read, in bytes.
@@ -19,9 +16,10 @@ const MaxManifest = 16 << 20
 // asked for, so that the answer can say its Reads. It is for one answer and one
 // goroutine. Names are relative to its directory or absolute.
 type Files struct {
-	dir   string
-	asked map[string]struct{}
-	above []string // the directory and its ancestors, once they were asked for
+	dir    string
+	asked  map[string]struct{}
+	above  []string // the directory and those above it, as far as they were asked for
+	topped bool     // there are no more
 }
 
 // NewFiles gives a reader of the files in dir, an absolute path.
@@ -46,30 +44,14 @@ func (f *Files) Path(name string) string {
 // there is none the error is fs.ErrNotExist.
 func (f *Files) Read(name string) ([]byte, error) {
 	path := f.Path(name)
-	// A pipe without a writer must not keep the reader waiting.
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	data, err := readRegular(path)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	fi, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a regular file", path)
-	}
-	if fi.Size() > MaxManifest {
+	if len(data) > MaxManifest {
 		return nil, fmt.Errorf("%s: larger than %d MiB", path, MaxManifest>>20)
 	}
-	data := bytes.NewBuffer(make([]byte, 0, fi.Size()+bytes.MinRead))
-	if _, err := data.ReadFrom(io.LimitReader(file, MaxManifest+1)); err != nil {
-		return nil, err
-	}
-	if data.Len() > MaxManifest {
-		return nil, fmt.Errorf("%s: larger than %d MiB", path, MaxManifest>>20)
-	}
-	return data.Bytes(), nil
+	return data, nil
 }
 
 // ReadIfExists is Read, with nil content and no error where there is no file.
@@ -113,15 +95,29 @@ func (f *Files) Up(name string) (path string, ok bool) {
 // Ancestors yields the directory and those above it, up to and with the first
 // that holds .git or bento.toml: no manifest above a repository is anybody's.
 func (f *Files) Ancestors() func(yield func(dir string) bool) {
-	if f.above == nil {
-		for dir := f.dir; ; dir = filepath.Dir(dir) {
-			f.above = append(f.above, dir)
-			if isTop(dir) || dir == filepath.Dir(dir) {
-				break
-			}
+	return func(yield func(dir string) bool) {
+		for i := 0; f.ascend(i) && yield(f.above[i]); i++ {
 		}
 	}
-	return slices.Values(f.above)
+}
+
+// ascend looks for the directory i above, where it has not yet, and tells whether
+// there is one.
+func (f *Files) ascend(i int) bool {
+	n := len(f.above)
+	if i < n {
+		return true
+	}
+	if n == 0 {
+		f.above = append(f.above, f.dir)
+		return true
+	}
+	last := f.above[n-1]
+	f.topped = f.topped || isTop(last) || last == filepath.Dir(last)
+	if !f.topped {
+		f.above = append(f.above, filepath.Dir(last))
+	}
+	return !f.topped
 }
 
 func isTop(dir string) bool {

@@ -19,6 +19,9 @@ type Memo[T any] struct {
 	// Trust is for how long what was seen to hold is taken to hold without another
 	// look, for what many directories ask for at once.
 	Trust time.Duration
+	// Brief says that what is older than Trust is made anew without a look at what it
+	// was made from: for what costs no more than the look.
+	Brief bool
 
 	mu    sync.Mutex
 	known map[string]made[T]
@@ -46,14 +49,14 @@ func (m *Memo[T]) Get(f *Files, key string, make func(*Files) (T, error)) (T, er
 	old, ok := m.known[key]
 	m.mu.Unlock()
 	if now := time.Now(); !ok || now.Sub(old.seen) >= m.Trust {
-		if !ok || !old.holds() {
-			old = remake(key, make)
+		if !ok || m.Brief || !old.holds() {
+			old = remake(key, make, !m.Brief)
 		}
 		old.seen = now
 		m.put(key, old)
 	}
 	for _, s := range old.from {
-		f.Path(s.path)
+		f.asked[s.path] = struct{}{}
 	}
 	return old.value, old.err
 }
@@ -67,13 +70,17 @@ func (m *Memo[T]) put(key string, value made[T]) {
 	m.known[key] = value
 }
 
-func remake[T any](dir string, make func(*Files) (T, error)) made[T] {
+func remake[T any](dir string, produce func(*Files) (T, error), look bool) made[T] {
 	out := made[T]{at: time.Now()}
 	f := NewFiles(dir)
-	out.value, out.err = make(f)
-	for _, path := range f.Reads() {
-		info, _ := os.Stat(path)
-		out.from = append(out.from, stamp{path, info})
+	out.value, out.err = produce(f)
+	out.from = make([]stamp, 0, len(f.asked))
+	for path := range f.asked {
+		s := stamp{path: path}
+		if look {
+			s.info, _ = os.Stat(path)
+		}
+		out.from = append(out.from, s)
 	}
 	return out
 }

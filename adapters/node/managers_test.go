@@ -256,6 +256,7 @@ func TestNestedYarnWorkspaces(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	adaptertest.Write(t, filepath.Join(root, "a/yarn.lock"), "")
+	a = all()["node-yarn"] // one trusts what it saw for a second
 	if s, err := a.InstallScope(t.Context(), filepath.Join(root, "a/b")); err != nil || s.Dir != filepath.Join(root, "a") {
 		t.Errorf("%+v, %v", s, err)
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -280,7 +282,11 @@ func TestNothingToInstall(t *testing.T) {
 	}
 }
 
-func TestAnswersFollowTheFiles(t *testing.T) {
+// TestAnswersFollowTheFiles holds that an adapter that goes on follows the files,
+// within a second.
+func TestAnswersFollowTheFiles(t *testing.T) { synctest.Test(t, testAnswersFollowTheFiles) }
+
+func testAnswersFollowTheFiles(t *testing.T) {
 	root := tree(t, "package.json", `{"workspaces": ["p/*"]}`, "p/a/package.json", `{"scripts": {"build": "x"}}`)
 	a, dir := newNPM(), filepath.Join(root, "p/a")
 	if ans, err := a.Tasks(t.Context(), dir); err != nil || len(ans.Tasks) != 1 {
@@ -289,6 +295,7 @@ func TestAnswersFollowTheFiles(t *testing.T) {
 	put(t, root, "p/a/package.json", `{"scripts": {"build": "x", "lint": "y"}}`)
 	put(t, root, "p/b/package.json", `{}`)
 	put(t, root, "babel.config.js", ``)
+	time.Sleep(time.Second)
 	ans, err := a.Tasks(t.Context(), dir)
 	if err != nil || len(ans.Tasks) != 2 || !slices.Contains(ans.Tasks[0].ExtraInputs, filepath.Join(root, "babel.config.js")) {
 		t.Errorf("%+v, %v", ans, err)
@@ -297,6 +304,7 @@ func TestAnswersFollowTheFiles(t *testing.T) {
 		t.Errorf("%+v, %v", ans, err)
 	}
 	put(t, root, "package.json", `{"workspaces": ["q/*"]}`)
+	time.Sleep(time.Second)
 	if s, err := a.InstallScope(t.Context(), dir); err != nil || s.Dir != dir {
 		t.Errorf("%+v, %v", s, err)
 	}

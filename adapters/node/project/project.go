@@ -8,7 +8,7 @@ import (
 	"github.com/bentobuild/bento/adapters/node/settings"
 )
 
-// Project is a package with what stands above it.
+// Project is a package with what stands above it. It is shared and does not change.
 type Project struct {
 	*packagejson.Manifest
 	Dir   string
@@ -21,6 +21,10 @@ type Project struct {
 // Open reads the package in f's directory. The error is a diagnostics.Problems, also
 // when the manifest of a workspace above it cannot be read.
 func (s *Shelf) Open(f *adapters.Files) (*Project, error) {
+	return s.projects.Get(f, f.Dir(), s.open)
+}
+
+func (s *Shelf) open(f *adapters.Files) (*Project, error) {
 	p := &Project{Dir: f.Dir()}
 	var err error
 	if p.Manifest, err = s.Read(f, f.Dir()); err != nil {

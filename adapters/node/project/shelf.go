@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
@@ -16,6 +17,10 @@ import (
 // File is the name of the manifest.
 const File = "package.json"
 
+// trust is for how long a package is taken to be what it was: several things are asked
+// about each at once, and about what stands above all of them.
+const trust = time.Second
+
 // Shelf is what the adapters of one family have read. All packages below a
 // directory share what stands above them. It is safe for concurrent use.
 type Shelf struct {
@@ -24,6 +29,7 @@ type Shelf struct {
 	packages adapters.Memo[*packagejson.Manifest] // by directory
 	spaces   adapters.Memo[*Space]                // by directory
 	levels   adapters.Memo[[]*Level]              // by the first directory
+	projects adapters.Memo[*Project]              // by directory
 	members  adapters.Memo[[]string]              // by the root of the workspace
 
 	yarns       adapters.Memo[settings.Yarn] // by directory
@@ -33,7 +39,11 @@ type Shelf struct {
 // NewShelf gives an empty shelf. isConfig tells which files above a package are
 // wanted as Level.Configs.
 func NewShelf(env adapters.Environ, isConfig func(name string) bool) *Shelf {
-	return &Shelf{env: env, isConfig: isConfig}
+	return &Shelf{
+		env: env, isConfig: isConfig,
+		levels:   adapters.Memo[[]*Level]{Trust: trust},
+		projects: adapters.Memo[*Project]{Trust: trust, Brief: true},
+	}
 }
 
 // Level is a directory above a package.

@@ -1,0 +1,68 @@
+package answers
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// BenchmarkKnown tells what all is known of 1,000 members of a workspace of pnpm's, links
+// and lockfile among it, as the second invocation finds it: the walk is done, the
+// memory is opened, and asked about each member.
+func BenchmarkKnown(b *testing.B) {
+	root, dirs := adaptertest.PNPM(b, 1000)
+	if err := os.Mkdir(filepath.Join(root, ".bento"), 0o755); err != nil {
+		b.Fatal(err)
+	}
+	back := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(root, back, back); err != nil {
+		b.Fatal(err)
+	}
+	list := builtin.All(adapters.Options{Env: adaptertest.Env()})
+	st := state.Open(root)
+	look := func() *Memory {
+		b.StopTimer()
+		files, err := tree.Walk(b.Context(), root, &tree.Options{State: st})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		return Open(Options{State: st, Tree: files, Basis: "b", Adapters: list})
+	}
+	first := look()
+	var pnpm adapters.Adapter
+	for _, a := range list {
+		if yes, err := a.Detect(b.Context(), dirs[0]); err == nil && yes {
+			pnpm = a
+			break
+		}
+	}
+	for _, dir := range dirs {
+		if _, err := first.Ask(b.Context(), pnpm, dir); err != nil {
+			b.Fatal(err)
+		}
+	}
+	first.Save()
+	if err := first.o.Tree.Index().Save(); err != nil {
+		b.Fatal(err)
+	}
+	b.ResetTimer()
+	for range b.N {
+		m := look()
+		for _, dir := range dirs {
+			if !m.Knows(pnpm, dir) {
+				b.Fatalf("%s is not known because of %q", dir, m.blamed(ask(pnpm, dir)))
+			}
+			if answer, err := m.Ask(b.Context(), pnpm, dir); err != nil || answer.Lock.Digest == "" {
+				b.Fatal(answer.Lock, err)
+			}
+		}
+	}
+}
