@@ -111,6 +111,44 @@ func TestTasks(t *testing.T) {
 	}
 }
 
+// "deno task" runs the scripts of package.json, too.
+func TestScripts(t *testing.T) {
+	root := adaptertest.Project(t, `
+-- deno.lock --
+{"version": "5"}
+-- package.json --
+{"scripts": {"build": "tsc && vite build", "dev": "vite", "test": "echo \"Error: no test specified\" && exit 1"}}
+-- src/main_test.ts --
+-- both/deno.json --
+{"tasks": {"build": "deno bundle"}}
+-- both/package.json --
+{"scripts": {"build": "vite build", "test": "node --test"}}
+-- both/main_test.ts --
+-- wrong/deno.json --
+{}
+-- wrong/package.json --
+{"scripts": {"build": 1}}
+`)
+	a := newDeno()
+	for dir, want := range map[string]map[string]string{
+		".":    {"build": "deno task build", "dev": "(deno task dev)", "test": "deno test --allow-read", "lint": "deno lint", "format": "(deno fmt)"},
+		"both": {"build": "deno task build", "test": "deno task test", "lint": "deno lint", "format": "(deno fmt)"},
+	} {
+		if diff := cmp.Diff(want, adaptertest.Runs(t, a, filepath.Join(root, dir))); diff != "" {
+			t.Errorf("%s: %s", dir, diff)
+		}
+	}
+	if build := adaptertest.Task(t, a, root, "build"); !slices.Equal(build.Outputs, []string{"dist/**"}) {
+		t.Errorf("outputs %q", build.Outputs)
+	}
+	if reads := adaptertest.Tasks(t, a, filepath.Join(root, "both")).Reads; !slices.Contains(reads, filepath.Join(root, "both/package.json")) {
+		t.Error("package.json is not among the reads")
+	}
+	if _, err := a.Tasks(t.Context(), filepath.Join(root, "wrong")); err == nil || !strings.Contains(err.Error(), "scripts.build") {
+		t.Errorf("a script that is no text: %v", err)
+	}
+}
+
 func TestLinks(t *testing.T) {
 	root := adaptertest.Project(t, workspace)
 	a := newDeno()

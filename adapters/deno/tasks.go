@@ -11,8 +11,9 @@ import (
 	"github.com/bentobuild/bento/adapters/deno/imports"
 )
 
-// Tasks gives a recipe for each task of deno.json: those named build, check, lint and
-// test as such, the others to be reached by name. Where build, lint and test are not
+// Tasks gives a recipe for each task of deno.json, and for each script of a
+// package.json beside it, which "deno task" runs too: those named build, check, lint
+// and test as such, the others to be reached by name. Where build, lint and test are not
 // among them, they are what Deno does, as far as there is something to do it to.
 func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
 	f := adapters.NewFiles(dir)
@@ -25,8 +26,12 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	f.IsFile("deno.lock")
 	_, _ = a.pin(f, p)
 	ans := adapters.TasksAnswer{Aggregate: p.isAggregate(), Members: a.membersOf(f, p.Config)}
-	r := recipes{project: p, inputs: above(f, p)}
-	for _, t := range p.Tasks {
+	tasks, err := withScripts(f, p)
+	if err != nil {
+		return adapters.TasksAnswer{}, err
+	}
+	r := recipes{project: p, tasks: tasks, inputs: above(f, p)}
+	for _, t := range tasks {
 		if nameable(t.Name) {
 			ans.Tasks = append(ans.Tasks, r.declared(t, ans.Aggregate))
 		}
@@ -38,9 +43,28 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	return ans, nil
 }
 
+// withScripts gives the tasks of deno.json, and the scripts of package.json of other
+// names.
+func withScripts(f *adapters.Files, p *project) ([]denojson.Entry, error) {
+	path := f.Path("package.json")
+	data, err := f.ReadIfExists(path)
+	if data == nil || err != nil {
+		return p.Tasks, err
+	}
+	scripts, err := denojson.ParseScripts(path, data)
+	tasks := slices.Clone(p.Tasks)
+	for _, s := range scripts {
+		if p.Task(s.Name).Line == 0 {
+			tasks = append(tasks, s)
+		}
+	}
+	return tasks, err
+}
+
 // recipes makes the tasks of one project.
 type recipes struct {
 	*project
+	tasks  []denojson.Entry
 	inputs []string
 }
 
@@ -63,7 +87,8 @@ func (r *recipes) declared(t denojson.Entry, aggregate bool) adapters.Task {
 func (r *recipes) own(m imports.Modules) []adapters.Task {
 	var tasks []adapters.Task
 	add := func(there bool, t adapters.Task) {
-		if there && r.Task(t.Name).Line == 0 {
+		declared := slices.ContainsFunc(r.tasks, func(e denojson.Entry) bool { return e.Name == t.Name })
+		if there && !declared {
 			t.ExtraInputs = r.inputs
 			tasks = append(tasks, t)
 		}

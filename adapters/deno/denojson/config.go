@@ -4,6 +4,7 @@ package denojson
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
@@ -80,6 +81,23 @@ func ParseImportMap(path string, data []byte) ([]Entry, error) {
 		return nil, r.problems
 	}
 	return list, nil
+}
+
+// ParseScripts reads the scripts of a package.json, without the test that "npm init"
+// writes.
+func ParseScripts(path string, data []byte) ([]Entry, error) {
+	root, err := jsonfile.Parse(path, data)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{path: path}
+	list := r.entries(root.Get("scripts"), "scripts")
+	if len(r.problems) > 0 {
+		return nil, r.problems
+	}
+	return slices.DeleteFunc(list, func(e Entry) bool {
+		return e.Name == "test" && strings.Contains(e.Value, "no test specified")
+	}), nil
 }
 
 // Task gives the task of that name, with Line 0 when there is none.
