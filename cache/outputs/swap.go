@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 
 	"github.com/bentobuild/bento/cache"
@@ -124,6 +126,26 @@ func (r *restore) chmodDirs() error {
 		}
 	}
 	return nil
+}
+
+// Leftovers lists what a restore of some outputs may have left beside them when it was
+// killed: files on their way from a stage on another file system.
+func Leftovers(root string, outputs []string) (paths []string) {
+	seen := make(map[string]bool)
+	for _, p := range outputs {
+		dir := path.Dir(p)
+		if seen[dir] {
+			continue
+		}
+		seen[dir] = true
+		entries, _ := os.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
+		for _, e := range entries {
+			if !e.IsDir() && workdir.IsTemp(e.Name()) {
+				paths = append(paths, path.Join(dir, e.Name()))
+			}
+		}
+	}
+	return paths
 }
 
 // Remove removes what is at p in the workspace at root: a file, a link, an empty

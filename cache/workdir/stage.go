@@ -172,11 +172,15 @@ func (s *Stage) copyTo(name string, d *Dir, temp string) error {
 	return cmp.Or(err, f.Chmod(info.Mode), f.Close())
 }
 
+// IsTemp tells whether a file of this name is on its way to its place, or was when the
+// process that carried it was killed.
+func IsTemp(name string) bool { return strings.HasPrefix(name, tempPrefix) }
+
 // sweep removes what killed processes left of carry in a directory.
 func sweep(d *Dir) {
 	entries, _ := d.ReadDir()
 	for _, e := range entries {
-		if e.IsDir() || !strings.HasPrefix(e.Name(), tempPrefix) {
+		if e.IsDir() || !IsTemp(e.Name()) {
 			continue
 		}
 		if fi, err := e.Info(); err == nil && time.Since(fi.ModTime()) > abandonedAge {

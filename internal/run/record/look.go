@@ -90,7 +90,7 @@ func (x *Execution) Left() []string {
 // Remains gives what one has left that was killed, or restored.
 func Remains(root string, t *tree.Tree, e journal.Entry) []string {
 	if len(e.Globs) == 0 {
-		return e.Paths
+		return slices.Concat(e.Paths, outputs.Leftovers(root, e.Paths))
 	}
 	set, err := tree.CompileSet(e.Dish, e.Globs)
 	if err != nil {
