@@ -151,7 +151,7 @@ func (s *session) lines() *terminal.Lines {
 	}
 	return &terminal.Lines{
 		Out: out, Err: s.err, Mode: terminal.Mode(s.flags.output), Style: s.style, Verbose: s.flags.verbose,
-		GitHub: s.github(), OutTerminal: s.terminal && !s.flags.json, ErrTerminal: s.columns != nil,
+		GitHub: s.github(), News: s.keep != nil, OutTerminal: s.terminal && !s.flags.json, ErrTerminal: s.columns != nil,
 	}
 }
 

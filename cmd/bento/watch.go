@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -24,12 +25,17 @@ import (
 func watchCommand(s *session) *cobra.Command {
 	var sel selection
 	cmd := &cobra.Command{
-		Use: "watch TASK… [TARGET]", GroupID: "run",
+		Use: "watch TASK… [TARGET] [-- ARGS…]", GroupID: "run",
 		Short:   "Run tasks, and again whenever what they work on changes",
-		Long:    "Run tasks by name, and again whenever what they work on changes. Only what changed\nruns again. A task that is running on something that changes is ended and started\nanew; a persistent one goes on until its inputs or dependencies change. The last\nargument may be a target: a dish, a bento or a path.",
+		Long:    "Run tasks by name, and again whenever what they work on changes. Only what changed\nruns again. A task that is running on something that changes is ended and started\nanew; a persistent one goes on until its inputs or dependencies change. The last\nargument may be a target: a dish, a bento or a path. --no-cache and\n--force-install count for the first run alone.",
 		Example: "  bento watch build test\n  bento watch test services/\n  bento watch web:dev api:serve",
-		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if at := cmd.ArgsLenAtDash(); at >= 0 {
+				args, sel.Args = args[:at], args[at:]
+			}
+			if len(args) == 0 {
+				return usageError("bento watch needs the name of a task", "say bento watch build")
+			}
 			sel.Tasks = args
 			return s.watch(cmd.Context(), sel)
 		},
@@ -38,8 +44,8 @@ func watchCommand(s *session) *cobra.Command {
 	return cmd
 }
 
-// maxLoops is how often in a row a task may set itself off by what it writes.
-const maxLoops = 3
+// maxLoops is how often in a row, without a pause, a task may run to its end.
+const maxLoops = 10
 
 // watching is what `bento watch` keeps from one look at the workspace to the next.
 type watching struct {
@@ -47,14 +53,16 @@ type watching struct {
 	sel    selection
 	people terminal.Reporter
 	teller *serial
+	output bool // what tasks print is told as it comes
 
 	changes *watch.Watcher
 	concern atomic.Pointer[func(path string) bool] // what changes of it are wanted
 
+	again   bool                 // something was run before
 	ran     bool                 // since that was told
 	said    string               // the problems that were told last
 	last    map[string]cache.Key // by task: what it ran on last
-	loops   map[string]int       // by task: how often in a row its own run has set it off
+	loops   map[string]int       // by task: how often it has run without a pause, and more where it did that itself
 	servers map[string]*server
 }
 
@@ -63,16 +71,19 @@ func (s *session) watch(ctx context.Context, sel selection) error {
 	if s.flags.json {
 		return usageError("bento watch has no end, so it has no --json document", "--events FILE tells what happens")
 	}
+	if len(s.flags.reportFiles) > 0 || s.flags.profile != "" {
+		return usageError("bento watch has no end, so it writes no report or trace of it", "--events FILE tells what happens")
+	}
 	s.columns = nil // no block: servers print when they like
+	s.keep = new(adapter.Keep)
+	defer s.keep.Close()
 	t, err := s.newTelling()
 	if err != nil {
 		return err
 	}
 	defer t.close() //nolint:errcheck // whoever reads the events sees where they end
-	s.keep = new(adapter.Keep)
-	defer s.keep.Close()
 	w := &watching{
-		s: s, sel: sel, people: t.people, teller: &serial{Reporter: t.Reporter},
+		s: s, sel: sel, people: t.people, teller: &serial{Reporter: t.Reporter}, output: t.output,
 		last: make(map[string]cache.Key), loops: make(map[string]int), servers: make(map[string]*server),
 	}
 	return w.run(ctx)
@@ -261,6 +272,9 @@ func (w *watching) wanted(l *look) {
 // meanwhile.
 func (w *watching) round(ctx context.Context, l *look, own bool) (again bool) {
 	keys := l.keys()
+	if !own {
+		clear(w.loops)
+	}
 	var due, serve []string
 	for _, t := range l.plan.Tasks {
 		id := t.ID()
@@ -294,15 +308,27 @@ func (w *watching) round(ctx context.Context, l *look, own bool) (again bool) {
 
 // circles tells whether a task sets itself off again and again.
 func (w *watching) circles(id string, own bool) bool {
-	if !own || w.last[id] == (cache.Key{}) {
-		w.loops[id] = 0
+	if !own || w.loops[id] < maxLoops {
 		return false
 	}
-	if w.loops[id]++; w.loops[id] != maxLoops {
-		return w.loops[id] > maxLoops
+	if w.loops[id] < math.MaxInt {
+		w.loops[id] = math.MaxInt
+		w.s.warn("watch_loop", id+" changes its own inputs whenever it runs; it waits for another change now", "name what it writes in outputs, or take it out of inputs")
 	}
-	w.s.warn("watch_loop", id+" changes its own inputs whenever it runs; it waits for another change now", "name what it writes in outputs, or take it out of inputs")
 	return true
+}
+
+// count takes in that a task was executed to its end. Somebody may have edited its
+// inputs meanwhile, but that would have ended it: where they have changed while it ran,
+// so that nothing is stored, it is nearly sure who did it.
+func (w *watching) count(r *run.Result) {
+	id, n := r.Task.ID(), 1
+	if r.Outcome == run.Built && !r.Stored && r.Task.Uncached == "" {
+		n = maxLoops / 2
+	}
+	if w.loops[id] < maxLoops {
+		w.loops[id] += n
+	}
 }
 
 // runDue runs tasks. Those whose keys change while they run are ended; again tells
@@ -316,9 +342,13 @@ func (w *watching) runDue(ctx context.Context, l *look, keys map[string]cache.Ke
 	w.people.Open(l.ws.env.Store)
 	go func() {
 		defer close(done)
-		r, err = run.Run(ctx, l.ws.env, p, run.Options{Workers: w.s.workers(l.ws.Config), KeepGoing: true, Cancel: cancel, Busy: w.s.busy()})
+		r, err = run.Run(ctx, l.ws.env, p, run.Options{
+			Workers: w.s.workers(l.ws.Config), KeepGoing: true, Cancel: cancel, Busy: w.s.busy(), Output: w.output,
+			Force: w.s.flags.noCache && !w.again, SkipInstall: w.s.flags.skipInstall, ForceInstall: w.s.flags.forceInstall && !w.again,
+		})
 	}()
 	again = w.follow(ctx, done, cancel, keys)
+	w.again = true
 	if err != nil {
 		report.WriteError(w.s.err, w.s.style, err)
 		for _, id := range due {
@@ -327,6 +357,9 @@ func (w *watching) runDue(ctx context.Context, l *look, keys map[string]cache.Ke
 		return again
 	}
 	for _, res := range r.Results {
+		if res.Outcome == run.Built || res.Outcome == run.Failed {
+			w.count(res)
+		}
 		switch {
 		case !res.Task.Requested || res.Reason == run.ReasonChanged || res.Reason == run.ReasonInterrupted:
 		case res.Key != (cache.Key{}):
@@ -350,11 +383,11 @@ func (w *watching) follow(ctx context.Context, done <-chan struct{}, cancel chan
 			}
 			stop()
 		}()
-		_, err := w.changes.Next(running)
+		b, err := w.changes.Next(running)
 		stop()
-		if err != nil {
+		if err != nil { // what was told by then has not been looked at
 			<-done
-			return changed
+			return changed || len(b.Paths) > 0 || b.Rescan
 		}
 		changed = true
 		now, err := w.look(ctx)

@@ -41,10 +41,14 @@ type Lines struct {
 	// OutTerminal and ErrTerminal say what is a terminal: there nothing that a task
 	// prints does more than show text.
 	OutTerminal, ErrTerminal bool
+	// News leaves out the hits of tasks whose key has not changed since they were last
+	// told: it is for several runs.
+	News bool
 
 	width   int // of the longest task id
 	partial map[source]*bytes.Buffer
 	failed  []*run.Result
+	told    map[string]cache.Key // of News, by task
 }
 
 // source is one stream of one task.
@@ -72,6 +76,7 @@ func (l *Lines) Live() bool { return l.Mode == Stream }
 func (l *Lines) Report(ev run.Event) {
 	switch ev := ev.(type) {
 	case run.Started:
+		l.failed = nil
 		for _, t := range ev.Plan.Tasks {
 			l.width = max(l.width, min(len(t.ID()), 40))
 		}
@@ -142,6 +147,9 @@ func (l *Lines) status(word string, paint func(string) string, id, rest string) 
 
 func (l *Lines) finished(r *run.Result) {
 	l.flush(r.Task.ID())
+	if l.News && l.isOld(r) {
+		return
+	}
 	switch r.Outcome {
 	case run.CacheHit:
 		l.quietStatus("hit", l.Style.Dim, r, "")
@@ -162,13 +170,29 @@ func (l *Lines) finished(r *run.Result) {
 	}
 }
 
+// isOld tells whether a result is a hit on what was told before.
+func (l *Lines) isOld(r *run.Result) bool {
+	id := r.Task.ID()
+	key, told := l.told[id]
+	switch {
+	case r.Outcome == run.CacheHit && told && key == r.Key:
+		return true
+	case l.told == nil:
+		l.told = make(map[string]cache.Key)
+	}
+	if delete(l.told, id); r.Outcome == run.CacheHit || r.Outcome == run.Built {
+		l.told[id] = r.Key
+	}
+	return false
+}
+
 func (l *Lines) quietStatus(word string, paint func(string) string, r *run.Result, rest string) {
 	if l.Mode != Quiet {
 		l.status(word, paint, r.Task.ID(), rest)
 	}
 	if l.Mode == Stream && r.Outcome == run.CacheHit {
 		id := r.Task.ID()
-		l.told(id, r.ReplayLog(l.Store, func(s tasklog.Stream, p []byte) { l.output(run.TaskOutput{Task: r.Task, Stream: s, Data: p}) }))
+		l.lacks(id, r.ReplayLog(l.Store, func(s tasklog.Stream, p []byte) { l.output(run.TaskOutput{Task: r.Task, Stream: s, Data: p}) }))
 		l.flush(id)
 	}
 }
@@ -199,11 +223,11 @@ func (l *Lines) replay(r *run.Result) {
 	if end != '\n' {
 		fmt.Fprintln(l.Out)
 	}
-	l.told(r.Task.ID(), err)
+	l.lacks(r.Task.ID(), err)
 }
 
-// told says that a log cannot be shown, if it cannot.
-func (l *Lines) told(id string, err error) {
+// lacks says that a log cannot be shown, if it cannot.
+func (l *Lines) lacks(id string, err error) {
 	if err != nil {
 		fmt.Fprintf(l.Err, "bento: the log of %s cannot be shown: %v\n", id, err)
 	}
