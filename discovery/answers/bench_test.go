@@ -54,6 +54,7 @@ func BenchmarkKnown(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.ResetTimer()
+	defer adaptertest.ReportCPU(b)() // the walk is part of that
 	for range b.N {
 		m := look()
 		for _, dir := range dirs {

@@ -3,7 +3,9 @@ package answers
 import (
 	"bytes"
 	"cmp"
+	"iter"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,18 +19,24 @@ import (
 // The memory is one file of the workspace's state.
 const (
 	memoryFile    = "answers"
-	memoryVersion = 4
+	memoryVersion = 5
 )
 
 // saved is what the file holds.
 type saved struct {
 	Basis    string
-	Paths    []string         // that answers were made from
-	Traces   []savedTrace     // of Paths
+	Spots    []spot           // that answers were made from
+	Traces   []savedTrace     // of Spots
 	Stamps   []tree.Stamp     // that traces name
 	Scopes   []adapters.Scope // that answers name: members of a workspace share one
 	Detected []savedDetect
 	Answers  []savedAnswer
+}
+
+// spot is a path, or many that are absent around one directory.
+type spot struct {
+	Path   string
+	Absent string // relative to Path, each with 0 at its end; "" for Path itself
 }
 
 // savedTrace is a trace.
@@ -48,7 +56,7 @@ type savedAnswer struct {
 	Question question
 	Answer   Answer
 	Scope    int   // in Scopes
-	Reads    []int // in Paths
+	Reads    []int // in Spots
 }
 
 func load(dir *state.Dir) (s saved, payload []byte, ok bool) {
@@ -58,10 +66,10 @@ func load(dir *state.Dir) (s saved, payload []byte, ok bool) {
 	}
 	r := pack.NewReader(payload)
 	err = r.Next(&s)
-	return s, payload, err == nil && r.End() == nil && len(s.Paths) == len(s.Traces)
+	return s, payload, err == nil && r.End() == nil && len(s.Spots) == len(s.Traces)
 }
 
-// trace gives that of path i, which is never the same if the file makes no sense.
+// trace gives that of spot i, which is never the same if the file makes no sense.
 func (s *saved) trace(i int) (t trace) {
 	from := &s.Traces[i]
 	if len(from.Sum) != 0 && len(from.Sum) != len(t.Sum) || from.Around < 0 || from.Around > len(s.Stamps) {
@@ -78,10 +86,10 @@ func (s *saved) trace(i int) (t trace) {
 // take takes over what holds of what was saved.
 func (m *Memory) take(s saved) {
 	m.saved = s
-	holds := make([]bool, len(s.Paths))
-	for i, path := range s.Paths {
+	holds := make([]bool, len(s.Spots))
+	for i, spot := range s.Spots {
 		var cheap bool
-		holds[i], cheap = m.looker.holds(path, s.trace(i))
+		holds[i], cheap = m.looker.holdsAt(spot, s.trace(i))
 		m.news = m.news || !cheap
 	}
 	for i := range s.Answers {
@@ -157,7 +165,10 @@ func (m *Memory) anyUnused() bool {
 
 // all gives what was used in this invocation and can be relied on in the next.
 func (m *Memory) all() saved {
-	s := &saver{saved: saved{Basis: m.o.Basis}, m: m, at: make(map[read]int), stamps: make(map[tree.Stamp]int), scopes: make(map[string][]int)}
+	s := &saver{
+		saved: saved{Basis: m.o.Basis}, m: m,
+		settled: make(map[string]trace), at: make(map[seen]int), stamps: make(map[tree.Stamp]int), scopes: make(map[string][]int),
+	}
 	for _, q := range sortedQuestions(m.answered) {
 		if a := m.answered[q]; a.used {
 			if reads, ok := s.readsOf(a); ok {
@@ -182,10 +193,11 @@ func (a Answer) withoutReads() Answer {
 // saver collects what is saved.
 type saver struct {
 	saved
-	m      *Memory
-	at     map[read]int // in Paths; -1 for what cannot be relied on
-	stamps map[tree.Stamp]int
-	scopes map[string][]int // in Scopes, by their directories
+	m       *Memory
+	settled map[string]trace // by path
+	at      map[seen]int     // in Spots
+	stamps  map[tree.Stamp]int
+	scopes  map[string][]int // in Scopes, by their directories
 }
 
 // scope gives the number of a scope in Scopes.
@@ -202,45 +214,81 @@ func (s *saver) scope(scope adapters.Scope) int {
 	return n
 }
 
-// read is a path that was read in this invocation, or before and has not changed:
-// then it has a number in what was saved.
-type read struct {
-	path  string
-	fresh bool
+// seen is a spot with its trace.
+type seen struct {
+	spot
+	trace
 }
 
-// readsOf adds the paths that an answer was made from; ok is false when one of them
+// readsOf adds the spots that an answer was made from; ok is false when one of them
 // cannot be relied on.
 func (s *saver) readsOf(a *answered) (reads []int, ok bool) {
-	for _, path := range a.reads {
-		if reads, ok = s.add(reads, read{path, true}, trace{}); !ok {
+	around := make(map[seen][]string) // what is absent, by the directory
+	for path, before := range s.pathsOf(a) {
+		t := s.settle(path)
+		switch {
+		case t.Kind == absent && t.Around != tree.Stamp{}:
+			_, first := s.m.looker.nearest(path)
+			near := seen{spot{Path: filepath.Dir(first)}, t}
+			around[near] = append(around[near], path)
+			continue
+		case t.Kind == unknown && before.Kind == unknown:
 			return nil, false
+		case t.Kind == unknown:
+			t = before
 		}
+		reads = append(reads, s.put(seen{spot{Path: path}, t}))
 	}
-	for _, n := range a.from {
-		if reads, ok = s.add(reads, read{s.m.saved.Paths[n], false}, s.m.saved.trace(n)); !ok {
-			return nil, false
+	for _, near := range slices.SortedFunc(maps.Keys(around), func(a, b seen) int { return strings.Compare(a.Path, b.Path) }) {
+		var names strings.Builder
+		for _, path := range around[near] {
+			names.WriteString(strings.TrimPrefix(path[len(near.Path):], "/"))
+			names.WriteByte(0)
 		}
+		near.Absent = names.String()
+		reads = append(reads, s.put(near))
 	}
 	return reads, true
 }
 
-// add adds a path, which had a trace before if it is not fresh.
-func (s *saver) add(reads []int, r read, before trace) ([]int, bool) {
-	n, seen := s.at[r]
-	if !seen {
-		n = -1
-		t := s.m.looker.settled(r.path)
-		if t.Kind == unknown && !r.fresh {
-			t = before
+// pathsOf yields the paths that an answer was made from, with their traces when it
+// was: those from this invocation have none yet.
+func (s *saver) pathsOf(a *answered) iter.Seq2[string, trace] {
+	return func(yield func(string, trace) bool) {
+		for _, path := range a.reads {
+			if !yield(path, trace{}) {
+				return
+			}
 		}
-		if t.Kind != unknown {
-			n = len(s.Paths)
-			s.Paths, s.Traces = append(s.Paths, r.path), append(s.Traces, s.trace(t))
+		for _, n := range a.from {
+			before := s.m.saved.trace(n)
+			for path := range s.m.saved.Spots[n].paths() {
+				if !yield(path, before) {
+					return
+				}
+			}
 		}
-		s.at[r] = n
 	}
-	return append(reads, n), n >= 0
+}
+
+func (s *saver) settle(path string) trace {
+	t, known := s.settled[path]
+	if !known {
+		t = s.m.looker.settled(path)
+		s.settled[path] = t
+	}
+	return t
+}
+
+// put gives the number of a spot in Spots.
+func (s *saver) put(x seen) int {
+	n, known := s.at[x]
+	if !known {
+		n = len(s.Spots)
+		s.at[x] = n
+		s.Spots, s.Traces = append(s.Spots, x.spot), append(s.Traces, s.trace(x.trace))
+	}
+	return n
 }
 
 func (s *saver) trace(t trace) savedTrace {

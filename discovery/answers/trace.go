@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,6 +71,41 @@ func (l *looker) holds(path string, t trace) (ok, cheap bool) {
 	}
 	now := l.now(path)
 	return now.Kind == t.Kind && now.Sum == t.Sum, cheap
+}
+
+// holdsAt tells whether the trace of a spot is still t.
+func (l *looker) holdsAt(s spot, t trace) (ok, cheap bool) {
+	if s.Absent == "" {
+		return l.holds(s.Path, t)
+	}
+	if rel, inside := l.relative(s.Path); inside {
+		if stamp, found := l.files.Stamp(rel); found && stamp == t.Around {
+			return t.Kind == absent, true
+		}
+	}
+	for path := range s.paths() {
+		if l.now(path).Kind != absent {
+			return false, false
+		}
+	}
+	return t.Kind == absent, false
+}
+
+// paths yields the paths that a spot stands for.
+func (s spot) paths() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if s.Absent == "" {
+			yield(s.Path)
+			return
+		}
+		for rest := s.Absent; rest != ""; {
+			var name string
+			name, rest, _ = strings.Cut(rest, "\x00")
+			if !yield(filepath.Join(s.Path, filepath.FromSlash(name))) {
+				return
+			}
+		}
+	}
 }
 
 // now gives the trace of a path, without Around.
@@ -188,10 +224,15 @@ func (l *looker) relative(path string) (rel string, inside bool) {
 		return "", true
 	}
 	rel, inside = strings.CutPrefix(path, strings.TrimSuffix(l.files.Root(), string(filepath.Separator))+string(filepath.Separator))
-	if !inside || !filepath.IsLocal(rel) || filepath.Clean(rel) != rel {
+	if !inside || !isPlain(rel) && (!filepath.IsLocal(rel) || filepath.Clean(rel) != rel) {
 		return "", false
 	}
 	return filepath.ToSlash(rel), true
+}
+
+// isPlain tells of a local path that is clean at first sight, as nearly all are.
+func isPlain(rel string) bool {
+	return rel != "" && rel[0] != '.' && rel[0] != '/' && rel[len(rel)-1] != '/' && !strings.Contains(rel, "/.") && !strings.Contains(rel, "//")
 }
 
 func (l *looker) parent(path string) string {

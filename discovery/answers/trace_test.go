@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -110,4 +111,84 @@ func observe(path string) string {
 	}
 	entries, err := os.ReadDir(path)
 	return fmt.Sprint(entries, err)
+}
+
+// watcher is an adapter whose answer about a directory is what it sees at some paths.
+type watcher struct {
+	adapters.Adapter
+	paths map[string][]string // by directory
+}
+
+func (w *watcher) Manifest() *adapters.Manifest { return &adapters.Manifest{AdapterID: "w"} }
+
+func (w *watcher) RequiredToolchain(context.Context, string) (*adapters.Toolchain, error) {
+	return nil, nil
+}
+
+func (w *watcher) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error) {
+	return adapters.TasksAnswer{Tasks: []adapters.Task{{Run: w.see(dir)}}, Reads: w.paths[dir]}, nil
+}
+
+func (w *watcher) see(dir string) (saw string) {
+	for _, path := range w.paths[dir] {
+		saw += observe(path) + "\n"
+	}
+	return saw
+}
+
+// TestKnownAnswersAreTrue holds that what is known of a directory from one invocation
+// is what its adapter would say in a later one, whatever came, went or changed.
+func TestKnownAnswersAreTrue(t *testing.T) {
+	base := t.TempDir()
+	known := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		above, err := os.MkdirTemp(base, "")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if above, err = filepath.EvalSymlinks(above); err != nil {
+			rt.Fatal(err)
+		}
+		defer os.RemoveAll(above)
+		root := filepath.Join(above, "r")
+		for _, dir := range []string{".bento", "a", "ignored/x"} {
+			_ = os.MkdirAll(filepath.Join(root, dir), 0o755)
+		}
+		_ = os.WriteFile(filepath.Join(root, ".gitignore"), []byte("ignored\n"), 0o644)
+		w := &watcher{paths: make(map[string][]string)}
+		for _, dir := range []string{root, filepath.Join(root, "a"), filepath.Join(root, "b")} {
+			w.paths[dir] = rapid.SliceOfNDistinct(rapid.SampledFrom(allPaths(above)), 1, 12, rapid.ID[string]).Draw(rt, "reads")
+		}
+		for range rapid.IntRange(2, 5).Draw(rt, "rounds") {
+			for range rapid.IntRange(0, 3).Draw(rt, "edits") {
+				editPath(rt, above)
+			}
+			m := openAt(rt, root)
+			for dir := range w.paths {
+				if m.Knows(w, dir) {
+					known++
+				}
+				got, err := m.Ask(context.Background(), w, dir)
+				if err != nil || got.Tasks.Tasks[0].Run != w.see(dir) {
+					rt.Fatalf("%s: %v, answered\n%sand there is\n%s", dir, err, got.Tasks.Tasks[0].Run, w.see(dir))
+				}
+			}
+			m.Save()
+			if err := m.o.Tree.Index().Save(); err != nil {
+				rt.Fatal(err)
+			}
+		}
+	})
+	if known == 0 {
+		t.Error("nothing was ever known")
+	}
+}
+
+func openAt(rt *rapid.T, root string) *Memory {
+	st := state.Open(root)
+	files, err := tree.Walk(context.Background(), root, &tree.Options{State: st})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	return Open(Options{State: st, Tree: files, Basis: "b"})
 }
