@@ -10,12 +10,13 @@ import (
 )
 
 // faults are those of an older tool of this name that nothing here may have. Each is
-// named by the test that shows its absence. D5 and D6 are of a remote cache; D11, that a
-// dish which moves has other keys, is meant; D12 stands: each task keeps a list of its own inputs.
+// named by the test that shows its absence. D5 and D6 are of a remote cache. Of D11
+// a dish that moves having other keys is meant, of D12 each task keeping a list of its own
+// inputs.
 var faults = []string{
 	"A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9", "A10", "A11", "A12", "A13", "A14", "A15", "A16", "A17", "A18", "A19", "A20",
 	"B7", "B8", "B21", "B28",
-	"D1", "D2", "D3", "D4", "D7", "D8", "D9", "D10",
+	"D1", "D2", "D3", "D4", "D7", "D8", "D9", "D10", "D11", "D12",
 }
 
 // TestFaultsAreNamed: a test that speaks of a fault has its number in a comment.

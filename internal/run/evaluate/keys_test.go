@@ -52,6 +52,10 @@ func drawModel(t *rapid.T) *model {
 		if rapid.Bool().Draw(t, "with links") {
 			edits["link"](t, m, d, nil)
 		}
+		for i := range d.tasks {
+			edits["inputs"](t, m, d, &d.tasks[i])
+			edits["outputs"](t, m, d, &d.tasks[i])
+		}
 	}
 	return m
 }
@@ -140,14 +144,12 @@ type ways struct {
 	root    string // by whatever name
 	one     bool   // one CPU
 	state   *state.Dir
+	program string // the build of bento
 	request plan.Request
 }
 
-// keys evaluates the workspace in one of the ways.
-func (m *model) keys(t *rapid.T, w ways) map[string]cache.Key {
-	if w.one {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	}
+// evaluate evaluates the workspace in one of the ways.
+func (m *model) evaluate(t rapid.TB, w ways) *Evaluator {
 	ctx := context.Background()
 	root, err := discovery.FindRoot(discovery.RootOptions{Dir: w.root})
 	if err != nil {
@@ -169,17 +171,25 @@ func (m *model) keys(t *rapid.T, w ways) map[string]cache.Key {
 	}
 	e, err := New(Options{
 		Root: root, Store: cache.Nothing{}, State: w.state, Toolchains: fingerprint.OpenToolchains(w.state), Environ: adapters.NewEnviron(env),
-		Inherit: m.inherit, Warn: func(d diagnostics.Diagnostic) { t.Fatal(d) },
+		Inherit: m.inherit, Program: w.program, Warn: func(d diagnostics.Diagnostic) { t.Fatal(d) },
 	}, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	results, err := e.All(ctx)
-	if err != nil {
+	if _, err := e.All(ctx); err != nil {
 		t.Fatal(err)
 	}
+	return e
+}
+
+// keys gives the keys that are known.
+func (m *model) keys(t *rapid.T, w ways) map[string]cache.Key {
+	if w.one {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	}
+	e := m.evaluate(t, w)
 	keys := make(map[string]cache.Key)
-	for _, r := range results {
+	for _, r := range e.results {
 		if !r.Known && r.Reason != MissPending { // it reads what another has yet to make
 			t.Fatalf("%s has no key: %v %v", r.Task.ID(), r.Err, r.Notes)
 		}
@@ -193,7 +203,7 @@ func (m *model) keys(t *rapid.T, w ways) map[string]cache.Key {
 }
 
 func (m *model) draw(t *rapid.T, w ways) ways {
-	w.one = rapid.Bool().Draw(t, "one CPU")
+	w.one, w.program = rapid.Bool().Draw(t, "one CPU"), pick(t, "program", "1", "2")
 	w.request = plan.Request{Tasks: []string{"build", "check"}, Args: m.args}
 	if len(m.args) == 0 { // else those that are not named have other keys
 		name := m.dishes[rapid.IntRange(0, len(m.dishes)-1).Draw(t, "target")].name()
@@ -232,8 +242,8 @@ func (b book) check(t *rapid.T, m *model, keys map[string]cache.Key) {
 
 // TestKeysAreTheirIngredients: two tasks have one key exactly when all is the same that
 // the specification says a key is made of, wherever the workspace lies, however it was
-// come to, in whatever order it was written, whatever is asked for, and with what is
-// remembered as without.
+// come to, in whatever order it was written, whatever is asked for, with what is
+// remembered as without, and with another build of bento (D11).
 func TestKeysAreTheirIngredients(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		base, err := os.MkdirTemp("", "bento-keys-")
@@ -264,4 +274,37 @@ func TestKeysAreTheirIngredients(t *testing.T) {
 			m.edit(t)
 		}
 	})
+}
+
+// TestBundlesAreShared: what is kept of how keys were made names the files of a dish once,
+// however many tasks are linked to it (D12).
+func TestBundlesAreShared(t *testing.T) {
+	const dishes, files = 12, 40
+	m := &model{}
+	for i := range dishes {
+		d := &modelDish{path: fmt.Sprint("d", i), files: map[string]modelFile{}, tasks: [2]modelTask{{name: "build", run: "true"}, {name: "check", run: "true"}}}
+		for j := range i {
+			d.links = append(d.links, j)
+		}
+		for j := range files {
+			d.files[fmt.Sprint("src/", j)] = modelFile{content: fmt.Sprint(i, j)}
+		}
+		m.dishes = append(m.dishes, d)
+	}
+	root := t.TempDir()
+	m.lay(t, root, false)
+	bundles, size := map[cache.Digest]bool{}, 0
+	for _, r := range m.evaluate(t, ways{root: root, state: state.Open(t.TempDir())}).results {
+		r.EachBundle(func(d cache.Digest, data []byte) {
+			if !bundles[d] {
+				size += len(data)
+			}
+			bundles[d] = true
+		})
+	}
+	const each = 3 * 64 // bytes of a file: in the list of each of two tasks, and in that of the sources
+	if most := dishes * files * each; size > most {
+		t.Errorf("%d dishes of %d files: %d bytes in %d bundles, want at most %d", dishes, files, size, len(bundles), most)
+	}
+	t.Logf("%d bytes in %d bundles", size, len(bundles))
 }

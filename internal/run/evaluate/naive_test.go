@@ -275,7 +275,7 @@ func (a *teller) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]dia
 }
 
 // lay writes the model to a directory. turned writes every list the other way round.
-func (m *model) lay(t *rapid.T, root string, turned bool) {
+func (m *model) lay(t rapid.TB, root string, turned bool) {
 	write := func(p, content string) { put(t, root, p, modelFile{content: content}) }
 	write("bento.toml", "")
 	write(".gitignore", "*.tmp\n")
@@ -295,7 +295,7 @@ func (m *model) lay(t *rapid.T, root string, turned bool) {
 	write("all.lock", lock.String())
 }
 
-func put(t *rapid.T, root, p string, f modelFile) {
+func put(t rapid.TB, root, p string, f modelFile) {
 	full := filepath.Join(root, filepath.FromSlash(p))
 	err := os.MkdirAll(filepath.Dir(full), 0o755)
 	_ = os.Remove(full)
