@@ -37,10 +37,11 @@ type Store interface {
 type Record struct {
 	Outputs     []Output // sorted by path, each path once
 	Exit        int
-	Log         Digest   // of the blob with what it printed; zero when nothing
-	LogSize     int64    // bytes it printed
-	Ingredients Digest   // of the blob with what made the key; zero when not recorded
-	Refs        []Digest // blobs that Ingredients names, which live as long as the record
+	Log         Digest            // of the blob with what it printed; zero when nothing
+	LogSize     int64             // bytes it printed
+	Recording   Digest            // of a blob that tells how keys were made; zero when there is none
+	Ingredients Digest            // of what made this key, a part of that blob
+	Small       map[Digest][]byte // blobs that stand in the record itself; see With
 	Created     time.Time
 	Duration    time.Duration
 	Host        string // where it was made
@@ -66,24 +67,19 @@ type Output struct {
 	Target string      // of a Link, as it stands there
 }
 
-// blobs calls f with the digest of every blob that the record needs.
+// blobs calls f with the digest of every blob that the record needs and does not hold
+// itself.
 func (r *Record) blobs(f func(Digest)) {
-	r.ownBlobs(f)
-	for _, d := range r.Refs {
-		f(d)
-	}
-}
-
-// ownBlobs is blobs without those that other records refer to as well.
-func (r *Record) ownBlobs(f func(Digest)) {
-	for i := range r.Outputs {
-		if r.Outputs[i].Kind == File {
-			f(r.Outputs[i].Digest)
-		}
-	}
-	for _, d := range []Digest{r.Log, r.Ingredients} {
-		if d != (Digest{}) {
+	each := func(d Digest) {
+		if _, own := r.Small[d]; !own && d != (Digest{}) {
 			f(d)
 		}
 	}
+	for i := range r.Outputs {
+		if r.Outputs[i].Kind == File {
+			each(r.Outputs[i].Digest)
+		}
+	}
+	each(r.Log)
+	each(r.Recording)
 }

@@ -15,7 +15,7 @@ import (
 // over its key and all of that. Numbers are varints, strings have their length in
 // front. With another format the magic changes, and the directory of the store.
 const (
-	recordMagic = "bentor\x00\x02"
+	recordMagic = "bentor\x00\x03"
 	maxRecord   = 64 << 20 // bytes
 	minOutput   = 4        // bytes that an output takes at least
 	maxHost     = 255
@@ -32,6 +32,9 @@ func EncodeRecord(key Key, r *Record) ([]byte, error) {
 	if len(r.Host) > maxHost || r.LogSize < 0 {
 		return nil, errors.New("record: its host or log size is out of bounds")
 	}
+	if size := r.smallSize(); size > maxSmallAll {
+		return nil, fmt.Errorf("record: %d bytes of small blobs, more than %d", size, maxSmallAll)
+	}
 	b := appendRecord([]byte(recordMagic), r)
 	if len(b) > maxRecord {
 		return nil, fmt.Errorf("record of %d outputs: more than %d bytes", len(r.Outputs), maxRecord)
@@ -44,17 +47,18 @@ func appendRecord(b []byte, r *Record) []byte {
 	b = binary.AppendVarint(b, int64(r.Exit))
 	b = append(b, r.Log[:]...)
 	b = binary.AppendVarint(b, r.LogSize)
+	b = append(b, r.Recording[:]...)
 	b = append(b, r.Ingredients[:]...)
-	b = binary.AppendUvarint(b, uint64(len(r.Refs)))
-	for _, d := range r.Refs {
-		b = append(b, d[:]...)
-	}
 	b = binary.AppendVarint(b, r.Created.UnixNano())
 	b = binary.AppendVarint(b, int64(r.Duration))
 	b = appendString(b, r.Host)
 	b = binary.AppendUvarint(b, uint64(len(r.Outputs)))
 	for i := range r.Outputs {
 		b = appendOutput(b, &r.Outputs[i])
+	}
+	b = binary.AppendUvarint(b, uint64(len(r.Small)))
+	for _, d := range r.sortedSmall() {
+		b = appendString(b, string(r.Small[d]))
 	}
 	return b
 }
@@ -114,10 +118,8 @@ func (d *decoder) record() *Record {
 	r.Exit = int(d.varint())
 	r.Log = d.digest()
 	r.LogSize = d.varint()
+	r.Recording = d.digest()
 	r.Ingredients = d.digest()
-	for range d.count(len(Digest{})) {
-		r.Refs = append(r.Refs, d.digest())
-	}
 	r.Created = time.Unix(0, d.varint()).UTC()
 	r.Duration = time.Duration(d.varint())
 	r.Host = d.string()
@@ -127,7 +129,22 @@ func (d *decoder) record() *Record {
 	for i := range r.Outputs {
 		d.output(&r.Outputs[i])
 	}
+	d.small(r)
 	return r
+}
+
+func (d *decoder) small(r *Record) {
+	size := 0
+	for range d.count(1) {
+		data := d.bytes(d.count(1))
+		if size += len(data); len(data) > maxSmall || size > maxSmallAll {
+			d.bad = true
+		}
+		if d.bad {
+			return
+		}
+		r.addSmall(Sum(data), data)
+	}
 }
 
 func (d *decoder) output(o *Output) {

@@ -46,6 +46,9 @@ func TestRecordRoundTrip(t *testing.T) {
 			Created: time.Unix(0, rapid.Int64().Draw(t, "created")).UTC(),
 			Host:    rapid.StringN(0, 50, 255).Draw(t, "host"),
 		}
+		for _, data := range rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), 0, 40), 0, 4).Draw(t, "small") {
+			r.addSmall(Sum(data), data)
+		}
 		key := Key{rapid.Byte().Draw(t, "key")}
 		data, err := EncodeRecord(key, r)
 		if err != nil {
@@ -72,7 +75,7 @@ func TestRecordRoundTrip(t *testing.T) {
 // Whatever has a right checksum decodes to a record that can be encoded, or not at
 // all, and takes no more memory than its size allows.
 func FuzzDecodeRecord(f *testing.F) {
-	seed := &Record{Refs: []Digest{{1}}, Host: "h", Outputs: []Output{
+	seed := &Record{Small: map[Digest][]byte{Sum([]byte("x")): []byte("x"), Sum(nil): {}}, Host: "h", Outputs: []Output{
 		{Path: "a", Kind: File, Digest: Digest{1}, Size: 3, Mode: 0o644},
 		{Path: "b", Kind: Link, Target: "a"},
 		{Path: "c", Kind: Dir, Mode: 0o755},

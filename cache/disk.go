@@ -146,24 +146,22 @@ func (s *Disk) Record(key Key, r *Record) error {
 // whether all blobs are there. A record without blobs is used now.
 func (s *Disk) lastUse(r *Record) (used time.Time, whole bool) {
 	used, whole = time.Now(), true
-	look := func(d Digest, of func(Digest) (time.Time, bool)) {
-		at, ok := of(d)
+	r.blobs(func(d Digest) {
+		at, ok := s.blobUsed(d, d == r.Recording)
 		whole = whole && ok
 		if ok && at.Before(used) {
 			used = at
 		}
-	}
-	r.ownBlobs(func(d Digest) { look(d, s.blobUsed) })
-	for _, d := range r.Refs {
-		look(d, s.refUsed)
-	}
+	})
 	return used, whole
 }
 
-func (s *Disk) blobUsed(d Digest) (time.Time, bool) { return s.shelf.BlobUsed(d) }
-
-// refUsed is blobUsed for blobs that it is asked about again and again.
-func (s *Disk) refUsed(d Digest) (time.Time, bool) {
+// blobUsed tells when a blob was last used, and whether it is there. What many records
+// refer to is not looked at for each.
+func (s *Disk) blobUsed(d Digest, shared bool) (time.Time, bool) {
+	if !shared {
+		return s.shelf.BlobUsed(d)
+	}
 	now := time.Now()
 	if u, ok := s.refs.Load(d); ok && now.Sub(u.(use).found) < refsAge {
 		return u.(use).last, true

@@ -19,7 +19,8 @@ func TestFormatIsPinned(t *testing.T) {
 			{Path: "b", Kind: Link, Target: "a"},
 			{Path: "c", Kind: Dir, Mode: 0o700},
 		},
-		Exit: 1, Log: Digest{2}, LogSize: 1000, Ingredients: Digest{3}, Refs: []Digest{{4}, {5}},
+		Exit: 1, Log: Digest{2}, LogSize: 1000, Recording: Digest{3}, Ingredients: Digest{4},
+		Small:   map[Digest][]byte{Sum([]byte("small")): []byte("small"), Sum(nil): {}},
 		Created: time.Unix(1_800_000_000, 5).UTC(), Duration: time.Minute, Host: "host",
 	}
 	data, err := EncodeRecord(Key{9}, r)
@@ -30,7 +31,7 @@ func TestFormatIsPinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const format, want = "v2", "e3c890f1"
+	const format, want = "v3", "3c5647d4"
 	if got := Sum(data).String()[:8]; got != want || filepath.Base(s.Dir()) != format {
 		t.Errorf("records of %s in %s: have the digest %s, want %s in %s", recordMagic[:6], filepath.Base(s.Dir()), got, want, format)
 	}
@@ -45,7 +46,7 @@ func TestOtherFormats(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := Key{1}
-	for _, format := range []string{"v1", "v3", "v999"} {
+	for _, format := range []string{"v1", "v2", "v999"} {
 		for _, kind := range []string{"records", "blobs"} {
 			path := filepath.Join(dir, format, kind, "01", key.String()[2:])
 			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte("what it keeps"), 0o444)); err != nil {

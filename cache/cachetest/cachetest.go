@@ -20,17 +20,26 @@ import (
 
 // Run tests the stores that open gives: a new, empty one each time it is called.
 func Run(t *testing.T, open func(t *testing.T) cache.Store) {
+	RunBlobs(t, open)
+	for name, test := range map[string]func(*testing.T, cache.Store){
+		"Records":       testRecords,
+		"ReplaceRecord": testReplaceRecord,
+		"InvalidRecord": testInvalidRecord,
+		"RecordIsACopy": testRecordIsACopy,
+		"ManyAtOnce":    testManyAtOnce,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+// RunBlobs is the part of Run that is about blobs alone.
+func RunBlobs(t *testing.T, open func(t *testing.T) cache.Store) {
 	for name, test := range map[string]func(*testing.T, cache.Store){
 		"Miss":           testMiss,
 		"Blobs":          testBlobs,
 		"PartialRead":    testPartialRead,
 		"WrongDigest":    testWrongDigest,
 		"FailingReader":  testFailingReader,
-		"Records":        testRecords,
-		"ReplaceRecord":  testReplaceRecord,
-		"InvalidRecord":  testInvalidRecord,
-		"RecordIsACopy":  testRecordIsACopy,
-		"ManyAtOnce":     testManyAtOnce,
 		"SameBlobAtOnce": testSameBlobAtOnce,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
@@ -151,10 +160,11 @@ func Record(t testing.TB, s cache.Store, n int) *cache.Record {
 		Outputs: []cache.Output{
 			{Path: "dist", Kind: cache.Dir, Mode: 0o755},
 			{Path: "dist/a", Kind: cache.File, Mode: 0o644, Digest: blob("a"), Size: int64(len(fmt.Sprintf("a %d", n)))},
+			{Path: "dist/b", Kind: cache.File, Mode: 0o755, Digest: blob("b"), Size: int64(len(fmt.Sprintf("b %d", n)))},
 			{Path: "dist/\xff\n", Kind: cache.Link, Target: "a"},
 		},
-		Exit: n % 3, Log: blob("log"), LogSize: int64(n), Ingredients: blob("ingredients"),
-		Refs:    []cache.Digest{blob("ref")},
+		Exit: n % 3, Log: blob("log"), LogSize: int64(n), Recording: blob("recording"), Ingredients: cache.Digest{1},
+		Small:   map[cache.Digest][]byte{cache.Sum([]byte("small")): []byte("small")},
 		Created: time.Unix(int64(n), 5).UTC(), Duration: time.Duration(n) * time.Millisecond, Host: "here",
 	}
 }

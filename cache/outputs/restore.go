@@ -59,15 +59,14 @@ type Stats struct {
 // is removed but what is stale, what yields, and what is in the very place of a wanted
 // file: all else is a *cache.RefusedError, before anything has changed.
 func Restore(s cache.Store, root string, want []cache.Output, o Options) (Stats, error) {
-	r := NewRestorer(s, root, func() (string, error) { return cmp.Or(o.StageDir, root), nil })
+	r := NewRestorer(root, func() (string, error) { return cmp.Or(o.StageDir, root), nil })
 	defer r.Close()
-	return r.Restore(want, o)
+	return r.Restore(s, want, o)
 }
 
 // Restorer restores results into one workspace. It is safe for concurrent use, for
 // results that have no path in common.
 type Restorer struct {
-	store cache.Store
 	root  string
 	stage func() (string, error)
 
@@ -78,8 +77,8 @@ type Restorer struct {
 // NewRestorer gives a Restorer into the workspace at root, an absolute path, which
 // stages in the directory that stage gives; see Options. stage is first called when
 // there is something to stage, perhaps more than once and concurrently.
-func NewRestorer(s cache.Store, root string, stage func() (string, error)) *Restorer {
-	return &Restorer{store: s, root: root, stage: stage}
+func NewRestorer(root string, stage func() (string, error)) *Restorer {
+	return &Restorer{root: root, stage: stage}
 }
 
 // Close closes what is kept open between calls of Restore.
@@ -93,7 +92,7 @@ func (r *Restorer) Close() {
 }
 
 // Restore does what the function Restore does.
-func (r *Restorer) Restore(want []cache.Output, o Options) (Stats, error) {
+func (r *Restorer) Restore(s cache.Store, want []cache.Output, o Options) (Stats, error) {
 	if err := checkRestore(r.root, want, o.Stale); err != nil {
 		return Stats{}, err
 	}
@@ -102,7 +101,7 @@ func (r *Restorer) Restore(want []cache.Output, o Options) (Stats, error) {
 		return Stats{}, err
 	}
 	defer r.release(h)
-	one := &restore{store: r.store, hands: h, o: &o, want: want, stale: make(map[string]bool, len(o.Stale))}
+	one := &restore{store: s, hands: h, o: &o, want: want, stale: make(map[string]bool, len(o.Stale))}
 	for _, p := range o.Stale {
 		one.stale[p] = true
 	}

@@ -2,7 +2,7 @@
 // processes share: records by key, of whatever content, and blobs by the BLAKE3
 // hash of their content.
 //
-// Below the directory's v2 lie blobs/ab/<62 digits>, with .z behind the name when
+// Below the directory's v3 lie blobs/ab/<62 digits>, with .z behind the name when
 // compressed, and records/ab/<62 digits>. Files are written in tmp and renamed, and
 // never changed, so nobody needs a lock. The modification time of a file says when
 // it was last used. Who uses the shelf never stamps a blob older than a record that
@@ -50,7 +50,7 @@ func (e *DamageError) Unwrap() error { return e.Cause }
 
 // The directories of a shelf.
 const (
-	formatDir  = "v2"
+	formatDir  = "v3"
 	recordsDir = "records"
 	blobsDir   = "blobs"
 	tmpDir     = "tmp"

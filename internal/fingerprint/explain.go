@@ -20,7 +20,8 @@ func Explain(s cache.Store, key, other cache.Key) (Explanation, error) {
 	if err != nil {
 		return Explanation{}, err
 	}
-	made, err := recordingOf(s, record)
+	all := NewRecordings(s)
+	made, err := all.in(record)
 	x := Explanation{Key: key, Record: record, Against: other}
 	if err != nil {
 		return x, err
@@ -34,7 +35,7 @@ func Explain(s cache.Store, key, other cache.Key) (Explanation, error) {
 	if other == (cache.Key{}) {
 		return x, nil
 	}
-	old, err := Recorded(s, other)
+	old, err := all.Of(other)
 	if err != nil {
 		return x, err
 	}

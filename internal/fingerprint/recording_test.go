@@ -3,7 +3,6 @@ package fingerprint
 import (
 	"bytes"
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,58 +11,84 @@ import (
 )
 
 // record stores a recording of ingredients and gives its key.
-func record(t *testing.T, s cache.Store, list []Ingredient, own [][]byte, more ...[][]byte) cache.Key {
+func record(t *testing.T, s cache.Store, list []Ingredient, blobs ...string) cache.Key {
 	t.Helper()
-	add := func(blob []byte) cache.Digest {
-		if err := s.Add(cache.Sum(blob), bytes.NewReader(blob)); err != nil {
-			t.Fatal(err)
-		}
-		return cache.Sum(blob)
+	var p Pack
+	for _, b := range blobs {
+		p.Add([]byte(b))
 	}
-	r := &cache.Record{Ingredients: add(EncodeBundle(append([][]byte{EncodeIngredients(list)}, own...)...))}
-	for _, parts := range more {
-		r.Refs = append(r.Refs, add(EncodeBundle(parts...)))
-	}
+	r := &cache.Record{Ingredients: p.Add(EncodeIngredients(list))}
+	data := p.Encode()
+	r.Recording = cache.Sum(data)
 	key := cache.Key(r.Ingredients)
-	if err := s.Record(key, r); err != nil {
+	if err := errors.Join(s.Add(r.Recording, bytes.NewReader(data)), s.Record(key, r)); err != nil {
 		t.Fatal(err)
 	}
 	return key
 }
 
-func TestRecording(t *testing.T) {
+func TestRecordings(t *testing.T) {
 	s, err := cache.Open(t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	list := []Ingredient{{Text, "task", "build"}, {Files, "inputs", cache.Sum([]byte("own")).String()}}
-	key := record(t, s, list, [][]byte{[]byte("own")}, [][]byte{[]byte("first"), {}}, [][]byte{[]byte("second")})
-	got, err := Recorded(s, key)
-	if err != nil || !cmp.Equal(got.Ingredients, list) {
-		t.Fatalf("%v, %v", got, err)
-	}
-	for _, part := range []string{"own", "second", "first", "own"} {
-		if string(got.Blob(cache.Sum([]byte(part)))) != part {
-			t.Errorf("%q is not there", part)
+	key, other := record(t, s, list, "own", "", "second"), record(t, s, list[:1], "third")
+	all := NewRecordings(s)
+	for range 2 {
+		got, err := all.Of(key)
+		if err != nil || !cmp.Equal(got.Ingredients, list) {
+			t.Fatalf("%v, %v", got, err)
+		}
+		for _, part := range []string{"own", "second", ""} {
+			if b := got.Blob(cache.Sum([]byte(part))); b == nil || string(b) != part {
+				t.Errorf("%q is not there", part)
+			}
+		}
+		if b := got.Blob(cache.Sum([]byte("third"))); b != nil {
+			t.Errorf("of another pack: %q", b)
+		}
+		if got, err := all.Of(other); err != nil || !cmp.Equal(got.Ingredients, list[:1]) {
+			t.Fatalf("%v, %v", got, err)
 		}
 	}
-	if b := got.Blob(cache.Sum([]byte("else"))); b != nil {
-		t.Errorf("something else: %q", b)
-	}
-	if _, err := Recorded(s, cache.Key{1}); !errors.Is(err, cache.ErrMiss) {
+	if _, err := all.Of(cache.Key{1}); !errors.Is(err, cache.ErrMiss) {
 		t.Errorf("of nothing: %v", err)
+	}
+	if err := s.Record(cache.Key{2}, &cache.Record{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := all.Of(cache.Key{2}); !errors.Is(err, cache.ErrMiss) {
+		t.Errorf("of a record that tells nothing: %v", err)
 	}
 }
 
-func FuzzDecodeBundle(f *testing.F) {
-	f.Add(EncodeBundle([]byte("a"), nil, []byte("b")))
-	f.Fuzz(func(t *testing.T, blob []byte) {
-		parts, err := DecodeBundle(blob)
+func FuzzDecodePack(f *testing.F) {
+	var p Pack
+	for _, b := range []string{"a", "", "b"} {
+		p.Add([]byte(b))
+	}
+	f.Add(p.Encode())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		u, err := DecodePack(data)
 		if err != nil {
 			return
 		}
-		if again, err := DecodeBundle(EncodeBundle(parts...)); err != nil || !slices.EqualFunc(parts, again, bytes.Equal) {
-			t.Errorf("%q, %v", again, err)
+		var p Pack
+		for _, d := range u.sums {
+			p.Put(d, u.Blob(d))
+		}
+		again, err := DecodePack(p.Encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Each(func(d cache.Digest, b []byte) {
+			if !bytes.Equal(again.Blob(d), b) {
+				t.Errorf("%x: %q, before %q", d, again.Blob(d), b)
+			}
+		})
+		if len(again.sums) != len(p.blobs) {
+			t.Errorf("%d blobs of %d", len(again.sums), len(p.blobs))
 		}
 	})
 }

@@ -98,7 +98,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	stage, unstage := env.State.LazyTemp()
 	e.unstage = unstage
 	defer unstage()
-	e.restorer = outputs.NewRestorer(env.Store, env.Root, stage)
+	e.restorer = outputs.NewRestorer(env.Root, stage)
 	defer e.restorer.Close()
 	if _, err := e.All(ctx); err != nil && ctx.Err() == nil {
 		return nil, err

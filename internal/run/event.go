@@ -143,7 +143,7 @@ func (r *Result) ReplayLog(s cache.Store, emit func(tasklog.Stream, []byte)) err
 	}
 	switch {
 	case r.record != nil && r.record.Log != (cache.Digest{}):
-		return tasklog.ReplayStored(s, r.record.Log, emit)
+		return tasklog.ReplayStored(r.record.With(s), r.record.Log, emit)
 	case r.LogPath != "":
 		return tasklog.ReplayFile(r.LogPath, r.segments, emit)
 	case len(r.unlogged) > 0:

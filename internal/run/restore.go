@@ -21,7 +21,7 @@ func (e *engine) restore(ctx context.Context, ev *evaluate.Result, last *lastrun
 	r := &Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record, Started: time.Now()}
 	e.recorder.Restoring(t, want)
 	place := record.Place{Task: t, Tree: e.tree, Others: others, Dishes: e.plan.Workspace.Dishes}
-	stats, err := e.restorer.Restore(want, outputs.Options{
+	stats, err := e.restorer.Restore(ev.Record.With(e.env.Store), want, outputs.Options{
 		Stale:    place.Stale(slices.Concat(last.Outputs, last.Left), want),
 		Yields:   place.Yields,
 		Fixed:    e.tree.Tracked,

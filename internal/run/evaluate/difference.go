@@ -22,14 +22,21 @@ func (ev *Result) blobs(rest fingerprint.Blobs) fingerprint.Blobs {
 	}
 }
 
-// EachBundle calls f with what is to be recorded of how the key was made: the
-// ingredients with the inputs, and then the sources of each dish that they refer to.
-func (ev *Result) EachBundle(f func(d cache.Digest, data []byte)) {
-	own := fingerprint.EncodeBundle(fingerprint.EncodeIngredients(ev.Ingredients), ev.Inputs.Encode())
-	f(cache.Sum(own), own)
+// maxSets bounds of how many dishes a key's recording holds the sources; of a long
+// chain of dishes the far end is not to be shown.
+const maxSets = 64
+
+// Pack adds to p what is to be recorded of how the key was made: the ingredients,
+// whose digest it gives, the inputs, and the sources of the dishes that they refer to.
+func (ev *Result) Pack(p *fingerprint.Pack) cache.Digest {
+	p.Add(ev.Inputs.Encode())
+	sets := 0
 	ev.eachSet(make(Seen), func(s *sourceSet) {
-		f(s.made.Whole())
+		if sets++; sets <= maxSets {
+			s.made.Each(p.Put)
+		}
 	})
+	return p.Add(fingerprint.EncodeIngredients(ev.Ingredients))
 }
 
 // maxNotes bounds how many changes stand in the notes of a miss.
@@ -64,7 +71,7 @@ func (e *Evaluator) explainMiss(ev *Result) {
 // changesSince says what is different between the run recorded under key and ev;
 // ok is false when that run is not to be had.
 func (e *Evaluator) changesSince(key cache.Key, ev *Result) (changes []fingerprint.Change, ok bool) {
-	old, err := fingerprint.Recorded(e.o.Store, key)
+	old, err := e.recordings.Of(key)
 	if err != nil {
 		return nil, false
 	}

@@ -92,6 +92,7 @@ type Evaluator struct {
 	current     []bool             // by plan.Task.Index: what a task makes is in the workspace
 	reaches     []*territory.Reach // by plan.Task.Index; nil when nobody asked
 	recall      recaller
+	recordings  *fingerprint.Recordings
 }
 
 // Options are what an Evaluator works with.
@@ -111,14 +112,15 @@ type Options struct {
 func New(o Options, p *plan.Plan) (*Evaluator, error) {
 	e := &Evaluator{
 		o: o, plan: p, tree: p.Workspace.Tree, secret: fingerprint.LocalSecret(o.State),
-		compiled: make(map[*plan.Task]*territory.Globs),
-		circles:  plan.Circles(p.Workspace.Dishes),
-		locks:    lockfile.New(p.Workspace),
-		sources:  make(map[*plan.Circle]*sourceSet),
-		results:  make([]*Result, len(p.Tasks)),
-		made:     make([]*made, len(p.Tasks)),
-		current:  make([]bool, len(p.Tasks)),
-		reaches:  make([]*territory.Reach, len(p.Tasks)),
+		compiled:   make(map[*plan.Task]*territory.Globs),
+		circles:    plan.Circles(p.Workspace.Dishes),
+		locks:      lockfile.New(p.Workspace),
+		sources:    make(map[*plan.Circle]*sourceSet),
+		results:    make([]*Result, len(p.Tasks)),
+		made:       make([]*made, len(p.Tasks)),
+		current:    make([]bool, len(p.Tasks)),
+		reaches:    make([]*territory.Reach, len(p.Tasks)),
+		recordings: fingerprint.NewRecordings(o.Store),
 	}
 	var memories sync.WaitGroup // they are read beside each other
 	memories.Go(func() { e.memory = lastrun.Open(o.State) })

@@ -112,7 +112,7 @@ func (e *Evaluator) behindDir(dir string) (cache.Digest, error) {
 // of every dish outside that they are linked to.
 type sourceSet struct {
 	digest cache.Digest
-	made   fingerprint.Bundle // what the digest is made of
+	made   fingerprint.Pack // what the digest is made of
 	lists  []Sources
 	next   []*sourceSet
 	err    error

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -183,15 +184,17 @@ func (b *Batch) refuse(written map[place]string) {
 	}
 }
 
-// storeAll writes the records, several at a time.
+// storeAll writes the records, several at a time, behind what tells how their keys
+// were made.
 func (b *Batch) storeAll() {
+	b.packAll()
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for range min(len(b.waiting), runtime.GOMAXPROCS(0)) {
 		group.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(b.waiting)); i = next.Add(1) - 1 {
 				if w := &b.waiting[i]; !w.bad {
-					w.bad = !w.x.write(w.ev)
+					w.bad = !w.x.stored(b.rec.Store.Record(w.ev.Key, w.x.record))
 				}
 			}
 		})
@@ -199,30 +202,46 @@ func (b *Batch) storeAll() {
 	group.Wait()
 }
 
-// write stores the record under the key of ev, and tells whether that went well. Of
-// what another bento has removed meanwhile nothing is stored.
-func (x *Execution) write(ev *evaluate.Result) bool {
-	var err error
-	if ev != x.Ev {
-		err = x.storeIngredients(ev)
+// packSize is the size from which on a pack takes no more, in bytes: who explains one
+// key reads all of it.
+const packSize = 2 << 20
+
+// packAll stores how the keys were made: dishes that many keys speak of are stored
+// once, and all in few files.
+func (b *Batch) packAll() {
+	var pack fingerprint.Pack
+	var in []*waiting
+	for i := range b.waiting {
+		w := &b.waiting[i]
+		if w.bad {
+			continue
+		}
+		w.x.record.Ingredients = w.ev.Pack(&pack)
+		if in = append(in, w); pack.Size() >= packSize {
+			b.storePack(&pack, in)
+			pack, in = fingerprint.Pack{}, nil
+		}
 	}
-	if err == nil {
-		err = x.Store.Record(ev.Key, x.record)
+	if len(in) > 0 {
+		b.storePack(&pack, in)
 	}
+}
+
+func (b *Batch) storePack(pack *fingerprint.Pack, in []*waiting) {
+	data := pack.Encode()
+	d := cache.Sum(data)
+	err := b.rec.Store.Add(d, bytes.NewReader(data))
+	for _, w := range in {
+		w.x.record.Recording = d
+		w.bad = !w.x.stored(err)
+	}
+}
+
+// stored tells whether something was stored without an error, which is said. Of what
+// another bento has removed meanwhile nothing is stored.
+func (x *Execution) stored(err error) bool {
 	if err != nil && !errors.Is(err, cache.ErrMiss) {
 		x.warnStore(err)
 	}
 	return err == nil
-}
-
-// storeOnce stores a blob that many results refer to.
-func (r *Recorder) storeOnce(d cache.Digest, data []byte) error {
-	if _, had := r.stored.Load(d); had {
-		return nil
-	}
-	err := r.Store.Add(d, bytes.NewReader(data))
-	if err == nil {
-		r.stored.Store(d, struct{}{})
-	}
-	return err
 }

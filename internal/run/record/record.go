@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/bentobuild/bento/cache"
@@ -28,8 +27,6 @@ type Recorder struct {
 	Tree    *tree.Tree
 	Journal *journal.Journal
 	Warn    func(code, message, hint string)
-
-	stored sync.Map // cache.Digest → struct{}: what many results refer to and is stored
 }
 
 // Execution is one execution of a task. Prepare comes before the command, Collect
@@ -107,17 +104,18 @@ func (x *Execution) warnStore(err error) {
 // capture reads the outputs and the log into the store, if there is one, and makes
 // the record.
 func (x *Execution) capture(store cache.Store, log *tasklog.Log, paths []string, took time.Duration) (err error) {
+	r := &cache.Record{Created: time.Now(), Duration: took, Host: hostName()}
+	if store != nil {
+		store = r.With(store)
+	}
 	if x.Outputs, err = outputs.Capture(store, x.Root, paths); err != nil || store == nil {
 		return err
 	}
-	r := &cache.Record{Outputs: x.Outputs, Created: time.Now(), Duration: took, Host: hostName()}
+	r.Outputs = x.Outputs
 	if r.Log, r.LogSize, err = log.Store(store); err != nil {
 		return err
 	}
 	x.record = r
-	if x.Settled() {
-		return x.storeIngredients(x.Ev)
-	}
 	return nil
 }
 
@@ -144,24 +142,6 @@ func hostName() string {
 		return ""
 	}
 	return name
-}
-
-// maxRefs bounds how many blobs a record keeps alive for `why`; of a long chain of
-// dishes the far end may go before.
-const maxRefs = 64
-
-// storeIngredients stores what the key of ev was made of, so that `why` can show
-// it, and notes that in the record.
-func (x *Execution) storeIngredients(ev *evaluate.Result) (err error) {
-	var stored []cache.Digest
-	ev.EachBundle(func(d cache.Digest, data []byte) {
-		if err == nil && len(stored) <= maxRefs {
-			err = x.storeOnce(d, data)
-			stored = append(stored, d)
-		}
-	})
-	x.record.Ingredients, x.record.Refs = stored[0], stored[1:]
-	return err
 }
 
 // OutputSet compiles the outputs of a task.
