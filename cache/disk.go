@@ -103,7 +103,7 @@ func (s *Disk) Has(key Key) bool {
 
 // HasBlob tells whether there is a blob, without reading it.
 func (s *Disk) HasBlob(d Digest) bool {
-	_, ok := s.blobUsed(d)
+	_, ok := s.blobUsed(d, false)
 	return ok
 }
 

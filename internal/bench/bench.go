@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,7 +83,7 @@ func (b *bench) changed(c *commands) error {
 	}
 	fmt.Println(" everything to do")
 	print(list)
-	return nil
+	return os.RemoveAll(filepath.Join(c.dir, "old"))
 }
 
 // commands makes the commands for one workspace.
@@ -90,6 +92,7 @@ type commands struct {
 	*generated
 	cache string
 	edits int
+	past  int // how often everything was forgotten
 }
 
 // of gives a bento command.
@@ -126,12 +129,22 @@ func (c *commands) removeOutputs() error {
 	return nil
 }
 
-// forget removes outputs and everything that bento and ninja know.
+// forget takes away outputs and everything that bento and ninja know. It is moved, not
+// removed: for some seconds after files were removed, ext4 is slow to make new ones.
 func (c *commands) forget() error {
-	for _, path := range []string{c.cache, filepath.Join(c.root, ".bento"), filepath.Join(c.root, ".ninja_log"), filepath.Join(c.root, ".ninja_deps")} {
-		if err := os.RemoveAll(path); err != nil {
+	c.past++
+	old := filepath.Join(c.dir, "old", strconv.Itoa(c.past))
+	if err := os.MkdirAll(old, 0o755); err != nil {
+		return err
+	}
+	paths := []string{c.cache, filepath.Join(c.root, ".bento"), filepath.Join(c.root, ".ninja_log"), filepath.Join(c.root, ".ninja_deps")}
+	for i := range c.n {
+		paths = append(paths, c.path(i, "dist"))
+	}
+	for i, path := range paths {
+		if err := os.Rename(path, filepath.Join(old, strconv.Itoa(i))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	return c.removeOutputs()
+	return nil
 }

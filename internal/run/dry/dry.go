@@ -77,6 +77,7 @@ func obtainable(e *evaluate.Evaluator, store cache.Store, ev *evaluate.Result) b
 	}
 	has, ok := store.(interface{ HasBlob(cache.Digest) bool })
 	return !ok || !slices.ContainsFunc(record.Outputs, func(o cache.Output) bool {
-		return o.Kind == cache.File && !has.HasBlob(o.Digest) && !e.InPlace([]cache.Output{o})
+		_, own := record.Small[o.Digest]
+		return o.Kind == cache.File && !own && !has.HasBlob(o.Digest) && !e.InPlace([]cache.Output{o})
 	})
 }
