@@ -276,9 +276,9 @@ func TestKeysAreTheirIngredients(t *testing.T) {
 	})
 }
 
-// TestBundlesAreShared: what is kept of how keys were made names the files of a dish once,
+// TestPackIsShared: what is kept of how keys were made names the files of a dish once,
 // however many tasks are linked to it (D12).
-func TestBundlesAreShared(t *testing.T) {
+func TestPackIsShared(t *testing.T) {
 	const dishes, files = 12, 40
 	m := &model{}
 	for i := range dishes {
@@ -293,18 +293,12 @@ func TestBundlesAreShared(t *testing.T) {
 	}
 	root := t.TempDir()
 	m.lay(t, root, false)
-	bundles, size := map[cache.Digest]bool{}, 0
+	var pack fingerprint.Pack
 	for _, r := range m.evaluate(t, ways{root: root, state: state.Open(t.TempDir())}).results {
-		r.EachBundle(func(d cache.Digest, data []byte) {
-			if !bundles[d] {
-				size += len(data)
-			}
-			bundles[d] = true
-		})
+		r.Pack(&pack)
 	}
 	const each = 3 * 64 // bytes of a file: in the list of each of two tasks, and in that of the sources
-	if most := dishes * files * each; size > most {
-		t.Errorf("%d dishes of %d files: %d bytes in %d bundles, want at most %d", dishes, files, size, len(bundles), most)
+	if most := dishes * files * each; pack.Size() > most {
+		t.Errorf("%d dishes of %d files: %d bytes, want at most %d", dishes, files, pack.Size(), most)
 	}
-	t.Logf("%d bytes in %d bundles", size, len(bundles))
 }
