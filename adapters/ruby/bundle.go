@@ -152,6 +152,11 @@ func (b *bundle) declare(f *adapters.Files, dir string, dev bool) {
 	}
 }
 
+// isEmpty tells of a Gemfile that asks for nothing, for which Bundler writes no lockfile.
+func (b *bundle) isEmpty() bool {
+	return len(b.file.Gems)+len(b.file.Specs)+len(b.file.Unsure) == 0
+}
+
 // has tells whether the bundle has a gem: by the lockfile, else by what is asked for.
 func (b *bundle) has(name string) bool {
 	if b.locked != nil {

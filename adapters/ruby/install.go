@@ -28,7 +28,7 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 	s := adapters.Scope{
 		Dir:     p.dir,
 		Command: p.command(),
-		Nothing: len(p.file.Gems)+len(p.file.Specs)+len(p.file.Unsure) == 0,
+		Nothing: p.isEmpty(),
 		Files:   append(slices.Clone(p.file.Files), lockOf(p.file.Path), filepath.Join(p.dir, ".bundle", "config"), filepath.Join(p.dir, ".ruby-version")),
 	}
 	for _, g := range p.gems {

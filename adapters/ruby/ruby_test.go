@@ -159,16 +159,22 @@ func TestTasks(t *testing.T) {
 		}
 		return paths
 	}
+	// Without a lockfile a task is as it will be when the install has written one.
 	test := adaptertest.Task(t, a, filepath.Join(root, "lib"), "test")
-	if diff := cmp.Diff(map[string]string{"BUNDLE_GEMFILE": "../Gemfile"}, test.Env); diff != "" {
+	if diff := cmp.Diff(map[string]string{"BUNDLE_GEMFILE": "../Gemfile", "BUNDLE_FROZEN": "true"}, test.Env); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(in(".bundle/config", "Gemfile", "more.rb"), test.ExtraInputs); diff != "" {
+	if diff := cmp.Diff(in(".bundle/config", "Gemfile", "Gemfile.lock", "more.rb"), test.ExtraInputs); diff != "" {
 		t.Error(diff)
 	}
 	lint := adaptertest.Task(t, a, filepath.Join(root, "lib"), "lint")
-	if diff := cmp.Diff(in(".bundle/config", ".rubocop.yml", "Gemfile", "more.rb"), lint.ExtraInputs); diff != "" {
+	if diff := cmp.Diff(in(".bundle/config", ".rubocop.yml", "Gemfile", "Gemfile.lock", "more.rb"), lint.ExtraInputs); diff != "" {
 		t.Error(diff)
+	}
+	adaptertest.Write(t, filepath.Join(root, "empty/Gemfile"), "source \"https://example.org\"\n")
+	adaptertest.Write(t, filepath.Join(root, "empty/x.gemspec"), "")
+	if env := adaptertest.Task(t, a, filepath.Join(root, "empty"), "build").Env; env["BUNDLE_FROZEN"] != "" {
+		t.Errorf("no install writes a lockfile: %v", env)
 	}
 	adaptertest.Write(t, filepath.Join(root, "Gemfile.lock"), "GEM\n  specs:\n    rspec-core (3)\n    standard (1)\n")
 	test = adaptertest.Task(t, a, filepath.Join(root, "lib"), "test")

@@ -170,8 +170,9 @@ func (p *project) finish(f *adapters.Files, tasks []adapters.Task) {
 	if config := filepath.Join(p.dir, ".bundle", "config"); f.IsFile(config) {
 		shared = append(shared, config)
 	}
-	for _, path := range append(slices.Clone(p.file.Files), p.lock) {
-		if path != "" && !within(p.here, path) {
+	// The install that comes before a task writes the lockfile where there is none.
+	for _, path := range append(slices.Clone(p.file.Files), lockOf(p.file.Path)) {
+		if !within(p.here, path) {
 			shared = append(shared, path)
 		}
 	}
@@ -179,7 +180,7 @@ func (p *project) finish(f *adapters.Files, tasks []adapters.Task) {
 	for i := range tasks {
 		t := &tasks[i]
 		t.Env = map[string]string{"BUNDLE_GEMFILE": p.above(p.file.Path)}
-		if p.lock != "" {
+		if p.lock != "" || !p.isEmpty() {
 			t.Env["BUNDLE_FROZEN"] = "true"
 		}
 		t.ExtraInputs = slices.Clone(shared)
