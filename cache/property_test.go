@@ -77,7 +77,7 @@ func (m *model) all(rt *rapid.T, s *cache.Disk) {
 	}
 	for key := range m.records { // whatever fsck has left is whole
 		if r, err := s.Lookup(key); err == nil && len(r.Outputs) > 0 {
-			if got, err := readBlob(s, r.Outputs[0].Digest); err != nil || cache.Sum(got) != r.Outputs[0].Digest {
+			if got, err := readBlob(r.With(s), r.Outputs[0].Digest); err != nil || cache.Sum(got) != r.Outputs[0].Digest {
 				rt.Fatalf("the blob of a record: %v", err)
 			}
 		}
@@ -163,7 +163,22 @@ func (m *model) record(rt *rapid.T, s cache.Store) {
 	key := drawKey(rt)
 	r := &cache.Record{Outputs: []cache.Output{{Path: "a", Kind: cache.File, Digest: d, Size: int64(len(data))}}}
 	r.Created = r.Created.AddDate(2000, 0, 0)
+	if rapid.Bool().Draw(rt, "with it") {
+		if err := r.With(s).Add(d, strings.NewReader(data)); err != nil {
+			rt.Fatal(err)
+		}
+		if _, own := r.Small[d]; !own {
+			m.blobs[d] = data
+		}
+	}
 	err := s.Record(key, r)
+	if _, own := r.Small[d]; own {
+		if err != nil {
+			rt.Fatal(err)
+		}
+		m.records[key] = r
+		return
+	}
 	if _, ok := m.blobs[d]; errors.Is(err, cache.ErrMiss) && (!ok || m.less) {
 		return
 	} else if err != nil || !ok {

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/outputs"
 )
 
@@ -50,7 +52,7 @@ func conflicts(files tree, p string) bool {
 
 func isDir(what string) bool { return strings.HasSuffix(what, "/") }
 
-// What is captured in one workspace is what is there after it was restored in
+// What is captured and recorded in one workspace is what is there after it was restored in
 // another, whatever was there before; files of others stay.
 func TestRestoreIsCaptureReversed(t *testing.T) {
 	s, _ := openDisk(t)
@@ -67,12 +69,25 @@ func TestRestoreIsCaptureReversed(t *testing.T) {
 		}
 		makeTree(t, from, want)
 		makeTree(t, to, old)
-		out, err := outputs.Capture(s, from, sortedKeys(want))
+		made := &cache.Record{}
+		out, err := outputs.Capture(made.With(s), from, sortedKeys(want))
 		if err != nil {
 			rt.Fatal(err)
 		}
+		made.Outputs = out
+		key := cache.Key{byte(n), byte(n >> 8)}
+		if err := s.Record(key, made); err != nil {
+			rt.Fatal(err)
+		}
+		record, err := s.Lookup(key)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if !slices.Equal(out, record.Outputs) {
+			rt.Fatalf("recorded as %v, want %v", record.Outputs, out)
+		}
 		o := outputs.Options{Stale: sortedKeys(old), StageDir: filepath.Join(root, "stage")}
-		if _, err := outputs.Restore(s, to, out, o); err != nil {
+		if _, err := outputs.Restore(record.With(s), to, record.Outputs, o); err != nil {
 			rt.Fatalf("restore: %v", err)
 		}
 		if diff := cmp.Diff(want, readTree(t, to)); diff != "" {
@@ -85,7 +100,7 @@ func TestRestoreIsCaptureReversed(t *testing.T) {
 		if diff := cmp.Diff(out, again); diff != "" {
 			rt.Fatalf("captured again, -want +got:\n%s", diff)
 		}
-		stats, err := outputs.Restore(s, to, out, o)
+		stats, err := outputs.Restore(record.With(s), to, record.Outputs, o)
 		if err != nil || stats.Kept != len(out) || stats.Written+stats.Removed > 0 {
 			rt.Fatalf("restored again: %+v, %v", stats, err)
 		}
