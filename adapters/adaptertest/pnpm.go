@@ -76,16 +76,24 @@ func makeOld(t testing.TB, root string) {
 	}
 }
 
-// ReportCPU tells the time that the process really had, which on a busy machine is
-// less than what has passed.
-func ReportCPU(b *testing.B) func() {
-	used := func() time.Duration {
-		var u syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-			b.Fatal(err)
-		}
-		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+// CPU tells the time that the process has had so far, which on a busy machine says more
+// than what has passed.
+func CPU(t testing.TB) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
 	}
-	before := used()
-	return func() { b.ReportMetric(float64((used()-before).Microseconds())/1000/float64(b.N), "cpu-ms/op") }
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// ReportCPU tells of each round of a benchmark how much the process has had.
+func ReportCPU(b *testing.B) func() {
+	before := CPU(b)
+	return func() { ReportTime(b, CPU(b)-before) }
+}
+
+// ReportTime tells the share of each round in used.
+func ReportTime(b *testing.B, used time.Duration) {
+	b.ReportMetric(float64(used.Microseconds())/1000/float64(b.N), "cpu-ms/op")
 }
