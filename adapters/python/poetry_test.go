@@ -2,6 +2,7 @@ package python
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,6 +82,40 @@ func TestPoetryLockDigest(t *testing.T) {
 		if got := ask(dir); got.File != "" || got.Digest != "" {
 			t.Errorf("%s: %+v", dir, got)
 		}
+	}
+}
+
+// TestPoetryWithoutLock: without a lockfile pip installs, and what it leaves out is told
+// where a recipe goes missing with it.
+func TestPoetryWithoutLock(t *testing.T) {
+	const system = "[build-system]\nrequires = ['poetry-core']\n"
+	const group = "[tool.poetry.group.dev.dependencies]\nidna = '*'\npytest = '^8'\n"
+	root := tree(t, "tests/test_x.py", "")
+	for text, want := range map[string]string{
+		system + group: "pyproject.toml:5: the group \"dev\" of tool.poetry, where pytest is",
+		system + group + "[dependency-groups]\ntest = ['pytest']\n":                     "",
+		system + "[tool.poetry.group.dev.dependencies]\nidna = '*'\n":                   "",
+		system + "[tool.poetry.dependencies]\nidna = '*'\n":                             "",
+		"[project]\nname = 'a'\n[tool.poetry.dependencies]\npython = '*'\nidna = '*'\n": "pyproject.toml:5: tool.poetry.dependencies",
+	} {
+		put(t, root, "pyproject.toml", text)
+		ans, err := newPip().Tasks(t.Context(), root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, w := range ans.Warnings {
+			_, what, _ := strings.Cut(w.Message, "does not read ")
+			got += fmt.Sprintf("%s:%d: %s", adaptertest.Relative(root, w.File), w.Line, what)
+		}
+		if got != want {
+			t.Errorf("%s\ngives %q, expected %q", text, got, want)
+		}
+	}
+	put(t, root, "poetry.lock", "")
+	put(t, root, "pyproject.toml", system+group)
+	if ans, err := newPip().Tasks(t.Context(), root); err != nil || len(ans.Warnings) > 0 {
+		t.Errorf("%+v, %v", ans.Warnings, err)
 	}
 }
 
