@@ -84,10 +84,15 @@ var edits = map[string]func(*rapid.T, *model, *modelDish, *modelTask){
 		}
 	},
 	"link": func(t *rapid.T, m *model, d *modelDish, _ *modelTask) {
-		to := m.dishes[rapid.IntRange(0, len(m.dishes)-1).Draw(t, "to")]
-		inside := pick(t, "inside", "src/a", "src", "src/deep", "src/link", "src/link/a", "src/link/deep/c", "src/link/../src/a")
-		up := strings.Repeat("../", strings.Count(d.path, "/")+2)
-		d.files[pick(t, "path", "src/link", "src/a")] = modelFile{target: up + to.path + "/" + inside}
+		any := func() *modelDish { return m.dishes[rapid.IntRange(0, len(m.dishes)-1).Draw(t, "to")] }
+		lead := func(from, to *modelDish, inside string) modelFile {
+			return modelFile{target: strings.Repeat("../", strings.Count(from.path, "/")+2) + to.path + "/" + inside}
+		}
+		to, inside := any(), pick(t, "inside", "src/a", "src", "src/deep", "src/link", "src/link/a", "src/link/deep/c", "src/link/../src/a")
+		d.files[pick(t, "path", "src/link", "src/a")] = lead(d, to, inside)
+		if strings.HasPrefix(inside, "src/link") && rapid.Bool().Draw(t, "on") {
+			to.files["src/link"] = lead(to, any(), pick(t, "next", "src", "src", "src/a"))
+		}
 	},
 	"hidden": func(_ *rapid.T, _ *model, d *modelDish, _ *modelTask) {
 		d.files["src/.gitignore"] = modelFile{content: "deep\n"}
@@ -135,7 +140,8 @@ var edits = map[string]func(*rapid.T, *model, *modelDish, *modelTask){
 
 func (m *model) edit(t *rapid.T) {
 	d := m.dishes[rapid.IntRange(0, len(m.dishes)-1).Draw(t, "dish")]
-	name := pick(t, "edit", slices.Sorted(maps.Keys(edits))...)
+	often := []string{"content", "mode", "mode", "link"}
+	name := pick(t, "edit", append(slices.Sorted(maps.Keys(edits)), often...)...)
 	edits[name](t, m, d, &d.tasks[rapid.IntRange(0, 1).Draw(t, "task")])
 }
 
