@@ -2,6 +2,7 @@ package node
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -58,6 +59,37 @@ func TestRequiredToolchain(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// Yarn 1 and its successor refuse the lockfile of each other; what package.json asks for
+// is told instead, where it does.
+func TestYarnOfTheLockfile(t *testing.T) {
+	const classic, berry = "# yarn lockfile v1\n", "__metadata:\n  version: 8\n"
+	for _, tt := range []struct {
+		name, lock, manifest string
+		want                 string
+		strict               bool
+	}{
+		{"classic", classic, "{}", "^1", true},
+		{"berry", berry, "{}", ">=2", true},
+		{"neither", "", "{}", "", false},
+		{"packageManager", classic, `{"packageManager": "yarn@1.22.22"}`, "1.22.22", false},
+	} {
+		root := tree(t, "a/package.json", tt.manifest, "a/yarn.lock", tt.lock)
+		got, err := NewYarn(adapters.Options{Env: adapters.NewEnviron(os.Environ())}).RequiredToolchain(t.Context(), filepath.Join(root, "a"))
+		if err != nil || (got == nil) != (tt.want == "") {
+			t.Fatalf("%s: %+v, %v", tt.name, got, err)
+		}
+		if got != nil && (got.Tool != "yarn" || got.Version != tt.want || got.Strict != tt.strict || got.Line == 0) {
+			t.Errorf("%s: %+v", tt.name, got)
+		}
+	}
+	if v := pins.Check(adapters.Toolchain{Tool: "yarn", Version: "^1"}, "node=v20.1.0 yarn=4.18.1"); v.OK || !strings.Contains(v.Hint, "npm install -g yarn@^1") {
+		t.Errorf("%+v", v)
+	}
+	if v := pins.Check(adapters.Toolchain{Tool: "yarn", Version: ">=2"}, "node=v20.1.0 yarn=1.22.22"); v.OK || !strings.Contains(v.Hint, "yarn set version 2") {
+		t.Errorf("%+v", v)
 	}
 }
 

@@ -211,8 +211,8 @@ func typesPin(m *packagejson.Manifest) *adapters.Toolchain {
 }
 
 // managerPins gives the version of the manager: that of packageManager, else of
-// volta, devEngines and engines.
-func (r *Reader) managerPins(_ *adapters.Files, p *project.Project) ([]adapters.Toolchain, error) {
+// volta, devEngines and engines, else the program that a yarn.lock is of.
+func (r *Reader) managerPins(f *adapters.Files, p *project.Project) ([]adapters.Toolchain, error) {
 	tool := string(r.Manager)
 	for _, m := range p.Manifests() {
 		var candidates []adapters.Toolchain
@@ -236,7 +236,26 @@ func (r *Reader) managerPins(_ *adapters.Files, p *project.Project) ([]adapters.
 			return list(pin), err
 		}
 	}
-	return nil, nil
+	return r.lockfilePin(f, p), nil
+}
+
+// lockfilePin tells yarn 1 from its successor, of the same name. Either refuses the
+// lockfile of the other.
+func (r *Reader) lockfilePin(f *adapters.Files, p *project.Project) []adapters.Toolchain {
+	lock := filepath.Join(p.Scope(), "yarn.lock")
+	if r.Manager != project.Yarn || !f.IsFile(lock) {
+		return nil
+	}
+	pin := adapters.Toolchain{Tool: "yarn", File: lock, Line: 1, Strict: true}
+	switch gen, _ := r.Shelf.Generation(f, p.Scope()); gen {
+	case project.Classic:
+		pin.Version = "^1"
+	case project.Berry:
+		pin.Version = ">=2"
+	default:
+		return nil
+	}
+	return []adapters.Toolchain{pin}
 }
 
 // MayNotDownload refuses what would have pnpm fetch a Node.js of its own.
