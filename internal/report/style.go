@@ -54,7 +54,15 @@ func Printable(s string) string {
 
 // PrintableLine is Printable for what has to stay on one line.
 func PrintableLine(s string) string {
-	return strings.NewReplacer("\n", "�", "\t", " ").Replace(Printable(s))
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '\n':
+			return utf8.RuneError
+		case '\t':
+			return ' '
+		}
+		return r
+	}, Printable(s))
 }
 
 func unprintable(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -21,6 +22,7 @@ type Screen struct {
 	mu     sync.Mutex
 	block  []string // what is to be seen, each shorter than the terminal is wide
 	drawn  []string // what is on the terminal now
+	wide   int      // how wide that was then
 	inLine bool     // what stays does not end with its line: no place for a block
 }
 
@@ -50,7 +52,7 @@ func (a *above) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Show replaces the block. Lines that are too long are cut.
+// Show replaces the block, if it is not there as it is. Lines that are too long are cut.
 func (s *Screen) Show(block []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,9 +61,10 @@ func (s *Screen) Show(block []string) {
 	for _, line := range block {
 		s.block = append(s.block, Cut(line, columns-1))
 	}
-	if s.inLine {
+	if s.inLine || columns == s.wide && slices.Equal(s.block, s.drawn) {
 		return
 	}
+	s.wide = columns
 	var b bytes.Buffer
 	b.WriteString("\x1b[?2026h") // terminals that know it show the frame at once
 	b.WriteString(s.erasure())

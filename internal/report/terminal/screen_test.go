@@ -70,6 +70,8 @@ func TestScreen(t *testing.T) {
 		{func() { s.Show([]string{"one"}) }, ""},
 		{func() { w.Write([]byte(" line\n")) }, " line\n"},
 		{func() { s.Show([]string{strings.Repeat("x", 19)}) }, strings.Repeat("x", 19) + "\r\n"},
+		{func() { s.Show([]string{strings.Repeat("x", 19)}) }, ""},
+		{func() { columns = 30; s.Show([]string{strings.Repeat("x", 19)}) }, "\x1b[1A\r\x1b[J" + strings.Repeat("x", 19) + "\r\n"},
 		{func() { columns = 10; s.Clear() }, "\x1b[2A\r\x1b[J"},
 		{func() { s.Clear() }, ""},
 	}
