@@ -168,6 +168,8 @@ func TestJavaFamily(t *testing.T) {
 		`svc/api/src/B.kt:7:1: gradle warning [] "Unused"`)
 	check(t, "maven", lint("[WARNING] /repo/svc/api/src/A.java:[3,5] [unchecked] unchecked call\n"),
 		`svc/api/src/A.java:3:5: maven warning [unchecked] "unchecked call"`)
+	check(t, "maven", lint("[ERROR] Failed to execute goal org.apache.rat:apache-rat-plugin:0.13:check (rat-check) on project x: Too many files with unapproved license: 2 See RAT report in: /repo/target/rat.txt -> [Help 1]\n"),
+		`svc/api/pom.xml:1: maven error [rat] "Too many files with unapproved license: 2" hint "Apache RAT counts bento's logs as well, unless .bento/ is in the .gitignore beside the topmost pom.xml"`)
 }
 
 func TestPHPStan(t *testing.T) {

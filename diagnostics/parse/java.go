@@ -15,6 +15,7 @@ var (
 	mavenAt   = pattern.New(`^(/?[^\s:].*?\.\w+):\[(\d+)(?:,(\d+))?\] (?:(error|warning): )?(?:\([a-z]+\) ([A-Z]\w+): )?(.+)$`)
 	kotlinAt  = pattern.New(`^([ew]): (.+?\.kts?):(?: ?\()?(\d+)[:,] ?(\d+)\)?:? (.+)$`)
 	javaRule  = pattern.New(`^\[([\w-]+)\] (.+)$`)
+	ratFound  = pattern.New(`org\.apache\.rat:apache-rat-plugin:.*: (Too many files with unapproved license: \d+)`)
 	javaLast  = pattern.New(`^(.+) \[([A-Z]\w+)\]$`)
 )
 
@@ -28,6 +29,10 @@ func parseJava(f *finder) {
 		}
 		if m := javaTask.FindStringSubmatch(line); m != nil { // Gradle's progress without a line end
 			level, line = level+m[1], line[len(m[0])-1:]
+		}
+		if m := ratFound.FindStringSubmatch(line); m != nil {
+			f.add(diagnostics.Diagnostic{File: "pom.xml", Line: 1, Severity: diagnostics.Error, Rule: "rat", Message: m[1],
+				Hint: "Apache RAT counts bento's logs as well, unless .bento/ is in the .gitignore beside the topmost pom.xml"})
 		}
 		if d, ok := javaFinding(line, severityOf(level, diagnostics.Error)); ok {
 			f.add(d)
