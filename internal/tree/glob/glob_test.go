@@ -292,3 +292,35 @@ func escape(path string) string {
 	}
 	return b.String()
 }
+
+// TestManyGlobs holds that a long list means what its globs mean one by one, and that
+// its roots are the shortest list of paths that all of it lies in.
+func TestManyGlobs(t *testing.T) {
+	names := rapid.SampledFrom([]string{"a", "a-b", "a/b", "a/b/c", "b", "b/*", "a/**/c", "c/", "./a", "a b/c", "{x,a}/y", "d\\*"})
+	rapid.Check(t, func(rt *rapid.T) {
+		base := rapid.SampledFrom([]string{"", "a", "a/b"}).Draw(rt, "base")
+		globs := rapid.SliceOfN(names, manyPlain, 3*manyPlain).Draw(rt, "globs")
+		all, err := Compile(base, globs)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for _, path := range []string{"a", "a-b", "a/b", "a/b/c", "a/b/c/a", "a/a", "b/x", "c/x/y", "c", "a b/c", "a/y", "x/y/z", "d*", "a/b/b/x"} {
+			want := false
+			for _, g := range globs {
+				one, err := Compile(base, []string{g})
+				if err != nil {
+					rt.Fatal(err)
+				}
+				want = want || one.Match(path)
+			}
+			if got := all.Match(path); got != want {
+				rt.Fatalf("%q in %q matches %q: %v", globs, base, path, got)
+			}
+		}
+		for p := range all.Patterns() {
+			if n := len(slices.DeleteFunc(slices.Clone(all.Roots()), func(r string) bool { return !Inside(p.Prefix, r) })); n != 1 {
+				rt.Fatalf("%q lies in %d of the roots %q", p.Prefix, n, all.Roots())
+			}
+		}
+	})
+}

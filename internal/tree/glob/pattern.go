@@ -3,7 +3,6 @@ package glob
 import (
 	"errors"
 	"fmt"
-	"path"
 	"strings"
 	"unicode/utf8"
 
@@ -60,7 +59,7 @@ func parsePattern(base, pattern string) (Pattern, error) {
 			if name == "." || name == ".." {
 				return Pattern{}, fmt.Errorf("%q stands for %q", part, name)
 			}
-			prefix = path.Join(prefix, name)
+			prefix = join(prefix, name)
 		case part == "**" && len(rest) > 0 && rest[len(rest)-1] == "**":
 		case !doublestar.ValidatePattern(part):
 			return Pattern{}, errors.New(`a "/" stands between "[" and "]"`)
@@ -76,6 +75,13 @@ func parsePattern(base, pattern string) (Pattern, error) {
 	}
 	g.shape, g.tail = shapeOf(rest)
 	return g, nil
+}
+
+func join(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
 }
 
 // isLiteral tells whether a component stands for itself alone.
@@ -264,6 +270,10 @@ func parseGlob(base, pattern string) ([]Pattern, error) {
 		return nil, errors.New("it holds a NUL")
 	case !utf8.ValidString(pattern):
 		return nil, errors.New("it is not valid UTF-8") // doublestar takes all such bytes for the same
+	}
+	if !strings.ContainsAny(pattern, wildcards) {
+		p, err := parsePattern(base, pattern)
+		return []Pattern{p}, err
 	}
 	patterns, err := expand(pattern)
 	if err != nil {

@@ -16,6 +16,9 @@ import (
 type Set struct {
 	globs []glob
 	roots []string // every path that can match is one of these, or below one
+	// plain are the paths of those that are nothing else, where they are many and
+	// nothing is negated.
+	plain map[string]struct{}
 }
 
 type glob struct {
@@ -62,6 +65,7 @@ func Compile(base string, globs []string) (*Set, error) {
 		return nil, errors.Join(errs...)
 	}
 	s.findRoots()
+	s.findPlain()
 	return s, nil
 }
 
@@ -72,11 +76,36 @@ func (s *Set) findRoots() {
 	slices.Sort(s.roots) // a directory comes before all that is in it
 	var kept []string
 	for _, r := range s.roots {
-		if !slices.ContainsFunc(kept, func(k string) bool { return Inside(r, k) }) {
+		if !anyAbove(r, func(dir string) bool { _, ok := slices.BinarySearch(kept, dir); return ok }) {
 			kept = append(kept, r)
 		}
 	}
 	s.roots = kept
+}
+
+// anyAbove tells whether is holds of path, or of a directory above it, "" the last.
+func anyAbove(path string, is func(dir string) bool) bool {
+	for path != "" && !is(path) {
+		path = path[:max(0, strings.LastIndexByte(path, '/'))]
+	}
+	return path != "" || is("")
+}
+
+// manyPlain is from how many on plain paths are looked up and not compared with.
+const manyPlain = 8
+
+// findPlain collects the plain paths: an adapter may name the manifests of hundreds
+// of members for each of them.
+func (s *Set) findPlain() {
+	if len(s.globs) < manyPlain || slices.ContainsFunc(s.globs, func(g glob) bool { return g.negated }) {
+		return
+	}
+	s.plain = make(map[string]struct{}, len(s.globs))
+	for i := range s.globs {
+		if path, ok := s.Plain(i); ok {
+			s.plain[path] = struct{}{}
+		}
+	}
 }
 
 // Roots gives the shortest list of paths such that every path that can match is
@@ -103,12 +132,23 @@ func Inside(path, dir string) bool {
 
 // Match tells whether path, relative to the root, is meant.
 func (s *Set) Match(path string) bool {
+	if s.plain != nil && anyAbove(path, func(dir string) bool { _, ok := s.plain[dir]; return ok }) {
+		return true
+	}
 	for i := len(s.globs) - 1; i >= 0; i-- {
+		if s.plain != nil && s.globs[i].isPlain() {
+			continue
+		}
 		if s.globs[i].match(path) {
 			return !s.globs[i].negated
 		}
 	}
 	return false
+}
+
+// isPlain tells of a glob that is one path and not negated.
+func (g *glob) isPlain() bool {
+	return !g.negated && len(g.list) == 1 && g.list[0].shape == plain
 }
 
 func (g *glob) match(path string) bool {
@@ -144,7 +184,7 @@ func (s *Set) Whole() (dir string, ok bool) {
 // negated.
 func (s *Set) Plain(i int) (path string, ok bool) {
 	g := &s.globs[i]
-	if g.negated || len(g.list) != 1 || g.list[0].shape != plain {
+	if !g.isPlain() {
 		return "", false
 	}
 	return g.list[0].Prefix, true
