@@ -38,7 +38,10 @@ func NewGlobs(t *plan.Task, reach *Reach) (*Globs, error) {
 		errs = append(errs, err)
 		return s
 	}
-	g := &Globs{All: compile(t.Inputs), rooted: compile(rooted), own: compile(own), reach: reach}
+	g := &Globs{All: compile(t.Inputs), own: compile(own), reach: reach}
+	if g.rooted = g.All; len(rooted) < len(t.Inputs) {
+		g.rooted = compile(rooted)
+	}
 	if len(negations) > 0 {
 		g.negations = compile(negations)
 	}
