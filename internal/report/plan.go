@@ -176,6 +176,7 @@ func reasonText(t planTask) string {
 		evaluate.MissNeverCached:  "no good run yet",
 		evaluate.MissChanged:      "changed",
 		evaluate.MissEvicted:      "its result is no longer in the cache",
+		evaluate.MissNotStored:    "its last result was not stored",
 		evaluate.MissPending:      "known when these are up to date",
 		evaluate.MissToolMissing:  "a tool is missing",
 		evaluate.MissAdapterFails: "its adapter failed",

@@ -18,7 +18,7 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 		e.UpToDate(t, x.kept.Outputs)
 		if x.ev.Known {
 			e.Memory().Keep(t, &lastrun.Run{
-				Key: x.ev.Key, Duration: r.Duration, Outputs: record.Paths(x.kept.Outputs), Found: x.kept.Found,
+				Key: x.ev.Key, Unstored: true, Duration: r.Duration, Outputs: record.Paths(x.kept.Outputs), Found: x.kept.Found,
 				ByProducts: e.ByProducts(x.ev, x.sources),
 			})
 		}
@@ -50,8 +50,8 @@ func (e *engine) keep(ctx context.Context, x *execution) {
 	}
 	e.batch.Add(x.kept, ev, func() {
 		x.result.Stored, x.result.Key = true, ev.Key
-		if last := *e.Memory().Of(t); last.Key != ev.Key {
-			last.Key = ev.Key
+		if last := *e.Memory().Of(t); last.Key != ev.Key || last.Unstored {
+			last.Key, last.Unstored = ev.Key, false
 			e.Memory().Keep(t, &last)
 		}
 	})

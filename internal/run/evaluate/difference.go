@@ -51,7 +51,9 @@ func (e *Evaluator) explainMiss(ev *Result) {
 		return
 	}
 	if last.Key == ev.Key {
-		ev.Reason = MissEvicted
+		if ev.Reason = MissEvicted; last.Unstored {
+			ev.Reason = MissNotStored
+		}
 		return
 	}
 	changes, ok := e.changesSince(last.Key, ev)

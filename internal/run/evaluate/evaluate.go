@@ -42,6 +42,7 @@ const (
 	MissNeverCached  = "never_cached"       // no good run of it is known here
 	MissChanged      = "changed"            // an ingredient differs from the last good run
 	MissEvicted      = "evicted"            // nothing differs, but the cache has lost the result
+	MissNotStored    = "not_stored"         // nothing differs, but the last result was not to be relied on
 	MissPending      = "dependency_pending" // its key needs what another task has yet to make
 	MissToolMissing  = "tool_missing"
 	MissAdapterFails = "adapter_failed"
@@ -210,7 +211,7 @@ func (e *Evaluator) evaluate(ctx context.Context, ev *Result) {
 		ev.Reason, ev.Notes = MissPending, pending
 	case t.Uncached != "":
 		ev.Reason, ev.Notes = MissUncacheable, []string{t.Uncached}
-	case e.o.Force:
+	case e.o.Force && !t.Held: // one that is left as it is can be up to date all the same
 		ev.Reason = MissForced
 	default:
 		e.lookup(ev)

@@ -17,7 +17,7 @@ import (
 // The memory is one file of the workspace's state.
 const (
 	memoryFile    = "tasks"
-	memoryVersion = 3
+	memoryVersion = 4
 	memoryLock    = "tasks.lock"
 )
 
@@ -25,6 +25,7 @@ const (
 // restored.
 type Run struct {
 	Key        cache.Key
+	Unstored   bool          // the cache did not get the result of the execution
 	Duration   time.Duration // of the last execution
 	Outputs    []string      // relative to the workspace, what the task has made
 	ByProducts []ByProduct   // what it has made without declaring it, by path
@@ -100,7 +101,7 @@ func (m *Memory) Leave(id string, left []string) {
 }
 
 func (r *Run) equal(o *Run) bool {
-	return r.Key == o.Key && r.Duration == o.Duration &&
+	return r.Key == o.Key && r.Unstored == o.Unstored && r.Duration == o.Duration &&
 		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts) && slices.Equal(r.Found, o.Found) && slices.Equal(r.Left, o.Left)
 }
 
@@ -129,6 +130,7 @@ func encodeTasks(tasks map[string]*Run) []byte {
 		r := tasks[id]
 		w.String(id)
 		w.Raw(r.Key[:])
+		w.Byte(flag(r.Unstored))
 		w.Uint(uint64(max(0, r.Duration)))
 		w.Strings(r.Outputs)
 		w.Uint(uint64(len(r.ByProducts)))
@@ -140,6 +142,13 @@ func encodeTasks(tasks map[string]*Run) []byte {
 		w.Strings(r.Left)
 	}
 	return w.Payload()
+}
+
+func flag(set bool) byte {
+	if set {
+		return 1
+	}
+	return 0
 }
 
 // loadTasks reads the memory; one that cannot be read is an empty one.
@@ -157,12 +166,13 @@ func loadTasks(dir *state.Dir) map[string]*Run {
 
 func decodeTasks(payload []byte) (map[string]*Run, error) {
 	r := state.NewReader(payload)
-	n := r.Count(38)
+	n := r.Count(39)
 	tasks := make(map[string]*Run, n)
 	for range n {
 		id := r.String()
 		t := &Run{}
 		copy(t.Key[:], r.Raw(32))
+		t.Unstored = r.Byte() != 0
 		t.Duration = time.Duration(r.Uint())
 		t.Outputs = r.Strings()
 		for range r.Count(33) {

@@ -24,7 +24,7 @@ func TestMemoryOfTwoInvocationsIsMerged(t *testing.T) {
 		Key: cache.Key{1}, Duration: time.Second, Outputs: []string{"a/x", "a/\xff"},
 		ByProducts: []ByProduct{{Path: "a/junk", Sum: [32]byte{2}}}, Found: []string{"a/old"}, Left: []string{"a/half"},
 	}
-	b := &Run{Key: cache.Key{3}, Outputs: []string{}, Found: []string{}, Left: []string{}}
+	b := &Run{Key: cache.Key{3}, Unstored: true, Outputs: []string{}, Found: []string{}, Left: []string{}}
 	one.Keep(task("a", "build"), a)
 	two.Keep(task("b", "build"), b)
 	for _, m := range []*Memory{one, two} {
