@@ -59,7 +59,7 @@ func (m *model) step(rt *rapid.T, s *cache.Disk) {
 		m.clear(rt, s)
 	case 2:
 		m.prune(rt, s)
-	case 3:
+	case 3, 4:
 		m.damage(rt, s)
 	default:
 		rapid.SampledFrom([]func(*rapid.T, cache.Store){m.add, m.open, m.record, m.lookup, m.has}).Draw(rt, "what")(rt, s)
@@ -74,6 +74,11 @@ func (m *model) all(rt *rapid.T, s *cache.Disk) {
 	}
 	if again, err := s.Fsck(context.Background()); err != nil || again.Damaged+again.Incomplete > 0 {
 		rt.Fatalf("checked once more: %+v, %v", again, err)
+	}
+	for d, want := range m.blobs {
+		if got, err := readBlob(s, d); err == nil && string(got) != want || err != nil && !m.less {
+			rt.Fatalf("a blob of %d bytes: %d bytes, %v", len(want), len(got), err)
+		}
 	}
 	for key := range m.records { // whatever fsck has left is whole
 		if r, err := s.Lookup(key); err == nil && len(r.Outputs) > 0 {
