@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -103,7 +104,7 @@ func words(list func() []string) completer {
 	return func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		var fit []string
 		for _, w := range list() {
-			if strings.HasPrefix(w, begun) && !slices.Contains(args, w) && !strings.ContainsAny(w, "\t\n") && len(fit) < maxWords {
+			if strings.HasPrefix(w, begun) && !slices.Contains(args, w) && strings.IndexFunc(w, unicode.IsControl) < 0 && len(fit) < maxWords {
 				fit = append(fit, w)
 			}
 		}

@@ -102,6 +102,9 @@ func (s *session) check(cmd *cobra.Command) error {
 			return usageError(fmt.Sprintf("--%s %q is not known", flag, set.value), diagnostics.Suggest(set.value, set.known))
 		}
 	}
+	if err := noneEmpty(cmd.Flags()); err != nil {
+		return err
+	}
 	if cmd.Flags().Changed("jobs") {
 		if _, ok := jobs(s.flags.jobs); !ok {
 			return usageError(fmt.Sprintf("--jobs %q makes no sense", s.flags.jobs), "give the number of tasks to run at once, 1 or more, or a percentage of the CPUs such as 50%")
@@ -111,6 +114,21 @@ func (s *session) check(cmd *cobra.Command) error {
 		return usageError(fmt.Sprintf("--max-load %v cannot be kept to", s.flags.maxLoad), "expected a number above 0, on a system that tells its load average")
 	}
 	return nil
+}
+
+// noneEmpty refuses flags that are given nothing: mostly a variable that is not set, and
+// then --since "$BASE" must not mean everything.
+func noneEmpty(set *pflag.FlagSet) (err error) {
+	set.Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		if f.Name != "workspace" && slices.Contains(values, "") {
+			err = usageError("--"+f.Name+" is given nothing", "leave it out, or see whether a variable is not set")
+		}
+	})
+	return err
 }
 
 func (s *session) wantsColor() bool {
@@ -138,6 +156,9 @@ func (w *workspace) locate(req *plan.Request) error {
 	req.Dir = w.dir
 	for _, list := range [][]string{req.Targets, req.Exclude} {
 		for i, target := range list {
+			if target == "" {
+				return usageError("a target is empty", "leave it out, or see whether a variable is not set")
+			}
 			path, err := w.place(plan.Center(target))
 			if err != nil {
 				return err
