@@ -18,7 +18,7 @@ type Entry struct {
 func Parse(data []byte) map[string]Entry {
 	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
 	m := make(map[string]Entry)
-	var text string
+	var before []string // of a line that goes on
 	begun := 0
 	for i, line := range strings.Split(string(data), "\n") {
 		line = strings.TrimLeft(strings.TrimSuffix(line, "\r"), " \t\f")
@@ -29,12 +29,12 @@ func Parse(data []byte) map[string]Entry {
 			begun = i + 1
 		}
 		if rest, more := strings.CutSuffix(line, `\`); more && !strings.HasSuffix(rest, `\`) {
-			text += rest
+			before = append(before, rest)
 			continue
 		}
-		name, value := splitProperty(text + line)
+		name, value := splitProperty(strings.Join(append(before, line), ""))
 		m[name] = Entry{value, begun}
-		text, begun = "", 0
+		before, begun = nil, 0
 	}
 	return m
 }

@@ -1,7 +1,9 @@
 package properties
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -26,4 +28,17 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestLongLine: a line may go on as often as it likes.
+func TestLongLine(t *testing.T) {
+	const lines = 1 << 20
+	begin := time.Now()
+	m := Parse([]byte("a=" + strings.Repeat("b\\\n", lines) + "c"))
+	if got := m["a"]; len(got.Value) != lines+1 || got.Line != 1 {
+		t.Errorf("%d bytes on line %d", len(got.Value), got.Line)
+	}
+	if took := time.Since(begin); took > 20*time.Second {
+		t.Errorf("it takes %v", took)
+	}
 }

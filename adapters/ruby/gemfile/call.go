@@ -1,6 +1,9 @@
 package gemfile
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // call is one statement that calls a method with plain arguments.
 type call struct {
@@ -12,7 +15,17 @@ type call struct {
 	assigned bool // receiver.name = value
 	block    bool // a block follows
 	depth    int  // of the blocks around it
-	outer    []*call
+	within   *call
+}
+
+// maxDepth bounds how deep blocks nest: of a program with deeper ones the rest is not
+// read.
+const maxDepth = 200
+
+// outer yields the calls whose blocks a call stands in, the innermost first.
+func (c *call) outer(yield func(*call) bool) {
+	for b := c.within; b != nil && yield(b); b = b.within {
+	}
 }
 
 // value is an argument as far as it is known.
@@ -87,7 +100,7 @@ func (p *parser) statement() {
 		p.close()
 		p.at++
 	case strings.Contains(opening, " "+t.text+" "):
-		p.blocks = append(p.blocks, nil)
+		p.push(nil)
 		p.at++
 		p.skipTo(func(t token) bool { return t.kind == line || t.is(word, "then") || t.is(word, "do") })
 		if p.peek(0).is(word, "do") {
@@ -99,6 +112,14 @@ func (p *parser) statement() {
 		p.skipTo(func(t token) bool { return t.kind == line || t.is(word, "then") })
 	default:
 		p.call()
+	}
+}
+
+// push opens a block.
+func (p *parser) push(c *call) {
+	p.blocks = append(p.blocks, c)
+	if len(p.blocks) > maxDepth {
+		p.tokens = p.tokens[:p.at+1]
 	}
 }
 
@@ -126,17 +147,19 @@ func (p *parser) skipTo(stop func(token) bool) {
 func (p *parser) call() {
 	c := &call{name: p.peek(0).text, line: p.peek(0).line, options: make(map[string]value), depth: len(p.blocks)}
 	p.at++
+	var receiver []string
 	for p.peek(0).is(punct, ".") && p.peek(1).kind == word || p.peek(0).is(punct, ":") && p.peek(1).is(punct, ":") && p.peek(2).kind == word {
 		if p.peek(0).is(punct, ":") {
 			p.at++
 		}
-		c.receiver = strings.TrimPrefix(c.receiver+"."+c.name, ".")
+		receiver = append(receiver, c.name)
 		c.name = p.peek(1).text
 		p.at += 2
 	}
-	for _, b := range p.blocks {
-		if b != nil {
-			c.outer = append(c.outer, b)
+	c.receiver = strings.Join(receiver, ".")
+	for _, b := range slices.Backward(p.blocks) {
+		if c.within = b; b != nil {
+			break
 		}
 	}
 	p.calls = append(p.calls, c)
@@ -176,7 +199,7 @@ func (p *parser) rest(c *call) {
 		case t.kind == punct && strings.Contains(")]}", t.text):
 			depth = max(depth-1, 0)
 		case depth == 0 && p.opens(t):
-			p.blocks = append(p.blocks, nil)
+			p.push(nil)
 		case t.kind == line && depth == 0 && !p.goesOn():
 			p.at++
 			return
@@ -216,7 +239,7 @@ func (p *parser) open(c *call) {
 	if c != nil {
 		c.block = true
 	}
-	p.blocks = append(p.blocks, c)
+	p.push(c)
 	p.at++
 	if p.peek(0).is(punct, "|") {
 		p.at++

@@ -135,7 +135,7 @@ func (r *reader) gem(at Place, c *call) {
 	}
 	g := Gem{Name: name, Place: at, Dev: isDev(c)}
 	path, dynamic := c.option("path")
-	for _, b := range slices.Backward(c.outer) {
+	for b := range c.outer {
 		if path != "" || dynamic || b.name != "path" {
 			continue
 		}
@@ -155,7 +155,7 @@ func (r *reader) gem(at Place, c *call) {
 // isDev tells whether all groups of a gem are for development.
 func isDev(c *call) bool {
 	var groups []string
-	for _, b := range c.outer {
+	for b := range c.outer {
 		if b.name == "group" {
 			for _, v := range b.args {
 				groups = append(groups, v.strs()...)

@@ -85,8 +85,12 @@ func (l *lexer) until(from int, open, closing byte, escapes bool) (body string, 
 }
 
 // code gives the offset of the brace that ends the code in a string, 0 when there is
-// none. Strings in it may hold braces of their own.
+// none. Strings in it may hold braces of their own. Where one had no end the program is
+// none of Ruby, and no other is looked for.
 func (l *lexer) code(from int) int {
+	if l.endless {
+		return 0
+	}
 	depth := 1
 	var quote byte
 	for i := from; i < len(l.src); i++ {
@@ -107,6 +111,7 @@ func (l *lexer) code(from int) int {
 			}
 		}
 	}
+	l.endless = true
 	return 0
 }
 

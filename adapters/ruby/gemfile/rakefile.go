@@ -1,7 +1,6 @@
 package gemfile
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
@@ -13,6 +12,8 @@ type Rakefile struct {
 	Tasks []string // at its top, in their order
 	// Loads tells that further tasks come from elsewhere, as in Rails.
 	Loads bool
+
+	known map[string]bool // Tasks
 }
 
 // ReadRakefile reads the Rakefile in f's directory, nil when there is none. One that
@@ -40,7 +41,7 @@ func (r *Rakefile) call(c *call) {
 	switch {
 	case c.name == "load_tasks" || c.name == "import":
 		r.Loads = true
-	case len(c.outer) > 0 || c.depth > 0:
+	case c.depth > 0:
 		// In a namespace, a task or a condition.
 	case c.receiver == "" && (c.name == "task" || c.name == "multitask"):
 		r.task(c)
@@ -85,10 +86,15 @@ func named(c *call, name string) string {
 }
 
 func (r *Rakefile) add(name string) {
-	if name != "default" && name != "" && !slices.Contains(r.Tasks, name) {
-		r.Tasks = append(r.Tasks, name)
+	if name == "default" || name == "" || r.known[name] {
+		return
 	}
+	if r.known == nil {
+		r.known = make(map[string]bool)
+	}
+	r.known[name] = true
+	r.Tasks = append(r.Tasks, name)
 }
 
 // Has tells whether there is a task of that name.
-func (r *Rakefile) Has(name string) bool { return r != nil && slices.Contains(r.Tasks, name) }
+func (r *Rakefile) Has(name string) bool { return r != nil && r.known[name] }

@@ -46,6 +46,7 @@ type lexer struct {
 	tokens  []token
 	heredoc []string // whose bodies begin on the next line
 	problem *diagnostics.Diagnostic
+	endless bool // code in a string had no end
 }
 
 // tokenize gives the tokens of a file. The error is a diagnostics.Problems with its
