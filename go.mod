@@ -21,11 +21,7 @@ require (
 	golang.org/x/term v0.47.0
 )
 
-require (
-	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect
-	github.com/russross/blackfriday/v2 v2.1.0 // indirect
-	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
-)
+require github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 
 require (
 	github.com/chromedp/cdproto v0.159.0

@@ -109,6 +109,9 @@ func execute(ctx context.Context, args []string, p process) int {
 	defer s.end()
 	s.flags.json = asksForJSON(args) // also when the line turns out to be wrong
 	root := newRoot(s)
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		s.complete(root)
+	}
 	root.SetArgs(args)
 	root.SetOut(p.out)
 	root.SetErr(p.err)
@@ -168,6 +171,5 @@ func newRoot(s *session) *cobra.Command {
 	root.AddCommand(initCommand(s), addCommand(s), dishCommand(s), boxCommand(s), toolchainCommand(s), doctorCommand(s), cleanCommand(s), cacheCommand(s), pluginCommand(s))
 	root.AddCommand(schemaCommand(s), versionCommand(s), completionCommand(), manCommand(s))
 	root.SetHelpCommandGroupID("other")
-	s.complete(root)
 	return root
 }
