@@ -184,6 +184,10 @@ func (s *Disk) Prune(ctx context.Context, b Bounds) (Removed, error) { return s.
 // Clear removes all entries.
 func (s *Disk) Clear(ctx context.Context) (Removed, error) { return s.shelf.Clear(ctx) }
 
+// Due tells whether Prune may find something to do: when nobody has looked for a
+// while, or this Disk has added much.
+func (s *Disk) Due(b Bounds) bool { return s.shelf.Due(b) }
+
 // Keys gives the keys of records that start with prefix, in hexadecimal.
 func (s *Disk) Keys(ctx context.Context, prefix string) ([]Key, error) {
 	var keys []Key

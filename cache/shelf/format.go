@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bentobuild/bento/cache/rawfile"
 )
@@ -41,8 +42,32 @@ func sweepFormats(dirs []string) {
 	}
 }
 
-// pruneLock is locked by who prunes.
+// pruneLock is locked by who prunes. It was modified when somebody found that there
+// was nothing to prune; long ago when there was.
 const pruneLock = "prune.lock"
+
+// A shelf that was found to be within its bounds is not looked at again for pruneAge,
+// unless one process adds a share of pruneShare to it.
+const (
+	pruneAge   = time.Minute
+	pruneShare = 1000
+)
+
+// Due tells whether Prune may find something to do.
+func (s *Shelf) Due(b Bounds) bool {
+	info, err := rawfile.Lstat(filepath.Join(s.dir, pruneLock))
+	age := time.Since(info.Modified)
+	return err != nil || age < 0 || age > pruneAge || s.added.Load() >= b.MaxSize/pruneShare
+}
+
+// pruned notes what Prune has found.
+func (s *Shelf) pruned(n Removed) {
+	at := time.Now()
+	if n != (Removed{}) {
+		at = time.Unix(0, 0)
+	}
+	_ = rawfile.Touch(filepath.Join(s.dir, pruneLock), at)
+}
 
 // lockPruning gives nil, and no error, when another prunes and ctx has a deadline:
 // then nothing is to be done. Without a deadline two at a time do no harm.

@@ -106,6 +106,9 @@ func (s *Shelf) Prune(ctx context.Context, b Bounds) (Removed, error) {
 		}
 	}
 	removed, err := s.remove(ctx, files, old)
+	if err == nil {
+		s.pruned(removed)
+	}
 	if part == 1 && err == nil {
 		s.forgetWhole(cutoff)
 	}

@@ -62,6 +62,7 @@ type Shelf struct {
 	dir      string
 	warn     func(error)
 	damaged  atomic.Bool               // some damage was found
+	added    atomic.Int64              // bytes that were published, in blocks
 	since    atomic.Pointer[time.Time] // see wholeSince; nil when that was not read
 	encoders sync.Pool                 // of *zstd.Encoder
 	decoders sync.Pool                 // of *zstd.Decoder
@@ -185,6 +186,9 @@ func createIn(dir string) (*rawfile.File, error) {
 // publish gives a written file its name, unless err says that it was not written
 // well; then, or when that fails, it is removed.
 func (s *Shelf) publish(f *rawfile.File, path string, err error) error {
+	if info, e := f.Stat(); e == nil {
+		s.added.Add(blocks(info.Size))
+	}
 	if e := f.Close(); err == nil {
 		err = e
 	}

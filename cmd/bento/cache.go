@@ -178,12 +178,13 @@ const defaultMaxSize = 20 << 30
 // keepBounds keeps the cache within its bounds after a run that added to it, as far
 // as that goes in a moment.
 func keepBounds(ctx context.Context, store cache.Store, cfg config.Cache) {
+	bounds := cache.Bounds{MaxSize: cmp.Or(cfg.MaxSize, defaultMaxSize), MaxAge: cfg.MaxAge}
 	disk, ok := store.(*cache.Disk)
-	if !ok {
+	if !ok || !disk.Due(bounds) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, pruneTime)
 	defer cancel()
 	// The next run goes on where this one had no time.
-	_, _ = disk.Prune(ctx, cache.Bounds{MaxSize: cmp.Or(cfg.MaxSize, defaultMaxSize), MaxAge: cfg.MaxAge})
+	_, _ = disk.Prune(ctx, bounds)
 }
