@@ -208,7 +208,7 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 		}
 		e.end(&Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record})
 	default:
-		e.restoreOrExecute(ctx, e.Whole(ctx, ev))
+		e.restoreOrExecute(ctx, e.Recorded(ctx, ev))
 	}
 }
 

@@ -72,6 +72,19 @@ func (e *Evaluator) Whole(ctx context.Context, ev *Result) *Result {
 	return whole
 }
 
+// Recorded is Whole for who needs no more than the record of a hit.
+func (e *Evaluator) Recorded(ctx context.Context, ev *Result) *Result {
+	if !ev.recalled || ev.Record != nil {
+		return ev
+	}
+	record, err := e.o.Store.Lookup(ev.Key)
+	if err != nil || record.Exit != 0 {
+		return e.Whole(ctx, ev)
+	}
+	ev.Record, ev.Outputs = record, record.Outputs
+	return ev
+}
+
 // haver is a store that can tell that it has a record without reading it.
 type haver interface{ Has(cache.Key) bool }
 
