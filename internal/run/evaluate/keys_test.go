@@ -84,14 +84,13 @@ var edits = map[string]func(*rapid.T, *model, *modelDish, *modelTask){
 		}
 	},
 	"link": func(t *rapid.T, m *model, d *modelDish, _ *modelTask) {
-		any := func() *modelDish { return m.dishes[rapid.IntRange(0, len(m.dishes)-1).Draw(t, "to")] }
 		lead := func(from, to *modelDish, inside string) modelFile {
 			return modelFile{target: strings.Repeat("../", strings.Count(from.path, "/")+2) + to.path + "/" + inside}
 		}
-		to, inside := any(), pick(t, "inside", "src/a", "src", "src/deep", "src/link", "src/link/a", "src/link/deep/c", "src/link/../src/a")
+		to, inside := m.any(t), pick(t, "inside", "src/a", "src/b", "src", "src/deep", "src/link", "src/link/a", "src/link/b", "src/link/deep/c", "src/link/../src/a")
 		d.files[pick(t, "path", "src/link", "src/a")] = lead(d, to, inside)
 		if strings.HasPrefix(inside, "src/link") && rapid.Bool().Draw(t, "on") {
-			to.files["src/link"] = lead(to, any(), pick(t, "next", "src", "src", "src/a"))
+			to.files["src/link"] = lead(to, m.any(t), pick(t, "next", "src", "src", "src/b"))
 		}
 	},
 	"hidden": func(_ *rapid.T, _ *model, d *modelDish, _ *modelTask) {
@@ -138,8 +137,10 @@ var edits = map[string]func(*rapid.T, *model, *modelDish, *modelTask){
 	"inherit": func(_ *rapid.T, m *model, _ *modelDish, _ *modelTask) { m.inherit = !m.inherit },
 }
 
+func (m *model) any(t *rapid.T) *modelDish { return pick(t, "dish", m.dishes...) }
+
 func (m *model) edit(t *rapid.T) {
-	d := m.dishes[rapid.IntRange(0, len(m.dishes)-1).Draw(t, "dish")]
+	d := m.any(t)
 	often := []string{"content", "mode", "mode", "link"}
 	name := pick(t, "edit", append(slices.Sorted(maps.Keys(edits)), often...)...)
 	edits[name](t, m, d, &d.tasks[rapid.IntRange(0, 1).Draw(t, "task")])
@@ -212,7 +213,7 @@ func (m *model) draw(t *rapid.T, w ways) ways {
 	w.one, w.program = rapid.Bool().Draw(t, "one CPU"), pick(t, "program", "1", "2")
 	w.request = plan.Request{Tasks: []string{"build", "check"}, Args: m.args}
 	if len(m.args) == 0 { // else those that are not named have other keys
-		name := m.dishes[rapid.IntRange(0, len(m.dishes)-1).Draw(t, "target")].name()
+		name := m.any(t).name()
 		w.request = pick(t, "request", w.request, plan.Request{}, plan.Request{Targets: []string{name}}, plan.Request{Tasks: []string{name + ":check"}})
 	}
 	if rapid.Bool().Draw(t, "from below") {
@@ -251,35 +252,65 @@ func (b book) check(t *rapid.T, m *model, keys map[string]cache.Key) {
 // come to, in whatever order it was written, whatever is asked for, with what is
 // remembered as without, and with another build of bento (D11).
 func TestKeysAreTheirIngredients(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { keysAreTheirs(t, drawModel(t), (*model).edit) })
+}
+
+// TestKeysFollowLinks is the same with links from everywhere to everywhere, by way of
+// others, and changes where they lead (A8).
+func TestKeysFollowLinks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		base, err := os.MkdirTemp("", "bento-keys-")
-		if err != nil {
-			t.Fatal(err)
+		m := &model{}
+		for i := range 3 {
+			d := &modelDish{path: fmt.Sprint("d", i), files: map[string]modelFile{"src/b": {}}, tasks: [2]modelTask{{name: "build", run: "true"}, {name: "check", run: "true"}}}
+			m.dishes = append(m.dishes, d)
 		}
-		defer os.RemoveAll(base)
-		m, seen := drawModel(t), book{map[string]cache.Key{}, map[cache.Key]string{}}
-		link := filepath.Join(base, "link")
-		if err := os.Symlink("w0", link); err != nil {
-			t.Fatal(err)
+		for range 3 {
+			edits["link"](t, m, m.any(t), nil)
 		}
-		kept := state.Open(filepath.Join(base, "state"))
-		for i := range rapid.IntRange(2, 8).Draw(t, "edits") {
-			root := filepath.Join(base, "w0")
-			if rapid.Bool().Draw(t, "elsewhere") {
-				root = filepath.Join(base, fmt.Sprint("w", i))
+		keysAreTheirs(t, m, func(m *model, t *rapid.T) {
+			d, p := m.any(t), pick(t, "path", "src/b", "src/deep/c")
+			switch pick(t, "what", "link", "content", "mode", "removed") {
+			case "link":
+				edits["link"](t, m, d, nil)
+			case "content":
+				d.files[p] = modelFile{content: pick(t, "content", "", "x"), exec: d.files[p].exec}
+			case "mode":
+				d.files[p] = modelFile{content: d.files[p].content, exec: !d.files[p].exec}
+			case "removed":
+				delete(d.files, p)
 			}
-			if err := os.RemoveAll(root); err != nil {
-				t.Fatal(err)
-			}
-			m.lay(t, root, rapid.Bool().Draw(t, "turned"))
-			way := ways{root: root, state: state.Open(filepath.Join(base, fmt.Sprint("state", i)))}
-			if filepath.Base(root) == "w0" {
-				way = ways{root: pick(t, "root", root, link), state: kept}
-			}
-			seen.check(t, m, m.keys(t, m.draw(t, way)))
-			m.edit(t)
-		}
+		})
 	})
+}
+
+// keysAreTheirs compares keys with descriptions while a workspace is edited.
+func keysAreTheirs(t *rapid.T, m *model, edit func(*model, *rapid.T)) {
+	base, err := os.MkdirTemp("", "bento-keys-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(base)
+	seen, link := book{map[string]cache.Key{}, map[cache.Key]string{}}, filepath.Join(base, "link")
+	if err := os.Symlink("w0", link); err != nil {
+		t.Fatal(err)
+	}
+	kept := state.Open(filepath.Join(base, "state"))
+	for i := range rapid.IntRange(2, 8).Draw(t, "edits") {
+		root := filepath.Join(base, "w0")
+		if rapid.Bool().Draw(t, "elsewhere") {
+			root = filepath.Join(base, fmt.Sprint("w", i))
+		}
+		if err := os.RemoveAll(root); err != nil {
+			t.Fatal(err)
+		}
+		m.lay(t, root, rapid.Bool().Draw(t, "turned"))
+		way := ways{root: root, state: state.Open(filepath.Join(base, fmt.Sprint("state", i)))}
+		if filepath.Base(root) == "w0" {
+			way = ways{root: pick(t, "root", root, link), state: kept}
+		}
+		seen.check(t, m, m.keys(t, m.draw(t, way)))
+		edit(m, t)
+	}
 }
 
 // TestPackIsShared: what is kept of how keys were made names the files of a dish once,
