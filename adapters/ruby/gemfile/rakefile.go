@@ -1,6 +1,7 @@
 package gemfile
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
@@ -12,8 +13,6 @@ type Rakefile struct {
 	Tasks []string // at its top, in their order
 	// Loads tells that further tasks come from elsewhere, as in Rails.
 	Loads bool
-
-	known map[string]bool // Tasks
 }
 
 // ReadRakefile reads the Rakefile in f's directory, nil when there is none. One that
@@ -86,15 +85,10 @@ func named(c *call, name string) string {
 }
 
 func (r *Rakefile) add(name string) {
-	if name == "default" || name == "" || r.known[name] {
-		return
+	if name != "default" && name != "" && !slices.Contains(r.Tasks, name) {
+		r.Tasks = append(r.Tasks, name)
 	}
-	if r.known == nil {
-		r.known = make(map[string]bool)
-	}
-	r.known[name] = true
-	r.Tasks = append(r.Tasks, name)
 }
 
 // Has tells whether there is a task of that name.
-func (r *Rakefile) Has(name string) bool { return r != nil && r.known[name] }
+func (r *Rakefile) Has(name string) bool { return r != nil && slices.Contains(r.Tasks, name) }
