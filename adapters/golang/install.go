@@ -11,6 +11,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/golang/gomod"
+	"github.com/bentobuild/bento/adapters/golang/modcopy"
 	"github.com/bentobuild/bento/internal/proc"
 )
 
@@ -76,8 +77,9 @@ func needsAny(mods []member, w *gomod.Work) bool {
 	})
 }
 
-// Install implements adapters.Adapter. In a workspace the go command may add sums
-// to go.work.sum although nothing was asked to change; that is told as a warning.
+// Install implements adapters.Adapter. The go command would bring go.mod up to date, and
+// gets copies; what is missing is for the build to say. In a workspace, where it takes
+// none, it may add sums to go.work.sum; that is told as a warning.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
 	p, err := a.project(adapters.NewFiles(req.DishDir))
 	if err != nil {
@@ -91,6 +93,14 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	tool, err := env.LookPath("go")
 	if err != nil {
 		return a.missing(err)
+	}
+	if p.work == nil && !strings.Contains(env.Get("GOFLAGS"), "-modfile") {
+		flag, remove, err := modcopy.Make(p.dir)
+		if err != nil {
+			return err
+		}
+		defer remove()
+		return run(ctx, proc.Spec{Argv: []string{tool, "mod", "download", flag}, Dir: p.dir, Env: env}, log)
 	}
 	dir := p.dir
 	if p.work != nil {
@@ -129,8 +139,7 @@ func run(ctx context.Context, s proc.Spec, log adapters.LogFunc) error {
 		return ctx.Err()
 	}
 	if res.ExitCode != 0 {
-		command := filepath.Base(s.Argv[0]) + " " + strings.Join(s.Argv[1:], " ")
-		return &adapters.InstallError{Command: command, ExitStatus: res.ExitCode, Detail: t.Tail()}
+		return &adapters.InstallError{Command: modcopy.Spoken(s.Argv), ExitStatus: res.ExitCode, Detail: t.Tail()}
 	}
 	return nil
 }

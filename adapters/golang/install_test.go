@@ -2,6 +2,7 @@ package golang_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -149,6 +150,45 @@ func TestInstallDownloads(t *testing.T) {
 	}
 	if err := a.Install(t.Context(), req, nil); err != nil {
 		t.Errorf("again: %v", err)
+	}
+}
+
+// The go command would write its own version, other quotes and the missing sums.
+func TestInstallOfAModuleWritesNothing(t *testing.T) {
+	adaptertest.Need(t, "go")
+	root := adaptertest.Project(t, `
+-- go.mod --
+module "example.com/app"
+
+require (
+	"github.com/google/go-cmp" v0.7.0
+)
+replace example.com/other => ./other
+-- other/go.mod --
+module example.com/other
+-- app.go --
+package app
+`)
+	env := fromCache(t)
+	before, err := os.ReadFile(root + "/go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	if err := golang.New(adapters.Options{Env: env}).Install(t.Context(), adapters.InstallRequest{DishDir: root, Env: env}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(env.Get("GOMODCACHE"), "cache", "download", "github.com", "google", "go-cmp")); err != nil {
+		t.Error(err)
+	}
+	if after, err := os.ReadFile(root + "/go.mod"); err != nil || string(after) != string(before) {
+		t.Errorf("go.mod is now %q, %v", after, err)
+	}
+	if _, err := os.Stat(root + "/go.sum"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("go.sum: %v", err)
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("left in the directory for temporary files: %v, %v", left, err)
 	}
 }
 

@@ -1,0 +1,41 @@
+package modcopy_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bentobuild/bento/adapters/golang/modcopy"
+)
+
+func TestMake(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module x\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	arg, remove, err := modcopy.Make(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, ok := strings.CutPrefix(arg, "-modfile=")
+	if data, err := os.ReadFile(path); !ok || err != nil || string(data) != "module x\n" {
+		t.Errorf("%s holds %q, %v", arg, data, err)
+	}
+	if got := modcopy.Spoken([]string{"/usr/bin/go", "mod", "download", arg}); got != "go mod download" {
+		t.Errorf("spoken %q", got)
+	}
+	remove()
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+func TestMakeWithoutModule(t *testing.T) {
+	_, remove, err := modcopy.Make(filepath.Join(t.TempDir(), "none"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	remove()
+}
