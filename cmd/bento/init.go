@@ -163,7 +163,7 @@ func (doc *initialised) toml() string {
 	comment := func(format string, args ...any) {
 		fmt.Fprintf(&b, "# %s\n", report.PrintableLine(fmt.Sprintf(format, args...)))
 	}
-	comment("Made by bento init, which found %d dishes:", len(doc.Dishes))
+	comment("Made by bento init, which found %s:", report.Count(len(doc.Dishes), "dish"))
 	for _, d := range doc.Dishes[:min(len(doc.Dishes), maxListed)] {
 		language := "none"
 		if d.Language != nil {
@@ -206,7 +206,7 @@ func (s *session) tellInit(doc initialised) {
 		fmt.Fprint(s.out, doc.Text)
 		return
 	}
-	fmt.Fprintf(s.out, "made %s: %d dishes", config.WorkspaceFile, len(doc.Dishes))
+	fmt.Fprintf(s.out, "made %s: %s", config.WorkspaceFile, report.Count(len(doc.Dishes), "dish"))
 	if n := len(doc.Excluded); n > 0 {
 		fmt.Fprintf(s.out, ", %d directories left out (see exclude)", n)
 	}

@@ -65,7 +65,7 @@ func WriteLast(w io.Writer, style Style, doc *Run, now time.Time) {
 		state = style.Red("failed")
 	}
 	fmt.Fprintf(w, "%s  %s, %s ago, took %s\n", state, Printable(doc.Command), ago(now.Sub(doc.StartedAt)), Seconds(milliseconds(s.DurationMS)))
-	fmt.Fprintf(w, "  %d tasks: %d hits (%d %%), %d built, %d failed, %d skipped", s.Tasks, s.Hits, 100*s.Hits/max(1, s.Tasks), s.Built, s.Failed, s.Skipped)
+	fmt.Fprintf(w, "  %s: %s (%d %%), %d built, %d failed, %d skipped", Count(s.Tasks, "task"), Count(s.Hits, "hit"), 100*s.Hits/max(1, s.Tasks), s.Built, s.Failed, s.Skipped)
 	if s.Installs > 0 {
 		fmt.Fprintf(w, "; %d installs", s.Installs)
 	}

@@ -131,7 +131,7 @@ func WritePlan(w io.Writer, style Style, doc Plan) {
 		}
 	}
 	s := doc.Summary
-	fmt.Fprintf(w, "%d dishes, %d tasks: %d hits, %d to run", s.Dishes, s.Tasks, s.Hits, s.Misses)
+	fmt.Fprintf(w, "%s, %s: %s, %d to run", Count(s.Dishes, "dish"), Count(s.Tasks, "task"), Count(s.Hits, "hit"), s.Misses)
 	if s.Skipped > 0 {
 		fmt.Fprintf(w, ", %d skipped", s.Skipped)
 	}

@@ -67,6 +67,17 @@ func PrintableLine(s string) string {
 
 func unprintable(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
+// Count writes a number of things.
+func Count(n int, thing string) string {
+	switch {
+	case n == 1:
+		return "1 " + thing
+	case strings.HasSuffix(thing, "sh"):
+		thing += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // Indent keeps the further lines of a message apart from other lines.
 func Indent(s string) string {
 	return strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n         ")

@@ -153,7 +153,7 @@ func TestGitHub(t *testing.T) {
 	if err := Summary(&b, r); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(b.String(), "4 tasks, 1 hits, 1 built, 1 failed, 1 skipped") || strings.Contains(b.String(), "\x00") || strings.Contains(b.String(), "\x1b") {
+	if !strings.Contains(b.String(), "4 tasks, 1 hit, 1 built, 1 failed, 1 skipped") || strings.Contains(b.String(), "\x00") || strings.Contains(b.String(), "\x1b") {
 		t.Errorf("the summary is\n%s", b.String())
 	}
 }

@@ -52,8 +52,8 @@ func escapeProperty(s string) string {
 // Summary writes a run as the Markdown of a job summary.
 func Summary(w io.Writer, r *run.Report) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### bento: %d tasks, %d hits, %d built, %d failed, %d skipped in %s\n\n", len(r.Results),
-		r.Count(run.CacheHit), r.Count(run.Built), r.Count(run.Failed), r.Count(run.Skipped), report.Seconds(r.Duration))
+	fmt.Fprintf(&b, "### bento: %s, %s, %d built, %d failed, %d skipped in %s\n\n", report.Count(len(r.Results), "task"),
+		report.Count(r.Count(run.CacheHit), "hit"), r.Count(run.Built), r.Count(run.Failed), r.Count(run.Skipped), report.Seconds(r.Duration))
 	b.WriteString("| task | outcome | time | |\n|---|---|---|---|\n")
 	for _, res := range r.Results {
 		if res.Outcome == run.CacheHit {

@@ -330,8 +330,12 @@ func (l *Lines) summary(r *run.Report) {
 	case r.Count(run.Failed) > 0:
 		word = l.Style.Red("failed")
 	}
-	fmt.Fprintf(l.Out, "%s  %d tasks: %d hits, %d built, %d failed, %d skipped  %s\n", word, len(r.Results),
-		r.Count(run.CacheHit), r.Count(run.Built), r.Count(run.Failed), r.Count(run.Skipped), report.Seconds(r.Duration))
+	if len(r.Results) == 0 && !r.Interrupted {
+		fmt.Fprintf(l.Out, "%s  nothing to do\n", word)
+		return
+	}
+	fmt.Fprintf(l.Out, "%s  %s: %s, %d built, %d failed, %d skipped  %s\n", word, report.Count(len(r.Results), "task"),
+		report.Count(r.Count(run.CacheHit), "hit"), r.Count(run.Built), r.Count(run.Failed), r.Count(run.Skipped), report.Seconds(r.Duration))
 }
 
 func (l *Lines) failure(r *run.Result) {
