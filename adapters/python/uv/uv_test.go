@@ -117,7 +117,7 @@ func TestMembers(t *testing.T) {
 	for _, dir := range ans.Members {
 		members = append(members, adaptertest.Relative(root, dir))
 	}
-	want := []string{".", "deep/er/ui", "deep/settings", "packages/app", "packages/lib", "packages/own"}
+	want := []string{"deep/er/ui", "deep/settings", "packages/app", "packages/lib", "packages/own"}
 	if diff := cmp.Diff(want, members); diff != "" {
 		t.Error(diff)
 	}

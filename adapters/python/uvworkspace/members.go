@@ -16,7 +16,7 @@ import (
 const maxMembers = 20_000
 
 // MemberDirs gives the directories that the workspace in f's directory, of which p
-// is the manifest, names as members: those with a manifest inside the workspace.
+// is the manifest, names as members: those with a manifest below it.
 func MemberDirs(f *adapters.Files, p *pyproject.Project) []string {
 	excluded := p.List("tool", "uv", "workspace", "exclude")
 	var dirs []string
@@ -27,7 +27,7 @@ func MemberDirs(f *adapters.Files, p *pyproject.Project) []string {
 		}
 		for _, dir := range expand(f, glob) {
 			rel, err := filepath.Rel(f.Dir(), dir)
-			if err == nil && !anyMatch(excluded, filepath.ToSlash(rel)) && f.IsFile(filepath.Join(dir, manifest)) {
+			if err == nil && rel != "." && !anyMatch(excluded, filepath.ToSlash(rel)) && f.IsFile(filepath.Join(dir, manifest)) {
 				dirs = append(dirs, dir)
 			}
 		}

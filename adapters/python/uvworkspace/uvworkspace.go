@@ -123,9 +123,6 @@ func Read(f *adapters.Files) (*Workspace, error) {
 		w.Members = append(w.Members, *w.Root)
 	}
 	for _, dir := range MemberDirs(f, root) {
-		if dir == w.Dir {
-			continue // a glob may match the root itself
-		}
 		if m, ok := w.member(f, dir); ok {
 			w.Members = append(w.Members, m)
 		}
