@@ -70,6 +70,7 @@ type Result struct {
 
 	sources []*sourceSet // what the ingredients refer to
 	Entries []tree.Entry // of Inputs
+	Behind  []tree.Entry // what links among Entries lead to
 	// Lock is the lockfile that stands in the key by what the dish gets from it, and
 	// so is not among Inputs.
 	Lock []tree.Entry
@@ -336,6 +337,7 @@ func (e *Evaluator) addInputs(b *fingerprint.Builder, t *plan.Task, ev *Result) 
 		entries, ev.Lock = e.locks.Take(b, t.Dish, entries)
 	}
 	ev.Entries = entries
+	ev.Behind, _ = territory.Behind(e.tree, entries)
 	if ev.Inputs, err = e.fileSet(entries); err != nil {
 		return err
 	}

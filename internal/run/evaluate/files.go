@@ -141,7 +141,7 @@ func (e *Evaluator) sourcesOf(d *discovery.Dish) *sourceSet {
 	e.sources[circle] = s
 	b := fingerprint.NewBuilder(e.secret)
 	for _, member := range circle.Dishes {
-		list := Sources{Dish: member, Files: e.territories[member].Defaults(e.tree)}
+		list := e.defaults(member)
 		s.lists = append(s.lists, list)
 		entries, _ := e.locks.Take(b, member, list.Files)
 		set, err := e.fileSet(entries)

@@ -6,15 +6,21 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/territory"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
 // Sources are the default inputs of a dish, as they were when a key was made.
 type Sources struct {
-	Dish  *discovery.Dish
-	Files []tree.Entry // by path
+	Dish   *discovery.Dish
+	Files  []tree.Entry // by path
+	Behind []tree.Entry // what links among Files lead to
+}
+
+func (e *Evaluator) defaults(d *discovery.Dish) Sources {
+	s := Sources{Dish: d, Files: e.territories[d].Defaults(e.tree)}
+	s.Behind, _ = territory.Behind(e.tree, s.Files)
+	return s
 }
 
 // Seen holds what EachSources has called its function with.
@@ -66,15 +72,16 @@ func (e *Evaluator) LookAgain(ctx context.Context, dishes []*discovery.Dish, out
 	e.look(ctx, dirs)
 	for _, d := range dishes {
 		changed = e.lookedAgain(d) || changed
-		now = append(now, Sources{d, e.territories[d].Defaults(e.tree)})
+		now = append(now, e.defaults(d))
 	}
 	return now, changed
 }
 
-// Outside gives what the inputs of t name that are anchored at the workspace: the
-// directories, or files, that these globs look into.
-func (e *Evaluator) Outside(t *plan.Task) []string {
-	var dirs []string
+// Outside gives what the inputs of a task name that are anchored at the workspace: the
+// directories, or files, that these globs look into, and where links among them lead.
+func (e *Evaluator) Outside(ev *Result) []string {
+	t := ev.Task
+	_, dirs := territory.Behind(e.tree, ev.Entries)
 	for _, glob := range t.Inputs {
 		if strings.HasPrefix(glob, "//") {
 			dirs = append(dirs, territory.Prefix(t.Dish.Path, glob))

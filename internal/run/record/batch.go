@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -15,6 +16,7 @@ import (
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/run/evaluate"
+	"github.com/bentobuild/bento/internal/run/territory"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -73,7 +75,8 @@ func (b *Batch) Flush(ctx context.Context) (changed bool) {
 // recheck finds those results of which a source of another dish, or an input that
 // is named by its place in the workspace, was written while the task ran.
 func (b *Batch) recheck(ctx context.Context) (changed bool) {
-	then, outside := b.sources(), b.outside()
+	then := b.sources()
+	outside := b.outside(then)
 	if len(then)+len(outside) == 0 {
 		return false
 	}
@@ -82,13 +85,13 @@ func (b *Batch) recheck(ctx context.Context) (changed bool) {
 		dishes = append(dishes, s.Dish)
 	}
 	list, changed := b.eval.LookAgain(ctx, slices.Compact(dishes), outside)
-	now := make(map[*discovery.Dish][]tree.Entry, len(list))
+	now := make(map[*discovery.Dish]evaluate.Sources, len(list))
 	for _, s := range list {
-		now[s.Dish] = s.Files
+		now[s.Dish] = s
 	}
 	written := make(map[place]string)
 	for _, s := range then {
-		if p := b.rec.differs(s.Files, now[s.Dish]); p != "" {
+		if p := cmp.Or(b.rec.differs(s.Files, now[s.Dish].Files), b.rec.differs(s.Behind, now[s.Dish].Behind)); p != "" {
 			written[placeOf(s)] = p
 		}
 	}
@@ -96,11 +99,15 @@ func (b *Batch) recheck(ctx context.Context) (changed bool) {
 	return changed
 }
 
-// outside lists the places that inputs name outside of dishes.
-func (b *Batch) outside() []string {
+// outside lists the places outside of dishes that inputs name, and that links lead to.
+func (b *Batch) outside(sources []evaluate.Sources) []string {
 	var dirs []string
 	for _, w := range b.waiting {
-		dirs = append(dirs, b.eval.Outside(w.ev.Task)...)
+		dirs = append(dirs, b.eval.Outside(w.ev)...)
+	}
+	for _, s := range sources {
+		_, at := territory.Behind(b.rec.Tree, s.Files)
+		dirs = append(dirs, at...)
 	}
 	slices.Sort(dirs)
 	return slices.Compact(dirs)
@@ -173,9 +180,10 @@ func (b *Batch) refuse(written map[place]string) {
 				}
 			})
 		}
-		if found == "" && len(b.eval.Outside(w.ev.Task)) > 0 {
+		if found == "" && len(b.eval.Outside(w.ev)) > 0 {
 			if now, err := b.eval.InputsNow(w.ev); err == nil {
-				found = b.rec.differs(w.ev.Entries, now)
+				behind, _ := territory.Behind(b.rec.Tree, now)
+				found = cmp.Or(b.rec.differs(w.ev.Entries, now), b.rec.differs(w.ev.Behind, behind))
 			}
 		}
 		if w.bad = found != ""; w.bad {

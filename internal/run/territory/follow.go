@@ -3,6 +3,7 @@ package territory
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/internal/tree"
@@ -58,4 +59,25 @@ func walk(tr *tree.Tree, from, way string) (at, rest string, link tree.Entry, ok
 		at = next
 	}
 	return at, "", link, true
+}
+
+// Behind gives the files that links among entries lead to, by path, and where that is.
+func Behind(tr *tree.Tree, entries []tree.Entry) (files []tree.Entry, at []string) {
+	for _, link := range entries {
+		if link.Kind != tree.Link {
+			continue
+		}
+		p, ok, err := Follow(tr, link)
+		if !ok || err != nil || p == "" || Inside(link.Path, p) {
+			continue
+		}
+		at = append(at, p)
+		if e, found := tr.Lookup(p); found {
+			files = append(files, e)
+		} else {
+			files = append(files, tr.Under(p)...)
+		}
+	}
+	slices.SortFunc(files, func(x, y tree.Entry) int { return strings.Compare(x.Path, y.Path) })
+	return slices.CompactFunc(files, func(x, y tree.Entry) bool { return x.Path == y.Path }), at
 }
