@@ -12,12 +12,13 @@ import (
 // Basis collects what a toolchain's fingerprint depends on, for the ability
 // Steerer. It starts no process.
 type Basis struct {
-	env Environ
-	b   strings.Builder
+	env  Environ
+	b    strings.Builder
+	real map[string]string // of directories, where links lead
 }
 
 // NewBasis gives an empty basis for tools found in env.
-func NewBasis(env Environ) *Basis { return &Basis{env: env} }
+func NewBasis(env Environ) *Basis { return &Basis{env: env, real: make(map[string]string)} }
 
 // Tool adds the executable that name means in PATH: its path, what links lead it
 // to, and the stat of that file. It gives the path.
@@ -33,17 +34,32 @@ func (b *Basis) Tool(name string) (path string, err error) {
 // File adds the path and stat of a file (of what it links to, if it is a link),
 // or that it is not there.
 func (b *Basis) File(path string) {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		fmt.Fprintf(&b.b, "absent %q\n", path)
-		return
-	}
-	fi, err := os.Stat(real)
+	real, fi, err := b.resolve(path)
 	if err != nil {
 		fmt.Fprintf(&b.b, "absent %q\n", path)
 		return
 	}
 	fmt.Fprintf(&b.b, "file %q %q %s\n", path, real, statText(fi))
+}
+
+// resolve follows the links of a path. Those of a directory are followed once.
+func (b *Basis) resolve(path string) (real string, fi fs.FileInfo, err error) {
+	dir, name := filepath.Split(path)
+	at, known := b.real[dir]
+	if !known {
+		if at, err = filepath.EvalSymlinks(dir); err != nil {
+			return "", nil, err
+		}
+		b.real[dir] = at
+	}
+	real = filepath.Join(at, name)
+	if fi, err = os.Lstat(real); err != nil || fi.Mode()&fs.ModeSymlink == 0 {
+		return real, fi, err
+	}
+	if real, err = filepath.EvalSymlinks(real); err == nil {
+		fi, err = os.Stat(real)
+	}
+	return real, fi, err
 }
 
 // Above adds those of the files called names that are there in dir or above it, up

@@ -3,6 +3,7 @@ package interpreter
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
@@ -58,6 +59,12 @@ func (m *Machine) look() (first, error) {
 	shim := isShim(path)
 	if shim {
 		m.choices(b, filepath.Dir(filepath.Dir(path)))
+		// One without a version of its own falls through to the rest of PATH.
+		for _, dir := range filepath.SplitList(m.env.Get("PATH")) {
+			if filepath.IsAbs(dir) {
+				b.IfThere(filepath.Join(dir, "python3"))
+			}
+		}
 	}
 	return first{b.String(), shim}, nil
 }
@@ -73,12 +80,6 @@ func (m *Machine) choices(b *adapters.Basis, root string) {
 	b.File(filepath.Join(root, "version"))
 	for _, pattern := range []string{"versions/*/bin/python3", "installs/python/*/bin/python3"} {
 		matches(b, filepath.Join(root, pattern))
-	}
-	// A shim without a version of its own falls through to the rest of PATH.
-	for _, dir := range filepath.SplitList(m.env.Get("PATH")) {
-		if filepath.IsAbs(dir) {
-			b.IfThere(filepath.Join(dir, "python3"))
-		}
 	}
 }
 
@@ -111,14 +112,19 @@ func (m *Machine) lookAtAll(patterns []string) string {
 // pythons lists the names in dir under which interpreters stand: python, python3,
 // python3.12, pypy3.
 func pythons(dir string) []string {
+	file, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	all, _ := file.Readdirnames(-1)
 	var names []string
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		name := e.Name()
+	for _, name := range all {
 		if rest, ok := strings.CutPrefix(name, "python"); (ok || strings.HasPrefix(name, "pypy")) && !strings.Contains(rest, "-") {
 			names = append(names, name)
 		}
 	}
+	slices.Sort(names)
 	return names
 }
 

@@ -33,6 +33,7 @@ type Adapter struct {
 	manifest   adapters.Manifest
 	machine    *interpreter.Machine
 	workspaces adapters.Memo[*uvworkspace.Workspace]
+	bases      adapters.Memo[string] // by workspace
 	locks      adapters.Memo[*lockfile.UV]
 }
 
@@ -44,6 +45,7 @@ func New(o adapters.Options) *Adapter {
 		manifest: environment.Manifest("python-uv", "python-uv/1"),
 		// All members ask at once, each for what all of them say.
 		workspaces: adapters.Memo[*uvworkspace.Workspace]{Trust: time.Second},
+		bases:      adapters.Memo[string]{Trust: time.Second, Brief: true},
 	}
 	m := &a.manifest
 	m.FingerprintFiles = []string{
@@ -216,6 +218,11 @@ func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error
 	if err != nil {
 		return "", err
 	}
+	return a.bases.Get(adapters.NewFiles(dir), p.Dir, func(*adapters.Files) (string, error) { return a.basis(p, path), nil })
+}
+
+// basis is ToolchainBasis for the members of a workspace, where uv is path.
+func (a *Adapter) basis(p *project, path string) string {
 	b := adapters.NewBasis(a.env)
 	b.File(path)
 	b.Env("UV_PYTHON", "UV_PYTHON_PREFERENCE", "UV_PYTHON_INSTALL_DIR", "UV_MANAGED_PYTHON", "UV_NO_MANAGED_PYTHON", "UV_CONFIG_FILE", "UV_NO_CONFIG")
@@ -238,7 +245,7 @@ func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error
 	if managed == "" {
 		managed = filepath.Join(data, "uv", "python")
 	}
-	return b.String() + a.machine.BasisOfAll(p.Dir, filepath.Join(managed, "*", "bin", "python3")), nil
+	return b.String() + a.machine.BasisOfAll(p.Dir, filepath.Join(managed, "*", "bin", "python3"))
 }
 
 // requires gives what all members ask for together.
