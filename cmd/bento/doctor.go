@@ -111,7 +111,7 @@ func (s *session) doctor(ctx context.Context) error {
 }
 
 func (doc *diagnosis) checkWorkspace(w *workspace) {
-	doc.add("workspace", "ok", fmt.Sprintf("%s, %d dishes, %d bentos", w.Root, len(w.Dishes), len(w.Bentos)), "")
+	doc.add("workspace", "ok", fmt.Sprintf("%s, %s, %s", w.Root, report.Count(len(w.Dishes), "dish"), report.Count(len(w.Bentos), "bento")), "")
 	if len(w.problems) == 0 {
 		doc.add("config", "ok", "nothing is wrong", "")
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -42,11 +43,12 @@ func bento() int {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	return execute(ctx, os.Args[1:], process{
-		out: &pipeWriter{Writer: os.Stdout, broken: cancel}, err: os.Stderr, environ: adapters.NewEnviron(os.Environ()),
+	out := &pipeWriter{Writer: os.Stdout, broken: cancel}
+	return out.judge(execute(ctx, os.Args[1:], process{
+		out: out, err: os.Stderr, environ: adapters.NewEnviron(os.Environ()),
 		terminal: term.IsTerminal(int(os.Stdout.Fd())), columns: columns(os.Stderr),
 		files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr},
-	})
+	}))
 }
 
 // guardCommand is what bento calls itself with to have somebody who ends its tasks
@@ -93,14 +95,29 @@ func columns(f *os.File) func() int {
 type pipeWriter struct {
 	io.Writer
 	broken func()
+	failed atomic.Pointer[error] // what else went wrong first
 }
 
 func (w *pipeWriter) Write(p []byte) (int, error) {
 	n, err := w.Writer.Write(p)
-	if errors.Is(err, syscall.EPIPE) {
+	switch {
+	case errors.Is(err, syscall.EPIPE):
 		w.broken()
+	case err != nil:
+		w.failed.CompareAndSwap(nil, &err)
 	}
 	return n, err
+}
+
+// judge gives the exit code of a program that would have ended with code: what it had
+// to say is not all written if the disk was full.
+func (w *pipeWriter) judge(code int) int {
+	err := w.failed.Load()
+	if err == nil || code == exitInterrupted || code == exitFault {
+		return code
+	}
+	fmt.Fprintf(os.Stderr, "bento: error: not all of the output is written: %v\n", *err)
+	return exitFault
 }
 
 // execute runs one command line and gives its exit code.

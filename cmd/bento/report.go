@@ -61,12 +61,12 @@ type telling struct {
 	run.Reporter
 	people terminal.Reporter
 	output bool // run.TaskOutput is wanted
-	close  func() error
+	close  func()
 }
 
 // newTelling opens what a run is to be told with.
 func (s *session) newTelling() (*telling, error) {
-	t := &telling{close: func() error { return nil }}
+	t := &telling{close: func() {}}
 	var events io.Writer
 	switch name := s.flags.events; name {
 	case "":
@@ -78,14 +78,29 @@ func (s *session) newTelling() (*telling, error) {
 		if err != nil {
 			return nil, usageError(fmt.Sprintf("--events %q cannot be written: %v", name, err), "name another file, or - for stdout")
 		}
-		events, t.close = f, f.Close
+		events = f
+	}
+	told := &report.Events{W: events}
+	if f, ok := events.(*os.File); ok {
+		t.close = s.closing(told, f)
 	}
 	t.people = s.reporter()
 	t.Reporter, t.output = t.people, t.people.Live()
 	if events != nil {
-		t.Reporter, t.output = reporters{&report.Events{W: events}, t.people}, true
+		t.Reporter, t.output = reporters{told, t.people}, true
 	}
 	return t, nil
+}
+
+// closing gives what closes the events. That they are not all written counts in the
+// exit code.
+func (s *session) closing(told *report.Events, file io.Closer) func() {
+	return func() {
+		if err := errors.Join(told.Err(), file.Close()); err != nil {
+			s.warn("report_unwritable", "not all events are written: "+err.Error(), "")
+			s.outcome = max(s.outcome, exitFault)
+		}
+	}
 }
 
 // writeFiles writes what is asked for about a run that has ended, and gives the

@@ -88,7 +88,7 @@ func (s *session) run(ctx context.Context, sel selection) error {
 	if err != nil {
 		return err
 	}
-	defer t.close() //nolint:errcheck // whoever reads the events sees where they end
+	defer t.close()
 	w, err := s.open(ctx, t)
 	if err != nil {
 		return err

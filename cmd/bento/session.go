@@ -269,7 +269,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 // root finds the workspace, and the current directory without links.
 func (s *session) root() (root, cwd string, err error) {
 	if cwd, err = os.Getwd(); err != nil {
-		return "", "", err
+		return "", "", fmt.Errorf("the current directory cannot be found: %w", err)
 	}
 	if cwd, err = filepath.EvalSymlinks(cwd); err != nil {
 		return "", "", err

@@ -81,7 +81,7 @@ func (s *session) watch(ctx context.Context, sel selection) error {
 	if err != nil {
 		return err
 	}
-	defer t.close() //nolint:errcheck // whoever reads the events sees where they end
+	defer t.close()
 	w := &watching{
 		s: s, sel: sel, people: t.people, teller: &serial{Reporter: t.Reporter}, output: t.output,
 		last: make(map[string]cache.Key), loops: make(map[string]int), servers: make(map[string]*server),

@@ -2,8 +2,10 @@ package report
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
@@ -19,6 +21,7 @@ type Events struct {
 	Now func() time.Time
 
 	seq int64
+	err error
 }
 
 // event is one line. What its type does not speak of is left out.
@@ -62,8 +65,14 @@ func (e *Events) Report(ev run.Event) {
 	line.Schema, line.Seq, line.Time = Schema("event"), e.seq, now().UTC()
 	enc := json.NewEncoder(e.W)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(line) // whoever reads them has gone; the run goes on
+	// Where whoever reads them has gone the run goes on.
+	if err := enc.Encode(line); err != nil && e.err == nil && !errors.Is(err, syscall.EPIPE) {
+		e.err = err
+	}
 }
+
+// Err says why not all events are written, nil when they are.
+func (e *Events) Err() error { return e.err }
 
 // eventOf gives what an event says; ok is false for those that are not told.
 func eventOf(ev run.Event) (line event, ok bool) {
