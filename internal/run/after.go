@@ -50,6 +50,7 @@ func (e *engine) keep(ctx context.Context, x *execution) {
 	}
 	e.batch.Add(x.kept, ev, func() {
 		x.result.Stored, x.result.Key = true, ev.Key
+		ev.Stored()
 		if last := *e.Memory().Of(t); last.Key != ev.Key || last.Unstored {
 			last.Key, last.Unstored = ev.Key, false
 			e.Memory().Keep(t, &last)

@@ -61,12 +61,11 @@ func (e *Evaluator) explainMiss(ev *Result) {
 		return
 	}
 	ev.Reason = MissChanged
-	for i, c := range changes {
-		if i == maxNotes {
-			ev.Notes = append(ev.Notes, fmt.Sprintf("and %d more", len(changes)-maxNotes))
-			break
-		}
+	for _, c := range changes[:min(len(changes), maxNotes)] {
 		ev.Notes = append(ev.Notes, c.String())
+	}
+	if more := len(changes) - maxNotes; more > 0 {
+		ev.Notes = append(ev.Notes, fmt.Sprintf("and %d more", more))
 	}
 }
 

@@ -67,6 +67,7 @@ type Result struct {
 
 	basis    recall.Basis // zero when it is not known
 	recalled bool         // without ingredients and record
+	stored   bool         // in this run
 
 	sources []*sourceSet // what the ingredients refer to
 	Entries []tree.Entry // of Inputs
@@ -186,6 +187,7 @@ func (e *Evaluator) All(ctx context.Context) ([]*Result, error) {
 		}
 		e.Task(ctx, t)
 	}
+	e.sketchAgain(ctx)
 	return e.results, nil
 }
 
@@ -194,10 +196,13 @@ func (e *Evaluator) Of(t *plan.Task) *Result { return e.results[t.Index] }
 
 // Task finds the key of t and whether the cache has its result.
 func (e *Evaluator) Task(ctx context.Context, t *plan.Task) *Result {
-	ev := &Result{Task: t, Status: Miss}
+	ev, before := &Result{Task: t, Status: Miss}, e.results[t.Index]
 	e.results[t.Index] = ev
 	if !e.recalled(ctx, t, ev) {
 		e.evaluate(ctx, ev)
+	}
+	if before != nil && before.Known && before.Key == ev.Key && ev.Known && !ev.recalled {
+		ev.basis = before.basis // which gives this key, whatever was written since
 	}
 	return ev
 }

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"github.com/bentobuild/bento/cache"
@@ -50,13 +51,33 @@ func ask(store haver, m recall.Memory, tasks []*plan.Task, there []atomic.Bool) 
 
 // keep remembers the results that are there for later invocations.
 func (e *Evaluator) keep() {
-	for _, ev := range e.results {
-		if ev == nil || ev.basis == (recall.Basis{}) || !ev.Known || ev.Err != nil {
-			continue
-		}
-		if made := e.made[ev.Task.Index]; made != nil && ev.Outputs != nil {
+	for i, ev := range e.results {
+		made := e.made[i]
+		if ev != nil && made != nil && ev.basis != (recall.Basis{}) && ev.Outputs != nil && (ev.Status == Hit || ev.stored) {
 			e.recall.memory.Keep(lastrun.ID(ev.Task), recall.Known{Basis: ev.basis, Key: ev.Key, Made: made.digest, Outputs: ev.Outputs})
 		}
+	}
+}
+
+// Stored notes that the cache has the result of ev now.
+func (ev *Result) Stored() { ev.stored = true }
+
+// manyUnknown is for how many bases it pays to look at all dishes again.
+const manyUnknown = 64
+
+// sketchAgain makes the bases of results that were not remembered anew: for their keys
+// files were read, which the next invocation knows by their content.
+func (e *Evaluator) sketchAgain(ctx context.Context) {
+	unknown := slices.DeleteFunc(slices.Clone(e.results), func(ev *Result) bool {
+		return ev.recalled || !ev.Known || ev.basis == recall.Basis{}
+	})
+	if len(unknown) < manyUnknown || e.recall.stale {
+		return
+	}
+	clear(e.recall.circle)
+	e.sketchAll()
+	for _, ev := range unknown {
+		ev.basis, _ = e.basisOf(ctx, ev.Task, ev)
 	}
 }
 
@@ -74,14 +95,13 @@ func (e *Evaluator) Whole(ctx context.Context, ev *Result) *Result {
 
 // Recorded is Whole for who needs no more than the record of a hit.
 func (e *Evaluator) Recorded(ctx context.Context, ev *Result) *Result {
-	if !ev.recalled || ev.Record != nil {
-		return ev
+	if ev.recalled && ev.Record == nil {
+		record, err := e.o.Store.Lookup(ev.Key)
+		if err != nil || record.Exit != 0 {
+			return e.Whole(ctx, ev)
+		}
+		ev.Record, ev.Outputs = record, record.Outputs
 	}
-	record, err := e.o.Store.Lookup(ev.Key)
-	if err != nil || record.Exit != 0 {
-		return e.Whole(ctx, ev)
-	}
-	ev.Record, ev.Outputs = record, record.Outputs
 	return ev
 }
 

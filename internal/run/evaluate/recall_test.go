@@ -147,6 +147,7 @@ func TestRecalledKeysAreRight(t *testing.T) {
 						t.Fatal(err)
 					}
 					e.UpToDate(r.Task, made)
+					r.Stored()
 				}
 			}
 			e.Save()
