@@ -2,8 +2,6 @@ package evaluate
 
 import (
 	"path"
-	"slices"
-	"sync"
 
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/fingerprint"
@@ -11,17 +9,19 @@ import (
 	"github.com/bentobuild/bento/internal/run/recall"
 	"github.com/bentobuild/bento/internal/run/territory"
 	"github.com/bentobuild/bento/internal/tree"
+	"github.com/bentobuild/bento/internal/tree/crew"
 )
 
 // sketchAll works out what can be told of dishes and tasks one by one, several at a
 // time.
 func (e *Evaluator) sketchAll() {
-	terrs := e.concerned()
-	dishes := each(e, terrs, (*sketcher).dish)
+	terrs, ranges := e.concerned(), recall.NewRanges(e.tree)
+	begin := func() *sketcher { return &sketcher{Evaluator: e, ranges: ranges} }
+	dishes := crew.Map(terrs, begin, (*sketcher).dish)
 	for i, terr := range terrs {
 		e.recall.dishes[terr] = dishes[i]
 	}
-	e.recall.tasks = each(e, e.plan.Tasks, (*sketcher).task)
+	e.recall.tasks = crew.Map(e.plan.Tasks, begin, (*sketcher).task)
 }
 
 // concerned gives the territories of the dishes that tasks are in, and of those that
@@ -49,27 +49,6 @@ func (e *Evaluator) concerned() (list []*territory.Territory) {
 		}
 	}
 	return list
-}
-
-// each gives what f gives for each of a list, in its order. F is called on several
-// goroutines, each with a sketcher of its own.
-func each[T any](e *Evaluator, list []T, f func(*sketcher, T) recall.Range) []recall.Range {
-	const some = 64
-	out, ranges := make([]recall.Range, len(list)), recall.NewRanges(e.tree)
-	var g sync.WaitGroup
-	from := 0
-	for part := range slices.Chunk(list, some) {
-		to := out[from : from+len(part)]
-		from += len(part)
-		g.Go(func() {
-			s := &sketcher{Evaluator: e, ranges: ranges}
-			for i, v := range part {
-				to[i] = f(s, v)
-			}
-		})
-	}
-	g.Wait()
-	return out
 }
 
 // sketcher makes digests of what keys are functions of. It is for one goroutine.

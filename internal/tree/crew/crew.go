@@ -73,3 +73,24 @@ func (c *crew[T]) cancel() {
 	c.stop = true
 	c.more.Broadcast()
 }
+
+// chunk is how many items a worker of Map does in a row.
+const chunk = 64
+
+// Map gives what do gives for each item of a list, in its order. Several workers do
+// so, each with what begin gives.
+func Map[W, T, R any](list []T, begin func() W, do func(W, T) R) []R {
+	out := make([]R, len(list))
+	var g sync.WaitGroup
+	for from := 0; from < len(list); from += chunk {
+		to := min(from+chunk, len(list))
+		g.Go(func() {
+			w := begin()
+			for i := from; i < to; i++ {
+				out[i] = do(w, list[i])
+			}
+		})
+	}
+	g.Wait()
+	return out
+}

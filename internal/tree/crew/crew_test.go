@@ -42,3 +42,23 @@ func TestCancel(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestMap(t *testing.T) {
+	for _, n := range []int{0, 1, 63, 64, 65, 1000} {
+		list := make([]int, n)
+		for i := range list {
+			list[i] = i
+		}
+		var begun atomic.Int64
+		begin := func() int { begun.Add(1); return 7 }
+		out := Map(list, begin, func(w, i int) int { return w * i })
+		if len(out) != n || int(begun.Load()) > n {
+			t.Fatalf("%d of %d, by %d workers", len(out), n, begun.Load())
+		}
+		for i, got := range out {
+			if got != 7*i {
+				t.Errorf("%d: %d", i, got)
+			}
+		}
+	}
+}
