@@ -82,7 +82,11 @@ func (c *Commands) Spec(t *plan.Task) (proc.Spec, error) {
 		}
 		argv = []string{sh, "-c", t.Run}
 		if len(t.Args) > 0 {
-			argv = append([]string{sh, "-c", t.Run + ` "$@"`, "sh"}, t.Args...)
+			run, err := withArguments(t.Run)
+			if err != nil {
+				return proc.Spec{}, err
+			}
+			argv = append([]string{sh, "-c", run, "sh"}, t.Args...)
 		}
 	} else if !filepath.IsAbs(argv[0]) {
 		program, err := program(env, t, argv[0])
