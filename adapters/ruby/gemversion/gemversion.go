@@ -33,8 +33,9 @@ var (
 
 // Parse reads a version such as "3.1.2" or "1.0.0.rc1".
 func Parse(text string) (Version, error) {
+	long := len(text) > maxText
 	text = strings.TrimSpace(text)
-	if len(text) > maxText || !form.MatchString(text) {
+	if long || !form.MatchString(text) {
 		return Version{}, fmt.Errorf("%.80q is not a version", text)
 	}
 	var v Version
