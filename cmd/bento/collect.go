@@ -8,7 +8,7 @@ import (
 
 // firstCollection is the size in percent of 4 MiB at which the heap is collected for
 // the first time: a run with nothing to do ends before.
-const firstCollection = 1600
+const firstCollection = 800
 
 // collectLate spares short runs the garbage collector. From its first collection on
 // it works as it always does. $GOGC is obeyed.
