@@ -4,6 +4,7 @@ package modcopy
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,7 +23,7 @@ func Make(dir string) (arg string, remove func(), err error) {
 	}
 	remove = func() { os.RemoveAll(temp) }
 	for _, name := range []string{"go.mod", "go.sum"} {
-		data, err := os.ReadFile(filepath.Join(dir, name))
+		data, err := read(filepath.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // the go command says what it is without
 		}
@@ -35,6 +36,23 @@ func Make(dir string) (arg string, remove func(), err error) {
 		}
 	}
 	return flag + filepath.Join(temp, "go.mod"), remove, nil
+}
+
+// maxFile bounds what is copied, in bytes, as what is read of manifests is bounded.
+const maxFile = 16 << 20
+
+// read reads a regular file.
+func read(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%q is not a regular file: put one in its place", name)
+	case info.Size() > maxFile:
+		return nil, fmt.Errorf("%q has %d bytes, at most %d are read: make it smaller", name, info.Size(), maxFile)
+	}
+	return os.ReadFile(name)
 }
 
 // Spoken gives a command as a person would say it, without the flag.

@@ -1,6 +1,7 @@
 package modcopy_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,4 +39,25 @@ func TestMakeWithoutModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	remove()
+}
+
+func TestMakeOfWhatIsNoFile(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	for name, spoil := range map[string]func(string) error{
+		"go.mod": func(path string) error { return os.Mkdir(path, 0o755) },
+		"go.sum": func(path string) error {
+			return errors.Join(os.WriteFile(path, nil, 0o644), os.Truncate(path, 16<<20+1))
+		},
+	} {
+		dir := t.TempDir()
+		if err := spoil(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := modcopy.Make(dir); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v, want an error that names it", name, err)
+		}
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
 }

@@ -4,10 +4,10 @@ package dry
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/run/evaluate"
+	"github.com/bentobuild/bento/internal/tree/crew"
 )
 
 // Evaluate evaluates every task, and looks whether the results of hits can be had: each
@@ -48,21 +48,15 @@ func (w without) Lookup(key cache.Key) (*cache.Record, error) {
 
 // lost gives the keys of hits that cannot be had.
 func lost(e *evaluate.Evaluator, store cache.Store, results []*evaluate.Result) map[cache.Key]bool {
+	gone := crew.Map(results, func() *evaluate.Evaluator { return e }, func(e *evaluate.Evaluator, ev *evaluate.Result) bool {
+		return ev.Status == evaluate.Hit && !e.InPlace(ev.Outputs) && !obtainable(e, store, ev)
+	})
 	keys := make(map[cache.Key]bool)
-	var g sync.WaitGroup
-	var mu sync.Mutex
-	for some := range slices.Chunk(results, 128) {
-		g.Go(func() {
-			for _, ev := range some {
-				if ev.Status == evaluate.Hit && !e.InPlace(ev.Outputs) && !obtainable(e, store, ev) {
-					mu.Lock()
-					keys[ev.Key] = true
-					mu.Unlock()
-				}
-			}
-		})
+	for i, ev := range results {
+		if gone[i] {
+			keys[ev.Key] = true
+		}
 	}
-	g.Wait()
 	return keys
 }
 
