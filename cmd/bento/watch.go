@@ -318,12 +318,13 @@ func (w *watching) circles(id string, own bool) bool {
 	return true
 }
 
-// count takes in that a task was executed to its end. Somebody may have edited its
-// inputs meanwhile, but that would have ended it: where they have changed while it ran,
-// so that nothing is stored, it is nearly sure who did it.
-func (w *watching) count(r *run.Result) {
+// count takes in that a task was executed to its end, alone or with others. Somebody
+// may have edited its inputs meanwhile, but that would have ended it: where they have
+// changed while it ran, so that nothing is stored, it is nearly sure who did it, if no
+// other task was there to do it.
+func (w *watching) count(r *run.Result, alone bool) {
 	id, n := r.Task.ID(), 1
-	if r.Outcome == run.Built && !r.Stored && r.Task.Uncached == "" {
+	if alone && r.Outcome == run.Built && !r.Stored && r.Task.Uncached == "" {
 		n = maxLoops / 2
 	}
 	if w.loops[id] < maxLoops {
@@ -356,9 +357,15 @@ func (w *watching) runDue(ctx context.Context, l *look, keys map[string]cache.Ke
 		}
 		return again
 	}
+	executed := 0
 	for _, res := range r.Results {
-		if res.Outcome == run.Built || res.Outcome == run.Failed {
-			w.count(res)
+		if res.Outcome.Executed() {
+			executed++
+		}
+	}
+	for _, res := range r.Results {
+		if res.Outcome.Executed() {
+			w.count(res, executed == 1)
 		}
 		switch {
 		case !res.Task.Requested || res.Reason == run.ReasonChanged || res.Reason == run.ReasonInterrupted:

@@ -144,7 +144,7 @@ func newRunTask(r *run.Result) runTask {
 		key := r.Key.String()
 		row.Key = &key
 	}
-	if r.Outcome == run.Built || r.Outcome == run.Failed {
+	if r.Outcome.Executed() {
 		row.Outcome.ExitCode = &r.ExitCode
 	}
 	if r.Failure != nil {

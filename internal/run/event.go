@@ -94,6 +94,9 @@ const (
 	Skipped  Outcome = "skipped"
 )
 
+// Executed tells whether the task's command was run.
+func (o Outcome) Executed() bool { return o == Built || o == Failed }
+
 // The reasons of Result.Reason that are codes.
 const (
 	ReasonDependencyFailed = "dependency_failed"

@@ -41,10 +41,12 @@ func newRecaller(o *Options, p *plan.Plan) recaller {
 }
 
 // ask asks the cache for the records that are remembered, ahead of who needs to know.
+// It counts by the place in tasks, not by plan.Task.Index: while it works the plan may
+// be narrowed, which numbers them anew.
 func ask(store haver, m recall.Memory, tasks []*plan.Task, there []atomic.Bool) {
-	for _, t := range tasks {
+	for i, t := range tasks {
 		if k, ok := m.Of(lastrun.ID(t)); ok && store.Has(k.Key) {
-			there[t.Index].Store(true)
+			there[i].Store(true)
 		}
 	}
 }
