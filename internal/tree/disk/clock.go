@@ -22,7 +22,8 @@ type Clock struct {
 
 	dev   uint64        // the file system that the rest was found out of
 	exact bool          // each write that follows a look has a time of its own
-	lists bool          // so has each change of what a directory holds
+	lists bool          // a change of what a directory holds gives it a new time
+	each  bool          // each of them gives it a time of its own
 	slack time.Duration // how much older than now a change must be
 }
 
@@ -34,7 +35,7 @@ func NewClock(dir *state.Dir) *Clock { return &Clock{state: dir} }
 // each write on the file system dev has a time of its own, and else how long after a
 // change its time can be relied on.
 func FixedClock(dev uint64, exact bool, slack time.Duration) *Clock {
-	c := &Clock{dev: dev, exact: exact, lists: true, slack: slack}
+	c := &Clock{dev: dev, exact: exact, lists: true, each: exact, slack: slack}
 	c.once.Do(func() {})
 	return c
 }
@@ -71,12 +72,12 @@ func (e *Entry) changed() int64 {
 // it or leaves it.
 func (c *Clock) Lists(s Stamp, looked int64) bool {
 	c.once.Do(c.probe)
-	return c.lists && c.dev != 0 && s.Dev == c.dev && (c.exact || s.Ctime < looked-int64(c.slack))
+	return c.lists && c.dev != 0 && s.Dev == c.dev && (c.each || s.Ctime < looked-int64(c.slack))
 }
 
 // probe tries out how files and directories get their times.
 func (c *Clock) probe() {
-	c.dev, c.exact, c.lists, c.slack = 0, false, false, 0
+	c.dev, c.exact, c.lists, c.each, c.slack = 0, false, false, false, 0
 	if c.state == nil {
 		return
 	}
@@ -91,7 +92,8 @@ func (c *Clock) probe() {
 	}
 	defer f.Close()
 	c.probeFile(f)
-	c.lists = local(dir) && (!c.exact || listsExactly(dir))
+	c.lists = local(dir)
+	c.each = c.lists && c.exact && listsExactly(dir)
 }
 
 // listsExactly tells whether each of the ways to change a directory gives it a time

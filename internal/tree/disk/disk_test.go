@@ -89,6 +89,31 @@ func TestClock(t *testing.T) {
 	}
 }
 
+// TestLists holds that the times of a directory count that was changed long before
+// somebody looked, also where not every change has a time of its own: so it is on tmpfs
+// when a name is removed.
+func TestLists(t *testing.T) {
+	dirs := []string{t.TempDir()}
+	if dir, err := os.MkdirTemp("/dev/shm", "bento-test-"); err == nil {
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		dirs = append(dirs, dir)
+	}
+	for _, dir := range dirs {
+		c := NewClock(state.Open(dir))
+		e, err := Stat(dir, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := time.Now()
+		if got := c.Lists(e.Stamp(), now.UnixNano()); got != c.each {
+			t.Errorf("%s was just made, and settled is %v", dir, got)
+		}
+		if got := c.Lists(e.Stamp(), now.Add(time.Hour).UnixNano()); got != local(dir) {
+			t.Errorf("%s was made long ago, and settled is %v", dir, got)
+		}
+	}
+}
+
 func TestHasher(t *testing.T) {
 	dir := t.TempDir()
 	h := NewHasher()
