@@ -54,8 +54,8 @@ func (ev *Result) eachSet(seen Seen, f func(*sourceSet)) {
 	}
 }
 
-// manyDishes is from how many dishes on it is cheaper to look at the whole workspace
-// than at each of them.
+// manyDishes is from how many dishes on, and more than half of all, it is cheaper to look
+// at the whole workspace than at each of them.
 const manyDishes = 64
 
 // LookAgain looks at dishes again, and at directories outside of them, and gives the
@@ -63,7 +63,7 @@ const manyDishes = 64
 // than before.
 func (e *Evaluator) LookAgain(ctx context.Context, dishes []*discovery.Dish, outside []string) (now []Sources, changed bool) {
 	dirs := []string{"."}
-	if len(dishes)+len(outside) < manyDishes {
+	if len(dishes)+len(outside) < max(manyDishes, len(e.plan.Workspace.Dishes)/2) {
 		dirs = slices.Clone(outside)
 		for _, d := range dishes {
 			dirs = append(dirs, d.Path)
