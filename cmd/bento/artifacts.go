@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -88,6 +88,9 @@ func (s *session) artifacts(ctx context.Context, sel selection, dir string) erro
 	}
 	_ = w.Tree.Index().Save() // without, they are hashed again
 	if dir != "" {
+		if err := doc.apart(p, dir); err != nil {
+			return err
+		}
 		if err := doc.copyTo(w.Root, dir); err != nil {
 			return err
 		}
@@ -173,29 +176,43 @@ func (doc artifacts) write(w io.Writer, style report.Style) {
 		}
 		fmt.Fprintln(w, line)
 	}
-	fmt.Fprintf(w, "%d files, %s", doc.Summary.Files, report.ByteSize(doc.Summary.Bytes))
+	fmt.Fprintf(w, "%s, %s", report.Count(doc.Summary.Files, "file"), report.ByteSize(doc.Summary.Bytes))
 	if doc.Copied != "" {
 		fmt.Fprintf(w, ", copied to %s", report.PrintableLine(doc.Copied))
 	}
 	fmt.Fprintln(w)
 }
 
-// copyTo copies the artifacts below dir, which is made.
-func (doc *artifacts) copyTo(root, dir string) error {
+// apart refuses to copy to where a task of p would take the copies for its outputs.
+func (doc *artifacts) apart(p *plan.Plan, dir string) error {
 	to, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
-	for _, a := range doc.Entries {
-		from := filepath.Join(root, filepath.FromSlash(a.Path))
-		if to == from || strings.HasPrefix(to, from+string(filepath.Separator)) && a.Kind == "directory" {
-			return usageError(fmt.Sprintf("--copy %q is itself an output of %s:%s", dir, a.Dish, a.Task), "name a directory elsewhere")
+	rel, err := filepath.Rel(p.Workspace.Root, to)
+	if err != nil || !filepath.IsLocal(rel) {
+		return nil // elsewhere
+	}
+	rel = filepath.ToSlash(rel)
+	for _, t := range p.Tasks {
+		set, err := record.OutputSet(t)
+		if err != nil {
+			return err
+		}
+		claims := func(a artifact) bool { return set.Match(path.Join(rel, a.Path)) }
+		if set.Match(rel) || (rel == "." || set.Enters(rel)) && slices.ContainsFunc(doc.Entries, claims) {
+			return usageError(fmt.Sprintf("--copy %q is itself an output of %s", dir, t.ID()), "name a directory elsewhere")
 		}
 	}
-	if err := os.MkdirAll(to, 0o755); err != nil {
+	return nil
+}
+
+// copyTo copies the artifacts below dir, which is made.
+func (doc *artifacts) copyTo(root, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return notFound("unusable_directory", fmt.Sprintf("--copy %q cannot be used: %v", dir, err), "name a directory that can be written")
 	}
-	out, err := os.OpenRoot(to)
+	out, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,6 @@ import (
 	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/run/lastrun"
-	"github.com/bentobuild/bento/internal/run/record"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -29,7 +27,7 @@ func cleanCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "clean [TARGET…]", GroupID: "setup",
 		Short:   "Remove the outputs of tasks, and nothing else",
-		Long:    "Remove what matches the outputs of the selected dishes' tasks, and what their last\nruns made. A file that git tracks always stays, and so do installed dependencies.\nThe cache keeps its results: bento build puts them back.",
+		Long:    "Remove what matches the outputs of the selected dishes' tasks. A file that git\ntracks always stays, and so do installed dependencies. The cache keeps its results: bento build puts them back.",
 		Example: "  bento clean --dry-run\n  bento clean api --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sel.Targets = args
@@ -95,7 +93,7 @@ func (s *session) clean(ctx context.Context, sel selection, yes, dry bool) error
 // outputs lists what the tasks of a plan have made and may be removed.
 func (w *workspace) outputs(p *plan.Plan) (cleaned, error) {
 	doc := cleaned{Schema: report.Schema("clean"), Paths: []string{}, Kept: []string{}}
-	last, seen := lastrun.Open(w.env.State), make(map[string]bool)
+	seen := make(map[string]bool)
 	for _, t := range p.Tasks {
 		if !t.Requested || len(t.Outputs) == 0 {
 			continue
@@ -103,15 +101,6 @@ func (w *workspace) outputs(p *plan.Plan) (cleaned, error) {
 		entries, err := outputsThere(w, t)
 		if err != nil {
 			return doc, err
-		}
-		set, err := record.OutputSet(t)
-		if err != nil {
-			return doc, err
-		}
-		for _, made := range last.Of(t).Outputs {
-			if e, err := tree.Stat(w.Root, made); err == nil && set.Match(made) {
-				entries = append(entries, e)
-			}
 		}
 		for _, e := range entries {
 			if !seen[e.Path] {
@@ -142,7 +131,7 @@ func (s *session) confirm(doc cleaned) error {
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		return usageError("bento clean asks before it removes anything, and nobody is there to answer", "say --yes, or --dry-run to see what it would be")
 	}
-	fmt.Fprintf(s.err, "bento: remove %d files, %s? [y/N] ", doc.Files, report.ByteSize(doc.Bytes))
+	fmt.Fprintf(s.err, "bento: remove %s, %s? [y/N] ", report.Count(doc.Files, "file"), report.ByteSize(doc.Bytes))
 	line, _ := bufio.NewReader(io.LimitReader(os.Stdin, 1<<10)).ReadString('\n')
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
 		return usageError("nothing was removed", "say y, or give --yes")
@@ -179,9 +168,9 @@ func (doc cleaned) write(w io.Writer) {
 			fmt.Fprintln(w, report.PrintableLine(p))
 		}
 	}
-	fmt.Fprintf(w, "%s %d files, %s", word, doc.Files, report.ByteSize(doc.Bytes))
+	fmt.Fprintf(w, "%s %s, %s", word, report.Count(doc.Files, "file"), report.ByteSize(doc.Bytes))
 	if len(doc.Kept) > 0 {
-		fmt.Fprintf(w, "; %d that git tracks stay", len(doc.Kept))
+		fmt.Fprintf(w, "; what git tracks stays: %s", report.Count(len(doc.Kept), "file"))
 	}
 	fmt.Fprintln(w)
 }

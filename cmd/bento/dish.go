@@ -107,6 +107,9 @@ func (s *session) placeOf(dir string) (*newDish, error) {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(cwd, dir)
 	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real // no walk follows a link
+	}
 	path, err := filepath.Rel(root, filepath.Clean(dir))
 	if err != nil || !filepath.IsLocal(path) {
 		return nil, usageError(fmt.Sprintf("%q lies outside the workspace %q", dir, root), "name a directory inside, or another workspace with -C")
@@ -173,30 +176,50 @@ func (n *newDish) write(name string, data []byte, mode fs.FileMode) error {
 
 // takeIn writes dish.toml if the directory is no dish of the right language without.
 func (s *session) takeIn(ctx context.Context, n *newDish) error {
-	w, err := s.open(ctx, nil)
-	if err != nil {
+	if is, err := s.isDish(ctx, n); is || err != nil {
 		return err
-	}
-	defer w.close()
-	for _, d := range w.Dishes {
-		if d.Path != n.path {
-			continue
-		}
-		id := config.NoLanguage
-		if d.Adapter != nil {
-			id = d.Adapter.Manifest().AdapterID
-		}
-		if n.language == "" || n.language == id || d.Config != nil {
-			n.name, n.language = d.Name, id
-			report.WriteProblems(s.err, s.style, w.problems)
-			return nil
-		}
 	}
 	if n.language == "" {
 		n.language = config.NoLanguage
 	}
 	text := fmt.Sprintf("name = %q\nlanguage = %q\n", n.name, n.language)
-	return n.write(config.DishFile, []byte(text), 0o644)
+	err := n.write(config.DishFile, []byte(text), 0o644)
+	is := false
+	if err == nil {
+		is, err = s.isDish(ctx, n)
+	}
+	if err == nil && !is || errors.Is(err, fs.ErrExist) {
+		return usageError(fmt.Sprintf("%q is left out of the workspace, dish.toml or not", n.path), "see exclude in bento.toml, and what git ignores")
+	}
+	return err
+}
+
+// isDish tells whether the directory is a dish, and takes its name and language from
+// what was found.
+func (s *session) isDish(ctx context.Context, n *newDish) (bool, error) {
+	w, err := s.open(ctx, nil)
+	if err != nil {
+		return false, err
+	}
+	defer w.close()
+	i := slices.IndexFunc(w.Dishes, func(d *discovery.Dish) bool { return d.Path == n.path })
+	if i < 0 {
+		return false, nil
+	}
+	d, id := w.Dishes[i], config.NoLanguage
+	if d.Adapter != nil {
+		id = d.Adapter.Manifest().AdapterID
+	}
+	switch {
+	case n.language == "" || n.language == id || d.Failure != nil:
+	case d.Config == nil:
+		return false, nil
+	default:
+		return false, usageError(fmt.Sprintf("%q is a dish of the language %q already", n.path, id), "edit its dish.toml")
+	}
+	n.name, n.language = d.Name, id
+	report.WriteProblems(s.err, s.style, w.problems)
+	return true, nil
 }
 
 // addedDish is the document of `bento dish add`.

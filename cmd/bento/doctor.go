@@ -241,5 +241,5 @@ func (doc *diagnosis) write(w io.Writer, style report.Style) {
 		}
 	}
 	sum := doc.Summary
-	fmt.Fprintf(w, "%d checks: %d ok, %d warnings, %d failed\n", sum.Total, sum.OK, sum.Warn, sum.Fail)
+	fmt.Fprintf(w, "%s: %d ok, %s, %d failed\n", report.Count(sum.Total, "check"), sum.OK, report.Count(sum.Warn, "warning"), sum.Fail)
 }

@@ -208,11 +208,11 @@ func (s *session) tellInit(doc initialised) {
 	}
 	fmt.Fprintf(s.out, "made %s: %s", config.WorkspaceFile, report.Count(len(doc.Dishes), "dish"))
 	if n := len(doc.Excluded); n > 0 {
-		fmt.Fprintf(s.out, ", %d directories left out (see exclude)", n)
+		fmt.Fprintf(s.out, ", %s left out (see exclude)", report.Count(n, "directory"))
 	}
 	fmt.Fprintln(s.out)
 	for _, f := range doc.Foreign {
-		fmt.Fprintf(s.out, "%s: %d entries; %s tells what they would be here\n", f.File, len(f.Maps), config.WorkspaceFile)
+		fmt.Fprintf(s.out, "%s: %s; %s tells what they would be here\n", f.File, report.Count(len(f.Maps), "task"), config.WorkspaceFile)
 	}
 	fmt.Fprintln(s.out, "bento plan says what would run")
 }

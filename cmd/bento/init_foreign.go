@@ -87,9 +87,9 @@ func (t taskOf) keys() string {
 	if t.Command != "" {
 		keys = append(keys, fmt.Sprintf("run = %q", t.Command))
 	}
-	list("depends_on", slices.Concat(texts(t.DependsOn), t.Deps))
-	list("outputs", t.Outputs)
-	list("inputs", texts(t.Inputs))
+	list("depends_on", slices.Concat(texts(t.DependsOn), moonDeps(t.Deps)))
+	list("outputs", globs(t.Outputs))
+	list("inputs", globs(slices.DeleteFunc(texts(t.Inputs), isName)))
 	list("env", t.Env)
 	if t.Cache != nil && !*t.Cache {
 		keys = append(keys, "cache = false")
@@ -105,6 +105,29 @@ func (t taskOf) keys() string {
 	}
 	return strings.Join(keys, ", ")
 }
+
+// moonDeps writes what moon calls other tasks as bento does.
+func moonDeps(deps []string) (list []string) {
+	for _, d := range deps {
+		list = append(list, strings.TrimPrefix(strings.Replace(d, "^:", "^", 1), "~:"))
+	}
+	return list
+}
+
+// globs writes the patterns of other tools as bento's; one that is made up of what only
+// they know is left out.
+func globs(patterns []string) (list []string) {
+	here := strings.NewReplacer("{projectRoot}/", "", "$projectRoot/", "", "{workspaceRoot}/", "//", "$workspaceRoot/", "//", "$TURBO_ROOT$/", "//")
+	for _, p := range patterns {
+		if p = here.Replace(p); !strings.ContainsAny(p, "${") {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// isName tells whether an input is the name of a list of them.
+func isName(input string) bool { return !strings.ContainsAny(input, "/.*") }
 
 // texts keeps the strings of a list.
 func texts(values []any) (list []string) {

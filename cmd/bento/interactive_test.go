@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -50,6 +52,19 @@ func TestInteractive(t *testing.T) {
 			text := strings.Join(screen, "\n")
 			return strings.Contains(text, "code 0") && strings.Contains(text, "1 built")
 		})
+	})
+	t.Run("not started", func(t *testing.T) {
+		p := open(t)
+		write(t, p.dir, "c/dish.toml", "language = \"none\"\n[tasks.broken]\ninteractive = true\nrun = [\"./broken\"]\n")
+		write(t, p.dir, "c/broken", "#!/no/such/interpreter\n")
+		if err := os.Chmod(filepath.Join(p.dir, "c", "broken"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, p.dir, "e/dish.toml", "language = \"none\"\n[tasks.wait]\nrun = \"sleep 60\"\n")
+		p.keys(bin+" run c:broken e:wait --keep-going -j 1; echo code $?", "Enter")
+		p.untilText("FAILED    c:broken", "1 running")
+		p.keys("C-c") // reaches bento: the terminal is its again
+		p.untilText("code 130")
 	})
 	t.Run("stop", func(t *testing.T) {
 		p := open(t)

@@ -55,7 +55,9 @@ func Start(s Spec) (*Process, error) {
 		spec: s, io: io, began: time.Now(),
 		exited: make(chan struct{}), killed: make(chan struct{}),
 	}
+	p.remember()
 	if err := p.fork(); err != nil {
+		p.takeBack()
 		io.closeAll()
 		return nil, err
 	}

@@ -37,14 +37,21 @@ func (p *Process) foreground(attr *syscall.SysProcAttr) *syscall.SysProcAttr {
 	return attr
 }
 
+// remember looks at the terminal before a child is started, who may change it at once.
+func (p *Process) remember() {
+	if p.spec.Terminal != nil {
+		p.terminal = &lent{fd: int(p.spec.Terminal.Fd())}
+		p.terminal.mode, _ = term.GetState(p.terminal.fd)
+	}
+}
+
 // lend looks after the terminal of a child that was started.
 func (p *Process) lend() {
-	if p.spec.Terminal == nil {
+	l := p.terminal
+	if l == nil {
 		return
 	}
-	l := &lent{fd: int(p.spec.Terminal.Fd()), back: make(chan struct{}), done: make(chan struct{})}
-	l.mode, _ = term.GetState(l.fd)
-	p.terminal = l
+	l.back, l.done = make(chan struct{}), make(chan struct{})
 	changed := make(chan os.Signal, 1)
 	signal.Notify(changed, syscall.SIGCHLD)
 	go func() {
@@ -101,14 +108,17 @@ func (l *lent) claim(group int) {
 	_ = unix.IoctlSetPointerInt(l.fd, unix.TIOCSPGRP, group)
 }
 
-// takeBack takes the terminal back from a child that has ended, as it was before.
+// takeBack takes the terminal back, as it was before, from a child that has ended, or
+// could not be started: it may have come as far as to have it.
 func (p *Process) takeBack() {
 	l := p.terminal
 	if l == nil {
 		return
 	}
-	close(l.back)
-	<-l.done
+	if l.back != nil {
+		close(l.back)
+		<-l.done
+	}
 	l.claim(unix.Getpgrp())
 	if l.mode != nil {
 		_ = term.Restore(l.fd, l.mode)

@@ -9,6 +9,8 @@ func OwnsTerminal(*os.File) bool { return false }
 
 type lent struct{}
 
+func (p *Process) remember() {}
+
 func (p *Process) lend() {}
 
 func (p *Process) takeBack() {}

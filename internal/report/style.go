@@ -74,6 +74,8 @@ func Count(n int, thing string) string {
 		return "1 " + thing
 	case strings.HasSuffix(thing, "sh"):
 		thing += "e"
+	case strings.HasSuffix(thing, "ry"):
+		thing = strings.TrimSuffix(thing, "y") + "ie"
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
