@@ -15,6 +15,7 @@ import (
 
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree/ignore"
+	"github.com/bentobuild/bento/internal/tree/table"
 )
 
 // edits are the ways in which a workspace changes under the index. Paths are drawn
@@ -123,6 +124,7 @@ func TestIndexChangesNothing(t *testing.T) {
 					rt.Fatal(err)
 				}
 			}
+			comparePatch(rt, tr.Index())
 			if rapid.IntRange(0, 3).Draw(rt, "save") > 0 {
 				if err := tr.Index().Save(); err != nil {
 					rt.Fatal(err)
@@ -165,6 +167,79 @@ func compareWalks(rt *rapid.T, dir string) *Tree {
 		}
 	}
 	return tr
+}
+
+// comparePatch holds that an index that is changed where something has changed says of
+// the tree what one says that is written anew.
+func comparePatch(rt *rapid.T, ix *Index) {
+	p, ok := ix.patch()
+	if !ok {
+		return
+	}
+	changed, cerr := table.Read(p.Payload(table.Basis{}, table.Git{}, 1))
+	anew, aerr := table.Read(ix.anew().Payload(table.Basis{}, table.Git{}, 1))
+	if cerr != nil || aerr != nil {
+		rt.Fatal(cerr, aerr)
+	}
+	if diff := cmp.Diff(said(anew), said(changed)); diff != "" {
+		rt.Fatalf("written anew, and changed:\n%s", diff)
+	}
+}
+
+// said is all that an index says of the directories and files of the tree.
+func said(t *table.Table) (list []any) {
+	for i := range t.Dirs() {
+		list = append(list, t.Dir(i), t.Below(i))
+		from, to := t.FilesOf(i)
+		for k := from; k < to; k++ {
+			path, kind := t.File(k)
+			stamp, size, mode := t.Stat(k)
+			sum, known := t.Sum(k)
+			list = append(list, path, kind, stamp, size, mode, sum, known)
+		}
+	}
+	return list
+}
+
+// TestLittleIsWritten holds that the index is written anew only where a name is new or gone.
+func TestLittleIsWritten(t *testing.T) {
+	dir := newRepo(t)
+	write(t, dir, ".gitignore", "out\n")
+	for _, p := range []string{"a", "d/b", "d/e/c", "d-/f", "g/h/i", "out"} {
+		write(t, dir, p, p)
+	}
+	note := func(tr *Tree, p string) {
+		e, err := Stat(dir, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr.Index().Note(e, [32]byte{byte(len(p))})
+	}
+	first := walkWithState(t, dir)
+	settleAll(first.Index())
+	sumAll(t, first)
+	note(first, "out")
+	save(t, first)
+	for _, c := range []struct {
+		name, text string
+		patched    bool
+	}{
+		{"a", "other", true}, {"d/e/c", "other", true}, {".gitignore", "out\nno\n", true}, {"out", "other", true},
+		{"d/e/new", "", false}, {"d/n/e/w", "", false}, {".gitignore", "out\nb\n", false},
+	} {
+		write(t, dir, c.name, c.text)
+		tr := walkWithState(t, dir)
+		settleAll(tr.Index())
+		sumAll(t, tr)
+		note(tr, "out")
+		if _, ok := tr.Index().patch(); ok != c.patched {
+			t.Errorf("%s: %v", c.name, ok)
+		}
+		save(t, tr)
+		if n := sumAll(t, walkWithState(t, dir)); n > 0 {
+			t.Errorf("%s: %d files read again", c.name, n)
+		}
+	}
 }
 
 // seen is all that a tree says.

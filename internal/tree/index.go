@@ -2,12 +2,12 @@ package tree
 
 import (
 	"io/fs"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/bentobuild/bento/internal/tree/disk"
+	"github.com/bentobuild/bento/internal/tree/recent"
 	"github.com/bentobuild/bento/internal/tree/table"
 )
 
@@ -24,22 +24,8 @@ type Index struct {
 	hash  sync.Pool // of *disk.Hasher
 
 	saved *table.Table
-
-	mu    sync.RWMutex
-	fresh map[string][]known // found in this invocation, newest last
-	dirty bool
+	fresh recent.Files
 }
-
-// known is what a look at a file has found. Settled says that whoever has the same
-// stat has the same content; without it that is only likely.
-type known struct {
-	Entry
-	sum     [32]byte
-	settled bool
-}
-
-// maxKnown bounds how many states of one file are kept.
-const maxKnown = 8
 
 // Index gives the index of the workspace.
 func (t *Tree) Index() *Index { return t.index }
@@ -47,7 +33,7 @@ func (t *Tree) Index() *Index { return t.index }
 // openIndex reads the index; one that is damaged, of another version or from the
 // future is not used.
 func openIndex(t *Tree) *Index {
-	ix := &Index{tree: t, clock: disk.NewClock(t.state), saved: &table.Table{}, fresh: map[string][]known{}}
+	ix := &Index{tree: t, clock: disk.NewClock(t.state), saved: &table.Table{}}
 	ix.hash.New = func() any { return disk.NewHasher() }
 	if t.state == nil {
 		return ix
@@ -76,21 +62,21 @@ func (ix *Index) Sum(e Entry) ([32]byte, error) {
 	if sum, known := ix.recorded(&e); known {
 		return sum, nil
 	}
-	k, ok := ix.recall(&e)
-	if ok && k.settled {
-		return k.sum, nil
+	k, ok := ix.fresh.Of(&e)
+	if ok && k.Settled {
+		return k.Sum, nil
 	}
 	if e.Kind != File {
 		return [32]byte{}, &fs.PathError{Op: "read", Path: e.Path, Err: disk.ErrKind}
 	}
 	now, err := ix.read(&e)
 	if ok && (err != nil || !now.SameStat(&e)) {
-		return k.sum, nil // gone on since: the state asked for is the one before
+		return k.Sum, nil // gone on since: the state asked for is the one before
 	}
 	if err != nil {
 		return [32]byte{}, err
 	}
-	return now.sum, nil
+	return now.Sum, nil
 }
 
 // recorded gives what the index says of a file with the stat of e.
@@ -104,30 +90,18 @@ func (ix *Index) recorded(e *Entry) (sum [32]byte, known bool) {
 	return sum, false
 }
 
-// recall gives what was found in this invocation for the stat of e.
-func (ix *Index) recall(e *Entry) (known, bool) {
-	ix.mu.RLock()
-	defer ix.mu.RUnlock()
-	for _, k := range slices.Backward(ix.fresh[e.Path]) {
-		if k.SameStat(e) {
-			return k, true
-		}
-	}
-	return known{}, false
-}
-
 // read reads a file and notes what it found.
-func (ix *Index) read(e *Entry) (known, error) {
+func (ix *Index) read(e *Entry) (recent.State, error) {
 	h := ix.hash.Get().(*disk.Hasher)
 	defer ix.hash.Put(h)
 	ix.reads.Add(1)
 	looked := time.Now().UnixNano()
 	found, sum, err := h.File(ix.tree.root, e.Path)
 	if err != nil {
-		return known{}, &fs.PathError{Op: "read", Path: e.Path, Err: disk.Bare(err)}
+		return recent.State{}, &fs.PathError{Op: "read", Path: e.Path, Err: disk.Bare(err)}
 	}
-	k := known{Entry: found, sum: sum, settled: ix.clock.Settled(&found, looked)}
-	ix.add(k)
+	k := recent.State{Entry: found, Sum: sum, Settled: ix.clock.Settled(&found, looked)}
+	ix.fresh.Add(k)
 	return k, nil
 }
 
@@ -137,18 +111,6 @@ func (ix *Index) Note(e Entry, sum [32]byte) {
 	if e.Kind == File {
 		// Whether somebody wrote before the look, only a tick in between can tell.
 		settled := ix.clock.Settled(&e, time.Now().UnixNano())
-		ix.add(known{Entry: e, sum: sum, settled: settled})
+		ix.fresh.Add(recent.State{Entry: e, Sum: sum, Settled: settled})
 	}
-}
-
-func (ix *Index) add(k known) {
-	ix.mu.Lock()
-	defer ix.mu.Unlock()
-	k.Slot = 0
-	list := slices.DeleteFunc(ix.fresh[k.Path], func(o known) bool { return o.SameStat(&k.Entry) })
-	if len(list) == maxKnown {
-		list = slices.Delete(list, 0, 1)
-	}
-	ix.fresh[k.Path] = append(list, k)
-	ix.dirty = ix.dirty || k.settled
 }

@@ -289,6 +289,8 @@ func TestNote(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "out")); err != nil {
 		t.Fatal(err)
 	}
+	write(t, dir, "new", "") // so that the index is written anew
+	tr = walkWithState(t, dir)
 	settleAll(tr.Index())
 	sumAll(t, tr)
 	save(t, tr)

@@ -21,8 +21,8 @@ func (ix *Index) Known(e Entry) (sum [32]byte, ok bool) {
 	if sum, ok := ix.recorded(&e); ok {
 		return sum, true
 	}
-	k, ok := ix.recall(&e)
-	return k.sum, ok && k.settled
+	k, ok := ix.fresh.Of(&e)
+	return k.Sum, ok && k.Settled
 }
 
 // Stable tells whether a file or link that the walk has seen as e is sure to have

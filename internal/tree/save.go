@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bentobuild/bento/internal/tree/recent"
 	"github.com/bentobuild/bento/internal/tree/table"
 )
 
@@ -16,21 +17,14 @@ func (ix *Index) Save() error {
 		return nil
 	}
 	ix.settle()
-	if !ix.swapDirty(false) && !ix.newLists() {
+	if !ix.fresh.SetNews(false) && !ix.newLists() {
 		return nil
 	}
 	if err := ix.tree.state.Store(indexName, table.Version, ix.payload()); err != nil {
-		ix.swapDirty(true)
+		ix.fresh.SetNews(true)
 		return fmt.Errorf("index not saved: %w", err)
 	}
 	return nil
-}
-
-func (ix *Index) swapDirty(to bool) (was bool) {
-	ix.mu.Lock()
-	defer ix.mu.Unlock()
-	was, ix.dirty = ix.dirty, to
-	return was
 }
 
 // maxSettle bounds how many bytes settle reads.
@@ -41,22 +35,11 @@ const maxSettle = 64 << 20
 func (ix *Index) settle() {
 	left := int64(maxSettle)
 	now := time.Now().UnixNano()
-	for _, k := range ix.latest() {
-		if left -= k.Size; !k.settled && left > 0 && ix.clock.Settled(&k.Entry, now) {
+	for _, k := range ix.fresh.Latest() {
+		if left -= k.Size; !k.Settled && left > 0 && ix.clock.Settled(&k.Entry, now) {
 			_, _ = ix.Sum(k.Entry) // one that changed since is simply not settled
 		}
 	}
-}
-
-// latest gives the last known state of each file, sorted by path.
-func (ix *Index) latest() (fresh []known) {
-	ix.mu.RLock()
-	defer ix.mu.RUnlock()
-	for _, list := range ix.fresh {
-		fresh = append(fresh, list[len(list)-1])
-	}
-	slices.SortFunc(fresh, func(a, b known) int { return strings.Compare(a.Path, b.Path) })
-	return fresh
 }
 
 // newLists tells whether the next run need not read a directory, or git's list,
@@ -96,17 +79,27 @@ type saver struct {
 }
 
 func (ix *Index) payload() []byte {
-	t, s := ix.tree, &saver{Index: ix}
+	t := ix.tree
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	s.dir(t.top, true)
+	git, now := t.outer.Git(ix.clock), time.Now().UnixNano()
+	if p, ok := ix.patch(); ok {
+		return p.Payload(t.outer.Basis, git, now)
+	}
+	return ix.anew().Payload(t.outer.Basis, git, now)
+}
+
+// anew writes everything.
+func (ix *Index) anew() *table.Writer {
+	s := &saver{Index: ix}
+	s.dir(ix.tree.top, true)
 	s.addOthers()
-	return s.Payload(t.outer.Basis, t.outer.Git(ix.clock), time.Now().UnixNano())
+	return &s.Writer
 }
 
 // dir writes n and what is below. Settled says that what ignores from above is.
 func (s *saver) dir(n *node, settled bool) {
-	settled = settled && !n.flawed && (!n.listed && n.was > 0 || s.listSettled(n))
+	settled = settled && s.settled(n)
 	s.Enter(table.Dir{Path: n.path, Stamp: n.stamp, Settled: settled, Before: n.before})
 	for i := range n.entries {
 		s.file(&n.entries[i])
@@ -118,10 +111,15 @@ func (s *saver) dir(n *node, settled bool) {
 	s.Leave()
 }
 
+// settled is listSettled for a directory that need not have been listed.
+func (ix *Index) settled(n *node) bool {
+	return !n.flawed && (!n.listed && n.was > 0 || ix.listSettled(n))
+}
+
 // file writes a file of the tree, with the last digest that is known of it.
 func (s *saver) file(e *Entry) {
-	if k, ok := s.last(e.Path); ok && k.settled {
-		s.Add(&k.Entry, &k.sum)
+	if k, ok := s.fresh.Last(e.Path); ok && k.Settled {
+		s.Add(&k.Entry, &k.Sum)
 	} else if sum, known := s.recorded(e); known {
 		s.Add(e, &sum)
 	} else {
@@ -129,23 +127,12 @@ func (s *saver) file(e *Entry) {
 	}
 }
 
-// last gives the last state of a file that was found in this invocation.
-func (ix *Index) last(path string) (known, bool) {
-	ix.mu.RLock()
-	defer ix.mu.RUnlock()
-	list := ix.fresh[path]
-	if len(list) == 0 {
-		return known{}, false
-	}
-	return list[len(list)-1], true
-}
-
 // addOthers writes what is known of files that are not in the tree: found in this
 // invocation, or before and still as it was.
 func (s *saver) addOthers() {
-	var list []known
-	for _, k := range s.latest() {
-		if _, in := s.tree.top.lookup(k.Path); !in && k.settled {
+	var list []recent.State
+	for _, k := range s.fresh.Latest() {
+		if _, in := s.tree.top.lookup(k.Path); !in && k.Settled {
 			list = append(list, k)
 		}
 	}
@@ -155,16 +142,16 @@ func (s *saver) addOthers() {
 		if _, in := s.tree.top.lookup(path); in {
 			continue
 		}
-		if _, newer := s.last(path); newer {
+		if _, newer := s.fresh.Last(path); newer {
 			continue
 		}
 		sum, _ := s.saved.Sum(i)
 		if e, err := Stat(s.tree.root, path); err == nil && s.saved.Same(i, &e) {
-			list = append(list, known{Entry: e, sum: sum})
+			list = append(list, recent.State{Entry: e, Sum: sum})
 		}
 	}
-	slices.SortFunc(list, func(a, b known) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(list, func(a, b recent.State) int { return strings.Compare(a.Path, b.Path) })
 	for i := range list {
-		s.Add(&list[i].Entry, &list[i].sum)
+		s.Add(&list[i].Entry, &list[i].Sum)
 	}
 }

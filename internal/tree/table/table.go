@@ -8,6 +8,7 @@ import (
 	"errors"
 	"sort"
 	"strings"
+	"unsafe"
 
 	"github.com/bentobuild/bento/internal/tree/disk"
 )
@@ -48,6 +49,7 @@ type Table struct {
 	Basis Basis
 	Git   Git
 
+	payload     []byte // all of it
 	dirs, files []byte
 	text        string // the paths, one behind the other
 	saved       int64
@@ -84,7 +86,7 @@ func Read(payload []byte) (*Table, error) {
 	if len(payload) < headSize {
 		return nil, ErrFormat
 	}
-	t, h := &Table{}, field(payload)
+	t, h := &Table{payload: payload}, field(payload)
 	t.saved = int64(h.uint64())
 	h.copy(t.Basis.Rules[:])
 	h.copy(t.Basis.Tracked[:])
@@ -96,7 +98,8 @@ func Read(payload []byte) (*Table, error) {
 		return nil, ErrFormat
 	}
 	t.dirs, rest = rest[:dirs*dirSize], rest[dirs*dirSize:]
-	t.files, t.text = rest[:files*fileSize], string(rest[files*fileSize:])
+	t.files, rest = rest[:files*fileSize], rest[files*fileSize:]
+	t.text = unsafe.String(unsafe.SliceData(rest), len(rest))
 	t.inTree = int(inTree)
 	return t, t.check()
 }
@@ -136,11 +139,17 @@ func (t *Table) File(i int) (path string, kind disk.Kind) {
 
 // Same tells whether file i has the stat of e.
 func (t *Table) Same(i int, e *disk.Entry) bool {
-	f := t.file(i)
-	return f.stamp() == e.Stamp() && int64(f.uint64()) == e.Size && f.uint32()&^knownBit == modeOf(e)
+	s, size, mode := t.Stat(i)
+	return s == e.Stamp() && size == e.Size && mode == modeOf(e)
 }
 
 func modeOf(e *disk.Entry) uint32 { return uint32(e.Mode)&permBits | uint32(e.Kind)<<kindShift }
+
+// Stat gives what file i was like.
+func (t *Table) Stat(i int) (s disk.Stamp, size int64, mode uint32) {
+	f := t.file(i)
+	return f.stamp(), int64(f.uint64()), f.uint32() &^ knownBit
+}
 
 // Sum gives the digest of file i, if it is known.
 func (t *Table) Sum(i int) (sum [sumSize]byte, known bool) {

@@ -45,7 +45,12 @@ func (w *Writer) set(at, field int, v uint32) {
 func (w *Writer) Add(e *disk.Entry, sum *[sumSize]byte) {
 	w.written++
 	w.text = append(w.text, e.Path...)
-	b := appendStamp(w.files, e.Stamp())
+	w.files = appendFile(w.files, e, sum, uint32(len(w.text)))
+}
+
+// appendFile adds a record of e, whose path ends at end.
+func appendFile(b []byte, e *disk.Entry, sum *[sumSize]byte, end uint32) []byte {
+	b = appendStamp(b, e.Stamp())
 	b = binary.LittleEndian.AppendUint64(b, uint64(e.Size))
 	mode := modeOf(e)
 	if sum == nil {
@@ -54,18 +59,15 @@ func (w *Writer) Add(e *disk.Entry, sum *[sumSize]byte) {
 		mode |= knownBit
 	}
 	b = binary.LittleEndian.AppendUint32(b, mode)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(w.text)))
-	w.files = append(b, sum[:]...)
+	b = binary.LittleEndian.AppendUint32(b, end)
+	return append(b, sum[:]...)
 }
 
 // Payload gives the table as it was at the time saved.
 func (w *Writer) Payload(basis Basis, git Git, saved int64) []byte {
 	b := make([]byte, 0, headSize+len(w.dirs)+len(w.files)+len(w.dirText)+len(w.text))
-	b = binary.LittleEndian.AppendUint64(b, uint64(saved))
-	b = append(b, basis.Rules[:]...)
-	b = append(b, basis.Tracked[:]...)
-	b = appendStamp(b, git.Stamp)
-	for _, n := range [...]uint32{flag(git.Settled), uint32(len(w.dirs) / dirSize), w.written, w.inTree} {
+	b = appendHead(b, basis, git, saved)
+	for _, n := range [...]uint32{uint32(len(w.dirs) / dirSize), w.written, w.inTree} {
 		b = binary.LittleEndian.AppendUint32(b, n)
 	}
 	b = append(b, w.dirs...)
@@ -77,6 +79,15 @@ func (w *Writer) Payload(basis Basis, git Git, saved int64) []byte {
 		binary.LittleEndian.PutUint32(p, binary.LittleEndian.Uint32(p)+uint32(len(w.dirText)))
 	}
 	return append(append(b, w.dirText...), w.text...)
+}
+
+// appendHead adds what stands in front of the numbers of directories and files.
+func appendHead(b []byte, basis Basis, git Git, saved int64) []byte {
+	b = binary.LittleEndian.AppendUint64(b, uint64(saved))
+	b = append(b, basis.Rules[:]...)
+	b = append(b, basis.Tracked[:]...)
+	b = appendStamp(b, git.Stamp)
+	return binary.LittleEndian.AppendUint32(b, flag(git.Settled))
 }
 
 func flag(b bool) uint32 {

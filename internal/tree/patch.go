@@ -1,0 +1,64 @@
+package tree
+
+import "github.com/bentobuild/bento/internal/tree/table"
+
+// patch changes the index where something is not as it says; ok is false when a file
+// or a directory is new or gone. Files that are not in the tree stay until then.
+func (ix *Index) patch() (p *table.Patch, ok bool) {
+	if ix.saved.Dirs() == 0 {
+		return nil, false
+	}
+	p = ix.saved.Patch()
+	if !ix.patchDir(p, ix.tree.top, 0, true) {
+		return nil, false
+	}
+	for _, s := range ix.fresh.Latest() {
+		if !s.Settled {
+			continue
+		}
+		i := ix.saved.Find(s.Path)
+		if i < 0 {
+			return nil, false
+		}
+		p.SetFile(i, &s.Entry, &s.Sum)
+	}
+	return p, true
+}
+
+// patchDir changes directory i to be n. Settled says that what ignores from above is.
+func (ix *Index) patchDir(p *table.Patch, n *node, i int, settled bool) bool {
+	was := ix.saved.Dir(i)
+	if settled = settled && ix.settled(n); settled != was.Settled || n.stamp != was.Stamp {
+		p.SetDir(i, n.stamp, settled)
+	}
+	if was.Path != n.path || was.Before != n.before || !ix.patchFiles(p, n, i) {
+		return false
+	}
+	next := i + 1
+	for _, d := range n.dirs {
+		if next >= ix.saved.Below(i) || !ix.patchDir(p, d, next, settled) {
+			return false
+		}
+		next = ix.saved.Below(next)
+	}
+	return next >= ix.saved.Below(i)
+}
+
+// patchFiles changes those of directory i to be those of n.
+func (ix *Index) patchFiles(p *table.Patch, n *node, i int) bool {
+	from, to := ix.saved.FilesOf(i)
+	if to-from != len(n.entries) {
+		return false
+	}
+	for k := range n.entries {
+		e := &n.entries[k]
+		if path, _ := ix.saved.File(from + k); path != e.Path {
+			return false
+		}
+		if ix.saved.Same(from+k, e) {
+			continue
+		}
+		p.SetFile(from+k, e, nil)
+	}
+	return true
+}
