@@ -37,6 +37,7 @@ func someRun() *run.Report {
 	r.Results[1].Diagnostics = []diagnostics.Diagnostic{{
 		File: "a b/ü%.go", Line: 3, Col: 4, Severity: diagnostics.Error, Message: "bad\n100% ::x", Rule: "r,1", Source: "go",
 	}, {Severity: diagnostics.Hint, Message: "no place", Source: "other"}}
+	r.Warnings = []diagnostics.Diagnostic{{Severity: diagnostics.Warning, Message: "not stored", Rule: "not_stored", Source: diagnostics.Source}}
 	return r
 }
 
@@ -51,6 +52,15 @@ func TestJUnit(t *testing.T) {
 	}
 	if doc.Tests != 4 || doc.Failures != 1 || doc.Skipped != 1 || len(doc.Suites) != 1 || len(doc.Suites[0].Cases) != 4 {
 		t.Errorf("the document counts wrong: %+v", doc)
+	}
+	if s := doc.Suites[0]; s.Failures != 1 || s.Skipped != 1 || s.Time != "4.000" || doc.Time != "10.000" {
+		t.Errorf("the suite counts wrong: %+v", s)
+	}
+	if c := doc.Suites[0].Cases[2]; c.Skipped == nil || c.Skipped.Message != run.ReasonDependencyFailed || c.Failure != nil {
+		t.Errorf("what was skipped is not said: %+v", c)
+	}
+	if c := doc.Suites[0].Cases[3]; c.Time != "2.000" || c.Output == "" {
+		t.Errorf("a hit is not told as one: %+v", c)
 	}
 	if c := doc.Suites[0].Cases[1]; c.Failure == nil || !strings.Contains(c.Failure.Message, "exit <status> 1") {
 		t.Errorf("the failure is not there: %+v", c)
@@ -78,6 +88,12 @@ func TestSARIF(t *testing.T) {
 	}}}
 	if diff := cmp.Diff(want, doc.Runs[1].Results[0].Locations); diff != "" {
 		t.Error(diff)
+	}
+	if own := doc.Runs[0]; len(own.Results) != 1 || own.Results[0].Level != "warning" || own.Tool.Driver.Version != "1.2.3" {
+		t.Errorf("bento's own warnings: %+v", own)
+	}
+	if res := doc.Runs[1].Results[0]; res.Level != "error" || res.Rule != "r,1" || len(doc.Runs[1].Tool.Driver.Rules) != 1 || doc.Runs[1].Tool.Driver.Rules[0].ID != "r,1" {
+		t.Errorf("an error with a rule: %+v, rules %+v", res, doc.Runs[1].Tool.Driver.Rules)
 	}
 	if res := doc.Runs[2].Results[0]; res.Level != "note" || res.Locations != nil {
 		t.Errorf("a hint without a place: %+v", res)
