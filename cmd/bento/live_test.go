@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,6 +45,22 @@ func TestLiveBlock(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestTerminalCloses: a run whose terminal is closed ends, with all that it has started.
+func TestTerminalCloses(t *testing.T) {
+	p := openPane(t, needTool(t, "tmux"), 80, 24)
+	write(t, p.dir, "bento.toml", "")
+	write(t, p.dir, "d/dish.toml", "language = \"none\"\n[tasks.build]\nrun = \"(trap '' HUP; sleep 300) & setsid sleep 300 & echo it is up; wait\"\n")
+	mark := "LC_BENTO_MARK=" + p.dir
+	p.run(fmt.Sprintf("export %s; exec %q run build", mark, needTool(t, "bento")))
+	p.untilText("0/1  1 running", "it is up")
+	p.tmux("respawn-pane", "-k", "-t", "pane", "exec cat") // closes it and opens another
+	if left := leftOf(mark + "\x00"); len(left) > 0 {
+		t.Errorf("left running: %q", left)
+	}
+	p.run(fmt.Sprintf("%q last; exec cat", needTool(t, "bento")))
+	p.untilText("interrupted  bento run build")
 }
 
 // needTool gives the path of a tool that the test cannot do without.

@@ -35,7 +35,7 @@ func bento() int {
 		return exitFault
 	}
 	collectLate()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
 	// A second signal ends bento at once; the kernel then ends its children.
 	context.AfterFunc(ctx, stop)
@@ -49,6 +49,15 @@ func bento() int {
 		terminal: term.IsTerminal(int(os.Stdout.Fd())), columns: columns(os.Stderr),
 		files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr},
 	}))
+}
+
+// endings are the signals that end a run. Under nohup the end of the terminal is none.
+func endings() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
 }
 
 // guardCommand is what bento calls itself with to have somebody who ends its tasks

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -24,6 +26,7 @@ func signalled(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: signal SIG FIFO CODE COMMAND…")
 	}
 	sig := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}[args[0]]
+	hearHangup()
 	fifo := ts.MkAbs(args[1])
 	want, err := strconv.Atoi(args[2])
 	ts.Check(err)
@@ -38,7 +41,8 @@ func signalled(ts *testscript.TestScript, neg bool, args []string) {
 	started := make(chan error, 1)
 	go func() {
 		f, err := os.Open(fifo) // until somebody writes
-		if err == nil {
+		if err == nil { // who closes it at once ends the writer
+			_, err = f.Read(make([]byte, 16))
 			f.Close()
 		}
 		started <- err
@@ -58,6 +62,13 @@ func signalled(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Logf("%s", out.String())
 }
 
+// hearHangup has the children hear SIGHUP, also when these tests run under nohup.
+var hearHangup = sync.OnceFunc(func() {
+	if signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
+})
+
 func lookPath(path, name string) (string, error) {
 	return adapters.Environ{"PATH=" + path}.LookPath(name)
 }
@@ -76,14 +87,20 @@ func environ(ts *testscript.TestScript) []string {
 // nothingLeft wants that no process that "signal" started is there any more. The
 // kernel may take a moment to end the children of a process that was killed.
 func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
-	mark := []byte("LC_BENTO_MARK=" + ts.Getenv("WORK"))
-	var left []string
+	if left := leftOf("LC_BENTO_MARK=" + ts.Getenv("WORK")); len(left) > 0 {
+		ts.Fatalf("left running: %s", strings.Join(left, ", "))
+	}
+}
+
+// leftOf waits for the processes with mark in their environment to end, and gives those
+// that do not.
+func leftOf(mark string) (left []string) {
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if left = marked(mark); len(left) == 0 {
-			return
+		if left = marked([]byte(mark)); len(left) == 0 {
+			break
 		}
 	}
-	ts.Fatalf("left running: %s", strings.Join(left, ", "))
+	return left
 }
 
 func marked(mark []byte) (left []string) {
