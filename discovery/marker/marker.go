@@ -13,7 +13,8 @@ import (
 
 // Set knows the names. Adapters are meant by their index in a list.
 type Set struct {
-	first      [256]bool // what they may start with
+	first      [256]bool // what they may start with, or else
+	last       [256]bool // end with
 	literal    map[string][]int
 	patterns   []pattern
 	Everywhere []int // adapters that name no files
@@ -48,13 +49,13 @@ func (m *Set) addGlob(glob string, adapter int) {
 	}
 	if i := strings.IndexAny(name, `*?[{\`); i >= 0 {
 		// A brace may hold a slash: then the first part alone is no pattern.
-		m.mayStart(name[:i])
+		m.mayBe(name[:i], ending(name))
 		if p := (pattern{name, name[:i], ending(name), adapter}); doublestar.ValidatePattern(name) && !slices.Contains(m.patterns, p) {
 			m.patterns = append(m.patterns, p)
 		}
 		return
 	}
-	m.mayStart(name)
+	m.mayBe(name, "")
 	if !slices.Contains(m.literal[name], adapter) {
 		m.literal[name] = append(m.literal[name], adapter)
 	}
@@ -64,16 +65,23 @@ func (m *Set) addGlob(glob string, adapter int) {
 // wildcard.
 func ending(name string) string { return name[strings.LastIndexAny(name, `*?]}\`)+1:] }
 
-// mayStart notes that names may start as prefix does.
-func (m *Set) mayStart(prefix string) {
-	for i := range m.first {
-		m.first[i] = m.first[i] || prefix == "" || int(prefix[0]) == i
+// mayBe notes that names may start and end so.
+func (m *Set) mayBe(prefix, suffix string) {
+	switch {
+	case prefix != "":
+		m.first[prefix[0]] = true
+	case suffix != "":
+		m.last[suffix[len(suffix)-1]] = true
+	default:
+		for i := range m.first {
+			m.first[i] = true
+		}
 	}
 }
 
 // Match calls yield with the index of every adapter that the name says something to.
 func (m *Set) Match(name string, yield func(adapter int)) {
-	if !m.first[name[0]] {
+	if !m.first[name[0]] && !m.last[name[len(name)-1]] {
 		return // most names
 	}
 	for _, adapter := range m.literal[name] {

@@ -166,8 +166,12 @@ func (e *Evaluator) warn(code, message, hint string) {
 // UpToDate notes that what t makes is in the workspace now, executed or restored.
 func (e *Evaluator) UpToDate(t *plan.Task, outputs []cache.Output) {
 	e.current[t.Index] = true
+	ev := e.results[t.Index]
+	if ev != nil && ev.Status == Hit && len(outputs) > 0 && len(outputs) == len(ev.Outputs) && &outputs[0] == &ev.Outputs[0] {
+		return // it is known what it has made
+	}
 	e.made[t.Index] = &made{digest: recall.Made(outputs)}
-	if ev := e.results[t.Index]; ev != nil {
+	if ev != nil {
 		ev.Outputs = outputs
 	}
 }

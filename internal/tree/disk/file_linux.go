@@ -2,10 +2,30 @@ package disk
 
 import (
 	"io"
+	"io/fs"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
+
+// lstat sets all of e but its path, which is relative to root.
+func lstat(root string, e *Entry) error {
+	var st unix.Stat_t
+	path := root
+	if e.Path != "." {
+		path = strings.TrimSuffix(root, "/") + "/" + e.Path
+	}
+	for {
+		err := unix.Lstat(path, &st)
+		if err == nil {
+			fillStat(e, &st)
+			return nil
+		}
+		if err != unix.EINTR {
+			return &fs.PathError{Op: "lstat", Path: path, Err: err}
+		}
+	}
+}
 
 // file is an open file, without what os.File does for those that can block.
 type file struct{ fd int }

@@ -8,6 +8,15 @@ import (
 	"path/filepath"
 )
 
+// lstat sets all of e but its path, which is relative to root.
+func lstat(root string, e *Entry) error {
+	fi, err := os.Lstat(filepath.Join(root, filepath.FromSlash(e.Path)))
+	if err == nil {
+		e.fill(fi)
+	}
+	return err
+}
+
 // file is an open file.
 type file struct{ *os.File }
 

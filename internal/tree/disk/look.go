@@ -14,12 +14,10 @@ import (
 // Stat looks at one path, relative to root, now. It follows no link. Directories
 // have an entry too.
 func Stat(root, path string) (Entry, error) {
-	fi, err := os.Lstat(filepath.Join(root, filepath.FromSlash(path)))
-	if err != nil {
+	e := Entry{Path: path}
+	if err := lstat(root, &e); err != nil {
 		return Entry{}, err
 	}
-	e := Entry{Path: path}
-	e.fill(fi)
 	return e, nil
 }
 
