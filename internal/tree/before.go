@@ -2,6 +2,7 @@ package tree
 
 import (
 	"github.com/bentobuild/bento/internal/tree/ignore"
+	"github.com/bentobuild/bento/internal/tree/problem"
 	"github.com/bentobuild/bento/internal/tree/table"
 )
 
@@ -29,16 +30,17 @@ func (v *visit) asBefore(n *node) bool {
 	}
 	from, to := v.before.FilesOf(i)
 	entries := make([]Entry, to-from)
+	n.same = true
 	for k := from; k < to; k++ {
 		if !v.fileAsBefore(n, k, &entries[k-from]) {
-			n.ignores = ignores{}
+			n.ignores, n.same = ignores{}, false
 			return false
 		}
 	}
 	n.entries = entries
 	for k := range n.entries {
 		if e := &n.entries[k]; e.Kind == Special {
-			v.problem(special(e.Path))
+			v.problem(problem.Special(e.Path))
 		}
 	}
 	v.dirsAsBefore(n, i)
@@ -54,10 +56,14 @@ func (v *visit) fileAsBefore(n *node, k int, e *Entry) bool {
 	if err := v.StatName(name, e); err != nil || e.Kind != kind {
 		return false
 	}
-	e.Slot = v.before.slot(k, e)
+	same := v.before.Same(k, e)
+	n.same = n.same && same
+	if _, known := v.before.Sum(k); known && same {
+		e.Slot = uint32(k + 1)
+	}
 	if name == ignore.File {
 		n.ignores.there = true
-		return v.before.Same(k, e)
+		return same
 	}
 	return true
 }

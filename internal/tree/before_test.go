@@ -166,7 +166,30 @@ func compareWalks(rt *rapid.T, dir string) *Tree {
 			rt.Fatalf("the digest of %q is wrong: %v, %v", e.Path, err, rerr)
 		}
 	}
+	compareDigests(rt, tr, tr.top)
 	return tr
+}
+
+// compareDigests holds that the digest of a directory that the index has is the one that
+// it has without the index.
+func compareDigests(rt *rapid.T, tr *Tree, n *node) (read bool) {
+	for _, d := range n.dirs {
+		read = compareDigests(rt, tr, d) || read
+	}
+	for _, e := range n.entries {
+		read = read || e.Slot == 0 // the index knows its stat alone
+	}
+	if !n.wholly() || read {
+		return true
+	}
+	had, known := tr.Digest(n.path)
+	n.same = false
+	made, mknown := tr.Digest(n.path)
+	n.same = true
+	if had != made || known != mknown {
+		rt.Fatalf("%q: the index has %x (%v), it is %x (%v)", n.path, had, known, made, mknown)
+	}
+	return false
 }
 
 // comparePatch holds that an index that is changed where something has changed says of
@@ -176,8 +199,9 @@ func comparePatch(rt *rapid.T, ix *Index) {
 	if !ok {
 		return
 	}
-	changed, cerr := table.Read(p.Payload(table.Basis{}, table.Git{}, 1))
-	anew, aerr := table.Read(ix.anew().Payload(table.Basis{}, table.Git{}, 1))
+	head := table.Head{Saved: 1, Looked: time.Now().Add(time.Hour).UnixNano()}
+	changed, cerr := table.Read(p.Payload(head))
+	anew, aerr := table.Read(ix.anew().Payload(head))
 	if cerr != nil || aerr != nil {
 		rt.Fatal(cerr, aerr)
 	}
@@ -189,7 +213,8 @@ func comparePatch(rt *rapid.T, ix *Index) {
 // said is all that an index says of the directories and files of the tree.
 func said(t *table.Table) (list []any) {
 	for i := range t.Dirs() {
-		list = append(list, t.Dir(i), t.Below(i))
+		sum, known := t.Digest(i)
+		list = append(list, t.Dir(i), t.Below(i), sum, known)
 		from, to := t.FilesOf(i)
 		for k := from; k < to; k++ {
 			path, kind := t.File(k)

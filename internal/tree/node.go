@@ -15,6 +15,7 @@ type node struct {
 	only    bool    // it is ignored, and here for the tracked files in it alone
 	missing bool    // it was not there when it was to be read
 	listed  bool    // its names were read, not taken from the index
+	same    bool    // it and the files right in it are what the index says
 	flawed  bool    // not all that is in it could be looked at
 	entries []Entry // what it holds itself, sorted
 	dirs    []*node // sorted as if with "/" behind
@@ -92,21 +93,8 @@ func (n *node) lookup(path string) (Entry, bool) {
 	if n = n.find(dir); n.path != dir {
 		return Entry{}, false
 	}
-	return lookup(n.entries, path)
+	return disk.Find(n.entries, path)
 }
 
 // parent gives the directory that path is in, "" for the root.
 func parent(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
-
-// search gives the first position in sorted entries whose path is not before path.
-func search(entries []Entry, path string) int {
-	return sort.Search(len(entries), func(i int) bool { return entries[i].Path >= path })
-}
-
-// lookup finds path in sorted entries.
-func lookup(entries []Entry, path string) (Entry, bool) {
-	if i := search(entries, path); i < len(entries) && entries[i].Path == path {
-		return entries[i], true
-	}
-	return Entry{}, false
-}

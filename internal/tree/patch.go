@@ -5,22 +5,16 @@ import "github.com/bentobuild/bento/internal/tree/table"
 // patch changes the index where something is not as it says; ok is false when a file
 // or a directory is new or gone. Files that are not in the tree stay until then.
 func (ix *Index) patch() (p *table.Patch, ok bool) {
-	if ix.saved.Dirs() == 0 {
-		return nil, false
-	}
 	p = ix.saved.Patch()
-	if !ix.patchDir(p, ix.tree.top, 0, true) {
+	if ix.saved.Dirs() == 0 || !ix.patchDir(p, ix.tree.top, 0, true) {
 		return nil, false
 	}
 	for _, s := range ix.fresh.Latest() {
-		if !s.Settled {
-			continue
-		}
-		i := ix.saved.Find(s.Path)
-		if i < 0 {
+		if i := ix.saved.Find(s.Path); i >= 0 && s.Settled {
+			p.SetFile(i, &s.Entry, &s.Sum)
+		} else if s.Settled {
 			return nil, false
 		}
-		p.SetFile(i, &s.Entry, &s.Sum)
 	}
 	return p, true
 }
@@ -55,10 +49,9 @@ func (ix *Index) patchFiles(p *table.Patch, n *node, i int) bool {
 		if path, _ := ix.saved.File(from + k); path != e.Path {
 			return false
 		}
-		if ix.saved.Same(from+k, e) {
-			continue
+		if !ix.saved.Same(from+k, e) {
+			p.SetFile(from+k, e, nil)
 		}
-		p.SetFile(from+k, e, nil)
 	}
 	return true
 }

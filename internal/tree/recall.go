@@ -1,5 +1,12 @@
 package tree
 
+import (
+	"slices"
+
+	"github.com/bentobuild/bento/internal/tree/disk"
+	"github.com/bentobuild/bento/internal/tree/table"
+)
+
 // TrackedDigest is a digest of what git tracks: it changes whenever the list does.
 func (t *Tree) TrackedDigest() [32]byte { return t.outer.Basis.Tracked }
 
@@ -12,8 +19,54 @@ func (t *Tree) Walked(path string) bool {
 	if n.only || n.path == path {
 		return !n.only
 	}
-	e, ok := lookup(n.entries, path)
+	e, ok := disk.Find(n.entries, path)
 	return ok && e.Kind != Link
+}
+
+// Digest gives a digest of everything below a directory. It is not known where it would
+// take to read files, or to follow links; of a directory that is not there it is zero.
+func (t *Tree) Digest(dir string) (sum [32]byte, known bool) {
+	dir = clean(dir)
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	n := t.top.find(dir)
+	if n.path != dir {
+		return sum, true
+	}
+	return t.digest(n)
+}
+
+func (t *Tree) digest(n *node) (sum [32]byte, known bool) {
+	if n.wholly() {
+		sum, known = t.index.saved.Digest(int(n.was - 1))
+	}
+	if known {
+		return sum, true
+	}
+	var c table.Content
+	for i := range n.entries {
+		e := &n.entries[i]
+		name := e.Path[len(e.Path)-nameLen(e.Path, n.path):]
+		of := &sum
+		if sum, known = t.index.Known(*e); !known {
+			of = nil
+		}
+		if !c.File(name, e, of, t.walked) {
+			return [32]byte{}, false
+		}
+	}
+	for _, d := range n.dirs {
+		if sum, known = t.digest(d); !known {
+			return [32]byte{}, false
+		}
+		c.Dir(d.path[len(d.path)-nameLen(d.path, n.path):], &sum)
+	}
+	return c.Sum(), true
+}
+
+// wholly tells whether everything below n is what the index says.
+func (n *node) wholly() bool {
+	return n.same && !slices.ContainsFunc(n.dirs, func(d *node) bool { return !d.wholly() })
 }
 
 // Known is Sum, but never reads: ok is false where it would have to.

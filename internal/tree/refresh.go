@@ -122,10 +122,10 @@ func (t *Tree) put(n *node, instead Entry) {
 	case !n.missing:
 		above.dirs = slices.Insert(above.dirs, at, n)
 	case instead.Kind != 0 && instead.Kind != Dir && !t.hides(above, n.path):
-		above.entries = slices.Insert(above.entries, search(above.entries, n.path), instead)
+		above.entries = slices.Insert(above.entries, disk.Search(above.entries, n.path), instead)
 	}
 	for _, d := range above.dirs {
-		d.before = search(above.entries, d.path+"/")
+		d.before = disk.Search(above.entries, d.path+"/")
 	}
 }
 

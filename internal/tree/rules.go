@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/ignore"
 	"github.com/bentobuild/bento/internal/tree/outer"
 )
@@ -45,4 +46,4 @@ func (t *Tree) rulesAbove(n *node) *ignore.Rules {
 
 // ignoreEntry gives the ignore file of n, if it has one that is part of the
 // workspace.
-func (n *node) ignoreEntry() (Entry, bool) { return lookup(n.entries, join(n.path, ignore.File)) }
+func (n *node) ignoreEntry() (Entry, bool) { return disk.Find(n.entries, join(n.path, ignore.File)) }

@@ -82,11 +82,11 @@ func (ix *Index) payload() []byte {
 	t := ix.tree
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	git, now := t.outer.Git(ix.clock), time.Now().UnixNano()
+	h := table.Head{Basis: t.outer.Basis, Git: t.outer.Git(ix.clock), Saved: time.Now().UnixNano(), Looked: t.walked}
 	if p, ok := ix.patch(); ok {
-		return p.Payload(t.outer.Basis, git, now)
+		return p.Payload(h)
 	}
-	return ix.anew().Payload(t.outer.Basis, git, now)
+	return ix.anew().Payload(h)
 }
 
 // anew writes everything.

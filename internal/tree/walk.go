@@ -1,9 +1,7 @@
 package tree
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -13,13 +11,11 @@ import (
 	"github.com/bentobuild/bento/internal/tree/crew"
 	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/ignore"
+	"github.com/bentobuild/bento/internal/tree/problem"
 )
 
-// Rules of the problems that a walk finds.
-const (
-	ruleUnreadable = "unreadable"
-	RuleSpecial    = "special_file"
-)
+// RuleSpecial is the rule of the problem that a file is special.
+const RuleSpecial = problem.RuleSpecial
 
 // walker reads directories with several workers. What it is given to read is
 // independent of each other.
@@ -79,7 +75,7 @@ func (v *visit) dir(n *node) {
 		return
 	}
 	v.drop(n)
-	slices.SortFunc(v.Items, v.order)
+	v.Sort()
 	if !n.only {
 		v.addRules(n)
 	}
@@ -104,27 +100,6 @@ func (v *visit) drop(n *node) {
 	})
 }
 
-// order sorts names as if those of directories had "/" behind.
-func (v *visit) order(a, b disk.Item) int {
-	an, bn := v.Name(&a), v.Name(&b)
-	n := min(len(an), len(bn))
-	if c := bytes.Compare(an[:n], bn[:n]); c != 0 {
-		return c
-	}
-	return int(after(an, n, a.Kind)) - int(after(bn, n, b.Kind))
-}
-
-// after gives the byte at n, where the name may end.
-func after(name []byte, n int, kind Kind) byte {
-	switch {
-	case n < len(name):
-		return name[n]
-	case kind == Dir:
-		return '/'
-	}
-	return 0
-}
-
 // addRules reads the ignore file of n, if there is one.
 func (v *visit) addRules(n *node) {
 	there := slices.ContainsFunc(v.Items, func(it disk.Item) bool {
@@ -135,7 +110,7 @@ func (v *visit) addRules(n *node) {
 	}
 	text, err := v.Read(ignore.File, ignore.MaxFile)
 	if err != nil {
-		d := unreadable(join(n.path, ignore.File), "ignore file", err)
+		d := problem.Unreadable(join(n.path, ignore.File), "ignore file", err)
 		d.Severity = diagnostics.Warning // more is found than meant, never less
 		v.problem(d)
 	}
@@ -196,7 +171,7 @@ func (v *visit) addEntry(n *node, path string, it *disk.Item) {
 	case err != nil:
 		v.unreadable(n, path, "file", err)
 	case e.Kind == Special:
-		v.problem(special(path))
+		v.problem(problem.Special(path))
 	}
 }
 
@@ -204,23 +179,7 @@ func (v *visit) addEntry(n *node, path string, it *disk.Item) {
 func (v *visit) unreadable(n *node, path, what string, err error) {
 	n.flawed = true
 	if !disk.Gone(err) {
-		v.problem(unreadable(path, what, err))
-	}
-}
-
-func unreadable(path, what string, err error) diagnostics.Diagnostic {
-	return diagnostics.Diagnostic{
-		File: path, Severity: diagnostics.Error, Rule: ruleUnreadable, Source: diagnostics.Source,
-		Message: fmt.Sprintf("cannot read the %s %q: %v", what, path, disk.Bare(err)),
-		Hint:    "make it readable, or have git ignore it",
-	}
-}
-
-func special(path string) diagnostics.Diagnostic {
-	return diagnostics.Diagnostic{
-		File: path, Severity: diagnostics.Error, Rule: RuleSpecial, Source: diagnostics.Source,
-		Message: fmt.Sprintf("%q is a FIFO, a socket or a device, which cannot be an input", path),
-		Hint:    "remove it, have git ignore it, or leave it out with a \"!\" glob",
+		v.problem(problem.Unreadable(path, what, err))
 	}
 }
 

@@ -50,12 +50,9 @@ func (r *Ranges) of(at string) (d Range) {
 	if entry, ok := r.tree.Lookup(at); ok && !addFile(s.Writer(), r.tree, entry) {
 		return d
 	}
-	for _, entry := range r.tree.Under(at) {
-		if !addFile(s.Writer(), r.tree, entry) {
-			return d
-		}
-	}
-	return Range{Digest: s.Digest(), Known: true}
+	below, known := r.tree.Digest(at)
+	s.Writer().Raw(below[:])
+	return Range{Digest: s.Digest(), Known: known}
 }
 
 // addFile adds a file by its content; one that nobody has read yet, because it is no

@@ -104,11 +104,10 @@ func TestLists(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		now := time.Now()
-		if got := c.Lists(e.Stamp(), now.UnixNano()); got != c.each {
+		if got := c.Lists(e.Stamp(), e.Ctime); got != c.each {
 			t.Errorf("%s was just made, and settled is %v", dir, got)
 		}
-		if got := c.Lists(e.Stamp(), now.Add(time.Hour).UnixNano()); got != local(dir) {
+		if got := c.Lists(e.Stamp(), e.Ctime+int64(time.Hour)); got != local(dir) {
 			t.Errorf("%s was made long ago, and settled is %v", dir, got)
 		}
 	}

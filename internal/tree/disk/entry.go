@@ -3,7 +3,10 @@
 // except in the path of the root it is given.
 package disk
 
-import "io/fs"
+import (
+	"io/fs"
+	"sort"
+)
 
 // Kind is what an Entry is. The values are part of the index file.
 type Kind uint8
@@ -72,4 +75,17 @@ func kindOf(m fs.FileMode) Kind {
 		return Dir
 	}
 	return Special
+}
+
+// Search gives the first position in sorted entries whose path is not before path.
+func Search(entries []Entry, path string) int {
+	return sort.Search(len(entries), func(i int) bool { return entries[i].Path >= path })
+}
+
+// Find finds path in sorted entries.
+func Find(entries []Entry, path string) (Entry, bool) {
+	if i := Search(entries, path); i < len(entries) && entries[i].Path == path {
+		return entries[i], true
+	}
+	return Entry{}, false
 }

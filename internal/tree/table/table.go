@@ -6,6 +6,7 @@ package table
 import (
 	"encoding/binary"
 	"errors"
+	"io/fs"
 	"sort"
 	"strings"
 	"unsafe"
@@ -14,7 +15,7 @@ import (
 )
 
 // Version is that of the format. It changes with it.
-const Version = 2
+const Version = 3
 
 // Basis is what decides which names of a directory are in the table.
 type Basis struct {
@@ -61,8 +62,9 @@ const (
 	headSize = 8 + 32 + 32 + stampSize + 4 + 4*3
 
 	// Stamp, end of the path in text, end of the files, end of those below, Before,
-	// whether it is settled.
-	dirSize = stampSize + 5*4
+	// settledBit and knownBit, digest.
+	dirSize  = stampSize + 5*4 + sumSize
+	dirSumAt = dirSize - sumSize
 
 	// Stamp, size, mode and kind, end of the path in text, digest.
 	fileSize  = stampSize + 8 + 4 + 4 + sumSize
@@ -76,6 +78,8 @@ const (
 	kindShift = 16
 	kindBits  = 0xff
 	knownBit  = 1 << 31 // the digest is there
+
+	settledBit = 1
 )
 
 // ErrFormat is the error of a payload that is no table.
@@ -83,6 +87,15 @@ var ErrFormat = errors.New("not in the format of an index")
 
 // Read checks a payload, which must not change any more, and gives the table in it.
 func Read(payload []byte) (*Table, error) {
+	t, err := view(payload)
+	if err != nil {
+		return nil, err
+	}
+	return t, t.check()
+}
+
+// view is Read without the check.
+func view(payload []byte) (*Table, error) {
 	if len(payload) < headSize {
 		return nil, ErrFormat
 	}
@@ -101,7 +114,7 @@ func Read(payload []byte) (*Table, error) {
 	t.files, rest = rest[:files*fileSize], rest[files*fileSize:]
 	t.text = unsafe.String(unsafe.SliceData(rest), len(rest))
 	t.inTree = int(inTree)
-	return t, t.check()
+	return t, nil
 }
 
 // Saved is when the table was written, in nanoseconds since 1970.
@@ -120,7 +133,13 @@ func (t *Table) Dir(i int) Dir {
 	f := t.dir(i)
 	stamp := f.stamp()
 	end, _, _, before, settled := f.uint32(), f.uint32(), f.uint32(), f.uint32(), f.uint32()
-	return Dir{Path: t.text[t.dirEnd(i-1):end], Stamp: stamp, Settled: settled == 1, Before: int(before)}
+	return Dir{Path: t.text[t.dirEnd(i-1):end], Stamp: stamp, Settled: settled&settledBit != 0, Before: int(before)}
+}
+
+// Digest gives that of everything below directory i, if it is known; see Content.
+func (t *Table) Digest(i int) (sum [sumSize]byte, known bool) {
+	copy(sum[:], t.dir(i)[dirSumAt:])
+	return sum, t.dirNumber(i, 4)&knownBit != 0
 }
 
 // FilesOf gives the first file of directory i, and the one behind the last.
@@ -144,6 +163,15 @@ func (t *Table) Same(i int, e *disk.Entry) bool {
 }
 
 func modeOf(e *disk.Entry) uint32 { return uint32(e.Mode)&permBits | uint32(e.Kind)<<kindShift }
+
+// entry gives what is known of file i.
+func (t *Table) entry(i int) (e disk.Entry) {
+	e.Path, e.Kind = t.File(i)
+	stamp, size, mode := t.Stat(i)
+	e.Mtime, e.Ctime, e.Ino, e.Dev = stamp.Mtime, stamp.Ctime, stamp.Ino, stamp.Dev
+	e.Size, e.Mode = size, fs.FileMode(mode&permBits)
+	return e
+}
 
 // Stat gives what file i was like.
 func (t *Table) Stat(i int) (s disk.Stamp, size int64, mode uint32) {

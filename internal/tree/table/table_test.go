@@ -33,7 +33,7 @@ func sample() []byte {
 	})
 	w.Add(file("dist/x", disk.File), &[32]byte{7})
 	w.Add(file("link", disk.Link), nil)
-	return w.Payload(Basis{Rules: [32]byte{1}, Tracked: [32]byte{2}}, Git{Stamp: disk.Stamp{Mtime: 4}, Settled: true}, 42)
+	return w.Payload(Head{Basis: Basis{Rules: [32]byte{1}, Tracked: [32]byte{2}}, Git: Git{Stamp: disk.Stamp{Mtime: 4}, Settled: true}, Saved: 42})
 }
 
 func TestTable(t *testing.T) {
@@ -85,7 +85,7 @@ func TestTable(t *testing.T) {
 // everything, and written again is the same.
 func FuzzRead(f *testing.F) {
 	f.Add(sample())
-	f.Add(new(Writer).Payload(Basis{}, Git{}, 0))
+	f.Add(new(Writer).Payload(Head{}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		tab, err := Read(data)
 		if err != nil {
@@ -137,5 +137,5 @@ func rewrite(t *Table) []byte {
 	for i := inTree; i < inTree+others; i++ {
 		add(i)
 	}
-	return w.Payload(t.Basis, t.Git, t.Saved())
+	return w.Payload(Head{Basis: t.Basis, Git: t.Git, Saved: t.Saved()})
 }

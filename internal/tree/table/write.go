@@ -23,6 +23,7 @@ func (w *Writer) Enter(d Dir) {
 	for _, n := range [...]uint32{uint32(len(w.dirText)), 0, 0, uint32(d.Before), flag(d.Settled)} {
 		w.dirs = binary.LittleEndian.AppendUint32(w.dirs, n)
 	}
+	w.dirs = append(w.dirs, make([]byte, sumSize)...)
 }
 
 // Files ends the files of the directory that was entered last.
@@ -63,10 +64,18 @@ func appendFile(b []byte, e *disk.Entry, sum *[sumSize]byte, end uint32) []byte 
 	return append(b, sum[:]...)
 }
 
-// Payload gives the table as it was at the time saved.
-func (w *Writer) Payload(basis Basis, git Git, saved int64) []byte {
+// Head is what a table says beside directories and files.
+type Head struct {
+	Basis  Basis
+	Git    Git
+	Saved  int64 // see Table.Saved
+	Looked int64 // when somebody looked at the files, or later; in nanoseconds since 1970
+}
+
+// Payload gives the table.
+func (w *Writer) Payload(h Head) []byte {
 	b := make([]byte, 0, headSize+len(w.dirs)+len(w.files)+len(w.dirText)+len(w.text))
-	b = appendHead(b, basis, git, saved)
+	b = appendHead(b, &h)
 	for _, n := range [...]uint32{uint32(len(w.dirs) / dirSize), w.written, w.inTree} {
 		b = binary.LittleEndian.AppendUint32(b, n)
 	}
@@ -78,16 +87,18 @@ func (w *Writer) Payload(basis Basis, git Git, saved int64) []byte {
 		p := end[stampSize+8+4:]
 		binary.LittleEndian.PutUint32(p, binary.LittleEndian.Uint32(p)+uint32(len(w.dirText)))
 	}
-	return append(append(b, w.dirText...), w.text...)
+	b = append(append(b, w.dirText...), w.text...)
+	digest(b, h.Looked, func(int) bool { return true })
+	return b
 }
 
 // appendHead adds what stands in front of the numbers of directories and files.
-func appendHead(b []byte, basis Basis, git Git, saved int64) []byte {
-	b = binary.LittleEndian.AppendUint64(b, uint64(saved))
-	b = append(b, basis.Rules[:]...)
-	b = append(b, basis.Tracked[:]...)
-	b = appendStamp(b, git.Stamp)
-	return binary.LittleEndian.AppendUint32(b, flag(git.Settled))
+func appendHead(b []byte, h *Head) []byte {
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.Saved))
+	b = append(b, h.Basis.Rules[:]...)
+	b = append(b, h.Basis.Tracked[:]...)
+	b = appendStamp(b, h.Git.Stamp)
+	return binary.LittleEndian.AppendUint32(b, flag(h.Git.Settled))
 }
 
 func flag(b bool) uint32 {

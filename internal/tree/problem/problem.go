@@ -1,0 +1,33 @@
+// Package problem says what a walk finds wrong.
+package problem
+
+import (
+	"fmt"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/tree/disk"
+)
+
+// The rules.
+const (
+	RuleUnreadable = "unreadable"
+	RuleSpecial    = "special_file"
+)
+
+// Unreadable says that something of the kind what cannot be read.
+func Unreadable(path, what string, err error) diagnostics.Diagnostic {
+	return diagnostics.Diagnostic{
+		File: path, Severity: diagnostics.Error, Rule: RuleUnreadable, Source: diagnostics.Source,
+		Message: fmt.Sprintf("cannot read the %s %q: %v", what, path, disk.Bare(err)),
+		Hint:    "make it readable, or have git ignore it",
+	}
+}
+
+// Special says that a file is none that can be read.
+func Special(path string) diagnostics.Diagnostic {
+	return diagnostics.Diagnostic{
+		File: path, Severity: diagnostics.Error, Rule: RuleSpecial, Source: diagnostics.Source,
+		Message: fmt.Sprintf("%q is a FIFO, a socket or a device, which cannot be an input", path),
+		Hint:    "remove it, have git ignore it, or leave it out with a \"!\" glob",
+	}
+}

@@ -1,0 +1,107 @@
+package table
+
+import (
+	"encoding/binary"
+
+	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/internal/tree/disk"
+)
+
+// Content makes a digest of everything below a directory: of the names, modes and
+// digests of the files that are right in it, and of the names and digests of the
+// directories. The zero value is an empty directory.
+type Content struct{ out []byte }
+
+// File adds a file, sorted by name. Sum is nil when the digest is not known: then it is
+// told by its stat, if that was old when somebody looked. It is false when that cannot
+// be done, or for what is no file: then the directory has no digest.
+func (c *Content) File(name string, e *disk.Entry, sum *[sumSize]byte, looked int64) bool {
+	if e.Kind != disk.File || sum == nil && !e.LongAgo(looked) {
+		return false
+	}
+	c.name(name)
+	c.out = binary.LittleEndian.AppendUint32(c.out, modeOf(e))
+	if sum != nil {
+		c.out = append(append(c.out, 1), sum[:]...)
+		return true
+	}
+	c.out = binary.LittleEndian.AppendUint64(append(c.out, 0), uint64(e.Size))
+	c.out = appendStamp(c.out, e.Stamp())
+	return true
+}
+
+// Dir adds a directory, sorted as directories are, behind all files.
+func (c *Content) Dir(name string, sum *[sumSize]byte) {
+	c.name(name)
+	c.out = append(append(c.out, 2), sum[:]...)
+}
+
+func (c *Content) name(name string) {
+	c.out = binary.LittleEndian.AppendUint32(c.out, uint32(len(name)))
+	c.out = append(c.out, name...)
+}
+
+// Sum gives the digest, and empties c.
+func (c *Content) Sum() [sumSize]byte {
+	sum := blake3.Sum256(c.out)
+	c.out = c.out[:0]
+	return sum
+}
+
+// digest sets the digests of the directories in a table that dirty says, and of those
+// that they are in. Looked is when somebody looked at the files, or later.
+func digest(payload []byte, looked int64, dirty func(i int) bool) {
+	t, err := view(payload)
+	if err != nil {
+		panic(err) // it was just made
+	}
+	var c Content
+	done := make([]bool, t.Dirs())
+	for i := t.Dirs() - 1; i >= 0; i-- { // each behind those in it
+		done[i] = dirty(i)
+		for k := i + 1; k < t.Below(i); k = t.Below(k) {
+			done[i] = done[i] || done[k]
+		}
+		if done[i] {
+			t.setDigest(i, &c, looked)
+		}
+	}
+}
+
+func (t *Table) setDigest(i int, c *Content, looked int64) {
+	known := t.content(i, c, looked)
+	sum, at := c.Sum(), headSize+i*dirSize
+	flags := t.dirNumber(i, 4) &^ knownBit
+	if known {
+		flags |= knownBit
+	} else {
+		sum = [sumSize]byte{}
+	}
+	binary.LittleEndian.PutUint32(t.payload[at+stampSize+4*4:], flags)
+	copy(t.payload[at+dirSumAt:], sum[:])
+}
+
+// content adds directory i to c; false says that it has no digest.
+func (t *Table) content(i int, c *Content, looked int64) bool {
+	dir := t.Dir(i).Path
+	skip := 0
+	if dir != "" {
+		skip = len(dir) + 1
+	}
+	for k, to := t.FilesOf(i); k < to; k++ {
+		e := t.entry(k)
+		sum, known := t.Sum(k)
+		if known && !c.File(e.Path[skip:], &e, &sum, looked) || !known && !c.File(e.Path[skip:], &e, nil, looked) {
+			return false
+		}
+	}
+	for k := i + 1; k < t.Below(i); k = t.Below(k) {
+		sum, known := t.Digest(k)
+		if !known {
+			return false
+		}
+		c.Dir(t.Dir(k).Path[skip:], &sum)
+	}
+	return true
+}
