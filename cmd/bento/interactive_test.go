@@ -53,6 +53,11 @@ func TestInteractive(t *testing.T) {
 			return strings.Contains(text, "code 0") && strings.Contains(text, "1 built")
 		})
 	})
+	t.Run("background", func(t *testing.T) {
+		p := open(t)
+		p.keys(bin+" run d:ask --output full & wait $!; echo code $?", "Enter")
+		p.untilText("hello of not a tty", "code 0") // the terminal is the shell's
+	})
 	t.Run("not started", func(t *testing.T) {
 		p := open(t)
 		write(t, p.dir, "c/dish.toml", "language = \"none\"\n[tasks.broken]\ninteractive = true\nrun = [\"./broken\"]\n")
