@@ -80,11 +80,13 @@ func TestInBrowser(t *testing.T) {
 	before := ask(t, ctx, transform)
 	do(t, ctx, chromedp.Click(css("#in")))
 	after := ask(t, ctx, transform)
-	do(t, ctx, chromedp.SendKeys(css("#search"), "dish-0777\r"))
+	do(t, ctx, chromedp.SendKeys(css("#search"), "dish-077"))
+	typed := ask(t, ctx, chromedp.Text(css("#count")))
+	do(t, ctx, chromedp.SendKeys(css("#search"), "7\r"))
 	found, panel, why := ask(t, ctx, chromedp.Text(css("#count"))), ask(t, ctx, chromedp.Text(css("#panel h2"))), ask(t, ctx, chromedp.Text(css("#panel")))
 	do(t, ctx, chromedp.SendKeys(css("#search"), "\x1b"), chromedp.WaitNotVisible(css("#panel")))
-	if count != "1001 dishes" || found != "1 of 1001" || panel != "dish-0777" || bars != 1000 {
-		t.Errorf("dishes %q, found %q, selected %q, %d bars", count, found, panel, bars)
+	if count != "1001 dishes" || typed != "10 of 1001" || found != "1 of 1001" || panel != "dish-0777" || bars != 1000 {
+		t.Errorf("dishes %q, while typing %q, found %q, selected %q, %d bars", count, typed, found, panel, bars)
 	}
 	for _, want := range []string{"dish-0388", "go.mod:388", "changed: main.go", "abc"} {
 		if !strings.Contains(why, want) {
