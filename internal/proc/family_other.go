@@ -3,7 +3,6 @@
 package proc
 
 import (
-	"os"
 	"runtime"
 	"syscall"
 
@@ -29,24 +28,24 @@ func pipe2(fds *[2]int) error {
 
 func (p *Process) sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-func (p *Process) start(attr *os.ProcAttr) (err error) {
-	p.proc, err = os.StartProcess(p.spec.Argv[0], p.spec.Argv, attr)
+// leader is a child.
+type leader struct{ pid int }
+
+func (p *Process) start(attr *syscall.ProcAttr) (err error) {
+	p.leader.pid, _, err = syscall.StartProcess(p.spec.Argv[0], p.spec.Argv, attr)
 	return err
 }
 
 // await waits for the child. These systems cannot wait without reaping.
-func (p *Process) await() *os.ProcessState {
-	state, _ := p.proc.Wait()
-	return state
-}
+func (p *Process) await() *status { return reap(p.leader.pid) }
 
-func (p *Process) forget() *os.ProcessState { return nil }
+func (p *Process) forget() *status { return nil }
 
 // left tells whether the group has members; who they are is not known, nor who
 // left it.
 func (p *Process) left() []descendant {
-	if unix.Kill(-p.proc.Pid, 0) != nil {
+	if unix.Kill(-p.leader.pid, 0) != nil {
 		return nil
 	}
-	return []descendant{{p.proc.Pid, p.proc.Pid}}
+	return []descendant{{p.leader.pid, p.leader.pid}}
 }

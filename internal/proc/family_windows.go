@@ -7,27 +7,38 @@ import (
 
 type descendant struct{}
 
+// leader is a child.
+type leader struct {
+	pid  int
+	proc *os.Process
+}
+
+type status = os.ProcessState
+
 // fork starts the child in a console group of its own.
 func (p *Process) fork() (err error) {
 	env := p.spec.Env
 	if env == nil {
 		env = []string{}
 	}
-	p.proc, err = os.StartProcess(p.spec.Argv[0], p.spec.Argv, &os.ProcAttr{
+	p.leader.proc, err = os.StartProcess(p.spec.Argv[0], p.spec.Argv, &os.ProcAttr{
 		Dir:   p.spec.Dir,
 		Env:   env,
 		Files: p.io.child[:],
 		Sys:   &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP},
 	})
+	if err == nil {
+		p.leader.pid = p.leader.proc.Pid
+	}
 	return err
 }
 
-func (p *Process) await() *os.ProcessState {
-	state, _ := p.proc.Wait()
+func (p *Process) await() *status {
+	state, _ := p.leader.proc.Wait()
 	return state
 }
 
-func (p *Process) forget() *os.ProcessState { return nil }
+func (p *Process) forget() *status { return nil }
 
 // left knows of no descendants here.
 func (p *Process) left() []descendant { return nil }
@@ -37,11 +48,11 @@ func (p *Process) signal(syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.reaped {
-		_ = p.proc.Kill()
+		_ = p.leader.proc.Kill()
 	}
 }
 
-func (r *Result) fill(state *os.ProcessState) {
+func (r *Result) fill(state *status) {
 	if state == nil {
 		r.ExitCode = -1
 		return

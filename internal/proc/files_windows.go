@@ -2,13 +2,17 @@ package proc
 
 import "os"
 
-// pipe makes a pipe whose end theirs, 0 for reading or 1 for writing, is for a child.
-func pipe(theirs int) (child, ours *os.File, err error) {
+// pipeEnd is our end of a pipe.
+type pipeEnd struct{ f *os.File }
+
+func (e pipeEnd) file() *os.File { return e.f }
+func (e pipeEnd) close()         { e.f.Close() }
+
+func outputPipe() (child *os.File, ours pipeEnd, err error) {
 	r, w, err := os.Pipe()
-	if theirs == 1 {
-		r, w = w, r
-	}
-	return r, w, err
+	return w, pipeEnd{r}, err
 }
+
+func inputPipe() (child, ours *os.File, err error) { return os.Pipe() }
 
 func openFile(name string, flag int) (*os.File, error) { return os.OpenFile(name, flag, 0) }

@@ -38,12 +38,14 @@ type table struct {
 // It lives in a session of its own, and has the files of hold open until all is
 // done. A second call does nothing.
 func Guard(path string, hold []*os.File, argv ...string) error {
+	kin.forking.Lock()
+	defer kin.forking.Unlock()
+	kin.adopt()
 	kin.mu.Lock()
 	defer kin.mu.Unlock()
 	if kin.guard != nil {
 		return nil
 	}
-	kin.adopt()
 	t, end, err := newTable()
 	if err != nil {
 		return err

@@ -89,7 +89,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{ExitCode: -1, Canceled: true}, nil
 	}
-	p, err := Start(s)
+	p, err := start(s)
 	if err != nil {
 		return Result{ExitCode: -1}, err
 	}

@@ -2,8 +2,8 @@ package proc
 
 import (
 	"context"
-	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -25,13 +25,12 @@ type Process struct {
 	io    *stdio
 	began time.Time
 
-	proc *os.Process
-	fd   int    // of the child, where the system has such a thing
-	mark uint64 // what its descendants are known by, 0 for nothing
+	leader leader // the child itself
 
-	exited chan struct{}    // closed when the leader has exited
-	ended  time.Time        // when; set before exited is closed
-	state  *os.ProcessState // set before exited is closed, where that is known only by reaping
+	exited  chan struct{} // closed when the leader has exited
+	ended   time.Time     // when; set before exited is closed
+	status  *status       // set before exited is closed, where that is known only by reaping
+	watched atomic.Bool   // by a goroutine of its own
 
 	terminal *lent // nil: it has none
 
@@ -44,6 +43,15 @@ type Process struct {
 
 // Start starts a child. Wait must be called once, also after Kill.
 func Start(s Spec) (*Process, error) {
+	p, err := start(s)
+	if err == nil {
+		p.watch()
+	}
+	return p, err
+}
+
+// start starts a child that nobody watches until Wait does.
+func start(s Spec) (*Process, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
@@ -61,18 +69,32 @@ func Start(s Spec) (*Process, error) {
 		io.closeAll()
 		return nil, err
 	}
-	go func() {
-		p.state = p.await()
-		p.ended = time.Now()
-		close(p.exited)
-	}()
 	io.started()
 	p.lend()
 	return p, nil
 }
 
+// watch copies what the child prints and waits for it to exit, on goroutines of their
+// own.
+func (p *Process) watch() {
+	if !p.watched.CompareAndSwap(false, true) {
+		return
+	}
+	p.io.copyAll()
+	go func() {
+		p.status = p.await()
+		p.over()
+	}()
+}
+
+// over says that the leader has exited.
+func (p *Process) over() {
+	p.ended = time.Now()
+	close(p.exited)
+}
+
 // Pid gives the child's process id, which is also that of its group.
-func (p *Process) Pid() int { return p.proc.Pid }
+func (p *Process) Pid() int { return p.leader.pid }
 
 // Exited gives a channel that is closed when the child itself has exited. Its
 // descendants may still run; Wait ends them.
@@ -91,15 +113,13 @@ func (p *Process) Kill() {
 // ended. When ctx is done or the Spec's Timeout is over it ends the child first.
 func (p *Process) Wait(ctx context.Context) Result {
 	var res Result
-	timeout, stop := p.timeout()
-	defer stop()
-	select {
-	case <-p.exited:
+	switch p.waitExit(ctx) {
+	case exited:
 		p.endLeft()
-	case <-ctx.Done():
+	case canceled:
 		res.Canceled = true
 		p.end()
-	case <-timeout:
+	case late:
 		res.TimedOut = true
 		p.end()
 	}
@@ -107,6 +127,36 @@ func (p *Process) Wait(ctx context.Context) Result {
 	p.takeBack()
 	p.reap(&res)
 	return res
+}
+
+// cause is what ends the wait for a child to exit.
+type cause int
+
+const (
+	exited cause = iota
+	canceled
+	late
+)
+
+func (p *Process) waitExit(ctx context.Context) cause {
+	c, done := p.waitIdle(ctx)
+	if done && c == exited {
+		return exited
+	}
+	p.watch()
+	if done {
+		return c
+	}
+	timeout, stop := p.timeout()
+	defer stop()
+	select {
+	case <-p.exited:
+		return exited
+	case <-ctx.Done():
+		return canceled
+	case <-timeout:
+		return late
+	}
 }
 
 func (p *Process) timeout() (<-chan time.Time, func() bool) {
@@ -191,9 +241,9 @@ func (p *Process) reap(res *Result) {
 	p.mu.Lock()
 	p.reaped = true
 	p.mu.Unlock()
-	if p.state == nil {
-		p.state = p.forget()
+	if p.status == nil {
+		p.status = p.forget()
 	}
 	res.Duration = p.ended.Sub(p.began)
-	res.fill(p.state)
+	res.fill(p.status)
 }

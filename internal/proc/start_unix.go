@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -18,15 +19,11 @@ const busyTime = 2 * time.Second
 
 // fork starts the child as the leader of its own group.
 func (p *Process) fork() error {
-	attr := &os.ProcAttr{
-		Dir:   p.spec.Dir,
-		Env:   p.spec.Env,
-		Files: append(p.io.child[:], p.spec.Files...),
-		Sys:   p.sysProcAttr(),
+	attr := &syscall.ProcAttr{Dir: p.spec.Dir, Env: p.spec.Env, Sys: p.sysProcAttr()}
+	for _, f := range append(p.io.child[:], p.spec.Files...) {
+		attr.Files = append(attr.Files, f.Fd())
 	}
-	if attr.Env == nil {
-		attr.Env = []string{}
-	}
+	defer runtime.KeepAlive(p)
 	until := time.Now().Add(busyTime)
 	for pause := time.Millisecond; ; pause *= 2 {
 		err := p.start(attr)
@@ -40,7 +37,10 @@ func (p *Process) fork() error {
 // explain tells a missing working directory from a missing program: the kernel's
 // answer is the same.
 func (p *Process) explain(err error) error {
-	if err == nil || p.spec.Dir == "" {
+	if err == nil {
+		return nil
+	}
+	if err = (&fs.PathError{Op: "fork/exec", Path: p.spec.Argv[0], Err: err}); p.spec.Dir == "" {
 		return err
 	}
 	dir, statErr := os.Stat(p.spec.Dir)
@@ -63,7 +63,7 @@ func (p *Process) signal(sig syscall.Signal) {
 	if p.reaped {
 		return
 	}
-	group := p.proc.Pid
+	group := p.leader.pid
 	_ = unix.Kill(-group, sig)
 	_ = unix.Kill(-group, unix.SIGCONT)
 	if now, err := unix.Getpgid(group); err == nil && now != group {
@@ -78,18 +78,38 @@ func (p *Process) signal(sig syscall.Signal) {
 	}
 }
 
-func (r *Result) fill(state *os.ProcessState) {
-	if state == nil {
+// status is how a child ended, and what it used.
+type status struct {
+	wait  syscall.WaitStatus
+	usage syscall.Rusage
+}
+
+// reap waits for a child of ours to exit, and takes its exit status; nil when it has
+// none.
+func reap(pid int) *status {
+	var s status
+	for {
+		_, err := syscall.Wait4(pid, &s.wait, 0, &s.usage)
+		switch err {
+		case nil:
+			return &s
+		case syscall.EINTR:
+		default:
+			return nil
+		}
+	}
+}
+
+func (r *Result) fill(s *status) {
+	if s == nil {
 		r.ExitCode = -1
 		return
 	}
-	r.ExitCode = state.ExitCode()
-	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		r.ExitCode = 128 + int(ws.Signal())
-		r.Signal = unix.SignalName(ws.Signal())
+	r.ExitCode = s.wait.ExitStatus()
+	if s.wait.Signaled() {
+		r.ExitCode = 128 + int(s.wait.Signal())
+		r.Signal = unix.SignalName(s.wait.Signal())
 	}
-	r.CPU = state.UserTime() + state.SystemTime()
-	if ru, ok := state.SysUsage().(*syscall.Rusage); ok {
-		r.MaxRSS = int64(ru.Maxrss) * rssUnit
-	}
+	r.CPU = time.Duration(s.usage.Utime.Nano() + s.usage.Stime.Nano())
+	r.MaxRSS = int64(s.usage.Maxrss) * rssUnit
 }

@@ -29,8 +29,23 @@ type stdio struct {
 	child   [3]*os.File // closed by started
 	opened  []*os.File  // those of child that are ours to close
 	stdin   *os.File    // our end, nil when there is no pipe
-	outputs []*os.File  // our ends
+	outputs []output
 	copies  sync.WaitGroup
+}
+
+// output is our end of a pipe that a child prints to.
+type output struct {
+	end  pipeEnd // nobody has read from it
+	to   io.Writer
+	file *os.File // what is copied from, nil as long as it is not
+	over bool     // it was closed without that
+}
+
+func (o *output) close() {
+	if o.file == nil && !o.over {
+		o.over = true
+		o.end.close()
+	}
 }
 
 func openStdio(s *Spec) (*stdio, error) {
@@ -65,7 +80,7 @@ func (d *stdio) openStdin(r io.Reader) error {
 	if r == nil {
 		return d.openNull(0, os.O_RDONLY)
 	}
-	theirs, ours, err := pipe(0)
+	theirs, ours, err := inputPipe()
 	if err != nil {
 		return err
 	}
@@ -86,17 +101,32 @@ func (d *stdio) openOutput(fd int, w io.Writer) error {
 	if w == nil {
 		return d.openNull(fd, os.O_WRONLY)
 	}
-	theirs, ours, err := pipe(1)
+	theirs, ours, err := outputPipe()
 	if err != nil {
 		return err
 	}
 	d.give(fd, theirs)
-	d.outputs = append(d.outputs, ours)
-	d.copies.Go(func() {
-		copyOutput(w, ours)
-		ours.Close()
-	})
+	d.outputs = append(d.outputs, output{end: ours, to: w})
 	return nil
+}
+
+// copyAll copies what comes out of the pipes, beside whoever calls.
+func (d *stdio) copyAll() {
+	for i := range d.outputs {
+		d.copy(&d.outputs[i])
+	}
+}
+
+func (d *stdio) copy(o *output) {
+	if o.file != nil || o.over {
+		return
+	}
+	from := o.end.file()
+	o.file = from
+	d.copies.Go(func() {
+		copyOutput(o.to, from)
+		from.Close()
+	})
 }
 
 func (d *stdio) openNull(fd, flag int) error {
@@ -126,6 +156,9 @@ func (d *stdio) closeAll() {
 	if d.stdin != nil {
 		d.stdin.Close()
 	}
+	for i := range d.outputs {
+		d.outputs[i].close()
+	}
 	d.copies.Wait()
 }
 
@@ -134,8 +167,11 @@ func (d *stdio) finish() {
 	if d.stdin != nil {
 		d.stdin.Close()
 	}
-	for _, f := range d.outputs {
-		_ = f.SetReadDeadline(time.Now().Add(drainTime))
+	d.copyAll()
+	for i := range d.outputs {
+		if f := d.outputs[i].file; f != nil {
+			_ = f.SetReadDeadline(time.Now().Add(drainTime))
+		}
 	}
 	d.copies.Wait()
 }

@@ -59,7 +59,7 @@ func (p *Process) lend() {
 		defer signal.Stop(changed)
 		for {
 			if p.stopped() {
-				l.pause(p.proc.Pid)
+				l.pause(p.leader.pid)
 			}
 			select {
 			case <-changed:
@@ -73,7 +73,7 @@ func (p *Process) lend() {
 // stopped tells whether the child was stopped since it was asked last.
 func (p *Process) stopped() bool {
 	var info unix.Siginfo
-	err := unix.Waitid(unix.P_PID, p.proc.Pid, &info, unix.WSTOPPED|unix.WNOHANG, nil)
+	err := unix.Waitid(unix.P_PID, p.leader.pid, &info, unix.WSTOPPED|unix.WNOHANG, nil)
 	return err == nil && info.Signo == int32(unix.SIGCHLD)
 }
 
