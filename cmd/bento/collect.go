@@ -4,18 +4,34 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 )
 
-// firstCollection is the size in percent of 4 MiB at which the heap is collected for
-// the first time: a run with nothing to do ends before.
-const firstCollection = 800
+// littleHeap is the size of the heap in bytes up to which it is not collected: a run
+// with nothing to do ends before, and one that has little in memory would collect it
+// again and again for the sake of a few megabytes.
+const littleHeap = 32 << 20
 
-// collectLate spares short runs the garbage collector. From its first collection on
-// it works as it always does. $GOGC is obeyed.
+// startHeap is the size in bytes that the collector's percentage is of before the
+// first collection.
+const startHeap = 4 << 20
+
+// collectLate spares short and small runs the garbage collector. $GOGC is obeyed.
 func collectLate() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	usual := debug.SetGCPercent(firstCollection)
-	runtime.AddCleanup(new([16]byte), func(percent int) { debug.SetGCPercent(percent) }, usual)
+	usual := debug.SetGCPercent(littleHeap / startHeap * 100)
+	afterCollection(usual)
+}
+
+// afterCollection sets when the heap is collected next, after every collection.
+func afterCollection(usual int) {
+	runtime.AddCleanup(new([16]byte), func(usual int) {
+		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(live)
+		size := max(1, int(live[0].Value.Uint64()))
+		debug.SetGCPercent(max(usual, (littleHeap-size)*100/size))
+		afterCollection(usual)
+	}, usual)
 }

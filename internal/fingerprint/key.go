@@ -42,20 +42,47 @@ type Ingredient struct {
 // longer, so no value reads like it.
 const unset = "unset"
 
+// Builders makes builders of keys. It is for one goroutine.
+type Builders struct {
+	// Secret keys the recorded digests of environment values, which would otherwise be
+	// guessable; it does not enter the key, so that two machines agree on it.
+	Secret [32]byte
+
+	free   []*blake3.Hasher // each takes 10 KiB
+	secret *blake3.Hasher   // keyed with it
+}
+
+// New gives an empty builder.
+func (m *Builders) New() *Builder {
+	b := &Builder{from: m}
+	if n := len(m.free); n > 0 {
+		b.hash, m.free = m.free[n-1], m.free[:n-1]
+		b.hash.Reset()
+	} else {
+		b.hash = blake3.NewDeriveKey(Domain)
+	}
+	return b
+}
+
+// keyed gives an empty hash that is keyed with the secret.
+func (m *Builders) keyed() *blake3.Hasher {
+	if m.secret == nil {
+		var err error
+		if m.secret, err = blake3.NewKeyed(m.Secret[:]); err != nil {
+			panic(err) // only for a key that is not 32 bytes
+		}
+	}
+	m.secret.Reset()
+	return m.secret
+}
+
 // Builder collects the ingredients of one key, in the order in which they are
 // added.
 type Builder struct {
-	hash   *blake3.Hasher
-	list   []Ingredient
-	secret [32]byte
-	buf    []byte
-}
-
-// NewBuilder gives an empty builder. The secret keys the recorded digests of
-// environment values, which would otherwise be guessable; it does not enter the
-// key, so that two machines agree on it.
-func NewBuilder(secret [32]byte) *Builder {
-	return &Builder{hash: blake3.NewDeriveKey(Domain), secret: secret}
+	from *Builders
+	hash *blake3.Hasher // nil when the key was made
+	list []Ingredient
+	buf  []byte
 }
 
 // mix adds one ingredient to the hash: kind, then name and value each with its
@@ -103,10 +130,7 @@ func (b *Builder) Env(name, value string, set bool) {
 }
 
 func (b *Builder) conceal(name, value string) string {
-	h, err := blake3.NewKeyed(b.secret[:])
-	if err != nil {
-		panic(err) // only for a key that is not 32 bytes
-	}
+	h := b.from.keyed()
 	h.WriteString(name + "\x00" + value) //nolint:errcheck // a hash does not fail
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
@@ -126,10 +150,12 @@ func (b *Builder) Task(id string, key cache.Key) { b.add(Task, id, key.String())
 // Output adds the digest of what a task that this one depends on has made.
 func (b *Builder) Output(id string, d cache.Digest) { b.add(Output, id, d.String()) }
 
-// Key gives the key of the ingredients added so far.
+// Key gives the key of the ingredients that were added. Nothing may be added then.
 func (b *Builder) Key() cache.Key {
 	var key cache.Key
 	b.hash.Sum(key[:0])
+	b.from.free = append(b.from.free, b.hash)
+	b.hash = nil
 	return key
 }
 

@@ -62,7 +62,7 @@ func steps(t *rapid.T, label string) []step {
 }
 
 func keyOf(list []step, secret byte) cache.Key {
-	b := NewBuilder([32]byte{secret})
+	b := (&Builders{Secret: [32]byte{secret}}).New()
 	for _, s := range list {
 		s.apply(b)
 	}
@@ -107,7 +107,7 @@ func TestKeyHasLengths(t *testing.T) {
 		"empty lists":   {func(b *Builder) { b.List("a", nil) }, func(b *Builder) { b.List("a", []string{""}) }},
 		"unset":         {func(b *Builder) { b.Env("a", "", false) }, func(b *Builder) { b.Env("a", "", true) }},
 	} {
-		x, y := NewBuilder([32]byte{}), NewBuilder([32]byte{})
+		x, y := (&Builders{Secret: [32]byte{}}).New(), (&Builders{Secret: [32]byte{}}).New()
 		pair[0](x)
 		pair[1](y)
 		if x.Key() == y.Key() {
@@ -120,7 +120,7 @@ func TestKeyHasLengths(t *testing.T) {
 var cmpEmpty = cmp.Comparer(func(a, b []string) bool { return slices.Equal(a, b) })
 
 func TestEnvRecordHoldsNoValue(t *testing.T) {
-	b := NewBuilder([32]byte{1})
+	b := (&Builders{Secret: [32]byte{1}}).New()
 	b.Env("TOKEN", "hunter2", true)
 	b.Env("EMPTY", "", true)
 	b.Env("GONE", "", false)
@@ -137,7 +137,7 @@ func TestEnvRecordHoldsNoValue(t *testing.T) {
 
 func TestIngredientsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := NewBuilder([32]byte{})
+		b := (&Builders{Secret: [32]byte{}}).New()
 		for _, s := range steps(t, "steps") {
 			s.apply(b)
 		}

@@ -29,6 +29,7 @@ type leader struct {
 type family struct {
 	forking sync.Mutex // held while a child is made, before mu
 	reaper  bool
+	adopted int    // the list of orphans, open
 	marks   uint64 // given out
 
 	mu        sync.Mutex
@@ -78,7 +79,7 @@ func (k *family) adopt() {
 	if k.reaper {
 		return
 	}
-	k.reaper = true
+	k.reaper, k.adopted = true, openAdopted()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.leaders, k.strangers = map[int]bool{}, map[int]bool{}
@@ -115,7 +116,7 @@ func (p *Process) left() []descendant {
 // its mark, and with the last child those of nobody. Of our own group only those with
 // its mark do: others may be there that we have not started. Dead ones are reaped.
 func (k *family) orphans(p *Process) []descendant {
-	pids := adopted() // before the lock: who is forked later is not in it
+	pids := readAdopted(k.adopted) // before the lock: who is forked later is not in it
 	if len(pids) == 0 {
 		return nil
 	}

@@ -46,11 +46,31 @@ func children(pid int) []int {
 	return pids
 }
 
-// adopted gives the children that the kernel may have given us: it gives orphans
-// to the first thread of a process.
-func adopted() []int {
+// openAdopted opens the list of the children that the kernel may have given us: it
+// gives orphans to the first thread of a process. -1 when there is none.
+func openAdopted() int {
 	self := os.Getpid()
-	return appendPids(nil, procPath(self, "task/"+strconv.Itoa(self)+"/children"))
+	fd, err := unix.Open(procPath(self, "task/"+strconv.Itoa(self)+"/children"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1
+	}
+	return fd
+}
+
+// readAdopted reads that list as it is now. After each child somebody does, so it
+// stays open.
+func readAdopted(fd int) []int {
+	data := make([]byte, 0, 512)
+	for {
+		n, err := unix.Pread(fd, data[len(data):cap(data)], int64(len(data)))
+		switch {
+		case err == unix.EINTR:
+		case err != nil || n == 0:
+			return pidsIn(nil, data)
+		default:
+			data = slices.Grow(data[:len(data)+n], 512)
+		}
+	}
 }
 
 func appendPids(pids []int, file string) []int {
@@ -58,6 +78,10 @@ func appendPids(pids []int, file string) []int {
 	if err != nil {
 		return pids
 	}
+	return pidsIn(pids, data)
+}
+
+func pidsIn(pids []int, data []byte) []int {
 	for _, field := range bytes.Fields(data) {
 		if pid, err := strconv.Atoi(string(field)); err == nil {
 			pids = append(pids, pid)

@@ -62,6 +62,7 @@ type engine struct {
 	stop     string   // the reason why nothing more is started, "" while things are
 	doubts   []string // by task: why what it has made may not be what its key says, "" if it is
 	running  int
+	jobs     chan func() func() // to who is idle
 	done     chan func()
 	said     chan func()                   // of jobs that go on
 	begun    []bool                        // by task
@@ -90,7 +91,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 		Evaluator: ev, env: env, plan: p, tree: p.Workspace.Tree, opts: opts, start: time.Now(),
 		ending: countEnding(p),
 		waits:  make([]int, len(p.Tasks)), results: make([]*Result, len(p.Tasks)), doubts: make([]string, len(p.Tasks)),
-		stale: make([]bool, len(p.Tasks)), installs: make(map[string]*scopeInstall), done: make(chan func()),
+		stale: make([]bool, len(p.Tasks)), installs: make(map[string]*scopeInstall), done: make(chan func()), jobs: make(chan func() func()),
 		said: make(chan func()), begun: make([]bool, len(p.Tasks)), ready: make([]bool, len(p.Tasks)), cancel: make(map[string]context.CancelFunc),
 	}
 	e.recorder = &record.Recorder{Root: env.Root, Store: env.Store, Tree: e.tree, Journal: journal.New(env.State), Warn: env.warn}
@@ -110,6 +111,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	e.known = time.Since(e.start)
 	env.report(Started{Plan: p, Workers: max(1, opts.Workers), Estimate: e.estimate()})
 	e.loop(ctx)
+	close(e.jobs)
 	r := e.finish(ctx)
 	e.release()
 	return r, nil
@@ -176,7 +178,19 @@ func (e *engine) estimate() []time.Duration {
 // job runs f beside the others. What f returns is applied by the engine.
 func (e *engine) job(f func() (apply func())) {
 	e.running++
-	go func() { e.done <- f() }()
+	select {
+	case e.jobs <- f:
+	default: // nobody is idle
+		go e.work(f)
+	}
+}
+
+// work does one job after the other: a new goroutine would first have to grow its
+// stack.
+func (e *engine) work(f func() (apply func())) {
+	for ok := true; ok; f, ok = <-e.jobs {
+		e.done <- f()
+	}
 }
 
 // begin decides what happens to a task whose dependencies are up to date.

@@ -84,7 +84,7 @@ type Evaluator struct {
 	plan        *plan.Plan
 	tree        *tree.Tree
 	memory      *lastrun.Memory
-	secret      [32]byte
+	keys        *fingerprint.Builders
 	territories map[*discovery.Dish]*territory.Territory
 	compiled    map[*plan.Task]*territory.Globs
 	circles     map[*discovery.Dish]*plan.Circle
@@ -114,7 +114,7 @@ type Options struct {
 // New gives an Evaluator of a plan. The error is of a glob that cannot be used.
 func New(o Options, p *plan.Plan) (*Evaluator, error) {
 	e := &Evaluator{
-		o: o, plan: p, tree: p.Workspace.Tree, secret: fingerprint.LocalSecret(o.State),
+		o: o, plan: p, tree: p.Workspace.Tree, keys: &fingerprint.Builders{Secret: fingerprint.LocalSecret(o.State)},
 		compiled:   make(map[*plan.Task]*territory.Globs),
 		circles:    plan.Circles(p.Workspace.Dishes),
 		locks:      lockfile.New(p.Workspace),
@@ -262,7 +262,7 @@ func (e *Evaluator) key(ctx context.Context, t *plan.Task, ev *Result) (pending 
 	if pending = e.pending(t); len(pending) > 0 {
 		return pending, nil
 	}
-	b := fingerprint.NewBuilder(e.secret)
+	b := e.keys.New()
 	describe(b, t)
 	e.addEnv(b, t)
 	if err := e.addToolchain(ctx, b, t, ev); err != nil {

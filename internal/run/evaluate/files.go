@@ -139,7 +139,7 @@ func (e *Evaluator) sourcesOf(d *discovery.Dish) *sourceSet {
 	}
 	s := &sourceSet{}
 	e.sources[circle] = s
-	b := fingerprint.NewBuilder(e.secret)
+	b := e.keys.New()
 	for _, member := range circle.Dishes {
 		list := e.defaults(member)
 		s.lists = append(s.lists, list)

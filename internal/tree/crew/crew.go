@@ -12,31 +12,49 @@ import (
 // items are done at the same time. 0 workers means one a core. The error is that of
 // ctx, and then not everything was done.
 func Run[T any](ctx context.Context, workers int, start []T, begin func() func(T) []T) error {
-	c := &crew[T]{todo: append([]T(nil), start...)}
-	c.more.L = &c.mu
-	defer context.AfterFunc(ctx, c.cancel)()
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			do := begin()
-			for item, ok := c.next(); ok; item, ok = c.next() {
-				c.done(do(item))
-			}
-		})
-	}
-	wg.Wait()
+	c := &crew[T]{todo: append([]T(nil), start...), spare: workers - 1, begin: begin}
+	c.more.L = &c.mu
+	defer context.AfterFunc(ctx, c.cancel)()
+	c.mu.Lock()
+	c.call()
+	c.mu.Unlock()
+	c.work()
+	c.helpers.Wait()
 	return ctx.Err()
 }
 
+// worthHelp is how many items have to wait before one more worker is called: for few
+// it would come too late.
+const worthHelp = 8
+
 type crew[T any] struct {
-	mu   sync.Mutex
-	more sync.Cond
-	todo []T // last in, first out: keeps the list short
-	busy int
-	stop bool
+	begin   func() func(T) []T
+	helpers sync.WaitGroup
+
+	mu    sync.Mutex
+	more  sync.Cond
+	todo  []T // last in, first out: keeps the list short
+	busy  int
+	spare int // workers that were not called yet
+	stop  bool
+}
+
+// call calls as many workers as what is to be done is worth.
+func (c *crew[T]) call() {
+	for n := len(c.todo) / worthHelp; n > 0 && c.spare > 0; n-- {
+		c.spare--
+		c.helpers.Go(c.work)
+	}
+}
+
+func (c *crew[T]) work() {
+	do := c.begin()
+	for item, ok := c.next(); ok; item, ok = c.next() {
+		c.done(do(item))
+	}
 }
 
 // next waits for something to do; not ok says that there will be nothing.
@@ -62,6 +80,7 @@ func (c *crew[T]) done(found []T) {
 	defer c.mu.Unlock()
 	c.busy--
 	c.todo = append(c.todo, found...)
+	c.call()
 	if len(found) > 1 || c.busy == 0 {
 		c.more.Broadcast()
 	}

@@ -63,11 +63,17 @@ func (s *Reader) Close() {
 	s.fd = -1
 }
 
+// What is read of a directory at once, in bytes: little until one has many names.
+const (
+	fewNames  = 4 << 10
+	manyNames = 32 << 10
+)
+
 // List reads the names of the open directory.
 func (s *Reader) List() error {
 	s.names, s.Items = s.names[:0], s.Items[:0]
 	if s.buf == nil {
-		s.buf = make([]byte, 32<<10)
+		s.buf = make([]byte, fewNames)
 	}
 	for {
 		n, err := unix.Getdents(s.fd, s.buf)
@@ -81,6 +87,9 @@ func (s *Reader) List() error {
 			return s.resolve()
 		}
 		s.take(s.buf[:n])
+		if n > fewNames/2 && len(s.buf) == fewNames {
+			s.buf = make([]byte, manyNames)
+		}
 	}
 }
 
