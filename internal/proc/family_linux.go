@@ -61,7 +61,7 @@ func (p *Process) start(attr *syscall.ProcAttr) (err error) {
 	}
 	p.leader.fd = -1
 	attr.Sys.PidFD = &p.leader.fd
-	p.leader.pid, _, err = syscall.StartProcess(p.spec.Argv[0], p.spec.Argv, attr)
+	p.leader.pid, _, err = syscall.StartProcess(p.spec.program(), p.spec.Argv, attr)
 	if err == nil {
 		kin.mu.Lock()
 		defer kin.mu.Unlock()

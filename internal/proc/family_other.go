@@ -32,7 +32,7 @@ func (p *Process) sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAt
 type leader struct{ pid int }
 
 func (p *Process) start(attr *syscall.ProcAttr) (err error) {
-	p.leader.pid, _, err = syscall.StartProcess(p.spec.Argv[0], p.spec.Argv, attr)
+	p.leader.pid, _, err = syscall.StartProcess(p.spec.program(), p.spec.Argv, attr)
 	return err
 }
 

@@ -21,7 +21,7 @@ func (p *Process) fork() (err error) {
 	if env == nil {
 		env = []string{}
 	}
-	p.leader.proc, err = os.StartProcess(p.spec.Argv[0], p.spec.Argv, &os.ProcAttr{
+	p.leader.proc, err = os.StartProcess(p.spec.program(), p.spec.Argv, &os.ProcAttr{
 		Dir:   p.spec.Dir,
 		Env:   env,
 		Files: p.io.child[:],

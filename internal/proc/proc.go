@@ -27,9 +27,12 @@ const DefaultGrace = 5 * time.Second
 
 // Spec describes a child process.
 type Spec struct {
-	Argv []string // Argv[0] is an absolute path
-	Dir  string   // working directory; "": this process's
-	Env  []string // the whole environment; nil is an empty one
+	Argv []string // Argv[0] is an absolute path, unless Program is set
+	// Program is the file that is executed, absolute or relative to Dir, with a
+	// separator; "": Argv[0].
+	Program string
+	Dir     string   // working directory; "": this process's
+	Env     []string // the whole environment; nil is an empty one
 
 	// Stdin is /dev/null when nil. An *os.File is handed down; of any other reader
 	// the content is copied, and Wait returns only after its Read does.
@@ -56,10 +59,18 @@ func (s *Spec) check() error {
 	if len(s.Argv) == 0 {
 		return fmt.Errorf("no command given")
 	}
-	if !filepath.IsAbs(s.Argv[0]) {
+	if s.Program == "" && !filepath.IsAbs(s.Argv[0]) {
 		return fmt.Errorf("command %q: not an absolute path", s.Argv[0])
 	}
 	return nil
+}
+
+// program is the path of the file that is executed.
+func (s *Spec) program() string {
+	if s.Program != "" {
+		return s.Program
+	}
+	return s.Argv[0]
 }
 
 func (s *Spec) grace() time.Duration {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -317,5 +318,35 @@ func BenchmarkRun(b *testing.B) {
 		if _, err := Run(b.Context(), Spec{Argv: []string{"/bin/true"}}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// Children that are forked keep the pipes of others open for a moment: what is told of
+// them then must not be taken for news of somebody else.
+func TestManyQuietAtOnce(t *testing.T) {
+	var all sync.WaitGroup
+	for range 48 {
+		all.Go(func() {
+			for i := range 30 {
+				want := ""
+				if i%3 == 0 {
+					want = "said\n"
+				}
+				var out, errs bytes.Buffer
+				s := shell(t, "exit 0")
+				if want != "" {
+					s = shell(t, "echo said; echo said >&2")
+				}
+				s.Stdout, s.Stderr = &out, &errs
+				res, err := Run(t.Context(), s)
+				if err != nil || res.ExitCode != 0 || res.TimedOut || out.String() != want || errs.String() != want {
+					t.Errorf("%+v, %v, printed %q and %q, want %q twice", res, err, &out, &errs, want)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if left := survivors(t.Name()); len(left) != 0 {
+		t.Errorf("left behind: %q", left)
 	}
 }

@@ -40,7 +40,7 @@ func (p *Process) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	if err = (&fs.PathError{Op: "fork/exec", Path: p.spec.Argv[0], Err: err}); p.spec.Dir == "" {
+	if err = (&fs.PathError{Op: "fork/exec", Path: p.spec.program(), Err: err}); p.spec.Dir == "" {
 		return err
 	}
 	dir, statErr := os.Stat(p.spec.Dir)

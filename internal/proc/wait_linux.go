@@ -74,6 +74,18 @@ func (w *poller) take(p *Process) (over bool) {
 	return over
 }
 
+// leave has w tell nothing more of p, which has exited, and tells whether it is as good
+// as new: another child that is being forked may have kept an output of p open, and that
+// it is closed must not be told of the next one's.
+func (w *poller) leave(p *Process) bool {
+	for i := range p.io.outputs {
+		if o := &p.io.outputs[i]; o.file == nil && !o.over && unix.EpollCtl(w.fd, unix.EPOLL_CTL_DEL, o.end.fd, nil) != nil {
+			return false
+		}
+	}
+	return p.spec.Timeout <= 0 || w.file.SetReadDeadline(time.Time{}) == nil
+}
+
 // waitIdle waits for a child that is not watched. done tells that there was an end to
 // that; when it is not the child's, it has to be watched from then on.
 func (p *Process) waitIdle(ctx context.Context) (c cause, done bool) {
@@ -96,13 +108,10 @@ func (p *Process) waitIdle(ctx context.Context) (c cause, done bool) {
 	}
 	stop := context.AfterFunc(ctx, func() { _ = w.file.SetReadDeadline(time.Unix(1, 0)) })
 	err := w.raw.Read(func(uintptr) bool { return w.take(p) })
-	if untouched := stop(); err != nil || !untouched {
-		w.file.Close()
-	} else {
-		if p.spec.Timeout > 0 {
-			_ = w.file.SetReadDeadline(time.Time{})
-		}
+	if untouched := stop(); err == nil && untouched && w.leave(p) {
 		kin.pollers.Put(w)
+	} else {
+		w.file.Close()
 	}
 	switch {
 	case err == nil:

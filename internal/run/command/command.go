@@ -74,31 +74,38 @@ func (c *Commands) Spec(t *plan.Task) (proc.Spec, error) {
 		return proc.Spec{}, err
 	}
 	env := c.environ(t, files)
-	argv := append(slices.Clone(t.Argv), t.Args...)
-	if len(t.Argv) == 0 {
-		sh, err := c.shell(env)
-		if err != nil {
-			return proc.Spec{}, err
+	spec := proc.Spec{Dir: Dir(t), Env: env, Timeout: time.Duration(t.Timeout)}
+	switch {
+	case len(t.Argv) == 0:
+		err = c.line(t, &spec)
+	default:
+		spec.Argv = append(slices.Clone(t.Argv), t.Args...)
+		if !filepath.IsAbs(spec.Argv[0]) {
+			spec.Argv[0], err = program(env, t, spec.Argv[0])
 		}
-		argv = []string{sh, "-c", t.Run}
-		if len(t.Args) > 0 {
-			run, err := withArguments(t.Run)
-			if err != nil {
-				return proc.Spec{}, err
-			}
-			argv = append([]string{sh, "-c", run, "sh"}, t.Args...)
-		}
-	} else if !filepath.IsAbs(argv[0]) {
-		program, err := program(env, t, argv[0])
-		if err != nil {
-			return proc.Spec{}, err
-		}
-		argv[0] = program
 	}
-	return proc.Spec{
-		Argv: argv, Dir: Dir(t), Env: env,
-		Timeout: time.Duration(t.Timeout),
-	}, nil
+	return spec, err
+}
+
+// line fills in the words of a task whose command is a line for a shell.
+func (c *Commands) line(t *plan.Task, spec *proc.Spec) (err error) {
+	if program, words, ok := c.direct(spec.Env, spec.Dir, t.Run); ok {
+		spec.Program, spec.Argv = program, append(words, t.Args...)
+		return nil
+	}
+	sh, err := c.shell(spec.Env)
+	if err != nil {
+		return err
+	}
+	spec.Argv = []string{sh, "-c", t.Run}
+	if len(t.Args) > 0 {
+		run, err := withArguments(t.Run)
+		if err != nil {
+			return err
+		}
+		spec.Argv = append([]string{sh, "-c", run, "sh"}, t.Args...)
+	}
+	return nil
 }
 
 // program finds the executable of an argv: a path relative to the task's
