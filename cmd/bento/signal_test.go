@@ -41,7 +41,7 @@ func signalled(ts *testscript.TestScript, neg bool, args []string) {
 	started := make(chan error, 1)
 	go func() {
 		f, err := os.Open(fifo) // until somebody writes
-		if err == nil { // who closes it at once ends the writer
+		if err == nil {         // who closes it at once ends the writer
 			_, err = f.Read(make([]byte, 16))
 			f.Close()
 		}

@@ -24,7 +24,8 @@ var table = []row{
 	{"internal/crash", nil}, // nothing at all, but where tests have bento killed
 	{"cache", []string{"cache/shelf", "cache/workdir", "cache/rawfile"}},
 	{"internal/dag", nil},
-	{"internal/proc", nil},
+	{"internal/proc", []string{"internal/proc/*"}},
+	{"internal/proc/*", nil},
 	{"internal/state", []string{"internal/crash"}},
 	{"internal/archtest", nil},
 	{"internal/pack", nil},        // values as bytes, for what is remembered

@@ -34,6 +34,28 @@ func TestPackageComments(t *testing.T) {
 	}
 }
 
+// threads are the files that may lock a goroutine to its thread, and why no thread ends
+// of it.
+var threads = map[string]string{
+	"internal/proc/terminal/terminal_linux.go": "unlocks it again",
+	"internal/sandbox/enter_linux.go":          "becomes another program",
+	"cache/cachetest/faults_linux.go":          "unlocks it again; in tests",
+}
+
+// TestThreadsLive: a thread ends with the goroutine that is locked to it, and Linux
+// kills the children that it has forked (golang.org/issue/27505). Those of package proc
+// are forked by whatever thread there is.
+func TestThreadsLive(t *testing.T) {
+	for _, s := range sources(t) {
+		ast.Inspect(s.ast, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "LockOSThread" && !s.test && threads[s.path] == "" {
+				t.Errorf("%s: locks a goroutine to its thread; children die when one ends so; name it above when none does", s.fset.Position(sel.Pos()))
+			}
+			return true
+		})
+	}
+}
+
 // vague are names that say nothing about what is inside.
 var vague = []string{"util", "utils", "common", "core", "types", "models", "helpers", "helper", "pkg"}
 

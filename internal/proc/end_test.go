@@ -9,13 +9,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/bentobuild/bento/internal/proc/procfs"
 )
 
 // TestMain lets the test binary be another bento.
@@ -182,29 +183,8 @@ func TestManyAtOnce(t *testing.T) {
 	if left := survivors(t.Name()); len(left) != 0 {
 		t.Errorf("left behind: %q", left)
 	}
-	if kids := children(os.Getpid()); len(kids) != 0 {
+	if kids := procfs.Children(os.Getpid()); len(kids) != 0 {
 		t.Errorf("children not reaped: %v", kids)
-	}
-}
-
-// Linux sends the parent-death signal when the thread that forked ends.
-func TestChildOutlivesTheCallersThread(t *testing.T) {
-	started := make(chan *Process)
-	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
-		p, err := Start(shell(t, "read x; exit 9"))
-		if err != nil {
-			t.Error(err)
-		}
-		started <- p
-	}()
-	p := <-started
-	for range 100 {
-		runtime.Gosched()
-	}
-	time.AfterFunc(50*time.Millisecond, func() { p.Terminate() })
-	if res := p.Wait(t.Context()); res.Signal == "SIGKILL" {
-		t.Errorf("killed with its parent's thread: %+v", res)
 	}
 }
 

@@ -6,13 +6,21 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bentobuild/bento/internal/proc/procfs"
 )
 
 const rssUnit = 1 << 10
 
 func (p *Process) sysProcAttr() *syscall.SysProcAttr {
-	return p.foreground(&syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL})
+	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if f := p.spec.Terminal; f != nil {
+		attr.Foreground, attr.Ctty = true, int(f.Fd())
+	}
+	return attr
 }
+
+type descendant = procfs.Process
 
 // leader is a child.
 type leader struct {
@@ -37,7 +45,7 @@ type family struct {
 	strangers map[int]bool // children that were there before the first Start
 	guard     *table       // what the guard sees; nil when there is none
 
-	pollers sync.Pool // of *poller
+	pollers sync.Pool // of *poller.Poller
 }
 
 var kin family
@@ -54,7 +62,7 @@ func (p *Process) start(attr *syscall.ProcAttr) (err error) {
 	kin.adopt()
 	kin.marks++
 	mark := uint64(os.Getpid())<<32 | kin.marks&(1<<32-1)
-	unmark, ok := setMark(mark)
+	unmark, ok := procfs.SetMark(mark)
 	if ok {
 		p.leader.mark = mark
 		defer unmark()
@@ -79,11 +87,11 @@ func (k *family) adopt() {
 	if k.reaper {
 		return
 	}
-	k.reaper, k.adopted = true, openAdopted()
+	k.reaper, k.adopted = true, procfs.OpenAdopted()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.leaders, k.strangers = map[int]bool{}, map[int]bool{}
-	for _, pid := range children(os.Getpid()) {
+	for _, pid := range procfs.Children(os.Getpid()) {
 		k.strangers[pid] = true
 	}
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -100,14 +108,13 @@ func (p *Process) forget() *status {
 }
 
 // left gives the living descendants of the child, without itself.
-func (p *Process) left() []descendant {
-	var found []descendant
+func (p *Process) left() []procfs.Process {
+	var found []procfs.Process
 	if !p.gone() {
-		found = appendDescendants(found, p.leader.pid, 0)
+		found = procfs.Descendants(p.leader.pid)
 	}
 	for _, d := range kin.orphans(p) {
-		found = append(found, d)
-		found = appendDescendants(found, d.pid, 0)
+		found = append(append(found, d), procfs.Descendants(d.Pid)...)
 	}
 	return found
 }
@@ -115,8 +122,8 @@ func (p *Process) left() []descendant {
 // orphans gives the living orphans that belong to p: those of its group, those with
 // its mark, and with the last child those of nobody. Of our own group only those with
 // its mark do: others may be there that we have not started. Dead ones are reaped.
-func (k *family) orphans(p *Process) []descendant {
-	pids := readAdopted(k.adopted) // before the lock: who is forked later is not in it
+func (k *family) orphans(p *Process) []procfs.Process {
+	pids := procfs.ReadAdopted(k.adopted) // before the lock: who is forked later is not in it
 	if len(pids) == 0 {
 		return nil
 	}
@@ -125,16 +132,16 @@ func (k *family) orphans(p *Process) []descendant {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	own, last := unix.Getpgrp(), len(k.leaders) == 1
-	var found []descendant
+	var found []procfs.Process
 	for _, pid := range pids {
 		if k.leaders[pid] || k.strangers[pid] {
 			continue
 		}
-		d, zombie, ok := readStat(pid)
-		marked := func() bool { return p.leader.mark != 0 && readMark(pid) == p.leader.mark }
+		d, zombie, ok := procfs.Stat(pid)
+		marked := func() bool { return p.leader.mark != 0 && procfs.Mark(pid) == p.leader.mark }
 		switch {
-		case !ok || d.group == own && !marked():
-		case !last && d.group != p.leader.pid && !marked():
+		case !ok || d.Group == own && !marked():
+		case !last && d.Group != p.leader.pid && !marked():
 		case zombie && reapOrphan(pid):
 		default:
 			found = append(found, d)

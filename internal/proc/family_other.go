@@ -10,7 +10,7 @@ import (
 )
 
 // descendant is a process below one of our children.
-type descendant struct{ pid, group int }
+type descendant struct{ Pid, Group int }
 
 // rssUnit is what ru_maxrss counts in.
 var rssUnit = map[bool]int64{true: 1, false: 1 << 10}[runtime.GOOS == "darwin"]

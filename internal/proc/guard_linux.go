@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bentobuild/bento/internal/proc/procfs"
 )
 
 // GuardGrace is the time between SIGTERM and SIGKILL that a guard gives.
@@ -187,7 +189,7 @@ func (r *remains) marked() (pids []int) {
 	}
 	for _, n := range names {
 		pid, err := strconv.Atoi(n.Name())
-		if err == nil && pid != os.Getpid() && int(readMark(pid)>>32) == r.of {
+		if err == nil && pid != os.Getpid() && int(procfs.Mark(pid)>>32) == r.of {
 			pids = append(pids, pid)
 		}
 	}

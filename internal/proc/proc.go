@@ -20,6 +20,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/bentobuild/bento/internal/proc/terminal"
 )
 
 // DefaultGrace is the time between SIGTERM and SIGKILL when a Spec names none.
@@ -64,6 +66,9 @@ func (s *Spec) check() error {
 	}
 	return nil
 }
+
+// OwnsTerminal tells whether f is a terminal and this process in its foreground.
+func OwnsTerminal(f *os.File) bool { return terminal.Owned(f) }
 
 // program is the path of the file that is executed.
 func (s *Spec) program() string {

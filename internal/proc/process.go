@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/bentobuild/bento/internal/proc/terminal"
 )
 
 const (
@@ -32,7 +34,7 @@ type Process struct {
 	status  *status       // set before exited is closed, where that is known only by reaping
 	watched atomic.Bool   // by a goroutine of its own
 
-	terminal *lent // nil: it has none
+	terminal *terminal.Lent // nil: it has none
 
 	killed   chan struct{} // closed by Kill
 	killOnce sync.Once
@@ -63,14 +65,16 @@ func start(s Spec) (*Process, error) {
 		spec: s, io: io, began: time.Now(),
 		exited: make(chan struct{}), killed: make(chan struct{}),
 	}
-	p.remember()
+	if s.Terminal != nil {
+		p.terminal = terminal.Remember(s.Terminal)
+	}
 	if err := p.fork(); err != nil {
-		p.takeBack()
+		p.terminal.TakeBack()
 		io.closeAll()
 		return nil, err
 	}
 	io.started()
-	p.lend()
+	p.terminal.Lend(p.leader.pid)
 	return p, nil
 }
 
@@ -124,7 +128,7 @@ func (p *Process) Wait(ctx context.Context) Result {
 		p.end()
 	}
 	p.io.finish()
-	p.takeBack()
+	p.terminal.TakeBack()
 	p.reap(&res)
 	return res
 }

@@ -71,9 +71,9 @@ func (p *Process) signal(sig syscall.Signal) {
 		_ = unix.Kill(group, unix.SIGCONT)
 	}
 	for _, d := range p.left() {
-		if d.group != group {
-			_ = unix.Kill(d.pid, sig)
-			_ = unix.Kill(d.pid, unix.SIGCONT)
+		if d.Group != group {
+			_ = unix.Kill(d.Pid, sig)
+			_ = unix.Kill(d.Pid, unix.SIGCONT)
 		}
 	}
 }

@@ -3,115 +3,37 @@ package proc
 import (
 	"context"
 	"os"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
-)
 
-// poller waits for a child to exit or to print something, without a goroutine for
-// each. Most tasks print nothing: for them one goroutine is woken once.
-type poller struct {
-	fd   int
-	file *os.File // the same: Go's own poller waits for it
-	raw  syscall.RawConn
-}
+	"github.com/bentobuild/bento/internal/proc/poller"
+)
 
 // atLeader stands for the child itself among what a poller tells of; other numbers
 // are places in stdio.outputs.
 const atLeader = -1
 
-func newPoller() (*poller, error) {
-	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
-	if err != nil {
-		return nil, err
-	}
-	_ = unix.SetNonblock(fd, true) // for NewFile, which asks
-	w := &poller{fd: fd, file: os.NewFile(uintptr(fd), "epoll")}
-	if w.raw, err = w.file.SyscallConn(); err == nil {
-		err = w.file.SetReadDeadline(time.Time{}) // fails when Go's poller does not take it
-	}
-	if err != nil {
-		w.file.Close()
-		return nil, err
-	}
-	return w, nil
-}
-
-// add has w tell once of a descriptor.
-func (w *poller) add(fd int, at int32) error {
-	return unix.EpollCtl(w.fd, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLONESHOT, Fd: at})
-}
-
-// follow has w tell of p.
-func (w *poller) follow(p *Process) error {
-	for i := range p.io.outputs {
-		if err := w.add(p.io.outputs[i].end.fd, int32(i)); err != nil {
-			return err
-		}
-	}
-	return w.add(p.leader.fd, atLeader)
-}
-
-// take looks at what has happened, and tells whether p has exited. Copying begins for
-// the output that there is something of.
-func (w *poller) take(p *Process) (over bool) {
-	var events [4]unix.EpollEvent
-	n, err := unix.EpollWait(w.fd, events[:], 0)
-	for err == unix.EINTR {
-		n, err = unix.EpollWait(w.fd, events[:], 0)
-	}
-	for _, e := range events[:max(0, n)] {
-		switch {
-		case e.Fd == atLeader:
-			over = true
-		case e.Events&unix.EPOLLIN != 0:
-			p.io.copy(&p.io.outputs[e.Fd])
-		default: // all who could have printed to it are gone
-			p.io.outputs[e.Fd].close()
-		}
-	}
-	return over
-}
-
-// leave has w tell nothing more of p, which has exited, and tells whether it is as good
-// as new: another child that is being forked may have kept an output of p open, and that
-// it is closed must not be told of the next one's.
-func (w *poller) leave(p *Process) bool {
-	for i := range p.io.outputs {
-		if o := &p.io.outputs[i]; o.file == nil && !o.over && unix.EpollCtl(w.fd, unix.EPOLL_CTL_DEL, o.end.fd, nil) != nil {
-			return false
-		}
-	}
-	return p.spec.Timeout <= 0 || w.file.SetReadDeadline(time.Time{}) == nil
-}
-
-// waitIdle waits for a child that is not watched. done tells that there was an end to
-// that; when it is not the child's, it has to be watched from then on.
+// waitIdle waits for a child that is not watched, without a goroutine for each of its
+// descriptors: most tasks print nothing. done tells that there was an end to that; when
+// it is not the child's, it has to be watched from then on.
 func (p *Process) waitIdle(ctx context.Context) (c cause, done bool) {
 	if p.watched.Load() || p.leader.fd < 0 {
 		return 0, false
 	}
-	w, _ := kin.pollers.Get().(*poller)
-	if w == nil {
-		var err error
-		if w, err = newPoller(); err != nil {
-			return 0, false
-		}
-	}
-	if w.follow(p) != nil {
-		w.file.Close()
+	w, err := p.polled()
+	if err != nil {
 		return 0, false
 	}
+	var until time.Time
 	if p.spec.Timeout > 0 {
-		_ = w.file.SetReadDeadline(p.began.Add(p.spec.Timeout))
+		until = p.began.Add(p.spec.Timeout)
 	}
-	stop := context.AfterFunc(ctx, func() { _ = w.file.SetReadDeadline(time.Unix(1, 0)) })
-	err := w.raw.Read(func(uintptr) bool { return w.take(p) })
-	if untouched := stop(); err == nil && untouched && w.leave(p) {
+	reuse, err := w.Wait(ctx, until, p.news)
+	if reuse && p.forsake(w) {
 		kin.pollers.Put(w)
 	} else {
-		w.file.Close()
+		w.Close()
 	}
 	switch {
 	case err == nil:
@@ -123,6 +45,53 @@ func (p *Process) waitIdle(ctx context.Context) (c cause, done bool) {
 	default:
 		return late, true
 	}
+}
+
+// polled gives a poller that tells of the child.
+func (p *Process) polled() (w *poller.Poller, err error) {
+	w, _ = kin.pollers.Get().(*poller.Poller)
+	if w == nil {
+		if w, err = poller.New(); err != nil {
+			return nil, err
+		}
+	}
+	for i := range p.io.outputs {
+		if err == nil {
+			err = w.Add(p.io.outputs[i].end.fd, int32(i))
+		}
+	}
+	if err == nil {
+		err = w.Add(p.leader.fd, atLeader)
+	}
+	if err != nil {
+		w.Close()
+	}
+	return w, err
+}
+
+// news takes in what a poller tells, and whether that is the end of the child. Copying
+// begins for the output that there is something of.
+func (p *Process) news(e poller.Event) (over bool) {
+	switch {
+	case e.At == atLeader:
+		return true
+	case e.Readable:
+		p.io.copy(&p.io.outputs[e.At])
+	default: // all who could have printed to it are gone
+		p.io.outputs[e.At].close()
+	}
+	return false
+}
+
+// forsake has w tell nothing more of a child that has exited, and tells whether it is
+// as good as new.
+func (p *Process) forsake(w *poller.Poller) bool {
+	for i := range p.io.outputs {
+		if o := &p.io.outputs[i]; o.file == nil && !o.over && w.Remove(o.end.fd) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // await waits for the child to exit and leaves it unreaped.

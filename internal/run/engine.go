@@ -180,16 +180,12 @@ func (e *engine) job(f func() (apply func())) {
 	e.running++
 	select {
 	case e.jobs <- f:
-	default: // nobody is idle
-		go e.work(f)
-	}
-}
-
-// work does one job after the other: a new goroutine would first have to grow its
-// stack.
-func (e *engine) work(f func() (apply func())) {
-	for ok := true; ok; f, ok = <-e.jobs {
-		e.done <- f()
+	default: // nobody is idle; who is has a stack that has grown
+		go func() {
+			for ok := true; ok; f, ok = <-e.jobs {
+				e.done <- f()
+			}
+		}()
 	}
 }
 

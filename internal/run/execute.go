@@ -29,8 +29,7 @@ type execution struct {
 	sources []tree.Entry // of the dish, when it began
 
 	isReady func() // lets what waits for a persistent task begin
-
-	result *Result
+	result  *Result
 }
 
 // execute runs a task that is a miss. Its dependencies are installed, unless unsure

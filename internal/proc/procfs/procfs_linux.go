@@ -1,4 +1,4 @@
-package proc
+package procfs
 
 import (
 	"bytes"
@@ -9,18 +9,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// descendant is a process below one of our children.
-type descendant struct{ pid, group int }
+// Process is a process and its group.
+type Process struct{ Pid, Group int }
 
 // maxDepth bounds the walk down a tree of processes, which may change under it.
 const maxDepth = 100
 
-func appendDescendants(found []descendant, pid, depth int) []descendant {
+// Descendants gives the living processes below pid.
+func Descendants(pid int) []Process { return appendDescendants(nil, pid, 0) }
+
+func appendDescendants(found []Process, pid, depth int) []Process {
 	if depth == maxDepth {
 		return found
 	}
-	for _, child := range children(pid) {
-		d, zombie, ok := readStat(child)
+	for _, child := range Children(pid) {
+		d, zombie, ok := Stat(child)
 		if !ok {
 			continue
 		}
@@ -32,8 +35,8 @@ func appendDescendants(found []descendant, pid, depth int) []descendant {
 	return found
 }
 
-// children gives the children of all threads of pid.
-func children(pid int) []int {
+// Children gives the children of all threads of pid.
+func Children(pid int) []int {
 	dir := procPath(pid, "task")
 	tasks, err := os.ReadDir(dir)
 	if err != nil {
@@ -46,9 +49,9 @@ func children(pid int) []int {
 	return pids
 }
 
-// openAdopted opens the list of the children that the kernel may have given us: it
+// OpenAdopted opens the list of the children that the kernel may have given us: it
 // gives orphans to the first thread of a process. -1 when there is none.
-func openAdopted() int {
+func OpenAdopted() int {
 	self := os.Getpid()
 	fd, err := unix.Open(procPath(self, "task/"+strconv.Itoa(self)+"/children"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -57,9 +60,9 @@ func openAdopted() int {
 	return fd
 }
 
-// readAdopted reads that list as it is now. After each child somebody does, so it
+// ReadAdopted reads that list as it is now. After each child somebody does, so it
 // stays open.
-func readAdopted(fd int) []int {
+func ReadAdopted(fd int) []int {
 	data := make([]byte, 0, 512)
 	for {
 		n, err := unix.Pread(fd, data[len(data):cap(data)], int64(len(data)))
@@ -90,8 +93,8 @@ func pidsIn(pids []int, data []byte) []int {
 	return pids
 }
 
-// readStat reads the group of a process and whether it is dead and not reaped.
-func readStat(pid int) (d descendant, zombie, ok bool) {
+// Stat reads the group of a process and whether it is dead and not reaped.
+func Stat(pid int) (d Process, zombie, ok bool) {
 	data, err := readFile(procPath(pid, "stat"))
 	if err != nil {
 		return d, false, false
@@ -105,7 +108,7 @@ func readStat(pid int) (d descendant, zombie, ok bool) {
 	if err != nil {
 		return d, false, false
 	}
-	return descendant{pid, group}, fields[0][0] == 'Z', true
+	return Process{pid, group}, fields[0][0] == 'Z', true
 }
 
 // readFile reads a file of /proc. Those can be read at any time: that of os asks a
@@ -138,8 +141,8 @@ func procPath(pid int, name string) string { return "/proc/" + strconv.Itoa(pid)
 // and that anybody may read.
 const rlimitLocks = 10
 
-// setMark marks what is forked next, until unmark.
-func setMark(mark uint64) (unmark func(), ok bool) {
+// SetMark marks what is forked next, until unmark.
+func SetMark(mark uint64) (unmark func(), ok bool) {
 	var old unix.Rlimit
 	if err := unix.Prlimit(0, rlimitLocks, nil, &old); err != nil || old.Max < mark {
 		return nil, false
@@ -150,8 +153,8 @@ func setMark(mark uint64) (unmark func(), ok bool) {
 	return func() { _ = unix.Prlimit(0, rlimitLocks, &old, nil) }, true
 }
 
-// readMark gives 0 for a process that has none.
-func readMark(pid int) uint64 {
+// Mark gives 0 for a process that has none.
+func Mark(pid int) uint64 {
 	data, err := readFile(procPath(pid, "limits"))
 	if err != nil {
 		return 0

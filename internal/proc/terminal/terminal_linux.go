@@ -1,4 +1,5 @@
-package proc
+// Package terminal gives a terminal to a child process, and takes it back.
+package terminal
 
 import (
 	"os"
@@ -15,39 +16,30 @@ import (
 // group no shell looks after.
 const stopTime = 500 * time.Millisecond
 
-// OwnsTerminal tells whether f is a terminal and this process in its foreground.
-func OwnsTerminal(f *os.File) bool {
+// Owned tells whether f is a terminal and this process in its foreground.
+func Owned(f *os.File) bool {
 	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp()
 }
 
-// lent is a terminal that a child has.
-type lent struct {
+// Lent is a terminal that a child gets. The nil one is none.
+type Lent struct {
 	fd   int
 	mode *term.State // as it was before, nil when that is not known
 	back chan struct{}
 	done chan struct{}
 }
 
-// foreground has a child start in the foreground of its terminal.
-func (p *Process) foreground(attr *syscall.SysProcAttr) *syscall.SysProcAttr {
-	if f := p.spec.Terminal; f != nil {
-		attr.Foreground, attr.Ctty = true, int(f.Fd())
-	}
-	return attr
+// Remember looks at a terminal before a child is started, who may change it at once.
+func Remember(f *os.File) *Lent {
+	l := &Lent{fd: int(f.Fd())}
+	l.mode, _ = term.GetState(l.fd)
+	return l
 }
 
-// remember looks at the terminal before a child is started, who may change it at once.
-func (p *Process) remember() {
-	if p.spec.Terminal != nil {
-		p.terminal = &lent{fd: int(p.spec.Terminal.Fd())}
-		p.terminal.mode, _ = term.GetState(p.terminal.fd)
-	}
-}
-
-// lend looks after the terminal of a child that was started.
-func (p *Process) lend() {
-	l := p.terminal
+// Lend looks after the terminal of a child that was started, in the foreground and as
+// the leader of its group.
+func (l *Lent) Lend(child int) {
 	if l == nil {
 		return
 	}
@@ -58,8 +50,8 @@ func (p *Process) lend() {
 		defer close(l.done)
 		defer signal.Stop(changed)
 		for {
-			if p.stopped() {
-				l.pause(p.leader.pid)
+			if stopped(child) {
+				l.pause(child)
 			}
 			select {
 			case <-changed:
@@ -70,15 +62,15 @@ func (p *Process) lend() {
 	}()
 }
 
-// stopped tells whether the child was stopped since it was asked last.
-func (p *Process) stopped() bool {
+// stopped tells whether a child was stopped since it was asked last.
+func stopped(child int) bool {
 	var info unix.Siginfo
-	err := unix.Waitid(unix.P_PID, p.leader.pid, &info, unix.WSTOPPED|unix.WNOHANG, nil)
+	err := unix.Waitid(unix.P_PID, child, &info, unix.WSTOPPED|unix.WNOHANG, nil)
 	return err == nil && info.Signo == int32(unix.SIGCHLD)
 }
 
 // pause stops this process too, as its shell expects, and then goes on with the child.
-func (l *lent) pause(child int) {
+func (l *Lent) pause(child int) {
 	l.claim(unix.Getpgrp())
 	on := make(chan os.Signal, 1)
 	signal.Notify(on, syscall.SIGCONT)
@@ -96,7 +88,7 @@ func (l *lent) pause(child int) {
 
 // claim puts a group into the foreground. For one that is not there itself that is a
 // reason to be stopped, unless it holds the signal back.
-func (l *lent) claim(group int) {
+func (l *Lent) claim(group int) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var set, old unix.Sigset_t
@@ -108,10 +100,9 @@ func (l *lent) claim(group int) {
 	_ = unix.IoctlSetPointerInt(l.fd, unix.TIOCSPGRP, group)
 }
 
-// takeBack takes the terminal back, as it was before, from a child that has ended, or
+// TakeBack takes the terminal back, as it was before, from a child that has ended, or
 // could not be started: it may have come as far as to have it.
-func (p *Process) takeBack() {
-	l := p.terminal
+func (l *Lent) TakeBack() {
 	if l == nil {
 		return
 	}
