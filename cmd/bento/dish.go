@@ -97,6 +97,9 @@ func (s *session) knows(known *adapters.Registry, language string) bool {
 
 // placeOf finds out where a new dish goes.
 func (s *session) placeOf(dir string) (*newDish, error) {
+	if dir == "" {
+		return nil, usageError("the name of the directory is empty", "see whether a variable is not set; . is the current directory")
+	}
 	root, cwd, err := s.root()
 	if err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func (s *session) initialise(ctx context.Context, dry bool) error {
 	doc.Text = doc.toml()
 	if !dry {
 		if err := state.WriteFile(filepath.Join(root, config.WorkspaceFile), []byte(doc.Text), 0o644); err != nil {
-			return err
+			return notFound("unusable_directory", fmt.Sprintf("%q cannot be written: %v", root, err), "--dry-run prints what would stand in "+config.WorkspaceFile)
 		}
 		doc.FilesWritten = append(doc.FilesWritten, config.WorkspaceFile)
 	}

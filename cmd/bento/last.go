@@ -29,7 +29,7 @@ func lastCommand(s *session) *cobra.Command {
 		Short:   "Say how the last run went, or show what a task of it printed",
 		Long:    "Say how the last run went that had something to do: the slowest tasks, the\ncritical path, what failed. With DISH:TASK, print the log of that task.",
 		Example: "  bento last\n  bento last api:test\n  bento last --json",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    atMost(1, "bento last takes one DISH:TASK"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			doc, err := s.loadLast()
 			if err != nil {

@@ -170,6 +170,9 @@ func (s *session) build(ctx context.Context, w *workspace, sel selection) (p *pl
 	if err := w.locate(&sel.Request); err != nil {
 		return nil, nil, nil, err
 	}
+	if _, _, err := parseShard(sel.shard); sel.shard != "" && err != nil {
+		return nil, nil, nil, err // also where nothing is to be divided
+	}
 	p, problems = plan.Build(w.Workspace, sel.Request)
 	if p == nil || len(p.Tasks) == 0 {
 		return p, nil, problems, nil

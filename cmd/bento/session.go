@@ -110,7 +110,7 @@ func (s *session) check(cmd *cobra.Command) error {
 			return usageError(fmt.Sprintf("--jobs %q makes no sense", s.flags.jobs), "give the number of tasks to run at once, 1 or more, or a percentage of the CPUs such as 50%")
 		}
 	}
-	if _, err := loadAverage(); cmd.Flags().Changed("max-load") && (err != nil || s.flags.maxLoad <= 0) {
+	if _, err := loadAverage(); cmd.Flags().Changed("max-load") && (err != nil || !(s.flags.maxLoad > 0)) { // also NaN
 		return usageError(fmt.Sprintf("--max-load %v cannot be kept to", s.flags.maxLoad), "expected a number above 0, on a system that tells its load average")
 	}
 	return nil

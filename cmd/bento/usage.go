@@ -35,7 +35,7 @@ func badFlag(cmd *cobra.Command, err error) error {
 
 func expected(kind string) string {
 	switch kind {
-	case "int":
+	case "int", "float64":
 		return "a number"
 	case "bool":
 		return "true or false"
@@ -52,8 +52,12 @@ func badUsage(root *cobra.Command, err error) error {
 	hint := ""
 	if text, found := strings.CutPrefix(err.Error(), "unknown command "); found {
 		for _, cmd := range append(allCommands(root), root) {
-			if quoted, ok := strings.CutSuffix(text, " for "+strconv.Quote(cmd.CommandPath())); ok {
-				name, _ := strconv.Unquote(quoted)
+			quoted, ok := strings.CutSuffix(text, " for "+strconv.Quote(cmd.CommandPath()))
+			switch name, _ := strconv.Unquote(quoted); {
+			case !ok:
+			case !cmd.HasAvailableSubCommands():
+				return usageError(fmt.Sprintf("%s takes no argument such as %q", cmd.CommandPath(), name), "see "+cmd.CommandPath()+" --help")
+			default:
 				hint = nearCommands(cmd, name)
 			}
 		}
