@@ -25,14 +25,20 @@ type recaller struct {
 	stale bool
 	// tracked is the digest of what git tracks, which decides what an output is.
 	tracked [32]byte
-	there   []atomic.Bool // by plan.Task.Index: the cache had the record that is remembered
+	there   []atomic.Uint32 // by plan.Task.Index: whether the cache had the record that is remembered
 }
+
+// What is known of a record that is remembered. It is asked for once.
+const (
+	isAsked = 1 + iota
+	isThere
+)
 
 func newRecaller(o *Options, p *plan.Plan) recaller {
 	r := recaller{
 		memory: recall.Open(o.State, fingerprint.Domain+o.Program), tracked: p.Workspace.Tree.TrackedDigest(),
 		dishes: make(map[*territory.Territory]recall.Range), circle: make(map[*plan.Circle]recall.Range),
-		there: make([]atomic.Bool, len(p.Tasks)),
+		there: make([]atomic.Uint32, len(p.Tasks)),
 	}
 	if store, ok := o.Store.(haver); ok && !o.Force {
 		go ask(store, *r.memory, p.Tasks, r.there)
@@ -40,13 +46,14 @@ func newRecaller(o *Options, p *plan.Plan) recaller {
 	return r
 }
 
-// ask asks the cache for the records that are remembered, ahead of who needs to know.
-// It counts by the place in tasks, not by plan.Task.Index: while it works the plan may
-// be narrowed, which numbers them anew.
-func ask(store haver, m recall.Memory, tasks []*plan.Task, there []atomic.Bool) {
-	for i, t := range tasks {
-		if k, ok := m.Of(lastrun.ID(t)); ok && store.Has(k.Key) {
-			there[i].Store(true)
+// ask asks the cache for the records that are remembered ahead of who needs to know, the
+// last one first, so that the two seldom ask for the same. It counts by the place in
+// tasks, not by plan.Task.Index: while it works the plan may be narrowed, which numbers
+// them anew.
+func ask(store haver, m recall.Memory, tasks []*plan.Task, there []atomic.Uint32) {
+	for i, t := range slices.Backward(tasks) {
+		if k, ok := m.Of(lastrun.ID(t)); ok && there[i].CompareAndSwap(0, isAsked) && store.Has(k.Key) {
+			there[i].Store(isThere)
 		}
 	}
 }
@@ -122,7 +129,7 @@ func (e *Evaluator) recalled(ctx context.Context, t *plan.Task, ev *Result) bool
 		return false
 	}
 	k, ok := e.recall.memory.Of(lastrun.ID(t))
-	if !ok || k.Basis != ev.basis || !e.recall.there[t.Index].Load() && !store.Has(k.Key) {
+	if !ok || k.Basis != ev.basis || e.recall.there[t.Index].Swap(isAsked) != isThere && !store.Has(k.Key) {
 		return false
 	}
 	ev.Status, ev.Key, ev.Known, ev.Outputs, ev.recalled = Hit, k.Key, true, k.Outputs, true
