@@ -28,11 +28,8 @@ type recaller struct {
 	there   []atomic.Uint32 // by plan.Task.Index: whether the cache had the record that is remembered
 }
 
-// What is known of a record that is remembered. It is asked for once.
-const (
-	isAsked = 1 + iota
-	isThere
-)
+// What is known of a record that is remembered: it is asked for once.
+const isAsked, isThere = 1, 2
 
 func newRecaller(o *Options, p *plan.Plan) recaller {
 	r := recaller{
@@ -46,10 +43,9 @@ func newRecaller(o *Options, p *plan.Plan) recaller {
 	return r
 }
 
-// ask asks the cache for the records that are remembered ahead of who needs to know, the
-// last one first, so that the two seldom ask for the same. It counts by the place in
-// tasks, not by plan.Task.Index: while it works the plan may be narrowed, which numbers
-// them anew.
+// ask asks the cache for remembered records ahead of who needs to know, the last one first,
+// so that the two seldom ask for the same. It counts by the place in tasks, not by
+// plan.Task.Index: while it works the plan may be narrowed, which numbers them anew.
 func ask(store haver, m recall.Memory, tasks []*plan.Task, there []atomic.Uint32) {
 	for i, t := range slices.Backward(tasks) {
 		if k, ok := m.Of(lastrun.ID(t)); ok && there[i].CompareAndSwap(0, isAsked) && store.Has(k.Key) {
