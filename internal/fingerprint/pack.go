@@ -2,6 +2,7 @@ package fingerprint
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -53,6 +54,7 @@ func (p *Pack) Each(f func(cache.Digest, []byte)) {
 func (p *Pack) Encode() []byte {
 	sums := slices.SortedFunc(maps.Keys(p.blobs), compareDigests)
 	var w state.Writer
+	w.Grow(p.Size() + len(sums)*(len(cache.Digest{})+binary.MaxVarintLen64) + 32)
 	w.Raw([]byte(packMagic))
 	w.Uint(uint64(len(sums)))
 	for _, d := range sums {

@@ -3,6 +3,7 @@ package state
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 )
 
 // ErrFields is the error of a payload that does not hold the fields asked for.
@@ -17,6 +18,9 @@ func (w *Writer) Payload() []byte { return w.out }
 
 // Reset empties the payload and keeps its memory.
 func (w *Writer) Reset() { w.out = w.out[:0] }
+
+// Grow makes room for n more bytes.
+func (w *Writer) Grow(n int) { w.out = slices.Grow(w.out, n) }
 
 // Raw writes b as it is.
 func (w *Writer) Raw(b []byte) { w.out = append(w.out, b...) }

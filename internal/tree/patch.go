@@ -1,6 +1,9 @@
 package tree
 
-import "github.com/bentobuild/bento/internal/tree/table"
+import (
+	"github.com/bentobuild/bento/internal/tree/recent"
+	"github.com/bentobuild/bento/internal/tree/table"
+)
 
 // patch changes the index where something is not as it says; ok is false when a file
 // or a directory is new or gone. Files that are not in the tree stay until then.
@@ -9,12 +12,12 @@ func (ix *Index) patch() (p *table.Patch, ok bool) {
 	if ix.saved.Dirs() == 0 || !ix.patchDir(p, ix.tree.top, 0, true) {
 		return nil, false
 	}
-	for _, s := range ix.fresh.Latest() {
-		if i := ix.saved.Find(s.Path); i >= 0 && s.Settled {
-			p.SetFile(i, &s.Entry, &s.Sum)
-		} else if s.Settled {
+	for _, s := range ix.fresh.Latest(func(s *recent.State) bool { return s.Settled }) {
+		i := ix.saved.Find(s.Path)
+		if i < 0 {
 			return nil, false
 		}
+		p.SetFile(i, &s.Entry, &s.Sum)
 	}
 	return p, true
 }

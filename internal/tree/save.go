@@ -35,8 +35,8 @@ const maxSettle = 64 << 20
 func (ix *Index) settle() {
 	left := int64(maxSettle)
 	now := time.Now().UnixNano()
-	for _, k := range ix.fresh.Latest() {
-		if left -= k.Size; !k.Settled && left > 0 && ix.clock.Settled(&k.Entry, now) {
+	for _, k := range ix.fresh.Latest(func(k *recent.State) bool { return !k.Settled }) {
+		if left -= k.Size; left > 0 && ix.clock.Settled(&k.Entry, now) {
 			_, _ = ix.Sum(k.Entry) // one that changed since is simply not settled
 		}
 	}
@@ -130,12 +130,10 @@ func (s *saver) file(e *Entry) {
 // addOthers writes what is known of files that are not in the tree: found in this
 // invocation, or before and still as it was.
 func (s *saver) addOthers() {
-	var list []recent.State
-	for _, k := range s.fresh.Latest() {
-		if _, in := s.tree.top.lookup(k.Path); !in && k.Settled {
-			list = append(list, k)
-		}
-	}
+	list := s.fresh.Latest(func(k *recent.State) bool {
+		_, in := s.tree.top.lookup(k.Path)
+		return !in && k.Settled
+	})
 	inTree, others := s.saved.Files()
 	for i := inTree; i < inTree+others; i++ {
 		path, _ := s.saved.File(i)

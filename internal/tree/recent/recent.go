@@ -76,12 +76,14 @@ func (f *Files) Last(path string) (State, bool) {
 	return list[len(list)-1], true
 }
 
-// Latest gives the last state of each file, sorted by path.
-func (f *Files) Latest() (list []State) {
+// Latest gives the last states of those files that want tells, sorted by path.
+func (f *Files) Latest(want func(*State) bool) (list []State) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	for _, states := range f.files {
-		list = append(list, states[len(states)-1])
+		if s := &states[len(states)-1]; want(s) {
+			list = append(list, *s)
+		}
 	}
 	slices.SortFunc(list, func(a, b State) int { return strings.Compare(a.Path, b.Path) })
 	return list
