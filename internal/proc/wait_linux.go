@@ -2,6 +2,7 @@ package proc
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 
@@ -42,8 +43,10 @@ func (p *Process) waitIdle(ctx context.Context) (c cause, done bool) {
 		return exited, true
 	case ctx.Err() != nil:
 		return canceled, true
-	default:
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		return late, true
+	default:
+		return 0, false
 	}
 }
 
