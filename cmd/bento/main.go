@@ -44,6 +44,7 @@ func bento() int {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out := &pipeWriter{Writer: os.Stdout, broken: cancel}
+	defer proc.Dismiss()
 	return out.judge(execute(ctx, os.Args[1:], process{
 		out: out, err: os.Stderr, environ: adapters.NewEnviron(os.Environ()),
 		terminal: term.IsTerminal(int(os.Stdout.Fd())), columns: columns(os.Stderr),

@@ -44,8 +44,7 @@ type family struct {
 	leaders   map[int]bool // children of Start that are not reaped
 	strangers map[int]bool // children that were there before the first Start
 	guard     *table       // what the guard sees; nil when there is none
-
-	pollers sync.Pool // of *poller.Poller
+	pollers   sync.Pool    // of *poller.Poller
 }
 
 var kin family

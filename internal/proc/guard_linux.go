@@ -74,6 +74,16 @@ func Guard(path string, hold []*os.File, argv ...string) error {
 	return guard.Release()
 }
 
+// Dismiss is for the end of a program: when all children were waited for, the guard need
+// not search the system for what is left of them.
+func Dismiss() {
+	kin.mu.Lock()
+	defer kin.mu.Unlock()
+	if kin.guard != nil && len(kin.leaders) == 0 {
+		kin.guard.put(0, 0)
+	}
+}
+
 // newTable gives a table with this process in it, and the end of a pipe that ends
 // with this process.
 func newTable() (t *table, end *os.File, err error) {
@@ -131,6 +141,9 @@ func (t *table) put(at int64, pid int) {
 func Watch(in io.Reader) {
 	_, _ = io.Copy(io.Discard, in)
 	left := remains{of: int(readSlot(0)), groups: make(map[int]bool)}
+	if left.of == 0 {
+		return // dismissed
+	}
 	for at := int64(1); at <= maxGroups; at++ {
 		pid := readSlot(at)
 		if pid < 0 {
@@ -184,7 +197,7 @@ func (r *remains) signal(sig unix.Signal) (left bool) {
 // marked gives the processes that carry a mark of the one that died.
 func (r *remains) marked() (pids []int) {
 	names, err := os.ReadDir("/proc")
-	if err != nil || r.of == 0 {
+	if err != nil {
 		return nil
 	}
 	for _, n := range names {

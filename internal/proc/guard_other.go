@@ -10,5 +10,8 @@ import (
 // Guard does nothing on this system.
 func Guard(path string, hold []*os.File, argv ...string) error { return nil }
 
+// Dismiss does nothing on this system.
+func Dismiss() {}
+
 // Watch does nothing on this system.
 func Watch(in io.Reader) {}

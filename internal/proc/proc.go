@@ -14,6 +14,7 @@
 package proc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -71,19 +72,9 @@ func (s *Spec) check() error {
 func OwnsTerminal(f *os.File) bool { return terminal.Owned(f) }
 
 // program is the path of the file that is executed.
-func (s *Spec) program() string {
-	if s.Program != "" {
-		return s.Program
-	}
-	return s.Argv[0]
-}
+func (s *Spec) program() string { return cmp.Or(s.Program, s.Argv[0]) }
 
-func (s *Spec) grace() time.Duration {
-	if s.Grace > 0 {
-		return s.Grace
-	}
-	return DefaultGrace
-}
+func (s *Spec) grace() time.Duration { return cmp.Or(max(0, s.Grace), DefaultGrace) }
 
 // Result is how a child ended.
 type Result struct {
