@@ -20,25 +20,33 @@ func (c *Content) File(name string, e *disk.Entry, sum *[sumSize]byte, looked in
 	if e.Kind != disk.File || sum == nil && !e.LongAgo(looked) {
 		return false
 	}
-	c.name(name)
-	c.out = binary.LittleEndian.AppendUint32(c.out, modeOf(e))
 	if sum != nil {
-		c.out = append(append(c.out, 1), sum[:]...)
+		c.add(contentKnown, name)
+		c.out = append(binary.LittleEndian.AppendUint32(c.out, modeOf(e)), sum[:]...)
 		return true
 	}
-	c.out = binary.LittleEndian.AppendUint64(append(c.out, 0), uint64(e.Size))
+	c.add(contentStat, name)
+	c.out = binary.LittleEndian.AppendUint32(c.out, modeOf(e))
+	c.out = binary.LittleEndian.AppendUint64(c.out, uint64(e.Size))
 	c.out = appendStamp(c.out, e.Stamp())
 	return true
 }
 
 // Dir adds a directory, sorted as directories are, behind all files.
 func (c *Content) Dir(name string, sum *[sumSize]byte) {
-	c.name(name)
-	c.out = append(append(c.out, 2), sum[:]...)
+	c.add(contentDir, name)
+	c.out = append(c.out, sum[:]...)
 }
 
-func (c *Content) name(name string) {
-	c.out = binary.LittleEndian.AppendUint32(c.out, uint32(len(name)))
+// What an item of Content is comes first, so that no two lists of items read the same.
+const (
+	contentStat = iota
+	contentKnown
+	contentDir
+)
+
+func (c *Content) add(item byte, name string) {
+	c.out = binary.LittleEndian.AppendUint32(append(c.out, item), uint32(len(name)))
 	c.out = append(c.out, name...)
 }
 
