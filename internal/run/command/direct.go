@@ -70,7 +70,7 @@ func plainWords(run string) (words []string, ok bool) {
 }
 
 // runnable tells whether the kernel itself runs a file: a script that does not say of
-// which interpreter is one for a shell.
+// which interpreter is one for a shell, and of one that is missing a shell tells.
 func runnable(file string) bool {
 	if fi, err := os.Stat(file); err != nil || !fi.Mode().IsRegular() || fi.Mode()&0o111 == 0 {
 		return false
@@ -80,10 +80,19 @@ func runnable(file string) bool {
 		return false
 	}
 	defer f.Close()
-	head := make([]byte, 4)
+	head := make([]byte, 256)
 	n, _ := io.ReadFull(f, head)
 	head = head[:n]
-	for _, magic := range []string{"#!", "\x7fELF", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"} {
+	if line, script := bytes.CutPrefix(head, []byte("#!")); script {
+		line, _, _ = bytes.Cut(line, []byte("\n"))
+		words := bytes.Fields(line)
+		if len(words) == 0 {
+			return false
+		}
+		_, err := os.Stat(string(words[0]))
+		return err == nil
+	}
+	for _, magic := range []string{"\x7fELF", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"} {
 		if bytes.HasPrefix(head, []byte(magic)) {
 			return true
 		}

@@ -57,7 +57,7 @@ func TestPlainWords(t *testing.T) {
 
 func TestDirectNeedsAProgram(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"script": "#!/bin/sh\n", "plain": "echo x\n", "binary": "\x7fELF..", "empty": ""} {
+	for name, text := range map[string]string{"script": "#!/bin/sh\n", "plain": "echo x\n", "binary": "\x7fELF..", "empty": "", "lost": "#!/no/such/program -x\n", "nobody": "#! \n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -75,6 +75,8 @@ func TestDirectNeedsAProgram(t *testing.T) {
 		{dir, "plain", ""},
 		{dir, "empty", ""},
 		{dir, "unmarked", ""},
+		{dir, "./lost", ""},
+		{dir, "nobody", ""},
 		{dir, "nothing", ""},
 		{dir, "./nothing", ""},
 		{"bin:" + dir, "script", ""},
