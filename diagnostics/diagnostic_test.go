@@ -6,13 +6,14 @@ import (
 )
 
 func TestNearest(t *testing.T) {
-	known := []string{"build", "check", "lint", "test", "golang", "go"}
+	known := []string{"build", "check", "lint", "test", "golang", "go", "golint"}
 	for word, want := range map[string][]string{
 		"biuld":  {"build"},
 		"tests":  {"test"},
 		"golan":  {"golang"},
 		"x":      {},
-		"Lint":   {"lint"},
+		"Lint":   {"lint", "golint"},
+		"lin":    {"lint", "golint"},
 		"deploy": {},
 	} {
 		if got := Nearest(word, known); !slices.Equal(got, want) {
