@@ -20,8 +20,6 @@ func (p *Process) sysProcAttr() *syscall.SysProcAttr {
 	return attr
 }
 
-type descendant = procfs.Process
-
 // leader is a child.
 type leader struct {
 	pid  int
