@@ -27,7 +27,7 @@ func cleanCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "clean [TARGET…]", GroupID: "setup",
 		Short:   "Remove the outputs of tasks, and nothing else",
-		Long:    "Remove what matches the outputs of the selected dishes' tasks. A file that git\ntracks always stays, and so do installed dependencies. The cache keeps its results: bento build puts them back.",
+		Long:    "Remove what matches the outputs of the selected dishes' tasks. A file that git\ntracks always stays, and so do installed dependencies. The cache keeps its\nresults: bento build puts them back.",
 		Example: "  bento clean --dry-run\n  bento clean api --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sel.Targets = args

@@ -75,14 +75,13 @@ func (c *Commands) Spec(t *plan.Task) (proc.Spec, error) {
 	}
 	env := c.environ(t, files)
 	spec := proc.Spec{Dir: Dir(t), Env: env, Timeout: time.Duration(t.Timeout)}
-	switch {
-	case len(t.Argv) == 0:
+	if len(t.Argv) == 0 {
 		err = c.line(t, &spec)
-	default:
-		spec.Argv = append(slices.Clone(t.Argv), t.Args...)
-		if !filepath.IsAbs(spec.Argv[0]) {
-			spec.Argv[0], err = program(env, t, spec.Argv[0])
-		}
+		return spec, err
+	}
+	spec.Argv = append(slices.Clone(t.Argv), t.Args...)
+	if !filepath.IsAbs(spec.Argv[0]) {
+		spec.Argv[0], err = program(env, t, spec.Argv[0])
 	}
 	return spec, err
 }

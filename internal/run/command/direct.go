@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
@@ -61,10 +62,8 @@ func plainWords(run string) (words []string, ok bool) {
 	if words = strings.Fields(run); len(words) == 0 || strings.ContainsRune(words[0], '=') {
 		return nil, false
 	}
-	for _, w := range shellWords {
-		if words[0] == w {
-			return nil, false
-		}
+	if slices.Contains(shellWords, words[0]) {
+		return nil, false
 	}
 	return words, true
 }
