@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ type command struct {
 	name string
 	args []string
 	env  []string
+	dir  string // where it runs, if not in the workspace
 	// before brings the workspace into the state that is measured. Nil for as it is.
 	before func() error
 	// than is what the ratio is to: an earlier command. Empty for git status.
@@ -53,7 +55,7 @@ func (c *command) run(dir string) (s sample, err error) {
 	}
 	var stderr bytes.Buffer
 	cmd := exec.Command(c.args[0], c.args[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stderr = dir, append(os.Environ(), c.env...), &stderr
+	cmd.Dir, cmd.Env, cmd.Stderr = cmp.Or(c.dir, dir), append(os.Environ(), c.env...), &stderr
 	start := time.Now()
 	err = cmd.Run()
 	s.wall = time.Since(start)
