@@ -2,19 +2,16 @@ package main
 
 import (
 	"context"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/builtin"
-	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/plugins"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/adapter"
-	"github.com/bentobuild/bento/plugin/host"
 )
 
 func pluginCommand(s *session) *cobra.Command {
@@ -41,17 +38,13 @@ func (s *session) pluginList(ctx context.Context) error {
 		return err
 	}
 	cfg, problems := config.Load(root)
-	st := state.Open(root)
-	digests := host.NewDigests(st)
-	candidates, more := discovery.Adapters(s.environ.Get("PATH"), cfg, digests.Executable)
-	o, ofPlugins := s.pluginOptions(candidates, cfg, st)
-	o.Digests = digests
+	candidates, o, more := s.findPlugins(cfg, state.Open(root))
 	set, err := s.startPlugins(ctx, candidates, o, builtin.All(adapters.Options{Env: s.environ}))
 	if err != nil {
 		return err
 	}
 	defer set.Close()
-	report.WriteProblems(s.err, s.style, slices.Concat(problems, more, ofPlugins))
+	report.WriteProblems(s.err, s.style, append(problems, more...))
 	doc := plugins.NewList(rows(set))
 	if s.flags.json {
 		return report.Write(s.out, doc)

@@ -216,6 +216,12 @@ type place struct {
 func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (*workspace, error) {
 	root := at.root
 	st := state.Open(root)
+	var files *tree.Tree
+	var walk errgroup.Group // goes on while configuration is read and plugins start
+	walk.Go(func() (err error) {
+		files, err = tree.Walk(ctx, root, &tree.Options{State: st})
+		return err
+	})
 	this := program()
 	memory := config.Remember(st, this)
 	if at.exclude != nil {
@@ -223,19 +229,20 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 	}
 	cfg, problems := memory.Load(root)
 	cfg.Exclude = slices.Concat(cfg.Exclude, at.exclude)
-	digests := host.NewDigests(st)
-	candidates, more := discovery.Adapters(s.environ.Get("PATH"), cfg, digests.Executable)
+	candidates, o, more := s.findPlugins(cfg, st)
 	problems = append(problems, more...)
-	o, more := s.pluginOptions(candidates, cfg, st)
-	problems = append(problems, more...)
-	o.Digests = digests
 	if cfg.Plugins.Lazy {
 		o.Notes = host.NewNotes(st)
 	}
-
 	own := builtin.All(adapters.Options{Env: s.environ, AllowDownload: cfg.Toolchain.AllowDownload})
-	files, plugins, err := s.walk(ctx, root, st, func() (*adapter.Set, error) { return s.startPlugins(ctx, candidates, o, own) })
+	plugins, err := s.startPlugins(ctx, candidates, o, own)
+	if failed := walk.Wait(); err == nil {
+		err = failed
+	}
 	if err != nil {
+		if plugins != nil {
+			plugins.Close()
+		}
 		return nil, err
 	}
 	problems = append(problems, plugins.Warnings()...)
@@ -293,34 +300,21 @@ func ofDishes(ws *discovery.Workspace, problems []diagnostics.Diagnostic) []diag
 	return problems
 }
 
-// walk reads the workspace while the plugins start.
-func (s *session) walk(ctx context.Context, root string, st *state.Dir, start func() (*adapter.Set, error)) (*tree.Tree, *adapter.Set, error) {
-	var plugins *adapter.Set
-	var files *tree.Tree
-	var g errgroup.Group
-	g.Go(func() (err error) {
-		plugins, err = start()
-		return err
-	})
-	g.Go(func() (err error) {
-		files, err = tree.Walk(ctx, root, &tree.Options{State: st})
-		return err
-	})
-	if err := g.Wait(); err != nil {
-		if plugins != nil {
-			plugins.Close()
-		}
-		return nil, nil, err
-	}
-	return files, plugins, nil
-}
-
 // startPlugins starts the plugins that may be.
 func (s *session) startPlugins(ctx context.Context, candidates []adapters.Candidate, o adapter.Options, own []adapters.Adapter) (*adapter.Set, error) {
 	for _, a := range own {
 		o.Builtin = append(o.Builtin, a.Manifest().AdapterID)
 	}
 	return adapter.Start(ctx, candidates, o)
+}
+
+// findPlugins finds the plugins of a workspace and says how they are started.
+func (s *session) findPlugins(cfg *config.Workspace, st *state.Dir) ([]adapters.Candidate, adapter.Options, []diagnostics.Diagnostic) {
+	digests := host.NewDigests(st)
+	candidates, problems := discovery.Adapters(s.environ.Get("PATH"), cfg, digests.Executable)
+	o, more := s.pluginOptions(candidates, cfg, st)
+	o.Digests = digests
+	return candidates, o, append(problems, more...)
 }
 
 // pluginOptions says how plugins of a workspace are started. Candidates that turn out
