@@ -134,7 +134,7 @@ type finder struct {
 	pending  []*site // not decided yet, by path
 	problems []diagnostics.Diagnostic
 	told     map[string]bool // failures of plugins that were warned of
-	marks    []tree.Entry    // files whose names an adapter knows
+	marks    []answers.Mark  // files whose names an adapter knows
 	answers  *answers.Memory
 
 	derivedOf map[*Dish]*tree.Set // see derivedIn

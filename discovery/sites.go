@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bentobuild/bento/discovery/answers"
 	"github.com/bentobuild/bento/discovery/marker"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/tree"
@@ -26,7 +27,7 @@ type site struct {
 func (f *finder) sites() {
 	c := candidates{Set: marker.New(f.Registry.All()), byPath: make(map[string]*site)}
 	for _, l := range f.Tree.Lists() {
-		c.look(l.Dir, l.Entries)
+		c.look(&l)
 	}
 	f.marks = c.marks
 	f.choose(c.byPath)
@@ -36,7 +37,7 @@ func (f *finder) sites() {
 type candidates struct {
 	*marker.Set
 	byPath map[string]*site
-	marks  []tree.Entry // what has a name that adapters know
+	marks  []answers.Mark // what has a name that adapters know
 }
 
 // at gives the site of a directory as trees name it.
@@ -51,36 +52,35 @@ func (c *candidates) at(dir string) *site {
 }
 
 // look finds out what the names in a directory, and its own, make a site of.
-func (c *candidates) look(dir string, entries []tree.Entry) {
-	skip := 0 // what stands in front of names
+func (c *candidates) look(l *tree.List) {
+	dir, skip := l.Dir, 0 // skip is what stands in front of names
 	if dir != "" {
 		skip = len(dir) + 1
 	}
-	for i := range entries {
-		e := &entries[i]
-		name := e.Path[skip:]
-		if name == config.DishFile && e.Kind != tree.Special {
+	for file, kind := range l.Files {
+		name := file[skip:]
+		if name == config.DishFile && kind != tree.Special {
 			c.at(dir).hasFile = true
 		}
-		c.mark(dir, name, *e)
+		c.mark(dir, name, file, kind)
 	}
 	for _, adapter := range c.Everywhere {
 		c.at(dir).add(adapter, dir)
 	}
 	if dir != "" {
-		c.mark(path.Dir(dir), path.Base(dir), tree.Entry{Path: dir, Kind: tree.Dir})
+		c.mark(path.Dir(dir), path.Base(dir), dir, tree.Dir)
 	}
 }
 
-// mark notes what the name of e, which is in dir, says.
-func (c *candidates) mark(dir, name string, e tree.Entry) {
+// mark notes what the name of a file or directory says, which is right in dir.
+func (c *candidates) mark(dir, name, file string, kind tree.Kind) {
 	known := false
 	c.Match(name, func(adapter int) {
-		c.at(dir).add(adapter, e.Path)
+		c.at(dir).add(adapter, file)
 		known = true
 	})
 	if known {
-		c.marks = append(c.marks, e)
+		c.marks = append(c.marks, answers.Mark{Path: file, Kind: kind})
 	}
 }
 

@@ -245,6 +245,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 		}
 		return nil, err
 	}
+	files.LookAhead(ctx)
 	problems = append(problems, plugins.Warnings()...)
 
 	registry := adapters.NewRegistry(append(own, plugins.Adapters()...)...)

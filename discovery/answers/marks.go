@@ -11,6 +11,12 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
+// Mark is a file or directory of the workspace whose name an adapter knows.
+type Mark struct {
+	Path string // relative to the root
+	Kind tree.Kind
+}
+
 // marks tell what Detect may have seen: files whose names an adapter knows, in a
 // directory, in those above it, and anywhere below it.
 type marks struct {
@@ -52,8 +58,12 @@ func newMarks(o *Options) (m *marks, ok bool) {
 	return m, true
 }
 
-func addMark(w *state.Writer, files *tree.Tree, e tree.Entry) bool {
-	w.String(e.Path)
+func addMark(w *state.Writer, files *tree.Tree, mark Mark) bool {
+	w.String(mark.Path)
+	e := tree.Entry{Kind: tree.Dir}
+	if mark.Kind != tree.Dir {
+		e, _ = files.Lookup(mark.Path) // zero if it is gone since
+	}
 	if e.Kind != tree.File {
 		w.String(fmt.Sprint(e.Kind, e.Size, e.Stamp()))
 		return true

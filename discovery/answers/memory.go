@@ -31,7 +31,7 @@ type Options struct {
 	// that it reads: the program, the environment, settings. "" remembers nothing.
 	Basis    string
 	Adapters []adapters.Adapter
-	Marks    []tree.Entry // files and directories whose names an adapter knows
+	Marks    []Mark // files and directories whose names an adapter knows
 }
 
 // Memory holds answers. It is safe for concurrent use. Nil remembers nothing.

@@ -120,13 +120,52 @@ func (g *Graph) Closure(roots []int) []int {
 // own weight counted. The graph must have no cycle.
 func (g *Graph) Longest(weight func(node int) int64) []int64 {
 	longest := make([]int64, g.Len())
-	for _, node := range slices.Backward(g.Order()) {
+	for _, node := range slices.Backward(g.anyOrder()) {
 		for _, next := range g.after[node] {
 			longest[node] = max(longest[node], longest[next])
 		}
 		longest[node] += weight(node)
 	}
 	return longest
+}
+
+// anyOrder is Order without the preference.
+func (g *Graph) anyOrder() []int {
+	order, waits := make([]int, 0, g.Len()), make([]int, g.Len())
+	for node := range waits {
+		if waits[node] = len(g.before[node]); waits[node] == 0 {
+			order = append(order, node)
+		}
+	}
+	for i := 0; i < len(order); i++ {
+		for _, next := range g.after[order[i]] {
+			if waits[next]--; waits[next] == 0 {
+				order = append(order, next)
+			}
+		}
+	}
+	return order
+}
+
+// Heaviest gives the heaviest path there is, its first node first. The graph must have
+// no cycle, and no weight may be negative.
+func (g *Graph) Heaviest(weight func(node int) int64) (path []int) {
+	longest, at := g.Longest(weight), 0
+	for node := range longest {
+		if longest[node] > longest[at] {
+			at = node
+		}
+	}
+	for at >= 0 && at < len(longest) {
+		path = append(path, at)
+		left := longest[at] - weight(at)
+		next := slices.IndexFunc(g.after[at], func(n int) bool { return longest[n] == left })
+		if next < 0 {
+			break
+		}
+		at = g.after[at][next]
+	}
+	return path
 }
 
 type intHeap []int

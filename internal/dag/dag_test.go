@@ -100,3 +100,30 @@ func TestComponents(t *testing.T) {
 		t.Errorf("components = %v, want %v", got, want)
 	}
 }
+
+// The heaviest path weighs as much as Longest says, and each node on it follows the one
+// before.
+func TestHeaviest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 12).Draw(t, "nodes")
+		g, weights := New(n), make([]int64, n)
+		for i := range n {
+			weights[i] = rapid.Int64Range(0, 3).Draw(t, "weight")
+			for j := range i {
+				if rapid.Bool().Draw(t, "edge") {
+					g.AddEdge(j, i)
+				}
+			}
+		}
+		weight := func(i int) int64 { return weights[i] }
+		sum, path := int64(0), g.Heaviest(weight)
+		for i, node := range path {
+			if sum += weights[node]; i > 0 && !slices.Contains(g.After(path[i-1]), node) {
+				t.Fatalf("%d does not follow %d in %v", node, path[i-1], path)
+			}
+		}
+		if want := slices.Max(g.Longest(weight)); sum != want {
+			t.Fatalf("%v weighs %d, want %d", path, sum, want)
+		}
+	})
+}

@@ -132,6 +132,7 @@ func (e *engine) loop(ctx context.Context) {
 		if e.running == 0 {
 			return
 		}
+		e.env.report(Waiting{})
 		select {
 		case apply := <-e.done:
 			e.running--

@@ -63,6 +63,9 @@ type TaskFinished struct {
 	Result *Result
 }
 
+// Waiting says that nothing is to be told until something that runs ends.
+type Waiting struct{}
+
 // Warned is a problem that did not stop anything.
 type Warned struct {
 	Diagnostic diagnostics.Diagnostic
@@ -80,6 +83,7 @@ func (InstallFinished) event() {}
 func (TaskStarted) event()     {}
 func (TaskOutput) event()      {}
 func (TaskFinished) event()    {}
+func (Waiting) event()         {}
 func (Warned) event()          {}
 func (Finished) event()        {}
 

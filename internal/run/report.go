@@ -53,24 +53,11 @@ func (r *Report) CriticalPath() []*Result {
 		return nil
 	}
 	took := func(i int) int64 { return int64(r.Results[i].Duration) }
-	longest := g.Longest(took)
-	at := 0
-	for i := range longest {
-		if longest[i] > longest[at] {
-			at = i
-		}
-	}
 	var path []*Result
-	for left := longest[at]; left > 0; {
-		if took(at) > 0 {
-			path = append(path, r.Results[at])
+	for _, i := range g.Heaviest(took) {
+		if took(i) > 0 {
+			path = append(path, r.Results[i])
 		}
-		left -= took(at)
-		next := slices.IndexFunc(g.After(at), func(i int) bool { return longest[i] == left })
-		if next < 0 {
-			break
-		}
-		at = g.After(at)[next]
 	}
 	return path
 }

@@ -19,52 +19,33 @@ func newBefore(t *table.Table) *before {
 
 // asBefore fills n from the index. It can when the directory has the stamp that it
 // had and nothing that ignores has changed: then it holds the names that it held,
-// and only the files themselves have to be looked at.
+// and only the files themselves have to be looked at, which is put off.
 func (v *visit) asBefore(n *node) bool {
 	if v.before == nil || n.was == 0 || !n.ruled {
 		return false
 	}
 	i := int(n.was) - 1
-	if d := v.before.Dir(i); !d.Settled || d.Stamp != n.stamp {
+	d := v.before.Dir(i)
+	var now Entry
+	if !d.Settled || v.StatPath(n.path, &now) != nil || now.Stamp() != d.Stamp {
 		return false
 	}
 	from, to := v.before.FilesOf(i)
-	entries := make([]Entry, to-from)
-	n.same = true
 	for k := from; k < to; k++ {
-		if !v.fileAsBefore(n, k, &entries[k-from]) {
-			n.ignores, n.same = ignores{}, false
-			return false
+		path, kind := v.before.File(k)
+		if path[len(path)-nameLen(path, n.path):] == ignore.File {
+			e := Entry{Path: path}
+			if v.StatPath(path, &e) != nil || !v.before.Same(k, &e) {
+				return false
+			}
+			n.ignores.there = true
+		}
+		if kind == Special {
+			v.problem(problem.Special(path))
 		}
 	}
-	n.entries = entries
-	for k := range n.entries {
-		if e := &n.entries[k]; e.Kind == Special {
-			v.problem(problem.Special(e.Path))
-		}
-	}
+	n.stamp, n.late.is = d.Stamp, true
 	v.dirsAsBefore(n, i)
-	return true
-}
-
-// fileAsBefore looks at file k, which is in n. It is false when that is something
-// else now, so that the directory has to be read after all.
-func (v *visit) fileAsBefore(n *node, k int, e *Entry) bool {
-	path, kind := v.before.File(k)
-	*e = Entry{Path: path}
-	name := path[len(path)-nameLen(path, n.path):]
-	if err := v.StatName(name, e); err != nil || e.Kind != kind {
-		return false
-	}
-	same := v.before.Same(k, e)
-	n.same = n.same && same
-	if _, known := v.before.Sum(k); known && same {
-		e.Slot = uint32(k + 1)
-	}
-	if name == ignore.File {
-		n.ignores.there = true
-		return same
-	}
 	return true
 }
 
@@ -90,7 +71,7 @@ func (v *visit) dirsAsBefore(n *node, i int) {
 	for at, k := 0, i+1; at < count; at, k = at+1, v.before.Below(k) {
 		d := v.before.Dir(k)
 		n.dirs[at] = &nodes[at]
-		nodes[at].path, nodes[at].above, nodes[at].before = d.Path, n, d.Before
+		nodes[at].path, nodes[at].above = d.Path, n
 		nodes[at].was, nodes[at].ruled = uint32(k+1), true
 	}
 }

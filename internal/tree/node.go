@@ -17,17 +17,17 @@ type node struct {
 	listed  bool    // its names were read, not taken from the index
 	same    bool    // it and the files right in it are what the index says
 	flawed  bool    // not all that is in it could be looked at
-	entries []Entry // what it holds itself, sorted
+	entries []Entry // what it holds itself, sorted; see Tree.files
 	dirs    []*node // sorted as if with "/" behind
-	before  int     // how many of the parent's entries come first
 	flat    []Entry // all below, sorted; nil until asked for
 	stamp   disk.Stamp
 	looked  int64  // when, in nanoseconds since 1970
 	was     uint32 // one more than its number in the index, 0 for none
 	ruled   bool   // what is ignored in it from above is what it was then
+	late    late
 }
 
-// count gives the number of entries below n.
+// count gives the number of entries below n, which were all looked at.
 func (n *node) count() int {
 	if n.flat != nil {
 		return len(n.flat)
@@ -50,17 +50,17 @@ func (n *node) view() []Entry {
 
 // fill appends the entries below n to out, which has the room.
 func (n *node) fill(out []Entry) []Entry {
-	start, prev := len(out), 0
+	start, rest := len(out), n.entries
 	switch {
 	case n.flat != nil:
 		out = append(out, n.flat...)
 	default:
 		for _, d := range n.dirs {
-			out = append(out, n.entries[prev:d.before]...)
-			prev = d.before
-			out = d.fill(out)
+			before := disk.SearchDir(rest, d.path)
+			out = d.fill(append(out, rest[:before]...))
+			rest = rest[before:]
 		}
-		out = append(out, n.entries[prev:]...)
+		out = append(out, rest...)
 	}
 	n.flat = out[start:len(out):len(out)]
 	return out
@@ -85,15 +85,6 @@ func (n *node) find(path string) *node {
 		n = next
 	}
 	return n
-}
-
-// lookup finds the entry at path below n.
-func (n *node) lookup(path string) (Entry, bool) {
-	dir := parent(path)
-	if n = n.find(dir); n.path != dir {
-		return Entry{}, false
-	}
-	return disk.Find(n.entries, path)
 }
 
 // parent gives the directory that path is in, "" for the root.

@@ -28,7 +28,7 @@ func (ix *Index) patchDir(p *table.Patch, n *node, i int, settled bool) bool {
 	if settled = settled && ix.settled(n); settled != was.Settled || n.stamp != was.Stamp {
 		p.SetDir(i, n.stamp, settled)
 	}
-	if was.Path != n.path || was.Before != n.before || !ix.patchFiles(p, n, i) {
+	if was.Path != n.path || !n.unseen() && !ix.patchFiles(p, n, i) {
 		return false
 	}
 	next := i + 1

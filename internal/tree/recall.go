@@ -19,7 +19,7 @@ func (t *Tree) Walked(path string) bool {
 	if n.only || n.path == path {
 		return !n.only
 	}
-	e, ok := disk.Find(n.entries, path)
+	e, ok := disk.Find(t.files(n), path)
 	return ok && e.Kind != Link
 }
 
@@ -37,15 +37,16 @@ func (t *Tree) Digest(dir string) (sum [32]byte, known bool) {
 }
 
 func (t *Tree) digest(n *node) (sum [32]byte, known bool) {
-	if n.wholly() {
+	if t.wholly(n) {
 		sum, known = t.index.saved.Digest(int(n.was - 1))
 	}
 	if known {
 		return sum, true
 	}
 	var c table.Content
-	for i := range n.entries {
-		e := &n.entries[i]
+	files := t.files(n)
+	for i := range files {
+		e := &files[i]
 		name := e.Path[len(e.Path)-nameLen(e.Path, n.path):]
 		of := &sum
 		if sum, known = t.index.Known(*e); !known {
@@ -65,8 +66,9 @@ func (t *Tree) digest(n *node) (sum [32]byte, known bool) {
 }
 
 // wholly tells whether everything below n is what the index says.
-func (n *node) wholly() bool {
-	return n.same && !slices.ContainsFunc(n.dirs, func(d *node) bool { return !d.wholly() })
+func (t *Tree) wholly(n *node) bool {
+	t.look(n)
+	return n.same && !slices.ContainsFunc(n.dirs, func(d *node) bool { return !t.wholly(d) })
 }
 
 // Known is Sum, but never reads: ok is false where it would have to.
@@ -106,7 +108,7 @@ func (t *Tree) Stamp(dir string) (stamp Stamp, ok bool) {
 // if something came into it since, or left it. It may have to try out the file system.
 func (t *Tree) SettledDir(dir string) bool {
 	n := t.dirNode(dir)
-	return n != nil && !n.flawed && (!n.listed || t.index.clock.Lists(n.stamp, n.looked))
+	return n != nil && (n.unseen() || !n.flawed) && (!n.listed || t.index.clock.Lists(n.stamp, n.looked))
 }
 
 // ListsSettled is SettledDir for a directory elsewhere, which somebody looked at.

@@ -35,7 +35,7 @@ func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 			read = append(read, n)
 		}
 	}
-	w := &walker{tree: t, root: p, before: newBefore(t.index.saved)}
+	w := &walker{tree: t, root: p, before: newBefore(t.index.saved), atOnce: true}
 	if err := w.walk(ctx, read...); err != nil {
 		return err
 	}
@@ -111,10 +111,10 @@ func (t *Tree) put(n *node, instead Entry) {
 	}
 	at, was := slices.BinarySearchFunc(above.dirs, n.path, func(d *node, p string) int { return disk.CompareDirs(d.path, p) })
 	if was && !n.missing { // it has the names that it had
-		n.before = above.dirs[at].before
 		above.dirs[at] = n
 		return
 	}
+	t.look(above)
 	above.flawed = true // it was not read again itself
 	above.dirs = slices.DeleteFunc(above.dirs, func(d *node) bool { return d.path == n.path })
 	above.entries = slices.DeleteFunc(above.entries, func(e Entry) bool { return e.Path == n.path })
@@ -123,9 +123,6 @@ func (t *Tree) put(n *node, instead Entry) {
 		above.dirs = slices.Insert(above.dirs, at, n)
 	case instead.Kind != 0 && instead.Kind != Dir && !t.hides(above, n.path):
 		above.entries = slices.Insert(above.entries, disk.Search(above.entries, n.path), instead)
-	}
-	for _, d := range above.dirs {
-		d.before = disk.Search(above.entries, d.path+"/")
 	}
 }
 

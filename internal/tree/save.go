@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/recent"
 	"github.com/bentobuild/bento/internal/tree/table"
 )
@@ -92,28 +93,30 @@ func (ix *Index) payload() []byte {
 // anew writes everything.
 func (ix *Index) anew() *table.Writer {
 	s := &saver{Index: ix}
-	s.dir(ix.tree.top, true)
+	s.dir(ix.tree.top, 0, true)
 	s.addOthers()
 	return &s.Writer
 }
 
-// dir writes n and what is below. Settled says that what ignores from above is.
-func (s *saver) dir(n *node, settled bool) {
+// dir writes n and what is below. Before is how many of the files beside it come first;
+// settled says that what ignores from above is.
+func (s *saver) dir(n *node, before int, settled bool) {
+	files := s.tree.files(n)
 	settled = settled && s.settled(n)
-	s.Enter(table.Dir{Path: n.path, Stamp: n.stamp, Settled: settled, Before: n.before})
-	for i := range n.entries {
-		s.file(&n.entries[i])
+	s.Enter(table.Dir{Path: n.path, Stamp: n.stamp, Settled: settled, Before: before})
+	for i := range files {
+		s.file(&files[i])
 	}
 	s.Files()
 	for _, d := range n.dirs {
-		s.dir(d, settled)
+		s.dir(d, disk.SearchDir(files, d.path), settled)
 	}
 	s.Leave()
 }
 
 // settled is listSettled for a directory that need not have been listed.
 func (ix *Index) settled(n *node) bool {
-	return !n.flawed && (!n.listed && n.was > 0 || ix.listSettled(n))
+	return n.unseen() || !n.flawed && (!n.listed && n.was > 0 || ix.listSettled(n))
 }
 
 // file writes a file of the tree, with the last digest that is known of it.
@@ -131,13 +134,13 @@ func (s *saver) file(e *Entry) {
 // invocation, or before and still as it was.
 func (s *saver) addOthers() {
 	list := s.fresh.Latest(func(k *recent.State) bool {
-		_, in := s.tree.top.lookup(k.Path)
+		_, in := s.tree.lookup(k.Path)
 		return !in && k.Settled
 	})
 	inTree, others := s.saved.Files()
 	for i := inTree; i < inTree+others; i++ {
 		path, _ := s.saved.File(i)
-		if _, in := s.tree.top.lookup(path); in {
+		if _, in := s.tree.lookup(path); in {
 			continue
 		}
 		if _, newer := s.fresh.Last(path); newer {

@@ -9,6 +9,7 @@ package tree
 import (
 	"context"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree/glob"
 	"github.com/bentobuild/bento/internal/tree/ignore"
 	"github.com/bentobuild/bento/internal/tree/outer"
+	"github.com/bentobuild/bento/internal/tree/table"
 )
 
 // Options of Walk. The zero value is good.
@@ -37,6 +39,7 @@ type Tree struct {
 	outer   *outer.View
 	walked  int64         // when the walk began, in nanoseconds since 1970
 	refresh chan struct{} // holds one value: who has it may refresh
+	readers sync.Pool     // of *disk.Reader, for what is looked at late
 
 	index     *Index
 	mu        sync.RWMutex
@@ -57,7 +60,8 @@ func Walk(ctx context.Context, root string, o *Options) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer p.Close()
+	runtime.AddCleanup(t, (*disk.Root).Close, p)
+	t.readers.New = func() any { return p.Reader() }
 	t.walked = time.Now().UnixNano()
 	t.index = openIndex(t)
 	was := t.index.saved
@@ -90,6 +94,9 @@ func (t *Tree) Under(dir string) []Entry {
 	t.mu.RLock()
 	n := t.top.find(dir)
 	flat := n.flat
+	if flat == nil && n.path == dir {
+		t.lookBelow(n)
+	}
 	t.mu.RUnlock()
 	if n.path != dir {
 		return nil
@@ -106,27 +113,52 @@ func (t *Tree) Under(dir string) []Entry {
 func (t *Tree) Lookup(path string) (Entry, bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return t.top.lookup(path)
+	return t.lookup(path)
 }
 
-// List is a directory, "" for the root, and the entries right in it, sorted and not
-// to be changed.
+// lookup is Lookup for who holds mu.
+func (t *Tree) lookup(path string) (Entry, bool) {
+	dir := parent(path)
+	n := t.top.find(dir)
+	if n.path != dir {
+		return Entry{}, false
+	}
+	return disk.Find(t.files(n), path)
+}
+
+// List is a directory, "" for the root.
 type List struct {
-	Dir     string
-	Entries []Entry
+	Dir string
+	of  *node
+	was *table.Table
+}
+
+// Files yields the path and the kind of what is right in it, sorted. It looks at
+// nothing.
+func (l *List) Files(yield func(path string, kind Kind) bool) {
+	if l.of.unseen() {
+		for k, to := l.was.FilesOf(int(l.of.was) - 1); k < to && yield(l.was.File(k)); k++ {
+		}
+		return
+	}
+	for i := range l.of.entries {
+		if e := &l.of.entries[i]; !yield(e.Path, e.Kind) {
+			return
+		}
+	}
 }
 
 // Lists gives every directory that was walked, each before those in it.
 func (t *Tree) Lists() []List {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return t.top.lists(nil)
+	return t.lists(t.top, nil)
 }
 
-func (n *node) lists(list []List) []List {
-	list = append(list, List{n.path, n.entries})
+func (t *Tree) lists(n *node, list []List) []List {
+	list = append(list, List{n.path, n, t.index.saved})
 	for _, d := range n.dirs {
-		list = d.lists(list)
+		list = t.lists(d, list)
 	}
 	return list
 }

@@ -23,6 +23,7 @@ type walker struct {
 	tree   *Tree
 	root   *disk.Root
 	before *before // what the index says; nil when nothing of it counts
+	atOnce bool    // no look at a file is put off
 
 	mu       sync.Mutex
 	problems []diagnostics.Diagnostic
@@ -56,7 +57,13 @@ type visit struct {
 
 // dir fills n, of which the path and the directory above are known.
 func (v *visit) dir(n *node) {
-	if err := v.Open(n.path); err != nil {
+	if v.asBefore(n) {
+		if v.atOnce {
+			v.tree.look(n)
+		}
+		return
+	}
+	if err := v.Open(n.path, 0); err != nil {
 		n.missing = disk.Gone(err)
 		v.unreadable(n, n.path, "directory", err)
 		return
@@ -64,9 +71,6 @@ func (v *visit) dir(n *node) {
 	defer v.Close()
 	if err := v.self(n); err != nil {
 		v.unreadable(n, n.path, "directory", err)
-		return
-	}
-	if v.asBefore(n) {
 		return
 	}
 	n.listed = true
@@ -149,7 +153,7 @@ func (v *visit) addDir(n *node, rules *ignore.Rules, path string) {
 	} else if only && !v.tree.outer.Tracked().HasIn(path) {
 		return
 	}
-	n.dirs = append(n.dirs, &node{path: path, above: n, only: only, before: len(n.entries)})
+	n.dirs = append(n.dirs, &node{path: path, above: n, only: only})
 }
 
 // keep tells whether a file is part of the workspace.

@@ -45,7 +45,8 @@ type Lines struct {
 	// told: it is for several runs.
 	News bool
 
-	width   int // of the longest task id
+	width   int          // of the longest task id
+	hits    bytes.Buffer // lines about hits, which come in bursts, until something else comes
 	partial map[source]*bytes.Buffer
 	failed  []*run.Result
 	told    map[string]cache.Key // of News, by task
@@ -74,6 +75,9 @@ func (l *Lines) Live() bool { return l.Mode == Stream }
 
 // Report renders one event.
 func (l *Lines) Report(ev run.Event) {
+	if end, ok := ev.(run.TaskFinished); !ok || end.Result.Outcome != run.CacheHit || l.Mode != Grouped {
+		l.writeHits()
+	}
 	switch ev := ev.(type) {
 	case run.Started:
 		l.failed = nil
@@ -138,11 +142,32 @@ func (l *Lines) installed(i *install.Install) {
 
 // status writes one line about a task or an install.
 func (l *Lines) status(word string, paint func(string) string, id, rest string) {
+	io.WriteString(l.Out, l.line(word, paint, id, rest)) //nolint:errcheck // nobody is left to tell
+}
+
+func (l *Lines) line(word string, paint func(string) string, id, rest string) string {
 	line := paint(fmt.Sprintf("%-9s", word)) + " " + fmt.Sprintf("%-*s", l.width, report.Printable(id))
 	if rest != "" {
 		line += "  " + report.Printable(rest)
 	}
-	fmt.Fprintln(l.Out, strings.TrimRight(line, " "))
+	return strings.TrimRight(line, " ") + "\n"
+}
+
+// mostHits is how many bytes of lines about hits wait at most.
+const mostHits = 16 << 10
+
+// hit keeps a line about a hit for writeHits.
+func (l *Lines) hit(id string) {
+	l.hits.WriteString(l.line("hit", l.Style.Dim, id, ""))
+	if l.hits.Len() >= mostHits {
+		l.writeHits()
+	}
+}
+
+func (l *Lines) writeHits() {
+	if l.hits.Len() > 0 {
+		l.hits.WriteTo(l.Out) //nolint:errcheck // nobody is left to tell
+	}
 }
 
 func (l *Lines) finished(r *run.Result) {
@@ -152,6 +177,10 @@ func (l *Lines) finished(r *run.Result) {
 	}
 	switch r.Outcome {
 	case run.CacheHit:
+		if l.Mode == Grouped {
+			l.hit(r.Task.ID())
+			return
+		}
 		l.quietStatus("hit", l.Style.Dim, r, "")
 	case run.Built:
 		rest := report.Seconds(r.Duration)

@@ -61,7 +61,7 @@ func (c *Collector) below() error {
 }
 
 func (c *Collector) dir(dir string) error {
-	if err := c.reader.Open(dir); err != nil {
+	if err := c.reader.Open(dir, 0); err != nil {
 		return err
 	}
 	defer c.reader.Close()

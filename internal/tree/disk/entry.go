@@ -6,6 +6,7 @@ package disk
 import (
 	"io/fs"
 	"sort"
+	"strings"
 )
 
 // Kind is what an Entry is. The values are part of the index file.
@@ -80,6 +81,16 @@ func kindOf(m fs.FileMode) Kind {
 // Search gives the first position in sorted entries whose path is not before path.
 func Search(entries []Entry, path string) int {
 	return sort.Search(len(entries), func(i int) bool { return entries[i].Path >= path })
+}
+
+// SearchDir gives how many of sorted entries come before what is in the directory path.
+func SearchDir(entries []Entry, path string) int {
+	return sort.Search(len(entries), func(i int) bool {
+		if rest, ok := strings.CutPrefix(entries[i].Path, path); ok {
+			return rest != "" && rest[0] >= '/'
+		}
+		return entries[i].Path > path
+	})
 }
 
 // Find finds path in sorted entries.

@@ -51,12 +51,15 @@ func (p *Root) Reader() *Reader {
 }
 
 // Open opens the directory rel, "" for the root, and follows no link in its last
-// component.
-func (s *Reader) Open(rel string) error {
+// component. Dev is the file system that it is known to be on, else 0.
+func (s *Reader) Open(rel string, dev uint64) error {
 	fd, err := openBelow(s.root.fd, rel, unix.O_DIRECTORY)
-	s.fd, s.prompt = fd, false
+	s.fd, s.prompt = fd, s.isPrompt(dev)
 	return err
 }
+
+// isPrompt tells whether nothing that is on a file system waits for another machine.
+func (s *Reader) isPrompt(dev uint64) bool { return dev == s.root.local && dev != 0 }
 
 func (s *Reader) Close() {
 	unix.Close(s.fd)
@@ -146,34 +149,43 @@ func (s *Reader) resolve() error {
 
 // Stat sets all of e but its path.
 func (s *Reader) Stat(it *Item, e *Entry) error {
-	return s.stat(&s.names[it.off], unix.AT_SYMLINK_NOFOLLOW, e)
+	return s.stat(s.fd, &s.names[it.off], unix.AT_SYMLINK_NOFOLLOW, e)
 }
 
 // StatName is Stat for a name that need not be listed.
 func (s *Reader) StatName(name string, e *Entry) error {
 	s.name = append(append(s.name[:0], name...), 0)
-	return s.stat(&s.name[0], unix.AT_SYMLINK_NOFOLLOW, e)
+	return s.stat(s.fd, &s.name[0], unix.AT_SYMLINK_NOFOLLOW, e)
 }
 
 // StatSelf is Stat for the open directory itself.
 func (s *Reader) StatSelf(e *Entry) error {
 	s.name = append(s.name[:0], 0)
-	err := s.stat(&s.name[0], unix.AT_EMPTY_PATH, e)
-	s.prompt = err == nil && e.Dev == s.root.local && e.Dev != 0
+	err := s.stat(s.fd, &s.name[0], unix.AT_EMPTY_PATH, e)
+	s.prompt = err == nil && s.isPrompt(e.Dev)
 	return err
 }
 
-// stat looks at name, which ends in a NUL.
-func (s *Reader) stat(name *byte, flags int, e *Entry) error {
+// StatPath is Stat for a path relative to the root, "" for the root itself.
+func (s *Reader) StatPath(rel string, e *Entry) error {
+	s.name = append(append(s.name[:0], rel...), 0)
+	if rel == "" {
+		return s.stat(s.root.fd, &s.name[0], unix.AT_EMPTY_PATH, e)
+	}
+	return s.stat(s.root.fd, &s.name[0], unix.AT_SYMLINK_NOFOLLOW, e)
+}
+
+// stat looks at name, which ends in a NUL, from the directory fd.
+func (s *Reader) stat(fd int, name *byte, flags int, e *Entry) error {
 	var st unix.Statx_t
 	for {
-		switch errno := s.statx(name, flags, &st); errno {
+		switch errno := s.statx(fd, name, flags, &st); errno {
 		case 0:
 			fillStatx(e, &st)
 			return nil
 		case unix.EINTR:
 		case unix.ENOSYS, unix.EPERM: // an old kernel or container runtime
-			return s.oldStat(unix.BytePtrToString(name), flags, e)
+			return oldStat(fd, unix.BytePtrToString(name), flags, e)
 		default:
 			return errno
 		}
@@ -182,13 +194,13 @@ func (s *Reader) stat(name *byte, flags int, e *Entry) error {
 
 // statx does not tell the scheduler that it may take a while, if it does not: to do so
 // costs a tenth of a walk.
-func (s *Reader) statx(name *byte, flags int, st *unix.Statx_t) (errno syscall.Errno) {
-	if s.prompt {
-		_, _, errno = unix.RawSyscall6(unix.SYS_STATX, uintptr(s.fd), uintptr(unsafe.Pointer(name)),
+func (s *Reader) statx(fd int, name *byte, flags int, st *unix.Statx_t) (errno syscall.Errno) {
+	if s.prompt && fd == s.fd {
+		_, _, errno = unix.RawSyscall6(unix.SYS_STATX, uintptr(fd), uintptr(unsafe.Pointer(name)),
 			uintptr(flags), unix.STATX_BASIC_STATS, uintptr(unsafe.Pointer(st)), 0)
 		return errno
 	}
-	_, _, errno = unix.Syscall6(unix.SYS_STATX, uintptr(s.fd), uintptr(unsafe.Pointer(name)),
+	_, _, errno = unix.Syscall6(unix.SYS_STATX, uintptr(fd), uintptr(unsafe.Pointer(name)),
 		uintptr(flags), unix.STATX_BASIC_STATS, uintptr(unsafe.Pointer(st)), 0)
 	return errno
 }
@@ -202,9 +214,9 @@ func fillStatx(e *Entry, st *unix.Statx_t) {
 	e.Ino, e.Dev = st.Ino, unix.Mkdev(st.Dev_major, st.Dev_minor)
 }
 
-func (s *Reader) oldStat(name string, flags int, e *Entry) error {
+func oldStat(fd int, name string, flags int, e *Entry) error {
 	var st unix.Stat_t
-	if err := unix.Fstatat(s.fd, name, &st, flags); err != nil {
+	if err := unix.Fstatat(fd, name, &st, flags); err != nil {
 		return err
 	}
 	fillStat(e, &st)

@@ -34,8 +34,8 @@ type Reader struct {
 func (p *Root) Reader() *Reader { return &Reader{root: p} }
 
 // Open opens the directory rel, "" for the root, and follows no link in its last
-// component.
-func (s *Reader) Open(rel string) error {
+// component. Dev is the file system that it is known to be on, else 0.
+func (s *Reader) Open(rel string, dev uint64) error {
 	s.dir = filepath.Join(s.root.path, filepath.FromSlash(rel))
 	if rel == "" {
 		return nil
@@ -66,6 +66,16 @@ func (s *Reader) Stat(it *Item, e *Entry) error { return s.StatName(string(s.Nam
 // StatName is Stat for a name that need not be listed.
 func (s *Reader) StatName(name string, e *Entry) error {
 	fi, err := os.Lstat(filepath.Join(s.dir, name))
+	if err != nil {
+		return err
+	}
+	e.fill(fi)
+	return nil
+}
+
+// StatPath is Stat for a path relative to the root, "" for the root itself.
+func (s *Reader) StatPath(rel string, e *Entry) error {
+	fi, err := os.Lstat(filepath.Join(s.root.path, filepath.FromSlash(rel)))
 	if err != nil {
 		return err
 	}
