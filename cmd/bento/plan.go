@@ -34,7 +34,7 @@ func planCommand(s *session) *cobra.Command {
 // printPlan prints a plan. Errors of single dishes do not hide the others: they
 // are told with the plan, and in the exit code.
 func (s *session) printPlan(ctx context.Context, sel selection) error {
-	w, err := s.open(ctx, s.lines())
+	w, err := s.openFor(ctx, s.lines(), sel.all())
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func (s *session) run(ctx context.Context, sel selection) error {
 		return err
 	}
 	defer t.close()
-	w, err := s.open(ctx, t)
+	w, err := s.openFor(ctx, t, sel.all())
 	if err != nil {
 		return err
 	}

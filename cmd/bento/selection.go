@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,12 @@ type selection struct {
 	since     string // a ref of git
 	shard     string // "I/N"
 	durations string // a report of an earlier run
+}
+
+// all tells whether every dish is selected.
+func (sel *selection) all() bool {
+	return len(sel.Targets)+len(sel.Dishes)+len(sel.Bentos) == 0 && sel.since == "" && sel.shard == "" &&
+		!slices.ContainsFunc(sel.Tasks, func(task string) bool { return strings.Contains(task, ":") })
 }
 
 // addSelection gives a command the flags of a selection.

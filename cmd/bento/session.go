@@ -199,17 +199,23 @@ func (w *workspace) close() {
 // open finds the workspace and what is in it. Problems of the user's files are in
 // the result; the error is what leaves nothing to look at.
 func (s *session) open(ctx context.Context, reporter run.Reporter) (*workspace, error) {
+	return s.openFor(ctx, reporter, false)
+}
+
+// openFor is open for who knows whether it is all dishes that will be asked about.
+func (s *session) openFor(ctx context.Context, reporter run.Reporter, all bool) (*workspace, error) {
 	root, cwd, err := s.root()
 	if err != nil {
 		return nil, err
 	}
-	return s.openAt(ctx, place{root: root, cwd: cwd}, reporter)
+	return s.openAt(ctx, place{root: root, cwd: cwd, all: all}, reporter)
 }
 
 // place is where a workspace is, and the user.
 type place struct {
 	root, cwd string
 	exclude   []config.Glob // in addition to what bento.toml excludes
+	all       bool          // all that is in it will be asked about
 }
 
 // openAt opens the workspace at a place.
@@ -245,7 +251,9 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 		}
 		return nil, err
 	}
-	files.LookAhead(ctx)
+	if at.all {
+		files.LookAhead(ctx)
+	}
 	problems = append(problems, plugins.Warnings()...)
 
 	registry := adapters.NewRegistry(append(own, plugins.Adapters()...)...)

@@ -134,6 +134,7 @@ func readRegular(path string) ([]byte, error) {
 		return nil, fs.ErrNotExist
 	}
 	data := make([]byte, fi.Size())
+	populate(data)
 	if _, err := io.ReadFull(f, data); err != nil {
 		return nil, fmt.Errorf("read %q: %w", path, err)
 	}

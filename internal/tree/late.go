@@ -12,9 +12,10 @@ import (
 // late is for the files of a directory that is as the index says: their names are
 // known then, and they are looked at once somebody asks for more.
 type late struct {
-	is   bool
-	mu   sync.Mutex
-	seen atomic.Bool
+	is     bool
+	mu     sync.Mutex
+	seen   atomic.Bool // they were looked at
+	listed atomic.Bool // they are among the entries, which they need not be while they are the same
 }
 
 // unseen tells whether the files right in n were not looked at yet.
@@ -23,7 +24,29 @@ func (n *node) unseen() bool { return n.late.is && !n.late.seen.Load() }
 // files gives the entries right in n, sorted.
 func (t *Tree) files(n *node) []Entry {
 	t.look(n)
+	if !n.late.is || n.late.listed.Load() {
+		return n.entries
+	}
+	n.late.mu.Lock()
+	defer n.late.mu.Unlock()
+	if !n.late.listed.Load() {
+		from, to := t.index.saved.FilesOf(int(n.was) - 1)
+		n.entries = make([]Entry, to-from)
+		for i := range n.entries {
+			n.entries[i] = t.index.saved.Entry(from + i)
+			n.entries[i].Slot = t.slot(from + i)
+		}
+		n.late.listed.Store(true)
+	}
 	return n.entries
+}
+
+// slot gives the Slot of a file that is as number k of the index.
+func (t *Tree) slot(k int) uint32 {
+	if _, known := t.index.saved.Sum(k); known {
+		return uint32(k + 1)
+	}
+	return 0
 }
 
 // look looks at the files right in n, if that was put off.
@@ -46,12 +69,11 @@ func (t *Tree) look(n *node) {
 // directory were listed now; one that cannot be looked at stays, and fails whoever
 // reads it.
 func (t *Tree) lookWith(r *disk.Reader, n *node) {
-	n.same = true
 	from, to := t.index.saved.FilesOf(int(n.was) - 1)
+	n.same = true
 	if from == to {
 		return
 	}
-	n.entries = make([]Entry, 0, to-from)
 	failed := r.Open(n.path, n.stamp.Dev)
 	defer r.Close()
 	for k := from; k < to; k++ {
@@ -60,13 +82,16 @@ func (t *Tree) lookWith(r *disk.Reader, n *node) {
 		if err == nil {
 			err = r.StatName(path[len(path)-nameLen(path, n.path):], &e)
 		}
+		if err == nil && t.index.saved.Same(k, &e) {
+			if !n.same {
+				e.Slot = t.slot(k)
+				n.entries = append(n.entries, e)
+			}
+			continue
+		}
+		t.unlike(n, from, k)
 		if err != nil {
 			e.Kind = kind
-		}
-		if same := err == nil && t.index.saved.Same(k, &e); !same {
-			n.same = false
-		} else if _, known := t.index.saved.Sum(k); known {
-			e.Slot = uint32(k + 1)
 		}
 		n.flawed = n.flawed || err != nil || e.Kind == Dir
 		if !disk.Gone(err) && e.Kind != Dir {
@@ -75,11 +100,25 @@ func (t *Tree) lookWith(r *disk.Reader, n *node) {
 	}
 }
 
-// lookBelow looks at all files below n.
+// unlike notes that n is not what the index says from file k on. From is its first one.
+func (t *Tree) unlike(n *node, from, k int) {
+	if !n.same {
+		return
+	}
+	n.same = false
+	for i := from; i < k; i++ {
+		e := t.index.saved.Entry(i)
+		e.Slot = t.slot(i)
+		n.entries = append(n.entries, e)
+	}
+	n.late.listed.Store(true)
+}
+
+// lookBelow looks at all files below n, and lists them.
 func (t *Tree) lookBelow(n *node) {
 	_ = crew.Run(context.Background(), t.workers, []*node{n}, func() func(*node) []*node {
 		return func(n *node) []*node {
-			t.look(n)
+			t.files(n)
 			return n.dirs
 		}
 	})

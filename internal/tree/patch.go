@@ -44,6 +44,9 @@ func (ix *Index) patchDir(p *table.Patch, n *node, i int, settled bool) bool {
 // patchFiles changes those of directory i to be those of n.
 func (ix *Index) patchFiles(p *table.Patch, n *node, i int) bool {
 	from, to := ix.saved.FilesOf(i)
+	if n.same {
+		return true
+	}
 	if to-from != len(n.entries) {
 		return false
 	}

@@ -114,8 +114,8 @@ func (t *Tree) put(n *node, instead Entry) {
 		above.dirs[at] = n
 		return
 	}
-	t.look(above)
-	above.flawed = true // it was not read again itself
+	t.files(above)
+	above.same, above.flawed = false, true // it was not read again itself
 	above.dirs = slices.DeleteFunc(above.dirs, func(d *node) bool { return d.path == n.path })
 	above.entries = slices.DeleteFunc(above.entries, func(e Entry) bool { return e.Path == n.path })
 	switch {

@@ -136,7 +136,7 @@ type List struct {
 // Files yields the path and the kind of what is right in it, sorted. It looks at
 // nothing.
 func (l *List) Files(yield func(path string, kind Kind) bool) {
-	if l.of.unseen() {
+	if l.of.late.is && !l.of.late.listed.Load() {
 		for k, to := l.was.FilesOf(int(l.of.was) - 1); k < to && yield(l.was.File(k)); k++ {
 		}
 		return

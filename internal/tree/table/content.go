@@ -98,7 +98,7 @@ func (t *Table) content(i int, c *Content, looked int64) bool {
 		skip = len(dir) + 1
 	}
 	for k, to := t.FilesOf(i); k < to; k++ {
-		e := t.entry(k)
+		e := t.Entry(k)
 		sum, known := t.Sum(k)
 		if known && !c.File(e.Path[skip:], &e, &sum, looked) || !known && !c.File(e.Path[skip:], &e, nil, looked) {
 			return false

@@ -164,8 +164,8 @@ func (t *Table) Same(i int, e *disk.Entry) bool {
 
 func modeOf(e *disk.Entry) uint32 { return uint32(e.Mode)&permBits | uint32(e.Kind)<<kindShift }
 
-// entry gives what is known of file i.
-func (t *Table) entry(i int) (e disk.Entry) {
+// Entry gives what is known of file i.
+func (t *Table) Entry(i int) (e disk.Entry) {
 	e.Path, e.Kind = t.File(i)
 	stamp, size, mode := t.Stat(i)
 	e.Mtime, e.Ctime, e.Ino, e.Dev = stamp.Mtime, stamp.Ctime, stamp.Ino, stamp.Dev
