@@ -26,8 +26,8 @@ type site struct {
 // name at their top that an adapter knows.
 func (f *finder) sites() {
 	c := candidates{Set: marker.New(f.Registry.All()), byPath: make(map[string]*site)}
-	for _, l := range f.Tree.Lists() {
-		c.look(&l)
+	for l := range f.Tree.Lists {
+		c.look(l)
 	}
 	f.marks = c.marks
 	f.choose(c.byPath)
@@ -52,7 +52,7 @@ func (c *candidates) at(dir string) *site {
 }
 
 // look finds out what the names in a directory, and its own, make a site of.
-func (c *candidates) look(l *tree.List) {
+func (c *candidates) look(l tree.List) {
 	dir, skip := l.Dir, 0 // skip is what stands in front of names
 	if dir != "" {
 		skip = len(dir) + 1

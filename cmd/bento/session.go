@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -242,10 +243,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 	}
 	own := builtin.All(adapters.Options{Env: s.environ, AllowDownload: cfg.Toolchain.AllowDownload})
 	plugins, err := s.startPlugins(ctx, candidates, o, own)
-	if failed := walk.Wait(); err == nil {
-		err = failed
-	}
-	if err != nil {
+	if err = cmp.Or(walk.Wait(), err); err != nil {
 		if plugins != nil {
 			plugins.Close()
 		}

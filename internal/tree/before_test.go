@@ -15,6 +15,7 @@ import (
 
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree/ignore"
+	"github.com/bentobuild/bento/internal/tree/node"
 	"github.com/bentobuild/bento/internal/tree/table"
 )
 
@@ -172,22 +173,22 @@ func compareWalks(rt *rapid.T, dir string) *Tree {
 
 // compareDigests holds that the digest of a directory that the index has is the one that
 // it has without the index.
-func compareDigests(rt *rapid.T, tr *Tree, n *node) (read bool) {
-	for _, d := range n.dirs {
+func compareDigests(rt *rapid.T, tr *Tree, n *node.Node) (read bool) {
+	for _, d := range n.Dirs {
 		read = compareDigests(rt, tr, d) || read
 	}
-	for _, e := range tr.files(n) {
+	for _, e := range n.Files() {
 		read = read || e.Slot == 0 // the index knows its stat alone
 	}
-	if !tr.wholly(n) || read {
+	if !n.Wholly() || read {
 		return true
 	}
-	had, known := tr.Digest(n.path)
-	n.same = false
-	made, mknown := tr.Digest(n.path)
-	n.same = true
+	had, known := tr.Digest(n.Path)
+	n.Same = false
+	made, mknown := tr.Digest(n.Path)
+	n.Same = true
 	if had != made || known != mknown {
-		rt.Fatalf("%q: the index has %x (%v), it is %x (%v)", n.path, had, known, made, mknown)
+		rt.Fatalf("%q: the index has %x (%v), it is %x (%v)", n.Path, had, known, made, mknown)
 	}
 	return false
 }
@@ -333,12 +334,12 @@ func TestUnchangedDirectoriesAreNotRead(t *testing.T) {
 }
 
 // listed counts the directories whose names were read.
-func listed(n *node) int {
+func listed(n *node.Node) int {
 	count := 0
-	if n.listed {
+	if n.Listed {
 		count = 1
 	}
-	for _, d := range n.dirs {
+	for _, d := range n.Dirs {
 		count += listed(d)
 	}
 	return count

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"github.com/bentobuild/bento/internal/tree/node"
 	"github.com/bentobuild/bento/internal/tree/recent"
 	"github.com/bentobuild/bento/internal/tree/table"
 )
@@ -23,16 +24,16 @@ func (ix *Index) patch() (p *table.Patch, ok bool) {
 }
 
 // patchDir changes directory i to be n. Settled says that what ignores from above is.
-func (ix *Index) patchDir(p *table.Patch, n *node, i int, settled bool) bool {
+func (ix *Index) patchDir(p *table.Patch, n *node.Node, i int, settled bool) bool {
 	was := ix.saved.Dir(i)
-	if settled = settled && ix.settled(n); settled != was.Settled || n.stamp != was.Stamp {
-		p.SetDir(i, n.stamp, settled)
+	if settled = settled && ix.settled(n); settled != was.Settled || n.Stamp != was.Stamp {
+		p.SetDir(i, n.Stamp, settled)
 	}
-	if was.Path != n.path || !n.unseen() && !ix.patchFiles(p, n, i) {
+	if was.Path != n.Path || !n.Unseen() && !ix.patchFiles(p, n, i) {
 		return false
 	}
 	next := i + 1
-	for _, d := range n.dirs {
+	for _, d := range n.Dirs {
 		if next >= ix.saved.Below(i) || !ix.patchDir(p, d, next, settled) {
 			return false
 		}
@@ -42,16 +43,16 @@ func (ix *Index) patchDir(p *table.Patch, n *node, i int, settled bool) bool {
 }
 
 // patchFiles changes those of directory i to be those of n.
-func (ix *Index) patchFiles(p *table.Patch, n *node, i int) bool {
+func (ix *Index) patchFiles(p *table.Patch, n *node.Node, i int) bool {
 	from, to := ix.saved.FilesOf(i)
-	if n.same {
+	if n.Same {
 		return true
 	}
-	if to-from != len(n.entries) {
+	if to-from != len(n.Entries) {
 		return false
 	}
-	for k := range n.entries {
-		e := &n.entries[k]
+	for k := range n.Entries {
+		e := &n.Entries[k]
 		if path, _ := ix.saved.File(from + k); path != e.Path {
 			return false
 		}

@@ -1,9 +1,8 @@
 package tree
 
 import (
-	"slices"
-
 	"github.com/bentobuild/bento/internal/tree/disk"
+	"github.com/bentobuild/bento/internal/tree/node"
 	"github.com/bentobuild/bento/internal/tree/table"
 )
 
@@ -15,11 +14,11 @@ func (t *Tree) TrackedDigest() [32]byte { return t.outer.Basis.Tracked }
 func (t *Tree) Walked(path string) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	n := t.top.find(path)
-	if n.only || n.path == path {
-		return !n.only
+	n := t.top.Find(path)
+	if n.Only || n.Path == path {
+		return !n.Only
 	}
-	e, ok := disk.Find(t.files(n), path)
+	e, ok := disk.Find(n.Files(), path)
 	return ok && e.Kind != Link
 }
 
@@ -29,25 +28,25 @@ func (t *Tree) Digest(dir string) (sum [32]byte, known bool) {
 	dir = clean(dir)
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	n := t.top.find(dir)
-	if n.path != dir {
+	n := t.top.Find(dir)
+	if n.Path != dir {
 		return sum, true
 	}
 	return t.digest(n)
 }
 
-func (t *Tree) digest(n *node) (sum [32]byte, known bool) {
-	if t.wholly(n) {
-		sum, known = t.index.saved.Digest(int(n.was - 1))
+func (t *Tree) digest(n *node.Node) (sum [32]byte, known bool) {
+	if n.Wholly() {
+		sum, known = t.index.saved.Digest(int(n.Was - 1))
 	}
 	if known {
 		return sum, true
 	}
 	var c table.Content
-	files := t.files(n)
+	files := n.Files()
 	for i := range files {
 		e := &files[i]
-		name := e.Path[len(e.Path)-nameLen(e.Path, n.path):]
+		name := n.Name(e.Path)
 		of := &sum
 		if sum, known = t.index.Known(*e); !known {
 			of = nil
@@ -56,19 +55,13 @@ func (t *Tree) digest(n *node) (sum [32]byte, known bool) {
 			return [32]byte{}, false
 		}
 	}
-	for _, d := range n.dirs {
+	for _, d := range n.Dirs {
 		if sum, known = t.digest(d); !known {
 			return [32]byte{}, false
 		}
-		c.Dir(d.path[len(d.path)-nameLen(d.path, n.path):], &sum)
+		c.Dir(n.Name(d.Path), &sum)
 	}
 	return c.Sum(), true
-}
-
-// wholly tells whether everything below n is what the index says.
-func (t *Tree) wholly(n *node) bool {
-	t.look(n)
-	return n.same && !slices.ContainsFunc(n.dirs, func(d *node) bool { return !t.wholly(d) })
 }
 
 // Known is Sum, but never reads: ok is false where it would have to.
@@ -101,25 +94,25 @@ func (t *Tree) Stamp(dir string) (stamp Stamp, ok bool) {
 	if n == nil {
 		return Stamp{}, false
 	}
-	return n.stamp, true
+	return n.Stamp, true
 }
 
 // SettledDir tells whether a directory that was walked is sure to have another stamp
 // if something came into it since, or left it. It may have to try out the file system.
 func (t *Tree) SettledDir(dir string) bool {
 	n := t.dirNode(dir)
-	return n != nil && (n.unseen() || !n.flawed) && (!n.listed || t.index.clock.Lists(n.stamp, n.looked))
+	return n != nil && (n.Unseen() || !n.Flawed) && (!n.Listed || t.index.clock.Lists(n.Stamp, n.Looked))
 }
 
 // ListsSettled is SettledDir for a directory elsewhere, which somebody looked at.
 func (t *Tree) ListsSettled(s Stamp, looked int64) bool { return t.index.clock.Lists(s, looked) }
 
 // dirNode gives the directory dir, nil when it was not walked.
-func (t *Tree) dirNode(dir string) *node {
+func (t *Tree) dirNode(dir string) *node.Node {
 	dir = clean(dir)
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	if n := t.top.find(dir); n.path == dir {
+	if n := t.top.Find(dir); n.Path == dir {
 		return n
 	}
 	return nil

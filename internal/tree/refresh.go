@@ -7,6 +7,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/glob"
+	"github.com/bentobuild/bento/internal/tree/node"
 )
 
 // Refresh looks again at the directories dirs and all below them, which a task has
@@ -29,20 +30,20 @@ func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 	}
 	defer p.Close()
 	dirs = outermost(dirs)
-	var read []*node
+	var read []*node.Node
 	for _, dir := range dirs {
 		if n := t.renew(dir); n != nil {
 			read = append(read, n)
 		}
 	}
-	w := &walker{tree: t, root: p, before: newBefore(t.index.saved), atOnce: true}
+	w := &walker{tree: t, root: p, before: t.before, atOnce: true}
 	if err := w.walk(ctx, read...); err != nil {
 		return err
 	}
 	instead := make([]Entry, len(read)) // what is in the place of a directory
 	for i, n := range read {
-		if n.missing {
-			instead[i], _ = Stat(t.root, n.path)
+		if n.Missing {
+			instead[i], _ = Stat(t.root, n.Path)
 		}
 	}
 	t.mu.Lock()
@@ -74,67 +75,67 @@ func outermost(dirs []string) []string {
 
 // renew gives an empty node for the directory dir, or for the topmost new one on
 // the way there; nil when dir is ignored.
-func (t *Tree) renew(dir string) *node {
+func (t *Tree) renew(dir string) *node.Node {
 	if dir == "" {
 		return t.newTop()
 	}
 	t.mu.RLock()
-	n := t.top.find(dir)
-	above := t.top.find(parent(dir))
+	n := t.top.Find(dir)
+	above := t.top.Find(node.Parent(dir))
 	t.mu.RUnlock()
-	if n.path == dir {
-		return &node{path: dir, above: above, only: n.only, was: n.was, ruled: n.ruled}
+	if n.Path == dir {
+		return &node.Node{Path: dir, Above: above, Only: n.Only, Was: n.Was, Ruled: n.Ruled}
 	}
 	for at := range disk.Ends(dir) {
-		if at > len(n.path) {
+		if at > len(n.Path) {
 			dir = dir[:at]
 			break
 		}
 	}
-	if n.only || t.Ignored(dir, true) {
+	if n.Only || t.Ignored(dir, true) {
 		return nil
 	}
-	return &node{path: dir, above: n}
+	return &node.Node{Path: dir, Above: n}
 }
 
 // put brings a directory that was read into its place. One that is missing goes,
 // and instead, if it is a file, comes.
-func (t *Tree) put(n *node, instead Entry) {
-	if n.path == "" {
+func (t *Tree) put(n *node.Node, instead Entry) {
+	if n.Path == "" {
 		t.top = n
 		return
 	}
-	t.soil(parent(n.path))
-	above := t.top.find(parent(n.path))
-	if above.path != parent(n.path) {
+	t.soil(node.Parent(n.Path))
+	above := t.top.Find(node.Parent(n.Path))
+	if above.Path != node.Parent(n.Path) {
 		return // gone with one above it
 	}
-	at, was := slices.BinarySearchFunc(above.dirs, n.path, func(d *node, p string) int { return disk.CompareDirs(d.path, p) })
-	if was && !n.missing { // it has the names that it had
-		above.dirs[at] = n
+	at, was := slices.BinarySearchFunc(above.Dirs, n.Path, func(d *node.Node, p string) int { return disk.CompareDirs(d.Path, p) })
+	if was && !n.Missing { // it has the names that it had
+		above.Dirs[at] = n
 		return
 	}
-	t.files(above)
-	above.same, above.flawed = false, true // it was not read again itself
-	above.dirs = slices.DeleteFunc(above.dirs, func(d *node) bool { return d.path == n.path })
-	above.entries = slices.DeleteFunc(above.entries, func(e Entry) bool { return e.Path == n.path })
+	above.Files()
+	above.Same, above.Flawed = false, true // it was not read again itself
+	above.Dirs = slices.DeleteFunc(above.Dirs, func(d *node.Node) bool { return d.Path == n.Path })
+	above.Entries = slices.DeleteFunc(above.Entries, func(e Entry) bool { return e.Path == n.Path })
 	switch {
-	case !n.missing:
-		above.dirs = slices.Insert(above.dirs, at, n)
-	case instead.Kind != 0 && instead.Kind != Dir && !t.hides(above, n.path):
-		above.entries = slices.Insert(above.entries, disk.Search(above.entries, n.path), instead)
+	case !n.Missing:
+		above.Dirs = slices.Insert(above.Dirs, at, n)
+	case instead.Kind != 0 && instead.Kind != Dir && !t.hides(above, n.Path):
+		above.Entries = slices.Insert(above.Entries, disk.Search(above.Entries, n.Path), instead)
 	}
 }
 
 // soil drops the lists that hold what is in dir.
 func (t *Tree) soil(dir string) {
 	n := t.top
-	n.flat = nil
+	n.Flat = nil
 	for at := range disk.Ends(dir) {
-		if n = n.child(dir[:at]); n == nil {
+		if n = n.Child(dir[:at]); n == nil {
 			return
 		}
-		n.flat = nil
+		n.Flat = nil
 	}
 }
 

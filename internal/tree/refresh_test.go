@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/internal/tree/node"
 )
 
 func refresh(tb testing.TB, tr *Tree, dirs ...string) {
@@ -72,12 +74,12 @@ func TestRefreshIsAWalk(t *testing.T) {
 				}
 			}
 			// The directory may be new, or not be one any more, at any level.
-			dirs := []string{parent(p), p}
+			dirs := []string{node.Parent(p), p}
 			if r.IntN(4) == 0 {
 				dirs = []string{""}
 			}
 			if r.IntN(2) == 0 {
-				tr.Under(parent(p)) // with and without lists made before
+				tr.Under(node.Parent(p)) // with and without lists made before
 			}
 			refresh(t, tr, dirs...)
 			sameTree(t, tr, walk(t, dir))

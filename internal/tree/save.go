@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/internal/tree/disk"
+	"github.com/bentobuild/bento/internal/tree/node"
 	"github.com/bentobuild/bento/internal/tree/recent"
 	"github.com/bentobuild/bento/internal/tree/table"
 )
@@ -53,24 +54,24 @@ func (ix *Index) newLists() bool {
 	return t.outer.Basis != ix.saved.Basis || t.outer.NewList(ix.saved, ix.clock) || ix.anyListed(top)
 }
 
-func (ix *Index) anyListed(n *node) bool {
-	if n.listed {
+func (ix *Index) anyListed(n *node.Node) bool {
+	if n.Listed {
 		return ix.listSettled(n)
 	}
-	return slices.ContainsFunc(n.dirs, ix.anyListed)
+	return slices.ContainsFunc(n.Dirs, ix.anyListed)
 }
 
 // listSettled tells whether n, or its ignore file, is sure to have another stat when
 // other names are in it than those found. What ignores from above is not its matter.
-func (ix *Index) listSettled(n *node) bool {
-	if n.flawed || n.only || n.ignores.bad || !ix.clock.Lists(n.stamp, n.looked) {
+func (ix *Index) listSettled(n *node.Node) bool {
+	if n.Flawed || n.Only || n.Ignores.Bad || !ix.clock.Lists(n.Stamp, n.Looked) {
 		return false
 	}
-	if !n.ignores.there {
+	if !n.Ignores.There {
 		return true
 	}
-	e, ok := n.ignoreEntry()
-	return ok && ix.clock.Settled(&e, n.looked)
+	e, ok := ignoreEntry(n)
+	return ok && ix.clock.Settled(&e, n.Looked)
 }
 
 // saver writes a table of the tree as it is.
@@ -100,23 +101,23 @@ func (ix *Index) anew() *table.Writer {
 
 // dir writes n and what is below. Before is how many of the files beside it come first;
 // settled says that what ignores from above is.
-func (s *saver) dir(n *node, before int, settled bool) {
-	files := s.tree.files(n)
+func (s *saver) dir(n *node.Node, before int, settled bool) {
+	files := n.Files()
 	settled = settled && s.settled(n)
-	s.Enter(table.Dir{Path: n.path, Stamp: n.stamp, Settled: settled, Before: before})
+	s.Enter(table.Dir{Path: n.Path, Stamp: n.Stamp, Settled: settled, Before: before})
 	for i := range files {
 		s.file(&files[i])
 	}
 	s.Files()
-	for _, d := range n.dirs {
-		s.dir(d, disk.SearchDir(files, d.path), settled)
+	for _, d := range n.Dirs {
+		s.dir(d, disk.SearchDir(files, d.Path), settled)
 	}
 	s.Leave()
 }
 
 // settled is listSettled for a directory that need not have been listed.
-func (ix *Index) settled(n *node) bool {
-	return n.unseen() || !n.flawed && (!n.listed && n.was > 0 || ix.listSettled(n))
+func (ix *Index) settled(n *node.Node) bool {
+	return n.Unseen() || !n.Flawed && (!n.Listed && n.Was > 0 || ix.listSettled(n))
 }
 
 // file writes a file of the tree, with the last digest that is known of it.

@@ -19,8 +19,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/glob"
 	"github.com/bentobuild/bento/internal/tree/ignore"
+	"github.com/bentobuild/bento/internal/tree/node"
 	"github.com/bentobuild/bento/internal/tree/outer"
-	"github.com/bentobuild/bento/internal/tree/table"
 )
 
 // Options of Walk. The zero value is good.
@@ -39,11 +39,11 @@ type Tree struct {
 	outer   *outer.View
 	walked  int64         // when the walk began, in nanoseconds since 1970
 	refresh chan struct{} // holds one value: who has it may refresh
-	readers sync.Pool     // of *disk.Reader, for what is looked at late
+	before  *node.Before  // what the index says; nil when nothing of it counts
 
 	index     *Index
 	mu        sync.RWMutex
-	top       *node
+	top       *node.Node
 	problems  []diagnostics.Diagnostic
 	named     map[string]named // ignored paths that globs named
 	refreshed int              // how often the tree was
@@ -55,18 +55,20 @@ func Walk(ctx context.Context, root string, o *Options) (*Tree, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	t := &Tree{root: filepath.Clean(root), workers: o.Workers, state: o.State, refresh: make(chan struct{}, 1), top: &node{}}
+	t := &Tree{root: filepath.Clean(root), workers: o.Workers, state: o.State, refresh: make(chan struct{}, 1), top: &node.Node{}}
 	p, err := disk.OpenRoot(t.root)
 	if err != nil {
 		return nil, err
 	}
 	runtime.AddCleanup(t, (*disk.Root).Close, p)
-	t.readers.New = func() any { return p.Reader() }
 	t.walked = time.Now().UnixNano()
 	t.index = openIndex(t)
 	was := t.index.saved
+	if was.Dirs() > 0 {
+		t.before = node.NewBefore(was, p)
+	}
 	t.outer = outer.Look(ctx, outer.Options{Root: t.root, State: t.state, Was: was, Warn: t.note})
-	w := &walker{tree: t, root: p, before: newBefore(was)}
+	w := &walker{tree: t, root: p, before: t.before}
 	t.top = t.newTop()
 	if err := w.walk(ctx, t.top); err != nil {
 		return nil, err
@@ -78,7 +80,9 @@ func Walk(ctx context.Context, root string, o *Options) (*Tree, error) {
 }
 
 // newTop gives an empty node for the root.
-func (t *Tree) newTop() *node { return &node{was: 1, ruled: t.outer.Basis == t.index.saved.Basis} }
+func (t *Tree) newTop() *node.Node {
+	return &node.Node{Was: 1, Ruled: t.outer.Basis == t.index.saved.Basis}
+}
 
 // Root gives the absolute path of the workspace.
 func (t *Tree) Root() string { return t.root }
@@ -92,19 +96,19 @@ func (t *Tree) Entries() []Entry { return t.Under("") }
 func (t *Tree) Under(dir string) []Entry {
 	dir = clean(dir)
 	t.mu.RLock()
-	n := t.top.find(dir)
-	flat := n.flat
-	if flat == nil && n.path == dir {
-		t.lookBelow(n)
+	n := t.top.Find(dir)
+	flat := n.Flat
+	if flat == nil && n.Path == dir {
+		n.LookBelow(t.workers)
 	}
 	t.mu.RUnlock()
-	if n.path != dir {
+	if n.Path != dir {
 		return nil
 	}
 	if flat == nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		flat = n.view()
+		flat = n.View()
 	}
 	return flat
 }
@@ -118,66 +122,40 @@ func (t *Tree) Lookup(path string) (Entry, bool) {
 
 // lookup is Lookup for who holds mu.
 func (t *Tree) lookup(path string) (Entry, bool) {
-	dir := parent(path)
-	n := t.top.find(dir)
-	if n.path != dir {
+	dir := node.Parent(path)
+	n := t.top.Find(dir)
+	if n.Path != dir {
 		return Entry{}, false
 	}
-	return disk.Find(t.files(n), path)
+	return disk.Find(n.Files(), path)
 }
 
-// List is a directory, "" for the root.
+// List is a directory that was walked, "" for the root.
 type List struct {
 	Dir string
-	of  *node
-	was *table.Table
+	// Files yields the path and the kind of what is right in it, sorted. It looks at
+	// nothing.
+	Files func(yield func(path string, kind Kind) bool)
 }
 
-// Files yields the path and the kind of what is right in it, sorted. It looks at
-// nothing.
-func (l *List) Files(yield func(path string, kind Kind) bool) {
-	if l.of.late.is && !l.of.late.listed.Load() {
-		for k, to := l.was.FilesOf(int(l.of.was) - 1); k < to && yield(l.was.File(k)); k++ {
-		}
-		return
-	}
-	for i := range l.of.entries {
-		if e := &l.of.entries[i]; !yield(e.Path, e.Kind) {
-			return
-		}
-	}
-}
-
-// Lists gives every directory that was walked, each before those in it.
-func (t *Tree) Lists() []List {
+// Lists yields every directory that was walked, each before those in it.
+func (t *Tree) Lists(yield func(List) bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return t.lists(t.top, nil)
+	lists(t.top, yield)
 }
 
-func (t *Tree) lists(n *node, list []List) []List {
-	list = append(list, List{n.path, n, t.index.saved})
-	for _, d := range n.dirs {
-		list = t.lists(d, list)
-	}
-	return list
+func lists(n *node.Node, yield func(List) bool) bool {
+	return yield(List{n.Path, n.Names}) && !slices.ContainsFunc(n.Dirs, func(d *node.Node) bool { return !lists(d, yield) })
 }
 
 // Dirs gives the directories that were walked, sorted bytewise, the root as "".
-func (t *Tree) Dirs() []string {
-	t.mu.RLock()
-	dirs := t.top.paths(nil)
-	t.mu.RUnlock()
+func (t *Tree) Dirs() (dirs []string) {
+	for l := range t.Lists {
+		dirs = append(dirs, l.Dir)
+	}
 	slices.Sort(dirs)
 	return dirs
-}
-
-func (n *node) paths(list []string) []string {
-	list = append(list, n.path)
-	for _, d := range n.dirs {
-		list = d.paths(list)
-	}
-	return list
 }
 
 // Tracked tells whether git tracks the file or link at path.
@@ -199,26 +177,40 @@ func (t *Tree) Ignored(path string, dir bool) bool {
 }
 
 // hides tells whether the file path right in n is ignored.
-func (t *Tree) hides(n *node, path string) bool {
-	return (n.only || t.rulesIn(n).Match(path, false) == ignore.Ignored) && !t.outer.Tracked().Has(path)
+func (t *Tree) hides(n *node.Node, path string) bool {
+	return (n.Only || t.rulesIn(n).Match(path, false) == ignore.Ignored) && !t.outer.Tracked().Has(path)
 }
 
 // ruledOut tells whether ignore rules match path or a directory above, whatever
 // is tracked.
 func (t *Tree) ruledOut(path string, dir bool) bool {
 	t.mu.RLock()
-	n := t.top.find(path)
+	n := t.top.Find(path)
 	t.mu.RUnlock()
-	if n.only || n.path == path {
-		return n.only
+	if n.Only || n.Path == path {
+		return n.Only
 	}
 	rules := t.rulesIn(n)
 	for at := range disk.Ends(path) {
-		if at > len(n.path) && rules.Match(path[:at], dir || at < len(path)) == ignore.Ignored {
+		if at > len(n.Path) && rules.Match(path[:at], dir || at < len(path)) == ignore.Ignored {
 			return true
 		}
 	}
 	return false
+}
+
+// LookAhead begins to look at all files, for who is going to ask about most of them.
+// It returns at once.
+func (t *Tree) LookAhead(ctx context.Context) {
+	t.mu.RLock()
+	list := t.top.UnseenBelow(nil)
+	t.mu.RUnlock()
+	go func() {
+		// The last one first: others ask for the first one first.
+		for i := len(list) - 1; i >= 0 && ctx.Err() == nil; i-- {
+			list[i].Look()
+		}
+	}()
 }
 
 // Problems gives what the walk found wrong, sorted: directories that cannot be

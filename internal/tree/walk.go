@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree/crew"
 	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/ignore"
+	"github.com/bentobuild/bento/internal/tree/node"
 	"github.com/bentobuild/bento/internal/tree/problem"
 )
 
@@ -22,8 +23,8 @@ const RuleSpecial = problem.RuleSpecial
 type walker struct {
 	tree   *Tree
 	root   *disk.Root
-	before *before // what the index says; nil when nothing of it counts
-	atOnce bool    // no look at a file is put off
+	before *node.Before // what the index says; nil when nothing of it counts
+	atOnce bool         // no look at a file is put off
 
 	mu       sync.Mutex
 	problems []diagnostics.Diagnostic
@@ -31,12 +32,12 @@ type walker struct {
 
 // walk reads the directories of start and all below them. A node of start has its
 // path and the directory above.
-func (w *walker) walk(ctx context.Context, start ...*node) error {
-	return crew.Run(ctx, w.tree.workers, start, func() func(*node) []*node {
+func (w *walker) walk(ctx context.Context, start ...*node.Node) error {
+	return crew.Run(ctx, w.tree.workers, start, func() func(*node.Node) []*node.Node {
 		v := &visit{walker: w, Reader: w.root.Reader()}
-		return func(n *node) []*node {
+		return func(n *node.Node) []*node.Node {
 			v.dir(n)
-			return n.dirs
+			return n.Dirs
 		}
 	})
 }
@@ -56,56 +57,56 @@ type visit struct {
 }
 
 // dir fills n, of which the path and the directory above are known.
-func (v *visit) dir(n *node) {
+func (v *visit) dir(n *node.Node) {
 	if v.asBefore(n) {
 		if v.atOnce {
-			v.tree.look(n)
+			n.Look()
 		}
 		return
 	}
-	if err := v.Open(n.path, 0); err != nil {
-		n.missing = disk.Gone(err)
-		v.unreadable(n, n.path, "directory", err)
+	if err := v.Open(n.Path, 0); err != nil {
+		n.Missing = disk.Gone(err)
+		v.unreadable(n, n.Path, "directory", err)
 		return
 	}
 	defer v.Close()
 	if err := v.self(n); err != nil {
-		v.unreadable(n, n.path, "directory", err)
+		v.unreadable(n, n.Path, "directory", err)
 		return
 	}
-	n.listed = true
+	n.Listed = true
 	if err := v.List(); err != nil {
-		v.unreadable(n, n.path, "directory", err)
+		v.unreadable(n, n.Path, "directory", err)
 		return
 	}
 	v.drop(n)
 	v.Sort()
-	if !n.only {
+	if !n.Only {
 		v.addRules(n)
 	}
 	v.fill(n)
-	v.before.match(n)
+	v.match(n)
 }
 
 // self looks at the directory itself, before its names are read.
-func (v *visit) self(n *node) error {
+func (v *visit) self(n *node.Node) error {
 	var e Entry
-	n.looked = time.Now().UnixNano()
+	n.Looked = time.Now().UnixNano()
 	err := v.StatSelf(&e)
-	n.stamp = e.Stamp()
+	n.Stamp = e.Stamp()
 	return err
 }
 
 // drop leaves out what is never part of a workspace.
-func (v *visit) drop(n *node) {
+func (v *visit) drop(n *node.Node) {
 	v.Items = slices.DeleteFunc(v.Items, func(it disk.Item) bool {
 		name := v.Name(&it)
-		return string(name) == ".git" || n.path == "" && string(name) == state.Name
+		return string(name) == ".git" || n.Path == "" && string(name) == state.Name
 	})
 }
 
 // addRules reads the ignore file of n, if there is one.
-func (v *visit) addRules(n *node) {
+func (v *visit) addRules(n *node.Node) {
 	there := slices.ContainsFunc(v.Items, func(it disk.Item) bool {
 		return it.Kind != Dir && string(v.Name(&it)) == ignore.File
 	})
@@ -114,26 +115,26 @@ func (v *visit) addRules(n *node) {
 	}
 	text, err := v.Read(ignore.File, ignore.MaxFile)
 	if err != nil {
-		d := problem.Unreadable(join(n.path, ignore.File), "ignore file", err)
+		d := problem.Unreadable(join(n.Path, ignore.File), "ignore file", err)
 		d.Severity = diagnostics.Warning // more is found than meant, never less
 		v.problem(d)
 	}
-	n.ignores = ignores{there: true, read: true, bad: err != nil, text: text}
+	n.Ignores = node.Ignores{There: true, Read: true, Bad: err != nil, Text: text}
 }
 
 // fill makes the entries and directories of n from the sorted names.
-func (v *visit) fill(n *node) {
+func (v *visit) fill(n *node.Node) {
 	// One string for all paths of the directory is one allocation.
 	v.paths, v.found = v.paths[:0], 0
 	for i := range v.Items {
 		it := &v.Items[i]
-		v.paths = append(appendDir(v.paths, n.path), v.Name(it)...)
+		v.paths = append(appendDir(v.paths, n.Path), v.Name(it)...)
 		if it.Kind == Dir {
 			v.found++
 		}
 	}
-	paths, skip, rules := string(v.paths), len(appendDir(nil, n.path)), v.tree.rulesIn(n)
-	n.entries = make([]Entry, 0, len(v.Items)-v.found)
+	paths, skip, rules := string(v.paths), len(appendDir(nil, n.Path)), v.tree.rulesIn(n)
+	n.Entries = make([]Entry, 0, len(v.Items)-v.found)
 	for i := range v.Items {
 		it := &v.Items[i]
 		path := paths[:skip+len(v.Name(it))]
@@ -146,30 +147,30 @@ func (v *visit) fill(n *node) {
 	}
 }
 
-func (v *visit) addDir(n *node, rules *ignore.Rules, path string) {
-	only := n.only || rules.Match(path, true) == ignore.Ignored
+func (v *visit) addDir(n *node.Node, rules *ignore.Rules, path string) {
+	only := n.Only || rules.Match(path, true) == ignore.Ignored
 	if only && v.tree.outer.Tracked().HasLink(path) {
 		only = false // a submodule is tracked as a whole
 	} else if only && !v.tree.outer.Tracked().HasIn(path) {
 		return
 	}
-	n.dirs = append(n.dirs, &node{path: path, above: n, only: only})
+	n.Dirs = append(n.Dirs, &node.Node{Path: path, Above: n, Only: only})
 }
 
 // keep tells whether a file is part of the workspace.
-func (v *visit) keep(n *node, rules *ignore.Rules, path string) bool {
-	if n.only || rules.Match(path, false) == ignore.Ignored {
+func (v *visit) keep(n *node.Node, rules *ignore.Rules, path string) bool {
+	if n.Only || rules.Match(path, false) == ignore.Ignored {
 		return v.tree.outer.Tracked().Has(path)
 	}
 	return true
 }
 
-func (v *visit) addEntry(n *node, path string, it *disk.Item) {
-	n.entries = append(n.entries, Entry{Path: path})
-	e := &n.entries[len(n.entries)-1]
+func (v *visit) addEntry(n *node.Node, path string, it *disk.Item) {
+	n.Entries = append(n.Entries, Entry{Path: path})
+	e := &n.Entries[len(n.Entries)-1]
 	err := v.Stat(it, e)
 	if err != nil || e.Kind == Dir { // a directory since: the next look sees it
-		n.entries = n.entries[:len(n.entries)-1]
+		n.Entries = n.Entries[:len(n.Entries)-1]
 	}
 	switch {
 	case err != nil:
@@ -180,8 +181,8 @@ func (v *visit) addEntry(n *node, path string, it *disk.Item) {
 }
 
 // unreadable notes a problem in n, unless the thing is simply not there any more.
-func (v *visit) unreadable(n *node, path, what string, err error) {
-	n.flawed = true
+func (v *visit) unreadable(n *node.Node, path, what string, err error) {
+	n.Flawed = true
 	if !disk.Gone(err) {
 		v.problem(problem.Unreadable(path, what, err))
 	}

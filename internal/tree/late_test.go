@@ -1,0 +1,110 @@
+package tree
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/internal/tree/disk"
+)
+
+// known makes a workspace with an index that knows all of it.
+func known(t *testing.T, files ...string) (dir string) {
+	t.Helper()
+	dir = tempDir(t)
+	mkdir(t, dir, ".bento") // else it changes the root
+	for _, name := range files {
+		write(t, dir, name, "was "+name)
+	}
+	first := walkWithState(t, dir)
+	settleAll(first.Index())
+	sumAll(t, first)
+	save(t, first)
+	waitTick(t, dir)
+	return dir
+}
+
+// TestLookedAtWhenAsked holds that a walk looks at no file of a directory that is as it
+// was, and then at those of the directory that is asked about.
+func TestLookedAtWhenAsked(t *testing.T) {
+	dir := known(t, "a/one", "a/sub/two", "b/three")
+	tr := walkWithState(t, dir)
+	unseen := func() int { return len(tr.top.UnseenBelow(nil)) }
+	if n := unseen(); n != 4 {
+		t.Fatalf("%d of 4 directories were not looked at by the walk", n)
+	}
+	if e, ok := tr.Lookup("b/three"); !ok || e.Size != int64(len("was b/three")) || unseen() != 3 {
+		t.Errorf("Lookup gives %+v, and leaves %d directories", e, unseen())
+	}
+	if _, ok := tr.Digest("a"); !ok || unseen() != 1 {
+		t.Errorf("Digest knows %v, and leaves %d directories", ok, unseen())
+	}
+	names := 0
+	for l := range tr.Lists {
+		for range l.Files {
+			names++
+		}
+	}
+	if names != 3 || unseen() != 1 {
+		t.Errorf("Lists names %d files, and leaves %d directories", names, unseen())
+	}
+	tr.LookAhead(context.Background())
+	if all := tr.Entries(); len(all) != 3 || unseen() != 0 {
+		t.Errorf("Entries gives %v, and leaves %d directories", all, unseen())
+	}
+}
+
+// TestChangedBeforeTheLook holds that what happens to files between the walk and the
+// look counts, and that the index that is saved then says so.
+func TestChangedBeforeTheLook(t *testing.T) {
+	files := []string{"d/a", "d/b", "d/c", "d/e"}
+	for name, change := range map[string]func(path string) error{
+		"written":  func(path string) error { return os.WriteFile(path, []byte("now"), 0o644) },
+		"mode":     func(path string) error { return os.Chmod(path, 0o755) },
+		"removed":  os.Remove,
+		"replaced": func(path string) error { return os.Rename(path+"2", path) },
+		"a directory": func(path string) error {
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+			return os.Mkdir(path, 0o755)
+		},
+		"all gone": func(path string) error { return os.RemoveAll(filepath.Dir(path)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := known(t, append(files, "d/c2")...)
+			tr := walkWithState(t, dir)
+			if err := change(filepath.Join(dir, "d/c")); err != nil {
+				t.Fatal(err)
+			}
+			sums(t, tr)
+			settleAll(tr.Index())
+			save(t, tr)
+			waitTick(t, dir)
+			sums(t, walkWithState(t, dir))
+			fresh, err := Walk(context.Background(), dir, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := len(walkWithState(t, dir).Entries()), len(fresh.Entries()); got != want {
+				t.Errorf("the next walk finds %d files, there are %d", got, want)
+			}
+		})
+	}
+}
+
+// sums holds that each file that tr has is there, and has the digest that tr says.
+func sums(t *testing.T, tr *Tree) {
+	t.Helper()
+	for _, e := range tr.Entries() {
+		sum, err := tr.Index().Sum(e)
+		data, rerr := os.ReadFile(filepath.Join(tr.Root(), e.Path))
+		now, serr := disk.Stat(tr.Root(), e.Path)
+		if err != nil || rerr != nil || serr != nil || sum != blake3.Sum256(data) || !now.Same(&e) {
+			t.Errorf("%q: it is %+v, the tree has %+v (%v, %v, %v)", e.Path, now, e, err, rerr, serr)
+		}
+	}
+}
