@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/discovery/marker"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/tree"
+	"github.com/bentobuild/bento/internal/tree/crew"
 )
 
 // site is a directory that may be a dish.
@@ -42,7 +43,9 @@ type candidates struct {
 
 // at gives the site of a directory as trees name it.
 func (c *candidates) at(dir string) *site {
-	dir = path.Clean(dir)
+	if dir == "" {
+		dir = "."
+	}
 	s := c.byPath[dir]
 	if s == nil {
 		s = &site{path: dir}
@@ -53,12 +56,9 @@ func (c *candidates) at(dir string) *site {
 
 // look finds out what the names in a directory, and its own, make a site of.
 func (c *candidates) look(l tree.List) {
-	dir, skip := l.Dir, 0 // skip is what stands in front of names
-	if dir != "" {
-		skip = len(dir) + 1
-	}
+	dir := l.Dir
 	for file, kind := range l.Files {
-		name := file[skip:]
+		name := file[strings.LastIndexByte(file, '/')+1:]
 		if name == config.DishFile && kind != tree.Special {
 			c.at(dir).hasFile = true
 		}
@@ -68,7 +68,8 @@ func (c *candidates) look(l tree.List) {
 		c.at(dir).add(adapter, dir)
 	}
 	if dir != "" {
-		c.mark(path.Dir(dir), path.Base(dir), dir, tree.Dir)
+		slash := strings.LastIndexByte(dir, '/')
+		c.mark(dir[:max(0, slash)], dir[slash+1:], dir, tree.Dir)
 	}
 }
 
@@ -118,17 +119,14 @@ func (f *finder) choose(byPath map[string]*site) {
 
 // found tells what is known of the dish.toml files in paths.
 func (f *finder) found(paths []string) []config.Found {
-	list := make([]config.Found, len(paths))
-	for i, dir := range paths {
-		list[i].Dir = dir
-		e, ok := f.Tree.Lookup(path.Join(dir, config.DishFile))
+	return crew.Map(paths, func() *tree.Tree { return f.Tree }, func(files *tree.Tree, dir string) config.Found {
+		e, ok := files.Lookup(path.Join(dir, config.DishFile))
 		if !ok || e.Kind != tree.File {
-			continue
+			return config.Found{Dir: dir}
 		}
-		sum, err := f.Tree.Index().Sum(e)
-		list[i].Sum, list[i].Known = sum, err == nil
-	}
-	return list
+		sum, err := files.Index().Sum(e)
+		return config.Found{Dir: dir, Sum: sum, Known: err == nil}
+	})
 }
 
 // excluded gives the test for [workspace] exclude. What is below an excluded

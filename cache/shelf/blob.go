@@ -240,6 +240,14 @@ func (b *Blob) File() *rawfile.File {
 	return b.file
 }
 
+// Size gives how many bytes will come, as far as the blob tells: 0 when it does not.
+func (b *Blob) Size() int64 {
+	if b.dec == nil {
+		return 0
+	}
+	return b.left
+}
+
 // Unverified leaves it to the caller to hash what is read, and to call Damaged if
 // that is not right. It is called before the first Read.
 func (b *Blob) Unverified() { b.blind = true }

@@ -1,6 +1,7 @@
 package fingerprint
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io/fs"
 
@@ -30,6 +31,11 @@ func (s FileSet) Digest() cache.Digest { return cache.Sum(s.Encode()) }
 // Encode gives the blob of the set.
 func (s FileSet) Encode() []byte {
 	var w state.Writer
+	size := len(fileSetMagic) + binary.MaxVarintLen64
+	for i := range s {
+		size += len(s[i].Path) + len(s[i].Target) + 2*binary.MaxVarintLen64 + 1 + len(s[i].Sum)
+	}
+	w.Grow(size)
 	w.Raw([]byte(fileSetMagic))
 	w.Uint(uint64(len(s)))
 	for _, f := range s {

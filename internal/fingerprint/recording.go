@@ -1,6 +1,7 @@
 package fingerprint
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 
@@ -9,6 +10,9 @@ import (
 
 // maxPack bounds what is read of a recorded pack, in bytes.
 const maxPack = 256 << 20
+
+// usualPack is how much room is made for one that says how large it is, in bytes.
+const usualPack = 4 << 20
 
 // Recordings reads how the keys of records were made. Records that were stored
 // together share a pack, so the last one is kept. It is for one goroutine.
@@ -59,11 +63,14 @@ func (rs *Recordings) open(d cache.Digest) (*Unpacked, error) {
 		return nil, fmt.Errorf("what made the key: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxPack))
-	if err != nil {
+	var data bytes.Buffer
+	if sized, ok := f.(interface{ Size() int64 }); ok {
+		data.Grow(int(min(sized.Size(), usualPack)) + bytes.MinRead)
+	}
+	if _, err := data.ReadFrom(io.LimitReader(f, maxPack)); err != nil {
 		return nil, err
 	}
-	pack, err := DecodePack(data)
+	pack, err := DecodePack(data.Bytes())
 	if err == nil {
 		rs.sum, rs.pack = d, pack
 	}

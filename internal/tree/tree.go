@@ -127,7 +127,7 @@ func (t *Tree) lookup(path string) (Entry, bool) {
 	if n.Path != dir {
 		return Entry{}, false
 	}
-	return disk.Find(n.Files(), path)
+	return n.File(path)
 }
 
 // List is a directory that was walked, "" for the root.
@@ -205,6 +205,7 @@ func (t *Tree) LookAhead(ctx context.Context) {
 	t.mu.RLock()
 	list := t.top.UnseenBelow(nil)
 	t.mu.RUnlock()
+	t.before.LookAtAll()
 	go func() {
 		// The last one first: others ask for the first one first.
 		for i := len(list) - 1; i >= 0 && ctx.Err() == nil; i-- {

@@ -212,7 +212,7 @@ func (b *Batch) storeAll() {
 
 // packSize is the size from which on a pack takes no more, in bytes: who explains one
 // key reads all of it.
-const packSize = 2 << 20
+const packSize = 1 << 20
 
 // packAll stores how the keys were made: dishes that many keys speak of are stored
 // once, and all in few files.

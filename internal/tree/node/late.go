@@ -15,6 +15,7 @@ import (
 type Before struct {
 	*table.Table
 	readers sync.Pool // of *disk.Reader
+	all     atomic.Bool
 }
 
 // NewBefore gives what the index says of the directories in root.
@@ -22,6 +23,13 @@ func NewBefore(t *table.Table, root *disk.Root) *Before {
 	b := &Before{Table: t}
 	b.readers.New = func() any { return root.Reader() }
 	return b
+}
+
+// LookAtAll says that all files will be looked at, so that nobody need look at one alone.
+func (b *Before) LookAtAll() {
+	if b != nil {
+		b.all.Store(true)
+	}
 }
 
 // late is for the files of a directory that is as the index says: their names are
@@ -54,6 +62,26 @@ func (n *Node) Files() []disk.Entry {
 		n.late.listed.Store(true)
 	}
 	return n.Entries
+}
+
+// File finds the file at path right in n. It looks at no other one while those need not
+// be looked at.
+func (n *Node) File(path string) (disk.Entry, bool) {
+	if n.Unseen() && !n.late.of.all.Load() {
+		from, to := n.late.of.FilesOf(int(n.Was) - 1)
+		k := n.late.of.FindIn(from, to, path)
+		if k < 0 {
+			return disk.Entry{}, false
+		}
+		r := n.late.of.readers.Get().(*disk.Reader)
+		defer n.late.of.readers.Put(r)
+		e := disk.Entry{Path: path}
+		if r.StatPath(path, &e) == nil && n.late.of.Same(k, &e) {
+			e.Slot = n.late.of.slot(k)
+			return e, true
+		}
+	}
+	return disk.Find(n.Files(), path)
 }
 
 // Slot gives the Slot of e if it is as file k, else 0.
