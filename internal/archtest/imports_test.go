@@ -95,7 +95,7 @@ var table = []row{
 	// 6
 	// A run looks again at dishes that discovery found, with the cache bounds and
 	// pins of config, and walks the graph with dag.
-	{"internal/run", []string{"internal/plan", "internal/fingerprint", "internal/tree", "internal/git", "internal/sandbox", "internal/proc",
+	{"internal/run", []string{"internal/plan", "internal/fingerprint", "internal/tree", "internal/tree/crew", "internal/git", "internal/sandbox", "internal/proc",
 		"internal/state", "internal/config", "internal/dag", "cache", "cache/outputs", "internal/crash", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},
 	{"internal/run/*", []string{"internal/plan", "internal/fingerprint", "internal/tree", "internal/tree/crew", "internal/git", "internal/sandbox", "internal/proc",
 		"internal/state", "internal/config", "internal/dag", "cache", "cache/outputs", "internal/crash", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},

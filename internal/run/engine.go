@@ -55,12 +55,13 @@ type engine struct {
 	stale    []bool // by task: its evaluation has to be made again
 	installs map[string]*scopeInstall
 	report   []*install.Install
-	release  func()   // lets other runs into the workspace
-	inPlace  bool     // everything is a hit, and there already
-	ending   int      // how many tasks are left that end by themselves
-	needless bool     // none: servers that only those needed are ended
-	stop     string   // the reason why nothing more is started, "" while things are
-	doubts   []string // by task: why what it has made may not be what its key says, "" if it is
+	release  func()             // lets other runs into the workspace
+	placed   []*evaluate.Result // what look has found; nil when nobody looked
+	touched  bool               // something was executed or restored, or has begun to be
+	ending   int                // how many tasks are left that end by themselves
+	needless bool               // none: servers that only those needed are ended
+	stop     string             // the reason why nothing more is started, "" while things are
+	doubts   []string           // by task: why what it has made may not be what its key says, "" if it is
 	running  int
 	jobs     chan func() func() // to who is idle
 	done     chan func()
@@ -179,6 +180,7 @@ func (e *engine) estimate() []time.Duration {
 // job runs f beside the others. What f returns is applied by the engine.
 func (e *engine) job(f func() (apply func())) {
 	e.running++
+	e.touched = true
 	select {
 	case e.jobs <- f:
 	default: // nobody is idle; who is has a stack that has grown
@@ -212,7 +214,7 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 		e.end(&Result{Task: t, Outcome: Skipped, Reason: ReasonOnly, Key: ev.Key})
 	case ev.Err != nil:
 		e.end(failure(ev))
-	case ev.Status == evaluate.Hit && (e.inPlace || e.settled(ev)):
+	case ev.Status == evaluate.Hit && e.isPlaced(ev):
 		e.UpToDate(t, ev.Outputs)
 		if t.Held {
 			e.doubts[t.Index] = e.doubt(t)

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/command"
@@ -15,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/internal/run/journal"
 	"github.com/bentobuild/bento/internal/run/lastrun"
 	"github.com/bentobuild/bento/internal/run/record"
+	"github.com/bentobuild/bento/internal/tree/crew"
 )
 
 // reserve keeps other runs out of the workspace while this one changes it: whoever
@@ -26,15 +24,19 @@ func (e *engine) reserve(ctx context.Context) {
 	if e.ending == 0 {
 		return // nothing but servers
 	}
-	killed := journal.Left(e.env.State)
-	if e.inPlace = !killed && e.idle(); e.inPlace || e.env.Environ.Get(command.Inside) == e.env.Root {
+	if !journal.Left(e.env.State) {
+		e.placed = e.look()
+	}
+	if e.placed != nil && !slices.Contains(e.placed, nil) || e.env.Environ.Get(command.Inside) == e.env.Root {
 		return
 	}
+	go e.tree.Tracked("") // which takes a while the first time, and is asked before a task runs
 	release, waited := e.env.reserve(ctx)
 	e.release = release
 	e.env.State.Sweep()
 	e.recover()
 	if (waited || e.Memory().Outdated()) && ctx.Err() == nil {
+		e.placed = nil
 		e.Reload(ctx)
 		_, _ = e.All(ctx) // the error is that of ctx, which everything else asks too
 	}
@@ -68,27 +70,21 @@ func (e *Env) reserve(ctx context.Context) (release func(), waited bool) {
 	return held.Release, waited
 }
 
-// idle tells whether every task is a hit and what it makes is in place.
-func (e *engine) idle() bool {
-	for _, t := range e.plan.Tasks {
-		if ev := e.Of(t); ev == nil || ev.Status != evaluate.Hit {
-			return false
+// look gives, by plan.Task.Index, the hits that are settled, nil for other tasks. It is
+// one look at the disk for each output, several at a time.
+func (e *engine) look() []*evaluate.Result {
+	return crew.Map(e.plan.Tasks, func() *engine { return e }, func(e *engine, t *plan.Task) *evaluate.Result {
+		if ev := e.Of(t); ev != nil && ev.Status == evaluate.Hit && e.settled(ev) {
+			return ev
 		}
-	}
-	var missing atomic.Bool
-	var g errgroup.Group
-	for some := range slices.Chunk(e.plan.Tasks, 128) { // one look at the disk for each output
-		g.Go(func() error {
-			for _, t := range some {
-				if missing.Load() || !e.settled(e.Of(t)) {
-					missing.Store(true)
-				}
-			}
-			return nil
-		})
-	}
-	_ = g.Wait() // the functions give no errors
-	return !missing.Load()
+		return nil
+	})
+}
+
+// isPlaced is settled for a hit whose turn has come. What was found before anything ran
+// counts until something does.
+func (e *engine) isPlaced(ev *evaluate.Result) bool {
+	return !e.touched && e.placed != nil && e.placed[ev.Task.Index] == ev || e.settled(ev)
 }
 
 // settled tells whether nothing has to be done for a hit.
