@@ -207,6 +207,7 @@ func (t *Tree) LookAhead(ctx context.Context) {
 	t.mu.RUnlock()
 	t.before.LookAtAll()
 	go func() {
+		defer runtime.KeepAlive(t) // and with it what it has open
 		// The last one first: others ask for the first one first.
 		for i := len(list) - 1; i >= 0 && ctx.Err() == nil; i-- {
 			list[i].Look()
