@@ -112,3 +112,22 @@ func sums(t *testing.T, tr *Tree) {
 		}
 	}
 }
+
+// TestRefreshedIsListed holds that a list of what is below a directory has the files of
+// those in it that were looked at again and are as they were.
+func TestRefreshedIsListed(t *testing.T) {
+	dir := known(t, "a/one", "a/sub/two", "a/sub/three")
+	tr := walkWithState(t, dir)
+	if n := len(tr.Under("a")); n != 3 {
+		t.Fatalf("%d files below a, want 3", n)
+	}
+	if err := tr.Refresh(context.Background(), []string{"a/sub"}); err != nil {
+		t.Fatal(err)
+	}
+	tr.mu.Lock()
+	n := len(tr.top.Find("a").View()) // without looking below first, as when somebody refreshes in between
+	tr.mu.Unlock()
+	if n != 3 {
+		t.Errorf("%d files below a, want 3", n)
+	}
+}

@@ -40,19 +40,19 @@ type Ignores struct {
 	Rules *ignore.Rules // with those from above
 }
 
-// count gives the number of entries below n, which were all looked at.
+// count gives the number of entries below n.
 func (n *Node) count() int {
 	if n.Flat != nil {
 		return len(n.Flat)
 	}
-	sum := len(n.Entries)
+	sum := len(n.Files())
 	for _, d := range n.Dirs {
 		sum += d.count()
 	}
 	return sum
 }
 
-// View gives all entries below n, sorted, which were looked at. Lists of directories below are parts of
+// View gives all entries below n, sorted. Lists of directories below are parts of
 // the same memory.
 func (n *Node) View() []disk.Entry {
 	if n.Flat == nil {
@@ -63,7 +63,7 @@ func (n *Node) View() []disk.Entry {
 
 // fill appends the entries below n to out, which has the room.
 func (n *Node) fill(out []disk.Entry) []disk.Entry {
-	start, rest := len(out), n.Entries
+	start, rest := len(out), n.Files()
 	switch {
 	case n.Flat != nil:
 		out = append(out, n.Flat...)
