@@ -131,3 +131,23 @@ func TestRefreshedIsListed(t *testing.T) {
 		t.Errorf("%d files below a, want 3", n)
 	}
 }
+
+// TestReplacedAboveLate holds that what has come in the place of a directory is found,
+// though nobody has looked at the files beside it.
+func TestReplacedAboveLate(t *testing.T) {
+	dir := known(t, "a/one", "a/sub/two")
+	tr := walkWithState(t, dir)
+	if err := os.RemoveAll(filepath.Join(dir, "a/sub")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "a/sub", "a file now")
+	if err := tr.Refresh(context.Background(), []string{"a/sub"}); err != nil {
+		t.Fatal(err)
+	}
+	if e, ok := tr.Lookup("a/sub"); !ok || e.Kind != File {
+		t.Errorf("Lookup gives %+v (%v), want a file", e, ok)
+	}
+	if list := tr.Under("a"); len(list) != 2 {
+		t.Errorf("below a are %v, want a/one and a/sub", list)
+	}
+}
