@@ -2,8 +2,10 @@ package tree
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/zeebo/blake3"
@@ -149,5 +151,47 @@ func TestReplacedAboveLate(t *testing.T) {
 	}
 	if list := tr.Under("a"); len(list) != 2 {
 		t.Errorf("below a are %v, want a/one and a/sub", list)
+	}
+}
+
+// TestLookedAtByMany holds that nobody sees a directory half looked at: in each one file
+// is not as the index says.
+func TestLookedAtByMany(t *testing.T) {
+	var files []string
+	for _, d := range []string{"a", "b", "c/d", "e"} {
+		for i := range 20 {
+			files = append(files, fmt.Sprintf("%s/%02d", d, i))
+		}
+	}
+	dir := known(t, files...)
+	for i := 10; i < len(files); i += 20 {
+		write(t, dir, files[i], "now")
+	}
+	for range 20 {
+		tr := walkWithState(t, dir)
+		var g sync.WaitGroup
+		tr.LookAhead(context.Background())
+		g.Go(func() {
+			names := 0
+			for l := range tr.Lists {
+				for range l.Files {
+					names++
+				}
+			}
+			if names != len(files) {
+				t.Errorf("Lists names %d files, want %d", names, len(files))
+			}
+		})
+		g.Go(func() {
+			if n := len(tr.Entries()); n != len(files) {
+				t.Errorf("Entries gives %d files, want %d", n, len(files))
+			}
+		})
+		for _, f := range files {
+			if _, ok := tr.Lookup(f); !ok {
+				t.Errorf("Lookup does not find %q", f)
+			}
+		}
+		g.Wait()
 	}
 }

@@ -113,6 +113,7 @@ func (n *Node) Look() {
 	r := n.late.of.readers.Get().(*disk.Reader)
 	defer n.late.of.readers.Put(r)
 	n.lookWith(r)
+	n.late.listed.Store(!n.Same)
 	n.late.seen.Store(true)
 }
 
@@ -162,7 +163,6 @@ func (n *Node) unlike(from, k int) {
 		e.Slot = n.late.of.slot(i)
 		n.Entries = append(n.Entries, e)
 	}
-	n.late.listed.Store(true)
 }
 
 // Wholly tells whether everything below n is what the index says.
