@@ -30,7 +30,6 @@ func (e *engine) reserve(ctx context.Context) {
 	if e.placed != nil && !slices.Contains(e.placed, nil) || e.env.Environ.Get(command.Inside) == e.env.Root {
 		return
 	}
-	go e.tree.Tracked("") // which takes a while the first time, and is asked before a task runs
 	release, waited := e.env.reserve(ctx)
 	e.release = release
 	e.env.State.Sweep()
