@@ -138,7 +138,8 @@ type List struct {
 	Files func(yield func(path string, kind Kind) bool)
 }
 
-// Lists yields every directory that was walked, each before those in it.
+// Lists yields every directory that was walked, each before those in it. Meanwhile the
+// tree is held: whoever is in the loop must not ask it anything else.
 func (t *Tree) Lists(yield func(List) bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
