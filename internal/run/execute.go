@@ -29,6 +29,7 @@ type execution struct {
 	sources []tree.Entry // of the dish, when it began
 
 	isReady func() // lets what waits for a persistent task begin
+	ended   func() // lets others have the workers of a task whose process has ended
 	result  *Result
 }
 
@@ -49,6 +50,7 @@ func (e *engine) execute(ctx context.Context, ev *evaluate.Result, unsure string
 			e.let(t)
 		}
 	}
+	x.ended = func() { e.said <- func() { e.queue.Ended(t) } }
 	e.job(func() func() {
 		e.env.executing()
 		x.run(running)
@@ -103,6 +105,7 @@ func (x *execution) run(ctx context.Context) {
 	r.Flaky = r.Outcome == Built && r.Attempts > 1
 	r.Duration = time.Since(r.Started)
 	if r.Outcome == Built {
+		x.ended()
 		x.collect(log)
 	}
 	x.diagnose(ctx)

@@ -17,6 +17,7 @@ type Queue struct {
 	held     map[string]bool         // mutexes
 	blocked  map[string][]*plan.Task // ready, but their mutex is held
 	taken    map[*plan.Task]int      // workers, by the tasks that have them
+	ended    map[*plan.Task]bool     // what they made is still looked at
 }
 
 // New makes a queue for so many workers. path is by task: the weight of the longest
@@ -26,6 +27,7 @@ func New(capacity int, path []int64) *Queue {
 		free: capacity, capacity: capacity, path: path,
 		ready: taskHeap{path: path},
 		held:  make(map[string]bool), blocked: make(map[string][]*plan.Task), taken: make(map[*plan.Task]int),
+		ended: make(map[*plan.Task]bool),
 	}
 }
 
@@ -41,7 +43,7 @@ func (q *Queue) Next() *plan.Task {
 		if t.Interactive { // alone
 			weight = q.capacity
 		}
-		if weight > q.free {
+		if weight > q.free || len(q.ended) >= q.capacity || t.Interactive && len(q.ended) > 0 {
 			return nil
 		}
 		heap.Pop(&q.ready)
@@ -66,6 +68,16 @@ func (q *Queue) Free(t *plan.Task) {
 	q.taken[t] = 0
 }
 
+// Ended tells that the process of t has ended well, so that its workers are free while
+// what it has made is looked at. As many tasks as there are workers can be looked at
+// beside what runs; of one worker nothing is beside anything.
+func (q *Queue) Ended(t *plan.Task) {
+	if q.capacity > 1 {
+		q.Free(t)
+		q.ended[t] = true
+	}
+}
+
 // Release gives back what t has taken, if it has.
 func (q *Queue) Release(t *plan.Task) {
 	weight, had := q.taken[t]
@@ -73,6 +85,7 @@ func (q *Queue) Release(t *plan.Task) {
 		return
 	}
 	delete(q.taken, t)
+	delete(q.ended, t)
 	q.free += weight
 	if t.Mutex != "" {
 		delete(q.held, t.Mutex)

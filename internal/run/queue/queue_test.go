@@ -62,3 +62,52 @@ func TestMutexHoldsBackOnlyItsOwn(t *testing.T) {
 		t.Errorf("%d of 4 workers are free", q.free)
 	}
 }
+
+func TestEndedMakesRoom(t *testing.T) {
+	tasks := make([]*plan.Task, 6)
+	for i := range tasks {
+		tasks[i] = &plan.Task{Index: i, Interactive: i == 5}
+	}
+	q := New(2, []int64{9, 8, 7, 6, 5, 4})
+	for _, one := range tasks {
+		q.Add(one)
+	}
+	started := drain(q)
+	for _, i := range []int{0, 1} {
+		q.Ended(tasks[i])
+		started = append(started, drain(q)...)
+	}
+	if want := []int{0, 1, 2}; !slices.Equal(started, want) { // two are looked at: nothing is started on top
+		t.Fatalf("started %v, want %v", started, want)
+	}
+	q.Release(tasks[0])
+	if got, want := drain(q), []int{3}; !slices.Equal(got, want) {
+		t.Fatalf("started %v, want %v", got, want)
+	}
+	for _, i := range []int{1, 2, 3} {
+		q.Release(tasks[i])
+	}
+	if got, want := drain(q), []int{4}; !slices.Equal(got, want) {
+		t.Fatalf("started %v, want %v", got, want)
+	}
+	if q.Ended(tasks[4]); drain(q) != nil {
+		t.Error("an interactive task was started before the one that had ended was looked at")
+	}
+	if q.Release(tasks[4]); q.Next() != tasks[5] {
+		t.Error("the interactive task was not started")
+	}
+}
+
+func TestOneWorkerDoesOneThing(t *testing.T) {
+	a, b := &plan.Task{Index: 0}, &plan.Task{Index: 1}
+	q := New(1, []int64{2, 1})
+	q.Add(a)
+	q.Add(b)
+	q.Next()
+	if q.Ended(a); q.Next() != nil {
+		t.Fatal("started while the one before was looked at")
+	}
+	if q.Release(a); q.Next() != b {
+		t.Error("not started after the one before")
+	}
+}
