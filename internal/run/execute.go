@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/run/command"
 	"github.com/bentobuild/bento/internal/run/evaluate"
@@ -68,20 +66,6 @@ func (e *engine) execute(ctx context.Context, ev *evaluate.Result, unsure string
 	})
 }
 
-// fileName gives a name for files about a task that no other task has.
-func fileName(t *plan.Task) string {
-	clean := func(s string) string {
-		return strings.Map(func(r rune) rune {
-			if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-				return r
-			}
-			return '_'
-		}, s)
-	}
-	sum := cache.ShortSum(lastrun.ID(t))
-	return fmt.Sprintf("%.60s.%.60s.%s", clean(t.Dish.Name), clean(t.Name), sum)
-}
-
 // run executes the command, as often as the task allows, and looks at what it made.
 func (x *execution) run(ctx context.Context) {
 	t, r := x.ev.Task, x.result
@@ -122,7 +106,7 @@ func (x *execution) openLog() *tasklog.Log {
 	if x.opts.Output {
 		o.Forward = func(s tasklog.Stream, p []byte) { x.env.report(TaskOutput{Task: t, Stream: s, Data: p}) }
 	}
-	return tasklog.Create(x.env.State.Path("logs/"+fileName(t)+".log"), o)
+	return tasklog.Create(x.env.State.Path("logs/"+tasklog.Name(t.Dish.Name, t.Name, lastrun.ID(t))), o)
 }
 
 func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {

@@ -30,6 +30,9 @@ func (e *engine) reserve(ctx context.Context) {
 	if e.placed != nil && !slices.Contains(e.placed, nil) || e.env.Environ.Get(command.Inside) == e.env.Root {
 		return
 	}
+	if slices.ContainsFunc(e.plan.Tasks, e.replaces) {
+		e.tree.TrackedAhead() // before outputs are removed it is asked for
+	}
 	release, waited := e.env.reserve(ctx)
 	e.release = release
 	e.env.State.Sweep()
@@ -84,6 +87,12 @@ func (e *engine) look() []*evaluate.Result {
 // counts until something does.
 func (e *engine) isPlaced(ev *evaluate.Result) bool {
 	return !e.touched && e.placed != nil && e.placed[ev.Task.Index] == ev || e.settled(ev)
+}
+
+// replaces tells whether t is a miss that has made something before.
+func (e *engine) replaces(t *plan.Task) bool {
+	ev := e.Of(t)
+	return ev != nil && ev.Status == evaluate.Miss && len(e.Memory().Of(t).Outputs) > 0
 }
 
 // settled tells whether nothing has to be done for a hit.

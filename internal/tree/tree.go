@@ -162,6 +162,10 @@ func (t *Tree) Dirs() (dirs []string) {
 // Tracked tells whether git tracks the file or link at path.
 func (t *Tree) Tracked(path string) bool { return t.outer.Tracked().Has(path) }
 
+// TrackedAhead begins to read git's list, for who is going to ask what git tracks. It
+// returns at once.
+func (t *Tree) TrackedAhead() { go t.outer.Tracked() }
+
 // Ignored tells whether path, a directory if dir is set, is no part of the
 // workspace, whether it exists or not. A directory that holds tracked files is
 // not ignored.

@@ -61,10 +61,13 @@ func Open(dir *state.Dir) *Memory {
 	return m
 }
 
-// Outdated tells whether another bento has written the memory since Open.
+// Outdated tells whether another bento has written the memory since Open, or removed it.
 func (m *Memory) Outdated() bool {
 	now, err := os.Lstat(m.state.Path(memoryFile))
-	return err == nil && (m.file == nil || !os.SameFile(now, m.file) || !now.ModTime().Equal(m.file.ModTime()))
+	if m.file == nil || err != nil {
+		return (m.file == nil) != (err != nil)
+	}
+	return !os.SameFile(now, m.file) || !now.ModTime().Equal(m.file.ModTime())
 }
 
 // ID names a task by the place of its dish, which a new name does not change.
@@ -115,9 +118,12 @@ func (m *Memory) Save(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	now := loadTasks(m.state)
-	for id := range m.changed {
-		now[id] = m.tasks[id]
+	now := m.tasks
+	if m.Outdated() {
+		now = loadTasks(m.state)
+		for id := range m.changed {
+			now[id] = m.tasks[id]
+		}
 	}
 	clear(m.changed)
 	return m.state.Store(memoryFile, memoryVersion, encodeTasks(now))

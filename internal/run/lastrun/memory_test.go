@@ -2,6 +2,7 @@ package lastrun
 
 import (
 	"context"
+	"os"
 	"testing"
 	"time"
 
@@ -98,4 +99,37 @@ func FuzzMemory(f *testing.F) {
 			t.Error(diff)
 		}
 	})
+}
+
+// TestSavesBesideAnother holds that what another has written since, and that it has
+// removed everything, is seen when something is saved.
+func TestSavesBesideAnother(t *testing.T) {
+	dir := state.Open(t.TempDir())
+	save := func(m *Memory) {
+		t.Helper()
+		if err := m.Save(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, b, c := task("a", "build"), task("b", "build"), task("c", "build")
+	first := Open(dir)
+	first.Keep(a, &Run{Key: cache.Key{1}})
+	save(first)
+	first.Keep(b, &Run{Key: cache.Key{2}})
+	other := Open(dir)
+	other.Keep(c, &Run{Key: cache.Key{3}})
+	save(other)
+	save(first)
+	if m := Open(dir); m.Of(a).Key[0] != 1 || m.Of(b).Key[0] != 2 || m.Of(c).Key[0] != 3 {
+		t.Errorf("%d, %d, %d are remembered", m.Of(a).Key[0], m.Of(b).Key[0], m.Of(c).Key[0])
+	}
+	last := Open(dir)
+	last.Keep(c, &Run{Key: cache.Key{4}})
+	if err := os.Remove(dir.Path(memoryFile)); err != nil {
+		t.Fatal(err)
+	}
+	save(last)
+	if m := Open(dir); m.Of(a).Key[0] != 0 || m.Of(c).Key[0] != 4 {
+		t.Errorf("%d, %d are remembered after all was removed", m.Of(a).Key[0], m.Of(c).Key[0])
+	}
 }

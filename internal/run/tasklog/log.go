@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -63,6 +64,20 @@ type Options struct {
 	MakeDir func() error         // makes the directory of the file
 	// Failed is called once when the file cannot be written; the log goes on without.
 	Failed func(error)
+}
+
+// Name gives the name for the log of a task of a dish. No task that has another id has
+// the same.
+func Name(dish, task, id string) string {
+	clean := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+				return r
+			}
+			return '_'
+		}, s)
+	}
+	return fmt.Sprintf("%.60s.%.60s.%s.log", clean(dish), clean(task), cache.ShortSum(id))
 }
 
 // Create starts a log in the file name, which is made when something is printed;

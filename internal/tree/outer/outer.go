@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/zeebo/blake3"
@@ -42,9 +43,9 @@ type View struct {
 	Tracked func() *git.Files
 	Basis   table.Basis // digests of Rules and of what Tracked gives
 
-	index  disk.Entry // the file of git's list
-	looked int64      // when, in nanoseconds since 1970
-	failed bool       // the list could not be read
+	index  disk.Entry  // the file of git's list
+	looked int64       // when, in nanoseconds since 1970
+	failed atomic.Bool // the list could not be read
 }
 
 // Look finds the repository and reads the ignore rules. The list of tracked files
@@ -67,7 +68,8 @@ func Look(ctx context.Context, o Options) *View {
 	v.readRules(&o, repo, prefix)
 	v.Tracked = sync.OnceValue(func() *git.Files {
 		files, err := o.readTracked(context.WithoutCancel(ctx), repo)
-		if v.failed = err != nil; v.failed {
+		if err != nil {
+			v.failed.Store(true)
 			o.warn("cannot tell which files git tracks, so that ignored ones are left out", err)
 		}
 		return files.Below(prefix)
@@ -93,7 +95,7 @@ func (v *View) lookAtList(repo *git.Repo, was *table.Table) {
 // Git tells what the file of git's list was like, and by the clock whether that is
 // to be relied on.
 func (v *View) Git(clock *disk.Clock) table.Git {
-	settled := v.index.Kind == disk.File && !v.failed && clock.Settled(&v.index, v.looked)
+	settled := v.index.Kind == disk.File && !v.failed.Load() && clock.Settled(&v.index, v.looked)
 	return table.Git{Stamp: v.index.Stamp(), Settled: settled}
 }
 
