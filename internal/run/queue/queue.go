@@ -69,13 +69,11 @@ func (q *Queue) Free(t *plan.Task) {
 }
 
 // Ended tells that the process of t has ended well, so that its workers are free while
-// what it has made is looked at. As many tasks as there are workers can be looked at
-// beside what runs; of one worker nothing is beside anything.
+// what it has made is looked at. Nothing is started on top of as many tasks as there
+// are workers, so that one worker does one thing after the other.
 func (q *Queue) Ended(t *plan.Task) {
-	if q.capacity > 1 {
-		q.Free(t)
-		q.ended[t] = true
-	}
+	q.Free(t)
+	q.ended[t] = true
 }
 
 // Release gives back what t has taken, if it has.
