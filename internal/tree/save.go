@@ -78,6 +78,7 @@ func (ix *Index) listSettled(n *node.Node) bool {
 type saver struct {
 	*Index
 	table.Writer
+	fromFresh map[string]bool // files of the tree, by path
 }
 
 func (ix *Index) payload() []byte {
@@ -93,7 +94,7 @@ func (ix *Index) payload() []byte {
 
 // anew writes everything.
 func (ix *Index) anew() *table.Writer {
-	s := &saver{Index: ix}
+	s := &saver{Index: ix, fromFresh: make(map[string]bool)}
 	s.dir(ix.tree.top, 0, true)
 	s.addOthers()
 	return &s.Writer
@@ -124,6 +125,7 @@ func (ix *Index) settled(n *node.Node) bool {
 func (s *saver) file(e *Entry) {
 	if k, ok := s.fresh.Last(e.Path); ok && k.Settled {
 		s.Add(&k.Entry, &k.Sum)
+		s.fromFresh[e.Path] = true
 	} else if sum, known := s.recorded(e); known {
 		s.Add(e, &sum)
 	} else {
@@ -135,8 +137,11 @@ func (s *saver) file(e *Entry) {
 // invocation, or before and still as it was.
 func (s *saver) addOthers() {
 	list := s.fresh.Latest(func(k *recent.State) bool {
+		if !k.Settled || s.fromFresh[k.Path] {
+			return false
+		}
 		_, in := s.tree.lookup(k.Path)
-		return !in && k.Settled
+		return !in
 	})
 	inTree, others := s.saved.Files()
 	for i := inTree; i < inTree+others; i++ {

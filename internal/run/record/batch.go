@@ -8,9 +8,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/discovery"
@@ -18,6 +18,7 @@ import (
 	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/run/territory"
 	"github.com/bentobuild/bento/internal/tree"
+	"github.com/bentobuild/bento/internal/tree/crew"
 )
 
 // flushTime is how long a result waits at most to be stored while others still run.
@@ -192,33 +193,25 @@ func (b *Batch) refuse(written map[place]string) {
 	}
 }
 
-// storeAll writes the records, several at a time, behind what tells how their keys
-// were made.
-func (b *Batch) storeAll() {
-	b.packAll()
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(len(b.waiting), runtime.GOMAXPROCS(0)) {
-		group.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(b.waiting)); i = next.Add(1) - 1 {
-				if w := &b.waiting[i]; !w.bad {
-					w.bad = !w.x.stored(b.rec.Store.Record(w.ev.Key, w.x.record))
-				}
-			}
-		})
-	}
-	group.Wait()
-}
-
 // packSize is the size from which on a pack takes no more, in bytes: who explains one
 // key reads all of it.
 const packSize = 1 << 20
 
-// packAll stores how the keys were made: dishes that many keys speak of are stored
-// once, and all in few files.
-func (b *Batch) packAll() {
+// storeAll stores how the keys were made, and behind it the records: dishes that many
+// keys speak of are stored once, and all in few files, several at a time.
+func (b *Batch) storeAll() {
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
 	var pack fingerprint.Pack
 	var in []*waiting
+	store := func() {
+		p, list := pack, in
+		group.Go(func() error {
+			b.storePack(&p, list)
+			return nil
+		})
+		pack, in = fingerprint.Pack{}, nil
+	}
 	for i := range b.waiting {
 		w := &b.waiting[i]
 		if w.bad {
@@ -226,23 +219,27 @@ func (b *Batch) packAll() {
 		}
 		w.x.record.Ingredients = w.ev.Pack(&pack)
 		if in = append(in, w); pack.Size() >= packSize {
-			b.storePack(&pack, in)
-			pack, in = fingerprint.Pack{}, nil
+			store()
 		}
 	}
 	if len(in) > 0 {
-		b.storePack(&pack, in)
+		store()
 	}
+	_ = group.Wait() // every result knows of its own error
 }
 
+// storePack stores a pack and the records that speak of it.
 func (b *Batch) storePack(pack *fingerprint.Pack, in []*waiting) {
 	data := pack.Encode()
 	d := cache.Sum(data)
 	err := b.rec.Store.Add(d, bytes.NewReader(data))
-	for _, w := range in {
+	crew.Map(in, func() *Batch { return b }, func(b *Batch, w *waiting) (none struct{}) {
 		w.x.record.Recording = d
-		w.bad = !w.x.stored(err)
-	}
+		if w.bad = !w.x.stored(err); !w.bad {
+			w.bad = !w.x.stored(b.rec.Store.Record(w.ev.Key, w.x.record))
+		}
+		return none
+	})
 }
 
 // stored tells whether something was stored without an error, which is said. Of what
