@@ -48,6 +48,9 @@ func openIndex(t *Tree) *Index {
 	return ix
 }
 
+// Empty tells whether nothing is known from earlier runs.
+func (ix *Index) Empty() bool { return ix.saved.Dirs() == 0 }
+
 // Reads gives how many files were read so far.
 func (ix *Index) Reads() int64 { return ix.reads.Load() }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run/contents"
 	"github.com/bentobuild/bento/internal/run/lastrun"
 	"github.com/bentobuild/bento/internal/run/lockfile"
 	"github.com/bentobuild/bento/internal/run/pin"
@@ -83,6 +84,8 @@ type Evaluator struct {
 	o           Options
 	plan        *plan.Plan
 	tree        *tree.Tree
+	contents    contents.Files
+	gathered    map[*plan.Task][]tree.Entry // the inputs of those whose files were read ahead
 	memory      *lastrun.Memory
 	keys        *fingerprint.Builders
 	territories map[*discovery.Dish]*territory.Territory
@@ -114,7 +117,10 @@ type Options struct {
 // New gives an Evaluator of a plan. The error is of a glob that cannot be used.
 func New(o Options, p *plan.Plan) (*Evaluator, error) {
 	e := &Evaluator{
-		o: o, plan: p, tree: p.Workspace.Tree, keys: &fingerprint.Builders{Secret: fingerprint.LocalSecret(o.State)},
+		o: o, plan: p, tree: p.Workspace.Tree,
+		contents:   contents.Files{Tree: p.Workspace.Tree, Warn: o.Warn},
+		gathered:   make(map[*plan.Task][]tree.Entry),
+		keys:       &fingerprint.Builders{Secret: fingerprint.LocalSecret(o.State)},
 		compiled:   make(map[*plan.Task]*territory.Globs),
 		circles:    plan.Circles(p.Workspace.Dishes),
 		locks:      lockfile.New(p.Workspace),
@@ -185,11 +191,16 @@ func (e *Evaluator) isUpToDate(t *plan.Task) bool {
 // All evaluates every task, dependencies first, and gives the results by
 // plan.Task.Index. The error is that of ctx.
 func (e *Evaluator) All(ctx context.Context) ([]*Result, error) {
-	for _, t := range e.plan.Tasks {
+	defer clear(e.gathered)
+	for i, t := range e.plan.Tasks {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		if i%ahead == 0 {
+			e.readAhead(e.plan.Tasks[i:min(i+ahead, len(e.plan.Tasks))])
+		}
 		e.Task(ctx, t)
+		delete(e.gathered, t)
 	}
 	e.sketchAgain(ctx)
 	return e.results, nil
@@ -338,7 +349,7 @@ func (e *Evaluator) addToolchain(ctx context.Context, b fingerprint.Ingredients,
 }
 
 func (e *Evaluator) addInputs(b *fingerprint.Builder, t *plan.Task, ev *Result) error {
-	entries, err := e.inputs(t)
+	entries, err := e.inputsOf(t)
 	if err != nil {
 		return err
 	}
@@ -347,7 +358,7 @@ func (e *Evaluator) addInputs(b *fingerprint.Builder, t *plan.Task, ev *Result) 
 	}
 	ev.Entries = entries
 	ev.Behind, _ = territory.Behind(e.tree, entries)
-	if ev.Inputs, err = e.fileSet(entries); err != nil {
+	if ev.Inputs, err = e.contents.Set(entries); err != nil {
 		return err
 	}
 	b.Files("inputs", ev.Inputs.Digest())

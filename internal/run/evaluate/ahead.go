@@ -1,0 +1,72 @@
+package evaluate
+
+import (
+	"github.com/bentobuild/bento/internal/fingerprint"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// ahead is of how many tasks the files are read together: enough to keep all cores busy.
+const ahead = 64
+
+// readAhead reads the files that the keys of tasks are made of where no index tells of
+// any. Those of one task alone are few, and one core would do most of it.
+func (e *Evaluator) readAhead(tasks []*plan.Task) {
+	if !e.tree.Index().Empty() {
+		return
+	}
+	a := aheadOf{Evaluator: e, had: make(map[string]bool), circles: make(map[*plan.Circle]bool)}
+	for _, t := range tasks {
+		if t.Dish.Failure != nil || len(e.pending(t)) > 0 {
+			continue
+		}
+		list, err := e.inputs(t)
+		if err != nil {
+			continue // which is found again
+		}
+		e.gathered[t] = list
+		a.add(list)
+		for _, d := range t.Sources {
+			a.addCircle(e.circles[d])
+		}
+	}
+	fingerprint.Read(e.tree.Index(), a.list)
+}
+
+// inputsOf gives the entries that the key of a task is made of, by path.
+func (e *Evaluator) inputsOf(t *plan.Task) ([]tree.Entry, error) {
+	if list, known := e.gathered[t]; known {
+		return list, nil
+	}
+	return e.inputs(t)
+}
+
+// aheadOf collects what is read together, each file once.
+type aheadOf struct {
+	*Evaluator
+	list    []tree.Entry
+	had     map[string]bool
+	circles map[*plan.Circle]bool
+}
+
+func (a *aheadOf) add(list []tree.Entry) {
+	for i := range list {
+		if !a.had[list[i].Path] {
+			a.had[list[i].Path] = true
+			a.list = append(a.list, list[i])
+		}
+	}
+}
+
+func (a *aheadOf) addCircle(c *plan.Circle) {
+	if a.circles[c] || a.sources[c] != nil {
+		return
+	}
+	a.circles[c] = true
+	for _, d := range c.Dishes {
+		a.add(a.territories[d].Defaults(a.tree))
+	}
+	for _, d := range c.Links {
+		a.addCircle(a.Evaluator.circles[d])
+	}
+}
