@@ -24,7 +24,7 @@ func (b *bench) workspace(n int) error {
 	if err := os.RemoveAll(root); err != nil {
 		return err
 	}
-	g, err := generate(root, n)
+	g, err := generate(root, shape{n: n, files: filesEach})
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (c *commands) ninjaOnce() func() error {
 // what it would have with npm, which takes most of a second a package and in the place of
 // which something else runs the script.
 func (c *commands) turbo(path string) (*command, error) {
-	own, err := generate(c.root+"-turbo", c.n)
+	own, err := generate(c.root+"-turbo", c.shape)
 	if err != nil {
 		return nil, err
 	}

@@ -11,30 +11,36 @@ import (
 	"strings"
 )
 
-// What every package has.
 const (
-	filesEach = 20
+	filesEach = 20   // sources of a package
 	fileSize  = 2000 // bytes on average, from half to one and a half of it
 	fanIn     = 3    // packages that one depends on, at most
 )
+
+// shape is what a workspace has.
+type shape struct {
+	n      int // packages
+	files  int // sources of each
+	checks int // tasks of each, beside its build
+}
 
 const buildScript = "#!/bin/sh\nmkdir -p dist\ncat src/*.txt | cksum > dist/out.txt\n"
 
 // generated is a workspace: packages in layers, each with sources, a script that
 // reads them and writes dist/out.txt, and the configuration of every tool.
 type generated struct {
+	shape
 	root string
-	n    int
 	deps [][]int // by package: those that it depends on
 	err  error   // the first one; nothing is written after it
 }
 
-// generate makes a workspace of n packages, the same for the same n, and commits it.
-func generate(root string, n int) (*generated, error) {
-	rng := rand.New(rand.NewPCG(1, uint64(n)))
-	g := &generated{root: root, n: n, deps: dependencies(n, rng)}
+// generate makes a workspace, the same for the same shape, and commits it.
+func generate(root string, s shape) (*generated, error) {
+	rng := rand.New(rand.NewPCG(1, uint64(s.n)))
+	g := &generated{root: root, shape: s, deps: dependencies(s.n, rng)}
 	g.configure()
-	for i := range n {
+	for i := range s.n {
 		g.pack(i, rng)
 	}
 	g.commit()
@@ -67,6 +73,8 @@ func dependencies(n int, rng *rand.Rand) [][]int {
 	}
 	return deps
 }
+
+func check(k int) string { return fmt.Sprintf("check%d", k) }
 
 func name(i int) string { return fmt.Sprintf("p%05d", i) }
 
@@ -107,7 +115,7 @@ func (g *generated) ninja() {
 	b.WriteString("rule b\n  command = cd packages/$p && sh build.sh\n")
 	for i := range g.n {
 		fmt.Fprintf(&b, "build packages/%s/dist/out.txt: b packages/%s/build.sh", name(i), name(i))
-		for k := range filesEach {
+		for k := range g.files {
 			fmt.Fprintf(&b, " packages/%s/src/f%02d.txt", name(i), k)
 		}
 		for j, d := range g.deps[i] {
@@ -133,13 +141,17 @@ func (g *generated) pack(i int, rng *rand.Rand) {
 	for _, d := range g.deps[i] {
 		depends = append(depends, fmt.Sprintf("%q", name(d)))
 	}
-	g.write(g.path(i, "dish.toml"), fmt.Sprintf("name = %q\nlanguage = \"none\"\ndepends_on = [%s]\n\n[tasks.build]\nrun = \"sh build.sh\"\n"+
-		"inputs = [\"src/**\", \"build.sh\"]\noutputs = [\"dist/out.txt\"]\n", name(i), strings.Join(depends, ", ")))
+	dish := fmt.Sprintf("name = %q\nlanguage = \"none\"\ndepends_on = [%s]\n\n[tasks.build]\nrun = \"sh build.sh\"\n"+
+		"inputs = [\"src/**\", \"build.sh\"]\noutputs = [\"dist/out.txt\"]\n", name(i), strings.Join(depends, ", "))
+	for k := range g.checks {
+		dish += fmt.Sprintf("\n[tasks.%s]\nrun = \"true\"\ninputs = [\"src/**\"]\n", check(k))
+	}
+	g.write(g.path(i, "dish.toml"), dish)
 	g.json(g.path(i, "package.json"), map[string]any{
 		"name": "@ws/" + name(i), "version": "0.0.0", "private": true, "scripts": map[string]string{"build": "sh build.sh"}, "dependencies": g.npm(i),
 	})
 	g.write(g.path(i, "build.sh"), buildScript)
-	for k := range filesEach {
+	for k := range g.files {
 		g.write(g.path(i, fmt.Sprintf("src/f%02d.txt", k)), text(rng, fileSize/2+rng.IntN(fileSize)))
 	}
 }
