@@ -118,12 +118,9 @@ func (m *Memory) Save(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	now := m.tasks
-	if m.Outdated() {
-		now = loadTasks(m.state)
-		for id := range m.changed {
-			now[id] = m.tasks[id]
-		}
+	now := loadTasks(m.state) // whatever its stat: times are coarse on some file systems
+	for id := range m.changed {
+		now[id] = m.tasks[id]
 	}
 	clear(m.changed)
 	return m.state.Store(memoryFile, memoryVersion, encodeTasks(now))

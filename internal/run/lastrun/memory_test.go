@@ -128,6 +128,9 @@ func TestSavesBesideAnother(t *testing.T) {
 	if err := os.Remove(dir.Path(memoryFile)); err != nil {
 		t.Fatal(err)
 	}
+	if !last.Outdated() {
+		t.Error("what is removed counts as it was")
+	}
 	save(last)
 	if m := Open(dir); m.Of(a).Key[0] != 0 || m.Of(c).Key[0] != 4 {
 		t.Errorf("%d, %d are remembered after all was removed", m.Of(a).Key[0], m.Of(c).Key[0])
