@@ -1,6 +1,9 @@
 package evaluate
 
 import (
+	"slices"
+	"sync"
+
 	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
@@ -9,15 +12,18 @@ import (
 // ahead is of how many tasks the files are read together: enough to keep all cores busy.
 const ahead = 64
 
-// readAhead reads the files that the keys of tasks are made of where no index tells of
-// any. Those of one task alone are few, and one core would do most of it.
-func (e *Evaluator) readAhead(tasks []*plan.Task) {
-	if !e.tree.Index().Empty() {
-		return
+// readAhead begins to read the files that the keys of some tasks, those from a place in
+// the plan on, are made of where no index tells of any. Those of one task alone are few,
+// and one core would do most of it. wait waits for them.
+func (e *Evaluator) readAhead(from int) (wait func()) {
+	tasks := e.plan.Tasks
+	if from >= len(tasks) || !e.tree.Index().Empty() {
+		return func() {}
 	}
 	a := aheadOf{Evaluator: e, had: make(map[string]bool), circles: make(map[*plan.Circle]bool)}
-	for _, t := range tasks {
-		if t.Dish.Failure != nil || len(e.pending(t)) > 0 {
+	for _, t := range tasks[from:min(from+ahead, len(tasks))] {
+		needsOutputs := func(d plan.Dep) bool { return e.needsOutputs(t, d) }
+		if t.Dish.Failure != nil || slices.ContainsFunc(t.Deps, needsOutputs) {
 			continue
 		}
 		list, err := e.inputs(t)
@@ -30,7 +36,9 @@ func (e *Evaluator) readAhead(tasks []*plan.Task) {
 			a.addCircle(e.circles[d])
 		}
 	}
-	fingerprint.Read(e.tree.Index(), a.list)
+	var reading sync.WaitGroup
+	reading.Go(func() { fingerprint.Read(e.tree.Index(), a.list) })
+	return reading.Wait
 }
 
 // inputsOf gives the entries that the key of a task is made of, by path.

@@ -192,12 +192,15 @@ func (e *Evaluator) isUpToDate(t *plan.Task) bool {
 // plan.Task.Index. The error is that of ctx.
 func (e *Evaluator) All(ctx context.Context) ([]*Result, error) {
 	defer clear(e.gathered)
+	read := e.readAhead(0)
+	defer func() { read() }()
 	for i, t := range e.plan.Tasks {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if i%ahead == 0 {
-			e.readAhead(e.plan.Tasks[i:min(i+ahead, len(e.plan.Tasks))])
+			read()
+			read = e.readAhead(i + ahead)
 		}
 		e.Task(ctx, t)
 		delete(e.gathered, t)
@@ -370,16 +373,18 @@ func (e *Evaluator) addInputs(b *fingerprint.Builder, t *plan.Task, ev *Result) 
 func (e *Evaluator) pending(t *plan.Task) []string {
 	var list []string
 	for _, d := range t.Deps {
-		ready := e.made[d.Task.Index] != nil
 		keyed := e.results[d.Task.Index] != nil && e.results[d.Task.Index].Known
-		switch {
-		case d.Via == plan.ViaOutputs && !ready, d.Via == plan.ViaKey && !keyed:
-			list = append(list, d.Task.ID())
-		case e.reach(t).Reads(e.reach(d.Task)) && !e.isUpToDate(d.Task):
+		if d.Via == plan.ViaKey && !keyed || e.needsOutputs(t, d) {
 			list = append(list, d.Task.ID())
 		}
 	}
 	return list
+}
+
+// needsOutputs tells whether the key of t speaks of what a dependency has yet to make.
+func (e *Evaluator) needsOutputs(t *plan.Task, d plan.Dep) bool {
+	return d.Via == plan.ViaOutputs && e.made[d.Task.Index] == nil ||
+		e.reach(t).Reads(e.reach(d.Task)) && !e.isUpToDate(d.Task)
 }
 
 func (e *Evaluator) reach(t *plan.Task) *territory.Reach {

@@ -3,9 +3,11 @@
 package recent
 
 import (
+	"hash/maphash"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/bentobuild/bento/internal/tree/disk"
 )
@@ -24,16 +26,27 @@ const most = 8
 // Files are the states that files were found in. It is safe for concurrent use; the
 // zero value is empty.
 type Files struct {
+	shards [32]shard // each has some of the paths: all cores read files at once
+	news   atomic.Bool
+}
+
+type shard struct {
 	mu    sync.RWMutex
 	files map[string][]State // newest last
-	news  bool
+}
+
+var seed = maphash.MakeSeed()
+
+func (f *Files) shard(path string) *shard {
+	return &f.shards[maphash.String(seed, path)%uint64(len(f.shards))]
 }
 
 // Of gives what was found for the stat of e.
 func (f *Files) Of(e *disk.Entry) (State, bool) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	for _, s := range slices.Backward(f.files[e.Path]) {
+	in := f.shard(e.Path)
+	in.mu.RLock()
+	defer in.mu.RUnlock()
+	for _, s := range slices.Backward(in.files[e.Path]) {
 		if s.SameStat(e) {
 			return s, true
 		}
@@ -43,33 +56,34 @@ func (f *Files) Of(e *disk.Entry) (State, bool) {
 
 // Add adds a state.
 func (f *Files) Add(s State) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.files == nil {
-		f.files = make(map[string][]State)
+	in := f.shard(s.Path)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.files == nil {
+		in.files = make(map[string][]State)
 	}
 	s.Slot = 0
-	list := slices.DeleteFunc(f.files[s.Path], func(o State) bool { return o.SameStat(&s.Entry) })
+	list := slices.DeleteFunc(in.files[s.Path], func(o State) bool { return o.SameStat(&s.Entry) })
 	if len(list) == most {
 		list = slices.Delete(list, 0, 1)
 	}
-	f.files[s.Path] = append(list, s)
-	f.news = f.news || s.Settled
+	in.files[s.Path] = append(list, s)
+	if s.Settled {
+		f.news.Store(true)
+	}
 }
 
 // SetNews says whether a settled state was added, and gives what it was before.
 func (f *Files) SetNews(to bool) (was bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	was, f.news = f.news, to
-	return was
+	return f.news.Swap(to)
 }
 
 // Last gives the state of a file that was added last.
 func (f *Files) Last(path string) (State, bool) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	list := f.files[path]
+	in := f.shard(path)
+	in.mu.RLock()
+	defer in.mu.RUnlock()
+	list := in.files[path]
 	if len(list) == 0 {
 		return State{}, false
 	}
@@ -78,13 +92,20 @@ func (f *Files) Last(path string) (State, bool) {
 
 // Latest gives the last states of those files that want tells, sorted by path.
 func (f *Files) Latest(want func(*State) bool) (list []State) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	for _, states := range f.files {
-		if s := &states[len(states)-1]; want(s) {
-			list = append(list, *s)
-		}
+	for i := range f.shards {
+		list = f.shards[i].latest(want, list)
 	}
 	slices.SortFunc(list, func(a, b State) int { return strings.Compare(a.Path, b.Path) })
+	return list
+}
+
+func (s *shard) latest(want func(*State) bool, list []State) []State {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, states := range s.files {
+		if last := &states[len(states)-1]; want(last) {
+			list = append(list, *last)
+		}
+	}
 	return list
 }
