@@ -3,6 +3,7 @@ package tomlfile
 import (
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/bentobuild/bento/diagnostics"
 )
@@ -195,27 +196,38 @@ func (d *decoder) structure(v *Value, into reflect.Value) {
 		d.add(v.Expected("a table"))
 		return
 	}
-	fields, known := fieldsOf(into.Type())
+	fields := fieldsOf(into.Type())
 	for _, name := range v.names {
 		child := v.table[name]
-		if i, ok := fields[name]; ok {
+		if i, ok := fields.byKey[name]; ok {
 			d.decode(child, into.Field(i))
 		} else if !d.lax {
-			d.add(child.Unknown(known))
+			d.add(child.Unknown(fields.known))
 		}
 	}
 }
 
-// fieldsOf gives the fields of a struct by key, and the keys in order.
-func fieldsOf(t reflect.Type) (fields map[string]int, known []string) {
-	fields = make(map[string]int, t.NumField())
+// fields are those of a struct.
+type fields struct {
+	byKey map[string]int
+	known []string // the keys, in order
+}
+
+var structs sync.Map // reflect.Type → *fields
+
+func fieldsOf(t reflect.Type) *fields {
+	if f, ok := structs.Load(t); ok {
+		return f.(*fields)
+	}
+	f := &fields{byKey: make(map[string]int, t.NumField())}
 	for i := range t.NumField() {
 		if key, _, _ := strings.Cut(t.Field(i).Tag.Get("toml"), ","); key != "" && key != "-" {
-			fields[key] = i
-			known = append(known, key)
+			f.byKey[key] = i
+			f.known = append(f.known, key)
 		}
 	}
-	return fields, known
+	structs.Store(t, f)
+	return f
 }
 
 // Unknown makes the diagnostic of a key that is none of known.
