@@ -121,10 +121,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 // loop starts what is ready and takes in what has ended until nothing is left.
 func (e *engine) loop(ctx context.Context) {
 	e.queue = queue.New(max(1, e.opts.Workers), e.plan.Graph.Longest(func(i int) int64 {
-		if took, executes := e.expected(e.plan.Tasks[i]); executes {
-			return int64(took) + 1
-		}
-		return 0 // hits go first only where something to execute waits for them
+		return int64(e.Memory().Of(e.plan.Tasks[i]).Duration) + 1
 	}))
 	for i := range e.waits {
 		if e.waits[i] = len(e.plan.Graph.Before(i)); e.waits[i] == 0 {
@@ -173,20 +170,11 @@ func (e *engine) startReady(ctx context.Context) (again <-chan time.Time) {
 func (e *engine) estimate() []time.Duration {
 	list := make([]time.Duration, len(e.plan.Tasks))
 	for i, t := range e.plan.Tasks {
-		if took, executes := e.expected(t); executes {
-			list[i] = took
+		if ev := e.Of(t); !t.Held && (ev == nil || ev.Status != evaluate.Hit) {
+			list[i] = e.Memory().Of(t).Duration
 		}
 	}
 	return list
-}
-
-// expected tells whether a task will be executed, as far as is known, and what it took
-// the last time.
-func (e *engine) expected(t *plan.Task) (took time.Duration, executes bool) {
-	if ev := e.Of(t); t.Held || ev != nil && ev.Status == evaluate.Hit {
-		return 0, false
-	}
-	return e.Memory().Of(t).Duration, true
 }
 
 // job runs f beside the others. What f returns is applied by the engine.
