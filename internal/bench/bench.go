@@ -156,12 +156,15 @@ func (c *commands) edit() error {
 // copyOutputs copies the outputs to a directory beside the workspace.
 func (c *commands) copyOutputs() (dir string, err error) {
 	dir = c.root + "-outputs"
+	if err := os.RemoveAll(dir); err != nil { // of an earlier run with -dir
+		return "", err
+	}
 	for i := range c.n {
-		if err == nil {
-			err = os.CopyFS(filepath.Join(dir, "packages", name(i), "dist"), os.DirFS(c.path(i, "dist")))
+		if err := os.CopyFS(filepath.Join(dir, "packages", name(i), "dist"), os.DirFS(c.path(i, "dist"))); err != nil {
+			return "", err
 		}
 	}
-	return dir, err
+	return dir, nil
 }
 
 func (c *commands) removeOutputs() error {
