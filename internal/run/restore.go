@@ -15,7 +15,7 @@ import (
 
 // restore brings the outputs of a hit into place. It runs beside the engine. others is
 // what other tasks of the dish have made.
-func (e *engine) restore(ctx context.Context, ev *evaluate.Result, last *lastrun.Run, others map[string]bool) (apply func()) {
+func (e *engine) restore(ctx context.Context, ev *evaluate.Result, last *lastrun.Run, others func(path string) bool) (apply func()) {
 	t := ev.Task
 	want := ev.Record.Outputs
 	r := &Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record, Started: time.Now()}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
@@ -16,17 +17,22 @@ import (
 // Sources gives the default inputs of the dish of t, by path.
 func (e *Evaluator) Sources(t *plan.Task) []tree.Entry { return e.territories[t.Dish].Defaults(e.tree) }
 
-// MadeByOthers tells which paths other tasks of the dish of t have made.
-func (e *Evaluator) MadeByOthers(t *plan.Task) map[string]bool {
-	others := make(map[string]bool)
-	for _, other := range e.territories[t.Dish].Tasks {
-		if other.Name != t.Name {
-			for _, p := range e.memory.Of(other).Outputs {
-				others[p] = true
+// MadeByOthers tells which paths other tasks of the dish of t have made, as far as is
+// known when that is asked for the first time. What it gives is safe for concurrent use.
+func (e *Evaluator) MadeByOthers(t *plan.Task) func(path string) bool {
+	tasks, memory := e.territories[t.Dish].Tasks, e.memory
+	others := sync.OnceValue(func() map[string]bool {
+		others := make(map[string]bool)
+		for _, other := range tasks {
+			if other.Name != t.Name {
+				for _, p := range memory.Of(other).Outputs {
+					others[p] = true
+				}
 			}
 		}
-	}
-	return others
+		return others
+	})
+	return func(path string) bool { return others()[path] }
 }
 
 // Refresh looks at the dish of t again after something ran in it, and tells whether
@@ -108,6 +114,9 @@ func paths(list []lastrun.ByProduct) map[string]bool {
 
 // otherByProducts gives, by path, the task of the same dish that it belongs to.
 func (e *Evaluator) otherByProducts(t *plan.Task) map[string]*plan.Task {
+	if !e.memory.Littered(t.Dish) {
+		return nil
+	}
 	owners := make(map[string]*plan.Task)
 	for _, other := range e.territories[t.Dish].Tasks {
 		if other.Name == t.Name {

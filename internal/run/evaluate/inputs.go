@@ -94,6 +94,9 @@ func (e *Evaluator) globs(t *plan.Task) (*territory.Globs, error) {
 // withoutByProducts takes away what the task itself, and those that come behind it
 // in its dish, have left behind: in a clean checkout none of it would be there.
 func (e *Evaluator) withoutByProducts(terr *territory.Territory, t *plan.Task, list []tree.Entry) []tree.Entry {
+	if !e.memory.Littered(t.Dish) {
+		return list
+	}
 	left := make(map[string][32]byte)
 	behind := false
 	for _, other := range terr.Tasks {

@@ -7,9 +7,12 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/state"
 )
@@ -45,19 +48,25 @@ type ByProduct struct {
 }
 
 // Memory holds the last good runs of the tasks of a workspace, by place and name.
-// It is for one goroutine.
+// It is for one goroutine; Of is safe for concurrent use.
 type Memory struct {
 	state   *state.Dir
 	file    fs.FileInfo // when it was read; nil when there was none
-	tasks   map[string]*Run
 	changed map[string]bool
+
+	mu       sync.RWMutex // held to write what follows, and to read it beside the one goroutine
+	tasks    map[string]*Run
+	littered map[string]int // by place of the dish: how many of its tasks have by-products
 }
 
 // Open reads the memory kept in dir.
 func Open(dir *state.Dir) *Memory {
-	m := &Memory{state: dir, changed: make(map[string]bool)}
+	m := &Memory{state: dir, changed: make(map[string]bool), littered: make(map[string]int)}
 	m.file, _ = os.Lstat(dir.Path(memoryFile))
 	m.tasks = loadTasks(dir)
+	for id, r := range m.tasks {
+		m.count(id, r, 1)
+	}
 	return m
 }
 
@@ -75,10 +84,33 @@ func ID(t *plan.Task) string { return t.Dish.Path + "\x00" + t.Name }
 
 // Of gives what is remembered of t; nothing is an empty value.
 func (m *Memory) Of(t *plan.Task) *Run {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
 	if r := m.tasks[ID(t)]; r != nil {
 		return r
 	}
 	return &Run{}
+}
+
+// Littered tells whether any task of d has left by-products. Few do, and who asks would
+// have to look at every task of the dish for each of them.
+func (m *Memory) Littered(d *discovery.Dish) bool { return m.littered[d.Path] > 0 }
+
+// put replaces what is remembered of the task id.
+func (m *Memory) put(id string, r *Run) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.count(id, m.tasks[id], -1)
+	m.count(id, r, 1)
+	m.tasks[id] = r
+	m.changed[id] = true
+}
+
+func (m *Memory) count(id string, r *Run, n int) {
+	if r != nil && len(r.ByProducts) > 0 {
+		dish, _, _ := strings.Cut(id, "\x00")
+		m.littered[dish] += n
+	}
 }
 
 // Keep replaces what is remembered of t.
@@ -87,8 +119,7 @@ func (m *Memory) Keep(t *plan.Task, r *Run) {
 	if old := m.tasks[id]; old != nil && old.equal(r) {
 		return
 	}
-	m.tasks[id] = r
-	m.changed[id] = true
+	m.put(id, r)
 }
 
 // Leave notes that something in the place of the outputs of the task id was left by
@@ -99,8 +130,7 @@ func (m *Memory) Leave(id string, left []string) {
 		*r = *old
 	}
 	r.Left = slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Left, left))))
-	m.tasks[id] = r
-	m.changed[id] = true
+	m.put(id, r)
 }
 
 func (r *Run) equal(o *Run) bool {

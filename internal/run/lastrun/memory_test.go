@@ -3,10 +3,13 @@ package lastrun
 import (
 	"context"
 	"os"
+	"strconv"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/discovery"
@@ -135,4 +138,59 @@ func TestSavesBesideAnother(t *testing.T) {
 	if m := Open(dir); m.Of(a).Key[0] != 0 || m.Of(c).Key[0] != 4 {
 		t.Errorf("%d, %d are remembered after all was removed", m.Of(a).Key[0], m.Of(c).Key[0])
 	}
+}
+
+// Whatever is noted of tasks, Littered says what looking at each of them says, also after
+// the memory was read again.
+func TestLittered(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		home, err := os.MkdirTemp("", "bento")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(home)
+		dir := state.Open(home)
+		m := Open(dir)
+		dishes := []string{"a", "a/b", "."}
+		for range rapid.IntRange(1, 20).Draw(t, "steps") {
+			who := task(rapid.SampledFrom(dishes).Draw(t, "dish"), rapid.SampledFrom([]string{"build", "test"}).Draw(t, "task"))
+			switch rapid.IntRange(0, 3).Draw(t, "step") {
+			case 0:
+				m.Keep(who, &Run{Key: cache.Key{1}, ByProducts: []ByProduct{{Path: "x"}}})
+			case 1:
+				m.Keep(who, &Run{Key: cache.Key{2}})
+			case 2:
+				m.Leave(ID(who), []string{"left"})
+			case 3:
+				if err := m.Save(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+				m = Open(dir)
+			}
+			for _, d := range dishes {
+				want := len(m.Of(task(d, "build")).ByProducts)+len(m.Of(task(d, "test")).ByProducts) > 0
+				if got := m.Littered(task(d, "").Dish); got != want {
+					t.Fatalf("Littered of %q is %v, want %v", d, got, want)
+				}
+			}
+		}
+	})
+}
+
+func TestOfBesideKeep(t *testing.T) {
+	m := Open(state.Open(t.TempDir()))
+	var g sync.WaitGroup
+	for range 4 {
+		g.Go(func() {
+			for i := range 1000 {
+				if r := m.Of(task("a", strconv.Itoa(i))); len(r.Outputs) > 1 {
+					t.Errorf("%d has %q", i, r.Outputs)
+				}
+			}
+		})
+	}
+	for i := range 1000 {
+		m.Keep(task("a", strconv.Itoa(i)), &Run{Outputs: []string{"x"}})
+	}
+	g.Wait()
 }

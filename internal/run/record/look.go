@@ -144,7 +144,7 @@ func (x *Execution) lookAfter() (paths []string, err error) {
 			// A source, and so an input, whatever the pattern says.
 		case !was || !before.Same(&e) && e.Kind != tree.Dir:
 			paths = append(paths, e.Path)
-		case e.Kind == tree.Dir || x.Others[e.Path]:
+		case e.Kind == tree.Dir || x.Others(e.Path):
 			// An empty directory, another task's output: none of ours.
 		default:
 			x.Found = append(x.Found, e.Path)

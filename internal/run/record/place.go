@@ -15,7 +15,7 @@ import (
 type Place struct {
 	Task   *plan.Task
 	Tree   *tree.Tree
-	Others map[string]bool // what other tasks of the dish have made
+	Others func(path string) bool // what other tasks of the dish have made
 	Dishes []*discovery.Dish
 
 	set *tree.Set // the outputs
@@ -42,7 +42,7 @@ func (l *Place) Stale(had []string, want []cache.Output) []string {
 // Yields tells whether what lies at p, and is in the way of an output, may be removed,
 // whoever has left it there: it lies where the task alone is to write.
 func (l *Place) Yields(p string) bool {
-	if l.Tree.Tracked(p) || l.Others[p] || !territory.Inside(p, l.Task.Dish.Path) {
+	if l.Tree.Tracked(p) || l.Others(p) || !territory.Inside(p, l.Task.Dish.Path) {
 		return false
 	}
 	for _, d := range l.Dishes {

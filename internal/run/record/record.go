@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/bentobuild/bento/cache"
@@ -35,8 +36,8 @@ type Execution struct {
 	*Recorder
 	Ev     *evaluate.Result
 	Last   *lastrun.Run
-	Others map[string]bool // what other tasks of the dish have made
-	Unsure string          // why the result is not to be trusted, "" when it is
+	Others func(path string) bool // what other tasks of the dish have made
+	Unsure string                 // why the result is not to be trusted, "" when it is
 
 	Outputs []cache.Output // what the task has made
 	Found   []string       // what lay where they go, and was left as it was
@@ -136,13 +137,11 @@ func (x *Execution) Storable() bool {
 // the key does not know yet.
 func (x *Execution) Settled() bool { return slices.Equal(x.Found, x.Last.Found) }
 
-func hostName() string {
-	name, err := os.Hostname()
-	if err != nil {
-		return ""
-	}
+// hostName is "" where the system has none.
+var hostName = sync.OnceValue(func() string {
+	name, _ := os.Hostname()
 	return name
-}
+})
 
 // OutputSet compiles the outputs of a task.
 func OutputSet(t *plan.Task) (*tree.Set, error) {
