@@ -2,17 +2,15 @@ package proc
 
 import "os"
 
-// pipeEnd is our end of a pipe.
+// pipeEnd is an end of a pipe, or another open file.
 type pipeEnd struct{ f *os.File }
+
+func endOf(f *os.File) pipeEnd { return pipeEnd{f} }
 
 func (e pipeEnd) file() *os.File { return e.f }
 func (e pipeEnd) close()         { e.f.Close() }
 
-func outputPipe() (child *os.File, ours pipeEnd, err error) {
+func pipe() (read, write pipeEnd, err error) {
 	r, w, err := os.Pipe()
-	return w, pipeEnd{r}, err
+	return pipeEnd{r}, pipeEnd{w}, err
 }
-
-func inputPipe() (child, ours *os.File, err error) { return os.Pipe() }
-
-func openFile(name string, flag int) (*os.File, error) { return os.OpenFile(name, flag, 0) }

@@ -20,7 +20,10 @@ const busyTime = 2 * time.Second
 // fork starts the child as the leader of its own group.
 func (p *Process) fork() error {
 	attr := &syscall.ProcAttr{Dir: p.spec.Dir, Env: p.spec.Env, Sys: p.sysProcAttr()}
-	for _, f := range append(p.io.child[:], p.spec.Files...) {
+	for _, e := range p.io.child {
+		attr.Files = append(attr.Files, uintptr(e.fd))
+	}
+	for _, f := range p.spec.Files {
 		attr.Files = append(attr.Files, f.Fd())
 	}
 	defer runtime.KeepAlive(p)

@@ -26,9 +26,9 @@ const (
 // stdio is the three streams of a child: what it is given, and the copying between
 // pipes and the Spec's readers and writers.
 type stdio struct {
-	child   [3]*os.File // closed by started
-	opened  []*os.File  // those of child that are ours to close
-	stdin   *os.File    // our end, nil when there is no pipe
+	child   [3]pipeEnd
+	opened  []pipeEnd // those of child that are ours to close, which started does
+	stdin   *os.File  // our end, nil when there is no pipe
 	outputs []output
 	copies  sync.WaitGroup
 }
@@ -74,17 +74,18 @@ func (d *stdio) open(s *Spec) error {
 
 func (d *stdio) openStdin(r io.Reader) error {
 	if f, ok := r.(*os.File); ok {
-		d.child[0] = f
+		d.child[0] = endOf(f)
 		return nil
 	}
 	if r == nil {
 		return d.openNull(0, os.O_RDONLY)
 	}
-	theirs, ours, err := inputPipe()
+	theirs, end, err := pipe()
 	if err != nil {
 		return err
 	}
 	d.give(0, theirs)
+	ours := end.file()
 	d.stdin = ours
 	d.copies.Go(func() {
 		_, _ = io.Copy(ours, r) // a child that does not read to the end is no error
@@ -95,13 +96,13 @@ func (d *stdio) openStdin(r io.Reader) error {
 
 func (d *stdio) openOutput(fd int, w io.Writer) error {
 	if f, ok := w.(*os.File); ok {
-		d.child[fd] = f
+		d.child[fd] = endOf(f)
 		return nil
 	}
 	if w == nil {
 		return d.openNull(fd, os.O_WRONLY)
 	}
-	theirs, ours, err := outputPipe()
+	ours, theirs, err := pipe()
 	if err != nil {
 		return err
 	}
@@ -129,23 +130,36 @@ func (d *stdio) copy(o *output) {
 	})
 }
 
-func (d *stdio) openNull(fd, flag int) error {
-	f, err := openFile(os.DevNull, flag)
-	if err == nil {
-		d.give(fd, f)
-	}
-	return err
+// nulls are the null device for reading and for writing. It keeps nothing of who has it
+// open, so that one is enough for all children.
+var nulls [2]struct {
+	sync.Mutex
+	file *os.File
 }
 
-func (d *stdio) give(fd int, f *os.File) {
-	d.child[fd] = f
-	d.opened = append(d.opened, f)
+func (d *stdio) openNull(fd, flag int) (err error) {
+	n := &nulls[flag]
+	n.Lock()
+	defer n.Unlock()
+	if n.file == nil {
+		if n.file, err = os.OpenFile(os.DevNull, flag, 0); err != nil {
+			n.file = nil
+			return err
+		}
+	}
+	d.child[fd] = endOf(n.file)
+	return nil
+}
+
+func (d *stdio) give(fd int, e pipeEnd) {
+	d.child[fd] = e
+	d.opened = append(d.opened, e)
 }
 
 // started closes the child's ends, which the child now has.
 func (d *stdio) started() {
-	for _, f := range d.opened {
-		f.Close()
+	for _, e := range d.opened {
+		e.close()
 	}
 	d.opened = nil
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -141,10 +142,16 @@ func procPath(pid int, name string) string { return "/proc/" + strconv.Itoa(pid)
 // and that anybody may read.
 const rlimitLocks = 10
 
+// unmarked is what this process has when nothing is being forked.
+var unmarked = sync.OnceValues(func() (old unix.Rlimit, err error) {
+	err = unix.Prlimit(0, rlimitLocks, nil, &old)
+	return old, err
+})
+
 // SetMark marks what is forked next, until unmark.
 func SetMark(mark uint64) (unmark func(), ok bool) {
-	var old unix.Rlimit
-	if err := unix.Prlimit(0, rlimitLocks, nil, &old); err != nil || old.Max < mark {
+	old, err := unmarked()
+	if err != nil || old.Max < mark {
 		return nil, false
 	}
 	if err := unix.Prlimit(0, rlimitLocks, &unix.Rlimit{Cur: mark, Max: old.Max}, nil); err != nil {
