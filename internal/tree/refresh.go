@@ -24,11 +24,18 @@ func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 		return ctx.Err()
 	}
 	defer func() { <-t.refresh }()
-	p, err := disk.OpenRoot(t.root)
-	if err != nil {
-		return err
+	w := &walker{tree: t, root: t.disk, before: t.before, atOnce: true}
+	if t.disk.IsThere() {
+		w.readers = t.spare
+		defer func() { t.spare = w.readers }()
+	} else {
+		p, err := disk.OpenRoot(t.root)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		w.root = p
 	}
-	defer p.Close()
 	dirs = outermost(dirs)
 	var read []*node.Node
 	for _, dir := range dirs {
@@ -36,7 +43,6 @@ func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 			read = append(read, n)
 		}
 	}
-	w := &walker{tree: t, root: p, before: t.before, atOnce: true}
 	if err := w.walk(ctx, read...); err != nil {
 		return err
 	}

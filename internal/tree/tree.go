@@ -37,9 +37,11 @@ type Tree struct {
 	workers int
 	state   *state.Dir
 	outer   *outer.View
-	walked  int64         // when the walk began, in nanoseconds since 1970
-	refresh chan struct{} // holds one value: who has it may refresh
-	before  *node.Before  // what the index says; nil when nothing of it counts
+	walked  int64 // when the walk began, in nanoseconds since 1970
+	disk    *disk.Root
+	refresh chan struct{}  // holds one value: who has it may refresh
+	spare   []*disk.Reader // of disk, for who refreshes
+	before  *node.Before   // what the index says; nil when nothing of it counts
 
 	index     *Index
 	mu        sync.RWMutex
@@ -61,6 +63,7 @@ func Walk(ctx context.Context, root string, o *Options) (*Tree, error) {
 		return nil, err
 	}
 	runtime.AddCleanup(t, (*disk.Root).Close, p)
+	t.disk = p
 	t.walked = time.Now().UnixNano()
 	t.index = openIndex(t)
 	was := t.index.saved

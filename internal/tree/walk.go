@@ -28,18 +28,36 @@ type walker struct {
 
 	mu       sync.Mutex
 	problems []diagnostics.Diagnostic
+	readers  []*disk.Reader // of root, that nobody uses
 }
 
 // walk reads the directories of start and all below them. A node of start has its
 // path and the directory above.
 func (w *walker) walk(ctx context.Context, start ...*node.Node) error {
+	var used []*disk.Reader
+	defer func() { w.readers = append(w.readers, used...) }()
 	return crew.Run(ctx, w.tree.workers, start, func() func(*node.Node) []*node.Node {
-		v := &visit{walker: w, Reader: w.root.Reader()}
+		v := &visit{walker: w, Reader: w.reader()}
+		w.mu.Lock()
+		used = append(used, v.Reader)
+		w.mu.Unlock()
 		return func(n *node.Node) []*node.Node {
 			v.dir(n)
 			return n.Dirs
 		}
 	})
+}
+
+func (w *walker) reader() *disk.Reader {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := len(w.readers)
+	if n == 0 {
+		return w.root.Reader()
+	}
+	r := w.readers[n-1]
+	w.readers = w.readers[:n-1]
+	return r
 }
 
 func (w *walker) problem(d diagnostics.Diagnostic) {

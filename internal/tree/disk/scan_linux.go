@@ -16,6 +16,8 @@ import (
 type Root struct {
 	path  string
 	fd    int
+	dev   uint64
+	ino   uint64
 	local uint64 // the file system that it is on, if that is of this machine; else 0
 }
 
@@ -26,10 +28,19 @@ func OpenRoot(root string) (*Root, error) {
 	}
 	p := &Root{path: root, fd: fd}
 	var st unix.Stat_t
-	if unix.Fstat(fd, &st) == nil && local(root) {
-		p.local = st.Dev
+	if unix.Fstat(fd, &st) == nil {
+		p.dev, p.ino = st.Dev, st.Ino
+		if local(root) {
+			p.local = st.Dev
+		}
 	}
 	return p, nil
+}
+
+// IsThere tells whether the directory is still what its path names.
+func (p *Root) IsThere() bool {
+	var st unix.Stat_t
+	return unix.Stat(p.path, &st) == nil && st.Dev == p.dev && st.Ino == p.ino
 }
 
 func (p *Root) Close() { unix.Close(p.fd) }

@@ -23,6 +23,9 @@ func OpenRoot(root string) (*Root, error) {
 
 func (p *Root) Close() {}
 
+// IsThere says yes: it is opened by its path each time.
+func (p *Root) IsThere() bool { return true }
+
 // Reader reads one directory at a time.
 type Reader struct {
 	root  *Root
