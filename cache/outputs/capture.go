@@ -31,6 +31,9 @@ const readAgain = 3
 // link out of the workspace, a path behind a link or in a .git. It is
 // fs.ErrNotExist for a path that is not there, and any error of s.
 func Capture(s cache.Store, root string, paths []string) ([]cache.Output, error) {
+	if len(paths) == 0 {
+		return []cache.Output{}, nil
+	}
 	paths = slices.Clone(paths)
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
