@@ -46,6 +46,7 @@ type engine struct {
 	tree     *tree.Tree
 	opts     Options
 	queue    *queue.Queue
+	free     []*plan.Task // wait for nothing any more, and are not in the queue yet
 	recorder *record.Recorder
 	batch    *record.Batch // results that are to be stored
 	restorer *outputs.Restorer
@@ -125,7 +126,7 @@ func (e *engine) loop(ctx context.Context) {
 	}))
 	for i := range e.waits {
 		if e.waits[i] = len(e.plan.Graph.Before(i)); e.waits[i] == 0 {
-			e.queue.Add(e.plan.Tasks[i])
+			e.free = append(e.free, e.plan.Tasks[i])
 		}
 	}
 	for {
@@ -155,6 +156,7 @@ func (e *engine) loop(ctx context.Context) {
 // gives what tells when to try again.
 func (e *engine) startReady(ctx context.Context) (again <-chan time.Time) {
 	for {
+		e.enqueue(ctx)
 		if e.running > 0 && e.opts.Busy != nil && e.opts.Busy() {
 			return time.After(time.Second)
 		}
@@ -163,6 +165,20 @@ func (e *engine) startReady(ctx context.Context) (again <-chan time.Time) {
 			return nil
 		}
 		e.begin(ctx, t)
+	}
+}
+
+// enqueue puts tasks that wait for nothing any more into the queue, but for those that
+// need no worker: they end here.
+func (e *engine) enqueue(ctx context.Context) {
+	for len(e.free) > 0 {
+		t := e.free[0]
+		e.free = e.free[1:]
+		ev := e.Of(t)
+		if e.results[t.Index] != nil || e.stopped(ctx) == "" && ev != nil && !e.stale[t.Index] && e.settle(ev) {
+			continue
+		}
+		e.queue.Add(t)
 	}
 }
 
@@ -209,20 +225,31 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 		e.stale[t.Index] = false
 	}
 	switch {
-	case t.Held && (ev.Status != evaluate.Hit || !e.settled(ev)):
+	case e.settle(ev):
+	case t.Held:
 		e.doubts[t.Index] = t.ID() + " was left as it is"
 		e.end(&Result{Task: t, Outcome: Skipped, Reason: ReasonOnly, Key: ev.Key})
 	case ev.Err != nil:
 		e.end(failure(ev))
-	case ev.Status == evaluate.Hit && e.isPlaced(ev):
-		e.UpToDate(t, ev.Outputs)
-		if t.Held {
-			e.doubts[t.Index] = e.doubt(t)
-		}
-		e.end(&Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record})
 	default:
 		e.restoreOrExecute(ctx, e.Recorded(ctx, ev))
 	}
+}
+
+// settle ends the task of a hit for which nothing has to be done, and tells whether it
+// is one.
+func (e *engine) settle(ev *evaluate.Result) bool {
+	t := ev.Task
+	if ev.Err != nil || ev.Status != evaluate.Hit || !e.isPlaced(ev) {
+		return false
+	}
+	e.begun[t.Index] = true
+	e.UpToDate(t, ev.Outputs)
+	if t.Held {
+		e.doubts[t.Index] = e.doubt(t)
+	}
+	e.end(&Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record})
+	return true
 }
 
 // restoreOrExecute does what a task needs whose result is not in the workspace.
@@ -315,7 +342,7 @@ func (e *engine) let(t *plan.Task) {
 	e.ready[t.Index] = true
 	for _, next := range e.plan.Graph.After(t.Index) {
 		if e.waits[next]--; e.waits[next] == 0 && e.results[next] == nil {
-			e.queue.Add(e.plan.Tasks[next])
+			e.free = append(e.free, e.plan.Tasks[next])
 		}
 	}
 }
