@@ -21,7 +21,7 @@ func (e *Evaluator) inputs(t *plan.Task) ([]tree.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.addFound(t, e.withoutByProducts(terr, t, list)), nil
+	return e.addFound(t, e.leftIn(t.Dish).Without(t, list)), nil
 }
 
 // addFound adds what lay among the outputs of a task and was not made by it.
@@ -89,37 +89,4 @@ func (e *Evaluator) globs(t *plan.Task) (*territory.Globs, error) {
 		e.compiled[t] = g
 	}
 	return g, err
-}
-
-// withoutByProducts takes away what the task itself, and those that come behind it
-// in its dish, have left behind: in a clean checkout none of it would be there.
-func (e *Evaluator) withoutByProducts(terr *territory.Territory, t *plan.Task, list []tree.Entry) []tree.Entry {
-	if !e.memory.Littered(t.Dish) {
-		return list
-	}
-	left := make(map[string][32]byte)
-	behind := false
-	for _, other := range terr.Tasks {
-		if behind = behind || other.Name == t.Name; behind {
-			for _, b := range e.memory.Of(other).ByProducts {
-				left[b.Path] = b.Sum
-			}
-		}
-	}
-	return e.without(list, left)
-}
-
-// without takes away entries whose content is what left says.
-func (e *Evaluator) without(list []tree.Entry, left map[string][32]byte) []tree.Entry {
-	if len(left) == 0 {
-		return list
-	}
-	return slices.DeleteFunc(slices.Clone(list), func(entry tree.Entry) bool {
-		want, made := left[entry.Path]
-		if !made || entry.Kind != tree.File {
-			return false
-		}
-		sum, err := e.tree.Index().Sum(entry)
-		return err == nil && sum == want
-	})
 }

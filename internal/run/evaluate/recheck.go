@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/territory"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -51,6 +52,25 @@ func (ev *Result) eachSet(seen Seen, f func(*sourceSet)) {
 	}
 	for _, s := range ev.sources {
 		walk(s)
+	}
+}
+
+// Refresh looks at the dish of t again after something ran in it, and tells whether
+// its sources are others than before.
+func (e *Evaluator) Refresh(ctx context.Context, t *plan.Task) (changed bool) {
+	dirs := []string{t.Dish.Path}
+	for _, o := range t.Outputs {
+		if strings.HasPrefix(o.Glob, "//") {
+			dirs = append(dirs, territory.Prefix(t.Dish.Path, o.Glob))
+		}
+	}
+	e.look(ctx, dirs)
+	return e.lookedAgain(t.Dish)
+}
+
+func (e *Evaluator) look(ctx context.Context, dirs []string) {
+	if err := e.tree.Refresh(ctx, dirs); err != nil && ctx.Err() == nil {
+		e.warn("unreadable_directory", err.Error(), "")
 	}
 }
 
