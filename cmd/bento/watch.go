@@ -221,14 +221,14 @@ func (w *watching) plan(ctx context.Context, ws *workspace) (*plan.Plan, error) 
 	if err != nil {
 		return nil, err
 	}
+	problems = diagnostics.Sorted(append(ws.problems, problems...))
+	if err := diagnostics.AsError(problems); err != nil {
+		return nil, err
+	}
 	for _, t := range p.Tasks {
 		if t.Requested && t.Interactive {
 			return nil, usageError(t.ID()+" is interactive: nobody could tell when it runs again", "bento run "+t.ID()+" runs it once")
 		}
-	}
-	problems = diagnostics.Sorted(append(ws.problems, problems...))
-	if err := diagnostics.AsError(problems); err != nil {
-		return nil, err
 	}
 	if text := fmt.Sprint(problems); text != w.said {
 		w.said = text
