@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -24,22 +26,61 @@ func (r *Repo) Changed(ctx context.Context, ref string) (paths []string, base st
 	if base, err = r.mergeBase(ctx, ref); err != nil {
 		return nil, "", err
 	}
-	for _, args := range [][]string{
-		{"diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", base, "--"},
-		{"ls-files", "--others", "--exclude-standard", "-z"},
-	} {
-		out, err := r.run(ctx, args...)
-		if err != nil {
-			return nil, "", err
-		}
-		for p := range bytes.SplitSeq(out, []byte{0}) {
-			if len(p) > 0 {
-				paths = append(paths, string(p))
-			}
-		}
+	if paths, err = r.list(ctx, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", base, "--"); err != nil {
+		return nil, "", err
 	}
+	added, err := r.untracked(ctx, 0)
+	if err != nil {
+		return nil, "", err
+	}
+	paths = append(paths, added...)
 	slices.Sort(paths)
 	return slices.Compact(paths), base, nil
+}
+
+// list gives the paths that a command of git prints with NULs between.
+func (r *Repo) list(ctx context.Context, args ...string) (paths []string, err error) {
+	out, err := r.run(ctx, args...)
+	for p := range bytes.SplitSeq(out, []byte{0}) {
+		if len(p) > 0 {
+			paths = append(paths, string(p))
+		}
+	}
+	return paths, err
+}
+
+// maxSubmodules bounds how deep submodules lie in each other.
+const maxSubmodules = 16
+
+// untracked lists what is new and not ignored, also in submodules. The user's own
+// ignore file does not count: who has another one builds the same.
+func (r *Repo) untracked(ctx context.Context, depth int) ([]string, error) {
+	paths, err := r.list(ctx, "-c", "core.excludesFile="+os.DevNull, "ls-files", "--others", "--exclude-standard", "-z")
+	if err != nil || depth == maxSubmodules {
+		return paths, err
+	}
+	tracked, err := r.Tracked()
+	if err != nil {
+		return nil, err
+	}
+	for i := range tracked.Len() {
+		if !tracked.at[i].link {
+			continue
+		}
+		dir := tracked.Path(i)
+		sub, err := at(filepath.Join(r.top, filepath.FromSlash(dir)))
+		if err != nil || sub == nil {
+			continue // not checked out
+		}
+		added, err := sub.untracked(ctx, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range added {
+			paths = append(paths, dir+"/"+p)
+		}
+	}
+	return paths, nil
 }
 
 // mergeBase gives the commit that ref and HEAD have in common.

@@ -308,6 +308,12 @@ func TestSubmodule(t *testing.T) {
 	if sub.TopLevel() != filepath.Join(top, "libs", "one") {
 		t.Errorf("top of the submodule is %q", sub.TopLevel())
 	}
+	git(t, top, "commit", "-qm", "with a submodule")
+	write(t, sub.TopLevel(), "new")
+	paths, _, err := open(t, top).Changed(context.Background(), "HEAD")
+	if err != nil || !slices.Contains(paths, "libs/one/new") {
+		t.Errorf("Changed = %q, %v; want what is new in the submodule", paths, err)
+	}
 }
 
 // FuzzIndex feeds the reader foreign bytes.
