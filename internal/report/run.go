@@ -91,9 +91,7 @@ func NewRun(r *run.Report) Run {
 	for _, res := range r.CriticalPath() {
 		doc.CriticalPath = append(doc.CriticalPath, res.Task.ID())
 	}
-	dishes := shown(r.Plan)
-	doc.Summary.Dishes = len(dishes)
-	doc.Bentos = byBento(dishes, func(d *discovery.Dish) runDish {
+	doc.Bentos = byBento(shown(r.Plan), func(d *discovery.Dish) runDish {
 		row := runDish{dishHead: headOf(d), Tasks: byDish[d]}
 		if row.Tasks == nil {
 			row.Tasks = []runTask{}
@@ -118,7 +116,7 @@ func newInstalled(i *install.Install) *installed {
 
 func summarize(r *run.Report) runSummary {
 	s := runSummary{
-		Tasks: len(r.Results), Hits: r.Count(run.CacheHit), Built: r.Count(run.Built), Failed: r.Count(run.Failed),
+		Dishes: len(shown(r.Plan)), Tasks: len(r.Results), Hits: r.Count(run.CacheHit), Built: r.Count(run.Built), Failed: r.Count(run.Failed),
 		Skipped: r.Count(run.Skipped), Installs: len(r.Installs), DurationMS: r.Duration.Milliseconds(),
 	}
 	for _, res := range r.Results {

@@ -79,11 +79,14 @@ func (x *Execution) Collect(log *tasklog.Log, took time.Duration) error {
 // storeFor gives where the result is to be stored, nil for nowhere, and says why
 // where that is not as the user meant it.
 func (x *Execution) storeFor() cache.Store {
-	if _, none := x.Store.(cache.Nothing); none || x.Ev.Task.Uncached != "" || !x.Ev.Known {
+	if _, none := x.Store.(cache.Nothing); none || x.Ev.Task.Uncached != "" {
 		return nil
 	}
 	if x.Unsure != "" {
 		x.notStored("not_stored", x.Unsure, "run it with all that it needs: without --only and --skip-install")
+		return nil
+	}
+	if !x.Ev.Known {
 		return nil
 	}
 	return x.Store
