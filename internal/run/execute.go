@@ -35,7 +35,7 @@ type execution struct {
 // says why its result is not to be trusted.
 func (e *engine) execute(ctx context.Context, ev *evaluate.Result, unsure string) {
 	t := ev.Task
-	unsure = cmp.Or(unsure, e.doubt(t))
+	unsure = cmp.Or(unsure, ev.InTheWay, e.doubt(t))
 	x := &execution{
 		env: e.env, opts: e.opts, ev: ev, sources: e.Sources(t), result: &Result{Task: t, Key: ev.Key},
 		kept: &record.Execution{Recorder: e.recorder, Ev: ev, Last: e.Memory().Of(t), Others: e.MadeByOthers(t), Unsure: unsure},

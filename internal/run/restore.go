@@ -37,7 +37,12 @@ func (e *engine) restore(ctx context.Context, ev *evaluate.Result, last *lastrun
 			if !errors.Is(err, cache.ErrMiss) { // else it was pruned meanwhile, or is damaged, which was said
 				e.env.warn("restore_failed", "the cached result of "+t.ID()+" cannot be used, so it runs: "+err.Error(), "")
 			}
-			e.executeInstalled(ctx, e.Whole(ctx, ev))
+			whole := e.Whole(ctx, ev)
+			var refused *cache.RefusedError
+			if errors.As(err, &refused) {
+				whole.InTheWay = refused.Error()
+			}
+			e.executeInstalled(ctx, whole)
 			return
 		}
 		e.UpToDate(t, want)

@@ -65,6 +65,9 @@ type Result struct {
 	Outputs     []cache.Output // of a Hit, and of what was executed
 	Toolchain   string         // the fingerprint of the toolchain
 	Err         error          // why there is no key
+	// InTheWay says what keeps a hit from being restored. A result that is made around
+	// it is not that of the key.
+	InTheWay string
 
 	basis    recall.Basis // zero when it is not known
 	recalled bool         // without ingredients and record

@@ -12,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/journal"
 	"github.com/bentobuild/bento/internal/run/lastrun"
+	"github.com/bentobuild/bento/internal/run/territory"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -35,6 +36,7 @@ func (x *Execution) Prepare() (err error) {
 		if err := x.lookBefore(); err != nil {
 			return err
 		}
+		x.removeEmpty()
 	}
 	x.noteJournal(journal.Entry{
 		Task: lastrun.ID(t), Dish: t.Dish.Path, Globs: outputGlobs(t), Paths: slices.Sorted(maps.Keys(x.before)),
@@ -64,6 +66,21 @@ func (x *Execution) lookBefore() error {
 		x.before[e.Path] = e
 	}
 	return err
+}
+
+// removeEmpty removes the empty directories that lie where the outputs go. Whoever has
+// made them, nobody loses anything; and of one that is there afterwards it is sure that
+// the command has made it, which a restore has to do as well.
+func (x *Execution) removeEmpty() {
+	dish := x.Ev.Task.Dish.Path
+	for p, e := range x.before {
+		if e.Kind != tree.Dir || x.Others(p) {
+			continue
+		}
+		for dir := p; dir != dish && territory.Inside(dir, dish) && x.set.Match(dir) && outputs.Remove(x.Root, dir) == nil; dir = path.Dir(dir) {
+			delete(x.before, dir)
+		}
+	}
 }
 
 // noteJournal writes down what is about to change. Without a journal a run that is

@@ -83,7 +83,11 @@ func (x *Execution) storeFor() cache.Store {
 		return nil
 	}
 	if x.Unsure != "" {
-		x.notStored("not_stored", x.Unsure, "run it with all that it needs: without --only and --skip-install")
+		hint := "run it with all that it needs: without --only and --skip-install"
+		if x.Ev.InTheWay != "" {
+			hint = "remove what is in the way, or move it, and run again"
+		}
+		x.notStored("not_stored", x.Unsure, hint)
 		return nil
 	}
 	if !x.Ev.Known {
