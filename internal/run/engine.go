@@ -113,6 +113,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	e.known = time.Since(e.start)
 	env.report(Started{Plan: p, Workers: max(1, opts.Workers), Estimate: e.estimate()})
 	e.loop(ctx)
+	e.mendAll(ctx)
 	close(e.jobs)
 	r := e.finish(ctx)
 	e.release()
@@ -262,7 +263,7 @@ func (e *engine) restoreOrExecute(ctx context.Context, ev *evaluate.Result) {
 	case p != nil: // only --keep-going gets here with one
 		e.end(&Result{Task: ev.Task, Outcome: Failed, Reason: p.Rule, Message: p.Message, Key: ev.Key, ExitCode: -1})
 	default:
-		e.executeInstalled(ctx, ev)
+		e.executeMended(ctx, ev)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/bentobuild/bento/cache"
@@ -12,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/internal/run/command"
 	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/run/lastrun"
+	"github.com/bentobuild/bento/internal/run/ready"
 	"github.com/bentobuild/bento/internal/run/record"
 	"github.com/bentobuild/bento/internal/run/tasklog"
 	"github.com/bentobuild/bento/internal/tree"
@@ -143,6 +145,20 @@ func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {
 	}
 }
 
+// supervise runs a process. Of a persistent task it says when it is ready; one that
+// does not become so is ended, and late says why.
+func (x *execution) supervise(ctx context.Context, spec proc.Spec) (res proc.Result, late, err error) {
+	t := x.ev.Task
+	if t.Persistent && t.Ready != nil {
+		return ready.Run(ctx, spec, *t.Ready, x.isReady)
+	}
+	if t.Persistent {
+		x.isReady()
+	}
+	res, err = proc.Run(ctx, spec)
+	return res, nil, err
+}
+
 func exitMessage(res proc.Result) string {
 	if res.Signal != "" {
 		return "ended by " + res.Signal
@@ -168,4 +184,28 @@ func (x *execution) collect(log *tasklog.Log) {
 
 func (x *execution) fail(reason, message string) {
 	x.result.Outcome, x.result.Reason, x.result.Message = Failed, reason, message
+}
+
+// Stdio is what interactive tasks read and write.
+type Stdio struct {
+	In, Out, Err *os.File
+	// Terminal says that In is a terminal: then Out and Err are theirs too, and
+	// nothing of what they print is kept. Else they print like other tasks.
+	Terminal bool
+}
+
+// onTerminal tells whether the task has the terminal to itself.
+func (x *execution) onTerminal() bool {
+	return x.ev.Task.Interactive && x.opts.Stdio != nil && x.opts.Stdio.Terminal
+}
+
+// giveStdio gives an interactive task what it reads.
+func (x *execution) giveStdio(spec *proc.Spec) {
+	if !x.ev.Task.Interactive || x.opts.Stdio == nil {
+		return
+	}
+	spec.Stdin = x.opts.Stdio.In
+	if x.onTerminal() {
+		spec.Stdout, spec.Stderr, spec.Terminal = x.opts.Stdio.Out, x.opts.Stdio.Err, x.opts.Stdio.In
+	}
 }

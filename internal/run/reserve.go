@@ -10,8 +10,6 @@ import (
 	"github.com/bentobuild/bento/internal/run/command"
 	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/run/journal"
-	"github.com/bentobuild/bento/internal/run/lastrun"
-	"github.com/bentobuild/bento/internal/run/record"
 	"github.com/bentobuild/bento/internal/tree/crew"
 )
 
@@ -36,24 +34,11 @@ func (e *engine) reserve(ctx context.Context) {
 	release, waited := e.env.reserve(ctx)
 	e.release = release
 	e.env.State.Sweep()
-	e.recover()
+	e.recorder.Recover(e.env.State)
 	if (waited || e.Memory().Outdated()) && ctx.Err() == nil {
 		e.placed = nil
 		e.Reload(ctx)
 		_, _ = e.All(ctx) // the error is that of ctx, which everything else asks too
-	}
-}
-
-// recover remembers what runs that were killed have left.
-func (e *engine) recover() {
-	m := lastrun.Open(e.env.State)
-	err := journal.Replay(e.env.State, func(entry journal.Entry) {
-		if left := record.Remains(e.env.Root, e.tree, entry); len(left) > 0 {
-			m.Leave(entry.Task, left)
-		}
-	}, func() error { return m.Save(context.Background()) })
-	if err != nil {
-		e.env.warn("state_unwritable", "what a bento that was killed has left cannot be sorted out: "+err.Error(), "")
 	}
 }
 

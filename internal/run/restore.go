@@ -13,21 +13,26 @@ import (
 	"github.com/bentobuild/bento/internal/run/record"
 )
 
-// restore brings the outputs of a hit into place. It runs beside the engine. others is
-// what other tasks of the dish have made.
-func (e *engine) restore(ctx context.Context, ev *evaluate.Result, last *lastrun.Run, others func(path string) bool) (apply func()) {
-	t := ev.Task
-	want := ev.Record.Outputs
-	r := &Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record, Started: time.Now()}
+// bringBack restores what ev.Record says that its task has made. others is what other
+// tasks of the dish have made. It may run beside the engine.
+func (e *engine) bringBack(ev *evaluate.Result, last *lastrun.Run, others func(path string) bool) (outputs.Stats, error) {
+	t, want := ev.Task, ev.Record.Outputs
 	e.recorder.Restoring(t, want)
 	place := record.Place{Task: t, Tree: e.tree, Others: others, Dishes: e.plan.Workspace.Dishes}
-	stats, err := e.restorer.Restore(ev.Record.With(e.env.Store), want, outputs.Options{
+	return e.restorer.Restore(ev.Record.With(e.env.Store), want, outputs.Options{
 		Stale:    place.Stale(slices.Concat(last.Outputs, last.Left), want),
 		Yields:   place.Yields,
 		Fixed:    e.tree.Tracked,
 		Current:  e.Current,
 		Restored: e.Note,
 	})
+}
+
+// restore brings the outputs of a hit into place, as bringBack.
+func (e *engine) restore(ctx context.Context, ev *evaluate.Result, last *lastrun.Run, others func(path string) bool) (apply func()) {
+	t, want := ev.Task, ev.Record.Outputs
+	r := &Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record, Started: time.Now()}
+	stats, err := e.bringBack(ev, last, others)
 	r.Duration = time.Since(r.Started)
 	return func() {
 		if err != nil {

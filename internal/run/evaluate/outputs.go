@@ -1,6 +1,10 @@
 package evaluate
 
 import (
+	"errors"
+	"io/fs"
+	"syscall"
+
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -57,4 +61,15 @@ func (e *Evaluator) InPlace(outputs []cache.Output) bool {
 		}
 	}
 	return true
+}
+
+// Missing names an output of ev that is not there, "" when there is none. It is safe for
+// concurrent use.
+func (e *Evaluator) Missing(ev *Result) string {
+	for _, o := range ev.Outputs {
+		if _, err := tree.Stat(e.o.Root, o.Path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			return o.Path
+		}
+	}
+	return ""
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"maps"
 	"path"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/bentobuild/bento/internal/run/journal"
 	"github.com/bentobuild/bento/internal/run/lastrun"
 	"github.com/bentobuild/bento/internal/run/territory"
+	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -102,6 +104,19 @@ func (x *Execution) Left() []string {
 		return nil
 	}
 	return left(x.Root, x.Tree, x.set, func(p string) bool { _, was := x.before[p]; return was })
+}
+
+// Recover remembers what runs that were killed have left.
+func (r *Recorder) Recover(d *state.Dir) {
+	m := lastrun.Open(d)
+	err := journal.Replay(d, func(entry journal.Entry) {
+		if left := Remains(r.Root, r.Tree, entry); len(left) > 0 {
+			m.Leave(entry.Task, left)
+		}
+	}, func() error { return m.Save(context.Background()) })
+	if err != nil {
+		r.Warn("state_unwritable", "what a bento that was killed has left cannot be sorted out: "+err.Error(), "")
+	}
 }
 
 // Remains gives what one has left that was killed, or restored.
