@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -205,31 +206,39 @@ type Check struct {
 	Records, Blobs int // that are good
 	Damaged        int // entries that were damaged, and dropped
 	Incomplete     int // records whose blobs are gone, and that were dropped
+
+	unread int   // entries that could not be read
+	why    error // of the first
 }
 
 // Fsck reads every entry and drops what is damaged or incomplete; each damaged one
-// is told to Options.Warn. Others may use the store meanwhile.
+// is told to Options.Warn. Others may use the store meanwhile. The error is that of ctx,
+// or says how many entries could not be read, after all others were.
 func (s *Disk) Fsck(ctx context.Context) (Check, error) {
 	var c Check
 	err := s.shelf.Each(ctx, func(f shelf.File) error {
-		if f.Record {
-			return nil
+		if !f.Record {
+			c.count(&c.Blobs, s.checkBlob(f.Sum))
 		}
-		return c.count(&c.Blobs, s.checkBlob(f.Sum))
+		return nil
 	})
 	if err != nil {
 		return c, err
 	}
-	return c, s.shelf.Each(ctx, func(f shelf.File) error {
-		if !f.Record {
-			return nil
+	err = s.shelf.Each(ctx, func(f shelf.File) error {
+		if f.Record {
+			c.count(&c.Records, s.checkRecord(f.Sum))
 		}
-		return c.count(&c.Records, s.checkRecord(f.Sum))
+		return nil
 	})
+	if err == nil && c.unread > 0 {
+		err = fmt.Errorf("%d of the files cannot be read; the first: %w", c.unread, c.why)
+	}
+	return c, err
 }
 
 // count counts one entry. What is gone meanwhile does not count.
-func (c *Check) count(good *int, err error) error {
+func (c *Check) count(good *int, err error) {
 	var damage *DamageError
 	switch {
 	case err == nil:
@@ -239,9 +248,9 @@ func (c *Check) count(good *int, err error) error {
 	case errors.Is(err, errIncomplete):
 		c.Incomplete++
 	case !errors.Is(err, ErrMiss):
-		return err
+		c.unread++
+		c.why = cmp.Or(c.why, err)
 	}
-	return nil
 }
 
 func (s *Disk) checkBlob(d Digest) error {

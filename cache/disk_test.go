@@ -277,6 +277,27 @@ func TestFsck(t *testing.T) {
 	}
 }
 
+func TestFsckPassesOverTheUnreadable(t *testing.T) {
+	s, _ := openDisk(t)
+	for n := range 4 {
+		if err := s.Record(cache.Key{byte(n)}, cachetest.Record(t, s, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	blobs := entries(t, s, "blobs")
+	for _, path := range []string{blobs[0], blobs[2]} {
+		// A link to itself, where the content is looked for first, cannot be opened by anybody.
+		if err := errors.Join(os.Rename(path, path+".z"), os.Symlink(path, path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	damage(t, blobs[len(blobs)-1], damages["flip last"])
+	got, err := s.Fsck(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "2 of the files cannot be read") || got.Damaged != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestUnusableDirectory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {

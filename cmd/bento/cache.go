@@ -161,7 +161,7 @@ func (s *session) cacheCheck(ctx context.Context) error {
 	}
 	check, err := d.Fsck(ctx)
 	warnings.SumUp()
-	if err != nil {
+	if ctx.Err() != nil || err != nil && s.flags.json {
 		return err
 	}
 	doc := report.NewCacheCheck(d.Dir(), check)
@@ -169,7 +169,7 @@ func (s *session) cacheCheck(ctx context.Context) error {
 		return report.Write(s.out, doc)
 	}
 	report.WriteCacheCheck(s.out, doc)
-	return nil
+	return err
 }
 
 // defaultMaxSize is the bound of a cache that no bento.toml gives one.
