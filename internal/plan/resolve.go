@@ -2,7 +2,9 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,7 +32,22 @@ func resolve(b *builder, d *discovery.Dish) []*Task {
 		t.finish(b)
 	}
 	giveDishOutputs(b, d, tasks)
+	for _, t := range tasks {
+		t.keepRewritten()
+	}
 	return tasks
+}
+
+// keepRewritten is for a task that names the same among its inputs and its outputs, such
+// as one that formats sources. What it makes is no input, so that a key would not tell of
+// an edit, and to remove or restore its outputs would take the edit back.
+func (t *Task) keepRewritten() {
+	for _, o := range t.Outputs {
+		if slices.ContainsFunc(t.Inputs, func(in string) bool { return path.Clean(in) == path.Clean(o.Glob) }) {
+			t.Uncached, t.Incremental = cmp.Or(t.Uncached, fmt.Sprintf("%q is among its inputs and its outputs", o.Glob)), true
+			return
+		}
+	}
 }
 
 func newTask(d *discovery.Dish, name string) *Task {
