@@ -33,15 +33,19 @@ func (g *Glob) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 }
 
 // tooMuch tells of the globs, relative to the directory base, that are well formed and
-// that the matcher still refuses.
+// that the matcher still refuses, and makes them empty: nobody is to stumble over one
+// again.
 func tooMuch(base string, globs []Glob) (problems []diagnostics.Diagnostic) {
-	for _, g := range globs {
+	for i, g := range globs {
 		if g.Text == "" {
 			continue
 		}
 		var bad *glob.Error
 		if _, err := glob.Compile(base, []string{g.Text}); errors.As(err, &bad) {
-			problems = append(problems, g.Pos.Error(RuleGlob, "glob %q: %s", bad.Glob, bad.Reason))
+			p := g.Pos.Error(RuleGlob, "glob %q: %s", bad.Glob, bad.Reason)
+			p.Hint = bad.Hint
+			problems = append(problems, p)
+			globs[i].Text = ""
 		}
 	}
 	return problems

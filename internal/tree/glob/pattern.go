@@ -33,6 +33,8 @@ const (
 
 const wildcards = `*?[{\`
 
+var errReserved = errors.New("what is in .git, or in .bento at the root, cannot be named")
+
 // parsePattern reads a pattern without braces, relative to the directory base.
 func parsePattern(base, pattern string) (Pattern, error) {
 	if rest, ok := strings.CutPrefix(pattern, "//"); ok {
@@ -71,7 +73,7 @@ func parsePattern(base, pattern string) (Pattern, error) {
 	}
 	g := Pattern{Prefix: prefix, Rest: strings.Join(rest, "/"), parts: rest}
 	if Reserved(prefix) {
-		return Pattern{}, errors.New("what is in .git, or in .bento at the root, cannot be named")
+		return Pattern{}, errReserved
 	}
 	g.shape, g.tail = shapeOf(rest)
 	return g, nil

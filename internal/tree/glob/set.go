@@ -32,6 +32,7 @@ type Error struct {
 	Index  int // which one
 	Glob   string
 	Reason string
+	Hint   string // what to write instead, "" where Reason says it
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("glob %q: %s", e.Glob, e.Reason) }
@@ -56,7 +57,11 @@ func Compile(base string, globs []string) (*Set, error) {
 		pattern, negated := strings.CutPrefix(text, "!")
 		list, err := parseGlob(base, pattern)
 		if err != nil {
-			errs = append(errs, &Error{Index: i, Glob: text, Reason: err.Error()})
+			bad := &Error{Index: i, Glob: text, Reason: err.Error()}
+			if errors.Is(err, errReserved) {
+				bad.Hint = "take it out; what a task needs to know of git can come to it in a variable that its env names"
+			}
+			errs = append(errs, bad)
 			continue
 		}
 		s.globs = append(s.globs, glob{text: text, negated: negated, list: list})
