@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/bentobuild/bento/internal/tree/glob"
 	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
@@ -59,12 +60,13 @@ func climbs(s string) bool {
 	return false
 }
 
-func outputGlobs() *shape.Shape {
-	return shape.List(maxTasks, text().That("a glob inside the dish", isGlob))
+// dishGlobs are relative to the dish, whichever that is.
+func dishGlobs() *shape.Shape {
+	return shape.List(maxTasks, text().That("a glob inside the dish, outside .git and .bento", isGlob))
 }
 
 func inputGlobs() *shape.Shape {
-	return shape.List(maxTasks, text().That("a glob inside the dish, or inside the workspace after \"//\"", func(s string) bool {
+	return shape.List(maxTasks, text().That("a glob inside the dish, or inside the workspace after \"//\", outside .git and .bento", func(s string) bool {
 		return isGlob(strings.TrimPrefix(strings.TrimPrefix(s, "!"), "//"))
 	}))
 }
@@ -80,7 +82,13 @@ func isGlob(pattern string) bool {
 		strings.HasPrefix(plain, "{") && (strings.Contains(plain, "{/") || strings.Contains(plain, ",/")) {
 		return false
 	}
-	return !climbs(strings.NewReplacer("{", "/", "}", "/", ",", "/").Replace(plain))
+	if climbs(strings.NewReplacer("{", "/", "}", "/", ",", "/").Replace(plain)) {
+		return false
+	}
+	// Whatever the matcher refuses would stop the whole workspace later. The dish may be
+	// the root, where .bento is bento's own.
+	_, err := glob.Compile("", []string{pattern})
+	return err == nil
 }
 
 // arms gives how many patterns the braces of a glob stand for, or some number over

@@ -116,11 +116,11 @@ func manifestShape() *shape.Shape {
 		shape.Must("protocol_version", shape.Int(0)),
 		shape.Must("adapter_id", shape.Text(maxName)),
 		shape.Must("display_name", name("a name")),
-		shape.Must("fingerprint_files", shape.List(maxTasks, text().That("a glob inside the dish", isGlob))),
+		shape.Must("fingerprint_files", dishGlobs()),
 		shape.Must("default_tasks", tasksShape()),
 		shape.May("capabilities", capabilitiesShape()),
 		shape.May("diagnostic_hooks", shape.Table(maxTasks, hookShape())),
-		shape.May("derived_paths", shape.List(maxTasks, text().That("a glob inside the dish", isGlob))),
+		shape.May("derived_paths", dishGlobs()),
 		shape.May("parallel", shape.Int(0)),
 	)
 }

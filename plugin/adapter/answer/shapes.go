@@ -9,7 +9,7 @@ func tasksShape() *shape.Shape {
 		shape.Must("name", name("a task name")),
 		shape.Must("run", command()),
 		shape.May("inputs", inputGlobs()),
-		shape.May("outputs", outputGlobs()),
+		shape.May("outputs", dishGlobs()),
 		shape.May("extra_inputs", inputGlobs()),
 		shape.May("depends_on", shape.List(maxTasks, name("a task name"))),
 		shape.May("cwd", inside()),
