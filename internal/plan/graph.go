@@ -11,15 +11,7 @@ import (
 
 // assemble gives the plan of roots and all that they depend on.
 func (b *builder) assemble(roots []*Task) *Plan {
-	all := dag.New(len(b.tasks))
-	for i, t := range b.tasks {
-		t.Index = i
-	}
-	for _, t := range b.tasks {
-		for _, d := range t.Deps {
-			all.AddEdge(d.Task.Index, t.Index)
-		}
-	}
+	all := graphOf(b.tasks)
 	var indices []int
 	for _, t := range roots {
 		t.Requested = true
@@ -33,12 +25,12 @@ func (b *builder) assemble(roots []*Task) *Plan {
 }
 
 // order numbers tasks so that each comes behind what it waits for, and makes those
-// of one dish follow one another in that order.
+// of one dish follow one another in that order. Those of a cycle, and what waits for
+// them, it leaves out.
 func (b *builder) order(tasks []*Task) *Plan {
 	g := graphOf(tasks)
 	if cycle := g.Cycle(); cycle != nil {
 		b.cycle(tasks, cycle)
-		return &Plan{Workspace: b.ws}
 	}
 	return planOf(b.ws, tasks, g)
 }

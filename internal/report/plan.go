@@ -72,7 +72,7 @@ func NewPlan(p *plan.Plan, results []*evaluate.Result, clean []*plan.Task, probl
 			row.Tasks = append(row.Tasks, newPlanTask(results[t.Index]))
 		}
 		row.Tasks = append(row.Tasks, left[d]...)
-		if len(row.Tasks) == 0 && d.Adapter == nil {
+		if len(row.Tasks) == 0 && d.Adapter == nil && len(p.TasksOf(d)) == 0 {
 			row.Tasks = append(row.Tasks, planTask{Name: noneTask, Status: noAdapter})
 		}
 		return row
