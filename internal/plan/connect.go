@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -98,17 +99,28 @@ func (b *builder) dependOn(t *Task, w want, via Via) {
 	dish, name := t.Dish, w.text
 	if other, task, ok := strings.Cut(w.text, ":"); ok && b.task(t.Dish, w.text) == nil {
 		if dish = b.byName[other]; dish == nil {
-			b.problem(diagnostics.Error, w.at, "unknown_dish", w.said(t)+" names no dish of this workspace",
-				diagnostics.Suggest(other, b.dishNames()))
+			hint := diagnostics.Suggest(other, b.dishNames())
+			if w.byPlugin(t) {
+				b.blame(t, w, fmt.Sprintf("a task that there is, and %q names no dish of this workspace", w.text), hint)
+				return
+			}
+			b.problem(diagnostics.Error, w.at, "unknown_dish", w.said(t)+" names no dish of this workspace", hint)
 			return
 		}
 		name = task
 	}
 	on := b.task(dish, name)
 	if on == nil {
-		b.problem(diagnostics.Error, w.at, "unknown_task", w.said(t)+": dish \""+dish.Name+"\" has no task \""+name+"\"",
-			diagnostics.Suggest(name, b.taskNames(dish)))
+		why, hint := "dish \""+dish.Name+"\" has no task \""+name+"\"", diagnostics.Suggest(name, b.taskNames(dish))
+		if w.byPlugin(t) {
+			b.blame(t, w, fmt.Sprintf("a task that there is, got %q: %s", w.text, why), hint)
+			return
+		}
+		b.problem(diagnostics.Error, w.at, "unknown_task", w.said(t)+": "+why, hint)
 		return
+	}
+	if name != w.text && w.byPlugin(t) {
+		b.across = append(b.across, across{t, on, w})
 	}
 	t.depend(on, via)
 }

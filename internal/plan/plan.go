@@ -115,6 +115,7 @@ type Task struct {
 	ci     bool
 	rank   int
 	wants  []want
+	fault  error
 }
 
 // want is an entry of depends_on that is still a text.
@@ -166,6 +167,8 @@ type builder struct {
 	tasks    []*Task // of all dishes, by dish path and rank
 	byDish   map[*discovery.Dish][]*Task
 	byName   map[string]*discovery.Dish
+	across   []across
+	blamed   map[string]bool // ids of plugins
 	problems []diagnostics.Diagnostic
 }
 
@@ -174,6 +177,7 @@ func newBuilder(ws *discovery.Workspace) *builder {
 		ws:     ws,
 		byDish: make(map[*discovery.Dish][]*Task, len(ws.Dishes)),
 		byName: make(map[string]*discovery.Dish, len(ws.Dishes)),
+		blamed: make(map[string]bool),
 	}
 	for _, d := range ws.Dishes {
 		b.byName[d.Name] = d
@@ -183,6 +187,7 @@ func newBuilder(ws *discovery.Workspace) *builder {
 	for _, t := range b.tasks {
 		b.connect(t)
 	}
+	b.checkAcross()
 	return b
 }
 

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -188,6 +189,79 @@ func TestCycleIsNamed(t *testing.T) {
 	_, problems := Build(workspace(a, b), Request{Tasks: []string{"x"}})
 	if len(problems) != 1 || problems[0].Message != "tasks wait for each other: a:x → b:y → a:x" {
 		t.Errorf("problems = %v", problems)
+	}
+}
+
+// process is a plugin.
+type process struct {
+	adapters.Adapter
+	manifest adapters.Manifest
+}
+
+func (p *process) Manifest() *adapters.Manifest { return &p.manifest }
+func (p *process) Start(context.Context) error  { return nil }
+
+// TestRecipesOfPlugins: what a plugin's recipe wrongly waits for costs that task, said once,
+// and neither other tasks nor what dish.toml says wrong.
+func TestRecipesOfPlugins(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		x, y   []string // what the plugin's build of each waits for
+		ok     []string // what dish.toml has ok:build wait for
+		failed string
+		says   string
+	}{
+		{"no dish", nil, []string{"test", "zz:build"}, nil, "y:build", `[0].depends_on[1] for y:build: expected a task that there is, and "zz:build" names no dish`},
+		{"no task", []string{"nope"}, nil, nil, "x:build", `[0].depends_on[0] for x:build: expected a task that there is, got "nope": dish "x" has no task "nope"`},
+		{"no names", nil, []string{":"}, nil, "y:build", `":" names no dish`},
+		{"itself", nil, []string{"y:build"}, nil, "y:build", `expected a task that does not wait for "y:build", got "y:build"`},
+		{"each other", []string{"y:build"}, []string{"x:build"}, nil, "x:build y:build", `expected a task that does not wait for "x:build", got "y:build"`},
+		{"one's own", nil, []string{"ok:build"}, []string{"y:build"}, "y:build", `expected a task that does not wait for "y:build", got "ok:build"`},
+		{"no cycle", nil, []string{"x:build", "y:test", "test"}, []string{"y:build"}, "", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			ok, x, y := dish("ok"), dish("x", "build", "test"), dish("y", "build", "test")
+			x.Tasks[0].DependsOn, y.Tasks[0].DependsOn = tc.x, tc.y
+			x.Adapter = &process{manifest: adapters.Manifest{AdapterID: "t", Capabilities: adapters.Capabilities{Tasks: true}}}
+			y.Adapter = x.Adapter
+			own := config.Task{Name: "build", Run: "do"}
+			for _, text := range tc.ok {
+				own.DependsOn = append(own.DependsOn, config.Text{Text: text, Pos: config.Pos{File: "ok/dish.toml", Line: 3}})
+			}
+			ok.Config = &config.Dish{Tasks: []config.Task{own}}
+			p, problems := Build(workspace(ok, x, y), Request{})
+			var failed []string
+			for _, task := range p.Tasks {
+				if task.Fault() != nil {
+					failed = append(failed, task.ID())
+				}
+			}
+			if got := strings.Join(failed, " "); got != tc.failed || len(p.Tasks) != 5 {
+				t.Errorf("failed %q of %d tasks, want %q of 5", got, len(p.Tasks), tc.failed)
+			}
+			if tc.says == "" && len(problems) == 0 {
+				return
+			}
+			if len(problems) != 1 || problems[0].Severity != diagnostics.Warning || !strings.Contains(problems[0].Message, tc.says) {
+				t.Errorf("problems %v, want one warning with %s", problems, tc.says)
+			}
+		})
+	}
+}
+
+// TestCycleOfDishToml: recipes of a plugin that waits for tasks of its own dish are not to
+// blame for a cycle that dish.toml closes, and the plan has what does not wait for it.
+func TestCycleOfDishToml(t *testing.T) {
+	y, z := dish("y", "build", "test"), dish("z", "build")
+	y.Tasks[1].DependsOn = []string{"build"}
+	y.Adapter = &process{manifest: adapters.Manifest{AdapterID: "t"}}
+	y.Config = &config.Dish{Tasks: []config.Task{{Name: "build", DependsOn: []config.Text{{Text: "test", Pos: config.Pos{File: "y/dish.toml", Line: 3}}}}}}
+	p, problems := Build(workspace(y, z), Request{})
+	if len(problems) != 1 || problems[0].Rule != "task_cycle" || problems[0].File != "y/dish.toml" {
+		t.Errorf("problems %v, want the cycle at y/dish.toml", problems)
+	}
+	if len(p.Tasks) != 1 || p.Tasks[0].ID() != "z:build" {
+		t.Errorf("tasks %v, want z:build", p.Tasks)
 	}
 }
 

@@ -23,7 +23,7 @@ func (e *Evaluator) readAhead(from int) (wait func()) {
 	a := aheadOf{Evaluator: e, had: make(map[string]bool), circles: make(map[*plan.Circle]bool)}
 	for _, t := range tasks[from:min(from+ahead, len(tasks))] {
 		needsOutputs := func(d plan.Dep) bool { return e.needsOutputs(t, d) }
-		if t.Dish.Failure != nil || slices.ContainsFunc(t.Deps, needsOutputs) {
+		if t.Fault() != nil || slices.ContainsFunc(t.Deps, needsOutputs) {
 			continue
 		}
 		list, err := e.inputs(t)

@@ -273,8 +273,8 @@ func (e *Evaluator) lookup(ev *Result) {
 
 // key makes the key of t, or says which dependencies have to run first.
 func (e *Evaluator) key(ctx context.Context, t *plan.Task, ev *Result) (pending []string, err error) {
-	if t.Dish.Failure != nil {
-		return nil, t.Dish.Failure
+	if err := t.Fault(); err != nil {
+		return nil, err
 	}
 	if pending = e.pending(t); len(pending) > 0 {
 		return pending, nil

@@ -117,7 +117,7 @@ type haver interface{ Has(cache.Key) bool }
 // was as it is now, if the cache still has the record.
 func (e *Evaluator) recalled(ctx context.Context, t *plan.Task, ev *Result) bool {
 	store, ok := e.o.Store.(haver)
-	if !ok || e.recall.stale || e.o.Force || t.Uncached != "" || t.Dish.Failure != nil || len(e.pending(t)) > 0 {
+	if !ok || e.recall.stale || e.o.Force || t.Uncached != "" || t.Fault() != nil || len(e.pending(t)) > 0 {
 		return false
 	}
 	var known bool

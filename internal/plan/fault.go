@@ -1,0 +1,95 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// Fault is why t cannot run whatever its files say: its dish's Failure, or an
+// *adapters.Failure of the plugin whose recipe it is. It is nil if it can.
+func (t *Task) Fault() error {
+	if t.fault != nil {
+		return t.fault
+	}
+	return t.Dish.Failure
+}
+
+// byPlugin tells whether w is written in the recipe of a plugin.
+func (w *want) byPlugin(t *Task) bool {
+	_, process := t.Dish.Adapter.(adapters.Starter)
+	return process && w.at.File == ""
+}
+
+// blame makes t fail, because a plugin's recipe says w: it is told once of a plugin,
+// and costs no other task than those that wait for t.
+func (b *builder) blame(t *Task, w want, expected, hint string) {
+	if t.fault != nil || t.Dish.Failure != nil { // of one that failed it is told elsewhere
+		return
+	}
+	m := t.Dish.Adapter.Manifest()
+	f := &adapters.Failure{
+		Code: adapters.MalformedResponse, Adapter: m.AdapterID, Call: "initialize",
+		Message: fmt.Sprintf("manifest: default_tasks%s for %s: expected %s", t.member(w), t.ID(), expected),
+		Hint:    "report it to the plugin's author, or list the plugin under [plugins] disable",
+	}
+	if m.Capabilities.Tasks {
+		f.Call, f.Dir = "tasks", t.Dish.Dir
+		f.Message = fmt.Sprintf("result: tasks%s for %s: expected %s", t.member(w), t.ID(), expected)
+	}
+	if hint != "" {
+		f.Hint = hint + "; " + f.Hint
+	}
+	t.fault = f
+	if b.blamed[m.AdapterID] {
+		return
+	}
+	b.blamed[m.AdapterID] = true
+	place := diagnostics.Diagnostic{File: t.Dish.Path}
+	if t.Dish.Config != nil {
+		place = at(t.Dish.Config.Pos)
+	}
+	b.problem(diagnostics.Warning, place, string(f.Code), f.Error(), f.Hint)
+}
+
+// member says where among the recipes of its dish t has w, "" for one that has it not.
+func (t *Task) member(w want) string {
+	for i, recipe := range t.Dish.Tasks {
+		if j := slices.Index(recipe.DependsOn, w.text); recipe.Name == t.Name && j >= 0 {
+			return fmt.Sprintf("[%d].depends_on[%d]", i, j)
+		}
+	}
+	return ""
+}
+
+// across is a task that a plugin's recipe waits for by the name of a dish. Without one
+// the recipes of a dish are known to have no cycle.
+type across struct {
+	task, on *Task
+	by       want
+}
+
+// checkAcross makes recipes of plugins fail that close a cycle. A task that fails waits
+// for nothing, so that what is left of the cycle is not theirs.
+func (b *builder) checkAcross() {
+	if len(b.across) > 0 {
+		ring := make([]int, len(b.tasks))
+		for i, component := range graphOf(b.tasks).Components() {
+			for _, n := range component {
+				ring[n] = i
+			}
+		}
+		for _, a := range b.across {
+			if ring[a.task.Index] == ring[a.on.Index] {
+				b.blame(a.task, a.by, fmt.Sprintf("a task that does not wait for %q, got %q", a.task.ID(), a.by.text), "")
+			}
+		}
+	}
+	for _, t := range b.tasks {
+		if t.fault != nil {
+			t.Deps = nil // nothing is made for what fails
+		}
+	}
+}
