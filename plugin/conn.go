@@ -140,7 +140,7 @@ func quoted(text string) []byte {
 
 func (c *conn) cancel(params json.RawMessage) {
 	var p wire.Cancel
-	if json.Unmarshal(params, &p) != nil {
+	if wire.Decode(params, &p) != nil {
 		return
 	}
 	id := strconv.FormatInt(p.ID, 10)

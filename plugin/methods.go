@@ -3,6 +3,7 @@ package plugin
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -73,7 +74,7 @@ func (s *server) fingerprint(ctx context.Context, _ *jrpc2.Request) (any, error)
 
 func (s *server) install(ctx context.Context, req *jrpc2.Request) (any, error) {
 	var p adapters.InstallRequest
-	if err := req.UnmarshalParams(&p); err != nil {
+	if err := paramsOf(req, &p); err != nil {
 		return nil, err
 	}
 	if err := checkDir("dish_dir", p.DishDir); err != nil {
@@ -92,7 +93,7 @@ func (s *server) log(ctx context.Context) adapters.LogFunc {
 
 func (s *server) add(ctx context.Context, req *jrpc2.Request) (any, error) {
 	var p adapters.AddRequest
-	if err := req.UnmarshalParams(&p); err != nil {
+	if err := paramsOf(req, &p); err != nil {
 		return nil, err
 	}
 	if err := checkDir("dish_dir", p.DishDir); err != nil {
@@ -107,7 +108,7 @@ func (s *server) add(ctx context.Context, req *jrpc2.Request) (any, error) {
 
 func (s *server) diagnose(ctx context.Context, req *jrpc2.Request) (any, error) {
 	var p adapters.ParseRequest
-	if err := req.UnmarshalParams(&p); err != nil {
+	if err := paramsOf(req, &p); err != nil {
 		return nil, err
 	}
 	list, err := s.a.ParseDiagnostics(ctx, p)
@@ -149,9 +150,20 @@ func (s *server) installScope(ctx context.Context, req *jrpc2.Request) (any, err
 	return adapters.InstallScope(ctx, s.a, dir)
 }
 
+// paramsOf decodes the params of a request, as far as there are any.
+func paramsOf(req *jrpc2.Request, into any) error {
+	if !req.HasParams() {
+		return nil
+	}
+	if err := wire.Decode(json.RawMessage(req.ParamString()), into); err != nil {
+		return jrpc2.Errorf(wire.CodeInvalidParams, "params: %v", err)
+	}
+	return nil
+}
+
 func dirOf(req *jrpc2.Request) (string, error) {
 	var p wire.Dir
-	if err := req.UnmarshalParams(&p); err != nil {
+	if err := paramsOf(req, &p); err != nil {
 		return "", err
 	}
 	return p.Dir, checkDir("dir", p.Dir)

@@ -284,6 +284,22 @@ func TestDoneContextEndsServe(t *testing.T) {
 	}
 }
 
+// TestWrongParams: what is wrong with params is said by its member.
+func TestWrongParams(t *testing.T) {
+	s := serve(t, &fake{})
+	for _, c := range []struct{ method, params, want string }{
+		{"detect", `{"dir":7}`, "error -32602: params: dir: expected a string or null, got a number "},
+		{"detect", `{"Dir":"/yes"}`, `error -32602: params.dir: expected an absolute path, got "" `},
+		{"detect", `[1]`, "error -32602: params: expected an object, got an array "},
+		{"install", `{"dish_dir":"/yes","dish_name":[]}`, "error -32602: params: dish_name: expected a string or null, got an array "},
+		{"parseDiagnostics", `{"exit_status":"1"}`, "error -32602: params: exit_status: expected an integer from -2147483648 to 2147483647 or null, got a string "},
+	} {
+		if got := s.ask(t, c.method, json.RawMessage(c.params)); got != c.want {
+			t.Errorf("%s %s:\n got %s\nwant %s", c.method, c.params, got, c.want)
+		}
+	}
+}
+
 // TestUnknownMembers: a later bento may say more than this one knows.
 func TestUnknownMembers(t *testing.T) {
 	inR, inW := io.Pipe()
@@ -291,7 +307,7 @@ func TestUnknownMembers(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- Serve(context.Background(), &fake{}, &Options{In: inR, Out: outW}) }()
 	conn := wire.NewConn(outR, inW, wire.Limits{})
-	if err := conn.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"detect","params":{"dir":"/yes","depth":1},"trace":"x"}`)); err != nil {
+	if err := conn.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"detect","params":{"dir":"/yes","depth":1,"Dir":"/no","DIR":7},"trace":"x","Method":"m"}`)); err != nil {
 		t.Fatal(err)
 	}
 	got, err := conn.Recv()

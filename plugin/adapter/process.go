@@ -171,7 +171,7 @@ func (p *Process) Ask(ctx context.Context, method string, params json.RawMessage
 	var about struct {
 		Dir string `json:"dish_dir"`
 	}
-	_ = json.Unmarshal(params, &about) // what is wrong with them the plugin says
+	_ = wire.Decode(params, &about) // what is wrong with them the plugin says
 	var result json.RawMessage
 	err := p.asInstaller(ctx, []string{about.Dir}, func(p *Process) (err error) {
 		result, err = p.call(ctx, c)

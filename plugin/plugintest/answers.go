@@ -93,7 +93,7 @@ func detectsNothing(ctx context.Context, p *peer) outcome {
 		return without(err)
 	}
 	var d wire.Detected
-	return when(json.Unmarshal(result, &d) == nil && !d.Matches, "%.60s", result)
+	return when(wire.Decode(result, &d) == nil && !d.Matches, "%.60s", result)
 }
 
 func detectsAbsent(ctx context.Context, p *peer) outcome {
@@ -246,7 +246,7 @@ func diagnoses(ctx context.Context, p *peer) outcome { return p.diagnose(ctx, an
 func diagnosesWell(ctx context.Context, p *peer) outcome {
 	return p.diagnose(ctx, func(_ string, result json.RawMessage) error {
 		var d wire.Diagnosed
-		if err := json.Unmarshal(result, &d); err != nil {
+		if err := wire.Decode(result, &d); err != nil {
 			return err
 		}
 		for i, found := range d.Diagnostics {

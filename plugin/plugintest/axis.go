@@ -90,7 +90,7 @@ func announced(manifest json.RawMessage) string {
 	var m struct {
 		ID string `json:"adapter_id"`
 	}
-	_ = json.Unmarshal(manifest, &m) // a wrong one is refused by whoever reads all of it
+	_ = wire.Decode(manifest, &m) // a wrong one is refused by whoever reads all of it
 	return m.ID
 }
 

@@ -2,7 +2,6 @@ package plugintest
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -41,7 +40,7 @@ func (s *seen) outcome(clause string) outcome {
 // notification tells whether it is a good log.
 func (s *seen) notification(m *wire.Message) bool {
 	var l adapters.Log
-	switch err := json.Unmarshal(m.Params, &l); {
+	switch err := wire.Decode(m.Params, &l); {
 	case m.Method != wire.NotifyLog:
 		s.note("3.8", "a notification %.60q", m.Method)
 	case err != nil:

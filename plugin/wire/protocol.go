@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/plugin/wire/shape"
@@ -95,6 +96,13 @@ type PluginData struct {
 	// and Hint how to get it.
 	MissingTool string `json:"missing_tool,omitempty"`
 	Hint        string `json:"hint,omitempty"`
+}
+
+// Decode decodes raw, a JSON value, into the value that into points to, which has to be
+// one of the protocol's. Members of another case are unknown ones and passed over. The
+// error wraps *shape.Error unless raw is no JSON.
+func Decode(raw json.RawMessage, into any) error {
+	return shape.Decode(raw, shape.Of(reflect.TypeOf(into).Elem()), into)
 }
 
 // RPCError is the error of a JSON-RPC response.

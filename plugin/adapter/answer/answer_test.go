@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/wire"
 )
@@ -46,6 +48,30 @@ func TestNames(t *testing.T) {
 	}
 	if Names(json.RawMessage(`{}`), wire.MethodDetect) {
 		t.Error("a manifest without capabilities names detect")
+	}
+}
+
+// TestMembersOfAnotherCase: they are unknown, and take the place of no member.
+func TestMembersOfAnotherCase(t *testing.T) {
+	const plain = `"protocol_version":1,"adapter_id":"zig","display_name":"Zig","fingerprint_files":[],"default_tasks":[{"name":"build","run":"true"}],"capabilities":{"detect":true}`
+	const other = `"Protocol_Version":2,"ADAPTER_ID":"zag","Display_Name":7,"Default_Tasks":[{"name":"other","run":"true"}],"Capabilities":{"detect":false},"Parallel":9`
+	want, _, err := ReadManifest(json.RawMessage("{"+plain+"}"), "zig")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{other + "," + plain, plain + "," + other, strings.NewReplacer(`"run":`, `"Run":"rm","Cwd":"/","run":`, `"detect":`, `"Detect":false,"ADD":true,"detect":`).Replace(plain)} {
+		got, _, err := ReadManifest(json.RawMessage("{"+text+"}"), "zig")
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: manifest (-want +got):\n%s", text, diff)
+		}
+	}
+	if err := Check(wire.MethodDetect, json.RawMessage(`{"Matches":true}`)); err == nil {
+		t.Error(`detect: {"Matches":true} is taken`)
+	}
+	if Names(json.RawMessage(`{"Capabilities":{"detect":true}}`), wire.MethodDetect) || !Names(json.RawMessage(`{"capabilities":{"detect":true,"new":1}}`), wire.MethodDetect) {
+		t.Error("detect is not named by capabilities alone")
 	}
 }
 

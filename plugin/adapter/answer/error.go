@@ -16,7 +16,7 @@ func ToolError(method string, rpc *wire.RPCError) error {
 		return installError(message, rpc.Data)
 	}
 	var data wire.PluginData
-	if rpc.Code == wire.CodePlugin && json.Unmarshal(rpc.Data, &data) == nil && isName(data.MissingTool) {
+	if rpc.Code == wire.CodePlugin && wire.Decode(rpc.Data, &data) == nil && isName(data.MissingTool) {
 		return &adapters.MissingTool{Tool: data.MissingTool, Hint: wire.Plain(data.Hint)}
 	}
 	return nil

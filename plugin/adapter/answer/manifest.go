@@ -83,10 +83,10 @@ func isParser(id string) bool {
 // method. One that it offers by saying nothing it need not know.
 func Names(result json.RawMessage, method string) bool {
 	var m struct {
-		Capabilities map[string]bool `json:"capabilities"`
+		Capabilities map[string]json.RawMessage `json:"capabilities"`
 	}
 	name, ok := capabilities()[method]
-	return !ok || json.Unmarshal(result, &m) == nil && m.Capabilities[name]
+	return !ok || wire.Decode(result, &m) == nil && string(m.Capabilities[name]) == "true"
 }
 
 // capabilities gives the capability of each method that has one.

@@ -15,6 +15,8 @@ type scanner struct {
 	pos    int
 	depth  int // how much deeper values may nest
 	values int // how many more values a Shape may take
+	// hidden is data without the names that no Record has; nil while there was none.
+	hidden []byte
 }
 
 // Check passes over text, which has to be one value of JSON that is nested no
@@ -39,7 +41,7 @@ func Members(text []byte, depth int, member func(name, value []byte)) error {
 	}
 	s.pos++
 	for more := s.begins('}'); more; {
-		name, err := s.key()
+		name, _, err := s.key()
 		if err != nil {
 			return err
 		}
@@ -124,13 +126,18 @@ func (s *scanner) nested(sh *Shape, inside func(*scanner, *Shape) error) error {
 func (s *scanner) object(sh *Shape) error {
 	seen := members{of: sh}
 	for more := s.begins('}'); more; {
-		key, err := s.key()
+		s.peek()
+		start := s.pos
+		key, quoted, err := s.key()
 		if err != nil {
 			return err
 		}
-		member, err := seen.next(key)
+		member, known, err := seen.next(key)
 		if err != nil {
 			return err
+		}
+		if !known {
+			s.hide(start, len(quoted))
 		}
 		if err := s.shaped(member); err != nil {
 			return under(key, err)
@@ -182,21 +189,43 @@ func (s *scanner) goesOn(end byte) (bool, error) {
 	return false, s.syntax(fmt.Sprintf("',' or '%c'", end))
 }
 
-// key passes over the name of a member and its colon, and gives the name.
-func (s *scanner) key() ([]byte, error) {
+// key passes over the name of a member and its colon, and gives the name, also as it
+// stands there.
+func (s *scanner) key() (name, quoted []byte, err error) {
 	if s.peek() != '"' {
-		return nil, s.syntax("a name in quotes")
+		return nil, nil, s.syntax("a name in quotes")
 	}
 	start := s.pos
 	if err := s.str(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	name := s.data[start:s.pos]
+	quoted = s.data[start:s.pos]
 	if s.peek() != ':' {
-		return nil, s.syntax("':'")
+		return nil, nil, s.syntax("':'")
 	}
 	s.pos++
-	return Unquote(name), nil
+	return Unquote(quoted), quoted, nil
+}
+
+// hide makes the name of n bytes that stands at start, quotes and all, one that no
+// struct has: encoding/json would take it for a member that it is in another case.
+// The bytes of the caller stay as they are, and no place in them moves.
+func (s *scanner) hide(start, n int) {
+	if s.hidden == nil {
+		s.hidden = bytes.Clone(s.data)
+	}
+	for i := start + 1; i < start+n-1; i++ {
+		s.hidden[i] = '-'
+	}
+}
+
+// decodable is the text that can be decoded: all of it, or without the names that are
+// hidden.
+func (s *scanner) decodable() []byte {
+	if s.hidden != nil {
+		return s.hidden
+	}
+	return s.data
 }
 
 // Unquote gives the text of a string of JSON, quotes and all, that was found to be

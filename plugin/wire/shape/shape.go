@@ -24,6 +24,7 @@ type Shape struct {
 	low    int64
 	fields []Field
 	elem   *Shape // of a list or a table
+	table  bool   // names are free
 }
 
 // Field is one member of a record.
@@ -59,10 +60,11 @@ func List(limit int, elem *Shape) *Shape {
 
 // Table is an object with at most limit members of free names.
 func Table(limit int, elem *Shape) *Shape {
-	return &Shape{want: "an object", starts: "{", max: limit, elem: elem}
+	return &Shape{want: "an object", starts: "{", max: limit, elem: elem, table: true}
 }
 
-// Record is an object of known members; others are passed over.
+// Record is an object of known members; others are passed over, also those whose name
+// differs from a known one in case alone.
 func Record(fields ...Field) *Shape {
 	return &Shape{want: "an object", starts: "{", fields: fields}
 }
@@ -116,7 +118,7 @@ func Decode(raw []byte, sh *Shape, into any) error {
 	if err := s.end(); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(raw, into); err != nil {
+	if err := json.Unmarshal(s.decodable(), into); err != nil {
 		return &Error{Want: "an answer of its type", Got: err.Error()}
 	}
 	return nil
@@ -199,25 +201,26 @@ type members struct {
 	seen uint64 // bit i is fields[i]
 }
 
-// next gives the shape of the member with this name.
-func (m *members) next(name []byte) (*Shape, error) {
+// next gives the shape of the member with this name, and tells whether the object can
+// have it.
+func (m *members) next(name []byte) (sh *Shape, known bool, err error) {
 	if m.of == nil {
-		return nil, nil
+		return nil, true, nil
 	}
-	if m.n++; m.of.elem != nil && m.n > m.of.max {
-		return nil, &Error{Want: fmt.Sprintf("at most %d members", m.of.max), Got: "more"}
+	if m.n++; m.of.table && m.n > m.of.max {
+		return nil, false, &Error{Want: fmt.Sprintf("at most %d members", m.of.max), Got: "more"}
 	}
 	for i, f := range m.of.fields {
 		if f.Name != string(name) {
 			continue
 		}
 		if m.seen&(1<<i) != 0 {
-			return nil, under(name, &Error{Want: "one value", Got: "two"})
+			return nil, true, under(name, &Error{Want: "one value", Got: "two"})
 		}
 		m.seen |= 1 << i
-		return f.Shape, nil
+		return f.Shape, true, nil
 	}
-	return m.of.elem, nil
+	return m.of.elem, m.of.table, nil
 }
 
 // complete tells whether all that must be there was.
