@@ -73,15 +73,16 @@ type InstallError struct {
 	Command    string // "" when the adapter does not say
 	ExitStatus int
 	Detail     string // the tool's own last lines
+	Plugin     string // "plugin zig: error 2001", which alone knows Detail; "" for a built-in, which has told it
 }
 
 func (e *InstallError) Error() string {
-	if e.Command == "" {
-		return cmp.Or(e.Detail, "install failed")
+	msg := cmp.Or(e.Detail, "install failed")
+	if e.Command != "" {
+		msg = strings.TrimSuffix(fmt.Sprintf("%q exited with status %d\n%s", e.Command, e.ExitStatus, e.Detail), "\n")
 	}
-	msg := fmt.Sprintf("%q exited with status %d", e.Command, e.ExitStatus)
-	if e.Detail != "" {
-		msg += "\n" + e.Detail
+	if e.Plugin != "" {
+		msg = e.Plugin + ": " + msg
 	}
 	return msg
 }

@@ -77,7 +77,7 @@ func (s *session) add(ctx context.Context, name string, packages []string, dev b
 		}}
 	case errors.As(err, &failed):
 		s.outcome = exitTask
-		return s.failed(failed)
+		return s.failed(fmt.Sprintf("cannot add %s to %s", strings.Join(packages, ", "), d.Name), failed)
 	case err != nil:
 		return err
 	}
@@ -88,12 +88,16 @@ func (s *session) add(ctx context.Context, name string, packages []string, dev b
 	return nil
 }
 
-// failed tells about a tool that failed; what it printed was told as it came.
-func (s *session) failed(err *adapters.InstallError) error {
-	short := &adapters.InstallError{Command: err.Command, ExitStatus: err.ExitStatus}
-	report.WriteError(s.err, s.style, short)
+// failed tells about a tool that failed at what. What it printed was told as it came,
+// but not what a plugin says of it.
+func (s *session) failed(what string, err *adapters.InstallError) error {
+	short := *err
+	if short.Plugin == "" {
+		short.Detail = ""
+	}
+	report.WriteError(s.err, s.style, fmt.Errorf("%s: %w", what, &short))
 	if s.flags.json {
-		return report.Write(s.out, report.NewError(err))
+		return report.Write(s.out, report.NewError(fmt.Errorf("%s: %w", what, err)))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 
@@ -187,7 +188,7 @@ func (s *session) install(ctx context.Context, targets []string, force bool) err
 	}
 	for _, i := range installs {
 		if i.Err != nil {
-			report.WriteError(s.err, s.style, i.Err)
+			report.WriteError(s.err, s.style, fmt.Errorf("cannot install the dependencies of %s: %w", i.Dish, i.Err))
 			s.outcome = max(s.outcome, exitOfInstall(i.Err))
 		}
 	}

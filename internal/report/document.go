@@ -49,6 +49,7 @@ func NewError(err error) Error {
 	doc := Error{Schema: Schema("error"), Kind: "internal", Message: err.Error(), NextSteps: []string{}}
 	var problems diagnostics.Problems
 	var failure *adapters.Failure
+	var install *adapters.InstallError
 	switch {
 	case errors.As(err, &problems) && len(problems) > 0:
 		doc.Errors = problems
@@ -57,6 +58,8 @@ func NewError(err error) Error {
 		}
 	case errors.As(err, &failure):
 		doc.Kind, doc.Hint, doc.Stderr = string(failure.Code), failure.Hint, failure.Stderr
+	case errors.As(err, &install) && install.Plugin != "":
+		doc.Hint = afterPlugin
 	}
 	if doc.Errors == nil {
 		doc.Errors = []diagnostics.Diagnostic{{

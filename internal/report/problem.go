@@ -39,10 +39,17 @@ func WriteError(w io.Writer, style Style, err error) {
 	}
 	fmt.Fprintf(w, "bento: %s%s\n", style.Red("error: "), Indent(Printable(err.Error())))
 	var failure *adapters.Failure
-	if errors.As(err, &failure) {
+	var install *adapters.InstallError
+	switch {
+	case errors.As(err, &failure):
 		WriteFailure(w, failure)
+	case errors.As(err, &install) && install.Plugin != "":
+		fmt.Fprintf(w, "bento:   %s\n", afterPlugin)
 	}
 }
+
+// afterPlugin is what to do about a tool that a plugin says has failed.
+const afterPlugin = "bento plugin trace shows what was said, bento plugin call asks the plugin by hand"
 
 // WriteFailure prints what is known of a plugin's failure beside its message.
 func WriteFailure(w io.Writer, f *adapters.Failure) {

@@ -219,7 +219,7 @@ func (p *Process) ask(ctx context.Context, c host.Call, into any) (answered bool
 
 // explain says what the plugin's own error means.
 func (p *Process) explain(c host.Call, rpc *wire.RPCError) error {
-	if err := answer.ToolError(c.Method, rpc); err != nil {
+	if err := answer.ToolError(p.id, c.Method, rpc); err != nil {
 		return err
 	}
 	message := fmt.Sprintf("error %d: %s", rpc.Code, cmp.Or(wire.Plain(rpc.Message), "no message"))

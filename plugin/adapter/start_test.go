@@ -261,8 +261,8 @@ func TestAnswersThatAreNotWaitedForAreNotKept(t *testing.T) {
 
 func TestInstallErrors(t *testing.T) {
 	for id, want := range map[string]string{
-		"install-fails":         "\"rebar3 compile\" exited with status 1\nrebar3 compile failed",
-		"install-fails-barely":  "rebar3 compile failed",
+		"install-fails":         "plugin install-fails: error 2001: \"rebar3 compile\" exited with status 1\nrebar3 compile failed",
+		"install-fails-barely":  "plugin install-fails-barely: error 2001: rebar3 compile failed",
 		"install-misses-a-tool": "rebar3 is not installed",
 	} {
 		set := start(t, Options{Numbers: short()}, install(t, t.TempDir(), id))

@@ -1,19 +1,22 @@
 package answer
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"math"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/wire"
+	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
-// ToolError gives what an error of a plugin says of a tool that it ran or missed: an
-// *adapters.InstallError or *adapters.MissingTool. It is nil if the error is the
-// plugin's own.
-func ToolError(method string, rpc *wire.RPCError) error {
-	message := wire.Plain(rpc.Message)
+// ToolError gives what an error of the plugin with this id says of a tool that it ran
+// or missed: an *adapters.InstallError or *adapters.MissingTool. It is nil if the error
+// is the plugin's own.
+func ToolError(id, method string, rpc *wire.RPCError) error {
 	if rpc.Code == wire.CodeInstallFailed && (method == wire.MethodInstall || method == wire.MethodAdd) {
-		return installError(message, rpc.Data)
+		return installError(id, rpc)
 	}
 	var data wire.PluginData
 	if rpc.Code == wire.CodePlugin && wire.Decode(rpc.Data, &data) == nil && isName(data.MissingTool) {
@@ -22,14 +25,35 @@ func ToolError(method string, rpc *wire.RPCError) error {
 	return nil
 }
 
-// installError is the error of a tool that the plugin ran, from whatever of its
-// data is there.
-func installError(message string, raw json.RawMessage) error {
-	var data wire.InstallData
-	_ = json.Unmarshal(raw, &data) // without it there is still the message
-	e := &adapters.InstallError{Command: wire.Plain(data.Command), ExitStatus: data.ExitStatus}
-	if message != e.Error() {
+// installError is the error of a tool that a plugin ran. Data that does not say how it
+// ended is shown as it is.
+func installError(id string, rpc *wire.RPCError) error {
+	message, e := wire.Plain(rpc.Message), &adapters.InstallError{}
+	data, err := InstallData(rpc.Data)
+	switch {
+	case err == nil:
+		e.Command, e.ExitStatus = wire.Plain(data.Command), data.ExitStatus
+		if message != e.Error() {
+			e.Detail = message
+		}
+	case len(rpc.Data) > 0:
+		e.Detail = cmp.Or(message, "no message") + ": " + wire.Plain(string(rpc.Data))
+	default:
 		e.Detail = message
 	}
+	e.Plugin = fmt.Sprintf("plugin %s: error %d", id, rpc.Code)
 	return e
+}
+
+// InstallData decodes the data of error 2001. The error names the member that is not
+// as the contract has it.
+func InstallData(raw json.RawMessage) (data wire.InstallData, err error) {
+	if len(raw) == 0 {
+		return data, &shape.Error{Want: "{exit_status, command}", Got: "nothing"}
+	}
+	err = shape.Decode(raw, shape.Record(
+		shape.Must("exit_status", shape.Int(math.MinInt32)),
+		shape.Must("command", text()),
+	), &data)
+	return data, err
 }

@@ -66,7 +66,7 @@ func FuzzInstallError(f *testing.F) {
 	f.Add("rebar3 failed", `{"exit_status":1,"command":"rebar3"}`)
 	f.Add("\x1b[2J", `{"exit_status":"x"}`)
 	f.Fuzz(func(t *testing.T, message, data string) {
-		e := ToolError(wire.MethodInstall, &wire.RPCError{Code: wire.CodeInstallFailed, Message: message, Data: []byte(data)})
+		e := ToolError("zig", wire.MethodInstall, &wire.RPCError{Code: wire.CodeInstallFailed, Message: message, Data: []byte(data)})
 		var install *adapters.InstallError
 		if !errors.As(e, &install) {
 			t.Fatalf("%T", e)
