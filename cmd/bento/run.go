@@ -172,7 +172,7 @@ func installCommand(s *session) *cobra.Command {
 
 func (s *session) install(ctx context.Context, targets []string, force bool) error {
 	lines := s.lines()
-	lines.Verbose = true
+	lines.Tools = true
 	w, err := s.open(ctx, lines)
 	if err != nil {
 		return err

@@ -11,7 +11,6 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
-	"github.com/bentobuild/bento/internal/run/install"
 	"github.com/bentobuild/bento/internal/run/tasklog"
 )
 
@@ -37,6 +36,7 @@ type Lines struct {
 	Style    report.Style
 	Store    cache.Store // where the logs of hits are
 	Verbose  bool
+	Tools    bool // shows what the tools of installs print
 	GitHub   bool // Out is read by GitHub Actions
 	// OutTerminal and ErrTerminal say what is a terminal: there nothing that a task
 	// prints does more than show text.
@@ -50,6 +50,7 @@ type Lines struct {
 	partial map[source]*bytes.Buffer
 	failed  []*run.Result
 	told    map[string]cache.Key // of News, by task
+	open    [2]bool              // stdout, stderr: what a plugin forwarded ended within a line
 }
 
 // source is one stream of one task.
@@ -77,6 +78,9 @@ func (l *Lines) Live() bool { return l.Mode == Stream }
 func (l *Lines) Report(ev run.Event) {
 	if end, ok := ev.(run.TaskFinished); !ok || end.Result.Outcome != run.CacheHit || l.Mode != Grouped {
 		l.writeHits()
+	}
+	if l.speaks(ev) {
+		l.endLines()
 	}
 	switch ev := ev.(type) {
 	case run.Started:
@@ -107,39 +111,6 @@ func (l *Lines) Report(ev run.Event) {
 	}
 }
 
-// installLog tells what an install says, and what its tools print: the contract with
-// plugins is that what they forward is always shown.
-func (l *Lines) installLog(ev run.InstallLog) {
-	if ev.Log.Verbatim {
-		if l.Mode != Quiet {
-			report.WriteForwarded(l.Out, l.Err, ev.Log)
-		}
-		return
-	}
-	message := strings.TrimRight(ev.Log.Message, "\r\n")
-	if message == "" {
-		return
-	}
-	switch {
-	case ev.Log.Stream == "stdout" && l.Mode == Stream:
-		fmt.Fprintln(l.Out, message)
-	case ev.Log.Stream != "" && (l.Mode == Stream || l.Verbose):
-		fmt.Fprintln(l.Err, message)
-	case ev.Log.Stream == "" && (l.Verbose || ev.Log.Level == "warn" || ev.Log.Level == "error"):
-		fmt.Fprintf(l.Err, "bento: %s: %s\n", ev.Install.Dish, report.Indent(report.Printable(message)))
-	}
-}
-
-func (l *Lines) installed(i *install.Install) {
-	if i.Err != nil {
-		l.status("FAILED", l.Style.Red, i.Dish, "install "+report.Seconds(i.Duration))
-		return
-	}
-	if l.Mode != Quiet {
-		l.status("installed", l.Style.Green, i.Dish, report.Seconds(i.Duration))
-	}
-}
-
 // status writes one line about a task or an install.
 func (l *Lines) status(word string, paint func(string) string, id, rest string) {
 	io.WriteString(l.Out, l.line(word, paint, id, rest)) //nolint:errcheck // nobody is left to tell
@@ -166,6 +137,7 @@ func (l *Lines) hit(id string) {
 
 func (l *Lines) writeHits() {
 	if l.hits.Len() > 0 {
+		l.endLines()
 		l.hits.WriteTo(l.Out) //nolint:errcheck // nobody is left to tell
 	}
 }

@@ -1,0 +1,93 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/run/install"
+)
+
+// installLog tells what an install says, and what its tools print: the contract with
+// plugins is that what they forward is always shown.
+func (l *Lines) installLog(ev run.InstallLog) {
+	if ev.Log.Verbatim {
+		if l.Mode != Quiet {
+			l.forward(ev.Log)
+		}
+		return
+	}
+	message := strings.TrimRight(ev.Log.Message, "\r\n")
+	if message == "" || !l.hears(ev.Log) {
+		return
+	}
+	l.endLines()
+	switch {
+	case ev.Log.Stream == "":
+		fmt.Fprintf(l.Err, "bento: %s: %s\n", ev.Install.Dish, report.Indent(report.Printable(message)))
+	case ev.Log.Stream == "stdout" && l.Mode == Stream:
+		fmt.Fprintln(l.Out, message)
+	default:
+		fmt.Fprintln(l.Err, message)
+	}
+}
+
+// hears tells whether a line about an install is shown.
+func (l *Lines) hears(line adapters.Log) bool {
+	if line.Stream == "" {
+		return l.Verbose || line.Level == "warn" || line.Level == "error"
+	}
+	return l.Verbose || l.Mode == Stream || l.Tools
+}
+
+// forward writes a piece of a tool's output, which may end anywhere.
+func (l *Lines) forward(piece adapters.Log) {
+	report.WriteForwarded(l.Out, l.Err, piece)
+	if piece.Message == "" {
+		return
+	}
+	i := 0
+	if piece.Stream == "stderr" {
+		i = 1
+	}
+	l.open[i] = !strings.HasSuffix(piece.Message, "\n")
+}
+
+// endLines ends the lines that tools have left open: what follows is bento's own.
+func (l *Lines) endLines() {
+	for i, w := range [2]io.Writer{l.Out, l.Err} {
+		if l.open[i] {
+			io.WriteString(w, "\n") //nolint:errcheck // nobody is left to tell
+		}
+	}
+	l.open = [2]bool{}
+}
+
+// speaks tells whether something is written about an event, beside what is said of
+// installs, which may go on in the same line.
+func (l *Lines) speaks(ev run.Event) bool {
+	switch ev := ev.(type) {
+	case run.InstallLog:
+		return false
+	case run.TaskOutput:
+		return l.Mode == Stream
+	case run.TaskStarted:
+		return ev.Terminal
+	case run.TaskFinished:
+		return ev.Result.Outcome != run.CacheHit || l.Mode != Grouped
+	}
+	return true
+}
+
+func (l *Lines) installed(i *install.Install) {
+	if i.Err != nil {
+		l.status("FAILED", l.Style.Red, i.Dish, "install "+report.Seconds(i.Duration))
+		return
+	}
+	if l.Mode != Quiet {
+		l.status("installed", l.Style.Green, i.Dish, report.Seconds(i.Duration))
+	}
+}
