@@ -62,6 +62,11 @@ func TestAxes(t *testing.T) {
 					t.Errorf("%s: clause %s is not failed, those are: %v", b.id, clause, got)
 				}
 			}
+			for _, a := range r.Axes {
+				if strings.Contains(a.Got, "json: ") {
+					t.Errorf("%s: clause %s speaks of Go: %s", b.id, a.Clause, a.Got)
+				}
+			}
 			if b.fails == "" && len(got) > 0 {
 				t.Errorf("%s: %v are failed: %+v", b.id, got, r.Axes)
 			}
