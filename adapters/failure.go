@@ -39,6 +39,7 @@ type Failure struct {
 	Data    string // the data of an RPC error, as JSON
 	Stderr  string // the last lines that it wrote there
 	Hint    string // what to do next
+	Late    bool   // an earlier call ended the plugin, which Message tells
 }
 
 // Error gives who, which call, for which directory, and what happened. Stderr and

@@ -12,7 +12,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery/answers"
-	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/discovery/turns"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -28,15 +28,18 @@ func (f *finder) adopt(ctx context.Context) {
 	for len(f.pending) > 0 && ctx.Err() == nil {
 		wave := f.nextWave()
 		decided := make([]decision, len(wave))
+		var queue turns.Queue
 		var g errgroup.Group
 		g.SetLimit(maxAsking)
 		for i, s := range wave {
 			if f.quick(s) {
-				decided[i] = f.decide(ctx, s)
+				decided[i] = f.decide(ctx, s, nil)
 				continue
 			}
+			place := queue.Join(f.asks(s))
 			g.Go(func() error {
-				decided[i] = f.decide(ctx, s)
+				defer place.LeaveAll()
+				decided[i] = f.decide(ctx, s, place)
 				return nil
 			})
 		}
@@ -45,6 +48,19 @@ func (f *finder) adopt(ctx context.Context) {
 			f.settle(ctx, d)
 		}
 	}
+	f.add(f.faults.Warnings()...)
+}
+
+// asks gives the adapters that a site may ask, nil among them for a language of none.
+func (f *finder) asks(s *site) []adapters.Adapter {
+	if s.config != nil && s.config.Language.Text != "" {
+		return []adapters.Adapter{f.Registry.ByID(s.config.Language.Text)}
+	}
+	asked := make([]adapters.Adapter, len(s.ask))
+	for n, i := range s.ask {
+		asked[n] = f.Registry.All()[i]
+	}
+	return asked
 }
 
 // remember opens the memory of what adapters said, if one will be asked at all.
@@ -138,21 +154,22 @@ type decision struct {
 	asked    error   // of its adapter
 }
 
-// decide finds the adapter of a site, and asks it everything. It runs beside other
-// decisions, and changes nothing of f.
-func (f *finder) decide(ctx context.Context, s *site) decision {
+// decide finds the adapter of a site, and asks it everything, each plugin in its turn. It
+// runs beside other decisions, and changes nothing of f.
+func (f *finder) decide(ctx context.Context, s *site, place *turns.Place) decision {
 	d := &Dish{Path: s.path, Dir: f.dir(s), Config: s.config, Toolchain: f.Config.Toolchain}
 	out := decision{dish: d}
 	if s.config != nil {
 		d.Toolchain = s.config.Toolchain
 	}
 	if s.config != nil && s.config.Language.Text != "" {
+		place.Wait(f.Registry.ByID(s.config.Language.Text))
 		d.Adapter, out.problems = f.byLanguage(ctx, s.config.Language)
 		if len(out.problems) > 0 {
 			d.Failure = diagnostics.Problems(out.problems)
 		}
 	} else {
-		f.detect(ctx, s, &out)
+		f.detect(ctx, s, &out, place)
 	}
 	if out.adopted = s.config != nil || d.Adapter != nil && f.mayAdopt(d); !out.adopted {
 		return out
@@ -183,12 +200,12 @@ func (f *finder) giveWay(ctx context.Context, d *Dish) {
 
 // detect asks the adapters in the order of the registry. The first that says yes
 // counts; others of another family are only noted.
-func (f *finder) detect(ctx context.Context, s *site, out *decision) {
-	for _, i := range s.ask {
-		a := f.Registry.All()[i]
+func (f *finder) detect(ctx context.Context, s *site, out *decision, place *turns.Place) {
+	for _, a := range f.asks(s) {
 		if a.Manifest().FamilyName() == out.dish.family() {
 			continue
 		}
+		place.Wait(a)
 		yes, err := f.answers.Detect(ctx, a, out.dish.Dir)
 		switch {
 		case err != nil && ctx.Err() == nil:
@@ -197,6 +214,8 @@ func (f *finder) detect(ctx context.Context, s *site, out *decision) {
 			out.dish.Adapter = a
 		case yes:
 			out.dish.SeenAlso = append(out.dish.SeenAlso, a.Manifest().AdapterID)
+		default:
+			place.Leave(a)
 		}
 	}
 }
@@ -222,13 +241,13 @@ func (f *finder) mayAdopt(d *Dish) bool {
 func (f *finder) settle(ctx context.Context, d decision) {
 	f.add(d.problems...)
 	for _, err := range d.unsure {
-		f.fail(err, d.dish.place())
+		f.fail(err, d.dish)
 	}
 	if d.asked != nil && ctx.Err() == nil {
-		f.fail(d.asked, d.dish.place())
+		f.fail(d.asked, d.dish)
 	}
 	if len(d.dish.warnings) > 0 {
-		f.fail(d.dish.warnings, d.dish.place())
+		f.fail(d.dish.warnings, d.dish)
 	}
 	if d.adopted {
 		f.ws.byPath[d.dish.Path] = d.dish
@@ -240,27 +259,19 @@ const RuleAdapter = "adapter_error"
 
 // fail tells the error of an adapter. What is wrong with the user's files is told
 // where it stands. A plugin at fault costs its own dishes and one warning.
-func (f *finder) fail(err error, at config.Pos) {
+func (f *finder) fail(err error, d *Dish) {
 	var failure *adapters.Failure
 	var list diagnostics.Problems
 	switch {
 	case errors.As(err, &list):
-		for _, d := range list {
-			if rel, ok := relative(f.ws.Root, d.File); ok {
-				d.File = rel
-			}
-			f.add(d)
+		for _, p := range list {
+			p.File = f.inWorkspace(p.File)
+			f.add(p)
 		}
 	case errors.As(err, &failure):
-		key := failure.Adapter + "\x00" + string(failure.Code)
-		if !f.told[key] {
-			f.told[key] = true
-			d := at.Warning(string(failure.Code), "%v", failure)
-			d.Hint = failure.Hint
-			f.add(d)
-		}
+		f.faults.Add(failure, d.Path, d.place())
 	default:
-		f.add(at.Error(RuleAdapter, "%v", err))
+		f.add(d.place().Error(RuleAdapter, "%v", err))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery/answers"
+	"github.com/bentobuild/bento/discovery/faults"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
@@ -112,7 +113,7 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 			Root: o.Tree.Root(), Tree: o.Tree, Config: o.Config,
 			byPath: make(map[string]*Dish),
 		},
-		told: make(map[string]bool), derivedOf: make(map[*Dish]*tree.Set),
+		derivedOf: make(map[*Dish]*tree.Set),
 	}
 	f.sites()
 	f.adopt(ctx)
@@ -133,8 +134,8 @@ type finder struct {
 	ws       *Workspace
 	pending  []*site // not decided yet, by path
 	problems []diagnostics.Diagnostic
-	told     map[string]bool // failures of plugins that were warned of
-	marks    []answers.Mark  // files whose names an adapter knows
+	faults   faults.Faults  // of plugins
+	marks    []answers.Mark // files whose names an adapter knows
 	answers  *answers.Memory
 
 	derivedOf map[*Dish]*tree.Set // see derivedIn

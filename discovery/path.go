@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -151,21 +150,7 @@ func (s *search) differs(path string, pin config.Text) string {
 }
 
 func (s *search) warn(path, why, hint string) {
-	d := warning(RulePluginFile, "%s is not used as a plugin: %s", path, why)
+	d := config.Pos{}.Warning(RulePluginFile, "%s is not used as a plugin: %s", path, why)
 	d.Hint = hint
 	s.problems = append(s.problems, d)
-}
-
-// warning makes a diagnostic about no file of the workspace.
-func warning(rule, format string, args ...any) diagnostics.Diagnostic {
-	return config.Pos{}.Warning(rule, format, args...)
-}
-
-// cause gives an error without the path that the message around it has already.
-func cause(err error) error {
-	var perr *fs.PathError
-	if errors.As(err, &perr) {
-		return perr.Err
-	}
-	return err
 }

@@ -1,7 +1,9 @@
 package discovery
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -26,8 +28,11 @@ type RootOptions struct {
 func FindRoot(o RootOptions) (string, error) {
 	start, from := o.start()
 	real, err := filepath.EvalSymlinks(start)
+	if at := (*fs.PathError)(nil); errors.As(err, &at) {
+		err = at.Err // the message has the path already
+	}
 	if err != nil {
-		return "", noWorkspace(fmt.Sprintf("workspace directory %q%s: %v", start, from, cause(err)), "")
+		return "", noWorkspace(fmt.Sprintf("workspace directory %q%s: %v", start, from, err), "")
 	}
 	if fi, err := os.Stat(real); err != nil || !fi.IsDir() {
 		return "", noWorkspace(fmt.Sprintf("workspace directory %q%s is not a directory", start, from), "")

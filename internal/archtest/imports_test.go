@@ -75,11 +75,14 @@ var table = []row{
 	// 3
 	{"internal/fingerprint", []string{"adapters", "cache", "internal/tree", "internal/state"}},
 	{"plugin", []string{"plugin/wire", "adapters", "diagnostics"}},
-	{"plugin/host", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "internal/proc", "internal/sandbox", "internal/state"}},
+	{"plugin/host/tail", nil}, // the last words of a plugin
+	{"plugin/host", []string{"plugin/host/tail", "plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "internal/proc", "internal/sandbox", "internal/state"}},
 
 	// 4
 	// Dishes that link to each other in a circle are found with dag.
 	{"discovery", []string{"adapters", "diagnostics", "internal/config", "internal/tree", "internal/tree/crew", "internal/state", "internal/dag", "discovery/*"}},
+	{"discovery/turns", []string{"adapters"}},                                                       // who asks first
+	{"discovery/faults", []string{"adapters", "diagnostics", "internal/config"}},                    // what plugins did wrong
 	{"discovery/marker", []string{"adapters"}},                                                      // who looks where
 	{"discovery/answers", []string{"adapters", "internal/tree", "internal/state", "internal/pack"}}, // what adapters said
 	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics"}},

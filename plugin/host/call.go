@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
@@ -35,7 +36,6 @@ func (p *Plugin) Call(ctx context.Context, c Call) (json.RawMessage, error) {
 		defer func() { <-p.slots }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	case <-p.ended:
 	}
 	defer p.sinks.listen(c.Log)()
 	result, err := p.try(ctx, c)
@@ -70,9 +70,9 @@ func (p *Plugin) explain(ctx context.Context, c Call, err error) error {
 	case err == nil || errors.As(err, &rpc) || ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return err
 	case errors.As(err, &f): // an earlier one, which was final
-		earlier := *f
-		f = &earlier
-		f.Message = "it is not asked any more: " + f.Message
+		f = p.final(f, c)
+	case errors.As(err, &over) && over.code != adapters.Crashed:
+		f = p.final(p.blame(over), c)
 	case errors.As(err, &over):
 		f = p.blame(over)
 	case errors.As(err, &bad):
@@ -82,6 +82,27 @@ func (p *Plugin) explain(ctx context.Context, c Call, err error) error {
 	}
 	f.Call, f.Dir = c.Method, c.Dir
 	return f
+}
+
+// final makes a failure of what ended the plugin for good. It belongs to the call that
+// found it out first, and the others name that one: who reads of a later call alone has
+// to learn what was wrong.
+func (p *Plugin) final(f *adapters.Failure, c Call) *adapters.Failure {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.broke == nil {
+		p.broke = &c
+	}
+	told, at := *f, p.broke.Method
+	if at == c.Method && p.broke.Dir == c.Dir {
+		return &told
+	}
+	if p.broke.Dir != "" {
+		at += fmt.Sprintf(" of %q", p.broke.Dir)
+	}
+	told.Late = true
+	told.Message = fmt.Sprintf("it is not asked any more since %s: %s", at, f.Message)
+	return &told
 }
 
 // Failure makes a failure of what came of a call, such as an answer that the

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/host/tail"
 )
 
 // Options describe one plugin.
@@ -69,7 +70,7 @@ func (s State) final() bool { return s == Failed || s == Quarantined || s == Sto
 // Plugin is a running plugin. Its methods may be called concurrently.
 type Plugin struct {
 	o     Options
-	tail  *tail
+	tail  *tail.Tail
 	sinks sinks
 	slots chan struct{} // one for each call that may be in flight
 	stop  context.CancelFunc
@@ -80,6 +81,7 @@ type Plugin struct {
 	current *session          // of Ready
 	failure *adapters.Failure // of Restarting, Failed and Quarantined
 	changed chan struct{}     // closed at the next change
+	broke   *Call             // the first that found out that it is Failed or Quarantined
 	took    time.Duration
 }
 
@@ -91,7 +93,7 @@ func Start(ctx context.Context, o Options) (*Plugin, error) {
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p := &Plugin{
 		o:       o,
-		tail:    newTail(o.Numbers.StderrTail, o.Stderr),
+		tail:    tail.New(o.Numbers.StderrTail, o.Stderr),
 		stop:    stop,
 		ended:   make(chan struct{}),
 		state:   Starting,

@@ -461,21 +461,6 @@ func TestStderrReachesTheFailure(t *testing.T) {
 	})
 }
 
-func TestTail(t *testing.T) {
-	tail := newTail(16, nil)
-	for i := range 1000 {
-		fmt.Fprintf(tail, "line %d\n", i)
-	}
-	if got := tail.String(); got != "line 999\n" {
-		t.Errorf("got %q", got)
-	}
-	tail.reset()
-	tail.Write(bytes.Repeat([]byte("\xff"), 100))
-	if got := tail.String(); len(got) > 3*16 || strings.Trim(got, "\uFFFD") != "" {
-		t.Errorf("got %q", got)
-	}
-}
-
 func TestErrorsOfThePluginAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, _ := options(greeted(func(c *child) {

@@ -87,7 +87,7 @@ func (p *Plugin) quarantine(last *adapters.Failure, exits int) {
 // launch starts a process and does the handshake with it.
 func (p *Plugin) launch(ctx context.Context) (*session, *adapters.Failure) {
 	began := time.Now()
-	p.tail.reset()
+	p.tail.Reset()
 	stream, err := p.o.Launcher.Launch(ctx, p.tail)
 	if err != nil {
 		return nil, p.fault(adapters.LaunchFailed, err.Error())

@@ -1,4 +1,5 @@
-package host
+// Package tail keeps the last words of a plugin.
+package tail
 
 import (
 	"io"
@@ -6,8 +7,8 @@ import (
 	"sync"
 )
 
-// tail passes on what is written to it and keeps the end.
-type tail struct {
+// Tail passes on what is written to it and keeps the end. It is safe for concurrent use.
+type Tail struct {
 	next io.Writer
 	size int
 
@@ -15,10 +16,11 @@ type tail struct {
 	kept []byte // at most twice the size
 }
 
-func newTail(size int, next io.Writer) *tail { return &tail{next: next, size: size} }
+// New makes a Tail of so many bytes that writes to next, nil for nobody.
+func New(size int, next io.Writer) *Tail { return &Tail{next: next, size: size} }
 
 // Write never fails: a plugin must not die of a terminal that is gone.
-func (t *tail) Write(p []byte) (int, error) {
+func (t *Tail) Write(p []byte) (int, error) {
 	if t.next != nil {
 		_, _ = t.next.Write(p)
 	}
@@ -31,15 +33,15 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// reset forgets what was written.
-func (t *tail) reset() {
+// Reset forgets what was written.
+func (t *Tail) Reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.kept = nil
 }
 
 // String gives the last bytes, from the start of a line where one was cut.
-func (t *tail) String() string {
+func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text := string(t.kept)
