@@ -33,6 +33,7 @@ type memory struct {
 type child struct {
 	*wire.Conn
 	stderr       io.Writer
+	stdout       io.Writer // for what is no frame
 	term, killed chan struct{}
 	status       string
 }
@@ -48,7 +49,7 @@ func (m *memory) Launch(_ context.Context, stderr io.Writer) (*Stream, error) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	c := &child{
-		Conn: wire.NewConn(inR, outW, wire.Limits{}), stderr: stderr,
+		Conn: wire.NewConn(inR, outW, wire.Limits{}), stderr: stderr, stdout: outW,
 		term: make(chan struct{}), killed: make(chan struct{}), status: "exit status 0",
 	}
 	exited := make(chan struct{})

@@ -268,6 +268,9 @@ func (s *session) late(method string, within time.Duration) string {
 	if s.odd != "" {
 		what += "; it wrote " + s.odd
 	}
+	if begun := s.client.Unfinished(); begun != "" {
+		what += "; " + begun
+	}
 	return what
 }
 

@@ -43,7 +43,7 @@ func BenchmarkFrame(b *testing.B) {
 	frame := appendFrame(nil, findings(1<<20))
 	b.SetBytes(int64(len(frame)))
 	for b.Loop() {
-		if _, err := readFrame(bufio.NewReaderSize(bytes.NewReader(frame), 16<<10), Limits{}.withDefaults()); err != nil {
+		if _, err := readFrame(bufio.NewReaderSize(bytes.NewReader(frame), 16<<10), Limits{}.withDefaults(), new(part)); err != nil {
 			b.Fatal(err)
 		}
 	}

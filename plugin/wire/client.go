@@ -87,6 +87,9 @@ func (c *Client) Done() <-chan struct{} { return c.done }
 // Err says after Done why the stream has ended, as Conn.Recv does.
 func (c *Client) Err() error { return c.err }
 
+// Unfinished says what has come of a message that is not all there, "" for nothing.
+func (c *Client) Unfinished() string { return c.conn.Unfinished() }
+
 // Call is one request.
 type Call struct {
 	c      *Client

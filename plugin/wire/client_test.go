@@ -34,7 +34,7 @@ func connect(t *testing.T, o ClientOptions) (*Client, *peer) {
 
 // read gives the next message that the host wrote.
 func (p *peer) read() string {
-	body, err := readFrame(p.in, Limits{}.withDefaults())
+	body, err := readFrame(p.in, Limits{}.withDefaults(), new(part))
 	if err != nil {
 		p.t.Errorf("reading as the plugin: %v", err)
 	}

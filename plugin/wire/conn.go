@@ -20,6 +20,7 @@ import (
 type Conn struct {
 	limits Limits
 	br     *bufio.Reader
+	come   part // what Recv waits for the rest of
 	in     io.Closer
 	out    io.WriteCloser
 	now    syscall.RawConn // of out; nil where a write can only wait
@@ -50,9 +51,12 @@ func (c *Conn) Close() error {
 // frames, wraps io.ErrUnexpectedEOF where it ends inside one and ErrMalformed
 // where there is no frame, and is channel.ErrClosed after Close.
 func (c *Conn) Recv() ([]byte, error) {
-	body, err := readFrame(c.br, c.limits)
+	body, err := readFrame(c.br, c.limits, &c.come)
 	return body, closedError(err)
 }
+
+// Unfinished says what has come of a message that is not all there, "" for nothing.
+func (c *Conn) Unfinished() string { return c.come.String() }
 
 // Send writes one body as a frame. The error is ErrSendTimeout if that took
 // longer than Limits.Send, and wraps ErrTooLarge if nothing was written since the

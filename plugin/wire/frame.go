@@ -14,9 +14,10 @@ import (
 const preview = 60
 
 // readFrame gives the body of the next frame. The error is io.EOF only where the
-// stream ends between two frames; an end elsewhere is io.ErrUnexpectedEOF.
-func readFrame(br *bufio.Reader, l Limits) ([]byte, error) {
-	length, err := readHeader(br, l)
+// stream ends between two frames; an end elsewhere is io.ErrUnexpectedEOF. While it
+// waits, come says what has come.
+func readFrame(br *bufio.Reader, l Limits, come *part) ([]byte, error) {
+	length, err := readHeader(br, l, come)
 	if err != nil {
 		return nil, err
 	}
@@ -24,23 +25,31 @@ func readFrame(br *bufio.Reader, l Limits) ([]byte, error) {
 	body := make([]byte, 0, min(length, 64<<10))
 	for len(body) < length {
 		have := len(body)
-		body = slices.Grow(body, min(length-have, max(have, 64<<10)))
-		n, err := io.ReadFull(br, body[have:min(length, cap(body))])
+		if have == cap(body) {
+			body = slices.Grow(body, min(length-have, have))
+		}
+		if br.Buffered() < length-have {
+			come.body(have+br.Buffered(), length)
+		}
+		// A read takes what is buffered, or waits for more.
+		n, err := br.Read(body[have:min(length, cap(body))])
 		body = body[:have+n]
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
+		if err == io.EOF {
 			return nil, fmt.Errorf("%w after %d of %d bytes of a body", io.ErrUnexpectedEOF, len(body), length)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
+	come.whole()
 	return body, nil
 }
 
 // readHeader reads a header block and gives the length that it announces.
-func readHeader(br *bufio.Reader, l Limits) (int, error) {
+func readHeader(br *bufio.Reader, l Limits, come *part) (int, error) {
 	length, seen := -1, 0
 	for {
+		come.awaitLine(br, seen == 0)
 		line, err := readLine(br, seen == 0)
 		if seen += len(line); seen > l.Header {
 			return 0, fmt.Errorf("%w: a header of more than %d bytes", ErrMalformed, l.Header)

@@ -12,7 +12,7 @@ import (
 
 func read(text string) ([]byte, error) {
 	l := Limits{}.withDefaults()
-	return readFrame(bufio.NewReaderSize(strings.NewReader(text), l.Header+1), l)
+	return readFrame(bufio.NewReaderSize(strings.NewReader(text), l.Header+1), l, new(part))
 }
 
 func TestFramesAccepted(t *testing.T) {
@@ -68,7 +68,7 @@ func TestFramesRefused(t *testing.T) {
 func TestEndlessHeaderIsRefused(t *testing.T) {
 	for _, unit := range []string{"a", "a: b\n"} {
 		endless := bufio.NewReaderSize(&repeat{unit: unit}, 16<<10)
-		if _, err := readFrame(endless, Limits{}.withDefaults()); !errors.Is(err, ErrMalformed) {
+		if _, err := readFrame(endless, Limits{}.withDefaults(), new(part)); !errors.Is(err, ErrMalformed) {
 			t.Errorf("endless %q: got %v, want %v", unit, err, ErrMalformed)
 		}
 	}
@@ -105,11 +105,11 @@ func TestBodyInPieces(t *testing.T) {
 	br := bufio.NewReaderSize(iotest.OneByteReader(strings.NewReader(text)), 16<<10)
 	l := Limits{}.withDefaults()
 	for _, want := range []string{"null", "{}"} {
-		if got, err := readFrame(br, l); string(got) != want || err != nil {
+		if got, err := readFrame(br, l, new(part)); string(got) != want || err != nil {
 			t.Errorf("got %q, %v, want %q", got, err, want)
 		}
 	}
-	if _, err := readFrame(br, l); err != io.EOF {
+	if _, err := readFrame(br, l, new(part)); err != io.EOF {
 		t.Errorf("at the end: got %v, want EOF", err)
 	}
 }
@@ -121,7 +121,7 @@ func FuzzFrame(f *testing.F) {
 		l := Limits{Header: 64, Body: 128}.withDefaults()
 		br := bufio.NewReaderSize(strings.NewReader(string(text)), 65)
 		for {
-			body, err := readFrame(br, l)
+			body, err := readFrame(br, l, new(part))
 			if err != nil {
 				if err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, ErrMalformed) {
 					t.Fatalf("unexpected error %v", err)
@@ -131,7 +131,7 @@ func FuzzFrame(f *testing.F) {
 			if len(body) > l.Body {
 				t.Fatalf("a body of %d bytes", len(body))
 			}
-			again, err := readFrame(bufio.NewReaderSize(strings.NewReader(string(appendFrame(nil, body))), 65), l)
+			again, err := readFrame(bufio.NewReaderSize(strings.NewReader(string(appendFrame(nil, body))), 65), l, new(part))
 			if err != nil || string(again) != string(body) {
 				t.Fatalf("a frame of %q reads as %q, %v", body, again, err)
 			}

@@ -86,7 +86,7 @@ func (c *Client) invalid(m *Message) {
 	if ok && m.Method == "" && c.calls.settle(id, badAnswer("%s", m.Why)) {
 		return
 	}
-	c.odd("%s", m.Why)
+	c.odd("a message that was passed over: %s", m.Why)
 	if m.Method == "" || m.ID == nil {
 		return
 	}

@@ -71,7 +71,7 @@ func (p *peer) serve(atOnce int) {
 	for {
 		var asked []json.RawMessage
 		for range atOnce {
-			body, err := readFrame(p.in, Limits{}.withDefaults())
+			body, err := readFrame(p.in, Limits{}.withDefaults(), new(part))
 			if err != nil {
 				return
 			}

@@ -1,0 +1,46 @@
+package wire
+
+import (
+	"io"
+	"testing"
+	"testing/synctest"
+)
+
+// Whoever waits in vain can say how far the message had come.
+func TestUnfinished(t *testing.T) {
+	for _, c := range []struct {
+		pieces []string
+		want   string
+	}{
+		{nil, ""},
+		{[]string{"Content-Length: 2\r\n\r\n{}"}, ""},
+		{[]string{"Content-Length: 2\r\n\r\n{", "}"}, ""},
+		{[]string{"Content-Length: 7\r\n\r\n{}"}, "2 of 7 bytes of a message had come; is Content-Length right?"},
+		{[]string{"Content-Length: 7\r\n\r\n"}, "0 of 7 bytes of a message had come; is Content-Length right?"},
+		{[]string{"Content-Length: 7\r\n\r\n", "{", "}"}, "2 of 7 bytes of a message had come; is Content-Length right?"},
+		{[]string{"Content-Length: 2\r\n\r\n{}Content-Length: 3\r\n\r\n{}"}, "2 of 3 bytes of a message had come; is Content-Length right?"},
+		{[]string{`{"jsonrpc":`, `"2.0"}`}, `"{\"jsonrpc\":\"2.0\"}" had come, and no end of that line`},
+		{[]string{"Content-Length: 2\r\n"}, "a header had come, and no empty line after it"},
+		{[]string{"Content-Length: 2\r\n{}"}, `"{}" had come, and no end of that line`},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r, w := io.Pipe()
+			conn := NewConn(r, w, Limits{})
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				for _, err := conn.Recv(); err == nil; _, err = conn.Recv() {
+				}
+			}()
+			for _, piece := range c.pieces {
+				_, _ = w.Write([]byte(piece))
+			}
+			synctest.Wait()
+			if got := conn.Unfinished(); got != c.want {
+				t.Errorf("after %q: got %q, want %q", c.pieces, got, c.want)
+			}
+			conn.Close()
+			<-done
+		})
+	}
+}
