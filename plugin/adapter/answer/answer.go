@@ -6,6 +6,8 @@ package answer
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/wire"
@@ -72,7 +74,7 @@ func checkTasks(path string, tasks []adapters.Task) error {
 			return fmt.Errorf("%s[%d].name: expected a name of its own, got %q as in %s[%d]", path, i, t.Name, path, first)
 		}
 		seen[t.Name] = i
-		for variable := range t.Env {
+		for _, variable := range slices.Sorted(maps.Keys(t.Env)) { // of several the same one every time
 			if !isVariable(variable) {
 				return fmt.Errorf("%s[%d].env: expected names of variables, got %.60q", path, i, variable)
 			}

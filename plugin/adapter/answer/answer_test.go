@@ -112,6 +112,16 @@ func TestGlobs(t *testing.T) {
 	}
 }
 
+// Of several names that are wrong the same one is told every time.
+func TestWrongVariables(t *testing.T) {
+	for range 20 {
+		err := Check(wire.MethodTasks, json.RawMessage(`{"tasks":[{"name":"a","run":"x","env":{"N\u0000":"y","A=B":"c","fine":"","C=D":"e"}}]}`))
+		if want := `tasks[0].env: expected names of variables, got "A=B"`; fmt.Sprint(err) != want {
+			t.Fatalf("got %v, want %s", err, want)
+		}
+	}
+}
+
 func TestTasksThatWaitForThemselves(t *testing.T) {
 	for tasks, want := range map[string]string{
 		`{"name":"a","run":"x","depends_on":["a"]}`:                                                                                   `tasks[0].depends_on[0]: expected a task that does not wait for "a", got "a"`,
