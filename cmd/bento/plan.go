@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/report"
@@ -61,13 +59,12 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 	if len(diagnostics.Errors(problems)) > 0 {
 		s.outcome = exitInput
 	}
-	for _, r := range results {
-		var failure *adapters.Failure
-		if errors.As(r.Err, &failure) {
-			s.outcome = exitFault
-			report.WriteError(s.err, s.style, failure)
-		}
+	for _, failed := range pluginFaults(results) {
+		s.outcome = exitFault
+		report.WriteError(s.err, s.style, failed)
+		problems = append(problems, failed.problem())
 	}
+	problems = diagnostics.Sorted(problems)
 	doc := report.NewPlan(p, results, clean, problems)
 	if s.flags.json {
 		return report.Write(s.out, doc)
