@@ -46,7 +46,7 @@ type Candidate struct {
 	Path     string // absolute
 	Contract string // ContractV1 or ContractWasm
 	// Skip is why it is not to be started: SkipDisabled, SkipNotAllowed,
-	// SkipNotTrusted; empty when it may be. SkipReason says it in words.
+	// SkipNotTrusted, SkipUnusable; empty when it may be. SkipReason says it in words.
 	Skip       string
 	SkipReason string
 }
@@ -62,4 +62,5 @@ const (
 	SkipDisabled   = "disabled"
 	SkipNotAllowed = "not_allowed"
 	SkipNotTrusted = "not_trusted"
+	SkipUnusable   = "unusable" // no executable file: failed, in the list
 )

@@ -65,11 +65,7 @@ func (f *finder) asks(s *site) []adapters.Adapter {
 
 // remember opens the memory of what adapters said, if one will be asked at all.
 func (f *finder) remember() {
-	asks := false
-	for _, s := range f.pending {
-		asks = asks || !f.quick(s)
-	}
-	if asks && f.Basis != nil {
+	if f.Basis != nil && slices.ContainsFunc(f.pending, func(s *site) bool { return !f.quick(s) }) {
 		f.answers = answers.Open(answers.Options{
 			State: f.State, Tree: f.Tree, Basis: f.Basis(), Adapters: f.Registry.All(), Marks: f.marks,
 		})

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -21,7 +22,7 @@ const pluginPrefix = "bento-adapter-"
 
 // Adapters lists the executables on path, the value of $PATH, that may be
 // adapters, in the order in which they count. It starts none. Those that the
-// configuration forbids are listed with the reason; of two with one id the later
+// configuration forbids, and what is no executable, are listed with the reason; of two with one id the later
 // is to be started only if the earlier one fails. What is wrong with a file is a
 // warning. digest gives the SHA-256 of a file in hexadecimal, or says why it cannot in
 // another text; it is asked about the files that are pinned.
@@ -44,7 +45,7 @@ type search struct {
 	digest   func(path string) string
 	dirs     []string // looked into, free of links
 	found    []adapters.Candidate
-	files    []fs.FileInfo // of found
+	files    []fs.FileInfo // of found; nil for a link to nothing
 	problems []diagnostics.Diagnostic
 }
 
@@ -74,33 +75,36 @@ func (s *search) file(path, suffix string) {
 	}
 	c.ID = strings.TrimSuffix(id, ".exe")
 	fi, err := os.Stat(path)
-	if err != nil || s.seen(c.ID, fi) {
-		return // a dangling link; the same file in a directory that is linked
+	if err == nil && s.seen(c.ID, fi) {
+		return // the same file in a directory that is linked
 	}
+	hint := ""
 	switch {
-	case !fi.Mode().IsRegular():
-		s.warn(path, "it is not a regular file", "")
-		return
 	case !config.ValidPluginID(c.ID):
 		s.warn(path, fmt.Sprintf("%q is no adapter id, expected [a-z0-9][a-z0-9_-]*", c.ID), "rename it")
 		return
+	case errors.Is(err, fs.ErrNotExist):
+		c.SkipReason = "it is a link to a file that does not exist"
+	case err != nil:
+		c.SkipReason = err.Error()
+	case !fi.Mode().IsRegular():
+		c.SkipReason = "it is not a regular file"
 	case !isWasm && fi.Mode()&0o111 == 0:
-		s.warn(path, "it is not executable", "chmod +x "+path)
-		return
+		c.SkipReason, hint = "it is not executable", "chmod +x "+path
 	}
-	s.forbid(&c, fi)
+	if c.SkipReason != "" {
+		c.Skip = adapters.SkipUnusable
+		s.warn(path, c.SkipReason, hint)
+	} else {
+		s.forbid(&c, fi)
+	}
 	s.files = append(s.files, fi)
 	s.found = append(s.found, c)
 }
 
 // isBackup knows what editors and package managers leave beside a file.
 func isBackup(name string) bool {
-	for _, end := range []string{"~", ".bak", ".orig", ".old", ".swp", ".tmp", ".rej"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"~", ".bak", ".orig", ".old", ".swp", ".tmp", ".rej"}, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 // seen tells whether a file was found under this id before. Under another it may be

@@ -107,12 +107,15 @@ func TestAdapters(t *testing.T) {
 	path := strings.Join([]string{"", "relative", ".", dir + "/missing", dir + "/a", dir + "/b", dir + "/a", dir + "/c"}, ":")
 	list, problems := Adapters(path, load(t, write(t, nil)), sha)
 	want := []string{
+		"dir a/bento-adapter-dir bento-v1 unusable: it is not a regular file",
 		"mod a/bento-adapter-mod.wasm wasm",
 		"open a/bento-adapter-open bento-v1 not_trusted: anybody may write to its file",
+		"plain a/bento-adapter-plain bento-v1 unusable: it is not executable",
 		"win a/bento-adapter-win.exe bento-v1",
 		"zig a/bento-adapter-zig bento-v1",
 		"a_b-1 b/bento-adapter-a_b-1 bento-v1",
 		"zig b/bento-adapter-zig bento-v1",
+		"gone c/bento-adapter-gone bento-v1 unusable: it is a link to a file that does not exist",
 		"many c/bento-adapter-many bento-v1", // a program may be several plugins
 	}
 	if diff := cmp.Diff(want, describe(dir, list)); diff != "" {
@@ -124,6 +127,7 @@ func TestAdapters(t *testing.T) {
 		`warning plugin_file a/bento-adapter-dir is not used as a plugin: it is not a regular file`,
 		`warning plugin_file a/bento-adapter-open is not used as a plugin: anybody may write to its file`,
 		`warning plugin_file a/bento-adapter-plain is not used as a plugin: it is not executable (chmod +x a/bento-adapter-plain)`,
+		`warning plugin_file c/bento-adapter-gone is not used as a plugin: it is a link to a file that does not exist`,
 	}
 	if diff := cmp.Diff(warnings, messages(dir, problems)); diff != "" {
 		t.Error(diff)

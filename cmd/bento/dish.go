@@ -92,7 +92,7 @@ func (s *session) knows(known *adapters.Registry, language string) bool {
 		return true
 	}
 	candidates, _ := discovery.Adapters(s.environ.Get("PATH"), &config.Workspace{}, (*host.Digests)(nil).Executable)
-	return slices.ContainsFunc(candidates, func(c adapters.Candidate) bool { return c.ID == language })
+	return slices.ContainsFunc(candidates, func(c adapters.Candidate) bool { return c.ID == language && c.Skip != adapters.SkipUnusable })
 }
 
 // placeOf finds out where a new dish goes.

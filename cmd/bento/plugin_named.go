@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -58,14 +59,20 @@ func pluginAt(target string, _ *config.Workspace) (adapters.Candidate, error) {
 func (s *session) pluginOnPath(id string, cfg *config.Workspace) (adapters.Candidate, error) {
 	found, _ := discovery.Adapters(s.environ.Get("PATH"), cfg, (*host.Digests)(nil).Executable)
 	ids := make([]string, len(found))
+	unusable := ""
 	for i, c := range found {
 		switch ids[i] = c.ID; {
 		case c.ID != id:
+		case c.Skip == adapters.SkipUnusable: // one further on may be good
+			unusable = cmp.Or(unusable, fmt.Sprintf("%s is no plugin: %s", c.Path, c.SkipReason))
 		case c.Skip != "":
 			return c, notFound(c.Skip, fmt.Sprintf("plugin %s: %s", id, c.SkipReason), "to start it all the same, name its file: "+c.Path)
 		default:
 			return c, nil
 		}
+	}
+	if unusable != "" {
+		return adapters.Candidate{}, notFound("plugin_unusable", unusable, "mend or remove it")
 	}
 	slices.Sort(ids)
 	hint := diagnostics.Suggest(id, slices.Compact(ids))

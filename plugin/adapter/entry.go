@@ -126,6 +126,8 @@ func (e *entry) Status() Status {
 	s := Status{ID: e.ID, Path: e.Path, Contract: e.Contract, Status: e.status, Message: e.message}
 	if e.Skip == adapters.SkipNotTrusted {
 		s.Status, s.Code = Failed, adapters.NotTrusted
+	} else if e.Skip == adapters.SkipUnusable {
+		s.Status, s.Code = Failed, adapters.LaunchFailed
 	}
 	if p := e.process; p != nil {
 		s.DisplayName = p.manifest.DisplayName
