@@ -63,9 +63,10 @@ func TestFloodOfOutput(t *testing.T) {
 		return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
 	}
 	for _, args := range [][]string{{"build"}, {"run", "good"}, {"run", "good", "--output", "full"}, {"run", "good", "--output", "stream", "--no-cache"}} {
-		// What a little takes, the race detector and what was not collected yet among it.
+		// What a little takes, the race detector and what was not collected yet among it:
+		// that is up to 48 MiB more or less. What is kept would be 56.
 		few := flood(8, args...)
-		if many := flood(size, args...); many > few+32<<10 || many > 200<<10 {
+		if many := flood(size, args...); many > few+48<<10 || many > 256<<10 {
 			t.Errorf("%q took %d MiB of memory for %d MiB of output, %d MiB for 8 MiB", args, many>>10, size, few>>10)
 		}
 	}

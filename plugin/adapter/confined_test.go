@@ -51,7 +51,7 @@ func confinedKid(id string) func(*kid) {
 func TestInstallOfAConfinedPlugin(t *testing.T) {
 	for id, want := range map[string]string{
 		"confined-good":  "ok",
-		"confined-fails": `"make" exited with status 1`,
+		"confined-fails": `plugin confined-fails: error 2001: "make" exited with status 1`,
 		"confined-exits": string(adapters.Crashed),
 	} {
 		root, c := t.TempDir(), install(t, t.TempDir(), id)
