@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -324,29 +326,65 @@ func BenchmarkRun(b *testing.B) {
 // Children that are forked keep the pipes of others open for a moment: what is told of
 // them then must not be taken for news of somebody else.
 func TestManyQuietAtOnce(t *testing.T) {
-	var all sync.WaitGroup
-	for range 48 {
-		all.Go(func() {
-			for i := range 30 {
-				want := ""
-				if i%3 == 0 {
-					want = "said\n"
-				}
-				var out, errs bytes.Buffer
-				s := shell(t, "exit 0")
-				if want != "" {
-					s = shell(t, "echo said; echo said >&2")
-				}
-				s.Stdout, s.Stderr = &out, &errs
-				res, err := Run(t.Context(), s)
-				if err != nil || res.ExitCode != 0 || res.TimedOut || out.String() != want || errs.String() != want {
-					t.Errorf("%+v, %v, printed %q and %q, want %q twice", res, err, &out, &errs, want)
-				}
+	for _, n := range []int{1, runtime.GOMAXPROCS(0), 48} { // waited for by threads, and by the poller
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
+			var all sync.WaitGroup
+			for range n {
+				all.Go(func() {
+					for i := range 30 {
+						said := ""
+						if i%3 == 0 {
+							said = "said\n"
+						}
+						runQuiet(t, i%2 == 0, said)
+					}
+				})
+			}
+			all.Wait()
+			if left := survivors(t.Name()); len(left) != 0 {
+				t.Errorf("left behind: %q", left)
 			}
 		})
 	}
-	all.Wait()
-	if left := survivors(t.Name()); len(left) != 0 {
-		t.Errorf("left behind: %q", left)
+}
+
+// runQuiet runs a child that says something twice and nothing else; slowly: after it is no
+// longer taken for one that ends soon.
+func runQuiet(t *testing.T, slowly bool, said string) {
+	script := "exit 0"
+	if said != "" {
+		script = "echo said; echo said >&2"
+	}
+	if slowly {
+		script = "sleep 0.02; " + script
+	}
+	var out, errs bytes.Buffer
+	s := shell(t, script)
+	s.Stdout, s.Stderr = &out, &errs
+	res, err := Run(t.Context(), s)
+	if err != nil || res.ExitCode != 0 || res.TimedOut || out.String() != said || errs.String() != said {
+		t.Errorf("%+v, %v, printed %q and %q, want %q twice", res, err, &out, &errs, said)
+	}
+}
+
+// A child may be done with its output before it ends, be asked to end before anybody has
+// waited for it, or have less time than it is waited for at first.
+func TestSoon(t *testing.T) {
+	if res, out := run(t, t.Context(), shell(t, "echo early; exec >&- 2>&-; sleep 0.02; exit 3")); res.ExitCode != 3 || out != "early\n" {
+		t.Errorf("%+v, printed %q", res, out)
+	}
+	s := shell(t, "sleep 1000")
+	s.Timeout = time.Millisecond
+	if res, _ := run(t, t.Context(), s); !res.TimedOut || res.Signal != "SIGTERM" {
+		t.Errorf("%+v", res)
+	}
+	p, err := start(shell(t, "sleep 1000"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if res := p.Wait(ctx); !res.Canceled || res.Signal != "SIGTERM" {
+		t.Errorf("%+v", res)
 	}
 }

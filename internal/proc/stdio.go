@@ -23,26 +23,43 @@ const (
 	fullPiece  = 32 << 10
 )
 
+// maxOutputs is how many there are: stdout and stderr.
+const maxOutputs = 2
+
 // stdio is the three streams of a child: what it is given, and the copying between
 // pipes and the Spec's readers and writers.
 type stdio struct {
 	child   [3]pipeEnd
-	opened  []pipeEnd // those of child that are ours to close, which started does
-	stdin   *os.File  // our end, nil when there is no pipe
+	theirs  *pipeEnd // that of child which started closes
+	stdin   *os.File // our end, nil when there is no pipe
 	outputs []output
 	copies  sync.WaitGroup
 }
 
 // output is our end of a pipe that a child prints to.
 type output struct {
-	end  pipeEnd // nobody has read from it
-	to   io.Writer
-	file *os.File // what is copied from, nil as long as it is not
-	over bool     // it was closed without that
+	end   pipeEnd // nobody has read from it
+	child pipeEnd // the child's end, open as long as its end is of no interest
+	to    io.Writer
+	file  *os.File // what is copied from, nil as long as it is not
+	let   bool     // child is closed
+	over  bool     // both are, and nothing was copied
+}
+
+// idle tells whether there was nothing to copy, and there may be.
+func (o *output) idle() bool { return o.file == nil && !o.over }
+
+// letEnd has the pipe end when all others who have the child's end are gone.
+func (o *output) letEnd() {
+	if !o.let {
+		o.let = true
+		o.child.close()
+	}
 }
 
 func (o *output) close() {
-	if o.file == nil && !o.over {
+	o.letEnd()
+	if o.idle() {
 		o.over = true
 		o.end.close()
 	}
@@ -84,7 +101,7 @@ func (d *stdio) openStdin(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	d.give(0, theirs)
+	d.child[0], d.theirs = theirs, &theirs
 	ours := end.file()
 	d.stdin = ours
 	d.copies.Go(func() {
@@ -106,8 +123,8 @@ func (d *stdio) openOutput(fd int, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	d.give(fd, theirs)
-	d.outputs = append(d.outputs, output{end: ours, to: w})
+	d.child[fd] = theirs
+	d.outputs = append(d.outputs, output{end: ours, child: theirs, to: w})
 	return nil
 }
 
@@ -119,9 +136,10 @@ func (d *stdio) copyAll() {
 }
 
 func (d *stdio) copy(o *output) {
-	if o.file != nil || o.over {
+	if !o.idle() {
 		return
 	}
+	o.letEnd()
 	from := o.end.file()
 	o.file = from
 	d.copies.Go(func() {
@@ -151,17 +169,19 @@ func (d *stdio) openNull(fd, flag int) (err error) {
 	return nil
 }
 
-func (d *stdio) give(fd int, e pipeEnd) {
-	d.child[fd] = e
-	d.opened = append(d.opened, e)
+// started closes the end that the child reads from, which it now has.
+func (d *stdio) started() {
+	if d.theirs != nil {
+		d.theirs.close()
+		d.theirs = nil
+	}
 }
 
-// started closes the child's ends, which the child now has.
-func (d *stdio) started() {
-	for _, e := range d.opened {
-		e.close()
+// letEnd has all output end with those who print it.
+func (d *stdio) letEnd() {
+	for i := range d.outputs {
+		d.outputs[i].letEnd()
 	}
-	d.opened = nil
 }
 
 // closeAll ends the copying of a child that was not started.

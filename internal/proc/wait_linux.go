@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -22,6 +24,11 @@ func (p *Process) waitIdle(ctx context.Context) (c cause, done bool) {
 	if p.watched.Load() || p.leader.fd < 0 {
 		return 0, false
 	}
+	waiting.Add(1)
+	defer waiting.Add(-1)
+	if p.endsSoon() {
+		return p.exit(), true
+	}
 	w, err := p.polled()
 	if err != nil {
 		return 0, false
@@ -38,9 +45,7 @@ func (p *Process) waitIdle(ctx context.Context) (c cause, done bool) {
 	}
 	switch {
 	case err == nil:
-		unix.Close(p.leader.fd)
-		p.over()
-		return exited, true
+		return p.exit(), true
 	case ctx.Err() != nil:
 		return canceled, true
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -48,6 +53,66 @@ func (p *Process) waitIdle(ctx context.Context) (c cause, done bool) {
 	default:
 		return 0, false
 	}
+}
+
+// exit takes in that the leader has exited.
+func (p *Process) exit() cause {
+	p.io.letEnd()
+	p.look(0) // closes what nobody prints to any more
+	unix.Close(p.leader.fd)
+	p.over()
+	return exited
+}
+
+// soon is how long a thread of its own waits for a child, before Go's poller does.
+const soon = 5 * time.Millisecond
+
+// waiting counts the children that are waited for without being watched.
+var waiting atomic.Int32
+
+// endsSoon waits a little for a child that may be short, and tells whether it has exited.
+// A thread that the kernel wakes goes on at once; Go's poller wakes another one, which
+// takes as long as many a task does. Such a thread keeps others from running Go as long
+// as it waits, so no more children are waited for like that than can run at once.
+func (p *Process) endsSoon() bool {
+	if int(waiting.Load()) > runtime.GOMAXPROCS(0) {
+		return false
+	}
+	for until := time.Now().Add(soon); ; {
+		rest := time.Until(until)
+		switch {
+		case rest <= 0:
+			return false
+		case p.look(rest):
+			return true
+		}
+		runtime.Gosched() // so that what was printed is copied
+	}
+}
+
+// look takes in what happens next to the child within a time, and tells whether that is
+// its end.
+func (p *Process) look(within time.Duration) (over bool) {
+	var list [1 + maxOutputs]unix.PollFd
+	var at [1 + maxOutputs]int32
+	list[0], at[0] = unix.PollFd{Fd: int32(p.leader.fd), Events: unix.POLLIN}, atLeader
+	n := 1
+	for i := range p.io.outputs {
+		if o := &p.io.outputs[i]; o.idle() {
+			list[n], at[n] = unix.PollFd{Fd: int32(o.end.fd), Events: unix.POLLIN}, int32(i)
+			n++
+		}
+	}
+	limit := unix.NsecToTimespec(int64(within))
+	if happened, err := unix.Ppoll(list[:n], &limit, nil); err != nil || happened == 0 {
+		return false
+	}
+	for i, e := range list[:n] {
+		if e.Revents != 0 {
+			over = p.news(poller.Event{At: at[i], Readable: e.Revents&unix.POLLIN != 0}) || over
+		}
+	}
+	return over
 }
 
 // polled gives a poller that tells of the child.
@@ -59,8 +124,8 @@ func (p *Process) polled() (w *poller.Poller, err error) {
 		}
 	}
 	for i := range p.io.outputs {
-		if err == nil {
-			err = w.Add(p.io.outputs[i].end.fd, int32(i))
+		if o := &p.io.outputs[i]; err == nil && o.idle() {
+			err = w.Add(o.end.fd, int32(i))
 		}
 	}
 	if err == nil {
@@ -90,7 +155,7 @@ func (p *Process) news(e poller.Event) (over bool) {
 // as good as new.
 func (p *Process) forsake(w *poller.Poller) bool {
 	for i := range p.io.outputs {
-		if o := &p.io.outputs[i]; o.file == nil && !o.over && w.Remove(o.end.fd) != nil {
+		if o := &p.io.outputs[i]; o.idle() && w.Remove(o.end.fd) != nil {
 			return false
 		}
 	}
