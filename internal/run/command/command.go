@@ -32,8 +32,9 @@ type Commands struct {
 	Environ adapters.Environ // that bento was started with
 	Inherit bool             // tasks see all of it
 
-	shells sync.Map // by PATH: where sh is
-	bases  sync.Map // by what is passed on: the strict environment
+	shells   sync.Map // by PATH: where sh is
+	programs sync.Map // by PATH and name: found
+	bases    sync.Map // by what is passed on: the strict environment
 }
 
 // shell gives where the shell is. It stays there during a run.

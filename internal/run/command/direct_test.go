@@ -22,7 +22,7 @@ func TestPlainWords(t *testing.T) {
 		{"CC=gcc make", nil},
 		{"go build\ngo vet", nil},
 		{"echo x", nil},
-		{"true", nil},
+		{"true", []string{"true"}},
 		{". ./env", nil},
 		{"ls *.go", nil},
 		{"ls ~", nil},
@@ -94,4 +94,44 @@ func TestDirectNeedsAProgram(t *testing.T) {
 	if _, _, ok := inherits.direct(adapters.Environ{"PATH=" + dir}, dir, "script"); ok {
 		t.Error("with everything inherited, functions too, there was no shell")
 	}
+}
+
+// TestDirectFindsAgain holds that a program that was found is searched for again when it is
+// another one, and always where tasks may put one before it.
+func TestDirectFindsAgain(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	first, second := filepath.Join(outside, "first"), filepath.Join(outside, "second")
+	put := func(dir, text string) {
+		t.Helper()
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "tool"), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := Commands{Root: root}
+	expect := func(path, want string) {
+		t.Helper()
+		program, _, ok := c.direct(adapters.Environ{"PATH=" + path}, root, "tool x")
+		if ok != (want != "") || ok && program != want {
+			t.Errorf("in PATH %q: %q, %v, want %q", path, program, ok, want)
+		}
+	}
+	away, within := first+":"+second, filepath.Join(root, "bin")+":"+second
+	expect(away, "")
+	put(second, "#!/bin/sh\n")
+	expect(away, filepath.Join(second, "tool"))
+	expect(within, filepath.Join(second, "tool"))
+	put(filepath.Join(root, "bin"), "#!/bin/sh\n")
+	expect(within, filepath.Join(root, "bin", "tool"))
+	put(second, "echo x # of which no kernel runs anything\n")
+	expect(away, "")
+	put(second, "#!/bin/sh\n# again\n")
+	expect(away, filepath.Join(second, "tool"))
+	if err := os.Remove(filepath.Join(second, "tool")); err != nil {
+		t.Fatal(err)
+	}
+	put(first, "#!/bin/sh\n")
+	expect(away, filepath.Join(first, "tool"))
 }
