@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/bentobuild/bento/internal/proc/groups"
 	"github.com/bentobuild/bento/internal/proc/procfs"
 )
 
@@ -39,10 +40,11 @@ type family struct {
 	marks   uint64 // given out
 
 	mu        sync.Mutex
-	leaders   map[int]bool // children of Start that are not reaped
-	strangers map[int]bool // children that were there before the first Start
-	guard     *table       // what the guard sees; nil when there is none
-	pollers   sync.Pool    // of *poller.Poller
+	leaders   map[int]bool  // children of Start that are not reaped
+	strangers map[int]bool  // children that were there before the first Start
+	guard     *groups.Table // what the guard sees; nil when there is none
+	alive     *os.File      // closed by the end of this process, for which the guard waits
+	pollers   sync.Pool     // of *poller.Poller
 }
 
 var kin family
@@ -71,12 +73,10 @@ func (p *Process) start(attr *syscall.ProcAttr) (err error) {
 		kin.mu.Lock()
 		defer kin.mu.Unlock()
 		kin.leaders[p.leader.pid] = true
-		kin.guard.add(p.leader.pid)
+		kin.guard.Add(p.leader.pid)
 	}
 	return err
 }
-
-func pipe2(fds *[2]int) error { return unix.Pipe2(fds[:], unix.O_CLOEXEC) }
 
 // adopt makes this process the reaper of its descendants. Where the kernel refuses,
 // a descendant that leaves its group is lost to us.
@@ -100,7 +100,7 @@ func (p *Process) forget() *status {
 	defer kin.mu.Unlock()
 	pid := p.leader.pid
 	delete(kin.leaders, pid)
-	kin.guard.remove(pid) // before another can have its number
+	kin.guard.Remove(pid) // before another can have its number
 	return reap(pid)      // it has exited
 }
 

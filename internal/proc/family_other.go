@@ -15,17 +15,6 @@ type descendant struct{ Pid, Group int }
 // rssUnit is what ru_maxrss counts in.
 var rssUnit = map[bool]int64{true: 1, false: 1 << 10}[runtime.GOOS == "darwin"]
 
-func pipe2(fds *[2]int) error {
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
-	err := unix.Pipe(fds[:])
-	if err == nil {
-		unix.CloseOnExec(fds[0])
-		unix.CloseOnExec(fds[1])
-	}
-	return err
-}
-
 func (p *Process) sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // leader is a child.

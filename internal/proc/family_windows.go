@@ -24,7 +24,7 @@ func (p *Process) fork() (err error) {
 	p.leader.proc, err = os.StartProcess(p.spec.program(), p.spec.Argv, &os.ProcAttr{
 		Dir:   p.spec.Dir,
 		Env:   env,
-		Files: []*os.File{p.io.child[0].f, p.io.child[1].f, p.io.child[2].f},
+		Files: []*os.File{p.io.child[0].File(), p.io.child[1].File(), p.io.child[2].File()},
 		Sys:   &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP},
 	})
 	if err == nil {

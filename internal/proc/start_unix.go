@@ -21,7 +21,7 @@ const busyTime = 2 * time.Second
 func (p *Process) fork() error {
 	attr := &syscall.ProcAttr{Dir: p.spec.Dir, Env: p.spec.Env, Sys: p.sysProcAttr()}
 	for _, e := range p.io.child {
-		attr.Files = append(attr.Files, uintptr(e.fd))
+		attr.Files = append(attr.Files, uintptr(e.FD))
 	}
 	for _, f := range p.spec.Files {
 		attr.Files = append(attr.Files, f.Fd())

@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/bentobuild/bento/internal/proc/pipe"
 )
 
 // A foreign process may hold the pipe open after all known descendants are gone.
@@ -29,17 +31,17 @@ const maxOutputs = 2
 // stdio is the three streams of a child: what it is given, and the copying between
 // pipes and the Spec's readers and writers.
 type stdio struct {
-	child   [3]pipeEnd
-	theirs  *pipeEnd // that of child which started closes
-	stdin   *os.File // our end, nil when there is no pipe
+	child   [3]pipe.End
+	theirs  *pipe.End // that of child which started closes
+	stdin   *os.File  // our end, nil when there is no pipe
 	outputs []output
 	copies  sync.WaitGroup
 }
 
 // output is our end of a pipe that a child prints to.
 type output struct {
-	end   pipeEnd // nobody has read from it
-	child pipeEnd // the child's end, open as long as its end is of no interest
+	end   pipe.End // nobody has read from it
+	child pipe.End // the child's end, open as long as its end is of no interest
 	to    io.Writer
 	file  *os.File // what is copied from, nil as long as it is not
 	let   bool     // child is closed
@@ -53,7 +55,7 @@ func (o *output) idle() bool { return o.file == nil && !o.over }
 func (o *output) letEnd() {
 	if !o.let {
 		o.let = true
-		o.child.close()
+		o.child.Close()
 	}
 }
 
@@ -61,7 +63,7 @@ func (o *output) close() {
 	o.letEnd()
 	if o.idle() {
 		o.over = true
-		o.end.close()
+		o.end.Close()
 	}
 }
 
@@ -91,18 +93,18 @@ func (d *stdio) open(s *Spec) error {
 
 func (d *stdio) openStdin(r io.Reader) error {
 	if f, ok := r.(*os.File); ok {
-		d.child[0] = endOf(f)
+		d.child[0] = pipe.Of(f)
 		return nil
 	}
 	if r == nil {
 		return d.openNull(0, os.O_RDONLY)
 	}
-	theirs, end, err := pipe()
+	theirs, end, err := pipe.New()
 	if err != nil {
 		return err
 	}
 	d.child[0], d.theirs = theirs, &theirs
-	ours := end.file()
+	ours := end.File()
 	d.stdin = ours
 	d.copies.Go(func() {
 		_, _ = io.Copy(ours, r) // a child that does not read to the end is no error
@@ -113,13 +115,13 @@ func (d *stdio) openStdin(r io.Reader) error {
 
 func (d *stdio) openOutput(fd int, w io.Writer) error {
 	if f, ok := w.(*os.File); ok {
-		d.child[fd] = endOf(f)
+		d.child[fd] = pipe.Of(f)
 		return nil
 	}
 	if w == nil {
 		return d.openNull(fd, os.O_WRONLY)
 	}
-	ours, theirs, err := pipe()
+	ours, theirs, err := pipe.New()
 	if err != nil {
 		return err
 	}
@@ -140,7 +142,7 @@ func (d *stdio) copy(o *output) {
 		return
 	}
 	o.letEnd()
-	from := o.end.file()
+	from := o.end.File()
 	o.file = from
 	d.copies.Go(func() {
 		copyOutput(o.to, from)
@@ -165,14 +167,14 @@ func (d *stdio) openNull(fd, flag int) (err error) {
 			return err
 		}
 	}
-	d.child[fd] = endOf(n.file)
+	d.child[fd] = pipe.Of(n.file)
 	return nil
 }
 
 // started closes the end that the child reads from, which it now has.
 func (d *stdio) started() {
 	if d.theirs != nil {
-		d.theirs.close()
+		d.theirs.Close()
 		d.theirs = nil
 	}
 }

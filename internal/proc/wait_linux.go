@@ -99,7 +99,7 @@ func (p *Process) look(within time.Duration) (over bool) {
 	n := 1
 	for i := range p.io.outputs {
 		if o := &p.io.outputs[i]; o.idle() {
-			list[n], at[n] = unix.PollFd{Fd: int32(o.end.fd), Events: unix.POLLIN}, int32(i)
+			list[n], at[n] = unix.PollFd{Fd: int32(o.end.FD), Events: unix.POLLIN}, int32(i)
 			n++
 		}
 	}
@@ -125,7 +125,7 @@ func (p *Process) polled() (w *poller.Poller, err error) {
 	}
 	for i := range p.io.outputs {
 		if o := &p.io.outputs[i]; err == nil && o.idle() {
-			err = w.Add(o.end.fd, int32(i))
+			err = w.Add(o.end.FD, int32(i))
 		}
 	}
 	if err == nil {
@@ -155,7 +155,7 @@ func (p *Process) news(e poller.Event) (over bool) {
 // as good as new.
 func (p *Process) forsake(w *poller.Poller) bool {
 	for i := range p.io.outputs {
-		if o := &p.io.outputs[i]; o.idle() && w.Remove(o.end.fd) != nil {
+		if o := &p.io.outputs[i]; o.idle() && w.Remove(o.end.FD) != nil {
 			return false
 		}
 	}
