@@ -117,6 +117,16 @@ func TestHelperMayFinish(t *testing.T) {
 	}
 }
 
+// What a helper prints is more than a pipe holds, and nothing was printed before.
+func TestHelperMayPrintMuch(t *testing.T) {
+	for _, to := range []string{"", " >&2"} {
+		res, out := run(t, t.Context(), shell(t, "(sleep 0.02; head -c 300000 /dev/zero"+to+") & exit 0"))
+		if res.ExitCode != 0 || len(out) != 300_000 {
+			t.Errorf("%+v, printed %d bytes, want 300000", res, len(out))
+		}
+	}
+}
+
 func TestTermIsHandled(t *testing.T) {
 	s := shell(t, "trap 'exit 7' TERM; echo ready; while :; do sleep 0.01; done")
 	ctx := until(t, &s)

@@ -373,10 +373,11 @@ func TestSoon(t *testing.T) {
 	if res, out := run(t, t.Context(), shell(t, "echo early; exec >&- 2>&-; sleep 0.02; exit 3")); res.ExitCode != 3 || out != "early\n" {
 		t.Errorf("%+v, printed %q", res, out)
 	}
-	s := shell(t, "sleep 1000")
-	s.Timeout = time.Millisecond
-	if res, _ := run(t, t.Context(), s); !res.TimedOut || res.Signal != "SIGTERM" {
-		t.Errorf("%+v", res)
+	for _, seconds := range []string{"1000", "0.003"} {
+		s := Spec{Argv: []string{"/bin/sleep", seconds}, Env: []string{"PROC_TEST=" + t.Name()}, Timeout: time.Millisecond}
+		if res, _ := run(t, t.Context(), s); !res.TimedOut || res.Signal != "SIGTERM" {
+			t.Errorf("sleep %s: %+v", seconds, res)
+		}
 	}
 	p, err := start(shell(t, "sleep 1000"))
 	if err != nil {

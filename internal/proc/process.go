@@ -187,6 +187,10 @@ func (p *Process) end() {
 
 // endLeft ends the descendants of a child that has exited by itself.
 func (p *Process) endLeft() {
+	if p.gone() && len(p.left()) == 0 {
+		return
+	}
+	p.io.copyAll() // it prints, and may wait for a reader
 	if p.waitLeft(p.ended.Add(lingerTime), p.killed) {
 		return
 	}

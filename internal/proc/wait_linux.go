@@ -26,16 +26,17 @@ func (p *Process) waitIdle(ctx context.Context) (c cause, done bool) {
 	}
 	waiting.Add(1)
 	defer waiting.Add(-1)
-	if p.endsSoon() {
-		return p.exit(), true
-	}
-	w, err := p.polled()
-	if err != nil {
-		return 0, false
-	}
 	var until time.Time
 	if p.spec.Timeout > 0 {
 		until = p.began.Add(p.spec.Timeout)
+	}
+	if p.endsSoon(until) {
+		return p.exit(), true
+	}
+	p.io.letEnd() // one descriptor less for each
+	w, err := p.polled()
+	if err != nil {
+		return 0, false
 	}
 	reuse, err := w.Wait(ctx, until, p.news)
 	if reuse && p.forsake(w) {
@@ -74,11 +75,16 @@ var waiting atomic.Int32
 // A thread that the kernel wakes goes on at once; Go's poller wakes another one, which
 // takes as long as many a task does. Such a thread keeps others from running Go as long
 // as it waits, so no more children are waited for like that than can run at once.
-func (p *Process) endsSoon() bool {
+// latest is when its time is up, zero for never.
+func (p *Process) endsSoon(latest time.Time) bool {
 	if int(waiting.Load()) > runtime.GOMAXPROCS(0) {
 		return false
 	}
-	for until := time.Now().Add(soon); ; {
+	until := time.Now().Add(soon)
+	if !latest.IsZero() && latest.Before(until) {
+		until = latest
+	}
+	for {
 		rest := time.Until(until)
 		switch {
 		case rest <= 0:
