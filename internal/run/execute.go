@@ -120,7 +120,11 @@ func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {
 		x.giveStdio(&spec)
 		spec.Grace = x.opts.Grace
 		var late error
-		if res, late, err = x.supervise(ctx, spec); err != nil {
+		res, late, err = x.supervise(ctx, spec)
+		if err != nil && spec.Program != "" && x.env.commands().InShell(t, &spec) == nil {
+			res, late, err = x.supervise(ctx, spec)
+		}
+		if err != nil {
 			err = command.LaunchError(spec, err)
 		}
 		if late != nil && ctx.Err() == nil {

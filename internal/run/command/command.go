@@ -32,9 +32,8 @@ type Commands struct {
 	Environ adapters.Environ // that bento was started with
 	Inherit bool             // tasks see all of it
 
-	shells   sync.Map // by PATH: where sh is
-	programs sync.Map // by PATH and name: found
-	bases    sync.Map // by what is passed on: the strict environment
+	shells sync.Map // by PATH: where sh is
+	bases  sync.Map // by what is passed on: the strict environment
 }
 
 // shell gives where the shell is. It stays there during a run.
@@ -89,15 +88,28 @@ func (c *Commands) Spec(t *plan.Task) (proc.Spec, error) {
 
 // line fills in the words of a task whose command is a line for a shell.
 func (c *Commands) line(t *plan.Task, spec *proc.Spec) (err error) {
+	if find := idle[t.Run]; find != nil && len(t.Args) == 0 && !c.Inherit {
+		if spec.Program = find(); spec.Program != "" {
+			spec.Argv = []string{t.Run}
+			return nil
+		}
+	}
 	if program, words, ok := c.direct(spec.Env, spec.Dir, t.Run); ok {
 		spec.Program, spec.Argv = program, append(words, t.Args...)
 		return nil
 	}
+	return c.InShell(t, spec)
+}
+
+// InShell has a shell run the task whose command is a line, also one that was to be
+// started without: of a program that the kernel does not start after all a shell knows
+// what to do, or says so as people know it.
+func (c *Commands) InShell(t *plan.Task, spec *proc.Spec) (err error) {
 	sh, err := c.shell(spec.Env)
 	if err != nil {
 		return err
 	}
-	spec.Argv = []string{sh, "-c", t.Run}
+	spec.Program, spec.Argv = "", []string{sh, "-c", t.Run}
 	if len(t.Args) > 0 {
 		run, err := withArguments(t.Run)
 		if err != nil {

@@ -8,20 +8,37 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bentobuild/bento/adapters"
 )
 
 // shellWords are the first words that mean something to a shell: reserved words and
 // the commands built into dash, bash, ksh or the shell of busybox, some of which are
-// programs too, which do not do quite the same, but for true and false.
+// programs too, which do not do quite the same.
 var shellWords = strings.Fields(`
 	. : alias bg bind break builtin caller case cd chdir command compgen complete compopt
 	continue coproc declare dirs disown do done echo elif else enable esac eval exec exit
-	export fc fg fi for function getopts hash help history if in jobs kill let local
+	export false fc fg fi for function getopts hash help history if in jobs kill let local
 	logout mapfile popd printf print pushd pwd read readarray readonly return select set
-	shift shopt source suspend test then time times trap type typeset ulimit umask
+	shift shopt source suspend test then time times trap true type typeset ulimit umask
 	unalias unset until wait whence while`)
+
+// idle are the programs that do the same as what is built into shells, when they are given
+// nothing.
+var idle = map[string]func() string{"true": system("true"), "false": system("false")}
+
+// system finds a program of the system, once; "" when there is none.
+func system(name string) func() string {
+	return sync.OnceValue(func() string {
+		for _, dir := range []string{"/bin", "/usr/bin"} {
+			if file := filepath.Join(dir, name); runnable(file) {
+				return file
+			}
+		}
+		return ""
+	})
+}
 
 // direct gives the program and the words of a command that means the same without a
 // shell, which takes a millisecond to start: plain words, of which the first is a
@@ -45,49 +62,8 @@ func (c *Commands) direct(env adapters.Environ, dir, run string) (program string
 			return "", nil, false // means a place in the task's directory
 		}
 	}
-	program, ok = c.onPath(env, file)
-	return program, words, ok
-}
-
-// found is a program that was found on PATH.
-type found struct {
-	program string
-	file    os.FileInfo // when it was looked at
-}
-
-// onPath finds a program on PATH that the kernel runs. As long as it does not change it is
-// not searched for again during a run, unless tasks may put another one before it: in a
-// directory of the workspace.
-func (c *Commands) onPath(env adapters.Environ, name string) (program string, ok bool) {
-	path := env.Get("PATH")
-	id := path + "\x00" + name
-	if known, ok := c.programs.Load(id); ok {
-		f := known.(found)
-		if fi, err := os.Stat(f.program); err == nil && unchanged(fi, f.file) {
-			return f.program, true
-		}
-	}
-	program, err := env.LookPath(name)
-	if err != nil || !runnable(program) {
-		return "", false
-	}
-	if fi, err := os.Stat(program); err == nil && !c.inside(path) {
-		c.programs.Store(id, found{program: program, file: fi})
-	}
-	return program, true
-}
-
-// unchanged tells whether a file is what it was.
-func unchanged(now, then os.FileInfo) bool {
-	return os.SameFile(now, then) && now.Mode() == then.Mode() && now.Size() == then.Size() && now.ModTime().Equal(then.ModTime())
-}
-
-// inside tells whether a PATH has a directory of the workspace, which tasks fill.
-func (c *Commands) inside(path string) bool {
-	return slices.ContainsFunc(filepath.SplitList(path), func(dir string) bool {
-		rel, err := filepath.Rel(c.Root, dir)
-		return err == nil && filepath.IsLocal(rel)
-	})
+	program, err := env.LookPath(file)
+	return program, words, err == nil && runnable(program)
 }
 
 // plainWords splits a command that is one line of words in which a shell would find

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/proc"
 )
 
 func TestPlainWords(t *testing.T) {
@@ -22,7 +24,7 @@ func TestPlainWords(t *testing.T) {
 		{"CC=gcc make", nil},
 		{"go build\ngo vet", nil},
 		{"echo x", nil},
-		{"true", []string{"true"}},
+		{"true", nil},
 		{". ./env", nil},
 		{"ls *.go", nil},
 		{"ls ~", nil},
@@ -96,42 +98,30 @@ func TestDirectNeedsAProgram(t *testing.T) {
 	}
 }
 
-// TestDirectFindsAgain holds that a program that was found is searched for again when it is
-// another one, and always where tasks may put one before it.
-func TestDirectFindsAgain(t *testing.T) {
-	root, outside := t.TempDir(), t.TempDir()
-	first, second := filepath.Join(outside, "first"), filepath.Join(outside, "second")
-	put := func(dir, text string) {
-		t.Helper()
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "tool"), []byte(text), 0o755); err != nil {
+func TestIdleNeedsNoShell(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"true", "false"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nexit 7\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c := Commands{Root: root}
-	expect := func(path, want string) {
-		t.Helper()
-		program, _, ok := c.direct(adapters.Environ{"PATH=" + path}, root, "tool x")
-		if ok != (want != "") || ok && program != want {
-			t.Errorf("in PATH %q: %q, %v, want %q", path, program, ok, want)
+	tests := []struct {
+		task  plan.Task
+		shell bool
+	}{
+		{plan.Task{Run: "true"}, false},
+		{plan.Task{Run: "false"}, false},
+		{plan.Task{Run: "true --version"}, true},
+		{plan.Task{Run: "true", Args: []string{"--version"}}, true},
+	}
+	for _, tt := range tests {
+		var c Commands
+		spec := proc.Spec{Env: adapters.Environ{"PATH=" + dir + ":/usr/bin:/bin"}, Dir: dir}
+		if err := c.line(&tt.task, &spec); err != nil {
+			t.Fatal(err)
+		}
+		if got := spec.Program == ""; got != tt.shell || filepath.Dir(spec.Program) == dir {
+			t.Errorf("%q %q: %+v, want a shell: %v", tt.task.Run, tt.task.Args, spec, tt.shell)
 		}
 	}
-	away, within := first+":"+second, filepath.Join(root, "bin")+":"+second
-	expect(away, "")
-	put(second, "#!/bin/sh\n")
-	expect(away, filepath.Join(second, "tool"))
-	expect(within, filepath.Join(second, "tool"))
-	put(filepath.Join(root, "bin"), "#!/bin/sh\n")
-	expect(within, filepath.Join(root, "bin", "tool"))
-	put(second, "echo x # of which no kernel runs anything\n")
-	expect(away, "")
-	put(second, "#!/bin/sh\n# again\n")
-	expect(away, filepath.Join(second, "tool"))
-	if err := os.Remove(filepath.Join(second, "tool")); err != nil {
-		t.Fatal(err)
-	}
-	put(first, "#!/bin/sh\n")
-	expect(away, filepath.Join(first, "tool"))
 }
