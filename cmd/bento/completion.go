@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -143,7 +144,8 @@ func (s *session) complete(root *cobra.Command) {
 	}
 	flags := map[string]completer{
 		"dish": words(dishes), "bento": words(func() []string { return s.names().Bentos }), "exclude": words(func() []string { return append(targets(), ids()...) }),
-		"color": words(func() []string { return []string{"auto", "always", "never"} }), "format": words(func() []string { return []string{"text", "dot", "json", "html"} }),
+		"output": words(terminal.Modes),
+		"color":  words(func() []string { return []string{"auto", "always", "never"} }), "format": words(func() []string { return []string{"text", "dot", "json", "html"} }),
 	}
 	for _, cmd := range append(allCommands(root), root) {
 		for name, f := range flags {

@@ -60,10 +60,17 @@ func NewPlan(p *plan.Plan, results []*evaluate.Result, clean []*plan.Task, probl
 	doc := Plan{Schema: Schema("plan"), Problems: problems}
 	by := tasksByDish(p)
 	left := make(map[*discovery.Dish][]planTask)
+	pulled := make(map[string]bool) // something else needs them
+	for _, t := range p.Tasks {
+		pulled[t.ID()] = true
+	}
 	for _, t := range clean {
+		if pulled[t.ID()] {
+			continue
+		}
+		doc.Summary.Skipped++
 		left[t.Dish] = append(left[t.Dish], planTask{Name: t.Name, Run: t.Command(), Status: diffClean, Requested: true})
 	}
-	doc.Summary.Skipped = len(clean)
 	dishes := shown(p)
 	doc.Summary.Dishes = len(dishes)
 	doc.Bentos = byBento(dishes, func(d *discovery.Dish) planDish {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/proc"
-	"github.com/bentobuild/bento/internal/run/command"
 	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/run/lastrun"
 	"github.com/bentobuild/bento/internal/run/ready"
@@ -116,17 +115,13 @@ func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {
 	spec, err := x.env.commands().Spec(t)
 	var res proc.Result
 	if err == nil {
-		spec.Stdout, spec.Stderr = log.Writer(tasklog.Stdout), log.Writer(tasklog.Stderr)
+		spec.Stdout, spec.Stderr, spec.Grace = log.Writer(tasklog.Stdout), log.Writer(tasklog.Stderr), x.opts.Grace
 		x.giveStdio(&spec)
-		spec.Grace = x.opts.Grace
 		var late error
-		res, late, err = x.supervise(ctx, spec)
-		if err != nil && spec.Program != "" && x.env.commands().InShell(t, &spec) == nil {
-			res, late, err = x.supervise(ctx, spec)
-		}
-		if err != nil {
-			err = command.LaunchError(spec, err)
-		}
+		err = x.env.commands().Launch(t, spec, func(s proc.Spec) (err error) {
+			res, late, err = x.supervise(ctx, s)
+			return err
+		})
 		if late != nil && ctx.Err() == nil {
 			r.Outcome, r.Reason, r.Message, r.ExitCode = Failed, ReasonNotReady, late.Error(), res.ExitCode
 			return

@@ -98,13 +98,11 @@ func (c *Commands) line(t *plan.Task, spec *proc.Spec) (err error) {
 		spec.Program, spec.Argv = program, append(words, t.Args...)
 		return nil
 	}
-	return c.InShell(t, spec)
+	return c.inShell(t, spec)
 }
 
-// InShell has a shell run the task whose command is a line, also one that was to be
-// started without: of a program that the kernel does not start after all a shell knows
-// what to do, or says so as people know it.
-func (c *Commands) InShell(t *plan.Task, spec *proc.Spec) (err error) {
+// inShell has a shell run the line.
+func (c *Commands) inShell(t *plan.Task, spec *proc.Spec) (err error) {
 	sh, err := c.shell(spec.Env)
 	if err != nil {
 		return err
@@ -142,8 +140,17 @@ func (c *Commands) environ(t *plan.Task, files map[string]string) adapters.Envir
 	return env.With(files).With(t.SetEnv).WithPath(dirs...).With(map[string]string{"PWD": Dir(t), Inside: c.Root})
 }
 
-// LaunchError says what a command could not be started for.
-func LaunchError(spec proc.Spec, err error) error {
+// Launch has run start a process of t. Of a program that the kernel does not start after
+// all a shell knows what to do, or says so as people know it. The error says what the
+// command could not be started for.
+func (c *Commands) Launch(t *plan.Task, spec proc.Spec, run func(proc.Spec) error) error {
+	err := run(spec)
+	if err != nil && spec.Program != "" && c.inShell(t, &spec) == nil {
+		err = run(spec)
+	}
+	if err == nil {
+		return nil
+	}
 	if fi, serr := os.Stat(spec.Dir); serr != nil || !fi.IsDir() {
 		return fmt.Errorf("there is no directory %q to run it in", spec.Dir)
 	}
