@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run/record"
@@ -104,13 +103,7 @@ func (s *session) artifacts(ctx context.Context, sel selection, dir string) erro
 
 // everyTask plans all tasks of the selected dishes, those too that nobody asked for.
 func (s *session) everyTask(ctx context.Context, w *workspace, sel selection) (*plan.Plan, error) {
-	for _, d := range w.Dishes {
-		sel.Tasks = append(sel.Tasks, taskNames(d)...)
-	}
-	slices.Sort(sel.Tasks)
-	if sel.Tasks = slices.Compact(sel.Tasks); len(sel.Tasks) == 0 {
-		return &plan.Plan{Workspace: w.Workspace}, diagnostics.AsError(w.problems)
-	}
+	sel.AllTasks = true
 	return s.plan(ctx, w, sel)
 }
 

@@ -208,10 +208,16 @@ func (b *builder) excludeTasks(exclude []string, tasks []*Task) []*Task {
 }
 
 func (b *builder) requestedTasks(req Request, dishes []*discovery.Dish) []*Task {
+	var roots []*Task
+	if req.AllTasks {
+		for _, d := range dishes {
+			roots = append(roots, b.byDish[d]...)
+		}
+		return roots
+	}
 	if len(req.Tasks) == 0 {
 		return b.ciTasks(dishes)
 	}
-	var roots []*Task
 	for _, name := range req.Tasks {
 		named := b.named(name, dishes)
 		for _, t := range named {
