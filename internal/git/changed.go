@@ -59,7 +59,7 @@ func (r *Repo) untracked(ctx context.Context, depth int) ([]string, error) {
 	if err != nil || depth == maxSubmodules {
 		return paths, err
 	}
-	tracked, err := r.Tracked()
+	tracked, err := r.anyTracked(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +81,19 @@ func (r *Repo) untracked(ctx context.Context, depth int) ([]string, error) {
 		}
 	}
 	return paths, nil
+}
+
+// anyTracked gives what Tracked does, of an index of any form.
+func (r *Repo) anyTracked(ctx context.Context) (*Files, error) {
+	files, err := r.Tracked()
+	if !errors.Is(err, ErrUnread) {
+		return files, err
+	}
+	list, err := r.AskTracked(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTracked(list)
 }
 
 // mergeBase gives the commit that ref and HEAD have in common.

@@ -310,9 +310,12 @@ func TestSubmodule(t *testing.T) {
 	}
 	git(t, top, "commit", "-qm", "with a submodule")
 	write(t, sub.TopLevel(), "new")
-	paths, _, err := open(t, top).Changed(context.Background(), "HEAD")
-	if err != nil || !slices.Contains(paths, "libs/one/new") {
-		t.Errorf("Changed = %q, %v; want what is new in the submodule", paths, err)
+	for _, form := range []string{"--no-split-index", "--split-index"} {
+		git(t, top, "update-index", form)
+		paths, _, err := open(t, top).Changed(context.Background(), "HEAD")
+		if err != nil || !slices.Contains(paths, "libs/one/new") {
+			t.Errorf("%s: Changed = %q, %v; want what is new in the submodule", form, paths, err)
+		}
 	}
 }
 
