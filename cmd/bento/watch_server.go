@@ -42,7 +42,7 @@ func (w *watching) serve(ctx context.Context, id string) error {
 	}
 	defer ws.close()
 	lines.Store = ws.env.Store
-	p, _, problems, err := w.s.build(ctx, ws, selection{Request: plan.Request{Tasks: []string{id}, Args: w.sel.Args}})
+	p, _, problems, err := w.s.build(ctx, ws, selection{Request: plan.Request{Tasks: []string{id}, IDs: true, Args: w.sel.Args}})
 	if err == nil {
 		err = diagnostics.AsError(problems)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,7 +65,11 @@ func (s *session) why(ctx context.Context, target, diff string) (report.Why, err
 		}
 		return report.NewWhy(nil, x), err
 	}
-	p, err := s.plan(ctx, w, selection{Request: plan.Request{Tasks: []string{target}}})
+	p, err := s.plan(ctx, w, selection{Request: plan.Request{Tasks: []string{target}, IDs: true}})
+	if err != nil {
+		return report.Why{}, err
+	}
+	task, err := onlyRequested(p, target)
 	if err != nil {
 		return report.Why{}, err
 	}
@@ -77,15 +82,31 @@ func (s *session) why(ctx context.Context, target, diff string) (report.Why, err
 		return report.Why{}, err
 	}
 	ev.Save()
-	for _, t := range results {
-		if t.Task.ID() == target {
-			if t = ev.Whole(ctx, t); t.Err != nil {
-				return report.Why{}, t.Err
-			}
-			return report.NewWhy(t, ev.Why(t, other)), nil
+	t := ev.Whole(ctx, results[task.Index])
+	if t.Err != nil {
+		return report.Why{}, t.Err
+	}
+	return report.NewWhy(t, ev.Why(t, other)), nil
+}
+
+// onlyRequested gives the task that a plan was made for: name may be the whole name of
+// tasks of several dishes, where it has a colon.
+func onlyRequested(p *plan.Plan, name string) (*plan.Task, error) {
+	var ids []string
+	var task *plan.Task
+	for _, t := range p.Tasks {
+		if t.Requested {
+			task, ids = t, append(ids, t.ID())
 		}
 	}
-	return report.Why{}, fmt.Errorf("%s is not in its own plan", target)
+	if task == nil {
+		return nil, fmt.Errorf("%s is not in its own plan", name)
+	}
+	if len(ids) > 1 {
+		slices.Sort(ids)
+		return nil, notFound("target_ambiguous", fmt.Sprintf("%q is the name of %d tasks", name, len(ids)), "say "+strings.Join(ids, " or "))
+	}
+	return task, nil
 }
 
 func notFound(code, message, hint string) error {

@@ -18,6 +18,8 @@ import (
 // without a selection every dish of the workspace.
 type Request struct {
 	Tasks []string // "build", or "lib:build" for one dish
+	// IDs makes "lib:build" the task of dish lib also where a task has that whole name.
+	IDs bool
 	// AllTasks asks for every task of the selected dishes in place of Tasks.
 	AllTasks bool
 	// Targets are names of dishes or bentos, or paths; with "/" in front from the

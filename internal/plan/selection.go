@@ -219,7 +219,7 @@ func (b *builder) requestedTasks(req Request, dishes []*discovery.Dish) []*Task 
 		return b.ciTasks(dishes)
 	}
 	for _, name := range req.Tasks {
-		named := b.named(name, dishes)
+		named := b.named(req, name, dishes)
 		for _, t := range named {
 			t.Args = req.Args
 		}
@@ -243,9 +243,35 @@ func (b *builder) ciTasks(dishes []*discovery.Dish) []*Task {
 }
 
 // named gives the tasks that a name means: "dish:task", or every task of that name.
-// The script "build" of a workspace's root mostly builds its members, so it is not
-// meant where one of them has a task of its own.
-func (b *builder) named(name string, dishes []*discovery.Dish) []*Task {
+func (b *builder) named(req Request, name string, dishes []*discovery.Dish) []*Task {
+	whole := b.wholeNamed(name, dishes)
+	dish, task, ok := strings.Cut(name, ":")
+	d := b.byName[dish]
+	if ok && d != nil {
+		if t := b.task(d, task); t != nil && (req.IDs || len(whole) == 0) {
+			return []*Task{t}
+		} else if t != nil {
+			b.ambiguousTask(t, whole[0])
+			return nil
+		}
+	}
+	switch {
+	case len(whole) > 0:
+		return whole
+	case ok && d == nil:
+		b.unknown("unknown_dish", "no dish is named", dish, b.dishNames())
+	case ok:
+		b.unknown("unknown_task", "dish \""+dish+"\" has no task", task, b.taskNames(d))
+	case len(diagnostics.Errors(b.problems)) == 0: // else the selection itself is wrong
+		b.unknown("unknown_task", "no selected dish has a task", name, b.taskNames(dishes...))
+	}
+	return nil
+}
+
+// wholeNamed gives the tasks of dishes that have a name as it stands. The script "build"
+// of a workspace's root mostly builds its members, so it is not meant where one of them
+// has a task of its own.
+func (b *builder) wholeNamed(name string, dishes []*discovery.Dish) []*Task {
 	var found, scripts []*Task
 	for _, d := range dishes {
 		switch t := b.task(d, name); {
@@ -257,25 +283,14 @@ func (b *builder) named(name string, dishes []*discovery.Dish) []*Task {
 		}
 	}
 	if len(found) == 0 {
-		found = scripts
+		return scripts
 	}
-	if len(found) > 0 {
-		return found
-	}
-	if dish, task, ok := strings.Cut(name, ":"); ok {
-		d := b.byName[dish]
-		if d == nil {
-			b.unknown("unknown_dish", "no dish is named", dish, b.dishNames())
-			return nil
-		}
-		if t := b.task(d, task); t != nil {
-			return []*Task{t}
-		}
-		b.unknown("unknown_task", "dish \""+dish+"\" has no task", task, b.taskNames(d))
-		return nil
-	}
-	if len(diagnostics.Errors(b.problems)) == 0 { // else the selection itself is wrong
-		b.unknown("unknown_task", "no selected dish has a task", name, b.taskNames(dishes...))
-	}
-	return nil
+	return found
+}
+
+// ambiguousTask refuses the id of a task that is the whole name of another one.
+func (b *builder) ambiguousTask(t, whole *Task) {
+	b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "target_ambiguous",
+		"\""+t.ID()+"\" is task \""+t.Name+"\" of dish \""+t.Dish.Name+"\", and a task of dish \""+whole.Dish.Name+"\" has that name",
+		"say "+t.Name+" with --dish "+t.Dish.Name+", or "+whole.ID())
 }
