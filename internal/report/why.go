@@ -135,7 +135,11 @@ func statusText(doc Why) string {
 	if doc.Status == string(evaluate.Hit) {
 		return "cache hit"
 	}
-	return reasonText(planTask{MissReason: doc.MissReason, Notes: nil})
+	var notes []string
+	if len(doc.Changes) == 0 { // else they say the same
+		notes = doc.Notes
+	}
+	return reasonText(planTask{MissReason: doc.MissReason, Notes: notes})
 }
 
 func orUnknown(s string) string {
