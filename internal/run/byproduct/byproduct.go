@@ -37,6 +37,33 @@ func (d Dish) MadeByOthers(t *plan.Task) func(path string) bool {
 	return func(path string) bool { return others()[path] }
 }
 
+// MadeBefore tells which paths those have made that t depends on, as far as is known
+// when that is asked for the first time: those of its dish, however far, and what they
+// depend on directly of other dishes. What it gives is safe for concurrent use.
+func (d Dish) MadeBefore(t *plan.Task) func(path string) bool {
+	before := sync.OnceValue(func() map[string]bool {
+		before, seen := make(map[string]bool), make(map[*plan.Task]bool)
+		var add func(t *plan.Task)
+		add = func(of *plan.Task) {
+			for _, dep := range of.Deps {
+				if seen[dep.Task] {
+					continue
+				}
+				seen[dep.Task] = true
+				for _, p := range d.Memory.Of(dep.Task).Outputs {
+					before[p] = true
+				}
+				if dep.Task.Dish == t.Dish {
+					add(dep.Task)
+				}
+			}
+		}
+		add(t)
+		return before
+	})
+	return func(path string) bool { return before()[path] }
+}
+
 // Left gives what t has left in its dish without declaring it: what is new, and what was
 // its by-product before and is still there. A file that was an input is none: somebody
 // has changed it since, and the key tells of it. Before and now are the sources of the

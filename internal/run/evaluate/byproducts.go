@@ -25,6 +25,12 @@ func (e *Evaluator) MadeByOthers(t *plan.Task) func(path string) bool {
 	return e.leftIn(t.Dish).MadeByOthers(t)
 }
 
+// MadeBefore tells which paths those have made that t depends on. What it gives is safe
+// for concurrent use.
+func (e *Evaluator) MadeBefore(t *plan.Task) func(path string) bool {
+	return e.leftIn(t.Dish).MadeBefore(t)
+}
+
 // ByProducts gives what the task of ev has left in its dish, whose sources were before,
 // without declaring it. What is new is told.
 func (e *Evaluator) ByProducts(ev *Result, before []tree.Entry) []lastrun.ByProduct {

@@ -28,8 +28,9 @@ func (x *Execution) Prepare() (err error) {
 	}
 	if !t.Incremental {
 		for _, p := range slices.Backward(withDirs(slices.Concat(x.Last.Outputs, x.Last.Left))) {
-			// What is no output any more, or has become a source, is not ours to remove.
-			if x.set.Match(p) && !x.Tree.Tracked(p) {
+			// What is no output any more, or has become a source, is not ours to remove. Nor
+			// is what the task is to go on with: what it depends on has just made it.
+			if x.set.Match(p) && !x.Tree.Tracked(p) && !x.Before(p) {
 				// Directories stay unless they are empty by now; a file that cannot be
 				// removed is the command's to replace.
 				_ = outputs.Remove(x.Root, p)

@@ -28,14 +28,14 @@ func (l *Place) outputs() *tree.Set {
 	return l.set
 }
 
-// Stale lists what of had is not in want, still an output of the task, and not a
-// source.
+// Stale lists what of had is not in want, still an output of the task, and neither a
+// source nor what another task has made.
 func (l *Place) Stale(had []string, want []cache.Output) []string {
 	keep := make(map[string]bool, len(want))
 	for _, o := range want {
 		keep[o.Path] = true
 	}
-	had = slices.DeleteFunc(had, func(p string) bool { return keep[p] || l.Tree.Tracked(p) })
+	had = slices.DeleteFunc(had, func(p string) bool { return keep[p] || l.Tree.Tracked(p) || l.Others(p) })
 	return slices.DeleteFunc(had, func(p string) bool { return !l.outputs().Match(p) })
 }
 

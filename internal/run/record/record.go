@@ -37,6 +37,7 @@ type Execution struct {
 	Ev     *evaluate.Result
 	Last   *lastrun.Run
 	Others func(path string) bool // what other tasks of the dish have made
+	Before func(path string) bool // what those have made that the task depends on
 	Unsure string                 // why the result is not to be trusted, "" when it is
 
 	Outputs []cache.Output // what the task has made
