@@ -135,11 +135,11 @@ func statusText(doc Why) string {
 	if doc.Status == string(evaluate.Hit) {
 		return "cache hit"
 	}
-	var notes []string
-	if len(doc.Changes) == 0 { // else they say the same
-		notes = doc.Notes
+	notes := doc.Notes
+	if doc.MissReason == evaluate.MissChanged {
+		notes = nil // the changes are listed with all that is known of them
 	}
-	return reasonText(planTask{MissReason: doc.MissReason, Notes: notes})
+	return PrintableLine(reasonText(planTask{MissReason: doc.MissReason, Notes: notes}))
 }
 
 func orUnknown(s string) string {

@@ -7,7 +7,6 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/lastrun"
-	"github.com/bentobuild/bento/internal/run/record"
 )
 
 // executed takes in the end of an execution.
@@ -18,7 +17,7 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 		e.UpToDate(t, x.kept.Outputs)
 		if x.ev.Known {
 			e.Memory().Keep(t, &lastrun.Run{
-				Key: x.ev.Key, Unstored: true, Duration: r.Duration, Outputs: record.Paths(x.kept.Outputs), Found: x.kept.Found,
+				Key: x.ev.Key, Unstored: true, Duration: r.Duration, Outputs: x.kept.Own(), Found: x.kept.Found,
 				ByProducts: e.ByProducts(x.ev, x.sources),
 			})
 		}

@@ -35,6 +35,9 @@ func (t *Tree) Select(s *Set) ([]Entry, error) {
 	return sortEntries(list), nil
 }
 
+// At gives what was walked at path, or below it. The list is not to be changed.
+func (t *Tree) At(path string) []Entry { return t.candidates(clean(path)) }
+
 // candidates gives what is at path, or below it.
 func (t *Tree) candidates(path string) []Entry {
 	if e, ok := t.Lookup(path); ok {

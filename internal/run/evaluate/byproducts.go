@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
@@ -36,6 +37,10 @@ func (e *Evaluator) MadeBefore(t *plan.Task) func(path string) bool {
 func (e *Evaluator) ByProducts(ev *Result, before []tree.Entry) []lastrun.ByProduct {
 	t := ev.Task
 	list, fresh := e.leftIn(t.Dish).Left(t, ev.Entries, before, e.Sources(t))
+	if globs, err := e.globs(t); err == nil { // sources that are outputs too are declared
+		list = slices.DeleteFunc(list, func(b lastrun.ByProduct) bool { return globs.Makes(b.Path) })
+		fresh = slices.DeleteFunc(fresh, globs.Makes)
+	}
 	if len(fresh) > 0 && t.Uncached == "" {
 		e.warn("by_products", fmt.Sprintf("%s made files that it does not declare: %s", t.ID(), diagnostics.Few(fresh)),
 			"declare them as outputs, or have git ignore them")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/fingerprint"
 )
 
@@ -66,6 +67,24 @@ func (e *Evaluator) explainMiss(ev *Result) {
 	}
 	if more := len(changes) - maxNotes; more > 0 {
 		ev.Notes = append(ev.Notes, fmt.Sprintf("and %d more", more))
+	}
+}
+
+// noteTracked notes which outputs of a miss git tracks: a result that changes one is
+// not stored, which may be all there is to tell.
+func (e *Evaluator) noteTracked(ev *Result) {
+	globs, err := e.globs(ev.Task)
+	if err != nil || len(ev.Task.Outputs) == 0 || ev.Reason != MissNeverCached && ev.Reason != MissNotStored {
+		return
+	}
+	var list []string
+	for _, entry := range ev.Entries {
+		if globs.Makes(entry.Path) && e.tree.Tracked(entry.Path) {
+			list = append(list, entry.Path)
+		}
+	}
+	if len(list) > 0 {
+		ev.Notes = append(ev.Notes, "git tracks the output "+diagnostics.Few(list)+": a result that changes it is not stored")
 	}
 }
 

@@ -269,6 +269,7 @@ func (e *Evaluator) lookup(ev *Result) {
 		e.warn("cache_unreadable", "the cache cannot be read: "+err.Error(), "see cache.dir in bento.toml and $BENTO_CACHE_DIR")
 	}
 	e.explainMiss(ev)
+	e.noteTracked(ev)
 }
 
 // key makes the key of t, or says which dependencies have to run first.

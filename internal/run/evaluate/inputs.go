@@ -21,7 +21,38 @@ func (e *Evaluator) inputs(t *plan.Task) ([]tree.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.addFound(t, e.leftIn(t.Dish).Without(t, list)), nil
+	return e.addFound(t, e.addTracked(t, e.leftIn(t.Dish).Without(t, list))), nil
+}
+
+// addTracked adds what lies among the outputs of a task and git tracks, whatever the
+// inputs say: bento neither removes nor restores it, so that a result is only right
+// where it is the same. List is not changed.
+func (e *Evaluator) addTracked(t *plan.Task, list []tree.Entry) []tree.Entry {
+	if len(t.Outputs) == 0 {
+		return list
+	}
+	globs, err := e.globs(t)
+	if err != nil {
+		return list // which is found again
+	}
+	var more []tree.Entry
+	for _, o := range t.Outputs {
+		for _, entry := range e.tree.At(territory.Prefix(t.Dish.Path, o.Glob)) {
+			if globs.Makes(entry.Path) && !has(list, entry.Path) && !territory.IsOwnFile(t.Dish.Path, entry.Path) && e.tree.Tracked(entry.Path) {
+				more = append(more, entry)
+			}
+		}
+	}
+	if len(more) == 0 {
+		return list
+	}
+	return sortedEntries(slices.Concat(list, more))
+}
+
+// has tells whether a path is among sorted entries.
+func has(list []tree.Entry, p string) bool {
+	_, found := slices.BinarySearchFunc(list, p, func(e tree.Entry, p string) int { return strings.Compare(e.Path, p) })
+	return found
 }
 
 // addFound adds what lay among the outputs of a task and was not made by it.

@@ -99,6 +99,16 @@ func (s *sketcher) task(t *plan.Task) recall.Range {
 			return recall.Range{}
 		}
 	}
+	for _, o := range t.Outputs { // what git tracks of them counts as well
+		at := territory.Prefix(t.Dish.Path, o.Glob)
+		if territory.Inside(at, t.Dish.Path) {
+			continue
+		}
+		d := s.ranges.Of(at) // of what git ignores, nothing
+		if w.Raw(d.Digest[:]); !d.Known {
+			return recall.Range{}
+		}
+	}
 	return recall.Range{Digest: s.sketch.Digest(), Known: true}
 }
 

@@ -174,7 +174,11 @@ func (x *Execution) lookAfter() (paths []string, err error) {
 		before, was := x.before[e.Path]
 		switch {
 		case x.Tree.Tracked(e.Path):
-			// A source, and so an input, whatever the pattern says.
+			// A source, and so an input, whatever the pattern says. Where the command wrote
+			// it, what depends on the task is to see what it made.
+			if !territory.IsOwnFile(t.Dish.Path, e.Path) && x.wrote(e) {
+				paths, x.tracked = append(paths, e.Path), append(x.tracked, e.Path)
+			}
 		case !was || !before.Same(&e) && e.Kind != tree.Dir:
 			paths = append(paths, e.Path)
 		case e.Kind == tree.Dir || x.Others(e.Path):
@@ -186,9 +190,23 @@ func (x *Execution) lookAfter() (paths []string, err error) {
 	return paths, nil
 }
 
+// wrote tells whether an input is new, or was written, since the key was made.
+func (x *Execution) wrote(now tree.Entry) bool {
+	for _, list := range [][]tree.Entry{x.Ev.Entries, x.Ev.Lock} {
+		i, known := slices.BinarySearchFunc(list, now.Path, func(e tree.Entry, p string) int { return strings.Compare(e.Path, p) })
+		if known {
+			return rewritten(list[i], now)
+		}
+	}
+	return true
+}
+
 // inputChanged names an input of the task that was written while it ran, "" when
 // there is none.
 func (x *Execution) inputChanged() string {
+	if len(x.tracked) > 0 {
+		return x.tracked[0]
+	}
 	for i, then := range x.Ev.Entries {
 		now, err := x.now(then.Path)
 		if err != nil || !now.Same(&then) && (rewritten(then, now) || !x.equal(now, x.Ev.Inputs[i])) {

@@ -44,9 +44,10 @@ type Execution struct {
 	Found   []string       // what lay where they go, and was left as it was
 	Changed string         // an input that was written meanwhile, known once Storable was asked
 
-	set    *tree.Set             // the outputs
-	before map[string]tree.Entry // what lay there before
-	record *cache.Record         // of the result, nil when it is not to be stored
+	set     *tree.Set             // the outputs
+	tracked []string              // what git tracks and the command wrote in the place of outputs, sorted
+	before  map[string]tree.Entry // what lay there before
+	record  *cache.Record         // of the result, nil when it is not to be stored
 }
 
 // MissingError says that a task did not make an output that dish.toml names.
@@ -98,6 +99,11 @@ func (x *Execution) storeFor() cache.Store {
 }
 
 func (x *Execution) sayChanged(path string) {
+	if len(x.tracked) > 0 && x.tracked[0] == path {
+		x.notStored("input_changed", fmt.Sprintf("it wrote %q, an output that git tracks", path),
+			"let git track it no longer, with git rm --cached and a line in .gitignore; until then the task is executed each time")
+		return
+	}
 	x.notStored("input_changed", fmt.Sprintf("%q changed while the task ran", path),
 		"if the task itself writes it, declare it as an output or take it out of the inputs")
 }
@@ -138,6 +144,14 @@ func (x *Execution) Storable() bool {
 		x.sayChanged(x.Changed)
 	}
 	return x.Changed == ""
+}
+
+// Own gives what the command made and bento may remove: not what git tracks.
+func (x *Execution) Own() []string {
+	return slices.DeleteFunc(Paths(x.Outputs), func(p string) bool {
+		_, tracked := slices.BinarySearch(x.tracked, p)
+		return tracked
+	})
 }
 
 // Settled tells whether the key of the execution is that of the result. It is not

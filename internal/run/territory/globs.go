@@ -69,6 +69,9 @@ func (g *Globs) Admits(tr *tree.Tree, terr *Territory, p string) bool {
 	return g.names(terr, p)
 }
 
+// Makes tells whether p is an output of the task.
+func (g *Globs) Makes(p string) bool { return g.own.Match(p) }
+
 // Negates tells whether the globs take p away, wherever it comes from.
 func (g *Globs) Negates(p string) bool {
 	return g.negations != nil && g.negations.Match(p) && !g.All.Match(p)
