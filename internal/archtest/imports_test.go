@@ -26,7 +26,8 @@ var table = []row{
 	{"internal/dag", nil},
 	{"internal/proc", []string{"internal/proc/*"}},
 	{"internal/proc/*", nil},
-	{"internal/state", []string{"internal/crash"}},
+	{"internal/owner", nil}, // whose files are acted on
+	{"internal/state", []string{"internal/crash", "internal/owner"}},
 	{"internal/archtest", nil},
 	{"internal/pack", nil},        // values as bytes, for what is remembered
 	{"internal/tree/ignore", nil}, // the matcher alone: fuzzed without a walk
