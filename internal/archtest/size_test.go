@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"go/ast"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -16,7 +14,6 @@ import (
 // Bounds of the tree, in lines.
 const (
 	maxFile     = 500
-	maxPackage  = 1500 // without tests
 	maxFunction = 60
 	halfBelow   = 10 // half of all functions are not longer
 	mostBelow   = 40 // nine in ten
@@ -29,11 +26,6 @@ var longFiles = map[string]string{
 	"go.sum":       "written by the go command",
 	"docs/":        "a reference is one page, to be searched",
 	"CHANGELOG.md": "grows for ever",
-}
-
-// longPackages are what may have more than maxPackage lines, and why.
-var longPackages = map[string]string{
-	"cmd/bento": "package main: one small file per command",
 }
 
 func TestFileLength(t *testing.T) {
@@ -59,20 +51,6 @@ func excused(name string) bool {
 		}
 	}
 	return strings.Contains("/"+name, "/testdata/")
-}
-
-func TestPackageLength(t *testing.T) {
-	total := make(map[string]int)
-	for _, s := range sources(t) {
-		if !s.test {
-			total[s.dir()] += s.lines
-		}
-	}
-	for _, pkg := range slices.Sorted(maps.Keys(total)) {
-		if longPackages[pkg] == "" && total[pkg] > maxPackage {
-			t.Errorf("package %s has %d lines without tests, %d are allowed; find the package inside it", pkg, total[pkg], maxPackage)
-		}
-	}
 }
 
 // function is a declaration and its length from "func" to the closing brace.
