@@ -18,7 +18,7 @@ test: ## install what the tests need, where that is allowed, then check
 	@scripts/toolchains
 	@scripts/check
 
-check: ## gofmt, go vet, staticcheck, go test -race
+check: ## gofmt, go vet, staticcheck, every test
 	@scripts/check
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
