@@ -44,8 +44,13 @@ func watchCommand(s *session) *cobra.Command {
 	return cmd
 }
 
-// maxLoops is how often in a row, without a pause, a task may run to its end.
-const maxLoops = 10
+const (
+	// maxLoops is how often in a row, without a pause, a task may run to its end.
+	maxLoops = 10
+	// maxEnds is how often in a row, without a pause, a task is ended because its inputs
+	// have changed. From then on it runs to its end: it may be what changes them.
+	maxEnds = 5
+)
 
 // watching is what `bento watch` keeps from one look at the workspace to the next.
 type watching struct {
@@ -63,6 +68,7 @@ type watching struct {
 	said    string               // the problems that were told last
 	last    map[string]cache.Key // by task: what it ran on last
 	loops   map[string]int       // by task: how often it has run without a pause, and more where it did that itself
+	ended   map[string]int       // by task: how often it was ended without a pause
 	servers map[string]*server
 }
 
@@ -84,7 +90,7 @@ func (s *session) watch(ctx context.Context, sel selection) error {
 	defer t.close()
 	w := &watching{
 		s: s, sel: sel, people: t.people, teller: &serial{Reporter: t.Reporter}, output: t.output,
-		last: make(map[string]cache.Key), loops: make(map[string]int), servers: make(map[string]*server),
+		last: make(map[string]cache.Key), loops: make(map[string]int), ended: make(map[string]int), servers: make(map[string]*server),
 	}
 	return w.run(ctx)
 }
@@ -274,6 +280,7 @@ func (w *watching) round(ctx context.Context, l *look, own bool) (again bool) {
 	keys := l.keys()
 	if !own {
 		clear(w.loops)
+		clear(w.ended)
 	}
 	var due, serve []string
 	for _, t := range l.plan.Tasks {
@@ -368,7 +375,11 @@ func (w *watching) runDue(ctx context.Context, l *look, keys map[string]cache.Ke
 			w.count(res, executed == 1)
 		}
 		switch {
-		case !res.Task.Requested || res.Reason == run.ReasonChanged || res.Reason == run.ReasonInterrupted:
+		case !res.Task.Requested:
+		case res.Reason == run.ReasonChanged || res.Reason == run.ReasonInterrupted:
+			// Its outputs are gone: it runs again also where the change was taken back.
+			delete(w.last, res.Task.ID())
+			w.ended[res.Task.ID()]++
 		case res.Key != (cache.Key{}):
 			w.last[res.Task.ID()] = res.Key
 		default:
@@ -376,6 +387,15 @@ func (w *watching) runDue(ctx context.Context, l *look, keys map[string]cache.Ke
 		}
 	}
 	return again
+}
+
+// endless reports whether a task was ended so often that it is left to run to its end.
+func (w *watching) endless(id string) bool {
+	if w.ended[id] == maxEnds {
+		w.ended[id]++
+		w.s.warn("watch_loop", fmt.Sprintf("the inputs of %s changed %d times while it ran; it runs to its end now", id, maxEnds), "name what it writes in outputs, or take it out of inputs")
+	}
+	return w.ended[id] > maxEnds
 }
 
 // follow takes in changes until a run is done, and ends those of its tasks that they
@@ -402,7 +422,7 @@ func (w *watching) follow(ctx context.Context, done <-chan struct{}, cancel chan
 			continue // the next round tells
 		}
 		for id, key := range now.keys() {
-			if old, known := keys[id]; known && old != key {
+			if old, known := keys[id]; known && old != key && !w.endless(id) {
 				keys[id] = key
 				select {
 				case cancel <- id:
