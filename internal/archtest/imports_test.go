@@ -27,13 +27,14 @@ var table = []row{
 	{"internal/proc", []string{"internal/proc/*"}},
 	{"internal/proc/*", nil},
 	{"internal/owner", nil}, // whose files are acted on
+	{"internal/clone", []string{"diagnostics"}}, // the workspace's files, behind no link that leads out
 	{"internal/state", []string{"internal/crash", "internal/owner"}},
 	{"internal/archtest", nil},
 	{"internal/pack", nil},        // values as bytes, for what is remembered
 	{"internal/tree/ignore", nil}, // the matcher alone: fuzzed without a walk
 
 	// 1
-	{"adapters", []string{"diagnostics"}},
+	{"adapters", []string{"diagnostics", "internal/clone"}},
 	{"internal/tomlfile", []string{"diagnostics"}},
 	{"internal/pattern", nil},                      // regular expressions that are compiled at their first use
 	{"internal/jsonfile", []string{"diagnostics"}}, // JSON manifests of several families, with places
