@@ -61,7 +61,7 @@ var table = []row{
 	{"internal/tree/outer", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/*"}},
 	{"internal/tree/*", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/ignore"}},
 	// A glob that the matcher refuses is told where it is written.
-	{"internal/config", []string{"diagnostics", "internal/config/*", "internal/tomlfile", "internal/state", "internal/tree/glob"}},
+	{"internal/config", []string{"diagnostics", "internal/config/*", "internal/tomlfile", "internal/state", "internal/clone", "internal/tree/glob"}},
 	{"internal/config/unit", []string{"diagnostics", "internal/tomlfile"}}, // times and sizes
 	{"internal/config/word", nil},                                           // what is wrong with one
 	{"internal/config/parsed", []string{"internal/state", "internal/pack"}}, // what files said last time
@@ -82,11 +82,11 @@ var table = []row{
 
 	// 4
 	// Dishes that link to each other in a circle are found with dag.
-	{"discovery", []string{"adapters", "diagnostics", "internal/config", "internal/tree", "internal/tree/crew", "internal/state", "internal/dag", "discovery/*"}},
+	{"discovery", []string{"adapters", "diagnostics", "internal/config", "internal/clone", "internal/tree", "internal/tree/crew", "internal/state", "internal/dag", "discovery/*"}},
 	{"discovery/turns", []string{"adapters"}},                                                       // who asks first
 	{"discovery/faults", []string{"adapters", "diagnostics", "internal/config"}},                    // what plugins did wrong
 	{"discovery/marker", []string{"adapters"}},                                                      // who looks where
-	{"discovery/answers", []string{"adapters", "internal/tree", "internal/state", "internal/pack"}}, // what adapters said
+	{"discovery/answers", []string{"adapters", "internal/clone", "internal/tree", "internal/state", "internal/pack"}}, // what adapters said
 	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics"}},
 	// A hook may name what diagnostics/parse has.
 	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse", "internal/tree/glob"}}, // which globs mean anything
