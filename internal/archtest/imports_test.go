@@ -26,7 +26,7 @@ var table = []row{
 	{"internal/dag", nil},
 	{"internal/proc", []string{"internal/proc/*"}},
 	{"internal/proc/*", nil},
-	{"internal/owner", nil}, // whose files are acted on
+	{"internal/owner", nil},                     // whose files are acted on
 	{"internal/clone", []string{"diagnostics"}}, // the workspace's files, behind no link that leads out
 	{"internal/state", []string{"internal/crash", "internal/owner"}},
 	{"internal/archtest", nil},
@@ -83,9 +83,9 @@ var table = []row{
 	// 4
 	// Dishes that link to each other in a circle are found with dag.
 	{"discovery", []string{"adapters", "diagnostics", "internal/config", "internal/clone", "internal/tree", "internal/tree/crew", "internal/state", "internal/dag", "discovery/*"}},
-	{"discovery/turns", []string{"adapters"}},                                                       // who asks first
-	{"discovery/faults", []string{"adapters", "diagnostics", "internal/config"}},                    // what plugins did wrong
-	{"discovery/marker", []string{"adapters"}},                                                      // who looks where
+	{"discovery/turns", []string{"adapters"}},                                                                         // who asks first
+	{"discovery/faults", []string{"adapters", "diagnostics", "internal/config"}},                                      // what plugins did wrong
+	{"discovery/marker", []string{"adapters"}},                                                                        // who looks where
 	{"discovery/answers", []string{"adapters", "internal/clone", "internal/tree", "internal/state", "internal/pack"}}, // what adapters said
 	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics"}},
 	// A hook may name what diagnostics/parse has.
@@ -101,9 +101,9 @@ var table = []row{
 	// A run looks again at dishes that discovery found, with the cache bounds and
 	// pins of config, and walks the graph with dag.
 	{"internal/run", []string{"internal/plan", "internal/fingerprint", "internal/tree", "internal/tree/crew", "internal/git", "internal/sandbox", "internal/proc",
-		"internal/state", "internal/config", "internal/dag", "cache", "cache/outputs", "internal/crash", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},
+		"internal/state", "internal/clone", "internal/config", "internal/dag", "cache", "cache/outputs", "internal/crash", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},
 	{"internal/run/*", []string{"internal/plan", "internal/fingerprint", "internal/tree", "internal/tree/crew", "internal/git", "internal/sandbox", "internal/proc",
-		"internal/state", "internal/config", "internal/dag", "cache", "cache/outputs", "internal/crash", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},
+		"internal/state", "internal/clone", "internal/config", "internal/dag", "cache", "cache/outputs", "internal/crash", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},
 
 	// 7
 	{"internal/report/page", nil},
