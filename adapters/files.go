@@ -2,30 +2,78 @@ package adapters
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/bentobuild/bento/internal/clone"
 )
 
 // MaxManifest is the largest manifest or lockfile that is read, in bytes.
 const MaxManifest = 16 << 20
 
+// Source is where a built-in adapter reads projects from: a workspace, of which it
+// sees nothing but what lies in it. The zero value reads all of the machine.
+type Source struct {
+	clone  *clone.Clone
+	beyond bool // what is named outside of it is read too
+}
+
+// Files returns a reader of the files in dir, an absolute path.
+func (s Source) Files(dir string) *Files {
+	return &Files{Source: s, dir: dir, asked: make(map[string]struct{})}
+}
+
+// Read returns the content of a regular file by its absolute path, as Files does.
+func (s Source) Read(path string) ([]byte, error) { return s.of(path).Read(path, MaxManifest) }
+
+// of returns what a path is read in.
+func (s Source) of(path string) *clone.Clone {
+	if s.beyond && !s.clone.Holds(path) {
+		return nil
+	}
+	return s.clone
+}
+
+// Replace replaces a file of the workspace, as clone.Clone does. Without a workspace
+// the file may be anywhere.
+func (s Source) Replace(path string, data []byte) error {
+	if s.clone != nil {
+		mode, err := s.clone.Mode(path)
+		if err != nil {
+			mode = 0o644
+		}
+		return s.clone.Replace(path, data, mode.Perm())
+	}
+	return clone.At(filepath.Dir(path)).Replace(path, data, 0o644)
+}
+
 // Files reads a project's files for a built-in adapter and keeps what it was
 // asked for, so that the answer can say its Reads. It is for one answer and one
-// goroutine. Names are relative to its directory or absolute.
+// goroutine. Names are relative to its directory or absolute. In a workspace, what
+// lies outside of it, or behind a link that leads out of it, is absent.
 type Files struct {
+	Source
 	dir    string
 	asked  map[string]struct{}
 	above  []string // the directory and those above it, as far as they were asked for
 	topped bool     // there are no more
 }
 
-// NewFiles gives a reader of the files in dir, an absolute path.
-func NewFiles(dir string) *Files {
-	return &Files{dir: dir, asked: make(map[string]struct{})}
+// NewFiles returns a reader of the files in dir, an absolute path, that is not kept to
+// a workspace: for what belongs to the user and the machine.
+func NewFiles(dir string) *Files { return Source{}.Files(dir) }
+
+// Beyond returns a reader for the same answer that also sees what lies outside of the
+// workspace: for paths that the user or the tool chooses, never a manifest. A link in
+// the workspace does not lead there.
+func (f *Files) Beyond() *Files {
+	return &Files{Source: Source{f.clone, f.clone != nil}, dir: f.dir, asked: f.asked}
 }
+
+// In returns a reader of the files in another directory of the same workspace.
+func (f *Files) In(dir string) *Files { return f.Source.Files(dir) }
 
 // Dir is the directory that names are relative to.
 func (f *Files) Dir() string { return f.dir }
@@ -42,17 +90,7 @@ func (f *Files) Path(name string) string {
 
 // Read gives the content of a regular file of at most MaxManifest bytes. Where
 // there is none the error is fs.ErrNotExist.
-func (f *Files) Read(name string) ([]byte, error) {
-	path := f.Path(name)
-	data, err := readRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > MaxManifest {
-		return nil, fmt.Errorf("%s: larger than %d MiB", path, MaxManifest>>20)
-	}
-	return data, nil
-}
+func (f *Files) Read(name string) ([]byte, error) { return f.Source.Read(f.Path(name)) }
 
 // ReadIfExists is Read, with nil content and no error where there is no file.
 func (f *Files) ReadIfExists(name string) ([]byte, error) {
@@ -65,21 +103,24 @@ func (f *Files) ReadIfExists(name string) ([]byte, error) {
 
 // IsFile tells whether name is a regular file, or a link to one.
 func (f *Files) IsFile(name string) bool {
-	fi, err := os.Stat(f.Path(name))
-	return err == nil && fi.Mode().IsRegular()
+	mode, err := f.mode(f.Path(name))
+	return err == nil && mode.IsRegular()
 }
 
 // IsDir tells whether name is a directory, or a link to one.
 func (f *Files) IsDir(name string) bool {
-	fi, err := os.Stat(f.Path(name))
-	return err == nil && fi.IsDir()
+	mode, err := f.mode(f.Path(name))
+	return err == nil && mode.IsDir()
 }
 
 // List gives the names in a directory, sorted, none when it cannot be read.
 func (f *Files) List(name string) []fs.DirEntry {
-	entries, _ := os.ReadDir(f.Path(name))
+	name = f.Path(name)
+	entries, _ := f.of(name).List(name)
 	return entries
 }
+
+func (f *Files) mode(path string) (fs.FileMode, error) { return f.of(path).Mode(path) }
 
 // Up gives the path of the nearest file with this name in the directory or above
 // it. The last directory looked into is one that holds .git or bento.toml.
@@ -93,7 +134,8 @@ func (f *Files) Up(name string) (path string, ok bool) {
 }
 
 // Ancestors yields the directory and those above it, up to and with the first
-// that holds .git or bento.toml: no manifest above a repository is anybody's.
+// that holds .git or bento.toml, or is the root of the workspace: no manifest above a
+// repository is anybody's.
 func (f *Files) Ancestors() func(yield func(dir string) bool) {
 	return func(yield func(dir string) bool) {
 		for i := 0; f.ascend(i) && yield(f.above[i]); i++ {
@@ -113,7 +155,7 @@ func (f *Files) ascend(i int) bool {
 		return true
 	}
 	last := f.above[n-1]
-	f.topped = f.topped || isTop(last) || last == filepath.Dir(last)
+	f.topped = f.topped || f.clone != nil && last == f.clone.Root() || isTop(last) || last == filepath.Dir(last)
 	if !f.topped {
 		f.above = append(f.above, filepath.Dir(last))
 	}

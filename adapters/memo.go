@@ -50,7 +50,7 @@ func (m *Memo[T]) Get(f *Files, key string, make func(*Files) (T, error)) (T, er
 	m.mu.Unlock()
 	if now := time.Now(); !ok || now.Sub(old.seen) >= m.Trust {
 		if !ok || m.Brief || !old.holds() {
-			old = remake(key, make, !m.Brief)
+			old = remake(f.In(key), make, !m.Brief)
 		}
 		old.seen = now
 		m.put(key, old)
@@ -70,9 +70,8 @@ func (m *Memo[T]) put(key string, value made[T]) {
 	m.known[key] = value
 }
 
-func remake[T any](dir string, produce func(*Files) (T, error), look bool) made[T] {
+func remake[T any](f *Files, produce func(*Files) (T, error), look bool) made[T] {
 	out := made[T]{at: time.Now()}
-	f := NewFiles(dir)
 	out.value, out.err = produce(f)
 	out.from = make([]stamp, 0, len(f.asked))
 	for path := range f.asked {

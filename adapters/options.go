@@ -1,5 +1,7 @@
 package adapters
 
+import "github.com/bentobuild/bento/internal/clone"
+
 // Options are what every built-in adapter is made with.
 type Options struct {
 	// Env is the environment that bento was started with: tools are looked for in it,
@@ -10,4 +12,10 @@ type Options struct {
 	// themselves, or of the language, that a project asks for. Without it an adapter
 	// sets whatever keeps its tools from doing so.
 	AllowDownload bool
+
+	// Clone is the workspace whose projects are read. Nil is all of the machine.
+	Clone *clone.Clone
 }
+
+// Source returns where projects are read from.
+func (o Options) Source() Source { return Source{clone: o.Clone} }

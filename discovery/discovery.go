@@ -13,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery/answers"
 	"github.com/bentobuild/bento/discovery/faults"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
@@ -88,6 +89,7 @@ type Link struct {
 // Options are the inputs of Find.
 type Options struct {
 	Tree     *tree.Tree
+	Clone    *clone.Clone // the same workspace, as adapters read it
 	Config   *config.Workspace
 	Registry *adapters.Registry
 	Memory   *config.Memory // that Config comes from; nil for none

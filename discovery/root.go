@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
 )
 
@@ -67,12 +68,22 @@ func (o RootOptions) start() (dir, from string) {
 	return dir, from
 }
 
+// holdsConfig reports whether dir says itself that it is a workspace: a link that leads
+// out of it says nothing.
 func holdsConfig(dir string) bool {
-	if fi, err := os.Stat(filepath.Join(dir, config.WorkspaceFile)); err == nil && !fi.IsDir() {
+	isDir := func(name string) (is, there bool) {
+		fi, err := os.Lstat(filepath.Join(dir, name))
+		if err != nil || fi.Mode()&fs.ModeSymlink == 0 {
+			return err == nil && fi.IsDir(), err == nil
+		}
+		mode, err := clone.At(dir).Mode(name)
+		return mode.IsDir(), err == nil
+	}
+	if is, there := isDir(config.WorkspaceFile); there && !is {
 		return true
 	}
-	fi, err := os.Stat(filepath.Join(dir, config.BentosDir))
-	return err == nil && fi.IsDir()
+	is, _ := isDir(config.BentosDir)
+	return is
 }
 
 func holdsGit(dir string) bool {

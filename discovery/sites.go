@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/discovery/answers"
 	"github.com/bentobuild/bento/discovery/marker"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/tree"
 	"github.com/bentobuild/bento/internal/tree/crew"
@@ -26,7 +27,7 @@ type site struct {
 // sites lists the directories to look at: those with dish.toml, and those with a
 // name at their top that an adapter knows.
 func (f *finder) sites() {
-	c := candidates{Set: marker.New(f.Registry.All()), byPath: make(map[string]*site)}
+	c := candidates{Set: marker.New(f.Registry.All()), clone: f.Clone, byPath: make(map[string]*site)}
 	for l := range f.Tree.Lists {
 		c.look(l)
 	}
@@ -37,6 +38,7 @@ func (f *finder) sites() {
 // candidates are the sites that were found.
 type candidates struct {
 	*marker.Set
+	clone  *clone.Clone
 	byPath map[string]*site
 	marks  []answers.Mark // what has a name that adapters know
 }
@@ -59,6 +61,9 @@ func (c *candidates) look(l tree.List) {
 	dir := l.Dir
 	for file, kind := range l.Files {
 		name := file[strings.LastIndexByte(file, '/')+1:]
+		if kind == tree.Link && (name == config.DishFile || c.Knows(name)) && c.leadsOut(file) {
+			continue // for bento it is not there
+		}
 		if name == config.DishFile && kind != tree.Special {
 			c.at(dir).hasFile = true
 		}
@@ -71,6 +76,16 @@ func (c *candidates) look(l tree.List) {
 		slash := strings.LastIndexByte(dir, '/')
 		c.mark(dir[:max(0, slash)], dir[slash+1:], dir, tree.Dir)
 	}
+}
+
+// leadsOut reports whether a link leads out of the workspace, of which the user is then
+// warned.
+func (c *candidates) leadsOut(file string) bool {
+	if c.clone == nil {
+		return false
+	}
+	_, err := c.clone.Mode(file)
+	return errors.As(err, new(*clone.StrayError))
 }
 
 // mark notes what the name of a file or directory says, which is right in dir.

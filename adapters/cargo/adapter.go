@@ -22,6 +22,7 @@ const identity = "builtin:1"
 
 // Adapter is the adapter "cargo".
 type Adapter struct {
+	adapters.Source
 	env        adapters.Environ // of child processes
 	manifest   *adapters.Manifest
 	manifests  *adapters.Parsed[*cargotoml.Manifest]
@@ -35,6 +36,7 @@ type Adapter struct {
 // project asks for; without it only those that are installed are used.
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
+		Source:     o.Source(),
 		manifest:   newManifest(o.AllowDownload),
 		manifests:  adapters.NewParsed(cargotoml.Parse),
 		configs:    adapters.NewParsed(cargotoml.ParseConfig),
@@ -121,7 +123,7 @@ func (a *Adapter) Manifest() *adapters.Manifest { return a.manifest }
 
 // Detect implements adapters.Adapter.
 func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
-	return adapters.NewFiles(dir).IsFile("Cargo.toml"), nil
+	return a.Files(dir).IsFile("Cargo.toml"), nil
 }
 
 // ParseDiagnostics implements adapters.Adapter. No hook asks for it.

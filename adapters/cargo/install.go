@@ -15,7 +15,7 @@ import (
 // Everything goes to CARGO_HOME, so no path tells of an install, but for a lockfile
 // that was not there before.
 func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.project(f)
 	if err != nil {
 		return adapters.Scope{}, err
@@ -59,7 +59,7 @@ func (a *Adapter) decisive(f *adapters.Files, p *project, locked bool) ([]string
 			files = append(files, filepath.Join(dir, "Cargo.toml"))
 		}
 	}
-	root := adapters.NewFiles(p.root.Dir())
+	root := a.Files(p.root.Dir())
 	configs, err := a.configsHere(root)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (a *Adapter) decisive(f *adapters.Files, p *project, locked bool) ([]string
 
 // Install implements adapters.Adapter.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := adapters.NewFiles(req.DishDir)
+	f := a.Files(req.DishDir)
 	p, err := a.project(f)
 	if err != nil {
 		return err

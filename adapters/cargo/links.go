@@ -12,7 +12,7 @@ import (
 // workspace, what is patched in, and, where a package is the root of a workspace,
 // its default members, which its tasks build too.
 func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.project(f)
 	if err != nil {
 		return adapters.LinksAnswer{}, err

@@ -12,7 +12,7 @@ import (
 // LockDigest implements adapters.LockDigester: the packages that the one in dir
 // resolves to in the Cargo.lock of its workspace. A workspace as such means all of it.
 func (a *Adapter) LockDigest(_ context.Context, dir string) (adapters.LockAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.project(f)
 	if err != nil {
 		return adapters.LockAnswer{}, err

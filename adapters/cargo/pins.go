@@ -25,7 +25,7 @@ func (a *Adapter) toolchainFile(f *adapters.Files) (*rustup.File, error) {
 // toolchain file, else .tool-versions, else the rust-version of Cargo.toml, which is
 // a minimum.
 func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.Toolchain, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.project(f)
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func lifecycle() []adapters.Task {
 // Tasks implements adapters.TaskLister. Members of a workspace run in their own
 // directory, where cargo means the package alone.
 func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.project(f)
 	if err != nil {
 		return adapters.TasksAnswer{}, err

@@ -26,7 +26,7 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 	}
 	b := adapters.NewBasis(a.env)
 	if seen.rustup != nil {
-		seen.rustup.Choose(b, dir)
+		seen.rustup.Choose(b, a.Files(dir))
 	}
 	beyond, err := a.beyond(dir)
 	b.Text("beyond", beyond)
@@ -71,7 +71,7 @@ func (a *Adapter) rustc() (string, error) {
 // beyond gives the digests of the configuration of cargo that is no part of the
 // project and so no input of its tasks; "" when none of it changes a build.
 func (a *Adapter) beyond(dir string) (string, error) {
-	configs, err := a.configsBeyond(adapters.NewFiles(dir))
+	configs, err := a.configsBeyond(a.Files(dir).Beyond())
 	var digests []string
 	for _, c := range configs {
 		if c.Steers != "" {

@@ -22,6 +22,7 @@ const (
 
 // Adapter is the adapter of Deno. It is safe for concurrent use.
 type Adapter struct {
+	adapters.Source
 	env      adapters.Environ // tools are looked for in it
 	probe    adapters.Environ // what Deno sees when it is asked
 	manifest adapters.Manifest
@@ -35,7 +36,7 @@ type Adapter struct {
 
 // New gives the adapter, id deno.
 func New(o adapters.Options) *Adapter {
-	a := &Adapter{env: o.Env, manifest: adapters.Manifest{
+	a := &Adapter{Source: o.Source(), env: o.Env, manifest: adapters.Manifest{
 		ProtocolVersion:  adapters.ProtocolVersion,
 		AdapterID:        id,
 		DisplayName:      id,
@@ -80,7 +81,7 @@ func configNames() []string { return []string{"deno.json", "deno.jsonc"} }
 
 // Detect tells whether dir holds one of Deno's files.
 func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	return slices.ContainsFunc(append(configNames(), "deno.lock"), f.IsFile), nil
 }
 

@@ -15,7 +15,7 @@ const command = "deno install --frozen=true"
 
 // InstallScope gives the root of the workspace that dir is a member of, else dir.
 func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return adapters.Scope{}, err
@@ -71,7 +71,7 @@ func (a *Adapter) denoDir() string {
 // Install fetches what the lockfile names. Deno itself makes good what an interrupted
 // install left.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := adapters.NewFiles(req.DishDir)
+	f := a.Files(req.DishDir)
 	p, err := a.open(f)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (a *Adapter) run(ctx context.Context, dir string, argv []string, env adapte
 func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
 	argv := []string{"deno", "add"}
 	if req.Dev {
-		if !adapters.NewFiles(req.DishDir).IsFile("package.json") {
+		if !a.Files(req.DishDir).IsFile("package.json") {
 			return &adapters.Unsupported{Adapter: id, What: "adding packages for development only", Hint: "add them without --dev"}
 		}
 		argv = append(argv, "--dev")

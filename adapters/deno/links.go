@@ -14,7 +14,7 @@ import (
 // paths that lead out, or by names that members may have, what an import map leads
 // out to, and what the root links.
 func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return adapters.LinksAnswer{}, err

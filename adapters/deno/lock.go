@@ -37,7 +37,7 @@ func (a *Adapter) lockOf(f *adapters.Files, p *project) (path string, l lockfile
 // LockDigest tells what the lockfile of the workspace means for the project in dir,
 // and for the members that it imports.
 func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return adapters.LockAnswer{}, err
@@ -73,7 +73,7 @@ func (a *Adapter) reached(f *adapters.Files, p *project) []string {
 			}
 			other = &project{Config: c, dir: queue[i], root: p.root}
 		}
-		links, err := a.links(adapters.NewFiles(other.dir), other)
+		links, err := a.links(a.Files(other.dir), other)
 		if err != nil {
 			continue
 		}

@@ -149,7 +149,7 @@ func (n *memberNames) find(a *Adapter, root *denojson.Config, name string) strin
 	n.mu.Unlock()
 	dirs, _ := seen.See(func() (map[string]string, error) {
 		dirs := make(map[string]string)
-		f := adapters.NewFiles(filepath.Dir(root.Path))
+		f := a.Files(filepath.Dir(root.Path))
 		for _, dir := range a.membersOf(f, root) {
 			if c, err := a.read(f, dir); err == nil && c.Name != "" {
 				dirs[c.Name] = dir

@@ -16,7 +16,7 @@ import (
 // and test as such, the others to be reached by name. Where build, lint and test are not
 // among them, they are what Deno does, as far as there is something to do it to.
 func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return adapters.TasksAnswer{}, err

@@ -31,7 +31,7 @@ const RulePin = "invalid_pin"
 // or .dvmrc, in "deno" of deno.json, or in .tool-versions. Deno itself heeds none of
 // them.
 func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.Toolchain, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ const identity = "builtin:1"
 
 // Adapter is the adapter "go".
 type Adapter struct {
+	adapters.Source
 	env      adapters.Environ // of child processes
 	download bool             // go may fetch the toolchain that a go.mod asks for
 	manifest *adapters.Manifest
@@ -34,6 +35,7 @@ type Adapter struct {
 // used.
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
+		Source:   o.Source(),
 		download: o.AllowDownload,
 		mods:     adapters.NewParsed(gomod.ParseModule),
 		works:    adapters.NewParsed(gomod.ParseWork),
@@ -104,7 +106,7 @@ func (a *Adapter) Manifest() *adapters.Manifest { return a.manifest }
 // Detect implements adapters.Adapter: a module, or the root of a workspace of
 // modules.
 func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	return f.IsFile("go.mod") || f.IsFile("go.work"), nil
 }
 

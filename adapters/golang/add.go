@@ -10,7 +10,7 @@ import (
 // Add implements adapters.Adder with `go get`. Go knows no dependencies that are only
 // for development.
 func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
-	p, err := a.project(adapters.NewFiles(req.DishDir))
+	p, err := a.project(a.Files(req.DishDir))
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ const download = "go mod download"
 // InstallScope implements adapters.Scoper: the workspace in effect, else the
 // module. Everything goes to the module cache.
 func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.project(f)
 	if err != nil {
 		return adapters.Scope{}, err
@@ -81,7 +81,7 @@ func needsAny(mods []member, w *gomod.Work) bool {
 // gets copies; what is missing is for the build to say. In a workspace, where it takes
 // none, it may add sums to go.work.sum; that is told as a warning.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	p, err := a.project(adapters.NewFiles(req.DishDir))
+	p, err := a.project(a.Files(req.DishDir))
 	if err != nil {
 		return err
 	}

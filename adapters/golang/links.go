@@ -11,7 +11,7 @@ import (
 // Links implements adapters.Linker: the local replacements of required modules,
 // and the other members of the workspace that are required or imported.
 func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.project(f)
 	if err != nil || p.mod == nil {
 		return adapters.LinksAnswer{Reads: f.Reads()}, err

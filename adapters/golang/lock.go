@@ -14,7 +14,7 @@ import (
 // dir may need, of any version, since which one is taken only the go command knows. In
 // a workspace they are those of go.work.sum, else of go.sum.
 func (a *Adapter) LockDigest(_ context.Context, dir string) (adapters.LockAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.project(f)
 	if err != nil || p.mod == nil {
 		return adapters.LockAnswer{Reads: f.Reads()}, err

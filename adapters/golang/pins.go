@@ -19,7 +19,7 @@ import (
 // toolchain may be downloaded (https://go.dev/doc/toolchain), so it is not looked
 // at then.
 func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.Toolchain, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.project(f)
 	if err != nil {
 		return nil, err

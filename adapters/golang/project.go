@@ -34,7 +34,7 @@ func (a *Adapter) project(f *adapters.Files) (*project, error) {
 		p.noWork = path != ""
 		return p, nil
 	}
-	if p.work, err = a.works.Read(f, path); err != nil {
+	if p.work, err = a.works.Read(f.Beyond(), path); err != nil {
 		return nil, err
 	}
 	if mod != nil && a.env.Get("GOWORK") == "" && !p.work.Has(p.dir) {
@@ -55,9 +55,10 @@ func (a *Adapter) findWork(f *adapters.Files) (path string, ours bool) {
 	if path, ok := f.Up("go.work"); ok {
 		return path, true
 	}
+	beyond := f.Beyond()
 	for dir := f.Dir(); dir != filepath.Dir(dir); { // go looks on up to the top of the file system
 		dir = filepath.Dir(dir)
-		if path := filepath.Join(dir, "go.work"); f.IsFile(path) {
+		if path := filepath.Join(dir, "go.work"); beyond.IsFile(path) {
 			return path, false
 		}
 	}

@@ -28,7 +28,7 @@ func (a *Adapter) userSettings() string {
 func (a *Adapter) moduleCache(f *adapters.Files) string {
 	var written []byte
 	if file := a.userSettings(); filepath.IsAbs(file) {
-		written, _ = f.ReadIfExists(file) // what cannot be read, go leaves out too
+		written, _ = f.Beyond().ReadIfExists(file) // what cannot be read, go leaves out too
 	}
 	setting := func(name string) string {
 		if v := a.env.Get(name); v != "" {

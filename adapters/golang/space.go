@@ -39,7 +39,7 @@ type use struct {
 func (a *Adapter) space(f *adapters.Files, p *project) (*space, error) {
 	return a.spaces.Get(f, p.work.File, func(f *adapters.Files) (*space, error) {
 		s := &space{uses: adapters.Memo[[]use]{Trust: trust}}
-		work, err := a.works.Read(f, p.work.File)
+		work, err := a.works.Read(f.Beyond(), p.work.File)
 		if err != nil {
 			return nil, err
 		}

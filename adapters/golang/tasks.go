@@ -36,7 +36,7 @@ func scripts(f *adapters.Files) []adapters.Task {
 
 // Tasks implements adapters.TaskLister.
 func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.project(f)
 	if err != nil {
 		return adapters.TasksAnswer{}, err

@@ -138,7 +138,7 @@ func exists(path string) bool {
 
 // demanded adds the versions that go would download for dir.
 func (a *Adapter) demanded(b *adapters.Basis, dir string) error {
-	p, err := a.project(adapters.NewFiles(dir))
+	p, err := a.project(a.Files(dir))
 	if err != nil {
 		return err
 	}

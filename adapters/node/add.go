@@ -12,7 +12,7 @@ import (
 // Add has the manager add packages to the project, in its own directory: in a
 // workspace that is what makes it the project's.
 func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
-	p, err := a.Open(adapters.NewFiles(req.DishDir))
+	p, err := a.Open(a.Files(req.DishDir))
 	if err != nil {
 		return err
 	}

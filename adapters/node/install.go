@@ -18,7 +18,7 @@ const maxErrors = 20
 
 // InstallScope gives the root of the workspace that dir is a member of, else dir.
 func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.Open(f)
 	if err != nil {
 		return adapters.Scope{}, err
@@ -147,7 +147,7 @@ func commandLine(args []string) string {
 // Install runs the manager in the scope's directory, and makes good what an
 // interrupted install left.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := adapters.NewFiles(req.DishDir)
+	f := a.Files(req.DishDir)
 	p, err := a.Open(f)
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if _, err := a.tools.Find(req.Env, argv[0]); err != nil {
 		return err
 	}
-	in := modules.Install{Dir: p.Scope(), Known: left.made, Mark: left.mark, Anew: req.Force}
+	in := modules.Install{Source: a.Source, Dir: p.Scope(), Known: left.made, Mark: left.mark, Anew: req.Force}
 	if p.Space != nil {
 		in.Members = a.Members(f, p.Space)
 	}

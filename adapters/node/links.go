@@ -14,7 +14,7 @@ import (
 // Links gives the dependencies that may be other projects: those by path, and in
 // a workspace all by name, since a member may have any.
 func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.Open(f)
 	if err != nil {
 		return adapters.LinksAnswer{}, err

@@ -27,7 +27,7 @@ type lockReader struct {
 
 // LockDigest tells what the lockfile of the workspace means for the package in dir.
 func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.Open(f)
 	if err != nil {
 		return adapters.LockAnswer{}, err

@@ -30,7 +30,7 @@ func (n *packageNames) find(a *Adapter, sp *project.Space, name string) string {
 	n.mu.Unlock()
 	dirs, _ := seen.See(func() (map[string]string, error) {
 		dirs := make(map[string]string)
-		f := adapters.NewFiles(sp.Dir)
+		f := a.Files(sp.Dir)
 		for _, dir := range a.Members(f, sp) {
 			if m, err := a.Read(f, dir); err == nil && m != nil && m.Name != "" {
 				dirs[m.Name] = dir

@@ -56,7 +56,7 @@ func NewYarn(o adapters.Options) *Adapter {
 // NewBun gives the adapter of bun, id bun.
 func NewBun(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, bunDialect()) }
 
-func newShelf(o adapters.Options) *project.Shelf { return project.NewShelf(o.Env, isSharedFile) }
+func newShelf(o adapters.Options) *project.Shelf { return project.NewShelf(o, isSharedFile) }
 
 func newAdapter(s *project.Shelf, o adapters.Options, d dialect) *Adapter {
 	a := &Adapter{Shelf: s, dialect: d}
@@ -166,7 +166,7 @@ func (a *Adapter) Manifest() *adapters.Manifest { return &a.manifest }
 
 // Detect tells whether dir holds a package.json of this manager.
 func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	return f.IsFile(project.File) && a.Decide(f) == a.manager, nil
 }
 
@@ -178,7 +178,7 @@ func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]di
 // RequiredToolchain gives the version of Node.js that the project asks for (for bun
 // that of bun), and with it that of the package manager.
 func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.Toolchain, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.Open(f)
 	if err != nil {
 		return nil, err

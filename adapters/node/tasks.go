@@ -16,7 +16,7 @@ import (
 // lint and test as such, the others to be reached by name. The root of a
 // workspace has only the latter.
 func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.Open(f)
 	if err != nil {
 		return adapters.TasksAnswer{}, err

@@ -17,7 +17,7 @@ import (
 // InstallScope implements adapters.Scoper: a package is installed on its own. Even one
 // without dependencies has an autoloader written.
 func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	m, err := a.manifests.Read(f, manifestFile)
 	if err != nil {
 		return adapters.Scope{}, err
@@ -39,7 +39,7 @@ func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, e
 // Install implements adapters.Adapter. Composer installs what a stale lockfile says and
 // only warns, so that is looked at first.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := adapters.NewFiles(req.DishDir)
+	f := a.Files(req.DishDir)
 	lock, err := a.locks.Read(f, lockFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -18,7 +18,7 @@ const maxPathPackages = 2_000
 // Links implements adapters.Linker: the packages of path repositories that composer.json
 // requires, and those that these require in turn, which the same repositories have.
 func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	m, err := a.manifests.Read(f, manifestFile)
 	if err != nil {
 		return adapters.LinksAnswer{}, err

@@ -12,7 +12,7 @@ import (
 // LockDigest implements adapters.LockDigester: the packages of composer.lock, which all
 // belong to the one package that it stands beside.
 func (a *Adapter) LockDigest(_ context.Context, dir string) (adapters.LockAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	answer := adapters.LockAnswer{File: filepath.Join(dir, lockFile)}
 	lock, err := a.locks.Read(f, lockFile)
 	switch {

@@ -23,6 +23,7 @@ const (
 
 // Adapter is the adapter "php". It is safe for concurrent use.
 type Adapter struct {
+	adapters.Source
 	env       adapters.Environ // of child processes
 	manifest  *adapters.Manifest
 	manifests *adapters.Parsed[*composer.Manifest]
@@ -33,6 +34,7 @@ type Adapter struct {
 // New gives the adapter. Composer downloads no PHP, so there is nothing to allow.
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
+		Source:    o.Source(),
 		manifest:  newManifest(),
 		manifests: adapters.NewParsed(composer.ParseManifest),
 		locks:     adapters.NewParsed(composer.ParseLock),
@@ -97,7 +99,7 @@ func (a *Adapter) Manifest() *adapters.Manifest { return a.manifest }
 
 // Detect implements adapters.Adapter.
 func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
-	return adapters.NewFiles(dir).IsFile(manifestFile), nil
+	return a.Files(dir).IsFile(manifestFile), nil
 }
 
 // ParseDiagnostics implements adapters.Adapter. No hook asks for it.

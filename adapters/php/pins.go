@@ -13,7 +13,7 @@ import (
 // RequiredToolchain implements adapters.Adapter: .php-version beside composer.json, else
 // what that requires of php, else .tool-versions.
 func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.Toolchain, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	m, err := a.manifests.Read(f, manifestFile)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 
 // Tasks implements adapters.TaskLister.
 func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	m, err := a.manifests.Read(f, manifestFile)
 	if err != nil {
 		return adapters.TasksAnswer{}, err

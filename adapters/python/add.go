@@ -3,8 +3,9 @@ package python
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ import (
 // pyproject.toml or the file of requirements, of which everything else stays as it
 // is. The next install takes them.
 func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
-	p, err := open(adapters.NewFiles(req.DishDir))
+	p, err := open(a.Files(req.DishDir))
 	if err != nil {
 		return err
 	}
@@ -38,7 +39,7 @@ func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters
 	if err != nil || len(packages) == 0 {
 		return err
 	}
-	path, err := p.write(packages, req.Dev)
+	path, err := p.write(a.Source, packages, req.Dev)
 	if err == nil && log != nil {
 		log(adapters.Log{Level: "info", Message: fmt.Sprintf("%s asks for %s", path, strings.Join(packages, ", "))})
 	}
@@ -68,23 +69,23 @@ func (p *project) missing(packages []string) ([]string, error) {
 }
 
 // write adds to the manifest where the project keeps its requirements.
-func (p *project) write(packages []string, dev bool) (path string, err error) {
+func (p *project) write(at adapters.Source, packages []string, dev bool) (path string, err error) {
 	dynamic := slices.ContainsFunc(p.List("project", "dynamic"), func(e pyproject.Entry) bool { return e.Value == "dependencies" })
 	switch {
 	case p.HasProject && dev:
-		return p.Path, p.appendTo(packages, "dependency-groups", "dev")
+		return p.Path, p.appendTo(at, packages, "dependency-groups", "dev")
 	case p.HasProject && !dynamic:
-		return p.Path, p.appendTo(packages, "project", "dependencies")
+		return p.Path, p.appendTo(at, packages, "project", "dependencies")
 	case len(p.files) == 0:
 		return "", &adapters.Unsupported{Adapter: "python", What: "adding packages to setup.py or setup.cfg",
 			Hint: "write them there by hand, or keep them in pyproject.toml or requirements.txt"}
 	}
-	return p.appendLines(packages, dev)
+	return p.appendLines(at, packages, dev)
 }
 
-func (p *project) appendTo(packages []string, key ...string) error {
+func (p *project) appendTo(at adapters.Source, packages []string, key ...string) error {
 	for _, text := range packages {
-		data, err := os.ReadFile(p.Path)
+		data, err := at.Read(p.Path)
 		if err != nil {
 			return err
 		}
@@ -95,7 +96,7 @@ func (p *project) appendTo(packages []string, key ...string) error {
 		if data, err = file.Append(text, key...); err != nil {
 			return fmt.Errorf("%s: %w", p.Path, err)
 		}
-		if err := replace(p.Path, data); err != nil {
+		if err := at.Replace(p.Path, data); err != nil {
 			return err
 		}
 	}
@@ -103,7 +104,7 @@ func (p *project) appendTo(packages []string, key ...string) error {
 }
 
 // appendLines adds to the file of requirements; those of development have their own.
-func (p *project) appendLines(packages []string, dev bool) (path string, err error) {
+func (p *project) appendLines(at adapters.Source, packages []string, dev bool) (path string, err error) {
 	name := "requirements.txt"
 	if dev {
 		name = "requirements-dev.txt"
@@ -115,11 +116,11 @@ func (p *project) appendLines(packages []string, dev bool) (path string, err err
 		}
 	}
 	path = filepath.Join(p.dir, name)
-	data, err := os.ReadFile(path)
-	if err != nil && !os.IsNotExist(err) {
+	data, err := at.Read(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return path, err
 	}
-	if set, err := requirements.Read(adapters.NewFiles(p.dir), name); err != nil {
+	if set, err := requirements.Read(at.Files(p.dir), name); err != nil {
 		return path, err
 	} else if set != nil && set.Hashed || bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		return path, &adapters.Unsupported{Adapter: "python", What: "adding packages to a file with hashes, or in UTF-16",
@@ -132,30 +133,5 @@ func (p *project) appendLines(packages []string, dev bool) (path string, err err
 	if len(data) > 0 && data[len(data)-1] != '\n' {
 		data = append(data, end...)
 	}
-	return path, replace(path, append(data, strings.Join(packages, end)+end...))
-}
-
-// replace writes a file beside and renames it. It follows a link, and keeps the mode.
-func replace(path string, data []byte) error {
-	mode := os.FileMode(0o644)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	if fi, err := os.Stat(path); err == nil {
-		mode = fi.Mode().Perm()
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(data)
-	for _, step := range []func() error{func() error { return tmp.Chmod(mode) }, tmp.Close, func() error { return os.Rename(tmp.Name(), path) }} {
-		if stepErr := step(); err == nil {
-			err = stepErr
-		}
-	}
-	if err != nil {
-		os.Remove(tmp.Name())
-	}
-	return err
+	return path, at.Replace(path, append(data, strings.Join(packages, end)+end...))
 }

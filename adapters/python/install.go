@@ -14,7 +14,7 @@ import (
 
 // InstallScope gives dir itself: each project has its own virtual environment.
 func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := open(f)
 	if err != nil {
 		return adapters.Scope{}, err
@@ -151,7 +151,7 @@ func (p *project) steps(locals []local) [][]string {
 // neither repairs what an interrupted install left nor removes what is no longer
 // asked for.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := adapters.NewFiles(req.DishDir)
+	f := a.Files(req.DishDir)
 	p, err := open(f)
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 // Links gives the requirements that are directories. Those that only an extra, a
 // group or a file of development asks for are development dependencies.
 func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := open(f)
 	if err != nil {
 		return adapters.LinksAnswer{}, err

@@ -25,7 +25,7 @@ func (p *project) locals(f *adapters.Files) []local {
 	w := &localWalk{files: f, seen: map[string]bool{p.dir: true}}
 	w.add(slices.Concat(normal, dev), p.sourceNames())
 	for i := 0; i < len(w.found) && len(w.found) < maxLocals; i++ {
-		below := adapters.NewFiles(w.found[i].path)
+		below := f.In(w.found[i].path)
 		other, err := open(below)
 		for _, path := range below.Reads() {
 			f.Path(path)

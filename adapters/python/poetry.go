@@ -60,7 +60,7 @@ func (p *project) poetryInstall() []string {
 
 // LockDigest gives what poetry.lock resolves to.
 func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	if !f.IsFile(poetryLock) || !f.IsFile("pyproject.toml") {
 		return adapters.LockAnswer{Reads: f.Reads()}, nil
 	}

@@ -21,6 +21,7 @@ import (
 
 // Adapter is the adapter of pip and poetry, id python. It is safe for concurrent use.
 type Adapter struct {
+	adapters.Source
 	env      adapters.Environ
 	manifest adapters.Manifest
 	machine  *interpreter.Machine
@@ -35,7 +36,7 @@ type Adapter struct {
 // take their environment from.
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
-		env: o.Env, machine: interpreter.NewMachine(o.Env), sources: make(map[string]chan struct{}),
+		Source: o.Source(), env: o.Env, machine: interpreter.NewMachine(o.Env), sources: make(map[string]chan struct{}),
 		manifest: environment.Manifest("python", "python/2"),
 	}
 	m := &a.manifest
@@ -63,7 +64,7 @@ func (a *Adapter) Manifest() *adapters.Manifest { return &a.manifest }
 // that holds only the settings of a linter is none; one that cannot be read is,
 // so that it is told.
 func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	if f.IsFile("requirements.txt") || f.IsFile("setup.py") {
 		return true, nil
 	}
@@ -76,7 +77,7 @@ func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 
 // RequiredToolchain gives the version of Python that the project pins.
 func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.Toolchain, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := open(f)
 	if err != nil {
 		return nil, err
@@ -102,7 +103,7 @@ func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string,
 	m := &a.manifest
 	env := a.env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...).With(m.SetEnv)
 	print, err := interpreter.Fingerprint(ctx, env, dir)
-	if err != nil || !usesPoetry(dir) {
+	if err != nil || !usesPoetry(a.Files(dir)) {
 		return print, err
 	}
 	poetry, err := environment.Version(ctx, env, dir, "poetry")
@@ -112,7 +113,7 @@ func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string,
 // ToolchainBasis describes what decides ToolchainFingerprint.
 func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error) {
 	basis, err := a.machine.Basis(dir)
-	if err != nil || !usesPoetry(dir) {
+	if err != nil || !usesPoetry(a.Files(dir)) {
 		return basis, err
 	}
 	path, err := environment.FindTool(a.env, "poetry")
@@ -124,8 +125,7 @@ func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error
 	return basis + b.String(), nil
 }
 
-func usesPoetry(dir string) bool {
-	f := adapters.NewFiles(dir)
+func usesPoetry(f *adapters.Files) bool {
 	return f.IsFile(poetryLock) && f.IsFile("pyproject.toml")
 }
 

@@ -16,7 +16,7 @@ import (
 // declared, a lint where ruff or flake8 is configured or declared, and a check
 // where mypy is declared.
 func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := open(f)
 	if err != nil {
 		return adapters.TasksAnswer{}, err

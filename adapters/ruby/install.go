@@ -17,7 +17,7 @@ const unreachable = 17
 
 // InstallScope gives the directory of the Gemfile.
 func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return adapters.Scope{}, err
@@ -81,7 +81,7 @@ func installedTo(f *adapters.Files, dir string) string {
 // Install has Bundler install, frozen where there is a lockfile. Where gems go is for
 // the user's settings to say: another place would hide those that the system has.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := adapters.NewFiles(req.DishDir)
+	f := a.Files(req.DishDir)
 	p, err := a.open(f)
 	if err != nil || p.file == nil {
 		return err
@@ -162,7 +162,7 @@ func (i *installer) run(ctx context.Context, args ...string) error {
 // Add has Bundler write gems into the Gemfile and the lockfile. The next install takes
 // them.
 func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
-	p, err := a.open(adapters.NewFiles(req.DishDir))
+	p, err := a.open(a.Files(req.DishDir))
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 // Links gives the gems on disk that the project depends on: those of its own Gemfile
 // and those that its gemspecs name.
 func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return adapters.LinksAnswer{}, err
@@ -49,7 +49,7 @@ func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, 
 // LockDigest gives what Gemfile.lock resolves to: for a gem that shares the Gemfile
 // with others what it needs, and what the Gemfile asks for besides.
 func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return adapters.LockAnswer{}, err

@@ -19,7 +19,7 @@ const RulePin = "invalid_pin"
 // RequiredToolchain gives the version of Ruby that the project pins: that of the
 // nearest .ruby-version, of the Gemfile, of the nearest .tool-versions.
 func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.Toolchain, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return nil, err

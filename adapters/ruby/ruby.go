@@ -19,6 +19,7 @@ import (
 
 // Adapter is the adapter of Bundler, id ruby. It is safe for concurrent use.
 type Adapter struct {
+	adapters.Source
 	env      adapters.Environ
 	download bool
 	manifest adapters.Manifest
@@ -29,7 +30,7 @@ type Adapter struct {
 // New gives the adapter. Tools are looked for in o.Env, which is also where probes
 // take their environment from.
 func New(o adapters.Options) *Adapter {
-	return &Adapter{env: o.Env, download: o.AllowDownload, manifest: adapters.Manifest{
+	return &Adapter{Source: o.Source(), env: o.Env, download: o.AllowDownload, manifest: adapters.Manifest{
 		ProtocolVersion: adapters.ProtocolVersion,
 		AdapterID:       "ruby",
 		DisplayName:     "ruby",
@@ -76,7 +77,7 @@ func (a *Adapter) Manifest() *adapters.Manifest { return &a.manifest }
 // Detect tells whether dir has a Gemfile, is a gem that the nearest Gemfile above takes
 // from disk, or, where no Gemfile stands above, a gem with a Rakefile.
 func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	if _, ok := gemfileIn(f, dir); ok {
 		return true, nil
 	}

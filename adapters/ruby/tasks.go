@@ -19,7 +19,7 @@ const RuleUnsure = "computed_manifest"
 // Tasks gives a build of a gem, a test with RSpec, rake or what the bundle has, a lint
 // with RuboCop or Standard, and what the Rakefile plainly says by name.
 func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return adapters.TasksAnswer{}, err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/report"
 )
@@ -201,8 +202,8 @@ func (w *workspace) makeBox(doc *addedBox, paths []string) error {
 			return err
 		}
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+	if _, err := clone.At(w.Root).MkdirAll(config.BentosDir); err != nil {
+		return notFound(clone.RuleLink, fmt.Sprintf("%s/ cannot be made: %v", config.BentosDir, err), "replace the link by a directory")
 	}
 	f, err := readTOML(w.Root, doc.File)
 	if err != nil {

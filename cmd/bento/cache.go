@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/config/unit"
 	"github.com/bentobuild/bento/internal/report"
@@ -77,7 +79,7 @@ func (s *session) bounds(size, age string) (b cache.Bounds, err error) {
 		}
 		b = cache.Bounds{MaxSize: cfg.Cache.MaxSize, MaxAge: cfg.Cache.MaxAge}
 		if b == (cache.Bounds{}) {
-			return b, usageError("bento cache prune needs a bound", "give --max-size or --older-than, or set cache.max_size or cache.max_age in bento.toml")
+			return b, usageError("bento cache prune needs a bound", "give --max-size or --older-than, or set cache.max_size or cache.max_age in bento.toml or in your own configuration")
 		}
 		return b, nil
 	}
@@ -95,13 +97,21 @@ func (s *session) bounds(size, age string) (b cache.Bounds, err error) {
 	return b, nil
 }
 
-// config reads the workspace's bento.toml, if the command runs in a workspace.
+// config reads the workspace's bento.toml, if the command runs in a workspace, and the
+// user's own file. An error in the latter ends the command: it may name another cache.
 func (s *session) config() (*config.Workspace, error) {
-	root, _, err := s.root()
-	if err != nil {
-		return &config.Workspace{}, nil // the cache is there without one
+	own := s.ownConfig()
+	var cfg *config.Workspace
+	var problems []diagnostics.Diagnostic
+	if root, _, err := s.root(); err == nil {
+		cfg, problems = config.LoadWith(root, own)
+	} else {
+		cfg, problems = config.LoadOwn(own) // the cache is there without a workspace
 	}
-	cfg, problems := config.Load(root)
+	mine := slices.DeleteFunc(slices.Clone(problems), func(d diagnostics.Diagnostic) bool { return own == "" || d.File != own })
+	if err := diagnostics.AsError(mine); err != nil {
+		return nil, err
+	}
 	report.WriteProblems(s.err, s.style, problems)
 	return cfg, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/bentobuild/bento/adapters/builtin"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/plugin/host"
@@ -60,11 +61,11 @@ type newDish struct {
 
 // dishAdd makes a dish and looks whether it is found.
 func (s *session) dishAdd(ctx context.Context, dir, language string) error {
-	known := adapters.NewRegistry(builtin.All(adapters.Options{Env: s.environ})...)
 	n, err := s.placeOf(dir)
 	if err != nil {
 		return err
 	}
+	known := adapters.NewRegistry(builtin.All(adapters.Options{Env: s.environ, Clone: clone.At(n.root)})...)
 	n.language = language
 	entries, err := os.ReadDir(n.dir)
 	switch {
@@ -110,14 +111,20 @@ func (s *session) placeOf(dir string) (*newDish, error) {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(cwd, dir)
 	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real // no walk follows a link
+	below := clone.At(root)
+	if real, err := filepath.EvalSymlinks(dir); err == nil && !below.Holds(dir) {
+		dir = real // -C, or the directory, was named through a link
 	}
-	path, err := filepath.Rel(root, filepath.Clean(dir))
-	if err != nil || !filepath.IsLocal(path) {
+	path, err := below.Resolve(filepath.Clean(dir)) // no walk follows a link
+	var stray *clone.StrayError
+	switch {
+	case errors.As(err, &stray):
+		return nil, usageError(fmt.Sprintf("%q lies outside the workspace %q: %v", dir, root, stray), "name a directory inside, or another workspace with -C")
+	case err != nil:
 		return nil, usageError(fmt.Sprintf("%q lies outside the workspace %q", dir, root), "name a directory inside, or another workspace with -C")
 	}
-	n := &newDish{root: root, dir: filepath.Clean(dir), path: filepath.ToSlash(path), name: filepath.Base(dir)}
+	dir = filepath.Join(root, path)
+	n := &newDish{root: root, dir: dir, path: filepath.ToSlash(path), name: filepath.Base(dir)}
 	if path == "." {
 		n.name = "root"
 	}
@@ -161,20 +168,11 @@ func (n *newDish) scaffold(a adapters.Adapter, ids []string) error {
 
 // write makes a file that is not there yet.
 func (n *newDish) write(name string, data []byte, mode fs.FileMode) error {
-	path := filepath.Join(n.dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(data); err != nil {
-		f.Close()
+	if err := clone.At(n.root).Create(filepath.Join(n.dir, filepath.FromSlash(name)), data, mode.Perm()); err != nil {
 		return err
 	}
 	n.made = append(n.made, name)
-	return f.Close()
+	return nil
 }
 
 // takeIn writes dish.toml if the directory is no dish of the right language without.

@@ -87,12 +87,15 @@ func (s *session) doctor(ctx context.Context) error {
 		for _, name := range []string{"config", "toolchain", "git.repo", "filesystem"} {
 			doc.add(name, "skipped", "there is no workspace", "")
 		}
-		doc.checkCache(ctx, s, &config.Workspace{})
+		cfg, problems := config.LoadOwn(s.ownConfig())
+		doc.checkOwn(s, cfg, problems)
+		doc.checkCache(ctx, s, cfg)
 	default:
 		defer w.close()
 		w.keepNames()
 		doc.Root = w.Root
 		doc.checkWorkspace(w)
+		doc.checkOwn(s, w.Config, nil)
 		doc.checkTools(ctx, w)
 		doc.checkCache(ctx, s, w.Config)
 		doc.checkGit(ctx, s, w.Root)
@@ -115,12 +118,30 @@ func (doc *diagnosis) checkWorkspace(w *workspace) {
 	if len(w.problems) == 0 {
 		doc.add("config", "ok", "nothing is wrong", "")
 	}
-	for _, p := range w.problems {
+	doc.checkProblems(w.problems)
+}
+
+func (doc *diagnosis) checkProblems(problems []diagnostics.Diagnostic) {
+	for _, p := range problems {
 		status := "warn"
 		if p.Severity == diagnostics.Error {
 			status = "fail"
 		}
 		doc.add("config", status, p.String(), p.Hint)
+	}
+}
+
+// checkOwn says which file of the user was read, and what is wrong with it unless that
+// was said.
+func (doc *diagnosis) checkOwn(s *session, cfg *config.Workspace, problems []diagnostics.Diagnostic) {
+	doc.checkProblems(problems)
+	switch own := s.ownConfig(); {
+	case cfg.Own != "":
+		doc.add("config.own", "ok", cfg.Own+" is your own configuration", "")
+	case own == "":
+		doc.add("config.own", "skipped", "neither XDG_CONFIG_HOME nor HOME says where your own configuration is", "")
+	default:
+		doc.add("config.own", "skipped", "you have no configuration of your own at "+own, "")
 	}
 }
 
@@ -176,7 +197,7 @@ func (doc *diagnosis) checkCache(ctx context.Context, s *session, cfg *config.Wo
 		stats, err = disk.Stats(ctx)
 	}
 	if err != nil {
-		doc.add("cache.local", "warn", err.Error(), "set cache.dir in bento.toml or $BENTO_CACHE_DIR; without a cache everything runs")
+		doc.add("cache.local", "warn", err.Error(), "set $BENTO_CACHE_DIR, or [cache] dir in your own configuration; without a cache everything runs")
 		return
 	}
 	most := cmp.Or(cfg.Cache.MaxSize, defaultMaxSize)

@@ -3,15 +3,14 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/bentobuild/bento/internal/clone"
 )
 
 // foreign is a file of another tool that says how tasks run, and what its entries
@@ -32,13 +31,14 @@ const maxForeign = 1 << 20
 // foreignTools reads what other tools have left at the root.
 func foreignTools(root string) []foreign {
 	list := []foreign{}
+	below := clone.At(root)
 	for _, f := range []struct {
 		name string
 		read func([]byte) []mapping
 	}{
 		{"turbo.json", turboTasks}, {"nx.json", nxTargets}, {".moon/tasks.yml", moonTasks}, {"Makefile", makeTargets},
 	} {
-		data, err := readForeign(filepath.Join(root, filepath.FromSlash(f.name)))
+		data, err := below.Read(f.name, maxForeign)
 		if err != nil {
 			continue
 		}
@@ -47,19 +47,6 @@ func foreignTools(root string) []foreign {
 		}
 	}
 	return list
-}
-
-func readForeign(name string) ([]byte, error) {
-	fi, err := os.Stat(name)
-	if err != nil || !fi.Mode().IsRegular() || fi.Size() > maxForeign {
-		return nil, fmt.Errorf("%q is no small file", name)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxForeign))
 }
 
 // taskOf is what these tools say of a task, as far as bento says the same.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/plugins"
@@ -37,9 +38,9 @@ func (s *session) pluginList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cfg, problems := config.Load(root)
+	cfg, problems := config.LoadWith(root, s.ownConfig())
 	candidates, o, more := s.findPlugins(cfg, state.Open(root))
-	set, err := s.startPlugins(ctx, candidates, o, builtin.All(adapters.Options{Env: s.environ}))
+	set, err := s.startPlugins(ctx, candidates, o, builtin.All(adapters.Options{Env: s.environ, Clone: clone.At(root)}))
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (s *session) pluginLock() error {
 	if err != nil {
 		return err
 	}
-	cfg, problems := config.Load(root)
+	cfg, problems := config.LoadWith(root, s.ownConfig())
 	free := *cfg
 	free.Plugins = cfg.Plugins.Unlocked()
 	found, more := discovery.Adapters(s.environ.Get("PATH"), &free, (*host.Digests)(nil).Executable)

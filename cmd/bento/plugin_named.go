@@ -26,7 +26,7 @@ func (s *session) pluginNamed(target string) (adapters.Candidate, *config.Worksp
 	cfg := &config.Workspace{}
 	if root, _, err := s.root(); err == nil {
 		var problems []diagnostics.Diagnostic
-		cfg, problems = config.Load(root)
+		cfg, problems = config.LoadWith(root, s.ownConfig())
 		report.WriteProblems(s.err, s.style, problems)
 	}
 	find := s.pluginOnPath

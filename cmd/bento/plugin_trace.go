@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
 
@@ -43,9 +42,12 @@ func pluginTraceCommand(s *session) *cobra.Command {
 func (s *session) pluginTrace(ctx context.Context, file string, args []string) error {
 	t := &tracer{began: time.Now(), write: writeFrame, w: s.err}
 	if file != "" {
-		f, err := os.Create(file)
+		f, err := openNamed(ctx, file)
+		if err != nil && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil {
-			return usageError(err.Error(), "-o names a file that can be written")
+			return usageError(fmt.Sprintf("--out %q cannot be written: %v", file, err), "-o names a file that can be written")
 		}
 		defer f.Close()
 		t.write, t.w = writeFrameLine, f

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/bentobuild/bento/internal/report"
@@ -41,6 +42,9 @@ func (s *session) checkFiles() error {
 			if fi, err := os.Stat(filepath.Dir(name)); err != nil || !fi.IsDir() {
 				return usageError(fmt.Sprintf("--%s %q: there is no directory %q", flag, name, filepath.Dir(name)), "make it, or name another file")
 			}
+			if err := writable(name); err != nil {
+				return usageError(fmt.Sprintf("--%s %q cannot be written: %v", flag, name, err), "name another file")
+			}
 		}
 	}
 	return nil
@@ -65,7 +69,7 @@ type telling struct {
 }
 
 // newTelling opens what a run is to be told with.
-func (s *session) newTelling() (*telling, error) {
+func (s *session) newTelling(ctx context.Context) (*telling, error) {
 	t := &telling{close: func() {}}
 	var events io.Writer
 	switch name := s.flags.events; name {
@@ -74,7 +78,10 @@ func (s *session) newTelling() (*telling, error) {
 		events = s.out
 		s.out = s.err // people read what a program does not
 	default:
-		f, err := os.Create(name)
+		f, err := openNamed(ctx, name)
+		if err != nil && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if err != nil {
 			return nil, usageError(fmt.Sprintf("--events %q cannot be written: %v", name, err), "name another file, or - for stdout")
 		}
@@ -103,21 +110,20 @@ func (s *session) closing(told *report.Events, file io.Closer) func() {
 	}
 }
 
-// writeFiles writes what is asked for about a run that has ended, and gives the
-// document of the run.
-func (s *session) writeFiles(r *run.Report, doc func() report.Run) {
+// writeFiles writes what is asked for about a run that has ended.
+func (s *session) writeFiles(ctx context.Context, r *run.Report, doc func() report.Run) {
 	for _, name := range s.flags.reportFiles {
-		s.writeFile(name, func(w io.Writer) error { return writeReport(w, name, r, doc) })
+		s.writeFile(ctx, name, func(w io.Writer) error { return writeReport(w, name, r, doc) })
 	}
 	if name := s.flags.profile; name != "" {
-		s.writeFile(name, func(w io.Writer) error { return export.Trace(w, r, s.spans) })
+		s.writeFile(ctx, name, func(w io.Writer) error { return export.Trace(w, r, s.spans) })
 	}
 	if !s.github() {
 		return
 	}
 	export.Annotations(s.out, r)
 	if name := s.environ.Get("GITHUB_STEP_SUMMARY"); name != "" {
-		if f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644); err == nil {
+		if f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o644); err == nil {
 			_ = export.Summary(f, r)
 			f.Close()
 		}
@@ -137,25 +143,28 @@ func writeReport(w io.Writer, name string, r *run.Report, doc func() report.Run)
 
 // writeFile writes a file beside and renames it; one that cannot be written is told,
 // and counts in the exit code.
-func (s *session) writeFile(name string, write func(io.Writer) error) {
+func (s *session) writeFile(ctx context.Context, name string, write func(io.Writer) error) {
 	var b bytes.Buffer
 	err := write(&b)
 	if err == nil {
-		err = replaceFile(name, b.Bytes())
+		err = replaceFile(ctx, name, b.Bytes())
 	}
 	if err != nil {
 		s.warn("report_unwritable", "the report cannot be written: "+err.Error(), "")
 		s.outcome = max(s.outcome, exitFault)
+		if ctx.Err() != nil {
+			s.outcome = exitInterrupted // it may be what was in the way
+		}
 	}
 }
 
-// replaceFile writes a file beside and renames it. What is there and no file, a pipe
-// or a device, is written to.
-func replaceFile(name string, data []byte) error {
-	if fi, err := os.Stat(name); err == nil && !fi.Mode().IsRegular() {
-		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+// replaceFile writes a file beside and renames it. What is there and no file, a pipe, a
+// device or a link such as /dev/stdout, is written to.
+func replaceFile(ctx context.Context, name string, data []byte) error {
+	if fi, err := os.Lstat(name); err == nil && !fi.Mode().IsRegular() {
+		f, err := openNamed(ctx, name)
 		if err != nil {
-			return err
+			return fmt.Errorf("%q: %w", name, err)
 		}
 		_, err = f.Write(data)
 		return errors.Join(err, f.Close())
@@ -181,7 +190,7 @@ func (s *session) summarize(ctx context.Context, w *workspace, r *run.Report) er
 		doc.Warnings = append(doc.Warnings, w.problems...)
 		return doc
 	})
-	s.writeFiles(r, doc)
+	s.writeFiles(ctx, r, doc)
 	if err := keepLast(w.env.State, r, doc); err != nil {
 		s.warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(), "")
 	}

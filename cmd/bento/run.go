@@ -85,7 +85,7 @@ func (s *session) run(ctx context.Context, sel selection) error {
 	if err := s.checkFiles(); err != nil {
 		return err
 	}
-	t, err := s.newTelling()
+	t, err := s.newTelling(ctx)
 	if err != nil {
 		return err
 	}

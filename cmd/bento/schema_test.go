@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -90,7 +91,7 @@ func checkDocuments(ts *testscript.TestScript, args []string) {
 			text := ""
 			if name == "-" {
 				text = ts.ReadFile("stdout")
-			} else if data, err := os.ReadFile(ts.MkAbs(name)); err == nil {
+			} else if data, err := readNamed(context.Background(), ts.MkAbs(name)); err == nil { // it may be a pipe
 				text = string(data)
 			}
 			for line := range strings.Lines(text) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,7 +59,7 @@ func (sel *selection) apply(ctx context.Context, p *plan.Plan) (narrowed *plan.P
 		}
 		p, clean = p.Narrow(func(t *plan.Task) bool { return concerned[t] })
 	}
-	p, err = sel.applyShard(p)
+	p, err = sel.applyShard(ctx, p)
 	return p, clean, err
 }
 
@@ -100,7 +99,7 @@ func changedSince(ctx context.Context, root, ref string) ([]string, error) {
 }
 
 // applyShard narrows a plan to one part of it.
-func (sel *selection) applyShard(p *plan.Plan) (*plan.Plan, error) {
+func (sel *selection) applyShard(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 	if sel.shard == "" {
 		if sel.durations != "" {
 			return nil, usageError("--shard-durations says nothing without --shard", "")
@@ -111,7 +110,7 @@ func (sel *selection) applyShard(p *plan.Plan) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	weight, err := weights(sel.durations)
+	weight, err := weights(ctx, sel.durations)
 	if err != nil {
 		return nil, err
 	}
@@ -134,13 +133,16 @@ func parseShard(text string) (index, count int, err error) {
 
 // weights gives what tasks weigh: what they took in the run that a report tells of,
 // all the same without one.
-func weights(name string) (func(*plan.Task) int64, error) {
+func weights(ctx context.Context, name string) (func(*plan.Task) int64, error) {
 	if name == "" {
 		return func(*plan.Task) int64 { return 1 }, nil
 	}
-	data, err := os.ReadFile(name)
+	data, err := readNamed(ctx, name)
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
-		return nil, usageError(fmt.Sprintf("--shard-durations: %v", err), "expected the file of an earlier --report-file")
+		return nil, usageError(fmt.Sprintf("--shard-durations %q cannot be read: %v", name, err), "expected the file of an earlier --report-file")
 	}
 	var doc report.Run
 	if err := json.Unmarshal(data, &doc); err != nil || !strings.HasPrefix(doc.Schema, "bento.") {

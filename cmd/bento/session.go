@@ -18,6 +18,7 @@ import (
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/plan"
@@ -234,14 +235,15 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 	if at.exclude != nil {
 		memory = nil // it knows what bento.toml says
 	}
-	cfg, problems := memory.Load(root)
+	cfg, problems := memory.Load(root, s.ownConfig())
 	cfg.Exclude = slices.Concat(cfg.Exclude, at.exclude)
 	candidates, o, more := s.findPlugins(cfg, st)
 	problems = append(problems, more...)
 	if cfg.Plugins.Lazy {
 		o.Notes = host.NewNotes(st)
 	}
-	own := builtin.All(adapters.Options{Env: s.environ, AllowDownload: cfg.Toolchain.AllowDownload})
+	below := clone.At(root)
+	own := builtin.All(adapters.Options{Env: s.environ, AllowDownload: cfg.Toolchain.AllowDownload, Clone: below})
 	plugins, err := s.startPlugins(ctx, candidates, o, own)
 	if err = cmp.Or(walk.Wait(), err); err != nil {
 		if plugins != nil {
@@ -255,7 +257,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 	problems = append(problems, plugins.Warnings()...)
 
 	registry := adapters.NewRegistry(append(own, plugins.Adapters()...)...)
-	find := discovery.Options{Tree: files, Config: cfg, Memory: memory, Registry: registry, Candidates: candidates, Failures: plugins.Failures()}
+	find := discovery.Options{Tree: files, Clone: below, Config: cfg, Memory: memory, Registry: registry, Candidates: candidates, Failures: plugins.Failures()}
 	if memory != nil {
 		find.State, find.Basis = st, func() string { return s.basis(this, st, cfg) }
 	}
@@ -266,8 +268,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 	}
 	s.sayLoaded(plugins)
 	_ = plugins.Remember() // without, all are started again
-	problems = append(problems, more...)
-	problems = append(problems, ofDishes(ws, files.Problems())...)
+	problems = slices.Concat(problems, more, below.Warnings(), ofDishes(ws, files.Problems()))
 	w := &workspace{Workspace: ws, plugins: plugins, problems: diagnostics.Sorted(problems)}
 	if rel, err := filepath.Rel(root, at.cwd); err == nil && filepath.IsLocal(rel) {
 		w.dir = filepath.ToSlash(rel)
@@ -378,20 +379,18 @@ func (s *session) openCache(cfg *config.Workspace, damaged func(error)) cache.St
 			return disk
 		}
 	}
-	s.warn("cache_unusable", "the cache cannot be used: "+err.Error(), "see cache.dir in bento.toml and $BENTO_CACHE_DIR; the build goes on without")
+	s.warn("cache_unusable", "the cache cannot be used: "+err.Error(), "see $BENTO_CACHE_DIR, and cache.dir in your own configuration or in bento.toml; the build goes on without")
 	return cache.Nothing{}
 }
 
-// cacheDir gives the directory of the cache.
+// cacheDir returns the directory of the cache. What the user said, in the environment
+// or in a file of his own, goes before what a repository says.
 func cacheDir(cfg *config.Workspace, env adapters.Environ) (string, error) {
-	if dir := cfg.Cache.Dir; dir != "" {
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(cfg.Root, dir)
-		}
-		return dir, nil
-	}
 	if dir := env.Get("BENTO_CACHE_DIR"); dir != "" {
 		return filepath.Abs(dir)
+	}
+	if dir := cmp.Or(cfg.Cache.OwnDir, cfg.Cache.Dir); dir != "" {
+		return dir, nil
 	}
 	if dir := env.Get("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "bento"), nil

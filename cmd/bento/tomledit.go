@@ -3,22 +3,21 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
-	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
 // readTOML reads a configuration file of a workspace to change it; one that is not
-// there is empty.
+// there is empty. What is changed must not lie elsewhere, where a link of a foreign
+// repository may lead.
 func readTOML(root, file string) (*tomlfile.File, error) {
-	data, err := readInside(root, file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	data, err := clone.At(root).Read(file, tomlfile.MaxConfig)
+	var stray *clone.StrayError
+	if err != nil && (errors.As(err, &stray) || !errors.Is(err, fs.ErrNotExist)) {
 		return nil, notFound(config.RuleUnreadable, fmt.Sprintf("%s cannot be read: %v", file, err), "")
 	}
 	f, problems := tomlfile.Parse(file, data)
@@ -28,34 +27,13 @@ func readTOML(root, file string) (*tomlfile.File, error) {
 	return f, nil
 }
 
-// readInside reads a regular file of the workspace: what is changed must not lie
-// elsewhere, where a link of a foreign repository may lead.
-func readInside(root, file string) ([]byte, error) {
-	name, err := filepath.EvalSymlinks(filepath.Join(root, filepath.FromSlash(file)))
-	if err != nil {
-		return nil, err
-	}
-	rel, err := filepath.Rel(root, name)
-	if err != nil || !filepath.IsLocal(rel) {
-		return nil, fmt.Errorf("it leads out of the workspace to %q", name)
-	}
-	if fi, err := os.Stat(name); err != nil || !fi.Mode().IsRegular() {
-		return nil, errors.Join(err, errors.New("it is no regular file"))
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, tomlfile.MaxConfig+1))
-}
-
 // writeTOML replaces a configuration file that was read, through a link to what it
-// leads to, or makes it.
+// leads to, or makes it. It writes nothing outside of the workspace.
 func writeTOML(root, file string, data []byte) error {
-	name := filepath.Join(root, filepath.FromSlash(file))
-	if real, err := filepath.EvalSymlinks(name); err == nil {
-		name = real
+	err := clone.At(root).Replace(file, data, 0o644)
+	var stray *clone.StrayError
+	if errors.As(err, &stray) {
+		return notFound(clone.RuleLink, fmt.Sprintf("%s cannot be written: %v", file, stray), "replace the link by a file")
 	}
-	return state.WriteFile(name, data, 0o644)
+	return err
 }

@@ -83,7 +83,7 @@ func (s *session) watch(ctx context.Context, sel selection) error {
 	s.columns = nil // no block: servers print when they like
 	s.keep = new(adapter.Keep)
 	defer s.keep.Close()
-	t, err := s.newTelling()
+	t, err := s.newTelling(ctx)
 	if err != nil {
 		return err
 	}

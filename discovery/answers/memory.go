@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -27,6 +28,7 @@ type Answer struct {
 type Options struct {
 	State *state.Dir
 	Tree  *tree.Tree
+	Clone *clone.Clone // the same workspace, as adapters read it
 	// Basis names everything that answers depend on, beside the adapter and the files
 	// that it reads: the program, the environment, settings. "" remembers nothing.
 	Basis    string
@@ -76,7 +78,7 @@ func Open(o Options) *Memory {
 		return nil
 	}
 	m := &Memory{
-		marks: marks, o: o, looker: newLooker(o.Tree), answered: make(map[question]*answered),
+		marks: marks, o: o, looker: newLooker(o.Tree, o.Clone), answered: make(map[question]*answered),
 		detected: make(map[question]bool), asked: make(map[question]bool),
 	}
 	if s, payload, ok := load(o.State); ok && s.Basis == o.Basis {

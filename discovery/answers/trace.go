@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeebo/blake3"
 
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -40,6 +41,7 @@ const (
 // looker looks at paths, by what a walk has found.
 type looker struct {
 	files *tree.Tree
+	clone *clone.Clone
 	above map[string]tree.Stamp // directories above the root, before anybody was asked
 	since int64                 // when those were looked at
 
@@ -48,8 +50,8 @@ type looker struct {
 	found bool
 }
 
-func newLooker(files *tree.Tree) *looker {
-	l := &looker{files: files, above: make(map[string]tree.Stamp), since: time.Now().UnixNano()}
+func newLooker(files *tree.Tree, c *clone.Clone) *looker {
+	l := &looker{files: files, clone: c, above: make(map[string]tree.Stamp), since: time.Now().UnixNano()}
 	for at := files.Root(); at != filepath.Dir(at); {
 		at = filepath.Dir(at)
 		if e, err := statThrough(at); err == nil {
@@ -122,6 +124,9 @@ func (l *looker) now(path string) trace {
 	}
 	if stamp, ok := l.files.Stamp(rel); ok {
 		return trace{Kind: dir, Sum: digest(stamp)}
+	}
+	if _, err := l.clone.Mode(path); errors.As(err, new(*clone.StrayError)) {
+		return trace{} // the user is warned each time
 	}
 	return elsewhere(path)
 }

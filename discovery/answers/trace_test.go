@@ -46,7 +46,7 @@ func TestTraces(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			l := newLooker(files)
+			l := newLooker(files, nil)
 			for _, path := range allPaths(above) {
 				saw := observe(path)
 				if was, ok := looks[path]; ok {

@@ -93,3 +93,9 @@ func (m *Set) Match(name string, yield func(adapter int)) {
 		}
 	}
 }
+
+// Knows reports whether the name says something to an adapter.
+func (m *Set) Knows(name string) (known bool) {
+	m.Match(name, func(int) { known = true })
+	return known
+}

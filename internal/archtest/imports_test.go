@@ -26,14 +26,15 @@ var table = []row{
 	{"internal/dag", nil},
 	{"internal/proc", []string{"internal/proc/*"}},
 	{"internal/proc/*", nil},
-	{"internal/owner", nil}, // whose files are acted on
+	{"internal/owner", nil},                     // whose files are acted on
+	{"internal/clone", []string{"diagnostics"}}, // the workspace's files, behind no link that leads out
 	{"internal/state", []string{"internal/crash", "internal/owner"}},
 	{"internal/archtest", nil},
 	{"internal/pack", nil},        // values as bytes, for what is remembered
 	{"internal/tree/ignore", nil}, // the matcher alone: fuzzed without a walk
 
 	// 1
-	{"adapters", []string{"diagnostics"}},
+	{"adapters", []string{"diagnostics", "internal/clone"}},
 	{"internal/tomlfile", []string{"diagnostics"}},
 	{"internal/pattern", nil},                      // regular expressions that are compiled at their first use
 	{"internal/jsonfile", []string{"diagnostics"}}, // JSON manifests of several families, with places
@@ -60,7 +61,7 @@ var table = []row{
 	{"internal/tree/outer", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/*"}},
 	{"internal/tree/*", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/ignore"}},
 	// A glob that the matcher refuses is told where it is written.
-	{"internal/config", []string{"diagnostics", "internal/config/*", "internal/tomlfile", "internal/state", "internal/tree/glob"}},
+	{"internal/config", []string{"diagnostics", "internal/config/*", "internal/tomlfile", "internal/state", "internal/clone", "internal/tree/glob"}},
 	{"internal/config/unit", []string{"diagnostics", "internal/tomlfile"}}, // times and sizes
 	{"internal/config/word", nil},                                           // what is wrong with one
 	{"internal/config/parsed", []string{"internal/state", "internal/pack"}}, // what files said last time
@@ -81,11 +82,11 @@ var table = []row{
 
 	// 4
 	// Dishes that link to each other in a circle are found with dag.
-	{"discovery", []string{"adapters", "diagnostics", "internal/config", "internal/tree", "internal/tree/crew", "internal/state", "internal/dag", "discovery/*"}},
-	{"discovery/turns", []string{"adapters"}},                                                       // who asks first
-	{"discovery/faults", []string{"adapters", "diagnostics", "internal/config"}},                    // what plugins did wrong
-	{"discovery/marker", []string{"adapters"}},                                                      // who looks where
-	{"discovery/answers", []string{"adapters", "internal/tree", "internal/state", "internal/pack"}}, // what adapters said
+	{"discovery", []string{"adapters", "diagnostics", "internal/config", "internal/clone", "internal/tree", "internal/tree/crew", "internal/state", "internal/dag", "discovery/*"}},
+	{"discovery/turns", []string{"adapters"}},                                                                         // who asks first
+	{"discovery/faults", []string{"adapters", "diagnostics", "internal/config"}},                                      // what plugins did wrong
+	{"discovery/marker", []string{"adapters"}},                                                                        // who looks where
+	{"discovery/answers", []string{"adapters", "internal/clone", "internal/tree", "internal/state", "internal/pack"}}, // what adapters said
 	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics"}},
 	// A hook may name what diagnostics/parse has.
 	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse", "internal/tree/glob"}}, // which globs mean anything
@@ -100,9 +101,9 @@ var table = []row{
 	// A run looks again at dishes that discovery found, with the cache bounds and
 	// pins of config, and walks the graph with dag.
 	{"internal/run", []string{"internal/plan", "internal/fingerprint", "internal/tree", "internal/tree/crew", "internal/git", "internal/sandbox", "internal/proc",
-		"internal/state", "internal/config", "internal/dag", "cache", "cache/outputs", "internal/crash", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},
+		"internal/state", "internal/clone", "internal/config", "internal/dag", "cache", "cache/outputs", "internal/crash", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},
 	{"internal/run/*", []string{"internal/plan", "internal/fingerprint", "internal/tree", "internal/tree/crew", "internal/git", "internal/sandbox", "internal/proc",
-		"internal/state", "internal/config", "internal/dag", "cache", "cache/outputs", "internal/crash", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},
+		"internal/state", "internal/clone", "internal/config", "internal/dag", "cache", "cache/outputs", "internal/crash", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},
 
 	// 7
 	{"internal/report/page", nil},

@@ -9,16 +9,14 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path"
 	"runtime"
-	"syscall"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config/mode"
 	"github.com/bentobuild/bento/internal/config/parsed"
 	"github.com/bentobuild/bento/internal/config/unit"
@@ -43,6 +41,7 @@ const (
 	RuleMissing     = "missing_key"
 	RuleDuplicate   = "duplicate_name"
 	RuleUnsupported = "unsupported_key"
+	RuleIgnored     = "ignored_key"
 )
 
 // Pos is where something is written. Its File is relative to the workspace.
@@ -68,6 +67,10 @@ type Workspace struct {
 	Plugins   Plugins
 	Toolchain Toolchain
 	Bentos    []Bento // by name
+
+	// Own is the absolute path of the user's own file, "" where there is none.
+	Own        string
+	Extensions []Extension // of the user's own file, in its order
 }
 
 // Defaults is the table [defaults].
@@ -85,11 +88,15 @@ type Bento struct {
 	Dishes []Glob // paths of directories, or globs of them, relative to the root
 }
 
-// Load reads the configuration of the workspace at root, an absolute path. The
-// workspace is never nil: without bento.toml, or where that cannot be used, it
-// has the defaults.
-func Load(root string) (*Workspace, []diagnostics.Diagnostic) {
-	return readSources(root).workspace()
+// Load reads the configuration of the workspace at root, an absolute path free of
+// links. The workspace is never nil: without bento.toml, or where that cannot be used,
+// it has the defaults.
+func Load(root string) (*Workspace, []diagnostics.Diagnostic) { return LoadWith(root, "") }
+
+// LoadWith is Load with the user's own file, an absolute path, on top. There need not
+// be a file; "" names none.
+func LoadWith(root, own string) (*Workspace, []diagnostics.Diagnostic) {
+	return readSources(root, own).workspace()
 }
 
 // workspace makes what the files say.
@@ -105,6 +112,7 @@ func (s *sources) workspace() (*Workspace, []diagnostics.Diagnostic) {
 		problems = append(problems, w.fill(f)...)
 	}
 	problems = append(problems, w.Plugins.readLock(s)...)
+	problems = append(problems, w.readOwn(s)...)
 	problems = append(problems, w.loadBentos(s)...)
 	return w, diagnostics.Sorted(append(problems, s.problems...))
 }
@@ -121,6 +129,7 @@ type Found struct {
 // order; one whose file cannot be used is there with its path only.
 func (w *Workspace) LoadDishes(files []Found, m *Memory) ([]Dish, []diagnostics.Diagnostic) {
 	parsed := make([]parsed.File[dishOf], len(files))
+	c := clone.At(w.Root)
 	var g errgroup.Group
 	g.SetLimit(max(1, runtime.GOMAXPROCS(0)))
 	for i, f := range files {
@@ -129,7 +138,7 @@ func (w *Workspace) LoadDishes(files []Found, m *Memory) ([]Dish, []diagnostics.
 			continue
 		}
 		g.Go(func() error {
-			parsed[i] = w.parseDish(f.Dir)
+			parsed[i] = w.parseDish(c, f.Dir)
 			return nil
 		})
 	}
@@ -141,10 +150,14 @@ func (w *Workspace) LoadDishes(files []Found, m *Memory) ([]Dish, []diagnostics.
 		dishes[i] = parsed[i].Value.Dish
 		problems = append(problems, parsed[i].Value.Problems...)
 	}
-	return dishes, diagnostics.Sorted(problems)
+	return dishes, diagnostics.Sorted(append(problems, c.Warnings()...))
 }
 
 func unreadable(name string, err error) []diagnostics.Diagnostic {
+	var large *clone.TooLargeError
+	if errors.As(err, &large) {
+		return []diagnostics.Diagnostic{Pos{File: name}.Error(tomlfile.RuleTooLarge, "the file is too large, expected at most %d bytes", large.Max)}
+	}
 	var perr *fs.PathError
 	if errors.As(err, &perr) {
 		err = perr.Err // the place says the path already
@@ -152,30 +165,15 @@ func unreadable(name string, err error) []diagnostics.Diagnostic {
 	return []diagnostics.Diagnostic{Pos{File: name}.Error(RuleUnreadable, "the file cannot be read: %v", err)}
 }
 
-// readRegular reads one byte more than a document may have, which the parser then
-// refuses.
-func readRegular(name string) ([]byte, error) {
-	// Without O_NONBLOCK a pipe of that name would be waited for.
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
+// read reads a file of a workspace, or of the machine where c is nil, as far as the
+// parser takes it.
+func read(c *clone.Clone, name string) ([]byte, error) {
+	data, err := c.Read(name, tomlfile.MaxConfig)
+	var odd *clone.IrregularError
+	if errors.As(err, &odd) {
+		err = fmt.Errorf("it is no regular file but %s", odd.Kind())
 	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() {
-		return nil, fmt.Errorf("it is no regular file but %s", kindOf(fi.Mode()))
-	}
-	return io.ReadAll(io.LimitReader(f, tomlfile.MaxConfig+1))
-}
-
-func kindOf(m fs.FileMode) string {
-	if m.IsDir() {
-		return "a directory"
-	}
-	return "a device, pipe or socket"
+	return data, err
 }
 
 // BadName tells why name cannot be that of a dish or bento, "" when it can.

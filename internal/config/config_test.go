@@ -75,7 +75,7 @@ fail_fast = false
 env = "inherit"
 pass_env = ["AWS_*", "EDITOR"]
 [cache]
-dir = ".cache/bento"
+dir = ".bento/cache"
 max_size = "10GB"
 max_age = "30d"
 mode = "local:rw,remote:r"
@@ -113,7 +113,7 @@ write = ["~"]
 		Exclude:  []Glob{{"third_party/**", at(4, 12)}, {"!third_party/ours", at(4, 30)}},
 		Defaults: Defaults{Parallelism: 1, InheritEnv: true, PassEnv: []string{"AWS_*", "EDITOR"}},
 		Cache: Cache{
-			Dir: filepath.Join(root, ".cache/bento"), MaxSize: 10e9, MaxAge: 30 * 24 * time.Hour,
+			Dir: filepath.Join(root, ".bento/cache"), MaxSize: 10e9, MaxAge: 30 * 24 * time.Hour,
 			Mode: mode.Mode{Local: mode.Access{Read: true, Write: true}, Remote: mode.Access{Read: true}},
 		},
 		Toolchain: Toolchain{

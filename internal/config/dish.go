@@ -4,12 +4,12 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/zeebo/blake3"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config/parsed"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
@@ -99,12 +99,12 @@ type garnishTable struct {
 	RequiredCLI []string `toml:"required_cli"`
 }
 
-func (w *Workspace) parseDish(dir string) parsed.File[dishOf] {
+func (w *Workspace) parseDish(c *clone.Clone, dir string) parsed.File[dishOf] {
 	name := dishFile(dir)
 	out := parsed.File[dishOf]{Path: dir}
 	d := &out.Value.Dish
 	*d = Dish{Path: dir, Pos: Pos{File: name, Line: 1, Col: 1}, Toolchain: w.Toolchain}
-	data, err := readRegular(filepath.Join(w.Root, filepath.FromSlash(name)))
+	data, err := read(c, name)
 	if errors.Is(err, fs.ErrNotExist) { // a link that leads nowhere
 		err = fs.ErrNotExist
 	}

@@ -27,13 +27,13 @@ type dishOf struct {
 // Remember opens the memory in dir. Program says which executable this is: another
 // one may make something else of the same files.
 func Remember(dir *state.Dir, program string) *Memory {
-	return &Memory{parsed.Open[settings, dishOf](dir, "config", 1, program)}
+	return &Memory{parsed.Open[settings, dishOf](dir, "config", 2, program)}
 }
 
-// Load is like the function Load, and parses nothing that has not changed. LoadDishes
-// of the result, and of nothing else, may be given m.
-func (m *Memory) Load(root string) (*Workspace, []diagnostics.Diagnostic) {
-	s := readSources(root)
+// Load is like the function LoadWith, and parses nothing that has not changed.
+// LoadDishes of the result, and of nothing else, may be given m.
+func (m *Memory) Load(root, own string) (*Workspace, []diagnostics.Diagnostic) {
+	s := readSources(root, own)
 	sum, ok := s.digest()
 	if m == nil || !ok {
 		return s.workspace() // of which nothing can be remembered

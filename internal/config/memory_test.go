@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -109,7 +110,7 @@ func compareMemory(rt *rapid.T, root, program string) {
 	plain, problems := Load(root)
 	dishes, more := plain.LoadDishes(found, nil)
 	m := Remember(state.Open(root), program)
-	kept, keptProblems := m.Load(root)
+	kept, keptProblems := m.Load(root, "")
 	keptDishes, keptMore := kept.LoadDishes(found, m)
 	for _, diff := range []string{
 		cmp.Diff(plain, kept), cmp.Diff(problems, keptProblems, cmpopts.EquateEmpty()),
@@ -128,7 +129,7 @@ func TestMemoryIsUsed(t *testing.T) {
 	found := []Found{{Dir: "a", Sum: blake3.Sum256([]byte("name = \"a\"\n")), Known: true}}
 	load := func() Dish {
 		m := Remember(state.Open(root), "p")
-		w, _ := m.Load(root)
+		w, _ := m.Load(root, "")
 		dishes, problems := w.LoadDishes(found, m)
 		if len(problems) > 0 {
 			t.Fatal(problems)
@@ -162,14 +163,41 @@ func TestMemoryIsUsed(t *testing.T) {
 // TestMemoryOfAnotherHome holds that a directory relative to the home directory goes
 // with it.
 func TestMemoryOfAnotherHome(t *testing.T) {
-	root := write(t, map[string]string{"bento.toml": "[cache]\ndir = \"~/c\"\n"})
+	root := write(t, map[string]string{"bento.toml": ""})
+	own := filepath.Join(write(t, map[string]string{"config.toml": "[cache]\ndir = \"~/c\"\n"}), "config.toml")
 	for _, home := range []string{"/one", "/two"} {
 		t.Setenv("HOME", home)
 		m := Remember(state.Open(root), "p")
-		w, _ := m.Load(root)
-		if w.Cache.Dir != home+"/c" {
-			t.Errorf("with HOME=%s the cache is %q", home, w.Cache.Dir)
+		w, _ := m.Load(root, own)
+		if w.Cache.OwnDir != home+"/c" {
+			t.Errorf("with HOME=%s the cache is %q", home, w.Cache.OwnDir)
 		}
 		w.LoadDishes(nil, m) // writes the memory
+	}
+}
+
+// TestMemoryNoticesOwn holds that a change of the user's own file is noticed, and that
+// it goes and comes.
+func TestMemoryNoticesOwn(t *testing.T) {
+	root := write(t, map[string]string{"bento.toml": ""})
+	own := filepath.Join(t.TempDir(), "config.toml")
+	for _, text := range []string{"", "[cache]\ndir = \"/a\"\n", "[cache]\ndir = \"/b\"\n", ""} {
+		want := ""
+		if _, err := fmt.Sscanf(text, "[cache]\ndir = %q", &want); text != "" && err != nil {
+			t.Fatal(err)
+		}
+		if text == "" {
+			_ = os.Remove(own)
+		} else if err := os.WriteFile(own, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			m := Remember(state.Open(root), "p")
+			w, problems := m.Load(root, own)
+			if w.Cache.OwnDir != want || len(problems) > 0 {
+				t.Errorf("of %q the cache is %q, %v", text, w.Cache.OwnDir, problems)
+			}
+			w.LoadDishes(nil, m)
+		}
 	}
 }

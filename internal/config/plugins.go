@@ -2,6 +2,7 @@ package config
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
@@ -16,6 +17,7 @@ type Plugins struct {
 	Restrict  bool
 	Sandbox   Text // one of the Sandbox words, or empty like SandboxOff
 	Lazy      bool
+	Least     Text              // the least Sandbox that the user's own file asks for; empty for none
 	ByID      map[string]Plugin // [plugins.<id>]
 }
 
@@ -32,20 +34,36 @@ type Plugin struct {
 	PassEnv []string
 	SHA256  Text // of the executable, lower case hex; empty when not pinned
 	Sandbox Text // as that of Plugins; empty when not given
+	Least   Text // likewise
 	// Read and Write are what it may touch besides when it is confined: absolute
 	// paths, or below the home directory with "~/" in front.
 	Read, Write []Text
 }
 
-// SandboxOf gives how the plugin id is confined, and where that is written. The text
-// is never empty.
+// SandboxOf returns how the plugin id is confined, and where that is written: as the
+// workspace says or as the user does, whichever is stricter. The text is never empty.
 func (p *Plugins) SandboxOf(id string) Text {
-	for _, mode := range []Text{p.ByID[id].Sandbox, p.Sandbox} {
+	said, least := firstOf(p.ByID[id].Sandbox, p.Sandbox), p.leastOf(id)
+	if strictness(least) > strictness(said) {
+		return least
+	}
+	return said
+}
+
+// leastOf returns how the user's own file wants the plugin id confined at least.
+func (p *Plugins) leastOf(id string) Text { return firstOf(p.ByID[id].Least, p.Least) }
+
+func firstOf(modes ...Text) Text {
+	for _, mode := range modes {
 		if mode.Text != "" {
 			return mode
 		}
 	}
 	return Text{Text: SandboxOff}
+}
+
+func strictness(mode Text) int {
+	return slices.Index([]string{SandboxOff, SandboxAuto, SandboxRequired}, mode.Text)
 }
 
 // ValidPluginID tells whether id may be an adapter's: [a-z0-9][a-z0-9_-]*.

@@ -5,12 +5,12 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/zeebo/blake3"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
@@ -19,6 +19,8 @@ import (
 // as they were read once.
 type sources struct {
 	root      string
+	own       string // the user's own file, absolute; "" for none
+	clone     *clone.Clone
 	bentos    []string // sorted, relative to the root
 	hasBentos bool     // there is a directory of them
 	content   map[string]content
@@ -31,24 +33,28 @@ type content struct {
 	err  error
 }
 
-func readSources(root string) *sources {
-	s := &sources{root: root, content: make(map[string]content)}
+func readSources(root, own string) *sources {
+	s := &sources{root: root, own: own, clone: clone.At(root), content: make(map[string]content)}
 	s.listBentos()
 	for _, name := range append([]string{WorkspaceFile, LockFile}, s.bentos...) {
-		data, err := readRegular(filepath.Join(root, filepath.FromSlash(name)))
+		data, err := read(s.clone, name)
 		s.content[name] = content{data, err}
 	}
+	if own != "" {
+		data, err := read(nil, own) // the user may keep it behind a link
+		s.content[own] = content{data, err}
+	}
+	s.problems = append(s.problems, s.clone.Warnings()...)
 	return s
 }
 
 // listBentos finds the files of bentos/.
 func (s *sources) listBentos() {
-	dir := filepath.Join(s.root, BentosDir)
-	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
+	if mode, err := s.clone.Mode(BentosDir); err != nil || !mode.IsDir() {
 		return
 	}
 	s.hasBentos = true
-	entries, err := os.ReadDir(dir)
+	entries, err := s.clone.List(BentosDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		var perr *fs.PathError
 		if errors.As(err, &perr) {
@@ -81,14 +87,14 @@ func (s *sources) parse(name string) (*tomlfile.File, []diagnostics.Diagnostic) 
 func (s *sources) digest() (sum [32]byte, ok bool) {
 	var w state.Writer
 	home, _ := os.UserHomeDir() // cache.dir may be relative to it
-	w.Strings([]string{s.root, home})
+	w.Strings([]string{s.root, s.own, home})
 	w.Strings(s.bentos) // those that are gone meanwhile, too
 	if s.hasBentos {
 		w.Byte(1)
 	} else {
 		w.Byte(0)
 	}
-	for _, name := range append([]string{WorkspaceFile, LockFile}, s.bentos...) {
+	for _, name := range append([]string{WorkspaceFile, LockFile, s.own}, s.bentos...) {
 		c := s.content[name]
 		if c.err != nil && !errors.Is(c.err, fs.ErrNotExist) {
 			return sum, false

@@ -1,7 +1,7 @@
 package config
 
 import (
-	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -15,7 +15,8 @@ import (
 
 // Cache is the table [cache].
 type Cache struct {
-	Dir     string        // absolute, "" when not given
+	Dir     string        // below .bento/ of the workspace, absolute; "" when not given
+	OwnDir  string        // that of the user's own file, absolute; "" when not given
 	MaxSize int64         // bytes, 0 when not given
 	MaxAge  time.Duration // 0 when not given
 	Remote  string        // URL, "" when not given
@@ -117,40 +118,47 @@ func (w *Workspace) fillDefaults(t defaultsTable) []diagnostics.Diagnostic {
 }
 
 func (w *Workspace) fillCache(t cacheTable) []diagnostics.Diagnostic {
-	w.Cache = Cache{MaxSize: int64(t.MaxSize), MaxAge: time.Duration(t.MaxAge), Remote: t.Remote, Mode: mode.All()}
-	if t.Mode != nil {
-		w.Cache.Mode = *t.Mode
-	}
-	if t.Local != nil && !*t.Local {
-		w.Cache.Mode.Local = mode.Access{}
-	}
+	t.over(&w.Cache)
 	if !t.Dir.Given {
 		return nil
 	}
-	dir, err := w.cacheDir(t.Dir.Value)
-	if err != "" {
-		return []diagnostics.Diagnostic{t.Dir.Pos.Error(RulePath, "cache.dir %q %s", t.Dir.Value, err)}
+	if t.Dir.Value == "" || strings.ContainsRune(t.Dir.Value, 0) {
+		return []diagnostics.Diagnostic{t.Dir.Pos.Error(RulePath, "cache.dir %q is no path", t.Dir.Value)}
 	}
-	w.Cache.Dir = dir
+	if !belowState(t.Dir.Value) {
+		d := t.Dir.Pos.Warning(RuleIgnored, "cache.dir %q is ignored: a workspace may keep its cache below %s/ only", t.Dir.Value, stateDir)
+		d.Hint = "for any other place set $BENTO_CACHE_DIR, or [cache] dir in your own $XDG_CONFIG_HOME/bento/config.toml"
+		return []diagnostics.Diagnostic{d}
+	}
+	w.Cache.Dir = filepath.Join(w.Root, filepath.FromSlash(t.Dir.Value))
 	return nil
 }
 
-// cacheDir makes dir absolute: "~/" is the home directory, and relative paths are
-// relative to the workspace.
-func (w *Workspace) cacheDir(dir string) (abs, problem string) {
-	switch rest, home := strings.CutPrefix(dir, "~/"); {
-	case dir == "" || strings.ContainsRune(dir, 0):
-		return "", "is no path"
-	case home:
-		h, err := os.UserHomeDir()
-		if err != nil {
-			return "", "needs $HOME, which is not set"
-		}
-		return filepath.Join(h, rest), ""
-	case filepath.IsAbs(dir):
-		return filepath.Clean(dir), ""
-	default:
-		return filepath.Join(w.Root, dir), ""
+// stateDir is the directory that bento keeps at the root of a workspace.
+const stateDir = ".bento"
+
+// belowState reports whether a path is written plainly and lies below stateDir.
+func belowState(dir string) bool {
+	rest, below := strings.CutPrefix(dir, stateDir+"/")
+	return below && rest != "" && path.Clean(dir) == dir && filepath.IsLocal(dir)
+}
+
+// over lays what the table says, its directory aside, over c.
+func (t *cacheTable) over(c *Cache) {
+	if t.MaxSize > 0 {
+		c.MaxSize = int64(t.MaxSize)
+	}
+	if t.MaxAge > 0 {
+		c.MaxAge = time.Duration(t.MaxAge)
+	}
+	if t.Remote != "" {
+		c.Remote = t.Remote
+	}
+	if t.Mode != nil {
+		c.Mode = *t.Mode
+	}
+	if t.Local != nil && !*t.Local {
+		c.Mode.Local = mode.Access{}
 	}
 }
 

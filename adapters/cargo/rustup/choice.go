@@ -46,26 +46,27 @@ func Look(b *adapters.Basis, dir string) *Home {
 	return &Home{overrides(settings)}
 }
 
-// Choose adds to b the nearest choice in dir or above it: `rustup override set` or a
-// toolchain file. Directories with the same choice are not told apart, so that they
+// Choose adds to b the nearest choice in f's directory or above it: `rustup override
+// set` or a toolchain file. Directories with the same choice are not told apart, so that they
 // share an answer.
-func (h *Home) Choose(b *adapters.Basis, dir string) {
-	for at := dir; ; at = filepath.Dir(at) {
+func (h *Home) Choose(b *adapters.Basis, f *adapters.Files) {
+	f = f.Beyond() // rustup looks up to the root of the file system
+	for at := f.Dir(); ; at = filepath.Dir(at) {
 		if name, ok := h.overrides[at]; ok {
 			b.Text("override", name)
 			return
 		}
-		if chosenIn(b, at) || at == filepath.Dir(at) {
+		if chosenIn(b, f, at) || at == filepath.Dir(at) {
 			return
 		}
 	}
 }
 
 // chosenIn adds the toolchain file in dir, if there is one.
-func chosenIn(b *adapters.Basis, dir string) bool {
+func chosenIn(b *adapters.Basis, f *adapters.Files, dir string) bool {
 	for _, name := range Names() {
 		path := filepath.Join(dir, name)
-		data, err := adapters.NewFiles(dir).ReadIfExists(path)
+		data, err := f.ReadIfExists(path)
 		switch {
 		case err != nil:
 			b.File(path)

@@ -23,6 +23,7 @@ const identity = "builtin:1"
 
 // Adapter is the adapter "gradle".
 type Adapter struct {
+	adapters.Source
 	host     jdk.Host
 	download bool
 	manifest *adapters.Manifest
@@ -61,6 +62,7 @@ func New(o adapters.Options) *Adapter {
 		SteeringEnv:     append(jdk.SteeringEnv(), "GRADLE_OPTS", "ORG_GRADLE_PROJECT_*"),
 	}
 	a := &Adapter{
+		Source:   o.Source(),
 		download: o.AllowDownload, manifest: m,
 		settings: adapters.NewParsed(script.ParseSettings),
 		builds:   adapters.NewParsed(script.ParseBuild),
@@ -75,7 +77,7 @@ func (a *Adapter) Manifest() *adapters.Manifest { return a.manifest }
 
 // Detect implements adapters.Adapter.
 func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	for _, name := range markers() {
 		if f.IsFile(name) {
 			return true, nil
@@ -103,7 +105,7 @@ func (a *Adapter) Add(_ context.Context, req adapters.AddRequest, _ adapters.Log
 	if req.Dev {
 		configuration = "testImplementation"
 	}
-	f := adapters.NewFiles(req.DishDir)
+	f := a.Files(req.DishDir)
 	name, open, end := "build.gradle", " '", "'"
 	if f.IsFile("build.gradle.kts") {
 		name, open, end = "build.gradle.kts", `("`, `")`

@@ -14,7 +14,7 @@ import (
 // Links implements adapters.Linker: projects of the same build that a script names,
 // builds that are included, and the plugins that the build makes for itself.
 func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return adapters.LinksAnswer{}, err

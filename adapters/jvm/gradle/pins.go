@@ -21,7 +21,7 @@ const daemonFile = "gradle/gradle-daemon-jvm.properties"
 // manager and what the scripts ask for, else what the catalog and the properties of
 // the build call the version of Java; and the Gradle of a wrapper that is not whole.
 func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.Toolchain, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func lifecycle(program, path, dir string) []adapters.Task {
 // Tasks implements adapters.TaskLister. All projects of a build run in its root,
 // which is where Gradle takes its settings from.
 func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return adapters.TasksAnswer{}, err

@@ -52,7 +52,7 @@ type tool struct {
 }
 
 func (a *Adapter) tool(dir string) (t tool, err error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return t, err
@@ -237,7 +237,7 @@ func sortedNames(m map[string]properties.Entry) []string {
 // InstallScope implements adapters.Scoper. Gradle fetches what it needs while it
 // builds; only the wrapper may have to be brought in before.
 func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	w, _, err := wrapper.Gradle(f, a.host.Env)
 	if err != nil {
 		return adapters.Scope{}, err
@@ -247,7 +247,7 @@ func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, e
 
 // Install implements adapters.Adapter.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	w, _, err := wrapper.Gradle(adapters.NewFiles(req.DishDir), a.host.Env)
+	w, _, err := wrapper.Gradle(a.Files(req.DishDir), a.host.Env)
 	if err != nil || w == nil {
 		return err
 	}

@@ -19,6 +19,7 @@ const identity = "builtin:1"
 
 // Adapter is the adapter "maven".
 type Adapter struct {
+	adapters.Source
 	host     jdk.Host
 	home     string // of the user, as Java sees it
 	download bool
@@ -54,7 +55,7 @@ func New(o adapters.Options) *Adapter {
 		PassEnv:      jdk.PassEnv(),
 		SteeringEnv:  append(jdk.SteeringEnv(), "MAVEN_OPTS", "MAVEN_ARGS", "MAVEN_CONFIG", "MAVEN_BASEDIR", "MAVEN_DEBUG_OPTS"),
 	}
-	a := &Adapter{home: jdk.UserHome(o.Env), download: o.AllowDownload, manifest: m, poms: adapters.NewParsed(pom.Parse)}
+	a := &Adapter{Source: o.Source(), home: jdk.UserHome(o.Env), download: o.AllowDownload, manifest: m, poms: adapters.NewParsed(pom.Parse)}
 	a.host.Env = o.Env.Strict(append(jdk.PassEnv(), m.SteeringEnv...)...)
 	return a
 }
@@ -74,7 +75,7 @@ func (a *Adapter) Manifest() *adapters.Manifest { return a.manifest }
 
 // Detect implements adapters.Adapter.
 func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
-	return adapters.NewFiles(dir).IsFile("pom.xml"), nil
+	return a.Files(dir).IsFile("pom.xml"), nil
 }
 
 // ParseDiagnostics implements adapters.Adapter. No hook asks for it.

@@ -15,7 +15,7 @@ import (
 // need, also what the parents and profiles add; by directory, a parent that is no
 // aggregator above, which is an input of its own.
 func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return adapters.LinksAnswer{}, err

@@ -11,7 +11,7 @@ import (
 // manager, and what the compiler is told and the enforcer demands, which Maven itself
 // refuses to do without.
 func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.Toolchain, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return nil, err

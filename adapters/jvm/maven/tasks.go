@@ -17,7 +17,7 @@ import (
 // what they depend on: Maven finds one that is not in the same run only when it has
 // been installed for the whole machine.
 func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return adapters.TasksAnswer{}, err

@@ -51,7 +51,7 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	w, err := wrapper.Maven(adapters.NewFiles(dir), a.host.Env)
+	w, err := wrapper.Maven(a.Files(dir), a.host.Env)
 	if err != nil {
 		return "", err
 	}
@@ -78,7 +78,7 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 // themselves, or the distribution that the wrapper is for, and what of the user's
 // settings changes a build.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
-	w, err := wrapper.Maven(adapters.NewFiles(dir), a.host.Env)
+	w, err := wrapper.Maven(a.Files(dir), a.host.Env)
 	if err != nil {
 		return "", err
 	}
@@ -150,7 +150,7 @@ func (a *Adapter) userSettings() string {
 // builds, and nothing else tells what that is; only the wrapper may have to be
 // brought in before.
 func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	w, err := wrapper.Maven(f, a.host.Env)
 	if err != nil {
 		return adapters.Scope{}, err
@@ -160,7 +160,7 @@ func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, e
 
 // Install implements adapters.Adapter.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := adapters.NewFiles(req.DishDir)
+	f := a.Files(req.DishDir)
 	w, err := wrapper.Maven(f, a.host.Env)
 	if err != nil || w == nil {
 		return err

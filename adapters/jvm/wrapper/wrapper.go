@@ -117,7 +117,7 @@ func Gradle(f *adapters.Files, env adapters.Environ) (w *Wrapper, pin *adapters.
 	}
 	if strings.HasPrefix(url, "http") {
 		name := strings.TrimSuffix(strings.TrimSuffix(path.Base(url), ".zip"), ".tar.gz")
-		w.There = f.IsFile(filepath.Join(GradleHome(env), "wrapper", "dists", name, urlHash(url), path.Base(url)+".ok"))
+		w.There = f.Beyond().IsFile(filepath.Join(GradleHome(env), "wrapper", "dists", name, urlHash(url), path.Base(url)+".ok"))
 	}
 	return w, nil, nil
 }

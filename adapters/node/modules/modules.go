@@ -60,6 +60,7 @@ func Recorded(f *adapters.Files, dir string) []string {
 
 // Install is one install of a scope.
 type Install struct {
+	adapters.Source
 	Dir     string   // of the scope, absolute
 	Members []string // absolute
 	Known   []string // what the tool is known to leave in the scope, relative to it
@@ -113,7 +114,7 @@ func (in *Install) isWhole() bool {
 	if isThere(filepath.Join(in.Dir, begun)) || !isThere(filepath.Join(in.Dir, mark)) {
 		return false
 	}
-	return !slices.ContainsFunc(Recorded(adapters.NewFiles(in.Dir), in.Dir), func(name string) bool {
+	return !slices.ContainsFunc(Recorded(in.Files(in.Dir), in.Dir), func(name string) bool {
 		return !isThere(filepath.Join(in.Dir, name))
 	})
 }

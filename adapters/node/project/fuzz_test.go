@@ -31,7 +31,7 @@ func FuzzOpen(f *testing.F) {
 				adaptertest.Write(t, filepath.Join(dir, name), text)
 			}
 		}
-		s := NewShelf(adaptertest.Env(), func(string) bool { return false })
+		s := NewShelf(adapters.Options{Env: adaptertest.Env()}, func(string) bool { return false })
 		for _, at := range []string{dir, below} {
 			open(t, s, dir, at)
 		}

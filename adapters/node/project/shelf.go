@@ -4,7 +4,6 @@ package project
 
 import (
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -24,6 +23,7 @@ const trust = time.Second
 // Shelf is what the adapters of one family have read. All packages below a
 // directory share what stands above them. It is safe for concurrent use.
 type Shelf struct {
+	adapters.Source
 	env      adapters.Environ
 	isConfig func(name string) bool
 	packages adapters.Memo[*packagejson.Manifest] // by directory
@@ -38,9 +38,9 @@ type Shelf struct {
 
 // NewShelf gives an empty shelf. isConfig tells which files above a package are
 // wanted as Level.Configs.
-func NewShelf(env adapters.Environ, isConfig func(name string) bool) *Shelf {
+func NewShelf(o adapters.Options, isConfig func(name string) bool) *Shelf {
 	return &Shelf{
-		env: env, isConfig: isConfig,
+		Source: o.Source(), env: o.Env, isConfig: isConfig,
 		levels:   adapters.Memo[[]*Level]{Trust: trust},
 		projects: adapters.Memo[*Project]{Trust: trust, Brief: true},
 	}
@@ -149,7 +149,7 @@ func (s *Shelf) above(f *adapters.Files) []*Level {
 func (s *Shelf) level(f *adapters.Files, dir string) *Level {
 	l := &Level{Dir: dir, files: make(map[string]bool)}
 	for _, e := range f.List(dir) {
-		if !isFile(dir, e) {
+		if !isFile(f, dir, e) {
 			continue
 		}
 		l.files[e.Name()] = true
@@ -166,12 +166,11 @@ func (s *Shelf) level(f *adapters.Files, dir string) *Level {
 	return l
 }
 
-func isFile(dir string, e fs.DirEntry) bool {
+func isFile(f *adapters.Files, dir string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink == 0 {
 		return e.Type().IsRegular()
 	}
-	fi, err := os.Stat(filepath.Join(dir, e.Name()))
-	return err == nil && fi.Mode().IsRegular()
+	return f.IsFile(filepath.Join(dir, e.Name()))
 }
 
 // Members gives the directories that a workspace names, whether or not they hold a

@@ -133,7 +133,7 @@ func Node() adapters.Packages {
 // missingVersion is the error of a manager that corepack would have to fetch.
 func (t *Tools) missingVersion(dir, tool string) error {
 	m := &adapters.MissingTool{Tool: tool, Hint: `let corepack fetch it with "corepack install", or allow it with [toolchain] allow_download = true in bento.toml`}
-	if p, err := t.Shelf.Open(adapters.NewFiles(dir)); err == nil {
+	if p, err := t.Shelf.Open(t.Shelf.Files(dir)); err == nil {
 		for _, manifest := range p.Manifests() {
 			if name, version := manifest.Manager(); name == tool {
 				m.Tool += " " + version
@@ -255,7 +255,7 @@ func (t *Tools) steering(b *adapters.Basis, dir string) {
 // of the one on PATH.
 func (t *Tools) yarnBasis(b *adapters.Basis, dir string) {
 	b.Env("YARN_YARN_PATH", "YARN_IGNORE_PATH")
-	f := adapters.NewFiles(dir)
+	f := t.Shelf.Files(dir)
 	for at := range f.Ancestors() {
 		b.IfThere(filepath.Join(at, ".yarnrc"))
 		if y, err := t.Shelf.YarnSettings(f, at); err == nil && y.Path != "" {

@@ -14,7 +14,7 @@ import (
 
 // InstallScope gives the root of the workspace, whose members share an environment.
 func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return adapters.Scope{}, err
@@ -65,7 +65,7 @@ func (p *project) sync(f *adapters.Files) []string {
 // install, of another interpreter or of somebody else is made anew: uv repairs
 // nothing in what it takes for installed.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := adapters.NewFiles(req.DishDir)
+	f := a.Files(req.DishDir)
 	p, err := a.open(f)
 	if err != nil {
 		return err

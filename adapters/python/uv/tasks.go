@@ -18,7 +18,7 @@ import (
 // ruff or flake8 is, and a check where mypy is: by the project itself or by the root
 // of its workspace.
 func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return adapters.TasksAnswer{}, err
@@ -86,7 +86,7 @@ func (p *project) build() []adapters.Task {
 // Links gives the members of the workspace and the directories that the project
 // depends on. What only an extra or a group asks for is a development dependency.
 func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return adapters.LinksAnswer{}, err
@@ -165,7 +165,7 @@ func (p *project) sourceOf(name string) (path string, sibling bool) {
 
 // LockDigest gives what uv.lock resolves to for the project.
 func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnswer, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return adapters.LockAnswer{}, err

@@ -28,6 +28,7 @@ const (
 
 // Adapter is the adapter of uv, id python-uv. It is safe for concurrent use.
 type Adapter struct {
+	adapters.Source
 	env        adapters.Environ
 	download   bool
 	manifest   adapters.Manifest
@@ -41,7 +42,7 @@ type Adapter struct {
 // take their environment from.
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
-		env: o.Env, download: o.AllowDownload, machine: interpreter.NewMachine(o.Env),
+		Source: o.Source(), env: o.Env, download: o.AllowDownload, machine: interpreter.NewMachine(o.Env),
 		manifest: environment.Manifest("python-uv", "python-uv/1"),
 		// All members ask at once, each for what all of them say.
 		workspaces: adapters.Memo[*uvworkspace.Workspace]{Trust: time.Second},
@@ -72,7 +73,7 @@ func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]di
 // Detect tells whether dir is a project of uv: it has a uv.lock, is the root or a
 // member of a workspace, or says that uv manages it.
 func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	if !f.IsFile("pyproject.toml") {
 		return f.IsFile(lockName), nil
 	}
@@ -130,7 +131,7 @@ func (p *project) fromRoot(name string) string {
 
 // RequiredToolchain gives the version of Python that the project pins.
 func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.Toolchain, error) {
-	f := adapters.NewFiles(dir)
+	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return nil, err
@@ -144,7 +145,7 @@ func (p *project) pin(f *adapters.Files) (*adapters.Toolchain, error) {
 	if requires.Line == 0 {
 		requires = p.Root.RequiresPython
 	}
-	at := adapters.NewFiles(p.Dir)
+	at := f.In(p.Dir)
 	pin, err := interpreter.Pin(at, interpreter.Wants{Requires: requires, StrictRequires: true, StrictFile: true})
 	for _, path := range at.Reads() {
 		f.Path(path)
@@ -164,7 +165,7 @@ func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters
 // ToolchainFingerprint gives the version of uv, and version, implementation, ABI and
 // platform of the interpreter that it takes for the workspace.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
-	p, err := a.open(adapters.NewFiles(dir))
+	p, err := a.open(a.Files(dir))
 	if err != nil {
 		return "", err
 	}
@@ -214,11 +215,11 @@ func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error
 	if err != nil {
 		return "", err
 	}
-	p, err := a.open(adapters.NewFiles(dir))
+	p, err := a.open(a.Files(dir))
 	if err != nil {
 		return "", err
 	}
-	return a.bases.Get(adapters.NewFiles(dir), p.Dir, func(*adapters.Files) (string, error) { return a.basis(p, path), nil })
+	return a.bases.Get(a.Files(dir), p.Dir, func(*adapters.Files) (string, error) { return a.basis(p, path), nil })
 }
 
 // basis is ToolchainBasis for the members of a workspace, where uv is path.

@@ -83,7 +83,7 @@ func RootOf(f *adapters.Files, p *pyproject.Project) string {
 
 // read reads the manifest of another directory, and notes it in f.
 func read(f *adapters.Files, dir string) (*pyproject.Project, error) {
-	other := adapters.NewFiles(dir)
+	other := f.In(dir)
 	p, err := pyproject.Read(other)
 	for _, path := range other.Reads() {
 		f.Path(path)
@@ -132,7 +132,7 @@ func Read(f *adapters.Files) (*Workspace, error) {
 }
 
 func (w *Workspace) member(f *adapters.Files, dir string) (Member, bool) {
-	below := adapters.NewFiles(dir)
+	below := f.In(dir)
 	p, err := pyproject.Read(below)
 	m := Member{Project: p, Dir: dir}
 	if err == nil {

@@ -3,6 +3,7 @@
 package command
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,7 @@ import (
 	"github.com/joho/godotenv"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
 )
@@ -69,7 +71,7 @@ func Dir(t *plan.Task) string { return filepath.Join(t.Dish.Dir, filepath.FromSl
 
 // Spec gives the process of a task; where its output goes is for the caller to say.
 func (c *Commands) Spec(t *plan.Task) (proc.Spec, error) {
-	files, err := envFiles(t)
+	files, err := c.envFiles(t)
 	if err != nil {
 		return proc.Spec{}, err
 	}
@@ -165,10 +167,10 @@ func (c *Commands) Launch(t *plan.Task, spec proc.Spec, run func(proc.Spec) erro
 const maxEnvFile = 1 << 20
 
 // envFiles gives what the .env files of a task set, later ones over earlier ones.
-func envFiles(t *plan.Task) (map[string]string, error) {
+func (c *Commands) envFiles(t *plan.Task) (map[string]string, error) {
 	var all map[string]string
 	for _, name := range t.EnvFiles {
-		set, err := readEnvFile(filepath.Join(t.Dish.Dir, filepath.FromSlash(name)))
+		set, err := c.readEnvFile(filepath.Join(t.Dish.Dir, filepath.FromSlash(name)))
 		if err != nil {
 			return nil, err
 		}
@@ -180,16 +182,16 @@ func envFiles(t *plan.Task) (map[string]string, error) {
 	return all, nil
 }
 
-func readEnvFile(name string) (map[string]string, error) {
-	if fi, err := os.Stat(name); err == nil && (!fi.Mode().IsRegular() || fi.Size() > maxEnvFile) {
+// readEnvFile reads one that lies in the workspace, also behind a link.
+func (c *Commands) readEnvFile(name string) (map[string]string, error) {
+	data, err := clone.At(c.Root).Read(name, maxEnvFile)
+	if errors.As(err, new(*clone.IrregularError)) || errors.As(err, new(*clone.TooLargeError)) {
 		return nil, fmt.Errorf("%q of env_files is no file of at most %d KiB", name, maxEnvFile>>10)
 	}
-	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("the file of env_files cannot be read: %w", err)
 	}
-	defer f.Close()
-	set, err := godotenv.Parse(f)
+	set, err := godotenv.Parse(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("%q of env_files: %w; expected lines NAME=value", name, err)
 	}

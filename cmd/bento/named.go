@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+// maxNamed bounds what is read of a file because a flag names it, in bytes.
+const maxNamed = 64 << 20
+
+// readerGrace is how long a pipe may be without a reader before bento gives up: a shell
+// starts both ends at once.
+const readerGrace = 2 * time.Second
+
+// lastWords is how long a pipe may take what is left to write when bento is interrupted.
+const lastWords = time.Second
+
+// kindOf says what is at a place where a file was expected.
+func kindOf(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a directory"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	case m&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	default:
+		return "a device"
+	}
+}
+
+// readNamed reads what a flag names: a file, or a pipe that somebody writes to. It reads
+// no device, and stops when ctx is done.
+func readNamed(ctx context.Context, name string) ([]byte, error) {
+	// Without O_NONBLOCK a pipe that nobody writes to would be waited for.
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, bare(err)
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, bare(err)
+	}
+	if !fi.Mode().IsRegular() && fi.Mode()&fs.ModeNamedPipe == 0 {
+		return nil, fmt.Errorf("it is no file but %s", kindOf(fi.Mode()))
+	}
+	defer context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Now()) })()
+	data, err := io.ReadAll(io.LimitReader(f, maxNamed+1))
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, bare(err)
+	case len(data) > maxNamed:
+		return nil, fmt.Errorf("it is larger than %d MiB", maxNamed>>20)
+	}
+	return data, nil
+}
+
+// bare takes the path off an error that is about to be printed with it.
+func bare(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// writable returns an error if what is there now cannot be written to: everything but a
+// file, a pipe and a terminal or the like. What is not there is no error.
+func writable(name string) error {
+	fi, err := os.Stat(name)
+	if err != nil {
+		return nil // it is made, or making it fails
+	}
+	m := fi.Mode()
+	if m.IsRegular() || m&fs.ModeNamedPipe != 0 || m&fs.ModeCharDevice != 0 {
+		return nil
+	}
+	return fmt.Errorf("it is no file but %s", kindOf(m))
+}
+
+// openNamed opens what a flag names for writing, and makes it if it is not there. A pipe
+// needs a reader, which is waited for a moment. When ctx is done, what is left to write
+// to a pipe has lastWords: a reader that does not read holds nobody up.
+func openNamed(ctx context.Context, name string) (*os.File, error) {
+	if err := writable(name); err != nil {
+		return nil, err
+	}
+	deadline := time.Now().Add(readerGrace)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NONBLOCK, 0o666)
+		if err == nil {
+			context.AfterFunc(ctx, func() { _ = f.SetWriteDeadline(time.Now().Add(lastWords)) })
+			return f, nil
+		}
+		if !errors.Is(err, syscall.ENXIO) {
+			return nil, bare(err)
+		}
+		if time.Now().After(deadline) {
+			return nil, errors.New("it is a pipe that nobody reads")
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-tick.C:
+		}
+	}
+}

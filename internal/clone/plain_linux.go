@@ -1,0 +1,31 @@
+package clone
+
+import (
+	"errors"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// lookOnly opens what is there without touching it: no pipe or device is woken.
+const lookOnly = unix.O_PATH
+
+// plain opens a path without a link on it, in one call. The error is errLink where
+// there is one.
+func (e *ends) plain(rel string, flag int) (int, error) {
+	how := unix.OpenHow{
+		Flags:   uint64(flag | unix.O_CLOEXEC),
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS,
+	}
+	defer runtime.KeepAlive(e.dir)
+	for {
+		fd, err := unix.Openat2(int(e.dir.Fd()), rel, &how)
+		switch {
+		case errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN):
+		case errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM):
+			return e.slowly(rel, flag) // an old kernel, or a filter that does not know the call
+		default:
+			return fd, err
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package config
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config/mode"
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+// Extension is the table [extensions.<name>] of the user's own file.
+type Extension struct {
+	Name string
+	Pos  Pos
+}
+
+// ownFile is the schema of the user's own file.
+type ownFile struct {
+	Cache      cacheTable      `toml:"cache"`
+	Plugins    Plugins         `toml:"plugins"`
+	Extensions *tomlfile.Value `toml:"extensions"`
+}
+
+// LoadOwn reads the user's own file, an absolute path, for a command outside of every
+// workspace.
+func LoadOwn(own string) (*Workspace, []diagnostics.Diagnostic) {
+	s := &sources{own: own, content: make(map[string]content)}
+	if own != "" {
+		data, err := read(nil, own)
+		s.content[own] = content{data, err}
+	}
+	w := &Workspace{Cache: Cache{Mode: mode.All()}}
+	return w, diagnostics.Sorted(w.readOwn(s))
+}
+
+// readOwn lays what the user's own file says over what the workspace says. It is the
+// last to be read: the user decides, and a repository loosens nothing of it.
+func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
+	if s.own == "" {
+		return nil
+	}
+	f, problems := s.parse(s.own)
+	if f == nil {
+		if len(problems) > 0 { // nobody knows what it forbids
+			w.Plugins.Restrict, w.Plugins.Allowlist = true, nil
+		}
+		return problems
+	}
+	w.Own = s.own
+	var raw ownFile
+	problems = append(problems, f.Decode(&raw)...)
+	problems = append(problems, w.ownCache(raw.Cache)...)
+	problems = append(problems, w.Plugins.under(&raw.Plugins)...)
+	if raw.Extensions != nil {
+		problems = append(problems, w.ownExtensions(raw.Extensions)...)
+	}
+	return append(problems, unserved(f, "cache.gha", "cache.remote", "cache.remote_region", "cache.remote_endpoint",
+		"cache.remote_token_env", "cache.remote_write_through")...)
+}
+
+func (w *Workspace) ownCache(t cacheTable) []diagnostics.Diagnostic {
+	t.over(&w.Cache)
+	if !t.Dir.Given {
+		return nil
+	}
+	dir := t.Dir.Value
+	if rest, below := strings.CutPrefix(dir, "~/"); below {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return []diagnostics.Diagnostic{t.Dir.Pos.Error(RulePath, "cache.dir %q needs $HOME, which is not set", dir)}
+		}
+		dir = filepath.Join(home, rest)
+	}
+	if !filepath.IsAbs(dir) || strings.ContainsRune(dir, 0) {
+		return []diagnostics.Diagnostic{t.Dir.Pos.Error(RulePath, `cache.dir %q: expected an absolute path, or one that starts with "~/"`, dir)}
+	}
+	w.Cache.OwnDir = filepath.Clean(dir)
+	return nil
+}
+
+func (w *Workspace) ownExtensions(v *tomlfile.Value) (problems []diagnostics.Diagnostic) {
+	if v.Kind() != tomlfile.Table {
+		return []diagnostics.Diagnostic{v.Expected("a table")}
+	}
+	for _, name := range v.Keys() {
+		child := v.Child(name)
+		if child.Kind() != tomlfile.Table {
+			problems = append(problems, child.Expected("a table"))
+			continue
+		}
+		w.Extensions = append(w.Extensions, Extension{name, child.KeyPos()})
+	}
+	return problems
+}
+
+// under puts p, which a workspace asks for, under what the user says: own forbids more,
+// or names what is allowed, and never allows what p forbids.
+func (p *Plugins) under(own *Plugins) (problems []diagnostics.Diagnostic) {
+	p.Disable = slices.Concat(p.Disable, own.Disable)
+	switch {
+	case own.Restrict && p.Restrict:
+		p.Allowlist = slices.DeleteFunc(slices.Clone(p.Allowlist), func(id Text) bool { return !own.allows(id.Text) })
+	case own.Restrict:
+		p.Restrict, p.Allowlist = true, own.Allowlist
+	}
+	p.Least, p.Lazy = own.Sandbox, p.Lazy || own.Lazy
+	if p.ByID == nil {
+		p.ByID = make(map[string]Plugin)
+	}
+	for id, said := range own.ByID {
+		merged := p.ByID[id]
+		merged.Least = said.Sandbox
+		if said.SHA256.Text != "" {
+			merged.SHA256 = said.SHA256
+		}
+		if said.PassEnv != nil {
+			merged.PassEnv = slices.DeleteFunc(slices.Clone(merged.PassEnv), func(name string) bool { return !slices.Contains(said.PassEnv, name) })
+		}
+		p.ByID[id] = merged
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.ByID)) {
+		problems = append(problems, p.confine(id, own.ByID[id])...)
+	}
+	return problems
+}
+
+// allows reports whether the list names id.
+func (p *Plugins) allows(id string) bool {
+	return slices.ContainsFunc(p.Allowlist, func(t Text) bool { return t.Text == id })
+}
+
+// confine takes away what would let a plugin out of the sandbox that the user wants.
+func (p *Plugins) confine(id string, said Plugin) []diagnostics.Diagnostic {
+	merged := p.ByID[id]
+	var problems []diagnostics.Diagnostic
+	kept := func(key string, asked, allowed []Text) []Text {
+		for _, t := range asked {
+			if !slices.ContainsFunc(allowed, func(a Text) bool { return a.Text == t.Text }) {
+				d := t.Pos.Warning(RuleIgnored, "plugins.%s.%s: the path %q is ignored, for your own configuration confines the plugin", id, key, t.Text)
+				d.Hint = "allow it there, under [plugins." + id + "]"
+				problems = append(problems, d)
+			}
+		}
+		return allowed
+	}
+	if p.leastOf(id).Text != SandboxOff {
+		merged.Read = kept("read", merged.Read, said.Read)
+		merged.Write = kept("write", merged.Write, said.Write)
+	} else {
+		merged.Read, merged.Write = slices.Concat(merged.Read, said.Read), slices.Concat(merged.Write, said.Write)
+	}
+	p.ByID[id] = merged
+	return problems
+}

@@ -1,0 +1,174 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// TestCacheDirOfWorkspace: a workspace names a place below .bento/ only.
+func TestCacheDirOfWorkspace(t *testing.T) {
+	for dir, taken := range map[string]bool{
+		".bento/cache": true, ".bento/a/b": true,
+		"c": false, "../outside": false, "/abs": false, "~/c": false, ".bento": false, ".bento/": false, ".bento/..": false,
+		".bento/../x": false, ".bento//x": false, "./.bento/x": false, ".bento/x/": false, ".bentox/y": false, ".bento/x/../../y": false,
+	} {
+		root := write(t, map[string]string{"bento.toml": "[cache]\ndir = \"" + dir + "\"\n"})
+		w, problems := Load(root)
+		if taken && (w.Cache.Dir != filepath.Join(root, dir) || len(problems) > 0) {
+			t.Errorf("%q: %q, %v", dir, w.Cache.Dir, problems)
+		}
+		if taken {
+			continue
+		}
+		if w.Cache.Dir != "" || len(problems) != 1 || problems[0].Rule != RuleIgnored || problems[0].Severity != diagnostics.Warning ||
+			problems[0].Line != 2 || !strings.Contains(problems[0].Hint, "$BENTO_CACHE_DIR") {
+			t.Errorf("%q: %q, %v", dir, w.Cache.Dir, problems)
+		}
+	}
+}
+
+// load loads a workspace with the user's own file.
+func load(t *testing.T, bento, own string) (*Workspace, []diagnostics.Diagnostic) {
+	t.Helper()
+	dir := write(t, map[string]string{"ws/bento.toml": bento, "config.toml": own})
+	return LoadWith(filepath.Join(dir, "ws"), filepath.Join(dir, "config.toml"))
+}
+
+func wordsOf(list []Text) (out []string) {
+	for _, t := range list {
+		out = append(out, t.Text)
+	}
+	return out
+}
+
+// TestOwnForbids: the user's file forbids more or allows less, and a workspace loosens
+// nothing of it.
+func TestOwnForbids(t *testing.T) {
+	for _, c := range []struct {
+		name, bento, own string
+		check            func(w *Workspace) bool
+	}{
+		{"disable adds", "disable = ['a']", "disable = ['b']", func(w *Workspace) bool { return slices.Equal(wordsOf(w.Plugins.Disable), []string{"a", "b"}) }},
+		{"allowlists meet", "allowlist = ['a', 'b']", "allowlist = ['b', 'c']", func(w *Workspace) bool {
+			return w.Plugins.Restrict && slices.Equal(wordsOf(w.Plugins.Allowlist), []string{"b"})
+		}},
+		{"the user's alone", "", "allowlist = ['b']", func(w *Workspace) bool {
+			return w.Plugins.Restrict && slices.Equal(wordsOf(w.Plugins.Allowlist), []string{"b"})
+		}},
+		{"an empty one", "allowlist = ['a']", "allowlist = []", func(w *Workspace) bool { return w.Plugins.Restrict && len(w.Plugins.Allowlist) == 0 }},
+		{"the workspace's alone", "allowlist = ['a']", "", func(w *Workspace) bool { return slices.Equal(wordsOf(w.Plugins.Allowlist), []string{"a"}) }},
+		{"the stricter sandbox", "sandbox = 'off'", "sandbox = 'required'", func(w *Workspace) bool { return w.Plugins.SandboxOf("x").Text == SandboxRequired }},
+		{"also the workspace's", "sandbox = 'required'", "sandbox = 'auto'", func(w *Workspace) bool { return w.Plugins.SandboxOf("x").Text == SandboxRequired }},
+		{"of one plugin", "sandbox = 'auto'\n[plugins.x]\nsandbox = 'off'", "sandbox = 'required'", func(w *Workspace) bool { return w.Plugins.SandboxOf("x").Text == SandboxRequired }},
+		{"the user's of one", "", "[plugins.x]\nsandbox = 'required'", func(w *Workspace) bool {
+			return w.Plugins.SandboxOf("x").Text == SandboxRequired && w.Plugins.SandboxOf("y").Text == SandboxOff
+		}},
+		{"the user excepts one", "", "sandbox = 'required'\n[plugins.x]\nsandbox = 'off'", func(w *Workspace) bool { return w.Plugins.SandboxOf("x").Text == SandboxOff }},
+		{"no way out of it", "[plugins.x]\nread = ['/a', '/b']\nwrite = ['~']", "sandbox = 'auto'\n[plugins.x]\nread = ['/b', '/c']", func(w *Workspace) bool {
+			p := w.Plugins.ByID["x"]
+			return slices.Equal(wordsOf(p.Read), []string{"/b", "/c"}) && len(p.Write) == 0
+		}},
+		{"no more variables", "[plugins.x]\npass_env = ['A', 'B']", "[plugins.x]\npass_env = ['B', 'C']", func(w *Workspace) bool { return slices.Equal(w.Plugins.ByID["x"].PassEnv, []string{"B"}) }},
+		{"the user's pin", "[plugins.x]\nsha256 = '" + strings.Repeat("a", 64) + "'", "[plugins.x]\nsha256 = '" + strings.Repeat("b", 64) + "'", func(w *Workspace) bool { return w.Plugins.ByID["x"].SHA256.Text == strings.Repeat("b", 64) }},
+	} {
+		w, problems := load(t, "[plugins]\n"+c.bento, "[plugins]\n"+c.own)
+		if !c.check(w) || len(diagnostics.Errors(problems)) > 0 {
+			t.Errorf("%s: %+v, %v", c.name, w.Plugins, problems)
+		}
+	}
+}
+
+func TestOwnFile(t *testing.T) {
+	w, problems := load(t, "[cache]\nmax_size = '1GB'\nmax_age = '1d'\ndir = '.bento/c'\n", "[cache]\ndir = '/mine'\nmax_size = '2GB'\n[extensions.x]\nanything = [1]\n[extensions.y]\n")
+	if len(problems) > 0 || w.Cache.OwnDir != "/mine" || w.Cache.MaxSize != 2e9 || w.Cache.MaxAge == 0 || w.Cache.Dir != filepath.Join(w.Root, ".bento/c") ||
+		len(w.Extensions) != 2 || w.Extensions[1].Name != "y" || filepath.Base(w.Own) != "config.toml" {
+		t.Errorf("%+v, %v", w, problems)
+	}
+	for text, rule := range map[string]string{
+		"[cache]\ndir = 'relative'":    RulePath,
+		"[cache]\ndir = ''":            RulePath,
+		"[cache]\ndri = '/x'":          "unknown_key",
+		"[workspace]\ndiscover = true": "unknown_key",
+		"[defaults]\nparallelism = 3":  "unknown_key",
+		"[toolchain]\ngo = '1.22'":     "unknown_key",
+		"[plugins]\nsandbox = 3":       "wrong_type",
+		"extensions = 1":               "wrong_type",
+		"[extensions]\nx = 1":          "wrong_type",
+		"[[extensions]]\nx = 1":        "wrong_type",
+		"nonsense":                     "toml_syntax",
+	} {
+		_, problems := load(t, "", text)
+		if len(problems) == 0 || problems[0].Rule != rule || !filepath.IsAbs(problems[0].File) || problems[0].Line == 0 || problems[0].Severity != diagnostics.Error {
+			t.Errorf("%q: %v, want %s", text, problems, rule)
+		}
+	}
+}
+
+// TestOwnInTheWay: what is no file of a sensible size is an error and not waited for, and
+// then no plugin is started.
+func TestOwnInTheWay(t *testing.T) {
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	large := filepath.Join(dir, "large")
+	if err := os.WriteFile(large, make([]byte, 2<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, own := range []string{fifo, dir, "/dev/zero", large} {
+		w, problems := LoadWith(dir, own)
+		if len(diagnostics.Errors(problems)) != 1 || problems[0].File != own || !w.Plugins.Restrict || len(w.Plugins.Allowlist) > 0 {
+			t.Errorf("%s: %v", own, problems)
+		}
+	}
+	if w, problems := LoadWith(dir, filepath.Join(dir, "none")); len(problems) > 0 || w.Own != "" || w.Plugins.Restrict {
+		t.Errorf("without a file: %v", problems)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("/dev/null", link); err != nil {
+		t.Fatal(err)
+	}
+	if _, problems := LoadWith(dir, link); len(problems) != 1 {
+		t.Errorf("a link to a device: %v", problems)
+	}
+}
+
+// TestFilesBehindLinks: a file of the workspace that is a link out of it is absent, and
+// what it holds is told nobody.
+func TestFilesBehindLinks(t *testing.T) {
+	for _, name := range []string{WorkspaceFile, LockFile, "bentos/x.toml", "bentos", "a/dish.toml", "a"} {
+		dir := write(t, map[string]string{"ws/keep": "", "out/f": "CANARY = 1\n", "out/dish.toml": "CANARY = 1\n", "out/x.toml": "CANARY = 1\n"})
+		target := filepath.Join(dir, "out")
+		if filepath.Ext(name) != "" {
+			target = filepath.Join(target, "f")
+		}
+		link := filepath.Join(dir, "ws", name)
+		if err := os.MkdirAll(filepath.Dir(link), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+		w, problems := Load(filepath.Join(dir, "ws"))
+		_, more := w.LoadDishes([]Found{{Dir: "a"}}, nil)
+		warned := 0
+		for _, p := range append(problems, more...) {
+			if strings.Contains(p.Message, "CANARY") {
+				t.Errorf("%s: %s", name, p)
+			}
+			if p.Rule == "link_leads_out" && p.File == name {
+				warned++
+			}
+		}
+		if warned != 1 || !w.Discover && filepath.Dir(name) != "bentos" {
+			t.Errorf("%s: %v, %v", name, problems, more)
+		}
+	}
+}
