@@ -38,7 +38,11 @@ func (s *session) pluginList(ctx context.Context) error {
 		return err
 	}
 	cfg, problems := config.Load(root)
-	candidates, o, more := s.findPlugins(cfg, state.Open(root))
+	st := state.Open(root)
+	if err := st.Check(ctx); err != nil {
+		return err
+	}
+	candidates, o, more := s.findPlugins(cfg, st)
 	set, err := s.startPlugins(ctx, candidates, o, builtin.All(adapters.Options{Env: s.environ}))
 	if err != nil {
 		return err

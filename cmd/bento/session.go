@@ -223,6 +223,9 @@ type place struct {
 func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (*workspace, error) {
 	root := at.root
 	st := state.Open(root)
+	if err := st.Check(ctx); err != nil {
+		return nil, err
+	}
 	var files *tree.Tree
 	var walk errgroup.Group // goes on while configuration is read and plugins start
 	walk.Go(func() (err error) {
@@ -374,7 +377,7 @@ func (s *session) openCache(cfg *config.Workspace, damaged func(error)) cache.St
 	dir, err := cacheDir(cfg, s.environ)
 	if err == nil {
 		var disk *cache.Disk
-		if disk, err = cache.Open(dir, &cache.Options{Warn: damaged}); err == nil {
+		if disk, err = openDisk(cfg.Root, dir, damaged); err == nil {
 			return disk
 		}
 	}

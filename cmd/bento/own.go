@@ -1,0 +1,29 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/owndir"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// openDisk opens the cache in dir for the workspace at root, "" when there is none. A
+// cache that lies in the workspace may have come with it: what git tracks there, bento
+// has not made.
+func openDisk(root, dir string, damaged func(error)) (*cache.Disk, error) {
+	if _, rel, ok := owndir.Within(root, dir); ok {
+		st, ctx := state.Open(root), context.Background()
+		if rel == state.Name || strings.HasPrefix(rel, state.Name+"/") {
+			rel = state.Name
+			if err := st.Check(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if err := st.Untracked(ctx, rel); err != nil {
+			return nil, err
+		}
+	}
+	return cache.Open(dir, &cache.Options{Root: root, Warn: damaged})
+}
