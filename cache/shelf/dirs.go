@@ -36,6 +36,7 @@ type format struct {
 	kept   *kept
 	signed atomic.Bool // it has its mark
 	tmp    atomic.Pointer[owndir.Dir]
+	kinds  [kinds]atomic.Pointer[owndir.Dir]
 	shards [kinds][shards]atomic.Pointer[owndir.Dir]
 }
 
@@ -71,27 +72,42 @@ func (k *kept) close() {
 	k.list = nil
 }
 
-// enter opens the directory that at remembers, or else the one at rel. done has to be
-// called when it is no longer needed.
-func (f *format) enter(at *atomic.Pointer[owndir.Dir], rel string, make bool) (d *owndir.Dir, done func(), err error) {
+// enter opens the directory that at remembers, or else the one named name in from. done
+// has to be called when it is no longer needed.
+func (k *kept) enter(at *atomic.Pointer[owndir.Dir], from *owndir.Dir, name string, make bool) (d *owndir.Dir, done func(), err error) {
 	if d = at.Load(); d != nil {
 		return d, func() {}, nil
 	}
-	if d, err = f.Below(rel, make); err != nil {
+	if d, err = from.Enter(name, make); err != nil {
 		return nil, nil, err
 	}
-	if f.kept.keep(d) {
+	if k.keep(d) {
 		at.Store(d) // another one that somebody has opened meanwhile is as good
 		return d, func() {}, nil
 	}
 	return d, d.Close, nil
 }
 
-func (f *format) shard(kind int, first byte, make bool) (*owndir.Dir, func(), error) {
-	return f.enter(&f.shards[kind][first], nameOf(kind)+"/"+hex.EncodeToString([]byte{first}), make)
+func (f *format) kind(kind int, make bool) (*owndir.Dir, func(), error) {
+	return f.kept.enter(&f.kinds[kind], f.Dir, nameOf(kind), make)
 }
 
-func (f *format) temp(make bool) (*owndir.Dir, func(), error) { return f.enter(&f.tmp, tmpDir, make) }
+func (f *format) shard(kind int, first byte, make bool) (*owndir.Dir, func(), error) {
+	at := &f.shards[kind][first]
+	if d := at.Load(); d != nil {
+		return d, func() {}, nil
+	}
+	all, done, err := f.kind(kind, make)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	return f.kept.enter(at, all, hex.EncodeToString([]byte{first}), make)
+}
+
+func (f *format) temp(make bool) (*owndir.Dir, func(), error) {
+	return f.kept.enter(&f.tmp, f.Dir, tmpDir, make)
+}
 
 // with calls do with the directory of the current format. The error is fs.ErrNotExist
 // when there is none and none is to be made.

@@ -81,6 +81,7 @@ func (s *Shelf) publish(d *draft, kind int, sum [32]byte, suffix string, err err
 	return s.end(d, err, func(f *format, tmp *owndir.Dir) error {
 		err := s.moveTo(tmp, d, place{kind, sum, suffix})
 		if errors.Is(err, fs.ErrNotExist) { // somebody has removed the directory
+			f.kinds[kind].Store(nil)
 			f.shards[kind][sum[0]].Store(nil)
 			err = s.moveTo(tmp, d, place{kind, sum, suffix})
 		}
