@@ -28,6 +28,10 @@ const refsAge = time.Minute
 
 // Options of a Disk.
 type Options struct {
+	// Root is the root of the workspace. A store that lies in it may have come with it:
+	// then no link on the way from the root is followed, and what belongs to somebody who
+	// is not trusted there is refused. "": the store is nobody's but the user's.
+	Root string
 	// Warn is told of entries that were damaged, and so dropped: a *DamageError. It
 	// may be called concurrently. Nil: nobody is told.
 	Warn func(error)
@@ -45,6 +49,8 @@ type (
 	Bounds = shelf.Bounds
 	// Removed says what was removed from a Disk.
 	Removed = shelf.Removed
+	// DirError says that a directory is not used as a store.
+	DirError = shelf.RefusedError
 )
 
 // stampAge is the age at which the stamp of a record and its blobs is renewed.
@@ -54,8 +60,9 @@ const stampAge = 6 * time.Hour
 // a blob at the same time, the one that has looked at the clock first may come last.
 const stampSlack = time.Minute
 
-// Open gives the store in dir, an absolute path. Nothing is read or made: the
-// directory comes with the first write, and one that is missing is empty.
+// Open returns the store in dir, an absolute path. Nothing is made: the directory comes
+// with the first write, and one that is missing is empty. The error is a *DirError
+// when there is something that bento has not made: nothing of it is used or removed.
 func Open(dir string, o *Options) (*Disk, error) {
 	if !filepath.IsAbs(dir) {
 		return nil, fmt.Errorf("cache directory %q: not an absolute path", dir)
@@ -63,8 +70,16 @@ func Open(dir string, o *Options) (*Disk, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	return &Disk{shelf: shelf.New(dir, o.Warn)}, nil
+	s, err := shelf.New(dir, shelf.Options{Root: o.Root, Warn: o.Warn})
+	if err != nil {
+		return nil, err
+	}
+	return &Disk{shelf: s}, nil
 }
+
+// Close closes what is open of the store, which is not used any more. Without it that is
+// done when the store is garbage.
+func (s *Disk) Close() { s.shelf.Close() }
 
 // Dir gives the directory of the current format.
 func (s *Disk) Dir() string { return s.shelf.Dir() }

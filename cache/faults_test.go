@@ -51,6 +51,10 @@ func TestUnreadableCache(t *testing.T) {
 	}
 	defer os.Chmod(s.Dir(), 0o755)
 	cachetest.AsNobody(t, func() {
+		s, err := cache.Open(filepath.Dir(s.Dir()), nil) // another, as the first keeps directories open
+		if err != nil {
+			t.Fatal(err)
+		}
 		if _, err := s.Lookup(cache.Key{}); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("lookup: %v, want permission denied", err)
 		}
@@ -88,5 +92,6 @@ func openDiskAt(t *testing.T, dir string) *cache.Disk {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(s.Close) // a disk with open files cannot be unmounted
 	return s
 }

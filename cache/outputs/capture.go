@@ -13,8 +13,8 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/cache/rawfile"
 	"github.com/bentobuild/bento/cache/workdir"
+	"github.com/bentobuild/bento/internal/rawfile"
 )
 
 // smallFile is what Capture reads into memory, to read it once.

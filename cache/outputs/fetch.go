@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/cache/rawfile"
 	"github.com/bentobuild/bento/cache/shelf"
+	"github.com/bentobuild/bento/internal/rawfile"
 )
 
 // From shareFiles on, files are staged by several goroutines at once.

@@ -12,8 +12,8 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/cache/rawfile"
 	"github.com/bentobuild/bento/cache/workdir"
+	"github.com/bentobuild/bento/internal/rawfile"
 )
 
 // Options say how to restore.
@@ -59,7 +59,7 @@ type Stats struct {
 // is removed but what is stale, what yields, and what is in the very place of a wanted
 // file: all else is a *cache.RefusedError, before anything has changed.
 func Restore(s cache.Store, root string, want []cache.Output, o Options) (Stats, error) {
-	r := NewRestorer(root, func() (string, error) { return cmp.Or(o.StageDir, root), nil })
+	r := NewRestorer(root, func() (*rawfile.File, error) { return openStage(cmp.Or(o.StageDir, root)) })
 	defer r.Close()
 	return r.Restore(s, want, o)
 }
@@ -68,16 +68,27 @@ func Restore(s cache.Store, root string, want []cache.Output, o Options) (Stats,
 // results that have no path in common.
 type Restorer struct {
 	root  string
-	stage func() (string, error)
+	stage func() (*rawfile.File, error)
 
 	mu   sync.Mutex
 	idle []*hands
 }
 
-// NewRestorer gives a Restorer into the workspace at root, an absolute path, which
-// stages in the directory that stage gives; see Options. stage is first called when
-// there is something to stage, perhaps more than once and concurrently.
-func NewRestorer(root string, stage func() (string, error)) *Restorer {
+// openStage opens the directory that Options names.
+func openStage(path string) (*rawfile.File, error) {
+	f, err := rawfile.OpenDir(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = rawfile.MkdirAll(path, 0o777); err == nil {
+			f, err = rawfile.OpenDir(path)
+		}
+	}
+	return f, err
+}
+
+// NewRestorer returns a Restorer into the workspace at root, an absolute path, which
+// stages in the directory that stage opens for it; see Options. stage is first called
+// when there is something to stage, perhaps more than once and concurrently.
+func NewRestorer(root string, stage func() (*rawfile.File, error)) *Restorer {
 	return &Restorer{root: root, stage: stage}
 }
 
@@ -116,7 +127,7 @@ func (r *Restorer) Restore(s cache.Store, want []cache.Output, o Options) (Stats
 // hands are what one restore at a time works with.
 type hands struct {
 	work     *workdir.Root
-	stageDir func() (string, error)
+	stageDir func() (*rawfile.File, error)
 	stage    *workdir.Stage // nil until something was staged
 	copier   copier
 }
@@ -161,7 +172,7 @@ func (h *hands) staging() (_ *workdir.Stage, err error) {
 	}
 	dir, err := h.stageDir()
 	if err == nil {
-		h.stage, err = workdir.OpenStage(dir)
+		h.stage = workdir.NewStage(dir)
 	}
 	return h.stage, err
 }

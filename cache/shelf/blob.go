@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/zeebo/blake3"
 
-	"github.com/bentobuild/bento/cache/rawfile"
+	"github.com/bentobuild/bento/internal/rawfile"
 )
 
 // A compressed blob has this suffix. It is zMagic, its size in 8 bytes (little
@@ -45,7 +45,6 @@ func (s *Shelf) Add(d [32]byte, r io.Reader) error {
 	if s.TouchBlob(d, time.Now()) && (!s.damaged.Load() || s.isWhole(d)) {
 		return nil
 	}
-	path := s.path(blobsDir, d)
 	head, ok := s.samples.Get().(*[sampleSize]byte)
 	if !ok {
 		head = new([sampleSize]byte)
@@ -54,18 +53,17 @@ func (s *Shelf) Add(d [32]byte, r io.Reader) error {
 	n, err := io.ReadFull(r, head[:])
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return s.addSmall(d, path, head[:n])
+		return s.addSmall(d, head[:n])
 	case err != nil:
 		return err
 	}
-	return s.addLarge(d, path, head[:], r)
+	return s.addLarge(d, head[:], r)
 }
 
 // TouchBlob stamps a blob as used, if that is allowed, and tells whether it is
 // there.
 func (s *Shelf) TouchBlob(d [32]byte, now time.Time) bool {
-	path := s.path(blobsDir, d)
-	return touch(path, now) || touch(path+compressed, now)
+	return s.touch(blobs, d, "", now) || s.touch(blobs, d, compressed, now)
 }
 
 // isWhole reads a blob, which is removed when it is damaged.
@@ -79,27 +77,17 @@ func (s *Shelf) isWhole(d [32]byte) bool {
 	return err == nil
 }
 
-func touch(path string, now time.Time) bool {
-	err := rawfile.Touch(path, now)
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		return err == nil
-	}
-	_, err = rawfile.Lstat(path) // it may not be allowed
-	return err == nil
-}
-
 // BlobUsed tells when a blob was last used, and whether it is there.
 func (s *Shelf) BlobUsed(d [32]byte) (used time.Time, ok bool) {
-	path := s.path(blobsDir, d)
-	info, err := rawfile.Lstat(path)
+	info, err := s.stat(blobs, d, "")
 	if errors.Is(err, fs.ErrNotExist) {
-		info, err = rawfile.Lstat(path + compressed)
+		info, err = s.stat(blobs, d, compressed)
 	}
-	return info.Modified, err == nil
+	return info.Modified, err == nil && info.Mode.IsRegular()
 }
 
 // addSmall stores a blob that is in memory.
-func (s *Shelf) addSmall(d [32]byte, path string, data []byte) error {
+func (s *Shelf) addSmall(d [32]byte, data []byte) error {
 	if got := blake3.Sum256(data); got != d {
 		return &DigestError{Want: d, Got: got}
 	}
@@ -107,31 +95,33 @@ func (s *Shelf) addSmall(d [32]byte, path string, data []byte) error {
 	if err != nil {
 		return err
 	}
+	suffix := ""
 	if z, pays := s.compress(data); pays {
-		path, data = path+compressed, append(appendHeader(nil, int64(len(data))), z...)
+		suffix, data = compressed, append(appendHeader(nil, int64(len(data))), z...)
 	}
 	_, err = f.Write(data)
-	return s.publish(f, path, err)
+	return s.publish(f, blobs, d, suffix, err)
 }
 
 // addLarge stores a blob of which head was read.
-func (s *Shelf) addLarge(d [32]byte, path string, head []byte, r io.Reader) error {
+func (s *Shelf) addLarge(d [32]byte, head []byte, r io.Reader) error {
 	f, err := s.create()
 	if err != nil {
 		return err
 	}
 	h := blake3.New()
 	all := io.TeeReader(io.MultiReader(bytes.NewReader(head), r), h)
+	suffix := ""
 	if _, pays := s.compress(head); pays {
-		path += compressed
-		err = s.writeCompressed(f, all)
+		suffix = compressed
+		err = s.writeCompressed(f.File, all)
 	} else {
 		_, err = io.Copy(f, all)
 	}
 	if got := hashed(h); err == nil && got != d {
 		err = &DigestError{Want: d, Got: got}
 	}
-	return s.publish(f, path, err)
+	return s.publish(f, blobs, d, suffix, err)
 }
 
 // writeCompressed writes the frame, and then the header with the size.
@@ -195,25 +185,21 @@ func hashed(h *blake3.Hasher) (sum [32]byte) {
 
 // Open gives a blob, or ErrAbsent.
 func (s *Shelf) Open(d [32]byte) (*Blob, error) {
-	path := s.path(blobsDir, d)
-	f, err := rawfile.Open(path)
+	f, _, err := s.openFile(blobs, d, "")
 	if err == nil {
 		return &Blob{shelf: s, digest: d, file: f, src: f, left: math.MaxInt64}, nil
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if !errors.Is(err, ErrAbsent) {
 		return nil, err
 	}
-	f, err = rawfile.Open(path + compressed)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrAbsent
-	}
+	f, _, err = s.openFile(blobs, d, compressed)
 	if err != nil {
 		return nil, err
 	}
-	b := &Blob{shelf: s, digest: d, file: f}
+	b := &Blob{shelf: s, digest: d, file: f, suffix: compressed}
 	if err := b.inflate(); err != nil {
 		f.Close()
-		return nil, s.drop(f.Name(), err)
+		return nil, b.Damaged(err)
 	}
 	return b, nil
 }
@@ -224,6 +210,7 @@ type Blob struct {
 	shelf  *Shelf
 	digest [32]byte
 	file   *rawfile.File
+	suffix string // of its name
 	src    io.Reader
 	left   int64          // bytes that may still come
 	dec    *zstd.Decoder  // of a compressed blob
@@ -253,7 +240,7 @@ func (b *Blob) Size() int64 {
 func (b *Blob) Unverified() { b.blind = true }
 
 // Damaged removes the blob and gives the error of it.
-func (b *Blob) Damaged(cause error) error { return b.shelf.drop(b.file.Name(), cause) }
+func (b *Blob) Damaged(cause error) error { return b.shelf.drop(blobs, b.digest, b.suffix, cause) }
 
 func (b *Blob) inflate() error {
 	head := make([]byte, zHeader)

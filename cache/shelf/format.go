@@ -3,43 +3,93 @@ package shelf
 import (
 	"context"
 	"encoding/hex"
-	"os"
+	"errors"
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/bentobuild/bento/cache/rawfile"
+	"github.com/bentobuild/bento/internal/owndir"
+	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// formats gives the directories of all formats that there are, the current one
-// first.
-func (s *Shelf) formats() []string {
-	dirs := []string{s.dir}
-	entries, _ := os.ReadDir(s.base)
-	for _, e := range entries {
-		if n, ok := strings.CutPrefix(e.Name(), "v"); ok && e.IsDir() && e.Name() != formatDir {
-			if _, err := strconv.ParseUint(n, 10, 16); err == nil {
-				dirs = append(dirs, filepath.Join(s.base, e.Name()))
-			}
-		}
-	}
-	return dirs
+// stock is all that a shelf holds, of every format.
+type stock struct {
+	base    *owndir.Dir
+	all     []*format // the current one first, if it is there
+	others  []*format
+	current *format
 }
 
-// sweepFormats removes the directories of formats that hold nothing any more.
-func sweepFormats(dirs []string) {
-	for _, dir := range dirs {
-		for _, kind := range []string{recordsDir, blobsDir, tmpDir} {
-			for i := range shards {
-				_ = os.Remove(filepath.Join(dir, kind, hex.EncodeToString([]byte{byte(i)})))
-			}
-			_ = os.Remove(filepath.Join(dir, kind))
-		}
-		_ = os.Remove(filepath.Join(dir, pruneLock))
-		_ = os.Remove(filepath.Join(dir, wholeFile))
-		_ = os.Remove(dir)
+// stock opens the directories of all formats that there are. A directory that another
+// has made is none.
+func (s *Shelf) stock() (*stock, error) {
+	base, err := s.open(false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &stock{}, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	st := &stock{base: base}
+	if st.current, err = s.current(false); err == nil {
+		st.all = append(st.all, st.current)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		base.Close()
+		return nil, err
+	}
+	entries, _ := base.Names()
+	for _, e := range entries {
+		n, ok := strings.CutPrefix(e.Name(), "v")
+		if _, err := strconv.ParseUint(n, 10, 16); !ok || err != nil || e.Name() == formatDir {
+			continue
+		}
+		if f, err := openFormat(base, e.Name(), &kept{}, false); err == nil {
+			st.others = append(st.others, f)
+		}
+	}
+	st.all = append(st.all, st.others...)
+	return st, nil
+}
+
+func (st *stock) close() {
+	for _, f := range st.others {
+		f.Close()
+	}
+	if st.base != nil {
+		st.base.Close()
+	}
+}
+
+// sweep removes the directories of other formats that hold nothing any more.
+func (st *stock) sweep() {
+	for _, f := range st.others {
+		for _, name := range []string{nameOf(records), nameOf(blobs), tmpDir} {
+			f.sweep(name)
+		}
+		if f.only("", func(name string) bool { return slices.Contains([]string{pruneLock, wholeFile, madeFile}, name) }) != nil {
+			continue
+		}
+		for _, name := range []string{pruneLock, wholeFile, madeFile} {
+			_ = f.Remove(name)
+		}
+		_ = st.base.RemoveEmpty(filepath.Base(f.Path()))
+	}
+}
+
+// sweep removes a directory of a format if it holds nothing but empty shards.
+func (f *format) sweep(name string) {
+	dir, err := f.Enter(name, false)
+	if err != nil {
+		return
+	}
+	for i := range shards {
+		_ = dir.RemoveEmpty(hex.EncodeToString([]byte{byte(i)}))
+	}
+	dir.Close()
+	_ = f.RemoveEmpty(name)
 }
 
 // pruneLock is locked by who prunes. It was modified when somebody found that there
@@ -55,7 +105,11 @@ const (
 
 // Due tells whether Prune may find something to do.
 func (s *Shelf) Due(b Bounds) bool {
-	info, err := rawfile.Lstat(filepath.Join(s.dir, pruneLock))
+	var info rawfile.Info
+	err := s.with(false, func(f *format) (err error) {
+		info, err = f.Stat(pruneLock)
+		return err
+	})
 	age := time.Since(info.Modified)
 	return err != nil || age < 0 || age > pruneAge || s.added.Load() >= b.MaxSize/pruneShare
 }
@@ -66,18 +120,27 @@ func (s *Shelf) pruned(n Removed) {
 	if n != (Removed{}) {
 		at = time.Unix(0, 0)
 	}
-	_ = rawfile.Touch(filepath.Join(s.dir, pruneLock), at)
+	_ = s.with(false, func(f *format) error {
+		f.Touch(pruneLock, at)
+		return nil
+	})
 }
 
 // lockPruning gives nil, and no error, when another prunes and ctx has a deadline:
 // then nothing is to be done. Without a deadline two at a time do no harm.
 func (s *Shelf) lockPruning(ctx context.Context) (unlock func(), err error) {
-	unlock, locked, err := rawfile.TryLock(filepath.Join(s.dir, pruneLock))
-	if _, hurried := ctx.Deadline(); locked && hurried {
-		return nil, nil
-	}
-	if err != nil || locked {
+	var file *rawfile.File
+	err = s.with(false, func(f *format) (err error) {
+		file, _, err = f.Update(pruneLock)
+		return err
+	})
+	if err != nil {
 		return func() {}, nil // a directory that is missing, or that cannot be written
 	}
-	return unlock, nil
+	err = file.TryLock()
+	if _, hurried := ctx.Deadline(); errors.Is(err, rawfile.ErrLocked) && hurried {
+		file.Close()
+		return nil, nil
+	}
+	return func() { file.Close() }, nil
 }

@@ -7,13 +7,13 @@ import (
 	"errors"
 	"io/fs"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/bentobuild/bento/cache/rawfile"
+	"github.com/bentobuild/bento/internal/owndir"
+	"github.com/bentobuild/bento/internal/rawfile"
 )
 
 // shards is the fan-out of records and blobs.
@@ -22,7 +22,7 @@ const shards = 256
 // A temporary file that is older has been left by a process that was killed.
 const abandonedAge = time.Hour
 
-func abandoned(fi fs.FileInfo) bool { return time.Since(fi.ModTime()) > abandonedAge }
+func abandoned(info rawfile.Info) bool { return time.Since(info.Modified) > abandonedAge }
 
 // Stats says what a shelf holds.
 type Stats struct {
@@ -48,16 +48,23 @@ type File struct {
 	Sum    [32]byte
 	Record bool // or a blob
 
-	path  string
-	size  int64 // in blocks
-	used  time.Time
-	other bool // of another format
+	in     *format
+	suffix string // of its name
+	size   int64  // in blocks
+	used   time.Time
+	other  bool // of another format
 }
 
 // Stats counts the entries; those of other formats only in Bytes.
 func (s *Shelf) Stats(ctx context.Context) (Stats, error) {
 	var st Stats
-	err := s.each(ctx, s.formats(), func(f File) error {
+	all, err := s.stock()
+	if err != nil {
+		return st, err
+	}
+	defer runtime.KeepAlive(s)
+	defer all.close()
+	err = all.each(ctx, func(f File) error {
 		st.Bytes += f.size
 		switch {
 		case f.other:
@@ -93,8 +100,13 @@ func (s *Shelf) Prune(ctx context.Context, b Bounds) (Removed, error) {
 		return Removed{}, err
 	}
 	defer unlock()
-	formats := s.formats()
-	files, part, err := s.sample(ctx, formats)
+	all, err := s.stock()
+	if err != nil {
+		return Removed{}, err
+	}
+	defer runtime.KeepAlive(s)
+	defer all.close()
+	files, part, err := all.sample(ctx)
 	if err != nil {
 		return Removed{}, err
 	}
@@ -105,7 +117,7 @@ func (s *Shelf) Prune(ctx context.Context, b Bounds) (Removed, error) {
 			return Removed{}, err
 		}
 	}
-	removed, err := s.remove(ctx, files, old)
+	removed, err := removeAll(ctx, files, old)
 	if err == nil {
 		s.pruned(removed)
 	}
@@ -114,45 +126,67 @@ func (s *Shelf) Prune(ctx context.Context, b Bounds) (Removed, error) {
 	}
 	if part == 1 {
 		s.sweepTmp(abandoned)
-		sweepFormats(formats[1:])
+		all.sweep()
 	}
 	return removed, err
 }
 
+func (f *File) do(do func(dir *owndir.Dir, name string) error) error {
+	kind := blobs
+	if f.Record {
+		kind = records
+	}
+	dir, done, err := f.in.shard(kind, f.Sum[0], false)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return do(dir, hex.EncodeToString(f.Sum[1:])+f.suffix)
+}
+
 // unused tells whether a file was not used since it was listed.
 func unused(f *File) bool {
-	info, err := rawfile.Lstat(f.path)
+	var info rawfile.Info
+	err := f.do(func(dir *owndir.Dir, name string) (err error) {
+		info, err = dir.Stat(name)
+		return err
+	})
 	return err == nil && !info.Modified.After(f.used)
 }
 
 // Clear removes all entries.
 func (s *Shelf) Clear(ctx context.Context) (Removed, error) {
 	var files []File
-	formats := s.formats()
-	err := s.each(ctx, formats, func(f File) error {
+	all, err := s.stock()
+	if err != nil {
+		return Removed{}, err
+	}
+	defer runtime.KeepAlive(s)
+	defer all.close()
+	err = all.each(ctx, func(f File) error {
 		files = append(files, f)
 		return nil
 	})
 	if err != nil {
 		return Removed{}, err
 	}
-	s.sweepTmp(func(fs.FileInfo) bool { return true })
-	removed, err := s.remove(ctx, files, func(*File) bool { return true })
+	s.sweepTmp(func(rawfile.Info) bool { return true })
+	removed, err := removeAll(ctx, files, func(*File) bool { return true })
 	if err == nil {
 		s.forgetWhole(time.Now())
 	}
-	sweepFormats(formats[1:])
+	all.sweep()
 	return removed, err
 }
 
 // sample lists entries, of all shards if there is time; part is the share of them
 // that was looked at.
-func (s *Shelf) sample(ctx context.Context, formats []string) (files []File, part float64, err error) {
+func (st *stock) sample(ctx context.Context) (files []File, part float64, err error) {
 	var until time.Time
 	if deadline, ok := ctx.Deadline(); ok {
 		until = time.Now().Add(time.Until(deadline) / 2)
 	}
-	there := parts(formats)
+	there := st.parts()
 	first, seen := rand.IntN(shards), 0
 	for ; seen < shards && ctx.Err() == nil; seen++ {
 		if seen > 0 && !until.IsZero() && time.Now().After(until) {
@@ -162,7 +196,7 @@ func (s *Shelf) sample(ctx context.Context, formats []string) (files []File, par
 		if !there[shard] {
 			continue
 		}
-		if files, err = s.list(files, formats, shard); err != nil {
+		if files, err = st.list(files, shard); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -191,9 +225,9 @@ func (b Bounds) cutoff(files []File, part float64, now time.Time) time.Time {
 	return cutoff
 }
 
-// remove removes entries, records before blobs: a record that is there has its
+// removeAll removes entries, records before blobs: a record that is there has its
 // blobs.
-func (s *Shelf) remove(ctx context.Context, files []File, drop func(*File) bool) (Removed, error) {
+func removeAll(ctx context.Context, files []File, drop func(*File) bool) (Removed, error) {
 	var n Removed
 	for _, records := range []bool{true, false} {
 		for i := range files {
@@ -204,7 +238,7 @@ func (s *Shelf) remove(ctx context.Context, files []File, drop func(*File) bool)
 			if err := context.Cause(ctx); err != nil {
 				return n, err
 			}
-			if err := rawfile.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := f.do((*owndir.Dir).Remove); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return n, err
 			}
 			n.Bytes += f.size
@@ -219,29 +253,46 @@ func (s *Shelf) remove(ctx context.Context, files []File, drop func(*File) bool)
 }
 
 // sweepTmp removes temporary files.
-func (s *Shelf) sweepTmp(old func(fs.FileInfo) bool) {
-	dir := filepath.Join(s.dir, tmpDir)
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		if fi, err := e.Info(); err == nil && old(fi) {
-			_ = rawfile.Remove(filepath.Join(dir, e.Name()))
+func (s *Shelf) sweepTmp(old func(rawfile.Info) bool) {
+	_ = s.with(false, func(f *format) error {
+		dir, done, err := f.temp(false)
+		if err != nil {
+			return err
 		}
-	}
+		defer done()
+		entries, _ := dir.Names()
+		for _, e := range entries {
+			if !owndir.IsRandomName(e.Name()) {
+				continue // it is none of ours
+			}
+			if info, err := dir.Stat(e.Name()); err == nil && info.Mode.IsRegular() && old(info) {
+				_ = dir.Remove(e.Name())
+			}
+		}
+		return nil
+	})
 }
 
-// Each calls f with every entry of the current format, until that gives an error.
+// Each calls f with every entry of the current format, until that returns an error.
 func (s *Shelf) Each(ctx context.Context, f func(File) error) error {
-	return s.each(ctx, []string{s.dir}, f)
+	err := s.with(false, func(now *format) error {
+		st := stock{all: []*format{now}, current: now}
+		return st.each(ctx, f)
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
-func (s *Shelf) each(ctx context.Context, formats []string, f func(File) error) error {
+func (st *stock) each(ctx context.Context, f func(File) error) error {
 	var files []File
-	for i, there := range parts(formats) {
+	for i, there := range st.parts() {
 		if !there {
 			continue
 		}
 		var err error
-		if files, err = s.list(files[:0], formats, i); err == nil {
+		if files, err = st.list(files[:0], i); err == nil {
 			err = context.Cause(ctx)
 		}
 		for j := 0; j < len(files) && err == nil; j++ {
@@ -254,12 +305,12 @@ func (s *Shelf) each(ctx context.Context, formats []string, f func(File) error) 
 	return nil
 }
 
-// parts tells which shards there are in any of some formats. A shard that cannot be
+// parts tells which shards there are in any of the formats. A shard that cannot be
 // told is one: whoever lists it finds out.
-func parts(formats []string) (there [shards]bool) {
-	for _, format := range formats {
-		for _, kind := range []string{recordsDir, blobsDir} {
-			entries, err := os.ReadDir(filepath.Join(format, kind))
+func (st *stock) parts() (there [shards]bool) {
+	for _, f := range st.all {
+		for kind := range kinds {
+			entries, err := f.names(nameOf(kind))
 			for i := range there {
 				there[i] = there[i] || err != nil && !errors.Is(err, fs.ErrNotExist)
 			}
@@ -273,39 +324,62 @@ func parts(formats []string) (there [shards]bool) {
 	return there
 }
 
+// names lists a directory of the format.
+func (f *format) names(name string) ([]fs.DirEntry, error) {
+	dir, err := f.Enter(name, false)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return dir.Names()
+}
+
 // list adds the entries of a shard to files. What else lies there is not ours.
-func (s *Shelf) list(files []File, formats []string, shard int) ([]File, error) {
-	name := hex.EncodeToString([]byte{byte(shard)})
-	for _, format := range formats {
-		for _, kind := range []string{recordsDir, blobsDir} {
+func (st *stock) list(files []File, shard int) ([]File, error) {
+	for _, f := range st.all {
+		for kind := range kinds {
 			from := len(files)
 			var err error
-			if files, err = listDir(files, filepath.Join(format, kind, name), name); err != nil {
+			if files, err = f.list(files, kind, byte(shard)); err != nil {
 				return files, err
 			}
 			for i := from; i < len(files); i++ {
-				files[i].Record, files[i].other = kind == recordsDir, format != s.dir
+				files[i].Record, files[i].other = kind == records, f != st.current
 			}
 		}
 	}
 	return files, nil
 }
 
-func listDir(files []File, dir, shard string) ([]File, error) {
-	entries, err := os.ReadDir(dir)
+func (f *format) list(files []File, kind int, shard byte) ([]File, error) {
+	dir, done, err := f.shard(kind, shard, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return files, nil
+	}
+	if err != nil {
+		return files, err
+	}
+	defer done()
+	entries, err := dir.Names()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return files, err
 	}
+	first := hex.EncodeToString([]byte{shard})
 	for _, e := range entries {
-		sum, ok := parse(shard + strings.TrimSuffix(e.Name(), compressed))
+		digits, isCompressed := strings.CutSuffix(e.Name(), compressed)
+		sum, ok := parse(first + digits)
 		if !ok {
 			continue
 		}
-		fi, err := e.Info()
-		if err != nil || !fi.Mode().IsRegular() {
+		info, err := dir.Stat(e.Name())
+		if err != nil || !info.Mode.IsRegular() {
 			continue
 		}
-		files = append(files, File{path: filepath.Join(dir, e.Name()), Sum: sum, size: blocks(fi.Size()), used: fi.ModTime()})
+		one := File{in: f, Sum: sum, size: blocks(info.Size), used: info.Modified}
+		if isCompressed {
+			one.suffix = compressed
+		}
+		files = append(files, one)
 	}
 	return files, nil
 }
@@ -313,7 +387,7 @@ func listDir(files []File, dir, shard string) ([]File, error) {
 func blocks(size int64) int64 { return (cmp.Or(size, 1) + blockSize - 1) / blockSize * blockSize }
 
 func parse(digits string) (sum [32]byte, ok bool) {
-	if len(digits) != hex.EncodedLen(len(sum)) {
+	if len(digits) != hex.EncodedLen(len(sum)) || digits != strings.ToLower(digits) {
 		return sum, false
 	}
 	_, err := hex.Decode(sum[:], []byte(digits))

@@ -4,7 +4,8 @@
 //
 // Below the directory's v3 lie blobs/ab/<62 digits>, with .z behind the name when
 // compressed, and records/ab/<62 digits>. Files are written in tmp and renamed, and
-// never changed, so nobody needs a lock. The modification time of a file says when
+// never changed, so nobody needs a lock. The file made-by-bento says whose all that is:
+// in a directory that somebody else has made nothing is written or removed. The modification time of a file says when
 // it was last used. Who uses the shelf never stamps a blob older than a record that
 // needs it, so that what is younger than some moment is whole.
 //
@@ -19,14 +20,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"path/filepath"
-	"strconv"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/bentobuild/bento/cache/rawfile"
 )
 
 // ErrAbsent says that something is not on the shelf.
@@ -50,16 +48,16 @@ func (e *DamageError) Unwrap() error { return e.Cause }
 
 // The directories of a shelf.
 const (
-	formatDir  = "v3"
-	recordsDir = "records"
-	blobsDir   = "blobs"
-	tmpDir     = "tmp"
+	formatDir = "v3"
+	tmpDir    = "tmp"
 )
 
 // Shelf is a directory of records and blobs. It is safe for concurrent use.
 type Shelf struct {
 	base     string // where all formats are
-	dir      string
+	root     string // of the workspace
+	now      atomic.Pointer[format]
+	kept     *kept
 	warn     func(error)
 	damaged  atomic.Bool               // some damage was found
 	added    atomic.Int64              // bytes that were published, in blocks
@@ -69,38 +67,54 @@ type Shelf struct {
 	samples  sync.Pool                 // of *[sampleSize]byte
 }
 
-// New gives the shelf in dir, an absolute path, which the first write makes. warn
-// is told of every *DamageError, perhaps concurrently; it may be nil.
-func New(dir string, warn func(error)) *Shelf {
-	return &Shelf{base: dir, dir: filepath.Join(dir, formatDir), warn: warn}
+// Options of a Shelf.
+type Options struct {
+	// Root is the root of the workspace. A shelf that lies in it may have come with it:
+	// then no link on the way from the root is followed, and owners are checked. "":
+	// there is none.
+	Root string
+	// Warn is told of every *DamageError, perhaps concurrently. Nil: nobody is told.
+	Warn func(error)
 }
 
-// Dir gives the directory of the current format.
-func (s *Shelf) Dir() string { return s.dir }
+// New returns the shelf in dir, an absolute path, which the first write makes. The error
+// is a *RefusedError when dir holds something that bento has not made.
+func New(dir string, o Options) (*Shelf, error) {
+	s := &Shelf{base: dir, root: o.Root, warn: o.Warn, kept: newKept()}
+	runtime.AddCleanup(s, (*kept).close, s.kept)
+	err := s.with(false, func(*format) error { return nil })
+	var refused *RefusedError
+	if errors.As(err, &refused) {
+		return nil, err
+	}
+	return s, nil // of other errors whoever needs it is told
+}
 
-// path gives the place of a file, without the suffix of a compressed blob.
-func (s *Shelf) path(kind string, sum [32]byte) string {
-	b := make([]byte, 0, len(s.dir)+len(kind)+70)
-	b = append(append(b, s.dir...), filepath.Separator)
-	b = append(append(b, kind...), filepath.Separator)
-	b = append(hex.AppendEncode(b, sum[:1]), filepath.Separator)
-	return string(hex.AppendEncode(b, sum[1:]))
+// Close closes the directories that are open. The shelf is not used any more. Without it
+// they are closed when the shelf is garbage.
+func (s *Shelf) Close() {
+	s.now.Store(nil)
+	s.kept.close()
+}
+
+// Dir returns the directory of the current format.
+func (s *Shelf) Dir() string { return filepath.Join(s.base, formatDir) }
+
+// path returns the place of a file, for messages.
+func (s *Shelf) path(kind int, sum [32]byte, suffix string) string {
+	return filepath.Join(s.Dir(), nameOf(kind), hex.EncodeToString(sum[:1]), hex.EncodeToString(sum[1:])+suffix)
 }
 
 // ReadRecord gives a record and when it was last used. What is no file of at most
 // limit bytes gives no data. A record whose blobs may be gone is absent.
 func (s *Shelf) ReadRecord(key [32]byte, limit int64) (data []byte, used time.Time, err error) {
-	f, err := rawfile.Open(s.path(recordsDir, key))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, used, ErrAbsent
-	}
+	f, info, err := s.openFile(records, key, "")
 	if err != nil {
 		return nil, used, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode.IsRegular() || info.Size > limit {
-		return nil, used, err
+	if info.Size > limit {
+		return nil, used, nil
 	}
 	if info.Modified.Before(s.wholeSince()) {
 		return nil, used, ErrAbsent
@@ -122,24 +136,24 @@ func (s *Shelf) WriteRecord(key [32]byte, data []byte, used time.Time) error {
 	if _, err = f.Write(data); err == nil {
 		err = f.Touch(used)
 	}
-	return s.publish(f, s.path(recordsDir, key), err)
+	return s.publish(f, records, key, "", err)
 }
 
 // RecordUsed tells when a record was last used, and whether it is there.
 func (s *Shelf) RecordUsed(key [32]byte) (used time.Time, ok bool) {
-	info, err := rawfile.Lstat(s.path(recordsDir, key))
+	info, err := s.stat(records, key, "")
 	return info.Modified, err == nil && info.Mode.IsRegular() && !info.Modified.Before(s.wholeSince())
 }
 
 // TouchRecord stamps a record as used. In a directory that only others may write
 // nothing is stamped.
 func (s *Shelf) TouchRecord(key [32]byte, now time.Time) {
-	_ = rawfile.Touch(s.path(recordsDir, key), now)
+	s.touch(records, key, "", now)
 }
 
 // RemoveRecord removes a record.
 func (s *Shelf) RemoveRecord(key [32]byte) error {
-	if err := rawfile.Remove(s.path(recordsDir, key)); !errors.Is(err, fs.ErrNotExist) {
+	if err := s.remove(records, key, ""); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -147,61 +161,15 @@ func (s *Shelf) RemoveRecord(key [32]byte) error {
 
 // DropRecord removes a record that was found damaged, and gives the error of it.
 func (s *Shelf) DropRecord(key [32]byte, cause error) error {
-	return s.drop(s.path(recordsDir, key), cause)
+	return s.drop(records, key, "", cause)
 }
 
-func (s *Shelf) drop(path string, cause error) error {
-	err := &DamageError{Path: path, Cause: cause}
-	_ = rawfile.Remove(path)
+func (s *Shelf) drop(kind int, sum [32]byte, suffix string, cause error) error {
+	err := &DamageError{Path: s.path(kind, sum, suffix), Cause: cause}
+	_ = s.remove(kind, sum, suffix)
 	s.damaged.Store(true)
 	if s.warn != nil {
 		s.warn(err)
-	}
-	return err
-}
-
-// create makes a file in tmp.
-func (s *Shelf) create() (*rawfile.File, error) {
-	dir := filepath.Join(s.dir, tmpDir)
-	f, err := createIn(dir)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return f, err
-	}
-	if err := rawfile.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
-	}
-	return createIn(dir)
-}
-
-func createIn(dir string) (*rawfile.File, error) {
-	for {
-		name := filepath.Join(dir, strconv.FormatUint(rand.Uint64(), 36))
-		f, err := rawfile.Create(name, 0o444)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
-		}
-	}
-}
-
-// publish gives a written file its name, unless err says that it was not written
-// well; then, or when that fails, it is removed.
-func (s *Shelf) publish(f *rawfile.File, path string, err error) error {
-	if info, e := f.Stat(); e == nil {
-		s.added.Add(blocks(info.Size))
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = rawfile.Rename(f.Name(), path)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = rawfile.MkdirAll(filepath.Dir(path), 0o777); err == nil {
-			err = rawfile.Rename(f.Name(), path)
-		}
-	}
-	if err != nil {
-		_ = rawfile.Remove(f.Name())
 	}
 	return err
 }

@@ -1,10 +1,10 @@
 package shelf
 
 import (
-	"path/filepath"
 	"time"
 
-	"github.com/bentobuild/bento/cache/rawfile"
+	"github.com/bentobuild/bento/internal/owndir"
+	"github.com/bentobuild/bento/internal/rawfile"
 )
 
 // wholeFile was modified at the time since when what is used is whole: of records that
@@ -24,8 +24,12 @@ func (s *Shelf) wholeSince() time.Time {
 }
 
 func (s *Shelf) readWhole() time.Time {
-	info, err := rawfile.Lstat(filepath.Join(s.dir, wholeFile))
-	if err != nil || info.Modified.After(time.Now()) { // a clock was wrong
+	var info rawfile.Info
+	err := s.with(false, func(f *format) (err error) {
+		info, err = f.Stat(wholeFile)
+		return err
+	})
+	if err != nil || !info.Mode.IsRegular() || info.Modified.After(time.Now()) { // a clock was wrong
 		return time.Time{}
 	}
 	return info.Modified
@@ -43,7 +47,7 @@ func (s *Shelf) setWhole(at time.Time) error {
 	if err != nil {
 		return err
 	}
-	err = s.publish(f, filepath.Join(s.dir, wholeFile), f.Touch(at))
+	err = s.end(f, f.Touch(at), func(to *format, tmp *owndir.Dir) error { return tmp.Move(f.name, to.Dir, wholeFile) })
 	s.since.Store(nil)
 	return err
 }
@@ -51,7 +55,7 @@ func (s *Shelf) setWhole(at time.Time) error {
 // forgetWhole says that of what was used before a time no record is left.
 func (s *Shelf) forgetWhole(before time.Time) {
 	if at := s.readWhole(); !at.IsZero() && !at.After(before) {
-		_ = rawfile.Remove(filepath.Join(s.dir, wholeFile))
+		_ = s.with(false, func(f *format) error { return f.Remove(wholeFile) })
 		s.since.Store(nil)
 	}
 }

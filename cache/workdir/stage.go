@@ -2,7 +2,6 @@ package workdir
 
 import (
 	"cmp"
-	"errors"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -11,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bentobuild/bento/cache/rawfile"
+	"github.com/bentobuild/bento/internal/rawfile"
 )
 
 // tempPrefix begins the names of files on their way to their place.
@@ -33,19 +32,10 @@ type Stage struct {
 	known bool            // umask is
 }
 
-// OpenStage opens the directory at path, and makes it when missing. Several stages
-// may share one.
-func OpenStage(path string) (*Stage, error) {
-	f, err := rawfile.OpenDir(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = rawfile.MkdirAll(path, 0o777); err == nil {
-			f, err = rawfile.OpenDir(path)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &Stage{dir: f, prefix: tempName(), names: make(map[string]bool)}, nil
+// NewStage returns a Stage in an open directory, which it closes. Several stages may be
+// in one directory.
+func NewStage(dir *rawfile.File) *Stage {
+	return &Stage{dir: dir, prefix: tempName(), names: make(map[string]bool)}
 }
 
 func tempName() string { return tempPrefix + strconv.FormatUint(rand.Uint64(), 36) }

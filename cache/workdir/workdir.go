@@ -11,7 +11,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/bentobuild/bento/cache/rawfile"
+	"github.com/bentobuild/bento/internal/rawfile"
 )
 
 // ErrChanged says that a file was replaced while it was looked at.

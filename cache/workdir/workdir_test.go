@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bentobuild/bento/cache/rawfile"
+	"github.com/bentobuild/bento/internal/rawfile"
 )
 
 func open(t *testing.T) *Root {
@@ -108,8 +108,10 @@ func TestReadFileReplaced(t *testing.T) {
 func TestStageClose(t *testing.T) {
 	w := open(t)
 	path := filepath.Join(w.Path(), "deep", "stage")
-	s, err := OpenStage(path)
+	must(t, os.MkdirAll(path, 0o777))
+	stage, err := rawfile.OpenDir(path)
 	must(t, err)
+	s := NewStage(stage)
 	f, name, err := s.File(0o644)
 	must(t, err, f.Close())
 	link, err := s.Link("target")

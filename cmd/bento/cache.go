@@ -126,7 +126,7 @@ func (s *session) disk(damaged func(error)) (*cache.Disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cache.Open(dir, &cache.Options{Warn: damaged})
+	return openDisk(cfg.Root, dir, damaged)
 }
 
 func (s *session) cacheStats(ctx context.Context) error {

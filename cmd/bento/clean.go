@@ -18,6 +18,7 @@ import (
 	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -62,7 +63,7 @@ func (s *session) clean(ctx context.Context, sel selection, yes, dry bool) error
 	}
 	unlock := func() {}
 	if !dry {
-		if unlock, err = w.env.State.Lock(ctx, "locks/run.lock", func(owner string) {
+		if unlock, err = w.env.State.Lock(ctx, state.RunLock, func(owner string) {
 			s.warn("waiting", fmt.Sprintf("another bento runs in this workspace (%s); waiting for it", owner), "")
 		}); err != nil {
 			return err

@@ -2,30 +2,24 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/bentobuild/bento/cache/rawfile"
+	"github.com/bentobuild/bento/internal/owndir"
 )
 
 // checkFiles tries out what the file system of the workspace can do, in bento's own
 // directory of it.
 func (doc *diagnosis) checkFiles(w *workspace) {
-	parent, err := w.env.State.Make(".")
-	var dir string
-	if err == nil {
-		dir, err = os.MkdirTemp(parent, "doctor-")
-	}
+	dir, err := w.env.State.Temp()
 	if err != nil {
 		doc.add("filesystem", "warn", err.Error(), "bento remembers nothing of this workspace, and everything is slower")
 		return
 	}
-	defer os.RemoveAll(dir)
+	defer dir.Remove()
 	doc.add("filesystem.case", "ok", caseOf(dir), "")
 	doc.checkTimes(dir)
-	if err := os.Symlink("nowhere", filepath.Join(dir, "link")); err != nil {
+	if err := dir.Link("nowhere", "link"); err != nil {
 		doc.add("filesystem.symlinks", "warn", "there are none: "+err.Error(), "results with links cannot be restored here")
 	} else {
 		doc.add("filesystem.symlinks", "ok", "there are symbolic links", "")
@@ -33,31 +27,28 @@ func (doc *diagnosis) checkFiles(w *workspace) {
 	doc.add("filesystem.reflink", "ok", cloneOf(dir), "")
 }
 
-func caseOf(dir string) string {
-	if err := os.WriteFile(filepath.Join(dir, "Case"), nil, 0o644); err != nil {
+func caseOf(dir *owndir.Temp) string {
+	f, err := dir.Create("Case", 0o644)
+	if err != nil {
 		return "unknown: " + err.Error()
 	}
-	if _, err := os.Lstat(filepath.Join(dir, strings.ToLower("Case"))); err == nil {
+	f.Close()
+	if _, err := dir.Stat(strings.ToLower("Case")); err == nil {
 		return "insensitive: A and a are the same file"
 	}
 	return "sensitive"
 }
 
 // checkTimes finds out how exactly a file's time is kept.
-func (doc *diagnosis) checkTimes(dir string) {
-	name := filepath.Join(dir, "time")
+func (doc *diagnosis) checkTimes(dir *owndir.Temp) {
 	want := time.Unix(1_700_000_001, 123_456_789)
-	err := os.WriteFile(name, nil, 0o644)
-	if err == nil {
-		err = os.Chtimes(name, want, want)
-	}
-	fi, serr := os.Lstat(name)
-	if err != nil || serr != nil {
+	got, err := timeKept(dir, want)
+	if err != nil {
 		doc.add("filesystem.timestamps", "warn", fmt.Sprint("unknown: ", err), "")
 		return
 	}
 	for _, unit := range []time.Duration{time.Nanosecond, 100 * time.Nanosecond, time.Microsecond, time.Millisecond, time.Second, 2 * time.Second} {
-		if !want.Truncate(unit).Equal(fi.ModTime().Truncate(unit)) {
+		if !want.Truncate(unit).Equal(got.Truncate(unit)) {
 			continue
 		}
 		status, hint := "ok", ""
@@ -70,18 +61,31 @@ func (doc *diagnosis) checkTimes(dir string) {
 	doc.add("filesystem.timestamps", "warn", "not kept", "")
 }
 
-// cloneOf tells whether files can share their blocks.
-func cloneOf(dir string) string {
-	name := filepath.Join(dir, "blocks")
-	if err := os.WriteFile(name, make([]byte, 1<<16), 0o644); err != nil {
-		return "unknown: " + err.Error()
+// timeKept returns the time of a file that was to have another.
+func timeKept(dir *owndir.Temp, want time.Time) (time.Time, error) {
+	f, err := dir.Create("time", 0o644)
+	if err != nil {
+		return time.Time{}, err
 	}
-	src, err := rawfile.Open(name)
+	defer f.Close()
+	if err := f.Touch(want); err != nil {
+		return time.Time{}, err
+	}
+	info, err := dir.Stat("time")
+	return info.Modified, err
+}
+
+// cloneOf tells whether files can share their blocks.
+func cloneOf(dir *owndir.Temp) string {
+	src, err := dir.Create("blocks", 0o644)
+	if err == nil {
+		defer src.Close()
+		_, err = src.Write(make([]byte, 1<<16))
+	}
 	if err != nil {
 		return "unknown: " + err.Error()
 	}
-	defer src.Close()
-	dst, err := rawfile.Create(name+".clone", 0o644)
+	dst, err := dir.Create("blocks.clone", 0o644)
 	if err != nil {
 		return "unknown: " + err.Error()
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/state"
 )
 
 // The exit codes.
@@ -42,6 +43,12 @@ func (s *session) exit(ctx context.Context, err error) int {
 	if errors.As(err, &missing) {
 		err = diagnostics.Problems{{
 			Severity: diagnostics.Error, Rule: "missing_tool", Message: missing.Error(), Hint: missing.Hint, Source: diagnostics.Source,
+		}}
+	}
+	var refused *state.RefusedError // which is also that of the cache
+	if errors.As(err, &refused) {
+		err = diagnostics.Problems{{
+			Severity: diagnostics.Error, Rule: "directory_refused", Message: err.Error(), Hint: refused.Hint, Source: diagnostics.Source,
 		}}
 	}
 	report.WriteError(s.err, s.style, err)

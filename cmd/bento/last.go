@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/run/tasklog"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -66,6 +68,10 @@ func (s *session) loadLast() (*report.Run, error) {
 		return nil, err
 	}
 	data, err := state.Open(root).Load(lastFile, lastVersion)
+	var refused *state.RefusedError
+	if errors.As(err, &refused) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, notFound("no_run", "no run is remembered in "+root, "bento run build makes one")
 	}
@@ -83,7 +89,12 @@ func (s *session) printLog(doc *report.Run, id string) error {
 	if path == "" {
 		return notFound("no_log", id+" has no log of the last run: it was not executed, or printed nothing", "bento run "+id+" --output full replays the log of a hit")
 	}
-	f, err := os.Open(path)
+	root, _, err := s.root()
+	if err != nil {
+		return err
+	}
+	// The path is what a file says; whose logs are shown is not left to it.
+	f, err := state.Open(root).OpenFile(tasklog.Dir + "/" + filepath.Base(path))
 	if errors.Is(err, os.ErrNotExist) {
 		return notFound("no_log", "the log of "+id+" is gone: "+path, "")
 	} else if err != nil {

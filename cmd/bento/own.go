@@ -1,17 +1,40 @@
 package main
 
-import "path/filepath"
+import (
+	"context"
+	"strings"
 
-// ownConfig returns the path of the user's own configuration, whether or not it is
-// there, and "" where nothing says where it would be.
-func (s *session) ownConfig() string {
-	dir := s.environ.Get("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(dir) {
-		home := s.environ.Get("HOME")
-		if !filepath.IsAbs(home) {
-			return ""
-		}
-		dir = filepath.Join(home, ".config")
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/owndir"
+	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// openAt opens the workspace at a place. Its own directory is checked first: nothing of
+// one that is refused is read or changed.
+func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (*workspace, error) {
+	at.state = state.Open(at.root)
+	if err := at.state.Check(ctx); err != nil {
+		return nil, err
 	}
-	return filepath.Join(dir, "bento", "config.toml")
+	return s.openIn(ctx, at, reporter)
+}
+
+// openDisk opens the cache in dir for the workspace at root, "" when there is none. A
+// cache that lies in the workspace may have come with it: what git tracks there, bento
+// has not made.
+func openDisk(root, dir string, damaged func(error)) (*cache.Disk, error) {
+	if _, rel, ok := owndir.Within(root, dir); ok {
+		st, ctx := state.Open(root), context.Background()
+		if rel == state.Name || strings.HasPrefix(rel, state.Name+"/") {
+			rel = state.Name
+			if err := st.Check(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if err := st.Untracked(ctx, rel); err != nil {
+			return nil, err
+		}
+	}
+	return cache.Open(dir, &cache.Options{Root: root, Warn: damaged})
 }

@@ -39,7 +39,11 @@ func (s *session) pluginList(ctx context.Context) error {
 		return err
 	}
 	cfg, problems := config.LoadWith(root, s.ownConfig())
-	candidates, o, more := s.findPlugins(cfg, state.Open(root))
+	st := state.Open(root)
+	if err := st.Check(ctx); err != nil {
+		return err
+	}
+	candidates, o, more := s.findPlugins(cfg, st)
 	set, err := s.startPlugins(ctx, candidates, o, builtin.All(adapters.Options{Env: s.environ, Clone: clone.At(root)}))
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/owndir"
 	"github.com/bentobuild/bento/internal/sandbox"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/host"
@@ -110,16 +111,25 @@ func (d *scratch) make(s *session, st *state.Dir) (string, error) {
 	if d.dir != "" {
 		return d.dir, nil
 	}
-	dir, remove, err := st.Temp()
+	temp, err := st.Temp()
 	if err != nil { // the workspace cannot be written
-		if dir, err = os.MkdirTemp("", "bento-plugins-"); err != nil {
+		if temp, err = elsewhere(); err != nil {
 			return "", fmt.Errorf("no scratch directory: %w", err)
 		}
-		remove = func() { _ = os.RemoveAll(dir) }
 	}
-	d.dir = dir
-	s.atEnd = append(s.atEnd, remove)
-	return dir, nil
+	d.dir = temp.Path()
+	s.atEnd = append(s.atEnd, temp.Remove)
+	return d.dir, nil
+}
+
+// elsewhere makes a directory where the system keeps temporary files.
+func elsewhere() (*owndir.Temp, error) {
+	parent, err := owndir.Open(os.TempDir(), nil)
+	if err != nil {
+		return nil, err
+	}
+	defer parent.Close()
+	return parent.Temp()
 }
 
 // paths gives absolute paths for those of the configuration. What is below a home

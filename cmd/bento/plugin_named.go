@@ -93,7 +93,11 @@ func (s *session) withPlugin(ctx context.Context, target string, use func(*adapt
 		return notFound("plugin_not_found", fmt.Sprintf("%q is not named bento-adapter-<id>", c.Path), "rename it, or make a link")
 	}
 	candidates := []adapters.Candidate{c}
-	o, problems := s.pluginOptions(candidates, cfg, state.Open(cfg.Root))
+	st := state.Open(cfg.Root)
+	if err := st.Check(ctx); err != nil {
+		return err
+	}
+	o, problems := s.pluginOptions(candidates, cfg, st)
 	if err := diagnostics.AsError(problems); err != nil {
 		return err
 	}

@@ -216,14 +216,15 @@ func (s *session) openFor(ctx context.Context, reporter run.Reporter, all bool) 
 // place is where a workspace is, and the user.
 type place struct {
 	root, cwd string
+	state     *state.Dir    // of root
 	exclude   []config.Glob // in addition to what bento.toml excludes
 	all       bool          // all that is in it will be asked about
 }
 
-// openAt opens the workspace at a place.
-func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (*workspace, error) {
+// openIn opens the workspace at a place whose state was checked.
+func (s *session) openIn(ctx context.Context, at place, reporter run.Reporter) (*workspace, error) {
 	root := at.root
-	st := state.Open(root)
+	st := at.state
 	var files *tree.Tree
 	var walk errgroup.Group // goes on while configuration is read and plugins start
 	walk.Go(func() (err error) {
@@ -375,7 +376,7 @@ func (s *session) openCache(cfg *config.Workspace, damaged func(error)) cache.St
 	dir, err := cacheDir(cfg, s.environ)
 	if err == nil {
 		var disk *cache.Disk
-		if disk, err = cache.Open(dir, &cache.Options{Warn: damaged}); err == nil {
+		if disk, err = openDisk(cfg.Root, dir, damaged); err == nil {
 			return disk
 		}
 	}

@@ -20,15 +20,17 @@ type row struct {
 var table = []row{
 	// 0
 	{"diagnostics", nil},
-	{"internal/bench", nil}, // a program of its own: it measures bento from outside
-	{"internal/crash", nil}, // nothing at all, but where tests have bento killed
-	{"cache", []string{"cache/shelf", "cache/workdir", "cache/rawfile"}},
+	{"internal/bench", nil},                          // a program of its own: it measures bento from outside
+	{"internal/crash", nil},                          // nothing at all, but where tests have bento killed
+	{"internal/rawfile", []string{"internal/crash"}}, // files and directories by descriptor
+	{"internal/owndir", []string{"internal/rawfile", "internal/owner"}}, // bento's own directories
+	{"cache", []string{"cache/shelf", "cache/workdir", "internal/rawfile", "internal/owndir"}},
 	{"internal/dag", nil},
 	{"internal/proc", []string{"internal/proc/*"}},
 	{"internal/proc/*", nil},
 	{"internal/owner", nil},                     // whose files are acted on
 	{"internal/clone", []string{"diagnostics"}}, // the workspace's files, behind no link that leads out
-	{"internal/state", []string{"internal/crash", "internal/owner"}},
+	{"internal/state", []string{"internal/crash", "internal/owner", "internal/owndir", "internal/rawfile", "internal/git"}}, // git tracks nothing of it
 	{"internal/archtest", nil},
 	{"internal/pack", nil},        // values as bytes, for what is remembered
 	{"internal/tree/ignore", nil}, // the matcher alone: fuzzed without a walk
@@ -45,10 +47,9 @@ var table = []row{
 	{"cache/cachetest", []string{"cache"}},
 	{"diagnostics/*", []string{"diagnostics", "diagnostics/*/*", "internal/pattern"}}, // the parsers
 	{"diagnostics/*/*", []string{"internal/pattern"}},
-	{"cache/rawfile", []string{"internal/crash"}},                                         // one file, below both
-	{"cache/shelf", []string{"cache/rawfile"}},                                            // files of the store, below it
-	{"cache/workdir", []string{"cache/rawfile"}},                                          // the workspace as the store sees it, below it
-	{"cache/outputs", []string{"cache", "cache/shelf", "cache/workdir", "cache/rawfile"}}, // workspace and store, both ways
+	{"cache/shelf", []string{"internal/rawfile", "internal/owndir", "internal/owner"}},       // files of the store, below it
+	{"cache/workdir", []string{"internal/rawfile"}},                                          // the workspace as the store sees it, below it
+	{"cache/outputs", []string{"cache", "cache/shelf", "cache/workdir", "internal/rawfile"}}, // workspace and store, both ways
 	{"cache/*", []string{"cache"}},
 
 	// 2
@@ -59,7 +60,7 @@ var table = []row{
 	{"internal/tree/recent", []string{"internal/tree/disk"}},
 	{"internal/tree/problem", []string{"diagnostics", "internal/tree/disk"}},
 	{"internal/tree/outer", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/*"}},
-	{"internal/tree/*", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/ignore"}},
+	{"internal/tree/*", []string{"diagnostics", "internal/state", "internal/owndir", "internal/git", "internal/tree/ignore"}},
 	// A glob that the matcher refuses is told where it is written.
 	{"internal/config", []string{"diagnostics", "internal/config/*", "internal/tomlfile", "internal/state", "internal/clone", "internal/tree/glob"}},
 	{"internal/config/unit", []string{"diagnostics", "internal/tomlfile"}}, // times and sizes

@@ -137,9 +137,9 @@ type Result struct {
 	// Diagnostics are what was found in the output of Built and Failed.
 	Diagnostics []diagnostics.Diagnostic
 
-	record   *cache.Record     // of a hit
-	segments []tasklog.Segment // of the file at LogPath
-	unlogged []byte            // the end of what could not be written to a log
+	record   *cache.Record // of a hit
+	log      *tasklog.Log  // of the file at LogPath
+	unlogged []byte        // the end of what could not be written to a log
 }
 
 // ReplayLog gives what the task printed to emit, piece by piece in the order in
@@ -152,7 +152,7 @@ func (r *Result) ReplayLog(s cache.Store, emit func(tasklog.Stream, []byte)) err
 	case r.record != nil && r.record.Log != (cache.Digest{}):
 		return tasklog.ReplayStored(r.record.With(s), r.record.Log, emit)
 	case r.LogPath != "":
-		return tasklog.ReplayFile(r.LogPath, r.segments, emit)
+		return r.log.Replay(emit)
 	case len(r.unlogged) > 0:
 		emit(tasklog.Stdout, r.unlogged)
 	}

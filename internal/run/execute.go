@@ -86,7 +86,7 @@ func (x *execution) run(ctx context.Context) {
 		r.Attempts++
 		x.attempt(ctx, log)
 	}
-	r.LogPath, r.segments, r.unlogged = log.Path(), log.Segments(), log.Rest()
+	r.LogPath, r.log, r.unlogged = log.Path(), log, log.Rest()
 	r.Flaky = r.Outcome == Built && r.Attempts > 1
 	r.Duration = time.Since(r.Started)
 	if r.Outcome == Built {
@@ -99,7 +99,6 @@ func (x *execution) run(ctx context.Context) {
 func (x *execution) openLog() *tasklog.Log {
 	t := x.ev.Task
 	o := tasklog.Options{
-		MakeDir: func() error { _, err := x.env.State.Make("logs"); return err },
 		Failed: func(err error) {
 			x.env.warn("log_unwritable", "the log of "+t.ID()+" cannot be written: "+err.Error(), "")
 		},
@@ -107,7 +106,7 @@ func (x *execution) openLog() *tasklog.Log {
 	if x.opts.Output {
 		o.Forward = func(s tasklog.Stream, p []byte) { x.env.report(TaskOutput{Task: t, Stream: s, Data: p}) }
 	}
-	return tasklog.Create(x.env.State.Path("logs/"+tasklog.Name(t.Dish.Name, t.Name, lastrun.ID(t))), o)
+	return tasklog.Create(x.env.State, tasklog.Name(t.Dish.Name, t.Name, lastrun.ID(t)), o)
 }
 
 func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {

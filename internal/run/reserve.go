@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/run/command"
 	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/run/journal"
+	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree/crew"
 )
 
@@ -46,10 +48,14 @@ func (e *engine) reserve(ctx context.Context) {
 // state that cannot be written reserves nothing: that is said when it is saved. When
 // this process is killed, its guard lets nobody in before what it left has ended.
 func (e *Env) reserve(ctx context.Context) (release func(), waited bool) {
-	held, err := e.State.Hold(ctx, "locks/run.lock", func(owner string) {
+	held, err := e.State.Hold(ctx, state.RunLock, func(owner string) {
 		waited = true
 		e.warn("waiting", fmt.Sprintf("another bento runs in this workspace (%s); waiting for it", owner), "")
 	})
+	var refused *state.RefusedError
+	if errors.As(err, &refused) {
+		e.warn("directory_refused", "other runs are not kept out of the workspace: "+err.Error(), refused.Hint)
+	}
 	if err != nil {
 		return func() {}, waited
 	}

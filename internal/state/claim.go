@@ -2,68 +2,114 @@ package state
 
 import (
 	"errors"
+	"io"
 	"io/fs"
-	"math/rand/v2"
-	"os"
-	"path"
-	"path/filepath"
-	"strconv"
 
-	"github.com/bentobuild/bento/internal/crash"
+	"github.com/bentobuild/bento/internal/owndir"
+	"github.com/bentobuild/bento/internal/rawfile"
 )
 
+// Claimed is a file that is this process's until it is closed.
+type Claimed struct {
+	*rawfile.File
+	dir  *owndir.Dir
+	name string
+}
+
+// Close leaves the file to others.
+func (c *Claimed) Close() {
+	c.File.Close()
+	c.dir.Close()
+}
+
+// Remove removes the file, if it still has its name, and closes it.
+func (c *Claimed) Remove() error {
+	defer c.Close()
+	if !c.isThere() {
+		return nil
+	}
+	if err := c.dir.Remove(c.name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// ReadAll returns at most limit bytes of the file.
+func (c *Claimed) ReadAll(limit int64) ([]byte, error) {
+	if err := c.Rewind(); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(c.File, limit))
+}
+
+func (c *Claimed) isThere() bool {
+	opened, err := c.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := c.dir.Stat(c.name)
+	return err == nil && rawfile.Same(opened, there)
+}
+
 // Claim makes a file in the directory dir that is this process's until it is closed:
-// then, or when the process dies, it is among what Abandoned gives.
-func (d *Dir) Claim(dir string) (*os.File, error) {
-	parent, err := d.Make(dir)
+// then, or when the process dies, it is among what Abandoned returns.
+func (d *Dir) Claim(dir string) (*Claimed, error) {
+	parent, err := d.sub(dir, true)
 	if err != nil {
 		return nil, err
 	}
 	for range 100 {
-		crash.Point()
-		name := filepath.Join(parent, strconv.FormatUint(rand.Uint64(), 36))
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o666)
+		c := &Claimed{dir: parent, name: owndir.RandomName()}
+		c.File, err = parent.Create(c.name, 0o666)
 		if err == nil {
-			if err = tryLock(f); err == nil && isThere(f, name) {
-				return f, nil
+			if err = c.TryLock(); err == nil && c.isThere() {
+				return c, nil
 			}
-			f.Close() // taken for abandoned before it was locked
+			c.File.Close() // taken for abandoned before it was locked
 		}
-		if err != nil && !errors.Is(err, errLocked) && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && !errors.Is(err, rawfile.ErrLocked) && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist) {
+			parent.Close()
 			return nil, err
 		}
 	}
-	return nil, &fs.PathError{Op: "create", Path: parent, Err: fs.ErrExist}
+	parent.Close()
+	return nil, &fs.PathError{Op: "create", Path: d.Shown(dir), Err: fs.ErrExist}
 }
 
-func isThere(f *os.File, name string) bool {
-	opened, err := f.Stat()
+// Abandoned claims the files in the directory dir that Claim has made and no process
+// has claimed. The caller closes or removes them.
+func (d *Dir) Abandoned(dir string) []*Claimed {
+	parent, err := d.sub(dir, false)
 	if err != nil {
-		return false
+		return nil
 	}
-	there, err := os.Lstat(name)
-	return err == nil && os.SameFile(opened, there)
-}
-
-// Abandoned gives the names of the files in the directory dir that no process has
-// claimed, such as "dir/name".
-func (d *Dir) Abandoned(dir string) []string {
-	entries, _ := os.ReadDir(d.Path(dir))
-	var names []string
+	defer parent.Close()
+	entries, _ := parent.Names()
+	var list []*Claimed
 	for _, e := range entries {
-		name := path.Join(dir, e.Name())
-		if e.Type().IsRegular() && !d.claimed(name) {
-			names = append(names, name)
+		if !owndir.IsRandomName(e.Name()) {
+			continue
+		}
+		if c := take(parent, e.Name()); c != nil {
+			list = append(list, c)
 		}
 	}
-	return names
+	return list
 }
 
-func (d *Dir) claimed(name string) bool {
-	f, err := os.OpenFile(d.Path(name), os.O_RDWR|nonblock, 0)
+// take claims one file, nil when it is none or somebody else's.
+func take(parent *owndir.Dir, name string) *Claimed {
+	f, _, err := parent.Open(name)
 	if err != nil {
-		return !errors.Is(err, fs.ErrPermission) // one that is gone is nobody's business
+		return nil
 	}
-	defer f.Close()
-	return tryLock(f) != nil
+	dir, err := parent.Clone()
+	if err != nil || f.TryLock() != nil {
+		f.Close()
+		if err == nil {
+			dir.Close()
+		}
+		return nil
+	}
+	return &Claimed{File: f, dir: dir, name: name}
 }

@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/zeebo/blake3"
 
-	"github.com/bentobuild/bento/internal/crash"
+	"github.com/bentobuild/bento/internal/owndir"
 )
 
 // MaxSize bounds the payload of one state file in bytes.
@@ -30,13 +28,23 @@ const (
 	headerSize = sumAt + 32
 )
 
-// Load gives the payload that Store wrote under name. The error is ErrAbsent when
+// Load returns the payload that Store wrote under name. The error is ErrAbsent when
 // there is none of that version, or the I/O error that kept it from being read.
 func (d *Dir) Load(name string, version uint32) ([]byte, error) {
-	if err := checkName(name); err != nil {
+	dir, base, err := d.at(name, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrAbsent
+	}
+	if err != nil {
 		return nil, err
 	}
-	data, err := readRegular(d.Path(name))
+	defer dir.Close()
+	return load(dir, base, name, version)
+}
+
+// load is Load of the file base in dir.
+func load(dir *owndir.Dir, base, name string, version uint32) ([]byte, error) {
+	data, err := readRegular(dir, base)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrAbsent
 	}
@@ -54,33 +62,20 @@ func (d *Dir) Load(name string, version uint32) ([]byte, error) {
 // one. It is not synced to the disk; a file that a power cut leaves half written
 // is absent.
 func (d *Dir) Store(name string, version uint32, payload []byte) error {
-	if err := checkName(name); err != nil {
-		return err
-	}
 	if len(payload) > MaxSize {
 		return fmt.Errorf("state file %q: %d bytes, more than the %d a state file may have", name, len(payload), MaxSize)
 	}
-	path := d.Path(name)
-	head := seal(name, version, payload)
-	err := d.replace(path, head, payload)
-	if !errors.Is(err, fs.ErrNotExist) {
+	dir, base, err := d.at(name, true)
+	if err != nil {
 		return err
 	}
-	if err := d.makeSelf(); err != nil {
-		return err
-	}
-	crash.Point()
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return err
-	}
-	return d.replace(path, head, payload)
+	defer dir.Close()
+	return store(dir, base, name, version, payload)
 }
 
-func (d *Dir) replace(path string, parts ...[]byte) error {
-	if fi, err := os.Lstat(d.path); err != nil || !fi.IsDir() {
-		return fs.ErrNotExist // makeSelf says what is wrong
-	}
-	return write(path, 0o666, parts...)
+// store is Store of the file base in dir.
+func store(dir *owndir.Dir, base, name string, version uint32, payload []byte) error {
+	return dir.Replace(base, seal(name, version, payload), payload)
 }
 
 func seal(name string, version uint32, payload []byte) []byte {
@@ -120,23 +115,19 @@ func sum(head []byte, name string, payload []byte) []byte {
 }
 
 // readRegular reads a file whole; what is not a regular file is not there.
-func readRegular(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0) // a FIFO must not hold us
+func readRegular(dir *owndir.Dir, name string) ([]byte, error) {
+	f, info, err := dir.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() || fi.Size() > MaxSize+int64(headerSize) {
+	if info.Size > MaxSize+int64(headerSize) {
 		return nil, fs.ErrNotExist
 	}
-	data := make([]byte, fi.Size())
+	data := make([]byte, info.Size)
 	populate(data)
 	if _, err := io.ReadFull(f, data); err != nil {
-		return nil, fmt.Errorf("read %q: %w", path, err)
+		return nil, fmt.Errorf("read %q: %w", f.Name(), err)
 	}
 	return data, nil
 }

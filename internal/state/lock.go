@@ -6,15 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/bentobuild/bento/internal/crash"
+	"github.com/bentobuild/bento/internal/rawfile"
 )
-
-// errLocked says that another holder has the lock.
-var errLocked = errors.New("locked")
 
 // Who waits for a lock looks again after the first pause, then ever later.
 const (
@@ -36,11 +32,15 @@ type Held struct {
 	// File is the lock for as long as any process has it open, or until Release: a
 	// process that is to go on holding it when this one dies is given it.
 	File *os.File
+
+	signed bool
 }
 
 // Release frees the lock, whoever has it open.
 func (h *Held) Release() {
-	_ = h.File.Truncate(0)
+	if h.signed {
+		_ = h.File.Truncate(0)
+	}
 	unlock(h.File)
 	h.File.Close()
 }
@@ -49,16 +49,15 @@ func (h *Held) Release() {
 // another holds it, waiting (may be nil) is called once with who that is, such as
 // "process 4711 since 15:04:05", or "" when that is not known, and Hold waits
 // until the lock is free or ctx is done. The kernel frees it when its holder dies.
-// The file stays.
+// The file stays. What is in its place and no file of a trusted user is a
+// *RefusedError; a file that has another name too is locked, and not written.
 func (d *Dir) Hold(ctx context.Context, name string, waiting func(owner string)) (*Held, error) {
-	if err := checkName(name); err != nil {
+	dir, base, err := d.at(name, true)
+	if err != nil {
 		return nil, err
 	}
-	if _, err := d.Make(filepath.ToSlash(filepath.Dir(filepath.FromSlash(name)))); err != nil {
-		return nil, err
-	}
-	crash.Point()
-	f, err := os.OpenFile(d.Path(name), os.O_RDWR|os.O_CREATE|nonblock, 0o666)
+	defer dir.Close()
+	f, own, err := dir.Update(base)
 	if err != nil {
 		return nil, err
 	}
@@ -66,18 +65,20 @@ func (d *Dir) Hold(ctx context.Context, name string, waiting func(owner string))
 		f.Close()
 		return nil, fmt.Errorf("lock %q: %w", name, err)
 	}
-	sign(f)
-	return &Held{f}, nil
+	if own {
+		sign(f)
+	}
+	return &Held{File: f.Std(), signed: own}, nil
 }
 
-func acquire(ctx context.Context, f *os.File, waiting func(string)) error {
+func acquire(ctx context.Context, f *rawfile.File, waiting func(string)) error {
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
-		err := tryLock(f)
-		if !errors.Is(err, errLocked) {
+		err := f.TryLock()
+		if !errors.Is(err, rawfile.ErrLocked) {
 			return err
 		}
 		if waiting != nil {
-			waiting(owner(f))
+			waiting(signer(f))
 			waiting = nil
 		}
 		timer := time.NewTimer(pause)
@@ -91,13 +92,15 @@ func acquire(ctx context.Context, f *os.File, waiting func(string)) error {
 }
 
 // sign writes who holds the lock. It is for people only, so it may fail.
-func sign(f *os.File) {
-	crash.Point()
+func sign(f *rawfile.File) {
 	_ = f.Truncate(0)
 	_, _ = f.WriteAt(fmt.Appendf(nil, "process %d since %s\n", os.Getpid(), time.Now().Format(time.TimeOnly)), 0)
 }
 
-func owner(f *os.File) string {
-	data, _ := io.ReadAll(io.NewSectionReader(f, 0, 100))
+func signer(f *rawfile.File) string {
+	if f.Rewind() != nil {
+		return ""
+	}
+	data, _ := io.ReadAll(io.LimitReader(f, 100))
 	return strings.TrimSpace(string(data))
 }

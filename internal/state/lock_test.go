@@ -27,12 +27,16 @@ func TestMain(m *testing.M) {
 // hold takes a lock and a temporary directory, says so and waits to be killed.
 func hold(root string) {
 	_, lockErr := Open(root).Lock(context.Background(), "locks/l", nil)
-	dir, _, tempErr := Open(root).Temp()
-	if err := errors.Join(lockErr, tempErr, os.WriteFile(filepath.Join(dir, "f"), nil, 0o666)); err != nil {
+	dir, tempErr := Open(root).Temp()
+	if err := errors.Join(lockErr, tempErr); err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(dir)
+	if err := os.WriteFile(filepath.Join(dir.Path(), "f"), nil, 0o666); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(dir.Path())
 	time.Sleep(time.Minute)
 }
 
@@ -118,10 +122,11 @@ func TestTempOfTheDeadIsSwept(t *testing.T) {
 	root := t.TempDir()
 	cmd, theirs := holder(t, root)
 	d := Open(root)
-	mine, remove, err := d.Temp()
+	own, err := d.Temp()
 	if err != nil {
 		t.Fatal(err)
 	}
+	mine := own.Path()
 	if _, err := os.Stat(filepath.Join(theirs, "f")); err != nil {
 		t.Fatalf("swept while its owner lives: %v", err)
 	}
@@ -134,7 +139,7 @@ func TestTempOfTheDeadIsSwept(t *testing.T) {
 	if _, err := os.Stat(mine); err != nil {
 		t.Errorf("swept: %v", err)
 	}
-	remove()
+	own.Remove()
 	if _, err := os.Stat(mine); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%s is left after remove: %v", mine, err)
 	}
@@ -146,15 +151,15 @@ func TestTempInParallel(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 20 {
-				dir, remove, err := Open(root).Temp()
+				dir, err := Open(root).Temp()
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				if err := os.WriteFile(filepath.Join(dir, "f"), nil, 0o666); err != nil {
+				if err := os.WriteFile(filepath.Join(dir.Path(), "f"), nil, 0o666); err != nil {
 					t.Error(err)
 				}
-				remove()
+				dir.Remove()
 			}
 		})
 	}
@@ -163,17 +168,19 @@ func TestTempInParallel(t *testing.T) {
 
 func TestOldTempFileIsSwept(t *testing.T) {
 	d := Open(t.TempDir())
-	if _, err := d.Make("tmp"); err != nil {
+	temp, err := d.Temp()
+	if err != nil {
 		t.Fatal(err)
 	}
-	old, young := d.Path(tempPrefix+"old"), d.Path(tempPrefix+"young")
-	staged := d.Path("tmp/" + tempPrefix + "old")
+	temp.Remove()
+	old, young := d.Shown(tempPrefix+"old"), d.Shown(tempPrefix+"young")
+	staged := d.Shown("tmp/" + tempPrefix + "old")
 	for _, path := range []string{old, young, staged} {
 		if err := os.WriteFile(path, nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	past := time.Now().Add(-2 * tempAge)
+	past := time.Now().Add(-2 * time.Hour)
 	if err := errors.Join(os.Chtimes(old, past, past), os.Chtimes(staged, past, past)); err != nil {
 		t.Fatal(err)
 	}

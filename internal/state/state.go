@@ -7,94 +7,220 @@
 // a checksum, and count as absent when either does not fit: nobody ever has to
 // repair one. A directory that cannot be written is an error value; callers turn
 // it into a warning and go on without memory.
+//
+// Whoever cloned a repository has not made what a .bento in it holds. So the directory
+// is reached by descriptors (package owndir), and one that is a link, that belongs to a
+// stranger or in which git tracks anything is refused: every method then returns a
+// *RefusedError, and nothing in it is read, written or removed.
 package state
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
+	"sync"
+	"time"
 
-	"github.com/bentobuild/bento/internal/crash"
+	"github.com/bentobuild/bento/internal/owndir"
+	"github.com/bentobuild/bento/internal/owner"
+	"github.com/bentobuild/bento/internal/rawfile"
 )
 
 // Name is the directory's name under the workspace root.
 const Name = ".bento"
 
+// RefusedError says that bento does not use what lies in the place of its state.
+type RefusedError = owndir.RefusedError
+
 // Dir is the state of one workspace. It is safe for concurrent use, also by
 // several processes.
 type Dir struct {
-	path string
+	root    string
+	trusted func() *owner.Trusted
+
+	mu      sync.Mutex
+	vouched rawfile.Info // the directory in which git tracks nothing
+	known   bool         // vouched is
+	refused error        // git tracks something in it
 }
 
-// Open gives the state of the workspace at root, an absolute path. It does no
+// Open returns the state of the workspace at root, an absolute path. It does no
 // I/O: the directory is made by the first write.
-func Open(root string) *Dir { return &Dir{path: filepath.Join(root, Name)} }
-
-// Path gives the absolute path of name, which is relative and uses "/". It makes
-// nothing.
-func (d *Dir) Path(name string) string {
-	return filepath.Join(d.path, filepath.FromSlash(name))
+func Open(root string) *Dir {
+	return &Dir{root: root, trusted: sync.OnceValue(func() *owner.Trusted {
+		trusted := owner.Of(root)
+		return &trusted
+	})}
 }
 
-// Make makes the directory name, and those above it, and gives its path. "."
-// is the state directory itself.
-func (d *Dir) Make(name string) (string, error) {
-	if err := checkName(name); err != nil {
-		return "", err
-	}
-	path := d.Path(name)
-	if fi, err := os.Lstat(path); err == nil && fi.IsDir() && name != "." {
-		return path, nil
-	}
-	if err := d.makeSelf(); err != nil {
-		return "", err
-	}
-	crash.Point()
-	if err := os.MkdirAll(path, 0o777); err != nil {
-		return "", err
-	}
-	return path, nil
-}
+// RunLock is the lock of who changes the workspace.
+const RunLock = "locks/run.lock"
 
-// makeSelf makes the directory and its .gitignore. A link in its place is refused:
-// a repository that holds one could otherwise choose what bento overwrites.
-func (d *Dir) makeSelf() error {
-	crash.Point()
-	if err := os.Mkdir(d.path, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+// Check returns a *RefusedError when the directory is not one that bento may use, or
+// one of those in it. One that is missing, or cannot be read, is no error.
+func (d *Dir) Check(ctx context.Context) error {
+	self, err := d.self(ctx, false)
+	if err == nil {
+		err = checkIn(self)
+		self.Close()
 	}
-	fi, err := os.Lstat(d.path)
-	if err != nil {
-		return err
-	}
-	if !fi.IsDir() {
-		return &fs.PathError{Op: "mkdir", Path: d.path, Err: syscall.ENOTDIR}
-	}
-	ignore := filepath.Join(d.path, ".gitignore")
-	if _, err := os.Lstat(ignore); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return WriteFile(ignore, []byte("*\n"), 0o666)
-}
-
-// Remove removes the file name. It is no error when there is none.
-func (d *Dir) Remove(name string) error {
-	if err := checkName(name); err != nil {
-		return err
-	}
-	crash.Point()
-	if err := os.Remove(d.Path(name)); !errors.Is(err, fs.ErrNotExist) {
+	var refused *RefusedError
+	if errors.As(err, &refused) {
 		return err
 	}
 	return nil
 }
 
+// checkIn checks the directories that bento works in, and the lock that most of it takes.
+func checkIn(self *owndir.Dir) error {
+	for _, name := range []string{tempDir, "logs", "journal", "installs", "locks"} {
+		if err := self.Check(name); err != nil {
+			return err
+		}
+	}
+	locks, err := self.Enter(path.Dir(RunLock), false)
+	if err != nil {
+		return err
+	}
+	defer locks.Close()
+	return locks.CheckFile(path.Base(RunLock))
+}
+
+// self opens the directory, and makes it when it is missing and make says so.
+func (d *Dir) self(ctx context.Context, make bool) (*owndir.Dir, error) {
+	root, err := owndir.Open(d.root, d.trusted())
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	self, err := root.Enter(Name, make)
+	if err != nil {
+		return nil, err
+	}
+	if err = d.vouch(ctx, self); err == nil && make {
+		err = ignore(self)
+	}
+	if err != nil {
+		self.Close()
+		return nil, err
+	}
+	return self, nil
+}
+
+// ignore puts the .gitignore into the directory.
+func ignore(self *owndir.Dir) error {
+	if _, err := self.Stat(".gitignore"); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return self.Replace(".gitignore", []byte("*\n"))
+}
+
+// at opens the directory that name lies in, and returns its name there.
+func (d *Dir) at(name string, make bool) (dir *owndir.Dir, base string, err error) {
+	if err := checkName(name); err != nil {
+		return nil, "", err
+	}
+	self, err := d.self(context.Background(), make)
+	parent := path.Dir(name)
+	if err != nil || parent == "." {
+		return self, name, err
+	}
+	defer self.Close()
+	dir, err = self.Below(parent, make)
+	return dir, path.Base(name), err
+}
+
+// sub opens the directory name in the state.
+func (d *Dir) sub(name string, make bool) (*owndir.Dir, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	self, err := d.self(context.Background(), make)
+	if err != nil {
+		return nil, err
+	}
+	defer self.Close()
+	return self.Below(name, make)
+}
+
+// Shown returns the absolute path of name, for messages.
+func (d *Dir) Shown(name string) string {
+	return filepath.Join(d.root, Name, filepath.FromSlash(name))
+}
+
+// Stamp tells one content of a file from another.
+type Stamp struct {
+	serial   uint64
+	size     int64
+	modified time.Time
+}
+
+// Stamp returns the stamp of the file name, the zero value when there is none.
+func (d *Dir) Stamp(name string) Stamp {
+	dir, base, err := d.at(name, false)
+	if err != nil {
+		return Stamp{}
+	}
+	defer dir.Close()
+	info, err := dir.Stat(base)
+	if err != nil {
+		return Stamp{}
+	}
+	return Stamp{serial: info.Serial(), size: info.Size, modified: info.Modified}
+}
+
+// Create makes the file name anew, for reading and writing, in place of what was there.
+func (d *Dir) Create(name string) (*os.File, error) {
+	dir, base, err := d.at(name, true)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	if err := dir.Remove(base); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	f, err := dir.Create(base, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	return f.Std(), nil
+}
+
+// OpenFile opens the regular file name for reading, for who does not load it whole. What
+// is none is fs.ErrNotExist.
+func (d *Dir) OpenFile(name string) (*os.File, error) {
+	dir, base, err := d.at(name, false)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	f, _, err := dir.Open(base)
+	if err != nil {
+		return nil, err
+	}
+	return f.Std(), nil
+}
+
+// Remove removes the file name. It is no error when there is none.
+func (d *Dir) Remove(name string) error {
+	dir, base, err := d.at(name, false)
+	if err == nil {
+		err = dir.Remove(base)
+		dir.Close()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 func checkName(name string) error {
-	if !fs.ValidPath(name) || strings.Contains(name, "\x00") {
+	if !fs.ValidPath(name) || name == "." || strings.Contains(name, "\x00") {
 		return fmt.Errorf("state file %q: not a clean relative path", name)
 	}
 	return nil

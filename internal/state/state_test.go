@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,7 +26,7 @@ func TestStoreLoad(t *testing.T) {
 			t.Fatalf("load: %d bytes, %v, want %d bytes", len(got), err, len(payload))
 		}
 	}
-	ignore, err := os.ReadFile(d.Path(".gitignore"))
+	ignore, err := os.ReadFile(d.Shown(".gitignore"))
 	if err != nil || string(ignore) != "*\n" {
 		t.Errorf(".gitignore: %q, %v", ignore, err)
 	}
@@ -52,11 +51,11 @@ func TestLoadRefuses(t *testing.T) {
 			if err := d.Store("f", 3, []byte("payload")); err != nil {
 				t.Fatal(err)
 			}
-			data, err := os.ReadFile(d.Path("f"))
+			data, err := os.ReadFile(d.Shown("f"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(d.Path("f"), damage(data), 0o666); err != nil {
+			if err := os.WriteFile(d.Shown("f"), damage(data), 0o666); err != nil {
 				t.Fatal(err)
 			}
 			if got, err := d.Load("f", 3); !errors.Is(err, ErrAbsent) {
@@ -76,7 +75,7 @@ func TestLoadOtherVersionOrName(t *testing.T) {
 			t.Errorf("version %d: %v, want ErrAbsent", v, err)
 		}
 	}
-	if err := os.Rename(d.Path("f"), d.Path("g")); err != nil {
+	if err := os.Rename(d.Shown("f"), d.Shown("g")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := d.Load("g", 3); !errors.Is(err, ErrAbsent) {
@@ -129,10 +128,14 @@ func TestDirectoryIsTaken(t *testing.T) {
 			if err := take(filepath.Join(root, Name)); err != nil {
 				t.Fatal(err)
 			}
-			if err := d.Store("f", 1, nil); !errors.Is(err, syscall.ENOTDIR) {
-				t.Errorf("store: %v, want ENOTDIR", err)
+			var refused *RefusedError
+			if err := d.Store("f", 1, nil); !errors.As(err, &refused) {
+				t.Errorf("store: %v, want a *RefusedError", err)
 			}
-			if _, _, err := d.Temp(); err == nil {
+			if err := d.Check(t.Context()); !errors.As(err, &refused) {
+				t.Errorf("check: %v, want a *RefusedError", err)
+			}
+			if _, err := d.Temp(); err == nil {
 				t.Error("temp: no error")
 			}
 		})
@@ -152,7 +155,7 @@ func TestStoreIsAtomic(t *testing.T) {
 	for i := range 4 {
 		writers.Go(func() {
 			for range 25 {
-				if err := Open(filepath.Dir(d.path)).Store("f", 1, []byte(payloads[i%2])); err != nil {
+				if err := Open(d.root).Store("f", 1, []byte(payloads[i%2])); err != nil {
 					t.Error(err)
 				}
 			}
@@ -212,7 +215,7 @@ func TestReadOnlyDisk(t *testing.T) {
 func tempFiles(t *testing.T, d *Dir) []string {
 	t.Helper()
 	var names []string
-	err := filepath.WalkDir(d.path, func(path string, _ fs.DirEntry, err error) error {
+	err := filepath.WalkDir(d.Shown(""), func(path string, _ fs.DirEntry, err error) error {
 		if strings.HasPrefix(filepath.Base(path), tempPrefix) {
 			names = append(names, path)
 		}

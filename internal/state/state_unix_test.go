@@ -10,10 +10,10 @@ import (
 
 func TestLoadSpecialFiles(t *testing.T) {
 	d := Open(t.TempDir())
-	if _, err := d.Make("dir"); err != nil {
+	if err := d.Store("dir/x", 1, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mkfifo(d.Path("fifo"), 0o666); err != nil {
+	if err := syscall.Mkfifo(d.Shown("fifo"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"dir", "fifo"} {

@@ -9,28 +9,21 @@ import (
 	"strconv"
 
 	"github.com/bentobuild/bento/internal/crash"
+	"github.com/bentobuild/bento/internal/owndir"
 )
 
-// tempPrefix begins the name of every file that write makes beside its target.
-const tempPrefix = ".bento-tmp-"
+// tempPrefix begins the name of every file that WriteFile makes beside its target.
+const tempPrefix = owndir.TempPrefix
 
-// WriteFile replaces the file at path by data: whoever reads it sees the old
+// WriteFile replaces a file of the user's, at path, by data: whoever reads it sees the old
 // content or the new one, whole. mode is reduced by the umask. What is at path may
 // be a link, which is then replaced, not followed; a directory is an error.
 func WriteFile(path string, data []byte, mode fs.FileMode) error {
-	return write(path, mode, data)
-}
-
-func write(path string, mode fs.FileMode, parts ...[]byte) error {
 	f, err := createBeside(path, mode)
 	if err != nil {
 		return err
 	}
-	for _, p := range parts {
-		if err == nil {
-			_, err = crash.Write(f.Write, p)
-		}
-	}
+	_, err = crash.Write(f.Write, data)
 	if e := f.Close(); err == nil {
 		err = e
 	}

@@ -5,22 +5,22 @@ package journal
 
 import (
 	"bytes"
-	"io"
-	"os"
+	"cmp"
+	"strings"
 	"sync"
 
 	"github.com/zeebo/blake3"
 
-	"github.com/bentobuild/bento/internal/crash"
 	"github.com/bentobuild/bento/internal/state"
 )
 
 // dir is where the journals are, one of each bento that changes the workspace.
 const dir = "journal"
 
-// A journal is a list of entries: their length, a checksum, and their fields. The
-// last may be cut: then what it speaks of has not begun.
+// A journal is magic and a list of entries: their length, a checksum, and their fields.
+// The last may be cut: then what it speaks of has not begun.
 const (
+	magic    = "bento\x00jo1"
 	sumSize  = 8
 	maxSize  = 256 << 20 // of a journal that is read
 	maxEntry = 64 << 20
@@ -40,7 +40,7 @@ type Entry struct {
 type Journal struct {
 	state *state.Dir
 	mu    sync.Mutex
-	file  *os.File
+	file  *state.Claimed
 	err   error
 }
 
@@ -59,8 +59,11 @@ func (j *Journal) Note(e Entry) error {
 		if j.file, j.err = j.state.Claim(dir); j.err != nil {
 			return j.err
 		}
+		if _, j.err = j.file.Write([]byte(magic)); j.err != nil {
+			return j.err
+		}
 	}
-	_, j.err = crash.Write(j.file.Write, encode(e))
+	_, j.err = j.file.Write(encode(e))
 	return j.err
 }
 
@@ -69,47 +72,63 @@ func (j *Journal) Close() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.file != nil {
-		crash.Point()
-		_ = os.Remove(j.file.Name())
-		j.file.Close()
+		_ = j.file.Remove()
 		j.file = nil
 	}
 }
 
 // Left tells whether a bento has left a journal because it was killed.
-func Left(d *state.Dir) bool { return len(d.Abandoned(dir)) > 0 }
+func Left(d *state.Dir) bool {
+	list, err := left(d)
+	for _, l := range list {
+		l.file.Close()
+	}
+	return len(list) > 0 || err != nil
+}
+
+// abandoned is a journal that was left.
+type abandoned struct {
+	file    *state.Claimed
+	entries []Entry
+}
+
+// left claims and reads the journals that were left. What is none is left alone.
+func left(d *state.Dir) (list []abandoned, err error) {
+	for _, file := range d.Abandoned(dir) {
+		data, e := file.ReadAll(maxSize)
+		if err = cmp.Or(err, e); err != nil || !isJournal(data) {
+			file.Close()
+			continue
+		}
+		list = append(list, abandoned{file, decode(data)})
+	}
+	return list, err
+}
+
+// isJournal reports whether data is a journal, which may have been cut anywhere.
+func isJournal(data []byte) bool {
+	return strings.HasPrefix(magic, string(data)) || bytes.HasPrefix(data, []byte(magic)) || len(decode(data)) > 0
+}
 
 // Replay calls f with the entries of every journal that was left, in their order, and
 // removes them when done gives no error.
 func Replay(d *state.Dir, f func(Entry), done func() error) error {
-	names := d.Abandoned(dir)
-	for _, name := range names {
-		data, err := read(d.Path(name))
-		if err != nil {
-			return err
-		}
-		for _, e := range decode(data) {
+	list, err := left(d)
+	for _, l := range list {
+		defer l.file.Close()
+		for _, e := range l.entries {
 			f(e)
 		}
 	}
-	if err := done(); err != nil {
+	if err := cmp.Or(err, done()); err != nil {
 		return err
 	}
-	for _, name := range names {
-		if err := d.Remove(name); err != nil {
+	for _, l := range list {
+		if err := l.file.Remove(); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func read(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxSize))
 }
 
 func encode(e Entry) []byte {
@@ -127,6 +146,7 @@ func encode(e Entry) []byte {
 
 // decode gives the entries up to the first that is not whole.
 func decode(data []byte) []Entry {
+	data = bytes.TrimPrefix(data, []byte(magic)) // journals of older bentos have none
 	var list []Entry
 	for r := state.NewReader(data); ; {
 		size := r.Uint()

@@ -3,9 +3,7 @@ package lastrun
 
 import (
 	"context"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -51,7 +49,7 @@ type ByProduct struct {
 // It is for one goroutine; Of is safe for concurrent use.
 type Memory struct {
 	state   *state.Dir
-	file    fs.FileInfo // when it was read; nil when there was none
+	file    state.Stamp // when it was read
 	changed map[string]bool
 
 	mu       sync.RWMutex // held to write what follows, and to read it beside the one goroutine
@@ -62,7 +60,7 @@ type Memory struct {
 // Open reads the memory kept in dir.
 func Open(dir *state.Dir) *Memory {
 	m := &Memory{state: dir, changed: make(map[string]bool), littered: make(map[string]int)}
-	m.file, _ = os.Lstat(dir.Path(memoryFile))
+	m.file = dir.Stamp(memoryFile)
 	m.tasks = loadTasks(dir)
 	for id, r := range m.tasks {
 		m.count(id, r, 1)
@@ -72,11 +70,7 @@ func Open(dir *state.Dir) *Memory {
 
 // Outdated tells whether another bento has written the memory since Open, or removed it.
 func (m *Memory) Outdated() bool {
-	now, err := os.Lstat(m.state.Path(memoryFile))
-	if m.file == nil || err != nil {
-		return (m.file == nil) != (err != nil)
-	}
-	return !os.SameFile(now, m.file) || !now.ModTime().Equal(m.file.ModTime())
+	return m.state.Stamp(memoryFile) != m.file
 }
 
 // ID names a task by the place of its dish, which a new name does not change.

@@ -128,7 +128,7 @@ func TestSavesBesideAnother(t *testing.T) {
 	}
 	last := Open(dir)
 	last.Keep(c, &Run{Key: cache.Key{4}})
-	if err := os.Remove(dir.Path(memoryFile)); err != nil {
+	if err := os.Remove(dir.Shown(memoryFile)); err != nil {
 		t.Fatal(err)
 	}
 	if !last.Outdated() {

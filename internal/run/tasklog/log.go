@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/crash"
@@ -48,7 +48,8 @@ type Segment struct {
 
 // Log is the log of one execution. It is safe for concurrent use.
 type Log struct {
-	name string
+	dir  *state.Dir
+	name string // of the file in dir
 	o    Options
 
 	mu       sync.Mutex
@@ -61,7 +62,6 @@ type Log struct {
 // Options of a Log. All may be nil.
 type Options struct {
 	Forward func(Stream, []byte) // is given what is printed, as it comes
-	MakeDir func() error         // makes the directory of the file
 	// Failed is called once when the file cannot be written; the log goes on without.
 	Failed func(error)
 }
@@ -80,22 +80,25 @@ func Name(dish, task, id string) string {
 	return fmt.Sprintf("%.60s.%.60s.%s.log", clean(dish), clean(task), cache.ShortSum(id))
 }
 
-// Create starts a log in the file name, which is made when something is printed;
-// that of an earlier execution is removed.
-func Create(name string, o Options) *Log {
-	crash.Point()
-	_ = syscall.Unlink(name) // what cannot be removed is truncated, or cannot be written either
-	return &Log{name: name, o: o}
+// Dir is the directory of logs in the state of a workspace.
+const Dir = "logs"
+
+// Create starts a log in a file of that name in Dir of d, which is made when something
+// is printed; that of an earlier execution is removed.
+func Create(d *state.Dir, name string, o Options) *Log {
+	l := &Log{dir: d, name: path.Join(Dir, name), o: o}
+	_ = d.Remove(l.name) // what cannot be removed cannot be made either
+	return l
 }
 
-// Path is the name of the file, "" when there is none.
+// Path is the absolute path of the file, for messages, "" when there is none.
 func (l *Log) Path() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file == nil {
 		return ""
 	}
-	return l.name
+	return l.dir.Shown(l.name)
 }
 
 // Segments gives the pieces of the file in their order.
@@ -141,7 +144,7 @@ func (l *Log) append(s Stream, p []byte) (err error) {
 		return nil
 	}
 	if l.file == nil {
-		l.file, err = l.create()
+		l.file, err = l.dir.Create(l.name)
 	}
 	if err == nil {
 		var n int
@@ -170,16 +173,6 @@ func (l *Log) keep(p []byte) {
 
 // Rest gives the end of what could not be written to the file.
 func (l *Log) Rest() []byte { return l.rest }
-
-func (l *Log) create() (*os.File, error) {
-	if l.o.MakeDir != nil {
-		if err := l.o.MakeDir(); err != nil {
-			return nil, err
-		}
-	}
-	crash.Point()
-	return os.Create(l.name)
-}
 
 func (l *Log) note(s Stream, n int) {
 	last := len(l.segments) - 1
@@ -222,15 +215,15 @@ func (l *Log) Store(s cache.Store) (d cache.Digest, size int64, err error) {
 	return d, size, s.Add(d, r)
 }
 
-// ReplayFile gives what the file of a log holds to emit, piece by piece in the order
-// in which it was printed.
-func ReplayFile(name string, segments []Segment, emit func(Stream, []byte)) error {
-	file, err := os.Open(name)
+// Replay calls emit with what the file of the log holds, piece by piece in the order in
+// which it was printed. The log may be closed.
+func (l *Log) Replay(emit func(Stream, []byte)) error {
+	file, err := l.dir.OpenFile(l.name)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	return replay(file, segments, emit)
+	return replay(file, l.segments, emit)
 }
 
 // ReplayStored does the same with a log in the cache.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/state"
 )
 
 // transcript collects what is replayed, "1:" or "2:" in front of each change of
@@ -30,7 +31,7 @@ func (tr *transcript) emit(s Stream, p []byte) {
 
 func TestReplayKeepsOrderAndStreams(t *testing.T) {
 	var live transcript
-	l := Create(filepath.Join(t.TempDir(), "x.log"), Options{Forward: live.emit})
+	l := Create(state.Open(t.TempDir()), "x.log", Options{Forward: live.emit})
 	out, errs := l.Writer(Stdout), l.Writer(Stderr)
 	for range 3 {
 		out.Write([]byte("a"))
@@ -47,7 +48,7 @@ func TestReplayKeepsOrderAndStreams(t *testing.T) {
 	}
 	l.Close()
 	var file, stored transcript
-	if err := ReplayFile(l.Path(), l.Segments(), file.emit); err != nil {
+	if err := l.Replay(file.emit); err != nil {
 		t.Fatal(err)
 	}
 	if err := ReplayStored(store, digest, stored.emit); err != nil {
@@ -64,7 +65,7 @@ func TestReplayKeepsOrderAndStreams(t *testing.T) {
 func TestLogThatCannotBeWritten(t *testing.T) {
 	var live transcript
 	var failures []error
-	l := Create(filepath.Join(t.TempDir(), "missing", "x.log"), Options{
+	l := Create(state.Open(filepath.Join(t.TempDir(), "missing")), "x.log", Options{
 		Forward: live.emit, Failed: func(err error) { failures = append(failures, err) },
 	})
 	for _, text := range []string{"hel", "lo"} {
@@ -82,11 +83,14 @@ func TestLogThatCannotBeWritten(t *testing.T) {
 
 // What prints nothing has no log, nor that of its last execution.
 func TestEmptyLog(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "x.log")
-	if err := os.WriteFile(name, []byte("of before"), 0o666); err != nil {
+	dir := state.Open(t.TempDir())
+	name := dir.Shown(Dir + "/x.log")
+	before, err := dir.Create(Dir + "/x.log")
+	if err != nil {
 		t.Fatal(err)
 	}
-	l := Create(name, Options{})
+	before.Close()
+	l := Create(dir, "x.log", Options{})
 	defer l.Close()
 	if d, _, err := l.Store(nil); d != (cache.Digest{}) || err != nil {
 		t.Errorf("stored %v, %v", d, err)

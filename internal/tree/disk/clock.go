@@ -2,10 +2,10 @@ package disk
 
 import (
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/bentobuild/bento/internal/owndir"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -81,48 +81,76 @@ func (c *Clock) probe() {
 	if c.state == nil {
 		return
 	}
-	dir, remove, err := c.state.Temp() // which others clean up when this process is killed
+	dir, err := c.state.Temp() // which others clean up when this process is killed
 	if err != nil {
 		return
 	}
-	defer remove()
-	f, err := os.Create(filepath.Join(dir, "clock"))
+	defer dir.Remove()
+	raw, err := dir.Create("clock", 0o666)
 	if err != nil {
 		return
 	}
+	f := raw.Std()
 	defer f.Close()
 	c.probeFile(f)
-	c.lists = local(dir)
+	c.lists = local(int(f.Fd()))
 	c.each = c.lists && c.exact && listsExactly(dir)
 }
 
 // listsExactly tells whether each of the ways to change a directory gives it a time
 // of its own.
-func listsExactly(dir string) bool {
-	sub, err := os.MkdirTemp(dir, "clock")
+func listsExactly(dir *owndir.Temp) bool {
+	sub, err := dir.Enter("lists", true)
 	if err != nil {
 		return false
 	}
-	defer os.RemoveAll(filepath.Clean(sub))
-	one, two := filepath.Join(sub, "1"), filepath.Join(sub, "2")
+	defer sub.Close()
+	raw, err := sub.Again()
+	if err != nil {
+		return false
+	}
+	list := raw.Std()
+	defer list.Close()
 	last := int64(0)
 	for _, change := range []func() error{
-		func() error { return os.WriteFile(one, nil, 0o666) },
-		func() error { return os.Rename(one, two) },
-		func() error { return os.Remove(two) },
-		func() error { return os.Mkdir(one, 0o777) },
-		func() error { return os.Remove(one) },
+		func() error { return create(sub, "1") },
+		func() error { return sub.Move("1", sub, "2") },
+		func() error { return sub.Remove("2") },
+		func() error { return makeDir(sub, "1") },
+		func() error { return sub.RemoveEmpty("1") },
 	} {
 		if err := change(); err != nil {
 			return false
 		}
-		e, err := Stat(sub, ".")
-		if err != nil || e.Ctime <= last || e.Mtime != e.Ctime {
+		fi, err := list.Stat()
+		if err != nil {
+			return false
+		}
+		var e Entry
+		e.fill(fi)
+		if e.Ctime <= last || e.Mtime != e.Ctime {
 			return false
 		}
 		last = e.Ctime
 	}
 	return true
+}
+
+func create(dir *owndir.Dir, name string) error {
+	f, err := dir.Create(name, 0o666)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func makeDir(dir *owndir.Dir, name string) error {
+	sub, err := dir.Enter(name, true)
+	if err != nil {
+		return err
+	}
+	sub.Close()
+	return nil
 }
 
 // probeFile writes to a file some times in a row and looks at its times.

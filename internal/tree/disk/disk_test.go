@@ -107,7 +107,12 @@ func TestLists(t *testing.T) {
 		if got := c.Lists(e.Stamp(), e.Ctime); got != c.each {
 			t.Errorf("%s was just made, and settled is %v", dir, got)
 		}
-		if got := c.Lists(e.Stamp(), e.Ctime+int64(time.Hour)); got != local(dir) {
+		f, err := os.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if got := c.Lists(e.Stamp(), e.Ctime+int64(time.Hour)); got != local(int(f.Fd())) {
 			t.Errorf("%s was made long ago, and settled is %v", dir, got)
 		}
 	}

@@ -6,13 +6,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// local tells whether dir is on a file system of this machine that gives a
+// local tells whether the file fd is on a file system of this machine that gives a
 // directory a new time whenever a name comes into it or leaves it. Of those that
 // are not in the list nobody knows, and on another machine's somebody may have
 // remembered an older time.
-func local(dir string) bool {
+func local(fd int) bool {
 	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil {
+	if err := unix.Fstatfs(fd, &st); err != nil {
 		return false
 	}
 	return slices.Contains([]int64{

@@ -30,7 +30,7 @@ func OpenRoot(root string) (*Root, error) {
 	var st unix.Stat_t
 	if unix.Fstat(fd, &st) == nil {
 		p.dev, p.ino = st.Dev, st.Ino
-		if local(root) {
+		if local(fd) {
 			p.local = st.Dev
 		}
 	}

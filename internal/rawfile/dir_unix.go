@@ -88,6 +88,12 @@ func IsOtherDisk(err error) bool { return is(err, unix.EXDEV) }
 // IsNotEmpty tells the error of removing a directory with something in it.
 func IsNotEmpty(err error) bool { return is(err, unix.ENOTEMPTY) || is(err, unix.EEXIST) }
 
+// IsSpecial reports whether err is that of opening a socket, or a device that is not
+// there.
+func IsSpecial(err error) bool {
+	return is(err, unix.ENXIO) || is(err, unix.ENODEV) || is(err, unix.EOPNOTSUPP)
+}
+
 // IsNotDir tells the error of OpenDirAt for what is there and no directory.
 func IsNotDir(err error) bool {
 	return is(err, unix.ENOTDIR) || is(err, unix.ELOOP) || is(err, unix.EMLINK)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"syscall"
 	"time"
 
@@ -24,18 +25,12 @@ type identity struct{ dev, ino uint64 }
 
 func (a identity) same(b identity) bool { return a == b }
 
-// Open opens a file for reading. A named pipe or a device is opened without
-// waiting; Stat tells it from a regular file.
-func Open(path string) (*File, error) {
-	return openAt(unix.AT_FDCWD, path, path, unix.O_RDONLY|unix.O_NONBLOCK, 0)
-}
+func (a identity) serial() uint64 { return a.ino }
 
-// Create makes a file, which must not exist, for reading and writing.
-func Create(path string, perm fs.FileMode) (*File, error) {
-	return openAt(unix.AT_FDCWD, path, path, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL, perm)
-}
+func (a identity) sameDisk(b identity) bool { return a.dev == b.dev }
 
-// OpenDir opens the directory at path.
+// OpenDir opens the directory at path, which somebody has named: links on its way are
+// followed.
 func OpenDir(path string) (*File, error) {
 	return openAt(unix.AT_FDCWD, path, path, unix.O_RDONLY|unix.O_DIRECTORY, 0)
 }
@@ -45,15 +40,34 @@ func (f *File) OpenDirAt(name string) (*File, error) {
 	return openAt(f.fd, name, f.join(name), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 }
 
-// OpenAt opens the file name in the directory f for reading, as Open does; a link
-// is an error.
+// OpenAt opens the file name in the directory f for reading; a link is an error. A
+// named pipe or a device is opened without waiting; Stat tells it from a regular file.
 func (f *File) OpenAt(name string) (*File, error) {
 	return openAt(f.fd, name, f.join(name), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 }
 
-// CreateAt makes the file name in the directory f, as Create does.
+// CreateAt makes the file name in the directory f, which must not exist, for reading
+// and writing.
 func (f *File) CreateAt(name string, perm fs.FileMode) (*File, error) {
 	return openAt(f.fd, name, f.join(name), unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, perm)
+}
+
+// UpdateAt opens the file name in the directory f for reading and writing, and makes it
+// when it is missing. It cuts nothing off. A link is an error, as for OpenAt.
+func (f *File) UpdateAt(name string, perm fs.FileMode) (*File, error) {
+	return openAt(f.fd, name, f.join(name), unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_NONBLOCK, perm)
+}
+
+// Again opens the directory f once more.
+func (f *File) Again() (*File, error) {
+	return openAt(f.fd, ".", f.name, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+}
+
+// Std turns f into an *os.File, which owns the descriptor from then on.
+func (f *File) Std() *os.File {
+	file := os.NewFile(uintptr(f.fd), f.name)
+	f.fd = -1
+	return file
 }
 
 func openAt(dir int, name, full string, flags int, perm fs.FileMode) (*File, error) {
@@ -224,7 +238,8 @@ func infoOf(st *unix.Stat_t) Info {
 	}
 	return Info{
 		Mode: mode, Size: st.Size, Modified: time.Unix(st.Mtim.Unix()),
-		id: identity{dev: uint64(st.Dev), ino: st.Ino},
+		Changed: time.Unix(st.Ctim.Unix()).UnixNano(),
+		id:      identity{dev: uint64(st.Dev), ino: st.Ino}, links: uint64(st.Nlink), owner: st.Uid, owned: true,
 	}
 }
 

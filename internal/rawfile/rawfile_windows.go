@@ -20,15 +20,11 @@ type identity struct{ info fs.FileInfo }
 
 func (a identity) same(b identity) bool { return os.SameFile(a.info, b.info) }
 
+func (identity) serial() uint64 { return 0 }
+
+func (identity) sameDisk(identity) bool { return true }
+
 func wrap(f *os.File, err error) (*File, error) { return &File{f}, err }
-
-// Open opens a file for reading.
-func Open(path string) (*File, error) { return wrap(os.Open(path)) }
-
-// Create makes a file, which must not exist, for reading and writing.
-func Create(path string, perm fs.FileMode) (*File, error) {
-	return wrap(os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm))
-}
 
 // OpenDir opens the directory at path.
 func OpenDir(path string) (*File, error) { return wrap(os.Open(path)) }
@@ -57,10 +53,26 @@ func (f *File) OpenAt(name string) (*File, error) {
 	return wrap(os.Open(f.join(name)))
 }
 
-// CreateAt makes the file name in the directory f, as Create does.
+// CreateAt makes the file name in the directory f, which must not exist, for reading
+// and writing.
 func (f *File) CreateAt(name string, perm fs.FileMode) (*File, error) {
-	return Create(f.join(name), perm)
+	return wrap(os.OpenFile(f.join(name), os.O_RDWR|os.O_CREATE|os.O_EXCL, perm))
 }
+
+// UpdateAt opens the file name in the directory f for reading and writing, and makes it
+// when it is missing; a link is an error.
+func (f *File) UpdateAt(name string, perm fs.FileMode) (*File, error) {
+	if info, err := f.LstatAt(name); err == nil && info.IsLink() {
+		return nil, &fs.PathError{Op: "open", Path: f.join(name), Err: syscall.ELOOP}
+	}
+	return wrap(os.OpenFile(f.join(name), os.O_RDWR|os.O_CREATE, perm))
+}
+
+// Again opens the directory f once more.
+func (f *File) Again() (*File, error) { return wrap(os.Open(f.Name())) }
+
+// Std returns the file.
+func (f *File) Std() *os.File { return f.File }
 
 func (f *File) join(name string) string { return filepath.Join(f.Name(), name) }
 
@@ -115,23 +127,22 @@ func IsOtherDisk(err error) bool { return errors.Is(err, windows.ERROR_NOT_SAME_
 // IsNotEmpty tells the error of removing a directory with something in it.
 func IsNotEmpty(err error) bool { return errors.Is(err, windows.ERROR_DIR_NOT_EMPTY) }
 
+// IsSpecial reports nothing here.
+func IsSpecial(error) bool { return false }
+
 // IsNotDir tells the error of OpenDirAt for what is there and no directory.
-func IsNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
+func IsNotDir(err error) bool {
+	return errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
+}
 
-// Rename moves a file over another one, in one step.
-func Rename(from, to string) error { return os.Rename(from, to) }
-
-// Remove removes a file or a link.
-func Remove(path string) error { return os.Remove(path) }
-
-// Touch sets when a file was modified, and last read, to now.
-func Touch(path string, now time.Time) error { return os.Chtimes(path, now, now) }
-
-// Lstat says what the file at path is.
-func Lstat(path string) (Info, error) { return infoOf(os.Lstat(path)) }
-
-// MkdirAll makes a directory and those above it.
+// MkdirAll makes the directory at path, which somebody has named, and those above it.
 func MkdirAll(path string, perm fs.FileMode) error { return os.MkdirAll(path, perm) }
 
 // Touch sets when the file was modified, and last read, to now.
 func (f *File) Touch(now time.Time) error { return os.Chtimes(f.Name(), now, now) }
+
+// TouchAt sets when name in the directory f was modified, and last read, to now.
+func (f *File) TouchAt(name string, now time.Time) error { return os.Chtimes(f.join(name), now, now) }
+
+// FileLimit returns how many files this process may have open; 0 where that is not known.
+func FileLimit() uint64 { return 0 }

@@ -1,0 +1,159 @@
+package state
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/internal/git"
+	"github.com/bentobuild/bento/internal/owndir"
+	"github.com/bentobuild/bento/internal/rawfile"
+)
+
+// That git tracks nothing in the directory is kept in it, behind the stat of git's list.
+// Nobody can write that down before: when a list that names a file in the directory is
+// checked out, it gets a number and a time that were not known when the file was made.
+const (
+	untrackedFile    = "untracked"
+	untrackedVersion = 1
+)
+
+// vouch returns a *RefusedError when git tracks anything in the directory: then it came
+// with the repository, and bento has not made it.
+func (d *Dir) vouch(ctx context.Context, self *owndir.Dir) error {
+	info, err := self.Stat(".")
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.refused != nil || d.known && rawfile.Same(d.vouched, info) {
+		return d.refused
+	}
+	if d.refused = d.untracked(ctx, self, Name); d.refused != nil {
+		return d.refused
+	}
+	d.vouched, d.known = info, true
+	return nil
+}
+
+// Untracked returns a *RefusedError when git tracks anything in the directory rel of the
+// workspace.
+func (d *Dir) Untracked(ctx context.Context, rel string) error {
+	self, err := d.self(ctx, false)
+	if err != nil {
+		self = nil // then git is asked each time
+	} else {
+		defer self.Close()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.untracked(ctx, self, rel)
+}
+
+// untracked is Untracked with the directory that remembers answers, which may be nil. What
+// cannot be found out is said elsewhere, by those who need the whole list.
+func (d *Dir) untracked(ctx context.Context, self *owndir.Dir, rel string) error {
+	repo, err := git.Open(d.root)
+	if repo == nil || err != nil {
+		return nil
+	}
+	prefix, err := repo.Prefix(d.root)
+	if err != nil {
+		return nil
+	}
+	stamp, ok := stampOf(repo.IndexFile())
+	if !ok {
+		return nil
+	}
+	known := recall(self, stamp)
+	if slices.Contains(known, rel) {
+		return nil
+	}
+	files, err := repo.Tracked()
+	if errors.Is(err, git.ErrUnread) {
+		var list []byte
+		if list, err = repo.AskTracked(ctx); err == nil {
+			files, err = git.ParseTracked(list)
+		}
+	}
+	if err != nil {
+		return nil
+	}
+	if path, found := firstIn(files.Below(prefix), rel); found {
+		return &RefusedError{
+			Path: filepath.Join(d.root, filepath.FromSlash(rel)), Reason: fmt.Sprintf("git tracks %q", path),
+			Wanted: "a directory that bento has made, of which git tracks nothing",
+			Hint:   "remove it from the repository and from the disk: git rm -r -f -- " + rel,
+		}
+	}
+	remember(self, stamp, append(known, rel))
+	return nil
+}
+
+// recall returns the directories in which git was found to track nothing.
+func recall(self *owndir.Dir, stamp []byte) []string {
+	if self == nil {
+		return nil
+	}
+	kept, err := load(self, untrackedFile, untrackedFile, untrackedVersion)
+	list, ok := bytes.CutPrefix(kept, stamp)
+	if err != nil || !ok {
+		return nil
+	}
+	r := NewReader(list)
+	dirs := r.Strings()
+	if r.End() != nil {
+		return nil
+	}
+	return dirs
+}
+
+func remember(self *owndir.Dir, stamp []byte, dirs []string) {
+	if self == nil {
+		return
+	}
+	var w Writer
+	w.Raw(stamp)
+	w.Strings(dirs)
+	_ = store(self, untrackedFile, untrackedFile, untrackedVersion, w.Payload()) // costs a look at the list
+}
+
+// firstIn returns the first file that lies in the directory rel, or is in its place, or in
+// the place of one that it lies in. On many systems .BENTO is the same.
+func firstIn(files *git.Files, rel string) (path string, found bool) {
+	for i := range files.Len() {
+		path := files.Path(i)
+		short := min(len(path), len(rel))
+		if strings.EqualFold(path[:short], rel[:short]) && isElement(path, short) && isElement(rel, short) {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+// isElement reports whether an element of the path ends after n bytes.
+func isElement(path string, n int) bool { return len(path) == n || path[n] == '/' }
+
+// stampOf describes git's list as it is now.
+func stampOf(index string) (stamp []byte, ok bool) {
+	dir, err := rawfile.OpenDir(filepath.Dir(index))
+	if err != nil {
+		return nil, false
+	}
+	defer dir.Close()
+	info, err := dir.LstatAt(filepath.Base(index))
+	if err != nil {
+		return nil, false
+	}
+	var w Writer
+	w.Uint(info.Serial())
+	w.Uint(uint64(info.Size))
+	w.Uint(uint64(info.Modified.UnixNano()))
+	w.Uint(uint64(info.Changed))
+	return w.Payload(), true
+}
