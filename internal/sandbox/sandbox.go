@@ -9,7 +9,7 @@
 // A process confines itself: Start runs this same program once more, with Command as
 // its first argument, and there Enter takes the rights away and becomes the program
 // that was wanted. What is open by then stays open, so Start hands down nothing but
-// the three standard streams.
+// the three standard streams and the files of its caller.
 package sandbox
 
 import (
@@ -18,6 +18,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -69,7 +71,7 @@ const Command = "__confine"
 // Start starts s under p, as far as the kernel offers it. self is the path of a
 // program that calls Enter for Command, which is this one or nobody's. The error
 // says that the program could not be started or confined; then it does not run.
-// s.Files must be empty. Where nothing can be enforced it is proc.Start.
+// A Program among s.Files, /proc/self/fd/3 and so on, may be executed as well. Where nothing can be enforced it is proc.Start.
 func Start(s proc.Spec, p Policy, self string) (*proc.Process, error) {
 	if Offered() == (Offer{}) {
 		return proc.Start(s)
@@ -79,8 +81,10 @@ func Start(s proc.Spec, p Policy, self string) (*proc.Process, error) {
 		return nil, err
 	}
 	defer report.Close()
-	s.Argv = append(append([]string{self, Command}, p.args()...), s.Argv...)
-	s.Files = []*os.File{theirs}
+	// The pipe comes last, so that the descriptors of s are what s says.
+	fd := strconv.Itoa(firstFile + len(s.Files))
+	s.Argv = append(append([]string{self, Command, fd, s.Program}, p.args()...), s.Argv...)
+	s.Program, s.Files = "", append(slices.Clip(s.Files), theirs)
 	child, err := proc.Start(s)
 	theirs.Close()
 	if err != nil {
@@ -93,6 +97,9 @@ func Start(s proc.Spec, p Policy, self string) (*proc.Process, error) {
 	}
 	return child, nil
 }
+
+// firstFile is the descriptor of the first of proc.Spec.Files.
+const firstFile = 3
 
 // enterTime bounds the wait for a helper that does nothing but a few system calls.
 const enterTime = 30 * time.Second
