@@ -32,13 +32,17 @@ func Enter(args []string) error {
 
 // enter becomes program, or where that is "" the one that the arguments name.
 func enter(program string, args []string) error {
-	p, argv, err := parse(args)
+	p, group, argv, err := parse(args)
 	if err != nil {
 		return fmt.Errorf("confine: %w", err)
 	}
 	// The rights are taken from this thread only, and it is this thread that becomes
 	// the program.
 	runtime.LockOSThread()
+	group.enter()
+	if err := limitTasks(p.Tasks); err != nil {
+		return fmt.Errorf("confine: %w", err)
+	}
 	if err := p.apply(Offered()); err != nil {
 		return fmt.Errorf("confine: %w", err)
 	}

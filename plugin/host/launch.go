@@ -81,8 +81,16 @@ func (c *Command) Launch(_ context.Context, stderr io.Writer) (*Stream, error) {
 	}, nil
 }
 
+// confinable is a process that was started, confined or not.
+type confinable interface {
+	Exited() <-chan struct{}
+	Terminate()
+	Kill()
+	Wait(context.Context) proc.Result
+}
+
 // start starts the process, in the sandbox if there is one.
-func (c *Command) start(s proc.Spec) (*proc.Process, error) {
+func (c *Command) start(s proc.Spec) (confinable, error) {
 	if c.SHA256 != "" {
 		pinned, err := pinned(c.Argv[0], c.SHA256, adapters.Environ(c.Env))
 		if err != nil {
