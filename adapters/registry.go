@@ -49,6 +49,11 @@ type Candidate struct {
 	// SkipNotTrusted, SkipUnusable; empty when it may be. SkipReason says it in words.
 	Skip       string
 	SkipReason string
+	SkipHint   string // what mends it, "" when nobody knows
+	// Exposed says that others may put another file there. It is started then only as
+	// a private copy of the content with the digest SHA256, in hexadecimal, which is set.
+	Exposed bool
+	SHA256  string
 }
 
 // The contracts of a Candidate.

@@ -12,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/owner"
 )
 
 // RulePluginFile is the rule of what Adapters has to say.
@@ -22,12 +23,13 @@ const pluginPrefix = "bento-adapter-"
 
 // Adapters lists the executables on path, the value of $PATH, that may be
 // adapters, in the order in which they count. It starts none. Those that the
-// configuration forbids, and what is no executable, are listed with the reason; of two with one id the later
+// configuration forbids, that others than the user, root and the owner of the workspace
+// could have put there, and what is no executable, are listed with the reason; of two with one id the later
 // is to be started only if the earlier one fails. What is wrong with a file is a
 // warning. digest gives the SHA-256 of a file in hexadecimal, or says why it cannot in
 // another text; it is asked about the files that are pinned.
 func Adapters(path string, cfg *config.Workspace, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
-	s := &search{plugins: &cfg.Plugins, digest: digest}
+	s := &search{plugins: &cfg.Plugins, digest: digest, ways: owner.Of(cfg.Root).Ways()}
 	for _, dir := range filepath.SplitList(path) {
 		real, err := filepath.EvalSymlinks(dir) // /bin is often a link to /usr/bin
 		if !filepath.IsAbs(dir) || err != nil || slices.Contains(s.dirs, real) {
@@ -43,6 +45,7 @@ func Adapters(path string, cfg *config.Workspace, digest func(path string) strin
 type search struct {
 	plugins  *config.Plugins
 	digest   func(path string) string
+	ways     *owner.Ways
 	dirs     []string // looked into, free of links
 	found    []adapters.Candidate
 	files    []fs.FileInfo // of found; nil for a link to nothing
@@ -96,7 +99,7 @@ func (s *search) file(path, suffix string) {
 		c.Skip = adapters.SkipUnusable
 		s.warn(path, c.SkipReason, hint)
 	} else {
-		s.forbid(&c, fi)
+		s.forbid(&c)
 	}
 	s.files = append(s.files, fi)
 	s.found = append(s.found, c)
@@ -119,7 +122,7 @@ func (s *search) seen(id string, fi fs.FileInfo) bool {
 }
 
 // forbid sets why c must not be started, if it must not.
-func (s *search) forbid(c *adapters.Candidate, fi fs.FileInfo) {
+func (s *search) forbid(c *adapters.Candidate) {
 	byID := func(t config.Text) bool { return t.Text == c.ID }
 	switch i := slices.IndexFunc(s.plugins.Disable, byID); {
 	case i >= 0:
@@ -129,16 +132,30 @@ func (s *search) forbid(c *adapters.Candidate, fi fs.FileInfo) {
 		c.Skip, c.SkipReason = adapters.SkipNotAllowed, "plugins.allowlist does not name it"
 		return
 	}
-	why := ""
-	if fi.Mode()&0o002 != 0 {
-		why = "anybody may write to its file"
-	} else if pin := s.plugins.ByID[c.ID].SHA256; pin.Text != "" {
-		why = s.differs(c.Path, pin)
+	why, hint := s.exposed(c)
+	if pin := s.plugins.ByID[c.ID].SHA256; pin.Text != "" {
+		c.SHA256 = pin.Text
+		why, hint = s.differs(c.Path, pin), ""
 	}
 	if why != "" {
-		c.Skip, c.SkipReason = adapters.SkipNotTrusted, why
-		s.warn(c.Path, why, "")
+		c.Skip, c.SkipReason, c.SkipHint = adapters.SkipNotTrusted, why, hint
+		s.warn(c.Path, why, hint)
 	}
+}
+
+// exposed notes whether others may put another file where c is, and says how, with what
+// mends it.
+func (s *search) exposed(c *adapters.Candidate) (why, hint string) {
+	e, err := s.ways.To(c.Path)
+	switch {
+	case err != nil:
+		c.Exposed = true
+		return fmt.Sprintf("it cannot be seen who may write to it: %v", err), ""
+	case e != nil:
+		c.Exposed = true
+		return e.Why, fmt.Sprintf("%s; or pin it as it is now: bento plugin lock %s", e.Mend, c.ID)
+	}
+	return "", ""
 }
 
 // differs tells how a file differs from its pin, "" when it does not.

@@ -50,7 +50,7 @@ func describe(dir string, list []adapters.Candidate) []string {
 		rel, _ := filepath.Rel(dir, c.Path)
 		s := c.ID + " " + rel + " " + c.Contract
 		if c.Skip != "" {
-			s += " " + c.Skip + ": " + c.SkipReason
+			s += " " + c.Skip + ": " + strings.ReplaceAll(c.SkipReason, dir, "DIR")
 		}
 		out = append(out, s)
 	}
@@ -109,7 +109,7 @@ func TestAdapters(t *testing.T) {
 	want := []string{
 		"dir a/bento-adapter-dir bento-v1 unusable: it is not a regular file",
 		"mod a/bento-adapter-mod.wasm wasm",
-		"open a/bento-adapter-open bento-v1 not_trusted: anybody may write to its file",
+		"open a/bento-adapter-open bento-v1 not_trusted: anybody may write to DIR/a/bento-adapter-open",
 		"plain a/bento-adapter-plain bento-v1 unusable: it is not executable",
 		"win a/bento-adapter-win.exe bento-v1",
 		"zig a/bento-adapter-zig bento-v1",
@@ -125,7 +125,7 @@ func TestAdapters(t *testing.T) {
 		`warning plugin_file a/bento-adapter- is not used as a plugin: "" is no adapter id, expected [a-z0-9][a-z0-9_-]* (rename it)`,
 		`warning plugin_file a/bento-adapter-Zag is not used as a plugin: "Zag" is no adapter id, expected [a-z0-9][a-z0-9_-]* (rename it)`,
 		`warning plugin_file a/bento-adapter-dir is not used as a plugin: it is not a regular file`,
-		`warning plugin_file a/bento-adapter-open is not used as a plugin: anybody may write to its file`,
+		`warning plugin_file a/bento-adapter-open is not used as a plugin: anybody may write to a/bento-adapter-open (chmod o-w a/bento-adapter-open; or pin it as it is now: bento plugin lock open)`,
 		`warning plugin_file a/bento-adapter-plain is not used as a plugin: it is not executable (chmod +x a/bento-adapter-plain)`,
 		`warning plugin_file c/bento-adapter-gone is not used as a plugin: it is a link to a file that does not exist`,
 	}

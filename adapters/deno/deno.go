@@ -29,7 +29,7 @@ type Adapter struct {
 	configs  adapters.Memo[*denojson.Config] // by directory
 	members  adapters.Memo[[]string]         // by the root of the workspace
 	imported adapters.Memo[[]adapters.Link]  // by directory
-	locked   adapters.Memo[lockfile]         // by the root of the workspace
+	locked   adapters.Memo[lockfile]         // by path: a manifest may name another
 	names    memberNames
 	seen     adapters.Moment[machine]
 }

@@ -372,3 +372,22 @@ func TestRealDeno(t *testing.T) {
 	}
 	adaptertest.ScaffoldWorks(t, a, env)
 }
+
+// An answer is made from manifests as much as from sources, and follows both, however
+// long ago they were written.
+func TestAnswersFollowTheFiles(t *testing.T) {
+	root := adaptertest.Project(t, workspace+`
+-- named/deno.json --
+{
+  "lock": "other.lock",
+  "exports": "./mod.ts"
+}
+-- named/mod.ts --
+import "npm:is-odd@3.0.1";
+-- named/deno.lock --
+{"version": "5", "specifiers": {"npm:is-odd@3.0.1": "3.0.1"}, "npm": {"is-odd@3.0.1": {"integrity": "sha512-1"}}}
+-- named/other.lock --
+{"version": "5", "specifiers": {"npm:is-odd@3.0.1": "3.0.1"}, "npm": {"is-odd@3.0.1": {"integrity": "sha512-2"}}}
+`)
+	adaptertest.Follows(t, func() adapters.Adapter { return newDeno() }, root, []string{"deno.json", "deno.jsonc", "*.ts"})
+}

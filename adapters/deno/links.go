@@ -23,7 +23,7 @@ func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, 
 	if p.Name != "" {
 		ans.Provides = []string{packageID(p, p.Name)}
 	}
-	if ans.Links, err = a.links(f, p); err != nil {
+	if ans.Links, err = a.links(f, dir); err != nil {
 		return adapters.LinksAnswer{}, err
 	}
 	ans.Reads = f.Reads()
@@ -33,10 +33,15 @@ func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, 
 // packageID is the name under which the members of one workspace know each other.
 func packageID(p *project, name string) string { return "deno:" + p.scope() + ":" + name }
 
-func (a *Adapter) links(f *adapters.Files, p *project) ([]adapters.Link, error) {
-	return a.imported.Get(f, p.dir, func(f *adapters.Files) ([]adapters.Link, error) {
+// links reads the project itself: what is remembered has to be noted with the
+// manifests that it was made from, also when nothing but they changes.
+func (a *Adapter) links(f *adapters.Files, dir string) ([]adapters.Link, error) {
+	return a.imported.Get(f, filepath.Clean(dir), func(f *adapters.Files) ([]adapters.Link, error) {
+		p, err := a.open(f)
+		if err != nil {
+			return nil, err
+		}
 		l := &linker{project: p, byTarget: make(map[string]int)}
-		var err error
 		if l.maps, err = importMaps(f, p); err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ func (a *Adapter) lockOf(f *adapters.Files, p *project) (path string, l lockfile
 	if path == "" || !f.IsFile(path) {
 		return "", lockfile{}
 	}
-	l, _ = a.locked.Get(f, p.scope(), func(f *adapters.Files) (l lockfile, _ error) {
+	l, _ = a.locked.Get(f, path, func(f *adapters.Files) (l lockfile, _ error) {
 		data, err := f.Read(path)
 		if err == nil {
 			l.lock, err = denolock.Parse(path, data)
@@ -65,15 +65,7 @@ func (a *Adapter) reached(f *adapters.Files, p *project) []string {
 	queue := []string{p.dir}
 	seen := map[string]bool{p.dir: true}
 	for i := 0; i < len(queue); i++ {
-		other := p
-		if i > 0 {
-			c, err := a.read(f, queue[i])
-			if err != nil {
-				continue
-			}
-			other = &project{Config: c, dir: queue[i], root: p.root}
-		}
-		links, err := a.links(a.Files(other.dir), other)
+		links, err := a.links(f, queue[i])
 		if err != nil {
 			continue
 		}

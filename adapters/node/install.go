@@ -65,8 +65,12 @@ func (a *Adapter) installFiles(f *adapters.Files, p *project.Project) []string {
 			return nil, err
 		}
 		files := append([]string{filepath.Join(dir, project.File)}, a.deciding(f, dir)...)
-		if p.Space != nil {
-			for _, member := range a.Members(f, p.Space) {
+		space, err := a.SpaceAt(f, dir) // not that of p, which f does not know to have been read
+		if err != nil {
+			return nil, err
+		}
+		if space != nil {
+			for _, member := range a.Members(f, space) {
 				files = append(files, filepath.Join(member, project.File))
 			}
 		}

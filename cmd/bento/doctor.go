@@ -228,7 +228,7 @@ func (doc *diagnosis) checkPlugins(w *workspace) {
 	for _, p := range w.plugins.Status() {
 		c := check{Name: "plugin." + p.ID, Status: "ok", Detail: p.Path + ", " + p.Status}
 		if p.Status == "failed" {
-			c.Status, c.Detail, c.Hint = "warn", p.Message, "bento explain "+string(p.Code)
+			c.Status, c.Detail, c.Hint = "warn", p.Message, cmp.Or(p.Hint, "bento explain "+string(p.Code))
 		}
 		for _, d := range w.Dishes {
 			if d.Adapter != nil && d.Adapter.Manifest().AdapterID == p.ID {

@@ -20,16 +20,17 @@ import (
 
 func pluginLockCommand(s *session) *cobra.Command {
 	return &cobra.Command{
-		Use: "lock", Example: "  bento plugin lock", Short: "Pin the plugins on PATH in " + config.LockFile,
+		Use: "lock [ID...]", Example: "  bento plugin lock\n  bento plugin lock zig", Short: "Pin the plugins on PATH in " + config.LockFile,
 		Long: "Write the SHA-256 of each plugin on PATH, the first of its id, to " + config.LockFile + " at the root\n" +
 			"of the workspace. A plugin that is pinned there and has another digest is not started.\n" +
-			"Those that the workspace forbids are left out; none is started.",
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return s.pluginLock() },
+			"Those that the workspace forbids are left out, and so are those that others could have put\n" +
+			"there, unless they are named: what is there now is then what may be started. None is started.",
+		RunE: func(_ *cobra.Command, ids []string) error { return s.pluginLock(ids) },
 	}
 }
 
-func (s *session) pluginLock() error {
+// pluginLock writes the lock file; ids are pinned also where others may write to them.
+func (s *session) pluginLock(ids []string) error {
 	root, _, err := s.root()
 	if err != nil {
 		return err
@@ -41,7 +42,7 @@ func (s *session) pluginLock() error {
 	// What is wrong with the old lock is about to be gone.
 	problems = slices.DeleteFunc(append(problems, more...), func(d diagnostics.Diagnostic) bool { return d.File == config.LockFile })
 	report.WriteProblems(s.err, s.style, problems)
-	sums, err := sumsOf(found)
+	sums, err := sumsOf(found, ids)
 	if err != nil {
 		return err
 	}
@@ -62,12 +63,19 @@ type lockedPlugins struct {
 	SHA256 map[string]string `json:"sha256"`
 }
 
-// sumsOf gives the digest of the first of each id that may be started.
-func sumsOf(found []adapters.Candidate) (map[string]string, error) {
+// sumsOf returns the digest of the first of each id that may be started, or would be
+// but for others who may write to it and is among ids.
+func sumsOf(found []adapters.Candidate, ids []string) (map[string]string, error) {
+	for _, id := range ids {
+		if !slices.ContainsFunc(found, func(c adapters.Candidate) bool { return c.ID == id }) {
+			return nil, notFound("plugin_not_found", fmt.Sprintf("there is no bento-adapter-%s on PATH", id), "bento plugin list names those on PATH")
+		}
+	}
 	var digests *host.Digests // none are remembered: this is what others are compared with
 	sums := make(map[string]string)
 	for _, c := range found {
-		if _, taken := sums[c.ID]; taken || c.Skip != "" {
+		named := c.Exposed && c.Skip == adapters.SkipNotTrusted && slices.Contains(ids, c.ID)
+		if _, taken := sums[c.ID]; taken || c.Skip != "" && !named {
 			continue
 		}
 		if sums[c.ID] = digests.Executable(c.Path); len(sums[c.ID]) != 64 {

@@ -79,11 +79,11 @@ var table = []row{
 	{"internal/fingerprint", []string{"adapters", "cache", "internal/tree", "internal/state"}},
 	{"plugin", []string{"plugin/wire", "adapters", "diagnostics"}},
 	{"plugin/host/tail", nil}, // the last words of a plugin
-	{"plugin/host", []string{"plugin/host/tail", "plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "internal/proc", "internal/sandbox", "internal/state"}},
+	{"plugin/host", []string{"internal/owner", "plugin/host/tail", "plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "internal/proc", "internal/sandbox", "internal/state"}},
 
 	// 4
 	// Dishes that link to each other in a circle are found with dag.
-	{"discovery", []string{"adapters", "diagnostics", "internal/config", "internal/clone", "internal/tree", "internal/tree/crew", "internal/state", "internal/dag", "discovery/*"}},
+	{"discovery", []string{"adapters", "diagnostics", "internal/config", "internal/clone", "internal/owner", "internal/tree", "internal/tree/crew", "internal/state", "internal/dag", "discovery/*"}},
 	{"discovery/turns", []string{"adapters"}},                                                                         // who asks first
 	{"discovery/faults", []string{"adapters", "diagnostics", "internal/config"}},                                      // what plugins did wrong
 	{"discovery/marker", []string{"adapters"}},                                                                        // who looks where

@@ -48,6 +48,11 @@ func Name(fi fs.FileInfo) string {
 	if !ok {
 		return "an unknown user"
 	}
+	return userName(uid)
+}
+
+// userName returns a user for a message.
+func userName(uid uint32) string {
 	if u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10)); err == nil {
 		return fmt.Sprintf("user %s (%d)", u.Username, uid)
 	}

@@ -38,9 +38,11 @@ func (s Style) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// Printable replaces what would move a terminal's cursor or change its colours:
-// names of files and dishes come from anywhere.
+// Printable replaces what would move a terminal's cursor or change its colours, and
+// takes apart what a CI service would read as a command to itself: names of files and
+// messages of plugins come from anywhere.
 func Printable(s string) string {
+	s = disarmed(s)
 	if strings.IndexFunc(s, unprintable) < 0 && utf8.ValidString(s) {
 		return s
 	}
@@ -51,6 +53,25 @@ func Printable(s string) string {
 		return r
 	}, s)
 }
+
+// disarmed puts a blank into workflow commands of GitHub Actions: "::name::" at the
+// start of a line, blanks in front of it not counted, and "##[name]" anywhere in one.
+func disarmed(s string) string {
+	if !strings.Contains(s, "::") && !strings.Contains(s, "##[") {
+		return s
+	}
+	lines := strings.Split(strings.ReplaceAll(s, "##[", "## ["), "\n")
+	for i, line := range lines {
+		text := strings.TrimLeftFunc(line, isBlank)
+		if strings.HasPrefix(text, "::") {
+			lines[i] = line[:len(line)-len(text)] + ": " + text[1:]
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// isBlank reports whether a reader may pass over a character at the start of a line.
+func isBlank(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) || r == utf8.RuneError }
 
 // PrintableLine is Printable for what has to stay on one line.
 func PrintableLine(s string) string {

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bentobuild/bento/internal/proc"
 )
 
 // The test binary is also the helper that Start runs, and the programs that are
@@ -315,5 +317,36 @@ func TestOfferedByLesserKernels(t *testing.T) {
 		if err != nil || !strings.Contains(string(out), want) || !strings.HasSuffix(string(out), " <nil>\n") {
 			t.Errorf("without %s: %v: %s, want %q", call, err, out, want)
 		}
+	}
+}
+
+// A program that is handed down as a descriptor is confined as well, and a script's
+// interpreter can read it there, though it has no path that a policy could name.
+func TestProgramFromADescriptor(t *testing.T) {
+	needLandlock(t, 1)
+	dir := t.TempDir()
+	hidden := filepath.Join(dir, "hidden")
+	if err := os.WriteFile(hidden, []byte("secret"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.MemfdCreate("program", unix.MFD_CLOEXEC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := os.NewFile(uintptr(fd), "program")
+	defer script.Close()
+	if _, err := fmt.Fprintf(script, "#!/bin/sh\necho runs\ncat %s 2>/dev/null || echo denied\n", hidden); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	child, err := Start(proc.Spec{
+		Argv: []string{filepath.Join(dir, "gone")}, Program: "/proc/self/fd/3", Files: []*os.File{script}, Env: os.Environ(), Stdout: &out,
+	}, Policy{Read: append(System(), self(t))}, self(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	child.Wait(t.Context())
+	if out.String() != "runs\ndenied\n" {
+		t.Errorf("%q", out.String())
 	}
 }

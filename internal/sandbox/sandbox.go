@@ -9,7 +9,7 @@
 // A process confines itself: Start runs this same program once more, with Command as
 // its first argument, and there Enter takes the rights away and becomes the program
 // that was wanted. What is open by then stays open, so Start hands down nothing but
-// the three standard streams.
+// the three standard streams and the files of its caller.
 package sandbox
 
 import (
@@ -18,6 +18,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,6 +38,11 @@ type Policy struct {
 	// Network allows sockets. Without, none of any kind can be made, since one of a
 	// local service may be a way to the network as well.
 	Network bool
+	// Tasks bounds how many processes and threads the program and its descendants may
+	// have at once, 0 for no bound. Where a cgroup of the kernel's pids controller can be
+	// made it counts exactly them. Elsewhere it is added to what the machine runs at the
+	// start and counts all of the user's (RLIMIT_NPROC), which root is not bound by.
+	Tasks int
 }
 
 // Offer is what the kernel can enforce.
@@ -69,23 +76,29 @@ const Command = "__confine"
 // Start starts s under p, as far as the kernel offers it. self is the path of a
 // program that calls Enter for Command, which is this one or nobody's. The error
 // says that the program could not be started or confined; then it does not run.
-// s.Files must be empty. Where nothing can be enforced it is proc.Start.
-func Start(s proc.Spec, p Policy, self string) (*proc.Process, error) {
+// A Program among s.Files, /proc/self/fd/3 and so on, may be executed as well. Where nothing can be enforced it is proc.Start.
+func Start(s proc.Spec, p Policy, self string) (*Process, error) {
 	if Offered() == (Offer{}) {
-		return proc.Start(s)
+		child, err := proc.Start(s)
+		return &Process{Process: child}, err
 	}
 	report, theirs, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	defer report.Close()
-	s.Argv = append(append([]string{self, Command}, p.args()...), s.Argv...)
-	s.Files = []*os.File{theirs}
-	child, err := proc.Start(s)
+	group := newGroup(p.Tasks)
+	// The pipe comes last, so that the descriptors of s are what s says.
+	fd := strconv.Itoa(firstFile + len(s.Files))
+	s.Argv = slices.Concat([]string{self, Command, fd, s.Program}, p.args(group), s.Argv)
+	s.Program, s.Files = "", append(slices.Clip(s.Files), theirs)
+	started, err := proc.Start(s)
 	theirs.Close()
 	if err != nil {
+		group.remove()
 		return nil, err
 	}
+	child := &Process{Process: started, group: group}
 	if err := entered(report); err != nil {
 		child.Kill()
 		child.Wait(context.Background())
@@ -93,6 +106,22 @@ func Start(s proc.Spec, p Policy, self string) (*proc.Process, error) {
 	}
 	return child, nil
 }
+
+// Process is a confined child.
+type Process struct {
+	*proc.Process
+	group group
+}
+
+// Wait waits as that of the proc.Process does. Nothing of the child is left then.
+func (p *Process) Wait(ctx context.Context) proc.Result {
+	res := p.Process.Wait(ctx)
+	p.group.remove()
+	return res
+}
+
+// firstFile is the descriptor of the first of proc.Spec.Files.
+const firstFile = 3
 
 // enterTime bounds the wait for a helper that does nothing but a few system calls.
 const enterTime = 30 * time.Second
@@ -116,9 +145,16 @@ func entered(report *os.File) error {
 	return nil
 }
 
-// args writes a policy as arguments, which hold any path; "--" is the end.
-func (p Policy) args() []string {
+// args writes a policy and its group as arguments, which hold any path; "--" is the
+// end.
+func (p Policy) args(g group) []string {
 	var list []string
+	if g != "" {
+		list = append(list, "g"+string(g))
+	}
+	if p.Tasks > 0 {
+		list = append(list, "t"+strconv.Itoa(p.Tasks))
+	}
 	for _, path := range p.Read {
 		list = append(list, "r"+path)
 	}
@@ -132,11 +168,17 @@ func (p Policy) args() []string {
 }
 
 // parse reads what args wrote, and gives the rest.
-func parse(args []string) (p Policy, argv []string, err error) {
+func parse(args []string) (p Policy, g group, argv []string, err error) {
 	for i, arg := range args {
 		switch {
 		case arg == "--" && i+1 < len(args):
-			return p, args[i+1:], nil
+			return p, g, args[i+1:], nil
+		case strings.HasPrefix(arg, "g/"):
+			g = group(arg[1:])
+		case strings.HasPrefix(arg, "t"):
+			if p.Tasks, err = strconv.Atoi(arg[1:]); err != nil || p.Tasks <= 0 {
+				return p, g, nil, fmt.Errorf("argument %q: expected t and a number", arg)
+			}
 		case arg == "n":
 			p.Network = true
 		case strings.HasPrefix(arg, "r/"):
@@ -144,10 +186,10 @@ func parse(args []string) (p Policy, argv []string, err error) {
 		case strings.HasPrefix(arg, "w/"):
 			p.Write = append(p.Write, arg[1:])
 		default:
-			return p, nil, fmt.Errorf("argument %q: expected r/PATH, w/PATH, n or --", arg)
+			return p, g, nil, fmt.Errorf("argument %q: expected g/PATH, tNUMBER, r/PATH, w/PATH, n or --", arg)
 		}
 	}
-	return p, nil, errors.New("no program is named")
+	return p, g, nil, errors.New("no program is named")
 }
 
 // System are the places where a system keeps what programs need to run. None of

@@ -19,12 +19,13 @@ func TestPolicyAsArguments(t *testing.T) {
 	for _, p := range []Policy{
 		{},
 		{Network: true},
+		{Tasks: 7},
 		{Read: []string{"/a b", "/\xff\n", "/--"}, Write: []string{"/n", "/w"}},
 	} {
 		argv := []string{"/bin/sh", "-c", "--", "n"}
-		got, rest, err := parse(append(p.args(), argv...))
-		if err != nil {
-			t.Fatal(err)
+		got, in, rest, err := parse(append(p.args("/g x"), argv...))
+		if err != nil || in != "/g x" {
+			t.Fatal(in, err)
 		}
 		if diff := cmp.Diff(p, got); diff != "" {
 			t.Errorf("policy (-want +got):\n%s", diff)
@@ -33,8 +34,8 @@ func TestPolicyAsArguments(t *testing.T) {
 			t.Errorf("program (-want +got):\n%s", diff)
 		}
 	}
-	for _, bad := range [][]string{nil, {"--"}, {"n"}, {"r/a"}, {"x/a", "--", "/bin/sh"}, {"rel", "--", "/bin/sh"}, {"", "--", "/bin/sh"}} {
-		if _, _, err := parse(bad); err == nil {
+	for _, bad := range [][]string{nil, {"--"}, {"n"}, {"r/a"}, {"x/a", "--", "/bin/sh"}, {"rel", "--", "/bin/sh"}, {"", "--", "/bin/sh"}, {"t", "--", "/bin/sh"}, {"t-1", "--", "/bin/sh"}, {"grel", "--", "/bin/sh"}} {
+		if _, _, _, err := parse(bad); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
 	}

@@ -74,6 +74,7 @@ type Status struct {
 	Status      string        `json:"status"`
 	Code        adapters.Code `json:"code,omitempty"` // of Failed
 	Message     string        `json:"message,omitempty"`
+	Hint        string        `json:"-"` // what mends a candidate that is skipped
 	DisplayName string        `json:"display_name,omitempty"`
 	Identity    string        `json:"identity,omitempty"`
 	Handshake   time.Duration `json:"-"` // launch and handshake together

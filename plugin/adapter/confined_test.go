@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/sandbox"
@@ -25,7 +28,11 @@ func confinedKid(id string) func(*kid) {
 	pid := strconv.Itoa(os.Getpid())
 	return func(k *kid) {
 		for {
-			switch q := k.read(); q.Method {
+			q := k.read()
+			if k.ruins(name, q.Method) {
+				continue
+			}
+			switch q.Method {
 			case "resolvedToolchainFingerprint":
 				k.result(q, strconv.Quote(pid))
 			case "install":
@@ -43,6 +50,78 @@ func confinedKid(id string) func(*kid) {
 				k.answer(q)
 			}
 		}
+	}
+}
+
+// ruins does what the name of the plugin says, "WHAT-METHOD", when that is asked.
+func (k *kid) ruins(name, method string) bool {
+	what, at, _ := strings.Cut(name, "-")
+	if at != method {
+		return false
+	}
+	switch what {
+	case "hangs":
+		k.hang()
+	case "huge":
+		k.raw(fmt.Sprintf("Content-Length: %d\r\n\r\n", 1<<40))
+		k.forever("x")
+	case "bombs": // 100 forks at most, whatever bounds it; half of them with sessions of their own
+		script := `trap "" TERM; i=0; while [ $i -lt 50 ]; do "$0" holder & setsid "$0" holder & i=$((i+1)); done`
+		_ = exec.Command("/bin/sh", "-c", script, os.Args[0]).Run()
+		k.hang()
+	}
+	return true
+}
+
+// A confined plugin that hangs, answers without end or forks without end, in detect or
+// in an install, ends at its deadline with its code, and all that it has started with
+// it; the others go on.
+func TestConfinedPluginsEndAlone(t *testing.T) {
+	dir, root := t.TempDir(), t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]adapters.Code{
+		"confined-hangs-detect": adapters.Timeout, "confined-huge-detect": adapters.MalformedResponse, "confined-bombs-detect": adapters.Timeout,
+		"confined-hangs-install": adapters.Timeout, "confined-huge-install": adapters.MalformedResponse, "confined-bombs-install": adapters.Timeout,
+		"confined-good": "ok",
+	}
+	numbers := short()
+	numbers.Query, numbers.Install = 3*time.Second, 3*time.Second
+	boxes := make(map[string]*host.Sandbox)
+	var candidates []adapters.Candidate
+	for id := range want {
+		boxes[id] = &host.Sandbox{Helper: self, Root: root, Scratch: filepath.Join(t.TempDir(), "scratch"), Read: []string{dir}, Tasks: 60}
+		candidates = append(candidates, install(t, dir, id))
+	}
+	set := start(t, Options{Numbers: numbers, Sandbox: boxes}, candidates...)
+	var asking sync.WaitGroup
+	for _, a := range set.Adapters() {
+		asking.Go(func() {
+			id := a.Manifest().AdapterID
+			var err error
+			if strings.HasSuffix(id, "install") {
+				err = a.Install(t.Context(), adapters.InstallRequest{DishDir: root, DishName: "dish"}, nil)
+			} else {
+				_, err = a.Detect(t.Context(), root)
+			}
+			if got := outcome(err); got != string(want[id]) {
+				t.Errorf("%s: got %s, want %s (%v)", id, got, want[id], err)
+			}
+		})
+	}
+	asking.Wait()
+	for _, a := range set.Adapters() {
+		if a.Manifest().AdapterID == "confined-good" {
+			if _, err := a.Detect(t.Context(), root+"/other"); err != nil {
+				t.Errorf("the good one: %v", err)
+			}
+		}
+	}
+	set.Close()
+	if left := processes(dir); len(left) > 0 {
+		t.Errorf("left: %q", left)
 	}
 }
 

@@ -123,7 +123,7 @@ func (e *entry) failed() *adapters.Failure {
 
 // Status gives what became of the candidate.
 func (e *entry) Status() Status {
-	s := Status{ID: e.ID, Path: e.Path, Contract: e.Contract, Status: e.status, Message: e.message}
+	s := Status{ID: e.ID, Path: e.Path, Contract: e.Contract, Status: e.status, Message: e.message, Hint: e.SkipHint}
 	if e.Skip == adapters.SkipNotTrusted {
 		s.Status, s.Code = Failed, adapters.NotTrusted
 	} else if e.Skip == adapters.SkipUnusable {

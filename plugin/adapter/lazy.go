@@ -61,7 +61,7 @@ func asleep(c adapters.Candidate, o Options) *Process {
 	if !ok || json.Unmarshal(text, &n) != nil {
 		return nil
 	}
-	executable := o.Digests.Executable(c.Path)
+	executable := o.digest(c)
 	p := newProcess(c, o)
 	if n.Basis != basis(executable, c, &o) || json.Unmarshal(n.Text, &p.manifest) != nil || p.manifest == nil {
 		return nil

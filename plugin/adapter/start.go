@@ -32,7 +32,7 @@ func startProcess(ctx context.Context, c adapters.Candidate, o Options) (*Proces
 	}
 	p := newProcess(c, o)
 	digest := make(chan string, 1)
-	go func() { digest <- o.Digests.Executable(c.Path) }()
+	go func() { digest <- o.digest(c) }()
 	plugin, err := p.launch(ctx, o.Sandbox[c.ID])
 	executable := <-digest
 	if err != nil {
@@ -54,7 +54,7 @@ func (p *Process) launch(ctx context.Context, box *host.Sandbox) (*host.Plugin, 
 	if box != nil {
 		env = env.With(box.Environ())
 	}
-	launcher := host.Launcher(&host.Command{Argv: []string{c.Path}, Dir: o.Dir, Env: env, Sandbox: box})
+	launcher := host.Launcher(&host.Command{Argv: []string{c.Path}, SHA256: pin(c), Dir: o.Dir, Env: env, Sandbox: box})
 	if o.Launch != nil {
 		launcher = o.Launch(c)
 	}
@@ -91,7 +91,24 @@ func (p *Process) isChanged() bool {
 	p.mu.Lock()
 	was := p.executable
 	p.mu.Unlock()
-	return was != "" && p.o.Digests.Executable(p.from.Path) != was
+	return was != "" && p.o.digest(p.from) != was
+}
+
+// digest returns the digest of what is started: of an exposed candidate that is the
+// pinned content, whatever its file holds by now.
+func (o *Options) digest(c adapters.Candidate) string {
+	if c.Exposed {
+		return c.SHA256
+	}
+	return o.Digests.Executable(c.Path)
+}
+
+// pin returns the digest that an exposed candidate is started with, "" for others.
+func pin(c adapters.Candidate) string {
+	if c.Exposed {
+		return c.SHA256
+	}
+	return ""
 }
 
 // hello is the handshake.

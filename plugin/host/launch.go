@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/proc"
 )
 
@@ -35,8 +36,12 @@ type Stream struct {
 // Command launches an executable.
 type Command struct {
 	Argv []string // Argv[0] absolute
-	Dir  string   // "": bento's own
-	Env  []string // the whole environment
+	// SHA256, when set, is the digest in hexadecimal of what is executed: a private copy
+	// of the file's content, which nobody can change. Launch fails with an
+	// *adapters.Failure when the file has another.
+	SHA256 string
+	Dir    string   // "": bento's own
+	Env    []string // the whole environment
 	// Sandbox confines it, nil does not. A kernel that cannot leaves it free.
 	Sandbox *Sandbox
 }
@@ -53,11 +58,7 @@ func (c *Command) Launch(_ context.Context, stderr io.Writer) (*Stream, error) {
 		stdin.Close()
 		return nil, err
 	}
-	start := proc.Start
-	if c.Sandbox != nil {
-		start = c.Sandbox.start
-	}
-	p, err := start(proc.Spec{Argv: c.Argv, Dir: c.Dir, Env: c.Env, Stdin: childIn, Stdout: childOut, Stderr: stderr})
+	p, err := c.start(proc.Spec{Argv: c.Argv, Dir: c.Dir, Env: c.Env, Stdin: childIn, Stdout: childOut, Stderr: stderr})
 	childIn.Close()
 	childOut.Close()
 	if err != nil {
@@ -78,6 +79,30 @@ func (c *Command) Launch(_ context.Context, stderr io.Writer) (*Stream, error) {
 		},
 		Wait: func() string { return ending(p.Wait(context.Background())) },
 	}, nil
+}
+
+// confinable is a process that was started, confined or not.
+type confinable interface {
+	Exited() <-chan struct{}
+	Terminate()
+	Kill()
+	Wait(context.Context) proc.Result
+}
+
+// start starts the process, in the sandbox if there is one.
+func (c *Command) start(s proc.Spec) (confinable, error) {
+	if c.SHA256 != "" {
+		pinned, err := pinned(c.Argv[0], c.SHA256, adapters.Environ(c.Env))
+		if err != nil {
+			return nil, err
+		}
+		defer pinned.Close()
+		s.Program, s.Files = inherited, []*os.File{pinned}
+	}
+	if c.Sandbox != nil {
+		return c.Sandbox.start(s)
+	}
+	return proc.Start(s)
 }
 
 // explainStart says what the kernel does not: which file is missing, and what a file

@@ -90,6 +90,10 @@ func (p *Plugin) launch(ctx context.Context) (*session, *adapters.Failure) {
 	p.tail.Reset()
 	stream, err := p.o.Launcher.Launch(ctx, p.tail)
 	if err != nil {
+		var known *adapters.Failure
+		if errors.As(err, &known) {
+			return nil, p.fault(known.Code, known.Message)
+		}
 		return nil, p.fault(adapters.LaunchFailed, err.Error())
 	}
 	s := newSession(stream, &p.o, p.sinks.notified)

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,6 +24,8 @@ type Sandbox struct {
 	// Read and Write are further paths. A directory to write is made when it is
 	// missing: the plugin could not make it itself.
 	Read, Write []string
+	// Tasks bounds its processes and threads; 0 means 2,048.
+	Tasks int
 
 	network bool
 }
@@ -60,8 +63,12 @@ func (s *Sandbox) Environ() map[string]string {
 	return map[string]string{"TMPDIR": s.Scratch, "TMP": s.Scratch, "TEMP": s.Scratch}
 }
 
+// maxTasks is more than a parallel install of many tools needs, and less than what a
+// machine stops at.
+const maxTasks = 2048
+
 // start starts a plugin in the sandbox, as far as the kernel offers one.
-func (s *Sandbox) start(spec proc.Spec) (*proc.Process, error) {
+func (s *Sandbox) start(spec proc.Spec) (confinable, error) {
 	for _, dir := range append([]string{s.Scratch}, s.Write...) {
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -91,6 +98,7 @@ func (s *Sandbox) policy(spec proc.Spec) sandbox.Policy {
 		Read:    append(read, s.Read...),
 		Write:   append([]string{s.Scratch}, s.Write...),
 		Network: s.network,
+		Tasks:   cmp.Or(s.Tasks, maxTasks),
 	}
 }
 

@@ -103,7 +103,7 @@ func TestParents(t *testing.T) {
 		"<modules><module>../../a</module></modules></project>\n"+
 		"-- a/pom.xml --\n<project>\n<parent><groupId>ex</groupId><artifactId>parent</artifactId><version>1.0</version><relativePath>../build/parent</relativePath></parent>\n<artifactId>a</artifactId></project>\n"+
 		"-- b/pom.xml --\n<project><parent><groupId>ex</groupId><artifactId>parent</artifactId><version>2.0</version><relativePath>../build/parent</relativePath></parent><artifactId>b</artifactId></project>\n"+
-		"-- c/pom.xml --\n<project><parent><groupId>ex</groupId><artifactId>c</artifactId><version>1</version><relativePath>.</relativePath></parent><groupId>ex</groupId><artifactId>c</artifactId><version>1</version></project>\n")
+		"-- c/pom.xml --\n<project><parent><groupId>ex</groupId><artifactId>c</artifactId><version>1.0</version><relativePath>.</relativePath></parent><groupId>ex</groupId><artifactId>c</artifactId><version>1</version></project>\n")
 	a := New(adapters.Options{Env: adaptertest.Env()})
 	// The aggregator lies beside its module.
 	if d := cmp.Diff([]adapters.Link{{Dir: "build/parent", File: "a/pom.xml", Line: 2}}, adaptertest.Links(t, a, root, root+"/a")); d != "" {
@@ -320,4 +320,18 @@ func TestAdd(t *testing.T) {
 	if !ok || !strings.Contains(u.Hint, "<dependency><groupId>g</groupId><artifactId>a</artifactId><version>1</version><scope>test</scope></dependency>") {
 		t.Errorf("%v", err)
 	}
+}
+
+// What is known of a reactor follows its poms, also those that lead to where the next
+// one above is.
+func TestAnswersFollowTheFiles(t *testing.T) {
+	lines := func(name, inside string) string {
+		return "-- " + name + "/pom.xml --\n" + strings.ReplaceAll(pomOf(name, inside), "><", ">\n<")
+	}
+	root := adaptertest.Project(t, lines("above", "<packaging>pom</packaging><modules><module>../group</module></modules>")+
+		lines("group", "<parent><groupId>ex</groupId><artifactId>above</artifactId><version>1.0</version><relativePath>../above</relativePath></parent>"+
+			"<packaging>pom</packaging><modules><module>../app</module></modules>")+
+		lines("app", "<parent><groupId>ex</groupId><artifactId>group</artifactId><version>1.0</version><relativePath>../group</relativePath></parent>"))
+	again := func() adapters.Adapter { return New(adapters.Options{Env: adaptertest.Env()}) }
+	adaptertest.Follows(t, again, root, []string{"pom.xml"})
 }

@@ -67,7 +67,7 @@ func (a *Adapter) read(f *adapters.Files) (*project, error) {
 	if err != nil || next == nil || next == m {
 		return p, err
 	}
-	up, err := a.reactors.Get(f, next.Dir(), func(f *adapters.Files) (*project, error) { return a.climb(f, next) })
+	up, err := a.reactors.Get(f, next.Dir(), func(f *adapters.Files) (*project, error) { return a.climb(f, next.Path) })
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +86,13 @@ func (p *project) activate(id string) {
 	}
 }
 
-// climb gives the reactor of what m aggregates: m, and the aggregators above it.
-func (a *Adapter) climb(f *adapters.Files, m *pom.Model) (*project, error) {
+// climb gives the reactor of what the project at path aggregates: it, and the
+// aggregators above it.
+func (a *Adapter) climb(f *adapters.Files, path string) (*project, error) {
+	m, err := a.poms.Read(f, path) // noted in f: what is remembered depends on it
+	if err != nil {
+		return nil, err
+	}
 	p := &project{}
 	for next := m; next != nil && len(p.reactor) < maxChain && !slices.Contains(p.reactor, next); {
 		p.reactor = append(p.reactor, next)

@@ -34,7 +34,7 @@ func (s *Shelf) open(f *adapters.Files) (*Project, error) {
 		return nil, fmt.Errorf("%s: no package.json", f.Dir())
 	}
 	if len(p.Workspaces) > 0 || f.IsFile(settings.PNPMFile) {
-		if p.own, err = s.spaceAt(f, f.Dir()); err != nil {
+		if p.own, err = s.SpaceAt(f, f.Dir()); err != nil {
 			return nil, err
 		}
 	}

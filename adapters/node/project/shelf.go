@@ -87,8 +87,9 @@ func (s *Shelf) Read(f *adapters.Files, dir string) (*packagejson.Manifest, erro
 	})
 }
 
-// spaceAt gives the workspace whose root is dir, nil when it is none.
-func (s *Shelf) spaceAt(f *adapters.Files, dir string) (*Space, error) {
+// SpaceAt returns the workspace whose root is dir, nil when it is none. The error is a
+// diagnostics.Problems.
+func (s *Shelf) SpaceAt(f *adapters.Files, dir string) (*Space, error) {
 	return s.spaces.Get(f, dir, func(f *adapters.Files) (*Space, error) {
 		manifest, err := s.Read(f, dir)
 		if err != nil {
@@ -161,7 +162,7 @@ func (s *Shelf) level(f *adapters.Files, dir string) *Level {
 		l.manifest, l.err = s.Read(f, dir)
 	}
 	if l.err == nil && (l.files[File] || l.files[settings.PNPMFile]) {
-		l.space, l.err = s.spaceAt(f, dir)
+		l.space, l.err = s.SpaceAt(f, dir)
 	}
 	return l
 }
@@ -177,7 +178,7 @@ func isFile(f *adapters.Files, dir string, e fs.DirEntry) bool {
 // package.json, sorted. The slice is shared.
 func (s *Shelf) Members(f *adapters.Files, sp *Space) []string {
 	dirs, _ := s.members.Get(f, sp.Dir, func(f *adapters.Files) ([]string, error) {
-		if _, err := s.spaceAt(f, sp.Dir); err != nil {
+		if _, err := s.SpaceAt(f, sp.Dir); err != nil {
 			return nil, err
 		}
 		return sp.globs.Expand(f, sp.Dir), nil

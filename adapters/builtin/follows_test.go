@@ -1,0 +1,31 @@
+package builtin_test
+
+import (
+	"testing"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/adapters/builtin"
+)
+
+// What an adapter remembers of a project follows the project's files, as it has to in a
+// bento that watches.
+func TestAnswersFollowTheFiles(t *testing.T) {
+	for i, a := range builtin.All(adapters.Options{Env: adaptertest.Env()}) {
+		id := a.Manifest().AdapterID
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			root := adaptertest.Fixture(t, id)
+			again := func() adapters.Adapter { return builtin.All(adapters.Options{Env: adaptertest.Env()})[i] }
+			adaptertest.Follows(t, again, root, manifests())
+		})
+	}
+}
+
+// manifests are the files that people edit.
+func manifests() []string {
+	return []string{
+		"go.mod", "go.work", "Cargo.toml", "pyproject.toml", "requirements.txt", "Gemfile", "*.gemspec", "composer.json", "pom.xml",
+		"*.gradle", "*.gradle.kts", "deno.json", "deno.jsonc", "package.json", "pnpm-workspace.yaml", ".yarnrc.yml",
+	}
+}

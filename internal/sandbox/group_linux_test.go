@@ -1,0 +1,96 @@
+package sandbox
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/bentobuild/bento/internal/proc"
+)
+
+// bomb forks 200 times at most, whatever bounds it, and says when it cannot.
+const bomb = `i=0; while [ $i -lt 200 ]; do sleep 1000 & i=$((i+1)); echo $i; done`
+
+// A program that forks without end gets so many processes and no more, and nothing of
+// it is left.
+func TestTasksAreBounded(t *testing.T) {
+	needLandlock(t, 1)
+	probe := newGroup(1)
+	if probe.remove(); probe == "" {
+		t.Skip("this machine has no cgroup of the pids controller that the test could use: RLIMIT_NPROC alone bounds")
+	}
+	var out strings.Builder
+	child, err := Start(proc.Spec{Argv: []string{"/bin/sh", "-c", bomb}, Env: os.Environ(), Stdout: &out, Stderr: &out},
+		Policy{Read: append(System(), self(t)), Tasks: 50}, self(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	group := string(child.group)
+	child.Wait(t.Context())
+	if n := strings.Count(out.String(), "\n"); n > 60 || !strings.Contains(out.String(), "ork") {
+		t.Errorf("%d forks of 50: %s", n, out.String())
+	}
+	if _, err := os.Stat(group); !os.IsNotExist(err) {
+		t.Errorf("%s is left: %v", group, err)
+	}
+}
+
+// Where there is no such group, the limit of a user's processes holds; not for root, so
+// the test has another user meet it.
+func TestTasksOfAUserAreBounded(t *testing.T) {
+	const limit = 30
+	argv := []string{"/bin/sh", "-c", bomb}
+	if os.Geteuid() == 0 {
+		setpriv, err := exec.LookPath("setpriv")
+		if err != nil {
+			t.Skip("setpriv is not installed")
+		}
+		argv = append([]string{setpriv, "--reuid=47110", "--clear-groups"}, argv...)
+	}
+	if os.Getenv("BENTO_TEST_LIMIT") != "" { // the child, which limits itself
+		if err := limitUser(limit); err == nil {
+			_ = unix.Exec(argv[0], argv, os.Environ())
+		}
+		os.Exit(99)
+	}
+	var out strings.Builder
+	child, err := proc.Start(proc.Spec{
+		Argv: []string{self(t), "-test.run=^TestTasksOfAUserAreBounded$"}, Env: append(os.Environ(), "BENTO_TEST_LIMIT=1"), Stdout: &out, Stderr: &out,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	child.Wait(t.Context())
+	if n := strings.Count(out.String(), "\n"); n > limit+10 || !strings.Contains(out.String(), "ork") {
+		t.Errorf("%d forks of %d: %s", n, limit, out.String())
+	}
+}
+
+// A group whose maker is gone goes with the next one that is made.
+func TestGroupsOfTheDeadAreRemoved(t *testing.T) {
+	g := newGroup(1)
+	if g == "" {
+		t.Skip("this machine has no cgroup of the pids controller that the test could use")
+	}
+	defer g.remove()
+	gone := exec.Command("/bin/true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	old := filepath.Join(filepath.Dir(string(g)), groupPrefix+strconv.Itoa(gone.Process.Pid)+"-1")
+	if err := os.Mkdir(old, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	newGroup(1).remove()
+	if _, err := os.Stat(old); !os.IsNotExist(err) {
+		t.Errorf("%s is left", old)
+	}
+	if _, err := os.Stat(string(g)); err != nil {
+		t.Error("a group in use is removed")
+	}
+}
