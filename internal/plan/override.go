@@ -66,6 +66,9 @@ func setGlobs(t *Task, c *config.Task) {
 	if c.WorkspaceOutputs != nil {
 		t.Outputs = append(t.Outputs, declared(*c.WorkspaceOutputs, "//")...)
 	}
+	if c.Rewrites != nil {
+		t.Rewrites = globTexts(*c.Rewrites)
+	}
 }
 
 func setEnv(t *Task, c *config.Task) {

@@ -86,6 +86,7 @@ type Task struct {
 	DefaultInputs bool     // everything of the dish that git does not ignore
 	Inputs        []string // globs instead of, or on top of, the default ones
 	Outputs       []Output
+	Rewrites      []string // globs of inputs that it writes again with what they hold
 
 	SetEnv  map[string]string // set for the command, hashed
 	HashEnv []string          // names passed and hashed
