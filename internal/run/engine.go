@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bentobuild/bento/cache/outputs"
@@ -319,7 +320,9 @@ func (e *engine) end(r *Result) {
 			e.stop = ReasonFailFast
 		}
 		e.skipDependents(r)
-		return
+		if !e.opts.KeepGoing || e.waits[i] > 0 {
+			return // what comes behind it waits for what it would have waited for
+		}
 	}
 	e.let(r.Task)
 }
@@ -342,8 +345,13 @@ func (e *engine) let(t *plan.Task) {
 	}
 	e.ready[t.Index] = true
 	for _, next := range e.plan.Graph.After(t.Index) {
-		if e.waits[next]--; e.waits[next] == 0 && e.results[next] == nil {
+		e.waits[next]--
+		switch {
+		case e.waits[next] > 0:
+		case e.results[next] == nil:
 			e.free = append(e.free, e.plan.Tasks[next])
+		case e.opts.KeepGoing: // it was skipped before its turn had come
+			e.let(e.plan.Tasks[next])
 		}
 	}
 }
@@ -361,21 +369,26 @@ func (e *engine) drop(id string) {
 	}
 }
 
-// skipDependents ends everything that waits for a task that did not succeed.
+// skipDependents ends everything that waits for a task that did not succeed: with
+// --keep-going only what depends on it, and not what comes behind it in its dish.
 func (e *engine) skipDependents(r *Result) {
 	reason := ReasonDependencyFailed
 	if r.Outcome == Skipped {
 		reason = r.Reason
 	}
 	for _, next := range e.plan.Graph.After(r.Task.Index) {
-		if e.begun[next] {
-			continue // it did not wait for the end
+		if e.begun[next] || e.opts.KeepGoing && !dependsOn(e.plan.Tasks[next], r.Task) {
+			continue // it did not wait for the end, or for what this has made
 		}
 		e.end(&Result{
 			Task: e.plan.Tasks[next], Outcome: Skipped, Reason: reason,
 			Message: fmt.Sprintf("%s did not succeed", r.Task.ID()),
 		})
 	}
+}
+
+func dependsOn(t, on *plan.Task) bool {
+	return slices.ContainsFunc(t.Deps, func(d plan.Dep) bool { return d.Task == on })
 }
 
 // finish writes down what was learned and makes the report.

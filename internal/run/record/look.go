@@ -162,11 +162,11 @@ func (x *Execution) lookAfter() (paths []string, err error) {
 		return nil, err
 	}
 	for _, i := range x.set.Unmatched(entries) {
-		if !t.Outputs[i].Declared {
-			continue // the patterns of recipes may match nothing
-		}
 		if _, plain := x.set.Plain(i); plain {
 			return nil, &MissingError{t.Outputs[i].Glob}
+		}
+		if !t.Outputs[i].Declared {
+			continue // the patterns of recipes may match nothing
 		}
 		x.Warn("output_empty", t.ID()+": the output \""+t.Outputs[i].Glob+"\" matched nothing", "")
 	}

@@ -52,7 +52,7 @@ type Execution struct {
 	record   *cache.Record         // of the result, nil when it is not to be stored
 }
 
-// MissingError says that a task did not make an output that dish.toml names.
+// MissingError says that a task did not make an output that it names without a wildcard.
 type MissingError struct{ Glob string }
 
 func (e *MissingError) Error() string { return fmt.Sprintf("it did not make its output %q", e.Glob) }
