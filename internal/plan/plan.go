@@ -68,6 +68,7 @@ type Output struct {
 	// Declared is set for patterns of dish.toml: they hide also tracked files from
 	// the default inputs, and one that matches nothing is spoken of.
 	Declared bool
+	Pos      config.Pos // where dish.toml says so; zero for a recipe's
 }
 
 // Task is one command of one dish, with everything that dish.toml, the adapter's

@@ -51,6 +51,7 @@ func (e *engine) restore(ctx context.Context, ev *evaluate.Result, last *lastrun
 			return
 		}
 		e.UpToDate(t, want)
+		e.note(t, want)
 		e.Memory().Keep(t, &lastrun.Run{
 			Key: ev.Key, Duration: max(last.Duration, ev.Record.Duration),
 			Outputs: record.Paths(want), ByProducts: last.ByProducts, Found: foundBeside(last.Found, want),
