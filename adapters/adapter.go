@@ -142,6 +142,9 @@ type Task struct {
 	Inputs []string `json:"inputs,omitempty"`
 	// Outputs are globs of what the command makes; they may match nothing.
 	Outputs []string `json:"outputs,omitempty"`
+	// Rewrites are globs, as Inputs without "!", of inputs that the command writes again:
+	// the result is stored as long as they hold the same afterwards.
+	Rewrites []string `json:"rewrites,omitempty"`
 
 	// ExtraInputs are globs on top of Inputs, or of the default ones.
 	ExtraInputs []string `json:"extra_inputs,omitempty"`

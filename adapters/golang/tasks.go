@@ -89,7 +89,8 @@ func (a *Adapter) single(f *adapters.Files, build adapters.Task, name string) ad
 		build.Run = "go build -o " + os.DevNull + " ./..."
 		return build
 	}
-	build.Outputs = []string{name}
+	// As a pattern: of a library, or with a build mode of its own, go build makes none.
+	build.Outputs = []string{name + "/**"}
 	return build
 }
 

@@ -89,8 +89,8 @@ module "example.com/o*d"
 `)
 	for dir, want := range map[string]string{
 		"many":   "build: go build ./..." + rest,
-		"one":    "build: go build ./... -> one" + rest,
-		"deep":   "build: go build ./... -> server" + rest,
+		"one":    "build: go build ./... -> one/**" + rest,
+		"deep":   "build: go build ./... -> server/**" + rest,
 		"taken":  "build: go build -o /dev/null ./..." + rest,
 		"script": "build: go build -o /dev/null ./..." + rest,
 		"empty":  "",
@@ -102,7 +102,7 @@ module "example.com/o*d"
 		}
 	}
 	windows := adaptertest.Task(t, golang.New(adapters.Options{Env: adaptertest.Env("GOOS=windows")}), filepath.Join(root, "one"), "build")
-	if d := cmp.Diff([]string{"one.exe"}, windows.Outputs); d != "" {
+	if d := cmp.Diff([]string{"one.exe/**"}, windows.Outputs); d != "" {
 		t.Errorf("for windows: %s", d)
 	}
 }
@@ -116,7 +116,7 @@ module example.com/svc
 `)
 	adaptertest.Write(t, filepath.Join(root, "svc"), "\x7FELF\x02\x01")
 	build := adaptertest.Task(t, golang.New(adapters.Options{Env: adaptertest.Env("GOOS=")}), root, "build")
-	if d := cmp.Diff([]string{"svc"}, build.Outputs); d != "" {
+	if d := cmp.Diff([]string{"svc/**"}, build.Outputs); d != "" {
 		t.Error(d)
 	}
 }
@@ -326,7 +326,7 @@ func TestRecipesRun(t *testing.T) {
 		}
 	}
 	build := adaptertest.Task(t, a, root+"/app", "build")
-	if fi, err := os.Stat(filepath.Join(root, "app", build.Outputs[0])); err != nil || fi.Mode()&0o111 == 0 {
+	if fi, err := os.Stat(filepath.Join(root, "app", strings.TrimSuffix(build.Outputs[0], "/**"))); err != nil || fi.Mode()&0o111 == 0 {
 		t.Errorf("output %v: %v", build.Outputs, err)
 	}
 	adaptertest.Replace(t, root+"/lib/lib.go", "cmp.Equal(a, b)", "!cmp.Equal(a, b)")

@@ -16,6 +16,7 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run/affected"
+	"github.com/bentobuild/bento/internal/run/overlap"
 )
 
 // selection is what a command is to be about.
@@ -189,6 +190,9 @@ func (s *session) build(ctx context.Context, w *workspace, sel selection) (p *pl
 	p, clean, err = sel.apply(ctx, p)
 	if err == nil && sel.only {
 		p.Hold()
+	}
+	if err == nil && !sel.AllTasks { // of which nobody runs all
+		problems = append(problems, overlap.Find(p).Problems...)
 	}
 	return p, clean, problems, err
 }

@@ -25,6 +25,7 @@ type Task struct {
 	Inputs           *[]Glob // nil: inherited
 	Outputs          *[]Glob
 	WorkspaceOutputs *[]Glob // relative to the root
+	Rewrites         *[]Glob // inputs that the task writes again
 
 	Env       []string          // names: passed, and their values count
 	SetEnv    map[string]string // values that are set, and count
@@ -57,6 +58,7 @@ type taskTable struct {
 	Inputs           *[]Glob                 `toml:"inputs"`
 	Outputs          *[]Glob                 `toml:"outputs"`
 	WorkspaceOutputs *[]Glob                 `toml:"workspace_outputs"`
+	Rewrites         *[]Glob                 `toml:"rewrites"`
 	Env              env.Vars                `toml:"env"`
 	PassEnv          []env.Pattern           `toml:"pass_env"`
 	DependsOn        []tomlfile.At[string]   `toml:"depends_on"`
@@ -109,7 +111,7 @@ func (c *command) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagnostic) {
 	task := Task{
 		Name: name, Pos: pos, Run: t.Run.shell, Argv: t.Run.argv,
-		Inputs: t.Inputs, Outputs: t.Outputs, WorkspaceOutputs: t.WorkspaceOutputs,
+		Inputs: t.Inputs, Outputs: t.Outputs, WorkspaceOutputs: t.WorkspaceOutputs, Rewrites: t.Rewrites,
 		Env: t.Env.Names, SetEnv: t.Env.Set, PassEnv: env.Names(t.PassEnv),
 		Timeout: time.Duration(t.Timeout), Mutex: t.Mutex,
 		Retry: min(max(t.Retry.Value, 0), maxRetry), Weight: min(max(t.Weight.Value, 0), maxWeight),
@@ -163,7 +165,7 @@ func (t *Task) tooMuch(dish string) (problems []diagnostics.Diagnostic) {
 	for _, g := range []struct {
 		base  string
 		globs *[]Glob
-	}{{dish, t.Inputs}, {dish, t.Outputs}, {"", t.WorkspaceOutputs}} {
+	}{{dish, t.Inputs}, {dish, t.Outputs}, {"", t.WorkspaceOutputs}, {dish, t.Rewrites}} {
 		if g.globs != nil {
 			problems = append(problems, tooMuch(g.base, *g.globs)...)
 		}

@@ -66,6 +66,9 @@ func setGlobs(t *Task, c *config.Task) {
 	if c.WorkspaceOutputs != nil {
 		t.Outputs = append(t.Outputs, declared(*c.WorkspaceOutputs, "//")...)
 	}
+	if c.Rewrites != nil {
+		t.Rewrites = globTexts(*c.Rewrites)
+	}
 }
 
 func setEnv(t *Task, c *config.Task) {
@@ -129,8 +132,10 @@ func giveDishOutputs(b *builder, d *discovery.Dish, tasks []*Task) {
 
 func declared(globs []config.Glob, anchor string) []Output {
 	outputs := make([]Output, 0, len(globs))
-	for _, text := range globTexts(globs) {
-		outputs = append(outputs, Output{Glob: anchor + text, Declared: true})
+	for _, g := range globs {
+		if g.Text != "" {
+			outputs = append(outputs, Output{Glob: anchor + g.Text, Declared: true, Pos: g.Pos})
+		}
 	}
 	return outputs
 }

@@ -68,6 +68,7 @@ type Output struct {
 	// Declared is set for patterns of dish.toml: they hide also tracked files from
 	// the default inputs, and one that matches nothing is spoken of.
 	Declared bool
+	Pos      config.Pos // where dish.toml says so; zero for a recipe's
 }
 
 // Task is one command of one dish, with everything that dish.toml, the adapter's
@@ -86,6 +87,7 @@ type Task struct {
 	DefaultInputs bool     // everything of the dish that git does not ignore
 	Inputs        []string // globs instead of, or on top of, the default ones
 	Outputs       []Output
+	Rewrites      []string // globs of inputs that it writes again with what they hold
 
 	SetEnv  map[string]string // set for the command, hashed
 	HashEnv []string          // names passed and hashed

@@ -63,6 +63,7 @@ func fromRecipe(d *discovery.Dish, recipe adapters.Task) *Task {
 	for _, o := range recipe.Outputs {
 		t.Outputs = append(t.Outputs, Output{Glob: o})
 	}
+	t.Rewrites = recipe.Rewrites
 	if d.Config != nil {
 		t.Inputs = append(t.Inputs, globTexts(d.Config.Inputs)...)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/run/lastrun"
 )
 
@@ -15,6 +16,7 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 	e.refresh(ctx, t)
 	if r.Outcome == Built {
 		e.UpToDate(t, x.kept.Outputs)
+		e.note(t, x.kept.Outputs)
 		if x.ev.Known {
 			e.Memory().Keep(t, &lastrun.Run{
 				Key: x.ev.Key, Unstored: true, Duration: r.Duration, Outputs: x.kept.Own(), Found: x.kept.Found,
@@ -47,6 +49,15 @@ func (e *engine) keep(ctx context.Context, x *execution) {
 			return
 		}
 	}
+	store := func() { e.add(x, ev) }
+	if !e.postpone(t, store) {
+		store()
+	}
+}
+
+// add has the result stored under the key of ev.
+func (e *engine) add(x *execution, ev *evaluate.Result) {
+	t := x.ev.Task
 	e.batch.Add(x.kept, ev, func() {
 		x.result.Stored, x.result.Key = true, ev.Key
 		ev.Stored()

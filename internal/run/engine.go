@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/run/evaluate"
 	"github.com/bentobuild/bento/internal/run/install"
 	"github.com/bentobuild/bento/internal/run/journal"
+	"github.com/bentobuild/bento/internal/run/overlap"
 	"github.com/bentobuild/bento/internal/run/pin"
 	"github.com/bentobuild/bento/internal/run/queue"
 	"github.com/bentobuild/bento/internal/run/record"
@@ -70,8 +73,12 @@ type engine struct {
 	begun    []bool                        // by task
 	ready    []bool                        // by task: those that wait for it need not wait for its end
 	cancel   map[string]context.CancelFunc // of what is being executed, by id
-	start    time.Time
-	known    time.Duration // since start: until it was known what is a hit
+	overlaps overlap.Found
+	made     map[int][]cache.Output // what tasks with rivals have made, by plan.Task.Index
+	// postponed store results at the end of the run, if nothing has spoilt them by then.
+	postponed []func()
+	start     time.Time
+	known     time.Duration // since start: until it was known what is a hit
 }
 
 // Evaluator gives the evaluator of a plan.
@@ -85,14 +92,18 @@ func (e *Env) Evaluator(p *plan.Plan, force bool) (*evaluate.Evaluator, error) {
 // Run brings every task of the plan up to date. The error is of the user's input,
 // found before anything was started, or nil.
 func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, error) {
+	overlaps := overlap.Find(p)
+	if err := diagnostics.AsError(overlaps.Problems); err != nil {
+		return nil, err
+	}
 	ev, err := env.Evaluator(p, opts.Force)
 	if err != nil {
 		return nil, err
 	}
 	e := &engine{
 		Evaluator: ev, env: env, plan: p, tree: p.Workspace.Tree, opts: opts, start: time.Now(),
-		ending: countEnding(p),
-		waits:  make([]int, len(p.Tasks)), results: make([]*Result, len(p.Tasks)), doubts: make([]string, len(p.Tasks)),
+		ending: countEnding(p), overlaps: overlaps, made: make(map[int][]cache.Output),
+		waits: make([]int, len(p.Tasks)), results: make([]*Result, len(p.Tasks)), doubts: make([]string, len(p.Tasks)),
 		stale: make([]bool, len(p.Tasks)), installs: make(map[string]*scopeInstall), done: make(chan func()), jobs: make(chan func() func()),
 		said: make(chan func()), begun: make([]bool, len(p.Tasks)), ready: make([]bool, len(p.Tasks)), cancel: make(map[string]context.CancelFunc),
 	}
@@ -125,6 +136,7 @@ func (e *engine) loop(ctx context.Context) {
 	e.queue = queue.New(max(1, e.opts.Workers), e.plan.Graph.Longest(func(i int) int64 {
 		return int64(e.Memory().Of(e.plan.Tasks[i]).Duration) + 1
 	}))
+	e.queue.Exclude(e.overlaps.Rivals)
 	for i := range e.waits {
 		if e.waits[i] = len(e.plan.Graph.Before(i)); e.waits[i] == 0 {
 			e.free = append(e.free, e.plan.Tasks[i])
@@ -246,6 +258,7 @@ func (e *engine) settle(ev *evaluate.Result) bool {
 	}
 	e.begun[t.Index] = true
 	e.UpToDate(t, ev.Outputs)
+	e.note(t, ev.Outputs)
 	if t.Held {
 		e.doubts[t.Index] = e.doubt(t)
 	}
@@ -282,7 +295,7 @@ func (e *engine) unmetPin(ev *evaluate.Result) *diagnostics.Diagnostic {
 
 // restoreBeside starts to restore a hit.
 func (e *engine) restoreBeside(ctx context.Context, ev *evaluate.Result) {
-	last, others := e.Memory().Of(ev.Task), e.MadeByOthers(ev.Task)
+	last, others := e.Memory().Of(ev.Task), e.others(ev.Task)
 	e.job(func() func() { return e.restore(ctx, ev, last, others) })
 }
 
@@ -308,6 +321,7 @@ func (e *engine) end(r *Result) {
 	if e.results[i] != nil {
 		return
 	}
+	e.clash(r)
 	e.results[i] = r
 	e.queue.Release(r.Task)
 	e.env.report(TaskFinished{Result: r})
@@ -319,7 +333,9 @@ func (e *engine) end(r *Result) {
 			e.stop = ReasonFailFast
 		}
 		e.skipDependents(r)
-		return
+		if !e.opts.KeepGoing || e.waits[i] > 0 {
+			return // what comes behind it waits for what it would have waited for
+		}
 	}
 	e.let(r.Task)
 }
@@ -342,8 +358,13 @@ func (e *engine) let(t *plan.Task) {
 	}
 	e.ready[t.Index] = true
 	for _, next := range e.plan.Graph.After(t.Index) {
-		if e.waits[next]--; e.waits[next] == 0 && e.results[next] == nil {
+		e.waits[next]--
+		switch {
+		case e.waits[next] > 0:
+		case e.results[next] == nil:
 			e.free = append(e.free, e.plan.Tasks[next])
+		case e.opts.KeepGoing: // it was skipped before its turn had come
+			e.let(e.plan.Tasks[next])
 		}
 	}
 }
@@ -361,21 +382,26 @@ func (e *engine) drop(id string) {
 	}
 }
 
-// skipDependents ends everything that waits for a task that did not succeed.
+// skipDependents ends everything that waits for a task that did not succeed: with
+// --keep-going only what depends on it, and not what comes behind it in its dish.
 func (e *engine) skipDependents(r *Result) {
 	reason := ReasonDependencyFailed
 	if r.Outcome == Skipped {
 		reason = r.Reason
 	}
 	for _, next := range e.plan.Graph.After(r.Task.Index) {
-		if e.begun[next] {
-			continue // it did not wait for the end
+		if e.begun[next] || e.opts.KeepGoing && !dependsOn(e.plan.Tasks[next], r.Task) {
+			continue // it did not wait for the end, or for what this has made
 		}
 		e.end(&Result{
 			Task: e.plan.Tasks[next], Outcome: Skipped, Reason: reason,
 			Message: fmt.Sprintf("%s did not succeed", r.Task.ID()),
 		})
 	}
+}
+
+func dependsOn(t, on *plan.Task) bool {
+	return slices.ContainsFunc(t.Deps, func(d plan.Dep) bool { return d.Task == on })
 }
 
 // finish writes down what was learned and makes the report.
@@ -385,6 +411,7 @@ func (e *engine) finish(ctx context.Context) *Report {
 			e.end(&Result{Task: t, Outcome: Skipped, Reason: ReasonNotStarted})
 		}
 	}
+	e.storePostponed()
 	e.store()
 	e.Save()
 	e.unstage()

@@ -58,7 +58,8 @@ type TaskOutput struct {
 	Data   []byte
 }
 
-// TaskFinished says how a task ended, also of one that was not executed.
+// TaskFinished says how a task ended, also of one that was not executed. Of one that
+// ended well it is said again, as failed, if another makes the same file later on.
 type TaskFinished struct {
 	Result *Result
 }
@@ -108,6 +109,7 @@ const (
 	ReasonInstallFailed    = "install_failed"
 	ReasonInterrupted      = "interrupted"
 	ReasonToolMissing      = "tool_missing"
+	ReasonMadeTwice        = "output_made_twice"
 	ReasonMissingOutput    = "missing_output"
 	ReasonTimeout          = "timeout"
 	ReasonNotStarted       = "not_started"

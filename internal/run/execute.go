@@ -39,7 +39,7 @@ func (e *engine) execute(ctx context.Context, ev *evaluate.Result, unsure string
 	unsure = cmp.Or(unsure, ev.InTheWay, e.doubt(t))
 	x := &execution{
 		env: e.env, opts: e.opts, ev: ev, sources: e.Sources(t), result: &Result{Task: t, Key: ev.Key},
-		kept: &record.Execution{Recorder: e.recorder, Ev: ev, Last: e.Memory().Of(t), Others: e.MadeByOthers(t), Before: e.MadeBefore(t), Unsure: unsure},
+		kept: &record.Execution{Recorder: e.recorder, Ev: ev, Last: e.Memory().Of(t), Others: e.others(t), Before: e.before(t), Unsure: unsure},
 	}
 	running, cancel := context.WithCancel(ctx)
 	e.cancel[t.ID()] = cancel

@@ -41,7 +41,7 @@ func (e *engine) mend(ctx context.Context, list []*plan.Task, then func()) {
 		}
 		e.env.warn("outputs_removed", fmt.Sprintf("%q of %s was removed while something else ran; it is restored", gone, t.ID()),
 			"let no other task remove or declare it, or let that one depend on "+t.ID())
-		ev, last, others := &evaluate.Result{Task: t, Key: r.Key, Record: record}, e.Memory().Of(t), e.MadeByOthers(t)
+		ev, last, others := &evaluate.Result{Task: t, Key: r.Key, Record: record}, e.Memory().Of(t), e.others(t)
 		e.job(func() func() {
 			_, err := e.bringBack(ev, last, others)
 			return func() {

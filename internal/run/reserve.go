@@ -111,6 +111,7 @@ func countEnding(p *plan.Plan) int {
 // themselves.
 func (e *engine) unreserve() {
 	if e.ending--; e.ending == 0 {
+		e.storePostponed()
 		e.store()
 		e.Save() // before somebody else remembers something newer
 		e.unstage()

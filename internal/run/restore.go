@@ -51,10 +51,21 @@ func (e *engine) restore(ctx context.Context, ev *evaluate.Result, last *lastrun
 			return
 		}
 		e.UpToDate(t, want)
+		e.note(t, want)
 		e.Memory().Keep(t, &lastrun.Run{
 			Key: ev.Key, Duration: max(last.Duration, ev.Record.Duration),
-			Outputs: record.Paths(want), ByProducts: last.ByProducts, Found: last.Found,
+			Outputs: record.Paths(want), ByProducts: last.ByProducts, Found: foundBeside(last.Found, want),
 		})
 		e.end(r)
 	}
+}
+
+// foundBeside returns what was found among the outputs of a task, less what was restored:
+// that is what the task made, and never its input.
+func foundBeside(found []string, restored []cache.Output) []string {
+	made := make(map[string]bool, len(restored))
+	for i := range restored {
+		made[restored[i].Path] = true
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(p string) bool { return made[p] })
 }

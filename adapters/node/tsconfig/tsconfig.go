@@ -119,7 +119,7 @@ func (r *reader) outDirs(path string, root *jsonfile.Value) {
 		}
 	}
 	if info := r.inPackage(path, options.Get("tsBuildInfoFile").Text()); isPath(info) && firstPart(info) != "node_modules" {
-		r.out.Outputs = append(r.out.Outputs, info)
+		r.out.Outputs = append(r.out.Outputs, info+"/**") // a pattern: what builds need not be tsc
 	}
 }
 

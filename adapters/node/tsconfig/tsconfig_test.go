@@ -42,7 +42,7 @@ func TestRead(t *testing.T) {
 	in := func(name string) string { return filepath.Join(root, name) }
 	want := Config{
 		Above:   []string{in("tsconfig.base.json"), in("configs/strict.json")},
-		Outputs: []string{"out/js/**", ".info", "types/**", "node/**"},
+		Outputs: []string{"out/js/**", ".info/**", "types/**", "node/**"},
 		Links: []adapters.Link{
 			{Dir: in("lib"), File: in("app/tsconfig.json"), Line: 6},
 			{Dir: in("ui"), File: in("app/tsconfig.json"), Line: 6},

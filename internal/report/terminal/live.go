@@ -33,6 +33,7 @@ type Live struct {
 	total    int
 	ended    int
 	counts   map[run.Outcome]int
+	ends     map[*plan.Task]run.Outcome
 	lent     *plan.Task // has the terminal
 	stop     chan struct{}
 	stopped  chan struct{}
@@ -84,6 +85,7 @@ func (l *Live) note(ev run.Event) {
 	switch ev := ev.(type) {
 	case run.Started:
 		l.rows, l.counts = make(map[*plan.Task]*row), make(map[run.Outcome]int)
+		l.ends = make(map[*plan.Task]run.Outcome)
 		l.estimate, l.workers, l.total = ev.Estimate, ev.Workers, len(ev.Plan.Tasks)
 		for _, d := range ev.Estimate {
 			l.left += d
@@ -112,7 +114,13 @@ func installName(dish string) string { return dish + ": install" }
 func (l *Live) finished(r *run.Result) {
 	l.remove(l.rows[r.Task])
 	delete(l.rows, r.Task)
+	if was, again := l.ends[r.Task]; again { // it has failed after all
+		l.counts[was]--
+		l.counts[r.Outcome]++
+		return
+	}
 	l.ended++
+	l.ends[r.Task] = r.Outcome
 	l.counts[r.Outcome]++
 	if i := r.Task.Index; i < len(l.estimate) {
 		l.left -= l.estimate[i]

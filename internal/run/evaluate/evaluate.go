@@ -73,9 +73,10 @@ type Result struct {
 	recalled bool         // without ingredients and record
 	stored   bool         // in this run
 
-	sources []*sourceSet // what the ingredients refer to
-	Entries []tree.Entry // of Inputs
-	Behind  []tree.Entry // what links among Entries lead to
+	sources []*sourceSet    // what the ingredients refer to
+	Entries []tree.Entry    // of Inputs
+	Dirs    []tree.DirStamp // that Entries lie in, as they were when the key was made
+	Behind  []tree.Entry    // what links among Entries lead to
 	// Lock is the lockfile that stands in the key by what the dish gets from it, and
 	// so is not among Inputs.
 	Lock []tree.Entry
@@ -363,7 +364,7 @@ func (e *Evaluator) addInputs(b *fingerprint.Builder, t *plan.Task, ev *Result) 
 	if !e.locks.Named(t) {
 		entries, ev.Lock = e.locks.Take(b, t.Dish, entries)
 	}
-	ev.Entries = entries
+	ev.Entries, ev.Dirs = entries, e.tree.DirsOf(entries)
 	ev.Behind, _ = territory.Behind(e.tree, entries)
 	if ev.Inputs, err = e.contents.Set(entries); err != nil {
 		return err

@@ -62,7 +62,11 @@ func (e *Evaluator) addFound(t *plan.Task, list []tree.Entry) []tree.Entry {
 		return list
 	}
 	list = slices.Clone(list)
+	outputs := e.memory.Of(t).Outputs
 	for _, p := range found {
+		if slices.Contains(outputs, p) {
+			continue // an earlier bento remembered both
+		}
 		if entry, err := tree.Stat(e.o.Root, p); err == nil && entry.Kind != tree.Dir {
 			list = append(list, entry)
 		}

@@ -14,13 +14,15 @@ import (
 // Sources are the default inputs of a dish, as they were when a key was made.
 type Sources struct {
 	Dish   *discovery.Dish
-	Files  []tree.Entry // by path
-	Behind []tree.Entry // what links among Files lead to
+	Files  []tree.Entry    // by path
+	Behind []tree.Entry    // what links among Files lead to
+	Dirs   []tree.DirStamp // that Files lie in
 }
 
 func (e *Evaluator) defaults(d *discovery.Dish) Sources {
 	s := Sources{Dish: d, Files: e.territories[d].Defaults(e.tree)}
 	s.Behind, _ = territory.Behind(e.tree, s.Files)
+	s.Dirs = e.tree.DirsOf(s.Files)
 	return s
 }
 

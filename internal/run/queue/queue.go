@@ -18,6 +18,9 @@ type Queue struct {
 	blocked  map[string][]*plan.Task // ready, but their mutex is held
 	taken    map[*plan.Task]int      // workers, by the tasks that have them
 	ended    map[*plan.Task]bool     // what they made is still looked at
+	rivals   [][]int                 // by task: those that must not run beside it; nil for none
+	running  map[int]bool            // the indices of what is in taken, where there are rivals
+	barred   map[int][]*plan.Task    // ready, but a rival runs
 }
 
 // New makes a queue for so many workers. path is by task: the weight of the longest
@@ -27,8 +30,25 @@ func New(capacity int, path []int64) *Queue {
 		free: capacity, capacity: capacity, path: path,
 		ready: taskHeap{path: path},
 		held:  make(map[string]bool), blocked: make(map[string][]*plan.Task), taken: make(map[*plan.Task]int),
-		ended: make(map[*plan.Task]bool),
+		ended: make(map[*plan.Task]bool), running: make(map[int]bool), barred: make(map[int][]*plan.Task),
 	}
+}
+
+// Exclude says, by task, which others must not run beside it. It comes before the first
+// Next.
+func (q *Queue) Exclude(rivals [][]int) { q.rivals = rivals }
+
+// rival returns the index of a task that runs and must not run beside t.
+func (q *Queue) rival(t *plan.Task) (index int, runs bool) {
+	if q.rivals == nil {
+		return 0, false
+	}
+	for _, r := range q.rivals[t.Index] {
+		if q.running[r] {
+			return r, true
+		}
+	}
+	return 0, false
 }
 
 // Add takes a task that is ready.
@@ -47,6 +67,10 @@ func (q *Queue) Next() *plan.Task {
 			return nil
 		}
 		heap.Pop(&q.ready)
+		if r, runs := q.rival(t); runs {
+			q.barred[r] = append(q.barred[r], t)
+			continue
+		}
 		if t.Mutex != "" {
 			if q.held[t.Mutex] {
 				q.blocked[t.Mutex] = append(q.blocked[t.Mutex], t)
@@ -56,6 +80,9 @@ func (q *Queue) Next() *plan.Task {
 		}
 		q.free -= weight
 		q.taken[t] = weight
+		if q.rivals != nil {
+			q.running[t.Index] = true
+		}
 		return t
 	}
 	return nil
@@ -84,6 +111,11 @@ func (q *Queue) Release(t *plan.Task) {
 	}
 	delete(q.taken, t)
 	delete(q.ended, t)
+	delete(q.running, t.Index)
+	for _, b := range q.barred[t.Index] {
+		q.Add(b)
+	}
+	delete(q.barred, t.Index)
 	q.free += weight
 	if t.Mutex != "" {
 		delete(q.held, t.Mutex)

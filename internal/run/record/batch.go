@@ -90,10 +90,16 @@ func (b *Batch) recheck(ctx context.Context) (changed bool) {
 	for _, s := range list {
 		now[s.Dish] = s
 	}
-	written := make(map[place]string)
+	written := make(map[place][]difference)
 	for _, s := range then {
-		if p := cmp.Or(b.rec.differs(s.Files, now[s.Dish].Files), b.rec.differs(s.Behind, now[s.Dish].Behind)); p != "" {
-			written[placeOf(s)] = p
+		all := append(b.rec.differences(s.Files, now[s.Dish].Files), b.rec.differences(s.Behind, now[s.Dish].Behind)...)
+		for _, d := range s.Dirs {
+			if d.Swapped(b.rec.Root) {
+				all = append(all, difference{path: d.Path, equal: true})
+			}
+		}
+		if len(all) > 0 {
+			written[placeOf(s)] = all
 		}
 	}
 	b.refuse(written)
@@ -146,51 +152,71 @@ func (b *Batch) sources() []evaluate.Sources {
 	return list
 }
 
-// differs names a file that is in one of two lists alone, or that was written in
-// between; "" when there is none.
-func (r *Recorder) differs(then, now []tree.Entry) string {
+// differences returns the files that are in one of two lists alone, or that were touched
+// in between.
+func (r *Recorder) differences(then, now []tree.Entry) (list []difference) {
 	if len(then) > 0 && len(now) > 0 && &then[0] == &now[0] && len(then) == len(now) {
-		return ""
+		return nil
 	}
-	for i := range then {
+	for len(then) > 0 || len(now) > 0 {
 		switch {
-		case i >= len(now) || then[i].Path < now[i].Path:
-			return then[i].Path
-		case then[i].Path > now[i].Path:
-			return now[i].Path
-		case !r.stillIs(then[i], now[i]):
-			return then[i].Path
+		case len(now) == 0 || len(then) > 0 && then[0].Path < now[0].Path:
+			list = append(list, difference{path: then[0].Path})
+			then = then[1:]
+		case len(then) == 0 || then[0].Path > now[0].Path:
+			list = append(list, difference{path: now[0].Path})
+			now = now[1:]
+		default:
+			if !now[0].Same(&then[0]) {
+				if equal := r.holds(then[0], now[0]); !equal || touched(then[0], now[0]) {
+					list = append(list, difference{then[0].Path, equal})
+				}
+			}
+			then, now = then[1:], now[1:]
 		}
 	}
-	if len(now) > len(then) {
-		return now[len(then)].Path
-	}
-	return ""
+	return list
 }
 
 // refuse says which results are not stored, and why. written are the sources that
 // are not any more what they were.
-func (b *Batch) refuse(written map[place]string) {
+func (b *Batch) refuse(written map[place][]difference) {
 	for i := range b.waiting {
 		w := &b.waiting[i]
-		found := ""
+		var found difference
 		if len(written) > 0 {
 			w.ev.EachSources(make(evaluate.Seen), func(s evaluate.Sources) {
-				if p := written[placeOf(s)]; found == "" {
-					found = p
-				}
+				found = cmp.Or(found, w.x.first(written[placeOf(s)]))
 			})
 		}
-		if found == "" && len(b.eval.Outside(w.ev)) > 0 {
-			if now, err := b.eval.InputsNow(w.ev); err == nil {
-				behind, _ := territory.Behind(b.rec.Tree, now)
-				found = cmp.Or(b.rec.differs(w.ev.Entries, now), b.rec.differs(w.ev.Behind, behind))
-			}
+		if len(b.eval.Outside(w.ev)) > 0 {
+			found = cmp.Or(found, b.outsideChanged(w))
 		}
-		if w.bad = found != ""; w.bad {
+		if w.bad = found.path != ""; w.bad {
 			w.x.sayChanged(found)
 		}
 	}
+}
+
+// outsideChanged returns the first input that lies outside of the task's dish, or that a
+// link leads to, and was touched; its path is empty when none was.
+func (b *Batch) outsideChanged(w *waiting) difference {
+	now, err := b.eval.InputsNow(w.ev)
+	if err != nil {
+		return difference{}
+	}
+	behind, _ := territory.Behind(b.rec.Tree, now)
+	return cmp.Or(w.x.first(b.rec.differences(w.ev.Entries, now)), w.x.first(b.rec.differences(w.ev.Behind, behind)))
+}
+
+// first returns the first of some differences that the task does not declare to make.
+func (x *Execution) first(list []difference) difference {
+	for _, d := range list {
+		if !d.equal || !x.mayRewrite(d.path) {
+			return d
+		}
+	}
+	return difference{}
 }
 
 // packSize is the size from which on a pack takes no more, in bytes: who explains one

@@ -162,11 +162,11 @@ func (x *Execution) lookAfter() (paths []string, err error) {
 		return nil, err
 	}
 	for _, i := range x.set.Unmatched(entries) {
-		if !t.Outputs[i].Declared {
-			continue // the patterns of recipes may match nothing
-		}
 		if _, plain := x.set.Plain(i); plain {
 			return nil, &MissingError{t.Outputs[i].Glob}
+		}
+		if !t.Outputs[i].Declared {
+			continue // the patterns of recipes may match nothing
 		}
 		x.Warn("output_empty", t.ID()+": the output \""+t.Outputs[i].Glob+"\" matched nothing", "")
 	}
@@ -190,35 +190,69 @@ func (x *Execution) lookAfter() (paths []string, err error) {
 	return paths, nil
 }
 
-// wrote tells whether an input is new, or was written, since the key was made.
+// wrote reports whether an input is new, or holds something else than when the key was
+// made.
 func (x *Execution) wrote(now tree.Entry) bool {
-	for _, list := range [][]tree.Entry{x.Ev.Entries, x.Ev.Lock} {
-		i, known := slices.BinarySearchFunc(list, now.Path, func(e tree.Entry, p string) int { return strings.Compare(e.Path, p) })
-		if known {
-			return rewritten(list[i], now)
-		}
+	byPath := func(e tree.Entry, p string) int { return strings.Compare(e.Path, p) }
+	if i, known := slices.BinarySearchFunc(x.Ev.Entries, now.Path, byPath); known {
+		return !now.Same(&x.Ev.Entries[i]) && !x.equal(now, x.Ev.Inputs[i])
+	}
+	if i, known := slices.BinarySearchFunc(x.Ev.Lock, now.Path, byPath); known {
+		return !x.holds(x.Ev.Lock[i], now)
 	}
 	return true
 }
 
-// inputChanged names an input of the task that was written while it ran, "" when
-// there is none.
-func (x *Execution) inputChanged() string {
+// inputChanged returns the first input of the task that was touched while it ran; its
+// path is empty when none was.
+func (x *Execution) inputChanged() difference {
 	if len(x.tracked) > 0 {
-		return x.tracked[0]
+		return difference{path: x.tracked[0]}
 	}
 	for i, then := range x.Ev.Entries {
 		now, err := x.now(then.Path)
-		if err != nil || !now.Same(&then) && (rewritten(then, now) || !x.equal(now, x.Ev.Inputs[i])) {
-			return then.Path
+		if err == nil && now.Same(&then) {
+			continue
+		}
+		if err != nil || !x.equal(now, x.Ev.Inputs[i]) {
+			return difference{path: then.Path}
+		}
+		if touched(then, now) && !x.mayRewrite(then.Path) {
+			return difference{path: then.Path, equal: true}
 		}
 	}
 	for _, then := range x.Ev.Lock {
-		if now, err := x.now(then.Path); err != nil || !x.stillIs(then, now) {
-			return then.Path
+		now, err := x.now(then.Path)
+		if err != nil || !x.holds(then, now) {
+			return difference{path: then.Path}
+		}
+		if touched(then, now) && !x.mayRewrite(then.Path) {
+			return difference{path: then.Path, equal: true}
 		}
 	}
-	return ""
+	return x.swapped(x.Ev.Dirs)
+}
+
+// swapped returns the first directory of inputs that was replaced, or moved away and put
+// back: the files in it do not show that other ones were in their place.
+func (x *Execution) swapped(dirs []tree.DirStamp) difference {
+	for _, d := range dirs {
+		if d.Swapped(x.Root) && !x.mayRewrite(d.Path) {
+			return difference{path: d.Path, equal: true}
+		}
+	}
+	return difference{}
+}
+
+// mayRewrite reports whether the task declares that it writes what lies at a path: in
+// rewrites, or among its outputs.
+func (x *Execution) mayRewrite(path string) bool {
+	t := x.Ev.Task
+	if x.rewrites == nil {
+		// A glob with an error was refused before anything ran.
+		x.rewrites, _ = tree.CompileSet(t.Dish.Path, slices.Concat(outputGlobs(t), t.Rewrites))
+	}
+	return x.rewrites != nil && x.rewrites.Match(path)
 }
 
 // now looks at an input. Those in the dish of the task were just looked at.
@@ -231,21 +265,34 @@ func (x *Execution) now(path string) (tree.Entry, error) {
 	return tree.Stat(x.Root, path)
 }
 
-// rewritten tells whether a file was written between two looks at it, or replaced by
-// another. It may hold the same again; what it held in between nobody knows, and the
-// task may have read that. A change of its mode or of its links alone (chmod +x in
-// front of a script, a second name for a file) is no such thing.
-func rewritten(then, now tree.Entry) bool {
-	return then.Kind != now.Kind || then.Mtime != now.Mtime || then.Size != now.Size || then.Ino != now.Ino || then.Dev != now.Dev
+// difference is a path that is not what it was when a key was made; equal says that it
+// holds the same all the same.
+type difference struct {
+	path  string
+	equal bool
 }
 
-// stillIs tells whether a file is what it was when a key was made.
-func (r *Recorder) stillIs(then, now tree.Entry) bool {
+// touched reports whether something was done to a file between two looks at it: it was
+// written, replaced, moved away and put back, or its mode or its times were set. It may
+// hold the same again; what it held in between nobody knows, and the task may have read
+// that. That it has more or fewer names than before explains another ctime.
+func touched(then, now tree.Entry) bool {
+	if then.Links != now.Links && then.Links != 0 && now.Links != 0 {
+		then.Ctime = now.Ctime
+	}
+	return !now.SameStat(&then)
+}
+
+// holds reports whether a file holds what it did when a key was made.
+func (r *Recorder) holds(then, now tree.Entry) bool {
 	if now.Same(&then) {
 		return true
 	}
-	if rewritten(then, now) || fingerprint.Executable(then.Mode) != fingerprint.Executable(now.Mode) {
+	if then.Kind != now.Kind || fingerprint.Executable(then.Mode) != fingerprint.Executable(now.Mode) {
 		return false
+	}
+	if now.Kind == tree.Link {
+		return !touched(then, now) // what it said is not known
 	}
 	before, err := r.Tree.Index().Sum(then)
 	after, nerr := r.Tree.Index().Sum(now)

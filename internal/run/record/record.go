@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,15 +43,16 @@ type Execution struct {
 
 	Outputs []cache.Output // what the task has made
 	Found   []string       // what lay where they go, and was left as it was
-	Changed string         // an input that was written meanwhile, known once Storable was asked
+	Changed string         // an input that was touched meanwhile, known once Storable was asked
 
-	set     *tree.Set             // the outputs
-	tracked []string              // what git tracks and the command wrote in the place of outputs, sorted
-	before  map[string]tree.Entry // what lay there before
-	record  *cache.Record         // of the result, nil when it is not to be stored
+	set      *tree.Set             // the outputs
+	rewrites *tree.Set             // what the task declares to write; nil until asked for
+	tracked  []string              // what git tracks and the command wrote in the place of outputs, sorted
+	before   map[string]tree.Entry // what lay there before
+	record   *cache.Record         // of the result, nil when it is not to be stored
 }
 
-// MissingError says that a task did not make an output that dish.toml names.
+// MissingError says that a task did not make an output that it names without a wildcard.
 type MissingError struct{ Glob string }
 
 func (e *MissingError) Error() string { return fmt.Sprintf("it did not make its output %q", e.Glob) }
@@ -98,14 +100,30 @@ func (x *Execution) storeFor() cache.Store {
 	return x.Store
 }
 
-func (x *Execution) sayChanged(path string) {
-	if len(x.tracked) > 0 && x.tracked[0] == path {
-		x.notStored("input_changed", fmt.Sprintf("it wrote %q, an output that git tracks", path),
-			"let git track it no longer, with git rm --cached and a line in .gitignore; until then the task is executed each time")
-		return
+func (x *Execution) sayChanged(d difference) {
+	switch {
+	case len(x.tracked) > 0 && x.tracked[0] == d.path:
+		x.notStored("input_changed", fmt.Sprintf("it wrote %q, an output that git tracks", d.path),
+			"let git track it no longer, with git rm --cached and a line in .gitignore; until then the task is executed each time that it changes it")
+	case d.equal:
+		x.notStored("input_touched", fmt.Sprintf("%q was written, replaced or moved while the task ran; it is what it was before, but the task may have read something else", d.path),
+			fmt.Sprintf("if the task itself does that, declare the path: rewrites = [%q] in [tasks.%s]", x.globOf(d.path), x.Ev.Task.Name))
+	default:
+		x.notStored("input_changed", fmt.Sprintf("%q changed while the task ran", d.path),
+			"if the task itself writes it, declare it as an output or take it out of the inputs")
 	}
-	x.notStored("input_changed", fmt.Sprintf("%q changed while the task ran", path),
-		"if the task itself writes it, declare it as an output or take it out of the inputs")
+}
+
+// globOf returns the glob that means a path of the workspace in the dish.toml of the task.
+func (x *Execution) globOf(p string) string {
+	dish := x.Ev.Task.Dish.Path
+	if rel, ok := strings.CutPrefix(p, dish+"/"); ok {
+		return rel
+	}
+	if dish == "." {
+		return p
+	}
+	return "//" + p
 }
 
 func (x *Execution) notStored(code, why, hint string) {
@@ -140,10 +158,11 @@ func (x *Execution) Storable() bool {
 	if x.record == nil {
 		return false
 	}
-	if x.Changed = x.inputChanged(); x.Changed != "" {
-		x.sayChanged(x.Changed)
+	d := x.inputChanged()
+	if x.Changed = d.path; d.path != "" {
+		x.sayChanged(d)
 	}
-	return x.Changed == ""
+	return d.path == ""
 }
 
 // Own gives what the command made and bento may remove: not what git tracks.

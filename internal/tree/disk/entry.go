@@ -34,6 +34,10 @@ type Entry struct {
 	// Slot is one more than the number of the record in the index that has this stat,
 	// 0 when the walk that found the entry saw none. It is no part of what the file is.
 	Slot uint32
+
+	// Links is how many names the file has, 0 where that is not known. It is no part of
+	// what the file is: another name for it changes its Ctime, and nothing else.
+	Links uint32
 }
 
 // Stamp is the part of a stat that changes whenever something is changed.

@@ -222,7 +222,7 @@ func fillStatx(e *Entry, st *unix.Statx_t) {
 	e.Size = int64(st.Size)
 	e.Mtime = st.Mtime.Sec*1e9 + int64(st.Mtime.Nsec)
 	e.Ctime = st.Ctime.Sec*1e9 + int64(st.Ctime.Nsec)
-	e.Ino, e.Dev = st.Ino, unix.Mkdev(st.Dev_major, st.Dev_minor)
+	e.Ino, e.Dev, e.Links = st.Ino, unix.Mkdev(st.Dev_major, st.Dev_minor), st.Nlink
 }
 
 func oldStat(fd int, name string, flags int, e *Entry) error {
@@ -239,7 +239,7 @@ func fillStat(e *Entry, st *unix.Stat_t) {
 	e.Mode = os.FileMode(st.Mode & 0o777)
 	e.Size = st.Size
 	e.Mtime, e.Ctime = st.Mtim.Nano(), st.Ctim.Nano()
-	e.Ino, e.Dev = st.Ino, uint64(st.Dev)
+	e.Ino, e.Dev, e.Links = st.Ino, uint64(st.Dev), uint32(st.Nlink)
 }
 
 func kindOfMode(mode uint32) Kind {

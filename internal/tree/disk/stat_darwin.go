@@ -8,6 +8,6 @@ import (
 func fillSystem(e *Entry, fi fs.FileInfo) {
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
 		e.Ctime = st.Ctimespec.Nano()
-		e.Ino, e.Dev = st.Ino, uint64(st.Dev)
+		e.Ino, e.Dev, e.Links = st.Ino, uint64(st.Dev), uint32(st.Nlink)
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Version is that of the format. It changes with it.
-const Version = 3
+const Version = 4
 
 // Basis is what decides which names of a directory are in the table.
 type Basis struct {
@@ -66,7 +66,7 @@ const (
 	dirSize  = stampSize + 5*4 + sumSize
 	dirSumAt = dirSize - sumSize
 
-	// Stamp, size, mode and kind, end of the path in text, digest.
+	// Stamp, size, mode with kind and links, end of the path in text, digest.
 	fileSize  = stampSize + 8 + 4 + 4 + sumSize
 	stampSize = 4 * 8
 	sumSize   = 32
@@ -74,10 +74,12 @@ const (
 
 // The bits of a file's mode and kind.
 const (
-	permBits  = 0o777
-	kindShift = 16
-	kindBits  = 0xff
-	knownBit  = 1 << 31 // the digest is there
+	permBits   = 0o777
+	kindShift  = 16
+	kindBits   = 0xff
+	linksShift = 24
+	linksBits  = 0x7f    // more links than that are not noted
+	knownBit   = 1 << 31 // the digest is there
 
 	settledBit = 1
 )
@@ -170,13 +172,14 @@ func (t *Table) Entry(i int) (e disk.Entry) {
 	stamp, size, mode := t.Stat(i)
 	e.Mtime, e.Ctime, e.Ino, e.Dev = stamp.Mtime, stamp.Ctime, stamp.Ino, stamp.Dev
 	e.Size, e.Mode = size, fs.FileMode(mode&permBits)
+	e.Links = binary.LittleEndian.Uint32(t.file(i)[stampSize+8:]) >> linksShift & linksBits
 	return e
 }
 
 // Stat gives what file i was like.
 func (t *Table) Stat(i int) (s disk.Stamp, size int64, mode uint32) {
 	f := t.file(i)
-	return f.stamp(), int64(f.uint64()), f.uint32() &^ knownBit
+	return f.stamp(), int64(f.uint64()), f.uint32() &^ (knownBit | linksBits<<linksShift)
 }
 
 // Sum gives the digest of file i, if it is known.

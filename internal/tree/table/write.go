@@ -54,6 +54,9 @@ func appendFile(b []byte, e *disk.Entry, sum *[sumSize]byte, end uint32) []byte 
 	b = appendStamp(b, e.Stamp())
 	b = binary.LittleEndian.AppendUint64(b, uint64(e.Size))
 	mode := modeOf(e)
+	if e.Links <= linksBits {
+		mode |= e.Links << linksShift
+	}
 	if sum == nil {
 		sum = &[sumSize]byte{}
 	} else {

@@ -10,6 +10,7 @@ func tasksShape() *shape.Shape {
 		shape.Must("run", command()),
 		shape.May("inputs", inputGlobs()),
 		shape.May("outputs", dishGlobs()),
+		shape.May("rewrites", inputGlobs()),
 		shape.May("extra_inputs", inputGlobs()),
 		shape.May("depends_on", shape.List(maxTasks, name("a task name"))),
 		shape.May("cwd", inside()),

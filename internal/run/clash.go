@@ -1,0 +1,170 @@
+package run
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/run/lastrun"
+)
+
+// Tasks whose output globs overlap, and of which none depends on the other, run one after
+// another. What they make is compared once both have ended: a file that both made belongs
+// to neither. Until then nothing is stored of what they, or what depends on them, made.
+
+// clash fails r and a rival that has ended before when both made the same file.
+func (e *engine) clash(r *Result) {
+	i := r.Task.Index
+	if e.overlaps.Rivals == nil || len(e.overlaps.Rivals[i]) == 0 || r.Outcome != Built && r.Outcome != CacheHit {
+		return
+	}
+	made := make(map[string]bool)
+	for _, o := range e.made[i] {
+		if o.Kind != cache.Dir {
+			made[o.Path] = true
+		}
+	}
+	for _, other := range e.overlaps.Rivals[i] {
+		before := e.results[other]
+		if before == nil || len(made) == 0 {
+			continue
+		}
+		var both []string
+		for _, o := range e.made[other] {
+			if made[o.Path] {
+				both = append(both, o.Path)
+			}
+		}
+		if len(both) == 0 {
+			continue
+		}
+		r.fails(before.Task, both)
+		if before.Outcome == Built || before.Outcome == CacheHit {
+			before.fails(r.Task, both)
+			e.env.report(TaskFinished{Result: before})
+			e.doubts[other] = before.Message
+			e.skipDependents(before)
+		}
+	}
+}
+
+// note remembers what a task that has rivals made.
+func (e *engine) note(t *plan.Task, outputs []cache.Output) {
+	if e.overlaps.Rivals != nil && len(e.overlaps.Rivals[t.Index]) > 0 {
+		e.made[t.Index] = outputs
+	}
+}
+
+// fails makes a good result that of a task whose files another one made too.
+func (r *Result) fails(other *plan.Task, both []string) {
+	r.Outcome, r.Reason, r.Stored = Failed, ReasonMadeTwice, false
+	r.Message = fmt.Sprintf("%s made %s too, and neither depends on the other", other.ID(), diagnostics.Few(both))
+}
+
+// overlapping reports whether another task of the plan may make what t makes.
+func (e *engine) overlapping(t *plan.Task) bool {
+	return e.overlaps.Near != nil && len(e.overlaps.Near[t.Index]) > 0
+}
+
+// near returns a function that reports whether one of tasks, by index, has made a path. It
+// is safe for concurrent use, and asks what is remembered when it is first called.
+func (e *engine) near(tasks []int) func(path string) bool {
+	memory, list := e.Memory(), make([]*plan.Task, len(tasks))
+	for i, t := range tasks {
+		list[i] = e.plan.Tasks[t]
+	}
+	made := sync.OnceValue(func() map[string]bool { return remembered(memory, list) })
+	return func(path string) bool { return made()[path] }
+}
+
+func remembered(m *lastrun.Memory, tasks []*plan.Task) map[string]bool {
+	made := make(map[string]bool)
+	for _, t := range tasks {
+		for _, p := range m.Of(t).Outputs {
+			made[p] = true
+		}
+	}
+	return made
+}
+
+// others returns a function that reports whether another task has made a path that may be
+// an output of t.
+func (e *engine) others(t *plan.Task) func(path string) bool {
+	others := e.MadeByOthers(t)
+	if !e.overlapping(t) {
+		return others
+	}
+	near := e.near(e.overlaps.Near[t.Index])
+	return func(path string) bool { return others(path) || near(path) }
+}
+
+// before returns a function that reports whether a path was made by what t depends on.
+func (e *engine) before(t *plan.Task) func(path string) bool {
+	before := e.MadeBefore(t)
+	if !e.overlapping(t) {
+		return before
+	}
+	var first []int
+	for _, i := range e.overlaps.Near[t.Index] {
+		if i < t.Index && e.plan.Tasks[i].Dish != t.Dish && !e.rival(t, i) {
+			first = append(first, i)
+		}
+	}
+	near := e.near(first)
+	return func(path string) bool { return before(path) || near(path) }
+}
+
+func (e *engine) rival(t *plan.Task, other int) bool {
+	for _, r := range e.overlaps.Rivals[t.Index] {
+		if r == other {
+			return true
+		}
+	}
+	return false
+}
+
+// postpone reports whether a result of t must wait for the end of the run to be stored, and
+// has store called then if it is still good.
+func (e *engine) postpone(t *plan.Task, store func()) bool {
+	if e.overlaps.Rivals == nil || !e.unsettled(t, func(i int) bool { return len(e.overlaps.Rivals[i]) > 0 }) {
+		return false
+	}
+	e.postponed = append(e.postponed, func() {
+		if !e.unsettled(t, func(i int) bool { return e.results[i] != nil && e.results[i].Reason == ReasonMadeTwice }) {
+			store()
+		}
+	})
+	return true
+}
+
+// storePostponed stores what waited for the end of everything that may spoil it.
+func (e *engine) storePostponed() {
+	for _, store := range e.postponed {
+		store()
+	}
+	e.postponed = nil
+}
+
+// unsettled reports whether is holds of t or of something that it depends on, however far.
+func (e *engine) unsettled(t *plan.Task, is func(index int) bool) bool {
+	seen := make(map[int]bool)
+	var any func(t *plan.Task) bool
+	any = func(t *plan.Task) bool {
+		if seen[t.Index] {
+			return false
+		}
+		seen[t.Index] = true
+		if is(t.Index) {
+			return true
+		}
+		for _, d := range t.Deps {
+			if any(d.Task) {
+				return true
+			}
+		}
+		return false
+	}
+	return any(t)
+}
