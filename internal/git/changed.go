@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,45 +18,39 @@ var (
 )
 
 // Changed lists the paths that differ between the merge base of ref and HEAD and what
-// is on disk now: committed, staged, only changed, deleted, or new and not ignored.
-// They are relative to the top level, sorted, each once; of a rename both names are
-// there. base is the merge base.
+// is on disk now: committed, staged, only changed, deleted, or new and not ignored,
+// in submodules too. They are relative to the top level, sorted, each once; of a
+// rename both names are there. base is the merge base.
+//
+// No filter runs: a file whose bytes only its filter would make equal to the commit's
+// is listed if its stat has changed since git last looked.
 func (r *Repo) Changed(ctx context.Context, ref string) (paths []string, base string, err error) {
 	if base, err = r.mergeBase(ctx, ref); err != nil {
 		return nil, "", err
 	}
-	if paths, err = r.list(ctx, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", base, "--"); err != nil {
+	if paths, err = r.since(ctx, base, 0); err != nil {
 		return nil, "", err
 	}
-	added, err := r.untracked(ctx, 0)
-	if err != nil {
-		return nil, "", err
-	}
-	paths = append(paths, added...)
 	slices.Sort(paths)
 	return slices.Compact(paths), base, nil
-}
-
-// list gives the paths that a command of git prints with NULs between.
-func (r *Repo) list(ctx context.Context, args ...string) (paths []string, err error) {
-	out, err := r.run(ctx, args...)
-	for p := range bytes.SplitSeq(out, []byte{0}) {
-		if len(p) > 0 {
-			paths = append(paths, string(p))
-		}
-	}
-	return paths, err
 }
 
 // maxSubmodules bounds how deep submodules lie in each other.
 const maxSubmodules = 16
 
-// untracked lists what is new and not ignored, also in submodules. The user's own
-// ignore file does not count: who has another one builds the same.
-func (r *Repo) untracked(ctx context.Context, depth int) ([]string, error) {
-	paths, err := r.list(ctx, "-c", "core.excludesFile="+os.DevNull, "ls-files", "--others", "--exclude-standard", "-z")
-	if err != nil || depth == maxSubmodules {
-		return paths, err
+// since lists what differs from a commit, in submodules what differs from their HEAD.
+func (r *Repo) since(ctx context.Context, base string, depth int) ([]string, error) {
+	paths, err := r.changed(ctx, base)
+	if err != nil {
+		return nil, err
+	}
+	added, err := r.list(ctx, queries{}.untracked(), nil)
+	if err != nil {
+		return nil, err
+	}
+	paths = append(paths, added...)
+	if depth == maxSubmodules {
+		return paths, nil
 	}
 	tracked, err := r.anyTracked(ctx)
 	if err != nil {
@@ -68,22 +61,80 @@ func (r *Repo) untracked(ctx context.Context, depth int) ([]string, error) {
 			continue
 		}
 		dir := tracked.Path(i)
-		sub, err := at(filepath.Join(r.top, filepath.FromSlash(dir)))
-		if err != nil || sub == nil {
-			continue // not checked out
-		}
-		added, err := sub.untracked(ctx, depth+1)
+		inside, err := r.inSubmodule(ctx, dir, depth+1)
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range added {
-			paths = append(paths, dir+"/"+p)
+		paths = append(paths, inside...)
+	}
+	return paths, nil
+}
+
+// inSubmodule lists what differs in the submodule dir from its HEAD, relative to r.
+func (r *Repo) inSubmodule(ctx context.Context, dir string, depth int) ([]string, error) {
+	sub, err := at(filepath.Join(r.top, filepath.FromSlash(dir)))
+	if err != nil || sub == nil {
+		return nil, nil // not checked out
+	}
+	head, err := sub.commit(ctx, "HEAD")
+	if errors.Is(err, ErrNoCommit) {
+		return []string{dir}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	paths, err := sub.since(ctx, head, depth)
+	for i, p := range paths {
+		paths[i] = dir + "/" + p
+	}
+	return paths, err
+}
+
+// changed lists the tracked paths that differ from a commit.
+func (r *Repo) changed(ctx context.Context, base string) ([]string, error) {
+	off, err := r.noFilters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.run(ctx, queries{}.changed(), []string{base, "--"}, off...)
+	if err != nil && r.partial() {
+		return nil, fmt.Errorf("%w\nthis is a partial clone and bento fetches nothing: git fetch --refetch --no-filter brings what it lacks", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for len(out) > 0 {
+		about, rest, ok := bytes.Cut(out, []byte{0})
+		path, rest, more := bytes.Cut(rest, []byte{0})
+		fields := strings.Fields(strings.TrimPrefix(string(about), ":"))
+		if !ok || !more || len(fields) != 5 {
+			return nil, fmt.Errorf("git diff-index: %q: required two modes, two ids, a status and a path", about)
+		}
+		out = rest
+		same, err := r.sameBytes(ctx, string(path), fields)
+		if err != nil {
+			return nil, err
+		}
+		if !same {
+			paths = append(paths, string(path))
 		}
 	}
 	return paths, nil
 }
 
-// anyTracked gives what Tracked does, of an index of any form.
+// list returns the paths that a query prints with NULs between.
+func (r *Repo) list(ctx context.Context, q query, operands []string) (paths []string, err error) {
+	out, err := r.run(ctx, q, operands)
+	for p := range bytes.SplitSeq(out, []byte{0}) {
+		if len(p) > 0 {
+			paths = append(paths, string(p))
+		}
+	}
+	return paths, err
+}
+
+// anyTracked returns what Tracked does, of an index of any form.
 func (r *Repo) anyTracked(ctx context.Context) (*Files, error) {
 	files, err := r.Tracked()
 	if !errors.Is(err, ErrUnread) {
@@ -96,7 +147,7 @@ func (r *Repo) anyTracked(ctx context.Context) (*Files, error) {
 	return ParseTracked(list)
 }
 
-// mergeBase gives the commit that ref and HEAD have in common.
+// mergeBase returns the commit that ref and HEAD have in common.
 func (r *Repo) mergeBase(ctx context.Context, ref string) (string, error) {
 	commit, err := r.commit(ctx, ref)
 	if err != nil {
@@ -106,7 +157,7 @@ func (r *Repo) mergeBase(ctx context.Context, ref string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := r.run(ctx, "merge-base", commit, head)
+	out, err := r.run(ctx, queries{}.mergeBase(), []string{commit, head})
 	var failed *Error
 	if errors.As(err, &failed) && failed.ExitCode == 1 {
 		return "", fmt.Errorf("%q and HEAD: %w", ref, ErrNoBase)
@@ -114,22 +165,22 @@ func (r *Repo) mergeBase(ctx context.Context, ref string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// commit gives the id of the commit that ref names.
+// commit returns the id of the commit that ref names.
 func (r *Repo) commit(ctx context.Context, ref string) (string, error) {
 	if ref == "" || strings.HasPrefix(ref, "-") || strings.ContainsAny(ref, "\x00\n") {
 		return "", fmt.Errorf("%q: %w", ref, ErrNoCommit)
 	}
-	out, err := r.run(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
+	out, err := r.run(ctx, queries{}.commit(), []string{ref + "^{commit}"})
 	var failed *Error
-	if errors.As(err, &failed) {
+	if errors.As(err, &failed) && !strings.Contains(failed.Stderr, "dubious ownership") {
 		return "", fmt.Errorf("%q: %w", ref, ErrNoCommit)
 	}
 	return strings.TrimSpace(string(out)), err
 }
 
-// Shallow tells whether the repository is a shallow clone, which may lack the commits
+// Shallow reports whether the repository is a shallow clone, which may lack the commits
 // that Changed needs.
 func (r *Repo) Shallow(ctx context.Context) bool {
-	out, err := r.run(ctx, "rev-parse", "--is-shallow-repository")
+	out, err := r.run(ctx, queries{}.shallow(), nil)
 	return err == nil && strings.TrimSpace(string(out)) == "true"
 }

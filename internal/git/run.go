@@ -3,6 +3,7 @@ package git
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,6 +18,56 @@ const (
 	maxOutput = 1 << 30 // bytes
 	timeout   = 2 * time.Minute
 )
+
+// A query is a command line of git, without its operands.
+type query []string
+
+// All the command lines of git that bento runs. Each only reads, starts no other
+// program and asks no remote. Operands are commit ids, or a ref that was checked.
+func (q queries) commit() query { return query{"rev-parse", "--verify", "--quiet"} }
+
+func (q queries) shallow() query { return query{"rev-parse", "--is-shallow-repository"} }
+
+func (q queries) mergeBase() query { return query{"merge-base"} }
+
+func (q queries) filters() query {
+	return query{"config", "-z", "--name-only", "--get-regexp", `^filter\.`}
+}
+
+func (q queries) tracked() query { return query{"ls-files", "-s", "-z"} }
+
+func (q queries) untracked() query { return query{"ls-files", "--others", "--exclude-standard", "-z"} }
+
+// changed lists as changed what only has another stat, too. It enters no submodule:
+// git would start another git there, to which the settings do not come through.
+func (q queries) changed() query {
+	return query{"diff-index", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"}
+}
+
+// queries is the table of the queries.
+type queries struct{}
+
+// settings are what git is told whatever the configuration of the repository says:
+// nothing that it names is started.
+func settings() []string {
+	return []string{
+		"core.fsmonitor=false",
+		"core.hooksPath=" + os.DevNull,
+		"core.excludesFile=" + os.DevNull, // the user's: with another one the same must be built
+		"core.pager=cat",
+		"core.sshCommand=false",
+		"core.gitProxy=false",
+		"core.askPass=false",
+		"core.editor=false",
+		"core.alternateRefsCommand=false",
+		"credential.helper=",
+		"diff.external=",
+		"gpg.program=false",
+		"protocol.allow=never",
+		"safe.bareRepository=explicit", // top is a work tree or nothing
+		"submodule.recurse=false",
+	}
+}
 
 // Error is a git command that ended with an error.
 type Error struct {
@@ -33,21 +84,20 @@ func (e *Error) Error() string {
 	return msg
 }
 
-// run gives what a git command prints. It runs in the top level, whatever GIT_*
-// variables the user has set.
-func (r *Repo) run(ctx context.Context, args ...string) ([]byte, error) {
-	path, err := exec.LookPath("git")
+// run returns what a query prints. It runs in the top level, whatever GIT_* variables
+// the user has set. Further settings are "name=value".
+func (r *Repo) run(ctx context.Context, q query, operands []string, further ...string) ([]byte, error) {
+	path, err := lookPath()
 	if err != nil {
-		return nil, fmt.Errorf("git is needed and not installed: %w", err)
-	}
-	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
+	argv := []string{path, "--no-optional-locks", "--no-pager"}
+	for _, s := range append(settings(), further...) {
+		argv = append(argv, "-c", s)
+	}
+	args := append(q[:len(q):len(q)], operands...)
 	out, stderr, res, err := proc.Output(ctx, proc.Spec{
-		Argv:    append([]string{path, "--no-optional-locks", "--no-pager"}, args...),
-		Dir:     r.top,
-		Env:     environ(os.Environ()),
-		Timeout: timeout,
+		Argv: append(argv, args...), Dir: r.top, Env: environ(os.Environ(), r.top), Timeout: timeout,
 	}, maxOutput)
 	if err != nil {
 		return nil, err
@@ -56,7 +106,7 @@ func (r *Repo) run(ctx context.Context, args ...string) ([]byte, error) {
 		return nil, err
 	}
 	if res.TimedOut {
-		return nil, fmt.Errorf("git %s: no end after %v", strings.Join(args, " "), timeout)
+		return nil, fmt.Errorf("git %s: timed out after %v", strings.Join(args, " "), timeout)
 	}
 	if res.ExitCode != 0 {
 		return nil, &Error{Args: args, ExitCode: res.ExitCode, Stderr: string(bytes.TrimSpace(stderr))}
@@ -64,10 +114,29 @@ func (r *Repo) run(ctx context.Context, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// environ drops what would lead git to another repository or have it ask, and
-// fixes the language of its messages.
-func environ(all []string) []string {
-	env := []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0"}
+// lookPath returns the absolute path of git. An entry of PATH that is relative, or
+// empty, means the repository when it is the current directory: such entries do not
+// count.
+func lookPath() (string, error) {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if path, err := exec.LookPath(filepath.Join(dir, "git")); err == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New("git is needed and not installed")
+}
+
+// environ drops what would lead git to another repository, start a program or have it
+// ask, and fixes the work tree and the language of messages.
+func environ(all []string, top string) []string {
+	env := []string{
+		"LC_ALL=C", "GIT_WORK_TREE=" + top, "GIT_CEILING_DIRECTORIES=" + filepath.Dir(top), "GIT_OPTIONAL_LOCKS=0",
+		"GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_EDITOR=false", "GIT_ASKPASS=false", "GIT_SSH_COMMAND=false",
+		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", // what is not here is not fetched
+	}
 	for _, kv := range all {
 		name, _, _ := strings.Cut(kv, "=")
 		if !strings.HasPrefix(name, "GIT_") && name != "LC_ALL" {
@@ -75,4 +144,39 @@ func environ(all []string) []string {
 		}
 	}
 	return env
+}
+
+// maxFilters bounds how many filters the configuration of a repository may name.
+const maxFilters = 500
+
+// noFilters returns the settings that turn off every filter that the configuration
+// names, so that git compares the bytes of a file as they are.
+func (r *Repo) noFilters(ctx context.Context) ([]string, error) {
+	keys, err := r.list(ctx, queries{}.filters(), nil)
+	var failed *Error
+	if errors.As(err, &failed) && failed.ExitCode == 1 {
+		return nil, nil // none is named
+	}
+	if err != nil {
+		return nil, err
+	}
+	seen := make(map[string]bool)
+	var off []string
+	for _, key := range keys {
+		name, last := "", strings.LastIndexByte(key, '.')
+		if first := len("filter."); last > first {
+			name = key[first:last]
+		}
+		if name == "" || seen[name] {
+			continue
+		}
+		seen[name] = true
+		if strings.Contains(name, "=") || len(seen) > maxFilters {
+			return nil, fmt.Errorf("git filter %q of %s: required a name without = and at most %d filters, else bento cannot turn it off", name, r.top, maxFilters)
+		}
+		for _, s := range []string{"clean=", "smudge=", "process=", "required=false"} {
+			off = append(off, "filter."+name+"."+s)
+		}
+	}
+	return off, nil
 }

@@ -48,7 +48,7 @@ func (r *Repo) Tracked() (*Files, error) {
 // AskTracked gives what ParseTracked makes the same of as Tracked would, from git
 // itself.
 func (r *Repo) AskTracked(ctx context.Context) ([]byte, error) {
-	return r.run(ctx, "ls-files", "-s", "-z")
+	return r.run(ctx, queries{}.tracked(), nil)
 }
 
 // ParseTracked reads the output of AskTracked and keeps it:
@@ -84,6 +84,14 @@ func (r *Repo) hashSize() (int, error) {
 		}
 	}
 	return 20, nil
+}
+
+// partial reports whether the repository may lack objects that git would fetch when it
+// needs them.
+func (r *Repo) partial() bool {
+	config, err := readBounded(filepath.Join(r.common, "config"), maxConfig)
+	text := strings.ToLower(string(config))
+	return err == nil && (strings.Contains(text, "promisor") || strings.Contains(text, "partialclone"))
 }
 
 func readBounded(path string, limit int64) ([]byte, error) {
