@@ -95,3 +95,25 @@ func openDiskAt(t *testing.T, dir string) *cache.Disk {
 	t.Cleanup(s.Close) // a disk with open files cannot be unmounted
 	return s
 }
+
+func TestFsckPassesOverTheUnreadable(t *testing.T) {
+	s, _ := openDisk(t)
+	for n := range 4 {
+		if err := s.Record(cache.Key{byte(n)}, cachetest.Record(t, s, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	blobs := entries(t, s, "blobs")
+	damage(t, blobs[len(blobs)-1], damages["flip last"])
+	for _, path := range []string{blobs[0], blobs[2]} {
+		if err := os.Chmod(path, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cachetest.AsNobody(t, func() {
+		got, err := s.Fsck(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "2 of the files cannot be read") || got.Damaged != 1 {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}

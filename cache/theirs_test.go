@@ -1,0 +1,38 @@
+package cache_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/bentobuild/bento/cache"
+)
+
+// A directory that bento has not made is no cache, and one in the workspace is not
+// reached through a link.
+func TestDirectoryOfOthers(t *testing.T) {
+	root, victim := t.TempDir(), t.TempDir()
+	for _, dir := range []string{"docs/v3/tmp", "docs/v3/blobs/ab", "letters/v3"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, err := range []error{
+		os.WriteFile(filepath.Join(root, "docs/v3/tmp/notes.txt"), nil, 0o666), os.WriteFile(filepath.Join(root, "letters/v3/letter"), nil, 0o666),
+		os.Symlink(victim, filepath.Join(root, "link")), os.Mkdir(filepath.Join(victim, "v3"), 0o777),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var refused *cache.DirError
+	for dir, o := range map[string]*cache.Options{"docs": nil, "letters": nil, "link": {Root: root}} {
+		if _, err := cache.Open(filepath.Join(root, dir), o); !errors.As(err, &refused) || refused.Hint == "" {
+			t.Errorf("open %s: %v, want a *DirError", dir, err)
+		}
+	}
+	if _, err := cache.Open(filepath.Join(root, "link"), nil); err != nil {
+		t.Errorf("a link that the user has named: %v", err)
+	}
+}
