@@ -267,7 +267,7 @@ func (e *Evaluator) lookup(ev *Result) {
 		return
 	}
 	if err != nil && !errors.Is(err, cache.ErrMiss) {
-		e.warn("cache_unreadable", "the cache cannot be read: "+err.Error(), "see cache.dir in bento.toml and $BENTO_CACHE_DIR")
+		e.warn("cache_unreadable", "the cache cannot be read: "+err.Error(), "see $BENTO_CACHE_DIR, and cache.dir in your own configuration or in bento.toml")
 	}
 	e.explainMiss(ev)
 	e.noteTracked(ev)
