@@ -68,7 +68,7 @@ func TestWays(t *testing.T) {
 		"beside the way":               {"lib/x/bin.sh", map[string]os.FileMode{"real": 0o777, "bin": 0o777}, ""},
 		"left by two dots":             {"up/tool", map[string]os.FileMode{"bin": 0o777}, "bin"},
 		"a way through a link and up":  {"up/tool", map[string]os.FileMode{"lib/x": 0o757}, "lib/x"},
-		"only those may write who can": {"far/tool", map[string]os.FileMode{"lib": 0o555, "lib/x/bin.sh": 0o111}, ""},
+		"only those may write who can": {"far/tool", map[string]os.FileMode{"lib": 0o711, "lib/x/bin.sh": 0o111}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := tree(t, names...)

@@ -75,3 +75,13 @@ func TestPolicyLeavesOutHome(t *testing.T) {
 		t.Errorf("%s, network %v", diff, p.Network)
 	}
 }
+
+// No confined plugin has the machine's processes to itself.
+func TestPluginsHaveABound(t *testing.T) {
+	spec := proc.Spec{Argv: []string{"/bin/true"}}
+	for set, want := range map[int]int{0: maxTasks, 60: 60} {
+		if got := (&Sandbox{Tasks: set}).policy(spec).Tasks; got != want {
+			t.Errorf("%d: %d", set, got)
+		}
+	}
+}
