@@ -47,6 +47,7 @@ func (s *session) exit(ctx context.Context, err error) int {
 	report.WriteError(s.err, s.style, err)
 	if s.flags.json {
 		if werr := report.Write(s.out, report.NewError(err)); werr != nil {
+			report.WriteError(s.err, s.style, werr)
 			return exitFault
 		}
 	}

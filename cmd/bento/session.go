@@ -91,6 +91,9 @@ func (s *session) end() {
 // check looks at the flags that no command can work with.
 func (s *session) check(cmd *cobra.Command) error {
 	s.command = cmd.Name()
+	if s.pipes != nil {
+		s.pipes.changes.Store(!onlyLooks(cmd))
+	}
 	s.style.Color = s.wantsColor()
 	for flag, set := range map[string]struct {
 		value string
