@@ -130,7 +130,11 @@ func giveDishOutputs(b *builder, d *discovery.Dish, tasks []*Task) {
 func declared(globs []config.Glob, anchor string) []Output {
 	outputs := make([]Output, 0, len(globs))
 	for _, text := range globTexts(globs) {
-		outputs = append(outputs, Output{Glob: anchor + text, Declared: true})
+		not := ""
+		if rest, negated := strings.CutPrefix(text, "!"); negated {
+			not, text = "!", rest
+		}
+		outputs = append(outputs, Output{Glob: not + anchor + text, Declared: true})
 	}
 	return outputs
 }
