@@ -31,11 +31,11 @@ func usageError(message, hint string) error {
 
 // exit tells about err, if there is one, and gives the exit code.
 func (s *session) exit(ctx context.Context, err error) int {
+	if ctx.Err() != nil {
+		return exitInterrupted // whatever came of it
+	}
 	if err == nil {
 		return s.outcome
-	}
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return exitInterrupted
 	}
 	var problems diagnostics.Problems
 	var missing *adapters.MissingTool

@@ -380,8 +380,7 @@ func (c *clone) layGit() (names []string) {
 
 // notYet are the traps that bento still falls into.
 func notYet() []string {
-	return []string{"gradle-jvmargs", "gradle-wrapper", "maven-config", "maven-extensions", "maven-jvm-config", "maven-wrapper", "python-version", "rust-toolchain",
-		"rust-toolchain-relative", "uv-venv", "venv", "yarn-path", "yarn-plugins", "yarn1-path"}
+	return []string{"gradle-wrapper", "maven-jvm-config", "maven-wrapper", "python-version", "rust-toolchain", "yarn-path", "yarn-plugins", "yarn1-path"}
 }
 
 // lookingCommands are the command lines that only look.

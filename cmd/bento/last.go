@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,14 +32,14 @@ func lastCommand(s *session) *cobra.Command {
 		Long:    "Say how the last run went that had something to do: the slowest tasks, the\ncritical path, what failed. With DISH:TASK, print the log of that task.",
 		Example: "  bento last\n  bento last api:test\n  bento last --json",
 		Args:    atMost(1, "bento last takes one DISH:TASK"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			doc, err := s.loadLast()
 			if err != nil {
 				return err
 			}
 			switch {
 			case len(args) == 1:
-				return s.printLog(doc, args[0])
+				return s.printLog(cmd.Context(), doc, args[0])
 			case s.flags.json:
 				return report.Write(s.out, doc)
 			}
@@ -75,7 +77,7 @@ func (s *session) loadLast() (*report.Run, error) {
 }
 
 // printLog prints what a task of the last run has printed.
-func (s *session) printLog(doc *report.Run, id string) error {
+func (s *session) printLog(ctx context.Context, doc *report.Run, id string) error {
 	path, ids, ok := doc.LogOf(id)
 	if !ok {
 		return notFound("unknown_task", "the last run had no task \""+id+"\"", diagnostics.Suggest(id, ids))
@@ -83,7 +85,7 @@ func (s *session) printLog(doc *report.Run, id string) error {
 	if path == "" {
 		return notFound("no_log", id+" has no log of the last run: it was not executed, or printed nothing", "bento run "+id+" --output full replays the log of a hit")
 	}
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe of that name would be waited for
 	if errors.Is(err, os.ErrNotExist) {
 		return notFound("no_log", "the log of "+id+" is gone: "+path, "")
 	} else if err != nil {
@@ -91,10 +93,10 @@ func (s *session) printLog(doc *report.Run, id string) error {
 	}
 	defer f.Close()
 	if !s.terminal {
-		_, err = io.Copy(s.out, f)
+		_, err = io.Copy(s.out, heeding(ctx, f))
 		return err
 	}
 	safe := &terminal.Safe{W: s.out}
-	_, err = io.Copy(safe, f)
+	_, err = io.Copy(safe, heeding(ctx, f))
 	return errors.Join(err, safe.Close())
 }
