@@ -233,9 +233,9 @@ func (s *Disk) Fsck(ctx context.Context) (Check, error) {
 	var c Check
 	err := s.shelf.Each(ctx, func(f shelf.File) error {
 		if !f.Record {
-			c.count(&c.Blobs, s.checkBlob(f.Sum))
+			c.count(&c.Blobs, s.checkBlob(ctx, f.Sum))
 		}
-		return nil
+		return ctx.Err()
 	})
 	if err != nil {
 		return c, err
@@ -268,15 +268,26 @@ func (c *Check) count(good *int, err error) {
 	}
 }
 
-func (s *Disk) checkBlob(d Digest) error {
+// checkBlob reads a blob to its end, or until ctx is done.
+func (s *Disk) checkBlob(ctx context.Context, d Digest) error {
 	r, err := s.Open(d)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	_, err = io.Copy(io.Discard, r)
+	_, err = io.Copy(io.Discard, readFunc(func(p []byte) (int, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		return r.Read(p)
+	}))
 	return err
 }
+
+// readFunc is a reader.
+type readFunc func([]byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
 var errIncomplete = errors.New("a blob is gone")
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery/answers"
 	"github.com/bentobuild/bento/discovery/marker"
 	"github.com/bentobuild/bento/internal/clone"
@@ -33,6 +34,7 @@ func (f *finder) sites() {
 	}
 	f.marks = c.marks
 	f.choose(c.byPath)
+	f.reportSpecial()
 }
 
 // candidates are the sites that were found.
@@ -64,7 +66,7 @@ func (c *candidates) look(l tree.List) {
 		if kind == tree.Link && (name == config.DishFile || c.Knows(name)) && c.leadsOut(file) {
 			continue // for bento it is not there
 		}
-		if name == config.DishFile && kind != tree.Special {
+		if name == config.DishFile { // also one that is no file: it is reported when it is read
 			c.at(dir).hasFile = true
 		}
 		c.mark(dir, name, file, kind)
@@ -74,6 +76,9 @@ func (c *candidates) look(l tree.List) {
 	}
 	if dir != "" {
 		slash := strings.LastIndexByte(dir, '/')
+		if dir[slash+1:] == config.DishFile {
+			c.at(dir[:max(0, slash)]).hasFile = true
+		}
 		c.mark(dir[:max(0, slash)], dir[slash+1:], dir, tree.Dir)
 	}
 }
@@ -129,6 +134,25 @@ func (f *finder) choose(byPath map[string]*site) {
 	f.add(problems...)
 	for i := range dishes {
 		byPath[dishes[i].Path].config = &dishes[i]
+	}
+}
+
+// reportSpecial warns of what has the name of a manifest and is a pipe, a socket or a
+// device: its adapter takes it for none.
+func (f *finder) reportSpecial() {
+	if !f.Config.Discover {
+		return
+	}
+	excluded := f.excluded()
+	for _, m := range f.marks {
+		if m.Kind != tree.Special || excluded(path.Dir(m.Path)) {
+			continue
+		}
+		f.add(diagnostics.Diagnostic{
+			File: m.Path, Severity: diagnostics.Warning, Rule: tree.RuleSpecial, Source: diagnostics.Source,
+			Message: "it is a FIFO, a socket or a device, so it is no manifest",
+			Hint:    "remove it, or name its directory in [workspace] exclude",
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ package outputs
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +32,12 @@ const readAgain = 3
 // link out of the workspace, a path behind a link or in a .git. It is
 // fs.ErrNotExist for a path that is not there, and any error of s.
 func Capture(s cache.Store, root string, paths []string) ([]cache.Output, error) {
+	return CaptureUntil(nil, s, root, paths)
+}
+
+// CaptureUntil is Capture that ends with context.Canceled once stop is closed, however
+// large a file is. A nil stop never is.
+func CaptureUntil(stop <-chan struct{}, s cache.Store, root string, paths []string) ([]cache.Output, error) {
 	if len(paths) == 0 {
 		return []cache.Output{}, nil
 	}
@@ -42,9 +49,12 @@ func Capture(s cache.Store, root string, paths []string) ([]cache.Output, error)
 		return nil, err
 	}
 	defer w.Close()
-	c := &capture{store: s, work: w}
+	c := &capture{store: s, work: w, stop: stop}
 	outputs := make([]cache.Output, 0, len(paths))
 	for _, p := range paths {
+		if stopped(stop) {
+			return nil, context.Canceled
+		}
 		o, err := c.read(p)
 		if err != nil {
 			return nil, err
@@ -57,6 +67,7 @@ func Capture(s cache.Store, root string, paths []string) ([]cache.Output, error)
 type capture struct {
 	store cache.Store
 	work  *workdir.Root
+	stop  <-chan struct{}
 	buf   []byte
 }
 
@@ -155,7 +166,7 @@ func (c *capture) large(f *rawfile.File, o *cache.Output) (err error) {
 		return err
 	}
 	h := blake3.New()
-	if o.Size, err = io.Copy(h, f); err != nil {
+	if o.Size, err = io.Copy(h, until{f, c.stop}); err != nil {
 		return err
 	}
 	h.Sum(o.Digest[:0])
@@ -165,5 +176,5 @@ func (c *capture) large(f *rawfile.File, o *cache.Output) (err error) {
 	if err = f.Rewind(); err != nil {
 		return err
 	}
-	return c.store.Add(o.Digest, f)
+	return c.store.Add(o.Digest, until{f, c.stop})
 }

@@ -16,6 +16,7 @@ const copySize = 128 << 10
 type copier struct {
 	hash *blake3.Hasher
 	buf  []byte
+	stop <-chan struct{} // closed: copy ends with context.Canceled
 }
 
 // copy copies what is to be of some size. It gives the digest and the number of the
@@ -30,7 +31,7 @@ func (c *copier) copy(to io.Writer, from io.Reader, size int64) (sum cache.Diges
 	}
 	c.hash.Reset()
 	c.buf = slices.Grow(c.buf[:0], copySize)[:copySize]
-	n, err = io.CopyBuffer(onlyWriter{io.MultiWriter(c.hash, to)}, onlyReader{io.LimitReader(from, size+1)}, c.buf)
+	n, err = io.CopyBuffer(onlyWriter{io.MultiWriter(c.hash, to)}, onlyReader{until{io.LimitReader(from, size+1), c.stop}}, c.buf)
 	c.hash.Sum(sum[:0])
 	return sum, n, err
 }

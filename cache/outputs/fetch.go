@@ -2,6 +2,7 @@ package outputs
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -46,7 +47,7 @@ func (r *restore) stageTogether(todo []*step) error {
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for i := range errs {
-		group.Go(func() { errs[i] = r.stageSome(new(copier), todo, &next) })
+		group.Go(func() { errs[i] = r.stageSome(&copier{stop: r.o.Stop}, todo, &next) })
 	}
 	group.Wait()
 	return cmp.Or(errs...)
@@ -55,6 +56,9 @@ func (r *restore) stageTogether(todo []*step) error {
 // stageSome takes steps until none is left, or the disk refuses.
 func (r *restore) stageSome(c *copier, todo []*step, next *atomic.Int64) (first error) {
 	for i := next.Add(1) - 1; i < int64(len(todo)); i = next.Add(1) - 1 {
+		if stopped(c.stop) {
+			return context.Canceled
+		}
 		err := r.stageOne(c, todo[i])
 		if err == nil {
 			continue

@@ -2,6 +2,7 @@ package outputs
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,9 @@ type Options struct {
 	// directory has to be, or one that lies in a directory where a file has to be. Nil:
 	// nothing.
 	Yields func(path string) bool
+	// Stop ends the restore with context.Canceled once it is closed, before anything is
+	// put in place. Nil never is.
+	Stop <-chan struct{}
 	// Fixed tells what is never changed. Nil: nothing.
 	Fixed func(path string) bool
 	// Current gives the digest of a file in the workspace when that is known without
@@ -112,6 +116,7 @@ func (r *Restorer) Restore(s cache.Store, want []cache.Output, o Options) (Stats
 		return Stats{}, err
 	}
 	defer r.release(h)
+	h.copier.stop = o.Stop
 	one := &restore{store: s, hands: h, o: &o, want: want, stale: make(map[string]bool, len(o.Stale))}
 	for _, p := range o.Stale {
 		one.stale[p] = true
@@ -230,6 +235,9 @@ const (
 // compareAll finds out what every output needs.
 func (r *restore) compareAll() error {
 	for i := range r.want {
+		if stopped(r.o.Stop) {
+			return context.Canceled
+		}
 		o := &r.want[i]
 		action, err := r.look(o)
 		if err == nil && (action == chmod || action == replace) && r.o.Fixed != nil && r.o.Fixed(o.Path) {

@@ -81,6 +81,9 @@ func (s *session) artifacts(ctx context.Context, sel selection, dir string) erro
 		if !t.Requested {
 			continue
 		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := doc.add(w, t); err != nil {
 			return err
 		}
@@ -90,7 +93,7 @@ func (s *session) artifacts(ctx context.Context, sel selection, dir string) erro
 		if err := doc.apart(p, dir); err != nil {
 			return err
 		}
-		if err := doc.copyTo(w.Root, dir); err != nil {
+		if err := doc.copyTo(ctx, w.Root, dir); err != nil {
 			return err
 		}
 	}
@@ -201,7 +204,7 @@ func (doc *artifacts) apart(p *plan.Plan, dir string) error {
 }
 
 // copyTo copies the artifacts below dir, which is made.
-func (doc *artifacts) copyTo(root, dir string) error {
+func (doc *artifacts) copyTo(ctx context.Context, root, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return notFound("unusable_directory", fmt.Sprintf("--copy %q cannot be used: %v", dir, err), "name a directory that can be written")
 	}
@@ -216,7 +219,10 @@ func (doc *artifacts) copyTo(root, dir string) error {
 	}
 	defer in.Close()
 	for _, a := range doc.Entries {
-		if err := a.copy(in, out); err != nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := a.copy(ctx, in, out); err != nil {
 			return fmt.Errorf("%q cannot be copied to %q: %w", a.Path, dir, err)
 		}
 	}
@@ -226,7 +232,7 @@ func (doc *artifacts) copyTo(root, dir string) error {
 
 // copy copies one artifact from one directory to another, out of neither of which a
 // link leads it.
-func (a artifact) copy(in, out *os.Root) error {
+func (a artifact) copy(ctx context.Context, in, out *os.Root) error {
 	name := filepath.FromSlash(a.Path)
 	if err := out.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
@@ -252,7 +258,7 @@ func (a artifact) copy(in, out *os.Root) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(dst, src); err != nil {
+	if _, err := io.Copy(dst, heeding(ctx, src)); err != nil {
 		dst.Close()
 		return err
 	}

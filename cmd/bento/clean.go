@@ -80,7 +80,7 @@ func (s *session) clean(ctx context.Context, sel selection, yes, dry bool) error
 				return err
 			}
 		}
-		if err := doc.remove(w.Root); err != nil {
+		if err := doc.remove(ctx, w.Root); err != nil {
 			return err
 		}
 	}
@@ -142,8 +142,11 @@ func (s *session) confirm(doc cleaned) error {
 
 // remove removes the paths, what is in a directory before it, and the directories
 // that are empty then. What is no longer empty stays.
-func (doc cleaned) remove(root string) error {
+func (doc cleaned) remove(ctx context.Context, root string) error {
 	for _, p := range slices.Backward(doc.Paths) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := outputs.Remove(root, p); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%q cannot be removed: %w", p, err)
 		}

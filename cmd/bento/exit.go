@@ -32,11 +32,11 @@ func usageError(message, hint string) error {
 
 // exit tells about err, if there is one, and gives the exit code.
 func (s *session) exit(ctx context.Context, err error) int {
+	if ctx.Err() != nil {
+		return exitInterrupted // whatever came of it
+	}
 	if err == nil {
 		return s.outcome
-	}
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return exitInterrupted
 	}
 	var problems diagnostics.Problems
 	var missing *adapters.MissingTool
@@ -54,6 +54,7 @@ func (s *session) exit(ctx context.Context, err error) int {
 	report.WriteError(s.err, s.style, err)
 	if s.flags.json {
 		if werr := report.Write(s.out, report.NewError(err)); werr != nil {
+			report.WriteError(s.err, s.style, werr)
 			return exitFault
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -32,14 +33,14 @@ func lastCommand(s *session) *cobra.Command {
 		Long:    "Say how the last run went that had something to do: the slowest tasks, the\ncritical path, what failed. With DISH:TASK, print the log of that task.",
 		Example: "  bento last\n  bento last api:test\n  bento last --json",
 		Args:    atMost(1, "bento last takes one DISH:TASK"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			doc, err := s.loadLast()
 			if err != nil {
 				return err
 			}
 			switch {
 			case len(args) == 1:
-				return s.printLog(doc, args[0])
+				return s.printLog(cmd.Context(), doc, args[0])
 			case s.flags.json:
 				return report.Write(s.out, doc)
 			}
@@ -81,7 +82,7 @@ func (s *session) loadLast() (*report.Run, error) {
 }
 
 // printLog prints what a task of the last run has printed.
-func (s *session) printLog(doc *report.Run, id string) error {
+func (s *session) printLog(ctx context.Context, doc *report.Run, id string) error {
 	path, ids, ok := doc.LogOf(id)
 	if !ok {
 		return notFound("unknown_task", "the last run had no task \""+id+"\"", diagnostics.Suggest(id, ids))
@@ -102,10 +103,10 @@ func (s *session) printLog(doc *report.Run, id string) error {
 	}
 	defer f.Close()
 	if !s.terminal {
-		_, err = io.Copy(s.out, f)
+		_, err = io.Copy(s.out, heeding(ctx, f))
 		return err
 	}
 	safe := &terminal.Safe{W: s.out}
-	_, err = io.Copy(safe, f)
+	_, err = io.Copy(safe, heeding(ctx, f))
 	return errors.Join(err, safe.Close())
 }

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -43,13 +41,14 @@ func bento() int {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	out := &pipeWriter{Writer: os.Stdout, broken: cancel}
-	defer proc.Dismiss()
-	return out.judge(execute(ctx, os.Args[1:], process{
-		out: out, err: os.Stderr, environ: adapters.NewEnviron(os.Environ()),
+	pipes := newPipes(cancel)
+	code := execute(ctx, os.Args[1:], process{
+		out: &pipes.out, err: &pipes.err, pipes: pipes, environ: adapters.NewEnviron(os.Environ()),
 		terminal: term.IsTerminal(int(os.Stdout.Fd())), columns: columns(os.Stderr),
 		files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr},
-	}))
+	})
+	proc.Dismiss()
+	return pipes.judge(code)
 }
 
 // endings are the signals that end a run. Under nohup the end of the terminal is none.
@@ -82,6 +81,7 @@ func guardOnce() func(hold []*os.File) {
 // process is what the program was started with.
 type process struct {
 	out, err io.Writer
+	pipes    *pipes // that out and err write to, nil where they are none
 	environ  adapters.Environ
 	terminal bool        // out is one
 	columns  func() int  // of the terminal that err is, nil when it is none
@@ -99,35 +99,6 @@ func columns(f *os.File) func() int {
 		}
 		return 80
 	}
-}
-
-// pipeWriter ends the run when nobody reads any more, as an interrupt does.
-type pipeWriter struct {
-	io.Writer
-	broken func()
-	failed atomic.Pointer[error] // what else went wrong first
-}
-
-func (w *pipeWriter) Write(p []byte) (int, error) {
-	n, err := w.Writer.Write(p)
-	switch {
-	case errors.Is(err, syscall.EPIPE):
-		w.broken()
-	case err != nil:
-		w.failed.CompareAndSwap(nil, &err)
-	}
-	return n, err
-}
-
-// judge gives the exit code of a program that would have ended with code: what it had
-// to say is not all written if the disk was full.
-func (w *pipeWriter) judge(code int) int {
-	err := w.failed.Load()
-	if err == nil || code == exitInterrupted || code == exitFault {
-		return code
-	}
-	fmt.Fprintf(os.Stderr, "bento: error: not all of the output is written: %v\n", *err)
-	return exitFault
 }
 
 // execute runs one command line and gives its exit code.

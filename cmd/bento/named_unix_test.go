@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-func pipe(t *testing.T) string {
+func namedPipe(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(name, 0o600); err != nil {
@@ -25,7 +25,7 @@ func pipe(t *testing.T) string {
 // stalled makes a pipe that is full, with a reader that does not read.
 func stalled(t *testing.T) string {
 	t.Helper()
-	name := pipe(t)
+	name := namedPipe(t)
 	f, err := os.OpenFile(name, os.O_RDWR|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -63,10 +63,10 @@ func TestReadNamed(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v; want %s", name, len(data), err, want)
 		}
 	}
-	if data, err := readNamed(t.Context(), pipe(t)); len(data) > 0 || err != nil {
+	if data, err := readNamed(t.Context(), namedPipe(t)); len(data) > 0 || err != nil {
 		t.Errorf("a pipe that nobody writes to: %q, %v", data, err)
 	}
-	name := pipe(t)
+	name := namedPipe(t)
 	end, err := os.OpenFile(name, os.O_RDWR|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -85,10 +85,10 @@ func TestReadNamed(t *testing.T) {
 func TestOpenNamed(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := openNamed(ctx, pipe(t)); !errors.Is(err, context.Canceled) {
+	if _, err := openNamed(ctx, namedPipe(t)); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
-	if _, err := openNamed(t.Context(), pipe(t)); err == nil || !strings.Contains(err.Error(), "nobody reads") {
+	if _, err := openNamed(t.Context(), namedPipe(t)); err == nil || !strings.Contains(err.Error(), "nobody reads") {
 		t.Errorf("without a reader: %v", err)
 	}
 	if _, err := openNamed(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "a directory") {
@@ -120,7 +120,7 @@ func TestReportToStalledPipe(t *testing.T) {
 }
 
 func TestReportToPipe(t *testing.T) {
-	name := pipe(t)
+	name := namedPipe(t)
 	r, err := os.OpenFile(name, os.O_RDWR|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -92,6 +92,12 @@ func (s *session) end() {
 // check looks at the flags that no command can work with.
 func (s *session) check(cmd *cobra.Command) error {
 	s.command = cmd.Name()
+	if cmd.GroupID != "run" {
+		s.environ = absolutePath(s.environ)
+	}
+	if s.pipes != nil {
+		s.pipes.changes.Store(!onlyLooks(cmd))
+	}
 	s.style.Color = s.wantsColor()
 	for flag, set := range map[string]struct {
 		value string
@@ -116,6 +122,18 @@ func (s *session) check(cmd *cobra.Command) error {
 		return usageError(fmt.Sprintf("--max-load %v cannot be kept to", s.flags.maxLoad), "expected a number above 0, on a system that tells its load average")
 	}
 	return nil
+}
+
+// absolutePath returns e without the relative entries of PATH: to a tool that is asked
+// in a directory of the workspace they name programs of the workspace, and what does not
+// run tasks starts none of these.
+func absolutePath(e adapters.Environ) adapters.Environ {
+	entries := filepath.SplitList(e.Get("PATH"))
+	absolute := slices.DeleteFunc(slices.Clone(entries), func(dir string) bool { return !filepath.IsAbs(dir) })
+	if len(absolute) == len(entries) {
+		return e
+	}
+	return e.With(map[string]string{"PATH": strings.Join(absolute, string(filepath.ListSeparator))})
 }
 
 // noneEmpty refuses flags that are given nothing: mostly a variable that is not set, and

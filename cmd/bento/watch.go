@@ -139,6 +139,9 @@ func (w *watching) run(ctx context.Context) error {
 			own = w.round(ctx, l, own)
 			l.ws.close()
 		}
+		if w.s.pipes.unread() {
+			return nil // nobody is there to see another round
+		}
 		if own {
 			continue
 		}
@@ -363,6 +366,9 @@ func (w *watching) runDue(ctx context.Context, l *look, keys map[string]cache.Ke
 			w.last[id] = keys[id] // not again before something changes
 		}
 		return again
+	}
+	if w.s.pipes.unread() {
+		w.s.outcome = exitOf(r)
 	}
 	executed := 0
 	for _, res := range r.Results {

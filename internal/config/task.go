@@ -2,6 +2,7 @@ package config
 
 import (
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -138,6 +139,9 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 	problems = append(problems, checkRange("retry", t.Retry, 0, maxRetry)...)
 	problems = append(problems, checkRange("weight", t.Weight, 1, maxWeight)...)
 	problems = append(problems, task.setCwd(dish, t.Cwd)...)
+	if t.WorkspaceOutputs != nil {
+		problems = append(problems, anchored(*t.WorkspaceOutputs)...)
+	}
 	for _, globs := range []*[]Glob{t.Outputs, t.WorkspaceOutputs} {
 		if globs != nil {
 			problems = append(problems, checkOutputs(*globs)...)
@@ -168,6 +172,20 @@ func (t *Task) tooMuch(dish string) (problems []diagnostics.Diagnostic) {
 	}{{dish, t.Inputs}, {dish, t.Outputs}, {"", t.WorkspaceOutputs}, {dish, t.Rewrites}} {
 		if g.globs != nil {
 			problems = append(problems, tooMuch(g.base, *g.globs)...)
+		}
+	}
+	return problems
+}
+
+// anchored refuses globs of workspace_outputs that say where they start: that is the
+// root of the workspace.
+func anchored(globs []Glob) (problems []diagnostics.Diagnostic) {
+	for i, g := range globs {
+		if rest, ok := strings.CutPrefix(strings.TrimPrefix(g.Text, "!"), "//"); ok {
+			p := g.Pos.Error(RulePath, "workspace_outputs %q: required a path relative to the workspace, without //", g.Text)
+			p.Hint = "write " + strconv.Quote(rest)
+			problems = append(problems, p)
+			globs[i].Text = "" // nobody is to stumble over it again
 		}
 	}
 	return problems

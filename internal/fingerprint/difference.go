@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/bentobuild/bento/cache"
@@ -42,7 +41,7 @@ func (c Change) String() string {
 
 // oneLine quotes a name that would break a line or a terminal.
 func oneLine(name string) string {
-	if strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name) {
+	if strings.ContainsFunc(name, func(r rune) bool { return !strconv.IsPrint(r) }) || !utf8.ValidString(name) {
 		return strconv.Quote(name)
 	}
 	return name

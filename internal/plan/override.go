@@ -133,9 +133,14 @@ func giveDishOutputs(b *builder, d *discovery.Dish, tasks []*Task) {
 func declared(globs []config.Glob, anchor string) []Output {
 	outputs := make([]Output, 0, len(globs))
 	for _, g := range globs {
-		if g.Text != "" {
-			outputs = append(outputs, Output{Glob: anchor + g.Text, Declared: true, Pos: g.Pos})
+		if g.Text == "" {
+			continue
 		}
+		not, text := "", g.Text
+		if rest, negated := strings.CutPrefix(text, "!"); negated {
+			not, text = "!", rest
+		}
+		outputs = append(outputs, Output{Glob: not + anchor + text, Declared: true, Pos: g.Pos})
 	}
 	return outputs
 }

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -14,12 +16,35 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// Write prints a document: one JSON object and a newline.
+// Write prints a document: one JSON object and a newline. Characters that would show
+// the text in another order, or steer a terminal, are escaped.
 func Write(w io.Writer, doc any) error {
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(doc)
+	if err := enc.Encode(doc); err != nil {
+		return err
+	}
+	_, err := w.Write(escaped(b.Bytes()))
+	return err
+}
+
+// escaped writes the characters of JSON strings that are unprintable as escapes. The
+// encoder has left only those in place that have four hexadecimal digits.
+func escaped(text []byte) []byte {
+	if bytes.IndexFunc(text, unprintable) < 0 {
+		return text
+	}
+	var b bytes.Buffer
+	for _, r := range string(text) {
+		if unprintable(r) {
+			fmt.Fprintf(&b, "\\u%04x", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.Bytes()
 }
 
 // Schema names a document of a command: "bento.plan/1".

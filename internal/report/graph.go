@@ -59,7 +59,7 @@ func NewGraph(p *plan.Plan) Graph {
 // WriteGraph prints the links between dishes for people.
 func WriteGraph(w io.Writer, style Style, doc Graph) {
 	for _, d := range doc.Dishes {
-		head := style.Bold(Printable(d.Name))
+		head := style.Bold(PrintableLine(d.Name))
 		if d.Language != nil {
 			head += "  " + style.Dim("("+*d.Language+")")
 		}
@@ -78,7 +78,7 @@ func WriteGraph(w io.Writer, style Style, doc Graph) {
 			if l.Cyclic {
 				notes = append(notes, "closes a cycle")
 			}
-			fmt.Fprintf(w, "  → %s  %s\n", Printable(l.Dish), style.Dim(Printable(strings.Join(notes, ", "))))
+			fmt.Fprintf(w, "  → %s  %s\n", PrintableLine(l.Dish), style.Dim(PrintableLine(strings.Join(notes, ", "))))
 		}
 	}
 }
@@ -104,5 +104,5 @@ func WriteDot(w io.Writer, doc Graph) {
 
 // dotID quotes a name as the DOT language wants it.
 func dotID(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(Printable(s)) + `"`
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(PrintableLine(s)) + `"`
 }

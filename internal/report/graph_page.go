@@ -55,7 +55,7 @@ func pageTask(ev *evaluate.Result) page.Task {
 		t.Why = reasonText(row)
 	}
 	for _, e := range ev.Entries[:min(len(ev.Entries), shownInputs)] {
-		t.Inputs = append(t.Inputs, Printable(e.Path))
+		t.Inputs = append(t.Inputs, PrintableLine(e.Path))
 	}
 	return t
 }

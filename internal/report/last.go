@@ -64,7 +64,7 @@ func WriteLast(w io.Writer, style Style, doc *Run, now time.Time) {
 	case s.Failed > 0 || s.InstallFailures > 0:
 		state = style.Red("failed")
 	}
-	fmt.Fprintf(w, "%s  %s, %s ago, took %s\n", state, Printable(doc.Command), ago(now.Sub(doc.StartedAt)), Seconds(milliseconds(s.DurationMS)))
+	fmt.Fprintf(w, "%s  %s, %s ago, took %s\n", state, PrintableLine(doc.Command), ago(now.Sub(doc.StartedAt)), Seconds(milliseconds(s.DurationMS)))
 	fmt.Fprintf(w, "  %s: %s (%d %%), %d built, %d failed, %d skipped", Count(s.Tasks, "task"), Count(s.Hits, "hit"), 100*s.Hits/max(1, s.Tasks), s.Built, s.Failed, s.Skipped)
 	if s.Installs > 0 {
 		fmt.Fprintf(w, "; %d installs", s.Installs)
@@ -78,7 +78,7 @@ func WriteLast(w io.Writer, style Style, doc *Run, now time.Time) {
 				took += milliseconds(t.DurationMS)
 			}
 		}
-		fmt.Fprintf(w, "%s  %s\n  %s\n", style.Bold("critical path"), Seconds(took), Printable(strings.Join(doc.CriticalPath, " → ")))
+		fmt.Fprintf(w, "%s  %s\n  %s\n", style.Bold("critical path"), Seconds(took), PrintableLine(strings.Join(doc.CriticalPath, " → ")))
 	}
 	doc.writeFailed(w, style)
 }
@@ -91,7 +91,7 @@ func (doc *Run) writeSlowest(w io.Writer, style Style) {
 	}
 	fmt.Fprintln(w, style.Bold("slowest"))
 	for _, t := range list[:min(len(list), slowest)] {
-		fmt.Fprintf(w, "  %8s  %s  %s\n", Seconds(milliseconds(t.DurationMS)), Printable(t.id), style.Dim(t.Outcome.Kind))
+		fmt.Fprintf(w, "  %8s  %s  %s\n", Seconds(milliseconds(t.DurationMS)), PrintableLine(t.id), style.Dim(t.Outcome.Kind))
 	}
 }
 
@@ -101,10 +101,10 @@ func (doc *Run) writeFailed(w io.Writer, style Style) {
 		if t.Outcome.Kind != "failed" {
 			continue
 		}
-		fmt.Fprintf(w, "%s  %s  %s\n", head, Printable(t.id), Indent(Printable(t.Outcome.Message)))
+		fmt.Fprintf(w, "%s  %s  %s\n", head, PrintableLine(t.id), Indent(Printable(t.Outcome.Message)))
 		head = ""
 		if t.Log != "" {
-			fmt.Fprintf(w, "    %s\n", Printable(t.Log))
+			fmt.Fprintf(w, "    %s\n", PrintableLine(t.Log))
 		}
 	}
 }

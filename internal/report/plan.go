@@ -161,7 +161,7 @@ func writePlanTask(w io.Writer, style Style, t planTask) {
 	case t.Status != string(evaluate.Hit):
 		word, why = style.Yellow("run "), reasonText(t)
 	}
-	line := fmt.Sprintf("  %s %-8s %s", word, Printable(t.Name), Printable(oneLine(t.Run)))
+	line := fmt.Sprintf("  %s %-8s %s", word, PrintableLine(t.Name), PrintableLine(oneLine(t.Run)))
 	if why != "" {
 		line += "  " + style.Dim(PrintableLine(why))
 	}

@@ -86,7 +86,14 @@ func PrintableLine(s string) string {
 	}, Printable(s))
 }
 
-func unprintable(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+// unprintable reports whether r steers a terminal, ends a line where that is not said,
+// or shows what follows in another order.
+func unprintable(r rune) bool {
+	if unicode.IsControl(r) {
+		return r != '\n' && r != '\t'
+	}
+	return unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
+}
 
 // Count writes a number of things.
 func Count(n int, thing string) string {

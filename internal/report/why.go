@@ -98,7 +98,7 @@ func kindName(k fingerprint.Kind) string {
 // WriteWhy prints an explanation for people; all adds every ingredient and input.
 func WriteWhy(w io.Writer, style Style, doc Why, all bool) {
 	if doc.Task != "" {
-		fmt.Fprintf(w, "%s  %s\n", style.Bold(Printable(doc.Task)), statusText(doc))
+		fmt.Fprintf(w, "%s  %s\n", style.Bold(PrintableLine(doc.Task)), statusText(doc))
 	}
 	if doc.Key != nil {
 		fmt.Fprintf(w, "key      %s\n", *doc.Key)
@@ -107,7 +107,7 @@ func WriteWhy(w io.Writer, style Style, doc Why, all bool) {
 		fmt.Fprintf(w, "made     %s on %s in %v\n", m.At.Local().Format(time.DateTime), orUnknown(m.Host), time.Duration(m.DurationMS)*time.Millisecond)
 	}
 	if doc.WholeLock != "" {
-		fmt.Fprintf(w, "lockfile all of it counts: %s\n", Printable(doc.WholeLock))
+		fmt.Fprintf(w, "lockfile all of it counts: %s\n", PrintableLine(doc.WholeLock))
 	}
 	switch {
 	case doc.Against == "":
@@ -121,7 +121,7 @@ func WriteWhy(w io.Writer, style Style, doc Why, all bool) {
 			if c.Dish != "" && c.Kind == "input" {
 				line += " (sources of " + c.Dish + ")"
 			}
-			fmt.Fprintf(w, "  %s\n", Printable(line))
+			fmt.Fprintf(w, "  %s\n", PrintableLine(line))
 		}
 	}
 	if all {
@@ -152,13 +152,13 @@ func orUnknown(s string) string {
 func writeIngredients(w io.Writer, doc Why) {
 	fmt.Fprintln(w, "ingredients:")
 	for _, in := range doc.Ingredients {
-		fmt.Fprintf(w, "  %-8s %-24s %s\n", in.Kind, Printable(in.Name), Printable(oneLine(in.Value)))
+		fmt.Fprintf(w, "  %-8s %-24s %s\n", in.Kind, PrintableLine(in.Name), PrintableLine(oneLine(in.Value)))
 	}
 	fmt.Fprintln(w, "inputs:")
 	for _, f := range doc.Inputs {
 		line := fmt.Sprintf("  %.12s  %s", f.Digest, PrintableLine(f.Path))
 		if f.Target != "" {
-			line += " -> " + Printable(f.Target)
+			line += " -> " + PrintableLine(f.Target)
 		}
 		if f.Exec {
 			line += " (executable)"

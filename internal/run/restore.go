@@ -23,6 +23,7 @@ func (e *engine) bringBack(ev *evaluate.Result, last *lastrun.Run, others func(p
 		Stale:    place.Stale(slices.Concat(last.Outputs, last.Left), want),
 		Yields:   place.Yields,
 		Fixed:    e.tree.Tracked,
+		Stop:     e.tree.Stop(),
 		Current:  e.Current,
 		Restored: e.Note,
 	})

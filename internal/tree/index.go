@@ -34,7 +34,7 @@ func (t *Tree) Index() *Index { return t.index }
 // future is not used.
 func openIndex(t *Tree) *Index {
 	ix := &Index{tree: t, clock: disk.NewClock(t.state), saved: &table.Table{}}
-	ix.hash.New = func() any { return disk.NewHasher() }
+	ix.hash.New = func() any { return disk.NewHasher(t.stop) }
 	if t.state == nil {
 		return ix
 	}

@@ -37,7 +37,8 @@ type Tree struct {
 	workers int
 	state   *state.Dir
 	outer   *outer.View
-	walked  int64 // when the walk began, in nanoseconds since 1970
+	stop    <-chan struct{} // closed when nobody waits for the tree any more
+	walked  int64           // when the walk began, in nanoseconds since 1970
 	disk    *disk.Root
 	refresh chan struct{}  // holds one value: who has it may refresh
 	spare   []*disk.Reader // of disk, for who refreshes
@@ -51,13 +52,14 @@ type Tree struct {
 	refreshed int              // how often the tree was
 }
 
-// Walk reads the workspace at root, an absolute path, once. What cannot be read is
+// Walk reads the workspace at root, an absolute path, once. When ctx is done nothing is
+// read any more, by what the tree is asked later either: the error is then that of ctx. What cannot be read is
 // among the Problems; the error is about the root itself, or that of ctx.
 func Walk(ctx context.Context, root string, o *Options) (*Tree, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	t := &Tree{root: filepath.Clean(root), workers: o.Workers, state: o.State, refresh: make(chan struct{}, 1), top: &node.Node{}}
+	t := &Tree{root: filepath.Clean(root), workers: o.Workers, state: o.State, refresh: make(chan struct{}, 1), top: &node.Node{}, stop: ctx.Done()}
 	p, err := disk.OpenRoot(t.root)
 	if err != nil {
 		return nil, err
@@ -86,6 +88,9 @@ func Walk(ctx context.Context, root string, o *Options) (*Tree, error) {
 func (t *Tree) newTop() *node.Node {
 	return &node.Node{Was: 1, Ruled: t.outer.Basis == t.index.saved.Basis}
 }
+
+// Stop is closed when the ctx that the tree was walked with is done.
+func (t *Tree) Stop() <-chan struct{} { return t.stop }
 
 // Root gives the absolute path of the workspace.
 func (t *Tree) Root() string { return t.root }

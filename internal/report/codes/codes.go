@@ -30,29 +30,32 @@ var (
 // All gives every entry, by code.
 func All() []Entry {
 	var list []Entry
+	var part *string // that a further line goes on with
 	for line := range strings.Lines(ofBento + ofManifests + ofPlugins) {
 		text := strings.TrimSpace(line)
 		switch {
 		case text == "":
 		case text[0] != line[0]:
-			list[len(list)-1].add(text)
+			part = list[len(list)-1].add(part, text)
 		default:
 			list = append(list, Entry{Code: text})
+			part = &list[len(list)-1].Meaning
 		}
 	}
 	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Code, b.Code) })
 	return list
 }
 
-// add takes one more line of an entry.
-func (e *Entry) add(text string) {
+// add takes one more line of an entry, which begins a part or goes on with part. It
+// returns the part that a further line goes on with.
+func (e *Entry) add(part *string, text string) *string {
 	if cause, ok := strings.CutPrefix(text, "cause: "); ok {
-		e.Cause = cause
+		part, text = &e.Cause, cause
 	} else if fix, ok := strings.CutPrefix(text, "fix: "); ok {
-		e.Fix = fix
-	} else {
-		e.Meaning = strings.TrimSpace(e.Meaning + " " + text)
+		part, text = &e.Fix, fix
 	}
+	*part = strings.TrimSpace(*part + " " + text)
+	return part
 }
 
 // Find gives the entry of a code.

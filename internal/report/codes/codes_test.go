@@ -23,11 +23,24 @@ func TestEntriesAreWhole(t *testing.T) {
 		if e.Meaning == "" || e.Cause == "" || e.Fix == "" {
 			t.Errorf("%s lacks its meaning, cause or fix: %+v", e.Code, e)
 		}
+		for _, text := range []string{e.Meaning, e.Cause, e.Fix} {
+			if !strings.HasSuffix(text, ".") {
+				t.Errorf("%s: %q is no whole sentence", e.Code, text)
+			}
+			for _, name := range ownFile.FindAllString(text, -1) {
+				if name != "bento.toml" && name != "bento.plugins.lock" {
+					t.Errorf("%s: bento has no file %q", e.Code, name)
+				}
+			}
+		}
 	}
 	if _, ok := Find("no_such_code"); ok {
 		t.Error("a code was found that there is not")
 	}
 }
+
+// ownFile matches the names of bento's own files.
+var ownFile = regexp.MustCompile(`bento\.[a-z]+(\.[a-z]+)*`)
 
 // TestEveryCodeHasAnEntry reads all of bento's source for the codes that it prints.
 func TestEveryCodeHasAnEntry(t *testing.T) {

@@ -76,7 +76,7 @@ func (x *Execution) Collect(log *tasklog.Log, took time.Duration) error {
 	}
 	x.warnStore(err)
 	x.record = nil
-	x.Outputs, err = outputs.Capture(nil, x.Root, paths)
+	x.Outputs, err = outputs.CaptureUntil(x.Tree.Stop(), nil, x.Root, paths)
 	return err
 }
 
@@ -141,7 +141,7 @@ func (x *Execution) capture(store cache.Store, log *tasklog.Log, paths []string,
 	if store != nil {
 		store = r.With(store)
 	}
-	if x.Outputs, err = outputs.Capture(store, x.Root, paths); err != nil || store == nil {
+	if x.Outputs, err = outputs.CaptureUntil(x.Tree.Stop(), store, x.Root, paths); err != nil || store == nil {
 		return err
 	}
 	r.Outputs = x.Outputs

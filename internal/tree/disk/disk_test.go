@@ -51,7 +51,7 @@ func BenchmarkHash(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.SetBytes(size)
-	h := NewHasher()
+	h := NewHasher(nil)
 	for b.Loop() {
 		if _, _, err := h.File(dir, "big"); err != nil {
 			b.Fatal(err)
@@ -120,7 +120,7 @@ func TestLists(t *testing.T) {
 
 func TestHasher(t *testing.T) {
 	dir := t.TempDir()
-	h := NewHasher()
+	h := NewHasher(nil)
 	for _, size := range []int{0, 1, 128 << 10, 128<<10 + 1, 1 << 20} {
 		text := strings.Repeat("x", size)
 		if err := os.WriteFile(filepath.Join(dir, "f"), []byte(text), 0o644); err != nil {
@@ -173,7 +173,7 @@ func TestHasherOfAMovingFile(t *testing.T) {
 			}
 		}
 	}()
-	h := NewHasher()
+	h := NewHasher(nil)
 	for range 100 {
 		if _, sum, err := h.File(dir, "f"); err == nil && !states[sum] {
 			t.Error("a mixture of two states")
@@ -214,7 +214,7 @@ func TestHasherOfAGrowingFile(t *testing.T) {
 			}
 		}
 	}()
-	h := NewHasher()
+	h := NewHasher(nil)
 	for range 200 {
 		if e, sum, err := h.File(dir, "f"); err == nil && sum != blake3.Sum256(text[:e.Size]) {
 			t.Errorf("not the digest of %d bytes", e.Size)

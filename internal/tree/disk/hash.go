@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"context"
 	"errors"
 	"io"
 
@@ -16,10 +17,14 @@ var errChanges = errors.New("it changes while it is read")
 type Hasher struct {
 	blake *blake3.Hasher
 	buf   []byte
+	stop  <-chan struct{}
 }
 
-// NewHasher gives a Hasher with its buffer.
-func NewHasher() *Hasher { return &Hasher{blake: blake3.New(), buf: make([]byte, 128<<10)} }
+// NewHasher returns a Hasher with its buffer. Once stop is closed it ends, in the middle
+// of a file too, with context.Canceled; nil never is.
+func NewHasher(stop <-chan struct{}) *Hasher {
+	return &Hasher{blake: blake3.New(), buf: make([]byte, 128<<10), stop: stop}
+}
 
 // File gives the stat of a regular file and the digest of its content. Both are of
 // one state: a file that is written meanwhile is read again, some times.
@@ -61,6 +66,11 @@ func (h *Hasher) File(root, path string) (e Entry, sum [32]byte, err error) {
 func (h *Hasher) content(f *file, size int64) (n int64, err error) {
 	h.blake.Reset()
 	for n < size {
+		select {
+		case <-h.stop:
+			return n, context.Canceled
+		default:
+		}
 		k, err := f.read(h.buf)
 		h.blake.Write(h.buf[:k])
 		n += int64(k)

@@ -67,8 +67,10 @@ func Look(ctx context.Context, o Options) *View {
 	}
 	v.readRules(&o, repo, prefix)
 	v.Tracked = sync.OnceValue(func() *git.Files {
-		files, err := o.readTracked(context.WithoutCancel(ctx), repo)
-		if err != nil {
+		files, err := o.readTracked(ctx, repo)
+		if err != nil && ctx.Err() != nil {
+			v.failed.Store(true)
+		} else if err != nil {
 			v.failed.Store(true)
 			o.warn("cannot tell which files git tracks, so that ignored ones are left out", err)
 		}

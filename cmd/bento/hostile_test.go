@@ -1,0 +1,276 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// clone is a workspace full of traps: whatever of it runs makes a file of the trap's
+// name in the directory canary.
+type clone struct {
+	t            *testing.T
+	base         string // of all that the test writes
+	root, canary string
+	trap         string // that is being laid, in a directory of its name
+}
+
+// file writes a file of the trap, in which CANARY and TRAP stand for the file that it
+// makes when it runs and for its directory.
+func (c *clone) file(name, text string) {
+	text = strings.NewReplacer("CANARY", filepath.Join(c.canary, c.trap), "TRAP", filepath.Join(c.root, c.trap)).Replace(text)
+	write(c.t, c.root, filepath.Join(c.trap, name), text)
+}
+
+// program writes an executable that notes that it runs.
+func (c *clone) program(names ...string) {
+	for _, name := range names {
+		c.file(name, "#!/bin/sh\ntouch 'CANARY'\necho 1.2.3\n")
+		if err := os.Chmod(filepath.Join(c.root, c.trap, name), 0o755); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
+// layGit makes the clone a repository whose configuration names a program wherever git
+// would start one, and whose index needs git to be read.
+func (c *clone) layGit() (names []string) {
+	git := func(args ...string) {
+		cmd := exec.Command(needTool(c.t, "git"), append([]string{"-C", c.root, "-c", "user.name=t", "-c", "user.email=t@t"}, args...)...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			c.t.Fatalf("git %q: %v\n%s", args, err, out)
+		}
+	}
+	write(c.t, c.root, ".gitattributes", "*.json filter=evil diff=evil\n*.toml filter=long diff=evil\n")
+	git("init", "-q")
+	git("add", "-f", ".")
+	git("commit", "-qm", "one")
+	git("update-index", "--split-index")
+	for key, name := range map[string]string{
+		"core.fsmonitor": "git-fsmonitor", "filter.evil.clean": "git-clean", "filter.evil.smudge": "git-smudge", "filter.long.process": "git-process",
+		"diff.evil.command": "git-diff", "diff.evil.textconv": "git-textconv", "diff.external": "git-external", "core.pager": "git-pager",
+		"core.sshCommand": "git-ssh", "credential.helper": "git-credential", "alias.ls-files": "git-alias", "core.askPass": "git-askpass",
+	} {
+		value := fmt.Sprintf("touch '%s'; cat", filepath.Join(c.canary, name))
+		if key == "credential.helper" || strings.HasPrefix(key, "alias.") {
+			value = "!" + value
+		}
+		git("config", key, value)
+		names = append(names, name)
+	}
+	c.trap = "git-hook"
+	c.program("post-index-change", "fsmonitor-watchman", "pre-auto-gc")
+	git("config", "core.hooksPath", filepath.Join(c.root, c.trap))
+	for _, name := range []string{"deno/deno.json", "composer/composer.json", "only-run/dish.toml"} {
+		f, err := os.OpenFile(filepath.Join(c.root, name), os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		fmt.Fprintln(f)
+		f.Close()
+	}
+	return append(names, c.trap)
+}
+
+// notYet are the traps that bento still falls into.
+func notYet() []string {
+	return []string{"gradle-wrapper", "maven-jvm-config", "maven-wrapper", "python-version", "rust-toolchain", "yarn-path", "yarn-plugins", "yarn1-path"}
+}
+
+// lookingCommands are the command lines that only look.
+func lookingCommands() []string {
+	return []string{"plan", "plan --since HEAD --json", "why go-generate:build --all", "graph --format html", "doctor --json", "dish list --left-out", "box list",
+		"toolchain list --json", "artifacts --json", "last", "schema plan", "completion bash", "__complete run ", "explain", "plugin list", "cache stats",
+		"clean --dry-run", "init --dry-run"}
+}
+
+// newClone lays the traps in a workspace of their own.
+func newClone(t *testing.T) *clone {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &clone{t: t, base: base, root: filepath.Join(base, "clone"), canary: filepath.Join(base, "canary")}
+	for _, dir := range []string{c.canary, c.root, filepath.Join(base, "home"), filepath.Join(base, "tmp"), filepath.Join(base, "yarn1")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// TestHostileClone: commands that only look start nothing of a workspace that holds all
+// the traps.
+func TestHostileClone(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	write(t, c.root, "bento.toml", "")
+	c.program("bento-adapter-evil")
+	names := append(c.lay(), c.layGit()...)
+	if len(names) < 40 {
+		t.Errorf("%d traps, want 40", len(names))
+	}
+	for _, line := range lookingCommands() {
+		c.look(t, c.root, line)
+	}
+}
+
+// TestHostileDishes: nor do they of any workspace that holds one of them, where no other
+// dish has the answer already.
+func TestHostileDishes(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	for _, name := range c.lay() {
+		write(t, c.root, filepath.Join(name, "bento.toml"), "")
+		c.look(t, filepath.Join(c.root, name), "toolchain list")
+		c.look(t, filepath.Join(c.root, name), "plan")
+	}
+}
+
+// look runs one command line in a directory, and reports what of the clone has run.
+func (c *clone) look(t *testing.T, dir, line string) {
+	t.Helper()
+	argv := append([]string{needTool(t, "bento")}, strings.Split(line, " ")...)
+	trace := filepath.Join(c.base, "trace")
+	traced := c.strace()
+	if len(traced) > 0 {
+		argv = slices.Concat(traced, []string{"-o", trace}, argv)
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = dir, c.environ(t, strings.Contains(dir, "yarn1"))
+	if out, _ := cmd.CombinedOutput(); strings.Contains(string(out), "panic:") {
+		t.Errorf("bento %s:\n%s", line, out)
+	}
+	ran, err := os.ReadDir(c.canary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range ran {
+		_ = os.Remove(filepath.Join(c.canary, e.Name()))
+		if !slices.Contains(notYet(), e.Name()) {
+			t.Errorf("bento %s: the trap %s has run", line, e.Name())
+		}
+	}
+	if len(traced) == 0 {
+		return
+	}
+	for _, what := range c.started(trace) {
+		if !slices.ContainsFunc(notYet(), func(name string) bool { return strings.Contains(what, "/"+name+"/") }) {
+			t.Errorf("bento %s started %s", line, what)
+		}
+	}
+}
+
+// strace returns the command line that notes every program that is started, empty where
+// there is none.
+func (c *clone) strace() []string {
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		return nil
+	}
+	argv := []string{strace, "-f", "-qq", "-s", "4096", "-e", "trace=execve,execveat"}
+	for _, more := range [][]string{{"--seccomp-bpf"}, nil} {
+		if args := slices.Concat(argv, more, []string{"-o", os.DevNull, "true"}); exec.Command(args[0], args[1:]...).Run() == nil {
+			return append(argv, more...)
+		}
+	}
+	return nil
+}
+
+// environ has relative entries on PATH, which name programs of the clone.
+// With yarn1, yarn is the version 1 of it.
+func (c *clone) environ(t *testing.T, yarn1 bool) []string {
+	path := strings.Join([]string{".", "bin", "node_modules/.bin", "", filepath.Dir(needTool(t, "bento")), toolsPath(t), os.Getenv("PATH")}, ":")
+	if yarn1 {
+		_ = os.Symlink(filepath.Join(toolsPath(t), "yarn1"), filepath.Join(c.base, "yarn1", "yarn"))
+		path = filepath.Join(c.base, "yarn1") + ":" + path
+	}
+	env := []string{"PATH=" + path, "HOME=" + filepath.Join(c.base, "home"), "TMPDIR=" + filepath.Join(c.base, "tmp"), "BENTO_CACHE_DIR=" + filepath.Join(c.base, "cache"),
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "LANG=C.UTF-8"}
+	for _, name := range passed {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	for name, dir := range toolHomes() {
+		if os.Getenv(name) == "" {
+			env = append(env, name+"="+dir)
+		}
+	}
+	return env
+}
+
+// toolsPath returns the directory of the tools that scripts/toolchains installs.
+func toolsPath(t *testing.T) string {
+	out, err := exec.Command(filepath.Join("..", "..", "scripts", "toolchains"), "--path").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+var (
+	execLine = regexp.MustCompile(`execve(?:at)?\((.*)(?:\) += 0| <unfinished \.\.\.>)$`)
+	quoted   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+)
+
+// started lists the programs that a trace says were started and that are the clone's,
+// or are given a file of the clone.
+func (c *clone) started(trace string) (list []string) {
+	data, err := os.ReadFile(trace)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		m := execLine.FindStringSubmatch(strings.TrimSpace(line))
+		if m == nil {
+			continue
+		}
+		words := quoted.FindAllString(m[1], -1)
+		for i, word := range words {
+			text, err := strconv.Unquote(word)
+			if err != nil {
+				continue
+			}
+			fi, err := os.Stat(text)
+			if strings.HasPrefix(text, c.root+"/") && err == nil && fi.Mode().IsRegular() || i == 0 && !filepath.IsAbs(text) {
+				list = append(list, strings.Join(words, " "))
+				break
+			}
+		}
+	}
+	return list
+}
+
+// TestTrapsAreArmed: a trap that runs is seen.
+func TestTrapsAreArmed(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	for _, name := range c.lay() {
+		programs := 0
+		err := filepath.WalkDir(filepath.Join(c.root, name), func(path string, e os.DirEntry, err error) error {
+			fi, ierr := e.Info()
+			if err != nil || ierr != nil || !fi.Mode().IsRegular() || fi.Mode()&0o100 == 0 || programs > 0 {
+				return err
+			}
+			programs++
+			return exec.Command(path).Run()
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(filepath.Join(c.canary, name)); programs > 0 && err != nil {
+			t.Errorf("%s ran and was not seen: %v", name, err)
+		}
+	}
+}
