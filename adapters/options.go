@@ -6,6 +6,10 @@ type Options struct {
 	// and probes see what the adapter passes of it.
 	Env Environ
 
+	// Root is the root of the workspace, absolute, "" for none. What lies in it is not
+	// started for commands that only look.
+	Root string
+
 	// AllowDownload is [toolchain] allow_download: tools may fetch the version of
 	// themselves, or of the language, that a project asks for. Without it an adapter
 	// sets whatever keeps its tools from doing so.

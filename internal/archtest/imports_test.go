@@ -68,6 +68,8 @@ var table = []row{
 	{"plugin/wire", []string{"adapters", "diagnostics", "plugin/wire/shape"}},
 	{"plugin/wire/shape", nil}, // JSON that nobody vouches for, below the messages
 	{"adapters/builtin", []string{"adapters", "adapters/*"}},
+	// The only way by which an adapter starts a process: what may be asked is one table.
+	{"internal/probe", []string{"adapters", "internal/proc", "internal/tomlfile", "internal/pattern"}},
 	// A family, and the formats that it reads. Families do not know each other,
 	// which TestFamiliesApart checks.
 	{"adapters/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/proc", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern"}},
