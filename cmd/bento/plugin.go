@@ -39,7 +39,7 @@ func (s *session) pluginList(ctx context.Context) error {
 	}
 	cfg, problems := config.Load(root)
 	candidates, o, more := s.findPlugins(cfg, state.Open(root))
-	set, err := s.startPlugins(ctx, candidates, o, builtin.All(adapters.Options{Env: s.environ}))
+	set, err := s.startPlugins(ctx, candidates, o, builtin.All(adapters.Options{Env: s.environ, Root: root}))
 	if err != nil {
 		return err
 	}

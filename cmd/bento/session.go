@@ -241,7 +241,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 	if cfg.Plugins.Lazy {
 		o.Notes = host.NewNotes(st)
 	}
-	own := builtin.All(adapters.Options{Env: s.environ, AllowDownload: cfg.Toolchain.AllowDownload})
+	own := builtin.All(adapters.Options{Env: s.environ, Root: root, AllowDownload: cfg.Toolchain.AllowDownload})
 	plugins, err := s.startPlugins(ctx, candidates, o, own)
 	if err = cmp.Or(walk.Wait(), err); err != nil {
 		if plugins != nil {

@@ -85,6 +85,7 @@ func (e *Env) Evaluator(p *plan.Plan, force bool) (*evaluate.Evaluator, error) {
 // Run brings every task of the plan up to date. The error is of the user's input,
 // found before anything was started, or nil.
 func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, error) {
+	env.Toolchains.LetRun()
 	ev, err := env.Evaluator(p, opts.Force)
 	if err != nil {
 		return nil, err
