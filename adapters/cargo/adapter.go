@@ -14,6 +14,7 @@ import (
 	"github.com/bentobuild/bento/adapters/cargo/cargotoml"
 	"github.com/bentobuild/bento/adapters/cargo/rustup"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // identity is in every key. It changes when a recipe, or what is read from the
@@ -23,6 +24,8 @@ const identity = "builtin:1"
 // Adapter is the adapter "cargo".
 type Adapter struct {
 	env        adapters.Environ // of child processes
+	asker      *probe.Asker
+	download   bool // rustup may fetch toolchains
 	manifest   *adapters.Manifest
 	manifests  *adapters.Parsed[*cargotoml.Manifest]
 	configs    *adapters.Parsed[*cargotoml.Config]
@@ -35,6 +38,7 @@ type Adapter struct {
 // project asks for; without it only those that are installed are used.
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
+		download:   o.AllowDownload,
 		manifest:   newManifest(o.AllowDownload),
 		manifests:  adapters.NewParsed(cargotoml.Parse),
 		configs:    adapters.NewParsed(cargotoml.ParseConfig),
@@ -43,6 +47,7 @@ func New(o adapters.Options) *Adapter {
 	}
 	pass := append(passEnv(), a.manifest.SteeringEnv...)
 	a.env = o.Env.Strict(pass...).With(a.manifest.SetEnv)
+	a.asker = probe.New(o.Root, a.env)
 	return a
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/php/composer"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // identity is in every key. It changes when a recipe, or what is read from the
@@ -24,6 +25,7 @@ const (
 // Adapter is the adapter "php". It is safe for concurrent use.
 type Adapter struct {
 	env       adapters.Environ // of child processes
+	asker     *probe.Asker
 	manifest  *adapters.Manifest
 	manifests *adapters.Parsed[*composer.Manifest]
 	locks     *adapters.Parsed[*composer.Lock]
@@ -39,6 +41,7 @@ func New(o adapters.Options) *Adapter {
 	}
 	pass := append(passEnv(), a.manifest.SteeringEnv...)
 	a.env = o.Env.Strict(pass...).With(a.manifest.SetEnv)
+	a.asker = probe.New(o.Root, a.env)
 	return a
 }
 

@@ -20,6 +20,7 @@ import (
 // Adapter is the adapter of Bundler, id ruby. It is safe for concurrent use.
 type Adapter struct {
 	env      adapters.Environ
+	root     string // of the workspace
 	download bool
 	manifest adapters.Manifest
 	bundles  adapters.Memo[*bundle]
@@ -29,7 +30,7 @@ type Adapter struct {
 // New gives the adapter. Tools are looked for in o.Env, which is also where probes
 // take their environment from.
 func New(o adapters.Options) *Adapter {
-	return &Adapter{env: o.Env, download: o.AllowDownload, manifest: adapters.Manifest{
+	return &Adapter{env: o.Env, root: o.Root, download: o.AllowDownload, manifest: adapters.Manifest{
 		ProtocolVersion: adapters.ProtocolVersion,
 		AdapterID:       "ruby",
 		DisplayName:     "ruby",

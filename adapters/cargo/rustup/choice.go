@@ -61,6 +61,37 @@ func (h *Home) Choose(b *adapters.Basis, dir string) {
 	}
 }
 
+// Chosen returns the name of the toolchain that dir or a directory above it asks for,
+// "" for none, which is the default. A toolchain that is named by its path, and a file
+// that rustup alone can understand, are an *adapters.KnownAtRun error.
+func (h *Home) Chosen(dir string) (name string, err error) {
+	for at := dir; ; at = filepath.Dir(at) {
+		if name, ok := h.overrides[at]; ok {
+			return name, nil
+		}
+		for _, name := range Names() {
+			path := filepath.Join(at, name)
+			data, err := adapters.NewFiles(at).ReadIfExists(path)
+			if err != nil {
+				return "", &adapters.KnownAtRun{Why: err.Error()}
+			} else if data == nil {
+				continue
+			}
+			f, err := Parse(path, data)
+			if err == nil && f.Dir != "" {
+				err = &adapters.KnownAtRun{Why: path + " names a toolchain by its path"}
+			}
+			if err != nil {
+				return "", err
+			}
+			return f.Channel, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", nil
+		}
+	}
+}
+
 // chosenIn adds the toolchain file in dir, if there is one.
 func chosenIn(b *adapters.Basis, dir string) bool {
 	for _, name := range Names() {
