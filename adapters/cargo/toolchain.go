@@ -131,7 +131,7 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	return compiler + "\n" + tool + "\n", err
 }
 
-// ask gives what a tool says of its version, from the line that begins with its name.
+// ask returns what a tool says of its version, from the line that begins with its name.
 func (a *Adapter) ask(ctx context.Context, q probe.Question, at probe.At, name string) (string, error) {
 	if !rustup.IsProxy(at.Path) {
 		at.Set = nil // only rustup chooses

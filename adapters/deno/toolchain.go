@@ -130,7 +130,7 @@ func find(env adapters.Environ) (string, error) {
 	return path, err
 }
 
-// ToolchainFingerprint gives "deno=… v8=… typescript=…" of the Deno that dir gets.
+// ToolchainFingerprint returns "deno=… v8=… typescript=…" of the Deno that dir gets.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
 	return a.asked(ctx, probe.At{Dir: dir})
 }

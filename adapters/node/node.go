@@ -199,7 +199,7 @@ func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters
 	return pins.Check(want, fingerprint)
 }
 
-// ToolchainFingerprint gives "node=<version> npm=<version>" of what dir gets.
+// ToolchainFingerprint returns "node=<version> npm=<version>" of what dir gets.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
 	return a.tools.Fingerprint(ctx, probe.At{Dir: dir})
 }

@@ -82,7 +82,7 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	return php + "\n" + firstLine(composer) + "\n", nil
 }
 
-// ask gives what a tool answers, from the line that begins with a word: warnings of PHP
+// ask returns what a tool answers, from the line that begins with a word: warnings of PHP
 // may stand in front.
 func (a *Adapter) ask(ctx context.Context, q probe.Question, at probe.At, begin string) (string, error) {
 	path, err := a.env.LookPath(at.Path)

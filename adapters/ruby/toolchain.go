@@ -31,7 +31,7 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	return ask(ctx, probe.New(a.root, env), probe.RubyVersion, at, env)
 }
 
-// ask gives what a piece of Ruby prints.
+// ask returns what a piece of Ruby prints.
 func ask(ctx context.Context, asker *probe.Asker, q probe.Question, at probe.At, env adapters.Environ) (string, error) {
 	path, err := find(env)
 	if err != nil {

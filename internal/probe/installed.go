@@ -303,7 +303,7 @@ func tomlVersions(path string, names ...string) ([]string, error) {
 	}
 	value := content.Tools[names[i]]
 	if content.Alias != nil || content.ToolAlias != nil {
-		return nil, &adapters.KnownAtRun{Why: path + " gives versions other names"}
+		return nil, &adapters.KnownAtRun{Why: path + " has other names for versions"}
 	}
 	var versions []string
 	if text, is := value.Text(); is {

@@ -52,7 +52,7 @@ func isDir(path string) bool {
 	return err == nil && fi.IsDir()
 }
 
-// envManager is a version manager of the kind of rbenv: <NAME>_VERSION tells it the
+// envManager is a version manager of the kind of rbenv: <NAME>_VERSION says the
 // version, else the nearest file.
 type envManager struct {
 	name     string // "pyenv"

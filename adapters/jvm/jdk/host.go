@@ -123,7 +123,7 @@ func (h *Host) Basis(dir string) (string, error) {
 	return seen.basis + b.String(), nil
 }
 
-// Said gives what java says of itself.
+// Said returns what java says of itself.
 func (h *Host) Said(ctx context.Context, at probe.At) (string, error) {
 	seen, err := h.java.See(h.look)
 	if err != nil {
@@ -140,7 +140,7 @@ func (h *Host) Said(ctx context.Context, at probe.At) (string, error) {
 	return text, nil
 }
 
-// Ask gives what Maven or Gradle prints, both streams in one.
+// Ask returns what Maven or Gradle prints, both streams in one.
 func (h *Host) Ask(ctx context.Context, q probe.Question, at probe.At) (string, error) {
 	said, err := h.asker.Ask(ctx, q, at)
 	return said.Out + "\n" + said.Err, err

@@ -103,7 +103,7 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	return text, nil
 }
 
-// tool tells which Maven it is.
+// tool returns which Maven it is.
 func (a *Adapter) tool(ctx context.Context, at probe.At) (string, error) {
 	w, err := wrapper.Maven(adapters.NewFiles(at.Dir), a.host.Env)
 	switch {

@@ -29,7 +29,7 @@ type Tools struct {
 	seen adapters.Moment[machine]
 }
 
-// Fingerprint gives "node=<version> npm=<version>" of what dir gets.
+// Fingerprint returns "node=<version> npm=<version>" of what dir gets.
 func (t *Tools) Fingerprint(ctx context.Context, at probe.At) (string, error) {
 	var parts []string
 	for _, tool := range t.names() {

@@ -14,13 +14,13 @@ import (
 // None stands in a fingerprint for a version that could not be had.
 const None = "none"
 
-// Fingerprint gives version, implementation, ABI and platform of the interpreter
+// Fingerprint returns version, implementation, ABI and platform of the interpreter
 // that at.Dir gets, behind shims: "python=3.11.7 implementation=cpython …".
 func Fingerprint(ctx context.Context, asker *probe.Asker, at probe.At) (string, error) {
 	return ask(ctx, asker, probe.PythonVersion, at)
 }
 
-// Locate gives the path of the interpreter that at.Dir gets, behind shims and virtual
+// Locate returns the path of the interpreter that at.Dir gets, behind shims and virtual
 // environments.
 func Locate(ctx context.Context, asker *probe.Asker, at probe.At) (string, error) {
 	return ask(ctx, asker, probe.PythonBase, at)

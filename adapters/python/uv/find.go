@@ -19,7 +19,7 @@ const (
 	versionsFile = ".python-versions"
 )
 
-// findPython gives the interpreter that uv takes for the workspace. One in its own
+// findPython returns the interpreter that uv takes for the workspace. One in its own
 // environment is no answer: that may be the one to be made anew. A *probe.Refusal says
 // that it finds none.
 func (a *Adapter) findPython(ctx context.Context, p *project, env adapters.Environ, at probe.At) (string, error) {
@@ -51,7 +51,7 @@ func (a *Adapter) findPython(ctx context.Context, p *project, env adapters.Envir
 	return python, nil
 }
 
-// wanted gives what the workspace asks for as uv does: in the version file beside its
+// wanted returns what the workspace asks for as uv does: in the version file beside its
 // root, else what all members require together; "" for nothing.
 func (a *Adapter) wanted(p *project) (string, error) {
 	f := adapters.NewFiles(p.Dir)
@@ -95,7 +95,7 @@ func (a *Adapter) config() string {
 // global is the version file of the user.
 func (a *Adapter) global() string { return filepath.Join(a.config(), versionFile) }
 
-// preference gives the python-preference that the nearest settings at or above dir
+// preference returns the python-preference that the nearest settings at or above dir
 // have, "" for none and where the user's own say something.
 func (a *Adapter) preference(dir string) string {
 	for _, name := range []string{"UV_PYTHON_PREFERENCE", "UV_MANAGED_PYTHON", "UV_NO_MANAGED_PYTHON", "UV_NO_CONFIG", "UV_CONFIG_FILE"} {
