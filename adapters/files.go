@@ -28,6 +28,14 @@ func (s Source) Files(dir string) *Files {
 // Read returns the content of a regular file by its absolute path, as Files does.
 func (s Source) Read(path string) ([]byte, error) { return s.of(path).Read(path, MaxManifest) }
 
+// Root returns the root of the workspace, "" where there is none.
+func (s Source) Root() string {
+	if s.clone == nil {
+		return ""
+	}
+	return s.clone.Root()
+}
+
 // of returns what a path is read in.
 func (s Source) of(path string) *clone.Clone {
 	if s.beyond && !s.clone.Holds(path) {
@@ -99,6 +107,21 @@ func (f *Files) ReadIfExists(name string) ([]byte, error) {
 		return nil, nil
 	}
 	return data, err
+}
+
+// ReadChoice is ReadIfExists for a file by which a tool chooses what it becomes. Behind a
+// link that leads out of the workspace the file is not absent for the tool: the error is a
+// *KnownAtRun then, and wherever the file cannot be read.
+func (f *Files) ReadChoice(name string) ([]byte, error) {
+	data, err := f.Read(name)
+	var stray *clone.StrayError
+	if errors.Is(err, fs.ErrNotExist) && !errors.As(err, &stray) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, &KnownAtRun{Why: err.Error()}
+	}
+	return data, nil
 }
 
 // IsFile tells whether name is a regular file, or a link to one.

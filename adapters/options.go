@@ -13,7 +13,8 @@ type Options struct {
 	// sets whatever keeps its tools from doing so.
 	AllowDownload bool
 
-	// Clone is the workspace whose projects are read. Nil is all of the machine.
+	// Clone is the workspace whose projects are read; what lies in it is not started for
+	// commands that only look. Nil is all of the machine.
 	Clone *clone.Clone
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/bentobuild/bento/adapters/cargo/cargotoml"
 	"github.com/bentobuild/bento/adapters/cargo/rustup"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // identity is in every key. It changes when a recipe, or what is read from the
@@ -24,6 +25,8 @@ const identity = "builtin:1"
 type Adapter struct {
 	adapters.Source
 	env        adapters.Environ // of child processes
+	asker      *probe.Asker
+	download   bool // rustup may fetch toolchains
 	manifest   *adapters.Manifest
 	manifests  *adapters.Parsed[*cargotoml.Manifest]
 	configs    *adapters.Parsed[*cargotoml.Config]
@@ -37,6 +40,7 @@ type Adapter struct {
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
 		Source:     o.Source(),
+		download:   o.AllowDownload,
 		manifest:   newManifest(o.AllowDownload),
 		manifests:  adapters.NewParsed(cargotoml.Parse),
 		configs:    adapters.NewParsed(cargotoml.ParseConfig),
@@ -45,6 +49,7 @@ func New(o adapters.Options) *Adapter {
 	}
 	pass := append(passEnv(), a.manifest.SteeringEnv...)
 	a.env = o.Env.Strict(pass...).With(a.manifest.SetEnv)
+	a.asker = probe.New(o.Source(), a.env)
 	return a
 }
 

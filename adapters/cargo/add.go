@@ -23,5 +23,5 @@ func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters
 	if req.Dev {
 		args = append(args, "--dev")
 	}
-	return a.run(ctx, p.Dir(), req.Env, append(append(args, "--"), req.Packages...), log)
+	return a.run(ctx, req.Leave(), work{p.Dir(), req.Env, append(append(args, "--"), req.Packages...)}, log)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // InstallScope implements adapters.Scoper: the workspace, else the package.
@@ -85,31 +85,26 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if err != nil {
 		return err
 	}
-	return a.run(ctx, p.root.Dir(), req.Env, fetch(f.IsFile(p.lock()))[1:], log)
+	return a.run(ctx, req.Leave(), work{p.root.Dir(), req.Env, fetch(f.IsFile(p.lock()))[1:]}, log)
 }
 
-// run runs cargo in dir. Without an environment it has the adapter's own.
-func (a *Adapter) run(ctx context.Context, dir string, env adapters.Environ, args []string, log adapters.LogFunc) error {
-	if len(env) == 0 {
-		env = a.env
+// work is one command of cargo. Without an environment it has the adapter's own.
+type work struct {
+	dir  string
+	env  adapters.Environ
+	args []string
+}
+
+// run runs cargo for its effects.
+func (a *Adapter) run(ctx context.Context, leave adapters.Leave, w work, log adapters.LogFunc) error {
+	if len(w.env) == 0 {
+		w.env = a.env
 	}
-	tool, err := env.LookPath("cargo")
+	tool, err := w.env.LookPath("cargo")
 	if err != nil {
 		return a.missing(err)
 	}
-	t := adapters.NewTranscript(log)
-	res, err := proc.Run(ctx, proc.Spec{
-		Argv: append([]string{tool}, args...), Dir: dir, Env: env, Stdout: t.Stdout(), Stderr: t.Stderr(),
-	})
-	t.Close()
-	if err != nil {
-		return err
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if res.ExitCode != 0 {
-		return &adapters.InstallError{Command: "cargo " + strings.Join(args, " "), ExitStatus: res.ExitCode, Detail: t.Tail()}
-	}
-	return nil
+	return probe.Run(ctx, leave, probe.Work{
+		Argv: append([]string{tool}, w.args...), Dir: w.dir, Env: w.env, Said: "cargo " + strings.Join(w.args, " "),
+	}, log)
 }

@@ -6,16 +6,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/cargo/rustup"
-	"github.com/bentobuild/bento/internal/proc"
-)
-
-const (
-	probeTimeout = 30 * time.Second
-	probeLimit   = 64 << 10 // bytes that a tool may answer
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // ToolchainBasis implements adapters.Steerer.
@@ -82,8 +76,38 @@ func (a *Adapter) beyond(dir string) (string, error) {
 }
 
 // ToolchainFingerprint implements adapters.Adapter: what `rustc -vV` and `cargo -V`
-// say in dir, and the digest of the user's own configuration of cargo.
+// say of the toolchain that dir gets, and the digest of the user's own configuration of
+// cargo.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
+	seen, err := a.seen.See(a.look)
+	if err != nil {
+		return "", err
+	}
+	at := probe.At{Dir: dir}
+	if seen.rustup != nil && a.env.Get("RUSTUP_TOOLCHAIN") == "" {
+		name, err := seen.rustup.Chosen(a.Files(dir))
+		if err != nil {
+			return "", err
+		}
+		if name != "" {
+			at.Set = map[string]string{"RUSTUP_TOOLCHAIN": name}
+		}
+	}
+	text, err := a.asked(ctx, at)
+	var missing *adapters.MissingTool
+	if a.download && seen.rustup != nil && errors.As(err, &missing) {
+		err = &adapters.KnownAtRun{Why: missing.Tool + " has yet to be fetched"}
+	}
+	return text, err
+}
+
+// ToolchainAtRun implements adapters.LateTeller.
+func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
+	return a.asked(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
+}
+
+// asked puts the questions.
+func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	rustc, err := a.rustc()
 	if err != nil {
 		return "", a.missing(err)
@@ -92,48 +116,43 @@ func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string,
 	if err != nil {
 		return "", a.missing(err)
 	}
-	compiler, err := a.ask(ctx, dir, "rustc", rustc, "-vV")
+	compiler, err := a.ask(ctx, probe.RustcVersion, at.Of(rustc), "rustc")
 	if err != nil {
 		return "", err
 	}
-	tool, err := a.ask(ctx, dir, "cargo", cargo, "-V")
+	tool, err := a.ask(ctx, probe.CargoVersion, at.Of(cargo), "cargo")
 	if err != nil {
 		return "", err
 	}
-	beyond, err := a.beyond(dir)
+	beyond, err := a.beyond(at.Dir)
 	if beyond != "" {
 		tool += "\nconfig " + beyond
 	}
 	return compiler + "\n" + tool + "\n", err
 }
 
-// ask gives what a tool says of its version, from the line that begins with its
-// name: a shim may have printed something in front.
-func (a *Adapter) ask(ctx context.Context, dir, name string, argv ...string) (string, error) {
-	env := a.env.With(map[string]string{"RUST_BACKTRACE": "0"})
-	out, errText, res, err := proc.Output(ctx, proc.Spec{Argv: argv, Dir: dir, Env: env, Timeout: probeTimeout}, probeLimit)
-	if err != nil {
-		return "", fmt.Errorf("%s %s: %w", name, argv[1], err)
+// ask returns what a tool says of its version, from the line that begins with its name.
+func (a *Adapter) ask(ctx context.Context, q probe.Question, at probe.At, name string) (string, error) {
+	if !rustup.IsProxy(at.Path) {
+		at.Set = nil // only rustup chooses
 	}
-	if res.ExitCode != 0 {
-		if toolchain := rustup.Missing(string(errText)); toolchain != "" {
+	said, err := a.asker.Ask(ctx, q, at)
+	var refused *probe.Refusal
+	if errors.As(err, &refused) {
+		if toolchain := rustup.Missing(refused.Said); toolchain != "" {
 			hint := fmt.Sprintf("install it with %q", "rustup toolchain install "+toolchain)
 			return "", &adapters.MissingTool{Tool: "rust toolchain " + toolchain, Hint: hint}
 		}
-		return "", fmt.Errorf("%s %s exited with status %d: %s", name, argv[1], res.ExitCode, firstError(errText))
+		refused.Said, _, _ = strings.Cut(refused.Said, "Stack backtrace")
 	}
-	text := "\n" + string(out)
-	i := strings.Index(text, "\n"+name+" ")
-	if i < 0 {
-		return "", fmt.Errorf("%s %s: no version in its answer %.80q", name, argv[1], out)
+	if err != nil {
+		return "", err
 	}
-	return strings.TrimSpace(text[i:]), nil
-}
-
-// firstError gives what a tool printed up to a stack backtrace.
-func firstError(said []byte) string {
-	text, _, _ := strings.Cut(string(said), "Stack backtrace")
-	return strings.TrimSpace(text)
+	text, ok := said.From(name + " ")
+	if !ok {
+		return "", fmt.Errorf("%s: no version in its answer %.80q", name, said.Out)
+	}
+	return text, nil
 }
 
 // missing tells how to get Rust.

@@ -151,7 +151,7 @@ func TestAPlainInstallationIsKnownByItsExecutables(t *testing.T) {
 	}
 	executable(t, bin+"/rustc", "#!/bin/sh\necho broken >&2\nexit 3\n")
 	_, err = cargo.New(adapters.Options{Env: env}).ToolchainFingerprint(t.Context(), bin)
-	if err == nil || err.Error() != "rustc -vV exited with status 3: broken" {
+	if err == nil || !strings.HasPrefix(err.Error(), `"rustc -vV" for `) || !strings.HasSuffix(err.Error(), "exited with status 3: broken") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/deno/denojson"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 const (
@@ -24,7 +25,7 @@ const (
 type Adapter struct {
 	adapters.Source
 	env      adapters.Environ // tools are looked for in it
-	probe    adapters.Environ // what Deno sees when it is asked
+	asker    *probe.Asker
 	manifest adapters.Manifest
 	configs  adapters.Memo[*denojson.Config] // by directory
 	members  adapters.Memo[[]string]         // by the root of the workspace
@@ -63,7 +64,7 @@ func New(o adapters.Options) *Adapter {
 		},
 	}}
 	m := &a.manifest
-	a.probe = o.Env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...).With(m.SetEnv)
+	a.asker = probe.New(o.Source(), o.Env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...).With(m.SetEnv))
 	return a
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // command is that of an install; without a lockfile there is none.
@@ -80,30 +80,25 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if req.Force {
 		argv = append(argv, "--reload")
 	}
-	return a.run(ctx, p.scope(), argv, req.Env, log)
+	return a.run(ctx, req.Leave(), work{p.scope(), argv, req.Env}, log)
+}
+
+// work is one command of Deno.
+type work struct {
+	dir  string
+	argv []string
+	env  adapters.Environ
 }
 
 // run runs Deno for its effects.
-func (a *Adapter) run(ctx context.Context, dir string, argv []string, env adapters.Environ, log adapters.LogFunc) error {
-	path, err := find(env)
+func (a *Adapter) run(ctx context.Context, leave adapters.Leave, w work, log adapters.LogFunc) error {
+	path, err := find(w.env)
 	if err != nil {
 		return err
 	}
-	out := adapters.NewTranscript(log)
-	res, err := proc.Run(ctx, proc.Spec{
-		Argv: slices.Concat([]string{path}, argv[1:]), Dir: dir,
-		Env: env.With(a.manifest.SetEnv), Stdout: out.Stdout(), Stderr: out.Stderr(),
-	})
-	out.Close()
-	switch {
-	case err != nil:
-		return err
-	case res.Canceled:
-		return context.Cause(ctx)
-	case res.ExitCode != 0:
-		return &adapters.InstallError{Command: strings.Join(argv, " "), ExitStatus: res.ExitCode, Detail: out.Tail()}
-	}
-	return nil
+	return probe.Run(ctx, leave, probe.Work{
+		Argv: slices.Concat([]string{path}, w.argv[1:]), Dir: w.dir, Env: w.env.With(a.manifest.SetEnv), Said: strings.Join(w.argv, " "),
+	}, log)
 }
 
 // Add has Deno add packages; their names say from where: "jsr:@std/path", "npm:ms".
@@ -116,5 +111,5 @@ func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters
 		}
 		argv = append(argv, "--dev")
 	}
-	return a.run(ctx, req.DishDir, append(argv, req.Packages...), req.Env, log)
+	return a.run(ctx, req.Leave(), work{req.DishDir, append(argv, req.Packages...), req.Env}, log)
 }

@@ -8,21 +8,15 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
-// The bounds of a question to Deno.
-const (
-	probeTimeout = 30 * time.Second
-	probeOutput  = 64 << 10
-	maxRange     = 256 // bytes of a version that is asked for
-)
+const maxRange = 256 // bytes of a version that is asked for
 
 // RulePin is the rule of the diagnostic of a pin that nobody can read.
 const RulePin = "invalid_pin"
@@ -136,27 +130,26 @@ func find(env adapters.Environ) (string, error) {
 	return path, err
 }
 
-// ToolchainFingerprint gives "deno=… v8=… typescript=…" as Deno answers in dir.
+// ToolchainFingerprint returns "deno=… v8=… typescript=…" of the Deno that dir gets.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
+	return a.asked(ctx, probe.At{Dir: dir})
+}
+
+// ToolchainAtRun implements adapters.LateTeller.
+func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
+	return a.asked(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
+}
+
+func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	path, err := find(a.env)
 	if err != nil {
 		return "", err
 	}
-	out, errOut, res, err := proc.Output(ctx, proc.Spec{
-		Argv: []string{path, "--version"}, Dir: dir, Env: a.probe, Timeout: probeTimeout,
-	}, probeOutput)
-	switch {
-	case err != nil:
+	said, err := a.asker.Ask(ctx, probe.DenoVersion, at.Of(path))
+	if err != nil {
 		return "", err
-	case res.Canceled:
-		return "", context.Cause(ctx)
-	case res.ExitCode == 127 || res.ExitCode == 126:
-		// A version manager's shim has no such version.
-		return "", &adapters.MissingTool{Tool: tool, Hint: strings.TrimSpace(string(errOut))}
-	case res.ExitCode != 0:
-		return "", fmt.Errorf("%q in %q exited with status %d: %s", path+" --version", dir, res.ExitCode, strings.TrimSpace(string(errOut)))
 	}
-	return versions(path, string(out))
+	return versions(path, said.Out)
 }
 
 // versions takes the lines "name version …", and leaves out what else is printed.
@@ -195,7 +188,7 @@ func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error
 	}
 	b := adapters.NewBasis(a.env)
 	b.Env("ASDF_DENO_VERSION", "MISE_DENO_VERSION", "MISE_ENV")
-	b.Above(dir, ".tool-versions", "mise.toml", ".mise.toml", ".deno-version", ".dvmrc")
+	b.Above(dir, append(probe.ManagerFiles(), ".deno-version", ".dvmrc")...)
 	b.Home(".tool-versions", filepath.Join(".config", "mise", "config.toml"))
 	return seen.basis + b.String(), nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/golang/gomod"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // identity is in every key. It changes when a recipe, or what is read from the
@@ -21,7 +22,8 @@ const identity = "builtin:1"
 type Adapter struct {
 	adapters.Source
 	env      adapters.Environ // of child processes
-	download bool             // go may fetch the toolchain that a go.mod asks for
+	asker    *probe.Asker
+	download bool // go may fetch the toolchain that a go.mod asks for
 	manifest *adapters.Manifest
 	mods     *adapters.Parsed[*gomod.Module]
 	works    *adapters.Parsed[*gomod.Work]
@@ -45,6 +47,7 @@ func New(o adapters.Options) *Adapter {
 	a.manifest = newManifest(a.download)
 	pass := append(a.manifest.PassEnv[:len(a.manifest.PassEnv):len(a.manifest.PassEnv)], a.manifest.SteeringEnv...)
 	a.env = o.Env.Strict(pass...).With(a.manifest.SetEnv)
+	a.asker = probe.New(o.Source(), a.env)
 	return a
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // Add implements adapters.Adder with `go get`. Go knows no dependencies that are only
@@ -33,5 +33,5 @@ func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters
 		return a.missing(err)
 	}
 	argv := append([]string{tool, "get", "--"}, req.Packages...)
-	return run(ctx, proc.Spec{Argv: argv, Dir: p.dir, Env: env}, log)
+	return run(ctx, req.Leave(), probe.Work{Argv: argv, Dir: p.dir, Env: env}, log)
 }

@@ -47,8 +47,8 @@ func FuzzImports(f *testing.F) {
 }
 
 func FuzzFormat(f *testing.F) {
-	f.Add([]byte("warning\n{\"GOVERSION\": \"go1.22\"}"))
-	f.Fuzz(func(t *testing.T, out []byte) {
+	f.Add("warning\n{\"GOVERSION\": \"go1.22\"}")
+	f.Fuzz(func(t *testing.T, out string) {
 		if text, err := format(out); err == nil {
 			foundVersion(text)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/golang/gomod"
 	"github.com/bentobuild/bento/adapters/golang/modcopy"
-	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 const download = "go mod download"
@@ -100,7 +100,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 			return err
 		}
 		defer remove()
-		return run(ctx, proc.Spec{Argv: []string{tool, "mod", "download", flag}, Dir: p.dir, Env: env}, log)
+		return run(ctx, req.Leave(), probe.Work{Argv: []string{tool, "mod", "download", flag}, Dir: p.dir, Env: env}, log)
 	}
 	dir := p.dir
 	if p.work != nil {
@@ -108,7 +108,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	}
 	sums := []string{filepath.Join(dir, "go.sum"), filepath.Join(dir, "go.work.sum")}
 	before := readAll(sums)
-	if err := run(ctx, proc.Spec{Argv: []string{tool, "mod", "download"}, Dir: dir, Env: env}, log); err != nil {
+	if err := run(ctx, req.Leave(), probe.Work{Argv: []string{tool, "mod", "download"}, Dir: dir, Env: env}, log); err != nil {
 		return err
 	}
 	for i, now := range readAll(sums) {
@@ -127,19 +127,7 @@ func readAll(paths []string) [][]byte {
 	return all
 }
 
-func run(ctx context.Context, s proc.Spec, log adapters.LogFunc) error {
-	t := adapters.NewTranscript(log)
-	s.Stdout, s.Stderr = t.Stdout(), t.Stderr()
-	res, err := proc.Run(ctx, s)
-	t.Close()
-	if err != nil {
-		return err
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if res.ExitCode != 0 {
-		return &adapters.InstallError{Command: modcopy.Spoken(s.Argv), ExitStatus: res.ExitCode, Detail: t.Tail()}
-	}
-	return nil
+func run(ctx context.Context, leave adapters.Leave, w probe.Work, log adapters.LogFunc) error {
+	w.Said = modcopy.Spoken(w.Argv)
+	return probe.Run(ctx, leave, w, log)
 }

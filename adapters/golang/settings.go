@@ -23,28 +23,32 @@ func (a *Adapter) userSettings() string {
 	}
 }
 
+// setting returns a variable of `go env` as the environment or else the user's file has
+// it, "" for none. It reads through f.
+func (a *Adapter) setting(f *adapters.Files, name string) string {
+	if v := a.env.Get(name); v != "" {
+		return v
+	}
+	file := a.userSettings()
+	if !filepath.IsAbs(file) {
+		return ""
+	}
+	written, _ := f.Beyond().ReadIfExists(file) // what cannot be read, go leaves out too
+	last := ""
+	for line := range strings.Lines(string(written)) {
+		if v, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), name+"="); ok {
+			last = v
+		}
+	}
+	return last
+}
+
 // moduleCache is the directory of downloaded modules, "" when it cannot be told. It is
 // found as `go env GOMODCACHE` does, without asking it.
 func (a *Adapter) moduleCache(f *adapters.Files) string {
-	var written []byte
-	if file := a.userSettings(); filepath.IsAbs(file) {
-		written, _ = f.Beyond().ReadIfExists(file) // what cannot be read, go leaves out too
-	}
-	setting := func(name string) string {
-		if v := a.env.Get(name); v != "" {
-			return v
-		}
-		last := ""
-		for line := range strings.Lines(string(written)) {
-			if v, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), name+"="); ok {
-				last = v
-			}
-		}
-		return last
-	}
-	cache := setting("GOMODCACHE")
+	cache := a.setting(f, "GOMODCACHE")
 	if cache == "" {
-		path := setting("GOPATH")
+		path := a.setting(f, "GOPATH")
 		if list := filepath.SplitList(path); len(list) > 0 {
 			path = list[0]
 		} else {

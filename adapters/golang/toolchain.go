@@ -1,37 +1,20 @@
 package golang
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/version"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/probe"
 )
-
-const (
-	probeTimeout = 30 * time.Second
-	probeLimit   = 1 << 20 // bytes that a tool may answer
-)
-
-// settings are the variables of `go env` that change what is built. They may come
-// from the environment, from the user's go/env file or from the distribution.
-func settings() []string {
-	return []string{
-		"GOVERSION", "GOOS", "GOARCH", "GO386", "GOAMD64", "GOARM", "GOARM64", "GOMIPS", "GOMIPS64", "GOPPC64",
-		"GORISCV64", "GOWASM", "GOFLAGS", "GOEXPERIMENT", "GOFIPS140", "GODEBUG", "GO111MODULE",
-		"CGO_ENABLED", "CGO_CFLAGS", "CGO_CPPFLAGS", "CGO_CXXFLAGS", "CGO_FFLAGS", "CGO_LDFLAGS",
-		"CC", "CXX", "AR", "PKG_CONFIG",
-	}
-}
 
 // ToolchainBasis implements adapters.Steerer.
 func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) {
@@ -102,16 +85,7 @@ func distribution(tool string) (root string, ok bool) {
 // a version, and the directories of what they have installed.
 func (a *Adapter) shim(b *adapters.Basis, dir string) {
 	b.Env("PATH", "GOENV_ROOT", "GOENV_VERSION", "ASDF_DIR", "ASDF_DATA_DIR", "ASDF_GOLANG_VERSION", "MISE_DATA_DIR", "MISE_GO_VERSION")
-	for at := dir; ; at = filepath.Dir(at) {
-		for _, name := range []string{".tool-versions", ".go-version", "mise.toml", ".mise.toml"} {
-			if path := filepath.Join(at, name); exists(path) {
-				b.File(path)
-			}
-		}
-		if at == filepath.Dir(at) {
-			break
-		}
-	}
+	b.Above(dir, append(probe.ManagerFiles(), ".go-version")...)
 	home := a.env.Get("HOME")
 	for _, installed := range []string{
 		a.or("ASDF_DATA_DIR", filepath.Join(home, ".asdf"), "installs", "golang"),
@@ -129,11 +103,6 @@ func (a *Adapter) or(name, usual string, sub ...string) string {
 		usual = v
 	}
 	return filepath.Join(append([]string{usual}, sub...)...)
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // demanded adds the versions that go would download for dir.
@@ -155,22 +124,55 @@ func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string,
 	if err != nil {
 		return "", a.missing(err)
 	}
-	argv := append([]string{tool, "env", "-json"}, settings()...)
-	out, errText, res, err := proc.Output(ctx, proc.Spec{Argv: argv, Dir: dir, Env: a.env, Timeout: probeTimeout}, probeLimit)
+	said, err := a.asker.Ask(ctx, probe.GoEnv, probe.At{Dir: dir, Path: tool})
 	if err != nil {
-		return "", fmt.Errorf("go env: %w", err)
+		return "", err
 	}
-	if res.ExitCode != 0 {
-		return "", fmt.Errorf("go env exited with status %d: %s", res.ExitCode, bytes.TrimSpace(errText))
+	print, err := format(said.Out)
+	if err == nil && a.download {
+		err = a.becomes(dir, print)
 	}
-	return format(out)
+	return print, err
+}
+
+// becomes reports where go would become another version of itself when it is run.
+func (a *Adapter) becomes(dir, fingerprint string) error {
+	f := a.Files(dir)
+	if v := a.setting(f, "GOTOOLCHAIN"); v != "" && v != "auto" && v != "local" {
+		return &adapters.KnownAtRun{Why: "GOTOOLCHAIN is " + v}
+	}
+	p, err := a.project(f)
+	if err != nil {
+		return err
+	}
+	for _, d := range p.demands() {
+		for _, want := range []string{"go" + d.GoVersion, d.Toolchain} {
+			if version.Compare(want, foundVersion(fingerprint)) > 0 {
+				return &adapters.KnownAtRun{Why: d.File + " asks for " + want + ", which go has yet to fetch"}
+			}
+		}
+	}
+	return nil
+}
+
+// ToolchainAtRun implements adapters.LateTeller.
+func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
+	tool, err := a.env.LookPath("go")
+	if err != nil {
+		return "", a.missing(err)
+	}
+	said, err := a.asker.Ask(ctx, probe.GoEnv, probe.At{Dir: req.Dir, Path: tool, Leave: req.Leave()})
+	if err != nil {
+		return "", err
+	}
+	return format(said.Out)
 }
 
 // format makes lines of the answer of `go env -json`. A shim may have printed
 // something in front.
-func format(out []byte) (string, error) {
+func format(out string) (string, error) {
 	values := make(map[string]string)
-	if err := json.Unmarshal(out[max(0, bytes.IndexByte(out, '{')):], &values); err != nil {
+	if err := json.Unmarshal([]byte(out[max(0, strings.IndexByte(out, '{')):]), &values); err != nil {
 		return "", fmt.Errorf("answer of go env: %w", err)
 	}
 	if values["GOVERSION"] == "" {

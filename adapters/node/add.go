@@ -7,6 +7,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/scaffold"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // Add has the manager add packages to the project, in its own directory: in a
@@ -21,7 +22,8 @@ func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters
 		// On a CI machine it would change no lockfile.
 		env = env.With(map[string]string{"YARN_ENABLE_IMMUTABLE_INSTALLS": "0"})
 	}
-	return a.runTool(ctx, req.DishDir, slices.Concat(a.add(p, req.Dev), req.Packages), env, log)
+	w := probe.Work{Argv: slices.Concat(a.add(p, req.Dev), req.Packages), Dir: req.DishDir, Env: env}
+	return a.runTool(ctx, req.Leave(), w, log)
 }
 
 // Scaffold gives the smallest package that builds, tests and lints.

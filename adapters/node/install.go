@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/modules"
 	"github.com/bentobuild/bento/adapters/node/project"
-	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // maxErrors bounds how many lines of npm's errors are told.
@@ -172,39 +173,33 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 		in.Members = a.Members(f, p.Space)
 	}
 	if left.plain {
-		return a.runTool(ctx, in.Dir, argv, req.Env, log)
+		return a.runTool(ctx, req.Leave(), probe.Work{Argv: argv, Dir: in.Dir, Env: req.Env}, log)
 	}
 	if err := in.Begin(); err != nil {
 		return err
 	}
-	if err := a.runTool(ctx, in.Dir, argv, req.Env, log); err != nil {
+	if err := a.runTool(ctx, req.Leave(), probe.Work{Argv: argv, Dir: in.Dir, Env: req.Env}, log); err != nil {
 		return err
 	}
 	return in.End()
 }
 
-// runTool runs the manager for its effects.
-func (a *Adapter) runTool(ctx context.Context, dir string, argv []string, env adapters.Environ, log adapters.LogFunc) error {
-	path, err := a.tools.Find(env, argv[0])
+// runTool runs the manager for its effects. The first word is found on PATH.
+func (a *Adapter) runTool(ctx context.Context, leave adapters.Leave, w probe.Work, log adapters.LogFunc) error {
+	path, err := a.tools.Find(w.Env, w.Argv[0])
 	if err != nil {
 		return err
 	}
 	filter := &usageFilter{log: log}
-	out := adapters.NewTranscript(filter.take)
-	res, err := proc.Run(ctx, proc.Spec{
-		Argv: slices.Concat([]string{path}, argv[1:]), Dir: dir,
-		Env: env.With(a.manifest.SetEnv), Stdout: out.Stdout(), Stderr: out.Stderr(),
-	})
-	out.Close()
-	switch {
-	case err != nil:
-		return err
-	case res.Canceled:
-		return context.Cause(ctx)
-	case res.ExitCode != 0:
-		return &adapters.InstallError{Command: commandLine(argv), ExitStatus: res.ExitCode, Detail: filter.detail(out)}
+	w.Said = commandLine(w.Argv)
+	w.Argv = slices.Concat([]string{path}, w.Argv[1:])
+	w.Env = w.Env.With(a.manifest.SetEnv)
+	err = probe.Run(ctx, leave, w, filter.take)
+	var failed *adapters.InstallError
+	if errors.As(err, &failed) && len(filter.errors) > 0 {
+		failed.Detail = strings.Join(filter.errors, "\n")
 	}
-	return nil
+	return err
 }
 
 // usageFilter keeps what npm says is wrong from being buried under the usage that
@@ -233,12 +228,4 @@ func (u *usageFilter) take(l adapters.Log) {
 	if u.log != nil {
 		u.log(l)
 	}
-}
-
-// detail gives npm's own errors, else the last lines of all that was printed.
-func (u *usageFilter) detail(out *adapters.Transcript) string {
-	if len(u.errors) == 0 {
-		return out.Tail()
-	}
-	return strings.Join(u.errors, "\n")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/tools"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // Adapter is the adapter of one package manager. It is safe for concurrent use.
@@ -80,8 +81,8 @@ func newAdapter(s *project.Shelf, o adapters.Options, d dialect) *Adapter {
 		SetEnv:          setEnv(d, o.AllowDownload),
 	}
 	a.pins = pins.Reader{Shelf: s, Manager: d.manager, Download: o.AllowDownload}
-	probe := o.Env.Strict(slices.Concat(a.manifest.PassEnv, a.manifest.SteeringEnv)...).With(a.manifest.SetEnv)
-	a.tools = tools.Tools{Shelf: s, Manager: d.manager, Env: o.Env, Probe: probe, Hint: d.hint, Follows: o.AllowDownload}
+	asker := probe.New(o.Source(), o.Env.Strict(slices.Concat(a.manifest.PassEnv, a.manifest.SteeringEnv)...).With(a.manifest.SetEnv))
+	a.tools = tools.Tools{Shelf: s, Manager: d.manager, Env: o.Env, Asker: asker, Hint: d.hint, Follows: o.AllowDownload}
 	a.env = o.Env
 	return a
 }
@@ -198,9 +199,14 @@ func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters
 	return pins.Check(want, fingerprint)
 }
 
-// ToolchainFingerprint gives "node=<version> npm=<version>" as they answer in dir.
+// ToolchainFingerprint returns "node=<version> npm=<version>" of what dir gets.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
-	return a.tools.Fingerprint(ctx, dir)
+	return a.tools.Fingerprint(ctx, probe.At{Dir: dir})
+}
+
+// ToolchainAtRun implements adapters.LateTeller.
+func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
+	return a.tools.Fingerprint(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
 }
 
 // ToolchainBasis describes what decides ToolchainFingerprint.

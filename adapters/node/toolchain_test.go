@@ -71,11 +71,11 @@ func TestFingerprintTakesTheVersionOnly(t *testing.T) {
 
 func TestShimAnswersByDirectory(t *testing.T) {
 	home := t.TempDir()
-	// As nodenv does: the version is that of the nearest .node-version.
+	// As nodenv does: the version is that of the variable, else of the nearest .node-version.
 	shim := `
 d=$PWD
 while test "$d" != / && ! test -f "$d/.node-version"; do d=$(dirname "$d"); done
-v=$(cat "$d/.node-version" 2>/dev/null || cat "` + home + `/version")
+v=${NODENV_VERSION:-$(cat "$d/.node-version" 2>/dev/null || cat "` + home + `/version")}
 test -x "` + home + `/versions/$v/bin/node" || { echo "nodenv: version '$v' is not installed" >&2; exit 127; }
 exec "` + home + `/versions/$v/bin/node"`
 	script(t, home, "shims/node", shim)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/php/composer"
-	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // InstallScope implements adapters.Scoper: a package is installed on its own. Even one
@@ -46,27 +46,24 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	case err != nil:
 		return err
 	default:
-		if err := a.fresh(ctx, f, lock, req.Env); err != nil {
+		if err := a.fresh(ctx, f, lock, req); err != nil {
 			return err
 		}
 	}
-	if err := a.run(ctx, req.DishDir, req.Env, []string{"install", "--no-progress"}, log); err != nil || !req.Force {
+	if err := a.run(ctx, req.Leave(), work{req.DishDir, req.Env, []string{"install", "--no-progress"}}, log); err != nil || !req.Force {
 		return err
 	}
 	// What is there but not whole, composer takes for installed.
-	return a.run(ctx, req.DishDir, req.Env, []string{"reinstall", "--no-progress", "*"}, log)
+	return a.run(ctx, req.Leave(), work{req.DishDir, req.Env, []string{"reinstall", "--no-progress", "*"}}, log)
 }
 
 // fresh tells what the lockfile does not know of composer.json, or of the path packages.
-func (a *Adapter) fresh(ctx context.Context, f *adapters.Files, lock *composer.Lock, env adapters.Environ) error {
+func (a *Adapter) fresh(ctx context.Context, f *adapters.Files, lock *composer.Lock, req adapters.InstallRequest) error {
 	const check = "validate --no-check-publish --no-check-all"
-	t := adapters.NewTranscript(nil)
-	exit, err := a.exec(ctx, f.Dir(), env, strings.Fields(check), t)
-	if err != nil {
+	err := a.run(ctx, req.Leave(), work{f.Dir(), req.Env, strings.Fields(check)}, nil)
+	var failed *adapters.InstallError
+	if err != nil && (!errors.As(err, &failed) || strings.Contains(failed.Detail, "Lock file errors")) {
 		return err
-	}
-	if exit != 0 && strings.Contains(t.Tail(), "Lock file errors") {
-		return &adapters.InstallError{Command: "composer " + check, ExitStatus: exit, Detail: t.Tail()}
 	}
 	for _, p := range lock.Packages {
 		if p.Dir == "" {
@@ -105,32 +102,26 @@ func stale(locked *composer.Package, m *composer.Manifest) string {
 	return ""
 }
 
-// run runs composer and tells log what it says.
-func (a *Adapter) run(ctx context.Context, dir string, env adapters.Environ, args []string, log adapters.LogFunc) error {
-	t := adapters.NewTranscript(log)
-	exit, err := a.exec(ctx, dir, env, args, t)
-	if err != nil || exit == 0 {
-		return err
-	}
-	return &adapters.InstallError{Command: "composer " + strings.Join(args, " "), ExitStatus: exit, Detail: t.Tail()}
+// work is one command of composer. Without an environment it has the adapter's own.
+type work struct {
+	dir  string
+	env  adapters.Environ
+	args []string
 }
 
-// exec runs composer to its end. Without an environment it has the adapter's own.
-func (a *Adapter) exec(ctx context.Context, dir string, env adapters.Environ, args []string, t *adapters.Transcript) (exit int, err error) {
-	if len(env) == 0 {
-		env = a.env
+// run runs composer and tells log what it says.
+func (a *Adapter) run(ctx context.Context, leave adapters.Leave, w work, log adapters.LogFunc) error {
+	if len(w.env) == 0 {
+		w.env = a.env
 	}
-	tool, err := env.LookPath("composer")
+	tool, err := w.env.LookPath("composer")
 	if err != nil {
-		return 0, a.missing(err)
+		return a.missing(err)
 	}
-	argv := append([]string{tool, "--no-ansi", "--no-interaction"}, args...)
-	res, err := proc.Run(ctx, proc.Spec{Argv: argv, Dir: dir, Env: env, Stdout: t.Stdout(), Stderr: t.Stderr()})
-	t.Close()
-	if err == nil {
-		err = ctx.Err()
-	}
-	return res.ExitCode, err
+	return probe.Run(ctx, leave, probe.Work{
+		Argv: append([]string{tool, "--no-ansi", "--no-interaction"}, w.args...), Dir: w.dir, Env: w.env,
+		Said: "composer " + strings.Join(w.args, " "),
+	}, log)
 }
 
 // Add implements adapters.Adder with `composer require`.
@@ -139,5 +130,5 @@ func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters
 	if req.Dev {
 		args = append(args, "--dev")
 	}
-	return a.run(ctx, req.DishDir, req.Env, append(append(args, "--"), req.Packages...), log)
+	return a.run(ctx, req.Leave(), work{req.DishDir, req.Env, append(append(args, "--"), req.Packages...)}, log)
 }

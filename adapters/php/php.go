@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/php/composer"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // identity is in every key. It changes when a recipe, or what is read from the
@@ -25,6 +26,7 @@ const (
 type Adapter struct {
 	adapters.Source
 	env       adapters.Environ // of child processes
+	asker     *probe.Asker
 	manifest  *adapters.Manifest
 	manifests *adapters.Parsed[*composer.Manifest]
 	locks     *adapters.Parsed[*composer.Lock]
@@ -41,6 +43,7 @@ func New(o adapters.Options) *Adapter {
 	}
 	pass := append(passEnv(), a.manifest.SteeringEnv...)
 	a.env = o.Env.Strict(pass...).With(a.manifest.SetEnv)
+	a.asker = probe.New(o.Source(), a.env)
 	return a
 }
 

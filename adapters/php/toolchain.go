@@ -1,21 +1,14 @@
 package php
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/proc"
-)
-
-const (
-	probeTimeout = 30 * time.Second
-	probeLimit   = 256 << 10 // bytes that a tool may answer
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // machine is what the fingerprint depends on in every directory.
@@ -31,7 +24,7 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 		return seen.basis, err
 	}
 	b := adapters.NewBasis(a.env)
-	b.Above(dir, ".php-version", ".tool-versions", "mise.toml", ".mise.toml")
+	b.Above(dir, append(probe.ManagerFiles(), ".php-version")...)
 	b.Home(".phpenv/version", ".phpenv/versions", ".asdf/installs/php", ".local/share/mise/installs/php", ".tool-versions", ".config/mise/config.toml")
 	return seen.basis + b.String(), nil
 }
@@ -66,46 +59,45 @@ func settings(php string) []string {
 	return list
 }
 
-// question makes PHP say its version and what is loaded into it, a line each.
-const question = `$e = get_loaded_extensions(); sort($e); ` +
-	`echo "php ", PHP_VERSION, "\n", PHP_OS, " ", PHP_INT_SIZE, PHP_ZTS ? " zts" : "", PHP_DEBUG ? " debug" : "", "\n"; ` +
-	`foreach ($e as $x) echo $x, " ", phpversion($x) ?: "", "\n";`
-
 // ToolchainFingerprint implements adapters.Adapter: the version of PHP with its
 // extensions, and that of Composer.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
-	php, err := a.ask(ctx, dir, "php ", "php", "-r", question)
+	return a.asked(ctx, probe.At{Dir: dir})
+}
+
+// ToolchainAtRun implements adapters.LateTeller.
+func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
+	return a.asked(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
+}
+
+func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
+	php, err := a.ask(ctx, probe.PHPVersion, at.Of("php"), "php ")
 	if err != nil {
 		return "", err
 	}
-	composer, err := a.ask(ctx, dir, "Composer ", "composer", "--version", "--no-ansi", "--no-interaction")
+	composer, err := a.ask(ctx, probe.ComposerVersion, at.Of("composer"), "Composer ")
 	if err != nil {
 		return "", err
 	}
 	return php + "\n" + firstLine(composer) + "\n", nil
 }
 
-// ask gives what a tool answers, from the line that begins with a word: warnings of PHP
+// ask returns what a tool answers, from the line that begins with a word: warnings of PHP
 // may stand in front.
-func (a *Adapter) ask(ctx context.Context, dir, begin, tool string, args ...string) (string, error) {
-	path, err := a.env.LookPath(tool)
+func (a *Adapter) ask(ctx context.Context, q probe.Question, at probe.At, begin string) (string, error) {
+	path, err := a.env.LookPath(at.Path)
 	if err != nil {
 		return "", a.missing(err)
 	}
-	argv := append([]string{path}, args...)
-	out, errText, res, err := proc.Output(ctx, proc.Spec{Argv: argv, Dir: dir, Env: a.env, Timeout: probeTimeout}, probeLimit)
+	said, err := a.asker.Ask(ctx, q, at.Of(path))
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", tool, err)
+		return "", err
 	}
-	if res.ExitCode != 0 {
-		return "", fmt.Errorf("%s exited with status %d: %s", tool, res.ExitCode, bytes.TrimSpace(errText))
+	text, ok := said.From(begin)
+	if !ok {
+		return "", fmt.Errorf("%s: no version in its answer %.80q", at.Path, said.Out)
 	}
-	text := "\n" + string(out)
-	i := strings.Index(text, "\n"+begin)
-	if i < 0 {
-		return "", fmt.Errorf("%s: no version in its answer %.80q", tool, out)
-	}
-	return strings.TrimSpace(text[i:]), nil
+	return text, nil
 }
 
 // missing tells how to get a tool.

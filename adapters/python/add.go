@@ -32,7 +32,7 @@ func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters
 		if req.Dev {
 			args = append(args, "--group", "dev")
 		}
-		i := environment.Installer{Dir: p.dir, Env: environment.ForInstall(req.Env).With(a.manifest.SetEnv), Log: log}
+		i := environment.Installer{Leave: req.Leave(), Dir: p.dir, Env: environment.ForInstall(req.Env).With(a.manifest.SetEnv), Log: log}
 		return i.Run(ctx, slices.Concat(args, []string{"--"}, req.Packages))
 	}
 	packages, err := p.missing(req.Packages)

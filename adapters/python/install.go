@@ -2,6 +2,7 @@ package python
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/adapters/python/environment"
 	"github.com/bentobuild/bento/adapters/python/interpreter"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // InstallScope gives dir itself: each project has its own virtual environment.
@@ -157,7 +159,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 		return err
 	}
 	env := environment.ForInstall(req.Env).With(a.manifest.SetEnv)
-	python, err := interpreter.Locate(ctx, env, p.dir)
+	python, err := a.locate(ctx, req, env, p.dir)
 	if err != nil {
 		return err
 	}
@@ -170,13 +172,30 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if err := environment.Clear(p.dir, log); err != nil {
 		return err
 	}
-	i := environment.Installer{Dir: p.dir, Env: env, Python: python, Log: log}
+	i := environment.Installer{Leave: req.Leave(), Dir: p.dir, Env: env, Python: python, Log: log}
 	for _, step := range p.steps(locals) {
 		if err := i.Run(ctx, step); err != nil {
 			return err
 		}
 	}
 	return environment.WriteMark(p.dir, "made by bento with "+python+"\n")
+}
+
+// locate finds the interpreter that the environment is made with. It is asked as the
+// fingerprint was, or else both might speak of different ones.
+func (a *Adapter) locate(ctx context.Context, req adapters.InstallRequest, env adapters.Environ, dir string) (string, error) {
+	path, err := interpreter.Find(env)
+	if err != nil {
+		return "", err
+	}
+	asker, at := probe.New(a.Source, env), probe.At{Dir: dir, Path: path}
+	python, err := interpreter.Locate(ctx, asker, at)
+	var late *adapters.KnownAtRun
+	if errors.As(err, &late) {
+		at.Leave = req.Leave()
+		return interpreter.Locate(ctx, asker, at)
+	}
+	return python, err
 }
 
 // lock keeps installs apart that build in the same directory, in one order for

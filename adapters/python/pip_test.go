@@ -19,6 +19,8 @@ import (
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/python/environment"
 	"github.com/bentobuild/bento/adapters/python/interpreter"
+	"github.com/bentobuild/bento/internal/clone"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // need skips the test where Python is missing, unless it may not be.
@@ -199,7 +201,12 @@ func TestVirtualEnvironmentOfTheDishIsNoBase(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	env := newPip().env.WithPath(filepath.Join(dir, environment.Bin))
-	got, err := interpreter.Locate(t.Context(), env, dir)
+	path, err := interpreter.Find(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := probe.At{Dir: dir, Path: path, Leave: adapters.InstallRequest{}.Leave()}
+	got, err := interpreter.Locate(t.Context(), probe.New(adapters.Options{Clone: clone.At(dir)}.Source(), env), at)
 	if err != nil || strings.HasPrefix(got, dir) || !filepath.IsAbs(got) {
 		t.Errorf("%q, %v", got, err)
 	}

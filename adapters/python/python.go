@@ -17,12 +17,14 @@ import (
 	"github.com/bentobuild/bento/adapters/python/pyproject"
 	"github.com/bentobuild/bento/adapters/python/uv"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // Adapter is the adapter of pip and poetry, id python. It is safe for concurrent use.
 type Adapter struct {
 	adapters.Source
 	env      adapters.Environ
+	asker    *probe.Asker
 	manifest adapters.Manifest
 	machine  *interpreter.Machine
 
@@ -51,6 +53,7 @@ func New(o adapters.Options) *Adapter {
 	// Into the environment that bento has made, wherever the user keeps others.
 	m.SetEnv["POETRY_VIRTUALENVS_CREATE"] = "true"
 	m.SetEnv["POETRY_VIRTUALENVS_IN_PROJECT"] = "true"
+	a.asker = probe.New(o.Source(), o.Env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...).With(m.SetEnv))
 	return a
 }
 
@@ -100,13 +103,27 @@ func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters
 // interpreter that answers in dir, behind shims, and the version of poetry where it
 // is that which installs.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
-	m := &a.manifest
-	env := a.env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...).With(m.SetEnv)
-	print, err := interpreter.Fingerprint(ctx, env, dir)
-	if err != nil || !usesPoetry(a.Files(dir)) {
+	return a.asked(ctx, probe.At{Dir: dir})
+}
+
+// ToolchainAtRun implements adapters.LateTeller.
+func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
+	return a.asked(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
+}
+
+func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
+	path, err := interpreter.Find(a.env)
+	if err != nil {
+		return "", err
+	}
+	print, err := interpreter.Fingerprint(ctx, a.asker, at.Of(path))
+	if err != nil || !usesPoetry(a.Files(at.Dir)) {
 		return print, err
 	}
-	poetry, err := environment.Version(ctx, env, dir, "poetry")
+	if path, err = environment.FindTool(a.env, "poetry"); err != nil {
+		return "", err
+	}
+	poetry, err := environment.Version(ctx, a.asker, probe.PoetryVersion, at.Of(path))
 	return print + " poetry=" + poetry, err
 }
 

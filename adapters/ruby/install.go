@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // unreachable is the exit status of Bundler when it cannot fetch from an index.
@@ -86,7 +86,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if err != nil || p.file == nil {
 		return err
 	}
-	i := installer{dir: p.dir, env: req.Env.With(a.manifest.SetEnv).With(map[string]string{"BUNDLE_GEMFILE": p.file.Path}), log: log}
+	i := installer{leave: req.Leave(), dir: p.dir, env: req.Env.With(a.manifest.SetEnv).With(map[string]string{"BUNDLE_GEMFILE": p.file.Path}), log: log}
 	if p.lock != "" {
 		i.env = i.env.With(map[string]string{"BUNDLE_FROZEN": "true"})
 	}
@@ -116,7 +116,7 @@ func (a *Adapter) stayWith(ctx context.Context, i *installer) error {
 	if a.download || i.env.Get("BUNDLER_VERSION") != "" {
 		return nil
 	}
-	version, err := ask(ctx, i.env, i.dir, "-e", bundlerVersion)
+	version, err := ask(ctx, probe.New(a.Source, i.env), probe.BundlerVersion, probe.At{Dir: i.dir, Leave: i.leave}, i.env)
 	var missing *adapters.MissingTool
 	if errors.As(err, &missing) || ctx.Err() != nil {
 		return err
@@ -129,9 +129,10 @@ func (a *Adapter) stayWith(ctx context.Context, i *installer) error {
 
 // installer runs Bundler.
 type installer struct {
-	dir string
-	env adapters.Environ
-	log adapters.LogFunc
+	leave adapters.Leave
+	dir   string
+	env   adapters.Environ
+	log   adapters.LogFunc
 }
 
 func (i *installer) run(ctx context.Context, args ...string) error {
@@ -139,24 +140,13 @@ func (i *installer) run(ctx context.Context, args ...string) error {
 	if err != nil {
 		return err
 	}
-	out := adapters.NewTranscript(i.log)
-	res, err := proc.Run(ctx, proc.Spec{
-		Argv: append([]string{path}, args...), Dir: i.dir, Env: i.env, Stdout: out.Stdout(), Stderr: out.Stderr(),
-	})
-	out.Close()
-	switch {
-	case err != nil:
-		return err
-	case res.Canceled:
-		return context.Cause(ctx)
-	case res.ExitCode != 0:
-		words := []string{"bundle"}
-		for _, arg := range args {
-			words = append(words, quote(arg))
-		}
-		return &adapters.InstallError{Command: strings.Join(words, " "), ExitStatus: res.ExitCode, Detail: out.Tail()}
+	words := []string{"bundle"}
+	for _, arg := range args {
+		words = append(words, quote(arg))
 	}
-	return nil
+	return probe.Run(ctx, i.leave, probe.Work{
+		Argv: append([]string{path}, args...), Dir: i.dir, Env: i.env, Said: strings.Join(words, " "),
+	}, i.log)
 }
 
 // Add has Bundler write gems into the Gemfile and the lockfile. The next install takes
@@ -178,7 +168,7 @@ func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters
 	if req.Dev {
 		args = append(args, "--group", "development")
 	}
-	i := installer{dir: p.dir, env: req.Env.With(a.manifest.SetEnv).With(map[string]string{"BUNDLE_GEMFILE": p.file.Path, "BUNDLE_FROZEN": "false"}), log: log}
+	i := installer{leave: req.Leave(), dir: p.dir, env: req.Env.With(a.manifest.SetEnv).With(map[string]string{"BUNDLE_GEMFILE": p.file.Path, "BUNDLE_FROZEN": "false"}), log: log}
 	if err := a.stayWith(ctx, &i); err != nil {
 		return err
 	}

@@ -6,70 +6,46 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/probe"
 )
-
-// The bounds of a question to Ruby.
-const (
-	probeTimeout = 30 * time.Second
-	probeOutput  = 64 << 10
-)
-
-// describe prints a fingerprint, behind a word that no warning begins with.
-const describe = `require "rbconfig"
-puts "bento ruby=#{RUBY_VERSION} patch=#{RUBY_PATCHLEVEL} engine=#{RUBY_ENGINE} engine_version=#{RUBY_ENGINE_VERSION}" +
-  " abi=#{RbConfig::CONFIG["ruby_version"]} platform=#{RUBY_PLATFORM}"`
-
-// bundlerVersion prints the version of Bundler that runs, behind that word.
-const bundlerVersion = `require "bundler/version"
-puts "bento #{Bundler::VERSION}"`
 
 // ToolchainFingerprint gives version, patch level, engine, ABI and platform of the
-// Ruby that answers in dir, behind shims.
+// Ruby that dir gets, behind shims.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
+	return a.asked(ctx, probe.At{Dir: dir})
+}
+
+// ToolchainAtRun implements adapters.LateTeller.
+func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
+	return a.asked(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
+}
+
+func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	if _, err := findBundle(a.env); err != nil {
 		return "", err
 	}
 	m := &a.manifest
 	env := a.env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...).With(m.SetEnv)
-	return ask(ctx, env, dir, "--disable-gems", "-e", describe)
+	return ask(ctx, probe.New(a.Source, env), probe.RubyVersion, at, env)
 }
 
-// ask runs a piece of Ruby in dir and gives what it prints.
-func ask(ctx context.Context, env adapters.Environ, dir string, args ...string) (string, error) {
+// ask returns what a piece of Ruby prints.
+func ask(ctx context.Context, asker *probe.Asker, q probe.Question, at probe.At, env adapters.Environ) (string, error) {
 	path, err := find(env)
 	if err != nil {
 		return "", err
 	}
-	out, errOut, res, err := proc.Output(ctx, proc.Spec{
-		Argv: append([]string{path}, args...), Dir: dir, Env: env, Timeout: probeTimeout,
-	}, probeOutput)
-	switch {
-	case err != nil:
+	said, err := asker.Ask(ctx, q, at.Of(path))
+	if err != nil {
 		return "", err
-	case res.Canceled:
-		return "", context.Cause(ctx)
-	case res.ExitCode == 127 || res.ExitCode == 126:
-		// The shim of a version manager has no such version.
-		return "", &adapters.MissingTool{Tool: "ruby", Hint: lastLine(errOut)}
-	case res.ExitCode != 0:
-		return "", fmt.Errorf("%q in %q exited with status %d: %s", path, dir, res.ExitCode, lastLine(errOut))
 	}
-	for line := range strings.Lines(string(out)) {
-		if answer, ok := strings.CutPrefix(line, "bento "); ok {
-			return strings.TrimSpace(answer), nil
-		}
+	answer, ok := said.Line(probe.Mark)
+	if !ok {
+		return "", fmt.Errorf("%q for %q gave no answer: %.200q", path, at.Dir, said.Out)
 	}
-	return "", fmt.Errorf("%q in %q gave no answer: %.200q", path, dir, out)
-}
-
-func lastLine(text []byte) string {
-	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(text), "\uFFFD")), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
+	return answer, nil
 }
 
 // find looks for Ruby on env's PATH; the error says how to get it.
@@ -110,7 +86,7 @@ func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error
 	}
 	b := adapters.NewBasis(a.env)
 	b.Env("RBENV_VERSION", "RBENV_ROOT", "RBENV_DIR", "ASDF_RUBY_VERSION", "MISE_RUBY_VERSION", "MISE_ENV")
-	b.Above(dir, ".ruby-version", ".tool-versions", "mise.toml", ".mise.toml", "Gemfile")
+	b.Above(dir, append(probe.ManagerFiles(), ".ruby-version", "Gemfile")...)
 	b.Home(".tool-versions", filepath.Join(".config", "mise", "config.toml"))
 	return seen.basis + b.String(), nil
 }

@@ -64,6 +64,7 @@ func (s *session) add(ctx context.Context, name string, packages []string, dev b
 	report.WriteProblems(s.err, s.style, w.problems)
 	language := d.Adapter.Manifest().AdapterID
 	// A missing tool is told before anything is touched.
+	w.env.Toolchains.LetRun()
 	if _, err := w.env.Toolchains.Fingerprint(ctx, d.Adapter, d.Dir); err != nil {
 		return err
 	}

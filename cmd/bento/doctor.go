@@ -175,6 +175,8 @@ func toolCheck(r toolRow) check {
 	case "failed":
 		c.Status, c.Detail = "fail", firstLine(r.Hint)
 		c.Hint = strings.TrimSpace(strings.TrimPrefix(r.Hint, c.Detail))
+	case "known_at_run":
+		c.Status, c.Detail = "skipped", "known when it is run"
 	case "mismatch":
 		c.Status = "fail"
 	case "mismatch_warned":

@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// clone is a workspace full of traps: whatever of it runs makes a file of the trap's
+// hostile is a workspace full of traps: whatever of it runs makes a file of the trap's
 // name in the directory canary.
-type clone struct {
+type hostile struct {
 	t            *testing.T
 	base         string // of all that the test writes
 	root, canary string
@@ -25,13 +25,13 @@ type clone struct {
 
 // file writes a file of the trap, in which CANARY and TRAP stand for the file that it
 // makes when it runs and for its directory.
-func (c *clone) file(name, text string) {
+func (c *hostile) file(name, text string) {
 	text = strings.NewReplacer("CANARY", filepath.Join(c.canary, c.trap), "TRAP", filepath.Join(c.root, c.trap)).Replace(text)
 	write(c.t, c.root, filepath.Join(c.trap, name), text)
 }
 
 // program writes an executable that notes that it runs.
-func (c *clone) program(names ...string) {
+func (c *hostile) program(names ...string) {
 	for _, name := range names {
 		c.file(name, "#!/bin/sh\ntouch 'CANARY'\necho 1.2.3\n")
 		if err := os.Chmod(filepath.Join(c.root, c.trap, name), 0o755); err != nil {
@@ -42,7 +42,7 @@ func (c *clone) program(names ...string) {
 
 // layGit makes the clone a repository whose configuration names a program wherever git
 // would start one, and whose index needs git to be read.
-func (c *clone) layGit() (names []string) {
+func (c *hostile) layGit() (names []string) {
 	git := func(args ...string) {
 		cmd := exec.Command(needTool(c.t, "git"), append([]string{"-C", c.root, "-c", "user.name=t", "-c", "user.email=t@t"}, args...)...)
 		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
@@ -94,13 +94,13 @@ func lookingCommands() []string {
 }
 
 // newClone lays the traps in a workspace of their own.
-func newClone(t *testing.T) *clone {
+func newClone(t *testing.T) *hostile {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &clone{t: t, base: base, root: filepath.Join(base, "clone"), canary: filepath.Join(base, "canary")}
+	c := &hostile{t: t, base: base, root: filepath.Join(base, "clone"), canary: filepath.Join(base, "canary")}
 	for _, dir := range []string{c.canary, c.root, filepath.Join(base, "home"), filepath.Join(base, "tmp"), filepath.Join(base, "yarn1")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -138,7 +138,7 @@ func TestHostileDishes(t *testing.T) {
 }
 
 // look runs one command line in a directory, and reports what of the clone has run.
-func (c *clone) look(t *testing.T, dir, line string) {
+func (c *hostile) look(t *testing.T, dir, line string) {
 	t.Helper()
 	argv := append([]string{needTool(t, "bento")}, strings.Split(line, " ")...)
 	trace := filepath.Join(c.base, "trace")
@@ -173,7 +173,7 @@ func (c *clone) look(t *testing.T, dir, line string) {
 
 // strace returns the command line that notes every program that is started, empty where
 // there is none.
-func (c *clone) strace() []string {
+func (c *hostile) strace() []string {
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		return nil
@@ -189,7 +189,7 @@ func (c *clone) strace() []string {
 
 // environ has relative entries on PATH, which name programs of the clone.
 // With yarn1, yarn is the version 1 of it.
-func (c *clone) environ(t *testing.T, yarn1 bool) []string {
+func (c *hostile) environ(t *testing.T, yarn1 bool) []string {
 	path := strings.Join([]string{".", "bin", "node_modules/.bin", "", filepath.Dir(needTool(t, "bento")), toolsPath(t), os.Getenv("PATH")}, ":")
 	if yarn1 {
 		_ = os.Symlink(filepath.Join(toolsPath(t), "yarn1"), filepath.Join(c.base, "yarn1", "yarn"))
@@ -226,7 +226,7 @@ var (
 
 // started lists the programs that a trace says were started and that are the clone's,
 // or are given a file of the clone.
-func (c *clone) started(trace string) (list []string) {
+func (c *hostile) started(trace string) (list []string) {
 	data, err := os.ReadFile(trace)
 	if err != nil {
 		c.t.Fatal(err)

@@ -57,7 +57,7 @@ type toolRow struct {
 	Wanted  string `json:"wanted,omitempty"`
 	Where   string `json:"where,omitempty"` // file:line that asks for it
 	Found   string `json:"found,omitempty"`
-	Status  string `json:"status" enum:"ok,unpinned,mismatch,mismatch_warned,missing,failed"`
+	Status  string `json:"status" enum:"ok,unpinned,mismatch,mismatch_warned,missing,failed,known_at_run"`
 	Hint    string `json:"hint,omitempty"`
 }
 
@@ -125,9 +125,12 @@ func (w *workspace) tools(ctx context.Context, d *discovery.Dish) []toolRow {
 	row := toolRow{Dish: d.Name, Adapter: m.AdapterID, Tool: m.RuntimeName(), Status: "unpinned"}
 	fingerprint, err := w.env.Toolchains.Fingerprint(ctx, d.Adapter, d.Dir)
 	var missing *adapters.MissingTool
+	var late *adapters.KnownAtRun
 	switch {
 	case errors.As(err, &missing):
 		row.Status, row.Tool, row.Hint = "missing", missing.Tool, missing.Hint
+	case errors.As(err, &late):
+		row.Status, row.Hint = "known_at_run", late.Why
 	case err != nil:
 		row.Status, row.Hint = "failed", err.Error()
 	}
@@ -180,6 +183,7 @@ func (doc toolReport) write(w io.Writer, style report.Style) {
 	words := map[string]string{
 		"ok": style.Green("ok      "), "unpinned": style.Dim("unpinned"), "mismatch": style.Red("mismatch"),
 		"mismatch_warned": style.Yellow("mismatch"), "missing": style.Red("missing "), "failed": style.Red("failed  "),
+		"known_at_run": style.Dim("at run  "),
 	}
 	for _, r := range doc.Entries {
 		line := fmt.Sprintf("%s  %-16s %-8s", words[r.Status], report.PrintableLine(r.Dish), report.PrintableLine(r.Tool))

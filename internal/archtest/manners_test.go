@@ -56,6 +56,32 @@ func TestThreadsLive(t *testing.T) {
 	}
 }
 
+// TestAdaptersAskByTheTable: what an adapter starts, internal/probe starts. It knows no
+// other way, and takes the leave to run something from the request that it was given,
+// never from one of its own making.
+func TestAdaptersAskByTheTable(t *testing.T) {
+	starts := []string{"StartProcess", "ForkExec", "Exec", "PosixSpawn"}
+	requests := []string{"InstallRequest", "AddRequest", "RunRequest"}
+	for _, s := range sources(t) {
+		if s.test || !below("adapters/**", s.dir()) || below("adapters/adaptertest/**", s.dir()) {
+			continue
+		}
+		ast.Inspect(s.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				if of, ok := n.X.(*ast.Ident); ok && (of.Name == "os" || of.Name == "syscall" || of.Name == "unix") && slices.Contains(starts, n.Sel.Name) {
+					t.Errorf("%s: starts a process; ask or run through internal/probe", s.fset.Position(n.Pos()))
+				}
+			case *ast.CompositeLit:
+				if of, ok := n.Type.(*ast.SelectorExpr); ok && slices.Contains(requests, of.Sel.Name) {
+					t.Errorf("%s: makes a request of its own, and with it a leave", s.fset.Position(n.Pos()))
+				}
+			}
+			return true
+		})
+	}
+}
+
 // vague are names that say nothing about what is inside.
 var vague = []string{"util", "utils", "common", "core", "types", "models", "helpers", "helper", "pkg"}
 

@@ -3,6 +3,8 @@ package fingerprint
 import (
 	"context"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -17,7 +19,7 @@ import (
 // maxRemembered answers; a workspace with more toolchains than that asks again.
 const (
 	toolchainsFile    = "toolchains"
-	toolchainsVersion = 1
+	toolchainsVersion = 2
 	maxRemembered     = 4096
 )
 
@@ -27,6 +29,7 @@ const (
 // It is safe for concurrent use.
 type Toolchains struct {
 	state *state.Dir
+	runs  bool // see LetRun
 
 	mu      sync.Mutex
 	known   map[string]string // basis digest → fingerprint
@@ -58,6 +61,16 @@ func OpenToolchains(dir *state.Dir) *Toolchains {
 	return t
 }
 
+// LetRun says that tasks are about to run: what only programs of the repository know is
+// asked of them. Before that it is an *adapters.KnownAtRun error, unless an earlier run
+// has learned it. It must not be called while somebody asks.
+func (t *Toolchains) LetRun() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.runs = true
+	clear(t.pending)
+}
+
 // Fingerprint gives the fingerprint of the toolchain that a's tasks get in dir.
 func (t *Toolchains) Fingerprint(ctx context.Context, a adapters.Adapter, dir string) (string, error) {
 	basis, ok, err := adapters.ToolchainBasis(ctx, a, dir)
@@ -65,7 +78,7 @@ func (t *Toolchains) Fingerprint(ctx context.Context, a adapters.Adapter, dir st
 		return "", err
 	}
 	if !ok {
-		return a.ToolchainFingerprint(ctx, dir)
+		return t.ask(ctx, a, dir)
 	}
 	id := basisID(a.Manifest(), basis)
 	p, value, known := t.recall(id)
@@ -73,11 +86,26 @@ func (t *Toolchains) Fingerprint(ctx context.Context, a adapters.Adapter, dir st
 		return value, nil
 	}
 	p.once.Do(func() {
-		if p.value, p.err = a.ToolchainFingerprint(ctx, dir); p.err == nil {
+		if p.value, p.err = t.ask(ctx, a, dir); p.err == nil {
 			t.remember(id, p.value)
 		}
 	})
 	return p.value, p.err
+}
+
+// ask asks the adapter, and where the answer depends on the project's own programs, and
+// they may run, those.
+func (t *Toolchains) ask(ctx context.Context, a adapters.Adapter, dir string) (string, error) {
+	value, err := a.ToolchainFingerprint(ctx, dir)
+	var late *adapters.KnownAtRun
+	if !t.runs || !errors.As(err, &late) {
+		return value, err
+	}
+	value, err = adapters.ToolchainAtRun(ctx, a, adapters.RunRequest{Dir: dir})
+	if errors.As(err, &late) { // a task without a toolchain has no key, and must not run
+		err = fmt.Errorf("the toolchain cannot be told: %s", late.Why)
+	}
+	return value, err
 }
 
 func basisID(m *adapters.Manifest, basis string) string {

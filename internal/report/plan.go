@@ -185,6 +185,7 @@ func reasonText(t planTask) string {
 		evaluate.MissEvicted:      "its result is no longer in the cache",
 		evaluate.MissNotStored:    "its last result was not stored",
 		evaluate.MissPending:      "known when these are up to date",
+		evaluate.MissToolchain:    "its toolchain is known when it is run",
 		evaluate.MissToolMissing:  "a tool is missing",
 		evaluate.MissAdapterFails: "its adapter failed",
 		evaluate.MissUnreadable:   "an input cannot be read",

@@ -96,6 +96,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	if err := diagnostics.AsError(overlaps.Problems); err != nil {
 		return nil, err
 	}
+	env.Toolchains.LetRun()
 	ev, err := env.Evaluator(p, opts.Force)
 	if err != nil {
 		return nil, err

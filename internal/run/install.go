@@ -107,6 +107,7 @@ func installFailure(ev *evaluate.Result, err error) *Result {
 func InstallAll(ctx context.Context, env *Env, t *tree.Tree, dishes []*discovery.Dish, force bool) ([]*install.Install, error) {
 	release, _ := env.reserve(ctx)
 	defer release()
+	env.Toolchains.LetRun()
 	in := env.installer(t, force)
 	seen := make(map[string]bool)
 	var installs []*install.Install

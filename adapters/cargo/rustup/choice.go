@@ -62,6 +62,38 @@ func (h *Home) Choose(b *adapters.Basis, f *adapters.Files) {
 	}
 }
 
+// Chosen returns the name of the toolchain that f's directory or one above it asks for,
+// "" for none, which is the default. A toolchain that is named by its path, and a file
+// that rustup alone can understand, are an *adapters.KnownAtRun error.
+func (h *Home) Chosen(f *adapters.Files) (name string, err error) {
+	f = f.Beyond() // rustup looks up to the root of the file system
+	for at := f.Dir(); ; at = filepath.Dir(at) {
+		if name, ok := h.overrides[at]; ok {
+			return name, nil
+		}
+		for _, name := range Names() {
+			path := filepath.Join(at, name)
+			data, err := f.ReadChoice(path)
+			if err != nil {
+				return "", err
+			} else if data == nil {
+				continue
+			}
+			chosen, err := Parse(path, data)
+			if err == nil && chosen.Dir != "" {
+				err = &adapters.KnownAtRun{Why: path + " names a toolchain by its path"}
+			}
+			if err != nil {
+				return "", err
+			}
+			return chosen.Channel, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", nil
+		}
+	}
+}
+
 // chosenIn adds the toolchain file in dir, if there is one.
 func chosenIn(b *adapters.Basis, f *adapters.Files, dir string) bool {
 	for _, name := range Names() {

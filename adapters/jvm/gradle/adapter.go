@@ -68,7 +68,7 @@ func New(o adapters.Options) *Adapter {
 		builds:   adapters.NewParsed(script.ParseBuild),
 		catalogs: adapters.NewParsed(script.ParseCatalog),
 	}
-	a.host.Env = o.Env.Strict(append(jdk.PassEnv(), m.SteeringEnv...)...)
+	a.host.Use(o.Source(), o.Env.Strict(append(jdk.PassEnv(), m.SteeringEnv...)...))
 	return a
 }
 

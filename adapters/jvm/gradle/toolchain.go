@@ -15,6 +15,7 @@ import (
 	"github.com/bentobuild/bento/adapters/jvm/properties"
 	"github.com/bentobuild/bento/adapters/jvm/wrapper"
 	"github.com/bentobuild/bento/internal/pattern"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // seen is the gradle on PATH.
@@ -122,22 +123,33 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 // themselves, or the distribution that the wrapper is for, the JDKs that a toolchain
 // may choose from, and what of the user's settings changes a build.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
-	t, err := a.tool(dir)
+	return a.asked(ctx, probe.At{Dir: dir})
+}
+
+// ToolchainAtRun implements adapters.LateTeller.
+func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
+	return a.asked(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
+}
+
+func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
+	t, err := a.tool(at.Dir)
 	if err != nil {
 		return "", err
 	}
-	java, err := a.java(ctx, dir, t.home)
+	java, err := a.java(ctx, at, t.home)
 	if err != nil {
 		return "", err
 	}
 	gradle := ""
 	switch {
 	case t.wrapper == nil:
-		gradle, err = a.version(ctx, dir, t.seen.path)
+		gradle, err = a.version(ctx, at.Of(t.seen.path))
 	case t.wrapper.Text != "":
 		gradle = fmt.Sprintf("Gradle %s of the wrapper, %s", t.wrapper.Version, t.wrapper.Text)
+	case !at.Leave.Given():
+		err = jdk.Own(t.wrapper.Script)
 	default:
-		gradle, err = a.version(ctx, dir, t.wrapper.Script)
+		gradle, err = a.version(ctx, at.Of(t.wrapper.Script))
 	}
 	if err != nil {
 		return "", err
@@ -154,9 +166,9 @@ func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string,
 
 // java gives what Java says of itself, or the release file of a JDK that the
 // settings name says of it.
-func (a *Adapter) java(ctx context.Context, dir, home string) (string, error) {
+func (a *Adapter) java(ctx context.Context, at probe.At, home string) (string, error) {
 	if home == "" {
-		return a.host.Said(ctx, dir)
+		return a.host.Said(ctx, at)
 	}
 	h := jdk.Look(home)
 	if h.Version == nil {
@@ -171,14 +183,14 @@ var (
 	runsOn = pattern.New(`(?m)^(?:JVM|Launcher JVM|Daemon JVM):\s*(.*?)\s*$`)
 )
 
-func (a *Adapter) version(ctx context.Context, dir, gradle string) (string, error) {
-	out, err := a.host.Ask(ctx, dir, gradle, "--version")
+func (a *Adapter) version(ctx context.Context, at probe.At) (string, error) {
+	out, err := a.host.Ask(ctx, probe.GradleVersion, at)
 	if err != nil {
 		return "", err
 	}
 	m := said.FindString(out)
 	if m == "" {
-		return "", fmt.Errorf("%s --version: no version in its answer %.80q", gradle, out)
+		return "", fmt.Errorf("%s --version: no version in its answer %.80q", at.Path, out)
 	}
 	for _, jvm := range runsOn.FindAllString(out, 4) {
 		m += "\n" + strings.Join(strings.Fields(jvm), " ")
@@ -255,5 +267,5 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if len(env) == 0 {
 		env = a.host.Env
 	}
-	return w.Fetch(ctx, env, log)
+	return w.Fetch(ctx, req.Leave(), env, log)
 }

@@ -7,24 +7,21 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/proc"
-)
-
-// The bounds of a question to a tool. A Java tool takes seconds to start.
-const (
-	probeTimeout = 60 * time.Second
-	probeLimit   = 64 << 10 // bytes that a tool may answer
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // Host is the machine as the tools of Java see it. It is safe for concurrent use.
 type Host struct {
-	// Env is the environment of child processes.
-	Env  adapters.Environ
-	java adapters.Moment[javaSeen]
+	Env   adapters.Environ // of child processes
+	asker *probe.Asker
+	java  adapters.Moment[javaSeen]
+}
+
+// Use has the host look for tools in env, for the workspace of from.
+func (h *Host) Use(from adapters.Source, env adapters.Environ) {
+	h.Env, h.asker = env, probe.New(from, env)
 }
 
 // javaSeen is the java that tools start.
@@ -124,49 +121,36 @@ func (h *Host) Basis(dir string) (string, error) {
 		return seen.basis, err
 	}
 	b := adapters.NewBasis(h.Env)
-	b.Above(dir, ".java-version", ".tool-versions", "mise.toml", ".mise.toml", ".sdkmanrc")
+	b.Above(dir, append(probe.ManagerFiles(), ".java-version", ".sdkmanrc")...)
 	return seen.basis + b.String(), nil
 }
 
-// Said gives what java says of itself in dir.
-func (h *Host) Said(ctx context.Context, dir string) (string, error) {
+// Said returns what java says of itself.
+func (h *Host) Said(ctx context.Context, at probe.At) (string, error) {
 	seen, err := h.java.See(h.look)
 	if err != nil {
 		return "", err
 	}
-	out, err := h.Ask(ctx, dir, seen.path, "-version")
+	said, err := h.asker.Ask(ctx, probe.JavaVersion, at.Of(seen.path))
 	if err != nil {
 		return "", err
 	}
-	text, _ := Tell(out)
+	text, _ := Tell(said.Out + "\n" + said.Err)
 	if text == "" {
-		return "", fmt.Errorf("%s -version: no version in its answer %.80q", seen.path, out)
+		return "", fmt.Errorf("%s -version: no version in its answer %.80q", seen.path, said.Err)
 	}
 	return text, nil
 }
 
-// Ask gives what a tool prints in dir, both streams in one.
-func (h *Host) Ask(ctx context.Context, dir string, argv ...string) (string, error) {
-	said := proc.NewTail(probeLimit)
-	res, err := proc.Run(ctx, proc.Spec{Argv: argv, Dir: dir, Env: h.Env, Timeout: probeTimeout, Stdout: said, Stderr: said})
-	text := strings.ToValidUTF8(string(said.Bytes()), "\uFFFD")
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
-	case res.Canceled:
-		return "", context.Cause(ctx)
-	case res.ExitCode == 126 || res.ExitCode == 127:
-		// A version manager's shim has no such version.
-		return "", &adapters.MissingTool{Tool: filepath.Base(argv[0]), Hint: lastLine(text)}
-	case res.ExitCode != 0:
-		return "", fmt.Errorf("%q in %q exited with status %d: %s", strings.Join(argv, " "), dir, res.ExitCode, lastLine(text))
-	}
-	return text, nil
+// Ask returns what Maven or Gradle prints, both streams in one.
+func (h *Host) Ask(ctx context.Context, q probe.Question, at probe.At) (string, error) {
+	said, err := h.asker.Ask(ctx, q, at)
+	return said.Out + "\n" + said.Err, err
 }
 
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
+// Own is the error of a wrapper that alone knows what it starts.
+func Own(script string) error {
+	return &adapters.KnownAtRun{Why: script + " is the project's own program"}
 }
 
 // hint says how to get Java, of a feature release unless that is 0.

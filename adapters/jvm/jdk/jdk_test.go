@@ -12,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/jvm/jdk"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 func TestParseVersion(t *testing.T) {
@@ -67,11 +68,17 @@ func home(t *testing.T, dir, version string) string {
 	return dir
 }
 
+func hostIn(env adapters.Environ) *jdk.Host {
+	h := new(jdk.Host)
+	h.Use(adapters.Source{}, env)
+	return h
+}
+
 func TestHost(t *testing.T) {
 	one, two := home(t, t.TempDir(), "17.0.1"), home(t, t.TempDir(), "21.0.2")
 	ask := func(env ...string) (said, basis string) {
-		h := jdk.Host{Env: adapters.NewEnviron(append(env, "HOME="+t.TempDir()))}
-		said, err := h.Said(t.Context(), t.TempDir())
+		h := hostIn(adapters.NewEnviron(append(env, "HOME="+t.TempDir())))
+		said, err := h.Said(t.Context(), probe.At{Dir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +108,7 @@ func TestMissing(t *testing.T) {
 		"JAVA_HOME=/nowhere":                    "java",
 		"PATH=" + filepath.Join(runtime, "bin"): "javac",
 	} {
-		h := jdk.Host{Env: adapters.NewEnviron([]string{env})}
+		h := hostIn(adapters.NewEnviron([]string{env}))
 		_, err := h.Basis("/")
 		var missing *adapters.MissingTool
 		if !errors.As(err, &missing) || missing.Tool != want || missing.Hint == "" {
@@ -114,15 +121,17 @@ func TestMissing(t *testing.T) {
 func TestShims(t *testing.T) {
 	manager := t.TempDir()
 	shim := filepath.Join(manager, "shims", "java")
-	adaptertest.Write(t, shim, "#!/bin/sh\nread v < .java-version\necho \"openjdk version \\\"$v\\\"\" >&2\n")
+	adaptertest.Write(t, filepath.Join(manager, "versions", "17", "bin", "java"), "")
+	// jenv looks for a file where nobody tells it a version.
+	adaptertest.Write(t, shim, "#!/bin/sh\nv=$JENV_VERSION\ntest -n \"$v\" || read v < .java-version\necho \"openjdk version \\\"$v\\\"\" >&2\n")
 	if err := os.Chmod(shim, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	root := adaptertest.Project(t, "-- a/.java-version --\n17\n-- b/.java-version --\n21\n")
-	h := jdk.Host{Env: adapters.NewEnviron([]string{"PATH=" + filepath.Dir(shim), "HOME=" + manager})}
+	h := hostIn(adapters.NewEnviron([]string{"PATH=" + filepath.Dir(shim), "HOME=" + manager}))
 	var bases []string
 	for dir, want := range map[string]string{"a": "17", "b": "21"} {
-		said, err := h.Said(t.Context(), filepath.Join(root, dir))
+		said, err := h.Said(t.Context(), probe.At{Dir: filepath.Join(root, dir)})
 		if err != nil || !strings.Contains(said, `"`+want+`"`) {
 			t.Errorf("%s: %q %v", dir, said, err)
 		}
@@ -180,7 +189,7 @@ func TestVersionFiles(t *testing.T) {
 }
 
 func TestCheckJava(t *testing.T) {
-	h := jdk.Host{Env: adapters.NewEnviron([]string{"HOME=" + t.TempDir()})}
+	h := hostIn(adapters.NewEnviron([]string{"HOME=" + t.TempDir()}))
 	const fingerprint = "openjdk version \"17.0.15\" 2025-04-15\nrest\n"
 	check := func(want string, found ...jdk.Version) adapters.Verdict {
 		return h.CheckJava(adapters.Toolchain{Tool: "java", Version: want}, fingerprint, found...)

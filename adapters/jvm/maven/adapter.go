@@ -56,7 +56,7 @@ func New(o adapters.Options) *Adapter {
 		SteeringEnv:  append(jdk.SteeringEnv(), "MAVEN_OPTS", "MAVEN_ARGS", "MAVEN_CONFIG", "MAVEN_BASEDIR", "MAVEN_DEBUG_OPTS"),
 	}
 	a := &Adapter{Source: o.Source(), home: jdk.UserHome(o.Env), download: o.AllowDownload, manifest: m, poms: adapters.NewParsed(pom.Parse)}
-	a.host.Env = o.Env.Strict(append(jdk.PassEnv(), m.SteeringEnv...)...)
+	a.host.Use(o.Source(), o.Env.Strict(append(jdk.PassEnv(), m.SteeringEnv...)...))
 	return a
 }
 

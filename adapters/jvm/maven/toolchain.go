@@ -13,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/adapters/jvm/pom"
 	"github.com/bentobuild/bento/adapters/jvm/wrapper"
 	"github.com/bentobuild/bento/internal/pattern"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // seen is the mvn on PATH.
@@ -78,29 +79,20 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 // themselves, or the distribution that the wrapper is for, and what of the user's
 // settings changes a build.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
-	w, err := wrapper.Maven(a.Files(dir), a.host.Env)
+	return a.asked(ctx, probe.At{Dir: dir})
+}
+
+// ToolchainAtRun implements adapters.LateTeller.
+func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
+	return a.asked(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
+}
+
+func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
+	tool, err := a.tool(ctx, at)
 	if err != nil {
 		return "", err
 	}
-	tool := ""
-	switch {
-	case w != nil && !w.There && !a.download:
-		return "", w.Missing()
-	case w != nil && w.Text != "":
-		tool = fmt.Sprintf("Apache Maven %s of the wrapper, %s", w.Version, w.Text)
-	case w != nil:
-		tool, err = a.mavenVersion(ctx, dir, w.Script)
-	default:
-		seen, missing := a.seen.See(a.look)
-		if missing != nil {
-			return "", missing
-		}
-		tool, err = a.mavenVersion(ctx, dir, seen.path)
-	}
-	if err != nil {
-		return "", err
-	}
-	java, err := a.host.Said(ctx, dir)
+	java, err := a.host.Said(ctx, at)
 	if err != nil {
 		return "", err
 	}
@@ -111,6 +103,28 @@ func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string,
 	return text, nil
 }
 
+// tool returns which Maven it is.
+func (a *Adapter) tool(ctx context.Context, at probe.At) (string, error) {
+	w, err := wrapper.Maven(a.Files(at.Dir), a.host.Env)
+	switch {
+	case err != nil:
+		return "", err
+	case w != nil && !w.There && !a.download:
+		return "", w.Missing()
+	case w != nil && w.Text != "":
+		return fmt.Sprintf("Apache Maven %s of the wrapper, %s", w.Version, w.Text), nil
+	case w != nil && !at.Leave.Given():
+		return "", jdk.Own(w.Script)
+	case w != nil:
+		return a.mavenVersion(ctx, at.Of(w.Script))
+	}
+	seen, err := a.seen.See(a.look)
+	if err != nil {
+		return "", err
+	}
+	return a.mavenVersion(ctx, at.Of(seen.path))
+}
+
 var (
 	said        = pattern.New(`(?m)^Apache Maven (\d[\w.-]*)`)
 	versionLine = pattern.New(`(?m)^.*?(Apache Maven \d\S*.*?)\s*$`)
@@ -119,15 +133,15 @@ var (
 )
 
 // mavenVersion asks mvn, which colours what it says also where nobody looks.
-func (a *Adapter) mavenVersion(ctx context.Context, dir, mvn string) (string, error) {
-	out, err := a.host.Ask(ctx, dir, mvn, "-v")
+func (a *Adapter) mavenVersion(ctx context.Context, at probe.At) (string, error) {
+	out, err := a.host.Ask(ctx, probe.MavenVersion, at)
 	if err != nil {
 		return "", err
 	}
 	out = escapes.ReplaceAllString(out, "")
 	m := versionLine.FindStringSubmatch(out)
 	if m == nil {
-		return "", fmt.Errorf("%s -v: no version in its answer %.80q", mvn, out)
+		return "", fmt.Errorf("%s -v: no version in its answer %.80q", at.Path, out)
 	}
 	return strings.TrimSpace(m[1] + "\n" + runsOn.FindString(out)), nil
 }
@@ -169,5 +183,5 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if len(env) == 0 {
 		env = a.host.Env
 	}
-	return w.Fetch(ctx, env, log)
+	return w.Fetch(ctx, req.Leave(), env, log)
 }

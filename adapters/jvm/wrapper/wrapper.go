@@ -16,7 +16,7 @@ import (
 	"github.com/bentobuild/bento/adapters/jvm/jdk"
 	"github.com/bentobuild/bento/adapters/jvm/properties"
 	"github.com/bentobuild/bento/internal/pattern"
-	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // Wrapper is a script of the project that starts a certain version of the tool,
@@ -185,19 +185,8 @@ func (w *Wrapper) Scope(f *adapters.Files) adapters.Scope {
 }
 
 // Fetch lets the wrapper bring in its tool.
-func (w *Wrapper) Fetch(ctx context.Context, env adapters.Environ, log adapters.LogFunc) error {
+func (w *Wrapper) Fetch(ctx context.Context, leave adapters.Leave, env adapters.Environ, log adapters.LogFunc) error {
 	dir := filepath.Dir(w.Script)
 	command := w.Command(dir) + " " + w.option
-	t := adapters.NewTranscript(log)
-	res, err := proc.Run(ctx, proc.Spec{Argv: []string{"/bin/sh", "-c", command}, Dir: dir, Env: env, Stdout: t.Stdout(), Stderr: t.Stderr()})
-	t.Close()
-	switch {
-	case err != nil:
-		return err
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case res.ExitCode != 0:
-		return &adapters.InstallError{Command: command, ExitStatus: res.ExitCode, Detail: t.Tail()}
-	}
-	return nil
+	return probe.Run(ctx, leave, probe.Work{Argv: []string{"/bin/sh", "-c", command}, Dir: dir, Env: env, Said: command}, log)
 }

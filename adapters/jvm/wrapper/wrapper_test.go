@@ -122,11 +122,11 @@ func TestFetch(t *testing.T) {
 	}
 	var log []string
 	note := func(l adapters.Log) { log = append(log, l.Message) }
-	if err := w.Fetch(t.Context(), adaptertest.Env("STATUS=0"), note); err != nil || log[0] != "fetching -v" {
+	if err := w.Fetch(t.Context(), adapters.InstallRequest{}.Leave(), adaptertest.Env("STATUS=0"), note); err != nil || log[0] != "fetching -v" {
 		t.Errorf("%v %q", err, log)
 	}
 	var failed *adapters.InstallError
-	if err := w.Fetch(t.Context(), adaptertest.Env("STATUS=3"), note); !errors.As(err, &failed) || failed.ExitStatus != 3 || failed.Detail != "fetching -v" {
+	if err := w.Fetch(t.Context(), adapters.InstallRequest{}.Leave(), adaptertest.Env("STATUS=3"), note); !errors.As(err, &failed) || failed.ExitStatus != 3 || failed.Detail != "fetching -v" {
 		t.Errorf("%v", err)
 	}
 }

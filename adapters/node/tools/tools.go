@@ -7,27 +7,21 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/project"
-	"github.com/bentobuild/bento/internal/proc"
-)
-
-// The bounds of a question to a tool.
-const (
-	probeTimeout = 30 * time.Second
-	probeOutput  = 64 << 10
+	"github.com/bentobuild/bento/adapters/node/settings"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // Tools are Node.js and one package manager. It is safe for concurrent use.
 type Tools struct {
 	Shelf   *project.Shelf
 	Manager project.Manager
-	Env     adapters.Environ  // tools are looked for in it
-	Probe   adapters.Environ  // what they see when they are asked
+	Env     adapters.Environ // tools are looked for in it
+	Asker   *probe.Asker
 	Hint    adapters.Packages // how to get the manager
 	// Follows says that a manager may become the version that a project asks for.
 	Follows bool
@@ -35,14 +29,14 @@ type Tools struct {
 	seen adapters.Moment[machine]
 }
 
-// Fingerprint gives "node=<version> npm=<version>" as they answer in dir.
-func (t *Tools) Fingerprint(ctx context.Context, dir string) (string, error) {
+// Fingerprint returns "node=<version> npm=<version>" of what dir gets.
+func (t *Tools) Fingerprint(ctx context.Context, at probe.At) (string, error) {
 	var parts []string
 	for _, tool := range t.names() {
 		if !t.isNeeded(tool) {
 			continue
 		}
-		version, err := t.version(ctx, dir, tool)
+		version, err := t.version(ctx, at, tool)
 		if err != nil {
 			return "", err
 		}
@@ -64,34 +58,39 @@ func (t *Tools) isNeeded(tool string) bool {
 	return err == nil
 }
 
-func (t *Tools) version(ctx context.Context, dir, tool string) (string, error) {
+func (t *Tools) version(ctx context.Context, at probe.At, tool string) (string, error) {
 	path, err := t.Find(t.Env, tool)
 	if err != nil {
 		return "", err
 	}
-	out, errOut, res, err := proc.Output(ctx, proc.Spec{
-		Argv: []string{path, "--version"}, Dir: dir, Env: t.Probe, Timeout: probeTimeout,
-	}, probeOutput)
-	switch {
-	case err != nil:
-		return "", err
-	case res.Canceled:
-		return "", context.Cause(ctx)
-	case res.ExitCode == 127 || res.ExitCode == 126:
-		// A version manager's shim has no such version.
-		return "", &adapters.MissingTool{Tool: tool, Hint: lastLine(errOut)}
-	case res.ExitCode != 0 && tool != "node" && isCorepack(path):
-		return "", t.missingVersion(dir, tool)
-	case res.ExitCode != 0:
-		return "", fmt.Errorf("%q in %q exited with status %d: %s", path+" --version", dir, res.ExitCode, lastLine(errOut))
+	at = at.Of(path)
+	if !at.Leave.Given() {
+		if version, err := t.chosen(at, tool); version != "" || err != nil {
+			return version, err
+		}
 	}
-	return versionIn(path, out)
+	q := probe.ManagerVersion
+	if tool == "node" {
+		q = probe.NodeVersion
+	}
+	said, err := t.Asker.Ask(ctx, q, at)
+	var refused *probe.Refusal
+	if errors.As(err, &refused) && tool != "node" && isCorepack(path) {
+		return "", t.missingVersion(at.Dir, tool)
+	} else if err != nil {
+		return "", err
+	}
+	version, err := versionIn(path, said.Out)
+	if err == nil && !at.Leave.Given() {
+		err = t.becomes(at.Dir, tool, version)
+	}
+	return version, err
 }
 
 // versionIn takes the last line that is a version: some tools print warnings
 // before it.
-func versionIn(path string, out []byte) (version string, err error) {
-	for line := range strings.Lines(string(out)) {
+func versionIn(path, out string) (version string, err error) {
+	for line := range strings.Lines(out) {
 		line = strings.TrimSpace(line)
 		if _, err := semver.NewVersion(line); err == nil {
 			version = line
@@ -101,11 +100,6 @@ func versionIn(path string, out []byte) (version string, err error) {
 		return "", fmt.Errorf("%q printed no version: %.200q", path+" --version", out)
 	}
 	return version, nil
-}
-
-func lastLine(text []byte) string {
-	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(text), "\uFFFD")), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
 }
 
 // Find looks for a tool on env's PATH; the error says how to get it.
@@ -211,15 +205,9 @@ func (t *Tools) shimRoot(path, real string) (root string, ok bool) {
 	case filepath.Base(filepath.Dir(path)) == "shims":
 		return filepath.Dir(filepath.Dir(path)), true
 	case filepath.Base(real) == "volta-shim":
-		if home := t.Env.Get("VOLTA_HOME"); home != "" {
-			return home, true
-		}
-		return filepath.Join(t.Env.Get("HOME"), ".volta"), true
+		return t.voltaHome(), true
 	case isCorepack(path):
-		if home := t.Env.Get("COREPACK_HOME"); home != "" {
-			return home, true
-		}
-		return filepath.Join(t.Env.Get("HOME"), ".cache", "node", "corepack"), true
+		return t.corepackHome(), true
 	}
 	return "", false
 }
@@ -246,18 +234,18 @@ func choices(b *adapters.Basis, root, tool string) {
 // steering adds what version managers look for at and above dir, up to the root
 // of the file system as they do, and at home.
 func (t *Tools) steering(b *adapters.Basis, dir string) {
-	b.Env("NODENV_VERSION", "ASDF_NODEJS_VERSION", "MISE_NODE_VERSION", "MISE_ENV", "VOLTA_FEATURE_PNPM")
-	b.Above(dir, ".node-version", ".nvmrc", ".tool-versions", "mise.toml", ".mise.toml", project.File)
+	b.Env("NODENV_VERSION", "ASDF_NODEJS_VERSION", "MISE_NODE_VERSION", "MISE_ENV", "VOLTA_FEATURE_PNPM", "COREPACK_ENABLE_PROJECT_SPEC", "COREPACK_ENABLE_STRICT")
+	b.Above(dir, append(probe.ManagerFiles(), ".node-version", ".nvmrc", corepackEnv, project.File)...)
 	b.Home(".tool-versions", filepath.Join(".config", "mise", "config.toml"))
 }
 
 // yarnBasis adds the yarn that the project brings along, which answers in the place
 // of the one on PATH.
 func (t *Tools) yarnBasis(b *adapters.Basis, dir string) {
-	b.Env("YARN_YARN_PATH", "YARN_IGNORE_PATH")
+	b.Env("YARN_YARN_PATH", "YARN_IGNORE_PATH", "YARN_RC_FILENAME")
+	b.Above(dir, ".yarnrc", settings.YarnFile)
 	f := t.Shelf.Files(dir)
 	for at := range f.Ancestors() {
-		b.IfThere(filepath.Join(at, ".yarnrc"))
 		if y, err := t.Shelf.YarnSettings(f, at); err == nil && y.Path != "" {
 			b.File(y.Path)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // TestMarkIsNeverWrittenInPlace: what an installer has linked from its store belongs
@@ -72,25 +73,27 @@ func TestVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	asker, at := probe.New(adapters.Source{}, env), probe.At{Dir: bin, Path: filepath.Join(bin, "poetry")}
+	ask := func() (string, error) { return Version(t.Context(), asker, probe.PoetryVersion, at) }
 	var missing *adapters.MissingTool
-	if _, err := Version(t.Context(), env, bin, "poetry"); !errors.As(err, &missing) || missing.Hint == "" {
+	if _, err := FindTool(env, "poetry"); !errors.As(err, &missing) || missing.Hint == "" {
 		t.Errorf("%v", err)
 	}
 	script("echo 'Configuration file exists at 1.2.3'; echo 'Poetry (version 2.5.1)'")
-	if got, err := Version(t.Context(), env, bin, "poetry"); got != "2.5.1" || err != nil {
+	if got, err := ask(); got != "2.5.1" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	script("echo 2.5.1")
-	if got, err := Version(t.Context(), env, bin, "poetry"); err == nil {
+	if got, err := ask(); err == nil {
 		t.Errorf("%q", got)
 	}
 	script("echo broken >&2; exit 3")
-	var refused *Refusal
-	if _, err := Version(t.Context(), env, bin, "poetry"); !errors.As(err, &refused) || refused.ExitStatus != 3 || refused.Said != "broken" {
+	var refused *probe.Refusal
+	if _, err := ask(); !errors.As(err, &refused) || refused.ExitStatus != 3 || refused.Said != "broken" {
 		t.Errorf("%v", err)
 	}
 	script("echo no such version >&2; exit 127")
-	if _, err := Version(t.Context(), env, bin, "poetry"); !errors.As(err, &missing) || missing.Hint != "no such version" {
+	if _, err := ask(); !errors.As(err, &missing) || missing.Hint != "no such version" {
 		t.Errorf("%v", err)
 	}
 }

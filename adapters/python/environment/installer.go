@@ -9,7 +9,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/devtool"
-	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // BasePython stands in a command for the interpreter that a virtual environment is
@@ -18,6 +18,7 @@ const BasePython = "python3"
 
 // Installer runs the commands of one install or change.
 type Installer struct {
+	Leave  adapters.Leave
 	Dir    string // absolute
 	Env    adapters.Environ
 	Python string // what stands behind BasePython
@@ -31,21 +32,9 @@ func (i *Installer) Run(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	out := adapters.NewTranscript(i.Log)
-	res, err := proc.Run(ctx, proc.Spec{
-		Argv: slices.Concat([]string{path}, words[1:]), Dir: i.Dir, Env: i.Env,
-		Stdout: out.Stdout(), Stderr: out.Stderr(),
-	})
-	out.Close()
-	switch {
-	case err != nil:
-		return err
-	case res.Canceled:
-		return context.Cause(ctx)
-	case res.ExitCode != 0:
-		return &adapters.InstallError{Command: Quoted(words), ExitStatus: res.ExitCode, Detail: out.Tail()}
-	}
-	return nil
+	return probe.Run(ctx, i.Leave, probe.Work{
+		Argv: slices.Concat([]string{path}, words[1:]), Dir: i.Dir, Env: i.Env, Said: Quoted(words),
+	}, i.Log)
 }
 
 func (i *Installer) find(tool string) (string, error) {

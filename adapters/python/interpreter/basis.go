@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // Machine knows what the fingerprints of a machine depend on, and holds what it saw
@@ -132,6 +133,6 @@ func pythons(dir string) []string {
 // of the file system as they do, and at home.
 func (m *Machine) steering(b *adapters.Basis, dir string) {
 	b.Env("PYENV_VERSION", "PYENV_ROOT", "PYENV_DIR", "ASDF_PYTHON_VERSION", "MISE_PYTHON_VERSION", "MISE_ENV")
-	b.Above(dir, ".python-version", ".tool-versions", "mise.toml", ".mise.toml")
+	b.Above(dir, append(probe.ManagerFiles(), ".python-version")...)
 	b.Home(".tool-versions", filepath.Join(".config", "mise", "config.toml"))
 }

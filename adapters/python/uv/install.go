@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters/python/environment"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
 	"github.com/bentobuild/bento/adapters/python/starter"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // InstallScope gives the root of the workspace, whose members share an environment.
@@ -72,8 +73,8 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	}
 	env := environment.ForInstall(req.Env).With(a.manifest.SetEnv)
 	made := "made by bento with uv\n"
-	python, err := findPython(ctx, req.Env.With(a.manifest.SetEnv), p.Dir)
-	var refused *environment.Refusal
+	python, err := a.pythonForInstall(ctx, p, req)
+	var refused *probe.Refusal
 	if errors.As(err, &refused) && !a.download {
 		return &adapters.InstallError{Command: refused.Command, ExitStatus: refused.ExitStatus, Detail: refused.Said}
 	} else if err != nil && refused == nil {
@@ -87,11 +88,24 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if err := environment.Renew(p.Dir, made, req.Force, log); err != nil {
 		return err
 	}
-	i := environment.Installer{Dir: p.Dir, Env: env, Log: log}
+	i := environment.Installer{Leave: req.Leave(), Dir: p.Dir, Env: env, Log: log}
 	if err := i.Run(ctx, sync); err != nil {
 		return err
 	}
 	return environment.WriteMark(p.Dir, made)
+}
+
+// pythonForInstall finds the interpreter as the fingerprint did, or else both might
+// speak of different ones.
+func (a *Adapter) pythonForInstall(ctx context.Context, p *project, req adapters.InstallRequest) (string, error) {
+	env, at := req.Env.With(a.manifest.SetEnv), probe.At{Dir: p.Dir}
+	python, err := a.findPython(ctx, p, env, at)
+	var late *adapters.KnownAtRun
+	if errors.As(err, &late) {
+		at.Leave = req.Leave()
+		return a.findPython(ctx, p, env, at)
+	}
+	return python, err
 }
 
 // Add has uv write packages into the manifest and the lockfile. The next install
@@ -101,7 +115,7 @@ func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters
 	if req.Dev {
 		args = append(args, "--dev")
 	}
-	i := environment.Installer{Dir: req.DishDir, Env: environment.ForInstall(req.Env).With(a.manifest.SetEnv), Log: log}
+	i := environment.Installer{Leave: req.Leave(), Dir: req.DishDir, Env: environment.ForInstall(req.Env).With(a.manifest.SetEnv), Log: log}
 	return i.Run(ctx, slices.Concat(args, []string{"--"}, req.Packages))
 }
 

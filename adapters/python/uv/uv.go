@@ -18,6 +18,7 @@ import (
 	"github.com/bentobuild/bento/adapters/python/pyproject"
 	"github.com/bentobuild/bento/adapters/python/uvworkspace"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // The names of uv's files.
@@ -165,47 +166,41 @@ func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters
 // ToolchainFingerprint gives the version of uv, and version, implementation, ABI and
 // platform of the interpreter that it takes for the workspace.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
-	p, err := a.open(a.Files(dir))
+	return a.asked(ctx, probe.At{Dir: dir})
+}
+
+// ToolchainAtRun implements adapters.LateTeller.
+func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
+	return a.asked(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
+}
+
+func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
+	p, err := a.open(a.Files(at.Dir))
 	if err != nil {
 		return "", err
 	}
+	at.Dir = p.Dir
 	m := &a.manifest
 	env := a.env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...).With(m.SetEnv)
-	version, err := environment.Version(ctx, env, p.Dir, "uv")
+	path, err := environment.FindTool(env, "uv")
 	if err != nil {
 		return "", err
 	}
-	python, err := findPython(ctx, env, p.Dir)
-	var refused *environment.Refusal
+	asker := probe.New(a.Source, env)
+	version, err := environment.Version(ctx, asker, probe.UVVersion, at.Of(path))
+	if err != nil {
+		return "", err
+	}
+	python, err := a.findPython(ctx, p, env, at)
+	var refused *probe.Refusal
 	switch {
 	case errors.As(err, &refused):
 		return "uv=" + version + " python=" + interpreter.None, nil
 	case err != nil:
 		return "", err
 	}
-	print, err := interpreter.FingerprintOf(ctx, env, p.Dir, python)
+	print, err := interpreter.Fingerprint(ctx, asker, at.Of(python))
 	return "uv=" + version + " " + print, err
-}
-
-// findPython gives the interpreter that uv takes for the workspace in dir. One in
-// its own environment is no answer: that may be the one to be made anew.
-func findPython(ctx context.Context, env adapters.Environ, dir string) (string, error) {
-	args := []string{"python", "find", "--system"}
-	if wanted := env.Get("UV_PYTHON"); wanted != "" && !strings.HasPrefix(wanted, "-") {
-		args = append(args, wanted)
-	}
-	out, err := environment.Ask(ctx, environment.Without(env, "VIRTUAL_ENV", "CONDA_PREFIX"), dir, "uv", args...)
-	if err != nil {
-		return "", err
-	}
-	path := strings.TrimSpace(out)
-	if i := strings.LastIndexByte(path, '\n'); i >= 0 {
-		path = strings.TrimSpace(path[i+1:])
-	}
-	if !filepath.IsAbs(path) {
-		return "", &environment.Refusal{Command: "uv python find", Dir: dir, Said: "it gave no path: " + path}
-	}
-	return path, nil
 }
 
 // ToolchainBasis describes what decides ToolchainFingerprint: uv and its settings,
@@ -229,17 +224,14 @@ func (a *Adapter) basis(p *project, path string) string {
 	b.Env("UV_PYTHON", "UV_PYTHON_PREFERENCE", "UV_PYTHON_INSTALL_DIR", "UV_MANAGED_PYTHON", "UV_NO_MANAGED_PYTHON", "UV_CONFIG_FILE", "UV_NO_CONFIG")
 	b.Text("workspace", p.Dir)
 	b.Above(p.Dir, settings)
-	b.Text("preference", p.Root.Text("tool", "uv", "python-preference"))
+	b.Text("preference", a.preference(p.Dir))
+	b.IfThere(filepath.Join(p.Dir, versionsFile))
 	b.Text("requires", p.requires())
 	data := a.env.Get("XDG_DATA_HOME")
 	if data == "" {
 		data = filepath.Join(a.env.Get("HOME"), ".local", "share")
 	}
-	config := a.env.Get("XDG_CONFIG_HOME")
-	if config == "" {
-		config = filepath.Join(a.env.Get("HOME"), ".config")
-	}
-	for _, file := range []string{filepath.Join(config, "uv", settings), "/etc/uv/" + settings, a.env.Get("UV_CONFIG_FILE")} {
+	for _, file := range []string{filepath.Join(a.config(), settings), a.global(), "/etc/uv/" + settings, a.env.Get("UV_CONFIG_FILE")} {
 		b.IfThere(file)
 	}
 	managed := a.env.Get("UV_PYTHON_INSTALL_DIR")

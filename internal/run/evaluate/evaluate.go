@@ -45,6 +45,7 @@ const (
 	MissEvicted      = "evicted"            // nothing differs, but the cache has lost the result
 	MissNotStored    = "not_stored"         // nothing differs, but the last result was not to be relied on
 	MissPending      = "dependency_pending" // its key needs what another task has yet to make
+	MissToolchain    = "toolchain_pending"  // its key needs what only a program of the project can tell
 	MissToolMissing  = "tool_missing"
 	MissAdapterFails = "adapter_failed"
 	MissUnreadable   = "unreadable_input"
@@ -232,7 +233,10 @@ func (e *Evaluator) Task(ctx context.Context, t *plan.Task) *Result {
 // evaluate makes the key of a task and looks it up.
 func (e *Evaluator) evaluate(ctx context.Context, ev *Result) {
 	t := ev.Task
+	var late *adapters.KnownAtRun
 	switch pending, err := e.key(ctx, t, ev); {
+	case errors.As(err, &late):
+		ev.Reason, ev.Notes = MissToolchain, []string{late.Why}
 	case err != nil:
 		ev.Err, ev.Reason = err, missOf(err)
 	case len(pending) > 0:

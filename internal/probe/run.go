@@ -1,0 +1,42 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/proc"
+)
+
+// Work is one command that changes something: an install, or packages that are added.
+type Work struct {
+	Argv []string // the first is absolute
+	Dir  string   // absolute
+	Env  adapters.Environ
+	Said string // the command for people; "" for Argv
+}
+
+// Run runs a tool for its effects and tells log what it prints. The leave is that of
+// the request. A tool that failed is an *adapters.InstallError.
+func Run(ctx context.Context, leave adapters.Leave, w Work, log adapters.LogFunc) error {
+	if !leave.Given() {
+		return errors.New("nothing may be run for a question")
+	}
+	t := adapters.NewTranscript(log)
+	res, err := proc.Run(ctx, proc.Spec{Argv: w.Argv, Dir: w.Dir, Env: w.Env, Stdout: t.Stdout(), Stderr: t.Stderr()})
+	t.Close()
+	switch {
+	case err != nil:
+		return err
+	case res.Canceled || ctx.Err() != nil:
+		return context.Cause(ctx)
+	case res.ExitCode != 0:
+		said := w.Said
+		if said == "" {
+			said = strings.Join(w.Argv, " ")
+		}
+		return &adapters.InstallError{Command: said, ExitStatus: res.ExitCode, Detail: t.Tail()}
+	}
+	return nil
+}
