@@ -60,6 +60,9 @@ func (s *session) clean(ctx context.Context, sel selection, yes, dry bool) error
 	if err != nil {
 		return err
 	}
+	if w.Tree.Unsure() {
+		return notFound("git_unreadable", "nobody can tell which files git tracks, so nothing is removed", "git status says what is wrong")
+	}
 	unlock := func() {}
 	if !dry {
 		if unlock, err = w.env.State.Lock(ctx, "locks/run.lock", func(owner string) {

@@ -276,7 +276,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 		Root: root, State: st, Environ: s.environ, Inherit: cfg.Defaults.InheritEnv, Program: this,
 		Toolchains: fingerprint.OpenToolchains(st), Reporter: reporter, Executing: guardOnce(),
 	}
-	w.env.Store = s.openCache(cfg, w.env.WarnDamage)
+	w.env.Store = s.storeFor(files, cfg, w.env.WarnDamage)
 	return w, nil
 }
 
@@ -366,6 +366,15 @@ func (s *session) sayLoaded(set *adapter.Set) {
 			fmt.Fprintf(s.err, "bento: plugin not needed: %s from %s\n", p.ID, p.Path)
 		}
 	}
+}
+
+// storeFor returns the cache, or one that is empty while the keys may lack files that
+// git tracks.
+func (s *session) storeFor(files *tree.Tree, cfg *config.Workspace, damaged func(error)) cache.Store {
+	if files.Unsure() {
+		return cache.Nothing{}
+	}
+	return s.openCache(cfg, damaged)
 }
 
 // openCache opens the cache. One that cannot be used is a warning: then every task

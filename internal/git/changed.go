@@ -72,7 +72,7 @@ func (r *Repo) since(ctx context.Context, base string, depth int) ([]string, err
 
 // inSubmodule lists what differs in the submodule dir from its HEAD, relative to r.
 func (r *Repo) inSubmodule(ctx context.Context, dir string, depth int) ([]string, error) {
-	sub, err := at(filepath.Join(r.top, filepath.FromSlash(dir)))
+	sub, err := At(filepath.Join(r.top, filepath.FromSlash(dir)))
 	if err != nil || sub == nil {
 		return nil, nil // not checked out
 	}

@@ -114,6 +114,9 @@ func (r *Repo) run(ctx context.Context, q query, operands []string, further ...s
 	return out, nil
 }
 
+// ErrMissing says that git had to be asked and is not installed.
+var ErrMissing = errors.New("git is needed and not installed")
+
 // lookPath returns the absolute path of git. An entry of PATH that is relative, or
 // empty, means the repository when it is the current directory: such entries do not
 // count.
@@ -126,7 +129,7 @@ func lookPath() (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("git is needed and not installed")
+	return "", ErrMissing
 }
 
 // environ drops what would lead git to another repository, start a program or have it

@@ -30,7 +30,7 @@ func (x *Execution) Prepare() (err error) {
 		for _, p := range slices.Backward(withDirs(slices.Concat(x.Last.Outputs, x.Last.Left))) {
 			// What is no output any more, or has become a source, is not ours to remove. Nor
 			// is what the task is to go on with: what it depends on has just made it.
-			if x.set.Match(p) && !x.Tree.Tracked(p) && !x.Before(p) {
+			if x.set.Match(p) && !x.Tree.MayTrack(p) && !x.Before(p) {
 				// Directories stay unless they are empty by now; a file that cannot be
 				// removed is the command's to replace.
 				_ = outputs.Remove(x.Root, p)

@@ -81,7 +81,7 @@ func (x *Execution) Collect(log *tasklog.Log, took time.Duration) error {
 // storeFor gives where the result is to be stored, nil for nowhere, and says why
 // where that is not as the user meant it.
 func (x *Execution) storeFor() cache.Store {
-	if _, none := x.Store.(cache.Nothing); none || x.Ev.Task.Uncached != "" {
+	if _, none := x.Store.(cache.Nothing); none || x.Ev.Task.Uncached != "" || x.Tree.Unsure() {
 		return nil
 	}
 	if x.Unsure != "" {
