@@ -267,8 +267,12 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 	s.sayLoaded(plugins)
 	_ = plugins.Remember() // without, all are started again
 	problems = append(problems, more...)
-	problems = append(problems, ofDishes(ws, files.Problems())...)
-	w := &workspace{Workspace: ws, plugins: plugins, problems: diagnostics.Sorted(problems)}
+	more, err = ofDishes(ws, files.Problems())
+	w := &workspace{Workspace: ws, plugins: plugins, problems: diagnostics.Sorted(append(problems, more...))}
+	if err != nil {
+		plugins.Close()
+		return nil, err
+	}
 	if rel, err := filepath.Rel(root, at.cwd); err == nil && filepath.IsLocal(rel) {
 		w.dir = filepath.ToSlash(rel)
 	}
@@ -294,17 +298,21 @@ func (s *session) root() (root, cwd string, err error) {
 	return root, cwd, err
 }
 
-// ofDishes gives those problems of the walk that are somebody's concern. What cannot
-// be read outside of every dish is no input of any, but may hide dishes: a warning.
-// Of a file it is told when the file is an input.
-func ofDishes(ws *discovery.Workspace, problems []diagnostics.Diagnostic) []diagnostics.Diagnostic {
+// ofDishes returns those problems of the walk that are somebody's concern. What cannot
+// be read may hide dishes, unless the configuration excludes it: then it is a warning.
+// Of a special file it is told when the file is an input. The error says that the machine
+// is at fault.
+func ofDishes(ws *discovery.Workspace, problems []diagnostics.Diagnostic) ([]diagnostics.Diagnostic, error) {
 	problems = slices.DeleteFunc(problems, func(d diagnostics.Diagnostic) bool { return d.Rule == tree.RuleSpecial })
 	for i, d := range problems {
-		if ws.Owner(d.File) == nil {
+		switch {
+		case d.Severity == diagnostics.Error && ws.Owner(d.File) == nil && ws.Excludes(d.File):
 			problems[i].Severity = diagnostics.Warning
+		case d.Rule == tree.RuleMachine:
+			return nil, fmt.Errorf("%s (%s)", d.Message, d.Hint)
 		}
 	}
-	return problems
+	return problems, nil
 }
 
 // startPlugins starts the plugins that may be.

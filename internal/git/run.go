@@ -84,6 +84,18 @@ func (e *Error) Error() string {
 	return msg
 }
 
+// ErrOwner is wrapped by an Error when git does not look into the repository because it
+// belongs to somebody else.
+var ErrOwner = errors.New("the repository belongs to somebody else, and git does not look into it")
+
+// Unwrap returns ErrOwner where that is what git says.
+func (e *Error) Unwrap() error {
+	if strings.Contains(e.Stderr, "dubious ownership") {
+		return ErrOwner
+	}
+	return nil
+}
+
 // run returns what a query prints. It runs in the top level, whatever GIT_* variables
 // the user has set. Further settings are "name=value".
 func (r *Repo) run(ctx context.Context, q query, operands []string, further ...string) ([]byte, error) {

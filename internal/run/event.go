@@ -109,6 +109,7 @@ const (
 	ReasonInterrupted      = "interrupted"
 	ReasonToolMissing      = "tool_missing"
 	ReasonMissingOutput    = "missing_output"
+	ReasonMachine          = "machine_fault"
 	ReasonTimeout          = "timeout"
 	ReasonNotStarted       = "not_started"
 	ReasonChanged          = "inputs_changed"

@@ -18,6 +18,9 @@ import (
 // RuleSpecial is the rule of the problem that a file is special.
 const RuleSpecial = problem.RuleSpecial
 
+// RuleMachine is the rule of the problem that the machine kept something from being read.
+const RuleMachine = problem.RuleMachine
+
 // walker reads directories with several workers. What it is given to read is
 // independent of each other.
 type walker struct {

@@ -78,8 +78,8 @@ func advice(err error) string {
 		return "bring the repository back to where it is named, or remove the file .git"
 	case errors.Is(err, fs.ErrPermission):
 		return "make .git and its index readable"
-	case strings.Contains(err.Error(), "dubious ownership"):
-		return "tell git that the repository is yours: git config --global --add safe.directory DIR"
+	case errors.Is(err, git.ErrOwner):
+		return "git config --global --add safe.directory with the repository's directory has git trust it"
 	}
 	return "git status says what is wrong; a damaged index is made anew by removing .git/index and git reset"
 }
