@@ -3,7 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -142,6 +145,9 @@ func (s *session) cacheRemove(ctx context.Context, command string, remove func(*
 		return err
 	}
 	removed, err := remove(d, ctx)
+	if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) {
+		return notFound("cache_unwritable", fmt.Sprintf("nothing can be removed from the cache %q: %v", d.Dir(), err), "make it writable, or name another cache with $BENTO_CACHE_DIR")
+	}
 	if err != nil {
 		return err
 	}

@@ -176,7 +176,7 @@ func (doc *diagnosis) checkCache(ctx context.Context, s *session, cfg *config.Wo
 		stats, err = disk.Stats(ctx)
 	}
 	if err != nil {
-		doc.add("cache.local", "warn", err.Error(), "set cache.dir in bento.toml or $BENTO_CACHE_DIR; without a cache everything runs")
+		doc.add("cache.local", "warn", err.Error(), "name a directory with $BENTO_CACHE_DIR; without a cache everything runs")
 		return
 	}
 	most := cmp.Or(cfg.Cache.MaxSize, defaultMaxSize)

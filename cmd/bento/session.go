@@ -252,8 +252,6 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 	if at.all {
 		files.LookAhead(ctx)
 	}
-	problems = append(problems, plugins.Warnings()...)
-
 	registry := adapters.NewRegistry(append(own, plugins.Adapters()...)...)
 	find := discovery.Options{Tree: files, Config: cfg, Memory: memory, Registry: registry, Candidates: candidates, Failures: plugins.Failures()}
 	if memory != nil {
@@ -266,16 +264,14 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 	}
 	s.sayLoaded(plugins)
 	_ = plugins.Remember() // without, all are started again
-	problems = append(problems, more...)
+	problems = slices.Concat(problems, plugins.Warnings(), more)
 	more, err = ofDishes(ws, files.Problems())
-	w := &workspace{Workspace: ws, plugins: plugins, problems: diagnostics.Sorted(append(problems, more...))}
 	if err != nil {
 		plugins.Close()
 		return nil, err
 	}
-	if rel, err := filepath.Rel(root, at.cwd); err == nil && filepath.IsLocal(rel) {
-		w.dir = filepath.ToSlash(rel)
-	}
+	w := &workspace{Workspace: ws, plugins: plugins, problems: diagnostics.Sorted(append(problems, more...))}
+	w.dir = below(root, at.cwd)
 	w.env = &run.Env{
 		Root: root, State: st, Environ: s.environ, Inherit: cfg.Defaults.InheritEnv, Program: this,
 		Toolchains: fingerprint.OpenToolchains(st), Reporter: reporter, Executing: guardOnce(),
@@ -374,6 +370,14 @@ func (s *session) sayLoaded(set *adapter.Set) {
 			fmt.Fprintf(s.err, "bento: plugin not needed: %s from %s\n", p.ID, p.Path)
 		}
 	}
+}
+
+// below returns where cwd lies below root, "" if it does not.
+func below(root, cwd string) string {
+	if rel, err := filepath.Rel(root, cwd); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return ""
 }
 
 // storeFor returns the cache, or one that is empty while the keys may lack files that

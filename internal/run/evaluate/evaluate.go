@@ -266,7 +266,7 @@ func (e *Evaluator) lookup(ev *Result) {
 		return
 	}
 	if err != nil && !errors.Is(err, cache.ErrMiss) {
-		e.warn("cache_unreadable", "the cache cannot be read: "+err.Error(), "see cache.dir in bento.toml and $BENTO_CACHE_DIR")
+		e.warn("cache_unreadable", "the cache cannot be read: "+err.Error(), "see the directory that bento cache stats names; $BENTO_CACHE_DIR names another")
 	}
 	e.explainMiss(ev)
 	e.noteTracked(ev)

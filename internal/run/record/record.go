@@ -113,7 +113,7 @@ func (x *Execution) notStored(code, why, hint string) {
 }
 
 func (x *Execution) warnStore(err error) {
-	x.Warn("cache_unwritable", "results cannot be stored: "+err.Error(), "free space, or set cache.dir in bento.toml; the build goes on")
+	x.Warn("cache_unwritable", "results cannot be stored: "+err.Error(), "free space, or name another directory with $BENTO_CACHE_DIR; the build goes on")
 }
 
 // capture reads the outputs and the log into the store, if there is one, and makes
