@@ -146,7 +146,7 @@ func (s *session) cacheRemove(ctx context.Context, command string, remove func(*
 	}
 	removed, err := remove(d, ctx)
 	if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) {
-		return notFound("cache_unwritable", fmt.Sprintf("nothing can be removed from the cache %q: %v", d.Dir(), err), "make it writable, or name another cache with $BENTO_CACHE_DIR")
+		return notFound("cache_unusable", fmt.Sprintf("nothing can be removed from the cache %q: %v", d.Dir(), err), "make it writable, or name another cache with $BENTO_CACHE_DIR")
 	}
 	if err != nil {
 		return err
