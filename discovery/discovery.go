@@ -27,8 +27,13 @@ type Workspace struct {
 	Tree   *tree.Tree
 	Config *config.Workspace
 
-	byPath map[string]*Dish
+	byPath   map[string]*Dish
+	excluded func(path string) bool
 }
+
+// Excludes reports whether [workspace] exclude names a path, or a directory above it:
+// no dish is looked for there.
+func (w *Workspace) Excludes(path string) bool { return w.excluded(path) }
 
 // Bento is a selection of dishes.
 type Bento struct {

@@ -117,6 +117,7 @@ func (s *site) add(adapter int, marker string) {
 // choose leaves out what is excluded or not wanted, and reads the dish.toml files.
 func (f *finder) choose(byPath map[string]*site) {
 	excluded := f.excluded()
+	f.ws.excluded = excluded
 	var paths []string
 	for dir, s := range byPath {
 		if excluded(dir) || !s.hasFile && !f.Config.Discover {

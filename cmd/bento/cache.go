@@ -3,8 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -152,6 +155,9 @@ func (s *session) cacheRemove(ctx context.Context, command string, remove func(*
 		return err
 	}
 	removed, err := remove(d, ctx)
+	if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) {
+		return notFound("cache_unusable", fmt.Sprintf("nothing can be removed from the cache %q: %v", d.Dir(), err), "make it writable, or name another cache with $BENTO_CACHE_DIR")
+	}
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,9 @@ import (
 	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run/lastrun"
+	"github.com/bentobuild/bento/internal/run/record"
+	"github.com/bentobuild/bento/internal/run/territory"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -28,7 +31,7 @@ func cleanCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "clean [TARGET…]", GroupID: "setup",
 		Short:   "Remove the outputs of tasks, and nothing else",
-		Long:    "Remove what matches the outputs of the selected dishes' tasks. A file that git\ntracks always stays, and so do installed dependencies. The cache keeps its\nresults: bento build puts them back.",
+		Long:    "Remove what runs of the selected dishes' tasks have made and their outputs match.\nA file that git tracks always stays, and so do installed dependencies and what no\nrecorded run has made. The cache keeps its\nresults: bento build puts them back.",
 		Example: "  bento clean --dry-run\n  bento clean api --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sel.Targets = args
@@ -47,6 +50,7 @@ type cleaned struct {
 	DryRun bool     `json:"dry_run"`
 	Paths  []string `json:"paths"` // removed, or to be removed
 	Kept   []string `json:"kept"`  // outputs that git tracks
+	Left   []string `json:"left"`  // what no recorded run has made
 	Files  int      `json:"files"`
 	Bytes  int64    `json:"bytes"`
 }
@@ -61,6 +65,9 @@ func (s *session) clean(ctx context.Context, sel selection, yes, dry bool) error
 	if err != nil {
 		return err
 	}
+	if w.Tree.Unsure() {
+		return notFound("git_unreadable", "nobody can tell which files git tracks, so nothing is removed", "git status says what is wrong")
+	}
 	unlock := func() {}
 	if !dry {
 		if unlock, err = w.env.State.Lock(ctx, state.RunLock, func(owner string) {
@@ -70,7 +77,7 @@ func (s *session) clean(ctx context.Context, sel selection, yes, dry bool) error
 		}
 	}
 	defer unlock()
-	doc, err := w.outputs(p)
+	doc, err := w.outputs(p, dry)
 	if err != nil {
 		return err
 	}
@@ -92,9 +99,14 @@ func (s *session) clean(ctx context.Context, sel selection, yes, dry bool) error
 }
 
 // outputs lists what the tasks of a plan have made and may be removed.
-func (w *workspace) outputs(p *plan.Plan) (cleaned, error) {
-	doc := cleaned{Schema: report.Schema("clean"), Paths: []string{}, Kept: []string{}}
+func (w *workspace) outputs(p *plan.Plan, dry bool) (cleaned, error) {
+	doc := cleaned{Schema: report.Schema("clean"), Paths: []string{}, Kept: []string{}, Left: []string{}}
 	seen := make(map[string]bool)
+	if !dry { // what a killed run has left counts once it is sorted out
+		r := record.Recorder{Root: w.Root, Tree: w.Tree, Warn: func(string, string, string) {}}
+		r.Recover(w.env.State)
+	}
+	made := w.recorded(p)
 	for _, t := range p.Tasks {
 		if !t.Requested || len(t.Outputs) == 0 {
 			continue
@@ -106,18 +118,39 @@ func (w *workspace) outputs(p *plan.Plan) (cleaned, error) {
 		for _, e := range entries {
 			if !seen[e.Path] {
 				seen[e.Path] = true
-				doc.add(w, e)
+				doc.add(w, e, made)
 			}
 		}
 	}
 	slices.Sort(doc.Paths)
 	slices.Sort(doc.Kept)
+	slices.Sort(doc.Left)
 	return doc, nil
 }
 
-func (doc *cleaned) add(w *workspace, e tree.Entry) {
-	if w.Tree.Tracked(e.Path) {
+// recorded returns the paths that runs of the tasks of a plan are known to have made,
+// and what executions have left that failed or were killed.
+func (w *workspace) recorded(p *plan.Plan) map[string]bool {
+	made := make(map[string]bool)
+	memory := lastrun.Open(w.env.State)
+	for _, t := range p.Tasks {
+		last := memory.Of(t)
+		for _, path := range slices.Concat(last.Outputs, last.Left) {
+			made[path] = true
+		}
+	}
+	return made
+}
+
+// add sorts out one file that the outputs match. What nobody has recorded is a source,
+// or somebody else has made it.
+func (doc *cleaned) add(w *workspace, e tree.Entry, made map[string]bool) {
+	switch {
+	case w.Tree.MayTrack(e.Path):
 		doc.Kept = append(doc.Kept, e.Path)
+		return
+	case !made[e.Path] || territory.IsOwn(e.Path):
+		doc.Left = append(doc.Left, e.Path)
 		return
 	}
 	doc.Paths = append(doc.Paths, e.Path)
@@ -177,4 +210,13 @@ func (doc cleaned) write(w io.Writer) {
 		fmt.Fprintf(w, "; what git tracks stays: %s", report.Count(len(doc.Kept), "file"))
 	}
 	fmt.Fprintln(w)
+	for _, p := range doc.Left[:min(len(doc.Left), maxLeft)] {
+		fmt.Fprintf(w, "left: not made by a recorded run: %s\n", report.PrintableLine(p))
+	}
+	if more := len(doc.Left) - maxLeft; more > 0 {
+		fmt.Fprintf(w, "left: %s more\n", report.Count(more, "file"))
+	}
 }
+
+// maxLeft bounds how many files are named that clean leaves.
+const maxLeft = 20

@@ -74,7 +74,7 @@ func exitOf(r *run.Report) int {
 		if res.Outcome != run.Failed {
 			continue
 		}
-		if res.Failure != nil {
+		if res.Failure != nil || res.Reason == run.ReasonMachine {
 			return exitFault
 		}
 		code = exitTask

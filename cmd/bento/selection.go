@@ -67,6 +67,9 @@ func (sel *selection) apply(ctx context.Context, p *plan.Plan) (narrowed *plan.P
 // changedSince lists what changed since a ref, relative to the workspace.
 func changedSince(ctx context.Context, root, ref string) ([]string, error) {
 	repo, err := git.Open(root)
+	if errors.Is(err, git.ErrNoRepo) {
+		return nil, notFound("no_repository", "--since "+ref+": "+err.Error(), "bring the repository back to where it is named, or leave out --since")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +89,7 @@ func changedSince(ctx context.Context, root, ref string) ([]string, error) {
 		}
 		return nil, notFound("unknown_ref", "--since "+err.Error(), hint)
 	case err != nil:
-		return nil, err
+		return nil, gitFault(repo, ref, err)
 	}
 	var inside []string
 	for _, p := range paths {
@@ -97,6 +100,21 @@ func changedSince(ctx context.Context, root, ref string) ([]string, error) {
 		}
 	}
 	return inside, nil
+}
+
+// gitFault returns what is said when git cannot answer.
+func gitFault(repo *git.Repo, ref string, err error) error {
+	var failed *git.Error
+	switch {
+	case errors.Is(err, git.ErrMissing):
+		return notFound("git_unreadable", "--since "+ref+": "+err.Error(), "install git, or leave out --since")
+	case errors.Is(err, git.ErrOwner):
+		return notFound("git_unreadable", fmt.Sprintf("--since %s: %v: %q", ref, git.ErrOwner, repo.TopLevel()),
+			fmt.Sprintf("git config --global --add safe.directory %q has git trust it", repo.TopLevel()))
+	case errors.As(err, &failed) || errors.Is(err, git.ErrDamaged):
+		return notFound("git_unreadable", "--since "+ref+": "+err.Error(), "git status and git fsck say what is wrong")
+	}
+	return err
 }
 
 // applyShard narrows a plan to one part of it.

@@ -273,8 +273,6 @@ func (s *session) openIn(ctx context.Context, at place, reporter run.Reporter) (
 	if at.all {
 		files.LookAhead(ctx)
 	}
-	problems = append(problems, plugins.Warnings()...)
-
 	registry := adapters.NewRegistry(append(own, plugins.Adapters()...)...)
 	find := discovery.Options{Tree: files, Clone: below, Config: cfg, Memory: memory, Registry: registry, Candidates: candidates, Failures: plugins.Failures()}
 	if memory != nil {
@@ -287,16 +285,19 @@ func (s *session) openIn(ctx context.Context, at place, reporter run.Reporter) (
 	}
 	s.sayLoaded(plugins)
 	_ = plugins.Remember() // without, all are started again
-	problems = slices.Concat(problems, more, below.Warnings(), ofDishes(ws, files.Problems()))
-	w := &workspace{Workspace: ws, plugins: plugins, problems: diagnostics.Sorted(problems)}
-	if rel, err := filepath.Rel(root, at.cwd); err == nil && filepath.IsLocal(rel) {
-		w.dir = filepath.ToSlash(rel)
+	problems = slices.Concat(problems, plugins.Warnings(), more, below.Warnings())
+	more, err = ofDishes(ws, files.Problems())
+	if err != nil {
+		plugins.Close()
+		return nil, err
 	}
+	w := &workspace{Workspace: ws, plugins: plugins, problems: diagnostics.Sorted(append(problems, more...))}
+	w.dir = inside(root, at.cwd)
 	w.env = &run.Env{
 		Root: root, State: st, Environ: s.environ, Inherit: cfg.Defaults.InheritEnv, Program: this,
 		Toolchains: fingerprint.OpenToolchains(st), Reporter: reporter, Executing: guardOnce(),
 	}
-	w.env.Store = s.openCache(cfg, w.env.WarnDamage)
+	w.env.Store = s.storeFor(files, cfg, w.env.WarnDamage)
 	return w, nil
 }
 
@@ -314,17 +315,21 @@ func (s *session) root() (root, cwd string, err error) {
 	return root, cwd, err
 }
 
-// ofDishes gives those problems of the walk that are somebody's concern. What cannot
-// be read outside of every dish is no input of any, but may hide dishes: a warning.
-// Of a file it is told when the file is an input.
-func ofDishes(ws *discovery.Workspace, problems []diagnostics.Diagnostic) []diagnostics.Diagnostic {
+// ofDishes returns those problems of the walk that are somebody's concern. What cannot
+// be read may hide dishes, unless the configuration excludes it: then it is a warning.
+// Of a special file it is told when the file is an input. The error says that the machine
+// is at fault.
+func ofDishes(ws *discovery.Workspace, problems []diagnostics.Diagnostic) ([]diagnostics.Diagnostic, error) {
 	problems = slices.DeleteFunc(problems, func(d diagnostics.Diagnostic) bool { return d.Rule == tree.RuleSpecial })
 	for i, d := range problems {
-		if ws.Owner(d.File) == nil {
+		switch {
+		case d.Severity == diagnostics.Error && ws.Owner(d.File) == nil && ws.Excludes(d.File):
 			problems[i].Severity = diagnostics.Warning
+		case d.Rule == tree.RuleMachine:
+			return nil, fmt.Errorf("%s (%s)", d.Message, d.Hint)
 		}
 	}
-	return problems
+	return problems, nil
 }
 
 // startPlugins starts the plugins that may be.
@@ -386,6 +391,23 @@ func (s *session) sayLoaded(set *adapter.Set) {
 			fmt.Fprintf(s.err, "bento: plugin not needed: %s from %s\n", p.ID, p.Path)
 		}
 	}
+}
+
+// inside returns where cwd lies below root, "" if it does not.
+func inside(root, cwd string) string {
+	if rel, err := filepath.Rel(root, cwd); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return ""
+}
+
+// storeFor returns the cache, or one that is empty while the keys may lack files that
+// git tracks.
+func (s *session) storeFor(files *tree.Tree, cfg *config.Workspace, damaged func(error)) cache.Store {
+	if files.Unsure() {
+		return cache.Nothing{}
+	}
+	return s.openCache(cfg, damaged)
 }
 
 // openCache opens the cache. One that cannot be used is a warning: then every task

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/run/evaluate"
+	"github.com/bentobuild/bento/internal/run/territory"
 	"github.com/bentobuild/bento/internal/watch"
 	"github.com/bentobuild/bento/plugin/adapter"
 )
@@ -64,6 +66,8 @@ type watching struct {
 	concern atomic.Pointer[func(path string) bool] // what changes of it are wanted
 
 	again   bool                 // something was run before
+	failed  bool                 // the last look found what is wrong
+	moved   []string             // what came or went since the last round
 	ran     bool                 // since that was told
 	said    string               // the problems that were told last
 	last    map[string]cache.Key // by task: what it ran on last
@@ -134,8 +138,10 @@ func (w *watching) run(ctx context.Context) error {
 			return err
 		case err != nil:
 			report.WriteError(w.s.err, w.s.style, err)
+			w.failed = true
 		default:
 			first = false
+			w.mended()
 			own = w.round(ctx, l, own)
 			l.ws.close()
 		}
@@ -149,10 +155,31 @@ func (w *watching) run(ctx context.Context) error {
 			fmt.Fprintln(w.s.err, w.s.style.Dim("bento: watching; Ctrl-C ends it"))
 			w.ran = false
 		}
-		if _, err := w.changes.Next(ctx); err != nil {
+		b, err := w.changes.Next(ctx)
+		if err != nil {
 			return err
 		}
+		w.moved = append(w.moved, b.Replaced...)
 	}
+}
+
+// mended says that what was told as an error is so no more.
+func (w *watching) mended() {
+	if w.failed {
+		fmt.Fprintln(w.s.err, w.s.style.Dim("bento: that is mended"))
+	}
+	w.ran, w.failed = w.ran || w.failed, false
+}
+
+// forget drops what is known of tasks whose dish went, or came anew: its outputs may be
+// gone with it.
+func (w *watching) forget(l *look) {
+	there := make(map[string]bool, len(l.plan.Tasks))
+	for _, t := range l.plan.Tasks {
+		there[t.ID()] = !slices.ContainsFunc(w.moved, func(p string) bool { return p != "." && territory.Inside(t.Dish.Path, p) })
+	}
+	w.moved = nil
+	maps.DeleteFunc(w.last, func(id string, _ cache.Key) bool { return !there[id] })
 }
 
 // look is the workspace as it was found at some time.
@@ -281,6 +308,7 @@ func (w *watching) wanted(l *look) {
 // meanwhile.
 func (w *watching) round(ctx context.Context, l *look, own bool) (again bool) {
 	keys := l.keys()
+	w.forget(l)
 	if !own {
 		clear(w.loops)
 		clear(w.ended)
@@ -417,6 +445,7 @@ func (w *watching) follow(ctx context.Context, done <-chan struct{}, cancel chan
 			stop()
 		}()
 		b, err := w.changes.Next(running)
+		w.moved = append(w.moved, b.Replaced...)
 		stop()
 		if err != nil { // what was told by then has not been looked at
 			<-done

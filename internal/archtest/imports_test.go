@@ -56,7 +56,7 @@ var table = []row{
 	{"internal/tree", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/*"}},
 	{"internal/tree/crew", nil},                             // workers
 	{"internal/tree/table", []string{"internal/tree/disk"}}, // the index file, which holds what disk sees
-	{"internal/tree/node", []string{"internal/tree/disk", "internal/tree/table", "internal/tree/ignore", "internal/tree/crew"}},
+	{"internal/tree/node", []string{"internal/git", "internal/tree/disk", "internal/tree/table", "internal/tree/ignore", "internal/tree/crew"}},
 	{"internal/tree/recent", []string{"internal/tree/disk"}},
 	{"internal/tree/problem", []string{"diagnostics", "internal/tree/disk"}},
 	{"internal/tree/outer", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/*"}},

@@ -162,8 +162,12 @@ func checkOutputs(globs []Glob) (problems []diagnostics.Diagnostic) {
 			continue
 		}
 		switch p := path.Clean(strings.TrimPrefix(g.Text, "//")); p {
-		case ".", "**", "**/*", "**/**":
+		case ".", "*", "**", "**/*", "**/**":
 			problems = append(problems, g.Pos.Error(RuleGlob, "output glob %q takes every file, sources too; expected the directory that is made", g.Text))
+		default:
+			if base := path.Base(p); base == WorkspaceFile && base == p || base == DishFile || path.Dir(p) == BentosDir && path.Ext(p) == ".toml" {
+				problems = append(problems, g.Pos.Error(RuleGlob, "output %q is configuration of bento; expected a file that the task makes", g.Text))
+			}
 		}
 	}
 	return problems

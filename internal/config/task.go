@@ -195,7 +195,7 @@ func checkTaskName(name string, pos Pos) []diagnostics.Diagnostic {
 	if strings.TrimSpace(name) == name && name != "" && !word.HasControl(name) && name[0] != '^' && name[0] != '-' {
 		return nil
 	}
-	return []diagnostics.Diagnostic{pos.Error(RuleName, `%q cannot be the name of a task: expected letters, digits, "-", "_" or ":", not starting with "-" or "^"`, name)}
+	return []diagnostics.Diagnostic{pos.Error(RuleName, `%q cannot be the name of a task: expected a name without control characters and without blanks at its ends, not starting with "-" or "^"`, name)}
 }
 
 func checkRange(key string, v tomlfile.At[int], low, high int) []diagnostics.Diagnostic {

@@ -72,7 +72,7 @@ func (r *Repo) since(ctx context.Context, base string, depth int) ([]string, err
 
 // inSubmodule lists what differs in the submodule dir from its HEAD, relative to r.
 func (r *Repo) inSubmodule(ctx context.Context, dir string, depth int) ([]string, error) {
-	sub, err := at(filepath.Join(r.top, filepath.FromSlash(dir)))
+	sub, err := At(filepath.Join(r.top, filepath.FromSlash(dir)))
 	if err != nil || sub == nil {
 		return nil, nil // not checked out
 	}
@@ -167,15 +167,25 @@ func (r *Repo) mergeBase(ctx context.Context, ref string) (string, error) {
 
 // commit returns the id of the commit that ref names.
 func (r *Repo) commit(ctx context.Context, ref string) (string, error) {
-	if ref == "" || strings.HasPrefix(ref, "-") || strings.ContainsAny(ref, "\x00\n") {
+	if ref == "" || strings.HasPrefix(ref, "-") || strings.HasPrefix(ref, "^") || strings.ContainsAny(ref, "\x00\n") {
 		return "", fmt.Errorf("%q: %w", ref, ErrNoCommit)
 	}
 	out, err := r.run(ctx, queries{}.commit(), []string{ref + "^{commit}"})
 	var failed *Error
-	if errors.As(err, &failed) && !strings.Contains(failed.Stderr, "dubious ownership") {
+	if errors.As(err, &failed) && !failed.damaged() && !errors.Is(err, ErrOwner) {
 		return "", fmt.Errorf("%q: %w", ref, ErrNoCommit)
 	}
 	return strings.TrimSpace(string(out)), err
+}
+
+// damaged reports whether git says that what it has of the repository is of no use.
+func (e *Error) damaged() bool {
+	for _, word := range []string{"corrupt", "unable to", "is empty", "bad index", "smaller than"} {
+		if strings.Contains(e.Stderr, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // Shallow reports whether the repository is a shallow clone, which may lack the commits

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // Repo is a repository with a work tree. It is immutable.
@@ -29,7 +30,7 @@ func Open(dir string) (*Repo, error) {
 		return nil, err
 	}
 	for top := real; ; top = filepath.Dir(top) {
-		r, err := at(top)
+		r, err := At(top)
 		if r != nil || err != nil {
 			return r, err
 		}
@@ -65,8 +66,13 @@ func (r *Repo) ExcludeFile() string { return filepath.Join(r.common, "info", "ex
 // IndexFile gives the absolute path of the index, which need not exist.
 func (r *Repo) IndexFile() string { return filepath.Join(r.dir, "index") }
 
-// at gives the repository whose work tree begins at top, nil when there is none.
-func at(top string) (*Repo, error) {
+// ErrNoRepo is wrapped by Open and At when a .git file names a repository that is not
+// there.
+var ErrNoRepo = errors.New("there is no repository")
+
+// At returns the repository whose work tree begins at top, an absolute path without
+// links, or nil when there is none.
+func At(top string) (*Repo, error) {
 	dot := filepath.Join(top, ".git")
 	fi, err := os.Stat(dot)
 	if err != nil {
@@ -87,22 +93,38 @@ func at(top string) (*Repo, error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if !isRepo(dir, common) {
-		return nil, nil // git passes over a .git that is none
+	there, err := isRepo(dir, common)
+	switch {
+	case err != nil:
+		return nil, err
+	case there:
+		return &Repo{top: top, dir: dir, common: common}, nil
+	case dir != dot:
+		return nil, fmt.Errorf("%q leads to %q: %w", dot, dir, ErrNoRepo)
 	}
-	return &Repo{top: top, dir: dir, common: common}, nil
+	return nil, nil // git passes over a directory .git that is none
 }
 
-func isRepo(dir, common string) bool {
+// isRepo reports whether the two directories are those of a repository. The error says
+// that nobody can tell.
+func isRepo(dir, common string) (bool, error) {
 	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
-		return false
+		return false, unlessGone(err)
 	}
 	for _, name := range []string{"objects", "refs"} {
 		if fi, err := os.Stat(filepath.Join(common, name)); err != nil || !fi.IsDir() {
-			return false
+			return false, unlessGone(err)
 		}
 	}
-	return true
+	return true, nil
+}
+
+// unlessGone returns err unless it says that something is not there.
+func unlessGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	return err
 }
 
 // maxLink bounds a file that holds one path.

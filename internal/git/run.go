@@ -84,6 +84,18 @@ func (e *Error) Error() string {
 	return msg
 }
 
+// ErrOwner is wrapped by an Error when git does not look into the repository because it
+// belongs to somebody else.
+var ErrOwner = errors.New("the repository belongs to somebody else, and git does not look into it")
+
+// Unwrap returns ErrOwner where that is what git says.
+func (e *Error) Unwrap() error {
+	if strings.Contains(e.Stderr, "dubious ownership") {
+		return ErrOwner
+	}
+	return nil
+}
+
 // run returns what a query prints. It runs in the top level, whatever GIT_* variables
 // the user has set. Further settings are "name=value".
 func (r *Repo) run(ctx context.Context, q query, operands []string, further ...string) ([]byte, error) {
@@ -114,6 +126,9 @@ func (r *Repo) run(ctx context.Context, q query, operands []string, further ...s
 	return out, nil
 }
 
+// ErrMissing says that git had to be asked and is not installed.
+var ErrMissing = errors.New("git is needed and not installed")
+
 // lookPath returns the absolute path of git. An entry of PATH that is relative, or
 // empty, means the repository when it is the current directory: such entries do not
 // count.
@@ -126,7 +141,7 @@ func lookPath() (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("git is needed and not installed")
+	return "", ErrMissing
 }
 
 // environ drops what would lead git to another repository, start a program or have it

@@ -21,6 +21,9 @@ const maxConfig = 16 << 20
 // sparse index.
 var ErrUnread = errors.New("the index needs git to be read")
 
+// ErrDamaged is wrapped by Tracked when the index is not one.
+var ErrDamaged = errors.New("git index")
+
 // Tracked reads which paths git tracks, relative to the top level, from the index
 // file. The error is ErrUnread if AskTracked has to be asked instead. The list is empty when there is no index yet.
 func (r *Repo) Tracked() (*Files, error) {
@@ -40,7 +43,7 @@ func (r *Repo) Tracked() (*Files, error) {
 		return nil, fmt.Errorf("%q: %w", r.IndexFile(), ErrUnread)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("git index %q: %w", r.IndexFile(), err)
+		return nil, fmt.Errorf("%w %q: %w", ErrDamaged, r.IndexFile(), err)
 	}
 	return files, nil
 }

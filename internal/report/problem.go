@@ -18,6 +18,7 @@ func WriteProblems(w io.Writer, style Style, problems []diagnostics.Diagnostic) 
 
 // writeProblem writes one diagnostic, and its hint on a line of its own.
 func writeProblem(w io.Writer, style Style, d diagnostics.Diagnostic) {
+	d.File = PrintableLine(d.File) // a message may have more lines, a place has one
 	severity := string(d.Severity) + ": "
 	if d.Severity == diagnostics.Error {
 		severity = style.Red(severity)

@@ -111,6 +111,7 @@ const (
 	ReasonToolMissing      = "tool_missing"
 	ReasonMadeTwice        = "output_made_twice"
 	ReasonMissingOutput    = "missing_output"
+	ReasonMachine          = "machine_fault"
 	ReasonTimeout          = "timeout"
 	ReasonNotStarted       = "not_started"
 	ReasonChanged          = "inputs_changed"

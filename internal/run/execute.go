@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/bentobuild/bento/cache"
@@ -130,6 +131,9 @@ func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {
 	switch {
 	case err != nil:
 		r.Outcome, r.Reason, r.Message, r.ExitCode = Failed, "launch_failed", err.Error(), 127
+		if machine(err) {
+			r.Reason = ReasonMachine
+		}
 	case res.Canceled, x.onTerminal() && res.Signal == "SIGINT":
 		r.Outcome, r.Reason, r.Message = Skipped, ReasonInterrupted, "ended by the interrupt"
 	case res.TimedOut:
@@ -141,6 +145,17 @@ func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {
 	default:
 		r.Outcome, r.Reason, r.Message = Built, "", ""
 	}
+}
+
+// machine reports whether a process could not be started for lack of something that the
+// machine has too little of.
+func machine(err error) bool {
+	for _, errno := range [...]syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
 }
 
 // supervise runs a process. Of a persistent task it says when it is ready; one that

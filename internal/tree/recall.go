@@ -7,7 +7,7 @@ import (
 )
 
 // TrackedDigest is a digest of what git tracks: it changes whenever the list does.
-func (t *Tree) TrackedDigest() [32]byte { return t.outer.Basis.Tracked }
+func (t *Tree) TrackedDigest() [32]byte { return t.tracked }
 
 // Walked tells whether the walk has seen path as a directory, file or special file
 // that git does not ignore. No link leads there.

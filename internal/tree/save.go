@@ -64,7 +64,8 @@ func (ix *Index) anyListed(n *node.Node) bool {
 // listSettled tells whether n, or its ignore file, is sure to have another stat when
 // other names are in it than those found. What ignores from above is not its matter.
 func (ix *Index) listSettled(n *node.Node) bool {
-	if n.Flawed || n.Only || n.Ignores.Bad || !ix.clock.Lists(n.Stamp, n.Looked) {
+	// What a repository inside the root tracks changes without a trace in its directories.
+	if n.Flawed || n.Only || n.Tracks != nil || n.Ignores.Bad || !ix.clock.Lists(n.Stamp, n.Looked) {
 		return false
 	}
 	if !n.Ignores.There {

@@ -2,7 +2,8 @@
 // sorted snapshot that every glob is matched against.
 //
 // Of the snapshot are files, links and special files that git does not ignore,
-// and those that git tracks even if it would. It never follows a link, and leaves
+// and those that git tracks even if it would; of a submodule, and of another repository
+// inside, what its own git tracks. It never follows a link, and leaves
 // out .git at any depth and bento's own .bento at the root.
 package tree
 
@@ -12,7 +13,10 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/zeebo/blake3"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/state"
@@ -43,6 +47,8 @@ type Tree struct {
 	refresh chan struct{}  // holds one value: who has it may refresh
 	spare   []*disk.Reader // of disk, for who refreshes
 	before  *node.Before   // what the index says; nil when nothing of it counts
+	nested  atomic.Bool    // there are repositories inside the root
+	tracked [32]byte       // see TrackedDigest
 
 	index     *Index
 	mu        sync.RWMutex
@@ -80,6 +86,10 @@ func Walk(ctx context.Context, root string, o *Options) (*Tree, error) {
 	}
 	for _, d := range w.problems {
 		t.note(d)
+	}
+	t.tracked = t.outer.Basis.Tracked
+	if t.nested.Load() {
+		t.tracked = t.digestNested()
 	}
 	return t, nil
 }
@@ -167,8 +177,48 @@ func (t *Tree) Dirs() (dirs []string) {
 	return dirs
 }
 
-// Tracked tells whether git tracks the file or link at path.
-func (t *Tree) Tracked(path string) bool { return t.outer.Tracked().Has(path) }
+// Tracked reports whether git tracks the file or link at path: the repository of the
+// root, or one inside it that path lies in.
+func (t *Tree) Tracked(path string) bool {
+	return t.outer.Tracked().Has(path) || t.inNested(path, (*node.Node).Tracked)
+}
+
+// MayTrack is Tracked, and true for every path while Unsure is.
+func (t *Tree) MayTrack(path string) bool { return t.Tracked(path) || t.Unsure() }
+
+// Unsure reports whether git tracks files that the tree does not know of, because a
+// list of tracked files could not be read.
+func (t *Tree) Unsure() bool { return t.outer.Unsure() }
+
+// inNested asks about path the directory that holds it.
+func (t *Tree) inNested(path string, tracks func(*node.Node, string) bool) bool {
+	if !t.nested.Load() {
+		return false
+	}
+	t.mu.RLock()
+	n := t.top.Find(node.Parent(path))
+	t.mu.RUnlock()
+	return tracks(n, path)
+}
+
+// digestNested returns a digest of what git tracks here and in repositories inside.
+func (t *Tree) digestNested() [32]byte {
+	h := blake3.New()
+	h.Write(t.outer.Basis.Tracked[:])
+	var add func(n *node.Node)
+	add = func(n *node.Node) {
+		if n.Tracks != nil {
+			sum := n.Tracks().Digest()
+			h.Write(append([]byte(n.Path), 0))
+			h.Write(sum[:])
+		}
+		for _, d := range n.Dirs {
+			add(d)
+		}
+	}
+	add(t.top)
+	return [32]byte(h.Sum(nil))
+}
 
 // TrackedAhead begins to read git's list, for who is going to ask what git tracks. It
 // returns at once.
@@ -186,12 +236,15 @@ func (t *Tree) Ignored(path string, dir bool) bool {
 		return false
 	}
 	known := t.outer.Tracked()
-	return !known.Has(path) && !(dir && (known.HasIn(path) || known.HasLink(path)))
+	if known.Has(path) || t.inNested(path, (*node.Node).Tracked) {
+		return false
+	}
+	return !dir || !known.HasIn(path) && !known.HasLink(path) && !t.inNested(path, (*node.Node).TrackedIn) && !t.inNested(path, (*node.Node).TrackedLink)
 }
 
 // hides tells whether the file path right in n is ignored.
 func (t *Tree) hides(n *node.Node, path string) bool {
-	return (n.Only || t.rulesIn(n).Match(path, false) == ignore.Ignored) && !t.outer.Tracked().Has(path)
+	return (n.Only || t.rulesIn(n).Match(path, false) == ignore.Ignored) && !t.outer.Tracked().Has(path) && !n.Tracked(path)
 }
 
 // ruledOut tells whether ignore rules match path or a directory above, whatever

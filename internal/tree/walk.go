@@ -18,6 +18,9 @@ import (
 // RuleSpecial is the rule of the problem that a file is special.
 const RuleSpecial = problem.RuleSpecial
 
+// RuleMachine is the rule of the problem that the machine kept something from being read.
+const RuleMachine = problem.RuleMachine
+
 // walker reads directories with several workers. What it is given to read is
 // independent of each other.
 type walker struct {
@@ -117,8 +120,13 @@ func (v *visit) self(n *node.Node) error {
 
 // drop leaves out what is never part of a workspace.
 func (v *visit) drop(n *node.Node) {
+	n.Tracks = nil
 	v.Items = slices.DeleteFunc(v.Items, func(it disk.Item) bool {
 		name := v.Name(&it)
+		if string(name) == ".git" && n.Path != "" {
+			n.Tracks = v.tree.outer.Nested(n.Path)
+			v.tree.nested.Store(true)
+		}
 		return string(name) == ".git" || n.Path == "" && string(name) == state.Name
 	})
 }
@@ -167,9 +175,9 @@ func (v *visit) fill(n *node.Node) {
 
 func (v *visit) addDir(n *node.Node, rules *ignore.Rules, path string) {
 	only := n.Only || rules.Match(path, true) == ignore.Ignored
-	if only && v.tree.outer.Tracked().HasLink(path) {
+	if only && (v.tree.outer.Tracked().HasLink(path) || n.TrackedLink(path)) {
 		only = false // a submodule is tracked as a whole
-	} else if only && !v.tree.outer.Tracked().HasIn(path) {
+	} else if only && !v.tree.outer.Tracked().HasIn(path) && !n.TrackedIn(path) {
 		return
 	}
 	n.Dirs = append(n.Dirs, &node.Node{Path: path, Above: n, Only: only})
@@ -178,7 +186,7 @@ func (v *visit) addDir(n *node.Node, rules *ignore.Rules, path string) {
 // keep tells whether a file is part of the workspace.
 func (v *visit) keep(n *node.Node, rules *ignore.Rules, path string) bool {
 	if n.Only || rules.Match(path, false) == ignore.Ignored {
-		return v.tree.outer.Tracked().Has(path)
+		return v.tree.outer.Tracked().Has(path) || n.Tracked(path)
 	}
 	return true
 }

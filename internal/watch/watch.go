@@ -38,6 +38,8 @@ type Watcher struct {
 // Batch is what changed in a short time.
 type Batch struct {
 	Paths []string // relative to the root, in the order in which they were told
+	// Replaced are those of Paths that came, went or were renamed, and not only written.
+	Replaced []string
 	// Rescan says that there may be more: events were lost, or are not told at all.
 	Rescan bool
 }
@@ -134,6 +136,9 @@ func (w *Watcher) note(b *Batch, ev fsnotify.Event) bool {
 		return false
 	}
 	b.Paths = append(b.Paths, rel)
+	if ev.Has(fsnotify.Create) || ev.Has(fsnotify.Remove) || ev.Has(fsnotify.Rename) {
+		b.Replaced = append(b.Replaced, rel)
+	}
 	return true
 }
 

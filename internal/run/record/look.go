@@ -30,7 +30,7 @@ func (x *Execution) Prepare() (err error) {
 		for _, p := range slices.Backward(withDirs(slices.Concat(x.Last.Outputs, x.Last.Left))) {
 			// What is no output any more, or has become a source, is not ours to remove. Nor
 			// is what the task is to go on with: what it depends on has just made it.
-			if x.set.Match(p) && !x.Tree.Tracked(p) && !x.Before(p) {
+			if x.set.Match(p) && !territory.IsOwn(p) && !x.Tree.MayTrack(p) && !x.Before(p) {
 				// Directories stay unless they are empty by now; a file that cannot be
 				// removed is the command's to replace.
 				_ = outputs.Remove(x.Root, p)
@@ -143,7 +143,7 @@ func left(root string, t *tree.Tree, set *tree.Set, before func(string) bool) (p
 		return nil
 	}
 	for _, e := range entries {
-		if !before(e.Path) && !t.Tracked(e.Path) {
+		if !before(e.Path) && !t.Tracked(e.Path) && !territory.IsOwn(e.Path) {
 			paths = append(paths, e.Path)
 		}
 	}
@@ -173,6 +173,8 @@ func (x *Execution) lookAfter() (paths []string, err error) {
 	for _, e := range entries {
 		before, was := x.before[e.Path]
 		switch {
+		case was && territory.IsOwn(e.Path):
+			// It is part of the key in its own way, and stays what its author wrote.
 		case x.Tree.Tracked(e.Path):
 			// A source, and so an input, whatever the pattern says. Where the command wrote
 			// it, what depends on the task is to see what it made.

@@ -35,14 +35,14 @@ func (l *Place) Stale(had []string, want []cache.Output) []string {
 	for _, o := range want {
 		keep[o.Path] = true
 	}
-	had = slices.DeleteFunc(had, func(p string) bool { return keep[p] || l.Tree.Tracked(p) || l.Others(p) })
+	had = slices.DeleteFunc(had, func(p string) bool { return keep[p] || territory.IsOwn(p) || l.Tree.MayTrack(p) || l.Others(p) })
 	return slices.DeleteFunc(had, func(p string) bool { return !l.outputs().Match(p) })
 }
 
 // Yields tells whether what lies at p, and is in the way of an output, may be removed,
 // whoever has left it there: it lies where the task alone is to write.
 func (l *Place) Yields(p string) bool {
-	if l.Tree.Tracked(p) || l.Others(p) || !territory.Inside(p, l.Task.Dish.Path) {
+	if territory.IsOwn(p) || l.Tree.MayTrack(p) || l.Others(p) || !territory.Inside(p, l.Task.Dish.Path) {
 		return false
 	}
 	for _, d := range l.Dishes {

@@ -83,7 +83,7 @@ func (x *Execution) Collect(log *tasklog.Log, took time.Duration) error {
 // storeFor gives where the result is to be stored, nil for nowhere, and says why
 // where that is not as the user meant it.
 func (x *Execution) storeFor() cache.Store {
-	if _, none := x.Store.(cache.Nothing); none || x.Ev.Task.Uncached != "" {
+	if _, none := x.Store.(cache.Nothing); none || x.Ev.Task.Uncached != "" || x.Tree.Unsure() {
 		return nil
 	}
 	if x.Unsure != "" {
@@ -131,7 +131,7 @@ func (x *Execution) notStored(code, why, hint string) {
 }
 
 func (x *Execution) warnStore(err error) {
-	x.Warn("cache_unwritable", "results cannot be stored: "+err.Error(), "free space, or set $BENTO_CACHE_DIR; the build goes on")
+	x.Warn("cache_unwritable", "results cannot be stored: "+err.Error(), "free space, or name another directory with $BENTO_CACHE_DIR; the build goes on")
 }
 
 // capture reads the outputs and the log into the store, if there is one, and makes

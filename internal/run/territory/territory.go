@@ -185,6 +185,12 @@ func (t *Territory) Foreign(p string) bool {
 	return slices.ContainsFunc(t.nested, func(dir string) bool { return Inside(p, dir) })
 }
 
+// IsOwn reports whether bento reads its configuration from p, whichever dish p lies in:
+// no task makes such a file, and nothing removes it.
+func IsOwn(p string) bool {
+	return path.Base(p) == "dish.toml" || IsOwnFile(".", p)
+}
+
 // IsOwnFile tells whether p is one of bento's own files: what they say enters the
 // keys as ingredients of their own.
 func IsOwnFile(dish, p string) bool {

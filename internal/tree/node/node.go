@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bentobuild/bento/internal/git"
 	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/ignore"
 )
@@ -27,7 +28,10 @@ type Node struct {
 	Looked  int64  // when, in nanoseconds since 1970
 	Was     uint32 // one more than its number in the index, 0 for none
 	Ruled   bool   // what is ignored in it from above is what it was then
-	late    late
+	// Tracks returns what the repository tracks whose work tree begins at n, relative to
+	// n. It is nil where n holds no .git, and for the root.
+	Tracks func() *git.Files
+	late   late
 }
 
 // Ignores is the ignore file of a directory.
@@ -38,6 +42,33 @@ type Ignores struct {
 	Text  string
 	Once  sync.Once
 	Rules *ignore.Rules // with those from above
+}
+
+// Tracked reports whether one of the repositories inside the root that n lies in tracks
+// the file path.
+func (n *Node) Tracked(path string) bool {
+	return n.inRepo(path, (*git.Files).Has)
+}
+
+// TrackedIn reports whether one of the repositories inside the root that n lies in
+// tracks anything below the directory path.
+func (n *Node) TrackedIn(path string) bool {
+	return n.inRepo(path, (*git.Files).HasIn)
+}
+
+// TrackedLink reports whether path is a submodule of one of the repositories inside the
+// root that n lies in.
+func (n *Node) TrackedLink(path string) bool {
+	return n.inRepo(path, (*git.Files).HasLink)
+}
+
+func (n *Node) inRepo(path string, has func(*git.Files, string) bool) bool {
+	for ; n != nil; n = n.Above {
+		if n.Tracks != nil && len(path) > len(n.Path)+1 && has(n.Tracks(), path[len(n.Path)+1:]) {
+			return true
+		}
+	}
+	return false
 }
 
 // count gives the number of entries below n.

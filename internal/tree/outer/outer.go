@@ -5,6 +5,7 @@ package outer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -42,42 +43,98 @@ type View struct {
 	// Tracked gives what git tracks below the root. It may be called concurrently.
 	Tracked func() *git.Files
 	Basis   table.Basis // digests of Rules and of what Tracked gives
+	// Nested returns what lists the files that the repository tracks whose work tree
+	// begins at dir, relative to the root. The list is read when it is first asked for.
+	Nested func(dir string) func() *git.Files
 
+	warn   func(diagnostics.Diagnostic)
+	inRepo bool        // the root is part of a repository
 	index  disk.Entry  // the file of git's list
 	looked int64       // when, in nanoseconds since 1970
-	failed atomic.Bool // the list could not be read
+	failed atomic.Bool // a list could not be read
+}
+
+// Unsure reports whether a list of tracked files could not be read up to now.
+func (v *View) Unsure() bool { return v.failed.Load() }
+
+// unknown notes that nobody can tell what git tracks. One warning says it.
+func (v *View) unknown(err error) {
+	if v.failed.Swap(true) {
+		return
+	}
+	v.warn(diagnostics.Diagnostic{
+		Severity: diagnostics.Warning, Rule: ruleGit, Source: diagnostics.Source,
+		Message: fmt.Sprintf("nobody can tell which files git tracks: %v; until that is mended no result is taken from the cache, and none is stored", err),
+		Hint:    advice(err),
+	})
+}
+
+// advice says what makes git's list readable.
+func advice(err error) string {
+	switch {
+	case errors.Is(err, git.ErrMissing):
+		return "install git, or write a plain index with git update-index --no-split-index and git sparse-checkout disable"
+	case errors.Is(err, git.ErrNoRepo):
+		return "bring the repository back to where it is named, or remove the file .git"
+	case errors.Is(err, fs.ErrPermission):
+		return "make .git and its index readable"
+	case errors.Is(err, git.ErrOwner):
+		return "git config --global --add safe.directory with the repository's directory has git trust it"
+	}
+	return "git status says what is wrong; a damaged index is made anew by removing .git/index and git reset"
 }
 
 // Look finds the repository and reads the ignore rules. The list of tracked files
 // is read only if git has changed it since o.Was was written; else when somebody
 // asks.
 func Look(ctx context.Context, o Options) *View {
-	v := &View{Tracked: func() *git.Files { return nil }}
+	v := &View{Tracked: func() *git.Files { return nil }, warn: o.Warn}
+	ctx = context.WithoutCancel(ctx)
+	v.Nested = func(dir string) func() *git.Files {
+		return sync.OnceValue(func() *git.Files { return v.nested(ctx, filepath.Join(o.Root, filepath.FromSlash(dir))) })
+	}
 	repo, err := git.Open(o.Root)
 	prefix := ""
 	if repo != nil && err == nil {
 		prefix, err = repo.Prefix(o.Root)
 	}
 	if err != nil {
-		o.warn("cannot tell which git repository this is", err)
+		v.unknown(err)
 		return v
 	}
 	if repo == nil {
 		return v
 	}
+	v.inRepo = true
 	v.readRules(&o, repo, prefix)
 	v.Tracked = sync.OnceValue(func() *git.Files {
 		files, err := o.readTracked(ctx, repo)
 		if err != nil && ctx.Err() != nil {
 			v.failed.Store(true)
 		} else if err != nil {
-			v.failed.Store(true)
-			o.warn("cannot tell which files git tracks, so that ignored ones are left out", err)
+			v.unknown(err)
 		}
 		return files.Below(prefix)
 	})
 	v.lookAtList(repo, o.Was)
 	return v
+}
+
+// nested lists what the repository tracks whose work tree begins at top, if there is one.
+func (v *View) nested(ctx context.Context, top string) *git.Files {
+	repo, err := git.At(top)
+	if repo == nil && (err == nil || errors.Is(err, git.ErrNoRepo) && !v.inRepo) {
+		return nil // none, or this is a copy without any of its repositories
+	}
+	var files *git.Files
+	if err == nil {
+		var o Options // nothing is kept: the state has room for one list
+		files, err = o.readTracked(ctx, repo)
+	}
+	if err != nil {
+		v.unknown(err)
+	}
+	return files
 }
 
 // lookAtList finds out whether git tracks what it did when was was written.

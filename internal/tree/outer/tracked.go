@@ -21,6 +21,7 @@ const (
 
 // readTracked reads git's own list, or asks git where that is not enough.
 func (o *Options) readTracked(ctx context.Context, repo *git.Repo) (*git.Files, error) {
+	// A damaged index is not for git either: it reads what a cut one happens to hold.
 	files, err := repo.Tracked()
 	if !errors.Is(err, git.ErrUnread) {
 		return files, err

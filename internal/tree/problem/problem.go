@@ -2,7 +2,9 @@
 package problem
 
 import (
+	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/tree/disk"
@@ -12,15 +14,33 @@ import (
 const (
 	RuleUnreadable = "unreadable"
 	RuleSpecial    = "special_file"
+	RuleMachine    = "machine_fault"
 )
 
 // Unreadable says that something of the kind what cannot be read.
 func Unreadable(path, what string, err error) diagnostics.Diagnostic {
+	if Machine(err) {
+		return diagnostics.Diagnostic{
+			File: path, Severity: diagnostics.Error, Rule: RuleMachine, Source: diagnostics.Source,
+			Message: fmt.Sprintf("cannot read the %s %q: %v", what, path, disk.Bare(err)),
+			Hint:    "see ulimit -n, free memory and the disk, and run again",
+		}
+	}
 	return diagnostics.Diagnostic{
 		File: path, Severity: diagnostics.Error, Rule: RuleUnreadable, Source: diagnostics.Source,
 		Message: fmt.Sprintf("cannot read the %s %q: %v", what, path, disk.Bare(err)),
-		Hint:    "make it readable, or have git ignore it",
+		Hint:    "make it readable, have git ignore it, or name it in [workspace] exclude",
 	}
+}
+
+// Machine reports whether an error is the machine's fault, and nothing in the file.
+func Machine(err error) bool {
+	for _, errno := range [...]syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EIO, syscall.ENOMEM} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
 }
 
 // Special says that a file is none that can be read.

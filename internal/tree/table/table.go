@@ -15,7 +15,7 @@ import (
 )
 
 // Version is that of the format. It changes with it.
-const Version = 4
+const Version = 6
 
 // Basis is what decides which names of a directory are in the table.
 type Basis struct {
