@@ -286,12 +286,12 @@ func (s *session) openIn(ctx context.Context, at place, reporter run.Reporter) (
 	s.sayLoaded(plugins)
 	_ = plugins.Remember() // without, all are started again
 	problems = slices.Concat(problems, plugins.Warnings(), more, below.Warnings())
-	more, err = ofDishes(ws, files.Problems())
-	if err != nil {
+	problems = append(problems, ofDishes(ws, files.Problems())...)
+	if err := machineFault(problems); err != nil {
 		plugins.Close()
 		return nil, err
 	}
-	w := &workspace{Workspace: ws, plugins: plugins, problems: diagnostics.Sorted(append(problems, more...))}
+	w := &workspace{Workspace: ws, plugins: plugins, problems: diagnostics.Sorted(problems)}
 	w.dir = inside(root, at.cwd)
 	w.env = &run.Env{
 		Root: root, State: st, Environ: s.environ, Inherit: cfg.Defaults.InheritEnv, Program: this,
@@ -317,19 +317,25 @@ func (s *session) root() (root, cwd string, err error) {
 
 // ofDishes returns those problems of the walk that are somebody's concern. What cannot
 // be read may hide dishes, unless the configuration excludes it: then it is a warning.
-// Of a special file it is told when the file is an input. The error says that the machine
-// is at fault.
-func ofDishes(ws *discovery.Workspace, problems []diagnostics.Diagnostic) ([]diagnostics.Diagnostic, error) {
+// A special file is reported when it is an input.
+func ofDishes(ws *discovery.Workspace, problems []diagnostics.Diagnostic) []diagnostics.Diagnostic {
 	problems = slices.DeleteFunc(problems, func(d diagnostics.Diagnostic) bool { return d.Rule == tree.RuleSpecial })
 	for i, d := range problems {
-		switch {
-		case d.Severity == diagnostics.Error && ws.Owner(d.File) == nil && ws.Excludes(d.File):
+		if d.Severity == diagnostics.Error && ws.Owner(d.File) == nil && ws.Excludes(d.File) {
 			problems[i].Severity = diagnostics.Warning
-		case d.Rule == tree.RuleMachine:
-			return nil, fmt.Errorf("%s (%s)", d.Message, d.Hint)
 		}
 	}
-	return problems, nil
+	return problems
+}
+
+// machineFault returns the first problem that is the machine's fault, nil where there is
+// none. What the user's files say is not known then.
+func machineFault(problems []diagnostics.Diagnostic) error {
+	i := slices.IndexFunc(problems, func(d diagnostics.Diagnostic) bool { return d.Rule == diagnostics.RuleMachine })
+	if i < 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %s (%s)", cmp.Or(problems[i].File, "the workspace"), problems[i].Message, problems[i].Hint)
 }
 
 // startPlugins starts the plugins that may be.

@@ -162,6 +162,11 @@ func unreadable(name string, err error) []diagnostics.Diagnostic {
 	if errors.As(err, &perr) {
 		err = perr.Err // the place says the path already
 	}
+	if diagnostics.IsMachineFault(err) {
+		d := Pos{File: name}.Error(diagnostics.RuleMachine, "the file cannot be read: %v", err)
+		d.Hint = diagnostics.MachineAdvice
+		return []diagnostics.Diagnostic{d}
+	}
 	return []diagnostics.Diagnostic{Pos{File: name}.Error(RuleUnreadable, "the file cannot be read: %v", err)}
 }
 

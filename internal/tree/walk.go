@@ -18,9 +18,6 @@ import (
 // RuleSpecial is the rule of the problem that a file is special.
 const RuleSpecial = problem.RuleSpecial
 
-// RuleMachine is the rule of the problem that the machine kept something from being read.
-const RuleMachine = problem.RuleMachine
-
 // walker reads directories with several workers. What it is given to read is
 // independent of each other.
 type walker struct {

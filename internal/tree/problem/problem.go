@@ -2,9 +2,7 @@
 package problem
 
 import (
-	"errors"
 	"fmt"
-	"syscall"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/tree/disk"
@@ -14,16 +12,15 @@ import (
 const (
 	RuleUnreadable = "unreadable"
 	RuleSpecial    = "special_file"
-	RuleMachine    = "machine_fault"
 )
 
 // Unreadable says that something of the kind what cannot be read.
 func Unreadable(path, what string, err error) diagnostics.Diagnostic {
-	if Machine(err) {
+	if diagnostics.IsMachineFault(err) {
 		return diagnostics.Diagnostic{
-			File: path, Severity: diagnostics.Error, Rule: RuleMachine, Source: diagnostics.Source,
+			File: path, Severity: diagnostics.Error, Rule: diagnostics.RuleMachine, Source: diagnostics.Source,
 			Message: fmt.Sprintf("cannot read the %s %q: %v", what, path, disk.Bare(err)),
-			Hint:    "see ulimit -n, free memory and the disk, and run again",
+			Hint:    diagnostics.MachineAdvice,
 		}
 	}
 	return diagnostics.Diagnostic{
@@ -31,16 +28,6 @@ func Unreadable(path, what string, err error) diagnostics.Diagnostic {
 		Message: fmt.Sprintf("cannot read the %s %q: %v", what, path, disk.Bare(err)),
 		Hint:    "make it readable, have git ignore it, or name it in [workspace] exclude",
 	}
-}
-
-// Machine reports whether an error is the machine's fault, and nothing in the file.
-func Machine(err error) bool {
-	for _, errno := range [...]syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EIO, syscall.ENOMEM} {
-		if errors.Is(err, errno) {
-			return true
-		}
-	}
-	return false
 }
 
 // Special says that a file is none that can be read.
