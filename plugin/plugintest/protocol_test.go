@@ -2,7 +2,6 @@ package plugintest
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -52,7 +51,8 @@ func clauses(t *testing.T) (list []clause) {
 	return list
 }
 
-// TestClausesHaveTests: behind each clause is a test that exists.
+// TestClausesHaveTests: behind each clause is a test. That it exists is checked for every page
+// in internal/archtest.
 func TestClausesHaveTests(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, c := range clauses(t) {
@@ -63,43 +63,7 @@ func TestClausesHaveTests(t *testing.T) {
 		if len(c.tests) == 0 {
 			t.Errorf("clause %s names no test", c.number)
 		}
-		for _, name := range c.tests {
-			if err := testExists(name); err != nil {
-				t.Errorf("clause %s: %s: %v", c.number, name, err)
-			}
-		}
 	}
-}
-
-// testExists looks for a function of that name in the tests of its package, and for
-// the name of the part in quotes; the parts of TestScript are files.
-func testExists(name string) error {
-	pkg, test, _ := strings.Cut(name, ": ")
-	test, part, _ := strings.Cut(test, "/")
-	dir := filepath.Join(repository, filepath.FromSlash(pkg))
-	if test == "TestScript" {
-		_, err := os.Stat(filepath.Join(dir, "testdata", "script", part+".txtar"))
-		return err
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
-	if err != nil {
-		return err
-	}
-	var all strings.Builder
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		all.Write(text)
-	}
-	switch {
-	case !strings.Contains(all.String(), "\nfunc "+test+"("):
-		return fmt.Errorf("there is no such test")
-	case part != "" && !strings.Contains(all.String(), `"`+part+`"`):
-		return fmt.Errorf("the test has no such part")
-	}
-	return nil
 }
 
 // TestAxesAreClauses: what binds plugins is an axis of the suite, and the other way

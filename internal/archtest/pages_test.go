@@ -1,0 +1,92 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Pages whose claims name the tests behind them, as `package: Test/part`.
+var claiming = []string{"docs/PROTOCOL.md", "docs/security.md"}
+
+var namedTest = regexp.MustCompile("`([a-z0-9/]+: (?:Test|Fuzz)\\w+(?:/[\\w.-]+)?)`")
+
+// TestNamedTestsExist: a test that a page names is in the tree.
+func TestNamedTestsExist(t *testing.T) {
+	for _, name := range claiming {
+		for _, m := range namedTest.FindAllStringSubmatch(page(t, name), -1) {
+			if err := testExists(t, m[1]); err != nil {
+				t.Errorf("%s: %s: %v", name, m[1], err)
+			}
+		}
+	}
+}
+
+func page(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// testExists looks for a function of that name in the tests of its package, and for the
+// name of the part in quotes. The parts of TestScript are files.
+func testExists(t *testing.T, name string) error {
+	pkg, test, _ := strings.Cut(name, ": ")
+	test, part, _ := strings.Cut(test, "/")
+	if test == "TestScript" {
+		_, err := os.Stat(filepath.Join(root, filepath.FromSlash(pkg), "testdata", "script", part+".txtar"))
+		return err
+	}
+	found, hasPart := false, part == ""
+	for _, s := range byPackage(sources(t))[pkg] {
+		if !s.test {
+			continue
+		}
+		ast.Inspect(s.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				found = found || n.Recv == nil && n.Name.Name == test
+			case *ast.BasicLit:
+				text := strings.Trim(n.Value, "`\"")
+				hasPart = hasPart || text == part || strings.ReplaceAll(text, " ", "_") == part
+			}
+			return true
+		})
+	}
+	switch {
+	case !found:
+		return fmt.Errorf("there is no such test")
+	case !hasPart:
+		return fmt.Errorf("the test has no such part")
+	}
+	return nil
+}
+
+// TestSecurityPageNamesTests: behind each claim of the page is a test. A claim is an item of
+// a list; sections without claims say so in their title.
+func TestSecurityPageNamesTests(t *testing.T) {
+	claims := 0
+	for _, section := range strings.Split(page(t, "docs/security.md"), "\n## ")[1:] {
+		title, text, _ := strings.Cut(section, "\n")
+		if strings.HasPrefix(title, "Report") || strings.HasPrefix(title, "Not ") {
+			continue
+		}
+		for _, item := range strings.Split(text, "\n- ")[1:] {
+			item, _, _ = strings.Cut(item, "\n\n")
+			claims++
+			if !namedTest.MatchString(item) {
+				t.Errorf("docs/security.md, %q: this claim names no test:\n%s", title, item)
+			}
+		}
+	}
+	if claims < 20 {
+		t.Errorf("docs/security.md has %d claims, wanted 20 or more", claims)
+	}
+}
