@@ -42,7 +42,7 @@ func (e *DigestError) Error() string {
 // read and the blob counts as used; from the first damage that was found on, it is
 // verified before.
 func (s *Shelf) Add(d [32]byte, r io.Reader) error {
-	if s.TouchBlob(d, time.Now()) && (!s.damaged.Load() || s.isWhole(d)) {
+	if s.TouchBlob(d) && (!s.damaged.Load() || s.isWhole(d)) {
 		return nil
 	}
 	path := s.path(blobsDir, d)
@@ -63,8 +63,8 @@ func (s *Shelf) Add(d [32]byte, r io.Reader) error {
 
 // TouchBlob stamps a blob as used, if that is allowed, and tells whether it is
 // there.
-func (s *Shelf) TouchBlob(d [32]byte, now time.Time) bool {
-	path := s.path(blobsDir, d)
+func (s *Shelf) TouchBlob(d [32]byte) bool {
+	now, path := s.now(), s.path(blobsDir, d)
 	return touch(path, now) || touch(path+compressed, now)
 }
 
@@ -88,14 +88,14 @@ func touch(path string, now time.Time) bool {
 	return err == nil
 }
 
-// BlobUsed tells when a blob was last used, and whether it is there.
-func (s *Shelf) BlobUsed(d [32]byte) (used time.Time, ok bool) {
+// HasBlob reports whether a blob is there.
+func (s *Shelf) HasBlob(d [32]byte) bool {
 	path := s.path(blobsDir, d)
-	info, err := rawfile.Lstat(path)
+	_, err := rawfile.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		info, err = rawfile.Lstat(path + compressed)
+		_, err = rawfile.Lstat(path + compressed)
 	}
-	return info.Modified, err == nil
+	return err == nil
 }
 
 // addSmall stores a blob that is in memory.

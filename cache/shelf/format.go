@@ -36,48 +36,38 @@ func sweepFormats(dirs []string) {
 			}
 			_ = os.Remove(filepath.Join(dir, kind))
 		}
-		_ = os.Remove(filepath.Join(dir, pruneLock))
-		_ = os.Remove(filepath.Join(dir, wholeFile))
+		for _, name := range []string{pruneLock, tallyFile, "whole"} { // the last is of older formats
+			_ = os.Remove(filepath.Join(dir, name))
+		}
 		_ = os.Remove(dir)
 	}
 }
 
-// pruneLock is locked by who prunes. It was modified when somebody found that there
-// was nothing to prune; long ago when there was.
+// pruneLock is locked by a process that prunes, or notes what it has added.
 const pruneLock = "prune.lock"
 
-// A shelf that was found to be within its bounds is not looked at again for pruneAge,
-// unless one process adds a share of pruneShare to it.
+// lockWait is how long a process waits for another that prunes, lockPause how long
+// between two looks.
 const (
-	pruneAge   = time.Minute
-	pruneShare = 1000
+	lockWait  = 10 * time.Second
+	lockPause = 5 * time.Millisecond
 )
 
-// Due tells whether Prune may find something to do.
-func (s *Shelf) Due(b Bounds) bool {
-	info, err := rawfile.Lstat(filepath.Join(s.dir, pruneLock))
-	age := time.Since(info.Modified)
-	return err != nil || age < 0 || age > pruneAge || s.added.Load() >= b.MaxSize/pruneShare
-}
-
-// pruned notes what Prune has found.
-func (s *Shelf) pruned(n Removed) {
-	at := time.Now()
-	if n != (Removed{}) {
-		at = time.Unix(0, 0)
-	}
-	_ = rawfile.Touch(filepath.Join(s.dir, pruneLock), at)
-}
-
-// lockPruning gives nil, and no error, when another prunes and ctx has a deadline:
-// then nothing is to be done. Without a deadline two at a time do no harm.
+// lockPruning waits until no other process prunes, but not for ever: two at a time do no
+// harm. The error is that of ctx.
 func (s *Shelf) lockPruning(ctx context.Context) (unlock func(), err error) {
-	unlock, locked, err := rawfile.TryLock(filepath.Join(s.dir, pruneLock))
-	if _, hurried := ctx.Deadline(); locked && hurried {
-		return nil, nil
+	for until := time.Now().Add(lockWait); ; {
+		unlock, locked, err := rawfile.TryLock(filepath.Join(s.dir, pruneLock))
+		switch {
+		case err == nil && !locked:
+			return unlock, nil
+		case !locked, time.Now().After(until):
+			return func() {}, nil // a directory that is missing, or that cannot be written
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(lockPause):
+		}
 	}
-	if err != nil || locked {
-		return func() {}, nil // a directory that is missing, or that cannot be written
-	}
-	return unlock, nil
 }

@@ -2,11 +2,12 @@
 // processes share: records by key, of whatever content, and blobs by the BLAKE3
 // hash of their content.
 //
-// Below the directory's v3 lie blobs/ab/<62 digits>, with .z behind the name when
+// Below the directory's v4 lie blobs/ab/<62 digits>, with .z behind the name when
 // compressed, and records/ab/<62 digits>. Files are written in tmp and renamed, and
-// never changed, so nobody needs a lock. The modification time of a file says when
-// it was last used. Who uses the shelf never stamps a blob older than a record that
-// needs it, so that what is younger than some moment is whole.
+// never changed, so no reader or writer needs a lock. The modification time of a record
+// says when it was last used; its blobs stay for as long as a record needs them. That of
+// a blob says when it was last stored or asked to be, which counts until a record needs
+// it. Beside them, tally holds about how many bytes there are.
 //
 // Another format of anything here, or of what records hold, has a directory of its
 // own beside it: an older or newer bento neither reads nor spoils it, and what nobody
@@ -50,29 +51,48 @@ func (e *DamageError) Unwrap() error { return e.Cause }
 
 // The directories of a shelf.
 const (
-	formatDir  = "v3"
+	formatDir  = "v4"
 	recordsDir = "records"
 	blobsDir   = "blobs"
 	tmpDir     = "tmp"
 )
+
+// MaxRecord is the size of the largest record, in bytes.
+const MaxRecord = 64<<20 + 32
 
 // Shelf is a directory of records and blobs. It is safe for concurrent use.
 type Shelf struct {
 	base     string // where all formats are
 	dir      string
 	warn     func(error)
-	damaged  atomic.Bool               // some damage was found
-	added    atomic.Int64              // bytes that were published, in blocks
-	since    atomic.Pointer[time.Time] // see wholeSince; nil when that was not read
-	encoders sync.Pool                 // of *zstd.Encoder
-	decoders sync.Pool                 // of *zstd.Decoder
-	samples  sync.Pool                 // of *[sampleSize]byte
+	opened   time.Time    // by the clock of this process; see now
+	damaged  atomic.Bool  // some damage was found
+	added    atomic.Int64 // bytes that were published and are not in the tally yet, in blocks
+	keeping  atomic.Bool  // a goroutine is in keepOnce
+	total    atomic.Int64 // bytes that the tally told of; 0 when it was not read
+	encoders sync.Pool    // of *zstd.Encoder
+	decoders sync.Pool    // of *zstd.Decoder
+	samples  sync.Pool    // of *[sampleSize]byte
 }
 
 // New gives the shelf in dir, an absolute path, which the first write makes. warn
 // is told of every *DamageError, perhaps concurrently; it may be nil.
 func New(dir string, warn func(error)) *Shelf {
-	return &Shelf{base: dir, dir: filepath.Join(dir, formatDir), warn: warn}
+	return &Shelf{base: dir, dir: filepath.Join(dir, formatDir), warn: warn, opened: time.Now()}
+}
+
+// now returns the time for stamps. It never runs backwards in this process, whatever is
+// done to the clock.
+func (s *Shelf) now() time.Time { return s.opened.Add(time.Since(s.opened)) }
+
+// stampGrain is how near two uses may be that are not told apart.
+const stampGrain = time.Second
+
+// Fresh reports whether a stamp was set so short a time ago that nothing is gained by
+// setting it again.
+func (s *Shelf) Fresh(used time.Time) bool {
+	age := s.now().Sub(used)
+	return age >= 0 && age < stampGrain
 }
 
 // Dir gives the directory of the current format.
@@ -88,7 +108,7 @@ func (s *Shelf) path(kind string, sum [32]byte) string {
 }
 
 // ReadRecord gives a record and when it was last used. What is no file of at most
-// limit bytes gives no data. A record whose blobs may be gone is absent.
+// limit bytes gives no data.
 func (s *Shelf) ReadRecord(key [32]byte, limit int64) (data []byte, used time.Time, err error) {
 	f, err := rawfile.Open(s.path(recordsDir, key))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -102,9 +122,6 @@ func (s *Shelf) ReadRecord(key [32]byte, limit int64) (data []byte, used time.Ti
 	if err != nil || !info.Mode.IsRegular() || info.Size > limit {
 		return nil, used, err
 	}
-	if info.Modified.Before(s.wholeSince()) {
-		return nil, used, ErrAbsent
-	}
 	data = make([]byte, info.Size)
 	n, err := io.ReadFull(f, data)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
@@ -113,28 +130,26 @@ func (s *Shelf) ReadRecord(key [32]byte, limit int64) (data []byte, used time.Ti
 	return data[:n], info.Modified, err
 }
 
-// WriteRecord puts a record in place of what was there, as last used then.
-func (s *Shelf) WriteRecord(key [32]byte, data []byte, used time.Time) error {
+// WriteRecord puts a record in place of what was there. It counts as used now.
+func (s *Shelf) WriteRecord(key [32]byte, data []byte) error {
 	f, err := s.create()
 	if err != nil {
 		return err
 	}
-	if _, err = f.Write(data); err == nil {
-		err = f.Touch(used)
-	}
+	_, err = f.Write(data)
 	return s.publish(f, s.path(recordsDir, key), err)
 }
 
 // RecordUsed tells when a record was last used, and whether it is there.
 func (s *Shelf) RecordUsed(key [32]byte) (used time.Time, ok bool) {
 	info, err := rawfile.Lstat(s.path(recordsDir, key))
-	return info.Modified, err == nil && info.Mode.IsRegular() && !info.Modified.Before(s.wholeSince())
+	return info.Modified, err == nil && info.Mode.IsRegular()
 }
 
 // TouchRecord stamps a record as used. In a directory that only others may write
 // nothing is stamped.
-func (s *Shelf) TouchRecord(key [32]byte, now time.Time) {
-	_ = rawfile.Touch(s.path(recordsDir, key), now)
+func (s *Shelf) TouchRecord(key [32]byte) {
+	_ = rawfile.Touch(s.path(recordsDir, key), s.now())
 }
 
 // RemoveRecord removes a record.
@@ -183,12 +198,20 @@ func createIn(dir string) (*rawfile.File, error) {
 	}
 }
 
-// publish gives a written file its name, unless err says that it was not written
-// well; then, or when that fails, it is removed.
+// publish gives a written file its name, as used now, unless err says that it was not
+// written well; then, or when that fails, it is removed.
 func (s *Shelf) publish(f *rawfile.File, path string, err error) error {
 	if info, e := f.Stat(); e == nil {
-		s.added.Add(blocks(info.Size))
+		s.added.Add(blocks(info.Size)) // before it counts on the disk, should we be killed
 	}
+	if e := f.Touch(s.now()); err == nil {
+		err = e
+	}
+	return s.place(f, path, err)
+}
+
+// place is publish for a file that is no entry.
+func (s *Shelf) place(f *rawfile.File, path string, err error) error {
 	if e := f.Close(); err == nil {
 		err = e
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,10 +13,6 @@ import (
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
 )
-
-// pruneTime bounds how long the end of a run is held up by keeping the cache within
-// the bounds of bento.toml. What does not fit is left for the next run.
-const pruneTime = 50 * time.Millisecond
 
 func cacheCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
@@ -175,16 +170,15 @@ func (s *session) cacheCheck(ctx context.Context) error {
 // defaultMaxSize is the bound of a cache that no bento.toml gives one.
 const defaultMaxSize = 20 << 30
 
-// keepBounds keeps the cache within its bounds after a run that added to it, as far
-// as that goes in a moment.
-func keepBounds(ctx context.Context, store cache.Store, cfg config.Cache) {
-	bounds := cache.Bounds{MaxSize: cmp.Or(cfg.MaxSize, defaultMaxSize), MaxAge: cfg.MaxAge}
-	disk, ok := store.(*cache.Disk)
-	if !ok || !disk.Due(bounds) {
-		return
+// cacheBounds are those of bento.toml, else the default ones.
+func cacheBounds(cfg *config.Workspace) cache.Bounds {
+	return cache.Bounds{MaxSize: cmp.Or(cfg.Cache.MaxSize, defaultMaxSize), MaxAge: cfg.Cache.MaxAge}
+}
+
+// keepBounds keeps the cache within its bounds after a run that added to it. Where it
+// cannot, the next run will.
+func keepBounds(ctx context.Context, store cache.Store) {
+	if disk, ok := store.(*cache.Disk); ok {
+		_ = disk.Keep(ctx)
 	}
-	ctx, cancel := context.WithTimeout(ctx, pruneTime)
-	defer cancel()
-	// The next run goes on where this one had no time.
-	_, _ = disk.Prune(ctx, bounds)
 }

@@ -374,7 +374,7 @@ func (s *session) openCache(cfg *config.Workspace, damaged func(error)) cache.St
 	dir, err := cacheDir(cfg, s.environ)
 	if err == nil {
 		var disk *cache.Disk
-		if disk, err = cache.Open(dir, &cache.Options{Warn: damaged}); err == nil {
+		if disk, err = cache.Open(dir, &cache.Options{Warn: damaged, Bounds: cacheBounds(cfg)}); err == nil {
 			return disk
 		}
 	}
