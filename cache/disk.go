@@ -89,9 +89,7 @@ func (s *Disk) Lookup(key Key) (*Record, error) {
 		_ = s.shelf.RemoveRecord(key)
 		return nil, ErrMiss
 	}
-	if !s.shelf.Fresh(used) {
-		s.shelf.TouchRecord(key)
-	}
+	s.shelf.TouchRecord(key)
 	return r, nil
 }
 
@@ -102,9 +100,7 @@ func (s *Disk) Has(key Key) bool {
 	if !ok || time.Since(used).Abs() > stampAge {
 		return false
 	}
-	if !s.shelf.Fresh(used) {
-		s.shelf.TouchRecord(key)
-	}
+	s.shelf.TouchRecord(key)
 	return true
 }
 

@@ -85,16 +85,6 @@ func New(dir string, warn func(error)) *Shelf {
 // done to the clock.
 func (s *Shelf) now() time.Time { return s.opened.Add(time.Since(s.opened)) }
 
-// stampGrain is how near two uses may be that are not told apart.
-const stampGrain = time.Second
-
-// Fresh reports whether a stamp was set so short a time ago that nothing is gained by
-// setting it again.
-func (s *Shelf) Fresh(used time.Time) bool {
-	age := s.now().Sub(used)
-	return age >= 0 && age < stampGrain
-}
-
 // Dir gives the directory of the current format.
 func (s *Shelf) Dir() string { return s.dir }
 
