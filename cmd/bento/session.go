@@ -147,6 +147,7 @@ func (s *session) wantsColor() bool {
 // and run their tasks.
 type workspace struct {
 	*discovery.Workspace
+	store    cache.Store
 	env      *run.Env
 	plugins  *adapter.Set
 	problems []diagnostics.Diagnostic
@@ -195,6 +196,9 @@ func (w *workspace) place(target string) (string, error) {
 // close ends the plugins, and says what is left to say.
 func (w *workspace) close() {
 	w.plugins.Close()
+	if disk, ok := w.store.(*cache.Disk); ok {
+		disk.Settle()
+	}
 	w.env.SumUp()
 }
 
@@ -278,7 +282,8 @@ func (s *session) openIn(ctx context.Context, at place, reporter run.Reporter) (
 		Root: root, State: st, Environ: s.environ, Inherit: cfg.Defaults.InheritEnv, Program: this,
 		Toolchains: fingerprint.OpenToolchains(st), Reporter: reporter, Executing: guardOnce(),
 	}
-	w.env.Store = s.openCache(cfg, w.env.WarnDamage)
+	w.store = s.openCache(cfg, w.env.WarnDamage)
+	w.env.Store = w.store
 	return w, nil
 }
 
@@ -376,7 +381,7 @@ func (s *session) openCache(cfg *config.Workspace, damaged func(error)) cache.St
 	dir, err := cacheDir(cfg, s.environ)
 	if err == nil {
 		var disk *cache.Disk
-		if disk, err = openDisk(cfg.Root, dir, damaged); err == nil {
+		if disk, err = openDisk(cfg.Root, dir, cache.Options{Warn: damaged, Bounds: cacheBounds(cfg, s.environ)}); err == nil {
 			return disk
 		}
 	}

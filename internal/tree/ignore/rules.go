@@ -77,6 +77,7 @@ func (r *Rules) Match(path string, dir bool) Verdict {
 
 func (r *Rules) match(path, name string, dir bool) Verdict {
 	below := "" // path as seen from the file, made when first needed
+	budget := maxStepsOfAll
 	for i := len(r.patterns) - 1; i >= 0; i-- {
 		p := &r.patterns[i]
 		if p.dirOnly && !dir {
@@ -84,12 +85,12 @@ func (r *Rules) match(path, name string, dir bool) Verdict {
 		}
 		var hit bool
 		if p.nameOnly {
-			hit = p.matchName(name)
+			hit = p.matchName(name, &budget)
 		} else {
 			if below == "" {
 				below = r.below(path)
 			}
-			hit = p.matchPath(below)
+			hit = p.matchPath(below, &budget)
 		}
 		if hit {
 			return p.verdict
