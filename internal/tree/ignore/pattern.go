@@ -118,7 +118,7 @@ func trimSpaces(s string) string {
 	return s[:end]
 }
 
-func (p *pattern) matchName(name string, budget *int) bool {
+func (p *pattern) matchName(name string, b *budget) bool {
 	switch {
 	case p.literal == len(p.text):
 		return name == p.text
@@ -126,10 +126,10 @@ func (p *pattern) matchName(name string, budget *int) bool {
 		return strings.HasSuffix(name, p.text[1:])
 	}
 	// A component has no "/", so that it does not matter what "*" does with one.
-	return p.possible(name[min(len(name), p.literal):]) && wildmatch(p.text, name, false, budget)
+	return p.possible(name[min(len(name), p.literal):]) && wildmatch(p.text, name, false, b)
 }
 
-func (p *pattern) matchPath(path string, budget *int) bool {
+func (p *pattern) matchPath(path string, b *budget) bool {
 	head := p.text[:p.literal]
 	if !strings.HasPrefix(path, head) {
 		return false
@@ -139,5 +139,5 @@ func (p *pattern) matchPath(path string, budget *int) bool {
 	}
 	// git cuts the literal start off as well, so that "a**/b" is "a" and "**/b".
 	path = path[p.literal:]
-	return p.possible(path) && wildmatch(p.text[p.literal:], path, true, budget)
+	return p.possible(path) && wildmatch(p.text[p.literal:], path, true, b)
 }

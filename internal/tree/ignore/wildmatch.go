@@ -28,12 +28,19 @@ type matcher struct {
 	steps int
 }
 
-// wildmatch takes what it costs from budget.
-func wildmatch(pattern, text string, paths bool, budget *int) bool {
-	most := min(maxSteps, *budget)
+// budget is what matching the patterns of a file against a path may still cost.
+type budget struct {
+	steps int
+	over  bool // some pattern was not decided
+}
+
+// wildmatch takes what it costs from b.
+func wildmatch(pattern, text string, paths bool, b *budget) bool {
+	most := min(maxSteps, b.steps)
 	m := matcher{paths: paths, steps: most}
 	hit := m.run(pattern, 0, text) == match
-	*budget -= most - max(m.steps, 0)
+	b.steps -= most - max(m.steps, 0)
+	b.over = b.over || m.steps < 0
 	return hit
 }
 
