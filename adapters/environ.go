@@ -84,6 +84,16 @@ func (e Environ) Strict(pass ...string) Environ {
 	return e.Select(append(slices.Clip(strictEnv), pass...)...)
 }
 
+// Declared returns what adapters with these manifests may know of e: the base that every
+// child sees, and the variables that the manifests name.
+func (e Environ) Declared(manifests ...*Manifest) Environ {
+	var names []string
+	for _, m := range manifests {
+		names = append(append(names, m.PassEnv...), m.SteeringEnv...)
+	}
+	return e.Strict(names...)
+}
+
 // With gives e with set on top.
 func (e Environ) With(set map[string]string) Environ {
 	if len(set) == 0 {

@@ -4,8 +4,9 @@ import "github.com/bentobuild/bento/internal/clone"
 
 // Options are what every built-in adapter is made with.
 type Options struct {
-	// Env is the environment that bento was started with: tools are looked for in it,
-	// and probes see what the adapter passes of it.
+	// Env is what the adapter may know of the environment that bento was started with:
+	// no more than what its manifest declares. Tools are looked for in it, and probes
+	// see what the adapter passes of it.
 	Env Environ
 
 	// AllowDownload is [toolchain] allow_download: tools may fetch the version of

@@ -6,9 +6,12 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/cache/cachetest"
 )
 
 // contents are blobs of size bytes that differ, and half of which can be compressed.
@@ -46,4 +49,55 @@ func BenchmarkAdd(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkKeep measures what holding the bound of a store of 50,000 files costs: after
+// each result that is added below the bound, and where the store has to be listed.
+func BenchmarkKeep(b *testing.B) {
+	first, _ := openDisk(b)
+	for i := range 10_000 { // of 5 files each
+		if err := first.Record(cache.Key{byte(i), byte(i >> 8)}, cachetest.Record(b, first, i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	s, err := cache.Open(filepath.Dir(first.Dir()), &cache.Options{Bounds: cache.Bounds{MaxSize: 1 << 40}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := s.Keep(b.Context()); err != nil { // nobody has counted yet
+		b.Fatal(err)
+	}
+	b.Run("after a result", func(b *testing.B) {
+		defer reportCPU(b)()
+		for b.Loop() {
+			if err := s.Record(cache.Key{1, 2, 3}, &cache.Record{}); err != nil {
+				b.Fatal(err)
+			}
+			if err := s.Keep(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("listing", func(b *testing.B) {
+		defer reportCPU(b)()
+		for b.Loop() {
+			if _, err := s.Prune(b.Context(), cache.Bounds{MaxSize: 1 << 40}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// reportCPU makes a benchmark report the CPU that it takes, which other programs on the
+// machine do not change as they change the time.
+func reportCPU(b *testing.B) (end func()) {
+	spent := func() int64 {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+			b.Fatal(err)
+		}
+		return u.Utime.Nano() + u.Stime.Nano()
+	}
+	before := spent()
+	return func() { b.ReportMetric(float64(spent()-before)/float64(b.N), "cpu-ns/op") }
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/cache/shelf"
 )
 
 // A record is recordMagic, its fields in the order of appendRecord, and a checksum
@@ -16,8 +18,8 @@ import (
 // front. With another format the magic changes, and the directory of the store.
 const (
 	recordMagic = "bentor\x00\x03"
-	maxRecord   = 64 << 20 // bytes
-	minOutput   = 4        // bytes that an output takes at least
+	maxRecord   = shelf.MaxRecord - 32 // bytes, before the checksum
+	minOutput   = 4                    // bytes that an output takes at least
 	maxHost     = 255
 )
 

@@ -16,14 +16,12 @@ import (
 
 // Disk is a Store in a directory, shared by any number of processes.
 type Disk struct {
-	shelf *shelf.Shelf
-	refs  sync.Map // Digest → use: blobs that many records refer to
+	shelf  *shelf.Shelf
+	bounds Bounds
+	refs   sync.Map // Digest → time.Time: blobs that many records refer to, and when each was touched
 }
 
-// use is when a blob was last used, as it was found at some time.
-type use struct{ last, found time.Time }
-
-// refsAge is how long what was found of such a blob counts.
+// refsAge is how long such a blob is not touched again.
 const refsAge = time.Minute
 
 // Options of a Disk.
@@ -35,6 +33,8 @@ type Options struct {
 	// Warn is told of entries that were damaged, and so dropped: a *DamageError. It
 	// may be called concurrently. Nil: nobody is told.
 	Warn func(error)
+	// Bounds are what Keep keeps the store within. Zero: it may grow.
+	Bounds Bounds
 }
 
 type (
@@ -53,12 +53,9 @@ type (
 	DirError = shelf.RefusedError
 )
 
-// stampAge is the age at which the stamp of a record and its blobs is renewed.
+// stampAge is the age at which a record is not taken for whole without a look at its
+// blobs, which it stamps: others than bento may remove old files.
 const stampAge = 6 * time.Hour
-
-// stampSlack is how much older than its blobs the stamp of a record is. Of two that stamp
-// a blob at the same time, the one that has looked at the clock first may come last.
-const stampSlack = time.Minute
 
 // Open returns the store in dir, an absolute path. Nothing is made: the directory comes
 // with the first write, and one that is missing is empty. The error is a *DirError
@@ -74,7 +71,7 @@ func Open(dir string, o *Options) (*Disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Disk{shelf: s}, nil
+	return &Disk{shelf: s, bounds: o.Bounds}, nil
 }
 
 // Close closes what is open of the store, which is not used any more. Without it that is
@@ -96,35 +93,44 @@ func (s *Disk) Open(d Digest) (io.ReadCloser, error) {
 	return b, nil
 }
 
-// Lookup implements Store. A record that it gives has all its blobs, or had them
-// some hours ago.
+// Lookup implements Store. It counts as use. A record that it gives has all its blobs, or
+// had them some hours ago.
 func (s *Disk) Lookup(key Key) (*Record, error) {
 	r, used, err := s.read(key)
 	if err != nil {
 		return nil, err
 	}
-	if time.Since(used) > stampAge && !s.touch(key, r) {
+	old := time.Since(used).Abs() > stampAge
+	if old && !touchBlobs(r, s.touchBlob) {
 		_ = s.shelf.RemoveRecord(key)
 		return nil, ErrMiss
+	}
+	if old {
+		s.shelf.Renew(key)
+	} else {
+		s.shelf.Use(key, used)
 	}
 	return r, nil
 }
 
-// Has tells whether there is a record, without reading it. One that was not used for
-// so long that Lookup would mark it as used is not spoken of: false.
+// Has tells whether there is a record, without reading it. It counts as use. One that was
+// not used for so long that Lookup would look at its blobs is not spoken of: false.
 func (s *Disk) Has(key Key) bool {
 	used, ok := s.shelf.RecordUsed(key)
-	return ok && time.Since(used) <= stampAge
+	if !ok || time.Since(used).Abs() > stampAge {
+		return false
+	}
+	s.shelf.Use(key, used)
+	return true
 }
 
 // HasBlob tells whether there is a blob, without reading it.
 func (s *Disk) HasBlob(d Digest) bool {
-	_, ok := s.blobUsed(d, false)
-	return ok
+	return s.shelf.HasBlob(d)
 }
 
 func (s *Disk) read(key Key) (r *Record, used time.Time, err error) {
-	data, used, err := s.shelf.ReadRecord(key, maxRecord+32)
+	data, used, err := s.shelf.ReadRecord(key, shelf.MaxRecord)
 	if err != nil {
 		return nil, used, err
 	}
@@ -134,16 +140,29 @@ func (s *Disk) read(key Key) (r *Record, used time.Time, err error) {
 	return r, used, nil
 }
 
-// touch marks a record and its blobs as used, the record last. It tells whether
-// they are all there.
-func (s *Disk) touch(key Key, r *Record) bool {
-	now, whole := time.Now(), true
-	r.blobs(func(d Digest) { whole = whole && s.shelf.TouchBlob(d, now) })
-	if whole {
-		s.shelf.TouchRecord(key, now.Add(-stampSlack))
-	}
+// touchBlobs stamps the blobs of a record and reports whether they are all there.
+func touchBlobs(r *Record, touch func(Digest) bool) bool {
+	whole := true
+	r.blobs(func(d Digest) { whole = whole && touch(d) })
 	return whole
 }
+
+// touchOnce stamps a blob that many records refer to, but not for each of them.
+func (s *Disk) touchOnce(d Digest) bool {
+	now := time.Now()
+	if at, ok := s.refs.Load(d); ok && now.Sub(at.(time.Time)) < refsAge {
+		return true
+	}
+	ok := s.touchBlob(d)
+	if ok {
+		s.refs.Store(d, now)
+	}
+	return ok
+}
+
+// touchBlob stamps a blob, so that a Prune which has begun leaves it, and reports whether
+// it is there.
+func (s *Disk) touchBlob(d Digest) bool { return s.shelf.TouchBlob(d) }
 
 // Record implements Store. That a blob of r is not there is an error.
 func (s *Disk) Record(key Key, r *Record) error {
@@ -151,58 +170,56 @@ func (s *Disk) Record(key Key, r *Record) error {
 	if err != nil {
 		return err
 	}
-	used, whole := s.lastUse(r)
+	whole := touchBlobs(r, func(d Digest) bool {
+		if d == r.Recording {
+			return s.touchOnce(d)
+		}
+		return s.touchBlob(d)
+	})
 	if !whole {
 		return fmt.Errorf("record %s: a blob of it is %w", key, ErrMiss)
 	}
-	return s.shelf.WriteRecord(key, data, used.Add(-stampSlack))
-}
-
-// lastUse gives the time of the blob of r that was not used for longest, and
-// whether all blobs are there. A record without blobs is used now.
-func (s *Disk) lastUse(r *Record) (used time.Time, whole bool) {
-	used, whole = time.Now(), true
-	r.blobs(func(d Digest) {
-		at, ok := s.blobUsed(d, d == r.Recording)
-		whole = whole && ok
-		if ok && at.Before(used) {
-			used = at
-		}
-	})
-	return used, whole
-}
-
-// blobUsed tells when a blob was last used, and whether it is there. What many records
-// refer to is not looked at for each.
-func (s *Disk) blobUsed(d Digest, shared bool) (time.Time, bool) {
-	if !shared {
-		return s.shelf.BlobUsed(d)
-	}
-	now := time.Now()
-	if u, ok := s.refs.Load(d); ok && now.Sub(u.(use).found) < refsAge {
-		return u.(use).last, true
-	}
-	at, ok := s.shelf.BlobUsed(d)
-	if ok {
-		s.refs.Store(d, use{at, now})
-	}
-	return at, ok
+	return s.shelf.WriteRecord(key, data)
 }
 
 // Stats counts what the store holds.
 func (s *Disk) Stats(ctx context.Context) (Stats, error) { return s.shelf.Stats(ctx) }
 
-// Prune removes what was not used for longest until the store is within b. With a
-// deadline it does a part of that, as much as fits. Others may use the store
-// meanwhile: what is pruned under them is a miss.
-func (s *Disk) Prune(ctx context.Context, b Bounds) (Removed, error) { return s.shelf.Prune(ctx, b) }
+// Prune removes the results that were not used for longest until the store is within b:
+// each record goes with those of its blobs that no other needs. A result that is larger
+// than the bound by itself goes first. Others may use the store meanwhile: what is pruned
+// under them is a miss.
+func (s *Disk) Prune(ctx context.Context, b Bounds) (Removed, error) {
+	return s.shelf.Prune(ctx, b, needs)
+}
+
+// Keep keeps the store within the bounds of its Options, as Prune does. It is cheap where
+// nothing has to go: the size is counted as blobs are added, and told to other processes.
+// A large store that has outgrown its bound is brought somewhat below it. The caller
+// keeps it after each result, and at the end of a run.
+func (s *Disk) Keep(ctx context.Context) error { return s.shelf.Keep(ctx, s.bounds, needs) }
+
+// Settle writes down what was used since the store was opened, unless the store says so
+// already: after the same use as the time before nothing is written. The caller calls it
+// at the end of a run; what a process that is killed has only looked up does not count as
+// used.
+func (s *Disk) Settle() { s.shelf.Settle() }
+
+// Crowded reports whether what was added since the last Keep is a reason to call it at
+// once.
+func (s *Disk) Crowded() bool { return s.bounds != (Bounds{}) && s.shelf.Crowded(s.bounds) }
+
+// needs is a shelf.Needs.
+func needs(key [32]byte, data []byte, each func([32]byte)) error {
+	r, err := DecodeRecord(key, data)
+	if err == nil {
+		r.blobs(func(d Digest) { each(d) })
+	}
+	return err
+}
 
 // Clear removes all entries.
 func (s *Disk) Clear(ctx context.Context) (Removed, error) { return s.shelf.Clear(ctx) }
-
-// Due tells whether Prune may find something to do: when nobody has looked for a
-// while, or this Disk has added much.
-func (s *Disk) Due(b Bounds) bool { return s.shelf.Due(b) }
 
 // Keys gives the keys of records that start with prefix, in hexadecimal.
 func (s *Disk) Keys(ctx context.Context, prefix string) ([]Key, error) {
@@ -296,7 +313,9 @@ func (s *Disk) checkRecord(key Key) error {
 	if err != nil {
 		return err
 	}
-	if _, whole := s.lastUse(r); whole {
+	whole := true
+	r.blobs(func(d Digest) { whole = whole && s.shelf.HasBlob(d) })
+	if whole {
 		return nil
 	}
 	if err := s.shelf.RemoveRecord(key); err != nil {

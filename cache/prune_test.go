@@ -1,8 +1,8 @@
 package cache_test
 
 import (
-	"context"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -34,32 +34,41 @@ func used(t *testing.T, path string) time.Duration {
 	return time.Since(fi.ModTime())
 }
 
-func TestLookupStamps(t *testing.T) {
+// What is used counts as used, whether its record is read or not. The blobs of a record
+// that was not used for long are looked at, and stamped.
+func TestUseStamps(t *testing.T) {
 	s, _ := openDisk(t)
 	if err := s.Record(cache.Key{1}, cachetest.Record(t, s, 1)); err != nil {
 		t.Fatal(err)
 	}
-	all := append(entries(t, s, "records"), entries(t, s, "blobs")...)
-	age(t, all, time.Hour)
-	if _, err := s.Lookup(cache.Key{1}); err != nil {
-		t.Fatal(err)
+	records, blobs := entries(t, s, "records"), entries(t, s, "blobs")
+	age(t, append(records, blobs...), time.Hour)
+	if !s.Has(cache.Key{1}) || used(t, records[0]) > time.Minute {
+		t.Error("used in place, and not stamped")
 	}
-	for _, path := range all {
+	age(t, records, time.Hour)
+	if _, err := s.Lookup(cache.Key{1}); err != nil || used(t, records[0]) > time.Minute {
+		t.Errorf("looked up, and not stamped: %v", err)
+	}
+	for _, path := range blobs {
 		if used(t, path) < time.Hour {
-			t.Errorf("%s: stamped again after an hour", path)
+			t.Errorf("%s: a blob was stamped for nothing", path)
 		}
 	}
-	age(t, all, 48*time.Hour)
+	age(t, append(records, blobs...), 48*time.Hour)
+	if s.Has(cache.Key{1}) {
+		t.Error("after two days the blobs were not looked at")
+	}
 	if _, err := s.Lookup(cache.Key{1}); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range all {
+	for _, path := range append(records, blobs...) {
 		if used(t, path) > time.Hour {
 			t.Errorf("%s: not stamped after two days", path)
 		}
 	}
-	age(t, all, 48*time.Hour)
-	if err := os.Remove(entries(t, s, "blobs")[0]); err != nil {
+	age(t, records, 48*time.Hour)
+	if err := os.Remove(blobs[0]); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Lookup(cache.Key{1}); !errors.Is(err, cache.ErrMiss) {
@@ -108,7 +117,7 @@ func TestPrune(t *testing.T) {
 	}
 	all := append(entries(t, s, "records"), entries(t, s, "blobs")...)
 	age(t, all, 48*time.Hour)
-	for _, i := range []byte{3, 5, 8} { // used again
+	for _, i := range []byte{3, 5, 8} { // used again; of the others one fits beside them
 		if _, err := s.Lookup(cache.Key{i}); err != nil {
 			t.Fatal(err)
 		}
@@ -120,14 +129,14 @@ func TestPrune(t *testing.T) {
 		t.Errorf("it is not that large: %+v, %v", n, err)
 	}
 	n, err := s.Prune(t.Context(), cache.Bounds{MaxSize: 20 * 4096})
-	if want := (cache.Removed{Records: 17, Blobs: 68, Bytes: 85 * 4096}); err != nil || n != want {
+	if want := (cache.Removed{Records: 16, Blobs: 64, Bytes: 80 * 4096}); err != nil || n != want {
 		t.Errorf("by size: %+v, %v, want %+v", n, err, want)
 	}
-	if got := hits(t, s, 20); !cmp.Equal(got, []int{3, 5, 8}) {
+	if got := hits(t, s, 20); !cmp.Equal(got, []int{0, 3, 5, 8}) {
 		t.Errorf("left: %v", got)
 	}
 	age(t, append(entries(t, s, "records"), entries(t, s, "blobs")...), time.Hour)
-	if n, err := s.Prune(t.Context(), cache.Bounds{MaxAge: time.Minute}); err != nil || n.Records != 3 || n.Blobs != 12 {
+	if n, err := s.Prune(t.Context(), cache.Bounds{MaxAge: time.Minute}); err != nil || n.Records != 4 || n.Blobs != 16 {
 		t.Errorf("by age: %+v, %v", n, err)
 	}
 }
@@ -145,33 +154,6 @@ func TestPruneTmp(t *testing.T) {
 	}
 	if got := entries(t, s, "tmp"); !cmp.Equal(got, []string{young}) {
 		t.Errorf("left: %q", got)
-	}
-}
-
-// Under a deadline every call gets nearer to the bound, and what is left is whole.
-func TestPruneInPieces(t *testing.T) {
-	s, _ := openDisk(t)
-	const n = 300
-	fill(t, s, n)
-	age(t, append(entries(t, s, "records"), entries(t, s, "blobs")...), 48*time.Hour)
-	for i := range byte(10) {
-		if _, err := s.Lookup(cache.Key{i}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 5000 {
-		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Millisecond)
-		_, err := s.Prune(ctx, cache.Bounds{MaxAge: 24 * time.Hour})
-		cancel()
-		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatal(err)
-		}
-		if st, err := s.Stats(t.Context()); err != nil || st.Blobs == 40 && st.Records == 10 {
-			break
-		}
-	}
-	if got := hits(t, s, n); !cmp.Equal(got, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {
-		t.Errorf("left: %v", got)
 	}
 }
 
@@ -217,51 +199,112 @@ func TestPruneUnderUse(t *testing.T) {
 	}
 }
 
-// A prune that ends in the middle, because its time is over, leaves no record that
-// whoever comes next takes for a hit although a blob of it is gone; and fsck has nothing
-// to say. One that looks at everything then cleans up.
-func TestPruneHalf(t *testing.T) {
-	const n = 300
+// large adds a result of one blob that does not shrink.
+func large(t *testing.T, s *cache.Disk, n, size int) cache.Key {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(uint64(n), 1))
+	data := make([]byte, size)
+	for i := range data {
+		data[i] = byte(rng.Uint32())
+	}
+	key := cache.Key{byte(n), byte(n >> 8), 1}
+	out := cache.Output{Path: "a", Kind: cache.File, Digest: cachetest.Add(t, s, data), Size: int64(size)}
+	if err := s.Record(key, &cache.Record{Outputs: []cache.Output{out}, Created: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// Of two results of which one fits, the newer one stays whole, and nothing else.
+func TestPruneKeepsWhatFits(t *testing.T) {
 	s, _ := openDisk(t)
-	fill(t, s, n)
-	age(t, append(entries(t, s, "records"), entries(t, s, "blobs")...), 48*time.Hour)
-	later := func() *cache.Disk {
-		next, err := cache.Open(filepath.Dir(s.Dir()), nil)
+	large(t, s, 1, 3<<20)
+	second := large(t, s, 2, 3<<20)
+	n, err := s.Prune(t.Context(), cache.Bounds{MaxSize: 5 << 20})
+	if want := (cache.Removed{Records: 1, Blobs: 1, Bytes: 3<<20 + 4096}); err != nil || n != want {
+		t.Errorf("%+v, %v, want %+v", n, err, want)
+	}
+	if _, err := s.Lookup(second); err != nil {
+		t.Error(err)
+	}
+	if st, err := s.Stats(t.Context()); err != nil || st.Records != 1 || st.Blobs != 1 {
+		t.Errorf("%+v, %v", st, err)
+	}
+}
+
+// Any number of processes that add at the same time keep the bound, but for what each is
+// about to add.
+func TestKeep(t *testing.T) {
+	const bound, users, size = 20 << 20, 4, 1 << 20
+	first, _ := openDisk(t)
+	var group sync.WaitGroup
+	for u := range users {
+		s, err := cache.Open(filepath.Dir(first.Dir()), &cache.Options{Bounds: cache.Bounds{MaxSize: bound}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return next
+		group.Go(func() {
+			for i := range 15 {
+				large(t, s, u*15+i, size)
+				if err := s.Keep(t.Context()); err != nil {
+					t.Error(err)
+				}
+				if st, err := s.Stats(t.Context()); err != nil || st.Bytes > bound+users*(size+2*4096) {
+					t.Errorf("%d bytes, %v: more than %d and what %d users are about to add", st.Bytes, err, bound, users)
+				}
+			}
+		})
 	}
-	halves := 0
-	for range 500 {
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Millisecond)
-		removed, _ := s.Prune(ctx, cache.Bounds{MaxAge: 24 * time.Hour})
-		cancel()
-		if removed.Blobs == 0 {
-			continue
+	group.Wait()
+	if st, err := first.Stats(t.Context()); err != nil || st.Bytes > bound || st.Bytes < bound/2 {
+		t.Errorf("in the end: %+v, %v", st, err)
+	}
+}
+
+// A store is not listed for what is added to it while that fits, and a large one not for
+// each result that does not fit.
+func TestKeepSeldomLists(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	open := func(bound int64) *cache.Disk {
+		s, err := cache.Open(dir, &cache.Options{Bounds: cache.Bounds{MaxSize: bound}})
+		if err != nil {
+			t.Fatal(err)
 		}
-		halves++
-		if got := hits(t, later(), n); len(got) > 0 {
-			t.Errorf("%d records are hits, some of which have lost blobs", len(got))
+		return s
+	}
+	listed := func(s *cache.Disk) string { // the time in the tally
+		if err := s.Keep(t.Context()); err != nil {
+			t.Fatal(err)
 		}
-		if c, err := later().Fsck(t.Context()); err != nil || c.Damaged+c.Incomplete > 0 {
-			t.Errorf("fsck: %+v, %v", c, err)
+		data, err := os.ReadFile(filepath.Join(s.Dir(), "tally"))
+		if err != nil || len(data) != 16 {
+			t.Fatalf("%q, %v", data, err)
 		}
-		if halves == 3 {
-			break
+		return string(data[8:])
+	}
+	const n = 600 // results of 5 files
+	s := open(1 << 40)
+	fill(t, s, 1)
+	first := listed(s)
+	for i := range n {
+		if err := s.Record(cache.Key{byte(i), byte(i >> 8)}, cachetest.Record(t, s, i)); err != nil {
+			t.Fatal(err)
+		}
+		if i%50 == 0 && listed(s) != first {
+			t.Fatal("listed below the bound")
 		}
 	}
-	fill(t, s, 10)
-	if _, err := s.Prune(t.Context(), cache.Bounds{MaxAge: 24 * time.Hour}); err != nil {
+	st, err := s.Stats(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
-	if st, err := s.Stats(t.Context()); err != nil || st.Records != 10 || st.Blobs != 40 {
-		t.Errorf("%+v, %v", st, err)
+	s = open(st.Bytes)
+	times := map[string]bool{}
+	for i := range n / 20 { // a twentieth
+		large(t, s, i, 4*4096)
+		times[listed(s)] = true
 	}
-	if _, err := os.Stat(filepath.Join(s.Dir(), "whole")); err == nil {
-		t.Error("all is whole, and nothing says so")
-	}
-	if got := hits(t, later(), n); len(got) != 10 {
-		t.Errorf("left: %v", got)
+	if len(times) > 3 {
+		t.Errorf("listed %d times while a twentieth was added", len(times))
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/zeebo/blake3"
@@ -42,7 +41,7 @@ func (e *DigestError) Error() string {
 // read and the blob counts as used; from the first damage that was found on, it is
 // verified before.
 func (s *Shelf) Add(d [32]byte, r io.Reader) error {
-	if s.TouchBlob(d, time.Now()) && (!s.damaged.Load() || s.isWhole(d)) {
+	if s.TouchBlob(d) && (!s.damaged.Load() || s.isWhole(d)) {
 		return nil
 	}
 	head, ok := s.samples.Get().(*[sampleSize]byte)
@@ -62,7 +61,8 @@ func (s *Shelf) Add(d [32]byte, r io.Reader) error {
 
 // TouchBlob stamps a blob as used, if that is allowed, and tells whether it is
 // there.
-func (s *Shelf) TouchBlob(d [32]byte, now time.Time) bool {
+func (s *Shelf) TouchBlob(d [32]byte) bool {
+	now := s.now()
 	return s.touch(blobs, d, "", now) || s.touch(blobs, d, compressed, now)
 }
 
@@ -77,13 +77,13 @@ func (s *Shelf) isWhole(d [32]byte) bool {
 	return err == nil
 }
 
-// BlobUsed tells when a blob was last used, and whether it is there.
-func (s *Shelf) BlobUsed(d [32]byte) (used time.Time, ok bool) {
+// HasBlob reports whether a blob is there.
+func (s *Shelf) HasBlob(d [32]byte) bool {
 	info, err := s.stat(blobs, d, "")
 	if errors.Is(err, fs.ErrNotExist) {
 		info, err = s.stat(blobs, d, compressed)
 	}
-	return info.Modified, err == nil && info.Mode.IsRegular()
+	return err == nil && info.Mode.IsRegular()
 }
 
 // addSmall stores a blob that is in memory.
@@ -100,7 +100,7 @@ func (s *Shelf) addSmall(d [32]byte, data []byte) error {
 		suffix, data = compressed, append(appendHeader(nil, int64(len(data))), z...)
 	}
 	_, err = f.Write(data)
-	return s.publish(f, blobs, d, suffix, err)
+	return s.publish(f, place{blobs, d, suffix}, s.now(), err)
 }
 
 // addLarge stores a blob of which head was read.
@@ -121,7 +121,7 @@ func (s *Shelf) addLarge(d [32]byte, head []byte, r io.Reader) error {
 	if got := hashed(h); err == nil && got != d {
 		err = &DigestError{Want: d, Got: got}
 	}
-	return s.publish(f, blobs, d, suffix, err)
+	return s.publish(f, place{blobs, d, suffix}, s.now(), err)
 }
 
 // writeCompressed writes the frame, and then the header with the size.

@@ -124,7 +124,7 @@ func (s *Shelf) with(make bool, do func(*format) error) error {
 }
 
 func (s *Shelf) current(make bool) (*format, error) {
-	if f := s.now.Load(); f != nil {
+	if f := s.newest.Load(); f != nil {
 		return f, nil
 	}
 	base, err := s.open(make)
@@ -136,9 +136,9 @@ func (s *Shelf) current(make bool) (*format, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.now.CompareAndSwap(nil, f) {
+	if !s.newest.CompareAndSwap(nil, f) {
 		f.Close()
-		return s.now.Load(), nil
+		return s.newest.Load(), nil
 	}
 	s.kept.mu.Lock()
 	defer s.kept.mu.Unlock()
@@ -262,8 +262,13 @@ func (f *format) only(name string, known func(string) bool) error {
 }
 
 func isOfFormat(name string) bool {
-	return slices.Contains([]string{nameOf(records), nameOf(blobs), tmpDir, pruneLock, wholeFile, madeFile}, name)
+	return slices.Contains([]string{nameOf(records), nameOf(blobs), tmpDir}, name) || isNote(name)
 }
+
+// notes are the files of a format beside its entries; that named whole is of older ones.
+func notes() []string { return []string{pruneLock, tallyFile, usedFile, "whole", madeFile} }
+
+func isNote(name string) bool { return slices.Contains(notes(), name) }
 
 func isShard(name string) bool {
 	b, err := hex.DecodeString(name)

@@ -2,6 +2,7 @@ package shelf
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"time"
 
@@ -52,7 +53,7 @@ type draft struct {
 func (s *Shelf) create() (*draft, error) {
 	d, err := s.tryCreate()
 	if errors.Is(err, fs.ErrNotExist) { // somebody has removed the cache since it was opened
-		s.now.Store(nil)
+		s.newest.Store(nil)
 		d, err = s.tryCreate()
 	}
 	return d, err
@@ -75,18 +76,63 @@ func (s *Shelf) tryCreate() (d *draft, err error) {
 	return d, err
 }
 
-// publish moves a written file to its place, unless err says that it was not written
-// well; then, or when that fails, it is removed.
-func (s *Shelf) publish(d *draft, kind int, sum [32]byte, suffix string, err error) error {
+// publish moves a written file to its place, as used then, unless err says that it was
+// not written well; then, or when that fails, it is removed.
+func (s *Shelf) publish(d *draft, to place, used time.Time, err error) error {
+	if info, e := d.Stat(); e == nil {
+		s.added.Add(blocks(info.Size)) // before it counts on the disk, should we be killed
+	}
+	if e := d.Touch(used); err == nil {
+		err = e
+	}
 	return s.end(d, err, func(f *format, tmp *owndir.Dir) error {
-		err := s.moveTo(tmp, d, place{kind, sum, suffix})
+		err := s.moveTo(tmp, d, to)
 		if errors.Is(err, fs.ErrNotExist) { // somebody has removed the directory
-			f.kinds[kind].Store(nil)
-			f.shards[kind][sum[0]].Store(nil)
-			err = s.moveTo(tmp, d, place{kind, sum, suffix})
+			f.kinds[to.kind].Store(nil)
+			f.shards[to.kind][to.sum[0]].Store(nil)
+			err = s.moveTo(tmp, d, to)
 		}
 		return err
 	})
+}
+
+// note puts a file of the shelf's own in place of what was there, or removes what was
+// there when it cannot. Where nothing was ever stored, none is made.
+func (s *Shelf) note(name string, data []byte) {
+	if _, err := s.current(false); err != nil {
+		return
+	}
+	d, err := s.create()
+	if err == nil {
+		_, err = d.Write(data)
+		err = s.end(d, err, func(f *format, tmp *owndir.Dir) error { return tmp.Move(d.name, f.Dir, name) })
+	}
+	if err != nil {
+		s.forget(name)
+	}
+}
+
+// forget removes a file of the shelf's own.
+func (s *Shelf) forget(name string) {
+	_ = s.with(false, func(f *format) error { return f.Remove(name) })
+}
+
+// noted returns what such a file holds, which is so many bytes. One with another size or a
+// second name, which may be anybody's, is none.
+func (s *Shelf) noted(name string, size int) (data []byte, ok bool) {
+	err := s.with(false, func(f *format) error {
+		file, info, err := f.Open(name)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if ok = info.Size == int64(size) && info.Links() <= 1; ok {
+			data = make([]byte, size)
+			_, err = io.ReadFull(file, data)
+		}
+		return err
+	})
+	return data, ok && err == nil
 }
 
 type place struct {
@@ -103,9 +149,6 @@ func (s *Shelf) moveTo(tmp *owndir.Dir, d *draft, to place) error {
 
 // end closes a written file and has move move it out of tmp.
 func (s *Shelf) end(d *draft, err error, move func(f *format, tmp *owndir.Dir) error) error {
-	if info, e := d.Stat(); e == nil {
-		s.added.Add(blocks(info.Size))
-	}
 	if e := d.Close(); err == nil {
 		err = e
 	}

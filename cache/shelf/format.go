@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,10 +68,10 @@ func (st *stock) sweep() {
 		for _, name := range []string{nameOf(records), nameOf(blobs), tmpDir} {
 			f.sweep(name)
 		}
-		if f.only("", func(name string) bool { return slices.Contains([]string{pruneLock, wholeFile, madeFile}, name) }) != nil {
+		if f.only("", isNote) != nil {
 			continue
 		}
-		for _, name := range []string{pruneLock, wholeFile, madeFile} {
+		for _, name := range notes() {
 			_ = f.Remove(name)
 		}
 		_ = st.base.RemoveEmpty(filepath.Base(f.Path()))
@@ -92,55 +91,38 @@ func (f *format) sweep(name string) {
 	_ = f.RemoveEmpty(name)
 }
 
-// pruneLock is locked by who prunes. It was modified when somebody found that there
-// was nothing to prune; long ago when there was.
+// pruneLock is locked by a process that prunes, or notes what it has added.
 const pruneLock = "prune.lock"
 
-// A shelf that was found to be within its bounds is not looked at again for pruneAge,
-// unless one process adds a share of pruneShare to it.
+// lockWait is how long a process waits for another that prunes, lockPause how long
+// between two looks.
 const (
-	pruneAge   = time.Minute
-	pruneShare = 1000
+	lockWait  = 10 * time.Second
+	lockPause = 5 * time.Millisecond
 )
 
-// Due tells whether Prune may find something to do.
-func (s *Shelf) Due(b Bounds) bool {
-	var info rawfile.Info
-	err := s.with(false, func(f *format) (err error) {
-		info, err = f.Stat(pruneLock)
-		return err
-	})
-	age := time.Since(info.Modified)
-	return err != nil || age < 0 || age > pruneAge || s.added.Load() >= b.MaxSize/pruneShare
-}
-
-// pruned notes what Prune has found.
-func (s *Shelf) pruned(n Removed) {
-	at := time.Now()
-	if n != (Removed{}) {
-		at = time.Unix(0, 0)
-	}
-	_ = s.with(false, func(f *format) error {
-		f.Touch(pruneLock, at)
-		return nil
-	})
-}
-
-// lockPruning gives nil, and no error, when another prunes and ctx has a deadline:
-// then nothing is to be done. Without a deadline two at a time do no harm.
+// lockPruning waits until no other process prunes, but not for ever: two at a time do no
+// harm. The error is that of ctx.
 func (s *Shelf) lockPruning(ctx context.Context) (unlock func(), err error) {
 	var file *rawfile.File
+	var own bool
 	err = s.with(false, func(f *format) (err error) {
-		file, _, err = f.Update(pruneLock)
+		file, own, err = f.Update(pruneLock)
 		return err
 	})
 	if err != nil {
 		return func() {}, nil // a directory that is missing, or that cannot be written
 	}
-	err = file.TryLock()
-	if _, hurried := ctx.Deadline(); errors.Is(err, rawfile.ErrLocked) && hurried {
-		file.Close()
-		return nil, nil
+	for until := time.Now().Add(lockWait); own; {
+		if err := file.TryLock(); !errors.Is(err, rawfile.ErrLocked) || time.Now().After(until) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			file.Close()
+			return nil, context.Cause(ctx)
+		case <-time.After(lockPause):
+		}
 	}
 	return func() { file.Close() }, nil
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,6 +20,11 @@ const shards = 256
 
 // A temporary file that is older has been left by a process that was killed.
 const abandonedAge = time.Hour
+
+// A blob that no record needs, and that is older, has been left by such a process, or the
+// record was replaced. A process stores the record seconds after the blobs, or, where it
+// executes a single long task, when that ends.
+const unrecordedAge = 24 * time.Hour
 
 func abandoned(info rawfile.Info) bool { return time.Since(info.Modified) > abandonedAge }
 
@@ -85,50 +89,72 @@ func (s *Shelf) Stats(ctx context.Context) (Stats, error) {
 	return st, err
 }
 
-// Prune removes what was not used for longest until the shelf is within b. With a
-// deadline it looks at as many of the 256 parts of the shelf as fit half of it,
-// other ones each time, and takes them for the whole; when somebody else prunes, it
-// leaves it to them. Readers and writers need not wait: what is pruned under them is
-// a miss.
-func (s *Shelf) Prune(ctx context.Context, b Bounds) (Removed, error) {
+// Prune removes the results that were not used for longest, each with the blobs that no
+// other needs, until the shelf is within b. Without bounds it only removes what was
+// abandoned. Readers and writers need not wait: what is pruned under them is a miss.
+func (s *Shelf) Prune(ctx context.Context, b Bounds, needs Needs) (Removed, error) {
 	if b == (Bounds{}) {
 		s.sweepTmp(abandoned)
 		return Removed{}, nil
 	}
 	unlock, err := s.lockPruning(ctx)
-	if unlock == nil {
+	if err != nil {
 		return Removed{}, err
 	}
 	defer unlock()
-	all, err := s.stock()
+	return s.prune(ctx, b, b.MaxSize, needs)
+}
+
+// prune brings a shelf that is larger than b.MaxSize to target bytes, and notes its size.
+func (s *Shelf) prune(ctx context.Context, b Bounds, target int64, needs Needs) (Removed, error) {
+	s.stampNoted()
+	st, err := s.stock()
 	if err != nil {
 		return Removed{}, err
 	}
 	defer runtime.KeepAlive(s)
-	defer all.close()
-	files, part, err := all.sample(ctx)
+	defer st.close()
+	inv, err := s.takeInventory(ctx, st, needs)
 	if err != nil {
 		return Removed{}, err
 	}
-	cutoff := b.cutoff(files, part, time.Now())
-	old := func(f *File) bool { return f.used.Before(cutoff) && unused(f) }
-	if part < 1 && slices.ContainsFunc(files, func(f File) bool { return !f.Record && old(&f) }) {
-		if err := s.setWhole(cutoff); err != nil {
-			return Removed{}, err
+	if len(inv.files) <= smallShelf {
+		target = b.MaxSize
+	}
+	gone, size := inv.keep(b, target)
+	inv.restamp()
+	removed, err := removeAll(ctx, inv.victims(gone))
+	if err != nil {
+		return removed, err
+	}
+	s.noteTally(tally{size: size, listed: inv.now})
+	s.sweepTmp(abandoned)
+	st.sweep()
+	return removed, nil
+}
+
+// victims lists the files of groups that go, records before blobs: a record that is there
+// has its blobs. A record that was used since it was listed stays, and so do its blobs.
+func (inv *inventory) victims(gone []group) []File {
+	var list []File
+	for i := range gone {
+		g := &gone[i]
+		if f := &inv.files[g.record]; unused(f) {
+			list = append(list, *f)
+		} else {
+			inv.add(g)
 		}
 	}
-	removed, err := removeAll(ctx, files, old)
-	if err == nil {
-		s.pruned(removed)
+	listed := make([]bool, len(inv.files))
+	for _, g := range gone {
+		for _, i := range g.blobs {
+			if inv.needed[i] == 0 && !listed[i] && unused(&inv.files[i]) {
+				listed[i] = true
+				list = append(list, inv.files[i])
+			}
+		}
 	}
-	if part == 1 && err == nil {
-		s.forgetWhole(cutoff)
-	}
-	if part == 1 {
-		s.sweepTmp(abandoned)
-		all.sweep()
-	}
-	return removed, err
+	return list
 }
 
 func (f *File) do(do func(dir *owndir.Dir, name string) error) error {
@@ -151,7 +177,21 @@ func unused(f *File) bool {
 		info, err = dir.Stat(name)
 		return err
 	})
-	return err == nil && !info.Modified.After(f.used)
+	return err == nil && info.Modified.Equal(f.used)
+}
+
+// restamp lets files that were stamped by a clock that was ahead grow older from now on.
+func (inv *inventory) restamp() {
+	for i := range inv.files {
+		if inv.ahead(i) {
+			f := &inv.files[i]
+			f.used = inv.used(i)
+			_ = f.do(func(dir *owndir.Dir, name string) error {
+				dir.Touch(name, f.used)
+				return nil
+			})
+		}
+	}
 }
 
 // Clear removes all entries.
@@ -171,82 +211,36 @@ func (s *Shelf) Clear(ctx context.Context) (Removed, error) {
 		return Removed{}, err
 	}
 	s.sweepTmp(func(rawfile.Info) bool { return true })
-	removed, err := removeAll(ctx, files, func(*File) bool { return true })
-	if err == nil {
-		s.forgetWhole(time.Now())
-	}
+	slices.SortStableFunc(files, func(a, b File) int { return order(a) - order(b) })
+	removed, err := removeAll(ctx, files)
 	all.sweep()
 	return removed, err
 }
 
-// sample lists entries, of all shards if there is time; part is the share of them
-// that was looked at.
-func (st *stock) sample(ctx context.Context) (files []File, part float64, err error) {
-	var until time.Time
-	if deadline, ok := ctx.Deadline(); ok {
-		until = time.Now().Add(time.Until(deadline) / 2)
+// order puts records before blobs.
+func order(f File) int {
+	if f.Record {
+		return 0
 	}
-	there := st.parts()
-	first, seen := rand.IntN(shards), 0
-	for ; seen < shards && ctx.Err() == nil; seen++ {
-		if seen > 0 && !until.IsZero() && time.Now().After(until) {
-			break
-		}
-		shard := (first + seen) % shards
-		if !there[shard] {
-			continue
-		}
-		if files, err = st.list(files, shard); err != nil {
-			return nil, 0, err
-		}
-	}
-	return files, float64(seen) / shards, context.Cause(ctx)
+	return 1
 }
 
-// cutoff gives the time of last use before which entries have to go.
-func (b Bounds) cutoff(files []File, part float64, now time.Time) time.Time {
-	var cutoff time.Time
-	if b.MaxAge > 0 {
-		cutoff = now.Add(-b.MaxAge)
-	}
-	if b.MaxSize <= 0 {
-		return cutoff
-	}
-	slices.SortFunc(files, func(a, b File) int { return b.used.Compare(a.used) })
-	total := 0.0
-	for i := range files {
-		// One large blob in a small sample says nothing of the rest of the shelf.
-		typical := min(files[i].size, b.MaxSize/1000)
-		total += float64(files[i].size) + float64(typical)*(1/part-1)
-		if total > float64(b.MaxSize) {
-			return slices.MaxFunc([]time.Time{cutoff, files[i].used.Add(1)}, time.Time.Compare)
-		}
-	}
-	return cutoff
-}
-
-// removeAll removes entries, records before blobs: a record that is there has its
-// blobs.
-func removeAll(ctx context.Context, files []File, drop func(*File) bool) (Removed, error) {
+// removeAll removes entries, in their order.
+func removeAll(ctx context.Context, files []File) (Removed, error) {
 	var n Removed
-	for _, records := range []bool{true, false} {
-		for i := range files {
-			f := &files[i]
-			if f.Record != records || !drop(f) {
-				continue
-			}
-			if err := context.Cause(ctx); err != nil {
-				return n, err
-			}
-			if err := f.do((*owndir.Dir).Remove); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return n, err
-			}
-			n.Bytes += f.size
-			if f.Record {
-				n.Records++
-			} else {
-				n.Blobs++
-			}
+	for i := range files {
+		f := &files[i]
+		if err := context.Cause(ctx); err != nil {
+			return n, err
+		}
+		if err := f.do((*owndir.Dir).Remove); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return n, err
+		}
+		n.Bytes += f.size
+		if f.Record {
+			n.Records++
+		} else {
+			n.Blobs++
 		}
 	}
 	return n, nil

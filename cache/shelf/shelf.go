@@ -2,12 +2,14 @@
 // processes share: records by key, of whatever content, and blobs by the BLAKE3
 // hash of their content.
 //
-// Below the directory's v3 lie blobs/ab/<62 digits>, with .z behind the name when
+// Below the directory's v4 lie blobs/ab/<62 digits>, with .z behind the name when
 // compressed, and records/ab/<62 digits>. Files are written in tmp and renamed, and
-// never changed, so nobody needs a lock. The file made-by-bento says whose all that is:
-// in a directory that somebody else has made nothing is written or removed. The modification time of a file says when
-// it was last used. Who uses the shelf never stamps a blob older than a record that
-// needs it, so that what is younger than some moment is whole.
+// never changed, so no reader or writer needs a lock. The modification time of a record
+// is that of the process that used it last; its blobs stay for as long as a record needs
+// them. That of a blob says when it was last stored or asked to be, which counts until a
+// record needs it. Beside them, tally holds about how many bytes there are, and used says
+// which process was the last that used something. The file made-by-bento says whose all
+// that is: in a directory that somebody else has made nothing is written or removed.
 //
 // Another format of anything here, or of what records hold, has a directory of its
 // own beside it: an older or newer bento neither reads nor spoils it, and what nobody
@@ -48,23 +50,29 @@ func (e *DamageError) Unwrap() error { return e.Cause }
 
 // The directories of a shelf.
 const (
-	formatDir = "v3"
+	formatDir = "v4"
 	tmpDir    = "tmp"
 )
 
+// MaxRecord is the size of the largest record, in bytes.
+const MaxRecord = 64<<20 + 32
+
 // Shelf is a directory of records and blobs. It is safe for concurrent use.
 type Shelf struct {
-	base     string // where all formats are
-	root     string // of the workspace
-	now      atomic.Pointer[format]
+	base     string                 // where all formats are
+	root     string                 // of the workspace
+	newest   atomic.Pointer[format] // the current format
 	kept     *kept
 	warn     func(error)
-	damaged  atomic.Bool               // some damage was found
-	added    atomic.Int64              // bytes that were published, in blocks
-	since    atomic.Pointer[time.Time] // see wholeSince; nil when that was not read
-	encoders sync.Pool                 // of *zstd.Encoder
-	decoders sync.Pool                 // of *zstd.Decoder
-	samples  sync.Pool                 // of *[sampleSize]byte
+	opened   time.Time    // by the clock of this process; see now
+	damaged  atomic.Bool  // some damage was found
+	added    atomic.Int64 // bytes that were published and are not in the tally yet, in blocks
+	keeping  atomic.Bool  // a goroutine is in keepOnce
+	total    atomic.Int64 // bytes that the tally told of; 0 when it was not read
+	usage    usage
+	encoders sync.Pool // of *zstd.Encoder
+	decoders sync.Pool // of *zstd.Decoder
+	samples  sync.Pool // of *[sampleSize]byte
 }
 
 // Options of a Shelf.
@@ -80,7 +88,7 @@ type Options struct {
 // New returns the shelf in dir, an absolute path, which the first write makes. The error
 // is a *RefusedError when dir holds something that bento has not made.
 func New(dir string, o Options) (*Shelf, error) {
-	s := &Shelf{base: dir, root: o.Root, warn: o.Warn, kept: newKept()}
+	s := &Shelf{base: dir, root: o.Root, warn: o.Warn, kept: newKept(), opened: time.Now()}
 	runtime.AddCleanup(s, (*kept).close, s.kept)
 	err := s.with(false, func(*format) error { return nil })
 	var refused *RefusedError
@@ -90,10 +98,14 @@ func New(dir string, o Options) (*Shelf, error) {
 	return s, nil // of other errors whoever needs it is told
 }
 
+// now returns the time for stamps. It never runs backwards in this process, whatever is
+// done to the clock.
+func (s *Shelf) now() time.Time { return s.opened.Add(time.Since(s.opened)) }
+
 // Close closes the directories that are open. The shelf is not used any more. Without it
 // they are closed when the shelf is garbage.
 func (s *Shelf) Close() {
-	s.now.Store(nil)
+	s.newest.Store(nil)
 	s.kept.close()
 }
 
@@ -106,7 +118,7 @@ func (s *Shelf) path(kind int, sum [32]byte, suffix string) string {
 }
 
 // ReadRecord gives a record and when it was last used. What is no file of at most
-// limit bytes gives no data. A record whose blobs may be gone is absent.
+// limit bytes gives no data.
 func (s *Shelf) ReadRecord(key [32]byte, limit int64) (data []byte, used time.Time, err error) {
 	f, info, err := s.openFile(records, key, "")
 	if err != nil {
@@ -116,9 +128,6 @@ func (s *Shelf) ReadRecord(key [32]byte, limit int64) (data []byte, used time.Ti
 	if info.Size > limit {
 		return nil, used, nil
 	}
-	if info.Modified.Before(s.wholeSince()) {
-		return nil, used, ErrAbsent
-	}
 	data = make([]byte, info.Size)
 	n, err := io.ReadFull(f, data)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
@@ -127,28 +136,20 @@ func (s *Shelf) ReadRecord(key [32]byte, limit int64) (data []byte, used time.Ti
 	return data[:n], info.Modified, err
 }
 
-// WriteRecord puts a record in place of what was there, as last used then.
-func (s *Shelf) WriteRecord(key [32]byte, data []byte, used time.Time) error {
+// WriteRecord puts a record in place of what was there. It counts as used.
+func (s *Shelf) WriteRecord(key [32]byte, data []byte) error {
 	f, err := s.create()
 	if err != nil {
 		return err
 	}
-	if _, err = f.Write(data); err == nil {
-		err = f.Touch(used)
-	}
-	return s.publish(f, records, key, "", err)
+	_, err = f.Write(data)
+	return s.publish(f, place{records, key, ""}, s.stamp(key), err)
 }
 
 // RecordUsed tells when a record was last used, and whether it is there.
 func (s *Shelf) RecordUsed(key [32]byte) (used time.Time, ok bool) {
 	info, err := s.stat(records, key, "")
-	return info.Modified, err == nil && info.Mode.IsRegular() && !info.Modified.Before(s.wholeSince())
-}
-
-// TouchRecord stamps a record as used. In a directory that only others may write
-// nothing is stamped.
-func (s *Shelf) TouchRecord(key [32]byte, now time.Time) {
-	s.touch(records, key, "", now)
+	return info.Modified, err == nil && info.Mode.IsRegular()
 }
 
 // RemoveRecord removes a record.

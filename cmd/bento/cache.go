@@ -8,10 +8,10 @@ import (
 	"io/fs"
 	"slices"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
@@ -19,10 +19,6 @@ import (
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
 )
-
-// pruneTime bounds how long the end of a run is held up by keeping the cache within
-// the bounds of bento.toml. What does not fit is left for the next run.
-const pruneTime = 50 * time.Millisecond
 
 func cacheCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
@@ -55,7 +51,7 @@ func pruneCommand(s *session) *cobra.Command {
 	var size, age string
 	cmd := &cobra.Command{
 		Use: "prune", Short: "Remove what was not used for longest",
-		Long:    "Remove what was not used for longest until the cache is within the bounds: those\nof the flags, else cache.max_size and cache.max_age of bento.toml.",
+		Long:    "Remove what was not used for longest until the cache is within the bounds: those\nof the flags, else cache.max_size and cache.max_age of your own configuration. Those\nof bento.toml count for a cache below .bento/ and for $BENTO_CACHE_DIR.",
 		Example: "  bento cache prune --max-size 10GiB\n  bento cache prune --older-than 30d",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -73,16 +69,16 @@ func pruneCommand(s *session) *cobra.Command {
 	return cmd
 }
 
-// bounds gives those of the flags, else those of bento.toml.
+// bounds returns those of the flags, else those of the files that count.
 func (s *session) bounds(size, age string) (b cache.Bounds, err error) {
 	if size == "" && age == "" {
 		cfg, err := s.config()
 		if err != nil {
 			return b, err
 		}
-		b = cache.Bounds{MaxSize: cfg.Cache.MaxSize, MaxAge: cfg.Cache.MaxAge}
+		b = saidBounds(cfg, s.environ)
 		if b == (cache.Bounds{}) {
-			return b, usageError("bento cache prune needs a bound", "give --max-size or --older-than, or set cache.max_size or cache.max_age in bento.toml or in your own configuration")
+			return b, usageError("bento cache prune needs a bound", "give --max-size or --older-than, or set cache.max_size or cache.max_age in your own configuration; those of bento.toml count for a cache below .bento/ and for $BENTO_CACHE_DIR")
 		}
 		return b, nil
 	}
@@ -129,7 +125,7 @@ func (s *session) disk(damaged func(error)) (*cache.Disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openDisk(cfg.Root, dir, damaged)
+	return openDisk(cfg.Root, dir, cache.Options{Warn: damaged})
 }
 
 func (s *session) cacheStats(ctx context.Context) error {
@@ -188,19 +184,31 @@ func (s *session) cacheCheck(ctx context.Context) error {
 	return err
 }
 
-// defaultMaxSize is the bound of a cache that no bento.toml gives one.
+// defaultMaxSize is the bound of a cache that nobody else bounds.
 const defaultMaxSize = 20 << 30
 
-// keepBounds keeps the cache within its bounds after a run that added to it, as far
-// as that goes in a moment.
-func keepBounds(ctx context.Context, store cache.Store, cfg config.Cache) {
-	bounds := cache.Bounds{MaxSize: cmp.Or(cfg.MaxSize, defaultMaxSize), MaxAge: cfg.MaxAge}
-	disk, ok := store.(*cache.Disk)
-	if !ok || !disk.Due(bounds) {
-		return
+// cacheBounds returns the bounds that hold by themselves.
+func cacheBounds(cfg *config.Workspace, env adapters.Environ) cache.Bounds {
+	b := saidBounds(cfg, env)
+	b.MaxSize = cmp.Or(b.MaxSize, defaultMaxSize)
+	return b
+}
+
+// saidBounds returns the bounds that count for the cache in use. Those of bento.toml do
+// not for the cache that all workspaces of the user share: a repository that nobody
+// vouches for must not empty it. They count for a cache below .bento/, and for the one
+// that the user has chosen for this run.
+func saidBounds(cfg *config.Workspace, env adapters.Environ) cache.Bounds {
+	if env.Get("BENTO_CACHE_DIR") == "" && (cfg.Cache.OwnDir != "" || cfg.Cache.Dir == "") {
+		return cache.Bounds(cfg.Cache.Own)
 	}
-	ctx, cancel := context.WithTimeout(ctx, pruneTime)
-	defer cancel()
-	// The next run goes on where this one had no time.
-	_, _ = disk.Prune(ctx, bounds)
+	return cache.Bounds{MaxSize: cfg.Cache.MaxSize, MaxAge: cfg.Cache.MaxAge}
+}
+
+// keepBounds keeps the cache within its bounds after a run that added to it. Where it
+// cannot, the next run will.
+func keepBounds(ctx context.Context, store cache.Store) {
+	if disk, ok := store.(*cache.Disk); ok {
+		_ = disk.Keep(ctx)
+	}
 }

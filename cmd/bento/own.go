@@ -23,7 +23,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 // openDisk opens the cache in dir for the workspace at root, "" when there is none. A
 // cache that lies in the workspace may have come with it: what git tracks there, bento
 // has not made.
-func openDisk(root, dir string, damaged func(error)) (*cache.Disk, error) {
+func openDisk(root, dir string, o cache.Options) (*cache.Disk, error) {
 	if _, rel, ok := owndir.Within(root, dir); ok {
 		st, ctx := state.Open(root), context.Background()
 		if rel == state.Name || strings.HasPrefix(rel, state.Name+"/") {
@@ -36,5 +36,6 @@ func openDisk(root, dir string, damaged func(error)) (*cache.Disk, error) {
 			return nil, err
 		}
 	}
-	return cache.Open(dir, &cache.Options{Root: root, Warn: damaged})
+	o.Root = root
+	return cache.Open(dir, &o)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeebo/blake3"
 
+	"github.com/bentobuild/bento/adapters/builtin"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/fingerprint"
 	"github.com/bentobuild/bento/internal/pack"
@@ -32,25 +33,26 @@ func program() string {
 	return fmt.Sprint(err, os.Getpid(), time.Now().UnixNano())
 }
 
-// basis names everything that adapters may answer from, beside files. It tells nobody
+// basis names everything that built-in adapters may answer from, beside files. Of the
+// environment that is what they declare, which is also all that they see. It tells nobody
 // what is in the environment.
 func (s *session) basis(this string, st *state.Dir, cfg *config.Workspace) string {
 	var w pack.Writer
 	w.Add(fingerprint.LocalSecret(st))
 	w.Add(this)
 	w.Add(*cfg)
-	w.Add([]string(slices.DeleteFunc(slices.Clone(s.environ), ofTerminal)))
+	w.Add([]string(slices.DeleteFunc(builtin.Environ(s.environ), ofTerminal)))
 	sum := blake3.Sum256(w.Payload())
 	return hex.EncodeToString(sum[:])
 }
 
-// ofTerminal tells whether a variable says where bento was started, which differs from
-// one terminal to the next and which no adapter asks for.
+// ofTerminal reports whether a variable says how and where bento was started, which
+// differs from one terminal to the next. Tools see it; no adapter asks for it.
 func ofTerminal(kv string) bool {
 	name, _, _ := strings.Cut(kv, "=")
 	switch name {
-	case "PWD", "OLDPWD", "SHLVL", "_", "COLUMNS", "LINES", "WINDOWID", "WINDOW", "STY", "TMUX", "TMUX_PANE", "DISPLAY", "SSH_TTY", "SSH_CONNECTION", "SSH_CLIENT":
+	case "TERM", "COLORTERM", "NO_COLOR", "SSH_AUTH_SOCK", "XDG_SESSION_ID", "XDG_VTNR", "XDG_SEAT":
 		return true
 	}
-	return strings.HasPrefix(name, "TERM_")
+	return false
 }

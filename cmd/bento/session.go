@@ -165,6 +165,7 @@ func (s *session) wantsColor() bool {
 // and run their tasks.
 type workspace struct {
 	*discovery.Workspace
+	store    cache.Store
 	env      *run.Env
 	plugins  *adapter.Set
 	problems []diagnostics.Diagnostic
@@ -213,6 +214,9 @@ func (w *workspace) place(target string) (string, error) {
 // close ends the plugins, and says what is left to say.
 func (w *workspace) close() {
 	w.plugins.Close()
+	if disk, ok := w.store.(*cache.Disk); ok {
+		disk.Settle()
+	}
 	w.env.SumUp()
 }
 
@@ -293,12 +297,19 @@ func (s *session) openIn(ctx context.Context, at place, reporter run.Reporter) (
 	}
 	w := &workspace{Workspace: ws, plugins: plugins, problems: diagnostics.Sorted(problems)}
 	w.dir = inside(root, at.cwd)
-	w.env = &run.Env{
-		Root: root, State: st, Environ: s.environ, Inherit: cfg.Defaults.InheritEnv, Program: this,
-		Toolchains: fingerprint.OpenToolchains(st), Reporter: reporter, Executing: guardOnce(),
-	}
-	w.env.Store = s.storeFor(files, cfg, w.env.WarnDamage)
+	w.env = s.runEnv(at, reporter)
+	w.env.Inherit = cfg.Defaults.InheritEnv
+	w.store = s.storeFor(files, cfg, w.env.WarnDamage)
+	w.env.Store = w.store
 	return w, nil
+}
+
+// runEnv returns what the tasks of the workspace at a place are evaluated and run with.
+func (s *session) runEnv(at place, reporter run.Reporter) *run.Env {
+	return &run.Env{
+		Root: at.root, State: at.state, Environ: s.environ, Program: program(),
+		Toolchains: fingerprint.OpenToolchains(at.state), Reporter: reporter, Executing: guardOnce(),
+	}
 }
 
 // root finds the workspace, and the current directory without links.
@@ -422,7 +433,7 @@ func (s *session) openCache(cfg *config.Workspace, damaged func(error)) cache.St
 	dir, err := cacheDir(cfg, s.environ)
 	if err == nil {
 		var disk *cache.Disk
-		if disk, err = openDisk(cfg.Root, dir, damaged); err == nil {
+		if disk, err = openDisk(cfg.Root, dir, cache.Options{Warn: damaged, Bounds: cacheBounds(cfg, s.environ)}); err == nil {
 			return disk
 		}
 	}

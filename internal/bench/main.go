@@ -48,10 +48,13 @@ func run(args []string) error {
 			return fmt.Errorf("n = %d: %w", n, err)
 		}
 	}
-	if *more {
-		return b.more()
+	if !*more {
+		return nil
 	}
-	return nil
+	if err := b.more(); err != nil {
+		return err
+	}
+	return b.remembered()
 }
 
 // open finds the program, and a directory to work in.

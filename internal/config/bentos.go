@@ -46,6 +46,10 @@ func (w *Workspace) loadBentos(s *sources) (problems []diagnostics.Diagnostic) {
 	return problems
 }
 
+// maxBentoDishes is how many paths and globs a bento may list: each is compared with the
+// paths of all dishes.
+const maxBentoDishes = 2000
+
 func (w *Workspace) addBento(f *tomlfile.File) []diagnostics.Diagnostic {
 	var raw bentoTable
 	problems := f.Decode(&raw)
@@ -66,6 +70,9 @@ func (w *Workspace) addBento(f *tomlfile.File) []diagnostics.Diagnostic {
 		return append(problems, d)
 	}
 	if raw.Dishes != nil {
+		if err := diagnostics.Bounded(f.Path(), bento.Pos.Line, "entries of dishes", len(*raw.Dishes), maxBentoDishes); err != nil {
+			return append(problems, err.(diagnostics.Problems)...)
+		}
 		for _, p := range *raw.Dishes {
 			bento.Dishes = append(bento.Dishes, Glob(p))
 		}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config/mode"
@@ -64,6 +65,7 @@ func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
 
 func (w *Workspace) ownCache(t cacheTable) []diagnostics.Diagnostic {
 	t.over(&w.Cache)
+	w.Cache.Own = Bounds{MaxSize: max(0, int64(t.MaxSize)), MaxAge: max(0, time.Duration(t.MaxAge))}
 	if !t.Dir.Given {
 		return nil
 	}

@@ -19,8 +19,15 @@ type Cache struct {
 	OwnDir  string        // that of the user's own file, absolute; "" when not given
 	MaxSize int64         // bytes, 0 when not given
 	MaxAge  time.Duration // 0 when not given
+	Own     Bounds        // those of the user's own file alone
 	Remote  string        // URL, "" when not given
 	Mode    mode.Mode
+}
+
+// Bounds are what a cache is kept within.
+type Bounds struct {
+	MaxSize int64         // bytes, 0 when not given
+	MaxAge  time.Duration // 0 when not given
 }
 
 // workspaceFile is the schema of bento.toml.

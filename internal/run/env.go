@@ -5,6 +5,7 @@
 package run
 
 import (
+	"context"
 	"os"
 	"sync"
 
@@ -44,6 +45,18 @@ type Env struct {
 func (e *Env) commands() *command.Commands {
 	e.once.Do(func() { e.cmds = &command.Commands{Root: e.Root, Environ: e.Environ, Inherit: e.Inherit} })
 	return e.cmds
+}
+
+// keepBounds keeps the store within its bounds, if it has some, after something was added.
+// Where that fails, the end of the run tries again.
+func (e *Env) keepBounds(ctx context.Context) {
+	store, ok := e.Store.(interface {
+		Crowded() bool
+		Keep(context.Context) error
+	})
+	if ok && store.Crowded() {
+		_ = store.Keep(ctx)
+	}
 }
 
 // executing says that something is about to be executed.

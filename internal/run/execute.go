@@ -93,6 +93,7 @@ func (x *execution) run(ctx context.Context) {
 	if r.Outcome == Built {
 		x.ended()
 		x.collect(log)
+		x.env.keepBounds(ctx)
 	}
 	x.diagnose(ctx)
 }

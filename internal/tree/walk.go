@@ -168,6 +168,9 @@ func (v *visit) fill(n *node.Node) {
 			v.addEntry(n, path, it)
 		}
 	}
+	if rules.Overspent(func(name string) { v.problem(problem.CostlyIgnores(name)) }) {
+		n.Flawed = true // so that the next walk says it again
+	}
 }
 
 func (v *visit) addDir(n *node.Node, rules *ignore.Rules, path string) {

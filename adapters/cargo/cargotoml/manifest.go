@@ -5,9 +5,11 @@
 package cargotoml
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
@@ -82,6 +84,9 @@ func Parse(path string, data []byte) (*Manifest, error) {
 	}
 	if v := child(root, "workspace"); v != nil {
 		m.Workspace = readWorkspace(path, v)
+		if err := m.Workspace.bounded(path, v); err != nil {
+			return nil, err
+		}
 	}
 	if v := child(root, "lints"); v != nil {
 		m.Lints = Lints{Given: true, Inherited: truth(child(v, "workspace"))}
@@ -157,6 +162,14 @@ func readWorkspace(path string, v *tomlfile.Value) *Workspace {
 		w.Dependencies[name] = dependency(path, name, dep)
 	}
 	return w
+}
+
+// bounded refuses lists that would be compared with each directory of the workspace.
+func (w *Workspace) bounded(path string, v *tomlfile.Value) error {
+	return cmp.Or(
+		diagnostics.Bounded(path, v.Pos().Line, "members", len(w.Members), adapters.MaxMembers),
+		diagnostics.Bounded(path, v.Pos().Line, "excluded directories", len(w.Exclude), adapters.MaxMembers),
+	)
 }
 
 // outside gives the directories of sources that a package has elsewhere.

@@ -3,10 +3,12 @@
 package denojson
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
@@ -66,7 +68,10 @@ func Parse(path string, data []byte) (*Config, error) {
 	if len(r.problems) > 0 {
 		return nil, r.problems
 	}
-	return c, nil
+	return c, cmp.Or(
+		diagnostics.Bounded(path, root.Get("workspace").Line(), "members", len(c.Workspace), adapters.MaxMembers),
+		diagnostics.Bounded(path, root.Get("tasks").Line(), "tasks", len(c.Tasks), adapters.MaxScripts),
+	)
 }
 
 // ParseImportMap reads a file that holds only an import map.

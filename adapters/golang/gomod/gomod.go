@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -90,6 +91,9 @@ func ParseWork(path string, data []byte) (*Work, error) {
 	f, err := modfile.ParseWork(path, data, nil)
 	if err != nil {
 		return nil, problems(path, err)
+	}
+	if err := diagnostics.Bounded(path, 0, "modules in use", len(f.Use), adapters.MaxMembers); err != nil {
+		return nil, err
 	}
 	w := &Work{
 		File: path, Demand: newDemand(path, f.Go, f.Toolchain),

@@ -8,6 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+
+	"github.com/bentobuild/bento/adapters"
 )
 
 // Value is a text of a pom and its line; neither is set when it is not there.
@@ -101,7 +105,7 @@ func Parse(path string, data []byte) (*Model, error) {
 		}
 		p.body(profile, id)
 	}
-	return p.Model, nil
+	return p.Model, diagnostics.Bounded(path, 0, "modules", len(p.Modules), adapters.MaxMembers)
 }
 
 type parser struct{ *Model }

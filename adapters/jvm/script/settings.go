@@ -4,6 +4,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
 )
 
 // Settings is a settings.gradle or settings.gradle.kts.
@@ -58,7 +61,7 @@ func ParseSettings(path string, data []byte) (*Settings, error) {
 		s.take(t)
 	}
 	s.place()
-	return s.Settings, nil
+	return s.Settings, diagnostics.Bounded(path, 0, "projects and builds", len(s.Projects)+len(s.Builds), adapters.MaxProjects)
 }
 
 type settingsReader struct {

@@ -4,9 +4,11 @@
 package packagejson
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
@@ -91,7 +93,10 @@ func ParseManifest(path string, data []byte) (*Manifest, error) {
 	if len(r.problems) > 0 {
 		return nil, r.problems
 	}
-	return m, nil
+	return m, cmp.Or(
+		diagnostics.Bounded(path, root.Get("scripts").Line(), "scripts", len(m.Scripts), adapters.MaxScripts),
+		diagnostics.Bounded(path, root.Get("workspaces").Line(), "globs of workspaces", len(m.Workspaces), adapters.MaxMembers),
+	)
 }
 
 // reader collects what is wrong with a manifest.

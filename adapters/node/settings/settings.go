@@ -94,6 +94,9 @@ func ReadPNPM(f *adapters.Files, dir string) (*PNPM, error) {
 		}
 		p.Packages = append(p.Packages, item.Text())
 	}
+	if err := diagnostics.Bounded(path, packages.Line(), "globs of packages", len(p.Packages), adapters.MaxMembers); err != nil {
+		return nil, err
+	}
 	for _, o := range doc.Get("overrides").Pairs() {
 		if p.Overrides == nil {
 			p.Overrides = make(map[string]string)

@@ -3,10 +3,12 @@
 package composer
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
@@ -73,7 +75,10 @@ func ParseManifest(path string, data []byte) (*Manifest, error) {
 	if len(r.problems) > 0 {
 		return nil, diagnostics.Problems(diagnostics.Sorted(r.problems))
 	}
-	return m, nil
+	return m, cmp.Or(
+		diagnostics.Bounded(path, root.Get("scripts").Line(), "scripts", len(m.Scripts), adapters.MaxScripts),
+		diagnostics.Bounded(path, root.Get("repositories").Line(), "path repositories", len(m.Repositories), adapters.MaxMembers),
+	)
 }
 
 func orElse(s, other string) string {

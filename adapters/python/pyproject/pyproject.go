@@ -95,6 +95,9 @@ func Read(f *adapters.Files) (*Project, error) {
 		return nil, diagnostics.Problems(problems)
 	}
 	p.file = file
+	if err := p.bounded(); err != nil {
+		return nil, err
+	}
 	p.HasBuildSystem = p.Table("build-system")
 	p.HasProject = p.Table("project")
 	p.HasPoetry = p.Table("tool", "poetry")
@@ -105,6 +108,20 @@ func Read(f *adapters.Files) (*Project, error) {
 	p.readPoetry(f)
 	p.Sources, p.Siblings = sources(f, file.Lookup("tool", "uv", "sources"))
 	return p, nil
+}
+
+// bounded refuses lists that would be compared with each directory of the workspace.
+func (p *Project) bounded() error {
+	for _, list := range []string{"members", "exclude"} {
+		globs := p.List("tool", "uv", "workspace", list)
+		if len(globs) == 0 {
+			continue
+		}
+		if err := diagnostics.Bounded(p.Path, globs[0].Line, "globs of "+list, len(globs), adapters.MaxMembers); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Manifests are the names of the files that say what a project needs.

@@ -58,7 +58,7 @@ func ask(store haver, m recall.Memory, tasks []*plan.Task, there []atomic.Uint32
 func (e *Evaluator) keep() {
 	for i, ev := range e.results {
 		made := e.made[i]
-		if ev != nil && made != nil && ev.basis != (recall.Basis{}) && ev.Outputs != nil && (ev.Status == Hit || ev.stored) {
+		if ev != nil && made != nil && ev.basis != (recall.Basis{}) && (ev.Status == Hit || ev.stored) {
 			e.recall.memory.Keep(lastrun.ID(ev.Task), recall.Known{Basis: ev.basis, Key: ev.Key, Made: made.digest, Outputs: ev.Outputs})
 		}
 	}

@@ -5,6 +5,7 @@ package recall
 
 import (
 	"io/fs"
+	"maps"
 	"slices"
 
 	"github.com/bentobuild/bento/cache"
@@ -100,23 +101,22 @@ func (m *Memory) Save() error {
 			m.fresh[id] = m.known[i]
 		}
 	}
-	ids := make([]string, 0, len(m.fresh))
-	for id := range m.fresh {
-		ids = append(ids, id)
+	ids := slices.Sorted(maps.Keys(m.fresh))
+	known := make([]Known, len(ids))
+	for i, id := range ids {
+		known[i] = m.fresh[id]
 	}
-	slices.Sort(ids)
-	err := m.state.Store(fileName, version, encode(m.salt, ids, m.fresh))
-	m.ids, m.known, m.fresh = nil, nil, make(map[string]Known)
-	return err
+	m.ids, m.known, m.fresh = ids, known, make(map[string]Known)
+	return m.state.Store(fileName, version, encode(m.salt, ids, known))
 }
 
-func encode(salt string, ids []string, known map[string]Known) []byte {
+func encode(salt string, ids []string, known []Known) []byte {
 	var w state.Writer
 	w.String(salt)
 	w.Uint(uint64(len(ids)))
-	for _, id := range ids {
-		k := known[id]
-		w.String(id)
+	for i := range known {
+		k := &known[i]
+		w.String(ids[i])
 		w.Raw(k.Basis[:])
 		w.Raw(k.Key[:])
 		w.Raw(k.Made[:])

@@ -185,7 +185,7 @@ func about(rules map[string]string, path string) []string {
 }
 
 func TestAbove(t *testing.T) {
-	r := (*Rules)(nil).WithAbove("sub/ws", "/sub/ws/a\n*.log\nws/b\n**/c\n")
+	r := (*Rules)(nil).WithAbove("sub/ws", "../../.gitignore", "/sub/ws/a\n*.log\nws/b\n**/c\n")
 	for path, want := range map[string]Verdict{
 		"a": Ignored, "x/a": Undecided, "x.log": Ignored, "b": Undecided, "c": Ignored, "x/c": Ignored,
 	} {

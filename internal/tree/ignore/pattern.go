@@ -11,6 +11,9 @@ type pattern struct {
 	dirOnly  bool // a "/" stood at the end
 	nameOnly bool // no other "/": the last component decides
 	suffix   bool // "*" and then nothing special
+	// words are texts that stand in every path which matches, in this order, behind the
+	// literal start: most paths are told apart by them in one look.
+	words []string
 }
 
 const special = `*?[\`
@@ -45,7 +48,45 @@ func parseLine(line string) (p pattern, ok bool) {
 	p.nameOnly = !strings.Contains(line, "/")
 	p.text = strings.TrimPrefix(line, "/")
 	p.literal = literalLen(p.text)
+	p.words = words(p.text[p.literal:])
 	return p, p.text != ""
+}
+
+// words lists the texts between wildcards, up to the first class. A slash is none: "**/"
+// may stand for nothing.
+func words(text string) (list []string) {
+	var word []byte
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && text[i] == '\\' && i+1 < len(text) {
+			i++
+			word = append(word, text[i])
+			continue
+		}
+		if i < len(text) && text[i] != '/' && strings.IndexByte(special, text[i]) < 0 {
+			word = append(word, text[i])
+			continue
+		}
+		if len(word) > 0 {
+			list = append(list, string(word))
+			word = word[:0]
+		}
+		if i < len(text) && text[i] == '[' {
+			break
+		}
+	}
+	return list
+}
+
+// possible reports whether text has all words of p, in their order.
+func (p *pattern) possible(text string) bool {
+	for _, w := range p.words {
+		i := strings.Index(text, w)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(w):]
+	}
+	return true
 }
 
 func literalLen(s string) int {
@@ -77,7 +118,7 @@ func trimSpaces(s string) string {
 	return s[:end]
 }
 
-func (p *pattern) matchName(name string) bool {
+func (p *pattern) matchName(name string, b *budget) bool {
 	switch {
 	case p.literal == len(p.text):
 		return name == p.text
@@ -85,10 +126,10 @@ func (p *pattern) matchName(name string) bool {
 		return strings.HasSuffix(name, p.text[1:])
 	}
 	// A component has no "/", so that it does not matter what "*" does with one.
-	return wildmatch(p.text, name, false)
+	return p.possible(name[min(len(name), p.literal):]) && wildmatch(p.text, name, false, b)
 }
 
-func (p *pattern) matchPath(path string) bool {
+func (p *pattern) matchPath(path string, b *budget) bool {
 	head := p.text[:p.literal]
 	if !strings.HasPrefix(path, head) {
 		return false
@@ -97,5 +138,6 @@ func (p *pattern) matchPath(path string) bool {
 		return len(path) == len(head)
 	}
 	// git cuts the literal start off as well, so that "a**/b" is "a" and "**/b".
-	return wildmatch(p.text[p.literal:], path[p.literal:], true)
+	path = path[p.literal:]
+	return p.possible(path) && wildmatch(p.text[p.literal:], path, true, b)
 }

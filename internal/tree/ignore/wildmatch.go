@@ -7,6 +7,11 @@ import "strings"
 // matches nothing.
 const maxSteps = 100_000
 
+// maxStepsOfAll bounds what matching all patterns of a file against one path may cost: of
+// thousands of hostile ones, those that are left when it is used up match nothing. Honest
+// patterns take some dozens of steps each.
+const maxStepsOfAll = 4 * maxSteps
+
 type outcome int8
 
 const (
@@ -23,9 +28,20 @@ type matcher struct {
 	steps int
 }
 
-func wildmatch(pattern, text string, paths bool) bool {
-	m := matcher{paths: paths, steps: maxSteps}
-	return m.run(pattern, 0, text) == match
+// budget is what matching the patterns of a file against a path may still cost.
+type budget struct {
+	steps int
+	over  bool // some pattern was not decided
+}
+
+// wildmatch takes what it costs from b.
+func wildmatch(pattern, text string, paths bool, b *budget) bool {
+	most := min(maxSteps, b.steps)
+	m := matcher{paths: paths, steps: most}
+	hit := m.run(pattern, 0, text) == match
+	b.steps -= most - max(m.steps, 0)
+	b.over = b.over || m.steps < 0
+	return hit
 }
 
 // run matches pattern[p:] against text; what stands before p tells whether a

@@ -167,16 +167,16 @@ func (v *View) NewList(was *table.Table, clock *disk.Clock) bool {
 // to the directory above the root.
 func (v *View) readRules(o *Options, repo *git.Repo, prefix string) {
 	var texts state.Writer
-	add := func(below, text string) {
-		v.Rules = v.Rules.WithAbove(below, text)
+	add := func(below, file string, text string) {
+		v.Rules = v.Rules.WithAbove(below, file, text)
 		texts.String(below)
 		texts.String(text)
 	}
-	add(prefix, o.readRules(repo.ExcludeFile(), os.Stat))
+	add(prefix, repo.ExcludeFile(), o.readRules(repo.ExcludeFile(), os.Stat))
 	for dir := ""; dir != prefix; {
 		below := strings.TrimPrefix(prefix[len(dir):], "/")
 		file := filepath.Join(repo.TopLevel(), filepath.FromSlash(dir), ignore.File)
-		add(below, o.readRules(file, os.Lstat)) // git follows no link there
+		add(below, file, o.readRules(file, os.Lstat)) // git follows no link there
 		name, _, _ := strings.Cut(below, "/")
 		dir = strings.TrimPrefix(dir+"/"+name, "/")
 	}

@@ -10,8 +10,9 @@ import (
 
 // The rules.
 const (
-	RuleUnreadable = "unreadable"
-	RuleSpecial    = "special_file"
+	RuleUnreadable    = "unreadable"
+	RuleSpecial       = "special_file"
+	RuleCostlyIgnores = "costly_ignores"
 )
 
 // Unreadable says that something of the kind what cannot be read.
@@ -27,6 +28,15 @@ func Unreadable(path, what string, err error) diagnostics.Diagnostic {
 		File: path, Severity: diagnostics.Error, Rule: RuleUnreadable, Source: diagnostics.Source,
 		Message: fmt.Sprintf("cannot read the %s %q: %v", what, path, disk.Bare(err)),
 		Hint:    "make it readable, have git ignore it, or name it in [workspace] exclude",
+	}
+}
+
+// CostlyIgnores says that the patterns of an ignore file cost too much to match.
+func CostlyIgnores(file string) diagnostics.Diagnostic {
+	return diagnostics.Diagnostic{
+		File: file, Severity: diagnostics.Warning, Rule: RuleCostlyIgnores, Source: diagnostics.Source, // more is found than meant, never less
+		Message: fmt.Sprintf("the patterns of %q cost too much to match: expected at most 400000 steps for one path; what they have not decided by then is not ignored", file),
+		Hint:    "write patterns with fewer wildcards in one line",
 	}
 }
 

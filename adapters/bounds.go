@@ -1,0 +1,13 @@
+package adapters
+
+// What a manifest may list. Each entry is compared with many directories, or becomes a
+// task: without a bound a small file could keep bento busy for hours. See
+// diagnostics.Bounded.
+const (
+	// MaxMembers is how many members, or globs of members, a workspace may list.
+	MaxMembers = 2000
+	// MaxProjects is how many projects a build may include.
+	MaxProjects = 10_000
+	// MaxScripts is how many scripts or tasks one manifest may have.
+	MaxScripts = 10_000
+)

@@ -1,0 +1,468 @@
+//go:build unix
+
+package cache_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/bentobuild/bento/cache"
+)
+
+// A store is what a list of results by last use is, of which the last ones go until it
+// fits: whatever is stored, shared, looked up, killed, and done to the clock.
+func TestPruneIsLRU(t *testing.T) {
+	base := t.TempDir()
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		dir := filepath.Join(base, fmt.Sprint(n))
+		defer os.RemoveAll(dir)
+		var failed any
+		synctest.Test(t, func(*testing.T) { // the clock is the test's own
+			defer func() { failed = recover() }()
+			m := &lru{dir: dir, records: map[cache.Key]*lruRecord{}, blobs: map[cache.Digest]*lruBlob{}}
+			m.bound = rapid.Int64Range(1, 40).Draw(rt, "bound") * 4096
+			m.open(rt)
+			m.open(rt)
+			for range rapid.IntRange(1, 30).Draw(rt, "steps") {
+				time.Sleep(time.Millisecond)
+				m.step(rt)
+				m.compare(rt)
+			}
+		})
+		if f, ok := failed.(failure); ok {
+			rt.Fatal(f)
+		}
+		if failed != nil {
+			panic(failed)
+		}
+	})
+}
+
+// failure is a failed check, which leaves the bubble as a panic.
+type failure string
+
+func fatalf(format string, args ...any) { panic(failure(fmt.Sprintf(format, args...))) }
+
+type (
+	lruRecord struct {
+		used  time.Time
+		size  int64
+		blobs []cache.Digest
+	}
+	lruBlob struct {
+		used time.Time
+		size int64
+	}
+	// process is a Disk of the store, as a process has it.
+	process struct {
+		disk   *cache.Disk
+		opened time.Time
+		added  int64 // since it has told others
+		usage  lruUsage
+	}
+	lru struct {
+		dir     string
+		bound   int64
+		users   []*process
+		records map[cache.Key]*lruRecord
+		blobs   map[cache.Digest]*lruBlob
+		lost    int64     // what processes that were killed have added
+		last    *lruRound // of the last process that has settled, unless another has stamped since
+	}
+)
+
+func (m *lru) open(rt *rapid.T) *process {
+	d, err := cache.Open(m.dir, &cache.Options{Bounds: cache.Bounds{MaxSize: m.bound}, Warn: func(err error) { fatalf("%v", err) }})
+	if err != nil {
+		fatalf("%v", err)
+	}
+	p := &process{disk: d, opened: time.Now()}
+	m.users = append(m.users, p)
+	return p
+}
+
+func (m *lru) step(rt *rapid.T) {
+	i := rapid.IntRange(0, len(m.users)-1).Draw(rt, "process")
+	p := m.users[i]
+	switch rapid.SampledFrom([]string{"store", "store", "store", "look", "look", "add", "prune", "keep", "keep", "settle", "settle", "end", "end", "halt", "kill", "wait", "back"}).Draw(rt, "step") {
+	case "store":
+		m.store(rt, p)
+	case "look":
+		m.look(rt, p)
+	case "add": // and be killed before the record is stored
+		m.add(rt, p, drawBlock(rt))
+	case "prune":
+		m.prune(rt, p)
+	case "keep":
+		m.keep(rt)
+	case "halt":
+		m.halt(rt, p)
+	case "settle":
+		m.settle(p)
+	case "end":
+		m.settle(p)
+		fallthrough
+	case "kill":
+		m.lost += p.added
+		p.disk.Close()
+		m.users = slices.Delete(m.users, i, i+1)
+		m.open(rt)
+	case "wait":
+		time.Sleep(time.Duration(rapid.IntRange(1, 30).Draw(rt, "hours")) * time.Hour)
+	case "back":
+		m.back(rt, time.Duration(rapid.IntRange(1, 30).Draw(rt, "hours"))*time.Hour)
+	}
+}
+
+// drawBlock draws one of a few blobs, of some blocks, that do not shrink.
+func drawBlock(rt *rapid.T) []byte {
+	n := rapid.IntRange(1, 8).Draw(rt, "blob")
+	rng := rand.New(rand.NewPCG(uint64(n), 0))
+	data := make([]byte, 4096*n-7)
+	for i := range data {
+		data[i] = byte(rng.Uint32())
+	}
+	return data
+}
+
+func blocksOf(n int) int64 { return int64(n+4095) / 4096 * 4096 }
+
+func (m *lru) add(rt *rapid.T, p *process, data []byte) cache.Digest {
+	d := cache.Sum(data)
+	if err := p.disk.Add(d, bytes.NewReader(data)); err != nil {
+		fatalf("%v", err)
+	}
+	if m.blobs[d] == nil {
+		p.added += blocksOf(len(data))
+	}
+	m.blobs[d] = &lruBlob{used: time.Now(), size: blocksOf(len(data))}
+	return d
+}
+
+func drawLRUKey(rt *rapid.T) cache.Key { return cache.Key{rapid.Byte().Draw(rt, "key") % 6} }
+
+func (m *lru) store(rt *rapid.T, p *process) {
+	r, key := &cache.Record{Created: time.Now()}, drawLRUKey(rt)
+	in := &lruRecord{}
+	for i := range rapid.IntRange(0, 3).Draw(rt, "outputs") {
+		data := drawBlock(rt)
+		d := m.add(rt, p, data)
+		r.Outputs = append(r.Outputs, cache.Output{Path: fmt.Sprint(i), Kind: cache.File, Digest: d, Size: int64(len(data))})
+		in.blobs = append(in.blobs, d)
+	}
+	data, err := cache.EncodeRecord(key, r)
+	if err != nil {
+		fatalf("%v", err)
+	}
+	if err := p.disk.Record(key, r); err != nil {
+		fatalf("%v", err)
+	}
+	in.used = m.next(p, key)
+	in.size = blocksOf(len(data))
+	p.added += in.size
+	m.records[key] = in
+}
+
+// look uses a result, with its record read or not.
+func (m *lru) look(rt *rapid.T, p *process) {
+	key := drawLRUKey(rt)
+	r := m.records[key]
+	if rapid.Bool().Draw(rt, "in place") {
+		recent := r != nil && time.Since(r.used).Abs() <= 6*time.Hour
+		if got := p.disk.Has(key); got != recent {
+			fatalf("has: %v, want %v", got, recent)
+		}
+		if recent {
+			m.use(p, key, r)
+		}
+		return
+	}
+	if _, err := p.disk.Lookup(key); (err == nil) != (r != nil) {
+		fatalf("lookup: %v, want %v", err, r != nil)
+	}
+	if r == nil {
+		return
+	}
+	if time.Since(r.used).Abs() > 6*time.Hour {
+		for _, d := range r.blobs {
+			m.blobs[d].used = time.Now()
+		}
+		r.used = m.next(p, key)
+		return
+	}
+	m.use(p, key, r)
+}
+
+func (m *lru) prune(rt *rapid.T, p *process) {
+	b := cache.Bounds{MaxSize: rapid.Int64Range(0, 40).Draw(rt, "size") * 4096}
+	if rapid.Bool().Draw(rt, "by age") {
+		b.MaxAge = time.Duration(rapid.IntRange(1, 40).Draw(rt, "age")) * time.Hour
+	}
+	if _, err := p.disk.Prune(context.Background(), b); err != nil {
+		fatalf("%v", err)
+	}
+	if b != (cache.Bounds{}) {
+		m.stampNoted(p)
+		m.drop(b, p.opened)
+		m.lost = 0
+	}
+}
+
+// keep keeps the bound in all processes, as they do when they have added something. Any
+// of them may find that it has to prune.
+func (m *lru) keep(rt *rapid.T) {
+	for _, p := range m.users {
+		before := m.listed()
+		if err := p.disk.Keep(context.Background()); err != nil {
+			fatalf("%v", err)
+		}
+		p.added = 0
+		if m.listed() != before {
+			m.stampNoted(p)
+		}
+	}
+	defer m.restamp()
+	if m.size() <= m.bound+m.lost && m.differs() == "" {
+		return
+	}
+	m.lost = 0
+	for _, p := range m.users {
+		then := m.clone()
+		if then.drop(cache.Bounds{MaxSize: m.bound}, p.opened); then.differs() == "" {
+			m.records, m.blobs = then.records, then.blobs
+			return
+		}
+	}
+	m.drop(cache.Bounds{MaxSize: m.bound}, m.users[0].opened) // compare tells how it differs
+}
+
+// halt prunes and is killed on the way.
+func (m *lru) halt(rt *rapid.T, p *process) {
+	ctx := &mortal{Context: context.Background(), left: rapid.IntRange(0, 12).Draw(rt, "looks")}
+	b := cache.Bounds{MaxSize: rapid.Int64Range(1, 40).Draw(rt, "size") * 4096}
+	_, err := p.disk.Prune(ctx, b)
+	m.stampNoted(p)
+	if err == nil {
+		m.drop(b, p.opened)
+		m.lost = 0
+		return
+	}
+	before := m.clone()
+	before.drop(b, p.opened)
+	there := m.there()
+	for key := range m.records {
+		if !there[fmt.Sprintf("records %x", key[:])] {
+			if before.records[key] != nil {
+				fatalf("a record is gone that was to stay")
+			}
+			delete(m.records, key)
+		}
+	}
+	for d := range m.blobs {
+		if !there[fmt.Sprintf("blobs %x", d[:])] {
+			delete(m.blobs, d)
+		}
+	}
+	m.restamp()
+}
+
+// restamp takes over what was done about stamps of a clock that was ahead, which a prune
+// that is killed may have come to or not.
+func (m *lru) restamp() {
+	for key, r := range m.records {
+		r.used = m.stamp("records", key[:])
+	}
+	for d, b := range m.blobs {
+		b.used = m.stamp("blobs", d[:])
+	}
+}
+
+func (m *lru) stamp(kind string, sum []byte) time.Time {
+	fi, err := os.Stat(filepath.Join(m.users[0].disk.Dir(), kind, fmt.Sprintf("%x", sum[:1]), fmt.Sprintf("%x", sum[1:])))
+	if err != nil {
+		return time.Time{}
+	}
+	return fi.ModTime()
+}
+
+// mortal is a context that ends after some looks at it.
+type mortal struct {
+	context.Context
+	left int
+}
+
+func (c *mortal) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// back is what a clock looks like that was ahead until now.
+func (m *lru) back(rt *rapid.T, by time.Duration) {
+	for name := range m.there() {
+		var kind, digits string
+		fmt.Sscan(name, &kind, &digits)
+		path := filepath.Join(m.users[0].disk.Dir(), kind, digits[:2], digits[2:])
+		fi, err := os.Stat(path)
+		if err == nil {
+			err = os.Chtimes(path, time.Time{}, fi.ModTime().Add(by))
+		}
+		if err != nil {
+			fatalf("%v", err)
+		}
+	}
+	for _, r := range m.records {
+		r.used = r.used.Add(by)
+	}
+	m.shiftRound(by)
+	for _, b := range m.blobs {
+		b.used = b.used.Add(by)
+	}
+}
+
+// drop is what Prune should do.
+func (m *lru) drop(b cache.Bounds, opened time.Time) {
+	now := time.Now()
+	for _, r := range m.records {
+		if r.used.After(now) {
+			r.used = opened.Add(-1)
+		}
+	}
+	for _, blob := range m.blobs {
+		if blob.used.After(now) {
+			blob.used = opened.Add(-1)
+		}
+	}
+	needed := func(d cache.Digest) bool {
+		for _, r := range m.records {
+			if slices.Contains(r.blobs, d) {
+				return true
+			}
+		}
+		return false
+	}
+	type entry struct {
+		used   time.Time
+		sum    [32]byte
+		record bool
+	}
+	var all []entry
+	for key, r := range m.records {
+		all = append(all, entry{r.used, key, true})
+	}
+	for d, blob := range m.blobs {
+		if !needed(d) {
+			all = append(all, entry{blob.used, d, false})
+		}
+	}
+	slices.SortFunc(all, func(x, y entry) int {
+		return cmp.Or(x.used.Compare(y.used), bytes.Compare(y.sum[:], x.sum[:]))
+	})
+	remove := func(e entry) {
+		if !e.record {
+			delete(m.blobs, e.sum)
+			return
+		}
+		r := m.records[e.sum]
+		delete(m.records, e.sum)
+		for _, d := range r.blobs {
+			if !needed(d) {
+				delete(m.blobs, d)
+			}
+		}
+	}
+	all = slices.DeleteFunc(all, func(e entry) bool {
+		age := now.Sub(e.used)
+		bad := b.MaxAge > 0 && age > b.MaxAge || !e.record && age > 24*time.Hour || b.MaxSize > 0 && m.alone(e.sum, e.record) > b.MaxSize
+		if bad {
+			remove(e)
+		}
+		return bad
+	})
+	for b.MaxSize > 0 && m.size() > b.MaxSize {
+		remove(all[0])
+		all = all[1:]
+	}
+}
+
+// alone is the size of a result by itself.
+func (m *lru) alone(sum [32]byte, record bool) int64 {
+	if !record {
+		return m.blobs[sum].size
+	}
+	r := m.records[sum]
+	size := r.size
+	for i, d := range r.blobs {
+		if !slices.Contains(r.blobs[:i], d) {
+			size += m.blobs[d].size
+		}
+	}
+	return size
+}
+
+func (m *lru) size() (n int64) {
+	for _, r := range m.records {
+		n += r.size
+	}
+	for _, b := range m.blobs {
+		n += b.size
+	}
+	return n
+}
+
+func (m *lru) clone() *lru {
+	c := &lru{dir: m.dir, bound: m.bound, users: m.users, records: map[cache.Key]*lruRecord{}, blobs: map[cache.Digest]*lruBlob{}}
+	for key, r := range m.records {
+		copied := *r
+		c.records[key] = &copied
+	}
+	for d, b := range m.blobs {
+		copied := *b
+		c.blobs[d] = &copied
+	}
+	return c
+}
+
+// there lists the entries of the store.
+func (m *lru) there() map[string]bool {
+	all := map[string]bool{}
+	for _, kind := range []string{"records", "blobs"} {
+		files, _ := filepath.Glob(filepath.Join(m.users[0].disk.Dir(), kind, "*", "*"))
+		for _, f := range files {
+			all[kind+" "+filepath.Base(filepath.Dir(f))+filepath.Base(f)] = true
+		}
+	}
+	return all
+}
+
+func (m *lru) differs() string {
+	want := map[string]bool{}
+	for key := range m.records {
+		want[fmt.Sprintf("records %x", key[:])] = true
+	}
+	for d := range m.blobs {
+		want[fmt.Sprintf("blobs %x", d[:])] = true
+	}
+	return gocmp.Diff(want, m.there())
+}
+
+func (m *lru) compare(rt *rapid.T) {
+	if diff := m.differs(); diff != "" {
+		fatalf("-want +got:\n%s", diff)
+	}
+}

@@ -1,0 +1,19 @@
+package diagnostics
+
+import "fmt"
+
+// RuleTooMany is the rule of the diagnostic of Bounded.
+const RuleTooMany = "too_many_entries"
+
+// Bounded returns nil when n is at most most, else a Problems that says where (a file and
+// the line, 0 for none) there are how many of what.
+func Bounded(file string, line int, what string, n, most int) error {
+	if n <= most {
+		return nil
+	}
+	return Problems{{
+		File: file, Line: line, Severity: Error, Source: Source, Rule: RuleTooMany,
+		Message: fmt.Sprintf("%d %s, expected at most %d", n, what, most),
+		Hint:    "name many directories by one glob, or divide the project",
+	}}
+}
