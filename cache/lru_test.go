@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -252,7 +253,8 @@ func (m *lru) keep(rt *rapid.T) {
 
 // halt prunes and is killed on the way.
 func (m *lru) halt(rt *rapid.T, p *process) {
-	ctx := &mortal{Context: context.Background(), left: rapid.IntRange(0, 12).Draw(rt, "looks")}
+	ctx := &mortal{Context: context.Background()}
+	ctx.left.Store(rapid.Int64Range(0, 12).Draw(rt, "looks"))
 	b := cache.Bounds{MaxSize: rapid.Int64Range(1, 40).Draw(rt, "size") * 4096}
 	_, err := p.disk.Prune(ctx, b)
 	m.stampNoted(p)
@@ -302,11 +304,11 @@ func (m *lru) stamp(kind string, sum []byte) time.Time {
 // mortal is a context that ends after some looks at it.
 type mortal struct {
 	context.Context
-	left int
+	left atomic.Int64
 }
 
 func (c *mortal) Err() error {
-	if c.left--; c.left < 0 {
+	if c.left.Add(-1) < 0 {
 		return context.Canceled
 	}
 	return nil

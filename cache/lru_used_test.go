@@ -237,3 +237,29 @@ func TestOrderOfProcesses(t *testing.T) {
 		}
 	})
 }
+
+// A process that prunes counts what it has only noted.
+func TestPruneCountsWhatWasNoted(t *testing.T) {
+	dir := t.TempDir()
+	first := openDiskAt(t, dir)
+	fill(t, first, 2)
+	first.Settle()
+	d, err := cache.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if !d.Has(cache.Key{0}) { // the older one
+		t.Fatal("it is not there")
+	}
+	st, err := d.Stats(t.Context())
+	if err == nil {
+		_, err = d.Prune(t.Context(), cache.Bounds{MaxSize: st.Bytes * 6 / 10})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !d.Has(cache.Key{0}) || d.Has(cache.Key{1}) {
+		t.Error("the result that was used last is gone, or the other is not")
+	}
+}
