@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -155,6 +156,20 @@ func TestRows(t *testing.T) {
 			t.Fatalf("%d rows for %d jobs at a time", last+1, most)
 		}
 	})
+}
+
+// What a program says of its place is no command to the terminal that shows the log.
+func TestAnnotationsAreNoEscapes(t *testing.T) {
+	const evil = "a\x1b]0;b\a\x1b[2J\u009b\r\n\x7f"
+	r := &run.Report{Results: []*run.Result{{Diagnostics: []diagnostics.Diagnostic{
+		{File: evil, Severity: diagnostics.Error, Source: evil, Rule: evil, Message: evil},
+	}}}}
+	var b bytes.Buffer
+	Annotations(&b, r)
+	line, ends := strings.CutSuffix(b.String(), "\n")
+	if !ends || !strings.HasPrefix(line, "::error file=a") || strings.ContainsFunc(line, unicode.IsControl) {
+		t.Errorf("%q", b.String())
+	}
 }
 
 func TestGitHub(t *testing.T) {

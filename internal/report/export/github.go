@@ -40,9 +40,10 @@ func Annotations(w io.Writer, r *run.Report) {
 }
 
 // escapeData and escapeProperty write what would end a workflow command as the
-// runner reads it (actions/toolkit, packages/core/src/command.ts).
+// runner reads it (actions/toolkit, packages/core/src/command.ts). Other control
+// characters would be commands to the terminal that shows the log.
 func escapeData(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(report.Printable(s))
 }
 
 func escapeProperty(s string) string {
