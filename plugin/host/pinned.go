@@ -1,10 +1,16 @@
 package host
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/owner"
@@ -21,35 +27,112 @@ func distrust(format string, args ...any) error {
 	return &adapters.Failure{Code: adapters.NotTrusted, Message: fmt.Sprintf(format, args...)}
 }
 
+// startLength is how much of a file the kernel reads to find its interpreter.
+const startLength = 256
+
+// maxInterpreters bounds a chain of scripts that interpret each other. The kernel
+// follows fewer.
+const maxInterpreters = 8
+
+// plainOption is an option of an interpreter that names no file and no program.
+var plainOption = regexp.MustCompile(`^-[-A-Za-z0-9]+$`)
+
 // trustInterpreter refuses a script whose interpreter others could have put there: what
-// the script says is then of no account. One that env(1) looks for is looked for here
-// too.
+// the script says is then of no account. An interpreter that is a script has one too.
 func trustInterpreter(start []byte, env adapters.Environ) error {
-	line, _, _ := strings.Cut(string(start), "\n")
-	line, isScript := strings.CutPrefix(line, "#!")
-	words := strings.Fields(line)
-	if !isScript || len(words) == 0 {
-		return nil
-	}
-	programs := words[:1]
-	if filepath.Base(words[0]) == "env" {
-		named := slices.IndexFunc(words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") && !strings.Contains(w, "=") })
-		if named < 0 {
-			return nil
-		}
-		if path, err := env.LookPath(words[1+named]); err == nil {
-			programs = append(programs, path)
-		}
-	}
 	ways := owner.Trusted{}.Ways()
-	for _, path := range programs {
-		e, err := ways.To(path)
-		if err != nil {
+	for range maxInterpreters {
+		programs, err := interpreters(start, env)
+		if err != nil || len(programs) == 0 {
+			return err
+		}
+		for _, path := range programs {
+			e, err := ways.To(path)
+			if err != nil {
+				return distrust("its interpreter cannot be looked at: %v", err)
+			}
+			if e != nil {
+				return distrust("its interpreter is %s, and %s", path, e.Why)
+			}
+		}
+		// env(1) itself is trusted and runs what it is told: the last one counts. An env
+		// that is a script is refused below.
+		if start, err = startOf(programs[len(programs)-1]); err != nil {
 			return distrust("its interpreter cannot be looked at: %v", err)
 		}
-		if e != nil {
-			return distrust("its interpreter is %s, and %s", path, e.Why)
+		if len(programs) > 1 {
+			if first, err := startOf(programs[0]); err != nil || bytes.HasPrefix(first, []byte("#!")) {
+				return distrust("its interpreter %s is a script, required the program env", programs[0])
+			}
 		}
 	}
-	return nil
+	return distrust("its interpreter is a script, whose interpreter is one, and so on: more than %d", maxInterpreters)
+}
+
+// interpreters returns the programs that the first line of a script starts, none when
+// it is no script. Only what is understood whole is accepted: "#!/path", "#!/path -option" and
+// "#!/path/env name", where env(1) looks for the name in PATH.
+func interpreters(start []byte, env adapters.Environ) ([]string, error) {
+	line, isScript := strings.CutPrefix(string(start), "#!")
+	if !isScript {
+		return nil, nil
+	}
+	line, _, whole := strings.Cut(line, "\n")
+	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' }) // as the kernel does
+	odd := func(r rune) bool { return r != '\t' && unicode.IsControl(r) }
+	if !whole && len(start) >= startLength || len(words) == 0 || !filepath.IsAbs(words[0]) || strings.ContainsFunc(line, odd) {
+		return nil, notUnderstood(line)
+	}
+	isEnv := isProgram(words[0], "env")
+	switch {
+	case len(words) == 1 && !isEnv, len(words) == 2 && !isEnv && plainOption.MatchString(words[1]):
+		return words[:1], nil
+	case len(words) != 2 || !isEnv || strings.HasPrefix(words[1], "-") || strings.ContainsAny(words[1], "=/"):
+		return nil, notUnderstood(line)
+	}
+	// env(1) also looks in directories that LookPath passes over.
+	if slices.ContainsFunc(filepath.SplitList(env.Get("PATH")), func(dir string) bool { return !filepath.IsAbs(dir) }) {
+		return nil, distrust("its first line is %q, and PATH has a directory that is not absolute; remove it from PATH", "#!"+line)
+	}
+	path, err := env.LookPath(words[1])
+	switch {
+	case err != nil:
+		return nil, distrust("its interpreter %s is not found in PATH", words[1])
+	case isProgram(path, "env"):
+		return nil, notUnderstood(line)
+	}
+	return []string{words[0], path}, nil
+}
+
+// isProgram reports whether a path, or the file that it leads to, has a name.
+func isProgram(path, name string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	return filepath.Base(path) == name || err == nil && filepath.Base(real) == name
+}
+
+func notUnderstood(line string) error {
+	return distrust("its first line is %q, required \"#!\" with an absolute path and at most one option, or \"#!/usr/bin/env name\"; "+
+		"change the line, or take from others the right to write to the file and its directories", "#!"+line)
+}
+
+// startOf returns what the kernel reads of a program to find its interpreter.
+func startOf(path string) ([]byte, error) {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	start := make([]byte, startLength)
+	n, err := io.ReadFull(f, start)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	return start[:n], nil
 }

@@ -68,7 +68,7 @@ func fill(to, from *os.File, digest string, env adapters.Environ) error {
 	if got := hex.EncodeToString(h.Sum(nil)); got != digest {
 		return distrust("its sha256 is %s by now, expected %s", got, digest)
 	}
-	start := make([]byte, 256)
+	start := make([]byte, startLength)
 	n, err := to.ReadAt(start, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err

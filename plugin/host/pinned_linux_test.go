@@ -85,7 +85,7 @@ func TestPinnedIsRefused(t *testing.T) {
 	if err := os.Chmod(open, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	direct, found := "#!"+open+"/shell -e\n", "#!/usr/bin/env -S X=1 shell\n"
+	direct, found := "#!"+open+"/shell -e\n", "#!/usr/bin/env shell\n"
 	for want, c := range map[string]Command{
 		"its sha256 is " + digestOf("#!/bin/sh\n") + " by now": {Argv: []string{file}, SHA256: digestOf("x")},
 		"it is not a regular file":                             {Argv: []string{dir}, SHA256: digestOf("")},
@@ -101,5 +101,62 @@ func TestPinnedIsRefused(t *testing.T) {
 		if !errors.As(err, &f) || f.Code != adapters.NotTrusted || !strings.Contains(f.Message, want) {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+}
+
+// What a script's first line starts is followed to its end, and refused where it is not
+// understood.
+func TestInterpretersOfAPinnedScript(t *testing.T) {
+	dir := t.TempDir()
+	open := filepath.Join(dir, "open")
+	evil := executable(t, filepath.Join(open, "evil"), "#!/bin/sh\n")
+	if err := os.Chmod(open, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	wrap := executable(t, filepath.Join(dir, "bin", "wrap"), "#!"+evil+"\n")
+	executable(t, filepath.Join(dir, "bin", "twice"), "#!"+wrap+"\n")
+	fine := executable(t, filepath.Join(dir, "bin", "fine"), "#!/bin/sh\n")
+	endless := filepath.Join(dir, "bin", "endless")
+	executable(t, endless, "#!"+endless+"\n")
+	if err := os.Symlink("/usr/bin/env", filepath.Join(dir, "bin", "other")); err != nil {
+		t.Fatal(err)
+	}
+	const unclear = "required \"#!\" with an absolute path"
+	theirs := "its interpreter is " + evil + ", and anybody may write to " + open
+	env := adapters.Environ{"PATH=" + filepath.Join(dir, "bin") + ":/usr/bin:/bin"}
+	for line, want := range map[string]string{
+		"\x7fELF": "", "#!/bin/sh": "", "#! /bin/sh -e ": "", "#!/usr/bin/env sh": "", "#!" + fine: "", "#!/usr/bin/env fine": "",
+		"#!" + evil: theirs, "#!" + wrap: theirs, "#!/usr/bin/env wrap": theirs, "#!/usr/bin/env twice": theirs,
+		"#!" + endless:                       "and so on: more than 8",
+		"#!/usr/bin/env missing-xyz":         "its interpreter missing-xyz is not found in PATH",
+		"#!/usr/bin/env -S -u FOO sh":        unclear,
+		"#!/usr/bin/env -S env sh":           unclear,
+		"#!/usr/bin/env -S sh":               unclear,
+		"#!/usr/bin/env -Ssh":                unclear,
+		"#!/usr/bin/env env":                 unclear,
+		"#!/usr/bin/env other":               unclear,
+		"#!/usr/bin/env X=1":                 unclear,
+		"#!/usr/bin/env open/evil":           unclear,
+		"#!/usr/bin/env":                     unclear,
+		"#!" + dir + "/bin/other -Ssh":       unclear,
+		"#!/usr/bin/nice " + evil:            unclear,
+		"#!/bin/sh open/evil":                unclear,
+		"#!/bin/sh -e " + evil:               unclear,
+		"#!/usr/bin/perl -I" + open:          unclear,
+		"#!bin/sh":                           unclear,
+		"#!":                                 unclear,
+		"#!/bin/sh\v":                        unclear,
+		"#!/bin/" + strings.Repeat("x", 300): unclear,
+	} {
+		err := trustInterpreter([]byte(line + "\n")[:min(len(line)+1, startLength)], env)
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%q: %v", line, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%q: %v, want %s", line, err, want)
+		}
+	}
+	if err := trustInterpreter([]byte("#!/usr/bin/env sh\n"), adapters.Environ{"PATH=/usr/bin::/bin"}); err == nil || !strings.Contains(err.Error(), "not absolute") {
+		t.Errorf("a PATH with an empty entry: %v", err)
 	}
 }
