@@ -101,6 +101,22 @@ func attempt(verb, path string) error {
 			return errno
 		}
 		return nil // with these arguments it fails in another way, or is not there
+	case "limit":
+		pid, err := strconv.Atoi(path)
+		if err != nil {
+			return err
+		}
+		return unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &unix.Rlimit{})
+	case "call": // with these arguments each fails in another way than EPERM
+		nr, err := strconv.Atoi(path)
+		if err != nil {
+			return err
+		}
+		const none = ^uintptr(0)
+		if _, _, errno := unix.RawSyscall6(uintptr(nr), none, none, none, none, none, none); errno == unix.EPERM {
+			return errno
+		}
+		return nil
 	case "pair":
 		_, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 		return err
@@ -230,28 +246,54 @@ func TestNetwork(t *testing.T) {
 	expect(t, Policy{Network: true}, [2]string{to, "ok"}, [2]string{"inet", "ok"}, [2]string{"unix", "ok"}, [2]string{"ring", "ok"})
 }
 
+// What no file and no signal protects is out of reach as well, for an install too:
+// another process's limits, shared memory, semaphores, message queues and key rings.
+func TestNoCallReachesOthers(t *testing.T) {
+	needSeccomp(t)
+	const no = "operation not permitted"
+	want := [][2]string{{"limit:0", "ok"}, {"limit:" + strconv.Itoa(os.Getpid()), no}, {"again:limit:" + strconv.Itoa(os.Getpid()), no}}
+	for _, nr := range []int{
+		unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SHMDT, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL,
+		unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+		unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
+	} {
+		want = append(want, [2]string{"call:" + strconv.Itoa(nr), no})
+	}
+	expect(t, Policy{}, want...)
+	expect(t, Policy{Network: true}, want...)
+}
+
 // A 32-bit program makes its calls in another way, and a call of an unknown way ends
 // it. The filter is run here as the kernel does it.
 func TestFilter(t *testing.T) {
-	program := filter([]abi{{arch: 1, denied: []uint32{41, 425}, above: 1000}, {arch: 2, denied: []uint32{359, 102, 425}}})
+	kinds := []abi{
+		{arch: 1, sockets: []uint32{41, 425}, others: []uint32{29}, prlimit: 302, above: 1000},
+		{arch: 2, sockets: []uint32{359, 102, 425}, others: []uint32{117}, prlimit: 340},
+	}
 	const (
 		yes  = unix.SECCOMP_RET_ALLOW
 		no   = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
 		ends = unix.SECCOMP_RET_KILL_PROCESS
 	)
-	for _, c := range []struct{ arch, nr, want uint32 }{
-		{1, 0, yes}, {1, 41, no}, {1, 40, yes}, {1, 42, yes}, {1, 425, no}, {1, 359, yes}, {1, 999, yes}, {1, 1000, no}, {1, 1041, no}, {1, 1 << 31, no},
-		{2, 41, yes}, {2, 102, no}, {2, 359, no}, {2, 425, no}, {2, 1000, yes},
-		{3, 0, ends}, {3, 41, ends}, {0, 41, ends},
+	for _, c := range []struct{ arch, nr, argument, want, network uint32 }{
+		{1, 0, 7, yes, yes}, {1, 41, 0, no, yes}, {1, 40, 7, yes, yes}, {1, 42, 7, yes, yes}, {1, 425, 0, no, yes}, {1, 359, 7, yes, yes},
+		{1, 999, 7, yes, yes}, {1, 1000, 0, no, no}, {1, 1041, 0, no, no}, {1, 1 << 31, 0, no, no},
+		{1, 29, 0, no, no}, {1, 302, 0, yes, yes}, {1, 302, 7, no, no}, {1, 340, 7, yes, yes}, {1, 117, 7, yes, yes},
+		{2, 41, 7, yes, yes}, {2, 102, 0, no, yes}, {2, 359, 0, no, yes}, {2, 425, 0, no, yes}, {2, 1000, 7, yes, yes},
+		{2, 117, 0, no, no}, {2, 340, 0, yes, yes}, {2, 340, 7, no, no}, {2, 302, 7, yes, yes},
+		{3, 0, 0, ends, ends}, {3, 41, 0, ends, ends}, {0, 41, 0, ends, ends},
 	} {
-		if got := verdict(t, program, c.arch, c.nr); got != c.want {
-			t.Errorf("call %d of kind %d: %#x, want %#x", c.nr, c.arch, got, c.want)
+		data := map[uint32]uint32{offsetArch: c.arch, offsetNr: c.nr, offsetArgument: c.argument}
+		for network, want := range map[bool]uint32{false: c.want, true: c.network} {
+			if got := verdict(t, filter(kinds, network), data); got != want {
+				t.Errorf("call %d(%d) of kind %d, network %t: %#x, want %#x", c.nr, c.argument, c.arch, network, got, want)
+			}
 		}
 	}
 }
 
 // verdict runs a filter on one call.
-func verdict(t *testing.T, program []unix.SockFilter, arch, nr uint32) uint32 {
+func verdict(t *testing.T, program []unix.SockFilter, data map[uint32]uint32) uint32 {
 	t.Helper()
 	var a uint32
 	for pc := 0; pc < len(program); pc++ {
@@ -259,7 +301,7 @@ func verdict(t *testing.T, program []unix.SockFilter, arch, nr uint32) uint32 {
 		var yes bool
 		switch in.Code {
 		case unix.BPF_LD | unix.BPF_W | unix.BPF_ABS:
-			a = map[uint32]uint32{offsetArch: arch, offsetNr: nr}[in.K]
+			a = data[in.K]
 			continue
 		case unix.BPF_RET | unix.BPF_K:
 			return in.K

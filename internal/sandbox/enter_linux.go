@@ -68,8 +68,8 @@ func (p Policy) apply(o Offer) error {
 			return err
 		}
 	}
-	if o.Seccomp && !p.Network {
-		return denySockets()
+	if o.Seccomp {
+		return denyCalls(p.Network)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"os"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -11,8 +12,12 @@ import (
 // abi is one way of making system calls on a machine: a 64-bit one may run 32-bit
 // programs too, whose calls have numbers of their own.
 type abi struct {
-	arch   uint32   // its AUDIT_ARCH
-	denied []uint32 // the calls that make sockets
+	arch    uint32   // its AUDIT_ARCH
+	sockets []uint32 // the calls that make sockets
+	// others are the calls that reach other processes of the user by what no file and
+	// no signal protects: System V IPC, message queues and key rings.
+	others  []uint32
+	prlimit uint32 // prlimit64(2), which may name another process
 	// above, when not 0, is the number from which on calls are of yet another kind,
 	// which is denied whole.
 	above uint32
@@ -22,40 +27,73 @@ type abi struct {
 // other call.
 const ioUringSetup = 425
 
-// abis gives the ways of this machine, none when it is not known here. The numbers
+// semtimedop64 is semtimedop(2) of 32-bit programs with a 64-bit time.
+const semtimedop64 = 420
+
+// abis returns the ways of this machine, none when it is not known here. The numbers
 // are those of socket(2), and of socketcall(2) where that is there too.
 func abis() []abi {
 	switch runtime.GOARCH {
 	case "amd64":
 		const x32 = 0x40000000
 		return []abi{
-			{arch: unix.AUDIT_ARCH_X86_64, denied: []uint32{41, ioUringSetup}, above: x32},
-			{arch: unix.AUDIT_ARCH_I386, denied: []uint32{359, 102, ioUringSetup}},
+			{
+				arch: unix.AUDIT_ARCH_X86_64, sockets: []uint32{41, ioUringSetup}, prlimit: 302, above: x32,
+				others: slices.Concat(span(29, 31), span(64, 71), []uint32{220}, span(240, 241), span(248, 250)),
+			},
+			{
+				arch: unix.AUDIT_ARCH_I386, sockets: []uint32{359, 102, ioUringSetup}, prlimit: 340,
+				// 117 is ipc(2), which is all of System V IPC.
+				others: slices.Concat([]uint32{117}, span(277, 278), span(286, 288), span(393, 402), []uint32{semtimedop64}),
+			},
 		}
 	case "arm64":
 		return []abi{
-			{arch: unix.AUDIT_ARCH_AARCH64, denied: []uint32{198, ioUringSetup}},
-			{arch: unix.AUDIT_ARCH_ARM, denied: []uint32{281, 102, ioUringSetup}},
+			generic(unix.AUDIT_ARCH_AARCH64),
+			{
+				arch: unix.AUDIT_ARCH_ARM, sockets: []uint32{281, 102, ioUringSetup}, prlimit: 369,
+				others: slices.Concat([]uint32{117}, span(274, 275), span(298, 312), []uint32{semtimedop64}),
+			},
 		}
 	case "riscv64":
-		return []abi{{arch: unix.AUDIT_ARCH_RISCV64, denied: []uint32{198, ioUringSetup}}}
+		return []abi{generic(unix.AUDIT_ARCH_RISCV64)}
 	}
 	return nil
 }
 
-// Where struct seccomp_data has them.
+// generic is the way with the numbers that newer 64-bit machines share.
+func generic(arch uint32) abi {
+	return abi{
+		arch: arch, sockets: []uint32{198, ioUringSetup}, prlimit: 261,
+		others: slices.Concat(span(180, 181), span(186, 197), span(217, 219)),
+	}
+}
+
+// span returns the numbers from first to last.
+func span(first, last uint32) []uint32 {
+	var list []uint32
+	for n := first; n <= last; n++ {
+		list = append(list, n)
+	}
+	return list
+}
+
+// Where struct seccomp_data has them. The first argument's lower half comes first on
+// all machines that are known here.
 const (
-	offsetNr   = 0
-	offsetArch = 4
+	offsetNr       = 0
+	offsetArch     = 4
+	offsetArgument = 16
 )
 
-// filter is the program that the kernel runs for every system call: those that make
-// sockets fail with EPERM, and a call of an unknown kind ends the process. Pairs of
-// sockets (socketpair(2)) are allowed: they lead nowhere.
-func filter(kinds []abi) []unix.SockFilter {
+// filter is the program that the kernel runs for every system call. Calls that reach
+// other processes fail with EPERM, and so do those that make sockets unless network is
+// allowed; a call of an unknown kind ends the process. Pairs of sockets (socketpair(2))
+// are allowed: they lead nowhere.
+func filter(kinds []abi, network bool) []unix.SockFilter {
 	program := []unix.SockFilter{load(offsetArch)}
 	for _, kind := range kinds {
-		block := kind.block()
+		block := kind.block(network)
 		program = append(program, jump(unix.BPF_JEQ, kind.arch, 0, uint8(len(block))))
 		program = append(program, block...)
 	}
@@ -63,7 +101,7 @@ func filter(kinds []abi) []unix.SockFilter {
 }
 
 // block is the part for calls of one kind.
-func (a abi) block() []unix.SockFilter {
+func (a abi) block(network bool) []unix.SockFilter {
 	type test struct {
 		op     uint16
 		number uint32
@@ -72,14 +110,23 @@ func (a abi) block() []unix.SockFilter {
 	if a.above != 0 {
 		tests = append(tests, test{unix.BPF_JGE, a.above})
 	}
-	for _, number := range a.denied {
+	denied := a.others
+	if !network {
+		denied = slices.Concat(a.sockets, a.others)
+	}
+	for _, number := range denied {
 		tests = append(tests, test{unix.BPF_JEQ, number})
+	}
+	// The process that prlimit64 names is an int: the kernel ignores the upper half.
+	last := []unix.SockFilter{
+		jump(unix.BPF_JEQ, a.prlimit, 0, 2), load(offsetArgument), jump(unix.BPF_JEQ, 0, 0, 1),
+		ret(unix.SECCOMP_RET_ALLOW), ret(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)),
 	}
 	block := []unix.SockFilter{load(offsetNr)}
 	for i, t := range tests {
-		block = append(block, jump(t.op, t.number, uint8(len(tests)-i), 0))
+		block = append(block, jump(t.op, t.number, uint8(len(tests)-i-1+len(last)-1), 0))
 	}
-	return append(block, ret(unix.SECCOMP_RET_ALLOW), ret(unix.SECCOMP_RET_ERRNO|uint32(unix.EPERM)))
+	return append(block, last...)
 }
 
 func load(offset uint32) unix.SockFilter {
@@ -108,8 +155,9 @@ func offersSeccomp() bool {
 	return true
 }
 
-// denySockets takes sockets from this thread and what comes of it.
-func denySockets() error { return install(filter(abis())) }
+// denyCalls takes from this thread, and from what comes of it, the calls that reach
+// other processes, and sockets unless network is allowed.
+func denyCalls(network bool) error { return install(filter(abis(), network)) }
 
 func install(program []unix.SockFilter) error {
 	fprog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
