@@ -85,6 +85,10 @@ type Manifest struct {
 	// PassedOver are names of directories whose content is no concern of the tools:
 	// what looks like a project in there is a fixture, and a dish only by dish.toml.
 	PassedOver []string `json:"-"`
+	// Writes are globs, relative to the dish, of further files that the tools write when
+	// they install or add: lockfiles that FingerprintFiles leaves out. None of them may
+	// be a link that leads out of the workspace.
+	Writes []string `json:"-"`
 	// PassEnv are variables (NAME or PREFIX_*) that tasks and installs see: homes,
 	// caches, registry settings. They are not hashed.
 	PassEnv []string `json:"-"`

@@ -10,6 +10,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/owner"
 )
 
 // RuleNoWorkspace is the rule of the problem that FindRoot gives.
@@ -21,11 +22,18 @@ type RootOptions struct {
 	Dir string // the flag -C
 	Env string // $BENTO_WORKSPACE_ROOT
 	Cwd string // absolute; what the others are relative to
+
+	// PassedOver, where there is one, hears why a directory that looks like a
+	// workspace is none.
+	PassedOver func(why string)
 }
 
 // FindRoot gives the absolute path, free of symbolic links, of the workspace: the
 // nearest directory at or above the start that holds bento.toml or bentos/, else
-// the git top level. The error is diagnostics.Problems.
+// the git top level. A directory counts only if it, and what makes it a workspace,
+// belongs to the user, to root or to the owner of the start, and if it is not writable by
+// everybody; with the sticky bit it may be. What is passed over is named in the error, if
+// no other directory is found. The error is diagnostics.Problems.
 func FindRoot(o RootOptions) (string, error) {
 	start, from := o.start()
 	real, err := filepath.EvalSymlinks(start)
@@ -38,19 +46,47 @@ func FindRoot(o RootOptions) (string, error) {
 	if fi, err := os.Stat(real); err != nil || !fi.IsDir() {
 		return "", noWorkspace(fmt.Sprintf("workspace directory %q%s is not a directory", start, from), "")
 	}
-	for _, holds := range []func(dir string) bool{holdsConfig, holdsGit} {
+	var passed []string
+	trusted := owner.Of(real)
+	for _, holds := range []func(dir string) string{holdsConfig, holdsGit} {
 		for dir := real; ; dir = filepath.Dir(dir) {
-			if holds(dir) {
-				return dir, nil
+			if name := holds(dir); name != "" {
+				why := notOurs(trusted, dir, name)
+				if why == "" {
+					return dir, nil
+				}
+				passed = append(passed, why)
+				if o.PassedOver != nil {
+					o.PassedOver(why)
+				}
 			}
 			if dir == filepath.Dir(dir) {
 				break
 			}
 		}
 	}
-	return "", noWorkspace(
-		fmt.Sprintf("no workspace at or above %q%s: looked for %s, %s/ and .git", real, from, config.WorkspaceFile, config.BentosDir),
-		"make an empty "+config.WorkspaceFile+" in the directory that is to be the workspace")
+	message := fmt.Sprintf("no workspace at or above %q%s: looked for %s, %s/ and .git", real, from, config.WorkspaceFile, config.BentosDir)
+	for _, why := range passed {
+		message += "; " + why
+	}
+	return "", noWorkspace(message, "make an empty "+config.WorkspaceFile+" in the directory that is to be the workspace")
+}
+
+// notOurs returns why dir is no workspace although name in it says so: anybody else may
+// have put it there, and bento runs what a workspace says. It is "" for one that counts.
+func notOurs(trusted owner.Trusted, dir, name string) string {
+	for _, path := range []string{dir, filepath.Join(dir, name)} {
+		fi, err := os.Lstat(path)
+		switch {
+		case err != nil:
+			return fmt.Sprintf("%q is passed over: %v", dir, err)
+		case !trusted.Trusts(fi):
+			return fmt.Sprintf("%q is passed over: %q belongs to %s", dir, path, owner.Name(fi))
+		case owner.OpenToAll(fi):
+			return fmt.Sprintf("%q is passed over: anybody may write to it", dir)
+		}
+	}
+	return ""
 }
 
 func (o RootOptions) start() (dir, from string) {
@@ -68,9 +104,9 @@ func (o RootOptions) start() (dir, from string) {
 	return dir, from
 }
 
-// holdsConfig reports whether dir says itself that it is a workspace: a link that leads
-// out of it says nothing.
-func holdsConfig(dir string) bool {
+// holdsConfig returns the name of what says in dir that it is a workspace, "" where
+// nothing does: a link that leads out of it says nothing.
+func holdsConfig(dir string) string {
 	isDir := func(name string) (is, there bool) {
 		fi, err := os.Lstat(filepath.Join(dir, name))
 		if err != nil || fi.Mode()&fs.ModeSymlink == 0 {
@@ -80,15 +116,19 @@ func holdsConfig(dir string) bool {
 		return mode.IsDir(), err == nil
 	}
 	if is, there := isDir(config.WorkspaceFile); there && !is {
-		return true
+		return config.WorkspaceFile
 	}
-	is, _ := isDir(config.BentosDir)
-	return is
+	if is, _ := isDir(config.BentosDir); is {
+		return config.BentosDir
+	}
+	return ""
 }
 
-func holdsGit(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, ".git"))
-	return err == nil
+func holdsGit(dir string) string {
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
+		return ""
+	}
+	return ".git"
 }
 
 func noWorkspace(message, hint string) error {

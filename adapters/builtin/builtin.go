@@ -23,7 +23,7 @@ func All(o adapters.Options) []adapters.Adapter {
 		for _, a := range make(adapters.Options{AllowDownload: o.AllowDownload}) {
 			manifests = append(manifests, a.Manifest())
 		}
-		all = append(all, make(adapters.Options{Env: o.Env.Declared(manifests...), AllowDownload: o.AllowDownload})...)
+		all = append(all, make(adapters.Options{Env: o.Env.Declared(manifests...), AllowDownload: o.AllowDownload, Clone: o.Clone})...)
 	}
 	return all
 }

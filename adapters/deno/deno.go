@@ -41,6 +41,7 @@ func New(o adapters.Options) *Adapter {
 		ProtocolVersion:  adapters.ProtocolVersion,
 		AdapterID:        id,
 		DisplayName:      id,
+		Writes:           []string{"package.json"},
 		FingerprintFiles: []string{"deno.json", "deno.jsonc", "deno.lock", "import_map.json", ".deno-version", ".dvmrc", ".tool-versions"},
 		Capabilities: adapters.Capabilities{
 			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,

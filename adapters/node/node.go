@@ -67,6 +67,7 @@ func newAdapter(s *project.Shelf, o adapters.Options, d dialect) *Adapter {
 		AdapterID:        d.id,
 		DisplayName:      d.id,
 		FingerprintFiles: fingerprintFiles(d),
+		Writes:           writes(),
 		Capabilities: adapters.Capabilities{
 			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
 			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
@@ -107,6 +108,15 @@ func fingerprintFiles(d dialect) []string {
 		files = append(files, ".bun-version")
 	}
 	return append(files, ".nvmrc", ".node-version", ".tool-versions")
+}
+
+// writes are the files that one manager or another writes. Some write those of others,
+// too: npm keeps a yarn.lock up to date.
+func writes() []string {
+	return []string{
+		"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", "yarn.lock", "bun.lock", "bun.lockb",
+		".pnp.cjs", ".pnp.loader.mjs", ".pnp.data.json", ".yarn/install-state.gz",
+	}
 }
 
 // hooks: scripts of these names mostly run these tools.

@@ -14,6 +14,7 @@ import (
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/run/install"
 )
 
 func addCommand(s *session) *cobra.Command {
@@ -63,6 +64,9 @@ func (s *session) add(ctx context.Context, name string, packages []string, dev b
 	}
 	report.WriteProblems(s.err, s.style, w.problems)
 	language := d.Adapter.Manifest().AdapterID
+	if err := install.LinksOut(w.Root, d); err != nil {
+		return err
+	}
 	// A missing tool is told before anything is touched.
 	w.env.Toolchains.LetRun()
 	if _, err := w.env.Toolchains.Fingerprint(ctx, d.Adapter, d.Dir); err != nil {

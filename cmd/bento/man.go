@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/state"
 )
 
 // manPages is the document of `bento man`.
@@ -40,7 +41,7 @@ func (s *session) man(root *cobra.Command, dir string) error {
 			continue
 		}
 		name := manName(cmd) + ".1"
-		if err := os.WriteFile(filepath.Join(dir, name), manPage(cmd), 0o644); err != nil {
+		if err := state.WriteFile(filepath.Join(dir, name), manPage(cmd), 0o644); err != nil {
 			return err
 		}
 		pages.Files = append(pages.Files, name)

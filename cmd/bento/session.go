@@ -321,9 +321,16 @@ func (s *session) root() (root, cwd string, err error) {
 		return "", "", err
 	}
 	root, err = discovery.FindRoot(discovery.RootOptions{
-		Dir: s.flags.dir, Env: s.environ.Get("BENTO_WORKSPACE_ROOT"), Cwd: cwd,
+		Dir: s.flags.dir, Env: s.environ.Get("BENTO_WORKSPACE_ROOT"), Cwd: cwd, PassedOver: s.sayPassedOver,
 	})
 	return root, cwd, err
+}
+
+// sayPassedOver says which directory is no workspace, for those who ask.
+func (s *session) sayPassedOver(why string) {
+	if s.flags.verbose {
+		fmt.Fprintf(s.err, "bento: %s\n", report.Printable(why))
+	}
 }
 
 // ofDishes returns those problems of the walk that are somebody's concern. What cannot

@@ -49,6 +49,7 @@ func New(o adapters.Options) *Adapter {
 		Runtime:         "java",
 		FingerprintFiles: append(markers(), "*.gradle", "*.gradle.kts", "gradle.properties", "gradle.lockfile", "gradle/**", "gradlew",
 			".java-version", ".sdkmanrc", ".tool-versions"),
+		Writes:       []string{"*.lockfile", "gradle/dependency-locks/*", "gradle/verification-metadata.xml"},
 		DefaultTasks: lifecycle("gradle"+options, ":", ""),
 		Capabilities: adapters.Capabilities{
 			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,

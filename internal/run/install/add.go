@@ -11,6 +11,7 @@ import (
 
 // Add adds packages to d by its ecosystem's own command, while no other bento installs
 // in the same scope. What was installed counts as changed afterwards.
+// Nothing is run where a link of a manifest or lockfile leads out of the workspace.
 func (in *Installer) Add(ctx context.Context, d *discovery.Dish, packages []string, dev bool, log adapters.LogFunc) error {
 	unlock, err := in.State.Lock(ctx, "locks/install-"+cache.ShortSum(ScopeID(d))+".lock", func(owner string) {
 		in.Warn("waiting", fmt.Sprintf("the dependencies of %s are being installed by another bento (%s); waiting for it", d.Name, owner), "")
@@ -19,6 +20,9 @@ func (in *Installer) Add(ctx context.Context, d *discovery.Dish, packages []stri
 		defer unlock()
 	} else if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if err := LinksOut(in.Root, d); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, installTimeout)
 	defer cancel()

@@ -134,6 +134,9 @@ func (in *Installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
 func (in *Installer) install(ctx context.Context, d *discovery.Dish, i *Install) error {
 	ctx, cancel := context.WithTimeout(ctx, installTimeout)
 	defer cancel()
+	if err := LinksOut(in.Root, d); err != nil {
+		return err
+	}
 	return d.Adapter.Install(ctx, adapters.InstallRequest{
 		DishDir: d.Dir, DishName: d.Name, Scope: d.Scope, Force: in.Force, Env: in.environ(d),
 	}, func(l adapters.Log) { in.Log(i, l) })
