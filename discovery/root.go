@@ -31,8 +31,8 @@ type RootOptions struct {
 // FindRoot gives the absolute path, free of symbolic links, of the workspace: the
 // nearest directory at or above the start that holds bento.toml or bentos/, else
 // the git top level. A directory counts only if it, and what makes it a workspace,
-// belongs to the user, to root or to the owner of the start, and if it is not writable by
-// everybody; with the sticky bit it may be. What is passed over is named in the error, if
+// belongs to the user, to root or to the owner of the start. Modes do not count: volumes
+// of containers are often open to everybody. What is passed over is named in the error, if
 // no other directory is found. The error is diagnostics.Problems.
 func FindRoot(o RootOptions) (string, error) {
 	start, from := o.start()
@@ -82,8 +82,6 @@ func notOurs(trusted owner.Trusted, dir, name string) string {
 			return fmt.Sprintf("%q is passed over: %v", dir, err)
 		case !trusted.Trusts(fi):
 			return fmt.Sprintf("%q is passed over: %q belongs to %s", dir, path, owner.Name(fi))
-		case owner.OpenToAll(fi):
-			return fmt.Sprintf("%q is passed over: anybody may write to it", dir)
 		}
 	}
 	return ""

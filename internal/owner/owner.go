@@ -58,11 +58,3 @@ func userName(uid uint32) string {
 	}
 	return fmt.Sprintf("user %d", uid)
 }
-
-// OpenToAll reports whether fi describes a directory in which everybody may replace what
-// stands there. With the sticky bit, only its owner may. Where files have no owner, no
-// directory is one.
-func OpenToAll(fi fs.FileInfo) bool {
-	_, ok := uidOf(fi)
-	return ok && fi.IsDir() && fi.Mode()&fs.ModeSticky == 0 && fi.Mode().Perm()&0o002 != 0
-}
