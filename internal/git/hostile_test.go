@@ -199,7 +199,7 @@ func TestWorkTreeOfTheConfiguration(t *testing.T) {
 
 func TestLookPathTakesNoRelativeEntry(t *testing.T) {
 	needGit(t)
-	want, err := lookPath()
+	want, err := lookPath("/nowhere")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,25 @@ func TestLookPathTakesNoRelativeEntry(t *testing.T) {
 	}
 	t.Chdir(dir)
 	t.Setenv("PATH", strings.Join([]string{".", "", os.Getenv("PATH")}, string(filepath.ListSeparator)))
-	if got, err := lookPath(); got != want || err != nil {
+	if got, err := lookPath("/nowhere"); got != want || err != nil {
 		t.Errorf("lookPath = %q, %v; want %q", got, err, want)
+	}
+
+	// Nor one that leads into the work tree, by whatever links.
+	top, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	away := t.TempDir()
+	for name, target := range map[string]string{"linked": top, "git": filepath.Join(top, "git")} {
+		if err := os.Symlink(target, filepath.Join(away, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, entry := range []string{top, filepath.Join(away, "linked"), away, "/proc/self/cwd"} {
+		t.Setenv("PATH", entry+string(filepath.ListSeparator)+filepath.Dir(want))
+		if got, err := lookPath(top); got != want || err != nil {
+			t.Errorf("PATH begins with %s: lookPath = %q, %v; want %q", entry, got, err, want)
+		}
 	}
 }

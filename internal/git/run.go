@@ -99,7 +99,7 @@ func (e *Error) Unwrap() error {
 // run returns what a query prints. It runs in the top level, whatever GIT_* variables
 // the user has set. Further settings are "name=value".
 func (r *Repo) run(ctx context.Context, q query, operands []string, further ...string) ([]byte, error) {
-	path, err := lookPath()
+	path, err := lookPath(r.top)
 	if err != nil {
 		return nil, err
 	}
@@ -129,19 +129,36 @@ func (r *Repo) run(ctx context.Context, q query, operands []string, further ...s
 // ErrMissing says that git had to be asked and is not installed.
 var ErrMissing = errors.New("git is needed and not installed")
 
-// lookPath returns the absolute path of git. An entry of PATH that is relative, or
-// empty, means the repository when it is the current directory: such entries do not
-// count.
-func lookPath() (string, error) {
+// lookPath returns the absolute path of git. An entry of PATH that is relative, or that
+// leads into the work tree at top, names what the repository chooses, and is passed over.
+func lookPath(top string) (string, error) {
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		if !filepath.IsAbs(dir) {
+		if !filepath.IsAbs(dir) || isBelow(top, dir) {
 			continue
 		}
-		if path, err := exec.LookPath(filepath.Join(dir, "git")); err == nil {
+		path, err := exec.LookPath(filepath.Join(dir, "git"))
+		if err != nil {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(path); err != nil || isBelow(top, real) {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(dir); err == nil && !isBelow(top, real) {
 			return path, nil
 		}
 	}
 	return "", ErrMissing
+}
+
+// isBelow reports whether a path lies in the directory top, as it is written. Nothing
+// lies in the root of the file system, or in the user's home: what is there is not of a
+// repository alone.
+func isBelow(top, path string) bool {
+	if home, err := os.UserHomeDir(); top == "/" || err == nil && top == home {
+		return false
+	}
+	rel, err := filepath.Rel(top, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // environ drops what would lead git to another repository, start a program or have it

@@ -80,15 +80,24 @@ var homes = [...]string{
 	"JAVA_HOME", "JAVACMD", "M2_HOME", "MAVEN_HOME", "GRADLE_HOME", "PHPRC", "PHP_INI_SCAN_DIR", "COMPOSER_HOME", "RUSTUP_HOME",
 	"PYENV_ROOT", "RBENV_ROOT", "NODENV_ROOT", "GOENV_ROOT", "JENV_ROOT", "PHPENV_ROOT", "ASDF_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR",
 	"COREPACK_HOME", "VOLTA_HOME", "UV_PYTHON_INSTALL_DIR",
+	"GOROOT", "GOTOOLDIR", "GOENV", "GOCACHEPROG", "CC", "CXX", "FC", "AR", "PKG_CONFIG", "RUSTC", "PYTHONHOME", "PYTHONSTARTUP",
 }
+
+// named are those of homes that may name a program, or say "off", without a directory.
+var named = [...]string{"JAVACMD", "GOENV", "GOCACHEPROG", "CC", "CXX", "FC", "AR", "PKG_CONFIG", "RUSTC"}
 
 // settled refuses to ask with a home that lies in the workspace, or whose place depends
 // on the directory.
 func (a *Asker) settled() error {
 	for _, name := range homes {
 		for _, dir := range filepath.SplitList(a.env.Get(name)) {
-			plain := name == "JAVACMD" && !strings.ContainsRune(dir, filepath.Separator)
-			if !plain && dir != "" && (!filepath.IsAbs(dir) || a.root.reached(dir)) {
+			if slices.Contains(named[:], name) {
+				dir, _, _ = strings.Cut(strings.TrimSpace(dir), " ") // arguments may follow
+				if !strings.ContainsRune(dir, filepath.Separator) {
+					continue
+				}
+			}
+			if dir != "" && (!filepath.IsAbs(dir) || a.root.reached(dir)) {
 				return &adapters.KnownAtRun{Why: name + " is " + dir}
 			}
 		}

@@ -101,6 +101,8 @@ func TestHomesInTheWorkspace(t *testing.T) {
 	for value, late := range map[string]bool{
 		"JAVA_HOME=" + base + "/ws/jdk": true, "JAVA_HOME=jdk": true, "JAVACMD=./java": true, "PHPRC=.": true, "COREPACK_HOME=" + base + "/ws": true,
 		"PHP_INI_SCAN_DIR=/etc/php:" + base + "/ws/ini": true, "JAVACMD=java": false, "JAVA_HOME=" + base + "/jdk": false, "JAVA_HOME=": false,
+		"CC=" + base + "/ws/cc -m64": true, "CC=./cc": true, "GOENV=" + base + "/ws/env": true, "GOCACHEPROG=" + base + "/ws/prog x": true, "GOROOT=" + base + "/ws": true,
+		"CC=gcc -m64": false, "GOENV=off": false, "CC=/usr/bin/gcc": false,
 	} {
 		env := adapters.NewEnviron([]string{"PATH=/usr/bin:/bin", value})
 		if _, err := New(at(base+"/ws"), env).Ask(t.Context(), MavenVersion, At{Dir: base, Path: tool}); isLate(err) != late {
