@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -57,10 +56,11 @@ func TestFloodOfOutput(t *testing.T) {
 		write(t, root, "d/dish.toml", fmt.Sprintf("language = \"none\"\n[tasks.build]\nrun = \"head -c %dM /dev/zero; exit 1\"\n[tasks.good]\nrun = \"yes | head -c %dM\"\n", size, size))
 		cmd := exec.Command(needTool(t, "bento"), args...)
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "BENTO_CACHE_DIR="+filepath.Join(root, "cache"))
-		if err := cmd.Run(); (err == nil) == (args[0] == "build") {
+		kib, _, err := resident(t, cmd)
+		if (err == nil) == (args[0] == "build") {
 			t.Errorf("%q: %v", args, err)
 		}
-		return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+		return kib
 	}
 	for _, args := range [][]string{{"build"}, {"run", "good"}, {"run", "good", "--output", "full"}, {"run", "good", "--output", "stream", "--no-cache"}} {
 		// What a little takes, the race detector and what was not collected yet among it:
