@@ -10,7 +10,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/pins"
@@ -61,7 +60,7 @@ func NewBun(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, bun
 func newShelf(o adapters.Options) *project.Shelf { return project.NewShelf(o, isSharedFile) }
 
 func newAdapter(s *project.Shelf, o adapters.Options, d dialect) *Adapter {
-	a := &Adapter{Shelf: s, dialect: d, installs: adapters.Memo[[]string]{Trust: time.Second}}
+	a := &Adapter{Shelf: s, dialect: d}
 	a.manifest = adapters.Manifest{
 		ProtocolVersion:  adapters.ProtocolVersion,
 		AdapterID:        d.id,

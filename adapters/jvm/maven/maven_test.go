@@ -103,7 +103,7 @@ func TestParents(t *testing.T) {
 		"<modules><module>../../a</module></modules></project>\n"+
 		"-- a/pom.xml --\n<project>\n<parent><groupId>ex</groupId><artifactId>parent</artifactId><version>1.0</version><relativePath>../build/parent</relativePath></parent>\n<artifactId>a</artifactId></project>\n"+
 		"-- b/pom.xml --\n<project><parent><groupId>ex</groupId><artifactId>parent</artifactId><version>2.0</version><relativePath>../build/parent</relativePath></parent><artifactId>b</artifactId></project>\n"+
-		"-- c/pom.xml --\n<project><parent><groupId>ex</groupId><artifactId>c</artifactId><version>1.0</version><relativePath>.</relativePath></parent><groupId>ex</groupId><artifactId>c</artifactId><version>1</version></project>\n")
+		"-- c/pom.xml --\n<project><parent><groupId>ex</groupId><artifactId>c</artifactId><version>1</version><relativePath>.</relativePath></parent><groupId>ex</groupId><artifactId>c</artifactId><version>1</version></project>\n")
 	a := New(adapters.Options{Env: adaptertest.Env()})
 	// The aggregator lies beside its module.
 	if d := cmp.Diff([]adapters.Link{{Dir: "build/parent", File: "a/pom.xml", Line: 2}}, adaptertest.Links(t, a, root, root+"/a")); d != "" {

@@ -94,7 +94,7 @@ func (a *Adapter) climb(f *adapters.Files, path string) (*project, error) {
 		return nil, err
 	}
 	p := &project{}
-	for next := m; next != nil && len(p.reactor) < maxChain && !slices.Contains(p.reactor, next); {
+	for next := m; next != nil && len(p.reactor) < maxChain && !holds(p.reactor, next); {
 		p.reactor = append(p.reactor, next)
 		chain, err := a.chain(f, next)
 		if err != nil {
@@ -139,12 +139,18 @@ func (a *Adapter) parents(f *adapters.Files, m *pom.Model) (pom.Chain, error) {
 		if err != nil || next == nil {
 			return chain, err
 		}
-		if slices.Contains(chain, next) {
+		if holds(chain, next) {
 			return nil, pomProblem(last.Path, last.Parent.Line, "", "the parents of this project lead back to %s", next.Path)
 		}
 		chain = append(chain, next)
 	}
 	return chain, nil
+}
+
+// holds reports whether a project is among others. It is known by its path: a pom that
+// has just been written is read anew each time.
+func holds(list []*pom.Model, m *pom.Model) bool {
+	return slices.ContainsFunc(list, func(other *pom.Model) bool { return other.Path == m.Path })
 }
 
 // parent gives the parent of a project that stands where it says, nil for none. As

@@ -42,8 +42,6 @@ func NewShelf(o adapters.Options, isConfig func(name string) bool) *Shelf {
 	return &Shelf{
 		Source: o.Source(), env: o.Env, isConfig: isConfig,
 		levels:   adapters.Memo[[]*Level]{Trust: trust},
-		spaces:   adapters.Memo[*Space]{Trust: trust},
-		members:  adapters.Memo[[]string]{Trust: trust},
 		projects: adapters.Memo[*Project]{Trust: trust, Brief: true},
 	}
 }
