@@ -95,7 +95,7 @@ func New(dir string, o Options) (*Shelf, error) {
 	if errors.As(err, &refused) {
 		return nil, err
 	}
-	return s, nil // of other errors whoever needs it is told
+	return s, nil // the caller that needs it meets other errors itself
 }
 
 // now returns the time for stamps. It never runs backwards in this process, whatever is

@@ -179,7 +179,7 @@ func (s *session) summarize(ctx context.Context, w *workspace, r *run.Report) er
 		w.keepNames()
 	}
 	if r.Stored() {
-		defer keepBounds(ctx, w.env.Store) // when all else is told
+		defer keepBounds(ctx, w.env.Store) // after all else was reported
 	}
 	if s.outcome == exitOK && len(s.stopping(w)) < len(w.problems) {
 		s.outcome = exitTask // --keep-going got around a dish

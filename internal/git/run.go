@@ -47,7 +47,7 @@ func (q queries) changed() query {
 // queries is the table of the queries.
 type queries struct{}
 
-// settings are what git is told whatever the configuration of the repository says:
+// settings are passed to git whatever the configuration of the repository says:
 // nothing that it names is started.
 func settings() []string {
 	return []string{

@@ -49,7 +49,7 @@ func (t *Tools) becomes(dir, tool, version string) error {
 	}
 	p, err := t.Shelf.Open(t.Shelf.Files(dir))
 	if err != nil {
-		return nil // which is told elsewhere
+		return nil // another call reports it
 	}
 	for _, m := range p.Manifests() {
 		if name, wanted := m.Manager(); name == tool && wanted != version {
