@@ -1,12 +1,12 @@
-# Every target is one line; what takes more is in scripts/.
+# Every target is one line; longer ones are scripts.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check fuzz bench fmt
+.PHONY: help build demo test test-long check fuzz bench fmt
 
 export FUZZTIME ?= 10s
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
 build: ## bin/bento
 	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o bin/bento ./cmd/bento
@@ -14,11 +14,15 @@ build: ## bin/bento
 demo: ## build bento and run it on examples/polyglot, twice
 	@scripts/demo
 
-test: ## install what the tests need, where that is allowed, then check
+test: ## install the tools of the tests where possible, then check
 	@scripts/toolchains
 	@scripts/check
 
-check: ## gofmt, go vet, staticcheck, every test
+test-long: ## every test with the race detector, every crash point: it takes hours
+	@scripts/toolchains
+	@scripts/check --long
+
+check: ## gofmt, go.mod, go vet, staticcheck, every test
 	@scripts/check
 
 fuzz: ## every fuzz target for FUZZTIME (10s)

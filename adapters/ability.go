@@ -6,16 +6,16 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// Reads are the absolute paths that an answer was made from, also of files that
-// were looked for and not there, and of directories that were listed. The answer
-// holds as long as none of them changes. Paths outside the workspace are allowed.
+// Reads are the absolute paths that an answer depends on: files that were read or looked
+// for, and directories that were listed. The answer holds until one of them changes. Paths
+// outside the workspace are allowed.
 type Reads []string
 
 // TaskLister has recipes that depend on what is on disk (./gradlew or gradle,
 // the scripts of package.json).
 type TaskLister interface {
-	// Tasks gives the recipes for dir. Its Reads cover what Detect and
-	// RequiredToolchain look at for the same directory.
+	// Tasks returns the recipes for dir. Its Reads also cover the files that Detect and
+	// RequiredToolchain read for dir.
 	Tasks(ctx context.Context, dir string) (TasksAnswer, error)
 }
 
@@ -29,12 +29,12 @@ type TasksAnswer struct {
 	// are dishes even inside this one.
 	Members []string `json:"members,omitempty"`
 	Reads   Reads    `json:"reads,omitempty"`
-	// Warnings tell what of the manifests cannot be understood without running them,
-	// and what is assumed instead. Files are absolute.
+	// Warnings report what cannot be read from the manifests without running them, and what
+	// bento assumes instead. Files are absolute.
 	Warnings []diagnostics.Diagnostic `json:"-"`
 }
 
-// Tasks asks a for its recipes for dir, its default tasks when it has no others.
+// Tasks returns a's recipes for dir, or its default tasks when a is no TaskLister.
 func Tasks(ctx context.Context, a Adapter, dir string) (TasksAnswer, error) {
 	if l, ok := a.(TaskLister); ok {
 		return l.Tasks(ctx, dir)
@@ -50,24 +50,24 @@ type Linker interface {
 // LinksAnswer is the result of links.
 type LinksAnswer struct {
 	Links []Link `json:"links"`
-	// Provides are the names under which other dishes can mean this one by
-	// Link.Package. A name is opaque and carries its own namespace
-	// ("npm:/abs/workspace:ui", "maven:com.example:lib").
+	// Provides are the names by which a Link.Package of another dish refers to this one. A
+	// name is opaque and carries its own namespace ("npm:/abs/workspace:ui",
+	// "maven:com.example:lib").
 	Provides []string `json:"provides,omitempty"`
 	Reads    Reads    `json:"reads,omitempty"`
 }
 
-// Link is one dependency on another project, by directory or by a name that
-// another dish provides. A link that leads to no dish is just inputs.
+// Link is one dependency on another project, by directory or by a name that another dish
+// provides. A link that leads to no dish only adds inputs.
 type Link struct {
 	Dir     string `json:"dir,omitempty"` // absolute
 	Package string `json:"package,omitempty"`
-	File    string `json:"file"` // absolute, the manifest that says so
+	File    string `json:"file"` // absolute, the manifest that declares it
 	Line    int    `json:"line,omitempty"`
 	Dev     bool   `json:"dev,omitempty"` // a development dependency
 }
 
-// Links asks a for the links of dir, none when it cannot tell.
+// Links returns a's links of dir, none when a is no Linker.
 func Links(ctx context.Context, a Adapter, dir string) (LinksAnswer, error) {
 	if l, ok := a.(Linker); ok {
 		return l.Links(ctx, dir)
@@ -75,28 +75,29 @@ func Links(ctx context.Context, a Adapter, dir string) (LinksAnswer, error) {
 	return LinksAnswer{}, nil
 }
 
-// Scoper knows where an install of dir happens and what decides it.
+// Scoper returns where an install of dir happens and which files decide it.
 type Scoper interface {
 	InstallScope(ctx context.Context, dir string) (Scope, error)
 }
 
-// Scope is the result of install_scope: the unit that is installed at once.
+// Scope is the result of install_scope: the directory that is installed as one.
 type Scope struct {
-	Dir string `json:"dir"` // absolute; the same for all dishes that share it
-	// Files (absolute) decide the install together with the tool's fingerprint:
-	// manifests, lockfiles, tool settings. Absent ones count as absent.
+	Dir string `json:"dir"` // absolute; the same for all dishes that share the install
+	// Files (absolute) decide the install together with the tool's fingerprint: manifests,
+	// lockfiles, tool settings. A missing file is recorded as missing.
 	Files []string `json:"files,omitempty"`
-	// Made are paths, relative to Dir or absolute, that a good install leaves behind. One that is
-	// missing, or an empty directory, means that the install is gone.
+	// Made are paths, relative to Dir or absolute, that a successful install leaves. When
+	// one is missing, or an empty directory, bento installs again.
 	Made []string `json:"made,omitempty"`
-	// Command is what will be run, for people and for the stamp.
+	// Command is the command that Install runs; messages show it and the record of the
+	// install holds it.
 	Command string `json:"command,omitempty"`
-	// Nothing says that there is nothing to install.
+	// Nothing reports that Dir needs no install.
 	Nothing bool  `json:"nothing,omitempty"`
 	Reads   Reads `json:"reads,omitempty"`
 }
 
-// InstallScope asks a for the scope of dir; without the ability it is dir itself,
+// InstallScope returns a's scope of dir. When a is no Scoper, the scope is dir itself,
 // decided by the files that fingerprint_files matches.
 func InstallScope(ctx context.Context, a Adapter, dir string) (Scope, error) {
 	if s, ok := a.(Scoper); ok {
@@ -105,17 +106,16 @@ func InstallScope(ctx context.Context, a Adapter, dir string) (Scope, error) {
 	return Scope{Dir: dir}, nil
 }
 
-// LockDigester knows what a lockfile that several dishes share means for one of
-// them.
+// LockDigester returns the part of a shared lockfile that one dish depends on.
 type LockDigester interface {
-	// LockDigest tells what dir gets from its lockfile. A lockfile that cannot be
-	// understood is no error: then all of it counts.
+	// LockDigest returns the digest of dir's part of its lockfile. A lockfile that it
+	// cannot read is no error: the whole file is then an input.
 	LockDigest(ctx context.Context, dir string) (LockAnswer, error)
 }
 
-// LockAnswer is the result of lock_digest. With a Digest that stands in the keys of
-// the dish's tasks in place of the content of File, also where File is among their
-// inputs. Without, File is an input as it is.
+// LockAnswer is the result of lock_digest. Digest, when set, replaces the content of File
+// in the keys of the dish's tasks, also where File is among their inputs. Without Digest,
+// File is an input.
 type LockAnswer struct {
 	// File is the lockfile (absolute), "" when the dish has none.
 	File string `json:"file,omitempty"`
@@ -123,14 +123,14 @@ type LockAnswer struct {
 	// and integrity, transitively, and through other members that it depends on. It
 	// depends on nothing else, not on the order or the layout of the file.
 	Digest string `json:"digest,omitempty"`
-	// Whole is why all of File counts when it cannot be told what of it does, for
-	// people: "pnpm lockfile version 12 is not known".
+	// Whole says why the whole File is an input, for messages: "pnpm lockfile version 12 is
+	// not known".
 	Whole string `json:"whole,omitempty"`
 	Reads Reads  `json:"reads,omitempty"`
 }
 
-// LockDigest asks a what dir gets from its lockfile; without the ability a lockfile
-// is an input like any file.
+// LockDigest returns a's lock answer for dir. When a is no LockDigester, the lockfile is an
+// input like any file.
 func LockDigest(ctx context.Context, a Adapter, dir string) (LockAnswer, error) {
 	if l, ok := a.(LockDigester); ok {
 		return l.LockDigest(ctx, dir)
@@ -138,19 +138,18 @@ func LockDigest(ctx context.Context, a Adapter, dir string) (LockAnswer, error) 
 	return LockAnswer{}, nil
 }
 
-// Steerer knows, without starting a process, what decides the answer of
-// ToolchainFingerprint.
+// Steerer returns, without starting a process, what the answer of ToolchainFingerprint
+// depends on.
 type Steerer interface {
-	// ToolchainBasis describes everything that ToolchainFingerprint depends on in
-	// dir: the resolved executables by path and stat (behind a shim, those that it
-	// chooses from), the files and variables that steer them. The same basis means
-	// the same fingerprint, also in a later invocation. A tool that is not there
-	// is a *MissingTool error.
+	// ToolchainBasis describes everything that ToolchainFingerprint depends on in dir: the
+	// resolved executables by path and stat (behind a shim, those that it chooses from),
+	// and the files and variables that steer them. The same basis means the same
+	// fingerprint, also in a later invocation. A missing tool is a *MissingTool error.
 	ToolchainBasis(ctx context.Context, dir string) (string, error)
 }
 
-// ToolchainBasis asks a for the basis of its fingerprint in dir; ok is false when
-// a cannot tell and ToolchainFingerprint has to be asked.
+// ToolchainBasis returns the basis of a's fingerprint in dir. ok is false when a is no
+// Steerer; the caller then calls ToolchainFingerprint.
 func ToolchainBasis(ctx context.Context, a Adapter, dir string) (basis string, ok bool, err error) {
 	s, ok := a.(Steerer)
 	if !ok {
@@ -162,19 +161,18 @@ func ToolchainBasis(ctx context.Context, a Adapter, dir string) (basis string, o
 
 // PinChecker compares a pin with a toolchain.
 type PinChecker interface {
-	// CheckPin tells whether the toolchain with this fingerprint satisfies want.
+	// CheckPin reports whether the toolchain with this fingerprint satisfies want.
 	CheckPin(want Toolchain, fingerprint string) Verdict
 }
 
 // Verdict is the result of CheckPin.
 type Verdict struct {
 	OK    bool
-	Found string // the version that is there, for people
-	Hint  string // how to get what is asked for
+	Found string // the version found, for messages
+	Hint  string // how to get the required version
 }
 
-// CheckPin asks a whether fingerprint satisfies want; an adapter that cannot
-// tell is satisfied.
+// CheckPin reports whether fingerprint satisfies want. When a is no PinChecker, it does.
 func CheckPin(a Adapter, want Toolchain, fingerprint string) Verdict {
 	if c, ok := a.(PinChecker); ok {
 		return c.CheckPin(want, fingerprint)

@@ -1,9 +1,9 @@
-// Package adapters says what a language adapter is: the contract, the values
-// that cross it, and the registry.
+// Package adapters defines a language adapter: the contract, the values that cross it, and
+// the registry.
 //
-// The contract mirrors the bento adapter protocol v1 one to one, and the structs
-// with JSON tags are its wire payload, so that a built-in, a subprocess plugin
-// and a WebAssembly module are the same thing to everyone above.
+// The contract mirrors the bento adapter protocol v1 one to one. The structs with JSON tags
+// are its wire payload, so a built-in, a subprocess plugin and a WebAssembly module look
+// the same to every caller.
 package adapters
 
 import (
@@ -12,49 +12,49 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// Adapter teaches bento one language. Directories are absolute. Methods must be
-// safe for concurrent use.
+// Adapter teaches bento one language. Directories are absolute. Methods must be safe for
+// concurrent use.
 //
-// What not every adapter can do is a separate one-method interface in
-// ability.go, asked for with the package function of the same name.
+// An optional ability is a one-method interface in ability.go. Callers use the package
+// function of the same name.
 type Adapter interface {
 	// Manifest is constant after the adapter has started.
 	Manifest() *Manifest
 
-	// Detect tells whether dir is a project of this language. It looks at marker
-	// files only and is asked once per (adapter, dish).
+	// Detect reports whether dir is a project of this language. It looks at marker files
+	// only. Bento calls it once for each adapter and dish.
 	Detect(ctx context.Context, dir string) (bool, error)
 
 	// RequiredToolchain is the version that the project in dir pins, nil when it
 	// pins none. An unreadable or malformed pin is an error.
 	RequiredToolchain(ctx context.Context, dir string) (*Toolchain, error)
 
-	// ToolchainFingerprint is an opaque text that differs whenever the toolchain
-	// that a task in dir would get differs; "" when there is nothing to tell.
-	// A tool that is not installed is a *MissingTool error.
+	// ToolchainFingerprint returns an opaque text that differs whenever the toolchain for a
+	// task in dir differs; "" when the adapter has no toolchain. A tool that is not
+	// installed is a *MissingTool error.
 	ToolchainFingerprint(ctx context.Context, dir string) (string, error)
 
-	// Install fetches the dependencies of a dish. It is idempotent, may take
-	// minutes, and tells its progress through log. A tool that failed is an
-	// *InstallError; an adapter that failed is a *Failure.
+	// Install fetches the dependencies of a dish. It is idempotent, may take minutes, and
+	// reports its progress through log. A tool that failed is an *InstallError; an adapter
+	// that failed is a *Failure.
 	Install(ctx context.Context, req InstallRequest, log LogFunc) error
 
-	// ParseDiagnostics is asked only for hooks whose parser is ParserPlugin.
+	// ParseDiagnostics is called only for hooks whose parser is ParserPlugin.
 	ParseDiagnostics(ctx context.Context, req ParseRequest) ([]diagnostics.Diagnostic, error)
 }
 
 // ProtocolVersion is the version of the adapter protocol that bento speaks.
 const ProtocolVersion = 1
 
-// Manifest is what an adapter says of itself (the result of initialize).
+// Manifest is an adapter's description of itself (the result of initialize).
 type Manifest struct {
 	ProtocolVersion int    `json:"protocol_version"`
 	AdapterID       string `json:"adapter_id"` // [a-z0-9][a-z0-9_-]*
 	DisplayName     string `json:"display_name"`
 
-	// FingerprintFiles are globs relative to the dish. Their top-level names mark
-	// the directories that Detect is asked about, and what they match is an input
-	// of every task.
+	// FingerprintFiles are globs relative to the dish. Bento calls Detect for the
+	// directories that hold one of their top-level names. The files that they match are
+	// inputs of every task.
 	FingerprintFiles []string `json:"fingerprint_files"`
 
 	// DefaultTasks are the recipes of an adapter without the ability Tasks.
@@ -63,39 +63,40 @@ type Manifest struct {
 	Capabilities    Capabilities    `json:"capabilities"`
 	DiagnosticHooks map[string]Hook `json:"diagnostic_hooks,omitempty"` // by task name
 
-	// DerivedPaths are globs relative to the dish of what tools of this language
-	// leave behind. Untracked files that match are no default inputs.
+	// DerivedPaths are globs, relative to the dish, of files that tools of this language
+	// write. Untracked files that match are not among the default inputs.
 	DerivedPaths []string `json:"derived_paths,omitempty"`
 
 	// Parallel is how many calls may be in flight at once; 0 and 1 mean one.
 	Parallel int `json:"parallel,omitempty"`
 
-	// The rest is said of an adapter by whoever made it, never over the wire.
+	// Bento sets the fields below; they never cross the wire.
 
 	// Identity enters every key: the recipe version of a built-in, the digest of
 	// executable and manifest of a plugin.
 	Identity string `json:"-"`
-	// Family groups adapters that share manifests ("node"); inside an adopted dish
-	// a directory of the same family is a dish only if a manifest says so. Empty
-	// means the adapter's own id.
+	// Family groups adapters that share manifests ("node"). Inside a dish, a directory of
+	// the same family is a dish of its own only if a manifest names it. Empty means the
+	// adapter's own id.
 	Family string `json:"-"`
 	// Runtime is the key under which [toolchain] pins the tool ("go", "rust", "node").
 	// Empty means the adapter's own id.
 	Runtime string `json:"-"`
-	// PassedOver are names of directories whose content is no concern of the tools:
-	// what looks like a project in there is a fixture, and a dish only by dish.toml.
+	// PassedOver are names of directories that the tools ignore. A project below one is a
+	// fixture, and a dish only if it has a dish.toml.
 	PassedOver []string `json:"-"`
-	// Writes are globs, relative to the dish, of further files that the tools write when
-	// they install or add: lockfiles that FingerprintFiles leaves out. None of them may
-	// be a link that leads out of the workspace.
+	// Writes are globs, relative to the dish, of further files that install and add write:
+	// lockfiles that FingerprintFiles leaves out. None of them may be a link that leads out
+	// of the workspace.
 	Writes []string `json:"-"`
-	// PassEnv are variables (NAME or PREFIX_*) that tasks and installs see: homes,
-	// caches, registry settings. They are not hashed.
+	// PassEnv are variables (NAME or PREFIX_*) that tasks and installs get: homes, caches,
+	// registry settings. They are not hashed.
 	PassEnv []string `json:"-"`
-	// SteeringEnv are variables that change what the tools make: seen and hashed.
+	// SteeringEnv are variables that change the outputs of the tools. Tasks get them, and
+	// keys hash them.
 	SteeringEnv []string `json:"-"`
-	// SetEnv is set for every task and install, over what the user has, unless the
-	// task's own env says otherwise. It is hashed.
+	// SetEnv is set for every task and install, over the user's environment and under the
+	// task's own env. It is hashed.
 	SetEnv map[string]string `json:"-"`
 }
 
@@ -141,18 +142,18 @@ type Task struct {
 	Name string `json:"name"`
 	Run  string `json:"run"` // a shell command
 
-	// Inputs are globs: relative to the dish, "//" in front anchors at the
-	// workspace root, "!" in front excludes. Nil means the default inputs.
+	// Inputs are globs, relative to the dish. "//" in front anchors at the workspace root,
+	// "!" in front excludes. Nil means the default inputs.
 	Inputs []string `json:"inputs,omitempty"`
-	// Outputs are globs of what the command makes; they may match nothing.
+	// Outputs are globs of the files that the command writes. A glob may match no file.
 	Outputs []string `json:"outputs,omitempty"`
-	// Rewrites are globs, as Inputs without "!", of inputs that the command writes again:
-	// the result is stored as long as they hold the same afterwards.
+	// Rewrites are globs, like Inputs without "!", of inputs that the command also writes.
+	// The result is stored if their content is the same afterwards.
 	Rewrites []string `json:"rewrites,omitempty"`
 
-	// ExtraInputs are globs on top of Inputs, or of the default ones.
+	// ExtraInputs are globs added to Inputs, or to the default inputs.
 	ExtraInputs []string `json:"extra_inputs,omitempty"`
-	// DependsOn are tasks that come first: "gen", "lib:build", "^build".
+	// DependsOn are tasks that run first: "gen", "lib:build", "^build".
 	DependsOn []string `json:"depends_on,omitempty"`
 	// Cwd is the directory that the command runs in, relative to the dish.
 	Cwd string `json:"cwd,omitempty"`
@@ -160,43 +161,43 @@ type Task struct {
 	Env map[string]string `json:"env,omitempty"`
 	// Path are directories put before PATH, relative to the dish.
 	Path []string `json:"path,omitempty"`
-	// Script marks a task that is reached by name only and no part of ci.
+	// Script marks a task that runs by name only and is not part of ci.
 	Script bool `json:"script,omitempty"`
 	// NoCache marks a task whose result is never stored.
 	NoCache bool `json:"no_cache,omitempty"`
-	// SideEffects marks a task that must not be run a second time for diagnostics.
+	// SideEffects marks a task that bento must not run a second time for diagnostics.
 	SideEffects bool `json:"side_effects,omitempty"`
-	// Mutex names what tasks use that cannot be used by two at once; tasks with the
-	// same one, of any dish, run one after another.
+	// Mutex names a resource that two tasks cannot use at once. Tasks with the same mutex,
+	// in any dish, run one after another.
 	Mutex string `json:"mutex,omitempty"`
 }
 
-// Toolchain is a version that a project asks for.
+// Toolchain is a version that a project requires.
 type Toolchain struct {
 	Tool    string `json:"tool"`
 	Version string `json:"version"` // as the ecosystem writes it: a version, a range, a channel
 
-	File   string `json:"file,omitempty"` // absolute, where it is asked for
+	File   string `json:"file,omitempty"` // absolute, the file that requires it
 	Line   int    `json:"line,omitempty"` // 1-based
-	Strict bool   `json:"-"`              // the tool itself would refuse another version
+	Strict bool   `json:"-"`              // the tool itself refuses other versions
 
-	// More are versions that the project asks for besides, mostly of other tools.
+	// More are further required versions, mostly of other tools.
 	More []Toolchain `json:"-"`
 }
 
-// Hook says how diagnostics of a task are obtained.
+// Hook says how bento obtains the diagnostics of a task.
 type Hook struct {
 	Rerun  Rerun  `json:"rerun"`
 	Parser string `json:"parser"` // ParserPlugin or the id of a built-in parser
-	// InDish says that relative paths in the output start at the dish, wherever the
-	// command runs.
+	// InDish says that relative paths in the output are relative to the dish, whatever
+	// directory the command runs in.
 	InDish bool `json:"in_dish,omitempty"`
 }
 
 // ParserPlugin is the Hook.Parser that sends the output to ParseDiagnostics.
 const ParserPlugin = "plugin"
 
-// Rerun says how the command of a diagnostic run is made.
+// Rerun says how bento builds the command of a diagnostic run.
 type Rerun struct {
 	Kind    string   `json:"kind"` // RerunAppend or RerunReplace
 	Args    []string `json:"args,omitempty"`
@@ -214,16 +215,16 @@ type InstallRequest struct {
 	DishDir  string `json:"dish_dir"` // absolute
 	DishName string `json:"dish_name"`
 
-	// Scope is what InstallScope answered, zero when it was not asked.
+	// Scope is the answer of InstallScope, or the zero value when it was not called.
 	Scope Scope `json:"-"`
-	// Force asks to install anew what a tool would take for installed already.
+	// Force makes the tool install again what it believes installed.
 	Force bool `json:"-"`
 	// Env is the whole environment for child processes.
 	Env Environ `json:"-"`
 }
 
-// ParseRequest is the params of parseDiagnostics. Stdout and Stderr are the last
-// 4 MiB at most.
+// ParseRequest is the params of parseDiagnostics. Stdout and Stderr hold at most the last 4
+// MiB.
 type ParseRequest struct {
 	TaskName      string `json:"task_name"`
 	Stdout        string `json:"stdout"`
@@ -236,13 +237,13 @@ type ParseRequest struct {
 // Log is one progress event (the params of notifications/log).
 type Log struct {
 	Level   string `json:"level"`            // trace, debug, info, warn, error
-	Stream  string `json:"stream,omitempty"` // stdout, stderr: a tool's own output; empty: the adapter speaks
+	Stream  string `json:"stream,omitempty"` // stdout, stderr: the tool's own output; empty: a message of the adapter
 	Message string `json:"message"`
 
-	// Verbatim says that the message is a piece of the tool's output as a plugin
-	// forwards it, and shown as it is; else it is a line or more.
+	// Verbatim says that Message is a piece of the tool's output as a plugin forwards it,
+	// shown unchanged. Otherwise Message is one or more whole lines.
 	Verbatim bool `json:"-"`
 }
 
-// LogFunc receives progress, serially. It may be nil.
+// LogFunc receives progress, one call at a time. It may be nil.
 type LogFunc func(Log)

@@ -9,19 +9,19 @@ import (
 	"syscall"
 )
 
-// Basis collects what a toolchain's fingerprint depends on, for the ability
-// Steerer. It starts no process.
+// Basis collects what a toolchain's fingerprint depends on, for the ability Steerer. It
+// starts no process.
 type Basis struct {
 	env  Environ
 	b    strings.Builder
-	real map[string]string // of directories, where links lead
+	real map[string]string // by directory, its path without links
 }
 
-// NewBasis gives an empty basis for tools found in env.
+// NewBasis returns an empty basis for tools found in env.
 func NewBasis(env Environ) *Basis { return &Basis{env: env, real: make(map[string]string)} }
 
-// Tool adds the executable that name means in PATH: its path, what links lead it
-// to, and the stat of that file. It gives the path.
+// Tool adds the executable that name means in PATH: its path, the path that its links lead
+// to, and the stat of that file. It returns the first path.
 func (b *Basis) Tool(name string) (path string, err error) {
 	path, err = b.env.LookPath(name)
 	if err != nil {
@@ -31,8 +31,8 @@ func (b *Basis) Tool(name string) (path string, err error) {
 	return path, nil
 }
 
-// File adds the path and stat of a file (of what it links to, if it is a link),
-// or that it is not there.
+// File adds the path and stat of a file (of its target, if it is a link), or that it is
+// missing.
 func (b *Basis) File(path string) {
 	real, fi, err := b.resolve(path)
 	if err != nil {
@@ -42,7 +42,7 @@ func (b *Basis) File(path string) {
 	fmt.Fprintf(&b.b, "file %q %q %s\n", path, real, statText(fi))
 }
 
-// resolve follows the links of a path. Those of a directory are followed once.
+// resolve follows the links of a path. It follows those of a directory once.
 func (b *Basis) resolve(path string) (real string, fi fs.FileInfo, err error) {
 	dir, name := filepath.Split(path)
 	at, known := b.real[dir]
@@ -62,9 +62,9 @@ func (b *Basis) resolve(path string) (real string, fi fs.FileInfo, err error) {
 	return real, fi, err
 }
 
-// Above adds those of the files called names that are there in dir or above it, up
-// to the root of the file system, as version managers look for them. Absent ones
-// are left out, so that directories without any have the same basis.
+// Above adds the files called names in dir and above it, up to the root of the file system,
+// as version managers look for them. Missing files add nothing, so directories without any
+// have the same basis.
 func (b *Basis) Above(dir string, names ...string) {
 	for at := dir; ; at = filepath.Dir(at) {
 		for _, name := range names {
@@ -76,14 +76,14 @@ func (b *Basis) Above(dir string, names ...string) {
 	}
 }
 
-// Home adds those of the files, relative to the home directory, that are there.
+// Home adds those of the files, relative to the home directory, that exist.
 func (b *Basis) Home(names ...string) {
 	for _, name := range names {
 		b.IfThere(filepath.Join(b.env.Get("HOME"), name))
 	}
 }
 
-// IfThere adds a file that is there, and nothing for one that is not.
+// IfThere adds a file if it exists.
 func (b *Basis) IfThere(path string) {
 	if _, err := os.Stat(path); err == nil {
 		b.File(path)
@@ -101,10 +101,10 @@ func (b *Basis) Env(names ...string) {
 	}
 }
 
-// Text adds anything else.
+// Text adds any other text.
 func (b *Basis) Text(key, value string) { fmt.Fprintf(&b.b, "%s %q\n", key, value) }
 
-// String gives the basis collected so far.
+// String returns the basis collected so far.
 func (b *Basis) String() string { return b.b.String() }
 
 func statText(fi fs.FileInfo) string {

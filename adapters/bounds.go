@@ -1,7 +1,7 @@
 package adapters
 
-// What a manifest may list. Each entry is compared with many directories, or becomes a
-// task: without a bound a small file could keep bento busy for hours. See
+// Bounds of the lists in a manifest. Each entry is compared with many directories, or
+// becomes a task: without a bound a small file could keep bento busy for hours. See
 // diagnostics.Bounded.
 const (
 	// MaxMembers is how many members, or globs of members, a workspace may list.
@@ -10,4 +10,8 @@ const (
 	MaxProjects = 10_000
 	// MaxScripts is how many scripts or tasks one manifest may have.
 	MaxScripts = 10_000
+	// MaxIncluded is how many requirements the groups of a project may have, including
+	// those of the groups that each includes: a chain of groups has as many as the square
+	// of its length.
+	MaxIncluded = 100_000
 )

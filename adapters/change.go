@@ -8,9 +8,9 @@ import (
 
 // Adder adds dependencies to a project.
 type Adder interface {
-	// Add runs the ecosystem's own command. It changes manifests and lockfiles and
-	// may install. What the ecosystem cannot do is an *Unsupported error; a tool that
-	// failed is an *InstallError.
+	// Add runs the ecosystem's own command. It changes manifests and lockfiles and may
+	// install. A request that the ecosystem cannot fulfil is an *Unsupported error; a tool
+	// that failed is an *InstallError.
 	Add(ctx context.Context, req AddRequest, log LogFunc) error
 }
 
@@ -18,15 +18,14 @@ type Adder interface {
 type AddRequest struct {
 	DishDir  string   `json:"dish_dir"` // absolute
 	DishName string   `json:"dish_name"`
-	Packages []string `json:"packages"` // as the ecosystem's command takes them, never options
+	Packages []string `json:"packages"` // as the ecosystem's command takes them; an option is refused
 	Dev      bool     `json:"dev,omitempty"`
 
 	// Env is the whole environment for child processes.
 	Env Environ `json:"-"`
 }
 
-// Unsupported is the error of an adapter that is asked for what its ecosystem has
-// no way to do.
+// Unsupported is the error for a request that the ecosystem cannot fulfil.
 type Unsupported struct {
 	Adapter string // id
 	What    string // "adding packages", "packages for development only"
@@ -37,7 +36,7 @@ func (u *Unsupported) Error() string {
 	return fmt.Sprintf("%s: %s is not supported", u.Adapter, u.What)
 }
 
-// Add asks a to add packages; without the ability it is an *Unsupported error.
+// Add adds packages with a; when a is no Adder, it returns an *Unsupported error.
 func Add(ctx context.Context, a Adapter, req AddRequest, log LogFunc) error {
 	if adder, ok := a.(Adder); ok {
 		return adder.Add(ctx, req, log)
@@ -47,9 +46,9 @@ func Add(ctx context.Context, a Adapter, req AddRequest, log LogFunc) error {
 
 // Scaffolder makes new projects.
 type Scaffolder interface {
-	// Scaffold gives the files of the smallest project that builds, tests and lints,
-	// without network and without a tool that does not come with the language. The
-	// name is that of the dish: [A-Za-z0-9][A-Za-z0-9._-]*.
+	// Scaffold returns the files of the smallest project that builds, tests and lints,
+	// without network and with only the tools that come with the language. The name is that
+	// of the dish: [A-Za-z0-9][A-Za-z0-9._-]*.
 	Scaffold(name string) ([]ScaffoldFile, error)
 }
 
@@ -60,7 +59,7 @@ type ScaffoldFile struct {
 	Mode fs.FileMode `json:"mode,omitempty"` // 0 means 0o644
 }
 
-// Scaffold asks a for a new project; without the ability it is an *Unsupported
+// Scaffold returns a's new project; when a is no Scaffolder, it returns an *Unsupported
 // error.
 func Scaffold(a Adapter, name string) ([]ScaffoldFile, error) {
 	if s, ok := a.(Scaffolder); ok {

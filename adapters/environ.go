@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Environ is an environment: "NAME=value" strings sorted by name, each name once.
-// It is a value; no function changes the one it is given.
+// Environ is an environment: "NAME=value" strings sorted by name, each name once. It is a
+// value; no function changes its argument.
 type Environ []string
 
-// strictEnv is what every child sees of the environment bento was started with,
-// whatever its language.
+// strictEnv are the variables of bento's own environment that every child gets, whatever
+// its language.
 var strictEnv = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "COLORTERM", "NO_COLOR",
 	"LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "TMP", "TEMP", "XDG_*",
@@ -24,8 +24,8 @@ var strictEnv = []string{
 	"SSH_AUTH_SOCK",
 }
 
-// NewEnviron makes an Environ of strings such as os.Environ gives; of a name that
-// stands there twice the last counts.
+// NewEnviron makes an Environ from strings such as those of os.Environ. Of a name that is
+// set twice, the last wins.
 func NewEnviron(env []string) Environ {
 	byName := make(map[string]string, len(env))
 	for _, kv := range env {
@@ -44,7 +44,7 @@ func fromMap(byName map[string]string) Environ {
 	return e
 }
 
-// Lookup gives the value of name, and whether it is set at all.
+// Lookup returns the value of name, and whether it is set.
 func (e Environ) Lookup(name string) (string, bool) {
 	for _, kv := range e {
 		if n, v, _ := strings.Cut(kv, "="); n == name {
@@ -54,13 +54,13 @@ func (e Environ) Lookup(name string) (string, bool) {
 	return "", false
 }
 
-// Get gives the value of name, "" when it is not set.
+// Get returns the value of name, "" when it is not set.
 func (e Environ) Get(name string) string {
 	v, _ := e.Lookup(name)
 	return v
 }
 
-// Select gives the variables whose names are in patterns: NAME or PREFIX_*.
+// Select returns the variables whose names are in patterns: NAME or PREFIX_*.
 func (e Environ) Select(patterns ...string) Environ {
 	var out Environ
 	for _, kv := range e {
@@ -79,13 +79,13 @@ func matchName(pattern, name string) bool {
 	return pattern == name
 }
 
-// Strict gives the base that every child sees, and what pass names on top.
+// Strict returns the variables that every child gets, and those that pass matches.
 func (e Environ) Strict(pass ...string) Environ {
 	return e.Select(append(slices.Clip(strictEnv), pass...)...)
 }
 
-// Declared returns what adapters with these manifests may know of e: the base that every
-// child sees, and the variables that the manifests name.
+// Declared returns the variables of e that adapters with these manifests see: those that
+// every child gets, and those that the manifests name.
 func (e Environ) Declared(manifests ...*Manifest) Environ {
 	var names []string
 	for _, m := range manifests {
@@ -94,7 +94,7 @@ func (e Environ) Declared(manifests ...*Manifest) Environ {
 	return e.Strict(names...)
 }
 
-// With gives e with set on top.
+// With returns e with the variables of set added or replaced.
 func (e Environ) With(set map[string]string) Environ {
 	if len(set) == 0 {
 		return e
@@ -115,7 +115,7 @@ func (e Environ) With(set map[string]string) Environ {
 	return out
 }
 
-// WithPath gives e with dirs (absolute) in front of PATH.
+// WithPath returns e with dirs (absolute) in front of PATH.
 func (e Environ) WithPath(dirs ...string) Environ {
 	if len(dirs) == 0 {
 		return e
@@ -127,9 +127,9 @@ func (e Environ) WithPath(dirs ...string) Environ {
 	return e.With(map[string]string{"PATH": path})
 }
 
-// LookPath gives the absolute path of the executable that tool means in e's PATH.
-// Relative and empty entries of PATH are ignored. It is a *MissingTool error when
-// there is none; the caller fills in the hint.
+// LookPath returns the absolute path of the executable that tool means in e's PATH. It
+// ignores relative and empty entries of PATH. A missing executable is a *MissingTool error;
+// the caller fills in the hint.
 func (e Environ) LookPath(tool string) (string, error) {
 	for _, dir := range filepath.SplitList(e.Get("PATH")) {
 		if !filepath.IsAbs(dir) {

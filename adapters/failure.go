@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Code is why a plugin failed. The values are stable: they stand in messages and
-// in JSON.
+// Code is the reason why a plugin failed. The values are stable: messages and JSON contain
+// them.
 type Code string
 
-// The codes of the failure taxonomy (docs/PROTOCOL.md).
+// The codes of a failure (docs/PROTOCOL.md).
 const (
 	LaunchFailed            Code = "launch_failed"
 	HandshakeFailed         Code = "handshake_failed"
@@ -27,23 +27,23 @@ const (
 	NotTrusted              Code = "not_trusted"
 )
 
-// Failure is the error of an adapter that is itself at fault: a plugin that
-// crashed, hung, or answered what it must not.
+// Failure is the error of an adapter that is itself at fault: a plugin that crashed, hung,
+// or sent an invalid answer.
 type Failure struct {
 	Code    Code
 	Adapter string // id
 	Path    string // of the executable
-	Call    string // method, "" before the first one
-	Dir     string // of the dish it was asked about, "" for none
+	Call    string // method, "" before the first call
+	Dir     string // of the dish of the call, "" for none
 	Message string // what happened, what was expected
 	Data    string // the data of an RPC error, as JSON
-	Stderr  string // the last lines that it wrote there
+	Stderr  string // the last lines of its stderr
 	Hint    string // what to do next
-	Late    bool   // an earlier call ended the plugin, which Message tells
+	Late    bool   // an earlier call ended the plugin; Message names it
 }
 
-// Error gives who, which call, for which directory, and what happened. Stderr and
-// Hint are left to whoever renders the failure.
+// Error returns the plugin, the call, its directory and the message. The renderer of the
+// failure adds Stderr and Hint.
 func (f *Failure) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "plugin %s", f.Adapter)
@@ -63,18 +63,17 @@ func (f *Failure) Error() string {
 // MissingTool is the error of an adapter whose tool is not installed.
 type MissingTool struct {
 	Tool string // name of the executable
-	Hint string // how to get it
+	Hint string // how to install it
 }
 
 func (m *MissingTool) Error() string { return fmt.Sprintf("%s is not installed", m.Tool) }
 
-// InstallError is the error of an install whose tool failed; the adapter itself
-// is well.
+// InstallError is the error of an install whose tool failed; the adapter itself works.
 type InstallError struct {
-	Command    string // "" when the adapter does not say
+	Command    string // "" when the adapter does not name it
 	ExitStatus int
 	Detail     string // the tool's own last lines
-	Plugin     string // "plugin zig: error 2001", which alone knows Detail; "" for a built-in, which has told it
+	Plugin     string // "plugin zig: error 2001", whose Detail was not shown yet; "" for a built-in, whose log holds it
 }
 
 func (e *InstallError) Error() string {

@@ -10,14 +10,14 @@ import (
 	"github.com/bentobuild/bento/internal/clone"
 )
 
-// MaxManifest is the largest manifest or lockfile that is read, in bytes.
+// MaxManifest is the size limit of a manifest or lockfile, in bytes.
 const MaxManifest = 16 << 20
 
-// Source is where a built-in adapter reads projects from: a workspace, of which it
-// sees nothing but what lies in it. The zero value reads all of the machine.
+// Source reads the files of a workspace for built-in adapters, and no files outside of it.
+// The zero value reads all files of the machine.
 type Source struct {
 	clone  *clone.Clone
-	beyond bool // what is named outside of it is read too
+	beyond bool // paths outside of it are read too
 }
 
 // Files returns a reader of the files in dir, an absolute path.
@@ -36,7 +36,7 @@ func (s Source) Root() string {
 	return s.clone.Root()
 }
 
-// of returns what a path is read in.
+// of returns the clone that a path is read in.
 func (s Source) of(path string) *clone.Clone {
 	if s.beyond && !s.clone.Holds(path) {
 		return nil
@@ -57,25 +57,43 @@ func (s Source) Replace(path string, data []byte) error {
 	return clone.At(filepath.Dir(path)).Replace(path, data, 0o644)
 }
 
-// Files reads a project's files for a built-in adapter and keeps what it was
-// asked for, so that the answer can say its Reads. It is for one answer and one
-// goroutine. Names are relative to its directory or absolute. In a workspace, what
-// lies outside of it, or behind a link that leads out of it, is absent.
+// Put replaces the file or link at path with a file of bento's own, as clone.Clone does.
+// Without a workspace the file may be anywhere.
+func (s Source) Put(path string, data []byte) error {
+	return s.orAround(path).Put(path, data, 0o644)
+}
+
+// Remove removes a file or link, as clone.Clone does. Without a workspace the file may be
+// anywhere.
+func (s Source) Remove(path string) error { return s.orAround(path).Remove(path) }
+
+// orAround returns the workspace, or without one the directory of the path.
+func (s Source) orAround(path string) *clone.Clone {
+	if s.clone != nil {
+		return s.clone
+	}
+	return clone.At(filepath.Dir(path))
+}
+
+// Files reads a project's files for a built-in adapter and notes each path, so that the
+// answer can return its Reads. It serves one answer and one goroutine. Names are relative
+// to its directory or absolute. In a workspace, files outside of it, or behind a link that
+// leads out of it, are missing.
 type Files struct {
 	Source
 	dir    string
 	asked  map[string]struct{}
-	above  []string // the directory and those above it, as far as they were asked for
-	topped bool     // there are no more
+	above  []string // the directory and those above it, as far as they were visited
+	topped bool     // above holds them all
 }
 
-// NewFiles returns a reader of the files in dir, an absolute path, that is not kept to
-// a workspace: for what belongs to the user and the machine.
+// NewFiles returns a reader of the files in dir, an absolute path, without a workspace: for
+// files of the user and the machine.
 func NewFiles(dir string) *Files { return Source{}.Files(dir) }
 
-// Beyond returns a reader for the same answer that also sees what lies outside of the
-// workspace: for paths that the user or the tool chooses, never a manifest. A link in
-// the workspace does not lead there.
+// Beyond returns a reader for the same answer that also reads files outside of the
+// workspace: for paths that the user or the tool chooses, never for a manifest. It follows
+// no link out of the workspace.
 func (f *Files) Beyond() *Files {
 	return &Files{Source: Source{f.clone, f.clone != nil}, dir: f.dir, asked: f.asked}
 }
@@ -83,10 +101,10 @@ func (f *Files) Beyond() *Files {
 // In returns a reader of the files in another directory of the same workspace.
 func (f *Files) In(dir string) *Files { return f.Source.Files(dir) }
 
-// Dir is the directory that names are relative to.
+// Dir returns the directory that names are relative to.
 func (f *Files) Dir() string { return f.dir }
 
-// Path makes name absolute and notes that it was asked for.
+// Path returns name as an absolute path and adds it to Reads.
 func (f *Files) Path(name string) string {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(f.dir, name)
@@ -96,11 +114,11 @@ func (f *Files) Path(name string) string {
 	return name
 }
 
-// Read gives the content of a regular file of at most MaxManifest bytes. Where
-// there is none the error is fs.ErrNotExist.
+// Read returns the content of a regular file of at most MaxManifest bytes. For a missing
+// file the error is fs.ErrNotExist.
 func (f *Files) Read(name string) ([]byte, error) { return f.Source.Read(f.Path(name)) }
 
-// ReadIfExists is Read, with nil content and no error where there is no file.
+// ReadIfExists is Read, with nil content and no error for a missing file.
 func (f *Files) ReadIfExists(name string) ([]byte, error) {
 	data, err := f.Read(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -109,9 +127,9 @@ func (f *Files) ReadIfExists(name string) ([]byte, error) {
 	return data, err
 }
 
-// ReadChoice is ReadIfExists for a file by which a tool chooses what it becomes. Behind a
-// link that leads out of the workspace the file is not absent for the tool: the error is a
-// *KnownAtRun then, and wherever the file cannot be read.
+// ReadChoice is ReadIfExists for a file by which a tool chooses its version. When the file
+// lies behind a link that leads out of the workspace, or cannot be read, the tool may still
+// read it: the error is a *KnownAtRun then.
 func (f *Files) ReadChoice(name string) ([]byte, error) {
 	data, err := f.Read(name)
 	var stray *clone.StrayError
@@ -124,19 +142,19 @@ func (f *Files) ReadChoice(name string) ([]byte, error) {
 	return data, nil
 }
 
-// IsFile tells whether name is a regular file, or a link to one.
+// IsFile reports whether name is a regular file, or a link to one.
 func (f *Files) IsFile(name string) bool {
 	mode, err := f.mode(f.Path(name))
 	return err == nil && mode.IsRegular()
 }
 
-// IsDir tells whether name is a directory, or a link to one.
+// IsDir reports whether name is a directory, or a link to one.
 func (f *Files) IsDir(name string) bool {
 	mode, err := f.mode(f.Path(name))
 	return err == nil && mode.IsDir()
 }
 
-// List gives the names in a directory, sorted, none when it cannot be read.
+// List returns the sorted entries of a directory, none when it cannot be read.
 func (f *Files) List(name string) []fs.DirEntry {
 	name = f.Path(name)
 	entries, _ := f.of(name).List(name)
@@ -145,8 +163,8 @@ func (f *Files) List(name string) []fs.DirEntry {
 
 func (f *Files) mode(path string) (fs.FileMode, error) { return f.of(path).Mode(path) }
 
-// Up gives the path of the nearest file with this name in the directory or above
-// it. The last directory looked into is one that holds .git or bento.toml.
+// Up returns the path of the nearest file with this name in the directory or above it. The
+// search ends at a directory that holds .git or bento.toml.
 func (f *Files) Up(name string) (path string, ok bool) {
 	for dir := range f.Ancestors() {
 		if path := filepath.Join(dir, name); f.IsFile(path) {
@@ -156,9 +174,9 @@ func (f *Files) Up(name string) (path string, ok bool) {
 	return "", false
 }
 
-// Ancestors yields the directory and those above it, up to and with the first
-// that holds .git or bento.toml, or is the root of the workspace: no manifest above a
-// repository is anybody's.
+// Ancestors yields the directory and those above it, up to and including the first that
+// holds .git or bento.toml, or is the root of the workspace. A manifest above a repository
+// does not belong to it.
 func (f *Files) Ancestors() func(yield func(dir string) bool) {
 	return func(yield func(dir string) bool) {
 		for i := 0; f.ascend(i) && yield(f.above[i]); i++ {
@@ -166,8 +184,8 @@ func (f *Files) Ancestors() func(yield func(dir string) bool) {
 	}
 }
 
-// ascend looks for the directory i above, where it has not yet, and tells whether
-// there is one.
+// ascend finds the i-th directory above, unless it is known already, and reports whether it
+// exists.
 func (f *Files) ascend(i int) bool {
 	n := len(f.above)
 	if i < n {
@@ -194,7 +212,7 @@ func isTop(dir string) bool {
 	return false
 }
 
-// Reads gives every path that was asked for, sorted.
+// Reads returns every path that was noted, sorted.
 func (f *Files) Reads() Reads {
 	reads := make(Reads, 0, len(f.asked))
 	for path := range f.asked {

@@ -2,37 +2,37 @@ package adapters
 
 import "context"
 
-// Leave is the leave to start programs that the repository chooses: its wrappers, and
-// tools that read its configuration. It comes with the requests of what runs things.
-// The zero value is no leave, which is what every question has that only looks.
+// Leave is the permission to start programs that the repository chooses: its wrappers, and
+// tools that read its configuration. It comes with the requests that install or run. The
+// zero value is no permission; questions that only read have it.
 type Leave struct{ given bool }
 
-// Given reports whether l is a leave at all.
+// Given reports whether l permits anything.
 func (l Leave) Given() bool { return l.given }
 
-// Leave returns the leave to install.
+// Leave returns the permission of an install.
 func (InstallRequest) Leave() Leave { return Leave{true} }
 
-// Leave returns the leave to add packages.
+// Leave returns the permission of an add.
 func (AddRequest) Leave() Leave { return Leave{true} }
 
-// RunRequest asks for what is known only when a task is about to run.
+// RunRequest is a question that can be answered only when a task is about to run.
 type RunRequest struct {
 	Dir string // of the dish, absolute
 }
 
-// Leave returns the leave to ask the project's own programs.
+// Leave returns the permission to start the project's own programs.
 func (RunRequest) Leave() Leave { return Leave{true} }
 
-// LateTeller has toolchains that only a program of the repository can tell.
+// LateTeller has toolchains whose version only a program of the repository reports.
 type LateTeller interface {
-	// ToolchainAtRun is ToolchainFingerprint where that is a *KnownAtRun error: the
-	// tools are asked in the directory of the dish, as a task starts them.
+	// ToolchainAtRun returns what ToolchainFingerprint would, after that returned a
+	// *KnownAtRun error. It starts the tools in the directory of the dish, as a task does.
 	ToolchainAtRun(ctx context.Context, req RunRequest) (string, error)
 }
 
-// ToolchainAtRun asks a for the toolchain that its tasks get, after
-// ToolchainFingerprint has left that open. The caller is about to run tasks.
+// ToolchainAtRun returns the fingerprint of a's toolchain after ToolchainFingerprint has
+// returned a *KnownAtRun error. The caller is about to run tasks.
 func ToolchainAtRun(ctx context.Context, a Adapter, req RunRequest) (string, error) {
 	if l, ok := a.(LateTeller); ok {
 		return l.ToolchainAtRun(ctx, req)
@@ -40,10 +40,10 @@ func ToolchainAtRun(ctx context.Context, a Adapter, req RunRequest) (string, err
 	return a.ToolchainFingerprint(ctx, req.Dir)
 }
 
-// KnownAtRun is the error of a toolchain that only a program which the repository
-// chooses can tell. Commands that look do not start it; a run asks it.
+// KnownAtRun is the error of a toolchain that only a program of the repository knows.
+// Commands that only read do not start it; a run does.
 type KnownAtRun struct {
 	Why string // "./mvnw is the project's own program"
 }
 
-func (k *KnownAtRun) Error() string { return "the toolchain is known when it is run: " + k.Why }
+func (k *KnownAtRun) Error() string { return "the toolchain is known only at run time: " + k.Why }

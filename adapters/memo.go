@@ -7,20 +7,19 @@ import (
 	"time"
 )
 
-// racy is how long after a change of a file another one may leave its times as they
-// are.
+// racy is how long after a change of a file another change may keep its times.
 const racy = 100 * time.Millisecond
 
-// Memo keeps what was made from files for as long as all of these stay as they
-// are. Members of a workspace share it, so that each does not read the root
-// again. The zero value is empty. It is safe for concurrent use; two goroutines
-// that ask for the same thing at once may both make it.
+// Memo keeps values made from files until one of these files changes. Members of a
+// workspace share it, so that they do not all read the root again. The zero value is empty.
+// It is safe for concurrent use; two goroutines that need the same value at once may both
+// make it.
 type Memo[T any] struct {
-	// Trust is for how long what was seen to hold is taken to hold without another
-	// look, for what many directories ask for at once.
+	// Trust is how long a value is returned without checking its files again, for values
+	// that many directories need at once.
 	Trust time.Duration
-	// Brief says that what is older than Trust is made anew without a look at what it
-	// was made from: for what costs no more than the look.
+	// Brief says that a value older than Trust is made again without checking its files:
+	// for values that cost no more than the check.
 	Brief bool
 
 	mu    sync.Mutex
@@ -29,20 +28,20 @@ type Memo[T any] struct {
 
 type made[T any] struct {
 	at    time.Time
-	seen  time.Time // when it was made, or held for the last time
+	seen  time.Time // when it was made or last checked
 	from  []stamp
 	value T
 	err   error
 }
 
-// stamp is a file as it was, with a nil info when it was not there.
+// stamp is the state of a file, with a nil info when it was missing.
 type stamp struct {
 	path string
 	info fs.FileInfo
 }
 
-// Get gives what make gives for key, an absolute directory in which its Files are,
-// and notes in f what that was made from. What it gives is shared and must not be
+// Get returns the value that make returns for key, an absolute directory in which its Files
+// read, and notes in f which files it depends on. The value is shared and must not be
 // changed.
 func (m *Memo[T]) Get(f *Files, key string, make func(*Files) (T, error)) (T, error) {
 	m.mu.Lock()
@@ -84,8 +83,8 @@ func remake[T any](f *Files, produce func(*Files) (T, error), look bool) made[T]
 	return out
 }
 
-// holds tells whether the files are as they were. Of one that had just been written
-// nobody can tell.
+// holds reports whether the files are unchanged. A file that had just been written may have
+// changed without a trace, so it does not hold.
 func (m *made[T]) holds() bool {
 	for _, s := range m.from {
 		info, _ := os.Stat(s.path)

@@ -5,13 +5,12 @@ import (
 	"time"
 )
 
-// moment is how long a Moment holds.
+// moment is how long a Moment keeps its value.
 const moment = time.Second
 
-// Moment holds what was seen of the machine (what is on PATH, which toolchains are
-// installed) for a second, so that a thousand dishes that ask at once share one look.
-// It is safe for concurrent use; two goroutines may both look. The zero value has
-// seen nothing.
+// Moment keeps a value read from the machine (the tools on PATH, the installed toolchains)
+// for a second, so that a thousand dishes share one look. It is safe for concurrent use;
+// two goroutines may both look. The zero value is empty.
 type Moment[T any] struct {
 	mu    sync.Mutex
 	value T
@@ -19,7 +18,7 @@ type Moment[T any] struct {
 	seen  time.Time
 }
 
-// See gives what look gave last, if that was within the second, else looks again.
+// See returns the last value of look if it is less than a second old, else calls look.
 func (m *Moment[T]) See(look func() (T, error)) (T, error) {
 	m.mu.Lock()
 	value, err, seen := m.value, m.err, m.seen

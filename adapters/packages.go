@@ -2,11 +2,10 @@ package adapters
 
 import "fmt"
 
-// Packages are the names under which package managers know one tool; a manager
-// that has none is left empty.
+// Packages are the names of one tool in package managers; "" where a manager has none.
 type Packages struct {
 	Apt, Dnf, Zypper, Pacman, Apk, Brew string
-	Else                                string // what to do where none of them is
+	Else                                string // the hint without any of them
 }
 
 // Hint says how to install the tool with the package manager that env has on its

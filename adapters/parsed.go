@@ -5,10 +5,9 @@ import (
 	"sync"
 )
 
-// Parsed remembers what files parsed to as long as their content is the same, so
-// that the manifest at the root of a workspace is parsed once and not once a
-// member. It is safe for concurrent use; what it gives is shared and must not be
-// changed.
+// Parsed keeps the parsed value of a file until its content changes, so that the manifest
+// at the root of a workspace is parsed once, not once for each member. It is safe for
+// concurrent use. Values are shared and must not be changed.
 type Parsed[T any] struct {
 	parse  func(path string, data []byte) (T, error)
 	mu     sync.Mutex
@@ -21,14 +20,14 @@ type parsed[T any] struct {
 	err   error
 }
 
-// NewParsed gives an empty Parsed of files that parse reads. path is absolute and
-// for messages; parse may keep data but not change it.
+// NewParsed returns an empty Parsed for files that parse reads. path is absolute and for
+// messages; parse may keep data but not change it.
 func NewParsed[T any](parse func(path string, data []byte) (T, error)) *Parsed[T] {
 	return &Parsed[T]{parse: parse, byPath: make(map[string]parsed[T])}
 }
 
-// Read gives the value of a file read through f, where name may be relative to
-// f's directory. Where there is no file the error is fs.ErrNotExist.
+// Read returns the value of a file read through f. name may be relative to f's directory.
+// For a missing file the error is fs.ErrNotExist.
 func (p *Parsed[T]) Read(f *Files, name string) (T, error) {
 	path := f.Path(name)
 	data, err := f.Read(path)

@@ -2,15 +2,14 @@ package adapters
 
 import "slices"
 
-// Registry is a fixed, ordered list of adapters: the order is the precedence of
-// detection, built-ins first.
+// Registry is a fixed, ordered list of adapters. The order is the precedence of detection,
+// built-ins first.
 type Registry struct {
 	list []Adapter
 	byID map[string]Adapter
 }
 
-// NewRegistry makes a registry of list. Of two adapters with one id the first
-// counts, and the second is left out.
+// NewRegistry returns a registry of list. Of two adapters with one id it keeps the first.
 func NewRegistry(list ...Adapter) *Registry {
 	r := &Registry{byID: make(map[string]Adapter, len(list))}
 	for _, a := range list {
@@ -23,13 +22,13 @@ func NewRegistry(list ...Adapter) *Registry {
 	return r
 }
 
-// All gives the adapters in order. The caller must not change the slice.
+// All returns the adapters in order. The caller must not change the slice.
 func (r *Registry) All() []Adapter { return r.list }
 
-// ByID gives the adapter with this id, nil when there is none.
+// ByID returns the adapter with this id, or nil.
 func (r *Registry) ByID(id string) Adapter { return r.byID[id] }
 
-// IDs gives the ids, sorted.
+// IDs returns the ids, sorted.
 func (r *Registry) IDs() []string {
 	ids := make([]string, 0, len(r.list))
 	for id := range r.byID {
@@ -39,19 +38,18 @@ func (r *Registry) IDs() []string {
 	return ids
 }
 
-// Candidate is an executable that may be an adapter, found on PATH and not yet
-// started.
+// Candidate is an executable on PATH that may be an adapter and is not started yet.
 type Candidate struct {
 	ID       string // the suffix of its file name
 	Path     string // absolute
 	Contract string // ContractV1 or ContractWasm
-	// Skip is why it is not to be started: SkipDisabled, SkipNotAllowed,
-	// SkipNotTrusted, SkipUnusable; empty when it may be. SkipReason says it in words.
+	// Skip is the reason not to start it: SkipDisabled, SkipNotAllowed, SkipNotTrusted,
+	// SkipUnusable; or "". SkipReason explains it.
 	Skip       string
 	SkipReason string
-	SkipHint   string // what mends it, "" when nobody knows
-	// Exposed says that others may put another file there. It is started then only as
-	// a private copy of the content with the digest SHA256, in hexadecimal, which is set.
+	SkipHint   string // how to fix it, or ""
+	// Exposed says that other users may replace the file. Bento then starts only a private
+	// copy of the content with the digest SHA256 (hexadecimal), which is set.
 	Exposed bool
 	SHA256  string
 }
@@ -67,5 +65,5 @@ const (
 	SkipDisabled   = "disabled"
 	SkipNotAllowed = "not_allowed"
 	SkipNotTrusted = "not_trusted"
-	SkipUnusable   = "unusable" // no executable file: failed, in the list
+	SkipUnusable   = "unusable" // not an executable file: failed, in the list
 )

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// ToolVersions gives the version of tool that the nearest .tool-versions file
-// with a line for one of names asks for (https://asdf-vm.com/manage/configuration.html);
-// nil when none does. A line that leaves the choice to the machine ("system",
-// "latest", "path:…", "ref:…") asks for nothing and ends the search.
+// ToolVersions returns the version of tool in the nearest .tool-versions file with a line
+// for one of names (https://asdf-vm.com/manage/configuration.html), or nil. A line that
+// leaves the choice to the machine ("system", "latest", "path:…", "ref:…") requires nothing
+// and ends the search.
 func (f *Files) ToolVersions(tool string, names ...string) (*Toolchain, error) {
 	for dir := range f.Ancestors() {
 		path := filepath.Join(dir, ".tool-versions")
@@ -29,7 +29,7 @@ func (f *Files) ToolVersions(tool string, names ...string) (*Toolchain, error) {
 	return nil, nil
 }
 
-// toolVersion gives the first version of the first line for one of names.
+// toolVersion returns the first version of the first line for one of names.
 func toolVersion(data []byte, names []string) (version string, line int) {
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	lines.Buffer(nil, MaxManifest+1)

@@ -9,13 +9,12 @@ import (
 
 // Bounds of what a Transcript keeps.
 const (
-	maxLogLine = 16 << 10 // bytes; a longer line is told in pieces
+	maxLogLine = 16 << 10 // bytes; a longer line becomes several events
 	tailLines  = 20
 )
 
-// Transcript turns what a tool prints into log events, one a line, as they come,
-// and keeps the last lines for an InstallError. Its two writers may be used from
-// two goroutines.
+// Transcript turns the output of a tool into log events, one a line, and keeps the last
+// lines for an InstallError. Its two writers may be used from two goroutines.
 type Transcript struct {
 	mu      sync.Mutex
 	log     LogFunc
@@ -23,21 +22,20 @@ type Transcript struct {
 	tail    []string
 }
 
-// NewTranscript gives a transcript that tells log, which may be nil.
+// NewTranscript returns a transcript that calls log, which may be nil.
 func NewTranscript(log LogFunc) *Transcript {
 	t := &Transcript{log: log}
 	t.streams = [2]stream{{t: t, name: "stdout"}, {t: t, name: "stderr"}}
 	return t
 }
 
-// Stdout takes the tool's standard output.
+// Stdout returns the writer for the tool's standard output.
 func (t *Transcript) Stdout() io.Writer { return &t.streams[0] }
 
-// Stderr takes the tool's standard error.
+// Stderr returns the writer for the tool's standard error.
 func (t *Transcript) Stderr() io.Writer { return &t.streams[1] }
 
-// Close tells what is left of a last line without an end. The writers must not
-// be used any more.
+// Close logs the rest of a last line without an end. The writers must not be used any more.
 func (t *Transcript) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -46,7 +44,7 @@ func (t *Transcript) Close() {
 	}
 }
 
-// Tail gives the last lines of both streams.
+// Tail returns the last lines of both streams.
 func (t *Transcript) Tail() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -56,7 +54,7 @@ func (t *Transcript) Tail() string {
 type stream struct {
 	t    *Transcript
 	name string
-	line []byte // begun, without its end
+	line []byte // an unfinished line
 }
 
 // Write never fails.
@@ -78,7 +76,7 @@ func (s *stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// add appends to the line begun and tells what exceeds its bound.
+// add appends to the unfinished line and logs what exceeds its bound.
 func (s *stream) add(text []byte) {
 	for len(s.line)+len(text) > maxLogLine {
 		n := maxLogLine - len(s.line)

@@ -64,7 +64,7 @@ func BenchmarkKeep(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := s.Keep(b.Context()); err != nil { // nobody has counted yet
+	if err := s.Keep(b.Context()); err != nil { // without a tally
 		b.Fatal(err)
 	}
 	b.Run("after a result", func(b *testing.B) {

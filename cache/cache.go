@@ -1,9 +1,9 @@
-// Package cache keeps the results of tasks: a content-addressed store of blobs,
-// and a record for each key that says which blobs a task has made, and where.
+// Package cache keeps the results of tasks: blobs by the digest of their content, and for each key
+// a record that names the blobs of a task and their paths.
 //
-// A Key is the hash of a description, made by whoever runs tasks; a Digest is the
-// BLAKE3 hash of the bytes of a blob. A store never fails a build: an entry that is
-// damaged or gone is a miss.
+// A Key is the hash of everything that a result depends on; the caller computes it. A Digest is the
+// BLAKE3 hash of the bytes of a blob. A store never fails a build: a damaged or missing entry is a
+// miss.
 package cache
 
 import (
@@ -11,25 +11,25 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/bentobuild/bento/cache/shelf"
+	"github.com/bentobuild/bento/cache/diskstore"
 )
 
-// ErrMiss says that a store does not have what was asked for.
-var ErrMiss = shelf.ErrAbsent
+// ErrMiss says that a store does not have the entry.
+var ErrMiss = diskstore.ErrAbsent
 
-// Store keeps records and blobs. Its methods may be called concurrently. Errors
-// other than ErrMiss say that the store cannot be used; the build goes on without.
+// Store keeps records and blobs. Its methods may be called concurrently. An error other than
+// ErrMiss says that the store cannot be used; the build continues without it.
 type Store interface {
-	// Lookup gives the record of key, or ErrMiss. The record is the caller's.
+	// Lookup returns the record of key, or ErrMiss. The record is the caller's.
 	Lookup(key Key) (*Record, error)
-	// Record puts r under key, in place of what was there. Its blobs come first, with
-	// Add: a reader that finds the record finds them.
+	// Record stores r under key and replaces an earlier record. The caller adds the blobs first: a
+	// reader that finds the record finds its blobs.
 	Record(key Key, r *Record) error
-	// Open gives the blob, or ErrMiss. A reader that reaches io.EOF has given exactly
-	// the bytes of that digest: of a damaged blob the last Read fails, with ErrMiss.
+	// Open returns the blob, or ErrMiss. A reader that returns io.EOF has returned exactly the
+	// bytes of that digest. For a damaged blob the last Read returns ErrMiss.
 	Open(d Digest) (io.ReadCloser, error)
-	// Add stores the blob that r holds. It is an error, and nothing is stored, when
-	// its digest is not d. A blob that is there already may be left unread.
+	// Add stores the content of r. It returns an error, and stores nothing, when the digest of the
+	// content is not d. It may leave r unread when the store has the blob already.
 	Add(d Digest, r io.Reader) error
 }
 
@@ -37,38 +37,37 @@ type Store interface {
 type Record struct {
 	Outputs     []Output // sorted by path, each path once
 	Exit        int
-	Log         Digest            // of the blob with what it printed; zero when nothing
-	LogSize     int64             // bytes it printed
-	Recording   Digest            // of a blob that tells how keys were made; zero when there is none
-	Ingredients Digest            // of what made this key, a part of that blob
-	Small       map[Digest][]byte // blobs that stand in the record itself; see With
+	Log         Digest            // blob of the printed output; zero when the task printed nothing
+	LogSize     int64             // size of Log in bytes
+	Recording   Digest            // blob with the ingredients of keys; zero when there is none
+	Ingredients Digest            // digest of the ingredients of this key, a part of Recording
+	Small       map[Digest][]byte // blobs stored in the record itself; see With
 	Created     time.Time
 	Duration    time.Duration
-	Host        string // where it was made
+	Host        string // machine that ran the task
 }
 
-// Kind tells what an Output is.
+// Kind is the type of file of an Output.
 type Kind uint8
 
-// The kinds. The values stand in records.
+// The kinds. Records contain these values.
 const (
 	File Kind = 1
 	Link Kind = 2
-	Dir  Kind = 3 // recorded where nothing else tells of the directory
+	Dir  Kind = 3 // recorded only for an empty directory or one with an unusual mode
 )
 
-// Output is one thing that a task has made.
+// Output is one file, link or directory that a task made.
 type Output struct {
 	Path   string // relative to the workspace, with "/"; any bytes but NUL
 	Kind   Kind
 	Mode   fs.FileMode // permission bits; 0 for links
 	Digest Digest      // of a File
 	Size   int64       // of a File, in bytes
-	Target string      // of a Link, as it stands there
+	Target string      // of a Link, unchanged
 }
 
-// blobs calls f with the digest of every blob that the record needs and does not hold
-// itself.
+// blobs calls f with the digest of every blob that the record needs and does not contain.
 func (r *Record) blobs(f func(Digest)) {
 	each := func(d Digest) {
 		if _, own := r.Small[d]; !own && d != (Digest{}) {

@@ -10,23 +10,23 @@ import (
 
 	"github.com/zeebo/blake3"
 
-	"github.com/bentobuild/bento/cache/shelf"
+	"github.com/bentobuild/bento/cache/diskstore"
 )
 
-// A record is recordMagic, its fields in the order of appendRecord, and a checksum
-// over its key and all of that. Numbers are varints, strings have their length in
-// front. With another format the magic changes, and the directory of the store.
+// An encoded record is recordMagic, the fields in the order of appendRecord, and a checksum over
+// the key and all bytes before it. Numbers are varints; a string follows its length. A change of
+// the format changes recordMagic and the directory of the store.
 const (
 	recordMagic = "bentor\x00\x03"
-	maxRecord   = shelf.MaxRecord - 32 // bytes, before the checksum
-	minOutput   = 4                    // bytes that an output takes at least
+	maxRecord   = diskstore.MaxRecord - 32 // in bytes, without the checksum
+	minOutput   = 4                        // least size of an encoded output in bytes
 	maxHost     = 255
 )
 
-var errRecord = errors.New("not a whole record")
+var errRecord = errors.New("incomplete or damaged record")
 
-// EncodeRecord gives the bytes of a record under key. A record that breaks the
-// rules of Record and Output is an error.
+// EncodeRecord returns the bytes of a record under key. It returns an error for a record that
+// breaks the rules of Record and Output.
 func EncodeRecord(key Key, r *Record) ([]byte, error) {
 	if err := CheckOutputs(r.Outputs); err != nil {
 		return nil, err
@@ -83,7 +83,8 @@ func appendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// recordSum covers the key too: a record under another key is damage.
+// recordSum returns the checksum of a record. It covers the key: a record under another key counts
+// as damaged.
 func recordSum(key Key, b []byte) [32]byte {
 	const domain = "bento cache record v1\x00"
 	all := make([]byte, 0, len(domain)+len(key)+len(b))
@@ -91,15 +92,15 @@ func recordSum(key Key, b []byte) [32]byte {
 	return blake3.Sum256(all)
 }
 
-// DecodeRecord reads what EncodeRecord gave for key. It trusts nothing: any other
-// bytes are an error, and cost no more memory than a small multiple of their size.
-func DecodeRecord(key Key, data []byte) (*Record, error) {
+// decodeRecord decodes the bytes that EncodeRecord returned for key. It returns an error for any
+// other bytes, and uses no more memory than a small multiple of their size.
+func decodeRecord(key Key, data []byte) (*Record, error) {
 	if len(data) > maxRecord+32 || len(data) < len(recordMagic)+32 || string(data[:len(recordMagic)]) != recordMagic {
 		return nil, errRecord
 	}
 	body, sum := data[:len(data)-32], data[len(data)-32:]
 	if want := recordSum(key, body); !bytes.Equal(sum, want[:]) {
-		return nil, errors.New("the checksum of the record does not fit")
+		return nil, errors.New("the checksum of the record does not match")
 	}
 	d := &decoder{rest: body[len(recordMagic):]}
 	r := d.record()
@@ -109,7 +110,7 @@ func DecodeRecord(key Key, data []byte) (*Record, error) {
 	return r, checkOutputs(r.Outputs)
 }
 
-// decoder reads fields. From the first that is not there on, all are zero.
+// decoder reads fields. After the first missing field all fields are zero.
 type decoder struct {
 	rest []byte
 	bad  bool
@@ -162,7 +163,7 @@ func (d *decoder) output(o *Output) {
 	}
 }
 
-// bytes gives n bytes, or one zero byte when they are not there.
+// bytes returns the next n bytes, or one zero byte when fewer are left.
 func (d *decoder) bytes(n int) []byte {
 	if d.bad || n > len(d.rest) {
 		d.bad = true
@@ -193,7 +194,7 @@ func (d *decoder) varint() int64 {
 	return v
 }
 
-// count reads how many items of at least size bytes follow.
+// count reads the number of items that follow, each of at least size bytes.
 func (d *decoder) count(size int) int {
 	n := d.uvarint()
 	if n > uint64(len(d.rest)/size) {

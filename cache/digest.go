@@ -7,35 +7,34 @@ import (
 	"github.com/zeebo/blake3"
 )
 
-// Key names the result of a task: the hash of all that the result depends on.
+// Key identifies the result of a task: the hash of everything that the result depends on.
 type Key [32]byte
 
-// Digest names a blob: the BLAKE3-256 hash of its bytes. The zero Digest names
-// none.
+// Digest identifies a blob: the BLAKE3-256 hash of its bytes. The zero Digest identifies none.
 type Digest [32]byte
 
-// Sum gives the digest of data.
+// Sum returns the digest of data.
 func Sum(data []byte) Digest { return blake3.Sum256(data) }
 
-// String gives 64 lower-case hex digits.
+// String returns 64 lower-case hex digits.
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
-// String gives 64 lower-case hex digits.
+// String returns 64 lower-case hex digits.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// MarshalText gives what String gives.
+// MarshalText returns the text of String.
 func (k Key) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, k[:]), nil }
 
-// MarshalText gives what String gives.
+// MarshalText returns the text of String.
 func (d Digest) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, d[:]), nil }
 
-// UnmarshalText reads what MarshalText gives.
+// UnmarshalText reads the text of String.
 func (k *Key) UnmarshalText(text []byte) (err error) {
 	*k, err = ParseKey(string(text))
 	return err
 }
 
-// UnmarshalText reads what MarshalText gives.
+// UnmarshalText reads the text of String.
 func (d *Digest) UnmarshalText(text []byte) (err error) {
 	*d, err = ParseDigest(string(text))
 	return err
@@ -62,5 +61,5 @@ func parseHex(what, s string) (sum [32]byte, err error) {
 	return [32]byte{}, fmt.Errorf("%s %q: not 64 hex digits", what, s)
 }
 
-// ShortSum gives 16 hexadecimal digits that stand for a text, for names of files.
+// ShortSum returns the first 16 hex digits of the digest of a text, for file names.
 func ShortSum(text string) string { return Sum([]byte(text)).String()[:16] }

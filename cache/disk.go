@@ -11,55 +11,60 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bentobuild/bento/cache/shelf"
+	"github.com/bentobuild/bento/cache/diskstore"
 )
 
-// Disk is a Store in a directory, shared by any number of processes.
+// Disk is a Store in a directory that any number of processes share.
 type Disk struct {
-	shelf  *shelf.Shelf
+	files  *diskstore.Store
 	bounds Bounds
-	refs   sync.Map // Digest → time.Time: blobs that many records refer to, and when each was touched
+	refs   sync.Map // Digest → time.Time: last touch of blobs that many records share
 }
 
-// refsAge is how long such a blob is not touched again.
+// refsAge is how long touchOnce does not touch such a blob again.
 const refsAge = time.Minute
 
-// Options of a Disk.
+// Options are the settings of a Disk.
 type Options struct {
-	// Root is the root of the workspace. A store that lies in it may have come with it:
-	// then no link on the way from the root is followed, and what belongs to somebody who
-	// is not trusted there is refused. "": the store is nobody's but the user's.
+	// Root is the root of the workspace. A store inside the workspace may come from its repository,
+	// so Open follows no link below Root and refuses files of untrusted owners. "" says that the
+	// store is the user's own.
 	Root string
-	// Warn is told of entries that were damaged, and so dropped: a *DamageError. It
-	// may be called concurrently. Nil: nobody is told.
+	// Unnamed says that no setting names the store's directory. Open then refuses a directory
+	// unless the user, root or the owner of Root owns it.
+	Unnamed bool
+	// Warn receives a *DamageError for each damaged entry that was removed. It may be called
+	// concurrently and may be nil.
 	Warn func(error)
-	// Bounds are what Keep keeps the store within. Zero: it may grow.
+	// Waiting receives the path of a lock that another process has held for a while. It may be
+	// called concurrently and may be nil.
+	Waiting func(lock string)
+	// Bounds limit the size and age that Keep leaves. Zero is no limit.
 	Bounds Bounds
 }
 
 type (
-	// DamageError says that an entry of a Disk was damaged and was dropped. It is also
-	// ErrMiss.
-	DamageError = shelf.DamageError
-	// DigestError says that a blob is not what its digest says.
-	DigestError = shelf.DigestError
-	// Stats says what a Disk holds.
-	Stats = shelf.Stats
-	// Bounds are what Prune keeps a Disk within.
-	Bounds = shelf.Bounds
-	// Removed says what was removed from a Disk.
-	Removed = shelf.Removed
-	// DirError says that a directory is not used as a store.
-	DirError = shelf.RefusedError
+	// DamageError says that an entry of a Disk was damaged and was removed. It is also ErrMiss.
+	DamageError = diskstore.DamageError
+	// DigestError says that the content of a blob does not match its digest.
+	DigestError = diskstore.DigestError
+	// Stats is the content of a Disk in numbers.
+	Stats = diskstore.Stats
+	// Bounds limit what Prune leaves in a Disk.
+	Bounds = diskstore.Bounds
+	// Removed counts what was removed from a Disk.
+	Removed = diskstore.Removed
+	// DirError says why a directory is not used as a store.
+	DirError = diskstore.RefusedError
 )
 
-// stampAge is the age at which a record is not taken for whole without a look at its
-// blobs, which it stamps: others than bento may remove old files.
+// stampAge is the age of a record from which Lookup checks and touches its blobs: programs other
+// than bento may remove old files.
 const stampAge = 6 * time.Hour
 
-// Open returns the store in dir, an absolute path. Nothing is made: the directory comes
-// with the first write, and one that is missing is empty. The error is a *DirError
-// when there is something that bento has not made: nothing of it is used or removed.
+// Open returns the store in dir, an absolute path. It makes nothing: the first write makes the
+// directory, and a missing directory is an empty store. It returns a *DirError when dir holds files
+// that bento has not made; it neither uses nor removes them.
 func Open(dir string, o *Options) (*Disk, error) {
 	if !filepath.IsAbs(dir) {
 		return nil, fmt.Errorf("cache directory %q: not an absolute path", dir)
@@ -67,34 +72,34 @@ func Open(dir string, o *Options) (*Disk, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	s, err := shelf.New(dir, shelf.Options{Root: o.Root, Warn: o.Warn})
+	s, err := diskstore.New(dir, diskstore.Options{Root: o.Root, Unnamed: o.Unnamed, Warn: o.Warn, Waiting: o.Waiting})
 	if err != nil {
 		return nil, err
 	}
-	return &Disk{shelf: s, bounds: o.Bounds}, nil
+	return &Disk{files: s, bounds: o.Bounds}, nil
 }
 
-// Close closes what is open of the store, which is not used any more. Without it that is
-// done when the store is garbage.
-func (s *Disk) Close() { s.shelf.Close() }
+// Close closes the open directories. The caller no longer uses the store. Without Close the garbage
+// collector closes them.
+func (s *Disk) Close() { s.files.Close() }
 
-// Dir gives the directory of the current format.
-func (s *Disk) Dir() string { return s.shelf.Dir() }
+// Dir returns the directory of the current format.
+func (s *Disk) Dir() string { return s.files.Dir() }
 
 // Add implements Store.
-func (s *Disk) Add(d Digest, r io.Reader) error { return s.shelf.Add(d, r) }
+func (s *Disk) Add(d Digest, r io.Reader) error { return s.files.Add(d, r) }
 
 // Open implements Store.
 func (s *Disk) Open(d Digest) (io.ReadCloser, error) {
-	b, err := s.shelf.Open(d)
+	b, err := s.files.Open(d)
 	if err != nil {
 		return nil, err
 	}
 	return b, nil
 }
 
-// Lookup implements Store. It counts as use. A record that it gives has all its blobs, or
-// had them some hours ago.
+// Lookup implements Store and counts as use. All blobs of the record exist, or existed some hours
+// ago.
 func (s *Disk) Lookup(key Key) (*Record, error) {
 	r, used, err := s.read(key)
 	if err != nil {
@@ -102,52 +107,61 @@ func (s *Disk) Lookup(key Key) (*Record, error) {
 	}
 	old := time.Since(used).Abs() > stampAge
 	if old && !touchBlobs(r, s.touchBlob) {
-		_ = s.shelf.RemoveRecord(key)
+		_ = s.files.RemoveRecord(key)
 		return nil, ErrMiss
 	}
 	if old {
-		s.shelf.Renew(key)
+		s.files.Renew(key)
 	} else {
-		s.shelf.Use(key, used)
+		s.files.Use(key, used)
 	}
 	return r, nil
 }
 
-// Has tells whether there is a record, without reading it. It counts as use. One that was
-// not used for so long that Lookup would look at its blobs is not spoken of: false.
+// Has reports whether there is a record, without reading it. It counts as use. It returns false for
+// a record so old that Lookup would check its blobs.
 func (s *Disk) Has(key Key) bool {
-	used, ok := s.shelf.RecordUsed(key)
-	if !ok || time.Since(used).Abs() > stampAge {
-		return false
+	used, ok := s.Recent(key)
+	if ok {
+		s.Use(key, used)
 	}
-	s.shelf.Use(key, used)
-	return true
+	return ok
 }
 
-// HasBlob tells whether there is a blob, without reading it.
+// Recent reports whether Has would find a record, and returns the time of its last use. It does not
+// count as use; call Use with that time to count it.
+func (s *Disk) Recent(key Key) (used time.Time, ok bool) {
+	used, ok = s.files.RecordUsed(key)
+	return used, ok && time.Since(used).Abs() <= stampAge
+}
+
+// Use counts as use of a record. last is the time that Recent returned.
+func (s *Disk) Use(key Key, last time.Time) { s.files.Use(key, last) }
+
+// HasBlob reports whether the store has a blob, without reading it.
 func (s *Disk) HasBlob(d Digest) bool {
-	return s.shelf.HasBlob(d)
+	return s.files.HasBlob(d)
 }
 
 func (s *Disk) read(key Key) (r *Record, used time.Time, err error) {
-	data, used, err := s.shelf.ReadRecord(key, shelf.MaxRecord)
+	data, used, err := s.files.ReadRecord(key, diskstore.MaxRecord)
 	if err != nil {
 		return nil, used, err
 	}
-	if r, err = DecodeRecord(key, data); err != nil {
-		return nil, used, s.shelf.DropRecord(key, err)
+	if r, err = decodeRecord(key, data); err != nil {
+		return nil, used, s.files.DropRecord(key, err)
 	}
 	return r, used, nil
 }
 
-// touchBlobs stamps the blobs of a record and reports whether they are all there.
+// touchBlobs touches the blobs of a record and reports whether all exist.
 func touchBlobs(r *Record, touch func(Digest) bool) bool {
 	whole := true
 	r.blobs(func(d Digest) { whole = whole && touch(d) })
 	return whole
 }
 
-// touchOnce stamps a blob that many records refer to, but not for each of them.
+// touchOnce touches a blob that many records share, at most once in refsAge.
 func (s *Disk) touchOnce(d Digest) bool {
 	now := time.Now()
 	if at, ok := s.refs.Load(d); ok && now.Sub(at.(time.Time)) < refsAge {
@@ -160,11 +174,10 @@ func (s *Disk) touchOnce(d Digest) bool {
 	return ok
 }
 
-// touchBlob stamps a blob, so that a Prune which has begun leaves it, and reports whether
-// it is there.
-func (s *Disk) touchBlob(d Digest) bool { return s.shelf.TouchBlob(d) }
+// touchBlob touches a blob, so that a running Prune keeps it, and reports whether it exists.
+func (s *Disk) touchBlob(d Digest) bool { return s.files.TouchBlob(d) }
 
-// Record implements Store. That a blob of r is not there is an error.
+// Record implements Store. It returns an error when a blob of r is missing.
 func (s *Disk) Record(key Key, r *Record) error {
 	data, err := EncodeRecord(key, r)
 	if err != nil {
@@ -177,41 +190,37 @@ func (s *Disk) Record(key Key, r *Record) error {
 		return s.touchBlob(d)
 	})
 	if !whole {
-		return fmt.Errorf("record %s: a blob of it is %w", key, ErrMiss)
+		return fmt.Errorf("record %s: a blob is %w", key, ErrMiss)
 	}
-	return s.shelf.WriteRecord(key, data)
+	return s.files.WriteRecord(key, data)
 }
 
-// Stats counts what the store holds.
-func (s *Disk) Stats(ctx context.Context) (Stats, error) { return s.shelf.Stats(ctx) }
+// Stats counts the entries of the store.
+func (s *Disk) Stats(ctx context.Context) (Stats, error) { return s.files.Stats(ctx) }
 
-// Prune removes the results that were not used for longest until the store is within b:
-// each record goes with those of its blobs that no other needs. A result that is larger
-// than the bound by itself goes first. Others may use the store meanwhile: what is pruned
-// under them is a miss.
+// Prune removes the least recently used results until the store is within b: each record with those
+// of its blobs that no other record needs. It first removes a result that alone exceeds the bound.
+// Other processes may use the store meanwhile; a pruned entry is a miss for them.
 func (s *Disk) Prune(ctx context.Context, b Bounds) (Removed, error) {
-	return s.shelf.Prune(ctx, b, needs)
+	return s.files.Prune(ctx, b, needs)
 }
 
-// Keep keeps the store within the bounds of its Options, as Prune does. It is cheap where
-// nothing has to go: the size is counted as blobs are added, and told to other processes.
-// A large store that has outgrown its bound is brought somewhat below it. The caller
-// keeps it after each result, and at the end of a run.
-func (s *Disk) Keep(ctx context.Context) error { return s.shelf.Keep(ctx, s.bounds, needs) }
+// Keep prunes the store to the bounds of its Options. It is cheap when nothing has to be removed:
+// processes count the bytes that they add and share the total. It prunes a large store to somewhat
+// below its bound. Call it after each result and at the end of a run.
+func (s *Disk) Keep(ctx context.Context) error { return s.files.Keep(ctx, s.bounds, needs) }
 
-// Settle writes down what was used since the store was opened, unless the store says so
-// already: after the same use as the time before nothing is written. The caller calls it
-// at the end of a run; what a process that is killed has only looked up does not count as
-// used.
-func (s *Disk) Settle() { s.shelf.Settle() }
+// Settle writes which records were used since the store was opened, unless the store has the same
+// list already. Call it at the end of a run; the lookups of a killed process do not count as use.
+func (s *Disk) Settle() { s.files.Settle() }
 
-// Crowded reports whether what was added since the last Keep is a reason to call it at
-// once.
-func (s *Disk) Crowded() bool { return s.bounds != (Bounds{}) && s.shelf.Crowded(s.bounds) }
+// Crowded reports whether Keep should be called at once because of what was added since its last
+// call.
+func (s *Disk) Crowded() bool { return s.bounds != (Bounds{}) && s.files.Crowded(s.bounds) }
 
-// needs is a shelf.Needs.
+// needs is a diskstore.Needs.
 func needs(key [32]byte, data []byte, each func([32]byte)) error {
-	r, err := DecodeRecord(key, data)
+	r, err := decodeRecord(key, data)
 	if err == nil {
 		r.blobs(func(d Digest) { each(d) })
 	}
@@ -219,12 +228,12 @@ func needs(key [32]byte, data []byte, each func([32]byte)) error {
 }
 
 // Clear removes all entries.
-func (s *Disk) Clear(ctx context.Context) (Removed, error) { return s.shelf.Clear(ctx) }
+func (s *Disk) Clear(ctx context.Context) (Removed, error) { return s.files.Clear(ctx) }
 
-// Keys gives the keys of records that start with prefix, in hexadecimal.
+// Keys returns the keys of records that start with prefix, in hexadecimal.
 func (s *Disk) Keys(ctx context.Context, prefix string) ([]Key, error) {
 	var keys []Key
-	err := s.shelf.Each(ctx, func(f shelf.File) error {
+	err := s.files.Each(ctx, func(f diskstore.File) error {
 		if key := Key(f.Sum); f.Record && strings.HasPrefix(key.String(), prefix) {
 			keys = append(keys, key)
 		}
@@ -233,22 +242,29 @@ func (s *Disk) Keys(ctx context.Context, prefix string) ([]Key, error) {
 	return keys, err
 }
 
-// Check is what Fsck found.
+// Check is the result of Fsck.
 type Check struct {
-	Records, Blobs int // that are good
-	Damaged        int // entries that were damaged, and dropped
-	Incomplete     int // records whose blobs are gone, and that were dropped
+	Records, Blobs int // undamaged entries
+	Damaged        int // damaged entries, removed
+	Incomplete     int // records with missing blobs, removed
+	// InTheWay are the paths of directories at the place of an entry. bento did not make them and
+	// keeps them.
+	InTheWay []string
 
 	unread int   // entries that could not be read
-	why    error // of the first
+	why    error // error of the first of them
 }
 
-// Fsck reads every entry and drops what is damaged or incomplete; each damaged one
-// is told to Options.Warn. Others may use the store meanwhile. The error is that of ctx,
-// or says how many entries could not be read, after all others were.
+// Fsck reads every entry and removes damaged and incomplete ones; it passes each damaged one to
+// Options.Warn. Other processes may use the store meanwhile. It reads all entries, then returns the
+// number of unreadable ones as an error, or returns the error of ctx.
 func (s *Disk) Fsck(ctx context.Context) (Check, error) {
 	var c Check
-	err := s.shelf.Each(ctx, func(f shelf.File) error {
+	var err error
+	if c.InTheWay, err = s.files.InTheWay(ctx); err != nil {
+		return c, err
+	}
+	err = s.files.Each(ctx, func(f diskstore.File) error {
 		if !f.Record {
 			c.count(&c.Blobs, s.checkBlob(ctx, f.Sum))
 		}
@@ -257,11 +273,11 @@ func (s *Disk) Fsck(ctx context.Context) (Check, error) {
 	if err != nil {
 		return c, err
 	}
-	err = s.shelf.Each(ctx, func(f shelf.File) error {
+	err = s.files.Each(ctx, func(f diskstore.File) error {
 		if f.Record {
 			c.count(&c.Records, s.checkRecord(f.Sum))
 		}
-		return nil
+		return ctx.Err()
 	})
 	if err == nil && c.unread > 0 {
 		err = fmt.Errorf("%d of the files cannot be read; the first: %w", c.unread, c.why)
@@ -269,7 +285,7 @@ func (s *Disk) Fsck(ctx context.Context) (Check, error) {
 	return c, err
 }
 
-// count counts one entry. What is gone meanwhile does not count.
+// count counts one entry. An entry that was removed meanwhile does not count.
 func (c *Check) count(good *int, err error) {
 	var damage *DamageError
 	switch {
@@ -301,12 +317,12 @@ func (s *Disk) checkBlob(ctx context.Context, d Digest) error {
 	return err
 }
 
-// readFunc is a reader.
+// readFunc is an io.Reader.
 type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
-var errIncomplete = errors.New("a blob is gone")
+var errIncomplete = errors.New("a blob is missing")
 
 func (s *Disk) checkRecord(key Key) error {
 	r, _, err := s.read(key)
@@ -314,12 +330,16 @@ func (s *Disk) checkRecord(key Key) error {
 		return err
 	}
 	whole := true
-	r.blobs(func(d Digest) { whole = whole && s.shelf.HasBlob(d) })
+	r.blobs(func(d Digest) { whole = whole && s.files.HasBlob(d) })
 	if whole {
 		return nil
 	}
-	if err := s.shelf.RemoveRecord(key); err != nil {
+	if err := s.files.RemoveRecord(key); err != nil {
 		return err
 	}
 	return errIncomplete
 }
+
+// FormatDirs returns the directories below dir, a slash-separated path, in which a cache of
+// this format or of an earlier one keeps everything.
+func FormatDirs(dir string) []string { return diskstore.FormatDirs(dir) }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +19,7 @@ import (
 	"github.com/bentobuild/bento/cache/cachetest"
 )
 
-// openDisk gives an empty store and the damage that it reports.
+// openDisk returns an empty store and the damage that it reports.
 func openDisk(t testing.TB) (*cache.Disk, *[]error) {
 	t.Helper()
 	var mu sync.Mutex
@@ -49,7 +50,7 @@ func TestDisk(t *testing.T) {
 	})
 }
 
-// entries gives the files below a directory of the store.
+// entries returns the files below a directory of the store.
 func entries(t testing.TB, d *cache.Disk, kind string) []string {
 	t.Helper()
 	var paths []string
@@ -214,7 +215,7 @@ func TestRecordWithoutBlobs(t *testing.T) {
 
 func TestStatsAndClear(t *testing.T) {
 	s, _ := openDisk(t)
-	if st, err := s.Stats(t.Context()); err != nil || st != (cache.Stats{}) {
+	if st, err := s.Stats(t.Context()); err != nil || !reflect.DeepEqual(st, cache.Stats{}) {
 		t.Errorf("of an empty store: %+v, %v", st, err)
 	}
 	for n := range 3 {
@@ -247,7 +248,7 @@ func TestFsck(t *testing.T) {
 		}
 	}
 	big := cachetest.Add(t, s, []byte(strings.Repeat("text\n", 100_000)))
-	if got, err := s.Fsck(t.Context()); err != nil || got != (cache.Check{Records: 4, Blobs: 17}) {
+	if got, err := s.Fsck(t.Context()); err != nil || !reflect.DeepEqual(got, cache.Check{Records: 4, Blobs: 17}) {
 		t.Errorf("of a good store: %+v, %v", got, err)
 	}
 	for _, path := range entries(t, s, "blobs") {
@@ -266,13 +267,13 @@ func TestFsck(t *testing.T) {
 		}
 	}
 	want := cache.Check{Records: 2, Blobs: 15, Damaged: 3, Incomplete: 1}
-	if got, err := s.Fsck(t.Context()); err != nil || got != want {
+	if got, err := s.Fsck(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 	if len(*warned) != 3 {
 		t.Errorf("warned %v", *warned)
 	}
-	if got, err := s.Fsck(t.Context()); err != nil || got != (cache.Check{Records: 2, Blobs: 15}) {
+	if got, err := s.Fsck(t.Context()); err != nil || !reflect.DeepEqual(got, cache.Check{Records: 2, Blobs: 15}) {
 		t.Errorf("again: %+v, %v", got, err)
 	}
 }
@@ -311,4 +312,14 @@ func BenchmarkLookupMiss(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func openDiskAt(t *testing.T, dir string) *cache.Disk {
+	t.Helper()
+	s, err := cache.Open(dir, &cache.Options{Warn: func(err error) { t.Error(err) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close) // a disk with open files cannot be unmounted
+	return s
 }

@@ -86,16 +86,6 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-func openDiskAt(t *testing.T, dir string) *cache.Disk {
-	t.Helper()
-	s, err := cache.Open(dir, &cache.Options{Warn: func(err error) { t.Error(err) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close) // a disk with open files cannot be unmounted
-	return s
-}
-
 func TestFsckPassesOverTheUnreadable(t *testing.T) {
 	s, _ := openDisk(t)
 	for n := range 4 {

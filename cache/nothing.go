@@ -2,20 +2,19 @@ package cache
 
 import "io"
 
-// Nothing is a Store that holds nothing and keeps nothing: what there is when no
-// directory can be used.
+// Nothing is a Store that keeps nothing. It stands in where no directory can be used.
 type Nothing struct{}
 
-// Lookup misses.
+// Lookup returns ErrMiss.
 func (Nothing) Lookup(Key) (*Record, error) { return nil, ErrMiss }
 
-// Record forgets.
+// Record does nothing.
 func (Nothing) Record(Key, *Record) error { return nil }
 
-// Open misses.
+// Open returns ErrMiss.
 func (Nothing) Open(Digest) (io.ReadCloser, error) { return nil, ErrMiss }
 
-// Add forgets what it reads.
+// Add reads r and discards it.
 func (Nothing) Add(_ Digest, r io.Reader) error {
 	_, err := io.Copy(io.Discard, r)
 	return err

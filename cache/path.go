@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// maxPath bounds the length of a path in bytes. No system takes longer ones.
+// maxPath is the longest path of an output in bytes. No system accepts longer ones.
 const maxPath = 4096
 
-// RefusedError says that an output is not one that bento stores or restores.
+// RefusedError says why bento neither stores nor restores an output.
 type RefusedError struct {
 	Path   string // relative to the workspace
 	Reason string // such as "it is a socket"
@@ -18,19 +18,26 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return fmt.Sprintf("output %q refused: %s", e.Path, e.Reason) }
 
-// Refuse gives a *RefusedError.
+// Refuse returns a *RefusedError.
 func Refuse(path, format string, args ...any) error {
 	return &RefusedError{Path: path, Reason: fmt.Sprintf(format, args...)}
 }
 
-// CheckPath gives a *RefusedError unless p may be the path of an output: clean,
+// CheckPath returns a *RefusedError unless p may be the path of an output: clean,
 // relative, below the workspace, not in bento's own directory nor in a .git.
 func CheckPath(p string) error {
+	if len(p) > maxPath {
+		return Refuse(p[:100]+"…", "its path has more than %d bytes", maxPath)
+	}
+	return CheckPlace(p)
+}
+
+// CheckPlace is CheckPath for a path that a task left: it may be longer than any that a record may
+// have.
+func CheckPlace(p string) error {
 	switch {
 	case p == "" || p == ".":
 		return Refuse(p, "it is the workspace itself")
-	case len(p) > maxPath:
-		return Refuse(p[:100]+"…", "its path has more than %d bytes", maxPath)
 	case strings.HasPrefix(p, "/"):
 		return Refuse(p, "its path is absolute")
 	case strings.ContainsRune(p, 0):
@@ -53,8 +60,8 @@ func CheckPath(p string) error {
 	return nil
 }
 
-// CheckTarget gives a *RefusedError for a link at p that leads out of the workspace at root. That is
-// told from its text: what else lies on its way is not looked at.
+// CheckTarget returns a *RefusedError for a link at p that leads out of the workspace at root. It
+// checks the text of the link only, not other links on the way.
 func CheckTarget(root, p, target string) error {
 	if target == "" || len(target) > maxPath || strings.ContainsRune(target, 0) {
 		return Refuse(p, "it is a link without a usable target")
@@ -75,7 +82,7 @@ func CheckTarget(root, p, target string) error {
 	return nil
 }
 
-// checkOutputs refuses outputs that are not in order or cannot be at all.
+// checkOutputs returns an error for outputs that are unsorted or that cannot be outputs.
 func checkOutputs(outputs []Output) error {
 	for i := range outputs {
 		if err := checkOutput(&outputs[i]); err != nil {
@@ -88,8 +95,8 @@ func checkOutputs(outputs []Output) error {
 	return nil
 }
 
-// CheckOutputs gives a *RefusedError for outputs that no record may have: not sorted
-// by path, no such thing, or below one that is no directory.
+// CheckOutputs returns a *RefusedError for outputs that no record may have: unsorted, of an unknown
+// kind, or below an output that is no directory.
 func CheckOutputs(outputs []Output) error {
 	if err := checkOutputs(outputs); err != nil {
 		return err
@@ -97,7 +104,7 @@ func CheckOutputs(outputs []Output) error {
 	return checkNesting(outputs)
 }
 
-// checkNesting refuses clean paths that lie below one that is no directory.
+// checkNesting returns an error for a path below an output that is no directory. paths are clean.
 func checkNesting(outputs []Output) error {
 	leaves := make(map[string]bool, len(outputs))
 	for i := range outputs {

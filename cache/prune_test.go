@@ -85,7 +85,7 @@ func fill(t *testing.T, s *cache.Disk, n int) {
 	}
 }
 
-// hits gives the records that are there; all their blobs must be too.
+// hits returns the records that are there; all their blobs must be too.
 func hits(t *testing.T, s *cache.Disk, n int) (there []int) {
 	t.Helper()
 	for i := range n {

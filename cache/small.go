@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// Blobs that are small stand in the record: of its own a blob takes a block of the
-// disk and an inode, which costs more than most tasks.
+// Small blobs are stored in the record. A file of its own takes a block of the disk and an inode,
+// which costs more than most tasks.
 const (
-	maxSmall    = 4 << 10  // bytes of one
-	maxSmallAll = 16 << 10 // bytes of all in a record
+	maxSmall    = 4 << 10  // size of one blob
+	maxSmallAll = 16 << 10 // size of all blobs in a record
 )
 
-// With gives s as the result r sees it: r's own blobs are there too, and what is added
-// and small goes into r, which nobody else may use meanwhile.
+// With returns s as seen by the result r: it also has r's own blobs, and Add puts small blobs into
+// r. No other goroutine may use r meanwhile.
 func (r *Record) With(s Store) Store { return &withRecord{Store: s, r: r} }
 
 type withRecord struct {
@@ -57,7 +57,7 @@ func (w *withRecord) Add(d Digest, from io.Reader) error {
 	return w.Store.Add(d, bytes.NewReader(head))
 }
 
-// keep puts a blob into the record, if there is room for it.
+// keep puts a blob into the record if it has room.
 func (w *withRecord) keep(d Digest, data []byte) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,7 +82,7 @@ func (r *Record) smallSize() (n int) {
 	return n
 }
 
-// sortedSmall gives the digests of the small blobs, in order.
+// sortedSmall returns the digests of the small blobs, sorted.
 func (r *Record) sortedSmall() []Digest {
 	return slices.SortedFunc(maps.Keys(r.Small), func(a, b Digest) int { return bytes.Compare(a[:], b[:]) })
 }

@@ -1,9 +1,8 @@
-// Package diagnostics holds the one record for something found in a user's
-// file, whoever found it: bento itself (configuration, selection), a tool whose
-// output was parsed, or a plugin.
+// Package diagnostics holds the one record for a problem in a user's file, whatever reports
+// it: bento itself (configuration, selection), a tool whose output was parsed, or a plugin.
 //
-// The JSON form of Diagnostic is the wire payload of the bento adapter protocol
-// v1 (method parseDiagnostics) and of bento's reports.
+// The JSON form of Diagnostic is the wire payload of the bento adapter protocol v1 (method
+// parseDiagnostics) and of bento's reports.
 package diagnostics
 
 import (
@@ -13,7 +12,7 @@ import (
 	"strings"
 )
 
-// Severity is how bad a Diagnostic is. The values are those of the wire.
+// Severity is the severity of a Diagnostic. The values are those of the wire.
 type Severity string
 
 // The four severities, worst first.
@@ -24,11 +23,11 @@ const (
 	Hint    Severity = "hint"
 )
 
-// Source is the Diagnostic.Source of what bento itself found.
+// Source is the Diagnostic.Source of bento's own diagnostics.
 const Source = "bento"
 
-// Diagnostic is one finding. Only Message, Severity and Source are always set;
-// a finding about no file in particular has an empty File and a zero Line.
+// Diagnostic is one problem. Only Message, Severity and Source are always set; a problem
+// without a file has an empty File and a zero Line.
 type Diagnostic struct {
 	File     string   `json:"file"`               // relative to the workspace, forward slashes
 	Line     int      `json:"line"`               // 1-based
@@ -38,11 +37,11 @@ type Diagnostic struct {
 	Severity Severity `json:"severity"`
 	Message  string   `json:"message"`
 	Rule     string   `json:"rule,omitempty"` // the tool's rule; bento's own stable code
-	Source   string   `json:"source"`         // the tool that says so
+	Source   string   `json:"source"`         // the tool that reports it
 	Hint     string   `json:"hint,omitempty"` // what to do next
 }
 
-// String gives "file:line:col: message", leaving out what is not known.
+// String returns "file:line:col: message" without the unknown parts.
 func (d Diagnostic) String() string {
 	if d.File == "" {
 		return d.Message
@@ -50,7 +49,7 @@ func (d Diagnostic) String() string {
 	return d.Where() + ": " + d.Message
 }
 
-// Where gives "file:line:col", leaving out what is not known.
+// Where returns "file:line:col" without the unknown parts.
 func (d Diagnostic) Where() string {
 	if d.File == "" || d.Line == 0 {
 		return d.File
@@ -62,8 +61,8 @@ func (d Diagnostic) Where() string {
 	return at
 }
 
-// Compare orders by file, line, column, severity, message and the rest, so that
-// what parallel work found always prints the same.
+// Compare orders by file, line, column, severity, message and the rest, so that the order
+// does not depend on parallel work.
 func Compare(a, b Diagnostic) int {
 	return cmp.Or(
 		strings.Compare(a.File, b.File),
@@ -79,8 +78,8 @@ func Compare(a, b Diagnostic) int {
 	)
 }
 
-// Sorted returns list in the order of Compare, each finding once. It may reuse
-// the list's memory.
+// Sorted returns list in the order of Compare, without duplicates. It may reuse the list's
+// memory.
 func Sorted(list []Diagnostic) []Diagnostic {
 	slices.SortFunc(list, Compare)
 	return slices.Compact(list)
@@ -97,12 +96,11 @@ func Errors(list []Diagnostic) []Diagnostic {
 	return errs
 }
 
-// Problems is the error of an operation that the user's input stopped. It holds
-// every problem found, at least one of severity Error, so that none needs a
-// second run to be seen.
+// Problems is the error of an operation that the user's input stopped. It holds every
+// problem, at least one of severity Error, so that one run shows them all.
 type Problems []Diagnostic
 
-// Error gives the problems one a line.
+// Error returns the problems, one a line.
 func (p Problems) Error() string {
 	lines := make([]string, len(p))
 	for i, d := range p {
@@ -111,7 +109,7 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// AsError returns list as Problems when one of it is an error, else nil.
+// AsError returns list as Problems when it holds an error, else nil.
 func AsError(list []Diagnostic) error {
 	if len(Errors(list)) == 0 {
 		return nil

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// maxFew bounds how many names a message lists.
+// maxFew is how many names a message lists.
 const maxFew = 5
 
-// Few lists the first few names, quoted, and counts the others.
+// Few returns the first few names, quoted, and how many follow.
 func Few(names []string) string {
 	quoted := make([]string, 0, maxFew)
 	for _, name := range names[:min(len(names), maxFew)] {

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// RuleMachine is the rule of a problem that lies in the machine and in no file: it has no
-// descriptors or memory left, or its disk fails.
+// RuleMachine is the rule of a problem of the machine, not of a file: it is out of
+// descriptors or memory, or its disk fails.
 const RuleMachine = "machine_fault"
 
 // MachineAdvice is the hint of such a problem.

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// maxNearest bounds how many candidates a message names.
+// maxNearest is how many candidates a message names.
 const maxNearest = 3
 
-// Nearest returns up to three of candidates that a person who wrote word may
-// have meant, nearest first.
+// Nearest returns up to three of candidates that word may be a misspelling of, nearest
+// first.
 func Nearest(word string, candidates []string) []string {
 	type scored struct {
 		name string
@@ -39,8 +39,8 @@ func Nearest(word string, candidates []string) []string {
 	return names
 }
 
-// Suggest is a hint that names the candidates nearest to word, or, when none is
-// near, all of them if they are few. It is empty when there is nothing to say.
+// Suggest returns a hint that names the candidates nearest to word, or, when none is near,
+// all of them if they are few; else "".
 func Suggest(word string, candidates []string) string {
 	if near := Nearest(word, candidates); len(near) > 0 {
 		return "did you mean " + quoteList(near, " or ") + "?"
@@ -63,7 +63,7 @@ func quoteList(names []string, last string) string {
 	return strings.Join(quoted[:len(quoted)-1], ", ") + last + quoted[len(quoted)-1]
 }
 
-// distance is the number of insertions, deletions, substitutions and swaps of
+// distance returns the number of insertions, deletions, substitutions and swaps of
 // neighbours between a and b. Long words are compared by their first 64 bytes.
 func distance(a, b string) int {
 	a, b = a[:min(len(a), 64)], b[:min(len(b), 64)]

@@ -12,23 +12,22 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery/answers"
-	"github.com/bentobuild/bento/discovery/turns"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// maxAsking bounds how many directories are asked about at once. An adapter that
-// takes one call at a time keeps others waiting, so it is not the number of CPUs.
+// maxAsking is the largest number of directories that adapters are asked about at once. It is
+// independent of the number of CPUs, since calls of an adapter that takes one call at a time wait.
 const maxAsking = 16
 
-// adopt decides about all sites from the top down, since what lies inside a dish
-// depends on what the dish says of it.
+// adopt decides about all sites from the top down: the dish above a directory decides which
+// directories below it may be dishes.
 func (f *finder) adopt(ctx context.Context) {
 	f.remember()
 	defer func() { f.answers.Save() }()
 	for len(f.pending) > 0 && ctx.Err() == nil {
 		wave := f.nextWave()
 		decided := make([]decision, len(wave))
-		var queue turns.Queue
+		var queue callQueue
 		var g errgroup.Group
 		g.SetLimit(maxAsking)
 		for i, s := range wave {
@@ -43,7 +42,7 @@ func (f *finder) adopt(ctx context.Context) {
 				return nil
 			})
 		}
-		_ = g.Wait() // the functions give no errors
+		_ = g.Wait() // the functions return no errors
 		for _, d := range decided {
 			f.settle(ctx, d)
 		}
@@ -51,7 +50,7 @@ func (f *finder) adopt(ctx context.Context) {
 	f.add(f.faults.Warnings()...)
 }
 
-// asks gives the adapters that a site may ask, nil among them for a language of none.
+// asks returns the adapters to ask about a site. nil stands for no language.
 func (f *finder) asks(s *site) []adapters.Adapter {
 	if s.config != nil && s.config.Language.Text != "" {
 		return []adapters.Adapter{f.Registry.ByID(s.config.Language.Text)}
@@ -63,7 +62,7 @@ func (f *finder) asks(s *site) []adapters.Adapter {
 	return asked
 }
 
-// remember opens the memory of what adapters said, if one will be asked at all.
+// remember opens the saved answers of adapters, if at least one adapter is to be asked.
 func (f *finder) remember() {
 	if f.Basis != nil && slices.ContainsFunc(f.pending, func(s *site) bool { return !f.quick(s) }) {
 		f.answers = answers.Open(answers.Options{
@@ -72,7 +71,7 @@ func (f *finder) remember() {
 	}
 }
 
-// quick tells whether a site can be decided about without asking an adapter.
+// quick reports whether a site can be decided without asking an adapter.
 func (f *finder) quick(s *site) bool {
 	if s.config == nil || s.config.Language.Text == "" {
 		return len(s.ask) == 0
@@ -81,11 +80,10 @@ func (f *finder) quick(s *site) bool {
 	return a == nil || f.answers.Knows(a, f.dir(s))
 }
 
-// dir gives the absolute path of a site.
+// dir returns the absolute path of a site.
 func (f *finder) dir(s *site) string { return filepath.Join(f.ws.Root, filepath.FromSlash(s.path)) }
 
-// nextWave takes the sites below no other pending site, less those that cannot be
-// dishes.
+// nextWave returns the sites below no other pending site, without those that cannot be dishes.
 func (f *finder) nextWave() []*site {
 	waiting := make(map[string]bool, len(f.pending))
 	for _, s := range f.pending {
@@ -108,9 +106,8 @@ func (f *finder) nextWave() []*site {
 	return wave
 }
 
-// derived tells whether the tools of a dish above made the directory, as they make
-// node_modules where git does not ignore it, or pass over it, as Go's do with
-// testdata.
+// derived reports whether the tools of a dish above make the directory (node_modules, where git
+// does not ignore it) or ignore it (testdata of Go).
 func (f *finder) derived(s *site) bool {
 	for dir := range above(s.path) {
 		d := f.ws.byPath[dir]
@@ -128,31 +125,31 @@ func (f *finder) derived(s *site) bool {
 	return false
 }
 
-// derivedIn gives the paths that the tools of a dish make.
+// derivedIn returns the paths that the tools of a dish make.
 func (f *finder) derivedIn(d *Dish) *tree.Set {
 	set, known := f.derivedOf[d]
 	if !known {
 		var err error
 		if set, err = tree.CompileSet(d.Path, d.Adapter.Manifest().DerivedPaths); err != nil {
-			set = new(tree.Set) // manifests are checked: it means nothing
+			set = new(tree.Set) // manifests are checked, so only an unchecked glob fails
 		}
 		f.derivedOf[d] = set
 	}
 	return set
 }
 
-// decision is what was found out about one site.
+// decision is the result of asking adapters about one site.
 type decision struct {
 	dish     *Dish
 	adopted  bool
 	problems []diagnostics.Diagnostic
-	unsure   []error // of adapters that could not say whether it is theirs
-	asked    error   // of its adapter
+	unsure   []error // from adapters that failed to detect
+	asked    error   // from its adapter
 }
 
-// decide finds the adapter of a site, and asks it everything, each plugin in its turn. It
-// runs beside other decisions, and changes nothing of f.
-func (f *finder) decide(ctx context.Context, s *site, place *turns.Place) decision {
+// decide finds the adapter of a site and asks it everything, each plugin in its turn. It runs
+// concurrently with other decisions and does not change f.
+func (f *finder) decide(ctx context.Context, s *site, place *queuePlace) decision {
 	d := &Dish{Path: s.path, Dir: f.dir(s), Config: s.config, Toolchain: f.Config.Toolchain}
 	out := decision{dish: d}
 	if s.config != nil {
@@ -182,9 +179,8 @@ func (f *finder) decide(ctx context.Context, s *site, place *turns.Place) decisi
 	return out
 }
 
-// giveWay lets the next adapter that detected a directory have it, if that has tasks
-// there: the first has found the root of a workspace (go.work beside package.json) and
-// nothing to run.
+// giveWay hands a directory to the next adapter that detected it and has tasks there, when the
+// first found only the root of a workspace without tasks (go.work beside package.json).
 func (f *finder) giveWay(ctx context.Context, d *Dish) {
 	other := *d
 	other.Adapter = f.Registry.ByID(d.SeenAlso[0])
@@ -194,9 +190,9 @@ func (f *finder) giveWay(ctx context.Context, d *Dish) {
 	}
 }
 
-// detect asks the adapters in the order of the registry. The first that says yes
-// counts; others of another family are only noted.
-func (f *finder) detect(ctx context.Context, s *site, out *decision, place *turns.Place) {
+// detect asks the adapters in the order of the registry. The first that detects the directory
+// counts; later ones of another family are only listed.
+func (f *finder) detect(ctx context.Context, s *site, out *decision, place *queuePlace) {
 	for _, a := range f.asks(s) {
 		if a.Manifest().FamilyName() == out.dish.family() {
 			continue
@@ -216,8 +212,8 @@ func (f *finder) detect(ctx context.Context, s *site, out *decision, place *turn
 	}
 }
 
-// mayAdopt tells whether a directory without dish.toml may be a dish: inside one
-// of the same family only if a manifest there names it as a member.
+// mayAdopt reports whether a directory without dish.toml may be a dish. Inside a dish of the same
+// family it may only if a manifest there lists it as a member.
 func (f *finder) mayAdopt(d *Dish) bool {
 	inside := false
 	for dir := range above(d.Path) {
@@ -233,7 +229,7 @@ func (f *finder) mayAdopt(d *Dish) bool {
 	return !inside
 }
 
-// settle takes over a decision.
+// settle adds a decision to f.
 func (f *finder) settle(ctx context.Context, d decision) {
 	f.add(d.problems...)
 	for _, err := range d.unsure {
@@ -250,11 +246,11 @@ func (f *finder) settle(ctx context.Context, d decision) {
 	}
 }
 
-// RuleAdapter is the rule of an error that has none of its own.
+// RuleAdapter is the rule of adapter errors that have no rule of their own.
 const RuleAdapter = "adapter_error"
 
-// fail tells the error of an adapter. What is wrong with the user's files is told
-// where it stands. A plugin at fault costs its own dishes and one warning.
+// fail reports the error of an adapter: an error in the user's files at its place, a failing plugin
+// once for all its dishes.
 func (f *finder) fail(err error, d *Dish) {
 	var failure *adapters.Failure
 	var list diagnostics.Problems
@@ -271,8 +267,8 @@ func (f *finder) fail(err error, d *Dish) {
 	}
 }
 
-// ask fills in what the adapter says of the dish, or m knows.
-func (d *Dish) ask(ctx context.Context, root string, m *answers.Memory) error {
+// ask fills the fields of the dish from the adapter or from the saved answers m.
+func (d *Dish) ask(ctx context.Context, root string, m *answers.Cache) error {
 	a, err := m.Ask(ctx, d.Adapter, d.Dir)
 	d.Tasks, d.Aggregate, d.warnings = a.Tasks.Tasks, a.Tasks.Aggregate, a.Tasks.Warnings
 	d.members = make(map[string]bool, len(a.Tasks.Members))

@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 )
 
-// fillBentos gives each bento its dishes. Bentos are sorted by name.
+// fillBentos sets the dishes of each bento. It sorts bentos by name.
 func (f *finder) fillBentos() {
 	for _, b := range f.Config.Bentos {
 		out := Bento{Name: b.Name, Pos: b.Pos}
@@ -30,8 +30,8 @@ func (f *finder) fillBentos() {
 	}
 }
 
-// selected gives the dishes that one entry of a bento means: the dish at a path, or
-// those whose paths a glob matches.
+// selected returns the dishes of one entry of a bento: the dish at a path, or those whose paths
+// match a glob.
 func (f *finder) selected(g config.Glob) []*Dish {
 	if d := f.ws.byPath[g.Text]; d != nil {
 		return []*Dish{d}
@@ -41,7 +41,7 @@ func (f *finder) selected(g config.Glob) []*Dish {
 	}
 	var dishes []*Dish
 	for _, d := range f.ws.Dishes {
-		// "*" is about names, and the root has none.
+		// "*" matches names, and the root has none.
 		if (d.Path != "." || g.Text == "**") && doublestar.MatchUnvalidated(g.Text, d.Path) {
 			dishes = append(dishes, d)
 		}
@@ -51,13 +51,13 @@ func (f *finder) selected(g config.Glob) []*Dish {
 
 func isGlob(s string) bool { return strings.ContainsAny(s, `*?[{\`) }
 
-// noSuchDish tells an entry of a bento that means nothing. A glob may wait for its
-// first match, a path may not.
+// noSuchDish reports an entry of a bento without a dish. A glob may match nothing yet, a path may
+// not.
 func (f *finder) noSuchDish(bento string, g config.Glob) diagnostics.Diagnostic {
 	if isGlob(g.Text) {
 		return g.Pos.Warning(RuleUnknownDish, "bento %q: no dish has a path that matches %q", bento, g.Text)
 	}
-	d := g.Pos.Error(RuleUnknownDish, "bento %q: there is no dish at %q", bento, g.Text)
+	d := g.Pos.Error(RuleUnknownDish, "bento %q: no dish found at %q", bento, g.Text)
 	if f.Tree.Ignored(g.Text, true) {
 		d.Hint = "git ignores the directory"
 		return d

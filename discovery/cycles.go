@@ -7,14 +7,14 @@ import (
 	"github.com/bentobuild/bento/internal/dag"
 )
 
-// cycles refuses cycles through what dish.toml files declare, and marks inferred
-// links that close one.
+// cycles reports cycles of links that dish.toml files declare, and marks inferred links that close
+// a cycle.
 func (f *finder) cycles() {
 	declared := func(l *Link) bool { return l.Kind == Declared }
 	for _, ring := range rings(f.ws.Dishes, declared) {
 		path, last := shortestCycle(ring, declared)
 		p := last.pos.Error(RuleCycle, "the dishes depend on each other in a cycle: %s", strings.Join(path, " → "))
-		p.Hint = "take one of these depends_on away"
+		p.Hint = "remove one of these depends_on"
 		f.add(p)
 	}
 	all := func(*Link) bool { return true }
@@ -23,8 +23,8 @@ func (f *finder) cycles() {
 	}
 }
 
-// breakRing marks the inferred links of a ring of dishes that close a cycle, those
-// for development first, so that as much of the order as possible is kept.
+// breakRing marks the inferred links of a ring of dishes that close a cycle. It marks development
+// links first, to keep as much of the order as possible.
 func (f *finder) breakRing(ring []*Dish) {
 	kept, edges := ringEdges(ring)
 	told := false
@@ -44,14 +44,14 @@ func (f *finder) breakRing(ring []*Dish) {
 	}
 }
 
-// edge is a link with the dish that it starts from.
+// edge is a link with its dish.
 type edge struct {
 	from *Dish
 	link *Link
 }
 
-// ringEdges gives the links inside a ring: the declared ones, which stay, and the
-// inferred ones in the order in which they may stay, those for development last.
+// ringEdges returns the links inside a ring: declared ones, which stay, then inferred ones, those
+// for development last.
 func ringEdges(ring []*Dish) (declared map[*Link]bool, inferred []edge) {
 	inside := make(map[*Dish]bool, len(ring))
 	for _, d := range ring {
@@ -75,8 +75,8 @@ func ringEdges(ring []*Dish) (declared map[*Link]bool, inferred []edge) {
 	return declared, append(inferred, dev...)
 }
 
-// findPath gives the names of the dishes from one to another over the links that
-// count, both included, by the shortest way; nil when there is none.
+// findPath returns the names of the dishes on the shortest path over the counting links, both ends
+// included; nil when there is none.
 func findPath(from, to *Dish, counts func(*Link) bool) []string {
 	before := map[*Dish]*Dish{from: nil}
 	for queue := []*Dish{from}; len(queue) > 0; queue = queue[1:] {
@@ -100,8 +100,8 @@ func findPath(from, to *Dish, counts func(*Link) bool) []string {
 	return nil
 }
 
-// shortestCycle gives a cycle through the first dish of a ring, by the names in
-// order, and the link that it starts with.
+// shortestCycle returns the names of a shortest cycle through the first dish of a ring, and its
+// first link.
 func shortestCycle(ring []*Dish, counts func(*Link) bool) (names []string, first *Link) {
 	start := ring[0]
 	for i := range start.Links {
@@ -116,9 +116,8 @@ func shortestCycle(ring []*Dish, counts func(*Link) bool) (names []string, first
 	return names, first
 }
 
-// rings gives the sets of dishes that reach each other over the links that count
-// (strongly connected components of more than one dish, and dishes linked to
-// themselves), each and all by path. dishes are by path.
+// rings returns the strongly connected components of more than one dish, and dishes linked to
+// themselves, over the counting links. dishes and the results are sorted by path.
 func rings(dishes []*Dish, counts func(*Link) bool) [][]*Dish {
 	index := make(map[*Dish]int, len(dishes))
 	for i, d := range dishes {

@@ -1,6 +1,5 @@
-// Package discovery finds out what a workspace consists of: its root, the
-// executables on PATH that may be adapters, and the dishes, each with what its
-// adapter says of it and the links between them.
+// Package discovery finds the parts of a workspace: its root, the executables on PATH that may be
+// adapters, and the dishes with their adapters' answers and links.
 package discovery
 
 import (
@@ -12,14 +11,13 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery/answers"
-	"github.com/bentobuild/bento/discovery/faults"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// Workspace is everything that plans are made of. It does not change.
+// Workspace is the input of plans. It does not change.
 type Workspace struct {
 	Root   string
 	Dishes []*Dish // by path
@@ -31,8 +29,8 @@ type Workspace struct {
 	excluded func(path string) bool
 }
 
-// Excludes reports whether [workspace] exclude names a path, or a directory above it:
-// no dish is looked for there.
+// Excludes reports whether [workspace] exclude matches a path or a directory above it: no dish is
+// looked for there.
 func (w *Workspace) Excludes(path string) bool { return w.excluded(path) }
 
 // Bento is a selection of dishes.
@@ -48,28 +46,41 @@ type Dish struct {
 	Path string // relative to the root with forward slashes; "." is the root
 	Dir  string // absolute
 
-	Bentos []string // names of those that it is in, sorted
+	Bentos []string // names of its bentos, sorted
 
-	Config    *config.Dish // nil when the dish was found by detection only
+	Config    *config.Dish // nil for a dish without dish.toml
 	Toolchain config.Toolchain
 
 	Adapter   adapters.Adapter // nil when no language is known
 	SeenAlso  []string         // ids of other adapters that detected the directory
 	Tasks     []adapters.Task
-	Aggregate bool                // a root of members, without tasks of its own
-	Pin       *adapters.Toolchain // nil when nothing asks for a version
+	Aggregate bool                // root of members, without tasks of its own
+	Pin       *adapters.Toolchain // nil when no file pins a version
 	Scope     adapters.Scope      // where its dependencies are installed
-	Lock      adapters.LockAnswer // what it gets from its lockfile
+	Lock      adapters.LockAnswer // from its lockfile
 	Links     []Link              // to other dishes, by their paths
-	Extra     []string            // directories that it depends on and that are no dishes, relative to the root
+	Extra     []string            // directories that are no dishes and that it depends on, relative to the root
 
-	// Failure is why the adapter could not be asked or could not answer; the
-	// fields above are then not complete.
+	// Failure is the error of the adapter. The fields above are incomplete then.
 	Failure error
 
-	members  map[string]bool // paths of directories that its manifest names
+	members  map[string]bool // paths of directories that its manifest lists
 	answered adapters.LinksAnswer
-	warnings diagnostics.Problems // of its adapter about its manifests
+	warnings diagnostics.Problems // from its adapter, about its manifests
+}
+
+// ScopeID identifies the scope in which the dependencies of d are installed: by adapter and
+// directory. d has an adapter.
+func (d *Dish) ScopeID() string {
+	return d.Adapter.Manifest().AdapterID + "\x00" + d.ScopeDir()
+}
+
+// ScopeDir returns the directory in which the dependencies of d are installed.
+func (d *Dish) ScopeDir() string {
+	if d.Scope.Dir == "" {
+		return d.Dir
+	}
+	return d.Scope.Dir
 }
 
 // Kinds of Link.
@@ -83,9 +94,9 @@ type Link struct {
 	To    *Dish
 	Kind  string
 	Via   string // config.ViaOutputs, or empty for the sources
-	Dev   bool   // every manifest entry that says so is for development
+	Dev   bool   // every manifest entry of the link is for development
 	Where string // "file:line", relative to the root
-	// Cyclic marks an inferred link that closes a cycle: it orders no tasks.
+	// Cyclic marks an inferred link that closes a cycle; it does not order tasks.
 	Cyclic bool
 
 	pos config.Pos
@@ -97,22 +108,22 @@ type Options struct {
 	Clone    *clone.Clone // the same workspace, as adapters read it
 	Config   *config.Workspace
 	Registry *adapters.Registry
-	Memory   *config.Memory // that Config comes from; nil for none
-	// State keeps what adapters say. Basis names everything that they may say it from,
-	// beside files: the program, the environment, settings. Without, or if it gives "",
-	// nothing is kept.
+	Memory   *config.ParseCache // source of Config; may be nil
+	// State stores the answers of adapters. Basis identifies everything that they depend on besides
+	// files: the program, the environment, settings. Nothing is saved when Basis is nil or returns
+	// "".
 	State *state.Dir
 	Basis func() string
 
-	// Candidates and Failures tell why an adapter that a dish names is not in the
-	// registry; failures are by id.
+	// Candidates and Failures explain why an adapter that a dish names is not in the registry;
+	// failures are by id.
 	Candidates []adapters.Candidate
 	Failures   map[string]*adapters.Failure
 }
 
-// Find finds the dishes of a workspace and asks their adapters. All problems are
-// told at once; with errors among them the workspace still holds every dish that
-// could be understood. When ctx is done the workspace is incomplete.
+// Find finds the dishes of a workspace and asks their adapters. It returns all problems at once;
+// with errors among them the workspace still has every dish that could be read. When ctx is done
+// the workspace is incomplete.
 func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic) {
 	f := &finder{
 		Options: o,
@@ -126,7 +137,7 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 	f.adopt(ctx)
 	f.ws.Dishes = sortedDishes(f.ws.byPath)
 	if ctx.Err() != nil {
-		return f.ws, diagnostics.Sorted(f.problems) // what is missing is nobody's mistake
+		return f.ws, diagnostics.Sorted(f.problems) // a cancelled search finds too little
 	}
 	f.nameDishes()
 	f.link()
@@ -135,15 +146,15 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 	return f.ws, diagnostics.Sorted(f.problems)
 }
 
-// finder holds what one Find works out.
+// finder is the state of one Find.
 type finder struct {
 	Options
 	ws       *Workspace
-	pending  []*site // not decided yet, by path
+	pending  []*site // undecided sites by path
 	problems []diagnostics.Diagnostic
-	faults   faults.Faults  // of plugins
-	marks    []answers.Mark // files whose names an adapter knows
-	answers  *answers.Memory
+	faults   pluginFailures // of plugins
+	marks    []answers.Mark // files whose names an adapter looks for
+	answers  *answers.Cache
 
 	derivedOf map[*Dish]*tree.Set // see derivedIn
 }
@@ -161,8 +172,7 @@ func sortedDishes(byPath map[string]*Dish) []*Dish {
 	return dishes
 }
 
-// Owner gives the innermost dish that holds a path relative to the root, nil when
-// none does.
+// Owner returns the innermost dish that contains a path relative to the root, or nil.
 func (w *Workspace) Owner(path string) *Dish {
 	for dir := range upwards(path) {
 		if d := w.byPath[dir]; d != nil {
@@ -172,12 +182,11 @@ func (w *Workspace) Owner(path string) *Dish {
 	return nil
 }
 
-// Relative gives an absolute path relative to the root, with forward slashes; ok is
+// Relative returns an absolute path relative to the root, with forward slashes; ok is
 // false when it lies outside.
 func (w *Workspace) Relative(path string) (rel string, ok bool) { return relative(w.Root, path) }
 
-// upwards yields a path relative to the root and the directories above it, "."
-// last.
+// upwards yields a path relative to the root and its parents, "." last.
 func upwards(path string) func(yield func(dir string) bool) {
 	return func(yield func(dir string) bool) {
 		for path != "." && path != "" {
@@ -194,7 +203,7 @@ func upwards(path string) func(yield func(dir string) bool) {
 	}
 }
 
-// above yields the directories strictly above a path.
+// above yields the parents of a path.
 func above(path string) func(yield func(dir string) bool) {
 	return func(yield func(dir string) bool) {
 		for dir := range upwards(path) {
@@ -205,7 +214,7 @@ func above(path string) func(yield func(dir string) bool) {
 	}
 }
 
-// relative gives an absolute path relative to the root, with forward slashes; ok
+// relative returns an absolute path relative to the root, with forward slashes; ok
 // is false when it lies outside.
 func relative(root, path string) (rel string, ok bool) {
 	if !filepath.IsAbs(path) {
@@ -218,7 +227,7 @@ func relative(root, path string) (rel string, ok bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// place is where problems of a dish as a whole are told.
+// place returns the place of problems of a dish as a whole.
 func (d *Dish) place() config.Pos {
 	if d.Config != nil {
 		return d.Config.Pos
@@ -226,7 +235,7 @@ func (d *Dish) place() config.Pos {
 	return config.Pos{File: d.Path}
 }
 
-// family is what its adapter shares manifests with, "" without an adapter.
+// family returns the manifest family of its adapter, "" without an adapter.
 func (d *Dish) family() string {
 	if d.Adapter == nil {
 		return ""

@@ -137,7 +137,7 @@ func TestLanguageWithoutAdapter(t *testing.T) {
 		o.Candidates = []adapters.Candidate{
 			{ID: "off", Path: "/p/bento-adapter-off", Skip: adapters.SkipDisabled, SkipReason: "plugins.disable names it at bento.toml:1:1"},
 			{ID: "notin", Path: "/p/bento-adapter-notin", Skip: adapters.SkipNotAllowed, SkipReason: "plugins.allowlist does not name it"},
-			{ID: "open", Path: "/p/bento-adapter-open", Skip: adapters.SkipNotTrusted, SkipReason: "anybody may write to its file"},
+			{ID: "open", Path: "/p/bento-adapter-open", Skip: adapters.SkipNotTrusted, SkipReason: "everyone may write to its file"},
 		}
 	})
 	want := []string{
@@ -146,7 +146,7 @@ func TestLanguageWithoutAdapter(t *testing.T) {
 		`error handshake_failed nop/dish.toml:2:12: language "nop": plugin nop: it said nothing (handshake_failed) (run it by hand)`,
 		`error plugin_not_allowed notin/dish.toml:2:12: language "notin": the plugin /p/bento-adapter-notin is not used: plugins.allowlist does not name it`,
 		`error plugin_disabled off/dish.toml:2:12: language "off": the plugin /p/bento-adapter-off is not used: plugins.disable names it at bento.toml:1:1`,
-		`error plugin_not_trusted open/dish.toml:2:12: language "open": the plugin /p/bento-adapter-open is not used: anybody may write to its file`,
+		`error plugin_not_trusted open/dish.toml:2:12: language "open": the plugin /p/bento-adapter-open is not used: everyone may write to its file`,
 		`error unknown_language zig/dish.toml:2:12: unknown language "zig": no adapter has this id, and no executable bento-adapter-zig is on PATH (known: aa, ab, bb, none, notin, off, open)`,
 	}
 	if diff := cmp.Diff(want, told); diff != "" {
@@ -174,7 +174,7 @@ func TestFailingAdaptersCostTheirDishes(t *testing.T) {
 		told[i] = trimRoot(told[i], ws.Root)
 	}
 	want[3] = "error  e/bb.toy:2: bad line"
-	want = append(want, "warning  f/bb.toy:1: cannot be told")
+	want = append(want, "warning  f/bb.toy:1: unknown")
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Error(diff)
 	}
@@ -203,7 +203,7 @@ func TestNames(t *testing.T) {
 			name:  "a declared name stays",
 			files: map[string]string{"ui/aa.toy": "", "b/dish.toml": "name = \"ui\""},
 			want:  []string{"b ui -", "ui ui aa"},
-			told:  []string{`error duplicate_name ui: two dishes are named "ui", the other at b/dish.toml:1:8 (give one a name of its own in its dish.toml)`},
+			told:  []string{`error duplicate_name ui: two dishes are named "ui", the other at b/dish.toml:1:8 (name one of them in its dish.toml)`},
 		},
 		{
 			name:  "deeper the path helps",
@@ -292,8 +292,8 @@ func TestFindStopsWhenCanceled(t *testing.T) {
 	}
 }
 
-// Whatever links there are, those that order tasks make no cycle, unless that is
-// told, and as long as only inferred links are at fault it is no error.
+// The links that order tasks make no cycle, unless a problem reports it. A cycle of inferred
+// links alone is not an error.
 func TestCyclesProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 8).Draw(t, "n")

@@ -38,7 +38,7 @@ func newToy(id, family string, more ...string) *toy {
 
 func (a *toy) Manifest() *adapters.Manifest { return &a.manifest }
 
-// lines gives the answers of a call, or its failure.
+// lines returns the answers of a call, or its failure.
 func (a *toy) lines(call, dir string) ([][]string, error) {
 	a.mu.Lock()
 	a.calls = append(a.calls, call+" "+filepath.Base(dir))
@@ -80,7 +80,7 @@ func (a *toy) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error)
 		case "unsure":
 			line, _ := strconv.Atoi(l[len(l)-1])
 			out.Warnings = append(out.Warnings, diagnostics.Diagnostic{
-				File: filepath.Join(dir, a.manifest.AdapterID+".toy"), Line: line, Severity: diagnostics.Warning, Message: "cannot be told", Source: diagnostics.Source,
+				File: filepath.Join(dir, a.manifest.AdapterID+".toy"), Line: line, Severity: diagnostics.Warning, Message: "unknown", Source: diagnostics.Source,
 			})
 		case "member":
 			out.Members = append(out.Members, filepath.Join(dir, l[1]))
@@ -155,7 +155,7 @@ func findIn(t *testing.T, root string, change func(o *Options)) (*Workspace, []s
 	return ws, messages(root, append(problems, more...))
 }
 
-// outline gives the dishes as "path name adapter".
+// outline returns the dishes as "path name adapter".
 func outline(ws *Workspace) []string {
 	var out []string
 	for _, d := range ws.Dishes {

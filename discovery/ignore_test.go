@@ -19,7 +19,7 @@ func TestIgnoredDirectoriesAreNoDishes(t *testing.T) {
 	if diff := cmp.Diff([]string{"ok ok aa"}, outline(ws)); diff != "" {
 		t.Error(diff)
 	}
-	want := []string{`error unknown_dish bentos/a.toml:2:11: bento "a": there is no dish at "gen" (git ignores the directory)`}
+	want := []string{`error unknown_dish bentos/a.toml:2:11: bento "a": no dish found at "gen" (git ignores the directory)`}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Error(diff)
 	}
@@ -48,7 +48,7 @@ func TestTrackedDirectoriesAreNotDerived(t *testing.T) {
 	}
 }
 
-// A glob that only the matcher can refuse is told where it is written.
+// A glob that only the matcher refuses is reported at its position.
 func TestGlobsThatAreTooMuch(t *testing.T) {
 	bomb := strings.Repeat("{a,b,c,d}", 40)
 	_, told := find(t, map[string]string{

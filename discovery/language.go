@@ -9,10 +9,10 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 )
 
-// RuleUnknownLanguage is the rule of a language that no adapter has.
+// RuleUnknownLanguage is the rule of a language without an adapter.
 const RuleUnknownLanguage = "unknown_language"
 
-// byLanguage gives the adapter that dish.toml names, or says why there is none.
+// byLanguage returns the adapter that dish.toml names, or reports why there is none.
 func (f *finder) byLanguage(ctx context.Context, language config.Text) (adapters.Adapter, []diagnostics.Diagnostic) {
 	id := language.Text
 	if id == config.NoLanguage {
@@ -21,7 +21,7 @@ func (f *finder) byLanguage(ctx context.Context, language config.Text) (adapters
 	failure := f.Failures[id]
 	if a := f.Registry.ByID(id); a != nil {
 		if err := adapters.Start(ctx, a); !errors.As(err, &failure) {
-			return a, nil // what else went wrong, its answers will tell
+			return a, nil // its answers report other failures
 		}
 	}
 	if failure != nil {

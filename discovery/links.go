@@ -17,15 +17,15 @@ const (
 	RuleOutside     = "dependency_outside"
 )
 
-// link gives each dish its links: those that dish.toml declares, and those that
-// adapters read from manifests.
+// link sets the links of each dish: those that dish.toml declares, and those that adapters read
+// from manifests.
 func (f *finder) link() {
 	byName := make(map[string]*Dish, len(f.ws.Dishes))
 	provider := make(map[string]*Dish)
 	for _, d := range f.ws.Dishes {
 		byName[d.Name] = d
 		for _, name := range d.answered.Provides {
-			if provider[name] == nil { // of two the first by path counts
+			if provider[name] == nil { // the first by path counts
 				provider[name] = d
 			}
 		}
@@ -63,7 +63,7 @@ func (f *finder) declared(d *Dish, byName map[string]*Dish, links map[*Dish]*Lin
 	}
 }
 
-// suggestDish names the dishes that a person may have meant by a name or a path.
+// suggestDish returns the dishes that the user may have meant by a name or a path.
 func (f *finder) suggestDish(word string) string {
 	var names []string
 	for _, d := range f.ws.Dishes {
@@ -75,15 +75,15 @@ func (f *finder) suggestDish(word string) string {
 	return diagnostics.Suggest(word, names)
 }
 
-// outside tells of a dependency whose files no key can hold.
+// outside reports a dependency outside the workspace, whose files no key can include.
 func (f *finder) outside(d *Dish, l adapters.Link) {
 	p := config.Pos{File: f.inWorkspace(l.File), Line: l.Line}
-	w := p.Warning(RuleOutside, "dish %q depends on %q, which is outside the workspace: its files do not count", d.Name, l.Dir)
-	w.Hint = "move it into the workspace, or name what decides about it in the env of the tasks"
+	w := p.Warning(RuleOutside, "dish %q depends on %q, which is outside the workspace: no key includes its files", d.Name, l.Dir)
+	w.Hint = "move it into the workspace, or list a variable with its version in the env of the tasks"
 	f.add(w)
 }
 
-// inWorkspace makes a path relative to the workspace, if it is inside.
+// inWorkspace returns a path relative to the workspace, if it is inside.
 func (f *finder) inWorkspace(file string) string {
 	if rel, ok := relative(f.ws.Root, file); ok {
 		return rel
@@ -91,13 +91,13 @@ func (f *finder) inWorkspace(file string) string {
 	return file
 }
 
-// inferred adds a link from a manifest, unless dish.toml has it already. What one
-// leads to that is no dish counts as inputs.
+// inferred adds a link from a manifest unless dish.toml declares it. The files of a target that is
+// no dish become inputs.
 func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, links map[*Dish]*Link) {
 	to := provider[l.Package]
 	if l.Package == "" || to == nil {
 		if l.Dir == "" {
-			return // a package from elsewhere
+			return // a package from a registry
 		}
 		rel, ok := relative(f.ws.Root, l.Dir)
 		if !ok {
@@ -105,10 +105,10 @@ func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, l
 			return
 		}
 		if to = f.ws.Owner(rel); to == nil || to.Path != rel {
-			d.Extra = append(d.Extra, rel) // no dish of its own: its files are inputs
+			d.Extra = append(d.Extra, rel) // the target is no dish: its files are inputs
 		}
 		if to != nil && to.Path != rel && (to.Aggregate || to.encloses(d)) {
-			return // nothing else of what is around has to do with it
+			return // no other directory is an input
 		}
 	}
 	if to == nil || to == d {
@@ -122,7 +122,7 @@ func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, l
 	links[to] = &Link{To: to, Kind: Inferred, Dev: l.Dev, Where: where(file, l.Line), pos: config.Pos{File: file, Line: l.Line}}
 }
 
-// encloses tells whether o lies in a directory of d.
+// encloses reports whether o lies in a directory of d.
 func (d *Dish) encloses(o *Dish) bool {
 	return d != o && (d.Path == "." || strings.HasPrefix(o.Path, d.Path+"/"))
 }

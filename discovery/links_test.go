@@ -9,7 +9,7 @@ import (
 
 func trimRoot(s, root string) string { return strings.ReplaceAll(s, root+"/", "") }
 
-// linksOf gives the links as "from > to kind[ via][ dev][ cyclic] where".
+// linksOf returns the links as "from > to kind[ via][ dev][ cyclic] where".
 func linksOf(ws *Workspace) []string {
 	var out []string
 	for _, d := range ws.Dishes {
@@ -90,8 +90,8 @@ func TestLinks(t *testing.T) {
 				"c > d declared c/dish.toml:1", "e > e declared e/dish.toml:1",
 			},
 			told: []string{
-				`error dependency_cycle a/dish.toml:1:15: the dishes depend on each other in a cycle: a → b → c → a (take one of these depends_on away)`,
-				`error dependency_cycle e/dish.toml:1:15: the dishes depend on each other in a cycle: e → e (take one of these depends_on away)`,
+				`error dependency_cycle a/dish.toml:1:15: the dishes depend on each other in a cycle: a → b → c → a (remove one of these depends_on)`,
+				`error dependency_cycle e/dish.toml:1:15: the dishes depend on each other in a cycle: e → e (remove one of these depends_on)`,
 			},
 		},
 		{
@@ -129,8 +129,8 @@ func TestBentos(t *testing.T) {
 		"dish.toml":     "name = \"top-dish\"", "apps/x/dish.toml": "name = \"ux\"", "apps/x/sub/dish.toml": "", "apps/y/dish.toml": "", "lib/dish.toml": "",
 	}, nil)
 	want := []string{
-		`error unknown_dish bentos/b.toml:2:11: bento "bad": there is no dish at "app/x" (did you mean "apps/x"?)`,
-		`error unknown_dish bentos/b.toml:2:20: bento "bad": there is no dish at "ux" (the path of the dish ux is apps/x)`,
+		`error unknown_dish bentos/b.toml:2:11: bento "bad": no dish found at "app/x" (did you mean "apps/x"?)`,
+		`error unknown_dish bentos/b.toml:2:20: bento "bad": no dish found at "ux" (the path of the dish ux is apps/x)`,
 		`warning unknown_dish bentos/b.toml:2:26: bento "bad": no dish has a path that matches "none/*"`,
 	}
 	if diff := cmp.Diff(want, told); diff != "" {

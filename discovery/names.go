@@ -7,11 +7,11 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 )
 
-// RuleDishName is the rule of a directory that gives no usable name.
+// RuleDishName is the rule of a directory whose name cannot be a dish name.
 const RuleDishName = "dish_name"
 
-// nameDishes gives each dish its name: the declared one, else that of its
-// directory, else, where that is taken, its path.
+// nameDishes sets the name of each dish: the declared one, else that of its directory, else, where
+// another dish has that name, its path.
 func (f *finder) nameDishes() {
 	taken := make(map[string]int)
 	for _, d := range f.ws.Dishes {
@@ -43,7 +43,7 @@ func dirName(p string) string {
 	return path.Base(p)
 }
 
-// checkNames tells names that are still taken, and those that cannot be names.
+// checkNames reports duplicate and invalid names.
 func (f *finder) checkNames() {
 	first := make(map[string]*Dish)
 	for _, d := range f.ws.Dishes {
@@ -58,13 +58,13 @@ func (f *finder) checkNames() {
 			continue
 		}
 		if declaredName(d) != "" && declaredName(other) == "" {
-			d, other = other, d // who declared a name keeps it
+			d, other = other, d // the dish that declares the name keeps it
 		}
 		f.sameName(d, other)
 	}
 }
 
-// sameName tells that d has the name of other.
+// sameName reports that d has the name of other.
 func (f *finder) sameName(d, other *Dish) {
 	where := other.place()
 	if other.Config != nil && other.Config.Name.Text != "" {
@@ -75,7 +75,7 @@ func (f *finder) sameName(d, other *Dish) {
 		return
 	}
 	p := d.place().Error(config.RuleDuplicate, "two dishes are named %q, the other at %s", d.Name, where)
-	p.Hint = "give one a name of its own in its " + config.DishFile
+	p.Hint = "name one of them in its " + config.DishFile
 	f.add(p)
 }
 

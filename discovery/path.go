@@ -11,25 +11,25 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/bounds"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/owner"
 )
 
-// RulePluginFile is the rule of what Adapters has to say.
+// RulePluginFile is the rule of the problems of Adapters.
 const RulePluginFile = "plugin_file"
 
-// pluginPrefix is in front of an adapter's id in the name of its executable.
+// pluginPrefix is the start of the name of an adapter's executable; the id follows.
 const pluginPrefix = "bento-adapter-"
 
-// Adapters lists the executables on path, the value of $PATH, that may be
-// adapters, in the order in which they count. It starts none. Those that the
-// configuration forbids, that others than the user, root and the owner of the workspace
-// could have put there, and what is no executable, are listed with the reason; of two with one id the later
-// is to be started only if the earlier one fails. What is wrong with a file is a
-// warning. digest gives the SHA-256 of a file in hexadecimal, or says why it cannot in
-// another text; it is asked about the files that are pinned.
+// Adapters lists the executables on path, the value of $PATH, that may be adapters, in the order in
+// which they count. It starts none. It lists with a reason those that the configuration forbids,
+// that the repository may have brought, that users other than the user, root and the owner of the
+// workspace can replace, and that are not executable. Of two with one id the later is started only
+// if the earlier fails. It returns a warning for a bad file. digest returns the SHA-256 of a file
+// in hexadecimal, or else the reason why it cannot; Adapters calls it for pinned files.
 func Adapters(path string, cfg *config.Workspace, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
-	s := &search{plugins: &cfg.Plugins, digest: digest, ways: owner.Of(cfg.Root).Ways()}
+	s := &search{plugins: &cfg.Plugins, own: cfg.Own, digest: digest, ways: owner.Of(cfg.Root).Ways(), area: bounds.Of(cfg.Root)}
 	for _, dir := range filepath.SplitList(path) {
 		real, err := filepath.EvalSymlinks(dir) // /bin is often a link to /usr/bin
 		if !filepath.IsAbs(dir) || err != nil || slices.Contains(s.dirs, real) {
@@ -41,14 +41,16 @@ func Adapters(path string, cfg *config.Workspace, digest func(path string) strin
 	return s.found, diagnostics.Sorted(s.problems)
 }
 
-// search is one pass over PATH.
+// search is one search of PATH.
 type search struct {
 	plugins  *config.Plugins
+	own      string // the file of the user's own configuration, "" for none
 	digest   func(path string) string
 	ways     *owner.Ways
-	dirs     []string // looked into, free of links
+	area     *bounds.Area
+	dirs     []string // visited directories, free of links
 	found    []adapters.Candidate
-	files    []fs.FileInfo // of found; nil for a link to nothing
+	files    []fs.FileInfo // of found; nil for a broken link
 	problems []diagnostics.Diagnostic
 }
 
@@ -58,7 +60,7 @@ func (s *search) dir(dir string) {
 		return
 	}
 	defer f.Close()
-	names, _ := f.Readdirnames(-1) // what can be read counts
+	names, _ := f.Readdirnames(-1) // unreadable directories are skipped
 	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, pluginPrefix) })
 	slices.Sort(names)
 	for _, name := range names {
@@ -66,7 +68,7 @@ func (s *search) dir(dir string) {
 	}
 }
 
-// file looks at one file whose name is pluginPrefix and suffix.
+// file checks one file whose name is pluginPrefix and suffix.
 func (s *search) file(path, suffix string) {
 	if isBackup(suffix) {
 		return
@@ -79,7 +81,7 @@ func (s *search) file(path, suffix string) {
 	c.ID = strings.TrimSuffix(id, ".exe")
 	fi, err := os.Stat(path)
 	if err == nil && s.seen(c.ID, fi) {
-		return // the same file in a directory that is linked
+		return // the same file in a linked directory
 	}
 	hint := ""
 	switch {
@@ -105,13 +107,13 @@ func (s *search) file(path, suffix string) {
 	s.found = append(s.found, c)
 }
 
-// isBackup knows what editors and package managers leave beside a file.
+// isBackup reports whether a file is a backup copy of an editor or package manager.
 func isBackup(name string) bool {
 	return slices.ContainsFunc([]string{"~", ".bak", ".orig", ".old", ".swp", ".tmp", ".rej"}, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-// seen tells whether a file was found under this id before. Under another it may be
-// a program that is several plugins.
+// seen reports whether a file was found under this id before. One program may be several plugins
+// under several ids.
 func (s *search) seen(id string, fi fs.FileInfo) bool {
 	for i, old := range s.files {
 		if s.found[i].ID == id && os.SameFile(old, fi) {
@@ -121,7 +123,7 @@ func (s *search) seen(id string, fi fs.FileInfo) bool {
 	return false
 }
 
-// forbid sets why c must not be started, if it must not.
+// forbid sets the reason why c must not be started, if there is one.
 func (s *search) forbid(c *adapters.Candidate) {
 	byID := func(t config.Text) bool { return t.Text == c.ID }
 	switch i := slices.IndexFunc(s.plugins.Disable, byID); {
@@ -132,10 +134,13 @@ func (s *search) forbid(c *adapters.Candidate) {
 		c.Skip, c.SkipReason = adapters.SkipNotAllowed, "plugins.allowlist does not name it"
 		return
 	}
-	why, hint := s.exposed(c)
-	if pin := s.plugins.ByID[c.ID].SHA256; pin.Text != "" {
-		c.SHA256 = pin.Text
-		why, hint = s.differs(c.Path, pin), ""
+	pin := s.plugins.ByID[c.ID].SHA256
+	why, hint := s.brought(c, pin)
+	if why == "" {
+		if why, hint = s.exposed(c); pin.Text != "" {
+			c.SHA256 = pin.Text
+			why, hint = s.differs(c.Path, pin), ""
+		}
 	}
 	if why != "" {
 		c.Skip, c.SkipReason, c.SkipHint = adapters.SkipNotTrusted, why, hint
@@ -143,28 +148,42 @@ func (s *search) forbid(c *adapters.Candidate) {
 	}
 }
 
-// exposed notes whether others may put another file where c is, and says how, with what
-// mends it.
+// brought returns how the repository may have brought c, which is not started then: activating an
+// environment of a clone is no consent to its plugins. A pin in the user's own configuration, which
+// no repository brings, is consent to that content alone.
+func (s *search) brought(c *adapters.Candidate, pin config.Text) (why, hint string) {
+	if !s.area.Reached(c.Path) {
+		return "", ""
+	}
+	if pin.Text != "" && s.own != "" && pin.Pos.File == s.own && !s.area.Reached(s.own) {
+		c.Exposed = true
+		return "", ""
+	}
+	return "it lies in the workspace or in the repository around it, or a link leads there",
+		fmt.Sprintf("install it in a directory outside, or allow this content in your own configuration: [plugins.%s] sha256", c.ID)
+}
+
+// exposed returns how other users could replace c, and the command that prevents it.
 func (s *search) exposed(c *adapters.Candidate) (why, hint string) {
 	e, err := s.ways.To(c.Path)
 	switch {
 	case err != nil:
 		c.Exposed = true
-		return fmt.Sprintf("it cannot be seen who may write to it: %v", err), ""
+		return fmt.Sprintf("its permissions cannot be read: %v", err), ""
 	case e != nil:
 		c.Exposed = true
-		return e.Why, fmt.Sprintf("%s; or pin it as it is now: bento plugin lock %s", e.Mend, c.ID)
+		return e.Why, fmt.Sprintf("%s; or pin its present content: bento plugin lock %s", e.Mend, c.ID)
 	}
 	return "", ""
 }
 
-// differs tells how a file differs from its pin, "" when it does not.
+// differs returns how a file differs from its pin, "" when it does not.
 func (s *search) differs(path string, pin config.Text) string {
 	switch sum := s.digest(path); {
 	case sum == pin.Text:
 		return ""
 	case len(sum) != len(pin.Text):
-		return fmt.Sprintf("it cannot be read, and so not be compared with the sha256 at %s", pin.Pos)
+		return fmt.Sprintf("it cannot be read to compare it with the sha256 at %s", pin.Pos)
 	default:
 		return fmt.Sprintf("its sha256 is %s, expected %s at %s", sum, pin.Text, pin.Pos)
 	}

@@ -43,7 +43,7 @@ func load(t *testing.T, root string) *config.Workspace {
 	return cfg
 }
 
-// describe gives candidates as "id path [skip: reason]", paths relative to dir.
+// describe returns candidates as "id path [skip: reason]", paths relative to dir.
 func describe(dir string, list []adapters.Candidate) []string {
 	var out []string
 	for _, c := range list {
@@ -69,7 +69,7 @@ func messages(dir string, problems []diagnostics.Diagnostic) []string {
 	return out
 }
 
-// sha gives the digest of a file, or says that it cannot.
+// sha returns the digest of a file, or says that it cannot.
 func sha(path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -109,7 +109,7 @@ func TestAdapters(t *testing.T) {
 	want := []string{
 		"dir a/bento-adapter-dir bento-v1 unusable: it is not a regular file",
 		"mod a/bento-adapter-mod.wasm wasm",
-		"open a/bento-adapter-open bento-v1 not_trusted: anybody may write to DIR/a/bento-adapter-open",
+		"open a/bento-adapter-open bento-v1 not_trusted: everyone may write to DIR/a/bento-adapter-open",
 		"plain a/bento-adapter-plain bento-v1 unusable: it is not executable",
 		"win a/bento-adapter-win.exe bento-v1",
 		"zig a/bento-adapter-zig bento-v1",
@@ -125,7 +125,7 @@ func TestAdapters(t *testing.T) {
 		`warning plugin_file a/bento-adapter- is not used as a plugin: "" is no adapter id, expected [a-z0-9][a-z0-9_-]* (rename it)`,
 		`warning plugin_file a/bento-adapter-Zag is not used as a plugin: "Zag" is no adapter id, expected [a-z0-9][a-z0-9_-]* (rename it)`,
 		`warning plugin_file a/bento-adapter-dir is not used as a plugin: it is not a regular file`,
-		`warning plugin_file a/bento-adapter-open is not used as a plugin: anybody may write to a/bento-adapter-open (chmod o-w a/bento-adapter-open; or pin it as it is now: bento plugin lock open)`,
+		`warning plugin_file a/bento-adapter-open is not used as a plugin: everyone may write to a/bento-adapter-open (chmod o-w a/bento-adapter-open; or pin its present content: bento plugin lock open)`,
 		`warning plugin_file a/bento-adapter-plain is not used as a plugin: it is not executable (chmod +x a/bento-adapter-plain)`,
 		`warning plugin_file c/bento-adapter-gone is not used as a plugin: it is a link to a file that does not exist`,
 	}

@@ -10,15 +10,14 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 )
 
-// RuleUnknownRuntime is the rule of a pin that no adapter would look at.
+// RuleUnknownRuntime is the rule of a pin that no adapter would read.
 const RuleUnknownRuntime = "unknown_runtime"
 
-// pinnable are the runtimes that may be pinned whatever adapters there are: those
-// of the reference.
+// pinnable are the runtimes that may be pinned with any set of adapters: those in the reference.
 var pinnable = [...]string{"go", "rust", "python", "ruby", "php", "java", "node", "bun", "deno", "dotnet", "uv"}
 
-// checkPins tells of pins whose key is neither a runtime nor an adapter's id. A pin
-// of bento.toml is also in the settings of every dish, and told once.
+// checkPins reports pins whose key is neither a runtime nor an adapter's id. A pin of bento.toml is
+// in the settings of every dish, and is reported once.
 func (f *finder) checkPins() {
 	known := slices.Clone(pinnable[:])
 	for _, a := range f.Registry.All() {
@@ -32,7 +31,7 @@ func (f *finder) checkPins() {
 		for _, name := range slices.Sorted(maps.Keys(pins)) {
 			if pos := pins[name].Pos; !slices.Contains(known, name) && !told[pos] {
 				told[pos] = true
-				d := pos.Error(RuleUnknownRuntime, "[toolchain] pins %q, which is no runtime and no adapter's id", name)
+				d := pos.Error(RuleUnknownRuntime, "[toolchain] pins %q, which is neither a runtime nor an adapter's id", name)
 				d.Hint = diagnostics.Suggest(name, known)
 				f.add(d)
 			}
@@ -44,8 +43,8 @@ func (f *finder) checkPins() {
 	}
 }
 
-// pin gives the version that is asked for: in bento's own files, else in the
-// project's, which wanted or its error tells.
+// pin returns the required version: from bento's own files, else from the project's, which is in
+// wanted or its error.
 func (d *Dish) pin(root string, wanted *adapters.Toolchain, err error) (*adapters.Toolchain, error) {
 	if d.Toolchain.UseSystem {
 		return nil, nil
@@ -55,7 +54,7 @@ func (d *Dish) pin(root string, wanted *adapters.Toolchain, err error) (*adapter
 	if !ok {
 		return wanted, err
 	}
-	// A pin of bento's own takes the place of one that cannot even be read.
+	// A pin in bento's files also replaces one that cannot be read.
 	pin := &adapters.Toolchain{Tool: runtime, Version: p.Version, Line: p.Pos.Line, Strict: true}
 	pin.File = filepath.Join(root, filepath.FromSlash(p.Pos.File))
 	if wanted != nil {

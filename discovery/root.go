@@ -13,32 +13,30 @@ import (
 	"github.com/bentobuild/bento/internal/owner"
 )
 
-// RuleNoWorkspace is the rule of the problem that FindRoot gives.
+// RuleNoWorkspace is the rule of FindRoot's problem.
 const RuleNoWorkspace = "workspace_not_found"
 
-// RootOptions says where FindRoot starts: the first of Dir, Env and Cwd that is
-// not empty.
+// RootOptions are the starts of FindRoot: the first of Dir, Env and Cwd that is not empty.
 type RootOptions struct {
-	Dir string // the flag -C
+	Dir string // flag -C
 	Env string // $BENTO_WORKSPACE_ROOT
-	Cwd string // absolute; what the others are relative to
+	Cwd string // absolute; the others are relative to it
 
-	// PassedOver, where there is one, hears why a directory that looks like a
-	// workspace is none.
+	// PassedOver, when not nil, is called with the reason why a directory that looks like a
+	// workspace is skipped.
 	PassedOver func(why string)
 }
 
-// FindRoot gives the absolute path, free of symbolic links, of the workspace: the
-// nearest directory at or above the start that holds bento.toml or bentos/, else
-// the git top level. A directory counts only if it, and what makes it a workspace,
-// belongs to the user, to root or to the owner of the start. Modes do not count: volumes
-// of containers are often open to everybody. What is passed over is named in the error, if
-// no other directory is found. The error is diagnostics.Problems.
+// FindRoot returns the absolute path, free of symbolic links, of the workspace: the nearest
+// directory at or above the start that holds bento.toml or bentos/, else the git top level. The
+// user, root or the owner of the start must own the directory and the file that makes it a
+// workspace. Modes do not count: volumes of containers are often writable for all. The error, which
+// is diagnostics.Problems, names the skipped directories.
 func FindRoot(o RootOptions) (string, error) {
 	start, from := o.start()
 	real, err := filepath.EvalSymlinks(start)
 	if at := (*fs.PathError)(nil); errors.As(err, &at) {
-		err = at.Err // the message has the path already
+		err = at.Err // the message includes the path
 	}
 	if err != nil {
 		return "", noWorkspace(fmt.Sprintf("workspace directory %q%s: %v", start, from, err), "")
@@ -69,19 +67,19 @@ func FindRoot(o RootOptions) (string, error) {
 	for _, why := range passed {
 		message += "; " + why
 	}
-	return "", noWorkspace(message, "make an empty "+config.WorkspaceFile+" in the directory that is to be the workspace")
+	return "", noWorkspace(message, "create an empty "+config.WorkspaceFile+" in the root directory of the workspace")
 }
 
-// notOurs returns why dir is no workspace although name in it says so: anybody else may
-// have put it there, and bento runs what a workspace says. It is "" for one that counts.
+// notOurs returns why dir is no workspace although it contains name: another user may have put it
+// there, and bento runs the tasks of a workspace. It returns "" for a workspace.
 func notOurs(trusted owner.Trusted, dir, name string) string {
 	for _, path := range []string{dir, filepath.Join(dir, name)} {
 		fi, err := os.Lstat(path)
 		switch {
 		case err != nil:
-			return fmt.Sprintf("%q is passed over: %v", dir, err)
+			return fmt.Sprintf("%q is skipped: %v", dir, err)
 		case !trusted.Trusts(fi):
-			return fmt.Sprintf("%q is passed over: %q belongs to %s", dir, path, owner.Name(fi))
+			return fmt.Sprintf("%q is skipped: %q belongs to %s", dir, path, owner.Name(fi))
 		}
 	}
 	return ""
@@ -102,8 +100,8 @@ func (o RootOptions) start() (dir, from string) {
 	return dir, from
 }
 
-// holdsConfig returns the name of what says in dir that it is a workspace, "" where
-// nothing does: a link that leads out of it says nothing.
+// holdsConfig returns the name of the file that makes dir a workspace, or "". A link that leads out
+// of dir does not count.
 func holdsConfig(dir string) string {
 	isDir := func(name string) (is, there bool) {
 		fi, err := os.Lstat(filepath.Join(dir, name))

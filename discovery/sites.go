@@ -8,27 +8,26 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery/answers"
-	"github.com/bentobuild/bento/discovery/marker"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/parallel"
 	"github.com/bentobuild/bento/internal/tree"
-	"github.com/bentobuild/bento/internal/tree/crew"
 )
 
 // site is a directory that may be a dish.
 type site struct {
 	path    string
-	hasFile bool         // there is a dish.toml
-	config  *config.Dish // what it says
-	// ask are the adapters that may detect it, by their index in the registry.
+	hasFile bool         // it has a dish.toml
+	config  *config.Dish // content of dish.toml
+	// ask are the adapters that may detect it, by index in the registry.
 	ask    []int
-	marker string // a file in it that made it a candidate
+	marker string // the file that made it a site
 }
 
-// sites lists the directories to look at: those with dish.toml, and those with a
-// name at their top that an adapter knows.
+// sites returns the directories to decide about: those with dish.toml, and those that directly
+// contain a name that an adapter looks for.
 func (f *finder) sites() {
-	c := candidates{Set: marker.New(f.Registry.All()), clone: f.Clone, byPath: make(map[string]*site)}
+	c := candidates{fileNames: newFileNames(f.Registry.All()), clone: f.Clone, byPath: make(map[string]*site)}
 	for l := range f.Tree.Lists {
 		c.look(l)
 	}
@@ -37,15 +36,15 @@ func (f *finder) sites() {
 	f.reportSpecial()
 }
 
-// candidates are the sites that were found.
+// candidates collects sites.
 type candidates struct {
-	*marker.Set
+	*fileNames
 	clone  *clone.Clone
 	byPath map[string]*site
-	marks  []answers.Mark // what has a name that adapters know
+	marks  []answers.Mark // files with names that adapters look for
 }
 
-// at gives the site of a directory as trees name it.
+// at returns the site of a directory by its path in trees.
 func (c *candidates) at(dir string) *site {
 	if dir == "" {
 		dir = "."
@@ -58,15 +57,15 @@ func (c *candidates) at(dir string) *site {
 	return s
 }
 
-// look finds out what the names in a directory, and its own, make a site of.
+// look adds the site of a directory according to its own name and the names in it.
 func (c *candidates) look(l tree.List) {
 	dir := l.Dir
 	for file, kind := range l.Files {
 		name := file[strings.LastIndexByte(file, '/')+1:]
 		if kind == tree.Link && (name == config.DishFile || c.Knows(name)) && c.leadsOut(file) {
-			continue // for bento it is not there
+			continue // bento ignores it
 		}
-		if name == config.DishFile { // also one that is no file: it is reported when it is read
+		if name == config.DishFile { // also one that is no file: reading it reports that
 			c.at(dir).hasFile = true
 		}
 		c.mark(dir, name, file, kind)
@@ -83,8 +82,7 @@ func (c *candidates) look(l tree.List) {
 	}
 }
 
-// leadsOut reports whether a link leads out of the workspace, of which the user is then
-// warned.
+// leadsOut reports whether a link leads out of the workspace, and adds a warning then.
 func (c *candidates) leadsOut(file string) bool {
 	if c.clone == nil {
 		return false
@@ -93,7 +91,7 @@ func (c *candidates) leadsOut(file string) bool {
 	return errors.As(err, new(*clone.StrayError))
 }
 
-// mark notes what the name of a file or directory says, which is right in dir.
+// mark adds a file or directory directly in dir to the marks.
 func (c *candidates) mark(dir, name, file string, kind tree.Kind) {
 	known := false
 	c.Match(name, func(adapter int) {
@@ -114,7 +112,7 @@ func (s *site) add(adapter int, marker string) {
 	}
 }
 
-// choose leaves out what is excluded or not wanted, and reads the dish.toml files.
+// choose removes excluded and unwanted sites, and reads the dish.toml files.
 func (f *finder) choose(byPath map[string]*site) {
 	excluded := f.excluded()
 	f.ws.excluded = excluded
@@ -138,8 +136,8 @@ func (f *finder) choose(byPath map[string]*site) {
 	}
 }
 
-// reportSpecial warns of what has the name of a manifest and is a pipe, a socket or a
-// device: its adapter takes it for none.
+// reportSpecial warns of pipes, sockets and devices with the name of a manifest; adapters ignore
+// them.
 func (f *finder) reportSpecial() {
 	if !f.Config.Discover {
 		return
@@ -151,15 +149,15 @@ func (f *finder) reportSpecial() {
 		}
 		f.add(diagnostics.Diagnostic{
 			File: m.Path, Severity: diagnostics.Warning, Rule: tree.RuleSpecial, Source: diagnostics.Source,
-			Message: "it is a FIFO, a socket or a device, so it is no manifest",
+			Message: "it is a FIFO, a socket or a device, required a regular file; its adapter ignores it",
 			Hint:    "remove it, or name its directory in [workspace] exclude",
 		})
 	}
 }
 
-// found tells what is known of the dish.toml files in paths.
+// found returns what is known of the dish.toml files in paths.
 func (f *finder) found(paths []string) []config.Found {
-	return crew.Map(paths, func() *tree.Tree { return f.Tree }, func(files *tree.Tree, dir string) config.Found {
+	return parallel.Map(paths, func() *tree.Tree { return f.Tree }, func(files *tree.Tree, dir string) config.Found {
 		e, ok := files.Lookup(path.Join(dir, config.DishFile))
 		if !ok || e.Kind != tree.File {
 			return config.Found{Dir: dir}
@@ -169,8 +167,8 @@ func (f *finder) found(paths []string) []config.Found {
 	})
 }
 
-// excluded gives the test for [workspace] exclude. What is below an excluded
-// directory is excluded too, unless negations say what of it is not.
+// excluded returns the test for [workspace] exclude. A path below an excluded directory is excluded
+// too, unless a negation includes it.
 func (f *finder) excluded() func(dir string) bool {
 	if len(f.Config.Exclude) == 0 {
 		return func(string) bool { return false }
@@ -190,7 +188,7 @@ func (f *finder) excluded() func(dir string) bool {
 	}
 }
 
-// compile makes the set of globs, or tells which are wrong and gives nil.
+// compile compiles globs. It reports wrong ones and returns nil then.
 func (f *finder) compile(base string, globs []config.Glob) *tree.Set {
 	globs = slices.DeleteFunc(slices.Clone(globs), func(g config.Glob) bool { return g.Text == "" })
 	texts := make([]string, len(globs))

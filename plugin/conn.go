@@ -15,25 +15,23 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// conn is what the server reads from and writes to. Itself it deals with what
-// must not wait for calls that run, which is to cancel one and to shut down, and with
-// what would wait longer than it takes: bento asks a few short things about every
-// directory, and to have another goroutine answer costs several times as much as the
-// answer. Who reads such a query answers it. If that takes long after all, somebody
-// else reads on meanwhile.
+// conn is what the server reads from and writes to. It handles itself what must not wait
+// for running calls: cancel and shutdown. It also answers queries itself: bento asks a few
+// short questions about every directory, and handing one to another goroutine costs several
+// times as much as the answer. If a query takes long, another goroutine reads on.
 type conn struct {
 	*wire.Conn
 	s     *server
 	ctx   context.Context // of the queries
 	alone bool            // calls run one at a time
-	rest  chan []byte     // what is left to the server
-	end   chan error      // why nothing more will come; holds one
+	rest  chan []byte     // messages for the server
+	end   chan error      // the error that ends the stream; holds one
 	shut  chan struct{}   // closed by Close
 	once  sync.Once
 	turn  turn
 
 	mu      sync.Mutex
-	cancels map[string]context.CancelFunc // of the queries that run, by id
+	cancels map[string]context.CancelFunc // of the running queries, by id
 }
 
 var _ channel.Channel = (*conn)(nil)
@@ -49,13 +47,13 @@ func newConn(ctx context.Context, stream *wire.Conn, s *server, alone bool) *con
 	return c
 }
 
-// Close ends Recv, and what reads for it as soon as that can be.
+// Close ends Recv, and the readers as soon as possible.
 func (c *conn) Close() error {
 	c.once.Do(func() { close(c.shut) })
 	return c.Conn.Close()
 }
 
-// Recv gives the next message for the server.
+// Recv returns the next message for the server.
 func (c *conn) Recv() ([]byte, error) {
 	select {
 	case body := <-c.rest:
@@ -67,8 +65,8 @@ func (c *conn) Recv() ([]byte, error) {
 	}
 }
 
-// read reads until the stream ends, or until a query has taken so long that somebody
-// else does. So there is always one that reads.
+// read reads until the stream ends, or until another goroutine has taken over because a
+// query took long. There is always one reader.
 func (c *conn) read() {
 	for {
 		body, err := c.Conn.Recv()
@@ -99,13 +97,13 @@ func (c *conn) read() {
 	}
 }
 
-// maxDepth is deeper than anything that encoding/json takes.
+// maxDepth is more than the nesting that encoding/json accepts.
 const maxDepth = 10_000
 
-// next deals with a message that is no query, and gives what of it is for the server.
+// next handles a message that is not a query, and returns what remains for the server.
 func (c *conn) next(body []byte, m *wire.Message, malformed error) ([]byte, error) {
 	switch {
-	case malformed != nil: // the server answers that
+	case malformed != nil: // the server reports that
 	case m.Kind == wire.Notification && m.Method == wire.NotifyCancel:
 		c.cancel(m.Params)
 		return nil, nil
@@ -117,7 +115,7 @@ func (c *conn) next(body []byte, m *wire.Message, malformed error) ([]byte, erro
 	return body, nil
 }
 
-// plain writes a message without the members that are unknown to JSON-RPC, which the
+// plain returns a message without the members that JSON-RPC does not define, which the
 // server would refuse.
 func plain(m *wire.Message) []byte {
 	body := append([]byte(`{"jsonrpc":"2.0","method":`), quoted(m.Method)...)
@@ -170,7 +168,7 @@ func (c *conn) respond(id json.RawMessage, member string, value json.RawMessage)
 	return c.Send(append(append(append(body, `":`...), value...), '}'))
 }
 
-// isQuery tells whether a message asks what is asked about every directory.
+// isQuery reports whether a message is one of the questions about every directory.
 func (c *conn) isQuery(m *wire.Message) bool {
 	if m.Kind != wire.Request || !c.alone {
 		return false
@@ -182,8 +180,8 @@ func (c *conn) isQuery(m *wire.Message) bool {
 	return false
 }
 
-// query answers a request, for one who holds the lock of the calls, which it gives
-// back. It tells whether the turn to read was kept.
+// query answers a request and unlocks the calls, which the caller has locked. It reports
+// whether its goroutine is still the reader.
 func (c *conn) query(m *wire.Message) (kept bool) {
 	ctx, stop := context.WithCancel(c.ctx)
 	id := string(m.ID)
@@ -197,11 +195,11 @@ func (c *conn) query(m *wire.Message) (kept bool) {
 	delete(c.cancels, id)
 	c.mu.Unlock()
 	stop()
-	_ = c.respond(m.ID, member, value) // a host that is gone hears nothing
+	_ = c.respond(m.ID, member, value) // the host may be gone
 	return c.turn.end(ticket)
 }
 
-// answer gives the member of a response that says what came of a request.
+// answer returns the member of a response with the result of a request.
 func (c *conn) answer(ctx context.Context, m *wire.Message) (member string, value json.RawMessage) {
 	request := &jrpc2.ParsedRequest{ID: string(m.ID), Method: m.Method, Params: m.Params}
 	result, err := c.s.known[m.Method](ctx, request.ToRequest())
@@ -214,34 +212,34 @@ func (c *conn) answer(ctx context.Context, m *wire.Message) (member string, valu
 	return "result", value
 }
 
-// failure writes the error of a response.
+// failure returns the error of a response as JSON.
 func failure(err error) json.RawMessage {
 	var rpc *jrpc2.Error
 	if !errors.As(err, &rpc) {
 		rpc = jrpc2.Errorf(jrpc2.ErrorCode(err), "%v", err)
 	}
 	text, err := json.Marshal(rpc)
-	if err != nil { // of what the adapter made up
+	if err != nil { // the adapter's data is not valid JSON
 		return failure(jrpc2.Errorf(wire.CodeInternal, "%v", err))
 	}
 	return text
 }
 
-// patience is how long a query may take, or up to twice of it, before somebody else
+// patience is how long a query may take, or up to twice of it, before another goroutine
 // reads.
 const patience = 10 * time.Millisecond
 
-// turn is the turn to read while a query is answered. A timer that is set for each
-// query would cost as much as the query, so one looks now and then.
+// turn is the right to read while a query is answered. A timer for each query would cost as
+// much as the query, so one timer checks periodically.
 type turn struct {
-	lost func() // called when the query that runs has lost it
+	lost func() // called when the running query has lost it
 
 	mu      sync.Mutex
 	timer   *time.Timer
 	armed   bool
-	last    uint64 // the query that began last
-	running uint64 // the one that runs and has the turn, 0 for none
-	seen    uint64 // the one that ran when the timer was set
+	last    uint64 // the last query that began
+	running uint64 // the running query with the turn, 0 for none
+	seen    uint64 // the query that ran when the timer was set
 }
 
 func (t *turn) begin() (ticket uint64) {
@@ -255,7 +253,7 @@ func (t *turn) begin() (ticket uint64) {
 	return t.last
 }
 
-// end tells whether the query still had the turn.
+// end reports whether the query still had the turn.
 func (t *turn) end(ticket uint64) (kept bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

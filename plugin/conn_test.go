@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// slowly is a Detect that tells when it runs, and runs until it is cancelled.
+// slowly returns a Detect that reports its start, and runs until it is cancelled.
 func slowly(started chan<- struct{}) func(context.Context) error {
 	return func(ctx context.Context) error {
 		close(started)
@@ -79,7 +79,7 @@ func TestQueriesRunOneAtATime(t *testing.T) {
 	s := serve(t, f)
 	methods := []string{"detect", "install", "detect", "install", "detect"}
 	var calls []*wire.Call
-	for _, method := range methods { // to send takes somebody who reads
+	for _, method := range methods { // a send needs a reader
 		calls = append(calls, s.send(t, method, map[string]string{"dir": "/slow", "dish_dir": "/slow"}))
 	}
 	for range methods {
@@ -95,7 +95,7 @@ func TestQueriesRunOneAtATime(t *testing.T) {
 	}
 }
 
-// A plugin whose calls may run at once lets a slow query keep nobody waiting.
+// A slow query does not delay others in a plugin whose calls may run at once.
 func TestQueriesRunAtOnce(t *testing.T) {
 	started := make(chan struct{})
 	f := &fake{manifest: adapters.Manifest{Parallel: 2}, detect: slowly(started)}

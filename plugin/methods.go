@@ -17,15 +17,15 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// initialize answers with the manifest, completed by what the adapter's type and
-// this package can do.
+// initialize returns the manifest, with the capabilities of the adapter's type and of this
+// package.
 func (s *server) initialize(context.Context, *jrpc2.Request) (any, error) {
 	m := *s.a.Manifest()
 	m.ProtocolVersion = adapters.ProtocolVersion
 	if m.DisplayName == "" {
 		m.DisplayName = m.AdapterID
 	}
-	if m.FingerprintFiles == nil { // required by the protocol, which has no null here
+	if m.FingerprintFiles == nil { // required by the protocol, which allows no null here
 		m.FingerprintFiles = []string{}
 	}
 	if m.DefaultTasks == nil {
@@ -59,7 +59,7 @@ func (s *server) toolchain(ctx context.Context, req *jrpc2.Request) (any, error)
 	return s.a.RequiredToolchain(ctx, dir)
 }
 
-// fingerprint is asked without a directory: protocol 1 has one answer for all.
+// fingerprint calls the adapter without a directory: protocol 1 has one answer for all.
 func (s *server) fingerprint(ctx context.Context, _ *jrpc2.Request) (any, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -84,10 +84,10 @@ func (s *server) install(ctx context.Context, req *jrpc2.Request) (any, error) {
 	return nil, s.a.Install(ctx, p, s.log(ctx))
 }
 
-// log gives the function that tells bento of progress.
+// log returns the function that sends progress to bento.
 func (s *server) log(ctx context.Context) adapters.LogFunc {
 	return func(l adapters.Log) {
-		_ = s.rpc.Notify(ctx, wire.NotifyLog, l) // a host that is gone hears nothing
+		_ = s.rpc.Notify(ctx, wire.NotifyLog, l) // the host may be gone
 	}
 }
 
@@ -150,7 +150,7 @@ func (s *server) installScope(ctx context.Context, req *jrpc2.Request) (any, err
 	return adapters.InstallScope(ctx, s.a, dir)
 }
 
-// paramsOf decodes the params of a request, as far as there are any.
+// paramsOf decodes the params of a request, if any.
 func paramsOf(req *jrpc2.Request, into any) error {
 	if !req.HasParams() {
 		return nil
@@ -176,8 +176,7 @@ func checkDir(name, dir string) error {
 	return nil
 }
 
-// rpcError gives an error of the adapter the code and data that the protocol has
-// for it.
+// rpcError returns the code and data of the protocol for an error of the adapter.
 func rpcError(method string, err error) error {
 	var (
 		rpc     *jrpc2.Error

@@ -1,6 +1,6 @@
-// Package plugin is for authors of bento adapters: it serves an adapters.Adapter
-// as a plugin, an executable named bento-adapter-<id> that speaks the bento
-// adapter protocol v1 over its standard streams.
+// Package plugin is for authors of bento adapters: it serves an adapters.Adapter as a
+// plugin, an executable named bento-adapter-<id> that speaks the bento adapter protocol v1
+// over its standard streams.
 //
 //	type zig struct{ plugin.Defaults }
 //
@@ -9,9 +9,9 @@
 //
 //	func main() { plugin.Main(zig{}) }
 //
-// The capabilities of the manifest say which methods bento asks at all; when it
-// names none of the contract's four, all four. An adapter that also is an
-// adapters.TaskLister, Linker, Scoper or Adder has these capabilities by that.
+// The capabilities of the manifest name the methods that bento calls. A manifest that names
+// none of the contract's four has all four. An adapter that implements adapters.TaskLister,
+// Linker, Scoper or Adder also has that capability.
 package plugin
 
 import (
@@ -33,12 +33,11 @@ type Options struct {
 	Out io.Writer // responses and notifications; nil: standard output
 }
 
-// Main serves a on the standard streams until bento asks it to shut down or is
-// gone, and is all that the main function of a plugin needs. It exits with status
-// 1 if the stream breaks.
+// Main serves a on the standard streams until bento shuts it down or closes them. The main
+// function of a plugin needs no more. Main exits with status 1 if the stream breaks.
 //
-// Standard output belongs to the protocol, so Main turns os.Stdout into standard
-// error for everything else that writes there.
+// Standard output belongs to the protocol, so Main sets os.Stdout to standard error for all
+// other writers.
 func Main(a adapters.Adapter) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -51,10 +50,9 @@ func Main(a adapters.Adapter) {
 	}
 }
 
-// Serve serves a until it is asked to shut down or In ends, which is nil, or ctx is
-// done, which is its error. Calls still running are cancelled and waited for. In
-// and Out are closed if they are closers. After ctx is done a Read of In may still
-// be waiting.
+// Serve serves a until bento shuts it down or In ends, and returns nil then, or until ctx
+// is done, and returns its error. It cancels running calls and waits for them. It closes In
+// and Out if they are closers. After ctx is done a Read of In may still block.
 //
 // Manifest().Parallel calls run at once, one when it is zero.
 func Serve(ctx context.Context, a adapters.Adapter, o *Options) error {
@@ -71,15 +69,15 @@ func Serve(ctx context.Context, a adapters.Adapter, o *Options) error {
 	return newServer(a).serve(ctx, in, out)
 }
 
-// Defaults is embedded in an adapter to answer what it has nothing to say about.
+// Defaults is embedded in an adapter and implements the methods that it leaves out.
 type Defaults struct{}
 
-// RequiredToolchain answers that the project pins nothing.
+// RequiredToolchain returns no pin.
 func (Defaults) RequiredToolchain(context.Context, string) (*adapters.Toolchain, error) {
 	return nil, nil
 }
 
-// ToolchainFingerprint answers that there is nothing to tell.
+// ToolchainFingerprint returns "".
 func (Defaults) ToolchainFingerprint(context.Context, string) (string, error) { return "", nil }
 
 // Install installs nothing.
@@ -87,7 +85,7 @@ func (Defaults) Install(context.Context, adapters.InstallRequest, adapters.LogFu
 	return nil
 }
 
-// ParseDiagnostics finds nothing.
+// ParseDiagnostics returns no diagnostics.
 func (Defaults) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
 	return nil, nil
 }

@@ -70,7 +70,7 @@ type session struct {
 	done chan error
 }
 
-// serve serves a over pipes and gives the host's side.
+// serve serves a over pipes and returns the host's side.
 func serve(t *testing.T, a adapters.Adapter) *session {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
@@ -223,7 +223,7 @@ func TestInstallStreamsLogs(t *testing.T) {
 	}
 }
 
-// slow is an install that tells when it runs, and runs until it is cancelled.
+// slow returns an install that reports its start, and runs until it is cancelled.
 func slow(started chan<- struct{}) func(context.Context, adapters.LogFunc) error {
 	return func(ctx context.Context, _ adapters.LogFunc) error {
 		close(started)
@@ -284,7 +284,7 @@ func TestDoneContextEndsServe(t *testing.T) {
 	}
 }
 
-// TestWrongParams: what is wrong with params is said by its member.
+// TestWrongParams: the error names the invalid member of params.
 func TestWrongParams(t *testing.T) {
 	s := serve(t, &fake{})
 	for _, c := range []struct{ method, params, want string }{

@@ -18,8 +18,8 @@ type server struct {
 	known handler.Map
 	rpc   *jrpc2.Server
 	stop  context.CancelFunc // of every call
-	// calls is held for reading by each call that runs, and for writing by one that
-	// must be alone, and to wait for them all.
+	// calls is locked for reading by each running call, and for writing by one that must
+	// run alone, and to wait for them all.
 	calls sync.RWMutex
 }
 
@@ -45,7 +45,7 @@ func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ended := make(chan error, 1)
 	go func() {
 		err := s.rpc.Wait()
-		stop() // of what the server does not know of
+		stop() // of calls that the server does not know
 		s.waitCalls()
 		ended <- err
 	}()
@@ -64,7 +64,7 @@ func (s *server) waitCalls() {
 	s.calls.Unlock() //lint:ignore SA2001 it is the wait
 }
 
-// closer closes what it holds, if that can be closed.
+// closer closes its value if that is an io.Closer.
 type closer struct {
 	io.Reader
 	io.Writer
@@ -79,8 +79,7 @@ func (c closer) Close() error {
 	return nil
 }
 
-// methods are the protocol's methods by name. What the adapter cannot do is not
-// among them.
+// methods returns the protocol's methods by name, without those that the adapter lacks.
 func (s *server) methods() handler.Map {
 	m := handler.Map{
 		wire.MethodInitialize:  s.initialize,
@@ -111,7 +110,7 @@ func (s *server) methods() handler.Map {
 	return m
 }
 
-// withLock gives methods that hold calls for reading.
+// withLock returns methods that lock calls for reading.
 func withLock(calls *sync.RWMutex, methods handler.Map) handler.Map {
 	held := make(handler.Map, len(methods))
 	for name, method := range methods {

@@ -13,7 +13,7 @@ import (
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-// Tasks asks for the recipes of dir and fails the test on an error.
+// Tasks returns the recipes of dir and fails the test on an error.
 func Tasks(t testing.TB, a adapters.Adapter, dir string) adapters.TasksAnswer {
 	t.Helper()
 	answer, err := adapters.Tasks(t.Context(), a, dir)
@@ -23,7 +23,7 @@ func Tasks(t testing.TB, a adapters.Adapter, dir string) adapters.TasksAnswer {
 	return answer
 }
 
-// Task gives one recipe of dir, which has to be there.
+// Task returns one recipe of dir and fails the test when it is missing.
 func Task(t testing.TB, a adapters.Adapter, dir, name string) adapters.Task {
 	t.Helper()
 	for _, task := range Tasks(t, a, dir).Tasks {
@@ -35,8 +35,8 @@ func Task(t testing.TB, a adapters.Adapter, dir, name string) adapters.Task {
 	return adapters.Task{}
 }
 
-// Runs gives the commands of the recipes of dir by name, those that are no part of
-// ci in brackets.
+// Runs returns the commands of the recipes of dir by name. The names of scripts are in
+// brackets.
 func Runs(t testing.TB, a adapters.Adapter, dir string) map[string]string {
 	t.Helper()
 	runs := make(map[string]string)
@@ -49,8 +49,8 @@ func Runs(t testing.TB, a adapters.Adapter, dir string) map[string]string {
 	return runs
 }
 
-// Links gives the links of dir with files and directories relative to root, and ROOT
-// in place of it in the names of packages.
+// Links returns the links of dir. Files and directories are relative to root, and ROOT
+// replaces it in the names of packages.
 func Links(t testing.TB, a adapters.Adapter, root, dir string) []adapters.Link {
 	t.Helper()
 	answer, err := adapters.Links(t.Context(), a, dir)
@@ -69,7 +69,7 @@ func Links(t testing.TB, a adapters.Adapter, root, dir string) []adapters.Link {
 	return links
 }
 
-// Lock gives what dir gets from its lockfile, with the file relative to root.
+// Lock returns the lock answer for dir, with the file relative to root.
 func Lock(t testing.TB, a adapters.Adapter, root, dir string) adapters.LockAnswer {
 	t.Helper()
 	answer, err := adapters.LockDigest(t.Context(), a, dir)
@@ -82,14 +82,14 @@ func Lock(t testing.TB, a adapters.Adapter, root, dir string) adapters.LockAnswe
 	return answer
 }
 
-// TaskEnv is the environment that bento gives the tasks of an adapter, made of env.
+// TaskEnv returns the environment that bento passes to the tasks of an adapter, made from
+// env.
 func TaskEnv(a adapters.Adapter, env adapters.Environ) adapters.Environ {
 	m := a.Manifest()
 	return env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...).With(m.SetEnv)
 }
 
-// Run runs a recipe as bento does, and gives its exit code and what it printed, stdout
-// first.
+// Run runs a recipe as bento does. It returns the exit code and the output, stdout first.
 func Run(t testing.TB, a adapters.Adapter, env adapters.Environ, dir string, task adapters.Task) (exit int, output string) {
 	t.Helper()
 	path := make([]string, len(task.Path))
@@ -105,7 +105,7 @@ func Run(t testing.TB, a adapters.Adapter, env adapters.Environ, dir string, tas
 	return res.ExitCode, string(out) + string(errText)
 }
 
-// Install installs dir as bento does and gives what it logged.
+// Install installs dir as bento does and returns the log.
 func Install(t testing.TB, a adapters.Adapter, env adapters.Environ, dir string) (log []string, err error) {
 	t.Helper()
 	scope, err := adapters.InstallScope(t.Context(), a, dir)
@@ -117,7 +117,7 @@ func Install(t testing.TB, a adapters.Adapter, env adapters.Environ, dir string)
 	return log, err
 }
 
-// Scaffold writes the smallest project of a and gives its directory, called name.
+// Scaffold writes the smallest project of a and returns its directory, called name.
 func Scaffold(t testing.TB, a adapters.Adapter, name string) string {
 	t.Helper()
 	files, err := adapters.Scaffold(a, name)
@@ -137,8 +137,8 @@ func Scaffold(t testing.TB, a adapters.Adapter, name string) string {
 	return dir
 }
 
-// ScaffoldWorks writes the smallest project of a, installs it and runs its recipes with
-// these names, which have to be there and good.
+// ScaffoldWorks writes the smallest project of a, installs it and runs the recipes with
+// these names. Each has to exist and succeed.
 func ScaffoldWorks(t testing.TB, a adapters.Adapter, env adapters.Environ, tasks ...string) {
 	t.Helper()
 	dir := Scaffold(t, a, "small-one")

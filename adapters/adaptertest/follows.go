@@ -15,11 +15,11 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// Follows checks that an adapter that has answered before answers as a new one does
-// when a file of the project at root has changed in place: what an adapter remembers
-// must be noted with every file that it was made from. Each line of each file whose
-// name matches one of globs is left out once and put back. The files are dated, and
-// time passes, so that no change counts as too fresh to be remembered.
+// Follows checks that an adapter that has answered before answers like a new one when a
+// file of the project at root changes in place: an adapter must note every file that a
+// remembered value depends on. Follows leaves out each line of each file whose name matches
+// one of globs, once, and puts it back. It dates the files in the past, so that no change
+// is too recent to be remembered.
 func Follows(t *testing.T, start func() adapters.Adapter, root string, globs []string) {
 	t.Helper()
 	dirs, files := settle(t, root, globs)
@@ -27,7 +27,7 @@ func Follows(t *testing.T, start func() adapters.Adapter, root string, globs []s
 		warm, last := start(), time.Now().Add(-24*time.Hour)
 		answersOf(t, warm, dirs)
 		look := func(about string) {
-			time.Sleep(time.Minute) // what holds for a moment is over
+			time.Sleep(time.Minute) // answers kept for a moment have expired
 			if diff := cmp.Diff(answersOf(t, start(), dirs), answersOf(t, warm, dirs)); diff != "" {
 				t.Errorf("%s: an adapter that has answered before answers differently (-new +old):\n%s", about, diff)
 			}
@@ -53,7 +53,7 @@ func Follows(t *testing.T, start func() adapters.Adapter, root string, globs []s
 	})
 }
 
-// write writes a file without touching its directory, dated.
+// write writes a file with this modification time and leaves its directory's time alone.
 func write(t *testing.T, path, text string, at time.Time) {
 	t.Helper()
 	Write(t, path, text)
@@ -62,8 +62,8 @@ func write(t *testing.T, path, text string, at time.Time) {
 	}
 }
 
-// settle dates all of a project before the clock of a bubble, and lists its
-// directories and the files that are to change.
+// settle dates the whole project before the clock of the test and returns its directories
+// and the files to change.
 func settle(t *testing.T, root string, globs []string) (dirs, files []string) {
 	t.Helper()
 	long := time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -84,7 +84,7 @@ func settle(t *testing.T, root string, globs []string) (dirs, files []string) {
 	return dirs, files
 }
 
-// answers is what an adapter says of a directory.
+// answers are an adapter's answers for one directory.
 type answers struct {
 	Tasks  adapters.TasksAnswer
 	Links  adapters.LinksAnswer

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// pnpmPackages is how many packages of others a workspace of PNPM uses.
+// pnpmPackages is the number of external packages in a workspace of PNPM.
 const pnpmPackages = 1500
 
-// PNPM makes a workspace of pnpm's with its lockfile as pnpm writes it, and gives the
-// directories of its members.
+// PNPM writes a pnpm workspace with its lockfile, in the layout that pnpm writes, and
+// returns the directories of its members.
 func PNPM(t testing.TB, members int) (root string, dirs []string) {
 	t.Helper()
 	root = Project(t, "-- .git/HEAD --\n-- bento.toml --\n-- pnpm-workspace.yaml --\npackages:\n  - packages/*\n"+
@@ -42,8 +42,8 @@ func PNPM(t testing.TB, members int) (root string, dirs []string) {
 	return root, dirs
 }
 
-// pnpmMember gives the manifest of a member that uses the three before it and seven
-// packages of others, and adds it to the lockfile.
+// pnpmMember returns the manifest of a member that depends on the three before it and on
+// seven external packages. It adds the member to the lockfile.
 func pnpmMember(i int, lock *strings.Builder) string {
 	var deps []string
 	fmt.Fprintf(lock, "\n  packages/p%04d:\n    dependencies:\n", i)
@@ -60,8 +60,8 @@ func pnpmMember(i int, lock *strings.Builder) string {
 	return fmt.Sprintf(form, i, strings.Join(deps, ",\n    "))
 }
 
-// makeOld dates everything back: what has just been written is not trusted to stay as
-// it is.
+// makeOld dates all files in the past: bento does not trust a file that was written a
+// moment ago.
 func makeOld(t testing.TB, root string) {
 	t.Helper()
 	old := time.Now().Add(-time.Hour)
@@ -76,8 +76,8 @@ func makeOld(t testing.TB, root string) {
 	}
 }
 
-// CPU tells the time that the process has had so far, which on a busy machine says more
-// than what has passed.
+// CPU returns the processor time of this process so far. On a busy machine it is steadier
+// than elapsed time.
 func CPU(t testing.TB) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
@@ -87,13 +87,13 @@ func CPU(t testing.TB) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// ReportCPU tells of each round of a benchmark how much the process has had.
+// ReportCPU reports the processor time of each round of a benchmark.
 func ReportCPU(b *testing.B) func() {
 	before := CPU(b)
 	return func() { ReportTime(b, CPU(b)-before) }
 }
 
-// ReportTime tells the share of each round in used.
+// ReportTime reports the share of each round in used.
 func ReportTime(b *testing.B, used time.Duration) {
 	b.ReportMetric(float64(used.Microseconds())/1000/float64(b.N), "cpu-ms/op")
 }

@@ -1,5 +1,5 @@
-// Package adaptertest is what the tests of adapters share: projects on disk, tools
-// that may be missing, and asking an adapter what bento asks it.
+// Package adaptertest is shared by the tests of adapters: projects on disk, tools that may
+// be missing, and the questions that bento asks an adapter.
 package adaptertest
 
 import (
@@ -20,8 +20,8 @@ func Env(set ...string) adapters.Environ {
 	return adapters.NewEnviron(append(os.Environ(), set...))
 }
 
-// Project writes a txtar archive under a new directory that counts as a repository,
-// and gives its path, which holds no links.
+// Project writes a txtar archive under a new directory with a .git, and returns its path
+// without links.
 func Project(t testing.TB, archive string) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -64,7 +64,7 @@ func repository(t testing.TB) string {
 	}
 }
 
-// Write writes a file, and the directories that it is in.
+// Write writes a file and its parent directories.
 func Write(t testing.TB, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -75,7 +75,7 @@ func Write(t testing.TB, path, text string) {
 	}
 }
 
-// Replace replaces a text, which has to be there, everywhere in a file.
+// Replace replaces a text everywhere in a file and fails the test when the text is missing.
 func Replace(t testing.TB, path, old, with string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -88,7 +88,7 @@ func Replace(t testing.TB, path, old, with string) {
 	Write(t, path, strings.ReplaceAll(string(data), old, with))
 }
 
-// Relative gives a path relative to root, with forward slashes.
+// Relative returns a path relative to root, with forward slashes.
 func Relative(root, path string) string {
 	rel, err := filepath.Rel(root, path)
 	if err != nil {
@@ -97,10 +97,13 @@ func Relative(root, path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// Need skips a test that cannot run without a tool, or fails it where all tools have
-// to be there.
+// Need skips a test that needs a missing tool, or fails it where all tools are required. With
+// -short it always skips the test: a tool takes seconds where an adapter takes milliseconds.
 func Need(t testing.TB, tools ...string) {
 	t.Helper()
+	if testing.Short() && len(tools) > 0 {
+		t.Skip("it drives real tools")
+	}
 	for _, tool := range tools {
 		if _, err := Env().LookPath(tool); err != nil {
 			Lack(t, "%s is not installed", tool)
@@ -108,7 +111,7 @@ func Need(t testing.TB, tools ...string) {
 	}
 }
 
-// Lack skips a test, or fails it where everything has to be there.
+// Lack skips a test, or fails it where all tools are required.
 func Lack(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("BENTO_REQUIRE_TOOLS") == "1" {
@@ -117,7 +120,7 @@ func Lack(t testing.TB, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// Where gives the problems in err, a line each, with files relative to root.
+// Where returns the problems in err, a line each, with files relative to root.
 func Where(t testing.TB, root string, err error) string {
 	t.Helper()
 	var p diagnostics.Problems

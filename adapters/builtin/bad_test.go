@@ -67,8 +67,8 @@ func TestGlobOfItself(t *testing.T) {
 	}
 }
 
-// TestDuplicateKeys: where a key stands twice in a manifest or lockfile, the last counts
-// as it does for the tools that do not mind, and the place is told where they do.
+// TestDuplicateKeys: when a key occurs twice in a manifest or lockfile, the last wins as it
+// does for tools that accept it. Where the tools refuse it, the error names the place.
 func TestDuplicateKeys(t *testing.T) {
 	for _, c := range []struct{ id, archive, task, refused string }{
 		{id: "node-npm", archive: "-- package.json --\n{\"scripts\": {\"a\": \"x\"}, \"scripts\": {\"b\": \"y\"}}\n", task: "b"},

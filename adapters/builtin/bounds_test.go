@@ -2,6 +2,7 @@ package builtin_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +18,9 @@ import (
 	"github.com/bentobuild/bento/adapters/node/settings"
 	"github.com/bentobuild/bento/adapters/php/composer"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
+	"github.com/bentobuild/bento/adapters/ruby/gemfile"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/growth"
 )
 
 // in reads a file that lies in a directory.
@@ -39,6 +42,22 @@ func errOf[T any](parse func(string, []byte) (T, error)) func([]byte) error {
 	}
 }
 
+// chain is a project with groups of which each includes the next one, with n requirements
+// in all: of m groups the k-th has m-k of its own or included, and as many includes less 1.
+func chain(n int) string {
+	var b strings.Builder
+	b.WriteString("[dependency-groups]\n")
+	i := 0
+	for ; i < 250; i++ { // 250 * 250 steps
+		fmt.Fprintf(&b, "g%d = [\"p\", {include-group = \"g%d\"}]\n", i, i+1)
+	}
+	b.WriteString("rest = [")
+	for range n - i*(i+1) {
+		b.WriteString("\"p\", ")
+	}
+	return b.String() + "]\n"
+}
+
 // Lists that are compared with directories, or become tasks, are read up to a bound; one
 // entry more is a diagnostic that names the file, the number and the bound.
 func TestListsAreBounded(t *testing.T) {
@@ -47,19 +66,21 @@ func TestListsAreBounded(t *testing.T) {
 		file  func(n int) string
 		bound int
 	}{
-		"scripts":       {errOf(packagejson.ParseManifest), list(`{"scripts": {`, `"s%d": "x"`, ",", "}}"), adapters.MaxScripts},
-		"workspaces":    {errOf(packagejson.ParseManifest), list(`{"workspaces": [`, `"p%d/**"`, ",", "]}"), adapters.MaxMembers},
-		"pnpm packages": {in(t, settings.PNPMFile, func(f *adapters.Files) (*settings.PNPM, error) { return settings.ReadPNPM(f, f.Dir()) }), list("packages:\n", "  - 'p%d/**'\n", "", ""), adapters.MaxMembers},
-		"cargo members": {errOf(cargotoml.Parse), list("[workspace]\nmembers = [", `"p%d/*"`, ",", "]\n"), adapters.MaxMembers},
-		"cargo exclude": {errOf(cargotoml.Parse), list("[workspace]\nexclude = [", `"p%d"`, ",", "]\n"), adapters.MaxMembers},
-		"uv members":    {in(t, "pyproject.toml", pyproject.Read), list("[tool.uv.workspace]\nmembers = [", `"p%d/*"`, ",", "]\n"), adapters.MaxMembers},
-		"uv exclude":    {in(t, "pyproject.toml", pyproject.Read), list("[tool.uv.workspace]\nexclude = [", `"p%d/*"`, ",", "]\n"), adapters.MaxMembers},
-		"composer":      {errOf(composer.ParseManifest), list(`{"repositories": [`, `{"type": "path", "url": "p%d/*"}`, ",", "]}"), adapters.MaxMembers},
-		"deno":          {errOf(denojson.Parse), list(`{"workspace": [`, `"./p%d/*"`, ",", "]}"), adapters.MaxMembers},
-		"deno tasks":    {errOf(denojson.Parse), list(`{"tasks": {`, `"t%d": "x"`, ",", "}}"), adapters.MaxScripts},
-		"go.work":       {errOf(gomod.ParseWork), list("go 1.22\n", "use ./p%d\n", "", ""), adapters.MaxMembers},
-		"modules":       {errOf(pom.Parse), list("<project><modules>", "<module>p%d</module>", "", "</modules></project>"), adapters.MaxMembers},
-		"gradle":        {errOf(script.ParseSettings), list("", "include ':p%d'\n", "", ""), adapters.MaxProjects - 1}, // and the root
+		"scripts":       {errOf(packagejson.ParseManifest), growth.List(`{"scripts": {`, `"s%d": "x"`, ",", "}}"), adapters.MaxScripts},
+		"workspaces":    {errOf(packagejson.ParseManifest), growth.List(`{"workspaces": [`, `"p%d/**"`, ",", "]}"), adapters.MaxMembers},
+		"pnpm packages": {in(t, settings.PNPMFile, func(f *adapters.Files) (*settings.PNPM, error) { return settings.ReadPNPM(f, f.Dir()) }), growth.List("packages:\n", "  - 'p%d/**'\n", "", ""), adapters.MaxMembers},
+		"cargo members": {errOf(cargotoml.Parse), growth.List("[workspace]\nmembers = [", `"p%d/*"`, ",", "]\n"), adapters.MaxMembers},
+		"cargo exclude": {errOf(cargotoml.Parse), growth.List("[workspace]\nexclude = [", `"p%d"`, ",", "]\n"), adapters.MaxMembers},
+		"uv members":    {in(t, "pyproject.toml", pyproject.Read), growth.List("[tool.uv.workspace]\nmembers = [", `"p%d/*"`, ",", "]\n"), adapters.MaxMembers},
+		"uv exclude":    {in(t, "pyproject.toml", pyproject.Read), growth.List("[tool.uv.workspace]\nexclude = [", `"p%d/*"`, ",", "]\n"), adapters.MaxMembers},
+		"included":      {in(t, "pyproject.toml", pyproject.Read), chain, adapters.MaxIncluded},
+		"Rakefile":      {in(t, "Rakefile", gemfile.ReadRakefile), growth.List("", "task(:t%d) {}\n", "", ""), adapters.MaxScripts},
+		"composer":      {errOf(composer.ParseManifest), growth.List(`{"repositories": [`, `{"type": "path", "url": "p%d/*"}`, ",", "]}"), adapters.MaxMembers},
+		"deno":          {errOf(denojson.Parse), growth.List(`{"workspace": [`, `"./p%d/*"`, ",", "]}"), adapters.MaxMembers},
+		"deno tasks":    {errOf(denojson.Parse), growth.List(`{"tasks": {`, `"t%d": "x"`, ",", "}}"), adapters.MaxScripts},
+		"go.work":       {errOf(gomod.ParseWork), growth.List("go 1.22\n", "use ./p%d\n", "", ""), adapters.MaxMembers},
+		"modules":       {errOf(pom.Parse), growth.List("<project><modules>", "<module>p%d</module>", "", "</modules></project>"), adapters.MaxMembers},
+		"gradle":        {errOf(script.ParseSettings), growth.List("", "include ':p%d'\n", "", ""), adapters.MaxProjects - 1}, // and the root
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := tt.read([]byte(tt.file(tt.bound))); err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/bentobuild/bento/adapters/ruby"
 )
 
-// All gives the built-in adapters in the order of detection. Of o.Env each sees what its
-// manifest declares, or that of an adapter which it shares with what it has read: what
-// others set can change no answer.
+// All returns the built-in adapters in the order of detection. Each sees the variables of
+// o.Env that its own manifest declares, or that of an adapter with which it shares parsed
+// files. No other variable can change an answer.
 func All(o adapters.Options) []adapters.Adapter {
 	var all []adapters.Adapter
 	for _, make := range makers() {
@@ -28,7 +28,8 @@ func All(o adapters.Options) []adapters.Adapter {
 	return all
 }
 
-// makers returns what makes each adapter, or several that share what they read.
+// makers returns the constructors of the adapters; one constructor makes the adapters that
+// share parsed files.
 func makers() []func(adapters.Options) []adapters.Adapter {
 	return []func(adapters.Options) []adapters.Adapter{
 		one(golang.New), one(cargo.New), one(python.NewUV), one(python.New), one(ruby.New), one(php.New),
@@ -40,7 +41,7 @@ func one[A adapters.Adapter](make func(adapters.Options) A) func(adapters.Option
 	return func(o adapters.Options) []adapters.Adapter { return []adapters.Adapter{make(o)} }
 }
 
-// Environ returns the part of env that some built-in adapter may know.
+// Environ returns the variables of env that at least one built-in adapter declares.
 func Environ(env adapters.Environ) adapters.Environ {
 	var manifests []*adapters.Manifest
 	for _, a := range All(adapters.Options{}) {

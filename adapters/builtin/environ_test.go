@@ -31,8 +31,8 @@ func adaptersOf(t *testing.T, dir string) []*adapters.Manifest {
 	return list
 }
 
-// Every variable that the code of an adapter asks for by name is one that it declares:
-// another it would never see.
+// Every variable that the code of an adapter reads by name is declared in its manifest: it
+// would never get another.
 func TestWhatIsReadIsDeclared(t *testing.T) {
 	asked := 0
 	for _, dir := range []string{"golang", "cargo", "python", "ruby", "php", "jvm", "deno", "node"} {

@@ -16,7 +16,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// place is one manifest, lockfile or pin in a fixture, and who reads it.
+// place is one manifest, lockfile or pin in a fixture, and the adapters that read it.
 type place struct {
 	adapter int // which of the built-in ones
 	path    string
@@ -134,7 +134,7 @@ func (p *place) inLines(t *testing.T, list []diagnostics.Diagnostic) {
 	}
 }
 
-// linesOf counts the lines of a file, also where the last has no end.
+// linesOf counts the lines of a file, including a last one without an end.
 func linesOf(path string) int {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -43,8 +43,8 @@ func remake(path string, make func() error) error {
 	return make()
 }
 
-// Whatever stands where a manifest or lockfile should, an adapter answers or says what
-// is wrong, in time and without a panic; and it says it in a few words.
+// Whatever is in place of a manifest or lockfile, an adapter answers or returns a short
+// error, in time and without a panic.
 func TestHostileManifests(t *testing.T) {
 	for _, a := range builtin.All(adapters.Options{Env: adaptertest.Env()}) {
 		t.Run(a.Manifest().AdapterID, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestHostileManifests(t *testing.T) {
 	}
 }
 
-// spoil replaces a file and gives what puts it back.
+// spoil replaces a file and returns the function that restores it.
 func spoil(t *testing.T, path string, replace func(string) error) (undo func()) {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -16,8 +16,8 @@ import (
 	"github.com/bentobuild/bento/internal/clone"
 )
 
-// asked is a project that chooses a version in some file. What a tool says outside of
-// the project has to be what it says in there.
+// asked is a project that chooses a version in some file. A probe outside of the project
+// must return the same version as one inside.
 type asked struct {
 	name  string
 	id    string // of the adapter
@@ -67,15 +67,15 @@ func projects() []asked {
 	}
 }
 
-// envShim is the shim of a version manager such as rbenv, which the variable tells the
-// version, else the nearest file.
+// envShim returns the shim of a version manager such as rbenv, which takes the version from
+// the variable, else from the nearest file.
 func envShim(tool, manager, file, variable, says string) string {
 	return "-- HOME/" + manager + "/versions/x/y --\n-- HOME/" + manager + "/shims/" + tool + " --\n#!/bin/sh\nv=$" + variable +
 		"\ntest -n \"$v\" || read v < " + file + "\ncat <<END\n" + says + "\nEND\n"
 }
 
-// installs are tools that asdf or mise has installed, and a shim that starts the one
-// that the nearest file names, or that of the user.
+// installs returns tools that asdf or mise has installed, and a shim that starts the
+// version of the nearest file, or that of the user.
 func installs(tool, manager, plugin, says string, versions ...string) string {
 	text := "-- HOME/" + manager + "/shims/" + tool + " --\n#!/bin/sh\nfor f in .tool-versions mise.toml ~/.tool-versions; do\n" +
 		"v=$(sed -n 's/^go[lang]*[ =\"]*\\([0-9.]*\\).*/\\1/p' $f 2>/dev/null)\ntest -z \"$v\" || exec \"HOME/" + manager + "/installs/" + plugin + "/$v/bin/" + tool + "\" \"$@\"\ndone\nexit 126\n"
@@ -146,8 +146,8 @@ func TestOutsideIsAsInside(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotInstalledIsNamed: a version that a file asks for and nobody has is a
-// missing tool, and not fetched.
+// TestWhatIsNotInstalledIsNamed: a required version that is not installed is a missing
+// tool, and not fetched.
 func TestWhatIsNotInstalledIsNamed(t *testing.T) {
 	for _, p := range []asked{
 		{name: "asdf", id: "go", env: []string{"PATH=HOME/.asdf/shims"}, files: "-- go.mod --\nmodule a\n-- .tool-versions --\ngolang 1.9.9\n" + installs("go", ".asdf", "golang", "x", "1.22.1"), want: "golang 1.9.9"},

@@ -1,8 +1,8 @@
 // Package cargo is the adapter "cargo": packages and workspaces of Cargo, and the
 // toolchains of rustup.
 //
-// Cargo.toml, .cargo/config.toml and rust-toolchain files are read here, never with
-// cargo metadata, so that a plan starts no process. What they mean is described at
+// It reads Cargo.toml, .cargo/config.toml and rust-toolchain files itself, without cargo
+// metadata, so that a plan starts no process. Their meaning is described at
 // https://doc.rust-lang.org/cargo/reference and https://rust-lang.github.io/rustup.
 package cargo
 
@@ -17,8 +17,8 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// identity is in every key. It changes when a recipe, or what is read from the
-// manifests, changes what a task does.
+// identity is an ingredient of every key. It changes when a change to a recipe or a reader
+// of manifests changes what a task does.
 const identity = "builtin:1"
 
 // Adapter is the adapter "cargo".
@@ -35,8 +35,8 @@ type Adapter struct {
 	seen       adapters.Moment[machine]
 }
 
-// New gives the adapter. With o.AllowDownload rustup may fetch the toolchain that a
-// project asks for; without it only those that are installed are used.
+// New returns the adapter. With o.AllowDownload rustup may fetch the toolchain that a
+// project requires; without it cargo uses installed toolchains only.
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
 		Source:     o.Source(),
@@ -88,19 +88,19 @@ func hooks() map[string]adapters.Hook {
 	}
 	lint := adapters.Hook{
 		Parser: "cargo-message",
-		// What is appended to the recipe would go to the compiler. A stale lockfile must
-		// not be written by a second look, so it is --locked in any case.
+		// Appended arguments would go to the compiler. A second run must not write a stale
+		// lockfile either, so it has --locked in any case.
 		Rerun: adapters.Rerun{
 			Kind:    adapters.RerunReplace,
 			Command: "cargo clippy --locked --all-targets --message-format=json -- -D warnings",
 		},
 	}
-	// Tests are not run a second time to read what they have said already.
+	// Tests do not run a second time: the parser reads their first output.
 	test := adapters.Hook{Parser: json.Parser}
 	return map[string]adapters.Hook{"build": json, "check": json, "test": test, "lint": lint}
 }
 
-// passEnv are homes, caches, registries, and how things look.
+// passEnv returns homes, caches, registries, and settings of appearance.
 func passEnv() []string {
 	return []string{
 		"CARGO_HOME", "RUSTUP_HOME", "RUSTUP_DIST_SERVER", "RUSTUP_UPDATE_ROOT",
@@ -109,9 +109,9 @@ func passEnv() []string {
 	}
 }
 
-// steeringEnv are the variables of
-// https://doc.rust-lang.org/cargo/reference/environment-variables.html that change
-// what is built, and those that the usual build scripts and tests listen to.
+// steeringEnv returns the variables of
+// https://doc.rust-lang.org/cargo/reference/environment-variables.html that change the
+// build, and those that common build scripts and tests read.
 func steeringEnv() []string {
 	return []string{
 		"RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_ENCODED_RUSTDOCFLAGS", "CARGO_INCREMENTAL",
@@ -131,7 +131,7 @@ func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
 	return a.Files(dir).IsFile("Cargo.toml"), nil
 }
 
-// ParseDiagnostics implements adapters.Adapter. No hook asks for it.
+// ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
 func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
 	return nil, nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/bentobuild/bento/adapters/cargo/cargotoml"
 )
 
-// configsHere gives the configuration files of the project in and above f's
-// directory, nearest first.
+// configsHere returns the configuration files of the project in f's directory and above,
+// nearest first.
 func (a *Adapter) configsHere(f *adapters.Files) ([]*cargotoml.Config, error) {
 	var homes []string
 	for dir := range f.Ancestors() {
@@ -18,8 +18,8 @@ func (a *Adapter) configsHere(f *adapters.Files) ([]*cargotoml.Config, error) {
 	return a.configsIn(f, homes)
 }
 
-// configsBeyond gives those that cargo reads too although they are no part of the
-// project: above its top, and in CARGO_HOME.
+// configsBeyond returns the configuration files that cargo reads outside of the project:
+// above its top, and in CARGO_HOME.
 func (a *Adapter) configsBeyond(f *adapters.Files) ([]*cargotoml.Config, error) {
 	top := f.Dir()
 	for dir := range f.Ancestors() {
@@ -36,8 +36,8 @@ func (a *Adapter) configsBeyond(f *adapters.Files) ([]*cargotoml.Config, error) 
 	return a.configsIn(f, homes)
 }
 
-// configsIn reads the configuration files in .cargo directories. Of two in one,
-// cargo takes that without an extension.
+// configsIn reads the configuration files in .cargo directories. Of two in one directory,
+// cargo takes the one without an extension.
 func (a *Adapter) configsIn(f *adapters.Files, homes []string) ([]*cargotoml.Config, error) {
 	var list []*cargotoml.Config
 	for _, home := range homes {
@@ -57,7 +57,7 @@ func (a *Adapter) configsIn(f *adapters.Files, homes []string) ([]*cargotoml.Con
 	return list, nil
 }
 
-// home gives the directory that a variable names, else the one under HOME.
+// home returns the directory that a variable names, else the one under HOME.
 func (a *Adapter) home(variable, usual string) string {
 	if dir := a.env.Get(variable); dir != "" {
 		return dir

@@ -9,10 +9,10 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// maxExpanded bounds how many directories one pattern is tried on.
+// maxExpanded is how many directories one pattern is compared with at most.
 const maxExpanded = 20_000
 
-// expand gives the directories that a pattern of members names below dir.
+// expand returns the directories below dir that a pattern of members matches.
 func expand(f *adapters.Files, dir, pattern string) []string {
 	dirs := []string{dir}
 	for segment := range strings.SplitSeq(filepath.ToSlash(pattern), "/") {
@@ -29,7 +29,7 @@ func expand(f *adapters.Files, dir, pattern string) []string {
 	return slices.Compact(dirs)
 }
 
-// step gives the directories that one segment of a pattern leads to from dir.
+// step returns the directories that one segment of a pattern matches in dir.
 func step(f *adapters.Files, dir, segment string) []string {
 	switch {
 	case segment == "" || segment == ".":
@@ -52,7 +52,7 @@ func step(f *adapters.Files, dir, segment string) []string {
 	return dirs
 }
 
-// below appends dir and all directories under it, hidden ones and links apart.
+// below appends dir and all directories under it, except hidden ones and links.
 func below(f *adapters.Files, dir string, dirs []string) []string {
 	if len(dirs) > maxExpanded {
 		return dirs

@@ -11,9 +11,8 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// InstallScope implements adapters.Scoper: the workspace, else the package.
-// Everything goes to CARGO_HOME, so no path tells of an install, but for a lockfile
-// that was not there before.
+// InstallScope implements adapters.Scoper: the workspace, else the package. An install
+// writes to CARGO_HOME, so Made names no path, except a lockfile that was missing before.
 func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, error) {
 	f := a.Files(dir)
 	p, err := a.project(f)
@@ -32,13 +31,13 @@ func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, e
 	if lock != nil {
 		scope.Nothing = !bytes.Contains(lock, []byte("\nsource = "))
 	} else {
-		scope.Made = []string{"Cargo.lock"} // the recipes count on it
+		scope.Made = []string{"Cargo.lock"} // the recipes need it
 	}
 	scope.Reads = f.Reads()
 	return scope, nil
 }
 
-// fetch is the command of an install, frozen where there is a lockfile.
+// fetch returns the command of an install, which is --locked where a lockfile exists.
 func fetch(locked bool) []string {
 	if locked {
 		return []string{"cargo", "fetch", "--locked"}
@@ -46,8 +45,8 @@ func fetch(locked bool) []string {
 	return []string{"cargo", "fetch"}
 }
 
-// decisive gives the files that decide an install. A lockfile holds what the
-// manifests of members ask for; without one they decide themselves.
+// decisive returns the files that decide an install: the lockfile, which holds what the
+// manifests of members require, or without one the manifests.
 func (a *Adapter) decisive(f *adapters.Files, p *project, locked bool) ([]string, error) {
 	files := []string{p.root.Path, p.lock()}
 	if !locked {
@@ -88,7 +87,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	return a.run(ctx, req.Leave(), work{p.root.Dir(), req.Env, fetch(f.IsFile(p.lock()))[1:]}, log)
 }
 
-// work is one command of cargo. Without an environment it has the adapter's own.
+// work is one command of cargo. Without an environment it runs in the adapter's own.
 type work struct {
 	dir  string
 	env  adapters.Environ

@@ -82,7 +82,7 @@ func TestInstallFetches(t *testing.T) {
 	a := cargo.New(adapters.Options{Env: env})
 	req := adapters.InstallRequest{DishDir: root + "/app", DishName: "app", Env: env}
 	if err := a.Install(t.Context(), req, func(l adapters.Log) { log = append(log, l) }); err != nil {
-		adaptertest.Lack(t, "the crate itoa cannot be had: %v", err)
+		adaptertest.Lack(t, "the crate itoa is not available: %v", err)
 	}
 	var offline = env.With(map[string]string{"CARGO_NET_OFFLINE": "true"})
 	req.Env = offline

@@ -8,9 +8,9 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// Links implements adapters.Linker: path dependencies, also those inherited from the
-// workspace, what is patched in, and, where a package is the root of a workspace,
-// its default members, which its tasks build too.
+// Links implements adapters.Linker: path dependencies, also inherited from the workspace,
+// patches, and, where a package is the root of a workspace, its default members, which its
+// tasks build too.
 func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.project(f)
@@ -33,7 +33,7 @@ func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, er
 	for _, d := range p.Dependencies {
 		add(p.Path, p.root.DirOf(d), d.Line, d.Dev)
 	}
-	// Whether a patched package takes part is in the lockfile only; it may.
+	// Only the lockfile says whether a patched package takes part, so it may.
 	for _, d := range p.root.Patches {
 		add(p.root.Path, d.Dir, d.Line, false)
 	}
@@ -52,8 +52,8 @@ func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, er
 	return adapters.LinksAnswer{Links: sorted(links), Reads: f.Reads()}, nil
 }
 
-// sorted orders links by file and line. Of two that lead to one directory from one
-// line, one is enough.
+// sorted orders links by file and line, and drops a second link to the same directory from
+// the same line.
 func sorted(links []adapters.Link) []adapters.Link {
 	slices.SortFunc(links, func(a, b adapters.Link) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Dir, b.Dir))

@@ -7,10 +7,10 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// lint gives the lint recipe of a package that asks for one: an alias of that name,
-// a [lints] table, a clippy.toml here or above, or a toolchain file that names the
-// component clippy. Clippy comes with rustup, yet a package that says nothing of it
-// may be full of its warnings, and -D warnings makes errors of them.
+// lint returns the lint recipe of a package that configures clippy: by an alias of that
+// name, a [lints] table, a clippy.toml in its directory or above, or a toolchain file that
+// names the component clippy. Clippy comes with rustup, but -D warnings would fail packages
+// that never ran it.
 func (r *recipes) lint() []adapters.Task {
 	t := adapters.Task{Name: "lint", Run: "cargo clippy" + locked + " --all-targets -- -D warnings"}
 	config, found := clippyConfig(r.f)
@@ -34,8 +34,7 @@ func (p *project) asksForLints() bool {
 	return p.Lints.Given
 }
 
-// clippyConfig gives the nearest configuration of clippy, which it looks for in the
-// directories above too.
+// clippyConfig returns the nearest configuration of clippy in the directory and above it.
 func clippyConfig(f *adapters.Files) (path string, ok bool) {
 	for dir := range f.Ancestors() {
 		for _, name := range []string{".clippy.toml", "clippy.toml"} {

@@ -9,8 +9,9 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// LockDigest implements adapters.LockDigester: the packages that the one in dir
-// resolves to in the Cargo.lock of its workspace. A workspace as such means all of it.
+// LockDigest implements adapters.LockDigester: the packages that the package in dir
+// resolves to in the Cargo.lock of its workspace. A workspace without a package depends on
+// the whole file.
 func (a *Adapter) LockDigest(_ context.Context, dir string) (adapters.LockAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.project(f)
@@ -34,7 +35,7 @@ func (a *Adapter) LockDigest(_ context.Context, dir string) (adapters.LockAnswer
 	return answer, nil
 }
 
-// version is that of the package, also where it is the one of the workspace.
+// version returns the package's version, also if it is inherited from the workspace.
 func (p *project) version() string {
 	if p.root.Workspace == nil {
 		return p.Package.Version

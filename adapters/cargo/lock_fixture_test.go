@@ -24,7 +24,7 @@ func lock(t testing.TB, dirs ...string) {
 			_, said, res, err = proc.Output(t.Context(), spec, 1<<20)
 		}
 		if err != nil || res.ExitCode != 0 {
-			adaptertest.Lack(t, "the crate itoa cannot be had: %v %s", err, said)
+			adaptertest.Lack(t, "the crate itoa is not available: %v %s", err, said)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/bentobuild/bento/adapters/cargo/rustup"
 )
 
-// toolchainFile gives the nearest toolchain file of the project, nil for none.
+// toolchainFile returns the nearest toolchain file of the project, or nil.
 func (a *Adapter) toolchainFile(f *adapters.Files) (*rustup.File, error) {
 	for dir := range f.Ancestors() {
 		for _, name := range rustup.Names() {
@@ -51,7 +51,8 @@ func (a *Adapter) pin(f *adapters.Files, p *project) (*adapters.Toolchain, error
 	return p.minimum(), nil
 }
 
-// minimum is the rust-version of a package, also one inherited from the workspace.
+// minimum returns the rust-version of a package, also if it is inherited from the
+// workspace.
 func (p *project) minimum() *adapters.Toolchain {
 	if p.Package == nil {
 		return nil
@@ -66,8 +67,8 @@ func (p *project) minimum() *adapters.Toolchain {
 	return &adapters.Toolchain{Tool: "rust", Version: at.Text, File: from.Path, Line: at.Line, Strict: true}
 }
 
-// CheckPin implements adapters.PinChecker. A version from Cargo.toml is a minimum.
-// Any other is a channel of rustup, a version or the beginning of one, or a range.
+// CheckPin implements adapters.PinChecker. A version from Cargo.toml is a minimum. Any
+// other is a channel of rustup, a version or a prefix of one, or a range.
 func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 	have := rustup.ParseRelease(fingerprint)
 	if have.Text == "" {

@@ -19,8 +19,8 @@ func (a *Adapter) Scaffold(name string) ([]adapters.ScaffoldFile, error) {
 	}, nil
 }
 
-// crateName makes a name that cargo takes: letters, digits, "-" and "_", and not a
-// digit in front.
+// crateName returns a name that cargo accepts: letters, digits, "-" and "_", and no digit
+// in front.
 func crateName(name string) string {
 	name = strings.ToLower(strings.ReplaceAll(name, ".", "-"))
 	if name[0] >= '0' && name[0] <= '9' {

@@ -12,11 +12,11 @@ import (
 	"github.com/bentobuild/bento/adapters/cargo/rustup"
 )
 
-// locked makes cargo take the lockfile as it is. Where there is none the install
-// writes one first: a recipe that changed when it comes would have another key.
+// locked makes cargo refuse to change the lockfile. Where it is missing the install writes
+// it first; a recipe without the option would have another key once the lockfile exists.
 const locked = " --locked"
 
-// lifecycle gives the recipes of every package.
+// lifecycle returns the recipes of every package.
 func lifecycle() []adapters.Task {
 	return []adapters.Task{
 		{Name: "build", Run: "cargo build" + locked},
@@ -57,7 +57,7 @@ type recipes struct {
 	*project
 	f         *adapters.Files
 	configs   []*cargotoml.Config // of the project
-	toolchain *rustup.File        // nil when there is none
+	toolchain *rustup.File        // nil when missing
 	aliases   map[string]string
 }
 
@@ -77,8 +77,8 @@ func (r *recipes) tasks() []adapters.Task {
 	return list
 }
 
-// scripts gives what is reached by name only. Benchmarks measure this machine now,
-// the others are for what they do and not for what they leave.
+// scripts returns the tasks that run by name only. Benchmarks measure the machine, and the
+// others run for their effects.
 func (r *recipes) scripts() []adapters.Task {
 	list := []adapters.Task{{Name: "format", Run: "cargo fmt", Script: true, NoCache: true, SideEffects: true}}
 	if r.Package.Benches || r.f.IsDir("benches") {
@@ -109,8 +109,8 @@ func binaries(f *adapters.Files, p *cargotoml.Package) int {
 	return len(names)
 }
 
-// aliasesOf gives the aliases of the project; those of the nearest file win. Names
-// that cargo itself gives a meaning are left out, as cargo does.
+// aliasesOf returns the aliases of the project; the nearest file wins. Like cargo, it
+// ignores names of cargo's own commands.
 func aliasesOf(configs []*cargotoml.Config) map[string]string {
 	all := make(map[string]string)
 	for _, c := range slices.Backward(configs) {
@@ -125,8 +125,8 @@ func aliasesOf(configs []*cargotoml.Config) map[string]string {
 	return all
 }
 
-// aliasTasks makes scripts of aliases. Only those that build or check are cached:
-// what the others do, such as a release, is not in their files.
+// aliasTasks returns a script for each alias. Only aliases that build or check are cached:
+// the effects of the others, such as a release, are not in files.
 func aliasTasks(aliases map[string]string, have []adapters.Task) []adapters.Task {
 	var list []adapters.Task
 	for _, name := range slices.Sorted(maps.Keys(aliases)) {
@@ -140,14 +140,14 @@ func aliasTasks(aliases map[string]string, have []adapters.Task) []adapters.Task
 	return list
 }
 
-// isWord tells whether a name can stand in a shell command as it is.
+// isWord reports whether a name needs no quotes in a shell command.
 func isWord(name string) bool {
 	return name != "" && name[0] != '-' && strings.Trim(name, "-_.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// above gives the files outside the dish that change what its tasks do: the
-// manifest and lockfile of the workspace, the configuration and toolchain files of
-// the directories above, and sources that the package has elsewhere.
+// above returns the files outside the dish that change its tasks: the manifest and lockfile
+// of the workspace, the configuration and toolchain files of the directories above, and
+// sources outside of the package.
 func (r *recipes) above() []string {
 	var files []string
 	if r.root != r.Manifest {

@@ -24,7 +24,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// lines gives tasks as "name: command", those that are no part of ci with a "+".
+// lines returns tasks as "name: command", scripts with a "+".
 func lines(list []adapters.Task) []string {
 	var all []string
 	for _, t := range list {
@@ -332,7 +332,7 @@ members = ["m"
 		"manifest": "manifest/Cargo.toml:2:",
 		"twice":    "twice/Cargo.toml:3:1: ",
 		"config":   "config/.cargo/config.toml:1:",
-		"channel":  "channel/rust-toolchain:1: \"a channel\" is no name of a toolchain",
+		"channel":  "channel/rust-toolchain:1: \"a channel\" is not the name of a toolchain",
 		"below/m":  "below/Cargo.toml:",
 	} {
 		_, err := cargo.New(adapters.Options{Env: adaptertest.Env()}).Tasks(t.Context(), filepath.Join(root, dir))

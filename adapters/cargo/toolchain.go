@@ -27,7 +27,7 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 	return seen.basis + b.String(), err
 }
 
-// machine is what the fingerprint depends on in every directory.
+// machine is the part of the basis that all directories share.
 type machine struct {
 	basis  string
 	rustup *rustup.Home // nil where cargo and rustc are not its proxies
@@ -52,7 +52,7 @@ func (a *Adapter) look() (machine, error) {
 	return machine{b.String(), home}, nil
 }
 
-// rustc gives the compiler that cargo calls.
+// rustc returns the compiler that cargo calls.
 func (a *Adapter) rustc() (string, error) {
 	if name := a.env.Get("RUSTC"); filepath.IsAbs(name) {
 		return name, nil
@@ -62,8 +62,8 @@ func (a *Adapter) rustc() (string, error) {
 	return a.env.LookPath("rustc")
 }
 
-// beyond gives the digests of the configuration of cargo that is no part of the
-// project and so no input of its tasks; "" when none of it changes a build.
+// beyond returns the digests of cargo's configuration outside of the project, which is not
+// an input of its tasks; "" when none of it changes a build.
 func (a *Adapter) beyond(dir string) (string, error) {
 	configs, err := a.configsBeyond(a.Files(dir).Beyond())
 	var digests []string
@@ -75,9 +75,8 @@ func (a *Adapter) beyond(dir string) (string, error) {
 	return strings.Join(digests, " "), err
 }
 
-// ToolchainFingerprint implements adapters.Adapter: what `rustc -vV` and `cargo -V`
-// say of the toolchain that dir gets, and the digest of the user's own configuration of
-// cargo.
+// ToolchainFingerprint implements adapters.Adapter: the answers of `rustc -vV` and `cargo
+// -V` in dir, and the digest of the user's own configuration of cargo.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
 	seen, err := a.seen.See(a.look)
 	if err != nil {
@@ -96,7 +95,7 @@ func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string,
 	text, err := a.asked(ctx, at)
 	var missing *adapters.MissingTool
 	if a.download && seen.rustup != nil && errors.As(err, &missing) {
-		err = &adapters.KnownAtRun{Why: missing.Tool + " has yet to be fetched"}
+		err = &adapters.KnownAtRun{Why: missing.Tool + " is not fetched yet"}
 	}
 	return text, err
 }
@@ -106,7 +105,7 @@ func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (
 	return a.asked(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
 }
 
-// asked puts the questions.
+// asked runs the probes.
 func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	rustc, err := a.rustc()
 	if err != nil {
@@ -131,7 +130,7 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	return compiler + "\n" + tool + "\n", err
 }
 
-// ask returns what a tool says of its version, from the line that begins with its name.
+// ask returns a tool's version from the line that begins with its name.
 func (a *Adapter) ask(ctx context.Context, q probe.Question, at probe.At, name string) (string, error) {
 	if !rustup.IsProxy(at.Path) {
 		at.Set = nil // only rustup chooses
@@ -155,7 +154,7 @@ func (a *Adapter) ask(ctx context.Context, q probe.Question, at probe.At, name s
 	return text, nil
 }
 
-// missing tells how to get Rust.
+// missing adds how to install Rust.
 func (a *Adapter) missing(err error) error {
 	var m *adapters.MissingTool
 	if !errors.As(err, &m) {

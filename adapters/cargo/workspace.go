@@ -13,10 +13,10 @@ import (
 // project is a Cargo.toml with the workspace that it belongs to.
 type project struct {
 	*cargotoml.Manifest
-	root *cargotoml.Manifest // of the workspace; the manifest itself when it is in none
+	root *cargotoml.Manifest // of the workspace; the manifest itself outside of one
 }
 
-// lock is the lockfile of p, which may not be there.
+// lock returns the path of p's lockfile, which may be missing.
 func (p *project) lock() string { return filepath.Join(p.root.Dir(), "Cargo.lock") }
 
 func (a *Adapter) project(f *adapters.Files) (*project, error) {
@@ -34,10 +34,9 @@ func (a *Adapter) project(f *adapters.Files) (*project, error) {
 	return &project{m, root}, nil
 }
 
-// workspaceRoot gives the manifest of the workspace that m belongs to, as cargo
-// finds it (https://doc.rust-lang.org/cargo/reference/workspaces.html): m itself,
-// the one it names, or the nearest above that does not exclude it. It is nil when
-// there is none.
+// workspaceRoot returns the manifest of m's workspace, as cargo finds it
+// (https://doc.rust-lang.org/cargo/reference/workspaces.html): m itself, the one it names,
+// or the nearest above that does not exclude it. It returns nil outside of a workspace.
 func (a *Adapter) workspaceRoot(f *adapters.Files, m *cargotoml.Manifest) (*cargotoml.Manifest, error) {
 	if m.Workspace != nil {
 		return m, nil
@@ -66,7 +65,7 @@ func (a *Adapter) workspaceRoot(f *adapters.Files, m *cargotoml.Manifest) (*carg
 	return nil, nil
 }
 
-// optional reads the manifest in dir, nil when there is none.
+// optional reads the manifest in dir and returns nil when it is missing.
 func (a *Adapter) optional(f *adapters.Files, dir string) (*cargotoml.Manifest, error) {
 	m, err := a.manifests.Read(f, filepath.Join(dir, "Cargo.toml"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -75,9 +74,9 @@ func (a *Adapter) optional(f *adapters.Files, dir string) (*cargotoml.Manifest, 
 	return m, err
 }
 
-// members gives the directories of other packages that a manifest takes in: those
-// that its workspace names, and the path dependencies of all of them that lie below
-// it. A package without a workspace takes in the path dependencies below it.
+// members returns the directories of other packages that belong to a manifest: those that
+// its workspace names, and the path dependencies of all of them that lie below it. Without
+// a workspace they are the path dependencies below the package.
 func (a *Adapter) members(f *adapters.Files, m *cargotoml.Manifest) ([]string, error) {
 	c := &collector{a: a, f: f, top: m, seen: map[string]bool{m.Dir(): true}}
 	if m.Workspace != nil {
@@ -103,7 +102,7 @@ type collector struct {
 	dirs []string
 }
 
-// add adds a directory that holds a package, and what it depends on.
+// add adds a directory that holds a package, and the package's dependencies.
 func (c *collector) add(dir string) error {
 	if c.seen[dir] || c.top.Workspace != nil && c.top.Excludes(dir) {
 		return nil
@@ -131,7 +130,7 @@ func (c *collector) follow(m *cargotoml.Manifest) error {
 	return nil
 }
 
-// within tells whether dir is top or lies below it.
+// within reports whether dir is top or lies below it.
 func within(top, dir string) bool {
 	rel, err := filepath.Rel(top, dir)
 	return err == nil && filepath.IsLocal(rel)

@@ -1,9 +1,9 @@
 // Package deno teaches bento Deno.
 //
-// Recipes are the tasks of deno.json, and where there is none what Deno does by
-// itself: check, test and lint. A workspace is installed once, at its root; what its
-// members import from each other is found in their sources, since Deno lets them
-// without a word in a manifest.
+// Recipes are the tasks of deno.json, and the missing ones of check, test and lint are
+// Deno's own commands. A workspace is installed once, at its root. Deno lets members import
+// each other without an entry in a manifest, so the adapter finds these imports in the
+// sources.
 package deno
 
 import (
@@ -24,18 +24,18 @@ const (
 // Adapter is the adapter of Deno. It is safe for concurrent use.
 type Adapter struct {
 	adapters.Source
-	env      adapters.Environ // tools are looked for in it
+	env      adapters.Environ // of child processes
 	asker    *probe.Asker
 	manifest adapters.Manifest
 	configs  adapters.Memo[*denojson.Config] // by directory
 	members  adapters.Memo[[]string]         // by the root of the workspace
 	imported adapters.Memo[[]adapters.Link]  // by directory
-	locked   adapters.Memo[lockfile]         // by path: a manifest may name another
+	locked   adapters.Memo[lockfile]         // by path: a manifest may name another lockfile
 	names    memberNames
 	seen     adapters.Moment[machine]
 }
 
-// New gives the adapter, id deno.
+// New returns the adapter, id deno.
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{Source: o.Source(), env: o.Env, manifest: adapters.Manifest{
 		ProtocolVersion:  adapters.ProtocolVersion,
@@ -61,7 +61,7 @@ func New(o adapters.Options) *Adapter {
 			"pnpm_config_verify_deps_before_run": "false",
 			"DENO_NO_PROMPT":                     "1",
 			"DENO_NO_UPDATE_CHECK":               "1",
-			"NO_COLOR":                           "1", // it colours what is no terminal, too
+			"NO_COLOR":                           "1", // Deno colours its output outside of a terminal too
 		},
 	}}
 	m := &a.manifest
@@ -69,25 +69,26 @@ func New(o adapters.Options) *Adapter {
 	return a
 }
 
-// hooks: Deno writes type errors in one way, whichever command finds them.
+// hooks returns the same parser for all tasks: every command of Deno writes type errors
+// alike.
 func hooks() map[string]adapters.Hook {
 	types := adapters.Hook{Parser: "tsc"}
 	return map[string]adapters.Hook{"build": types, "check": types, "test": types, "lint": {Parser: "deno-lint"}}
 }
 
-// Manifest tells what the adapter is.
+// Manifest implements adapters.Adapter.
 func (a *Adapter) Manifest() *adapters.Manifest { return &a.manifest }
 
-// configNames are those of the manifest; the first that is there counts.
+// configNames returns the names of the manifest; the first that exists wins.
 func configNames() []string { return []string{"deno.json", "deno.jsonc"} }
 
-// Detect tells whether dir holds one of Deno's files.
+// Detect reports whether dir holds one of Deno's files.
 func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	f := a.Files(dir)
 	return slices.ContainsFunc(append(configNames(), "deno.lock"), f.IsFile), nil
 }
 
-// ParseDiagnostics is never asked: no hook names the parser "plugin".
+// ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
 func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
 	return nil, nil
 }

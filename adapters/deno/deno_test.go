@@ -341,7 +341,7 @@ func TestRealDeno(t *testing.T) {
 	root := adaptertest.Fixture(t, "deno")
 	app, lib := filepath.Join(root, "packages/app"), filepath.Join(root, "packages/lib")
 	if log, err := adaptertest.Install(t, a, env, app); err != nil {
-		adaptertest.Lack(t, "its packages cannot be had: %v\n%s", err, strings.Join(log, "\n"))
+		adaptertest.Lack(t, "its packages are not available: %v\n%s", err, strings.Join(log, "\n"))
 	}
 	for _, dir := range []string{lib, app} {
 		for _, name := range []string{"build", "test", "lint"} {

@@ -10,10 +10,10 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// command is that of an install; without a lockfile there is none.
+// command installs what the lockfile names; without a lockfile bento installs nothing.
 const command = "deno install --frozen=true"
 
-// InstallScope gives the root of the workspace that dir is a member of, else dir.
+// InstallScope returns the root of the workspace that dir is a member of, else dir.
 func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -39,8 +39,8 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 	return s, nil
 }
 
-// made gives what an install leaves: packages in Deno's directory, those of npm in
-// node_modules where the project wants it so or has a package.json.
+// made returns the paths that an install leaves: packages in Deno's directory, and those of
+// npm in node_modules where the project sets it or has a package.json.
 func (a *Adapter) made(f *adapters.Files, p *project, l lockfile) []string {
 	var made []string
 	switch {
@@ -57,7 +57,7 @@ func (a *Adapter) made(f *adapters.Files, p *project, l lockfile) []string {
 	return made
 }
 
-// denoDir is where Deno keeps what it has fetched.
+// denoDir returns the directory of Deno's downloads.
 func (a *Adapter) denoDir() string {
 	if dir := a.env.Get("DENO_DIR"); filepath.IsAbs(dir) {
 		return dir
@@ -68,8 +68,7 @@ func (a *Adapter) denoDir() string {
 	return filepath.Join(a.env.Get("HOME"), cacheDir, "deno")
 }
 
-// Install fetches what the lockfile names. Deno itself makes good what an interrupted
-// install left.
+// Install fetches what the lockfile names. Deno itself repairs an interrupted install.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
 	f := a.Files(req.DishDir)
 	p, err := a.open(f)
@@ -101,8 +100,8 @@ func (a *Adapter) run(ctx context.Context, leave adapters.Leave, w work, log ada
 	}, log)
 }
 
-// Add has Deno add packages; their names say from where: "jsr:@std/path", "npm:ms".
-// What is for development only, Deno knows of in a package.json.
+// Add runs `deno add`. The names of packages state the registry: "jsr:@std/path", "npm:ms".
+// Deno has development dependencies only in a package.json.
 func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
 	argv := []string{"deno", "add"}
 	if req.Dev {

@@ -10,9 +10,9 @@ import (
 	"github.com/bentobuild/bento/adapters/deno/imports"
 )
 
-// Links gives the dependencies that may be other projects: what sources import by
-// paths that lead out, or by names that members may have, what an import map leads
-// out to, and what the root links.
+// Links implements adapters.Linker: imports of the sources by paths that lead out of the
+// project or by names of members, directories outside in an import map, and the links of
+// the root.
 func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -30,11 +30,11 @@ func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, 
 	return ans, nil
 }
 
-// packageID is the name under which the members of one workspace know each other.
+// packageID returns the name of a member within its workspace.
 func packageID(p *project, name string) string { return "deno:" + p.scope() + ":" + name }
 
-// links reads the project itself: what is remembered has to be noted with the
-// manifests that it was made from, also when nothing but they changes.
+// links reads the project itself: the remembered answer must note its manifests, also when
+// only they change.
 func (a *Adapter) links(f *adapters.Files, dir string) ([]adapters.Link, error) {
 	return a.imported.Get(f, filepath.Clean(dir), func(f *adapters.Files) ([]adapters.Link, error) {
 		p, err := a.open(f)
@@ -58,7 +58,7 @@ func (a *Adapter) links(f *adapters.Files, dir string) ([]adapters.Link, error) 
 			}
 		}
 		if p.Workspace != nil && p.Exports {
-			// What Deno does at the root, it does to the members, too.
+			// Settings of the root apply to the members too.
 			for _, dir := range a.membersOf(f, p.Config) {
 				l.addDir(place{file: p.Path}, dir)
 			}
@@ -73,7 +73,7 @@ type importMap struct {
 	entries []denojson.Entry
 }
 
-// importMaps gives those that hold for a project, its own first.
+// importMaps returns the import maps of a project, its own first.
 func importMaps(f *adapters.Files, p *project) ([]importMap, error) {
 	var maps []importMap
 	for _, c := range []*denojson.Config{p.Config, p.root} {
@@ -83,7 +83,7 @@ func importMaps(f *adapters.Files, p *project) ([]importMap, error) {
 		}
 		data, err := f.ReadIfExists(c.ImportMap)
 		if err != nil || data == nil {
-			continue // Deno will tell
+			continue // Deno reports it
 		}
 		entries, err := denojson.ParseImportMap(c.ImportMap, data)
 		if err != nil {
@@ -94,7 +94,7 @@ func importMaps(f *adapters.Files, p *project) ([]importMap, error) {
 	return maps, nil
 }
 
-// linker collects links, one a target.
+// linker collects links, one for each target.
 type linker struct {
 	*project
 	maps     []importMap
@@ -102,7 +102,7 @@ type linker struct {
 	byTarget map[string]int
 }
 
-// place is where an import stands.
+// place is the position of an import.
 type place struct {
 	file string
 	line int
@@ -131,7 +131,7 @@ func isPath(specifier string) bool {
 	return strings.HasPrefix(specifier, "./") || strings.HasPrefix(specifier, "../") || strings.HasPrefix(specifier, "/") || strings.HasPrefix(specifier, "file:")
 }
 
-// follow adds what a specifier leads to from a directory.
+// follow adds the target of a specifier in dir.
 func (l *linker) follow(at place, specifier, dir string) {
 	switch {
 	case strings.HasPrefix(specifier, "./"), strings.HasPrefix(specifier, "../"):
@@ -145,7 +145,7 @@ func (l *linker) follow(at place, specifier, dir string) {
 	}
 }
 
-// addPackage adds a package that may be a member: one that JSR could have.
+// addPackage adds a package that may be a member: one whose name JSR allows.
 func (l *linker) addPackage(at place, specifier string) {
 	name := strings.TrimPrefix(strings.TrimPrefix(specifier, "jsr:"), "/")
 	if !strings.HasPrefix(name, "@") {
@@ -173,7 +173,7 @@ func (l *linker) addDir(at place, dir string) {
 	}
 }
 
-// add adds a link. One that stands outside of tests, too, is not for development.
+// add adds a link. A link that also stands outside of tests is not for development.
 func (l *linker) add(at place, link adapters.Link) {
 	target := link.Dir + "\x00" + link.Package
 	i, known := l.byTarget[target]

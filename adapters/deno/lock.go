@@ -9,13 +9,13 @@ import (
 	"github.com/bentobuild/bento/adapters/deno/denolock"
 )
 
-// lockfile is a lockfile that has been read.
+// lockfile is a parsed lockfile.
 type lockfile struct {
-	lock  *denolock.Lock // nil when it is not there, or cannot be understood
-	whole string         // why it cannot be understood
+	lock  *denolock.Lock // nil when it is missing or cannot be read
+	whole string         // why it cannot be read
 }
 
-// lockOf gives the path of the lockfile, "" when there is none, and its content.
+// lockOf returns the path of the lockfile, "" when it is missing, and its content.
 func (a *Adapter) lockOf(f *adapters.Files, p *project) (path string, l lockfile) {
 	path = p.root.Lock
 	if path == "" || !f.IsFile(path) {
@@ -34,8 +34,8 @@ func (a *Adapter) lockOf(f *adapters.Files, p *project) (path string, l lockfile
 	return path, l
 }
 
-// LockDigest tells what the lockfile of the workspace means for the project in dir,
-// and for the members that it imports.
+// LockDigest implements adapters.LockDigester: the part of the workspace's lockfile that
+// the project in dir and the members that it imports depend on.
 func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -59,7 +59,7 @@ func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnsw
 	return ans, nil
 }
 
-// reached gives the directories of the project and of the members that it imports,
+// reached returns the directories of the project and of the members that it imports,
 // directly or through others.
 func (a *Adapter) reached(f *adapters.Files, p *project) []string {
 	queue := []string{p.dir}
@@ -79,7 +79,7 @@ func (a *Adapter) reached(f *adapters.Files, p *project) []string {
 	return queue
 }
 
-// memberOf gives the directory of the member that a link leads to or into.
+// memberOf returns the member that contains the target of a link.
 func (a *Adapter) memberOf(p *project, link adapters.Link) string {
 	if name, ok := strings.CutPrefix(link.Package, packageID(p, "")); ok && link.Package != "" {
 		return a.names.find(a, p.root, name)

@@ -11,19 +11,19 @@ import (
 	"github.com/bentobuild/bento/adapters/deno/denojson"
 )
 
-// project is a directory of Deno's with the workspace that it belongs to.
+// project is a directory of Deno with its workspace.
 type project struct {
-	*denojson.Config // an empty one when there is only a lockfile
+	*denojson.Config // empty when the directory has only a lockfile
 	dir              string
-	root             *denojson.Config // of the workspace; the own one when there is none above
+	root             *denojson.Config // of the workspace; the project's own outside of one
 }
 
-// scope is the directory that is installed at once.
+// scope returns the directory that is installed as one.
 func (p *project) scope() string { return filepath.Dir(p.root.Path) }
 
 func (p *project) isMember() bool { return p.root != p.Config }
 
-// isAggregate tells whether the project is the root of a workspace, and nothing else.
+// isAggregate reports whether the project is only the root of a workspace.
 func (p *project) isAggregate() bool { return p.Workspace != nil && !p.Exports }
 
 // open reads the project in f's directory.
@@ -49,7 +49,7 @@ func (a *Adapter) open(f *adapters.Files) (*project, error) {
 	return p, nil
 }
 
-// read gives the deno.json in dir, an empty one when there is none.
+// read returns the deno.json in dir, an empty one when it is missing.
 func (a *Adapter) read(f *adapters.Files, dir string) (*denojson.Config, error) {
 	return a.configs.Get(f, dir, func(f *adapters.Files) (*denojson.Config, error) {
 		for _, name := range configNames() {
@@ -67,7 +67,7 @@ func (a *Adapter) read(f *adapters.Files, dir string) (*denojson.Config, error) 
 	})
 }
 
-// names tells whether the workspace of c has dir as a member.
+// names reports whether dir is a member of the workspace of c.
 func names(c *denojson.Config, dir string) bool {
 	rel, err := filepath.Rel(filepath.Dir(c.Path), dir)
 	if err != nil || rel == "." || !filepath.IsLocal(rel) {
@@ -81,11 +81,11 @@ func names(c *denojson.Config, dir string) bool {
 
 func cleanMember(pattern string) string { return path.Clean(strings.TrimSuffix(pattern, "/")) }
 
-// maxMembers bounds how many directories a workspace may name.
+// maxMembers is how many directories a workspace may name at most.
 const maxMembers = 10_000
 
-// membersOf gives the directories that the workspace of c names, sorted. Deno knows a
-// star in a path, and no deeper wildcard.
+// membersOf returns the directories that the workspace of c names, sorted. Deno allows "*"
+// in a path, and no "**".
 func (a *Adapter) membersOf(f *adapters.Files, c *denojson.Config) []string {
 	if len(c.Workspace) == 0 {
 		return nil
@@ -107,7 +107,7 @@ func (a *Adapter) membersOf(f *adapters.Files, c *denojson.Config) []string {
 	return dirs
 }
 
-// expand gives the directories below dir that the parts of a path mean.
+// expand returns the directories below dir that the parts of a path match.
 func expand(f *adapters.Files, dir string, parts []string) []string {
 	if len(parts) == 0 {
 		if !f.IsDir(dir) {
@@ -128,14 +128,14 @@ func expand(f *adapters.Files, dir string, parts []string) []string {
 	return dirs
 }
 
-// memberNames knows the members of workspaces by the names in their manifests, as
-// they were seen within the last second.
+// memberNames finds the members of workspaces by the names in their manifests. It keeps
+// what it read for a second.
 type memberNames struct {
 	mu     sync.Mutex
 	byRoot map[string]*adapters.Moment[map[string]string]
 }
 
-// find gives the directory of a member, "" when there is none of that name.
+// find returns the directory of the member with this name, or "".
 func (n *memberNames) find(a *Adapter, root *denojson.Config, name string) string {
 	n.mu.Lock()
 	if n.byRoot == nil {

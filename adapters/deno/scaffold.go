@@ -6,7 +6,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// Scaffold gives a module with a test.
+// Scaffold implements adapters.Scaffolder: a module with a test.
 func (a *Adapter) Scaffold(name string) ([]adapters.ScaffoldFile, error) {
 	return []adapters.ScaffoldFile{
 		{Path: "deno.json", Data: []byte("{\n  \"exports\": \"./mod.ts\"\n}\n")},

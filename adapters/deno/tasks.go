@@ -11,18 +11,17 @@ import (
 	"github.com/bentobuild/bento/adapters/deno/imports"
 )
 
-// Tasks gives a recipe for each task of deno.json, and for each script of a
-// package.json beside it, which "deno task" runs too: those named build, check, lint
-// and test as such, the others to be reached by name. Where build, lint and test are not
-// among them, they are what Deno does, as far as there is something to do it to.
+// Tasks returns a recipe for each task of deno.json, and for each script of a package.json
+// beside it, which "deno task" runs too. Those named build, check, lint and test keep their
+// names; the others are scripts. Where build, lint or test is missing, Deno's own command
+// takes its place if the project has files for it.
 func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return adapters.TasksAnswer{}, err
 	}
-	// The answer stands for those of Detect and RequiredToolchain too: what they
-	// look at is noted.
+	// The Reads of the answer must cover Detect and RequiredToolchain too.
 	f.IsFile("deno.lock")
 	_, _ = a.pin(f, p)
 	ans := adapters.TasksAnswer{Aggregate: p.isAggregate(), Members: a.membersOf(f, p.Config)}
@@ -43,7 +42,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	return ans, nil
 }
 
-// withScripts gives the tasks of deno.json, and the scripts of package.json of other
+// withScripts returns the tasks of deno.json, and the scripts of package.json with other
 // names.
 func withScripts(f *adapters.Files, p *project) ([]denojson.Entry, error) {
 	path := f.Path("package.json")
@@ -75,7 +74,7 @@ func (r *recipes) declared(t denojson.Entry, aggregate bool) adapters.Task {
 	}
 	switch {
 	case task.Script:
-		// What a task makes or changes outside is anybody's guess.
+		// Its effects outside the dish are unknown.
 		task.NoCache, task.SideEffects = true, true
 	case t.Name == "build":
 		task.Outputs = []string{"dist/**"}
@@ -83,7 +82,7 @@ func (r *recipes) declared(t denojson.Entry, aggregate bool) adapters.Task {
 	return task
 }
 
-// own gives what Deno does without being told how.
+// own returns the recipes that run Deno's own commands.
 func (r *recipes) own(m imports.Modules) []adapters.Task {
 	var tasks []adapters.Task
 	add := func(there bool, t adapters.Task) {
@@ -101,14 +100,14 @@ func (r *recipes) own(m imports.Modules) []adapters.Task {
 	return tasks
 }
 
-// isDerived tells of directories with what tools have made.
+// isDerived reports whether a directory holds files that tools wrote.
 func isDerived(dir string) bool {
 	name := filepath.Base(dir)
 	return name == "dist" || name == "coverage"
 }
 
-// above gives the files above a member that decide about its tasks: manifests,
-// lockfile and settings of the workspace.
+// above returns the files above a member that its tasks depend on: manifests, lockfile and
+// settings of the workspace.
 func above(f *adapters.Files, p *project) []string {
 	if !p.isMember() {
 		return nil
@@ -127,14 +126,14 @@ func above(f *adapters.Files, p *project) []string {
 	return files
 }
 
-// nameable tells whether the name of a task in deno.json can be one here.
+// nameable reports whether bento allows the name of a task in deno.json.
 func nameable(name string) bool {
 	return name != "" && strings.IndexFunc(name, func(r rune) bool {
 		return r < ' ' || r == 0x7f || r == '\uFFFD'
 	}) < 0
 }
 
-// quote makes one word for the shell.
+// quote returns word quoted for the shell.
 func quote(word string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.:/@+,=%", r)

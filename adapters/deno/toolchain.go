@@ -16,14 +16,13 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-const maxRange = 256 // bytes of a version that is asked for
+const maxRange = 256 // bytes of a required version
 
-// RulePin is the rule of the diagnostic of a pin that nobody can read.
+// RulePin is the rule of the diagnostic of a malformed pin.
 const RulePin = "invalid_pin"
 
-// RequiredToolchain gives the version of Deno that the project pins: in .deno-version
-// or .dvmrc, in "deno" of deno.json, or in .tool-versions. Deno itself heeds none of
-// them.
+// RequiredToolchain implements adapters.Adapter: the version in .deno-version or .dvmrc, in
+// "deno" of deno.json, or in .tool-versions. Deno itself reads none of them.
 func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.Toolchain, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -57,7 +56,7 @@ func (a *Adapter) pin(f *adapters.Files, p *project) (*adapters.Toolchain, error
 	return checked(pin)
 }
 
-// isVersion tells of text that asks for something: "latest" takes what there is.
+// isVersion reports whether text requires a version; "latest" does not.
 func isVersion(text string) bool {
 	switch strings.ToLower(text) {
 	case "", "*", "latest", "stable", "lts", "canary", "rc":
@@ -66,7 +65,7 @@ func isVersion(text string) bool {
 	return true
 }
 
-// firstLine gives the first line that is not empty, without a comment.
+// firstLine returns the first line that is not empty, without a comment.
 func firstLine(data []byte) (text string, line int) {
 	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
 	lines := bufio.NewScanner(bytes.NewReader(data))
@@ -79,7 +78,7 @@ func firstLine(data []byte) (text string, line int) {
 	return "", 0
 }
 
-// checked refuses a pin that is no range, so that it is told before anything runs.
+// checked refuses a pin that is not a range, so that bento reports it before anything runs.
 func checked(pin *adapters.Toolchain) (*adapters.Toolchain, error) {
 	if _, err := parseRange(pin.Version); err != nil {
 		return nil, diagnostics.Problems{{
@@ -101,7 +100,7 @@ func parseRange(text string) (*semver.Constraints, error) {
 	return c, nil
 }
 
-// CheckPin tells whether the toolchain with this fingerprint satisfies want.
+// CheckPin implements adapters.PinChecker.
 func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 	_, rest, _ := strings.Cut(fingerprint, "deno=")
 	found, _, _ := strings.Cut(rest, " ")
@@ -120,7 +119,7 @@ func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters
 	return verdict
 }
 
-// find looks for Deno on env's PATH; the error says how to get it.
+// find returns the path of Deno in env's PATH; the error says how to install it.
 func find(env adapters.Environ) (string, error) {
 	path, err := env.LookPath(tool)
 	var missing *adapters.MissingTool
@@ -152,7 +151,7 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	return versions(path, said.Out)
 }
 
-// versions takes the lines "name version …", and leaves out what else is printed.
+// versions returns the lines "name version …" and leaves out the rest.
 func versions(path, out string) (string, error) {
 	var parts []string
 	for line := range strings.Lines(out) {
@@ -172,15 +171,14 @@ func versions(path, out string) (string, error) {
 	return text, nil
 }
 
-// machine is what the fingerprint depends on in every directory.
+// machine is the part of the basis that all directories share.
 type machine struct {
 	basis string
 	shim  bool
 }
 
-// ToolchainBasis describes what decides ToolchainFingerprint: the executable, and
-// where it is a shim of a version manager, the versions that it chooses from and the
-// files that make it choose.
+// ToolchainBasis implements adapters.Steerer: the executable, and for a shim of a version
+// manager also the installed versions and the files that choose between them.
 func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error) {
 	seen, err := a.seen.See(a.look)
 	if err != nil || !seen.shim {

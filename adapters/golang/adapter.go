@@ -1,8 +1,7 @@
 // Package golang is the adapter "go": modules (go.mod) and workspaces (go.work).
 //
-// Manifests are read with golang.org/x/mod/modfile, never with the go command,
-// so that a plan starts no process. How go finds and reads them is described at
-// https://go.dev/ref/mod.
+// It reads manifests with golang.org/x/mod/modfile, never with the go command, so that a
+// plan starts no process. https://go.dev/ref/mod describes how go finds and reads them.
 package golang
 
 import (
@@ -14,8 +13,8 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// identity is in every key. It changes when a recipe, or what is read from the
-// manifests, changes what a task does.
+// identity is an ingredient of every key. It changes when a change to a recipe or a reader
+// of manifests changes what a task does.
 const identity = "builtin:1"
 
 // Adapter is the adapter "go".
@@ -23,7 +22,7 @@ type Adapter struct {
 	adapters.Source
 	env      adapters.Environ // of child processes
 	asker    *probe.Asker
-	download bool // go may fetch the toolchain that a go.mod asks for
+	download bool // go may fetch the toolchain that a go.mod requires
 	manifest *adapters.Manifest
 	mods     *adapters.Parsed[*gomod.Module]
 	works    *adapters.Parsed[*gomod.Work]
@@ -32,9 +31,8 @@ type Adapter struct {
 	seen     adapters.Moment[machine]
 }
 
-// New gives the adapter. With o.AllowDownload the go command may fetch the toolchain
-// that a go.mod asks for (GOTOOLCHAIN=auto); without it the one that is installed is
-// used.
+// New returns the adapter. With o.AllowDownload the go command may fetch the toolchain that
+// a go.mod requires (GOTOOLCHAIN=auto); without it go uses the installed one.
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
 		Source:   o.Source(),
@@ -82,7 +80,7 @@ func newManifest(download bool) *adapters.Manifest {
 	return m
 }
 
-// passEnv are homes, caches and where modules come from.
+// passEnv returns homes, caches and the sources of modules.
 func passEnv() []string {
 	return []string{
 		"GOPATH", "GOCACHE", "GOMODCACHE", "GOBIN", "GOTMPDIR", "GOENV", "GOROOT", "GOCACHEPROG",
@@ -92,8 +90,8 @@ func passEnv() []string {
 	}
 }
 
-// steeringEnv are the variables of `go help environment` that change what is
-// built, and those of the runtime, which change what a test does.
+// steeringEnv returns the variables of `go help environment` that change a build, and those
+// of the runtime, which change a test.
 func steeringEnv() []string {
 	return []string{
 		"GOOS", "GOARCH", "GO386", "GOAMD64", "GOARM", "GOARM64", "GOMIPS", "GOMIPS64", "GOPPC64", "GORISCV64", "GOWASM",
@@ -113,7 +111,7 @@ func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
 	return f.IsFile("go.mod") || f.IsFile("go.work"), nil
 }
 
-// ParseDiagnostics implements adapters.Adapter. No hook asks for it.
+// ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
 func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
 	return nil, nil
 }

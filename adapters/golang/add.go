@@ -7,8 +7,7 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// Add implements adapters.Adder with `go get`. Go knows no dependencies that are only
-// for development.
+// Add implements adapters.Adder with `go get`. Go has no development dependencies.
 func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
 	p, err := a.project(a.Files(req.DishDir))
 	if err != nil {
@@ -16,12 +15,12 @@ func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters
 	}
 	if p.mod == nil {
 		return &adapters.Unsupported{
-			Adapter: "go", What: "adding packages to a workspace that is no module",
+			Adapter: "go", What: "adding packages to a workspace that is not a module",
 			Hint: "name the dish of one of its modules with --dish",
 		}
 	}
 	if req.Dev && log != nil {
-		log(adapters.Log{Level: "warn", Message: "go has no development dependencies: they are added as all others"})
+		log(adapters.Log{Level: "warn", Message: "go has no development dependencies: they are added like others"})
 	}
 	env := req.Env
 	if len(env) == 0 {

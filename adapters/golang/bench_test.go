@@ -11,8 +11,8 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// bigWorkspace makes a go.work of 200 modules, each of which imports the three before
-// it, and gives their directories.
+// bigWorkspace writes a go.work of 200 modules, each of which imports the three before it,
+// and returns their directories.
 func bigWorkspace(tb testing.TB) []string {
 	root, old := tb.TempDir(), time.Now().Add(-time.Hour)
 	write := func(name, text string) {

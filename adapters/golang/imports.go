@@ -11,17 +11,16 @@ import (
 	"github.com/bentobuild/bento/adapters/golang/gomod"
 )
 
-// place is where a module is imported; no file means nowhere.
+// place is the position of an import; no file means that there is none.
 type place struct {
 	file string
 	line int
 	test bool // in tests only
 }
 
-// importsOf finds where the packages of m import those of the modules in list: the
-// first import in the order of the files, one outside of tests if there is any. It
-// tells whether it looked at everything. A file that does not parse is passed over;
-// the compiler has something to say about it.
+// importsOf finds where the packages of m import those of the modules in list: the first
+// import in the order of the files, preferably outside of tests. It reports whether it read
+// all files. It skips a file that does not parse: the compiler reports it.
 func importsOf(f *adapters.Files, m *gomod.Module, list []member) (found []place, complete bool) {
 	found = make([]place, len(list))
 	complete = newTree(f, m, importDirs).each(func(dir string, files []string) bool {
@@ -39,8 +38,8 @@ func importsOf(f *adapters.Files, m *gomod.Module, list []member) (found []place
 	return found, complete
 }
 
-// owner gives the index of the module in list that holds a package: the one with
-// the longest path, unless m itself or one of its requirements has a longer one.
+// owner returns the index of the module in list that holds a package: the one with the
+// longest path, unless m itself or one of its requirements has a longer one.
 func owner(path string, m *gomod.Module, list []member) int {
 	best, longest := -1, 0
 	holds := func(module string) bool {
@@ -69,7 +68,7 @@ func owner(path string, m *gomod.Module, list []member) int {
 	return best
 }
 
-// within tells whether a package path is that of module or below it.
+// within reports whether a package path is module's or below it.
 func within(path, module string) bool {
 	rest, ok := strings.CutPrefix(path, module)
 	return ok && (rest == "" || rest[0] == '/')
@@ -81,7 +80,7 @@ func eachImport(f *adapters.Files, path string, visit func(path string, at place
 		return
 	}
 	fset := token.NewFileSet()
-	file, _ := parser.ParseFile(fset, path, data, parser.ImportsOnly) // what it read before an error counts
+	file, _ := parser.ParseFile(fset, path, data, parser.ImportsOnly) // imports before a syntax error still matter
 	if file == nil {
 		return
 	}

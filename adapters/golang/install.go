@@ -11,14 +11,13 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/golang/gomod"
-	"github.com/bentobuild/bento/adapters/golang/modcopy"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
 const download = "go mod download"
 
-// InstallScope implements adapters.Scoper: the workspace in effect, else the
-// module. Everything goes to the module cache.
+// InstallScope implements adapters.Scoper: the workspace in effect, else the module. An
+// install writes to the module cache.
 func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, error) {
 	f := a.Files(dir)
 	p, err := a.project(f)
@@ -49,14 +48,14 @@ func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, e
 	return scope, nil
 }
 
-// vendored tells whether modules come from a vendor directory,
+// vendored reports whether modules come from a vendor directory,
 // https://go.dev/ref/mod#vendoring.
 func vendored(f *adapters.Files, dir string) bool {
 	return f.IsFile(filepath.Join(dir, "vendor", "modules.txt"))
 }
 
-// needsAny tells whether one of mods may need a module that is neither one of them
-// nor replaced by a directory.
+// needsAny reports whether one of mods may need a module that is not in mods and not
+// replaced by a directory.
 func needsAny(mods []member, w *gomod.Work) bool {
 	local := make(map[string]bool)
 	var replaces []gomod.Replace
@@ -77,9 +76,9 @@ func needsAny(mods []member, w *gomod.Work) bool {
 	})
 }
 
-// Install implements adapters.Adapter. The go command would bring go.mod up to date, and
-// gets copies; what is missing is for the build to say. In a workspace, where it takes
-// none, it may add sums to go.work.sum; that is told as a warning.
+// Install implements adapters.Adapter. The go command would update go.mod, so it works on
+// copies; the build reports what is missing. In a workspace go accepts no copies and may
+// add sums to go.work.sum, which a warning reports.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
 	p, err := a.project(a.Files(req.DishDir))
 	if err != nil {
@@ -95,7 +94,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 		return a.missing(err)
 	}
 	if p.work == nil && !strings.Contains(env.Get("GOFLAGS"), "-modfile") {
-		flag, remove, err := modcopy.Make(p.dir)
+		flag, remove, err := copyModfiles(p.dir)
 		if err != nil {
 			return err
 		}
@@ -128,6 +127,6 @@ func readAll(paths []string) [][]byte {
 }
 
 func run(ctx context.Context, leave adapters.Leave, w probe.Work, log adapters.LogFunc) error {
-	w.Said = modcopy.Spoken(w.Argv)
+	w.Said = spoken(w.Argv)
 	return probe.Run(ctx, leave, w, log)
 }

@@ -52,7 +52,7 @@ func TestInstallScope(t *testing.T) {
 	}
 }
 
-// The module cache is where go env says, without asking it.
+// moduleCache returns what go env prints, without starting go.
 func TestModuleCache(t *testing.T) {
 	adaptertest.Need(t, "go")
 	root := adaptertest.Fixture(t, "go")

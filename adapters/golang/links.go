@@ -8,8 +8,8 @@ import (
 	"github.com/bentobuild/bento/adapters/golang/gomod"
 )
 
-// Links implements adapters.Linker: the local replacements of required modules,
-// and the other members of the workspace that are required or imported.
+// Links implements adapters.Linker: the local replacements of required modules, and the
+// other members of the workspace that are required or imported.
 func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.project(f)
@@ -37,7 +37,7 @@ func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, er
 	return answer, nil
 }
 
-// packageName is the name of a module within a workspace.
+// packageName returns the name of a module within a workspace.
 func packageName(w *gomod.Work, module string) string {
 	return "go:" + w.Dir() + ":" + module
 }
@@ -49,8 +49,8 @@ type linker struct {
 	links    []adapters.Link
 }
 
-// replaced adds the replacements that lead to directories. In a workspace those of
-// every member count for all.
+// replaced adds the replacements that lead to directories. In a workspace the replacements
+// of every member apply to all.
 func (g *linker) replaced() {
 	replaces := g.p.mod.Replaces
 	if g.p.work != nil {

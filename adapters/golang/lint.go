@@ -11,9 +11,9 @@ import (
 
 const staticcheck = "honnef.co/go/tools/cmd/staticcheck"
 
-// lint gives the lint recipe of a module that has a linter: golangci-lint or
-// staticcheck, configured (here or above) or declared by a tool line of go.mod.
-// A declared one is run at the version that go.mod requires.
+// lint returns the lint recipe of a module with a linter: golangci-lint or staticcheck,
+// configured (in its directory or above) or declared by a tool line of go.mod. A declared
+// linter runs at the version that go.mod requires.
 func lint(f *adapters.Files, m *gomod.Module) []adapters.Task {
 	golangci := func(tool string) bool {
 		return strings.HasPrefix(tool, "github.com/golangci/golangci-lint/") && strings.HasSuffix(tool, "/cmd/golangci-lint")
@@ -35,7 +35,7 @@ func lint(f *adapters.Files, m *gomod.Module) []adapters.Task {
 	return nil
 }
 
-// lintConfig gives the nearest file with one of names, "" for none.
+// lintConfig returns the nearest file with one of names, or "".
 func lintConfig(f *adapters.Files, names ...string) string {
 	for dir := range f.Ancestors() {
 		for _, name := range names {

@@ -10,9 +10,9 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// LockDigest implements adapters.LockDigester: the sums of the modules that the one in
-// dir may need, of any version, since which one is taken only the go command knows. In
-// a workspace they are those of go.work.sum, else of go.sum.
+// LockDigest implements adapters.LockDigester: the sums of all versions of the modules that
+// the module in dir may need, since only the go command knows which version it takes. In a
+// workspace they are those of go.work.sum, else of go.sum.
 func (a *Adapter) LockDigest(_ context.Context, dir string) (adapters.LockAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.project(f)
@@ -48,8 +48,8 @@ type needs struct {
 	queue []member
 }
 
-// all adds what p needs, and the members of the workspace that it uses. It gives why
-// that cannot be told.
+// all adds the needs of p, and of the members of the workspace that it uses. It returns why
+// it cannot.
 func (n *needs) all(p *project) (why string, err error) {
 	var s *space
 	if p.work != nil {

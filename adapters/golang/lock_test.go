@@ -86,7 +86,7 @@ func TestLockDigest(t *testing.T) {
 	}
 }
 
-// section gives one file of an archive.
+// section returns one file of an archive.
 func section(archive, name string) string {
 	_, rest, _ := strings.Cut(archive, "-- "+name+" --\n")
 	text, _, _ := strings.Cut(rest, "\n-- ")
@@ -125,7 +125,7 @@ go 1.22
 	}
 	for dish, want := range map[string]adapters.LockAnswer{
 		"old":  {File: "old/go.sum", Whole: "old is older than go 1.17, which does not name all modules"},
-		"odd":  {File: "odd/go.sum", Whole: "line 2 is none of go.sum"},
+		"odd":  {File: "odd/go.sum", Whole: "line 2 is not a line of a go.sum"},
 		"none": {},
 		"root": {},
 	} {

@@ -9,15 +9,15 @@ import (
 	"github.com/bentobuild/bento/adapters/golang/gomod"
 )
 
-// Bounds of how many directories of a module are looked into: for its shape, and
-// for its imports. Not all of them need hold Go files.
+// Bounds of how many directories of a module are read: for its shape, and for its imports.
+// Directories without Go files are among them.
 const (
 	shapeDirs  = 2_000
 	importDirs = 50_000
 )
 
-// tree walks the directories of a module as the pattern "./..." does: not those
-// that begin with "." or "_", vendor, testdata, what go.mod ignores, and other
+// tree walks the directories of a module as the pattern "./..." does. It leaves out names
+// that begin with "." or "_", vendor, testdata, directories that go.mod ignores, and other
 // modules.
 type tree struct {
 	f       *adapters.Files
@@ -29,8 +29,8 @@ func newTree(f *adapters.Files, m *gomod.Module, dirs int) *tree {
 	return &tree{f: f, ignores: m.Ignores, left: dirs}
 }
 
-// each calls visit for every directory that holds Go files, until it returns
-// false. It tells whether it got to the end.
+// each calls visit for every directory that holds Go files, until visit returns false. It
+// reports whether it read all directories.
 func (t *tree) each(visit func(dir string, files []string) bool) bool {
 	return t.walk(t.f.Dir(), visit)
 }
@@ -62,8 +62,8 @@ func (t *tree) walk(dir string, visit func(string, []string) bool) bool {
 	return true
 }
 
-// skips tells whether "./..." leaves out a directory. Patterns of ignore lines
-// mean the same as in ShouldIgnore of cmd/go/internal/search.
+// skips reports whether "./..." leaves out a directory. Patterns of ignore lines mean the
+// same as in ShouldIgnore of cmd/go/internal/search.
 func (t *tree) skips(name, path string) bool {
 	if name == "testdata" || name == "vendor" {
 		return true
@@ -81,9 +81,8 @@ func (t *tree) skips(name, path string) bool {
 	})
 }
 
-// packages counts the directories of m that hold Go files: none, one, which it
-// names, or more. It goes by names: what build constraints leave out is counted,
-// and a module too large to look at has more.
+// packages counts the directories of m that hold Go files: none, one, which it returns, or
+// more. It ignores build constraints. A module with too many directories has more.
 func packages(f *adapters.Files, m *gomod.Module) (count int, only string) {
 	done := newTree(f, m, shapeDirs).each(func(dir string, _ []string) bool {
 		count++

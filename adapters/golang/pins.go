@@ -13,11 +13,10 @@ import (
 	"github.com/bentobuild/bento/adapters/golang/gomod"
 )
 
-// RequiredToolchain implements adapters.Adapter: the newer of the go lines of
-// go.mod and of the workspace in effect, else .tool-versions. A go line is a
-// minimum that the go command enforces. A toolchain line is only a wish when no
-// toolchain may be downloaded (https://go.dev/doc/toolchain), so it is not looked
-// at then.
+// RequiredToolchain implements adapters.Adapter: the newer of the go lines of go.mod and of
+// the workspace in effect, else .tool-versions. A go line is a minimum that the go command
+// enforces. A toolchain line is only a preference when go may not download toolchains
+// (https://go.dev/doc/toolchain), and is ignored then.
 func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.Toolchain, error) {
 	f := a.Files(dir)
 	p, err := a.project(f)
@@ -52,7 +51,7 @@ func (p *project) demands() []gomod.Demand {
 	return list
 }
 
-// asked gives what one file asks for, nil for nothing.
+// asked returns the version that one file requires, or nil.
 func asked(d gomod.Demand, toolchains bool) *adapters.Toolchain {
 	if named := strings.TrimPrefix(d.Toolchain, "go"); toolchains && version.Compare(d.Toolchain, "go"+d.GoVersion) > 0 {
 		return &adapters.Toolchain{Tool: "go", Version: named, File: d.File, Line: d.ToolchainLine}
@@ -63,9 +62,8 @@ func asked(d gomod.Demand, toolchains bool) *adapters.Toolchain {
 	return &adapters.Toolchain{Tool: "go", Version: d.GoVersion, File: d.File, Line: d.GoLine, Strict: true}
 }
 
-// CheckPin implements adapters.PinChecker. A version from go.mod or go.work is a
-// minimum. Any other is a version or the beginning of one ("1.22" is any 1.22.x),
-// or a range.
+// CheckPin implements adapters.PinChecker. A version from go.mod or go.work is a minimum.
+// Any other is a version or a prefix of one ("1.22" is any 1.22.x), or a range.
 func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 	found := foundVersion(fingerprint)
 	if found == "" {
@@ -79,13 +77,13 @@ func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters
 		v.OK = satisfies(v.Found, strings.TrimPrefix(want.Version, "go"))
 	}
 	if !v.OK {
-		v.Hint = fmt.Sprintf("install go %s from https://go.dev/dl, or ask for another version", want.Version)
+		v.Hint = fmt.Sprintf("install go %s from https://go.dev/dl, or change the required version", want.Version)
 	}
 	return v
 }
 
-// foundVersion gives the version in a fingerprint without what a vendor or an
-// experiment appended, such as "go1.26.1"; "" when there is none.
+// foundVersion returns the version in a fingerprint, such as "go1.26.1", without suffixes
+// of a vendor or an experiment; "" when it has none.
 func foundVersion(fingerprint string) string {
 	for line := range strings.Lines(fingerprint) {
 		text, ok := strings.CutPrefix(line, "GOVERSION=")

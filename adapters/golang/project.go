@@ -13,15 +13,14 @@ import (
 // project is what the go command finds in and around a directory.
 type project struct {
 	dir  string
-	mod  *gomod.Module // nil at the root of a workspace that is no module
-	work *gomod.Work   // the workspace in effect, nil when there is none
-	// noWork is set when go would find a workspace that this module is no part
-	// of, or one above the repository, which is somebody's own. Tasks and installs
-	// then run with GOWORK=off.
+	mod  *gomod.Module // nil at the root of a workspace that is not a module
+	work *gomod.Work   // the workspace in effect, or nil
+	// noWork is set when go would find a workspace without this module, or one above the
+	// repository. Tasks and installs then run with GOWORK=off.
 	noWork bool
 }
 
-// project reads what stands in and around f's directory.
+// project reads the manifests in and around f's directory.
 func (a *Adapter) project(f *adapters.Files) (*project, error) {
 	p := &project{dir: f.Dir()}
 	mod, err := a.mods.Read(f, "go.mod")
@@ -43,8 +42,8 @@ func (a *Adapter) project(f *adapters.Files) (*project, error) {
 	return p, nil
 }
 
-// findWork gives the go.work that the go command would use, "" for none, and
-// whether it stands in the repository or is named by the user.
+// findWork returns the go.work that the go command would use, or "", and whether it lies in
+// the repository or the user names it.
 func (a *Adapter) findWork(f *adapters.Files) (path string, ours bool) {
 	if v := a.env.Get("GOWORK"); v != "" {
 		if v == "off" || !filepath.IsAbs(v) {
@@ -56,7 +55,7 @@ func (a *Adapter) findWork(f *adapters.Files) (path string, ours bool) {
 		return path, true
 	}
 	beyond := f.Beyond()
-	for dir := f.Dir(); dir != filepath.Dir(dir); { // go looks on up to the top of the file system
+	for dir := f.Dir(); dir != filepath.Dir(dir); { // go searches up to the root of the file system
 		dir = filepath.Dir(dir)
 		if path := filepath.Join(dir, "go.work"); beyond.IsFile(path) {
 			return path, false
@@ -65,8 +64,8 @@ func (a *Adapter) findWork(f *adapters.Files) (path string, ours bool) {
 	return "", false
 }
 
-// members are the modules that the manifests of p name below or beside it: those
-// of its go.work and the local replacements inside its own directory.
+// members returns the modules that the manifests of p name below or beside it: those of its
+// go.work and the local replacements inside its own directory.
 func (p *project) members() []string {
 	var dirs []string
 	if p.work != nil && p.work.Dir() == p.dir {
@@ -84,13 +83,13 @@ func (p *project) members() []string {
 	return slices.DeleteFunc(dirs, func(d string) bool { return d == p.dir })
 }
 
-// inside tells whether dir lies below top.
+// inside reports whether dir lies below top.
 func inside(top, dir string) bool {
 	rel, err := filepath.Rel(top, dir)
 	return err == nil && filepath.IsLocal(rel) && rel != "."
 }
 
-// env is what tasks and installs of p need on top of their environment.
+// env returns the variables that tasks and installs of p need in addition.
 func (p *project) env() map[string]string {
 	if p.noWork {
 		return map[string]string{"GOWORK": "off"}

@@ -7,8 +7,8 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// Scaffold implements adapters.Scaffolder: a command with a test. Go comes with no
-// linter, so dish.toml has gofmt for it.
+// Scaffold implements adapters.Scaffolder: a command with a test. Go comes with no linter,
+// so dish.toml runs gofmt as lint.
 func (a *Adapter) Scaffold(name string) ([]adapters.ScaffoldFile, error) {
 	module := "example.com/" + strings.ToLower(name)
 	return []adapters.ScaffoldFile{

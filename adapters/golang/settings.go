@@ -8,7 +8,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// userSettings is the file that `go env -w` writes.
+// userSettings returns the path of the file that `go env -w` writes.
 func (a *Adapter) userSettings() string {
 	home, config := a.env.Get("HOME"), a.env.Get("XDG_CONFIG_HOME")
 	switch file := a.env.Get("GOENV"); {
@@ -23,8 +23,8 @@ func (a *Adapter) userSettings() string {
 	}
 }
 
-// setting returns a variable of `go env` as the environment or else the user's file has
-// it, "" for none. It reads through f.
+// setting returns a variable of `go env` from the environment, or else from the user's
+// file, or "". It reads through f.
 func (a *Adapter) setting(f *adapters.Files, name string) string {
 	if v := a.env.Get(name); v != "" {
 		return v
@@ -33,7 +33,7 @@ func (a *Adapter) setting(f *adapters.Files, name string) string {
 	if !filepath.IsAbs(file) {
 		return ""
 	}
-	written, _ := f.Beyond().ReadIfExists(file) // what cannot be read, go leaves out too
+	written, _ := f.Beyond().ReadIfExists(file) // go ignores a file that it cannot read
 	last := ""
 	for line := range strings.Lines(string(written)) {
 		if v, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), name+"="); ok {
@@ -43,8 +43,8 @@ func (a *Adapter) setting(f *adapters.Files, name string) string {
 	return last
 }
 
-// moduleCache is the directory of downloaded modules, "" when it cannot be told. It is
-// found as `go env GOMODCACHE` does, without asking it.
+// moduleCache returns the directory of downloaded modules, found as `go env GOMODCACHE`
+// does without starting go; "" when that fails.
 func (a *Adapter) moduleCache(f *adapters.Files) string {
 	cache := a.setting(f, "GOMODCACHE")
 	if cache == "" {

@@ -10,11 +10,11 @@ import (
 	"github.com/bentobuild/bento/adapters/golang/gomod"
 )
 
-// trust is how long a workspace is taken to be what it was: all members ask at once,
-// and each asks about all others.
+// trust is how long a workspace is assumed not to change: all members read it at once, and
+// each reads all others.
 const trust = time.Second
 
-// space is what the members of a workspace know of each other.
+// space holds which members of a workspace use each other.
 type space struct {
 	members []member
 	uses    adapters.Memo[[]use] // by the directory of the member
@@ -26,7 +26,7 @@ type member struct {
 	mod *gomod.Module
 }
 
-// use is what one member needs of another one, and where it says so.
+// use is a member's need of another, and the line that states it.
 type use struct {
 	member
 	file string
@@ -34,8 +34,8 @@ type use struct {
 	dev  bool
 }
 
-// space reads the modules of the workspace in effect. Directories without a go.mod
-// are left out: go says so itself.
+// space reads the modules of the workspace in effect. It leaves out directories without a
+// go.mod: go reports them.
 func (a *Adapter) space(f *adapters.Files, p *project) (*space, error) {
 	return a.spaces.Get(f, p.work.File, func(f *adapters.Files) (*space, error) {
 		s := &space{uses: adapters.Memo[[]use]{Trust: trust}}
@@ -57,7 +57,7 @@ func (a *Adapter) space(f *adapters.Files, p *project) (*space, error) {
 	})
 }
 
-// siblings are the other modules of the workspace in effect, none without one.
+// siblings returns the other modules of the workspace in effect, none without one.
 func (a *Adapter) siblings(f *adapters.Files, p *project) ([]member, error) {
 	if p.work == nil {
 		return nil, nil
@@ -79,8 +79,8 @@ func (s *space) besides(dir string, mod *gomod.Module) []member {
 	return all
 }
 
-// usedBy gives what the module in dir needs of the others: those that its go.mod
-// requires, and those that it imports without, which is enough within a workspace.
+// usedBy returns what the module in dir needs of the others: those that its go.mod
+// requires, and those that it imports, which is enough within a workspace.
 func (s *space) usedBy(f *adapters.Files, dir string, mod *gomod.Module, workFile string) []use {
 	uses, _ := s.uses.Get(f, dir, func(f *adapters.Files) ([]use, error) {
 		f.Path("go.mod")
@@ -101,7 +101,7 @@ func (s *space) usedBy(f *adapters.Files, dir string, mod *gomod.Module, workFil
 			switch at := found[i]; {
 			case at.file != "":
 				uses = append(uses, use{m, at.file, at.line, at.test})
-			case !complete: // too large to be sure
+			case !complete: // the module is too large to read
 				uses = append(uses, use{m, workFile, 0, false})
 			}
 		}

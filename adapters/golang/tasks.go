@@ -12,7 +12,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// lifecycle gives the recipes of every module.
+// lifecycle returns the recipes of every module.
 func lifecycle() []adapters.Task {
 	return []adapters.Task{
 		{Name: "build", Run: "go build ./..."},
@@ -21,8 +21,8 @@ func lifecycle() []adapters.Task {
 	}
 }
 
-// scripts gives what is reached by name only. Benchmarks measure this machine now,
-// the others are for what they do and not for what they leave.
+// scripts returns the tasks that run by name only. Benchmarks measure the machine, and the
+// others run for their effects.
 func scripts(f *adapters.Files) []adapters.Task {
 	list := []adapters.Task{
 		{Name: "bench", Run: "go test -run '^$' -bench . ./...", Script: true, NoCache: true},
@@ -57,7 +57,7 @@ func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, er
 func (a *Adapter) tasks(f *adapters.Files, p *project) ([]adapters.Task, error) {
 	count, only := packages(f, p.mod)
 	if count == 0 {
-		return nil, nil // go vet and go test fail where there is nothing
+		return nil, nil // go vet and go test fail without packages
 	}
 	list := lifecycle()
 	if count == 1 {
@@ -76,11 +76,11 @@ func (a *Adapter) tasks(f *adapters.Files, p *project) ([]adapters.Task, error) 
 	return list, nil
 }
 
-// single is the build of a module with one package. If it is a command, go build
-// writes an executable of this name, or fails when something else has the name.
+// single returns the build of a module with one package. For a command, go build writes an
+// executable of this name, and fails when another file has it.
 func (a *Adapter) single(f *adapters.Files, build adapters.Task, name string) adapters.Task {
 	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `*?[]{}\!/`) {
-		return build // no name that go takes, or none that a glob can say
+		return build // a name that go or a glob does not allow
 	}
 	if a.env.Get("GOOS") == "windows" {
 		name += ".exe"
@@ -89,13 +89,14 @@ func (a *Adapter) single(f *adapters.Files, build adapters.Task, name string) ad
 		build.Run = "go build -o " + os.DevNull + " ./..."
 		return build
 	}
-	// As a pattern: of a library, or with a build mode of its own, go build makes none.
+	// As a pattern: go build writes no executable for a library or with a build mode of its
+	// own.
 	build.Outputs = []string{name + "/**"}
 	return build
 }
 
-// executable is the name that go build gives the command in dir
-// (DefaultExecName in cmd/go/internal/load).
+// executable returns the name that go build uses for the command in dir (DefaultExecName in
+// cmd/go/internal/load).
 func executable(p *project, dir string) string {
 	rel, err := filepath.Rel(p.dir, dir)
 	if err != nil {
@@ -109,14 +110,14 @@ func executable(p *project, dir string) string {
 	return elem
 }
 
-// isVersion tells whether the last element of a path is a major version: v2, v3.
+// isVersion reports whether the last element of a path is a major version: v2, v3.
 func isVersion(elem string) bool {
 	digits, ok := strings.CutPrefix(elem, "v")
 	return ok && digits != "" && digits[0] != '0' && digits != "1" && strings.Trim(digits, "0123456789") == ""
 }
 
-// isObject tells whether a file begins like an executable or object file: one that
-// go build overwrites.
+// isObject reports whether a file begins like an executable or object file, which go build
+// overwrites.
 func isObject(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {
@@ -139,9 +140,9 @@ func objectMagic() [][]byte {
 	}
 }
 
-// above gives the files outside the dish that change what its tasks do: the
-// workspace, its vendored modules, and the go.mod of its other members, which take
-// part in choosing versions.
+// above returns the files outside the dish that change its tasks: the workspace, its
+// vendored modules, and the go.mod of its other members, which take part in choosing
+// versions.
 func (a *Adapter) above(f *adapters.Files, p *project) ([]string, error) {
 	if p.work == nil {
 		return nil, nil

@@ -30,7 +30,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// lines gives the recipes that belong to ci, one "name: command [outputs]" each.
+// lines returns the recipes that belong to ci, one "name: command [outputs]" each.
 func lines(list []adapters.Task) string {
 	var all []string
 	for _, t := range list {

@@ -32,10 +32,10 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 	return seen.basis + b.String(), err
 }
 
-// machine is what the fingerprint depends on in every directory.
+// machine is the part of the basis that all directories share.
 type machine struct {
 	basis string
-	shim  bool // go is a version manager's
+	shim  bool // go is a shim of a version manager
 }
 
 func (a *Adapter) look() (machine, error) {
@@ -47,7 +47,7 @@ func (a *Adapter) look() (machine, error) {
 	b.Env("GOROOT", "GOENV", "HOME")
 	b.Env(a.set(a.manifest.SteeringEnv)...)
 	b.File(a.userSettings())
-	for _, cc := range []string{"gcc", "clang"} { // CGO_ENABLED is 0 by default where there is none
+	for _, cc := range []string{"gcc", "clang"} { // CGO_ENABLED is 0 by default without a C compiler
 		path, _ := a.env.LookPath(cc)
 		b.Text(cc, path)
 	}
@@ -59,7 +59,7 @@ func (a *Adapter) look() (machine, error) {
 	return machine{b.String(), !ok}, nil
 }
 
-// set gives the names in a's environment that patterns select.
+// set returns the names in a's environment that patterns select.
 func (a *Adapter) set(patterns []string) []string {
 	var names []string
 	for _, kv := range a.env.Select(patterns...) {
@@ -69,8 +69,7 @@ func (a *Adapter) set(patterns []string) []string {
 	return names
 }
 
-// distribution gives the GOROOT that a go command stands in; a shim stands in
-// none.
+// distribution returns the GOROOT of a go command; a shim has none.
 func distribution(tool string) (root string, ok bool) {
 	real, err := filepath.EvalSymlinks(tool)
 	if err != nil {
@@ -81,8 +80,8 @@ func distribution(tool string) (root string, ok bool) {
 	return root, err == nil && fi.Mode().IsRegular()
 }
 
-// shim adds what version managers choose by: the files in and above dir that name
-// a version, and the directories of what they have installed.
+// shim adds what version managers choose by: the version files in dir and above, and the
+// directories of installed versions.
 func (a *Adapter) shim(b *adapters.Basis, dir string) {
 	b.Env("PATH", "GOENV_ROOT", "GOENV_VERSION", "ASDF_DIR", "ASDF_DATA_DIR", "ASDF_GOLANG_VERSION", "MISE_DATA_DIR", "MISE_GO_VERSION")
 	b.Above(dir, append(probe.ManagerFiles(), ".go-version")...)
@@ -118,7 +117,7 @@ func (a *Adapter) demanded(b *adapters.Basis, dir string) error {
 }
 
 // ToolchainFingerprint implements adapters.Adapter: the settings of `go env`, one
-// NAME=value a line. The C compiler of cgo is in it by name only.
+// NAME=value a line. It holds the C compiler of cgo by name only.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
 	tool, err := a.env.LookPath("go")
 	if err != nil {
@@ -135,7 +134,7 @@ func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string,
 	return print, err
 }
 
-// becomes reports where go would become another version of itself when it is run.
+// becomes reports an error where go would switch to another version of itself when it runs.
 func (a *Adapter) becomes(dir, fingerprint string) error {
 	f := a.Files(dir)
 	if v := a.setting(f, "GOTOOLCHAIN"); v != "" && v != "auto" && v != "local" {
@@ -148,7 +147,7 @@ func (a *Adapter) becomes(dir, fingerprint string) error {
 	for _, d := range p.demands() {
 		for _, want := range []string{"go" + d.GoVersion, d.Toolchain} {
 			if version.Compare(want, foundVersion(fingerprint)) > 0 {
-				return &adapters.KnownAtRun{Why: d.File + " asks for " + want + ", which go has yet to fetch"}
+				return &adapters.KnownAtRun{Why: d.File + " requires " + want + ", which go has not downloaded yet"}
 			}
 		}
 	}
@@ -168,8 +167,8 @@ func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (
 	return format(said.Out)
 }
 
-// format makes lines of the answer of `go env -json`. A shim may have printed
-// something in front.
+// format returns the answer of `go env -json` as lines. It skips what a shim printed
+// before.
 func format(out string) (string, error) {
 	values := make(map[string]string)
 	if err := json.Unmarshal([]byte(out[max(0, strings.IndexByte(out, '{')):]), &values); err != nil {
@@ -187,7 +186,7 @@ func format(out string) (string, error) {
 	return b.String(), nil
 }
 
-// missing tells how to get go.
+// missing adds how to install go.
 func (a *Adapter) missing(err error) error {
 	var m *adapters.MissingTool
 	if !errors.As(err, &m) {

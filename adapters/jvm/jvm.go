@@ -7,8 +7,8 @@ import (
 	"github.com/bentobuild/bento/adapters/jvm/maven"
 )
 
-// NewMaven gives the adapter "maven".
+// NewMaven returns the adapter "maven".
 func NewMaven(o adapters.Options) adapters.Adapter { return maven.New(o) }
 
-// NewGradle gives the adapter "gradle".
+// NewGradle returns the adapter "gradle".
 func NewGradle(o adapters.Options) adapters.Adapter { return gradle.New(o) }

@@ -16,7 +16,7 @@ func bunDialect() dialect {
 		id:       "bun",
 		locks:    []string{"bun.lock", "bun.lockb"},
 		settings: []string{"bunfig.toml", ".npmrc", "patches"},
-		// Nothing tells the end of an install of bun's: modules keeps a record.
+		// bun leaves no sign of a finished install, so package modules writes a record.
 		traces: func(*adapters.Files, string) (traces, error) {
 			return traces{made: []string{"node_modules"}}, nil
 		},
@@ -42,12 +42,12 @@ func bunDialect() dialect {
 		eslint:  "bunx --no-install eslint --format=json .",
 		hint:    adapters.Packages{Brew: "oven-sh/bun/bun", Else: `install it with "npm install -g bun"`},
 		passEnv: []string{"BUN_*", "DO_NOT_TRACK"},
-		// Without node_modules bun fetches whatever a module imports, as new as it is.
+		// Without node_modules bun fetches the newest version of whatever a module imports.
 		stayEnv: map[string]string{"BUN_OPTIONS": "--no-install"},
 	}
 }
 
-// bunTest is the recipe of tests that bun finds by itself.
+// bunTest returns the recipe of tests that bun finds itself.
 func (r *recipes) bunTest() adapters.Task {
 	t := adapters.Task{Name: "test", Run: "bun test", Path: r.path()}
 	t.ExtraInputs = r.shared.inputs(t.Name, r.ts.Above)
@@ -57,14 +57,13 @@ func (r *recipes) bunTest() adapters.Task {
 	return t
 }
 
-// maxTestDirs bounds how many directories are looked into for tests.
+// maxTestDirs is how many directories are searched for tests.
 const maxTestDirs = 500
 
-// testFile are the names that bun takes for tests
-// (https://bun.com/docs/test#run-tests).
+// testFile matches the names of tests (https://bun.com/docs/test#run-tests).
 var testFile = regexp.MustCompile(`[._](test|spec)\.(js|jsx|ts|tsx|mjs|cjs|mts|cts)$`)
 
-// hasTests looks for tests that "bun test" would find, outside of other packages.
+// hasTests reports whether "bun test" would find tests outside of other packages.
 func hasTests(f *adapters.Files) bool {
 	queue := []string{f.Dir()}
 	for i := 0; i < len(queue) && i < maxTestDirs; i++ {

@@ -7,40 +7,40 @@ import (
 	"github.com/bentobuild/bento/adapters/node/project"
 )
 
-// dialect is what a package manager does in its own way.
+// dialect describes how one package manager differs from the others.
 type dialect struct {
 	manager project.Manager
 	id      string
-	locks   []string // names of its lockfile; the first that is there counts
+	locks   []string // names of its lockfile; the first that exists is used
 	// settings are files and directories beside the root's package.json that decide an
-	// install with it: a directory stands for the files in it.
+	// install: a directory stands for the files in it.
 	settings []string
 	traces   func(f *adapters.Files, dir string) (traces, error)
-	// run gives the shell command of a script.
+	// run returns the shell command of a script.
 	run func(script string) string
-	// install gives the command of an install in dir. With a lockfile there it changes
-	// none.
+	// install returns the command of an install in dir. If locked, the command does not
+	// change the lockfile.
 	install func(f *adapters.Files, dir string, locked bool) ([]string, error)
-	// add gives the command that adds packages, up to their names.
+	// add returns the command that adds packages, without their names.
 	add    func(p *project.Project, dev bool) []string
-	eslint string // the command that runs eslint for its findings
-	// fresh gives the files of a new project, with NAME for its name, that say whose
-	// it is.
+	eslint string // the command that runs eslint for diagnostics
+	// fresh returns the files that assign a new project to this manager. NAME stands for
+	// its name.
 	fresh func(env adapters.Environ) []adapters.ScaffoldFile
 	hint  adapters.Packages
 
 	passEnv []string
 	setEnv  map[string]string
-	stayEnv map[string]string // set unless [toolchain] allow_download says otherwise
+	stayEnv map[string]string // set unless [toolchain] allow_download is true
 }
 
-// traces are what an install leaves in its scope, by paths relative to it.
+// traces are the paths that an install leaves in its scope, relative to it.
 type traces struct {
-	made []string // what is gone when the install is
-	mark string   // of them, what the tool writes at its end; "" for none
-	// plain tells that there is no node_modules to look after.
+	made []string // if one is missing, the install is gone
+	mark string   // of made, the one that the tool writes last, or ""
+	// plain says that the install writes no node_modules.
 	plain bool
-	// always tells that an install is needed even if nothing is to be fetched.
+	// always says that an install is needed even if it fetches nothing.
 	always bool
 }
 
@@ -50,7 +50,7 @@ func marked(path string) func(*adapters.Files, string) (traces, error) {
 	}
 }
 
-// runBy gives the shell command that has a manager run a script; those in short need
+// runBy returns the shell command by which a manager runs a script; scripts in short need
 // no "run".
 func runBy(command string, short ...string) func(script string) string {
 	return func(script string) string {
@@ -66,7 +66,7 @@ func runBy(command string, short ...string) func(script string) string {
 	}
 }
 
-// frozen gives a command that depends on whether there is a lockfile.
+// frozen returns a command that depends on whether a lockfile exists.
 func frozen(with, without string) func(*adapters.Files, string, bool) ([]string, error) {
 	return func(_ *adapters.Files, _ string, locked bool) ([]string, error) {
 		if locked {

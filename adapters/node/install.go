@@ -14,10 +14,10 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// maxErrors bounds how many lines of npm's errors are told.
+// maxErrors is how many lines of npm's errors are reported.
 const maxErrors = 20
 
-// InstallScope gives the root of the workspace that dir is a member of, else dir.
+// InstallScope returns the root of the workspace that dir is a member of, else dir.
 func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope, error) {
 	f := a.Files(dir)
 	p, err := a.Open(f)
@@ -44,8 +44,8 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 	return s, nil
 }
 
-// selection gives the variables that decide which dependencies an install leaves
-// out, as they stand before a command. With others, the install is another one.
+// selection returns the variables that decide which dependencies an install leaves out, as
+// a prefix of the command. With others, the install is another one.
 func (a *Adapter) selection() string {
 	var b strings.Builder
 	for _, name := range []string{"NODE_ENV", "npm_config_include", "npm_config_omit", "npm_config_production", "NPM_CONFIG_PRODUCTION", "YARN_PRODUCTION"} {
@@ -56,7 +56,7 @@ func (a *Adapter) selection() string {
 	return b.String()
 }
 
-// installFiles gives what decides the install of a package or workspace. Its
+// installFiles returns the files that decide the install of a package or workspace. Its
 // members share the list.
 func (a *Adapter) installFiles(f *adapters.Files, p *project.Project) []string {
 	files, _ := a.installs.Get(f, p.Scope(), func(f *adapters.Files) ([]string, error) {
@@ -66,7 +66,7 @@ func (a *Adapter) installFiles(f *adapters.Files, p *project.Project) []string {
 			return nil, err
 		}
 		files := append([]string{filepath.Join(dir, project.File)}, a.deciding(f, dir)...)
-		space, err := a.SpaceAt(f, dir) // not that of p, which f does not know to have been read
+		space, err := a.SpaceAt(f, dir) // p.Space does not do: f has not noted its files
 		if err != nil {
 			return nil, err
 		}
@@ -88,8 +88,8 @@ func (a *Adapter) installFiles(f *adapters.Files, p *project.Project) []string {
 	return files
 }
 
-// deciding gives what decides the install in dir besides manifests: the lockfile, and
-// settings with what they name.
+// deciding returns the files besides manifests that decide the install in dir: the
+// lockfile, and settings with the files that they name.
 func (a *Adapter) deciding(f *adapters.Files, dir string) []string {
 	var files []string
 	for _, name := range a.locks {
@@ -110,10 +110,10 @@ func (a *Adapter) deciding(f *adapters.Files, dir string) []string {
 	return files
 }
 
-// isDirectory tells of a setting that stands for the files in it.
+// isDirectory reports whether a setting is a directory of files.
 func isDirectory(name string) bool { return filepath.Ext(name) == "" }
 
-// manifestOf gives the file that says what a dependency by path needs in turn.
+// manifestOf returns the manifest of a dependency by path.
 func manifestOf(target string) string {
 	if isArchive(target) {
 		return target
@@ -121,7 +121,7 @@ func manifestOf(target string) string {
 	return filepath.Join(target, project.File)
 }
 
-// lockOf gives the lockfile in dir, "" when there is none.
+// lockOf returns the lockfile in dir, or "".
 func (a *Adapter) lockOf(f *adapters.Files, dir string) string {
 	for _, name := range a.locks {
 		if path := filepath.Join(dir, name); f.IsFile(path) {
@@ -131,8 +131,8 @@ func (a *Adapter) lockOf(f *adapters.Files, dir string) string {
 	return ""
 }
 
-// installArgs gives the command without the path of the manager. An empty lockfile
-// locks nothing: it marks the root of a project for the later yarns.
+// installArgs returns the command without the path of the manager. An empty lockfile locks
+// nothing: for the later yarns it marks the root of a project.
 func (a *Adapter) installArgs(f *adapters.Files, dir string) ([]string, error) {
 	lock := a.lockOf(f, dir)
 	if fi, err := os.Stat(lock); err == nil && fi.Size() == 0 {
@@ -149,8 +149,7 @@ func commandLine(args []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// Install runs the manager in the scope's directory, and makes good what an
-// interrupted install left.
+// Install runs the manager in the scope's directory, and repairs an interrupted install.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
 	f := a.Files(req.DishDir)
 	p, err := a.Open(f)
@@ -202,8 +201,7 @@ func (a *Adapter) runTool(ctx context.Context, leave adapters.Leave, w probe.Wor
 	return err
 }
 
-// usageFilter keeps what npm says is wrong from being buried under the usage that
-// it prints behind it.
+// usageFilter drops the usage that npm prints after an error.
 type usageFilter struct {
 	log    adapters.LogFunc
 	errors []string

@@ -11,8 +11,8 @@ import (
 	"github.com/bentobuild/bento/adapters/node/tsconfig"
 )
 
-// Links gives the dependencies that may be other projects: those by path, and in
-// a workspace all by name, since a member may have any.
+// Links implements adapters.Linker: dependencies by path, and in a workspace all
+// dependencies by name, since any of them may be a member.
 func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.Open(f)
@@ -39,11 +39,11 @@ func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, 
 	return ans, nil
 }
 
-// packageID is the name under which the members of one workspace know each other.
+// packageID returns the name of a member within its workspace.
 func packageID(p *project.Project, name string) string { return "npm:" + p.Scope() + ":" + name }
 
-// overrides gives the packages in whose place the root of the workspace puts
-// directories, with absolute paths.
+// overrides returns the packages that the root of the workspace replaces by directories,
+// with absolute paths.
 func overrides(p *project.Project) map[string]string {
 	instead := make(map[string]string)
 	put := func(name, spec string) {
@@ -85,8 +85,8 @@ func link(p *project.Project, d packagejson.Dependency) (adapters.Link, bool) {
 	return l, true
 }
 
-// member gives the name, or else the directory, of the member that a dependency can
-// mean; neither when it can mean none, as with an address.
+// member returns the name, or else the directory, of the member that a dependency can name;
+// neither when it cannot be a member, as with a URL.
 func member(p *project.Project, name, spec string) (pkg, dir string) {
 	rest, declared := strings.CutPrefix(spec, "workspace:")
 	switch {
@@ -108,12 +108,12 @@ func member(p *project.Project, name, spec string) (pkg, dir string) {
 	return name, ""
 }
 
-// fileTarget gives the path that a dependency names, "" when it names none
+// fileTarget returns the path that a dependency names, or ""
 // (https://docs.npmjs.com/cli/configuring-npm/package-json#local-paths).
 func fileTarget(dir, spec string) string {
 	for _, scheme := range []string{"file:", "link:", "portal:"} {
 		if rest, ok := strings.CutPrefix(spec, scheme); ok {
-			rest, _, _ = strings.Cut(strings.TrimPrefix(rest, "//"), "::") // yarn adds who says so
+			rest, _, _ = strings.Cut(strings.TrimPrefix(rest, "//"), "::") // yarn appends the dependent
 			return resolve(dir, rest)
 		}
 	}

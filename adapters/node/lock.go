@@ -18,14 +18,15 @@ import (
 	"github.com/bentobuild/bento/internal/lockgraph"
 )
 
-// lockReader is a lockfile that has been read, in one of the two ways.
+// lockReader is a parsed lockfile in one of two forms.
 type lockReader struct {
-	lock    *lockfile.Lock    // knows the members
+	lock    *lockfile.Lock    // with the members
 	classic *yarnlock.Classic // does not
-	whole   string            // why it cannot be understood
+	whole   string            // why it cannot be read
 }
 
-// LockDigest tells what the lockfile of the workspace means for the package in dir.
+// LockDigest implements adapters.LockDigester: the part of the workspace's lockfile that
+// the package in dir depends on.
 func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.Open(f)
@@ -43,7 +44,7 @@ func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnsw
 	return ans, nil
 }
 
-// readLock reads a lockfile of any manager; its name tells whose it is.
+// readLock reads a lockfile of any manager, by its name.
 func readLock(f *adapters.Files, path string) (l lockReader) {
 	name := filepath.Base(path)
 	if name == "bun.lockb" {
@@ -71,7 +72,7 @@ func readLock(f *adapters.Files, path string) (l lockReader) {
 	return l
 }
 
-// of gives the digest for a package, or why there is none.
+// of returns the digest for a package, or why it has none.
 func (l *lockReader) of(a *Adapter, f *adapters.Files, p *project.Project, name string) (digest, whole string) {
 	switch {
 	case l.whole != "":
@@ -88,8 +89,9 @@ func (l *lockReader) of(a *Adapter, f *adapters.Files, p *project.Project, name 
 	return "", fmt.Sprintf("%s does not name the member %q yet", name, filepath.ToSlash(rel))
 }
 
-// classicDigest looks up what a package and the members that it depends on ask for;
-// the lockfile of yarn 1 has no members. What the root asks for, all of them see.
+// classicDigest returns the digest of the requirements of a package and of the members that
+// it depends on: the lockfile of yarn 1 has no members. Every member also depends on the
+// root's requirements.
 func (a *Adapter) classicDigest(f *adapters.Files, p *project.Project, lock *yarnlock.Classic) string {
 	c := &closure{adapter: a, files: f, project: p, lock: lock, seen: make(map[string]bool)}
 	c.add(p.Manifest)
@@ -110,8 +112,8 @@ type closure struct {
 	files   *adapters.Files
 	project *project.Project
 	lock    *yarnlock.Classic
-	seen    map[string]bool // members by directory
-	queue   []string        // the same, to be read
+	seen    map[string]bool // members that were seen, by directory
+	queue   []string        // members to read
 	sums    []lockgraph.Sum
 }
 
@@ -129,8 +131,8 @@ func (c *closure) add(m *packagejson.Manifest) {
 	c.sums = slices.Clip(c.sums)
 }
 
-// member gives the directory of a member that has not been seen, "" when there is
-// none of that name.
+// member returns the directory of a member that was not seen yet, "" when no member has
+// that name.
 func (c *closure) member(name string) string {
 	if c.project.Space == nil {
 		return ""

@@ -332,7 +332,7 @@ func TestLockfilesThatCountWhole(t *testing.T) {
 		{"node-pnpm", "-- pnpm-lock.yaml --\nlockfileVersion: '12.0'", "pnpm-lock.yaml", `pnpm lockfile version "12.0" is not known`},
 		{"node-pnpm", "-- pnpm-lock.yaml --\na: [", "pnpm-lock.yaml", "pnpm-lock.yaml:1: not valid YAML"},
 		{"node-yarn", "-- yarn.lock --\n__metadata:\n  version: 99", "yarn.lock", `yarn lockfile version "99" is not known`},
-		{"node-yarn", "-- yarn.lock --\n<<<<<<< HEAD", "yarn.lock", "line 1 is not as yarn writes it"},
+		{"node-yarn", "-- yarn.lock --\n<<<<<<< HEAD", "yarn.lock", "line 1 is not in the layout of yarn"},
 		{"bun", "-- bun.lock --\n{\"lockfileVersion\": 7}", "bun.lock", `bun lockfile version "7" is not known`},
 		{"bun", "-- bun.lockb --\nx", "bun.lockb", "bun.lockb is not text"},
 		{"node-npm", "-- npm-shrinkwrap.json --\n{\"lockfileVersion\": 3, \"packages\": {}}", "npm-shrinkwrap.json", `does not name the member "." yet`},
@@ -459,7 +459,7 @@ func TestYarnOfTheProject(t *testing.T) {
 	}
 }
 
-// TestAllowedToFollow: then what packageManager says decides the fingerprint.
+// TestAllowedToFollow: with permission, packageManager decides the fingerprint.
 func TestAllowedToFollow(t *testing.T) {
 	bin := t.TempDir()
 	for _, tool := range []string{"node", "pnpm"} {

@@ -7,16 +7,15 @@ import (
 	"github.com/bentobuild/bento/adapters/node/project"
 )
 
-// packageNames knows the members of workspaces by the names in their manifests, as
-// they were seen within the last second: to look at all of them for each of them
-// would take the square of their number. Who depends on what a manifest says has it
-// among its reads by itself.
+// packageNames finds the members of workspaces by the names in their manifests. It keeps
+// what it read for a second: reading all members for each member would be quadratic. A
+// caller that depends on a manifest notes it itself.
 type packageNames struct {
 	mu     sync.Mutex
 	byRoot map[string]*adapters.Moment[map[string]string]
 }
 
-// find gives the directory of a member, "" when there is none of that name.
+// find returns the directory of the member with this name, or "".
 func (n *packageNames) find(a *Adapter, sp *project.Space, name string) string {
 	n.mu.Lock()
 	if n.byRoot == nil {

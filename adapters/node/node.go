@@ -1,9 +1,9 @@
-// Package node teaches bento the package managers of Node.js: npm, pnpm, yarn in
-// both its generations, and bun.
+// Package node teaches bento the package managers of Node.js: npm, pnpm, yarn in both its
+// generations, and bun.
 //
-// A directory belongs to the manager that its packageManager field or lockfile
-// names, or those of the workspace that it is a member of. Recipes are scripts of
-// package.json, run by the manager; a workspace is installed once, at its root.
+// A directory belongs to the manager that its packageManager field or lockfile names, or
+// those of its workspace. Recipes are scripts of package.json, run by the manager; a
+// workspace is installed once, at its root.
 package node
 
 import (
@@ -32,8 +32,8 @@ type Adapter struct {
 	names    packageNames
 }
 
-// All gives the adapters of the family in the order of detection. They share what
-// they read.
+// All returns the adapters of the family in the order of detection. They share what they
+// read.
 func All(o adapters.Options) []adapters.Adapter {
 	s := newShelf(o)
 	return []adapters.Adapter{
@@ -42,19 +42,19 @@ func All(o adapters.Options) []adapters.Adapter {
 	}
 }
 
-// NewNPM gives the adapter of npm, id node-npm.
+// NewNPM returns the adapter of npm, id node-npm.
 func NewNPM(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, npmDialect()) }
 
-// NewPNPM gives the adapter of pnpm, id node-pnpm.
+// NewPNPM returns the adapter of pnpm, id node-pnpm.
 func NewPNPM(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, pnpmDialect()) }
 
-// NewYarn gives the adapter of yarn 1 and its successor, id node-yarn.
+// NewYarn returns the adapter of yarn 1 and its successor, id node-yarn.
 func NewYarn(o adapters.Options) *Adapter {
 	s := newShelf(o)
 	return newAdapter(s, o, yarnDialect(s))
 }
 
-// NewBun gives the adapter of bun, id bun.
+// NewBun returns the adapter of bun, id bun.
 func NewBun(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, bunDialect()) }
 
 func newShelf(o adapters.Options) *project.Shelf { return project.NewShelf(o, isSharedFile) }
@@ -88,7 +88,7 @@ func newAdapter(s *project.Shelf, o adapters.Options, d dialect) *Adapter {
 	return a
 }
 
-// runtime is what [toolchain] calls the tool.
+// runtime returns the tool's key in [toolchain].
 func (d *dialect) runtime() string {
 	if d.manager == project.Bun {
 		return string(project.Bun)
@@ -109,8 +109,8 @@ func fingerprintFiles(d dialect) []string {
 	return append(files, ".nvmrc", ".node-version", ".tool-versions")
 }
 
-// writes are the files that one manager or another writes. Some write those of others,
-// too: npm keeps a yarn.lock up to date.
+// writes returns the files that any of the managers writes. Some write those of others: npm
+// updates a yarn.lock.
 func writes() []string {
 	return []string{
 		"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", "yarn.lock", "bun.lock", "bun.lockb",
@@ -118,7 +118,7 @@ func writes() []string {
 	}
 }
 
-// hooks: scripts of these names mostly run these tools.
+// hooks returns the usual tools of scripts with these names.
 func hooks(d dialect) map[string]adapters.Hook {
 	compiles := adapters.Hook{Parser: "tsc"}
 	return map[string]adapters.Hook{
@@ -132,7 +132,7 @@ func hooks(d dialect) map[string]adapters.Hook {
 	}
 }
 
-// derivedPaths are what the tools of this ecosystem leave behind.
+// derivedPaths returns globs of files that the tools of this ecosystem write.
 func derivedPaths() []string {
 	return []string{
 		"**/node_modules/**", "dist/**", "build/**", "out/**", ".next/**", ".nuxt/**",
@@ -142,7 +142,7 @@ func derivedPaths() []string {
 	}
 }
 
-// passEnv are homes, caches, registries and version managers.
+// passEnv returns homes, caches, registries and version managers.
 func passEnv() []string {
 	return []string{
 		"npm_config_*", "NPM_CONFIG_*", "NPM_TOKEN", "NODE_AUTH_TOKEN", "COREPACK_*",
@@ -150,7 +150,7 @@ func passEnv() []string {
 	}
 }
 
-// steeringEnv change what the tools make.
+// steeringEnv returns the variables that change the outputs of the tools.
 func steeringEnv() []string {
 	return []string{
 		"NODE_ENV", "NODE_OPTIONS", "NODE_PATH", "NODE_PRESERVE_SYMLINKS",
@@ -172,22 +172,22 @@ func setEnv(d dialect, download bool) map[string]string {
 	return env
 }
 
-// Manifest tells what the adapter is.
+// Manifest implements adapters.Adapter.
 func (a *Adapter) Manifest() *adapters.Manifest { return &a.manifest }
 
-// Detect tells whether dir holds a package.json of this manager.
+// Detect reports whether dir holds a package.json of this manager.
 func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	f := a.Files(dir)
 	return f.IsFile(project.File) && a.Decide(f) == a.manager, nil
 }
 
-// ParseDiagnostics is never asked: no hook names the parser "plugin".
+// ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
 func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
 	return nil, nil
 }
 
-// RequiredToolchain gives the version of Node.js that the project asks for (for bun
-// that of bun), and with it that of the package manager.
+// RequiredToolchain implements adapters.Adapter: the version of Node.js that the project
+// requires (for bun that of bun), with that of the package manager as More.
 func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.Toolchain, error) {
 	f := a.Files(dir)
 	p, err := a.Open(f)
@@ -204,7 +204,7 @@ func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.
 	return &asked[0], nil
 }
 
-// CheckPin tells whether the toolchain with this fingerprint satisfies want.
+// CheckPin implements adapters.PinChecker.
 func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 	return pins.Check(want, fingerprint)
 }
@@ -219,7 +219,7 @@ func (a *Adapter) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (
 	return a.tools.Fingerprint(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
 }
 
-// ToolchainBasis describes what decides ToolchainFingerprint.
+// ToolchainBasis implements adapters.Steerer.
 func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error) {
 	return a.tools.Basis(dir)
 }

@@ -61,11 +61,11 @@ func TestDetect(t *testing.T) {
 	a := newNPM()
 	for dir, want := range map[string]bool{
 		"lone": true, "lone/nothing": false, "broken": true,
-		"named": false, "named/below": false, // the field above counts where nothing else says anything
+		"named": false, "named/below": false, // the field above decides when nothing nearer does
 		"odd":      true,
 		"ws":       true,
 		"ws/p/a":   true,  // the root's field is stronger than the member's lockfile
-		"ws/other": false, // is no member: its own lockfile counts
+		"ws/other": false, // not a member: its own lockfile decides
 		"pnpm/a":   false, "pnpm/b": true,
 	} {
 		got, err := a.Detect(t.Context(), filepath.Join(root, dir))

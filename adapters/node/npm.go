@@ -5,7 +5,7 @@ import (
 	"github.com/bentobuild/bento/adapters/node/tools"
 )
 
-// npmDialect: without a lockfile none is written, as an install adds nothing to the
+// npmDialect writes no lockfile where none exists, as an install adds nothing to the
 // sources.
 func npmDialect() dialect {
 	return dialect{
@@ -41,7 +41,7 @@ func npmDialect() dialect {
 	}
 }
 
-// npmEnv keeps npm from saying and asking what nobody wants to know.
+// npmEnv turns off npm's notices and questions.
 func npmEnv() map[string]string {
 	return map[string]string{
 		"npm_config_audit":           "false",

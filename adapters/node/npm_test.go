@@ -15,23 +15,10 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 )
 
 const npmMark = "node_modules/.package-lock.json"
-
-// need skips the test where a tool is missing, unless none may be.
-func need(t *testing.T, tools ...string) {
-	t.Helper()
-	for _, tool := range tools {
-		if _, err := exec.LookPath(tool); err == nil {
-			continue
-		}
-		if os.Getenv("BENTO_REQUIRE_TOOLS") == "1" {
-			t.Fatalf("%s is not installed", tool)
-		}
-		t.Skipf("%s is not installed", tool)
-	}
-}
 
 // childEnv is the environment that installs and tasks of a get.
 func childEnv(a *Adapter) adapters.Environ {
@@ -105,7 +92,7 @@ func mustRun(t *testing.T, a *Adapter, dir, task string) {
 }
 
 func TestNPMInstallsAndRuns(t *testing.T) {
-	need(t, "node", "npm")
+	adaptertest.Need(t, "node", "npm")
 	root, a := fixture(t), newNPM()
 	lib, app := filepath.Join(root, "packages/lib"), filepath.Join(root, "packages/app")
 	for _, dir := range []string{root, lib, app} {
@@ -135,7 +122,7 @@ func TestNPMInstallsAndRuns(t *testing.T) {
 }
 
 func TestNPMReinstallsWhatChanged(t *testing.T) {
-	need(t, "node", "npm")
+	adaptertest.Need(t, "node", "npm")
 	root, a := fixture(t), newNPM()
 	lib := filepath.Join(root, "packages/lib")
 	if err := install(t.Context(), a, lib, nil); err != nil {
@@ -195,7 +182,7 @@ func TestNPMReinstallsWhatChanged(t *testing.T) {
 }
 
 func TestNPMFailureIsTold(t *testing.T) {
-	need(t, "node", "npm")
+	adaptertest.Need(t, "node", "npm")
 	root, a := fixture(t), newNPM()
 	put(t, root, "packages/lib/package.json", `{"name": "@example/lib", "version": "1.0.0", "dependencies": {"is-number": "6.0.0"}}`)
 	err := install(t.Context(), a, root, nil)
@@ -206,7 +193,7 @@ func TestNPMFailureIsTold(t *testing.T) {
 }
 
 func TestNPMInstallOfNothingLeavesAMark(t *testing.T) {
-	need(t, "node", "npm")
+	adaptertest.Need(t, "node", "npm")
 	root := tree(t,
 		"package.json", `{"name": "a", "version": "1.0.0", "optionalDependencies": {"other": "file:other"}}`,
 		"other/package.json", `{"name": "other", "version": "1.0.0", "os": ["aix"]}`)
@@ -230,7 +217,7 @@ func TestNPMInstallOfNothingLeavesAMark(t *testing.T) {
 }
 
 func TestNPMFingerprint(t *testing.T) {
-	need(t, "node", "npm")
+	adaptertest.Need(t, "node", "npm")
 	a, dir := newNPM(), t.TempDir()
 	got, err := a.ToolchainFingerprint(t.Context(), dir)
 	if err != nil || !regexp.MustCompile(`^node=v\d+\.\d+\.\d+\S* npm=\d+\.\d+\.\d+\S*$`).MatchString(got) {

@@ -62,8 +62,8 @@ func TestRequiredToolchain(t *testing.T) {
 	}
 }
 
-// Yarn 1 and its successor refuse the lockfile of each other; what package.json asks for
-// is told instead, where it does.
+// Yarn 1 and its successor refuse the lockfile of each other. A version in package.json
+// wins.
 func TestYarnOfTheLockfile(t *testing.T) {
 	const classic, berry = "# yarn lockfile v1\n", "__metadata:\n  version: 8\n"
 	for _, tt := range []struct {
@@ -127,7 +127,7 @@ func TestCheckPin(t *testing.T) {
 	if v := a.CheckPin(adapters.Toolchain{Tool: "npm", Version: "9"}, found); v.OK || v.Hint != `install it with "npm install -g npm@9", or change the pin` {
 		t.Errorf("npm 9: %+v", v)
 	}
-	if v := a.CheckPin(adapters.Toolchain{Tool: "node", Version: ">=22.1"}, found); v.Hint != `get it with a version manager, such as "nvm install 22.1", or change the pin` {
+	if v := a.CheckPin(adapters.Toolchain{Tool: "node", Version: ">=22.1"}, found); v.Hint != `install it with a version manager, such as "nvm install 22.1", or change the pin` {
 		t.Errorf("node 22: %+v", v)
 	}
 	if v := a.CheckPin(adapters.Toolchain{Tool: "node", Version: "lts/*"}, "node=v21.7.0"); v.OK {

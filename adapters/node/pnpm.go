@@ -5,9 +5,9 @@ import (
 	"github.com/bentobuild/bento/adapters/node/project"
 )
 
-// pnpmDialect keeps pnpm from becoming another version of itself, and from
-// installing before it runs a script: two scripts at once would do so at once. Up to
-// version 10 it reads variables of npm.
+// pnpmDialect stops pnpm from switching to another version of itself, and from installing
+// before it runs a script: two scripts could install at once. Up to version 10 it reads
+// variables of npm.
 func pnpmDialect() dialect {
 	return dialect{
 		manager:  project.PNPM,

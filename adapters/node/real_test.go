@@ -13,10 +13,13 @@ import (
 	"github.com/bentobuild/bento/adapters/adaptertest"
 )
 
-// real gives the adapters of the managers that are installed, with yarn 1 under the
+// real returns the adapters of the managers that are installed, with yarn 1 under the
 // id "yarn1", and the environment for each.
 func real(t *testing.T, ids ...string) map[string]*Adapter {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("it drives real tools")
+	}
 	tools := map[string]string{"node-npm": "npm", "node-pnpm": "pnpm", "node-yarn": "yarn", "bun": "bun", "yarn1": "yarn1"}
 	byID := make(map[string]*Adapter)
 	for _, id := range ids {
@@ -43,7 +46,8 @@ func real(t *testing.T, ids ...string) map[string]*Adapter {
 	return byID
 }
 
-// installed makes a project and installs it, or gives up where packages cannot be had.
+// installed makes a project and installs it, or skips the test where packages cannot be
+// fetched.
 func installed(t *testing.T, a *Adapter, archive string) string {
 	t.Helper()
 	root := adaptertest.Project(t, archive)
@@ -77,8 +81,8 @@ func inPackage(root, name string) string {
 	return filepath.Join(root, "node_modules", "is-number", name)
 }
 
-// TestWhatIsNotIntact: the managers take what is there for whole. An install that is
-// forced, and one after an interruption, begins anew.
+// TestWhatIsNotIntact: the managers take existing files for complete. A forced install, and
+// one after an interruption, starts anew.
 func TestWhatIsNotIntact(t *testing.T) {
 	for id, a := range real(t, "node-npm", "node-pnpm", "node-yarn", "bun", "yarn1") {
 		t.Run(id, func(t *testing.T) {
@@ -218,7 +222,7 @@ func TestCommandsOfTheRoot(t *testing.T) {
 	}
 }
 
-// TestStaleLockfiles: an install changes none, and says what is wrong.
+// TestStaleLockfiles: an install changes no lockfile, and reports what is stale.
 func TestStaleLockfiles(t *testing.T) {
 	for id, a := range real(t, "node-npm", "node-pnpm", "node-yarn", "bun") {
 		root := adaptertest.Fixture(t, id)
@@ -276,7 +280,7 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// TestAddToTheRoot: some managers want to be told that the root is meant.
+// TestAddToTheRoot: some managers need an option for the root.
 func TestAddToTheRoot(t *testing.T) {
 	for id, a := range real(t, "node-pnpm", "yarn1") {
 		root := adaptertest.Project(t, "-- package.json --\n{\"name\": \"top\", \"private\": true, \"packageManager\": \"yarn@1.22.22\", \"workspaces\": [\"a\"]}\n-- a/package.json --\n{\"name\": \"a\", \"version\": \"1.0.0\"}\n")

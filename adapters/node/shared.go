@@ -9,14 +9,14 @@ import (
 	"github.com/bentobuild/bento/adapters/node/project"
 )
 
-// sharedFile is a file that tools also look for above the package.
+// sharedFile is a file that tools also read from directories above the package.
 type sharedFile struct {
 	pattern string
-	tasks   string // the one task that it is for, "" for all
+	tasks   string // the one task that reads it, "" for all
 }
 
-// sharedFiles are configurations that a package shares with its neighbours. What
-// a configuration names in turn is out of sight, but for tsconfig.json.
+// sharedFiles returns configurations that packages share. Files that a configuration names
+// in turn are unknown, except for tsconfig.json.
 func sharedFiles() []sharedFile {
 	return []sharedFile{
 		{".babelrc*", ""}, {"babel.config.*", ""}, {".browserslistrc", ""},
@@ -34,7 +34,7 @@ type shared struct {
 	configs []string
 }
 
-// sharedBy finds what stands above the package and decides about its tasks.
+// sharedBy returns the files above the package that its tasks depend on.
 func (a *Adapter) sharedBy(f *adapters.Files, p *project.Project) shared {
 	var s shared
 	if p.IsMember() {
@@ -52,7 +52,7 @@ func (a *Adapter) sharedBy(f *adapters.Files, p *project.Project) shared {
 	return s
 }
 
-// taskOf tells which task a configuration of that name is for.
+// taskOf returns the task that a configuration of that name is for.
 func taskOf(name string) (task string, ok bool) {
 	for _, c := range sharedFiles() {
 		if hit, err := path.Match(c.pattern, name); err == nil && hit {
@@ -67,8 +67,8 @@ func isSharedFile(name string) bool {
 	return ok
 }
 
-// inputs gives what a task depends on above the package, with the further files
-// in more. A task whose name says nothing has everything.
+// inputs returns the inputs of a task above the package, with the further files in more. A
+// task with an unknown name has all of them.
 func (s *shared) inputs(task string, more []string) []string {
 	out := slices.Concat(s.install, more)
 	for _, path := range s.configs {

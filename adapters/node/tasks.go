@@ -12,9 +12,9 @@ import (
 	"github.com/bentobuild/bento/adapters/node/tsconfig"
 )
 
-// Tasks gives a recipe for each script of package.json: those named build, check,
-// lint and test as such, the others to be reached by name. The root of a
-// workspace has only the latter.
+// Tasks returns a recipe for each script of package.json. Those named build, check, lint
+// and test keep their names; the others are scripts. The root of a workspace has only
+// scripts.
 func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.Open(f)
@@ -24,8 +24,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	if err := a.pins.MayNotDownload(p); err != nil {
 		return adapters.TasksAnswer{}, err
 	}
-	// The answer stands for those of Detect and RequiredToolchain too: what they
-	// look at is noted.
+	// The Reads of the answer must cover Detect and RequiredToolchain too.
 	a.Decide(f)
 	_, _ = a.pins.Of(f, p)
 	ans := adapters.TasksAnswer{Aggregate: p.Aggregate() != nil}
@@ -65,7 +64,7 @@ func (r *recipes) task(s packagejson.Entry, aggregate bool) (adapters.Task, bool
 	}
 	t.ExtraInputs = r.shared.inputs(s.Name, r.ts.Above)
 	if t.Script {
-		// What a script makes or changes outside is anybody's guess.
+		// Its effects outside the dish are unknown.
 		t.NoCache, t.SideEffects = true, true
 		return t, true
 	}
@@ -80,19 +79,19 @@ func (r *recipes) task(s packagejson.Entry, aggregate bool) (adapters.Task, bool
 	return t, true
 }
 
-// nameable tells whether a script's name can be the name of a task.
+// nameable reports whether a script's name can be the name of a task.
 func nameable(name string) bool {
 	return name != "" && strings.IndexFunc(name, func(r rune) bool {
 		return r < ' ' || r == 0x7f || r == '\uFFFD'
 	}) < 0
 }
 
-// isPlaceholder tells of the test script that "npm init" writes.
+// isPlaceholder reports whether s is the test script of "npm init".
 func isPlaceholder(s packagejson.Entry) bool {
 	return s.Name == "test" && strings.Contains(s.Value, "no test specified")
 }
 
-// quote makes one word for the shell.
+// quote returns word quoted for the shell.
 func quote(word string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.:/@+,=%", r)
@@ -103,7 +102,7 @@ func quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// path are the directories of installed commands, the nearer first.
+// path returns the directories of installed commands, the nearer first.
 func (r *recipes) path() []string {
 	bin := filepath.Join("node_modules", ".bin")
 	dirs := []string{bin}
@@ -115,8 +114,8 @@ func (r *recipes) path() []string {
 	return dirs
 }
 
-// outputs are what a build may make: the usual directories, those of the
-// frameworks that the package depends on, and what tsconfig.json says.
+// outputs returns the possible outputs of a build: the usual directories, those of the
+// frameworks among the dependencies, and those of tsconfig.json.
 func (r *recipes) outputs() []string {
 	out := []string{"dist/**", "build/**", "*.tsbuildinfo"}
 	for _, f := range []struct {

@@ -14,8 +14,8 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// InstallScope implements adapters.Scoper: a package is installed on its own. Even one
-// without dependencies has an autoloader written.
+// InstallScope implements adapters.Scoper: each package is installed on its own. Composer
+// writes an autoloader even without dependencies.
 func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, error) {
 	f := a.Files(dir)
 	m, err := a.manifests.Read(f, manifestFile)
@@ -36,8 +36,8 @@ func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, e
 	return scope, nil
 }
 
-// Install implements adapters.Adapter. Composer installs what a stale lockfile says and
-// only warns, so that is looked at first.
+// Install implements adapters.Adapter. Composer installs a stale lockfile with only a
+// warning, so Install checks for one first.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
 	f := a.Files(req.DishDir)
 	lock, err := a.locks.Read(f, lockFile)
@@ -53,11 +53,12 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if err := a.run(ctx, req.Leave(), work{req.DishDir, req.Env, []string{"install", "--no-progress"}}, log); err != nil || !req.Force {
 		return err
 	}
-	// What is there but not whole, composer takes for installed.
+	// Composer takes an incomplete package for installed.
 	return a.run(ctx, req.Leave(), work{req.DishDir, req.Env, []string{"reinstall", "--no-progress", "*"}}, log)
 }
 
-// fresh tells what the lockfile does not know of composer.json, or of the path packages.
+// fresh returns an error when the lockfile is older than composer.json or than the path
+// packages.
 func (a *Adapter) fresh(ctx context.Context, f *adapters.Files, lock *composer.Lock, req adapters.InstallRequest) error {
 	const check = "validate --no-check-publish --no-check-all"
 	err := a.run(ctx, req.Leave(), work{f.Dir(), req.Env, strings.Fields(check)}, nil)
@@ -71,17 +72,17 @@ func (a *Adapter) fresh(ctx context.Context, f *adapters.Files, lock *composer.L
 		}
 		m, err := a.manifests.Read(f, filepath.Join(filepath.FromSlash(p.Dir), manifestFile))
 		if err != nil {
-			continue // composer has something to say about it
+			continue // composer reports it
 		}
 		if what := stale(&p, m); what != "" {
 			return &adapters.InstallError{Detail: fmt.Sprintf(
-				"%s does not know the %s of %s in %s; run %q", lockFile, what, p.Name, m.Path, "composer update "+p.Name)}
+				"%s lacks the %s of %s in %s; run %q", lockFile, what, p.Name, m.Path, "composer update "+p.Name)}
 		}
 	}
 	return nil
 }
 
-// stale names what a lockfile has differently from the package itself.
+// stale returns what differs between a locked path package and its manifest.
 func stale(locked *composer.Package, m *composer.Manifest) string {
 	if locked.Autoload != m.Autoload {
 		return "autoload"
@@ -102,14 +103,14 @@ func stale(locked *composer.Package, m *composer.Manifest) string {
 	return ""
 }
 
-// work is one command of composer. Without an environment it has the adapter's own.
+// work is one command of composer. Without an environment it runs in the adapter's own.
 type work struct {
 	dir  string
 	env  adapters.Environ
 	args []string
 }
 
-// run runs composer and tells log what it says.
+// run runs composer and logs its output.
 func (a *Adapter) run(ctx context.Context, leave adapters.Leave, w work, log adapters.LogFunc) error {
 	if len(w.env) == 0 {
 		w.env = a.env

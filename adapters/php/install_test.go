@@ -29,8 +29,8 @@ func TestInstallScope(t *testing.T) {
 	}
 }
 
-// Composer installs what a stale lockfile says, and does not notice what a path package
-// has changed: both are told.
+// Composer installs a stale lockfile, and does not notice changes of a path package: bento
+// reports both.
 func TestInstallRefusesAStaleLockfile(t *testing.T) {
 	adaptertest.Need(t, "php", "composer")
 	root := adaptertest.Fixture(t, "php")
@@ -110,7 +110,7 @@ func TestLockDigest(t *testing.T) {
 		adaptertest.Replace(t, root+"/app/composer.lock", test.new, test.old)
 	}
 	for text, want := range map[string]string{
-		"{}": `"packages" is no list`, "{": "1:2: ", `{"packages": [{}]}`: "line 1: a package without a name",
+		"{}": `"packages" is not a list`, "{": "1:2: ", `{"packages": [{}]}`: "line 1: a package without a name",
 	} {
 		adaptertest.Write(t, root+"/app/composer.lock", text)
 		if got := adaptertest.Lock(t, a, root, root+"/app"); got.Digest != "" || !strings.HasPrefix(got.Whole, want) {

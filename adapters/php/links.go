@@ -12,11 +12,11 @@ import (
 	"github.com/bentobuild/bento/adapters/php/composer"
 )
 
-// maxPathPackages bounds how many directories one pattern of a path repository gives.
+// maxPathPackages is how many directories one pattern of a path repository may match.
 const maxPathPackages = 2_000
 
 // Links implements adapters.Linker: the packages of path repositories that composer.json
-// requires, and those that these require in turn, which the same repositories have.
+// requires, and those of the same repositories that these require in turn.
 func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, error) {
 	f := a.Files(dir)
 	m, err := a.manifests.Read(f, manifestFile)
@@ -25,7 +25,7 @@ func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, er
 	}
 	byName := make(map[string]*composer.Manifest)
 	for _, p := range a.pathPackages(f, m) {
-		if name := strings.ToLower(p.Name); byName[name] == nil { // the first repository counts
+		if name := strings.ToLower(p.Name); byName[name] == nil { // the first repository wins
 			byName[name] = p
 		}
 	}
@@ -56,8 +56,8 @@ func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, er
 	return adapters.LinksAnswer{Links: links, Reads: f.Reads()}, nil
 }
 
-// pathPackages gives the packages of the path repositories. One that cannot be read is
-// left out: it is told where it stands, as a dish of its own, or by composer.
+// pathPackages returns the packages of the path repositories. It leaves out a package that
+// cannot be read: bento reports it as a dish, or composer does.
 func (a *Adapter) pathPackages(f *adapters.Files, m *composer.Manifest) []*composer.Manifest {
 	var list []*composer.Manifest
 	for _, repo := range m.Repositories {
@@ -71,8 +71,8 @@ func (a *Adapter) pathPackages(f *adapters.Files, m *composer.Manifest) []*compo
 	return list
 }
 
-// expand gives the directories that the url of a path repository means: it may be a
-// pattern of glob(3) with braces.
+// expand returns the directories of a path repository's url, which may be a pattern of
+// glob(3) with braces.
 func expand(f *adapters.Files, base, url string) []string {
 	if !filepath.IsAbs(url) {
 		url = filepath.Join(base, filepath.FromSlash(url))
@@ -92,7 +92,7 @@ func expand(f *adapters.Files, base, url string) []string {
 	return slices.Compact(dirs)
 }
 
-// step gives the directories that one segment of a pattern leads to.
+// step returns the directories in dir that match one segment of a pattern.
 func step(f *adapters.Files, dir, segment string) []string {
 	if !strings.ContainsAny(segment, "*?[{") {
 		return []string{filepath.Join(dir, segment)}
@@ -112,7 +112,7 @@ func step(f *adapters.Files, dir, segment string) []string {
 	return dirs
 }
 
-// braces gives the alternatives of a segment with at most one group: "{a,b}*".
+// braces returns the alternatives of a segment with at most one group: "{a,b}*".
 func braces(segment string) []string {
 	before, rest, open := strings.Cut(segment, "{")
 	group, after, closed := strings.Cut(rest, "}")

@@ -10,7 +10,7 @@ import (
 )
 
 // LockDigest implements adapters.LockDigester: the packages of composer.lock, which all
-// belong to the one package that it stands beside.
+// belong to the package beside it.
 func (a *Adapter) LockDigest(_ context.Context, dir string) (adapters.LockAnswer, error) {
 	f := a.Files(dir)
 	answer := adapters.LockAnswer{File: filepath.Join(dir, lockFile)}

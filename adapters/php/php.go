@@ -1,7 +1,7 @@
 // Package php is the adapter "php": packages of Composer.
 //
-// composer.json and composer.lock are read here, never with composer, so that a plan
-// starts no process.
+// It reads composer.json and composer.lock itself, without composer, so that a plan starts
+// no process.
 package php
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// identity is in every key. It changes when a recipe, or what is read from the
-// manifests, changes what a task does.
+// identity is an ingredient of every key. It changes when a change to a recipe or a reader
+// of manifests changes what a task does.
 const identity = "builtin:1"
 
 const (
@@ -33,7 +33,7 @@ type Adapter struct {
 	seen      adapters.Moment[machine]
 }
 
-// New gives the adapter. Composer downloads no PHP, so there is nothing to allow.
+// New returns the adapter. Composer downloads no PHP, so AllowDownload has no effect.
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
 		Source:    o.Source(),
@@ -57,7 +57,7 @@ func newManifest() *adapters.Manifest {
 			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
 			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
 		},
-		// What phpstan and phpcs print as "file:line" is understood by the same parser.
+		// The same parser reads "file:line" of phpstan and phpcs.
 		DiagnosticHooks: map[string]adapters.Hook{
 			"check": {Parser: "phpstan"}, "lint": {Parser: "phpstan"}, "test": {Parser: "phpunit"},
 		},
@@ -69,16 +69,16 @@ func newManifest() *adapters.Manifest {
 		PassEnv:     passEnv(),
 		SteeringEnv: steeringEnv(),
 		SetEnv: map[string]string{
-			"COMPOSER_ALLOW_SUPERUSER":     "1", // else it asks, or leaves plugins out
+			"COMPOSER_ALLOW_SUPERUSER":     "1", // otherwise composer asks, or leaves plugins out
 			"COMPOSER_NO_INTERACTION":      "1",
-			"COMPOSER_PROCESS_TIMEOUT":     "0", // how long a task may take, bento knows
+			"COMPOSER_PROCESS_TIMEOUT":     "0", // bento limits the time of a task itself
 			"COMPOSER_FUND":                "0",
 			"COMPOSER_DISABLE_XDEBUG_WARN": "1",
 		},
 	}
 }
 
-// passEnv are homes, caches, credentials and version managers.
+// passEnv returns homes, caches, credentials and version managers.
 func passEnv() []string {
 	return []string{
 		"COMPOSER_HOME", "COMPOSER_CACHE_DIR", "COMPOSER_AUTH", "COMPOSER_DISABLE_NETWORK", "COMPOSER_MIRROR_PATH_REPOS",
@@ -87,7 +87,7 @@ func passEnv() []string {
 	}
 }
 
-// steeringEnv change what the tools make.
+// steeringEnv returns the variables that change the outputs of the tools.
 func steeringEnv() []string {
 	return []string{
 		"PHPRC", "PHP_INI_SCAN_DIR", "XDEBUG_MODE", "XDEBUG_CONFIG", "PHP_CS_FIXER_*",
@@ -105,7 +105,7 @@ func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
 	return a.Files(dir).IsFile(manifestFile), nil
 }
 
-// ParseDiagnostics implements adapters.Adapter. No hook asks for it.
+// ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
 func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
 	return nil, nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // RequiredToolchain implements adapters.Adapter: .php-version beside composer.json, else
-// what that requires of php, else .tool-versions.
+// composer.json's requirement of php, else .tool-versions.
 func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.Toolchain, error) {
 	f := a.Files(dir)
 	m, err := a.manifests.Read(f, manifestFile)
@@ -31,15 +31,15 @@ func (a *Adapter) pin(f *adapters.Files, m *composer.Manifest) (*adapters.Toolch
 		return &adapters.Toolchain{Tool: "php", Version: first, File: f.Path(".php-version"), Line: 1}, nil
 	}
 	if r := m.Find("php"); r != nil && !r.Dev {
-		// With config.platform.php composer believes in that and not in what is there.
+		// With config.platform.php composer ignores the installed version.
 		return &adapters.Toolchain{Tool: "php", Version: r.Constraint, File: m.Path, Line: r.Line, Strict: !m.Platform}, nil
 	}
 	return f.ToolVersions("php", "php")
 }
 
-// CheckPin implements adapters.PinChecker. A version from composer.json is a constraint
-// of Composer. Any other is a version, the beginning of one ("8.2" is any 8.2.x), or
-// such a constraint.
+// CheckPin implements adapters.PinChecker. A version from composer.json is a constraint of
+// Composer. Any other is a version, a prefix of one ("8.2" is any 8.2.x), or such a
+// constraint.
 func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 	have, ok := strings.CutPrefix(firstLine(fingerprint), "php ")
 	if !ok {
@@ -52,7 +52,7 @@ func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters
 		v.OK = v.OK && known || have == want.Version || strings.HasPrefix(have, want.Version+".")
 	}
 	if !v.OK {
-		v.Hint = fmt.Sprintf("install PHP %s, put it first on PATH, or ask for another version", want.Version)
+		v.Hint = fmt.Sprintf("install PHP %s, put it first on PATH, or change the required version", want.Version)
 	}
 	return v
 }

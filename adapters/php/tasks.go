@@ -38,8 +38,8 @@ type recipes struct {
 	m *composer.Manifest
 }
 
-// tasks gives the scripts that are called like a lifecycle task, recipes for tools that
-// are declared or configured, and the other scripts by name.
+// tasks returns the scripts with the name of a lifecycle task, recipes for tools that are
+// declared or configured, and the other scripts.
 func (r *recipes) tasks() []adapters.Task {
 	var list []adapters.Task
 	have := func(name string) bool {
@@ -69,10 +69,10 @@ func (r *recipes) tasks() []adapters.Task {
 	return list
 }
 
-// script is the command that runs a script of composer.json.
+// script returns the command that runs a script of composer.json.
 func script(name string) string { return "composer run-script " + quote(name) }
 
-// quote makes one word of the shell.
+// quote returns word quoted for the shell.
 func quote(word string) string {
 	if strings.Trim(word, "-_.:/@+0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
 		return word
@@ -80,8 +80,8 @@ func quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// tools gives the recipes of what is declared or configured. Of two linters phpstan,
-// which finds what a compiler would, is the check.
+// tools returns the recipes of tools that are declared or configured. With two linters,
+// phpstan, which finds what a compiler would, is the check.
 func (r *recipes) tools() []adapters.Task {
 	list := r.tests()
 	lint := "lint"
@@ -102,7 +102,7 @@ func (r *recipes) uses(name string) bool { return r.m.Find(name) != nil }
 
 func (r *recipes) config(names ...string) bool { return slices.ContainsFunc(names, r.f.IsFile) }
 
-// tests gives the recipe of a test runner. PHPUnit needs to be told where tests are.
+// tests returns the recipe of a test runner. PHPUnit needs the directory of tests.
 func (r *recipes) tests() []adapters.Task {
 	configured := r.config("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
 	switch {
@@ -116,7 +116,7 @@ func (r *recipes) tests() []adapters.Task {
 	return nil
 }
 
-// style gives the recipe of a linter of style, and the command that mends what it can.
+// style returns the recipe of a linter of style, and the command that fixes its findings.
 func (r *recipes) style() (lint adapters.Task, format string, ok bool) {
 	lint.Name = "lint"
 	if config := r.phpcsConfig(); config != "" || r.uses("squizlabs/php_codesniffer") {
@@ -140,8 +140,7 @@ func (r *recipes) style() (lint adapters.Task, format string, ok bool) {
 	return lint, "", false
 }
 
-// phpcsConfig gives the settings of PHP_CodeSniffer, which looks for them above too; ""
-// for none.
+// phpcsConfig returns the settings of PHP_CodeSniffer in the package or above it, or "".
 func (r *recipes) phpcsConfig() string {
 	for dir := range r.f.Ancestors() {
 		for _, name := range []string{".phpcs.xml", "phpcs.xml", ".phpcs.xml.dist", "phpcs.xml.dist"} {

@@ -11,10 +11,10 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// machine is what the fingerprint depends on in every directory.
+// machine is the part of the basis that all directories share.
 type machine struct {
 	basis string
-	shim  bool // php is a version manager's
+	shim  bool // php is a shim of a version manager
 }
 
 // ToolchainBasis implements adapters.Steerer.
@@ -45,8 +45,8 @@ func (a *Adapter) look() (machine, error) {
 	return machine{b.String(), strings.Contains(php, "/shims/")}, nil
 }
 
-// settings are where distributions keep php.ini and the directory of files that turn
-// extensions on.
+// settings returns where distributions keep php.ini and the directory of files that enable
+// extensions.
 func settings(php string) []string {
 	list := []string{"/etc/php.ini", "/etc/php.d", "/usr/local/etc/php/php.ini", "/usr/local/etc/php/conf.d"}
 	if real, err := filepath.EvalSymlinks(php); err == nil {
@@ -82,8 +82,8 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	return php + "\n" + firstLine(composer) + "\n", nil
 }
 
-// ask returns what a tool answers, from the line that begins with a word: warnings of PHP
-// may stand in front.
+// ask returns a tool's answer, from the line that begins with a word on: warnings of PHP
+// may come before it.
 func (a *Adapter) ask(ctx context.Context, q probe.Question, at probe.At, begin string) (string, error) {
 	path, err := a.env.LookPath(at.Path)
 	if err != nil {
@@ -100,7 +100,7 @@ func (a *Adapter) ask(ctx context.Context, q probe.Question, at probe.At, begin 
 	return text, nil
 }
 
-// missing tells how to get a tool.
+// missing adds how to install a tool.
 func (a *Adapter) missing(err error) error {
 	var m *adapters.MissingTool
 	if !errors.As(err, &m) {

@@ -19,9 +19,9 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// Add has poetry add packages. Pip has no command for it: then they are written into
-// pyproject.toml or the file of requirements, of which everything else stays as it
-// is. The next install takes them.
+// Add runs `poetry add`. Pip has no command for it: for pip, Add writes the packages into
+// pyproject.toml or the file of requirements, and changes nothing else in it. The next
+// install installs them.
 func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
 	p, err := open(a.Files(req.DishDir))
 	if err != nil {
@@ -41,13 +41,13 @@ func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters
 	}
 	path, err := p.write(a.Source, packages, req.Dev)
 	if err == nil && log != nil {
-		log(adapters.Log{Level: "info", Message: fmt.Sprintf("%s asks for %s", path, strings.Join(packages, ", "))})
+		log(adapters.Log{Level: "info", Message: fmt.Sprintf("%s requires %s", path, strings.Join(packages, ", "))})
 	}
 	return err
 }
 
-// missing gives those of packages that the project does not ask for yet. One that it
-// asks for in another way is an error.
+// missing returns those of packages that the project does not require yet. A package that
+// it requires in another way is an error.
 func (p *project) missing(packages []string) ([]string, error) {
 	var list []string
 	normal, dev := p.asked()
@@ -62,13 +62,13 @@ func (p *project) missing(packages []string) ([]string, error) {
 			continue
 		}
 		if o := slices.Concat(normal, dev)[known]; o.Text != r.Text {
-			return nil, fmt.Errorf("%q is asked for already, as %q at %s:%d; change it there", r.Name, o.Text, o.File, o.Line)
+			return nil, fmt.Errorf("%q is already required, as %q at %s:%d; change it there", r.Name, o.Text, o.File, o.Line)
 		}
 	}
 	return list, nil
 }
 
-// write adds to the manifest where the project keeps its requirements.
+// write adds packages to the file in which the project keeps its requirements.
 func (p *project) write(at adapters.Source, packages []string, dev bool) (path string, err error) {
 	dynamic := slices.ContainsFunc(p.List("project", "dynamic"), func(e pyproject.Entry) bool { return e.Value == "dependencies" })
 	switch {
@@ -103,7 +103,8 @@ func (p *project) appendTo(at adapters.Source, packages []string, key ...string)
 	return nil
 }
 
-// appendLines adds to the file of requirements; those of development have their own.
+// appendLines adds packages to the file of requirements; development packages have their
+// own file.
 func (p *project) appendLines(at adapters.Source, packages []string, dev bool) (path string, err error) {
 	name := "requirements.txt"
 	if dev {

@@ -63,7 +63,7 @@ func TestAddRefuses(t *testing.T) {
 		{"two lines", "six\n-r x", false, []string{"requirements.txt", ""}, "is not a requirement"},
 		{"a path", "./lib", false, []string{"requirements.txt", ""}, "is not a requirement"},
 		{"another version", "Six>=2", false, []string{"requirements.txt", "x\nsix>=1\n"}, `as "six>=1" at `},
-		{"an inline table", "six", false, []string{"pyproject.toml", "project={name='x'}\n"}, "not written as a [table]"},
+		{"an inline table", "six", false, []string{"pyproject.toml", "project={name='x'}\n"}, "is no [table]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			root := tree(t, tt.files...)

@@ -14,7 +14,7 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// InstallScope gives dir itself: each project has its own virtual environment.
+// InstallScope returns dir itself: each project has its own virtual environment.
 func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope, error) {
 	f := a.Files(dir)
 	p, err := open(f)
@@ -54,7 +54,7 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 	return s, nil
 }
 
-// commands gives the arguments of each run of pip.
+// commands returns the arguments of each run of pip.
 func (p *project) commands(locals []local) [][]string {
 	hashed, rest := []string{"install", "--require-hashes"}, []string{"install"}
 	for _, file := range p.take {
@@ -78,7 +78,7 @@ func (p *project) commands(locals []local) [][]string {
 	}
 	if p.self {
 		if len(list) > 0 && len(rest) == plain && len(p.extras) == 0 {
-			rest = append(rest, "--no-deps") // the hashed file is to have all of them
+			rest = append(rest, "--no-deps") // the hashed file lists all packages
 		}
 		rest = append(rest, "-e", p.selfTarget())
 	}
@@ -95,12 +95,12 @@ func (p *project) selfTarget() string {
 	return ".[" + strings.Join(p.extras, ",") + "]"
 }
 
-// singles are requirements that are given to pip one by one: those of groups, and
-// of a project that is not installed itself.
+// singles returns the requirements that pip gets one by one: those of groups, and of a
+// project that is not installed itself.
 func (p *project) singles() []string {
 	var out []string
 	add := func(text string) {
-		// What begins like an option must not reach pip as one.
+		// A requirement that begins like an option must not reach pip.
 		if !strings.HasPrefix(text, "-") && !slices.Contains(out, text) {
 			out = append(out, text)
 		}
@@ -118,8 +118,8 @@ func (p *project) singles() []string {
 	return out
 }
 
-// relink makes the projects that pip copied editable: of a copy a task would see
-// the sources as they were when it was installed.
+// relink returns commands that install copied projects as editable: from a copy a task
+// would read the sources of the time of the install.
 func (p *project) relink(locals []local) [][]string {
 	args := []string{"install", "--no-deps"}
 	if p.copied {
@@ -136,10 +136,10 @@ func (p *project) relink(locals []local) [][]string {
 	return [][]string{args}
 }
 
-// steps gives the commands of an install.
+// steps returns the commands of an install.
 func (p *project) steps(locals []local) [][]string {
 	if p.poetry {
-		// Poetry installs without pip, and into the environment that is there.
+		// Poetry installs without pip, into the existing environment.
 		return [][]string{{environment.BasePython, "-m", "venv", "--without-pip", environment.Dir}, p.poetryInstall()}
 	}
 	steps := [][]string{{environment.BasePython, "-m", "venv", environment.Dir}}
@@ -149,9 +149,8 @@ func (p *project) steps(locals []local) [][]string {
 	return steps
 }
 
-// Install makes the virtual environment from nothing, whatever was there: pip
-// neither repairs what an interrupted install left nor removes what is no longer
-// asked for.
+// Install makes the virtual environment anew: pip neither repairs an interrupted install
+// nor removes packages that are no longer required.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
 	f := a.Files(req.DishDir)
 	p, err := open(f)
@@ -169,7 +168,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 		return err
 	}
 	defer unlock()
-	if err := environment.Clear(p.dir, log); err != nil {
+	if err := environment.Clear(a.Source, p.dir, log); err != nil {
 		return err
 	}
 	i := environment.Installer{Leave: req.Leave(), Dir: p.dir, Env: env, Python: python, Log: log}
@@ -178,11 +177,11 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 			return err
 		}
 	}
-	return environment.WriteMark(p.dir, "made by bento with "+python+"\n")
+	return environment.WriteMark(a.Source, p.dir, "made by bento with "+python+"\n")
 }
 
-// locate finds the interpreter that the environment is made with. It is asked as the
-// fingerprint was, or else both might speak of different ones.
+// locate returns the interpreter that makes the environment. It uses the same probe as the
+// fingerprint, so that both mean the same interpreter.
 func (a *Adapter) locate(ctx context.Context, req adapters.InstallRequest, env adapters.Environ, dir string) (string, error) {
 	path, err := interpreter.Find(env)
 	if err != nil {
@@ -198,8 +197,8 @@ func (a *Adapter) locate(ctx context.Context, req adapters.InstallRequest, env a
 	return python, err
 }
 
-// lock keeps installs apart that build in the same directory, in one order for
-// all, so that none waits for another in turn.
+// lock serializes installs that build in the same directory. All lock in one order, so that
+// none waits for another in a cycle.
 func (a *Adapter) lock(ctx context.Context, dir string, locals []local) (unlock func(), err error) {
 	dirs := []string{dir}
 	for _, l := range locals {
@@ -225,7 +224,7 @@ func (a *Adapter) lock(ctx context.Context, dir string, locals []local) (unlock 
 	return unlock, nil
 }
 
-// source gives the channel that whoever builds in dir fills.
+// source returns the channel that is full while an install builds in dir.
 func (a *Adapter) source(dir string) chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()

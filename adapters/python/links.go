@@ -8,8 +8,8 @@ import (
 	"github.com/bentobuild/bento/adapters/python/requirements"
 )
 
-// Links gives the requirements that are directories. Those that only an extra, a
-// group or a file of development asks for are development dependencies.
+// Links implements adapters.Linker: the requirements that are directories. Those of only an
+// extra, a group or a file of development are development dependencies.
 func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, error) {
 	f := a.Files(dir)
 	p, err := open(f)

@@ -8,17 +8,17 @@ import (
 	"github.com/bentobuild/bento/adapters/python/requirements"
 )
 
-// maxLocals bounds how many projects of this machine one project may lead to.
+// maxLocals is how many projects on disk one project may depend on.
 const maxLocals = 200
 
-// local is another project of this machine that the project is installed with.
+// local is a project on disk that is installed with the project.
 type local struct {
 	path     string
-	editable bool // its requirement says so
-	unknown  bool // to pip, which has to be told the path
+	editable bool // its requirement makes it editable
+	unknown  bool // pip does not know its path from a manifest
 }
 
-// locals gives the projects that p needs by path, directly or through each other,
+// locals returns the projects that p depends on by path, directly or through each other,
 // the nearer first.
 func (p *project) locals(f *adapters.Files) []local {
 	normal, dev := p.asked()
@@ -31,15 +31,14 @@ func (p *project) locals(f *adapters.Files) []local {
 			f.Path(path)
 		}
 		if err != nil {
-			continue // it is told of the project itself
+			continue // the requirement is the project itself
 		}
 		w.add(slices.Concat(other.Dependencies, other.Sources, other.Poetry), other.sourceNames())
 	}
 	return w.found
 }
 
-// sourceNames are the packages that pip would look for in an index, were it not
-// told their path.
+// sourceNames returns the packages that pip would fetch from an index without their path.
 func (p *project) sourceNames() map[string]bool {
 	names := make(map[string]bool)
 	for _, r := range p.Sources {
@@ -54,8 +53,7 @@ type localWalk struct {
 	found []local
 }
 
-// add notes the directories among list. sources says of the names in uv's table
-// whether they are asked for at all.
+// add adds the directories in list. sources holds the required names of uv's table.
 func (w *localWalk) add(list []requirements.Requirement, sources map[string]bool) {
 	for _, r := range list {
 		used, isSource := sources[r.Name]
@@ -67,7 +65,8 @@ func (w *localWalk) add(list []requirements.Requirement, sources map[string]bool
 	}
 }
 
-// relative gives path as pip takes it for a path, from dir where that is short.
+// relative returns path in the form that pip takes for a path, from dir where that is
+// short.
 func relative(dir, path string) string {
 	rel, err := filepath.Rel(dir, path)
 	if err != nil {

@@ -97,7 +97,7 @@ func TestCheckPin(t *testing.T) {
 			t.Errorf("%q with %q: %+v", tt.want, tt.found, v)
 		}
 	}
-	if v := a.CheckPin(adapters.Toolchain{Tool: "python", Version: ">=3.13,<4"}, found); v.Hint != `get it with a version manager, such as "pyenv install 3.13", or change the pin` {
+	if v := a.CheckPin(adapters.Toolchain{Tool: "python", Version: ">=3.13,<4"}, found); v.Hint != `install it with a version manager, such as "pyenv install 3.13", or change the pin` {
 		t.Errorf("%+v", v)
 	}
 	if v := a.CheckPin(adapters.Toolchain{Tool: "uv", Version: "1"}, found); !v.OK {

@@ -23,18 +23,6 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// need skips the test where Python is missing, unless it may not be.
-func need(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("python3"); err == nil {
-		return
-	}
-	if os.Getenv("BENTO_REQUIRE_TOOLS") == "1" {
-		t.Fatal("python3 is not installed")
-	}
-	t.Skip("python3 is not installed")
-}
-
 // childEnv is the environment that installs and tasks of a get.
 func childEnv(a *Adapter) adapters.Environ {
 	m := a.Manifest()
@@ -95,7 +83,7 @@ func mustRun(t *testing.T, a *Adapter, dir, task string) {
 	}
 }
 
-// installed gives the version of a package in the environment of dir.
+// installed returns the version of a package in the environment of dir.
 func installed(t *testing.T, dir, name string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), filepath.Join(dir, environment.Bin, "python"), "-c",
@@ -107,7 +95,7 @@ func installed(t *testing.T, dir, name string) string {
 }
 
 func TestPip(t *testing.T) {
-	need(t)
+	adaptertest.Need(t, "python3")
 	t.Parallel()
 	root := t.TempDir()
 	if err := os.CopyFS(root, os.DirFS("../../testdata/toolchains/python")); err != nil {
@@ -160,7 +148,7 @@ func TestPip(t *testing.T) {
 }
 
 func TestPipMakesAnewWhatChangedOrWasInterrupted(t *testing.T) {
-	need(t)
+	adaptertest.Need(t, "python3")
 	t.Parallel()
 	dir := tree(t, "requirements.txt", "six==1.17.0\n")
 	a := newPip()
@@ -195,7 +183,7 @@ func TestPipMakesAnewWhatChangedOrWasInterrupted(t *testing.T) {
 }
 
 func TestVirtualEnvironmentOfTheDishIsNoBase(t *testing.T) {
-	need(t)
+	adaptertest.Need(t, "python3")
 	dir := tree(t, "requirements.txt", "")
 	if out, err := exec.CommandContext(t.Context(), "python3", "-m", "venv", "--without-pip", filepath.Join(dir, environment.Dir)).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -213,7 +201,7 @@ func TestVirtualEnvironmentOfTheDishIsNoBase(t *testing.T) {
 }
 
 func TestScaffold(t *testing.T) {
-	need(t)
+	adaptertest.Need(t, "python3")
 	t.Parallel()
 	a := newPip()
 	adaptertest.ScaffoldWorks(t, a, a.env)

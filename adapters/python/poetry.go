@@ -11,9 +11,9 @@ import (
 	"github.com/bentobuild/bento/adapters/python/requirements"
 )
 
-// choosePoetry decides what poetry installs: besides the project and the groups
-// that are not optional those groups and extras in which the tools of its recipes
-// are declared. What is only configured is not in the environment.
+// choosePoetry decides what poetry installs: the project, the groups that are not optional,
+// and those groups and extras that declare the tools of its recipes. A tool that is only
+// configured is not installed.
 func (p *project) choosePoetry() {
 	p.groups = slices.DeleteFunc(slices.Clone(p.Groups), func(g pyproject.Group) bool { return g.Optional })
 	for i := range p.tools {
@@ -43,8 +43,8 @@ func (p *project) choosePoetryExtra(name string) bool {
 	return e != nil
 }
 
-// poetryInstall gives the command. Poetry itself refuses a lockfile that does not
-// fit the manifest.
+// poetryInstall returns the command. Poetry itself refuses a lockfile that does not match
+// the manifest.
 func (p *project) poetryInstall() []string {
 	args := []string{"poetry", "install", "--no-interaction", "--no-ansi"}
 	for _, g := range p.groups {
@@ -58,7 +58,7 @@ func (p *project) poetryInstall() []string {
 	return args
 }
 
-// LockDigest gives what poetry.lock resolves to.
+// LockDigest implements adapters.LockDigester: everything that poetry.lock resolves to.
 func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnswer, error) {
 	f := a.Files(dir)
 	if !f.IsFile(poetryLock) || !f.IsFile("pyproject.toml") {

@@ -70,7 +70,7 @@ func TestPoetryLockDigest(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"[[package]\n":                         root + "/app/poetry.lock:1:10:",
-		strings.Replace(lock, "2.1", "7.0", 1): `lock-version "7.0" of poetry.lock is not known, only 1 and 2 are`,
+		strings.Replace(lock, "2.1", "7.0", 1): `lock-version "7.0" of poetry.lock is unknown, expected 1 or 2`,
 		"":                                     `lock-version "" of poetry.lock`,
 	} {
 		put(t, root, "app/poetry.lock", text)
@@ -85,8 +85,8 @@ func TestPoetryLockDigest(t *testing.T) {
 	}
 }
 
-// TestPoetryWithoutLock: without a lockfile pip installs, and what it leaves out is told
-// where a recipe goes missing with it.
+// TestPoetryWithoutLock: without a lockfile pip installs. A warning reports what it leaves
+// out if that removes a recipe.
 func TestPoetryWithoutLock(t *testing.T) {
 	const system = "[build-system]\nrequires = ['poetry-core']\n"
 	const group = "[tool.poetry.group.dev.dependencies]\nidna = '*'\npytest = '^8'\n"

@@ -9,22 +9,22 @@ import (
 	"github.com/bentobuild/bento/adapters/python/requirements"
 )
 
-// project is a Python project and what an install of it consists of.
+// project is a Python project and the parts of its install.
 type project struct {
 	*pyproject.Project
 	dir     string
 	setupPy bool
-	poetry  bool      // poetry installs it, for it has a poetry.lock
-	files   []reqFile // those that are there
+	poetry  bool      // poetry installs it, as it has a poetry.lock
+	files   []reqFile // those that exist
 	tools   devtool.Tools
 
-	// What is installed: the project itself, files, extras and groups.
+	// The parts of the install: the project itself, files, extras and groups.
 	self   bool // by "-e ."
-	copied bool // by a file that asks for "."
+	copied bool // by a file that requires "."
 	take   []reqFile
 	extras []string
 	groups []pyproject.Group
-	single []string // tools that only a configuration speaks of
+	single []string // tools that are only configured
 }
 
 // reqFile is a file of requirements.
@@ -34,8 +34,8 @@ type reqFile struct {
 	dev bool
 }
 
-// requirementFiles are the names that projects use, the one of the application
-// first and those most likely to be meant for tests next.
+// requirementFiles returns the usual names: that of the application first, then those that
+// are most likely for tests.
 func requirementFiles() []string {
 	return []string{
 		"requirements.txt",
@@ -46,7 +46,7 @@ func requirementFiles() []string {
 	}
 }
 
-// poetryLock is the lockfile of poetry, which makes it the one that installs.
+// poetryLock is the lockfile of poetry. With it poetry installs the project.
 const poetryLock = "poetry.lock"
 
 // open reads the project in f's directory.
@@ -75,11 +75,11 @@ func open(f *adapters.Files) (*project, error) {
 	return p, nil
 }
 
-// canBuild tells whether there is a build system.
+// canBuild reports whether the project has a build system.
 func (p *project) canBuild() bool { return p.HasBuildSystem || p.setupPy }
 
-// choose decides what is installed: the requirements of the project, and of the
-// extras, groups and files those in which the tools of its recipes are declared.
+// choose decides what is installed: the requirements of the project, and those extras,
+// groups and files that declare the tools of its recipes.
 func (p *project) choose() {
 	for _, file := range p.files {
 		if !file.dev {
@@ -89,7 +89,7 @@ func (p *project) choose() {
 			})
 		}
 	}
-	p.self = p.canBuild() && !p.copied // pip takes "." and "-e ." together for a conflict
+	p.self = p.canBuild() && !p.copied // pip refuses "." together with "-e ."
 	for i := range p.tools {
 		t := &p.tools[i]
 		t.Declared = p.covers(t.Name) || p.chooseGroup(t.Name) || p.chooseExtra(t.Name) || p.chooseFile(t.Name)
@@ -99,7 +99,7 @@ func (p *project) choose() {
 	}
 }
 
-// covers tells whether what is chosen so far brings the package.
+// covers reports whether the chosen parts require the package.
 func (p *project) covers(name string) bool {
 	if slices.ContainsFunc(p.Dependencies, func(r requirements.Requirement) bool { return r.Name == name }) {
 		return true
@@ -125,12 +125,12 @@ func (p *project) chooseGroup(name string) bool {
 	return g != nil
 }
 
-// plainGroups are those that pip can read.
+// plainGroups returns the groups that pip can read.
 func (p *project) plainGroups() []pyproject.Group {
 	return slices.DeleteFunc(slices.Clone(p.Groups), func(g pyproject.Group) bool { return g.Poetry })
 }
 
-// chooseExtra takes an extra, which only a project that is installed itself has.
+// chooseExtra chooses an extra; only a project that is installed itself has extras.
 func (p *project) chooseExtra(name string) bool {
 	g := pyproject.Preferred(p.Extras, name)
 	if g == nil {
@@ -154,7 +154,7 @@ func (p *project) chooseFile(name string) bool {
 	return false
 }
 
-// nothing tells whether there is nothing to install, not even for a build.
+// nothing reports whether an install is needed neither for tasks nor for a build.
 func (p *project) nothing() bool {
 	if p.poetry || p.self || len(p.groups)+len(p.single)+len(p.Dependencies) > 0 {
 		return false
@@ -162,7 +162,7 @@ func (p *project) nothing() bool {
 	return !slices.ContainsFunc(p.take, func(file reqFile) bool { return len(file.Requirements) > 0 })
 }
 
-// asked gives everything that an install asks for, of development or not.
+// asked returns all requirements of an install, split into normal and development ones.
 func (p *project) asked() (normal, dev []requirements.Requirement) {
 	normal = slices.Concat(p.Dependencies, p.Sources, p.Poetry)
 	for _, file := range p.take {

@@ -1,9 +1,9 @@
-// Package python teaches bento Python projects: the adapter "python" those that pip
-// or poetry installs, the adapter "python-uv" those of uv.
+// Package python teaches bento Python projects: the adapter "python" those that pip or
+// poetry installs, the adapter "python-uv" those of uv.
 //
-// A project has its own virtual environment, .venv, or shares that of its uv
-// workspace. Every recipe runs inside it. The one of pip and poetry is made anew
-// whenever what it is made from has changed; that of uv is synchronised.
+// A project has its own virtual environment, .venv, or shares that of its uv workspace.
+// Every recipe runs inside it. The environment of pip and poetry is made anew whenever its
+// requirements change; that of uv is synchronised.
 package python
 
 import (
@@ -28,14 +28,13 @@ type Adapter struct {
 	manifest adapters.Manifest
 	machine  *interpreter.Machine
 
-	// sources are directories in which an install builds; two at once in one
-	// disturb each other.
+	// sources are directories in which an install builds; two installs at once in one of
+	// them would conflict.
 	mu      sync.Mutex
 	sources map[string]chan struct{}
 }
 
-// New gives the adapter. Tools are looked for in o.Env, which is also where probes
-// take their environment from.
+// New returns the adapter. It finds tools in o.Env and passes it to probes.
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
 		Source: o.Source(), env: o.Env, machine: interpreter.NewMachine(o.Env), sources: make(map[string]chan struct{}),
@@ -50,22 +49,22 @@ func New(o adapters.Options) *Adapter {
 	m.SetEnv["PIP_NO_INPUT"] = "1"
 	m.SetEnv["PIP_ROOT_USER_ACTION"] = "ignore"
 	m.SetEnv["POETRY_NO_INTERACTION"] = "1"
-	// Into the environment that bento has made, wherever the user keeps others.
+	// Poetry installs into bento's environment, wherever the user keeps others.
 	m.SetEnv["POETRY_VIRTUALENVS_CREATE"] = "true"
 	m.SetEnv["POETRY_VIRTUALENVS_IN_PROJECT"] = "true"
 	a.asker = probe.New(o.Source(), o.Env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...).With(m.SetEnv))
 	return a
 }
 
-// NewUV gives the adapter of uv, id python-uv.
+// NewUV returns the adapter of uv, id python-uv.
 func NewUV(o adapters.Options) *uv.Adapter { return uv.New(o) }
 
-// Manifest tells what the adapter is.
+// Manifest implements adapters.Adapter.
 func (a *Adapter) Manifest() *adapters.Manifest { return &a.manifest }
 
-// Detect tells whether dir is a project that pip can install. A pyproject.toml
-// that holds only the settings of a linter is none; one that cannot be read is,
-// so that it is told.
+// Detect implements adapters.Adapter: a project that pip can install. A pyproject.toml with
+// only the settings of a linter is no project. A malformed one is, so that bento reports
+// it.
 func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	f := a.Files(dir)
 	if f.IsFile("requirements.txt") || f.IsFile("setup.py") {
@@ -78,7 +77,8 @@ func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	return err != nil || p.HasProject || p.HasBuildSystem || p.HasPoetry, nil
 }
 
-// RequiredToolchain gives the version of Python that the project pins.
+// RequiredToolchain implements adapters.Adapter: the version of Python that the project
+// pins.
 func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.Toolchain, error) {
 	f := a.Files(dir)
 	p, err := open(f)
@@ -88,20 +88,20 @@ func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.
 	return interpreter.Pin(f, p.wants())
 }
 
-// wants gives what the manifest asks for; pip refuses to install the project under
-// another version, and so does poetry.
+// wants returns the manifest's requirement; pip and poetry refuse to install the project
+// under another version.
 func (p *project) wants() interpreter.Wants {
 	return interpreter.Wants{Requires: p.RequiresPython, StrictRequires: p.canBuild() || p.poetry}
 }
 
-// CheckPin tells whether the toolchain with this fingerprint satisfies want.
+// CheckPin implements adapters.PinChecker.
 func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 	return interpreter.Check(want, fingerprint)
 }
 
-// ToolchainFingerprint gives version, implementation, ABI and platform of the
-// interpreter that answers in dir, behind shims, and the version of poetry where it
-// is that which installs.
+// ToolchainFingerprint implements adapters.Adapter: version, implementation, ABI and
+// platform of the interpreter in dir, behind shims, and the version of poetry where that
+// installs.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
 	return a.asked(ctx, probe.At{Dir: dir})
 }
@@ -127,7 +127,7 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	return print + " poetry=" + poetry, err
 }
 
-// ToolchainBasis describes what decides ToolchainFingerprint.
+// ToolchainBasis implements adapters.Steerer.
 func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error) {
 	basis, err := a.machine.Basis(dir)
 	if err != nil || !usesPoetry(a.Files(dir)) {
@@ -146,7 +146,7 @@ func usesPoetry(f *adapters.Files) bool {
 	return f.IsFile(poetryLock) && f.IsFile("pyproject.toml")
 }
 
-// ParseDiagnostics is never asked: no hook names the parser "plugin".
+// ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
 func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
 	return nil, nil
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/bentobuild/bento/adapters/python/starter"
 )
 
-// Scaffold gives a package with a test.
+// Scaffold implements adapters.Scaffolder: a package with a test.
 func (a *Adapter) Scaffold(name string) ([]adapters.ScaffoldFile, error) {
 	return starter.Files(name, ""), nil
 }

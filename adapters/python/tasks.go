@@ -12,16 +12,16 @@ import (
 	"github.com/bentobuild/bento/adapters/python/pyproject"
 )
 
-// Tasks gives a build where there is a build system, a test where pytest is
-// declared, a lint where ruff or flake8 is configured or declared, and a check
-// where mypy is declared.
+// Tasks implements adapters.TaskLister: a build with a build system, a test where pytest is
+// declared, a lint where ruff or flake8 is configured or declared, and a check where mypy
+// is declared.
 func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
 	f := a.Files(dir)
 	p, err := open(f)
 	if err != nil {
 		return adapters.TasksAnswer{}, err
 	}
-	// The answer stands for that of RequiredToolchain too: what it looks at is noted.
+	// The Reads of the answer must cover RequiredToolchain too.
 	interpreter.Pin(f, p.wants())
 	configs := devtool.ConfigsAbove(f)
 	tasks := devtool.WithRunners(p.Project, environment.Bin, p.covers, slices.Concat(p.build(), p.tools.Recipes(environment.Bin, environment.Dir)))
@@ -54,7 +54,7 @@ func (p *project) build() []adapters.Task {
 	return []adapters.Task{t}
 }
 
-// filesAbove are the files outside the dish that say what is installed.
+// filesAbove returns the files outside the dish that decide what is installed.
 func (p *project) filesAbove() []string {
 	var paths []string
 	for _, file := range p.take {
@@ -73,7 +73,7 @@ func (p *project) filesAbove() []string {
 	return paths
 }
 
-// within tells whether path is dir or lies below it.
+// within reports whether path is dir or lies below it.
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/python/environment"
 )
 
@@ -23,7 +24,7 @@ func script(t *testing.T, dir, name, text string) {
 }
 
 func TestFingerprint(t *testing.T) {
-	need(t)
+	adaptertest.Need(t, "python3")
 	a, dir := newPip(), t.TempDir()
 	got, err := a.ToolchainFingerprint(t.Context(), dir)
 	if err != nil || !regexp.MustCompile(`^python=3\.\d+\.\d+\S* implementation=\w+ abi=\S+ platform=\S+$`).MatchString(got) {
@@ -58,7 +59,7 @@ func TestMissingTool(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	script(t, bin, "python", `echo 3.9.1`)
-	if got, err := a.ToolchainFingerprint(t.Context(), bin); err == nil || !strings.Contains(err.Error(), "gave no answer") {
+	if got, err := a.ToolchainFingerprint(t.Context(), bin); err == nil || !strings.Contains(err.Error(), "printed no answer") {
 		t.Errorf("%q, %v", got, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

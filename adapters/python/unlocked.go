@@ -7,12 +7,13 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// RuleUnlocked is the rule of the warning of what only poetry would install.
+// RuleUnlocked is the rule of the warning about requirements that only poetry would
+// install.
 const RuleUnlocked = "no_poetry_lock"
 
-// warnings tells what pip, which installs where there is no poetry.lock, does not read.
-// Poetry cannot be had in its place: it installs nothing without a lockfile of its own
-// making, and whether a project keeps one is for its people to say.
+// warnings reports requirements that pip, which installs without a poetry.lock, does not
+// read. Bento does not run poetry instead: poetry would write a lockfile, and only the
+// project's authors decide whether it has one.
 func (p *project) warnings() []diagnostics.Diagnostic {
 	if p.poetry {
 		return nil
@@ -30,7 +31,7 @@ func (p *project) warnings() []diagnostics.Diagnostic {
 	return nil
 }
 
-// lacks tells of a tool that recipes would use and that nothing else brings.
+// lacks reports whether a recipe would use a tool that no part of the install brings.
 func (p *project) lacks(name string) bool {
 	for _, t := range p.tools {
 		if t.Name == name {
@@ -43,6 +44,6 @@ func (p *project) lacks(name string) bool {
 func unlocked(at requirements.Requirement, what string) []diagnostics.Diagnostic {
 	return []diagnostics.Diagnostic{{
 		File: at.File, Line: at.Line, Severity: diagnostics.Warning, Rule: RuleUnlocked, Source: diagnostics.Source,
-		Message: "without poetry.lock it is pip that installs, which does not read " + what, Hint: `run "poetry lock"`,
+		Message: "without poetry.lock pip installs, and pip does not read " + what, Hint: `run "poetry lock"`,
 	}}
 }

@@ -12,27 +12,27 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// maxSearched bounds in how many directories a gem on disk is looked for.
+// maxSearched is how many directories are searched for a gem on disk.
 const maxSearched = 2_000
 
-// bundle is a Gemfile with its lockfile and the gems that it takes from disk.
+// bundle is a Gemfile with its lockfile and its gems on disk.
 type bundle struct {
 	dir    string
-	file   *gemfile.File // nil where there is none
-	lock   string        // absolute path, "" when there is none
-	locked *gemlock.Lock // nil when there is none, or none that is understood
-	whole  string        // why it is not
+	file   *gemfile.File // nil when missing
+	lock   string        // absolute path, "" when missing
+	locked *gemlock.Lock // nil when it is missing or cannot be read
+	whole  string        // why it cannot be read
 	gems   []pathGem
 
-	declared map[string]bool // what the Gemfile and the gemspecs on disk ask for
+	declared map[string]bool // the requirements of the Gemfile and the gemspecs on disk
 }
 
 // pathGem is a gem on disk.
 type pathGem struct {
 	name  string
-	dir   string // absolute, where its gemspec stands
+	dir   string // absolute, the directory of its gemspec
 	dev   bool
-	place gemfile.Place // where the Gemfile, or its lockfile, says so
+	place gemfile.Place // its place in the Gemfile or its lockfile
 }
 
 // readBundle reads the Gemfile in f's directory.
@@ -60,8 +60,8 @@ func readBundle(f *adapters.Files) (*bundle, error) {
 	return b, nil
 }
 
-// readLock reads the lockfile. One that Bundler would refuse is an error; one that
-// bento does not understand is not.
+// readLock reads the lockfile. One that Bundler would refuse is an error; one that only
+// bento cannot read is not.
 func (b *bundle) readLock(f *adapters.Files, path string) error {
 	data, err := f.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,8 +81,8 @@ func (b *bundle) readLock(f *adapters.Files, path string) error {
 	return nil
 }
 
-// findGems finds the gems on disk: those of the Gemfile, and those that only the
-// lockfile knows because the program works out where they are.
+// findGems finds the gems on disk: those of the Gemfile, and those that only the lockfile
+// names because the program computes their directories.
 func (b *bundle) findGems(f *adapters.Files) {
 	for _, g := range b.file.Gems {
 		if g.Path != "" {
@@ -110,7 +110,7 @@ func (b *bundle) findGems(f *adapters.Files) {
 	}
 }
 
-// locate gives the directory of a gem's gemspec in dir or up to two levels below, as
+// locate returns the directory of a gem's gemspec in dir or up to two levels below, as
 // Bundler looks for it, else dir.
 func locate(f *adapters.Files, dir, name string) string {
 	level := []string{dir}
@@ -135,13 +135,13 @@ func locate(f *adapters.Files, dir, name string) string {
 	return dir
 }
 
-// declare notes what the gemspecs in dir ask for, for development only if it is asked
-// for itself.
+// declare adds the requirements of the gemspecs in dir, those for development only if dev
+// is true.
 func (b *bundle) declare(f *adapters.Files, dir string, dev bool) {
 	for _, path := range gemspecsIn(f, dir) {
 		spec, err := gemfile.ReadGemspec(f, path)
 		if err != nil {
-			continue // it is told of its own directory
+			continue // bento reports it for its own directory
 		}
 		b.declared[spec.Name] = true
 		for _, g := range spec.Dependencies {
@@ -152,12 +152,12 @@ func (b *bundle) declare(f *adapters.Files, dir string, dev bool) {
 	}
 }
 
-// isEmpty tells of a Gemfile that asks for nothing, for which Bundler writes no lockfile.
+// isEmpty reports whether a Gemfile requires nothing; Bundler writes no lockfile then.
 func (b *bundle) isEmpty() bool {
 	return len(b.file.Gems)+len(b.file.Specs)+len(b.file.Unsure) == 0
 }
 
-// has tells whether the bundle has a gem: by the lockfile, else by what is asked for.
+// has reports whether the bundle has a gem: in the lockfile, else by its requirements.
 func (b *bundle) has(name string) bool {
 	if b.locked != nil {
 		return b.locked.Has(name)
@@ -165,10 +165,10 @@ func (b *bundle) has(name string) bool {
 	return b.declared[name]
 }
 
-// hasAny tells whether the bundle has one of the gems.
+// hasAny reports whether the bundle has one of the gems.
 func (b *bundle) hasAny(names ...string) bool { return slices.ContainsFunc(names, b.has) }
 
-// gemNamed gives the gem on disk of that name.
+// gemNamed returns the gem on disk of that name.
 func (b *bundle) gemNamed(name string) (pathGem, bool) {
 	i := slices.IndexFunc(b.gems, func(g pathGem) bool { return g.name == name })
 	if i < 0 {
@@ -177,7 +177,7 @@ func (b *bundle) gemNamed(name string) (pathGem, bool) {
 	return b.gems[i], true
 }
 
-// members gives the gems on disk inside the directory of the Gemfile.
+// members returns the gems on disk inside the directory of the Gemfile.
 func (b *bundle) members() []string {
 	var dirs []string
 	for _, g := range b.gems {

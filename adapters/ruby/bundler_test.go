@@ -297,7 +297,7 @@ func TestMissingTool(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	script(t, filepath.Join(bin, "ruby"), "echo 3.1.2")
-	if _, err := New(adapters.Options{Env: env}).ToolchainFingerprint(t.Context(), root); err == nil || !strings.Contains(err.Error(), "gave no answer") {
+	if _, err := New(adapters.Options{Env: env}).ToolchainFingerprint(t.Context(), root); err == nil || !strings.Contains(err.Error(), "printed no answer") {
 		t.Errorf("%v", err)
 	}
 }

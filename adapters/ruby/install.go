@@ -15,7 +15,7 @@ import (
 // unreachable is the exit status of Bundler when it cannot fetch from an index.
 const unreachable = 17
 
-// InstallScope gives the directory of the Gemfile.
+// InstallScope returns the directory of the Gemfile.
 func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -46,7 +46,7 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 	return s, nil
 }
 
-// command gives what is done, for people and for the stamp.
+// command returns the command of the install, for messages and its record.
 func (b *bundle) command() string {
 	if b.lock == "" {
 		return "bundle install"
@@ -54,8 +54,8 @@ func (b *bundle) command() string {
 	return "BUNDLE_FROZEN=true bundle install"
 }
 
-// installedTo gives where the settings beside the Gemfile put gems, relative to it; ""
-// for a place that projects share.
+// installedTo returns where the settings beside the Gemfile install gems, relative to it;
+// "" for a directory that projects share.
 func installedTo(f *adapters.Files, dir string) string {
 	data, err := f.ReadIfExists(filepath.Join(dir, ".bundle", "config"))
 	if err != nil {
@@ -78,8 +78,8 @@ func installedTo(f *adapters.Files, dir string) string {
 	return made
 }
 
-// Install has Bundler install, frozen where there is a lockfile. Where gems go is for
-// the user's settings to say: another place would hide those that the system has.
+// Install runs Bundler, frozen where a lockfile exists. The user's settings choose the
+// directory of gems: another one would hide installed gems of the system.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
 	f := a.Files(req.DishDir)
 	p, err := a.open(f)
@@ -110,8 +110,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	return err
 }
 
-// stayWith keeps Bundler from fetching and starting the version of itself that the
-// lockfile was made with.
+// stayWith stops Bundler from fetching and starting the version of itself in the lockfile.
 func (a *Adapter) stayWith(ctx context.Context, i *installer) error {
 	if a.download || i.env.Get("BUNDLER_VERSION") != "" {
 		return nil
@@ -149,8 +148,8 @@ func (i *installer) run(ctx context.Context, args ...string) error {
 	}, i.log)
 }
 
-// Add has Bundler write gems into the Gemfile and the lockfile. The next install takes
-// them.
+// Add runs `bundle add`, which writes Gemfile and lockfile. The next install installs the
+// gems.
 func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
 	p, err := a.open(a.Files(req.DishDir))
 	if err != nil {
@@ -161,7 +160,7 @@ func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters
 	}
 	for _, name := range req.Packages {
 		if !isGemName(name) {
-			return &adapters.Unsupported{Adapter: "ruby", What: "adding " + quote(name), Hint: "give the name of a gem; its version is written into the Gemfile by hand"}
+			return &adapters.Unsupported{Adapter: "ruby", What: "adding " + quote(name), Hint: "name the gem without a version, and write the version into the Gemfile by hand"}
 		}
 	}
 	args := []string{"add", "--skip-install"}
@@ -182,7 +181,7 @@ func isGemName(name string) bool {
 	return name != "" && name[0] != '-' && name[0] != '.' && strings.IndexFunc(name, other) < 0
 }
 
-// Scaffold gives a gem with a test.
+// Scaffold implements adapters.Scaffolder: a gem with a test.
 func (a *Adapter) Scaffold(name string) ([]adapters.ScaffoldFile, error) {
 	return starter(name), nil
 }

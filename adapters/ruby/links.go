@@ -8,8 +8,8 @@ import (
 	"github.com/bentobuild/bento/adapters/ruby/gemfile"
 )
 
-// Links gives the gems on disk that the project depends on: those of its own Gemfile
-// and those that its gemspecs name.
+// Links implements adapters.Linker: the gems on disk that the project depends on, by its
+// own Gemfile and by its gemspecs.
 func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -46,8 +46,9 @@ func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, 
 	return adapters.LinksAnswer{Links: links, Reads: f.Reads()}, nil
 }
 
-// LockDigest gives what Gemfile.lock resolves to: for a gem that shares the Gemfile
-// with others what it needs, and what the Gemfile asks for besides.
+// LockDigest implements adapters.LockDigester: everything that Gemfile.lock resolves to.
+// For a gem that shares the Gemfile with others it is the gem's dependencies and the
+// Gemfile's other requirements.
 func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -66,7 +67,7 @@ func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnsw
 		}
 		var ok bool
 		if ans.Digest, ok = p.locked.DigestOf(names); !ok {
-			ans.Digest, ans.Whole = "", "Gemfile.lock does not know all gems of this directory"
+			ans.Digest, ans.Whole = "", "Gemfile.lock does not list all gems of this directory"
 		}
 	}
 	ans.Reads = f.Reads()

@@ -13,11 +13,11 @@ import (
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// RulePin is the rule of the diagnostic of a pin that nobody can read.
+// RulePin is the rule of the diagnostic of a malformed pin.
 const RulePin = "invalid_pin"
 
-// RequiredToolchain gives the version of Ruby that the project pins: that of the
-// nearest .ruby-version, of the Gemfile, of the nearest .tool-versions.
+// RequiredToolchain implements adapters.Adapter: the version of the nearest .ruby-version,
+// of the Gemfile, of the nearest .tool-versions.
 func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.Toolchain, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -57,7 +57,7 @@ func filePin(f *adapters.Files, path string) (*adapters.Toolchain, error) {
 	return checked(&adapters.Toolchain{Tool: "ruby", Version: strings.TrimPrefix(text, "ruby-"), File: path, Line: line}, ".ruby-version")
 }
 
-// bundlerPin gives what the Gemfile asks for, which Bundler insists on.
+// bundlerPin returns the Gemfile's requirement, which Bundler enforces.
 func (p *project) bundlerPin(f *adapters.Files) (*adapters.Toolchain, error) {
 	r := p.file.Ruby
 	pin := &adapters.Toolchain{Tool: "ruby", Version: r.Requirement, File: r.Place.File, Line: r.Place.Line, Strict: true}
@@ -82,7 +82,7 @@ var (
 	patch = pattern.New(`^(\d+\.\d+\.\d+)p\d+$`)
 )
 
-// firstLine gives the first line that is not empty, without a comment.
+// firstLine returns the first line that is not empty, without a comment.
 func firstLine(data []byte) (text string, line int) {
 	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
 	lines := bufio.NewScanner(bytes.NewReader(data))
@@ -95,8 +95,7 @@ func firstLine(data []byte) (text string, line int) {
 	return "", 0
 }
 
-// checked refuses a pin that nobody can read, so that it is told before anything
-// runs.
+// checked refuses a malformed pin, so that bento reports it before anything runs.
 func checked(pin *adapters.Toolchain, name string) (*adapters.Toolchain, error) {
 	if _, err := parseWanted(pin.Version); err != nil {
 		return nil, diagnostics.Problems{diagnosticAt(pin.File, pin.Line, diagnostics.Error, RulePin, name+": "+err.Error(),
@@ -105,7 +104,7 @@ func checked(pin *adapters.Toolchain, name string) (*adapters.Toolchain, error) 
 	return pin, nil
 }
 
-// wanted is a pin in one of its forms.
+// wanted is a parsed pin in one of its forms.
 type wanted struct {
 	engine string // "" for ruby
 	start  *gemversion.Version
@@ -134,7 +133,7 @@ func parseWanted(text string) (wanted, error) {
 	return w, err
 }
 
-// CheckPin tells whether the toolchain with this fingerprint satisfies want.
+// CheckPin implements adapters.PinChecker.
 func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 	engine, found := field(fingerprint, "engine"), field(fingerprint, "ruby")
 	w, err := parseWanted(want.Version)
@@ -160,18 +159,18 @@ func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters
 		verdict.OK = w.all.Has(v)
 	}
 	if !verdict.OK {
-		verdict.Hint = fmt.Sprintf("get it with a version manager, such as %q, or change the pin", "rbenv install "+plainVersion(want.Version))
+		verdict.Hint = fmt.Sprintf("install it with a version manager, such as %q, or change the pin", "rbenv install "+plainVersion(want.Version))
 	}
 	return verdict
 }
 
-// plainVersion leaves out the operators of a requirement.
+// plainVersion removes the operators of a requirement.
 func plainVersion(text string) string {
 	first, _, _ := strings.Cut(text, ",")
 	return strings.TrimLeft(first, "<>=~! ")
 }
 
-// field gives the value of name in "ruby=3.1.2 engine=ruby".
+// field returns the value of name in "ruby=3.1.2 engine=ruby".
 func field(fingerprint, name string) string {
 	for one := range strings.FieldsSeq(fingerprint) {
 		if value, ok := strings.CutPrefix(one, name+"="); ok {

@@ -1,9 +1,9 @@
-// Package ruby is the adapter "ruby": projects that Bundler installs
-// (https://bundler.io), alone or as gems on disk that share one Gemfile.
+// Package ruby is the adapter "ruby": projects that Bundler installs (https://bundler.io),
+// alone or as gems on disk that share one Gemfile.
 //
-// Gemfiles, gemspecs and Rakefiles are programs; they are read and never run, so that
-// a plan starts no process. What they work out is known only as far as Gemfile.lock
-// says it.
+// Gemfiles, gemspecs and Rakefiles are programs. The adapter reads them and never runs
+// them, so that a plan starts no process. Values that they compute are known only from
+// Gemfile.lock.
 package ruby
 
 import (
@@ -27,8 +27,7 @@ type Adapter struct {
 	seen     adapters.Moment[machine]
 }
 
-// New gives the adapter. Tools are looked for in o.Env, which is also where probes
-// take their environment from.
+// New returns the adapter. It finds tools in o.Env and passes it to probes.
 func New(o adapters.Options) *Adapter {
 	return &Adapter{Source: o.Source(), env: o.Env, download: o.AllowDownload, manifest: adapters.Manifest{
 		ProtocolVersion: adapters.ProtocolVersion,
@@ -55,7 +54,7 @@ func New(o adapters.Options) *Adapter {
 	}}
 }
 
-// passEnv are homes, settings, indexes and version managers.
+// passEnv returns homes, settings, indexes and version managers.
 func passEnv() []string {
 	return []string{
 		"BUNDLE_*", "GEM_*", "RUBYGEMS_*", "RBENV_*", "ASDF_*", "MISE_*", "CHRUBY_*", "RUBY_ROOT", "RUBIES", "rvm_*", "RUBY_YJIT_ENABLE",
@@ -63,7 +62,7 @@ func passEnv() []string {
 	}
 }
 
-// steeringEnv change what the tools make.
+// steeringEnv returns the variables that change the outputs of the tools.
 func steeringEnv() []string {
 	return []string{
 		"RUBYOPT", "RUBYLIB", "RAILS_ENV", "RACK_ENV", "HANAMI_ENV", "JRUBY_OPTS", "TRUFFLERUBYOPT", "SPEC_OPTS", "TESTOPTS", "TEST", "SPEC",
@@ -71,11 +70,11 @@ func steeringEnv() []string {
 	}
 }
 
-// Manifest tells what the adapter is.
+// Manifest implements adapters.Adapter.
 func (a *Adapter) Manifest() *adapters.Manifest { return &a.manifest }
 
-// Detect tells whether dir has a Gemfile, is a gem that the nearest Gemfile above takes
-// from disk, or, where no Gemfile stands above, a gem with a Rakefile.
+// Detect implements adapters.Adapter: a directory with a Gemfile, a gem on disk of the
+// nearest Gemfile above, or, without a Gemfile above, a gem with a Rakefile.
 func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	f := a.Files(dir)
 	if _, ok := gemfileIn(f, dir); ok {
@@ -86,17 +85,21 @@ func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	}
 	b, ok, err := a.bundleAbove(f)
 	if err != nil {
-		return false, nil // a broken Gemfile is told of its own directory
+		return false, nil // bento reports a malformed Gemfile for its own directory
 	}
-	return ok || b == nil && gemfile.ReadRakefile(f) != nil, nil
+	if ok || b != nil {
+		return ok, nil
+	}
+	rake, _ := gemfile.ReadRakefile(f) // Tasks reports what is wrong with it
+	return rake != nil, nil
 }
 
-// names are those of Gemfiles, with their lockfiles.
+// names returns the names of Gemfiles and their lockfiles.
 func names() [][2]string {
 	return [][2]string{{"Gemfile", "Gemfile.lock"}, {"gems.rb", "gems.locked"}}
 }
 
-// gemfileIn gives the Gemfile of a directory.
+// gemfileIn returns the Gemfile of a directory.
 func gemfileIn(f *adapters.Files, dir string) (path string, ok bool) {
 	for _, n := range names() {
 		if path := filepath.Join(dir, n[0]); f.IsFile(path) {
@@ -106,7 +109,7 @@ func gemfileIn(f *adapters.Files, dir string) (path string, ok bool) {
 	return "", false
 }
 
-// lockOf gives where the lockfile of a Gemfile stands.
+// lockOf returns the path of a Gemfile's lockfile.
 func lockOf(gemfile string) string {
 	for _, n := range names() {
 		if filepath.Base(gemfile) == n[0] {
@@ -116,7 +119,7 @@ func lockOf(gemfile string) string {
 	return gemfile + ".lock"
 }
 
-// gemspecsIn gives the paths of the gemspecs of a directory.
+// gemspecsIn returns the paths of the gemspecs of a directory.
 func gemspecsIn(f *adapters.Files, dir string) []string {
 	var paths []string
 	for _, e := range f.List(dir) {
@@ -127,7 +130,7 @@ func gemspecsIn(f *adapters.Files, dir string) []string {
 	return paths
 }
 
-// project is a directory with the Gemfile that counts in it.
+// project is a directory with its Gemfile.
 type project struct {
 	*bundle
 	here string
@@ -140,15 +143,15 @@ func (a *Adapter) open(f *adapters.Files) (*project, error) {
 		return nil, err
 	}
 	if !ok {
-		// A gem on its own, or dish.toml says that it is a project.
+		// A gem on its own, or dish.toml declares the project.
 		b = &bundle{dir: f.Dir(), declared: make(map[string]bool)}
 		b.declare(f, f.Dir(), true)
 	}
 	return &project{bundle: b, here: f.Dir()}, nil
 }
 
-// bundleAbove gives the Gemfile of f's directory, or the nearest above if that takes
-// the directory for a gem.
+// bundleAbove returns the Gemfile of f's directory, or the nearest above if the directory
+// is one of its gems.
 func (a *Adapter) bundleAbove(f *adapters.Files) (*bundle, bool, error) {
 	for dir := range f.Ancestors() {
 		if _, ok := gemfileIn(f, dir); !ok {
@@ -164,10 +167,10 @@ func (a *Adapter) bundleAbove(f *adapters.Files) (*bundle, bool, error) {
 	return nil, false, nil
 }
 
-// isMember tells whether the Gemfile stands above.
+// isMember reports whether the Gemfile is in a directory above.
 func (p *project) isMember() bool { return p.here != p.dir }
 
-// above gives a path beside the Gemfile as it is written in the project.
+// above returns a path beside the Gemfile, relative to the project.
 func (p *project) above(path string) string {
 	rel, err := filepath.Rel(p.here, path)
 	if err != nil {
@@ -176,7 +179,7 @@ func (p *project) above(path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// diagnosticAt makes one of the place of something in a manifest.
+// diagnosticAt returns a diagnostic for a place in a manifest.
 func diagnosticAt(file string, line int, severity diagnostics.Severity, rule, message, hint string) diagnostics.Diagnostic {
 	return diagnostics.Diagnostic{
 		File: file, Line: line, Severity: severity, Rule: rule, Source: diagnostics.Source, Message: message, Hint: hint,

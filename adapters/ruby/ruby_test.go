@@ -181,7 +181,7 @@ func TestTasks(t *testing.T) {
 	if test.Env["BUNDLE_FROZEN"] != "true" || !slices.Contains(test.ExtraInputs, filepath.Join(root, "Gemfile.lock")) {
 		t.Errorf("%+v", test)
 	}
-	// What the lockfile has counts, whatever the Gemfile says.
+	// The lockfile wins over the Gemfile.
 	want := map[string]string{
 		"build": "mkdir -p pkg && gem build app.gemspec --output pkg/app.gem && gem build second.gemspec --output pkg/second.gem",
 		"lint":  "bundle exec standardrb", "format": "(bundle exec standardrb --fix)",
@@ -313,7 +313,7 @@ func TestMalformed(t *testing.T) {
 	for _, tt := range []struct{ file, text, dir, want string }{
 		{"", "", "broken", "broken/Gemfile:1:5: "},
 		{"lib/lib.gemspec", "s.name = 'x\n", "lib", "lib/lib.gemspec:1:10: "},
-		{"gems/gems.locked", "GEM\n<<<<<<< a\n", "gems", "gems/gems.locked:2:1: a conflict of a merge is left in"},
+		{"gems/gems.locked", "GEM\n<<<<<<< a\n", "gems", "gems/gems.locked:2:1: merge conflict markers are left in"},
 	} {
 		if tt.file != "" {
 			adaptertest.Write(t, filepath.Join(root, tt.file), tt.text)
@@ -386,7 +386,7 @@ func TestCheckPin(t *testing.T) {
 		}
 	}
 	v := a.CheckPin(adapters.Toolchain{Tool: "ruby", Version: "~> 3.4.0, < 4"}, found)
-	if v.Found != "3.1.2" || v.Hint != `get it with a version manager, such as "rbenv install 3.4.0", or change the pin` {
+	if v.Found != "3.1.2" || v.Hint != `install it with a version manager, such as "rbenv install 3.4.0", or change the pin` {
 		t.Errorf("%+v", v)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// starter gives the smallest gem that builds, tests and lints. name is that of the
+// starter returns the smallest gem that builds, tests and lints. name is that of the
 // dish: [A-Za-z0-9][A-Za-z0-9._-]*.
 func starter(name string) []adapters.ScaffoldFile {
 	gem := strings.ToLower(strings.Trim(name, "._-"))
@@ -30,7 +30,7 @@ func starter(name string) []adapters.ScaffoldFile {
 	return files
 }
 
-// starterFiles are the files of a new gem. What stands in double braces is filled in.
+// starterFiles are the files of a new gem. Names in double braces are replaced.
 var starterFiles = []struct{ path, text string }{
 	{"Gemfile", `# frozen_string_literal: true
 
@@ -105,7 +105,7 @@ Style/StringLiterals:
 `},
 }
 
-// moduleName makes "ExampleLib" of "example_lib".
+// moduleName returns "ExampleLib" for "example_lib".
 func moduleName(file string) string {
 	var b strings.Builder
 	for part := range strings.SplitSeq(file, "_") {
@@ -120,7 +120,7 @@ func moduleName(file string) string {
 	return name
 }
 
-// taken are files and modules of the language and its tools that would be found first.
+// taken are files and modules of the language and its tools that Ruby would find first.
 const taken = `abbrev app array base64 basic_object benchmark bigdecimal binding bundler class comparable complex coverage csv data
 date delegate digest dir drb encoding enumerable enumerator erb errno etc exception fiber fiddle file find forwardable gem
 getoptlong hash integer io ipaddr irb json kernel logger marshal math matrix method minitest module monitor mutex net numeric

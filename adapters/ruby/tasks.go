@@ -13,11 +13,12 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// RuleUnsure is the rule of the warning of what a program works out.
+// RuleUnsure is the rule of the warning about computed values.
 const RuleUnsure = "computed_manifest"
 
-// Tasks gives a build of a gem, a test with RSpec, rake or what the bundle has, a lint
-// with RuboCop or Standard, and what the Rakefile plainly says by name.
+// Tasks implements adapters.TaskLister: a build of a gem, a test with RSpec, rake or a test
+// library of the bundle, a lint with RuboCop or Standard, and the literal tasks of the
+// Rakefile as scripts.
 func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -30,7 +31,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 			return adapters.TasksAnswer{}, err
 		}
 	}
-	// The answer stands for that of RequiredToolchain too: what it looks at is noted.
+	// The Reads of the answer must cover RequiredToolchain too.
 	p.pin(f)
 	ans := adapters.TasksAnswer{}
 	if !p.isMember() {
@@ -38,7 +39,10 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 		ans.Warnings = p.warnings()
 		ans.Aggregate = len(ans.Members) > 0 && len(specs) == 0 && !hasSources(f, ans.Members)
 	}
-	rake := gemfile.ReadRakefile(f)
+	rake, err := gemfile.ReadRakefile(f)
+	if err != nil {
+		return adapters.TasksAnswer{}, err
+	}
 	if !ans.Aggregate {
 		for _, t := range []adapters.Task{build(specs), p.test(f, rake), p.lint(), p.format()} {
 			if t.Run != "" {
@@ -52,7 +56,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	return ans, nil
 }
 
-// hasSources tells whether the directory of a Gemfile is more than a list of members.
+// hasSources reports whether the directory of a Gemfile holds more than members.
 func hasSources(f *adapters.Files, members []string) bool {
 	own := func(name string) bool {
 		dir := f.Path(name)
@@ -61,7 +65,7 @@ func hasSources(f *adapters.Files, members []string) bool {
 	return slices.ContainsFunc([]string{"lib", "app", "spec", "test"}, own) || f.IsFile("config.ru")
 }
 
-// warnings tells of what only the running program knows and no lockfile says.
+// warnings reports values that only the running program knows and no lockfile holds.
 func (p *project) warnings() []diagnostics.Diagnostic {
 	var list []diagnostics.Diagnostic
 	if p.file == nil || p.locked != nil {
@@ -69,13 +73,13 @@ func (p *project) warnings() []diagnostics.Diagnostic {
 	}
 	for _, u := range p.file.Unsure {
 		list = append(list, diagnosticAt(u.File, u.Line, diagnostics.Warning, RuleUnsure,
-			u.What+" is worked out by the program, so it is not known here",
-			"a Gemfile.lock says it; \"bundle lock\" makes one"))
+			u.What+" is computed by the program, so bento does not know it",
+			"write it into a Gemfile.lock with \"bundle lock\""))
 	}
 	return list
 }
 
-// build makes the gems of the directory.
+// build returns the task that builds the gems of the directory.
 func build(specs []string) adapters.Task {
 	t := adapters.Task{Name: "build"}
 	if len(specs) == 0 {
@@ -91,10 +95,10 @@ func build(specs []string) adapters.Task {
 	return t
 }
 
-// plainTests runs what minitest and test-unit find by the names that are usual.
+// plainTests runs the tests of minitest and test-unit in files with the usual names.
 const plainTests = `ruby -Ilib -Itest -e 'Dir.glob("./test/**/{test_*,*_test}.rb").sort.each { |file| require file }'`
 
-// exec has Bundler run a command, where there is a Gemfile.
+// exec returns a command that runs under Bundler, where a Gemfile exists.
 func (p *project) exec(command string) string {
 	if p.file == nil {
 		return command
@@ -102,7 +106,7 @@ func (p *project) exec(command string) string {
 	return "bundle exec " + command
 }
 
-// hasRake tells whether tasks of a Rakefile can run: Ruby brings rake along, and only a
+// hasRake reports whether tasks of a Rakefile can run: rake comes with Ruby, and only a
 // bundle hides it.
 func (p *project) hasRake() bool { return p.file == nil || p.has("rake") }
 
@@ -128,8 +132,8 @@ func (p *project) format() adapters.Task {
 	return adapters.Task{Name: "format", Run: p.linter(" --autocorrect"), Script: true, NoCache: true, SideEffects: true}
 }
 
-// linter gives the command of the linter that the bundle has. Without a lockfile it is
-// known by its plugins too, which bring it.
+// linter returns the command of the linter in the bundle. Without a lockfile a plugin of
+// the linter identifies it too.
 func (p *project) linter(option string) string {
 	brings := p.has("rubocop")
 	for name := range p.declared {
@@ -144,7 +148,7 @@ func (p *project) linter(option string) string {
 	return ""
 }
 
-// scripts gives the tasks of the Rakefile whose names no recipe has.
+// scripts returns the tasks of the Rakefile whose names no recipe has.
 func (p *project) scripts(rake *gemfile.Rakefile, recipes []adapters.Task) []adapters.Task {
 	if rake == nil || !p.hasRake() {
 		return nil
@@ -161,7 +165,7 @@ func (p *project) scripts(rake *gemfile.Rakefile, recipes []adapters.Task) []ada
 	return tasks
 }
 
-// finish gives all tasks the Gemfile that counts, and what stands above the project.
+// finish adds the Gemfile and the files above the project to all tasks.
 func (p *project) finish(f *adapters.Files, tasks []adapters.Task) {
 	var shared []string
 	if p.file == nil {
@@ -170,7 +174,7 @@ func (p *project) finish(f *adapters.Files, tasks []adapters.Task) {
 	if config := filepath.Join(p.dir, ".bundle", "config"); f.IsFile(config) {
 		shared = append(shared, config)
 	}
-	// The install that comes before a task writes the lockfile where there is none.
+	// The install before a task writes a missing lockfile.
 	for _, path := range append(slices.Clone(p.file.Files), lockOf(p.file.Path)) {
 		if !within(p.here, path) {
 			shared = append(shared, path)
@@ -191,8 +195,8 @@ func (p *project) finish(f *adapters.Files, tasks []adapters.Task) {
 	}
 }
 
-// configsAbove are the configurations above the project that its linter finds by
-// itself: the nearest of each.
+// configsAbove returns the configurations above the project that its linter finds itself:
+// the nearest of each.
 func configsAbove(f *adapters.Files) []string {
 	var paths []string
 	for _, name := range []string{".rubocop.yml", ".standard.yml", ".ruby-version"} {
@@ -203,13 +207,13 @@ func configsAbove(f *adapters.Files) []string {
 	return paths
 }
 
-// within tells whether path is dir or lies below it.
+// within reports whether path is dir or lies below it.
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// quote makes one word for the shell.
+// quote returns word quoted for the shell.
 func quote(word string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.:/@+,=%", r)

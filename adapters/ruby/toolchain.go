@@ -11,8 +11,8 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// ToolchainFingerprint gives version, patch level, engine, ABI and platform of the
-// Ruby that dir gets, behind shims.
+// ToolchainFingerprint implements adapters.Adapter: version, patch level, engine, ABI and
+// platform of the Ruby in dir, behind shims.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
 	return a.asked(ctx, probe.At{Dir: dir})
 }
@@ -31,7 +31,7 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	return ask(ctx, probe.New(a.Source, env), probe.RubyVersion, at, env)
 }
 
-// ask returns what a piece of Ruby prints.
+// ask returns the output of a Ruby program.
 func ask(ctx context.Context, asker *probe.Asker, q probe.Question, at probe.At, env adapters.Environ) (string, error) {
 	path, err := find(env)
 	if err != nil {
@@ -43,12 +43,12 @@ func ask(ctx context.Context, asker *probe.Asker, q probe.Question, at probe.At,
 	}
 	answer, ok := said.Line(probe.Mark)
 	if !ok {
-		return "", fmt.Errorf("%q for %q gave no answer: %.200q", path, at.Dir, said.Out)
+		return "", fmt.Errorf("%q for %q printed no answer: %.200q", path, at.Dir, said.Out)
 	}
 	return answer, nil
 }
 
-// find looks for Ruby on env's PATH; the error says how to get it.
+// find returns the path of Ruby in env's PATH; the error says how to install it.
 func find(env adapters.Environ) (string, error) {
 	return lookFor(env, "ruby", adapters.Packages{
 		Apt: "ruby ruby-dev", Dnf: "ruby ruby-devel", Zypper: "ruby ruby-devel", Pacman: "ruby", Apk: "ruby ruby-dev", Brew: "ruby",
@@ -56,7 +56,7 @@ func find(env adapters.Environ) (string, error) {
 	})
 }
 
-// findBundle looks for Bundler on env's PATH; the error says how to get it.
+// findBundle returns the path of Bundler in env's PATH; the error says how to install it.
 func findBundle(env adapters.Environ) (string, error) {
 	if _, err := find(env); err != nil {
 		return "", err
@@ -76,9 +76,8 @@ func lookFor(env adapters.Environ, tool string, packages adapters.Packages) (str
 	return path, err
 }
 
-// ToolchainBasis describes what decides ToolchainFingerprint: Ruby and Bundler, and
-// where Ruby is the shim of a version manager, those that it chooses from and the
-// files and variables that make it choose.
+// ToolchainBasis implements adapters.Steerer: Ruby and Bundler, and for a shim of a version
+// manager also the installed versions and the files and variables that choose between them.
 func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error) {
 	seen, err := a.seen.See(a.look)
 	if err != nil || !seen.shim {
@@ -91,7 +90,7 @@ func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error
 	return seen.basis + b.String(), nil
 }
 
-// machine is what the fingerprint depends on in every directory.
+// machine is the part of the basis that all directories share.
 type machine struct {
 	basis string
 	shim  bool // ruby is one
@@ -117,8 +116,8 @@ func (a *Adapter) look() (machine, error) {
 	return machine{b.String(), shim}, nil
 }
 
-// choices adds the Rubies among which rbenv, asdf and mise choose. root is the home of
-// the version manager.
+// choices adds the Rubies that rbenv, asdf and mise choose from. root is the home of the
+// version manager.
 func (a *Adapter) choices(b *adapters.Basis, root string) {
 	if home := a.env.Get("RBENV_ROOT"); home != "" {
 		root = home
@@ -130,7 +129,7 @@ func (a *Adapter) choices(b *adapters.Basis, root string) {
 			b.File(path)
 		}
 	}
-	// A shim without a version of its own falls through to the rest of PATH.
+	// A shim without a chosen version uses the rest of PATH.
 	for _, dir := range filepath.SplitList(a.env.Get("PATH")) {
 		if filepath.IsAbs(dir) {
 			b.IfThere(filepath.Join(dir, "ruby"))

@@ -1,4 +1,4 @@
-// Package cachetest is the conformance kit of cache.Store: every store passes it.
+// Package cachetest is the conformance test of cache.Store. Every store passes it.
 package cachetest
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/bentobuild/bento/cache"
 )
 
-// Run tests the stores that open gives: a new, empty one each time it is called.
+// Run tests the stores that open returns. Each call of open returns a new, empty store.
 func Run(t *testing.T, open func(t *testing.T) cache.Store) {
 	RunBlobs(t, open)
 	for name, test := range map[string]func(*testing.T, cache.Store){
@@ -32,7 +32,7 @@ func Run(t *testing.T, open func(t *testing.T) cache.Store) {
 	}
 }
 
-// RunBlobs is the part of Run that is about blobs alone.
+// RunBlobs is the part of Run that tests blobs alone.
 func RunBlobs(t *testing.T, open func(t *testing.T) cache.Store) {
 	for name, test := range map[string]func(*testing.T, cache.Store){
 		"Miss":           testMiss,
@@ -46,7 +46,7 @@ func RunBlobs(t *testing.T, open func(t *testing.T) cache.Store) {
 	}
 }
 
-// Blobs gives contents on both sides of the limits that stores tend to have.
+// Blobs returns contents on both sides of the size limits that stores tend to have.
 func Blobs() map[string][]byte {
 	random := make([]byte, 3<<20)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -64,7 +64,7 @@ func Blobs() map[string][]byte {
 	return blobs
 }
 
-// Add adds data and gives its digest.
+// Add adds data to s and returns its digest.
 func Add(t testing.TB, s cache.Store, data []byte) cache.Digest {
 	t.Helper()
 	d := cache.Sum(data)
@@ -152,7 +152,7 @@ func testFailingReader(t *testing.T, s cache.Store) {
 	}
 }
 
-// Record gives a record with every field set, whose blobs it adds to s.
+// Record returns a record with every field set, and adds its blobs to s.
 func Record(t testing.TB, s cache.Store, n int) *cache.Record {
 	t.Helper()
 	blob := func(name string) cache.Digest { return Add(t, s, fmt.Appendf(nil, "%s %d", name, n)) }

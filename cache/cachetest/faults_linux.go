@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AsNobody runs f without the rights of root.
+// AsNobody runs f without root's permissions.
 func AsNobody(t testing.TB, f func()) {
 	t.Helper()
 	if err := os.Chmod(filepath.Dir(t.TempDir()), 0o755); err != nil {
@@ -28,7 +28,7 @@ func AsNobody(t testing.TB, f func()) {
 	f()
 }
 
-// ReadOnly takes the right to write from everything below dir until the test ends.
+// ReadOnly makes everything below dir read-only until the test ends.
 func ReadOnly(t testing.TB, dir string) {
 	t.Helper()
 	walk := func(mode fs.FileMode) {
@@ -46,7 +46,7 @@ func ReadOnly(t testing.TB, dir string) {
 	t.Cleanup(func() { walk(0o755) })
 }
 
-// SmallDisk gives a directory on a disk of 256 KiB.
+// SmallDisk returns a directory on a disk of 256 KiB.
 func SmallDisk(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -61,7 +61,7 @@ func SmallDisk(t testing.TB) string {
 	return dir
 }
 
-// Noise gives bytes that cannot be compressed, the same ones each time.
+// Noise returns bytes that cannot be compressed, the same ones on each call.
 func Noise(size int) string {
 	rng := rand.New(rand.NewPCG(3, 4))
 	b := make([]byte, size)

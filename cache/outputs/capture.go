@@ -1,5 +1,5 @@
-// Package outputs moves what tasks make between a workspace and a cache: Capture
-// reads it into a store, Restore brings it back.
+// Package outputs moves the outputs of tasks between a workspace and a cache: Capture reads them
+// into a store, Restore writes them back.
 package outputs
 
 import (
@@ -14,29 +14,28 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/cache/workdir"
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// smallFile is what Capture reads into memory, to read it once.
+// smallFile is the largest file that Capture reads into memory, and so reads once.
 const smallFile = 256 << 10
 
-// readAgain is how often a file that changes is read.
+// readAgain is how often Capture reads a file that changes meanwhile.
 const readAgain = 3
 
-// Capture reads what is at paths in the workspace at root, an absolute path, into s
-// and gives it sorted by path. A nil Store is given nothing; the digests are made
-// all the same. A directory stands for itself alone, not for what is in it.
+// Capture reads the outputs at paths in the workspace at root, an absolute path, into s and returns
+// them sorted by path. With a nil Store it only computes the digests. A directory does not include
+// its content.
 //
-// The error is a *cache.RefusedError for what cannot be an output: a device, a socket, a
-// link out of the workspace, a path behind a link or in a .git. It is
-// fs.ErrNotExist for a path that is not there, and any error of s.
+// It returns a *cache.RefusedError for what cannot be an output: a device, a socket, a link out of
+// the workspace, a path behind a link or in a .git. It returns fs.ErrNotExist for a missing path,
+// and any error of s.
 func Capture(s cache.Store, root string, paths []string) ([]cache.Output, error) {
 	return CaptureUntil(nil, s, root, paths)
 }
 
-// CaptureUntil is Capture that ends with context.Canceled once stop is closed, however
-// large a file is. A nil stop never is.
+// CaptureUntil is Capture that returns context.Canceled once stop is closed, also in the middle of
+// a file. stop may be nil.
 func CaptureUntil(stop <-chan struct{}, s cache.Store, root string, paths []string) ([]cache.Output, error) {
 	if len(paths) == 0 {
 		return []cache.Output{}, nil
@@ -44,7 +43,7 @@ func CaptureUntil(stop <-chan struct{}, s cache.Store, root string, paths []stri
 	paths = slices.Clone(paths)
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
-	w, err := workdir.Open(root)
+	w, err := Open(root)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +65,7 @@ func CaptureUntil(stop <-chan struct{}, s cache.Store, root string, paths []stri
 
 type capture struct {
 	store cache.Store
-	work  *workdir.Root
+	work  *Root
 	stop  <-chan struct{}
 	buf   []byte
 }
@@ -77,7 +76,7 @@ func (c *capture) read(p string) (cache.Output, error) {
 		return o, err
 	}
 	d, name, err := c.work.Parent(p, false)
-	var blocked *workdir.BlockedError
+	var blocked *BlockedError
 	if errors.As(err, &blocked) {
 		return o, cache.Refuse(p, "%s", blocked)
 	}
@@ -91,7 +90,7 @@ func (c *capture) read(p string) (cache.Output, error) {
 	return o, err
 }
 
-func (c *capture) readIn(d *workdir.Dir, name string, o *cache.Output) error {
+func (c *capture) readIn(d *Dir, name string, o *cache.Output) error {
 	info, err := d.LstatAt(name)
 	if err != nil {
 		return err
@@ -124,7 +123,7 @@ func special(m fs.FileMode) string {
 	return "a device"
 }
 
-func (c *capture) file(d *workdir.Dir, name string, info rawfile.Info, o *cache.Output) error {
+func (c *capture) file(d *Dir, name string, info rawfile.Info, o *cache.Output) error {
 	f, err := d.ReadFile(name, info)
 	if err != nil {
 		return err
@@ -139,10 +138,10 @@ func (c *capture) file(d *workdir.Dir, name string, info rawfile.Info, o *cache.
 			return err
 		}
 	}
-	return workdir.ErrChanged
+	return ErrChanged
 }
 
-// small reads a file once. If it has grown meanwhile, it is large.
+// small reads a file once. It calls large for a file that has grown meanwhile.
 func (c *capture) small(f *rawfile.File, size int, o *cache.Output) error {
 	c.buf = slices.Grow(c.buf[:0], size+1)[:size+1]
 	n, err := io.ReadFull(f, c.buf)
@@ -160,7 +159,7 @@ func (c *capture) small(f *rawfile.File, size int, o *cache.Output) error {
 	return c.store.Add(o.Digest, bytes.NewReader(data))
 }
 
-// large reads a file for its digest and again into the store, which compares.
+// large reads a file twice: for its digest, and into the store, which compares the two.
 func (c *capture) large(f *rawfile.File, o *cache.Output) (err error) {
 	if err = f.Rewind(); err != nil {
 		return err

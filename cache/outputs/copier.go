@@ -9,19 +9,18 @@ import (
 	"github.com/bentobuild/bento/cache"
 )
 
-// copySize is how much is copied at a time, and what is copied in one piece.
+// copySize is the size of the copy buffer in bytes.
 const copySize = 128 << 10
 
-// copier copies and hashes, with buffers that it keeps. The zero value is ready.
+// copier copies and hashes with buffers that it keeps. The zero value is ready for use.
 type copier struct {
 	hash *blake3.Hasher
 	buf  []byte
 	stop <-chan struct{} // closed: copy ends with context.Canceled
 }
 
-// copy copies what is to be of some size. It gives the digest and the number of the
-// bytes that it copied: not fewer than there are, or more than size. Behind small
-// ones it does not look: what matters is that these are right.
+// copy copies a file of an expected size. It returns the digest and the number of copied bytes:
+// less than size for a shorter file, size or size+1 for a longer one.
 func (c *copier) copy(to io.Writer, from io.Reader, size int64) (sum cache.Digest, n int64, err error) {
 	if size <= copySize {
 		return c.small(to, from, int(size))
@@ -49,7 +48,7 @@ func (c *copier) small(to io.Writer, from io.Reader, size int) (sum cache.Digest
 	return cache.Sum(data), int64(got), err
 }
 
-// These hide what else a reader or writer can do, so that a copy uses its buffer.
+// These types hide other methods of a reader or writer, so that a copy uses its buffer.
 type (
 	onlyReader struct{ io.Reader }
 	onlyWriter struct{ io.Writer }

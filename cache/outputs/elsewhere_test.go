@@ -17,7 +17,7 @@ import (
 	"github.com/bentobuild/bento/cache/outputs"
 )
 
-// elsewhere gives a directory that is not on the file system of dir.
+// elsewhere returns a directory that is not on the file system of dir.
 func elsewhere(t *testing.T, dir string) string {
 	for _, other := range []string{"/dev/shm", "/var/tmp", "/tmp"} {
 		stage, err := os.MkdirTemp(other, "bento-stage")

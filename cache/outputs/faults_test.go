@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// version gives one of two results of a task. They share some paths, and one has a
+// version returns one of two results of a task. They share some paths, and one has a
 // file where the other has a directory.
 func version(n int) tree {
 	files := tree{

@@ -11,18 +11,18 @@ import (
 	"sync/atomic"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/cache/shelf"
+	"github.com/bentobuild/bento/cache/diskstore"
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// From shareFiles on, files are staged by several goroutines at once.
+// Several goroutines stage results of at least shareFiles files.
 const shareFiles = 32
 
-// cloneSize is the size from which on sharing blocks is worth a try.
+// cloneSize is the least size of a file that is restored by sharing blocks.
 const cloneSize = 64 << 10
 
-// stageAll makes every file and link that is to be put into place. Blobs that are
-// damaged or gone do not keep it from verifying the others.
+// stageAll makes every file and link that is to be moved into place. It verifies all blobs even
+// when some are damaged or missing.
 func (r *restore) stageAll() error {
 	var todo []*step
 	for i := range r.steps {
@@ -53,7 +53,7 @@ func (r *restore) stageTogether(todo []*step) error {
 	return cmp.Or(errs...)
 }
 
-// stageSome takes steps until none is left, or the disk refuses.
+// stageSome takes steps until none is left or the file system returns an error.
 func (r *restore) stageSome(c *copier, todo []*step, next *atomic.Int64) (first error) {
 	for i := next.Add(1) - 1; i < int64(len(todo)); i = next.Add(1) - 1 {
 		if stopped(c.stop) {
@@ -86,7 +86,7 @@ func (r *restore) stageOne(c *copier, s *step) (err error) {
 	return cmp.Or(r.fetch(c, s.out, f), f.Close())
 }
 
-// fetch writes the blob of o to f and verifies it on the way.
+// fetch writes the blob of o to f and verifies it.
 func (r *restore) fetch(c *copier, o *cache.Output, f *rawfile.File) error {
 	src, err := r.store.Open(o.Digest)
 	if err != nil {
@@ -94,11 +94,11 @@ func (r *restore) fetch(c *copier, o *cache.Output, f *rawfile.File) error {
 	}
 	defer src.Close()
 	var to io.Writer = f
-	blob, ours := src.(*shelf.Blob)
+	blob, ours := src.(*diskstore.Blob)
 	if ours {
-		blob.Unverified() // once is enough
+		blob.Unverified() // to verifies the digest
 		if o.Size >= cloneSize && cloned(f, blob, o.Size) {
-			to = io.Discard // the bytes are in f; read them all the same
+			to = io.Discard // f has the bytes; the read verifies them
 		}
 	}
 	got, n, err := c.copy(to, src, o.Size)
@@ -108,7 +108,7 @@ func (r *restore) fetch(c *copier, o *cache.Output, f *rawfile.File) error {
 	case got == o.Digest && n == o.Size:
 		return nil
 	case got == o.Digest || n > o.Size || hasMore(src):
-		return fmt.Errorf("blob %s: not of %d bytes, as the record says", o.Digest, o.Size)
+		return fmt.Errorf("blob %s: its size is not the recorded %d bytes", o.Digest, o.Size)
 	}
 	err = &cache.DigestError{Want: o.Digest, Got: got}
 	if ours {
@@ -117,8 +117,8 @@ func (r *restore) fetch(c *copier, o *cache.Output, f *rawfile.File) error {
 	return err
 }
 
-// cloned lets f share what a blob holds, if that is of the right size.
-func cloned(f *rawfile.File, blob *shelf.Blob, size int64) bool {
+// cloned makes f share the blocks of a blob of the right size, and reports whether it did.
+func cloned(f *rawfile.File, blob *diskstore.Blob, size int64) bool {
 	plain := blob.File()
 	if plain == nil {
 		return false
@@ -127,7 +127,7 @@ func cloned(f *rawfile.File, blob *shelf.Blob, size int64) bool {
 	return err == nil && info.Size == size && f.Clone(plain)
 }
 
-// hasMore tells whether there is anything left to read.
+// hasMore reports whether r has bytes left.
 func hasMore(r io.Reader) bool {
 	var b [1]byte
 	n, _ := io.ReadFull(r, b[:])

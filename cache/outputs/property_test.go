@@ -40,7 +40,7 @@ func drawTree(t *rapid.T, label string) tree {
 	return files
 }
 
-// conflicts tells whether p cannot stand beside files.
+// conflicts reports whether p cannot stand beside files.
 func conflicts(files tree, p string) bool {
 	for q := range files {
 		if strings.HasPrefix(p, q+"/") || strings.HasPrefix(q, p+"/") {

@@ -13,63 +13,60 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/cache/workdir"
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// Options say how to restore.
+// Options are the settings of a restore.
 type Options struct {
-	// Stale lists what an earlier run of the same task has made. What of it is not
-	// wanted is removed; a directory only when it is empty.
+	// Stale lists the outputs of an earlier run of the same task. Restore removes those that are no
+	// longer outputs; it removes a directory only when it is empty.
 	Stale []string
-	// Yields tells what else may be removed that is in the way: a file where a
-	// directory has to be, or one that lies in a directory where a file has to be. Nil:
-	// nothing.
+	// Yields reports whether Restore may remove a path that is in the way and not stale: a file at
+	// the place of a directory or link, a link at the place of a file, or the content of a
+	// directory at the place of a file. Nil allows none.
 	Yields func(path string) bool
-	// Stop ends the restore with context.Canceled once it is closed, before anything is
-	// put in place. Nil never is.
+	// Stop cancels the restore with context.Canceled once it is closed, before anything is moved
+	// into place. It may be nil.
 	Stop <-chan struct{}
-	// Fixed tells what is never changed. Nil: nothing.
+	// Fixed reports whether a path must not be changed. Nil fixes none.
 	Fixed func(path string) bool
-	// Current gives the digest of a file in the workspace when that is known without
-	// reading it. Nil, or false: the file is read.
+	// Current returns the digest of a file in the workspace when it is known without reading the
+	// file. Restore reads the file when Current is nil or returns false.
 	Current func(path string) (cache.Digest, bool)
-	// Restored, when not nil, is called at the end with each file that was written,
-	// changed or read.
+	// Restored, when not nil, is called at the end with each file that was written, changed or
+	// read.
 	Restored func(path string, d cache.Digest)
-	// StageDir is where files are made before they are moved into place, best on the
-	// file system of the workspace. It is made when missing. "": the workspace itself.
-	// A Restorer has its own.
+	// StageDir is the directory where Restore makes files before it moves them into place, best on
+	// the file system of the workspace. Restore makes a missing one. "" is the workspace itself. A
+	// Restorer has its own.
 	StageDir string
 }
 
-// Stats counts what Restore did.
+// Stats counts the work of a Restore.
 type Stats struct {
-	Written int   // files, links and directories that were made or replaced
-	Kept    int   // that were right already, up to their mode
-	Removed int   // stale ones
-	Bytes   int64 // of the files written
+	Written int   // files, links and directories that Restore made or replaced
+	Kept    int   // unchanged ones, and those whose mode alone changed
+	Removed int   // stale ones, removed
+	Bytes   int64 // size of the written files
 }
 
-// Restore makes the workspace at root, an absolute path, hold exactly the outputs
-// want, which are sorted by path. What is right already is not touched. Everything
-// else is first fetched from s and verified; only then is anything moved into
-// place, each file in one step: with an error from s nothing has changed, and
-// whoever looks meanwhile sees old files or new ones, all whole. When a blob is
-// damaged or gone, the others are verified all the same: what makes them again
-// then makes all that are missing.
+// Restore makes the workspace at root, an absolute path, contain exactly the outputs want, sorted
+// by path. It does not touch a file that is right already. It first fetches and verifies all others
+// from s, then moves each into place in one step. With an error from s nothing has changed, and a
+// concurrent reader finds only whole files. Restore verifies all blobs even when one is damaged or
+// missing, so that one new run of the task stores all of them.
 //
-// Nothing is written through a link, into a .git or out of the workspace, and nothing
-// is removed but what is stale, what yields, and what is in the very place of a wanted
-// file: all else is a *cache.RefusedError, before anything has changed.
+// Restore writes nothing through a link, into a .git or out of the workspace. It removes only stale
+// paths, paths that yield, and a file or link at the place of another. It returns a
+// *cache.RefusedError for anything else, before it changes anything.
 func Restore(s cache.Store, root string, want []cache.Output, o Options) (Stats, error) {
 	r := NewRestorer(root, func() (*rawfile.File, error) { return openStage(cmp.Or(o.StageDir, root)) })
 	defer r.Close()
 	return r.Restore(s, want, o)
 }
 
-// Restorer restores results into one workspace. It is safe for concurrent use, for
-// results that have no path in common.
+// Restorer restores results into one workspace. It is safe for concurrent use by results that share
+// no path.
 type Restorer struct {
 	root  string
 	stage func() (*rawfile.File, error)
@@ -78,7 +75,7 @@ type Restorer struct {
 	idle []*hands
 }
 
-// openStage opens the directory that Options names.
+// openStage opens the StageDir of the options.
 func openStage(path string) (*rawfile.File, error) {
 	f, err := rawfile.OpenDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -89,14 +86,14 @@ func openStage(path string) (*rawfile.File, error) {
 	return f, err
 }
 
-// NewRestorer returns a Restorer into the workspace at root, an absolute path, which
-// stages in the directory that stage opens for it; see Options. stage is first called
-// when there is something to stage, perhaps more than once and concurrently.
+// NewRestorer returns a Restorer into the workspace at root, an absolute path. It stages in the
+// directory that stage opens; see Options. The Restorer calls stage only when there is a file to
+// stage, perhaps several times and concurrently.
 func NewRestorer(root string, stage func() (*rawfile.File, error)) *Restorer {
 	return &Restorer{root: root, stage: stage}
 }
 
-// Close closes what is kept open between calls of Restore.
+// Close closes the directories that stay open between calls of Restore.
 func (r *Restorer) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -106,7 +103,7 @@ func (r *Restorer) Close() {
 	r.idle = nil
 }
 
-// Restore does what the function Restore does.
+// Restore restores like the function Restore.
 func (r *Restorer) Restore(s cache.Store, want []cache.Output, o Options) (Stats, error) {
 	if err := checkRestore(r.root, want, o.Stale); err != nil {
 		return Stats{}, err
@@ -129,11 +126,11 @@ func (r *Restorer) Restore(s cache.Store, want []cache.Output, o Options) (Stats
 	return one.stats, nil
 }
 
-// hands are what one restore at a time works with.
+// hands are the buffers and directories of one restore; restores reuse them in turn.
 type hands struct {
-	work     *workdir.Root
+	work     *Root
 	stageDir func() (*rawfile.File, error)
-	stage    *workdir.Stage // nil until something was staged
+	stage    *Stage // nil until a file was staged
 	copier   copier
 }
 
@@ -146,7 +143,7 @@ func (r *Restorer) take() (*hands, error) {
 		return h, nil
 	}
 	r.mu.Unlock()
-	w, err := workdir.Open(r.root)
+	w, err := Open(r.root)
 	if err != nil {
 		return nil, err
 	}
@@ -170,14 +167,14 @@ func (h *hands) close() {
 	h.work.Close()
 }
 
-// staging gives the stage.
-func (h *hands) staging() (_ *workdir.Stage, err error) {
+// staging returns the stage and opens it first when necessary.
+func (h *hands) staging() (_ *Stage, err error) {
 	if h.stage != nil {
 		return h.stage, nil
 	}
 	dir, err := h.stageDir()
 	if err == nil {
-		h.stage = workdir.NewStage(dir)
+		h.stage = NewStage(dir)
 	}
 	return h.stage, err
 }
@@ -202,7 +199,7 @@ func checkRestore(root string, want []cache.Output, stale []string) error {
 	return nil
 }
 
-// restore is one call of Restore.
+// restore is the state of one call of Restore.
 type restore struct {
 	*hands
 	store cache.Store
@@ -212,27 +209,27 @@ type restore struct {
 	stats Stats
 
 	steps    []step
-	blockers []string // in the way of a wanted path; what lies in a directory first
-	missing  string   // the directory last found to be missing, or in the way, with "/"
+	blockers []string // paths in the way of a wanted one; the content of a directory first
+	missing  string   // last directory found missing or in the way, with "/" at the end
 }
 
-// step is what one output needs.
+// step is the work for one output.
 type step struct {
 	out    *cache.Output
 	action action
-	staged string // name in the stage
+	staged string // name of the file in the stage
 }
 
 type action uint8
 
 const (
-	keep    action = iota // it is there
-	verify                // it is there, found by reading it
-	chmod                 // all but the mode is there
-	replace               // something else is there, or nothing
+	keep    action = iota // up to date
+	verify                // up to date, found by reading it
+	chmod                 // only the mode differs
+	replace               // missing or different
 )
 
-// compareAll finds out what every output needs.
+// compareAll finds the step of every output.
 func (r *restore) compareAll() error {
 	for i := range r.want {
 		if stopped(r.o.Stop) {
@@ -241,7 +238,7 @@ func (r *restore) compareAll() error {
 		o := &r.want[i]
 		action, err := r.look(o)
 		if err == nil && (action == chmod || action == replace) && r.o.Fixed != nil && r.o.Fixed(o.Path) {
-			err = cache.Refuse(o.Path, "what is there is not to be changed")
+			err = cache.Refuse(o.Path, "the file there must not be changed")
 		}
 		var refused *cache.RefusedError
 		switch {
@@ -280,12 +277,12 @@ func (r *restore) look(o *cache.Output) (action, error) {
 	return replace, d.Writable()
 }
 
-// lookAbove looks at what keeps the directory of o from being opened.
+// lookAbove finds why the directory of o cannot be opened.
 func (r *restore) lookAbove(o *cache.Output, err error) error {
-	var blocked *workdir.BlockedError
+	var blocked *BlockedError
 	switch {
 	case errors.As(err, &blocked) && !r.mayGo(blocked.Path):
-		return cache.Refuse(o.Path, "%s", blocked)
+		return cache.Refuse(o.Path, "%s, and no run of the task has made it", blocked)
 	case blocked != nil:
 		r.block(blocked.Path)
 		r.missing = blocked.Path + "/"
@@ -297,7 +294,7 @@ func (r *restore) lookAbove(o *cache.Output, err error) error {
 	return r.work.Deepest().Writable()
 }
 
-// mayGo tells whether what is in the way may be removed.
+// mayGo reports whether a path that is in the way may be removed.
 func (r *restore) mayGo(p string) bool {
 	if r.o.Fixed != nil && r.o.Fixed(p) {
 		return false
@@ -305,13 +302,15 @@ func (r *restore) mayGo(p string) bool {
 	return r.stale[p] || r.o.Yields != nil && r.o.Yields(p)
 }
 
-// differs compares what is at the place of o with it.
-func (r *restore) differs(d *workdir.Dir, name string, info rawfile.Info, o *cache.Output) (action, error) {
+// differs compares o with the file at its path.
+func (r *restore) differs(d *Dir, name string, info rawfile.Info, o *cache.Output) (action, error) {
 	switch {
 	case info.IsDir() && o.Kind != cache.Dir:
 		return replace, r.clear(o.Path)
 	case info.IsDir():
 		return mode(info, o), nil
+	case info.Mode.Type() != typeOf(o.Kind) && !r.mayGo(o.Path):
+		return 0, cache.Refuse(o.Path, "found %s that no run of the task has made", kindOf(info.Mode))
 	case o.Kind == cache.Dir:
 		r.block(o.Path)
 		return replace, nil
@@ -336,6 +335,27 @@ func (r *restore) differs(d *workdir.Dir, name string, info rawfile.Info, o *cac
 	return found, nil
 }
 
+func typeOf(k cache.Kind) fs.FileMode {
+	switch k {
+	case cache.Dir:
+		return fs.ModeDir
+	case cache.Link:
+		return fs.ModeSymlink
+	}
+	return 0
+}
+
+// kindOf returns the name of a kind of file that is no directory.
+func kindOf(m fs.FileMode) string {
+	switch {
+	case m.IsRegular():
+		return "a file"
+	case m&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	}
+	return special(m)
+}
+
 func mode(info rawfile.Info, o *cache.Output) action {
 	if info.Mode.Perm() != o.Mode {
 		return chmod
@@ -344,7 +364,7 @@ func mode(info rawfile.Info, o *cache.Output) action {
 }
 
 // content compares the bytes of a file with those of o.
-func (r *restore) content(d *workdir.Dir, name string, info rawfile.Info, o *cache.Output) (action, error) {
+func (r *restore) content(d *Dir, name string, info rawfile.Info, o *cache.Output) (action, error) {
 	if r.o.Current != nil {
 		if sum, ok := r.o.Current(o.Path); ok {
 			if sum == o.Digest {
@@ -374,7 +394,7 @@ func (r *restore) block(p string) {
 	}
 }
 
-// clear lists all that is in the directory at p, and it, as in the way.
+// clear adds the directory p and all its content to the paths in the way.
 func (r *restore) clear(p string) error {
 	d, err := r.work.At(p, false)
 	if err != nil {
@@ -392,7 +412,7 @@ func (r *restore) clear(p string) error {
 				return err
 			}
 		case !r.mayGo(below):
-			return cache.Refuse(p, "a directory is there, with %q that no run of the task has made", below)
+			return cache.Refuse(p, "found a directory with %q, which no run of the task has made", below)
 		default:
 			r.blockers = append(r.blockers, below)
 		}

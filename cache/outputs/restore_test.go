@@ -147,7 +147,7 @@ func TestRestoreAll(t *testing.T) {
 	}
 }
 
-// stamp gives what changes when a file is touched in any way.
+// stamp returns what changes when a file is touched in any way.
 func stamp(t *testing.T, path string) [3]int64 {
 	t.Helper()
 	fi, err := os.Lstat(path)
@@ -245,13 +245,19 @@ var restoreCases = map[string]struct {
 	},
 	"link over file and file over link": {
 		before: tree{"a": "644 a", "b": "-> a"},
-		want:   tree{"a": "-> b", "b": "644 b"},
-		after:  tree{"a": "-> b", "b": "644 b"},
+		want:   tree{"a": "-> b", "b": "644 b"}, stale: []string{"a", "b"},
+		after: tree{"a": "-> b", "b": "644 b"},
+	},
+	"link over a foreign file": {
+		before: tree{"a": "644 mine"}, want: tree{"a": "-> b"}, refused: "a",
+	},
+	"file over a foreign link": {
+		before: tree{"b": "-> mine"}, want: tree{"a": "644 a", "b": "644 b"}, refused: "b",
 	},
 	"what a link leads to is not written": {
 		before: tree{"src": "644 mine", "out": "-> src"},
-		want:   tree{"out": "644 new"},
-		after:  tree{"src": "644 mine", "out": "644 new"},
+		want:   tree{"out": "644 new"}, stale: []string{"out"},
+		after: tree{"src": "644 mine", "out": "644 new"},
 	},
 	"stale": {
 		before: tree{"d/a": "644 a", "d/b": "644 b", "d/mine": "644 mine", "e/l": "-> x"},
@@ -276,7 +282,10 @@ var restoreCases = map[string]struct {
 		before: tree{"a": "644 a"}, stale: []string{"a"}, after: tree{},
 	},
 	"directory over file": {
-		before: tree{"d": "644 was a file"}, want: tree{"d": "755/"}, after: tree{"d": "755/"},
+		before: tree{"d": "644 was a file"}, want: tree{"d": "755/"}, stale: []string{"d"}, after: tree{"d": "755/"},
+	},
+	"directory over a foreign file": {
+		before: tree{"d": "644 mine"}, want: tree{"d": "755/"}, refused: "d",
 	},
 	"file in the place of a directory above": {
 		before: tree{"d": "644 was a file"}, want: tree{"d/e/f": "644 f", "d/g": "644 g"}, stale: []string{"d"},

@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/cache"
 )
 
-// openDisk gives an empty store and the damage that it reports.
+// openDisk returns an empty store and the damage that it reports.
 func openDisk(t testing.TB) (*cache.Disk, *[]error) {
 	t.Helper()
 	var mu sync.Mutex
@@ -26,7 +26,7 @@ func openDisk(t testing.TB) (*cache.Disk, *[]error) {
 	return d, damage
 }
 
-// blobFiles gives the files of the blobs of a store.
+// blobFiles returns the files of the blobs of a store.
 func blobFiles(t testing.TB, d *cache.Disk) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(d.Dir(), "blobs", "*", "*"))

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// stopped reports whether stop is closed. Nil never is.
+// stopped reports whether stop is closed. stop may be nil.
 func stopped(stop <-chan struct{}) bool {
 	select {
 	case <-stop:
@@ -15,7 +15,7 @@ func stopped(stop <-chan struct{}) bool {
 	}
 }
 
-// until is a reader that ends with context.Canceled once stop is closed.
+// until is a reader that returns context.Canceled once stop is closed.
 type until struct {
 	io.Reader
 	stop <-chan struct{}

@@ -12,10 +12,9 @@ import (
 	"slices"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/cache/workdir"
 )
 
-// swapAll puts everything into place.
+// swapAll moves everything into place.
 func (r *restore) swapAll() error {
 	for _, p := range r.blockers {
 		if _, err := r.work.Remove(p); err != nil {
@@ -47,13 +46,13 @@ func (r *restore) swap(s *step) error {
 	case s.action == verify:
 		return nil
 	case s.action == chmod && s.out.Kind == cache.Dir:
-		return nil // by chmodDirs
+		return nil // chmodDirs sets the mode
 	case s.action == chmod:
 		return chmodFile(d, name, s.out)
 	case s.out.Kind == cache.Dir:
 		err = d.MkdirAt(name, 0o777)
 		if errors.Is(err, fs.ErrExist) {
-			err = nil // an output below it came first
+			err = nil // an output below it was made first
 		}
 	default:
 		err = r.stage.Move(s.staged, d, name)
@@ -65,8 +64,8 @@ func (r *restore) swap(s *step) error {
 	return err
 }
 
-// removeStale removes what is stale and not wanted, and the directories above that
-// hold nothing any more.
+// removeStale removes stale paths that are not wanted, and the directories above them that are
+// empty then.
 func (r *restore) removeStale() error {
 	gone := make(map[string]bool, len(r.stale)) // path → is a directory
 	for p := range r.stale {
@@ -96,22 +95,21 @@ func (r *restore) removeStale() error {
 	return nil
 }
 
-// chmodFile sets the mode of a file that is otherwise right.
-func chmodFile(d *workdir.Dir, name string, o *cache.Output) error {
+// chmodFile sets the mode of an otherwise correct file.
+func chmodFile(d *Dir, name string, o *cache.Output) error {
 	info, err := d.LstatAt(name)
 	if err != nil {
 		return err
 	}
 	f, err := d.ReadFile(name, info)
 	if err != nil {
-		return d.ChmodAt(name, o.Mode) // it cannot be read, or not yet
+		return d.ChmodAt(name, o.Mode) // the file has no read permission, or has none yet
 	}
 	defer f.Close()
 	return f.Chmod(o.Mode)
 }
 
-// chmodDirs sets the modes of directories at the end: one that is read-only could
-// not be filled.
+// chmodDirs sets the modes of directories last: a read-only directory cannot be filled.
 func (r *restore) chmodDirs() error {
 	for _, s := range slices.Backward(r.steps) {
 		if s.out.Kind != cache.Dir {
@@ -128,8 +126,8 @@ func (r *restore) chmodDirs() error {
 	return nil
 }
 
-// Leftovers lists what a restore of some outputs may have left beside them when it was
-// killed: files on their way from a stage on another file system.
+// Leftovers returns the paths that a killed restore of outputs may have left beside them: copies
+// from a stage on another file system.
 func Leftovers(root string, outputs []string) (paths []string) {
 	seen := make(map[string]bool)
 	for _, p := range outputs {
@@ -140,7 +138,7 @@ func Leftovers(root string, outputs []string) (paths []string) {
 		seen[dir] = true
 		entries, _ := os.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
 		for _, e := range entries {
-			if !e.IsDir() && workdir.IsTemp(e.Name()) {
+			if !e.IsDir() && IsTemp(e.Name()) {
 				paths = append(paths, path.Join(dir, e.Name()))
 			}
 		}
@@ -148,18 +146,23 @@ func Leftovers(root string, outputs []string) (paths []string) {
 	return paths
 }
 
-// Remove removes what is at p in the workspace at root: a file, a link, an empty
-// directory. A directory with something in it stays. It is no error when nothing
-// is there; what lies behind a link is not there.
-func Remove(root, p string) error {
-	if err := cache.CheckPath(p); err != nil {
+// Remove removes the file, link or empty directory at p in the workspace at root. It keeps a
+// directory with content. It returns no error when p is missing; a path behind a link counts as
+// missing.
+func Remove(root, p string) error { return remove(root, p, (*Root).Remove) }
+
+// RemoveDir is Remove for an empty directory only.
+func RemoveDir(root, p string) error { return remove(root, p, (*Root).RemoveDir) }
+
+func remove(root, p string, with func(*Root, string) (bool, error)) error {
+	if err := cache.CheckPlace(p); err != nil {
 		return err
 	}
-	w, err := workdir.Open(root)
+	w, err := Open(root)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	_, err = w.Remove(p)
+	_, err = with(w, p)
 	return err
 }

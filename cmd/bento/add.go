@@ -14,7 +14,6 @@ import (
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
-	"github.com/bentobuild/bento/internal/run/install"
 )
 
 func addCommand(s *session) *cobra.Command {
@@ -23,17 +22,17 @@ func addCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "add PKG…", GroupID: "setup",
 		Short:   "Add dependencies to a dish, by its ecosystem's own command",
-		Long:    "Add dependencies to the dish of the current directory, or to that of --dish, by\nthe command of its ecosystem: go get, cargo add, npm install, composer require.\nA PKG is what that command takes, with or without a version.",
+		Long:    "Add dependencies to the dish of the current directory, or to that of --dish, by\nthe command of its ecosystem: go get, cargo add, npm install, composer require.\nPKG has the form that this command accepts, with or without a version.",
 		Example: "  bento add golang.org/x/sync --dish api\n  bento add --dev vitest",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError("bento add needs the name of a package", "say bento add PKG, as the dish's own tool calls it")
+				return usageError("bento add requires the name of a package", "run bento add PKG with the name that the dish's own tool uses")
 			}
 			return s.add(cmd.Context(), dish, args, dev)
 		},
 	}
 	cmd.Flags().StringVar(&dish, "dish", "", "add to the dish `NAME`")
-	cmd.Flags().BoolVar(&dev, "dev", false, "add what is needed for development only")
+	cmd.Flags().BoolVar(&dev, "dev", false, "add the packages as development dependencies")
 	return cmd
 }
 
@@ -50,7 +49,7 @@ type added struct {
 func (s *session) add(ctx context.Context, name string, packages []string, dev bool) error {
 	for _, p := range packages {
 		if p == "" || p[0] == '-' || strings.ContainsFunc(p, unicode.IsControl) {
-			return usageError(fmt.Sprintf("%q is no name of a package", p), "options are for bento; the tool's own cannot be given")
+			return usageError(fmt.Sprintf("%q is no name of a package", p), "remove the option: bento does not pass options to the tool")
 		}
 	}
 	w, err := s.open(ctx, s.lines())
@@ -62,12 +61,12 @@ func (s *session) add(ctx context.Context, name string, packages []string, dev b
 	if err != nil {
 		return err
 	}
-	report.WriteProblems(s.err, s.style, w.problems)
+	report.WriteProblems(s.err, s.style, w.Problems)
 	language := d.Adapter.Manifest().AdapterID
-	if err := install.LinksOut(w.Root, d); err != nil {
+	if err := run.LinksOut(w.Root, d); err != nil {
 		return err
 	}
-	// A missing tool is told before anything is touched.
+	// A missing tool is reported before any file changes.
 	w.env.Toolchains.LetRun()
 	if _, err := w.env.Toolchains.Fingerprint(ctx, d.Adapter, d.Dir); err != nil {
 		return err
@@ -93,8 +92,8 @@ func (s *session) add(ctx context.Context, name string, packages []string, dev b
 	return nil
 }
 
-// failed tells about a tool that failed at what. What it printed was told as it came,
-// but not what a plugin says of it.
+// failed reports a tool that failed; what names the operation. The output of the tool was
+// printed as it came, except the detail from a plugin.
 func (s *session) failed(what string, err *adapters.InstallError) error {
 	short := *err
 	if short.Plugin == "" {
@@ -107,9 +106,9 @@ func (s *session) failed(what string, err *adapters.InstallError) error {
 	return nil
 }
 
-// dishToChange gives the dish with this name, else that of the current directory, else
+// dishToChange returns the dish with this name, else that of the current directory, else
 // the only one.
-func (w *workspace) dishToChange(name string) (*discovery.Dish, error) {
+func (w *opened) dishToChange(name string) (*discovery.Dish, error) {
 	var found *discovery.Dish
 	var names []string
 	for _, d := range w.Dishes {
@@ -129,11 +128,11 @@ func (w *workspace) dishToChange(name string) (*discovery.Dish, error) {
 	}
 	switch {
 	case found == nil:
-		return nil, usageError("no dish is in the current directory", "name one with --dish: "+strings.Join(names, ", "))
+		return nil, usageError("no dish is in the current directory", "name a dish with --dish: "+strings.Join(names, ", "))
 	case found.Failure != nil:
 		return nil, found.Failure
 	case found.Adapter == nil:
-		return nil, usageError(fmt.Sprintf("the dish %q has no language that packages could be added by", found.Name), "name another with --dish")
+		return nil, usageError(fmt.Sprintf("the dish %q has no language, so no tool can add packages", found.Name), "name another dish with --dish")
 	}
 	return found, nil
 }

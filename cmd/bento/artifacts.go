@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/record"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/run/record"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -23,8 +23,8 @@ func artifactsCommand(s *session) *cobra.Command {
 	var sel selection
 	cmd := &cobra.Command{
 		Use: "artifacts [TARGET…]", GroupID: "ask",
-		Short:   "List the outputs that are there, with their digests",
-		Long:    "List the files that match the outputs of the selected dishes' tasks and are there,\nwith size and BLAKE3 digest. --copy copies them below DIR, under the paths that they\nhave in the workspace. Nothing is run: bento build makes them.",
+		Short:   "List the existing outputs with their digests",
+		Long:    "List the existing files that match the outputs of the selected dishes' tasks, with\nsize and BLAKE3 digest. --copy copies them to DIR, under their paths in the\nworkspace. The command runs no task; bento build makes the outputs.",
 		Example: "  bento artifacts\n  bento build api && bento artifacts api --copy dist\n  bento artifacts --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sel.Targets = args
@@ -36,7 +36,7 @@ func artifactsCommand(s *session) *cobra.Command {
 	return cmd
 }
 
-// addDishes gives a command the flags that select dishes.
+// addDishes adds the flags that select dishes to a command.
 func addDishes(cmd *cobra.Command, sel *selection) {
 	cmd.Flags().StringArrayVar(&sel.Dishes, "dish", nil, "only the dish `NAME` (repeatable)")
 	cmd.Flags().StringArrayVar(&sel.Bentos, "bento", nil, "only the dishes of the bento `NAME` (repeatable)")
@@ -104,14 +104,14 @@ func (s *session) artifacts(ctx context.Context, sel selection, dir string) erro
 	return nil
 }
 
-// everyTask plans all tasks of the selected dishes, those too that nobody asked for.
-func (s *session) everyTask(ctx context.Context, w *workspace, sel selection) (*plan.Plan, error) {
+// everyTask plans all tasks of the selected dishes, not only the requested ones.
+func (s *session) everyTask(ctx context.Context, w *opened, sel selection) (*plan.Plan, error) {
 	sel.AllTasks = true
 	return s.plan(ctx, w, sel)
 }
 
-// add lists the outputs of a task that are there.
-func (doc *artifacts) add(w *workspace, t *plan.Task) error {
+// add lists the existing outputs of a task.
+func (doc *artifacts) add(w *opened, t *plan.Task) error {
 	if len(t.Outputs) == 0 {
 		return nil
 	}
@@ -146,13 +146,13 @@ func (doc *artifacts) add(w *workspace, t *plan.Task) error {
 	return nil
 }
 
-// outputsThere lists what matches the outputs of a task.
-func outputsThere(w *workspace, t *plan.Task) ([]tree.Entry, error) {
+// outputsThere returns the existing files that match the outputs of a task.
+func outputsThere(w *opened, t *plan.Task) ([]tree.Entry, error) {
 	set, err := record.OutputSet(t)
 	if err != nil {
 		return nil, err
 	}
-	return tree.Expand(w.Root, set)
+	return w.Tree.Expand(set)
 }
 
 func (doc artifacts) write(w io.Writer, style report.Style) {
@@ -179,7 +179,7 @@ func (doc artifacts) write(w io.Writer, style report.Style) {
 	fmt.Fprintln(w)
 }
 
-// apart refuses to copy to where a task of p would take the copies for its outputs.
+// apart returns an error if a copy in dir would match the outputs of a task of p.
 func (doc *artifacts) apart(p *plan.Plan, dir string) error {
 	to, err := filepath.Abs(dir)
 	if err != nil {
@@ -203,10 +203,10 @@ func (doc *artifacts) apart(p *plan.Plan, dir string) error {
 	return nil
 }
 
-// copyTo copies the artifacts below dir, which is made.
+// copyTo makes dir and copies the artifacts to it.
 func (doc *artifacts) copyTo(ctx context.Context, root, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return notFound("unusable_directory", fmt.Sprintf("--copy %q cannot be used: %v", dir, err), "name a directory that can be written")
+		return notFound("unusable_directory", fmt.Sprintf("--copy %q cannot be used: %v", dir, err), "name a writable directory")
 	}
 	out, err := os.OpenRoot(dir)
 	if err != nil {
@@ -230,8 +230,8 @@ func (doc *artifacts) copyTo(ctx context.Context, root, dir string) error {
 	return nil
 }
 
-// copy copies one artifact from one directory to another, out of neither of which a
-// link leads it.
+// copy copies one artifact from one directory to another. It follows no link out of
+// either.
 func (a artifact) copy(ctx context.Context, in, out *os.Root) error {
 	name := filepath.FromSlash(a.Path)
 	if err := out.MkdirAll(filepath.Dir(name), 0o755); err != nil {

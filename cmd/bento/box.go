@@ -32,8 +32,8 @@ func boxCommand(s *session) *cobra.Command {
 		Example: "  bento box list",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return s.boxList(cmd.Context()) },
 	}, &cobra.Command{
-		Use: "add NAME DISH…", Short: "Make a bento, or put more dishes into one",
-		Long:    "Write bentos/NAME.toml with the dishes that are named, or add them to the bento\nof this name, whose comments and order stay. A DISH is a name or a path.",
+		Use: "add NAME DISH…", Short: "Make a bento, or add dishes to one",
+		Long:    "Write bentos/NAME.toml with the named dishes, or add them to the bento of this\nname and keep its comments and order. A DISH is a name or a path.",
 		Example: "  bento box add release api web\n  bento build --bento release",
 		RunE:    func(cmd *cobra.Command, args []string) error { return s.boxAdd(cmd.Context(), args) },
 	})
@@ -58,7 +58,7 @@ func (s *session) boxList(ctx context.Context) error {
 		return err
 	}
 	defer w.close()
-	report.WriteProblems(s.err, s.style, w.problems)
+	report.WriteProblems(s.err, s.style, w.Problems)
 	doc := boxList{Schema: report.Schema("box.list"), Entries: []boxRow{}}
 	for _, b := range w.Bentos {
 		doc.Entries = append(doc.Entries, boxRow{b.Name, b.Pos.File, slices.Concat([]string{}, b.Dishes)})
@@ -90,7 +90,7 @@ type addedBox struct {
 
 func (s *session) boxAdd(ctx context.Context, args []string) error {
 	if len(args) < 2 {
-		return usageError("bento box add needs a name and dishes", "as in: bento box add release api web")
+		return usageError("bento box add requires a name and dishes", "run for example: bento box add release api web")
 	}
 	name := args[0]
 	if why := config.BadName(name); why != "" {
@@ -126,13 +126,13 @@ func (s *session) boxAdd(ctx context.Context, args []string) error {
 
 func addedText(paths []string) string {
 	if len(paths) == 0 {
-		return "these dishes are in it already"
+		return "it has these dishes already"
 	}
 	return "added " + report.PrintableLine(strings.Join(paths, ", "))
 }
 
-// dishPaths gives the paths of dishes that are named by name or path.
-func (w *workspace) dishPaths(args []string) ([]string, error) {
+// dishPaths returns the paths of dishes that are named by name or path.
+func (w *opened) dishPaths(args []string) ([]string, error) {
 	var paths, names []string
 	for _, d := range w.Dishes {
 		names = append(names, d.Name)
@@ -149,7 +149,7 @@ func (w *workspace) dishPaths(args []string) ([]string, error) {
 			}
 		}
 		if found == "" {
-			return nil, notFound("unknown_dish", fmt.Sprintf("no dish is named %q", arg), orList(arg, names, "bento dish list has the names"))
+			return nil, notFound("unknown_dish", fmt.Sprintf("no dish is named %q", arg), orList(arg, names, "bento dish list prints the names"))
 		}
 		if !slices.Contains(paths, found) {
 			paths = append(paths, found)
@@ -158,8 +158,8 @@ func (w *workspace) dishPaths(args []string) ([]string, error) {
 	return paths, nil
 }
 
-// extendBox puts dishes into a bento that is there.
-func (w *workspace) extendBox(doc *addedBox, has, paths []string) error {
+// extendBox adds dishes to an existing bento.
+func (w *opened) extendBox(doc *addedBox, has, paths []string) error {
 	for _, p := range paths {
 		if slices.Contains(has, w.nameAt(p)) {
 			continue
@@ -180,7 +180,7 @@ func (w *workspace) extendBox(doc *addedBox, has, paths []string) error {
 	return nil
 }
 
-func (w *workspace) nameAt(path string) string {
+func (w *opened) nameAt(path string) string {
 	for _, d := range w.Dishes {
 		if d.Path == path {
 			return d.Name
@@ -189,13 +189,13 @@ func (w *workspace) nameAt(path string) string {
 	return ""
 }
 
-// makeBox writes a new bento. Where dishes are found because there is no bentos/,
-// they are found afterwards because bento.toml says so.
-func (w *workspace) makeBox(doc *addedBox, paths []string) error {
+// makeBox writes a new bento. If bento discovers dishes only because bentos/ is missing,
+// makeBox sets discover in bento.toml.
+func (w *opened) makeBox(doc *addedBox, paths []string) error {
 	dir := filepath.Join(w.Root, config.BentosDir)
 	name := filepath.Join(w.Root, filepath.FromSlash(doc.File))
 	if _, err := os.Lstat(name); err == nil {
-		return notFound("box_exists", fmt.Sprintf("%q is there already, and holds no bento %q", doc.File, doc.Name), "edit it, or choose another name")
+		return notFound("box_exists", fmt.Sprintf("%q exists already and does not hold a bento %q", doc.File, doc.Name), "edit it, or choose another name")
 	}
 	if _, err := os.Lstat(dir); err != nil && w.Config.Discover {
 		if err := w.keepDiscovery(); err != nil {
@@ -217,7 +217,7 @@ func (w *workspace) makeBox(doc *addedBox, paths []string) error {
 	return writeTOML(w.Root, doc.File, append([]byte("name = "+strconv.Quote(doc.Name)+"\n"), data...))
 }
 
-func (w *workspace) keepDiscovery() error {
+func (w *opened) keepDiscovery() error {
 	f, err := readTOML(w.Root, config.WorkspaceFile)
 	if err != nil || f.Lookup("workspace", "discover") != nil {
 		return err

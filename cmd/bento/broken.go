@@ -7,14 +7,14 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/run/evaluate"
+	"github.com/bentobuild/bento/internal/key"
 )
 
-// stopping gives the problems that may keep a run from starting. With --keep-going a
-// dish whose manifest its adapter cannot read has no tasks, and the others run.
-func (s *session) stopping(w *workspace) []diagnostics.Diagnostic {
+// stopping returns the problems that may keep a run from starting. With --keep-going an
+// unreadable manifest costs the tasks of its own dish only.
+func (s *session) stopping(w *opened) []diagnostics.Diagnostic {
 	if !s.flags.keepGoing {
-		return w.problems
+		return w.Problems
 	}
 	type problem struct {
 		line    int
@@ -33,20 +33,20 @@ func (s *session) stopping(w *workspace) []diagnostics.Diagnostic {
 			told[problem{0, d.Failure.Error()}] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(w.problems), func(p diagnostics.Diagnostic) bool {
+	return slices.DeleteFunc(slices.Clone(w.Problems), func(p diagnostics.Diagnostic) bool {
 		return told[problem{p.Line, p.Message}] || told[problem{0, p.Message}]
 	})
 }
 
-// pluginFault is the failure of a plugin that tasks cannot be looked up for.
+// pluginFault is a plugin's failure that leaves tasks without a key.
 type pluginFault struct {
 	*adapters.Failure
 	dishes, paths []string // whose tasks these are
 }
 
-// pluginFaults gives what plugins failed at in an evaluation, each once, however many
-// tasks it is about.
-func pluginFaults(results []*evaluate.Result) []*pluginFault {
+// pluginFaults returns the failures of plugins in an evaluation. A failure that concerns
+// several tasks is in it once.
+func pluginFaults(results []*key.Result) []*pluginFault {
 	var list []*pluginFault
 	byMessage := make(map[string]*pluginFault)
 	for _, r := range results {
@@ -67,7 +67,7 @@ func pluginFaults(results []*evaluate.Result) []*pluginFault {
 	return list
 }
 
-// Error names the dishes where the question was about none.
+// Error names the dishes if the failed call was about none.
 func (f *pluginFault) Error() string {
 	if f.Dir != "" {
 		return f.Failure.Error()

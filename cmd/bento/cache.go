@@ -1,21 +1,20 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"github.com/bentobuild/bento/internal/workspace"
 	"io/fs"
 	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
-	"github.com/bentobuild/bento/internal/config/unit"
+	"github.com/bentobuild/bento/internal/owner"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
 )
@@ -23,13 +22,13 @@ import (
 func cacheCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "cache", GroupID: "setup",
-		Short: "Look at the cache, and keep it in order",
+		Short: "Inspect and maintain the cache",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "stats", Short: "Count what the cache holds", Example: "  bento cache stats", Args: cobra.NoArgs,
+			Use: "stats", Short: "Count the results and bytes of the cache", Example: "  bento cache stats", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return s.cacheStats(cmd.Context()) },
 		},
 		pruneCommand(s),
@@ -40,7 +39,7 @@ func cacheCommand(s *session) *cobra.Command {
 			},
 		},
 		&cobra.Command{
-			Use: "fsck", Short: "Read the whole cache and drop what is damaged", Example: "  bento cache fsck", Args: cobra.NoArgs,
+			Use: "fsck", Short: "Read the whole cache and remove damaged entries", Example: "  bento cache fsck", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return s.cacheCheck(cmd.Context()) },
 		},
 	)
@@ -50,8 +49,8 @@ func cacheCommand(s *session) *cobra.Command {
 func pruneCommand(s *session) *cobra.Command {
 	var size, age string
 	cmd := &cobra.Command{
-		Use: "prune", Short: "Remove what was not used for longest",
-		Long:    "Remove what was not used for longest until the cache is within the bounds: those\nof the flags, else cache.max_size and cache.max_age of your own configuration. Those\nof bento.toml count for a cache below .bento/ and for $BENTO_CACHE_DIR.",
+		Use: "prune", Short: "Evict the results that were used least recently",
+		Long:    "Evict the least recently used results until the cache is within its bounds: those\nof the flags, else cache.max_size and cache.max_age of your own configuration. The\nbounds of bento.toml apply to a cache below .bento/ and to $BENTO_CACHE_DIR.",
 		Example: "  bento cache prune --max-size 10GiB\n  bento cache prune --older-than 30d",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -65,32 +64,32 @@ func pruneCommand(s *session) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&size, "max-size", "", "keep at most `SIZE`, such as 10GiB")
-	cmd.Flags().StringVar(&age, "older-than", "", "remove what was not used for `TIME`, such as 30d")
+	cmd.Flags().StringVar(&age, "older-than", "", "evict results that were not used for `TIME`, such as 30d")
 	return cmd
 }
 
-// bounds returns those of the flags, else those of the files that count.
+// bounds returns the bounds of the flags, else those of the configuration.
 func (s *session) bounds(size, age string) (b cache.Bounds, err error) {
 	if size == "" && age == "" {
 		cfg, err := s.config()
 		if err != nil {
 			return b, err
 		}
-		b = saidBounds(cfg, s.environ)
+		b = workspace.SaidBounds(cfg, s.environ)
 		if b == (cache.Bounds{}) {
-			return b, usageError("bento cache prune needs a bound", "give --max-size or --older-than, or set cache.max_size or cache.max_age in your own configuration; those of bento.toml count for a cache below .bento/ and for $BENTO_CACHE_DIR")
+			return b, usageError("bento cache prune requires a bound", "use --max-size or --older-than, or set cache.max_size or cache.max_age in your own configuration; the bounds of bento.toml apply to a cache below .bento/ and to $BENTO_CACHE_DIR")
 		}
 		return b, nil
 	}
 	ok := true
 	if size != "" {
-		if b.MaxSize, ok = unit.ParseSize(size); !ok {
-			return b, usageError(fmt.Sprintf("--max-size %q is no size", size), "such as 10GiB or 500MB")
+		if b.MaxSize, ok = config.ParseSize(size); !ok {
+			return b, usageError(fmt.Sprintf("--max-size %q is no size", size), "write for example 10GiB or 500MB")
 		}
 	}
 	if age != "" {
-		if b.MaxAge, ok = unit.ParseDuration(age); !ok {
-			return b, usageError(fmt.Sprintf("--older-than %q is no time", age), "such as 30d or 12h")
+		if b.MaxAge, ok = config.ParseDuration(age); !ok {
+			return b, usageError(fmt.Sprintf("--older-than %q is no time", age), "write for example 30d or 12h")
 		}
 	}
 	return b, nil
@@ -99,13 +98,13 @@ func (s *session) bounds(size, age string) (b cache.Bounds, err error) {
 // config reads the workspace's bento.toml, if the command runs in a workspace, and the
 // user's own file. An error in the latter ends the command: it may name another cache.
 func (s *session) config() (*config.Workspace, error) {
-	own := s.ownConfig()
+	own := s.host().OwnConfig()
 	var cfg *config.Workspace
 	var problems []diagnostics.Diagnostic
 	if root, _, err := s.root(); err == nil {
 		cfg, problems = config.LoadWith(root, own)
 	} else {
-		cfg, problems = config.LoadOwn(own) // the cache is there without a workspace
+		cfg, problems = config.LoadOwn(own) // the cache exists without a workspace
 	}
 	mine := slices.DeleteFunc(slices.Clone(problems), func(d diagnostics.Diagnostic) bool { return own == "" || d.File != own })
 	if err := diagnostics.AsError(mine); err != nil {
@@ -115,17 +114,13 @@ func (s *session) config() (*config.Workspace, error) {
 	return cfg, nil
 }
 
-// disk opens the cache. damaged is told of entries that were dropped.
+// disk opens the cache, which calls damaged for each entry that it removes.
 func (s *session) disk(damaged func(error)) (*cache.Disk, error) {
 	cfg, err := s.config()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := cacheDir(cfg, s.environ)
-	if err != nil {
-		return nil, err
-	}
-	return openDisk(cfg.Root, dir, cache.Options{Warn: damaged})
+	return workspace.OpenDisk(cfg, s.environ, cache.Options{Warn: damaged, Waiting: func(lock string) { s.warn(workspace.WaitingForPrune(lock)) }})
 }
 
 func (s *session) cacheStats(ctx context.Context) error {
@@ -142,6 +137,13 @@ func (s *session) cacheStats(ctx context.Context) error {
 		return report.Write(s.out, doc)
 	}
 	report.WriteCacheStats(s.out, doc)
+	if len(doc.Older) > 0 {
+		command := "rm -r --"
+		for _, dir := range doc.Older {
+			command += " " + owner.ShellWord(dir)
+		}
+		fmt.Fprintf(s.out, "%s of that are in formats of older versions of bento; remove them with: %s\n", report.ByteSize(doc.OlderBytes), report.PrintableLine(command))
+	}
 	return nil
 }
 
@@ -176,6 +178,11 @@ func (s *session) cacheCheck(ctx context.Context) error {
 	if ctx.Err() != nil || err != nil && s.flags.json {
 		return err
 	}
+	for _, path := range check.InTheWay {
+		s.outcome = exitInput
+		s.warn("cache_in_the_way", fmt.Sprintf("%q has the path of a cache entry, which cannot be stored; bento has not made it and does not remove it", path),
+			"check its files, then remove it with: rm -r -- "+owner.ShellWord(path))
+	}
 	doc := report.NewCacheCheck(d.Dir(), check)
 	if s.flags.json {
 		return report.Write(s.out, doc)
@@ -184,29 +191,8 @@ func (s *session) cacheCheck(ctx context.Context) error {
 	return err
 }
 
-// defaultMaxSize is the bound of a cache that nobody else bounds.
-const defaultMaxSize = 20 << 30
-
-// cacheBounds returns the bounds that hold by themselves.
-func cacheBounds(cfg *config.Workspace, env adapters.Environ) cache.Bounds {
-	b := saidBounds(cfg, env)
-	b.MaxSize = cmp.Or(b.MaxSize, defaultMaxSize)
-	return b
-}
-
-// saidBounds returns the bounds that count for the cache in use. Those of bento.toml do
-// not for the cache that all workspaces of the user share: a repository that nobody
-// vouches for must not empty it. They count for a cache below .bento/, and for the one
-// that the user has chosen for this run.
-func saidBounds(cfg *config.Workspace, env adapters.Environ) cache.Bounds {
-	if env.Get("BENTO_CACHE_DIR") == "" && (cfg.Cache.OwnDir != "" || cfg.Cache.Dir == "") {
-		return cache.Bounds(cfg.Cache.Own)
-	}
-	return cache.Bounds{MaxSize: cfg.Cache.MaxSize, MaxAge: cfg.Cache.MaxAge}
-}
-
-// keepBounds keeps the cache within its bounds after a run that added to it. Where it
-// cannot, the next run will.
+// keepBounds evicts results beyond the bounds after a run. If that fails, the next run
+// does it.
 func keepBounds(ctx context.Context, store cache.Store) {
 	if disk, ok := store.(*cache.Disk); ok {
 		_ = disk.Keep(ctx)

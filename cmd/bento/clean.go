@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,11 +17,10 @@ import (
 	"golang.org/x/term"
 
 	"github.com/bentobuild/bento/cache/outputs"
+	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/record"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/run/lastrun"
-	"github.com/bentobuild/bento/internal/run/record"
-	"github.com/bentobuild/bento/internal/run/territory"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -31,7 +31,7 @@ func cleanCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "clean [TARGET…]", GroupID: "setup",
 		Short:   "Remove the outputs of tasks, and nothing else",
-		Long:    "Remove what runs of the selected dishes' tasks have made and their outputs match.\nA file that git tracks always stays, and so do installed dependencies and what no\nrecorded run has made. The cache keeps its\nresults: bento build puts them back.",
+		Long:    "Remove the files that runs of the selected dishes' tasks have made and that match\ntheir outputs. Files that git tracks, installed dependencies and files that no\nrecorded run has made stay. The cache keeps the results: bento build restores them.",
 		Example: "  bento clean --dry-run\n  bento clean api --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sel.Targets = args
@@ -39,8 +39,8 @@ func cleanCommand(s *session) *cobra.Command {
 		},
 	}
 	addDishes(cmd, &sel)
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would be removed")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask for confirmation")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only list the files that would be removed")
 	return cmd
 }
 
@@ -66,18 +66,18 @@ func (s *session) clean(ctx context.Context, sel selection, yes, dry bool) error
 		return err
 	}
 	if w.Tree.Unsure() {
-		return notFound("git_unreadable", "nobody can tell which files git tracks, so nothing is removed", "git status says what is wrong")
+		return notFound("git_unreadable", "bento cannot read which files git tracks, so it removes nothing", "run git status, which reports the cause")
 	}
 	unlock := func() {}
 	if !dry {
-		if unlock, err = w.env.State.Lock(ctx, state.RunLock, func(owner string) {
-			s.warn("waiting", fmt.Sprintf("another bento runs in this workspace (%s); waiting for it", owner), "")
+		if unlock, err = w.env.State.Lock(ctx, state.RunLock, func(holder string) {
+			s.warn("waiting", "another bento runs in this workspace; waiting for it", holder)
 		}); err != nil {
 			return err
 		}
 	}
 	defer unlock()
-	doc, err := w.outputs(p, dry)
+	doc, err := w.outputs(ctx, p, dry)
 	if err != nil {
 		return err
 	}
@@ -98,18 +98,21 @@ func (s *session) clean(ctx context.Context, sel selection, yes, dry bool) error
 	return nil
 }
 
-// outputs lists what the tasks of a plan have made and may be removed.
-func (w *workspace) outputs(p *plan.Plan, dry bool) (cleaned, error) {
+// outputs lists the removable outputs of the tasks of a plan.
+func (w *opened) outputs(ctx context.Context, p *plan.Plan, dry bool) (cleaned, error) {
 	doc := cleaned{Schema: report.Schema("clean"), Paths: []string{}, Kept: []string{}, Left: []string{}}
 	seen := make(map[string]bool)
-	if !dry { // what a killed run has left counts once it is sorted out
+	if !dry { // the outputs of a killed run count after recovery
 		r := record.Recorder{Root: w.Root, Tree: w.Tree, Warn: func(string, string, string) {}}
-		r.Recover(w.env.State)
+		r.Recover(ctx, w.env.State)
 	}
 	made := w.recorded(p)
 	for _, t := range p.Tasks {
 		if !t.Requested || len(t.Outputs) == 0 {
 			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return doc, err
 		}
 		entries, err := outputsThere(w, t)
 		if err != nil {
@@ -128,11 +131,11 @@ func (w *workspace) outputs(p *plan.Plan, dry bool) (cleaned, error) {
 	return doc, nil
 }
 
-// recorded returns the paths that runs of the tasks of a plan are known to have made,
-// and what executions have left that failed or were killed.
-func (w *workspace) recorded(p *plan.Plan) map[string]bool {
+// recorded returns the paths that recorded runs of the tasks of a plan have made, failed
+// and killed ones included.
+func (w *opened) recorded(p *plan.Plan) map[string]bool {
 	made := make(map[string]bool)
-	memory := lastrun.Open(w.env.State)
+	memory := key.OpenHistory(w.env.State)
 	for _, t := range p.Tasks {
 		last := memory.Of(t)
 		for _, path := range slices.Concat(last.Outputs, last.Left) {
@@ -142,14 +145,14 @@ func (w *workspace) recorded(p *plan.Plan) map[string]bool {
 	return made
 }
 
-// add sorts out one file that the outputs match. What nobody has recorded is a source,
-// or somebody else has made it.
-func (doc *cleaned) add(w *workspace, e tree.Entry, made map[string]bool) {
+// add classifies one file that matches the outputs. A file without a record is a source, or
+// comes from another program.
+func (doc *cleaned) add(w *opened, e tree.Entry, made map[string]bool) {
 	switch {
 	case w.Tree.MayTrack(e.Path):
 		doc.Kept = append(doc.Kept, e.Path)
 		return
-	case !made[e.Path] || territory.IsOwn(e.Path):
+	case !made[e.Path] || key.IsOwn(e.Path):
 		doc.Left = append(doc.Left, e.Path)
 		return
 	}
@@ -160,39 +163,47 @@ func (doc *cleaned) add(w *workspace, e tree.Entry, made map[string]bool) {
 	}
 }
 
-// confirm asks whoever sits at the terminal.
+// confirm asks the user at the terminal, and returns an error unless the answer is yes.
 func (s *session) confirm(doc cleaned) error {
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		return usageError("bento clean asks before it removes anything, and nobody is there to answer", "say --yes, or --dry-run to see what it would be")
+		return usageError("bento clean asks for confirmation, and stdin is no terminal", "use --yes, or --dry-run to list the files")
 	}
 	fmt.Fprintf(s.err, "bento: remove %s, %s? [y/N] ", report.Count(doc.Files, "file"), report.ByteSize(doc.Bytes))
 	line, _ := bufio.NewReader(io.LimitReader(os.Stdin, 1<<10)).ReadString('\n')
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
-		return usageError("nothing was removed", "say y, or give --yes")
+		return usageError("nothing was removed", "answer y, or use --yes")
 	}
 	return nil
 }
 
-// remove removes the paths, what is in a directory before it, and the directories
-// that are empty then. What is no longer empty stays.
+// remove removes the paths, files before their directories, and then the empty directories.
+// The error counts the paths that could not be removed; all others are gone.
 func (doc cleaned) remove(ctx context.Context, root string) error {
+	stuck, first := 0, error(nil)
 	for _, p := range slices.Backward(doc.Paths) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if err := outputs.Remove(root, p); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%q cannot be removed: %w", p, err)
+			stuck++
+			first = cmp.Or(first, err)
 		}
 	}
 	for _, p := range slices.Backward(doc.Paths) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-			if outputs.Remove(root, dir) != nil {
+			if outputs.RemoveDir(root, dir) != nil {
 				break // it stays, and so do those around it
 			}
 			if _, err := tree.Stat(root, dir); err == nil {
 				break
 			}
 		}
+	}
+	if stuck > 0 {
+		return fmt.Errorf("%s cannot be removed; the first: %w", report.Count(stuck, "path"), first)
 	}
 	return nil
 }
@@ -207,16 +218,16 @@ func (doc cleaned) write(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%s %s, %s", word, report.Count(doc.Files, "file"), report.ByteSize(doc.Bytes))
 	if len(doc.Kept) > 0 {
-		fmt.Fprintf(w, "; what git tracks stays: %s", report.Count(len(doc.Kept), "file"))
+		fmt.Fprintf(w, "; not removed, tracked by git: %s", report.Count(len(doc.Kept), "file"))
 	}
 	fmt.Fprintln(w)
 	for _, p := range doc.Left[:min(len(doc.Left), maxLeft)] {
-		fmt.Fprintf(w, "left: not made by a recorded run: %s\n", report.PrintableLine(p))
+		fmt.Fprintf(w, "left: no recorded run made %s\n", report.PrintableLine(p))
 	}
 	if more := len(doc.Left) - maxLeft; more > 0 {
 		fmt.Fprintf(w, "left: %s more\n", report.Count(more, "file"))
 	}
 }
 
-// maxLeft bounds how many files are named that clean leaves.
+// maxLeft bounds the files that clean names among those that it leaves.
 const maxLeft = 20

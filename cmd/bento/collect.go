@@ -7,13 +7,12 @@ import (
 	"runtime/metrics"
 )
 
-// littleHeap is the size of the heap in bytes up to which it is not collected: a run
-// with nothing to do ends before, and one that has little in memory would collect it
-// again and again for the sake of a few megabytes.
+// littleHeap is the size of the heap in bytes up to which it is not collected. A run with
+// nothing to do ends before that, and a small run would collect often for a few megabytes.
 const littleHeap = 32 << 20
 
-// startHeap is the size in bytes that the collector's percentage is of before the
-// first collection.
+// startHeap is the size in bytes to which the collector's percentage applies before the first
+// collection.
 const startHeap = 4 << 20
 
 // collectLate spares short and small runs the garbage collector. $GOGC is obeyed.
@@ -25,7 +24,7 @@ func collectLate() {
 	afterCollection(usual)
 }
 
-// afterCollection sets when the heap is collected next, after every collection.
+// afterCollection sets the size for the next collection, after every collection.
 func afterCollection(usual int) {
 	runtime.AddCleanup(new([16]byte), func(usual int) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}

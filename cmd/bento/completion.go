@@ -5,23 +5,23 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// What dishes and tasks are called is kept in the workspace's state, so that a shell
-// that completes a word need not wait for plugins or a walk.
+// The names of dishes and tasks are in the workspace's state, so that completion waits
+// neither for plugins nor for a walk.
 const (
 	namesFile    = "names"
 	namesVersion = 1
 )
 
-// names is what can be named in a workspace.
+// names are the names of the dishes, tasks and bentos of a workspace.
 type names struct {
 	Dishes []dishNames `json:"dishes"`
 	Bentos []string    `json:"bentos"`
@@ -32,8 +32,8 @@ type dishNames struct {
 	Tasks []string `json:"tasks"`
 }
 
-// keepNames remembers what can be named, if that has changed.
-func (w *workspace) keepNames() {
+// keepNames stores the names of the workspace if they have changed.
+func (w *opened) keepNames() {
 	var n names
 	for _, d := range w.Dishes {
 		n.Dishes = append(n.Dishes, dishNames{d.Name, taskNames(d)})
@@ -51,7 +51,7 @@ func (w *workspace) keepNames() {
 	_ = w.env.State.Store(namesFile, namesVersion, data) // without, words are not completed
 }
 
-// names gives what is remembered of the workspace; nothing is no error here.
+// names returns the stored names of the workspace, none without an error if there are none.
 func (s *session) names() (n names) {
 	root, _, err := s.root()
 	if err != nil {
@@ -93,19 +93,18 @@ func (n names) dishTasks() (list []string) {
 	return list
 }
 
-// completer gives the words that may come next, of which the shell keeps those that
-// fit.
+// completer returns the possible next words. The shell keeps those that match the word begun.
 type completer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
 
-// maxWords bounds what is offered: nobody reads more.
+// maxWords bounds the offered words: users do not read more.
 const maxWords = 1000
 
-// words completes with what list gives, but for what is there already.
+// words completes with the words of list that are not among the arguments.
 func words(list func() []string) completer {
 	return func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		var fit []string
 		for _, w := range list() {
-			if strings.HasPrefix(w, begun) && !slices.Contains(args, w) && strings.IndexFunc(w, unicode.IsControl) < 0 && len(fit) < maxWords {
+			if strings.HasPrefix(w, begun) && !slices.Contains(args, w) && !strings.ContainsFunc(w, diagnostics.Unprintable) && len(fit) < maxWords {
 				fit = append(fit, w)
 			}
 		}
@@ -124,7 +123,7 @@ func once(list func() []string) completer {
 	}
 }
 
-// complete teaches the commands below root what their arguments and flags are.
+// complete registers the completion of arguments and flags of the commands below root.
 func (s *session) complete(root *cobra.Command) {
 	tasks := func() []string { return s.names().tasks() }
 	ids := func() []string { return s.names().dishTasks() }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -131,6 +130,7 @@ func reinstalling(files map[string]string) map[string]string {
 // TestCrash: whenever bento is killed, the next run is right, and nothing of the cache
 // is damaged.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	bento := buildCrashing(t)
 	for _, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
@@ -186,7 +186,7 @@ func crash(t *testing.T, bento string, s scenario) {
 	t.Logf("killed at %d of %d points", killed, n)
 }
 
-// choose gives the points to be killed at.
+// choose returns the points to be killed at.
 func choose(t *testing.T, n int) []int {
 	all := make([]int, n)
 	for i := range all {
@@ -203,7 +203,7 @@ func choose(t *testing.T, n int) []int {
 			t.Fatalf("%s=%q: neither a number nor \"all\"", crashPoints, wanted)
 		}
 	}
-	rand.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
+	seeded(t).Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all[:min(count, n)]
 }
 
@@ -243,7 +243,7 @@ func (w *world) check(s scenario, want map[string]string, k int) {
 
 // harmless are the warnings that a run may give after another was killed, or for the
 // by-product.
-var harmless = []string{"another bento runs", "does not declare", "were damaged", "was damaged"}
+var harmless = []string{"another bento runs", "does not declare", "damaged cache entr"}
 
 func (w *world) checkCache(k int) {
 	w.t.Helper()
@@ -327,7 +327,7 @@ func (w *world) pointLog(args []string) string {
 	return string(data)
 }
 
-// where gives the place of a point in the code.
+// where returns the place of a point in the code.
 func (w *world) where(k int, args []string) string {
 	data, _ := os.ReadFile(filepath.Join(w.dir, "points"))
 	for line := range strings.Lines(string(data)) {
@@ -338,7 +338,7 @@ func (w *world) where(k int, args []string) string {
 	return "unknown"
 }
 
-// killedAt runs a command, which dies at point k, and tells whether it has.
+// killedAt runs a command, which dies at point k, and reports whether it has.
 func (w *world) killedAt(k int, args []string) bool {
 	w.t.Helper()
 	log := filepath.Join(w.dir, "points")

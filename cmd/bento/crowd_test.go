@@ -13,6 +13,7 @@ import (
 // TestManyReady: thousands of tasks that are ready at once, and the completion of their
 // names. BENTO_TEST_READY says how many there are.
 func TestManyReady(t *testing.T) {
+	t.Parallel()
 	count := 500
 	if n, err := strconv.Atoi(os.Getenv("BENTO_TEST_READY")); err == nil {
 		count = n
@@ -46,6 +47,10 @@ func TestManyReady(t *testing.T) {
 // TestFloodOfOutput: however much a task prints, bento keeps little of it in memory, and
 // all of it in the log. BENTO_TEST_FLOOD says how many MiB are printed.
 func TestFloodOfOutput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("prints 288 MiB")
+	}
+	t.Parallel()
 	size := 64
 	if n, err := strconv.Atoi(os.Getenv("BENTO_TEST_FLOOD")); err == nil {
 		size = n

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/owner"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/plugin/host"
 )
@@ -38,10 +40,10 @@ func dishAddCommand(s *session) *cobra.Command {
 	var language string
 	cmd := &cobra.Command{
 		Use:     "add DIR",
-		Short:   "Make a new dish, or take in a directory that is there",
-		Long:    "Make the smallest project of a language that builds, tests and lints, in a new\ndirectory. A directory with files in it stays as it is and gets a dish.toml if it\nwould not be found without.",
+		Short:   "Make a new dish, or make a directory a dish",
+		Long:    "Make the smallest project of a language that builds, tests and lints, in a new\ndirectory. In a directory with files bento writes only a dish.toml, if the directory\nis no dish without it.",
 		Example: "  bento dish add --language go services/api\n  bento dish add tools/gen",
-		Args:    exactly(1, "bento dish add needs a directory"),
+		Args:    exactly(1, "bento dish add requires a directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.dishAdd(cmd.Context(), args[0], language)
 		},
@@ -50,7 +52,7 @@ func dishAddCommand(s *session) *cobra.Command {
 	return cmd
 }
 
-// newDish is a dish on its way into a workspace.
+// newDish is a dish that dish add makes.
 type newDish struct {
 	root, dir string // absolute
 	path      string // of dir, relative to root
@@ -59,7 +61,7 @@ type newDish struct {
 	made      []string // files, relative to dir
 }
 
-// dishAdd makes a dish and looks whether it is found.
+// dishAdd makes a dish and checks that discovery finds it.
 func (s *session) dishAdd(ctx context.Context, dir, language string) error {
 	n, err := s.placeOf(dir)
 	if err != nil {
@@ -72,9 +74,11 @@ func (s *session) dishAdd(ctx context.Context, dir, language string) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return notFound("unusable_directory", fmt.Sprintf("%q cannot be a dish: %v", n.path, err), "name a directory")
 	case language == "" && len(entries) == 0:
-		return usageError(fmt.Sprintf("%q is new, and nothing says what to make there", n.path), "give --language: "+strings.Join(known.IDs(), ", "))
-	case language == "" || language == config.NoLanguage || len(entries) > 0 && s.knows(known, language):
+		return usageError(fmt.Sprintf("%q is new and has no language", n.path), "use --language with one of: "+strings.Join(known.IDs(), ", "))
+	case language == "" || language == config.NoLanguage:
 		err = nil
+	case len(entries) > 0 && s.knows(known, language):
+		err = n.isProject(ctx, known.ByID(language))
 	default:
 		err = n.scaffold(known.ByID(language), known.IDs())
 	}
@@ -87,7 +91,34 @@ func (s *session) dishAdd(ctx context.Context, dir, language string) error {
 	return s.tellDish(n)
 }
 
-// knows tells whether language is the id of an adapter, also of one on PATH.
+// isProject returns an error with the missing file if the directory has files and none that
+// the language's tool works on. It checks no plugin's language (nil).
+func (n *newDish) isProject(ctx context.Context, a adapters.Adapter) error {
+	if _, err := os.Lstat(filepath.Join(n.dir, config.DishFile)); a == nil || err == nil {
+		return nil
+	}
+	if is, err := a.Detect(ctx, n.dir); is || err != nil {
+		return err
+	}
+	if answer, err := adapters.Tasks(ctx, a, n.dir); err == nil && len(answer.Tasks) > 0 {
+		return nil
+	}
+	made, _ := adapters.Scaffold(a, n.name) // without a scaffold the missing file is unknown
+	for _, f := range made {
+		if !slices.Contains(a.Manifest().FingerprintFiles, f.Path) {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(n.dir, f.Path)); !errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		fresh := owner.ShellWord(path.Join(n.path, "NEW"))
+		return usageError(fmt.Sprintf("%q is no project of the language %q: %s is missing", n.path, n.language, f.Path),
+			fmt.Sprintf("write %s, or make a whole project in a new or empty directory: bento dish add --language %s %s", f.Path, n.language, fresh))
+	}
+	return nil
+}
+
+// knows reports whether language is the id of an adapter, also of one on PATH.
 func (s *session) knows(known *adapters.Registry, language string) bool {
 	if known.ByID(language) != nil {
 		return true
@@ -96,10 +127,10 @@ func (s *session) knows(known *adapters.Registry, language string) bool {
 	return slices.ContainsFunc(candidates, func(c adapters.Candidate) bool { return c.ID == language && c.Skip != adapters.SkipUnusable })
 }
 
-// placeOf finds out where a new dish goes.
+// placeOf returns the directory of a new dish.
 func (s *session) placeOf(dir string) (*newDish, error) {
 	if dir == "" {
-		return nil, usageError("the name of the directory is empty", "see whether a variable is not set; . is the current directory")
+		return nil, usageError("the name of the directory is empty", "check for an unset variable; . is the current directory")
 	}
 	root, cwd, err := s.root()
 	if err != nil {
@@ -119,9 +150,9 @@ func (s *session) placeOf(dir string) (*newDish, error) {
 	var stray *clone.StrayError
 	switch {
 	case errors.As(err, &stray):
-		return nil, usageError(fmt.Sprintf("%q lies outside the workspace %q: %v", dir, root, stray), "name a directory inside, or another workspace with -C")
+		return nil, usageError(fmt.Sprintf("%q is outside of the workspace %q: %v", dir, root, stray), "name a directory inside, or another workspace with -C")
 	case err != nil:
-		return nil, usageError(fmt.Sprintf("%q lies outside the workspace %q", dir, root), "name a directory inside, or another workspace with -C")
+		return nil, usageError(fmt.Sprintf("%q is outside of the workspace %q", dir, root), "name a directory inside, or another workspace with -C")
 	}
 	dir = filepath.Join(root, path)
 	n := &newDish{root: root, dir: dir, path: filepath.ToSlash(path), name: filepath.Base(dir)}
@@ -175,7 +206,7 @@ func (n *newDish) write(name string, data []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// takeIn writes dish.toml if the directory is no dish of the right language without.
+// takeIn writes dish.toml if the directory is no dish of the required language without it.
 func (s *session) takeIn(ctx context.Context, n *newDish) error {
 	if is, err := s.isDish(ctx, n); is || err != nil {
 		return err
@@ -190,13 +221,13 @@ func (s *session) takeIn(ctx context.Context, n *newDish) error {
 		is, err = s.isDish(ctx, n)
 	}
 	if err == nil && !is || errors.Is(err, fs.ErrExist) {
-		return usageError(fmt.Sprintf("%q is left out of the workspace, dish.toml or not", n.path), "see exclude in bento.toml, and what git ignores")
+		return usageError(fmt.Sprintf("%q is excluded from the workspace, even with a dish.toml", n.path), "check exclude in bento.toml and git's ignore files")
 	}
 	return err
 }
 
-// isDish tells whether the directory is a dish, and takes its name and language from
-// what was found.
+// isDish reports whether the directory is a dish, and sets its name and language to those
+// found.
 func (s *session) isDish(ctx context.Context, n *newDish) (bool, error) {
 	w, err := s.open(ctx, nil)
 	if err != nil {
@@ -219,7 +250,7 @@ func (s *session) isDish(ctx context.Context, n *newDish) (bool, error) {
 		return false, usageError(fmt.Sprintf("%q is a dish of the language %q already", n.path, id), "edit its dish.toml")
 	}
 	n.name, n.language = d.Name, id
-	report.WriteProblems(s.err, s.style, w.problems)
+	report.WriteProblems(s.err, s.style, w.Problems)
 	return true, nil
 }
 
@@ -240,6 +271,6 @@ func (s *session) tellDish(n *newDish) error {
 	for _, name := range n.made {
 		fmt.Fprintf(s.out, "made  %s\n", report.PrintableLine(filepath.ToSlash(filepath.Join(n.path, name))))
 	}
-	fmt.Fprintf(s.out, "%s is a dish (%s); bento ci --dish %s runs what it has\n", n.name, n.language, n.name)
+	fmt.Fprintf(s.out, "%s is a dish (%s); bento ci --dish %s runs its tasks\n", n.name, n.language, n.name)
 	return nil
 }

@@ -55,7 +55,7 @@ func (s *session) dishList(ctx context.Context, targets []string) error {
 	return nil
 }
 
-func (w *workspace) dishRow(d *discovery.Dish) dishRow {
+func (w *opened) dishRow(d *discovery.Dish) dishRow {
 	row := dishRow{
 		Name: d.Name, Path: d.Path, Configured: d.Config != nil,
 		Bentos: append([]string{}, d.Bentos...), Tasks: taskNames(d), DependsOn: []string{},

@@ -14,7 +14,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// shown gives the commands of bento that a document shows, one a line.
+// shown returns the commands of bento that a document shows, one a line.
 func shown(t *testing.T, name string) (lines [][]string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
@@ -32,6 +32,7 @@ func shown(t *testing.T, name string) (lines [][]string) {
 
 // TestShownCommands: the commands of the documents are there, and have their flags.
 func TestShownCommands(t *testing.T) {
+	t.Parallel()
 	for _, doc := range []string{"README.md", "docs/tour.md", "docs/commands.md", "docs/configuration.md", "docs/languages.md", "docs/adapters.md"} {
 		for _, words := range shown(t, doc) {
 			root := newRoot(&session{process: process{out: io.Discard, err: io.Discard, environ: adapters.NewEnviron(nil)}})
@@ -50,6 +51,7 @@ func TestShownCommands(t *testing.T) {
 
 // TestReadme runs what README.md says to use, in the order in which it does.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	git := needTool(t, "git")
 	root := t.TempDir()
 	write(t, root, "api/dish.toml", "language = \"none\"\n[tasks.build]\nrun = \"true\"\n[tasks.test]\nrun = \"true\"\n[tasks.serve]\nrun = \"echo served\"\n")

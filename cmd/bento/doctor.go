@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"github.com/bentobuild/bento/internal/workspace"
 	"io"
 	"slices"
 	"strings"
@@ -21,8 +23,8 @@ import (
 func doctorCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", GroupID: "setup",
-		Short:   "Check what bento and the dishes need: tools, cache, git, plugins",
-		Long:    "Check the workspace, the tools that its dishes need and their versions, the cache,\ngit, plugins, the sandbox and the file system. The exit code is 2 when something\nfails that a dish needs; warnings leave it 0.",
+		Short:   "Check tools, cache, git and plugins",
+		Long:    "Check the workspace, the tools that its dishes require and their versions, the\ncache, git, plugins, the sandbox and the file system. The exit code is 2 if a dish\ncannot run; with warnings only it is 0.",
 		Example: "  bento doctor\n  bento doctor --json",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return s.doctor(cmd.Context()) },
@@ -46,13 +48,13 @@ type checksSummary struct {
 	Skipped int `json:"skipped"`
 }
 
-// check is one thing that was looked at.
+// check is the result of one check.
 type check struct {
 	Name   string   `json:"name"`
 	Status string   `json:"status" enum:"ok,warn,fail,skipped"`
 	Detail string   `json:"detail"`
 	Hint   string   `json:"hint,omitempty"`
-	Dishes []string `json:"dishes,omitempty"` // whom it concerns
+	Dishes []string `json:"dishes,omitempty"` // that it concerns
 }
 
 func (doc *diagnosis) add(name, status, detail, hint string) {
@@ -87,7 +89,7 @@ func (s *session) doctor(ctx context.Context) error {
 		for _, name := range []string{"config", "toolchain", "git.repo", "filesystem"} {
 			doc.add(name, "skipped", "there is no workspace", "")
 		}
-		cfg, problems := config.LoadOwn(s.ownConfig())
+		cfg, problems := config.LoadOwn(s.host().OwnConfig())
 		doc.checkOwn(s, cfg, problems)
 		doc.checkCache(ctx, s, cfg)
 	default:
@@ -98,7 +100,7 @@ func (s *session) doctor(ctx context.Context) error {
 		doc.checkOwn(s, w.Config, nil)
 		doc.checkTools(ctx, w)
 		doc.checkCache(ctx, s, w.Config)
-		doc.checkGit(ctx, s, w.Root)
+		doc.checkGit(ctx, w.Root)
 		doc.checkPlugins(w)
 		doc.checkFiles(w)
 	}
@@ -113,12 +115,12 @@ func (s *session) doctor(ctx context.Context) error {
 	return nil
 }
 
-func (doc *diagnosis) checkWorkspace(w *workspace) {
+func (doc *diagnosis) checkWorkspace(w *opened) {
 	doc.add("workspace", "ok", fmt.Sprintf("%s, %s, %s", w.Root, report.Count(len(w.Dishes), "dish"), report.Count(len(w.Bentos), "bento")), "")
-	if len(w.problems) == 0 {
-		doc.add("config", "ok", "nothing is wrong", "")
+	if len(w.Problems) == 0 {
+		doc.add("config", "ok", "no problem found", "")
 	}
-	doc.checkProblems(w.problems)
+	doc.checkProblems(w.Problems)
 }
 
 func (doc *diagnosis) checkProblems(problems []diagnostics.Diagnostic) {
@@ -131,23 +133,23 @@ func (doc *diagnosis) checkProblems(problems []diagnostics.Diagnostic) {
 	}
 }
 
-// checkOwn says which file of the user was read, and what is wrong with it unless that
-// was said.
+// checkOwn reports the user's own configuration file, with its problems unless they were
+// reported before.
 func (doc *diagnosis) checkOwn(s *session, cfg *config.Workspace, problems []diagnostics.Diagnostic) {
 	doc.checkProblems(problems)
-	switch own := s.ownConfig(); {
+	switch own := s.host().OwnConfig(); {
 	case cfg.Own != "":
 		doc.add("config.own", "ok", cfg.Own+" is your own configuration", "")
 	case own == "":
-		doc.add("config.own", "skipped", "neither XDG_CONFIG_HOME nor HOME says where your own configuration is", "")
+		doc.add("config.own", "skipped", "neither XDG_CONFIG_HOME nor HOME is set to find your own configuration", "")
 	default:
 		doc.add("config.own", "skipped", "you have no configuration of your own at "+own, "")
 	}
 }
 
-// checkTools looks at the tools of the dishes: one check for all dishes that ask for
-// and get the same.
-func (doc *diagnosis) checkTools(ctx context.Context, w *workspace) {
+// checkTools checks the tools of the dishes. Dishes with the same required and found version
+// share one check.
+func (doc *diagnosis) checkTools(ctx context.Context, w *opened) {
 	at := make(map[toolRow]int)
 	for _, d := range w.Dishes {
 		for _, r := range w.tools(ctx, d) {
@@ -162,7 +164,7 @@ func (doc *diagnosis) checkTools(ctx context.Context, w *workspace) {
 		}
 	}
 	if len(at) == 0 {
-		doc.add("toolchain", "skipped", "no dish needs a tool", "")
+		doc.add("toolchain", "skipped", "no dish requires a tool", "")
 	}
 	_ = w.env.Toolchains.Save() // without, they are asked again
 }
@@ -176,7 +178,7 @@ func toolCheck(r toolRow) check {
 		c.Status, c.Detail = "fail", firstLine(r.Hint)
 		c.Hint = strings.TrimSpace(strings.TrimPrefix(r.Hint, c.Detail))
 	case "known_at_run":
-		c.Status, c.Detail = "skipped", "known when it is run"
+		c.Status, c.Detail = "skipped", "known when the task runs"
 	case "mismatch":
 		c.Status = "fail"
 	case "mismatch_warned":
@@ -189,45 +191,48 @@ func toolCheck(r toolRow) check {
 }
 
 func (doc *diagnosis) checkCache(ctx context.Context, s *session, cfg *config.Workspace) {
-	dir, err := cacheDir(cfg, s.environ)
-	var disk *cache.Disk
-	if err == nil {
-		disk, err = cache.Open(dir, nil)
-	}
+	disk, err := workspace.OpenDisk(cfg, s.environ, cache.Options{})
 	var stats cache.Stats
 	if err == nil {
 		stats, err = disk.Stats(ctx)
 	}
 	if err != nil {
-		doc.add("cache.local", "warn", err.Error(), "set $BENTO_CACHE_DIR, or [cache] dir in your own configuration; without a cache everything runs")
+		doc.add("cache.local", "warn", err.Error(), "set $BENTO_CACHE_DIR, or [cache] dir in your own configuration; without a cache every task runs")
 		return
 	}
-	most := cmp.Or(cfg.Cache.MaxSize, defaultMaxSize)
+	dir, _ := workspace.CacheDir(cfg, s.environ) // it is open
+	most := workspace.CacheBounds(cfg, s.environ).MaxSize
 	doc.add("cache.local", "ok", fmt.Sprintf("%s, %d results, %s of %s", dir, stats.Records, report.ByteSize(stats.Bytes), report.ByteSize(most)), "")
 }
 
-func (doc *diagnosis) checkGit(ctx context.Context, s *session, root string) {
-	path, err := s.environ.LookPath("git")
+func (doc *diagnosis) checkGit(ctx context.Context, root string) {
+	path, err := git.Find(root)
 	if err != nil {
-		doc.add("git", "warn", "git is not installed", "without git --since does not work, and what is tracked is not known")
+		doc.add("git", "warn", "git is not installed outside of the workspace", "install git: without it --since does not work, and tracked files are unknown")
 	} else {
 		doc.add("git", "ok", path, "")
 	}
 	repo, rerr := git.Open(root)
+	shallow := false
+	if rerr == nil && repo != nil && err == nil {
+		shallow, rerr = repo.Shallow(ctx)
+	}
 	switch {
+	case errors.Is(rerr, git.ErrStalls):
+		doc.add("git.repo", "warn", rerr.Error(), "remove it; until then --since does not work")
 	case rerr != nil:
 		doc.add("git.repo", "warn", rerr.Error(), "")
 	case repo == nil:
 		doc.add("git.repo", "skipped", "the workspace is in no repository", "")
-	case err == nil && repo.Shallow(ctx):
-		doc.add("git.repo", "warn", repo.TopLevel()+" is a shallow clone", "git fetch --unshallow, if --since is to be used")
+	case shallow:
+		doc.add("git.repo", "warn", repo.TopLevel()+" is a shallow clone", "run git fetch --unshallow to use --since")
 	default:
 		doc.add("git.repo", "ok", repo.TopLevel(), "")
 	}
 }
 
-func (doc *diagnosis) checkPlugins(w *workspace) {
-	for _, p := range w.plugins.Status() {
+func (doc *diagnosis) checkPlugins(w *opened) {
+	for _, p := range w.Plugins.Status() {
 		c := check{Name: "plugin." + p.ID, Status: "ok", Detail: p.Path + ", " + p.Status}
 		if p.Status == "failed" {
 			c.Status, c.Detail, c.Hint = "warn", p.Message, cmp.Or(p.Hint, "bento explain "+string(p.Code))
@@ -244,7 +249,7 @@ func (doc *diagnosis) checkPlugins(w *workspace) {
 func (doc *diagnosis) checkSandbox() {
 	offer := sandbox.Offered()
 	if lacks := offer.Lacks(); len(lacks) > 0 {
-		doc.add("sandbox", "warn", strings.Join(lacks, "; "), "plugins run without what [plugins] sandbox could forbid them")
+		doc.add("sandbox", "warn", strings.Join(lacks, "; "), "[plugins] sandbox cannot confine plugins fully here")
 		return
 	}
 	doc.add("sandbox", "ok", fmt.Sprintf("Landlock %d and seccomp", offer.Landlock), "")

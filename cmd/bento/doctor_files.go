@@ -8,21 +8,20 @@ import (
 	"github.com/bentobuild/bento/internal/owndir"
 )
 
-// checkFiles tries out what the file system of the workspace can do, in bento's own
-// directory of it.
-func (doc *diagnosis) checkFiles(w *workspace) {
+// checkFiles tests the features of the workspace's file system, in bento's own directory.
+func (doc *diagnosis) checkFiles(w *opened) {
 	dir, err := w.env.State.Temp()
 	if err != nil {
-		doc.add("filesystem", "warn", err.Error(), "bento remembers nothing of this workspace, and everything is slower")
+		doc.add("filesystem", "warn", err.Error(), "bento keeps no state of this workspace, so every command is slower")
 		return
 	}
 	defer dir.Remove()
 	doc.add("filesystem.case", "ok", caseOf(dir), "")
 	doc.checkTimes(dir)
 	if err := dir.Link("nowhere", "link"); err != nil {
-		doc.add("filesystem.symlinks", "warn", "there are none: "+err.Error(), "results with links cannot be restored here")
+		doc.add("filesystem.symlinks", "warn", "not supported: "+err.Error(), "bento cannot restore results with links here")
 	} else {
-		doc.add("filesystem.symlinks", "ok", "there are symbolic links", "")
+		doc.add("filesystem.symlinks", "ok", "supported", "")
 	}
 	doc.add("filesystem.reflink", "ok", cloneOf(dir), "")
 }
@@ -39,7 +38,7 @@ func caseOf(dir *owndir.Temp) string {
 	return "sensitive"
 }
 
-// checkTimes finds out how exactly a file's time is kept.
+// checkTimes measures the precision of file times.
 func (doc *diagnosis) checkTimes(dir *owndir.Temp) {
 	want := time.Unix(1_700_000_001, 123_456_789)
 	got, err := timeKept(dir, want)
@@ -53,7 +52,7 @@ func (doc *diagnosis) checkTimes(dir *owndir.Temp) {
 		}
 		status, hint := "ok", ""
 		if unit >= time.Second {
-			status, hint = "warn", "files that were changed within the last seconds are read again to be sure"
+			status, hint = "warn", "bento reads files again that changed within the last seconds"
 		}
 		doc.add("filesystem.timestamps", status, "kept to "+unit.String(), hint)
 		return
@@ -61,7 +60,7 @@ func (doc *diagnosis) checkTimes(dir *owndir.Temp) {
 	doc.add("filesystem.timestamps", "warn", "not kept", "")
 }
 
-// timeKept returns the time of a file that was to have another.
+// timeKept returns the time that a file has after bento set it to want.
 func timeKept(dir *owndir.Temp, want time.Time) (time.Time, error) {
 	f, err := dir.Create("time", 0o644)
 	if err != nil {
@@ -75,7 +74,7 @@ func timeKept(dir *owndir.Temp, want time.Time) (time.Time, error) {
 	return info.Modified, err
 }
 
-// cloneOf tells whether files can share their blocks.
+// cloneOf reports whether files can share their blocks.
 func cloneOf(dir *owndir.Temp) string {
 	src, err := dir.Create("blocks", 0o644)
 	if err == nil {
@@ -91,7 +90,7 @@ func cloneOf(dir *owndir.Temp) string {
 	}
 	defer dst.Close()
 	if dst.Clone(src) {
-		return "there are reflinks: restoring copies nothing"
+		return "supported: a restore copies no content"
 	}
-	return "there are none: restoring copies"
+	return "not supported: a restore copies content"
 }

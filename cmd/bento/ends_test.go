@@ -40,6 +40,7 @@ var ends = []endOf{
 // TestNothingIsLeft: whatever ends a run, of its tasks and what they have started in the
 // background nothing is left. BENTO_TEST_ENDS says how often each is tried.
 func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
 	hearHangup()
 	rounds, _ := strconv.Atoi(os.Getenv("BENTO_TEST_ENDS"))
 	for round := range max(1, rounds) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/owner"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/state"
@@ -16,7 +17,7 @@ const (
 	exitOK          = 0
 	exitTask        = 1   // a task or an install failed
 	exitInput       = 2   // the user's input is wrong; nothing was run
-	exitFault       = 3   // bento, a plugin or the machine is at fault
+	exitFault       = 3   // bento, a plugin or the machine failed
 	exitInterrupted = 130 // Ctrl-C
 )
 
@@ -30,7 +31,7 @@ func usageError(message, hint string) error {
 	}}
 }
 
-// exit tells about err, if there is one, and gives the exit code.
+// exit reports err, if any, and returns the exit code.
 func (s *session) exit(ctx context.Context, err error) int {
 	if ctx.Err() != nil {
 		return exitInterrupted // whatever came of it
@@ -51,6 +52,12 @@ func (s *session) exit(ctx context.Context, err error) int {
 			Severity: diagnostics.Error, Rule: "directory_refused", Message: err.Error(), Hint: refused.Hint, Source: diagnostics.Source,
 		}}
 	}
+	var guest *owner.GuestError
+	if errors.As(err, &guest) {
+		err = diagnostics.Problems{{
+			Severity: diagnostics.Error, Rule: "state_unwritable", Message: guest.Error(), Hint: guest.Hint(), Source: diagnostics.Source,
+		}}
+	}
 	report.WriteError(s.err, s.style, err)
 	if s.flags.json {
 		if werr := report.Write(s.out, report.NewError(err)); werr != nil {
@@ -64,7 +71,7 @@ func (s *session) exit(ctx context.Context, err error) int {
 	return exitFault
 }
 
-// exitOf gives the exit code of a run.
+// exitOf returns the exit code of a run.
 func exitOf(r *run.Report) int {
 	code := exitOK
 	if r.Interrupted {
@@ -87,7 +94,7 @@ func exitOf(r *run.Report) int {
 	return code
 }
 
-// exitOfInstall tells an install that failed from an adapter that did.
+// exitOfInstall returns exitTask for a failed install, exitFault for a failed adapter.
 func exitOfInstall(err error) int {
 	var failure *adapters.Failure
 	if errors.As(err, &failure) {

@@ -8,25 +8,24 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/report/codes"
 )
 
 func explainCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "explain [CODE]", GroupID: "ask",
-		Short:             "Say what a code means: its cause, and what to do",
-		Long:              "Say what a code means that bento has printed: the rule of a problem, the reason\nof a miss or a failure, the code of a plugin's failure. Without CODE, list all.",
+		Short:             "Explain a code: its meaning, its cause, and what to do",
+		Long:              "Explain a code that bento printed: the rule of a problem, the reason of a miss or a\nfailure, or the code of a plugin's failure. Without CODE, list all codes.",
 		Example:           "  bento explain toolchain_mismatch\n  bento explain",
 		Args:              atMost(1, "bento explain takes one code"),
 		ValidArgsFunction: once(codeNames),
 		RunE: func(_ *cobra.Command, args []string) error {
-			doc := explained{report.Schema("explain"), codes.All()}
+			doc := explained{report.Schema("explain"), report.Codes()}
 			if len(args) == 1 {
-				e, ok := codes.Find(args[0])
+				e, ok := report.FindCode(args[0])
 				if !ok {
 					return notFound("unknown_code", fmt.Sprintf("bento prints no code %q", args[0]), orList(args[0], codeNames(), "bento explain lists all"))
 				}
-				doc.Entries = []codes.Entry{e}
+				doc.Entries = []report.Code{e}
 			}
 			if s.flags.json {
 				return report.Write(s.out, doc)
@@ -40,7 +39,7 @@ func explainCommand(s *session) *cobra.Command {
 // explained is the document of `bento explain`.
 type explained struct {
 	Schema  string        `json:"schema"`
-	Entries []codes.Entry `json:"entries"`
+	Entries []report.Code `json:"entries"`
 }
 
 func (doc explained) write(w io.Writer, style report.Style, whole bool) {
@@ -55,13 +54,13 @@ func (doc explained) write(w io.Writer, style report.Style, whole bool) {
 
 func codeNames() []string {
 	var names []string
-	for _, e := range codes.All() {
+	for _, e := range report.Codes() {
 		names = append(names, e.Code)
 	}
 	return names
 }
 
-// orList gives the nearest candidates, or where to find them all.
+// orList returns the nearest candidates, or where to find them all.
 func orList(word string, candidates []string, list string) string {
 	if len(diagnostics.Nearest(word, candidates)) == 0 {
 		return list

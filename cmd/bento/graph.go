@@ -8,17 +8,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/page"
-	"github.com/bentobuild/bento/internal/run/evaluate"
 )
 
 func graphCommand(s *session) *cobra.Command {
 	sel, format := selection{}, "text"
 	cmd := &cobra.Command{
 		Use: "graph [TARGET…]", GroupID: "ask",
-		Short:   "Print how dishes and tasks depend on each other",
+		Short:   "Print the dependencies between dishes and between tasks",
 		Example: "  bento graph\n  bento graph --format dot | dot -Tsvg -o graph.svg\n  bento graph --format html > graph.html",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sel.Targets = args
@@ -33,7 +33,7 @@ func graphCommand(s *session) *cobra.Command {
 func (s *session) graph(ctx context.Context, sel selection, format string) error {
 	formats := []string{"text", "dot", "json", "html"}
 	if !slices.Contains(formats, format) {
-		return usageError("--format "+format+" is not known", diagnostics.Suggest(format, formats))
+		return usageError("--format "+format+" is unknown", diagnostics.Suggest(format, formats))
 	}
 	w, err := s.open(ctx, nil)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *session) graph(ctx context.Context, sel selection, format string) error
 }
 
 // graphPage prints the page of a graph.
-func (s *session) graphPage(ctx context.Context, w *workspace, p *plan.Plan) error {
+func (s *session) graphPage(ctx context.Context, w *opened, p *plan.Plan) error {
 	ev, err := w.env.Evaluator(p, s.flags.noCache)
 	if err != nil {
 		return err
@@ -67,13 +67,13 @@ func (s *session) graphPage(ctx context.Context, w *workspace, p *plan.Plan) err
 	if _, err := ev.All(ctx); err != nil {
 		return err
 	}
-	results := make([]*evaluate.Result, len(p.Tasks))
+	results := make([]*key.Result, len(p.Tasks))
 	for i, t := range p.Tasks {
-		results[i] = ev.Whole(ctx, ev.Of(t))
+		results[i] = ev.Loaded(ctx, ev.Of(t))
 	}
 	last, err := s.loadLast()
 	if err != nil {
-		last = nil // there was none
+		last = nil // no run is recorded
 	}
 	return page.Write(s.out, report.NewPage("bento: "+filepath.Base(w.Root), p, results, last))
 }

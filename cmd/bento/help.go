@@ -50,7 +50,7 @@ func wrapped(text string, width int) string {
 	return b.String()
 }
 
-// writeUsage prints what of the help follows the description.
+// writeUsage prints the help after the description.
 func writeUsage(w io.Writer, cmd *cobra.Command) {
 	if cmd.HasExample() {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
@@ -65,7 +65,7 @@ func writeUsage(w io.Writer, cmd *cobra.Command) {
 	writeFlags(w, "Flags", cmd.LocalFlags())
 	writeFlags(w, "Flags of every command", cmd.InheritedFlags())
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(w, "\n%s COMMAND --help says more of a command.\n", cmd.CommandPath())
+		fmt.Fprintf(w, "\n%s COMMAND --help prints the help of a command.\n", cmd.CommandPath())
 	}
 }
 

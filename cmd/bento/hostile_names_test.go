@@ -10,15 +10,16 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/bentobuild/bento/diagnostics"
 )
 
 // nasty are texts that would steer a terminal, or look like lines of bento's own.
 func nasty() []string {
 	return []string{
 		"esc\x1b[2J\x1b[31m", "osc\x1b]0;title\x07", "osc8\x1b]8;;x\x1b\\", "csi\u009b31m", "bidi\u202egpj.exe\u2066", "cr\rbento: all is well",
-		"newline\n::error::evil", "bs\b\b\b\x7f", "invalid\xff\xfe\xc3", "long" + strings.Repeat("x", 200), "separator\u2028\u2029",
+		"newline\n::error::evil", "bs\b\b\b\x7f", "invalid\xff\xfe\xc3", "long" + strings.Repeat("x", 200), "separator\u2028\u2029", "zero\u200b\u2060\ufeffwidth\u00ad\U000e0041",
 	}
 }
 
@@ -87,5 +88,5 @@ func looksClean(t *testing.T, root string, args []string) {
 }
 
 func steers(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
+	return r != '\n' && r != '\t' && diagnostics.Unprintable(r)
 }

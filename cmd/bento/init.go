@@ -24,7 +24,7 @@ func initCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init", GroupID: "setup",
 		Short:   "Make a workspace of the current directory",
-		Long:    "Look for dishes below the current directory, or below -C DIR, and write bento.toml:\nthe least that makes bento plan work, and a comment on what was found. Nothing else\nis written. What turbo.json, nx.json, .moon/ and Makefile say is read only to tell\nwhat it would be here.",
+		Long:    "Find dishes below the current directory, or below -C DIR, and write bento.toml: the\nleast that makes bento plan work, with the dishes in comments. bento writes no other\nfile. From turbo.json, nx.json, .moon/ and Makefile it lists the tasks, in comments,\nas they would be in dish.toml.",
 		Example: "  bento init\n  bento init --dry-run",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return s.initialise(cmd.Context(), dry) },
@@ -46,7 +46,7 @@ type initialised struct {
 	Text         string                   `json:"text"` // of bento.toml
 }
 
-// excluded is a directory that is left out, since a plan with it would not do.
+// excluded is a directory that is left out because a plan with it would fail.
 type excluded struct {
 	Path string `json:"path"`
 	Why  string `json:"why"`
@@ -67,7 +67,7 @@ func (s *session) initialise(ctx context.Context, dry bool) error {
 	doc.Text = doc.toml()
 	if !dry {
 		if err := state.WriteFile(filepath.Join(root, config.WorkspaceFile), []byte(doc.Text), 0o644); err != nil {
-			return notFound("unusable_directory", fmt.Sprintf("%q cannot be written: %v", root, err), "--dry-run prints what would stand in "+config.WorkspaceFile)
+			return notFound("unusable_directory", fmt.Sprintf("%q cannot be written: %v", root, err), "--dry-run prints the text of "+config.WorkspaceFile)
 		}
 		doc.FilesWritten = append(doc.FilesWritten, config.WorkspaceFile)
 	}
@@ -79,19 +79,19 @@ func (s *session) initialise(ctx context.Context, dry bool) error {
 	return nil
 }
 
-// newRootDir gives the directory that is to be a workspace, unless it is one.
+// newRootDir returns the directory of the new workspace, or an error if one exists.
 func (s *session) newRootDir() (string, error) {
 	root, err := filepath.Abs(s.flags.dir) // "" is the current directory
 	if err == nil {
 		root, err = filepath.EvalSymlinks(root)
 	}
 	if fi, serr := os.Stat(root); err != nil || serr != nil || !fi.IsDir() {
-		return "", notFound("unusable_directory", fmt.Sprintf("%q is no directory", s.flags.dir), "name one that is there")
+		return "", notFound("unusable_directory", fmt.Sprintf("%q is no directory", s.flags.dir), "name an existing directory")
 	}
 	for dir := root; ; dir = filepath.Dir(dir) {
 		for _, name := range []string{config.WorkspaceFile, config.BentosDir} {
 			if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-				return "", notFound("init_already_initialised", fmt.Sprintf("%q is a workspace already: it holds %s", dir, name), "edit that; or remove it first")
+				return "", notFound("init_already_initialised", fmt.Sprintf("%q is a workspace already: it holds %s", dir, name), "edit that file, or remove it first")
 			}
 		}
 		if dir == filepath.Dir(dir) {
@@ -100,10 +100,10 @@ func (s *session) newRootDir() (string, error) {
 	}
 }
 
-// maxRounds bounds how often init leaves out what does not work and looks again.
+// maxRounds bounds how often init excludes failing directories and discovers again.
 const maxRounds = 20
 
-// discover finds the dishes, and what has to be left out to have a plan.
+// discover finds the dishes, and the directories to exclude for a valid plan.
 func (s *session) discover(ctx context.Context, doc *initialised) error {
 	for range maxRounds {
 		at := place{root: doc.Root, cwd: doc.Root, exclude: []config.Glob{}}
@@ -115,8 +115,8 @@ func (s *session) discover(ctx context.Context, doc *initialised) error {
 			return err
 		}
 		w.close()
-		_, problems := plan.Build(w.Workspace, plan.Request{})
-		problems = diagnostics.Sorted(slices.Concat(w.problems, problems))
+		_, problems := plan.Build(w.Workspace.Workspace, plan.Request{})
+		problems = diagnostics.Sorted(slices.Concat(w.Problems, problems))
 		if doc.exclude(w, diagnostics.Errors(problems)) {
 			continue
 		}
@@ -129,9 +129,8 @@ func (s *session) discover(ctx context.Context, doc *initialised) error {
 	return nil
 }
 
-// exclude leaves out the dishes that errors are about. It tells whether there were
-// more than before.
-func (doc *initialised) exclude(w *workspace, errs []diagnostics.Diagnostic) (more bool) {
+// exclude excludes the dishes that have errors. It reports whether it excluded another one.
+func (doc *initialised) exclude(w *opened, errs []diagnostics.Diagnostic) (more bool) {
 	for _, e := range errs {
 		d := w.Owner(e.File)
 		if e.File == "" || d == nil || d.Path == "." || d.Config != nil || !utf8.ValidString(d.Path) {
@@ -157,7 +156,7 @@ func escapeGlob(path string) string {
 	return b.String()
 }
 
-// toml gives the text of bento.toml.
+// toml returns the text of bento.toml.
 func (doc *initialised) toml() string {
 	var b strings.Builder
 	comment := func(format string, args ...any) {
@@ -176,7 +175,7 @@ func (doc *initialised) toml() string {
 		comment("  %s (%s, %s): %s", d.Name, d.Path, language, tasks)
 	}
 	if more := len(doc.Dishes) - maxListed; more > 0 {
-		comment("  and %d more; bento dish list has them all", more)
+		comment("  and %d more; bento dish list prints them all", more)
 	}
 	comment("bento plan says what would run; bento run build test runs it.")
 	for _, f := range doc.Foreign {
@@ -212,7 +211,7 @@ func (s *session) tellInit(doc initialised) {
 	}
 	fmt.Fprintln(s.out)
 	for _, f := range doc.Foreign {
-		fmt.Fprintf(s.out, "%s: %s; %s tells what they would be here\n", f.File, report.Count(len(f.Maps), "task"), config.WorkspaceFile)
+		fmt.Fprintf(s.out, "%s: %s; %s lists them as tasks of bento\n", f.File, report.Count(len(f.Maps), "task"), config.WorkspaceFile)
 	}
 	fmt.Fprintln(s.out, "bento plan says what would run")
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/bentobuild/bento/internal/clone"
 )
 
-// foreign is a file of another tool that says how tasks run, and what its entries
-// would be in bento's files. bento does not read it but for this.
+// foreign is a file of another tool that declares tasks, with its entries as keys of bento's
+// files. Only bento init reads it.
 type foreign struct {
 	File string    `json:"file"`
 	Maps []mapping `json:"maps"`
@@ -28,7 +28,7 @@ type mapping struct {
 // maxForeign bounds the size of such a file, in bytes.
 const maxForeign = 1 << 20
 
-// foreignTools reads what other tools have left at the root.
+// foreignTools reads the files of other tools at the root.
 func foreignTools(root string) []foreign {
 	list := []foreign{}
 	below := clone.At(root)
@@ -49,7 +49,7 @@ func foreignTools(root string) []foreign {
 	return list
 }
 
-// taskOf is what these tools say of a task, as far as bento says the same.
+// taskOf has the keys of a task that bento has too.
 type taskOf struct {
 	DependsOn   []any    `json:"dependsOn" yaml:"-"`
 	Deps        []string `json:"-" yaml:"deps"`
@@ -62,7 +62,7 @@ type taskOf struct {
 	Command     string   `json:"-" yaml:"command"`
 }
 
-// keys gives the task as keys of dish.toml.
+// keys returns the task as keys of dish.toml.
 func (t taskOf) keys() string {
 	var keys []string
 	list := func(key string, values []string) {
@@ -93,7 +93,7 @@ func (t taskOf) keys() string {
 	return strings.Join(keys, ", ")
 }
 
-// moonDeps writes what moon calls other tasks as bento does.
+// moonDeps returns moon's names of dependencies in bento's form.
 func moonDeps(deps []string) (list []string) {
 	for _, d := range deps {
 		list = append(list, strings.TrimPrefix(strings.Replace(d, "^:", "^", 1), "~:"))
@@ -101,8 +101,8 @@ func moonDeps(deps []string) (list []string) {
 	return list
 }
 
-// globs writes the patterns of other tools as bento's; one that is made up of what only
-// they know is left out.
+// globs returns the patterns of other tools in bento's form. It leaves out patterns with
+// variables that bento does not have.
 func globs(patterns []string) (list []string) {
 	here := strings.NewReplacer("{projectRoot}/", "", "$projectRoot/", "", "{workspaceRoot}/", "//", "$workspaceRoot/", "//", "$TURBO_ROOT$/", "//")
 	for _, p := range patterns {
@@ -113,7 +113,7 @@ func globs(patterns []string) (list []string) {
 	return list
 }
 
-// isName tells whether an input is the name of a list of them.
+// isName reports whether an input is the name of a list of them.
 func isName(input string) bool { return !strings.ContainsAny(input, "/.*") }
 
 // texts keeps the strings of a list.
@@ -157,8 +157,8 @@ func moonTasks(data []byte) []mapping {
 	return mapped(doc.Tasks)
 }
 
-// makeTargets gives the targets of a Makefile that have the names of lifecycle tasks,
-// or are said to be phony.
+// makeTargets returns the targets of a Makefile that are phony or have the name of a
+// lifecycle task.
 func makeTargets(data []byte) (list []mapping) {
 	phony := make(map[string]bool)
 	for _, line := range regexp.MustCompile(`(?m)^\.PHONY:(.*)$`).FindAllSubmatch(data, -1) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// lookup gives the value at a path of a JSON document as text: members by name,
+// lookup returns the value at a path of a JSON document as text: members by name,
 // elements by number, # for how many there are, [key=value] for the element that
 // has this member.
 func lookup(doc []byte, path string) (string, error) {

@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -67,7 +66,7 @@ func TestKilledAnywhere(t *testing.T) {
 	began := time.Now()
 	w.must("run", "build", "test")
 	whole := time.Since(began)
-	killed := 0
+	random, killed := seeded(t), 0
 	for n := 1; killed < kills && !t.Failed() && n < 20*kills; n++ {
 		version := fmt.Sprintf("v%d", n%3)
 		w.write(slowly(version))
@@ -78,7 +77,7 @@ func TestKilledAnywhere(t *testing.T) {
 		case 1: // all or some is restored
 			w.removeAll()
 		}
-		if w.killedAfter(time.Duration(rand.Int64N(int64(whole)))+time.Millisecond, mark) {
+		if w.killedAfter(time.Duration(random.Int64N(int64(whole)))+time.Millisecond, mark) {
 			killed++
 		}
 		w.rightAgain(n, version, mark)
@@ -95,7 +94,7 @@ func (w *world) removeAll(more ...string) {
 	}
 }
 
-// killedAfter starts a run, kills it after some time, and tells whether it had not ended
+// killedAfter starts a run, kills it after some time, and reports whether it had not ended
 // before.
 func (w *world) killedAfter(delay time.Duration, mark string) bool {
 	w.t.Helper()

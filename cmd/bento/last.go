@@ -13,14 +13,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/run"
-	"github.com/bentobuild/bento/internal/run/tasklog"
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// The document of the last run that did something is kept in the workspace's state.
+// The workspace's state holds the document of the last run that executed a task.
 const (
 	lastFile    = "last-run"
 	lastVersion = 1
@@ -29,8 +29,8 @@ const (
 func lastCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "last [DISH:TASK]", GroupID: "ask",
-		Short:   "Say how the last run went, or show what a task of it printed",
-		Long:    "Say how the last run went that had something to do: the slowest tasks, the\ncritical path, what failed. With DISH:TASK, print the log of that task.",
+		Short:   "Summarise the last run, or print the log of one of its tasks",
+		Long:    "Summarise the last run that executed tasks: the slowest tasks, the critical path,\nthe failures. With DISH:TASK, print the log of that task.",
 		Example: "  bento last\n  bento last api:test\n  bento last --json",
 		Args:    atMost(1, "bento last takes one DISH:TASK"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,8 +50,8 @@ func lastCommand(s *session) *cobra.Command {
 	}
 }
 
-// keepLast remembers a run, unless nothing was to do: a warm run writes nothing, and
-// what it has to tell is that the one before did its work.
+// keepLast stores a run that executed a task. A run of hits writes nothing: the run before
+// it has the interesting summary.
 func keepLast(st *state.Dir, r *run.Report, doc func() report.Run) error {
 	if r.Idle() {
 		return nil
@@ -74,30 +74,30 @@ func (s *session) loadLast() (*report.Run, error) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, notFound("no_run", "no run is remembered in "+root, "bento run build makes one")
+		return nil, notFound("no_run", "no run is recorded in "+root, "run bento run build")
 	}
 	doc := new(report.Run)
 	dec := json.NewDecoder(bytes.NewReader(data))
 	return doc, dec.Decode(doc)
 }
 
-// printLog prints what a task of the last run has printed.
+// printLog prints the log of a task of the last run.
 func (s *session) printLog(ctx context.Context, doc *report.Run, id string) error {
 	path, ids, ok := doc.LogOf(id)
 	if !ok {
 		return notFound("unknown_task", "the last run had no task \""+id+"\"", diagnostics.Suggest(id, ids))
 	}
 	if path == "" {
-		return notFound("no_log", id+" has no log of the last run: it was not executed, or printed nothing", "bento run "+id+" --output full replays the log of a hit")
+		return notFound("no_log", id+" has no log of the last run: it was not executed, or printed nothing", "run bento run "+id+" --output full, which replays the log of a cache hit")
 	}
 	root, _, err := s.root()
 	if err != nil {
 		return err
 	}
-	// The path is what a file says; whose logs are shown is not left to it.
-	f, err := state.Open(root).OpenFile(tasklog.Dir + "/" + filepath.Base(path))
+	// The path comes from a file, which must not choose another directory.
+	f, err := state.Open(root).OpenFile(action.LogDir + "/" + filepath.Base(path))
 	if errors.Is(err, os.ErrNotExist) {
-		return notFound("no_log", "the log of "+id+" is gone: "+path, "")
+		return notFound("no_log", "the log of "+id+" is missing: "+path, "")
 	} else if err != nil {
 		return err
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/bentobuild/bento/internal/clone"
 )
 
-// canary is what stands outside of the workspace: nonsense to every reader, so that
-// whoever reads it has something to say.
+// canary is what stands outside of the workspace: malformed in every format, so that
+// every reader reports it.
 const canary = "CANARY = ( { [ <canary attr\nCANARY: CANARY\n"
 
 // project is the smallest project of an adapter, and the manifest of one that names the
@@ -105,8 +105,8 @@ func linkOut(t *testing.T, target, path string) {
 }
 
 // TestManifestsBehindLinksOut: of every file that an adapter reads, one that is a link out
-// of the workspace is absent. Nobody is told what it leads to, and whether there is
-// something does not change a plan. It is warned of, each time.
+// of the workspace is absent. No message names the target, and whether it
+// exists does not change a plan. Each command warns of the link.
 func TestManifestsBehindLinksOut(t *testing.T) {
 	for _, a := range builtin.All(adapters.Options{}) {
 		t.Run(a.Manifest().AdapterID, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 // TestLiveBlock runs bento in a real terminal of several widths, changes its size
 // while the block is there, and looks at what is to be seen.
 func TestLiveBlock(t *testing.T) {
+	t.Parallel()
 	tmux := needTool(t, "tmux")
 	for _, columns := range []int{40, 80, 200} {
 		t.Run(strconv.Itoa(columns), func(t *testing.T) {
@@ -49,6 +50,7 @@ func TestLiveBlock(t *testing.T) {
 
 // TestTerminalCloses: a run whose terminal is closed ends, with all that it has started.
 func TestTerminalCloses(t *testing.T) {
+	t.Parallel()
 	p := openPane(t, needTool(t, "tmux"), 80, 24)
 	write(t, p.dir, "bento.toml", "")
 	write(t, p.dir, "d/dish.toml", "language = \"none\"\n[tasks.build]\nrun = \"(trap '' HUP; sleep 300) & setsid sleep 300 & echo it is up; wait\"\n")
@@ -63,7 +65,7 @@ func TestTerminalCloses(t *testing.T) {
 	p.untilText("interrupted  bento run build")
 }
 
-// needTool gives the path of a tool that the test cannot do without.
+// needTool returns the path of a tool that the test cannot do without.
 func needTool(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)

@@ -9,11 +9,11 @@ import (
 	"github.com/bentobuild/bento/discovery"
 )
 
-// ruleWholeLock is the rule of a lockfile that counts as a whole.
+// ruleWholeLock is the rule of a lockfile that is in keys as a whole.
 const ruleWholeLock = "whole_lockfile"
 
-// wholeLocks tells of lockfiles that count as a whole because an adapter cannot tell
-// what of them a dish gets, once for each file and reason.
+// wholeLocks warns of lockfiles that are in keys as a whole because an adapter cannot select
+// the part of a dish. It warns once for each file and reason.
 func wholeLocks(w *discovery.Workspace) []diagnostics.Diagnostic {
 	type about struct{ file, why string }
 	var order []about
@@ -37,7 +37,7 @@ func wholeLocks(w *discovery.Workspace) []diagnostics.Diagnostic {
 		slices.Sort(names)
 		list = append(list, diagnostics.Diagnostic{
 			File: a.file, Severity: diagnostics.Warning, Rule: ruleWholeLock, Source: diagnostics.Source,
-			Message: fmt.Sprintf("every change of this lockfile counts for %s: %s", among(names), a.why),
+			Message: fmt.Sprintf("every change of this lockfile changes the keys of %s: %s", among(names), a.why),
 		})
 	}
 	return list

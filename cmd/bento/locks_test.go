@@ -22,8 +22,8 @@ func TestWholeLocksAreToldOnceForEachFile(t *testing.T) {
 		got = append(got, d.File+": "+d.Message)
 	}
 	want := []string{
-		"all.lock: every change of this lockfile counts for a, b: format 9 is not known",
-		"d/d.lock: every change of this lockfile counts for d: it is too deep",
+		"all.lock: every change of this lockfile changes the keys of a, b: format 9 is not known",
+		"d/d.lock: every change of this lockfile changes the keys of d: it is too deep",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

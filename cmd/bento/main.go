@@ -29,7 +29,7 @@ func bento() int {
 		return exitOK
 	}
 	if len(os.Args) > 1 && os.Args[1] == sandbox.Command {
-		_ = sandbox.Enter(os.Args[2:]) // it returns only if it could not, and who waits for it knows why
+		_ = sandbox.Enter(os.Args[2:]) // it returns only on failure, which the parent reports
 		return exitFault
 	}
 	collectLate()
@@ -37,7 +37,7 @@ func bento() int {
 	defer stop()
 	// A second signal ends bento at once; the kernel then ends its children.
 	context.AfterFunc(ctx, stop)
-	// Caught, a broken pipe is an error of the write; else it would end bento at once.
+	// If bento catches SIGPIPE, a broken pipe is an error of the write; else it ends bento.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -60,11 +60,11 @@ func endings() []os.Signal {
 	return list
 }
 
-// guardCommand is what bento calls itself with to have somebody who ends its tasks
-// when it is killed.
+// guardCommand is the command by which bento starts the guard, a process that ends its
+// tasks when bento is killed.
 const guardCommand = "__guard"
 
-// guardOnce gives what starts that somebody, once, and has it keep files open until
+// guardOnce returns what starts that somebody, once, and has it keep files open until
 // all is ended. Without, the kernel still ends the tasks themselves, but not what they
 // have started.
 func guardOnce() func(hold []*os.File) {
@@ -78,7 +78,7 @@ func guardOnce() func(hold []*os.File) {
 	}
 }
 
-// process is what the program was started with.
+// process holds the files and the environment of the program.
 type process struct {
 	out, err io.Writer
 	pipes    *pipes // that out and err write to, nil where they are none
@@ -88,7 +88,7 @@ type process struct {
 	files    [3]*os.File // stdin, stdout and stderr; nil where there are none
 }
 
-// columns gives what tells how wide the terminal f is, nil when it is none.
+// columns returns a function for the width of the terminal f, nil if f is no terminal.
 func columns(f *os.File) func() int {
 	if !term.IsTerminal(int(f.Fd())) {
 		return nil
@@ -101,7 +101,7 @@ func columns(f *os.File) func() int {
 	}
 }
 
-// execute runs one command line and gives its exit code.
+// execute runs one command line and returns its exit code.
 func execute(ctx context.Context, args []string, p process) int {
 	s := &session{process: p, line: strings.Join(append([]string{"bento"}, args...), " ")}
 	defer s.end()
@@ -115,7 +115,7 @@ func execute(ctx context.Context, args []string, p process) int {
 	root.SetErr(p.err)
 	root.SetContext(ctx)
 	err := root.Execute()
-	if err != nil && s.command == "" { // it did not come as far as the command itself
+	if err != nil && s.command == "" { // the line failed before the command ran
 		err = badUsage(root, err)
 	}
 	return s.exit(ctx, err)
@@ -138,19 +138,19 @@ func helpCommand() *cobra.Command {
 				for about.HasParent() && len(rest) == 0 {
 					about = about.Parent()
 				}
-				return usageError(fmt.Sprintf("there is no command %q", strings.Join(args, " ")), nearCommands(about, append(rest, args...)[0]))
+				return usageError(fmt.Sprintf("unknown command %q", strings.Join(args, " ")), nearCommands(about, append(rest, args...)[0]))
 			}
 			return about.Help()
 		},
 	}
 }
 
-// newRoot gives the command tree.
+// newRoot returns the command tree.
 func newRoot(s *session) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "bento",
 		Short:         "Plan and run the tasks of a repository in several languages",
-		Example:       "  bento plan              # what would run, and why\n  bento run build test    # do it\n  bento build api         # one dish, its dependencies first",
+		Example:       "  bento plan              # what would run, and why\n  bento run build test    # run tasks by name\n  bento build api         # one dish, its dependencies first",
 		SilenceErrors: true, SilenceUsage: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		Args:              cobra.NoArgs,
@@ -162,8 +162,8 @@ func newRoot(s *session) *cobra.Command {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(cmd.OutOrStdout(), cmd) })
 	root.SetUsageFunc(func(cmd *cobra.Command) error { writeUsage(cmd.OutOrStderr(), cmd); return nil })
 	s.flags.add(root.PersistentFlags())
-	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "ask", Title: "Ask:"},
-		&cobra.Group{ID: "setup", Title: "Set up and look after:"}, &cobra.Group{ID: "other", Title: "Other:"})
+	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "ask", Title: "Inspect:"},
+		&cobra.Group{ID: "setup", Title: "Set up and maintain:"}, &cobra.Group{ID: "other", Title: "Other:"})
 	root.AddCommand(runCommands(s)...)
 	root.AddCommand(planCommand(s), whyCommand(s), graphCommand(s), lastCommand(s), artifactsCommand(s), explainCommand(s))
 	root.AddCommand(initCommand(s), addCommand(s), dishCommand(s), boxCommand(s), toolchainCommand(s), doctorCommand(s), cleanCommand(s), cacheCommand(s), pluginCommand(s))

@@ -26,14 +26,14 @@ func manCommand(s *session) *cobra.Command {
 		Use: "man DIR", GroupID: "other",
 		Short:   "Write manual pages for every command into DIR",
 		Example: "  bento man ~/.local/share/man/man1\n  man bento-run",
-		Args:    exactly(1, "bento man needs a directory"),
+		Args:    exactly(1, "bento man requires a directory"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return s.man(cmd.Root(), args[0]) },
 	}
 }
 
 func (s *session) man(root *cobra.Command, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return notFound("unusable_directory", fmt.Sprintf("%q cannot be used: %v", dir, err), "name a directory that can be written")
+		return notFound("unusable_directory", fmt.Sprintf("%q cannot be used: %v", dir, err), "name a writable directory")
 	}
 	pages := manPages{Schema: report.Schema("man"), Dir: dir, Files: []string{}}
 	for _, cmd := range append(allCommands(root), root) {
@@ -55,8 +55,8 @@ func (s *session) man(root *cobra.Command, dir string) error {
 
 func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// manPage gives the page of a command in the macros of man(7). That of cobra starts
-// with a reader of Markdown, for which every run would pay.
+// manPage returns the page of a command in the macros of man(7). Cobra's own generator
+// imports a Markdown parser, whose initialisation every run would pay for.
 func manPage(cmd *cobra.Command) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, ".TH \"%s\" 1 \"\" \"bento %s\" bento\n", roff(strings.ToUpper(manName(cmd))), roff(version()))
@@ -111,7 +111,7 @@ func manFlags(b *bytes.Buffer, title string, flags *pflag.FlagSet) {
 	})
 }
 
-// roff quotes what would mean something to roff.
+// roff quotes the characters that roff interprets.
 func roff(text string) string {
 	lines := strings.Split(strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text), "\n")
 	for i, line := range lines {

@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// maxNamed bounds what is read of a file because a flag names it, in bytes.
+// maxNamed bounds a file that a flag names for reading, in bytes.
 const maxNamed = 64 << 20
 
-// readerGrace is how long a pipe may be without a reader before bento gives up: a shell
-// starts both ends at once.
+// readerGrace is how long bento waits for the reader of a pipe: a shell starts both ends at
+// once.
 const readerGrace = 2 * time.Second
 
-// lastWords is how long a pipe may take what is left to write when bento is interrupted.
+// lastWords is the timeout of writes to a pipe after bento is interrupted.
 const lastWords = time.Second
 
-// kindOf says what is at a place where a file was expected.
+// kindOf names the kind of an entry that is not a regular file.
 func kindOf(m fs.FileMode) string {
 	switch {
 	case m.IsDir():
@@ -35,10 +35,10 @@ func kindOf(m fs.FileMode) string {
 	}
 }
 
-// readNamed reads what a flag names: a file, or a pipe that somebody writes to. It reads
-// no device, and stops when ctx is done.
+// readNamed reads a file that a flag names, or a pipe that has a writer. It refuses a device,
+// and stops when ctx is done.
 func readNamed(ctx context.Context, name string) ([]byte, error) {
-	// Without O_NONBLOCK a pipe that nobody writes to would be waited for.
+	// Without O_NONBLOCK the open would wait for a writer of a pipe.
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, bare(err)
@@ -73,12 +73,12 @@ func bare(err error) error {
 	return err
 }
 
-// writable returns an error if what is there now cannot be written to: everything but a
-// file, a pipe and a terminal or the like. What is not there is no error.
+// writable returns an error if the path exists and is neither a file nor a pipe nor a
+// character device. A missing file is no error.
 func writable(name string) error {
 	fi, err := os.Stat(name)
 	if err != nil {
-		return nil // it is made, or making it fails
+		return nil // openNamed makes it, or fails
 	}
 	m := fi.Mode()
 	if m.IsRegular() || m&fs.ModeNamedPipe != 0 || m&fs.ModeCharDevice != 0 {
@@ -87,9 +87,9 @@ func writable(name string) error {
 	return fmt.Errorf("it is no file but %s", kindOf(m))
 }
 
-// openNamed opens what a flag names for writing, and makes it if it is not there. A pipe
-// needs a reader, which is waited for a moment. When ctx is done, what is left to write
-// to a pipe has lastWords: a reader that does not read holds nobody up.
+// openNamed opens a file that a flag names for writing, and makes a missing one. For a pipe
+// it waits up to readerGrace for a reader. Once ctx is done, writes to the pipe time out
+// after lastWords, so a stalled reader does not block bento.
 func openNamed(ctx context.Context, name string) (*os.File, error) {
 	if err := writable(name); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func openNamed(ctx context.Context, name string) (*os.File, error) {
 			return nil, bare(err)
 		}
 		if time.Now().After(deadline) {
-			return nil, errors.New("it is a pipe that nobody reads")
+			return nil, errors.New("it is a pipe without a reader")
 		}
 		select {
 		case <-ctx.Done():

@@ -48,6 +48,7 @@ func stalled(t *testing.T) string {
 }
 
 func TestReadNamed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	large := filepath.Join(dir, "large")
 	if err := os.WriteFile(large, nil, 0o600); err != nil {
@@ -83,12 +84,13 @@ func TestReadNamed(t *testing.T) {
 }
 
 func TestOpenNamed(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := openNamed(ctx, namedPipe(t)); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
-	if _, err := openNamed(t.Context(), namedPipe(t)); err == nil || !strings.Contains(err.Error(), "nobody reads") {
+	if _, err := openNamed(t.Context(), namedPipe(t)); err == nil || !strings.Contains(err.Error(), "without a reader") {
 		t.Errorf("without a reader: %v", err)
 	}
 	if _, err := openNamed(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "a directory") {
@@ -99,6 +101,7 @@ func TestOpenNamed(t *testing.T) {
 // TestReportToStalledPipe: a reader that does not read holds nobody up who is
 // interrupted.
 func TestReportToStalledPipe(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	name := stalled(t)
@@ -120,6 +123,7 @@ func TestReportToStalledPipe(t *testing.T) {
 }
 
 func TestReportToPipe(t *testing.T) {
+	t.Parallel()
 	name := namedPipe(t)
 	r, err := os.OpenFile(name, os.O_RDWR|syscall.O_NONBLOCK, 0)
 	if err != nil {

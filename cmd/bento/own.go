@@ -1,41 +1,24 @@
 package main
 
 import (
-	"context"
-	"strings"
+	"errors"
 
-	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/internal/owndir"
-	"github.com/bentobuild/bento/internal/run"
-	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/owner"
 )
 
-// openAt opens the workspace at a place. Its own directory is checked first: nothing of
-// one that is refused is read or changed.
-func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (*workspace, error) {
-	at.state = state.Open(at.root)
-	if err := at.state.Check(ctx); err != nil {
-		return nil, err
+// warnGuest says what does not work for a user for whom bento keeps nothing here. It is
+// of the kind of warnings that are said once.
+func (w *opened) warnGuest() {
+	var guest *owner.GuestError
+	if errors.As(w.env.State.Guest(), &guest) {
+		w.warnState(guest.Error()+": each command works everything out anew, no other run is kept out, and there are no logs", guest.Hint())
 	}
-	return s.openIn(ctx, at, reporter)
 }
 
-// openDisk opens the cache in dir for the workspace at root, "" when there is none. A
-// cache that lies in the workspace may have come with it: what git tracks there, bento
-// has not made.
-func openDisk(root, dir string, o cache.Options) (*cache.Disk, error) {
-	if _, rel, ok := owndir.Within(root, dir); ok {
-		st, ctx := state.Open(root), context.Background()
-		if rel == state.Name || strings.HasPrefix(rel, state.Name+"/") {
-			rel = state.Name
-			if err := st.Check(ctx); err != nil {
-				return nil, err
-			}
-		}
-		if err := st.Untracked(ctx, rel); err != nil {
-			return nil, err
-		}
-	}
-	o.Root = root
-	return cache.Open(dir, &o)
+// warnState says, once, that something of the workspace cannot be kept.
+func (w *opened) warnState(message, hint string) {
+	w.env.Warn(diagnostics.Diagnostic{
+		Severity: diagnostics.Warning, Rule: "state_unwritable", Message: message, Hint: hint, Source: diagnostics.Source,
+	})
 }

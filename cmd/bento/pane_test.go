@@ -37,6 +37,8 @@ func openPane(t *testing.T, program string, columns, rows int) *pane {
 	t.Cleanup(func() { f.Close() })
 	p.tmux("-f", os.DevNull, "new-session", "-d", "-s", "pane", "-x", strconv.Itoa(columns), "-y", strconv.Itoa(rows), "exec cat")
 	t.Cleanup(func() { p.tmux("kill-server") })
+	// What ended is still to be seen, and its end is not that of the server.
+	p.tmux("set-option", "-g", "remain-on-exit", "on")
 	return p
 }
 

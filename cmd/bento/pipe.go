@@ -11,8 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// onlyLooks reports whether a command changes nothing, so that nothing is lost when it
-// ends where it is.
+// onlyLooks reports whether a command changes nothing, so that it may end at any point.
 func onlyLooks(cmd *cobra.Command) bool {
 	switch strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ") {
 	case "bento", "help", "version", "completion", "explain", "schema", "last", "plan", "why", "graph", "doctor",
@@ -24,15 +23,14 @@ func onlyLooks(cmd *cobra.Command) bool {
 	return false
 }
 
-// pipes are stdout and stderr. When nobody reads one of them any more, a command that
-// only looks ends as SIGPIPE ends others, and one that runs tasks or changes files
-// goes on without it.
+// pipes are stdout and stderr. If the reader of one is gone, a command that only looks ends
+// by SIGPIPE, and one that runs tasks or changes files continues without it.
 type pipes struct {
 	out, err pipe
 	cancel   func()
-	changes  atomic.Bool // the command does not only look
+	changes  atomic.Bool // the command runs tasks or changes files
 	gone     atomic.Pointer[pipe]
-	failed   atomic.Pointer[error] // what else went wrong first
+	failed   atomic.Pointer[error] // the first other error
 }
 
 // newPipes returns the pipes of the program. cancel ends a command that only looks.
@@ -49,7 +47,7 @@ type pipe struct {
 	broken atomic.Bool
 }
 
-// Write succeeds, and writes nothing, where nobody reads.
+// Write succeeds without writing if the reader is gone.
 func (w *pipe) Write(p []byte) (int, error) {
 	ending := w.all.gone.Load() != nil && !w.all.changes.Load()
 	if ending || w.broken.Load() {
@@ -70,15 +68,15 @@ func (w *pipe) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// unread reports whether nobody reads what the command prints any more.
+// unread reports whether a reader of the command's output is gone.
 func (p *pipes) unread() bool { return p != nil && p.gone.Load() != nil }
 
-// exitPipe is what a shell sees of a program that SIGPIPE has ended.
+// exitPipe is the exit code that a shell reports for SIGPIPE.
 const exitPipe = 128 + 13
 
-// judge returns the exit code of a program that would have ended with code: what it had
-// to say is not all written if the disk was full. Where a broken pipe has ended it, it
-// ends as that ends others, and judge does not return if the system has it so.
+// judge returns the exit code of a command that ended with code: exitFault if its output was
+// not all written. After a broken pipe judge ends the program by SIGPIPE; it returns only on
+// systems without that signal.
 func (p *pipes) judge(code int) int {
 	if gone := p.gone.Load(); gone != nil && !p.changes.Load() {
 		dieOf(gone.file)
@@ -88,6 +86,6 @@ func (p *pipes) judge(code int) int {
 	if err == nil || code == exitInterrupted || code == exitFault {
 		return code
 	}
-	fmt.Fprintf(os.Stderr, "bento: error: not all of the output is written: %v\n", *err)
+	fmt.Fprintf(os.Stderr, "bento: error: the output is incomplete: %v\n", *err)
 	return exitFault
 }

@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// dieOf ends bento with SIGPIPE: the Go runtime does so for whoever does not catch the
-// signal and writes to a pipe, as stdout or stderr, that nobody reads. It returns where
-// the signal is ignored.
+// dieOf ends bento with SIGPIPE: the Go runtime raises the signal when a program that does not
+// catch it writes to a broken pipe as stdout or stderr. dieOf returns if the signal is ignored.
 func dieOf(broken *os.File) {
 	signal.Reset(syscall.SIGPIPE)
 	_, _ = broken.Write([]byte("\n"))

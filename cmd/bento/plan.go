@@ -8,17 +8,16 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/run/dry"
-	"github.com/bentobuild/bento/internal/run/evaluate"
 )
 
 func planCommand(s *session) *cobra.Command {
 	var sel selection
 	cmd := &cobra.Command{
 		Use: "plan [TARGET…]", GroupID: "ask",
-		Short:   "Say what bento ci would run, and why",
-		Long:    "Say what bento ci would run in every dish, or in those of TARGET (the name of a\ndish or a bento, or a path): hit or miss, and the reason. Nothing is executed.",
+		Short:   "List what bento ci would run, and why",
+		Long:    "List what bento ci would run in every dish, or in those of TARGET (the name of a\ndish or a bento, or a path): hit or miss, and the reason. No task runs.",
 		Example: "  bento plan\n  bento plan api --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sel.Targets = args
@@ -29,8 +28,8 @@ func planCommand(s *session) *cobra.Command {
 	return cmd
 }
 
-// printPlan prints a plan. Errors of single dishes do not hide the others: they
-// are told with the plan, and in the exit code.
+// printPlan prints a plan. Errors of single dishes do not hide the others: they are reported
+// with the plan, and in the exit code.
 func (s *session) printPlan(ctx context.Context, sel selection) error {
 	w, err := s.openFor(ctx, s.lines(), sel.all())
 	if err != nil {
@@ -42,11 +41,11 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 	if err != nil {
 		return err
 	}
-	problems = diagnostics.Sorted(append(w.problems, problems...))
+	problems = diagnostics.Sorted(append(w.Problems, problems...))
 	if p == nil {
 		return diagnostics.AsError(problems)
 	}
-	ev, results, err := dry.Evaluate(ctx, w.env.Store, func(store cache.Store) (*evaluate.Evaluator, error) {
+	ev, results, err := key.DryRun(ctx, w.env.Store, func(store cache.Store) (*key.Evaluator, error) {
 		w.env.Store = store
 		return w.env.Evaluator(p, s.flags.noCache)
 	})
@@ -54,7 +53,7 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 		return err
 	}
 	ev.Save()
-	problems = diagnostics.Sorted(slices.Concat(problems, ev.Preflight(), wholeLocks(w.Workspace)))
+	problems = diagnostics.Sorted(slices.Concat(problems, ev.Preflight(), wholeLocks(w.Workspace.Workspace)))
 	report.WriteProblems(s.err, s.style, problems)
 	if len(diagnostics.Errors(problems)) > 0 {
 		s.outcome = exitInput

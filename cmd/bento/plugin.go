@@ -10,7 +10,6 @@ import (
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/report/plugins"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/adapter"
 )
@@ -18,12 +17,12 @@ import (
 func pluginCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "plugin", GroupID: "setup",
-		Short: "Look at the adapters that are found on PATH",
+		Short: "Inspect and test the adapters on PATH",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(&cobra.Command{
-		Use: "list", Short: "List everything on PATH that may be an adapter, with its status",
+		Use: "list", Short: "List the adapters on PATH with their status",
 		Example: "  bento plugin list\n  bento plugin list --json",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return s.pluginList(cmd.Context()) },
@@ -31,43 +30,43 @@ func pluginCommand(s *session) *cobra.Command {
 	return cmd
 }
 
-// pluginList starts every plugin and says how that went. It needs a workspace only
-// for what its bento.toml forbids.
+// pluginList starts every plugin and reports its status. A workspace is optional: its
+// bento.toml can forbid plugins.
 func (s *session) pluginList(ctx context.Context) error {
 	root, _, err := s.root()
 	if err != nil {
 		return err
 	}
-	cfg, problems := config.LoadWith(root, s.ownConfig())
+	cfg, problems := config.LoadWith(root, s.host().OwnConfig())
 	st := state.Open(root)
 	if err := st.Check(ctx); err != nil {
 		return err
 	}
-	candidates, o, more := s.findPlugins(cfg, st)
-	set, err := s.startPlugins(ctx, candidates, o, builtin.All(adapters.Options{Env: s.environ, Clone: clone.At(root)}))
+	candidates, o, more := s.host().FindPlugins(cfg, st)
+	set, err := s.host().StartPlugins(ctx, candidates, o, builtin.All(adapters.Options{Env: s.environ, Clone: clone.At(root)}))
 	if err != nil {
 		return err
 	}
 	defer set.Close()
 	report.WriteProblems(s.err, s.style, append(problems, more...))
-	doc := plugins.NewList(rows(set))
+	doc := report.NewPluginList(rows(set))
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
-	plugins.WriteList(s.out, s.style, doc)
+	report.WritePluginList(s.out, s.style, doc)
 	return nil
 }
 
-func rows(set *adapter.Set) []plugins.Row {
-	list := []plugins.Row{}
+func rows(set *adapter.Set) []report.PluginRow {
+	list := []report.PluginRow{}
 	for _, p := range set.Status() {
 		list = append(list, pluginRow(p))
 	}
 	return list
 }
 
-func pluginRow(p adapter.Status) plugins.Row {
-	return plugins.Row{
+func pluginRow(p adapter.Status) report.PluginRow {
+	return report.PluginRow{
 		ID: p.ID, Path: p.Path, Contract: p.Contract, Status: p.Status, Code: string(p.Code), Message: p.Message,
 		DisplayName: p.DisplayName, Identity: p.Identity, HandshakeMS: float64(p.Handshake.Microseconds()) / 1000,
 	}

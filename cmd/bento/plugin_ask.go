@@ -13,7 +13,6 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/report/plugins"
 	"github.com/bentobuild/bento/plugin/adapter"
 	"github.com/bentobuild/bento/plugin/adapter/answer"
 	"github.com/bentobuild/bento/plugin/trace"
@@ -23,12 +22,12 @@ import (
 func pluginInfoCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "info ID|PATH", Example: "  bento plugin info zig", Short: "Start one plugin and show its manifest",
-		Args: exactly(1, "bento plugin info needs the id or the path of one plugin"),
+		Args: exactly(1, "bento plugin info requires the id or the path of one plugin"),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.pluginInfo(cmd.Context(), args[0]) },
 	}
 }
 
-// pluginInfo asks what can be asked without a directory, and shows all of it.
+// pluginInfo prints the manifest and the answers to all requests without a directory.
 func (s *session) pluginInfo(ctx context.Context, target string) error {
 	t := &listener{}
 	return s.withPlugin(adapter.WithTrace(ctx, t.hear), target, func(p *adapter.Process, st adapter.Status) error {
@@ -37,7 +36,7 @@ func (s *session) pluginInfo(ctx context.Context, target string) error {
 		if err != nil && !errors.As(err, &missing) {
 			return err
 		}
-		doc := plugins.NewInfo(pluginRow(st), p.Manifest())
+		doc := report.NewPluginInfo(pluginRow(st), p.Manifest())
 		doc.Fingerprint = fingerprint
 		if missing != nil {
 			doc.Message = missing.Error()
@@ -46,12 +45,12 @@ func (s *session) pluginInfo(ctx context.Context, target string) error {
 		if s.flags.json {
 			return report.Write(s.out, doc)
 		}
-		plugins.WriteInfo(s.out, s.style, doc)
+		report.WritePluginInfo(s.out, s.style, doc)
 		return nil
 	})
 }
 
-// listener keeps what is said to and by one plugin.
+// listener keeps the messages to and from one plugin.
 type listener struct {
 	mu    sync.Mutex
 	lines []trace.Line
@@ -63,14 +62,14 @@ func (t *listener) hear(f adapter.Frame) {
 	t.lines = append(t.lines, trace.NewLine(f.ID, f.Time, 0, f.Sent, f.Body))
 }
 
-func (t *listener) asked() []plugins.Asked {
+func (t *listener) asked() []report.PluginAnswer {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	list := []plugins.Asked{}
+	list := []report.PluginAnswer{}
 	for _, e := range trace.Exchanges(t.lines) {
-		a := plugins.Asked{Method: e.Method, Params: e.Params, Result: e.Result, DurationMS: float64(e.Took.Microseconds()) / 1000}
+		a := report.PluginAnswer{Method: e.Method, Params: e.Params, Result: e.Result, DurationMS: float64(e.Took.Microseconds()) / 1000}
 		if e.Error != nil {
-			a.Error = &plugins.Error{Code: e.Error.Code, Message: e.Error.Message, Data: e.Error.Data}
+			a.Error = &report.PluginError{Code: e.Error.Code, Message: e.Error.Message, Data: e.Error.Data}
 		}
 		list = append(list, a)
 	}
@@ -79,11 +78,11 @@ func (t *listener) asked() []plugins.Asked {
 
 func pluginCallCommand(s *session) *cobra.Command {
 	return &cobra.Command{
-		Use: "call ID|PATH METHOD [JSON]", Short: "Make one request by hand and print the result",
+		Use: "call ID|PATH METHOD [JSON]", Short: "Send one request and print the result",
 		Example: `  bento plugin call noop detect '{"dir":"/abs/path"}'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 || len(args) > 3 {
-				return usageError("bento plugin call needs a plugin, a method and perhaps params", "")
+				return usageError("bento plugin call requires a plugin, a method and optional params", "")
 			}
 			return nil
 		},
@@ -91,7 +90,7 @@ func pluginCallCommand(s *session) *cobra.Command {
 			var params json.RawMessage
 			if len(args) > 2 {
 				if params = json.RawMessage(args[2]); !json.Valid(params) {
-					return usageError(fmt.Sprintf("the params %.200q are no JSON", args[2]), `as in '{"dir":"/abs/path"}'`)
+					return usageError(fmt.Sprintf("the params %.200q are no JSON", args[2]), `write for example '{"dir":"/abs/path"}'`)
 				}
 			}
 			return s.pluginCall(cmd.Context(), args[0], args[1], params)
@@ -99,17 +98,17 @@ func pluginCallCommand(s *session) *cobra.Command {
 	}
 }
 
-// pluginCall makes the request as it is. What the plugin answers is the result also
-// where bento would refuse it, which is a warning then; an error is bento's own.
+// pluginCall sends the request unchanged. The answer of the plugin is the result even if
+// bento would refuse it, which is then a warning. A returned error is bento's own.
 func (s *session) pluginCall(ctx context.Context, target, method string, params json.RawMessage) error {
 	return s.withPlugin(ctx, target, func(p *adapter.Process, st adapter.Status) error {
 		began := time.Now()
 		result, err := p.Ask(ctx, method, params, s.tell)
-		doc := plugins.NewCall(st.ID, method, time.Since(began))
+		doc := report.NewPluginCall(st.ID, method, time.Since(began))
 		var rpc *wire.RPCError
 		switch {
 		case errors.As(err, &rpc):
-			doc.Error = &plugins.Error{Code: rpc.Code, Message: rpc.Message, Data: rpc.Data}
+			doc.Error = &report.PluginError{Code: rpc.Code, Message: rpc.Message, Data: rpc.Data}
 			s.outcome = exitFault
 		case err != nil:
 			return err
@@ -124,7 +123,7 @@ func (s *session) pluginCall(ctx context.Context, target, method string, params 
 	})
 }
 
-func (s *session) writeCall(doc plugins.Call) error {
+func (s *session) writeCall(doc report.PluginCall) error {
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
@@ -136,6 +135,6 @@ func (s *session) writeCall(doc plugins.Call) error {
 	if err := json.Indent(&text, doc.Result, "", "  "); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(s.out, wire.Plain(text.String()))
+	_, err := fmt.Fprintln(s.out, report.Printable(wire.Plain(text.String())))
 	return err
 }

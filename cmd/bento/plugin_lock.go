@@ -21,25 +21,26 @@ import (
 func pluginLockCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "lock [ID...]", Example: "  bento plugin lock\n  bento plugin lock zig", Short: "Pin the plugins on PATH in " + config.LockFile,
-		Long: "Write the SHA-256 of each plugin on PATH, the first of its id, to " + config.LockFile + " at the root\n" +
-			"of the workspace. A plugin that is pinned there and has another digest is not started.\n" +
-			"Those that the workspace forbids are left out, and so are those that others could have put\n" +
-			"there, unless they are named: what is there now is then what may be started. None is started.",
+		Long: "Write the SHA-256 of the first plugin of each id on PATH to " + config.LockFile + " at the root of\n" +
+			"the workspace. bento does not start a pinned plugin with another digest. The command\n" +
+			"leaves out plugins that the workspace forbids. It leaves out plugins that another user can\n" +
+			"write to, unless you name them, which trusts their present content. It starts no plugin.",
 		RunE: func(_ *cobra.Command, ids []string) error { return s.pluginLock(ids) },
 	}
 }
 
-// pluginLock writes the lock file; ids are pinned also where others may write to them.
+// pluginLock writes the lock file. It pins plugins among ids even if other users may write to
+// them.
 func (s *session) pluginLock(ids []string) error {
 	root, _, err := s.root()
 	if err != nil {
 		return err
 	}
-	cfg, problems := config.LoadWith(root, s.ownConfig())
+	cfg, problems := config.LoadWith(root, s.host().OwnConfig())
 	free := *cfg
 	free.Plugins = cfg.Plugins.Unlocked()
 	found, more := discovery.Adapters(s.environ.Get("PATH"), &free, (*host.Digests)(nil).Executable)
-	// What is wrong with the old lock is about to be gone.
+	// The command replaces the old lock, so its problems do not matter.
 	problems = slices.DeleteFunc(append(problems, more...), func(d diagnostics.Diagnostic) bool { return d.File == config.LockFile })
 	report.WriteProblems(s.err, s.style, problems)
 	sums, err := sumsOf(found, ids)
@@ -63,15 +64,15 @@ type lockedPlugins struct {
 	SHA256 map[string]string `json:"sha256"`
 }
 
-// sumsOf returns the digest of the first of each id that may be started, or would be
-// but for others who may write to it and is among ids.
+// sumsOf returns the digest of the first startable plugin of each id. A plugin that other
+// users may write to is startable if its id is among ids.
 func sumsOf(found []adapters.Candidate, ids []string) (map[string]string, error) {
 	for _, id := range ids {
 		if !slices.ContainsFunc(found, func(c adapters.Candidate) bool { return c.ID == id }) {
-			return nil, notFound("plugin_not_found", fmt.Sprintf("there is no bento-adapter-%s on PATH", id), "bento plugin list names those on PATH")
+			return nil, notFound("plugin_not_found", fmt.Sprintf("bento-adapter-%s is not on PATH", id), "bento plugin list names the plugins on PATH")
 		}
 	}
-	var digests *host.Digests // none are remembered: this is what others are compared with
+	var digests *host.Digests // without a memory: later digests are compared with these
 	sums := make(map[string]string)
 	for _, c := range found {
 		named := c.Exposed && c.Skip == adapters.SkipNotTrusted && slices.Contains(ids, c.ID)
@@ -92,7 +93,7 @@ func counted(plugins int) string {
 	return fmt.Sprintf("%d plugins", plugins)
 }
 
-// lockText gives the content of a lock file, by id.
+// lockText returns the content of a lock file, by id.
 func lockText(sums map[string]string) []byte {
 	var b strings.Builder
 	b.WriteString("# Written by bento plugin lock: a plugin with another digest is not started.\n[sha256]\n")

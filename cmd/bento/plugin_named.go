@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -19,14 +18,14 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// pluginNamed gives the executable at a path, whose id is "" where the name of the
-// file says none, or the first on PATH with this id. What the workspace forbids, if
-// there is one, is not found by its id; whoever names a file means it.
+// pluginNamed returns the executable at a path, or the first on PATH with an id. The id is
+// "" if the file has no plugin's name. A plugin that the workspace forbids is found by its
+// path only.
 func (s *session) pluginNamed(target string) (adapters.Candidate, *config.Workspace, error) {
 	cfg := &config.Workspace{}
 	if root, _, err := s.root(); err == nil {
 		var problems []diagnostics.Diagnostic
-		cfg, problems = config.LoadWith(root, s.ownConfig())
+		cfg, problems = config.LoadWith(root, s.host().OwnConfig())
 		report.WriteProblems(s.err, s.style, problems)
 	}
 	find := s.pluginOnPath
@@ -59,31 +58,32 @@ func pluginAt(target string, _ *config.Workspace) (adapters.Candidate, error) {
 func (s *session) pluginOnPath(id string, cfg *config.Workspace) (adapters.Candidate, error) {
 	found, _ := discovery.Adapters(s.environ.Get("PATH"), cfg, (*host.Digests)(nil).Executable)
 	ids := make([]string, len(found))
-	unusable := ""
+	var passedOver error // a later one may be usable
 	for i, c := range found {
 		switch ids[i] = c.ID; {
 		case c.ID != id:
-		case c.Skip == adapters.SkipUnusable: // one further on may be good
-			unusable = cmp.Or(unusable, fmt.Sprintf("%s is no plugin: %s", c.Path, c.SkipReason))
-		case c.Skip != "":
-			return c, notFound(c.Skip, fmt.Sprintf("plugin %s: %s", id, c.SkipReason), "to start it all the same, name its file: "+c.Path)
-		default:
+		case c.Skip == "":
 			return c, nil
+		case passedOver != nil:
+		case c.Skip == adapters.SkipUnusable:
+			passedOver = notFound("plugin_unusable", fmt.Sprintf("%s is no plugin: %s", c.Path, c.SkipReason), "correct or remove it")
+		default:
+			passedOver = notFound(c.Skip, fmt.Sprintf("plugin %s: %s", id, c.SkipReason), "name its file to start it: "+c.Path)
 		}
 	}
-	if unusable != "" {
-		return adapters.Candidate{}, notFound("plugin_unusable", unusable, "mend or remove it")
+	if passedOver != nil {
+		return adapters.Candidate{}, passedOver
 	}
 	slices.Sort(ids)
 	hint := diagnostics.Suggest(id, slices.Compact(ids))
 	if hint == "" {
-		hint = "bento plugin list names those on PATH; one elsewhere is named by its path"
+		hint = "use an id that bento plugin list prints, or the path of the file"
 	}
-	return adapters.Candidate{}, notFound("plugin_not_found", fmt.Sprintf("there is no bento-adapter-%s on PATH", id), hint)
+	return adapters.Candidate{}, notFound("plugin_not_found", fmt.Sprintf("bento-adapter-%s is not on PATH", id), hint)
 }
 
-// withPlugin starts one plugin, has it used, and ends it. The error of a plugin that
-// does not start is its *adapters.Failure.
+// withPlugin starts one plugin, calls use, and ends the plugin. If the plugin does not start,
+// the error is its *adapters.Failure.
 func (s *session) withPlugin(ctx context.Context, target string, use func(*adapter.Process, adapter.Status) error) error {
 	c, cfg, err := s.pluginNamed(target)
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *session) withPlugin(ctx context.Context, target string, use func(*adapt
 	if err := st.Check(ctx); err != nil {
 		return err
 	}
-	o, problems := s.pluginOptions(candidates, cfg, st)
+	o, problems := s.host().PluginOptions(candidates, cfg, st)
 	if err := diagnostics.AsError(problems); err != nil {
 		return err
 	}

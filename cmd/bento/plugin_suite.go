@@ -7,21 +7,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/report/plugins"
 	"github.com/bentobuild/bento/plugin/plugintest"
 )
 
 func pluginTestCommand(s *session) *cobra.Command {
 	var within time.Duration
 	cmd := &cobra.Command{
-		Use: "test PATH|ID", Example: "  bento plugin test ./bento-adapter-zig\n  bento plugin test zig --json", Short: "Drive a plugin through the contract, clause by clause",
-		Long: "Drive an executable through the contract of docs/PROTOCOL.md, clause by clause. The exit\n" +
-			"code is 1 if a MUST fails. Every axis starts the plugin anew, in an empty directory, which\n" +
-			"the plugin is also asked to install; -v passes on what it writes to stderr.",
-		Args: exactly(1, "bento plugin test needs the path or the id of one plugin"),
+		Use: "test PATH|ID", Example: "  bento plugin test ./bento-adapter-zig\n  bento plugin test zig --json", Short: "Test a plugin against the contract, clause by clause",
+		Long: "Test an executable against the contract of docs/PROTOCOL.md, clause by clause. The exit code\n" +
+			"is 1 if a MUST fails. Every test starts the plugin again in an empty directory, and calls\n" +
+			"install for that directory. -v prints the plugin's stderr.",
+		Args: exactly(1, "bento plugin test requires the path or the id of one plugin"),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.pluginTest(cmd.Context(), args[0], within) },
 	}
-	cmd.Flags().DurationVar(&within, "within", 30*time.Second, "`TIME` for an answer")
+	cmd.Flags().DurationVar(&within, "within", 30*time.Second, "the `TIME` within which each request must be answered")
 	return cmd
 }
 
@@ -30,7 +29,7 @@ func (s *session) pluginTest(ctx context.Context, target string, within time.Dur
 	if err != nil {
 		return err
 	}
-	o := plugintest.Options{ID: c.ID, Env: s.environ.Strict(cfg.Plugins.ByID[c.ID].PassEnv...), Within: within}
+	o := plugintest.Options{ID: c.ID, Env: s.host().PluginEnv(cfg.Root).Strict(cfg.Plugins.ByID[c.ID].PassEnv...), Within: within}
 	if s.flags.verbose {
 		o.Stderr = s.err
 	}
@@ -41,21 +40,21 @@ func (s *session) pluginTest(ctx context.Context, target string, within time.Dur
 	if r.Failed > 0 {
 		s.outcome = exitTask
 	}
-	doc := plugins.NewTest(plugins.Test{
+	doc := report.NewPluginTest(report.PluginTest{
 		ID: r.ID, Path: r.Path, Axes: axesOf(r), Passed: r.Passed, Failed: r.Failed, Missed: r.Missed,
 		DurationMS: float64(r.Took.Microseconds()) / 1000,
 	})
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
-	plugins.WriteTest(s.out, s.style, doc)
+	report.WritePluginTest(s.out, s.style, doc)
 	return nil
 }
 
-func axesOf(r *plugintest.Report) []plugins.Axis {
-	list := make([]plugins.Axis, len(r.Axes))
+func axesOf(r *plugintest.Report) []report.PluginAxis {
+	list := make([]report.PluginAxis, len(r.Axes))
 	for i, a := range r.Axes {
-		list[i] = plugins.Axis{Clause: a.Clause, Level: string(a.Level), Status: a.Status, Expected: a.Expected, Got: a.Got}
+		list[i] = report.PluginAxis{Clause: a.Clause, Level: string(a.Level), Status: a.Status, Expected: a.Expected, Got: a.Got}
 	}
 	return list
 }

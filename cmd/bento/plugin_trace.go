@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/plugin/adapter"
 	"github.com/bentobuild/bento/plugin/trace"
 	"github.com/bentobuild/bento/plugin/wire"
@@ -19,7 +20,7 @@ import (
 func pluginTraceCommand(s *session) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
-		Use: "trace [-o FILE] -- COMMAND…", Short: "Run a command of bento and write down every frame of its plugins",
+		Use: "trace [-o FILE] -- COMMAND…", Short: "Run a command of bento and record every frame of its plugins",
 		Long: "Run a command of bento and write every frame of its plugins to stderr, or with -o to a file\n" +
 			"as one JSON object a line: time, ms since the start, id, sent (by bento) and body.",
 		Example: "  bento plugin trace -- plan\n  bento plugin trace -o frames.ndjson -- run build",
@@ -28,7 +29,7 @@ func pluginTraceCommand(s *session) *cobra.Command {
 				args = args[1:]
 			}
 			if len(args) == 0 {
-				return usageError("bento plugin trace needs a command of bento", "as in: bento plugin trace -- plan")
+				return usageError("bento plugin trace requires a command of bento", "run for example: bento plugin trace -- plan")
 			}
 			return s.pluginTrace(cmd.Context(), file, args)
 		},
@@ -37,8 +38,7 @@ func pluginTraceCommand(s *session) *cobra.Command {
 	return cmd
 }
 
-// pluginTrace is the command, with somebody who looks on; its exit code is the
-// command's.
+// pluginTrace runs the command with a tracer. Its exit code is the command's.
 func (s *session) pluginTrace(ctx context.Context, file string, args []string) error {
 	t := &tracer{began: time.Now(), write: writeFrame, w: s.err}
 	if file != "" {
@@ -47,7 +47,7 @@ func (s *session) pluginTrace(ctx context.Context, file string, args []string) e
 			return ctx.Err()
 		}
 		if err != nil {
-			return usageError(fmt.Sprintf("--out %q cannot be written: %v", file, err), "-o names a file that can be written")
+			return usageError(fmt.Sprintf("--out %q cannot be written: %v", file, err), "name a writable file with -o")
 		}
 		defer f.Close()
 		t.write, t.w = writeFrameLine, f
@@ -83,7 +83,7 @@ func (t *tracer) frame(f adapter.Frame) {
 
 func writeFrameLine(w io.Writer, l trace.Line) error { return l.Write(w) }
 
-// writeFrame is for people: the body indented.
+// writeFrame writes a frame for people, with the body indented.
 func writeFrame(w io.Writer, l trace.Line) error {
 	direction := "<"
 	if l.Sent {
@@ -97,6 +97,6 @@ func writeFrame(w io.Writer, l trace.Line) error {
 		}
 		text = body.String()
 	}
-	_, err := fmt.Fprintf(w, "bento: %9.3f ms %s %s %s\n", l.MS, l.ID, direction, wire.Plain(text))
+	_, err := fmt.Fprintf(w, "bento: %9.3f ms %s %s %s\n", l.MS, l.ID, direction, report.Printable(wire.Plain(text)))
 	return err
 }

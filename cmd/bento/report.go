@@ -20,8 +20,8 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// span measures a part of the invocation for --profile, until the function that it
-// gives is called.
+// span measures a part of the invocation for --profile. The caller calls the returned
+// function at the end of the part.
 func (s *session) span(name string) (end func()) {
 	start := time.Now()
 	return func() {
@@ -29,10 +29,10 @@ func (s *session) span(name string) (end func()) {
 	}
 }
 
-// checkFiles finds out before anything runs that what is asked for cannot be written.
+// checkFiles returns an error before anything runs if a requested file cannot be written.
 func (s *session) checkFiles() error {
 	if s.flags.json && s.flags.events == "-" {
-		return usageError("--json and --events - both want stdout", "give --events the name of a file")
+		return usageError("--json and --events - both write to stdout", "name a file for --events")
 	}
 	for flag, names := range map[string][]string{"report-file": s.flags.reportFiles, "profile": {s.flags.profile}} {
 		for _, name := range names {
@@ -40,7 +40,7 @@ func (s *session) checkFiles() error {
 				continue
 			}
 			if fi, err := os.Stat(filepath.Dir(name)); err != nil || !fi.IsDir() {
-				return usageError(fmt.Sprintf("--%s %q: there is no directory %q", flag, name, filepath.Dir(name)), "make it, or name another file")
+				return usageError(fmt.Sprintf("--%s %q: the directory %q is missing", flag, name, filepath.Dir(name)), "make it, or name another file")
 			}
 			if err := writable(name); err != nil {
 				return usageError(fmt.Sprintf("--%s %q cannot be written: %v", flag, name, err), "name another file")
@@ -50,25 +50,25 @@ func (s *session) checkFiles() error {
 	return nil
 }
 
-// reporters tell the same run in several ways.
+// reporters report a run to several reporters.
 type reporters []run.Reporter
 
-// Report tells each of them.
+// Report calls each of them.
 func (rs reporters) Report(ev run.Event) {
 	for _, r := range rs {
 		r.Report(ev)
 	}
 }
 
-// telling is how a run is told, to people and to programs.
+// telling holds the reporters of a run, for people and for programs.
 type telling struct {
 	run.Reporter
 	people terminal.Reporter
-	output bool // run.TaskOutput is wanted
+	output bool // a reporter needs run.TaskOutput events
 	close  func()
 }
 
-// newTelling opens what a run is to be told with.
+// newTelling opens the reporters of a run.
 func (s *session) newTelling(ctx context.Context) (*telling, error) {
 	t := &telling{close: func() {}}
 	var events io.Writer
@@ -76,7 +76,7 @@ func (s *session) newTelling(ctx context.Context) (*telling, error) {
 	case "":
 	case "-":
 		events = s.out
-		s.out = s.err // people read what a program does not
+		s.out = s.err // stdout is for the program that reads the events
 	default:
 		f, err := openNamed(ctx, name)
 		if err != nil && ctx.Err() != nil {
@@ -99,18 +99,18 @@ func (s *session) newTelling(ctx context.Context) (*telling, error) {
 	return t, nil
 }
 
-// closing gives what closes the events. That they are not all written counts in the
-// exit code.
+// closing returns a function that closes the events. Events that could not be written change
+// the exit code.
 func (s *session) closing(told *report.Events, file io.Closer) func() {
 	return func() {
 		if err := errors.Join(told.Err(), file.Close()); err != nil {
-			s.warn("report_unwritable", "not all events are written: "+err.Error(), "")
+			s.warn("report_unwritable", "some events could not be written: "+err.Error(), "")
 			s.outcome = max(s.outcome, exitFault)
 		}
 	}
 }
 
-// writeFiles writes what is asked for about a run that has ended.
+// writeFiles writes the requested files about a run that has ended.
 func (s *session) writeFiles(ctx context.Context, r *run.Report, doc func() report.Run) {
 	for _, name := range s.flags.reportFiles {
 		s.writeFile(ctx, name, func(w io.Writer) error { return writeReport(w, name, r, doc) })
@@ -130,7 +130,7 @@ func (s *session) writeFiles(ctx context.Context, r *run.Report, doc func() repo
 	}
 }
 
-// writeReport writes a report in the format that the name of its file asks for.
+// writeReport writes a report in the format of its file name's extension.
 func writeReport(w io.Writer, name string, r *run.Report, doc func() report.Run) error {
 	switch ext := filepath.Ext(name); {
 	case ext == ".xml":
@@ -141,8 +141,8 @@ func writeReport(w io.Writer, name string, r *run.Report, doc func() report.Run)
 	return report.Write(w, doc())
 }
 
-// writeFile writes a file beside and renames it; one that cannot be written is told,
-// and counts in the exit code.
+// writeFile writes a temporary file and renames it. A failure is a warning and changes the
+// exit code.
 func (s *session) writeFile(ctx context.Context, name string, write func(io.Writer) error) {
 	var b bytes.Buffer
 	err := write(&b)
@@ -153,13 +153,13 @@ func (s *session) writeFile(ctx context.Context, name string, write func(io.Writ
 		s.warn("report_unwritable", "the report cannot be written: "+err.Error(), "")
 		s.outcome = max(s.outcome, exitFault)
 		if ctx.Err() != nil {
-			s.outcome = exitInterrupted // it may be what was in the way
+			s.outcome = exitInterrupted // the interrupt may be the cause
 		}
 	}
 }
 
-// replaceFile writes a file beside and renames it. What is there and no file, a pipe, a
-// device or a link such as /dev/stdout, is written to.
+// replaceFile writes a temporary file and renames it. It writes directly to an existing pipe,
+// device or link such as /dev/stdout.
 func replaceFile(ctx context.Context, name string, data []byte) error {
 	if fi, err := os.Lstat(name); err == nil && !fi.Mode().IsRegular() {
 		f, err := openNamed(ctx, name)
@@ -172,27 +172,27 @@ func replaceFile(ctx context.Context, name string, data []byte) error {
 	return state.WriteFile(name, data, 0o644)
 }
 
-// summarize writes down how a run ended, for whoever asked.
-func (s *session) summarize(ctx context.Context, w *workspace, r *run.Report) error {
+// summarize writes the result of a run to the requested documents and files.
+func (s *session) summarize(ctx context.Context, w *opened, r *run.Report) error {
 	s.outcome = exitOf(r)
 	if !r.Idle() {
 		w.keepNames()
 	}
 	if r.Stored() {
-		defer keepBounds(ctx, w.env.Store) // after all else was reported
+		defer keepBounds(ctx, w.env.Store) // after all reports
 	}
-	if s.outcome == exitOK && len(s.stopping(w)) < len(w.problems) {
-		s.outcome = exitTask // --keep-going got around a dish
+	if s.outcome == exitOK && len(s.stopping(w)) < len(w.Problems) {
+		s.outcome = exitTask // --keep-going skipped a dish
 	}
 	doc := sync.OnceValue(func() report.Run {
 		doc := report.NewRun(r)
 		doc.Schema, doc.Command = report.Schema(s.command), s.line
-		doc.Warnings = append(doc.Warnings, w.problems...)
+		doc.Warnings = append(doc.Warnings, w.Problems...)
 		return doc
 	})
 	s.writeFiles(ctx, r, doc)
 	if err := keepLast(w.env.State, r, doc); err != nil {
-		s.warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(), "")
+		w.warnState("the state of this workspace cannot be written: "+err.Error(), "")
 	}
 	if s.flags.json {
 		return report.Write(s.out, doc())
@@ -200,7 +200,7 @@ func (s *session) summarize(ctx context.Context, w *workspace, r *run.Report) er
 	return nil
 }
 
-// github tells whether stdout is read by GitHub Actions.
+// github reports whether stdout is read by GitHub Actions.
 func (s *session) github() bool {
 	return s.environ.Get("GITHUB_ACTIONS") == "true" && !s.flags.json && s.flags.events != "-"
 }

@@ -29,8 +29,8 @@ func runCommand(s *session) *cobra.Command {
 	var sel selection
 	cmd := &cobra.Command{
 		Use: "run TASK… [-- ARGS…]", GroupID: "run",
-		Short:   "Run tasks by name, what they depend on first",
-		Long:    "Run tasks by name, what they depend on first. A TASK is a name, meant for every\nselected dish that has it, or dish:task. ARGS are appended to the command of\nthe named tasks.",
+		Short:   "Run tasks by name, dependencies first",
+		Long:    "Run tasks by name, dependencies first. A TASK is dish:task, or a name, which stands\nfor the task in every selected dish. ARGS are appended to the command of the named\ntasks.",
 		Example: "  bento run build test\n  bento run web:dev -- --port 8080\n  bento run test --dish api --dish web",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,7 +38,7 @@ func runCommand(s *session) *cobra.Command {
 				args, sel.Args = args[:at], args[at:]
 			}
 			if len(args) == 0 {
-				return usageError("bento run needs the name of a task", "say bento run build, or bento ci for everything")
+				return usageError("bento run requires the name of a task", "run bento run build, or bento ci for everything")
 			}
 			sel.Tasks = args
 			return s.run(cmd.Context(), sel)
@@ -53,7 +53,7 @@ func lifecycleCommand(s *session, task string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: task + " [TARGET…] [-- ARGS…]", GroupID: "run",
 		Short:   "Run " + task + " in every dish, or in those of TARGET",
-		Long:    "Run " + task + " in every dish, or in those of TARGET: the name of a dish or a bento,\nor a path. What they depend on runs first.",
+		Long:    "Run " + task + " in every dish, or in those of TARGET: the name of a dish or a bento,\nor a path. Their dependencies run first.",
 		Example: "  bento " + task + "\n  bento " + task + " api\n  bento " + task + " services/",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
@@ -71,7 +71,7 @@ func ciCommand(s *session) *cobra.Command {
 	var sel selection
 	cmd := &cobra.Command{
 		Use: "ci", GroupID: "run",
-		Short:   "Run everything: build, check, lint, test, and what says ci = true",
+		Short:   "Run build, check, lint, test, and tasks with ci = true",
 		Example: "  bento ci\n  bento ci --since origin/main\n  bento ci --shard 1/4",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context(), sel) },
@@ -113,8 +113,8 @@ func (s *session) run(ctx context.Context, sel selection) error {
 	return s.summarize(ctx, w, r)
 }
 
-// stdio gives what interactive tasks read and write. A terminal that bento is in the
-// background of is somebody else's: then they read nothing.
+// stdio returns the files of interactive tasks. If bento runs in the background of a terminal,
+// they read nothing.
 func (s *session) stdio() *run.Stdio {
 	in, out := s.files[0], s.files[1]
 	if s.flags.json || s.flags.events == "-" { // stdout is for a program
@@ -127,8 +127,8 @@ func (s *session) stdio() *run.Stdio {
 	return &run.Stdio{In: in, Out: out, Err: s.files[2], Terminal: owned}
 }
 
-// reporter gives what tells people of a run: on a terminal with a block of what is
-// running.
+// reporter returns the reporter of a run for people. On a terminal it draws a block of the
+// running tasks.
 func (s *session) reporter() terminal.Reporter {
 	if !s.live() {
 		return s.lines()
@@ -138,13 +138,13 @@ func (s *session) reporter() terminal.Reporter {
 	return &terminal.Live{Lines: s.lines(), Screen: screen}
 }
 
-// live tells whether a block can be drawn and somebody is there to see it.
+// live reports whether the terminal can show a block, and a user may see it.
 func (s *session) live() bool {
 	_, ci := s.environ.Lookup("CI")
 	return s.columns != nil && !ci && s.environ.Get("TERM") != "dumb" && s.flags.output != string(terminal.Stream)
 }
 
-// lines gives the reporter for people. With --json stdout is for the document.
+// lines returns the reporter of plain lines. With --json stdout is for the document.
 func (s *session) lines() *terminal.Lines {
 	var out io.Writer = s.out
 	if s.flags.json {
@@ -152,7 +152,7 @@ func (s *session) lines() *terminal.Lines {
 	}
 	return &terminal.Lines{
 		Out: out, Err: s.err, Mode: terminal.Mode(s.flags.output), Style: s.style, Verbose: s.flags.verbose,
-		GitHub: s.github(), News: s.keep != nil, OutTerminal: s.terminal && !s.flags.json, ErrTerminal: s.columns != nil,
+		GitHub: s.github(), News: s.host().Keep != nil, OutTerminal: s.terminal && !s.flags.json, ErrTerminal: s.columns != nil,
 	}
 }
 
@@ -160,13 +160,13 @@ func installCommand(s *session) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use: "install [TARGET…]", GroupID: "run",
-		Short:   "Install the dependencies of dishes, where they are not up to date",
+		Short:   "Install the dependencies of dishes that are out of date",
 		Example: "  bento install\n  bento install api --force",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.install(cmd.Context(), args, force || s.flags.forceInstall)
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "also where they are up to date")
+	cmd.Flags().BoolVar(&force, "force", false, "install dependencies even if they are up to date")
 	return cmd
 }
 
@@ -201,7 +201,7 @@ func (s *session) install(ctx context.Context, targets []string, force bool) err
 	return err
 }
 
-// splitTask takes "dish:task" apart.
+// splitTask splits "dish:task".
 func splitTask(id string) (dish, task string, ok bool) {
 	dish, task, ok = strings.Cut(id, ":")
 	return dish, task, ok && dish != "" && task != ""

@@ -8,67 +8,64 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/report/plugins"
-	"github.com/bentobuild/bento/internal/report/schema"
 )
 
-// published is a document that bento prints and promises the form of.
+// published is a document whose form is stable.
 type published struct {
 	name, title string
 	also        []string // names of commands that print the same
 	value       any
 }
 
-// documents lists everything that is printed with --json, and what is written to
-// files of JSON.
+// documents lists the documents that commands print with --json or write to files.
 func documents() []published {
 	return slices.Concat([]published{
-		{name: "plan", title: "what would run, and why", value: report.Plan{}},
-		{name: "run", title: "how a run went", also: []string{"build", "check", "lint", "test", "ci"}, value: report.Run{}},
-		{name: "install", title: "what was installed", value: report.Install{}},
-		{name: "why", title: "what a key is made of", value: report.Why{}},
-		{name: "graph", title: "how dishes and tasks depend on each other", value: report.Graph{}},
+		{name: "plan", title: "the tasks that would run, and why", value: report.Plan{}},
+		{name: "run", title: "the results of a run", also: []string{"build", "check", "lint", "test", "ci"}, value: report.Run{}},
+		{name: "install", title: "the results of installs", value: report.Install{}},
+		{name: "why", title: "the ingredients of a key", value: report.Why{}},
+		{name: "graph", title: "the dependencies between dishes and between tasks", value: report.Graph{}},
 		{name: "event", title: "one line of --events", value: report.Event{}},
-		{name: "error", title: "what went wrong, in place of any other document", value: report.Error{}},
-		{name: "plugin.list", title: "plugins on PATH", value: plugins.List{}},
-		{name: "plugin.info", title: "one plugin and its manifest", value: plugins.Info{}},
-		{name: "plugin.call", title: "the answer of a plugin", value: plugins.Call{}},
-		{name: "plugin.test", title: "how a plugin keeps to the contract", value: plugins.Test{}},
+		{name: "error", title: "an error, in place of any other document", value: report.Error{}},
+		{name: "plugin.list", title: "plugins on PATH", value: report.PluginList{}},
+		{name: "plugin.info", title: "one plugin and its manifest", value: report.PluginInfo{}},
+		{name: "plugin.call", title: "the answer of a plugin to one request", value: report.PluginCall{}},
+		{name: "plugin.test", title: "the results of the conformance tests of a plugin", value: report.PluginTest{}},
 		{name: "plugin.lock", title: "the digests of trusted plugins", value: lockedPlugins{}},
-		{name: "cache.stats", title: "what the cache holds", value: report.CacheStats{}},
-		{name: "cache.prune", title: "what was removed from the cache", also: []string{"cache.clear"}, value: report.CacheRemoved{}},
-		{name: "cache.fsck", title: "the state of the cache", value: report.CacheCheck{}},
+		{name: "cache.stats", title: "the results and bytes of the cache", value: report.CacheStats{}},
+		{name: "cache.prune", title: "the results that were evicted from the cache", also: []string{"cache.clear"}, value: report.CacheRemoved{}},
+		{name: "cache.fsck", title: "the damage found in the cache", value: report.CacheCheck{}},
 	}, ownDocuments())
 }
 
-// ownDocuments are those that only commands know.
+// ownDocuments are the documents of package main.
 func ownDocuments() []published {
 	return []published{
-		{name: "init", title: "a workspace that was made", value: initialised{}},
-		{name: "add", title: "dependencies that were added", value: added{}},
-		{name: "dish.add", title: "a dish that was made", value: addedDish{}},
+		{name: "init", title: "a new workspace", value: initialised{}},
+		{name: "add", title: "the added dependencies", value: added{}},
+		{name: "dish.add", title: "a new dish", value: addedDish{}},
 		{name: "dish.list", title: "the dishes of a workspace", value: dishList{}},
-		{name: "box.add", title: "a bento that was written", value: addedBox{}},
+		{name: "box.add", title: "a new or changed bento", value: addedBox{}},
 		{name: "box.list", title: "the bentos of a workspace", value: boxList{}},
-		{name: "doctor", title: "what is there, and what is missing", value: diagnosis{}},
+		{name: "doctor", title: "the checks of the tools and settings", value: diagnosis{}},
 		{name: "artifacts", title: "outputs with their digests", value: artifacts{}},
-		{name: "clean", title: "outputs that were removed", value: cleaned{}},
-		{name: "toolchain.list", title: "versions asked for and there", also: []string{"toolchain.check"}, value: toolReport{}},
-		{name: "toolchain.pin", title: "versions that were written down", value: pinned{}},
-		{name: "explain", title: "what codes mean", value: explained{}},
+		{name: "clean", title: "the removed outputs", value: cleaned{}},
+		{name: "toolchain.list", title: "the required and found versions of tools", also: []string{"toolchain.check"}, value: toolReport{}},
+		{name: "toolchain.pin", title: "the pinned versions", value: pinned{}},
+		{name: "explain", title: "the meaning of codes", value: explained{}},
 		{name: "schema", title: "the published schemas", value: schemaList{}},
 		{name: "version", title: "the version of bento", value: versionInfo{}},
-		{name: "man", title: "the manual pages that were written", value: manPages{}},
+		{name: "man", title: "the written manual pages", value: manPages{}},
 	}
 }
 
-// schemaOf gives the JSON Schema of a document.
+// schemaOf returns the JSON Schema of a document.
 func (p published) schemaOf(closed bool) map[string]any {
-	o := schema.Options{ID: report.Schema(p.name), Title: p.title, Closed: closed}
+	o := report.SchemaOptions{ID: report.Schema(p.name), Title: p.title, Closed: closed}
 	for _, name := range p.also {
 		o.IDs = append(o.IDs, report.Schema(name))
 	}
-	return schema.Of(p.value, o)
+	return report.SchemaOf(p.value, o)
 }
 
 // schemaList is the document of `bento schema`.
@@ -88,7 +85,7 @@ func schemaCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "schema [TARGET]", GroupID: "other",
 		Short:             "Print the JSON Schema of a document, or list them",
-		Long:              "Print the JSON Schema (draft 2020-12) of what a command prints with --json. Members\nthat it does not name may be added by a later bento.",
+		Long:              "Print the JSON Schema (draft 2020-12) of the document that a command prints with\n--json. A later bento may add members that the schema does not name.",
 		Example:           "  bento schema plan > plan.schema.json\n  bento schema plugin.list\n  bento schema",
 		Args:              atMost(1, "bento schema takes one name"),
 		ValidArgsFunction: once(schemaNames),

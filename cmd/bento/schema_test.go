@@ -49,7 +49,7 @@ var compiled = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	return byID, nil
 })
 
-// conforms tells how a document differs from the schema that it names. What is no
+// conforms reports how a document differs from the schema that it names. What is no
 // document of bento's has none.
 func conforms(doc []byte) error {
 	var head struct{ Schema string }

@@ -7,8 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -26,7 +28,9 @@ func TestMain(m *testing.M) {
 	}
 	if id, ok := isSpy(); ok {
 		serveSpy(id)
-		os.Exit(0)
+		// os.Exit would sleep for a second under the race detector, whose settings do
+		// not reach a plugin.
+		syscall.Exit(0)
 	}
 	if len(os.Args) > 2 && os.Args[1] == withoutCommand {
 		fmt.Fprintln(os.Stderr, becomeWithout(os.Args[2], os.Args[3:]))
@@ -50,10 +54,52 @@ type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { panic("nobody can read this") }
 
-// TestScript runs the scripts of testdata/script: one behaviour each.
+// TestScript runs the scripts of testdata/script that need no toolchain: one behaviour
+// each.
 func TestScript(t *testing.T) {
+	t.Parallel()
+	files, _ := scripts(t)
+	runScripts(t, files)
+}
+
+// TestScriptWithTools runs the others.
+func TestScriptWithTools(t *testing.T) {
+	if testing.Short() {
+		t.Skip("most of its time belongs to the tools")
+	}
+	t.Parallel()
+	_, files := scripts(t)
+	runScripts(t, files)
+}
+
+// scripts lists the scripts without and with the toolchains that an adapter drives.
+func scripts(t *testing.T) (plain, tools []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scripts, %v", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if toolchainNeeded.Match(text) {
+			tools = append(tools, file)
+		} else {
+			plain = append(plain, file)
+		}
+	}
+	return plain, tools
+}
+
+// toolchainNeeded matches the condition of a script on a toolchain. Python is not among
+// them: it is the language of many plugins of the scripts, and starts at once.
+var toolchainNeeded = regexp.MustCompile(`\[!tool:(go|cargo|uv|poetry|ruby|bundle|php|composer|mvn|gradle|javac|deno|bun|node|npm|pnpm|yarn)\]`)
+
+func runScripts(t *testing.T, files []string) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+		Files:               files,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
@@ -71,9 +117,18 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// setup gives a script a cache and a home of its own, and the caches of the tools
-// from the machine, so that they need not be filled again for every script.
+// setup returns a script a cache and a home of its own, and the caches of the tools
+// from the machine, so that they need not be filled again for every script. What the
+// script has below out/ is moved outside of its workspace, to $OUT: plugins.
 func setup(env *testscript.Env) error {
+	out := filepath.Join(filepath.Dir(env.WorkDir), "out-of-"+filepath.Base(env.WorkDir))
+	if err := os.Rename(filepath.Join(env.WorkDir, "out"), out); err != nil {
+		if err := os.Mkdir(out, 0o755); err != nil {
+			return err
+		}
+	}
+	env.Defer(func() { os.RemoveAll(out) })
+	env.Setenv("OUT", out)
 	for _, name := range []string{"home", "cache"} {
 		if err := os.MkdirAll(filepath.Join(env.WorkDir, name), 0o755); err != nil {
 			return err
@@ -101,14 +156,16 @@ func setup(env *testscript.Env) error {
 	return nil
 }
 
-// passed are variables that tell tools where to fetch from on this machine.
+// passed are variables that tell tools, and the race detector, how to work on this
+// machine.
 var passed = []string{
 	"GOPROXY", "GOSUMDB", "GONOSUMDB", "GOFLAGS", "GOCACHE", "GOMODCACHE", "CARGO_HOME", "RUSTUP_HOME", "PIP_INDEX_URL",
 	"PIP_CERT", "PIP_FIND_LINKS", "PIP_DISABLE_PIP_VERSION_CHECK", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "PYENV_ROOT", "NPM_CONFIG_USERCONFIG",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+	"GORACE", // of the lane with the race detector
 }
 
-// toolHomes gives where tools keep things below the real home.
+// toolHomes returns where tools keep things below the real home.
 func toolHomes() map[string]string {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -128,10 +185,14 @@ func toolHomes() map[string]string {
 
 // condition knows [tool:NAME]: the tool is there. Where all tools are required,
 // one that is missing fails the script in place of skipping it. [sandbox] holds
-// where the kernel can confine plugins, [unshare] where file systems can be mounted.
+// where the kernel can confine plugins, [unshare] where file systems can be mounted,
+// [root] where root runs the tests.
 func condition(cond string) (bool, error) {
 	if cond == "sandbox" {
 		return len(sandbox.Offered().Lacks()) == 0, nil
+	}
+	if cond == "root" {
+		return os.Geteuid() == 0, nil
 	}
 	if cond == "unshare" {
 		return exec.Command("unshare", "-rm", "true").Run() == nil, nil

@@ -13,48 +13,48 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/git"
+	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/run/affected"
-	"github.com/bentobuild/bento/internal/run/overlap"
+	"github.com/bentobuild/bento/internal/run"
 )
 
-// selection is what a command is to be about.
+// selection selects the dishes and tasks of a command.
 type selection struct {
 	plan.Request
-	only      bool   // and nothing that it depends on
+	only      bool   // without dependencies
 	since     string // a ref of git
 	shard     string // "I/N"
 	durations string // a report of an earlier run
 }
 
-// all tells whether every dish is selected.
+// all reports whether every dish is selected.
 func (sel *selection) all() bool {
 	return len(sel.Targets)+len(sel.Dishes)+len(sel.Bentos) == 0 && sel.since == "" && sel.shard == "" &&
 		!slices.ContainsFunc(sel.Tasks, func(task string) bool { return strings.Contains(task, ":") })
 }
 
-// addSelection gives a command the flags of a selection.
+// addSelection adds the flags of a selection to a command.
 func addSelection(cmd *cobra.Command, sel *selection) {
 	set := cmd.Flags()
 	set.StringArrayVar(&sel.Dishes, "dish", nil, "only the dish `NAME` (repeatable)")
 	set.StringArrayVar(&sel.Bentos, "bento", nil, "only the dishes of the bento `NAME` (repeatable)")
-	set.StringArrayVar(&sel.Exclude, "exclude", nil, "leave out `TARGET`, or one dish:task, unless something else needs it (repeatable)")
-	set.BoolVar(&sel.only, "only", false, "leave what the named tasks depend on as it is, up to date or not")
-	set.StringVar(&sel.since, "since", "", "only what changes since the merge base of HEAD and `REF` concern: committed, staged, changed, or new")
-	set.StringVar(&sel.shard, "shard", "", "only part `I/N` of it: the parts are disjoint and together everything")
-	set.StringVar(&sel.durations, "shard-durations", "", "make parts even by the durations in `FILE`, a JSON report that is the same for every part")
+	set.StringArrayVar(&sel.Exclude, "exclude", nil, "leave out `TARGET`, or one dish:task, unless another task depends on it (repeatable)")
+	set.BoolVar(&sel.only, "only", false, "run the named tasks without their dependencies, up to date or not")
+	set.StringVar(&sel.since, "since", "", "only tasks that changes since the merge base of HEAD and `REF` concern, committed or not")
+	set.StringVar(&sel.shard, "shard", "", "run only part `I` of N disjoint parts, as in 2/5")
+	set.StringVar(&sel.durations, "shard-durations", "", "balance the parts by the durations in `FILE`, a JSON report; use one file for every part")
 }
 
-// apply narrows a plan to what is selected of it, and gives the tasks that nothing
-// concerns since sel.since.
+// apply narrows a plan to the selected tasks. It returns the tasks that no change since
+// sel.since concerns.
 func (sel *selection) apply(ctx context.Context, p *plan.Plan) (narrowed *plan.Plan, clean []*plan.Task, err error) {
 	if sel.since != "" {
 		changed, err := changedSince(ctx, p.Workspace.Root, sel.since)
 		if err != nil {
 			return nil, nil, err
 		}
-		concerned, err := affected.Tasks(p, changed)
+		concerned, err := key.Affected(p, changed)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -68,7 +68,7 @@ func (sel *selection) apply(ctx context.Context, p *plan.Plan) (narrowed *plan.P
 func changedSince(ctx context.Context, root, ref string) ([]string, error) {
 	repo, err := git.Open(root)
 	if errors.Is(err, git.ErrNoRepo) {
-		return nil, notFound("no_repository", "--since "+ref+": "+err.Error(), "bring the repository back to where it is named, or leave out --since")
+		return nil, notFound("no_repository", "--since "+ref+": "+err.Error(), "move the repository back to its named place, or leave out --since")
 	}
 	if err != nil {
 		return nil, err
@@ -83,8 +83,8 @@ func changedSince(ctx context.Context, root, ref string) ([]string, error) {
 	paths, _, err := repo.Changed(ctx, ref)
 	switch {
 	case errors.Is(err, git.ErrNoCommit), errors.Is(err, git.ErrNoBase):
-		hint := "name a branch, a tag or a commit; git fetch brings those of a remote"
-		if repo.Shallow(ctx) {
+		hint := "name a branch, a tag or a commit; git fetch gets those of a remote"
+		if shallow, _ := repo.Shallow(ctx); shallow {
 			hint = "this is a shallow clone, which lacks the commits in between: git fetch --unshallow (in CI: a checkout with its whole history)"
 		}
 		return nil, notFound("unknown_ref", "--since "+err.Error(), hint)
@@ -102,7 +102,7 @@ func changedSince(ctx context.Context, root, ref string) ([]string, error) {
 	return inside, nil
 }
 
-// gitFault returns what is said when git cannot answer.
+// gitFault returns the problem for an error of git.
 func gitFault(repo *git.Repo, ref string, err error) error {
 	var failed *git.Error
 	switch {
@@ -110,9 +110,11 @@ func gitFault(repo *git.Repo, ref string, err error) error {
 		return notFound("git_unreadable", "--since "+ref+": "+err.Error(), "install git, or leave out --since")
 	case errors.Is(err, git.ErrOwner):
 		return notFound("git_unreadable", fmt.Sprintf("--since %s: %v: %q", ref, git.ErrOwner, repo.TopLevel()),
-			fmt.Sprintf("git config --global --add safe.directory %q has git trust it", repo.TopLevel()))
+			fmt.Sprintf("run git config --global --add safe.directory %q to have git trust it", repo.TopLevel()))
+	case errors.Is(err, git.ErrStalls):
+		return notFound("git_unreadable", "--since "+ref+": "+err.Error(), "remove it, or leave out --since")
 	case errors.As(err, &failed) || errors.Is(err, git.ErrDamaged):
-		return notFound("git_unreadable", "--since "+ref+": "+err.Error(), "git status and git fsck say what is wrong")
+		return notFound("git_unreadable", "--since "+ref+": "+err.Error(), "run git status and git fsck, which report the cause")
 	}
 	return err
 }
@@ -121,7 +123,7 @@ func gitFault(repo *git.Repo, ref string, err error) error {
 func (sel *selection) applyShard(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 	if sel.shard == "" {
 		if sel.durations != "" {
-			return nil, usageError("--shard-durations says nothing without --shard", "")
+			return nil, usageError("--shard-durations requires --shard", "add --shard I/N, or leave out --shard-durations")
 		}
 		return p, nil
 	}
@@ -145,13 +147,13 @@ func parseShard(text string) (index, count int, err error) {
 	index, ierr := strconv.Atoi(i)
 	count, nerr := strconv.Atoi(n)
 	if !ok || ierr != nil || nerr != nil || count < 1 || count > maxShards || index < 1 || index > count {
-		return 0, 0, usageError(fmt.Sprintf("--shard %q is no part of a whole", text), "expected I/N with I from 1 to N, as in --shard 2/5")
+		return 0, 0, usageError(fmt.Sprintf("--shard %q is not a part I/N", text), "expected I/N with I from 1 to N, as in --shard 2/5")
 	}
 	return index, count, nil
 }
 
-// weights gives what tasks weigh: what they took in the run that a report tells of,
-// all the same without one.
+// weights returns the weight of tasks: their durations in the run of a report, equal
+// weights without a report.
 func weights(ctx context.Context, name string) (func(*plan.Task) int64, error) {
 	if name == "" {
 		return func(*plan.Task) int64 { return 1 }, nil
@@ -171,9 +173,9 @@ func weights(ctx context.Context, name string) (func(*plan.Task) int64, error) {
 	return func(t *plan.Task) int64 { return took[t.ID()].Milliseconds() }, nil
 }
 
-// plan makes a plan; problems of the workspace or the request that are errors end
-// the command, warnings are said.
-func (s *session) plan(ctx context.Context, w *workspace, sel selection) (*plan.Plan, error) {
+// plan makes a plan. It prints warnings, and returns errors of the workspace or the
+// request.
+func (s *session) plan(ctx context.Context, w *opened, sel selection) (*plan.Plan, error) {
 	if err := diagnostics.AsError(s.stopping(w)); err != nil {
 		return nil, err
 	}
@@ -181,27 +183,27 @@ func (s *session) plan(ctx context.Context, w *workspace, sel selection) (*plan.
 	if err != nil {
 		return nil, err
 	}
-	w.problems = diagnostics.Sorted(append(w.problems, problems...))
+	w.Problems = diagnostics.Sorted(append(w.Problems, problems...))
 	if err := diagnostics.AsError(s.stopping(w)); err != nil {
 		return nil, err
 	}
-	report.WriteProblems(s.err, s.style, w.problems)
+	report.WriteProblems(s.err, s.style, w.Problems)
 	if s.flags.verbose {
-		report.WriteProblems(s.err, s.style, wholeLocks(w.Workspace))
+		report.WriteProblems(s.err, s.style, wholeLocks(w.Workspace.Workspace))
 	}
 	return p, nil
 }
 
-// build makes a plan, nil when there are problems that leave none. clean are the tasks
-// that it leaves out because nothing concerns them.
-func (s *session) build(ctx context.Context, w *workspace, sel selection) (p *plan.Plan, clean []*plan.Task, problems []diagnostics.Diagnostic, err error) {
+// build makes a plan, nil if problems prevent it. clean are the tasks that it leaves out
+// because no change concerns them.
+func (s *session) build(ctx context.Context, w *opened, sel selection) (p *plan.Plan, clean []*plan.Task, problems []diagnostics.Diagnostic, err error) {
 	if err := w.locate(&sel.Request); err != nil {
 		return nil, nil, nil, err
 	}
 	if _, _, err := parseShard(sel.shard); sel.shard != "" && err != nil {
-		return nil, nil, nil, err // also where nothing is to be divided
+		return nil, nil, nil, err // even without tasks to divide
 	}
-	p, problems = plan.Build(w.Workspace, sel.Request)
+	p, problems = plan.Build(w.Workspace.Workspace, sel.Request)
 	if p == nil || len(p.Tasks) == 0 {
 		return p, nil, problems, nil
 	}
@@ -210,7 +212,7 @@ func (s *session) build(ctx context.Context, w *workspace, sel selection) (p *pl
 		p.Hold()
 	}
 	if err == nil && !sel.AllTasks { // of which nobody runs all
-		problems = append(problems, overlap.Find(p).Problems...)
+		problems = append(problems, run.FindOverlaps(p).Problems...)
 	}
 	return p, clean, problems, err
 }

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"github.com/bentobuild/bento/internal/workspace"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,25 +11,19 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/builtin"
-	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
-	"github.com/bentobuild/bento/internal/fingerprint"
+	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/export"
 	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/run"
-	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 	"github.com/bentobuild/bento/plugin/adapter"
-	"github.com/bentobuild/bento/plugin/host"
 )
 
 // flags are those that every command has.
@@ -75,17 +69,13 @@ type session struct {
 	outcome int
 	// spans are what was measured for --profile.
 	spans []export.Span
-	// keep has the plugins run on while the workspace is opened again and again.
-	keep *adapter.Keep
-	// scratch is for plugins that are confined.
-	scratch scratch
-	// atEnd is done when the command has ended.
-	atEnd []func()
+	// opener opens workspaces; nil until the first one. See host.
+	opener *workspace.Host
 }
 
 func (s *session) end() {
-	for _, do := range s.atEnd {
-		do()
+	if s.opener != nil {
+		s.opener.Close()
 	}
 }
 
@@ -115,7 +105,7 @@ func (s *session) check(cmd *cobra.Command) error {
 	}
 	if cmd.Flags().Changed("jobs") {
 		if _, ok := jobs(s.flags.jobs); !ok {
-			return usageError(fmt.Sprintf("--jobs %q makes no sense", s.flags.jobs), "give the number of tasks to run at once, 1 or more, or a percentage of the CPUs such as 50%")
+			return usageError(fmt.Sprintf("--jobs %q is not a number of tasks", s.flags.jobs), "use the number of tasks to run at once, 1 or more, or a percentage of the CPUs such as 50%")
 		}
 	}
 	if _, err := loadAverage(); cmd.Flags().Changed("max-load") && (err != nil || !(s.flags.maxLoad > 0)) { // also NaN
@@ -161,19 +151,23 @@ func (s *session) wantsColor() bool {
 	return s.terminal && s.environ.Get("TERM") != "dumb"
 }
 
-// workspace is an opened workspace: its dishes, and all that is needed to evaluate
-// and run their tasks.
-type workspace struct {
-	*discovery.Workspace
-	store    cache.Store
-	env      *run.Env
-	plugins  *adapter.Set
-	problems []diagnostics.Diagnostic
-	dir      string // where the user is, relative to the root
+// host returns what workspaces are opened with.
+func (s *session) host() *workspace.Host {
+	if s.opener == nil {
+		s.opener = &workspace.Host{Environ: s.environ, Version: version(), Stderr: s.err, Log: s.hear}
+	}
+	return s.opener
+}
+
+// opened is an opened workspace, and all that is needed to evaluate and run its tasks.
+type opened struct {
+	*workspace.Workspace
+	env *run.Env
+	dir string // where the user is, relative to the root
 }
 
 // locate makes the targets of a request that are paths relative to the workspace.
-func (w *workspace) locate(req *plan.Request) error {
+func (w *opened) locate(req *plan.Request) error {
 	req.Dir = w.dir
 	for _, list := range [][]string{req.Targets, req.Exclude} {
 		for i, target := range list {
@@ -190,9 +184,9 @@ func (w *workspace) locate(req *plan.Request) error {
 	return nil
 }
 
-// place gives a target that is a path as one from the root, with "/" in front. Names,
+// place returns a target that is a path as one from the root, with "/" in front. Names,
 // and paths that need no work, stay.
-func (w *workspace) place(target string) (string, error) {
+func (w *opened) place(target string) (string, error) {
 	if !strings.ContainsRune(target, filepath.Separator) && !strings.HasPrefix(target, ".") {
 		return target, nil
 	}
@@ -212,22 +206,19 @@ func (w *workspace) place(target string) (string, error) {
 }
 
 // close ends the plugins, and says what is left to say.
-func (w *workspace) close() {
-	w.plugins.Close()
-	if disk, ok := w.store.(*cache.Disk); ok {
-		disk.Settle()
-	}
+func (w *opened) close() {
+	w.Close()
 	w.env.SumUp()
 }
 
 // open finds the workspace and what is in it. Problems of the user's files are in
 // the result; the error is what leaves nothing to look at.
-func (s *session) open(ctx context.Context, reporter run.Reporter) (*workspace, error) {
+func (s *session) open(ctx context.Context, reporter run.Reporter) (*opened, error) {
 	return s.openFor(ctx, reporter, false)
 }
 
-// openFor is open for who knows whether it is all dishes that will be asked about.
-func (s *session) openFor(ctx context.Context, reporter run.Reporter, all bool) (*workspace, error) {
+// openFor is open for a caller that knows whether it will ask about all dishes.
+func (s *session) openFor(ctx context.Context, reporter run.Reporter, all bool) (*opened, error) {
 	root, cwd, err := s.root()
 	if err != nil {
 		return nil, err
@@ -238,78 +229,25 @@ func (s *session) openFor(ctx context.Context, reporter run.Reporter, all bool) 
 // place is where a workspace is, and the user.
 type place struct {
 	root, cwd string
-	state     *state.Dir    // of root
 	exclude   []config.Glob // in addition to what bento.toml excludes
 	all       bool          // all that is in it will be asked about
 }
 
-// openIn opens the workspace at a place whose state was checked.
-func (s *session) openIn(ctx context.Context, at place, reporter run.Reporter) (*workspace, error) {
-	root := at.root
-	st := at.state
-	var files *tree.Tree
-	var walk errgroup.Group // goes on while configuration is read and plugins start
-	walk.Go(func() (err error) {
-		files, err = tree.Walk(ctx, root, &tree.Options{State: st})
-		return err
+// openAt opens the workspace at a place.
+func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (*opened, error) {
+	env := &run.Env{Root: at.root, Environ: s.environ, Program: workspace.Program(), Reporter: reporter, Executing: guardOnce()}
+	ws, err := s.host().Open(ctx, workspace.Options{
+		Root: at.root, Exclude: at.exclude, All: at.all, Warn: s.warn, Damaged: env.WarnDamage,
 	})
-	this := program()
-	memory := config.Remember(st, this)
-	if at.exclude != nil {
-		memory = nil // it knows what bento.toml says
-	}
-	cfg, problems := memory.Load(root, s.ownConfig())
-	cfg.Exclude = slices.Concat(cfg.Exclude, at.exclude)
-	candidates, o, more := s.findPlugins(cfg, st)
-	problems = append(problems, more...)
-	if cfg.Plugins.Lazy {
-		o.Notes = host.NewNotes(st)
-	}
-	below := clone.At(root)
-	own := builtin.All(adapters.Options{Env: s.environ, AllowDownload: cfg.Toolchain.AllowDownload, Clone: below})
-	plugins, err := s.startPlugins(ctx, candidates, o, own)
-	if err = cmp.Or(walk.Wait(), err); err != nil {
-		if plugins != nil {
-			plugins.Close()
-		}
+	if err != nil {
 		return nil, err
 	}
-	if at.all {
-		files.LookAhead(ctx)
-	}
-	registry := adapters.NewRegistry(append(own, plugins.Adapters()...)...)
-	find := discovery.Options{Tree: files, Clone: below, Config: cfg, Memory: memory, Registry: registry, Candidates: candidates, Failures: plugins.Failures()}
-	if memory != nil {
-		find.State, find.Basis = st, func() string { return s.basis(this, st, cfg) }
-	}
-	ws, more := discovery.Find(ctx, find)
-	if err := ctx.Err(); err != nil {
-		plugins.Close()
-		return nil, err
-	}
-	s.sayLoaded(plugins)
-	_ = plugins.Remember() // without, all are started again
-	problems = slices.Concat(problems, plugins.Warnings(), more, below.Warnings())
-	problems = append(problems, ofDishes(ws, files.Problems())...)
-	if err := machineFault(problems); err != nil {
-		plugins.Close()
-		return nil, err
-	}
-	w := &workspace{Workspace: ws, plugins: plugins, problems: diagnostics.Sorted(problems)}
-	w.dir = inside(root, at.cwd)
-	w.env = s.runEnv(at, reporter)
-	w.env.Inherit = cfg.Defaults.InheritEnv
-	w.store = s.storeFor(files, cfg, w.env.WarnDamage)
-	w.env.Store = w.store
+	s.sayLoaded(ws.Plugins, ws.Tree)
+	env.State, env.Store, env.Inherit = ws.State, ws.Store, ws.Config.Defaults.InheritEnv
+	env.Toolchains = key.OpenToolchains(ws.State)
+	w := &opened{Workspace: ws, env: env, dir: inside(at.root, at.cwd)}
+	w.warnGuest()
 	return w, nil
-}
-
-// runEnv returns what the tasks of the workspace at a place are evaluated and run with.
-func (s *session) runEnv(at place, reporter run.Reporter) *run.Env {
-	return &run.Env{
-		Root: at.root, State: at.state, Environ: s.environ, Program: program(),
-		Toolchains: fingerprint.OpenToolchains(at.state), Reporter: reporter, Executing: guardOnce(),
-	}
 }
 
 // root finds the workspace, and the current directory without links.
@@ -333,57 +271,6 @@ func (s *session) sayPassedOver(why string) {
 	}
 }
 
-// ofDishes returns those problems of the walk that are somebody's concern. What cannot
-// be read may hide dishes, unless the configuration excludes it: then it is a warning.
-// A special file is reported when it is an input.
-func ofDishes(ws *discovery.Workspace, problems []diagnostics.Diagnostic) []diagnostics.Diagnostic {
-	problems = slices.DeleteFunc(problems, func(d diagnostics.Diagnostic) bool { return d.Rule == tree.RuleSpecial })
-	for i, d := range problems {
-		if d.Severity == diagnostics.Error && ws.Owner(d.File) == nil && ws.Excludes(d.File) {
-			problems[i].Severity = diagnostics.Warning
-		}
-	}
-	return problems
-}
-
-// machineFault returns the first problem that is the machine's fault, nil where there is
-// none. What the user's files say is not known then.
-func machineFault(problems []diagnostics.Diagnostic) error {
-	i := slices.IndexFunc(problems, func(d diagnostics.Diagnostic) bool { return d.Rule == diagnostics.RuleMachine })
-	if i < 0 {
-		return nil
-	}
-	return fmt.Errorf("%s: %s (%s)", cmp.Or(problems[i].File, "the workspace"), problems[i].Message, problems[i].Hint)
-}
-
-// startPlugins starts the plugins that may be.
-func (s *session) startPlugins(ctx context.Context, candidates []adapters.Candidate, o adapter.Options, own []adapters.Adapter) (*adapter.Set, error) {
-	for _, a := range own {
-		o.Builtin = append(o.Builtin, a.Manifest().AdapterID)
-	}
-	return adapter.Start(ctx, candidates, o)
-}
-
-// findPlugins finds the plugins of a workspace and says how they are started.
-func (s *session) findPlugins(cfg *config.Workspace, st *state.Dir) ([]adapters.Candidate, adapter.Options, []diagnostics.Diagnostic) {
-	digests := host.NewDigests(st)
-	candidates, problems := discovery.Adapters(s.environ.Get("PATH"), cfg, digests.Executable)
-	o, more := s.pluginOptions(candidates, cfg, st)
-	o.Digests = digests
-	return candidates, o, append(problems, more...)
-}
-
-// pluginOptions says how plugins of a workspace are started. Candidates that turn out
-// not to be are marked, and the problems say why.
-func (s *session) pluginOptions(candidates []adapters.Candidate, cfg *config.Workspace, st *state.Dir) (adapter.Options, []diagnostics.Diagnostic) {
-	pass := make(map[string][]string, len(cfg.Plugins.ByID))
-	for id, p := range cfg.Plugins.ByID {
-		pass[id] = p.PassEnv
-	}
-	boxes, problems := s.confine(candidates, cfg, st)
-	return adapter.Options{Env: s.environ, PassEnv: pass, Sandbox: boxes, Version: version(), Stderr: s.err, Log: s.hear, Keep: s.keep}, problems
-}
-
 // hear tells what a plugin says outside of an install.
 func (s *session) hear(id string, l adapters.Log) {
 	out := s.out
@@ -399,10 +286,14 @@ func (s *session) hear(id string, l adapters.Log) {
 	}
 }
 
-// sayLoaded names the plugins that were loaded, for those who ask.
-func (s *session) sayLoaded(set *adapter.Set) {
+// sayLoaded names the plugins that were loaded, and the work trees that are no part of
+// the workspace, for those who ask.
+func (s *session) sayLoaded(set *adapter.Set, files *tree.Tree) {
 	if !s.flags.verbose {
 		return
+	}
+	for _, dir := range files.Worktrees() {
+		s.sayPassedOver(dir + " is left out: it is another work tree of a git repository (git worktree list)")
 	}
 	for _, p := range set.Status() {
 		if p.RunsOn {
@@ -423,48 +314,6 @@ func inside(root, cwd string) string {
 		return filepath.ToSlash(rel)
 	}
 	return ""
-}
-
-// storeFor returns the cache, or one that is empty while the keys may lack files that
-// git tracks.
-func (s *session) storeFor(files *tree.Tree, cfg *config.Workspace, damaged func(error)) cache.Store {
-	if files.Unsure() {
-		return cache.Nothing{}
-	}
-	return s.openCache(cfg, damaged)
-}
-
-// openCache opens the cache. One that cannot be used is a warning: then every task
-// runs and nothing is stored. damaged is told of entries that were dropped.
-func (s *session) openCache(cfg *config.Workspace, damaged func(error)) cache.Store {
-	dir, err := cacheDir(cfg, s.environ)
-	if err == nil {
-		var disk *cache.Disk
-		if disk, err = openDisk(cfg.Root, dir, cache.Options{Warn: damaged, Bounds: cacheBounds(cfg, s.environ)}); err == nil {
-			return disk
-		}
-	}
-	s.warn("cache_unusable", "the cache cannot be used: "+err.Error(), "see $BENTO_CACHE_DIR, and cache.dir in your own configuration or in bento.toml; the build goes on without")
-	return cache.Nothing{}
-}
-
-// cacheDir returns the directory of the cache. What the user said, in the environment
-// or in a file of his own, goes before what a repository says.
-func cacheDir(cfg *config.Workspace, env adapters.Environ) (string, error) {
-	if dir := env.Get("BENTO_CACHE_DIR"); dir != "" {
-		return filepath.Abs(dir)
-	}
-	if dir := cmp.Or(cfg.Cache.OwnDir, cfg.Cache.Dir); dir != "" {
-		return dir, nil
-	}
-	if dir := env.Get("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "bento"), nil
-	}
-	home := env.Get("HOME")
-	if !filepath.IsAbs(home) {
-		return "", fmt.Errorf("neither BENTO_CACHE_DIR, XDG_CACHE_HOME nor HOME says where it is")
-	}
-	return filepath.Join(home, ".cache", "bento"), nil
 }
 
 func (s *session) warn(code, message, hint string) {

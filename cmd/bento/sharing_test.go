@@ -83,6 +83,7 @@ type rowOf struct{ outcome, stored string }
 // TestSharedOutputs: whatever tasks share, in whatever order they run, what is stored of
 // one is what it made. BENTO_TEST_SEEDS says how many workspaces are tried.
 func TestSharedOutputs(t *testing.T) {
+	t.Parallel()
 	seeds := 6
 	if n, err := strconv.Atoi(os.Getenv("BENTO_TEST_SEEDS")); err == nil {
 		seeds = n
@@ -143,6 +144,9 @@ func share(t *testing.T, seed int, list []sharer) (stored int) {
 		os.RemoveAll(filepath.Join(clean, ".bento"))
 		alone, _ := bento(clean, "run", name+":x", "--only", "--json")
 		hit := alone[name].outcome == "cache_hit"
+		if !good(i) && hit {
+			t.Errorf("seed %d: %s failed, and is stored\n%+v", seed, name, list)
+		}
 		if hit != (rows[name].stored == "true") {
 			t.Errorf("seed %d: %s is a hit: %v, stored: %v", seed, name, hit, rows[name])
 		}

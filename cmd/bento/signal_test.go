@@ -73,7 +73,7 @@ func lookPath(path, name string) (string, error) {
 	return adapters.Environ{"PATH=" + path}.LookPath(name)
 }
 
-// environ gives the environment of a script.
+// environ returns the environment of a script.
 func environ(ts *testscript.TestScript) []string {
 	env := os.Environ()
 	for _, name := range slices.Concat(passed, []string{"HOME", "PATH", "BENTO_CACHE_DIR", "WORK", "TMPDIR", "NAMED", "LC_SPY"}) {

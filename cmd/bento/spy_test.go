@@ -32,7 +32,7 @@ type spy struct {
 	id string
 }
 
-// isSpy tells whether the test binary was called as a plugin.
+// isSpy reports whether the test binary was called as a plugin.
 func isSpy() (id string, ok bool) {
 	return strings.CutPrefix(filepath.Base(os.Args[0]), "bento-adapter-")
 }

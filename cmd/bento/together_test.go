@@ -42,7 +42,7 @@ depends_on = ["build"]
 	return files
 }
 
-// chainMakes gives what the outputs of chain are.
+// chainMakes returns what the outputs of chain are.
 func chainMakes(version string) map[string]string {
 	want, all := make(map[string]string), ""
 	for i := range 5 {
@@ -65,7 +65,7 @@ func (w *world) chainMade() map[string]string {
 	return found
 }
 
-// asBento gives the test binary a name under which it is bento.
+// asBento returns the test binary a name under which it is bento.
 func asBento(t *testing.T) string {
 	t.Helper()
 	program, err := os.Executable()
@@ -79,7 +79,7 @@ func asBento(t *testing.T) string {
 	return name
 }
 
-// runKeys gives the keys in the document of a run or plan, by task.
+// runKeys returns the keys in the document of a run or plan, by task.
 func runKeys(t *testing.T, doc string) map[string]string {
 	t.Helper()
 	var parsed struct {
@@ -175,7 +175,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// mixed gives one of the things that people do at the same time.
+// mixed returns one of the things that people do at the same time.
 func mixed(i int) []string {
 	dish := fmt.Sprintf("d%d", (i+i/10)%5)
 	return [][]string{

@@ -11,9 +11,8 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// readTOML reads a configuration file of a workspace to change it; one that is not
-// there is empty. What is changed must not lie elsewhere, where a link of a foreign
-// repository may lead.
+// readTOML reads a configuration file of a workspace to change it; a missing one is empty. It
+// refuses a link that leads out of the workspace.
 func readTOML(root, file string) (*tomlfile.File, error) {
 	data, err := clone.At(root).Read(file, tomlfile.MaxConfig)
 	var stray *clone.StrayError
@@ -27,8 +26,8 @@ func readTOML(root, file string) (*tomlfile.File, error) {
 	return f, nil
 }
 
-// writeTOML replaces a configuration file that was read, through a link to what it
-// leads to, or makes it. It writes nothing outside of the workspace.
+// writeTOML makes or replaces a configuration file; of a link it replaces the target. It
+// writes no file outside of the workspace.
 func writeTOML(root, file string, data []byte) error {
 	err := clone.At(root).Replace(file, data, 0o644)
 	var stray *clone.StrayError

@@ -14,26 +14,26 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/run/pin"
 )
 
 func toolchainCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "toolchain", GroupID: "setup",
-		Short: "Compare the tools that are there with what dishes ask for",
+		Short: "Compare the installed tools with the versions that dishes require",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(&cobra.Command{
-		Use: "list [TARGET…]", Short: "List each dish's tools: the version asked for, and that there",
+		Use: "list [TARGET…]", Short: "List each dish's tools with the required and the found version",
 		Example: "  bento toolchain list\n  bento toolchain list api --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.toolchain(cmd.Context(), "toolchain.list", args)
 		},
 	}, &cobra.Command{
-		Use: "check [TARGET…]", Short: "The same, with exit code 2 if a tool is missing or another",
+		Use: "check [TARGET…]", Short: "The same; exit code 2 if a tool is missing or has a wrong version",
 		Example: "  bento toolchain check",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.toolchain(cmd.Context(), "toolchain.check", args)
@@ -65,7 +65,8 @@ func (r toolRow) unmet() bool {
 	return r.Status == "mismatch" || r.Status == "missing" || r.Status == "failed"
 }
 
-// toolchain lists tools; the check ends with exitInput if one is not as it must be.
+// toolchain lists tools. toolchain check ends with exitInput if a tool is missing or has a
+// wrong version.
 func (s *session) toolchain(ctx context.Context, command string, targets []string) error {
 	w, dishes, err := s.selected(ctx, targets)
 	if err != nil {
@@ -76,7 +77,7 @@ func (s *session) toolchain(ctx context.Context, command string, targets []strin
 	for _, d := range dishes {
 		doc.Entries = append(doc.Entries, w.tools(ctx, d)...)
 	}
-	_ = w.env.Toolchains.Save() // without, they are asked again
+	_ = w.env.Toolchains.Save() // otherwise the next run asks them again
 	for _, r := range doc.Entries {
 		if r.unmet() {
 			doc.Unmet++
@@ -92,19 +93,19 @@ func (s *session) toolchain(ctx context.Context, command string, targets []strin
 	return nil
 }
 
-// selected opens the workspace and gives the dishes of targets. Problems are told;
-// those that leave no dishes are the error.
-func (s *session) selected(ctx context.Context, targets []string) (*workspace, []*discovery.Dish, error) {
+// selected opens the workspace and returns the dishes of targets. It prints problems, and
+// returns those that leave no dishes.
+func (s *session) selected(ctx context.Context, targets []string) (*opened, []*discovery.Dish, error) {
 	w, err := s.open(ctx, s.lines())
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(targets) == 0 {
-		report.WriteProblems(s.err, s.style, w.problems)
+		report.WriteProblems(s.err, s.style, w.Problems)
 		return w, w.Dishes, nil
 	}
 	p, _, problems, err := s.build(ctx, w, selection{Request: plan.Request{Targets: targets}})
-	problems = diagnostics.Sorted(append(w.problems, problems...))
+	problems = diagnostics.Sorted(append(w.Problems, problems...))
 	if p == nil && err == nil {
 		err = diagnostics.AsError(problems)
 	}
@@ -116,8 +117,8 @@ func (s *session) selected(ctx context.Context, targets []string) (*workspace, [
 	return w, p.Dishes, nil
 }
 
-// tools gives the tools of a dish: one for each pin, one at least.
-func (w *workspace) tools(ctx context.Context, d *discovery.Dish) []toolRow {
+// tools returns the tools of a dish: one for each pin, one at least.
+func (w *opened) tools(ctx context.Context, d *discovery.Dish) []toolRow {
 	if d.Adapter == nil {
 		return nil
 	}
@@ -134,7 +135,7 @@ func (w *workspace) tools(ctx context.Context, d *discovery.Dish) []toolRow {
 	case err != nil:
 		row.Status, row.Hint = "failed", err.Error()
 	}
-	pins := pin.Of(w.Root, d)
+	pins := key.PinsOf(w.Root, d)
 	if len(pins) == 0 {
 		row.Found = foundVersion(d.Adapter, row.Tool, fingerprint)
 		return []toolRow{row}
@@ -146,8 +147,8 @@ func (w *workspace) tools(ctx context.Context, d *discovery.Dish) []toolRow {
 	return rows
 }
 
-// with gives the row of one pin.
-func (r toolRow) with(d *discovery.Dish, p pin.Pin, fingerprint string) toolRow {
+// with returns the row of one pin.
+func (r toolRow) with(d *discovery.Dish, p key.Pin, fingerprint string) toolRow {
 	r.Wanted, r.Where = p.Version, p.File
 	if p.Line > 0 {
 		r.Where = fmt.Sprintf("%s:%d", p.File, p.Line)
@@ -168,8 +169,8 @@ func (r toolRow) with(d *discovery.Dish, p pin.Pin, fingerprint string) toolRow 
 	return r
 }
 
-// foundVersion gives the version of a tool that nobody pins, as far as its adapter
-// can read it from the fingerprint.
+// foundVersion returns the version of an unpinned tool, as far as its adapter can read it from
+// the fingerprint.
 func foundVersion(a adapters.Adapter, tool, fingerprint string) string {
 	return cmp.Or(adapters.CheckPin(a, adapters.Toolchain{Tool: tool, Version: "0"}, fingerprint).Found, firstLine(fingerprint))
 }
@@ -200,8 +201,8 @@ func (doc toolReport) write(w io.Writer, style report.Style) {
 	}
 }
 
-// runtimes names the tools that can be pinned, of the dishes that are there.
-func (w *workspace) runtimes() []string {
+// runtimes returns the names of the pinnable tools of dishes.
+func (w *opened) runtimes() []string {
 	var names []string
 	for _, d := range w.Dishes {
 		if d.Adapter != nil {

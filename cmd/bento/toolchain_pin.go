@@ -21,8 +21,8 @@ import (
 func toolchainPinCommand(s *session) *cobra.Command {
 	var dish string
 	cmd := &cobra.Command{
-		Use: "pin [TOOL[=VERSION]…]", Short: "Write down the versions that are there",
-		Long:    "Write the version that is there of each TOOL, or VERSION, under [toolchain] in\nbento.toml, or in the dish.toml of --dish. Without TOOL: of all that dishes use.\nComments and order stay.",
+		Use: "pin [TOOL[=VERSION]…]", Short: "Pin the installed versions",
+		Long:    "Write the installed version of each TOOL, or VERSION, under [toolchain] in\nbento.toml, or in the dish.toml of --dish. Without TOOL, pin all tools of the\ndishes. Comments and order stay.",
 		Example: "  bento toolchain pin\n  bento toolchain pin go node=22.11.0\n  bento toolchain pin --dish api",
 		RunE:    func(cmd *cobra.Command, args []string) error { return s.toolchainPin(cmd.Context(), dish, args) },
 	}
@@ -50,7 +50,7 @@ func (s *session) toolchainPin(ctx context.Context, dish string, args []string) 
 		return err
 	}
 	defer w.close()
-	report.WriteProblems(s.err, s.style, w.problems)
+	report.WriteProblems(s.err, s.style, w.Problems)
 	dishes, file := w.Dishes, config.WorkspaceFile
 	if dish != "" {
 		d, err := w.dishToChange(dish)
@@ -84,8 +84,8 @@ func (s *session) toolchainPin(ctx context.Context, dish string, args []string) 
 	return nil
 }
 
-// versions gives the version that is there of every tool of dishes.
-func (w *workspace) versions(ctx context.Context, dishes []*discovery.Dish) (map[string]string, error) {
+// versions returns the installed version of every tool of dishes.
+func (w *opened) versions(ctx context.Context, dishes []*discovery.Dish) (map[string]string, error) {
 	there := make(map[string]string)
 	for _, d := range dishes {
 		for _, r := range w.tools(ctx, d) {
@@ -93,7 +93,7 @@ func (w *workspace) versions(ctx context.Context, dishes []*discovery.Dish) (map
 				continue
 			}
 			if old, ok := there[r.Tool]; ok && old != r.Found {
-				return nil, usageError(fmt.Sprintf("dishes get different versions of %s: %s and %s", r.Tool, old, r.Found), "pin them one by one with --dish, or give "+r.Tool+"=VERSION")
+				return nil, usageError(fmt.Sprintf("dishes use different versions of %s: %s and %s", r.Tool, old, r.Found), "pin them one by one with --dish, or write "+r.Tool+"=VERSION")
 			}
 			there[r.Tool] = r.Found
 		}
@@ -103,11 +103,11 @@ func (w *workspace) versions(ctx context.Context, dishes []*discovery.Dish) (map
 
 var isVersion = regexp.MustCompile(`^v?[0-9][0-9A-Za-z.+_-]*$`)
 
-// pinsOf gives what the arguments ask for: all that is there without any.
+// pinsOf returns the versions of the arguments, without arguments all installed ones.
 func pinsOf(args []string, there map[string]string, known []string) (map[string]string, error) {
 	if len(args) == 0 {
 		if len(there) == 0 {
-			return nil, usageError("no version of a tool is known here", "bento toolchain list shows what is missing; or give TOOL=VERSION")
+			return nil, usageError("no version of a tool is known here", "run bento toolchain list for the missing tools, or write TOOL=VERSION")
 		}
 		return there, nil
 	}
@@ -121,14 +121,14 @@ func pinsOf(args []string, there map[string]string, known []string) (map[string]
 			version = there[tool]
 		}
 		if version == "" || strings.ContainsFunc(version, func(r rune) bool { return r < '!' || r == 0x7f }) {
-			return nil, usageError(fmt.Sprintf("no version of %s is known to pin", tool), "give one: "+tool+"=VERSION")
+			return nil, usageError(fmt.Sprintf("no version of %s is known to pin", tool), "write "+tool+"=VERSION")
 		}
 		want[tool] = version
 	}
 	return want, nil
 }
 
-// setPin writes a pin in a file of the workspace, which is made if need be.
+// setPin writes a pin in a file of the workspace, and makes a missing file.
 func setPin(root, file, tool, version string) (pinnedRow, error) {
 	row := pinnedRow{Tool: tool, Version: version}
 	f, err := readTOML(root, file)

@@ -32,6 +32,7 @@ func cargoToolchains() []toolchain {
 // Where an install writes the lockfile, the run that it was part of is a hit the next
 // time.
 func TestLockfileThatAnInstallWrites(t *testing.T) {
+	t.Parallel()
 	adaptertest.Need(t, "cargo", "cargo-clippy", "cc")
 	tc := cargoToolchains()[0]
 	tc.prepare = nil

@@ -237,7 +237,7 @@ func (a *served) each(f func(id string, t *servedTask)) {
 	}
 }
 
-// ids gives the tasks whose outcome is kind, or all of them for "", less those of the
+// ids returns the tasks whose outcome is kind, or all of them for "", less those of the
 // dish aside.
 func (a *served) ids(kind string) []string {
 	var ids []string
@@ -250,7 +250,7 @@ func (a *served) ids(kind string) []string {
 	return ids
 }
 
-// task gives a task by its id, nil when there is none.
+// task returns a task by its id, nil when there is none.
 func (a *served) task(id string) (found *servedTask) {
 	a.each(func(other string, t *servedTask) {
 		if other == id {
@@ -260,7 +260,7 @@ func (a *served) task(id string) (found *servedTask) {
 	return found
 }
 
-// of gives the tasks of some dishes.
+// of returns the tasks of some dishes.
 func of(ids []string, dishes ...string) []string {
 	var list []string
 	for _, id := range ids {

@@ -83,7 +83,7 @@ func (k *kitchen) nothingToDo() {
 	}
 }
 
-// why tells what bento says of the tasks that ran.
+// why reports what bento says of the tasks that ran.
 func (k *kitchen) why(a *served) string {
 	var b strings.Builder
 	for _, id := range a.ids("built") {
@@ -281,7 +281,7 @@ func (k *kitchen) missPin() {
 	k.good()
 }
 
-// logs gives the logs of tasks with the time of their last change.
+// logs returns the logs of tasks with the time of their last change.
 func (k *kitchen) logs() map[string]time.Time {
 	times := make(map[string]time.Time)
 	files, _ := filepath.Glob(k.path(".bento/logs/*"))

@@ -15,8 +15,8 @@ import (
 )
 
 // toolchain is one row of TestToolchains: a project of two dishes on disk, a library
-// and an application that uses it, and what there is to see when the twelve steps are
-// taken with it.
+// and an application that uses it, and the results of the
+// twelve steps.
 type toolchain struct {
 	id      string   // of the adapter
 	variant string   // what tells two rows of one adapter apart: "pnp"
@@ -78,7 +78,7 @@ func (tc *toolchain) name() string {
 	return tc.id
 }
 
-// toolchains gives the rows of all families.
+// toolchains returns the rows of all families.
 func toolchains() []toolchain {
 	return slices.Concat(
 		goToolchains(), cargoToolchains(), pythonToolchains(), rubyToolchains(), phpToolchains(),
@@ -93,6 +93,7 @@ func TestToolchains(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes minutes")
 	}
+	t.Parallel()
 	for _, tc := range toolchains() {
 		t.Run(tc.name(), func(t *testing.T) {
 			t.Parallel()
@@ -168,7 +169,7 @@ func (k *kitchen) tell() {
 	}
 }
 
-// version gives the first line that the tool says of itself.
+// version returns the first line that the tool says of itself.
 func (k *kitchen) version() string {
 	if len(k.tc.version) == 0 {
 		return ""

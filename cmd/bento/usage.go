@@ -12,7 +12,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// badFlag makes what is wrong with a flag a problem like any other.
+// badFlag returns the error of a flag as a problem.
 func badFlag(cmd *cobra.Command, err error) error {
 	var value *pflag.InvalidValueError
 	if errors.As(err, &value) {
@@ -43,7 +43,7 @@ func expected(kind string) string {
 	return "a " + kind
 }
 
-// badUsage makes what cobra says of a command line a problem like any other.
+// badUsage returns cobra's error of a command line as a problem.
 func badUsage(root *cobra.Command, err error) error {
 	var problems diagnostics.Problems
 	if errors.As(err, &problems) {
@@ -65,7 +65,7 @@ func badUsage(root *cobra.Command, err error) error {
 	return usageError(err.Error(), hint)
 }
 
-// nearCommands names the commands of cmd that name may mean.
+// nearCommands returns a hint with the commands of cmd that are near to name.
 func nearCommands(cmd *cobra.Command, name string) string {
 	var names []string
 	for _, c := range cmd.Commands() {

@@ -11,10 +11,10 @@ import (
 	"github.com/bentobuild/bento/internal/report"
 )
 
-// release is the version of a build that knows no better.
+// release is the version of a build without module information.
 const release = "0.1.0-dev"
 
-// version gives the version of bento.
+// version returns the version of bento.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version
@@ -54,7 +54,7 @@ func completionCommand() *cobra.Command {
 		Short:     "Print the completion script of bash, zsh, fish or powershell",
 		Example:   "  source <(bento completion bash)\n  bento completion fish > ~/.config/fish/completions/bento.fish",
 		ValidArgs: shells,
-		Args:      exactly(1, "bento completion needs one of bash, zsh, fish, powershell"),
+		Args:      exactly(1, "bento completion requires one of bash, zsh, fish, powershell"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root, out := cmd.Root(), cmd.OutOrStdout()
 			switch args[0] {

@@ -14,12 +14,11 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/run"
-	"github.com/bentobuild/bento/internal/run/evaluate"
-	"github.com/bentobuild/bento/internal/run/territory"
 	"github.com/bentobuild/bento/internal/watch"
 	"github.com/bentobuild/bento/plugin/adapter"
 )
@@ -28,15 +27,15 @@ func watchCommand(s *session) *cobra.Command {
 	var sel selection
 	cmd := &cobra.Command{
 		Use: "watch TASK… [TARGET] [-- ARGS…]", GroupID: "run",
-		Short:   "Run tasks, and again whenever what they work on changes",
-		Long:    "Run tasks by name, and again whenever what they work on changes. Only what changed\nruns again. A task that is running on something that changes is ended and started\nanew; a persistent one goes on until its inputs or dependencies change. The last\nargument may be a target: a dish, a bento or a path. --no-cache and\n--force-install count for the first run alone.",
+		Short:   "Run tasks, and again after each change of their inputs",
+		Long:    "Run tasks by name, and again after each change of their inputs. Only the tasks that\na change concerns run again. If the inputs of a running task change, bento ends it\nand starts it again; a persistent one restarts also if its dependencies change. The\nlast argument may be a target: a dish, a bento or a path. --no-cache and\n--force-install apply to the first run only.",
 		Example: "  bento watch build test\n  bento watch test services/\n  bento watch web:dev api:serve",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
 				args, sel.Args = args[:at], args[at:]
 			}
 			if len(args) == 0 {
-				return usageError("bento watch needs the name of a task", "say bento watch build")
+				return usageError("bento watch requires the name of a task", "run for example bento watch build")
 			}
 			sel.Tasks = args
 			return s.watch(cmd.Context(), sel)
@@ -47,46 +46,46 @@ func watchCommand(s *session) *cobra.Command {
 }
 
 const (
-	// maxLoops is how often in a row, without a pause, a task may run to its end.
+	// maxLoops bounds how often a task may finish in a row without a pause.
 	maxLoops = 10
 	// maxEnds is how often in a row, without a pause, a task is ended because its inputs
 	// have changed. From then on it runs to its end: it may be what changes them.
 	maxEnds = 5
 )
 
-// watching is what `bento watch` keeps from one look at the workspace to the next.
+// watching is the state of `bento watch` between two looks at the workspace.
 type watching struct {
 	s      *session
 	sel    selection
 	people terminal.Reporter
 	teller *serial
-	output bool // what tasks print is told as it comes
+	output bool // reports need run.TaskOutput events
 
 	changes *watch.Watcher
-	concern atomic.Pointer[func(path string) bool] // what changes of it are wanted
+	concern atomic.Pointer[func(path string) bool] // the changes that matter
 
-	again   bool                 // something was run before
-	failed  bool                 // the last look found what is wrong
-	moved   []string             // what came or went since the last round
+	again   bool                 // a run has ended before
+	failed  bool                 // the last look found an error
+	moved   []string             // the dishes that appeared or vanished since the last round
 	ran     bool                 // since that was told
-	said    string               // the problems that were told last
-	last    map[string]cache.Key // by task: what it ran on last
-	loops   map[string]int       // by task: how often it has run without a pause, and more where it did that itself
+	said    string               // the problems that were printed last
+	last    map[string]cache.Key // by task: the key of its last run
+	loops   map[string]int       // by task: how often it ran without a pause; its own changes count more
 	ended   map[string]int       // by task: how often it was ended without a pause
 	servers map[string]*server
 }
 
-// watch runs what is selected until it is interrupted.
+// watch runs the selected tasks until it is interrupted.
 func (s *session) watch(ctx context.Context, sel selection) error {
 	if s.flags.json {
-		return usageError("bento watch has no end, so it has no --json document", "--events FILE tells what happens")
+		return usageError("bento watch does not end, so it has no --json document", "use --events FILE")
 	}
 	if len(s.flags.reportFiles) > 0 || s.flags.profile != "" {
-		return usageError("bento watch has no end, so it writes no report or trace of it", "--events FILE tells what happens")
+		return usageError("bento watch does not end, so it writes no report and no trace", "use --events FILE")
 	}
-	s.columns = nil // no block: servers print when they like
-	s.keep = new(adapter.Keep)
-	defer s.keep.Close()
+	s.columns = nil // no block: servers print at any time
+	s.host().Keep = new(adapter.Keep)
+	defer s.host().Keep.Close()
 	t, err := s.newTelling(ctx)
 	if err != nil {
 		return err
@@ -99,7 +98,7 @@ func (s *session) watch(ctx context.Context, sel selection) error {
 	return w.run(ctx)
 }
 
-// serial tells a reporter of several runs, one event at a time.
+// serial passes the events of several runs to a reporter, one at a time.
 type serial struct {
 	mu sync.Mutex
 	run.Reporter
@@ -123,12 +122,12 @@ func (w *watching) run(ctx context.Context) error {
 		return wanted != nil && !(*wanted)(p)
 	}})
 	if why != nil {
-		w.s.warn("watch_polls", "this system does not tell of changes: "+why.Error(), "the workspace is looked at every second")
+		w.s.warn("watch_polls", "this system does not report changes: "+why.Error(), "bento checks the workspace every second")
 	}
 	defer w.changes.Close()
 	defer w.stopServers()
 	first := true
-	own := false // what set this round off happened while tasks were running
+	own := false // the change of this round happened while tasks were running
 	for {
 		l, err := w.look(ctx)
 		switch {
@@ -146,7 +145,7 @@ func (w *watching) run(ctx context.Context) error {
 			l.ws.close()
 		}
 		if w.s.pipes.unread() {
-			return nil // nobody is there to see another round
+			return nil // the reader of the output is gone
 		}
 		if own {
 			continue
@@ -163,33 +162,33 @@ func (w *watching) run(ctx context.Context) error {
 	}
 }
 
-// mended says that what was told as an error is so no more.
+// mended reports that the errors of the last look are corrected.
 func (w *watching) mended() {
 	if w.failed {
-		fmt.Fprintln(w.s.err, w.s.style.Dim("bento: that is mended"))
+		fmt.Fprintln(w.s.err, w.s.style.Dim("bento: the errors are corrected"))
 	}
 	w.ran, w.failed = w.ran || w.failed, false
 }
 
-// forget drops what is known of tasks whose dish went, or came anew: its outputs may be
-// gone with it.
+// forget drops the keys of tasks whose dish vanished or appeared again: its outputs may be
+// missing.
 func (w *watching) forget(l *look) {
 	there := make(map[string]bool, len(l.plan.Tasks))
 	for _, t := range l.plan.Tasks {
-		there[t.ID()] = !slices.ContainsFunc(w.moved, func(p string) bool { return p != "." && territory.Inside(t.Dish.Path, p) })
+		there[t.ID()] = !slices.ContainsFunc(w.moved, func(p string) bool { return p != "." && key.Inside(t.Dish.Path, p) })
 	}
 	w.moved = nil
 	maps.DeleteFunc(w.last, func(id string, _ cache.Key) bool { return !there[id] })
 }
 
-// look is the workspace as it was found at some time.
+// look is the workspace at one time.
 type look struct {
-	ws      *workspace
+	ws      *opened
 	plan    *plan.Plan
-	results []*evaluate.Result
+	results []*key.Result
 }
 
-// keys gives the keys of the tasks that are known.
+// keys returns the keys of the tasks that are known.
 func (l *look) keys() map[string]cache.Key {
 	keys := make(map[string]cache.Key, len(l.results))
 	for _, r := range l.results {
@@ -200,8 +199,8 @@ func (l *look) keys() map[string]cache.Key {
 	return keys
 }
 
-// look opens the workspace, watches what is in it and works out all keys. What
-// changes meanwhile is looked at again.
+// look opens the workspace, watches its files and computes all keys. If a file changes
+// meanwhile, the next look sees it.
 func (w *watching) look(ctx context.Context) (*look, error) {
 	for {
 		l, added, err := w.lookOnce(ctx)
@@ -223,7 +222,7 @@ func (w *watching) lookOnce(ctx context.Context) (l *look, added bool, err error
 		}
 	}()
 	if added, err = w.changes.Follow(ws.Tree.Dirs()); err != nil {
-		w.s.warn("watch_polls", "not everything can be watched: "+err.Error(), "the workspace is looked at every second; on Linux, fs.inotify.max_user_watches is the limit")
+		w.s.warn("watch_polls", "some directories cannot be watched: "+err.Error(), "bento checks the workspace every second; on Linux, raise fs.inotify.max_user_watches")
 		err = nil
 	}
 	l = &look{ws: ws}
@@ -242,9 +241,9 @@ func (w *watching) lookOnce(ctx context.Context) (l *look, added bool, err error
 	return l, added, nil
 }
 
-// plan makes the plan of everything that is watched, and tells problems that were not
-// there the last time.
-func (w *watching) plan(ctx context.Context, ws *workspace) (*plan.Plan, error) {
+// plan makes the plan of all watched tasks, and prints problems that are new since the last
+// look.
+func (w *watching) plan(ctx context.Context, ws *opened) (*plan.Plan, error) {
 	sel := w.sel
 	if n := len(sel.Tasks); n > 1 && len(sel.Targets) == 0 {
 		if ws.isTarget(sel.Tasks[n-1]) {
@@ -257,13 +256,13 @@ func (w *watching) plan(ctx context.Context, ws *workspace) (*plan.Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	problems = diagnostics.Sorted(append(ws.problems, problems...))
+	problems = diagnostics.Sorted(append(ws.Problems, problems...))
 	if err := diagnostics.AsError(problems); err != nil {
 		return nil, err
 	}
 	for _, t := range p.Tasks {
 		if t.Requested && t.Interactive {
-			return nil, usageError(t.ID()+" is interactive: nobody could tell when it runs again", "bento run "+t.ID()+" runs it once")
+			return nil, usageError(t.ID()+" is interactive, and bento watch runs no interactive task", "run it once with bento run "+t.ID())
 		}
 	}
 	if text := fmt.Sprint(problems); text != w.said {
@@ -273,12 +272,12 @@ func (w *watching) plan(ctx context.Context, ws *workspace) (*plan.Plan, error) 
 	return p, nil
 }
 
-// isTarget tells whether the last of the arguments means dishes, and no task.
-func (w *workspace) isTarget(name string) bool {
+// isTarget reports whether the last argument names dishes and no task.
+func (w *opened) isTarget(name string) bool {
 	if strings.ContainsRune(name, ':') {
 		return false
 	}
-	_, problems := plan.Build(w.Workspace, plan.Request{Tasks: []string{name}})
+	_, problems := plan.Build(w.Workspace.Workspace, plan.Request{Tasks: []string{name}})
 	if len(diagnostics.Errors(problems)) == 0 {
 		return false
 	}
@@ -286,12 +285,12 @@ func (w *workspace) isTarget(name string) bool {
 	if w.locate(&req) != nil {
 		return false
 	}
-	_, problems = plan.Build(w.Workspace, req)
+	_, problems = plan.Build(w.Workspace.Workspace, req)
 	return len(diagnostics.Errors(problems)) == 0
 }
 
-// wanted tells the watcher what counts: what git does not ignore, and what tasks name
-// all the same.
+// wanted sets the paths that matter to the watcher: those that git does not ignore, and ignored
+// ones that tasks name.
 func (w *watching) wanted(l *look) {
 	named := make(map[string]bool)
 	for _, r := range l.results {
@@ -304,7 +303,7 @@ func (w *watching) wanted(l *look) {
 	w.concern.Store(&wanted)
 }
 
-// round runs what has changed since it last ran. again tells that something changed
+// round runs the tasks whose key has changed since their last run. again reports changes
 // meanwhile.
 func (w *watching) round(ctx context.Context, l *look, own bool) (again bool) {
 	keys := l.keys()
@@ -344,22 +343,21 @@ func (w *watching) round(ctx context.Context, l *look, own bool) (again bool) {
 	return again
 }
 
-// circles tells whether a task sets itself off again and again.
+// circles reports whether a task sets itself off again and again.
 func (w *watching) circles(id string, own bool) bool {
 	if !own || w.loops[id] < maxLoops {
 		return false
 	}
 	if w.loops[id] < math.MaxInt {
 		w.loops[id] = math.MaxInt
-		w.s.warn("watch_loop", id+" changes its own inputs whenever it runs; it waits for another change now", "name what it writes in outputs, or take it out of inputs")
+		w.s.warn("watch_loop", id+" changes its own inputs whenever it runs; it waits for another change now", "name the files that it writes in outputs, or exclude them from inputs")
 	}
 	return true
 }
 
-// count takes in that a task was executed to its end, alone or with others. Somebody
-// may have edited its inputs meanwhile, but that would have ended it: where they have
-// changed while it ran, so that nothing is stored, it is nearly sure who did it, if no
-// other task was there to do it.
+// count records that a task finished, alone or beside others. An edit of its inputs by a user
+// would have ended it. So if its inputs changed and no other task ran, the task itself very
+// likely changed them.
 func (w *watching) count(r *run.Result, alone bool) {
 	id, n := r.Task.ID(), 1
 	if alone && r.Outcome == run.Built && !r.Stored && r.Task.Uncached == "" {
@@ -370,8 +368,8 @@ func (w *watching) count(r *run.Result, alone bool) {
 	}
 }
 
-// runDue runs tasks. Those whose keys change while they run are ended; again tells
-// that there were changes.
+// runDue runs tasks, and ends those whose keys change while they run. again reports
+// changes meanwhile.
 func (w *watching) runDue(ctx context.Context, l *look, keys map[string]cache.Key, due []string) (again bool) {
 	p, _ := l.plan.Narrow(func(t *plan.Task) bool { return slices.Contains(due, t.ID()) })
 	cancel := make(chan string)
@@ -391,7 +389,7 @@ func (w *watching) runDue(ctx context.Context, l *look, keys map[string]cache.Ke
 	if err != nil {
 		report.WriteError(w.s.err, w.s.style, err)
 		for _, id := range due {
-			w.last[id] = keys[id] // not again before something changes
+			w.last[id] = keys[id] // not again before a change
 		}
 		return again
 	}
@@ -411,7 +409,7 @@ func (w *watching) runDue(ctx context.Context, l *look, keys map[string]cache.Ke
 		switch {
 		case !res.Task.Requested:
 		case res.Reason == run.ReasonChanged || res.Reason == run.ReasonInterrupted:
-			// Its outputs are gone: it runs again also where the change was taken back.
+			// Its outputs are missing, so it runs again even if the change is undone.
 			delete(w.last, res.Task.ID())
 			w.ended[res.Task.ID()]++
 		case res.Key != (cache.Key{}):
@@ -423,17 +421,16 @@ func (w *watching) runDue(ctx context.Context, l *look, keys map[string]cache.Ke
 	return again
 }
 
-// endless reports whether a task was ended so often that it is left to run to its end.
+// endless reports whether a task was ended so often that bento lets it finish.
 func (w *watching) endless(id string) bool {
 	if w.ended[id] == maxEnds {
 		w.ended[id]++
-		w.s.warn("watch_loop", fmt.Sprintf("the inputs of %s changed %d times while it ran; it runs to its end now", id, maxEnds), "name what it writes in outputs, or take it out of inputs")
+		w.s.warn("watch_loop", fmt.Sprintf("the inputs of %s changed %d times while it ran; bento lets it finish now", id, maxEnds), "name the files that it writes in outputs, or exclude them from inputs")
 	}
 	return w.ended[id] > maxEnds
 }
 
-// follow takes in changes until a run is done, and ends those of its tasks that they
-// concern.
+// follow receives changes until a run ends, and ends the tasks that they concern.
 func (w *watching) follow(ctx context.Context, done <-chan struct{}, cancel chan<- string, keys map[string]cache.Key) (changed bool) {
 	for {
 		running, stop := context.WithCancel(ctx)
@@ -447,14 +444,14 @@ func (w *watching) follow(ctx context.Context, done <-chan struct{}, cancel chan
 		b, err := w.changes.Next(running)
 		w.moved = append(w.moved, b.Replaced...)
 		stop()
-		if err != nil { // what was told by then has not been looked at
+		if err != nil { // the changes until then are unread
 			<-done
 			return changed || len(b.Paths) > 0 || b.Rescan
 		}
 		changed = true
 		now, err := w.look(ctx)
 		if err != nil {
-			continue // the next round tells
+			continue // the next round reports it
 		}
 		for id, key := range now.keys() {
 			if old, known := keys[id]; known && old != key && !w.endless(id) {

@@ -18,7 +18,7 @@ type server struct {
 	done chan struct{}
 }
 
-// startServer starts a persistent task, what it depends on first.
+// startServer starts a persistent task after its dependencies.
 func (w *watching) startServer(ctx context.Context, id string, key cache.Key) {
 	ctx, stop := context.WithCancel(ctx)
 	s := &server{key: key, stop: stop, done: make(chan struct{})}
@@ -31,7 +31,7 @@ func (w *watching) startServer(ctx context.Context, id string, key cache.Key) {
 	}()
 }
 
-// serve runs one persistent task until it ends. What it prints is shown as it comes.
+// serve runs one persistent task until it ends, and prints its output as it comes.
 func (w *watching) serve(ctx context.Context, id string) error {
 	lines := w.s.lines()
 	lines.Mode = terminal.Stream

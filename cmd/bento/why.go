@@ -11,7 +11,7 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/fingerprint"
+	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 )
@@ -21,9 +21,9 @@ func whyCommand(s *session) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "why DISH:TASK|KEY", GroupID: "ask",
-		Short:   "Say what a key is made of, and what changed since the last run",
+		Short:   "List the ingredients of a key, and what changed since the last run",
 		Example: "  bento why api:build\n  bento why api:build --all\n  bento why 1f0c… --diff 9a2b…",
-		Args:    exactly(1, "bento why needs one DISH:TASK or KEY"),
+		Args:    exactly(1, "bento why requires one DISH:TASK or KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			doc, err := s.why(cmd.Context(), args[0], diff)
 			if err != nil {
@@ -36,7 +36,7 @@ func whyCommand(s *session) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&diff, "diff", "", "compare with `KEY` in place of the last good run")
+	cmd.Flags().StringVar(&diff, "diff", "", "compare with `KEY` instead of the last successful run")
 	cmd.Flags().BoolVar(&all, "all", false, "print every ingredient and every input file")
 	return cmd
 }
@@ -55,11 +55,11 @@ func (s *session) why(ctx context.Context, target, diff string) (report.Why, err
 		}
 	}
 	if _, _, ok := splitTask(target); !ok {
-		key, err := findKey(ctx, w.env.Store, target)
+		recorded, err := findKey(ctx, w.env.Store, target)
 		if err != nil {
 			return report.Why{}, err
 		}
-		x, err := fingerprint.Explain(w.env.Store, key, other)
+		x, err := key.Explain(w.env.Store, recorded, other)
 		if errors.Is(err, cache.ErrMiss) {
 			err = noEntry(target)
 		}
@@ -82,15 +82,15 @@ func (s *session) why(ctx context.Context, target, diff string) (report.Why, err
 		return report.Why{}, err
 	}
 	ev.Save()
-	t := ev.Whole(ctx, results[task.Index])
+	t := ev.Loaded(ctx, results[task.Index])
 	if t.Err != nil {
 		return report.Why{}, t.Err
 	}
 	return report.NewWhy(t, ev.Why(t, other)), nil
 }
 
-// onlyRequested gives the task that a plan was made for: name may be the whole name of
-// tasks of several dishes, where it has a colon.
+// onlyRequested returns the requested task of a plan. A name with a colon may be the whole name
+// of tasks in several dishes, which is an error.
 func onlyRequested(p *plan.Plan, name string) (*plan.Task, error) {
 	var ids []string
 	var task *plan.Task
@@ -104,7 +104,7 @@ func onlyRequested(p *plan.Plan, name string) (*plan.Task, error) {
 	}
 	if len(ids) > 1 {
 		slices.Sort(ids)
-		return nil, notFound("target_ambiguous", fmt.Sprintf("%q is the name of %d tasks", name, len(ids)), "say "+strings.Join(ids, " or "))
+		return nil, notFound("target_ambiguous", fmt.Sprintf("%q is the name of %d tasks", name, len(ids)), "write "+strings.Join(ids, " or "))
 	}
 	return task, nil
 }
@@ -125,16 +125,16 @@ func exactly(n int, message string) cobra.PositionalArgs {
 	}
 }
 
-// minPrefix is how many digits of a key say which one is meant.
+// minPrefix is the least number of digits that name a key.
 const minPrefix = 4
 
-// findKey gives the key that a text means: the whole of it or its first digits.
+// findKey returns the key with these digits, all or the first of them.
 func findKey(ctx context.Context, store cache.Store, text string) (cache.Key, error) {
 	if key, err := cache.ParseKey(text); err == nil {
 		return key, nil
 	}
 	if len(text) < minPrefix || strings.Trim(text, "0123456789abcdef") != "" {
-		return cache.Key{}, notFound("why_invalid_target", fmt.Sprintf("%q is neither DISH:TASK nor a key", text), "bento plan names the dishes and their tasks; of a key the first 4 digits will do")
+		return cache.Key{}, notFound("why_invalid_target", fmt.Sprintf("%q is neither DISH:TASK nor a key", text), "use a task that bento plan lists, or at least the first 4 digits of a key")
 	}
 	disk, ok := store.(*cache.Disk)
 	if !ok {
@@ -147,7 +147,7 @@ func findKey(ctx context.Context, store cache.Store, text string) (cache.Key, er
 	case len(keys) == 0:
 		return cache.Key{}, noEntry(text)
 	case len(keys) > 1:
-		return cache.Key{}, notFound("why_ambiguous", fmt.Sprintf("%d keys start with %s", len(keys), text), "give more digits")
+		return cache.Key{}, notFound("why_ambiguous", fmt.Sprintf("%d keys start with %s", len(keys), text), "write more digits")
 	}
 	return keys[0], nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 )
 
-// workers gives how many tasks run at once.
+// workers returns how many tasks run at once.
 func (s *session) workers(cfg *config.Workspace) int {
 	if n, ok := jobs(s.flags.jobs); ok {
 		return n
@@ -21,8 +21,7 @@ func (s *session) workers(cfg *config.Workspace) int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// jobs reads what --jobs says: a number, or a share of the CPUs, of which at least
-// one is used.
+// jobs parses --jobs: a number, or a share of the CPUs, of at least one.
 func jobs(text string) (n int, ok bool) {
 	if share, isShare := strings.CutSuffix(text, "%"); isShare {
 		percent, err := strconv.Atoi(share)
@@ -32,7 +31,8 @@ func jobs(text string) (n int, ok bool) {
 	return n, err == nil && n > 0
 }
 
-// busy gives what tells that the machine has enough to do, nil when nobody asked.
+// busy returns a function that reports whether the load exceeds --max-load, nil without the
+// flag.
 func (s *session) busy() func() bool {
 	if s.flags.maxLoad <= 0 {
 		return nil
@@ -43,7 +43,7 @@ func (s *session) busy() func() bool {
 	}
 }
 
-// loadAverage gives how many processes wanted to run, on average over a minute.
+// loadAverage returns the average number of runnable processes over a minute.
 func loadAverage() (float64, error) {
 	data, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/diagnostics/parse/raw"
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
@@ -42,8 +41,8 @@ type rustSpan struct {
 // them, and the panics of tests.
 func parseCargo(f *finder) {
 	f.tool = "cargo"
-	for doc := range raw.Documents(`{"reason"`, f.out.Stdout, f.out.Stderr) {
-		for _, m := range raw.Each[cargoMessage](doc) {
+	for doc := range documents(`{"reason"`, f.out.Stdout, f.out.Stderr) {
+		for _, m := range eachOf[cargoMessage](doc) {
 			if m.Reason == "compiler-message" {
 				f.addRust(m)
 			}
@@ -67,7 +66,7 @@ func (f *finder) addRust(m cargoMessage) {
 	}
 }
 
-// callSite leaves a macro that is not of this workspace for the place that calls it.
+// callSite returns the place that calls a macro of another workspace.
 func (f *finder) callSite(s rustSpan) rustSpan {
 	for s.Expansion != nil && (strings.HasPrefix(s.FileName, "<") || !f.ours(s.FileName)) {
 		s = s.Expansion.Span
@@ -75,7 +74,7 @@ func (f *finder) callSite(s rustSpan) rustSpan {
 	return s
 }
 
-// help is the first advice that rustc could put at a place in the code.
+// help returns rustc's first advice for a place in the code.
 func (m rustMessage) help() string {
 	for _, c := range m.Children {
 		if c.Level == "help" && len(c.Spans) > 0 {
@@ -85,20 +84,20 @@ func (m rustMessage) help() string {
 	return ""
 }
 
-// rustBase is where a path of rustc starts: the root of the cargo workspace. If
-// nobody says where that is, it is the package's own directory or one above it,
-// from where the path leads back into the package. The source of the target, if
-// known, tells between several.
+// rustBase returns the directory that a path of rustc is relative to: the root of the cargo
+// workspace. If that is unknown, it is the package's own directory or one above it, from
+// which the path leads back into the package. The source of the target, if known, decides
+// between several.
 func (f *finder) rustBase(manifest, source, file string) string {
 	if f.out.Base != "" {
 		return f.out.Base
 	}
-	member, source, file := raw.Slashed(f.out.Dir), raw.Slashed(source), raw.Slashed(file)
+	member, source, file := slashed(f.out.Dir), slashed(source), slashed(file)
 	if manifest != "" {
-		member = path.Dir(raw.Slashed(manifest))
+		member = path.Dir(slashed(manifest))
 	}
 	best, score := member, -1
-	for _, base := range append(raw.BasesAbove(member, file), member) {
+	for _, base := range append(basesAbove(member, file), member) {
 		if s := agreement(path.Join(base, file), source); s > score {
 			best, score = base, s
 		}
@@ -113,7 +112,7 @@ func agreement(name, source string) int {
 	if name == source {
 		return 2
 	}
-	if _, beside := raw.Inside(path.Dir(source), name); beside {
+	if _, beside := insideDir(path.Dir(source), name); beside {
 		return 1
 	}
 	return 0
@@ -124,10 +123,10 @@ var panicLine = pattern.New(`^thread '([^']+)'(?: \(\d+\))? panicked at (.+?):(\
 // panics reads what the standard library writes when a test fails.
 func (f *finder) panics() {
 	var at diagnostics.Diagnostic
-	for line := range raw.Lines(f.out.Stdout, f.out.Stderr) {
+	for line := range linesOf(f.out.Stdout, f.out.Stderr) {
 		if m := panicLine.FindStringSubmatch(line); m != nil {
 			f.addPanic(at)
-			at = diagnostics.Diagnostic{File: m[2], Line: raw.Number(m[3]), Col: raw.Number(m[4]), Severity: diagnostics.Error, Message: m[1] + ":"}
+			at = diagnostics.Diagnostic{File: m[2], Line: number(m[3]), Col: number(m[4]), Severity: diagnostics.Error, Message: m[1] + ":"}
 			continue
 		}
 		if at.File == "" {

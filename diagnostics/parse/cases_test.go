@@ -32,8 +32,8 @@ func cargoLine(manifest, source, file string) string {
 	return string(text) + "\n"
 }
 
-// Paths of a member of a cargo workspace start at the workspace (fault E2), and what
-// is said for every target counts once (E3).
+// Paths of a member of a cargo workspace start at the workspace (fault E2), and a
+// diagnostic of several targets is reported once (E3).
 func TestCargoPathsStartAtItsWorkspace(t *testing.T) {
 	for _, c := range []struct{ manifest, source, file, base, want string }{
 		{"/repo/rs/lib/Cargo.toml", "/repo/rs/lib/src/lib.rs", "lib/src/lib.rs", "", "rs/lib/src/lib.rs"},
@@ -48,7 +48,7 @@ func TestCargoPathsStartAtItsWorkspace(t *testing.T) {
 		{"", "", "src/lib.rs", "", "svc/api/src/lib.rs"},
 		{"", "", "api/src/lib.rs", "", "svc/api/src/lib.rs"},
 	} {
-		o := lint(strings.Repeat(cargoLine(c.manifest, c.source, c.file), 2)) // --all-targets says it twice
+		o := lint(strings.Repeat(cargoLine(c.manifest, c.source, c.file), 2)) // --all-targets prints it twice
 		o.Base = c.base
 		check(t, "cargo-message", o, c.want+`:2:3-2:4: cargo warning [] "m"`)
 	}
@@ -169,7 +169,7 @@ func TestJavaFamily(t *testing.T) {
 	check(t, "maven", lint("[WARNING] /repo/svc/api/src/A.java:[3,5] [unchecked] unchecked call\n"),
 		`svc/api/src/A.java:3:5: maven warning [unchecked] "unchecked call"`)
 	check(t, "maven", lint("[ERROR] Failed to execute goal org.apache.rat:apache-rat-plugin:0.13:check (rat-check) on project x: Too many files with unapproved license: 2 See RAT report in: /repo/target/rat.txt -> [Help 1]\n"),
-		`svc/api/pom.xml:1: maven error [rat] "Too many files with unapproved license: 2" hint "Apache RAT counts bento's logs as well, unless .bento/ is in the .gitignore beside the topmost pom.xml"`)
+		`svc/api/pom.xml:1: maven error [rat] "Too many files with unapproved license: 2" hint "Apache RAT also checks bento's logs, unless .bento/ is in the .gitignore beside the topmost pom.xml"`)
 }
 
 func TestPHPStan(t *testing.T) {

@@ -7,18 +7,17 @@ import (
 	"unicode/utf8"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/diagnostics/parse/raw"
 )
 
-// finder reads one Output and collects what is found in it.
+// finder reads one Output and collects its diagnostics.
 type finder struct {
 	out  Output
 	tool string
 	list []diagnostics.Diagnostic
 }
 
-// add keeps a finding whose file is written as the tool wrote it. What has no
-// usable file is dropped; everything else is brought into bounds.
+// add keeps a diagnostic whose file is written as the tool wrote it. It drops one without a
+// usable file, and shortens the texts of others.
 func (f *finder) add(d diagnostics.Diagnostic) {
 	f.addAt(f.base(), d)
 }
@@ -26,7 +25,7 @@ func (f *finder) add(d diagnostics.Diagnostic) {
 // addAt is add for a tool whose relative paths start at base.
 func (f *finder) addAt(base string, d diagnostics.Diagnostic) {
 	d.File = f.place(base, d.File)
-	d.Message = raw.Clean(d.Message, maxMessage)
+	d.Message = cleanText(d.Message, maxMessage)
 	if d.File == "" || d.Message == "" {
 		return
 	}
@@ -41,9 +40,9 @@ func (f *finder) addAt(base string, d diagnostics.Diagnostic) {
 	if d.Source == "" {
 		d.Source = f.tool
 	}
-	d.Rule, d.Source, d.Hint = raw.Clean(d.Rule, maxName), raw.Clean(d.Source, maxName), raw.Clean(d.Hint, maxMessage)
+	d.Rule, d.Source, d.Hint = cleanText(d.Rule, maxName), cleanText(d.Source, maxName), cleanText(d.Hint, maxMessage)
 	f.list = append(f.list, d)
-	if len(f.list) >= 16*maxFindings { // hostile: many findings take memory
+	if len(f.list) >= 16*maxFindings { // hostile: many diagnostics take memory
 		f.list = worst(f.list)
 	}
 }
@@ -55,7 +54,7 @@ func hasEnd(d diagnostics.Diagnostic) bool {
 	return d.EndLine > d.Line || d.EndCol >= d.Col
 }
 
-// base is where relative paths start.
+// base returns the directory that relative paths start at.
 func (f *finder) base() string {
 	if f.out.Base != "" {
 		return f.out.Base
@@ -63,21 +62,21 @@ func (f *finder) base() string {
 	return f.out.Dir
 }
 
-// place gives a tool's path the form of diagnostics.Diagnostic.File, or "".
+// place returns a tool's path in the form of diagnostics.Diagnostic.File, or "".
 func (f *finder) place(base, name string) string {
-	name = raw.Slashed(name)
+	name = slashed(name)
 	if name == "" {
 		return ""
 	}
-	root := raw.Slashed(f.out.Root)
-	if !raw.Absolute(name) {
-		if base = raw.Slashed(base); !raw.Absolute(base) {
+	root := slashed(f.out.Root)
+	if !absolute(name) {
+		if base = slashed(base); !absolute(base) {
 			base = path.Join(root, base)
 		}
 		name = path.Join(base, name)
 	}
 	name = path.Clean(name)
-	if within, ok := raw.Inside(root, name); ok {
+	if within, ok := insideDir(root, name); ok {
 		name = within
 	}
 	if len(name) > maxPath || strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name) {
@@ -86,17 +85,16 @@ func (f *finder) place(base, name string) string {
 	return name
 }
 
-// ours tells whether a path of the output leads into the workspace, and not into
-// packages that were installed there.
+// ours reports whether a path of the output leads into the workspace, and not into an
+// installed package.
 func (f *finder) ours(name string) bool {
 	placed := f.place(f.base(), name)
-	return placed != "" && !raw.Absolute(placed) && !strings.HasPrefix(placed, "../") &&
+	return placed != "" && !absolute(placed) && !strings.HasPrefix(placed, "../") &&
 		!strings.Contains("/"+placed, "/site-packages/") && !strings.Contains("/"+placed, "/vendor/") &&
 		!strings.Contains("/"+placed, "/node_modules/")
 }
 
-// severityOf maps the words of all the tools. A word that none of them uses gives
-// other.
+// severityOf maps the words of all the tools. For an unknown word it returns other.
 func severityOf(word string, other diagnostics.Severity) diagnostics.Severity {
 	switch strings.ToLower(word) {
 	case "error", "fatal", "fatal error", "e", "f", "failure-note", "error: internal compiler error":

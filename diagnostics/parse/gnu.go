@@ -4,16 +4,15 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/diagnostics/parse/raw"
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// gnuStyle is what tools that write "file:line:col: message" do differently.
+// gnuStyle is how tools that write "file:line:col: message" differ.
 type gnuStyle struct {
-	severity diagnostics.Severity                            // of lines that say none
+	severity diagnostics.Severity                            // of lines without one
 	grade    func(rule, message string) diagnostics.Severity // instead, if set
 	linter   bool                                            // the message ends in the name of the rule in parentheses
-	fold     bool                                            // lines that start with a tab go on with the message
+	fold     bool                                            // lines that start with a tab continue the message
 }
 
 // parseGNU reads the form of the GNU coding standards, which compilers and
@@ -28,8 +27,8 @@ func parseMypy(f *finder) {
 		File, Message, Hint, Code, Severity string
 		Line, Column                        int
 	}
-	for doc := range raw.Documents(`{"file"`, f.out.Stdout, f.out.Stderr) {
-		for _, m := range raw.Each[finding](doc) {
+	for doc := range documents(`{"file"`, f.out.Stdout, f.out.Stderr) {
+		for _, m := range eachOf[finding](doc) {
 			f.add(diagnostics.Diagnostic{File: m.File, Line: m.Line, Col: m.Column + 1, Severity: severityOf(m.Severity, diagnostics.Error),
 				Message: m.Message, Rule: m.Code, Hint: m.Hint})
 		}
@@ -39,7 +38,7 @@ func parseMypy(f *finder) {
 
 func (f *finder) gnuLines(style gnuStyle) {
 	g := &gnu{finder: f, style: style}
-	for line := range raw.Lines(f.out.Stdout, f.out.Stderr) {
+	for line := range linesOf(f.out.Stdout, f.out.Stderr) {
 		g.line(line)
 	}
 	g.flush()
@@ -49,7 +48,7 @@ func (f *finder) gnuLines(style gnuStyle) {
 type gnu struct {
 	finder *finder
 	style  gnuStyle
-	last   diagnostics.Diagnostic // may go on; no File: none
+	last   diagnostics.Diagnostic // may continue; no File: none
 }
 
 func (g *gnu) line(line string) {
@@ -79,12 +78,12 @@ var (
 
 func gnuFinding(line string, style gnuStyle) (diagnostics.Diagnostic, bool) {
 	m := gnuLine.FindStringSubmatch(line)
-	if m == nil || m[9] == "" || !raw.LooksLikeFile(m[1], m[6] != "") {
+	if m == nil || m[9] == "" || !looksLikeFile(m[1], m[6] != "") {
 		return diagnostics.Diagnostic{}, false
 	}
-	d := diagnostics.Diagnostic{File: m[1], Line: raw.Number(m[2]), Col: raw.Number(m[3]), Rule: m[8], Message: m[9]}
+	d := diagnostics.Diagnostic{File: m[1], Line: number(m[2]), Col: number(m[3]), Rule: m[8], Message: m[9]}
 	if m[5] != "" { // mypy --show-error-end, inclusive
-		d.EndLine, d.EndCol = raw.Number(m[4]), raw.Number(m[5])+1
+		d.EndLine, d.EndCol = number(m[4]), number(m[5])+1
 	}
 	takeRule(&d, style)
 	d.Severity = severityOf(m[6]+m[7], style.severity)

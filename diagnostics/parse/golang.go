@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/diagnostics/parse/raw"
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
@@ -17,7 +16,7 @@ type goEvent struct {
 func parseGoBuild(f *finder) {
 	f.tool = "go"
 	b := goBuild(f)
-	for line := range raw.Lines(f.out.Stdout, f.out.Stderr) {
+	for line := range linesOf(f.out.Stdout, f.out.Stderr) {
 		if e, ok := goEventOf(line); ok {
 			line = strings.TrimRight(e.Output, "\n")
 		}
@@ -34,20 +33,20 @@ func goEventOf(line string) (goEvent, bool) {
 	if !strings.HasPrefix(line, `{"`) {
 		return goEvent{}, false
 	}
-	e, ok := raw.Decode[goEvent]([]byte(line))
+	e, ok := decode[goEvent]([]byte(line))
 	return e, ok && e.Action != ""
 }
 
 // goTests sorts the output of a run of tests by the test that wrote it.
 type goTests struct {
 	finder   *finder
-	build    *gnu // what does not compile
-	building bool // lines are those of the compiler
+	build    *gnu // errors of the compiler
+	building bool // the lines are those of the compiler
 
 	packages []string
 	logs     []*goLog
 	open     map[[2]string]*goLog // by package and test
-	unowned  int                  // logs from here on still wait for the line that names their package
+	unowned  int                  // later logs still wait for the line that names their package
 	current  string               // test
 }
 
@@ -57,12 +56,12 @@ type goLog struct {
 	text      strings.Builder
 }
 
-// parseGoTest reads "go test", with -v, with -json or without. The text says in
-// which package a test failed but not where that is: see Output.Module.
+// parseGoTest reads "go test", with -v, with -json or without. The text names the package
+// of a failed test but not its directory: see Output.Module.
 func parseGoTest(f *finder) {
 	f.tool = "go"
 	g := &goTests{finder: f, build: goBuild(f), open: make(map[[2]string]*goLog)}
-	for line := range raw.Lines(f.out.Stdout, f.out.Stderr) {
+	for line := range linesOf(f.out.Stdout, f.out.Stderr) {
 		if e, ok := goEventOf(line); ok {
 			g.event(e)
 		} else {
@@ -96,7 +95,7 @@ func (g *goTests) event(e goEvent) {
 	case "build-output":
 		g.build.line(strings.TrimPrefix(strings.TrimRight(e.Output, "\n"), "vet: "))
 	case "output":
-		g.log(e.Package, e.Test).text.WriteString(raw.Unescaped(e.Output))
+		g.log(e.Package, e.Test).text.WriteString(unescaped(e.Output))
 	case "fail":
 		g.log(e.Package, e.Test).failed = true
 	}
@@ -111,7 +110,7 @@ var (
 	goFrame     = pattern.New(`^\t(.+\.go):(\d+)(?: \+0x[0-9a-f]+)?$`)
 )
 
-// line takes a line of the text for people.
+// line reads a line of plain output.
 func (g *goTests) line(line string) {
 	if strings.HasPrefix(line, "# ") {
 		g.building = true
@@ -133,7 +132,8 @@ func (g *goTests) line(line string) {
 	}
 }
 
-// inBuild: lines that start with a tab go on with what the compiler says.
+// inBuild reports whether a line belongs to the compiler: lines that start with a tab
+// continue its message.
 func (g *goTests) inBuild(line string) bool {
 	return strings.HasPrefix(line, "\t") && (g.building || g.current != "")
 }
@@ -152,7 +152,7 @@ func (g *goTests) close(pkg string) {
 	g.unowned = len(g.logs)
 }
 
-// find reads what a test wrote: t.Error's lines if it failed, and a panic.
+// find reads the output of a test: t.Error's lines if it failed, and a panic.
 func (l *goLog) find(f *finder, dir string) {
 	var at diagnostics.Diagnostic
 	indent, panicked := "", ""
@@ -160,7 +160,7 @@ func (l *goLog) find(f *finder, dir string) {
 		line = strings.TrimRight(line, "\r\n")
 		if m := goTestLine.FindStringSubmatch(line); m != nil && l.failed && l.test != "" {
 			f.addGoTest(dir, at)
-			at = diagnostics.Diagnostic{File: m[2], Line: raw.Number(m[3]), Severity: diagnostics.Error, Message: l.test + ": " + m[4]}
+			at = diagnostics.Diagnostic{File: m[2], Line: number(m[3]), Severity: diagnostics.Error, Message: l.test + ": " + m[4]}
 			indent = m[1] + "    "
 			continue
 		}
@@ -181,7 +181,7 @@ func (l *goLog) panic(f *finder, message, line string) string {
 		return strings.TrimPrefix(l.test+": ", ": ") + goRecovered.ReplaceAllString(line, "")
 	}
 	if m := goFrame.FindStringSubmatch(line); m != nil && message != "" && f.ours(m[1]) {
-		f.add(diagnostics.Diagnostic{File: m[1], Line: raw.Number(m[2]), Severity: diagnostics.Error, Message: message})
+		f.add(diagnostics.Diagnostic{File: m[1], Line: number(m[2]), Severity: diagnostics.Error, Message: message})
 		return ""
 	}
 	return message
@@ -191,21 +191,22 @@ func (f *finder) addGoTest(dir string, d diagnostics.Diagnostic) {
 	if d.File == "" {
 		return
 	}
-	if !raw.Absolute(raw.Slashed(d.File)) {
+	if !absolute(slashed(d.File)) {
 		d.File = dir + d.File
 	}
 	f.add(d)
 }
 
-// packageDir is where a package lies below the module, with "/" at the end, or "".
+// packageDir returns the directory of a package below the module, with "/" at the end, or
+// "".
 func packageDir(module, pkg string) string {
-	if dir, ok := raw.Inside(module, pkg); ok {
+	if dir, ok := insideDir(module, pkg); ok {
 		return dir + "/"
 	}
 	return ""
 }
 
-// commonPath is the longest import path that all packages lie at or below.
+// commonPath returns the longest import path that all packages are at or below.
 func commonPath(packages []string) string {
 	if len(packages) == 0 {
 		return ""

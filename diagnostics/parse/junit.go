@@ -7,18 +7,16 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/diagnostics/parse/javatest"
-	"github.com/bentobuild/bento/diagnostics/parse/raw"
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// junit walks a report. The format has no owner: what is read is what the tools
-// have in common. https://github.com/testmoapp/junitxml
+// junit walks a report. The format has no owner: junit reads what the tools have in common.
+// https://github.com/testmoapp/junitxml
 type junit struct {
 	finder *finder
 	suite  string // file of the suite
 	test   junitTest
-	said   *strings.Builder // text of the failure that is open
+	said   *strings.Builder // text of the open failure
 	title  string           // its message attribute
 }
 
@@ -27,11 +25,10 @@ type junitTest struct {
 	line, col         int
 }
 
-// parseJUnit reads reports in the form of JUnit's XML, wherever in the output
-// they start.
+// parseJUnit reads reports in the form of JUnit's XML, wherever in the output they start.
 func parseJUnit(f *finder) {
 	for _, stream := range [][]byte{f.out.Stdout, f.out.Stderr} {
-		text, _ := raw.Tail(stream)
+		text, _ := tailOf(stream)
 		if i := bytes.Index(text, []byte("<testsuite")); i >= 0 {
 			text = text[i:]
 		} else if i := bytes.Index(text, []byte("<testcase")); i >= 0 {
@@ -43,8 +40,8 @@ func parseJUnit(f *finder) {
 	}
 }
 
-// read takes tags one by one and does not mind how they are nested, so a report
-// that was cut is read as far as it goes.
+// read reads tags one by one without checking their nesting, so it reads a report that was
+// cut as far as it goes.
 func (j *junit) read(text []byte) {
 	dec := xml.NewDecoder(bytes.NewReader(text))
 	dec.Strict = false
@@ -79,11 +76,11 @@ func (j *junit) start(e xml.StartElement) {
 	switch e.Name.Local {
 	case "testsuite":
 		j.suite = attr("file")
-		if name := attr("name"); j.suite == "" && strings.Contains(name, "/") && raw.LooksLikeFile(name, true) {
+		if name := attr("name"); j.suite == "" && strings.Contains(name, "/") && looksLikeFile(name, true) {
 			j.suite = name
 		}
 	case "testcase":
-		j.test = junitTest{name: attr("name"), class: attr("classname"), file: attr("file"), line: raw.Number(attr("line")), col: raw.Number(attr("column"))}
+		j.test = junitTest{name: attr("name"), class: attr("classname"), file: attr("file"), line: number(attr("line")), col: number(attr("column"))}
 	case "failure", "error":
 		j.said, j.title = new(strings.Builder), attr("message")
 	}
@@ -114,7 +111,7 @@ func (j *junit) failed(text string) {
 	j.finder.add(d)
 }
 
-// rule is what a linter calls a test.
+// rule returns the linter's name in a test.
 func (j *junit) rule() string {
 	if m := junitName.FindStringIndex(j.test.name); m != nil {
 		return j.test.name[:m[0]]
@@ -131,12 +128,12 @@ var (
 	javaSource = pattern.New(`^[^/\\]+\.(java|kt|groovy|scala)$`)
 )
 
-// place looks for where a test failed: in its name (PHP_CodeSniffer), by
-// attributes with a column (ruff), in the text if that names the test's own file,
-// by attributes, and anywhere in the text.
+// place finds where a test failed: in its name (PHP_CodeSniffer), by attributes with a
+// column (ruff), in the text if that names the test's own file, by attributes, and anywhere
+// in the text.
 func (j *junit) place(text string) (file string, line, col int) {
 	if m := junitName.FindStringSubmatch(j.test.name); m != nil {
-		return m[1], raw.Number(m[2]), raw.Number(m[3])
+		return m[1], number(m[2]), number(m[3])
 	}
 	own := j.test.file
 	if own == "" {
@@ -150,24 +147,24 @@ func (j *junit) place(text string) (file string, line, col int) {
 		return own, j.test.line, 0
 	}
 	if found != nil {
-		return found[1], raw.Number(found[2]), raw.Number(found[3])
+		return found[1], number(found[2]), number(found[3])
 	}
-	file, line = javatest.Source(j.test.class, text)
+	file, line = sourceOfStack(j.test.class, text)
 	return file, line, 0
 }
 
-// inText is the last place in text in the file own; if that is not known, in the
+// inText returns the last place in text in the file own; if that is unknown, in the
 // workspace.
 func (j *junit) inText(text, own string) []string {
 	var last []string
 	f := j.finder
 	for _, m := range junitPlace.FindAllStringSubmatch(text, 100) {
-		bare := javaSource.MatchString(m[1]) // in a stack there, files have no directory
+		bare := javaSource.MatchString(m[1]) // in a Java stack, files have no directory
 		if own != "" && f.place(f.base(), m[1]) != f.place(f.base(), own) || own == "" && (bare || !f.ours(m[1])) {
 			continue
 		}
 		last = m
-		if own == "" && strings.Contains(text, "\n    at ") { // a stack of JavaScript starts inside
+		if own == "" && strings.Contains(text, "\n    at ") { // a stack of JavaScript starts with the innermost frame
 			break
 		}
 	}

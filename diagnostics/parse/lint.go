@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/diagnostics/parse/raw"
 )
 
 // parseGolangci reads the JSON of golangci-lint 1 and 2, or its text.
@@ -30,25 +29,25 @@ func parseGolangci(f *finder) {
 		f.addAt(f.golangciBase(i.Pos.Filename), diagnostics.Diagnostic{File: i.Pos.Filename, Line: i.Pos.Line, Col: i.Pos.Column,
 			Severity: severity, Message: i.Text, Rule: i.FromLinter})
 	}
-	for doc := range raw.Documents(`{"FromLinter"`, f.out.Stdout, f.out.Stderr) {
-		for _, r := range raw.Each[report](doc) {
+	for doc := range documents(`{"FromLinter"`, f.out.Stdout, f.out.Stderr) {
+		for _, r := range eachOf[report](doc) {
 			for _, i := range r.Issues {
 				add(i)
 			}
 		}
-		for _, i := range raw.Each[issue](doc) {
+		for _, i := range eachOf[issue](doc) {
 			add(i)
 		}
 	}
 	f.gnuLines(gnuStyle{severity: diagnostics.Warning, linter: true})
 }
 
-// golangciBase: version 2 counts from the directory of its configuration, which
-// is then often the top of the workspace, version 1 from where it was started. A
-// path that spells out the dish is of the first kind.
+// golangciBase returns the directory that a path is relative to. Version 2 starts at the
+// directory of its configuration, which is often the top of the workspace, version 1 at the
+// working directory. A path that contains the dish is of the first kind.
 func (f *finder) golangciBase(name string) string {
-	dish, ok := raw.Inside(raw.Slashed(f.out.Root), raw.Slashed(f.out.Dir))
-	if _, below := raw.Inside(dish, raw.Slashed(name)); ok && below && f.out.Base == "" {
+	dish, ok := insideDir(slashed(f.out.Root), slashed(f.out.Dir))
+	if _, below := insideDir(dish, slashed(name)); ok && below && f.out.Base == "" {
 		return f.out.Root
 	}
 	return f.base()
@@ -67,8 +66,8 @@ func parseESLint(f *finder) {
 		}
 	}
 	f.tool = "eslint"
-	for doc := range raw.Documents(`{"filePath"`, f.out.Stdout, f.out.Stderr) {
-		for _, e := range raw.Each[file](doc) {
+	for doc := range documents(`{"filePath"`, f.out.Stdout, f.out.Stderr) {
+		for _, e := range eachOf[file](doc) {
 			for _, m := range e.Messages {
 				severity := diagnostics.Warning
 				if m.Severity == 2 {
@@ -92,8 +91,8 @@ func parseRuff(f *finder) {
 		EndLocation             place `json:"end_location"`
 	}
 	f.tool = "ruff"
-	for doc := range raw.Documents(`{"cell"`, f.out.Stdout, f.out.Stderr) {
-		for _, r := range raw.Each[finding](doc) {
+	for doc := range documents(`{"cell"`, f.out.Stdout, f.out.Stderr) {
+		for _, r := range eachOf[finding](doc) {
 			if r.Location == nil {
 				continue
 			}
@@ -106,8 +105,8 @@ func parseRuff(f *finder) {
 	f.gnuLines(gnuStyle{grade: ruffSeverity})
 }
 
-// ruffSeverity: ruff calls every finding an error. One is if the file cannot be
-// parsed (no code in old versions) or read (E902).
+// ruffSeverity returns Error only if the file cannot be parsed (no code in old versions) or
+// read (E902): ruff calls every diagnostic an error.
 func ruffSeverity(code, message string) diagnostics.Severity {
 	if code == "" || code == "invalid-syntax" || code == "E999" || code == "E902" || strings.HasPrefix(message, "SyntaxError:") {
 		return diagnostics.Error
@@ -133,8 +132,8 @@ func parseRuboCop(f *finder) {
 		}
 	}
 	f.tool = "rubocop"
-	for doc := range raw.Documents(`{"metadata"`, f.out.Stdout, f.out.Stderr) {
-		for _, r := range raw.Each[report](doc) {
+	for doc := range documents(`{"metadata"`, f.out.Stdout, f.out.Stderr) {
+		for _, r := range eachOf[report](doc) {
 			for _, file := range r.Files {
 				for _, o := range file.Offenses {
 					f.add(diagnostics.Diagnostic{File: file.Path, Line: o.Location.Line, Col: o.Location.Column,
@@ -157,8 +156,8 @@ func parseDenoLint(f *finder) {
 			Range                         struct{ Start, End place }
 		}
 	}
-	for doc := range raw.Documents(`{"version"`, f.out.Stdout, f.out.Stderr) {
-		for _, r := range raw.Each[report](doc) {
+	for doc := range documents(`{"version"`, f.out.Stdout, f.out.Stderr) {
+		for _, r := range eachOf[report](doc) {
 			for _, d := range r.Diagnostics {
 				f.add(diagnostics.Diagnostic{File: d.Filename, Line: d.Range.Start.Line, Col: d.Range.Start.Col + 1,
 					EndLine: d.Range.End.Line, EndCol: d.Range.End.Col + 1, Severity: diagnostics.Error,

@@ -1,5 +1,5 @@
-// Package parse holds the built-in parsers of what compilers, linters and test
-// runners write. A parser is named by a diagnostics hook of an adapter.
+// Package parse holds the built-in parsers of the output of compilers, linters and test
+// runners. A diagnostics hook of an adapter names its parser.
 package parse
 
 import (
@@ -12,17 +12,17 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// Output is what one run of a tool wrote, and where the paths in it lead.
+// Output is the output of one run of a tool, and the directories of its paths.
 type Output struct {
 	Stdout, Stderr []byte
 	Dir            string // absolute, of the dish: relative paths start here
 	Root           string // absolute, of the workspace
 	Base           string // optional, absolute: where the tool's relative paths start instead, such as the root of a cargo workspace
-	Module         string // optional, for go-test: import path of Dir; else what the packages of the output have in common
-	Tool           string // optional: Source of the findings where the parser does not know the tool; else the parser's name
+	Module         string // optional, for go-test: import path of Dir; else the common path of the packages in the output
+	Tool           string // optional: Source of the diagnostics where the parser does not know the tool; else the parser's name
 }
 
-// Bounds of a parse. Findings beyond maxFindings are dropped, the mildest first.
+// Bounds of a parse. Diagnostics beyond maxFindings are dropped, the mildest first.
 const (
 	maxFindings = 1000
 	maxMessage  = 8 << 10
@@ -31,7 +31,7 @@ const (
 	maxNumber   = 1<<31 - 1
 )
 
-// ErrUnknownParser is the error of a name that Parsers does not have.
+// ErrUnknownParser is the error of an unknown parser.
 var ErrUnknownParser = errors.New("no such diagnostics parser")
 
 // Parsers returns the names of the built-in parsers, sorted.
@@ -61,12 +61,11 @@ func parsers() map[string]func(*finder) {
 	}
 }
 
-// Parse reads what a tool wrote. It touches no file: a path is resolved by its
-// text alone, becomes relative to Root with forward slashes if it is inside, and
-// stays absolute otherwise. Each finding has a file and a line; they are sorted,
-// each is there once, and there are at most 1,000. Only the last 4 MiB of a stream
-// count. Text that the parser does not understand gives no finding and no error;
-// the only error is ErrUnknownParser.
+// Parse reads the output of a tool. It opens no file: it resolves a path by its text alone.
+// A path inside Root becomes relative to it with forward slashes; others stay absolute.
+// Each diagnostic has a file and a line. The result is sorted, without duplicates, and has
+// at most 1,000 diagnostics. Only the last 4 MiB of a stream are read. Parse ignores text
+// that the parser does not know; its only error is ErrUnknownParser.
 func Parse(parser string, o Output) ([]diagnostics.Diagnostic, error) {
 	parse := parsers()[parser]
 	if parse == nil {
@@ -77,7 +76,7 @@ func Parse(parser string, o Output) ([]diagnostics.Diagnostic, error) {
 	return worst(f.list), nil
 }
 
-// worst sorts list, keeps each finding once and, of too many, the gravest.
+// worst sorts list, drops duplicates and, of too many, keeps the gravest.
 func worst(list []diagnostics.Diagnostic) []diagnostics.Diagnostic {
 	list = diagnostics.Sorted(list)
 	if len(list) <= maxFindings {

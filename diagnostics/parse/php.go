@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/diagnostics/parse/raw"
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
@@ -14,23 +13,22 @@ var (
 	phpPlace   = pattern.New(`^(\S.*\.(?:php|phpt)):(\d+)$`)
 )
 
-// parsePHPUnit reads the list of failures at the end of PHPUnit's text, and what
-// PHP itself says of a file that it cannot run.
-// https://docs.phpunit.de/en/11.5/textui.html
+// parsePHPUnit reads the list of failures at the end of PHPUnit's text, and PHP's own
+// errors about a file that it cannot run. https://docs.phpunit.de/en/11.5/textui.html
 func parsePHPUnit(f *finder) {
 	f.tool = "phpunit"
 	var at diagnostics.Diagnostic
-	for line := range raw.Lines(f.out.Stdout, f.out.Stderr) {
+	for line := range linesOf(f.out.Stdout, f.out.Stderr) {
 		switch m := phpFailure.FindStringSubmatch(line); {
 		case m != nil:
 			at = diagnostics.Diagnostic{Severity: diagnostics.Error, Message: m[1] + ":"}
 		case phpSyntax.MatchString(line):
 			m := phpSyntax.FindStringSubmatch(line)
-			f.add(diagnostics.Diagnostic{File: m[2], Line: raw.Number(m[3]), Severity: diagnostics.Error, Message: m[1], Source: "php"})
+			f.add(diagnostics.Diagnostic{File: m[2], Line: number(m[3]), Severity: diagnostics.Error, Message: m[1], Source: "php"})
 		case at.Message == "" || line == "" || len(at.Message) > maxMessage:
 		case phpPlace.MatchString(line):
 			if m := phpPlace.FindStringSubmatch(line); f.ours(m[1]) {
-				at.File, at.Line = m[1], raw.Number(m[2])
+				at.File, at.Line = m[1], number(m[2])
 				f.add(at)
 				at = diagnostics.Diagnostic{}
 			}
@@ -40,8 +38,8 @@ func parsePHPUnit(f *finder) {
 	}
 }
 
-// parsePHPStan reads the JSON of PHPStan, and that of PHP_CodeSniffer, which has
-// the same frame. https://phpstan.org/user-guide/output-format
+// parsePHPStan reads the JSON of PHPStan, and that of PHP_CodeSniffer, which has the same
+// frame. https://phpstan.org/user-guide/output-format
 func parsePHPStan(f *finder) {
 	type report struct {
 		Files map[string]struct {
@@ -51,8 +49,8 @@ func parsePHPStan(f *finder) {
 			}
 		}
 	}
-	for doc := range raw.Documents(`{"totals"`, f.out.Stdout, f.out.Stderr) {
-		for _, r := range raw.Each[report](doc) {
+	for doc := range documents(`{"totals"`, f.out.Stdout, f.out.Stderr) {
+		for _, r := range eachOf[report](doc) {
 			for name, file := range r.Files {
 				name, _, _ = strings.Cut(name, " (in context of ") // a trait
 				for _, m := range file.Messages {

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/diagnostics/parse/raw"
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
@@ -25,16 +24,16 @@ type pytest struct {
 	errors  []string
 	size    int
 	at      diagnostics.Diagnostic // the innermost place in the workspace so far
-	located map[string]bool        // files with a finding
+	located map[string]bool        // files with a diagnostic
 }
 
-// parsePytest reads pytest's text with any --tb, whose parts go from a title over
-// a traceback to the error; without tracebacks, its summary.
+// parsePytest reads pytest's text with any --tb: each part has a title, a traceback and the
+// error. Without tracebacks it reads the summary.
 // https://docs.pytest.org/en/stable/how-to/output.html
 func parsePytest(f *finder) {
 	f.tool = "pytest"
 	p := &pytest{finder: f, located: make(map[string]bool)}
-	for line := range raw.Lines(f.out.Stdout, f.out.Stderr) {
+	for line := range linesOf(f.out.Stdout, f.out.Stderr) {
 		p.line(line)
 	}
 	p.flush()
@@ -66,7 +65,7 @@ func (p *pytest) traceback(line string) {
 	if m == nil || !p.finder.ours(m[1]) {
 		return
 	}
-	p.at = diagnostics.Diagnostic{File: m[1], Line: raw.Number(m[2]), Severity: diagnostics.Error}
+	p.at = diagnostics.Diagnostic{File: m[1], Line: number(m[2]), Severity: diagnostics.Error}
 	if p.title == "" && len(m) > 3 { // --tb=line
 		p.at.Message = m[3]
 		p.flush()
@@ -105,7 +104,7 @@ func (p *pytest) said() string {
 	return strings.TrimSpace(b.String())
 }
 
-// summary takes the line about a test whose file had no finding so far.
+// summary reads the line about a test whose file has no diagnostic so far.
 func (p *pytest) summary(file, test, said string) {
 	if p.located[p.finder.place(p.finder.base(), file)] {
 		return

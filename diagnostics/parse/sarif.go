@@ -2,7 +2,6 @@ package parse
 
 import (
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/diagnostics/parse/raw"
 )
 
 // sarifRun is one run of a SARIF 2.1.0 log.
@@ -26,11 +25,11 @@ type sarifRun struct {
 	}
 }
 
-// parseSARIF reads SARIF logs. A result that passed is none.
+// parseSARIF reads SARIF logs. It leaves out results that passed.
 func parseSARIF(f *finder) {
 	type log struct{ Runs []sarifRun }
-	for doc := range raw.Documents(`{"$schema"`, f.out.Stdout, f.out.Stderr) {
-		for _, l := range raw.Each[log](doc) {
+	for doc := range documents(`{"$schema"`, f.out.Stdout, f.out.Stderr) {
+		for _, l := range eachOf[log](doc) {
 			for _, run := range l.Runs {
 				f.addSARIF(run)
 			}
@@ -48,11 +47,11 @@ func (f *finder) addSARIF(run sarifRun) {
 		if region.EndLine == 0 {
 			region.EndLine = region.StartLine
 		}
-		base := raw.Slashed(run.OriginalURIBaseIDs[at.ArtifactLocation.URIBaseID].URI)
-		if !raw.Absolute(base) {
+		base := slashed(run.OriginalURIBaseIDs[at.ArtifactLocation.URIBaseID].URI)
+		if !absolute(base) {
 			base = f.base()
 		}
-		f.addAt(base, diagnostics.Diagnostic{File: raw.FromURI(at.ArtifactLocation.URI), Line: region.StartLine, Col: region.StartColumn,
+		f.addAt(base, diagnostics.Diagnostic{File: fromURI(at.ArtifactLocation.URI), Line: region.StartLine, Col: region.StartColumn,
 			EndLine: region.EndLine, EndCol: region.EndColumn, Severity: severityOf(r.Level, diagnostics.Warning),
 			Message: r.Message.Text, Rule: r.RuleID, Source: run.Tool.Driver.Name})
 	}

@@ -27,7 +27,7 @@ func TestGoTest(t *testing.T) {
 	}
 	check(t, "go-test", lint(goVerbose), want...)
 	alone := lint("--- FAIL: TestB (0.00s)\n    a_test.go:12: after\nFAIL\nFAIL\texample.test/m/pkg\t0.009s\nFAIL\n")
-	check(t, "go-test", alone, `svc/api/a_test.go:12: go error [] "TestB: after"`) // nobody says where the module ends
+	check(t, "go-test", alone, `svc/api/a_test.go:12: go error [] "TestB: after"`) // nothing says where the module ends
 	alone.Module = "example.test/m"
 	check(t, "go-test", alone, want[1])
 }

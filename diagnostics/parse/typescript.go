@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/diagnostics/parse/raw"
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
@@ -18,14 +17,14 @@ var (
 // tsc reads lines one after the other.
 type tsc struct {
 	finder *finder
-	last   diagnostics.Diagnostic // may go on; no Rule: none
+	last   diagnostics.Diagnostic // may continue; no Rule: none
 }
 
 // parseTSC reads tsc with --pretty or without, and "deno check".
 func parseTSC(f *finder) {
 	f.tool = "tsc"
 	t := &tsc{finder: f}
-	for line := range raw.Lines(f.out.Stdout, f.out.Stderr) {
+	for line := range linesOf(f.out.Stdout, f.out.Stderr) {
 		t.line(line)
 	}
 	t.flush()
@@ -38,7 +37,7 @@ func (t *tsc) line(line string) {
 	}
 	if m != nil {
 		t.flush()
-		t.last = diagnostics.Diagnostic{File: withoutLabel(m[1]), Line: raw.Number(m[2]), Col: raw.Number(m[3]),
+		t.last = diagnostics.Diagnostic{File: withoutLabel(m[1]), Line: number(m[2]), Col: number(m[3]),
 			Severity: severityOf(m[4], diagnostics.Info), Rule: m[5], Message: m[6]}
 		return
 	}
@@ -50,14 +49,14 @@ func (t *tsc) line(line string) {
 	t.more(line)
 }
 
-// more: the reasons that tsc gives are below a message, two spaces in; deno shows
-// the code and then its place.
+// more reads a line after a message: tsc writes the reasons below it, two spaces in; deno
+// writes the code and then its place.
 func (t *tsc) more(line string) {
 	at := denoPlace.FindStringSubmatch(line)
 	switch {
 	case t.last.Rule == "":
 	case t.last.File == "" && at != nil:
-		t.last.File, t.last.Line, t.last.Col = at[1], raw.Number(at[2]), raw.Number(at[3])
+		t.last.File, t.last.Line, t.last.Col = at[1], number(at[2]), number(at[3])
 		t.flush()
 	case t.last.File == "":
 	case strings.HasPrefix(line, "  ") && len(t.last.Message) < maxMessage:
@@ -72,8 +71,8 @@ func (t *tsc) flush() {
 	t.last = diagnostics.Diagnostic{}
 }
 
-// withoutLabel cuts the label that package managers put before each line of a
-// script that they run in several packages: "@scope/lib build: src/a.ts".
+// withoutLabel removes the label that package managers put before each line of a script
+// that they run in several packages: "@scope/lib build: src/a.ts".
 func withoutLabel(name string) string {
 	if i := strings.LastIndex(name, ": "); i >= 0 {
 		return name[i+2:]

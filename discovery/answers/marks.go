@@ -11,19 +11,19 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// Mark is a file or directory of the workspace whose name an adapter knows.
+// Mark is a file or directory of the workspace whose name an adapter looks for.
 type Mark struct {
 	Path string // relative to the root
 	Kind tree.Kind
 }
 
-// marks tell what Detect may have seen: files whose names an adapter knows, in a
-// directory, in those above it, and anywhere below it.
+// marks digest the files that Detect may read: those with names that adapters look for, in a
+// directory, above it, and anywhere below it.
 type marks struct {
-	who    [32]byte                 // the adapters
-	own    map[string][32]byte      // by directory relative to the root: of what is right in it
-	inside map[string]*state.Writer // the own ones of it and all below
-	unsure map[string]bool          // directories with a link right in them, which may lead anywhere
+	who    [32]byte                 // digest of the adapters
+	own    map[string][32]byte      // by directory relative to the root: digest of the marks directly in it
+	inside map[string]*state.Writer // digest of the marks in the directory and below it
+	unsure map[string]bool          // directories that directly contain a link, which may lead anywhere
 	sums   map[string]markSum
 }
 
@@ -32,7 +32,7 @@ type markSum struct {
 	known bool
 }
 
-// newMarks gives those of a workspace; ok is false when some file cannot be read.
+// newMarks returns the marks of a workspace; ok is false when a file cannot be read.
 func newMarks(o *Options) (m *marks, ok bool) {
 	m = &marks{own: make(map[string][32]byte), inside: make(map[string]*state.Writer), unsure: make(map[string]bool), sums: make(map[string]markSum)}
 	var w state.Writer
@@ -62,7 +62,7 @@ func addMark(w *state.Writer, files *tree.Tree, mark Mark) bool {
 	w.String(mark.Path)
 	e := tree.Entry{Kind: tree.Dir}
 	if mark.Kind != tree.Dir {
-		e, _ = files.Lookup(mark.Path) // zero if it is gone since
+		e, _ = files.Lookup(mark.Path) // zero if it was removed since
 	}
 	if e.Kind != tree.File {
 		w.String(fmt.Sprint(e.Kind, e.Size, e.Stamp()))
@@ -73,7 +73,7 @@ func addMark(w *state.Writer, files *tree.Tree, mark Mark) bool {
 	return err == nil
 }
 
-// add adds what is right in dir.
+// add adds a mark directly in dir.
 func (m *marks) add(dir string, payload []byte) {
 	before := m.own[dir]
 	m.own[dir] = blake3.Sum256(append(before[:], payload...))
@@ -88,8 +88,8 @@ func (m *marks) add(dir string, payload []byte) {
 	}
 }
 
-// of gives the digest of what counts for a directory relative to the root. It is not
-// known where links are part of it.
+// of returns the digest of the marks that count for a directory relative to the root. known is
+// false where links are among them.
 func (m *marks) of(dir string) (sum [32]byte, known bool) {
 	s, done := m.sums[dir]
 	if !done {
@@ -120,7 +120,7 @@ func (m *marks) sum(dir string) markSum {
 	return markSum{blake3.Sum256(w.Payload()), true}
 }
 
-// aboveAnd yields dir and those above it, "." last.
+// aboveAnd yields dir and its parents, "." last.
 func aboveAnd(dir string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for ; dir != "." && dir != ""; dir = dir[:max(0, strings.LastIndexByte(dir, '/'))] {

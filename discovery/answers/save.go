@@ -16,34 +16,34 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// The memory is one file of the workspace's state.
+// The answers are one file in the workspace's state.
 const (
 	memoryFile    = "answers"
 	memoryVersion = 5
 )
 
-// saved is what the file holds.
+// saved is the content of the file.
 type saved struct {
 	Basis    string
-	Spots    []spot           // that answers were made from
-	Traces   []savedTrace     // of Spots
-	Stamps   []tree.Stamp     // that traces name
-	Scopes   []adapters.Scope // that answers name: members of a workspace share one
+	Spots    []spot           // that answers depend on
+	Traces   []savedTrace     // by index of Spots
+	Stamps   []tree.Stamp     // referred to by traces
+	Scopes   []adapters.Scope // referred to by answers; members of a workspace share one
 	Detected []savedDetect
 	Answers  []savedAnswer
 }
 
-// spot is a path, or many that are absent around one directory.
+// spot is a path, or several absent names around one directory.
 type spot struct {
 	Path   string
-	Absent string // relative to Path, each with 0 at its end; "" for Path itself
+	Absent string // relative to Path, each followed by a zero byte; "" for Path itself
 }
 
-// savedTrace is a trace.
+// savedTrace is a saved trace.
 type savedTrace struct {
 	Kind   kind
-	Sum    string // "" for zero
-	Around int    // one more than its number in Stamps, 0 for none
+	Sum    string // "" for a zero sum
+	Around int    // index in Stamps plus one, 0 for none
 }
 
 type savedDetect struct {
@@ -55,8 +55,8 @@ type savedDetect struct {
 type savedAnswer struct {
 	Question question
 	Answer   Answer
-	Scope    int   // in Scopes
-	Reads    []int // in Spots
+	Scope    int   // index in Scopes
+	Reads    []int // indices in Spots
 }
 
 func load(dir *state.Dir) (s saved, payload []byte, ok bool) {
@@ -69,7 +69,7 @@ func load(dir *state.Dir) (s saved, payload []byte, ok bool) {
 	return s, payload, err == nil && r.End() == nil && len(s.Spots) == len(s.Traces)
 }
 
-// trace gives that of spot i, which is never the same if the file makes no sense.
+// trace returns the trace of spot i. For invalid indices it returns one that never holds.
 func (s *saved) trace(i int) (t trace) {
 	from := &s.Traces[i]
 	if len(from.Sum) != 0 && len(from.Sum) != len(t.Sum) || from.Around < 0 || from.Around > len(s.Stamps) {
@@ -83,8 +83,8 @@ func (s *saved) trace(i int) (t trace) {
 	return t
 }
 
-// take takes over what holds of what was saved.
-func (m *Memory) take(s saved) {
+// take takes over the saved answers that still hold.
+func (m *Cache) take(s saved) {
 	m.saved = s
 	holds := make([]bool, len(s.Spots))
 	for i, spot := range s.Spots {
@@ -106,9 +106,9 @@ func (m *Memory) take(s saved) {
 	m.news = m.news || len(m.answered) != len(s.Answers) || len(m.detected) != len(s.Detected)
 }
 
-// takeDetected takes over who detected what. In a directory that an answer does not hold
-// for any more nobody knows anything: one adapter has seen what made another say no.
-func (m *Memory) takeDetected(list []savedDetect) {
+// takeDetected takes over the saved answers of Detect. It drops all answers about a directory where
+// one no longer holds: the order of the adapters matters.
+func (m *Cache) takeDetected(list []savedDetect) {
 	changed := make(map[string]bool) // directories
 	for i := range m.saved.Answers {
 		if q := m.saved.Answers[i].Question; m.answered[q] == nil {
@@ -127,8 +127,8 @@ func (m *Memory) takeDetected(list []savedDetect) {
 	}
 }
 
-// marksOf gives the marks of an absolute directory.
-func (m *Memory) marksOf(dir string) (sum [32]byte, known bool) {
+// marksOf returns the digest of marks of an absolute directory.
+func (m *Cache) marksOf(dir string) (sum [32]byte, known bool) {
 	rel, inside := m.looker.relative(dir)
 	if !inside {
 		return sum, false
@@ -136,9 +136,8 @@ func (m *Memory) marksOf(dir string) (sum [32]byte, known bool) {
 	return m.marks.of(cmp.Or(rel, "."))
 }
 
-// Save writes the memory, if anything in it is new. One that cannot be written costs
-// no more than that adapters are asked again.
-func (m *Memory) Save() {
+// Save writes the answers if one is new. When writing fails, adapters are asked again next time.
+func (m *Cache) Save() {
 	if m == nil {
 		return
 	}
@@ -154,7 +153,7 @@ func (m *Memory) Save() {
 	}
 }
 
-func (m *Memory) anyUnused() bool {
+func (m *Cache) anyUnused() bool {
 	for _, a := range m.answered {
 		if !a.used {
 			return true
@@ -163,8 +162,8 @@ func (m *Memory) anyUnused() bool {
 	return false
 }
 
-// all gives what was used in this invocation and can be relied on in the next.
-func (m *Memory) all() saved {
+// all returns the answers that were used in this process and can be reused.
+func (m *Cache) all() saved {
 	s := &saver{
 		saved: saved{Basis: m.o.Basis}, m: m,
 		settled: make(map[string]trace), at: make(map[seen]int), stamps: make(map[tree.Stamp]int), scopes: make(map[string][]int),
@@ -184,23 +183,23 @@ func (m *Memory) all() saved {
 	return s.saved
 }
 
-// withoutReads gives the answer without what is saved beside it.
+// withoutReads returns the answer without the paths, which are saved separately.
 func (a Answer) withoutReads() Answer {
 	a.Tasks.Reads, a.Links.Reads, a.Scope.Reads, a.Lock.Reads = nil, nil, nil, nil
 	return a
 }
 
-// saver collects what is saved.
+// saver collects the content of the file.
 type saver struct {
 	saved
-	m       *Memory
+	m       *Cache
 	settled map[string]trace // by path
 	at      map[seen]int     // in Spots
 	stamps  map[tree.Stamp]int
 	scopes  map[string][]int // in Scopes, by their directories
 }
 
-// scope gives the number of a scope in Scopes.
+// scope returns the index of a scope in Scopes.
 func (s *saver) scope(scope adapters.Scope) int {
 	scope.Reads = nil
 	for _, n := range s.scopes[scope.Dir] {
@@ -220,10 +219,9 @@ type seen struct {
 	trace
 }
 
-// readsOf adds the spots that an answer was made from; ok is false when one of them
-// cannot be relied on.
+// readsOf adds the spots that an answer depends on; ok is false when one of them changed meanwhile.
 func (s *saver) readsOf(a *answered) (reads []int, ok bool) {
-	around := make(map[seen][]string) // what is absent, by the directory
+	around := make(map[seen][]string) // absent paths by directory
 	for path, before := range s.pathsOf(a) {
 		t := s.settle(path)
 		switch {
@@ -251,8 +249,8 @@ func (s *saver) readsOf(a *answered) (reads []int, ok bool) {
 	return reads, true
 }
 
-// pathsOf yields the paths that an answer was made from, with their traces when it
-// was: those from this invocation have none yet.
+// pathsOf yields the paths that an answer depends on. Saved answers have traces; answers from this
+// process have none yet.
 func (s *saver) pathsOf(a *answered) iter.Seq2[string, trace] {
 	return func(yield func(string, trace) bool) {
 		for _, path := range a.reads {
@@ -280,7 +278,7 @@ func (s *saver) settle(path string) trace {
 	return t
 }
 
-// put gives the number of a spot in Spots.
+// put returns the index of a spot in Spots.
 func (s *saver) put(x seen) int {
 	n, known := s.at[x]
 	if !known {

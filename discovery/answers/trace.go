@@ -18,34 +18,34 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// trace is what a path was like when an answer was made from it. Whoever reads a
-// path with the same trace finds the same there.
+// trace identifies the state of a path when an answer read it. A path with the same trace has the
+// same content.
 type trace struct {
 	Kind kind
-	Sum  [32]byte // digest of the content of a file, or of all that tells something else apart
-	// Around is the stamp of the directory that something absent would be in, or that
-	// the first directory on the way there would be in. Zero where it is not known.
+	Sum  [32]byte // digest of a file's content, or of the description of anything else
+	// Around is the stamp of the directory that would contain an absent path, or its first absent
+	// parent. It is zero where unknown.
 	Around tree.Stamp
 }
 
 type kind uint8
 
 const (
-	unknown  kind = iota // nobody can tell: it is never the same
-	absent               // there is nothing
+	unknown  kind = iota // state cannot be found; it never holds
+	absent               // nothing exists
 	file                 // a regular file of the workspace
 	dir                  // a directory of the workspace
-	anything             // something else, or elsewhere
+	anything             // anything else, or outside the workspace
 )
 
-// looker looks at paths, by what a walk has found.
+// looker finds the traces of paths from the result of a walk.
 type looker struct {
 	files *tree.Tree
 	clone *clone.Clone
-	above map[string]tree.Stamp // directories above the root, before anybody was asked
-	since int64                 // when those were looked at
+	above map[string]tree.Stamp // directories above the root, before the first question
+	since int64                 // time of those stamps
 
-	dir   string // the directory of the walk that was asked for last, and its stamp
+	dir   string // the last looked-up directory of the walk, and its stamp
 	stamp tree.Stamp
 	found bool
 }
@@ -61,8 +61,8 @@ func newLooker(files *tree.Tree, c *clone.Clone) *looker {
 	return l
 }
 
-// holds tells whether the trace of an absolute path is still t. It is not cheap when
-// Around has changed.
+// holds reports whether the trace of an absolute path is still t. It reads the disk when Around has
+// changed.
 func (l *looker) holds(path string, t trace) (ok, cheap bool) {
 	if t.Kind == unknown {
 		return false, true
@@ -75,7 +75,7 @@ func (l *looker) holds(path string, t trace) (ok, cheap bool) {
 	return now.Kind == t.Kind && now.Sum == t.Sum, cheap
 }
 
-// holdsAt tells whether the trace of a spot is still t.
+// holdsAt reports whether the trace of a spot is still t.
 func (l *looker) holdsAt(s spot, t trace) (ok, cheap bool) {
 	if s.Absent == "" {
 		return l.holds(s.Path, t)
@@ -93,7 +93,7 @@ func (l *looker) holdsAt(s spot, t trace) (ok, cheap bool) {
 	return t.Kind == absent, false
 }
 
-// paths yields the paths that a spot stands for.
+// paths yields the paths of a spot.
 func (s spot) paths() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if s.Absent == "" {
@@ -110,7 +110,7 @@ func (s spot) paths() iter.Seq[string] {
 	}
 }
 
-// now gives the trace of a path, without Around.
+// now returns the trace of a path, without Around.
 func (l *looker) now(path string) trace {
 	rel, inside := l.relative(path)
 	if !inside {
@@ -126,12 +126,12 @@ func (l *looker) now(path string) trace {
 		return trace{Kind: dir, Sum: digest(stamp)}
 	}
 	if _, err := l.clone.Mode(path); errors.As(err, new(*clone.StrayError)) {
-		return trace{} // the user is warned each time
+		return trace{} // the user gets a warning each time
 	}
 	return elsewhere(path)
 }
 
-// elsewhere is now for what the walk knows nothing of, through links.
+// elsewhere returns the trace of a path outside the walk, through links.
 func elsewhere(path string) trace {
 	fi, err := os.Stat(path)
 	switch {
@@ -153,8 +153,8 @@ func elsewhere(path string) trace {
 	return trace{Kind: anything, Sum: digest(e.Kind, e.Mode, e.Size, e.Stamp())}
 }
 
-// settled gives the trace of a path that was read at some time since the walk. It is
-// unknown unless who read it is sure to have found what the trace tells.
+// settled returns the trace of a path that was read since the walk. It is unknown when the path may
+// have changed between the read and now.
 func (l *looker) settled(path string) trace {
 	t := l.now(path)
 	ok := false
@@ -183,16 +183,16 @@ func (l *looker) settled(path string) trace {
 	return t
 }
 
-// sameDir tells whether a directory of the walk is as it was then, and would have
-// another stamp else.
+// sameDir reports whether a directory is unchanged since the walk and a change would change its
+// stamp.
 func (l *looker) sameDir(rel string) bool {
 	was, ok := l.files.Stamp(rel)
 	now, err := tree.Stat(l.files.Root(), rel)
 	return ok && err == nil && now.Stamp() == was && l.files.SettledDir(rel)
 }
 
-// untouchedAbove tells whether the nearest directory above something absent was not
-// changed since the walk: it was absent all the time.
+// untouchedAbove reports whether the nearest directory above an absent path is unchanged since the
+// walk, so that the path was absent all the time.
 func (l *looker) untouchedAbove(path string) bool {
 	for above := filepath.Dir(path); ; above = filepath.Dir(above) {
 		if e, err := statThrough(above); err == nil {
@@ -205,13 +205,13 @@ func (l *looker) untouchedAbove(path string) bool {
 	}
 }
 
-// nearest gives the stamp of the nearest directory of the walk above a path, and the
-// absolute path of what comes first below it on the way.
+// nearest returns the stamp of the nearest directory of the walk above a path, and the absolute
+// path of its child on the way to the path.
 func (l *looker) nearest(path string) (stamp tree.Stamp, first string) {
 	rel, inside := l.relative(path)
 	for inside && rel != "" {
 		up := rel[:max(0, strings.LastIndexByte(rel, '/'))]
-		if !l.found || up != l.dir { // many files are looked for in one
+		if !l.found || up != l.dir { // consecutive files often share a directory
 			l.dir = up
 			l.stamp, l.found = l.files.Stamp(up)
 		}
@@ -223,7 +223,7 @@ func (l *looker) nearest(path string) (stamp tree.Stamp, first string) {
 	return tree.Stamp{}, ""
 }
 
-// relative gives an absolute path relative to the workspace, "" for the root itself.
+// relative returns an absolute path relative to the workspace, "" for the root itself.
 func (l *looker) relative(path string) (rel string, inside bool) {
 	if path == l.files.Root() {
 		return "", true
@@ -235,7 +235,7 @@ func (l *looker) relative(path string) (rel string, inside bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// isPlain tells of a local path that is clean at first sight, as nearly all are.
+// isPlain reports whether a path is local and clean by a fast check that nearly all paths pass.
 func isPlain(rel string) bool {
 	return rel != "" && rel[0] != '.' && rel[0] != '/' && rel[len(rel)-1] != '/' && !strings.Contains(rel, "/.") && !strings.Contains(rel, "//")
 }
@@ -254,7 +254,7 @@ func statThrough(path string) (tree.Entry, error) {
 	return tree.Stat(filepath.Split(real))
 }
 
-// digest is of values whose text tells all of them.
+// digest returns the digest of values by their text.
 func digest(values ...any) [32]byte {
 	var w state.Writer
 	for _, v := range values {

@@ -68,7 +68,7 @@ func TestTraces(t *testing.T) {
 
 var pathNames = []string{"a", "b", "ignored"}
 
-// allPaths gives paths in a workspace, in what git ignores there, and above.
+// allPaths returns paths in a workspace, in what git ignores there, and above.
 func allPaths(above string) (list []string) {
 	root := filepath.Join(above, "r")
 	list = append(list, above, root, filepath.Join(above, "a"))
@@ -184,7 +184,7 @@ func TestKnownAnswersAreTrue(t *testing.T) {
 	}
 }
 
-func openAt(rt *rapid.T, root string) *Memory {
+func openAt(rt *rapid.T, root string) *Cache {
 	st := state.Open(root)
 	files, err := tree.Walk(context.Background(), root, &tree.Options{State: st})
 	if err != nil {

@@ -1,6 +1,5 @@
-// Command bento-adapter-noop is the smallest useful bento adapter: dishes with a
-// noop.toml, whose tasks do nothing. Put it on PATH and give a dish the language
-// "noop".
+// Command bento-adapter-noop is the smallest useful bento adapter: dishes with a noop.toml,
+// whose tasks do nothing. Put it on PATH and set the language of a dish to "noop".
 package main
 
 import (

@@ -1,5 +1,4 @@
-// Package archtest holds no code, only tests of the shape of the whole tree: which
-// package may import which, how long files, functions and packages may get, and
-// what a file must not say. What a test here refuses is changed in the code, or
-// in a table of this package together with the reason.
+// Package archtest contains only tests of the whole tree: which package may import which, how long
+// files, functions and packages may be, and which phrases a file must not contain. To fix a
+// failure, change the code, or add an exception with a reason to a table of this package.
 package archtest

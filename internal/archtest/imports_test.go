@@ -20,18 +20,21 @@ type row struct {
 var table = []row{
 	// 0
 	{"diagnostics", nil},
-	{"internal/bench", nil},                          // a program of its own: it measures bento from outside
-	{"internal/crash", nil},                          // nothing at all, but where tests have bento killed
-	{"internal/rawfile", []string{"internal/crash"}}, // files and directories by descriptor
+	{"internal/bench", nil},                                             // a program of its own: it measures bento from outside
+	{"internal/killpoint", nil},                                         // nothing at all, but where tests have bento killed
+	{"internal/rawfile", []string{"internal/killpoint"}},                // files and directories by descriptor
+	{"internal/testlog", nil},                                           // a program of its own: it reads the output of go test
 	{"internal/owndir", []string{"internal/rawfile", "internal/owner"}}, // bento's own directories
-	{"cache", []string{"cache/shelf", "cache/workdir", "internal/rawfile", "internal/owndir"}},
+	{"cache", []string{"cache/diskstore"}},
 	{"internal/dag", nil},
-	{"internal/proc", []string{"internal/proc/*"}},
-	{"internal/proc/*", nil},
+	{"internal/parallel", nil}, // several workers
+	{"internal/proc", nil},
 	{"internal/owner", nil},                     // whose files are acted on
 	{"internal/clone", []string{"diagnostics"}}, // the workspace's files, behind no link that leads out
-	{"internal/state", []string{"internal/crash", "internal/owner", "internal/owndir", "internal/rawfile", "internal/git"}}, // git tracks nothing of it
+	{"internal/state", []string{"internal/killpoint", "internal/owner", "internal/owndir", "internal/rawfile", "internal/git"}}, // git tracks nothing of it
 	{"internal/archtest", nil},
+	{"internal/bounds", nil},      // which programs and values of the environment are the clone's
+	{"internal/growth", nil},      // what tests of readers share
 	{"internal/pack", nil},        // values as bytes, for what is remembered
 	{"internal/tree/ignore", nil}, // the matcher alone: fuzzed without a walk
 
@@ -41,37 +44,25 @@ var table = []row{
 	{"internal/pattern", nil},                      // regular expressions that are compiled at their first use
 	{"internal/jsonfile", []string{"diagnostics"}}, // JSON manifests of several families, with places
 	{"internal/lockgraph", nil},                    // what the lockfiles of all families have in common
-	{"internal/git", []string{"internal/proc"}},
+	{"internal/git", []string{"internal/bounds", "internal/proc"}},
 	{"internal/sandbox", []string{"internal/proc"}},
 	{"cache/remote", []string{"cache"}},
 	{"cache/cachetest", []string{"cache"}},
-	{"diagnostics/*", []string{"diagnostics", "diagnostics/*/*", "internal/pattern"}}, // the parsers
-	{"diagnostics/*/*", []string{"internal/pattern"}},
-	{"cache/shelf", []string{"internal/rawfile", "internal/owndir", "internal/owner"}},       // files of the store, below it
-	{"cache/workdir", []string{"internal/rawfile"}},                                          // the workspace as the store sees it, below it
-	{"cache/outputs", []string{"cache", "cache/shelf", "cache/workdir", "internal/rawfile"}}, // workspace and store, both ways
+	{"diagnostics/*", []string{"diagnostics", "internal/pattern"}},                         // the parsers
+	{"cache/diskstore", []string{"internal/rawfile", "internal/owndir", "internal/owner"}}, // files of the store, below it
+	{"cache/outputs", []string{"cache", "cache/diskstore", "internal/rawfile"}},            // workspace and store, both ways
 	{"cache/*", []string{"cache"}},
 
 	// 2
-	{"internal/tree", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/*"}},
-	{"internal/tree/crew", nil},                             // workers
-	{"internal/tree/table", []string{"internal/tree/disk"}}, // the index file, which holds what disk sees
-	{"internal/tree/node", []string{"internal/git", "internal/tree/disk", "internal/tree/table", "internal/tree/ignore", "internal/tree/crew"}},
-	{"internal/tree/recent", []string{"internal/tree/disk"}},
-	{"internal/tree/problem", []string{"diagnostics", "internal/tree/disk"}},
-	{"internal/tree/outer", []string{"diagnostics", "internal/state", "internal/git", "internal/tree/*"}},
-	{"internal/tree/*", []string{"diagnostics", "internal/state", "internal/owndir", "internal/git", "internal/tree/ignore"}},
-	// A glob that the matcher refuses is told where it is written.
-	{"internal/config", []string{"diagnostics", "internal/config/*", "internal/tomlfile", "internal/state", "internal/clone", "internal/tree/glob"}},
-	{"internal/config/unit", []string{"diagnostics", "internal/tomlfile"}}, // times and sizes
-	{"internal/config/word", nil},                                           // what is wrong with one
-	{"internal/config/parsed", []string{"internal/state", "internal/pack"}}, // what files said last time
-	{"internal/config/*", []string{"diagnostics", "internal/config/unit", "internal/tomlfile"}},
+	{"internal/tree", []string{"diagnostics", "internal/state", "internal/git", "internal/parallel", "internal/tree/*"}},
+	{"internal/tree/*", []string{"internal/state", "internal/owndir"}},
+	// A glob that the matcher refuses is reported at its place.
+	{"internal/config", []string{"diagnostics", "internal/tomlfile", "internal/state", "internal/pack", "internal/clone", "internal/tree/glob"}},
 	{"plugin/wire", []string{"adapters", "diagnostics", "plugin/wire/shape"}},
 	{"plugin/wire/shape", nil}, // JSON that nobody vouches for, below the messages
 	{"adapters/builtin", []string{"adapters", "adapters/*"}},
 	// The only way by which an adapter starts a process: what may be asked is one table.
-	{"internal/probe", []string{"adapters", "internal/proc", "internal/tomlfile", "internal/pattern"}},
+	{"internal/probe", []string{"adapters", "internal/bounds", "internal/proc", "internal/tomlfile", "internal/pattern"}},
 	// What tests of adapters share runs recipes, too.
 	{"adapters/adaptertest", []string{"adapters", "diagnostics", "internal/proc"}},
 	// A family, and the formats that it reads. Families do not know each other,
@@ -80,17 +71,12 @@ var table = []row{
 	{"adapters/*/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern"}},
 
 	// 3
-	{"internal/fingerprint", []string{"adapters", "cache", "internal/tree", "internal/state"}},
 	{"plugin", []string{"plugin/wire", "adapters", "diagnostics"}},
-	{"plugin/host/tail", nil}, // the last words of a plugin
-	{"plugin/host", []string{"internal/owner", "plugin/host/tail", "plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "internal/proc", "internal/sandbox", "internal/state"}},
+	{"plugin/host", []string{"internal/owner", "plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "internal/proc", "internal/sandbox", "internal/state"}},
 
 	// 4
 	// Dishes that link to each other in a circle are found with dag.
-	{"discovery", []string{"adapters", "diagnostics", "internal/config", "internal/clone", "internal/owner", "internal/tree", "internal/tree/crew", "internal/state", "internal/dag", "discovery/*"}},
-	{"discovery/turns", []string{"adapters"}},                                                                         // who asks first
-	{"discovery/faults", []string{"adapters", "diagnostics", "internal/config"}},                                      // what plugins did wrong
-	{"discovery/marker", []string{"adapters"}},                                                                        // who looks where
+	{"discovery", []string{"adapters", "diagnostics", "internal/bounds", "internal/config", "internal/clone", "internal/owner", "internal/tree", "internal/parallel", "internal/state", "internal/dag", "discovery/*"}},
 	{"discovery/answers", []string{"adapters", "internal/clone", "internal/tree", "internal/state", "internal/pack"}}, // what adapters said
 	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics"}},
 	// A hook may name what diagnostics/parse has.
@@ -103,23 +89,32 @@ var table = []row{
 	{"internal/plan", []string{"adapters", "discovery", "diagnostics", "internal/dag", "internal/config"}},
 
 	// 6
-	// A run looks again at dishes that discovery found, with the cache bounds and
-	// pins of config, and walks the graph with dag.
-	{"internal/run", []string{"internal/plan", "internal/fingerprint", "internal/tree", "internal/tree/crew", "internal/git", "internal/sandbox", "internal/proc",
-		"internal/state", "internal/clone", "internal/config", "internal/dag", "cache", "cache/outputs", "internal/crash", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},
-	{"internal/run/*", []string{"internal/plan", "internal/fingerprint", "internal/tree", "internal/tree/crew", "internal/git", "internal/sandbox", "internal/proc",
-		"internal/state", "internal/clone", "internal/config", "internal/dag", "cache", "cache/outputs", "internal/crash", "adapters", "diagnostics", "diagnostics/parse", "discovery", "internal/run/*"}},
+	// A key is made of what discovery, the tree and the plan say, and is looked up in the cache.
+	{"internal/key", []string{"adapters", "cache", "diagnostics", "discovery", "internal/config", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
 
 	// 7
+	{"internal/record", []string{"cache", "cache/outputs", "discovery", "internal/action", "internal/key", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
+	// How a server gets ready is described in config; logs end in the cache.
+	{"internal/action", []string{"adapters", "cache", "diagnostics", "diagnostics/parse", "internal/clone", "internal/config", "internal/killpoint", "internal/plan", "internal/proc", "internal/state"}},
+
+	// What adapters answer from is digested with the secret of package key.
+	{"internal/workspace", []string{"adapters", "adapters/builtin", "cache", "diagnostics", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/key", "internal/owndir",
+		"internal/pack", "internal/sandbox", "internal/state", "internal/tree", "plugin/adapter", "plugin/host"}},
+
+	// 8
+	{"internal/run", []string{"adapters", "cache", "cache/outputs", "diagnostics", "discovery", "internal/action", "internal/clone", "internal/key", "internal/parallel",
+		"internal/plan", "internal/proc", "internal/record", "internal/state", "internal/tree"}},
+
+	// 9
 	{"internal/report/page", nil},
-	// How a run is told: on a terminal, and to other programs.
-	{"internal/report/*", []string{"internal/report", "internal/report/*", "internal/run", "internal/run/*", "internal/plan", "diagnostics", "adapters", "cache"}},
+	// The reports of a run: on a terminal, and to other programs.
+	{"internal/report/*", []string{"internal/report", "internal/report/*", "internal/run", "internal/action", "internal/plan", "diagnostics", "adapters", "cache"}},
 	// Documents speak of dishes and keys, which discovery and cache define.
-	{"internal/report", []string{"internal/run", "internal/run/*", "internal/plan", "internal/fingerprint", "internal/tree", "internal/report/page",
+	{"internal/report", []string{"internal/run", "internal/action", "internal/key", "internal/plan", "internal/tree", "internal/report/page",
 		"diagnostics", "adapters", "cache", "discovery"}},
 	{"internal/watch", nil}, // what the system tells; what it means is known above
 
-	// 8
+	// 10
 	{"cmd/bento", []string{"**"}},
 	{"cmd/bento/*", []string{"**"}},
 }
@@ -194,16 +189,18 @@ var hardLines = []struct {
 	why      string
 }{
 	{"internal/plan", "os/**", false, "planning is a pure function of what was read before"},
-	{"internal/plan", "net/**", false, "planning asks nobody"},
+	{"internal/plan", "net/**", false, "planning does no network I/O"},
 	{"internal/plan", "context", false, "planning never waits"},
 	{"plugin", "plugin/host/**", true, "the SDK is for authors of plugins, who host nothing"},
 	{"plugin/wire", "os/exec", true, "wire knows no processes"},
-	{"internal/run/**", "plugin/**", false, "it runs tasks, whoever made them"},
-	{"internal/run/**", "adapters/*/**", false, "it runs tasks, whoever made them"},
+	{"internal/run", "plugin/**", false, "it runs tasks of any adapter"},
+	{"internal/run", "adapters/*/**", false, "it runs tasks of any adapter"},
+	{"internal/action", "plugin/**", false, "it runs tasks of any adapter"},
+	{"internal/action", "adapters/*/**", false, "it runs tasks of any adapter"},
 	{"adapters/**", "os/exec", false, "an adapter starts processes through internal/probe alone"},
 	{"adapters/**", "internal/config", true, "an adapter reads projects, not bento's settings"},
 	{"diagnostics/**", "internal/config", true, "a record of a problem knows no settings"},
-	{"cache/**", "internal/config", true, "a store is told its bounds"},
+	{"cache/**", "internal/config", true, "the caller passes the bounds of a store"},
 	{"**", "cmd/**", true, "commands are the end of the arrows"},
 }
 

@@ -90,3 +90,26 @@ func TestSecurityPageNamesTests(t *testing.T) {
 		t.Errorf("docs/security.md has %d claims, wanted 20 or more", claims)
 	}
 }
+
+var namedFunction = regexp.MustCompile("`([a-zA-Z0-9_/]+\\.go):(\\w+)`")
+
+// TestNamedFunctionsExist: a function that CONTRIBUTING names is in the file that it names.
+func TestNamedFunctionsExist(t *testing.T) {
+	functions := make(map[string]bool)
+	for _, s := range sources(t) {
+		for _, d := range s.ast.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				functions[s.path+":"+f.Name.Name] = true
+			}
+		}
+	}
+	named := namedFunction.FindAllStringSubmatch(page(t, "CONTRIBUTING.md"), -1)
+	if len(named) == 0 {
+		t.Error("CONTRIBUTING.md names no function as `file.go:name`")
+	}
+	for _, m := range named {
+		if !functions[m[1]+":"+m[2]] {
+			t.Errorf("CONTRIBUTING.md: %s has no function %s", m[1], m[2])
+		}
+	}
+}

@@ -83,7 +83,7 @@ var parsed = sync.OnceValues(func() ([]*source, error) {
 	return list, err
 })
 
-// foreign tells whether the go command leaves a directory out of "./...".
+// foreign reports whether the go command leaves a directory out of "./...".
 func foreign(dir string) bool {
 	base := filepath.Base(dir)
 	if base == "testdata" || base == "node_modules" || base[0] == '.' || base[0] == '_' {

@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// bench is what all measurements share.
+// bench is the state that all measurements share.
 type bench struct {
 	bento  string
 	dir    string
@@ -36,10 +36,10 @@ func (b *bench) workspace(n int) error {
 	return b.changed(c)
 }
 
-// warm measures what has nothing to do.
+// warm measures runs in which nothing has changed.
 func (b *bench) warm(c *commands) error {
 	first := c.of("bento run build", "run", "build")
-	if _, err := first.run(c.root); err != nil { // fills the cache
+	if _, err := first.run(c.root); err != nil { // this run fills the cache
 		return err
 	}
 	list := []*command{
@@ -65,8 +65,7 @@ func (b *bench) warm(c *commands) error {
 	return nil
 }
 
-// changed measures what has something to do. It takes longer, so there are fewer
-// rounds.
+// changed measures runs after a change. They take longer, so it runs fewer rounds.
 func (b *bench) changed(c *commands) error {
 	leaf, restore, cold := c.of("bento run build, a leaf edited", "run", "build"), c.of("bento run build, outputs removed", "run", "build"), c.of("bento run build, cold", "run", "build")
 	leaf.before = c.edit
@@ -76,7 +75,7 @@ func (b *bench) changed(c *commands) error {
 	if err != nil {
 		return err
 	}
-	// What the file system alone takes for that: ext4 without a journal, a second.
+	// The cost of the file system alone: about a second on ext4 without a journal.
 	plain := &command{name: "cp -R of the same outputs", args: []string{"cp", "-R", copied + "/.", "."}, before: c.removeOutputs}
 	list := []*command{{name: "git status", args: []string{"git", "status", "--porcelain"}}, leaf, restore, plain}
 	if err := take(c.root, max(1, b.rounds/3), list); err != nil {
@@ -102,15 +101,15 @@ type commands struct {
 	*generated
 	cache string
 	edits int
-	past  int // how often everything was forgotten
+	past  int // number of calls of forget
 }
 
-// of gives a bento command.
+// of returns a bento command.
 func (c *commands) of(name string, args ...string) *command {
 	return &command{name: name, args: append([]string{c.bento}, args...), env: []string{"BENTO_CACHE_DIR=" + c.cache}}
 }
 
-// ninjaOnce lets ninja build everything before it is measured for the first time.
+// ninjaOnce builds everything with ninja before the first measurement.
 func (c *commands) ninjaOnce() func() error {
 	built := false
 	return func() error {
@@ -124,10 +123,9 @@ func (c *commands) ninjaOnce() func() error {
 	}
 }
 
-// turbo gives the command of a turbo that has built everything, in a workspace of its
-// own: it writes outputs anew that are there, for the others to see. Its cache has then
-// what it would have with npm, which takes most of a second a package and in the place of
-// which something else runs the script.
+// turbo returns the command of a turbo that has built everything, in its own workspace, because it
+// writes existing outputs again. Its cache has the same content as with npm. Another command runs
+// the scripts, because npm takes most of a second per package.
 func (c *commands) turbo(path string) (*command, error) {
 	own, err := generate(c.root+"-turbo", c.shape)
 	if err != nil {
@@ -156,7 +154,7 @@ func (c *commands) edit() error {
 // copyOutputs copies the outputs to a directory beside the workspace.
 func (c *commands) copyOutputs() (dir string, err error) {
 	dir = c.root + "-outputs"
-	if err := os.RemoveAll(dir); err != nil { // of an earlier run with -dir
+	if err := os.RemoveAll(dir); err != nil { // from an earlier run with -dir
 		return "", err
 	}
 	for i := range c.n {
@@ -176,8 +174,8 @@ func (c *commands) removeOutputs() error {
 	return nil
 }
 
-// forget takes away outputs and everything that bento and ninja know. It is moved, not
-// removed: for some seconds after files were removed, ext4 is slow to make new ones.
+// forget moves the outputs and the state of bento and ninja away. It does not remove them: for
+// seconds after files were removed, ext4 creates new ones slowly.
 func (c *commands) forget() error {
 	c.past++
 	old := filepath.Join(c.dir, "old", strconv.Itoa(c.past))

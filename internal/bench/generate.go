@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	filesEach = 20   // sources of a package
-	fileSize  = 2000 // bytes on average, from half to one and a half of it
-	fanIn     = 3    // packages that one depends on, at most
+	filesEach = 20   // sources per package
+	fileSize  = 2000 // average size in bytes; sizes vary by half
+	fanIn     = 3    // largest number of dependencies of a package
 )
 
-// shape is what a workspace has.
+// shape is the size of a workspace.
 type shape struct {
-	n      int // packages
-	files  int // sources of each
-	checks int // tasks of each, beside its build
+	n      int // number of packages
+	files  int // sources per package
+	checks int // tasks per package besides build
 }
 
 const buildScript = "#!/bin/sh\nmkdir -p dist\ncat src/*.txt | cksum > dist/out.txt\n"
@@ -31,11 +31,11 @@ const buildScript = "#!/bin/sh\nmkdir -p dist\ncat src/*.txt | cksum > dist/out.
 type generated struct {
 	shape
 	root string
-	deps [][]int // by package: those that it depends on
-	err  error   // the first one; nothing is written after it
+	deps [][]int // by package: its dependencies
+	err  error   // the first error; nothing is written after it
 }
 
-// generate makes a workspace, the same for the same shape, and commits it.
+// generate writes and commits a workspace. The same shape results in the same workspace.
 func generate(root string, s shape) (*generated, error) {
 	rng := rand.New(rand.NewPCG(1, uint64(s.n)))
 	g := &generated{root: root, shape: s, deps: dependencies(s.n, rng)}
@@ -47,8 +47,8 @@ func generate(root string, s shape) (*generated, error) {
 	return g, g.err
 }
 
-// dependencies gives a graph of about 2 n edges, as deep as it has layers. Four of
-// five edges lead to the layer right below.
+// dependencies returns a graph of about 2 n edges and as deep as it has layers. Four of five edges
+// lead to the next lower layer.
 func dependencies(n int, rng *rand.Rand) [][]int {
 	layers := max(4, min(10, bits.Len(uint(n))))
 	start := func(layer int) int { return n * layer / layers }
@@ -78,15 +78,15 @@ func check(k int) string { return fmt.Sprintf("check%d", k) }
 
 func name(i int) string { return fmt.Sprintf("p%05d", i) }
 
-// path gives where a file of package i is.
+// path returns the path of a file of package i.
 func (g *generated) path(i int, file string) string {
 	return filepath.Join(g.root, "packages", name(i), file)
 }
 
-// leaf is a package that nothing depends on.
+// leaf returns a package that no other depends on.
 func (g *generated) leaf() int { return g.n - 1 }
 
-// configure writes what stands at the root.
+// configure writes the files at the root.
 func (g *generated) configure() {
 	g.write(filepath.Join(g.root, ".gitignore"), "dist/\nnode_modules\n.turbo/\n.ninja_*\n")
 	var all strings.Builder
@@ -126,7 +126,7 @@ func (g *generated) ninja() {
 	g.write(filepath.Join(g.root, "build.ninja"), b.String())
 }
 
-// npm gives the dependencies of package i as npm has them.
+// npm returns the dependencies of package i in the format of npm.
 func (g *generated) npm(i int) map[string]string {
 	deps := make(map[string]string)
 	for _, d := range g.deps[i] {
@@ -156,7 +156,7 @@ func (g *generated) pack(i int, rng *rand.Rand) {
 	}
 }
 
-// text gives size bytes of lines of words.
+// text returns lines of words, size bytes in total.
 func text(rng *rand.Rand, size int) string {
 	syllables := []string{"ka", "to", "mi", "re", "lo", "su", "ne", "va", "di", "po", " ", " ", "\n"}
 	var b strings.Builder

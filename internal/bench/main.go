@@ -1,8 +1,8 @@
-// Command bench measures bento on generated workspaces, beside git status and, where
-// they are there, ninja and turbo on the same tree. What is compared takes turns in
-// one run, so that a busy machine is busy for all of them.
+// Command bench measures bento on generated workspaces, beside git status and, if installed, ninja
+// and turbo on the same tree. The commands take turns in one run, so that load on the machine
+// affects all of them.
 //
-//	go run ./internal/bench -bento bin/bento -n 100,1000,3000,10000
+// go run ./internal/bench -bento bin/bento -n 100,1000,3000,10000
 package main
 
 import (
@@ -57,7 +57,7 @@ func run(args []string) error {
 	return b.remembered()
 }
 
-// open finds the program, and a directory to work in.
+// open finds the program and a working directory.
 func (b *bench) open(program string) (err error) {
 	if b.bento, err = filepath.Abs(program); err != nil {
 		return err

@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// command is something that is measured.
+// command is a measured command.
 type command struct {
 	name string
 	args []string
 	env  []string
-	dir  string // where it runs, if not in the workspace
-	// before brings the workspace into the state that is measured. Nil for as it is.
+	dir  string // directory of the command; "" is the workspace
+	// before prepares the workspace for each run. It may be nil.
 	before func() error
-	// than is what the ratio is to: an earlier command. Empty for git status.
+	// than is the earlier command that the ratio refers to. "" is git status.
 	than string
 
 	runs []sample
 }
 
-// sample is one run.
+// sample is the measurement of one run.
 type sample struct {
 	wall, cpu time.Duration
 	peak      int64 // resident memory in bytes
@@ -69,7 +69,7 @@ func (c *command) run(dir string) (s sample, err error) {
 	return s, nil
 }
 
-// median gives the median of one measure.
+// median returns the median of one measure.
 func (c *command) median(of func(sample) time.Duration) time.Duration {
 	list := make([]time.Duration, len(c.runs))
 	for i, s := range c.runs {

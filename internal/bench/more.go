@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// packagesOfMore is how many packages the workspaces have that one more is measured with.
+// packagesOfMore is the number of packages in the workspaces of more.
 const packagesOfMore = 500
 
-// more measures what one more file, task and dish cost a run with nothing to do, and
-// prints it: workspaces with more of one of them take turns with one that has less.
+// more measures and prints the cost of one more file, task and dish in a run without changes:
+// larger workspaces take turns with a smaller one.
 func (b *bench) more() error {
 	const n = packagesOfMore
 	base := shape{n: n, files: filesEach}
 	kinds := []struct {
 		name string
 		shape
-		count int // how many more there are
+		count int // how many more the larger workspace has
 	}{
 		{"", base, 0},
 		{"source", shape{n: n, files: 2 * filesEach}, n * filesEach},
@@ -48,13 +48,11 @@ func (b *bench) more() error {
 	return nil
 }
 
-// slack is how much longer a run that has nothing to do may take than another that has
-// nothing to do either, before something is wrong: machines are noisy.
+// slack is the largest accepted ratio of two runs without changes; machines are noisy.
 const slack = 1.25
 
-// remembered measures runs with nothing to do beside those which are to cost the same:
-// of tasks that make no files, and with a variable that nothing in the workspace speaks
-// of. One that costs more is an error.
+// remembered compares runs without changes that should cost the same: with tasks that make no
+// files, and with an unrelated variable. It returns an error if one costs more.
 func (b *bench) remembered() error {
 	const n = packagesOfMore
 	plain, err := b.warmed(filepath.Join(b.dir, "plain"), shape{n: n, files: filesEach})
@@ -66,13 +64,13 @@ func (b *bench) remembered() error {
 		return err
 	}
 	again := *first
-	if _, err := again.run(again.dir); err != nil { // the first warm run may learn something
+	if _, err := again.run(again.dir); err != nil { // the first warm run may save state
 		return err
 	}
 	foreign := *plain
 	foreign.env = append(slices.Clip(plain.env), "BENTO_BENCH_FOREIGN=0")
 	k := 0
-	foreign.before = func() error { // another value each time
+	foreign.before = func() error { // a new value on each run
 		k++
 		foreign.env[len(foreign.env)-1] = "BENTO_BENCH_FOREIGN=" + strconv.Itoa(k)
 		return nil
@@ -90,8 +88,7 @@ func (b *bench) remembered() error {
 	return nil
 }
 
-// warmed makes a workspace and gives the command that runs all its tasks, which has
-// nothing to do any more.
+// warmed makes a workspace, runs all its tasks, and returns the command that runs them again.
 func (b *bench) warmed(root string, s shape) (*command, error) {
 	if err := os.RemoveAll(root); err != nil {
 		return nil, err

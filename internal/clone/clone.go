@@ -1,10 +1,10 @@
-// Package clone reads and writes the files of a workspace. The clone is the
-// workspace's root directory and what lies below it. No link that leads out of it is
-// followed: what such a link names counts as absent to a reader, and is refused to a
-// writer. Nothing outside is touched to find that out.
+// Package clone reads and writes the files of a workspace. The clone is the workspace's root
+// directory and everything below it. The package follows no link that leads out of the clone: the
+// target of such a link is absent for a reader, and refused to a writer. It touches nothing outside
+// to find that out.
 //
-// A link may lead to another place in the clone, by any number of steps, as long as
-// each of them is written relative to the link or starts with the root's own path.
+// A link may lead to another place in the clone, over any number of steps, if each target is
+// relative to the link or starts with the root's own path.
 package clone
 
 import (
@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/bentobuild/bento/diagnostics"
 )
@@ -22,30 +23,32 @@ import (
 // RuleLink is the rule of the warning about a link that leads out of the clone.
 const RuleLink = "link_leads_out"
 
-// Clone is a workspace whose files are read and written. It is safe for concurrent
-// use. Paths are absolute, or relative to the root. A nil Clone reads every path as
-// it is.
+// Clone is a workspace whose files are read and written. It is safe for concurrent use. Paths are
+// absolute, or relative to the root. A nil Clone reads every path without a check.
 type Clone struct {
 	root string // absolute, free of links
 	open func() (*ends, error)
 
 	mu     sync.Mutex
-	strays map[string]string // links that led out, and their targets
+	strays map[string]string // links that lead out, and their targets
 }
 
-// ends are the open root directory, for the two ways of going on from it.
+// ends are the open root directory, in the two forms for opening paths below it.
 type ends struct {
 	root *os.Root
 	dir  *os.File
 }
 
-// At returns the clone with this root, an absolute path free of links. The directory
-// is opened when a file is asked for first.
+// At returns the clone with this root, an absolute path free of links. The first access to a file
+// opens the directory.
 func At(root string) *Clone {
 	c := &Clone{root: filepath.Clean(root), strays: make(map[string]string)}
 	c.open = sync.OnceValues(func() (*ends, error) {
 		r, err := os.OpenRoot(c.root)
 		if err != nil {
+			if fi, e := os.Stat(c.root); e == nil && !fi.IsDir() {
+				err = &fs.PathError{Op: "open", Path: c.root, Err: syscall.ENOTDIR} // os returns this error as text only
+			}
 			return nil, err
 		}
 		dir, err := r.Open(".")
@@ -57,29 +60,29 @@ func At(root string) *Clone {
 // Root returns the root of the clone.
 func (c *Clone) Root() string { return c.root }
 
-// StrayError is the error of a path on which a link leads out of the clone. It is
-// fs.ErrNotExist to errors.Is.
+// StrayError says that a link on a path leads out of the clone. errors.Is reports fs.ErrNotExist
+// for it.
 type StrayError struct {
 	Link   string // relative to the root, with forward slashes
-	Target string // as the link says it
+	Target string // text of the link
 }
 
 func (e *StrayError) Error() string {
 	return fmt.Sprintf("%q is a link to %q, which leads out of the workspace", e.Link, e.Target)
 }
 
-// Unwrap makes what lies behind the link absent.
+// Unwrap returns fs.ErrNotExist.
 func (e *StrayError) Unwrap() error { return fs.ErrNotExist }
 
-// OutsideError is the error of a path that lies outside of the clone as it is
-// written. It is fs.ErrNotExist to errors.Is.
+// OutsideError says that a path lies outside the clone as written. errors.Is reports fs.ErrNotExist
+// for it.
 type OutsideError struct{ Path string }
 
 func (e *OutsideError) Error() string {
 	return fmt.Sprintf("%q lies outside the workspace", e.Path)
 }
 
-// Unwrap makes what lies outside absent.
+// Unwrap returns fs.ErrNotExist.
 func (e *OutsideError) Unwrap() error { return fs.ErrNotExist }
 
 // rel returns a path relative to the root, in the form of the system.
@@ -102,13 +105,13 @@ func (c *Clone) rel(path string) (string, error) {
 	return local, nil
 }
 
-// Holds reports whether a path lies in the clone as it is written.
+// Holds reports whether a path lies in the clone as written.
 func (c *Clone) Holds(path string) bool {
 	_, err := c.rel(path)
 	return err == nil
 }
 
-// stray notes a link that leads out.
+// stray adds a link that leads out.
 func (c *Clone) stray(link, target string) error {
 	link = filepath.ToSlash(link)
 	c.mu.Lock()
@@ -117,8 +120,8 @@ func (c *Clone) stray(link, target string) error {
 	return &StrayError{link, target}
 }
 
-// Warnings returns a warning for each link that led out of the clone and was asked
-// for, by path.
+// Warnings returns a warning for each link that leads out of the clone and was used, sorted by
+// path.
 func (c *Clone) Warnings() []diagnostics.Diagnostic {
 	if c == nil {
 		return nil
@@ -129,7 +132,7 @@ func (c *Clone) Warnings() []diagnostics.Diagnostic {
 	for link, target := range c.strays {
 		list = append(list, diagnostics.Diagnostic{
 			File: link, Severity: diagnostics.Warning, Rule: RuleLink, Source: diagnostics.Source,
-			Message: fmt.Sprintf("the link leads out of the workspace, to %q: bento reads nothing there and takes it for absent", target),
+			Message: fmt.Sprintf("the link leads out of the workspace, to %q: bento treats its target as missing", target),
 			Hint:    "put the file, or a copy, into the workspace",
 		})
 	}

@@ -108,7 +108,7 @@ func TestReadFollowsNoLinkOut(t *testing.T) {
 	warned := map[string]bool{}
 	for _, d := range c.Warnings() {
 		if warned[d.File] {
-			t.Errorf("%s is told twice", d.File)
+			t.Errorf("%s is reported twice", d.File)
 		}
 		warned[d.File] = true
 	}

@@ -7,11 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lookOnly opens what is there without touching it: no pipe or device is woken.
+// lookOnly opens a file without side effects, also a pipe or a device.
 const lookOnly = unix.O_PATH
 
-// plain opens a path without a link on it, in one call. The error is errLink where
-// there is one.
+// plain opens a path without links in one call. It returns errLink for a path with a link.
 func (e *ends) plain(rel string, flag int) (int, error) {
 	how := unix.OpenHow{
 		Flags:   uint64(flag | unix.O_CLOEXEC),
@@ -23,7 +22,7 @@ func (e *ends) plain(rel string, flag int) (int, error) {
 		switch {
 		case errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN):
 		case errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM):
-			return e.slowly(rel, flag) // an old kernel, or a filter that does not know the call
+			return e.slowly(rel, flag) // an old kernel, or a seccomp filter that does not know the call
 		default:
 			return fd, err
 		}

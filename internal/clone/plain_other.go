@@ -4,8 +4,8 @@ package clone
 
 import "syscall"
 
-// lookOnly is for a look at what is there. A pipe must not be waited for.
+// lookOnly opens a file without waiting for a pipe.
 const lookOnly = syscall.O_RDONLY | syscall.O_NONBLOCK
 
-// plain opens a path without a link on it. The error is errLink where there is one.
+// plain opens a path without links. It returns errLink for a path with a link.
 func (e *ends) plain(rel string, flag int) (int, error) { return e.slowly(rel, flag) }

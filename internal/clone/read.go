@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// TooLargeError is the error of a file that is larger than its reader takes.
+// TooLargeError says that a file is larger than the limit of its reader.
 type TooLargeError struct {
 	Path string
 	Max  int // bytes
@@ -24,7 +24,7 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("%s: larger than %d KiB", e.Path, e.Max>>10)
 }
 
-// IrregularError is the error of something that is there and no regular file.
+// IrregularError says that a path is not a regular file.
 type IrregularError struct {
 	Path string
 	Dir  bool
@@ -32,7 +32,7 @@ type IrregularError struct {
 
 func (e *IrregularError) Error() string { return e.Path + ": not a regular file" }
 
-// Kind says what is there instead.
+// Kind returns the kind of the file.
 func (e *IrregularError) Kind() string {
 	if e.Dir {
 		return "a directory"
@@ -40,9 +40,9 @@ func (e *IrregularError) Kind() string {
 	return "a device, pipe or socket"
 }
 
-// Read returns the content of a regular file of at most max bytes. It waits for no
-// pipe and reads no device. The error is fs.ErrNotExist where there is nothing in the
-// clone, an *IrregularError or a *TooLargeError.
+// Read returns the content of a regular file of at most max bytes. It waits for no pipe and reads
+// no device. It returns fs.ErrNotExist when the path is missing in the clone, an *IrregularError or
+// a *TooLargeError.
 func (c *Clone) Read(path string, max int) ([]byte, error) {
 	fd, err := c.fd(path, os.O_RDONLY|syscall.O_NONBLOCK)
 	if err != nil {
@@ -62,9 +62,8 @@ func (c *Clone) Read(path string, max int) ([]byte, error) {
 	return readAll(fd, path, int(st.Size), max)
 }
 
-// readAll reads a file that had size bytes when it was opened. It does without
-// os.File, which has the kernel look after each file as if it were a socket: of a
-// large workspace thousands are read.
+// readAll reads a file that had size bytes when it was opened. It avoids os.File, which registers
+// each file with the poller: a large workspace has thousands of files.
 func readAll(fd int, path string, size, max int) ([]byte, error) {
 	data := make([]byte, 0, size+1)
 	for len(data) <= max {
@@ -77,7 +76,7 @@ func readAll(fd int, path string, size, max int) ([]byte, error) {
 			return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 		}
 		data = data[:len(data)+n]
-		// Of a file only its end returns less than there is room for.
+		// A short read of a file is its end.
 		if n < len(free) {
 			return data, nil
 		}
@@ -85,8 +84,8 @@ func readAll(fd int, path string, size, max int) ([]byte, error) {
 	return nil, &TooLargeError{path, max}
 }
 
-// Mode returns what is at a path, with its permissions. The error is fs.ErrNotExist
-// where there is nothing in the clone.
+// Mode returns the type and permissions of a path. It returns fs.ErrNotExist when the path is
+// missing in the clone.
 func (c *Clone) Mode(path string) (fs.FileMode, error) {
 	fd, err := c.fd(path, lookOnly)
 	if err != nil {
@@ -108,7 +107,7 @@ func (c *Clone) Mode(path string) (fs.FileMode, error) {
 	return mode, nil
 }
 
-// List returns what is in a directory, sorted by name.
+// List returns the entries of a directory, sorted by name.
 func (c *Clone) List(path string) ([]fs.DirEntry, error) {
 	fd, err := c.fd(path, os.O_RDONLY|syscall.O_DIRECTORY)
 	if err != nil {
@@ -150,7 +149,7 @@ func (c *Clone) fd(path string, flag int) (int, error) {
 	return fd, nil
 }
 
-// errLink says that there is a link on a path.
+// errLink says that a path has a link.
 const errLink = syscall.ELOOP
 
 func openAnywhere(path string, flag int) (int, error) {
@@ -161,7 +160,7 @@ func openAnywhere(path string, flag int) (int, error) {
 	return fd, nil
 }
 
-// beneath opens a path as os.Root does, which follows links as long as they stay.
+// beneath opens a path as os.Root does, which follows links inside the root.
 func (e *ends) beneath(rel string, flag int) (int, error) {
 	f, err := e.root.OpenFile(rel, flag, 0)
 	if err != nil {
@@ -187,7 +186,7 @@ func fstat(fd int, path string) (*syscall.Stat_t, error) {
 	return &st, nil
 }
 
-// retry calls again what a signal has interrupted.
+// retry repeats a call that a signal interrupted.
 func retry(call func() (int, error)) (n int, err error) {
 	for {
 		if n, err = call(); !errors.Is(err, syscall.EINTR) {
@@ -196,8 +195,8 @@ func retry(call func() (int, error)) (n int, err error) {
 	}
 }
 
-// slowly is plain where the system has no call for it. A link that is put there
-// between the look and the opening leads nowhere else than below the root.
+// slowly is plain for systems without openat2. A link that replaces an element meanwhile cannot
+// lead out of the root.
 func (e *ends) slowly(rel string, flag int) (int, error) {
 	for i := range len(rel) + 1 {
 		if i < len(rel) && !os.IsPathSeparator(rel[i]) {
@@ -208,7 +207,7 @@ func (e *ends) slowly(rel string, flag int) (int, error) {
 			return -1, errLink
 		}
 		if err != nil {
-			break // beneath says it in its own words
+			break // beneath reports it
 		}
 	}
 	return e.beneath(rel, flag)

@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// maxLinks is how many links are followed on the way to one file, as by the kernel.
+// maxLinks is the largest number of links on the way to one file, as in the kernel.
 const maxLinks = 40
 
-// Resolve returns where a path leads: relative to the root, in the form of the
-// system, and free of links as far as it exists. What is missing stays as it is
-// written. The error is a *StrayError or *OutsideError where the path leads out.
+// Resolve returns the target of a path: relative to the root, in the form of the system, and free
+// of links as far as it exists. Missing elements stay as written. It returns a *StrayError or
+// *OutsideError when the path leads out.
 func (c *Clone) Resolve(path string) (string, error) {
 	rel, err := c.rel(path)
 	if err != nil {
@@ -35,24 +35,24 @@ func (c *Clone) Resolve(path string) (string, error) {
 	return w.at, nil
 }
 
-// walk is a path that is followed name by name.
+// walk resolves a path name by name.
 type walk struct {
 	c    *Clone
 	root *os.Root
-	at   string   // as far as it is done: no link
-	rest []string // what is left to do
+	at   string   // resolved part, free of links
+	rest []string // names that are left
 
-	link, target string // the link that was followed last
+	link, target string // the last link followed
 	links        int
 }
 
-// step goes on from at to name.
+// step resolves one name.
 func (w *walk) step(name string) error {
 	switch {
 	case name == "" || name == ".":
 		return nil
 	case name == ".." && w.at == ".":
-		return w.c.stray(w.link, w.target) // nobody but a link says ".."
+		return w.c.stray(w.link, w.target) // only a link contains ".."
 	case name == "..":
 		w.at = filepath.Dir(w.at)
 		return nil
@@ -60,7 +60,7 @@ func (w *walk) step(name string) error {
 	next := filepath.Join(w.at, name)
 	fi, err := w.root.Lstat(next)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		w.at = next // and so on, with what is not there
+		w.at = next // and all further names are missing too
 		return nil
 	}
 	if err != nil || fi.Mode()&fs.ModeSymlink == 0 {
@@ -70,7 +70,7 @@ func (w *walk) step(name string) error {
 	return w.follow(next)
 }
 
-// follow goes where the link leads.
+// follow continues at the target of a link.
 func (w *walk) follow(link string) error {
 	target, err := w.root.Readlink(link)
 	if err != nil {
@@ -81,7 +81,7 @@ func (w *walk) follow(link string) error {
 	}
 	w.link, w.target = link, target
 	if filepath.IsAbs(target) {
-		// It is not cleaned: ".." behind a link is not what it seems.
+		// rest is not cleaned: ".." after a link may lead elsewhere.
 		rest, inside := strings.CutPrefix(target, w.c.root)
 		if !inside || rest != "" && !os.IsPathSeparator(rest[0]) && w.c.root != string(filepath.Separator) {
 			return w.c.stray(link, target)

@@ -9,9 +9,9 @@ import (
 	"strconv"
 )
 
-// Create makes a file that is not there yet, and the directories that it lies in.
-// mode is reduced by the umask. The error is fs.ErrExist where something is, also a
-// link, and a *StrayError or *OutsideError where the path leads out of the clone.
+// Create creates a new file, and missing directories above it. The umask reduces mode. It returns
+// fs.ErrExist when the path exists, also as a link, and a *StrayError or *OutsideError when the
+// path leads out of the clone.
 func (c *Clone) Create(path string, data []byte, mode fs.FileMode) error {
 	rel, err := c.rel(path)
 	if err != nil {
@@ -28,8 +28,8 @@ func (c *Clone) Create(path string, data []byte, mode fs.FileMode) error {
 	return e.create(filepath.Join(dir, filepath.Base(rel)), data, mode)
 }
 
-// MkdirAll makes a directory, and those that it lies in, and returns where it is as
-// Resolve does.
+// MkdirAll makes a directory and its missing parents, and returns its resolved path as Resolve
+// does.
 func (c *Clone) MkdirAll(path string) (dir string, err error) {
 	if dir, err = c.Resolve(path); err != nil {
 		return "", err
@@ -41,11 +41,10 @@ func (c *Clone) MkdirAll(path string) (dir string, err error) {
 	return dir, e.root.MkdirAll(dir, 0o777)
 }
 
-// Replace replaces a file, or makes it in a directory that is there: a reader sees
-// the old content or the new one, whole. Of a link in the clone it replaces what that
-// leads to. A file keeps its mode; that of a new one is mode, reduced by the umask. The
-// error is an *IrregularError where something else than a file is, and a *StrayError or
-// *OutsideError where the path leads out of the clone.
+// Replace replaces a file, or creates it in an existing directory: a reader sees the old or the new
+// content, whole. It replaces the target of a link inside the clone. An existing file keeps its
+// mode; a new one gets mode, reduced by the umask. It returns an *IrregularError for anything but a
+// file, and a *StrayError or *OutsideError when the path leads out of the clone.
 func (c *Clone) Replace(path string, data []byte, mode fs.FileMode) error {
 	rel, err := c.Resolve(path)
 	if err != nil {
@@ -59,14 +58,55 @@ func (c *Clone) Replace(path string, data []byte, mode fs.FileMode) error {
 	if err == nil && !fi.Mode().IsRegular() {
 		return &IrregularError{path, fi.IsDir()}
 	}
+	return e.swap(rel, data, mode, fi)
+}
+
+// Put writes one of bento's own files and replaces an existing file or link, not the target of the
+// link. A reader sees the old or the new content, whole. It returns fs.ErrNotExist when the
+// directory is missing, and a *StrayError or *OutsideError when the directory leads out of the
+// clone.
+func (c *Clone) Put(path string, data []byte, mode fs.FileMode) error {
+	e, rel, err := c.place(path)
+	if err != nil {
+		return err
+	}
+	return e.swap(rel, data, mode, nil)
+}
+
+// Remove removes a file or link of bento's own, or an empty directory. It keeps the target of a
+// link. It returns the same errors as Put.
+func (c *Clone) Remove(path string) error {
+	e, rel, err := c.place(path)
+	if err != nil {
+		return err
+	}
+	return e.root.Remove(rel)
+}
+
+// place returns the resolved path, except for a link as its last element.
+func (c *Clone) place(path string) (e *ends, rel string, err error) {
+	if rel, err = c.rel(path); err != nil {
+		return nil, "", err
+	}
+	dir, err := c.Resolve(filepath.Dir(rel))
+	if err != nil {
+		return nil, "", err
+	}
+	e, err = c.open()
+	return e, filepath.Join(dir, filepath.Base(rel)), err
+}
+
+// swap writes a file beside its place and renames it. The new file gets the mode of the old one, if
+// old is not nil.
+func (e *ends) swap(rel string, data []byte, mode fs.FileMode, was fs.FileInfo) (err error) {
 	for range 100 {
 		beside := filepath.Join(filepath.Dir(rel), ".bento-tmp-"+strconv.FormatUint(rand.Uint64(), 36))
 		err = e.create(beside, data, mode)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
-		if err == nil && fi != nil {
-			err = e.root.Chmod(beside, fi.Mode().Perm())
+		if err == nil && was != nil {
+			err = e.root.Chmod(beside, was.Mode().Perm())
 		}
 		if err == nil {
 			err = e.root.Rename(beside, rel)

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/config/word"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -23,12 +22,12 @@ func (p *dishPath) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	if !ok {
 		return []diagnostics.Diagnostic{v.Expected("the path of a dish")}
 	}
-	dir, why := word.CleanDir(s)
+	dir, why := cleanDir(s)
 	*p = dishPath{Text: dir, Pos: v.Pos()}
 	if why != "" {
-		return []diagnostics.Diagnostic{v.Pos().Error(RulePath, "dish path %q %s", s, why)}
+		return []diagnostics.Diagnostic{v.Pos().Error(rulePath, "dish path %q %s", s, why)}
 	}
-	if _, why := word.BadGlob(dir); why != "" {
+	if _, why := badGlob(dir); why != "" {
 		return []diagnostics.Diagnostic{v.Pos().Error(RuleGlob, "dish path %q %s", s, why)}
 	}
 	return nil
@@ -46,7 +45,7 @@ func (w *Workspace) loadBentos(s *sources) (problems []diagnostics.Diagnostic) {
 	return problems
 }
 
-// maxBentoDishes is how many paths and globs a bento may list: each is compared with the
+// maxBentoDishes is the largest number of paths and globs in a bento: each is compared with the
 // paths of all dishes.
 const maxBentoDishes = 2000
 
@@ -55,10 +54,10 @@ func (w *Workspace) addBento(f *tomlfile.File) []diagnostics.Diagnostic {
 	problems := f.Decode(&raw)
 	start := Pos{File: f.Path(), Line: 1, Col: 1}
 	if f.Lookup("name") == nil {
-		problems = append(problems, start.Error(RuleMissing, `the bento has no name, expected name = "…"`))
+		problems = append(problems, start.Error(ruleMissing, `the bento has no name, expected name = "…"`))
 	}
 	if f.Lookup("dishes") == nil {
-		problems = append(problems, start.Error(RuleMissing, `the bento lists no dishes, expected dishes = ["…"]`))
+		problems = append(problems, start.Error(ruleMissing, `the bento lists no dishes, expected dishes = ["…"]`))
 	}
 	if !raw.Name.Given {
 		return problems

@@ -1,9 +1,8 @@
-// Package config reads bento.toml, bentos/*.toml and dish.toml into values that
-// remember where they were written. It looks at nothing but these files: whether
-// a path, a dish or an adapter exists is for others to find out.
+// Package config reads bento.toml, bentos/*.toml and dish.toml into values with their positions. It
+// reads no other files: callers check whether a path, a dish or an adapter exists.
 //
-// All problems of all files are told at once; what a problem spoils keeps its
-// default, so that the rest can still be looked at.
+// It reports all problems of all files at once. A faulty value keeps its default, so that the rest
+// can be checked.
 package config
 
 import (
@@ -17,10 +16,6 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/clone"
-	"github.com/bentobuild/bento/internal/config/mode"
-	"github.com/bentobuild/bento/internal/config/parsed"
-	"github.com/bentobuild/bento/internal/config/unit"
-	"github.com/bentobuild/bento/internal/config/word"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -34,48 +29,45 @@ const (
 // The rules of the diagnostics of this package, beside those of tomlfile.
 const (
 	RuleUnreadable  = "unreadable_file"
-	RuleInvalid     = unit.Rule
-	RulePath        = word.RulePath
-	RuleGlob        = word.RuleGlob
+	RuleInvalid     = "invalid_value"
 	RuleName        = "invalid_name"
-	RuleMissing     = "missing_key"
+	ruleMissing     = "missing_key"
 	RuleDuplicate   = "duplicate_name"
-	RuleUnsupported = "unsupported_key"
-	RuleIgnored     = "ignored_key"
+	ruleUnsupported = "unsupported_key"
+	ruleIgnored     = "ignored_key"
 )
 
-// Pos is where something is written. Its File is relative to the workspace.
+// Pos is a position in a file. File is relative to the workspace.
 type Pos = tomlfile.Pos
 
-// Text is a string and where it is written.
+// Text is a string and its position.
 type Text struct {
 	Text string
 	Pos  Pos
 }
 
-// Workspace is what bento.toml and bentos/*.toml say.
+// Workspace is the content of bento.toml and bentos/*.toml.
 type Workspace struct {
 	Root string // absolute
 
-	// Discover says that directories without dish.toml are dishes when an adapter
-	// detects them.
+	// Discover says that directories without dish.toml are dishes when an adapter detects them.
 	Discover bool
-	Exclude  []Glob // relative to the root, of directories that are not discovered
+	Exclude  []Glob // directories to skip, relative to the root
 
-	Defaults  Defaults
-	Cache     Cache
+	Defaults  defaults
+	Cache     cache
 	Plugins   Plugins
 	Toolchain Toolchain
 	Bentos    []Bento // by name
 
-	// Own is the absolute path of the user's own file, "" where there is none.
+	// Own is the absolute path of the user's own file, "" when there is none.
 	Own        string
-	Extensions []Extension // of the user's own file, in its order
+	Extensions []extension // from the user's own file, in its order
 }
 
-// Defaults is the table [defaults].
-type Defaults struct {
-	Parallelism int // 0: one a CPU
+// defaults is the table [defaults].
+type defaults struct {
+	Parallelism int // 0: one per CPU
 	FailFast    bool
 	InheritEnv  bool     // env = "inherit"
 	PassEnv     []string // NAME or PREFIX_*
@@ -88,24 +80,22 @@ type Bento struct {
 	Dishes []Glob // paths of directories, or globs of them, relative to the root
 }
 
-// Load reads the configuration of the workspace at root, an absolute path free of
-// links. The workspace is never nil: without bento.toml, or where that cannot be used,
-// it has the defaults.
+// Load reads the configuration of the workspace at root, an absolute path free of links. It never
+// returns a nil Workspace: without a usable bento.toml it returns the defaults.
 func Load(root string) (*Workspace, []diagnostics.Diagnostic) { return LoadWith(root, "") }
 
-// LoadWith is Load with the user's own file, an absolute path, on top. There need not
-// be a file; "" names none.
+// LoadWith is Load with the user's own file, an absolute path, on top. own may be "" or missing.
 func LoadWith(root, own string) (*Workspace, []diagnostics.Diagnostic) {
 	return readSources(root, own).workspace()
 }
 
-// workspace makes what the files say.
+// workspace returns the workspace that the files describe.
 func (s *sources) workspace() (*Workspace, []diagnostics.Diagnostic) {
 	w := &Workspace{
 		Root:     s.root,
 		Discover: !s.hasBentos,
-		Defaults: Defaults{FailFast: true},
-		Cache:    Cache{Mode: mode.All()},
+		Defaults: defaults{FailFast: true},
+		Cache:    cache{Mode: fullCacheMode()},
 	}
 	f, problems := s.parse(WorkspaceFile)
 	if f != nil {
@@ -117,18 +107,18 @@ func (s *sources) workspace() (*Workspace, []diagnostics.Diagnostic) {
 	return w, diagnostics.Sorted(append(problems, s.problems...))
 }
 
-// Found is a dish.toml that was found.
+// Found is the place of a dish.toml.
 type Found struct {
-	Dir string // that it is in, relative to the root; "." is the root
+	Dir string // its directory, relative to the root; "." is the root
 	// Sum is the BLAKE3 digest of its content, if it is Known.
 	Sum   [32]byte
 	Known bool
 }
 
-// LoadDishes reads files, of which m may know something. The dishes come in their
-// order; one whose file cannot be used is there with its path only.
-func (w *Workspace) LoadDishes(files []Found, m *Memory) ([]Dish, []diagnostics.Diagnostic) {
-	parsed := make([]parsed.File[dishOf], len(files))
+// LoadDishes reads files, or takes them from m. It returns the dishes in the same order; one whose
+// file cannot be used has only its path.
+func (w *Workspace) LoadDishes(files []Found, m *ParseCache) ([]Dish, []diagnostics.Diagnostic) {
+	parsed := make([]parsedFile[dishOf], len(files))
 	c := clone.At(w.Root)
 	var g errgroup.Group
 	g.SetLimit(max(1, runtime.GOMAXPROCS(0)))
@@ -142,7 +132,7 @@ func (w *Workspace) LoadDishes(files []Found, m *Memory) ([]Dish, []diagnostics.
 			return nil
 		})
 	}
-	_ = g.Wait() // the functions give no errors
+	_ = g.Wait() // the functions return no errors
 	m.keep(parsed)
 	dishes := make([]Dish, len(files))
 	var problems []diagnostics.Diagnostic
@@ -160,7 +150,7 @@ func unreadable(name string, err error) []diagnostics.Diagnostic {
 	}
 	var perr *fs.PathError
 	if errors.As(err, &perr) {
-		err = perr.Err // the place says the path already
+		err = perr.Err // the place includes the path
 	}
 	if diagnostics.IsMachineFault(err) {
 		d := Pos{File: name}.Error(diagnostics.RuleMachine, "the file cannot be read: %v", err)
@@ -170,8 +160,8 @@ func unreadable(name string, err error) []diagnostics.Diagnostic {
 	return []diagnostics.Diagnostic{Pos{File: name}.Error(RuleUnreadable, "the file cannot be read: %v", err)}
 }
 
-// read reads a file of a workspace, or of the machine where c is nil, as far as the
-// parser takes it.
+// read reads a file of a workspace, or of the machine when c is nil, up to the size limit of the
+// parser.
 func read(c *clone.Clone, name string) ([]byte, error) {
 	data, err := c.Read(name, tomlfile.MaxConfig)
 	var odd *clone.IrregularError
@@ -180,9 +170,6 @@ func read(c *clone.Clone, name string) ([]byte, error) {
 	}
 	return data, err
 }
-
-// BadName tells why name cannot be that of a dish or bento, "" when it can.
-func BadName(name string) string { return word.BadName(name) }
 
 func checkName(kind, name string, pos Pos) []diagnostics.Diagnostic {
 	why := BadName(name)
@@ -194,5 +181,5 @@ func checkName(kind, name string, pos Pos) []diagnostics.Diagnostic {
 	return []diagnostics.Diagnostic{d}
 }
 
-// dishFile names the dish.toml of a dish's path.
+// dishFile returns the path of the dish.toml of a dish.
 func dishFile(dish string) string { return path.Join(dish, DishFile) }

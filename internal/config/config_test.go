@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/config/mode"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -31,7 +30,7 @@ func write(t *testing.T, files map[string]string) string {
 	return root
 }
 
-// texts gives problems one a line: "error rule place: message (hint)".
+// texts returns problems one a line: "error rule place: message (hint)".
 func texts(problems []diagnostics.Diagnostic) []string {
 	var out []string
 	for _, d := range problems {
@@ -53,8 +52,8 @@ func TestLoadDefaults(t *testing.T) {
 				t.Fatal(problems)
 			}
 			want := &Workspace{
-				Root: root, Discover: true, Defaults: Defaults{FailFast: true},
-				Cache: Cache{Mode: mode.All()},
+				Root: root, Discover: true, Defaults: defaults{FailFast: true},
+				Cache: cache{Mode: fullCacheMode()},
 			}
 			if diff := cmp.Diff(want, w); diff != "" {
 				t.Error(diff)
@@ -111,10 +110,10 @@ write = ["~"]
 	want := &Workspace{
 		Root: root, Discover: true,
 		Exclude:  []Glob{{"third_party/**", at(4, 12)}, {"!third_party/ours", at(4, 30)}},
-		Defaults: Defaults{Parallelism: 1, InheritEnv: true, PassEnv: []string{"AWS_*", "EDITOR"}},
-		Cache: Cache{
+		Defaults: defaults{Parallelism: 1, InheritEnv: true, PassEnv: []string{"AWS_*", "EDITOR"}},
+		Cache: cache{
 			Dir: filepath.Join(root, ".bento/cache"), MaxSize: 10e9, MaxAge: 30 * 24 * time.Hour,
-			Mode: mode.Mode{Local: mode.Access{Read: true, Write: true}, Remote: mode.Access{Read: true}},
+			Mode: cacheMode{Local: tierAccess{Read: true, Write: true}, Remote: tierAccess{Read: true}},
 		},
 		Toolchain: Toolchain{
 			Pins:       map[string]Pin{"go": {"1.22", at(18, 6)}, "rust": {"stable", at(19, 8)}},

@@ -10,11 +10,10 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/clone"
-	"github.com/bentobuild/bento/internal/config/parsed"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// Dish is what one dish.toml says.
+// Dish is the content of a dish.toml.
 type Dish struct {
 	Path string // of the directory, relative to the root; "." is the root
 	Pos  Pos    // of the file
@@ -24,28 +23,27 @@ type Dish struct {
 
 	Inputs           []Glob
 	Outputs          []Glob
-	DependsOn        []DependsOn
-	ForceIndependent bool      // what it depends on is not in its keys
+	DependsOn        []dependsOn
+	ForceIndependent bool      // its keys do not include its dependencies
 	Toolchain        Toolchain // on top of the workspace's
 	Tasks            []Task    // in the order of the file
 }
 
-// NoLanguage is the language of a dish that has only the tasks written there.
+// NoLanguage is the language of a dish that has only the tasks in its dish.toml.
 const NoLanguage = "none"
 
-// ViaOutputs is the DependsOn.Via of a dependency on what was built, in place of
-// the sources.
-const ViaOutputs = "outputs"
+// viaOutputs is the DependsOn.Via of a dependency on outputs in place of sources.
+const viaOutputs = "outputs"
 
-// DependsOn is a dependency on another dish, by its name.
-type DependsOn struct {
+// dependsOn is a dependency on another dish, by its name.
+type dependsOn struct {
 	Dish string
 	Via  string // ViaOutputs or empty
 	Pos  Pos
 }
 
 // UnmarshalTOML reads a name, or {dish = "…", via = "…"}.
-func (d *DependsOn) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
+func (d *dependsOn) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	var raw struct {
 		Dish tomlfile.At[string] `toml:"dish"`
 		Via  tomlfile.At[string] `toml:"via"`
@@ -56,13 +54,13 @@ func (d *DependsOn) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 		problems = v.Decode(&raw.Dish)
 	case tomlfile.Table:
 		problems = v.Decode(&raw)
-		problems = append(problems, oneOf(raw.Via, "sources", ViaOutputs)...)
+		problems = append(problems, oneOf(raw.Via, "sources", viaOutputs)...)
 	default:
 		return []diagnostics.Diagnostic{v.Expected(`a dish's name or {dish = "…", via = "outputs"}`)}
 	}
-	*d = DependsOn{Dish: raw.Dish.Value, Pos: v.Pos()}
-	if raw.Via.Value == ViaOutputs {
-		d.Via = ViaOutputs
+	*d = dependsOn{Dish: raw.Dish.Value, Pos: v.Pos()}
+	if raw.Via.Value == viaOutputs {
+		d.Via = viaOutputs
 	}
 	if d.Dish == "" && len(problems) == 0 {
 		problems = append(problems, v.Pos().Error(RuleInvalid, "%s names no dish", v.Path()))
@@ -76,7 +74,7 @@ type dishTable struct {
 	Language         tomlfile.At[string]     `toml:"language"`
 	Inputs           []Glob                  `toml:"inputs"`
 	Outputs          []Glob                  `toml:"outputs"`
-	DependsOn        []DependsOn             `toml:"depends_on"`
+	DependsOn        []dependsOn             `toml:"depends_on"`
 	ForceIndependent bool                    `toml:"force_independent"`
 	Toolchain        toolchainTable          `toml:"toolchain"`
 	Tasks            tomlfile.Map[taskTable] `toml:"tasks"`
@@ -99,13 +97,13 @@ type garnishTable struct {
 	RequiredCLI []string `toml:"required_cli"`
 }
 
-func (w *Workspace) parseDish(c *clone.Clone, dir string) parsed.File[dishOf] {
+func (w *Workspace) parseDish(c *clone.Clone, dir string) parsedFile[dishOf] {
 	name := dishFile(dir)
-	out := parsed.File[dishOf]{Path: dir}
+	out := parsedFile[dishOf]{Path: dir}
 	d := &out.Value.Dish
 	*d = Dish{Path: dir, Pos: Pos{File: name, Line: 1, Col: 1}, Toolchain: w.Toolchain}
 	data, err := read(c, name)
-	if errors.Is(err, fs.ErrNotExist) { // a link that leads nowhere
+	if errors.Is(err, fs.ErrNotExist) { // a broken link
 		err = fs.ErrNotExist
 	}
 	if err != nil {
@@ -140,7 +138,7 @@ func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {
 		problems = append(problems, d.Language.Pos.Error(RuleInvalid, `language is empty, expected an adapter's id or "none"`))
 	}
 	if at := raw.Toolchain.allowDownload; at.Given && at.Value != base.AllowDownload {
-		problems = append(problems, at.Pos.Error(RuleInvalid, "toolchain.allow_download holds for a whole workspace, expected it in bento.toml"))
+		problems = append(problems, at.Pos.Error(RuleInvalid, "toolchain.allow_download applies to the whole workspace, required in bento.toml"))
 	}
 	problems = append(problems, checkOutputs(d.Outputs)...)
 	problems = append(problems, tooMuch(d.Path, d.Inputs)...)
@@ -154,8 +152,8 @@ func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {
 	return append(problems, unserved(f, "package_manager", "serve", "integrations", "garnishes")...)
 }
 
-// checkOutputs refuses globs that take a whole dish for output: its sources would
-// be stored, and removed before the next run.
+// checkOutputs reports globs that make a whole dish output: bento would store its sources and
+// remove them before the next run.
 func checkOutputs(globs []Glob) (problems []diagnostics.Diagnostic) {
 	for _, g := range globs {
 		if g.Text == "" {

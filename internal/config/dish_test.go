@@ -58,7 +58,7 @@ timeout = 5
 		Path: "api", Pos: at(1, 1), Name: Text{"api", at(1, 8)}, Language: Text{"go", at(2, 12)},
 		Inputs:           []Glob{{"proto/**", at(3, 11)}, {"!proto/old/**", at(3, 23)}, {"//shared/*.yaml", at(3, 40)}},
 		Outputs:          []Glob{{"bin/", at(4, 12)}},
-		DependsOn:        []DependsOn{{"lib", "", at(5, 15)}, {"ui", "outputs", at(5, 22)}, {"x", "", at(5, 56)}},
+		DependsOn:        []dependsOn{{"lib", "", at(5, 15)}, {"ui", "outputs", at(5, 22)}, {"x", "", at(5, 56)}},
 		ForceIndependent: true,
 		Toolchain: Toolchain{
 			Pins:      map[string]Pin{"go": {"1.22", at(8, 6)}, "node": {"20", Pos{File: "bento.toml", Line: 3, Col: 8}}},
@@ -163,7 +163,7 @@ anything = true
 		`warning unsupported_key b/dish.toml:30:2: serve is not supported yet and has no effect`,
 		`warning unsupported_key b/dish.toml:32:2: integrations is not supported yet and has no effect`,
 		`warning unsupported_key c/dish.toml:1:1: package_manager is not supported yet and has no effect`,
-		`error invalid_value c/dish.toml:3:18: toolchain.allow_download holds for a whole workspace, expected it in bento.toml`,
+		`error invalid_value c/dish.toml:3:18: toolchain.allow_download applies to the whole workspace, required in bento.toml`,
 		`error unreadable_file none/dish.toml: the file cannot be read: file does not exist`,
 	}
 	if diff := cmp.Diff(want, texts(problems)); diff != "" {
@@ -198,7 +198,7 @@ func FuzzWorkspace(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { checkLoad(t, "bento.toml", text) })
 }
 
-// checkLoad loads a workspace with one file and looks at what is told of it.
+// checkLoad loads a workspace with one file and checks its problems.
 func checkLoad(t *testing.T, name, text string) {
 	w, problems := Load(write(t, map[string]string{name: text}))
 	var found []Found

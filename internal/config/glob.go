@@ -4,14 +4,12 @@ import (
 	"errors"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/config/word"
 	"github.com/bentobuild/bento/internal/tomlfile"
 	"github.com/bentobuild/bento/internal/tree/glob"
 )
 
-// Glob is a pattern as it was written, checked: "!" in front excludes, "//" in
-// front (behind a "!") anchors at the workspace root. The Text of one that is wrong
-// is empty.
+// Glob is a checked pattern as written: "!" in front excludes, "//" in front (after a "!") anchors
+// it at the workspace root. A wrong one has an empty Text.
 type Glob struct {
 	Text string
 	Pos  Pos
@@ -24,17 +22,16 @@ func (g *Glob) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 		return []diagnostics.Diagnostic{v.Expected("a glob")}
 	}
 	*g = Glob{Text: s, Pos: v.Pos()}
-	rule, why := word.BadGlob(s)
+	rule, why := badGlob(s)
 	if why == "" {
 		return nil
 	}
-	g.Text = "" // nobody is to stumble over it again
+	g.Text = "" // so that no later check reports it again
 	return []diagnostics.Diagnostic{v.Pos().Error(rule, "glob %q %s", s, why)}
 }
 
-// tooMuch tells of the globs, relative to the directory base, that are well formed and
-// that the matcher still refuses, and makes them empty: nobody is to stumble over one
-// again.
+// tooMuch reports well-formed globs, relative to the directory base, that the matcher still
+// refuses. It empties them, so that no later check reports one again.
 func tooMuch(base string, globs []Glob) (problems []diagnostics.Diagnostic) {
 	for i, g := range globs {
 		if g.Text == "" {

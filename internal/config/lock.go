@@ -9,11 +9,11 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// LockFile pins the plugins of a workspace, at its root: the digest of each under
-// [sha256], by id. `bento plugin lock` writes it.
+// LockFile pins the plugins of a workspace, at its root: the digest of each under [sha256], by id.
+// `bento plugin lock` writes it.
 const LockFile = "bento.plugins.lock"
 
-// readLock takes over the pins of LockFile for plugins that bento.toml does not pin.
+// readLock adds the pins of LockFile for plugins that bento.toml does not pin.
 func (p *Plugins) readLock(s *sources) []diagnostics.Diagnostic {
 	f, problems := s.parse(LockFile)
 	if f == nil {
@@ -39,7 +39,7 @@ func (p *Plugins) readLock(s *sources) []diagnostics.Diagnostic {
 	return problems
 }
 
-// Unlocked is p without the pins of LockFile.
+// Unlocked returns p without the pins of LockFile.
 func (p *Plugins) Unlocked() Plugins {
 	free := *p
 	free.ByID = maps.Clone(p.ByID)

@@ -9,12 +9,11 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/config/mode"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// Extension is the table [extensions.<name>] of the user's own file.
-type Extension struct {
+// extension is the table [extensions.<name>] of the user's own file.
+type extension struct {
 	Name string
 	Pos  Pos
 }
@@ -26,27 +25,26 @@ type ownFile struct {
 	Extensions *tomlfile.Value `toml:"extensions"`
 }
 
-// LoadOwn reads the user's own file, an absolute path, for a command outside of every
-// workspace.
+// LoadOwn reads the user's own file, an absolute path, for a command outside every workspace.
 func LoadOwn(own string) (*Workspace, []diagnostics.Diagnostic) {
 	s := &sources{own: own, content: make(map[string]content)}
 	if own != "" {
 		data, err := read(nil, own)
 		s.content[own] = content{data, err}
 	}
-	w := &Workspace{Cache: Cache{Mode: mode.All()}}
+	w := &Workspace{Cache: cache{Mode: fullCacheMode()}}
 	return w, diagnostics.Sorted(w.readOwn(s))
 }
 
-// readOwn lays what the user's own file says over what the workspace says. It is the
-// last to be read: the user decides, and a repository loosens nothing of it.
+// readOwn applies the user's own file to the workspace. It comes last: a repository cannot loosen
+// the user's settings.
 func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
 	if s.own == "" {
 		return nil
 	}
 	f, problems := s.parse(s.own)
 	if f == nil {
-		if len(problems) > 0 { // nobody knows what it forbids
+		if len(problems) > 0 { // an unreadable file may forbid anything
 			w.Plugins.Restrict, w.Plugins.Allowlist = true, nil
 		}
 		return problems
@@ -65,7 +63,7 @@ func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
 
 func (w *Workspace) ownCache(t cacheTable) []diagnostics.Diagnostic {
 	t.over(&w.Cache)
-	w.Cache.Own = Bounds{MaxSize: max(0, int64(t.MaxSize)), MaxAge: max(0, time.Duration(t.MaxAge))}
+	w.Cache.Own = bounds{MaxSize: max(0, int64(t.MaxSize)), MaxAge: max(0, time.Duration(t.MaxAge))}
 	if !t.Dir.Given {
 		return nil
 	}
@@ -73,12 +71,12 @@ func (w *Workspace) ownCache(t cacheTable) []diagnostics.Diagnostic {
 	if rest, below := strings.CutPrefix(dir, "~/"); below {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return []diagnostics.Diagnostic{t.Dir.Pos.Error(RulePath, "cache.dir %q needs $HOME, which is not set", dir)}
+			return []diagnostics.Diagnostic{t.Dir.Pos.Error(rulePath, "cache.dir %q needs $HOME, which is not set", dir)}
 		}
 		dir = filepath.Join(home, rest)
 	}
 	if !filepath.IsAbs(dir) || strings.ContainsRune(dir, 0) {
-		return []diagnostics.Diagnostic{t.Dir.Pos.Error(RulePath, `cache.dir %q: expected an absolute path, or one that starts with "~/"`, dir)}
+		return []diagnostics.Diagnostic{t.Dir.Pos.Error(rulePath, `cache.dir %q: expected an absolute path, or one that starts with "~/"`, dir)}
 	}
 	w.Cache.OwnDir = filepath.Clean(dir)
 	return nil
@@ -94,13 +92,13 @@ func (w *Workspace) ownExtensions(v *tomlfile.Value) (problems []diagnostics.Dia
 			problems = append(problems, child.Expected("a table"))
 			continue
 		}
-		w.Extensions = append(w.Extensions, Extension{name, child.KeyPos()})
+		w.Extensions = append(w.Extensions, extension{name, child.KeyPos()})
 	}
 	return problems
 }
 
-// under puts p, which a workspace asks for, under what the user says: own forbids more,
-// or names what is allowed, and never allows what p forbids.
+// under restricts p, from the workspace, by own, from the user: own can forbid and restrict, and
+// never allows what p forbids.
 func (p *Plugins) under(own *Plugins) (problems []diagnostics.Diagnostic) {
 	p.Disable = slices.Concat(p.Disable, own.Disable)
 	switch {
@@ -130,19 +128,19 @@ func (p *Plugins) under(own *Plugins) (problems []diagnostics.Diagnostic) {
 	return problems
 }
 
-// allows reports whether the list names id.
+// allows reports whether the list contains id.
 func (p *Plugins) allows(id string) bool {
 	return slices.ContainsFunc(p.Allowlist, func(t Text) bool { return t.Text == id })
 }
 
-// confine takes away what would let a plugin out of the sandbox that the user wants.
+// confine refuses settings that would let a plugin out of the sandbox that the user requires.
 func (p *Plugins) confine(id string, said Plugin) []diagnostics.Diagnostic {
 	merged := p.ByID[id]
 	var problems []diagnostics.Diagnostic
 	kept := func(key string, asked, allowed []Text) []Text {
 		for _, t := range asked {
 			if !slices.ContainsFunc(allowed, func(a Text) bool { return a.Text == t.Text }) {
-				d := t.Pos.Warning(RuleIgnored, "plugins.%s.%s: the path %q is ignored, for your own configuration confines the plugin", id, key, t.Text)
+				d := t.Pos.Warning(ruleIgnored, "plugins.%s.%s: the path %q is ignored, because your own configuration confines the plugin", id, key, t.Text)
 				d.Hint = "allow it there, under [plugins." + id + "]"
 				problems = append(problems, d)
 			}

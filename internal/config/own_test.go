@@ -26,7 +26,7 @@ func TestCacheDirOfWorkspace(t *testing.T) {
 		if taken {
 			continue
 		}
-		if w.Cache.Dir != "" || len(problems) != 1 || problems[0].Rule != RuleIgnored || problems[0].Severity != diagnostics.Warning ||
+		if w.Cache.Dir != "" || len(problems) != 1 || problems[0].Rule != ruleIgnored || problems[0].Severity != diagnostics.Warning ||
 			problems[0].Line != 2 || !strings.Contains(problems[0].Hint, "$BENTO_CACHE_DIR") {
 			t.Errorf("%q: %q, %v", dir, w.Cache.Dir, problems)
 		}
@@ -91,8 +91,8 @@ func TestOwnFile(t *testing.T) {
 		t.Errorf("%+v, %v", w, problems)
 	}
 	for text, rule := range map[string]string{
-		"[cache]\ndir = 'relative'":    RulePath,
-		"[cache]\ndir = ''":            RulePath,
+		"[cache]\ndir = 'relative'":    rulePath,
+		"[cache]\ndir = ''":            rulePath,
 		"[cache]\ndri = '/x'":          "unknown_key",
 		"[workspace]\ndiscover = true": "unknown_key",
 		"[defaults]\nparallelism = 3":  "unknown_key",
@@ -141,7 +141,7 @@ func TestOwnInTheWay(t *testing.T) {
 }
 
 // TestFilesBehindLinks: a file of the workspace that is a link out of it is absent, and
-// what it holds is told nobody.
+// no message shows its content.
 func TestFilesBehindLinks(t *testing.T) {
 	for _, name := range []string{WorkspaceFile, LockFile, "bentos/x.toml", "bentos", "a/dish.toml", "a"} {
 		dir := write(t, map[string]string{"ws/keep": "", "out/f": "CANARY = 1\n", "out/dish.toml": "CANARY = 1\n", "out/x.toml": "CANARY = 1\n"})

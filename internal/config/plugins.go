@@ -6,42 +6,41 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/config/env"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
 // Plugins is the table [plugins].
 type Plugins struct {
-	Disable   []Text // ids that are never loaded
-	Allowlist []Text // when Restrict is set, the only ids that are
+	Disable   []Text // ids of plugins that are never loaded
+	Allowlist []Text // when Restrict is set, ids of the only plugins that are loaded
 	Restrict  bool
 	Sandbox   Text // one of the Sandbox words, or empty like SandboxOff
 	Lazy      bool
-	Least     Text              // the least Sandbox that the user's own file asks for; empty for none
+	Least     Text              // the least strict Sandbox that the user's own file allows; empty for any
 	ByID      map[string]Plugin // [plugins.<id>]
 }
 
-// The words for how plugins are confined.
+// The values of sandbox.
 const (
 	SandboxOff      = "off"
-	SandboxAuto     = "auto"     // as far as the kernel can
-	SandboxRequired = "required" // or not at all started
+	sandboxAuto     = "auto"     // as far as the kernel supports it
+	SandboxRequired = "required" // refuses to start otherwise
 )
 
 // Plugin is the table [plugins.<id>].
 type Plugin struct {
-	Pos     Pos // of the id
+	Pos     Pos // of the table
 	PassEnv []string
-	SHA256  Text // of the executable, lower case hex; empty when not pinned
+	SHA256  Text // SHA-256 of the executable, lower case hex; empty when not pinned
 	Sandbox Text // as that of Plugins; empty when not given
 	Least   Text // likewise
-	// Read and Write are what it may touch besides when it is confined: absolute
-	// paths, or below the home directory with "~/" in front.
+	// Read and Write are further paths that a confined plugin may use: absolute, or below the home
+	// directory with "~/" in front.
 	Read, Write []Text
 }
 
-// SandboxOf returns how the plugin id is confined, and where that is written: as the
-// workspace says or as the user does, whichever is stricter. The text is never empty.
+// SandboxOf returns how the plugin id is confined, and the position of that setting: the stricter
+// one of the workspace's and the user's. The text is never empty.
 func (p *Plugins) SandboxOf(id string) Text {
 	said, least := firstOf(p.ByID[id].Sandbox, p.Sandbox), p.leastOf(id)
 	if strictness(least) > strictness(said) {
@@ -50,7 +49,7 @@ func (p *Plugins) SandboxOf(id string) Text {
 	return said
 }
 
-// leastOf returns how the user's own file wants the plugin id confined at least.
+// leastOf returns the least strict sandbox that the user's own file allows for the plugin id.
 func (p *Plugins) leastOf(id string) Text { return firstOf(p.ByID[id].Least, p.Least) }
 
 func firstOf(modes ...Text) Text {
@@ -63,10 +62,10 @@ func firstOf(modes ...Text) Text {
 }
 
 func strictness(mode Text) int {
-	return slices.Index([]string{SandboxOff, SandboxAuto, SandboxRequired}, mode.Text)
+	return slices.Index([]string{SandboxOff, sandboxAuto, SandboxRequired}, mode.Text)
 }
 
-// ValidPluginID tells whether id may be an adapter's: [a-z0-9][a-z0-9_-]*.
+// ValidPluginID reports whether id is a valid adapter id: [a-z0-9][a-z0-9_-]*.
 func ValidPluginID(id string) bool {
 	if id == "" || len(id) > 100 || id[0] == '_' || id[0] == '-' {
 		return false
@@ -105,7 +104,7 @@ func (p *Plugins) plugin(v *tomlfile.Value) []diagnostics.Diagnostic {
 		return []diagnostics.Diagnostic{v.Unknown([]string{"disable", "allowlist", "sandbox", "lazy"})}
 	}
 	var raw struct {
-		PassEnv []env.Pattern       `toml:"pass_env"`
+		PassEnv []envPattern        `toml:"pass_env"`
 		SHA256  tomlfile.At[string] `toml:"sha256"`
 		Sandbox *tomlfile.Value     `toml:"sandbox"`
 		Read    []place             `toml:"read"`
@@ -113,7 +112,7 @@ func (p *Plugins) plugin(v *tomlfile.Value) []diagnostics.Diagnostic {
 	}
 	problems := badPluginID(v.KeyPos(), v.Name())
 	problems = append(problems, v.Decode(&raw)...)
-	plugin := Plugin{Pos: v.KeyPos(), PassEnv: env.Names(raw.PassEnv), Read: placesOf(raw.Read), Write: placesOf(raw.Write)}
+	plugin := Plugin{Pos: v.KeyPos(), PassEnv: envNames(raw.PassEnv), Read: placesOf(raw.Read), Write: placesOf(raw.Write)}
 	if raw.Sandbox != nil {
 		problems = append(problems, sandboxMode(raw.Sandbox, &plugin.Sandbox)...)
 	}
@@ -152,18 +151,18 @@ func badPluginID(pos Pos, id string) []diagnostics.Diagnostic {
 	return []diagnostics.Diagnostic{d}
 }
 
-// sandboxMode reads one of the Sandbox words.
+// sandboxMode reads a value of sandbox.
 func sandboxMode(v *tomlfile.Value, into *Text) []diagnostics.Diagnostic {
 	var raw tomlfile.At[string]
 	problems := v.Decode(&raw)
-	problems = append(problems, oneOf(raw, SandboxOff, SandboxAuto, SandboxRequired)...)
+	problems = append(problems, oneOf(raw, SandboxOff, sandboxAuto, SandboxRequired)...)
 	if len(problems) == 0 {
 		*into = Text{Text: raw.Value, Pos: raw.Pos}
 	}
 	return problems
 }
 
-// place is a path outside of the workspace.
+// place is a path outside the workspace.
 type place Text
 
 func (p *place) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
@@ -172,7 +171,7 @@ func (p *place) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 		return []diagnostics.Diagnostic{v.Expected("a path")}
 	}
 	if strings.ContainsRune(s, 0) || !path.IsAbs(s) && s != "~" && !strings.HasPrefix(s, "~/") {
-		return []diagnostics.Diagnostic{v.Pos().Error(RulePath, `path %q: expected an absolute one, or one that starts with "~/"`, s)}
+		return []diagnostics.Diagnostic{v.Pos().Error(rulePath, `path %q: expected an absolute one, or one that starts with "~/"`, s)}
 	}
 	*p = place{Text: path.Clean(s), Pos: v.Pos()}
 	return nil

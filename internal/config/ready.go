@@ -6,21 +6,20 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/config/unit"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// Ready says how to tell that a persistent task can be used. Exactly one of the first
-// four is set.
+// Ready is the check that finds when a persistent task is ready. Exactly one of the first four
+// fields is set.
 type Ready struct {
-	Port    int    // it accepts connections on this machine
-	HTTP    string // this address answers with a status below 400
+	Port    int    // it accepts connections on this local port
+	HTTP    string // this address responds with a status below 400
 	Log     string // it printed a line that matches this regular expression (RE2)
-	Cmd     string // this shell command exits with 0, in the directory of the task
+	Cmd     string // this shell command exits with status 0, in the directory of the task
 	Timeout time.Duration
 }
 
-// readyTimeout is how long a task may take to become ready when it does not say.
+// readyTimeout is the default time in which a task must become ready.
 const readyTimeout = time.Minute
 
 // readyTable is the schema of a task's ready.
@@ -29,10 +28,10 @@ type readyTable struct {
 	HTTP    tomlfile.At[string] `toml:"http"`
 	Log     tomlfile.At[string] `toml:"log"`
 	Cmd     tomlfile.At[string] `toml:"cmd"`
-	Timeout unit.Duration       `toml:"timeout"`
+	Timeout duration            `toml:"timeout"`
 }
 
-// ready checks and converts what is said of readiness.
+// ready checks and converts the ready table.
 func ready(t tomlfile.At[readyTable], persistent bool) (*Ready, []diagnostics.Diagnostic) {
 	if !t.Given {
 		return nil, nil

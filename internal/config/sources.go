@@ -15,19 +15,18 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// sources are the files that say how a workspace is configured, its dishes aside,
-// as they were read once.
+// sources are the files that configure a workspace, without its dishes, each read once.
 type sources struct {
 	root      string
 	own       string // the user's own file, absolute; "" for none
 	clone     *clone.Clone
 	bentos    []string // sorted, relative to the root
-	hasBentos bool     // there is a directory of them
+	hasBentos bool     // the directory bentos/ exists
 	content   map[string]content
 	problems  []diagnostics.Diagnostic
 }
 
-// content is that of a file, or why there is none.
+// content is the content of a file, or its error.
 type content struct {
 	data []byte
 	err  error
@@ -41,14 +40,14 @@ func readSources(root, own string) *sources {
 		s.content[name] = content{data, err}
 	}
 	if own != "" {
-		data, err := read(nil, own) // the user may keep it behind a link
+		data, err := read(nil, own) // a user may link it
 		s.content[own] = content{data, err}
 	}
 	s.problems = append(s.problems, s.clone.Warnings()...)
 	return s
 }
 
-// listBentos finds the files of bentos/.
+// listBentos lists the files of bentos/.
 func (s *sources) listBentos() {
 	if mode, err := s.clone.Mode(BentosDir); err != nil || !mode.IsDir() {
 		return
@@ -69,8 +68,7 @@ func (s *sources) listBentos() {
 	}
 }
 
-// parse parses one of the files. Without a file there is neither a result nor a
-// problem.
+// parse parses one of the files. It returns neither a result nor a problem for a missing file.
 func (s *sources) parse(name string) (*tomlfile.File, []diagnostics.Diagnostic) {
 	c := s.content[name]
 	if errors.Is(c.err, fs.ErrNotExist) {
@@ -82,13 +80,13 @@ func (s *sources) parse(name string) (*tomlfile.File, []diagnostics.Diagnostic) 
 	return tomlfile.Parse(name, c.data)
 }
 
-// digest is of everything that the configuration is made from; ok is false when
-// not all of it could be read.
+// digest returns the digest of everything that the configuration is made from; ok is false when a
+// file could not be read.
 func (s *sources) digest() (sum [32]byte, ok bool) {
 	var w state.Writer
 	home, _ := os.UserHomeDir() // cache.dir may be relative to it
 	w.Strings([]string{s.root, s.own, home})
-	w.Strings(s.bentos) // those that are gone meanwhile, too
+	w.Strings(s.bentos) // includes files that were removed meanwhile
 	if s.hasBentos {
 		w.Byte(1)
 	} else {

@@ -7,42 +7,39 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/config/env"
-	"github.com/bentobuild/bento/internal/config/unit"
-	"github.com/bentobuild/bento/internal/config/word"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// Task is one table [tasks.<name>]. What is not given is inherited from the
-// adapter's recipe of the same name.
+// Task is one table [tasks.<name>]. It inherits missing fields from the adapter's recipe of the
+// same name.
 type Task struct {
 	Name string
 	Pos  Pos // of the name
 
-	Run  string   // for a shell, empty when not given or when Argv is
+	Run  string   // for a shell; empty when not given or when Argv is
 	Argv []string // without a shell
 	Cwd  string   // relative to the dish, empty when not given
 
 	Inputs           *[]Glob // nil: inherited
 	Outputs          *[]Glob
 	WorkspaceOutputs *[]Glob // relative to the root
-	Rewrites         *[]Glob // inputs that the task writes again
+	Rewrites         *[]Glob // inputs that the task may change
 
-	Env       []string          // names: passed, and their values count
-	SetEnv    map[string]string // values that are set, and count
-	PassEnv   []string          // NAME or PREFIX_*: passed, do not count
+	Env       []string          // names: passed, and ingredients of the key
+	SetEnv    map[string]string // values: set, and ingredients of the key
+	PassEnv   []string          // NAME or PREFIX_*: passed, no ingredients
 	DependsOn []Text            // "gen", "lib:build", "^build"
 
-	Timeout     time.Duration // 0: none
+	Timeout     time.Duration // 0: no timeout
 	Retry       int           // further attempts
-	Mutex       string        // tasks of the same name do not run at once
-	Weight      int           // workers that it takes, 0 when not given
+	Mutex       string        // tasks with the same mutex do not run at once
+	Weight      int           // number of workers it takes, 0 when not given
 	Persistent  bool
-	Interactive bool     // it asks somebody at the terminal
-	Ready       *Ready   // nil when it does not say
-	EnvFiles    []string // .env files, relative to the dish: what they set counts
+	Interactive bool     // it uses the terminal
+	Ready       *Ready   // nil when not given
+	EnvFiles    []string // .env files, relative to the dish: their variables are ingredients
 	CI          bool
-	Incremental bool  // what the last run made is kept
+	Incremental bool  // outputs of the last run are kept
 	SideEffects bool  // never run a second time for diagnostics
 	Cache       *bool // nil: inherited
 }
@@ -60,10 +57,10 @@ type taskTable struct {
 	Outputs          *[]Glob                 `toml:"outputs"`
 	WorkspaceOutputs *[]Glob                 `toml:"workspace_outputs"`
 	Rewrites         *[]Glob                 `toml:"rewrites"`
-	Env              env.Vars                `toml:"env"`
-	PassEnv          []env.Pattern           `toml:"pass_env"`
+	Env              envVars                 `toml:"env"`
+	PassEnv          []envPattern            `toml:"pass_env"`
 	DependsOn        []tomlfile.At[string]   `toml:"depends_on"`
-	Timeout          unit.Duration           `toml:"timeout"`
+	Timeout          duration                `toml:"timeout"`
 	Cwd              tomlfile.At[string]     `toml:"cwd"`
 	Retry            tomlfile.At[int]        `toml:"retry"`
 	Mutex            string                  `toml:"mutex"`
@@ -78,7 +75,7 @@ type taskTable struct {
 	Cache            *bool                   `toml:"cache"`
 }
 
-// command is a shell command, or the words of one without a shell.
+// command is a shell command, or the words of a command without a shell.
 type command struct {
 	shell string
 	argv  []string
@@ -113,7 +110,7 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 	task := Task{
 		Name: name, Pos: pos, Run: t.Run.shell, Argv: t.Run.argv,
 		Inputs: t.Inputs, Outputs: t.Outputs, WorkspaceOutputs: t.WorkspaceOutputs, Rewrites: t.Rewrites,
-		Env: t.Env.Names, SetEnv: t.Env.Set, PassEnv: env.Names(t.PassEnv),
+		Env: t.Env.Names, SetEnv: t.Env.Set, PassEnv: envNames(t.PassEnv),
 		Timeout: time.Duration(t.Timeout), Mutex: t.Mutex,
 		Retry: min(max(t.Retry.Value, 0), maxRetry), Weight: min(max(t.Weight.Value, 0), maxWeight),
 		Persistent: t.Persistent, Interactive: t.Interactive.Value, CI: t.CI, Incremental: t.Incremental, SideEffects: t.SideEffects, Cache: t.Cache,
@@ -150,7 +147,7 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 	return task, problems
 }
 
-// checkInteractive wants a task that has the terminal to itself to end, and to be run.
+// checkInteractive reports an interactive task that is persistent or cached.
 func (t *taskTable) checkInteractive() []diagnostics.Diagnostic {
 	if !t.Interactive.Value {
 		return nil
@@ -159,12 +156,12 @@ func (t *taskTable) checkInteractive() []diagnostics.Diagnostic {
 		return []diagnostics.Diagnostic{t.Interactive.Pos.Error(RuleInvalid, "interactive and persistent exclude each other: an interactive task runs alone, a persistent one beside others")}
 	}
 	if t.Cache != nil && *t.Cache {
-		return []diagnostics.Diagnostic{t.Interactive.Pos.Error(RuleInvalid, "cache = true, but what an interactive task does depends on what it is told: it is never stored")}
+		return []diagnostics.Diagnostic{t.Interactive.Pos.Error(RuleInvalid, "cache = true is not allowed: the result of an interactive task depends on its user and is never stored")}
 	}
 	return nil
 }
 
-// tooMuch tells of globs that the matcher refuses.
+// tooMuch reports globs that the matcher refuses.
 func (t *Task) tooMuch(dish string) (problems []diagnostics.Diagnostic) {
 	for _, g := range []struct {
 		base  string
@@ -177,22 +174,21 @@ func (t *Task) tooMuch(dish string) (problems []diagnostics.Diagnostic) {
 	return problems
 }
 
-// anchored refuses globs of workspace_outputs that say where they start: that is the
-// root of the workspace.
+// anchored reports globs of workspace_outputs with an anchor: they always start at the root.
 func anchored(globs []Glob) (problems []diagnostics.Diagnostic) {
 	for i, g := range globs {
 		if rest, ok := strings.CutPrefix(strings.TrimPrefix(g.Text, "!"), "//"); ok {
-			p := g.Pos.Error(RulePath, "workspace_outputs %q: required a path relative to the workspace, without //", g.Text)
+			p := g.Pos.Error(rulePath, "workspace_outputs %q: required a path relative to the workspace, without //", g.Text)
 			p.Hint = "write " + strconv.Quote(rest)
 			problems = append(problems, p)
-			globs[i].Text = "" // nobody is to stumble over it again
+			globs[i].Text = "" // so that no later check reports it again
 		}
 	}
 	return problems
 }
 
 func checkTaskName(name string, pos Pos) []diagnostics.Diagnostic {
-	if strings.TrimSpace(name) == name && name != "" && !word.HasControl(name) && name[0] != '^' && name[0] != '-' {
+	if strings.TrimSpace(name) == name && name != "" && !hasControl(name) && name[0] != '^' && name[0] != '-' {
 		return nil
 	}
 	return []diagnostics.Diagnostic{pos.Error(RuleName, `%q cannot be the name of a task: expected a name without control characters and without blanks at its ends, not starting with "-" or "^"`, name)}
@@ -205,16 +201,16 @@ func checkRange(key string, v tomlfile.At[int], low, high int) []diagnostics.Dia
 	return []diagnostics.Diagnostic{v.Pos.Error(RuleInvalid, "%s is %d, expected %d to %d", key, v.Value, low, high)}
 }
 
-// checkEnvFile wants a path that may lie above the dish, inside the workspace.
+// checkEnvFile reports a path outside the workspace; it may lie above the dish.
 func checkEnvFile(dish string, file tomlfile.At[string]) []diagnostics.Diagnostic {
 	joined := path.Join(dish, file.Value)
 	if file.Value == "" || strings.ContainsRune(file.Value, 0) || path.IsAbs(file.Value) || joined == ".." || strings.HasPrefix(joined, "../") {
-		return []diagnostics.Diagnostic{file.Pos.Error(RulePath, "env_files: %q is no path inside the workspace, expected one relative to the dish", file.Value)}
+		return []diagnostics.Diagnostic{file.Pos.Error(rulePath, "env_files: %q is no path inside the workspace, expected one relative to the dish", file.Value)}
 	}
 	return nil
 }
 
-// setCwd takes a directory that may lie above the dish, inside the workspace.
+// setCwd sets the working directory, which may lie above the dish, inside the workspace.
 func (t *Task) setCwd(dish string, cwd tomlfile.At[string]) []diagnostics.Diagnostic {
 	if !cwd.Given {
 		return nil
@@ -222,11 +218,11 @@ func (t *Task) setCwd(dish string, cwd tomlfile.At[string]) []diagnostics.Diagno
 	joined := path.Join(dish, cwd.Value)
 	switch {
 	case cwd.Value == "" || strings.ContainsRune(cwd.Value, 0):
-		return []diagnostics.Diagnostic{cwd.Pos.Error(RulePath, "cwd %q is no path, expected a directory relative to the dish", cwd.Value)}
+		return []diagnostics.Diagnostic{cwd.Pos.Error(rulePath, "cwd %q is no path, expected a directory relative to the dish", cwd.Value)}
 	case path.IsAbs(cwd.Value):
-		return []diagnostics.Diagnostic{cwd.Pos.Error(RulePath, "cwd %q is absolute, expected a directory relative to the dish", cwd.Value)}
+		return []diagnostics.Diagnostic{cwd.Pos.Error(rulePath, "cwd %q is absolute, expected a directory relative to the dish", cwd.Value)}
 	case joined == ".." || strings.HasPrefix(joined, "../"):
-		return []diagnostics.Diagnostic{cwd.Pos.Error(RulePath, "cwd %q leads out of the workspace", cwd.Value)}
+		return []diagnostics.Diagnostic{cwd.Pos.Error(rulePath, "cwd %q leads out of the workspace", cwd.Value)}
 	}
 	t.Cwd = path.Clean(cwd.Value)
 	return nil

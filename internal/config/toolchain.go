@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/config/word"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -13,19 +12,19 @@ import (
 // of it.
 type Toolchain struct {
 	Pins map[string]Pin // by runtime: go, rust, node …, or an adapter's id
-	// OnMismatch is Error or Warning, or empty: then who pins decides.
+	// OnMismatch is Error or Warning. If it is empty, the pinning file decides.
 	OnMismatch    diagnostics.Severity
 	AllowDownload bool
-	UseSystem     bool // pins are not looked at
+	UseSystem     bool // pins are ignored
 }
 
-// Pin is a version that is asked for.
+// Pin is a required version.
 type Pin struct {
 	Version string
 	Pos     Pos
 }
 
-// toolchainTable is the table as it is written: three keys and any number of pins.
+// toolchainTable is the schema of the table: three keys and any number of pins.
 type toolchainTable struct {
 	pins          map[string]Pin
 	onMismatch    tomlfile.At[string]
@@ -59,7 +58,7 @@ func (t *toolchainTable) pin(v *tomlfile.Value) []diagnostics.Diagnostic {
 	switch {
 	case !ok:
 		return []diagnostics.Diagnostic{v.Expected(`a version in quotes, such as "1.22"`)}
-	case strings.TrimSpace(version) == "" || word.HasControl(version):
+	case strings.TrimSpace(version) == "" || hasControl(version):
 		return []diagnostics.Diagnostic{v.Pos().Error(RuleInvalid, "%s is %q, expected a version such as \"1.22\"", v.Path(), version)}
 	}
 	if t.pins == nil {
@@ -69,7 +68,7 @@ func (t *toolchainTable) pin(v *tomlfile.Value) []diagnostics.Diagnostic {
 	return nil
 }
 
-// over gives t on top of base.
+// over returns t on top of base.
 func (t toolchainTable) over(base Toolchain) Toolchain {
 	out := base
 	if len(t.pins) > 0 {

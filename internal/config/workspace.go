@@ -7,25 +7,22 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/config/env"
-	"github.com/bentobuild/bento/internal/config/mode"
-	"github.com/bentobuild/bento/internal/config/unit"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// Cache is the table [cache].
-type Cache struct {
-	Dir     string        // below .bento/ of the workspace, absolute; "" when not given
-	OwnDir  string        // that of the user's own file, absolute; "" when not given
+// cache is the table [cache].
+type cache struct {
+	Dir     string        // absolute, below .bento/ of the workspace; "" when not given
+	OwnDir  string        // from the user's own file, absolute; "" when not given
 	MaxSize int64         // bytes, 0 when not given
 	MaxAge  time.Duration // 0 when not given
-	Own     Bounds        // those of the user's own file alone
+	Own     bounds        // from the user's own file alone
 	Remote  string        // URL, "" when not given
-	Mode    mode.Mode
+	Mode    cacheMode
 }
 
-// Bounds are what a cache is kept within.
-type Bounds struct {
+// bounds are the limits of a cache.
+type bounds struct {
 	MaxSize int64         // bytes, 0 when not given
 	MaxAge  time.Duration // 0 when not given
 }
@@ -51,14 +48,14 @@ type defaultsTable struct {
 	Parallelism tomlfile.At[int]    `toml:"parallelism"`
 	FailFast    *bool               `toml:"fail_fast"`
 	Env         tomlfile.At[string] `toml:"env"`
-	PassEnv     []env.Pattern       `toml:"pass_env"`
+	PassEnv     []envPattern        `toml:"pass_env"`
 }
 
 type cacheTable struct {
 	Dir     tomlfile.At[string] `toml:"dir"`
-	MaxSize unit.Size           `toml:"max_size"`
-	MaxAge  unit.Duration       `toml:"max_age"`
-	Mode    *mode.Mode          `toml:"mode"`
+	MaxSize size                `toml:"max_size"`
+	MaxAge  duration            `toml:"max_age"`
+	Mode    *cacheMode          `toml:"mode"`
 	Local   *bool               `toml:"local"`
 	Remote  string              `toml:"remote"`
 
@@ -92,7 +89,7 @@ func (*toggle) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	return []diagnostics.Diagnostic{v.Expected(`true, false or "auto"`)}
 }
 
-// fill takes over what bento.toml says.
+// fill takes over the values of bento.toml.
 func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 	var raw workspaceFile
 	problems := f.Decode(&raw)
@@ -112,11 +109,11 @@ func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 }
 
 func (w *Workspace) fillDefaults(t defaultsTable) []diagnostics.Diagnostic {
-	w.Defaults.PassEnv = env.Names(t.PassEnv)
+	w.Defaults.PassEnv = envNames(t.PassEnv)
 	if t.FailFast != nil {
 		w.Defaults.FailFast = *t.FailFast
 	}
-	// Below 1 means 1, as it always did.
+	// A value below 1 means 1, for compatibility.
 	if w.Defaults.Parallelism = t.Parallelism.Value; t.Parallelism.Given {
 		w.Defaults.Parallelism = max(1, t.Parallelism.Value)
 	}
@@ -130,10 +127,10 @@ func (w *Workspace) fillCache(t cacheTable) []diagnostics.Diagnostic {
 		return nil
 	}
 	if t.Dir.Value == "" || strings.ContainsRune(t.Dir.Value, 0) {
-		return []diagnostics.Diagnostic{t.Dir.Pos.Error(RulePath, "cache.dir %q is no path", t.Dir.Value)}
+		return []diagnostics.Diagnostic{t.Dir.Pos.Error(rulePath, "cache.dir %q is no path", t.Dir.Value)}
 	}
 	if !belowState(t.Dir.Value) {
-		d := t.Dir.Pos.Warning(RuleIgnored, "cache.dir %q is ignored: a workspace may keep its cache below %s/ only", t.Dir.Value, stateDir)
+		d := t.Dir.Pos.Warning(ruleIgnored, "cache.dir %q is ignored: a workspace may keep its cache below %s/ only", t.Dir.Value, stateDir)
 		d.Hint = "for any other place set $BENTO_CACHE_DIR, or [cache] dir in your own $XDG_CONFIG_HOME/bento/config.toml"
 		return []diagnostics.Diagnostic{d}
 	}
@@ -144,14 +141,14 @@ func (w *Workspace) fillCache(t cacheTable) []diagnostics.Diagnostic {
 // stateDir is the directory that bento keeps at the root of a workspace.
 const stateDir = ".bento"
 
-// belowState reports whether a path is written plainly and lies below stateDir.
+// belowState reports whether a path is clean and lies below stateDir.
 func belowState(dir string) bool {
 	rest, below := strings.CutPrefix(dir, stateDir+"/")
 	return below && rest != "" && path.Clean(dir) == dir && filepath.IsLocal(dir)
 }
 
-// over lays what the table says, its directory aside, over c.
-func (t *cacheTable) over(c *Cache) {
+// over applies the table, without its directory, on top of c.
+func (t *cacheTable) over(c *cache) {
 	if t.MaxSize > 0 {
 		c.MaxSize = int64(t.MaxSize)
 	}
@@ -165,32 +162,31 @@ func (t *cacheTable) over(c *Cache) {
 		c.Mode = *t.Mode
 	}
 	if t.Local != nil && !*t.Local {
-		c.Mode.Local = mode.Access{}
+		c.Mode.Local = tierAccess{}
 	}
 }
 
-// checkContainer refuses what would run tasks outside of the container that was
-// asked for.
+// checkContainer reports settings that would run tasks outside the required container.
 func checkContainer(t executionTable) []diagnostics.Diagnostic {
 	if c := t.Container; c.Given && c.Value != "never" {
-		d := c.Pos.Error(RuleUnsupported, "execution.container %q is not supported, expected \"never\"", c.Value)
+		d := c.Pos.Error(ruleUnsupported, "execution.container %q is not supported, expected \"never\"", c.Value)
 		d.Hint = `remove the key or set it to "never"; tasks would run outside of any container`
 		return []diagnostics.Diagnostic{d}
 	}
 	return nil
 }
 
-// unserved warns of keys that are understood and that nothing serves yet.
+// unserved warns of known keys that have no effect yet.
 func unserved(f *tomlfile.File, keys ...string) (problems []diagnostics.Diagnostic) {
 	for _, key := range keys {
 		if v := f.Lookup(strings.Split(key, ".")...); v != nil {
-			problems = append(problems, v.KeyPos().Warning(RuleUnsupported, "%s is not supported yet and has no effect", key))
+			problems = append(problems, v.KeyPos().Warning(ruleUnsupported, "%s is not supported yet and has no effect", key))
 		}
 	}
 	return problems
 }
 
-// oneOf checks that a value, if it is given, is one of words.
+// oneOf reports a value that is none of words.
 func oneOf(v tomlfile.At[string], words ...string) []diagnostics.Diagnostic {
 	if !v.Given {
 		return nil

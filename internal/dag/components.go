@@ -2,9 +2,8 @@ package dag
 
 import "slices"
 
-// Components gives the strongly connected components: a node alone, or the nodes
-// of cycles that hang together, sorted. A component comes behind those that its
-// nodes wait for.
+// Components returns the strongly connected components: a single node, or the nodes of connected
+// cycles, sorted. Each component comes after those that its nodes wait for.
 func (g *Graph) Components() [][]int {
 	s := &tarjan{g: g, index: make([]int, g.Len()), low: make([]int, g.Len()), open: make([]bool, g.Len())}
 	for node := range g.Len() {
@@ -15,8 +14,8 @@ func (g *Graph) Components() [][]int {
 	return s.found
 }
 
-// tarjan is the state of Tarjan's algorithm. Its recursion is as deep as the
-// longest path, which for a task graph is well below what a stack holds.
+// tarjan is the state of Tarjan's algorithm. Its recursion is as deep as the longest path, which
+// fits the stack for task graphs.
 type tarjan struct {
 	g          *Graph
 	next       int

@@ -1,5 +1,5 @@
-// Package dag is a directed graph over the integers 0..n-1 and the few questions
-// that planning and scheduling ask of it. It knows nothing of tasks.
+// Package dag is a directed graph over the integers 0..n-1 with the queries of planning and
+// scheduling. It knows no tasks.
 package dag
 
 import (
@@ -14,15 +14,15 @@ type Graph struct {
 	before [][]int // by node: the nodes that it waits for
 }
 
-// New gives a graph of n nodes without edges.
+// New returns a graph of n nodes without edges.
 func New(n int) *Graph {
 	return &Graph{after: make([][]int, n), before: make([][]int, n)}
 }
 
-// Len is the number of nodes.
+// Len returns the number of nodes.
 func (g *Graph) Len() int { return len(g.after) }
 
-// AddEdge says that before comes first. An edge twice counts once.
+// AddEdge adds the edge that before comes first. A second equal edge has no effect.
 func (g *Graph) AddEdge(before, after int) {
 	if slices.Contains(g.before[after], before) {
 		return
@@ -31,15 +31,14 @@ func (g *Graph) AddEdge(before, after int) {
 	g.before[after] = append(g.before[after], before)
 }
 
-// After gives the nodes that wait for node. The caller must not change it.
+// After returns the nodes that wait for node. The caller must not change it.
 func (g *Graph) After(node int) []int { return g.after[node] }
 
-// Before gives the nodes that node waits for. The caller must not change it.
+// Before returns the nodes that node waits for. The caller must not change it.
 func (g *Graph) Before(node int) []int { return g.before[node] }
 
-// Order gives the nodes so that each comes behind those it waits for; where there
-// is a choice the smallest number comes first. Nodes of a cycle, and those that
-// wait for one, are left out.
+// Order returns the nodes so that each comes after those it waits for; among several possible nodes
+// the smallest comes first. It leaves out nodes of a cycle, and those that wait for one.
 func (g *Graph) Order() []int {
 	waits := make([]int, g.Len())
 	var ready intHeap
@@ -62,8 +61,8 @@ func (g *Graph) Order() []int {
 	return order
 }
 
-// Cycle gives the nodes of one cycle, each waiting for the next and the last for
-// the first; nil when there is none.
+// Cycle returns the nodes of one cycle, each waiting for the next and the last for the first; nil
+// when there is none.
 func (g *Graph) Cycle() []int {
 	const (
 		unseen = iota
@@ -72,7 +71,7 @@ func (g *Graph) Cycle() []int {
 	)
 	state := make([]int, g.Len())
 	for start := range state {
-		var path []int // the nodes that are open, outermost first
+		var path []int // the nodes in progress, outermost first
 		next := []int{0}
 		if state[start] != unseen {
 			continue
@@ -97,7 +96,7 @@ func (g *Graph) Cycle() []int {
 	return nil
 }
 
-// Closure gives roots and everything that they wait for, directly or not, sorted.
+// Closure returns roots and everything that they wait for, directly or not, sorted.
 func (g *Graph) Closure(roots []int) []int {
 	seen := make([]bool, g.Len())
 	stack := slices.Clone(roots)
@@ -116,8 +115,8 @@ func (g *Graph) Closure(roots []int) []int {
 	return out
 }
 
-// Longest gives, by node, the weight of the heaviest path that starts there, its
-// own weight counted. The graph must have no cycle.
+// Longest returns, by node, the weight of the heaviest path that starts there, including the node.
+// The graph must have no cycle.
 func (g *Graph) Longest(weight func(node int) int64) []int64 {
 	longest := make([]int64, g.Len())
 	for _, node := range slices.Backward(g.anyOrder()) {
@@ -147,8 +146,8 @@ func (g *Graph) anyOrder() []int {
 	return order
 }
 
-// Heaviest gives the heaviest path there is, its first node first. The graph must have
-// no cycle, and no weight may be negative.
+// Heaviest returns the heaviest path, its first node first. The graph must have no cycle, and no
+// weight may be negative.
 func (g *Graph) Heaviest(weight func(node int) int64) (path []int) {
 	longest, at := g.Longest(weight), 0
 	for node := range longest {

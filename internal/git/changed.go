@@ -10,20 +10,21 @@ import (
 	"strings"
 )
 
-// ErrNoCommit is wrapped by Changed when a ref names no commit, ErrNoBase when it has
-// no commit in common with HEAD.
+// Changed wraps ErrNoCommit when a ref names no commit, and ErrNoBase when the ref has no commit in
+// common with HEAD.
 var (
-	ErrNoCommit = errors.New("there is no such commit")
-	ErrNoBase   = errors.New("no commit is in the past of both")
+	ErrNoCommit = errors.New("the commit was not found")
+	ErrNoBase   = errors.New("they have no common commit")
 )
 
-// Changed lists the paths that differ between the merge base of ref and HEAD and what
-// is on disk now: committed, staged, only changed, deleted, or new and not ignored,
-// in submodules too. They are relative to the top level, sorted, each once; of a
-// rename both names are there. base is the merge base.
+// Changed returns the paths that differ between the merge base of ref and HEAD and the disk:
+// committed, staged, unstaged, deleted, and new paths that are not ignored, also in submodules.
+// They are relative to the top level, sorted, without duplicates; a renamed file has both names.
+// base is the merge base.
 //
-// No filter runs: a file whose bytes only its filter would make equal to the commit's
-// is listed if its stat has changed since git last looked.
+// No filter runs, and no line ending is converted: a file that equals the commit's only after a
+// filter is listed if its stat has changed since git last read it. A file that git was told to
+// ignore changes of is listed if it differs from the index.
 func (r *Repo) Changed(ctx context.Context, ref string) (paths []string, base string, err error) {
 	if base, err = r.mergeBase(ctx, ref); err != nil {
 		return nil, "", err
@@ -35,26 +36,35 @@ func (r *Repo) Changed(ctx context.Context, ref string) (paths []string, base st
 	return slices.Compact(paths), base, nil
 }
 
-// maxSubmodules bounds how deep submodules lie in each other.
+// maxSubmodules is the largest depth of nested submodules.
 const maxSubmodules = 16
 
-// since lists what differs from a commit, in submodules what differs from their HEAD.
+// since returns the paths that differ from a commit, and in submodules those that differ from their
+// HEAD.
 func (r *Repo) since(ctx context.Context, base string, depth int) ([]string, error) {
+	tracked, err := r.anyTracked(ctx)
+	if err == nil {
+		err = r.stallsInTree(tracked)
+	}
+	if err != nil {
+		return nil, err
+	}
 	paths, err := r.changed(ctx, base)
 	if err != nil {
 		return nil, err
 	}
+	unseen, err := r.changedHidden(ctx, tracked)
+	if err != nil {
+		return nil, err
+	}
+	paths = append(paths, unseen...)
 	added, err := r.list(ctx, queries{}.untracked(), nil)
 	if err != nil {
 		return nil, err
 	}
-	paths = append(paths, added...)
+	paths = append(paths, slices.DeleteFunc(added, r.holdsWorktree)...)
 	if depth == maxSubmodules {
 		return paths, nil
-	}
-	tracked, err := r.anyTracked(ctx)
-	if err != nil {
-		return nil, err
 	}
 	for i := range tracked.Len() {
 		if !tracked.at[i].link {
@@ -70,7 +80,17 @@ func (r *Repo) since(ctx context.Context, base string, depth int) ([]string, err
 	return paths, nil
 }
 
-// inSubmodule lists what differs in the submodule dir from its HEAD, relative to r.
+// holdsWorktree reports whether an untracked path is the directory of a linked work tree: that is
+// another checkout, not a change.
+func (r *Repo) holdsWorktree(path string) bool {
+	if !strings.HasSuffix(path, "/") { // git lists repositories with a slash at the end
+		return false
+	}
+	inside, err := At(filepath.Join(r.top, filepath.FromSlash(path)))
+	return err == nil && inside != nil && inside.Linked()
+}
+
+// inSubmodule returns the paths in the submodule dir that differ from its HEAD, relative to r.
 func (r *Repo) inSubmodule(ctx context.Context, dir string, depth int) ([]string, error) {
 	sub, err := At(filepath.Join(r.top, filepath.FromSlash(dir)))
 	if err != nil || sub == nil {
@@ -90,7 +110,7 @@ func (r *Repo) inSubmodule(ctx context.Context, dir string, depth int) ([]string
 	return paths, err
 }
 
-// changed lists the tracked paths that differ from a commit.
+// changed returns the tracked paths that differ from a commit.
 func (r *Repo) changed(ctx context.Context, base string) ([]string, error) {
 	off, err := r.noFilters(ctx)
 	if err != nil {
@@ -98,7 +118,7 @@ func (r *Repo) changed(ctx context.Context, base string) ([]string, error) {
 	}
 	out, err := r.run(ctx, queries{}.changed(), []string{base, "--"}, off...)
 	if err != nil && r.partial() {
-		return nil, fmt.Errorf("%w\nthis is a partial clone and bento fetches nothing: git fetch --refetch --no-filter brings what it lacks", err)
+		return nil, fmt.Errorf("%w\nthis is a partial clone and bento fetches nothing; get the missing objects with git fetch --refetch --no-filter", err)
 	}
 	if err != nil {
 		return nil, err
@@ -123,7 +143,7 @@ func (r *Repo) changed(ctx context.Context, base string) ([]string, error) {
 	return paths, nil
 }
 
-// list returns the paths that a query prints with NULs between.
+// list returns the NUL-separated paths that a query prints.
 func (r *Repo) list(ctx context.Context, q query, operands []string) (paths []string, err error) {
 	out, err := r.run(ctx, q, operands)
 	for p := range bytes.SplitSeq(out, []byte{0}) {
@@ -134,7 +154,7 @@ func (r *Repo) list(ctx context.Context, q query, operands []string) (paths []st
 	return paths, err
 }
 
-// anyTracked returns what Tracked does, of an index of any form.
+// anyTracked returns the result of Tracked for an index of any form.
 func (r *Repo) anyTracked(ctx context.Context) (*Files, error) {
 	files, err := r.Tracked()
 	if !errors.Is(err, ErrUnread) {
@@ -144,10 +164,13 @@ func (r *Repo) anyTracked(ctx context.Context) (*Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ParseTracked(list)
+	if files, err = ParseTracked(list); files != nil {
+		files.asked = true
+	}
+	return files, err
 }
 
-// mergeBase returns the commit that ref and HEAD have in common.
+// mergeBase returns the merge base of ref and HEAD.
 func (r *Repo) mergeBase(ctx context.Context, ref string) (string, error) {
 	commit, err := r.commit(ctx, ref)
 	if err != nil {
@@ -178,7 +201,7 @@ func (r *Repo) commit(ctx context.Context, ref string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// damaged reports whether git says that what it has of the repository is of no use.
+// damaged reports whether git's message says that the repository is damaged.
 func (e *Error) damaged() bool {
 	for _, word := range []string{"corrupt", "unable to", "is empty", "bad index", "smaller than"} {
 		if strings.Contains(e.Stderr, word) {
@@ -190,7 +213,7 @@ func (e *Error) damaged() bool {
 
 // Shallow reports whether the repository is a shallow clone, which may lack the commits
 // that Changed needs.
-func (r *Repo) Shallow(ctx context.Context) bool {
+func (r *Repo) Shallow(ctx context.Context) (bool, error) {
 	out, err := r.run(ctx, queries{}.shallow(), nil)
-	return err == nil && strings.TrimSpace(string(out)) == "true"
+	return strings.TrimSpace(string(out)) == "true", err
 }

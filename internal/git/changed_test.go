@@ -78,7 +78,7 @@ func TestChangedSinceNothing(t *testing.T) {
 			t.Errorf("Changed(%q): %v, want %v", ref, err, want)
 		}
 	}
-	if r.Shallow(ctx) {
+	if shallow, err := r.Shallow(ctx); shallow || err != nil {
 		t.Error("a whole repository is called shallow")
 	}
 	clone := t.TempDir()
@@ -86,7 +86,7 @@ func TestChangedSinceNothing(t *testing.T) {
 	git(t, dir, "add", ".")
 	git(t, dir, "commit", "-qm", "three")
 	git(t, clone, "clone", "-q", "--depth", "1", "--branch", "other", "file://"+dir, "c")
-	if !open(t, filepath.Join(clone, "c")).Shallow(ctx) {
+	if shallow, err := open(t, filepath.Join(clone, "c")).Shallow(ctx); !shallow || err != nil {
 		t.Error("a shallow clone is not called so")
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"syscall"
 )
 
-// sameBytes reports whether a file that diff-index lists has the content of the commit
-// after all, and only another stat. fields are "MODE MODE ID ID STATUS": what the
-// commit has, and what is on disk, of which diff-index leaves the id to the caller.
+// sameBytes reports whether a file that diff-index lists has the content of the commit, so that
+// only its stat differs. fields are "MODE MODE ID ID STATUS": of the commit, and of the disk, where
+// diff-index leaves out the id.
 func (r *Repo) sameBytes(ctx context.Context, path string, fields []string) (bool, error) {
 	was, now, id := fields[0], fields[1], fields[2]
 	if was != now || fields[4] != "M" || !strings.HasPrefix(was, "100") || strings.Trim(fields[3], "0") != "" {
@@ -26,18 +26,22 @@ func (r *Repo) sameBytes(ctx context.Context, path string, fields []string) (boo
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
-	return err == nil && got == id, nil // what cannot be read counts as changed
+	return err == nil && got == id, nil // an unreadable file counts as changed
 }
 
-// blobID returns the id that git has for the content of a regular file as it is. No
-// link leads it out of the work tree, and no pipe makes it wait.
+// blobID returns the git id of the content of a regular file, unfiltered, or of a link. It follows
+// no link out of the work tree and waits for no pipe.
 func (r *Repo) blobID(ctx context.Context, path string, idSize int) (string, error) {
 	root, err := os.OpenRoot(r.top)
 	if err != nil {
 		return "", err
 	}
 	defer root.Close()
-	f, err := root.OpenFile(filepath.FromSlash(path), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	path = filepath.FromSlash(path)
+	if target, err := root.Readlink(path); err == nil {
+		return hashed(ctx, strings.NewReader(target), int64(len(target)), idSize)
+	}
+	f, err := root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return "", err
 	}
@@ -49,21 +53,26 @@ func (r *Repo) blobID(ctx context.Context, path string, idSize int) (string, err
 	if !fi.Mode().IsRegular() {
 		return "", fmt.Errorf("%q: not a regular file", path)
 	}
+	return hashed(ctx, f, fi.Size(), idSize)
+}
+
+// hashed returns the id of a blob with size bytes.
+func hashed(ctx context.Context, content io.Reader, size int64, idSize int) (string, error) {
 	h := newHash(idSize)
-	fmt.Fprintf(h, "blob %d\x00", fi.Size())
+	fmt.Fprintf(h, "blob %d\x00", size)
 	n, err := io.Copy(h, readFunc(func(p []byte) (int, error) {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		return f.Read(p[:min(int64(len(p)), maxRead)])
+		return content.Read(p[:min(int64(len(p)), maxRead)])
 	}))
-	if err == nil && n != fi.Size() {
+	if err == nil && n != size {
 		err = io.ErrUnexpectedEOF
 	}
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// newHash returns the hash of ids of some bytes.
+// newHash returns the hash function for ids of a length in bytes.
 func newHash(idSize int) hash.Hash {
 	if idSize == sha256.Size {
 		return sha256.New()
@@ -71,10 +80,10 @@ func newHash(idSize int) hash.Hash {
 	return sha1.New()
 }
 
-// maxRead bounds in bytes what is read before the context is looked at again.
+// maxRead is the number of bytes read between two checks of the context.
 const maxRead = 1 << 20
 
-// readFunc is a reader.
+// readFunc is an io.Reader.
 type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }

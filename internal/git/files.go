@@ -8,12 +8,13 @@ import (
 	"github.com/zeebo/blake3"
 )
 
-// Files is a list of paths that git tracks, sorted bytewise. Nil is an empty one.
-// It is immutable.
+// Files is a sorted list of the paths that git tracks. A nil Files is empty. It does not change.
 type Files struct {
-	text   []byte // holds the paths
-	at     []span // where in text
-	prefix string // cut off each: "" or "a/b/"
+	text   []byte // contains the paths
+	at     []span // positions in text
+	prefix string // removed from each path: "" or "a/b/"
+	hidden []hidden
+	asked  bool // from git itself: hidden is unknown
 }
 
 type span struct {
@@ -21,7 +22,7 @@ type span struct {
 	link     bool // another repository: a submodule
 }
 
-// Len is the number of paths.
+// Len returns the number of paths.
 func (f *Files) Len() int {
 	if f == nil {
 		return 0
@@ -29,34 +30,34 @@ func (f *Files) Len() int {
 	return len(f.at)
 }
 
-// Path gives the path i.
+// Path returns path i.
 func (f *Files) Path(i int) string { return string(f.bytes(i)) }
 
-// Has tells whether path is a tracked file or link.
+// Has reports whether path is a tracked file or link.
 func (f *Files) Has(path string) bool {
 	i := f.search(path)
 	return i < f.Len() && !f.at[i].link && string(f.bytes(i)) == path
 }
 
-// HasLink tells whether path is the directory of a submodule.
+// HasLink reports whether path is the directory of a submodule.
 func (f *Files) HasLink(path string) bool {
 	i := f.search(path)
 	return i < f.Len() && f.at[i].link && string(f.bytes(i)) == path
 }
 
-// HasIn tells whether anything below the directory dir is tracked.
+// HasIn reports whether git tracks a path below the directory dir.
 func (f *Files) HasIn(dir string) bool {
 	dir += "/"
 	i := f.search(dir)
 	return i < f.Len() && bytes.HasPrefix(f.bytes(i), []byte(dir))
 }
 
-// Below gives the paths inside the directory dir, relative to it; "" gives all.
+// Below returns the paths below the directory dir, relative to it; "" returns all.
 func (f *Files) Below(dir string) *Files {
 	if f == nil || dir == "" {
 		return f
 	}
-	from, to := f.search(dir+"/"), f.search(dir+"0") // "0" comes right after "/"
+	from, to := f.search(dir+"/"), f.search(dir+"0") // "0" is the byte after "/"
 	return &Files{text: f.text, at: f.at[from:to], prefix: f.prefix + dir + "/"}
 }
 
@@ -65,13 +66,13 @@ func (f *Files) bytes(i int) []byte {
 	return f.text[int(s.off)+len(f.prefix) : s.off+s.len]
 }
 
-// search gives the first position whose path is not before path.
+// search returns the first position whose path is not before path.
 func (f *Files) search(path string) int {
 	return sort.Search(f.Len(), func(i int) bool { return string(f.bytes(i)) >= path })
 }
 
-// sorted makes the list of spans of text ready for search: in order, and each path
-// once (an unmerged one is there up to three times).
+// sorted sorts the list for search and removes duplicates (an unmerged path occurs up to three
+// times).
 func sorted(text []byte, at []span) *Files {
 	f := &Files{text: text, at: at}
 	get := func(s span) []byte { return text[s.off : s.off+s.len] }
@@ -83,7 +84,7 @@ func sorted(text []byte, at []span) *Files {
 	return f
 }
 
-// Digest is a digest of all that the other methods tell.
+// Digest returns a digest of the results of all other methods.
 func (f *Files) Digest() [32]byte {
 	h := blake3.New()
 	for i := range f.Len() {

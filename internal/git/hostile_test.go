@@ -100,7 +100,9 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 		if f := ask(t, r); f.Len() != 5 {
 			t.Errorf("%s: AskTracked: %q", form, list(f))
 		}
-		r.Shallow(ctx)
+		if _, err := r.Shallow(ctx); err != nil {
+			t.Error(err)
+		}
 		if names := ran(); len(names) > 0 {
 			t.Errorf("%s: what the repository names was run: %q", form, names)
 		}
@@ -197,9 +199,9 @@ func TestWorkTreeOfTheConfiguration(t *testing.T) {
 	}
 }
 
-func TestLookPathTakesNoRelativeEntry(t *testing.T) {
+func TestFindTakesNoRelativeEntry(t *testing.T) {
 	needGit(t)
-	want, err := lookPath("/nowhere")
+	want, err := Find("/nowhere")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,8 +211,8 @@ func TestLookPathTakesNoRelativeEntry(t *testing.T) {
 	}
 	t.Chdir(dir)
 	t.Setenv("PATH", strings.Join([]string{".", "", os.Getenv("PATH")}, string(filepath.ListSeparator)))
-	if got, err := lookPath("/nowhere"); got != want || err != nil {
-		t.Errorf("lookPath = %q, %v; want %q", got, err, want)
+	if got, err := Find("/nowhere"); got != want || err != nil {
+		t.Errorf("Find = %q, %v; want %q", got, err, want)
 	}
 
 	// Nor one that leads into the work tree, by whatever links.
@@ -226,8 +228,20 @@ func TestLookPathTakesNoRelativeEntry(t *testing.T) {
 	}
 	for _, entry := range []string{top, filepath.Join(away, "linked"), away, "/proc/self/cwd"} {
 		t.Setenv("PATH", entry+string(filepath.ListSeparator)+filepath.Dir(want))
-		if got, err := lookPath(top); got != want || err != nil {
-			t.Errorf("PATH begins with %s: lookPath = %q, %v; want %q", entry, got, err, want)
+		if got, err := Find(top); got != want || err != nil {
+			t.Errorf("PATH begins with %s: Find = %q, %v; want %q", entry, got, err, want)
+		}
+	}
+}
+
+// TestLoaderTakesNothingOfTheRepository: an empty entry of LD_LIBRARY_PATH, such as a
+// colon at the end leaves, is the directory that git runs in.
+func TestLoaderTakesNothingOfTheRepository(t *testing.T) {
+	top := t.TempDir()
+	for _, kv := range environ([]string{"LD_LIBRARY_PATH=/opt/lib:", "LD_PRELOAD=" + top + "/x.so", "PATH=" + top + ":/usr/bin"}, top) {
+		name, value, _ := strings.Cut(kv, "=")
+		if want := map[string]string{"LD_LIBRARY_PATH": "/opt/lib", "PATH": "/usr/bin"}[name]; (want != "" || name == "LD_PRELOAD") && value != want {
+			t.Errorf("git would see %s", kv)
 		}
 	}
 }

@@ -7,10 +7,9 @@ import (
 	"fmt"
 )
 
-// errForeign says that an index has what only git understands: parts of it are in
-// another file (split index) or left out (sparse index), or it is of a later
-// version.
-var errForeign = errors.New("needs git to be read")
+// errForeign says that only git can read an index: part of it is in another file (split index) or
+// left out (sparse index), or its version is newer.
+var errForeign = errors.New("only git can read it")
 
 // modeLink is the mode of a submodule, modeDir that of a directory in a sparse
 // index.
@@ -20,32 +19,36 @@ const (
 	modeDir  = 0o040000
 )
 
-// maxGrowth bounds how much longer the names of version 4 may be than the index:
-// a small hostile file must not fill the memory.
+// maxGrowth is how many bytes longer than the index the names of version 4 may be: a small hostile
+// file must not fill the memory.
 const maxGrowth = 64
 
-// indexReader reads the names of an index file, in the format that git documents
-// in gitformat-index(5).
+// indexReader reads the names in an index file. gitformat-index(5) documents the format.
 type indexReader struct {
 	data     []byte
 	pos      int
-	hashSize int // of an object's name, in bytes
+	hashSize int // of an object id, in bytes
 	version  uint32
-	text     []byte // version 4: names are made here
+	text     []byte // version 4: buffer for expanded names
 	at       []span
+	hidden   []hidden
 }
 
-// parseIndex gives the paths of an index. It is errForeign when git has to be
-// asked. The result keeps data.
+// parseIndex returns the paths of an index. It returns errForeign when only git can read it. The
+// result refers to data.
 func parseIndex(data []byte, hashSize int) (*Files, error) {
 	r := &indexReader{data: data, hashSize: hashSize}
 	if err := r.readAll(); err != nil {
 		return nil, err
 	}
+	files := &Files{}
 	if r.version == 4 {
-		return sorted(r.text, r.at), nil
+		files = sorted(r.text, r.at)
+	} else {
+		files = sorted(r.data, r.at)
 	}
-	return sorted(r.data, r.at), nil
+	files.hidden = r.hidden
+	return files, nil
 }
 
 func (r *indexReader) readAll() error {
@@ -71,7 +74,7 @@ func (r *indexReader) readAll() error {
 	return r.extensions()
 }
 
-// entry reads one entry: ten 32-bit numbers, the object's name, flags, the path.
+// entry reads one entry: ten 32-bit numbers, the object id, flags, the path.
 func (r *indexReader) entry() error {
 	const modeAt = 24
 	start, fixed := r.pos, 40+r.hashSize+2
@@ -82,7 +85,9 @@ func (r *indexReader) entry() error {
 	if mode&modeMask == modeDir {
 		return errForeign
 	}
+	assumed, skipped := r.data[start+40+r.hashSize]&0x80 != 0, false
 	if r.data[start+40+r.hashSize]&0x40 != 0 { // "extended": 16 more bits of flags
+		skipped = r.data[start+fixed]&0x40 != 0
 		fixed += 2
 	}
 	r.pos = start + fixed
@@ -100,11 +105,14 @@ func (r *indexReader) entry() error {
 	}
 	s.link = mode&modeMask == modeLink
 	r.at = append(r.at, s)
+	if (assumed || skipped) && !s.link {
+		r.hidden = append(r.hidden, hidden{span: s, mode: mode, id: r.data[start+40 : start+40+r.hashSize], skipped: skipped})
+	}
 	return nil
 }
 
-// name reads the path up to its NUL. In version 4 it comes as the number of bytes
-// to drop from the end of the path before, and what follows instead.
+// name reads the path up to its NUL. Version 4 stores the number of bytes to drop from the end of
+// the previous path, and the text to append.
 func (r *indexReader) name() (span, error) {
 	keep := 0
 	if r.version == 4 {
@@ -124,7 +132,7 @@ func (r *indexReader) name() (span, error) {
 		return span{}, r.short()
 	}
 	if keep+n == 0 {
-		return span{}, errForeign // the name is in the other half of a split index
+		return span{}, errForeign // the name is in the shared part of a split index
 	}
 	from := r.pos
 	r.pos += n
@@ -153,8 +161,8 @@ func (r *indexReader) offset() (uint64, error) {
 	return 0, r.short()
 }
 
-// extensions looks for one that changes what the entries mean; git writes the
-// names of those in lower case.
+// extensions returns errForeign for an extension that changes the meaning of entries; git gives
+// these lower-case names.
 func (r *indexReader) extensions() error {
 	for r.pos < len(r.data) {
 		if len(r.data)-r.pos < 8 {

@@ -1,6 +1,5 @@
-// Package git answers the few questions that bento has for git. What git keeps in
-// plain files is read from them; git itself is started only where that is not
-// enough.
+// Package git reads what bento needs from a git repository. It reads git's plain files, and starts
+// git itself only where they do not suffice.
 package git
 
 import (
@@ -11,19 +10,21 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 )
 
 // Repo is a repository with a work tree. It is immutable.
 type Repo struct {
 	top    string // of the work tree
-	dir    string // .git, or what a .git file leads to
-	common string // the same, or for a linked work tree that of the main one
+	dir    string // .git, or the target of a .git file
+	common string // dir, or for a linked work tree that of the main work tree
+	ready  func() error
 }
 
-// Open finds the repository whose work tree dir, an absolute path, is part of. It
-// looks for .git in dir and above, as git does, and starts no process; links in
-// dir are resolved. Both results are nil when there is none.
+// Open returns the repository with the work tree that contains dir, an absolute path, and the work
+// tree's top level. It looks for .git in dir and above, as git does, resolves links in dir, and
+// starts no process. Both results are nil when there is none.
 func Open(dir string) (*Repo, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -40,11 +41,14 @@ func Open(dir string) (*Repo, error) {
 	}
 }
 
-// TopLevel gives the absolute path of the work tree, without links.
+// TopLevel returns the absolute path of the work tree, without links.
 func (r *Repo) TopLevel() string { return r.top }
 
-// Prefix gives the path of dir below the top level with forward slashes, "" for
-// the top level itself. Dir is what Open was given, or a directory inside.
+// Linked reports whether the work tree was made by git worktree add. A submodule's was not.
+func (r *Repo) Linked() bool { return r.dir != r.common }
+
+// Prefix returns the path of dir below the top level with forward slashes, "" for the top level
+// itself. dir is the argument of Open, or a directory inside.
 func (r *Repo) Prefix(dir string) (string, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -60,15 +64,14 @@ func (r *Repo) Prefix(dir string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// ExcludeFile gives the absolute path of info/exclude, which need not exist.
+// ExcludeFile returns the absolute path of info/exclude, which may be missing.
 func (r *Repo) ExcludeFile() string { return filepath.Join(r.common, "info", "exclude") }
 
-// IndexFile gives the absolute path of the index, which need not exist.
+// IndexFile returns the absolute path of the index, which may be missing.
 func (r *Repo) IndexFile() string { return filepath.Join(r.dir, "index") }
 
-// ErrNoRepo is wrapped by Open and At when a .git file names a repository that is not
-// there.
-var ErrNoRepo = errors.New("there is no repository")
+// Open and At wrap ErrNoRepo when a .git file names a missing repository.
+var ErrNoRepo = errors.New("the repository was not found")
 
 // At returns the repository whose work tree begins at top, an absolute path without
 // links, or nil when there is none.
@@ -98,15 +101,17 @@ func At(top string) (*Repo, error) {
 	case err != nil:
 		return nil, err
 	case there:
-		return &Repo{top: top, dir: dir, common: common}, nil
+		r := &Repo{top: top, dir: dir, common: common}
+		r.ready = sync.OnceValue(r.stalls)
+		return r, nil
 	case dir != dot:
 		return nil, fmt.Errorf("%q leads to %q: %w", dot, dir, ErrNoRepo)
 	}
-	return nil, nil // git passes over a directory .git that is none
+	return nil, nil // git skips a directory .git that is no repository
 }
 
-// isRepo reports whether the two directories are those of a repository. The error says
-// that nobody can tell.
+// isRepo reports whether the two directories are those of a repository. It returns an error when it
+// cannot find out.
 func isRepo(dir, common string) (bool, error) {
 	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
 		return false, unlessGone(err)
@@ -119,7 +124,7 @@ func isRepo(dir, common string) (bool, error) {
 	return true, nil
 }
 
-// unlessGone returns err unless it says that something is not there.
+// unlessGone returns err unless it says that a path is missing.
 func unlessGone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
@@ -127,20 +132,12 @@ func unlessGone(err error) error {
 	return err
 }
 
-// maxLink bounds a file that holds one path.
+// maxLink is the largest size of a file that contains one path.
 const maxLink = 16 << 10
 
-// link reads a file that holds a path, relative to its own directory, behind
-// prefix.
+// link reads a file that contains a path after prefix, relative to the file's directory.
 func link(file, prefix string) (string, error) {
-	fi, err := os.Stat(file)
-	if err != nil {
-		return "", err
-	}
-	if !fi.Mode().IsRegular() || fi.Size() > maxLink {
-		return "", fmt.Errorf("%q: not a file that holds a path", file)
-	}
-	data, err := os.ReadFile(file)
+	data, err := readBounded(file, maxLink)
 	if err != nil {
 		return "", err
 	}

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/bentobuild/bento/internal/bounds"
 	"github.com/bentobuild/bento/internal/proc"
 )
 
@@ -22,8 +22,8 @@ const (
 // A query is a command line of git, without its operands.
 type query []string
 
-// All the command lines of git that bento runs. Each only reads, starts no other
-// program and asks no remote. Operands are commit ids, or a ref that was checked.
+// All command lines of git that bento runs. Each only reads, starts no other program and connects
+// to no remote. Operands are commit ids or a checked ref.
 func (q queries) commit() query { return query{"rev-parse", "--verify", "--quiet"} }
 
 func (q queries) shallow() query { return query{"rev-parse", "--is-shallow-repository"} }
@@ -36,10 +36,12 @@ func (q queries) filters() query {
 
 func (q queries) tracked() query { return query{"ls-files", "-s", "-z"} }
 
+func (q queries) hidden() query { return query{"ls-files", "-s", "-v", "-z"} }
+
 func (q queries) untracked() query { return query{"ls-files", "--others", "--exclude-standard", "-z"} }
 
-// changed lists as changed what only has another stat, too. It enters no submodule:
-// git would start another git there, to which the settings do not come through.
+// changed also lists files of which only the stat differs. It enters no submodule: git would start
+// another git there, without these settings.
 func (q queries) changed() query {
 	return query{"diff-index", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"}
 }
@@ -47,13 +49,13 @@ func (q queries) changed() query {
 // queries is the table of the queries.
 type queries struct{}
 
-// settings are passed to git whatever the configuration of the repository says:
-// nothing that it names is started.
+// settings override the configuration of the repository, so that git starts no program that it
+// names.
 func settings() []string {
 	return []string{
 		"core.fsmonitor=false",
 		"core.hooksPath=" + os.DevNull,
-		"core.excludesFile=" + os.DevNull, // the user's: with another one the same must be built
+		"core.excludesFile=" + os.DevNull, // the user's file must not change what is built
 		"core.pager=cat",
 		"core.sshCommand=false",
 		"core.gitProxy=false",
@@ -69,11 +71,11 @@ func settings() []string {
 	}
 }
 
-// Error is a git command that ended with an error.
+// Error is a failed git command.
 type Error struct {
 	Args     []string
 	ExitCode int
-	Stderr   string // its end
+	Stderr   string // end of its stderr
 }
 
 func (e *Error) Error() string {
@@ -84,11 +86,10 @@ func (e *Error) Error() string {
 	return msg
 }
 
-// ErrOwner is wrapped by an Error when git does not look into the repository because it
-// belongs to somebody else.
-var ErrOwner = errors.New("the repository belongs to somebody else, and git does not look into it")
+// An Error wraps ErrOwner when git refuses the repository because another user owns it.
+var ErrOwner = errors.New("another user owns the repository, and git refuses to read it")
 
-// Unwrap returns ErrOwner where that is what git says.
+// Unwrap returns ErrOwner when git's message says so.
 func (e *Error) Unwrap() error {
 	if strings.Contains(e.Stderr, "dubious ownership") {
 		return ErrOwner
@@ -96,10 +97,13 @@ func (e *Error) Unwrap() error {
 	return nil
 }
 
-// run returns what a query prints. It runs in the top level, whatever GIT_* variables
-// the user has set. Further settings are "name=value".
+// run returns the output of a query. It runs in the top level, whatever GIT_* variables the user
+// has set. Further settings are "name=value".
 func (r *Repo) run(ctx context.Context, q query, operands []string, further ...string) ([]byte, error) {
-	path, err := lookPath(r.top)
+	path, err := Find(r.top)
+	if err == nil {
+		err = r.ready()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -126,50 +130,28 @@ func (r *Repo) run(ctx context.Context, q query, operands []string, further ...s
 	return out, nil
 }
 
-// ErrMissing says that git had to be asked and is not installed.
-var ErrMissing = errors.New("git is needed and not installed")
+// ErrMissing says that bento needs git and git is not installed.
+var ErrMissing = errors.New("git is required and not installed")
 
-// lookPath returns the absolute path of git. An entry of PATH that is relative, or that
-// leads into the work tree at top, names what the repository chooses, and is passed over.
-func lookPath(top string) (string, error) {
-	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		if !filepath.IsAbs(dir) || isBelow(top, dir) {
-			continue
-		}
-		path, err := exec.LookPath(filepath.Join(dir, "git"))
-		if err != nil {
-			continue
-		}
-		if real, err := filepath.EvalSymlinks(path); err != nil || isBelow(top, real) {
-			continue
-		}
-		if real, err := filepath.EvalSymlinks(dir); err == nil && !isBelow(top, real) {
-			return path, nil
-		}
+// Find returns the absolute path of the git that is started for the work tree or workspace at top.
+// It skips programs that the repository controls, and returns ErrMissing when no other is left.
+func Find(top string) (string, error) {
+	path, err := bounds.Of(top).LookPath(os.Getenv("PATH"), "git")
+	if err != nil {
+		return "", ErrMissing
 	}
-	return "", ErrMissing
+	return path, nil
 }
 
-// isBelow reports whether a path lies in the directory top, as it is written. Nothing
-// lies in the root of the file system, or in the user's home: what is there is not of a
-// repository alone.
-func isBelow(top, path string) bool {
-	if home, err := os.UserHomeDir(); top == "/" || err == nil && top == home {
-		return false
-	}
-	rel, err := filepath.Rel(top, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
-// environ drops what would lead git to another repository, start a program or have it
-// ask, and fixes the work tree and the language of messages.
+// environ returns the environment for git: without variables that lead git to another repository,
+// to programs and libraries of this one, or to a prompt, and with a fixed work tree and language.
 func environ(all []string, top string) []string {
 	env := []string{
 		"LC_ALL=C", "GIT_WORK_TREE=" + top, "GIT_CEILING_DIRECTORIES=" + filepath.Dir(top), "GIT_OPTIONAL_LOCKS=0",
 		"GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_EDITOR=false", "GIT_ASKPASS=false", "GIT_SSH_COMMAND=false",
-		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", // what is not here is not fetched
+		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", // missing objects are not fetched
 	}
-	for _, kv := range all {
+	for _, kv := range bounds.Of(top).Outside(all) {
 		name, _, _ := strings.Cut(kv, "=")
 		if !strings.HasPrefix(name, "GIT_") && name != "LC_ALL" {
 			env = append(env, kv)
@@ -178,16 +160,16 @@ func environ(all []string, top string) []string {
 	return env
 }
 
-// maxFilters bounds how many filters the configuration of a repository may name.
+// maxFilters is the largest number of filters in the configuration of a repository.
 const maxFilters = 500
 
-// noFilters returns the settings that turn off every filter that the configuration
-// names, so that git compares the bytes of a file as they are.
+// noFilters returns the settings that turn off every filter in the configuration, so that git
+// compares unfiltered bytes.
 func (r *Repo) noFilters(ctx context.Context) ([]string, error) {
 	keys, err := r.list(ctx, queries{}.filters(), nil)
 	var failed *Error
 	if errors.As(err, &failed) && failed.ExitCode == 1 {
-		return nil, nil // none is named
+		return nil, nil // no filter is configured
 	}
 	if err != nil {
 		return nil, err

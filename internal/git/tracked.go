@@ -6,26 +6,24 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 )
 
-// maxIndex bounds the index file in bytes: some ten million files.
+// maxIndex is the largest size of an index file in bytes: about ten million files.
 const maxIndex = 1 << 30
 
-// maxConfig bounds the configuration file in bytes.
+// maxConfig is the largest size of a configuration file in bytes.
 const maxConfig = 16 << 20
 
-// ErrUnread is the error of Tracked when only git itself can tell: of a split or a
-// sparse index.
-var ErrUnread = errors.New("the index needs git to be read")
+// Tracked returns ErrUnread when only git can read the index: a split or sparse one.
+var ErrUnread = errors.New("only git can read the index")
 
-// ErrDamaged is wrapped by Tracked when the index is not one.
+// Tracked wraps ErrDamaged when the index is damaged.
 var ErrDamaged = errors.New("git index")
 
-// Tracked reads which paths git tracks, relative to the top level, from the index
-// file. The error is ErrUnread if AskTracked has to be asked instead. The list is empty when there is no index yet.
+// Tracked returns the paths that git tracks, relative to the top level, from the index file. When
+// it returns ErrUnread the caller calls AskTracked. The list is empty when there is no index yet.
 func (r *Repo) Tracked() (*Files, error) {
 	data, err := readBounded(r.IndexFile(), maxIndex)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,14 +46,13 @@ func (r *Repo) Tracked() (*Files, error) {
 	return files, nil
 }
 
-// AskTracked gives what ParseTracked makes the same of as Tracked would, from git
-// itself.
+// AskTracked returns the output of git from which ParseTracked makes the result of Tracked.
 func (r *Repo) AskTracked(ctx context.Context) ([]byte, error) {
 	return r.run(ctx, queries{}.tracked(), nil)
 }
 
-// ParseTracked reads the output of AskTracked and keeps it:
-// "MODE SP OBJECT SP STAGE TAB PATH NUL" for each file.
+// ParseTracked parses the output of AskTracked and keeps it: "MODE SP OBJECT SP STAGE TAB PATH NUL"
+// for each file.
 func ParseTracked(out []byte) (*Files, error) {
 	var at []span
 	for pos := 0; pos < len(out); {
@@ -74,7 +71,7 @@ func ParseTracked(out []byte) (*Files, error) {
 	return sorted(out, at), nil
 }
 
-// hashSize gives the size of object names, which the index does not tell.
+// hashSize returns the size of object ids, which the index does not contain.
 func (r *Repo) hashSize() (int, error) {
 	config, err := readBounded(filepath.Join(r.common, "config"), maxConfig)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -89,21 +86,9 @@ func (r *Repo) hashSize() (int, error) {
 	return 20, nil
 }
 
-// partial reports whether the repository may lack objects that git would fetch when it
-// needs them.
+// partial reports whether the repository may lack objects that git would fetch on demand.
 func (r *Repo) partial() bool {
 	config, err := readBounded(filepath.Join(r.common, "config"), maxConfig)
 	text := strings.ToLower(string(config))
 	return err == nil && (strings.Contains(text, "promisor") || strings.Contains(text, "partialclone"))
-}
-
-func readBounded(path string, limit int64) ([]byte, error) {
-	fi, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() || fi.Size() > limit {
-		return nil, fmt.Errorf("%q: not a regular file of at most %d bytes", path, limit)
-	}
-	return os.ReadFile(path)
 }

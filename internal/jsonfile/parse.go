@@ -10,21 +10,20 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// RuleSyntax is the rule of the diagnostic of a file that is no JSON.
+// RuleSyntax is the rule of the diagnostic of a file with a syntax error.
 const RuleSyntax = "json_syntax"
 
-// Bounds of a file: how deep values may be nested, and how many there may be.
+// Limits of a file: the depth of nested values, and their number.
 const (
 	maxDepth  = 1000
 	maxValues = 2 << 20
 )
 
-// Parse reads JSON. path is what messages call the file. The error is a
-// diagnostics.Problems with file, line and column.
+// Parse parses JSON. path is the name of the file in messages. The error is a diagnostics.Problems
+// with file, line and column.
 func Parse(path string, data []byte) (*Value, error) { return parse(path, data, false) }
 
-// ParseLoose is Parse for a dialect of JSON that many tools read: with comments
-// and with commas after the last element.
+// ParseLoose is Parse that also accepts comments and trailing commas, as many tools do.
 func ParseLoose(path string, data []byte) (*Value, error) { return parse(path, data, true) }
 
 func parse(path string, data []byte, loose bool) (*Value, error) {
@@ -45,7 +44,7 @@ func parse(path string, data []byte, loose bool) (*Value, error) {
 	return v, nil
 }
 
-// problem makes the error of what stands at offset.
+// problem returns the error at offset.
 func (p *parser) problem(path string, offset int, message string) error {
 	before := p.src[:min(offset, len(p.src))]
 	return diagnostics.Problems{{
@@ -59,7 +58,7 @@ func (p *parser) problem(path string, offset int, message string) error {
 	}}
 }
 
-// parser reads src from at on. After an error, at is where it is.
+// parser reads src from at on. After an error, at is its offset.
 type parser struct {
 	src   string
 	loose bool
@@ -68,12 +67,12 @@ type parser struct {
 	bol   int // offset of the start of the line
 
 	count   int
-	slab    []Value  // values to be given out
-	members []Member // of the objects that are open, the innermost last
+	slab    []Value  // values to allocate from
+	members []Member // of the open objects, the innermost last
 	items   []*Value // the same for arrays
 }
 
-// unexpected says what is there instead of want.
+// unexpected returns the error that names the found token and the wanted one.
 func (p *parser) unexpected(want string) error {
 	if p.at >= len(p.src) {
 		return fmt.Errorf("the file ends, expected %s", want)
@@ -89,7 +88,7 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// space skips what stands between tokens.
+// space skips white space and comments.
 func (p *parser) space() {
 	for p.at < len(p.src) {
 		switch p.src[p.at] {
@@ -109,7 +108,7 @@ func (p *parser) space() {
 	}
 }
 
-// comment skips a comment. One without an end reaches to the end of the file.
+// comment skips a comment. An unterminated one reaches to the end of the file.
 func (p *parser) comment() bool {
 	rest := p.src[p.at:]
 	switch {
@@ -132,7 +131,7 @@ func (p *parser) comment() bool {
 	return true
 }
 
-// make gives a new value that begins here.
+// make returns a new value that starts at this offset.
 func (p *parser) make(kind Kind) *Value {
 	if len(p.slab) == 0 {
 		p.slab = make([]Value, min(256, 8+len(p.src)/64))
@@ -198,7 +197,7 @@ func (p *parser) number() (string, error) {
 	return text, nil
 }
 
-// text reads the string that begins here.
+// text reads the string at this offset.
 func (p *parser) text() (string, error) {
 	plain := true
 	for i := p.at + 1; i < len(p.src); i++ {
@@ -226,13 +225,13 @@ func (p *parser) text() (string, error) {
 
 func (p *parser) unescape(raw string) (text string, err error) {
 	if err := json.Unmarshal([]byte(raw), &text); err != nil {
-		return "", fmt.Errorf("a string with an escape that is none")
+		return "", fmt.Errorf("a string with an unknown escape")
 	}
 	p.at += len(raw)
 	return text, nil
 }
 
-// next moves to the next element of an object or array, or behind its end.
+// next moves to the next element of an object or array, or to its end.
 func (p *parser) next(first bool, end byte, want string) (done bool, err error) {
 	p.space()
 	if p.peek() == end && p.at < len(p.src) {
@@ -314,11 +313,10 @@ func (p *parser) member(depth int) (m Member, err error) {
 	return m, err
 }
 
-// few is how many names are compared with each other without an index.
+// few is the largest number of names that are compared with each other without an index.
 const few = 12
 
-// unique leaves of a name that stands there twice only the last, in the place of
-// the first.
+// unique keeps only the last of duplicate names, at the position of the first.
 func unique(members []Member) []Member {
 	if len(members) <= few {
 		return uniqueOfFew(members)

@@ -51,7 +51,7 @@ func TestRefuses(t *testing.T) {
 		"{\n\"a\": [1, 2":                        "p.json:2:11: not valid JSON: the file ends, expected a comma or the end of a list",
 		"// no\n{}":                              "p.json:1:1: not valid JSON: '/', expected a value",
 		"\"a\nb\"":                               "p.json:1:3: not valid JSON: '\\n', expected the end of a string",
-		"\"\\x\"":                                "p.json:1:1: not valid JSON: a string with an escape that is none",
+		"\"\\x\"":                                "p.json:1:1: not valid JSON: a string with an unknown escape",
 	} {
 		_, err := Parse("p.json", []byte(text))
 		var problems diagnostics.Problems

@@ -1,5 +1,5 @@
-// Package jsonfile reads JSON files that people write, manifests and settings, with
-// the place of everything in them, so that a problem can be told where it stands.
+// Package jsonfile reads JSON files that people write, manifests and settings, with the position of
+// every value for diagnostics.
 package jsonfile
 
 import (
@@ -21,31 +21,30 @@ const (
 	Null
 )
 
-// String says what it is, for messages: "an object".
+// String returns the kind for messages: "an object".
 func (k Kind) String() string {
 	return [...]string{"nothing", "an object", "a list", "a string", "a number", "true or false", "null"}[k]
 }
 
-// Value is one JSON value with its place. It does not change. All its methods
-// work on a nil Value, which is an absent one.
+// Value is one JSON value with its position. It does not change. All methods accept a nil Value,
+// which is an absent one.
 type Value struct {
 	kind    Kind
 	line    int32
 	col     int32
-	text    string // of a string what it says, of a number or literal how it is written
+	text    string // value of a string, source text of a number or literal
 	members []Member
 	items   []*Value
 }
 
-// Member is one name of an object. Of a name that stands there twice only the
-// last counts, as in JavaScript.
+// Member is one name of an object. The last of duplicate names counts, as in JavaScript.
 type Member struct {
 	Name  string
 	Line  int // 1-based
 	Value *Value
 }
 
-// Kind tells the type, 0 for an absent value.
+// Kind returns the type, 0 for an absent value.
 func (v *Value) Kind() Kind {
 	if v == nil {
 		return 0
@@ -53,7 +52,7 @@ func (v *Value) Kind() Kind {
 	return v.kind
 }
 
-// Line is where the value begins, from 1; 0 for an absent value.
+// Line returns the first line of the value, from 1; 0 for an absent value.
 func (v *Value) Line() int {
 	if v == nil {
 		return 0
@@ -61,7 +60,7 @@ func (v *Value) Line() int {
 	return int(v.line)
 }
 
-// Col is the column in bytes where the value begins, from 1; 0 for an absent value.
+// Col returns the first column of the value in bytes, from 1; 0 for an absent value.
 func (v *Value) Col() int {
 	if v == nil {
 		return 0
@@ -69,7 +68,7 @@ func (v *Value) Col() int {
 	return int(v.col)
 }
 
-// Text gives a string's value, "" for anything else.
+// Text returns a string's value, "" for anything else.
 func (v *Value) Text() string {
 	if v.Kind() != String {
 		return ""
@@ -77,8 +76,7 @@ func (v *Value) Text() string {
 	return v.text
 }
 
-// Literal gives a number, true, false or null as it is written, "" for anything
-// else.
+// Literal returns the source text of a number, true, false or null, "" for anything else.
 func (v *Value) Literal() string {
 	if k := v.Kind(); k < Number {
 		return ""
@@ -86,10 +84,10 @@ func (v *Value) Literal() string {
 	return v.text
 }
 
-// IsTrue tells whether v is the literal true.
+// IsTrue reports whether v is the literal true.
 func (v *Value) IsTrue() bool { return v.Literal() == "true" }
 
-// Members gives the names of an object in the order of the file, none for
+// Members returns the names of an object in the order of the file, none for
 // anything else.
 func (v *Value) Members() []Member {
 	if v == nil {
@@ -98,7 +96,7 @@ func (v *Value) Members() []Member {
 	return v.members
 }
 
-// Items gives the elements of an array, none for anything else.
+// Items returns the elements of an array, none for anything else.
 func (v *Value) Items() []*Value {
 	if v == nil {
 		return nil
@@ -106,7 +104,7 @@ func (v *Value) Items() []*Value {
 	return v.items
 }
 
-// Get gives what stands under a path of names, nil where there is nothing.
+// Get returns the value at a path of names, or nil.
 func (v *Value) Get(path ...string) *Value {
 	for _, name := range path {
 		next := (*Value)(nil)
@@ -123,8 +121,8 @@ func (v *Value) Get(path ...string) *Value {
 // RuleType is the rule of the diagnostic of a value of the wrong type.
 const RuleType = "json_type"
 
-// Mistyped gives the diagnostic of a value in the file at path that is not what it
-// should be: Mistyped(path, "scripts", "an object").
+// Mistyped returns the diagnostic of a value of the wrong type in the file at path: Mistyped(path,
+// "scripts", "an object").
 func (v *Value) Mistyped(path, name, want string) diagnostics.Diagnostic {
 	return diagnostics.Diagnostic{
 		File: path, Line: v.Line(), Col: v.Col(),

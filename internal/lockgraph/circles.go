@@ -1,20 +1,19 @@
 package lockgraph
 
-// walk finds the circles of a graph (Tarjan's strongly connected components),
-// those that others depend on first, and seals each. It does not recurse: a
-// lockfile may hold a chain as long as itself.
+// walk finds the cycles of a graph (Tarjan's strongly connected components), dependencies first,
+// and seals each. It does not recurse: a lockfile may contain a chain as long as itself.
 type walk struct {
 	g     *Graph
 	next  int32
-	order []int32 // when a node was met, from 1; 0 for not yet
-	low   []int32 // the earliest that is known to be reachable
-	of    []int32 // the circle of a sealed node, from 1; 0 for not yet
+	order []int32 // order of the first visit, from 1; 0 for not visited
+	low   []int32 // the earliest node known to be reachable
+	of    []int32 // the cycle of a sealed node, from 1; 0 for none yet
 	count int32
 	path  []step
-	open  []Node // met and not in a circle yet
+	open  []Node // visited nodes without a cycle yet
 }
 
-// step is a node on the path, with its edges before i done.
+// step is a node on the path. Its edges before i are done.
 type step struct {
 	n Node
 	i int
@@ -70,7 +69,7 @@ func (w *walk) leave(n Node) {
 	}
 }
 
-// close takes the circle that n is the first of.
+// close seals the cycle whose first node is n.
 func (w *walk) close(n Node) {
 	w.count++
 	first := len(w.open)

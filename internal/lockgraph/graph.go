@@ -1,7 +1,6 @@
-// Package lockgraph tells what a lockfile means for one project of a workspace: a
-// digest of everything that the project resolves to. Readers of lockfiles put the
-// packages and what they depend on into a Graph; the order in which they do so is
-// of no matter, and cycles are allowed.
+// Package lockgraph computes the digest of everything that a lockfile resolves for one project of a
+// workspace. Readers of lockfiles add packages and their dependencies to a Graph in any order;
+// cycles are allowed.
 package lockgraph
 
 import (
@@ -19,15 +18,15 @@ type Node int32
 // Sum is a digest.
 type Sum [sha256.Size]byte
 
-// String gives the digest in hexadecimal.
+// String returns the digest in hexadecimal.
 func (s Sum) String() string { return hex.EncodeToString(s[:]) }
 
-// Graph is what a lockfile holds. The zero value is empty. It is changed by one
-// goroutine; once sealed, it is safe for concurrent use.
+// Graph is the content of a lockfile. The zero value is empty. One goroutine builds it; once
+// sealed, it is safe for concurrent use.
 type Graph struct {
 	own   []Sum
 	edges [][]edge
-	sums  []Sum // of everything that a node reaches; by Seal
+	sums  []Sum // digest of everything that a node reaches, set by Seal
 }
 
 type edge struct {
@@ -35,24 +34,24 @@ type edge struct {
 	to Node
 }
 
-// Add adds a node that parts tell from all others: name, version, integrity.
+// Add adds a node. parts identify it: name, version, integrity.
 func (g *Graph) Add(parts ...string) Node {
 	g.own = append(g.own, Of(parts...))
 	g.edges = append(g.edges, nil)
 	return Node(len(g.own) - 1)
 }
 
-// Link says that from depends on to, which it knows by the name as.
+// Link adds a dependency of from on to, under the name as.
 func (g *Graph) Link(from Node, as string, to Node) {
 	if from != to {
 		g.edges[from] = append(g.edges[from], edge{as, to})
 	}
 }
 
-// Len is the number of nodes.
+// Len returns the number of nodes.
 func (g *Graph) Len() int { return len(g.own) }
 
-// Of gives the digest of a list of texts.
+// Of returns the digest of a list of texts.
 func Of(parts ...string) Sum {
 	h := make([]byte, 0, 256)
 	for _, p := range parts {
@@ -61,14 +60,14 @@ func Of(parts ...string) Sum {
 	return sha256.Sum256(h)
 }
 
-// Join gives the digest of a list of digests, whatever their order.
+// Join returns the digest of a list of digests, whatever their order.
 func Join(sums ...Sum) Sum {
 	sums = slices.Clone(sums)
 	sortSums(sums)
 	return sha256.Sum256(appendSums(nil, sums))
 }
 
-// Seal works out the digests. Nothing may be added after it.
+// Seal computes the digests. The caller adds nothing afterwards.
 func (g *Graph) Seal() {
 	g.sums = make([]Sum, len(g.own))
 	w := newWalk(g)
@@ -77,12 +76,11 @@ func (g *Graph) Seal() {
 	}
 }
 
-// Sum gives the digest of n with everything that it depends on, transitively. The
-// graph must be sealed.
+// Sum returns the digest of n and its transitive dependencies. The graph must be sealed.
 func (g *Graph) Sum(n Node) Sum { return g.sums[n] }
 
-// seal gives the nodes of a circle their digests; those that the circle depends on
-// have theirs. A node on its own is a circle of one.
+// seal computes the digests of the nodes of a cycle; those of its dependencies are known. A single
+// node is a cycle of one.
 func (g *Graph) seal(circle []Node, of []int32) {
 	id := of[circle[0]]
 	for _, n := range circle {
@@ -97,7 +95,7 @@ func (g *Graph) seal(circle []Node, of []int32) {
 	}
 }
 
-// outward is the digest of a node and of what it depends on where outside says so.
+// outward returns the digest of a node and those dependencies for which outside returns true.
 func (g *Graph) outward(n Node, outside func(Node) bool) Sum {
 	edges := slices.DeleteFunc(slices.Clone(g.edges[n]), func(e edge) bool { return !outside(e.to) })
 	slices.SortFunc(edges, func(x, y edge) int {
@@ -112,7 +110,7 @@ func (g *Graph) outward(n Node, outside func(Node) bool) Sum {
 	return sha256.Sum256(text)
 }
 
-// around is the digest of a circle: of its nodes and of the edges between them.
+// around returns the digest of the nodes of a cycle and the edges between them.
 func (g *Graph) around(circle []Node, inside func(Node) bool) Sum {
 	var sums []Sum
 	for _, n := range circle {

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sums gives the digests of packages by name. Each line is a package and what it
+// sums returns the digests of packages by name. Each line is a package and what it
 // depends on, in the order in which they are added.
 func sums(lines ...[]string) map[string]Sum {
 	var g Graph

@@ -4,20 +4,21 @@ import (
 	"errors"
 	"io/fs"
 	"math/rand/v2"
+	"os"
 	"strconv"
 	"time"
 
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// Stat says what name is. A link is not followed.
+// Stat returns the information about name. It does not follow a link.
 func (d *Dir) Stat(name string) (rawfile.Info, error) { return d.file.LstatAt(name) }
 
 // Names lists the directory, in no order.
 func (d *Dir) Names() ([]fs.DirEntry, error) { return d.file.ReadDir() }
 
-// Open opens the regular file name for reading. What is none, or a stranger's, is
-// fs.ErrNotExist: there is nothing that bento has written.
+// Open opens the regular file name for reading. It returns fs.ErrNotExist for any other kind of
+// file and for one of an untrusted owner: bento has not written those.
 func (d *Dir) Open(name string) (*rawfile.File, rawfile.Info, error) {
 	f, err := d.file.OpenAt(name)
 	if rawfile.IsNotDir(err) || rawfile.IsSpecial(err) { // a link, or a socket
@@ -41,16 +42,25 @@ func (d *Dir) absent(name string) error {
 	return &fs.PathError{Op: "open", Path: d.join(name), Err: fs.ErrNotExist}
 }
 
-// Create makes the file name, which must not exist.
+// Create makes the file name. It returns an error when name exists.
 func (d *Dir) Create(name string, perm fs.FileMode) (*rawfile.File, error) {
+	if err := d.guest(); err != nil {
+		return nil, err
+	}
 	return d.file.CreateAt(name, perm)
 }
 
-// Update opens the regular file name for reading and writing, and makes it when it is
-// missing. own reports whether it may be written: a file with a second name may be
-// anybody's. Anything else in its place is a *RefusedError.
-func (d *Dir) Update(name string) (f *rawfile.File, own bool, err error) {
-	f, err = d.file.UpdateAt(name, 0o666)
+// Private is the mode of a file that bento locks: a user who can read a file can lock it for ever.
+const Private fs.FileMode = 0o600
+
+// Update opens the regular file name for reading and writing, and makes a missing one. It sets the
+// mode of a file of its own. own reports whether the caller may write to it: a file with a second
+// hard link may be anyone's. Update returns a *RefusedError for any other kind of file.
+func (d *Dir) Update(name string, mode fs.FileMode) (f *rawfile.File, own bool, err error) {
+	if err = d.guest(); err != nil {
+		return nil, false, err
+	}
+	f, err = d.file.UpdateAt(name, mode)
 	if err != nil {
 		if info, e := d.file.LstatAt(name); e == nil && !info.Mode.IsRegular() {
 			err = d.refuse(name, "it is "+kindOf(info.Mode), "a regular file")
@@ -68,46 +78,76 @@ func (d *Dir) Update(name string) (f *rawfile.File, own bool, err error) {
 		f.Close()
 		return nil, false, err
 	}
-	return f, info.Links() <= 1, nil
+	own = info.Links() <= 1
+	if own && info.Mode.Perm() != mode && isMine(info) {
+		_ = f.Chmod(mode) // an older bento has made it, or the umask took bits away
+	}
+	return f, own, nil
 }
 
-// Touch sets when the regular file name was modified to now, unless the file has a
-// second name: that one may be anybody's. It reports whether there is such a file.
+func isMine(info rawfile.Info) bool {
+	uid, ok := info.Owner()
+	return ok && int64(uid) == int64(os.Geteuid())
+}
+
+// SharedMode returns the mode of files that everybody locks who may write to the directory.
+func (d *Dir) SharedMode() fs.FileMode {
+	const group = 0o060
+	if info, err := d.file.Stat(); err == nil && info.Mode&0o020 != 0 {
+		return Private | group
+	}
+	return Private
+}
+
+// Touch sets the modification time of the regular file name to now, unless it has a second hard
+// link, which may be anyone's. It reports whether there is such a file.
 func (d *Dir) Touch(name string, now time.Time) bool {
 	info, err := d.file.LstatAt(name)
 	if err != nil || !info.Mode.IsRegular() {
 		return false
 	}
 	if info.Links() <= 1 {
-		_ = d.file.TouchAt(name, now) // it may not be allowed
+		_ = d.file.TouchAt(name, now) // the user may lack the permission
 	}
 	return true
 }
 
 // Link makes the symbolic link name.
-func (d *Dir) Link(target, name string) error { return d.file.SymlinkAt(target, name) }
+func (d *Dir) Link(target, name string) error {
+	if err := d.guest(); err != nil {
+		return err
+	}
+	return d.file.SymlinkAt(target, name)
+}
 
-// Remove removes the file or link name, not what a link leads to.
+// Remove removes the file or link name, not the target of a link.
 func (d *Dir) Remove(name string) error { return d.file.RemoveAt(name, false) }
 
-// RemoveEmpty removes the directory name if nothing is in it.
+// RemoveEmpty removes the directory name if it is empty.
 func (d *Dir) RemoveEmpty(name string) error { return d.file.RemoveAt(name, true) }
 
-// Move moves the file name to newName in the directory to, over what is there unless
-// that is a directory.
+// Move moves the file name to newName in the directory to, and replaces anything but a directory.
 func (d *Dir) Move(name string, to *Dir, newName string) error {
 	return d.file.RenameAt(name, to.file, newName)
 }
 
-// TempPrefix begins the name of every file that Replace makes beside its target.
+// TempPrefix is the start of the name of every file that Replace makes beside its target.
 const TempPrefix = ".bento-tmp-"
 
-// Replace puts a file in the place of what is at name: readers see the old one or the
-// new one, whole. A link is replaced, not followed; a directory is an error.
+// Replace replaces the file at name: readers see the old or the new one, whole. It replaces a link
+// and does not follow it. It returns an error for a directory.
 func (d *Dir) Replace(name string, parts ...[]byte) error {
+	return d.ReplaceAs(name, 0o666, parts...)
+}
+
+// ReplaceAs is Replace with a mode, which the umask reduces.
+func (d *Dir) ReplaceAs(name string, perm fs.FileMode, parts ...[]byte) error {
+	if err := d.guest(); err != nil {
+		return err
+	}
 	var f *rawfile.File
 	temp, err := d.fresh(func(name string) (err error) {
-		f, err = d.file.CreateAt(name, 0o666)
+		f, err = d.file.CreateAt(name, perm)
 		return err
 	})
 	if err != nil {
@@ -130,7 +170,7 @@ func (d *Dir) Replace(name string, parts ...[]byte) error {
 	return err
 }
 
-// fresh calls create with names until one is not taken.
+// fresh calls create with random names until one is unused.
 func (d *Dir) fresh(create func(name string) error) (name string, err error) {
 	for range 100 {
 		name = TempPrefix + RandomName()
@@ -141,7 +181,7 @@ func (d *Dir) fresh(create func(name string) error) (name string, err error) {
 	return "", err
 }
 
-// RandomName returns a name that nobody else uses.
+// RandomName returns a unique name.
 func RandomName() string { return strconv.FormatUint(rand.Uint64(), 36) }
 
 // IsRandomName reports whether RandomName may have returned name.

@@ -1,10 +1,10 @@
-// Package owndir works in the directories that bento makes for itself: the state of a
-// workspace and the cache.
+// Package owndir works in the directories that bento makes for itself: the state of a workspace and
+// the cache.
 //
-// Such a directory may lie where others write, a clone of a stranger first of all. So
-// everything in it is reached from a directory that is open, name by name: no link is
-// followed, what is no directory is none, and where owners are checked nothing of a
-// stranger's is entered. A Dir is the only way in, and whoever has one has been checked.
+// Other users, or the repository of a clone, may write to such a directory. So the package opens
+// everything from an open directory, name by name: it follows no link, accepts only directories,
+// and, where owners are checked, enters nothing of an untrusted owner. Every Dir has passed these
+// checks.
 package owndir
 
 import (
@@ -19,8 +19,7 @@ import (
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// RefusedError says that bento does not use what lies in the place of something of its
-// own.
+// RefusedError says why bento does not use a file or directory at the place of its own.
 type RefusedError struct {
 	Path   string // absolute
 	Reason string // such as "it is a symbolic link"
@@ -32,23 +31,23 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("bento does not use %q: %s; expected %s", e.Path, e.Reason, e.Wanted)
 }
 
-// removeIt is what helps where something lies in bento's way.
-const removeIt = "remove it, and bento makes its own"
+// removeIt is the hint for a path in bento's way.
+const removeIt = "remove it; bento then makes its own"
 
-// Dir is an open directory of bento's own. Its methods take names of what lies in it. It
-// is safe for concurrent use.
+// Dir is an open directory of bento's own. Its methods take names of entries. It is safe for
+// concurrent use.
 type Dir struct {
 	file    *rawfile.File
 	trusted *owner.Trusted // nil: owners are not checked
 }
 
-// Open opens the directory at path, which the user has named or which is a workspace's
-// root: links on its way are followed. It is not checked who owns it. Of what is entered
-// from it, owners are checked unless trusted is nil.
+// Open opens the directory at path, which the user has named or which is a workspace's root. It
+// follows links and does not check the owner. Methods of the Dir check owners of what they enter,
+// unless trusted is nil.
 func Open(path string, trusted *owner.Trusted) (*Dir, error) {
 	f, err := rawfile.OpenDir(path)
 	if rawfile.IsNotDir(err) {
-		return nil, &RefusedError{Path: path, Reason: "it is " + kindOf(modeOf(os.Stat(path))), Wanted: "a directory", Hint: "name another directory, or remove what lies there"}
+		return nil, &RefusedError{Path: path, Reason: "it is " + kindOf(modeOf(os.Stat(path))), Wanted: "a directory", Hint: "name another directory, or remove this file"}
 	}
 	if err != nil {
 		return nil, err
@@ -56,8 +55,8 @@ func Open(path string, trusted *owner.Trusted) (*Dir, error) {
 	return &Dir{file: f, trusted: trusted}, nil
 }
 
-// Below opens the directory at rel below d, which has "/" between its elements. Missing
-// ones are made when make says so.
+// Below opens the directory at rel below d, with "/" between its elements. It makes missing ones if
+// make is set.
 func (d *Dir) Below(rel string, make bool) (*Dir, error) {
 	var last *Dir
 	for name := range strings.SplitSeq(rel, "/") {
@@ -73,11 +72,15 @@ func (d *Dir) Below(rel string, make bool) (*Dir, error) {
 	return d, nil
 }
 
-// Enter opens the directory name. The error is a *RefusedError for what is none and for
-// that of a stranger, fs.ErrNotExist when there is none and none is to be made.
+// Enter opens the directory name. It returns a *RefusedError for anything else and for an untrusted
+// owner, fs.ErrNotExist when it is missing and make is false, and an *owner.GuestError when the
+// user may not make it.
 func (d *Dir) Enter(name string, make bool) (*Dir, error) {
 	f, err := d.file.OpenDirAt(name)
 	if make && errors.Is(err, fs.ErrNotExist) {
+		if err := d.guest(); err != nil {
+			return nil, err
+		}
 		if err := d.file.MkdirAt(name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
@@ -103,8 +106,8 @@ func (d *Dir) Enter(name string, make bool) (*Dir, error) {
 	return &Dir{file: f, trusted: d.trusted}, nil
 }
 
-// Check returns the error of Enter, without making or opening anything. What is missing
-// is no error.
+// Check returns the error of Enter without making or opening anything. A missing directory is no
+// error.
 func (d *Dir) Check(name string) error {
 	info, err := d.file.LstatAt(name)
 	switch {
@@ -118,8 +121,24 @@ func (d *Dir) Check(name string) error {
 	return d.judge(name, info)
 }
 
-// CheckFile returns a *RefusedError for what lies in the place of the file name and is no
-// regular file, or a stranger's. What is missing is no error.
+// CheckOwner returns a *RefusedError when the owner of the directory is not trusted.
+func (d *Dir) CheckOwner(trusted owner.Trusted) error {
+	info, err := d.file.Stat()
+	if err != nil {
+		return err
+	}
+	uid, ok := info.Owner()
+	if !ok || trusted.TrustsUser(uid) {
+		return nil
+	}
+	return &RefusedError{Path: d.Path(), Reason: "it belongs to " + owner.UserName(uid), Wanted: ownWanted}
+}
+
+// ownWanted names the required owners.
+const ownWanted = "one of the user who runs bento, of root, or of the owner of the workspace's root directory"
+
+// CheckFile returns a *RefusedError unless name is a regular file of a trusted owner. A missing
+// file is no error.
 func (d *Dir) CheckFile(name string) error {
 	info, err := d.file.LstatAt(name)
 	switch {
@@ -133,16 +152,45 @@ func (d *Dir) CheckFile(name string) error {
 	return d.judge(name, info)
 }
 
-// judge returns a *RefusedError for what belongs to a stranger.
+// judge returns a *RefusedError for a file of an untrusted owner.
 func (d *Dir) judge(name string, info rawfile.Info) error {
 	if d.trusts(info) {
 		return nil
 	}
-	reason := "it belongs to somebody else"
+	reason := "another user owns it"
 	if fi, err := os.Lstat(d.join(name)); err == nil {
 		reason = "it belongs to " + owner.Name(fi)
 	}
-	return d.refuse(name, reason, "one of the user who runs bento, of root, or of the owner of the workspace's root directory")
+	err := d.refuse(name, reason, ownWanted)
+	err.Hint = mendOwner(d.join(name))
+	return err
+}
+
+// mendOwner returns the hint that removes a file of an untrusted owner. A user other than root may
+// rename, but not empty, a directory of another user.
+func mendOwner(path string) string {
+	word := owner.ShellWord(path)
+	if os.Geteuid() == 0 {
+		return "remove it with: rm -r -- " + word + "; bento then makes its own"
+	}
+	return fmt.Sprintf("remove it with: sudo rm -r -- %s; without root move it away with: mv -- %s %s; bento then makes its own", word, word, owner.ShellWord(path+".theirs"))
+}
+
+// guest returns an *owner.GuestError when the owner of the workspace would not trust what the user
+// makes in the directory. A directory that the user owns needs no check.
+func (d *Dir) guest() error {
+	if d.trusted == nil {
+		return nil
+	}
+	err := d.trusted.Guest()
+	if err == nil {
+		return nil
+	}
+	info, e := d.file.Stat()
+	if uid, ok := info.Owner(); e == nil && ok && int(uid) == os.Geteuid() {
+		return nil
+	}
+	return err
 }
 
 func (d *Dir) trusts(info rawfile.Info) bool {
@@ -150,22 +198,22 @@ func (d *Dir) trusts(info rawfile.Info) bool {
 	return d.trusted == nil || !ok || d.trusted.TrustsUser(uid)
 }
 
-func (d *Dir) refuse(name, reason, wanted string) error {
+func (d *Dir) refuse(name, reason, wanted string) *RefusedError {
 	return &RefusedError{Path: d.join(name), Reason: reason, Wanted: wanted, Hint: removeIt}
 }
 
 func (d *Dir) join(name string) string { return filepath.Join(d.file.Name(), name) }
 
-// Path returns where the directory is, for messages.
+// Path returns the path of the directory for messages.
 func (d *Dir) Path() string { return d.file.Name() }
 
 // Close closes the directory.
 func (d *Dir) Close() { d.file.Close() }
 
-// Again opens the directory once more, for those who put files where they are told.
+// Again opens the directory a second time as an *os.File.
 func (d *Dir) Again() (*rawfile.File, error) { return d.file.Again() }
 
-// Clone opens the directory once more.
+// Clone opens the directory a second time.
 func (d *Dir) Clone() (*Dir, error) {
 	f, err := d.file.Again()
 	if err != nil {
@@ -174,8 +222,8 @@ func (d *Dir) Clone() (*Dir, error) {
 	return &Dir{file: f, trusted: d.trusted}, nil
 }
 
-// Within finds out whether path lies in the directory root, by whatever name of root,
-// and returns what of it is below.
+// Within reports whether path lies in the directory root, under any name of root, and returns the
+// rest of the path.
 func Within(root, path string) (top, rel string, ok bool) {
 	if root == "" {
 		return "", "", false
@@ -186,7 +234,7 @@ func Within(root, path string) (top, rel string, ok bool) {
 	}
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if fi, err := os.Stat(dir); err == nil && os.SameFile(fi, want) {
-			top, ok = dir, true // the outermost counts: a link inside may lead to the root
+			top, ok = dir, true // the outermost counts: an inner link may lead to the root
 		}
 		if dir == filepath.Dir(dir) {
 			break
@@ -203,7 +251,7 @@ func modeOf(fi fs.FileInfo, err error) fs.FileMode {
 	return fi.Mode()
 }
 
-// kindOf says in words what a file is.
+// kindOf returns the kind of a file in words.
 func kindOf(mode fs.FileMode) string {
 	switch mode.Type() {
 	case 0:

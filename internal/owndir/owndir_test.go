@@ -77,14 +77,14 @@ func TestFilesOfOthers(t *testing.T) {
 		if _, _, err := d.Open(name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("open %s: %v", name, err)
 		}
-		if _, _, err := d.Update(name); !errors.As(err, &refused) {
+		if _, _, err := d.Update(name, Private); !errors.As(err, &refused) {
 			t.Errorf("update %s: %v", name, err)
 		}
 		if d.Touch(name, time.Now()) {
 			t.Errorf("%s was touched", name)
 		}
 	}
-	f, own, err := d.Update("second")
+	f, own, err := d.Update("second", Private)
 	must(t, err, f.Close())
 	if own {
 		t.Error("a file with two names may be written")

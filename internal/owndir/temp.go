@@ -11,14 +11,14 @@ import (
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// markPrefix begins the name of the file that marks a temporary directory as made by
-// bento. The number of the directory itself follows, so that a mark that was copied,
-// unpacked or committed marks nothing. Its maker keeps it locked.
+// markPrefix is the start of the name of the file that identifies a temporary directory as bento's.
+// The inode number of the directory follows, so that a copied, unpacked or committed mark is
+// invalid. The maker of the directory keeps the file locked.
 const markPrefix = ".bento-made-"
 
 func markOf(dir rawfile.Info) string { return markPrefix + strconv.FormatUint(dir.Serial(), 36) }
 
-// tempAge is the age from which on a temporary file is one that a killed process left.
+// tempAge is the age of a temporary file left from a killed process.
 const tempAge = time.Hour
 
 // Temp is a temporary directory of this process.
@@ -29,15 +29,14 @@ type Temp struct {
 	lock       *rawfile.File
 }
 
-// Temp makes an empty temporary directory in d. Those of processes that died are removed
-// by Sweep.
+// Temp makes an empty temporary directory in d. Sweep removes those of dead processes.
 func (d *Dir) Temp() (*Temp, error) {
 	for range 100 {
 		t, err := d.claim(RandomName())
 		if err == nil {
 			return t, nil
 		}
-		// A sweeper may have come between two of the steps.
+		// A concurrent Sweep may have removed the directory between two steps.
 		if !errors.Is(err, rawfile.ErrLocked) && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -46,6 +45,9 @@ func (d *Dir) Temp() (*Temp, error) {
 }
 
 func (d *Dir) claim(name string) (*Temp, error) {
+	if err := d.guest(); err != nil {
+		return nil, err
+	}
 	if err := d.file.MkdirAt(name, 0o700); err != nil {
 		return nil, err
 	}
@@ -69,7 +71,7 @@ func (d *Dir) claim(name string) (*Temp, error) {
 	return t, nil
 }
 
-// sign puts the mark into the directory and locks it.
+// sign makes the mark in the directory and locks it.
 func (t *Temp) sign() error {
 	info, err := t.file.Stat()
 	if err != nil {
@@ -87,7 +89,7 @@ func (t *Temp) sign() error {
 	return err
 }
 
-// Remove removes the directory with all that is in it, and closes it.
+// Remove removes the directory with its content, and closes it.
 func (t *Temp) Remove() {
 	t.parent.removeMarked(t.Dir, t.name, t.mark)
 	t.lock.Close()
@@ -95,16 +97,16 @@ func (t *Temp) Remove() {
 	t.parent.Close()
 }
 
-// removeMarked removes the directory name, which dir is and mark marks. The mark goes
-// last: whoever is killed before leaves it to the next sweep.
+// removeMarked removes the directory name, opened as dir, and its mark. The mark goes last: if the
+// process is killed before, the next Sweep continues.
 func (d *Dir) removeMarked(dir *Dir, name, mark string) {
 	if empty(dir.file, mark) == nil && dir.Remove(mark) == nil {
 		_ = d.RemoveEmpty(name)
 	}
 }
 
-// empty removes all that is in a directory but what is named keep. What lies on another
-// file system stays, and is an error.
+// empty removes the content of a directory except the entry keep. It returns an error for content
+// on another file system and keeps that.
 func empty(f *rawfile.File, keep string) error {
 	here, err := f.Stat()
 	if err != nil {
@@ -136,8 +138,8 @@ func emptyBelow(f *rawfile.File, name string, here rawfile.Info) error {
 	return empty(sub, "")
 }
 
-// Sweep removes the temporary directories of processes that died, and their temporary
-// files. It removes nothing that Temp and Replace have not made.
+// Sweep removes the temporary directories and files of dead processes. It removes nothing that Temp
+// and Replace have not made.
 func (d *Dir) Sweep() {
 	entries, _ := d.Names()
 	for _, e := range entries {
@@ -148,7 +150,7 @@ func (d *Dir) Sweep() {
 	d.sweepFiles(entries)
 }
 
-// SweepFiles is Sweep for the temporary files alone.
+// SweepFiles is Sweep for temporary files only.
 func (d *Dir) SweepFiles() {
 	entries, _ := d.Names()
 	d.sweepFiles(entries)
@@ -166,7 +168,7 @@ func (d *Dir) sweepDir(name string) {
 	}
 	lock, _, err := dir.Open(markOf(info))
 	if errors.Is(err, fs.ErrNotExist) {
-		_ = d.RemoveEmpty(name) // its maker was killed before it came to the mark
+		_ = d.RemoveEmpty(name) // its maker was killed before it made the mark
 		return
 	}
 	if err != nil {

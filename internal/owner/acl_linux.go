@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The tags of entries that name somebody (acl(5), include/uapi/linux/posix_acl.h).
+// The tags of entries for users and groups (acl(5), include/uapi/linux/posix_acl.h).
 const (
 	aclVersion = 2
 	aclUser    = 0x02
@@ -15,23 +15,23 @@ const (
 	aclWrite   = 0x02
 )
 
-// listed returns who is named by the access control list of a file, may write to it and
-// is not trusted, with the entry as setfacl takes it; "" for nobody. It is asked where
+// listed returns the first untrusted user or group that the access control list of a file allows to
+// write, and the entry in the form of setfacl; "" when there is none. The caller calls it only when
 // the mask of the list allows writing.
 func (w *Ways) listed(path string) (who, option string) {
-	list := make([]byte, 64<<10) // no attribute is larger
+	list := make([]byte, 64<<10) // the largest attribute
 	n, err := unix.Lgetxattr(path, "system.posix_acl_access", list)
 	if err != nil || n < 4 {
-		return "", "" // it has none
+		return "", "" // the file has no list
 	}
 	return w.named(list[:n])
 }
 
-// named reads a list as the kernel stores it: a version, then entries of a tag, rights
+// named parses a list in the format of the kernel: a version, then entries of a tag, permissions
 // and a number.
 func (w *Ways) named(list []byte) (who, option string) {
 	if binary.LittleEndian.Uint32(list) != aclVersion {
-		return "somebody", "-b" // a list that cannot be read
+		return "somebody", "-b" // an unreadable list
 	}
 	for list = list[4:]; len(list) >= 8; list = list[8:] {
 		tag, rights := binary.LittleEndian.Uint16(list), binary.LittleEndian.Uint16(list[2:])
@@ -39,8 +39,8 @@ func (w *Ways) named(list []byte) (who, option string) {
 		switch {
 		case rights&aclWrite == 0:
 		case tag == aclUser && !w.trusted.TrustsUser(id):
-			return userName(id), fmt.Sprintf("-x u:%d", id)
-		case tag == aclGroup && !ownGroup(id):
+			return UserName(id), fmt.Sprintf("-x u:%d", id)
+		case tag == aclGroup && !w.ownGroup(id):
 			return groupName(id), fmt.Sprintf("-x g:%d", id)
 		}
 	}

@@ -2,5 +2,5 @@
 
 package owner
 
-// listed knows of no access control lists here.
+// listed returns nothing: this system has no such lists.
 func (w *Ways) listed(string) (who, option string) { return "", "" }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// uidOf is the one function that reads the owner of a file.
+// uidOf returns the owner of a file. No other function reads it.
 func uidOf(fi fs.FileInfo) (uint32, bool) {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	if !ok {

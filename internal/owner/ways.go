@@ -8,40 +8,41 @@ import (
 	"strings"
 )
 
-// Ways finds out whether others could have put another file at a path. What it has
-// seen of directories it keeps, so one Ways is for one look at many paths, and for one
-// goroutine.
+// Ways finds whether other users can replace the file at a path. It caches directories, so one Ways
+// serves one check of many paths, in one goroutine.
 type Ways struct {
 	trusted Trusted
 	seen    map[string]step // by path, free of links
+	groups  map[uint32]bool // by number: all members are trusted
 }
 
-// Exposure is a component of a path that others may change.
+// Exposure is an element of a path that other users can change.
 type Exposure struct {
-	Path string // the component, free of links
-	Why  string // a sentence without its full stop: "anybody may write to /srv/bin"
-	Mend string // the command that mends it
+	Path string // the element, free of links
+	Why  string // a sentence without its full stop: "everyone may write to /srv/bin"
+	Mend string // the command that prevents it
 }
 
 // Ways returns a new Ways that trusts the same users.
-func (t Trusted) Ways() *Ways { return &Ways{trusted: t, seen: make(map[string]step)} }
-
-// maxLinks bounds how many links a path may lead through, as the kernel does.
-const maxLinks = 40
-
-// step is what stands at a path.
-type step struct {
-	link string    // where it leads, "" for what is no link
-	weak *Exposure // nil: nobody else may change it
+func (t Trusted) Ways() *Ways {
+	return &Ways{trusted: t, seen: make(map[string]step), groups: make(map[uint32]bool)}
 }
 
-// To looks at an absolute path as the kernel resolves it: at the file, at every
-// directory on the way, and at every link with the directories on the way to it. It
-// returns the first component that is writable by everybody, or by a group that is
-// neither root's nor the user's primary one, or that belongs to a user who is not
-// trusted; nil when there is none. Of a directory with the sticky bit, from which only
-// owners take files, what stands in it counts alone. The error says that something
-// cannot be looked at. Where files have no owners, nobody else may change any.
+// maxLinks is the largest number of links on a path, as in the kernel.
+const maxLinks = 40
+
+// step is what exists at a path.
+type step struct {
+	link string    // target; "" for no link
+	weak *Exposure // nil: no other user can change it
+}
+
+// To follows an absolute path as the kernel does: it checks the file, every directory on the way,
+// and every link with the directories on its way. It returns the first element that everyone can
+// write, that a group can write which is neither root's nor the user's primary one and may have an
+// untrusted member, or that an untrusted user owns; nil when there is none. In a directory with the
+// sticky bit, where only owners remove files, only the entry itself counts. It returns an error
+// when an element cannot be read. Where files have no owners it returns nil.
 func (w *Ways) To(path string) (*Exposure, error) {
 	if !hasOwners {
 		return nil, nil
@@ -68,7 +69,7 @@ func (w *Ways) To(path string) (*Exposure, error) {
 			return nil, nil
 		}
 		if rest[0] == ".." {
-			at = filepath.Dir(at) // free of links, so this is where the kernel goes
+			at = filepath.Dir(at) // free of links, so the kernel continues there too
 		} else {
 			at = filepath.Join(at, rest[0])
 		}
@@ -76,7 +77,7 @@ func (w *Ways) To(path string) (*Exposure, error) {
 	}
 }
 
-// split returns the components of a path. Those that lead nowhere are left out.
+// split returns the elements of a path without empty ones and ".".
 func split(path string) []string {
 	var parts []string
 	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
@@ -87,7 +88,7 @@ func split(path string) []string {
 	return parts
 }
 
-// look returns what stands at a path free of links above it.
+// look returns what exists at a path whose parents are free of links.
 func (w *Ways) look(path string) (step, error) {
 	if s, ok := w.seen[path]; ok {
 		return s, nil
@@ -106,23 +107,23 @@ func (w *Ways) look(path string) (step, error) {
 	return s, nil
 }
 
-// judge returns how others may change what stands at path, nil when they may not.
+// judge returns how other users can change path, nil when they cannot.
 func (w *Ways) judge(path string, fi fs.FileInfo) *Exposure {
-	word := shellWord(path)
+	word := ShellWord(path)
 	if !w.trusted.Trusts(fi) {
 		return &Exposure{path, fmt.Sprintf("%s belongs to %s", path, Name(fi)), "chown root " + word}
 	}
 	mode := fi.Mode()
 	if mode&fs.ModeSymlink != 0 || mode.IsDir() && mode&fs.ModeSticky != 0 {
-		return nil // a link has no mode; a sticky directory keeps what stands in it
+		return nil // a link has no mode; a sticky directory protects its entries
 	}
 	if mode.Perm()&0o002 != 0 {
-		return &Exposure{path, "anybody may write to " + path, "chmod o-w " + word}
+		return &Exposure{path, "everyone may write to " + path, "chmod o-w " + word}
 	}
 	if mode.Perm()&0o020 == 0 {
-		return nil // also of an access control list: its mask is what is shown as the group's
+		return nil // also with an access control list: the group bits show its mask
 	}
-	if gid, ok := gidOf(fi); ok && !ownGroup(gid) {
+	if gid, ok := gidOf(fi); ok && !w.ownGroup(gid) {
 		return &Exposure{path, fmt.Sprintf("%s may write to %s", groupName(gid), path), "chmod g-w " + word}
 	}
 	if who, option := w.listed(path); who != "" {
@@ -131,12 +132,23 @@ func (w *Ways) judge(path string, fi fs.FileInfo) *Exposure {
 	return nil
 }
 
-// ownGroup reports whether a group's members count as the user: root's group, and the
-// user's primary one, which by the convention of most systems is the user's alone.
-func ownGroup(gid uint32) bool { return gid == 0 || int(gid) == os.Getegid() }
+// ownGroup reports whether a group is trusted: root's, the user's primary one, which contains only
+// the user by the convention of most systems, and one whose members are all trusted. It looks up
+// the members only of a group that may write.
+func (w *Ways) ownGroup(gid uint32) bool {
+	if gid == 0 || int(gid) == os.Getegid() {
+		return true
+	}
+	own, known := w.groups[gid]
+	if !known {
+		own = w.trusted.harmless("/etc", "/run", gid)
+		w.groups[gid] = own
+	}
+	return own
+}
 
-// shellWord writes a path as one word of a shell.
-func shellWord(path string) string {
+// ShellWord returns a path quoted as one word of a shell.
+func ShellWord(path string) string {
 	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@%:=,") == "" {
 		return path
 	}

@@ -85,7 +85,7 @@ func TestWays(t *testing.T) {
 				}
 				return
 			}
-			if at := filepath.Join(root, c.want); got == nil || got.Path != at || got.Why != "anybody may write to "+at || got.Mend != "chmod o-w "+at {
+			if at := filepath.Join(root, c.want); got == nil || got.Path != at || got.Why != "everyone may write to "+at || got.Mend != "chmod o-w "+at {
 				t.Errorf("%+v, want %s", got, at)
 			}
 		})
@@ -145,7 +145,7 @@ func TestWaysThatLeadNowhere(t *testing.T) {
 
 func TestShellWord(t *testing.T) {
 	for in, want := range map[string]string{"/a/b.c-d": "/a/b.c-d", "/a b": "'/a b'", "/it's;rm": `'/it'\''s;rm'`} {
-		if got := shellWord(in); got != want {
+		if got := ShellWord(in); got != want {
 			t.Errorf("%s: %s", in, got)
 		}
 	}

@@ -21,7 +21,7 @@ func gidOf(fi fs.FileInfo) (uint32, bool) {
 	return st.Gid, true
 }
 
-// groupName returns a group for a message, such as "group staff (50)".
+// groupName returns the name of a group for a message, such as "group staff (50)".
 func groupName(gid uint32) string {
 	if g, err := user.LookupGroupId(strconv.FormatUint(uint64(gid), 10)); err == nil {
 		return fmt.Sprintf("group %s (%d)", g.Name, gid)

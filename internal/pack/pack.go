@@ -1,10 +1,9 @@
-// Package pack turns values of plain Go types into bytes and back: structs, slices,
-// arrays, maps by strings, pointers, strings, numbers and booleans. Nil slices,
-// maps and pointers stay nil, and each string is written once.
+// Package pack encodes values of plain Go types: structs, slices, arrays, maps with string keys,
+// pointers, strings, numbers and booleans. Nil slices, maps and pointers stay nil, and each
+// different string is written once.
 //
-// There is no schema in the bytes: who reads must be the program that wrote, or one
-// whose types are the same. Damaged bytes are an error, never a panic, and cost no
-// more memory than a small multiple of their size.
+// The bytes contain no schema: writer and reader must have the same types. Damaged bytes are an
+// error, never a panic, and use no more memory than a small multiple of their size.
 package pack
 
 import (
@@ -17,18 +16,18 @@ import (
 	"slices"
 )
 
-// ErrFormat is the error of bytes that do not hold what is asked for.
+// ErrFormat says that the bytes do not encode the requested value.
 var ErrFormat = errors.New("not in the expected format")
 
-// Writer collects values. The zero value is ready.
+// Writer encodes values. The zero value is ready for use.
 type Writer struct {
 	out     []byte
 	strings map[string]uint64
 	types   map[reflect.Type]*coder
 }
 
-// Add adds v. It panics for a type that cannot be packed: one with a field that is
-// not exported and has no tag `pack:"-"`, which leaves a field out.
+// Add adds v. It panics for a type that cannot be packed: one with an unexported field without the
+// tag `pack:"-"`, which leaves a field out.
 func (w *Writer) Add(v any) {
 	if w.types == nil {
 		w.strings, w.types = make(map[string]uint64), make(map[reflect.Type]*coder)
@@ -37,13 +36,13 @@ func (w *Writer) Add(v any) {
 	coderOf(w.types, value.Type()).write(w, value)
 }
 
-// Payload gives the values added so far.
+// Payload returns the encoded values.
 func (w *Writer) Payload() []byte { return w.out }
 
 func (w *Writer) uint(n uint64) { w.out = binary.AppendUvarint(w.out, n) }
 
-// string writes 0, the length and the text, or one more than how many different
-// ones were written before the same.
+// string writes 0, the length and the text of a new string, or the index of an earlier equal one
+// plus one.
 func (w *Writer) string(s string) {
 	if n, ok := w.strings[s]; ok {
 		w.uint(n + 1)
@@ -55,7 +54,7 @@ func (w *Writer) string(s string) {
 	w.out = append(w.out, s...)
 }
 
-// Reader gives back what a Writer was given, in the same order.
+// Reader decodes the values of a Writer in the same order.
 type Reader struct {
 	rest    string
 	strings []string
@@ -63,12 +62,12 @@ type Reader struct {
 	bad     bool
 }
 
-// NewReader gives a reader of payload. Strings that it gives share memory.
+// NewReader returns a reader of payload. Decoded strings share memory.
 func NewReader(payload []byte) *Reader {
 	return &Reader{rest: string(payload), types: make(map[reflect.Type]*coder)}
 }
 
-// Next reads the next value into what the pointer into leads to, a zero value.
+// Next decodes the next value into *into, which must be a zero value.
 func (r *Reader) Next(into any) error {
 	value := reflect.ValueOf(into).Elem()
 	coderOf(r.types, value.Type()).read(r, value)
@@ -78,7 +77,7 @@ func (r *Reader) Next(into any) error {
 	return nil
 }
 
-// End tells whether everything was there and nothing is left over.
+// End reports whether all values were decoded and no byte is left.
 func (r *Reader) End() error {
 	if r.bad || r.rest != "" {
 		return ErrFormat
@@ -100,10 +99,10 @@ func (r *Reader) uint() uint64 {
 	return 0
 }
 
-// count reads how many items follow; each takes a byte at least.
+// count reads the number of items that follow; each takes at least a byte.
 func (r *Reader) count() int { return int(r.atMost(uint64(len(r.rest)))) }
 
-// atMost reads a number that makes no sense above limit.
+// atMost reads a number. A number above limit is an error.
 func (r *Reader) atMost(limit uint64) uint64 {
 	n := r.uint()
 	if n > limit {
@@ -132,19 +131,19 @@ func (r *Reader) string() string {
 	return s
 }
 
-// coder writes and reads values of one type.
+// coder encodes and decodes values of one type.
 type coder struct {
 	write func(*Writer, reflect.Value)
 	read  func(*Reader, reflect.Value)
 }
 
-// coderOf gives the coder of t, which it keeps in known.
+// coderOf returns the coder of t and keeps it in known.
 func coderOf(known map[reflect.Type]*coder, t reflect.Type) *coder {
 	if c := known[t]; c != nil {
 		return c
 	}
 	c := &coder{}
-	known[t] = c // also found by t inside of t
+	known[t] = c // for recursive types
 	switch t.Kind() {
 	case reflect.String:
 		c.write = func(w *Writer, v reflect.Value) { w.string(v.String()) }

@@ -1,5 +1,5 @@
-// Package pattern compiles regular expressions when they are first used. A program
-// that knows the output of many tools, and sees that of few, starts sooner for it.
+// Package pattern compiles regular expressions on first use. A program that knows the output of
+// many tools, and reads that of few, starts faster.
 package pattern
 
 import (
@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// Pattern is a regular expression, written as package regexp has it. Its methods are
-// those of regexp.Regexp of the same names; it is safe for concurrent use.
+// Pattern is a regular expression of package regexp. Its methods do what those of regexp.Regexp
+// with the same names do. It is safe for concurrent use.
 type Pattern struct {
 	expr string
 	once sync.Once
 	re   *regexp.Regexp
 }
 
-// New gives the pattern of an expression. One that is wrong panics when it is used.
+// New returns the pattern of an expression. A wrong expression panics on first use.
 func New(expr string) *Pattern { return &Pattern{expr: expr} }
 
 func (p *Pattern) compiled() *regexp.Regexp {
@@ -23,35 +23,35 @@ func (p *Pattern) compiled() *regexp.Regexp {
 	return p.re
 }
 
-// MatchString is that of regexp.Regexp.
+// MatchString is regexp.Regexp.MatchString.
 func (p *Pattern) MatchString(s string) bool { return p.compiled().MatchString(s) }
 
-// FindString is that of regexp.Regexp.
+// FindString is regexp.Regexp.FindString.
 func (p *Pattern) FindString(s string) string { return p.compiled().FindString(s) }
 
-// FindStringIndex is that of regexp.Regexp.
+// FindStringIndex is regexp.Regexp.FindStringIndex.
 func (p *Pattern) FindStringIndex(s string) []int { return p.compiled().FindStringIndex(s) }
 
-// FindStringSubmatch is that of regexp.Regexp.
+// FindStringSubmatch is regexp.Regexp.FindStringSubmatch.
 func (p *Pattern) FindStringSubmatch(s string) []string { return p.compiled().FindStringSubmatch(s) }
 
-// FindStringSubmatchIndex is that of regexp.Regexp.
+// FindStringSubmatchIndex is regexp.Regexp.FindStringSubmatchIndex.
 func (p *Pattern) FindStringSubmatchIndex(s string) []int {
 	return p.compiled().FindStringSubmatchIndex(s)
 }
 
-// FindAllString is that of regexp.Regexp.
+// FindAllString is regexp.Regexp.FindAllString.
 func (p *Pattern) FindAllString(s string, n int) []string { return p.compiled().FindAllString(s, n) }
 
-// FindAllStringSubmatch is that of regexp.Regexp.
+// FindAllStringSubmatch is regexp.Regexp.FindAllStringSubmatch.
 func (p *Pattern) FindAllStringSubmatch(s string, n int) [][]string {
 	return p.compiled().FindAllStringSubmatch(s, n)
 }
 
-// FindAllStringSubmatchIndex is that of regexp.Regexp.
+// FindAllStringSubmatchIndex is regexp.Regexp.FindAllStringSubmatchIndex.
 func (p *Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
 	return p.compiled().FindAllStringSubmatchIndex(s, n)
 }
 
-// ReplaceAllString is that of regexp.Regexp.
+// ReplaceAllString is regexp.Regexp.ReplaceAllString.
 func (p *Pattern) ReplaceAllString(s, by string) string { return p.compiled().ReplaceAllString(s, by) }

@@ -11,10 +11,10 @@ import (
 // Circle is a strongly connected component of the links between dishes.
 type Circle struct {
 	Dishes []*discovery.Dish // by path
-	Links  []*discovery.Dish // outside, that those are linked to, by path
+	Links  []*discovery.Dish // dishes outside that the circle depends on, by path
 }
 
-// Circles finds the circle of every dish.
+// Circles returns the circle of every dish.
 func Circles(dishes []*discovery.Dish) map[*discovery.Dish]*Circle {
 	index := make(map[*discovery.Dish]int, len(dishes))
 	for i, d := range dishes {

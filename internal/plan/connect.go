@@ -9,8 +9,8 @@ import (
 	"github.com/bentobuild/bento/discovery"
 )
 
-// connect finds what t depends on: what depends_on names, the builds of linked
-// dishes, and the dishes whose sources its key needs.
+// connect adds the dependencies of t: those that depends_on names, the builds of linked dishes, and
+// the dishes whose sources are in its key.
 func (b *builder) connect(t *Task) {
 	via := ViaKey
 	if t.independent() {
@@ -31,8 +31,8 @@ func (t *Task) independent() bool {
 	return t.Dish.Config != nil && t.Dish.Config.ForceIndependent
 }
 
-// awaitBuild makes t wait for the build of a linked dish. One whose build makes
-// nothing stands aside: then those that it is itself linked to have to be built.
+// awaitBuild adds a dependency of t on the build of a linked dish. If that build has no outputs, it
+// adds dependencies on the builds of the dishes that the linked dish is linked to.
 func (b *builder) awaitBuild(t *Task, l discovery.Link, via Via, seen map[*discovery.Dish]bool) {
 	if l.Cyclic || seen[l.To] {
 		return
@@ -50,9 +50,9 @@ func (b *builder) awaitBuild(t *Task, l discovery.Link, via Via, seen map[*disco
 	}
 }
 
-// Linked lists the dishes whose sources count for d, by path: those that it is
-// linked to directly, other than by what they make. What those are linked to in
-// turn is in their own digest. An independent dish has none.
+// Linked returns the dishes whose sources are in the keys of d, by path: those that it is directly
+// linked to, other than by outputs. The digest of each covers the dishes that it is linked to in
+// turn. An independent dish has none.
 func Linked(d *discovery.Dish) []*discovery.Dish {
 	if d.Config != nil && d.Config.ForceIndependent {
 		return nil
@@ -67,7 +67,7 @@ func Linked(d *discovery.Dish) []*discovery.Dish {
 	return list
 }
 
-// depend adds a dependency. Of two on one task the key wins over its outputs.
+// depend adds a dependency. Of two on one task, the one by key wins over the one by outputs.
 func (t *Task) depend(on *Task, via Via) {
 	if via == ViaKey && t.cutsOff(on) {
 		via = ViaOutputs
@@ -79,10 +79,9 @@ func (t *Task) depend(on *Task, via Via) {
 	t.Deps = append(t.Deps, Dep{Task: on, Via: via})
 }
 
-// cutsOff tells whether what on has made says all that t has to know of it. So it is
-// with a task that always runs, whose key says nothing of its last run, and with one
-// of the same dish, where dish.toml tells what it makes: recipes do not know it for
-// sure.
+// cutsOff reports whether the outputs of on are all that the key of t needs from it. That holds for
+// a task that always runs, whose key does not change with its last run, and for one of the same
+// dish whose outputs dish.toml declares; outputs of recipes are not certain.
 func (t *Task) cutsOff(on *Task) bool {
 	if on.Uncached != "" {
 		return len(on.Outputs) > 0
@@ -90,7 +89,7 @@ func (t *Task) cutsOff(on *Task) bool {
 	return on.Dish == t.Dish && slices.ContainsFunc(on.Outputs, func(o Output) bool { return o.Declared })
 }
 
-// dependOn adds what one entry of depends_on names.
+// dependOn adds the dependencies of one entry of depends_on.
 func (b *builder) dependOn(t *Task, w want, via Via) {
 	if name, ok := strings.CutPrefix(w.text, "^"); ok {
 		b.dependOnLinked(t, name, via)
@@ -101,7 +100,7 @@ func (b *builder) dependOn(t *Task, w want, via Via) {
 		if dish = b.byName[other]; dish == nil {
 			hint := diagnostics.Suggest(other, b.dishNames())
 			if w.byPlugin(t) {
-				b.blame(t, w, fmt.Sprintf("a task that there is, and %q names no dish of this workspace", w.text), hint)
+				b.blame(t, w, fmt.Sprintf("an existing task, got %q, whose dish is not in this workspace", w.text), hint)
 				return
 			}
 			b.problem(diagnostics.Error, w.at, "unknown_dish", w.said(t)+" names no dish of this workspace", hint)
@@ -113,7 +112,7 @@ func (b *builder) dependOn(t *Task, w want, via Via) {
 	if on == nil {
 		why, hint := "dish \""+dish.Name+"\" has no task \""+name+"\"", diagnostics.Suggest(name, b.taskNames(dish))
 		if w.byPlugin(t) {
-			b.blame(t, w, fmt.Sprintf("a task that there is, got %q: %s", w.text, why), hint)
+			b.blame(t, w, fmt.Sprintf("an existing task, got %q: %s", w.text, why), hint)
 			return
 		}
 		b.problem(diagnostics.Error, w.at, "unknown_task", w.said(t)+": "+why, hint)
@@ -125,7 +124,7 @@ func (b *builder) dependOn(t *Task, w want, via Via) {
 	t.depend(on, via)
 }
 
-// said says who asks for it: what dish.toml says has a place, a recipe is its adapter's.
+// said names the source of an entry: a position in dish.toml, or the adapter of a recipe.
 func (w *want) said(t *Task) string {
 	text := "depends_on \"" + w.text + "\""
 	if a := t.Dish.Adapter; w.at.File == "" && a != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// Fault is why t cannot run whatever its files say: its dish's Failure, or an
-// *adapters.Failure of the plugin whose recipe it is. It is nil if it can.
+// Fault returns why t cannot run whatever its files are: its dish's Failure, or an
+// *adapters.Failure of the plugin that declares its recipe. It returns nil for a task that can run.
 func (t *Task) Fault() error {
 	if t.fault != nil {
 		return t.fault
@@ -17,16 +17,16 @@ func (t *Task) Fault() error {
 	return t.Dish.Failure
 }
 
-// byPlugin tells whether w is written in the recipe of a plugin.
+// byPlugin reports whether w is in a recipe of a plugin.
 func (w *want) byPlugin(t *Task) bool {
 	_, process := t.Dish.Adapter.(adapters.Starter)
 	return process && w.at.File == ""
 }
 
-// blame makes t fail, because a plugin's recipe says w: it is told once of a plugin,
-// and costs no other task than those that wait for t.
+// blame makes t fail because of w in a plugin's recipe. It reports this once per plugin, and only
+// the tasks that wait for t fail too.
 func (b *builder) blame(t *Task, w want, expected, hint string) {
-	if t.fault != nil || t.Dish.Failure != nil { // of one that failed it is told elsewhere
+	if t.fault != nil || t.Dish.Failure != nil { // the failure is reported elsewhere
 		return
 	}
 	m := t.Dish.Adapter.Manifest()
@@ -54,7 +54,7 @@ func (b *builder) blame(t *Task, w want, expected, hint string) {
 	b.problem(diagnostics.Warning, place, string(f.Code), f.Error(), f.Hint)
 }
 
-// member says where among the recipes of its dish t has w, "" for one that has it not.
+// member returns the recipe of its dish with w in t's field, "" for none.
 func (t *Task) member(w want) string {
 	for i, recipe := range t.Dish.Tasks {
 		if j := slices.Index(recipe.DependsOn, w.text); recipe.Name == t.Name && j >= 0 {
@@ -64,15 +64,15 @@ func (t *Task) member(w want) string {
 	return ""
 }
 
-// across is a task that a plugin's recipe waits for by the name of a dish. Without one
-// the recipes of a dish are known to have no cycle.
+// across is a task that a plugin's recipe waits for by the name of a dish. The recipes of one dish
+// are known to have no cycle.
 type across struct {
 	task, on *Task
 	by       want
 }
 
-// checkAcross makes recipes of plugins fail that close a cycle. A task that fails waits
-// for nothing, so that what is left of the cycle is not theirs.
+// checkAcross makes recipes of plugins fail that close a cycle. A failed task waits for nothing, so
+// any cycle that is left is not the plugins'.
 func (b *builder) checkAcross() {
 	if len(b.across) > 0 {
 		ring := make([]int, len(b.tasks))
@@ -89,7 +89,7 @@ func (b *builder) checkAcross() {
 	}
 	for _, t := range b.tasks {
 		if t.fault != nil {
-			t.Deps = nil // nothing is made for what fails
+			t.Deps = nil // its dependencies need not run
 		}
 	}
 }

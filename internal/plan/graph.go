@@ -9,7 +9,7 @@ import (
 	"github.com/bentobuild/bento/internal/dag"
 )
 
-// assemble gives the plan of roots and all that they depend on.
+// assemble returns the plan of roots and all their dependencies.
 func (b *builder) assemble(roots []*Task) *Plan {
 	all := graphOf(b.tasks)
 	var indices []int
@@ -24,9 +24,8 @@ func (b *builder) assemble(roots []*Task) *Plan {
 	return b.order(wanted)
 }
 
-// order numbers tasks so that each comes behind what it waits for, and makes those
-// of one dish follow one another in that order. Those of a cycle, and what waits for
-// them, it leaves out.
+// order returns the tasks so that each comes after its dependencies, and tasks of one dish follow
+// one another where possible. It leaves out tasks of a cycle and those that wait for one.
 func (b *builder) order(tasks []*Task) *Plan {
 	g := graphOf(tasks)
 	if cycle := g.Cycle(); cycle != nil {
@@ -35,7 +34,7 @@ func (b *builder) order(tasks []*Task) *Plan {
 	return planOf(b.ws, tasks, g)
 }
 
-// planOf gives the plan of tasks in the order of their graph.
+// planOf returns the plan of tasks, in the order of their graph.
 func planOf(ws *discovery.Workspace, tasks []*Task, g *dag.Graph) *Plan {
 	ordered := make([]*Task, 0, len(tasks))
 	for _, i := range g.Order() {
@@ -52,7 +51,7 @@ func planOf(ws *discovery.Workspace, tasks []*Task, g *dag.Graph) *Plan {
 	return p
 }
 
-// graphOf numbers tasks by their place and gives the graph of their dependencies.
+// graphOf numbers tasks by their position and returns the graph of their dependencies.
 func graphOf(tasks []*Task) *dag.Graph {
 	for i, t := range tasks {
 		t.Index = i
@@ -80,5 +79,5 @@ func (b *builder) cycle(tasks []*Task, cycle []int) {
 	}
 	ids = append(slices.Clip(ids), ids[0])
 	b.problem(diagnostics.Error, place, "task_cycle", "tasks wait for each other: "+strings.Join(ids, " → "),
-		"take one of these out of depends_on")
+		"remove one of these from depends_on")
 }

@@ -8,48 +8,64 @@ import (
 	"github.com/bentobuild/bento/discovery"
 )
 
-// Narrow gives the plan of those requested tasks that keep wants, with all that they
-// depend on, and the requested tasks that it leaves out. The tasks of p are used
-// again: p itself is of no use afterwards.
+// Narrow returns the plan of those requested tasks that keep wants, with all that they
+// depend on, and the requested tasks that it leaves out. The tasks of the new plan are copies:
+// p and its tasks stay as they are.
 func (p *Plan) Narrow(keep func(*Task) bool) (narrowed *Plan, left []*Task) {
-	wanted := make(map[*Task]bool)
-	var want func(*Task)
-	want = func(t *Task) {
-		if wanted[t] {
-			return
-		}
-		wanted[t] = true
-		for _, d := range t.Deps {
-			want(d.Task)
-		}
-	}
+	copies, kept := make(map[*Task]*Task), make(map[*Task]bool)
 	for _, t := range p.Tasks {
 		switch {
 		case !t.Requested:
 		case keep(t):
-			want(t)
+			kept[t] = true
+			t.copyTo(copies)
 		default:
-			t.Requested = false
 			left = append(left, t)
 		}
 	}
-	tasks := slices.DeleteFunc(slices.Clone(p.Tasks), func(t *Task) bool { return !wanted[t] })
+	var tasks []*Task
+	for _, t := range p.Tasks {
+		if c := copies[t]; c != nil {
+			c.Requested = kept[t]
+			tasks = append(tasks, c)
+		}
+	}
 	narrowed = planOf(p.Workspace, tasks, graphOf(tasks))
-	narrowed.Dishes, narrowed.byDish = p.Dishes, p.byDish
+	narrowed.Dishes, narrowed.byDish = p.Dishes, make(map[*discovery.Dish][]*Task, len(p.byDish))
+	for d, list := range p.byDish {
+		list = slices.Clone(list)
+		for i, t := range list {
+			list[i] = cmp.Or(copies[t], t)
+		}
+		narrowed.byDish[d] = list
+	}
 	return narrowed, left
 }
 
-// Hold leaves everything as it is but the requested tasks.
+// copyTo adds copies of t and of all that it depends on.
+func (t *Task) copyTo(copies map[*Task]*Task) *Task {
+	if c := copies[t]; c != nil {
+		return c
+	}
+	c := *t
+	copies[t] = &c
+	c.Deps = slices.Clone(t.Deps)
+	for i, d := range c.Deps {
+		c.Deps[i].Task = d.Task.copyTo(copies)
+	}
+	return &c
+}
+
+// Hold keeps everything as it is except the requested tasks.
 func (p *Plan) Hold() {
 	for _, t := range p.Tasks {
 		t.Held = !t.Requested
 	}
 }
 
-// Shard tells which of the requested tasks are those of part index, 1 to count. The
-// parts are disjoint, together they are everything, and a dish is never torn apart.
-// They are as even as weight says, which must say the same wherever a part is worked
-// out: nothing that one machine alone knows may enter it.
+// Shard returns the requested tasks of part index of count, from 1. The parts are disjoint and
+// complete, and never split a dish. They are as even as weight allows. weight must return the same
+// on every machine, so it must not depend on local data.
 func (p *Plan) Shard(index, count int, weight func(*Task) int64) func(*Task) bool {
 	type load struct {
 		dish *discovery.Dish
@@ -72,7 +88,7 @@ func (p *Plan) Shard(index, count int, weight func(*Task) int64) func(*Task) boo
 	slices.SortFunc(loads, func(x, y load) int {
 		return cmp.Or(cmp.Compare(y.sum, x.sum), strings.Compare(x.dish.Path, y.dish.Path))
 	})
-	// The heaviest first, each to the part that has least so far.
+	// The heaviest first, each to the lightest part so far.
 	sums := make([]int64, count)
 	mine := make(map[*discovery.Dish]bool)
 	for _, l := range loads {

@@ -11,8 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 )
 
-// override applies one [tasks.<name>] table on top of the recipe of that name, or
-// makes a task of its own.
+// override applies one [tasks.<name>] table on top of the recipe of that name, or makes a new task.
 func override(b *builder, d *discovery.Dish, byName map[string]*Task, c *config.Task) {
 	t, recipe := byName[c.Name]
 	if !recipe {
@@ -44,7 +43,7 @@ func setCommand(t *Task, c *config.Task) {
 		if t.Run == "" {
 			t.Run = strings.Join(c.Argv, " ")
 		}
-		// Who writes the command answers for it: it may be stored.
+		// The author of the command is responsible for it, so it may be stored.
 		t.Uncached, t.script = "", false
 	}
 	if c.Cwd != "" {
@@ -102,8 +101,7 @@ func setFlags(t *Task, c *config.Task) {
 	t.SideEffects = t.SideEffects || c.SideEffects
 }
 
-// giveDishOutputs hands the outputs of the dish to the one task that owns them:
-// build, or the only task that there is.
+// giveDishOutputs assigns the outputs of the dish to one task: build, or the only task.
 func giveDishOutputs(b *builder, d *discovery.Dish, tasks []*Task) {
 	if d.Config == nil || len(d.Config.Outputs) == 0 {
 		return
@@ -124,7 +122,7 @@ func giveDishOutputs(b *builder, d *discovery.Dish, tasks []*Task) {
 	}
 	for _, c := range d.Config.Tasks {
 		if c.Name == owner.Name && c.Outputs != nil {
-			return // the task says more exactly what it makes
+			return // the task declares its own outputs
 		}
 	}
 	owner.Outputs = append(declared(d.Config.Outputs, ""), owner.Outputs...)
@@ -145,7 +143,7 @@ func declared(globs []config.Glob, anchor string) []Output {
 	return outputs
 }
 
-// globTexts gives the globs as texts, less those that were found to be wrong.
+// globTexts returns the texts of the valid globs.
 func globTexts(globs []config.Glob) []string {
 	texts := make([]string, 0, len(globs))
 	for _, g := range globs {
@@ -156,7 +154,7 @@ func globTexts(globs []config.Glob) []string {
 	return texts
 }
 
-// at gives a Diagnostic that has only a place.
+// at returns a Diagnostic with only a position.
 func at(pos config.Pos) diagnostics.Diagnostic {
 	return diagnostics.Diagnostic{File: pos.File, Line: pos.Line, Col: pos.Col}
 }

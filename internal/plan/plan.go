@@ -1,6 +1,6 @@
-// Package plan turns dishes and requested task names into one task graph. It is
-// pure: no I/O, no clock, no context. What a task costs, whether it is a hit and
-// what it really reads is for package run to find out.
+// Package plan turns dishes and requested task names into one task graph. It is pure: no I/O, no
+// clock, no context. Package run finds the cost of a task, its inputs and whether it is a cache
+// hit.
 package plan
 
 import (
@@ -14,126 +14,124 @@ import (
 	"github.com/bentobuild/bento/internal/dag"
 )
 
-// Request says what is wanted. Without tasks it is everything that ci runs,
-// without a selection every dish of the workspace.
+// Request selects tasks and dishes. Without Tasks it is every task of ci, without a selection every
+// dish of the workspace.
 type Request struct {
 	Tasks []string // "build", or "lib:build" for one dish
-	// IDs makes "lib:build" the task of dish lib also where a task has that whole name.
+	// IDs makes "lib:build" the task of dish lib even if a task has that whole name.
 	IDs bool
-	// AllTasks asks for every task of the selected dishes in place of Tasks.
+	// AllTasks selects every task of the selected dishes in place of Tasks.
 	AllTasks bool
-	// Targets are names of dishes or bentos, or paths; with "/" in front from the
-	// workspace. "...x" means x and all that depends on it, "x..." x and all that it
-	// depends on.
+	// Targets are names of dishes or bentos, or paths; a path with "/" in front starts at the
+	// workspace. "...x" is x and its dependents, "x..." x and its dependencies.
 	Targets []string
-	Exclude []string // targets or "dish:task": left out, unless something else needs them
+	Exclude []string // targets or "dish:task": left out unless another task depends on them
 	Dishes  []string // names, in addition to Targets
 	Bentos  []string // names, in addition to Targets
-	Dir     string   // relative to the workspace: what path targets are relative to
+	Dir     string   // relative to the workspace: base of path targets
 	Args    []string // appended to the command of the tasks that Tasks names
 }
 
-// Plan is a task graph: the requested tasks and all that they depend on.
+// Plan is a task graph: the requested tasks and all their dependencies.
 type Plan struct {
 	Workspace *discovery.Workspace
-	Dishes    []*discovery.Dish // those selected, by path
-	Tasks     []*Task           // each behind those that it waits for
+	Dishes    []*discovery.Dish // selected dishes, by path
+	Tasks     []*Task           // each after its dependencies
 	Graph     *dag.Graph        // over the indices of Tasks
 
 	byDish map[*discovery.Dish][]*Task
 }
 
-// TasksOf gives all tasks that a dish has, in the plan or not, lifecycle first.
+// TasksOf returns all tasks of a dish, in the plan or not, lifecycle tasks first.
 func (p *Plan) TasksOf(d *discovery.Dish) []*Task { return p.byDish[d] }
 
-// Via says what a dependency contributes to the key of its dependent.
+// Via is the contribution of a dependency to the key of its dependent.
 type Via int
 
 // The three ways.
 const (
-	ViaKey     Via = iota // its key: the dependent is as new as its inputs
-	ViaOutputs            // the digest of what it made: an equal result cuts off
-	ViaNothing            // it only comes first
+	ViaKey     Via = iota // its key: a change of its inputs changes the dependent's key
+	ViaOutputs            // the digest of its outputs: an equal result keeps the dependent's key
+	ViaNothing            // it only runs first
 )
 
-// Dep is a task that has to be up to date before its dependent is looked at.
+// Dep is a dependency: a task that must be up to date before its dependent is evaluated.
 type Dep struct {
 	Task *Task
 	Via  Via
 }
 
-// Output is one pattern of what a task makes.
+// Output is one pattern of a task's outputs.
 type Output struct {
 	Glob string // relative to the dish, or "//" and relative to the workspace
-	// Declared is set for patterns of dish.toml: they hide also tracked files from
-	// the default inputs, and one that matches nothing is spoken of.
+	// Declared is set for patterns in dish.toml: they remove tracked files too from the default
+	// inputs, and a warning reports one without a match.
 	Declared bool
-	Pos      config.Pos // where dish.toml says so; zero for a recipe's
+	Pos      config.Pos // position in dish.toml; zero for a recipe's
 }
 
-// Task is one command of one dish, with everything that dish.toml, the adapter's
-// recipe and the request say about it.
+// Task is one command of one dish, with the settings of dish.toml, the adapter's recipe and the
+// request.
 type Task struct {
-	Index int // in Plan.Tasks
+	Index int // position in Plan.Tasks
 	Dish  *discovery.Dish
 	Name  string
 
-	Run  string   // for a shell; as shown to people also when Argv is set
+	Run  string   // for a shell; shown to users also when Argv is set
 	Argv []string // run without a shell, when set
 	Args []string // of the request, appended
 	Cwd  string   // relative to the dish
 	Path []string // relative to the dish, in front of PATH
 
-	DefaultInputs bool     // everything of the dish that git does not ignore
-	Inputs        []string // globs instead of, or on top of, the default ones
+	DefaultInputs bool     // all files of the dish that git does not ignore
+	Inputs        []string // globs in place of, or on top of, the default ones
 	Outputs       []Output
-	Rewrites      []string // globs of inputs that it writes again with what they hold
+	Rewrites      []string // globs of inputs that it may write again with the same content
 
 	SetEnv  map[string]string // set for the command, hashed
 	HashEnv []string          // names passed and hashed
 	PassEnv []string          // names or PREFIX_* passed, not hashed
 
-	Requested  bool // named by the request, not pulled in
-	Held       bool // it stays as it is, up to date or not
+	Requested  bool // named by the request, not only a dependency
+	Held       bool // it is neither run nor restored
 	Lifecycle  bool
-	Uncached   string // why its result is never stored, "" when it is
+	Uncached   string // why its result is not stored; "" when it is
 	Retry      int
 	Timeout    int64 // nanoseconds, 0 for none
 	Mutex      string
 	Weight     int
 	Persistent bool
-	// Interactive tasks run alone, with the terminal.
+	// Interactive tasks run alone and use the terminal.
 	Interactive bool
-	Ready       *config.Ready // of a persistent task; nil: as soon as it is started
-	EnvFiles    []string      // relative to the dish: what they set goes under SetEnv
-	// Incremental keeps what the last run made when the task executes.
+	Ready       *config.Ready // of a persistent task; nil: ready as soon as it has started
+	EnvFiles    []string      // relative to the dish: their variables are added to SetEnv
+	// Incremental keeps the outputs of the last run when the task executes.
 	Incremental bool
 	SideEffects bool
 	Hook        *adapters.Hook
 
 	Deps []Dep
-	// Sources are the dishes whose sources the key depends on, by path; the own
-	// dish is not among them.
+	// Sources are the other dishes whose sources are in the key, by path.
 	Sources []*discovery.Dish
 
-	extra  []string // globs of what stands above the dish
-	script bool     // reachable by name only
+	extra  []string // globs of files above the dish
+	script bool     // runs only when named
 	ci     bool
 	rank   int
 	wants  []want
 	fault  error
 }
 
-// want is an entry of depends_on that is still a text.
+// want is an unresolved entry of depends_on.
 type want struct {
 	text string
-	at   diagnostics.Diagnostic // where it is written; only file, line and col are set
+	at   diagnostics.Diagnostic // its position; only file, line and col are set
 }
 
 // ID is the task's name in the whole workspace, "dish:task".
 func (t *Task) ID() string { return t.Dish.Name + ":" + t.Name }
 
-// Command is the command as people write it, the arguments of the request behind.
+// Command returns the command as people write it, with the arguments of the request.
 func (t *Task) Command() string {
 	if len(t.Args) == 0 {
 		return t.Run
@@ -141,8 +139,7 @@ func (t *Task) Command() string {
 	return t.Run + " " + strings.Join(t.Args, " ")
 }
 
-// Lifecycle lists the names of the four lifecycle tasks in the order in which they
-// run in a dish.
+// Lifecycle returns the names of the four lifecycle tasks in the order in which they run in a dish.
 func Lifecycle() []string { return []string{"build", "check", "lint", "test"} }
 
 // rank orders the tasks of a dish: lifecycle first, then others by name.
@@ -153,8 +150,8 @@ func rank(name string) int {
 	return len(Lifecycle())
 }
 
-// Build makes the plan for req. With problems of severity error among what it
-// returns the plan is of no use.
+// Build returns the plan for req. The caller must not use a plan returned with a problem of
+// severity error.
 func Build(ws *discovery.Workspace, req Request) (*Plan, []diagnostics.Diagnostic) {
 	b := newBuilder(ws)
 	dishes := b.selectDishes(req)
@@ -167,7 +164,7 @@ func Build(ws *discovery.Workspace, req Request) (*Plan, []diagnostics.Diagnosti
 	return p, diagnostics.Sorted(b.problems)
 }
 
-// builder holds what one Build works out.
+// builder is the state of one Build.
 type builder struct {
 	ws       *discovery.Workspace
 	tasks    []*Task // of all dishes, by dish path and rank
@@ -197,7 +194,7 @@ func newBuilder(ws *discovery.Workspace) *builder {
 	return b
 }
 
-// task gives the task of d with this name, nil when it has none.
+// task returns the task of d with this name, or nil.
 func (b *builder) task(d *discovery.Dish, name string) *Task {
 	for _, t := range b.byDish[d] {
 		if t.Name == name {

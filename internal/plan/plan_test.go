@@ -37,7 +37,7 @@ func workspace(dishes ...*discovery.Dish) *discovery.Workspace {
 	return &discovery.Workspace{Root: "/w", Dishes: dishes, Config: &config.Workspace{}}
 }
 
-// build gives the ids of a plan in order, or fails on problems.
+// build returns the ids of a plan in order, or fails on problems.
 func build(t *testing.T, ws *discovery.Workspace, req Request) (*Plan, []string) {
 	t.Helper()
 	p, problems := Build(ws, req)
@@ -211,9 +211,9 @@ func TestRecipesOfPlugins(t *testing.T) {
 		failed string
 		says   string
 	}{
-		{"no dish", nil, []string{"test", "zz:build"}, nil, "y:build", `[0].depends_on[1] for y:build: expected a task that there is, and "zz:build" names no dish`},
-		{"no task", []string{"nope"}, nil, nil, "x:build", `[0].depends_on[0] for x:build: expected a task that there is, got "nope": dish "x" has no task "nope"`},
-		{"no names", nil, []string{":"}, nil, "y:build", `":" names no dish`},
+		{"no dish", nil, []string{"test", "zz:build"}, nil, "y:build", `[0].depends_on[1] for y:build: expected an existing task, got "zz:build", whose dish is not in this workspace`},
+		{"no task", []string{"nope"}, nil, nil, "x:build", `[0].depends_on[0] for x:build: expected an existing task, got "nope": dish "x" has no task "nope"`},
+		{"no names", nil, []string{":"}, nil, "y:build", `got ":", whose dish is not`},
 		{"itself", nil, []string{"y:build"}, nil, "y:build", `expected a task that does not wait for "y:build", got "y:build"`},
 		{"each other", []string{"y:build"}, []string{"x:build"}, nil, "x:build y:build", `expected a task that does not wait for "x:build", got "y:build"`},
 		{"one's own", nil, []string{"ok:build"}, []string{"y:build"}, "y:build", `expected a task that does not wait for "y:build", got "ok:build"`},

@@ -13,8 +13,8 @@ import (
 	"github.com/bentobuild/bento/discovery"
 )
 
-// resolve gives the tasks of a dish: the recipes of its adapter, changed and added
-// to by its dish.toml, in the order of their rank.
+// resolve returns the tasks of a dish, sorted by rank: the recipes of its adapter with the changes
+// and additions of its dish.toml.
 func resolve(b *builder, d *discovery.Dish) []*Task {
 	byName := make(map[string]*Task)
 	for _, recipe := range d.Tasks {
@@ -38,9 +38,9 @@ func resolve(b *builder, d *discovery.Dish) []*Task {
 	return tasks
 }
 
-// keepRewritten is for a task that names the same among its inputs and its outputs, such
-// as one that formats sources. What it makes is no input, so that a key would not tell of
-// an edit, and to remove or restore its outputs would take the edit back.
+// keepRewritten handles a task whose inputs include its outputs, such as a formatter. Outputs are
+// no inputs, so its key would not change with an edit, and restoring or removing outputs would undo
+// the edit.
 func (t *Task) keepRewritten() {
 	for _, o := range t.Outputs {
 		if slices.ContainsFunc(t.Inputs, func(in string) bool { return path.Clean(in) == path.Clean(o.Glob) }) {
@@ -77,9 +77,8 @@ func fromRecipe(d *discovery.Dish, recipe adapters.Task) *Task {
 	return t
 }
 
-// common is what a task that no recipe knows gets from those of its dish: the tools
-// of the dish first on PATH, and everything that stands above it and decides about
-// any lifecycle task.
+// common returns what a task without a recipe takes from the recipes of its dish: the tools first
+// on PATH, and the files above the dish that a lifecycle task reads.
 type common struct {
 	inputs []string
 	path   []string
@@ -108,8 +107,8 @@ func commonOf(d *discovery.Dish) common {
 	return c
 }
 
-// beyond gives the files of directories that a dish depends on and that are no
-// dishes, less what the tools of its language leave there.
+// beyond returns globs for the directories that a dish depends on and that are no dishes, without
+// the files that the tools of its language make there.
 func beyond(d *discovery.Dish) []string {
 	var globs []string
 	for _, dir := range d.Extra {
@@ -124,8 +123,8 @@ func beyond(d *discovery.Dish) []string {
 	return globs
 }
 
-// rootRelative turns absolute paths among globs, which adapters use for files
-// above a dish, into globs anchored at the workspace. Those outside are left out.
+// rootRelative turns absolute paths, which adapters use for files above a dish, into globs anchored
+// at the workspace. It leaves out those outside.
 func rootRelative(d *discovery.Dish, globs []string) []string {
 	root := strings.TrimSuffix(d.Dir, filepath.FromSlash(d.Path))
 	if d.Path == "." || d.Path == "" {
@@ -142,7 +141,7 @@ func rootRelative(d *discovery.Dish, globs []string) []string {
 	return out
 }
 
-// escape makes a glob that matches exactly path.
+// escape returns a glob that matches exactly path.
 func escape(path string) string {
 	if !strings.ContainsAny(path, `\*?[{`) {
 		return path
@@ -150,10 +149,10 @@ func escape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`).Replace(path)
 }
 
-// finish adds what every task of the dish has in common.
+// finish adds what all tasks of the dish have in common.
 func (t *Task) finish(b *builder) {
 	d := t.Dish
-	// What stands above comes first, so that a negation in dish.toml has the last word.
+	// Globs of files above come first, so that a negation in dish.toml wins.
 	t.extra = append(t.extra, beyond(d)...)
 	first := t.extra
 	if d.Adapter != nil {
@@ -190,8 +189,8 @@ func sortedSet(list []string) []string {
 	return slices.Compact(list)
 }
 
-// dedupe leaves out repeated patterns, unless there are negations: those speak of
-// the patterns in front of them.
+// dedupe removes repeated patterns, unless there are negations: a negation applies to the patterns
+// before it.
 func dedupe(globs []string) []string {
 	if slices.ContainsFunc(globs, func(g string) bool { return strings.HasPrefix(g, "!") }) {
 		return globs

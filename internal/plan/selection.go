@@ -9,8 +9,8 @@ import (
 	"github.com/bentobuild/bento/discovery"
 )
 
-// selectDishes gives the dishes that the request is about, by path. A task that is
-// asked for as dish:task brings its own dish.
+// selectDishes returns the dishes of the request, by path. A task in the form dish:task selects its
+// dish.
 func (b *builder) selectDishes(req Request) []*discovery.Dish {
 	chosen := make(map[*discovery.Dish]bool)
 	add := func(dishes []*discovery.Dish) {
@@ -32,7 +32,7 @@ func (b *builder) selectDishes(req Request) []*discovery.Dish {
 	}
 	for _, target := range req.Exclude {
 		if _, _, task := strings.Cut(target, ":"); task && b.byName[target] == nil {
-			continue // see excludeTasks
+			continue // excludeTasks handles it
 		}
 		for _, d := range b.target(target, req.Dir) {
 			delete(chosen, d)
@@ -71,8 +71,8 @@ func (b *builder) findBento(name string) ([]*discovery.Dish, bool) {
 	return nil, false
 }
 
-// target understands a name of a dish or a bento, or a path: that of a dish, one
-// above dishes, or one inside a dish.
+// target resolves the name of a dish or a bento, or a path: of a dish, above dishes, or inside a
+// dish.
 func (b *builder) target(target, dir string) []*discovery.Dish {
 	if rest, ok := strings.CutPrefix(target, "..."); ok && rest != "" {
 		return b.around(b.target(rest, dir), b.dependents())
@@ -85,7 +85,7 @@ func (b *builder) target(target, dir string) []*discovery.Dish {
 	switch {
 	case dish != nil && isBento:
 		b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "target_ambiguous",
-			"\""+target+"\" is the name of a dish and of a bento", "say --dish "+target+" or --bento "+target)
+			"\""+target+"\" is the name of a dish and of a bento", "use --dish "+target+" or --bento "+target)
 		return nil
 	case dish != nil:
 		return []*discovery.Dish{dish}
@@ -103,7 +103,7 @@ func (b *builder) target(target, dir string) []*discovery.Dish {
 	return nil
 }
 
-// Center gives a target without the dots that widen it.
+// Center returns a target without the dots at its ends.
 func Center(target string) string {
 	inner := strings.TrimPrefix(target, "...")
 	if inner = strings.TrimSuffix(inner, "..."); inner == "" {
@@ -112,7 +112,7 @@ func Center(target string) string {
 	return inner
 }
 
-// around gives dishes and all that next leads to from them.
+// around returns dishes and all that next reaches from them.
 func (b *builder) around(dishes []*discovery.Dish, next func(*discovery.Dish) []*discovery.Dish) []*discovery.Dish {
 	seen := make(map[*discovery.Dish]bool)
 	for len(dishes) > 0 {
@@ -126,7 +126,7 @@ func (b *builder) around(dishes []*discovery.Dish, next func(*discovery.Dish) []
 	return slices.DeleteFunc(slices.Clone(b.ws.Dishes), func(d *discovery.Dish) bool { return !seen[d] })
 }
 
-// dependencies lists the dishes that d is linked to.
+// dependencies returns the dishes that d is linked to.
 func dependencies(d *discovery.Dish) []*discovery.Dish {
 	list := make([]*discovery.Dish, len(d.Links))
 	for i, l := range d.Links {
@@ -135,7 +135,7 @@ func dependencies(d *discovery.Dish) []*discovery.Dish {
 	return list
 }
 
-// dependents gives what lists the dishes that are linked to one.
+// dependents returns a function that returns the dishes linked to a dish.
 func (b *builder) dependents() func(*discovery.Dish) []*discovery.Dish {
 	to := make(map[*discovery.Dish][]*discovery.Dish)
 	for _, d := range b.ws.Dishes {
@@ -163,8 +163,7 @@ func (b *builder) byPath(p string) []*discovery.Dish {
 	return below
 }
 
-// contains tells whether the directory dir is p or lies above it. "" and "." are
-// the workspace.
+// contains reports whether the directory dir is p or a parent of p. "" and "." are the workspace.
 func contains(dir, p string) bool {
 	if dir == "" || dir == "." {
 		return true
@@ -184,13 +183,13 @@ func (b *builder) unknown(code, message, name string, candidates []string) {
 	b.problem(diagnostics.Error, diagnostics.Diagnostic{}, code, message+" \""+name+"\"", diagnostics.Suggest(name, candidates))
 }
 
-// selectTasks gives the tasks that the request names in the selected dishes.
+// selectTasks returns the tasks in the selected dishes that the request names.
 func (b *builder) selectTasks(req Request, dishes []*discovery.Dish) []*Task {
 	return b.excludeTasks(req.Exclude, b.requestedTasks(req, dishes))
 }
 
-// excludeTasks leaves out the tasks that entries of the form dish:task name. They
-// still run if something else needs them.
+// excludeTasks leaves out the tasks in entries of the form dish:task. They still run as
+// dependencies.
 func (b *builder) excludeTasks(exclude []string, tasks []*Task) []*Task {
 	for _, id := range exclude {
 		dish, name, ok := strings.Cut(id, ":")
@@ -228,8 +227,8 @@ func (b *builder) requestedTasks(req Request, dishes []*discovery.Dish) []*Task 
 	return roots
 }
 
-// ciTasks gives what ci runs in dishes: the lifecycle, and what says ci = true, less
-// what does not end, or asks somebody.
+// ciTasks returns the tasks of ci in dishes: the lifecycle tasks and those with ci = true, without
+// persistent and interactive ones.
 func (b *builder) ciTasks(dishes []*discovery.Dish) []*Task {
 	var roots []*Task
 	for _, d := range dishes {
@@ -242,7 +241,7 @@ func (b *builder) ciTasks(dishes []*discovery.Dish) []*Task {
 	return roots
 }
 
-// named gives the tasks that a name means: "dish:task", or every task of that name.
+// named returns the tasks of a name: "dish:task", or every task of that name.
 func (b *builder) named(req Request, name string, dishes []*discovery.Dish) []*Task {
 	whole := b.wholeNamed(name, dishes)
 	dish, task, ok := strings.Cut(name, ":")
@@ -262,15 +261,14 @@ func (b *builder) named(req Request, name string, dishes []*discovery.Dish) []*T
 		b.unknown("unknown_dish", "no dish is named", dish, b.dishNames())
 	case ok:
 		b.unknown("unknown_task", "dish \""+dish+"\" has no task", task, b.taskNames(d))
-	case len(diagnostics.Errors(b.problems)) == 0: // else the selection itself is wrong
+	case len(diagnostics.Errors(b.problems)) == 0: // otherwise the selection itself is wrong
 		b.unknown("unknown_task", "no selected dish has a task", name, b.taskNames(dishes...))
 	}
 	return nil
 }
 
-// wholeNamed gives the tasks of dishes that have a name as it stands. The script "build"
-// of a workspace's root mostly builds its members, so it is not meant where one of them
-// has a task of its own.
+// wholeNamed returns the tasks of dishes with exactly this name. It leaves out a script of a
+// workspace's root where a member has a task of that name: such a script mostly builds the members.
 func (b *builder) wholeNamed(name string, dishes []*discovery.Dish) []*Task {
 	var found, scripts []*Task
 	for _, d := range dishes {
@@ -288,7 +286,7 @@ func (b *builder) wholeNamed(name string, dishes []*discovery.Dish) []*Task {
 	return found
 }
 
-// ambiguousTask refuses the id of a task that is the whole name of another one.
+// ambiguousTask reports the id of a task that is also the whole name of another one.
 func (b *builder) ambiguousTask(t, whole *Task) {
 	b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "target_ambiguous",
 		"\""+t.ID()+"\" is task \""+t.Name+"\" of dish \""+t.Dish.Name+"\", and a task of dish \""+whole.Dish.Name+"\" has that name",

@@ -65,7 +65,21 @@ func TestSelect(t *testing.T) {
 
 func TestNarrow(t *testing.T) {
 	p, _ := build(t, chain(), Request{Tasks: []string{"build"}})
+	before := states(p)
 	narrowed, left := p.Narrow(func(t *Task) bool { return t.Dish.Name == "ui" })
+	if diff := cmp.Diff(before, states(p)); diff != "" {
+		t.Errorf("the plan itself is another: %s", diff)
+	}
+	for _, task := range narrowed.Tasks {
+		if !slices.Contains(narrowed.TasksOf(task.Dish), task) {
+			t.Errorf("%s is none of its dish's tasks", task.ID())
+		}
+		for _, d := range task.Deps {
+			if narrowed.Tasks[d.Task.Index] != d.Task {
+				t.Errorf("%s depends on a task of another plan", task.ID())
+			}
+		}
+	}
 	var got, out []string
 	for i, task := range narrowed.Tasks {
 		got = append(got, task.ID())
@@ -83,6 +97,14 @@ func TestNarrow(t *testing.T) {
 	if diff := cmp.Diff([]string{"app:build", "lib:build", "other:build"}, out); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// states returns what narrowing a plan might change.
+func states(p *Plan) (list []string) {
+	for _, t := range p.Tasks {
+		list = append(list, fmt.Sprint(t.ID(), t.Index, t.Requested, len(t.Deps)))
+	}
+	return list
 }
 
 // TestShards: each requested task is in exactly one part, a dish in one part, and no

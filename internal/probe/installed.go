@@ -12,8 +12,8 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// plugins are the names under which asdf and mise know what an executable belongs to,
-// the likeliest first.
+// plugins are the names under which asdf and mise know the tool of an executable, the likeliest
+// first.
 func plugins(tool string) []string {
 	switch tool {
 	case "go":
@@ -38,16 +38,16 @@ func plugins(tool string) []string {
 	return []string{tool}
 }
 
-// shelf is what asdf or mise has installed, below home.
-type shelf struct {
+// managerDir is the directory where asdf or mise installs tools, below home.
+type managerDir struct {
 	home string
 	mise bool
 	read func(path string) ([]byte, error)
 }
 
-// installed finds what asdf or mise chooses for dir.
+// installed returns the tool that asdf or mise chooses for dir.
 func (a *Asker) installed(shim, dir, home string) (Tool, error) {
-	s := shelf{home: home, read: a.read, mise: filepath.Base(home) == "mise" || filepath.Clean(a.env.Get("MISE_DATA_DIR")) == home}
+	s := managerDir{home: home, read: a.read, mise: filepath.Base(home) == "mise" || filepath.Clean(a.env.Get("MISE_DATA_DIR")) == home}
 	if real, err := filepath.EvalSymlinks(shim); err == nil && filepath.Base(real) == "mise" {
 		s.mise = true
 	}
@@ -60,7 +60,7 @@ func (a *Asker) installed(shim, dir, home string) (Tool, error) {
 			continue
 		}
 		if a.env.Get(s.variable(plugin)) != "" {
-			return Tool{Path: shim}, nil // it looks no further
+			return Tool{Path: shim}, nil // the shim looks no further
 		}
 		versions, where, err := s.chosen(a.env, plugin, dir)
 		if err != nil {
@@ -75,10 +75,10 @@ func (a *Asker) installed(shim, dir, home string) (Tool, error) {
 			return Tool{}, s.missing(plugin, versions[0], where)
 		}
 	}
-	return Tool{Path: shim}, nil // nobody asks for anything: what it says of itself
+	return Tool{Path: shim}, nil // no file requires a version: the shim chooses
 }
 
-func (s shelf) variable(plugin string) string {
+func (s managerDir) variable(plugin string) string {
 	prefix := "ASDF_"
 	if s.mise {
 		prefix = "MISE_"
@@ -86,29 +86,31 @@ func (s shelf) variable(plugin string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(plugin, "-", "_")) + "_VERSION"
 }
 
-// usual refuses settings with which the choice is another one than of the files that
-// bento knows.
-func (a *Asker) usual(s shelf, tool string) error {
+// usual reports settings that change which files the manager reads.
+func (a *Asker) usual(s managerDir, tool string) error {
 	names := []string{"ASDF_DEFAULT_TOOL_VERSIONS_FILENAME", "ASDF_TOOL_VERSIONS_FILENAME"}
 	if s.mise {
 		names = []string{"MISE_ENV", "MISE_CONFIG_DIR", "MISE_GLOBAL_CONFIG_FILE", "MISE_OVERRIDE_CONFIG_FILENAMES", "MISE_DEFAULT_CONFIG_FILENAME"}
 	}
 	for _, name := range names {
 		if a.env.Get(name) != "" {
-			return &adapters.KnownAtRun{Why: fmt.Sprintf("%s is set, and which %s is chosen then is not known", name, tool)}
+			return &adapters.KnownAtRun{Why: fmt.Sprintf("%s is set, so the chosen %s is unknown", name, tool)}
 		}
 	}
 	return nil
 }
 
-// version returns the tool in one of the versions that are installed, the zero Tool
-// where it is not there.
-func (a *Asker) version(s shelf, shim, plugin, version string) (Tool, error) {
+// version returns the tool in one of the installed versions, the zero Tool when none is installed.
+func (a *Asker) version(s managerDir, shim, plugin, version string) (Tool, error) {
 	tool := filepath.Base(shim)
-	path := slices.DeleteFunc(a.root.path(a.env), func(dir string) bool { return dir == filepath.Dir(shim) })
+	path := slices.DeleteFunc(a.area.Path(a.env.Get("PATH")), func(dir string) bool { return dir == filepath.Dir(shim) })
 	if version == "system" {
-		env := adapters.Environ{"PATH=" + strings.Join(path, string(filepath.ListSeparator))}
+		all := slices.DeleteFunc(filepath.SplitList(a.env.Get("PATH")), func(dir string) bool { return dir == filepath.Dir(shim) })
+		env := adapters.Environ{"PATH=" + strings.Join(all, string(filepath.ListSeparator))}
 		found, err := env.LookPath(tool)
+		if err == nil && a.area.Reached(found) {
+			err = &adapters.KnownAtRun{Why: found + " leads into the workspace"}
+		}
 		return Tool{Path: found, path: path}, err
 	}
 	at := s.install(plugin, version)
@@ -121,7 +123,7 @@ func (a *Asker) version(s shelf, shim, plugin, version string) (Tool, error) {
 			if fi, err := os.Stat(file); err != nil || !fi.Mode().IsRegular() || fi.Mode()&0o111 == 0 {
 				continue
 			}
-			if a.root.reached(file) {
+			if a.area.Reached(file) {
 				return Tool{}, &adapters.KnownAtRun{Why: file + " leads into the workspace"}
 			}
 			return Tool{Path: file, path: append([]string{filepath.Dir(file)}, path...)}, nil
@@ -130,9 +132,9 @@ func (a *Asker) version(s shelf, shim, plugin, version string) (Tool, error) {
 	return Tool{}, &adapters.KnownAtRun{Why: fmt.Sprintf("%s is not where it usually is in %s", tool, at)}
 }
 
-// install returns the directory of a version, "" where it is not installed. mise takes
-// the newest of those that begin like the version.
-func (s shelf) install(plugin, version string) string {
+// install returns the directory of a version, "" when it is not installed. mise takes the newest
+// version with this prefix.
+func (s managerDir) install(plugin, version string) string {
 	dir := filepath.Join(s.home, "installs", plugin)
 	if at := filepath.Join(dir, version); isDir(at) || !s.mise {
 		if !isDir(at) {
@@ -153,7 +155,7 @@ func (s shelf) install(plugin, version string) string {
 	return filepath.Join(dir, best)
 }
 
-// newer compares versions part by part, numbers as numbers.
+// newer reports which version is newer, part by part, numbers as numbers.
 func newer(a, b string) bool {
 	x, y := strings.Split(a, "."), strings.Split(b, ".")
 	for i := range min(len(x), len(y)) {
@@ -164,18 +166,17 @@ func newer(a, b string) bool {
 	return len(x) > len(y)
 }
 
-// missing is the error of a version that is not installed. mise would install it when
-// a task calls its shim.
-func (s shelf) missing(plugin, version, where string) error {
+// missing returns the error of a version that is not installed. mise would install it when a task
+// calls its shim.
+func (s managerDir) missing(plugin, version, where string) error {
 	if s.mise {
-		return &adapters.KnownAtRun{Why: fmt.Sprintf("%s asks for %s %s, which mise has yet to install", where, plugin, version)}
+		return &adapters.KnownAtRun{Why: fmt.Sprintf("%s requires %s %s, which mise has not installed", where, plugin, version)}
 	}
-	return &adapters.MissingTool{Tool: plugin + " " + version, Hint: fmt.Sprintf("install it with %q; %s asks for it", "asdf install "+plugin+" "+version, where)}
+	return &adapters.MissingTool{Tool: plugin + " " + version, Hint: fmt.Sprintf("install it with %q; %s requires it", "asdf install "+plugin+" "+version, where)}
 }
 
-// chosen returns the versions that the nearest file asks for, the user's own last, and
-// which file that is.
-func (s shelf) chosen(env adapters.Environ, plugin, dir string) (versions []string, where string, err error) {
+// chosen returns the versions in the nearest file, the user's own last, and the path of that file.
+func (s managerDir) chosen(env adapters.Environ, plugin, dir string) (versions []string, where string, err error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		if versions, where, err = s.in(at, plugin); len(versions) > 0 || err != nil {
 			return versions, where, err
@@ -200,8 +201,8 @@ func (s shelf) chosen(env adapters.Environ, plugin, dir string) (versions []stri
 	return nil, "", nil
 }
 
-// called returns the names of a plugin in files: mise knows some by two.
-func (s shelf) called(plugin string) []string {
+// called returns the names of a plugin in files: mise has two for some.
+func (s managerDir) called(plugin string) []string {
 	if s.mise {
 		for _, names := range [][]string{{"node", "nodejs"}, {"go", "golang"}} {
 			if slices.Contains(names, plugin) {
@@ -212,9 +213,9 @@ func (s shelf) called(plugin string) []string {
 	return []string{plugin}
 }
 
-// in returns what the files of one directory ask for. Two that say different things
-// are for the manager to weigh.
-func (s shelf) in(dir, plugin string) (versions []string, where string, err error) {
+// in returns the versions in the files of one directory. It returns an error for two files that
+// differ: the manager decides between them.
+func (s managerDir) in(dir, plugin string) (versions []string, where string, err error) {
 	names := ManagerFiles()
 	if !s.mise {
 		names = names[:1]
@@ -232,7 +233,7 @@ func (s shelf) in(dir, plugin string) (versions []string, where string, err erro
 			return nil, path, err
 		case len(found) == 0:
 		case len(versions) > 0 && !slices.Equal(versions, found):
-			return nil, path, &adapters.KnownAtRun{Why: fmt.Sprintf("%s and %s ask for different versions of %s", where, path, plugin)}
+			return nil, path, &adapters.KnownAtRun{Why: fmt.Sprintf("%s and %s require different versions of %s", where, path, plugin)}
 		default:
 			versions, where = found, path
 		}
@@ -243,8 +244,8 @@ func (s shelf) in(dir, plugin string) (versions []string, where string, err erro
 // ToolVersions is the file of asdf, which mise reads too.
 const ToolVersions = ".tool-versions"
 
-// ManagerFiles are the names of the files, relative to a directory, that asdf and mise
-// choose by; the first is that of asdf.
+// ManagerFiles are the names of the files, relative to a directory, that asdf and mise read; the
+// first is asdf's.
 func ManagerFiles() []string {
 	return []string{
 		ToolVersions, "mise.toml", ".mise.toml", "mise.local.toml", ".mise.local.toml", "mise/config.toml", ".mise/config.toml",
@@ -252,8 +253,9 @@ func ManagerFiles() []string {
 	}
 }
 
-// lineVersions reads the first line of a plugin, by one of its names, in .tool-versions.
-func (s shelf) lineVersions(path string, names ...string) ([]string, error) {
+// lineVersions returns the versions in the first line of a plugin, by one of its names, in
+// .tool-versions.
+func (s managerDir) lineVersions(path string, names ...string) ([]string, error) {
 	data, err := s.read(path)
 	if err != nil {
 		return nil, err
@@ -277,9 +279,9 @@ func checked(path string, versions []string) ([]string, error) {
 	return versions, nil
 }
 
-// tomlVersions reads what [tools] of a file of mise asks for. What is more than plain
-// versions is for mise alone to understand.
-func (s shelf) tomlVersions(path string, names ...string) ([]string, error) {
+// tomlVersions returns the versions in [tools] of a file of mise. It returns an error for anything
+// but plain versions, which only mise resolves.
+func (s managerDir) tomlVersions(path string, names ...string) ([]string, error) {
 	data, err := s.read(path)
 	if data == nil || err != nil {
 		return nil, err
@@ -291,11 +293,11 @@ func (s shelf) tomlVersions(path string, names ...string) ([]string, error) {
 		ToolAlias *tomlfile.Value            `toml:"tool_alias"`
 	}
 	if doc == nil || len(doc.DecodeKnown(&content)) > 0 {
-		return nil, &adapters.KnownAtRun{Why: path + " cannot be understood without mise"}
+		return nil, &adapters.KnownAtRun{Why: path + " needs mise to be read"}
 	}
 	for name := range content.Tools {
 		if _, backend, ok := strings.Cut(name, ":"); ok && slices.Contains(names, backend) {
-			return nil, &adapters.KnownAtRun{Why: fmt.Sprintf("%s has %q, which only mise understands", path, name)}
+			return nil, &adapters.KnownAtRun{Why: fmt.Sprintf("%s has %q, which only mise can read", path, name)}
 		}
 	}
 	i := slices.IndexFunc(names, func(name string) bool { return content.Tools[name] != nil })
@@ -310,7 +312,7 @@ func (s shelf) tomlVersions(path string, names ...string) ([]string, error) {
 	if text, is := value.Text(); is {
 		versions = []string{text}
 	} else if len(value.Decode(&versions)) > 0 {
-		return nil, &adapters.KnownAtRun{Why: fmt.Sprintf("%s says more of %s than a version", path, names[i])}
+		return nil, &adapters.KnownAtRun{Why: fmt.Sprintf("%s has more than a version for %s", path, names[i])}
 	}
 	return checked(path, versions)
 }

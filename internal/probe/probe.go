@@ -1,14 +1,14 @@
-// Package probe starts the tools of languages: to ask them which version they are, and
-// to install. An adapter has no other way to start a process.
+// Package probe starts the tools of languages: to ask for their version, and to install. Adapters
+// start processes only through this package.
 //
-// A tool that is asked without leave is started outside the project: in the root of the
-// file system, with an environment that loads no code and fetches nothing, and with the
-// choice that the project's version files make handed over as a checked word. Where
-// that cannot be done, because the repository itself chooses the program, the error is
-// *adapters.KnownAtRun, and only a run asks. What may be asked is in one table.
+// Without leave a tool is started outside the project: in the root of the file system, with an
+// environment that loads no code and fetches nothing, and with the version of the project's files
+// as a checked word. Where that is impossible, because the repository itself chooses the program,
+// the error is *adapters.KnownAtRun, and only a run asks the tool. One table lists all questions.
 package probe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -16,45 +16,45 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/bounds"
 	"github.com/bentobuild/bento/internal/pattern"
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-// The bounds of a question to a tool. One of Java takes seconds to start.
+// The limits of a question to a tool. A Java tool may take seconds to start.
 const (
 	timeout = 60 * time.Second
-	limit   = 1 << 20 // bytes of an answer
+	limit   = 1 << 20 // bytes of output
 )
 
-// neutral is where tools are asked. They look for their configuration there and above
-// it; in the root of the file system only root can have put any.
+// neutral is the directory of the asked tools. Tools read configuration there and above; only root
+// can write to the root of the file system.
 const neutral = "/"
 
-// Asker asks tools of the machine for a workspace. It is safe for concurrent use.
+// Asker asks the tools of the machine for a workspace. It is safe for concurrent use.
 type Asker struct {
 	env  adapters.Environ
 	from adapters.Source
-	root bounds
+	area *bounds.Area // directories that the repository controls
 }
 
-// New returns an Asker for the workspace that from reads. env is the whole environment
-// that tasks of the adapter see.
+// New returns an Asker for the workspace that from reads. env is the whole environment of the
+// adapter's tasks.
 func New(from adapters.Source, env adapters.Environ) *Asker {
-	return &Asker{env: env, from: from, root: newBounds(from.Root())}
+	return &Asker{env: env, from: from, area: bounds.Of(from.Root())}
 }
 
-// At says which tool is asked, and for which directory.
+// At names a tool and the directory that it is asked about.
 type At struct {
-	Dir  string // whose tasks would start the tool, absolute
-	Path string // of the tool as it was found on PATH, absolute
-	// Word is what the project asks for, where the question takes it as an argument, and
-	// Set what it asks for in variables.
+	Dir  string // directory of the tasks that start the tool, absolute
+	Path string // path of the tool on PATH, absolute
+	// Word is the version that the project requires, for questions with an argument, and Set the
+	// same in variables.
 	Word string
 	Set  map[string]string
-	// Own says that Word is of the user's own environment: it may also be a path.
+	// Own says that Word comes from the user's own environment: it may also be a path.
 	Own bool
-	// Leave has the tool asked in Dir as a task would start it, without what is not the
-	// user's Own.
+	// Leave allows starting the tool in Dir as a task would, with only the user's Own values.
 	Leave adapters.Leave
 }
 
@@ -64,11 +64,11 @@ func (at At) Of(path string) At {
 	return at
 }
 
-// Said is what a tool printed.
+// Said is the output of a tool.
 type Said struct{ Out, Err string }
 
-// Ask asks a tool. A tool that a version manager lacks is an *adapters.MissingTool, one
-// that ends badly a *Refusal, one that the repository chooses an *adapters.KnownAtRun.
+// Ask asks a tool. It returns an *adapters.MissingTool when a version manager lacks the tool, a
+// *Refusal when the tool fails, and an *adapters.KnownAtRun when the repository chooses the tool.
 func (a *Asker) Ask(ctx context.Context, q Question, at At) (Said, error) {
 	l := table()[q]
 	if at.Leave.Given() {
@@ -78,14 +78,19 @@ func (a *Asker) Ask(ctx context.Context, q Question, at At) (Said, error) {
 		}
 		return output(ctx, spec, at)
 	}
-	if err := a.settled(); err != nil {
-		return Said{}, err
+	if why := a.area.Steers(a.env); why != "" {
+		return Said{}, &adapters.KnownAtRun{Why: why}
 	}
 	t, err := a.Resolve(at.Path, at.Dir)
 	if err != nil {
 		return Said{}, err
 	}
-	env, err := a.environ(t, l.starts, at.Dir)
+	if l.settings["RUSTUP_TOOLCHAIN"] != nil {
+		if err := a.linked(cmp.Or(at.Set["RUSTUP_TOOLCHAIN"], a.env.Get("RUSTUP_TOOLCHAIN"))); err != nil {
+			return Said{}, err
+		}
+	}
+	env, err := a.environ(t, l, at.Dir)
 	if err != nil {
 		return Said{}, err
 	}
@@ -96,7 +101,7 @@ func (a *Asker) Ask(ctx context.Context, q Question, at At) (Said, error) {
 	return output(ctx, spec, at)
 }
 
-// handOver adds what the project asks for, if it is nothing but that.
+// handOver adds the required version, after checking that it is one.
 func (a *Asker) handOver(l line, at At, spec *proc.Spec) error {
 	for name, value := range at.Set {
 		if err := plain(l.settings[name], value, at); err != nil {
@@ -108,13 +113,13 @@ func (a *Asker) handOver(l line, at At, spec *proc.Spec) error {
 		return nil
 	}
 	spec.Argv = append(spec.Argv, at.Word)
-	if at.Own && (!strings.Contains(at.Word, "/") || filepath.IsAbs(at.Word) && !a.root.reached(at.Word)) {
+	if at.Own && (!strings.Contains(at.Word, "/") || filepath.IsAbs(at.Word) && !a.area.Reached(at.Word)) {
 		return nil
 	}
 	return plain(l.word, at.Word, at)
 }
 
-// plain refuses a value that p does not match.
+// plain returns an error for a value that p does not match.
 func plain(p *pattern.Pattern, value string, at At) error {
 	if p != nil && len(value) <= maxWord && p.MatchString(value) {
 		return nil
@@ -131,7 +136,7 @@ func output(ctx context.Context, spec proc.Spec, at At) (Said, error) {
 	case res.Canceled:
 		return said, context.Cause(ctx)
 	case res.ExitCode == 126 || res.ExitCode == 127:
-		// The shim of a version manager has no such version.
+		// The shim of a version manager lacks the version.
 		return said, &adapters.MissingTool{Tool: filepath.Base(at.Path), Hint: lastLine(cmpOr(said.Err, said.Out))}
 	case res.ExitCode != 0:
 		argv := append([]string{filepath.Base(at.Path)}, spec.Argv[1:]...)
@@ -154,20 +159,20 @@ func lastLine(text string) string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// Refusal is the error of a tool that was asked and did not answer.
+// Refusal says that a tool failed to answer.
 type Refusal struct {
 	Command    string
-	Dir        string // whose tool it is
+	Dir        string // of the dish
 	ExitStatus int
-	Said       string // on stderr
+	Said       string // its stderr
 }
 
 func (r *Refusal) Error() string {
 	return fmt.Sprintf("%q for %q exited with status %d: %s", r.Command, r.Dir, r.ExitStatus, lastLine(r.Said))
 }
 
-// From returns what was printed from the line on that begins with a word, and whether
-// there is one: shims and runtimes print warnings in front.
+// From returns the output from the line that starts with a word, and reports whether there is one:
+// shims and runtimes print warnings first.
 func (s Said) From(word string) (text string, ok bool) {
 	all := "\n" + s.Out
 	i := strings.Index(all, "\n"+word)
@@ -177,8 +182,8 @@ func (s Said) From(word string) (text string, ok bool) {
 	return strings.TrimSpace(all[i:]), true
 }
 
-// Line returns the rest of the first line that begins with a word, and whether there
-// is one.
+// Line returns the rest of the first line that starts with a word, and reports whether there is
+// one.
 func (s Said) Line(word string) (rest string, ok bool) {
 	text, ok := s.From(word)
 	first, _, _ := strings.Cut(text, "\n")

@@ -101,12 +101,62 @@ func TestHomesInTheWorkspace(t *testing.T) {
 	for value, late := range map[string]bool{
 		"JAVA_HOME=" + base + "/ws/jdk": true, "JAVA_HOME=jdk": true, "JAVACMD=./java": true, "PHPRC=.": true, "COREPACK_HOME=" + base + "/ws": true,
 		"PHP_INI_SCAN_DIR=/etc/php:" + base + "/ws/ini": true, "JAVACMD=java": false, "JAVA_HOME=" + base + "/jdk": false, "JAVA_HOME=": false,
-		"CC=" + base + "/ws/cc -m64": true, "CC=./cc": true, "GOENV=" + base + "/ws/env": true, "GOCACHEPROG=" + base + "/ws/prog x": true, "GOROOT=" + base + "/ws": true,
-		"CC=gcc -m64": false, "GOENV=off": false, "CC=/usr/bin/gcc": false,
 	} {
 		env := adapters.NewEnviron([]string{"PATH=/usr/bin:/bin", value})
 		if _, err := New(at(base+"/ws"), env).Ask(t.Context(), MavenVersion, At{Dir: base, Path: tool}); isLate(err) != late {
 			t.Errorf("%s: %v", value, err)
+		}
+	}
+}
+
+// TestStartsOfTheWorkspace: where a tool starts another one by its name, and a run takes
+// that of the repository, no other answers in its place.
+func TestStartsOfTheWorkspace(t *testing.T) {
+	base := t.TempDir()
+	write(t, base+"/top/.git/HEAD", "")
+	for _, path := range []string{"top/.venv/bin/python3", "top/bin/java", "top/bin/python3", "usr/java", "usr/python3", "usr/mvn", "usr/uv"} {
+		write(t, filepath.Join(base, path), "#!/bin/sh\n")
+	}
+	write(t, base+"/top/.venv/pyvenv.cfg", "home = /usr/bin\n")
+	for _, tt := range []struct {
+		q          Question
+		tool, path string
+		late       bool
+	}{
+		{MavenVersion, "mvn", "BASE/top/bin:BASE/usr", true},
+		{MavenVersion, "mvn", "BASE/usr:BASE/top/bin", false},
+		{UVPython, "uv", "BASE/top/bin:BASE/usr", true},
+		{UVPython, "uv", "BASE/top/.venv/bin:BASE/usr", false},
+		{PoetryVersion, "uv", "BASE/top/.venv/bin:BASE/usr", true},
+	} {
+		env := adapters.NewEnviron([]string{"PATH=" + strings.ReplaceAll(tt.path, "BASE", base) + ":/usr/bin:/bin"})
+		_, err := New(at(base+"/top/ws"), env).Ask(t.Context(), tt.q, At{Dir: base + "/top/ws", Path: filepath.Join(base, "usr", tt.tool)})
+		if isLate(err) != tt.late {
+			t.Errorf("%s with PATH %s: %v, want known at run: %v", tt.tool, tt.path, err, tt.late)
+		}
+	}
+}
+
+// TestLinkedToolchain: a toolchain of rustup may be a link to one that the repository
+// builds.
+func TestLinkedToolchain(t *testing.T) {
+	base := t.TempDir()
+	write(t, base+"/ws/stage1/bin/rustc", "#!/bin/sh\n")
+	write(t, base+"/rustup/toolchains/stable-x/bin/rustc", "#!/bin/sh\n")
+	write(t, base+"/usr/rustc", "#!/bin/sh\n")
+	if err := os.Symlink(base+"/ws/stage1", base+"/rustup/toolchains/stage1"); err != nil {
+		t.Fatal(err)
+	}
+	for name, late := range map[string]bool{"stage1": true, "stable": false, "": true} {
+		for _, env := range [][]string{{"RUSTUP_TOOLCHAIN=" + name}, nil} {
+			at, question := at(base+"/ws"), At{Dir: base + "/ws", Path: base + "/usr/rustc"}
+			if env == nil && name != "" {
+				question.Set = map[string]string{"RUSTUP_TOOLCHAIN": name}
+			}
+			asker := New(at, adapters.NewEnviron(append(env, "PATH=/usr/bin:/bin", "RUSTUP_HOME="+base+"/rustup")))
+			if _, err := asker.Ask(t.Context(), RustcVersion, question); isLate(err) != late {
+				t.Errorf("toolchain %q: %v, want known at run: %v", name, err, late)
+			}
 		}
 	}
 }
@@ -220,7 +270,7 @@ func FuzzVersionFiles(f *testing.F) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s := shelf{read: New(at(dir), nil).read}
+		s := managerDir{read: New(at(dir), nil).read}
 		read := s.tomlVersions
 		if lines {
 			read = s.lineVersions

@@ -12,12 +12,12 @@ import (
 
 // Tool is an executable behind the shim of a version manager.
 type Tool struct {
-	Path string // what is started; the shim itself where the manager is told what to choose
+	Path string // program to start; the shim itself where the manager gets the version in a variable
 	set  map[string]string
-	path []string // PATH, where it is not that of before
+	path []string // PATH; nil for no change
 }
 
-// apply returns env as t is to see it.
+// apply returns env with the changes of t.
 func (t Tool) apply(env adapters.Environ) adapters.Environ {
 	if t.path != nil {
 		env = env.With(map[string]string{"PATH": strings.Join(t.path, string(filepath.ListSeparator))})
@@ -25,14 +25,14 @@ func (t Tool) apply(env adapters.Environ) adapters.Environ {
 	return env.With(t.set)
 }
 
-// Resolve returns what the executable at path starts for dir. A shim of pyenv and its
-// like is told the version, which it then looks for nowhere; what asdf and mise choose
-// is found in the directories of what they have installed. The error is an
-// *adapters.KnownAtRun where the repository chooses the program or does so in words
-// that are no version, and an *adapters.MissingTool where the version is not there.
+// Resolve returns the program that the executable at path starts for dir. For a shim of pyenv and
+// similar managers it sets the version in a variable, so that the shim reads no file; for asdf and
+// mise it finds the program in the directories of installed tools. It returns an
+// *adapters.KnownAtRun where the repository chooses the program or names no plain version, and an
+// *adapters.MissingTool where the version is not installed.
 func (a *Asker) Resolve(path, dir string) (Tool, error) {
-	if a.root.reached(path) {
-		return Tool{}, &adapters.KnownAtRun{Why: path + " is in the workspace"}
+	if a.area.Reached(path) {
+		return Tool{}, &adapters.KnownAtRun{Why: path + " is in the workspace or the repository around it, or a link leads there"}
 	}
 	if filepath.Base(filepath.Dir(path)) != "shims" {
 		return Tool{Path: path}, nil
@@ -52,13 +52,12 @@ func isDir(path string) bool {
 	return err == nil && fi.IsDir()
 }
 
-// envManager is a version manager of the kind of rbenv: <NAME>_VERSION says the
-// version, else the nearest file.
+// envManager is a version manager like rbenv: <NAME>_VERSION is the version, else the nearest file.
 type envManager struct {
 	name     string // "pyenv"
 	file     string
 	tools    []string
-	unlessBy []string // variables with which it chooses in yet another way
+	unlessBy []string // variables that change how it chooses
 }
 
 func envManagers() []envManager {
@@ -72,8 +71,7 @@ func envManagers() []envManager {
 	}
 }
 
-// envManager returns the manager that lives in home: the one of that name, else the
-// one that has such tools.
+// envManagerIn returns the manager in home: the one of that name, else the one that has such tools.
 func (a *Asker) envManager(home, tool string) *envManager {
 	all := envManagers()
 	i := slices.IndexFunc(all, func(m envManager) bool {
@@ -88,12 +86,12 @@ func (a *Asker) envManager(home, tool string) *envManager {
 	return &all[i]
 }
 
-// told hands the shim of m what the nearest file says.
+// told returns the shim of m with the version of the nearest file.
 func (a *Asker) told(m envManager, shim, dir string) (Tool, error) {
 	variable := strings.ToUpper(m.name) + "_VERSION"
 	for _, name := range m.unlessBy {
 		if a.env.Get(name) != "" {
-			return Tool{}, &adapters.KnownAtRun{Why: name + " is set, and what " + m.name + " chooses then is not known"}
+			return Tool{}, &adapters.KnownAtRun{Why: name + " is set, so the choice of " + m.name + " is unknown"}
 		}
 	}
 	if a.env.Get(variable) != "" {
@@ -108,7 +106,7 @@ func (a *Asker) told(m envManager, shim, dir string) (Tool, error) {
 		return Tool{Path: shim}, nil
 	}
 	if m.name != "pyenv" {
-		versions = versions[:1] // the others take the first alone
+		versions = versions[:1] // other managers use only the first
 	}
 	for _, v := range versions {
 		if !isVersion(v) {
@@ -119,17 +117,17 @@ func (a *Asker) told(m envManager, shim, dir string) (Tool, error) {
 }
 
 func notPlain(path, word string) error {
-	return &adapters.KnownAtRun{Why: fmt.Sprintf("%s asks for %.100q, which is no plain version", path, word)}
+	return &adapters.KnownAtRun{Why: fmt.Sprintf("%s requires %.100q, which is no plain version", path, word)}
 }
 
-// isVersion reports whether a word is the name of a version, such as "3.12.1",
-// "temurin-21.0.1+12" or "system", and nothing that a path or an address could be.
+// isVersion reports whether a word is the name of a version, such as "3.12.1", "temurin-21.0.1+12"
+// or "system", and cannot be a path or an address.
 func isVersion(word string) bool {
 	return len(word) <= 64 && channel.MatchString(word) && !strings.Contains(word, "..")
 }
 
-// nearest returns the nearest file of a name at or above dir, up to the root of the file
-// system as version managers look for it. One that cannot be read is an error.
+// nearest returns the nearest file of a name at or above dir, up to the root of the file system as
+// version managers do. An unreadable one is an error.
 func (a *Asker) nearest(dir, name string) (path string, data []byte, err error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		path = filepath.Join(at, name)
@@ -139,12 +137,12 @@ func (a *Asker) nearest(dir, name string) (path string, data []byte, err error) 
 	}
 }
 
-// read returns the content of a version file, nil where there is none.
+// read returns the content of a version file, nil when it is missing.
 func (a *Asker) read(path string) ([]byte, error) {
 	return a.from.Files(filepath.Dir(path)).Beyond().ReadChoice(path)
 }
 
-// words returns what stands in a version file, without comments.
+// words returns the words of a version file, without comments.
 func words(data []byte) []string {
 	var list []string
 	for line := range strings.Lines(strings.TrimPrefix(string(data), "\ufeff")) {

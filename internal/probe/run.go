@@ -9,19 +9,19 @@ import (
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-// Work is one command that changes something: an install, or packages that are added.
+// Work is one command that changes files: an install, or an addition of packages.
 type Work struct {
 	Argv []string // the first is absolute
 	Dir  string   // absolute
 	Env  adapters.Environ
-	Said string // the command for people; "" for Argv
+	Said string // the command as shown to users; "" for Argv
 }
 
-// Run runs a tool for its effects and tells log what it prints. The leave is that of
-// the request. A tool that failed is an *adapters.InstallError.
+// Run runs a tool for its effects and passes its output to log. The leave is that of the request.
+// It returns an *adapters.InstallError when the tool fails.
 func Run(ctx context.Context, leave adapters.Leave, w Work, log adapters.LogFunc) error {
 	if !leave.Given() {
-		return errors.New("nothing may be run for a question")
+		return errors.New("a question must not run a command")
 	}
 	t := adapters.NewTranscript(log)
 	res, err := proc.Run(ctx, proc.Spec{Argv: w.Argv, Dir: w.Dir, Env: w.Env, Stdout: t.Stdout(), Stderr: t.Stderr()})

@@ -4,10 +4,10 @@ import (
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// Question is one command line that may be started for commands that only look.
+// Question is one command line that commands without leave may start.
 type Question int
 
-// All questions there are.
+// All questions.
 const (
 	GoEnv Question = iota
 	RustcVersion
@@ -30,28 +30,29 @@ const (
 	questions
 )
 
-// line is a question as it is put.
+// line is the command line of a question.
 type line struct {
 	args []string
-	// word is what may be handed over as one more argument of what the project asks for,
-	// and settings what may be in variables.
+	// word is the pattern of a required version as one more argument, and settings the patterns of
+	// variables.
 	word     *pattern.Pattern
 	settings map[string]*pattern.Pattern
-	// starts are the tools that this one starts by their names on PATH.
+	// starts are the tools that this one starts by name on PATH.
 	starts []string
+	// passes says that the tool skips virtual environments in its search.
+	passes bool
 }
 
 const maxWord = 256 // bytes
 
 var (
 	channel = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._+-]*$`)
-	// A version of Python or a range of them, with the name of an implementation at most.
+	// A version of Python or a range of them, optionally with the name of an implementation.
 	python = pattern.New(`^(?:(?:cpython|cp|python|pypy|pp|graalpy)[-@]?)?(?:[<>=!~]{1,3} *)?\d[A-Za-z0-9.*+]*(?:-[A-Za-z0-9_]+){0,3}(?: *, *[<>=!~]{1,3} *\d[A-Za-z0-9.*+]*)*$`)
 )
 
-// table lists every command line that may be started for commands that only look, all
-// of them in the root of the file system and with the environment that Asker.environ
-// makes.
+// table lists every command line that commands without leave may start, all in the root of the file
+// system and with the environment of Asker.environ.
 func table() [questions]line {
 	rust := map[string]*pattern.Pattern{"RUSTUP_TOOLCHAIN": channel}
 	return [questions]line{
@@ -63,7 +64,7 @@ func table() [questions]line {
 		PoetryVersion: {args: []string{"--version"}, starts: []string{"python3"}},
 		UVVersion:     {args: []string{"--version"}},
 		UVPython: {
-			args: []string{"python", "find", "--system"}, starts: []string{"python3"},
+			args: []string{"python", "find", "--system"}, starts: []string{"python3"}, passes: true,
 			word: python, settings: map[string]*pattern.Pattern{"UV_PYTHON_PREFERENCE": channel},
 		},
 		RubyVersion:     {args: []string{"--disable-gems", "-e", describeRuby}},
@@ -79,8 +80,8 @@ func table() [questions]line {
 	}
 }
 
-// goSettings are the variables of `go env` that change what is built. They may come
-// from the environment, from the user's go/env file or from the distribution.
+// goSettings are the variables of `go env` that change what is built. The environment, the user's
+// go/env file or the distribution may set them.
 var goSettings = [...]string{
 	"GOVERSION", "GOOS", "GOARCH", "GO386", "GOAMD64", "GOARM", "GOARM64", "GOMIPS", "GOMIPS64", "GOPPC64",
 	"GORISCV64", "GOWASM", "GOFLAGS", "GOEXPERIMENT", "GOFIPS140", "GODEBUG", "GO111MODULE",
@@ -88,13 +89,11 @@ var goSettings = [...]string{
 	"CC", "CXX", "AR", "PKG_CONFIG",
 }
 
-// Mark stands in front of the answers of programs in a language's own words: no warning
-// begins with it.
+// Mark precedes the output of scripts in a language of its own: no warning starts with it.
 const Mark = "bento "
 
-// What Python is: version, implementation, ABI and platform. And the interpreter
-// itself, where a shim stands before it, and where it is that of a virtual environment,
-// which may be the one to be made anew, the one that this was made with.
+// Python's version, implementation, ABI and platform; the interpreter itself, for a shim; and for a
+// virtual environment, which may be the one to replace, the interpreter that made it.
 const (
 	describePython = `import platform, sys, sysconfig
 print("bento", "python=" + platform.python_version(), "implementation=" + sys.implementation.name,
@@ -104,7 +103,7 @@ base = getattr(sys, "_base_executable", None) if sys.prefix != sys.base_prefix e
 print("bento", base or sys.executable)`
 )
 
-// What Ruby is, and which Bundler runs.
+// Ruby's version, and the Bundler that runs.
 const (
 	describeRuby = `require "rbconfig"
 puts "bento ruby=#{RUBY_VERSION} patch=#{RUBY_PATCHLEVEL} engine=#{RUBY_ENGINE} engine_version=#{RUBY_ENGINE_VERSION}" +
@@ -113,7 +112,7 @@ puts "bento ruby=#{RUBY_VERSION} patch=#{RUBY_PATCHLEVEL} engine=#{RUBY_ENGINE} 
 puts "bento #{Bundler::VERSION}"`
 )
 
-// The version of PHP and what is loaded into it, a line each.
+// PHP's version and loaded extensions, one per line.
 const describePHP = `$e = get_loaded_extensions(); sort($e); ` +
 	`echo "php ", PHP_VERSION, "\n", PHP_OS, " ", PHP_INT_SIZE, PHP_ZTS ? " zts" : "", PHP_DEBUG ? " debug" : "", "\n"; ` +
 	`foreach ($e as $x) echo $x, " ", phpversion($x) ?: "", "\n";`

@@ -15,8 +15,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/bentobuild/bento/internal/proc/procfs"
 )
 
 // TestMain lets the test binary be another bento.
@@ -31,7 +29,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// until gives a context that ends when the script has written a line.
+// until returns a context that ends when the script has written a line.
 func until(t *testing.T, s *Spec) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -86,7 +84,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	}
 }
 
-// What a run leaves behind is told from what another one still needs.
+// The leftovers of one run are distinct from the processes of another.
 func TestOtherRunsAreLeftAlone(t *testing.T) {
 	long := shell(t, "setsid sleep 1000 & echo ready; wait")
 	long.Env[1] += "/long"
@@ -193,7 +191,7 @@ func TestManyAtOnce(t *testing.T) {
 	if left := survivors(t.Name()); len(left) != 0 {
 		t.Errorf("left behind: %q", left)
 	}
-	if kids := procfs.Children(os.Getpid()); len(kids) != 0 {
+	if kids := childrenOf(os.Getpid()); len(kids) != 0 {
 		t.Errorf("children not reaped: %v", kids)
 	}
 }

@@ -6,9 +6,6 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/bentobuild/bento/internal/proc/groups"
-	"github.com/bentobuild/bento/internal/proc/procfs"
 )
 
 const rssUnit = 1 << 10
@@ -18,50 +15,58 @@ func (p *Process) sysProcAttr() *syscall.SysProcAttr {
 	if f := p.spec.Terminal; f != nil {
 		attr.Foreground, attr.Ctty = true, int(f.Fd())
 	}
+	if p.spec.Mounts {
+		attr.Cloneflags = unix.CLONE_NEWNS
+	}
+	if uid, gid := os.Geteuid(), os.Getegid(); p.spec.Mounts && uid != 0 {
+		attr.Cloneflags |= unix.CLONE_NEWUSER
+		attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN} // exec of a user other than root drops it otherwise
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+	}
 	return attr
 }
 
 // leader is a child.
 type leader struct {
 	pid  int
-	fd   int    // its descriptor, which tells of its exit; -1 where the kernel has none
-	mark uint64 // what its descendants are known by, 0 for nothing
+	fd   int    // its pidfd; -1 where the kernel has none
+	mark uint64 // mark of its descendants, 0 for none
 }
 
 // family is what this process knows of its children.
 //
-// Orphans of every child come to the one process that reaps them, and by then
-// nothing but the mark tells whose they are. So this is state of the process, not
-// of a value in it.
+// It is global: one process reaps the orphans of all children, and only the mark identifies whose
+// they are.
 type family struct {
-	forking sync.Mutex // held while a child is made, before mu
+	forking sync.Mutex // held while a child is forked, before mu
 	reaper  bool
-	adopted int    // the list of orphans, open
-	marks   uint64 // given out
+	adopted int    // open list of the adopted children
+	marks   uint64 // marks used so far
 
 	mu        sync.Mutex
-	leaders   map[int]bool  // children of Start that are not reaped
-	strangers map[int]bool  // children that were there before the first Start
-	guard     *groups.Table // what the guard sees; nil when there is none
-	alive     *os.File      // closed by the end of this process, for which the guard waits
-	pollers   sync.Pool     // of *poller.Poller
+	leaders   map[int]bool // children of Start that are not reaped
+	strangers map[int]bool // children from before the first Start
+	guard     *groupTable  // shared with the guard; nil when there is none
+	alive     *os.File     // closed by the end of this process, which the guard waits for
+	pollers   sync.Pool    // of *poller.Poller
 }
 
 var kin family
 
-// start forks with the mark set, and makes the child known before anybody can take
-// it for an orphan.
+// start forks with the mark set, and registers the child before another goroutine can take it for
+// an orphan.
 //
 // Linux takes the end of the thread that forked a child for the death of bento
-// (golang.org/issue/27505). A thread of Go ends only with a goroutine that is locked
-// to it, of which there are none here that end.
+// (golang.org/issue/27505). A Go thread ends only with a locked goroutine, and no locked goroutine
+// ends here.
 func (p *Process) start(attr *syscall.ProcAttr) (err error) {
 	kin.forking.Lock()
 	defer kin.forking.Unlock()
 	kin.adopt()
 	kin.marks++
 	mark := uint64(os.Getpid())<<32 | kin.marks&(1<<32-1)
-	unmark, ok := procfs.SetMark(mark)
+	unmark, ok := setMark(mark)
 	if ok {
 		p.leader.mark = mark
 		defer unmark()
@@ -78,17 +83,17 @@ func (p *Process) start(attr *syscall.ProcAttr) (err error) {
 	return err
 }
 
-// adopt makes this process the reaper of its descendants. Where the kernel refuses,
-// a descendant that leaves its group is lost to us.
+// adopt makes this process the reaper of its descendants. Where the kernel refuses, a descendant
+// that leaves its group is lost.
 func (k *family) adopt() {
 	if k.reaper {
 		return
 	}
-	k.reaper, k.adopted = true, procfs.OpenAdopted()
+	k.reaper, k.adopted = true, openAdopted()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.leaders, k.strangers = map[int]bool{}, map[int]bool{}
-	for _, pid := range procfs.Children(os.Getpid()) {
+	for _, pid := range childrenOf(os.Getpid()) {
 		k.strangers[pid] = true
 	}
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -100,42 +105,42 @@ func (p *Process) forget() *status {
 	defer kin.mu.Unlock()
 	pid := p.leader.pid
 	delete(kin.leaders, pid)
-	kin.guard.Remove(pid) // before another can have its number
+	kin.guard.Remove(pid) // before another group can get its number
 	return reap(pid)      // it has exited
 }
 
-// left gives the living descendants of the child, without itself.
-func (p *Process) left() []procfs.Process {
-	var found []procfs.Process
+// left returns the living descendants of the child, without the child.
+func (p *Process) left() []process {
+	var found []process
 	if !p.gone() {
-		found = procfs.Descendants(p.leader.pid)
+		found = descendants(p.leader.pid)
 	}
 	for _, d := range kin.orphans(p) {
-		found = append(append(found, d), procfs.Descendants(d.Pid)...)
+		found = append(append(found, d), descendants(d.Pid)...)
 	}
 	return found
 }
 
-// orphans gives the living orphans that belong to p: those of its group, those with
-// its mark, and with the last child those of nobody. Of our own group only those with
-// its mark do: others may be there that we have not started. Dead ones are reaped.
-func (k *family) orphans(p *Process) []procfs.Process {
-	pids := procfs.ReadAdopted(k.adopted) // before the lock: who is forked later is not in it
+// orphans returns the living orphans of p: those of its group, those with its mark, and for the
+// last child also those of no other. In our own group it returns only those with its mark: bento
+// has not started the others. It reaps dead ones.
+func (k *family) orphans(p *Process) []process {
+	pids := readAdopted(k.adopted) // before the lock: a child forked later is not in the list
 	if len(pids) == 0 {
 		return nil
 	}
-	k.forking.Lock() // a child that is not known yet is no orphan
+	k.forking.Lock() // an unregistered child is no orphan
 	defer k.forking.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	own, last := unix.Getpgrp(), len(k.leaders) == 1
-	var found []procfs.Process
+	var found []process
 	for _, pid := range pids {
 		if k.leaders[pid] || k.strangers[pid] {
 			continue
 		}
-		d, zombie, ok := procfs.Stat(pid)
-		marked := func() bool { return p.leader.mark != 0 && procfs.Mark(pid) == p.leader.mark }
+		d, zombie, ok := statProcess(pid)
+		marked := func() bool { return p.leader.mark != 0 && markOf(pid) == p.leader.mark }
 		switch {
 		case !ok || d.Group == own && !marked():
 		case !last && d.Group != p.leader.pid && !marked():
@@ -147,8 +152,8 @@ func (k *family) orphans(p *Process) []procfs.Process {
 	return found
 }
 
-// reapOrphan tells whether pid was dead. A process whose first thread has ended is
-// shown as a zombie and lives.
+// reapOrphan reaps pid if it is dead and reports whether it was. A process whose first thread has
+// ended looks like a zombie and lives.
 func reapOrphan(pid int) bool {
 	got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil)
 	return got == pid || err != nil

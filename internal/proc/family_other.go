@@ -12,7 +12,7 @@ import (
 // descendant is a process below one of our children.
 type descendant struct{ Pid, Group int }
 
-// rssUnit is what ru_maxrss counts in.
+// rssUnit is the unit of ru_maxrss in bytes.
 var rssUnit = map[bool]int64{true: 1, false: 1 << 10}[runtime.GOOS == "darwin"]
 
 func (p *Process) sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
@@ -30,8 +30,7 @@ func (p *Process) await() *status { return reap(p.leader.pid) }
 
 func (p *Process) forget() *status { return nil }
 
-// left tells whether the group has members; who they are is not known, nor who
-// left it.
+// left reports whether the group has members. It cannot list them, nor those that left the group.
 func (p *Process) left() []descendant {
 	if unix.Kill(-p.leader.pid, 0) != nil {
 		return nil

@@ -3,28 +3,25 @@ package proc
 import (
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/bentobuild/bento/internal/proc/groups"
-	"github.com/bentobuild/bento/internal/proc/procfs"
 )
 
-// GuardGrace is the time between SIGTERM and SIGKILL that a guard gives.
+// GuardGrace is the time between SIGTERM and SIGKILL of a guard.
 const GuardGrace = time.Second
 
 // tableFD is the descriptor of the table in the guard.
 const tableFD = 3
 
-// Guard starts argv (argv[0] is what the program is called, path what is run), a
-// program that calls Watch with its standard input. From then on it can see every
-// child's group, and when this process dies, however that happens, it ends the
-// groups that are left, and what has left them and carries a mark of this process.
-// It lives in a session of its own, and has the files of hold open until all is
-// done. A second call does nothing.
+// Guard starts the program path with argv; it calls Watch with its standard input. The guard sees
+// the group of every child from then on. When this process dies, in whatever way, the guard ends
+// the groups that are left, and descendants outside them that carry a mark of this process. It runs
+// in its own session, and keeps the files of hold open until it is done. A second call does
+// nothing.
 func Guard(path string, hold []*os.File, argv ...string) error {
 	kin.forking.Lock()
 	defer kin.forking.Unlock()
@@ -34,7 +31,7 @@ func Guard(path string, hold []*os.File, argv ...string) error {
 	if kin.guard != nil {
 		return nil
 	}
-	t, err := groups.New()
+	t, err := newGroups()
 	if err != nil {
 		return err
 	}
@@ -44,14 +41,14 @@ func Guard(path string, hold []*os.File, argv ...string) error {
 		return err
 	}
 	kin.strangers[guard.Pid] = true
-	kin.guard = t // held until this process ends
+	kin.guard = t // open until this process ends
 	for pid := range kin.leaders {
 		t.Add(pid)
 	}
 	return guard.Release()
 }
 
-func startGuard(path string, hold []*os.File, argv []string, t *groups.Table) (guard *os.Process, err error) {
+func startGuard(path string, hold []*os.File, argv []string, t *groupTable) (guard *os.Process, err error) {
 	end, ours, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -72,8 +69,7 @@ func startGuard(path string, hold []*os.File, argv []string, t *groups.Table) (g
 	return guard, nil
 }
 
-// Dismiss is for the end of a program: when all children were waited for, the guard need
-// not search the system for what is left of them.
+// Dismiss ends the guard's work. A program calls it at its end, when all children were waited for.
 func Dismiss() {
 	kin.mu.Lock()
 	defer kin.mu.Unlock()
@@ -82,11 +78,11 @@ func Dismiss() {
 	}
 }
 
-// Watch is the guard: it waits until its parent is gone, which ends in, and then ends
-// what is left: SIGTERM, GuardGrace, SIGKILL.
+// Watch is the guard: it waits until its parent dies, which closes in, and then ends what is left:
+// SIGTERM, GuardGrace, SIGKILL.
 func Watch(in io.Reader) {
 	_, _ = io.Copy(io.Discard, in)
-	of, list := groups.Read(tableFD)
+	of, list := readGroups(tableFD)
 	if of == 0 {
 		return // dismissed
 	}
@@ -94,10 +90,10 @@ func Watch(in io.Reader) {
 	left.end()
 }
 
-// remains is what a process that died may have left behind.
+// remains is what a dead process may have left.
 type remains struct {
-	of     int   // its pid
-	groups []int // its children's
+	of     int     // its pid
+	groups []group // of its children
 }
 
 func (r *remains) end() {
@@ -110,13 +106,11 @@ func (r *remains) end() {
 	r.signal(unix.SIGKILL)
 }
 
-// signal sends sig to all that is left, and tells whether there was anything.
+// signal sends sig to everything that is left, and reports whether there was anything.
 func (r *remains) signal(sig unix.Signal) (left bool) {
-	for _, pid := range r.groups {
-		if unix.Kill(-pid, sig) == nil {
-			left = true
-		}
-	}
+	// A group that has ended stays away from the list: its number may be given to a stranger.
+	r.groups = slices.DeleteFunc(r.groups, func(g group) bool { return g.isReused() || unix.Kill(-g.id, sig) != nil })
+	left = len(r.groups) > 0
 	for _, pid := range r.marked() {
 		if unix.Kill(pid, sig) == nil {
 			left = true
@@ -125,15 +119,18 @@ func (r *remains) signal(sig unix.Signal) (left bool) {
 	return left
 }
 
-// marked gives the processes that carry a mark of the one that died.
+// marked returns the processes with a mark of the dead process.
 func (r *remains) marked() (pids []int) {
+	if r.of <= 1 {
+		return nil // every process without a mark has this one
+	}
 	names, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
 	}
 	for _, n := range names {
 		pid, err := strconv.Atoi(n.Name())
-		if err == nil && pid != os.Getpid() && int(procfs.Mark(pid)>>32) == r.of {
+		if err == nil && pid != os.Getpid() && int(markOf(pid)>>32) == r.of {
 			pids = append(pids, pid)
 		}
 	}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// tailSize is how much of stderr Output keeps.
+// tailSize is the number of bytes of stderr that Output keeps.
 const tailSize = 16 << 10
 
-// TooMuchError says that a child printed more than Output was to keep.
+// TooMuchError says that a child printed more than the limit of Output.
 type TooMuchError struct {
 	Command string
 	Limit   int // bytes
@@ -19,9 +19,9 @@ func (e *TooMuchError) Error() string {
 	return fmt.Sprintf("%s printed more than %d bytes", e.Command, e.Limit)
 }
 
-// Output runs a child and gives what it printed: all of stdout, if that is at most
-// limit bytes, else the first limit bytes and a *TooMuchError; of stderr the last
-// 16 KiB. Stdout and Stderr of s are ignored.
+// Output runs a child and returns its output: all of stdout, if that is at most limit bytes, else
+// the first limit bytes and a *TooMuchError; and the last 16 KiB of stderr. It ignores Stdout and
+// Stderr of s.
 func Output(ctx context.Context, s Spec, limit int) (stdout, stderrTail []byte, res Result, err error) {
 	out, tail := &head{limit: limit}, NewTail(tailSize)
 	s.Stdout, s.Stderr = out, tail
@@ -36,7 +36,7 @@ func Output(ctx context.Context, s Spec, limit int) (stdout, stderrTail []byte, 
 type head struct {
 	buf   bytes.Buffer
 	limit int
-	more  bool // something was dropped
+	more  bool // more was written
 }
 
 func (h *head) Write(p []byte) (int, error) {
@@ -53,7 +53,7 @@ type Tail struct {
 	size int
 }
 
-// NewTail gives a Tail of size bytes.
+// NewTail returns a Tail of size bytes.
 func NewTail(size int) *Tail { return &Tail{size: size} }
 
 // Write never fails.
@@ -70,5 +70,5 @@ func (t *Tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Bytes gives what is kept. It is valid until the next Write.
+// Bytes returns the kept bytes. They are valid until the next Write.
 func (t *Tail) Bytes() []byte { return t.buf[max(0, len(t.buf)-t.size):] }

@@ -2,11 +2,11 @@ package proc
 
 import "os"
 
-// Pipes are our ends of a child's stdin and stdout. Both take deadlines where the
-// system has them for pipes. Whoever started the child closes them.
+// Pipes are our ends of a child's stdin and stdout. Both take deadlines where the system supports
+// them for pipes. The caller of StartPiped closes them.
 type Pipes struct {
 	Stdin  *os.File // for writing
-	Stdout *os.File // for reading; it ends when all who have the other end are gone
+	Stdout *os.File // for reading; ends when the other end is closed everywhere
 }
 
 // Close closes both ends.

@@ -1,16 +1,14 @@
 // Package proc runs child processes and leaves none behind.
 //
-// Every child leads a process group of its own, has an explicit environment, and
-// on Linux is killed by the kernel when bento dies. A child that is cancelled or
-// too slow gets SIGTERM, a grace, then SIGKILL, with all its descendants; what a
-// child leaves behind when it exits by itself gets the same. On Linux that holds
-// for descendants that changed their session too: the first Start makes this
-// process the reaper of its orphans (prctl(2), PR_SET_CHILD_SUBREAPER), and every
-// child carries a mark that its descendants inherit.
+// Every child leads its own process group, has an explicit environment, and on Linux is killed by
+// the kernel when bento dies. A cancelled or timed-out child gets SIGTERM, a grace period, then
+// SIGKILL, with all its descendants; so do descendants that are left when a child exits by itself.
+// On Linux that includes descendants that changed their session: the first Start makes this process
+// the reaper of its orphans (prctl(2), PR_SET_CHILD_SUBREAPER), and every child carries a mark that
+// its descendants inherit.
 //
-// A program that uses this package starts all its children with it: an unknown
-// child in a process group of its own counts as an orphan and is ended with the
-// last known one.
+// A program that uses this package must start all its children with it: an unknown child in its own
+// process group counts as an orphan and is ended with the last known child.
 package proc
 
 import (
@@ -21,40 +19,40 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/bentobuild/bento/internal/proc/terminal"
 )
 
-// DefaultGrace is the time between SIGTERM and SIGKILL when a Spec names none.
+// DefaultGrace is the time between SIGTERM and SIGKILL when Spec.Grace is 0.
 const DefaultGrace = 5 * time.Second
 
 // Spec describes a child process.
 type Spec struct {
 	Argv []string // Argv[0] is an absolute path, unless Program is set
-	// Program is the file that is executed, absolute or relative to Dir, with a
-	// separator; "": Argv[0].
+	// Program is the executed file, absolute or relative to Dir, with a separator; "": Argv[0].
 	Program string
 	Dir     string   // working directory; "": this process's
-	Env     []string // the whole environment; nil is an empty one
+	Env     []string // the whole environment; nil is empty
 
-	// Stdin is /dev/null when nil. An *os.File is handed down; of any other reader
-	// the content is copied, and Wait returns only after its Read does.
+	// Stdin is /dev/null when nil. The child inherits an *os.File; the content of any other reader
+	// is copied, and Wait returns only after its Read returns.
 	Stdin io.Reader
-	// Stdout and Stderr are discarded when nil. An *os.File is handed down; to any
-	// other writer output is copied, in chunks as it comes. When both are the same
-	// value they share one pipe, which keeps their order and makes writes serial.
-	// A writer that fails is written to no more; the child does not notice.
+	// Stdout and Stderr are discarded when nil. The child inherits an *os.File; output to any other
+	// writer is copied in chunks as it comes. When both are the same value they share one pipe,
+	// which keeps their order and serializes writes. After a failed Write the rest of the output is
+	// discarded; the child continues.
 	Stdout, Stderr io.Writer
-	// Files are handed down as descriptors 3, 4 and so on; not on Windows.
+	// Files become the descriptors 3, 4 and so on; not on Windows.
 	Files []*os.File
 
-	// Terminal, when set, is handed over: the child's group is in its foreground until
-	// the child has ended, and gets Ctrl-C in place of this process. When it is
-	// stopped by Ctrl-Z this process stops with it. See OwnsTerminal; on
-	// Linux only.
+	// Terminal, when set, is lent to the child: the child's group is in the foreground until the
+	// child has ended, and gets Ctrl-C in place of this process. When Ctrl-Z stops the child, this
+	// process stops too. See OwnsTerminal; on Linux only.
 	Terminal *os.File
 
-	Timeout time.Duration // from the start; 0: none
+	// Mounts starts the child in its own mount namespace, where it may mount, and in a user
+	// namespace unless this process is root; on Linux only. The system may forbid it.
+	Mounts bool
+
+	Timeout time.Duration // from the start; 0: no timeout
 	Grace   time.Duration // between SIGTERM and SIGKILL; 0: DefaultGrace
 }
 
@@ -68,30 +66,30 @@ func (s *Spec) check() error {
 	return nil
 }
 
-// OwnsTerminal tells whether f is a terminal and this process in its foreground.
-func OwnsTerminal(f *os.File) bool { return terminal.Owned(f) }
+// OwnsTerminal reports whether f is a terminal and this process is in its foreground.
+func OwnsTerminal(f *os.File) bool { return ownsTerminal(f) }
 
-// program is the path of the file that is executed.
+// program returns the path of the executed file.
 func (s *Spec) program() string { return cmp.Or(s.Program, s.Argv[0]) }
 
 func (s *Spec) grace() time.Duration { return cmp.Or(max(0, s.Grace), DefaultGrace) }
 
-// Result is how a child ended.
+// Result describes how a child ended.
 type Result struct {
-	ExitCode int    // 128+n when signal n ended it; -1 when it never ran
+	ExitCode int    // 128+n when signal n ended it; -1 when it did not start
 	Signal   string // its name, such as "SIGKILL", or ""
-	TimedOut bool   // ended because Timeout was over
-	Canceled bool   // ended, or not begun, because the context was done
+	TimedOut bool   // it was ended at Timeout
+	Canceled bool   // it was ended, or not started, because the context was done
 	Duration time.Duration
-	CPU      time.Duration // user and system, with descendants that were waited for
-	// MaxRSS is the peak memory in bytes of the largest process. Linux counts what
-	// bento itself had at the start of the child, so small values are bento's own.
+	CPU      time.Duration // user and system time, with reaped descendants
+	// MaxRSS is the peak memory in bytes of the largest process. Linux includes the memory of bento
+	// at the start of the child, so small values are bento's own.
 	MaxRSS int64
 }
 
-// Run runs a child to its end. The error says that it could not be started, and
-// wraps an *fs.PathError that names the file; how the child ended is in the
-// Result. When ctx is done the child is ended with SIGTERM, Grace, SIGKILL.
+// Run runs a child to its end. It returns an error when the child could not be started, which wraps
+// an *fs.PathError with the file; the Result says how the child ended. When ctx is done the child
+// gets SIGTERM, and SIGKILL after Grace.
 func Run(ctx context.Context, s Spec) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{ExitCode: -1, Canceled: true}, nil

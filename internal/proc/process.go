@@ -6,18 +6,16 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"github.com/bentobuild/bento/internal/proc/terminal"
 )
 
 const (
-	// lingerTime is for helpers that end by themselves once the child has, such as
-	// the tee of a shell's "exec > >(tee log)".
+	// lingerTime is the time for helpers that end by themselves once the child has, such as the tee
+	// of a shell's "exec > >(tee log)".
 	lingerTime = 250 * time.Millisecond
-	// leftGrace bounds the grace of processes that a child left behind.
+	// leftGrace is the longest grace of processes that a child left behind.
 	leftGrace = time.Second
-	// killTime bounds the wait for processes to die of SIGKILL: one in an
-	// uninterruptible call may never.
+	// killTime is the longest wait for processes after SIGKILL: one in an uninterruptible call may
+	// never die.
 	killTime = 10 * time.Second
 )
 
@@ -29,18 +27,18 @@ type Process struct {
 
 	leader leader // the child itself
 
-	exited  chan struct{} // closed when the leader has exited
-	ended   time.Time     // when; set before exited is closed
-	status  *status       // set before exited is closed, where that is known only by reaping
-	watched atomic.Bool   // by a goroutine of its own
+	exited  chan struct{} // closed when the child itself has exited
+	ended   time.Time     // time of the exit; set before exited is closed
+	status  *status       // set before exited is closed, on systems where only reaping finds it
+	watched atomic.Bool   // a goroutine watches the child
 
-	terminal *terminal.Lent // nil: it has none
+	terminal *lentTerminal // nil for none
 
 	killed   chan struct{} // closed by Kill
 	killOnce sync.Once
 
 	mu     sync.Mutex
-	reaped bool // the group's number may mean other processes from now on
+	reaped bool // the group's number may identify other processes now
 }
 
 // Start starts a child. Wait must be called once, also after Kill.
@@ -52,7 +50,7 @@ func Start(s Spec) (*Process, error) {
 	return p, err
 }
 
-// start starts a child that nobody watches until Wait does.
+// start starts a child that is unwatched until Wait.
 func start(s Spec) (*Process, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -66,7 +64,7 @@ func start(s Spec) (*Process, error) {
 		exited: make(chan struct{}), killed: make(chan struct{}),
 	}
 	if s.Terminal != nil {
-		p.terminal = terminal.Remember(s.Terminal)
+		p.terminal = rememberTerminal(s.Terminal)
 	}
 	if err := p.fork(); err != nil {
 		p.terminal.TakeBack()
@@ -78,8 +76,7 @@ func start(s Spec) (*Process, error) {
 	return p, nil
 }
 
-// watch copies what the child prints and waits for it to exit, on goroutines of their
-// own.
+// watch starts goroutines that copy the child's output and wait for its exit.
 func (p *Process) watch() {
 	if !p.watched.CompareAndSwap(false, true) {
 		return
@@ -91,20 +88,20 @@ func (p *Process) watch() {
 	}()
 }
 
-// over says that the leader has exited.
+// over records that the child itself has exited.
 func (p *Process) over() {
 	p.ended = time.Now()
 	close(p.exited)
 }
 
-// Pid gives the child's process id, which is also that of its group.
+// Pid returns the process id of the child, which is also that of its group.
 func (p *Process) Pid() int { return p.leader.pid }
 
-// Exited gives a channel that is closed when the child itself has exited. Its
-// descendants may still run; Wait ends them.
+// Exited returns a channel that is closed when the child itself has exited. Its descendants may
+// still run; Wait ends them.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Terminate asks the child and its descendants to end, with SIGTERM.
+// Terminate sends SIGTERM to the child and its descendants.
 func (p *Process) Terminate() { p.signal(syscall.SIGTERM) }
 
 // Kill ends the child and its descendants at once.
@@ -113,8 +110,8 @@ func (p *Process) Kill() {
 	p.signal(syscall.SIGKILL)
 }
 
-// Wait waits for the child to exit, ends what it leaves behind, and says how it
-// ended. When ctx is done or the Spec's Timeout is over it ends the child first.
+// Wait waits for the child to exit, ends its remaining descendants, and returns how it ended. It
+// ends the child when ctx is done or the Spec's Timeout is over.
 func (p *Process) Wait(ctx context.Context) Result {
 	var res Result
 	switch p.waitExit(ctx) {
@@ -133,7 +130,7 @@ func (p *Process) Wait(ctx context.Context) Result {
 	return res
 }
 
-// cause is what ends the wait for a child to exit.
+// cause is the reason why the wait for a child ends.
 type cause int
 
 const (
@@ -171,7 +168,7 @@ func (p *Process) timeout() (<-chan time.Time, func() bool) {
 	return timer.C, timer.Stop
 }
 
-// end is the ladder: SIGTERM, grace, SIGKILL.
+// end ends a child with SIGTERM, then, after the grace, with SIGKILL.
 func (p *Process) end() {
 	until := time.Now().Add(p.spec.grace())
 	p.Terminate()
@@ -190,7 +187,7 @@ func (p *Process) endLeft() {
 	if p.gone() && len(p.left()) == 0 {
 		return
 	}
-	p.io.copyAll() // it prints, and may wait for a reader
+	p.io.copyAll() // a descendant prints, and may wait for a reader
 	if p.waitLeft(p.ended.Add(lingerTime), p.killed) {
 		return
 	}
@@ -200,8 +197,8 @@ func (p *Process) endLeft() {
 	}
 }
 
-// killAll kills until nothing is left: a process that forks meanwhile gives its
-// children to us by dying.
+// killAll sends SIGKILL until no process is left: the children of a process that forks meanwhile
+// become ours when it dies.
 func (p *Process) killAll() {
 	for until := time.Now().Add(killTime); time.Now().Before(until); {
 		p.signal(syscall.SIGKILL)
@@ -211,8 +208,8 @@ func (p *Process) killAll() {
 	}
 }
 
-// waitLeft waits until the child and its descendants are gone, at most until then
-// or until cut is closed, and tells whether they are.
+// waitLeft waits until the child and its descendants are gone, until the given time or until cut is
+// closed, and reports whether they are gone.
 func (p *Process) waitLeft(until time.Time, cut <-chan struct{}) bool {
 	for pause := time.Millisecond; ; pause = min(2*pause, lastLook) {
 		if p.gone() && len(p.left()) == 0 {
@@ -239,10 +236,9 @@ func (p *Process) gone() bool {
 	}
 }
 
-// reap takes the exit status. Only here does the kernel forget the child, so that
-// until here its number and its group's mean nobody else.
+// reap takes the exit status. Until then the kernel keeps the number of the child and its group.
 func (p *Process) reap(res *Result) {
-	if !p.gone() { // SIGKILL does not reach it
+	if !p.gone() { // SIGKILL cannot end it
 		res.ExitCode, res.Duration = -1, time.Since(p.began)
 		return
 	}

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// busyTime bounds the wait for a freshly written program to be closed by other
-// children that were forked while it was open for writing.
+// busyTime is the longest wait for a freshly written program that other children still have open
+// for writing because they were forked meanwhile.
 const busyTime = 2 * time.Second
 
 // fork starts the child as the leader of its own group.
@@ -37,8 +37,8 @@ func (p *Process) fork() error {
 	}
 }
 
-// explain tells a missing working directory from a missing program: the kernel's
-// answer is the same.
+// explain distinguishes a missing working directory from a missing program: the kernel's error is
+// the same.
 func (p *Process) explain(err error) error {
 	if err == nil {
 		return nil
@@ -58,8 +58,8 @@ func (p *Process) explain(err error) error {
 	return err
 }
 
-// signal sends sig to the group, to the child if it has left it, and to the
-// descendants that have. A stopped process is woken, or it would not see it.
+// signal sends sig to the group, to the child if it has left the group, and to descendants that
+// have. It continues a stopped process, which would not handle the signal.
 func (p *Process) signal(sig syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,14 +81,13 @@ func (p *Process) signal(sig syscall.Signal) {
 	}
 }
 
-// status is how a child ended, and what it used.
+// status is the exit status and the resource usage of a child.
 type status struct {
 	wait  syscall.WaitStatus
 	usage syscall.Rusage
 }
 
-// reap waits for a child of ours to exit, and takes its exit status; nil when it has
-// none.
+// reap waits for a child to exit and returns its status, nil when there is none.
 func reap(pid int) *status {
 	var s status
 	for {

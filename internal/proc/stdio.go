@@ -6,52 +6,50 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"github.com/bentobuild/bento/internal/proc/pipe"
 )
 
-// A foreign process may hold the pipe open after all known descendants are gone.
-// It is read on for drainTime, and then until nothing comes for lastLook.
+// A foreign process may keep the pipe open after all known descendants have ended. The pipe is read
+// for drainTime, and then until no output comes for lastLook.
 const (
 	drainTime = 2 * time.Second
 	lastLook  = 10 * time.Millisecond
-	pipeSize  = 1 << 20 // more than a pipe can hold
+	pipeSize  = 1 << 20 // more than the capacity of a pipe
 )
 
-// Output is read in pieces of firstPiece until one is full, and then of fullPiece:
-// most children say little or nothing.
+// The first buffer for output has firstPiece bytes; once one is full the buffer has fullPiece: most
+// children print little.
 const (
 	firstPiece = 1 << 10
 	fullPiece  = 32 << 10
 )
 
-// maxOutputs is how many there are: stdout and stderr.
+// maxOutputs is the number of outputs: stdout and stderr.
 const maxOutputs = 2
 
-// stdio is the three streams of a child: what it is given, and the copying between
-// pipes and the Spec's readers and writers.
+// stdio is the three streams of a child, and the copying between pipes and the Spec's readers and
+// writers.
 type stdio struct {
-	child   [3]pipe.End
-	theirs  *pipe.End // that of child which started closes
-	stdin   *os.File  // our end, nil when there is no pipe
+	child   [3]pipeEnd
+	theirs  *pipeEnd // child's end, closed by started
+	stdin   *os.File // our end; nil when there is no pipe
 	outputs []output
 	copies  sync.WaitGroup
 }
 
 // output is our end of a pipe that a child prints to.
 type output struct {
-	end   pipe.End // nobody has read from it
-	child pipe.End // the child's end, open as long as its end is of no interest
+	end   pipeEnd // our end; nothing was read yet
+	child pipeEnd // the child's end; open as long as nobody waits for the end of the pipe
 	to    io.Writer
-	file  *os.File // what is copied from, nil as long as it is not
+	file  *os.File // our end once copying has begun
 	let   bool     // child is closed
-	over  bool     // both are, and nothing was copied
+	over  bool     // both ends are closed and nothing was copied
 }
 
-// idle tells whether there was nothing to copy, and there may be.
+// idle reports whether nothing was printed yet and the pipe is open.
 func (o *output) idle() bool { return o.file == nil && !o.over }
 
-// letEnd has the pipe end when all others who have the child's end are gone.
+// letEnd closes our copy of the child's end, so that the pipe ends with its last other user.
 func (o *output) letEnd() {
 	if !o.let {
 		o.let = true
@@ -93,13 +91,13 @@ func (d *stdio) open(s *Spec) error {
 
 func (d *stdio) openStdin(r io.Reader) error {
 	if f, ok := r.(*os.File); ok {
-		d.child[0] = pipe.Of(f)
+		d.child[0] = pipeOf(f)
 		return nil
 	}
 	if r == nil {
 		return d.openNull(0, os.O_RDONLY)
 	}
-	theirs, end, err := pipe.New()
+	theirs, end, err := newPipe()
 	if err != nil {
 		return err
 	}
@@ -107,7 +105,7 @@ func (d *stdio) openStdin(r io.Reader) error {
 	ours := end.File()
 	d.stdin = ours
 	d.copies.Go(func() {
-		_, _ = io.Copy(ours, r) // a child that does not read to the end is no error
+		_, _ = io.Copy(ours, r) // a child need not read to the end
 		ours.Close()
 	})
 	return nil
@@ -115,13 +113,13 @@ func (d *stdio) openStdin(r io.Reader) error {
 
 func (d *stdio) openOutput(fd int, w io.Writer) error {
 	if f, ok := w.(*os.File); ok {
-		d.child[fd] = pipe.Of(f)
+		d.child[fd] = pipeOf(f)
 		return nil
 	}
 	if w == nil {
 		return d.openNull(fd, os.O_WRONLY)
 	}
-	ours, theirs, err := pipe.New()
+	ours, theirs, err := newPipe()
 	if err != nil {
 		return err
 	}
@@ -130,7 +128,7 @@ func (d *stdio) openOutput(fd int, w io.Writer) error {
 	return nil
 }
 
-// copyAll copies what comes out of the pipes, beside whoever calls.
+// copyAll copies the output of the pipes in goroutines.
 func (d *stdio) copyAll() {
 	for i := range d.outputs {
 		d.copy(&d.outputs[i])
@@ -150,8 +148,8 @@ func (d *stdio) copy(o *output) {
 	})
 }
 
-// nulls are the null device for reading and for writing. It keeps nothing of who has it
-// open, so that one is enough for all children.
+// nulls are the null device for reading and for writing. It has no state, so one serves all
+// children.
 var nulls [2]struct {
 	sync.Mutex
 	file *os.File
@@ -167,11 +165,11 @@ func (d *stdio) openNull(fd, flag int) (err error) {
 			return err
 		}
 	}
-	d.child[fd] = pipe.Of(n.file)
+	d.child[fd] = pipeOf(n.file)
 	return nil
 }
 
-// started closes the end that the child reads from, which it now has.
+// started closes the end that the child reads from.
 func (d *stdio) started() {
 	if d.theirs != nil {
 		d.theirs.Close()
@@ -179,14 +177,14 @@ func (d *stdio) started() {
 	}
 }
 
-// letEnd has all output end with those who print it.
+// letEnd calls letEnd of all outputs.
 func (d *stdio) letEnd() {
 	for i := range d.outputs {
 		d.outputs[i].letEnd()
 	}
 }
 
-// closeAll ends the copying of a child that was not started.
+// closeAll closes the pipes of a child that did not start.
 func (d *stdio) closeAll() {
 	d.started()
 	if d.stdin != nil {
@@ -198,7 +196,7 @@ func (d *stdio) closeAll() {
 	d.copies.Wait()
 }
 
-// finish waits for the copying when all processes that are known are gone.
+// finish waits for the copying after all known processes have ended.
 func (d *stdio) finish() {
 	if d.stdin != nil {
 		d.stdin.Close()
@@ -212,8 +210,8 @@ func (d *stdio) finish() {
 	d.copies.Wait()
 }
 
-// copyOutput copies until the end of the pipe, or until its deadline and then what
-// is still in it: a slow writer loses nothing.
+// copyOutput copies until the end of the pipe, or until its deadline and then the rest of its
+// content: the output of a slow reader is not lost.
 func copyOutput(w io.Writer, r *os.File) {
 	buf := make([]byte, firstPiece)
 	late, left := false, pipeSize
@@ -221,7 +219,7 @@ func copyOutput(w io.Writer, r *os.File) {
 		n, err := r.Read(buf)
 		if n > 0 && w != nil {
 			if _, werr := w.Write(buf[:n]); werr != nil {
-				w = nil // keep reading: the child must not block or die of it
+				w = nil // keep reading: a full or closed pipe would block or kill the child
 			}
 		}
 		if n == firstPiece && len(buf) == n {
@@ -241,8 +239,7 @@ func copyOutput(w io.Writer, r *os.File) {
 	}
 }
 
-// same tells whether two writers are one. Those of a type that cannot be compared
-// are not.
+// same reports whether two writers are equal. Writers of incomparable types are not.
 func same(a, b io.Writer) (eq bool) {
 	defer func() { _ = recover() }()
 	return a != nil && a == b

@@ -9,17 +9,14 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/bentobuild/bento/internal/proc/poller"
 )
 
-// atLeader stands for the child itself among what a poller tells of; other numbers
-// are places in stdio.outputs.
+// atLeader identifies the child itself in poll events; other numbers are indices of stdio.outputs.
 const atLeader = -1
 
-// waitIdle waits for a child that is not watched, without a goroutine for each of its
-// descriptors: most tasks print nothing. done tells that there was an end to that; when
-// it is not the child's, it has to be watched from then on.
+// waitIdle waits for an unwatched child without a goroutine for each pipe: most tasks print
+// nothing. done reports that a cause ended the wait; unless the child has exited, the caller
+// watches it from then on.
 func (p *Process) waitIdle(ctx context.Context) (c cause, done bool) {
 	if p.watched.Load() || p.leader.fd < 0 {
 		return 0, false
@@ -56,26 +53,25 @@ func (p *Process) waitIdle(ctx context.Context) (c cause, done bool) {
 	}
 }
 
-// exit takes in that the leader has exited.
+// exit records the exit of the leader.
 func (p *Process) exit() cause {
 	p.io.letEnd()
-	p.look(0) // closes what nobody prints to any more
+	p.look(0) // close the pipes that no process prints to
 	unix.Close(p.leader.fd)
 	p.over()
 	return exited
 }
 
-// soon is how long a thread of its own waits for a child, before Go's poller does.
+// soon is the time that a thread waits for a child before Go's poller does.
 const soon = 5 * time.Millisecond
 
-// waiting counts the children that are waited for without being watched.
+// waiting counts the unwatched children that a thread waits for.
 var waiting atomic.Int32
 
-// endsSoon waits a little for a child that may be short, and tells whether it has exited.
-// A thread that the kernel wakes goes on at once; Go's poller wakes another one, which
-// takes as long as many a task does. Such a thread keeps others from running Go as long
-// as it waits, so no more children are waited for like that than can run at once.
-// latest is when its time is up, zero for never.
+// endsSoon waits shortly for a child and reports whether it has exited. A thread that the kernel
+// wakes continues at once; Go's poller wakes another thread, which takes as long as many a task. A
+// waiting thread keeps others from running Go, so the number of such waits is limited to the number
+// of running threads. latest is the timeout, zero for none.
 func (p *Process) endsSoon(latest time.Time) bool {
 	if int(waiting.Load()) > runtime.GOMAXPROCS(0) {
 		return false
@@ -92,12 +88,12 @@ func (p *Process) endsSoon(latest time.Time) bool {
 		case p.look(rest):
 			return true
 		}
-		runtime.Gosched() // so that what was printed is copied
+		runtime.Gosched() // so that its output is copied
 	}
 }
 
-// look takes in what happens next to the child within a time, and tells whether that is
-// its end.
+// look handles the next events of the child within a time, and reports whether the child has
+// exited.
 func (p *Process) look(within time.Duration) (over bool) {
 	var list [1 + maxOutputs]unix.PollFd
 	var at [1 + maxOutputs]int32
@@ -115,17 +111,17 @@ func (p *Process) look(within time.Duration) (over bool) {
 	}
 	for i, e := range list[:n] {
 		if e.Revents != 0 {
-			over = p.news(poller.Event{At: at[i], Readable: e.Revents&unix.POLLIN != 0}) || over
+			over = p.news(pollEvent{At: at[i], Readable: e.Revents&unix.POLLIN != 0}) || over
 		}
 	}
 	return over
 }
 
-// polled gives a poller that tells of the child.
-func (p *Process) polled() (w *poller.Poller, err error) {
-	w, _ = kin.pollers.Get().(*poller.Poller)
+// polled returns a poller for the child.
+func (p *Process) polled() (w *epoll, err error) {
+	w, _ = kin.pollers.Get().(*epoll)
 	if w == nil {
-		if w, err = poller.New(); err != nil {
+		if w, err = newPoller(); err != nil {
 			return nil, err
 		}
 	}
@@ -143,23 +139,22 @@ func (p *Process) polled() (w *poller.Poller, err error) {
 	return w, err
 }
 
-// news takes in what a poller tells, and whether that is the end of the child. Copying
-// begins for the output that there is something of.
-func (p *Process) news(e poller.Event) (over bool) {
+// news handles an event of a poller, and reports whether the child has exited. It starts copying an
+// output that has content.
+func (p *Process) news(e pollEvent) (over bool) {
 	switch {
 	case e.At == atLeader:
 		return true
 	case e.Readable:
 		p.io.copy(&p.io.outputs[e.At])
-	default: // all who could have printed to it are gone
+	default: // every process that could print to it has ended
 		p.io.outputs[e.At].close()
 	}
 	return false
 }
 
-// forsake has w tell nothing more of a child that has exited, and tells whether it is
-// as good as new.
-func (p *Process) forsake(w *poller.Poller) bool {
+// forsake removes an exited child from w, and reports whether w can be reused.
+func (p *Process) forsake(w *epoll) bool {
 	for i := range p.io.outputs {
 		if o := &p.io.outputs[i]; o.idle() && w.Remove(o.end.FD) != nil {
 			return false
@@ -168,7 +163,7 @@ func (p *Process) forsake(w *poller.Poller) bool {
 	return true
 }
 
-// await waits for the child to exit and leaves it unreaped.
+// await waits for the child to exit without reaping it.
 func (p *Process) await() *status {
 	if p.leader.fd >= 0 && p.poll() {
 		return nil
@@ -181,8 +176,8 @@ func (p *Process) await() *status {
 	}
 }
 
-// poll waits without a thread until the child's descriptor tells of its exit. It
-// tells whether that went well.
+// poll waits without a thread until the child's pidfd reports its exit. It reports whether that
+// worked.
 func (p *Process) poll() bool {
 	_ = unix.SetNonblock(p.leader.fd, true)
 	f := os.NewFile(uintptr(p.leader.fd), "pidfd")

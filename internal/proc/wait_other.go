@@ -4,5 +4,5 @@ package proc
 
 import "context"
 
-// waitIdle waits for nothing here: every child is watched.
+// waitIdle does nothing on this system: every child is watched.
 func (p *Process) waitIdle(context.Context) (c cause, done bool) { return 0, false }

@@ -4,5 +4,5 @@ package rawfile
 
 import "errors"
 
-// OpenDirBelow cannot do it here.
+// OpenDirBelow returns an error on this system.
 func (*File) OpenDirBelow(string) (*File, error) { return nil, errors.ErrUnsupported }

@@ -2,5 +2,5 @@
 
 package rawfile
 
-// Clone does nothing here.
+// Clone returns an error on this system.
 func (f *File) Clone(*File) bool { return false }

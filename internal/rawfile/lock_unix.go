@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TryLock locks the file until it is closed, by this process and by those that it was
-// handed to, or unlocked. The error is ErrLocked when another descriptor holds the lock,
-// also one of this process.
+// TryLock locks the file until Unlock, or until this process and those that inherited the
+// descriptor have closed it. It returns ErrLocked when another descriptor holds the lock, also one
+// of this process.
 func (f *File) TryLock() error {
 	err := f.do("lock", func() error { return unix.Flock(f.fd, unix.LOCK_EX|unix.LOCK_NB) })
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -19,7 +19,7 @@ func (f *File) TryLock() error {
 	return err
 }
 
-// Unlock frees the lock, whoever else has the descriptor.
+// Unlock releases the lock, whatever other processes have the descriptor.
 func (f *File) Unlock() {
 	_ = f.do("unlock", func() error { return unix.Flock(f.fd, unix.LOCK_UN) })
 }

@@ -9,26 +9,26 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/bentobuild/bento/internal/crash"
+	"github.com/bentobuild/bento/internal/killpoint"
 )
 
-// MkdirAll makes the directory at path, which somebody has named, and those above it.
+// MkdirAll makes the directory at path and its missing parents. It follows links.
 func MkdirAll(path string, perm fs.FileMode) error {
-	crash.Point()
+	killpoint.Point()
 	return os.MkdirAll(path, perm)
 }
 
-// Touch sets when the file was modified, and last read, to now.
+// Touch sets the modification and access time of the file to now.
 func (f *File) Touch(now time.Time) error {
-	crash.Point()
+	killpoint.Point()
 	at := unix.NsecToTimeval(now.UnixNano())
 	return f.do("touch", func() error { return unix.Futimes(f.fd, []unix.Timeval{at, at}) })
 }
 
-// TouchAt sets when name in the directory f was modified, and last read, to now. Of a
-// link it is the link that is changed.
+// TouchAt sets the modification and access time of name in the directory f to now. It does not
+// follow a link.
 func (f *File) TouchAt(name string, now time.Time) error {
-	crash.Point()
+	killpoint.Point()
 	at := unix.NsecToTimespec(now.UnixNano())
 	return f.at("touch", name, func() error {
 		return unix.UtimesNanoAt(f.fd, name, []unix.Timespec{at, at}, unix.AT_SYMLINK_NOFOLLOW)
@@ -37,11 +37,11 @@ func (f *File) TouchAt(name string, now time.Time) error {
 
 // Truncate sets the size of the file.
 func (f *File) Truncate(size int64) error {
-	crash.Point()
+	killpoint.Point()
 	return f.do("truncate", func() error { return unix.Ftruncate(f.fd, size) })
 }
 
-// FileLimit returns how many files this process may have open; 0 where that is not known.
+// FileLimit returns how many files this process may have open, 0 when unknown.
 func FileLimit() uint64 {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {

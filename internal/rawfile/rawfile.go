@@ -1,11 +1,10 @@
-// Package rawfile opens regular files and directories without the preparations for
-// waiting that package os makes: those are six system calls a file, which for a
-// cache of small files is more than all the rest.
+// Package rawfile opens regular files and directories without the poller of package os: that costs
+// six system calls a file, more than all others for a cache of small files.
 //
-// Only OpenDir and MkdirAll take a path. All else is done in a directory that is open,
-// on a name that lies in it, and follows no link.
+// Only OpenDir and MkdirAll take a path. All other functions take an open directory and the name of
+// an entry, and follow no link.
 //
-// Errors are *fs.PathError. A File is not closed by the garbage collector.
+// Errors are *fs.PathError. The garbage collector does not close a File.
 package rawfile
 
 import (
@@ -14,40 +13,38 @@ import (
 	"time"
 )
 
-// ErrLocked says that somebody else holds the lock.
+// ErrLocked says that another process or descriptor holds the lock.
 var ErrLocked = errors.New("locked")
 
-// Info says what a file is.
+// Info describes a file.
 type Info struct {
 	Mode     fs.FileMode // type and permission bits
 	Size     int64       // in bytes
 	Modified time.Time
-	Changed  int64 // when the file or what is known of it was, in nanoseconds since 1970; 0 where the system does not say
+	Changed  int64 // time of the last change of the file or its metadata, in nanoseconds since 1970; 0 where the system has none
 	id       identity
 	links    uint64
 	owner    uint32
 	owned    bool
 }
 
-// Links returns how many names the file has, 0 where the system does not say.
+// Links returns the number of hard links of the file, 0 where the system has none.
 func (i Info) Links() uint64 { return i.links }
 
-// Owner returns the number of the user that the file belongs to; ok is false where
-// files have no owner.
+// Owner returns the user id of the file's owner; ok is false where files have no owner.
 func (i Info) Owner() (uid uint32, ok bool) { return i.owner, i.owned }
 
-// Serial returns the number that the file system knows the file by, 0 where it does
-// not say.
+// Serial returns the inode number of the file, 0 where the system has none.
 func (i Info) Serial() uint64 { return i.id.serial() }
 
-// SameDisk reports whether both lie on one file system.
+// SameDisk reports whether both files are on one file system.
 func SameDisk(a, b Info) bool { return a.id.sameDisk(b.id) }
 
-// Same tells whether both are of one file.
+// Same reports whether both describe the same file.
 func Same(a, b Info) bool { return a.id.same(b.id) }
 
-// IsDir tells whether it is a directory.
+// IsDir reports whether it is a directory.
 func (i Info) IsDir() bool { return i.Mode.IsDir() }
 
-// IsLink tells whether it is a symbolic link.
+// IsLink reports whether it is a symbolic link.
 func (i Info) IsLink() bool { return i.Mode&fs.ModeSymlink != 0 }

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/bentobuild/bento/internal/crash"
+	"github.com/bentobuild/bento/internal/killpoint"
 )
 
 // File is an open file or directory.
@@ -29,8 +29,7 @@ func (a identity) serial() uint64 { return a.ino }
 
 func (a identity) sameDisk(b identity) bool { return a.dev == b.dev }
 
-// OpenDir opens the directory at path, which somebody has named: links on its way are
-// followed.
+// OpenDir opens the directory at path. It follows links.
 func OpenDir(path string) (*File, error) {
 	return openAt(unix.AT_FDCWD, path, path, unix.O_RDONLY|unix.O_DIRECTORY, 0)
 }
@@ -40,30 +39,30 @@ func (f *File) OpenDirAt(name string) (*File, error) {
 	return openAt(f.fd, name, f.join(name), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 }
 
-// OpenAt opens the file name in the directory f for reading; a link is an error. A
-// named pipe or a device is opened without waiting; Stat tells it from a regular file.
+// OpenAt opens the file name in the directory f for reading; a link is an error. It opens a named
+// pipe or a device without waiting; Stat reports the kind.
 func (f *File) OpenAt(name string) (*File, error) {
 	return openAt(f.fd, name, f.join(name), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 }
 
-// CreateAt makes the file name in the directory f, which must not exist, for reading
-// and writing.
+// CreateAt makes the file name in the directory f for reading and writing. It returns an error when
+// name exists.
 func (f *File) CreateAt(name string, perm fs.FileMode) (*File, error) {
 	return openAt(f.fd, name, f.join(name), unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, perm)
 }
 
-// UpdateAt opens the file name in the directory f for reading and writing, and makes it
-// when it is missing. It cuts nothing off. A link is an error, as for OpenAt.
+// UpdateAt opens the file name in the directory f for reading and writing, and makes a missing one.
+// It does not truncate the file. A link is an error, as for OpenAt.
 func (f *File) UpdateAt(name string, perm fs.FileMode) (*File, error) {
 	return openAt(f.fd, name, f.join(name), unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_NONBLOCK, perm)
 }
 
-// Again opens the directory f once more.
+// Again opens the directory f a second time.
 func (f *File) Again() (*File, error) {
 	return openAt(f.fd, ".", f.name, unix.O_RDONLY|unix.O_DIRECTORY, 0)
 }
 
-// Std turns f into an *os.File, which owns the descriptor from then on.
+// Std turns f into an *os.File, which then owns the descriptor.
 func (f *File) Std() *os.File {
 	file := os.NewFile(uintptr(f.fd), f.name)
 	f.fd = -1
@@ -73,7 +72,7 @@ func (f *File) Std() *os.File {
 func openAt(dir int, name, full string, flags int, perm fs.FileMode) (*File, error) {
 	f := &File{fd: -1, name: full}
 	if flags&unix.O_CREAT != 0 {
-		crash.Point()
+		killpoint.Point()
 	}
 	return f, f.do("open", func() (err error) {
 		f.fd, err = unix.Openat(dir, name, flags|unix.O_CLOEXEC, uint32(perm.Perm()))
@@ -81,7 +80,7 @@ func openAt(dir int, name, full string, flags int, perm fs.FileMode) (*File, err
 	})
 }
 
-// do makes a system call until it is not interrupted.
+// do repeats a system call until no signal interrupts it.
 func (f *File) do(op string, call func() error) error {
 	for {
 		switch err := call(); {
@@ -107,10 +106,10 @@ func (f *File) at(op, name string, call func() error) error {
 	return nil
 }
 
-// Name gives the path that the file was opened with, below that of its directory.
+// Name returns the path of the file, below that of its directory.
 func (f *File) Name() string { return f.name }
 
-// Fd gives the descriptor.
+// Fd returns the descriptor.
 func (f *File) Fd() uintptr { return uintptr(f.fd) }
 
 // Close closes the file.
@@ -118,7 +117,7 @@ func (f *File) Close() error {
 	if f.fd < 0 {
 		return &fs.PathError{Op: "close", Path: f.name, Err: fs.ErrClosed}
 	}
-	err := unix.Close(f.fd) // after EINTR it is closed too
+	err := unix.Close(f.fd) // EINTR closes it too
 	f.fd = -1
 	if err != nil && !errors.Is(err, unix.EINTR) {
 		return &fs.PathError{Op: "close", Path: f.name, Err: err}
@@ -145,7 +144,7 @@ func (f *File) Read(p []byte) (n int, err error) {
 }
 
 // Write implements io.Writer.
-func (f *File) Write(p []byte) (n int, err error) { return crash.Write(f.write, p) }
+func (f *File) Write(p []byte) (n int, err error) { return killpoint.Write(f.write, p) }
 
 func (f *File) write(p []byte) (n int, err error) {
 	for n < len(p) {
@@ -163,7 +162,7 @@ func (f *File) write(p []byte) (n int, err error) {
 
 // WriteAt implements io.WriterAt.
 func (f *File) WriteAt(p []byte, at int64) (n int, err error) {
-	crash.Point()
+	killpoint.Point()
 	for n < len(p) {
 		err = f.do("write", func() error {
 			m, err := unix.Pwrite(f.fd, p[n:], at+int64(n))
@@ -177,7 +176,7 @@ func (f *File) WriteAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// Rewind makes the next Read or Write start at the beginning.
+// Rewind sets the offset of the next Read or Write to 0.
 func (f *File) Rewind() error {
 	return f.do("seek", func() error {
 		_, err := unix.Seek(f.fd, 0, io.SeekStart)
@@ -187,11 +186,11 @@ func (f *File) Rewind() error {
 
 // Chmod sets the permission bits.
 func (f *File) Chmod(mode fs.FileMode) error {
-	crash.Point()
+	killpoint.Point()
 	return f.do("chmod", func() error { return unix.Fchmod(f.fd, uint32(mode.Perm())) })
 }
 
-// Stat says what the file is.
+// Stat returns the information about the file.
 func (f *File) Stat() (info Info, err error) {
 	var st unix.Stat_t
 	if err = f.do("stat", func() error { return unix.Fstat(f.fd, &st) }); err == nil {
@@ -200,7 +199,7 @@ func (f *File) Stat() (info Info, err error) {
 	return info, err
 }
 
-// LstatAt says what name in the directory f is.
+// LstatAt returns the information about name in the directory f.
 func (f *File) LstatAt(name string) (Info, error) {
 	info, err := lstat(f.fd, name)
 	if err != nil {

@@ -15,13 +15,15 @@ type CacheStats struct {
 	Entries    int        `json:"entries"` // results of tasks
 	Blobs      int        `json:"blobs"`
 	TotalBytes int64      `json:"total_bytes"` // on the disk
+	Older      []string   `json:"older"`       // directories of older formats
+	OlderBytes int64      `json:"older_bytes"` // of all bytes, those in them
 	Oldest     *time.Time `json:"oldest,omitempty"`
 	Newest     *time.Time `json:"newest,omitempty"`
 }
 
 // NewCacheStats makes the document.
 func NewCacheStats(root string, s cache.Stats) CacheStats {
-	doc := CacheStats{Schema: Schema("cache.stats"), Root: root, Entries: s.Records, Blobs: s.Blobs, TotalBytes: s.Bytes}
+	doc := CacheStats{Schema: Schema("cache.stats"), Root: root, Entries: s.Records, Blobs: s.Blobs, TotalBytes: s.Bytes, Older: append([]string{}, s.Older...), OlderBytes: s.OlderBytes}
 	if !s.Oldest.IsZero() {
 		oldest, newest := s.Oldest.UTC(), s.Newest.UTC()
 		doc.Oldest, doc.Newest = &oldest, &newest
@@ -64,11 +66,13 @@ type CacheCheck struct {
 	Blobs      int    `json:"blobs"`
 	Damaged    int    `json:"damaged"`
 	Incomplete int    `json:"incomplete"`
+	// InTheWay are directories in the place of an entry, which bento has not made.
+	InTheWay []string `json:"in_the_way"`
 }
 
 // NewCacheCheck makes the document.
 func NewCacheCheck(root string, c cache.Check) CacheCheck {
-	return CacheCheck{Schema: Schema("cache.fsck"), Root: root, Entries: c.Records, Blobs: c.Blobs, Damaged: c.Damaged, Incomplete: c.Incomplete}
+	return CacheCheck{Schema: Schema("cache.fsck"), Root: root, Entries: c.Records, Blobs: c.Blobs, Damaged: c.Damaged, Incomplete: c.Incomplete, InTheWay: append([]string{}, c.InTheWay...)}
 }
 
 // WriteCacheCheck prints it for people.
@@ -76,7 +80,7 @@ func WriteCacheCheck(w io.Writer, doc CacheCheck) {
 	fmt.Fprintf(w, "%d results and %d files are good; dropped %d damaged and %d incomplete ones\n", doc.Entries, doc.Blobs, doc.Damaged, doc.Incomplete)
 }
 
-// ByteSize gives a size for people.
+// ByteSize returns a size for people.
 func ByteSize(n int64) string {
 	unit, name := float64(n), "B"
 	for _, next := range []string{"KiB", "MiB", "GiB", "TiB"} {

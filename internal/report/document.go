@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
@@ -30,18 +32,21 @@ func Write(w io.Writer, doc any) error {
 	return err
 }
 
-// escaped writes the characters of JSON strings that are unprintable as escapes. The
-// encoder has left only those in place that have four hexadecimal digits.
+// escaped writes the characters of JSON strings that are unprintable as escapes: a reader
+// of the document gets exactly what was said.
 func escaped(text []byte) []byte {
 	if bytes.IndexFunc(text, unprintable) < 0 {
 		return text
 	}
 	var b bytes.Buffer
 	for _, r := range string(text) {
-		if unprintable(r) {
-			fmt.Fprintf(&b, "\\u%04x", r)
-		} else {
+		switch first, second := utf16.EncodeRune(r); {
+		case !unprintable(r):
 			b.WriteRune(r)
+		case first != utf8.RuneError:
+			fmt.Fprintf(&b, "\\u%04x\\u%04x", first, second)
+		default:
+			fmt.Fprintf(&b, "\\u%04x", r)
 		}
 	}
 	return b.Bytes()
@@ -57,13 +62,13 @@ type Error struct {
 	Message   string                   `json:"message"`
 	Hint      string                   `json:"hint,omitempty"`
 	NextSteps []string                 `json:"next_steps"`
-	Where     *Where                   `json:"where,omitempty"`
+	Where     *where                   `json:"where,omitempty"`
 	Errors    []diagnostics.Diagnostic `json:"errors"`
 	Stderr    string                   `json:"stderr,omitempty"` // the last words of a plugin
 }
 
-// Where is a place in a file of the workspace.
-type Where struct {
+// where is a place in a file of the workspace.
+type where struct {
 	File string `json:"file"`
 	Line int    `json:"line,omitempty"`
 	Col  int    `json:"col,omitempty"`
@@ -98,7 +103,7 @@ func NewError(err error) Error {
 func (e *Error) first(d diagnostics.Diagnostic) {
 	e.Kind, e.Message, e.Hint = d.Rule, d.Message, d.Hint
 	if d.File != "" {
-		e.Where = &Where{File: d.File, Line: d.Line, Col: d.Col}
+		e.Where = &where{File: d.File, Line: d.Line, Col: d.Col}
 	}
 }
 
@@ -173,7 +178,7 @@ func shown(p *plan.Plan) []*discovery.Dish {
 	return slices.DeleteFunc(slices.Clone(p.Workspace.Dishes), func(d *discovery.Dish) bool { return !in[d] })
 }
 
-// tasksByDish gives the tasks of a plan by their dish.
+// tasksByDish returns the tasks of a plan by their dish.
 func tasksByDish(p *plan.Plan) map[*discovery.Dish][]*plan.Task {
 	by := make(map[*discovery.Dish][]*plan.Task)
 	for _, t := range p.Tasks {

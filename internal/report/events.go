@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/run"
-	"github.com/bentobuild/bento/internal/run/tasklog"
 )
 
 // Events tells a run to programs while it goes on: one JSON object a line, each
@@ -65,7 +65,7 @@ func (e *Events) Report(ev run.Event) {
 	line.Schema, line.Seq, line.Time = Schema("event"), e.seq, now().UTC()
 	enc := json.NewEncoder(e.W)
 	enc.SetEscapeHTML(false)
-	// Where whoever reads them has gone the run goes on.
+	// If the reader of the events is gone, the run continues.
 	if err := enc.Encode(line); err != nil && e.err == nil && !errors.Is(err, syscall.EPIPE) {
 		e.err = err
 	}
@@ -74,7 +74,7 @@ func (e *Events) Report(ev run.Event) {
 // Err says why not all events are written, nil when they are.
 func (e *Events) Err() error { return e.err }
 
-// eventOf gives what an event says; ok is false for those that are not told.
+// eventOf returns what an event says; ok is false for those that are not told.
 func eventOf(ev run.Event) (line event, ok bool) {
 	switch ev := ev.(type) {
 	case run.Started:
@@ -110,8 +110,8 @@ func textOf(p []byte) *string {
 	return &text
 }
 
-func streamName(s tasklog.Stream) string {
-	if s == tasklog.Stderr {
+func streamName(s action.Stream) string {
+	if s == action.Stderr {
 		return "stderr"
 	}
 	return "stdout"

@@ -5,17 +5,17 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report/page"
-	"github.com/bentobuild/bento/internal/run/evaluate"
 )
 
 // shownInputs bounds how many inputs of a task stand in the page.
 const shownInputs = 200
 
-// NewPage gives what the page of a graph shows: the dishes of p, what is known of
+// NewPage returns what the page of a graph shows: the dishes of p, what is known of
 // their tasks, and the last run if there is one.
-func NewPage(title string, p *plan.Plan, results []*evaluate.Result, last *Run) page.Data {
+func NewPage(title string, p *plan.Plan, results []*key.Result, last *Run) page.Data {
 	doc := page.Data{Title: title, Dishes: []page.Dish{}}
 	logs := make(map[string]string)
 	if last != nil {
@@ -45,13 +45,13 @@ func NewPage(title string, p *plan.Plan, results []*evaluate.Result, last *Run) 
 	return doc
 }
 
-func pageTask(ev *evaluate.Result) page.Task {
+func pageTask(ev *key.Result) page.Task {
 	row := newPlanTask(ev)
 	t := page.Task{Name: row.Name, Run: row.Run, Status: row.Status, DependsOn: row.DependsOn, InputCount: len(ev.Entries)}
 	if row.Key != nil {
 		t.Key = *row.Key
 	}
-	if ev.Status != evaluate.Hit {
+	if ev.Status != key.Hit {
 		t.Why = reasonText(row)
 	}
 	for _, e := range ev.Entries[:min(len(ev.Entries), shownInputs)] {
@@ -60,7 +60,7 @@ func pageTask(ev *evaluate.Result) page.Task {
 	return t
 }
 
-// pageRun gives the timeline of a run.
+// pageRun returns the timeline of a run.
 func pageRun(doc *Run) *page.Run {
 	run := &page.Run{Command: doc.Command, StartedAt: doc.StartedAt.Format(time.RFC3339), DurationMS: doc.Summary.DurationMS}
 	for _, t := range doc.tasks() {

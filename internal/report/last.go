@@ -31,7 +31,7 @@ func (doc *Run) tasks() []taskOfRun {
 	return list
 }
 
-// Durations gives how long each task took that was executed, by id.
+// Durations returns how long each task took that was executed, by id.
 func (doc *Run) Durations() map[string]time.Duration {
 	took := make(map[string]time.Duration)
 	for _, t := range doc.tasks() {
@@ -42,7 +42,7 @@ func (doc *Run) Durations() map[string]time.Duration {
 	return took
 }
 
-// LogOf gives the path of the log of a task, "" when it has none; ok is false when
+// LogOf returns the path of the log of a task, "" when it has none; ok is false when
 // the run had no such task. Its names are in ids.
 func (doc *Run) LogOf(id string) (path string, ids []string, ok bool) {
 	for _, t := range doc.tasks() {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
-	"github.com/bentobuild/bento/internal/run/evaluate"
 )
 
 // Plan is the document of `bento plan`.
@@ -56,7 +56,7 @@ const (
 
 // NewPlan makes the document of an evaluated plan.
 // clean are requested tasks that are left out because no change concerns them.
-func NewPlan(p *plan.Plan, results []*evaluate.Result, clean []*plan.Task, problems []diagnostics.Diagnostic) Plan {
+func NewPlan(p *plan.Plan, results []*key.Result, clean []*plan.Task, problems []diagnostics.Diagnostic) Plan {
 	doc := Plan{Schema: Schema("plan"), Problems: problems}
 	by := tasksByDish(p)
 	left := make(map[*discovery.Dish][]planTask)
@@ -87,7 +87,7 @@ func NewPlan(p *plan.Plan, results []*evaluate.Result, clean []*plan.Task, probl
 	for _, e := range results {
 		doc.Summary.Tasks++
 		switch {
-		case e.Status == evaluate.Hit:
+		case e.Status == key.Hit:
 			doc.Summary.Hits++
 		case e.Task.Held:
 			doc.Summary.Skipped++
@@ -98,7 +98,7 @@ func NewPlan(p *plan.Plan, results []*evaluate.Result, clean []*plan.Task, probl
 	return doc
 }
 
-func newPlanTask(ev *evaluate.Result) planTask {
+func newPlanTask(ev *key.Result) planTask {
 	t := ev.Task
 	row := planTask{
 		Name: t.Name, Run: t.Command(), Status: string(ev.Status), MissReason: ev.Reason, Notes: ev.Notes, Requested: t.Requested,
@@ -155,10 +155,10 @@ func writePlanTask(w io.Writer, style Style, t planTask) {
 		word, why = style.Dim("skip"), "no change concerns it"
 	case t.Held:
 		word, why = style.Dim("held"), "stays as it is"
-		if t.Status != string(evaluate.Hit) {
+		if t.Status != string(key.Hit) {
 			why += ", not up to date: " + reasonText(t)
 		}
-	case t.Status != string(evaluate.Hit):
+	case t.Status != string(key.Hit):
 		word, why = style.Yellow("run "), reasonText(t)
 	}
 	line := fmt.Sprintf("  %s %-8s %s", word, PrintableLine(t.Name), PrintableLine(oneLine(t.Run)))
@@ -178,17 +178,17 @@ func oneLine(s string) string {
 // reasonText says in words why a task is no hit.
 func reasonText(t planTask) string {
 	words := map[string]string{
-		evaluate.MissUncacheable:  "never cached",
-		evaluate.MissForced:       "asked not to use the cache",
-		evaluate.MissNeverCached:  "no good run yet",
-		evaluate.MissChanged:      "changed",
-		evaluate.MissEvicted:      "its result is no longer in the cache",
-		evaluate.MissNotStored:    "its last result was not stored",
-		evaluate.MissPending:      "known when these are up to date",
-		evaluate.MissToolchain:    "its toolchain is known when it is run",
-		evaluate.MissToolMissing:  "a tool is missing",
-		evaluate.MissAdapterFails: "its adapter failed",
-		evaluate.MissUnreadable:   "an input cannot be read",
+		key.MissUncacheable:  "never cached",
+		key.MissForced:       "asked not to use the cache",
+		key.MissNeverCached:  "no good run yet",
+		key.MissChanged:      "changed",
+		key.MissEvicted:      "its result is no longer in the cache",
+		key.MissNotStored:    "its last result was not stored",
+		key.MissPending:      "known when these are up to date",
+		key.MissToolchain:    "its toolchain is known when it is run",
+		key.MissToolMissing:  "a tool is missing",
+		key.MissAdapterFails: "its adapter failed",
+		key.MissUnreadable:   "an input cannot be read",
 	}
 	text := words[t.MissReason]
 	if text == "" {

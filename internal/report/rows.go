@@ -2,7 +2,7 @@ package report
 
 import "slices"
 
-// Rows gives each of n spans, which are sorted by start, the first row that is free
+// Rows returns each of n spans, which are sorted by start, the first row that is free
 // when it starts.
 func Rows(n int, span func(i int) (start, end int64)) []int {
 	var free []int64 // by row: when it is free again

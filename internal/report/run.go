@@ -7,9 +7,8 @@ import (
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/run"
-	"github.com/bentobuild/bento/internal/run/install"
-	"github.com/bentobuild/bento/internal/run/tasklog"
 )
 
 // Run is the document of the commands that run tasks.
@@ -106,7 +105,7 @@ func NewRun(r *run.Report) Run {
 	return doc
 }
 
-func newInstalled(i *install.Install) *installed {
+func newInstalled(i *run.Install) *installed {
 	in := &installed{Reason: i.Reason, Command: i.Command, DurationMS: i.Duration.Milliseconds()}
 	if i.Err != nil {
 		in.Error = i.Err.Error()
@@ -157,19 +156,19 @@ func newRunTask(r *run.Result) runTask {
 // excerptSize bounds an excerpt, in bytes.
 const excerptSize = 4 << 10
 
-// excerpts gives the end of what a task printed, and of its stderr alone.
+// excerpts returns the end of what a task printed, and of its stderr alone.
 func excerpts(r *run.Result) (all, stderr string) {
 	var a, e tail
-	_ = r.ReplayLog(nil, func(s tasklog.Stream, p []byte) { // what cannot be read is not shown
+	_ = r.ReplayLog(nil, func(s action.Stream, p []byte) { // what cannot be read is not shown
 		a.add(p)
-		if s == tasklog.Stderr {
+		if s == action.Stderr {
 			e.add(p)
 		}
 	})
 	return a.String(), e.String()
 }
 
-// Excerpt gives the end of what a task printed, in valid UTF-8.
+// Excerpt returns the end of what a task printed, in valid UTF-8.
 func Excerpt(r *run.Result) string {
 	all, _ := excerpts(r)
 	return all
@@ -201,7 +200,7 @@ type installRow struct {
 }
 
 // NewInstall makes the document of installs.
-func NewInstall(installs []*install.Install) Install {
+func NewInstall(installs []*run.Install) Install {
 	doc := Install{Schema: Schema("install"), Installs: []installRow{}}
 	for _, i := range installs {
 		doc.Installs = append(doc.Installs, installRow{Dish: i.Dish, Dir: i.Dir, installed: *newInstalled(i)})

@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/bentobuild/bento/diagnostics"
 )
 
 // Style paints words. The zero value paints nothing.
@@ -86,14 +88,7 @@ func PrintableLine(s string) string {
 	}, Printable(s))
 }
 
-// unprintable reports whether r steers a terminal, ends a line where that is not said,
-// or shows what follows in another order.
-func unprintable(r rune) bool {
-	if unicode.IsControl(r) {
-		return r != '\n' && r != '\t'
-	}
-	return unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
-}
+func unprintable(r rune) bool { return r != '\n' && r != '\t' && diagnostics.Unprintable(r) }
 
 // Count writes a number of things.
 func Count(n int, thing string) string {

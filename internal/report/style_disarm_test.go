@@ -8,7 +8,7 @@ func TestPrintableIsNoWorkflowCommand(t *testing.T) {
 		"a\n::error::b":                     "a\n: :error::b",
 		"::add-mask::b":                     ": :add-mask::b",
 		"a\n \t\u00a0::stop-commands::x":    "a\n \t\u00a0: :stop-commands::x",
-		"a\n\u200b\ufeff\x1b::warning::x":   "a\n\u200b\ufeff\ufffd: :warning::x",
+		"a\n\u200b\ufeff\x1b::warning::x":   "a\n���: :warning::x",
 		"a\r::error::b":                     "a\ufffd::error::b", // one line, which begins with a
 		"it says ##[error]x and ##[group]y": "it says ## [error]x and ## [group]y",
 		"std::vector: a::b::c":              "std::vector: a::b::c",

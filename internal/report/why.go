@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/internal/fingerprint"
-	"github.com/bentobuild/bento/internal/run/evaluate"
+	"github.com/bentobuild/bento/internal/key"
 )
 
 // Why is the document of `bento why`.
@@ -22,9 +21,9 @@ type Why struct {
 	Ingredients []whyIngredient `json:"ingredients"`
 	Inputs      []whyInput      `json:"inputs"`
 	// WholeLock is why all of the dish's lockfile counts, where only a part of it could.
-	WholeLock string               `json:"whole_lockfile,omitempty"`
-	Against   string               `json:"against,omitempty"` // the key that changes compares with
-	Changes   []fingerprint.Change `json:"changes"`
+	WholeLock string       `json:"whole_lockfile,omitempty"`
+	Against   string       `json:"against,omitempty"` // the key that changes compares with
+	Changes   []key.Change `json:"changes"`
 }
 
 // made says where a cached result comes from.
@@ -49,8 +48,8 @@ type whyInput struct {
 }
 
 // NewWhy makes the document of an explanation; ev is nil for a key of the cache.
-func NewWhy(ev *evaluate.Result, x fingerprint.Explanation) Why {
-	doc := Why{Schema: Schema("why"), Ingredients: []whyIngredient{}, Inputs: []whyInput{}, Changes: []fingerprint.Change{}}
+func NewWhy(ev *key.Result, x key.Explanation) Why {
+	doc := Why{Schema: Schema("why"), Ingredients: []whyIngredient{}, Inputs: []whyInput{}, Changes: []key.Change{}}
 	known := ev == nil
 	if ev != nil {
 		doc.Task, doc.Status, doc.MissReason, doc.Notes = ev.Task.ID(), string(ev.Status), ev.Reason, ev.Notes
@@ -79,17 +78,17 @@ func NewWhy(ev *evaluate.Result, x fingerprint.Explanation) Why {
 	return doc
 }
 
-func kindName(k fingerprint.Kind) string {
+func kindName(k key.Kind) string {
 	switch k {
-	case fingerprint.Env:
+	case key.KindEnv:
 		return "env"
-	case fingerprint.Files:
+	case key.KindFiles:
 		return "files"
-	case fingerprint.Task:
+	case key.KindTask:
 		return "task"
-	case fingerprint.Output:
+	case key.KindOutput:
 		return "output"
-	case fingerprint.Sources:
+	case key.KindSources:
 		return "sources"
 	}
 	return "text"
@@ -132,11 +131,11 @@ func WriteWhy(w io.Writer, style Style, doc Why, all bool) {
 }
 
 func statusText(doc Why) string {
-	if doc.Status == string(evaluate.Hit) {
+	if doc.Status == string(key.Hit) {
 		return "cache hit"
 	}
 	notes := doc.Notes
-	if doc.MissReason == evaluate.MissChanged {
+	if doc.MissReason == key.MissChanged {
 		notes = nil // the changes are listed with all that is known of them
 	}
 	return PrintableLine(reasonText(planTask{MissReason: doc.MissReason, Notes: notes}))

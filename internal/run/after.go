@@ -3,11 +3,11 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
-	"github.com/bentobuild/bento/internal/run/evaluate"
-	"github.com/bentobuild/bento/internal/run/lastrun"
 )
 
 // executed takes in the end of an execution.
@@ -15,23 +15,24 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 	t, r := x.ev.Task, x.result
 	e.refresh(ctx, t)
 	if r.Outcome == Built {
-		e.UpToDate(t, x.kept.Outputs)
+		e.keys.UpToDate(t, x.kept.Outputs)
 		e.note(t, x.kept.Outputs)
 		if x.ev.Known {
-			e.Memory().Keep(t, &lastrun.Run{
-				Key: x.ev.Key, Unstored: true, Duration: r.Duration, Outputs: x.kept.Own(), Found: x.kept.Found,
-				ByProducts: e.ByProducts(x.ev, x.sources),
+			e.keys.Memory().Keep(t, &key.LastRun{
+				Key: x.ev.Key, Unstored: true, Duration: r.Duration, Outputs: x.kept.Own(), Found: x.kept.AllFound(),
+				ByProducts: slices.Concat(e.keys.ByProducts(x.ev, x.sources), x.kept.Rewritten),
 			})
 		}
-		if e.doubts[t.Index] = x.kept.Unsure; x.kept.Storable() {
+		n := e.node(t)
+		if n.doubt = x.kept.Unsure; x.kept.Storable() {
 			e.keep(ctx, x)
 		} else if x.kept.Changed != "" {
-			e.doubts[t.Index] = fmt.Sprintf("%s was made while %q changed", t.ID(), x.kept.Changed)
+			n.doubt = fmt.Sprintf("%s was made while %q changed", t.ID(), x.kept.Changed)
 		}
 	} else if r.Reason == ReasonInterrupted && ctx.Err() == nil {
 		e.stop = ReasonInterrupted // Ctrl-C went to it alone
 	} else if left := x.kept.Left(); len(left) > 0 {
-		e.Memory().Leave(lastrun.ID(t), left)
+		e.keys.Memory().Leave(key.TaskID(t), left)
 	}
 	e.end(r)
 }
@@ -45,7 +46,13 @@ func (e *engine) keep(ctx context.Context, x *execution) {
 			e.env.warn("output_found", fmt.Sprintf("%s left %s as it was: it counts as an input, and is not stored with the result", t.ID(), diagnostics.Few(x.kept.Found)),
 				"if the task makes it, remove it and run again, or say incremental = true")
 		}
-		if ev = e.Task(ctx, t); !ev.Known {
+		if list := x.kept.FreshStrays; len(list) > 0 {
+			e.env.warn("stray_output", fmt.Sprintf("%s was executed while %s lay among the outputs of what it depends on, which did not make it: it counts as an input of %s", t.ID(), diagnostics.Few(list), t.ID()),
+				"remove it if nothing needs it; if a task makes it, declare it there as an output and let "+t.ID()+" depend on that task")
+		}
+		ev = e.keys.Task(ctx, t)
+		e.keys.UpToDate(t, x.kept.Outputs) // whatever the cache has under that key
+		if !ev.Known {
 			return
 		}
 	}
@@ -56,14 +63,14 @@ func (e *engine) keep(ctx context.Context, x *execution) {
 }
 
 // add has the result stored under the key of ev.
-func (e *engine) add(x *execution, ev *evaluate.Result) {
+func (e *engine) add(x *execution, ev *key.Result) {
 	t := x.ev.Task
 	e.batch.Add(x.kept, ev, func() {
 		x.result.Stored, x.result.Key = true, ev.Key
 		ev.Stored()
-		if last := *e.Memory().Of(t); last.Key != ev.Key || last.Unstored {
+		if last := *e.keys.Memory().Of(t); last.Key != ev.Key || last.Unstored {
 			last.Key, last.Unstored = ev.Key, false
-			e.Memory().Keep(t, &last)
+			e.keys.Memory().Keep(t, &last)
 		}
 	})
 }
@@ -78,16 +85,16 @@ func (e *engine) store() {
 // refresh looks at a dish again after something ran in it. Tasks that have not
 // begun and may see the difference are evaluated again.
 func (e *engine) refresh(ctx context.Context, t *plan.Task) {
-	if e.Refresh(ctx, t) {
+	if e.keys.Refresh(ctx, t) {
 		e.staleAll()
 	}
 	for _, next := range e.plan.Graph.After(t.Index) {
-		e.stale[next] = true
+		e.nodes[next].stale = true
 	}
 }
 
 func (e *engine) staleAll() {
-	for i := range e.stale {
-		e.stale[i] = true
+	for _, n := range e.nodes {
+		n.stale = true
 	}
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
-	"github.com/bentobuild/bento/internal/run/lastrun"
 )
 
 // Tasks whose output globs overlap, and of which none depends on the other, run one after
@@ -16,23 +16,24 @@ import (
 
 // clash fails r and a rival that has ended before when both made the same file.
 func (e *engine) clash(r *Result) {
-	i := r.Task.Index
-	if e.overlaps.Rivals == nil || len(e.overlaps.Rivals[i]) == 0 || r.Outcome != Built && r.Outcome != CacheHit {
+	n := e.node(r.Task)
+	if e.overlaps.Rivals == nil || len(e.overlaps.Rivals[r.Task.Index]) == 0 || r.Outcome != Built && r.Outcome != CacheHit {
 		return
 	}
 	made := make(map[string]bool)
-	for _, o := range e.made[i] {
+	for _, o := range n.made {
 		if o.Kind != cache.Dir {
 			made[o.Path] = true
 		}
 	}
-	for _, other := range e.overlaps.Rivals[i] {
-		before := e.results[other]
+	for _, i := range e.overlaps.Rivals[r.Task.Index] {
+		other := e.nodes[i]
+		before := other.result
 		if before == nil || len(made) == 0 {
 			continue
 		}
 		var both []string
-		for _, o := range e.made[other] {
+		for _, o := range other.made {
 			if made[o.Path] {
 				both = append(both, o.Path)
 			}
@@ -44,7 +45,7 @@ func (e *engine) clash(r *Result) {
 		if before.Outcome == Built || before.Outcome == CacheHit {
 			before.fails(r.Task, both)
 			e.env.report(TaskFinished{Result: before})
-			e.doubts[other] = before.Message
+			other.doubt = before.Message
 			e.skipDependents(before)
 		}
 	}
@@ -53,13 +54,13 @@ func (e *engine) clash(r *Result) {
 // note remembers what a task that has rivals made.
 func (e *engine) note(t *plan.Task, outputs []cache.Output) {
 	if e.overlaps.Rivals != nil && len(e.overlaps.Rivals[t.Index]) > 0 {
-		e.made[t.Index] = outputs
+		e.node(t).made = outputs
 	}
 }
 
 // fails makes a good result that of a task whose files another one made too.
 func (r *Result) fails(other *plan.Task, both []string) {
-	r.Outcome, r.Reason, r.Stored = Failed, ReasonMadeTwice, false
+	r.Outcome, r.Reason, r.Stored = Failed, reasonMadeTwice, false
 	r.Message = fmt.Sprintf("%s made %s too, and neither depends on the other", other.ID(), diagnostics.Few(both))
 }
 
@@ -71,7 +72,7 @@ func (e *engine) overlapping(t *plan.Task) bool {
 // near returns a function that reports whether one of tasks, by index, has made a path. It
 // is safe for concurrent use, and asks what is remembered when it is first called.
 func (e *engine) near(tasks []int) func(path string) bool {
-	memory, list := e.Memory(), make([]*plan.Task, len(tasks))
+	memory, list := e.keys.Memory(), make([]*plan.Task, len(tasks))
 	for i, t := range tasks {
 		list[i] = e.plan.Tasks[t]
 	}
@@ -79,7 +80,7 @@ func (e *engine) near(tasks []int) func(path string) bool {
 	return func(path string) bool { return made()[path] }
 }
 
-func remembered(m *lastrun.Memory, tasks []*plan.Task) map[string]bool {
+func remembered(m *key.History, tasks []*plan.Task) map[string]bool {
 	made := make(map[string]bool)
 	for _, t := range tasks {
 		for _, p := range m.Of(t).Outputs {
@@ -92,7 +93,7 @@ func remembered(m *lastrun.Memory, tasks []*plan.Task) map[string]bool {
 // others returns a function that reports whether another task has made a path that may be
 // an output of t.
 func (e *engine) others(t *plan.Task) func(path string) bool {
-	others := e.MadeByOthers(t)
+	others := e.keys.MadeByOthers(t)
 	if !e.overlapping(t) {
 		return others
 	}
@@ -102,7 +103,7 @@ func (e *engine) others(t *plan.Task) func(path string) bool {
 
 // before returns a function that reports whether a path was made by what t depends on.
 func (e *engine) before(t *plan.Task) func(path string) bool {
-	before := e.MadeBefore(t)
+	before := e.keys.MadeBefore(t)
 	if !e.overlapping(t) {
 		return before
 	}
@@ -132,7 +133,10 @@ func (e *engine) postpone(t *plan.Task, store func()) bool {
 		return false
 	}
 	e.postponed = append(e.postponed, func() {
-		if !e.unsettled(t, func(i int) bool { return e.results[i] != nil && e.results[i].Reason == ReasonMadeTwice }) {
+		if !e.unsettled(t, func(i int) bool {
+			r := e.nodes[i].result
+			return r != nil && r.Reason == reasonMadeTwice
+		}) {
 			store()
 		}
 	})

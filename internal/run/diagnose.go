@@ -4,9 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/proc"
-	"github.com/bentobuild/bento/internal/run/printed"
-	"github.com/bentobuild/bento/internal/run/rerun"
 )
 
 // diagnose turns what the task has printed into diagnostics, as the hook of its
@@ -17,7 +16,7 @@ func (x *execution) diagnose(ctx context.Context) {
 	if t.Hook == nil || r.Attempts == 0 {
 		return
 	}
-	said := printed.New()
+	said := action.NewFindings()
 	said.Exit = r.ExitCode
 	if r.ReplayLog(nil, said.Add) != nil {
 		return
@@ -36,8 +35,8 @@ func (x *execution) diagnose(ctx context.Context) {
 
 // printAgain runs the command of the hook, if there is one, and gives what it
 // printed. It runs as the task did, not much longer, and nobody sees it.
-func (x *execution) printAgain(ctx context.Context) (*printed.Output, bool) {
-	t, ok := rerun.Of(x.ev.Task)
+func (x *execution) printAgain(ctx context.Context) (*action.Findings, bool) {
+	t, ok := action.Again(x.ev.Task)
 	if !ok {
 		return nil, false
 	}
@@ -45,7 +44,7 @@ func (x *execution) printAgain(ctx context.Context) (*printed.Output, bool) {
 	if err != nil {
 		return nil, false
 	}
-	said := printed.New()
+	said := action.NewFindings()
 	spec.Stdout, spec.Stderr = said.Stdout, said.Stderr
 	spec.Grace = x.opts.Grace
 	if spec.Timeout == 0 {

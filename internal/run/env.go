@@ -1,6 +1,6 @@
 // Package run evaluates a plan: it works out the key of every task, tells hits from
 // misses, restores what the cache has and executes the rest, in the order of the
-// graph and with a bounded number of workers. What happens is told to a Reporter;
+// graph and with a bounded number of workers. A Reporter receives what happens;
 // nothing here prints.
 package run
 
@@ -11,9 +11,8 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/internal/fingerprint"
-	"github.com/bentobuild/bento/internal/run/command"
-	"github.com/bentobuild/bento/internal/run/warnings"
+	"github.com/bentobuild/bento/internal/action"
+	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -22,7 +21,7 @@ type Env struct {
 	Root       string // of the workspace, absolute, without links
 	Store      cache.Store
 	State      *state.Dir
-	Toolchains *fingerprint.Toolchains
+	Toolchains *key.Toolchains
 	Environ    adapters.Environ // that bento was started with
 	Inherit    bool             // tasks see all of it
 	Program    string           // says which build of bento this is
@@ -33,17 +32,17 @@ type Env struct {
 	Executing func(hold []*os.File)
 
 	once sync.Once
-	cmds *command.Commands
+	cmds *action.Commands
 
 	held []*os.File // what keeps other runs out of the workspace
 
-	warnings warnings.List
-	mu       sync.Mutex // held while the Reporter is told of one event
+	warnings warningList
+	mu       sync.Mutex // held while the Reporter receives one event
 }
 
-// commands gives what makes the processes of tasks.
-func (e *Env) commands() *command.Commands {
-	e.once.Do(func() { e.cmds = &command.Commands{Root: e.Root, Environ: e.Environ, Inherit: e.Inherit} })
+// commands returns what makes the processes of tasks.
+func (e *Env) commands() *action.Commands {
+	e.once.Do(func() { e.cmds = &action.Commands{Root: e.Root, Environ: e.Environ, Inherit: e.Inherit} })
 	return e.cmds
 }
 

@@ -6,9 +6,8 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/plan"
-	"github.com/bentobuild/bento/internal/run/install"
-	"github.com/bentobuild/bento/internal/run/tasklog"
 )
 
 // Reporter hears what happens during a run. It is called serially.
@@ -30,18 +29,18 @@ type Started struct {
 
 // InstallStarted says that the dependencies of a scope are being installed.
 type InstallStarted struct {
-	Install *install.Install
+	Install *Install
 }
 
 // InstallLog is progress of an install.
 type InstallLog struct {
-	Install *install.Install
+	Install *Install
 	Log     adapters.Log
 }
 
 // InstallFinished says how an install ended.
 type InstallFinished struct {
-	Install *install.Install
+	Install *Install
 }
 
 // TaskStarted says that the command of a task is being executed.
@@ -54,18 +53,18 @@ type TaskStarted struct {
 // during the call.
 type TaskOutput struct {
 	Task   *plan.Task
-	Stream tasklog.Stream
+	Stream action.Stream
 	Data   []byte
 }
 
 // TaskFinished says how a task ended, also of one that was not executed. Of one that
-// ended well it is said again, as failed, if another makes the same file later on.
+// ended well it is reported again, as failed, if another makes the same file later on.
 type TaskFinished struct {
 	Result *Result
 }
 
-// Waiting says that nothing is to be told until something that runs ends.
-type Waiting struct{}
+// waiting says that nothing is to be told until something that runs ends.
+type waiting struct{}
 
 // Warned is a problem that did not stop anything.
 type Warned struct {
@@ -84,7 +83,7 @@ func (InstallFinished) event() {}
 func (TaskStarted) event()     {}
 func (TaskOutput) event()      {}
 func (TaskFinished) event()    {}
-func (Waiting) event()         {}
+func (waiting) event()         {}
 func (Warned) event()          {}
 func (Finished) event()        {}
 
@@ -99,24 +98,24 @@ const (
 	Skipped  Outcome = "skipped"
 )
 
-// Executed tells whether the task's command was run.
+// Executed reports whether the task's command was run.
 func (o Outcome) Executed() bool { return o == Built || o == Failed }
 
 // The reasons of Result.Reason that are codes.
 const (
 	ReasonDependencyFailed = "dependency_failed"
-	ReasonFailFast         = "fail_fast"
-	ReasonInstallFailed    = "install_failed"
+	reasonFailFast         = "fail_fast"
+	reasonInstallFailed    = "install_failed"
 	ReasonInterrupted      = "interrupted"
-	ReasonToolMissing      = "tool_missing"
-	ReasonMadeTwice        = "output_made_twice"
-	ReasonMissingOutput    = "missing_output"
+	reasonToolMissing      = "tool_missing"
+	reasonMadeTwice        = "output_made_twice"
+	reasonMissingOutput    = "missing_output"
 	ReasonMachine          = "machine_fault"
-	ReasonTimeout          = "timeout"
-	ReasonNotStarted       = "not_started"
+	reasonTimeout          = "timeout"
+	reasonNotStarted       = "not_started"
 	ReasonChanged          = "inputs_changed"
-	ReasonNotReady         = "not_ready"
-	ReasonOnly             = "not_requested"
+	reasonNotReady         = "not_ready"
+	reasonOnly             = "not_requested"
 )
 
 // Result is how one task ended.
@@ -141,23 +140,23 @@ type Result struct {
 	Diagnostics []diagnostics.Diagnostic
 
 	record   *cache.Record // of a hit
-	log      *tasklog.Log  // of the file at LogPath
+	log      *action.Log   // of the file at LogPath
 	unlogged []byte        // the end of what could not be written to a log
 }
 
-// ReplayLog gives what the task printed to emit, piece by piece in the order in
+// ReplayLog returns what the task printed to emit, piece by piece in the order in
 // which it was printed: that of a hit from the store, else from the log file.
-func (r *Result) ReplayLog(s cache.Store, emit func(tasklog.Stream, []byte)) error {
+func (r *Result) ReplayLog(s cache.Store, emit func(action.Stream, []byte)) error {
 	if r.record == nil && r.Outcome == CacheHit && s != nil {
 		r.record, _ = s.Lookup(r.Key) // a miss by now has no log to show
 	}
 	switch {
 	case r.record != nil && r.record.Log != (cache.Digest{}):
-		return tasklog.ReplayStored(r.record.With(s), r.record.Log, emit)
+		return action.ReplayLog(r.record.With(s), r.record.Log, emit)
 	case r.LogPath != "":
 		return r.log.Replay(emit)
 	case len(r.unlogged) > 0:
-		emit(tasklog.Stdout, r.unlogged)
+		emit(action.Stdout, r.unlogged)
 	}
 	return nil
 }

@@ -10,12 +10,10 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/action"
+	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/proc"
-	"github.com/bentobuild/bento/internal/run/evaluate"
-	"github.com/bentobuild/bento/internal/run/lastrun"
-	"github.com/bentobuild/bento/internal/run/ready"
-	"github.com/bentobuild/bento/internal/run/record"
-	"github.com/bentobuild/bento/internal/run/tasklog"
+	"github.com/bentobuild/bento/internal/record"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -24,7 +22,7 @@ import (
 type execution struct {
 	env     *Env
 	opts    Options
-	ev      *evaluate.Result
+	ev      *key.Result
 	kept    *record.Execution
 	sources []tree.Entry // of the dish, when it began
 
@@ -35,19 +33,23 @@ type execution struct {
 
 // execute runs a task that is a miss. Its dependencies are installed, unless unsure
 // says why its result is not to be trusted.
-func (e *engine) execute(ctx context.Context, ev *evaluate.Result, unsure string) {
+func (e *engine) execute(ctx context.Context, ev *key.Result, unsure string) {
 	t := ev.Task
 	unsure = cmp.Or(unsure, ev.InTheWay, e.doubt(t))
 	x := &execution{
-		env: e.env, opts: e.opts, ev: ev, sources: e.Sources(t), result: &Result{Task: t, Key: ev.Key},
-		kept: &record.Execution{Recorder: e.recorder, Ev: ev, Last: e.Memory().Of(t), Others: e.others(t), Before: e.before(t), Unsure: unsure},
+		env: e.env, opts: e.opts, ev: ev, sources: e.keys.Sources(t), result: &Result{Task: t, Key: ev.Key},
+		kept: &record.Execution{
+			Recorder: e.recorder, Ev: ev, Last: e.keys.Memory().Of(t), Others: e.others(t), Before: e.before(t), Unsure: unsure,
+			Upstream: e.upstream(t),
+		},
 	}
 	running, cancel := context.WithCancel(ctx)
-	e.cancel[t.ID()] = cancel
+	n := e.node(t)
+	n.cancel = cancel
 	x.isReady = func() {
 		e.said <- func() {
 			e.queue.Free(t)
-			e.let(t)
+			e.let(n)
 		}
 	}
 	x.ended = func() { e.said <- func() { e.queue.Ended(t) } }
@@ -59,7 +61,7 @@ func (e *engine) execute(ctx context.Context, ev *evaluate.Result, unsure string
 			x.result.Reason, x.result.Message = ReasonChanged, "ended because what it works on has changed"
 		}
 		return func() {
-			delete(e.cancel, t.ID())
+			n.cancel = nil
 			if e.needless && t.Persistent && !t.Requested && x.result.Reason == ReasonChanged {
 				x.result.Outcome, x.result.Reason, x.result.Message = Built, "", "ended: nothing needs it any more"
 			}
@@ -76,7 +78,7 @@ func (x *execution) run(ctx context.Context) {
 		return
 	}
 	if err := x.kept.Prepare(); err != nil {
-		x.fail("output_unreadable", err.Error())
+		x.unreadable(err)
 		return
 	}
 	x.env.report(TaskStarted{Task: t, Terminal: x.onTerminal()})
@@ -98,25 +100,25 @@ func (x *execution) run(ctx context.Context) {
 	x.diagnose(ctx)
 }
 
-func (x *execution) openLog() *tasklog.Log {
+func (x *execution) openLog() *action.Log {
 	t := x.ev.Task
-	o := tasklog.Options{
+	o := action.LogOptions{
 		Failed: func(err error) {
 			x.env.warn("log_unwritable", "the log of "+t.ID()+" cannot be written: "+err.Error(), "")
 		},
 	}
 	if x.opts.Output {
-		o.Forward = func(s tasklog.Stream, p []byte) { x.env.report(TaskOutput{Task: t, Stream: s, Data: p}) }
+		o.Forward = func(s action.Stream, p []byte) { x.env.report(TaskOutput{Task: t, Stream: s, Data: p}) }
 	}
-	return tasklog.Create(x.env.State, tasklog.Name(t.Dish.Name, t.Name, lastrun.ID(t)), o)
+	return action.CreateLog(x.env.State, action.LogName(t.Dish.Name, t.Name, key.TaskID(t)), o)
 }
 
-func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {
+func (x *execution) attempt(ctx context.Context, log *action.Log) {
 	t, r := x.ev.Task, x.result
 	spec, err := x.env.commands().Spec(t)
 	var res proc.Result
 	if err == nil {
-		spec.Stdout, spec.Stderr, spec.Grace = log.Writer(tasklog.Stdout), log.Writer(tasklog.Stderr), x.opts.Grace
+		spec.Stdout, spec.Stderr, spec.Grace = log.Writer(action.Stdout), log.Writer(action.Stderr), x.opts.Grace
 		x.giveStdio(&spec)
 		var late error
 		err = x.env.commands().Launch(t, spec, func(s proc.Spec) (err error) {
@@ -124,7 +126,7 @@ func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {
 			return err
 		})
 		if late != nil && ctx.Err() == nil {
-			r.Outcome, r.Reason, r.Message, r.ExitCode = Failed, ReasonNotReady, late.Error(), res.ExitCode
+			r.Outcome, r.Reason, r.Message, r.ExitCode = Failed, reasonNotReady, late.Error(), res.ExitCode
 			return
 		}
 	}
@@ -138,7 +140,7 @@ func (x *execution) attempt(ctx context.Context, log *tasklog.Log) {
 	case res.Canceled, x.onTerminal() && res.Signal == "SIGINT":
 		r.Outcome, r.Reason, r.Message = Skipped, ReasonInterrupted, "ended by the interrupt"
 	case res.TimedOut:
-		r.Outcome, r.Reason = Failed, ReasonTimeout
+		r.Outcome, r.Reason = Failed, reasonTimeout
 		r.Message = fmt.Sprintf("not done after %v", time.Duration(t.Timeout))
 	case res.ExitCode != 0:
 		r.Outcome, r.Reason = Failed, "exit_status"
@@ -164,7 +166,7 @@ func machine(err error) bool {
 func (x *execution) supervise(ctx context.Context, spec proc.Spec) (res proc.Result, late, err error) {
 	t := x.ev.Task
 	if t.Persistent && t.Ready != nil {
-		return ready.Run(ctx, spec, *t.Ready, x.isReady)
+		return action.RunServer(ctx, spec, *t.Ready, x.isReady)
 	}
 	if t.Persistent {
 		x.isReady()
@@ -181,19 +183,28 @@ func exitMessage(res proc.Result) string {
 }
 
 // collect looks at what the command made, and stores it.
-func (x *execution) collect(log *tasklog.Log) {
+func (x *execution) collect(log *action.Log) {
 	err := x.kept.Collect(log, x.result.Duration)
 	var missing *record.MissingError
 	var refused *cache.RefusedError
 	switch {
 	case err == nil:
 	case errors.As(err, &missing):
-		x.fail(ReasonMissingOutput, err.Error())
+		x.fail(reasonMissingOutput, err.Error())
 	case errors.As(err, &refused):
 		x.fail("output_refused", err.Error())
 	default:
-		x.fail("output_unreadable", err.Error())
+		x.unreadable(err)
 	}
+}
+
+// unreadable takes in the error of a look at outputs. An interrupt ends that too.
+func (x *execution) unreadable(err error) {
+	if errors.Is(err, context.Canceled) {
+		x.result.Outcome, x.result.Reason, x.result.Message = Skipped, ReasonInterrupted, "ended by the interrupt"
+		return
+	}
+	x.fail("output_unreadable", err.Error())
 }
 
 func (x *execution) fail(reason, message string) {
@@ -208,12 +219,12 @@ type Stdio struct {
 	Terminal bool
 }
 
-// onTerminal tells whether the task has the terminal to itself.
+// onTerminal reports whether the task has the terminal to itself.
 func (x *execution) onTerminal() bool {
 	return x.ev.Task.Interactive && x.opts.Stdio != nil && x.opts.Stdio.Terminal
 }
 
-// giveStdio gives an interactive task what it reads.
+// giveStdio connects an interactive task to the terminal or to stdin.
 func (x *execution) giveStdio(spec *proc.Spec) {
 	if !x.ev.Task.Interactive || x.opts.Stdio == nil {
 		return

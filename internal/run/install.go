@@ -6,22 +6,21 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/run/evaluate"
-	"github.com/bentobuild/bento/internal/run/install"
+	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// installer gives what installs in this workspace and tells the reporter of it.
-func (e *Env) installer(t *tree.Tree, force bool) *install.Installer {
-	return &install.Installer{
+// installer returns what installs in this workspace and tells the reporter of it.
+func (e *Env) installer(t *tree.Tree, force bool) *installer {
+	return &installer{
 		Root: e.Root, State: e.State, Environ: e.Environ, Inherit: e.Inherit, Force: force, Tree: t, Toolchains: e.Toolchains,
 		Warn: e.warn,
-		Started: func(i *install.Install) {
+		Started: func(i *Install) {
 			e.executing()
 			e.report(InstallStarted{Install: i})
 		},
-		Log:      func(i *install.Install, l adapters.Log) { e.report(InstallLog{Install: i, Log: l}) },
-		Finished: func(i *install.Install) { e.report(InstallFinished{Install: i}) },
+		Log:      func(i *Install, l adapters.Log) { e.report(InstallLog{Install: i, Log: l}) },
+		Finished: func(i *Install) { e.report(InstallFinished{Install: i}) },
 	}
 }
 
@@ -37,17 +36,20 @@ func AddPackages(ctx context.Context, env *Env, d *discovery.Dish, packages []st
 	return env.installer(nil, false).Add(ctx, d, packages, dev, log)
 }
 
+// errInterrupted is the error of an install that the interrupt has ended.
+var errInterrupted = errors.New("ended by the interrupt")
+
 // scopeInstall is the install of one scope in this run.
 type scopeInstall struct {
 	done    bool
 	err     error
-	waiting []*evaluate.Result
+	waiting []*key.Result
 }
 
 // executeInstalled executes a task once its dependencies are installed.
-func (e *engine) executeInstalled(ctx context.Context, ev *evaluate.Result) {
+func (e *engine) executeInstalled(ctx context.Context, ev *key.Result) {
 	d := ev.Task.Dish
-	if !install.Needed(d) {
+	if !needsInstall(d) {
 		e.execute(ctx, ev, "")
 		return
 	}
@@ -59,7 +61,7 @@ func (e *engine) executeInstalled(ctx context.Context, ev *evaluate.Result) {
 		e.execute(ctx, ev, unsure)
 		return
 	}
-	id := install.ScopeID(d)
+	id := d.ScopeID()
 	s := e.installs[id]
 	switch {
 	case s == nil:
@@ -81,13 +83,13 @@ func (e *engine) executeInstalled(ctx context.Context, ev *evaluate.Result) {
 }
 
 // installed takes in the end of an install.
-func (e *engine) installed(ctx context.Context, s *scopeInstall, i *install.Install, first *evaluate.Result) {
+func (e *engine) installed(ctx context.Context, s *scopeInstall, i *Install, first *key.Result) {
 	s.done = true
 	if i != nil {
 		e.report = append(e.report, i)
 		s.err = i.Err
 		e.refresh(ctx, first.Task)
-		e.Installed(ctx, first.Task.Dish)
+		e.keys.Installed(ctx, first.Task.Dish)
 		e.staleAll() // an install may have written a lockfile
 	}
 	for _, ev := range s.waiting {
@@ -96,29 +98,32 @@ func (e *engine) installed(ctx context.Context, s *scopeInstall, i *install.Inst
 	e.begin(ctx, first.Task)
 }
 
-func installFailure(ev *evaluate.Result, err error) *Result {
-	r := &Result{Task: ev.Task, Outcome: Failed, Reason: ReasonInstallFailed, Key: ev.Key, ExitCode: 1, Message: "its dependencies could not be installed: " + err.Error()}
+func installFailure(ev *key.Result, err error) *Result {
+	if errors.Is(err, errInterrupted) {
+		return interrupted(ev)
+	}
+	r := &Result{Task: ev.Task, Outcome: Failed, Reason: reasonInstallFailed, Key: ev.Key, ExitCode: 1, Message: "its dependencies could not be installed: " + err.Error()}
 	errors.As(err, &r.Failure)
 	return r
 }
 
 // InstallAll installs the dependencies of dishes, each scope once, one after the
 // other, while no other bento runs in the workspace. It goes on after a failure.
-func InstallAll(ctx context.Context, env *Env, t *tree.Tree, dishes []*discovery.Dish, force bool) ([]*install.Install, error) {
+func InstallAll(ctx context.Context, env *Env, t *tree.Tree, dishes []*discovery.Dish, force bool) ([]*Install, error) {
 	release, _ := env.reserve(ctx)
 	defer release()
 	env.Toolchains.LetRun()
 	in := env.installer(t, force)
 	seen := make(map[string]bool)
-	var installs []*install.Install
+	var installs []*Install
 	for _, d := range dishes {
 		if ctx.Err() != nil {
 			return installs, ctx.Err()
 		}
-		if !install.Needed(d) || seen[install.ScopeID(d)] {
+		if !needsInstall(d) || seen[d.ScopeID()] {
 			continue
 		}
-		seen[install.ScopeID(d)] = true
+		seen[d.ScopeID()] = true
 		i := in.Ensure(ctx, d)
 		var missing *adapters.MissingTool
 		if i != nil && errors.As(i.Err, &missing) {

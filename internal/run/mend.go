@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bentobuild/bento/internal/key"
+	"github.com/bentobuild/bento/internal/parallel"
 	"github.com/bentobuild/bento/internal/plan"
-	"github.com/bentobuild/bento/internal/run/evaluate"
-	"github.com/bentobuild/bento/internal/tree/crew"
 )
 
 // What a task has made may be gone when it is needed: what is executed beside it may remove
@@ -16,11 +16,11 @@ import (
 
 // lost names an output of a task that is gone, "" when there is none.
 func (e *engine) lost(t *plan.Task) string {
-	r := e.results[t.Index]
+	r := e.node(t).result
 	if r == nil || r.Outcome != CacheHit && r.Outcome != Built || t.Held || t.Persistent {
 		return ""
 	}
-	return e.Missing(e.Of(t))
+	return e.keys.Missing(e.keys.Of(t))
 }
 
 // mend brings back what the tasks of a list have lost, and then goes on.
@@ -30,23 +30,25 @@ func (e *engine) mend(ctx context.Context, list []*plan.Task, then func()) {
 		if gone == "" {
 			continue
 		}
-		r := e.results[t.Index]
+		n := e.node(t)
+		r := n.result
 		if r.Outcome == Built {
 			e.store()
 		}
 		record, err := e.env.Store.Lookup(r.Key)
 		if err != nil {
-			e.doubts[t.Index] = fmt.Sprintf("%q of %s was removed while something else ran", gone, t.ID())
+			n.doubt = fmt.Sprintf("%q of %s was removed while something else ran", gone, t.ID())
 			continue
 		}
 		e.env.warn("outputs_removed", fmt.Sprintf("%q of %s was removed while something else ran; it is restored", gone, t.ID()),
 			"let no other task remove or declare it, or let that one depend on "+t.ID())
-		ev, last, others := &evaluate.Result{Task: t, Key: r.Key, Record: record}, e.Memory().Of(t), e.others(t)
+		ev, last, others := &key.Result{Task: t, Key: r.Key, Record: record}, e.keys.Memory().Of(t), e.others(t)
 		e.job(func() func() {
 			_, err := e.bringBack(ev, last, others)
+			e.recorder.Replaced(t)
 			return func() {
 				if err != nil {
-					e.doubts[t.Index] = fmt.Sprintf("%s has lost what it made: %v", t.ID(), err)
+					n.doubt = fmt.Sprintf("%s has lost what it made: %v", t.ID(), err)
 				}
 				e.mend(ctx, list[i+1:], then)
 			}
@@ -58,7 +60,7 @@ func (e *engine) mend(ctx context.Context, list []*plan.Task, then func()) {
 
 // executeMended executes a task with what it depends on in place, but for what another
 // one that it depends on has taken.
-func (e *engine) executeMended(ctx context.Context, ev *evaluate.Result) {
+func (e *engine) executeMended(ctx context.Context, ev *key.Result) {
 	var list []*plan.Task
 	if e.touched {
 		for _, d := range ev.Task.Deps {
@@ -70,10 +72,10 @@ func (e *engine) executeMended(ctx context.Context, ev *evaluate.Result) {
 	e.mend(ctx, list, func() { e.executeInstalled(ctx, ev) })
 }
 
-// taken tells whether one of others was executed and depends on t.
+// taken reports whether one of others was executed and depends on t.
 func (e *engine) taken(t *plan.Task, others []plan.Dep) bool {
 	return slices.ContainsFunc(others, func(o plan.Dep) bool {
-		r := e.results[o.Task.Index]
+		r := e.node(o.Task).result
 		return r != nil && r.Outcome.Executed() && slices.ContainsFunc(o.Task.Deps, func(d plan.Dep) bool { return d.Task == t })
 	})
 }
@@ -84,12 +86,13 @@ func (e *engine) mendAll(ctx context.Context) {
 	if !e.touched || e.needless || e.stopped(ctx) != "" {
 		return
 	}
-	gone := crew.Map(e.plan.Tasks, func() *engine { return e }, (*engine).lost)
+	gone := parallel.Map(e.plan.Tasks, func() *engine { return e }, (*engine).lost)
 	taken := make([]bool, len(e.plan.Tasks)) // something behind it was executed
 	var list []*plan.Task
 	for i := len(e.plan.Tasks) - 1; i >= 0; i-- {
 		for _, next := range e.plan.Graph.After(i) {
-			taken[i] = taken[i] || taken[next] || e.results[next] != nil && e.results[next].Outcome.Executed()
+			r := e.nodes[next].result
+			taken[i] = taken[i] || taken[next] || r != nil && r.Outcome.Executed()
 		}
 		if gone[i] != "" && !taken[i] {
 			list = append(list, e.plan.Tasks[i])

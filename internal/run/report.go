@@ -6,14 +6,13 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
-	"github.com/bentobuild/bento/internal/run/install"
 )
 
 // Report is the whole of a run.
 type Report struct {
 	Plan        *plan.Plan
 	Results     []*Result // by plan.Task.Index
-	Installs    []*install.Install
+	Installs    []*Install
 	Warnings    []diagnostics.Diagnostic
 	Started     time.Time
 	Evaluated   time.Duration // since Started: until it was known what is a hit
@@ -21,7 +20,7 @@ type Report struct {
 	Interrupted bool
 }
 
-// Count gives how many tasks ended so.
+// Count returns how many tasks ended so.
 func (r *Report) Count(o Outcome) int {
 	n := 0
 	for _, res := range r.Results {
@@ -32,19 +31,19 @@ func (r *Report) Count(o Outcome) int {
 	return n
 }
 
-// Stored tells whether the run added anything to the cache.
+// Stored reports whether the run added anything to the cache.
 func (r *Report) Stored() bool {
 	return slices.ContainsFunc(r.Results, func(res *Result) bool { return res.Stored })
 }
 
-// Idle tells whether nothing was executed, restored or refused.
+// Idle reports whether nothing was executed, restored or refused.
 func (r *Report) Idle() bool {
 	return len(r.Installs) == 0 && !slices.ContainsFunc(r.Results, func(res *Result) bool {
 		return !res.Started.IsZero() || res.Outcome != CacheHit
 	})
 }
 
-// CriticalPath gives the chain of tasks, each waiting for the one before, that took
+// CriticalPath returns the chain of tasks, each waiting for the one before, that took
 // longest: no number of workers makes the run shorter. Tasks for which nothing was
 // done are left out.
 func (r *Report) CriticalPath() []*Result {

@@ -8,29 +8,30 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/outputs"
-	"github.com/bentobuild/bento/internal/run/evaluate"
-	"github.com/bentobuild/bento/internal/run/lastrun"
-	"github.com/bentobuild/bento/internal/run/record"
+	"github.com/bentobuild/bento/internal/key"
+	"github.com/bentobuild/bento/internal/record"
 )
 
 // bringBack restores what ev.Record says that its task has made. others is what other
 // tasks of the dish have made. It may run beside the engine.
-func (e *engine) bringBack(ev *evaluate.Result, last *lastrun.Run, others func(path string) bool) (outputs.Stats, error) {
+func (e *engine) bringBack(ev *key.Result, last *key.LastRun, others func(path string) bool) (outputs.Stats, error) {
 	t, want := ev.Task, ev.Record.Outputs
 	e.recorder.Restoring(t, want)
-	place := record.Place{Task: t, Tree: e.tree, Others: others, Dishes: e.plan.Workspace.Dishes}
+	place := record.Place{
+		Task: t, Tree: e.tree, Others: others, Dishes: e.plan.Workspace.Dishes, Had: slices.Concat(last.Outputs, last.Left),
+	}
 	return e.restorer.Restore(ev.Record.With(e.env.Store), want, outputs.Options{
-		Stale:    place.Stale(slices.Concat(last.Outputs, last.Left), want),
+		Stale:    place.Stale(want),
 		Yields:   place.Yields,
 		Fixed:    e.tree.Tracked,
 		Stop:     e.tree.Stop(),
-		Current:  e.Current,
-		Restored: e.Note,
+		Current:  e.keys.Current,
+		Restored: e.keys.Note,
 	})
 }
 
 // restore brings the outputs of a hit into place, as bringBack.
-func (e *engine) restore(ctx context.Context, ev *evaluate.Result, last *lastrun.Run, others func(path string) bool) (apply func()) {
+func (e *engine) restore(ctx context.Context, ev *key.Result, last *key.LastRun, others func(path string) bool) (apply func()) {
 	t, want := ev.Task, ev.Record.Outputs
 	r := &Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record, Started: time.Now()}
 	stats, err := e.bringBack(ev, last, others)
@@ -38,22 +39,29 @@ func (e *engine) restore(ctx context.Context, ev *evaluate.Result, last *lastrun
 	return func() {
 		if err != nil {
 			if stats.Written > 0 {
-				e.Memory().Leave(lastrun.ID(t), record.Paths(want))
+				e.keys.Memory().Leave(key.TaskID(t), record.Paths(want))
 			}
-			if !errors.Is(err, cache.ErrMiss) { // else it was pruned meanwhile, or is damaged, which was said
-				e.env.warn("restore_failed", "the cached result of "+t.ID()+" cannot be used, so it runs: "+err.Error(), "")
-			}
-			whole := e.Whole(ctx, ev)
+			whole, hint := e.keys.Loaded(ctx, ev), ""
 			var refused *cache.RefusedError
 			if errors.As(err, &refused) {
-				whole.InTheWay = refused.Error()
+				whole.InTheWay, hint = refused.Error(), "move what is in the way to another place, or remove it, and run again"
+			}
+			if errors.Is(err, context.Canceled) {
+				e.end(interrupted(ev))
+				return
+			}
+			if !errors.Is(err, cache.ErrMiss) { // else it was pruned meanwhile, or is damaged, which was said
+				e.env.warn("restore_failed", "the cached result of "+t.ID()+" cannot be used, so it runs: "+err.Error(), hint)
 			}
 			e.executeInstalled(ctx, whole)
 			return
 		}
-		e.UpToDate(t, want)
+		if key.MakesOutside(t) {
+			e.refresh(ctx, t)
+		}
+		e.keys.UpToDate(t, want)
 		e.note(t, want)
-		e.Memory().Keep(t, &lastrun.Run{
+		e.keys.Memory().Keep(t, &key.LastRun{
 			Key: ev.Key, Duration: max(last.Duration, ev.Record.Duration),
 			Outputs: record.Paths(want), ByProducts: last.ByProducts, Found: foundBeside(last.Found, want),
 		})

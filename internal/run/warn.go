@@ -2,7 +2,6 @@ package run
 
 import (
 	"github.com/bentobuild/bento/diagnostics"
-	"github.com/bentobuild/bento/internal/run/warnings"
 )
 
 // warn says something once that does not stop anything.
@@ -14,7 +13,7 @@ func (e *Env) warn(code, message, hint string) {
 
 // WarnDamage says that an entry of the cache was damaged. It is safe for concurrent
 // use.
-func (e *Env) WarnDamage(err error) { e.warn(warnings.RuleDamaged, err.Error(), "") }
+func (e *Env) WarnDamage(err error) { e.warn(ruleDamaged, err.Error(), "") }
 
 // Warn says something once that does not stop anything. It is safe for concurrent
 // use.

@@ -6,18 +6,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kept are the capabilities that a confined program keeps of what root has: those
-// over the files and processes that it can reach, which a container's root is used
-// to. The others reach around a sandbox, as CAP_PERFMON does, with which the
-// environment of any process can be read.
+// kept are the capabilities that a confined root keeps: those over the files and processes that it
+// can reach, which root in a container expects. The others reach around a sandbox; CAP_PERFMON, for
+// example, reads the environment of any process.
 const kept = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_FSETID |
 	1<<unix.CAP_KILL | 1<<unix.CAP_SETGID | 1<<unix.CAP_SETUID | 1<<unix.CAP_NET_BIND_SERVICE
 
-// dropCapabilities takes the others from this thread. Since it can gain no
-// privileges (no_new_privs), an exec as root does not give them back.
+// dropCapabilities drops all other capabilities of this thread. With no_new_privs an exec as root
+// does not restore them.
 func dropCapabilities() error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var data [2]unix.CapUserData // the lower and the upper 32
+	var data [2]unix.CapUserData // the lower and the upper 32 bits
 	if err := unix.Capget(&header, &data[0]); err != nil {
 		return os.NewSyscallError("capget", err)
 	}

@@ -193,7 +193,7 @@ func TestFilesAreConfined(t *testing.T) {
 	}
 }
 
-// A file that may not be read cannot be had by giving it another name either.
+// A file that may not be read stays unreadable under another name.
 func TestLinksLeadNowhere(t *testing.T) {
 	needLandlock(t, 2)
 	dir := t.TempDir()

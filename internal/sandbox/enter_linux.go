@@ -12,10 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Enter is what a program does that was called with Command: args are those after
-// it. It takes from itself what the policy in them does not allow, as far as the
-// kernel offers that, and becomes the program in them; it returns only if it could
-// not, with the reason, which Start was told too.
+// Enter confines a program that was started with Command; args are the arguments after it. It drops
+// what the policy in args does not allow, as far as the kernel supports it, and executes the
+// program in args. It returns only on failure, with the reason, which Start gets too.
 func Enter(args []string) error {
 	if len(args) < 2 {
 		return errors.New("confine: no descriptor to report to")
@@ -26,21 +25,23 @@ func Enter(args []string) error {
 	}
 	syscall.CloseOnExec(fd)
 	err = enter(args[1], args[2:])
-	_, _ = unix.Write(fd, []byte(err.Error())) // nobody may be listening
+	_, _ = unix.Write(fd, []byte(err.Error())) // Start may have ended
 	return err
 }
 
-// enter becomes program, or where that is "" the one that the arguments name.
+// enter executes program, or the one in the arguments if it is "".
 func enter(program string, args []string) error {
 	p, group, argv, err := parse(args)
 	if err != nil {
 		return fmt.Errorf("confine: %w", err)
 	}
-	// The rights are taken from this thread only, and it is this thread that becomes
-	// the program.
+	// Only this thread is confined, and it executes the program.
 	runtime.LockOSThread()
 	group.enter()
 	if err := limitTasks(p.Tasks); err != nil {
+		return fmt.Errorf("confine: %w", err)
+	}
+	if err := p.hide(); err != nil {
 		return fmt.Errorf("confine: %w", err)
 	}
 	if err := p.apply(Offered()); err != nil {
@@ -50,13 +51,12 @@ func enter(program string, args []string) error {
 	return &os.PathError{Op: "exec", Path: argv[0], Err: err}
 }
 
-// apply takes from this thread what the policy does not allow.
+// apply confines this thread to the policy.
 func (p Policy) apply(o Offer) error {
 	if o.Landlock == 0 && !o.Seccomp {
 		return nil
 	}
-	// Without it a program could get back by a set-user-ID program what it has lost;
-	// the kernel insists.
+	// Otherwise a set-user-ID program could get the rights back; the kernel requires it.
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return os.NewSyscallError("prctl", err)
 	}
@@ -74,7 +74,7 @@ func (p Policy) apply(o Offer) error {
 	return nil
 }
 
-// Offered asks the kernel what it can enforce.
+// Offered returns what the kernel can enforce.
 func Offered() Offer {
 	return Offer{Landlock: landlockVersion(), Seccomp: offersSeccomp()}
 }

@@ -4,8 +4,8 @@ package sandbox
 
 import "errors"
 
-// Enter is for Linux only.
-func Enter([]string) error { return errors.New("confine: this system offers no sandbox") }
+// Enter returns an error: it supports only Linux.
+func Enter([]string) error { return errors.New("confine: this system has no sandbox") }
 
-// Offered asks the kernel what it can enforce: nothing here.
+// Offered returns what the kernel can enforce: nothing on this system.
 func Offered() Offer { return Offer{} }

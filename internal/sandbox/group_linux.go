@@ -14,17 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// group is the directory of a cgroup that counts processes and threads, "" where none
-// can be made.
+// group is the directory of a cgroup that limits processes and threads, "" where none can be made.
 type group string
 
-// groupPrefix is in front of the names of groups; the number of this process follows.
+// groupPrefix is the start of the names of groups; the number of this process follows.
 const groupPrefix = "bento-plugin-"
 
-var groups atomic.Uint64 // made by this process
+var groups atomic.Uint64 // number of groups made by this process
 
-// newGroup makes a group for so many processes and threads, where the kernel has the
-// controller and this user may. Empty ones that dead processes have left are removed.
+// newGroup makes a group for a number of processes and threads, where the kernel has the controller
+// and the user may. It removes empty groups of dead processes.
 func newGroup(tasks int) group {
 	parent := pidsGroup()
 	if tasks <= 0 || parent == "" {
@@ -42,9 +41,9 @@ func newGroup(tasks int) group {
 	return g
 }
 
-// pidsGroup returns the directory of the group that this process is in, as far as the
-// pids controller is concerned (cgroups(7)): in a hierarchy of its own, or in the one
-// hierarchy of version 2, if groups below have the controller. "" for none.
+// pidsGroup returns the directory of this process's group in the pids controller (cgroups(7)): in
+// its own hierarchy, or in that of version 2 if child groups have the controller. It returns "" for
+// none.
 func pidsGroup() string {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -69,7 +68,7 @@ func pidsGroup() string {
 	return ""
 }
 
-// sweep removes groups whose makers are gone. One with processes cannot be removed.
+// sweep removes the groups of dead processes. The kernel keeps one that has processes.
 func sweep(parent string) {
 	left, _ := filepath.Glob(filepath.Join(parent, groupPrefix+"*-*"))
 	for _, dir := range left {
@@ -80,17 +79,17 @@ func sweep(parent string) {
 	}
 }
 
-// enter moves this process into the group. Where it cannot the other bound holds.
+// enter moves this process into the group. If it fails the other limit applies.
 func (g group) enter() {
 	if g != "" {
 		_ = os.WriteFile(filepath.Join(string(g), "cgroup.procs"), []byte("0"), 0)
 	}
 }
 
-// removeTime bounds the wait for processes to die of SIGKILL.
+// removeTime is the longest wait for processes to die of SIGKILL.
 const removeTime = 5 * time.Second
 
-// remove ends what is left in the group, and removes it.
+// remove kills the processes of the group, and removes it.
 func (g group) remove() {
 	if g == "" {
 		return
@@ -109,9 +108,8 @@ func (g group) remove() {
 	}
 }
 
-// limitTasks bounds the processes and threads of this user by what the machine runs
-// now, whoever they belong to, and so many more. The limit holds for all descendants,
-// and none of them can raise it.
+// limitTasks limits the processes and threads of this user to more than all that the machine runs
+// now, of any user, by a number. Descendants inherit the limit and cannot raise it.
 func limitTasks(more int) error {
 	if more <= 0 {
 		return nil
@@ -119,7 +117,7 @@ func limitTasks(more int) error {
 	return limitUser(uint64(running() + more))
 }
 
-// limitUser bounds the processes and threads of this user.
+// limitUser limits the processes and threads of this user.
 func limitUser(most uint64) error {
 	var now unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &now); err != nil {
@@ -129,8 +127,8 @@ func limitUser(most uint64) error {
 	return os.NewSyscallError("setrlimit", unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: most, Max: most}))
 }
 
-// running returns how many processes and threads the machine has, 0 when it is not
-// known: the fourth field of /proc/loadavg is "runnable/all".
+// running returns the number of processes and threads of the machine, 0 when unknown: the fourth
+// field of /proc/loadavg is "runnable/all".
 func running() int {
 	text, _ := os.ReadFile("/proc/loadavg")
 	fields := strings.Fields(string(text))

@@ -2,7 +2,7 @@
 
 package sandbox
 
-// group counts processes on Linux only.
+// group does nothing: only Linux limits processes.
 type group string
 
 func newGroup(int) group { return "" }

@@ -10,14 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What may be done with files, in the words of the kernel.
+// Access rights of files, in the words of the kernel.
 const (
 	readFile = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_EXECUTE
 	readDir  = readFile | unix.LANDLOCK_ACCESS_FS_READ_DIR
-	// changeFile are the rights over a file itself; the others are over the entries
-	// of a directory.
+	// changeFile are the rights over a file itself; the others are over the entries of a directory.
 	changeFile = readFile | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
-	// changeDir makes no devices: with them a program would reach past the files.
+	// changeDir excludes making devices: through them a program would reach data without its file.
 	changeDir = readDir | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
 		unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
 		unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SYM |
@@ -25,7 +24,7 @@ const (
 	everything = changeFile | changeDir | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
 )
 
-// landlockVersion is 0 where the kernel has no Landlock, or does not let us use it.
+// landlockVersion is 0 where the kernel has no Landlock, or does not allow it.
 func landlockVersion() int {
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -34,13 +33,13 @@ func landlockVersion() int {
 	return int(v)
 }
 
-// ruleset says what a kernel with this version is to deny unless a rule allows it.
-// It knows of no more than version 7, and a later kernel denies no more than that.
+// ruleset returns what a kernel of this version denies unless a rule allows it. It knows versions
+// up to 7; later kernels deny no more than that.
 func ruleset(version int, network bool) unix.LandlockRulesetAttr {
 	var attr unix.LandlockRulesetAttr
 	attr.Handled_access_fs = everything
 	if version < 2 {
-		attr.Handled_access_fs &^= unix.LANDLOCK_ACCESS_FS_REFER // is then always denied
+		attr.Handled_access_fs &^= unix.LANDLOCK_ACCESS_FS_REFER // denied even without a rule
 	}
 	if version < truncates {
 		attr.Handled_access_fs &^= unix.LANDLOCK_ACCESS_FS_TRUNCATE
@@ -48,7 +47,7 @@ func ruleset(version int, network bool) unix.LandlockRulesetAttr {
 	if version < 5 {
 		attr.Handled_access_fs &^= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	}
-	if version >= 4 && !network { // a second lock beside the filter
+	if version >= 4 && !network { // in addition to the filter
 		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 	}
 	if version >= 6 {
@@ -57,7 +56,7 @@ func ruleset(version int, network bool) unix.LandlockRulesetAttr {
 	return attr
 }
 
-// restrict confines this thread and what comes of it.
+// restrict confines this thread and its descendants.
 func (p Policy) restrict(version int) error {
 	attr := ruleset(version, p.Network)
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
@@ -75,13 +74,13 @@ func (p Policy) restrict(version int) error {
 	return nil
 }
 
-// rules is a ruleset that is being written.
+// rules is a ruleset under construction.
 type rules struct {
 	fd      int
 	handled uint64
 }
 
-// fill writes the rules of a policy.
+// fill adds the rules of a policy.
 func (r rules) fill(p Policy) error {
 	for _, path := range p.Write {
 		if err := r.allow(path, changeFile, changeDir); err != nil {
@@ -101,13 +100,13 @@ func (r rules) fill(p Policy) error {
 	return nil
 }
 
-// passedOver tells what is no error of a path that may be read: without the right to
-// get there, nothing is lost by not getting one more.
+// passedOver reports whether an error about a readable path can be ignored: a path that the program
+// cannot reach needs no rule.
 func passedOver(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.ENOTDIR)
 }
 
-// allow gives a file or a directory the rights that are for it.
+// allow adds the rule for a file or a directory.
 func (r rules) allow(path string, file, dir uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {

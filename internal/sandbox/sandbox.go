@@ -1,15 +1,13 @@
-// Package sandbox runs programs that may touch only what a Policy names, as far as
-// the kernel can see to it.
+// Package sandbox runs programs that may access only what a Policy names, as far as the kernel can
+// enforce it.
 //
-// On Linux files are confined with Landlock, and the network is taken away with a
-// seccomp filter (landlock(7), seccomp(2)). Neither needs rights or other programs,
-// both hold for all descendants, and neither can be undone. Elsewhere nothing can be
-// enforced, and Offered says so.
+// On Linux, Landlock confines files and a seccomp filter denies the network (landlock(7),
+// seccomp(2)). Neither needs privileges or other programs, both apply to all descendants, and
+// neither can be undone. Other systems enforce nothing, as Offered reports.
 //
-// A process confines itself: Start runs this same program once more, with Command as
-// its first argument, and there Enter takes the rights away and becomes the program
-// that was wanted. What is open by then stays open, so Start hands down nothing but
-// the three standard streams and the files of its caller.
+// A process confines itself: Start runs this same program with Command as its first argument; there
+// Enter drops the rights and executes the wanted program. Files that are open then stay open, so
+// Start passes on only the three standard streams and the files of its caller.
 package sandbox
 
 import (
@@ -26,36 +24,40 @@ import (
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-// Policy says what a program may touch. The rest of the files it may neither read
-// nor change, but it may see that they are there, and change the mode, owner and
-// times of those that belong to the user: Landlock has no say in that.
+// Policy is what a program may access. The program can neither read nor change other files, but it
+// may see that they exist, and change mode, owner and times of those that the user owns: Landlock
+// does not control that.
 type Policy struct {
-	// Read are absolute paths: a file, or a directory with all that is in it, that
-	// may be read and run. Those that do not exist are passed over.
+	// Read are absolute paths that may be read and executed: a file, or a directory with its
+	// content. Missing paths are skipped.
 	Read []string
-	// Write are absolute paths that may be changed too. Each has to exist.
+	// Write are absolute paths that may be changed too. Each must exist.
 	Write []string
-	// Network allows sockets. Without, none of any kind can be made, since one of a
-	// local service may be a way to the network as well.
+	// Hide are absolute paths of directories that the program sees as empty, except the paths of
+	// Write in them, and where it can create nothing. It needs a mount namespace
+	// (mount_namespaces(7)), which many containers forbid.
+	Hide []string
+	// Network allows sockets. Without it no socket of any kind can be made, since a local service
+	// may lead to the network as well.
 	Network bool
-	// Tasks bounds how many processes and threads the program and its descendants may
-	// have at once, 0 for no bound. Where a cgroup of the kernel's pids controller can be
-	// made it counts exactly them. Elsewhere it is added to what the machine runs at the
-	// start and counts all of the user's (RLIMIT_NPROC), which root is not bound by.
+	// Tasks limits the processes and threads of the program and its descendants, 0 for no limit.
+	// Where a cgroup of the kernel's pids controller can be made it counts exactly them. Otherwise
+	// it is added to the number on the machine at the start and counts all of the user's
+	// (RLIMIT_NPROC), which does not limit root.
 	Tasks int
 }
 
 // Offer is what the kernel can enforce.
 type Offer struct {
-	Landlock int  // the version of its interface (ABI), 0 for none
-	Seccomp  bool // filters of system calls, for this kind of machine
+	Landlock int  // ABI version, 0 for none
+	Seccomp  bool // filters of system calls, for this architecture
 }
 
-// truncates is the version of Landlock from which a file that may not be written may
-// not be cut either. Older ones do not keep a program from destroying.
+// truncates is the version of Landlock from which a read-only file cannot be truncated. Older ones
+// do not protect the content of files.
 const truncates = 3
 
-// Lacks says what of a policy the kernel cannot enforce, nothing when it can all.
+// Lacks returns what of a policy the kernel cannot enforce, nothing when it can enforce all.
 func (o Offer) Lacks() []string {
 	var list []string
 	switch {
@@ -70,13 +72,13 @@ func (o Offer) Lacks() []string {
 	return list
 }
 
-// Command is the first argument with which a program has to call Enter.
+// Command is the first argument of a program that must call Enter.
 const Command = "__confine"
 
-// Start starts s under p, as far as the kernel offers it. self is the path of a
-// program that calls Enter for Command, which is this one or nobody's. The error
-// says that the program could not be started or confined; then it does not run.
-// A Program among s.Files, /proc/self/fd/3 and so on, may be executed as well. Where nothing can be enforced it is proc.Start.
+// Start starts s under p, as far as the kernel supports it. self is the path of a program that
+// calls Enter for Command. It returns an error when the program could not be started or confined;
+// then it does not run. A Program among s.Files, /proc/self/fd/3 and so on, may be executed too.
+// Where nothing can be enforced Start is proc.Start.
 func Start(s proc.Spec, p Policy, self string) (*Process, error) {
 	if Offered() == (Offer{}) {
 		child, err := proc.Start(s)
@@ -88,11 +90,20 @@ func Start(s proc.Spec, p Policy, self string) (*Process, error) {
 	}
 	defer report.Close()
 	group := newGroup(p.Tasks)
-	// The pipe comes last, so that the descriptors of s are what s says.
+	// The pipe comes last and leaves the descriptors of s unchanged.
 	fd := strconv.Itoa(firstFile + len(s.Files))
-	s.Argv = slices.Concat([]string{self, Command, fd, s.Program}, p.args(group), s.Argv)
-	s.Program, s.Files = "", append(slices.Clip(s.Files), theirs)
-	started, err := proc.Start(s)
+	command := func() []string {
+		return slices.Concat([]string{self, Command, fd, s.Program}, p.args(group), s.Argv)
+	}
+	with := s
+	with.Argv, with.Program, with.Files = command(), "", append(slices.Clip(s.Files), theirs)
+	with.Mounts = len(p.Hide) > 0
+	started, err := proc.Start(with)
+	if err != nil && with.Mounts {
+		p.Hide, with.Mounts = nil, false // without the namespace the mounts would be visible everywhere
+		with.Argv = command()
+		started, err = proc.Start(with)
+	}
 	theirs.Close()
 	if err != nil {
 		group.remove()
@@ -113,7 +124,7 @@ type Process struct {
 	group group
 }
 
-// Wait waits as that of the proc.Process does. Nothing of the child is left then.
+// Wait is proc.Process.Wait. It also removes the child's group.
 func (p *Process) Wait(ctx context.Context) proc.Result {
 	res := p.Process.Wait(ctx)
 	p.group.remove()
@@ -123,21 +134,21 @@ func (p *Process) Wait(ctx context.Context) proc.Result {
 // firstFile is the descriptor of the first of proc.Spec.Files.
 const firstFile = 3
 
-// enterTime bounds the wait for a helper that does nothing but a few system calls.
+// enterTime is the longest wait for the helper, which only makes a few system calls.
 const enterTime = 30 * time.Second
 
-// maxReport bounds what a helper has to say.
+// maxReport is the largest report of a helper in bytes.
 const maxReport = 4 << 10
 
-// entered waits until the helper has become the program, which closes the pipe, or
-// says why it could not.
+// entered waits until the helper has executed the program, which closes the pipe, or has reported
+// why it could not.
 func entered(report *os.File) error {
 	if err := report.SetReadDeadline(time.Now().Add(enterTime)); err != nil {
 		return err
 	}
 	said, err := io.ReadAll(io.LimitReader(report, maxReport))
 	if err != nil {
-		return fmt.Errorf("confine: no word from the helper: %w", err)
+		return fmt.Errorf("confine: no report from the helper: %w", err)
 	}
 	if len(said) > 0 {
 		return errors.New(string(said))
@@ -145,8 +156,7 @@ func entered(report *os.File) error {
 	return nil
 }
 
-// args writes a policy and its group as arguments, which hold any path; "--" is the
-// end.
+// args encodes a policy and its group as arguments with any bytes; "--" ends them.
 func (p Policy) args(g group) []string {
 	var list []string
 	if g != "" {
@@ -161,13 +171,16 @@ func (p Policy) args(g group) []string {
 	for _, path := range p.Write {
 		list = append(list, "w"+path)
 	}
+	for _, path := range p.Hide {
+		list = append(list, "h"+path)
+	}
 	if p.Network {
 		list = append(list, "n")
 	}
 	return append(list, "--")
 }
 
-// parse reads what args wrote, and gives the rest.
+// parse decodes the arguments of args, and returns the rest.
 func parse(args []string) (p Policy, g group, argv []string, err error) {
 	for i, arg := range args {
 		switch {
@@ -183,27 +196,29 @@ func parse(args []string) (p Policy, g group, argv []string, err error) {
 			p.Network = true
 		case strings.HasPrefix(arg, "r/"):
 			p.Read = append(p.Read, arg[1:])
+		case strings.HasPrefix(arg, "h/"):
+			p.Hide = append(p.Hide, arg[1:])
 		case strings.HasPrefix(arg, "w/"):
 			p.Write = append(p.Write, arg[1:])
 		default:
-			return p, g, nil, fmt.Errorf("argument %q: expected g/PATH, tNUMBER, r/PATH, w/PATH, n or --", arg)
+			return p, g, nil, fmt.Errorf("argument %q: expected g/PATH, tNUMBER, r/PATH, w/PATH, h/PATH, n or --", arg)
 		}
 	}
 	return p, g, nil, errors.New("no program is named")
 }
 
-// System are the places where a system keeps what programs need to run. None of
-// them is a user's.
+// System are the directories where a system keeps what programs need to run. None contains data of
+// users.
 func System() []string {
 	return []string{
 		"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/etc", "/opt", "/var/lib",
 		"/proc", "/sys",
 		"/nix", "/gnu", "/snap", "/home/linuxbrew/.linuxbrew", "/run/current-system",
-		"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", // where /etc/resolv.conf may lead
+		"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", // targets of /etc/resolv.conf
 	}
 }
 
-// devices are files that every program may read and write: they hold nothing.
+// devices are files that every program may read and write: they hold no data.
 func devices() []string {
 	return []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 }

@@ -65,7 +65,7 @@ func TestLacks(t *testing.T) {
 	}
 }
 
-// run runs a program under p, and gives what it printed.
+// run runs a program under p, and returns its output.
 func run(t *testing.T, p Policy, argv ...string) string {
 	t.Helper()
 	out, err := try(t, p, argv...)

@@ -9,29 +9,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// abi is one way of making system calls on a machine: a 64-bit one may run 32-bit
-// programs too, whose calls have numbers of their own.
+// abi is a system call interface of a machine: a 64-bit one may run 32-bit programs too, whose
+// calls have other numbers.
 type abi struct {
 	arch    uint32   // its AUDIT_ARCH
 	sockets []uint32 // the calls that make sockets
-	// others are the calls that reach other processes of the user by what no file and
-	// no signal protects: System V IPC, message queues and key rings.
+	// others are the calls that reach other processes of the user although neither files nor
+	// signals allow it: System V IPC, message queues and key rings.
 	others  []uint32
-	prlimit uint32 // prlimit64(2), which may name another process
-	// above, when not 0, is the number from which on calls are of yet another kind,
-	// which is denied whole.
+	prlimit uint32 // prlimit64(2), which may change another process
+	// above, when not 0, is the first number of yet another interface, which is denied whole.
 	above uint32
 }
 
-// ioUringSetup has the same number everywhere. A ring makes sockets without any
-// other call.
+// ioUringSetup has the same number everywhere. A ring makes sockets without any other call.
 const ioUringSetup = 425
 
 // semtimedop64 is semtimedop(2) of 32-bit programs with a 64-bit time.
 const semtimedop64 = 420
 
-// abis returns the ways of this machine, none when it is not known here. The numbers
-// are those of socket(2), and of socketcall(2) where that is there too.
+// abis returns the interfaces of this machine, none for an unknown architecture. The numbers are
+// those of socket(2), and of socketcall(2) where it exists.
 func abis() []abi {
 	switch runtime.GOARCH {
 	case "amd64":
@@ -43,7 +41,7 @@ func abis() []abi {
 			},
 			{
 				arch: unix.AUDIT_ARCH_I386, sockets: []uint32{359, 102, ioUringSetup}, prlimit: 340,
-				// 117 is ipc(2), which is all of System V IPC.
+				// 117 is ipc(2), which covers all of System V IPC.
 				others: slices.Concat([]uint32{117}, span(277, 278), span(286, 288), span(393, 402), []uint32{semtimedop64}),
 			},
 		}
@@ -61,7 +59,7 @@ func abis() []abi {
 	return nil
 }
 
-// generic is the way with the numbers that newer 64-bit machines share.
+// generic returns the interface with the numbers that newer 64-bit machines share.
 func generic(arch uint32) abi {
 	return abi{
 		arch: arch, sockets: []uint32{198, ioUringSetup}, prlimit: 261,
@@ -78,18 +76,17 @@ func span(first, last uint32) []uint32 {
 	return list
 }
 
-// Where struct seccomp_data has them. The first argument's lower half comes first on
-// all machines that are known here.
+// Offsets in struct seccomp_data. The lower half of the first argument comes first on all known
+// machines.
 const (
 	offsetNr       = 0
 	offsetArch     = 4
 	offsetArgument = 16
 )
 
-// filter is the program that the kernel runs for every system call. Calls that reach
-// other processes fail with EPERM, and so do those that make sockets unless network is
-// allowed; a call of an unknown kind ends the process. Pairs of sockets (socketpair(2))
-// are allowed: they lead nowhere.
+// filter returns the program that the kernel runs for every system call. Calls that reach other
+// processes fail with EPERM, and so do those that make sockets unless network is allowed; a call of
+// an unknown interface kills the process. socketpair(2) is allowed: its sockets lead nowhere.
 func filter(kinds []abi, network bool) []unix.SockFilter {
 	program := []unix.SockFilter{load(offsetArch)}
 	for _, kind := range kinds {
@@ -100,7 +97,7 @@ func filter(kinds []abi, network bool) []unix.SockFilter {
 	return append(program, ret(unix.SECCOMP_RET_KILL_PROCESS))
 }
 
-// block is the part for calls of one kind.
+// block returns the instructions for the calls of one interface.
 func (a abi) block(network bool) []unix.SockFilter {
 	type test struct {
 		op     uint16
@@ -117,7 +114,7 @@ func (a abi) block(network bool) []unix.SockFilter {
 	for _, number := range denied {
 		tests = append(tests, test{unix.BPF_JEQ, number})
 	}
-	// The process that prlimit64 names is an int: the kernel ignores the upper half.
+	// The process of prlimit64 is an int: the kernel ignores the upper half.
 	last := []unix.SockFilter{
 		jump(unix.BPF_JEQ, a.prlimit, 0, 2), load(offsetArgument), jump(unix.BPF_JEQ, 0, 0, 1),
 		ret(unix.SECCOMP_RET_ALLOW), ret(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)),
@@ -141,7 +138,7 @@ func ret(what uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: what}
 }
 
-// offersSeccomp asks whether the kernel takes filters, and knows the ends in ours.
+// offersSeccomp reports whether the kernel accepts filters, with the return values of ours.
 func offersSeccomp() bool {
 	if abis() == nil {
 		return false
@@ -155,8 +152,8 @@ func offersSeccomp() bool {
 	return true
 }
 
-// denyCalls takes from this thread, and from what comes of it, the calls that reach
-// other processes, and sockets unless network is allowed.
+// denyCalls denies this thread and its descendants the calls that reach other processes, and
+// sockets unless network is allowed.
 func denyCalls(network bool) error { return install(filter(abis(), network)) }
 
 func install(program []unix.SockFilter) error {

@@ -9,14 +9,14 @@ import (
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// Claimed is a file that is this process's until it is closed.
+// Claimed is a file that belongs to this process until it is closed.
 type Claimed struct {
 	*rawfile.File
 	dir  *owndir.Dir
 	name string
 }
 
-// Close leaves the file to others.
+// Close closes the file; other processes may claim it then.
 func (c *Claimed) Close() {
 	c.File.Close()
 	c.dir.Close()
@@ -51,8 +51,8 @@ func (c *Claimed) isThere() bool {
 	return err == nil && rawfile.Same(opened, there)
 }
 
-// Claim makes a file in the directory dir that is this process's until it is closed:
-// then, or when the process dies, it is among what Abandoned returns.
+// Claim makes a file in the directory dir that belongs to this process until it is closed.
+// Afterwards, also when the process dies, Abandoned returns it.
 func (d *Dir) Claim(dir string) (*Claimed, error) {
 	parent, err := d.sub(dir, true)
 	if err != nil {
@@ -60,12 +60,12 @@ func (d *Dir) Claim(dir string) (*Claimed, error) {
 	}
 	for range 100 {
 		c := &Claimed{dir: parent, name: owndir.RandomName()}
-		c.File, err = parent.Create(c.name, 0o666)
+		c.File, err = parent.Create(c.name, owndir.Private) // it is a lock too
 		if err == nil {
 			if err = c.TryLock(); err == nil && c.isThere() {
 				return c, nil
 			}
-			c.File.Close() // taken for abandoned before it was locked
+			c.File.Close() // another process took it for abandoned before it was locked
 		}
 		if err != nil && !errors.Is(err, rawfile.ErrLocked) && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist) {
 			parent.Close()
@@ -76,8 +76,8 @@ func (d *Dir) Claim(dir string) (*Claimed, error) {
 	return nil, &fs.PathError{Op: "create", Path: d.Shown(dir), Err: fs.ErrExist}
 }
 
-// Abandoned claims the files in the directory dir that Claim has made and no process
-// has claimed. The caller closes or removes them.
+// Abandoned claims the files in the directory dir that Claim has made and that no process holds.
+// The caller closes or removes them.
 func (d *Dir) Abandoned(dir string) []*Claimed {
 	parent, err := d.sub(dir, false)
 	if err != nil {
@@ -97,7 +97,8 @@ func (d *Dir) Abandoned(dir string) []*Claimed {
 	return list
 }
 
-// take claims one file, nil when it is none or somebody else's.
+// take claims one file. It returns nil for a file that another process holds or that Claim has not
+// made.
 func take(parent *owndir.Dir, name string) *Claimed {
 	f, _, err := parent.Open(name)
 	if err != nil {

@@ -13,24 +13,29 @@ import (
 	"github.com/bentobuild/bento/internal/owndir"
 )
 
-// MaxSize bounds the payload of one state file in bytes.
+// MaxSize is the largest payload of one state file in bytes.
 const MaxSize = 1 << 30
 
-// ErrAbsent says that there is no state file to use: none, or one that is damaged,
-// of another version, or not ours. It is also fs.ErrNotExist.
+// ErrAbsent says that there is no usable state file: it is missing, damaged, of another version, or
+// of an untrusted owner. It is also fs.ErrNotExist.
 var ErrAbsent = fmt.Errorf("no usable state: %w", fs.ErrNotExist)
 
-// An envelope is magic, version, payload length (little endian), a checksum over
-// all of them, the file's name and the payload, and then the payload.
+// An envelope is magic, version, payload length (little endian), a checksum over these, the file's
+// name and the payload, and then the payload.
 const (
 	magic      = "bento\x00st"
 	sumAt      = len(magic) + 4 + 8
 	headerSize = sumAt + 32
 )
 
-// Load returns the payload that Store wrote under name. The error is ErrAbsent when
-// there is none of that version, or the I/O error that kept it from being read.
+// Load returns the payload that Store wrote under name. It returns ErrAbsent when there is none of
+// that version, or the I/O error of reading it.
 func (d *Dir) Load(name string, version uint32) ([]byte, error) {
+	return d.loadAs(name, version, 0)
+}
+
+// loadAs is Load of a file whose mode has none of the bits without.
+func (d *Dir) loadAs(name string, version uint32, without fs.FileMode) ([]byte, error) {
 	dir, base, err := d.at(name, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrAbsent
@@ -39,12 +44,18 @@ func (d *Dir) Load(name string, version uint32) ([]byte, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	return load(dir, base, name, version)
+	return load(dir, base, name, version, without)
 }
 
-// load is Load of the file base in dir.
-func load(dir *owndir.Dir, base, name string, version uint32) ([]byte, error) {
-	data, err := readRegular(dir, base)
+// LoadPrivate is Load of a file from StorePrivate. It returns ErrAbsent for a file that other users
+// may read.
+func (d *Dir) LoadPrivate(name string, version uint32) ([]byte, error) {
+	return d.loadAs(name, version, 0o077)
+}
+
+// load is loadAs of the file base in dir.
+func load(dir *owndir.Dir, base, name string, version uint32, without fs.FileMode) ([]byte, error) {
+	data, err := readRegular(dir, base, without)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrAbsent
 	}
@@ -58,12 +69,11 @@ func load(dir *owndir.Dir, base, name string, version uint32) ([]byte, error) {
 	return payload, nil
 }
 
-// Store replaces the file name by payload: readers see the old file or the new
-// one. It is not synced to the disk; a file that a power cut leaves half written
-// is absent.
+// Store replaces the file name by payload: readers see the old file or the new one. It does not
+// sync to the disk; a file that a power cut truncates counts as absent.
 func (d *Dir) Store(name string, version uint32, payload []byte) error {
 	if len(payload) > MaxSize {
-		return fmt.Errorf("state file %q: %d bytes, more than the %d a state file may have", name, len(payload), MaxSize)
+		return fmt.Errorf("state file %q: %d bytes, expected at most %d", name, len(payload), MaxSize)
 	}
 	dir, base, err := d.at(name, true)
 	if err != nil {
@@ -71,6 +81,16 @@ func (d *Dir) Store(name string, version uint32, payload []byte) error {
 	}
 	defer dir.Close()
 	return store(dir, base, name, version, payload)
+}
+
+// StorePrivate is Store of a file that only the user may read.
+func (d *Dir) StorePrivate(name string, version uint32, payload []byte) error {
+	dir, base, err := d.at(name, true)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.ReplaceAs(base, 0o600, seal(name, version, payload), payload)
 }
 
 // store is Store of the file base in dir.
@@ -86,7 +106,7 @@ func seal(name string, version uint32, payload []byte) []byte {
 	return append(head, sum(head, name, payload)...)
 }
 
-// open checks an envelope and gives its payload, which shares data's memory.
+// open checks an envelope and returns its payload, which shares data's memory.
 func open(name string, version uint32, data []byte) ([]byte, error) {
 	if len(data) < headerSize || string(data[:len(magic)]) != magic {
 		return nil, errors.New("not a state file")
@@ -99,12 +119,12 @@ func open(name string, version uint32, data []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%d bytes, expected %d", len(payload), n)
 	}
 	if !bytes.Equal(head[sumAt:], sum(head[:sumAt], name, payload)) {
-		return nil, errors.New("checksum does not fit")
+		return nil, errors.New("the checksum does not match")
 	}
 	return payload, nil
 }
 
-// sum covers the name too, so that a file copied over another is not taken for it.
+// sum includes the name, so that a copy under another name is invalid.
 func sum(head []byte, name string, payload []byte) []byte {
 	h := blake3.NewDeriveKey("bento state file v1")
 	h.Write(head)
@@ -114,13 +134,17 @@ func sum(head []byte, name string, payload []byte) []byte {
 	return h.Sum(nil)
 }
 
-// readRegular reads a file whole; what is not a regular file is not there.
-func readRegular(dir *owndir.Dir, name string) ([]byte, error) {
+// readRegular reads a whole file. It returns ErrAbsent for a file that is not regular or has one of
+// the mode bits without.
+func readRegular(dir *owndir.Dir, name string, without fs.FileMode) ([]byte, error) {
 	f, info, err := dir.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	if _, owned := info.Owner(); owned && info.Mode.Perm()&without != 0 {
+		return nil, fs.ErrNotExist
+	}
 	if info.Size > MaxSize+int64(headerSize) {
 		return nil, fs.ErrNotExist
 	}

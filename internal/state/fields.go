@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// ErrFields is the error of a payload that does not hold the fields asked for.
+// ErrFields says that a payload does not contain the requested fields.
 var ErrFields = errors.New("not in the expected format")
 
-// Writer makes a payload of fields: numbers as unsigned varints, strings with
-// their length in front. The zero value is ready.
+// Writer makes a payload of fields: numbers as unsigned varints, strings after their length. The
+// zero value is ready for use.
 type Writer struct{ out []byte }
 
-// Payload gives what was written.
+// Payload returns the written fields.
 func (w *Writer) Payload() []byte { return w.out }
 
 // Reset empties the payload and keeps its memory.
@@ -22,7 +22,7 @@ func (w *Writer) Reset() { w.out = w.out[:0] }
 // Grow makes room for n more bytes.
 func (w *Writer) Grow(n int) { w.out = slices.Grow(w.out, n) }
 
-// Raw writes b as it is.
+// Raw writes the bytes b.
 func (w *Writer) Raw(b []byte) { w.out = append(w.out, b...) }
 
 // Byte writes one byte.
@@ -45,15 +45,14 @@ func (w *Writer) Strings(list []string) {
 	}
 }
 
-// Reader reads what a Writer wrote, in the same order. From the first field that
-// is not there on everything is zero, and End says so. It never allocates more
-// than the payload can hold.
+// Reader reads the fields of a Writer in the same order. After the first missing field all are
+// zero, and End returns an error. It never allocates more than the payload can contain.
 type Reader struct {
 	rest []byte
 	bad  bool
 }
 
-// NewReader gives a reader of payload, which it does not change.
+// NewReader returns a reader of payload, which it does not change.
 func NewReader(payload []byte) *Reader { return &Reader{rest: payload} }
 
 // Raw reads n bytes. They share memory with the payload.
@@ -86,7 +85,7 @@ func (r *Reader) Uint() uint64 {
 	return v
 }
 
-// Count reads how many items follow, each of at least size bytes.
+// Count reads the number of items that follow, each of at least size bytes.
 func (r *Reader) Count(size uint64) uint64 {
 	n := r.Uint()
 	if r.bad || n > uint64(len(r.rest))/size {
@@ -108,7 +107,7 @@ func (r *Reader) Strings() []string {
 	return list
 }
 
-// End tells whether everything was there and nothing is left over.
+// End reports whether all fields were read and no byte is left.
 func (r *Reader) End() error {
 	if r.bad || len(r.rest) != 0 {
 		return ErrFields

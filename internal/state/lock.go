@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,17 +10,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bentobuild/bento/internal/owndir"
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// Who waits for a lock looks again after the first pause, then ever later.
+// Hold looks again after the first pause, then after ever longer ones.
 const (
 	firstLook = time.Millisecond
 	lastLook  = 50 * time.Millisecond
 )
 
-// Lock is Hold for who needs no more than to release it.
-func (d *Dir) Lock(ctx context.Context, name string, waiting func(owner string)) (unlock func(), err error) {
+// Lock is Hold for a caller that only releases the lock.
+func (d *Dir) Lock(ctx context.Context, name string, waiting func(holder string)) (unlock func(), err error) {
 	h, err := d.Hold(ctx, name, waiting)
 	if err != nil {
 		return nil, err
@@ -27,16 +29,16 @@ func (d *Dir) Lock(ctx context.Context, name string, waiting func(owner string))
 	return h.Release, nil
 }
 
-// Held is a lock that was taken.
+// Held is a lock that this process holds.
 type Held struct {
-	// File is the lock for as long as any process has it open, or until Release: a
-	// process that is to go on holding it when this one dies is given it.
+	// File holds the lock as long as any process has it open, or until Release. Pass it to a
+	// process that must hold the lock when this one dies.
 	File *os.File
 
 	signed bool
 }
 
-// Release frees the lock, whoever has it open.
+// Release releases the lock, whatever other processes have the file open.
 func (h *Held) Release() {
 	if h.signed {
 		_ = h.File.Truncate(0)
@@ -45,25 +47,25 @@ func (h *Held) Release() {
 	h.File.Close()
 }
 
-// Hold takes the lock name, exclusive among all processes and within this one. If
-// another holds it, waiting (may be nil) is called once with who that is, such as
-// "process 4711 since 15:04:05", or "" when that is not known, and Hold waits
-// until the lock is free or ctx is done. The kernel frees it when its holder dies.
-// The file stays. What is in its place and no file of a trusted user is a
-// *RefusedError; a file that has another name too is locked, and not written.
-func (d *Dir) Hold(ctx context.Context, name string, waiting func(owner string)) (*Held, error) {
+// Hold takes the lock name, exclusive among all processes and within this one. If another process
+// holds it, Hold calls waiting (may be nil) once with the holder and the lock, such as "process
+// 4711 since 15:04:05 has the lock /path", and waits until the lock is free or ctx is done. The
+// kernel releases it when its holder dies. The file stays. Hold returns a *RefusedError for
+// anything but a file of a trusted user; it locks but does not write a file with a second hard
+// link.
+func (d *Dir) Hold(ctx context.Context, name string, waiting func(holder string)) (*Held, error) {
 	dir, base, err := d.at(name, true)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	f, own, err := dir.Update(base)
+	f, own, err := dir.Update(base, owndir.Private)
 	if err != nil {
 		return nil, err
 	}
-	if err := acquire(ctx, f, waiting); err != nil {
+	if err := acquire(ctx, f, d.Shown(name), waiting); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("lock %q: %w", name, err)
+		return nil, fmt.Errorf("lock %q: %w", d.Shown(name), err)
 	}
 	if own {
 		sign(f)
@@ -71,14 +73,14 @@ func (d *Dir) Hold(ctx context.Context, name string, waiting func(owner string))
 	return &Held{File: f.Std(), signed: own}, nil
 }
 
-func acquire(ctx context.Context, f *rawfile.File, waiting func(string)) error {
+func acquire(ctx context.Context, f *rawfile.File, path string, waiting func(string)) error {
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
 		err := f.TryLock()
 		if !errors.Is(err, rawfile.ErrLocked) {
 			return err
 		}
 		if waiting != nil {
-			waiting(signer(f))
+			waiting(cmp.Or(signer(f), "a process") + " has the lock " + path)
 			waiting = nil
 		}
 		timer := time.NewTimer(pause)
@@ -91,7 +93,7 @@ func acquire(ctx context.Context, f *rawfile.File, waiting func(string)) error {
 	}
 }
 
-// sign writes who holds the lock. It is for people only, so it may fail.
+// sign writes the holder of the lock into the file. It is only for messages, so it may fail.
 func sign(f *rawfile.File) {
 	_ = f.Truncate(0)
 	_, _ = f.WriteAt(fmt.Appendf(nil, "process %d since %s\n", os.Getpid(), time.Now().Format(time.TimeOnly)), 0)

@@ -98,9 +98,9 @@ func TestLockNamesItsOwnerAndOutlivesKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	unlock()
-	want := fmt.Sprintf("process %d since ", cmd.Process.Pid)
-	if len(owners) != 1 || !strings.HasPrefix(owners[0], want) {
-		t.Errorf("waiting was told %q, want one %q…", owners, want)
+	want, path := fmt.Sprintf("process %d since ", cmd.Process.Pid), " has the lock "+Open(root).Shown("locks/l")
+	if len(owners) != 1 || !strings.HasPrefix(owners[0], want) || !strings.HasSuffix(owners[0], path) {
+		t.Errorf("waiting was told %q, want one %q…%q", owners, want, path)
 	}
 }
 
@@ -112,9 +112,16 @@ func TestLockIsCancelled(t *testing.T) {
 	}
 	defer unlock()
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = d.Lock(ctx, "l", func(string) { cancel() })
+	if err := os.Truncate(d.Shown("l"), 0); err != nil { // nobody has signed it
+		t.Fatal(err)
+	}
+	var told string
+	_, err = d.Lock(ctx, "l", func(holder string) { told = holder; cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("lock: %v, want canceled", err)
+	}
+	if want := "a process has the lock " + d.Shown("l"); told != want {
+		t.Errorf("waiting was told %q, want %q", told, want)
 	}
 }
 

@@ -7,12 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// manyPages is how many bytes it is worth a system call to be given at once.
+// manyPages is the number of bytes from which on one system call for the memory pays.
 const manyPages = 256 << 10
 
-// populate has the kernel give data its memory in one go: a page at a time, as it is
-// written, costs more than what is read into it. It is a matter of time alone; a kernel
-// older than 5.14 says no.
+// populate lets the kernel allocate the memory of data at once: page by page, on the first write,
+// costs more than the read itself. It only saves time; kernels older than 5.14 refuse.
 func populate(data []byte) {
 	if len(data) < manyPages {
 		return

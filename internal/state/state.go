@@ -1,17 +1,15 @@
-// Package state keeps what bento remembers about one workspace between runs: the
-// directory <root>/.bento.
+// Package state stores data about one workspace between runs, in the directory <root>/.bento.
 //
-// Everything in it can be deleted at any time and is then made again. It holds
-// its own .gitignore, so that no project has to name it in theirs. Files are
-// replaced whole (written beside, renamed), carry the version of their format and
-// a checksum, and count as absent when either does not fit: nobody ever has to
-// repair one. A directory that cannot be written is an error value; callers turn
-// it into a warning and go on without memory.
+// Everything in it can be deleted at any time and is made again. It contains its own .gitignore, so
+// that no project has to list it. Files are replaced whole (written beside, renamed), contain the
+// version of their format and a checksum, and count as absent when either does not match: no user
+// has to repair one. A directory that cannot be written is an error value; callers turn it into a
+// warning and continue without state.
 //
-// Whoever cloned a repository has not made what a .bento in it holds. So the directory
-// is reached by descriptors (package owndir), and one that is a link, that belongs to a
-// stranger or in which git tracks anything is refused: every method then returns a
-// *RefusedError, and nothing in it is read, written or removed.
+// In a cloned repository the .bento may come from its author. So the package opens the directory
+// through descriptors (package owndir), and refuses one that is a link, that has an untrusted owner
+// or in which git tracks a file: every method then returns a *RefusedError, and nothing in it is
+// read, written or removed.
 package state
 
 import (
@@ -34,7 +32,7 @@ import (
 // Name is the directory's name under the workspace root.
 const Name = ".bento"
 
-// RefusedError says that bento does not use what lies in the place of its state.
+// RefusedError says why bento does not use a file or directory at the place of its state.
 type RefusedError = owndir.RefusedError
 
 // Dir is the state of one workspace. It is safe for concurrent use, also by
@@ -45,12 +43,12 @@ type Dir struct {
 
 	mu      sync.Mutex
 	vouched rawfile.Info // the directory in which git tracks nothing
-	known   bool         // vouched is
-	refused error        // git tracks something in it
+	known   bool         // vouched is set
+	refused error        // set when git tracks a file in it
 }
 
-// Open returns the state of the workspace at root, an absolute path. It does no
-// I/O: the directory is made by the first write.
+// Open returns the state of the workspace at root, an absolute path. It does no I/O: the first
+// write makes the directory.
 func Open(root string) *Dir {
 	return &Dir{root: root, trusted: sync.OnceValue(func() *owner.Trusted {
 		trusted := owner.Of(root)
@@ -58,11 +56,11 @@ func Open(root string) *Dir {
 	})}
 }
 
-// RunLock is the lock of who changes the workspace.
+// RunLock is the lock of a process that changes the workspace.
 const RunLock = "locks/run.lock"
 
-// Check returns a *RefusedError when the directory is not one that bento may use, or
-// one of those in it. One that is missing, or cannot be read, is no error.
+// Check returns a *RefusedError when bento must not use the directory or one in it. A missing or
+// unreadable one is no error.
 func (d *Dir) Check(ctx context.Context) error {
 	self, err := d.self(ctx, false)
 	if err == nil {
@@ -76,7 +74,20 @@ func (d *Dir) Check(ctx context.Context) error {
 	return nil
 }
 
-// checkIn checks the directories that bento works in, and the lock that most of it takes.
+// Guest returns an *owner.GuestError when bento saves nothing for the user in the workspace:
+// another user owns it, and the directory if it exists.
+func (d *Dir) Guest() error {
+	err := d.trusted().Guest()
+	if err == nil {
+		return nil
+	}
+	if fi, e := os.Lstat(filepath.Join(d.root, Name)); e == nil && owner.IsMine(fi) {
+		return nil
+	}
+	return err
+}
+
+// checkIn checks the directories that bento uses, and the lock of most commands.
 func checkIn(self *owndir.Dir) error {
 	for _, name := range []string{tempDir, "logs", "journal", "installs", "locks"} {
 		if err := self.Check(name); err != nil {
@@ -91,7 +102,7 @@ func checkIn(self *owndir.Dir) error {
 	return locks.CheckFile(path.Base(RunLock))
 }
 
-// self opens the directory, and makes it when it is missing and make says so.
+// self opens the directory, and makes a missing one if make is set.
 func (d *Dir) self(ctx context.Context, make bool) (*owndir.Dir, error) {
 	root, err := owndir.Open(d.root, d.trusted())
 	if err != nil {
@@ -112,7 +123,7 @@ func (d *Dir) self(ctx context.Context, make bool) (*owndir.Dir, error) {
 	return self, nil
 }
 
-// ignore puts the .gitignore into the directory.
+// ignore writes the .gitignore of the directory.
 func ignore(self *owndir.Dir) error {
 	if _, err := self.Stat(".gitignore"); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -120,7 +131,7 @@ func ignore(self *owndir.Dir) error {
 	return self.Replace(".gitignore", []byte("*\n"))
 }
 
-// at opens the directory that name lies in, and returns its name there.
+// at opens the directory of name, and returns the last element of name.
 func (d *Dir) at(name string, make bool) (dir *owndir.Dir, base string, err error) {
 	if err := checkName(name); err != nil {
 		return nil, "", err
@@ -153,14 +164,14 @@ func (d *Dir) Shown(name string) string {
 	return filepath.Join(d.root, Name, filepath.FromSlash(name))
 }
 
-// Stamp tells one content of a file from another.
+// Stamp identifies the content of a file by its stat.
 type Stamp struct {
 	serial   uint64
 	size     int64
 	modified time.Time
 }
 
-// Stamp returns the stamp of the file name, the zero value when there is none.
+// Stamp returns the stamp of the file name, the zero value when it is missing.
 func (d *Dir) Stamp(name string) Stamp {
 	dir, base, err := d.at(name, false)
 	if err != nil {
@@ -174,7 +185,7 @@ func (d *Dir) Stamp(name string) Stamp {
 	return Stamp{serial: info.Serial(), size: info.Size, modified: info.Modified}
 }
 
-// Create makes the file name anew, for reading and writing, in place of what was there.
+// Create makes the file name for reading and writing, and replaces an existing one.
 func (d *Dir) Create(name string) (*os.File, error) {
 	dir, base, err := d.at(name, true)
 	if err != nil {
@@ -191,8 +202,8 @@ func (d *Dir) Create(name string) (*os.File, error) {
 	return f.Std(), nil
 }
 
-// OpenFile opens the regular file name for reading, for who does not load it whole. What
-// is none is fs.ErrNotExist.
+// OpenFile opens the regular file name for reading in parts. It returns fs.ErrNotExist for any
+// other kind of file.
 func (d *Dir) OpenFile(name string) (*os.File, error) {
 	dir, base, err := d.at(name, false)
 	if err != nil {
@@ -206,7 +217,7 @@ func (d *Dir) OpenFile(name string) (*os.File, error) {
 	return f.Std(), nil
 }
 
-// Remove removes the file name. It is no error when there is none.
+// Remove removes the file name. A missing file is no error.
 func (d *Dir) Remove(name string) error {
 	dir, base, err := d.at(name, false)
 	if err == nil {

@@ -4,6 +4,7 @@ package state
 
 import (
 	"errors"
+	"os"
 	"syscall"
 	"testing"
 )
@@ -19,6 +20,57 @@ func TestLoadSpecialFiles(t *testing.T) {
 	for _, name := range []string{"dir", "fifo"} {
 		if _, err := d.Load(name, 1); !errors.Is(err, ErrAbsent) {
 			t.Errorf("%s: %v, want ErrAbsent", name, err)
+		}
+	}
+}
+
+// What is private nobody else may read, and a file that others may read is not taken for
+// private.
+func TestPrivate(t *testing.T) {
+	d := Open(t.TempDir())
+	if err := d.StorePrivate("p", 1, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	fi, err := os.Stat(d.Shown("p"))
+	if err != nil || fi.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", fi.Mode(), err)
+	}
+	if got, err := d.LoadPrivate("p", 1); err != nil || string(got) != "x" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := os.Chmod(d.Shown("p"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.LoadPrivate("p", 1); !errors.Is(err, ErrAbsent) {
+		t.Errorf("readable by a group: %q, %v", got, err)
+	}
+}
+
+// TestLocksArePrivate: a user who can read a file can lock it, and keep bento waiting.
+func TestLocksArePrivate(t *testing.T) {
+	d := Open(t.TempDir())
+	c, err := d.Claim("claims")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if fi, err := os.Stat(c.Name()); err != nil || fi.Mode() != 0o600 {
+		t.Errorf("claimed: %v, %v, want mode 0600", fi.Mode(), err)
+	}
+	for i, older := range []os.FileMode{0, 0o644, 0o660} {
+		if i > 0 {
+			if err := os.Chmod(d.Shown("l"), older); err != nil {
+				t.Fatal(err)
+			}
+		}
+		unlock, err := d.Lock(t.Context(), "l", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unlock()
+		fi, err := os.Stat(d.Shown("l"))
+		if err != nil || fi.Mode() != 0o600 {
+			t.Errorf("after mode %v: %v, %v, want 0600", older, fi.Mode(), err)
 		}
 	}
 }

@@ -2,18 +2,21 @@ package state
 
 import (
 	"context"
+	"errors"
+	"os"
 	"sync"
 
 	"github.com/bentobuild/bento/internal/owndir"
+	"github.com/bentobuild/bento/internal/owner"
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// tempDir holds what is made beside its final place.
+// tempDir contains files that are made before they are moved to their place.
 const tempDir = "tmp"
 
-// Temp makes an empty directory for files on their way to their place in the
-// workspace, on the same file system. Its Remove removes it with all it holds. Those of
-// processes that died are removed by the next Temp or Sweep of any process.
+// Temp makes an empty directory, on the file system of the workspace, for files that are then moved
+// to their place in it. Remove of the result removes it with its content. The next Temp or Sweep of
+// any process removes those of dead processes.
 func (d *Dir) Temp() (*owndir.Temp, error) {
 	parent, err := d.sub(tempDir, true)
 	if err != nil {
@@ -24,12 +27,28 @@ func (d *Dir) Temp() (*owndir.Temp, error) {
 	return parent.Temp()
 }
 
-// LazyTemp is Temp for who may need no directory: the first call of open makes it. Each
-// opens it for the caller, who closes it. remove comes when no open is running or to come.
+// TempElsewhere is Temp in the system's directory of temporary files, for a workspace without
+// state.
+func TempElsewhere() (*owndir.Temp, error) {
+	parent, err := owndir.Open(os.TempDir(), nil)
+	if err != nil {
+		return nil, err
+	}
+	defer parent.Close()
+	return parent.Temp()
+}
+
+// LazyTemp is Temp for a caller that may need no directory: the first call of open makes it. open
+// returns it opened; the caller closes it. Call remove when no open runs or follows. For a user for
+// whom bento saves nothing in the workspace it is TempElsewhere.
 func (d *Dir) LazyTemp() (open func() (*rawfile.File, error), remove func()) {
 	away := func() {}
 	temp := sync.OnceValues(func() (*owndir.Temp, error) {
 		t, err := d.Temp()
+		var guest *owner.GuestError
+		if errors.As(err, &guest) {
+			t, err = TempElsewhere()
+		}
 		if err == nil {
 			away = t.Remove
 		}
@@ -45,8 +64,8 @@ func (d *Dir) LazyTemp() (open func() (*rawfile.File, error), remove func()) {
 	return open, sync.OnceFunc(func() { away() })
 }
 
-// Sweep removes the temporary files that killed processes left in the directory.
-// What it cannot remove stays.
+// Sweep removes the temporary files of killed processes in the directory. It keeps those that it
+// cannot remove.
 func (d *Dir) Sweep() {
 	self, err := d.self(context.Background(), false)
 	if err != nil {

@@ -14,16 +14,16 @@ import (
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
-// That git tracks nothing in the directory is kept in it, behind the stat of git's list.
-// Nobody can write that down before: when a list that names a file in the directory is
-// checked out, it gets a number and a time that were not known when the file was made.
+// The file that saves, for the stat of git's index, that git tracks nothing in the directory. A
+// repository cannot contain a valid one: checking out an index that lists the file changes the
+// index's inode number and times, which its author cannot know.
 const (
 	untrackedFile    = "untracked"
 	untrackedVersion = 1
 )
 
-// vouch returns a *RefusedError when git tracks anything in the directory: then it came
-// with the repository, and bento has not made it.
+// vouch returns a *RefusedError when git tracks a file in the directory: then it came with the
+// repository, and bento has not made it.
 func (d *Dir) vouch(ctx context.Context, self *owndir.Dir) error {
 	info, err := self.Stat(".")
 	if err != nil {
@@ -41,12 +41,11 @@ func (d *Dir) vouch(ctx context.Context, self *owndir.Dir) error {
 	return nil
 }
 
-// Untracked returns a *RefusedError when git tracks anything in the directory rel of the
-// workspace.
+// Untracked returns a *RefusedError when git tracks a file in the directory rel of the workspace.
 func (d *Dir) Untracked(ctx context.Context, rel string) error {
 	self, err := d.self(ctx, false)
 	if err != nil {
-		self = nil // then git is asked each time
+		self = nil // without saved answers git is asked each time
 	} else {
 		defer self.Close()
 	}
@@ -55,8 +54,8 @@ func (d *Dir) Untracked(ctx context.Context, rel string) error {
 	return d.untracked(ctx, self, rel)
 }
 
-// untracked is Untracked with the directory that remembers answers, which may be nil. What
-// cannot be found out is said elsewhere, by those who need the whole list.
+// untracked is Untracked with the directory of saved answers, which may be nil. It ignores errors:
+// the callers that need the whole index report them.
 func (d *Dir) untracked(ctx context.Context, self *owndir.Dir, rel string) error {
 	repo, err := git.Open(d.root)
 	if repo == nil || err != nil {
@@ -87,7 +86,7 @@ func (d *Dir) untracked(ctx context.Context, self *owndir.Dir, rel string) error
 	if path, found := firstIn(files.Below(prefix), rel); found {
 		return &RefusedError{
 			Path: filepath.Join(d.root, filepath.FromSlash(rel)), Reason: fmt.Sprintf("git tracks %q", path),
-			Wanted: "a directory that bento has made, of which git tracks nothing",
+			Wanted: "a directory that bento has made and in which git tracks no file",
 			Hint:   "remove it from the repository and from the disk: git rm -r -f -- " + rel,
 		}
 	}
@@ -95,12 +94,12 @@ func (d *Dir) untracked(ctx context.Context, self *owndir.Dir, rel string) error
 	return nil
 }
 
-// recall returns the directories in which git was found to track nothing.
+// recall returns the directories in which git tracked nothing at the last question.
 func recall(self *owndir.Dir, stamp []byte) []string {
 	if self == nil {
 		return nil
 	}
-	kept, err := load(self, untrackedFile, untrackedFile, untrackedVersion)
+	kept, err := load(self, untrackedFile, untrackedFile, untrackedVersion, 0)
 	list, ok := bytes.CutPrefix(kept, stamp)
 	if err != nil || !ok {
 		return nil
@@ -120,11 +119,11 @@ func remember(self *owndir.Dir, stamp []byte, dirs []string) {
 	var w Writer
 	w.Raw(stamp)
 	w.Strings(dirs)
-	_ = store(self, untrackedFile, untrackedFile, untrackedVersion, w.Payload()) // costs a look at the list
+	_ = store(self, untrackedFile, untrackedFile, untrackedVersion, w.Payload()) // an error costs another read of the index
 }
 
-// firstIn returns the first file that lies in the directory rel, or is in its place, or in
-// the place of one that it lies in. On many systems .BENTO is the same.
+// firstIn returns the first file in the directory rel, at its place, or at the place of a parent.
+// It ignores case, since .BENTO is the same directory on many systems.
 func firstIn(files *git.Files, rel string) (path string, found bool) {
 	for i := range files.Len() {
 		path := files.Path(i)
@@ -139,7 +138,7 @@ func firstIn(files *git.Files, rel string) (path string, found bool) {
 // isElement reports whether an element of the path ends after n bytes.
 func isElement(path string, n int) bool { return len(path) == n || path[n] == '/' }
 
-// stampOf describes git's list as it is now.
+// stampOf returns the stamp of git's index.
 func stampOf(index string) (stamp []byte, ok bool) {
 	dir, err := rawfile.OpenDir(filepath.Dir(index))
 	if err != nil {

@@ -8,27 +8,27 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/bentobuild/bento/internal/crash"
+	"github.com/bentobuild/bento/internal/killpoint"
 	"github.com/bentobuild/bento/internal/owndir"
 )
 
-// tempPrefix begins the name of every file that WriteFile makes beside its target.
+// tempPrefix is the start of the name of every file that WriteFile makes beside its target.
 const tempPrefix = owndir.TempPrefix
 
-// WriteFile replaces a file of the user's, at path, by data: whoever reads it sees the old
-// content or the new one, whole. mode is reduced by the umask. What is at path may
-// be a link, which is then replaced, not followed; a directory is an error.
+// WriteFile replaces a user's file at path by data: a reader sees the old content or the new one,
+// whole. The umask reduces mode. It replaces a link and does not follow it; a directory is an
+// error.
 func WriteFile(path string, data []byte, mode fs.FileMode) error {
 	f, err := createBeside(path, mode)
 	if err != nil {
 		return err
 	}
-	_, err = crash.Write(f.Write, data)
+	_, err = killpoint.Write(f.Write, data)
 	if e := f.Close(); err == nil {
 		err = e
 	}
 	if err == nil {
-		crash.Point()
+		killpoint.Point()
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
@@ -37,9 +37,9 @@ func WriteFile(path string, data []byte, mode fs.FileMode) error {
 	return err
 }
 
-// createBeside is os.CreateTemp with a mode that the umask applies to.
+// createBeside is os.CreateTemp with a mode, which the umask reduces.
 func createBeside(path string, mode fs.FileMode) (*os.File, error) {
-	crash.Point()
+	killpoint.Point()
 	for range 100 {
 		name := tempPrefix + strconv.FormatUint(rand.Uint64(), 36)
 		f, err := os.OpenFile(filepath.Join(filepath.Dir(path), name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Append gives the document with a string at the end of the array under key, which
-// is made if there is none. Comments, order and everything else stay as they are,
-// and an array of one element a line stays one. f itself does not change.
+// Append returns the document with a string appended to the array under key; it makes a missing
+// array. Comments and order stay, and an array with one element a line stays one. f itself does not
+// change.
 func (f *File) Append(text string, key ...string) ([]byte, error) {
 	v := f.Lookup(key...)
 	if v == nil {
@@ -30,14 +30,14 @@ func (f *File) Append(text string, key ...string) ([]byte, error) {
 	}
 	out := f.splice(end, end, "\n"+f.indent(last.start)+literalString(text)+",")
 	if !comma {
-		// What stands between the element and the end of its line stays there.
+		// Text between the element and the end of its line stays there.
 		out = slices.Insert(out, len(f.splice(last.end, len(f.data), "")), ',')
 	}
 	return out, nil
 }
 
-// afterElement looks at what follows an element that ends at offset: where a further
-// one can stand, whether there is a comma, and whether the line ends there.
+// afterElement returns where another element can follow the one that ends at offset, whether there
+// is a comma, and whether the line ends there.
 func (f *File) afterElement(offset int) (at int, comma, multiline bool) {
 	at = offset
 	if next := f.skipBlank(offset, true); f.data[next] == ',' {
@@ -53,8 +53,8 @@ func (f *File) afterElement(offset int) (at int, comma, multiline bool) {
 	return end, comma, true
 }
 
-// skipBlank gives the offset behind blanks and comments, and behind ends of lines if
-// lines is set. Inside of an array there is always something.
+// skipBlank returns the offset after blanks and comments, and after line ends if lines is set.
+// Inside an array some byte always follows.
 func (f *File) skipBlank(offset int, lines bool) int {
 	for ; offset < len(f.data)-1; offset++ {
 		switch c := f.data[offset]; {
@@ -70,7 +70,7 @@ func (f *File) skipBlank(offset int, lines bool) int {
 	return offset
 }
 
-// indent gives the blanks at the beginning of the line of offset.
+// indent returns the blanks at the start of the line of offset.
 func (f *File) indent(offset int) string {
 	start := bytes.LastIndexByte(f.data[:offset], '\n') + 1
 	end := start
@@ -78,7 +78,7 @@ func (f *File) indent(offset int) string {
 		end++
 	}
 	if start == 0 || bytes.IndexByte(f.data[start:offset], '[') >= 0 {
-		return "    " // the element stands behind the key
+		return "    " // the element is on the line of the key
 	}
 	return string(f.data[start:end])
 }

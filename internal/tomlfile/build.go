@@ -9,12 +9,12 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// maxDepth bounds how deep values and keys nest: what comes after walks the tree
-// recursively, and BurntSushi's parser has no bound of its own.
+// maxDepth is the largest depth of nested values and keys: later code walks the tree recursively,
+// and BurntSushi's parser has no limit of its own.
 const maxDepth = 128
 
-// builder makes the tree of a document with its places and the rules of TOML
-// about what may be defined twice. Scalars are filled in later.
+// builder makes the tree of a document with positions, and checks TOML's rules about duplicate
+// definitions. fill sets the scalars later.
 type builder struct {
 	f        *File
 	p        unstable.Parser
@@ -59,7 +59,7 @@ func (b *builder) problem(offset int, format string, args ...any) {
 	b.problems = append(b.problems, b.f.pos(offset).Error(RuleSyntax, format, args...))
 }
 
-// twice says that a key is there already in a way that forbids what comes now.
+// twice reports that the key exists already in a way that forbids the new definition.
 func (b *builder) twice(key *unstable.Node, old *Value) {
 	first := b.f.pos(old.key)
 	b.problem(int(key.Raw.Offset), "%s is defined twice, first in line %d column %d", keyText(string(key.Data)), first.Line, first.Col)
@@ -102,7 +102,7 @@ func (b *builder) element(e *unstable.Node) {
 	b.open(elem, last)
 }
 
-// open makes v the table that the next lines belong to.
+// open makes v the table of the next lines.
 func (b *builder) open(v *Value, key *unstable.Node) {
 	offset := int(key.Raw.Offset)
 	v.key, v.start, v.end = offset, offset, offset+int(key.Raw.Length)
@@ -110,8 +110,8 @@ func (b *builder) open(v *Value, key *unstable.Node) {
 	b.current = v
 }
 
-// headerParent walks to the table that holds the last key of a header. When that
-// is impossible it says so, gives nil, and lets the next lines go nowhere.
+// headerParent returns the table of the last key of a header. When there can be none, it reports
+// that, returns nil, and has the next lines ignored.
 func (b *builder) headerParent(e *unstable.Node) (parent *Value, last *unstable.Node) {
 	b.current = &Value{file: b.f, kind: Table, origin: byHeader, table: map[string]*Value{}}
 	parent = b.f.root
@@ -167,7 +167,7 @@ func (b *builder) keyValue(table *Value, e *unstable.Node, depth int) {
 	}
 }
 
-// value gives v, whose start and kind are known, what stands inside it.
+// value adds the elements or keys of v, whose start and kind are known.
 func (b *builder) value(v *Value, n *unstable.Node, depth int) {
 	if v.kind != Array && v.kind != Table {
 		return
@@ -194,8 +194,8 @@ func (b *builder) value(v *Value, n *unstable.Node, depth int) {
 	v.end = b.skip(at) + 1
 }
 
-// skip gives the offset of what comes next inside an array or inline table. The
-// parser does not say where those start and end.
+// skip returns the offset of the next token inside an array or inline table, which the parser does
+// not report.
 func (b *builder) skip(offset int) int {
 	data := b.f.data
 	for offset < len(data) {
@@ -215,7 +215,7 @@ func (b *builder) tooDeep(key *unstable.Node) {
 	b.problem(int(key.Raw.Offset), "the key has more than %d parts", maxDepth)
 }
 
-// add makes the value of a new key in a table.
+// add adds a new key to a table and returns its value.
 func (b *builder) add(table *Value, key *unstable.Node, kind Kind, o origin) *Value {
 	v := b.child(table, string(key.Data), kind, o)
 	v.key = int(key.Raw.Offset)
@@ -233,7 +233,7 @@ func (b *builder) child(parent *Value, name string, kind Kind, o origin) *Value 
 	return v
 }
 
-// valueStart gives the offset of the value whose key ends at offset.
+// valueStart returns the offset of the value whose key ends at offset.
 func (b *builder) valueStart(offset int) int {
 	for offset < len(b.f.data) {
 		switch b.f.data[offset] {
@@ -246,7 +246,7 @@ func (b *builder) valueStart(offset int) int {
 	return offset
 }
 
-// lineEnd gives the offset after the line that holds offset.
+// lineEnd returns the offset after the line that holds offset.
 func (b *builder) lineEnd(offset int) int {
 	line := b.f.pos(offset).Line
 	if line < len(b.f.lines) {

@@ -8,17 +8,16 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// Unmarshaler is a type that reads itself from a value of any kind. It tells
-// every problem that it finds.
+// Unmarshaler is a type that decodes itself from a value of any kind. It reports all problems.
 type Unmarshaler interface {
 	UnmarshalTOML(v *Value) []diagnostics.Diagnostic
 }
 
-// At is a value that remembers where it stands.
+// At is a value with its position.
 type At[T any] struct {
 	Value T
 	Pos   Pos
-	Given bool // the key is there, with a value of the right type
+	Given bool // the key exists and has a value of the right type
 }
 
 func (a *At[T]) decode(d *decoder, v *Value) {
@@ -34,7 +33,7 @@ type Entry[T any] struct {
 	Value T
 }
 
-// Map is a table with keys of the user's choice, in the order of the document.
+// Map is a table with arbitrary keys, in the order of the document.
 type Map[T any] []Entry[T]
 
 func (m *Map[T]) decode(d *decoder, v *Value) {
@@ -51,16 +50,14 @@ func (m *Map[T]) decode(d *decoder, v *Value) {
 	}
 }
 
-// Decode fills the struct that into points to, by the tags `toml:"key"` of its
-// fields, matched exactly. It tells all problems at once: unknown keys with the
-// nearest known ones, and values of the wrong type with what was expected. What
-// is not in the document keeps its value. Fields may be strings, booleans,
-// integers, floats, structs, slices, string maps, pointers to these, At, Map,
-// *Value, any, and types that are Unmarshalers.
+// Decode fills the struct that into points to, by the tags `toml:"key"` of its fields, which match
+// exactly. It reports all problems at once: unknown keys with the nearest known ones, and values of
+// the wrong type with the expected one. Fields without a key keep their value. Fields may be
+// strings, booleans, integers, floats, structs, slices, string maps, pointers to these, At, Map,
+// *Value, any, and Unmarshalers.
 func (f *File) Decode(into any) []diagnostics.Diagnostic { return f.root.Decode(into) }
 
-// DecodeKnown is Decode for documents of others: keys that into does not know are
-// nobody's problem.
+// DecodeKnown is Decode that ignores unknown keys, for documents of other programs.
 func (f *File) DecodeKnown(into any) []diagnostics.Diagnostic {
 	d := &decoder{file: f, lax: true}
 	d.decode(f.root, reflect.ValueOf(into).Elem())
@@ -80,7 +77,7 @@ type decoder struct {
 	problems []diagnostics.Diagnostic
 }
 
-// placed are the types of this package that need the decoder itself.
+// placed are the types of this package that need the decoder.
 type placed interface{ decode(d *decoder, v *Value) }
 
 func (d *decoder) add(problems ...diagnostics.Diagnostic) {
@@ -207,7 +204,7 @@ func (d *decoder) structure(v *Value, into reflect.Value) {
 	}
 }
 
-// fields are those of a struct.
+// fields are the fields of a struct.
 type fields struct {
 	byKey map[string]int
 	known []string // the keys, in order
@@ -230,7 +227,7 @@ func fieldsOf(t reflect.Type) *fields {
 	return f
 }
 
-// Unknown makes the diagnostic of a key that is none of known.
+// Unknown returns the diagnostic of a key that is none of known.
 func (v *Value) Unknown(known []string) diagnostics.Diagnostic {
 	where := ""
 	if v.parent != nil && v.parent.parent != nil {

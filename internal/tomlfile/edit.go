@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// Set gives the document with value, a string, bool, int or []string, under key.
-// Comments, order and everything else stay as they are: an existing value is
-// replaced where it stands, a new one comes after the last of its table, a new
-// table at the end. f itself does not change.
+// Set returns the document with value, a string, bool, int or []string, under key. Comments and
+// order stay: it replaces an existing value in place, adds a new one at the end of its table, and a
+// new table at the end. f itself does not change.
 func (f *File) Set(value any, key ...string) ([]byte, error) {
 	text, err := literal(value)
 	if err != nil || len(key) == 0 {
@@ -36,7 +35,7 @@ func (f *File) Set(value any, key ...string) ([]byte, error) {
 		}
 		return f.splice(parent.tail, parent.tail, line), nil
 	default:
-		return nil, fmt.Errorf("%q is not written as a [table], nothing can be added to it", parent.Path())
+		return nil, fmt.Errorf("%q is no [table], so no key can be added to it", parent.Path())
 	}
 }
 
@@ -47,7 +46,7 @@ func noKey(key []string) error {
 	return nil
 }
 
-// newTable is the header of a table that is added at the end.
+// newTable returns the header of a table that is added at the end.
 func (f *File) newTable(key []string) string {
 	quoted := make([]string, len(key))
 	for i, k := range key {
@@ -64,7 +63,7 @@ func (f *File) newTable(key []string) string {
 	}
 }
 
-// splice replaces the bytes from start to end. A file with CRLF keeps it.
+// splice replaces the bytes from start to end. A file with CRLF keeps its line ends.
 func (f *File) splice(start, end int, text string) []byte {
 	if bytes.Contains(f.data, []byte("\r\n")) {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
@@ -95,10 +94,10 @@ func literal(value any) (string, error) {
 	}
 }
 
-// Quote writes s as a basic string.
+// Quote returns s as a basic string.
 func Quote(s string) string { return literalString(s) }
 
-// literalString writes s as a basic string.
+// literalString returns s as a literal string if possible, else as a basic string.
 func literalString(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

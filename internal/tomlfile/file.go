@@ -1,11 +1,9 @@
-// Package tomlfile reads TOML with the place of every key and value, so that
-// each problem can be told with file, line and column, and changes single values
-// without touching the comments and the order of the rest.
+// Package tomlfile reads TOML with the position of every key and value, for diagnostics with file,
+// line and column. It changes single values and keeps the comments and the order of the rest.
 //
-// Two parsers look at each document: go-toml's gives the places, BurntSushi's
-// gives the values. What either of them refuses is refused, and so are the
-// documents that both accept although TOML forbids them (a table defined by a
-// dotted key and by a header).
+// Two parsers read each document: go-toml for positions, BurntSushi's for values. A document that
+// one of them refuses is refused, and so are those that both accept although TOML forbids them (a
+// table defined by a dotted key and by a header).
 package tomlfile
 
 import (
@@ -17,7 +15,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// The sizes above which a document is refused, in bytes.
+// The largest sizes of a document in bytes.
 const (
 	MaxConfig   = 1 << 20
 	MaxManifest = 16 << 20
@@ -31,22 +29,22 @@ const (
 	RuleWrongType  = "wrong_type"
 )
 
-// maxProblems bounds how many problems of one document are told.
+// maxProblems is the largest number of reported problems of one document.
 const maxProblems = 100
 
-// Pos is a place in a file. The zero value is nowhere.
+// Pos is a position in a file. The zero value is none.
 type Pos struct {
-	File string // as it was given to Parse
+	File string // the path passed to Parse
 	Line int    // 1-based
 	Col  int    // 1-based, in bytes
 }
 
-// String gives "file:line:col", leaving out what is not known.
+// String returns "file:line:col" without the unknown parts.
 func (p Pos) String() string {
 	return diagnostics.Diagnostic{File: p.File, Line: p.Line, Col: p.Col}.Where()
 }
 
-// Error makes the diagnostic of an error at p.
+// Error returns the diagnostic of an error at p.
 func (p Pos) Error(rule, format string, args ...any) diagnostics.Diagnostic {
 	return diagnostics.Diagnostic{
 		File: p.File, Line: p.Line, Col: p.Col,
@@ -57,7 +55,7 @@ func (p Pos) Error(rule, format string, args ...any) diagnostics.Diagnostic {
 	}
 }
 
-// Warning makes the diagnostic of a warning at p.
+// Warning returns the diagnostic of a warning at p.
 func (p Pos) Warning(rule, format string, args ...any) diagnostics.Diagnostic {
 	d := p.Error(rule, format, args...)
 	d.Severity = diagnostics.Warning
@@ -74,15 +72,15 @@ type File struct {
 	tree  map[string]any
 }
 
-// Parse reads a configuration file of at most MaxConfig bytes. path is what
-// messages call it. The file is nil when there is a problem; keys and values are
-// not checked against any schema. It keeps data, which must not change.
+// Parse parses a configuration file of at most MaxConfig bytes. path is its name in messages. The
+// file is nil when there is a problem; Parse checks keys and values against no schema. It keeps
+// data, which must not change.
 func Parse(path string, data []byte) (*File, []diagnostics.Diagnostic) {
 	return parse(path, data, MaxConfig)
 }
 
-// ParseManifest is Parse for the manifests and lockfiles of languages, which may
-// have MaxManifest bytes.
+// ParseManifest is Parse for the manifests and lockfiles of languages, with at most MaxManifest
+// bytes.
 func ParseManifest(path string, data []byte) (*File, []diagnostics.Diagnostic) {
 	return parse(path, data, MaxManifest)
 }
@@ -116,8 +114,8 @@ func lineStarts(text []byte) []int {
 	return starts
 }
 
-// checkText finds what is no text at all, above all UTF-16, of which the parsers
-// would say something about a key.
+// checkText reports a document that is no UTF-8, above all UTF-16, for which the parsers would
+// report a wrong key.
 func (f *File) checkText() (diagnostics.Diagnostic, bool) {
 	if i := bytes.IndexByte(f.data, 0); i >= 0 {
 		return f.pos(i).Error(RuleSyntax, "a NUL byte; expected UTF-8 text (is the file UTF-16?)"), false
@@ -136,7 +134,7 @@ func (f *File) checkText() (diagnostics.Diagnostic, bool) {
 	return f.pos(i).Error(RuleSyntax, "byte 0x%02x is not valid UTF-8; expected UTF-8 text", f.data[min(i, len(f.data)-1)]), false
 }
 
-// pos gives the place of a byte.
+// pos returns the position of a byte.
 func (f *File) pos(offset int) Pos {
 	line, found := slices.BinarySearch(f.lines, offset)
 	if !found {
@@ -145,19 +143,19 @@ func (f *File) pos(offset int) Pos {
 	return Pos{File: f.path, Line: line + 1, Col: offset - f.lines[line] + 1}
 }
 
-// Path is what messages call the file.
+// Path returns the name of the file in messages.
 func (f *File) Path() string { return f.path }
 
-// Root is the table of the whole document.
+// Root returns the table of the whole document.
 func (f *File) Root() *Value { return f.root }
 
-// Tree gives the document as plain values: map[string]any, []any or
+// Tree returns the document as plain values: map[string]any, []any or
 // []map[string]any, string, int64, float64, bool, time.Time. The caller must not
 // change them.
 func (f *File) Tree() map[string]any { return f.tree }
 
-// Lookup gives the value under key, nil when there is none. Elements of arrays
-// are named by their index ("0").
+// Lookup returns the value under key, nil when it is missing. Indices ("0") are the keys of array
+// elements.
 func (f *File) Lookup(key ...string) *Value {
 	v := f.root
 	for _, k := range key {
@@ -168,8 +166,7 @@ func (f *File) Lookup(key ...string) *Value {
 	return v
 }
 
-// Pos gives line and column, from 1, of a key or of an array's element, zeros
-// when there is none.
+// Pos returns line and column, from 1, of a key or an array element, zeros when it is missing.
 func (f *File) Pos(key ...string) (line, col int) {
 	v := f.Lookup(key...)
 	if v == nil {

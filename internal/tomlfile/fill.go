@@ -8,19 +8,19 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// fill gives the scalars of the tree their values.
+// fill sets the scalars of the tree.
 func (f *File) fill() []diagnostics.Diagnostic {
 	if _, err := toml.Decode(string(f.data), &f.tree); err != nil {
 		return []diagnostics.Diagnostic{f.decodeError(err)}
 	}
 	if v := f.root.fill(f.tree); v != nil {
-		return []diagnostics.Diagnostic{v.KeyPos().Error(RuleSyntax, "%s can be read in two ways", v.Path())}
+		return []diagnostics.Diagnostic{v.KeyPos().Error(RuleSyntax, "%s is ambiguous", v.Path())}
 	}
 	return nil
 }
 
-// decodeError tells what BurntSushi's parser refused. Of its position only the
-// byte offset is right.
+// decodeError reports an error of BurntSushi's parser. Of its position only the byte offset is
+// correct.
 func (f *File) decodeError(err error) diagnostics.Diagnostic {
 	var perr toml.ParseError
 	if !errors.As(err, &perr) {
@@ -33,8 +33,8 @@ func (f *File) decodeError(err error) diagnostics.Diagnostic {
 	return f.pos(min(max(perr.Position.Start, 0), len(f.data))).Error(RuleSyntax, "%s", msg)
 }
 
-// fill sets the scalars in v from what the other parser found, and gives the
-// first value about which the two disagree.
+// fill sets the scalars in v from the other parser's result. It returns the first value about which
+// the two parsers differ.
 func (v *Value) fill(from any) *Value {
 	v.scalar = from
 	switch from := from.(type) {

@@ -21,7 +21,7 @@ const (
 	Table
 )
 
-// String gives the kind with its article, for messages.
+// String returns the kind with its article, for messages.
 func (k Kind) String() string {
 	names := [...]string{"nothing", "a string", "an integer", "a float", "a boolean", "a date", "an array", "a table"}
 	if int(k) < len(names) {
@@ -30,18 +30,18 @@ func (k Kind) String() string {
 	return names[0]
 }
 
-// origin is how a table or array came to be, which decides what may be added.
+// origin is how a table or array was defined, which decides what may be added.
 type origin uint8
 
 const (
-	byValue    origin = iota // written after "=", complete
+	byValue    origin = iota // complete, after "="
 	byDots                   // a part of a dotted key
 	byLonger                 // a part of a longer header
 	byHeader                 // its own [header]
 	byElements               // [[header]]
 )
 
-// Value is one value of a document, with its place.
+// Value is one value of a document, with its position.
 type Value struct {
 	file   *File
 	parent *Value
@@ -51,7 +51,7 @@ type Value struct {
 
 	key        int // offset of the key; of an element, of itself
 	start, end int // of the value; of a table made by a header, of the header's key
-	tail       int // where a key can be added to a table made by a header
+	tail       int // offset for a new key of a table made by a header
 
 	scalar any
 	names  []string // keys of a table in order
@@ -59,38 +59,37 @@ type Value struct {
 	list   []*Value
 }
 
-// Kind tells the type.
+// Kind returns the type.
 func (v *Value) Kind() Kind { return v.kind }
 
-// Name is the key under which v stands, or its index.
+// Name returns the key or the index of v.
 func (v *Value) Name() string { return v.name }
 
-// Pos is the place of the value itself.
+// Pos returns the position of the value itself.
 func (v *Value) Pos() Pos { return v.file.pos(v.start) }
 
-// KeyPos is the place of the key, of an element of an array the same as Pos.
+// KeyPos returns the position of the key, and for an array element that of the value.
 func (v *Value) KeyPos() Pos { return v.file.pos(v.key) }
 
-// Text gives a string, and whether v is one.
+// Text returns a string, and reports whether v is one.
 func (v *Value) Text() (string, bool) {
 	s, ok := v.scalar.(string)
 	return s, ok
 }
 
-// Any gives v as a plain value, as in File.Tree.
+// Any returns v as a plain value, as in File.Tree.
 func (v *Value) Any() any {
 	return v.scalar
 }
 
-// Keys gives the keys of a table in the order of the document. The caller must
+// Keys returns the keys of a table in the order of the document. The caller must
 // not change it.
 func (v *Value) Keys() []string { return v.names }
 
-// Elems gives the elements of an array. The caller must not change it.
+// Elems returns the elements of an array. The caller must not change it.
 func (v *Value) Elems() []*Value { return v.list }
 
-// Child gives what stands under a key of a table or an index of an array, nil
-// when there is nothing.
+// Child returns the value under a key of a table or an index of an array, or nil.
 func (v *Value) Child(name string) *Value {
 	if v.kind == Table {
 		return v.table[name]
@@ -102,7 +101,7 @@ func (v *Value) Child(name string) *Value {
 	return v.list[i]
 }
 
-// Path gives the dotted key of v from the root, for messages:
+// Path returns the dotted key of v from the root, for messages:
 // tasks."a:b".inputs[0].
 func (v *Value) Path() string {
 	var parts []string
@@ -122,13 +121,13 @@ func (v *Value) Path() string {
 	return b.String()
 }
 
-// Expected makes the diagnostic of a value of the wrong type; want says what
-// would be right, with its article.
+// Expected returns the diagnostic of a value of the wrong type; want is the right type, with its
+// article.
 func (v *Value) Expected(want string) diagnostics.Diagnostic {
 	return v.Pos().Error(RuleWrongType, "%s is %s, expected %s", v.Path(), v.kind, want)
 }
 
-// keyText writes a key as TOML does, bare where it can be.
+// keyText returns a key as TOML text, bare if possible.
 func keyText(name string) string {
 	bare := name != ""
 	for _, c := range []byte(name) {

@@ -2,14 +2,12 @@ package tree
 
 import (
 	"github.com/bentobuild/bento/internal/tree/ignore"
-	"github.com/bentobuild/bento/internal/tree/node"
-	"github.com/bentobuild/bento/internal/tree/problem"
 )
 
-// asBefore fills n from the index. It can when the directory has the stamp that it
-// had and nothing that ignores has changed: then it holds the names that it held,
-// and only the files themselves have to be looked at, which is put off.
-func (v *visit) asBefore(n *node.Node) bool {
+// asBefore fills n from the index if the directory has the same stamp and no ignore rules have
+// changed: then it contains the same names, and only the files themselves have to be checked, which
+// it leaves for later.
+func (v *visit) asBefore(n *dirNode) bool {
 	if v.before == nil || n.Was == 0 || !n.Ruled {
 		return false
 	}
@@ -35,7 +33,7 @@ func (v *visit) asBefore(n *node.Node) bool {
 		}
 	}
 	for _, path := range special {
-		v.problem(problem.Special(path))
+		v.problem(specialFile(path))
 	}
 	n.Stamp = d.Stamp
 	n.PutOff(v.before)
@@ -43,8 +41,8 @@ func (v *visit) asBefore(n *node.Node) bool {
 	return true
 }
 
-// dirsAsBefore gives n, which is directory i of the index, its directories.
-func (v *visit) dirsAsBefore(n *node.Node, i int) {
+// dirsAsBefore adds the directories of n, which is directory i of the index.
+func (v *visit) dirsAsBefore(n *dirNode, i int) {
 	count := 0
 	for k := i + 1; k < v.before.Below(i); k = v.before.Below(k) {
 		count++
@@ -52,8 +50,8 @@ func (v *visit) dirsAsBefore(n *node.Node, i int) {
 	if count == 0 {
 		return
 	}
-	nodes := make([]node.Node, count)
-	n.Dirs = make([]*node.Node, count)
+	nodes := make([]dirNode, count)
+	n.Dirs = make([]*dirNode, count)
 	for at, k := 0, i+1; at < count; at, k = at+1, v.before.Below(k) {
 		d := v.before.Dir(k)
 		n.Dirs[at] = &nodes[at]
@@ -62,8 +60,8 @@ func (v *visit) dirsAsBefore(n *node.Node, i int) {
 	}
 }
 
-// match finds what the index says of n, which was listed.
-func (v *visit) match(n *node.Node) {
+// match finds the directory of n, which was listed, in the index.
+func (v *visit) match(n *dirNode) {
 	b := v.before
 	if b == nil || n.Was == 0 {
 		return
@@ -80,9 +78,9 @@ func (v *visit) match(n *node.Node) {
 	}
 }
 
-// sameIgnores tells whether the ignore file of n is file k, or there is none when
-// k is negative.
-func sameIgnores(b *node.Before, n *node.Node, k int) bool {
+// sameIgnores reports whether the ignore file of n is still file k, or still missing when k is
+// negative.
+func sameIgnores(b *indexedTree, n *dirNode, k int) bool {
 	if k < 0 {
 		return !n.Ignores.There
 	}

@@ -15,8 +15,6 @@ import (
 
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree/ignore"
-	"github.com/bentobuild/bento/internal/tree/node"
-	"github.com/bentobuild/bento/internal/tree/table"
 )
 
 // edits are the ways in which a workspace changes under the index. Paths are drawn
@@ -86,7 +84,7 @@ var edits = map[string]func(rt *rapid.T, tb testing.TB, dir string){
 
 var names = []string{"a", "b", "a.b", ".b", "dist"}
 
-// draw gives the path of something, which need not exist.
+// draw returns the path of something, which need not exist.
 func draw(rt *rapid.T, dir string) string {
 	for range rapid.IntRange(1, 3).Draw(rt, "depth") {
 		dir = filepath.Join(dir, rapid.SampledFrom(names).Draw(rt, "name"))
@@ -145,7 +143,7 @@ func edit(rt *rapid.T, tb testing.TB, dir string) {
 	edits[rapid.SampledFrom(sortedKeys(edits)).Draw(rt, "edit")](rt, tb, dir)
 }
 
-// compareWalks walks with the index and without, and gives the first tree.
+// compareWalks walks with the index and without, and returns the first tree.
 func compareWalks(rt *rapid.T, dir string) *Tree {
 	plain, err := Walk(context.Background(), dir, nil)
 	if err != nil {
@@ -173,7 +171,7 @@ func compareWalks(rt *rapid.T, dir string) *Tree {
 
 // compareDigests holds that the digest of a directory that the index has is the one that
 // it has without the index.
-func compareDigests(rt *rapid.T, tr *Tree, n *node.Node) (read bool) {
+func compareDigests(rt *rapid.T, tr *Tree, n *dirNode) (read bool) {
 	for _, d := range n.Dirs {
 		read = compareDigests(rt, tr, d) || read
 	}
@@ -200,9 +198,9 @@ func comparePatch(rt *rapid.T, ix *Index) {
 	if !ok {
 		return
 	}
-	head := table.Head{Saved: 1, Looked: time.Now().Add(time.Hour).UnixNano()}
-	changed, cerr := table.Read(p.Payload(head))
-	anew, aerr := table.Read(ix.anew().Payload(head))
+	head := tableHead{Saved: 1, Looked: time.Now().Add(time.Hour).UnixNano()}
+	changed, cerr := readTable(p.Payload(head))
+	anew, aerr := readTable(ix.anew().Payload(head))
 	if cerr != nil || aerr != nil {
 		rt.Fatal(cerr, aerr)
 	}
@@ -212,7 +210,7 @@ func comparePatch(rt *rapid.T, ix *Index) {
 }
 
 // said is all that an index says of the directories and files of the tree.
-func said(t *table.Table) (list []any) {
+func said(t *indexTable) (list []any) {
 	for i := range t.Dirs() {
 		sum, known := t.Digest(i)
 		list = append(list, t.Dir(i), t.Below(i), sum, known)
@@ -334,7 +332,7 @@ func TestUnchangedDirectoriesAreNotRead(t *testing.T) {
 }
 
 // listed counts the directories whose names were read.
-func listed(n *node.Node) int {
+func listed(n *dirNode) int {
 	count := 0
 	if n.Listed {
 		count = 1

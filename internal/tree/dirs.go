@@ -2,18 +2,16 @@ package tree
 
 import (
 	"strings"
-
-	"github.com/bentobuild/bento/internal/tree/node"
 )
 
-// DirStamp is a directory and its times, as they were when somebody looked.
+// DirStamp is a directory with its times at the last look.
 type DirStamp struct {
 	Path string
 	Stamp
 }
 
-// DirsOf returns the directories that entries, sorted by path, lie in, and those around
-// them, less the root. Their stamps are those of the walk, or of the last Refresh.
+// DirsOf returns the directories that contain entries, sorted by path, and their parents, without
+// the root. The stamps are those of the walk, or of the last Refresh.
 func (t *Tree) DirsOf(entries []Entry) []DirStamp {
 	t.mu.RLock()
 	top := t.top
@@ -22,7 +20,7 @@ func (t *Tree) DirsOf(entries []Entry) []DirStamp {
 	seen := make(map[string]bool)
 	last := ""
 	for i := range entries {
-		dir := node.Parent(entries[i].Path)
+		dir := parentPath(entries[i].Path)
 		if dir == last {
 			continue
 		}
@@ -35,8 +33,8 @@ func (t *Tree) DirsOf(entries []Entry) []DirStamp {
 	return list
 }
 
-// stampOf returns the stamp of a directory that was walked, or looks at one that was not.
-func (t *Tree) stampOf(top *node.Node, dir string) DirStamp {
+// stampOf returns the stamp of a walked directory, or the current one of another.
+func (t *Tree) stampOf(top *dirNode, dir string) DirStamp {
 	if n := top.Find(dir); n.Path == dir && n.Stamp != (Stamp{}) {
 		return DirStamp{dir, n.Stamp}
 	}
@@ -44,9 +42,9 @@ func (t *Tree) stampOf(top *node.Node, dir string) DirStamp {
 	return DirStamp{dir, e.Stamp()}
 }
 
-// Swapped reports whether the directory was replaced since, or moved away and put back:
-// that changes its Ctime alone. What is made in it and removed from it changes its Mtime
-// as well, and says nothing of the files that were there before.
+// Swapped reports whether the directory was replaced, or moved away and back, since the look: that
+// changes only its Ctime. Adding and removing entries changes its Mtime too, and does not affect
+// its other files.
 func (d DirStamp) Swapped(root string) bool {
 	now, err := Stat(root, d.Path)
 	if err != nil || now.Kind != Dir {

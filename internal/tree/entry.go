@@ -5,13 +5,13 @@ import (
 	"github.com/bentobuild/bento/internal/tree/glob"
 )
 
-// Entry is one thing in the workspace, as lstat tells.
+// Entry is one file or link in the workspace, as lstat returns it.
 type Entry = disk.Entry
 
-// Stamp is the part of a stat that changes whenever something is changed.
+// Stamp is the part of a stat that every change of a file changes.
 type Stamp = disk.Stamp
 
-// Kind is what an Entry is. Dir comes from Expand and Stat only.
+// Kind is the type of an Entry. Only Expand and Stat return Dir.
 type Kind = disk.Kind
 
 // The four kinds. Special is a FIFO, a socket or a device.
@@ -22,21 +22,20 @@ const (
 	Dir     = disk.Dir
 )
 
-// Stat looks at one path, relative to root, now. It follows no link.
+// Stat returns the current entry at a path relative to root. It follows no link.
 func Stat(root, path string) (Entry, error) { return disk.Stat(root, path) }
 
-// Readlink gives what the symbolic link at an entry says.
+// Readlink returns the target of the symbolic link at an entry.
 func (t *Tree) Readlink(e Entry) (string, error) { return disk.Readlink(t.root, e.Path) }
 
-// Set is a list of globs that decides which paths are meant.
+// Set is a list of globs that matches paths.
 type Set struct{ glob.Set }
 
-// GlobError says what is wrong with one of the globs given to CompileSet.
+// GlobError says why a glob given to CompileSet is invalid.
 type GlobError = glob.Error
 
-// CompileSet makes a Set of globs as written in a configuration file, relative to
-// the directory base; see glob.Compile. The error joins a *GlobError for each glob
-// that is wrong.
+// CompileSet returns the Set of globs as written in a configuration file, relative to the directory
+// base; see glob.Compile. The error joins a *GlobError for each invalid glob.
 func CompileSet(base string, globs []string) (*Set, error) {
 	s, err := glob.Compile(base, globs)
 	if err != nil {
@@ -45,8 +44,7 @@ func CompileSet(base string, globs []string) (*Set, error) {
 	return &Set{*s}, nil
 }
 
-// Unmatched gives the indexes of the globs, not counting negated ones, that match
-// none of entries.
+// Unmatched returns the indices of the globs, without negated ones, that match none of entries.
 func (s *Set) Unmatched(entries []Entry) []int {
 	return s.Set.Unmatched(func(yield func(string) bool) {
 		for i := range entries {

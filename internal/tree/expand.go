@@ -2,17 +2,21 @@ package tree
 
 import "github.com/bentobuild/bento/internal/tree/disk"
 
-// Expand gives what is on disk now at the paths that s means, sorted by path: no
-// ignore rules, links as links, and directories that are empty as entries of Kind
-// Dir. Root is an absolute path. Nothing in .git, or in .bento at the root, is
-// ever meant. The error says what could not be read.
-func Expand(root string, s *Set) ([]Entry, error) {
+// Expand returns the entries now on disk that s matches, sorted by path: without ignore rules,
+// links as links, and empty directories as entries of Kind Dir. Root is an absolute path. It never
+// returns anything in .git, or in .bento at the root. The error lists what could not be read.
+func Expand(root string, s *Set) ([]Entry, error) { return expand(root, s, nil) }
+
+// Expand is Expand at the tree's root. It returns context.Canceled once Stop is closed.
+func (t *Tree) Expand(s *Set) ([]Entry, error) { return expand(t.root, s, t.stop) }
+
+func expand(root string, s *Set, stop <-chan struct{}) ([]Entry, error) {
 	r, err := disk.OpenRoot(root)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	c := disk.Collector{Root: r, Enters: s.Enters, Empty: s.Match}
+	c := disk.Collector{Root: r, Enters: s.Enters, Empty: s.Match, Stop: stop}
 	for _, path := range s.Roots() {
 		if err := c.Collect(path); err != nil {
 			return nil, err

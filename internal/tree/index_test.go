@@ -16,7 +16,6 @@ import (
 
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree/disk"
-	"github.com/bentobuild/bento/internal/tree/table"
 )
 
 func walkWithState(tb testing.TB, root string) *Tree {
@@ -308,7 +307,7 @@ func TestBadIndex(t *testing.T) {
 	sumAll(t, tr)
 	save(t, tr)
 	st := state.Open(dir)
-	good, err := st.Load(indexName, table.Version)
+	good, err := st.Load(indexName, tableVersion)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +317,7 @@ func TestBadIndex(t *testing.T) {
 		"empty": {}, "short": good[:len(good)-1], "long": append(slices.Clone(good), 0), "future": future,
 		"count": append(append(slices.Clone(good[:108]), 0xff, 0xff, 0xff, 0xff), good[112:]...),
 	} {
-		if err := st.Store(indexName, table.Version, payload); err != nil {
+		if err := st.Store(indexName, tableVersion, payload); err != nil {
 			t.Fatal(err)
 		}
 		tr := walkWithState(t, dir)
@@ -326,7 +325,7 @@ func TestBadIndex(t *testing.T) {
 			t.Errorf("%s: %d reads, want 1", name, n)
 		}
 	}
-	if err := st.Store(indexName, table.Version+1, good); err != nil {
+	if err := st.Store(indexName, tableVersion+1, good); err != nil {
 		t.Fatal(err)
 	}
 	if n := sumAll(t, walkWithState(t, dir)); n != 1 {

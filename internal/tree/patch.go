@@ -1,19 +1,15 @@
 package tree
 
-import (
-	"github.com/bentobuild/bento/internal/tree/node"
-	"github.com/bentobuild/bento/internal/tree/recent"
-	"github.com/bentobuild/bento/internal/tree/table"
-)
+import ()
 
-// patch changes the index where something is not as it says; ok is false when a file
-// or a directory is new or gone. Files that are not in the tree stay until then.
-func (ix *Index) patch() (p *table.Patch, ok bool) {
+// patch updates the index where files changed; ok is false when a file or a directory was added or
+// removed. Files outside the tree stay until then.
+func (ix *Index) patch() (p *tablePatch, ok bool) {
 	p = ix.saved.Patch()
 	if ix.saved.Dirs() == 0 || !ix.patchDir(p, ix.tree.top, 0, true) {
 		return nil, false
 	}
-	for _, s := range ix.fresh.Latest(func(s *recent.State) bool { return s.Settled }) {
+	for _, s := range ix.fresh.Latest(func(s *fileState) bool { return s.Settled }) {
 		i := ix.saved.Find(s.Path)
 		if i < 0 {
 			return nil, false
@@ -23,8 +19,8 @@ func (ix *Index) patch() (p *table.Patch, ok bool) {
 	return p, true
 }
 
-// patchDir changes directory i to be n. Settled says that what ignores from above is.
-func (ix *Index) patchDir(p *table.Patch, n *node.Node, i int, settled bool) bool {
+// patchDir updates directory i from n. settled says that the rules from above are.
+func (ix *Index) patchDir(p *tablePatch, n *dirNode, i int, settled bool) bool {
 	was := ix.saved.Dir(i)
 	if settled = settled && ix.settled(n); settled != was.Settled || n.Stamp != was.Stamp {
 		p.SetDir(i, n.Stamp, settled)
@@ -42,8 +38,8 @@ func (ix *Index) patchDir(p *table.Patch, n *node.Node, i int, settled bool) boo
 	return next >= ix.saved.Below(i)
 }
 
-// patchFiles changes those of directory i to be those of n.
-func (ix *Index) patchFiles(p *table.Patch, n *node.Node, i int) bool {
+// patchFiles updates the files of directory i from those of n.
+func (ix *Index) patchFiles(p *tablePatch, n *dirNode, i int) bool {
 	from, to := ix.saved.FilesOf(i)
 	if n.Same {
 		return true

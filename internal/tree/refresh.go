@@ -7,16 +7,13 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/glob"
-	"github.com/bentobuild/bento/internal/tree/node"
 )
 
-// Refresh looks again at the directories dirs and all below them, which a task has
-// run in. Ignore files above them count as they were found before. A directory that
-// is new, gone, or something else by now is fine. Lists that were handed out before
-// stay as they are.
+// Refresh reads the directories dirs, in which a task has run, and everything below them again. It
+// does not read ignore files above them again. A directory may be new, missing, or another kind of
+// file. Lists returned earlier do not change.
 //
-// What cannot be read is among the Problems; the error is about the root itself,
-// or that of ctx.
+// Unreadable files are among the Problems; the error is about the root itself, or that of ctx.
 func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 	select {
 	case t.refresh <- struct{}{}:
@@ -37,7 +34,7 @@ func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 		w.root = p
 	}
 	dirs = outermost(dirs)
-	var read []*node.Node
+	var read []*dirNode
 	for _, dir := range dirs {
 		if n := t.renew(dir); n != nil {
 			read = append(read, n)
@@ -46,7 +43,7 @@ func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 	if err := w.walk(ctx, read...); err != nil {
 		return err
 	}
-	instead := make([]Entry, len(read)) // what is in the place of a directory
+	instead := make([]Entry, len(read)) // entries at the places of directories
 	for i, n := range read {
 		if n.Missing {
 			instead[i], _ = Stat(t.root, n.Path)
@@ -63,7 +60,7 @@ func (t *Tree) Refresh(ctx context.Context, dirs []string) error {
 	return nil
 }
 
-// outermost cleans dirs and leaves out those inside others.
+// outermost cleans dirs and removes those inside others.
 func outermost(dirs []string) []string {
 	list := make([]string, len(dirs))
 	for i, d := range dirs {
@@ -79,18 +76,18 @@ func outermost(dirs []string) []string {
 	return kept
 }
 
-// renew gives an empty node for the directory dir, or for the topmost new one on
-// the way there; nil when dir is ignored.
-func (t *Tree) renew(dir string) *node.Node {
+// renew returns an empty node for the directory dir, or for its topmost new parent; nil when dir is
+// ignored.
+func (t *Tree) renew(dir string) *dirNode {
 	if dir == "" {
 		return t.newTop()
 	}
 	t.mu.RLock()
 	n := t.top.Find(dir)
-	above := t.top.Find(node.Parent(dir))
+	above := t.top.Find(parentPath(dir))
 	t.mu.RUnlock()
 	if n.Path == dir {
-		return &node.Node{Path: dir, Above: above, Only: n.Only, Was: n.Was, Ruled: n.Ruled}
+		return &dirNode{Path: dir, Above: above, Only: n.Only && !n.Linked, Was: n.Was, Ruled: n.Ruled}
 	}
 	for at := range disk.Ends(dir) {
 		if at > len(n.Path) {
@@ -101,29 +98,29 @@ func (t *Tree) renew(dir string) *node.Node {
 	if n.Only || t.Ignored(dir, true) {
 		return nil
 	}
-	return &node.Node{Path: dir, Above: n}
+	return &dirNode{Path: dir, Above: n}
 }
 
-// put brings a directory that was read into its place. One that is missing goes,
-// and instead, if it is a file, comes.
-func (t *Tree) put(n *node.Node, instead Entry) {
+// put replaces a directory by its new node. It removes a missing one, and adds instead, if that is
+// a file.
+func (t *Tree) put(n *dirNode, instead Entry) {
 	if n.Path == "" {
 		t.top = n
 		return
 	}
-	t.soil(node.Parent(n.Path))
-	above := t.top.Find(node.Parent(n.Path))
-	if above.Path != node.Parent(n.Path) {
-		return // gone with one above it
+	t.soil(parentPath(n.Path))
+	above := t.top.Find(parentPath(n.Path))
+	if above.Path != parentPath(n.Path) {
+		return // removed with a parent
 	}
-	at, was := slices.BinarySearchFunc(above.Dirs, n.Path, func(d *node.Node, p string) int { return disk.CompareDirs(d.Path, p) })
-	if was && !n.Missing { // it has the names that it had
+	at, was := slices.BinarySearchFunc(above.Dirs, n.Path, func(d *dirNode, p string) int { return disk.CompareDirs(d.Path, p) })
+	if was && !n.Missing { // it has the same names
 		above.Dirs[at] = n
 		return
 	}
 	above.Files()
-	above.Same, above.Flawed = false, true // it was not read again itself
-	above.Dirs = slices.DeleteFunc(above.Dirs, func(d *node.Node) bool { return d.Path == n.Path })
+	above.Same, above.Flawed = false, true // above itself was not read again
+	above.Dirs = slices.DeleteFunc(above.Dirs, func(d *dirNode) bool { return d.Path == n.Path })
 	above.Entries = slices.DeleteFunc(above.Entries, func(e Entry) bool { return e.Path == n.Path })
 	switch {
 	case !n.Missing:
@@ -133,7 +130,7 @@ func (t *Tree) put(n *node.Node, instead Entry) {
 	}
 }
 
-// soil drops the lists that hold what is in dir.
+// soil drops the cached lists that contain entries of dir.
 func (t *Tree) soil(dir string) {
 	n := t.top
 	n.Flat = nil

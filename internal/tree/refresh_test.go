@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/bentobuild/bento/internal/tree/node"
 )
 
 func refresh(tb testing.TB, tr *Tree, dirs ...string) {
@@ -74,12 +72,12 @@ func TestRefreshIsAWalk(t *testing.T) {
 				}
 			}
 			// The directory may be new, or not be one any more, at any level.
-			dirs := []string{node.Parent(p), p}
+			dirs := []string{parentPath(p), p}
 			if r.IntN(4) == 0 {
 				dirs = []string{""}
 			}
 			if r.IntN(2) == 0 {
-				tr.Under(node.Parent(p)) // with and without lists made before
+				tr.Under(parentPath(p)) // with and without lists made before
 			}
 			refresh(t, tr, dirs...)
 			sameTree(t, tr, walk(t, dir))

@@ -6,18 +6,16 @@ import (
 
 	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/ignore"
-	"github.com/bentobuild/bento/internal/tree/node"
-	"github.com/bentobuild/bento/internal/tree/outer"
 )
 
-// rulesIn gives the ignore rules for what is in n, its own ignore file included.
-// Those of directories that are as the index says are read when somebody asks.
-func (t *Tree) rulesIn(n *node.Node) *ignore.Rules {
+// rulesIn returns the ignore rules for the entries of n, including its own ignore file. It reads
+// those of unchanged directories on first use.
+func (t *Tree) rulesIn(n *dirNode) *ignore.Rules {
 	n.Ignores.Once.Do(func() {
 		g := &n.Ignores
 		g.Rules = t.rulesAbove(n)
 		if g.There && !g.Read {
-			g.Text, _ = outer.ReadRules(filepath.Join(t.root, filepath.FromSlash(n.Path), ignore.File), os.Lstat)
+			g.Text, _ = readRules(filepath.Join(t.root, filepath.FromSlash(n.Path), ignore.File), os.Lstat)
 		}
 		if g.There {
 			g.Rules = g.Rules.With(n.Path, g.Text)
@@ -26,14 +24,13 @@ func (t *Tree) rulesIn(n *node.Node) *ignore.Rules {
 	return n.Ignores.Rules
 }
 
-// rulesAbove gives those that do not come from n itself.
-func (t *Tree) rulesAbove(n *node.Node) *ignore.Rules {
+// rulesAbove returns the rules from above n.
+func (t *Tree) rulesAbove(n *dirNode) *ignore.Rules {
 	if n.Above == nil {
 		return t.outer.Rules
 	}
 	return t.rulesIn(n.Above)
 }
 
-// ignoreEntry gives the ignore file of n, if it has one that is part of the
-// workspace.
-func ignoreEntry(n *node.Node) (Entry, bool) { return disk.Find(n.Entries, join(n.Path, ignore.File)) }
+// ignoreEntry returns the ignore file of n, if it is part of the workspace.
+func ignoreEntry(n *dirNode) (Entry, bool) { return disk.Find(n.Entries, join(n.Path, ignore.File)) }

@@ -7,13 +7,9 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/internal/tree/disk"
-	"github.com/bentobuild/bento/internal/tree/node"
-	"github.com/bentobuild/bento/internal/tree/recent"
-	"github.com/bentobuild/bento/internal/tree/table"
 )
 
-// Save writes the index, if anything in it is new. An error costs no more than
-// that the next run reads the same files again.
+// Save writes the index if it changed. After an error the next run reads the same files again.
 func (ix *Index) Save() error {
 	if ix.tree.state == nil {
 		return nil
@@ -22,30 +18,30 @@ func (ix *Index) Save() error {
 	if !ix.fresh.SetNews(false) && !ix.newLists() {
 		return nil
 	}
-	if err := ix.tree.state.Store(indexName, table.Version, ix.payload()); err != nil {
+	if err := ix.tree.state.Store(indexName, tableVersion, ix.payload()); err != nil {
 		ix.fresh.SetNews(true)
 		return fmt.Errorf("index not saved: %w", err)
 	}
 	return nil
 }
 
-// maxSettle bounds how many bytes settle reads.
+// maxSettle is the largest number of bytes that settle reads.
 const maxSettle = 64 << 20
 
-// settle reads files again that were too new to be relied on and are not any more,
-// so that the next run does not have to.
+// settle reads files again that were too new at the first read and are old enough now, so that the
+// next run need not read them.
 func (ix *Index) settle() {
 	left := int64(maxSettle)
 	now := time.Now().UnixNano()
-	for _, k := range ix.fresh.Latest(func(k *recent.State) bool { return !k.Settled }) {
+	for _, k := range ix.fresh.Latest(func(k *fileState) bool { return !k.Settled }) {
 		if left -= k.Size; left > 0 && ix.clock.Settled(&k.Entry, now) {
-			_, _ = ix.Sum(k.Entry) // one that changed since is simply not settled
+			_, _ = ix.Sum(k.Entry) // a file that changed since stays unsettled
 		}
 	}
 }
 
-// newLists tells whether the next run need not read a directory, or git's list,
-// that this one had to.
+// newLists reports whether this run read a directory, or git's index, that the next run then need
+// not read.
 func (ix *Index) newLists() bool {
 	t := ix.tree
 	t.mu.RLock()
@@ -54,17 +50,17 @@ func (ix *Index) newLists() bool {
 	return t.outer.Basis != ix.saved.Basis || t.outer.NewList(ix.saved, ix.clock) || ix.anyListed(top)
 }
 
-func (ix *Index) anyListed(n *node.Node) bool {
+func (ix *Index) anyListed(n *dirNode) bool {
 	if n.Listed {
 		return ix.listSettled(n)
 	}
 	return slices.ContainsFunc(n.Dirs, ix.anyListed)
 }
 
-// listSettled tells whether n, or its ignore file, is sure to have another stat when
-// other names are in it than those found. What ignores from above is not its matter.
-func (ix *Index) listSettled(n *node.Node) bool {
-	// What a repository inside the root tracks changes without a trace in its directories.
+// listSettled reports whether any change of the names in n gives n, or its ignore file, another
+// stat. It does not check the rules from above.
+func (ix *Index) listSettled(n *dirNode) bool {
+	// A repository inside the root changes its index without changing its directories.
 	if n.Flawed || n.Only || n.Tracks != nil || n.Ignores.Bad || !ix.clock.Lists(n.Stamp, n.Looked) {
 		return false
 	}
@@ -78,35 +74,35 @@ func (ix *Index) listSettled(n *node.Node) bool {
 // saver writes a table of the tree as it is.
 type saver struct {
 	*Index
-	table.Writer
-	fromFresh map[string]bool // files of the tree, by path
+	tableWriter
+	fromFresh map[string]bool // files of the tree by path
 }
 
 func (ix *Index) payload() []byte {
 	t := ix.tree
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	h := table.Head{Basis: t.outer.Basis, Git: t.outer.Git(ix.clock), Saved: time.Now().UnixNano(), Looked: t.walked}
+	h := tableHead{Basis: t.outer.Basis, Git: t.outer.Git(ix.clock), Saved: time.Now().UnixNano(), Looked: t.walked}
 	if p, ok := ix.patch(); ok {
 		return p.Payload(h)
 	}
 	return ix.anew().Payload(h)
 }
 
-// anew writes everything.
-func (ix *Index) anew() *table.Writer {
+// anew writes the whole table.
+func (ix *Index) anew() *tableWriter {
 	s := &saver{Index: ix, fromFresh: make(map[string]bool)}
 	s.dir(ix.tree.top, 0, true)
 	s.addOthers()
-	return &s.Writer
+	return &s.tableWriter
 }
 
-// dir writes n and what is below. Before is how many of the files beside it come first;
-// settled says that what ignores from above is.
-func (s *saver) dir(n *node.Node, before int, settled bool) {
+// dir writes n and its directories. before is the number of its parent's files that come first;
+// settled says that the rules from above are.
+func (s *saver) dir(n *dirNode, before int, settled bool) {
 	files := n.Files()
 	settled = settled && s.settled(n)
-	s.Enter(table.Dir{Path: n.Path, Stamp: n.Stamp, Settled: settled, Before: before})
+	s.Enter(tableDir{Path: n.Path, Stamp: n.Stamp, Settled: settled, Before: before})
 	for i := range files {
 		s.file(&files[i])
 	}
@@ -117,12 +113,12 @@ func (s *saver) dir(n *node.Node, before int, settled bool) {
 	s.Leave()
 }
 
-// settled is listSettled for a directory that need not have been listed.
-func (ix *Index) settled(n *node.Node) bool {
+// settled is listSettled for a directory that may be unlisted.
+func (ix *Index) settled(n *dirNode) bool {
 	return n.Unseen() || !n.Flawed && (!n.Listed && n.Was > 0 || ix.listSettled(n))
 }
 
-// file writes a file of the tree, with the last digest that is known of it.
+// file writes a file of the tree, with its last known digest.
 func (s *saver) file(e *Entry) {
 	if k, ok := s.fresh.Last(e.Path); ok && k.Settled {
 		s.Add(&k.Entry, &k.Sum)
@@ -134,10 +130,10 @@ func (s *saver) file(e *Entry) {
 	}
 }
 
-// addOthers writes what is known of files that are not in the tree: found in this
-// invocation, or before and still as it was.
+// addOthers writes the states of files outside the tree: from this process, and earlier ones that
+// are unchanged.
 func (s *saver) addOthers() {
-	list := s.fresh.Latest(func(k *recent.State) bool {
+	list := s.fresh.Latest(func(k *fileState) bool {
 		if !k.Settled || s.fromFresh[k.Path] {
 			return false
 		}
@@ -155,10 +151,10 @@ func (s *saver) addOthers() {
 		}
 		sum, _ := s.saved.Sum(i)
 		if e, err := Stat(s.tree.root, path); err == nil && s.saved.Same(i, &e) {
-			list = append(list, recent.State{Entry: e, Sum: sum})
+			list = append(list, fileState{Entry: e, Sum: sum})
 		}
 	}
-	slices.SortFunc(list, func(a, b recent.State) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(list, func(a, b fileState) int { return strings.Compare(a.Path, b.Path) })
 	for i := range list {
 		s.Add(&list[i].Entry, &list[i].Sum)
 	}

@@ -8,12 +8,11 @@ import (
 	"github.com/bentobuild/bento/internal/tree/glob"
 )
 
-// Select gives the entries that s means, sorted by path. The list is not to be
-// changed.
+// Select returns the entries that s matches, sorted by path. The caller must not change the list.
 //
-// What git ignores is meant only by a glob whose part before the first wildcard is
-// an ignored path, or lies inside one; that is looked up on disk, and the answer
-// kept until the next Refresh there. The error says what could not be read.
+// A glob matches ignored files only if its part before the first wildcard is an ignored path, or
+// inside one; Select reads these from disk, and keeps the result until the next Refresh there. The
+// error lists what could not be read.
 func (t *Tree) Select(s *Set) ([]Entry, error) {
 	extra, err := t.selectIgnored(s)
 	if err != nil {
@@ -35,10 +34,10 @@ func (t *Tree) Select(s *Set) ([]Entry, error) {
 	return sortEntries(list), nil
 }
 
-// At gives what was walked at path, or below it. The list is not to be changed.
+// At returns the walked entries at or below path. The caller must not change the list.
 func (t *Tree) At(path string) []Entry { return t.candidates(clean(path)) }
 
-// candidates gives what is at path, or below it.
+// candidates returns the entries at or below path.
 func (t *Tree) candidates(path string) []Entry {
 	if e, ok := t.Lookup(path); ok {
 		return []Entry{e}
@@ -46,7 +45,7 @@ func (t *Tree) candidates(path string) []Entry {
 	return t.Under(path)
 }
 
-// sortEntries sorts by path, each path once.
+// sortEntries sorts by path and removes duplicates.
 func sortEntries(list []Entry) []Entry {
 	order := func(a, b Entry) int { return strings.Compare(a.Path, b.Path) }
 	if !slices.IsSortedFunc(list, order) {
@@ -55,13 +54,13 @@ func sortEntries(list []Entry) []Entry {
 	return slices.CompactFunc(list, func(a, b Entry) bool { return a.Path == b.Path })
 }
 
-// named is what was found on disk for one pattern.
+// named is the result of one pattern on disk.
 type named struct {
 	prefix  string
 	entries []Entry
 }
 
-// selectIgnored gives what s means of the ignored paths that it names.
+// selectIgnored returns the ignored paths that s names.
 func (t *Tree) selectIgnored(s *Set) ([]Entry, error) {
 	var list []Entry
 	for p := range s.Patterns() {
@@ -108,7 +107,7 @@ func (t *Tree) lookOnDisk(p *glob.Pattern) ([]Entry, error) {
 	if t.named == nil {
 		t.named = map[string]named{}
 	}
-	if age == t.refreshed { // else it may be older than the tree
+	if age == t.refreshed { // otherwise the result may be older than the tree
 		t.named[key] = named{p.Prefix, c.Entries}
 	}
 	return c.Entries, nil

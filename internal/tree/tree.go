@@ -1,10 +1,11 @@
-// Package tree is the workspace as the file system has it: one walk, and then a
-// sorted snapshot that every glob is matched against.
+// Package tree reads the workspace from the file system: one walk, and then a sorted snapshot that
+// every glob is matched against.
 //
-// Of the snapshot are files, links and special files that git does not ignore,
-// and those that git tracks even if it would; of a submodule, and of another repository
-// inside, what its own git tracks. It never follows a link, and leaves
-// out .git at any depth and bento's own .bento at the root.
+// The snapshot contains files, links and special files that git does not ignore, and those that git
+// tracks although it would ignore them; in a submodule or another repository inside, what its own
+// git tracks. It leaves out linked work trees that git worktree add has made inside the root, as if
+// they were ignored. The walk never follows a link, and leaves out .git at any depth, bento's own
+// .bento at the root, and its cache.
 package tree
 
 import (
@@ -23,16 +24,17 @@ import (
 	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/glob"
 	"github.com/bentobuild/bento/internal/tree/ignore"
-	"github.com/bentobuild/bento/internal/tree/node"
-	"github.com/bentobuild/bento/internal/tree/outer"
 )
 
-// Options of Walk. The zero value is good.
+// Options are the settings of Walk. The zero value is valid.
 type Options struct {
-	// State keeps the index between runs. Nil keeps nothing.
+	// State saves the index between runs. Nil saves nothing.
 	State *state.Dir
-	// Workers is how many directories are read at a time; 0 means one a core.
+	// Workers is the number of directories read at a time; 0 is one per core.
 	Workers int
+	// Out are bento's own directories below the root, with forward slashes: their content is always
+	// ignored.
+	Out []string
 }
 
 // Tree is the snapshot of a workspace. It is safe for concurrent use.
@@ -40,32 +42,32 @@ type Tree struct {
 	root    string
 	workers int
 	state   *state.Dir
-	outer   *outer.View
-	stop    <-chan struct{} // closed when nobody waits for the tree any more
+	outer   *repositoryView
+	stop    <-chan struct{} // closed when the caller's context is done
 	walked  int64           // when the walk began, in nanoseconds since 1970
 	disk    *disk.Root
-	refresh chan struct{}  // holds one value: who has it may refresh
-	spare   []*disk.Reader // of disk, for who refreshes
-	before  *node.Before   // what the index says; nil when nothing of it counts
-	nested  atomic.Bool    // there are repositories inside the root
+	refresh chan struct{}  // holds one value: its holder may refresh
+	spare   []*disk.Reader // of disk, for Refresh
+	before  *indexedTree   // the index; nil when it is not valid
+	nested  atomic.Bool    // the root contains repositories
 	tracked [32]byte       // see TrackedDigest
 
 	index     *Index
 	mu        sync.RWMutex
-	top       *node.Node
+	top       *dirNode
 	problems  []diagnostics.Diagnostic
 	named     map[string]named // ignored paths that globs named
-	refreshed int              // how often the tree was
+	refreshed int              // number of refreshes
 }
 
-// Walk reads the workspace at root, an absolute path, once. When ctx is done nothing is
-// read any more, by what the tree is asked later either: the error is then that of ctx. What cannot be read is
-// among the Problems; the error is about the root itself, or that of ctx.
+// Walk reads the workspace at root, an absolute path, once. When ctx is done neither Walk nor later
+// calls read anything; they return the error of ctx. Unreadable files are among the Problems; the
+// error is about the root itself, or that of ctx.
 func Walk(ctx context.Context, root string, o *Options) (*Tree, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	t := &Tree{root: filepath.Clean(root), workers: o.Workers, state: o.State, refresh: make(chan struct{}, 1), top: &node.Node{}, stop: ctx.Done()}
+	t := &Tree{root: filepath.Clean(root), workers: o.Workers, state: o.State, refresh: make(chan struct{}, 1), top: &dirNode{}, stop: ctx.Done()}
 	p, err := disk.OpenRoot(t.root)
 	if err != nil {
 		return nil, err
@@ -76,9 +78,9 @@ func Walk(ctx context.Context, root string, o *Options) (*Tree, error) {
 	t.index = openIndex(t)
 	was := t.index.saved
 	if was.Dirs() > 0 {
-		t.before = node.NewBefore(was, p)
+		t.before = newIndexedTree(was, p)
 	}
-	t.outer = outer.Look(ctx, outer.Options{Root: t.root, State: t.state, Was: was, Warn: t.note})
+	t.outer = lookOutside(ctx, repositoryOptions{Root: t.root, State: t.state, Was: was, Out: o.Out, Warn: t.note})
 	w := &walker{tree: t, root: p, before: t.before}
 	t.top = t.newTop()
 	if err := w.walk(ctx, t.top); err != nil {
@@ -94,23 +96,23 @@ func Walk(ctx context.Context, root string, o *Options) (*Tree, error) {
 	return t, nil
 }
 
-// newTop gives an empty node for the root.
-func (t *Tree) newTop() *node.Node {
-	return &node.Node{Was: 1, Ruled: t.outer.Basis == t.index.saved.Basis}
+// newTop returns an empty node for the root.
+func (t *Tree) newTop() *dirNode {
+	return &dirNode{Was: 1, Ruled: t.outer.Basis == t.index.saved.Basis}
 }
 
-// Stop is closed when the ctx that the tree was walked with is done.
+// Stop returns a channel that is closed when the ctx of Walk is done.
 func (t *Tree) Stop() <-chan struct{} { return t.stop }
 
-// Root gives the absolute path of the workspace.
+// Root returns the absolute path of the workspace.
 func (t *Tree) Root() string { return t.root }
 
-// Entries gives everything, sorted bytewise by path. The list is not to be
-// changed; it stays as it is when the tree is refreshed.
+// Entries returns all entries, sorted bytewise by path. The caller must not change the list; a
+// refresh does not change it.
 func (t *Tree) Entries() []Entry { return t.Under("") }
 
-// Under gives the entries below the directory dir, sorted; "" and "." are the
-// root. The list is not to be changed.
+// Under returns the entries below the directory dir, sorted; "" and "." are the root. The caller
+// must not change the list.
 func (t *Tree) Under(dir string) []Entry {
 	dir = clean(dir)
 	t.mu.RLock()
@@ -131,16 +133,16 @@ func (t *Tree) Under(dir string) []Entry {
 	return flat
 }
 
-// Lookup gives the entry at path.
+// Lookup returns the entry at path.
 func (t *Tree) Lookup(path string) (Entry, bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.lookup(path)
 }
 
-// lookup is Lookup for who holds mu.
+// lookup is Lookup for a caller that holds mu.
 func (t *Tree) lookup(path string) (Entry, bool) {
-	dir := node.Parent(path)
+	dir := parentPath(path)
 	n := t.top.Find(dir)
 	if n.Path != dir {
 		return Entry{}, false
@@ -148,27 +150,43 @@ func (t *Tree) lookup(path string) (Entry, bool) {
 	return n.File(path)
 }
 
-// List is a directory that was walked, "" for the root.
+// List is a walked directory, "" for the root.
 type List struct {
 	Dir string
-	// Files yields the path and the kind of what is right in it, sorted. It looks at
-	// nothing.
+	// Files yields the path and the kind of the files directly in it, sorted. It reads no stat.
 	Files func(yield func(path string, kind Kind) bool)
 }
 
-// Lists yields every directory that was walked, each before those in it. Meanwhile the
-// tree is held: whoever is in the loop must not ask it anything else.
+// Lists yields every walked directory, each before its children. The loop holds the tree's lock:
+// its body must not call other methods of the tree.
 func (t *Tree) Lists(yield func(List) bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	lists(t.top, yield)
 }
 
-func lists(n *node.Node, yield func(List) bool) bool {
-	return yield(List{n.Path, n.Names}) && !slices.ContainsFunc(n.Dirs, func(d *node.Node) bool { return !lists(d, yield) })
+func lists(n *dirNode, yield func(List) bool) bool {
+	return yield(List{n.Path, n.Names}) && !slices.ContainsFunc(n.Dirs, func(d *dirNode) bool { return !lists(d, yield) })
 }
 
-// Dirs gives the directories that were walked, sorted bytewise, the root as "".
+// Worktrees returns the directories left out as linked work trees of a repository.
+func (t *Tree) Worktrees() (dirs []string) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	var add func(n *dirNode)
+	add = func(n *dirNode) {
+		if n.Linked {
+			dirs = append(dirs, n.Path)
+		}
+		for _, d := range n.Dirs {
+			add(d)
+		}
+	}
+	add(t.top)
+	return dirs
+}
+
+// Dirs returns the walked directories, sorted bytewise, the root as "".
 func (t *Tree) Dirs() (dirs []string) {
 	for l := range t.Lists {
 		dirs = append(dirs, l.Dir)
@@ -177,36 +195,36 @@ func (t *Tree) Dirs() (dirs []string) {
 	return dirs
 }
 
-// Tracked reports whether git tracks the file or link at path: the repository of the
-// root, or one inside it that path lies in.
+// Tracked reports whether git tracks the file or link at path, in the repository of the root or one
+// inside it.
 func (t *Tree) Tracked(path string) bool {
-	return t.outer.Tracked().Has(path) || t.inNested(path, (*node.Node).Tracked)
+	return t.outer.Tracked().Has(path) || t.inNested(path, (*dirNode).Tracked)
 }
 
-// MayTrack is Tracked, and true for every path while Unsure is.
+// MayTrack is Tracked, but returns true for every path if Unsure does.
 func (t *Tree) MayTrack(path string) bool { return t.Tracked(path) || t.Unsure() }
 
-// Unsure reports whether git tracks files that the tree does not know of, because a
-// list of tracked files could not be read.
+// Unsure reports whether a list of tracked files could not be read, so that git may track files
+// unknown to the tree.
 func (t *Tree) Unsure() bool { return t.outer.Unsure() }
 
-// inNested asks about path the directory that holds it.
-func (t *Tree) inNested(path string, tracks func(*node.Node, string) bool) bool {
+// inNested calls the function with the directory that contains path.
+func (t *Tree) inNested(path string, tracks func(*dirNode, string) bool) bool {
 	if !t.nested.Load() {
 		return false
 	}
 	t.mu.RLock()
-	n := t.top.Find(node.Parent(path))
+	n := t.top.Find(parentPath(path))
 	t.mu.RUnlock()
 	return tracks(n, path)
 }
 
-// digestNested returns a digest of what git tracks here and in repositories inside.
+// digestNested returns a digest of the tracked files of the root's and all inner repositories.
 func (t *Tree) digestNested() [32]byte {
 	h := blake3.New()
 	h.Write(t.outer.Basis.Tracked[:])
-	var add func(n *node.Node)
-	add = func(n *node.Node) {
+	var add func(n *dirNode)
+	add = func(n *dirNode) {
 		if n.Tracks != nil {
 			sum := n.Tracks().Digest()
 			h.Write(append([]byte(n.Path), 0))
@@ -220,13 +238,11 @@ func (t *Tree) digestNested() [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// TrackedAhead begins to read git's list, for who is going to ask what git tracks. It
-// returns at once.
+// TrackedAhead starts reading git's index for a caller that will need it. It returns at once.
 func (t *Tree) TrackedAhead() { go t.outer.Tracked() }
 
-// Ignored tells whether path, a directory if dir is set, is no part of the
-// workspace, whether it exists or not. A directory that holds tracked files is
-// not ignored.
+// Ignored reports whether path, a directory if dir is set, is outside the snapshot, whether it
+// exists or not. A directory with tracked files is not ignored.
 func (t *Tree) Ignored(path string, dir bool) bool {
 	path = clean(path)
 	if glob.Reserved(path) {
@@ -236,19 +252,18 @@ func (t *Tree) Ignored(path string, dir bool) bool {
 		return false
 	}
 	known := t.outer.Tracked()
-	if known.Has(path) || t.inNested(path, (*node.Node).Tracked) {
+	if known.Has(path) || t.inNested(path, (*dirNode).Tracked) {
 		return false
 	}
-	return !dir || !known.HasIn(path) && !known.HasLink(path) && !t.inNested(path, (*node.Node).TrackedIn) && !t.inNested(path, (*node.Node).TrackedLink)
+	return !dir || !known.HasIn(path) && !known.HasLink(path) && !t.inNested(path, (*dirNode).TrackedIn) && !t.inNested(path, (*dirNode).TrackedLink)
 }
 
-// hides tells whether the file path right in n is ignored.
-func (t *Tree) hides(n *node.Node, path string) bool {
+// hides reports whether the file path directly in n is ignored.
+func (t *Tree) hides(n *dirNode, path string) bool {
 	return (n.Only || t.rulesIn(n).Match(path, false) == ignore.Ignored) && !t.outer.Tracked().Has(path) && !n.Tracked(path)
 }
 
-// ruledOut tells whether ignore rules match path or a directory above, whatever
-// is tracked.
+// ruledOut reports whether ignore rules match path or a parent, whatever git tracks.
 func (t *Tree) ruledOut(path string, dir bool) bool {
 	t.mu.RLock()
 	n := t.top.Find(path)
@@ -265,32 +280,31 @@ func (t *Tree) ruledOut(path string, dir bool) bool {
 	return false
 }
 
-// LookAhead begins to look at all files, for who is going to ask about most of them.
-// It returns at once.
+// LookAhead starts reading the stats of all files for a caller that will need most of them. It
+// returns at once.
 func (t *Tree) LookAhead(ctx context.Context) {
 	t.mu.RLock()
 	list := t.top.UnseenBelow(nil)
 	t.mu.RUnlock()
 	t.before.LookAtAll()
 	go func() {
-		defer runtime.KeepAlive(t) // and with it what it has open
-		// The last one first: others ask for the first one first.
+		defer runtime.KeepAlive(t) // keeps its open directory alive
+		// From the last on: callers need the first ones first.
 		for i := len(list) - 1; i >= 0 && ctx.Err() == nil; i-- {
 			list[i].Look()
 		}
 	}()
 }
 
-// Problems gives what the walk found wrong, sorted: directories that cannot be
-// read and special files with severity error, to be reported when an input
-// selects them; and what could not be asked of git as warnings.
+// Problems returns the problems of the walk, sorted: unreadable directories and special files as
+// errors, which callers report when an input selects them; failures of git as warnings.
 func (t *Tree) Problems() []diagnostics.Diagnostic {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return diagnostics.Sorted(slices.Clone(t.problems))
 }
 
-// clean makes "" of ".".
+// clean returns "" for ".".
 func clean(dir string) string {
 	if dir == "." {
 		return ""

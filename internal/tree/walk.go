@@ -7,41 +7,35 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/parallel"
 	"github.com/bentobuild/bento/internal/state"
-	"github.com/bentobuild/bento/internal/tree/crew"
 	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/ignore"
-	"github.com/bentobuild/bento/internal/tree/node"
-	"github.com/bentobuild/bento/internal/tree/problem"
 )
 
-// RuleSpecial is the rule of the problem that a file is special.
-const RuleSpecial = problem.RuleSpecial
-
-// walker reads directories with several workers. What it is given to read is
-// independent of each other.
+// walker reads directories with several workers. The directories are independent of each other.
 type walker struct {
 	tree   *Tree
 	root   *disk.Root
-	before *node.Before // what the index says; nil when nothing of it counts
-	atOnce bool         // no look at a file is put off
+	before *indexedTree // the index; nil when it is not valid
+	atOnce bool         // read all stats at once
 
 	mu       sync.Mutex
 	problems []diagnostics.Diagnostic
-	readers  []*disk.Reader // of root, that nobody uses
+	readers  []*disk.Reader // unused readers of root
 }
 
-// walk reads the directories of start and all below them. A node of start has its
-// path and the directory above.
-func (w *walker) walk(ctx context.Context, start ...*node.Node) error {
+// walk reads the directories of start and everything below. A node of start has its path and its
+// parent.
+func (w *walker) walk(ctx context.Context, start ...*dirNode) error {
 	var used []*disk.Reader
 	defer func() { w.readers = append(w.readers, used...) }()
-	return crew.Run(ctx, w.tree.workers, start, func() func(*node.Node) []*node.Node {
+	return parallel.Run(ctx, w.tree.workers, start, func() func(*dirNode) []*dirNode {
 		v := &visit{walker: w, Reader: w.reader()}
 		w.mu.Lock()
 		used = append(used, v.Reader)
 		w.mu.Unlock()
-		return func(n *node.Node) []*node.Node {
+		return func(n *dirNode) []*dirNode {
 			v.dir(n)
 			return n.Dirs
 		}
@@ -66,16 +60,16 @@ func (w *walker) problem(d diagnostics.Diagnostic) {
 	w.problems = append(w.problems, d)
 }
 
-// visit is the work of one worker.
+// visit is the state of one worker.
 type visit struct {
 	*walker
 	*disk.Reader
 	paths []byte
-	found int // directories in the open one
+	found int // number of directories found in the open one
 }
 
-// dir fills n, of which the path and the directory above are known.
-func (v *visit) dir(n *node.Node) {
+// dir fills n, which has its path and its parent.
+func (v *visit) dir(n *dirNode) {
 	if v.asBefore(n) {
 		if v.atOnce {
 			n.Look()
@@ -106,8 +100,8 @@ func (v *visit) dir(n *node.Node) {
 	v.match(n)
 }
 
-// self looks at the directory itself, before its names are read.
-func (v *visit) self(n *node.Node) error {
+// self reads the stat of the directory before its names.
+func (v *visit) self(n *dirNode) error {
 	var e Entry
 	n.Looked = time.Now().UnixNano()
 	err := v.StatSelf(&e)
@@ -115,21 +109,31 @@ func (v *visit) self(n *node.Node) error {
 	return err
 }
 
-// drop leaves out what is never part of a workspace.
-func (v *visit) drop(n *node.Node) {
+// drop removes names that are never part of a workspace.
+func (v *visit) drop(n *dirNode) {
 	n.Tracks = nil
 	v.Items = slices.DeleteFunc(v.Items, func(it disk.Item) bool {
 		name := v.Name(&it)
 		if string(name) == ".git" && n.Path != "" {
-			n.Tracks = v.tree.outer.Nested(n.Path)
-			v.tree.nested.Store(true)
+			v.repository(n, it.Kind)
 		}
 		return string(name) == ".git" || n.Path == "" && string(name) == state.Name
 	})
 }
 
-// addRules reads the ignore file of n, if there is one.
-func (v *visit) addRules(n *node.Node) {
+// repository records that a repository's work tree starts at n, whose .git is of the given kind. A
+// linked one is another checkout, mostly of the same dishes, and is left out.
+func (v *visit) repository(n *dirNode, kind disk.Kind) {
+	if n.Linked = kind == disk.File && v.tree.outer.Linked(n.Path); n.Linked {
+		n.Only = true
+		return
+	}
+	n.Tracks = v.tree.outer.Nested(n.Path)
+	v.tree.nested.Store(true)
+}
+
+// addRules reads the ignore file of n, if it has one.
+func (v *visit) addRules(n *dirNode) {
 	there := slices.ContainsFunc(v.Items, func(it disk.Item) bool {
 		return it.Kind != Dir && string(v.Name(&it)) == ignore.File
 	})
@@ -138,16 +142,16 @@ func (v *visit) addRules(n *node.Node) {
 	}
 	text, err := v.Read(ignore.File, ignore.MaxFile)
 	if err != nil {
-		d := problem.Unreadable(join(n.Path, ignore.File), "ignore file", err)
-		d.Severity = diagnostics.Warning // more is found than meant, never less
+		d := unreadable(join(n.Path, ignore.File), "ignore file", err)
+		d.Severity = diagnostics.Warning // too few files are ignored, never too many
 		v.problem(d)
 	}
-	n.Ignores = node.Ignores{There: true, Read: true, Bad: err != nil, Text: text}
+	n.Ignores = nodeIgnores{There: true, Read: true, Bad: err != nil, Text: text}
 }
 
-// fill makes the entries and directories of n from the sorted names.
-func (v *visit) fill(n *node.Node) {
-	// One string for all paths of the directory is one allocation.
+// fill sets the entries and directories of n from the sorted names.
+func (v *visit) fill(n *dirNode) {
+	// One string for all paths of the directory costs one allocation.
 	v.paths, v.found = v.paths[:0], 0
 	for i := range v.Items {
 		it := &v.Items[i]
@@ -168,49 +172,49 @@ func (v *visit) fill(n *node.Node) {
 			v.addEntry(n, path, it)
 		}
 	}
-	if rules.Overspent(func(name string) { v.problem(problem.CostlyIgnores(name)) }) {
-		n.Flawed = true // so that the next walk says it again
+	if rules.Overspent(func(name string) { v.problem(costlyIgnores(name)) }) {
+		n.Flawed = true // so that the next walk reports it again
 	}
 }
 
-func (v *visit) addDir(n *node.Node, rules *ignore.Rules, path string) {
+func (v *visit) addDir(n *dirNode, rules *ignore.Rules, path string) {
 	only := n.Only || rules.Match(path, true) == ignore.Ignored
 	if only && (v.tree.outer.Tracked().HasLink(path) || n.TrackedLink(path)) {
 		only = false // a submodule is tracked as a whole
 	} else if only && !v.tree.outer.Tracked().HasIn(path) && !n.TrackedIn(path) {
 		return
 	}
-	n.Dirs = append(n.Dirs, &node.Node{Path: path, Above: n, Only: only})
+	n.Dirs = append(n.Dirs, &dirNode{Path: path, Above: n, Only: only})
 }
 
-// keep tells whether a file is part of the workspace.
-func (v *visit) keep(n *node.Node, rules *ignore.Rules, path string) bool {
+// keep reports whether a file is part of the workspace.
+func (v *visit) keep(n *dirNode, rules *ignore.Rules, path string) bool {
 	if n.Only || rules.Match(path, false) == ignore.Ignored {
 		return v.tree.outer.Tracked().Has(path) || n.Tracked(path)
 	}
 	return true
 }
 
-func (v *visit) addEntry(n *node.Node, path string, it *disk.Item) {
+func (v *visit) addEntry(n *dirNode, path string, it *disk.Item) {
 	n.Entries = append(n.Entries, Entry{Path: path})
 	e := &n.Entries[len(n.Entries)-1]
 	err := v.Stat(it, e)
-	if err != nil || e.Kind == Dir { // a directory since: the next look sees it
+	if err != nil || e.Kind == Dir { // it has become a directory, which the next look finds
 		n.Entries = n.Entries[:len(n.Entries)-1]
 	}
 	switch {
 	case err != nil:
 		v.unreadable(n, path, "file", err)
 	case e.Kind == Special:
-		v.problem(problem.Special(path))
+		v.problem(specialFile(path))
 	}
 }
 
-// unreadable notes a problem in n, unless the thing is simply not there any more.
-func (v *visit) unreadable(n *node.Node, path, what string, err error) {
+// unreadable adds a problem in n, unless the file was removed meanwhile.
+func (v *visit) unreadable(n *dirNode, path, what string, err error) {
 	n.Flawed = true
 	if !disk.Gone(err) {
-		v.problem(problem.Unreadable(path, what, err))
+		v.problem(unreadable(path, what, err))
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package watch tells when files of a workspace change. What it tells is a reason to
-// look again, never the whole truth: events are lost, and come late.
+// Package watch reports changed files of a workspace. The caller must read the files again: events
+// may be lost or late.
 package watch
 
 import (
@@ -15,37 +15,37 @@ import (
 
 // Times of a Watcher.
 const (
-	Quiet    = 50 * time.Millisecond // changes that come closer than this are one batch
-	Longest  = time.Second           // a batch is not held back longer than this
-	Interval = time.Second           // between looks where the system tells of no changes
+	Quiet    = 50 * time.Millisecond // changes less than this apart are one batch
+	Longest  = time.Second           // longest time from the first change to its batch
+	Interval = time.Second           // time between two scans where the system reports no changes
 )
 
-// Options say what is watched.
+// Options select what is watched.
 type Options struct {
 	Root string // absolute, without links
-	// Ignore tells whether a path, relative to Root and with slashes, is nobody's
-	// concern. It is called on one goroutine, that of Next.
+	// Ignore reports whether a path, relative to Root and with slashes, is not watched. Only the
+	// goroutine of Next calls it.
 	Ignore func(path string) bool
 }
 
 // Watcher watches directories. It is for one goroutine.
 type Watcher struct {
 	o       Options
-	system  *fsnotify.Watcher // nil: it cannot be used, so it is looked again and again
+	system  *fsnotify.Watcher // nil: unavailable, so Next returns after each Interval
 	watched map[string]bool
 }
 
-// Batch is what changed in a short time.
+// Batch is the changes in a short time.
 type Batch struct {
-	Paths []string // relative to the root, in the order in which they were told
-	// Replaced are those of Paths that came, went or were renamed, and not only written.
+	Paths []string // relative to the root, in the order of the events
+	// Replaced are those of Paths that were created, removed or renamed, not only written.
 	Replaced []string
-	// Rescan says that there may be more: events were lost, or are not told at all.
+	// Rescan says that there may be more: events were lost, or the system reports none.
 	Rescan bool
 }
 
-// Start makes a watcher that watches nothing yet. why is not nil when the system does
-// not tell of changes: then Next looks again and again.
+// Start returns a watcher that watches nothing yet. why is not nil when the system does not report
+// changes: then Next returns after each Interval.
 func Start(o Options) (w *Watcher, why error) {
 	w = &Watcher{o: o, watched: make(map[string]bool)}
 	w.system, why = fsnotify.NewWatcher()
@@ -63,9 +63,8 @@ func (w *Watcher) Close() error {
 	return w.system.Close()
 }
 
-// Follow watches directories, relative to the root. added tells whether one of them
-// was not watched before: what changed in it up to now was not told. With an error
-// the watcher looks again and again from then on.
+// Follow watches directories, relative to the root. added reports whether one of them is new:
+// earlier changes in it are unknown. After an error Next returns after each Interval.
 func (w *Watcher) Follow(dirs []string) (added bool, err error) {
 	if w.system == nil {
 		return false, nil
@@ -75,7 +74,7 @@ func (w *Watcher) Follow(dirs []string) (added bool, err error) {
 			continue
 		}
 		if err := w.system.Add(filepath.Join(w.o.Root, filepath.FromSlash(dir))); errors.Is(err, fs.ErrNotExist) {
-			continue // gone again
+			continue // removed meanwhile
 		} else if err != nil {
 			w.system.Close()
 			w.system = nil
@@ -86,8 +85,7 @@ func (w *Watcher) Follow(dirs []string) (added bool, err error) {
 	return added, nil
 }
 
-// Next waits for changes, and then until there are no more for a while. The error is
-// that of ctx.
+// Next waits for changes, and then until there are none for Quiet. It returns the error of ctx.
 func (w *Watcher) Next(ctx context.Context) (Batch, error) {
 	if w.system == nil {
 		select {
@@ -98,7 +96,7 @@ func (w *Watcher) Next(ctx context.Context) (Batch, error) {
 		}
 	}
 	var b Batch
-	var quiet, end <-chan time.Time // nil until something has changed
+	var quiet, end <-chan time.Time // nil before the first change
 	for {
 		select {
 		case <-ctx.Done():
@@ -112,7 +110,7 @@ func (w *Watcher) Next(ctx context.Context) (Batch, error) {
 				continue
 			}
 		case <-w.system.Errors:
-			b.Rescan = true // an overflow: what was lost nobody knows
+			b.Rescan = true // an overflow: the lost events are unknown
 			w.watched = make(map[string]bool)
 		}
 		quiet = time.After(Quiet)
@@ -122,7 +120,7 @@ func (w *Watcher) Next(ctx context.Context) (Batch, error) {
 	}
 }
 
-// note takes one event into a batch, unless it is nobody's concern.
+// note adds one event to a batch, unless its path is not watched.
 func (w *Watcher) note(b *Batch, ev fsnotify.Event) bool {
 	rel, err := filepath.Rel(w.o.Root, ev.Name)
 	if err != nil || !filepath.IsLocal(rel) && rel != "." {
@@ -142,8 +140,7 @@ func (w *Watcher) note(b *Batch, ev fsnotify.Event) bool {
 	return true
 }
 
-// forget drops a directory that is no more, with those below it: one of the same name
-// that comes later is another.
+// forget drops a removed directory, with those below it: a later one of the same name is another.
 func (w *Watcher) forget(dir string) {
 	if !w.watched[dir] {
 		return

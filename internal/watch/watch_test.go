@@ -40,7 +40,7 @@ func write(t *testing.T, elem ...string) {
 	}
 }
 
-// next gives what changed, in batches until path is in one.
+// next returns what changed, in batches until path is in one.
 func next(t *testing.T, w *Watcher, path string) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -62,7 +62,7 @@ func TestChanges(t *testing.T) {
 	write(t, root, "ignored.too")
 	write(t, root, "a", "b", "one")
 	if got := next(t, w, "a/b/one"); slices.ContainsFunc(got, func(p string) bool { return strings.HasPrefix(p, "ignored") }) {
-		t.Errorf("what is ignored is told: %q", got)
+		t.Errorf("an ignored file is reported: %q", got)
 	}
 	if err := os.Rename(filepath.Join(root, "a", "b", "one"), filepath.Join(root, "a", "two")); err != nil {
 		t.Fatal(err)

@@ -1,9 +1,9 @@
-// Package adapter is the host's side of the bento adapter protocol v1: it starts
-// the plugins found on PATH and makes each an adapters.Adapter.
+// Package adapter is the host's side of the bento adapter protocol v1: it starts the
+// plugins on PATH and makes each an adapters.Adapter.
 //
-// What a plugin says is checked before anybody sees it: every answer has a shape
-// with bounds (answers.go), and one that does not fit is a failure that names the
-// field, what was expected there, and what came.
+// It checks every answer of a plugin before it returns it: package answer defines their
+// shapes and bounds. An invalid answer is a failure that names the member, what was wanted
+// and what the plugin sent.
 package adapter
 
 import (
@@ -20,53 +20,54 @@ import (
 
 // Options are the options of Start.
 type Options struct {
-	Version string // of bento, for the plugins
+	Version string // of bento, sent to the plugins
 	Dir     string // the plugins' working directory; "": bento's own
 
-	// Env is bento's environment. A plugin sees the strict base of it, and what
-	// PassEnv names for its id (NAME or PREFIX_*).
+	// Env is bento's environment. A plugin gets the variables that every child gets, and
+	// those that PassEnv names for its id (NAME or PREFIX_*).
 	Env     adapters.Environ
 	PassEnv map[string][]string
 
-	// Sandbox confines plugins, by id; those that it does not name are free. An
-	// install of a confined plugin is done by a process of its own.
+	// Sandbox confines plugins, by id; the others are not confined. An install of a
+	// confined plugin runs in a process of its own.
 	Sandbox map[string]*host.Sandbox
 
-	// Builtin are ids that a plugin cannot have: it is started and then ignored.
+	// Builtin are ids that a plugin cannot have: bento starts such a plugin and then
+	// ignores it.
 	Builtin []string
 
-	Stderr io.Writer // gets what plugins write there, unchanged; nil: nobody
-	// Log gets what a plugin tells outside of an install, one at a time; may be nil.
+	Stderr io.Writer // gets the stderr of plugins, unchanged; nil discards it
+	// Log receives the progress of a plugin outside of an install, one call at a time; may
+	// be nil.
 	Log func(id string, l adapters.Log)
 
 	Digests *host.Digests // remembers the digests of executables, and is saved; may be nil
-	// Notes, if there are any, let plugins be left out that had nothing to do in the
-	// last invocation; see Set.Remember.
+	// Notes, if set, let Start skip plugins that had no dish in the last invocation; see
+	// Set.Remember.
 	Notes   *host.Notes
 	Keep    *Keep // lets plugins run on when the Set is closed; nil: none does
 	Numbers Numbers
 
-	// Launch gives what is launched in place of a candidate's file, for tests; nil
-	// means the file.
+	// Launch returns the launcher of a candidate, for tests; nil launches its file.
 	Launch func(adapters.Candidate) host.Launcher
 }
 
-// Numbers are the times and sizes of the contract. Zero fields mean its defaults.
+// Numbers are the timeouts and limits of the contract. Zero fields mean its defaults.
 type Numbers struct {
 	host.Numbers
-	Install time.Duration // the deadline of an install; 30 min
+	Install time.Duration // the timeout of an install; 30 min
 }
 
 // The values of Status.Status.
 const (
 	Loaded     = "loaded"
 	Failed     = "failed"
-	Shadowed   = "shadowed" // an earlier one on PATH, or a built-in, has its id
+	Shadowed   = "shadowed" // an earlier plugin on PATH, or a built-in, has its id
 	Disabled   = adapters.SkipDisabled
 	NotAllowed = adapters.SkipNotAllowed
 )
 
-// Status is what became of one candidate.
+// Status is the state of one candidate.
 type Status struct {
 	ID          string        `json:"id"`
 	Path        string        `json:"path"`
@@ -74,23 +75,23 @@ type Status struct {
 	Status      string        `json:"status"`
 	Code        adapters.Code `json:"code,omitempty"` // of Failed
 	Message     string        `json:"message,omitempty"`
-	Hint        string        `json:"-"` // what mends a candidate that is skipped
+	Hint        string        `json:"-"` // how to fix a skipped candidate
 	DisplayName string        `json:"display_name,omitempty"`
 	Identity    string        `json:"identity,omitempty"`
 	Handshake   time.Duration `json:"-"` // launch and handshake together
-	Asleep      bool          `json:"-"` // it is not started, since nothing was asked that is not known
+	Asleep      bool          `json:"-"` // not started: all answers so far were remembered
 	RunsOn      bool          `json:"-"` // it was started for an earlier Set
 }
 
 // Set is the plugins of one invocation. Its methods may be called concurrently.
 type Set struct {
-	entries []*entry // as the candidates came
+	entries []*entry // in the order of the candidates
 }
 
-// Start starts all candidates that may be, all at once, and waits for them. Of
-// several with one id the first that works counts; later ones are started only if
-// the earlier failed. A plugin that fails is no error: see Status and Warnings.
-// The error is that of ctx, and nothing is left running then.
+// Start starts all candidates that are not skipped at once, and waits for them. Of several
+// with one id it uses the first that works, and starts a later one only if the earlier
+// failed. A plugin that fails is no error: see Status and Warnings. Start returns only the
+// error of ctx, and leaves no process running then.
 func Start(ctx context.Context, candidates []adapters.Candidate, o Options) (*Set, error) {
 	if o.Stderr != nil {
 		o.Stderr = &lockedWriter{w: o.Stderr}
@@ -113,7 +114,7 @@ func Start(ctx context.Context, candidates []adapters.Candidate, o Options) (*Se
 	}
 	starting.Wait()
 	o.Keep.sweep(set.entries)
-	_ = o.Digests.Save() // what is not remembered is read again
+	_ = o.Digests.Save() // a digest that is not saved is computed again
 	if err := ctx.Err(); err != nil {
 		set.Close()
 		return nil, err
@@ -121,8 +122,8 @@ func Start(ctx context.Context, candidates []adapters.Candidate, o Options) (*Se
 	return set, nil
 }
 
-// Close shuts all plugins down at once but for those that run on, and returns when no
-// process of the others is left.
+// Close shuts down all plugins at once, except those that run on, and returns when their
+// processes have ended.
 func (s *Set) Close() {
 	var closing sync.WaitGroup
 	for _, e := range s.entries {
@@ -133,7 +134,7 @@ func (s *Set) Close() {
 	closing.Wait()
 }
 
-// Adapters gives the plugins that are loaded, in the order of the candidates.
+// Adapters returns the plugins that are loaded, in the order of the candidates.
 func (s *Set) Adapters() []adapters.Adapter {
 	var list []adapters.Adapter
 	for _, e := range s.entries {
@@ -144,8 +145,8 @@ func (s *Set) Adapters() []adapters.Adapter {
 	return list
 }
 
-// Status gives what became of each candidate, in their order. A plugin that was
-// loaded and failed since counts as failed.
+// Status returns the state of each candidate, in their order. A plugin that was loaded and
+// failed since is failed.
 func (s *Set) Status() []Status {
 	list := make([]Status, len(s.entries))
 	for i, e := range s.entries {
@@ -154,7 +155,7 @@ func (s *Set) Status() []Status {
 	return list
 }
 
-// Failures gives, by id, why there is no plugin, or none any more.
+// Failures returns, by id, why a plugin is missing or stopped working.
 func (s *Set) Failures() map[string]*adapters.Failure {
 	byID := make(map[string]*adapters.Failure)
 	for _, e := range s.entries {
@@ -172,7 +173,7 @@ func (s *Set) Failures() map[string]*adapters.Failure {
 	return byID
 }
 
-// Warnings gives what a user has to know of the start, in the candidates' order.
+// Warnings returns warnings about the start, in the candidates' order.
 func (s *Set) Warnings() []diagnostics.Diagnostic {
 	var list []diagnostics.Diagnostic
 	for _, e := range s.entries {
@@ -181,7 +182,7 @@ func (s *Set) Warnings() []diagnostics.Diagnostic {
 	return slices.Clip(list)
 }
 
-// lockedWriter keeps what several plugins write at once in one piece each.
+// lockedWriter serializes the writes of several plugins.
 type lockedWriter struct {
 	mu sync.Mutex
 	w  io.Writer

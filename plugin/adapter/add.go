@@ -10,9 +10,8 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// Add asks for packages to be added, which like an install may take long and is not
-// repeated if the plugin exits. A plugin that does not offer it gives an
-// *adapters.Unsupported.
+// Add sends an add request. Like an install it may take long and is not repeated if the
+// plugin exits. For a plugin without the capability it returns an *adapters.Unsupported.
 func (p *Process) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
 	if !p.manifest.Capabilities.Add {
 		return &adapters.Unsupported{Adapter: p.id, What: "adding packages", Hint: "write them into the manifest by hand"}

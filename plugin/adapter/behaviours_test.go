@@ -112,7 +112,7 @@ func (k *kid) waitForAll() {
 	k.serve()
 }
 
-// floodMillion tells a million things during each install.
+// floodMillion sends a million log notifications during each install.
 func (k *kid) floodMillion() {
 	k.greet()
 	one := `{"jsonrpc":"2.0","method":"notifications/log","params":{"level":"info","message":"fetching"}}`
@@ -162,7 +162,7 @@ func (k *kid) echo() {
 	}
 }
 
-// count counts what it is asked, and tells when asked for links.
+// count counts its questions, and returns the count as links.
 func (k *kid) count() {
 	asked := make(map[string]int)
 	for {
@@ -245,7 +245,7 @@ func badManifests() []behaviour {
 	task := func(member string) func(*kid) { return instead(`"run":"true"`, `"run":"true",`+member) }
 	return []behaviour{
 		{id: "wrong-version", child: instead(`"protocol_version":1`, `"protocol_version":99`), code: adapters.ProtocolVersionMismatch, says: "protocol_version is 99, this bento speaks 1"},
-		{id: "wrong-id", child: instead(`"adapter_id":"wrong-id"`, `"adapter_id":"other"`), code: adapters.AdapterIDMismatch, says: `adapter_id is "other", its file name says "wrong-id"`},
+		{id: "wrong-id", child: instead(`"adapter_id":"wrong-id"`, `"adapter_id":"other"`), code: adapters.AdapterIDMismatch, says: `adapter_id is "other", expected "wrong-id" as in its file name`},
 		{id: "null-manifest", child: instead("", "null,"), code: adapters.MalformedResponse, says: "no JSON"},
 		{id: "no-object", child: says(func(*kid) string { return "[]" }), code: failed, says: "manifest: expected an object, got an array"},
 		{id: "empty", child: says(func(*kid) string { return "{}" }), code: failed, says: "manifest: protocol_version: expected an integer from 0 to 2147483647, got nothing"},
@@ -255,7 +255,7 @@ func badManifests() []behaviour {
 			tasks := strings.Repeat(`{"name":"b","run":"t"},`, 99_999) + `{"name":"b","run":"t"}`
 			return strings.Replace(k.manifest(""), `{"name":"build","run":"true"}`, tasks, 1)
 		}), code: failed, says: "default_tasks: expected at most 1000 elements, got more"},
-		{id: "same-task", child: instead(`[{"name":"build"`, `[{"name":"build","run":"t"},{"name":"build"`), code: failed, says: `default_tasks[1].name: expected a name of its own, got "build" as in default_tasks[0]`},
+		{id: "same-task", child: instead(`[{"name":"build"`, `[{"name":"build","run":"t"},{"name":"build"`), code: failed, says: `default_tasks[1].name: expected a unique name, got "build" as in default_tasks[0]`},
 		{id: "long-string", child: says(func(k *kid) string {
 			return strings.Replace(k.manifest(""), `"run":"true"`, `"run":"`+strings.Repeat("x", 10<<20)+`"`, 1)
 		}), code: failed, says: "default_tasks[0].run: expected at most 65536 bytes, got 10485760"},
@@ -341,7 +341,7 @@ func badAnswers() []behaviour {
 		{id: "toolchain-half", child: with(`{"tool":"zig"}`), ask: "toolchain", code: malformed, says: "version: expected a version, got nothing"},
 		{id: "fingerprint-number", child: with(`7`), ask: "fingerprint", code: malformed, says: "result: expected a string or null, got a number"},
 		{id: "tasks-climb", child: with(`{"tasks":[{"name":"a","run":"b","path":["../bin"]}]}`), ask: "tasks", code: malformed, says: `tasks[0].path[0]: expected a path inside the dish, got "../bin"`},
-		{id: "tasks-same", child: with(`{"tasks":[{"name":"a","run":"b"},{"name":"a","run":"c"}]}`), ask: "tasks", code: malformed, says: `tasks[1].name: expected a name of its own, got "a" as in tasks[0]`},
+		{id: "tasks-same", child: with(`{"tasks":[{"name":"a","run":"b"},{"name":"a","run":"c"}]}`), ask: "tasks", code: malformed, says: `tasks[1].name: expected a unique name, got "a" as in tasks[0]`},
 		{id: "links-relative", child: with(`{"links":[{"dir":"lib","file":"/a"}]}`), ask: "links", code: malformed, says: `links[0].dir: expected an absolute path without ".." or null, got "lib"`},
 		{id: "links-nowhere", child: with(`{"links":[{"file":"/a"}]}`), ask: "links", code: malformed, says: `links[0]: expected one of dir and package`},
 		{id: "scope-climbs", child: with(`{"dir":"/a/../../etc"}`), ask: "scope", code: malformed, says: `dir: expected an absolute path`},
@@ -414,6 +414,6 @@ func badLives() []behaviour {
 			k.result(q, k.manifest(everything+fmt.Sprintf(`"derived_paths":["%d"],`, os.Getpid())))
 			k.read()
 			os.Exit(1)
-		}, ask: "detect", code: adapters.HandshakeFailed, says: "its manifest is not the one of its first start", left: Failed},
+		}, ask: "detect", code: adapters.HandshakeFailed, says: "its manifest has changed since its first start", left: Failed},
 	}
 }

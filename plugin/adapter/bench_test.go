@@ -22,13 +22,12 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// All that is promised of the host's speed is measured by
+// All promises about the host's speed are measured by
 //
 //	go test -run '^$' -bench Host ./plugin/adapter ./cmd/bento
 //
-// The machine that a benchmark runs on is busy with other things. So each
-// measurement has beside it, taken in turns, that of the same thing without bento,
-// and both are told as medians.
+// The machine may be busy. So each measurement alternates with one of the same work without
+// bento, and both are reported as medians.
 
 // times are measurements of one thing.
 type times []time.Duration
@@ -224,8 +223,8 @@ func BenchmarkHostStart(b *testing.B) {
 	tell(b, twenty, "one", one)
 }
 
-// BenchmarkHostFlood consumes a million log notifications a round, and tells the
-// memory of this process afterwards.
+// BenchmarkHostFlood consumes a million log notifications a round, and reports the memory
+// of this process afterwards.
 func BenchmarkHostFlood(b *testing.B) {
 	a := bench(b, Options{Numbers: Numbers{Install: 10 * time.Minute}}, "floods-a-million").Adapters()[0]
 	for b.Loop() {

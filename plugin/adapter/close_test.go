@@ -13,7 +13,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// closingKid gives the plugins of this file.
+// closingKid returns the plugins of this file.
 func closingKid(id string) func(*kid) {
 	if !strings.HasPrefix(id, "together-") {
 		return nil

@@ -2,12 +2,12 @@ package adapter
 
 import "context"
 
-// asInstaller has do done by a process of the plugin that may do it: write dirs and
-// use the network.
+// asInstaller calls do with a process of the plugin that may write dirs and use the
+// network.
 //
-// What a confined process has lost it cannot get back, and what it has it keeps. So
-// an install is done by a process that is started for it, with the same manifest,
-// and ended after it; the one that answers questions never has its rights.
+// A process can neither regain a right nor lose one. So an install runs in a process that
+// is started for it, with the same manifest, and ended after it. The process that answers
+// questions never has its rights.
 func (p *Process) asInstaller(ctx context.Context, dirs []string, do func(*Process) error) error {
 	p.idle.isBusy()
 	box := p.o.Sandbox[p.id]

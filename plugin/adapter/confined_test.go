@@ -18,7 +18,7 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// confinedKid gives the plugins of this file. They tell their process in answer to
+// confinedKid returns the plugins of this file. They tell their process in answer to
 // a question, and leave it in the dish when they install.
 func confinedKid(id string) func(*kid) {
 	name, ok := strings.CutPrefix(id, "confined-")
@@ -53,7 +53,7 @@ func confinedKid(id string) func(*kid) {
 	}
 }
 
-// ruins does what the name of the plugin says, "WHAT-METHOD", when that is asked.
+// ruins does what the name of the plugin, "WHAT-METHOD", says when METHOD is called.
 func (k *kid) ruins(name, method string) bool {
 	what, at, _ := strings.Cut(name, "-")
 	if at != method {

@@ -10,24 +10,25 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// maxOutput is how much of an output is sent, in bytes.
+// maxOutput is how many bytes of an output are sent at most.
 const maxOutput = 4 << 20
 
-// ParseDiagnostics asks what the output of a task says, if the manifest has a hook
-// for the task that wants to be asked. Findings come sorted, each once, with paths
-// relative to the workspace; one about a file outside has its place in the message.
+// ParseDiagnostics returns the plugin's diagnostics of a task's output, if the manifest has
+// a hook for the task with the parser "plugin". They are sorted, without duplicates, with
+// paths relative to the workspace; for a file outside, the message holds the place.
 func (p *Process) ParseDiagnostics(ctx context.Context, req adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
 	if p.manifest.DiagnosticHooks[req.TaskName].Parser != adapters.ParserPlugin {
 		return nil, nil
 	}
 	req.Stdout, req.Stderr = lastLines(req.Stdout, maxOutput), lastLines(req.Stderr, maxOutput)
-	// Escapes make text longer; rather less of it than a message that is too large.
+	// Escapes make text longer: send less of it, so that the message stays within its
+	// limit.
 	for most := maxOutput; 6*(len(req.Stdout)+len(req.Stderr)) > maxOutput*7/2 && escaped(req.Stdout)+escaped(req.Stderr) > maxOutput*7/2; most /= 2 {
 		req.Stdout, req.Stderr = lastLines(req.Stdout, most), lastLines(req.Stderr, most)
 	}
 	call := about(wire.MethodDiagnostics, req.DishDir)
 	call.Params = req
-	call.Once = true // nobody waits for a plugin to come back for this
+	call.Once = true // the output is not worth waiting for a restart
 	var d wire.Diagnosed
 	if _, err := p.ask(ctx, call, &d); err != nil {
 		return nil, err
@@ -35,8 +36,8 @@ func (p *Process) ParseDiagnostics(ctx context.Context, req adapters.ParseReques
 	return answer.Findings(d.Diagnostics, req.WorkspaceRoot, p.id), nil
 }
 
-// lastLines gives whole lines from the end, at most that many bytes. Of a single
-// line that is longer it gives the end.
+// lastLines returns whole lines from the end, at most that many bytes. Of a single longer
+// line it returns the end.
 func lastLines(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -48,7 +49,7 @@ func lastLines(text string, most int) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// escaped is at least the length of text as encoding/json writes it.
+// escaped returns an upper bound for the length of text as encoding/json writes it.
 func escaped(text string) int {
 	n := len(text)
 	for _, c := range []byte(text) {

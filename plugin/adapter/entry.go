@@ -12,15 +12,15 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// entry is one candidate and what became of it. It is written while Start runs,
-// by the goroutine of its id.
+// entry is one candidate with its plugin or failure. Only the goroutine of its id writes
+// it, while Start runs.
 type entry struct {
 	adapters.Candidate
 	status   string
 	message  string
 	failure  *adapters.Failure
-	process  *Process // nil when it does not run
-	basis    string   // what a Keep has it under
+	process  *Process // nil when it is not running
+	basis    string   // its key in a Keep
 	runsOn   bool     // it was started for an earlier Set
 	warnings []diagnostics.Diagnostic
 }
@@ -67,7 +67,7 @@ func (e *entry) start(ctx context.Context, o Options) {
 	}
 }
 
-// obtain gives the plugin: one that runs on, or else a new one.
+// obtain returns the plugin: one that runs on, or else a new one.
 func (e *entry) obtain(ctx context.Context, o Options) (*Process, error) {
 	e.basis = o.Keep.basis(e.Candidate, &o)
 	if p, err := o.Keep.again(e.basis, e.Candidate, o); p != nil || err != nil {
@@ -97,7 +97,7 @@ func (e *entry) fail(err error) {
 	e.warn("plugin_failed", fmt.Sprintf("%v: %s is not used", e.failure, e.Path), hint)
 }
 
-// lastWords gives the last lines of what a plugin wrote to stderr.
+// lastWords returns the last lines of a plugin's stderr.
 func lastWords(text string) string {
 	text = strings.TrimSpace(wire.Plain(text))
 	if most := 1 << 10; len(text) > most {
@@ -113,7 +113,7 @@ func (e *entry) warn(rule, message, hint string) {
 	})
 }
 
-// failed gives why the candidate cannot be asked, or not any more.
+// failed returns why the candidate cannot answer, or not any more.
 func (e *entry) failed() *adapters.Failure {
 	if e.process == nil {
 		return e.failure
@@ -121,7 +121,7 @@ func (e *entry) failed() *adapters.Failure {
 	return e.process.failed()
 }
 
-// Status gives what became of the candidate.
+// Status returns the state of the candidate.
 func (e *entry) Status() Status {
 	s := Status{ID: e.ID, Path: e.Path, Contract: e.Contract, Status: e.status, Message: e.message, Hint: e.SkipHint}
 	if e.Skip == adapters.SkipNotTrusted {

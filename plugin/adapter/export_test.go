@@ -2,7 +2,7 @@ package adapter
 
 import "testing"
 
-// Misbehaving gives the ids of the behaviours that fail, and the code that is given for
+// Misbehaving returns the ids of the behaviours that fail, and the code that is given for
 // each.
 func Misbehaving() map[string]string {
 	codes := make(map[string]string)
@@ -14,5 +14,5 @@ func Misbehaving() map[string]string {
 	return codes
 }
 
-// Install makes the test binary a plugin with this id in dir, and gives its path.
+// Install makes the test binary a plugin with this id in dir, and returns its path.
 func Install(t testing.TB, dir, id string) string { return install(t, dir, id).Path }

@@ -16,11 +16,10 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// Faults that another tool of this kind has, by their numbers in its review: each is
-// shown not to be here. Those of whole commands are in the scripts of cmd/bento.
+// Faults of another tool of this kind, by their numbers in its review: each test shows that
+// bento does not have one. Those of whole commands are in the scripts of cmd/bento.
 
-// failing starts one plugin and gives the failure that becomes of it: of the start, or
-// of one question.
+// failing starts one plugin and returns its failure: of the start, or of one question.
 func failing(t *testing.T, n Numbers, id, question string) (*adapters.Failure, *Set) {
 	t.Helper()
 	set := start(t, Options{Numbers: n}, install(t, t.TempDir(), id))
@@ -56,7 +55,7 @@ func TestFaultC3StalledInput(t *testing.T) {
 	n.Query = time.Second
 	began := time.Now()
 	f, set := failing(t, n, "stops-reading", "lint")
-	if f.Code != adapters.Timeout || !strings.Contains(f.Message, "no answer to parseDiagnostics within 1s") {
+	if f.Code != adapters.Timeout || !strings.Contains(f.Message, "timed out after 1s: no answer to parseDiagnostics") {
 		t.Errorf("got %v", f)
 	}
 	set.Close()
@@ -90,7 +89,7 @@ func TestFaultC4WedgedToolchain(t *testing.T) {
 	}
 }
 
-// C8: what a plugin leaves behind, holding its pipes, ends with it and hangs nobody.
+// C8: a child that a plugin leaves behind with its pipes ends with it and hangs nothing.
 func TestFaultC8Grandchildren(t *testing.T) {
 	dir := t.TempDir()
 	set := start(t, Options{Numbers: short()}, install(t, dir, "leaves-a-holder"), install(t, dir, "leaves-a-session"))
@@ -117,7 +116,7 @@ func TestFaultC9BadFrame(t *testing.T) {
 	}
 	began := time.Now()
 	var f *adapters.Failure
-	if _, err := broken.Detect(t.Context(), "/b"); !errors.As(err, &f) || !strings.HasPrefix(f.Message, "it is not asked any more") {
+	if _, err := broken.Detect(t.Context(), "/b"); !errors.As(err, &f) || !strings.HasPrefix(f.Message, "it is not used since") {
 		t.Errorf("the next call: %v", err)
 	}
 	if d := time.Since(began); d > time.Second {
@@ -133,7 +132,7 @@ func TestFaultC9BadFrame(t *testing.T) {
 	}
 }
 
-// C11: messages are told apart as JSON-RPC says, and an error keeps its data. (Logs
+// C11: messages are classified as JSON-RPC requires, and an error keeps its data. (Logs
 // outside of an install: scripts, plugin_logs. Exit statuses: plugin_hooks.)
 func TestFaultC11Messages(t *testing.T) {
 	for _, id := range []string{"asks-back", "fraction-id", "extra-keys", "answers-twice", "unknown-notification"} {

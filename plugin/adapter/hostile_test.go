@@ -14,8 +14,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// hostile are more ways to misbehave: those of somebody who has read the protocol and
-// looks for its edges.
+// hostile returns more ways to misbehave, at the edges of the protocol.
 func hostile() []behaviour {
 	return slices.Concat(edgesOfFrames(), edgesOfManifests(), edgesOfAnswers(), edgesOfProcesses())
 }
@@ -66,7 +65,7 @@ func edgesOfFrames() []behaviour {
 	}
 }
 
-// edgesOfManifests are manifests with one member that nobody would expect.
+// edgesOfManifests returns manifests with one unusual member.
 func edgesOfManifests() []behaviour {
 	const failed = adapters.HandshakeFailed
 	instead := func(old, new string) func(*kid) {
@@ -101,7 +100,7 @@ func edgesOfManifests() []behaviour {
 
 // edgesOfAnswers are responses that are valid in the eyes of some reader.
 func edgesOfAnswers() []behaviour {
-	body := func(format string) func(*kid) { // a response, of which the format says all but the id
+	body := func(format string) func(*kid) { // a response whose format lacks only the id
 		return func(k *kid) {
 			k.greet()
 			for {
@@ -190,7 +189,7 @@ func edgesOfProcesses() []behaviour {
 				panic(err)
 			}
 			os.Exit(7)
-		}), ask: "detect", code: failed, says: "its executable is not the one of its first start", left: Failed},
+		}), ask: "detect", code: failed, says: "its executable has changed since its first start", left: Failed},
 		{id: "removes-itself", child: once(func(k *kid, q query) { os.Remove(os.Args[0]); k.answer(q) }), ask: "detect"},
 		{id: "refuses-to-go", child: once(func(k *kid, q query) {
 			k.answer(q)

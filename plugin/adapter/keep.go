@@ -9,10 +9,9 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// Keep lets plugins run on from one Set to the next. A plugin is started anew only when
-// its executable or what it is granted is not what it was, or when it could not be
-// asked any more. What it answered is asked again by each Set. The zero Keep is ready;
-// a nil one keeps nothing. It is safe for concurrent use.
+// Keep lets plugins run on from one Set to the next. It starts a plugin again only when its
+// executable or its rights have changed, or when it stopped working. Each Set asks it
+// again. The zero Keep is ready; a nil one keeps nothing. It is safe for concurrent use.
 type Keep struct {
 	mu     sync.Mutex
 	kept   map[string]*lasting
@@ -20,16 +19,16 @@ type Keep struct {
 	ending sync.WaitGroup
 }
 
-// lasting is a plugin that runs on, or why it does not run.
+// lasting is a plugin that runs on, or the failure of its start.
 type lasting struct {
-	first *Process // as it was started
-	err   error    // it could not be
+	first *Process // the Process that started it
+	err   error    // of the start
 	users int      // processes of sets that are not closed
-	stale bool     // the last Set has no use for it
+	stale bool     // the last Set does not use it
 }
 
-// basis says what c is started from and what it is granted: two starts with the same
-// basis give the same plugin. It is empty where nothing is kept.
+// basis returns the key of what c is started from and of its rights: two starts with the
+// same basis start the same plugin. It is empty for a nil Keep.
 func (k *Keep) basis(c adapters.Candidate, o *Options) string {
 	if k == nil {
 		return ""
@@ -41,8 +40,8 @@ func (k *Keep) basis(c adapters.Candidate, o *Options) string {
 	return fmt.Sprintf("%s %q %s %q %s", c.ID, c.Path, o.digest(c), o.PassEnv[c.ID], granted)
 }
 
-// again gives the plugin that runs on, as a Process that was asked nothing yet. Without
-// one it gives nil, and the failure if that is known.
+// again returns the plugin that runs on, as a Process without answers. If there is none it
+// returns nil, and the failure if that is known.
 func (k *Keep) again(at string, c adapters.Candidate, o Options) (*Process, error) {
 	if k == nil {
 		return nil, nil
@@ -67,8 +66,8 @@ func (k *Keep) again(at string, c adapters.Candidate, o Options) (*Process, erro
 	}, nil
 }
 
-// keep takes in how a start ended: p runs, unless there is an error. What another start
-// has brought meanwhile stays in its place.
+// keep records the result of a start: p runs, unless err is set. The result of another
+// start in the meantime stays.
 func (k *Keep) keep(at string, p *Process, err error) {
 	if k == nil {
 		return
@@ -89,8 +88,8 @@ func (k *Keep) keep(at string, p *Process, err error) {
 	k.kept[at] = l
 }
 
-// release takes in that a set needs a plugin no more. It tells whether the plugin runs
-// on: else its set has to end it.
+// release records that a set no longer needs a plugin. It reports whether the plugin runs
+// on; otherwise the set has to end it.
 func (k *Keep) release(p *Process, plugin *host.Plugin) (runsOn bool) {
 	if k == nil {
 		return false
@@ -111,7 +110,7 @@ func (k *Keep) release(p *Process, plugin *host.Plugin) (runsOn bool) {
 	return true
 }
 
-// sweep ends what a Set that has started does not use, once nobody does.
+// sweep ends the plugins that no Set uses after a Set has started.
 func (k *Keep) sweep(entries []*entry) {
 	if k == nil {
 		return
@@ -129,7 +128,7 @@ func (k *Keep) sweep(entries []*entry) {
 	}
 }
 
-// drop ends a plugin, if there is one.
+// drop ends a plugin if it runs.
 func (k *Keep) drop(at string) {
 	l := k.kept[at]
 	if l == nil {
@@ -141,8 +140,8 @@ func (k *Keep) drop(at string) {
 	}
 }
 
-// Close ends all plugins at once, and returns when no process is left. From then on
-// nothing is kept.
+// Close ends all plugins at once, and returns when their processes have ended. From then on
+// Keep keeps nothing.
 func (k *Keep) Close() {
 	k.mu.Lock()
 	k.closed = true

@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// keptKid gives the plugins of this file, which write down each start in a file beside
+// keptKid returns the plugins of this file, which write down each start in a file beside
 // them.
 func keptKid(id string) func(*kid) {
 	what, ok := strings.CutPrefix(id, "kept-")

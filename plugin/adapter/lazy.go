@@ -11,28 +11,28 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// A plugin that had nothing to do in the last invocation need not be started in this
-// one: what it would say of itself, and of the directories that it was asked about,
-// is known. So its Process is asleep, until somebody asks something that is not.
+// A plugin that had no dish in the last invocation need not start in this one: bento
+// remembers its manifest and its answers about directories. Its Process is asleep until a
+// question has no remembered answer.
 
-// note is what is remembered of a plugin that had nothing to do.
+// note is what bento remembers of a plugin without a dish.
 type note struct {
-	Basis    string             `json:"basis"`    // what it holds for
-	Manifest json.RawMessage    `json:"manifest"` // as the plugin gave it
-	Text     json.RawMessage    `json:"text"`     // what was understood of it
+	Basis    string             `json:"basis"`    // the basis for which it is valid
+	Manifest json.RawMessage    `json:"manifest"` // as the plugin sent it
+	Text     json.RawMessage    `json:"text"`     // the members that bento uses
 	Dropped  []string           `json:"dropped,omitempty"`
-	Refused  map[string]listing `json:"refused"` // the directories that are none of its own
+	Refused  map[string]listing `json:"refused"` // the directories that it refused
 }
 
-// basis is what a note holds for: this executable, under these conditions.
+// basis returns the key of a note: the executable and the options of the start.
 func basis(executable string, c adapters.Candidate, o *Options) string {
 	return fmt.Sprint(o.Version, " ", executable, " ", o.PassEnv[c.ID], " ", o.Sandbox[c.ID] != nil)
 }
 
-// idle is what a Process notes for the next invocation.
+// idle collects a Process's note for the next invocation.
 type idle struct {
 	mu      sync.Mutex
-	busy    bool // it has a dish, or may have: nothing is noted
+	busy    bool // it has a dish, or may have: no note is left
 	refused map[string]listing
 }
 
@@ -51,7 +51,7 @@ func (i *idle) refuses(dir string, l listing) {
 	i.refused[dir] = l
 }
 
-// asleep gives the plugin as a note has it, nil when there is none that holds.
+// asleep returns the plugin from a valid note, or nil.
 func asleep(c adapters.Candidate, o Options) *Process {
 	if o.Notes == nil {
 		return nil
@@ -72,8 +72,8 @@ func asleep(c adapters.Candidate, o Options) *Process {
 	return p
 }
 
-// running gives the plugin, which is started if it is asleep. That it could not be is
-// an *adapters.Failure, also the next time.
+// running returns the plugin, and starts it if it is asleep. A failed start is an
+// *adapters.Failure, also on later calls.
 func (p *Process) running(ctx context.Context) (*host.Plugin, error) {
 	if plugin := p.host(); plugin != nil {
 		return plugin, nil
@@ -93,7 +93,7 @@ func (p *Process) running(ctx context.Context) (*host.Plugin, error) {
 	})
 }
 
-// take makes plugin the one that is asked, unless the Process was closed meanwhile.
+// take makes plugin the one that answers, unless the Process was closed in the meantime.
 func (p *Process) take(plugin *host.Plugin) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,7 +104,7 @@ func (p *Process) take(plugin *host.Plugin) bool {
 	return true
 }
 
-// host gives the plugin, nil while it is asleep.
+// host returns the plugin, nil while it is asleep.
 func (p *Process) host() *host.Plugin {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,7 +117,7 @@ func (p *Process) fail(err error) {
 	errors.As(err, &p.failure)
 }
 
-// failed gives why the plugin cannot be asked, or not any more.
+// failed returns why the plugin cannot answer, or not any more.
 func (p *Process) failed() *adapters.Failure {
 	p.mu.Lock()
 	plugin, f := p.plugin, p.failure
@@ -131,7 +131,7 @@ func (p *Process) failed() *adapters.Failure {
 	return nil
 }
 
-// close ends the plugin, and lets none be started any more.
+// close ends the plugin, and prevents further starts.
 func (p *Process) close() {
 	p.mu.Lock()
 	plugin := p.plugin
@@ -142,14 +142,14 @@ func (p *Process) close() {
 	}
 }
 
-// Start starts a plugin that is asleep. Others are running already.
+// Start starts a plugin that is asleep. Others run already.
 func (p *Process) Start(ctx context.Context) error {
 	_, err := p.running(ctx)
 	return err
 }
 
-// detect gives the answer of ask about dir, without asking if the plugin is asleep
-// and dir is what it was when the answer was no.
+// detect returns the result of ask for dir. It returns false without calling ask if the
+// plugin is asleep and refused dir before, and dir has not changed.
 func (p *Process) detect(dir string, ask func() (bool, error)) (bool, error) {
 	if p.o.Notes == nil {
 		return ask()
@@ -169,7 +169,7 @@ func (p *Process) detect(dir string, ask func() (bool, error)) (bool, error) {
 	return found, err
 }
 
-// note leaves a note of a plugin that had nothing to do so far.
+// note leaves a note of a plugin without a dish.
 func (p *Process) note() {
 	p.idle.mu.Lock()
 	defer p.idle.mu.Unlock()
@@ -182,10 +182,9 @@ func (p *Process) note() {
 	}
 }
 
-// Remember has the plugins that had nothing to do so far left out of the next
-// invocation, as long as they and the directories that they were asked about stay as
-// they are. It is for the end of a discovery, and does nothing without Options.Notes.
-// The error says that this could not be written.
+// Remember lets the next invocation skip the plugins without a dish, as long as they and
+// the directories that they refused do not change. Callers call it at the end of a
+// discovery. Without Options.Notes it does nothing. The error is that of writing the notes.
 func (s *Set) Remember() error {
 	var notes *host.Notes
 	for _, e := range s.entries {

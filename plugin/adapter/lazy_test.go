@@ -16,7 +16,7 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// lazyKid gives the plugins of these tests.
+// lazyKid returns the plugins of these tests.
 func lazyKid(id string) func(*kid) {
 	answers := func(method, body string) func(*kid) {
 		return func(k *kid) {
@@ -46,7 +46,7 @@ func lazyKid(id string) func(*kid) {
 	return nil
 }
 
-// lazily gives the options of a lazy invocation in the workspace at root.
+// lazily returns the options of a lazy invocation in the workspace at root.
 func lazily(root string) Options {
 	st := state.Open(root)
 	return Options{Version: "1", Numbers: short(), Digests: host.NewDigests(st), Notes: host.NewNotes(st)}
@@ -161,8 +161,8 @@ func TestWokenOnce(t *testing.T) {
 	}
 }
 
-// One that cannot be started when it is needed has failed, is told so every time, and
-// is tried again by the next invocation.
+// A plugin that fails to start when it is needed fails on each call, and starts again in
+// the next invocation.
 func TestWakingFails(t *testing.T) {
 	root, dir := t.TempDir(), t.TempDir()
 	switchTo := filepath.Join(dir, "broken")

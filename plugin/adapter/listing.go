@@ -13,18 +13,18 @@ import (
 	"github.com/bentobuild/bento/plugin/host"
 )
 
-// listing is what a directory was like when a plugin said that it is none of its
-// own: the names in it, and of its marker files also how they were.
+// listing is the state of a directory that a plugin refused: the names in it, and the stats
+// of its marker files.
 type listing struct {
-	// Stat is that of the directory, in a short form; while it is the same, the
-	// names are. It is empty where a change might have left it as it was.
+	// Stat is that of the directory, in a short form; while it is the same, the names are.
+	// It is empty where a change might have left it unchanged.
 	Stat    string            `json:"stat,omitempty"`
 	Names   string            `json:"names"` // a digest
 	Markers map[string]string `json:"markers,omitempty"`
 }
 
-// list looks at a directory; globs are those that a plugin's markers match. Where was
-// tells as much, the names are not read again.
+// list reads a directory; globs match the plugin's markers. If the directory's stat equals
+// that of was, list does not read the names again.
 func list(dir string, globs []string, was listing) listing {
 	stat, settled := host.Stat(dir)
 	if stat != "" && stat == was.Stat {
@@ -51,7 +51,7 @@ func list(dir string, globs []string, was listing) listing {
 	return now
 }
 
-// same tells whether nothing has changed that a plugin could have answered by.
+// same reports whether nothing has changed on which the plugin's answer may depend.
 func (l listing) same(was listing) bool {
 	if l.Names != was.Names || len(l.Markers) != len(was.Markers) {
 		return false
@@ -64,11 +64,12 @@ func (l listing) same(was listing) bool {
 	return true
 }
 
-// isMarker tells whether a name is the first part of what one of the globs matches.
+// isMarker reports whether a name is the first element of a path that one of the globs
+// matches.
 func isMarker(globs []string, name string) bool {
 	for _, glob := range globs {
 		first, _, _ := strings.Cut(strings.TrimPrefix(glob, "./"), "/")
-		if ok, err := doublestar.Match(first, name); ok || err != nil { // a brace may hold a slash
+		if ok, err := doublestar.Match(first, name); ok || err != nil { // a brace may contain a slash
 			return true
 		}
 	}

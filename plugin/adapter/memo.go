@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// memo keeps answers, so that each question is asked at most once. A question
-// that nobody waited for to the end counts as not asked.
+// memo keeps answers, so that each question is asked at most once. A question whose caller
+// gave up is asked again.
 type memo[K comparable, V any] struct {
 	mu      sync.Mutex
 	answers map[K]*kept[V]
@@ -16,10 +16,10 @@ type kept[V any] struct {
 	done  chan struct{}
 	value V
 	err   error
-	again bool // the asker gave up
+	again bool // the caller gave up
 }
 
-// get gives the answer for key, from ask the first time.
+// get returns the answer for key, from ask the first time.
 func (m *memo[K, V]) get(ctx context.Context, key K, ask func() (V, error)) (V, error) {
 	for {
 		a, mine := m.claim(key)

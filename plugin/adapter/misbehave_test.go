@@ -54,7 +54,7 @@ func install(t testing.TB, dir, id string) adapters.Candidate {
 	return adapters.Candidate{ID: id, Path: path, Contract: adapters.ContractV1}
 }
 
-// processes gives those that run a program in dir.
+// processes returns those that run a program in dir.
 func processes(dir string) []string {
 	var found []string
 	names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -98,8 +98,8 @@ func TestMisbehave(t *testing.T) {
 // deadline that it is not to miss. The race detector makes 10 MB of JSON slow.
 const limit = 25 * time.Second * slowness
 
-// misbehave gives how long it took and what came of it; the error says what of
-// that is wrong.
+// misbehave returns how long it took and its result; the error says what is wrong with the
+// result.
 func misbehave(c adapters.Candidate, b behaviour) (took time.Duration, got string, err error) {
 	began := time.Now()
 	set, err := Start(context.Background(), []adapters.Candidate{c}, Options{Version: "0", Stderr: io.Discard, Numbers: b.numbers()})
@@ -145,7 +145,7 @@ func failureOf(set *Set, id string) error {
 	return nil
 }
 
-// asked asks all questions of b.ask and gives the last error.
+// asked asks all questions of b.ask and returns the last error.
 func (b *behaviour) asked(p *Process) (err error) {
 	for i, question := range strings.Fields(b.ask) {
 		err = ask(p, question, "/dish/"+strconv.Itoa(i))
@@ -181,8 +181,8 @@ func ask(p *Process, question, dir string) (err error) {
 	return err
 }
 
-// askAll asks everything of a plugin that knows nothing: each answer is what an
-// adapter without the method gives.
+// askAll calls all methods of a plugin that knows none: each returns what an adapter
+// without the method would.
 func askAll(p *Process, dir string) error {
 	ctx := context.Background()
 	found, err := p.Detect(ctx, dir)

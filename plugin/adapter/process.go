@@ -16,10 +16,10 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// Process is a plugin that runs, or will when it is needed, as an adapter. A method
-// that the manifest does not offer, or offers by saying nothing and the plugin turns
-// out not to know, answers what an adapter without it would. Detect and RequiredToolchain ask once per directory,
-// ToolchainFingerprint once. The error of a plugin at fault is an
+// Process is a plugin that runs, or will when it is needed, as an adapter. A method that
+// the manifest does not offer, or offers only by default and the plugin does not know,
+// returns what an adapter without it would. Detect and RequiredToolchain ask once per
+// directory, ToolchainFingerprint once. The error of a plugin at fault is an
 // *adapters.Failure.
 type Process struct {
 	id      string
@@ -28,21 +28,21 @@ type Process struct {
 	o       Options
 
 	manifest   *adapters.Manifest
-	raw, text  []byte   // of the manifest: as it came, and all that was understood
-	dropped    []string // what of it is not used
+	raw, text  []byte   // of the manifest: as it came, and the members that bento uses
+	dropped    []string // descriptions of the members that bento ignores
 	executable string   // the digest
 
 	known  map[string]listing // while it is asleep: directories that it refused before
 	waking memo[struct{}, *host.Plugin]
 	idle   idle
 	reader *answer.Reader
-	basis  string // what o.Keep has it under
+	basis  string // its key in o.Keep
 
-	isKept, isReleased bool // it is for o.Keep to end it, and this use of it is over; belongs to o.Keep
+	isKept, isReleased bool // o.Keep ends it; this use of it is over; both belong to o.Keep
 
 	mu      sync.Mutex
 	plugin  *host.Plugin      // nil while it is asleep
-	failure *adapters.Failure // why it could not be started when it was needed
+	failure *adapters.Failure // of a start on demand
 	closed  bool
 
 	detected    memo[string, bool]
@@ -58,11 +58,11 @@ var (
 	_ adapters.Adder      = (*Process)(nil)
 )
 
-// Manifest gives what the plugin said of itself, with its Identity: the digest of
-// its executable and its manifest.
+// Manifest returns the plugin's manifest with its Identity: the digest of its executable
+// and its manifest.
 func (p *Process) Manifest() *adapters.Manifest { return p.manifest }
 
-// Detect asks whether dir is one of the plugin's projects.
+// Detect implements adapters.Adapter.
 func (p *Process) Detect(ctx context.Context, dir string) (bool, error) {
 	if !p.manifest.Capabilities.Detect {
 		return false, nil
@@ -77,7 +77,7 @@ func (p *Process) Detect(ctx context.Context, dir string) (bool, error) {
 	})
 }
 
-// RequiredToolchain asks what the project in dir pins.
+// RequiredToolchain implements adapters.Adapter.
 func (p *Process) RequiredToolchain(ctx context.Context, dir string) (*adapters.Toolchain, error) {
 	if !p.manifest.Capabilities.RequiredToolchain {
 		return nil, nil
@@ -89,7 +89,7 @@ func (p *Process) RequiredToolchain(ctx context.Context, dir string) (*adapters.
 	})
 }
 
-// ToolchainFingerprint asks for the one answer that the protocol has for all
+// ToolchainFingerprint implements adapters.Adapter. The protocol has one answer for all
 // directories.
 func (p *Process) ToolchainFingerprint(ctx context.Context, _ string) (string, error) {
 	if !p.manifest.Capabilities.ResolvedToolchainFingerprint {
@@ -102,10 +102,10 @@ func (p *Process) ToolchainFingerprint(ctx context.Context, _ string) (string, e
 	})
 }
 
-// installWithin is the deadline of an install.
+// installWithin is the timeout of an install.
 const installWithin = 30 * time.Minute
 
-// Install asks for an install, which is not repeated if the plugin exits.
+// Install implements adapters.Adapter. It is not repeated if the plugin exits.
 func (p *Process) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
 	if !p.manifest.Capabilities.Install {
 		return nil
@@ -123,7 +123,7 @@ func (p *Process) Install(ctx context.Context, req adapters.InstallRequest, log 
 	})
 }
 
-// Tasks asks for the recipes for dir.
+// Tasks implements adapters.TaskLister.
 func (p *Process) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
 	defaults := adapters.TasksAnswer{Tasks: p.manifest.DefaultTasks}
 	if !p.manifest.Capabilities.Tasks {
@@ -136,7 +136,7 @@ func (p *Process) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	return a, nil
 }
 
-// Links asks for the links of dir.
+// Links implements adapters.Linker.
 func (p *Process) Links(ctx context.Context, dir string) (adapters.LinksAnswer, error) {
 	if !p.manifest.Capabilities.Links {
 		return adapters.LinksAnswer{}, nil
@@ -146,7 +146,7 @@ func (p *Process) Links(ctx context.Context, dir string) (adapters.LinksAnswer, 
 	return a, err
 }
 
-// InstallScope asks where an install of dir happens.
+// InstallScope implements adapters.Scoper.
 func (p *Process) InstallScope(ctx context.Context, dir string) (adapters.Scope, error) {
 	scope := adapters.Scope{Dir: dir}
 	if !p.manifest.Capabilities.InstallScope {
@@ -156,9 +156,9 @@ func (p *Process) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 	return scope, err
 }
 
-// Ask makes a request by hand: params are sent as they are, none if they are nil, and
-// nothing is checked or kept. The deadline is that of the method; the error of a
-// plugin that answers with one is a *wire.RPCError. log may be nil.
+// Ask sends a raw request: params are sent unchanged, none if they are nil, and the answer
+// is neither checked nor kept. The timeout is that of the method; the error of a plugin
+// that answers with one is a *wire.RPCError. log may be nil.
 func (p *Process) Ask(ctx context.Context, method string, params json.RawMessage, log adapters.LogFunc) (json.RawMessage, error) {
 	c := host.Call{Method: method, Once: true, Log: log}
 	if params != nil {
@@ -171,7 +171,7 @@ func (p *Process) Ask(ctx context.Context, method string, params json.RawMessage
 	var about struct {
 		Dir string `json:"dish_dir"`
 	}
-	_ = wire.Decode(params, &about) // what is wrong with them the plugin says
+	_ = wire.Decode(params, &about) // the plugin reports what is wrong with them
 	var result json.RawMessage
 	err := p.asInstaller(ctx, []string{about.Dir}, func(p *Process) (err error) {
 		result, err = p.call(ctx, c)
@@ -184,7 +184,7 @@ func about(method, dir string) host.Call {
 	return host.Call{Method: method, Params: wire.Dir{Dir: dir}, Dir: dir}
 }
 
-// call asks the plugin, which is started for it if it is asleep.
+// call asks the plugin, and starts it if it is asleep.
 func (p *Process) call(ctx context.Context, c host.Call) (json.RawMessage, error) {
 	plugin, err := p.running(ctx)
 	if err != nil {
@@ -196,8 +196,9 @@ func (p *Process) call(ctx context.Context, c host.Call) (json.RawMessage, error
 	return plugin.Call(ctx, c)
 }
 
-// ask calls, and decodes the answer into the value into points to. Not to know a
-// method that the manifest does not name is no error, and answered is false then.
+// ask calls the plugin and decodes the answer into the value that into points to. If the
+// plugin does not know a method that the manifest does not name, answered is false without
+// an error.
 func (p *Process) ask(ctx context.Context, c host.Call, into any) (answered bool, err error) {
 	result, err := p.call(ctx, c)
 	var rpc *wire.RPCError
@@ -217,7 +218,7 @@ func (p *Process) ask(ctx context.Context, c host.Call, into any) (answered bool
 	return true, nil
 }
 
-// explain says what the plugin's own error means.
+// explain adds the meaning of the plugin's own error.
 func (p *Process) explain(c host.Call, rpc *wire.RPCError) error {
 	if err := answer.ToolError(p.id, c.Method, rpc); err != nil {
 		return err

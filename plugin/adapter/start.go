@@ -15,7 +15,7 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// maxParallel bounds the calls in flight that a manifest can ask for.
+// maxParallel is how many calls a manifest may allow at once.
 const maxParallel = 64
 
 // startProcess starts one candidate and does the handshake with it.
@@ -75,8 +75,7 @@ func (p *Process) launch(ctx context.Context, box *host.Sandbox) (*host.Plugin, 
 	})
 }
 
-// identify takes the digest of the executable. The identity is that of both, the
-// executable and the manifest.
+// identify computes the identity from the digest of the executable and the manifest.
 func (p *Process) identify(executable string) {
 	h := sha256.New()
 	fmt.Fprintf(h, "plugin %d %s %d %s", len(executable), executable, len(p.text), p.text)
@@ -85,8 +84,8 @@ func (p *Process) identify(executable string) {
 	p.executable, p.manifest.Identity = executable, hex.EncodeToString(h.Sum(nil))
 }
 
-// isChanged tells whether the executable is another one by now than that of the first
-// start, from which the identity is. Before there is one nobody has relied on it.
+// isChanged reports whether the executable has changed since the first start, on which the
+// identity depends. Before the first start it returns false.
 func (p *Process) isChanged() bool {
 	p.mu.Lock()
 	was := p.executable
@@ -94,8 +93,8 @@ func (p *Process) isChanged() bool {
 	return was != "" && p.o.digest(p.from) != was
 }
 
-// digest returns the digest of what is started: of an exposed candidate that is the
-// pinned content, whatever its file holds by now.
+// digest returns the digest of the executable: of an exposed candidate that is the pinned
+// content, whatever its file holds now.
 func (o *Options) digest(c adapters.Candidate) string {
 	if c.Exposed {
 		return c.SHA256
@@ -111,11 +110,11 @@ func pin(c adapters.Candidate) string {
 	return ""
 }
 
-// hello is the handshake.
+// hello returns the handshake.
 func (p *Process) hello(version string) func(context.Context, host.AskFunc) (host.Terms, error) {
 	return func(_ context.Context, ask host.AskFunc) (host.Terms, error) {
 		if p.isChanged() {
-			return host.Terms{}, errors.New("its executable is not the one of its first start")
+			return host.Terms{}, errors.New("its executable has changed since its first start")
 		}
 		result, err := ask(wire.MethodInitialize, wire.Initialize{ProtocolVersion: adapters.ProtocolVersion, BentoVersion: version})
 		if err != nil {
@@ -128,7 +127,8 @@ func (p *Process) hello(version string) func(context.Context, host.AskFunc) (hos
 	}
 }
 
-// introduced takes the result of initialize. The first one fixes the manifest.
+// introduced reads the result of initialize. The first result is the manifest; a later one
+// must equal it.
 func (p *Process) introduced(result json.RawMessage) error {
 	m, dropped, err := answer.ReadManifest(result, p.id)
 	if err != nil {
@@ -141,7 +141,7 @@ func (p *Process) introduced(result json.RawMessage) error {
 	if p.manifest == nil {
 		p.manifest, p.raw, p.text, p.dropped = m, bytes.Clone(result), text, dropped
 	} else if !bytes.Equal(text, p.text) {
-		return errors.New("its manifest is not the one of its first start")
+		return errors.New("its manifest has changed since its first start")
 	}
 	return nil
 }

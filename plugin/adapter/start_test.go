@@ -32,7 +32,7 @@ func start(t *testing.T, o Options, candidates ...adapters.Candidate) *Set {
 	return set
 }
 
-// statuses gives "id status" of each candidate.
+// statuses returns "id status" of each candidate.
 func statuses(set *Set) []string {
 	var list []string
 	for _, s := range set.Status() {
@@ -79,7 +79,7 @@ func TestWhichCandidatesCount(t *testing.T) {
 	}
 }
 
-// A later copy counts when the first does not work.
+// A later copy is used when the first does not work.
 func TestFirstThatWorks(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "bento-adapter-zig")
 	if err := os.WriteFile(broken, []byte("not a program"), 0o755); err != nil {
@@ -155,7 +155,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// The warning about a plugin that does not start says which, what, why, and what next.
+// The warning about a plugin that does not start names the plugin, what failed, why, and
+// what to do.
 func TestWarningOfAFailedStart(t *testing.T) {
 	set := start(t, Options{Numbers: short()}, install(t, t.TempDir(), "dies-talking"))
 	w := set.Warnings()

@@ -12,22 +12,22 @@ type Frame struct {
 	ID, Path string // of the plugin
 	Time     time.Time
 	Sent     bool   // by bento; else by the plugin
-	Body     []byte // valid during the call only; from a plugin it may be anything
+	Body     []byte // valid during the call only; from a plugin it may hold any bytes
 }
 
-// TraceFunc is told of frames, on several goroutines at once.
+// TraceFunc receives frames, on several goroutines at once.
 type TraceFunc func(Frame)
 
 type traceKey struct{}
 
-// WithTrace gives a context under which Start has every frame of the plugins told,
-// also those after Start has returned. It goes with the context, as in
-// net/http/httptrace, since it is for whoever looks on and not for who starts.
+// WithTrace returns a context under which Start passes every frame of the plugins to trace,
+// also after Start has returned. Like net/http/httptrace it uses the context: a trace is
+// for an observer of the caller.
 func WithTrace(ctx context.Context, trace TraceFunc) context.Context {
 	return context.WithValue(ctx, traceKey{}, trace)
 }
 
-// traceOf gives what is to be told of c, nil for nothing.
+// traceOf returns the trace function of c, or nil.
 func traceOf(ctx context.Context, c adapters.Candidate) func(sent bool, body []byte) {
 	trace, ok := ctx.Value(traceKey{}).(TraceFunc)
 	if !ok {

@@ -12,7 +12,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// TestTrace: every frame is told, in both directions, from initialize to shutdown.
+// TestTrace: the trace has every frame, in both directions, from initialize to shutdown.
 func TestTrace(t *testing.T) {
 	var (
 		mu  sync.Mutex

@@ -15,21 +15,20 @@ import (
 type Call struct {
 	Method string
 	Params any    // nil: none
-	Dir    string // of the dish it is about, for failures
+	Dir    string // of the dish, for failures
 
-	Within time.Duration // its deadline; 0: Numbers.Query
-	// Once says that it is not asked again if the plugin exits meanwhile.
+	Within time.Duration // its timeout; 0: Numbers.Query
+	// Once says that the call is not repeated if the plugin exits meanwhile.
 	Once bool
-	Log  adapters.LogFunc // hears the progress told during the call; may be nil
+	Log  adapters.LogFunc // receives the progress of the call; may be nil
 }
 
-// Call asks the plugin and gives the result. Calls wait for each other, as many at
-// a time as the handshake allowed; that wait is not part of the deadline.
+// Call asks the plugin and returns the result. At most as many calls run at once as the
+// handshake allowed; the timeout begins when a call runs.
 //
-// The error is a *wire.RPCError if the plugin answered with one, the error of ctx
-// if that is done first, else a *adapters.Failure. A call that misses its deadline
-// costs the plugin its life. A plugin that exits during a call is asked again once
-// it is back, but not a second time.
+// The error is a *wire.RPCError if the plugin answered with one, the error of ctx if that
+// is done first, else a *adapters.Failure. A call that times out ends the plugin. If the
+// plugin exits during a call, Call repeats it once after the restart.
 func (p *Plugin) Call(ctx context.Context, c Call) (json.RawMessage, error) {
 	select {
 	case p.slots <- struct{}{}:
@@ -58,7 +57,7 @@ func (p *Plugin) try(ctx context.Context, c Call) (json.RawMessage, error) {
 	return s.call(ctx, c.Method, c.Params, within)
 }
 
-// explain makes a failure of what went wrong with a call.
+// explain returns the failure for the error of a call.
 func (p *Plugin) explain(ctx context.Context, c Call, err error) error {
 	var (
 		rpc  *wire.RPCError
@@ -84,9 +83,9 @@ func (p *Plugin) explain(ctx context.Context, c Call, err error) error {
 	return f
 }
 
-// final makes a failure of what ended the plugin for good. It belongs to the call that
-// found it out first, and the others name that one: who reads of a later call alone has
-// to learn what was wrong.
+// final returns the failure that ended the plugin for good. It belongs to the call that
+// found it first; the failures of later calls name that call, so that each of them shows
+// the cause.
 func (p *Plugin) final(f *adapters.Failure, c Call) *adapters.Failure {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -101,12 +100,11 @@ func (p *Plugin) final(f *adapters.Failure, c Call) *adapters.Failure {
 		at += fmt.Sprintf(" of %q", p.broke.Dir)
 	}
 	told.Late = true
-	told.Message = fmt.Sprintf("it is not asked any more since %s: %s", at, f.Message)
+	told.Message = fmt.Sprintf("it is not used since %s: %s", at, f.Message)
 	return &told
 }
 
-// Failure makes a failure of what came of a call, such as an answer that the
-// contract does not allow.
+// Failure returns a failure of a call, such as an invalid answer.
 func (p *Plugin) Failure(c Call, code adapters.Code, message string) *adapters.Failure {
 	f := p.fault(code, message)
 	f.Call, f.Dir = c.Method, c.Dir
@@ -115,7 +113,7 @@ func (p *Plugin) Failure(c Call, code adapters.Code, message string) *adapters.F
 
 func (p *Plugin) blame(e *ended) *adapters.Failure { return p.fault(e.code, e.what) }
 
-// hint says what a user can do about a failure.
+// hint returns what a user can do about a failure.
 func hint(code adapters.Code) string {
 	switch code {
 	case adapters.LaunchFailed:
@@ -129,12 +127,12 @@ func hint(code adapters.Code) string {
 	case adapters.Timeout, adapters.Crashed, adapters.Quarantined, adapters.HandshakeFailed:
 		return "report it to the plugin's author, or list the plugin under [plugins] disable"
 	case adapters.RPCError:
-		return "bento plugin call asks it by hand, bento plugin trace shows what was said"
+		return "run bento plugin trace to see its messages, or bento plugin call to ask it by hand"
 	}
 	return ""
 }
 
-// fault makes a failure of this plugin.
+// fault returns a failure of this plugin.
 func (p *Plugin) fault(code adapters.Code, message string) *adapters.Failure {
 	return &adapters.Failure{
 		Code:    code,

@@ -14,9 +14,9 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// Digests knows the digests of executables. What it has read once it remembers in
-// the workspace's state, by the file's stat. A nil *Digests works and remembers
-// nothing. It is safe for concurrent use.
+// Digests returns the digests of executables. It remembers them in the workspace's state,
+// by the file's stat. A nil *Digests works and remembers nothing. It is safe for concurrent
+// use.
 type Digests struct {
 	dir  *state.Dir
 	load sync.Once
@@ -26,7 +26,7 @@ type Digests struct {
 	known   map[string]known // by path
 }
 
-// known is what was read from a file with this stat.
+// known is the digest of a file with this stat.
 type known struct {
 	Stat   string `json:"stat"`
 	Digest string `json:"digest"`
@@ -36,16 +36,15 @@ const (
 	digestsFile    = "plugin-digests"
 	digestsVersion = 1
 	maxKnown       = 1000
-	// settled is how old a file's times must be, so that a change that leaves them
-	// as they are cannot come any more.
+	// settled is how old a file's times must be, so that no later change can keep them.
 	settled = 2 * time.Second
 )
 
-// NewDigests gives the digests remembered in dir.
+// NewDigests returns the digests remembered in dir.
 func NewDigests(dir *state.Dir) *Digests { return &Digests{dir: dir} }
 
-// Executable gives the SHA-256 of the file at path, in hexadecimal. For a file
-// that can be run but not read it is a text made of the file's stat instead.
+// Executable returns the SHA-256 of the file at path, in hexadecimal. For a file that can
+// be run but not read it returns a text made from the file's stat.
 func (d *Digests) Executable(path string) string {
 	fi, err := os.Stat(path)
 	if err != nil {
@@ -65,7 +64,7 @@ func (d *Digests) Executable(path string) string {
 	return digest
 }
 
-// Save writes what is new to the state. Not being able to is no harm.
+// Save writes new digests to the state. Callers may ignore the error.
 func (d *Digests) Save() error {
 	if d == nil {
 		return nil
@@ -77,7 +76,7 @@ func (d *Digests) Save() error {
 	return d.dir.Store(digestsFile, digestsVersion, payload)
 }
 
-// unsaved gives what to save, nil when there is nothing new.
+// unsaved returns the bytes to save, nil when nothing is new.
 func (d *Digests) unsaved() ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -94,7 +93,7 @@ func (d *Digests) recall(path, stat string) (string, bool) {
 	}
 	d.load.Do(func() {
 		if payload, err := d.dir.Load(digestsFile, digestsVersion); err == nil {
-			_ = json.Unmarshal(payload, &d.known) // damaged is empty
+			_ = json.Unmarshal(payload, &d.known) // a damaged file is empty
 		}
 	})
 	d.mu.Lock()
@@ -129,9 +128,9 @@ func sum(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Stat describes the file at path by its inode and times, "" when there is none. As
-// long as it is the same so is the file, if the file is settled: its times are old
-// enough that no change can leave them as they are.
+// Stat returns the inode and times of the file at path as text, "" when it is missing. If
+// isSettled, an equal text means an equal file: the times are old enough that no change can
+// keep them.
 func Stat(path string) (text string, isSettled bool) {
 	fi, err := os.Stat(path)
 	if err != nil {
@@ -145,7 +144,7 @@ func statText(fi fs.FileInfo) string {
 	return fmt.Sprintf("%d %d %d %s", fi.Size(), fi.ModTime().UnixNano(), ctime.UnixNano(), inode)
 }
 
-// changeTime is the later of the times of content and of inode.
+// changeTime returns the later of the times of content and of inode.
 func changeTime(fi fs.FileInfo) time.Time {
 	ctime, _ := identify(fi)
 	return time.Unix(0, max(ctime.UnixNano(), fi.ModTime().UnixNano()))

@@ -43,7 +43,7 @@ func TestDigests(t *testing.T) {
 func TestDigestsAreRemembered(t *testing.T) {
 	dir := t.TempDir()
 	d := NewDigests(state.Open(dir))
-	// Old files of which nobody knows when they came: those of the system.
+	// Old files of unknown origin: those of the system.
 	path := "/bin/sh"
 	fi, err := os.Stat(path)
 	if err != nil || time.Since(changeTime(fi)) < settled {

@@ -1,12 +1,11 @@
-// Package host runs one plugin and talks to it, so that the plugin can neither
-// hang its caller nor outlive it.
+// Package host runs one plugin and talks to it, so that the plugin can neither hang its
+// caller nor outlive it.
 //
-// A Plugin is a process, or a row of them: one that exits is started again, after
-// a pause that grows, until it has exited too often. One that does not answer in
-// time, or breaks the protocol, is ended and not started again. Every call ends
-// by its deadline with an answer or a failure that has a code, and Close leaves no
-// process behind. What is said in a contract's own words (the handshake, the
-// methods) is the business of the packages above this one.
+// A Plugin is one process after another: a process that exits is started again, after a
+// pause that grows, until it has exited too often. A process that times out or breaks the
+// protocol is ended and not started again. Every call ends by its timeout with an answer or
+// a failure with a code, and Close leaves no process behind. The packages above define the
+// handshake and the methods.
 package host
 
 import (
@@ -17,7 +16,6 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/plugin/host/tail"
 )
 
 // Options describe one plugin.
@@ -27,35 +25,34 @@ type Options struct {
 	Launcher Launcher
 	Numbers  Numbers
 
-	// Hello is the contract's handshake, done with each new process; ask is a call
-	// under the handshake's deadline. A *adapters.Failure that it returns needs no
-	// more than Code and Message; any other error is a HandshakeFailed.
+	// Hello is the contract's handshake, done with each new process; ask is a call under
+	// the handshake's timeout. A *adapters.Failure that it returns needs only Code and
+	// Message; any other error is a HandshakeFailed.
 	Hello func(ctx context.Context, ask AskFunc) (Terms, error)
-	// Shutdown is the method that asks the plugin to end; "" when there is none.
+	// Shutdown is the method that asks the plugin to end, or "".
 	Shutdown string
 
-	Stderr io.Writer // gets what the plugin writes there, unchanged; nil: nobody
-	// Log gets the progress that is told while no call listens, one at a time. It
-	// may be nil.
+	Stderr io.Writer // gets the plugin's stderr, unchanged; nil discards it
+	// Log receives progress outside of calls with a Log, one call at a time. It may be nil.
 	Log adapters.LogFunc
-	// Trace is told of each body that is sent or received, on several goroutines at
-	// once; it may be nil.
+	// Trace receives each body that is sent or received, on several goroutines at once; it
+	// may be nil.
 	Trace func(sent bool, body []byte)
 }
 
 // AskFunc makes one call.
 type AskFunc func(method string, params any) (json.RawMessage, error)
 
-// Terms are what a handshake agreed on.
+// Terms are the results of a handshake.
 type Terms struct {
-	Parallel int  // calls that may be in flight; 0 and 1 mean one
+	Parallel int  // calls at once; 0 and 1 mean one
 	Cancel   bool // the plugin knows $/cancel
 }
 
-// State is where a plugin is in its life.
+// State is the state of a plugin's process.
 type State string
 
-// The states. From Failed, Quarantined and Stopped there is no way back.
+// The states. Failed, Quarantined and Stopped are final.
 const (
 	Starting    State = "starting"
 	Ready       State = "ready"
@@ -70,30 +67,30 @@ func (s State) final() bool { return s == Failed || s == Quarantined || s == Sto
 // Plugin is a running plugin. Its methods may be called concurrently.
 type Plugin struct {
 	o     Options
-	tail  *tail.Tail
+	tail  *tail
 	sinks sinks
-	slots chan struct{} // one for each call that may be in flight
+	slots chan struct{} // one for each call that may run
 	stop  context.CancelFunc
-	ended chan struct{} // closed when the state is final and no process is left
+	ended chan struct{} // closed when the state is final and all processes have ended
 
 	mu      sync.Mutex
 	state   State
 	current *session          // of Ready
 	failure *adapters.Failure // of Restarting, Failed and Quarantined
 	changed chan struct{}     // closed at the next change
-	broke   *Call             // the first that found out that it is Failed or Quarantined
+	broke   *Call             // the first call that found it Failed or Quarantined
 	took    time.Duration
 }
 
-// Start starts a plugin and waits for its handshake. The error is a
-// *adapters.Failure, or that of ctx; nothing is left running then. A plugin that
-// was started has to be closed, and lives until then, not until ctx is done.
+// Start starts a plugin and waits for its handshake. The error is a *adapters.Failure, or
+// that of ctx; no process runs then. The caller has to close the plugin, which lives until
+// then, not until ctx is done.
 func Start(ctx context.Context, o Options) (*Plugin, error) {
 	o.Numbers = o.Numbers.withDefaults()
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p := &Plugin{
 		o:       o,
-		tail:    tail.New(o.Numbers.StderrTail, o.Stderr),
+		tail:    newTail(o.Numbers.StderrTail, o.Stderr),
 		stop:    stop,
 		ended:   make(chan struct{}),
 		state:   Starting,
@@ -113,12 +110,12 @@ func Start(ctx context.Context, o Options) (*Plugin, error) {
 	return p, nil
 }
 
-// State gives the state and, when something is wrong, why.
+// State returns the state, and the failure behind it.
 func (p *Plugin) State() (State, *adapters.Failure) {
 	p.mu.Lock()
 	state, s, f := p.state, p.current, p.failure
 	p.mu.Unlock()
-	if state == Ready && s.over() { // the next state is about to be set
+	if state == Ready && s.over() { // the next state follows at once
 		f = p.blame(s.reason())
 		state = Failed
 		if f.Code == adapters.Crashed {
@@ -128,7 +125,7 @@ func (p *Plugin) State() (State, *adapters.Failure) {
 	return state, f
 }
 
-// Handshake is how long the last start took, from the launch to the end of the
+// Handshake returns how long the last start took, from the launch to the end of the
 // handshake.
 func (p *Plugin) Handshake() time.Duration {
 	p.mu.Lock()
@@ -136,9 +133,9 @@ func (p *Plugin) Handshake() time.Duration {
 	return p.took
 }
 
-// Close asks the plugin to shut down, then ends it: a while after the request with
-// SIGTERM, a while after that with SIGKILL, both sent to all its descendants.
-// Calls in flight fail. It returns when no process is left.
+// Close asks the plugin to shut down. After Numbers.Shutdown it sends SIGTERM, and after
+// Numbers.Term SIGKILL, both to all descendants. Running calls fail. It returns when all
+// processes have ended.
 func (p *Plugin) Close() {
 	p.stop()
 	<-p.ended
@@ -153,7 +150,7 @@ func (p *Plugin) set(state State, s *session, f *adapters.Failure) {
 	p.changed = make(chan struct{})
 }
 
-// ready waits for a process that can be asked.
+// ready waits for a process that can answer.
 func (p *Plugin) ready(ctx context.Context) (*session, error) {
 	for {
 		p.mu.Lock()

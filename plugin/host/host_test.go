@@ -54,11 +54,11 @@ func TestStartFailures(t *testing.T) {
 		after   time.Duration
 	}{
 		"no program":   {nil, adapters.LaunchFailed, "no such program", 0},
-		"silent":       {[]func(c *child){(*child).hang}, adapters.HandshakeFailed, "no answer to initialize within 30s", 30 * time.Second},
+		"silent":       {[]func(c *child){(*child).hang}, adapters.HandshakeFailed, "timed out after 30s: no answer to initialize", 30 * time.Second},
 		"exits":        {[]func(c *child){func(c *child) { c.status = "exit status 3" }}, adapters.HandshakeFailed, "it exited (exit status 3)", 0},
-		"only reads":   {[]func(c *child){func(c *child) { c.read(); c.hang() }}, adapters.HandshakeFailed, "no answer to initialize within 30s", 30 * time.Second},
+		"only reads":   {[]func(c *child){func(c *child) { c.read(); c.hang() }}, adapters.HandshakeFailed, "timed out after 30s: no answer to initialize", 30 * time.Second},
 		"noise":        {[]func(c *child){func(c *child) { c.Send([]byte("x")); c.hang() }}, adapters.MalformedResponse, "malformed frame: no JSON at byte 0: expected a value, got \"x\"", 0},
-		"answers late": {[]func(c *child){func(c *child) { r := c.read(); time.Sleep(time.Minute); c.reply(r, "1"); c.hang() }}, adapters.HandshakeFailed, "no answer to initialize within 30s", time.Minute},
+		"answers late": {[]func(c *child){func(c *child) { r := c.read(); time.Sleep(time.Minute); c.reply(r, "1"); c.hang() }}, adapters.HandshakeFailed, "timed out after 30s: no answer to initialize", time.Minute},
 		"refuses": {[]func(c *child){func(c *child) {
 			c.read()
 			c.Send([]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"what?"}}`))
@@ -116,7 +116,7 @@ func TestDeadline(t *testing.T) {
 				}
 				began = time.Now()
 				code, message = codeOf(callError(p, Call{Method: "install"}))
-				if code != adapters.Timeout || !strings.HasPrefix(message, "it is not asked any more") || time.Since(began) != 0 {
+				if code != adapters.Timeout || !strings.HasPrefix(message, "it is not used since") || time.Since(began) != 0 {
 					t.Errorf("the next call: got %q %q after %v", code, message, time.Since(began))
 				}
 			})

@@ -14,35 +14,35 @@ import (
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-// Launcher makes the process behind a plugin: a real one (Command), or a pipe to
-// something in memory.
+// Launcher starts the process behind a plugin: a real one (Command), or a pipe to one in
+// memory.
 type Launcher interface {
 	// Launch starts a process whose standard error goes to stderr.
 	Launch(ctx context.Context, stderr io.Writer) (*Stream, error)
 }
 
-// Stream is a launched process: its two streams and its life.
+// Stream is a launched process: its two streams and its end.
 type Stream struct {
 	Stdin  io.WriteCloser
 	Stdout io.ReadCloser
-	Exited <-chan struct{} // closed when the process itself is gone
-	// End asks it and its descendants to end, or with kill ends them.
+	Exited <-chan struct{} // closed when the process itself has ended
+	// End asks the process and its descendants to end, or with kill ends them.
 	End func(kill bool)
-	// Wait waits for Exited, ends what descendants are left, and says how the
-	// process ended ("exit status 1"). It is called once.
+	// Wait waits for Exited, ends the remaining descendants, and returns how the process
+	// ended ("exit status 1"). It is called once.
 	Wait func() string
 }
 
 // Command launches an executable.
 type Command struct {
 	Argv []string // Argv[0] absolute
-	// SHA256, when set, is the digest in hexadecimal of what is executed: a private copy
-	// of the file's content, which nobody can change. Launch fails with an
-	// *adapters.Failure when the file has another.
+	// SHA256, when set, is the digest in hexadecimal of the content to execute: Launch
+	// executes a private copy that no other user can change. It fails with an
+	// *adapters.Failure when the file has another digest.
 	SHA256 string
 	Dir    string   // "": bento's own
 	Env    []string // the whole environment
-	// Sandbox confines it, nil does not. A kernel that cannot leaves it free.
+	// Sandbox confines it unless nil. A kernel without the means runs it unconfined.
 	Sandbox *Sandbox
 }
 
@@ -105,12 +105,12 @@ func (c *Command) start(s proc.Spec) (confinable, error) {
 	return proc.Start(s)
 }
 
-// explainStart says what the kernel does not: which file is missing, and what a file
-// lacks that is no program.
+// explainStart adds what the kernel does not report: which file is missing, or why a file
+// is not a program.
 func explainStart(path string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
-		return fmt.Errorf("%w: it is no program for this machine, nor a script that begins with \"#!\"", err)
+		return fmt.Errorf("%w: it is neither a program for this machine nor a script that begins with \"#!\"", err)
 	case errors.Is(err, fs.ErrNotExist):
 		if line := shebang(path); line != "" {
 			return fmt.Errorf("%w: the interpreter of its first line, %.80q", err, line)
@@ -119,7 +119,7 @@ func explainStart(path string, err error) error {
 	return err
 }
 
-// shebang gives the first line of a script, "" for other files.
+// shebang returns the first line of a script, "" for other files.
 func shebang(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// What cannot be started says what is wrong with the file.
+// The error of a file that cannot be started says what is wrong with it.
 func TestFilesThatCannotBeStarted(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                            `exec format error: it is no program for this machine, nor a script that begins with "#!"`,
-		"echo hello\n":                `exec format error: it is no program`,
-		"\x7fELF":                     `exec format error: it is no program`,
+		"":                            `exec format error: it is neither a program for this machine nor a script that begins with "#!"`,
+		"echo hello\n":                `exec format error: it is neither a program`,
+		"\x7fELF":                     `exec format error: it is neither a program`,
 		"#!/no/such/shell -e\necho\n": `no such file or directory: the interpreter of its first line, "#!/no/such/shell -e"`,
 		"#!/bin/sh\r\necho\r\n":       `the interpreter of its first line, "#!/bin/sh\r"`,
 	} {

@@ -10,8 +10,8 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// live is the life of a plugin: it starts processes until one fails for good, or
-// until ctx is done. It is the only one that changes the state.
+// live runs a plugin: it starts processes until one fails for good, or until ctx is done.
+// Only live changes the state.
 func (p *Plugin) live(ctx context.Context) {
 	defer close(p.ended)
 	var exits []time.Time
@@ -47,7 +47,7 @@ func (p *Plugin) live(ctx context.Context) {
 	}
 }
 
-// pause waits, and tells whether it could to the end.
+// pause waits for d, and reports whether ctx was not done before.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -59,7 +59,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// recent gives the exits that still count.
+// recent returns the exits within Numbers.Window.
 func (p *Plugin) recent(exits []time.Time) []time.Time {
 	for len(exits) > 0 && time.Since(exits[0]) > p.o.Numbers.Window {
 		exits = exits[1:]
@@ -67,7 +67,7 @@ func (p *Plugin) recent(exits []time.Time) []time.Time {
 	return exits
 }
 
-// conclude sets the final state: failed, unless somebody asked for the end.
+// conclude sets the final state: failed, or stopped if ctx is done.
 func (p *Plugin) conclude(ctx context.Context, f *adapters.Failure) {
 	if ctx.Err() != nil {
 		p.set(Stopped, nil, nil)
@@ -113,7 +113,7 @@ func (p *Plugin) launch(ctx context.Context) (*session, *adapters.Failure) {
 	return s, nil
 }
 
-// hello does the handshake, all of it within its deadline.
+// hello does the handshake within its timeout.
 func (p *Plugin) hello(ctx context.Context, s *session) (Terms, error) {
 	until := time.Now().Add(p.o.Numbers.Handshake)
 	var method string
@@ -127,7 +127,7 @@ func (p *Plugin) hello(ctx context.Context, s *session) (Terms, error) {
 	return terms, nil
 }
 
-// handshakeError is what went wrong in a handshake, and at which call.
+// handshakeError is the error of a handshake with its call.
 type handshakeError struct {
 	method string
 	err    error
@@ -136,8 +136,8 @@ type handshakeError struct {
 func (e *handshakeError) Error() string { return e.err.Error() }
 func (e *handshakeError) Unwrap() error { return e.err }
 
-// refuse says why a handshake failed. Only what the plugin did to the stream itself
-// keeps a code of its own.
+// refuse returns the failure of a handshake. Only an error in the stream itself keeps its
+// own code.
 func (p *Plugin) refuse(err error) *adapters.Failure {
 	var (
 		f    *adapters.Failure

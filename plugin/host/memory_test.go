@@ -79,7 +79,7 @@ type request struct {
 	Params json.RawMessage `json:"params"`
 }
 
-// read gives the next request; its Method is "" at the end of the stream.
+// read returns the next request; its Method is "" at the end of the stream.
 func (c *child) read() request {
 	var r request
 	if body, err := c.Recv(); err == nil {
@@ -117,7 +117,7 @@ func (c *child) serve() {
 // greet does the handshake.
 func (c *child) greet() { c.reply(c.read(), `"hello"`) }
 
-// greeted is a child that does what run says after the handshake.
+// greeted returns a child that runs run after the handshake.
 func greeted(run func(c *child)) func(c *child) {
 	return func(c *child) {
 		c.greet()
@@ -148,7 +148,7 @@ func start(t *testing.T, o Options) *Plugin {
 	return p
 }
 
-// codeOf gives the code of a failure, and its message.
+// codeOf returns the code of a failure, and its message.
 func codeOf(err error) (adapters.Code, string) {
 	var f *adapters.Failure
 	if errors.As(err, &f) {

@@ -26,14 +26,14 @@ const (
 	maxNote      = 4 << 20 // bytes
 )
 
-// NewNotes gives the notes kept in dir.
+// NewNotes returns the notes kept in dir.
 func NewNotes(dir *state.Dir) *Notes { return &Notes{dir: dir} }
 
-// Recall gives the note that the last invocation left of the executable at path.
+// Recall returns the note of the last invocation about the executable at path.
 func (n *Notes) Recall(path string) (note json.RawMessage, ok bool) {
 	n.load.Do(func() {
 		if payload, err := n.dir.Load(notesFile, notesVersion); err == nil {
-			_ = json.Unmarshal(payload, &n.old) // damaged is empty
+			_ = json.Unmarshal(payload, &n.old) // a damaged file is empty
 		}
 	})
 	note, ok = n.old[path]
@@ -52,10 +52,10 @@ func (n *Notes) Leave(path string, note json.RawMessage) {
 	}
 }
 
-// Save writes the notes of this invocation in place of the last one's. Not being able
-// to is no harm.
+// Save replaces the notes of the last invocation by those of this one. Callers may ignore
+// the error.
 func (n *Notes) Save() error {
-	n.Recall("") // what is there is not written again
+	n.Recall("") // reads the old notes: equal ones are not written again
 	n.mu.Lock()
 	notes := maps.Clone(n.new)
 	n.mu.Unlock()

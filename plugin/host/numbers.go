@@ -7,24 +7,24 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// Numbers are the times and sizes of a contract. Zero fields mean the default,
-// which is that of the bento adapter protocol.
+// Numbers are the timeouts and limits of a contract. Zero fields mean the default, which is
+// that of the bento adapter protocol.
 type Numbers struct {
 	Handshake time.Duration // from the launch to the end of the handshake; 30 s
-	Query     time.Duration // for a call that names no deadline; 30 s
+	Query     time.Duration // for a call without its own timeout; 30 s
 
 	Respawn []time.Duration // the pause after each exit in a row; 1 s, 4 s
-	Exits   int             // so many within Window are too many; 3
+	Exits   int             // this many within Window are too many; 3
 	Window  time.Duration   // 60 s
 
 	Cancel   time.Duration // for the answer to a cancelled call; 2 s
 	Shutdown time.Duration // from the request to SIGTERM; 2 s
 	Term     time.Duration // from SIGTERM to SIGKILL; 2 s
-	// Drain is how long a closed stdout waits for the exit, and an exit for the end
-	// of stdout; 1 s.
+	// Drain is how long a closed stdout waits for the exit, and an exit for the end of
+	// stdout; 1 s.
 	Drain time.Duration
 
-	StderrTail int // bytes of stderr that are kept for failures; 64 KiB
+	StderrTail int // bytes of stderr kept for failures; 64 KiB
 	Wire       wire.Limits
 }
 
@@ -44,7 +44,7 @@ func (n Numbers) withDefaults() Numbers {
 	return n
 }
 
-// pause is the time between the n-th exit in a row, from 1, and the next start.
+// pause returns the time between the n-th exit in a row, from 1, and the next start.
 func (n Numbers) pause(exits int) time.Duration {
 	if len(n.Respawn) == 0 {
 		return 0

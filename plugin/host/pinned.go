@@ -16,13 +16,13 @@ import (
 	"github.com/bentobuild/bento/internal/owner"
 )
 
-// inherited is where a child finds the first file that is handed down to it.
+// inherited is the path under which a child opens the first inherited file.
 const inherited = "/proc/self/fd/3"
 
-// maxPinned bounds an executable that is copied.
+// maxPinned is the size limit of a copied executable, in bytes.
 const maxPinned = 1 << 30
 
-// distrust says that a pinned file is not started.
+// distrust returns the failure of a pinned file that is not started.
 func distrust(format string, args ...any) error {
 	return &adapters.Failure{Code: adapters.NotTrusted, Message: fmt.Sprintf(format, args...)}
 }
@@ -30,15 +30,14 @@ func distrust(format string, args ...any) error {
 // startLength is how much of a file the kernel reads to find its interpreter.
 const startLength = 256
 
-// maxInterpreters bounds a chain of scripts that interpret each other. The kernel
-// follows fewer.
+// maxInterpreters is how long a chain of interpreters may be. The kernel follows fewer.
 const maxInterpreters = 8
 
-// plainOption is an option of an interpreter that names no file and no program.
+// plainOption matches an option of an interpreter that names no file and no program.
 var plainOption = regexp.MustCompile(`^-[-A-Za-z0-9]+$`)
 
-// trustInterpreter refuses a script whose interpreter others could have put there: what
-// the script says is then of no account. An interpreter that is a script has one too.
+// trustInterpreter refuses a script whose interpreter other users may replace: they could
+// then run any code. An interpreter that is a script has one too.
 func trustInterpreter(start []byte, env adapters.Environ) error {
 	ways := owner.Trusted{}.Ways()
 	for range maxInterpreters {
@@ -49,16 +48,16 @@ func trustInterpreter(start []byte, env adapters.Environ) error {
 		for _, path := range programs {
 			e, err := ways.To(path)
 			if err != nil {
-				return distrust("its interpreter cannot be looked at: %v", err)
+				return distrust("its interpreter cannot be read: %v", err)
 			}
 			if e != nil {
 				return distrust("its interpreter is %s, and %s", path, e.Why)
 			}
 		}
-		// env(1) itself is trusted and runs what it is told: the last one counts. An env
-		// that is a script is refused below.
+		// env(1) itself is trusted: the last program decides. The loop refuses an env that
+		// is a script.
 		if start, err = startOf(programs[len(programs)-1]); err != nil {
-			return distrust("its interpreter cannot be looked at: %v", err)
+			return distrust("its interpreter cannot be read: %v", err)
 		}
 		if len(programs) > 1 {
 			if first, err := startOf(programs[0]); err != nil || bytes.HasPrefix(first, []byte("#!")) {
@@ -69,9 +68,9 @@ func trustInterpreter(start []byte, env adapters.Environ) error {
 	return distrust("its interpreter is a script, whose interpreter is one, and so on: more than %d", maxInterpreters)
 }
 
-// interpreters returns the programs that the first line of a script starts, none when
-// it is no script. Only what is understood whole is accepted: "#!/path", "#!/path -option" and
-// "#!/path/env name", where env(1) looks for the name in PATH.
+// interpreters returns the programs that the first line of a script starts, none when it is
+// not a script. It accepts only "#!/path", "#!/path -option" and "#!/path/env name", where
+// env(1) looks for the name in PATH.
 func interpreters(start []byte, env adapters.Environ) ([]string, error) {
 	line, isScript := strings.CutPrefix(string(start), "#!")
 	if !isScript {
@@ -90,7 +89,7 @@ func interpreters(start []byte, env adapters.Environ) ([]string, error) {
 	case len(words) != 2 || !isEnv || strings.HasPrefix(words[1], "-") || strings.ContainsAny(words[1], "=/"):
 		return nil, notUnderstood(line)
 	}
-	// env(1) also looks in directories that LookPath passes over.
+	// env(1) also looks in directories that LookPath ignores.
 	if slices.ContainsFunc(filepath.SplitList(env.Get("PATH")), func(dir string) bool { return !filepath.IsAbs(dir) }) {
 		return nil, distrust("its first line is %q, and PATH has a directory that is not absolute; remove it from PATH", "#!"+line)
 	}
@@ -104,7 +103,7 @@ func interpreters(start []byte, env adapters.Environ) ([]string, error) {
 	return []string{words[0], path}, nil
 }
 
-// isProgram reports whether a path, or the file that it leads to, has a name.
+// isProgram reports whether a path, or the target of its links, has a name.
 func isProgram(path, name string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	return filepath.Base(path) == name || err == nil && filepath.Base(real) == name
@@ -115,7 +114,7 @@ func notUnderstood(line string) error {
 		"change the line, or take from others the right to write to the file and its directories", "#!"+line)
 }
 
-// startOf returns what the kernel reads of a program to find its interpreter.
+// startOf returns the bytes of a program in which the kernel finds its interpreter.
 func startOf(path string) ([]byte, error) {
 	fi, err := os.Stat(path)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// pinned returns the content of a file, if it has the digest, in a file without a name
-// that nobody can change: the memory of this process. What others do to the file from
-// then on, or to the way that leads to it, is of no account.
+// pinned returns the content of a file, if it has the digest, in an anonymous file in
+// memory, which no other user can change. Later changes of the file or of the path have no
+// effect.
 func pinned(path, digest string, env adapters.Environ) (*os.File, error) {
 	from, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // a FIFO has no writer
 	if err != nil {
@@ -39,7 +39,7 @@ func pinned(path, digest string, env adapters.Environ) (*os.File, error) {
 	return to, nil
 }
 
-// anonymous makes a file that has no name and can be sealed and executed.
+// anonymous returns a file without a name that can be sealed and executed.
 func anonymous() (*os.File, error) {
 	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
 	fd, err := unix.MemfdCreate("bento-plugin", flags|unix.MFD_EXEC)
@@ -52,7 +52,7 @@ func anonymous() (*os.File, error) {
 	return os.NewFile(uintptr(fd), "bento-plugin"), nil
 }
 
-// fill copies, seals and compares, in this order: what is compared is what stays.
+// fill copies, seals and compares, in this order, so that the compared content is final.
 func fill(to, from *os.File, digest string, env adapters.Environ) error {
 	if _, err := io.Copy(to, io.LimitReader(from, maxPinned+1)); err != nil {
 		return err
@@ -66,7 +66,7 @@ func fill(to, from *os.File, digest string, env adapters.Environ) error {
 		return err
 	}
 	if got := hex.EncodeToString(h.Sum(nil)); got != digest {
-		return distrust("its sha256 is %s by now, expected %s", got, digest)
+		return distrust("its sha256 is now %s, expected %s", got, digest)
 	}
 	start := make([]byte, startLength)
 	n, err := to.ReadAt(start, 0)

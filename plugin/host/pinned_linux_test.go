@@ -32,8 +32,8 @@ func executable(t *testing.T, path, text string) string {
 	return path
 }
 
-// Whatever is put in the place of a pinned file once it was looked at, what runs is
-// what was pinned: a shell reads its script as it goes.
+// The pinned content runs, even if the file is replaced after the check: a shell reads its
+// script as it goes.
 func TestPinnedContentRuns(t *testing.T) {
 	const good, evil = "#!/bin/sh\nread line\necho good\n", "#!/bin/sh\nread line\necho evil\n"
 	for name, swap := range map[string]func(dir string) error{
@@ -87,12 +87,12 @@ func TestPinnedIsRefused(t *testing.T) {
 	}
 	direct, found := "#!"+open+"/shell -e\n", "#!/usr/bin/env shell\n"
 	for want, c := range map[string]Command{
-		"its sha256 is " + digestOf("#!/bin/sh\n") + " by now": {Argv: []string{file}, SHA256: digestOf("x")},
-		"it is not a regular file":                             {Argv: []string{dir}, SHA256: digestOf("")},
-		"its interpreter is " + open + "/shell, and anybody may write to " + open: {
+		"its sha256 is now " + digestOf("#!/bin/sh\n"): {Argv: []string{file}, SHA256: digestOf("x")},
+		"it is not a regular file":                     {Argv: []string{dir}, SHA256: digestOf("")},
+		"its interpreter is " + open + "/shell, and everyone may write to " + open: {
 			Argv: []string{executable(t, filepath.Join(dir, "direct"), direct)}, SHA256: digestOf(direct),
 		},
-		"its interpreter is " + open + "/shell, and anybody": {
+		"its interpreter is " + open + "/shell, and everyone": {
 			Argv: []string{executable(t, filepath.Join(dir, "found"), found)}, SHA256: digestOf(found), Env: []string{"PATH=" + open},
 		},
 	} {
@@ -122,7 +122,7 @@ func TestInterpretersOfAPinnedScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	const unclear = "required \"#!\" with an absolute path"
-	theirs := "its interpreter is " + evil + ", and anybody may write to " + open
+	theirs := "its interpreter is " + evil + ", and everyone may write to " + open
 	env := adapters.Environ{"PATH=" + filepath.Join(dir, "bin") + ":/usr/bin:/bin"}
 	for line, want := range map[string]string{
 		"\x7fELF": "", "#!/bin/sh": "", "#! /bin/sh -e ": "", "#!/usr/bin/env sh": "", "#!" + fine: "", "#!/usr/bin/env fine": "",

@@ -8,7 +8,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// pinned needs a file without a name that can be executed, which only Linux has.
+// pinned needs an anonymous executable file, which only Linux has.
 func pinned(string, string, adapters.Environ) (*os.File, error) {
-	return nil, distrust("others may write to it, and on this system its digest alone is not enough")
+	return nil, distrust("other users may write to it, and on this system a digest does not protect it")
 }

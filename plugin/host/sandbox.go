@@ -12,27 +12,28 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/sandbox"
+	"github.com/bentobuild/bento/internal/state"
 )
 
-// Sandbox is what a confined plugin may touch: it reads the workspace, the system
-// and the directories on PATH, and writes its scratch directory. Of the home
-// directory it sees nothing but what Read and Write name. It has no network.
+// Sandbox is the access of a confined plugin. It reads the workspace except bento's own
+// directory, the system and the directories on PATH. It writes its scratch directory. In
+// the home directory it reads and writes only Read and Write. It has no network.
 type Sandbox struct {
 	Helper  string // path of a program that calls sandbox.Enter, as bento does
 	Root    string // of the workspace
-	Scratch string // its temporary directory, made when it is missing
-	// Read and Write are further paths. A directory to write is made when it is
-	// missing: the plugin could not make it itself.
+	Scratch string // its temporary directory, created when it is missing
+	// Read and Write are further paths. Bento creates a missing directory of Write: the
+	// plugin could not.
 	Read, Write []string
-	// Tasks bounds its processes and threads; 0 means 2,048.
+	// Tasks is how many processes and threads it may have; 0 means 2,048.
 	Tasks int
 
 	network bool
 }
 
-// ForInstall gives s with the network, and with directories of the workspace to
-// write. Those that are elsewhere, or lead there by a link, are left out: it is the
-// plugin that names them.
+// ForInstall returns s with the network, and with write access to directories of the
+// workspace. It leaves out directories elsewhere, also behind a link: the plugin names
+// them.
 func (s *Sandbox) ForInstall(dirs ...string) *Sandbox {
 	wider := *s
 	wider.network = true
@@ -45,7 +46,7 @@ func (s *Sandbox) ForInstall(dirs ...string) *Sandbox {
 	return &wider
 }
 
-// inside gives a path without links, if it is one inside root.
+// inside returns a path without links, if it is one inside root.
 func inside(root, path string) (real string, ok bool) {
 	root, err := filepath.EvalSymlinks(root)
 	if err != nil || !filepath.IsAbs(path) {
@@ -58,16 +59,16 @@ func inside(root, path string) (real string, ok bool) {
 	return real, err == nil && filepath.IsLocal(rel)
 }
 
-// Environ gives the variables that say where the scratch directory is.
+// Environ returns the variables that name the scratch directory.
 func (s *Sandbox) Environ() map[string]string {
 	return map[string]string{"TMPDIR": s.Scratch, "TMP": s.Scratch, "TEMP": s.Scratch}
 }
 
-// maxTasks is more than a parallel install of many tools needs, and less than what a
-// machine stops at.
+// maxTasks is more than a parallel install of many tools needs, and less than the limits of
+// a machine.
 const maxTasks = 2048
 
-// start starts a plugin in the sandbox, as far as the kernel offers one.
+// start starts a plugin in the sandbox, as far as the kernel has one.
 func (s *Sandbox) start(spec proc.Spec) (confinable, error) {
 	for _, dir := range append([]string{s.Scratch}, s.Write...) {
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -90,19 +91,30 @@ func (s *Sandbox) policy(spec proc.Spec) sandbox.Policy {
 	for _, dir := range filepath.SplitList(env.Get("PATH")) {
 		read = appendPlace(read, dir, env.Get("HOME"))
 	}
-	// A link to a program leads to where its other parts are.
+	// The other files of a program are beside the target of its links.
 	if real, err := filepath.EvalSymlinks(spec.Argv[0]); err == nil && real != spec.Argv[0] {
 		read = appendPlace(append(read, real), filepath.Dir(real), env.Get("HOME"))
 	}
 	return sandbox.Policy{
 		Read:    append(read, s.Read...),
 		Write:   append([]string{s.Scratch}, s.Write...),
+		Hide:    s.hidden(),
 		Network: s.network,
 		Tasks:   cmp.Or(s.Tasks, maxTasks),
 	}
 }
 
-// appendPlace adds a directory of programs, unless it holds the home directory too.
+// hidden returns bento's own directory in the workspace, if it exists: a plugin that reads,
+// locks or writes files in it would affect bento.
+func (s *Sandbox) hidden() []string {
+	dir := filepath.Join(s.Root, state.Name)
+	if fi, err := os.Lstat(dir); err != nil || !fi.IsDir() {
+		return nil
+	}
+	return []string{dir}
+}
+
+// appendPlace adds a directory of programs, unless it also holds the home directory.
 func appendPlace(list []string, dir, home string) []string {
 	if !filepath.IsAbs(dir) {
 		return list

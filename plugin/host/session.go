@@ -21,14 +21,14 @@ type session struct {
 	client *wire.Client
 	terms  Terms
 	writes sync.WaitGroup
-	done   chan struct{} // closed when the process and its streams are gone
+	done   chan struct{} // closed when the process has ended and its streams are closed
 	status string        // how the process ended; set before done is closed
 
-	closing atomic.Bool // it has been asked to shut down
+	closing atomic.Bool // it was asked to shut down
 
 	mu       sync.Mutex
-	cause    *ended // the first reason to end, for sure set when done is closed
-	odd      string // the last message that was passed over
+	cause    *ended // the first reason to end; set when done is closed
+	odd      string // the last message that was ignored
 	deafened bool   // no write begins any more
 }
 
@@ -40,7 +40,7 @@ type ended struct {
 
 func (e *ended) Error() string { return e.what }
 
-// newSession takes a launched process into its care.
+// newSession returns the session of a launched process.
 func newSession(stream *Stream, o *Options, notified func(method string, params json.RawMessage) bool) *session {
 	n := o.Numbers
 	s := &session{n: n, stream: stream, done: make(chan struct{})}
@@ -64,7 +64,7 @@ func (s *session) passedOver(what string) {
 	s.odd = what
 }
 
-// over tells whether the session has ended.
+// over reports whether the session has ended.
 func (s *session) over() bool {
 	select {
 	case <-s.done:
@@ -74,8 +74,8 @@ func (s *session) over() bool {
 	}
 }
 
-// exited tells whether the process is gone, of which its end may still have to be
-// told.
+// exited reports whether the process has ended; the session may still have to read its
+// output.
 func (s *session) exited() bool {
 	select {
 	case <-s.stream.Exited:
@@ -85,8 +85,7 @@ func (s *session) exited() bool {
 	}
 }
 
-// watch waits for the first end, of the process or of its stdout, and sees to the
-// other.
+// watch waits for the end of the process or of its stdout, then handles the other.
 func (s *session) watch() {
 	defer close(s.done)
 	select {
@@ -95,14 +94,14 @@ func (s *session) watch() {
 		if err := s.client.Err(); errors.Is(err, wire.ErrMalformed) {
 			s.end(adapters.MalformedResponse, err.Error())
 		}
-		if !s.closing.Load() { // else the ladder decides
+		if !s.closing.Load() { // otherwise shutdown does
 			wait(s.stream.Exited, s.n.Drain)
 			s.stream.End(true)
 		}
 	}
 	s.status = s.stream.Wait()
-	// What the process wrote last may still be in the pipe, and somebody else may
-	// hold the pipe open.
+	// The pipe may still hold the last output of the process, and a descendant may keep it
+	// open.
 	s.client.Attend()
 	wait(s.client.Done(), s.n.Drain)
 	s.client.Close()
@@ -110,7 +109,7 @@ func (s *session) watch() {
 	s.conclude()
 }
 
-// conclude finds the reason where nobody gave one.
+// conclude sets the reason if none is set yet.
 func (s *session) conclude() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +127,7 @@ func (s *session) conclude() {
 	}
 }
 
-// end gives a reason, if there is none yet, and kills the process.
+// end sets the reason, if none is set yet, and kills the process.
 func (s *session) end(code adapters.Code, what string) {
 	s.mu.Lock()
 	if s.cause == nil {
@@ -138,7 +137,7 @@ func (s *session) end(code adapters.Code, what string) {
 	s.stream.End(true)
 }
 
-// wait waits for c to be closed, for a while, and tells whether it was.
+// wait waits for c to be closed, at most atMost, and reports whether it was.
 func wait(c <-chan struct{}, atMost time.Duration) bool {
 	timer := time.NewTimer(atMost)
 	defer timer.Stop()
@@ -150,9 +149,8 @@ func wait(c <-chan struct{}, atMost time.Duration) bool {
 	}
 }
 
-// call asks the plugin and waits for the answer, the end of the session, the
-// deadline, or ctx. The deadline covers the write too, and missing it ends the
-// session.
+// call asks the plugin and waits for the answer, the end of the session, the timeout, or
+// ctx. The timeout includes the write, and ends the session.
 func (s *session) call(ctx context.Context, method string, params any, within time.Duration) (json.RawMessage, error) {
 	call, err := s.client.Prepare(method, params)
 	if err != nil {
@@ -189,7 +187,7 @@ func (s *session) call(ctx context.Context, method string, params any, within ti
 	}
 }
 
-// read waits for the answer by reading what comes. What ends the wait otherwise ends
+// read waits for the answer by reading messages. Every other reason to stop waiting ends
 // the stream.
 func (s *session) read(ctx context.Context, call *wire.Call, method string, within time.Duration) (json.RawMessage, error) {
 	deadline := time.AfterFunc(within, func() { s.end(adapters.Timeout, s.late(method, within)) })
@@ -212,8 +210,8 @@ func (s *session) read(ctx context.Context, call *wire.Call, method string, with
 	return a.Result, a.Err
 }
 
-// send writes a request. What cannot be written at once is left to a goroutine, and
-// how that went comes from the channel.
+// send writes a request. A write that would block is left to a goroutine, and the channel
+// receives its result.
 func (s *session) send(call *wire.Call) (written <-chan error, err error) {
 	rest, err := call.Begin()
 	if rest == nil {
@@ -227,7 +225,7 @@ func (s *session) write(send func() error) <-chan error {
 	written := make(chan error, 1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.deafened { // the streams are closed, and nothing can wait any more
+	if s.deafened { // the streams are closed, so a write cannot block any more
 		written <- send()
 	} else {
 		s.writes.Go(func() { written <- send() })
@@ -235,8 +233,7 @@ func (s *session) write(send func() error) <-chan error {
 	return written
 }
 
-// endWrites waits for the writes to streams that are closed now, and lets no more
-// begin beside it.
+// endWrites waits for the writes to the closed streams, and prevents further ones.
 func (s *session) endWrites() {
 	s.mu.Lock()
 	s.deafened = true
@@ -244,7 +241,7 @@ func (s *session) endWrites() {
 	s.writes.Wait()
 }
 
-// last gives the answer that came before the end, or the reason of the end.
+// last returns an answer that came before the end, or the reason of the end.
 func (s *session) last(call *wire.Call) (json.RawMessage, error) {
 	select {
 	case a := <-call.Answered():
@@ -260,11 +257,11 @@ func (s *session) reason() *ended {
 	return s.cause
 }
 
-// late says that no answer came, and what came instead.
+// late returns the message of a timeout, with what came instead of the answer.
 func (s *session) late(method string, within time.Duration) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	what := fmt.Sprintf("no answer to %s within %v", method, within.Round(time.Millisecond))
+	what := fmt.Sprintf("timed out after %v: no answer to %s", within.Round(time.Millisecond), method)
 	if s.odd != "" {
 		what += "; it wrote " + s.odd
 	}
@@ -274,8 +271,8 @@ func (s *session) late(method string, within time.Duration) string {
 	return what
 }
 
-// deaf deals with a plugin that cannot be written to: one that is about to be seen
-// to have exited, or one that only closed its stdin.
+// deaf handles a plugin that cannot be written to: one that is about to exit, or one that
+// only closed its stdin.
 func (s *session) deaf(err error) error {
 	if errors.Is(err, wire.ErrSendTimeout) {
 		s.end(adapters.Timeout, "it does not read its standard input")
@@ -286,17 +283,17 @@ func (s *session) deaf(err error) error {
 	return s.reason()
 }
 
-// cancel ends a call that nobody waits for any more: by asking, if the plugin
-// understands that, else by ending the plugin. The request is being written while
-// written is not nil. Where somebody else takes the answer, answered says that it came.
+// cancel ends a call whose caller gave up: by $/cancel, if the plugin knows it, else by
+// ending the plugin. While written is not nil the request is still being written. Where
+// another goroutine receives the answer, it closes answered.
 func (s *session) cancel(call *wire.Call, written <-chan error, answered <-chan struct{}) {
 	if !s.terms.Cancel || !s.asksCancel(call, written, answered) {
 		s.terminate("it was ended because a call was cancelled")
 	}
 }
 
-// asksCancel sends the notification, after the request, and tells whether the call
-// ended in time.
+// asksCancel sends the notification, after the request, and reports whether the call ended
+// in time.
 func (s *session) asksCancel(call *wire.Call, written <-chan error, answered <-chan struct{}) bool {
 	timer := time.NewTimer(s.n.Cancel)
 	defer timer.Stop()
@@ -325,8 +322,8 @@ func (s *session) terminate(what string) {
 	}
 }
 
-// shutdown ends the session as the contract wants it: a request, then SIGTERM,
-// then SIGKILL.
+// shutdown ends the session as the contract requires: a request, then SIGTERM, then
+// SIGKILL.
 func (s *session) shutdown(method string) {
 	if method != "" && s.asksShutdown(method) {
 		return
@@ -334,7 +331,7 @@ func (s *session) shutdown(method string) {
 	s.terminate("it was shut down")
 }
 
-// asksShutdown sends the request, and tells whether the process ended in time.
+// asksShutdown sends the request, and reports whether the process ended in time.
 func (s *session) asksShutdown(method string) bool {
 	call, err := s.client.Prepare(method, nil)
 	if err != nil {
@@ -344,7 +341,7 @@ func (s *session) asksShutdown(method string) bool {
 	s.closing.Store(true)
 	timer := time.NewTimer(s.n.Shutdown)
 	defer timer.Stop()
-	_, _ = s.send(call) // one that cannot be written to may be about to exit
+	_, _ = s.send(call) // a plugin that cannot be written to may be about to exit
 	s.client.Attend()
 	answered := call.Answered()
 	for {
@@ -353,7 +350,7 @@ func (s *session) asksShutdown(method string) bool {
 			return true
 		case <-answered:
 			answered = nil
-			s.stream.Stdin.Close() // nothing more will be asked
+			s.stream.Stdin.Close() // no more questions follow
 		case <-timer.C:
 			return false
 		}

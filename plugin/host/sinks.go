@@ -10,24 +10,24 @@ import (
 	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
-// sinks are who hears the progress that a plugin tells.
+// sinks are the receivers of a plugin's progress.
 type sinks struct {
-	rest  adapters.LogFunc // hears what nobody else does
+	rest  adapters.LogFunc // receives progress outside of calls
 	shape *shape.Shape     // of progress
 
 	mu   sync.Mutex
-	list []*sink // of the calls in flight that listen, oldest first
+	list []*sink // of the running calls with a Log, oldest first
 }
 
-// sink is the listener of one call. Its lock is held while the listener runs: that
-// is what keeps progress from coming after the call has returned.
+// sink is the receiver of one call. Its lock is held while it runs, so that no progress
+// comes after the call has returned.
 type sink struct {
 	mu   sync.Mutex
 	to   adapters.LogFunc
 	done bool
 }
 
-// listen adds a listener until stop is called.
+// listen adds a receiver until stop is called.
 func (s *sinks) listen(to adapters.LogFunc) (stop func()) {
 	if to == nil {
 		return func() {}
@@ -46,7 +46,7 @@ func (s *sinks) listen(to adapters.LogFunc) (stop func()) {
 	}
 }
 
-// tell gives l to the oldest call that listens, or to the rest.
+// tell passes l to the oldest running call with a Log, or to rest.
 func (s *sinks) tell(l adapters.Log) {
 	s.mu.Lock()
 	var k *sink
@@ -67,10 +67,9 @@ func (s *sinks) tell(l adapters.Log) {
 	}
 }
 
-// notified takes a notification. Progress with an unknown level counts as info,
-// with an unknown stream as the plugin's own words, which cannot steer a terminal;
-// other notifications, and progress that cannot be read, are passed over, and ok is
-// false.
+// notified handles a notification. Progress with an unknown level is info; with an unknown
+// stream it is a message of the plugin, which cannot steer a terminal. Other notifications,
+// and progress that cannot be read, are ignored, and ok is false.
 func (s *sinks) notified(method string, params json.RawMessage) (ok bool) {
 	var l adapters.Log
 	if method != wire.NotifyLog || shape.Decode(params, s.shape, &l) != nil {

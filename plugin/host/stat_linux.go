@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// identify gives the inode's change time and what tells the inode from others.
+// identify returns the inode's change time and a text that identifies the inode.
 func identify(fi fs.FileInfo) (ctime time.Time, inode string) {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// identify gives what there is: no more than the time of the content.
+// identify returns the time of the content: other times are not available.
 func identify(fi fs.FileInfo) (ctime time.Time, inode string) { return fi.ModTime(), "" }

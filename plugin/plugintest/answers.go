@@ -18,8 +18,8 @@ import (
 func queryAxes() []axis {
 	return []axis{
 		{clause: "6.1", level: Must, expected: `detect answers {"matches": true or false}`, run: detects},
-		{clause: "6.2", level: Should, expected: "detect says no to an empty directory", run: detectsNothing},
-		{clause: "6.3", level: Should, expected: "detect of a directory that is not there is answered", run: detectsAbsent},
+		{clause: "6.2", level: Should, expected: "detect returns false for an empty directory", run: detectsNothing},
+		{clause: "6.3", level: Should, expected: "detect of a missing directory is answered", run: detectsAbsent},
 		{clause: "6.4", level: Must, expected: "requiredToolchain answers {tool, version} or null",
 			run: once(query(wire.MethodToolchain, func(c adapters.Capabilities) bool { return c.RequiredToolchain }))},
 		{clause: "6.5", level: Must, expected: "resolvedToolchainFingerprint, without params, answers a string or null", run: once(fingerprints)},
@@ -45,13 +45,13 @@ func additionAxes() []axis {
 		{clause: "9.3", level: Must, expected: `install_scope answers {"dir": …}`,
 			run: once(query(wire.MethodInstallScope, func(c adapters.Capabilities) bool { return c.InstallScope }))},
 		{clause: "9.5", level: Must, expected: "add is answered with a result or an error", run: once(adds)},
-		{clause: "9.6", level: Must, expected: "a request that was cancelled is answered all the same", run: answersCancelled},
-		{clause: "9.7", level: Must, expected: "as many requests as parallel says are answered, sent at once", run: answersAtOnce},
+		{clause: "9.6", level: Must, expected: "a cancelled request is answered too", run: answersCancelled},
+		{clause: "9.7", level: Must, expected: "as many requests at once as parallel allows are answered", run: answersAtOnce},
 	}
 }
 
-// once asks something else after what it runs: a second response to the same request
-// would come before the answer. What else is wrong then is not for this axis to say.
+// once sends another question after run: a second response to the same request would come
+// before the answer. Other axes report other errors.
 func once(run func(context.Context, *peer) outcome) func(context.Context, *peer) outcome {
 	return func(ctx context.Context, p *peer) outcome {
 		o := run(ctx, p)
@@ -74,8 +74,8 @@ func query(method string, offered func(adapters.Capabilities) bool) func(context
 	}
 }
 
-// answers asks and looks at the form of the answer. An error of the plugin's own is
-// one, but not to know the method is not: the manifest offers it.
+// answers asks and checks the form of the answer. An error of the plugin's own is an
+// answer, but "method not found" is not: the manifest offers the method.
 func (p *peer) answers(ctx context.Context, method string, params any) outcome {
 	m, err := p.ask(ctx, method, params)
 	switch {
@@ -123,7 +123,7 @@ func fingerprints(ctx context.Context, p *peer) outcome {
 	return p.answers(ctx, wire.MethodFingerprint, nil)
 }
 
-// install installs what there is in the empty directory.
+// install installs the empty directory.
 func (p *peer) install(ctx context.Context) (wire.Message, error) {
 	return p.ask(ctx, wire.MethodInstall, adapters.InstallRequest{DishDir: p.s.empty, DishName: "plugin-test"})
 }
@@ -139,7 +139,7 @@ func installs(ctx context.Context, p *peer) outcome {
 	return without(err)
 }
 
-// adds asks for a package that there is not: the answer may well be an error.
+// adds asks for a package that does not exist: the answer may be an error.
 func adds(ctx context.Context, p *peer) outcome {
 	if !p.s.manifest.Capabilities.Add {
 		return skip(notOffered)

@@ -15,15 +15,15 @@ type axis struct {
 	clause   string
 	level    Level
 	expected string
-	// run is the test, on a process that has just started; nil for an axis that is
-	// judged by what was seen in all processes.
+	// run is the test, on a process that has just started; nil for an axis that is judged
+	// by the messages of all processes.
 	run func(context.Context, *peer) outcome
-	// first says that it needs no good handshake.
+	// first says that it needs no successful handshake.
 	first bool
 }
 
-// outcome is what came of a test: the status, and what there was in place of what
-// was expected.
+// outcome is the result of a test: the status, and what was found instead of what was
+// wanted.
 type outcome struct{ status, got string }
 
 func pass() outcome { return outcome{status: Pass} }
@@ -34,7 +34,7 @@ func fail(format string, args ...any) outcome {
 
 func skip(why string) outcome { return outcome{Skip, why} }
 
-// when is a pass where ok holds.
+// when returns a pass if ok.
 func when(ok bool, format string, args ...any) outcome {
 	if ok {
 		return pass()
@@ -42,7 +42,7 @@ func when(ok bool, format string, args ...any) outcome {
 	return fail(format, args...)
 }
 
-// without is a pass where there is no error.
+// without returns a pass if err is nil.
 func without(err error) outcome {
 	if err != nil {
 		return fail("%v", err)
@@ -54,7 +54,7 @@ func (a axis) result(o outcome) Result {
 	return Result{Clause: a.clause, Level: a.level, Expected: a.expected, Status: o.status, Got: o.got}
 }
 
-// axes are all axes in the order of their clauses.
+// axes returns all axes in the order of their clauses.
 func axes() []axis {
 	var list []axis
 	for _, part := range [][]axis{frameAxes(), messageAxes(), lifeAxes(), manifestAxes(), queryAxes(), installAxes(), additionAxes()} {
@@ -63,7 +63,7 @@ func axes() []axis {
 	return list
 }
 
-// greet does the first handshake, which says what the others need to know.
+// greet does the first handshake, whose result the other axes need.
 func (s *suite) greet(ctx context.Context) {
 	p, err := s.launch(ctx)
 	if err != nil {
@@ -90,7 +90,7 @@ func announced(manifest json.RawMessage) string {
 	var m struct {
 		ID string `json:"adapter_id"`
 	}
-	_ = wire.Decode(manifest, &m) // a wrong one is refused by whoever reads all of it
+	_ = wire.Decode(manifest, &m) // ReadManifest refuses a malformed one
 	return m.ID
 }
 

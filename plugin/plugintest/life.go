@@ -15,7 +15,7 @@ import (
 func lifeAxes() []axis {
 	return []axis{
 		{clause: "4.1", level: Must, expected: "initialize is answered in time", run: answersInitialize, first: true},
-		{clause: "4.2", level: Must, expected: "shutdown is answered with null, also when nothing was asked", run: answersShutdown},
+		{clause: "4.2", level: Must, expected: "shutdown is answered with null, also right after initialize", run: answersShutdown},
 		{clause: "4.3", level: Must, expected: "it exits within 2 s of shutdown", run: exitsOnShutdown},
 		{clause: "4.4", level: Should, expected: "it exits with status 0", run: exitsWell},
 		{clause: "4.5", level: Should, expected: "it exits at the end of its standard input", run: exitsAtEOF},
@@ -26,14 +26,14 @@ func lifeAxes() []axis {
 func manifestAxes() []axis {
 	return []axis{
 		{clause: "5.1", level: Must, expected: "protocol_version is 1", run: ofManifest(adapters.ProtocolVersionMismatch), first: true},
-		{clause: "5.2", level: Must, expected: "adapter_id is what the file name says", run: ofManifest(adapters.AdapterIDMismatch), first: true},
+		{clause: "5.2", level: Must, expected: "adapter_id is that of the file name", run: ofManifest(adapters.AdapterIDMismatch), first: true},
 		{clause: "5.3", level: Must, expected: "the manifest has all members, of their types and within bounds", run: ofManifest(""), first: true},
 		{clause: "5.4", level: Should, expected: "every diagnostic hook can be used", run: usableHooks},
-		{clause: "5.5", level: Must, expected: "every start gives the same manifest", run: unlessRefused(sameManifest), first: true},
+		{clause: "5.5", level: Must, expected: "every start returns the same manifest", run: unlessRefused(sameManifest), first: true},
 	}
 }
 
-// answersInitialize looks at the first handshake, which is done already.
+// answersInitialize checks the first handshake, which is done already.
 func answersInitialize(_ context.Context, p *peer) outcome {
 	if p.s.text == nil {
 		return without(p.s.refused)
@@ -41,8 +41,7 @@ func answersInitialize(_ context.Context, p *peer) outcome {
 	return pass()
 }
 
-// unlessRefused is for what does the handshake itself, and has nothing to look at
-// where the first one failed.
+// unlessRefused skips an axis that does the handshake itself when the first one failed.
 func unlessRefused(run func(context.Context, *peer) outcome) func(context.Context, *peer) outcome {
 	return func(ctx context.Context, p *peer) outcome {
 		if p.s.refused != nil {
@@ -52,8 +51,8 @@ func unlessRefused(run func(context.Context, *peer) outcome) func(context.Contex
 	}
 }
 
-// ofManifest looks at the manifest of the first handshake, which is refused for one
-// reason at most: a code, or "" for all that has none.
+// ofManifest checks the manifest of the first handshake, which is refused for one reason at
+// most: a code, or "" for a reason without one.
 func ofManifest(code adapters.Code) func(context.Context, *peer) outcome {
 	return func(_ context.Context, p *peer) outcome {
 		var f *adapters.Failure
@@ -86,10 +85,10 @@ func sameManifest(ctx context.Context, p *peer) outcome {
 	if err != nil {
 		return without(err)
 	}
-	return when(bytes.Equal(encoded(again), encoded(p.s.manifest)), "another one at the second start: %.200s", text)
+	return when(bytes.Equal(encoded(again), encoded(p.s.manifest)), "a different one at the second start: %.200s", text)
 }
 
-// shutdown asks for it, and gives the response.
+// shutdown sends the request and returns the response.
 func (p *peer) shutdown(ctx context.Context) (string, error) {
 	result, err := p.result(ctx, wire.MethodShutdown, nil)
 	return string(result), err
@@ -106,7 +105,7 @@ func answersShutdown(ctx context.Context, p *peer) outcome {
 	return when(result == "null", "%.60s", result)
 }
 
-// exitsOnShutdown asks something first: what is idle is easily ended.
+// exitsOnShutdown asks a question first: an idle plugin ends more easily.
 func exitsOnShutdown(ctx context.Context, p *peer) outcome {
 	if err := p.ping(ctx); err != nil {
 		return without(err)

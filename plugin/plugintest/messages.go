@@ -16,7 +16,7 @@ func frameAxes() []axis {
 		{clause: "2.2", level: Should, expected: "header lines end with CR LF"},
 		{clause: "2.3", level: Must, expected: "a frame that arrives in pieces is answered", run: inPieces},
 		{clause: "2.4", level: Should, expected: "two frames that arrive at once are both answered", run: twoAtOnce},
-		{clause: "2.5", level: Should, expected: "LF, a header name in another case and unknown headers are taken", run: otherHeader},
+		{clause: "2.5", level: Should, expected: "LF, a header name in another case and unknown headers are accepted", run: otherHeader},
 		{clause: "2.6", level: Must, expected: "Content-Length counts bytes, also of text beyond ASCII", run: countsBytes},
 		{clause: "2.7", level: Must, expected: "1 MiB of params is answered", run: large},
 	}
@@ -27,21 +27,21 @@ func messageAxes() []axis {
 		{clause: "3.1", level: Must, expected: "a response is a JSON-RPC 2.0 message with the id of its request"},
 		{clause: "3.2", level: Must, expected: "a request gets one response"},
 		{clause: "3.3", level: Must, expected: "an unknown method is answered with error -32601", run: unknownMethod},
-		{clause: "3.4", level: Must, expected: "an unknown notification is passed over", run: unknownNotification},
-		{clause: "3.5", level: Must, expected: "members that it does not know are passed over", run: unknownMembers},
-		{clause: "3.6", level: Should, expected: "params of the wrong type are answered with an error, and it lives on", run: wrongParams},
+		{clause: "3.4", level: Must, expected: "an unknown notification is ignored", run: unknownNotification},
+		{clause: "3.5", level: Must, expected: "unknown members are ignored", run: unknownMembers},
+		{clause: "3.6", level: Should, expected: "params of the wrong type are answered with an error, and it keeps running", run: wrongParams},
 		{clause: "3.7", level: Must, expected: "it sends no requests"},
-		{clause: "3.8", level: Should, expected: "it sends no notifications but good notifications/log"},
+		{clause: "3.8", level: Should, expected: "it sends no notifications but valid notifications/log"},
 	}
 }
 
-// ping is a request that every plugin can answer: whatever the answer is, it lives.
+// ping sends a request that every plugin can answer, with any answer.
 func (p *peer) ping(ctx context.Context) error {
 	_, err := p.ask(ctx, wire.MethodDetect, wire.Dir{Dir: p.s.empty})
 	return err
 }
 
-// framed sends ping in a frame of the caller's making.
+// framed sends ping in a frame that the caller makes.
 func (p *peer) framed(ctx context.Context, header string, write func([]byte) error) error {
 	body := p.request(wire.MethodDetect, wire.Dir{Dir: p.s.empty}, nil)
 	if err := write(frame(header, body)); err != nil {
@@ -51,8 +51,8 @@ func (p *peer) framed(ctx context.Context, header string, write func([]byte) err
 	return err
 }
 
-// inPieces writes a frame a few bytes at a time; those of a pipe come together only
-// as far as the plugin was slow.
+// inPieces writes a frame a few bytes at a time. Pieces join in the pipe only if the plugin
+// is slow.
 func inPieces(ctx context.Context, p *peer) outcome {
 	return without(p.framed(ctx, plainHeader, func(data []byte) error {
 		for len(data) > 0 {
@@ -104,8 +104,8 @@ func otherHeader(ctx context.Context, p *peer) outcome {
 	return pass()
 }
 
-// countsBytes writes text beyond ASCII unescaped, and something after it that a
-// plugin which counts characters would miss the beginning of.
+// countsBytes writes unescaped text beyond ASCII and then a request. A plugin that counts
+// characters would miss the start of the request.
 func countsBytes(ctx context.Context, p *peer) outcome {
 	dir := p.s.empty + strings.Repeat("/弁当", 10)
 	if _, err := p.ask(ctx, wire.MethodDetect, wire.Dir{Dir: dir}); err != nil {

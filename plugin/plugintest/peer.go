@@ -13,22 +13,22 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// peer is one process of the plugin, spoken to by hand. It is for one goroutine.
+// peer is one process of the plugin without the host. It is for one goroutine.
 type peer struct {
 	s      *suite
 	stream *host.Stream
 	conn   *wire.Conn
-	status func() string // waits for the end of the process and says how it was
+	status func() string // waits for the end of the process and returns its status
 	raw    *recorder
 
 	incoming chan incoming
-	quit     chan struct{} // nobody takes from incoming any more
+	quit     chan struct{} // closed when incoming is no longer read
 	reading  sync.WaitGroup
 
 	id   int64                  // of the last request
 	open map[int64]bool         // requests without a response
 	came map[int64]wire.Message // responses that were not awaited yet
-	gone error                  // why nothing comes any more
+	gone error                  // the error that ended the stream
 	logs []json.RawMessage      // params of the log notifications so far
 }
 
@@ -38,7 +38,7 @@ type incoming struct {
 	err error
 }
 
-// maxDepth is the nesting that bento takes.
+// maxDepth is the nesting that bento accepts.
 const maxDepth = 64
 
 // launch starts a process of the plugin.
@@ -76,7 +76,7 @@ func (p *peer) read() {
 	}
 }
 
-// end ends the process and takes down what could be seen of it.
+// end ends the process and records what it showed.
 func (p *peer) end() {
 	close(p.quit)
 	p.stream.End(true)
@@ -88,7 +88,7 @@ func (p *peer) end() {
 	}
 }
 
-// result makes a request and gives the result. What is not a result is the error.
+// result makes a request and returns the result. Any other response is an error.
 func (p *peer) result(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	m, err := p.ask(ctx, method, params)
 	if err != nil {
@@ -100,7 +100,7 @@ func (p *peer) result(ctx context.Context, method string, params any) (json.RawM
 	return m.Result, nil
 }
 
-// ask makes a request and gives the response.
+// ask makes a request and returns the response.
 func (p *peer) ask(ctx context.Context, method string, params any) (wire.Message, error) {
 	if err := p.conn.Send(p.request(method, params, nil)); err != nil {
 		return wire.Message{}, p.deaf(ctx, method, err)
@@ -108,13 +108,13 @@ func (p *peer) ask(ctx context.Context, method string, params any) (wire.Message
 	return p.await(ctx, method, p.id)
 }
 
-// write writes bytes as they are.
+// write writes raw bytes.
 func (p *peer) write(bytes []byte) error {
 	_, err := p.stream.Stdin.Write(bytes)
 	return err
 }
 
-// request makes a request with the next id, and more members if there are any.
+// request returns a request with the next id, and with more members if more is set.
 func (p *peer) request(method string, params any, more map[string]any) []byte {
 	p.id++
 	p.open[p.id] = true
@@ -143,8 +143,8 @@ func frame(header string, body []byte) []byte {
 
 const plainHeader = "Content-Length: %d\r\n\r\n"
 
-// deaf is the error of a request that could not be written, which is best said by
-// what the plugin said last.
+// deaf returns the error of a request that could not be written, which the last message of
+// the plugin explains best.
 func (p *peer) deaf(ctx context.Context, method string, err error) error {
 	if _, last := p.await(ctx, method, -1); p.gone != nil {
 		return last
@@ -166,7 +166,7 @@ func (p *peer) await(ctx context.Context, method string, id int64) (wire.Message
 				return wire.Message{}, fmt.Errorf("%s: %w", method, err)
 			}
 		case <-timer.C:
-			return wire.Message{}, fmt.Errorf("no answer to %s within %v", method, p.s.o.Within)
+			return wire.Message{}, fmt.Errorf("timed out after %v: no answer to %s", p.s.o.Within, method)
 		case <-ctx.Done():
 			return wire.Message{}, ctx.Err()
 		}
@@ -174,8 +174,8 @@ func (p *peer) await(ctx context.Context, method string, id int64) (wire.Message
 	return wire.Message{}, fmt.Errorf("%s: %w", method, p.gone)
 }
 
-// take deals with what came while the response with this id is awaited. The error is
-// that of the stream, or of a message that seems to be the response.
+// take handles a message while the response with this id is awaited. The error is that of
+// the stream, or of a message that seems to be the response.
 func (p *peer) take(in incoming, id int64) error {
 	if in.err != nil {
 		p.gone = p.ended(in.err)
@@ -208,7 +208,7 @@ func (p *peer) take(in incoming, id int64) error {
 	return nil
 }
 
-// ended says why the stream is over.
+// ended returns why the stream ended.
 func (p *peer) ended(err error) error {
 	if errors.Is(err, wire.ErrMalformed) {
 		p.s.seen.note("2.1", "%v", err)
@@ -223,7 +223,7 @@ func (p *peer) ended(err error) error {
 	return fmt.Errorf("it exited (%s)", p.status())
 }
 
-// exits waits a while for the process to end by itself.
+// exits reports whether the process ends by itself within this time.
 func (p *peer) exits(within time.Duration) bool {
 	timer := time.NewTimer(within)
 	defer timer.Stop()
@@ -235,7 +235,7 @@ func (p *peer) exits(within time.Duration) bool {
 	}
 }
 
-// rest takes what comes until the stream ends.
+// rest reads messages until the stream ends.
 func (p *peer) rest(ctx context.Context) {
 	_, _ = p.await(ctx, "", -1)
 }

@@ -114,7 +114,7 @@ func TestWorkedExchange(t *testing.T) {
 	}
 }
 
-// exchange gives the frames of the page.
+// exchange returns the frames of the page.
 func exchange(t *testing.T) (said, answered []string) {
 	t.Helper()
 	text, err := os.ReadFile(page)

@@ -17,16 +17,16 @@ import (
 
 // ReplayOptions are the options of NewReplay.
 type ReplayOptions struct {
-	// ID is the plugin that is replayed; "" where the trace has only one.
+	// ID is the plugin to replay; "" where the trace has only one.
 	ID string
-	// Replace is text of the trace, such as the directory of its workspace, and what
-	// stands in its place now.
+	// Replace maps text of the trace, such as the directory of its workspace, to its
+	// replacement.
 	Replace map[string]string
 }
 
-// Replay is a plugin that answers as another did, from a trace of it. A request is
-// known by its method and params; of several that are the same the answers come in
-// their order, the last one for ever. What the trace has no answer to is an error.
+// Replay is a plugin that answers as another did, from a trace of it. It finds an answer by
+// method and params. Equal requests get their answers in order, and the last one from then
+// on. A request without an answer in the trace is an error.
 type Replay struct {
 	mu      sync.Mutex
 	known   map[string][]*trace.Exchange
@@ -64,13 +64,13 @@ func NewReplay(r io.Reader, o ReplayOptions) (*Replay, error) {
 	return p, nil
 }
 
-// inJSON gives text as it stands in a string of JSON.
+// inJSON returns text as it is escaped in a string of JSON.
 func inJSON(text string) []byte {
 	quoted := encoded(text)
 	return quoted[1 : len(quoted)-1]
 }
 
-// keyOf tells requests apart. The bento that asks may be another version.
+// keyOf returns the key of a request. The version of bento is not part of it.
 func keyOf(method string, params json.RawMessage) string {
 	if method == wire.MethodInitialize {
 		return method
@@ -82,7 +82,7 @@ func keyOf(method string, params json.RawMessage) string {
 	return method + " " + text.String()
 }
 
-// Unknown lists the requests that the trace has no answer to.
+// Unknown returns the requests without an answer in the trace.
 func (p *Replay) Unknown() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,7 +128,7 @@ func (p *Replay) serve(conn *wire.Conn) {
 	}
 }
 
-// answer gives the frames that answer a request.
+// answer returns the frames that answer a request.
 func (p *Replay) answer(m *wire.Message) [][]byte {
 	e := p.take(m)
 	head := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,`, m.ID)
@@ -146,7 +146,7 @@ func (p *Replay) answer(m *wire.Message) [][]byte {
 	return append(frames, []byte(last))
 }
 
-// take gives the next answer to a request, nil if there is none.
+// take returns the next answer to a request, or nil.
 func (p *Replay) take(m *wire.Message) *trace.Exchange {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// ask asks a plugin all sorts of things about a directory, and gives the answers.
+// askAbout asks a plugin many questions about a directory, and returns the answers.
 func askAbout(t *testing.T, a adapters.Adapter, dir string) []any {
 	t.Helper()
 	ctx := t.Context()

@@ -13,8 +13,8 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// seen is what no single test looks for, and all look out for: by clause, the first
-// thing that was wrong. Its methods may be called concurrently.
+// seen collects errors that every test looks for: by clause, the first that was found. Its
+// methods may be called concurrently.
 type seen struct {
 	mu    sync.Mutex
 	wrong map[string]string
@@ -37,7 +37,7 @@ func (s *seen) outcome(clause string) outcome {
 	return when(s.wrong[clause] == "", "%s", s.wrong[clause])
 }
 
-// notification tells whether it is a good log.
+// notification reports whether m is a valid log.
 func (s *seen) notification(m *wire.Message) bool {
 	var l adapters.Log
 	switch err := wire.Decode(m.Params, &l); {
@@ -61,7 +61,7 @@ type recorder struct {
 	kept []byte
 }
 
-// maxKept is how many bytes of a stream are looked at for the form of their headers.
+// maxKept is how many bytes of a stream are searched for malformed headers.
 const maxKept = 1 << 16
 
 func (r *recorder) Read(p []byte) (int, error) {
@@ -72,8 +72,8 @@ func (r *recorder) Read(p []byte) (int, error) {
 
 func (r *recorder) Close() error { return r.r.Close() }
 
-// oddHeader tells whether a header line among the bytes kept ends with LF alone. It
-// gives up where the frames do.
+// oddHeader reports whether a header line among the kept bytes ends with LF alone. It stops
+// where the frames do.
 func (r *recorder) oddHeader() bool {
 	rest := r.kept
 	for length := 0; ; {

@@ -1,9 +1,9 @@
-// Package plugintest tells whether an executable is a bento adapter: it drives it
-// through the bento adapter protocol v1 one clause at a time. The numbers are those
-// of docs/PROTOCOL.md.
+// Package plugintest reports whether an executable is a bento adapter: it drives it through
+// the bento adapter protocol v1 one clause at a time. The numbers are those of
+// docs/PROTOCOL.md.
 //
-// Each axis has a process of its own, so that what one breaks costs no other. The
-// plugin is spoken to by hand, without the host, which forgives too much.
+// Each axis has a process of its own, so that a failure does not affect other axes. The
+// package talks to the plugin without the host, which tolerates too much.
 package plugintest
 
 import (
@@ -23,22 +23,23 @@ import (
 
 // Options are the options of Run.
 type Options struct {
-	// ID is what the manifest has to announce; "" means what the file name says,
-	// any id when that is not bento-adapter-<id>.
+	// ID is the id that the manifest has to have; "" means that of the file name, any id
+	// when that is not bento-adapter-<id>.
 	ID string
-	// Env is the environment of the plugin; nil means the strict base of bento's own.
+	// Env is the environment of the plugin; nil means the variables that every child of
+	// bento gets.
 	Env []string
-	// Within is the time for an answer, of install too; 0 means 30 s, as in the contract.
+	// Within is the timeout of an answer, of install too; 0 means 30 s, as in the contract.
 	Within time.Duration
-	// Exit is the time for an exit that was asked for; 0 means 2 s.
+	// Exit is the timeout of a requested exit; 0 means 2 s.
 	Exit   time.Duration
-	Stderr io.Writer // gets what the plugin writes there; nil: nobody
+	Stderr io.Writer // gets the plugin's stderr; nil discards it
 }
 
-// Level says how much a clause is meant.
+// Level is how strict a clause is.
 type Level string
 
-// The levels. What a plugin must not get wrong is a Must.
+// The levels. Only a Must makes the plugin fail.
 const (
 	Must   Level = "MUST"
 	Should Level = "SHOULD"
@@ -48,10 +49,10 @@ const (
 const (
 	Pass = "pass"
 	Fail = "fail"
-	Skip = "skip" // the plugin does not offer it, or an earlier failure leaves nothing to ask
+	Skip = "skip" // the plugin does not offer it, or an earlier failure prevents it
 )
 
-// Result is what came of one axis.
+// Result is the result of one axis.
 type Result struct {
 	Clause   string `json:"clause"` // of docs/PROTOCOL.md
 	Level    Level  `json:"level"`
@@ -60,9 +61,9 @@ type Result struct {
 	Got      string `json:"got,omitempty"` // of Fail and Skip
 }
 
-// Report is what came of all axes, in the order of their clauses.
+// Report holds the results of all axes, in the order of their clauses.
 type Report struct {
-	ID     string        `json:"id"` // that was announced, "" for none
+	ID     string        `json:"id"` // from the manifest, or ""
 	Path   string        `json:"path"`
 	Axes   []Result      `json:"axes"`
 	Passed int           `json:"passed"`
@@ -74,8 +75,8 @@ type Report struct {
 // atOnce is how many processes of the plugin run at a time.
 const atOnce = 4
 
-// Run drives the executable at path through all axes. The error is that of ctx, or
-// says that there is no place to work in; a plugin that fails is a Report.
+// Run drives the executable at path through all axes. The error is that of ctx, or reports
+// that no temporary directory could be made; a plugin that fails is in the Report.
 func Run(ctx context.Context, path string, o Options) (*Report, error) {
 	began := time.Now()
 	s, err := newSuite(path, o)
@@ -99,7 +100,7 @@ func Run(ctx context.Context, path string, o Options) (*Report, error) {
 		})
 	}
 	all.Wait()
-	for i, a := range list { // what was seen meanwhile
+	for i, a := range list { // judged by the messages of all axes
 		if a.run == nil {
 			results[i] = a.result(s.seen.outcome(a.clause))
 		}
@@ -111,11 +112,11 @@ func Run(ctx context.Context, path string, o Options) (*Report, error) {
 type suite struct {
 	path, id string
 	scratch  string // removed at the end
-	empty    string // a directory with nothing in it, whose name takes some UTF-8
+	empty    string // an empty directory whose name is not ASCII
 	o        Options
 	seen     *seen
 
-	// What the first handshake gave.
+	// Results of the first handshake.
 	text     json.RawMessage
 	manifest *adapters.Manifest
 	dropped  []string
@@ -147,7 +148,7 @@ func newSuite(path string, o Options) (*suite, error) {
 	return s, os.Mkdir(s.empty, 0o755)
 }
 
-// idOf gives what the name of a file says, "" when it says nothing.
+// idOf returns the id in the name of a file, or "".
 func idOf(path string) string {
 	id, ok := strings.CutPrefix(filepath.Base(path), "bento-adapter-")
 	if !ok {
@@ -179,7 +180,7 @@ func (s *suite) report(results []Result, took time.Duration) *Report {
 	return r
 }
 
-// lockedWriter keeps what several processes write at once in one piece each.
+// lockedWriter serializes the writes of several processes.
 type lockedWriter struct {
 	mu sync.Mutex
 	w  io.Writer

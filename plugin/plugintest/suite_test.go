@@ -92,7 +92,7 @@ func TestEveryAxisCanFail(t *testing.T) {
 	}
 }
 
-// processes gives those that run a program in dir.
+// processes returns those that run a program in dir.
 func processes(dir string) []string {
 	var found []string
 	names, _ := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -1,5 +1,5 @@
-// Package trace is what bento and its plugins said to each other, written down: one
-// frame a line, as `bento plugin trace -o` writes it.
+// Package trace reads and writes the messages between bento and its plugins: one frame a
+// line, as `bento plugin trace -o` writes it.
 package trace
 
 import (
@@ -19,10 +19,10 @@ type Line struct {
 	ID   string          `json:"id"`   // of the plugin
 	Sent bool            `json:"sent"` // by bento; else by the plugin
 	Body json.RawMessage `json:"body,omitempty"`
-	Text string          `json:"text,omitempty"` // in place of a body that is no JSON
+	Text string          `json:"text,omitempty"` // instead of a body that is not JSON
 }
 
-// NewLine makes the line of a frame, of which it keeps nothing.
+// NewLine returns the line of a frame. It copies the body.
 func NewLine(id string, at time.Time, since time.Duration, sent bool, body []byte) Line {
 	l := Line{Time: at, MS: float64(since.Microseconds()) / 1000, ID: id, Sent: sent}
 	if json.Valid(body) {
@@ -40,11 +40,11 @@ func (l Line) Write(w io.Writer) error {
 	return enc.Encode(l)
 }
 
-// maxLine is the longest line, in bytes: a frame of the largest size and what is
-// around it.
+// maxLine is the size limit of a line, in bytes: a frame of the largest size with its
+// members.
 const maxLine = 32 << 20
 
-// Read reads lines to the end of r. The error says which line is none.
+// Read reads lines to the end of r. The error names the malformed line.
 func Read(r io.Reader) ([]Line, error) {
 	var list []Line
 	lines := bufio.NewScanner(r)
@@ -59,21 +59,21 @@ func Read(r io.Reader) ([]Line, error) {
 	return list, lines.Err()
 }
 
-// Exchange is one request of bento and what came of it.
+// Exchange is one request of bento and its answer.
 type Exchange struct {
 	Plugin string
 	Method string
 	Params json.RawMessage // nil for none
-	Result json.RawMessage // nil where there is an error, or no answer
+	Result json.RawMessage // nil with an error, or without an answer
 	Error  *wire.RPCError
-	Said   []json.RawMessage // what the plugin told meanwhile: its notifications
+	Said   []json.RawMessage // the plugin's notifications meanwhile
 	Took   time.Duration     // 0 without an answer
 }
 
-// Answered tells whether there was an answer.
+// Answered reports whether there was an answer.
 func (e *Exchange) Answered() bool { return e.Result != nil || e.Error != nil }
 
-// Exchanges puts together what belongs together, in the order of the requests.
+// Exchanges joins requests with their answers, in the order of the requests.
 func Exchanges(lines []Line) []*Exchange {
 	var list []*Exchange
 	open := make(map[string][]*pending) // by plugin, oldest first
@@ -98,7 +98,7 @@ func Exchanges(lines []Line) []*Exchange {
 	return list
 }
 
-// maxDepth is more than a frame can have.
+// maxDepth is more than the nesting of a frame.
 const maxDepth = 1000
 
 // pending is a request without an answer.
@@ -108,7 +108,7 @@ type pending struct {
 	e  *Exchange
 }
 
-// settle gives the request its answer, and what is left without one.
+// settle adds the answer to its request and returns the requests without one.
 func settle(open []*pending, m *wire.Message, at time.Time) (left []*pending) {
 	for _, p := range open {
 		if p.id != string(m.ID) || p.e.Answered() {

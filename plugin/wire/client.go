@@ -7,29 +7,29 @@ import (
 	"sync"
 )
 
-// ClientOptions are the options of a Client. Its functions are called by whoever
-// reads, one at a time, before the next message is read, and may be nil. They must
-// neither call Close nor wait for an answer.
+// ClientOptions are the options of a Client. The reading goroutine calls its functions, one
+// at a time, before it reads the next message. They may be nil. They must neither call
+// Close nor wait for an answer.
 type ClientOptions struct {
 	Limits
-	// Notify receives the plugin's notifications in their order: all of them that
-	// were sent before a response come before it is delivered.
+	// Notify receives the plugin's notifications in their order: all that were sent before
+	// a response come before it.
 	Notify func(method string, params json.RawMessage)
-	// Odd is told of each message that was passed over, and why.
+	// Odd receives why a message was ignored.
 	Odd func(what string)
-	// Trace is told of each body, sent or received, on several goroutines at once.
+	// Trace receives each body, sent or received, on several goroutines at once.
 	Trace func(sent bool, body []byte)
 }
 
-// Client is the host's end of a connection with a plugin. It is not the client of
-// jrpc2, which loses a response that the end of the stream follows at once, gives
-// up the order of notifications, and starts a goroutine for whatever arrives.
+// Client is the host's end of a connection with a plugin. It is not the client of jrpc2,
+// which loses a response that the end of the stream follows at once, does not keep the
+// order of notifications, and starts a goroutine for each message.
 //
-//   - A request gets one valid response. Those that nobody waits for, second ones,
-//     and what is no message of the protocol are passed over. A response that is
-//     meant for a request but is not valid makes that request fail (*BadAnswer).
-//   - An error without an id, which is how JSON-RPC says that a request could not
-//     be read, fails every request in flight.
+//   - A request gets one valid response. The client ignores responses to dropped
+//     requests, second responses, and JSON that is no message of the protocol.
+//     An invalid response makes its request fail (*BadAnswer).
+//   - An error without an id, by which JSON-RPC reports an unreadable request,
+//     fails every request in flight.
 //   - Requests of the plugin are refused with "method not found", as many as it
 //     reads.
 //
@@ -40,12 +40,12 @@ type Client struct {
 	calls    inFlight
 	turn     *turn
 	refusals chan []byte
-	done     chan struct{} // closed when nothing is read any more
+	done     chan struct{} // closed when reading has ended
 	err      error         // why; set before done is closed
 	workers  sync.WaitGroup
 }
 
-// maxRefusals bounds the refusals that wait for the plugin to read them.
+// maxRefusals is how many refusals wait for the plugin to read them.
 const maxRefusals = 16
 
 // NewClient makes the host's end over the plugin's stdout and stdin, and begins to
@@ -64,8 +64,8 @@ func NewClient(stdout io.ReadCloser, stdin io.WriteCloser, o ClientOptions) *Cli
 		done:     make(chan struct{}),
 	}
 	c.workers.Go(c.read)
-	// The reader must not write: a plugin that writes before it reads would wait
-	// for us as we wait for it.
+	// The reader must not write: a plugin that writes before it reads would block both
+	// sides.
 	c.workers.Go(c.refuse)
 	return c
 }
@@ -80,14 +80,14 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Done gives a channel that is closed when the stream has ended. Answers that came
-// before are delivered.
+// Done returns a channel that is closed when the stream has ended. Answers that came before
+// are delivered.
 func (c *Client) Done() <-chan struct{} { return c.done }
 
-// Err says after Done why the stream has ended, as Conn.Recv does.
+// Err returns, after Done, why the stream has ended, as Conn.Recv does.
 func (c *Client) Err() error { return c.err }
 
-// Unfinished says what has come of a message that is not all there, "" for nothing.
+// Unfinished describes the received part of an incomplete message, or returns "".
 func (c *Client) Unfinished() string { return c.conn.Unfinished() }
 
 // Call is one request.
@@ -98,26 +98,25 @@ type Call struct {
 	answer chan Answer
 }
 
-// Answer is what came of a request: a result, or an error that is an *RPCError or
-// a *BadAnswer.
+// Answer is the answer to a request: a result, or an error that is an *RPCError or a
+// *BadAnswer.
 type Answer struct {
 	Result json.RawMessage
 	Err    error
 }
 
-// BadAnswer is the error of a request that was answered with something that is no
-// valid response.
+// BadAnswer is the error of a request whose response is invalid.
 type BadAnswer struct{ Why string }
 
 func (e *BadAnswer) Error() string { return e.Why }
 
-// Prepare makes a request, without params if they are nil. The error wraps
-// ErrTooLarge if it is over Limits.Body. Ids are 1, 2, 3 and so on.
+// Prepare makes a request, without params if they are nil. The error wraps ErrTooLarge if
+// it is over Limits.Body. Ids are 1, 2, 3 and so on.
 func (c *Client) Prepare(method string, params any) (*Call, error) {
 	id, answer := c.calls.add()
 	body, err := encode(&id, method, params)
 	if n := len(body.text()); err == nil && n > c.o.Body {
-		err = fmt.Errorf("%w: %s: %d bytes, at most %d", ErrTooLarge, method, n, c.o.Body)
+		err = fmt.Errorf("%w: %s: %d bytes, at most %d", errTooLarge, method, n, c.o.Body)
 	}
 	if err != nil {
 		c.calls.settle(id, Answer{})
@@ -126,24 +125,24 @@ func (c *Client) Prepare(method string, params any) (*Call, error) {
 	return &Call{c: c, id: id, body: body, answer: answer}, nil
 }
 
-// ID is the id of the request.
+// ID returns the id of the request.
 func (c *Call) ID() int64 { return c.id }
 
-// Begin writes the request as far as that takes no waiting. What is left to do is
-// the result, nil for nothing: it returns when all is written, or the connection
-// closed. The error is that of the write.
+// Begin writes the request as far as it can without blocking. rest, nil for none, writes
+// the rest: it returns when all is written, or the connection closed. The error is that of
+// the write.
 func (c *Call) Begin() (rest func() error, err error) {
 	body := c.body
 	c.body = message{}
 	c.c.o.Trace(true, body.text())
 	rest, err = c.c.conn.begin(body.frame())
-	if rest != nil { // the plugin may want to be read first
+	if rest != nil { // the plugin may wait for us to read first
 		c.c.Attend()
 	}
 	return rest, err
 }
 
-// Send writes the request, and returns when that is done or the connection closed.
+// Send writes the request, and returns when it is written or the connection closed.
 func (c *Call) Send() error {
 	rest, err := c.Begin()
 	if rest != nil {
@@ -152,14 +151,13 @@ func (c *Call) Send() error {
 	return err
 }
 
-// Answered gives a channel with the one answer.
+// Answered returns a channel with the one answer.
 func (c *Call) Answered() <-chan Answer { return c.answer }
 
-// Drop says that nobody waits for the answer any more.
+// Drop stops waiting for the answer.
 func (c *Call) Drop() { c.c.calls.settle(c.id, Answer{}) }
 
-// Notify writes a notification, and returns when that is done or the connection
-// closed.
+// Notify writes a notification, and returns when it is written or the connection closed.
 func (c *Client) Notify(method string, params any) error {
 	body, err := encode(nil, method, params)
 	if err != nil {

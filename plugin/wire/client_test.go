@@ -19,7 +19,7 @@ type peer struct {
 	out io.WriteCloser
 }
 
-// connect gives a client and the other side of it.
+// connect returns a client and the other side of it.
 func connect(t *testing.T, o ClientOptions) (*Client, *peer) {
 	outR, outW := io.Pipe()
 	inR, inW := io.Pipe()
@@ -32,7 +32,7 @@ func connect(t *testing.T, o ClientOptions) (*Client, *peer) {
 	return cli, &peer{t: t, in: bufio.NewReaderSize(inR, 16<<10), out: outW}
 }
 
-// read gives the next message that the host wrote.
+// read returns the next message that the host wrote.
 func (p *peer) read() string {
 	body, err := readFrame(p.in, Limits{}.withDefaults(), new(part))
 	if err != nil {
@@ -71,7 +71,7 @@ func (c *Client) Call(ctx context.Context, method string, params any) (json.RawM
 	}
 }
 
-// call calls, has the peer write replies, and gives the result or the error.
+// call calls, has the peer write replies, and returns the result or the error.
 func call(t *testing.T, o ClientOptions, replies ...string) string {
 	cli, p := connect(t, o)
 	go func() {
@@ -135,7 +135,7 @@ func TestSecondAnswerIsPassedOver(t *testing.T) {
 			t.Fatalf("got %v, %v, want %s", rsp, err, want)
 		}
 	}
-	if len(odd) != 1 || !strings.Contains(odd[0], "nobody waits") {
+	if len(odd) != 1 || !strings.Contains(odd[0], "no request") {
 		t.Errorf("odd: got %q", odd)
 	}
 }
@@ -147,7 +147,7 @@ func TestRequestsAreRefused(t *testing.T) {
 		`{"jsonrpc":"2.0","id":"a\u0020b","method":"m","params":3}`: `{"jsonrpc":"2.0","id":"a\u0020b","error":{"code":-32601,"message":"bento answers no requests"}}`,
 		`{"jsonrpc":"2.0","id":null,"method":"m"}`:                  `{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"bento answers no requests"}}`,
 		`{"jsonrpc":"1.0","id":7,"method":"m"}`:                     `{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"the message has \"jsonrpc\":\"1.0\", expected \"2.0\""}}`,
-		`{"jsonrpc":"2.0","id":{},"method":"m"}`:                    `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the id is no string and no number"}}`,
+		`{"jsonrpc":"2.0","id":{},"method":"m"}`:                    `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the id is neither a string nor a number"}}`,
 	} {
 		cli, p := connect(t, ClientOptions{})
 		refused := make(chan string, 1)
@@ -265,7 +265,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 	calls.Wait()
 }
 
-// The answer counts although the stream ends right behind it.
+// An answer is delivered even if the stream ends right after it.
 func TestAnswerBeforeTheEnd(t *testing.T) {
 	for range 500 {
 		cli, p := connect(t, ClientOptions{})

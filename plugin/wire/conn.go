@@ -15,15 +15,15 @@ import (
 )
 
 // Conn carries bodies in Content-Length frames over a pair of streams. It is a
-// channel.Channel of jrpc2 and looks into no body. Recv is for one goroutine, the
-// other methods are safe for concurrent use.
+// channel.Channel of jrpc2 and does not parse bodies. Recv is for one goroutine, the other
+// methods are safe for concurrent use.
 type Conn struct {
 	limits Limits
 	br     *bufio.Reader
-	come   part // what Recv waits for the rest of
+	come   part // the received part of an incomplete message
 	in     io.Closer
 	out    io.WriteCloser
-	now    syscall.RawConn // of out; nil where a write can only wait
+	now    syscall.RawConn // of out; nil where every write can block
 	once   sync.Once
 
 	writing sync.Mutex // one frame at a time
@@ -32,13 +32,13 @@ type Conn struct {
 
 var _ channel.Channel = (*Conn)(nil)
 
-// NewConn makes a Conn that reads from in, writes to out, and closes both.
+// NewConn returns a Conn that reads from in, writes to out, and closes both.
 func NewConn(in io.ReadCloser, out io.WriteCloser, l Limits) *Conn {
 	l = l.withDefaults()
 	return &Conn{limits: l, br: bufio.NewReaderSize(in, max(l.Header+1, 16<<10)), in: in, out: out, now: waitless(out)}
 }
 
-// Close closes both streams, which ends a Recv or Send that waits for them.
+// Close closes both streams, which ends a blocked Recv or Send.
 func (c *Conn) Close() error {
 	c.once.Do(func() {
 		c.out.Close()
@@ -47,23 +47,22 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// Recv gives the next body. The error is io.EOF where the stream ends between two
-// frames, wraps io.ErrUnexpectedEOF where it ends inside one and ErrMalformed
-// where there is no frame, and is channel.ErrClosed after Close.
+// Recv returns the next body. The error is io.EOF where the stream ends between two frames,
+// wraps io.ErrUnexpectedEOF where it ends inside one and ErrMalformed for bytes that are
+// not a frame, and is channel.ErrClosed after Close.
 func (c *Conn) Recv() ([]byte, error) {
 	body, err := readFrame(c.br, c.limits, &c.come)
 	return body, closedError(err)
 }
 
-// Unfinished says what has come of a message that is not all there, "" for nothing.
+// Unfinished describes the received part of an incomplete message, or returns "".
 func (c *Conn) Unfinished() string { return c.come.String() }
 
-// Send writes one body as a frame. The error is ErrSendTimeout if that took
-// longer than Limits.Send, and wraps ErrTooLarge if nothing was written since the
-// body is over Limits.Body.
+// Send writes one body as a frame. The error is ErrSendTimeout after Limits.Send, and wraps
+// ErrTooLarge, with nothing written, for a body over Limits.Body.
 func (c *Conn) Send(body []byte) error {
 	if len(body) > c.limits.Body {
-		return fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(body), c.limits.Body)
+		return fmt.Errorf("%w: %d bytes, at most %d", errTooLarge, len(body), c.limits.Body)
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -75,10 +74,10 @@ func (c *Conn) Send(body []byte) error {
 	return err
 }
 
-// begin writes of a frame what the stream takes without waiting. The rest, nil for
-// none, is to be called once, by whoever may wait.
+// begin writes as much of a frame as the stream takes without blocking. The caller has to
+// call rest once unless it is nil; rest may block.
 func (c *Conn) begin(frame []byte) (rest func() error, err error) {
-	if !c.writing.TryLock() { // another frame is on its way, perhaps for long
+	if !c.writing.TryLock() { // another frame is being written, and may block
 		return func() error {
 			c.writing.Lock()
 			return c.finish(frame)
@@ -92,7 +91,7 @@ func (c *Conn) begin(frame []byte) (rest func() error, err error) {
 	return func() error { return c.finish(frame[n:]) }, nil
 }
 
-// finish writes a frame, or the rest of one, and lets others write.
+// finish writes a frame, or the rest of one, and unlocks the stream.
 func (c *Conn) finish(frame []byte) error {
 	defer c.writing.Unlock()
 	return c.write(frame)

@@ -7,16 +7,16 @@ import (
 	"strconv"
 )
 
-// message is a body to be sent, with room for the header in front of it, so that it
-// goes out as it lies there.
+// message is a body to send, with room for the header in front of it, so that it is sent
+// without copying.
 type message struct{ buf []byte }
 
-// room is more than any header takes.
+// room is the maximum size of a header.
 const room = len("Content-Length: \r\n\r\n") + 20
 
 func (m message) text() []byte { return m.buf[min(room, len(m.buf)):] }
 
-// frame is the header and the body.
+// frame returns the header and the body.
 func (m message) frame() []byte {
 	var digits [20]byte
 	n := strconv.AppendInt(digits[:0], int64(len(m.text())), 10)
@@ -27,7 +27,7 @@ func (m message) frame() []byte {
 	return m.buf[start:]
 }
 
-// encode writes a request or, without an id, a notification.
+// encode returns a request or, without an id, a notification.
 func encode(id *int64, method string, params any) (message, error) {
 	var b bytes.Buffer
 	b.Grow(256)
@@ -38,7 +38,7 @@ func encode(id *int64, method string, params any) (message, error) {
 		b.Write(strconv.AppendInt(b.AvailableBuffer(), *id, 10))
 	}
 	b.WriteString(`,"method":`)
-	b.Write(strconv.AppendQuote(b.AvailableBuffer(), method)) // ours, and plain ASCII
+	b.Write(strconv.AppendQuote(b.AvailableBuffer(), method)) // our own names are plain ASCII
 	if params != nil {
 		b.WriteString(`,"params":`)
 		enc := json.NewEncoder(&b)

@@ -10,18 +10,18 @@ import (
 	"strconv"
 )
 
-// preview is how much of foreign bytes a message quotes.
+// preview is how many bytes of a peer a message quotes.
 const preview = 60
 
-// readFrame gives the body of the next frame. The error is io.EOF only where the
-// stream ends between two frames; an end elsewhere is io.ErrUnexpectedEOF. While it
-// waits, come says what has come.
+// readFrame returns the body of the next frame. The error is io.EOF only where the stream
+// ends between two frames; an end elsewhere is io.ErrUnexpectedEOF. While it blocks, come
+// holds the received part.
 func readFrame(br *bufio.Reader, l Limits, come *part) ([]byte, error) {
 	length, err := readHeader(br, l, come)
 	if err != nil {
 		return nil, err
 	}
-	// The buffer grows with what arrives, never with what was promised.
+	// The buffer grows with the received bytes, not with the announced length.
 	body := make([]byte, 0, min(length, 64<<10))
 	for len(body) < length {
 		have := len(body)
@@ -31,7 +31,7 @@ func readFrame(br *bufio.Reader, l Limits, come *part) ([]byte, error) {
 		if br.Buffered() < length-have {
 			come.body(have+br.Buffered(), length)
 		}
-		// A read takes what is buffered, or waits for more.
+		// A read returns buffered bytes, or waits for more.
 		n, err := br.Read(body[have:min(length, cap(body))])
 		body = body[:have+n]
 		if err == io.EOF {
@@ -45,7 +45,7 @@ func readFrame(br *bufio.Reader, l Limits, come *part) ([]byte, error) {
 	return body, nil
 }
 
-// readHeader reads a header block and gives the length that it announces.
+// readHeader reads a header block and returns the length that it announces.
 func readHeader(br *bufio.Reader, l Limits, come *part) (int, error) {
 	length, seen := -1, 0
 	for {
@@ -77,8 +77,8 @@ func readHeader(br *bufio.Reader, l Limits, come *part) (int, error) {
 	return length, nil
 }
 
-// readLine gives a header line with its end, valid until the next read. The
-// buffer of br is larger than a header may be, so a full one is too much.
+// readLine returns a header line with its end, valid until the next read. The buffer of br
+// is larger than a header may be, so a full one is too much.
 func readLine(br *bufio.Reader, first bool) ([]byte, error) {
 	line, err := br.ReadSlice('\n')
 	switch {
@@ -90,7 +90,7 @@ func readLine(br *bufio.Reader, first bool) ([]byte, error) {
 	return line, err
 }
 
-// parseLine reads one header line; only Content-Length means anything.
+// parseLine reads one header line; it ignores all but Content-Length.
 func parseLine(line []byte, maxBody int) (n int, isLength bool, err error) {
 	name, value, ok := bytes.Cut(line, []byte(":"))
 	if !ok || !isHeaderName(bytes.TrimSpace(name)) {
@@ -110,8 +110,8 @@ func parseLine(line []byte, maxBody int) (n int, isLength bool, err error) {
 	return int(u), true, nil
 }
 
-// isHeaderName keeps text that has a colon somewhere, such as JSON without a
-// header, from being taken for a header.
+// isHeaderName reports whether name may be the name of a header: JSON without a header may
+// contain a colon too.
 func isHeaderName(name []byte) bool {
 	for _, c := range name {
 		if !(c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z') {

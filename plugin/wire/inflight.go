@@ -2,16 +2,16 @@ package wire
 
 import "sync"
 
-// inFlight are the requests that wait for an answer.
+// inFlight holds the requests that wait for an answer.
 type inFlight struct {
 	mu      sync.Mutex
 	last    int64
 	waiting map[int64]chan Answer
-	idle    int // messages received since the last time that something was asked
-	settled int // requests answered since the last time that somebody looked
+	idle    int // messages received since the last request
+	settled int // requests answered since the last check
 }
 
-// add gives the next id, and the channel for its answer.
+// add returns the next id, and the channel for its answer.
 func (f *inFlight) add() (int64, chan Answer) {
 	answer := make(chan Answer, 1)
 	f.mu.Lock()
@@ -22,7 +22,7 @@ func (f *inFlight) add() (int64, chan Answer) {
 	return f.last, answer
 }
 
-// settle gives the request its answer, and tells whether it waited for one.
+// settle delivers the answer to a request, and reports whether it waited for one.
 func (f *inFlight) settle(id int64, a Answer) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -35,7 +35,7 @@ func (f *inFlight) settle(id int64, a Answer) bool {
 	return ok
 }
 
-// waits tells whether the request has no answer yet.
+// waits reports whether the request has no answer yet.
 func (f *inFlight) waits(id int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -43,15 +43,14 @@ func (f *inFlight) waits(id int64) bool {
 	return ok
 }
 
-// some tells whether a request has no answer yet.
+// some reports whether any request has no answer yet.
 func (f *inFlight) some() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.waiting) > 0
 }
 
-// restful tells whether all that was asked has been answered, since the last time
-// that somebody looked.
+// restful reports whether all requests were answered since the last check.
 func (f *inFlight) restful() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -60,7 +59,7 @@ func (f *inFlight) restful() bool {
 	return answered && len(f.waiting) == 0
 }
 
-// failAll gives every request the same answer, and tells whether there was one.
+// failAll delivers the same error to every request, and reports whether there were any.
 func (f *inFlight) failAll(err error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,8 +71,7 @@ func (f *inFlight) failAll(err error) bool {
 	return any
 }
 
-// received counts a message, and gives how many came in a row while nothing was
-// asked.
+// received counts a message, and returns how many came in a row without a request.
 func (f *inFlight) received() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

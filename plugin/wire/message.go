@@ -12,41 +12,39 @@ import (
 	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
-// Kind is what a message is.
-type Kind int
+// kind is the kind of a message.
+type kind int
 
 // The kinds of Message.
 const (
-	Invalid Kind = iota // JSON, but no message of the protocol
+	Invalid kind = iota // JSON, but not a message of the protocol
 	Request
 	Notification
 	Response
 )
 
-// Message is one body, taken apart as far as the envelope goes. The slices are
-// parts of the body.
+// Message is one body with its envelope parsed. The slices are parts of the body.
 type Message struct {
-	Kind   Kind
-	ID     json.RawMessage // nil when there is none
-	Method string          // "" when there is none
+	Kind   kind
+	ID     json.RawMessage // nil when missing
+	Method string          // "" when missing
 	Params json.RawMessage
-	Result json.RawMessage // of a response without error; null when it was left out
-	Error  *RPCError       // of a response that has one
+	Result json.RawMessage // of a response without error; null when missing
+	Error  *RPCError       // of a response with an error
 	Why    string          // of an Invalid message: what is wrong
 }
 
-// maxMembers bounds the members of a message's envelope, of which six mean
-// anything.
+// maxMembers is how many members a message's envelope may have, of which six are known.
 const maxMembers = 64
 
-// maxID is the longest id in bytes.
+// maxID is the size limit of an id, in bytes.
 const maxID = 256
 
-// ParseMessage takes a body apart. An error wraps ErrMalformed: the body is no
-// UTF-8, no JSON, or nested deeper than depth.
+// ParseMessage parses the envelope of a body. An error wraps ErrMalformed: the body is not
+// UTF-8, not JSON, or nested deeper than depth.
 //
-// Members that the envelope does not have are passed over. An error of null is
-// none, a result that is left out is null: both are common and harm nobody.
+// It ignores unknown members. A null error is no error, and a missing result is null: both
+// are common and harmless.
 func ParseMessage(body []byte, depth int) (Message, error) {
 	if !utf8.Valid(body) {
 		return Message{}, fmt.Errorf("%w: invalid UTF-8", ErrMalformed)
@@ -56,7 +54,7 @@ func ParseMessage(body []byte, depth int) (Message, error) {
 	if first := bytes.TrimLeft(body, " \t\r\n"); len(first) > 0 && first[0] == '{' {
 		err = shape.Members(body, depth, e.add)
 	} else {
-		e.why = "the message is no JSON object (there are no batches in this protocol)"
+		e.why = "the message is not a JSON object (this protocol has no batches)"
 		err = shape.Check(body, depth)
 	}
 	if err != nil {
@@ -65,7 +63,7 @@ func ParseMessage(body []byte, depth int) (Message, error) {
 	return e.message(), nil
 }
 
-// envelope is the members of a message as they stand there.
+// envelope is the raw members of a message.
 type envelope struct {
 	members [6]json.RawMessage // by memberIndex
 	n       int                // of members of any name
@@ -81,7 +79,7 @@ const (
 	memberError
 )
 
-// memberIndex gives the place of a member, -1 for one that means nothing.
+// memberIndex returns the index of a member, -1 for an unknown one.
 func memberIndex(name []byte) int {
 	return slices.Index([]string{"jsonrpc", "id", "method", "params", "result", "error"}, string(name))
 }
@@ -100,7 +98,7 @@ func (e *envelope) add(key, value []byte) {
 	e.members[i] = value
 }
 
-// message says what the members make.
+// message returns the message that the members form.
 func (e *envelope) message() Message {
 	m := Message{ID: e.members[memberID], Params: e.members[memberParams], Result: e.members[memberResult]}
 	failed := e.members[memberError]
@@ -130,7 +128,7 @@ func (e *envelope) message() Message {
 	return m
 }
 
-// wrong says what is wrong with the members, "" for nothing.
+// wrong returns what is wrong with the members, or "".
 func (e *envelope) wrong(failed json.RawMessage) string {
 	id, method := e.members[memberID], e.members[memberMethod]
 	switch {
@@ -141,11 +139,11 @@ func (e *envelope) wrong(failed json.RawMessage) string {
 	case string(textOf(e.members[memberVersion])) != "2.0":
 		return fmt.Sprintf(`the message has "jsonrpc":%.*s, expected "2.0"`, preview, e.members[memberVersion])
 	case id != nil && bytes.IndexByte([]byte(`tf{[`), id[0]) >= 0:
-		return "the id is no string and no number"
+		return "the id is neither a string nor a number"
 	case len(id) > maxID:
 		return fmt.Sprintf("the id has more than %d bytes", maxID)
 	case method != nil && (method[0] != '"' || len(method) == 2):
-		return "the method is no name"
+		return "the method is not a name"
 	case method != nil && (failed != nil || e.members[memberResult] != nil):
 		return "the message is a request and a response at once"
 	case method == nil && id == nil:
@@ -156,7 +154,7 @@ func (e *envelope) wrong(failed json.RawMessage) string {
 	return ""
 }
 
-// textOf gives the text of a string, nothing for other values.
+// textOf returns the text of a string, nil for other values.
 func textOf(raw []byte) []byte {
 	if len(raw) == 0 || raw[0] != '"' {
 		return nil
@@ -166,8 +164,7 @@ func textOf(raw []byte) []byte {
 
 func isNull(raw []byte) bool { return len(raw) > 0 && raw[0] == 'n' }
 
-// Number gives the id of m where it is a whole number, however it is written
-// (1, 1.0, 1e0).
+// Number returns the id of m if it is a whole number, however it is written (1, 1.0, 1e0).
 func (m *Message) Number() (int64, bool) {
 	if n, err := strconv.ParseInt(string(m.ID), 10, 64); err == nil {
 		return n, true

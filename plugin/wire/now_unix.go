@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// waitless gives access to a stream that can be written to without waiting, such as
-// a pipe of os.Pipe, and nil for others.
+// waitless returns access to a stream that can be written to without blocking, such as a
+// pipe of os.Pipe, and nil for others.
 func waitless(w io.Writer) syscall.RawConn {
 	file, ok := w.(syscall.Conn)
 	if !ok {
@@ -32,8 +32,8 @@ func waitless(w io.Writer) syscall.RawConn {
 	return raw
 }
 
-// writeNow writes what can be written without waiting. A goroutine for a write that
-// may wait costs more than the whole of a short call.
+// writeNow writes as much as it can without blocking. A goroutine for a write that may
+// block costs more than a short call.
 func writeNow(raw syscall.RawConn, p []byte) (n int, err error) {
 	if raw == nil {
 		return 0, nil
@@ -43,7 +43,7 @@ func writeNow(raw syscall.RawConn, p []byte) (n int, err error) {
 		return true
 	})
 	switch {
-	case closed != nil: // the error has no name outside of the standard library
+	case closed != nil: // the standard library does not export this error
 		return 0, fs.ErrClosed
 	case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR):
 		return 0, nil

@@ -7,26 +7,26 @@ import (
 	"sync"
 )
 
-// part is what has come of a message that is not all there. It is written by who reads,
-// and only where that has to wait: what comes in one piece costs nothing.
+// part is the received part of an incomplete message. The reader writes it only when it has
+// to wait: a message in one piece costs nothing.
 type part struct {
-	told bool // by who reads: there is something to forget
+	told bool // for the reader: some part is set
 
 	mu           sync.Mutex
-	head         []byte // of the header, or of its line that is not complete
+	head         []byte // of the header, or of its incomplete line
 	lines        bool   // lines of the header came before
-	have, length int    // of the body; 0 of 0 while there is none
+	have, length int    // of the body; 0 of 0 before it
 }
 
-// header notes what has come of a header line, after lines or as the first.
+// header records the received part of a header line.
 func (p *part) header(begun []byte, lines bool) {
 	p.set(begun[:min(len(begun), preview)], lines, 0, 0)
 }
 
-// body notes that so much of the body has come.
+// body records the received part of the body.
 func (p *part) body(have, length int) { p.set(nil, false, have, length) }
 
-// whole notes that nothing of another message is known.
+// whole records that a message is complete.
 func (p *part) whole() {
 	if p.told {
 		p.set(nil, false, 0, 0)
@@ -42,22 +42,22 @@ func (p *part) set(head []byte, lines bool, have, length int) {
 	p.have, p.length = have, length
 }
 
-// String says what has come, "" for nothing.
+// String describes the received part, or returns "".
 func (p *part) String() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case p.length > 0:
-		return fmt.Sprintf("%d of %d bytes of a message had come; is Content-Length right?", p.have, p.length)
+		return fmt.Sprintf("read %d of %d bytes of a message; is Content-Length right?", p.have, p.length)
 	case len(p.head) > 0:
-		return fmt.Sprintf("%q had come, and no end of that line", p.head)
+		return fmt.Sprintf("read %q without the end of that line", p.head)
 	case p.lines:
-		return "a header had come, and no empty line after it"
+		return "read a header without the empty line after it"
 	}
 	return ""
 }
 
-// awaitLine waits until a header line can be read, or something is wrong with it.
+// awaitLine waits until a header line can be read, or is malformed.
 func (p *part) awaitLine(br *bufio.Reader, first bool) {
 	for {
 		begun, _ := br.Peek(br.Buffered())

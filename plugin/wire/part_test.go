@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 )
 
-// Whoever waits in vain can say how far the message had come.
+// A caller that times out can say how much of the message arrived.
 func TestUnfinished(t *testing.T) {
 	for _, c := range []struct {
 		pieces []string
@@ -15,13 +15,13 @@ func TestUnfinished(t *testing.T) {
 		{nil, ""},
 		{[]string{"Content-Length: 2\r\n\r\n{}"}, ""},
 		{[]string{"Content-Length: 2\r\n\r\n{", "}"}, ""},
-		{[]string{"Content-Length: 7\r\n\r\n{}"}, "2 of 7 bytes of a message had come; is Content-Length right?"},
-		{[]string{"Content-Length: 7\r\n\r\n"}, "0 of 7 bytes of a message had come; is Content-Length right?"},
-		{[]string{"Content-Length: 7\r\n\r\n", "{", "}"}, "2 of 7 bytes of a message had come; is Content-Length right?"},
-		{[]string{"Content-Length: 2\r\n\r\n{}Content-Length: 3\r\n\r\n{}"}, "2 of 3 bytes of a message had come; is Content-Length right?"},
-		{[]string{`{"jsonrpc":`, `"2.0"}`}, `"{\"jsonrpc\":\"2.0\"}" had come, and no end of that line`},
-		{[]string{"Content-Length: 2\r\n"}, "a header had come, and no empty line after it"},
-		{[]string{"Content-Length: 2\r\n{}"}, `"{}" had come, and no end of that line`},
+		{[]string{"Content-Length: 7\r\n\r\n{}"}, "read 2 of 7 bytes of a message; is Content-Length right?"},
+		{[]string{"Content-Length: 7\r\n\r\n"}, "read 0 of 7 bytes of a message; is Content-Length right?"},
+		{[]string{"Content-Length: 7\r\n\r\n", "{", "}"}, "read 2 of 7 bytes of a message; is Content-Length right?"},
+		{[]string{"Content-Length: 2\r\n\r\n{}Content-Length: 3\r\n\r\n{}"}, "read 2 of 3 bytes of a message; is Content-Length right?"},
+		{[]string{`{"jsonrpc":`, `"2.0"}`}, `read "{\"jsonrpc\":\"2.0\"}" without the end of that line`},
+		{[]string{"Content-Length: 2\r\n"}, "read a header without the empty line after it"},
+		{[]string{"Content-Length: 2\r\n{}"}, `read "{}" without the end of that line`},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			r, w := io.Pipe()

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// Plain gives what a plugin said as text that cannot steer a terminal, nor show its
-// characters in another order, and is not too long.
+// Plain returns a plugin's text without characters that steer a terminal or reorder text,
+// and cuts it to a limit.
 func Plain(text string) string {
 	if most := 64 << 10; len(text) > most {
 		text = text[:most] + "…"

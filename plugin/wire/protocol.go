@@ -20,7 +20,7 @@ const (
 	MethodDiagnostics = "parseDiagnostics"
 	MethodShutdown    = "shutdown"
 
-	// Additions, each the name of the capability that says it is there.
+	// Additions, each with the name of its capability.
 	MethodTasks        = "tasks"
 	MethodLinks        = "links"
 	MethodInstallScope = "install_scope"
@@ -33,14 +33,14 @@ const (
 
 // The error codes of JSON-RPC and of the adapter protocol.
 const (
-	CodeParse          = -32700
-	CodeInvalidRequest = -32600
+	codeParse          = -32700
+	codeInvalidRequest = -32600
 	CodeMethodNotFound = -32601
 	CodeInvalidParams  = -32602
 	CodeInternal       = -32603
 
 	CodeInstallFailed = 2001 // data InstallData
-	CodeToolchain     = 2002 // data ToolchainData: the file that pins one is unreadable
+	CodeToolchain     = 2002 // data ToolchainData: a pin cannot be read
 	CodeIO            = 2003 // data IOData
 	CodePlugin        = 2099 // data PluginData: anything else
 )
@@ -51,7 +51,7 @@ type Initialize struct {
 	BentoVersion    string `json:"bento_version"`
 }
 
-// Dir is the params of the methods that ask about a directory.
+// Dir is the params of the methods about a directory.
 type Dir struct {
 	Dir string `json:"dir"` // absolute
 }
@@ -68,7 +68,7 @@ type Diagnosed struct {
 
 // Cancel is the params of $/cancel.
 type Cancel struct {
-	ID int64 `json:"id"` // of the request that nobody waits for any more
+	ID int64 `json:"id"` // of the request to cancel
 }
 
 // InstallData is the data of CodeInstallFailed.
@@ -92,15 +92,15 @@ type IOData struct {
 // PluginData is the data of CodePlugin.
 type PluginData struct {
 	Detail string `json:"detail"`
-	// MissingTool is the executable that is not installed, if that is the error,
-	// and Hint how to get it.
+	// MissingTool is the executable that is not installed, if that is the error, and Hint
+	// how to install it.
 	MissingTool string `json:"missing_tool,omitempty"`
 	Hint        string `json:"hint,omitempty"`
 }
 
-// Decode decodes raw, a JSON value, into the value that into points to, which has to be
-// one of the protocol's. Members of another case are unknown ones and passed over. The
-// error wraps *shape.Error unless raw is no JSON.
+// Decode decodes raw, a JSON value, into the value that into points to, which must be a
+// type of the protocol. It ignores unknown members, among them members whose name differs
+// in case. The error wraps *shape.Error unless raw is not JSON.
 func Decode(raw json.RawMessage, into any) error {
 	return shape.Decode(raw, shape.Of(reflect.TypeOf(into).Elem()), into)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
-// next deals with one message. An error is final.
+// next handles one message. An error is final.
 func (c *Client) next() error {
 	body, err := c.conn.Recv()
 	if err != nil {
@@ -20,7 +20,7 @@ func (c *Client) next() error {
 		return err
 	}
 	if c.calls.received() > c.o.Idle {
-		return fmt.Errorf("%w: more than %d messages while nothing was asked", ErrMalformed, c.o.Idle)
+		return fmt.Errorf("%w: more than %d messages without a request", ErrMalformed, c.o.Idle)
 	}
 	c.take(&m)
 	return nil
@@ -42,7 +42,7 @@ func (c *Client) take(m *Message) {
 	}
 }
 
-// respond gives a response to whom it is for.
+// respond delivers a response to its request.
 func (c *Client) respond(m *Message) {
 	id, ok := m.Number()
 	switch {
@@ -63,14 +63,14 @@ func (c *Client) respond(m *Message) {
 			return
 		}
 	}
-	c.odd("a response with the id %.*s, which nobody waits for", preview, m.ID)
+	c.odd("a response with the id %.*s, which has no request", preview, m.ID)
 }
 
 func badAnswer(format string, args ...any) Answer {
 	return Answer{Err: &BadAnswer{Why: fmt.Sprintf(format, args...)}}
 }
 
-// quotedID gives the number that stands in quotes.
+// quotedID returns the number in quotes.
 func quotedID(raw json.RawMessage) (int64, bool) {
 	if len(raw) == 0 || raw[0] != '"' {
 		return 0, false
@@ -79,14 +79,14 @@ func quotedID(raw json.RawMessage) (int64, bool) {
 	return id, err == nil
 }
 
-// invalid fails the request that m seems to answer, or refuses the request that
-// it seems to be.
+// invalid fails the request that m seems to answer, or refuses the request that it seems to
+// be.
 func (c *Client) invalid(m *Message) {
 	id, ok := m.Number()
 	if ok && m.Method == "" && c.calls.settle(id, badAnswer("%s", m.Why)) {
 		return
 	}
-	c.odd("a message that was passed over: %s", m.Why)
+	c.odd("an ignored message: %s", m.Why)
 	if m.Method == "" || m.ID == nil {
 		return
 	}
@@ -94,7 +94,7 @@ func (c *Client) invalid(m *Message) {
 	if ok {
 		refused = m.ID
 	}
-	c.answer(refused, &RPCError{Code: CodeInvalidRequest, Message: m.Why})
+	c.answer(refused, &RPCError{Code: codeInvalidRequest, Message: m.Why})
 }
 
 func (c *Client) odd(format string, args ...any) {
@@ -103,8 +103,7 @@ func (c *Client) odd(format string, args ...any) {
 	}
 }
 
-// answer puts a refusal among those to be written, and drops it when the plugin
-// does not read them.
+// answer queues a refusal, and drops it when the plugin does not read.
 func (c *Client) answer(id json.RawMessage, refusal *RPCError) {
 	body, err := json.Marshal(struct {
 		Version string          `json:"jsonrpc"`

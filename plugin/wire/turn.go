@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// To change goroutines costs a short call more than all the rest of it. So the one
-// that waits for an answer reads for it, where nobody else reads. For a while after
-// an answer nobody does: the next call often follows at once. Then the client's own
-// reader takes over again. (Where a write may have to wait, somebody else has to read
-// meanwhile, and the client's own reader does that all the time.)
+// Switching goroutines costs more than the rest of a short call. So the goroutine that
+// waits for an answer reads for it, if no other reads. For a while after an answer none
+// reads: the next call often follows at once. Then the client's own reader takes over.
+// (Where a write may block, another goroutine has to read meanwhile, and the client's own
+// reader does that all the time.)
 
-// idleTime is that while, or up to twice of it. So long the end of a stream can go
-// unnoticed.
+// idleTime is that while, or up to twice of it. The end of a stream can go unnoticed for so
+// long.
 const idleTime = 2 * time.Millisecond
 
 // turn is the right to read, which one goroutine has at a time.
 type turn struct {
-	free   chan struct{} // holds a token while nobody reads
+	free   chan struct{} // holds a token while no goroutine reads
 	resume chan struct{} // wakes the client's own reader
 
 	mu    sync.Mutex
-	timer *time.Timer // looks whether the turn has been taken meanwhile
+	timer *time.Timer // checks whether the turn has been taken meanwhile
 	armed bool
 	taken bool // since the timer was armed
 }
@@ -33,7 +33,7 @@ func newTurn() *turn {
 	return t
 }
 
-// take takes the turn, and tells whether it was free.
+// take takes the turn, and reports whether it was free.
 func (t *turn) take() bool {
 	select {
 	case <-t.free:
@@ -43,9 +43,9 @@ func (t *turn) take() bool {
 	}
 }
 
-// given sees to it that somebody reads after the turn was given back: the client's
-// own reader at once where somebody waits for an answer, else soon. A timer that is
-// set for each call would cost as much as the call.
+// given makes sure that the turn is taken again: by the client's own reader at once if a
+// request waits for an answer, else soon. A timer for each call would cost as much as the
+// call.
 func (t *turn) given(waited bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -90,7 +90,7 @@ func (c *Client) read() {
 		case <-c.turn.resume:
 		}
 		if !c.turn.take() {
-			continue // who has it will give it back
+			continue // its holder gives it back
 		}
 		for answered := false; !answered || c.conn.now == nil; answered = c.calls.restful() {
 			if !c.readOne() {
@@ -101,15 +101,14 @@ func (c *Client) read() {
 	}
 }
 
-// give gives the turn back. Who asks from now on can take it, and who has asked
-// before is seen.
+// give returns the turn. Later callers can take it, and earlier ones are noticed.
 func (c *Client) give() {
 	c.turn.free <- struct{}{}
 	c.turn.given(c.calls.some())
 }
 
-// readOne deals with one message, for whoever has the turn. After the last it is
-// false, and nobody ever has the turn again.
+// readOne handles one message, for the holder of the turn. After the last one it returns
+// false, and the turn is never free again.
 func (c *Client) readOne() bool {
 	if c.err = c.next(); c.err != nil {
 		close(c.done)
@@ -118,15 +117,15 @@ func (c *Client) readOne() bool {
 	return true
 }
 
-// Attend has the client's own reader read from now on, for one who waits for an answer
-// and does not read.
+// Attend makes the client's own reader read from now on, for a caller that waits for an
+// answer without reading.
 func (c *Client) Attend() { c.turn.wake() }
 
-// Turn takes the turn to read, if nobody has it. Then Read has to be called.
+// Turn takes the turn to read, if it is free. The caller must then call Read.
 func (c *Call) Turn() bool { return c.c.turn.take() }
 
-// Read reads until the request is answered, after Turn has said true. Without an
-// answer, since the stream has ended or somebody else took it, ok is false.
+// Read reads until the request is answered, after Turn has returned true. ok is false
+// without an answer: the stream has ended, or another goroutine received it.
 func (c *Call) Read() (a Answer, ok bool) {
 	for c.c.calls.waits(c.id) {
 		if !c.c.readOne() {

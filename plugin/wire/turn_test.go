@@ -15,7 +15,7 @@ import (
 	"github.com/creachadair/jrpc2/channel"
 )
 
-// piped gives a client over pipes of the system, which can be written to without
+// piped returns a client over pipes of the system, which can be written to without
 // waiting, so that callers read for themselves.
 func piped(t *testing.T, o ClientOptions) (*Client, *peer) {
 	t.Helper()
@@ -36,7 +36,7 @@ func piped(t *testing.T, o ClientOptions) (*Client, *peer) {
 	return cli, &peer{t: t, in: bufio.NewReaderSize(inR, 16<<10), out: outW}
 }
 
-// ask asks as plugin/host does: it reads for itself if nobody else reads.
+// ask asks as plugin/host does: it reads itself if no other goroutine reads.
 func (c *Client) ask(method string) (string, error) {
 	call, err := c.Prepare(method, nil)
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *Client) ask(method string) (string, error) {
 	}
 	defer call.Drop()
 	rest, err := call.Begin()
-	if rest != nil { // somebody else is writing
+	if rest != nil { // another goroutine is writing
 		err = rest()
 	}
 	if err != nil {
@@ -91,8 +91,8 @@ func (p *peer) serve(atOnce int) {
 	}
 }
 
-// Everybody gets the answer that is meant for them, and every notification comes
-// before its response, whoever reads.
+// Every caller gets its own answer, and every notification comes before its response,
+// whichever goroutine reads.
 func TestWhoeverWaitsReads(t *testing.T) {
 	for _, atOnce := range []int{1, 2, 8} {
 		t.Run(fmt.Sprint(atOnce), func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestWhoeverWaitsReads(t *testing.T) {
 	}
 }
 
-// What comes while nobody asks is read too, and so is the end.
+// Messages without a request are read too, and so is the end.
 func TestSomebodyReadsWhenNobodyAsks(t *testing.T) {
 	heard := make(chan string, 1)
 	cli, p := piped(t, ClientOptions{Notify: func(method string, _ json.RawMessage) { heard <- method }})
@@ -151,7 +151,7 @@ func TestSomebodyReadsWhenNobodyAsks(t *testing.T) {
 	}
 }
 
-// answer gives the response to a request.
+// answer returns the response to a request.
 func (p *peer) answer(request string) string {
 	var q struct{ ID json.RawMessage }
 	if err := json.Unmarshal([]byte(request), &q); err != nil {

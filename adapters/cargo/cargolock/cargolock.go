@@ -1,5 +1,5 @@
-// Package cargolock reads Cargo.lock, to tell what a package of a workspace gets from
-// it. The format is described by cargo's own source only, in
+// Package cargolock reads Cargo.lock and returns the part that one package of a workspace
+// depends on. Cargo's source is the only description of the format:
 // https://docs.rs/cargo/latest/src/cargo/core/resolver/encode.rs.html.
 package cargolock
 
@@ -14,14 +14,14 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// newest is the latest version of the format that is known.
+// newest is the latest version of the format that this package reads.
 const newest = 4
 
-// Lock is what a Cargo.lock says. It is safe for concurrent use.
+// Lock is a parsed Cargo.lock. It is safe for concurrent use.
 type Lock struct {
 	graph lockgraph.Graph
 	local map[string][]local // the packages of the workspace, by name
-	why   string             // why it cannot be told what of it matters
+	why   string             // why the whole file is an input
 }
 
 type local struct {
@@ -35,7 +35,7 @@ type entry struct {
 	Dependencies                             []string
 }
 
-// Parse reads a Cargo.lock. It gives no error: what it does not understand, Sum says.
+// Parse reads a Cargo.lock. It returns no error: Sum reports what Parse cannot read.
 func Parse(path string, data []byte) (*Lock, error) {
 	d, ok := scan(string(data))
 	if !ok {
@@ -53,7 +53,7 @@ func Parse(path string, data []byte) (*Lock, error) {
 	index := newIndex(d, l)
 	for i, e := range d.packages {
 		if !index.connect(lockgraph.Node(i), e) {
-			l.why = fmt.Sprintf("it does not tell what the package %s depends on", e.Name)
+			l.why = fmt.Sprintf("it does not resolve a dependency of the package %s", e.Name)
 			return l, nil
 		}
 	}
@@ -69,8 +69,8 @@ func malformed(problems []diagnostics.Diagnostic) string {
 	return fmt.Sprintf("line %d: %s", p.Line, p.Message)
 }
 
-// Sum gives the digest of everything that the package of the workspace with this name
-// resolves to, or why it cannot be told. version decides between two of a name.
+// Sum returns the digest of everything that the package of the workspace with this name
+// resolves to, or why it cannot. version decides between two packages of one name.
 func (l *Lock) Sum(name, version string) (sum, why string) {
 	if l.why != "" {
 		return "", l.why
@@ -93,7 +93,7 @@ func (l *Lock) Sum(name, version string) (sum, why string) {
 	return "", fmt.Sprintf("it lists several packages %s", name)
 }
 
-// read gives what a lockfile says, however it is written.
+// read returns the document of a lockfile in any TOML layout.
 func read(root *tomlfile.Value) document {
 	d := document{packages: packages(root), sums: checksums(root)}
 	if v := root.Child("version"); v != nil {
@@ -105,7 +105,7 @@ func read(root *tomlfile.Value) document {
 	return d
 }
 
-// packages gives the entries, that of [root] in lockfiles of old among them.
+// packages returns the entries, and in old lockfiles that of [root].
 func packages(root *tomlfile.Value) []entry {
 	var list []entry
 	if v := root.Child("root"); v != nil && v.Kind() == tomlfile.Table {
@@ -143,8 +143,8 @@ func newEntry(v *tomlfile.Value) entry {
 	return e
 }
 
-// checksums gives those of the first version of the format, which stand in a table of
-// their own: "checksum NAME VERSION (SOURCE)" = "…".
+// checksums returns the checksums of the first version of the format, which has a table for
+// them: "checksum NAME VERSION (SOURCE)" = "…".
 func checksums(root *tomlfile.Value) map[string]string {
 	sums := make(map[string]string)
 	v := root.Child("metadata")
@@ -159,8 +159,8 @@ func checksums(root *tomlfile.Value) map[string]string {
 	return sums
 }
 
-// index finds packages by what dependencies call them: "NAME", "NAME VERSION" where
-// there are several, "NAME VERSION (SOURCE)" where even these are.
+// index finds packages by the text of a dependency: "NAME", "NAME VERSION" where a name has
+// several, "NAME VERSION (SOURCE)" where a version has several.
 type index struct {
 	graph  *lockgraph.Graph
 	byName map[string][]lockgraph.Node
@@ -190,7 +190,7 @@ func newIndex(d document, l *Lock) *index {
 	return x
 }
 
-// connect adds the edges of a package; it is false for one that does not lead to
+// connect adds the edges of a package. It returns false when a dependency does not lead to
 // exactly one package.
 func (x *index) connect(from lockgraph.Node, e entry) bool {
 	deps := e.Dependencies
@@ -207,7 +207,7 @@ func (x *index) connect(from lockgraph.Node, e entry) bool {
 	return true
 }
 
-// find gives the package that a dependency means.
+// find returns the package that a dependency names.
 func (x *index) find(dependency string) (lockgraph.Node, bool) {
 	if n, ok := x.exact[dependency]; ok {
 		return n, true

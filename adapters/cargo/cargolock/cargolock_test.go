@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// sum gives the digest of a package in a lockfile, with app 1.0.0 for the version.
+// sum returns the digest of a package in a lockfile, with app 1.0.0 for the version.
 func sum(t *testing.T, lock, name string) (sum, why string) {
 	t.Helper()
 	l, err := Parse("Cargo.lock", []byte(lock))
@@ -145,7 +145,7 @@ func TestWhyItCannotBeTold(t *testing.T) {
 		"version = 4\n[[package]\n": "line 2: ",
 		"\xff\xfev\x00e\x00":        "line 1: ",
 		"version = 4\n":             "it does not list the package app",
-		strings.Replace(base, "\"ryu\"]", "\"gone\"]", 1):                                                           "it does not tell what the package app depends on",
+		strings.Replace(base, "\"ryu\"]", "\"gone\"]", 1):                                                           "it does not resolve a dependency of the package app",
 		"version = 4\n[[package]]\nname=\"app\"\nversion=\"2.0.0\"\n[[package]]\nname=\"app\"\nversion=\"3.0.0\"\n": "it lists several packages app",
 	} {
 		got, why := sum(t, lock, "app")
@@ -155,7 +155,7 @@ func TestWhyItCannotBeTold(t *testing.T) {
 	}
 }
 
-// However it is written, a lockfile says the same.
+// Both readers return the same for any layout of a lockfile.
 func TestBothReadersAgree(t *testing.T) {
 	written := strings.NewReplacer(`["`, "[\n \"", `", "`, "\",\n \"", `"]`, "\",\n]").Replace(base)
 	fast, ok := scan(written)

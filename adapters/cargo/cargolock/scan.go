@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// document is what is needed of a Cargo.lock.
+// document holds the parts of a Cargo.lock that this package uses.
 type document struct {
 	version  int64
-	odd      string // a version that is no number
+	odd      string // a version that is not a number
 	packages []entry
 	sums     map[string]string // see checksums
 }
 
-// scan reads what cargo itself has written, line by line; ok is false for anything
-// that it would not write like that.
+// scan reads the layout that cargo writes, line by line; ok is false for any other layout.
 func scan(data string) (d document, ok bool) {
 	s := scanner{rest: data}
 	for s.next() {
@@ -38,7 +37,7 @@ func scan(data string) (d document, ok bool) {
 
 type scanner struct {
 	rest, line string
-	into       *entry // nil at the top
+	into       *entry // nil in the top table
 	unused     entry
 }
 
@@ -83,7 +82,7 @@ func (s *scanner) pair(d *document) bool {
 	return ok
 }
 
-// list reads an array of strings, one a line.
+// list reads an array of strings, one on each line.
 func (s *scanner) list(open string) (list []string, ok bool) {
 	if open != "[" {
 		return nil, false
@@ -103,7 +102,7 @@ func (s *scanner) list(open string) (list []string, ok bool) {
 	return nil, false
 }
 
-// quoted takes a string out of its quotes that needs no work inside.
+// quoted returns the text between quotes when it holds no escapes.
 func quoted(text string) (string, bool) {
 	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
 		return "", false

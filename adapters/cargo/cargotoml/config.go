@@ -13,14 +13,14 @@ import (
 // https://doc.rust-lang.org/cargo/reference/config.html.
 type Config struct {
 	Path    string            // absolute
-	Aliases map[string]string // name → the arguments that it stands for
+	Aliases map[string]string // name → its arguments
 	Patches []Dependency      // of [patch] and paths, those that lead to directories
-	// Steers is a digest of what changes a build, "" when nothing does: not of
-	// registries, network, aliases and how things look.
+	// Steers is a digest of the settings that change a build, "" when there are none. It
+	// leaves out registries, network, aliases and appearance.
 	Steers string
 }
 
-// ParseConfig reads a .cargo/config.toml. A malformed one is diagnostics.Problems.
+// ParseConfig reads a .cargo/config.toml. A malformed one is a diagnostics.Problems error.
 func ParseConfig(path string, data []byte) (*Config, error) {
 	root, err := parse(path, data)
 	if err != nil {
@@ -46,7 +46,7 @@ func ParseConfig(path string, data []byte) (*Config, error) {
 	return c, nil
 }
 
-// steers gives the digest of the tables that change what is built.
+// steers returns the digest of the tables that change a build.
 func steers(root *tomlfile.Value) string {
 	kept := make(map[string]any)
 	for name, v := range children(root) {

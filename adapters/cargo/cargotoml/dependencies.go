@@ -6,7 +6,7 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// dependencies gives those of a package, also those for single platforms.
+// dependencies returns the dependencies of a package, including those of single platforms.
 func dependencies(path string, root *tomlfile.Value) []Dependency {
 	tables := []*tomlfile.Value{root}
 	for _, platform := range children(child(root, "target")) {
@@ -36,7 +36,7 @@ func dependency(path, name string, v *tomlfile.Value) Dependency {
 	return d
 }
 
-// patches gives what [patch] and [replace] lead to directories.
+// patches returns the entries of [patch] and [replace] that lead to directories.
 func patches(path string, root *tomlfile.Value) []Dependency {
 	sources := []*tomlfile.Value{child(root, "replace")}
 	for _, source := range children(child(root, "patch")) {

@@ -1,7 +1,7 @@
-// Package cargotoml reads what Cargo.toml and .cargo/config.toml say about where
-// packages are and how they are built.
+// Package cargotoml reads from Cargo.toml and .cargo/config.toml where packages are and how
+// they are built.
 //
-// Values of a wrong type count as not there: cargo tells of them when it runs.
+// It ignores values of a wrong type: cargo reports them when it runs.
 package cargotoml
 
 import (
@@ -19,20 +19,20 @@ type Manifest struct {
 	Path         string   // absolute
 	Package      *Package // nil in a virtual manifest
 	Dependencies []Dependency
-	Workspace    *Workspace   // nil when it is no workspace root
+	Workspace    *Workspace   // nil unless it is the root of a workspace
 	Patches      []Dependency // of [patch] and [replace], those that lead to directories
 	Lints        Lints
-	Outside      []string // directories of source files that are not below the package
+	Outside      []string // directories of source files outside of the package
 }
 
 // Package is the [package] table and the targets.
 type Package struct {
 	Name       string
 	Version    string // "" when it is inherited
-	Root       string // package.workspace, absolute; "" when not given
+	Root       string // package.workspace, absolute; "" when missing
 	DefaultRun string
 	Bins       []string // names of [[bin]]
-	Benches    bool     // there is a [[bench]]
+	Benches    bool     // has a [[bench]]
 	Rust       RustVersion
 }
 
@@ -41,16 +41,16 @@ type Workspace struct {
 	Members, Exclude []string  // as written
 	Defaults         []Pattern // default-members
 	Dependencies     map[string]Dependency
-	Lints            bool // there are [workspace.lints]
+	Lints            bool // has [workspace.lints]
 	Rust             RustVersion
-	Version          string // that members may inherit
+	Version          string // which members may inherit
 }
 
-// RustVersion is a rust-version key, the zero value when there is none.
+// RustVersion is a rust-version key, the zero value when it is missing.
 type RustVersion struct {
 	Text      string
 	Line      int
-	Inherited bool // it is the one of the workspace
+	Inherited bool // inherited from the workspace
 }
 
 // Pattern is a glob of directories.
@@ -63,14 +63,14 @@ type Pattern struct {
 type Dependency struct {
 	Dir       string // absolute, "" when it comes from elsewhere
 	Line      int
-	Inherited string // its key in workspace.dependencies, "" when it says all itself
+	Inherited string // its key in workspace.dependencies, "" when it inherits nothing
 	Dev       bool
 }
 
-// Lints tells of a [lints] table.
+// Lints describes a [lints] table.
 type Lints struct{ Given, Inherited bool }
 
-// Parse reads a Cargo.toml. A malformed one is diagnostics.Problems.
+// Parse reads a Cargo.toml. A malformed one is a diagnostics.Problems error.
 func Parse(path string, data []byte) (*Manifest, error) {
 	root, err := parse(path, data)
 	if err != nil {
@@ -102,10 +102,10 @@ func parse(path string, data []byte) (*tomlfile.Value, error) {
 	return f.Root(), nil
 }
 
-// Dir is the directory that the manifest stands in.
+// Dir returns the directory of the manifest.
 func (m *Manifest) Dir() string { return filepath.Dir(m.Path) }
 
-// DirOf gives the directory that a dependency of a member of m's workspace, or of m
+// DirOf returns the directory that a dependency of a member of m's workspace, or of m
 // itself, leads to; "" for none.
 func (m *Manifest) DirOf(d Dependency) string {
 	if d.Inherited != "" && m.Workspace != nil {
@@ -114,8 +114,8 @@ func (m *Manifest) DirOf(d Dependency) string {
 	return d.Dir
 }
 
-// Excludes tells whether m's workspace says that dir is no member. A member that is
-// named by its path is one in any case.
+// Excludes reports whether m's workspace excludes dir. A member that it names by its path
+// is a member in any case.
 func (m *Manifest) Excludes(dir string) bool {
 	below := func(name string) bool { return within(resolve(m.Path, name), dir) }
 	return slices.ContainsFunc(m.Workspace.Exclude, below) && !slices.ContainsFunc(m.Workspace.Members, below)
@@ -164,7 +164,8 @@ func readWorkspace(path string, v *tomlfile.Value) *Workspace {
 	return w
 }
 
-// bounded refuses lists that would be compared with each directory of the workspace.
+// bounded refuses lists that are too long: each entry is compared with every directory of
+// the workspace.
 func (w *Workspace) bounded(path string, v *tomlfile.Value) error {
 	return cmp.Or(
 		diagnostics.Bounded(path, v.Pos().Line, "members", len(w.Members), adapters.MaxMembers),
@@ -172,7 +173,7 @@ func (w *Workspace) bounded(path string, v *tomlfile.Value) error {
 	)
 }
 
-// outside gives the directories of sources that a package has elsewhere.
+// outside returns the directories of a package's sources outside of it.
 func outside(path string, root *tomlfile.Value) []string {
 	sources := []*tomlfile.Value{child(child(root, "package"), "build"), child(child(root, "lib"), "path")}
 	for _, kind := range []string{"bin", "example", "test", "bench"} {
@@ -193,7 +194,7 @@ func outside(path string, root *tomlfile.Value) []string {
 	return dirs
 }
 
-// resolve makes a path that the file at path names absolute.
+// resolve returns the absolute path of name in the file at path.
 func resolve(path, name string) string {
 	if name = filepath.FromSlash(name); filepath.IsAbs(name) {
 		return filepath.Clean(name)
@@ -201,7 +202,7 @@ func resolve(path, name string) string {
 	return filepath.Join(filepath.Dir(path), name)
 }
 
-// within tells whether dir is top or lies below it.
+// within reports whether dir is top or lies below it.
 func within(top, dir string) bool {
 	rel, err := filepath.Rel(top, dir)
 	return err == nil && filepath.IsLocal(rel)

@@ -6,7 +6,7 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// These read values that may be absent or of another type.
+// The functions below read values that may be missing or of another type.
 
 func child(v *tomlfile.Value, name string) *tomlfile.Value {
 	if v == nil || v.Kind() != tomlfile.Table {

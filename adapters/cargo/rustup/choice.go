@@ -9,11 +9,11 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// maxToolchains bounds how many installed toolchains are looked at.
+// maxToolchains is how many installed toolchains Look adds at most.
 const maxToolchains = 64
 
-// IsProxy tells whether an executable is one of rustup's proxies, which are links to
-// rustup, or copies of it beside it.
+// IsProxy reports whether an executable is a proxy of rustup: a link to rustup, or a copy
+// of it in the same directory.
 func IsProxy(tool string) bool {
 	real, err := filepath.EvalSymlinks(tool)
 	if err != nil {
@@ -27,13 +27,13 @@ func IsProxy(tool string) bool {
 	return err1 == nil && err2 == nil && fi.Size() == rustup.Size()
 }
 
-// Home is a directory of rustup as it was when it was looked at.
+// Home is a directory of rustup at the time that Look read it.
 type Home struct {
 	overrides map[string]string
 }
 
-// Look adds to b what rustup chooses a toolchain by in all directories, and the
-// toolchains that it chooses from. dir is RUSTUP_HOME.
+// Look adds to b what rustup's choice depends on in every directory: its settings and the
+// installed toolchains. dir is RUSTUP_HOME.
 func Look(b *adapters.Basis, dir string) *Home {
 	settings := filepath.Join(dir, "settings.toml")
 	b.File(settings)
@@ -46,9 +46,9 @@ func Look(b *adapters.Basis, dir string) *Home {
 	return &Home{overrides(settings)}
 }
 
-// Choose adds to b the nearest choice in f's directory or above it: `rustup override
-// set` or a toolchain file. Directories with the same choice are not told apart, so that they
-// share an answer.
+// Choose adds to b the nearest choice in f's directory or above it: `rustup override set`
+// or a toolchain file. It adds the choice, not the directory, so that directories with the
+// same choice share an answer.
 func (h *Home) Choose(b *adapters.Basis, f *adapters.Files) {
 	f = f.Beyond() // rustup looks up to the root of the file system
 	for at := f.Dir(); ; at = filepath.Dir(at) {
@@ -62,9 +62,9 @@ func (h *Home) Choose(b *adapters.Basis, f *adapters.Files) {
 	}
 }
 
-// Chosen returns the name of the toolchain that f's directory or one above it asks for,
-// "" for none, which is the default. A toolchain that is named by its path, and a file
-// that rustup alone can understand, are an *adapters.KnownAtRun error.
+// Chosen returns the name of the toolchain that f's directory or one above it requires, ""
+// for the default. A toolchain that is named by its path, and a file that only rustup can
+// read, are an *adapters.KnownAtRun error.
 func (h *Home) Chosen(f *adapters.Files) (name string, err error) {
 	f = f.Beyond() // rustup looks up to the root of the file system
 	for at := f.Dir(); ; at = filepath.Dir(at) {
@@ -94,7 +94,7 @@ func (h *Home) Chosen(f *adapters.Files) (name string, err error) {
 	}
 }
 
-// chosenIn adds the toolchain file in dir, if there is one.
+// chosenIn adds the toolchain file in dir and reports whether it exists.
 func chosenIn(b *adapters.Basis, f *adapters.Files, dir string) bool {
 	for _, name := range Names() {
 		path := filepath.Join(dir, name)
@@ -107,7 +107,7 @@ func chosenIn(b *adapters.Basis, f *adapters.Files, dir string) bool {
 			continue
 		}
 		b.Text(name, string(data))
-		if strings.Contains(string(data), "path") { // relative to where it stands
+		if strings.Contains(string(data), "path") { // relative to the directory of the file
 			b.Text("in", dir)
 		}
 		return true
@@ -115,8 +115,8 @@ func chosenIn(b *adapters.Basis, f *adapters.Files, dir string) bool {
 	return false
 }
 
-// overrides gives what `rustup override set` wrote, none when it cannot be read:
-// rustup itself then fails.
+// overrides returns the choices that `rustup override set` wrote, none when the file cannot
+// be read: rustup itself then fails.
 func overrides(settings string) map[string]string {
 	data, err := adapters.NewFiles(filepath.Dir(settings)).Read(settings)
 	if err != nil {
@@ -133,8 +133,8 @@ func overrides(settings string) map[string]string {
 	return content.Overrides
 }
 
-// Missing gives the name of the toolchain that rustup says it lacks, "" when it says
-// something else.
+// Missing returns the name of the toolchain that rustup reports as not installed, "" for
+// any other message.
 func Missing(said string) string {
 	for line := range strings.Lines(said) {
 		_, rest, found := strings.Cut(line, "toolchain '")

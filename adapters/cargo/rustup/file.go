@@ -1,5 +1,5 @@
-// Package rustup tells which toolchain rustup chooses in a directory, without
-// starting it (https://rust-lang.github.io/rustup/overrides.html).
+// Package rustup finds the toolchain that rustup chooses in a directory, without starting
+// it (https://rust-lang.github.io/rustup/overrides.html).
 package rustup
 
 import (
@@ -15,17 +15,17 @@ import (
 // File is a rust-toolchain or rust-toolchain.toml.
 type File struct {
 	Path       string // absolute
-	Channel    string // "" when there is none, as with a Dir
+	Channel    string // "" when missing, as with a Dir
 	Line       int    // of the channel
 	Dir        string // of a toolchain named by its path, absolute
 	Components []string
 }
 
-// Names are the names of toolchain files. Where both are, rustup takes the first.
+// Names returns the names of toolchain files. Where both exist, rustup takes the first.
 func Names() []string { return []string{"rust-toolchain", "rust-toolchain.toml"} }
 
-// Parse reads a toolchain file. A rust-toolchain may hold nothing but the name of a
-// channel, or TOML. A malformed file is diagnostics.Problems.
+// Parse reads a toolchain file. A rust-toolchain holds the name of a channel or TOML. A
+// malformed file is a diagnostics.Problems error.
 func Parse(path string, data []byte) (*File, error) {
 	if name := bytes.TrimSpace(data); filepath.Ext(path) == "" && !bytes.ContainsAny(name, "\n[=") {
 		f := &File{Path: path, Channel: string(name), Line: 1}
@@ -67,7 +67,7 @@ func (f *File) check() error {
 	}
 	return diagnostics.Problems{{
 		File: f.Path, Line: max(1, f.Line), Severity: diagnostics.Error, Source: diagnostics.Source, Rule: "invalid_toolchain",
-		Message: fmt.Sprintf("%q is no name of a toolchain", f.Channel),
+		Message: fmt.Sprintf("%q is not the name of a toolchain", f.Channel),
 		Hint:    `write a channel such as "stable", "1.85" or "nightly-2025-02-20"`,
 	}}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// Release is what `rustc -vV` says of a compiler; the zero value is none.
+// Release is a compiler's answer to `rustc -vV`.
 type Release struct {
 	Text    string // 1.97.0-nightly
 	version *semver.Version
@@ -34,13 +34,13 @@ func ParseRelease(text string) Release {
 	return r
 }
 
-// plain is the version without what makes it a nightly or beta.
+// plain returns the version without the suffix of a nightly or beta.
 func (r Release) plain() *semver.Version {
 	return semver.New(r.version.Major(), r.version.Minor(), r.version.Patch(), "", "")
 }
 
-// AtLeast tells whether a Rust of this or a later version is there, as rust-version
-// asks for it: a nightly counts as its release.
+// AtLeast reports whether r is this or a later version, as rust-version requires it: a
+// nightly is compared as its release.
 func (r Release) AtLeast(version string) bool {
 	minimum, err := semver.NewVersion(version)
 	return err != nil || !r.plain().LessThan(minimum)
@@ -51,8 +51,8 @@ func (r Release) AtLeast(version string) bool {
 var channelName = pattern.New(`^(?:(stable|beta|nightly)|(\d+\.\d+(?:\.\d+)?)(-beta(?:\.\d+)?)?)` +
 	`(?:-(\d{4}-\d{2}-\d{2}))?(?:-[a-z0-9_]+(?:-[a-z0-9_]+)+)?$`)
 
-// Satisfies tells whether r may be the toolchain of a name, or is in a range such as
-// ">=1.80". A name that is neither is one that somebody linked, and says nothing.
+// Satisfies reports whether r may be the toolchain of a name, or is in a range such as
+// ">=1.80". Any other name is a linked toolchain, which requires no version.
 func (r Release) Satisfies(want string) bool {
 	m := channelName.FindStringSubmatch(want)
 	if m == nil {
@@ -63,13 +63,13 @@ func (r Release) Satisfies(want string) bool {
 	return r.isOf(channel) && r.begins(version, beta) && (channel != "nightly" || r.isFrom(date))
 }
 
-// isOf tells whether r is of a channel; "" is any.
+// isOf reports whether r is of a channel; "" is any channel.
 func (r Release) isOf(channel string) bool {
 	kind, _, _ := strings.Cut(r.version.Prerelease(), ".")
 	return channel == "" || channel == kind || channel == "stable" && kind == ""
 }
 
-// begins tells whether r is a version such as 1.85, 1.85.1 or 1.86.0-beta.3.
+// begins reports whether r is a version such as 1.85, 1.85.1 or 1.86.0-beta.3.
 func (r Release) begins(version, beta string) bool {
 	if version == "" {
 		return true
@@ -82,8 +82,8 @@ func (r Release) begins(version, beta string) bool {
 	return pre == "" && beta == "" || beta != "" && strings.HasPrefix("-"+pre, beta)
 }
 
-// isFrom tells whether r may be the nightly of a date: its last commit is of the day
-// before, or a little earlier after quiet days.
+// isFrom reports whether r may be the nightly of a date: its last commit is of the day
+// before, or a few days earlier when there were no commits.
 func (r Release) isFrom(date string) bool {
 	day, err := time.Parse(time.DateOnly, date)
 	if err != nil || r.date.IsZero() {

@@ -1,5 +1,5 @@
-// Package denojson reads deno.json and deno.jsonc, which are the same: JSON with
-// comments and commas after the last element.
+// Package denojson reads deno.json and deno.jsonc. Both are JSON with comments and trailing
+// commas.
 package denojson
 
 import (
@@ -13,35 +13,35 @@ import (
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
-// Config is what a deno.json says. It does not change.
+// Config is a parsed deno.json. It does not change.
 type Config struct {
 	Path string // absolute
 	Name string
-	// Exports tells whether the directory is a package of its own.
+	// Exports reports whether the directory is a package of its own.
 	Exports bool
 
 	Tasks   []Entry
 	Imports []Entry // the import map
-	Links   []Entry // directories of packages that stand in for published ones
-	Deno    Entry   // the version that it is for
+	Links   []Entry // directories of packages that replace published ones
+	Deno    Entry   // the required version of Deno
 
-	// Workspace lists the members, nil when it is no root of a workspace.
+	// Workspace lists the members, nil when the file is not the root of a workspace.
 	Workspace []string
 
 	ImportMap   string // path of a file with the import map, absolute; "" for none
-	Lock        string // path of the lockfile, absolute; "" when there is to be none
-	NodeModules bool   // packages of npm are put into node_modules
+	Lock        string // path of the lockfile, absolute; "" when it is disabled
+	NodeModules bool   // packages of npm are installed in node_modules
 }
 
-// Entry is a name with a text, and where it stands.
+// Entry is a name with a text, and its place.
 type Entry struct {
 	Name  string
 	Value string
 	Line  int
 }
 
-// Parse reads the file at path. The error is a diagnostics.Problems with the place
-// of everything that is wrong.
+// Parse reads the file at path. The error is a diagnostics.Problems with a place for each
+// problem.
 func Parse(path string, data []byte) (*Config, error) {
 	root, err := jsonfile.ParseLoose(path, data)
 	if err != nil {
@@ -105,7 +105,7 @@ func ParseScripts(path string, data []byte) ([]Entry, error) {
 	}), nil
 }
 
-// Task gives the task of that name, with Line 0 when there is none.
+// Task returns the task of that name, with Line 0 when it is missing.
 func (c *Config) Task(name string) Entry {
 	for _, t := range c.Tasks {
 		if t.Name == name {
@@ -115,7 +115,7 @@ func (c *Config) Task(name string) Entry {
 	return Entry{Name: name}
 }
 
-// reader collects what is wrong with a file.
+// reader collects the problems of a file.
 type reader struct {
 	path, dir string
 	problems  diagnostics.Problems
@@ -147,7 +147,7 @@ func (r *reader) text(object *jsonfile.Value, name string) Entry {
 
 func isAbsent(v *jsonfile.Value) bool { return v == nil || v.Kind() == jsonfile.Null }
 
-// entries reads an optional object of strings; what is null is mapped to nothing.
+// entries reads an optional object of strings; a null is mapped to "".
 func (r *reader) entries(v *jsonfile.Value, name string) []Entry {
 	if isAbsent(v) {
 		return nil
@@ -225,7 +225,7 @@ func (r *reader) members(v *jsonfile.Value) []string {
 	return members
 }
 
-// lock reads where the lockfile is: false, a path, or an object with one.
+// lock reads the path of the lockfile: false, a path, or an object with a path.
 func (r *reader) lock(v *jsonfile.Value) string {
 	if v.Kind() == jsonfile.Object {
 		v = v.Get("path")

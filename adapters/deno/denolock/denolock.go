@@ -14,7 +14,7 @@ import (
 // Lock is a lockfile. It is safe for concurrent use.
 type Lock struct {
 	HasNPM    bool // it names packages of npm
-	HasRemote bool // it names packages of JSR, or modules by their addresses
+	HasRemote bool // it names packages of JSR, or modules by URL
 
 	graph   lockgraph.Graph
 	members map[string][]lockgraph.Node // by directory relative to the lockfile
@@ -28,10 +28,10 @@ type reader struct {
 	byName     map[string][]string       // "npm:chalk" → its specifiers
 	packages   map[string]lockgraph.Node // "npm:chalk@4.1.2"
 	versions   map[string][]string       // "npm:chalk" → keys of packages
-	used       map[string]bool           // specifiers that a manifest or a package asks for
+	used       map[string]bool           // specifiers that a manifest or a package uses
 }
 
-// Parse reads a lockfile. The error says, for people, why it cannot be understood.
+// Parse reads a lockfile. The error says why Parse cannot read it.
 func Parse(name string, data []byte) (*Lock, error) {
 	root, err := jsonfile.Parse(name, data)
 	if err != nil {
@@ -74,14 +74,14 @@ func (r *reader) read(root, packages *jsonfile.Value) {
 	r.share(root)
 }
 
-// splitSpecifier parts "npm:@scope/name@^1.0.0".
+// splitSpecifier splits "npm:@scope/name@^1.0.0".
 func splitSpecifier(text string) (scheme, name string) {
 	scheme, rest, _ := strings.Cut(text, ":")
 	name, _ = splitVersion(rest)
 	return scheme, name
 }
 
-// splitVersion parts "@scope/name@1.0.0".
+// splitVersion splits "@scope/name@1.0.0".
 func splitVersion(text string) (name, version string) {
 	if text == "" {
 		return "", ""
@@ -118,8 +118,8 @@ func (r *reader) linkPackages(scheme string, list *jsonfile.Value) {
 	}
 }
 
-// link adds what a package depends on: another by its key, by its name where that
-// says enough, or by a specifier.
+// link adds a dependency of a package: another package by its key, by its name where that
+// is unique, or by a specifier.
 func (r *reader) link(from lockgraph.Node, scheme, text string) {
 	if text == "" {
 		return
@@ -141,8 +141,8 @@ func (r *reader) link(from lockgraph.Node, scheme, text string) {
 	}
 }
 
-// resolve finds the package that a specifier means; one without a version means
-// the only one of its name.
+// resolve returns the package of a specifier; one without a version means the only package
+// of its name.
 func (r *reader) resolve(specifier string) (lockgraph.Node, bool) {
 	scheme, name := splitSpecifier(specifier)
 	if scheme != "npm" && scheme != "jsr" {
@@ -157,7 +157,7 @@ func (r *reader) resolve(specifier string) (lockgraph.Node, bool) {
 	return n, ok && found
 }
 
-// addMembers adds what manifests ask for, the root's first.
+// addMembers adds the requirements of manifests, the root's first.
 func (r *reader) addMembers(workspace *jsonfile.Value) {
 	r.shared = append(r.shared, r.asked(workspace)...)
 	for _, m := range workspace.Get("members").Members() {
@@ -182,8 +182,7 @@ func (r *reader) asked(manifest *jsonfile.Value) []lockgraph.Node {
 	return nodes
 }
 
-// share adds what nobody can tell whose it is: what sources name without a
-// manifest.
+// share adds the specifiers that stand in no manifest: any member may import them.
 func (r *reader) share(root *jsonfile.Value) {
 	for specifier := range r.specifiers {
 		if r.used[specifier] {
@@ -204,7 +203,7 @@ func (r *reader) share(root *jsonfile.Value) {
 	r.shared = append(r.shared, r.graph.Add(append([]string{"remote"}, remote...)...))
 }
 
-// Digest is that of what members resolve to, and of what every member sees.
+// Digest returns the digest of what the members resolve to, and of what every member sees.
 func (l *Lock) Digest(members ...string) string {
 	var sums []lockgraph.Sum
 	for _, n := range l.shared {

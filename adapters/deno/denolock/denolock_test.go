@@ -45,7 +45,7 @@ func TestWhoSeesAChange(t *testing.T) {
 		{"v3.lock", "sha512-cccc", "sha512-X", "packages/app app and lib"},
 		{"v3.lock", "bbbb", "X", "packages/lib app and lib"},
 		{"v3.lock", "sha512-eeee", "sha512-X", "all"},
-		{"v3.lock", "sha512-ffff", "sha512-X", "all"}, // no manifest says who wants it
+		{"v3.lock", "sha512-ffff", "sha512-X", "all"}, // no manifest requires it
 		{"v3.lock", "1234", "5678", "all"},
 	} {
 		data := read(t, tt.file)

@@ -11,13 +11,13 @@ import (
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// Bounds of what is looked into.
+// Bounds of what In and Of read.
 const (
 	maxDirs  = 5_000
 	maxFiles = 5_000
 )
 
-// Import is a specifier that stands in a module.
+// Import is a specifier in a module.
 type Import struct {
 	Specifier string
 	File      string // absolute
@@ -25,27 +25,27 @@ type Import struct {
 	Test      bool // in a test or a benchmark
 }
 
-// Modules are those of a directory and below it.
+// Modules are the modules in a directory and below it.
 type Modules struct {
 	Files    []string // absolute, sorted
-	Tests    bool     // "deno test" finds some
-	Benches  bool     // "deno bench" does
-	Complete bool     // all directories have been looked into
+	Tests    bool     // has files for "deno test"
+	Benches  bool     // has files for "deno bench"
+	Complete bool     // all directories were read
 }
 
 var (
 	module = pattern.New(`\.(ts|tsx|mts|cts|js|jsx|mjs|cjs)$`)
-	// tests are named as https://docs.deno.com/runtime/fundamentals/testing/ says.
+	// Tests are named as in https://docs.deno.com/runtime/fundamentals/testing/.
 	test  = pattern.New(`(^|[._])test\.(ts|tsx|mts|js|jsx|mjs)$`)
 	bench = pattern.New(`(^|[._])bench\.(ts|tsx|mts|js|jsx|mjs)$`)
-	// imported is what stands in front of a specifier, also in comments that say
-	// which types belong to what is imported. A text that looks like it counts, too.
+	// imported matches the text before a specifier, also in comments that name the types of
+	// an import. Any other text of this form matches too.
 	imported = pattern.New(`(?:\b(?:from|import|require)\s*\(?\s*|@deno-types\s*=\s*|<reference\s+(?:path|types)\s*=\s*)["']([^"'\r\n]{1,1000})["']`)
 )
 
-// In lists the modules in f's directory and below, less those of other packages:
-// where a deno.json is. Directories whose names begin with a dot, node_modules,
-// vendor and those for which skip is true are passed over.
+// In returns the modules in f's directory and below. It leaves out other packages
+// (directories with a deno.json), directories whose names begin with a dot, node_modules,
+// vendor and those for which skip returns true.
 func In(f *adapters.Files, skip func(dir string) bool) Modules {
 	m := Modules{Complete: true}
 	queue := []string{f.Dir()}
@@ -82,12 +82,12 @@ func (m *Modules) add(file string) {
 	m.Benches = m.Benches || bench.MatchString(filepath.Base(file))
 }
 
-// isTest tells of files that "deno test" takes for tests.
+// isTest reports whether "deno test" runs a file.
 func isTest(file string) bool {
 	return test.MatchString(filepath.Base(file)) || path.Base(filepath.ToSlash(filepath.Dir(file))) == "__tests__"
 }
 
-// Of gives what a module imports, each specifier once.
+// Of returns what a module imports, each specifier once.
 func Of(f *adapters.Files, file string) []Import {
 	data, err := f.Read(file)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package gomod reads go.mod, go.work and go.sum, with the places of what matters in
-// them. They are described at https://go.dev/ref/mod.
+// Package gomod reads go.mod, go.work and go.sum, with the places of their entries.
+// https://go.dev/ref/mod describes them.
 package gomod
 
 import (
@@ -15,18 +15,18 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// Module is what a go.mod says, https://go.dev/ref/mod#go-mod-file.
+// Module is a parsed go.mod, https://go.dev/ref/mod#go-mod-file.
 type Module struct {
 	Name     string
 	Demand   Demand
 	Requires []Require
 	Replaces []Replace
-	Instead  []string // modules that take the place of others
+	Instead  []string // modules that replace others
 	Tools    []string // package paths
 	Ignores  []string // as written
 }
 
-// Demand is the versions of go that a file asks for, with the lines that do.
+// Demand is the versions of go that a file requires, with their lines.
 type Demand struct {
 	File          string
 	GoVersion     string // "1.22"
@@ -49,7 +49,7 @@ type Replace struct {
 	Line int
 }
 
-// Work is what a go.work says, https://go.dev/ref/mod#go-work-file.
+// Work is a parsed go.work, https://go.dev/ref/mod#go-work-file.
 type Work struct {
 	File     string
 	Demand   Demand
@@ -58,10 +58,10 @@ type Work struct {
 	Instead  []string
 }
 
-// Dir is the directory that the workspace stands in.
+// Dir returns the directory of the go.work.
 func (w *Work) Dir() string { return filepath.Dir(w.File) }
 
-// ParseModule reads a go.mod. A malformed one is diagnostics.Problems.
+// ParseModule reads a go.mod. A malformed one is a diagnostics.Problems error.
 func ParseModule(path string, data []byte) (*Module, error) {
 	f, err := modfile.Parse(path, data, nil)
 	if err != nil {
@@ -86,7 +86,7 @@ func ParseModule(path string, data []byte) (*Module, error) {
 	return m, nil
 }
 
-// ParseWork reads a go.work. A malformed one is diagnostics.Problems.
+// ParseWork reads a go.work. A malformed one is a diagnostics.Problems error.
 func ParseWork(path string, data []byte) (*Work, error) {
 	f, err := modfile.ParseWork(path, data, nil)
 	if err != nil {
@@ -126,7 +126,7 @@ func localReplaces(path string, list []*modfile.Replace) []Replace {
 	return local
 }
 
-// moduleReplaces gives the paths of modules that replace others.
+// moduleReplaces returns the paths of modules that replace others.
 func moduleReplaces(list []*modfile.Replace) []string {
 	var paths []string
 	for _, r := range list {
@@ -137,7 +137,7 @@ func moduleReplaces(list []*modfile.Replace) []string {
 	return paths
 }
 
-// resolve makes a directory that the file at path names absolute.
+// resolve returns the absolute path of dir in the file at path.
 func resolve(path, dir string) string {
 	if dir = filepath.FromSlash(dir); filepath.IsAbs(dir) {
 		return filepath.Clean(dir)
@@ -145,8 +145,8 @@ func resolve(path, dir string) string {
 	return filepath.Join(filepath.Dir(path), dir)
 }
 
-// maxProblems bounds how many mistakes of one file are told, maxMessage how long one of
-// them is, in bytes.
+// maxProblems is how many problems of one file are reported at most, maxMessage how long a
+// message is at most, in bytes.
 const (
 	maxProblems = 20
 	maxMessage  = 300
@@ -160,7 +160,7 @@ func clip(message string) string {
 	return strings.ToValidUTF8(message[:maxMessage], "") + "…"
 }
 
-// problems gives what modfile found wrong, each with its place.
+// problems returns modfile's errors, each with its place.
 func problems(path string, err error) error {
 	var list modfile.ErrorList
 	if !errors.As(err, &list) {
@@ -178,19 +178,19 @@ func problems(path string, err error) error {
 	return diagnostics.Problems(diagnostics.Sorted(all))
 }
 
-// MayNeed tells whether a module may take part in the build of m.
+// MayNeed reports whether a module may take part in the build of m.
 func (m *Module) MayNeed(path string) bool {
 	return m.Find(path) != nil || !m.ListsAll()
 }
 
-// ListsAll tells whether m's requirements are all that take part in its build. From
-// go 1.17 on they are (https://go.dev/ref/mod#graph-pruning); before, those of
-// other modules are not among them.
+// ListsAll reports whether m's requirements name all modules of its build. From go 1.17 on
+// they do (https://go.dev/ref/mod#graph-pruning); before, they leave out those of other
+// modules.
 func (m *Module) ListsAll() bool {
 	return version.Compare("go"+m.Demand.GoVersion, "go1.17") >= 0
 }
 
-// Find gives the requirement of a module, nil when there is none.
+// Find returns the requirement of a module, or nil.
 func (m *Module) Find(path string) *Require {
 	i := slices.IndexFunc(m.Requires, func(r Require) bool { return r.Path == path })
 	if i < 0 {
@@ -199,7 +199,7 @@ func (m *Module) Find(path string) *Require {
 	return &m.Requires[i]
 }
 
-// Has tells whether dir is a member of the workspace, also through links.
+// Has reports whether dir is a member of the workspace, also through links.
 func (w *Work) Has(dir string) bool {
 	if slices.Contains(w.Uses, dir) {
 		return true

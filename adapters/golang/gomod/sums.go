@@ -22,17 +22,17 @@ func ParseSums(path string, data []byte) (Sums, error) {
 		n++
 		fields := strings.Fields(line)
 		if len(fields) == 0 {
-			continue // as go itself allows
+			continue // as go itself does
 		}
 		if len(fields) != 3 {
-			return nil, fmt.Errorf("line %d is none of %s", n, filepath.Base(path))
+			return nil, fmt.Errorf("line %d is not a line of a %s", n, filepath.Base(path))
 		}
 		all[fields[0]] = append(all[fields[0]], fields[1]+" "+fields[2])
 	}
 	return all, nil
 }
 
-// Digest is of the lines for the modules with these paths.
+// Digest returns the digest of the lines for these modules.
 func (s Sums) Digest(paths map[string]bool) string {
 	var lines []string
 	for _, path := range slices.Sorted(maps.Keys(paths)) {

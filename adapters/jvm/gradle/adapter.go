@@ -1,9 +1,8 @@
-// Package gradle is the adapter "gradle": builds of Gradle, of one project and of
-// many, in Groovy and in Kotlin.
+// Package gradle is the adapter "gradle": builds of Gradle, of one project and of many, in
+// Groovy and in Kotlin.
 //
-// Scripts are read here, never run, so that a plan starts no process. What a script
-// computes cannot be told that way; then everything that it may mean counts, and a
-// warning says so.
+// It reads scripts and never runs them, so that a plan starts no process. Where a script
+// computes a value, bento assumes every possible one, and a warning says so.
 package gradle
 
 import (
@@ -17,8 +16,8 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// identity is in every key. It changes when a recipe, or what is read from scripts,
-// changes what a task does.
+// identity is an ingredient of every key. It changes when a change to a recipe or a reader
+// of scripts changes what a task does.
 const identity = "builtin:1"
 
 // Adapter is the adapter "gradle".
@@ -39,7 +38,7 @@ func markers() []string {
 	return []string{"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"}
 }
 
-// New gives the adapter.
+// New returns the adapter.
 func New(o adapters.Options) *Adapter {
 	hook := adapters.Hook{Parser: "gradle"}
 	m := &adapters.Manifest{
@@ -84,7 +83,7 @@ func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
 			return true, nil
 		}
 	}
-	// Some builds call each script after its project.
+	// Some builds name each script after its project.
 	name := filepath.Base(dir) + ".gradle"
 	if !f.IsFile(name) && !f.IsFile(name+".kts") {
 		return false, nil
@@ -94,13 +93,13 @@ func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
 	return p.settings != nil, err
 }
 
-// ParseDiagnostics implements adapters.Adapter. No hook asks for it.
+// ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
 func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
 	return nil, nil
 }
 
-// Add implements adapters.Adder. Gradle has no command for it, and a script is for
-// people to write: the error says what.
+// Add implements adapters.Adder. Gradle has no command for it: the error shows the line to
+// add to the script.
 func (a *Adapter) Add(_ context.Context, req adapters.AddRequest, _ adapters.LogFunc) error {
 	configuration := "implementation"
 	if req.Dev {

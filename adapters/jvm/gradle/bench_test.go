@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/adapters/adaptertest"
 )
 
-// big writes a build of n projects, each with up to five others, and gives the
+// big writes a build of n projects, each with up to five others, and returns the
 // directories of all.
 func big(tb testing.TB, n int) (dirs []string) {
 	root := adaptertest.Project(tb, "-- build.gradle --\nsubprojects {\n    apply plugin: 'java'\n    repositories { mavenCentral() }\n    sourceCompatibility = 11\n    dependencies { testImplementation 'junit:junit:4.13.2' }\n}\n-- gradle.properties --\n-- gradle/libs.versions.toml --\n[plugins]\na = \"b:1\"\n")

@@ -9,22 +9,21 @@ import (
 	"github.com/bentobuild/bento/adapters/jvm/script"
 )
 
-// facts are what all scripts together say of one project: its own, those of the
-// projects above it, those that they apply, and the plugins that the build itself
-// holds as scripts.
+// facts are what all scripts of a project say of it: its own, those of the projects above
+// it, those that they apply, and the plugins that the build holds as scripts.
 type facts struct {
-	scripts   []string // absolute, in the order in which they were read
+	scripts   []string // absolute, in the order of reading
 	strings   []fact
 	unsure    []fact
 	accessors []fact
 	plugins   []string
 	java      []javaFact
-	makes     bool // its own script applies a plugin that makes something
-	tests     bool // the project's own script speaks of tests
-	anyTests  bool // some script does
+	makes     bool // its own script applies a plugin that builds something
+	tests     bool // the project's own script names tests
+	anyTests  bool // any script does
 }
 
-// fact is something that a script says of the project.
+// fact is one statement of a script about the project.
 type fact struct {
 	text, file string
 	line       int
@@ -36,7 +35,7 @@ type javaFact struct {
 	file string
 }
 
-// maxScripts bounds how many scripts are read for one project.
+// maxScripts is how many scripts are read for one project at most.
 const maxScripts = 256
 
 // reading is the reading of the scripts of one project.
@@ -85,7 +84,7 @@ func (a *Adapter) learn(f *adapters.Files, p *project) error {
 	return nil
 }
 
-// parent gives the path of the project above.
+// parent returns the path of the project above.
 func parent(path string) string {
 	i := strings.LastIndexByte(path, ':')
 	if i <= 0 {
@@ -94,7 +93,7 @@ func parent(path string) string {
 	return path[:i]
 }
 
-// take takes over what a script says in the scopes that are about the project.
+// take adds the statements of a script in the scopes that concern the project.
 func (r *reading) take(b *script.Build, about func(scope string) bool) error {
 	if r.seen[b.Path] || len(r.seen) == maxScripts {
 		return nil
@@ -131,8 +130,8 @@ func (r *reading) take(b *script.Build, about func(scope string) bool) error {
 	return r.applied(b, x.strings[before:])
 }
 
-// makes tells whether a plugin makes something of a project. One that is not known
-// may do so anywhere, and is asked for most often in the root to configure others.
+// makes reports whether a plugin builds something in a project. An unknown plugin may, but
+// most unknown plugins stand in the root and configure other projects.
 func makes(id string) bool {
 	return slices.Contains([]string{
 		"java", "java-library", "java-gradle-plugin", "java-platform", "groovy", "scala", "war", "ear", "application", "distribution", "antlr",
@@ -141,7 +140,7 @@ func makes(id string) bool {
 	}, id)
 }
 
-// plugin notes a plugin, and reads it where it is a script of the build.
+// plugin adds a plugin, and reads it where it is a script of the build.
 func (r *reading) plugin(id string) error {
 	if alias, ok := strings.CutPrefix(id, "alias:"); ok {
 		if r.catalog == nil {
@@ -170,12 +169,12 @@ func (r *reading) plugin(id string) error {
 	return nil
 }
 
-// fileName tells whether a text can be the name of a file as it is.
+// fileName reports whether a text can be the name of a file.
 func fileName(text string) bool {
 	return len(text) < 200 && text != "" && text[0] != '.' && !strings.ContainsAny(text, "/\\:\x00")
 }
 
-// buildLogic gives the directories of the builds that make plugins for this one.
+// buildLogic returns the directories of the builds that make this build's plugins.
 func (p *project) buildLogic() []string {
 	dirs := []string{filepath.Join(p.root(), "buildSrc")}
 	if p.settings != nil {
@@ -186,7 +185,7 @@ func (p *project) buildLogic() []string {
 	return dirs
 }
 
-// applied reads the scripts that a script names, which it applies or hands on.
+// applied reads the scripts that a script applies or names.
 func (r *reading) applied(b *script.Build, said []fact) error {
 	for _, s := range said {
 		if !strings.HasSuffix(s.text, ".gradle") && !strings.HasSuffix(s.text, ".gradle.kts") {
@@ -207,7 +206,8 @@ func (r *reading) applied(b *script.Build, said []fact) error {
 	return nil
 }
 
-// places are the ways in which strings say where the build or the project is.
+// places returns the expressions in strings for the directory of the build and of the
+// project.
 func places() (root, own []string) {
 	return []string{
 			"$rootDir", "${rootDir}", "$rootProject.projectDir", "${rootProject.projectDir}", "${project.rootDir}", "$project.rootDir",
@@ -217,9 +217,9 @@ func places() (root, own []string) {
 		}
 }
 
-// find gives the file or directory that a string of a script in dir names, "" when
-// there is none: relative to the project, to the build, or to the script. A
-// directory counts only where the string says what it is relative to.
+// find returns the file or directory that a string of a script in dir names, or "":
+// relative to the project, to the build, or to the script. A directory is returned only
+// where the string says what it is relative to.
 func (p *project) find(f *adapters.Files, text, dir string) string {
 	if !strings.HasPrefix(text, "$") && !mayBePath(text) {
 		return ""
@@ -245,7 +245,7 @@ func (p *project) find(f *adapters.Files, text, dir string) string {
 			path = filepath.Clean(text)
 		}
 		if within(p.dir, path) {
-			continue // everything above is too much to be meant
+			continue // a directory above the build would make everything an input
 		}
 		if f.IsFile(path) || anchored && f.IsDir(path) || strings.HasPrefix(text, "..") && f.IsDir(path) {
 			return path
@@ -261,7 +261,7 @@ func mayBePath(text string) bool {
 	return strings.Contains(text, "/") || len(filepath.Ext(text)) > 2
 }
 
-// has tells whether the project applies one of these plugins.
+// has reports whether the project applies one of these plugins.
 func (x *facts) has(ids ...string) bool {
 	return slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(x.plugins, id) })
 }

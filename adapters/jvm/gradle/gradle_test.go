@@ -57,7 +57,7 @@ func TestBuild(t *testing.T) {
 	if d := cmp.Diff(want, adaptertest.Runs(t, a, root+"/lib")); d != "" {
 		t.Error(d)
 	}
-	// No directory of app looks like tests, whatever is said of all projects.
+	// No directory of app looks like tests, whatever scripts configure for all projects.
 	want = map[string]string{"build": flags + ":group:app:build -x :group:app:check", "lint": flags + ":group:app:check", "run": "(" + flags + ":group:app:run)"}
 	if d := cmp.Diff(want, adaptertest.Runs(t, a, root+"/group/app")); d != "" {
 		t.Error(d)
@@ -194,13 +194,13 @@ dependencies {
 		}
 		return strings.Join(list, "\n")
 	}
-	if got := said(root); !strings.Contains(got, "warning settings.gradle:2: include of something computed: only running the settings tells") {
+	if got := said(root); !strings.Contains(got, "warning settings.gradle:2: computed include: only running the settings shows") {
 		t.Error(got)
 	}
-	if got := said(root + "/a"); !strings.Contains(got, "warning a/build.gradle:2: project(…) of something computed: only running the script tells") {
+	if got := said(root + "/a"); !strings.Contains(got, "warning a/build.gradle:2: computed project(…): only running the script shows") {
 		t.Error(got)
 	}
-	// What may be meant counts.
+	// A possible project is a link.
 	want := []adapters.Link{{Dir: "b", File: "a/build.gradle", Line: 2}, {Dir: "c", File: "a/build.gradle", Line: 2}}
 	if d := cmp.Diff(want, adaptertest.Links(t, a, root, root+"/a")); d != "" {
 		t.Error(d)

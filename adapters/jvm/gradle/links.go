@@ -12,7 +12,7 @@ import (
 )
 
 // Links implements adapters.Linker: projects of the same build that a script names,
-// builds that are included, and the plugins that the build makes for itself.
+// included builds, and the builds that make this build's plugins.
 func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -49,8 +49,8 @@ func (l *linking) add(dir, file string, line int, test bool) {
 	l.links[dir] = adapters.Link{Dir: dir, File: file, Line: line, Dev: test}
 }
 
-// projects adds the projects that the scripts name: any string that is the path of
-// one, or of one of its tasks, means it.
+// projects adds the projects that the scripts name: any string that is the path of a
+// project, or of one of its tasks, is a link.
 func (l *linking) projects() {
 	if l.settings == nil {
 		return
@@ -80,7 +80,7 @@ func (l *linking) projects() {
 	}
 }
 
-// meant gives the project that ":a:b" or ":a:b:jar" means, "" for none.
+// meant returns the project of ":a:b" or ":a:b:jar", or "".
 func (l *linking) meant(text string) string {
 	if !strings.HasPrefix(text, ":") || len(text) > 1000 {
 		return ""
@@ -93,8 +93,7 @@ func (l *linking) meant(text string) string {
 	return ""
 }
 
-// byAccessor gives the projects by their type-safe names: ":my-libs:core" is
-// myLibs.core.
+// byAccessor returns the projects by their type-safe names: ":my-libs:core" is myLibs.core.
 func (l *linking) byAccessor() map[string]string {
 	names := make(map[string]string)
 	for path, p := range l.settings.Projects {
@@ -122,7 +121,7 @@ func camel(name string) string {
 	return strings.Join(words, "")
 }
 
-// longest gives the project whose name is text, or its longest beginning.
+// longest returns the project whose name is text or the longest prefix of it.
 func longest(names map[string]string, text string) string {
 	for text != "" {
 		if path, ok := names[text]; ok {
@@ -133,8 +132,8 @@ func longest(names map[string]string, text string) string {
 	return ""
 }
 
-// builds adds the builds that this one includes: they make its plugins, or stand in
-// for what it would fetch.
+// builds adds the builds that this one includes: they make its plugins or replace
+// downloads.
 func (l *linking) builds(f *adapters.Files) {
 	src := filepath.Join(l.root(), "buildSrc")
 	if l.dir != src && f.IsDir(src) {

@@ -13,13 +13,13 @@ import (
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// daemonFile says on which Java Gradle itself runs
+// daemonFile names the Java for Gradle itself
 // (https://docs.gradle.org/current/userguide/gradle_daemon.html#sec:daemon_jvm_criteria).
 const daemonFile = "gradle/gradle-daemon-jvm.properties"
 
-// RequiredToolchain implements adapters.Adapter: the nearest file of a version
-// manager and what the scripts ask for, else what the catalog and the properties of
-// the build call the version of Java; and the Gradle of a wrapper that is not whole.
+// RequiredToolchain implements adapters.Adapter: the Java of the nearest file of a version
+// manager and of the scripts, else of the catalog and the properties; and the Gradle of an
+// incomplete wrapper.
 func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.Toolchain, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -44,8 +44,8 @@ func (a *Adapter) pin(f *adapters.Files, p *project) (*adapters.Toolchain, error
 	return jdk.Pins(java, gradle), err
 }
 
-// rule gives what Gradle itself refuses to do without: the toolchain of a script or
-// of the daemon, else what the compiler is to make.
+// rule returns the Java that Gradle itself requires: the toolchain of a script or of the
+// daemon, else the target of the compiler.
 func (a *Adapter) rule(f *adapters.Files, p *project) *adapters.Toolchain {
 	var least *adapters.Toolchain
 	for _, j := range p.facts.java {
@@ -66,7 +66,7 @@ func (a *Adapter) rule(f *adapters.Files, p *project) *adapters.Toolchain {
 	return least
 }
 
-// called gives the version that goes by the name of Java.
+// called returns the version that the catalog or the properties name as that of Java.
 func (a *Adapter) called(f *adapters.Files, p *project) (*adapters.Toolchain, error) {
 	if path := filepath.Join(p.root(), "gradle", "libs.versions.toml"); f.IsFile(path) {
 		c, err := a.catalogs.Read(f, path)
@@ -95,20 +95,20 @@ func (a *Adapter) called(f *adapters.Files, p *project) (*adapters.Toolchain, er
 
 var installed = pattern.New(`(?m)^jdk (\S+)`)
 
-// toolchain tells whether a script chooses a JDK of its own.
+// toolchain reports whether a script configures a toolchain.
 func (x *facts) toolchain() bool {
 	return slices.ContainsFunc(x.java, func(j javaFact) bool { return j.Toolchain })
 }
 
-// CheckPin implements adapters.PinChecker. What a script or a catalog asks for may be
-// any installed JDK; the files of version managers mean the one that is in use.
+// CheckPin implements adapters.PinChecker. Any installed JDK may satisfy a script or a
+// catalog; only the JDK in use may satisfy the file of a version manager.
 func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 	if want.Tool == "gradle" {
 		m := said.FindStringSubmatch(fingerprint)
 		if m == nil {
 			return adapters.Verdict{OK: true}
 		}
-		return jdk.CheckTool(want, m[1], "install Gradle %s, or bring back gradle-wrapper.jar")
+		return jdk.CheckTool(want, m[1], "install Gradle %s, or restore gradle-wrapper.jar")
 	}
 	var found []jdk.Version
 	if name := filepath.Base(want.File); strings.Contains(name, "gradle") || name == "libs.versions.toml" {

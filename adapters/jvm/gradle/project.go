@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/adapters/jvm/script"
 )
 
-// project is one project and the build that it is part of.
+// project is one project and its build.
 type project struct {
 	settings *script.Settings // nil for a project on its own
 	path     string           // ":" for the root
@@ -19,7 +19,7 @@ type project struct {
 	facts    facts
 }
 
-// root is the directory of the build, where Gradle is started.
+// root returns the directory of the build, in which Gradle runs.
 func (p *project) root() string {
 	if p.settings == nil {
 		return p.dir
@@ -27,11 +27,11 @@ func (p *project) root() string {
 	return p.settings.Dir()
 }
 
-// many tells whether the build has more projects than the root.
+// many reports whether the build has more projects than the root.
 func (p *project) many() bool { return p.settings != nil && len(p.settings.Projects) > 1 }
 
-// named gives the paths of the projects that the settings include, sorted, without
-// the root and without p itself.
+// named returns the paths of the projects that the settings include, sorted, except the
+// root and p itself.
 func (p *project) named() []string {
 	if p.settings == nil {
 		return nil
@@ -46,8 +46,8 @@ func (p *project) named() []string {
 	return paths
 }
 
-// open reads the project of f's directory: of the nearest build above that includes
-// it, else on its own. It is asked for several answers, so it is kept.
+// open reads the project of f's directory: of the nearest build above that includes it,
+// else on its own. Several answers need the project, so open keeps it.
 func (a *Adapter) open(f *adapters.Files) (*project, error) {
 	return a.projects.Get(f, f.Dir(), a.read)
 }
@@ -60,7 +60,7 @@ func (a *Adapter) read(f *adapters.Files) (*project, error) {
 	return p, a.learn(f, p)
 }
 
-// place finds the build that p is part of.
+// place finds the build of p.
 func (a *Adapter) place(f *adapters.Files, p *project) error {
 	for dir := range f.Ancestors() {
 		s, err := a.settingsIn(f, dir)
@@ -73,10 +73,10 @@ func (a *Adapter) place(f *adapters.Files, p *project) error {
 		if path, ok := pathOf(s, f.Dir()); ok {
 			p.settings, p.path = s, path
 		}
-		break // Gradle looks no further either
+		break // Gradle searches no further either
 	}
 	if p.settings == nil {
-		// Where projects lie side by side, the settings are in one called "master".
+		// Projects side by side may have their settings in a directory called "master".
 		s, err := a.settingsIn(f, filepath.Join(filepath.Dir(f.Dir()), "master"))
 		if err != nil {
 			return err
@@ -94,7 +94,8 @@ func (a *Adapter) settingsIn(f *adapters.Files, dir string) (*script.Settings, e
 	return readEither(f, a.settings, filepath.Join(dir, "settings.gradle"))
 }
 
-// readEither reads a script in Groovy, else in Kotlin; nil when there is neither.
+// readEither reads a script in Groovy, else in Kotlin, and returns nil when both are
+// missing.
 func readEither[T any](f *adapters.Files, from *adapters.Parsed[*T], path string) (*T, error) {
 	for _, name := range []string{path, path + ".kts"} {
 		s, err := from.Read(f, name)
@@ -105,8 +106,8 @@ func readEither[T any](f *adapters.Files, from *adapters.Parsed[*T], path string
 	return nil, nil
 }
 
-// pathOf gives the path of the project in a directory. Of two that share it the
-// first by path counts.
+// pathOf returns the path of the project in a directory. Of two projects in it, the first
+// by path wins.
 func pathOf(s *script.Settings, dir string) (path string, ok bool) {
 	if dir == s.Dir() {
 		return ":", true
@@ -119,8 +120,8 @@ func pathOf(s *script.Settings, dir string) (path string, ok bool) {
 	return path, ok
 }
 
-// scriptOf gives the build script of a project in a directory: of the usual name, or
-// of that of the project. It is nil when there is none.
+// scriptOf returns the build script of a project in a directory, with the usual name or
+// that of the project, or nil.
 func (a *Adapter) scriptOf(f *adapters.Files, dir, path string) (*script.Build, error) {
 	b, err := readEither(f, a.builds, filepath.Join(dir, "build.gradle"))
 	if b != nil || err != nil || path == ":" {
@@ -130,8 +131,8 @@ func (a *Adapter) scriptOf(f *adapters.Files, dir, path string) (*script.Build, 
 	return readEither(f, a.builds, filepath.Join(dir, name+".gradle"))
 }
 
-// loose gives the projects of the build without a script of their own, by path: no
-// directory tells of them, so they are the root's to build.
+// loose returns the projects of the build without a script, by path. No dish holds them, so
+// the root builds them.
 func (p *project) loose(f *adapters.Files) []string {
 	var paths []string
 	for _, path := range p.named() {
@@ -146,7 +147,7 @@ func (p *project) loose(f *adapters.Files) []string {
 	return paths
 }
 
-// hasScript tells whether a directory is one that Detect finds.
+// hasScript reports whether Detect finds a project in a directory.
 func hasScript(f *adapters.Files, dir string) bool {
 	for _, name := range []string{"build.gradle", filepath.Base(dir) + ".gradle"} {
 		if f.IsFile(filepath.Join(dir, name)) || f.IsFile(filepath.Join(dir, name+".kts")) {
@@ -156,7 +157,7 @@ func hasScript(f *adapters.Files, dir string) bool {
 	return false
 }
 
-// within tells whether path is dir, or lies below it.
+// within reports whether path is dir, or lies below it.
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/bentobuild/bento/adapters/jvm/scaffold"
 )
 
-// Old and new Gradle take it.
+// Old and new versions of Gradle accept it.
 const newBuild = `plugins {
     id 'java'
     id 'checkstyle'
@@ -24,8 +24,8 @@ dependencies {
 }
 `
 
-// Scaffold implements adapters.Scaffolder. It fetches what its tests and Checkstyle need
-// when it is built for the first time.
+// Scaffold implements adapters.Scaffolder. The first build fetches what its tests and
+// Checkstyle need.
 func (a *Adapter) Scaffold(name string) ([]adapters.ScaffoldFile, error) {
 	return scaffold.Files(name, map[string]string{
 		"settings.gradle": "rootProject.name = 'NAME'\n",

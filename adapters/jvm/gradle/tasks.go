@@ -12,27 +12,26 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// ruleUnsure is the rule of what only running a script tells.
+// ruleUnsure is the rule of values that only running a script computes.
 const ruleUnsure = "computed_manifest"
 
-// options keep a Gradle from staying behind, and from drawing.
+// options stop Gradle from leaving a daemon and from drawing progress.
 const options = " --no-daemon --console=plain"
 
-// lifecycle gives the recipes of the project with this path; those of the root of a
-// build of one project need none.
+// lifecycle returns the recipes of the project with this path and directory.
 func lifecycle(program, path, dir string) []adapters.Task {
 	prefix := strings.TrimSuffix(path, ":") + ":"
 	made := strings.TrimPrefix(dir+"/build/", "/")
 	return []adapters.Task{
-		// What is checked has tasks of its own here.
+		// The checks are tasks of their own here.
 		{Name: "build", Run: program + " " + prefix + "build -x " + prefix + "check", Outputs: []string{made + "libs/**", made + "distributions/**"}},
 		{Name: "lint", Run: program + " " + prefix + "check"},
 		{Name: "test", Run: program + " " + prefix + "test"},
 	}
 }
 
-// Tasks implements adapters.TaskLister. All projects of a build run in its root,
-// which is where Gradle takes its settings from.
+// Tasks implements adapters.TaskLister. All projects of a build run in its root, where
+// Gradle reads its settings.
 func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -58,20 +57,20 @@ func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, er
 	return answer, nil
 }
 
-// warnings tell what of the build cannot be told without running it.
+// warnings reports what cannot be read from the build without running it.
 func (p *project) warnings() []diagnostics.Diagnostic {
 	var list []diagnostics.Diagnostic
 	if p.settings != nil && p.path == ":" {
 		for _, u := range p.settings.Unsure {
 			list = append(list, jdk.ProblemAt(diagnostics.Warning, ruleUnsure, p.settings.Path, u.Line,
 				"write the paths of projects as plain strings, or give their directories a dish.toml",
-				"%s: only running the settings tells which projects that are; the root builds all of them", u.Text))
+				"%s: only running the settings shows which projects it names; the root builds all of them", u.Text))
 		}
 	}
 	for _, u := range p.facts.unsure {
 		list = append(list, jdk.ProblemAt(diagnostics.Warning, ruleUnsure, u.file, u.line,
 			"write the path of the project as a plain string",
-			"%s: only running the script tells which project that is; %s counts as depending on all of them", u.text, p.path))
+			"%s: only running the script shows which project it names; %s depends on all of them", u.text, p.path))
 	}
 	return list
 }
@@ -84,7 +83,7 @@ type recipes struct {
 	allowDownload bool
 }
 
-// tasks gives the recipes, and whether the project is only the root of others.
+// tasks returns the recipes, and whether the project is only the root of others.
 func (r *recipes) tasks() (list []adapters.Task, aggregate bool) {
 	program := "gradle"
 	if r.wrapper != nil {
@@ -113,14 +112,14 @@ func (r *recipes) tasks() (list []adapters.Task, aggregate bool) {
 	for i := range list {
 		list[i].Cwd, list[i].ExtraInputs = cwd, above
 		if r.many() {
-			// Each run compiles in the directories of what it depends on.
+			// Each run compiles in the directories of its dependencies.
 			list[i].Mutex = "gradle:" + r.root()
 		}
 	}
 	return list, aggregate
 }
 
-// of gives the recipes of one project that make sense for it.
+// of returns the recipes that one project can have.
 func (r *recipes) of(program, path, dir string) []adapters.Task {
 	list := lifecycle(program, path, dir)
 	tested := r.tested(dir)
@@ -132,7 +131,7 @@ func (r *recipes) of(program, path, dir string) []adapters.Task {
 	})
 }
 
-// roots gives the recipes of the root of a build: for its own code, and for that of
+// roots returns the recipes of the root of a build: for its own code, and for that of
 // projects without a script.
 func (r *recipes) roots(program string) []adapters.Task {
 	var all []adapters.Task
@@ -156,10 +155,10 @@ func (r *recipes) roots(program string) []adapters.Task {
 	return all
 }
 
-// own tells whether the root of a build has code of its own.
+// own reports whether the root of a build has code of its own.
 func (r *recipes) own() bool { return r.f.IsDir("src") || r.facts.makes }
 
-// whole gives recipes for whatever projects there are.
+// whole returns recipes that run for all projects of the build.
 func (r *recipes) whole(program string) []adapters.Task {
 	return []adapters.Task{
 		{Name: "build", Run: program + " build -x check", Outputs: []string{"**/build/libs/**", "**/build/distributions/**"}},
@@ -167,9 +166,9 @@ func (r *recipes) whole(program string) []adapters.Task {
 	}
 }
 
-// tested tells whether there are tests: where they usually are, or by what the
-// project's own script says. What scripts say of many projects needs a directory that
-// looks like it.
+// tested reports whether the project has tests: in the usual directory, or by its own
+// script. Where a script configures many projects, the project also needs a directory of
+// tests.
 func (r *recipes) tested(dir string) bool {
 	for _, e := range r.f.List(filepath.Join(dir, "src")) {
 		if e.IsDir() && strings.Contains(strings.ToLower(e.Name()), "test") {
@@ -183,7 +182,7 @@ func (r *recipes) tested(dir string) bool {
 		r.facts.anyTests && (r.f.IsDir("test") || r.f.IsDir("tests"))
 }
 
-// linted tells whether a linter is part of check.
+// linted reports whether check runs a linter.
 func (r *recipes) linted() bool {
 	return r.facts.has("checkstyle", "pmd", "codenarc", "findbugs", "type:CheckstylePlugin", "type:PmdPlugin",
 		"com.github.spotbugs", "com.diffplug.spotless", "com.diffplug.gradle.spotless", "org.jlleitschuh.gradle.ktlint", "org.jmailen.kotlinter",
@@ -191,7 +190,7 @@ func (r *recipes) linted() bool {
 		"com.github.hierynomus.license", "com.github.hierynomus.license-base", "com.android.application", "com.android.library")
 }
 
-// scripts gives what is reached by name only.
+// scripts returns the tasks that run by name only.
 func (r *recipes) scripts(program string) []adapters.Task {
 	var list []adapters.Task
 	prefix := strings.TrimSuffix(r.path, ":") + ":"
@@ -212,8 +211,8 @@ func (r *recipes) scripts(program string) []adapters.Task {
 	return list
 }
 
-// above gives what outside the project decides about it: the scripts of the build,
-// its settings, properties, catalogs and plugins, and files that scripts name.
+// above returns the files outside the project that its tasks depend on: the scripts of the
+// build, its settings, properties, catalogs and plugins, and files that scripts name.
 func (r *recipes) above() []string {
 	files := slices.Clone(r.facts.scripts)
 	root := r.root()

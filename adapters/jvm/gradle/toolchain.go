@@ -44,7 +44,7 @@ func (a *Adapter) missing(err error) error {
 	return &adapters.MissingTool{Tool: m.Tool, Hint: hint}
 }
 
-// tool is the Gradle of a directory and the Java that it runs on.
+// tool is the Gradle of a directory and its Java.
 type tool struct {
 	wrapper *wrapper.Wrapper // nil for the one on PATH
 	seen    seen
@@ -76,8 +76,7 @@ func (a *Adapter) tool(dir string) (t tool, err error) {
 	return t, nil
 }
 
-// javaHome gives what org.gradle.java.home says, for the user and else for the
-// build.
+// javaHome returns org.gradle.java.home of the user, else of the build.
 func (a *Adapter) javaHome(f *adapters.Files, p *project) string {
 	for _, dir := range []string{wrapper.GradleHome(a.host.Env), p.root()} {
 		data, err := f.Read(filepath.Join(dir, "gradle.properties"))
@@ -119,9 +118,9 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 	return java + b.String(), nil
 }
 
-// ToolchainFingerprint implements adapters.Adapter: what java and gradle say of
-// themselves, or the distribution that the wrapper is for, the JDKs that a toolchain
-// may choose from, and what of the user's settings changes a build.
+// ToolchainFingerprint implements adapters.Adapter: the version of java, that of gradle or
+// the wrapper's distribution, the JDKs that a toolchain may choose, and the user's settings
+// that change a build.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
 	return a.asked(ctx, probe.At{Dir: dir})
 }
@@ -164,15 +163,15 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	return text, nil
 }
 
-// java gives what Java says of itself, or the release file of a JDK that the
-// settings name says of it.
+// java returns the version that java prints, or that of the release file of a JDK in the
+// settings.
 func (a *Adapter) java(ctx context.Context, at probe.At, home string) (string, error) {
 	if home == "" {
 		return a.host.Said(ctx, at)
 	}
 	h := jdk.Look(home)
 	if h.Version == nil {
-		return "", &adapters.MissingTool{Tool: "java", Hint: fmt.Sprintf("org.gradle.java.home is %q, which is no JDK; correct it in gradle.properties", home)}
+		return "", &adapters.MissingTool{Tool: "java", Hint: fmt.Sprintf("org.gradle.java.home is %q, which is not a JDK; correct it in gradle.properties", home)}
 	}
 	version, _, _ := strings.Cut(h.Text, " ")
 	return fmt.Sprintf("java version %q\n%s", version, h.Text), nil
@@ -198,13 +197,12 @@ func (a *Adapter) version(ctx context.Context, at probe.At) (string, error) {
 	return m, nil
 }
 
-// harmless are settings of the user that change how Gradle works and not what it
-// makes, and those that nobody should learn.
+// harmless matches settings of the user that do not change outputs, and secrets.
 var harmless = pattern.New(`(?i)^org\.gradle\.(daemon|parallel|caching|jvmargs|workers|console|logging|vfs|configureondemand|priority|warning|welcome|debug|java\.home)` +
 	`|^systemProp\.(https?|socks|javax\.net)|user|password|token|secret|credential|key|signing`)
 
-// userSettings is the digest of what in GRADLE_USER_HOME changes a build: properties
-// and init scripts; "" for nothing.
+// userSettings returns the digest of the files in GRADLE_USER_HOME that change a build:
+// properties and init scripts; "" when there are none.
 func (a *Adapter) userSettings() string {
 	f := adapters.NewFiles(wrapper.GradleHome(a.host.Env))
 	h := sha256.New()
@@ -246,8 +244,8 @@ func sortedNames(m map[string]properties.Entry) []string {
 	return names
 }
 
-// InstallScope implements adapters.Scoper. Gradle fetches what it needs while it
-// builds; only the wrapper may have to be brought in before.
+// InstallScope implements adapters.Scoper. Gradle fetches dependencies while it builds, so
+// an install only fetches the wrapper's distribution.
 func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, error) {
 	f := a.Files(dir)
 	w, _, err := wrapper.Gradle(f, a.host.Env)

@@ -39,7 +39,7 @@ func FuzzVersionFiles(f *testing.F) {
 				t.Fatalf("%s: %+v", name, pin)
 			}
 			if _, ok := (jdk.Version{}).Satisfies(pin.Version); !ok {
-				t.Fatalf("%s: nobody can tell what %q is satisfied by", name, pin.Version)
+				t.Fatalf("%s: no version satisfies %q", name, pin.Version)
 			}
 		}
 	})

@@ -19,7 +19,7 @@ type Host struct {
 	java  adapters.Moment[javaSeen]
 }
 
-// Use has the host look for tools in env, for the workspace of from.
+// Use sets the environment in which the host looks for tools, for the workspace of from.
 func (h *Host) Use(from adapters.Source, env adapters.Environ) {
 	h.Env, h.asker = env, probe.New(from, env)
 }
@@ -31,7 +31,7 @@ type javaSeen struct {
 	shim  bool
 }
 
-// PassEnv are homes, caches, repositories, and how things look.
+// PassEnv returns homes, caches, repositories, and settings of appearance.
 func PassEnv() []string {
 	return []string{
 		"JAVA_HOME", "JAVA_HOME_*", "JDK_HOME", "SDKMAN_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR", "JENV_ROOT",
@@ -40,13 +40,13 @@ func PassEnv() []string {
 	}
 }
 
-// SteeringEnv change what Java tools do.
+// SteeringEnv returns the variables that change the outputs of Java tools.
 func SteeringEnv() []string {
 	return []string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "JAVA_OPTS", "CLASSPATH", "JAVACMD", "JENV_VERSION", "ASDF_JAVA_VERSION", "MISE_JAVA_VERSION"}
 }
 
-// look finds the java that the start scripts of Maven and Gradle take: that of
-// JAVA_HOME, else the first on PATH.
+// look finds the java that the start scripts of Maven and Gradle choose: that of JAVA_HOME,
+// else the first on PATH.
 func (h *Host) look() (javaSeen, error) {
 	b := adapters.NewBasis(h.Env)
 	b.Env("JAVA_HOME")
@@ -85,20 +85,20 @@ func (h *Host) find() (string, error) {
 	}
 	path := filepath.Join(home, "bin", "java")
 	if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() || fi.Mode()&0o111 == 0 {
-		return "", &adapters.MissingTool{Tool: "java", Hint: fmt.Sprintf("JAVA_HOME is %q, and there is no %s in it; set it to a JDK, or unset it", home, "bin/java")}
+		return "", &adapters.MissingTool{Tool: "java", Hint: fmt.Sprintf("JAVA_HOME is %q, which has no %s; set it to a JDK, or unset it", home, "bin/java")}
 	}
 	return path, nil
 }
 
-// HomeOf gives the directory that an executable is in the bin directory of, behind
+// HomeOf returns the directory above the bin directory of an executable, after following
 // links.
 func HomeOf(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	return filepath.Dir(filepath.Dir(real)), err
 }
 
-// isShim tells whether an executable is the shim of a version manager (jenv, asdf,
-// mise), which answers by directory.
+// isShim reports whether an executable is the shim of a version manager (jenv, asdf, mise),
+// whose version depends on the directory.
 func isShim(path string) bool { return filepath.Base(filepath.Dir(path)) == "shims" }
 
 // choices adds the versions that a version manager has, and its default.
@@ -114,7 +114,7 @@ func (h *Host) choices(b *adapters.Basis, shim string) {
 	b.Home(".tool-versions", filepath.Join(".config", "mise", "config.toml"))
 }
 
-// Basis gives what decides about Java in dir, for the ability Steerer.
+// Basis returns what the Java in dir depends on, for the ability Steerer.
 func (h *Host) Basis(dir string) (string, error) {
 	seen, err := h.java.See(h.look)
 	if err != nil || !seen.shim {
@@ -125,7 +125,7 @@ func (h *Host) Basis(dir string) (string, error) {
 	return seen.basis + b.String(), nil
 }
 
-// Said returns what java says of itself.
+// Said returns the output of java's version probe.
 func (h *Host) Said(ctx context.Context, at probe.At) (string, error) {
 	seen, err := h.java.See(h.look)
 	if err != nil {
@@ -142,18 +142,18 @@ func (h *Host) Said(ctx context.Context, at probe.At) (string, error) {
 	return text, nil
 }
 
-// Ask returns what Maven or Gradle prints, both streams in one.
+// Ask returns the output of Maven or Gradle, both streams in one.
 func (h *Host) Ask(ctx context.Context, q probe.Question, at probe.At) (string, error) {
 	said, err := h.asker.Ask(ctx, q, at)
 	return said.Out + "\n" + said.Err, err
 }
 
-// Own is the error of a wrapper that alone knows what it starts.
+// Own returns the error of a wrapper whose version only the wrapper knows.
 func Own(script string) error {
 	return &adapters.KnownAtRun{Why: script + " is the project's own program"}
 }
 
-// hint says how to get Java, of a feature release unless that is 0.
+// hint says how to install Java, of a feature release unless that is 0.
 func (h *Host) hint(major int) string {
 	for _, home := range Installed(h.Env) {
 		if major == 0 || home.Version.Major() == major {
@@ -169,8 +169,8 @@ func (h *Host) hint(major int) string {
 	}.Hint(h.Env)
 }
 
-// UserHome is the home directory as Java sees it: that of the account, whatever HOME
-// says.
+// UserHome returns the home directory as Java sees it: that of the account, whatever HOME
+// is.
 func UserHome(env adapters.Environ) string {
 	if u, err := user.Current(); err == nil && len(u.HomeDir) > 1 {
 		return u.HomeDir

@@ -15,10 +15,10 @@ import (
 type Home struct {
 	Dir     string
 	Version Version
-	Text    string // version and build, as its release file says
+	Text    string // version and build, from its release file
 }
 
-// places are where JDKs usually are, as Gradle looks for them; "~" is the home
+// places returns the usual directories of JDKs, as Gradle looks for them; "~" is the home
 // directory (https://docs.gradle.org/current/userguide/toolchains.html#sec:auto_detection).
 func places() []string {
 	return []string{
@@ -30,8 +30,8 @@ func places() []string {
 	}
 }
 
-// Installed gives the JDKs that can be seen without starting them, the newest
-// first. JAVA_HOME and the like are not asked.
+// Installed returns the JDKs that are found without starting them, the newest first. It
+// ignores JAVA_HOME.
 func Installed(env adapters.Environ) []Home {
 	var homes []Home
 	seen := make(map[string]bool)
@@ -58,10 +58,10 @@ func Installed(env adapters.Environ) []Home {
 	return homes
 }
 
-// maxRelease bounds a release file, in bytes.
+// maxRelease is the size limit of a release file, in bytes.
 const maxRelease = 64 << 10
 
-// Look reads the release file of a JDK; without one, or without a compiler, the
+// Look reads the release file of a JDK. Without the file, or without a compiler, the
 // Version is nil.
 func Look(dir string) Home {
 	h := Home{Dir: dir}

@@ -54,7 +54,7 @@ func TestTell(t *testing.T) {
 	}
 }
 
-// home makes a JDK that says what it is asked to.
+// home makes a JDK that prints this version.
 func home(t *testing.T, dir, version string) string {
 	t.Helper()
 	adaptertest.Write(t, filepath.Join(dir, "release"), "JAVA_VERSION=\""+version+"\"\nIMPLEMENTOR=\"Someone\"\n")
@@ -122,7 +122,7 @@ func TestShims(t *testing.T) {
 	manager := t.TempDir()
 	shim := filepath.Join(manager, "shims", "java")
 	adaptertest.Write(t, filepath.Join(manager, "versions", "17", "bin", "java"), "")
-	// jenv looks for a file where nobody tells it a version.
+	// jenv reads a file when the variable is unset.
 	adaptertest.Write(t, shim, "#!/bin/sh\nv=$JENV_VERSION\ntest -n \"$v\" || read v < .java-version\necho \"openjdk version \\\"$v\\\"\" >&2\n")
 	if err := os.Chmod(shim, 0o755); err != nil {
 		t.Fatal(err)

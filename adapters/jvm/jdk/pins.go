@@ -11,11 +11,11 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// rulePin is the rule of a pin that nobody can read.
+// rulePin is the rule of a malformed pin.
 const rulePin = "invalid_pin"
 
-// VersionFiles gives the version of Java that the nearest .java-version, .sdkmanrc
-// or .tool-versions asks for, nil when none does.
+// VersionFiles returns the version of Java that the nearest .java-version, .sdkmanrc or
+// .tool-versions requires, or nil.
 func VersionFiles(f *adapters.Files) (*adapters.Toolchain, error) {
 	if pin, err := javaVersion(f); pin != nil || err != nil {
 		return pin, err
@@ -27,7 +27,7 @@ func VersionFiles(f *adapters.Files) (*adapters.Toolchain, error) {
 	return readable(pin, err)
 }
 
-// javaVersion reads the file of jenv: the first line that says anything.
+// javaVersion reads the file of jenv: the first line that is not empty.
 func javaVersion(f *adapters.Files) (*adapters.Toolchain, error) {
 	path, ok := f.Up(".java-version")
 	if !ok {
@@ -65,7 +65,7 @@ func sdkman(f *adapters.Files) (*adapters.Toolchain, error) {
 	return nil, nil
 }
 
-// readable refuses a pin without a version, so that it is told before anything runs.
+// readable refuses a pin without a version, so that bento reports it before anything runs.
 func readable(pin *adapters.Toolchain, err error) (*adapters.Toolchain, error) {
 	if pin == nil || err != nil {
 		return nil, err
@@ -78,8 +78,8 @@ func readable(pin *adapters.Toolchain, err error) (*adapters.Toolchain, error) {
 		"%s: %.60q is not a version of Java", filepath.Base(pin.File), pin.Version)}
 }
 
-// Pins makes one of several pins, any of which may be nil: the first, and the others
-// besides.
+// Pins makes one pin from several, any of which may be nil: the first, with the others as
+// More.
 func Pins(list ...*adapters.Toolchain) *adapters.Toolchain {
 	var pin *adapters.Toolchain
 	for _, p := range list {
@@ -94,8 +94,8 @@ func Pins(list ...*adapters.Toolchain) *adapters.Toolchain {
 	return pin
 }
 
-// CheckJava compares a pin with what java has said of itself. found are versions of
-// JDKs that the tool may take instead.
+// CheckJava compares a pin with the output of java. found are versions of JDKs that the
+// tool may take instead.
 func (h *Host) CheckJava(want adapters.Toolchain, fingerprint string, found ...Version) adapters.Verdict {
 	_, have := Tell(firstLine(fingerprint))
 	if len(have) == 0 {
@@ -131,7 +131,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// versionText gives what stands in quotes in the first line of a fingerprint.
+// versionText returns the text in quotes in the first line of a fingerprint.
 func versionText(fingerprint string) string {
 	_, rest, _ := strings.Cut(firstLine(fingerprint), `"`)
 	text, _, _ := strings.Cut(rest, `"`)

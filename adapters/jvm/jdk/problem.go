@@ -6,7 +6,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// ProblemAt is something to say about a place in the user's files.
+// ProblemAt returns a diagnostic about a place in the user's files.
 func ProblemAt(s diagnostics.Severity, rule, path string, line int, hint, format string, args ...any) diagnostics.Diagnostic {
 	return diagnostics.Diagnostic{
 		File: path, Line: line, Severity: s, Rule: rule, Source: diagnostics.Source,

@@ -1,5 +1,5 @@
-// Package jdk knows Java as it is installed: which versions there are, which one the
-// tools of a directory start, and how projects ask for one.
+// Package jdk finds installed versions of Java, the one that the tools of a directory
+// start, and the one that a project requires.
 package jdk
 
 import (
@@ -15,9 +15,9 @@ type Version []int
 
 var number = pattern.New(`\d+`)
 
-// ParseVersion reads the first version in a text: "17", "17.0.9+9", "1.8.0_402",
-// "temurin-17.0.9+9", "21.0.1-tem", "openjdk64-17.0.2". The zero Version is what a
-// text without numbers gives.
+// ParseVersion returns the first version in a text: "17", "17.0.9+9", "1.8.0_402",
+// "temurin-17.0.9+9", "21.0.1-tem", "openjdk64-17.0.2". For a text without numbers it
+// returns the zero Version.
 func ParseVersion(text string) Version {
 	var v Version
 	text = withoutName(text)
@@ -32,7 +32,7 @@ func ParseVersion(text string) Version {
 			break // "9+9", "15-ea", "1-tem"
 		}
 	}
-	if len(v) > 1 && v[0] == 1 { // 1.8 is what 8 was called
+	if len(v) > 1 && v[0] == 1 { // 8 was called 1.8
 		v = v[1:]
 	}
 	return v
@@ -50,7 +50,7 @@ func withoutName(text string) string {
 	return text
 }
 
-// Major is the feature release, 0 for the zero Version.
+// Major returns the feature release, 0 for the zero Version.
 func (v Version) Major() int {
 	if len(v) == 0 {
 		return 0
@@ -58,7 +58,7 @@ func (v Version) Major() int {
 	return v[0]
 }
 
-// Compare gives -1, 0 or 1. What is missing counts as 0.
+// Compare returns -1, 0 or 1. A missing number is 0.
 func (v Version) Compare(w Version) int {
 	for i := range max(len(v), len(w)) {
 		switch a, b := v.part(i), w.part(i); {
@@ -78,7 +78,8 @@ func (v Version) part(i int) int {
 	return 0
 }
 
-// startsWith tells whether v is w, or a later state of the release that w begins.
+// startsWith reports whether w is a prefix of v, or v an update of the release that w
+// names.
 func (v Version) startsWith(w Version) bool {
 	if len(w) == 0 || len(v) < len(w) && v.Compare(w) != 0 {
 		return false
@@ -91,9 +92,9 @@ func (v Version) startsWith(w Version) bool {
 	return true
 }
 
-// Satisfies tells whether v is what a project asks for: "17" and "17.0.9" are the
-// beginning of a version, ">=17" is a minimum, "[11,18)" a range of Maven. ok is
-// false when want says nothing that can be understood.
+// Satisfies reports whether v is a version that a project requires: "17" and "17.0.9" are
+// prefixes of versions, ">=17" is a minimum, "[11,18)" a range of Maven. ok is false when
+// want is none of these.
 func (v Version) Satisfies(want string) (yes, ok bool) {
 	want = strings.TrimSpace(want)
 	if minimum, is := strings.CutPrefix(want, ">="); is {
@@ -125,7 +126,7 @@ func (v Version) inRanges(text string) (yes, ok bool) {
 	return yes, ok
 }
 
-// Minimum is the least feature release that want allows, 0 when there is none.
+// Minimum returns the least feature release that want allows, 0 when it has none.
 func Minimum(want string) int {
 	want = strings.TrimLeft(strings.TrimSpace(want), ">=[(")
 	low, _, _ := strings.Cut(want, ",")
@@ -134,8 +135,8 @@ func Minimum(want string) int {
 
 var told = pattern.New(`(?m)^.* version "([^"]+)".*$`)
 
-// Tell takes what "java -version" printed, which variables of the environment may
-// have put lines in front of: from the line with the version on, and the version.
+// Tell returns the version in the output of "java -version", and the output from the line
+// with the version on. Variables of the environment may cause lines before it.
 func Tell(printed string) (text string, v Version) {
 	m := told.FindStringSubmatchIndex(printed)
 	if m == nil {

@@ -1,6 +1,6 @@
 // Package maven is the adapter "maven": projects of Maven, alone and in reactors.
 //
-// Poms are read here, never by starting Maven, so that a plan starts no process.
+// It reads poms without starting Maven, so that a plan starts no process.
 package maven
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// identity is in every key. It changes when a recipe, or what is read from
-// poms, changes what a task does.
+// identity is an ingredient of every key. It changes when a change to a recipe or a reader
+// of poms changes what a task does.
 const identity = "builtin:1"
 
 // Adapter is the adapter "maven".
@@ -31,9 +31,9 @@ type Adapter struct {
 	seen     adapters.Moment[seen]
 }
 
-// New gives the adapter.
+// New returns the adapter.
 func New(o adapters.Options) *Adapter {
-	hook := adapters.Hook{Parser: "maven", InDish: true} // Checkstyle's paths start at the module
+	hook := adapters.Hook{Parser: "maven", InDish: true} // Checkstyle's paths are relative to the module
 	m := &adapters.Manifest{
 		ProtocolVersion: adapters.ProtocolVersion,
 		AdapterID:       "maven",
@@ -60,8 +60,8 @@ func New(o adapters.Options) *Adapter {
 	return a
 }
 
-// lifecycle gives the recipes of a project; selection is what of a reactor is
-// meant, with a blank in front.
+// lifecycle returns the recipes of a project. selection are the options that select it
+// within a reactor, with a blank in front.
 func lifecycle(program, selection string) []adapters.Task {
 	run := program + " -B -ntp" + selection + " "
 	return []adapters.Task{
@@ -78,13 +78,13 @@ func (a *Adapter) Detect(_ context.Context, dir string) (bool, error) {
 	return a.Files(dir).IsFile("pom.xml"), nil
 }
 
-// ParseDiagnostics implements adapters.Adapter. No hook asks for it.
+// ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
 func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
 	return nil, nil
 }
 
-// Add implements adapters.Adder. Maven has no command for it, and a pom is for
-// people to write: the error says what.
+// Add implements adapters.Adder. Maven has no command for it: the error shows the element
+// to add to the pom.
 func (a *Adapter) Add(_ context.Context, req adapters.AddRequest, _ adapters.LogFunc) error {
 	var b strings.Builder
 	b.WriteString("write into <dependencies> of pom.xml:")

@@ -10,8 +10,8 @@ import (
 	"github.com/bentobuild/bento/adapters/adaptertest"
 )
 
-// big writes a reactor of n modules in groups of fifty, each with up to five others and
-// ten artifacts from elsewhere, and gives the directories of all projects.
+// big writes a reactor of n modules in groups of fifty, each with up to five others and ten
+// external artifacts, and returns the directories of all projects.
 func big(tb testing.TB, n int) (root string, dirs []string) {
 	root = adaptertest.Project(tb, "")
 	const parent = "<parent><groupId>ex</groupId><artifactId>%s</artifactId><version>1-SNAPSHOT</version></parent><artifactId>%s</artifactId>\n"

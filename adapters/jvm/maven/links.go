@@ -11,9 +11,9 @@ import (
 	"github.com/bentobuild/bento/adapters/jvm/pom"
 )
 
-// Links implements adapters.Linker: by coordinates, everything that the build may
-// need, also what the parents and profiles add; by directory, a parent that is no
-// aggregator above, which is an input of its own.
+// Links implements adapters.Linker: by coordinates, every artifact that the build may need,
+// also from parents and profiles; by directory, a parent that is not an aggregator above.
+// That parent is an input of its own.
 func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -48,8 +48,8 @@ func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, er
 	return answer, nil
 }
 
-// names gives the names of a project: with its version, and without for those who
-// leave it open.
+// names returns the names of a project: with its version, and without, for dependencies
+// that leave it open.
 func names(c pom.Coordinates) []string {
 	if c.Group == "" || c.Artifact == "" {
 		return nil
@@ -61,8 +61,8 @@ func names(c pom.Coordinates) []string {
 	return []string{name, name + ":" + c.Version}
 }
 
-// means gives the name of an artifact. Another version than that of the workspace
-// comes from a repository, so the version is part of it where it is known.
+// means returns the name of an artifact. The version is part of it where it is known:
+// another version than the workspace's comes from a repository.
 func (p *project) means(u pom.Use) string {
 	group, _ := p.chain.Expand(u.Group)
 	artifact, _ := p.chain.Expand(u.Artifact)
@@ -77,8 +77,8 @@ func (p *project) means(u pom.Use) string {
 	return list[len(list)-1]
 }
 
-// aside gives the parents that stand elsewhere than above the project, and what of
-// the build lies outside the repository.
+// aside returns the parents that are not above the project, and the files of the build
+// outside the repository.
 func (p *project) aside(f *adapters.Files) []adapters.Link {
 	top := f.Dir()
 	for dir := range f.Ancestors() {

@@ -192,7 +192,7 @@ func TestOddModules(t *testing.T) {
 	if len(warned) != 3 || !strings.Contains(strings.Join(warned, "\n"), `w/pom.xml:4: the module "gone" has no pom.xml`) {
 		t.Errorf("%q", warned)
 	}
-	// What lies outside the repository is told as a link that leads there.
+	// A file outside the repository becomes a link to it.
 	links := adaptertest.Links(t, a, root, root+"/w")
 	if len(links) != 1 || !strings.HasSuffix(links[0].Dir, "/elsewhere") || links[0].Line != 7 {
 		t.Errorf("%+v", links)

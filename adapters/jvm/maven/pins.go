@@ -7,9 +7,9 @@ import (
 	"github.com/bentobuild/bento/adapters/jvm/jdk"
 )
 
-// RequiredToolchain implements adapters.Adapter: the nearest file of a version
-// manager, and what the compiler is told and the enforcer demands, which Maven itself
-// refuses to do without.
+// RequiredToolchain implements adapters.Adapter: the nearest file of a version manager, and
+// the versions that the compiler and the enforcer require, without which Maven itself
+// fails.
 func (a *Adapter) RequiredToolchain(_ context.Context, dir string) (*adapters.Toolchain, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -27,8 +27,8 @@ func (a *Adapter) pin(f *adapters.Files, p *project) (*adapters.Toolchain, error
 	return jdk.Pins(advice, p.needs(), p.enforced("requireMavenVersion", "maven")), nil
 }
 
-// needs gives the version of Java that the build cannot do without: the greater of
-// what the compiler is to make and what the enforcer asks for.
+// needs returns the version of Java that the build requires: the greater of the compiler's
+// target and the enforcer's rule.
 func (p *project) needs() *adapters.Toolchain {
 	rule := p.enforced("requireJavaVersion", "java")
 	for _, name := range []string{"release", "target", "source"} {
@@ -40,13 +40,13 @@ func (p *project) needs() *adapters.Toolchain {
 		if rule != nil && jdk.Minimum(rule.Version) >= version.Major() {
 			return rule
 		}
-		// A compiler makes what its own and older releases run.
+		// A compiler can target its own and older releases.
 		return &adapters.Toolchain{Tool: "java", Version: ">=" + v.Text, File: m.Path, Line: v.Line, Strict: true}
 	}
 	return rule
 }
 
-// enforced gives the version that a rule of the enforcer asks for. A bare one is a
+// enforced returns the version that a rule of the enforcer requires. A bare one is a
 // minimum (https://maven.apache.org/enforcer/enforcer-rules/versionRanges.html).
 func (p *project) enforced(rule, tool string) *adapters.Toolchain {
 	v, m := p.chain.Rule(rule)

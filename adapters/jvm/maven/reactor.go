@@ -15,7 +15,7 @@ import (
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// maxChain bounds how many parents a project has, and how deep reactors nest.
+// maxChain is how many parents a project may have, and how deep reactors may nest.
 const maxChain = 64
 
 // The rules of problems in poms.
@@ -24,18 +24,18 @@ const (
 	ruleNoModule = "missing_module"
 )
 
-// project is one Maven project and the reactor that it is built in.
+// project is one Maven project and its reactor.
 type project struct {
 	chain pom.Chain
 	// reactor are the aggregators above it, the nearest first; it is empty where the
 	// project is built on its own.
 	reactor  []*pom.Model
-	profiles []string // that have to be active for it to be part of the reactor
+	profiles []string // profiles that must be active for it to be part of the reactor
 }
 
 func (p *project) self() *pom.Model { return p.chain[0] }
 
-// root is the project that Maven is started in.
+// root returns the project in whose directory Maven runs.
 func (p *project) root() *pom.Model {
 	if n := len(p.reactor); n > 0 {
 		return p.reactor[n-1]
@@ -43,13 +43,13 @@ func (p *project) root() *pom.Model {
 	return p.self()
 }
 
-// aggregates tells whether the project is only its modules.
+// aggregates reports whether the project only holds modules.
 func (p *project) aggregates() bool {
 	return p.self().Packaging.Text == "pom" && len(p.self().Modules) > 0
 }
 
-// open reads the project of f's directory, its parents and its reactor. It is asked
-// for several answers, so it is kept.
+// open reads the project of f's directory, its parents and its reactor. Several answers
+// need the project, so open keeps it.
 func (a *Adapter) open(f *adapters.Files) (*project, error) {
 	return a.projects.Get(f, f.Dir(), a.read)
 }
@@ -72,24 +72,23 @@ func (a *Adapter) read(f *adapters.Files) (*project, error) {
 		return nil, err
 	}
 	p.reactor, p.profiles = up.reactor, up.profiles
-	if i := slices.Index(p.reactor, m); i >= 0 { // they name each other
+	if i := slices.Index(p.reactor, m); i >= 0 { // a cycle of aggregators
 		p.reactor = p.reactor[:i]
 	}
 	p.activate(next.Modules[m.Dir()].Profile)
 	return p, nil
 }
 
-// activate notes a profile that has to be active.
+// activate adds a profile that must be active.
 func (p *project) activate(id string) {
 	if id != "" && !slices.Contains(p.profiles, id) {
 		p.profiles = append(slices.Clip(p.profiles), id)
 	}
 }
 
-// climb gives the reactor of what the project at path aggregates: it, and the
-// aggregators above it.
+// climb returns the reactor of the aggregator at path: it, and the aggregators above it.
 func (a *Adapter) climb(f *adapters.Files, path string) (*project, error) {
-	m, err := a.poms.Read(f, path) // noted in f: what is remembered depends on it
+	m, err := a.poms.Read(f, path) // f notes it: the remembered value depends on it
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +110,8 @@ func (a *Adapter) climb(f *adapters.Files, path string) (*project, error) {
 	return p, nil
 }
 
-// chain gives a project and those of its parents that stand where it says. What is
-// above it is kept for its other children.
+// chain returns a project and its parents that are found at their relative paths. It keeps
+// the parents for other children.
 func (a *Adapter) chain(f *adapters.Files, m *pom.Model) (pom.Chain, error) {
 	if m.Parent == nil || filepath.Base(m.Parent.Path) != "pom.xml" {
 		return a.parents(f, m)
@@ -130,7 +129,7 @@ func (a *Adapter) chain(f *adapters.Files, m *pom.Model) (pom.Chain, error) {
 	return append(pom.Chain{m}, up...), nil
 }
 
-// parents gives a project and its parents.
+// parents returns a project and its parents.
 func (a *Adapter) parents(f *adapters.Files, m *pom.Model) (pom.Chain, error) {
 	chain := pom.Chain{m}
 	for len(chain) < maxChain {
@@ -147,14 +146,14 @@ func (a *Adapter) parents(f *adapters.Files, m *pom.Model) (pom.Chain, error) {
 	return chain, nil
 }
 
-// holds reports whether a project is among others. It is known by its path: a pom that
-// has just been written is read anew each time.
+// holds reports whether list holds m. It compares paths: a pom that was just written is
+// parsed again each time.
 func holds(list []*pom.Model, m *pom.Model) bool {
 	return slices.ContainsFunc(list, func(other *pom.Model) bool { return other.Path == m.Path })
 }
 
-// parent gives the parent of a project that stands where it says, nil for none. As
-// Maven does, one that is another project is passed over.
+// parent returns the parent that is found at its relative path, or nil. Like Maven, it
+// skips a pom of another project.
 func (a *Adapter) parent(f *adapters.Files, m *pom.Model) (*pom.Model, error) {
 	if m.Parent == nil || m.Parent.Path == "" {
 		return nil, nil
@@ -174,8 +173,8 @@ func (a *Adapter) readIfThere(f *adapters.Files, path string) (*pom.Model, error
 	return m, err
 }
 
-// aggregator gives the project that has chain's as a module, nil when there is
-// none: one of its parents, or one in a directory above.
+// aggregator returns the project that has chain's as a module, or nil: one of its parents,
+// or one in a directory above.
 func (a *Adapter) aggregator(f *adapters.Files, chain pom.Chain) (*pom.Model, error) {
 	dir := chain[0].Dir()
 	for _, m := range chain[1:] {
@@ -206,8 +205,8 @@ var (
 	coordinate = pattern.New(`^[\w.-]+$`)
 )
 
-// selection gives the options that mean the project within its reactor, with a
-// blank in front; none where it is on its own.
+// selection returns the options that select the project within its reactor, with a blank in
+// front; "" outside of a reactor.
 func (p *project) selection(others bool) (string, error) {
 	if len(p.reactor) == 0 {
 		return "", nil
@@ -221,7 +220,7 @@ func (p *project) selection(others bool) (string, error) {
 		c := p.chain.Coordinates()
 		name = c.Group + ":" + c.Artifact
 		if !coordinate.MatchString(c.Group) || !coordinate.MatchString(c.Artifact) {
-			return "", pomProblem(p.self().Path, 1, "rename the directory", "Maven cannot be told to build this module: its path means something else to -pl, and its coordinates are not known")
+			return "", pomProblem(p.self().Path, 1, "rename the directory", "Maven cannot select this module: its path has another meaning in -pl, and its coordinates are unknown")
 		}
 	}
 	options := ""
@@ -235,7 +234,7 @@ func (p *project) selection(others bool) (string, error) {
 	return options, nil
 }
 
-// pomProblem is an error in a pom.
+// pomProblem returns an error about a place in a pom.
 func pomProblem(path string, line int, hint, format string, args ...any) error {
 	return diagnostics.Problems{jdk.ProblemAt(diagnostics.Error, rulePom, path, line, hint, format, args...)}
 }

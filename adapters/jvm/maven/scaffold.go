@@ -5,8 +5,7 @@ import (
 	"github.com/bentobuild/bento/adapters/jvm/scaffold"
 )
 
-// The versions of plugins are pinned: those that Maven takes by itself depend on its
-// own version.
+// The versions of plugins are pinned: Maven's defaults depend on its own version.
 const newPom = `<?xml version="1.0" encoding="UTF-8"?>
 <project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -56,8 +55,7 @@ const newPom = `<?xml version="1.0" encoding="UTF-8"?>
 </project>
 `
 
-// Scaffold implements adapters.Scaffolder. Like everything with Maven it fetches
-// plugins when it is built for the first time.
+// Scaffold implements adapters.Scaffolder. The first build fetches plugins.
 func (a *Adapter) Scaffold(name string) ([]adapters.ScaffoldFile, error) {
 	return scaffold.Files(name, map[string]string{"pom.xml": newPom}), nil
 }

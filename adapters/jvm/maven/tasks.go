@@ -13,9 +13,9 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// Tasks implements adapters.TaskLister. Modules of a reactor run in its root, with
-// what they depend on: Maven finds one that is not in the same run only when it has
-// been installed for the whole machine.
+// Tasks implements adapters.TaskLister. Modules of a reactor run in its root, together with
+// their dependencies: Maven finds a module outside of the run only if it is installed for
+// the whole machine.
 func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -36,7 +36,7 @@ func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, er
 	return answer, nil
 }
 
-// members gives the directories of a project's modules, sorted.
+// members returns the directories of a project's modules, sorted.
 func members(m *pom.Model) []string {
 	var dirs []string
 	for dir := range m.Modules {
@@ -48,13 +48,12 @@ func members(m *pom.Model) []string {
 	return dirs
 }
 
-// absent tells of modules that are not there: with one of them Maven builds nothing
-// of the reactor.
+// absent reports missing modules: with one of them Maven builds nothing of the reactor.
 func (a *Adapter) absent(f *adapters.Files, m *pom.Model) []diagnostics.Diagnostic {
 	var list []diagnostics.Diagnostic
 	for _, dir := range members(m) {
 		if at := m.Modules[dir]; at.Profile == "" && !f.IsFile(filepath.Join(dir, "pom.xml")) {
-			list = append(list, jdk.ProblemAt(diagnostics.Warning, ruleNoModule, m.Path, at.Line, "remove the module, or bring it back",
+			list = append(list, jdk.ProblemAt(diagnostics.Warning, ruleNoModule, m.Path, at.Line, "remove the module from the pom, or restore its directory",
 				"the module %q has no pom.xml: Maven will refuse the whole build", rel(m.Dir(), dir)))
 		}
 	}
@@ -78,7 +77,7 @@ type recipes struct {
 
 func (r *recipes) tasks(a *Adapter) ([]adapters.Task, error) {
 	if r.self().Packaging.Text == "pom" && !slices.ContainsFunc(r.self().Plugins, func(p pom.Plugin) bool { return p.Bound }) {
-		return nil, nil // a parent or a list of versions: nothing is made of it
+		return nil, nil // a parent or a list of versions: it builds nothing
 	}
 	w, err := wrapper.Maven(r.f, a.host.Env)
 	if err != nil {
@@ -114,24 +113,25 @@ func (r *recipes) tasks(a *Adapter) ([]adapters.Task, error) {
 			t.Run = strings.Replace(t.Run, " -ntp", "", 1)
 		}
 		if len(r.reactor) > 0 {
-			// Each run compiles in the directories of what it depends on.
+			// Each run compiles in the directories of its dependencies.
 			t.Mutex = "maven:" + r.root().Dir()
 		}
 		if len(r.reactor) > 0 && t.Name == "test" {
-			// It runs their tests too: a failure there is theirs.
+			// The run repeats the tests of its dependencies. A failure there belongs to
+			// their own tasks.
 			t.DependsOn = []string{"^test"}
 		}
 	}
 	return list, nil
 }
 
-// oldMaven tells of a Maven that does not know -ntp yet.
+// oldMaven reports whether the wrapper's Maven does not know -ntp yet.
 func oldMaven(w *wrapper.Wrapper) bool {
 	return w.Version != "" && jdk.ParseVersion(w.Version).Compare(jdk.Version{3, 6, 1}) < 0
 }
 
-// tested tells whether there may be tests: where they usually are, or wherever a
-// pom says.
+// tested reports whether the project may have tests: in the usual directory, or where a pom
+// says.
 func (r *recipes) tested() bool {
 	if r.f.IsDir(filepath.Join("src", "test")) {
 		return true
@@ -144,8 +144,8 @@ func (r *recipes) tested() bool {
 	return false
 }
 
-// linters are the plugins that check sources, and their goals. Those that need
-// nothing but the sources can run where they are bound to nothing.
+// linters returns the plugins that check sources, and their goals. Those that need only
+// sources can run without being bound to a phase.
 func linters() []struct {
 	plugin, goal string
 	alone        bool
@@ -168,8 +168,8 @@ func linters() []struct {
 	}
 }
 
-// lint runs the linters of the project: in the course of the build where one of
-// them is bound to it, else the goals of those that are configured.
+// lint returns the recipes of the project's linters: as part of the build where a linter is
+// bound to it, else the goals of those that are configured.
 func (r *recipes) lint(selection string) ([]adapters.Task, error) {
 	var goals []string
 	for _, l := range linters() {
@@ -188,8 +188,8 @@ func (r *recipes) lint(selection string) ([]adapters.Task, error) {
 	return []adapters.Task{{Name: "lint", Run: r.program + " -B -ntp" + selection + " " + strings.Join(goals, " ")}}, err
 }
 
-// scripts gives what is reached by name only: formatting, and starting the program
-// of a project on its own.
+// scripts returns the tasks that run by name only: formatting, and starting the program of
+// a project on its own.
 func (r *recipes) scripts() []adapters.Task {
 	var list []adapters.Task
 	add := func(name, plugin, goal string) {
@@ -209,8 +209,8 @@ func (r *recipes) scripts() []adapters.Task {
 	return list
 }
 
-// above gives what outside the project decides about it: the poms of its parents
-// and of the reactor, Maven's settings there, and files that the poms name.
+// above returns the files outside the project that its tasks depend on: the poms of its
+// parents and of the reactor, Maven's settings there, and files that the poms name.
 func (r *recipes) above(w *wrapper.Wrapper) []string {
 	var files []string
 	for _, m := range slices.Concat(r.chain[1:], pom.Chain(r.reactor)) {
@@ -220,7 +220,7 @@ func (r *recipes) above(w *wrapper.Wrapper) []string {
 		files = append(files, w.Script)
 	}
 	for dir := range r.f.Ancestors() {
-		// The nearest that holds .mvn is what Maven takes for the top.
+		// Maven takes the nearest directory with .mvn for the top.
 		if mvn := filepath.Join(dir, ".mvn"); within(r.root().Dir(), dir) && r.f.IsDir(mvn) {
 			files = append(files, mvn)
 			break
@@ -233,14 +233,14 @@ func (r *recipes) above(w *wrapper.Wrapper) []string {
 	return slices.Compact(files)
 }
 
-// within tells whether path is dir, or lies below it.
+// within reports whether path is dir, or lies below it.
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// named gives the files and directories outside the project that its poms name by
-// a path of their own. A relative one is looked for as plugins do: in the project,
-// else where Maven was started.
+// named returns the files and directories outside the project that its poms name by path. A
+// relative path is looked up as plugins do: in the project, else in the directory in which
+// Maven runs.
 func (r *recipes) named() []string {
 	root := r.root().Dir()
 	var files []string
@@ -256,7 +256,7 @@ func (r *recipes) named() []string {
 			case filepath.IsAbs(path):
 				path = filepath.Clean(path)
 				if within(r.f.Dir(), path) || !r.f.IsFile(path) && !r.f.IsDir(path) {
-					continue // everything above is too much to be meant
+					continue // a directory above the repository would make everything an input
 				}
 			case strings.HasPrefix(path, ".."):
 				path = filepath.Join(r.f.Dir(), path)
@@ -274,7 +274,7 @@ func (r *recipes) named() []string {
 	return files
 }
 
-// places are the expressions for directories.
+// places returns the expressions for directories.
 func (r *recipes) places() map[string]string {
 	own, root := r.f.Dir(), r.root().Dir()
 	values := map[string]string{

@@ -75,9 +75,8 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 	return java + b.String(), nil
 }
 
-// ToolchainFingerprint implements adapters.Adapter: what java and mvn say of
-// themselves, or the distribution that the wrapper is for, and what of the user's
-// settings changes a build.
+// ToolchainFingerprint implements adapters.Adapter: the version of java, that of mvn or the
+// wrapper's distribution, and the user's settings that change a build.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
 	return a.asked(ctx, probe.At{Dir: dir})
 }
@@ -103,7 +102,7 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	return text, nil
 }
 
-// tool returns which Maven it is.
+// tool returns the version of Maven.
 func (a *Adapter) tool(ctx context.Context, at probe.At) (string, error) {
 	w, err := wrapper.Maven(a.Files(at.Dir), a.host.Env)
 	switch {
@@ -132,7 +131,8 @@ var (
 	escapes     = pattern.New("\x1b\\[[0-9;]*[A-Za-z]")
 )
 
-// mavenVersion asks mvn, which colours what it says also where nobody looks.
+// mavenVersion returns the version that mvn prints. mvn colours it also outside of a
+// terminal.
 func (a *Adapter) mavenVersion(ctx context.Context, at probe.At) (string, error) {
 	out, err := a.host.Ask(ctx, probe.MavenVersion, at)
 	if err != nil {
@@ -146,8 +146,8 @@ func (a *Adapter) mavenVersion(ctx context.Context, at probe.At) (string, error)
 	return strings.TrimSpace(m[1] + "\n" + runsOn.FindString(out)), nil
 }
 
-// userSettings is the digest of what ~/.m2/settings.xml says beyond servers and
-// mirrors, and of the JDKs that toolchains.xml names; "" for nothing.
+// userSettings returns the digest of ~/.m2/settings.xml without servers and mirrors, and of
+// the JDKs in toolchains.xml; "" when both are missing.
 func (a *Adapter) userSettings() string {
 	f := adapters.NewFiles(filepath.Join(a.home, ".m2"))
 	text := ""
@@ -160,9 +160,8 @@ func (a *Adapter) userSettings() string {
 	return text
 }
 
-// InstallScope implements adapters.Scoper. Maven fetches what it needs while it
-// builds, and nothing else tells what that is; only the wrapper may have to be
-// brought in before.
+// InstallScope implements adapters.Scoper. Maven fetches dependencies while it builds, and
+// no file lists them, so an install only fetches the wrapper's distribution.
 func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, error) {
 	f := a.Files(dir)
 	w, err := wrapper.Maven(f, a.host.Env)

@@ -14,7 +14,7 @@ import (
 func TestFingerprint(t *testing.T) {
 	adaptertest.Need(t, "mvn", "javac")
 	root := adaptertest.Fixture(t, "maven")
-	// A warning in front of the versions, and colours in the middle of them, are no part.
+	// Maven ignores a warning before the versions, and colours in them.
 	a := New(adapters.Options{Env: adaptertest.Env("JAVA_TOOL_OPTIONS=-Dbento=1", "HOME="+t.TempDir())})
 	lib, err := a.ToolchainFingerprint(t.Context(), filepath.Join(root, "lib"))
 	if err != nil {

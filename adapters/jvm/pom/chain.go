@@ -4,20 +4,20 @@ import (
 	"strings"
 )
 
-// Bounds of what expressions may grow to.
+// Bounds of the expansion of expressions.
 const (
 	maxExpansions = 200
 	maxExpanded   = 8 << 10 // bytes
 )
 
-// Chain is a project and the parents that stand beside it, the nearest first. It
-// is never empty.
+// Chain is a project and the parents that are found at their relative paths, the nearest
+// first. It is never empty.
 type Chain []*Model
 
-// Coordinates say who a project is. A version that is not known is "".
+// Coordinates identify a project. An unknown version is "".
 type Coordinates struct{ Group, Artifact, Version string }
 
-// Matches tells whether m is the project that the parent element means.
+// Matches reports whether m is the project that the parent element names.
 func (p *Parent) Matches(m *Model) bool {
 	group, version := m.Group.Text, m.Version.Text
 	if m.Parent != nil {
@@ -28,12 +28,12 @@ func (p *Parent) Matches(m *Model) bool {
 			version = m.Parent.Version.Text
 		}
 	}
-	// A range may mean what is there.
+	// A range may include the version of m.
 	ranged := strings.ContainsAny(p.Version.Text, "[(,")
 	return p.Artifact.Text == m.Artifact.Text && p.Group.Text == group && (ranged || p.Version.Text == version)
 }
 
-// Coordinates gives those of the project.
+// Coordinates returns the coordinates of the project.
 func (c Chain) Coordinates() Coordinates {
 	get := func(name string) string {
 		v, _ := c.Expand("${project." + name + "}")
@@ -42,8 +42,8 @@ func (c Chain) Coordinates() Coordinates {
 	return Coordinates{Group: get("groupId"), Artifact: get("artifactId"), Version: get("version")}
 }
 
-// Property gives a property of the project or, inherited, of its parents, and the
-// pom that it stands in; expressions in it are replaced where that is possible.
+// Property returns a property of the project or, inherited, of its parents, and its pom. It
+// replaces expressions whose values are known.
 func (c Chain) Property(name string) (v Value, in *Model) {
 	for _, m := range c {
 		if v, ok := m.Properties[name]; ok {
@@ -54,8 +54,8 @@ func (c Chain) Property(name string) (v Value, in *Model) {
 	return Value{}, nil
 }
 
-// Compiler gives what the compiler is told: release, target or source, by the
-// configuration of its plugin, else by a property.
+// Compiler returns an option of the compiler: release, target or source, from the
+// configuration of its plugin, else from a property.
 func (c Chain) Compiler(name string) (v Value, in *Model) {
 	for _, m := range c {
 		if v, ok := m.Compiler[name]; ok {
@@ -66,7 +66,7 @@ func (c Chain) Compiler(name string) (v Value, in *Model) {
 	return c.Property("maven.compiler." + name)
 }
 
-// Rule gives the version that the enforcer asks for in a rule.
+// Rule returns the version that a rule of the enforcer requires.
 func (c Chain) Rule(name string) (v Value, in *Model) {
 	for _, m := range c {
 		if v, ok := m.Rules[name]; ok {
@@ -77,8 +77,7 @@ func (c Chain) Rule(name string) (v Value, in *Model) {
 	return Value{}, nil
 }
 
-// Plugin tells whether the build has a plugin, and whether it is bound to run in
-// the course of it.
+// Plugin reports whether the build has a plugin, and whether it is bound to a phase.
 func (c Chain) Plugin(artifact string) (has, bound bool) {
 	for _, m := range c {
 		for _, p := range m.Plugins {
@@ -93,15 +92,15 @@ func (c Chain) Plugin(artifact string) (has, bound bool) {
 	return has, has && bound
 }
 
-// Expand replaces the ${expressions} of a text as Maven does for the project. ok is
-// false when some of them are not known; they are left as they are.
+// Expand replaces the ${expressions} of a text as Maven does for the project. ok is false
+// when the value of an expression is unknown; the expression then stays.
 func (c Chain) Expand(text string) (expanded string, ok bool) {
 	e := expander{chain: c}
 	ok = e.expand(text, 0)
 	return e.b.String(), ok
 }
 
-// ExpandWith is Expand with further values, which come first.
+// ExpandWith is Expand with further values, which win.
 func (c Chain) ExpandWith(text string, values map[string]string) (expanded string, ok bool) {
 	e := expander{chain: c, values: values}
 	ok = e.expand(text, 0)
@@ -158,7 +157,7 @@ func (e *expander) lookup(name string) (string, bool) {
 	return "", false
 }
 
-// field gives what is said of the project itself.
+// field returns a coordinate or directory of the project itself.
 func (e *expander) field(name string) (string, bool) {
 	m := e.chain[0]
 	switch name {

@@ -1,7 +1,6 @@
 // Package pom reads the pom.xml of Maven projects
-// (https://maven.apache.org/ref/current/maven-model/maven.html): what of it says
-// which projects there are, what they depend on, and which files and tools decide
-// about them.
+// (https://maven.apache.org/ref/current/maven-model/maven.html): modules, dependencies, and
+// the files and tools that they depend on.
 package pom
 
 import (
@@ -14,44 +13,44 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// Value is a text of a pom and its line; neither is set when it is not there.
+// Value is a text of a pom and its line; both are zero when it is missing.
 type Value struct {
 	Text string
 	Line int
 }
 
-// Model is one pom.xml. Texts are as they stand there, with their ${expressions}.
+// Model is one pom.xml. Texts keep their ${expressions}.
 type Model struct {
 	Path string // absolute
 
 	Group, Artifact, Version, Packaging Value
 	Parent                              *Parent // nil for none
 
-	// Modules are the projects that it builds, by their directory.
+	// Modules are the projects that it builds, by directory.
 	Modules map[string]Module
-	// Properties are those of the project, not of its profiles.
+	// Properties are those of the project, without those of its profiles.
 	Properties map[string]Value
-	// Uses are the artifacts that a build may need: dependencies, imported and managed
-	// ones that say which, plugins and what they depend on, extensions.
+	// Uses are the artifacts that a build may need: dependencies, imported and managed ones
+	// with a version, plugins and their dependencies, extensions.
 	Uses []Use
-	// Plugins are those of the build, also of profiles; Managed say how one is bound
-	// where it is a plugin of the build.
+	// Plugins are those of the build, also of profiles. Managed are defaults for plugins of
+	// the build.
 	Plugins, Managed []Plugin
 	// Compiler is the configuration of the compiler by name: release, target, source.
 	Compiler map[string]Value
-	// Rules are the versions that the enforcer asks for: "requireJavaVersion".
+	// Rules are the versions that the enforcer requires: "requireJavaVersion".
 	Rules map[string]Value
-	// TestSources says that tests are elsewhere than usual.
+	// TestSources says that tests are not in the usual directory.
 	TestSources bool
 	// Texts are values that may name files.
 	Texts []Value
 }
 
-// Parent is the element of that name.
+// Parent is the parent element.
 type Parent struct {
 	Group, Artifact, Version Value
-	// Path is where the parent is looked for first, absolute; "" means in
-	// repositories only.
+	// Path is where Maven looks for the parent first, absolute; "" means in repositories
+	// only.
 	Path string
 	Line int
 }
@@ -59,7 +58,7 @@ type Parent struct {
 // Module is an entry of modules.
 type Module struct {
 	Line int
-	// Profile is the profile that has to be active for it, "" for none.
+	// Profile is the profile that must be active for it, or "".
 	Profile string
 }
 
@@ -73,11 +72,11 @@ type Use struct {
 // Plugin is a plugin of the build.
 type Plugin struct {
 	Artifact string
-	Bound    bool // it has executions: it runs in the course of a build
+	Bound    bool // it has executions: it runs during a build
 	Line     int
 }
 
-// Dir is the directory of the project.
+// Dir returns the directory of the project.
 func (m *Model) Dir() string { return filepath.Dir(m.Path) }
 
 // Parse reads a pom. path is absolute. The error is a diagnostics.Problems.
@@ -110,19 +109,19 @@ func Parse(path string, data []byte) (*Model, error) {
 
 type parser struct{ *Model }
 
-// unique refuses elements that stand twice where Maven allows one.
+// unique refuses elements that occur twice where Maven allows one.
 func (p *parser) unique(n *node, within ...string) error {
 	if slices.Contains(within, n.name) {
 		first := make(map[string]int, len(n.kids))
 		for _, k := range n.kids {
 			if line, twice := first[k.name]; twice {
-				return problem(p.Path, k.line, k.col, "", "<%s> stands twice in <%s>, first in line %d", k.name, n.name, line)
+				return problem(p.Path, k.line, k.col, "", "<%s> occurs twice in <%s>, first in line %d", k.name, n.name, line)
 			}
 			first[k.name] = k.line
 		}
 	}
 	if n.name == "configuration" {
-		return nil // what is in there is the plugin's own
+		return nil // its content belongs to the plugin
 	}
 	for _, k := range n.kids {
 		if err := p.unique(k, within...); err != nil {
@@ -132,7 +131,7 @@ func (p *parser) unique(n *node, within ...string) error {
 	return nil
 }
 
-// head reads who the project is.
+// head reads the coordinates and the parent.
 func (p *parser) head(root *node) {
 	p.Group, p.Artifact, p.Version = root.value("groupId"), root.value("artifactId"), root.value("version")
 	p.Packaging = root.value("packaging")
@@ -159,8 +158,8 @@ func (n *node) children() []*node {
 	return n.kids
 }
 
-// pomAt gives the pom that a path relative to the project means: a directory's, or
-// the file itself.
+// pomAt returns the pom at a path relative to the project: in a directory, or the file
+// itself.
 func (p *parser) pomAt(rel string) string {
 	path := filepath.Join(p.Dir(), filepath.FromSlash(strings.ReplaceAll(rel, `\`, "/")))
 	if filepath.Ext(path) == ".xml" {
@@ -169,7 +168,7 @@ func (p *parser) pomAt(rel string) string {
 	return filepath.Join(path, "pom.xml")
 }
 
-// body reads what a project and a profile have in common.
+// body reads the elements that a project and a profile share.
 func (p *parser) body(n *node, profile string) {
 	for _, list := range [][2]string{{"modules", "module"}, {"subprojects", "subproject"}} {
 		for _, m := range n.all(list[0], list[1]) {
@@ -206,7 +205,7 @@ func (p *parser) module(m *node, profile string) {
 	}
 	pom := p.pomAt(m.text)
 	if filepath.Base(pom) != "pom.xml" {
-		return // not what bento takes for a project
+		return // no directory that can be a project
 	}
 	dir := filepath.Dir(pom)
 	if old, ok := p.Modules[dir]; !ok || old.Profile != "" {
@@ -214,7 +213,7 @@ func (p *parser) module(m *node, profile string) {
 	}
 }
 
-// use takes over an artifact. Maven's own plugins need not say their group.
+// use adds an artifact. Maven's own plugins may leave out their group.
 func (p *parser) use(d *node) {
 	u := Use{
 		Group: d.value("groupId").Text, Artifact: d.value("artifactId").Text, Version: d.value("version").Text,
@@ -228,8 +227,8 @@ func (p *parser) use(d *node) {
 	}
 }
 
-// uses takes over a plugin as an artifact, what it depends on, and the annotation
-// processors of the compiler.
+// uses adds a plugin as an artifact, its dependencies, and the annotation processors of the
+// compiler.
 func (p *parser) uses(plugin *node) {
 	p.use(plugin)
 	for _, d := range plugin.all("dependencies", "dependency") {
@@ -283,7 +282,7 @@ func (p *parser) rules(c *node) {
 }
 
 // texts collects the values below n that may name a file: those with a slash or an
-// ending.
+// extension.
 func (p *parser) texts(n *node) {
 	for _, k := range n.children() {
 		switch {

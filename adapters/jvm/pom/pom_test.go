@@ -154,7 +154,7 @@ func TestMalformed(t *testing.T) {
 		"{}":                  `1:1: expected an element, got the text "{}"`,
 		"<project>":           "1:10: the file ends inside <project>, which begins in line 1",
 		"<a/>":                "1:1: expected <project>, got <a>",
-		"<project/>\n<a/>":    "2:1: expected one element, got <a> behind <project>",
+		"<project/>\n<a/>":    "2:1: expected one element, got <a> after <project>",
 		"<project>\n <a></b>": "2:5: expected </a> for the <a> of line 2, got </b>",
 		"</a>":                "1:1: </a> closes nothing",
 		"<project>\n&x;":      "2:4: invalid character entity &x;",
@@ -164,7 +164,7 @@ func TestMalformed(t *testing.T) {
 		"<?xml version=\"1.0\" encoding=\"EBCDIC\"?><project/>":                          `1:40: xml: opening charset "EBCDIC": the encoding "EBCDIC" is not known`,
 		"\xff\xfe<":     "1:1: UTF-16 with half a character at the end",
 		"<project>\x00": "1:11: illegal character code U+0000",
-		"<project>\n<version/>\n<version/></project>": "3:1: <version> stands twice in <project>, first in line 2",
+		"<project>\n<version/>\n<version/></project>": "3:1: <version> occurs twice in <project>, first in line 2",
 		strings.Repeat("<a>", 200):                    "1:385: elements are nested more than 128 deep",
 	} {
 		_, err := Parse("/w/pom.xml", []byte(text))

@@ -7,9 +7,9 @@ import (
 	"io"
 )
 
-// Steers gives the digest of what in a settings.xml changes what is built: the
-// profiles and which of them are active. It is "" when there are none, and that of
-// everything when it cannot be read.
+// Steers returns the digest of the parts of a settings.xml that change a build: the
+// profiles and which of them are active. It is "" when there are none, and that of the
+// whole file when it cannot be read.
 func Steers(data []byte) string {
 	h := sha256.New()
 	root, err := document("settings.xml", data)

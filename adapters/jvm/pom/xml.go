@@ -13,17 +13,16 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// Bounds of a document. The size of the file is bounded by whoever reads it.
+// Bounds of a document. The caller bounds the size of the file.
 const (
 	maxDepth    = 128
 	maxElements = 500_000
 )
 
-// RuleSyntax is the rule of a file that is no XML, or none that is accepted here.
+// RuleSyntax is the rule of a file that is not XML, or not accepted here.
 const RuleSyntax = "xml_syntax"
 
-// node is one element. Attributes and namespaces mean nothing in the files read
-// here.
+// node is one element. The files read here use no attributes and namespaces.
 type node struct {
 	name      string
 	text      string // of its own, trimmed
@@ -31,7 +30,7 @@ type node struct {
 	kids      []*node
 }
 
-// child gives the first child with this name, nil for none; n may be nil.
+// child returns the first child with this name, or nil; n may be nil.
 func (n *node) child(name string) *node {
 	if n == nil {
 		return nil
@@ -52,7 +51,7 @@ func (n *node) at(names ...string) *node {
 	return n
 }
 
-// all gives the children of n's child list with this name.
+// all returns the children of n's child list with this name.
 func (n *node) all(list, name string) []*node {
 	var out []*node
 	if l := n.child(list); l != nil {
@@ -65,7 +64,7 @@ func (n *node) all(list, name string) []*node {
 	return out
 }
 
-// value gives the text of a child and its line; a missing one is empty.
+// value returns the text of a child and its line; a missing one is empty.
 func (n *node) value(name string) Value {
 	if c := n.child(name); c != nil {
 		return Value{c.text, c.line}
@@ -73,7 +72,7 @@ func (n *node) value(name string) Value {
 	return Value{}
 }
 
-// problem is an error about a place in a file.
+// problem returns an error about a place in a file.
 func problem(path string, line, col int, hint, format string, args ...any) error {
 	return diagnostics.Problems{{
 		File: path, Line: line, Col: col, Severity: diagnostics.Error, Rule: RuleSyntax, Source: diagnostics.Source,
@@ -81,8 +80,8 @@ func problem(path string, line, col int, hint, format string, args ...any) error
 	}}
 }
 
-// document reads the one element of an XML document. Document types are refused:
-// they can define entities that blow up, or read other files.
+// document reads the one element of an XML document. It refuses document types: they can
+// define entities that blow up, or read other files.
 func document(path string, data []byte) (*node, error) {
 	r := &reader{path: path, line: 1, col: 1}
 	text, err := transcode(data)
@@ -120,7 +119,7 @@ func document(path string, data []byte) (*node, error) {
 type reader struct {
 	path      string
 	dec       *xml.Decoder
-	line, col int // where the token that is read begins
+	line, col int // where the current token begins
 	open      []*node
 	texts     [][]byte // of the open elements
 	root      *node
@@ -153,7 +152,7 @@ func (r *reader) start(name string) error {
 	case last >= 0:
 		r.open[last].kids = append(r.open[last].kids, n)
 	case r.root != nil:
-		return problem(r.path, r.line, r.col, "", "expected one element, got <%s> behind <%s>", name, r.root.name)
+		return problem(r.path, r.line, r.col, "", "expected one element, got <%s> after <%s>", name, r.root.name)
 	default:
 		r.root = n
 	}
@@ -190,7 +189,7 @@ func (r *reader) chars(text []byte) error {
 	return nil
 }
 
-// failed gives the decoder's error the place where it stands.
+// failed adds the place to an error of the decoder.
 func (r *reader) failed(err error) error {
 	line, col := r.dec.InputPos()
 	text := err.Error()
@@ -201,7 +200,8 @@ func (r *reader) failed(err error) error {
 	return problem(r.path, line, col, "", "%s", text)
 }
 
-// transcode makes UTF-8 of UTF-16 with a byte order mark, and drops that of UTF-8.
+// transcode converts UTF-16 with a byte order mark to UTF-8, and drops the byte order mark
+// of UTF-8.
 func transcode(data []byte) ([]byte, error) {
 	var order binary.ByteOrder
 	switch {
@@ -224,19 +224,18 @@ func transcode(data []byte) ([]byte, error) {
 	return []byte(string(utf16.Decode(units))), nil
 }
 
-// charset reads the encodings that a declaration may name. UTF-16 is UTF-8 by
-// then.
+// charset converts the encodings that a declaration may name. UTF-16 is UTF-8 by then.
 func charset(name string, input io.Reader) (io.Reader, error) {
 	switch strings.ToLower(name) {
 	case "utf-8", "utf8", "utf-16", "utf-16le", "utf-16be", "us-ascii", "ascii":
 		return input, nil
 	case "iso-8859-1", "iso-8859-15", "latin1", "windows-1252", "cp1252":
-		return &latin1{input}, nil // they differ in signs that no name or path here has
+		return &latin1{input}, nil // they differ in characters that no name or path here has
 	}
 	return nil, fmt.Errorf("the encoding %q is not known", name)
 }
 
-// latin1 makes UTF-8 of ISO 8859-1.
+// latin1 converts ISO 8859-1 to UTF-8.
 type latin1 struct{ from io.Reader }
 
 func (l *latin1) Read(p []byte) (int, error) {

@@ -13,12 +13,12 @@ type Entry struct {
 	Line  int
 }
 
-// Parse reads a file: comments, continued lines and the escapes that matter in names
-// and paths. Of a name that stands there twice the last counts.
+// Parse reads a file: comments, continued lines and the escapes that names and paths need.
+// Of a name that occurs twice, the last wins.
 func Parse(data []byte) map[string]Entry {
 	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
 	m := make(map[string]Entry)
-	var before []string // of a line that goes on
+	var before []string // of a continued line
 	begun := 0
 	for i, line := range strings.Split(string(data), "\n") {
 		line = strings.TrimLeft(strings.TrimSuffix(line, "\r"), " \t\f")

@@ -1,5 +1,5 @@
-// Package scaffold makes the smallest projects of Java: a class, its test, and rules for
-// Checkstyle, which Maven and Gradle lay out alike.
+// Package scaffold returns the files that new projects of Maven and of Gradle share: a
+// class, its test, and rules for Checkstyle.
 package scaffold
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// The versions that new projects ask for.
+// The versions that new projects use.
 const (
 	JUnit   = "4.13.2"
 	Release = "11"
@@ -59,8 +59,8 @@ const rules = `<?xml version="1.0"?>
 </module>
 `
 
-// Files gives the files of a project: those of its build, by path, in whose text NAME
-// stands for the name, and the sources.
+// Files returns the files of a project: the sources, and the given files of the build by
+// path, with NAME replaced by the name.
 func Files(name string, build map[string]string) []adapters.ScaffoldFile {
 	var files []adapters.ScaffoldFile
 	add := func(path, text string) {

@@ -4,42 +4,41 @@ import (
 	"strings"
 )
 
-// Build is a build script, or one that is applied to builds.
+// Build is a parsed build script, or a script that others apply.
 type Build struct {
 	Path string // absolute
 
-	// Strings are the plain strings of the script, and those computed from the place
+	// Strings are the plain strings of the script, and those that begin with the directory
 	// of the project or of the build ("$rootDir/x").
 	Strings []Said
-	// Unsure are dependencies on projects that are computed.
+	// Unsure are dependencies on computed projects.
 	Unsure []Said
 	// Accessors are the type-safe names of projects that it uses: "libs.core" of
 	// projects.libs.core.
 	Accessors []Said
-	// Plugins are the ids of the plugins that it applies. One from a version catalog
-	// is "alias:" and its name there, one of unknown id "type:" and the name of its
-	// class.
+	// Plugins are the ids of the plugins that it applies. A plugin from a version catalog
+	// is "alias:" and its name there, one of unknown id "type:" and the name of its class.
 	Plugins []Said
-	// Java are the versions of Java that it asks for.
+	// Java are the versions of Java that it requires.
 	Java []Java
-	// Words are names that tell what is there: "testImplementation".
+	// Words are names that report a feature: "testImplementation".
 	Words []Said
 }
 
-// Said is something that a script says, and of which projects: Own, All, or the path
+// Said is a statement of a script, and the projects that it concerns: Own, All, or the path
 // of one.
 type Said struct {
 	Text  string
 	Scope string
 	Line  int
-	Test  bool // it is for tests only
+	Test  bool // for tests only
 }
 
-// Java is a version of Java that a script asks for.
+// Java is a version of Java that a script requires.
 type Java struct {
-	Version string // "" for that of a toolchain that is computed
-	// Toolchain says that exactly this release compiles, wherever it is installed;
-	// otherwise it is what the result is to run on.
+	Version string // "" for a computed toolchain
+	// Toolchain says that exactly this release compiles, whatever is on PATH. Otherwise
+	// Version is the release that the outputs run on.
 	Toolchain bool
 	Scope     string
 	Line      int
@@ -77,8 +76,7 @@ func (b *buildReader) said(s string, line int) Said {
 	return Said{Text: s, Scope: b.scope(), Line: line, Test: test}
 }
 
-// string takes over a string, unless it is the path of the project that a block is
-// about.
+// string adds a string, unless it is the path of the project that the block concerns.
 func (b *buildReader) string(t token) {
 	if t.computed && !strings.HasPrefix(t.text, "$") {
 		return
@@ -89,7 +87,7 @@ func (b *buildReader) string(t token) {
 	b.Strings = append(b.Strings, b.said(t.text, t.line))
 }
 
-// opens tells whether a block begins behind the parenthesis that comes next.
+// opens reports whether a block begins after the next parenthesis.
 func (b *buildReader) opens() bool {
 	i := 1
 	for b.peek(i).kind == eol && i < 4 {
@@ -98,7 +96,7 @@ func (b *buildReader) opens() bool {
 	return b.peek(i).is("{")
 }
 
-// testWords tell that a project has tests, or how they run.
+// testWords returns words that show that a project has tests, or how they run.
 func testWords() []string {
 	return []string{
 		"testImplementation", "testCompile", "testCompileOnly", "testRuntime", "testRuntimeOnly", "testFixtures",
@@ -106,7 +104,7 @@ func testWords() []string {
 	}
 }
 
-// word takes over what a name at this place says.
+// word reads the statement that a name begins.
 func (b *buildReader) word(t token) {
 	switch t.text {
 	case "project":
@@ -130,7 +128,7 @@ func (b *buildReader) word(t token) {
 	}
 }
 
-// project tells of dependencies on a project that is computed.
+// project adds a dependency on a computed project.
 func (b *buildReader) project(t token) {
 	if !b.in("dependencies") {
 		return
@@ -148,7 +146,7 @@ func (b *buildReader) project(t token) {
 			return
 		}
 	}
-	b.Unsure = append(b.Unsure, b.said("project(…) of something computed", t.line))
+	b.Unsure = append(b.Unsure, b.said("computed project(…)", t.line))
 }
 
 // accessor reads projects.libs.core.
@@ -192,7 +190,7 @@ func (b *buildReader) plugin(t token) {
 
 func (b *buildReader) applied(id string, line int) { b.Plugins = append(b.Plugins, b.said(id, line)) }
 
-// withheld tells of "apply false" behind a plugin.
+// withheld reports whether "apply false" follows a plugin.
 func (b *buildReader) withheld() bool {
 	for i := 0; i < shortCall && b.peek(i).kind != eol; i++ {
 		if b.peek(i).is("apply") && (b.peek(i+1).is("false") || b.peek(i+2).is("false")) {
@@ -218,8 +216,8 @@ func (b *buildReader) alias(t token) {
 	}
 }
 
-// java reads the version behind a name. One that is computed is passed over, but for
-// the fact that there is a toolchain.
+// java reads the version after a name. It skips a computed version, but records a computed
+// toolchain.
 func (b *buildReader) java(t token) {
 	toolchain := t.text == "JavaLanguageVersion" || t.text == "jvmToolchain"
 	if t.text == "release" && !b.in("options") && !after(b.header, "options", ".") {
@@ -246,7 +244,7 @@ func (b *buildReader) java(t token) {
 	}
 }
 
-// after tells whether signs stand in front of the last token of a statement.
+// after reports whether signs precede the last token of a statement.
 func after(header []token, signs ...string) bool {
 	before := header[:max(0, len(header)-1)]
 	if len(before) < len(signs) {

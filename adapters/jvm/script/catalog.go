@@ -12,9 +12,9 @@ import (
 // (https://docs.gradle.org/current/userguide/version_catalogs.html).
 type Catalog struct {
 	Path string // absolute
-	// Plugins are ids by the names that scripts use, with dots.
+	// Plugins maps the names in scripts, with dots, to ids.
 	Plugins map[string]string
-	// Java is the version called "java", "" for none, and its line.
+	// Java is the version called "java", or "", and its line.
 	Java Place
 }
 
@@ -58,7 +58,7 @@ func pluginID(v *tomlfile.Value) string {
 	return id
 }
 
-// scalar gives a version, which some write as a number.
+// scalar returns a version, which may be a number.
 func scalar(v *tomlfile.Value) string {
 	switch x := v.Any().(type) {
 	case string:
@@ -71,5 +71,5 @@ func scalar(v *tomlfile.Value) string {
 	return ""
 }
 
-// accessor makes of an alias the name that scripts use for it.
+// accessor returns the name of an alias in scripts.
 func accessor(alias string) string { return strings.NewReplacer("-", ".", "_", ".").Replace(alias) }

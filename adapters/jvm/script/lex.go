@@ -1,10 +1,9 @@
-// Package script reads the build and settings scripts of Gradle, in Groovy and in
-// Kotlin, as far as they can be understood without running them: which projects
-// there are, which of them mean which others, what plugins they apply, and what
-// they ask of Java (https://docs.gradle.org/current/userguide/writing_build_scripts.html).
+// Package script reads the build and settings scripts of Gradle, in Groovy and in Kotlin,
+// without running them: projects and their dependencies, plugins, and the required Java
+// (https://docs.gradle.org/current/userguide/writing_build_scripts.html).
 //
-// A script is a program. What it writes down is read; what it computes is told as
-// such, so that whoever asks can assume the worst.
+// A script is a program. The package returns literal values and marks computed ones, so
+// that the caller can assume the worst.
 package script
 
 import (
@@ -23,7 +22,7 @@ const (
 	maxDepth  = 100
 )
 
-// RuleSyntax is the rule of a script that no Gradle would take.
+// RuleSyntax is the rule of a script that Gradle would refuse.
 const RuleSyntax = "script_syntax"
 
 type kind uint8
@@ -38,14 +37,14 @@ const (
 // token is one word, string or sign of a script.
 type token struct {
 	kind     kind
-	text     string // of a string, what is between the quotes, escapes replaced
-	computed bool   // a string with expressions in it
+	text     string // of a string, the text between the quotes, escapes replaced
+	computed bool   // a string with expressions
 	line     int
 }
 
 func (t token) is(sign string) bool { return t.kind != text && t.text == sign }
 
-// lexer cuts a script into tokens.
+// lexer splits a script into tokens.
 type lexer struct {
 	path   string
 	src    string
@@ -55,13 +54,13 @@ type lexer struct {
 	begin  int // of the line
 	tokens []token
 	open   []token // brackets
-	// regexps says that a "/" was taken for the begin of a string: from then on what
-	// looks wrong may be a mistake of the lexer.
+	// regexps says that a "/" was read as the start of a string: a later syntax error may
+	// be a mistake of the lexer.
 	regexps bool
 	err     error
 }
 
-// lex gives the tokens of a script. path is absolute. The error is a
+// lex returns the tokens of a script. path is absolute. The error is a
 // diagnostics.Problems.
 func lex(path string, data []byte) ([]token, error) {
 	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
@@ -86,7 +85,7 @@ func lex(path string, data []byte) ([]token, error) {
 	return l.tokens, nil
 }
 
-// fail ends the reading with an error at the place that was reached.
+// fail stops the lexer with an error at the current place.
 func (l *lexer) fail(hint, format string, args ...any) {
 	col := 0
 	if l.pos <= len(l.src) && l.begin <= l.pos {
@@ -104,7 +103,7 @@ func (l *lexer) add(k kind, s string) {
 
 func (l *lexer) rest() string { return l.src[l.pos:] }
 
-// skip goes on by n bytes that may hold line ends.
+// skip moves on by n bytes that may hold line ends.
 func (l *lexer) skip(n int) {
 	passed := l.src[l.pos : l.pos+n]
 	if i := strings.LastIndexByte(passed, '\n'); i >= 0 {
@@ -114,7 +113,7 @@ func (l *lexer) skip(n int) {
 	l.pos += n
 }
 
-// next takes one token.
+// next reads one token.
 func (l *lexer) next() {
 	c := l.src[l.pos]
 	switch {
@@ -136,7 +135,7 @@ func (l *lexer) next() {
 	case c == '/' && l.regexpBegins():
 		l.slashes()
 	case c == '\\' && strings.HasPrefix(strings.TrimLeft(l.rest()[1:], "\r"), "\n"):
-		l.skip(strings.IndexByte(l.rest(), '\n') + 1) // the line goes on
+		l.skip(strings.IndexByte(l.rest(), '\n') + 1) // the line continues
 	default:
 		l.wordOrSign()
 	}
@@ -170,7 +169,7 @@ func (l *lexer) comment() {
 	l.fail("", "the comment that begins here has no end")
 }
 
-// wordOrSign takes an identifier, a number, or one sign.
+// wordOrSign reads an identifier, a number, or one sign.
 func (l *lexer) wordOrSign() {
 	n := 0
 	for n < len(l.rest()) {
@@ -203,7 +202,7 @@ func (l *lexer) wordOrSign() {
 	}
 }
 
-// bracket keeps track of what is open.
+// bracket tracks open brackets.
 func (l *lexer) bracket(sign string) {
 	switch sign {
 	case "(", "[", "{":

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// quoted takes a string in single or double quotes, one or three of them.
+// quoted reads a string in single or double quotes, one or three of them.
 func (l *lexer) quoted(q byte) {
 	quote := string(q)
 	if three := strings.Repeat(quote, 3); strings.HasPrefix(l.rest(), three) {
@@ -25,7 +25,7 @@ func (l *lexer) quoted(q byte) {
 	l.tokens = append(l.tokens, token{kind: text, text: s.b.String(), computed: s.computed, line: line})
 }
 
-// reader reads a string from behind its first quote to behind its last.
+// reader reads a string between its quotes.
 type reader struct {
 	src         string
 	pos         int
@@ -33,7 +33,7 @@ type reader struct {
 	raw         bool // no escapes
 	expressions bool
 	computed    bool
-	lost        bool // a "${" was not closed: there is no use in looking again
+	lost        bool // a "${" was not closed: later ones are not either
 	b           strings.Builder
 }
 
@@ -58,7 +58,7 @@ func (s *reader) read(depth int) bool {
 	return false
 }
 
-// escape takes over what stands behind a backslash.
+// escape reads the escape after a backslash.
 func (s *reader) escape() {
 	_, size := utf8.DecodeRuneInString(s.src[s.pos+1:])
 	c := s.src[s.pos+1 : s.pos+1+size]
@@ -71,13 +71,12 @@ func (s *reader) escape() {
 	case "r":
 		c = "\r"
 	case "\n":
-		c = "" // the string goes on in the next line
+		c = "" // the string continues on the next line
 	}
 	s.b.WriteString(c)
 }
 
-// expression takes over "$name" or "${…}" as it stands there, and tells whether
-// there is one.
+// expression copies "$name" or "${…}" and reports whether it found one.
 func (s *reader) expression(depth int) bool {
 	rest := s.src[s.pos+1:]
 	if strings.HasPrefix(rest, "{") {
@@ -113,7 +112,7 @@ const (
 	maxExpression = 4 << 10
 )
 
-// braces gives where the block that begins at pos ends.
+// braces returns where the block that begins at pos ends.
 func braces(src string, pos, depth int) (end int, ok bool) {
 	open := 0
 	for limit := min(len(src), pos+maxExpression); pos < limit; {
@@ -140,7 +139,7 @@ func braces(src string, pos, depth int) (end int, ok bool) {
 	return 0, false
 }
 
-// backticks takes a name of Kotlin in backticks.
+// backticks reads a name of Kotlin in backticks.
 func (l *lexer) backticks() {
 	name, _, closed := strings.Cut(l.rest()[1:], "`")
 	if !closed || strings.Contains(name, "\n") {
@@ -151,8 +150,8 @@ func (l *lexer) backticks() {
 	l.pos += len(name) + 2
 }
 
-// regexpBegins tells whether a "/" begins a string of Groovy: where an expression
-// may begin, and closed in the same line.
+// regexpBegins reports whether a "/" begins a string of Groovy: where an expression may
+// begin, and with a second "/" on the same line.
 func (l *lexer) regexpBegins() bool {
 	if l.kotlin || len(l.tokens) == 0 {
 		return false
@@ -165,7 +164,7 @@ func (l *lexer) regexpBegins() bool {
 	return strings.Contains(line, "/")
 }
 
-// dollars takes a string of Groovy between "$/" and "/$".
+// dollars reads a string of Groovy between "$/" and "/$".
 func (l *lexer) dollars() {
 	inside, _, closed := strings.Cut(l.rest()[2:], "/$")
 	if !closed {
@@ -176,7 +175,7 @@ func (l *lexer) dollars() {
 	l.skip(len(inside) + 4)
 }
 
-// slashes takes a string between slashes.
+// slashes reads a string between slashes.
 func (l *lexer) slashes() {
 	l.regexps = true
 	for i := l.pos + 1; i < len(l.src); i++ {

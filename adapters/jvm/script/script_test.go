@@ -22,7 +22,7 @@ func settings(t *testing.T, name, text string) *Settings {
 	return s
 }
 
-// show gives the projects as "path dir", those only on the way in brackets.
+// show returns the projects as "path dir", those only on the way in brackets.
 func show(s *Settings) []string {
 	var list []string
 	for path, p := range s.Projects {
@@ -52,13 +52,13 @@ func TestSettings(t *testing.T) {
 		},
 		"list": {
 			file: "settings.gradle", text: "include(['a', 'b'] as String[])\ninclude 'x'; include 'y'\nsettings.include 'z'\n",
-			want: []string{": /w", ":a /w/a", ":b /w/b", ":x /w/x", ":y /w/y", ":z /w/z"}, unsure: []string{"1 include of something computed"},
+			want: []string{": /w", ":a /w/a", ":b /w/b", ":x /w/x", ":y /w/y", ":z /w/z"}, unsure: []string{"1 computed include"},
 		},
 		"directories": {
 			file: "settings.gradle", text: "include 'a', 'a:b', 'c', 'd', 'e'\nproject(':a').projectDir = file('x/a')\nproject(':c').projectDir = new File(settingsDir, '../c')\n" +
 				"project(\":d\").projectDir = \"$rootDir/dd\" as File\nproject(':e').projectDir = new File(base, 'e')\n",
 			want:   []string{": /w", ":a /w/x/a", ":a:b /w/x/a/b", ":c /c", ":d /w/dd", ":e /w/e"},
-			unsure: []string{"5 a projectDir that is computed"},
+			unsure: []string{"5 computed projectDir"},
 		},
 		"flat": {
 			file: "settings.gradle", text: "includeFlat 'a', 'b'\n", want: []string{": /w", ":a /a", ":b /b"},
@@ -68,8 +68,8 @@ func TestSettings(t *testing.T) {
 				"project(\":$x\").projectDir = file('y')\nincludeBuild x\n",
 			want: []string{": /w"},
 			unsure: []string{
-				"2 include of something computed", "3 include of something computed", "4 include of something computed", "6 include of something computed",
-				"8 the projectDir of something computed", "9 includeBuild of something computed",
+				"2 computed include", "3 computed include", "4 computed include", "6 computed include",
+				"8 computed projectDir of a project", "9 computed includeBuild",
 			},
 		},
 		"odd": {
@@ -109,7 +109,7 @@ func build(t *testing.T, name, text string) *Build {
 	return b
 }
 
-// said gives what was said as "line scope text".
+// said returns what was said as "line scope text".
 func said(list []Said) []string {
 	var out []string
 	for _, s := range list {
@@ -146,7 +146,7 @@ test.dependsOn ':other:jar'
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"7 project(…) of something computed", "8 project(…) of something computed"}, said(b.Unsure)); d != "" {
+	if d := cmp.Diff([]string{"7 computed project(…)", "8 computed project(…)"}, said(b.Unsure)); d != "" {
 		t.Error(d)
 	}
 	if d := cmp.Diff([]string{"10 my.lib"}, said(b.Accessors)); d != "" {

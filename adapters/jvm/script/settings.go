@@ -9,15 +9,15 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// Settings is a settings.gradle or settings.gradle.kts.
+// Settings is a parsed settings.gradle or settings.gradle.kts.
 type Settings struct {
 	Path string // absolute
-	// Projects are the directories of the projects of the build by path, the root ":"
-	// among them, and so are those that only lead to others.
+	// Projects are the directories of the projects of the build by path. They include the
+	// root ":" and projects that only hold others.
 	Projects map[string]Project
-	// Builds are those that are included as a whole.
+	// Builds are the included builds.
 	Builds []Place
-	// Unsure are places that name projects in a way that has to be run.
+	// Unsure are places that compute the names of projects.
 	Unsure []Place
 	// Strings are values that may name files.
 	Strings []Place
@@ -27,17 +27,17 @@ type Settings struct {
 type Project struct {
 	Dir  string // absolute
 	Line int
-	// Named says that the settings include it; others are only on the way to one.
+	// Named says that the settings include it; other projects only hold one.
 	Named bool
 }
 
-// Place is a text and where it stands.
+// Place is a text and its place.
 type Place struct {
 	Text string
 	Line int
 }
 
-// Dir is the directory of the build.
+// Dir returns the directory of the build.
 func (s *Settings) Dir() string { return filepath.Dir(s.Path) }
 
 // ParseSettings reads the settings of a build. path is absolute. The error is a
@@ -67,8 +67,8 @@ func ParseSettings(path string, data []byte) (*Settings, error) {
 type settingsReader struct {
 	*Settings
 	walker
-	moved map[string]string // directories that are said to be others, by project
-	read  int               // tokens up to here are arguments already read
+	moved map[string]string // directories that the settings assign, by project
+	read  int               // arguments before this token are already read
 }
 
 func (s *settingsReader) take(t token) {
@@ -87,7 +87,7 @@ func (s *settingsReader) take(t token) {
 	case "includeBuild":
 		c := s.arguments(shortCall)
 		if len(c.strings) == 0 || c.strings[0].computed {
-			s.unsure(t, "includeBuild of something computed")
+			s.unsure(t, "computed includeBuild")
 			return
 		}
 		s.Builds = append(s.Builds, Place{filepath.Join(s.Dir(), filepath.FromSlash(c.strings[0].text)), t.line})
@@ -100,7 +100,7 @@ func (s *settingsReader) unsure(t token, what string) {
 	s.Unsure = append(s.Unsure, Place{what, t.line})
 }
 
-// include takes over the projects of an include.
+// include adds the projects of an include.
 func (s *settingsReader) include(t token) {
 	if s.pos < s.read {
 		return
@@ -108,7 +108,7 @@ func (s *settingsReader) include(t token) {
 	c := s.arguments(maxTokens)
 	s.read = s.pos + c.length
 	if c.computed || len(c.strings) == 0 {
-		s.unsure(t, t.text+" of something computed")
+		s.unsure(t, "computed "+t.text)
 	}
 	for _, arg := range c.strings {
 		if arg.computed || arg.text == "" {
@@ -123,10 +123,10 @@ func (s *settingsReader) include(t token) {
 	}
 }
 
-// maxSegments bounds how deep projects nest.
+// maxSegments is how deep projects may nest.
 const maxSegments = 64
 
-// add notes a project and those on the way to it.
+// add adds a project and those that hold it.
 func (s *settingsReader) add(path string, line int) {
 	parts := strings.Split(strings.Trim(path, ":"), ":")
 	if len(parts) > maxSegments || slices.Contains(parts, "") || slices.Contains(parts, "..") || strings.ContainsAny(path, "/\\") && strings.Contains(path, "..") {
@@ -158,19 +158,19 @@ func (s *settingsReader) projectDir(t token) {
 		return
 	}
 	if c.computed || len(c.strings) != 1 {
-		s.unsure(t, "the projectDir of something computed")
+		s.unsure(t, "computed projectDir of a project")
 		return
 	}
 	dir, ok := s.directory(i + 4)
 	if !ok {
-		s.unsure(t, "a projectDir that is computed")
+		s.unsure(t, "computed projectDir")
 		return
 	}
 	s.moved[Absolute(":", c.strings[0].text)] = dir
 }
 
-// directory reads a directory that is written down from n tokens on: a call of file
-// or new File, or something resolved, with the root and one string.
+// directory reads a literal directory from the n-th next token on: a call of file or new
+// File, or a resolved path, with the root and one string.
 func (s *settingsReader) directory(n int) (dir string, ok bool) {
 	found := ""
 	for end := n + shortCall; s.peek(n).kind != eol; n++ {
@@ -206,8 +206,7 @@ func (s *settingsReader) directory(n int) (dir string, ok bool) {
 	return filepath.Join(s.Dir(), found), true
 }
 
-// place gives projects the directories that are said of them, and those below
-// theirs.
+// place assigns the directories to their projects, and moves the projects below.
 func (s *settingsReader) place() {
 	if len(s.moved) == 0 {
 		return

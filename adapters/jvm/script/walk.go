@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// walker goes over the tokens of a script block by block.
+// walker walks over the tokens of a script block by block.
 type walker struct {
 	tokens []token
 	pos    int
@@ -13,20 +13,20 @@ type walker struct {
 	blocks []block
 }
 
-// block is what a brace has opened.
+// block is an open pair of braces.
 type block struct {
-	name   string  // the word that it belongs to: "dependencies", "plugins", "if"
-	scope  string  // which projects it is about
-	header []token // what its statement began with, which may go on behind it
+	name   string  // the word before it: "dependencies", "plugins", "if"
+	scope  string  // the projects that it concerns
+	header []token // the start of its statement, which may continue after it
 }
 
-// The scopes of what a script says, besides the path of a project.
+// The scopes of a statement, besides the path of a project.
 const (
 	Own = ""  // the project whose script it is
 	All = "*" // any project below it
 )
 
-// step takes the next token, keeping track of blocks; ok is false at the end.
+// step returns the next token and tracks blocks; ok is false at the end.
 func (w *walker) step() (t token, ok bool) {
 	if w.pos >= len(w.tokens) {
 		return token{}, false
@@ -53,7 +53,7 @@ func (w *walker) step() (t token, ok bool) {
 	return t, true
 }
 
-// goesOn tells whether a statement goes on after the end of a line.
+// goesOn reports whether a statement continues after the end of a line.
 func (w *walker) goesOn() bool {
 	if n := len(w.header); n > 0 && (w.header[n-1].is(",") || w.header[n-1].is("(") || w.header[n-1].is("=")) {
 		return true
@@ -61,7 +61,7 @@ func (w *walker) goesOn() bool {
 	return w.pos < len(w.tokens) && (w.tokens[w.pos].is("{") || w.tokens[w.pos].is("."))
 }
 
-// peek gives the token n places on, that of a line end when there is none.
+// peek returns the n-th next token, or a line end.
 func (w *walker) peek(n int) token {
 	if w.pos+n >= len(w.tokens) {
 		return token{kind: eol, text: "\n"}
@@ -69,7 +69,7 @@ func (w *walker) peek(n int) token {
 	return w.tokens[w.pos+n]
 }
 
-// scope is which projects the place is about.
+// scope returns the projects that the current place concerns.
 func (w *walker) scope() string {
 	if n := len(w.blocks); n > 0 {
 		return w.blocks[n-1].scope
@@ -77,7 +77,7 @@ func (w *walker) scope() string {
 	return Own
 }
 
-// in tells whether the place is inside a block of this name.
+// in reports whether the current place is inside a block of this name.
 func (w *walker) in(name string) bool {
 	return slices.ContainsFunc(w.blocks, func(b block) bool { return b.name == name })
 }
@@ -89,7 +89,7 @@ func blockName(header []token) string {
 	return header[0].text
 }
 
-// scopeOf gives the projects that a block with this header is about.
+// scopeOf returns the projects that a block with this header concerns.
 func (w *walker) scopeOf(header []token) string {
 	for i, t := range header[:min(len(header), shortCall)] {
 		if t.kind != word {
@@ -114,8 +114,8 @@ func (w *walker) scopeOf(header []token) string {
 	return w.scope()
 }
 
-// projectCall reads "project(':path')" and tells whether header is one; the path of
-// a computed one is "".
+// projectCall reports whether header is "project(':path')" and returns the path, "" for a
+// computed one.
 func projectCall(header []token) (path string, ok bool) {
 	if len(header) < 3 || !header[1].is("(") {
 		return "", false
@@ -131,15 +131,15 @@ func projectCall(header []token) (path string, ok bool) {
 // shortCall is how many tokens a call of one argument may have.
 const shortCall = 64
 
-// call is what stands behind the name of a function.
+// call is the arguments of a function call.
 type call struct {
 	strings  []token
-	computed bool // there are arguments that are no plain strings
+	computed bool // some arguments are not plain strings
 	length   int  // in tokens
 }
 
-// arguments gives the arguments of a call, whose name is the current token: in
-// parentheses, or up to the end of the line, and at most within limit tokens.
+// arguments returns the arguments of the call whose name is the current token: in
+// parentheses, or up to the end of the line, and at most limit tokens.
 func (w *walker) arguments(limit int) (c call) {
 	depth := 0
 	if w.peek(0).is("(") {
@@ -174,7 +174,7 @@ func (w *walker) arguments(limit int) (c call) {
 	return c
 }
 
-// Absolute makes the path of a project absolute, seen from project from.
+// Absolute returns the absolute path of a project, relative to project from.
 func Absolute(from, path string) string {
 	path = strings.TrimSuffix(path, ":")
 	if strings.HasPrefix(path, ":") || path == "" {

@@ -1,4 +1,4 @@
-// Package wrapper knows the scripts by which projects bring their own Maven
+// Package wrapper finds the scripts by which projects bring their own Maven
 // (https://maven.apache.org/wrapper) or Gradle
 // (https://docs.gradle.org/current/userguide/gradle_wrapper.html).
 package wrapper
@@ -19,24 +19,24 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// Wrapper is a script of the project that starts a certain version of the tool,
-// and fetches it first where it is not there.
+// Wrapper is a script of the project that starts a fixed version of the tool, and fetches
+// it first if it is missing.
 type Wrapper struct {
 	Script string // absolute
-	// Version is what it starts, "" when that cannot be told.
+	// Version is the version of the tool, "" when it is unknown.
 	Version string
-	// Text decides which distribution it is, "" when that cannot be told.
+	// Text identifies the distribution, "" when it is unknown.
 	Text string
-	// There says that it needs to fetch nothing.
+	// There says that the distribution is already fetched.
 	There bool
 
 	tool, option string // "Maven", "-v"
-	settings     string // the file that says which version, "" for none
+	settings     string // the file that sets the version, or ""
 }
 
 var distribution = pattern.New(`^(?:apache-maven|gradle)-(\d[\w.+-]*?)(?:-(?:bin|all|src))?\.(?:zip|tar\.gz)$`)
 
-// describe takes over what the properties of a wrapper say.
+// describe reads the properties of a wrapper.
 func (w *Wrapper) describe(said map[string]properties.Entry) (url string) {
 	url = said["distributionUrl"].Value
 	w.Text = strings.TrimSpace(url + " " + said["distributionSha256Sum"].Value)
@@ -46,7 +46,7 @@ func (w *Wrapper) describe(said map[string]properties.Entry) (url string) {
 	return url
 }
 
-// Maven gives the nearest ./mvnw at or above f's directory, nil when there is none.
+// Maven returns the nearest ./mvnw in f's directory or above, or nil.
 func Maven(f *adapters.Files, env adapters.Environ) (*Wrapper, error) {
 	script, ok := f.Up("mvnw")
 	if !ok {
@@ -57,7 +57,7 @@ func Maven(f *adapters.Files, env adapters.Environ) (*Wrapper, error) {
 	w.settings = filepath.Join(dir, "maven-wrapper.properties")
 	data, err := f.ReadIfExists(w.settings)
 	if data == nil || err != nil {
-		return w, err // a script of its own kind
+		return w, err // a script of another kind
 	}
 	said := properties.Parse(data)
 	if w.describe(said); w.Version == "" {
@@ -72,8 +72,8 @@ func Maven(f *adapters.Files, env adapters.Environ) (*Wrapper, error) {
 	return w, nil
 }
 
-// mavenIsThere looks where the kinds of scripts unpack a version: those that are only
-// a script go by HOME, those that are Java by the account.
+// mavenIsThere reports whether a version is in the directories where the kinds of wrappers
+// unpack it: shell scripts use HOME, the jar uses the home of the account.
 func mavenIsThere(f *adapters.Files, env adapters.Environ, version string) bool {
 	homes := []string{env.Get("MAVEN_USER_HOME")}
 	if homes[0] == "" {
@@ -90,9 +90,9 @@ func mavenIsThere(f *adapters.Files, env adapters.Environ, version string) bool 
 	return false
 }
 
-// Gradle gives the nearest ./gradlew at or above f's directory, nil when there is
-// none. Without its jar, which archives of sources leave out, the script does
-// nothing: then there is only the version that it is for, as a pin.
+// Gradle returns the nearest ./gradlew in f's directory or above, or nil. Without its jar,
+// which source archives leave out, the script cannot run: Gradle then returns only its
+// version, as a pin.
 func Gradle(f *adapters.Files, env adapters.Environ) (w *Wrapper, pin *adapters.Toolchain, err error) {
 	script, ok := f.Up("gradlew")
 	if !ok {
@@ -122,7 +122,7 @@ func Gradle(f *adapters.Files, env adapters.Environ) (w *Wrapper, pin *adapters.
 	return w, nil, nil
 }
 
-// GradleHome is where Gradle keeps what it has fetched, and the user's settings.
+// GradleHome returns the directory of Gradle's downloads and the user's settings.
 func GradleHome(env adapters.Environ) string {
 	if home := env.Get("GRADLE_USER_HOME"); home != "" {
 		return home
@@ -130,13 +130,13 @@ func GradleHome(env adapters.Environ) string {
 	return filepath.Join(jdk.UserHome(env), ".gradle")
 }
 
-// urlHash names the directory of a distribution as the wrapper does.
+// urlHash returns the name that the wrapper uses for the directory of a distribution.
 func urlHash(url string) string {
 	sum := md5.Sum([]byte(url))
 	return new(big.Int).SetBytes(sum[:]).Text(36)
 }
 
-// Missing is the error of a wrapper that would have to fetch its tool and may not.
+// Missing returns the error of a wrapper that would have to fetch its tool and may not.
 func (w *Wrapper) Missing() error {
 	return &adapters.MissingTool{
 		Tool: w.tool + " " + w.Version,
@@ -145,7 +145,7 @@ func (w *Wrapper) Missing() error {
 	}
 }
 
-// Command gives the shell command that starts the script from dir.
+// Command returns the shell command that starts the script from dir.
 func (w *Wrapper) Command(dir string) string {
 	rel, err := filepath.Rel(dir, w.Script)
 	if err != nil {
@@ -156,12 +156,12 @@ func (w *Wrapper) Command(dir string) string {
 		rel = "./" + rel
 	}
 	if fi, err := os.Stat(w.Script); err == nil && fi.Mode()&0o111 == 0 {
-		return "sh " + Quote(rel) // committed without its mode
+		return "sh " + Quote(rel) // committed without the executable bit
 	}
 	return Quote(rel)
 }
 
-// Quote makes one word for the shell.
+// Quote returns word quoted for the shell.
 func Quote(word string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.:/@+,=%", r)
@@ -172,8 +172,8 @@ func Quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Scope is the install of a project: only a wrapper that has to fetch its tool is
-// brought in before a build. w may be nil.
+// Scope returns the install of a project: only a wrapper that has to fetch its tool needs
+// one. w may be nil.
 func (w *Wrapper) Scope(f *adapters.Files) adapters.Scope {
 	if w == nil || w.There {
 		return adapters.Scope{Dir: f.Dir(), Nothing: true, Reads: f.Reads()}
@@ -184,7 +184,7 @@ func (w *Wrapper) Scope(f *adapters.Files) adapters.Scope {
 	}
 }
 
-// Fetch lets the wrapper bring in its tool.
+// Fetch runs the wrapper, which fetches its tool.
 func (w *Wrapper) Fetch(ctx context.Context, leave adapters.Leave, env adapters.Environ, log adapters.LogFunc) error {
 	dir := filepath.Dir(w.Script)
 	command := w.Command(dir) + " " + w.option

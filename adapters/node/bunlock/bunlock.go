@@ -12,13 +12,13 @@ import (
 	"github.com/bentobuild/bento/internal/lockgraph"
 )
 
-// Bounds of the work of finding what names mean, in bytes of paths.
+// Bounds of resolving names, in bytes of paths.
 const (
 	maxPath   = 4 << 10
 	maxLooked = 1 << 28
 )
 
-// Parse reads a lockfile. The error says, for people, why it cannot be understood.
+// Parse reads a lockfile. The error says why Parse cannot read it.
 func Parse(name string, data []byte) (*lockfile.Lock, error) {
 	root, err := jsonfile.ParseLoose(name, data)
 	if err != nil {
@@ -37,11 +37,11 @@ func Parse(name string, data []byte) (*lockfile.Lock, error) {
 	return r.lock, nil
 }
 
-// reader makes a lock.
+// reader builds a lock.
 type reader struct {
 	lock    *lockfile.Lock
 	root    *jsonfile.Value
-	nodes   map[string]lockgraph.Node // by key: the names on the way to it, with slashes
+	nodes   map[string]lockgraph.Node // by key: the names that lead to it, with slashes
 	patches map[string]string         // by "name@version"
 	looked  int
 }
@@ -79,8 +79,8 @@ func (r *reader) read() error {
 	return nil
 }
 
-// add adds a package: a list of its name with version, where it came from, what it
-// depends on and its digest. Where it came from does not count.
+// add adds a package: a list of its name with version, its origin, its dependencies and its
+// digest. The origin is not hashed.
 func (r *reader) add(v *jsonfile.Value) lockgraph.Node {
 	if dir, ok := member(v); ok {
 		return r.lock.Member(dir)
@@ -97,7 +97,7 @@ func (r *reader) add(v *jsonfile.Value) lockgraph.Node {
 	return r.lock.Graph.Add(parts...)
 }
 
-// member gives the directory of a package that is a member.
+// member returns the directory of a package that is a member.
 func member(v *jsonfile.Value) (dir string, ok bool) {
 	if len(v.Items()) == 0 {
 		return "", false
@@ -106,7 +106,7 @@ func member(v *jsonfile.Value) (dir string, ok bool) {
 	return dir, ok
 }
 
-// info gives what a package says of itself.
+// info returns the description of a package.
 func info(v *jsonfile.Value) *jsonfile.Value {
 	for _, item := range v.Items() {
 		if item.Kind() == jsonfile.Object {
@@ -136,7 +136,7 @@ func (r *reader) link(from lockgraph.Node, key string, v *jsonfile.Value, withDe
 	return nil
 }
 
-// find looks for a package by the names on the way to its user, the longest first.
+// find returns the package that name means for the package at from, the longest path first.
 func (r *reader) find(from, name string) (lockgraph.Node, bool) {
 	for ; from != "" && r.looked <= maxLooked; from = withoutLast(from) {
 		key := from + "/" + name
@@ -149,7 +149,7 @@ func (r *reader) find(from, name string) (lockgraph.Node, bool) {
 	return n, ok
 }
 
-// withoutLast cuts the last name, which has a slash of its own with a scope.
+// withoutLast removes the last name, which contains a slash if it has a scope.
 func withoutLast(key string) string {
 	i := strings.LastIndexByte(key, '/')
 	if i < 0 {
@@ -161,7 +161,7 @@ func withoutLast(key string) string {
 	return key[:max(i, 0)]
 }
 
-// shareTrust adds whose scripts the install runs.
+// shareTrust adds the packages whose scripts the install runs.
 func (r *reader) shareTrust() {
 	var names []string
 	for _, item := range r.root.Get("trustedDependencies").Items() {

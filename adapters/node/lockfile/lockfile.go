@@ -1,5 +1,5 @@
-// Package lockfile is what the lockfiles of this ecosystem have in common once they
-// are read: packages, members, and what each of them resolves to.
+// Package lockfile is shared by the readers of lockfiles of Node.js: packages, members, and
+// what each of them resolves to.
 package lockfile
 
 import (
@@ -8,10 +8,10 @@ import (
 	"github.com/bentobuild/bento/internal/lockgraph"
 )
 
-// Root is the member at the lockfile's own directory.
+// Root is the member in the lockfile's own directory.
 const Root = "."
 
-// Lock is a lockfile. Sealed, it is safe for concurrent use.
+// Lock is a parsed lockfile. After Seal it is safe for concurrent use.
 type Lock struct {
 	Graph lockgraph.Graph
 
@@ -19,8 +19,8 @@ type Lock struct {
 	shared  []lockgraph.Node
 }
 
-// Member gives the node of a member, by its directory relative to the lockfile with
-// forward slashes. It is added when it is new.
+// Member returns the node of a member, by its directory relative to the lockfile with
+// forward slashes. It adds a new member.
 func (l *Lock) Member(dir string) lockgraph.Node {
 	dir = path.Clean(dir)
 	if n, ok := l.members[dir]; ok {
@@ -34,21 +34,21 @@ func (l *Lock) Member(dir string) lockgraph.Node {
 	return n
 }
 
-// IsMember tells whether a directory has been added.
+// IsMember reports whether a directory was added.
 func (l *Lock) IsMember(dir string) bool {
 	_, ok := l.members[path.Clean(dir)]
 	return ok
 }
 
-// Share says that every member gets n.
+// Share makes every member depend on n.
 func (l *Lock) Share(n lockgraph.Node) { l.shared = append(l.shared, n) }
 
-// Seal works out the digests. Nothing may be added after it.
+// Seal computes the digests. Nothing may be added after it.
 func (l *Lock) Seal() { l.Graph.Seal() }
 
-// Digest is that of what a member resolves to, with what every member sees: the
-// packages of the root, whose commands and modules are found from below, and what
-// is shared. ok is false for a directory that the lockfile does not know.
+// Digest returns the digest of what a member resolves to, and of what every member sees:
+// the packages of the root, whose commands and modules every member finds, and the shared
+// nodes. ok is false for a directory that the lockfile does not name.
 func (l *Lock) Digest(dir string) (digest string, ok bool) {
 	n, ok := l.members[path.Clean(dir)]
 	if !ok {
@@ -57,7 +57,7 @@ func (l *Lock) Digest(dir string) (digest string, ok bool) {
 	return l.With(l.Graph.Sum(n)).String(), true
 }
 
-// With gives the digest of sums together with what every member sees.
+// With returns the digest of sums together with what every member sees.
 func (l *Lock) With(sums ...lockgraph.Sum) lockgraph.Sum {
 	for _, n := range l.shared {
 		sums = append(sums, l.Graph.Sum(n))

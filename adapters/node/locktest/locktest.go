@@ -1,5 +1,5 @@
-// Package locktest checks that a change of a lockfile is seen by those members that
-// it concerns, and by no others.
+// Package locktest checks that an edit of a lockfile changes the digests of the members
+// that it concerns, and no others.
 package locktest
 
 import (
@@ -9,17 +9,17 @@ import (
 	"github.com/bentobuild/bento/adapters/node/lockfile"
 )
 
-// Edit is a change of a lockfile and the members that it concerns.
+// Edit is an edit of a lockfile and the members that it concerns.
 type Edit struct {
 	Name     string
-	Old, New string // texts in the lockfile; Old is there
-	Changed  string // directories of members with spaces between them
+	Old, New string // texts in the lockfile; Old has to occur
+	Changed  string // directories of members, separated by spaces
 }
 
 // Parse is a parser of lockfiles.
 type Parse func(name string, data []byte) (*lockfile.Lock, error)
 
-// Members are the members of the workspace of the tests.
+// Members returns the members of the workspace of the tests.
 func Members() []string { return []string{"packages/app", "packages/lib", "packages/other", "."} }
 
 // Run checks the edits of a lockfile.

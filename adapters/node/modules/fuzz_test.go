@@ -8,8 +8,8 @@ import (
 	"github.com/bentobuild/bento/adapters/adaptertest"
 )
 
-// FuzzRecorded reads the record of an install: what it names is looked for, and may
-// be taken away.
+// FuzzRecorded reads the record of an install: the paths in it are checked, and may be
+// removed.
 func FuzzRecorded(f *testing.F) {
 	for _, seed := range []string{"a/node_modules\nnode_modules\n", "../node_modules\n/node_modules", "a/../../node_modules\n\n", "a\x00/node_modules"} {
 		f.Add([]byte(seed))

@@ -1,7 +1,7 @@
-// Package modules looks after the directories that an install fills: it knows which
-// are there after a good one, and takes away what an interrupted one left. No file
-// in them is ever written to: several package managers link them to a store that
-// all projects of the machine share.
+// Package modules manages the directories that an install fills: it records which exist
+// after a finished install, and removes what an interrupted one left. It never writes to a
+// file in them: several package managers link the files to a store that all projects of the
+// machine share.
 package modules
 
 import (
@@ -19,20 +19,20 @@ import (
 // Dir is the name of such a directory.
 const Dir = "node_modules"
 
-// The files of bento in the node_modules of a scope: the directories that the last
-// good install of its members has filled, the sign that one has begun, and the mark of
-// one whose tool left none where it is known to.
+// The files of bento in the node_modules of a scope: the directories that the last finished
+// install of its members has filled, the sign that an install has begun, and the mark of a
+// finished install whose tool leaves none.
 const (
 	record   = Dir + "/.bento-installed"
 	begun    = Dir + "/.bento-begun"
 	unmarked = Dir + "/.bento-unmarked"
 )
 
-// maxRecord bounds the record, in directories.
+// maxRecord is how many directories the record may hold.
 const maxRecord = 50_000
 
-// Made gives what is gone when the install of the scope in dir is, by paths relative
-// to it: what the tool is known to leave, or our mark where it leaves something else,
+// Made returns the paths, relative to the scope in dir, whose absence means that its
+// install is gone: what the tool leaves, or bento's mark where it leaves something else,
 // and the modules of members.
 func Made(f *adapters.Files, dir string, known []string) []string {
 	if f.IsFile(filepath.Join(dir, unmarked)) {
@@ -41,7 +41,7 @@ func Made(f *adapters.Files, dir string, known []string) []string {
 	return slices.Concat(known, Recorded(f, dir))
 }
 
-// Recorded gives the directories, relative to the scope in dir, that the last good
+// Recorded returns the directories, relative to the scope in dir, that the last finished
 // install filled besides the scope's own.
 func Recorded(f *adapters.Files, dir string) []string {
 	data, err := f.ReadIfExists(filepath.Join(dir, record))
@@ -63,13 +63,13 @@ type Install struct {
 	adapters.Source
 	Dir     string   // of the scope, absolute
 	Members []string // absolute
-	Known   []string // what the tool is known to leave in the scope, relative to it
-	Mark    string   // of that, what it writes last; "" for nothing
-	Anew    bool     // nothing of the old is to be trusted
+	Known   []string // what the tool leaves in the scope, relative to it
+	Mark    string   // of Known, the one that the tool writes last, or ""
+	Anew    bool     // discard the old install
 }
 
-// Begin prepares an install: what cannot be trusted is taken away. The tools
-// themselves take what is there for whole, even if files are missing in it.
+// Begin prepares an install: it removes what an interrupted install left. The tools
+// themselves take existing directories for complete, even if files are missing in them.
 func (in *Install) Begin() error {
 	if in.Anew || !in.isWhole() {
 		for _, dir := range append([]string{in.Dir}, in.Members...) {
@@ -81,14 +81,14 @@ func (in *Install) Begin() error {
 			}
 		}
 	}
-	err := os.WriteFile(filepath.Join(in.Dir, begun), nil, 0o644)
+	err := in.Put(filepath.Join(in.Dir, begun), nil)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // there is no node_modules yet: what has no mark is not whole
+		return nil // node_modules is missing: an install without a mark is not complete
 	}
 	return err
 }
 
-// holds tells whether dir really is at or below the scope.
+// holds reports whether dir, without links, is the scope or below it.
 func (in *Install) holds(dir string) bool {
 	scope, err := filepath.EvalSymlinks(in.Dir)
 	if err != nil {
@@ -102,7 +102,7 @@ func (in *Install) holds(dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// isWhole tells whether the last install has come to its end, and is still there.
+// isWhole reports whether the last install finished and still exists.
 func (in *Install) isWhole() bool {
 	if !isThere(filepath.Join(in.Dir, Dir)) {
 		return true // nothing is
@@ -119,7 +119,7 @@ func (in *Install) isWhole() bool {
 	})
 }
 
-// End notes what a good install has made.
+// End records what a finished install has made.
 func (in *Install) End() error {
 	if err := in.mark(); err != nil {
 		return fmt.Errorf("end the install of %q: %w", in.Dir, err)
@@ -134,21 +134,21 @@ func (in *Install) End() error {
 			b.WriteString(rel + "\n")
 		}
 	}
-	if err := os.WriteFile(filepath.Join(in.Dir, record), []byte(b.String()), 0o644); err != nil {
+	if err := in.Put(filepath.Join(in.Dir, record), []byte(b.String())); err != nil {
 		return fmt.Errorf("end the install of %q: %w", in.Dir, err)
 	}
-	if err := os.Remove(filepath.Join(in.Dir, begun)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := in.Remove(filepath.Join(in.Dir, begun)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("end the install of %q: %w", in.Dir, err)
 	}
 	return nil
 }
 
-// mark leaves a mark where the tool has left none of what is known: its settings may
-// say otherwise, and without one it would be installed again and again.
+// mark writes a mark where the tool left none of Known: its settings may move them, and
+// without a mark bento would install again and again.
 func (in *Install) mark() error {
 	gone := slices.ContainsFunc(in.Known, func(name string) bool { return !isThere(filepath.Join(in.Dir, name)) })
 	if !gone {
-		if err := os.Remove(filepath.Join(in.Dir, unmarked)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := in.Remove(filepath.Join(in.Dir, unmarked)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		return nil
@@ -156,7 +156,7 @@ func (in *Install) mark() error {
 	if err := os.MkdirAll(filepath.Join(in.Dir, Dir), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(in.Dir, unmarked), nil, 0o644)
+	return in.Put(filepath.Join(in.Dir, unmarked), nil)
 }
 
 func isThere(path string) bool {

@@ -1,6 +1,7 @@
 package modules
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -8,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/internal/clone"
 )
 
 func write(t *testing.T, names ...string) {
@@ -123,5 +126,51 @@ func TestARecordIsNotBelieved(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"p/a/node_modules"}, Recorded(adapters.NewFiles(in.Dir), in.Dir)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// outside is a directory that no install of a workspace may touch.
+const outside = "of somebody"
+
+// No mark is written, and none removed, behind a link that leads out of the workspace, and
+// a mark that is a link is replaced and not followed.
+func TestMarksAreNotWrittenBehindLinks(t *testing.T) {
+	for name, link := range map[string]string{
+		"modules elsewhere": Dir, "a mark that is a link": begun, "a record that is a link": record, "another mark that is one": unmarked,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			root, there := filepath.Join(dir, "ws"), filepath.Join(dir, "there")
+			names := []string{filepath.Base(begun), filepath.Base(record), filepath.Base(unmarked)}
+			for _, name := range names {
+				adaptertest.Write(t, filepath.Join(there, name), outside)
+			}
+			target := there
+			if link != Dir {
+				target = filepath.Join(there, filepath.Base(link))
+			}
+			path := filepath.Join(root, link)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.Symlink(target, path)); err != nil {
+				t.Fatal(err)
+			}
+			in := &Install{Source: adapters.Options{Clone: clone.At(root)}.Source(), Dir: root, Known: []string{Dir + "/.gone"}, Members: []string{filepath.Join(root, "p")}}
+			_ = in.mark()
+			_ = in.End()
+			if link == Dir {
+				_ = os.Remove(filepath.Join(there, filepath.Base(begun))) // so that the install is complete
+			}
+			err = in.Begin()
+			if link == begun && err != nil {
+				t.Error(err)
+			}
+			for _, name := range names {
+				if data, err := os.ReadFile(filepath.Join(there, name)); (err != nil || string(data) != outside) && !(link == Dir && name == filepath.Base(begun) && errors.Is(err, os.ErrNotExist)) {
+					t.Errorf("%s: %q, %v", name, data, err)
+				}
+			}
+		})
 	}
 }

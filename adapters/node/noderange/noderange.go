@@ -1,5 +1,5 @@
-// Package noderange reads the versions, ranges and names of versions that projects
-// of Node.js ask for.
+// Package noderange reads the versions, ranges and names of versions that projects of
+// Node.js require.
 package noderange
 
 import (
@@ -9,11 +9,11 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// maxText bounds the text of a range, in bytes.
+// maxText is the size limit of a range, in bytes.
 const maxText = 256
 
-// Alias resolves the names that version managers know; pins is false for those
-// that mean whatever is newest.
+// Alias resolves the names of version managers; pins is false for names of the newest
+// version.
 func Alias(text string) (version string, pins bool) {
 	switch low := strings.ToLower(text); low {
 	case "", "node", "latest", "stable", "current", "system", "default":
@@ -30,7 +30,7 @@ func Alias(text string) (version string, pins bool) {
 	}
 }
 
-// codenames are those of https://github.com/nodejs/Release/blob/main/CODENAMES.md.
+// codenames returns those of https://github.com/nodejs/Release/blob/main/CODENAMES.md.
 func codenames() map[string]string {
 	return map[string]string{
 		"argon": "4", "boron": "6", "carbon": "8", "dubnium": "10", "erbium": "12",
@@ -39,7 +39,7 @@ func codenames() map[string]string {
 	}
 }
 
-// Range is a set of versions. The zero value has them all.
+// Range is a set of versions. The zero value holds all.
 type Range struct {
 	lts  bool // any line with long-term support
 	semv *semver.Constraints
@@ -64,12 +64,12 @@ func Parse(text string) (Range, error) {
 	return Range{semv: c}, nil
 }
 
-// Has tells whether v is in the range. A pre-release counts as its release, as
-// in npm's own check of engines.
+// Has reports whether v is in the range. A pre-release is compared as its release, as in
+// npm's own check of engines.
 func (r Range) Has(v *semver.Version) bool {
 	switch {
 	case r.lts:
-		// Up to 26 only even lines were supported for long, from 27 on all are.
+		// Up to 26 only even lines had long-term support, from 27 on all have.
 		return v.Major() >= 4 && (v.Major()%2 == 0 || v.Major() >= 27)
 	case r.semv == nil:
 		return true
@@ -78,7 +78,7 @@ func (r Range) Has(v *semver.Version) bool {
 	return r.semv.Check(v) || r.semv.Check(release)
 }
 
-// First gives the first version that a range names, "" when it names none.
+// First returns the first version that a range names, or "".
 func First(text string) string {
 	start := strings.IndexAny(text, "0123456789")
 	if start < 0 {

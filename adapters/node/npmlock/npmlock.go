@@ -12,13 +12,13 @@ import (
 	"github.com/bentobuild/bento/internal/lockgraph"
 )
 
-// Bounds of the work of finding what names mean, in bytes of paths.
+// Bounds of resolving names, in bytes of paths.
 const (
 	maxPath   = 4 << 10
 	maxLooked = 1 << 28
 )
 
-// Parse reads a lockfile. The error says, for people, why it cannot be understood.
+// Parse reads a lockfile. The error says why Parse cannot read it.
 func Parse(name string, data []byte) (*lockfile.Lock, error) {
 	root, err := jsonfile.Parse(name, data)
 	if err != nil {
@@ -40,14 +40,14 @@ func Parse(name string, data []byte) (*lockfile.Lock, error) {
 	return r.lock, nil
 }
 
-// reader makes a lock.
+// reader builds a lock.
 type reader struct {
 	lock   *lockfile.Lock
 	nodes  map[string]lockgraph.Node // by path
 	looked int
 }
 
-// nested adds what a lockfile of version 1 holds, to be had by its only package.
+// nested adds the packages of a lockfile of version 1, which has one member.
 func (r *reader) nested(from lockgraph.Node, v *jsonfile.Value) {
 	for _, m := range v.Get("dependencies").Members() {
 		n := r.lock.Graph.Add("package", m.Name, m.Value.Get("version").Text(), source(m.Value))
@@ -56,8 +56,7 @@ func (r *reader) nested(from lockgraph.Node, v *jsonfile.Value) {
 	}
 }
 
-// source tells what was fetched. Where it came from does not count as long as its
-// digest is known.
+// source returns what was fetched. The origin is not hashed if the digest is known.
 func source(v *jsonfile.Value) string {
 	if integrity := v.Get("integrity").Text(); integrity != "" {
 		return integrity
@@ -65,8 +64,7 @@ func source(v *jsonfile.Value) string {
 	return v.Get("resolved").Text()
 }
 
-// flat adds what a lockfile from version 2 on holds: each package once, by where it
-// is installed.
+// flat adds the packages of a lockfile from version 2 on: each once, by its install path.
 func (r *reader) flat(packages *jsonfile.Value) error {
 	r.nodes = make(map[string]lockgraph.Node, len(packages.Members()))
 	for _, m := range packages.Members() {
@@ -104,7 +102,7 @@ func (r *reader) add(m jsonfile.Member) lockgraph.Node {
 	return r.lock.Graph.Add("package", m.Value.Get("name").Text(), m.Value.Get("version").Text(), source(m.Value))
 }
 
-// target gives what a link leads to.
+// target returns what a link leads to.
 func (r *reader) target(dir string) lockgraph.Node {
 	if n, ok := r.nodes[dir]; ok {
 		return n
@@ -133,8 +131,8 @@ func (r *reader) depend(m jsonfile.Member) error {
 	return nil
 }
 
-// find looks for a package as Node.js does: in the node_modules of each directory
-// from the one of its user upwards.
+// find resolves a package as Node.js does: in the node_modules of each directory from its
+// user's upwards.
 func (r *reader) find(from, name string) (lockgraph.Node, bool) {
 	for dir := from; dir != "" && r.looked <= maxLooked; {
 		key := dir + "/node_modules/" + name

@@ -1,6 +1,6 @@
-// Package packagejson reads package.json, with the line of everything that another
-// project can be told about. What is written with the wrong type is refused where
-// it stands: a tool would take it for absent, and a project for one without tasks.
+// Package packagejson reads package.json, with the lines of its entries. It refuses an
+// entry of a wrong type: a tool would ignore it, and the project would seem to have no
+// tasks.
 package packagejson
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
-// Manifest is what a package.json says. It does not change.
+// Manifest is a parsed package.json. It does not change.
 type Manifest struct {
 	Path string // absolute
 	Name string
@@ -26,21 +26,21 @@ type Manifest struct {
 	Volta          []Entry // by tool
 	DevEngines     []DevEngine
 
-	// Workspaces are the globs of the members, nil when there are none.
+	// Workspaces are the globs of the members, nil when missing.
 	Workspaces []string
 }
 
-// Entry is a name with a text, and where it stands.
+// Entry is a name with a text, and its place.
 type Entry struct {
 	Name  string
 	Value string
-	Line  int // 1-based, 0 for an absent entry
+	Line  int // 1-based, 0 for a missing entry
 }
 
-// Group is the list in which a dependency stands.
+// Group is the list of a dependency.
 type Group string
 
-// The groups, in the order of precedence when a name stands in several.
+// The groups, in the order of precedence when several hold a name.
 const (
 	Prod     Group = "dependencies"
 	Optional Group = "optionalDependencies"
@@ -54,16 +54,16 @@ type Dependency struct {
 	Group Group
 }
 
-// DevEngine is a tool that devEngines asks for
+// DevEngine is a tool that devEngines requires
 // (https://docs.npmjs.com/cli/configuring-npm/package-json#devengines).
 type DevEngine struct {
 	Entry         // the range, "" for any
 	Kind   string // "runtime", "packageManager"
-	OnFail string // "error" if nothing is said
+	OnFail string // "error" by default
 }
 
-// ParseManifest reads the package.json at path. The error is a
-// diagnostics.Problems with file, line and column of everything that is wrong.
+// ParseManifest reads the package.json at path. The error is a diagnostics.Problems with
+// file, line and column of each problem.
 func ParseManifest(path string, data []byte) (*Manifest, error) {
 	root, err := jsonfile.Parse(path, data)
 	if err != nil {
@@ -99,7 +99,7 @@ func ParseManifest(path string, data []byte) (*Manifest, error) {
 	)
 }
 
-// reader collects what is wrong with a manifest.
+// reader collects the problems of a manifest.
 type reader struct {
 	path     string
 	problems diagnostics.Problems
@@ -109,7 +109,7 @@ func (r *reader) wrong(v *jsonfile.Value, name, want string) {
 	r.problems = append(r.problems, v.Mistyped(r.path, name, want))
 }
 
-// isEmpty tells of what says nothing: some tools write [] for no entries.
+// isEmpty reports whether v has no entries: some tools write [] for none.
 func isEmpty(v *jsonfile.Value) bool {
 	return v == nil || v.Kind() == jsonfile.Null || v.Kind() == jsonfile.Array && len(v.Items()) == 0
 }
@@ -146,7 +146,7 @@ func (r *reader) texts(object *jsonfile.Value, name string) []Entry {
 	return entries(v)
 }
 
-// entries gives the strings of an object.
+// entries returns the strings of an object.
 func entries(object *jsonfile.Value) []Entry {
 	list := make([]Entry, 0, len(object.Members()))
 	for _, m := range object.Members() {
@@ -160,8 +160,7 @@ func entries(object *jsonfile.Value) []Entry {
 	return list
 }
 
-// tools reads an object by tool; what it says of tools that nobody here knows may
-// be anything.
+// tools reads an object by tool; the values of unknown tools may have any type.
 func (r *reader) tools(root *jsonfile.Value, name string) []Entry {
 	v := root.Get(name)
 	if isEmpty(v) {
@@ -182,7 +181,7 @@ func (r *reader) tools(root *jsonfile.Value, name string) []Entry {
 	return entries(v)
 }
 
-// engines reads "engines", which in old packages is a list that nobody heeds.
+// engines reads "engines", which in old packages is a list that every tool ignores.
 func (r *reader) engines(root *jsonfile.Value) []Entry {
 	if root.Get("engines").Kind() == jsonfile.Array {
 		return nil
@@ -233,13 +232,13 @@ func (r *reader) workspaces(v *jsonfile.Value) []string {
 	return globs
 }
 
-// Script gives the script of that name, with Line 0 when there is none.
+// Script returns the script of that name, with Line 0 when it is missing.
 func (m *Manifest) Script(name string) Entry { return find(m.Scripts, name) }
 
-// Engine gives what "engines" asks of a tool, with Line 0 when it does not.
+// Engine returns the version of a tool in "engines", with Line 0 when it is missing.
 func (m *Manifest) Engine(tool string) Entry { return find(m.Engines, tool) }
 
-// VoltaPin gives what "volta" asks of a tool, with Line 0 when it does not.
+// VoltaPin returns the version of a tool in "volta", with Line 0 when it is missing.
 func (m *Manifest) VoltaPin(tool string) Entry { return find(m.Volta, tool) }
 
 func find(list []Entry, name string) Entry {
@@ -251,8 +250,8 @@ func find(list []Entry, name string) Entry {
 	return Entry{Name: name}
 }
 
-// Depends gives the first dependency on name, in the order of the groups; ok is
-// false when there is none.
+// Depends returns the first dependency on name, in the order of the groups; ok is false
+// when it is missing.
 func (m *Manifest) Depends(name string) (d Dependency, ok bool) {
 	for _, d := range m.Dependencies {
 		if d.Name == name {
@@ -262,13 +261,13 @@ func (m *Manifest) Depends(name string) (d Dependency, ok bool) {
 	return Dependency{}, false
 }
 
-// Manager gives name and version of the field packageManager, without the digest
-// that may follow; both are empty when there is no such field.
+// Manager returns name and version of the field packageManager, without the digest that may
+// follow; both are empty when the field is missing.
 func (m *Manifest) Manager() (name, version string) {
 	name, version, _ = strings.Cut(m.PackageManager.Value, "@")
 	version, _, _ = strings.Cut(version, "+")
 	return strings.TrimSpace(name), strings.TrimSpace(version)
 }
 
-// At says where an entry stands, for messages.
+// At returns the place of an entry, for messages.
 func (m *Manifest) At(e Entry) string { return fmt.Sprintf("%s:%d", m.Path, e.Line) }

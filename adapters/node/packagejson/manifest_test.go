@@ -63,7 +63,7 @@ func TestParseManifest(t *testing.T) {
 	}
 }
 
-// TestWrongTypes: what a tool would take for absent is told where it stands.
+// TestWrongTypes: an entry that a tool would ignore is an error with its place.
 func TestWrongTypes(t *testing.T) {
 	for text, want := range map[string]string{
 		`[]`:                            `p:1:1: "package.json" is a list, expected an object`,
@@ -93,7 +93,7 @@ func TestWrongTypes(t *testing.T) {
 	_, err := ParseManifest("p", []byte(`{"name": 7, "scripts": false}`))
 	var problems diagnostics.Problems
 	if !errors.As(err, &problems) || len(problems) != 2 {
-		t.Errorf("not all that is wrong is told: %v", err)
+		t.Errorf("a problem is missing: %v", err)
 	}
 	if _, err := ParseManifest("p", []byte(`{"engines": ["node >= 0.6"], "scripts": [], "workspaces": {}, "name": null}`)); err != nil {
 		t.Errorf("what npm takes is refused: %v", err)

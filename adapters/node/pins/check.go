@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/adapters/node/project"
 )
 
-// Check tells whether the toolchain with this fingerprint satisfies want.
+// Check reports whether the toolchain with this fingerprint satisfies want.
 func Check(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 	found := fingerprintField(fingerprint, want.Tool)
 	v, err := semver.NewVersion(found)
@@ -39,15 +39,15 @@ func howToGet(want adapters.Toolchain) string {
 		if strings.HasPrefix(first, "1") && (first == "1" || strings.HasPrefix(first, "1.")) {
 			return fmt.Sprintf("install it with %q, or change the pin", "npm install -g yarn@"+want.Version)
 		}
-		return fmt.Sprintf("have the project bring it along with %q, or change the pin", "yarn set version "+first)
+		return fmt.Sprintf("add it to the project with %q, or change the pin", "yarn set version "+first)
 	}
 	if first == "" {
 		first = "--lts"
 	}
-	return fmt.Sprintf("get it with a version manager, such as %q, or change the pin", "nvm install "+first)
+	return fmt.Sprintf("install it with a version manager, such as %q, or change the pin", "nvm install "+first)
 }
 
-// fingerprintField gives the value of name in "node=v20.1.0 npm=10.2.0".
+// fingerprintField returns the value of name in "node=v20.1.0 npm=10.2.0".
 func fingerprintField(fingerprint, name string) string {
 	for field := range strings.FieldsSeq(fingerprint) {
 		if value, ok := strings.CutPrefix(field, name+"="); ok {

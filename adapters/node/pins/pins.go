@@ -1,4 +1,4 @@
-// Package pins reads which versions of its tools a project asks for.
+// Package pins reads which versions of its tools a project requires.
 package pins
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// RulePin is the rule of the diagnostic of a pin that nobody can read, and
-// RuleDownload that of one that a tool would follow by fetching another tool.
+// RulePin is the rule of the diagnostic of a malformed pin, RuleDownload that of a pin for
+// which a tool would fetch another tool.
 const (
 	RulePin      = "invalid_pin"
 	RuleDownload = "download_not_allowed"
@@ -27,13 +27,13 @@ const (
 type Reader struct {
 	Shelf    *project.Shelf
 	Manager  project.Manager
-	Download bool // tools may fetch what is asked for
+	Download bool // tools may fetch the required version
 }
 
-// Of gives all versions that a project asks for: of bun if it is the manager, of
-// Node.js, and of the manager. The nearest .nvmrc, .node-version and .tool-versions
-// come first, then volta, engines and devEngines of the package and of its workspace,
-// then the types that it is checked against.
+// Of returns all versions that a project requires: of bun if it is the manager, of Node.js,
+// and of the manager. The nearest .nvmrc, .node-version and .tool-versions come first, then
+// volta, engines and devEngines of the package and of its workspace, then the version of
+// its @types/node.
 func (r *Reader) Of(f *adapters.Files, p *project.Project) ([]adapters.Toolchain, error) {
 	if err := r.MayNotDownload(p); err != nil {
 		return nil, err
@@ -69,8 +69,8 @@ func list(pin *adapters.Toolchain) []adapters.Toolchain {
 	return []adapters.Toolchain{*pin}
 }
 
-// nodePins gives the version that counts, and those that the manager itself would
-// refuse to go without.
+// nodePins returns the version of Node.js that wins, and those that the manager itself
+// enforces.
 func (r *Reader) nodePins(f *adapters.Files, p *project.Project) ([]adapters.Toolchain, error) {
 	pins, err := r.chain(f)
 	if err != nil {
@@ -105,8 +105,7 @@ func (r *Reader) chain(f *adapters.Files) ([]adapters.Toolchain, error) {
 	return list(pin), err
 }
 
-// filePin reads a file of one version. A name that stands for whatever is newest
-// pins nothing.
+// filePin reads a file of one version. A name of the newest version pins nothing.
 func filePin(f *adapters.Files, tool, name string) (*adapters.Toolchain, error) {
 	path, ok := f.Up(name)
 	if !ok {
@@ -124,7 +123,7 @@ func filePin(f *adapters.Files, tool, name string) (*adapters.Toolchain, error) 
 	return checked(&adapters.Toolchain{Tool: tool, Version: version, File: path, Line: line}, name, nil)
 }
 
-// firstLine gives the first line that is not empty, without a comment.
+// firstLine returns the first line that is not empty, without a comment.
 func firstLine(data []byte) (text string, line int) {
 	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
 	lines := bufio.NewScanner(bytes.NewReader(data))
@@ -137,7 +136,7 @@ func firstLine(data []byte) (text string, line int) {
 	return "", 0
 }
 
-// checked refuses a pin that is no range, so that it is told before anything runs.
+// checked refuses a pin that is not a range, so that bento reports it before anything runs.
 func checked(pin *adapters.Toolchain, name string, err error) (*adapters.Toolchain, error) {
 	if pin == nil || err != nil {
 		return nil, err
@@ -155,7 +154,7 @@ func checked(pin *adapters.Toolchain, name string, err error) (*adapters.Toolcha
 	return pin, nil
 }
 
-// manifestPins reads what a manifest says of Node.js. Any version at all is no pin.
+// manifestPins reads the versions of Node.js in a manifest. "*" pins nothing.
 func (r *Reader) manifestPins(f *adapters.Files, p *project.Project, m *packagejson.Manifest) []adapters.Toolchain {
 	entries := []packagejson.Entry{m.VoltaPin("node"), m.Engine("node")}
 	strict := []bool{false, r.refusesEngines(f, p)}
@@ -174,7 +173,7 @@ func (r *Reader) manifestPins(f *adapters.Files, p *project.Project, m *packagej
 	return pins
 }
 
-// refusesEngines tells whether the manager stops where "engines" are not met.
+// refusesEngines reports whether the manager stops where "engines" are not met.
 func (r *Reader) refusesEngines(f *adapters.Files, p *project.Project) bool {
 	switch r.Manager {
 	case project.NPM, project.PNPM:
@@ -191,7 +190,7 @@ func (r *Reader) refusesEngines(f *adapters.Files, p *project.Project) bool {
 	return false
 }
 
-// typesPin takes the major version that @types/node describes.
+// typesPin returns the major version of @types/node.
 func typesPin(m *packagejson.Manifest) *adapters.Toolchain {
 	var types packagejson.Dependency
 	for _, d := range m.Dependencies {
@@ -210,8 +209,8 @@ func typesPin(m *packagejson.Manifest) *adapters.Toolchain {
 	return &adapters.Toolchain{Tool: "node", Version: "^" + major, File: m.Path, Line: types.Line}
 }
 
-// managerPins gives the version of the manager: that of packageManager, else of
-// volta, devEngines and engines, else the program that a yarn.lock is of.
+// managerPins returns the version of the manager: that of packageManager, else of volta,
+// devEngines and engines, else the generation of a yarn.lock.
 func (r *Reader) managerPins(f *adapters.Files, p *project.Project) ([]adapters.Toolchain, error) {
 	tool := string(r.Manager)
 	for _, m := range p.Manifests() {
@@ -222,7 +221,7 @@ func (r *Reader) managerPins(f *adapters.Files, p *project.Project) ([]adapters.
 			}
 		}
 		if name, version := m.Manager(); name == tool && !strings.Contains(version, "/") {
-			add(m.PackageManager, version, false) // an address is no version
+			add(m.PackageManager, version, false) // a URL is no version
 		}
 		add(m.VoltaPin(tool), m.VoltaPin(tool).Value, false)
 		for _, e := range m.DevEngines {
@@ -239,8 +238,8 @@ func (r *Reader) managerPins(f *adapters.Files, p *project.Project) ([]adapters.
 	return r.lockfilePin(f, p), nil
 }
 
-// lockfilePin tells yarn 1 from its successor, of the same name. Either refuses the
-// lockfile of the other.
+// lockfilePin tells yarn 1 from its successor of the same name. Each refuses the lockfile
+// of the other.
 func (r *Reader) lockfilePin(f *adapters.Files, p *project.Project) []adapters.Toolchain {
 	lock := filepath.Join(p.Scope(), "yarn.lock")
 	if r.Manager != project.Yarn || !f.IsFile(lock) {
@@ -258,7 +257,7 @@ func (r *Reader) lockfilePin(f *adapters.Files, p *project.Project) []adapters.T
 	return []adapters.Toolchain{pin}
 }
 
-// MayNotDownload refuses what would have pnpm fetch a Node.js of its own.
+// MayNotDownload refuses settings that make pnpm fetch its own Node.js.
 func (r *Reader) MayNotDownload(p *project.Project) error {
 	if r.Manager != project.PNPM || r.Download {
 		return nil

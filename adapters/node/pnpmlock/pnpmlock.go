@@ -13,18 +13,18 @@ import (
 	"github.com/bentobuild/bento/internal/lockgraph"
 )
 
-// reader makes a lock of one document.
+// reader builds a lock from one document.
 type reader struct {
 	lock     *lockfile.Lock
 	packages map[string]lockgraph.Node // by key
 	format   format
 }
 
-// format is what the versions of the lockfile write differently.
+// format holds the differences between versions of the lockfile.
 type format struct {
 	prefix string // of the keys of packages
 	joint  string // between name and version in a key
-	at     string // under which packages say what they depend on
+	at     string // the key of a package's dependencies
 }
 
 func formatOf(version string) (format, bool) {
@@ -39,7 +39,7 @@ func formatOf(version string) (format, bool) {
 	return format{}, false
 }
 
-// Parse reads a lockfile. The error says, for people, why it cannot be understood.
+// Parse reads a lockfile. The error says why Parse cannot read it.
 func Parse(name string, data []byte) (*lockfile.Lock, error) {
 	docs, err := yamldoc.Parse(name, data)
 	if err != nil {
@@ -67,7 +67,7 @@ func Parse(name string, data []byte) (*lockfile.Lock, error) {
 	return lock, nil
 }
 
-// groups are the lists of what a package or an importer depends on.
+// groups returns the lists of dependencies of a package or an importer.
 func groups() []string {
 	return []string{"dependencies", "optionalDependencies", "devDependencies"}
 }
@@ -87,8 +87,8 @@ func (r *reader) addPackages(doc *yamldoc.Node) {
 	}
 }
 
-// withoutPeers cuts what a key says of the peers that a package was given; in older
-// versions a package stands there once for each of them.
+// withoutPeers removes the peers from a key; older versions list a package once for each
+// set of peers.
 func withoutPeers(key string) string {
 	if i := strings.IndexByte(key, '('); i > 0 && !strings.HasPrefix(key, "/") {
 		return key[:i]
@@ -96,8 +96,7 @@ func withoutPeers(key string) string {
 	return key
 }
 
-// resolution tells what was fetched. Where it came from does not count as long as
-// its digest is known.
+// resolution returns what was fetched. The origin is not hashed if the digest is known.
 func resolution(n *yamldoc.Node) string {
 	if integrity := n.Get("integrity").Text(); integrity != "" {
 		return integrity
@@ -130,7 +129,7 @@ func (r *reader) addImporters(doc *yamldoc.Node) {
 	r.lock.Share(r.lock.Graph.Add(append([]string{"settings"}, settings...)...))
 }
 
-// addTools adds what pnpm itself is extended with, from a document of its own.
+// addTools adds the extensions of pnpm itself, from a document of their own.
 func (r *reader) addTools(doc *yamldoc.Node) {
 	tools := r.lock.Graph.Add("tools")
 	for _, p := range doc.Get("importers", lockfile.Root, "configDependencies").Pairs() {

@@ -8,7 +8,7 @@ import (
 // Manager is a package manager, by the name of its executable.
 type Manager string
 
-// The package managers that a project can be of.
+// The package managers of a project.
 const (
 	NPM  Manager = "npm"
 	PNPM Manager = "pnpm"
@@ -16,7 +16,7 @@ const (
 	Bun  Manager = "bun"
 )
 
-// marks are the files that tell the managers apart, in the order in which they count.
+// marks returns the files that identify the managers, by precedence.
 func marks() []struct {
 	name string
 	of   Manager
@@ -35,10 +35,9 @@ func marks() []struct {
 	}
 }
 
-// Decide tells whose the package in f's directory is. A packageManager field
-// decides before a lockfile, the nearer before the farther. For a member the
-// search ends at the root of its workspace; what belongs to none keeps its own
-// lockfile whatever stands above it.
+// Decide returns the manager of the package in f's directory. A packageManager field wins
+// over a lockfile, the nearer over the farther. For a member the search ends at the root of
+// its workspace; a package outside of one keeps its own lockfile whatever stands above it.
 func (s *Shelf) Decide(f *adapters.Files) Manager {
 	own, _ := s.Read(f, f.Dir())
 	if of, ok := declared(own); ok {
@@ -67,7 +66,7 @@ func (s *Shelf) Decide(f *adapters.Files) Manager {
 	return locked
 }
 
-// declared reads packageManager, else what devEngines says of it.
+// declared returns the manager of packageManager, else of devEngines.
 func declared(m *packagejson.Manifest) (of Manager, ok bool) {
 	if m == nil {
 		return "", false

@@ -8,18 +8,18 @@ import (
 	"github.com/bentobuild/bento/adapters/node/settings"
 )
 
-// Project is a package with what stands above it. It is shared and does not change.
+// Project is a package with the directories above it. It is shared and does not change.
 type Project struct {
 	*packagejson.Manifest
 	Dir   string
 	Above []*Level
-	Space *Space // that it belongs to, or is the root of; nil for none
+	Space *Space // that it belongs to, or is the root of; or nil
 
 	own *Space // that it is the root of
 }
 
-// Open reads the package in f's directory. The error is a diagnostics.Problems, also
-// when the manifest of a workspace above it cannot be read.
+// Open reads the package in f's directory. The error is a diagnostics.Problems, also when
+// the manifest of a workspace above it cannot be read.
 func (s *Shelf) Open(f *adapters.Files) (*Project, error) {
 	return s.projects.Get(f, f.Dir(), s.open)
 }
@@ -49,9 +49,8 @@ func (s *Shelf) open(f *adapters.Files) (*Project, error) {
 	return p, nil
 }
 
-// outerSpace gives the workspace above that names dir as a member, nil when none
-// does. Where its root is a member in turn and has no lockfile of its own, the outer
-// one counts.
+// outerSpace returns the workspace above that names dir as a member, or nil. Where its root
+// is in turn a member and has no lockfile of its own, the outer workspace is returned.
 func outerSpace(above []*Level, dir string) (*Space, error) {
 	var found *Space
 	for _, l := range above {
@@ -68,7 +67,7 @@ func outerSpace(above []*Level, dir string) (*Space, error) {
 	return found, nil
 }
 
-// Scope is the directory that is installed at once.
+// Scope returns the directory that is installed as one.
 func (p *Project) Scope() string {
 	if p.Space == nil {
 		return p.Dir
@@ -76,14 +75,14 @@ func (p *Project) Scope() string {
 	return p.Space.Dir
 }
 
-// IsMember tells whether a workspace above names the package.
+// IsMember reports whether a workspace above names the package.
 func (p *Project) IsMember() bool { return p.Space != nil && p.Space.Dir != p.Dir }
 
-// Aggregate gives the workspace that the package is the root of, nil for none.
+// Aggregate returns the workspace that the package is the root of, or nil.
 func (p *Project) Aggregate() *Space { return p.own }
 
-// Root is the package at the root of the workspace, the own one when there is no
-// workspace above; nil when that root is no package.
+// Root returns the package at the root of the workspace, the package itself outside of one;
+// nil when that root has no package.json.
 func (p *Project) Root() *packagejson.Manifest {
 	if p.IsMember() {
 		return p.Space.Manifest
@@ -91,7 +90,7 @@ func (p *Project) Root() *packagejson.Manifest {
 	return p.Manifest
 }
 
-// Manifests are those that can say something for the package, the nearer first.
+// Manifests returns the manifests that may hold settings of the package, the nearer first.
 func (p *Project) Manifests() []*packagejson.Manifest {
 	list := []*packagejson.Manifest{p.Manifest}
 	if root := p.Root(); p.IsMember() && root != nil {

@@ -1,5 +1,5 @@
-// Package project finds out what a package of Node.js is: whose it is, what stands
-// above it, and which workspace it belongs to.
+// Package project reads what a package of Node.js is: its manager, the directories above
+// it, and its workspace.
 package project
 
 import (
@@ -16,12 +16,12 @@ import (
 // File is the name of the manifest.
 const File = "package.json"
 
-// trust is for how long a package is taken to be what it was: several things are asked
-// about each at once, and about what stands above all of them.
+// trust is how long a package is assumed not to change: several answers need each package,
+// and all of them need the directories above.
 const trust = time.Second
 
-// Shelf is what the adapters of one family have read. All packages below a
-// directory share what stands above them. It is safe for concurrent use.
+// Shelf holds what the adapters of one family have read. All packages below a directory
+// share the directories above them. It is safe for concurrent use.
 type Shelf struct {
 	adapters.Source
 	env      adapters.Environ
@@ -36,8 +36,8 @@ type Shelf struct {
 	generations adapters.Memo[Generation]    // by directory
 }
 
-// NewShelf gives an empty shelf. isConfig tells which files above a package are
-// wanted as Level.Configs.
+// NewShelf returns an empty shelf. isConfig reports whether a file above a package belongs
+// to Level.Configs.
 func NewShelf(o adapters.Options, isConfig func(name string) bool) *Shelf {
 	return &Shelf{
 		Source: o.Source(), env: o.Env, isConfig: isConfig,
@@ -52,30 +52,29 @@ type Level struct {
 	Configs []string // absolute
 
 	files    map[string]bool       // the names of the files in it
-	manifest *packagejson.Manifest // nil when there is none, or none that can be read
-	space    *Space                // nil when it is no root of a workspace
+	manifest *packagejson.Manifest // nil when it is missing or cannot be read
+	space    *Space                // nil unless it is the root of a workspace
 	err      error                 // of its manifests
 }
 
 func (l *Level) isFile(name string) bool { return l.files[name] }
 
-// Space is a workspace: packages that are installed at once, at its root.
+// Space is a workspace: packages that are installed as one, at its root.
 type Space struct {
 	Dir      string
-	Manifest *packagejson.Manifest // nil when the root is no package
-	PNPM     *settings.PNPM        // nil when it is not pnpm's
+	Manifest *packagejson.Manifest // nil when the root has no package.json
+	PNPM     *settings.PNPM        // nil unless it is a workspace of pnpm
 
 	globs workspace.Globs
 }
 
-// has tells whether a directory is a member.
+// has reports whether a directory is a member.
 func (s *Space) has(dir string) bool {
 	rel, err := filepath.Rel(s.Dir, dir)
 	return err == nil && s.globs.Match(filepath.ToSlash(rel))
 }
 
-// Read gives the package.json in dir, nil when there is none. The error is a
-// diagnostics.Problems.
+// Read returns the package.json in dir, or nil. The error is a diagnostics.Problems.
 func (s *Shelf) Read(f *adapters.Files, dir string) (*packagejson.Manifest, error) {
 	return s.packages.Get(f, dir, func(f *adapters.Files) (*packagejson.Manifest, error) {
 		path := f.Path(File)
@@ -87,7 +86,7 @@ func (s *Shelf) Read(f *adapters.Files, dir string) (*packagejson.Manifest, erro
 	})
 }
 
-// SpaceAt returns the workspace whose root is dir, nil when it is none. The error is a
+// SpaceAt returns the workspace whose root is dir, or nil. The error is a
 // diagnostics.Problems.
 func (s *Shelf) SpaceAt(f *adapters.Files, dir string) (*Space, error) {
 	return s.spaces.Get(f, dir, func(f *adapters.Files) (*Space, error) {
@@ -118,8 +117,8 @@ func (s *Shelf) SpaceAt(f *adapters.Files, dir string) (*Space, error) {
 	})
 }
 
-// isPNPM tells whether it is pnpm that looks for members below f's directory: it
-// does not heed the workspaces of package.json, and the others not its settings.
+// isPNPM reports whether pnpm finds the members below f's directory: pnpm ignores the
+// workspaces of package.json, and the other managers ignore its settings.
 func isPNPM(f *adapters.Files, manifest *packagejson.Manifest, config *settings.PNPM) bool {
 	if of, ok := declared(manifest); ok {
 		return of == PNPM
@@ -128,8 +127,8 @@ func isPNPM(f *adapters.Files, manifest *packagejson.Manifest, config *settings.
 	return locked == PNPM || locked == "" && config != nil
 }
 
-// above gives the directories above that of f, the nearest first, up to the top of
-// the repository.
+// above returns the directories above that of f, the nearest first, up to the top of the
+// repository.
 func (s *Shelf) above(f *adapters.Files) []*Level {
 	for dir := range f.Ancestors() {
 		if dir == f.Dir() {
@@ -174,7 +173,7 @@ func isFile(f *adapters.Files, dir string, e fs.DirEntry) bool {
 	return f.IsFile(filepath.Join(dir, e.Name()))
 }
 
-// Members gives the directories that a workspace names, whether or not they hold a
+// Members returns the directories that a workspace names, whether or not they hold a
 // package.json, sorted. The slice is shared.
 func (s *Shelf) Members(f *adapters.Files, sp *Space) []string {
 	dirs, _ := s.members.Get(f, sp.Dir, func(f *adapters.Files) ([]string, error) {

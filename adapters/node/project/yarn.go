@@ -8,27 +8,26 @@ import (
 	"github.com/bentobuild/bento/adapters/node/settings"
 )
 
-// Generation tells apart the two programs that are called yarn.
+// Generation is one of the two programs that are called yarn.
 type Generation int
 
-// The generations: yarn 1, and what came after it.
+// The generations: yarn 1, and its successors.
 const (
-	UnknownGeneration Generation = iota // nothing says which
+	UnknownGeneration Generation = iota // no file identifies it
 	Classic
 	Berry
 )
 
-// Generation tells which yarn the project in dir is for.
+// Generation returns the yarn of the project in dir.
 func (s *Shelf) Generation(f *adapters.Files, dir string) (Generation, error) {
 	return s.generations.Get(f, dir, func(f *adapters.Files) (Generation, error) { return s.findGeneration(f, dir) })
 }
 
-// findGeneration goes by the lockfile, then by the settings, then by what
-// package.json asks for.
+// findGeneration decides by the lockfile, then by the settings, then by package.json.
 func (s *Shelf) findGeneration(f *adapters.Files, dir string) (Generation, error) {
 	data, err := f.ReadIfExists("yarn.lock")
 	if err != nil {
-		return UnknownGeneration, nil // too large, or no file: yarn will tell
+		return UnknownGeneration, nil // too large, or not a file: yarn reports it
 	}
 	head := data[:min(len(data), 256)]
 	switch {
@@ -50,8 +49,7 @@ func (s *Shelf) findGeneration(f *adapters.Files, dir string) (Generation, error
 	return Berry, nil
 }
 
-// YarnSettings reads the settings of the project in dir, and what variables say in
-// their place.
+// YarnSettings returns the settings of the project in dir, overridden by variables.
 func (s *Shelf) YarnSettings(f *adapters.Files, dir string) (settings.Yarn, error) {
 	y, err := s.yarns.Get(f, dir, func(f *adapters.Files) (settings.Yarn, error) {
 		return settings.ReadYarn(f, dir)

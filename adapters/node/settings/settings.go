@@ -1,5 +1,5 @@
-// Package settings reads what package managers are told beside package.json, as far
-// as it changes what bento does: .npmrc, .yarnrc.yml and pnpm-workspace.yaml.
+// Package settings reads the settings of package managers that bento needs: .npmrc,
+// .yarnrc.yml and pnpm-workspace.yaml.
 package settings
 
 import (
@@ -38,8 +38,8 @@ func ReadNPM(f *adapters.Files, dir string) (n NPM) {
 
 // Yarn is a .yarnrc.yml.
 type Yarn struct {
-	Linker string // "pnp" if nothing is said
-	Path   string // of the yarn that the project brings along, absolute; "" for none
+	Linker string // "pnp" by default
+	Path   string // of the project's own yarn, absolute; or ""
 }
 
 // ReadYarn reads the .yarnrc.yml in dir. The error is a diagnostics.Problems.
@@ -60,17 +60,17 @@ func ReadYarn(f *adapters.Files, dir string) (Yarn, error) {
 
 // PNPM is a pnpm-workspace.yaml.
 type PNPM struct {
-	Packages  []string          // globs of the members, nil when there are none
-	Overrides map[string]string // what stands in for packages
-	// EngineStrict makes pnpm refuse what "engines" does not allow.
+	Packages  []string          // globs of the members, nil when missing
+	Overrides map[string]string // replacements of packages
+	// EngineStrict makes pnpm enforce "engines".
 	EngineStrict bool
 	// UseNode is the version of Node.js that pnpm would fetch for scripts.
 	UseNode     string
 	UseNodeLine int
 }
 
-// ReadPNPM reads the pnpm-workspace.yaml in dir, nil when there is none. The error
-// is a diagnostics.Problems.
+// ReadPNPM reads the pnpm-workspace.yaml in dir and returns nil when it is missing. The
+// error is a diagnostics.Problems.
 func ReadPNPM(f *adapters.Files, dir string) (*PNPM, error) {
 	path := filepath.Join(dir, PNPMFile)
 	if !f.IsFile(path) {
@@ -86,11 +86,11 @@ func ReadPNPM(f *adapters.Files, dir string) (*PNPM, error) {
 	}
 	packages := doc.Get("packages")
 	if k := packages.Kind(); k == yamldoc.Map || k == yamldoc.Scalar {
-		return nil, wrong(path, packages.Line(), `"packages" is no list of globs`)
+		return nil, wrong(path, packages.Line(), `"packages" is not a list of globs`)
 	}
 	for _, item := range packages.Items() {
 		if item.Kind() != yamldoc.Scalar {
-			return nil, wrong(path, item.Line(), `"packages" is no list of globs`)
+			return nil, wrong(path, item.Line(), `"packages" is not a list of globs`)
 		}
 		p.Packages = append(p.Packages, item.Text())
 	}
@@ -106,7 +106,7 @@ func ReadPNPM(f *adapters.Files, dir string) (*PNPM, error) {
 	return p, nil
 }
 
-// read gives the first document of a file, nil when there is none.
+// read returns the first document of a file, nil when the file is missing.
 func read(f *adapters.Files, path string) (*yamldoc.Node, error) {
 	data, err := f.ReadIfExists(path)
 	if err != nil || data == nil {

@@ -61,8 +61,8 @@ func TestPNPM(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for text, want := range map[string]string{
-		"packages: x\n":      `:1: "packages" is no list of globs`,
-		"packages:\n- [a]\n": `:2: "packages" is no list of globs`,
+		"packages: x\n":      `:1: "packages" is not a list of globs`,
+		"packages:\n- [a]\n": `:2: "packages" is not a list of globs`,
 		"a: [\n":             ":1: not valid YAML",
 		"\n- a\n":            ":2: expected keys with values",
 	} {

@@ -15,11 +15,11 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// corepackEnv holds variables for corepack, among them where its packages are.
+// corepackEnv holds variables for corepack, among them the directory of its packages.
 const corepackEnv = ".corepack.env"
 
-// chosen returns the version that the files of at.Dir choose of a tool, where the tool
-// itself would read more of them than that; "" where it can be asked.
+// chosen returns the version of a tool that the files of at.Dir choose, where the tool
+// itself would read more files of the repository; "" where bento can start the tool.
 func (t *Tools) chosen(at probe.At, tool string) (version string, err error) {
 	if tool == string(project.Yarn) {
 		if err := t.ownYarn(at.Dir); err != nil {
@@ -42,7 +42,7 @@ func (t *Tools) chosen(at probe.At, tool string) (version string, err error) {
 	return "", nil
 }
 
-// becomes reports where pnpm would become another version of itself when it is run.
+// becomes returns an error where pnpm would switch to another version of itself.
 func (t *Tools) becomes(dir, tool, version string) error {
 	if !t.Follows || tool != string(project.PNPM) {
 		return nil
@@ -53,14 +53,14 @@ func (t *Tools) becomes(dir, tool, version string) error {
 	}
 	for _, m := range p.Manifests() {
 		if name, wanted := m.Manager(); name == tool && wanted != version {
-			return &adapters.KnownAtRun{Why: fmt.Sprintf("%s asks for %s %.40q, which it becomes", m.Path, name, wanted)}
+			return &adapters.KnownAtRun{Why: fmt.Sprintf("%s requires %s %.40q, to which it switches", m.Path, name, wanted)}
 		}
 	}
 	return nil
 }
 
-// ownYarn reports where the project brings a yarn of its own, which the one on PATH
-// starts in its place.
+// ownYarn returns an error where the project brings its own yarn, which the one on PATH
+// starts instead.
 func (t *Tools) ownYarn(dir string) error {
 	if ignore := t.Env.Get("YARN_IGNORE_PATH"); ignore == "1" || ignore == "true" {
 		return nil
@@ -77,7 +77,7 @@ func (t *Tools) ownYarn(dir string) error {
 			if err != nil {
 				return err
 			}
-			// The user's own counts wherever yarn is asked.
+			// The user's own file applies in every directory.
 			if strings.Contains(string(data), key) && at != t.Env.Get("HOME") {
 				return &adapters.KnownAtRun{Why: path + " names the project's own yarn"}
 			}
@@ -90,7 +90,7 @@ func (t *Tools) ownYarn(dir string) error {
 
 var exactManager = pattern.New(`^([a-z]+)@(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)(?:\+[0-9A-Za-z.]+)?$`)
 
-// byCorepack finds what corepack chooses, and whether it has it: the nearest
+// byCorepack returns the version that corepack chooses, if corepack has it: the nearest
 // packageManager, up to the root of the file system.
 func (t *Tools) byCorepack(dir, tool string) (string, error) {
 	if t.Env.Get("COREPACK_ENABLE_PROJECT_SPEC") == "0" {
@@ -118,7 +118,7 @@ func (t *Tools) packageManager(dir string) (string, error) {
 	}
 	env := filepath.Join(dir, cmp.Or(t.Env.Get("COREPACK_ENV_FILE"), corepackEnv))
 	if _, err := os.Lstat(env); err == nil {
-		return "", &adapters.KnownAtRun{Why: env + " tells corepack more than a version"}
+		return "", &adapters.KnownAtRun{Why: env + " sets more than a version for corepack"}
 	}
 	text := root.Get("packageManager").Text()
 	if text == "" && root.Get("devEngines").Get("packageManager") != nil {
@@ -127,7 +127,7 @@ func (t *Tools) packageManager(dir string) (string, error) {
 	return text, nil
 }
 
-// readPackage reads the package.json in a directory, nil where there is none.
+// readPackage reads the package.json in a directory and returns nil when it is missing.
 func (t *Tools) readPackage(dir string) (*jsonfile.Value, error) {
 	path := filepath.Join(dir, project.File)
 	data, err := t.Shelf.Files(dir).Beyond().ReadChoice(path)
@@ -150,7 +150,7 @@ func (t *Tools) ofCorepack(dir, tool, text string) (string, error) {
 	m := exactManager.FindStringSubmatch(text)
 	switch {
 	case m == nil:
-		return "", &adapters.KnownAtRun{Why: fmt.Sprintf("packageManager is %.100q, which is no name@version", text)}
+		return "", &adapters.KnownAtRun{Why: fmt.Sprintf("packageManager is %.100q, expected name@version", text)}
 	case m[1] != tool && t.Env.Get("COREPACK_ENABLE_STRICT") == "0":
 		return "", nil
 	case m[1] != tool:
@@ -160,7 +160,7 @@ func (t *Tools) ofCorepack(dir, tool, text string) (string, error) {
 		return m[2], nil
 	}
 	if t.Follows {
-		return "", &adapters.KnownAtRun{Why: text + " has yet to be fetched by corepack"}
+		return "", &adapters.KnownAtRun{Why: text + " is not fetched by corepack yet"}
 	}
 	return "", t.missingVersion(dir, tool)
 }
@@ -174,8 +174,8 @@ func (t *Tools) voltaHome() string {
 	return cmp.Or(t.Env.Get("VOLTA_HOME"), filepath.Join(t.Env.Get("HOME"), ".volta"))
 }
 
-// byVolta finds what volta chooses: what the nearest package.json says, else the default,
-// for which it can be asked. It would fetch what it lacks.
+// byVolta returns the version that volta chooses: that of the nearest package.json, else ""
+// for volta's default, which bento can start. volta would fetch a missing version.
 func (t *Tools) byVolta(dir, tool string) (string, error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		root, err := t.readPackage(at)
@@ -196,14 +196,14 @@ func (t *Tools) ofVolta(path string, pins *jsonfile.Value, tool string) (string,
 		return "", nil
 	}
 	version, image := pins.Get(tool).Text(), filepath.Join(t.voltaHome(), "tools", "image", tool)
-	bundled := tool == "npm" && version == "" // with Node.js
+	bundled := tool == "npm" && version == "" // part of Node.js
 	if bundled {
 		version, image = pins.Get("node").Text(), filepath.Join(t.voltaHome(), "tools", "image", "node")
 	}
 	at := filepath.Join(image, version)
 	_, err := os.Stat(at)
 	if pins.Get("extends") != nil || version != "" && (!exactManager.MatchString(tool+"@"+version) || err != nil) {
-		return "", &adapters.KnownAtRun{Why: path + " asks volta for what it has yet to find"}
+		return "", &adapters.KnownAtRun{Why: path + " requires a version that volta has not found yet"}
 	}
 	switch {
 	case version == "":
@@ -215,7 +215,7 @@ func (t *Tools) ofVolta(path string, pins *jsonfile.Value, tool string) (string,
 	}
 	npm, err := t.readPackage(filepath.Join(at, "lib", "node_modules", "npm"))
 	if npm == nil || err != nil {
-		return "", &adapters.KnownAtRun{Why: path + " asks volta for what it has yet to find"}
+		return "", &adapters.KnownAtRun{Why: path + " requires a version that volta has not found yet"}
 	}
 	return npm.Get("version").Text(), nil
 }

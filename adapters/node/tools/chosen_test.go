@@ -14,7 +14,7 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// executable writes a script that says the same whatever it is asked.
+// executable writes a script that always prints the same.
 func executable(t *testing.T, path, says string) {
 	t.Helper()
 	adaptertest.Write(t, path, "#!/bin/sh\necho "+says+"\n")
@@ -23,8 +23,8 @@ func executable(t *testing.T, path, says string) {
 	}
 }
 
-// ask returns the fingerprint of a project with this package.json, "late" where it is
-// known at run, and "missing" where the version is not there.
+// ask returns the fingerprint of a project with this package.json, "late" where it is known
+// at run time, and "missing" where the version is missing.
 func ask(t *testing.T, manager project.Manager, home, manifest string, follows bool, env ...string) string {
 	t.Helper()
 	root := adaptertest.Project(t, "-- app/package.json --\n"+manifest+"\n-- app/pnpm-lock.yaml --\n")
@@ -49,7 +49,7 @@ func ask(t *testing.T, manager project.Manager, home, manifest string, follows b
 func TestCorepack(t *testing.T) {
 	home := t.TempDir()
 	executable(t, home+"/bin/node", "v20.0.0")
-	executable(t, home+"/lib/corepack/dist/pnpm.js", "8.0.0") // the default, which it says outside of a project
+	executable(t, home+"/lib/corepack/dist/pnpm.js", "8.0.0") // the default, which it prints outside of a project
 	if err := os.Symlink("../lib/corepack/dist/pnpm.js", home+"/bin/pnpm"); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,8 @@ func TestCorepack(t *testing.T) {
 	}
 }
 
-// TestPNPMThatFollows: where it may, pnpm becomes the version that a project asks for.
+// TestPNPMThatFollows: with permission, pnpm switches to the version that a project
+// requires.
 func TestPNPMThatFollows(t *testing.T) {
 	home := t.TempDir()
 	executable(t, home+"/bin/node", "v20.0.0")

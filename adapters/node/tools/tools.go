@@ -1,4 +1,4 @@
-// Package tools finds the tools of a project and tells which versions they are.
+// Package tools finds the tools of a project and their versions.
 package tools
 
 import (
@@ -16,20 +16,20 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// Tools are Node.js and one package manager. It is safe for concurrent use.
+// Tools finds Node.js and one package manager. It is safe for concurrent use.
 type Tools struct {
 	Shelf   *project.Shelf
 	Manager project.Manager
-	Env     adapters.Environ // tools are looked for in it
+	Env     adapters.Environ // of child processes
 	Asker   *probe.Asker
-	Hint    adapters.Packages // how to get the manager
-	// Follows says that a manager may become the version that a project asks for.
+	Hint    adapters.Packages // how to install the manager
+	// Follows says that a manager may switch to the version that a project requires.
 	Follows bool
 
 	seen adapters.Moment[machine]
 }
 
-// Fingerprint returns "node=<version> npm=<version>" of what dir gets.
+// Fingerprint returns "node=<version> npm=<version>" of the tools in dir.
 func (t *Tools) Fingerprint(ctx context.Context, at probe.At) (string, error) {
 	var parts []string
 	for _, tool := range t.names() {
@@ -45,11 +45,11 @@ func (t *Tools) Fingerprint(ctx context.Context, at probe.At) (string, error) {
 	return strings.Join(parts, " "), nil
 }
 
-// names are the executables that recipes use.
+// names returns the executables that recipes use.
 func (t *Tools) names() []string { return []string{"node", string(t.Manager)} }
 
-// isNeeded tells whether there is no doing without a tool: bun runs what asks for
-// Node.js itself where there is none.
+// isNeeded reports whether a tool is required: without Node.js, bun runs scripts for it
+// itself.
 func (t *Tools) isNeeded(tool string) bool {
 	if t.Manager != project.Bun || tool != "node" {
 		return true
@@ -87,8 +87,7 @@ func (t *Tools) version(ctx context.Context, at probe.At, tool string) (string, 
 	return version, err
 }
 
-// versionIn takes the last line that is a version: some tools print warnings
-// before it.
+// versionIn returns the last line that is a version: some tools print warnings before it.
 func versionIn(path, out string) (version string, err error) {
 	for line := range strings.Lines(out) {
 		line = strings.TrimSpace(line)
@@ -102,7 +101,7 @@ func versionIn(path, out string) (version string, err error) {
 	return version, nil
 }
 
-// Find looks for a tool on env's PATH; the error says how to get it.
+// Find returns the path of a tool in env's PATH; the error says how to install it.
 func (t *Tools) Find(env adapters.Environ, tool string) (string, error) {
 	path, err := env.LookPath(tool)
 	var missing *adapters.MissingTool
@@ -116,7 +115,7 @@ func (t *Tools) Find(env adapters.Environ, tool string) (string, error) {
 	return path, err
 }
 
-// Node says how to get Node.js, and npm with it.
+// Node returns how to install Node.js, which includes npm.
 func Node() adapters.Packages {
 	return adapters.Packages{
 		Apt: "nodejs npm", Dnf: "nodejs npm", Zypper: "nodejs-default npm-default",
@@ -124,7 +123,7 @@ func Node() adapters.Packages {
 	}
 }
 
-// missingVersion is the error of a manager that corepack would have to fetch.
+// missingVersion returns the error of a manager that corepack would have to fetch.
 func (t *Tools) missingVersion(dir, tool string) error {
 	m := &adapters.MissingTool{Tool: tool, Hint: `let corepack fetch it with "corepack install", or allow it with [toolchain] allow_download = true in bento.toml`}
 	if p, err := t.Shelf.Open(t.Shelf.Files(dir)); err == nil {
@@ -138,15 +137,14 @@ func (t *Tools) missingVersion(dir, tool string) error {
 	return m
 }
 
-// isCorepack tells whether a tool is a shim of corepack's.
+// isCorepack reports whether a tool is a shim of corepack.
 func isCorepack(path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	return err == nil && strings.Contains(real, "/corepack/")
 }
 
-// Basis describes what decides Fingerprint: the executables, and
-// where they are shims of a version manager, the versions that it chooses from
-// and the files and variables that make it choose.
+// Basis returns what Fingerprint depends on: the executables, and for shims of a version
+// manager also the installed versions and the files and variables that choose between them.
 func (t *Tools) Basis(dir string) (string, error) {
 	seen, err := t.seen.See(t.look)
 	if err != nil || !seen.shims && !t.Follows && t.Manager != project.Yarn {
@@ -162,10 +160,10 @@ func (t *Tools) Basis(dir string) (string, error) {
 	return seen.basis + b.String(), nil
 }
 
-// machine is what the fingerprint depends on in every directory.
+// machine is the part of the basis that all directories share.
 type machine struct {
 	basis string
-	shims bool // some tool is one
+	shims bool // some tool is a shim
 }
 
 func (t *Tools) look() (machine, error) {
@@ -198,8 +196,8 @@ func (t *Tools) look() (machine, error) {
 	return m, nil
 }
 
-// shimRoot tells whether a tool is a shim (nodenv, asdf, mise, volta, corepack)
-// and where its version manager lives.
+// shimRoot reports whether a tool is a shim (nodenv, asdf, mise, volta, corepack) and
+// returns the directory of its version manager.
 func (t *Tools) shimRoot(path, real string) (root string, ok bool) {
 	switch {
 	case filepath.Base(filepath.Dir(path)) == "shims":
@@ -231,16 +229,15 @@ func choices(b *adapters.Basis, root, tool string) {
 	}
 }
 
-// steering adds what version managers look for at and above dir, up to the root
-// of the file system as they do, and at home.
+// steering adds the files that version managers read in dir and above, up to the root of
+// the file system, and at home.
 func (t *Tools) steering(b *adapters.Basis, dir string) {
 	b.Env("NODENV_VERSION", "ASDF_NODEJS_VERSION", "MISE_NODE_VERSION", "MISE_ENV", "VOLTA_FEATURE_PNPM", "COREPACK_ENABLE_PROJECT_SPEC", "COREPACK_ENABLE_STRICT")
 	b.Above(dir, append(probe.ManagerFiles(), ".node-version", ".nvmrc", corepackEnv, project.File)...)
 	b.Home(".tool-versions", filepath.Join(".config", "mise", "config.toml"))
 }
 
-// yarnBasis adds the yarn that the project brings along, which answers in the place
-// of the one on PATH.
+// yarnBasis adds the project's own yarn, which the one on PATH starts instead.
 func (t *Tools) yarnBasis(b *adapters.Basis, dir string) {
 	b.Env("YARN_YARN_PATH", "YARN_IGNORE_PATH", "YARN_RC_FILENAME")
 	b.Above(dir, ".yarnrc", settings.YarnFile)

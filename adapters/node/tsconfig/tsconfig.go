@@ -1,5 +1,5 @@
-// Package tsconfig reads the configuration of the TypeScript compiler, as far as
-// it says what a package is built from and where to.
+// Package tsconfig reads sources and outputs of a package from the configuration of the
+// TypeScript compiler.
 package tsconfig
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
-// maxFiles bounds how many files one package's configuration consists of.
+// maxFiles is how many files one package's configuration may have.
 const maxFiles = 64
 
-// Config is what the tsconfig.json of a package and those that it extends say.
-// A file that cannot be read says nothing: the compiler will complain.
+// Config is the tsconfig.json of a package with those that it extends. A file that cannot
+// be read is ignored: the compiler reports it.
 type Config struct {
 	Above   []string // absolute, outside the package
 	Outputs []string // globs relative to the package
@@ -65,7 +65,7 @@ func (r *reader) read(path string) {
 	r.outDirs(path, root)
 }
 
-// follow queues a base. One that is a package is a dependency, not a path.
+// follow queues a base. A base that is a package is a dependency, not a path.
 func (r *reader) follow(path, base string) {
 	if !strings.HasPrefix(base, ".") && !filepath.IsAbs(base) {
 		return
@@ -83,11 +83,11 @@ func (r *reader) add(path string) {
 	}
 }
 
-// references makes links of those that lead to other directories and reads the
-// others, which are further configurations of this package.
+// references adds links for those that lead to other directories, and reads the others,
+// which are further configurations of this package.
 func (r *reader) references(path string, root *jsonfile.Value) {
 	if filepath.Dir(path) != r.dir {
-		return // of a base, which does not pass them on
+		return // of a base, which does not pass references on
 	}
 	for _, ref := range root.Get("references").Items() {
 		text := ref.Get("path").Text()
@@ -107,8 +107,8 @@ func (r *reader) references(path string, root *jsonfile.Value) {
 	}
 }
 
-// outDirs adds what the compiler writes inside the package. A directory that the
-// configuration also names as source is none: it is compiled in place.
+// outDirs adds the outputs of the compiler inside the package. It leaves out a directory
+// that the configuration also names as source: there the compiler writes in place.
 func (r *reader) outDirs(path string, root *jsonfile.Value) {
 	options := root.Get("compilerOptions")
 	sources := r.sources(path, root)
@@ -119,11 +119,11 @@ func (r *reader) outDirs(path string, root *jsonfile.Value) {
 		}
 	}
 	if info := r.inPackage(path, options.Get("tsBuildInfoFile").Text()); isPath(info) && firstPart(info) != "node_modules" {
-		r.out.Outputs = append(r.out.Outputs, info+"/**") // a pattern: what builds need not be tsc
+		r.out.Outputs = append(r.out.Outputs, info+"/**") // a pattern: the build may use another tool than tsc
 	}
 }
 
-// sources gives the first parts of the paths that are named as sources.
+// sources returns the first elements of the paths of sources.
 func (r *reader) sources(path string, root *jsonfile.Value) []string {
 	options := root.Get("compilerOptions")
 	named := slices.Concat(root.Get("include").Items(), root.Get("files").Items(), options.Get("rootDirs").Items())
@@ -136,8 +136,8 @@ func (r *reader) sources(path string, root *jsonfile.Value) []string {
 	return parts
 }
 
-// inPackage gives text, a path written in the file at path, relative to the
-// package; "" when it is not below it.
+// inPackage returns text, a path in the file at path, relative to the package; "" when it
+// is not below the package.
 func (r *reader) inPackage(path, text string) string {
 	text = strings.ReplaceAll(text, "${configDir}", r.dir)
 	if text == "" {
@@ -150,7 +150,7 @@ func (r *reader) inPackage(path, text string) string {
 	return filepath.ToSlash(rel)
 }
 
-// isPath tells of what can stand in a glob for itself.
+// isPath reports whether text has no special meaning in a glob.
 func isPath(text string) bool { return text != "" && !strings.ContainsAny(text, `*?[]{}\!`) }
 
 func firstPart(rel string) string {
@@ -165,7 +165,7 @@ func resolve(dir, path string) string {
 	return filepath.Join(dir, filepath.FromSlash(path))
 }
 
-// within tells whether path is dir or lies below it.
+// within reports whether path is dir or lies below it.
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)

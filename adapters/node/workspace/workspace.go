@@ -1,5 +1,4 @@
-// Package workspace says which directories are members of a workspace of
-// packages, by the globs that its root lists.
+// Package workspace finds the members of a workspace of packages by the globs of its root.
 package workspace
 
 import (
@@ -18,10 +17,10 @@ const (
 	maxBraces    = 3       // in one glob
 	maxCommas    = 64      // in one glob
 	maxDepth     = 16      // directories below the literal part of a glob
-	maxMemberDir = 100_000 // directories looked into
+	maxMemberDir = 100_000 // directories read
 )
 
-// Globs are the patterns of a workspace; the last that matches decides.
+// Globs are the patterns of a workspace; the last that matches wins.
 type Globs []glob
 
 type glob struct {
@@ -30,8 +29,8 @@ type glob struct {
 	negated bool
 }
 
-// Compile leaves out what can name no member: globs that lead out of the
-// workspace, name its root, or are no globs.
+// Compile leaves out patterns that can match no member: globs that lead out of the
+// workspace or match its root, and malformed ones.
 func Compile(patterns []string) Globs {
 	var list Globs
 	for _, p := range patterns {
@@ -51,14 +50,13 @@ func Compile(patterns []string) Globs {
 	return list
 }
 
-// bounded tells of patterns that are right and cheap to match: alternatives
-// multiply.
+// bounded reports whether a pattern is valid and cheap to match: alternatives multiply.
 func bounded(p string) bool {
 	return len(p) <= maxGlob && strings.Count(p, "{") <= maxBraces && strings.Count(p, ",") <= maxCommas &&
 		doublestar.ValidatePattern(p)
 }
 
-// Match tells whether rel, a directory relative to the root, is a member.
+// Match reports whether rel, a directory relative to the root, is a member.
 func (list Globs) Match(rel string) bool {
 	if rel == "." || hidden(rel) {
 		return false
@@ -72,8 +70,8 @@ func (list Globs) Match(rel string) bool {
 	return member
 }
 
-// Expand gives the directories below root that list names, absolute and sorted,
-// whether or not they hold a package. A wildcard follows no links.
+// Expand returns the directories below root that list matches, absolute and sorted, whether
+// or not they hold a package. A wildcard follows no links.
 func (list Globs) Expand(f *adapters.Files, root string) []string {
 	w := &memberWalk{files: f, root: root, globs: list, seen: make(map[string]bool)}
 	for _, g := range list {
@@ -86,7 +84,7 @@ func (list Globs) Expand(f *adapters.Files, root string) []string {
 	return w.found
 }
 
-// memberWalk looks for members below the literal parts of the globs.
+// memberWalk walks the directories below the literal parts of the globs.
 type memberWalk struct {
 	files *adapters.Files
 	root  string
@@ -121,7 +119,7 @@ func joinSlash(dir, name string) string {
 	return dir + "/" + name
 }
 
-// hidden tells of directories that no glob is meant to name.
+// hidden reports whether globs skip a directory.
 func hidden(rel string) bool {
 	for part := range strings.SplitSeq(rel, "/") {
 		if part == "node_modules" || part == ".git" {
@@ -131,7 +129,7 @@ func hidden(rel string) bool {
 	return false
 }
 
-// below tells whether a member can lie below rel.
+// below reports whether a member can lie below rel.
 func (list Globs) below(rel string) bool {
 	return !hidden(rel) && slices.ContainsFunc(list, func(g glob) bool { return !g.negated && g.below(rel) })
 }
@@ -146,7 +144,7 @@ func (g glob) below(rel string) bool {
 			return false
 		}
 		part := g.parts[i]
-		// A brace may hold a slash; then the part is no pattern of its own.
+		// A brace may contain a slash; the part is then no pattern of its own.
 		if part == "**" || strings.Count(part, "{") != strings.Count(part, "}") {
 			return true
 		}

@@ -5,22 +5,22 @@ import (
 	"unicode/utf8"
 )
 
-// fastDepth is how deep blocks may be nested for the fast parser.
+// fastDepth is how deep blocks may nest for the fast parser.
 const fastDepth = 64
 
-// fast reads blocks line by line. It gives up at the first thing that it is not
-// sure of: ok is then false, here and in all its methods.
+// fast reads blocks line by line. It gives up at the first construct that it does not know:
+// ok is then false, here and in all its methods.
 type fast struct {
 	src   string
-	rest  string // behind the current line
+	rest  string // after the current line
 	line  int32  // the current line, from 1
 	depth int    // its indentation
-	text  string // what stands on it, without indentation; "" at the end of a document
+	text  string // its text without indentation; "" at the end of a document
 	ended bool   // there are no more lines
 
 	count int
 	slab  []Node
-	pairs []Pair // of the maps that are open, the innermost last
+	pairs []Pair // of the open maps, the innermost last
 	items []*Node
 }
 
@@ -47,7 +47,7 @@ func parseFast(src string) (docs []*Node, ok bool) {
 	return docs, true
 }
 
-// advance moves to the next line that says something.
+// advance moves to the next line that is not empty or a comment.
 func (f *fast) advance() bool {
 	for f.rest != "" {
 		line, rest, _ := strings.Cut(f.rest, "\n")
@@ -66,13 +66,13 @@ func (f *fast) advance() bool {
 	return true
 }
 
-// isMark tells of what divides documents other than a plain "---".
+// isMark reports whether the line divides documents in another way than a plain "---".
 func (f *fast) isMark() bool {
 	t := f.text
 	return f.depth == 0 && (t[0] == '%' || strings.HasPrefix(t, "...") || strings.HasPrefix(t, "---") && t != "---")
 }
 
-// isPlainText tells of text without anything that a parser of YAML may trip over.
+// isPlainText reports whether text holds no characters with a special meaning in YAML.
 func isPlainText(s string) bool {
 	ascii := true
 	for i := range len(s) {
@@ -85,7 +85,7 @@ func isPlainText(s string) bool {
 	return ascii || utf8.ValidString(s) && strings.IndexFunc(s, isOddRune) < 0
 }
 
-// isOddRune tells of line ends, control characters and byte order marks.
+// isOddRune reports whether r is a line end, a control character or a byte order mark.
 func isOddRune(r rune) bool {
 	return r >= 0x80 && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff || r >= 0xd800 && r < 0xe000
 }
@@ -101,7 +101,7 @@ func (f *fast) make(kind Kind) *Node {
 	return n
 }
 
-// block reads a map or a list that is indented by at least least.
+// block reads a map or a list with an indentation of at least least.
 func (f *fast) block(least, nesting int) (*Node, bool) {
 	if f.depth < least || nesting > fastDepth || f.count > maxNodes {
 		return nil, false
@@ -114,7 +114,7 @@ func (f *fast) block(least, nesting int) (*Node, bool) {
 
 func isItem(text string) bool { return text == "-" || strings.HasPrefix(text, "- ") }
 
-// more tells whether the current line belongs to a block of this indentation.
+// more reports whether the current line belongs to a block of this indentation.
 func (f *fast) more(depth int) bool { return !f.ended && f.depth == depth && f.text != "---" }
 
 func (f *fast) mapping(nesting int) (*Node, bool) {
@@ -154,7 +154,7 @@ func (f *fast) list(nesting int) (*Node, bool) {
 	return n, f.ended || f.depth <= depth
 }
 
-// value reads what stands behind a key of a map with this indentation.
+// value reads what follows a key of a map with this indentation.
 func (f *fast) value(text string, depth, nesting int) (n *Node, ok bool) {
 	switch {
 	case text == "|" || text == "|-":
@@ -186,7 +186,7 @@ func (f *fast) literal(depth int, keepEnd bool) (*Node, bool) {
 		line, rest, ended := strings.Cut(f.rest, "\n")
 		text := strings.TrimLeft(line, " ")
 		if by := len(line) - len(text); text == "" || !isPlainText(line) || !ended {
-			return nil, false // an empty line, or one that is not sure to be one
+			return nil, false // an empty line, or one that may be empty
 		} else if by <= depth {
 			break
 		} else if indent == 0 {
@@ -204,7 +204,7 @@ func (f *fast) literal(depth int, keepEnd bool) (*Node, bool) {
 	return n, indent > 0 && f.rest != "" && f.advance()
 }
 
-// splitKey parts the key at the start of a line from what follows it.
+// splitKey splits a line into its key and the rest.
 func splitKey(line string) (key, value string, ok bool) {
 	if line[0] == '"' || line[0] == '\'' {
 		key, rest, ok := quoted(line)
@@ -223,7 +223,7 @@ func splitKey(line string) (key, value string, ok bool) {
 	return key, value, isPlainScalar(key) && key != "<<" && len(key) <= 1000
 }
 
-// quoted reads the quoted text that s begins with, when it has no escapes.
+// quoted reads the quoted text at the start of s if it has no escapes.
 func quoted(s string) (text, rest string, ok bool) {
 	q := s[0]
 	end := strings.IndexByte(s[1:], q) + 1
@@ -237,11 +237,11 @@ func quoted(s string) (text, rest string, ok bool) {
 	return text, rest, true
 }
 
-// isPlainScalar tells of text that needs no quotes in a block.
+// isPlainScalar reports whether text needs no quotes in a block.
 func isPlainScalar(s string) bool {
 	return s != "" && strings.IndexByte("-?:,[]{}#&*!|>'\"%@`=", s[0]) < 0 &&
 		!strings.Contains(s, ": ") && !strings.Contains(s, " #") && s[len(s)-1] != ':' && s[len(s)-1] != ' '
 }
 
-// isNull tells of the words for nothing.
+// isNull reports whether s is a null.
 func isNull(s string) bool { return s == "~" || s == "null" || s == "Null" || s == "NULL" }

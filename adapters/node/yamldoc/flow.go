@@ -2,11 +2,10 @@ package yamldoc
 
 import "strings"
 
-// flowDepth is how deep flows may be nested for the fast parser.
+// flowDepth is how deep flows may nest for the fast parser.
 const flowDepth = 8
 
-// scalar reads the value that stands on the rest of a line: a text, plain or in
-// quotes, or a flow.
+// scalar reads the value on the rest of a line: a text, plain or in quotes, or a flow.
 func (f *fast) scalar(s string) (*Node, bool) {
 	switch s[0] {
 	case '"', '\'':
@@ -28,7 +27,7 @@ func (f *fast) scalar(s string) (*Node, bool) {
 	return n, isPlainScalar(s)
 }
 
-// isRest tells of what may stand behind a value.
+// isRest reports whether s may follow a value.
 func isRest(s string) bool {
 	t := strings.TrimLeft(s, " ")
 	return t == "" || t[0] == '#' && len(t) < len(s)
@@ -81,7 +80,7 @@ func (f *fast) flowMap(n *Node, s string, nesting int) (rest string, ok bool) {
 	}
 }
 
-// flowNext moves to the next element, or behind the end.
+// flowNext moves to the next element, or to the end.
 func flowNext(s string, first bool, end byte) (rest string, done, ok bool) {
 	s = strings.TrimLeft(s, " ")
 	if s == "" {

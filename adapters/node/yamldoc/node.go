@@ -1,14 +1,14 @@
-// Package yamldoc reads the YAML that package managers write, lockfiles of many
-// thousand lines among it, and the settings that people write for them.
+// Package yamldoc reads the YAML that package managers write, such as lockfiles of many
+// thousand lines, and the settings that people write for them.
 //
-// What the managers write is a small part of YAML, and is read fast. Anything else
-// is read by a full parser: a file means the same either way.
+// The fast parser reads the small part of YAML that the managers write. The full parser
+// reads everything else. Both return the same nodes.
 package yamldoc
 
 // Kind is the type of a Node.
 type Kind uint8
 
-// The kinds. An absent node has kind 0.
+// The kinds. A missing node has kind 0.
 const (
 	Map Kind = iota + 1
 	List
@@ -16,8 +16,8 @@ const (
 	Null
 )
 
-// Node is one value with its line. It does not change. All its methods work on a
-// nil Node, which is an absent one.
+// Node is one value with its line. It does not change. All its methods accept a nil Node,
+// which is a missing one.
 type Node struct {
 	kind  Kind
 	line  int32
@@ -33,7 +33,7 @@ type Pair struct {
 	Value *Node
 }
 
-// Kind tells the type, 0 for an absent node.
+// Kind returns the type, 0 for a missing node.
 func (n *Node) Kind() Kind {
 	if n == nil {
 		return 0
@@ -41,7 +41,7 @@ func (n *Node) Kind() Kind {
 	return n.kind
 }
 
-// Line is where the node begins, from 1; 0 for an absent node.
+// Line returns the line where the node begins, from 1; 0 for a missing node.
 func (n *Node) Line() int {
 	if n == nil {
 		return 0
@@ -49,7 +49,7 @@ func (n *Node) Line() int {
 	return int(n.line)
 }
 
-// Text gives a scalar as it is written, without its quotes; "" for anything else.
+// Text returns the text of a scalar without its quotes; "" for any other node.
 func (n *Node) Text() string {
 	if n == nil {
 		return ""
@@ -57,7 +57,7 @@ func (n *Node) Text() string {
 	return n.text
 }
 
-// Pairs gives the keys of a map in the order of the file, none for anything else.
+// Pairs returns the keys of a map in the order of the file, none for any other node.
 func (n *Node) Pairs() []Pair {
 	if n == nil {
 		return nil
@@ -65,7 +65,7 @@ func (n *Node) Pairs() []Pair {
 	return n.pairs
 }
 
-// Items gives the elements of a list, none for anything else.
+// Items returns the elements of a list, none for any other node.
 func (n *Node) Items() []*Node {
 	if n == nil {
 		return nil
@@ -73,7 +73,7 @@ func (n *Node) Items() []*Node {
 	return n.items
 }
 
-// Get gives what stands under a path of keys, nil where there is nothing.
+// Get returns the node at a path of keys, or nil.
 func (n *Node) Get(path ...string) *Node {
 	for _, key := range path {
 		next := (*Node)(nil)

@@ -14,11 +14,11 @@ import (
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// RuleSyntax is the rule of the diagnostic of a file that is no YAML.
+// RuleSyntax is the rule of the diagnostic of a file that is not YAML.
 const RuleSyntax = "yaml_syntax"
 
-// Bounds of a file. maxFull is for the full parser, which needs a hundred times the
-// memory of what it reads; what managers write may be as large as any manifest.
+// Bounds of a file. maxFull is for the full parser, which needs a hundred times the memory
+// of its input; files of the managers may be as large as any manifest.
 const (
 	maxNodes   = 2 << 20
 	maxAliased = 20_000
@@ -26,8 +26,8 @@ const (
 	maxFull    = 4 << 20
 )
 
-// Parse reads the documents of a file. path is what messages call the file. The
-// error is a diagnostics.Problems with file and line.
+// Parse reads the documents of a file. Messages name it by path. The error is a
+// diagnostics.Problems with file and line.
 func Parse(path string, data []byte) ([]*Node, error) {
 	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
 	if docs, ok := parseFast(string(data)); ok {
@@ -42,8 +42,8 @@ func Parse(path string, data []byte) ([]*Node, error) {
 
 var errorLine = pattern.New(`^yaml: line (\d+): `)
 
-// problem makes the error of a file of that many lines: the full parser knows more
-// line ends than a newline.
+// problem returns an error within the file's lines: the full parser knows further line ends
+// besides newlines.
 func problem(path string, err error, lines int) error {
 	p := diagnostics.Diagnostic{
 		File: path, Line: 1, Severity: diagnostics.Error, Rule: RuleSyntax, Source: diagnostics.Source,
@@ -59,7 +59,7 @@ func problem(path string, err error, lines int) error {
 
 func parseFull(data []byte) ([]*Node, error) {
 	if len(data) > maxFull {
-		return nil, fmt.Errorf("larger than %d MiB and not as a package manager writes it", maxFull>>20)
+		return nil, fmt.Errorf("larger than %d MiB, and not in the layout of a package manager", maxFull>>20)
 	}
 	var docs []*Node
 	c := &converter{}
@@ -78,10 +78,9 @@ func parseFull(data []byte) ([]*Node, error) {
 	}
 }
 
-// converter makes nodes of the full parser's, with aliases expanded, as long as
-// there are not too many of them.
+// converter converts nodes of the full parser, with aliases expanded up to a bound.
 type converter struct {
-	aliased int // values that aliases stood for
+	aliased int // values that aliases stand for
 	inAlias int // how many aliases are being expanded
 }
 
@@ -122,7 +121,7 @@ func (c *converter) mapping(from *yaml.Node, depth int) (*Node, error) {
 			key = key.Alias
 		}
 		if key.Kind != yaml.ScalarNode {
-			return nil, lineError(key, "a key that is no text")
+			return nil, lineError(key, "a key that is not a string")
 		}
 		value, err := c.convert(from.Content[i+1], depth+1)
 		if err != nil {
@@ -131,7 +130,7 @@ func (c *converter) mapping(from *yaml.Node, depth int) (*Node, error) {
 		n.pairs = append(n.pairs, Pair{Key: key.Value, Line: from.Content[i].Line, Value: value})
 	}
 	if twice, ok := duplicate(n.pairs); ok {
-		return nil, fmt.Errorf("yaml: line %d: the key %.100q stands there twice", twice.Line, twice.Key)
+		return nil, fmt.Errorf("yaml: line %d: the key %.100q occurs twice", twice.Line, twice.Key)
 	}
 	return n, nil
 }
@@ -155,7 +154,7 @@ func lineError(at *yaml.Node, format string, args ...any) error {
 // few is how many keys are compared with each other without an index.
 const few = 12
 
-// duplicate finds a key that stands there twice.
+// duplicate returns a key that occurs twice.
 func duplicate(pairs []Pair) (Pair, bool) {
 	if len(pairs) <= few {
 		for i := range pairs {

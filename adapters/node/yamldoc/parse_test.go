@@ -137,15 +137,15 @@ func TestRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: b\n c: d\n":                      "p:2: not valid YAML: mapping values are not allowed",
 		"a: [\n":                             "p:1: not valid YAML: did not find expected node content",
-		"a: 1\nb: 2\na: 3\n":                 `p:3: not valid YAML: the key "a" stands there twice`,
+		"a: 1\nb: 2\na: 3\n":                 `p:3: not valid YAML: the key "a" occurs twice`,
 		"<<<<<<< HEAD\na: 1\n=======\n":      "p:2: not valid YAML: mapping values are not allowed",
-		"a: 1\n? [x]\n: 2\n":                 "p:2: not valid YAML: a key that is no text",
+		"a: 1\n? [x]\n: 2\n":                 "p:2: not valid YAML: a key that is not a string",
 		"\tx: 1\n":                           "p:1: not valid YAML: found character that cannot start any token",
 		strings.Repeat("[", 20_000):          "p:1: not valid YAML:",
 		strings.Repeat("- ", 600) + "x":      "p:1: not valid YAML: nested deeper than 500",
 		bomb():                               "p:1: not valid YAML: aliases stand for more than 20000 values",
 		"a: &a [*a]\n":                       "p:1: not valid YAML:",
-		"? a\n" + strings.Repeat("#", 5<<20): "p:1: not valid YAML: larger than 4 MiB and not as a package manager writes it",
+		"? a\n" + strings.Repeat("#", 5<<20): "p:1: not valid YAML: larger than 4 MiB, and not in the layout of a package manager",
 	} {
 		_, err := Parse("p", []byte(text))
 		var problems diagnostics.Problems

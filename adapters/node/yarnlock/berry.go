@@ -11,14 +11,13 @@ import (
 	"github.com/bentobuild/bento/internal/lockgraph"
 )
 
-// The versions of the lockfile that are known: of yarn 2 to yarn 4.
+// The known versions of the lockfile: those of yarn 2 to yarn 4.
 const (
 	oldest = 4
 	newest = 10
 )
 
-// Parse reads the lockfile of yarn 2 or later. The error says, for people, why it
-// cannot be understood.
+// Parse reads the lockfile of yarn 2 or later. The error says why Parse cannot read it.
 func Parse(name string, data []byte) (*lockfile.Lock, error) {
 	docs, err := yamldoc.Parse(name, data)
 	if err != nil {
@@ -40,15 +39,15 @@ func Parse(name string, data []byte) (*lockfile.Lock, error) {
 	return r.lock, nil
 }
 
-// reader makes a lock.
+// reader builds a lock.
 type reader struct {
 	lock         *lockfile.Lock
 	byDescriptor map[string]lockgraph.Node // "name@npm:^1.0.0"
-	named        map[string]lockgraph.Node // by name: all there is, whatever the range
-	patched      map[string]lockgraph.Node // by name: what stands in for the package
+	named        map[string]lockgraph.Node // by name: all versions, whatever the range
+	patched      map[string]lockgraph.Node // by name: the replacement of the package
 }
 
-// join adds n to those of a name.
+// join adds n to the group of a name.
 func (r *reader) join(groups map[string]lockgraph.Node, name string, n lockgraph.Node) {
 	group, ok := groups[name]
 	if !ok {
@@ -93,7 +92,7 @@ func (r *reader) add(p yamldoc.Pair) lockgraph.Node {
 	return n
 }
 
-// splitDescriptor parts "@scope/name@npm:^1.0.0".
+// splitDescriptor splits "@scope/name@npm:^1.0.0".
 func splitDescriptor(text string) (name, spec string) {
 	if text == "" {
 		return "", ""
@@ -105,8 +104,8 @@ func splitDescriptor(text string) (name, spec string) {
 	return text[:i], text[i+1:]
 }
 
-// depend adds an edge to what a dependency resolves to. Where the root replaces it
-// by something else, the lockfile does not say by what: then it is all there is of
+// depend adds an edge to what a dependency resolves to. For a dependency that the root
+// replaces, the lockfile does not name the replacement: the edges lead to all packages of
 // that name.
 func (r *reader) depend(from lockgraph.Node, name, spec string) {
 	if patched, ok := r.patched[name]; ok {

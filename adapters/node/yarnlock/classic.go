@@ -1,5 +1,5 @@
-// Package yarnlock reads yarn.lock: that of yarn 1, which has a format of its own,
-// and that of the later versions, which is YAML.
+// Package yarnlock reads yarn.lock: that of yarn 1, which has its own format, and that of
+// the later versions, which is YAML.
 package yarnlock
 
 import (
@@ -11,34 +11,33 @@ import (
 	"github.com/bentobuild/bento/internal/lockgraph"
 )
 
-// Classic is the lockfile of yarn 1. It knows nothing of the members of a
-// workspace: what they ask for is in their manifests.
+// Classic is the lockfile of yarn 1. It has no members: their requirements are in their
+// manifests.
 type Classic struct {
 	graph    lockgraph.Graph
 	patterns map[string]lockgraph.Node // "name@range"
 }
 
-// entry is one package with the patterns that led to it.
+// entry is one package with the patterns that resolve to it.
 type entry struct {
 	patterns     []string
 	fields       map[string]string
 	dependencies [][2]string // name, range
 }
 
-// IsClassic tells the formats apart.
+// IsClassic reports whether data is a lockfile of yarn 1.
 func IsClassic(data []byte) bool {
 	head := data[:min(len(data), 256)]
 	return bytes.Contains(head, []byte("yarn lockfile v1")) || !bytes.Contains(data, []byte("__metadata:"))
 }
 
-// ParseClassic reads the lockfile of yarn 1. The error says, for people, why it
-// cannot be understood.
+// ParseClassic reads the lockfile of yarn 1. The error says why it cannot.
 func ParseClassic(data []byte) (*Classic, error) {
 	p := &classicParser{}
 	for line := range strings.Lines(string(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))) {
 		p.number++
 		if err := p.line(strings.TrimRight(line, "\r\n")); err != nil {
-			return nil, fmt.Errorf("line %d is not as yarn writes it: %w", p.number, err)
+			return nil, fmt.Errorf("line %d is not in the layout of yarn: %w", p.number, err)
 		}
 	}
 	return newClassic(p.entries), nil
@@ -67,8 +66,7 @@ func newClassic(entries []*entry) *Classic {
 	return c
 }
 
-// source tells what was fetched. Where it came from does not count as long as its
-// digest is known.
+// source returns what was fetched. The origin is not hashed if the digest is known.
 func source(fields map[string]string) string {
 	if integrity := fields["integrity"]; integrity != "" {
 		return integrity
@@ -76,8 +74,8 @@ func source(fields map[string]string) string {
 	return fields["resolved"]
 }
 
-// Find gives the digest of what a dependency of a member resolves to; ok is false
-// when the lockfile does not have it, as for other members.
+// Find returns the digest of what a dependency of a member resolves to; ok is false when
+// the lockfile does not hold it, as for other members.
 func (c *Classic) Find(name, spec string) (lockgraph.Sum, bool) {
 	n, ok := c.patterns[name+"@"+spec]
 	if !ok {
@@ -86,11 +84,11 @@ func (c *Classic) Find(name, spec string) (lockgraph.Sum, bool) {
 	return c.graph.Sum(n), true
 }
 
-// classicParser reads line by line; what a line means follows from its indentation.
+// classicParser reads line by line; the meaning of a line follows from its indentation.
 type classicParser struct {
 	number  int
 	entries []*entry
-	block   string // the field whose lines follow, "" for none
+	block   string // the field of the following lines, or ""
 }
 
 func (p *classicParser) line(line string) error {
@@ -102,7 +100,7 @@ func (p *classicParser) line(line string) error {
 	case indent == 0:
 		return p.begin(text)
 	case len(p.entries) == 0:
-		return fmt.Errorf("%.40q belongs to nothing", text)
+		return fmt.Errorf("%.40q belongs to no entry", text)
 	case indent == 2:
 		return p.field(p.entries[len(p.entries)-1], text)
 	case indent == 4 && p.block != "":
@@ -143,7 +141,7 @@ func (p *classicParser) field(e *entry, text string) error {
 	p.block = ""
 	value, rest, err := word(strings.TrimPrefix(rest, " "), "")
 	if err == nil && rest != "" {
-		err = fmt.Errorf("%.40q behind a value", rest)
+		err = fmt.Errorf("%.40q after a value", rest)
 	}
 	e.fields[name] = value
 	return err
@@ -156,7 +154,7 @@ func (p *classicParser) dependency(e *entry, text string) error {
 	}
 	spec, rest, err := word(strings.TrimPrefix(rest, " "), "")
 	if err == nil && rest != "" {
-		err = fmt.Errorf("%.40q behind a range", rest)
+		err = fmt.Errorf("%.40q after a range", rest)
 	}
 	if p.block == "dependencies" || p.block == "optionalDependencies" {
 		e.dependencies = append(e.dependencies, [2]string{name, spec})

@@ -88,14 +88,14 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"  version \"1\"\n":                      "line 1 is not as yarn writes it: \"version \\\"1\\\"\" belongs to nothing",
+		"  version \"1\"\n":                      "line 1 is not in the layout of yarn: \"version \\\"1\\\"\" belongs to no entry",
 		"a@1:\n    b \"1\"\n":                    "line 2 is not",
 		"a@1:\n  version \"1\n":                  "has no closing quote",
-		"a@1:\n  version \"1\" x\n":              "behind a value",
+		"a@1:\n  version \"1\" x\n":              "after a value",
 		"<<<<<<< HEAD\n":                         "line 1 is not",
 		"a@1\n":                                  "line 1 is not",
 		"\"a@1\" b:\n":                           "expected a comma or a colon",
-		"a@1:\n  dependencies:\n    b \"1\" x\n": "behind a range",
+		"a@1:\n  dependencies:\n    b \"1\" x\n": "after a range",
 		"a@1:\n  dependencies:\n    b\n":         "expected a text",
 	} {
 		if _, err := ParseClassic([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

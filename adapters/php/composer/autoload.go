@@ -8,19 +8,19 @@ import (
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
-// autoload gives what a package loads in one form, whatever the order of names.
+// autoload returns a package's autoload settings in one form, whatever the order of names.
 func autoload(root *jsonfile.Value) string {
 	v := root.Get("autoload")
 	if len(v.Members()) == 0 {
-		return "" // as if it were not there
+		return "" // same as a missing value
 	}
 	var b strings.Builder
 	write(&b, v)
 	return b.String()
 }
 
-// write writes a value with sorted names. An empty list and an empty object are the
-// same to PHP.
+// write writes a value with sorted names. An empty list and an empty object are the same to
+// PHP.
 func write(b *strings.Builder, v *jsonfile.Value) {
 	switch v.Kind() {
 	case jsonfile.Object:
@@ -48,8 +48,8 @@ func write(b *strings.Builder, v *jsonfile.Value) {
 
 func quote(s string) string { return "\"" + strings.ReplaceAll(s, "\"", "\\\"") + "\"" }
 
-// outside gives the directories that autoload and autoload-dev lead to and that are
-// not below the package, relative to it, with forward slashes.
+// outside returns the directories in autoload and autoload-dev outside of the package,
+// relative to it, with forward slashes.
 func outside(root *jsonfile.Value) []string {
 	var dirs []string
 	add := func(v *jsonfile.Value) {

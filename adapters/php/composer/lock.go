@@ -10,23 +10,22 @@ import (
 	"github.com/bentobuild/bento/internal/lockgraph"
 )
 
-// Lock is a composer.lock.
+// Lock is a parsed composer.lock.
 type Lock struct {
 	Packages []Package
-	Why      string // why it cannot be told what is in it
+	Why      string // why its content is unknown
 }
 
 // Package is one locked package.
 type Package struct {
 	Name     string
-	Dir      string            // of a path package, as it is written: relative to the lockfile
+	Dir      string            // of a path package, relative to the lockfile
 	Requires map[string]string // with their constraints
 	Autoload string            // as Manifest.Autoload
 	sum      lockgraph.Sum
 }
 
-// ParseLock reads a composer.lock. It gives no error: what it does not understand,
-// Why says.
+// ParseLock reads a composer.lock. It returns no error: Why says what it cannot read.
 func ParseLock(path string, data []byte) (*Lock, error) {
 	root, err := jsonfile.Parse(path, data)
 	if err != nil {
@@ -36,7 +35,7 @@ func ParseLock(path string, data []byte) (*Lock, error) {
 	for _, key := range []string{"packages", "packages-dev"} {
 		v := root.Get(key)
 		if v.Kind() != jsonfile.Array {
-			return &Lock{Why: fmt.Sprintf("%q is no list", key)}, nil
+			return &Lock{Why: fmt.Sprintf("%q is not a list", key)}, nil
 		}
 		for _, p := range v.Items() {
 			if p.Get("name").Text() == "" {
@@ -48,7 +47,7 @@ func ParseLock(path string, data []byte) (*Lock, error) {
 	return l, nil
 }
 
-// newPackage reads one package. Where it comes from says nothing about what it is.
+// newPackage reads one package and ignores its origin.
 func newPackage(v *jsonfile.Value, kind string) Package {
 	p := Package{Name: v.Get("name").Text(), Requires: make(map[string]string), Autoload: autoload(v)}
 	for _, m := range v.Get("require").Members() {
@@ -67,7 +66,7 @@ func newPackage(v *jsonfile.Value, kind string) Package {
 	return p
 }
 
-// Digest is of all packages, or says why it cannot be told what they are.
+// Digest returns the digest of all packages, or why it cannot.
 func (l *Lock) Digest() (digest, why string) {
 	if l.Why != "" {
 		return "", l.Why

@@ -1,5 +1,5 @@
-// Package composer reads composer.json and composer.lock, as
-// https://getcomposer.org/doc/04-schema.md describes them.
+// Package composer reads composer.json and composer.lock, described at
+// https://getcomposer.org/doc/04-schema.md.
 package composer
 
 import (
@@ -13,18 +13,18 @@ import (
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
-// Manifest is a composer.json.
+// Manifest is a parsed composer.json.
 type Manifest struct {
 	Path         string // absolute
-	Name         string // "" when it has none
+	Name         string // "" when missing
 	Requires     []Require
 	Repositories []PathRepository
-	Scripts      []string // names, less those of events
-	Autoload     string   // what is loaded, in one form for all ways of writing it
-	Outside      []string // directories of sources that are not below the package
+	Scripts      []string // names, without those of events
+	Autoload     string   // autoload settings, in one form for all ways of writing them
+	Outside      []string // directories of sources outside of the package
 	VendorDir    string   // relative to the package
 	BinDir       string
-	Platform     bool // config.platform.php says which PHP to believe in
+	Platform     bool // config.platform.php overrides the PHP version
 }
 
 // Require is an entry of require or require-dev.
@@ -40,10 +40,10 @@ type PathRepository struct {
 	Line int
 }
 
-// Dir is the directory of the package.
+// Dir returns the directory of the package.
 func (m *Manifest) Dir() string { return filepath.Dir(m.Path) }
 
-// Find gives what the package requires under a name, nil for nothing.
+// Find returns the requirement of a name, or nil.
 func (m *Manifest) Find(name string) *Require {
 	i := slices.IndexFunc(m.Requires, func(r Require) bool { return strings.EqualFold(r.Name, name) })
 	if i < 0 {
@@ -52,10 +52,10 @@ func (m *Manifest) Find(name string) *Require {
 	return &m.Requires[i]
 }
 
-// HasScript tells whether there is a script of this name.
+// HasScript reports whether the manifest has a script of this name.
 func (m *Manifest) HasScript(name string) bool { return slices.Contains(m.Scripts, name) }
 
-// ParseManifest reads a composer.json. A malformed one is diagnostics.Problems.
+// ParseManifest reads a composer.json. A malformed one is a diagnostics.Problems error.
 func ParseManifest(path string, data []byte) (*Manifest, error) {
 	root, err := jsonfile.Parse(path, data)
 	if err != nil {
@@ -88,13 +88,13 @@ func orElse(s, other string) string {
 	return strings.TrimSuffix(s, "/")
 }
 
-// reader collects what is of the wrong type.
+// reader collects values of a wrong type.
 type reader struct {
 	path     string
 	problems []diagnostics.Diagnostic
 }
 
-// want tells whether a value that is there has a kind.
+// want reports whether an existing value has a kind.
 func (r *reader) want(v *jsonfile.Value, kind jsonfile.Kind, name, what string) bool {
 	if v.Kind() == 0 || v.Kind() == kind {
 		return v.Kind() == kind
@@ -109,7 +109,7 @@ func (r *reader) text(root *jsonfile.Value, path ...string) string {
 	return v.Text()
 }
 
-// binDir is where commands are put. {$vendor-dir} may stand in it.
+// binDir returns the directory of commands, with {$vendor-dir} replaced.
 func (r *reader) binDir(root *jsonfile.Value, vendor string) string {
 	dir := orElse(r.text(root, "config", "bin-dir"), vendor+"/bin")
 	return strings.ReplaceAll(dir, "{$vendor-dir}", vendor)
@@ -118,7 +118,7 @@ func (r *reader) binDir(root *jsonfile.Value, vendor string) string {
 func (r *reader) requires(root *jsonfile.Value, key string, dev bool) []Require {
 	v := root.Get(key)
 	if v.Kind() == jsonfile.Array && len(v.Items()) == 0 {
-		return nil // what PHP makes of an empty object
+		return nil // PHP writes an empty object as a list
 	}
 	r.want(v, jsonfile.Object, key, "an object")
 	var list []Require
@@ -130,7 +130,7 @@ func (r *reader) requires(root *jsonfile.Value, key string, dev bool) []Require 
 	return list
 }
 
-// repositories gives those of type path: the elements of a list, or of an object.
+// repositories returns the repositories of type path: elements of a list, or of an object.
 func (r *reader) repositories(root *jsonfile.Value) []PathRepository {
 	v := root.Get("repositories")
 	var list []PathRepository
@@ -151,7 +151,7 @@ func (r *reader) repositories(root *jsonfile.Value) []PathRepository {
 	return list
 }
 
-// events are the scripts that composer runs by itself.
+// events returns the names of scripts that composer runs itself.
 func events() []string {
 	return []string{
 		"pre-install-cmd", "post-install-cmd", "pre-update-cmd", "post-update-cmd", "pre-status-cmd", "post-status-cmd",

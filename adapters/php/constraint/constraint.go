@@ -11,8 +11,8 @@ import (
 // version is a release: missing numbers are zero.
 type version [4]int
 
-// parse reads a version, and how many numbers it has. What follows the numbers
-// ("-1ubuntu2", "RC1") is left out.
+// parse reads a version and counts its numbers. It ignores what follows them ("-1ubuntu2",
+// "RC1").
 func parse(text string) (v version, parts int, ok bool) {
 	text = strings.TrimPrefix(strings.TrimPrefix(text, "v"), "V")
 	for parts < len(v) {
@@ -34,7 +34,7 @@ func parse(text string) (v version, parts int, ok bool) {
 	return v, parts, parts > 0
 }
 
-// next is the first version after all that begin with the first n numbers of v.
+// next returns the first version after all that begin with the first n numbers of v.
 func (v version) next(n int) version {
 	v[n-1]++
 	for i := n; i < len(v); i++ {
@@ -45,11 +45,11 @@ func (v version) next(n int) version {
 
 func (v version) compare(w version) int { return slices.Compare(v[:], w[:]) }
 
-// maxLength bounds a constraint, in bytes.
+// maxLength is the size limit of a constraint, in bytes.
 const maxLength = 1 << 10
 
-// Satisfies tells whether a version meets a constraint; known is false when it cannot
-// be told.
+// Satisfies reports whether a version meets a constraint; known is false for a constraint
+// that it cannot read.
 func Satisfies(have, constraint string) (ok, known bool) {
 	v, _, valid := parse(have)
 	if !valid || len(constraint) > maxLength {
@@ -65,7 +65,7 @@ func Satisfies(have, constraint string) (ok, known bool) {
 	return ok, true
 }
 
-// satisfiesAll is about constraints that hold together: "^8.1 !=8.1.3".
+// satisfiesAll reports whether have meets all constraints of a group: "^8.1 !=8.1.3".
 func satisfiesAll(v version, group string) (ok, known bool) {
 	if from, to, is := strings.Cut(group, " - "); is {
 		return between(v, strings.TrimSpace(from), strings.TrimSpace(to))
@@ -85,7 +85,7 @@ func satisfiesAll(v version, group string) (ok, known bool) {
 	return ok, true
 }
 
-// glue takes away the blanks behind operators.
+// glue removes blanks after operators.
 func glue(text string) string {
 	var b strings.Builder
 	behind := false
@@ -99,7 +99,8 @@ func glue(text string) string {
 	return b.String()
 }
 
-// between is a hyphen range: what an upper end that is not complete begins is inside.
+// between reports whether have is in a hyphen range. An incomplete upper end includes all
+// versions that begin with it.
 func between(v version, from, to string) (ok, known bool) {
 	low, _, valid := parse(from)
 	high, n, valid2 := parse(to)
@@ -112,7 +113,7 @@ func between(v version, from, to string) (ok, known bool) {
 	return v.compare(low) >= 0 && v.compare(high) <= 0, true
 }
 
-// satisfiesOne is about one word: an operator and a version.
+// satisfiesOne reports whether have meets one word: an operator and a version.
 func satisfiesOne(v version, word string) (ok, known bool) {
 	word, _, _ = strings.Cut(word, "@") // stability
 	if word == "*" || word == "x" || word == "X" {
@@ -149,7 +150,7 @@ func satisfiesOne(v version, word string) (ok, known bool) {
 	return false, false
 }
 
-// cutWildcard takes ".*" or ".x" from the end.
+// cutWildcard removes ".*" or ".x" from the end.
 func cutWildcard(word string) (rest string, ok bool) {
 	for _, end := range []string{".*", ".x", ".X"} {
 		if rest, ok := strings.CutSuffix(word, end); ok {
@@ -162,7 +163,7 @@ func cutWildcard(word string) (rest string, ok bool) {
 	return word, false
 }
 
-// caret is the end of a caret range: the next change of the first number that is not
+// caret returns the end of a caret range: the next change of the first number that is not
 // zero.
 func caret(w version, parts int) version {
 	for i := range parts {

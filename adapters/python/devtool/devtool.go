@@ -1,5 +1,5 @@
-// Package devtool knows the development tools that a Python project has recipes for:
-// which of them it asks for or configures, and what is run then.
+// Package devtool finds the development tools that a Python project requires or configures,
+// and returns the recipes that run them.
 package devtool
 
 import (
@@ -13,23 +13,22 @@ import (
 type Tool struct {
 	Name       string // of the package
 	Configured bool   // a file of the project holds its settings
-	Declared   bool   // the project asks for the package; left to the caller
-	Alone      bool   // needs nothing but itself, so that a configuration is enough
-	Spec       string // the version that the configuration wants
+	Declared   bool   // the project requires the package; set by the caller
+	Alone      bool   // a configuration is enough for a recipe: the tool needs no packages of the project
+	Spec       string // the version that the configuration requires
 
-	settings string // what the recipe has to know of them
+	settings string // settings that the recipe needs
 }
 
-// Tools are those of one project.
+// Tools are the tools of one project.
 type Tools []Tool
 
-// Find gives the tools in the order in which they are looked for. None of them is
-// declared yet.
+// Find returns the tools by precedence. None of them is declared yet.
 func Find(f *adapters.Files, p *pyproject.Project) Tools {
 	return Tools{pytest(f, p), ruff(f, p), flake8(f, p), mypy(f, p), {Name: "black"}}
 }
 
-// named gives the tool of that name.
+// named returns the tool of that name.
 func (list Tools) named(name string) Tool {
 	for _, t := range list {
 		if t.Name == name {
@@ -46,7 +45,7 @@ func ruff(f *adapters.Files, p *pyproject.Project) Tool {
 	return t
 }
 
-// specOf makes "==1.0" of a bare version.
+// specOf returns "==1.0" for a bare version.
 func specOf(text string) string {
 	if text != "" && text[0] >= '0' && text[0] <= '9' {
 		return "==" + text
@@ -54,7 +53,8 @@ func specOf(text string) string {
 	return text
 }
 
-// flake8 keeps the directories that the project excludes, for the recipe adds one.
+// flake8 returns flake8 with the directories that the project excludes: the recipe excludes
+// one more.
 func flake8(f *adapters.Files, p *pyproject.Project) Tool {
 	t := Tool{Name: "flake8", Alone: true}
 	for _, name := range []string{"setup.cfg", "tox.ini", ".flake8"} {
@@ -70,7 +70,7 @@ func flake8(f *adapters.Files, p *pyproject.Project) Tool {
 	return t
 }
 
-// mypy knows whether the project says what to check.
+// mypy returns mypy, and notes whether the project names the files to check.
 func mypy(f *adapters.Files, p *pyproject.Project) Tool {
 	t := Tool{Name: "mypy", Configured: p.Table("tool", "mypy")}
 	for _, key := range []string{"files", "packages", "modules"} {

@@ -7,10 +7,10 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// Recipes gives what can be run with the tools that are declared, or configured
-// where that is enough: check, lint, test, and format by name only. bin is the
-// directory of commands of the virtual environment, as it is written in a shell;
-// venv is that environment, relative to the project, if it is in there.
+// Recipes returns the recipes of tools that are declared, or configured where that is
+// enough: check, lint, test, and format as a script. bin is the directory of the virtual
+// environment's commands, quoted for a shell; venv is the environment relative to the
+// project, if it is inside.
 func (list Tools) Recipes(bin, venv string) []adapters.Task {
 	tasks := []adapters.Task{
 		{Name: "check", Run: list.check(bin)},
@@ -75,8 +75,7 @@ func (list Tools) format(bin string) string {
 	return ""
 }
 
-// ConfigsAbove are the configurations above the project that its tools find by
-// themselves.
+// ConfigsAbove returns the configurations above the project that its tools find themselves.
 func ConfigsAbove(f *adapters.Files) []string {
 	var paths []string
 	for dir := range f.Ancestors() {
@@ -95,7 +94,7 @@ func ConfigsAbove(f *adapters.Files) []string {
 	return paths
 }
 
-// Quote makes one word for the shell.
+// Quote returns word quoted for the shell.
 func Quote(word string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.:/@+,=%", r)

@@ -9,9 +9,8 @@ import (
 	"github.com/bentobuild/bento/adapters/python/pyproject"
 )
 
-// WithRunners adds to recipes the tasks that the project keeps in its manifest for poethepoet and
-// taskipy, where it asks for these and no recipe has the
-// name. They are reached by name only.
+// WithRunners adds to recipes the project's tasks for poethepoet and taskipy, where the
+// project requires these and no recipe has the name. They are scripts.
 func WithRunners(p *pyproject.Project, bin string, covers func(name string) bool, recipes []adapters.Task) []adapters.Task {
 	tasks := recipes
 	for _, r := range []struct{ name, command, table string }{
@@ -34,7 +33,8 @@ func WithRunners(p *pyproject.Project, bin string, covers func(name string) bool
 	return tasks
 }
 
-// isTaskName leaves out what the runner keeps to itself, and what no person types.
+// isTaskName reports whether a name is one that users type: it leaves out private tasks of
+// the runner.
 func isTaskName(name string) bool {
 	return name != "" && !strings.HasPrefix(name, "_") && !strings.HasPrefix(name, "-") &&
 		strings.IndexFunc(name, unicode.IsControl) < 0

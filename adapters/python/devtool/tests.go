@@ -15,7 +15,8 @@ const (
 	maxSearched = 300 // directories
 )
 
-// pytest knows whether there is anything for it: without a test it fails.
+// pytest returns pytest, and notes whether the project has tests: without a test pytest
+// fails.
 func pytest(f *adapters.Files, p *pyproject.Project) Tool {
 	t := Tool{Name: "pytest"}
 	if p.Table("tool", "pytest") || pytestConfig(f) || hasTests(f) {
@@ -24,7 +25,7 @@ func pytest(f *adapters.Files, p *pyproject.Project) Tool {
 	return t
 }
 
-// pytestConfig tells whether a file beside pyproject.toml configures pytest.
+// pytestConfig reports whether a file beside pyproject.toml configures pytest.
 func pytestConfig(f *adapters.Files) bool {
 	for _, c := range []struct{ name, section string }{
 		{"pytest.ini", "pytest"}, {".pytest.ini", "pytest"}, {"tox.ini", "pytest"}, {"setup.cfg", "tool:pytest"},
@@ -40,9 +41,9 @@ func pytestConfig(f *adapters.Files) bool {
 	return false
 }
 
-// hasTests looks for a file with a test, or a directory for them, near the top.
-// Other projects below have their own. Of more directories than it looks into it
-// says yes.
+// hasTests reports whether the project has a file or a directory of tests near its top. It
+// skips other projects below. It returns true when there are more directories than it
+// reads.
 func hasTests(f *adapters.Files) bool {
 	level := []string{f.Dir()}
 	searched := 0

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/adaptertest"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -23,7 +24,7 @@ func TestMarkIsNeverWrittenInPlace(t *testing.T) {
 	if err := os.Link(stored, filepath.Join(dir, Mark)); err != nil {
 		t.Skip(err)
 	}
-	if err := WriteMark(dir, "made"); err != nil {
+	if err := WriteMark(adapters.Source{}, dir, "made"); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := os.ReadFile(stored); err != nil || string(data) != "of the store" {
@@ -49,7 +50,7 @@ func TestRenew(t *testing.T) {
 			adaptertest.Write(t, filepath.Join(dir, Mark), tt.mark)
 		}
 		warned := 0
-		if err := Renew(dir, "a", tt.force, func(adapters.Log) { warned++ }); err != nil {
+		if err := Renew(adapters.Source{}, dir, "a", tt.force, func(adapters.Log) { warned++ }); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(inside); (err == nil) != tt.kept {
@@ -95,5 +96,33 @@ func TestVersion(t *testing.T) {
 	script("echo no such version >&2; exit 127")
 	if _, err := ask(); !errors.As(err, &missing) || missing.Hint != "no such version" {
 		t.Errorf("%v", err)
+	}
+}
+
+// A virtual environment behind a link that leads out of the workspace gets no mark, and
+// what lies there stays.
+func TestNoMarkBehindALinkOut(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, there := filepath.Join(dir, "ws"), filepath.Join(dir, "there")
+	mark := filepath.Join(there, filepath.Base(Mark))
+	adaptertest.Write(t, mark, "of somebody")
+	if err := errors.Join(os.Mkdir(root, 0o755), os.Symlink(there, filepath.Join(root, Dir))); err != nil {
+		t.Fatal(err)
+	}
+	s := adapters.Options{Clone: clone.At(root)}.Source()
+	if err := WriteMark(s, root, "made"); err == nil {
+		t.Error("a mark was written behind the link")
+	}
+	if err := Renew(s, root, "of somebody", false, nil); err != nil {
+		t.Error(err)
+	}
+	if data, err := os.ReadFile(mark); err != nil || string(data) != "of somebody" {
+		t.Errorf("the mark there is %q: %v", data, err)
+	}
+	if _, err := os.Lstat(filepath.Join(root, Dir)); err == nil {
+		t.Error("the link is left, though what it leads to is not bento's")
 	}
 }

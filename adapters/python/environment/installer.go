@@ -12,8 +12,7 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// BasePython stands in a command for the interpreter that a virtual environment is
-// made with.
+// BasePython stands in a command for the interpreter that makes a virtual environment.
 const BasePython = "python3"
 
 // Installer runs the commands of one install or change.
@@ -21,7 +20,7 @@ type Installer struct {
 	Leave  adapters.Leave
 	Dir    string // absolute
 	Env    adapters.Environ
-	Python string // what stands behind BasePython
+	Python string // the interpreter that BasePython stands for
 	Log    adapters.LogFunc
 }
 
@@ -47,7 +46,7 @@ func (i *Installer) find(tool string) (string, error) {
 	return FindTool(i.Env, tool)
 }
 
-// FindTool looks for uv or poetry; the error says how to get it.
+// FindTool returns the path of uv or poetry; the error says how to install it.
 func FindTool(env adapters.Environ, tool string) (string, error) {
 	path, err := env.LookPath(tool)
 	var missing *adapters.MissingTool
@@ -61,7 +60,7 @@ func FindTool(env adapters.Environ, tool string) (string, error) {
 	return path, err
 }
 
-// CommandLine gives all that is done, for a shell, beginning with where: an
+// CommandLine returns all commands of an install for a shell, with the directory first: an
 // environment that was moved has to be made again.
 func CommandLine(dir string, steps [][]string) string {
 	lines := []string{"cd " + devtool.Quote(dir)}
@@ -71,7 +70,7 @@ func CommandLine(dir string, steps [][]string) string {
 	return strings.Join(lines, " && ")
 }
 
-// Quoted makes one line for a shell.
+// Quoted returns words as one line for a shell.
 func Quoted(words []string) string {
 	out := make([]string, len(words))
 	for i, word := range words {

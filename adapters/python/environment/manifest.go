@@ -2,8 +2,8 @@ package environment
 
 import "github.com/bentobuild/bento/adapters"
 
-// Manifest gives what the manifests of the adapters have in common: what tools leave
-// behind, the variables that they see, and how their output is read.
+// Manifest returns the parts that the manifests of the adapters share: derived paths,
+// variables, and parsers.
 func Manifest(id, identity string) adapters.Manifest {
 	return adapters.Manifest{
 		ProtocolVersion: adapters.ProtocolVersion,
@@ -28,14 +28,14 @@ func Manifest(id, identity string) adapters.Manifest {
 		PassEnv:      passEnv(),
 		SteeringEnv:  steeringEnv(),
 		SetEnv: map[string]string{
-			// Bytecode is checked by time in seconds and size: after a quick edit,
-			// or of a restored file, a stale one would be taken.
+			// Python checks bytecode by time in seconds and size: after a quick edit, or
+			// for a restored file, it would take a stale one.
 			"PYTHONDONTWRITEBYTECODE": "1",
 		},
 	}
 }
 
-// derivedPaths are what the tools of this ecosystem leave behind.
+// derivedPaths returns globs of files that the tools of this ecosystem write.
 func derivedPaths() []string {
 	return []string{
 		"**/*.egg-info/**", "dist/**", "build/**", "**/__pycache__/**", "**/*.pyc", ".venv/**", "venv/**",
@@ -43,7 +43,7 @@ func derivedPaths() []string {
 	}
 }
 
-// passEnv are homes, caches, indexes and version managers.
+// passEnv returns homes, caches, indexes and version managers.
 func passEnv() []string {
 	return []string{
 		"PIP_*", "POETRY_*", "PYENV_*", "UV_*", "ASDF_*", "MISE_*", "NETRC",
@@ -51,7 +51,7 @@ func passEnv() []string {
 	}
 }
 
-// steeringEnv change what the tools make.
+// steeringEnv returns the variables that change the outputs of the tools.
 func steeringEnv() []string {
 	return []string{
 		"PYTHONPATH", "PYTHONHASHSEED", "PYTHONOPTIMIZE", "PYTHONWARNINGS", "PYTHONDEVMODE",

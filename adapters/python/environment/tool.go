@@ -8,11 +8,11 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// versionLine is the line in which uv and poetry tell their version; warnings may
-// come before it.
+// versionLine matches the line with the version of uv or poetry; warnings may come before
+// it.
 var versionLine = pattern.New(`(?m)^(?:Poetry \(version |uv )(\d[^\s)]*)`)
 
-// Version asks uv or poetry, at at.Path, for its version.
+// Version returns the version of uv or poetry at at.Path.
 func Version(ctx context.Context, asker *probe.Asker, q probe.Question, at probe.At) (string, error) {
 	said, err := asker.Ask(ctx, q, at)
 	if err != nil {
@@ -20,7 +20,7 @@ func Version(ctx context.Context, asker *probe.Asker, q probe.Question, at probe
 	}
 	m := versionLine.FindStringSubmatch(said.Out)
 	if m == nil {
-		return "", fmt.Errorf("%q for %q gave no version: %.200q", at.Path+" --version", at.Dir, said.Out)
+		return "", fmt.Errorf("%q for %q printed no version: %.200q", at.Path+" --version", at.Dir, said.Out)
 	}
 	return m[1], nil
 }

@@ -10,20 +10,20 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// Machine knows what the fingerprints of a machine depend on, and holds what it saw
-// for a moment. It is safe for concurrent use.
+// Machine returns what the fingerprints of a machine depend on, and keeps it for a moment.
+// It is safe for concurrent use.
 type Machine struct {
 	env  adapters.Environ
 	seen adapters.Moment[first]
 	all  adapters.Moment[string]
 }
 
-// NewMachine gives the machine whose tools are looked for in env.
+// NewMachine returns a Machine that looks for tools in env.
 func NewMachine(env adapters.Environ) *Machine { return &Machine{env: env} }
 
-// Basis describes what decides Fingerprint: the interpreter, and where that is the
-// shim of a version manager, the interpreters that it chooses from and the files
-// and variables that make it choose.
+// Basis returns what Fingerprint depends on: the interpreter, and for a shim of a version
+// manager also the installed interpreters and the files and variables that choose between
+// them.
 func (m *Machine) Basis(dir string) (string, error) {
 	seen, err := m.seen.See(m.look)
 	if err != nil || !seen.shim {
@@ -34,9 +34,8 @@ func (m *Machine) Basis(dir string) (string, error) {
 	return seen.basis + b.String(), nil
 }
 
-// BasisOfAll describes what decides which interpreter a tool finds that looks for
-// all of them: every Python on PATH, those of version managers and of roots, which
-// are patterns of further ones.
+// BasisOfAll returns what the choice of a tool depends on that considers all interpreters:
+// every Python on PATH, those of version managers and those of roots, which are patterns.
 func (m *Machine) BasisOfAll(dir string, patterns ...string) string {
 	seen, _ := m.all.See(func() (string, error) { return m.lookAtAll(patterns), nil })
 	b := adapters.NewBasis(m.env)
@@ -44,10 +43,10 @@ func (m *Machine) BasisOfAll(dir string, patterns ...string) string {
 	return seen + b.String()
 }
 
-// first is what the fingerprint depends on in every directory.
+// first is the part of the basis that all directories share.
 type first struct {
 	basis string
-	shim  bool // python3 is one
+	shim  bool // python3 is a shim
 }
 
 func (m *Machine) look() (first, error) {
@@ -60,7 +59,7 @@ func (m *Machine) look() (first, error) {
 	shim := isShim(path)
 	if shim {
 		m.choices(b, filepath.Dir(filepath.Dir(path)))
-		// One without a version of its own falls through to the rest of PATH.
+		// A shim without a chosen version uses the rest of PATH.
 		for _, dir := range filepath.SplitList(m.env.Get("PATH")) {
 			if filepath.IsAbs(dir) {
 				b.IfThere(filepath.Join(dir, "python3"))
@@ -72,8 +71,8 @@ func (m *Machine) look() (first, error) {
 
 func isShim(path string) bool { return filepath.Base(filepath.Dir(path)) == "shims" }
 
-// choices adds the interpreters among which pyenv, asdf and mise choose. root is
-// the home of the version manager.
+// choices adds the interpreters that pyenv, asdf and mise choose from. root is the home of
+// the version manager.
 func (m *Machine) choices(b *adapters.Basis, root string) {
 	if home := m.env.Get("PYENV_ROOT"); home != "" {
 		root = home
@@ -110,8 +109,7 @@ func (m *Machine) lookAtAll(patterns []string) string {
 	return b.String()
 }
 
-// pythons lists the names in dir under which interpreters stand: python, python3,
-// python3.12, pypy3.
+// pythons returns the names of interpreters in dir: python, python3, python3.12, pypy3.
 func pythons(dir string) []string {
 	file, err := os.Open(dir)
 	if err != nil {
@@ -129,8 +127,8 @@ func pythons(dir string) []string {
 	return names
 }
 
-// steering adds what version managers look for at and above dir, up to the root
-// of the file system as they do, and at home.
+// steering adds the files that version managers read in dir and above, up to the root of
+// the file system, and at home.
 func (m *Machine) steering(b *adapters.Basis, dir string) {
 	b.Env("PYENV_VERSION", "PYENV_ROOT", "PYENV_DIR", "ASDF_PYTHON_VERSION", "MISE_PYTHON_VERSION", "MISE_ENV")
 	b.Above(dir, append(probe.ManagerFiles(), ".python-version")...)

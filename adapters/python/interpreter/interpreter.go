@@ -1,5 +1,5 @@
-// Package interpreter finds the Python that answers in a directory, behind the
-// shims of version managers, and compares it with the versions that projects pin.
+// Package interpreter finds the Python of a directory, behind the shims of version
+// managers, and compares it with the versions that projects pin.
 package interpreter
 
 import (
@@ -11,16 +11,16 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// None stands in a fingerprint for a version that could not be had.
+// None stands in a fingerprint for an unknown version.
 const None = "none"
 
-// Fingerprint returns version, implementation, ABI and platform of the interpreter
-// that at.Dir gets, behind shims: "python=3.11.7 implementation=cpython …".
+// Fingerprint returns version, implementation, ABI and platform of the interpreter in
+// at.Dir, behind shims: "python=3.11.7 implementation=cpython …".
 func Fingerprint(ctx context.Context, asker *probe.Asker, at probe.At) (string, error) {
 	return ask(ctx, asker, probe.PythonVersion, at)
 }
 
-// Locate returns the path of the interpreter that at.Dir gets, behind shims and virtual
+// Locate returns the path of the interpreter in at.Dir, behind shims and virtual
 // environments.
 func Locate(ctx context.Context, asker *probe.Asker, at probe.At) (string, error) {
 	return ask(ctx, asker, probe.PythonBase, at)
@@ -33,12 +33,12 @@ func ask(ctx context.Context, asker *probe.Asker, q probe.Question, at probe.At)
 	}
 	answer, ok := said.Line(probe.Mark)
 	if !ok {
-		return "", fmt.Errorf("%q for %q gave no answer: %.200q", at.Path, at.Dir, said.Out)
+		return "", fmt.Errorf("%q for %q printed no answer: %.200q", at.Path, at.Dir, said.Out)
 	}
 	return answer, nil
 }
 
-// Find looks for Python 3 on env's PATH; the error says how to get it.
+// Find returns the path of Python 3 in env's PATH; the error says how to install it.
 func Find(env adapters.Environ) (string, error) {
 	path, err := env.LookPath("python3")
 	if err == nil {

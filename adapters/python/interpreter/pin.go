@@ -10,12 +10,12 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// RulePin is the rule of the diagnostic of a pin that nobody can read.
+// RulePin is the rule of the diagnostic of a malformed pin.
 const RulePin = "invalid_pin"
 
-// Pin gives the version of Python that a project pins: that of the nearest
-// .python-version, of its requires-python, of the nearest .tool-versions; nil when
-// none does. f is of the project's directory.
+// Pin returns the version of Python that a project pins: that of the nearest
+// .python-version, of its requires-python, of the nearest .tool-versions; or nil. f reads
+// the project's directory.
 func Pin(f *adapters.Files, w Wants) (*adapters.Toolchain, error) {
 	if pin, err := filePin(f, w.StrictFile); pin != nil || err != nil {
 		return pin, err
@@ -31,15 +31,15 @@ func Pin(f *adapters.Files, w Wants) (*adapters.Toolchain, error) {
 	return checked(pin, ".tool-versions")
 }
 
-// Wants is what a manifest asks for, and how its tool takes a pin.
+// Wants holds a manifest's requirement, and how strictly its tool treats a pin.
 type Wants struct {
 	Requires       pyproject.Entry
-	StrictRequires bool // the tool refuses another version than the manifest's
-	StrictFile     bool // and another one than that of .python-version
+	StrictRequires bool // the tool refuses versions other than the manifest's
+	StrictFile     bool // the tool refuses versions other than that of .python-version
 }
 
-// filePin reads .python-version. The name of a virtual environment, which pyenv
-// allows there, pins nothing.
+// filePin reads .python-version. pyenv also allows the name of a virtual environment, which
+// pins nothing.
 func filePin(f *adapters.Files, strict bool) (*adapters.Toolchain, error) {
 	path, ok := f.Up(".python-version")
 	if !ok {
@@ -59,7 +59,7 @@ func filePin(f *adapters.Files, strict bool) (*adapters.Toolchain, error) {
 	return checked(&adapters.Toolchain{Tool: "python", Version: text, File: path, Line: line, Strict: strict}, ".python-version")
 }
 
-// firstLine gives the first line that is not empty, without a comment.
+// firstLine returns the first line that is not empty, without a comment.
 func firstLine(data []byte) (text string, line int) {
 	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
 	lines := bufio.NewScanner(bytes.NewReader(data))
@@ -72,8 +72,7 @@ func firstLine(data []byte) (text string, line int) {
 	return "", 0
 }
 
-// checked refuses a pin that nobody can read, so that it is told before anything
-// runs.
+// checked refuses a malformed pin, so that bento reports it before anything runs.
 func checked(pin *adapters.Toolchain, name string) (*adapters.Toolchain, error) {
 	if _, err := parseWanted(pin.Version); err != nil {
 		return nil, diagnostics.Problems{{

@@ -10,14 +10,14 @@ import (
 	"github.com/bentobuild/bento/adapters/python/pep440"
 )
 
-// wanted is a pin in one of the forms in which Python projects write it.
+// wanted is a parsed pin in one of its forms.
 type wanted struct {
 	specs  pep440.Specifiers   // ">=3.10,<3.13"
 	semver *semver.Constraints // "^3.10", as poetry writes it
-	prefix string              // "3.12": a version that begins with it
+	prefix string              // "3.12": a prefix of the version
 	impl   string              // "cpython", "pypy"; "" for any
 	free   bool                // "3.13t": without the global lock
-	name   string              // of what is no version at all, such as "miniconda3-latest"
+	name   string              // of a pin without a version, such as "miniconda3-latest"
 }
 
 // parseWanted reads a pin.
@@ -69,7 +69,7 @@ func parseName(text string) (wanted, error) {
 	return w, nil
 }
 
-// Check tells whether the interpreter with this fingerprint satisfies want.
+// Check reports whether the interpreter with this fingerprint satisfies want.
 func Check(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 	found := Field(fingerprint, "python")
 	if found == None && want.Tool == "python" {
@@ -123,10 +123,10 @@ func howToGet(version string) string {
 		}
 		install = "pyenv install " + strings.Trim(rest, ".")
 	}
-	return fmt.Sprintf("get it with a version manager, such as %q, or change the pin", install)
+	return fmt.Sprintf("install it with a version manager, such as %q, or change the pin", install)
 }
 
-// Field gives the value of name in "python=3.11.7 implementation=cpython".
+// Field returns the value of name in "python=3.11.7 implementation=cpython".
 func Field(fingerprint, name string) string {
 	for field := range strings.FieldsSeq(fingerprint) {
 		if value, ok := strings.CutPrefix(field, name+"="); ok {

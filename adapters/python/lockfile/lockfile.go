@@ -1,5 +1,5 @@
-// Package lockfile tells what the lockfiles of uv and poetry mean for one project:
-// a digest of the packages that it resolves to.
+// Package lockfile reads the lockfiles of uv and poetry and returns a digest of the
+// packages that one project resolves to.
 package lockfile
 
 import (
@@ -9,13 +9,13 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// Whole says in one line why what a lockfile means cannot be told.
+// Whole returns err as one line, for LockAnswer.Whole.
 func Whole(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line
 }
 
-// str gives the string under name, "" when there is none.
+// str returns the string under name, or "".
 func str(v *tomlfile.Value, name string) string {
 	if v == nil || v.Child(name) == nil {
 		return ""
@@ -24,7 +24,7 @@ func str(v *tomlfile.Value, name string) string {
 	return s
 }
 
-// strs gives the strings of an array, sorted.
+// strs returns the strings of an array, sorted.
 func strs(v *tomlfile.Value) []string {
 	if v == nil {
 		return nil

@@ -168,9 +168,9 @@ func TestUVToolsOfTheRoot(t *testing.T) {
 
 func TestUVRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"version = 2\n":                    "this version of uv.lock is not known, only 1 is",
-		"":                                 "this version of uv.lock is not known",
-		"version = '1'\n":                  "this version of uv.lock is not known",
+		"version = 2\n":                    "this version of uv.lock is unknown, expected 1",
+		"":                                 "this version of uv.lock is unknown",
+		"version = '1'\n":                  "this version of uv.lock is unknown",
 		"version = 1\nversion = 1\n":       "/x/uv.lock:2:1:",
 		"version = 1\n[[package]]\nname\n": "/x/uv.lock:3:5:",
 		"\xff\xfev\x00":                    "/x/uv.lock:1:4:",

@@ -11,8 +11,8 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// PoetryDigest gives the digest of everything that a poetry.lock resolves to: it is
-// of one project alone. The error says why it cannot be told.
+// PoetryDigest returns the digest of everything that a poetry.lock resolves to: it belongs
+// to one project. The error says why it cannot.
 func PoetryDigest(file string, data []byte) (string, error) {
 	f, problems := tomlfile.ParseManifest(file, data)
 	if len(problems) > 0 {
@@ -23,7 +23,7 @@ func PoetryDigest(file string, data []byte) (string, error) {
 		version, _ = v.Text()
 	}
 	if !strings.HasPrefix(version, "1.") && !strings.HasPrefix(version, "2.") {
-		return "", fmt.Errorf("lock-version %q of poetry.lock is not known, only 1 and 2 are", version)
+		return "", fmt.Errorf("lock-version %q of poetry.lock is unknown, expected 1 or 2", version)
 	}
 	var sums []lockgraph.Sum
 	if list := f.Lookup("package"); list != nil {
@@ -50,8 +50,7 @@ func poetryPackage(v, files *tomlfile.Value) string {
 		strs(v.Child("groups")), plain(v.Child("markers")), plain(v.Child("dependencies")), hashes)
 }
 
-// poetrySource leaves out the address of an index, of which the hashes of files say
-// what counts.
+// poetrySource leaves out the URL of an index: the hashes of files identify the content.
 func poetrySource(v *tomlfile.Value) string {
 	if kind := str(v, "type"); kind == "" || kind == "legacy" {
 		return "registry"

@@ -12,8 +12,7 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// uvVersion is the version of uv.lock that is understood. Its revisions, 0 to 5,
-// only add to it.
+// uvVersion is the known version of uv.lock. Its revisions, 0 to 5, only add to it.
 const uvVersion = 1
 
 // UV is a uv.lock (https://docs.astral.sh/uv/concepts/projects/layout/#the-lockfile).
@@ -33,14 +32,14 @@ type uvPackage struct {
 	extras                map[string]lockgraph.Node
 }
 
-// ParseUV reads a uv.lock. The error says why what it means cannot be told.
+// ParseUV reads a uv.lock. The error says why it cannot.
 func ParseUV(file string, data []byte) (*UV, error) {
 	f, problems := tomlfile.ParseManifest(file, data)
 	if len(problems) > 0 {
 		return nil, diagnostics.Problems(problems)
 	}
 	if v := f.Lookup("version"); v == nil || v.Any() != int64(uvVersion) {
-		return nil, fmt.Errorf("this version of uv.lock is not known, only %d is", uvVersion)
+		return nil, fmt.Errorf("this version of uv.lock is unknown, expected %d", uvVersion)
 	}
 	u := &UV{byName: make(map[string][]*uvPackage), members: make(map[string]lockgraph.Node)}
 	packages := u.add(f.Lookup("package"))
@@ -53,7 +52,7 @@ func ParseUV(file string, data []byte) (*UV, error) {
 	return u, nil
 }
 
-// add makes the nodes of all packages and extras, which links then lead to.
+// add makes the nodes of all packages and extras, to which links lead.
 func (u *UV) add(list *tomlfile.Value) []*uvPackage {
 	if list == nil {
 		return nil
@@ -77,8 +76,8 @@ func (u *UV) add(list *tomlfile.Value) []*uvPackage {
 	return packages
 }
 
-// link links a package to what it needs, and makes the node of a member, to which
-// all its extras and groups belong.
+// link links a package to its dependencies, and makes the node of a member, which includes
+// all its extras and groups.
 func (u *UV) link(p *uvPackage) {
 	u.linkAll(p.node, p.value.Child("dependencies"))
 	for extra, node := range p.extras {
@@ -122,7 +121,7 @@ func (u *UV) linkAll(from lockgraph.Node, list *tomlfile.Value) {
 		return
 	}
 	for _, d := range list.Elems() {
-		// Where several packages have the name, version and source say which is meant.
+		// Where several packages have the name, version and source select one.
 		version, source := str(d, "version"), uvSource(d.Child("source"))
 		for _, p := range u.byName[requirements.Normalize(str(d, "name"))] {
 			if version != "" && version != p.version || source != "" && source != p.source {
@@ -138,7 +137,8 @@ func (u *UV) linkAll(from lockgraph.Node, list *tomlfile.Value) {
 	}
 }
 
-// dir gives where the package is, relative to the root, if it is a project on disk.
+// dir returns the directory of the package relative to the root, if it is a project on
+// disk.
 func (p *uvPackage) dir() (string, bool) {
 	for _, kind := range []string{"editable=", "virtual=", "directory="} {
 		if dir, ok := strings.CutPrefix(p.source, kind); ok {
@@ -148,11 +148,10 @@ func (p *uvPackage) dir() (string, bool) {
 	return "", false
 }
 
-// Digest gives that of what a member of the workspace resolves to, with all its
-// extras and groups, and with what is installed beside every member: the groups of
-// the root, and the packages called also. dir is the directory of the member
-// relative to the root, "." for the root itself. ok is false when the lockfile does
-// not know the member.
+// Digest returns the digest of what a member of the workspace resolves to, with all its
+// extras and groups, the groups of the root, and the packages called also. dir is the
+// directory of the member relative to the root, "." for the root itself. ok is false when
+// the lockfile does not hold the member.
 func (u *UV) Digest(dir string, also []string) (digest string, ok bool) {
 	var sums []lockgraph.Sum
 	member, ok := u.members[dir]
@@ -170,7 +169,7 @@ func (u *UV) Digest(dir string, also []string) (digest string, ok bool) {
 	return lockgraph.Join(sums...).String(), ok
 }
 
-// uvContent gives what is downloaded.
+// uvContent returns what is downloaded.
 func uvContent(v *tomlfile.Value) []string {
 	parts := strs(v.Child("resolution-markers"))
 	if sdist := v.Child("sdist"); sdist != nil {
@@ -187,8 +186,8 @@ func uvContent(v *tomlfile.Value) []string {
 	return parts
 }
 
-// uvArtifact tells of a file by its name and content, and by where it is from only
-// where its content is not said.
+// uvArtifact returns a file's name and content, and its origin only where the content is
+// unknown.
 func uvArtifact(v *tomlfile.Value) string {
 	from := str(v, "url") + str(v, "path") + str(v, "filename")
 	if hash := str(v, "hash"); hash != "" {
@@ -197,8 +196,8 @@ func uvArtifact(v *tomlfile.Value) string {
 	return from
 }
 
-// uvSource gives the kind of a source and where it is. The address of an index says
-// nothing that the hashes of files do not.
+// uvSource returns the kind and place of a source. It leaves out the URL of an index: the
+// hashes of files identify the content.
 func uvSource(v *tomlfile.Value) string {
 	if v == nil {
 		return ""
@@ -215,8 +214,7 @@ func uvSource(v *tomlfile.Value) string {
 	return strings.Join(parts, " ")
 }
 
-// uvExtras gives the extras that a dependency asks for; [manifest] writes them in
-// its own way.
+// uvExtras returns the extras of a dependency; [manifest] writes them in another form.
 func uvExtras(d *tomlfile.Value) []string {
 	if list := d.Child("extra"); list != nil {
 		return strs(list)
@@ -224,7 +222,7 @@ func uvExtras(d *tomlfile.Value) []string {
 	return strs(d.Child("extras"))
 }
 
-// edgeTexts gives what a list of dependencies says, sorted.
+// edgeTexts returns a list of dependencies as sorted texts.
 func edgeTexts(list *tomlfile.Value) []string {
 	if list == nil {
 		return nil

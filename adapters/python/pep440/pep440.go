@@ -14,11 +14,10 @@ import (
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// maxText bounds a version or a list of specifiers, in bytes.
+// maxText is the size limit of a version or a list of specifiers, in bytes.
 const maxText = 512
 
-// The words of a pre-release in the order of the releases; dev is a release that
-// is still further from final than an alpha.
+// The words of a pre-release in the order of the releases; dev comes before an alpha.
 const (
 	dev = iota
 	alpha
@@ -27,14 +26,14 @@ const (
 	final
 )
 
-// Version is one version. The zero value is not one.
+// Version is one version. The zero value is invalid.
 type Version struct {
 	epoch   int
 	release []int
-	phase   int // of the pre-release, final when it is none
+	phase   int // of the pre-release; final otherwise
 	pre     int
-	post    int // -1 when it is no post-release
-	dev     int // -1 when it is no development release
+	post    int // -1 unless it is a post-release
+	dev     int // -1 unless it is a development release
 	local   string
 }
 
@@ -98,16 +97,15 @@ func (n *numbers) number(text string, absent int) int {
 	return int(i)
 }
 
-// Release gives v without what makes it a pre-, post-, development or local
-// version.
+// Release returns v without its pre-, post-, development and local parts.
 func (v Version) Release() Version {
 	return Version{epoch: v.epoch, release: v.release, phase: final, post: -1, dev: -1}
 }
 
-// ReleaseText gives the release of v as three numbers, such as "3.12.0".
+// ReleaseText returns the release of v as three numbers, such as "3.12.0".
 func (v Version) ReleaseText() string { return fmt.Sprintf("%d.%d.%d", v.at(0), v.at(1), v.at(2)) }
 
-// Starts tells whether the release of v begins with that of p.
+// Starts reports whether the release of v begins with that of p.
 func (v Version) Starts(p Version) bool {
 	for i, n := range p.release {
 		if v.at(i) != n {
@@ -117,7 +115,7 @@ func (v Version) Starts(p Version) bool {
 	return v.epoch == p.epoch
 }
 
-// at gives a part of the release, 0 behind its end.
+// at returns a number of the release, 0 after its end.
 func (v Version) at(i int) int {
 	if i < len(v.release) {
 		return v.release[i]
@@ -125,7 +123,7 @@ func (v Version) at(i int) int {
 	return 0
 }
 
-// Compare orders versions as PEP 440 does, without regard to local labels.
+// Compare orders versions as PEP 440 does, without local labels.
 func Compare(a, b Version) int {
 	if c := cmp.Compare(a.epoch, b.epoch); c != 0 {
 		return c
@@ -138,13 +136,13 @@ func Compare(a, b Version) int {
 	return slices.Compare(a.rank(), b.rank())
 }
 
-// rank are the parts behind the release in the order of their weight.
+// rank returns the parts after the release by precedence.
 func (v Version) rank() []int {
 	phase := v.phase
 	if v.dev >= 0 && v.post < 0 && phase == final {
 		phase = dev // 1.0.dev1 comes before 1.0a1
 	}
-	// Among equals a development release comes before all others.
+	// Among equals a development release comes first.
 	develop := v.dev
 	if v.dev < 0 {
 		develop = math.MaxInt

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Specifiers select versions: those that satisfy all of them.
+// Specifiers select the versions that satisfy all of them.
 type Specifiers []specifier
 
 type specifier struct {
@@ -60,7 +60,7 @@ func parseSpecifier(part string) (specifier, error) {
 	return specifier{}, fmt.Errorf("%.80q is not a version specifier, expected an operator such as \">=\"", part)
 }
 
-// Has tells whether v satisfies all specifiers. Pre-releases count.
+// Has reports whether v satisfies all specifiers. It does not exclude pre-releases.
 func (list Specifiers) Has(v Version) bool {
 	for _, s := range list {
 		if !s.has(v) {

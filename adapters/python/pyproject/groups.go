@@ -6,49 +6,77 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/requirements"
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
 // readGroups reads dependency groups (https://peps.python.org/pep-0735/) and uv's
 // older list.
-func (p *Project) readGroups(f *adapters.Files) {
+func (p *Project) readGroups(f *adapters.Files) error {
 	if groups := p.file.Lookup("dependency-groups"); groups != nil {
+		g := newGroupReader(f, groups)
 		for _, name := range groups.Keys() {
-			g := &groupReader{files: f, groups: groups, seen: make(map[string]bool)}
-			g.read(name)
 			optional, _ := p.Flag("tool", "poetry", "group", name, "optional")
-			p.Groups = append(p.Groups, Group{Name: name, Requirements: g.out, Optional: optional})
+			p.Groups = append(p.Groups, Group{Name: name, Requirements: g.of(name), Optional: optional})
+			if err := diagnostics.Bounded(p.Path, groups.Child(name).KeyPos().Line, "requirements of dependency groups, with what they include", g.steps, adapters.MaxIncluded); err != nil {
+				return err
+			}
 		}
 	}
 	if dev := p.file.Lookup("tool", "uv", "dev-dependencies"); dev != nil {
 		p.Groups = append(p.Groups, Group{Name: "dev", Requirements: list(f, dev)})
 	}
+	return nil
 }
 
-// groupReader expands {include-group = "other"}; each group once, so that groups
-// which include each other come to an end.
+// groupReader expands {include-group = "other"}. It reads each group once, so that a cycle
+// of includes ends.
 type groupReader struct {
-	files  *adapters.Files
-	groups *tomlfile.Value
-	seen   map[string]bool
-	out    []requirements.Requirement
+	written map[string][]written // by the normalized name
+	steps   int                  // requirements and includes so far, of all groups
+	seen    map[string]bool
+	out     []requirements.Requirement
+}
+
+// written is a group before includes are expanded.
+type written struct {
+	own      []requirements.Requirement
+	includes []string // normalized
+}
+
+func newGroupReader(f *adapters.Files, groups *tomlfile.Value) *groupReader {
+	g := &groupReader{written: make(map[string][]written)}
+	for _, key := range groups.Keys() {
+		array := groups.Child(key)
+		w := written{own: list(f, array)}
+		for _, e := range array.Elems() {
+			if other := text(e.Child("include-group")); other != "" {
+				w.includes = append(w.includes, requirements.Normalize(other))
+			}
+		}
+		name := requirements.Normalize(key)
+		g.written[name] = append(g.written[name], w)
+	}
+	return g
+}
+
+// of returns the requirements of a group, followed by those of included groups.
+func (g *groupReader) of(name string) []requirements.Requirement {
+	g.seen, g.out = make(map[string]bool), nil
+	g.read(requirements.Normalize(name))
+	return g.out
 }
 
 func (g *groupReader) read(name string) {
-	if g.seen[requirements.Normalize(name)] {
+	if g.seen[name] || g.steps > adapters.MaxIncluded {
 		return
 	}
-	g.seen[requirements.Normalize(name)] = true
-	for _, key := range g.groups.Keys() {
-		if requirements.Normalize(key) != requirements.Normalize(name) {
-			continue
-		}
-		array := g.groups.Child(key)
-		g.out = append(g.out, list(g.files, array)...)
-		for _, e := range array.Elems() {
-			if other := text(e.Child("include-group")); other != "" {
-				g.read(other)
-			}
+	g.seen[name] = true
+	for _, w := range g.written[name] {
+		g.steps += len(w.own) + len(w.includes)
+		g.out = append(g.out, w.own...)
+		for _, other := range w.includes {
+			g.read(other)
 		}
 	}
 }
@@ -72,7 +100,7 @@ func (p *Project) readPoetry(f *adapters.Files) {
 	}
 }
 
-// poetryTable reads names and paths only: the versions have a form of their own.
+// poetryTable reads names and paths only: the versions have their own form.
 func poetryTable(f *adapters.Files, table *tomlfile.Value) []requirements.Requirement {
 	if table == nil {
 		return nil
@@ -94,7 +122,7 @@ func poetryTable(f *adapters.Files, table *tomlfile.Value) []requirements.Requir
 	return out
 }
 
-// sources reads uv's table of packages from elsewhere
+// sources reads uv's table of sources
 // (https://docs.astral.sh/uv/concepts/projects/dependencies/#dependency-sources).
 func sources(f *adapters.Files, table *tomlfile.Value) (paths, siblings []requirements.Requirement) {
 	if table == nil {
@@ -115,8 +143,8 @@ func sources(f *adapters.Files, table *tomlfile.Value) (paths, siblings []requir
 	return paths, siblings
 }
 
-// oneOrMore gives the elements of an array, or else v itself: a package may have
-// several sources for several platforms.
+// oneOrMore returns the elements of an array, or else v itself: a package may have several
+// sources for several platforms.
 func oneOrMore(v *tomlfile.Value) []*tomlfile.Value {
 	if v.Kind() == tomlfile.Array {
 		return v.Elems()
@@ -124,7 +152,7 @@ func oneOrMore(v *tomlfile.Value) []*tomlfile.Value {
 	return []*tomlfile.Value{v}
 }
 
-// localPath gives the path of a source such as {path = "../lib"}, "" when it has none.
+// localPath returns the path of a source such as {path = "../lib"}, or "".
 func localPath(f *adapters.Files, v *tomlfile.Value) string {
 	path := text(v.Child("path"))
 	if path == "" || strings.ContainsAny(path, "{}$\x00") {

@@ -8,8 +8,8 @@ import (
 	"github.com/bentobuild/bento/adapters/python/requirements"
 )
 
-// ini is a file of sections, keys and values that may have several lines, as
-// Python's configparser reads it.
+// ini is a file of sections, keys and values that may have several lines, as Python's
+// configparser reads it.
 type ini []iniValue
 
 type iniValue struct {
@@ -29,7 +29,7 @@ func parseINI(data []byte) ini {
 		indented := line[0] == ' ' || line[0] == '\t'
 		switch {
 		case text == "" || text[0] == '#' || text[0] == ';':
-			// Inside a value it takes its place, for the line numbers' sake.
+			// A comment inside a value keeps its line, for the line numbers.
 			if n := len(out); n > 0 && out[n-1].key != "" {
 				out[n-1].lines = append(out[n-1].lines, "")
 			}
@@ -48,7 +48,7 @@ func parseINI(data []byte) ini {
 	return out
 }
 
-// find gives the last value under key, as configparser does.
+// find returns the last value under key, as configparser does.
 func (f ini) find(section, key string) *iniValue {
 	for i := len(f) - 1; i >= 0; i-- {
 		if f[i].section == section && f[i].key == key {
@@ -66,8 +66,8 @@ func (f ini) value(section, key string) (value string, ok bool) {
 	return strings.TrimSpace(strings.Join(v.lines, "\n")), true
 }
 
-// Section tells whether an INI file such as tox.ini has a section, and gives the
-// value of one of its keys.
+// Section reports whether an INI file such as tox.ini has a section, and returns the value
+// of one of its keys.
 func Section(data []byte, section, key string) (value string, ok bool) {
 	f := parseINI(data)
 	if f.find(section, "") == nil {
@@ -92,7 +92,7 @@ func (p *Project) readSetup(f *adapters.Files) {
 	}
 }
 
-// requirements reads a value of one requirement a line.
+// requirements reads a value with one requirement a line.
 func (v *iniValue) requirements(f *adapters.Files, path string) []requirements.Requirement {
 	if v == nil {
 		return nil
@@ -100,7 +100,7 @@ func (v *iniValue) requirements(f *adapters.Files, path string) []requirements.R
 	var out []requirements.Requirement
 	for i, text := range v.lines {
 		if text == "" || strings.HasPrefix(text, "file:") {
-			continue // the latter names a file of requirements
+			continue // "file:" names a file of requirements
 		}
 		r := requirements.Parse(text, f.Dir())
 		r.File, r.Line = path, v.line+i

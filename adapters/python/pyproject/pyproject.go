@@ -1,9 +1,7 @@
-// Package pyproject reads what a Python project says of itself: pyproject.toml
-// (https://packaging.python.org/specifications/pyproject-toml/) and its elder,
-// setup.cfg.
+// Package pyproject reads the manifests of a Python project: pyproject.toml
+// (https://packaging.python.org/specifications/pyproject-toml/) and the older setup.cfg.
 //
-// Of the tables that it reads, what has the wrong type is as good as absent: the
-// build backend will complain.
+// It ignores values of a wrong type: the build backend reports them.
 package pyproject
 
 import (
@@ -17,29 +15,29 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// Project is what the files say. It does not change.
+// Project is the parsed manifests. It does not change.
 type Project struct {
-	Path string // absolute, of pyproject.toml; "" when there is none
+	Path string // absolute, of pyproject.toml; "" when missing
 
 	HasBuildSystem bool   // the table [build-system]
 	HasProject     bool   // the table [project]
 	HasPoetry      bool   // the table [tool.poetry]
 	Backend        string // "" means setuptools
 
-	Name           string // normalized, "" when there is none
+	Name           string // normalized, "" when missing
 	Dependencies   []requirements.Requirement
 	Extras         []Group // optional dependencies
-	Groups         []Group // dependency groups, with what they include; those of poetry too
+	Groups         []Group // dependency groups, with included ones; those of poetry too
 	RequiresPython Entry
-	Sources        []requirements.Requirement // packages that uv takes from a path; pip does not know
-	Siblings       []requirements.Requirement // and those that it takes from the workspace
+	Sources        []requirements.Requirement // packages that uv takes from a path; pip ignores them
+	Siblings       []requirements.Requirement // packages that uv takes from the workspace
 	Poetry         []requirements.Requirement // the dependencies in poetry's own form: names and paths
 
 	file   *tomlfile.File
 	config ini // setup.cfg
 }
 
-// Entry is a text with its place; Line 0 means that there is none.
+// Entry is a text with its place; Line 0 means that it is missing.
 type Entry struct {
 	Value string
 	File  string // absolute
@@ -51,18 +49,18 @@ type Group struct {
 	Name         string
 	Requirements []requirements.Requirement
 	Poetry       bool // written in poetry's own form, which pip does not read
-	Optional     bool // installed only if asked for
+	Optional     bool // installed only on request
 }
 
-// Has tells whether a package is asked for by name.
+// Has reports whether the group requires a package.
 func (g Group) Has(name string) bool { return has(g.Requirements, name) }
 
 func has(list []requirements.Requirement, name string) bool {
 	return slices.ContainsFunc(list, func(r requirements.Requirement) bool { return r.Name == name })
 }
 
-// Preferred gives the group that asks for a package, of several the one whose own
-// name speaks of it or of development; nil when none does.
+// Preferred returns the group that requires a package, or nil. Of several groups it prefers
+// one named after the package or development.
 func Preferred(groups []Group, name string) *Group {
 	var best *Group
 	bestRank := 0
@@ -76,8 +74,8 @@ func Preferred(groups []Group, name string) *Group {
 	return best
 }
 
-// Read reads the project in f's directory. The error of a pyproject.toml that is
-// no TOML is a diagnostics.Problems with file, line and column.
+// Read reads the project in f's directory. The error of a malformed pyproject.toml is a
+// diagnostics.Problems with file, line and column.
 func Read(f *adapters.Files) (*Project, error) {
 	p := &Project{}
 	data, err := f.ReadIfExists("setup.cfg")
@@ -104,13 +102,16 @@ func Read(f *adapters.Files) (*Project, error) {
 	p.Backend = text(file.Lookup("build-system", "build-backend"))
 	p.Name = requirements.Normalize(cmp.Or(p.Text("project", "name"), p.Text("tool", "poetry", "name")))
 	p.readProject(f)
-	p.readGroups(f)
+	if err := p.readGroups(f); err != nil {
+		return nil, err
+	}
 	p.readPoetry(f)
 	p.Sources, p.Siblings = sources(f, file.Lookup("tool", "uv", "sources"))
 	return p, nil
 }
 
-// bounded refuses lists that would be compared with each directory of the workspace.
+// bounded refuses lists that are too long: each entry is compared with every directory of
+// the workspace.
 func (p *Project) bounded() error {
 	for _, list := range []string{"members", "exclude"} {
 		globs := p.List("tool", "uv", "workspace", list)
@@ -124,28 +125,28 @@ func (p *Project) bounded() error {
 	return nil
 }
 
-// Manifests are the names of the files that say what a project needs.
+// Manifests returns the names of the files with a project's requirements.
 func Manifests() []string { return []string{"pyproject.toml", "setup.cfg", "setup.py"} }
 
-// UsesSetuptools tells whether the build system, if there is one, is setuptools,
-// which leaves directories behind.
+// UsesSetuptools reports whether the build system, if any, is setuptools, which leaves
+// directories behind.
 func (p *Project) UsesSetuptools() bool {
 	return p.Backend == "" || strings.HasPrefix(p.Backend, "setuptools")
 }
 
-// SetuptoolsOutputs are what setuptools leaves in the sources. As outputs they are
-// removed before the next build: it would put modules into the wheel that are no
-// longer in the sources.
+// SetuptoolsOutputs returns globs of what setuptools writes among the sources. Bento
+// removes outputs before the next build: setuptools would put removed modules into the
+// wheel.
 func SetuptoolsOutputs() []string {
 	return []string{"build/lib/**", "build/lib.*/**", "build/bdist.*/**", "build/temp.*/**"}
 }
 
-// Table tells whether pyproject.toml has a table under key.
+// Table reports whether pyproject.toml has a table under key.
 func (p *Project) Table(key ...string) bool {
 	return p.file != nil && p.file.Lookup(key...) != nil && p.file.Lookup(key...).Kind() == tomlfile.Table
 }
 
-// Text gives a string of pyproject.toml, "" when there is none.
+// Text returns a string of pyproject.toml, or "".
 func (p *Project) Text(key ...string) string {
 	if p.file == nil {
 		return ""
@@ -153,7 +154,7 @@ func (p *Project) Text(key ...string) string {
 	return text(p.file.Lookup(key...))
 }
 
-// List gives the strings of an array of pyproject.toml.
+// List returns the strings of an array of pyproject.toml.
 func (p *Project) List(key ...string) []Entry {
 	if p.file == nil || p.file.Lookup(key...) == nil {
 		return nil
@@ -167,7 +168,7 @@ func (p *Project) List(key ...string) []Entry {
 	return out
 }
 
-// Flag gives a boolean of pyproject.toml, and whether it is there.
+// Flag returns a boolean of pyproject.toml, and whether it is set.
 func (p *Project) Flag(key ...string) (value, ok bool) {
 	if p.file == nil || p.file.Lookup(key...) == nil {
 		return false, false
@@ -176,7 +177,7 @@ func (p *Project) Flag(key ...string) (value, ok bool) {
 	return value, ok
 }
 
-// Keys gives the keys of a table of pyproject.toml in their order.
+// Keys returns the keys of a table of pyproject.toml in their order.
 func (p *Project) Keys(key ...string) []string {
 	if p.file == nil || p.file.Lookup(key...) == nil {
 		return nil
@@ -184,7 +185,7 @@ func (p *Project) Keys(key ...string) []string {
 	return p.file.Lookup(key...).Keys()
 }
 
-// Has tells whether pyproject.toml has anything under key.
+// Has reports whether pyproject.toml has a value under key.
 func (p *Project) Has(key ...string) bool { return p.file != nil && p.file.Lookup(key...) != nil }
 
 func text(v *tomlfile.Value) string {
@@ -202,7 +203,7 @@ func list(f *adapters.Files, v *tomlfile.Value) []requirements.Requirement {
 	}
 	var out []requirements.Requirement
 	for _, e := range v.Elems() {
-		// What begins like an option must never reach pip as one.
+		// A requirement that begins like an option must never reach pip.
 		if s, ok := e.Text(); ok && !strings.HasPrefix(strings.TrimSpace(s), "-") {
 			out = append(out, at(requirements.Parse(s, f.Dir()), e.Pos()))
 		}

@@ -13,26 +13,26 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// RuleMissing is the rule of the diagnostic of an included file that is not there.
+// RuleMissing is the rule of the diagnostic of a missing included file.
 const RuleMissing = "missing_include"
 
-// maxFiles bounds how many files one file may include.
+// maxFiles is how many files one file may include.
 const maxFiles = 64
 
-// Set is the content of a file and of those that it includes.
+// Set is the content of a file and of the files that it includes.
 type Set struct {
 	Requirements []Requirement
 	Files        []string // absolute, with included files and constraints
-	Hashed       bool     // some requirement says what its archive must hash to
+	Hashed       bool     // some requirement states the hash of its archive
 }
 
-// Has tells whether a package is asked for by name.
+// Has reports whether the set requires a package.
 func (s *Set) Has(name string) bool {
 	return s != nil && slices.ContainsFunc(s.Requirements, func(r Requirement) bool { return r.Name == name })
 }
 
-// Read reads the file at path and what it includes; nil when there is no such
-// file. The error of an include that is missing is a diagnostics.Problems.
+// Read reads the file at path and the files that it includes; it returns nil when the file
+// is missing. The error of a missing include is a diagnostics.Problems.
 func Read(f *adapters.Files, path string) (*Set, error) {
 	data, err := f.ReadIfExists(path)
 	if data == nil || err != nil {
@@ -50,8 +50,8 @@ type reader struct {
 	set   Set
 }
 
-// file reads one file. The requirements of a constraint are only limits, so they
-// are left out.
+// file reads one file. It leaves out the requirements of a constraint file, which are only
+// limits.
 func (r *reader) file(path string, data []byte, constraint bool) error {
 	r.set.Files = append(r.set.Files, path)
 	for _, l := range logicalLines(decode(data)) {
@@ -77,7 +77,7 @@ func (r *reader) add(path string, l logicalLine, text string, editable bool) {
 	r.set.Requirements = append(r.set.Requirements, req)
 }
 
-// include reads another file, relative to the one that names it.
+// include reads another file, relative to the including one.
 func (r *reader) include(from string, line int, name string, constraint bool) error {
 	if name == "" || strings.Contains(name, "://") || strings.Contains(name, "${") {
 		return nil
@@ -102,7 +102,7 @@ func (r *reader) include(from string, line int, name string, constraint bool) er
 	return r.file(path, data, constraint)
 }
 
-// decode takes away a byte order mark; PowerShell writes UTF-16 with one.
+// decode removes a byte order mark; PowerShell writes UTF-16 with one.
 func decode(data []byte) string {
 	if text, ok := bytes.CutPrefix(data, []byte("\xef\xbb\xbf")); ok {
 		return string(text)
@@ -169,8 +169,8 @@ func appendLine(out []logicalLine, parts []string, number int) []logicalLine {
 	return append(out, logicalLine{text, number})
 }
 
-// splitOption gives the short name of the option that a line is, "" when it is a
-// requirement. Options that do not matter here keep their own name.
+// splitOption returns the short name of the option on a line, "" for a requirement. Options
+// that are not used here keep their name.
 func splitOption(line string) (option, value string) {
 	if !strings.HasPrefix(line, "-") {
 		return "", line
@@ -188,7 +188,7 @@ func splitOption(line string) (option, value string) {
 	return option, value
 }
 
-// withoutOptions cuts what follows a requirement on its line, above all hashes.
+// withoutOptions removes the options after a requirement on its line, such as hashes.
 func withoutOptions(text string) (requirement string, hashed bool) {
 	for i := 1; i+2 < len(text); i++ {
 		if text[i] == '-' && text[i+1] == '-' && (text[i-1] == ' ' || text[i-1] == '\t') {

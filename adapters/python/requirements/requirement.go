@@ -1,4 +1,4 @@
-// Package requirements reads what a Python project asks for: single requirements
+// Package requirements reads the requirements of a Python project: single ones
 // (https://peps.python.org/pep-0508/) and pip's files of them.
 package requirements
 
@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// Requirement is one thing that is asked for.
+// Requirement is one required package.
 type Requirement struct {
 	Text     string // as written, without options and comment
-	Name     string // normalized, "" when only a path or an address is given
+	Name     string // normalized, "" for a bare path or URL
 	Spec     string // version specifiers, such as ">=1.0,<2"
 	Path     string // absolute, of a local directory or archive
 	Editable bool
 	Hashed   bool
-	File     string // absolute, where it stands
+	File     string // absolute, the file that states it
 	Line     int    // 1-based
 }
 
-// IsArchive tells whether Path is of a wheel or a source archive.
+// IsArchive reports whether Path is a wheel or a source archive.
 func (r Requirement) IsArchive() bool {
 	for _, end := range []string{".whl", ".zip", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar"} {
 		if strings.HasSuffix(r.Path, end) {
@@ -30,8 +30,8 @@ func (r Requirement) IsArchive() bool {
 	return false
 }
 
-// Normalize gives the name under which a package is known, whatever the case and
-// the separators (https://peps.python.org/pep-0503/).
+// Normalize returns the name of a package without differences of case and separators
+// (https://peps.python.org/pep-0503/).
 func Normalize(name string) string {
 	var b strings.Builder
 	separate := false
@@ -49,8 +49,8 @@ func Normalize(name string) string {
 	return b.String()
 }
 
-// Parse reads one requirement. Relative paths are below dir. It never fails: of
-// what it does not understand it knows the text only.
+// Parse reads one requirement. Relative paths are below dir. It never fails: of a text that
+// it cannot read it sets Text only.
 func Parse(text, dir string) Requirement {
 	text = strings.TrimSpace(text)
 	r := Requirement{Text: text}
@@ -71,7 +71,7 @@ func Parse(text, dir string) Requirement {
 	return r
 }
 
-// withoutMarker cuts what follows a semicolon: when the requirement counts.
+// withoutMarker removes the condition after a semicolon.
 func withoutMarker(text string) string {
 	if i := strings.Index(text, ";"); i >= 0 {
 		text = text[:i]
@@ -79,7 +79,7 @@ func withoutMarker(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// cutName splits a name, with extras that it drops, from what follows.
+// cutName splits a name from the rest, and drops its extras.
 func cutName(text string) (name, rest string) {
 	end := 0
 	for end < len(text) && isNameByte(text[end]) {
@@ -101,8 +101,7 @@ func isNameByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '.'
 }
 
-// localPath gives the path that an address or a bare path means, "" when it is
-// not of this machine.
+// localPath returns the path of a URL or of a bare path, "" when it is not on this machine.
 func localPath(text, dir string) string {
 	path, isFile := strings.CutPrefix(text, "file:")
 	if isFile {
@@ -118,7 +117,7 @@ func localPath(text, dir string) string {
 	} else if i := strings.LastIndexByte(path, '['); i > 0 && strings.HasSuffix(path, "]") {
 		path = path[:i]
 	}
-	// A variable of the build backend or of the environment is beyond us.
+	// Only the build backend or the environment expands a variable.
 	if path == "" || strings.ContainsAny(path, "{}$\x00") {
 		return ""
 	}
@@ -128,7 +127,7 @@ func localPath(text, dir string) string {
 	return filepath.Clean(path)
 }
 
-// looksLocal tells of what pip takes for a path.
+// looksLocal reports whether pip takes text for a path.
 func looksLocal(text string) bool {
 	return !strings.Contains(text, "://") && !strings.Contains(text, "@") &&
 		(strings.HasPrefix(text, ".") || strings.Contains(text, "/"))

@@ -8,8 +8,8 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// Files gives the smallest project that builds, tests and lints. name is that of
-// the dish: [A-Za-z0-9][A-Za-z0-9._-]*. The manifest ends with more.
+// Files returns the smallest project that builds, tests and lints. name is that of the
+// dish: [A-Za-z0-9][A-Za-z0-9._-]*. more is appended to the manifest.
 func Files(name, more string) []adapters.ScaffoldFile {
 	module := moduleName(name)
 	return []adapters.ScaffoldFile{
@@ -42,7 +42,7 @@ def test_greet():
 	}
 }
 
-// moduleName makes a name under which Python finds the project and nothing else.
+// moduleName returns a module name that Python imports from the project only.
 func moduleName(name string) string {
 	module := strings.Map(func(r rune) rune {
 		if r == '-' || r == '.' {
@@ -57,8 +57,7 @@ func moduleName(name string) string {
 	return module
 }
 
-// taken are words of the language, and modules of its library that would be found
-// first.
+// taken are keywords, and modules of the standard library that Python would find first.
 const taken = `and as assert async await break class continue def del elif else except false finally for from global if
 import in is lambda none nonlocal not or pass raise return true try while with yield match case type
 abc ast asyncio base64 builtins calendar cmd code codecs collections config contextlib copy csv ctypes dataclasses

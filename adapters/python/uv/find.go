@@ -13,15 +13,15 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// Where a project and the user ask for a version of Python.
+// Files in which a project and the user require a version of Python.
 const (
 	versionFile  = ".python-version"
 	versionsFile = ".python-versions"
 )
 
-// findPython returns the interpreter that uv takes for the workspace. One in its own
-// environment is no answer: that may be the one to be made anew. A *probe.Refusal says
-// that it finds none.
+// findPython returns the interpreter that uv takes for the workspace. It passes over the
+// one in the workspace's own environment, which may have to be made anew. A *probe.Refusal
+// reports that uv finds none.
 func (a *Adapter) findPython(ctx context.Context, p *project, env adapters.Environ, at probe.At) (string, error) {
 	env = environment.Without(env, "VIRTUAL_ENV", "CONDA_PREFIX")
 	path, err := environment.FindTool(env, "uv")
@@ -46,13 +46,13 @@ func (a *Adapter) findPython(ctx context.Context, p *project, env adapters.Envir
 	lines := strings.Split(strings.TrimSpace(said.Out), "\n")
 	python := strings.TrimSpace(lines[len(lines)-1])
 	if !filepath.IsAbs(python) {
-		return "", &probe.Refusal{Command: "uv python find", Dir: p.Dir, Said: "it gave no path: " + python}
+		return "", &probe.Refusal{Command: "uv python find", Dir: p.Dir, Said: "it printed no path: " + python}
 	}
 	return python, nil
 }
 
-// wanted returns what the workspace asks for as uv does: in the version file beside its
-// root, else what all members require together; "" for nothing.
+// wanted returns the version that the workspace requires, as uv reads it: from the version
+// file beside its root, else what all members require together; or "".
 func (a *Adapter) wanted(p *project) (string, error) {
 	f := a.Files(p.Dir).Beyond()
 	for _, name := range []string{versionFile, versionsFile} {
@@ -74,7 +74,7 @@ func (a *Adapter) wanted(p *project) (string, error) {
 		}
 	}
 	if len(list) > 0 && f.IsFile(a.global()) {
-		return "", &adapters.KnownAtRun{Why: "uv alone knows whether " + a.global() + " fits requires-python"}
+		return "", &adapters.KnownAtRun{Why: "only uv knows whether " + a.global() + " satisfies requires-python"}
 	}
 	return strings.Join(list, ","), nil
 }
@@ -87,16 +87,16 @@ func (p *project) required() []string {
 	return list
 }
 
-// config is the directory of the user's settings.
+// config returns the directory of the user's settings.
 func (a *Adapter) config() string {
 	return filepath.Join(cmp.Or(a.env.Get("XDG_CONFIG_HOME"), filepath.Join(a.env.Get("HOME"), ".config")), "uv")
 }
 
-// global is the version file of the user.
+// global returns the version file of the user.
 func (a *Adapter) global() string { return filepath.Join(a.config(), versionFile) }
 
-// preference returns the python-preference that the nearest settings at or above dir
-// have, "" for none and where the user's own say something.
+// preference returns the python-preference of the nearest settings in dir or above, "" for
+// none and where the user's own settings have one.
 func (a *Adapter) preference(dir string) string {
 	for _, name := range []string{"UV_PYTHON_PREFERENCE", "UV_MANAGED_PYTHON", "UV_NO_MANAGED_PYTHON", "UV_NO_CONFIG", "UV_CONFIG_FILE"} {
 		if a.env.Get(name) != "" {
@@ -116,7 +116,7 @@ func (a *Adapter) preference(dir string) string {
 	}
 }
 
-// table reads a table of a TOML file, nil where there is none.
+// table reads a table of a TOML file and returns nil when it is missing.
 func (a *Adapter) table(path string, keys ...string) *tomlfile.Value {
 	data, err := a.Files(filepath.Dir(path)).Beyond().ReadIfExists(path)
 	if data == nil || err != nil {

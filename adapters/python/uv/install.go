@@ -13,7 +13,7 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// InstallScope gives the root of the workspace, whose members share an environment.
+// InstallScope returns the root of the workspace, whose members share an environment.
 func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -44,9 +44,9 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 	return s, nil
 }
 
-// sync gives the command: all members at once, and what the tools of recipes stand
-// in. With --locked uv refuses a lockfile that does not fit the manifests, which
-// --frozen would take.
+// sync returns the command: it installs all members at once, with the groups and extras of
+// recipes' tools. With --locked uv refuses a lockfile that does not match the manifests,
+// which --frozen would accept.
 func (p *project) sync(f *adapters.Files) []string {
 	args := []string{"uv", "sync", "--all-packages"}
 	if f.IsFile(filepath.Join(p.Dir, lockName)) {
@@ -62,9 +62,9 @@ func (p *project) sync(f *adapters.Files) []string {
 	return args
 }
 
-// Install has uv bring the environment up to date. One of an interrupted or forced
-// install, of another interpreter or of somebody else is made anew: uv repairs
-// nothing in what it takes for installed.
+// Install runs uv, which updates the environment. An environment of an interrupted or
+// forced install, of another interpreter or not made by bento is made anew: uv repairs
+// nothing that it takes for installed.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
 	f := a.Files(req.DishDir)
 	p, err := a.open(f)
@@ -85,18 +85,18 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 		made = "made by bento with uv and " + python + "\n"
 		sync = append(sync, "--python", python)
 	}
-	if err := environment.Renew(p.Dir, made, req.Force, log); err != nil {
+	if err := environment.Renew(a.Source, p.Dir, made, req.Force, log); err != nil {
 		return err
 	}
 	i := environment.Installer{Leave: req.Leave(), Dir: p.Dir, Env: env, Log: log}
 	if err := i.Run(ctx, sync); err != nil {
 		return err
 	}
-	return environment.WriteMark(p.Dir, made)
+	return environment.WriteMark(a.Source, p.Dir, made)
 }
 
-// pythonForInstall finds the interpreter as the fingerprint did, or else both might
-// speak of different ones.
+// pythonForInstall finds the interpreter with the same probe as the fingerprint, so that
+// both mean the same one.
 func (a *Adapter) pythonForInstall(ctx context.Context, p *project, req adapters.InstallRequest) (string, error) {
 	env, at := req.Env.With(a.manifest.SetEnv), probe.At{Dir: p.Dir}
 	python, err := a.findPython(ctx, p, env, at)
@@ -108,8 +108,8 @@ func (a *Adapter) pythonForInstall(ctx context.Context, p *project, req adapters
 	return python, err
 }
 
-// Add has uv write packages into the manifest and the lockfile. The next install
-// takes them.
+// Add runs `uv add`, which writes manifest and lockfile. The next install installs the
+// packages.
 func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
 	args := []string{"uv", "add", "--no-sync"}
 	if req.Dev {
@@ -119,7 +119,7 @@ func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters
 	return i.Run(ctx, slices.Concat(args, []string{"--"}, req.Packages))
 }
 
-// Scaffold gives a package with a test, which says that uv manages it.
+// Scaffold implements adapters.Scaffolder: a package with a test, marked as managed by uv.
 func (a *Adapter) Scaffold(name string) ([]adapters.ScaffoldFile, error) {
 	return starter.Files(name, "\n[tool.uv]\nmanaged = true\n"), nil
 }

@@ -26,7 +26,7 @@ func lock(t *testing.T, root string, args ...string) {
 	}
 }
 
-// inode tells two files of the same name apart.
+// inode reports two files of the same name apart.
 func inode(t *testing.T, path string) os.FileInfo {
 	t.Helper()
 	fi, err := os.Stat(path)

@@ -14,16 +14,16 @@ import (
 	"github.com/bentobuild/bento/adapters/python/uvworkspace"
 )
 
-// Tasks gives a build of a package, a test where pytest is declared, a lint where
-// ruff or flake8 is, and a check where mypy is: by the project itself or by the root
-// of its workspace.
+// Tasks implements adapters.TaskLister: a build of a package, a test where pytest is
+// declared, a lint where ruff or flake8 is, and a check where mypy is: in the project
+// itself or in the root of its workspace.
 func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
 	if err != nil {
 		return adapters.TasksAnswer{}, err
 	}
-	// The answer stands for that of RequiredToolchain too: what it looks at is noted.
+	// The Reads of the answer must cover RequiredToolchain too.
 	p.pin(f)
 	ans := adapters.TasksAnswer{Aggregate: !p.own.HasProject}
 	if p.dir == p.Dir {
@@ -75,7 +75,7 @@ func (p *project) build() []adapters.Task {
 	if !uvworkspace.IsPackage(p.own) {
 		return nil
 	}
-	// Without a directory uv would put it at the root of the workspace.
+	// By default uv writes to the root of the workspace.
 	t := adapters.Task{Name: "build", Run: "uv build --out-dir dist", Outputs: []string{"dist/**"}}
 	if p.own.UsesSetuptools() {
 		t.Outputs = append(t.Outputs, pyproject.SetuptoolsOutputs()...)
@@ -83,8 +83,9 @@ func (p *project) build() []adapters.Task {
 	return []adapters.Task{t}
 }
 
-// Links gives the members of the workspace and the directories that the project
-// depends on. What only an extra or a group asks for is a development dependency.
+// Links implements adapters.Linker: the members of the workspace and the directories that
+// the project depends on. Requirements of only an extra or a group are development
+// dependencies.
 func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -100,7 +101,7 @@ func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, 
 	return ans, nil
 }
 
-// provided names a member for others of its workspace.
+// provided returns the name of a member for others of its workspace.
 func (p *project) provided(name string) string { return "uv:" + p.Dir + ":" + name }
 
 func (p *project) links() []adapters.Link {
@@ -143,8 +144,8 @@ func (l *linker) add(list []requirements.Requirement, dev bool) {
 	}
 }
 
-// sourceOf says where uv takes a package from, "" for an index: what the project
-// says goes before what the root of its workspace says.
+// sourceOf returns where uv takes a package from, "" for an index. The project's setting
+// wins over that of the root of its workspace.
 func (p *project) sourceOf(name string) (path string, sibling bool) {
 	for _, from := range []struct{ paths, siblings []requirements.Requirement }{
 		{p.own.Sources, p.own.Siblings}, {p.Root.Sources, p.Root.Siblings},
@@ -163,7 +164,8 @@ func (p *project) sourceOf(name string) (path string, sibling bool) {
 	return "", false
 }
 
-// LockDigest gives what uv.lock resolves to for the project.
+// LockDigest implements adapters.LockDigester: the part of uv.lock that the project
+// resolves to.
 func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -193,7 +195,7 @@ func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnsw
 	}
 	var ok bool
 	if ans.Digest, ok = lock.Digest(filepath.ToSlash(rel), p.member().FromRoot); !ok && p.own.HasProject {
-		ans.Digest, ans.Whole = "", "uv.lock does not know "+p.own.Name
+		ans.Digest, ans.Whole = "", "uv.lock does not list "+p.own.Name
 	}
 	return ans, nil
 }

@@ -39,13 +39,12 @@ type Adapter struct {
 	locks      adapters.Memo[*lockfile.UV]
 }
 
-// New gives the adapter. Tools are looked for in o.Env, which is also where probes
-// take their environment from.
+// New returns the adapter. It finds tools in o.Env and passes it to probes.
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
 		Source: o.Source(), env: o.Env, download: o.AllowDownload, machine: interpreter.NewMachine(o.Env),
 		manifest: environment.Manifest("python-uv", "python-uv/1"),
-		// All members ask at once, each for what all of them say.
+		// Each member needs the manifests of all members at once.
 		workspaces: adapters.Memo[*uvworkspace.Workspace]{Trust: time.Second},
 		bases:      adapters.Memo[string]{Trust: time.Second, Brief: true},
 	}
@@ -63,16 +62,16 @@ func New(o adapters.Options) *Adapter {
 	return a
 }
 
-// Manifest tells what the adapter is.
+// Manifest implements adapters.Adapter.
 func (a *Adapter) Manifest() *adapters.Manifest { return &a.manifest }
 
-// ParseDiagnostics is never asked: no hook names the parser "plugin".
+// ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
 func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
 	return nil, nil
 }
 
-// Detect tells whether dir is a project of uv: it has a uv.lock, is the root or a
-// member of a workspace, or says that uv manages it.
+// Detect implements adapters.Adapter: a project of uv has a uv.lock, is the root or a
+// member of a workspace, or sets that uv manages it.
 func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	f := a.Files(dir)
 	if !f.IsFile("pyproject.toml") {
@@ -80,7 +79,7 @@ func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	}
 	p, err := pyproject.Read(f)
 	if err != nil {
-		return f.IsFile(lockName), nil // else it is told of the adapter "python"
+		return f.IsFile(lockName), nil // otherwise the adapter "python" reports it
 	}
 	if managed, said := uvworkspace.Managed(p); said {
 		return managed, nil
@@ -91,7 +90,7 @@ func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	return p.HasProject && uvworkspace.RootOf(f, p) != dir, nil
 }
 
-// project is a project with the workspace that it is in.
+// project is a project with its workspace.
 type project struct {
 	*uvworkspace.Workspace
 	own *pyproject.Project
@@ -112,8 +111,8 @@ func (a *Adapter) open(f *adapters.Files) (*project, error) {
 	return &project{Workspace: w, own: own, dir: dir}, nil
 }
 
-// member gives the project among the members, and the root where it is none because
-// it has no package.
+// member returns the member of the project's directory, or else the root, which is no
+// member without a package.
 func (p *project) member() *uvworkspace.Member {
 	if m, ok := p.Find(p.dir); ok {
 		return m
@@ -121,7 +120,7 @@ func (p *project) member() *uvworkspace.Member {
 	return p.Root
 }
 
-// fromRoot gives a path at the root of the workspace as it is written in the dish.
+// fromRoot returns a path at the root of the workspace, relative to the dish.
 func (p *project) fromRoot(name string) string {
 	rel, err := filepath.Rel(p.dir, filepath.Join(p.Dir, name))
 	if err != nil {
@@ -130,7 +129,8 @@ func (p *project) fromRoot(name string) string {
 	return filepath.ToSlash(rel)
 }
 
-// RequiredToolchain gives the version of Python that the project pins.
+// RequiredToolchain implements adapters.Adapter: the version of Python that the project
+// pins.
 func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.Toolchain, error) {
 	f := a.Files(dir)
 	p, err := a.open(f)
@@ -140,7 +140,7 @@ func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.
 	return p.pin(f)
 }
 
-// pin asks at the root, where the environment is made.
+// pin reads the pin at the root, where the environment is made.
 func (p *project) pin(f *adapters.Files) (*adapters.Toolchain, error) {
 	requires := p.own.RequiresPython
 	if requires.Line == 0 {
@@ -154,7 +154,7 @@ func (p *project) pin(f *adapters.Files) (*adapters.Toolchain, error) {
 	return pin, err
 }
 
-// CheckPin tells whether the toolchain with this fingerprint satisfies want.
+// CheckPin implements adapters.PinChecker.
 func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 	v := interpreter.Check(want, fingerprint)
 	if !v.OK && a.download && interpreter.Field(fingerprint, "python") == interpreter.None {
@@ -163,8 +163,8 @@ func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters
 	return v
 }
 
-// ToolchainFingerprint gives the version of uv, and version, implementation, ABI and
-// platform of the interpreter that it takes for the workspace.
+// ToolchainFingerprint implements adapters.Adapter: the version of uv, and version,
+// implementation, ABI and platform of the interpreter that it takes for the workspace.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
 	return a.asked(ctx, probe.At{Dir: dir})
 }
@@ -203,8 +203,8 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	return "uv=" + version + " " + print, err
 }
 
-// ToolchainBasis describes what decides ToolchainFingerprint: uv and its settings,
-// all interpreters that it may find, and what the workspace asks for.
+// ToolchainBasis implements adapters.Steerer: uv and its settings, all interpreters that it
+// may find, and the version that the workspace requires.
 func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error) {
 	path, err := environment.FindTool(a.env, "uv")
 	if err != nil {
@@ -217,7 +217,7 @@ func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error
 	return a.bases.Get(a.Files(dir), p.Dir, func(*adapters.Files) (string, error) { return a.basis(p, path), nil })
 }
 
-// basis is ToolchainBasis for the members of a workspace, where uv is path.
+// basis returns ToolchainBasis for the members of a workspace, with uv at path.
 func (a *Adapter) basis(p *project, path string) string {
 	b := adapters.NewBasis(a.env)
 	b.File(path)
@@ -241,7 +241,7 @@ func (a *Adapter) basis(p *project, path string) string {
 	return b.String() + a.machine.BasisOfAll(p.Dir, filepath.Join(managed, "*", "bin", "python3"))
 }
 
-// requires gives what all members ask for together.
+// requires returns the version that all members require together.
 func (p *project) requires() string {
 	list := []string{p.Root.RequiresPython.Value}
 	for _, m := range p.Members {

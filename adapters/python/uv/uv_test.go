@@ -268,7 +268,7 @@ func TestPins(t *testing.T) {
 	if p := pin("packages/app"); p != nil {
 		t.Errorf("%+v", p)
 	}
-	// The environment is made at the root: a file in the member says nothing.
+	// The environment is made at the root: a file in the member has no effect.
 	adaptertest.Write(t, filepath.Join(root, "packages/lib/.python-version"), "3.8\n")
 	if diff := cmp.Diff(want, pin("packages/lib")); diff != "" {
 		t.Error(diff)
@@ -293,7 +293,7 @@ func TestPins(t *testing.T) {
 func TestLockDigest(t *testing.T) {
 	root, a := adaptertest.Project(t, workspace), newUV()
 	lib := filepath.Join(root, "packages/lib")
-	if got := adaptertest.Lock(t, a, root, lib); got.File != "uv.lock" || got.Digest != "" || got.Whole != "uv.lock does not know example-lib" {
+	if got := adaptertest.Lock(t, a, root, lib); got.File != "uv.lock" || got.Digest != "" || got.Whole != "uv.lock does not list example-lib" {
 		t.Errorf("%+v", got)
 	}
 	const known = "version = 1\n[[package]]\nname = \"example-lib\"\nsource = { editable = \"packages/lib\" }\n"

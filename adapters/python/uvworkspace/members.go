@@ -12,11 +12,11 @@ import (
 	"github.com/bentobuild/bento/adapters/python/pyproject"
 )
 
-// maxMembers bounds how many directories the globs of a workspace are tried on.
+// maxMembers is how many directories the globs of a workspace are compared with at most.
 const maxMembers = 20_000
 
-// MemberDirs gives the directories that the workspace in f's directory, of which p
-// is the manifest, names as members: those with a manifest below it.
+// MemberDirs returns the member directories of the workspace in f's directory with manifest
+// p: those with a manifest below it.
 func MemberDirs(f *adapters.Files, p *pyproject.Project) []string {
 	excluded := p.List("tool", "uv", "workspace", "exclude")
 	var dirs []string
@@ -36,7 +36,7 @@ func MemberDirs(f *adapters.Files, p *pyproject.Project) []string {
 	return slices.Compact(dirs)
 }
 
-// expand gives the directories that a glob names below f's.
+// expand returns the directories below f's that a glob matches.
 func expand(f *adapters.Files, glob string) []string {
 	dirs := []string{f.Dir()}
 	for segment := range strings.SplitSeq(glob, "/") {
@@ -52,7 +52,7 @@ func expand(f *adapters.Files, glob string) []string {
 	return dirs
 }
 
-// step gives the directories that one segment of a glob leads to from dir.
+// step returns the directories in dir that match one segment of a glob.
 func step(f *adapters.Files, dir, segment string) []string {
 	switch {
 	case segment == ".":
@@ -73,7 +73,7 @@ func step(f *adapters.Files, dir, segment string) []string {
 	return dirs
 }
 
-// below appends dir and all directories under it, hidden ones and links apart.
+// below appends dir and all directories under it, except hidden ones and links.
 func below(f *adapters.Files, dir string, dirs []string) []string {
 	if len(dirs) > maxMembers {
 		return dirs

@@ -1,5 +1,5 @@
-// Package uvworkspace reads projects as uv sees them: alone, or as members of a
-// workspace that shares one lockfile and one virtual environment
+// Package uvworkspace reads projects as uv does: alone, or as members of a workspace that
+// shares one lockfile and one virtual environment
 // (https://docs.astral.sh/uv/concepts/projects/workspaces/).
 package uvworkspace
 
@@ -19,10 +19,10 @@ import (
 
 const manifest = "pyproject.toml"
 
-// Workspace is a workspace, or a project that is its own.
+// Workspace is a workspace, or a project outside of one.
 type Workspace struct {
-	Dir     string   // absolute, where uv.lock stands
-	Root    *Member  // its manifest; no member unless it has a package
+	Dir     string   // absolute, the directory of uv.lock
+	Root    *Member  // its manifest; a member only if it has a package
 	Members []Member // by directory, with the root if it has a package
 }
 
@@ -32,23 +32,23 @@ type Member struct {
 	Dir   string // absolute
 	Tools devtool.Tools
 
-	// Groups and Extras are those that have to be asked for, because a tool of the
-	// member's recipes stands there.
+	// Groups and Extras are those that an install must request, because they hold a tool of
+	// the member's recipes.
 	Groups, Extras []string
-	// FromRoot are tools that the member does not ask for itself and that the root
-	// has among its dependencies.
+	// FromRoot are tools that the member does not require itself and that the root
+	// requires.
 	FromRoot []string
 }
 
-// IsWorkspace tells whether the manifest is of the root of a workspace.
+// IsWorkspace reports whether the manifest is that of a workspace's root.
 func IsWorkspace(p *pyproject.Project) bool { return p.Table("tool", "uv", "workspace") }
 
-// Managed tells whether the manifest leaves the project to uv, and whether it says
-// so at all.
+// Managed returns the manifest's setting whether uv manages the project, and whether it is
+// set.
 func Managed(p *pyproject.Project) (managed, said bool) { return p.Flag("tool", "uv", "managed") }
 
-// IsPackage tells whether uv installs and builds the project itself, and not only
-// what it needs.
+// IsPackage reports whether uv installs and builds the project itself, and not only its
+// dependencies.
 func IsPackage(p *pyproject.Project) bool {
 	if is, said := p.Flag("tool", "uv", "package"); said {
 		return is
@@ -56,10 +56,9 @@ func IsPackage(p *pyproject.Project) bool {
 	return p.HasBuildSystem
 }
 
-// RootOf gives the directory of the workspace that the project in f's directory, of
-// which p is the manifest, is a member of, else that directory. The nearest workspace
-// above decides, whatever projects stand between: so it looks from its root, where
-// the lockfile is.
+// RootOf returns the directory of the workspace that the project in f's directory with
+// manifest p is a member of, else that directory. The nearest workspace above decides, even
+// with projects in between: uv looks from its root, where the lockfile is.
 func RootOf(f *adapters.Files, p *pyproject.Project) string {
 	if managed, said := Managed(p); IsWorkspace(p) || said && !managed {
 		return f.Dir()
@@ -71,7 +70,7 @@ func RootOf(f *adapters.Files, p *pyproject.Project) string {
 		root, err := read(f, dir)
 		switch {
 		case err != nil:
-			return f.Dir() // a broken manifest is told of its own directory
+			return f.Dir() // bento reports a malformed manifest for its own directory
 		case IsWorkspace(root) && includes(root, dir, f.Dir()):
 			return dir
 		case IsWorkspace(root):
@@ -91,7 +90,7 @@ func read(f *adapters.Files, dir string) (*pyproject.Project, error) {
 	return p, err
 }
 
-// includes tells whether the workspace in root takes dir for a member.
+// includes reports whether dir is a member of the workspace in root.
 func includes(p *pyproject.Project, root, dir string) bool {
 	rel, err := filepath.Rel(root, dir)
 	if err != nil {
@@ -110,8 +109,8 @@ func anyMatch(globs []pyproject.Entry, path string) bool {
 
 func clean(glob string) string { return filepath.ToSlash(filepath.Clean(filepath.FromSlash(glob))) }
 
-// Read reads the workspace in f's directory. A member whose manifest cannot be read
-// is left out: it is told of that directory.
+// Read reads the workspace in f's directory. It leaves out a member whose manifest cannot
+// be read: bento reports that for the member's directory.
 func Read(f *adapters.Files) (*Workspace, error) {
 	root, err := pyproject.Read(f)
 	if err != nil {
@@ -149,8 +148,8 @@ func (w *Workspace) member(f *adapters.Files, dir string) (Member, bool) {
 	return m, managed || !said
 }
 
-// choose finds out where the tools of m are asked for. What stands nowhere is not
-// in the environment, whatever is configured.
+// choose finds the groups and extras that require the tools of m. A tool that none requires
+// is not installed, even if it is configured.
 func (w *Workspace) choose(m *Member) {
 	for i := range m.Tools {
 		t := &m.Tools[i]
@@ -170,7 +169,7 @@ func has(list []requirements.Requirement, name string) bool {
 	return slices.ContainsFunc(list, func(r requirements.Requirement) bool { return r.Name == name })
 }
 
-// byDefault tells whether a group that is always installed brings the package.
+// byDefault reports whether a group that is always installed requires the package.
 func (w *Workspace) byDefault(m *Member, name string) bool {
 	always := []string{"dev"}
 	if list := w.Root.List("tool", "uv", "default-groups"); w.Root.Has("tool", "uv", "default-groups") {
@@ -185,7 +184,7 @@ func (w *Workspace) byDefault(m *Member, name string) bool {
 	})
 }
 
-// toolOfRoot tells whether the root brings the package otherwise.
+// toolOfRoot reports whether the root requires the package otherwise.
 func (w *Workspace) toolOfRoot(m *Member, name string) bool {
 	for _, t := range w.Root.Tools {
 		if t.Name == name && t.Declared {
@@ -211,7 +210,7 @@ func (m *Member) askFor(name string) bool {
 	return false
 }
 
-// Asked gives the groups and extras that an install has to ask for, sorted.
+// Asked returns the groups and extras that an install must request, sorted.
 func (w *Workspace) Asked() (groups, extras []string) {
 	groups, extras = slices.Clone(w.Root.Groups), slices.Clone(w.Root.Extras)
 	for _, m := range w.Members {
@@ -222,7 +221,7 @@ func (w *Workspace) Asked() (groups, extras []string) {
 	return slices.Compact(groups), slices.Compact(extras)
 }
 
-// Find gives the member in dir.
+// Find returns the member in dir.
 func (w *Workspace) Find(dir string) (*Member, bool) {
 	i, ok := slices.BinarySearchFunc(w.Members, dir, func(m Member, dir string) int { return strings.Compare(m.Dir, dir) })
 	if !ok {

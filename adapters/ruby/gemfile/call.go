@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// call is one statement that calls a method with plain arguments.
+// call is one statement that calls a method with literal arguments.
 type call struct {
-	receiver string // "spec" of spec.name, "" for none
+	receiver string // "spec" of spec.name, or ""
 	name     string
 	line     int
 	args     []value
@@ -18,11 +18,10 @@ type call struct {
 	within   *call
 }
 
-// maxDepth bounds how deep blocks nest: of a program with deeper ones the rest is not
-// read.
+// maxDepth is how deep blocks may nest: deeper ones end the reading.
 const maxDepth = 200
 
-// outer yields the calls whose blocks a call stands in, the innermost first.
+// outer yields the calls around the block of a call, the innermost first.
 func (c *call) outer(yield func(*call) bool) {
 	for b := c.within; b != nil && yield(b); b = b.within {
 	}
@@ -30,16 +29,16 @@ func (c *call) outer(yield func(*call) bool) {
 
 // value is an argument as far as it is known.
 type value struct {
-	kind  kind // text, symbol, list, word, computed; 0 for nothing
+	kind  kind // text, symbol, list, word, computed; 0 for none
 	text  string
 	items []string // of a list
 	line  int
 }
 
-// str gives a plain string, or false.
+// str returns a literal string, or false.
 func (v value) str() (string, bool) { return v.text, v.kind == text }
 
-// strs gives one or more plain strings or symbols.
+// strs returns one or more literal strings or symbols.
 func (v value) strs() []string {
 	switch v.kind {
 	case text, symbol:
@@ -50,16 +49,15 @@ func (v value) strs() []string {
 	return nil
 }
 
-// option gives an option that is a plain string. dynamic tells that it is there and is
-// worked out by the program.
+// option returns an option that is a literal string. dynamic is true when the option is
+// computed.
 func (c *call) option(name string) (s string, dynamic bool) {
 	v, there := c.options[name]
 	s, ok := v.str()
 	return s, there && !ok && v.text != "nil" && v.text != "false"
 }
 
-// calls gives the statements of a program that are calls, with the blocks they stand
-// in. Whether a condition holds, nobody asks.
+// calls returns the calls of a program with the blocks around them. It ignores conditions.
 func calls(tokens []token) []*call {
 	p := &parser{tokens: tokens}
 	for p.at < len(p.tokens) {
@@ -85,7 +83,7 @@ func (p *parser) peek(n int) token {
 
 func (t token) is(k kind, text string) bool { return t.kind == k && t.text == text }
 
-// opening are the keywords at the start of a statement that an "end" belongs to.
+// opening are the keywords at the start of a statement that have an "end".
 const opening = " if unless case while until for begin def class module "
 
 func (p *parser) statement() {
@@ -129,7 +127,7 @@ func (p *parser) close() {
 	}
 }
 
-// skip passes over a statement that is no call.
+// skip skips a statement that is not a call.
 func (p *parser) skip() {
 	p.at++
 	if p.tokens[p.at-1].kind != line {
@@ -178,13 +176,13 @@ func (p *parser) call() {
 	p.rest(c)
 }
 
-// isModifier tells of keywords that go on with a statement after its arguments.
+// isModifier reports whether a keyword continues a statement after its arguments.
 func isModifier(word string) bool {
 	return word == "if" || word == "unless" || word == "while" || word == "until" || word == "rescue" || word == "do" || word == "and" || word == "or"
 }
 
-// rest goes to the end of a statement, and opens the block of c if there is one.
-// Blocks inside of what it passes over are closed where they end.
+// rest moves to the end of a statement, and opens the block of c if it has one. It closes
+// the blocks that it passes over where they end.
 func (p *parser) rest(c *call) {
 	depth := 0
 	for ; p.at < len(p.tokens); p.at++ {
@@ -209,8 +207,8 @@ func (p *parser) rest(c *call) {
 	}
 }
 
-// opens tells whether a keyword in the middle of a statement has an "end" of its own:
-// behind an operator "if" begins an expression.
+// opens reports whether a keyword in the middle of a statement has its own "end": after an
+// operator "if" begins an expression.
 func (p *parser) opens(t token) bool {
 	if t.kind != word || p.at == 0 {
 		return false
@@ -225,7 +223,7 @@ func (p *parser) opens(t token) bool {
 	return false
 }
 
-// goesOn tells whether a statement goes on behind the end of a line.
+// goesOn reports whether a statement continues after the end of a line.
 func (p *parser) goesOn() bool {
 	if p.at == 0 {
 		return false
@@ -234,7 +232,7 @@ func (p *parser) goesOn() bool {
 	return last.kind == punct && strings.Contains(",.=|&+\\", last.text) || next.is(punct, ".") && p.peek(2).kind == word
 }
 
-// open takes "do" with the names behind it.
+// open reads "do" with the names after it.
 func (p *parser) open(c *call) {
 	if c != nil {
 		c.block = true
@@ -296,18 +294,18 @@ func (p *parser) value() value {
 		v.kind = computed // more than one token: an expression
 	}
 	if p.at == start {
-		p.at++ // whatever it is, go on
+		p.at++ // skip it, whatever it is
 	}
 	return v
 }
 
-// harmless tells whether what follows a string leaves it as it is.
+// harmless reports whether the tokens after a string leave it unchanged.
 func (p *parser) harmless(from int) bool {
 	rest := p.tokens[from:p.at]
 	return len(rest) == 2 && rest[0].is(punct, ".") && (rest[1].text == "freeze" || rest[1].text == "to_s")
 }
 
-// skipValue goes to the comma, bracket, modifier or end of line that ends a value.
+// skipValue moves to the comma, bracket, modifier or end of line that ends a value.
 func (p *parser) skipValue() {
 	depth := 0
 	for ; p.at < len(p.tokens); p.at++ {
@@ -326,7 +324,7 @@ func (p *parser) skipValue() {
 	}
 }
 
-// array reads "[...]" of plain strings; another one is computed.
+// array reads "[...]" of literal strings; any other array is computed.
 func (p *parser) array() value {
 	v := value{kind: list, line: p.peek(0).line}
 	p.at++

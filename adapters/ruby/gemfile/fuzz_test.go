@@ -47,7 +47,7 @@ func FuzzRead(f *testing.F) {
 				in(d.Place)
 			}
 		}
-		r := ReadRakefile(files)
+		r, _ := ReadRakefile(files)
 		for _, name := range r.Tasks {
 			if name == "" || name == "default" || !r.Has(name) {
 				t.Errorf("the task %q", name)
@@ -81,8 +81,8 @@ func checkGemfile(t *testing.T, g *File, in func(Place)) {
 	}
 }
 
-// checkProblems lets only errors through that say where they are, and the one of a
-// file that is too large or not there.
+// checkProblems accepts only errors with a place, and those of a file that is too large or
+// missing.
 func checkProblems(t *testing.T, err error, lines int) {
 	t.Helper()
 	var p diagnostics.Problems

@@ -12,25 +12,25 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// maxFiles bounds how many files one Gemfile may lead to.
+// maxFiles is how many files one Gemfile may evaluate.
 const maxFiles = 50
 
-// File is what a Gemfile says (https://bundler.io/man/gemfile.5.html), with the files
-// that it evaluates.
+// File is a parsed Gemfile (https://bundler.io/man/gemfile.5.html), with the files that it
+// evaluates.
 type File struct {
 	Path  string   // absolute
-	Files []string // absolute, it and those that it evaluates
+	Files []string // absolute, the Gemfile and those that it evaluates
 	Gems  []Gem
-	Specs []Spec // the gemspecs that it takes its dependencies from
-	Ruby  *Ruby  // the version of Ruby, nil when it asks for none
-	// Unsure are the places of what is worked out by the program.
+	Specs []Spec // the gemspecs whose dependencies it adds
+	Ruby  *Ruby  // the required version of Ruby, or nil
+	// Unsure are the places of values that the program computes.
 	Unsure []Place
 }
 
 // Gem is a dependency.
 type Gem struct {
 	Name  string
-	Path  string // absolute, of the directory that it is taken from, "" for none
+	Path  string // absolute, of its directory on disk, or ""
 	Dev   bool   // only in groups of development
 	Place Place
 }
@@ -42,22 +42,22 @@ type Spec struct {
 	Place Place
 }
 
-// Ruby is a version that is asked for.
+// Ruby is a required version.
 type Ruby struct {
 	Requirement string // "3.1.2", "~> 3.1.0, >= 3.1.2"
 	Engine      string // "" for ruby itself
-	From        string // absolute, the file that it is read from, "" when it stands here
+	From        string // absolute, the file that holds the version, "" for the Gemfile itself
 	Place       Place
 }
 
-// Place is where something stands.
+// Place is a file and line.
 type Place struct {
 	File string // absolute
 	Line int    // 1-based
-	What string // of Unsure: what it is about
+	What string // of Unsure: its subject
 }
 
-// Read reads a Gemfile. The error of one that is no Ruby is a diagnostics.Problems.
+// Read reads a Gemfile. The error of a malformed one is a diagnostics.Problems.
 func Read(f *adapters.Files, path string) (*File, error) {
 	r := &reader{files: f, out: &File{Path: f.Path(path)}}
 	if err := r.file(r.out.Path); err != nil {
@@ -66,7 +66,7 @@ func Read(f *adapters.Files, path string) (*File, error) {
 	return r.out, nil
 }
 
-// reader collects what a Gemfile and the files that it evaluates say.
+// reader collects the statements of a Gemfile and of the files that it evaluates.
 type reader struct {
 	files *adapters.Files
 	out   *File
@@ -110,8 +110,8 @@ func (r *reader) call(path string, c *call) error {
 	return nil
 }
 
-// path makes what the program names absolute. Bundler takes it relative to the first
-// Gemfile, whichever file says it.
+// path returns the absolute path of a name. Bundler takes it relative to the first Gemfile,
+// whichever file holds it.
 func (r *reader) path(name string) string {
 	if filepath.IsAbs(name) {
 		return filepath.Clean(name)
@@ -152,7 +152,7 @@ func (r *reader) gem(at Place, c *call) {
 	r.out.Gems = append(r.out.Gems, g)
 }
 
-// isDev tells whether all groups of a gem are for development.
+// isDev reports whether all groups of a gem are for development.
 func isDev(c *call) bool {
 	var groups []string
 	for b := range c.outer {
@@ -212,7 +212,7 @@ func (r *reader) eval(at Place, c *call) error {
 		return nil
 	}
 	path := name
-	if !filepath.IsAbs(path) { // this one is relative to the file that says it
+	if !filepath.IsAbs(path) { // this path is relative to the file that holds it
 		path = filepath.Join(filepath.Dir(at.File), filepath.FromSlash(name))
 	}
 	if slices.Contains(r.out.Files, path) || len(r.out.Files) >= maxFiles {
@@ -228,7 +228,7 @@ func (r *reader) eval(at Place, c *call) error {
 	return err
 }
 
-// Has tells whether the file asks for a gem by name.
+// Has reports whether the file requires a gem.
 func (f *File) Has(name string) bool {
 	return slices.ContainsFunc(f.Gems, func(g Gem) bool { return g.Name == name })
 }

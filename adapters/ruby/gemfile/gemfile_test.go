@@ -229,7 +229,10 @@ task :do_it
 		{"Rakefile", "task \"", &Rakefile{}},
 	} {
 		root := write(t, tt.name, tt.text)
-		got := ReadRakefile(adapters.NewFiles(root))
+		got, err := ReadRakefile(adapters.NewFiles(root))
+		if err != nil {
+			t.Fatal(err)
+		}
 		if tt.want != nil {
 			tt.want.Path = filepath.Join(root, tt.name)
 		}
@@ -250,7 +253,7 @@ func TestMalformed(t *testing.T) {
 		{[]string{"Gemfile", "gem 'a'\n\n  gem \"b\n"}, "Gemfile:3:7: a string or an expression begins here and has no end"},
 		{[]string{"Gemfile", "gem %w[a\n"}, "Gemfile:1:7:"},
 		{[]string{"Gemfile", "\xff\xfeg\x00e\x00"}, "Gemfile:1:1: text in UTF-16"},
-		{[]string{"Gemfile", "gem 'a'\n<<<<<<< HEAD\ngem 'b'\n"}, "Gemfile:2:1: a conflict of a merge is left in"},
+		{[]string{"Gemfile", "gem 'a'\n<<<<<<< HEAD\ngem 'b'\n"}, "Gemfile:2:1: merge conflict markers are left in"},
 		{[]string{"Gemfile", "\neval_gemfile 'none'\n"}, `Gemfile:2: the evaluated file "none" does not exist`},
 		{[]string{"Gemfile", "eval_gemfile 'x'\n", "x", "gem 'y"}, "x:1:5:"},
 	} {

@@ -7,15 +7,14 @@ import (
 	"github.com/bentobuild/bento/adapters"
 )
 
-// Gemspec is what a gemspec says (https://guides.rubygems.org/specification-reference/).
+// Gemspec is a parsed gemspec (https://guides.rubygems.org/specification-reference/).
 type Gemspec struct {
 	Path         string // absolute
-	Name         string // as the file is called when it does not say
+	Name         string // that of the file by default
 	Dependencies []Gem
 }
 
-// ReadGemspec reads a gemspec. The error of one that is no Ruby is a
-// diagnostics.Problems.
+// ReadGemspec reads a gemspec. The error of a malformed one is a diagnostics.Problems.
 func ReadGemspec(f *adapters.Files, path string) (*Gemspec, error) {
 	path = f.Path(path)
 	data, err := f.Read(path)

@@ -23,7 +23,7 @@ func TestLongPrograms(t *testing.T) {
 	}
 }
 
-// TestDeepBlocks: what stands deeper than anybody nests is not read.
+// TestDeepBlocks: blocks below the bound are not read.
 func TestDeepBlocks(t *testing.T) {
 	tokens, err := tokenize("/x", []byte(strings.Repeat("group :test do\n", maxDepth-1)+"gem 'a'\n"+strings.Repeat("group :x do\n", 2)+"gem 'b'\n"))
 	if err != nil {

@@ -4,8 +4,7 @@ import (
 	"strings"
 )
 
-// quoted takes a string in quotes. Behind a comma-less neighbour it is joined by Ruby;
-// manifests do not do that.
+// quoted reads a string in quotes. Ruby joins adjacent strings; manifests do not use that.
 func (l *lexer) quoted() {
 	q := l.src[l.at]
 	start := l.line
@@ -23,8 +22,8 @@ func (l *lexer) quoted() {
 	}
 }
 
-// wantsLabel tells whether a string with a colon behind it is a key ("a": 1) and not
-// the middle of "x ? 'a' : b".
+// wantsLabel reports whether a string followed by a colon is a key ("a": 1) and not the
+// middle of "x ? 'a' : b".
 func (l *lexer) wantsLabel() bool {
 	if len(l.tokens) == 0 {
 		return false
@@ -33,13 +32,13 @@ func (l *lexer) wantsLabel() bool {
 	return last.kind == punct && (last.text == "," || last.text == "{" || last.text == "(")
 }
 
-// pushAt is push for a token that the lexer is behind already.
+// pushAt is push for a token before the current place.
 func (l *lexer) pushAt(k kind, text string, at int) {
 	l.tokens = append(l.tokens, token{kind: k, text: text, line: at, spaced: true})
 }
 
-// until goes behind the closing delimiter and gives what stands before it. plain
-// tells that it holds no code. Without an end the file is no Ruby.
+// until moves past the closing delimiter and returns the text before it. plain reports
+// whether the text holds no code. A missing end is a syntax error.
 func (l *lexer) until(from int, open, closing byte, escapes bool) (body string, plain, ok bool) {
 	var b strings.Builder
 	plain = true
@@ -52,7 +51,7 @@ func (l *lexer) until(from int, open, closing byte, escapes bool) (body string, 
 				lines++
 			}
 			if next := l.src[i]; next != open && next != closing && next != '\\' {
-				plain = plain && !escapes // \n and the like are in no name
+				plain = plain && !escapes // no name holds \n or another escape
 				b.WriteByte('\\')
 			}
 			b.WriteByte(l.src[i])
@@ -84,9 +83,9 @@ func (l *lexer) until(from int, open, closing byte, escapes bool) (body string, 
 	return "", false, false
 }
 
-// code gives the offset of the brace that ends the code in a string, 0 when there is
-// none. Strings in it may hold braces of their own. Where one had no end the program is
-// none of Ruby, and no other is looked for.
+// code returns the offset of the brace that ends the code in a string, or 0. Strings in the
+// code may hold braces. After one missing end code looks for no other: the program is
+// malformed.
 func (l *lexer) code(from int) int {
 	if l.endless {
 		return 0
@@ -115,7 +114,7 @@ func (l *lexer) code(from int) int {
 	return 0
 }
 
-// delimited takes what stands between two delimiters, of which the first is here.
+// delimited reads the text between two delimiters, from the first one on.
 func (l *lexer) delimited(open, closing byte, k kind) {
 	start := l.line
 	body, plain, ok := l.until(l.at+1, open, closing, true)
@@ -132,7 +131,7 @@ func (l *lexer) delimited(open, closing byte, k kind) {
 	l.pushAt(k, body, start)
 }
 
-// percent takes "%w[a b]", "%q(a)" and their like.
+// percent reads "%w[a b]", "%q(a)" and their like.
 func (l *lexer) percent() bool {
 	n, form := 1, byte('Q')
 	if c := l.peek(1); strings.IndexByte("qQwWiIrsx", c) >= 0 && c != 0 {
@@ -161,7 +160,7 @@ func (l *lexer) percent() bool {
 	return true
 }
 
-// heredocStart takes "<<~NAME" and notes that its body follows.
+// heredocStart reads "<<~NAME"; its body begins on the next line.
 func (l *lexer) heredocStart() bool {
 	if l.peek(1) != '<' {
 		return false
@@ -181,7 +180,7 @@ func (l *lexer) heredocStart() bool {
 	for end < len(l.src) && isWordByte(l.src[end]) {
 		end++
 	}
-	// "a << B" is an operator, "<<B" behind a value too.
+	// "a << B" is an operator, and so is "<<B" after a value.
 	if end == start || isDigit(l.src[start]) || n == 2 && !l.value() || quote != 0 && (end >= len(l.src) || l.src[end] != quote) {
 		return false
 	}

@@ -5,19 +5,21 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
 )
 
-// Rakefile is what a Rakefile plainly says.
+// Rakefile is the literal part of a Rakefile.
 type Rakefile struct {
 	Path  string   // absolute
-	Tasks []string // at its top, in their order
-	// Loads tells that further tasks come from elsewhere, as in Rails.
+	Tasks []string // at the top level, in order
+	// Loads says that further tasks come from elsewhere, as in Rails.
 	Loads bool
 }
 
-// ReadRakefile reads the Rakefile in f's directory, nil when there is none. One that
-// is no Ruby says nothing: rake will complain.
-func ReadRakefile(f *adapters.Files) *Rakefile {
+// ReadRakefile reads the Rakefile in f's directory and returns nil when it is missing. It
+// returns an empty one for a malformed file: rake reports it. The error of a file with more
+// tasks than adapters.MaxScripts is a diagnostics.Problems.
+func ReadRakefile(f *adapters.Files) (*Rakefile, error) {
 	for _, name := range []string{"rakefile", "Rakefile", "rakefile.rb", "Rakefile.rb"} {
 		data, err := f.Read(name)
 		if err != nil {
@@ -26,14 +28,26 @@ func ReadRakefile(f *adapters.Files) *Rakefile {
 		r := &Rakefile{Path: f.Path(name)}
 		tokens, err := tokenize(r.Path, data)
 		if err != nil {
-			return r
+			return r, nil
 		}
 		for _, c := range calls(tokens) {
 			r.call(c)
 		}
-		return r
+		r.Tasks = unique(r.Tasks)
+		return r, diagnostics.Bounded(r.Path, 0, "tasks", len(r.Tasks), adapters.MaxScripts)
 	}
-	return nil
+	return nil, nil
+}
+
+// unique returns the names of a list without duplicates, in the order of their first
+// occurrence.
+func unique(list []string) []string {
+	seen := make(map[string]bool)
+	return slices.DeleteFunc(list, func(name string) bool {
+		had := seen[name]
+		seen[name] = true
+		return had
+	})
 }
 
 func (r *Rakefile) call(c *call) {
@@ -41,7 +55,7 @@ func (r *Rakefile) call(c *call) {
 	case c.name == "load_tasks" || c.name == "import":
 		r.Loads = true
 	case c.depth > 0:
-		// In a namespace, a task or a condition.
+		// A task inside a namespace, a task or a condition.
 	case c.receiver == "" && (c.name == "task" || c.name == "multitask"):
 		r.task(c)
 	case c.receiver == "" && c.name == "require" && len(c.args) > 0 && c.args[0].text == "bundler/gem_tasks":
@@ -59,7 +73,7 @@ func (r *Rakefile) call(c *call) {
 	}
 }
 
-// task takes "task :name", "task name: [:others]" and "task :name => :others".
+// task reads "task :name", "task name: [:others]" and "task :name => :others".
 func (r *Rakefile) task(c *call) {
 	if len(c.args) > 0 && c.args[0].kind != list {
 		for _, name := range c.args[0].strs() {
@@ -74,7 +88,7 @@ func (r *Rakefile) task(c *call) {
 	}
 }
 
-// named gives the name that a library of tasks is asked for, else its own.
+// named returns the name that a task library is called with, else its default.
 func named(c *call, name string) string {
 	if len(c.args) > 0 {
 		if s := c.args[0].strs(); len(s) == 1 {
@@ -85,10 +99,10 @@ func named(c *call, name string) string {
 }
 
 func (r *Rakefile) add(name string) {
-	if name != "default" && name != "" && !slices.Contains(r.Tasks, name) {
+	if name != "default" && name != "" {
 		r.Tasks = append(r.Tasks, name)
 	}
 }
 
-// Has tells whether there is a task of that name.
+// Has reports whether the Rakefile has a task of that name.
 func (r *Rakefile) Has(name string) bool { return r != nil && slices.Contains(r.Tasks, name) }

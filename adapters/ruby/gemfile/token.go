@@ -1,6 +1,5 @@
-// Package gemfile reads what Gemfiles, gemspecs and Rakefiles say without running
-// them. They are programs in Ruby: what is written plainly is known, and what is
-// worked out is left out.
+// Package gemfile reads Gemfiles, gemspecs and Rakefiles without running them. They are
+// programs in Ruby: the package returns literal values and leaves out computed ones.
 package gemfile
 
 import (
@@ -11,17 +10,17 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// RuleSyntax is the rule of the diagnostic of a file that is no Ruby.
+// RuleSyntax is the rule of the diagnostic of a malformed file.
 const RuleSyntax = "ruby_syntax"
 
-// kind tells the sorts of tokens apart.
+// kind is the kind of a token.
 type kind uint8
 
 const (
 	word     kind = iota + 1 // a name or keyword; with "?" or "!" at its end
 	label                    // "path:" before a value
-	text                     // a string that holds no code
-	computed                 // a string that does, a regular expression, a number
+	text                     // a string without code
+	computed                 // a string with code, a regular expression, a number
 	symbol                   // ":name"
 	list                     // "%w[a b]", the texts separated by spaces
 	punct                    // anything else; of operators only the first character
@@ -32,12 +31,13 @@ type token struct {
 	kind kind
 	text string
 	line int // 1-based
-	// spaced tells that a blank comes before, which decides what "[" and "(" mean.
+	// spaced says that a blank comes before the token, which decides the meaning of "[" and
+	// "(".
 	spaced bool
 }
 
-// lexer splits Ruby into tokens. Of the parts of the language that manifests have no
-// use for it knows enough to find their end.
+// lexer splits Ruby into tokens. It only finds the end of constructs that manifests do not
+// use.
 type lexer struct {
 	path    string
 	src     []byte
@@ -46,10 +46,10 @@ type lexer struct {
 	tokens  []token
 	heredoc []string // whose bodies begin on the next line
 	problem *diagnostics.Diagnostic
-	endless bool // code in a string had no end
+	endless bool // code in a string has no end
 }
 
-// tokenize gives the tokens of a file. The error is a diagnostics.Problems with its
+// tokenize returns the tokens of a file. The error is a diagnostics.Problems with its
 // place.
 func tokenize(path string, data []byte) ([]token, error) {
 	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
@@ -66,7 +66,7 @@ func tokenize(path string, data []byte) ([]token, error) {
 	return l.tokens, nil
 }
 
-// fail notes what is wrong at an offset of the present line.
+// fail records an error at an offset of the current line.
 func (l *lexer) fail(at int, message string) {
 	start := bytes.LastIndexByte(l.src[:at], '\n') + 1
 	l.problem = &diagnostics.Diagnostic{
@@ -75,7 +75,7 @@ func (l *lexer) fail(at int, message string) {
 	}
 }
 
-// peek gives a byte ahead, 0 behind the end.
+// peek returns a byte ahead, 0 after the end.
 func (l *lexer) peek(n int) byte {
 	if l.at+n < len(l.src) {
 		return l.src[l.at+n]
@@ -123,11 +123,11 @@ func (l *lexer) next() {
 	}
 }
 
-// startOfLine tells whether nothing stands before on the line, not even a blank.
+// startOfLine reports whether the current place begins a line, without a blank.
 func (l *lexer) startOfLine() bool { return l.at == 0 || l.src[l.at-1] == '\n' }
 
-// wholeLine takes what counts only at the start of a line: comments of several lines,
-// the end of the program, and what a merge has left.
+// wholeLine reads constructs that begin a line: comments of several lines, the end of the
+// program, and merge conflict markers.
 func (l *lexer) wholeLine() bool {
 	rest := l.src[l.at:]
 	end := bytes.IndexByte(rest, '\n')
@@ -139,7 +139,7 @@ func (l *lexer) wholeLine() bool {
 	case text == "__END__":
 		l.at = len(l.src)
 	case strings.HasPrefix(text, "<<<<<<< ") || strings.HasPrefix(text, ">>>>>>> "):
-		l.fail(l.at, "a conflict of a merge is left in")
+		l.fail(l.at, "merge conflict markers are left in")
 	case text == "=begin" || strings.HasPrefix(text, "=begin "):
 		l.skipUntil("=end")
 	default:
@@ -148,7 +148,7 @@ func (l *lexer) wholeLine() bool {
 	return true
 }
 
-// skipUntil goes behind the line that begins with a word.
+// skipUntil moves past the line that begins with a word.
 func (l *lexer) skipUntil(end string) {
 	for l.at < len(l.src) {
 		done := bytes.HasPrefix(l.src[l.at:], []byte(end))
@@ -163,7 +163,7 @@ func (l *lexer) skipUntil(end string) {
 	}
 }
 
-// skipLine goes to the end of the line.
+// skipLine moves to the end of the line.
 func (l *lexer) skipLine() {
 	if i := bytes.IndexByte(l.src[l.at:], '\n'); i >= 0 {
 		l.at += i
@@ -172,7 +172,7 @@ func (l *lexer) skipLine() {
 	}
 }
 
-// newline ends a line, and takes the bodies of the heredocs that began on it.
+// newline ends a line, and reads the bodies of the heredocs that began on it.
 func (l *lexer) newline() {
 	l.push(line, "", l.line)
 	l.at++
@@ -218,7 +218,7 @@ func isWordByte(c byte) bool {
 	return c == '_' || isDigit(c) || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80 || c == '@' || c == '$'
 }
 
-// word takes a name, or the label of an argument.
+// word reads a name, or the label of an argument.
 func (l *lexer) word() {
 	text := l.span(isWordByte)
 	switch next := l.peek(len(text)); {
@@ -232,7 +232,7 @@ func (l *lexer) word() {
 	l.add(word, text)
 }
 
-// symbol takes ":name" and :"name".
+// symbol reads ":name" and :"name".
 func (l *lexer) symbol() bool {
 	switch next := l.peek(1); {
 	case l.at > 0 && l.src[l.at-1] == ':': // of "A::B"
@@ -257,8 +257,7 @@ func (l *lexer) symbol() bool {
 	return false
 }
 
-// value tells whether a value may begin here: what looks like an operator is one
-// only behind a value.
+// value reports whether a value may begin here: an operator can only follow a value.
 func (l *lexer) value() bool {
 	if len(l.tokens) == 0 {
 		return true
@@ -275,7 +274,7 @@ func (l *lexer) value() bool {
 	return true
 }
 
-// valueOrWord is value, also behind a name: "gem :x", but not "a::B".
+// valueOrWord is value, also after a name: "gem :x", but not "a::B".
 func (l *lexer) valueOrWord() bool {
 	return l.value() || len(l.tokens) > 0 && l.at > 0 && l.src[l.at-1] <= ' '
 }

@@ -1,5 +1,5 @@
-// Package gemlock reads Gemfile.lock and tells what it means for one project: a
-// digest of the gems that it resolves to.
+// Package gemlock reads Gemfile.lock and returns a digest of the gems that one project
+// resolves to.
 package gemlock
 
 import (
@@ -12,8 +12,7 @@ import (
 	"github.com/bentobuild/bento/internal/lockgraph"
 )
 
-// RuleConflict is the rule of the diagnostic of a lockfile in which a merge has left
-// its marks.
+// RuleConflict is the rule of the diagnostic of a lockfile with merge conflict markers.
 const RuleConflict = "merge_conflict"
 
 // Lock is a Gemfile.lock. It does not change and is safe for concurrent use.
@@ -26,14 +25,14 @@ type Lock struct {
 	root   lockgraph.Node
 }
 
-// Path is a gem that is taken from a directory.
+// Path is a gem in a directory.
 type Path struct {
 	Name   string
-	Remote string // as the lockfile writes it, relative to it
+	Remote string // relative to the lockfile, as it is written
 	Line   int    // 1-based
 }
 
-// spec is a gem with one version for one platform.
+// spec is one version of a gem for one platform.
 type spec struct {
 	name, version, source string
 	needs                 []dependency
@@ -42,11 +41,11 @@ type spec struct {
 
 type dependency struct{ name, text string }
 
-// sections are those that are known. One that is not may mean anything.
+// sections are the known sections. The meaning of any other is unknown.
 const sections = "\nGIT\nGEM\nPATH\nPLUGIN SOURCE\nPLATFORMS\nDEPENDENCIES\nCHECKSUMS\nRUBY VERSION\nBUNDLED WITH\n"
 
 // Parse reads a lockfile. The error of one that Bundler would refuse is a
-// diagnostics.Problems; any other says why what it means cannot be told.
+// diagnostics.Problems; any other error says why Parse cannot read it.
 func Parse(path string, data []byte) (*Lock, error) {
 	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
 	r := &reader{path: path, lock: &Lock{byName: make(map[string][]*spec)}, sums: make(map[string]string)}
@@ -66,7 +65,7 @@ type reader struct {
 	path    string
 	lock    *Lock
 	section string
-	origin  []string // what stands above "specs:"
+	origin  []string // the options above "specs:"
 	remote  string
 	last    *spec
 	order   []*spec
@@ -81,7 +80,7 @@ func (r *reader) line(text string, number int) error {
 	case strings.HasPrefix(text, "<<<<<<< ") || strings.HasPrefix(text, ">>>>>>> ") || text == "=======":
 		return diagnostics.Problems{{
 			File: r.path, Line: number, Col: 1, Severity: diagnostics.Error, Rule: RuleConflict, Source: diagnostics.Source,
-			Message: "a conflict of a merge is left in", Hint: "settle it, or run \"bundle lock\" on one of both sides",
+			Message: "merge conflict markers are left in", Hint: "resolve the conflict, or take one side and run \"bundle lock\"",
 		}}
 	case trimmed == "":
 	case indent == 0:
@@ -112,7 +111,7 @@ func (r *reader) entry(text string, indent, number int) {
 	}
 }
 
-// source takes a line of a section of gems: an option, a gem, or what a gem needs.
+// source reads a line of a section of gems: an option, a gem, or a dependency of a gem.
 func (r *reader) source(text string, indent, number int) {
 	switch {
 	case indent == 2 && text != "specs:":
@@ -120,8 +119,8 @@ func (r *reader) source(text string, indent, number int) {
 		if key == "remote" {
 			r.remote = value
 		}
-		// The address of an index says nothing that versions and checksums do not, and
-		// where a path leads is the dish's own concern.
+		// Versions and checksums identify the gems of an index, so its URL is left out. The
+		// directory of a path is left out too: the dish depends on it by a link.
 		if r.section == "GIT" || key != "remote" {
 			r.origin = append(r.origin, text)
 		}
@@ -146,7 +145,7 @@ func parseDependency(text string) dependency {
 	return dependency{name: strings.TrimSuffix(name, "!"), text: text}
 }
 
-// link makes the graph. Of a gem for several platforms all count.
+// link builds the graph. A gem for several platforms depends on all of them.
 func (l *Lock) link(order []*spec, sums map[string]string, rest []string) {
 	for _, s := range order {
 		needs := make([]string, len(s.needs))
@@ -177,15 +176,15 @@ func (l *Lock) linkTo(from lockgraph.Node, name string) {
 	}
 }
 
-// Has tells whether a gem is among those that are resolved to.
+// Has reports whether the lockfile resolves to a gem.
 func (l *Lock) Has(name string) bool { return len(l.byName[name]) > 0 }
 
-// Digest gives that of everything that the Gemfile resolves to.
+// Digest returns the digest of everything that the Gemfile resolves to.
 func (l *Lock) Digest() string { return lockgraph.Join(l.rest, l.graph.Sum(l.root)).String() }
 
-// DigestOf gives that of what some gems on disk resolve to, which share the Gemfile
-// with others, and of what it asks for besides gems on disk, which is there for all of
-// them. ok is false when one of the gems is not known.
+// DigestOf returns the digest of what some gems on disk resolve to, and of the Gemfile's
+// other requirements, which all gems share. ok is false when the lockfile does not hold one
+// of the gems.
 func (l *Lock) DigestOf(names []string) (digest string, ok bool) {
 	var sums []lockgraph.Sum
 	add := func(name string) {

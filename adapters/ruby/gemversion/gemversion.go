@@ -12,7 +12,7 @@ import (
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// maxText bounds a version or a requirement, in bytes.
+// maxText is the size limit of a version or a requirement, in bytes.
 const maxText = 256
 
 // Version is one version. The zero value is "0".
@@ -53,7 +53,7 @@ func Parse(text string) (Version, error) {
 	return v, nil
 }
 
-// Prerelease tells whether v comes before the release of its numbers.
+// Prerelease reports whether v comes before the release of its numbers.
 func (v Version) Prerelease() bool {
 	for _, p := range v.parts {
 		if p.word != "" {
@@ -63,7 +63,7 @@ func (v Version) Prerelease() bool {
 	return false
 }
 
-// Starts tells whether the numbers of v begin with those of p.
+// Starts reports whether the numbers of v begin with those of p.
 func (v Version) Starts(p Version) bool {
 	for i, want := range p.parts {
 		if v.at(i) != want {
@@ -73,7 +73,7 @@ func (v Version) Starts(p Version) bool {
 	return true
 }
 
-// at gives a part, 0 behind the end.
+// at returns a part, 0 after the end.
 func (v Version) at(i int) part {
 	if i < len(v.parts) {
 		return v.parts[i]
@@ -99,8 +99,8 @@ func Compare(a, b Version) int {
 	return 0
 }
 
-// bump gives v without its words and its last number, and the one before counted up:
-// the first version that "~> v" leaves out.
+// bump returns v without its words and its last number, and with the number before
+// incremented: the first version that "~> v" excludes.
 func (v Version) bump() Version {
 	parts := v.parts
 	for i, p := range parts {
@@ -117,7 +117,7 @@ func (v Version) bump() Version {
 	return out
 }
 
-// release gives v without its words.
+// release returns v without its words.
 func (v Version) release() Version {
 	for i, p := range v.parts {
 		if p.word != "" {
@@ -127,7 +127,7 @@ func (v Version) release() Version {
 	return v
 }
 
-// Requirements select versions: those that satisfy all of them.
+// Requirements select the versions that satisfy all of them.
 type Requirements []requirement
 
 type requirement struct {
@@ -163,7 +163,7 @@ func ParseRequirements(text string) (Requirements, error) {
 	return list, nil
 }
 
-// Has tells whether v satisfies all requirements.
+// Has reports whether v satisfies all requirements.
 func (list Requirements) Has(v Version) bool {
 	for _, r := range list {
 		if !r.has(v) {

@@ -1,5 +1,5 @@
-// Package report reads what the test runners of Ruby print, and Ruby itself when a
-// program breaks: RSpec, minitest, test-unit, backtraces and syntax errors.
+// Package report reads the output of Ruby's test runners, and of Ruby itself when a program
+// fails: RSpec, minitest, test-unit, backtraces and syntax errors.
 package report
 
 import (
@@ -19,9 +19,9 @@ const (
 	maxLine     = 1<<31 - 1
 )
 
-// Where says where the paths of a report lead.
+// Where holds the directories of the paths in a report.
 type Where struct {
-	Dir  string // absolute, of the task: relative paths start here
+	Dir  string // absolute, of the task: relative paths begin here
 	Root string // absolute, of the workspace
 }
 
@@ -38,7 +38,7 @@ var (
 	ruby = pattern.New("(?:^|\\s)((?:\\./|/)?[^\\s:'\"`\\[\\]]+\\.(?:rb|rake|gemspec|ru)):(\\d+):(?:in [`'].*?':)? (.+)$")
 	// "Failure: test_greet(HelloTest)" of test-unit
 	testUnit = pattern.New(`^(Failure|Error): (\S+\([^()]+\))(?::\s*(.*))?$`)
-	// what comes after the failures
+	// the lines after the failures
 	ends = pattern.New(`^(?:\d+ (?:runs|tests|examples)\b|Finished in |Failed examples:|Failures:|Randomized with seed|Coverage )`)
 	// "  => 4:     assert_equal", the source that test-unit shows
 	listing = pattern.New(`^\s*(?:=> )?\s*\d+: `)
@@ -46,8 +46,8 @@ var (
 	rspecAgain = pattern.New(`^rspec (\S+?\.rb):(\d+) # (.*)$`)
 )
 
-// Parse gives what a report says about files of the workspace, with paths relative to
-// it.
+// Parse returns the diagnostics of a report for files of the workspace, with paths relative
+// to it.
 func Parse(w Where, texts ...string) []diagnostics.Diagnostic {
 	r := &reader{where: w}
 	for _, text := range texts {
@@ -63,7 +63,7 @@ func Parse(w Where, texts ...string) []diagnostics.Diagnostic {
 type reader struct {
 	where Where
 	found []diagnostics.Diagnostic
-	seen  map[string]bool // places with a finding
+	seen  map[string]bool // places with a diagnostic
 
 	open    bool // inside the block of a failure
 	title   string
@@ -90,7 +90,7 @@ func (r *reader) line(text string) {
 	}
 }
 
-// begins takes the line that a failure begins with.
+// begins reads the first line of a failure.
 func (r *reader) begins(text string) bool {
 	if m := numbered.FindStringSubmatch(text); m != nil {
 		r.flush()
@@ -123,7 +123,7 @@ func (r *reader) begins(text string) bool {
 	return false
 }
 
-// place takes a line of a backtrace.
+// place reads a line of a backtrace.
 func (r *reader) place(text string) bool {
 	m := frame.FindStringSubmatch(text)
 	if m == nil {
@@ -133,15 +133,14 @@ func (r *reader) place(text string) bool {
 	return true
 }
 
-// take notes a place if it is the first one in the workspace.
+// take keeps a place if it is the first one in the workspace.
 func (r *reader) take(file, number string) {
 	if name, ok := r.ours(file); ok && r.at.File == "" {
 		r.at = diagnostics.Diagnostic{File: name, Line: lineOf(number)}
 	}
 }
 
-// broken takes what Ruby says of a program that it cannot run, also inside of a
-// failure.
+// broken reads Ruby's message about a program that it cannot run, also inside of a failure.
 func (r *reader) broken(text string) bool {
 	m := ruby.FindStringSubmatch(text)
 	if m == nil {
@@ -186,7 +185,7 @@ func (r *reader) add(file, number, message string) {
 	}
 }
 
-// note takes a finding at a place that is relative to the workspace.
+// note adds a diagnostic at a place relative to the workspace.
 func (r *reader) note(name string, line int, message string) {
 	if len(r.found) >= maxFindings {
 		return
@@ -201,14 +200,14 @@ func (r *reader) note(name string, line int, message string) {
 	r.found = append(r.found, diagnostics.Diagnostic{File: name, Line: line, Severity: diagnostics.Error, Message: message, Source: "ruby"})
 }
 
-// has tells whether a file has a finding already.
+// has reports whether a file has a diagnostic already.
 func (r *reader) has(file string) bool {
 	name, ok := r.ours(file)
 	return ok && r.seen[name]
 }
 
-// ours gives the path relative to the workspace, of files in it that are not
-// somebody's gems.
+// ours returns the path of a file relative to the workspace, or false for one outside or in
+// an installed gem.
 func (r *reader) ours(file string) (string, bool) {
 	path := filepath.FromSlash(file)
 	if !filepath.IsAbs(path) {

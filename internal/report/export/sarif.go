@@ -107,7 +107,7 @@ func SARIF(w io.Writer, r *run.Report, version string) error {
 	return enc.Encode(doc)
 }
 
-// Diagnostics gives what was found by the tasks of a run, each finding once.
+// Diagnostics returns what was found by the tasks of a run, each finding once.
 func Diagnostics(r *run.Report) []diagnostics.Diagnostic {
 	var all []diagnostics.Diagnostic
 	for _, res := range r.Results {

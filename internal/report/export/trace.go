@@ -91,7 +91,7 @@ func jobsOf(r *run.Report) []job {
 	return jobs
 }
 
-// rows gives each job the first row that is free when it starts.
+// rows returns each job the first row that is free when it starts.
 func rows(jobs []job) []int {
 	return report.Rows(len(jobs), func(i int) (start, end int64) {
 		start = jobs[i].start.UnixNano()

@@ -12,7 +12,7 @@ const (
 	maxRows     = 60 // of a column, before it becomes two
 )
 
-// place gives every dish its place: behind what it depends on, and near to it.
+// place computes the place of every dish: behind its dependencies, and near to them.
 func place(dishes []Dish) {
 	index := make(map[string]int, len(dishes))
 	for i := range dishes {

@@ -8,7 +8,6 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
-	"github.com/bentobuild/bento/internal/run/install"
 )
 
 // installLog tells what an install says, and what its tools print: the contract with
@@ -35,7 +34,7 @@ func (l *Lines) installLog(ev run.InstallLog) {
 	}
 }
 
-// hears tells whether a line about an install is shown.
+// hears reports whether a line about an install is shown.
 func (l *Lines) hears(line adapters.Log) bool {
 	if line.Stream == "" {
 		return l.Verbose || line.Level == "warn" || line.Level == "error"
@@ -66,7 +65,7 @@ func (l *Lines) endLines() {
 	l.open = [2]bool{}
 }
 
-// speaks tells whether something is written about an event, beside what is said of
+// speaks reports whether something is written about an event, beside what is said of
 // installs, which may go on in the same line.
 func (l *Lines) speaks(ev run.Event) bool {
 	switch ev := ev.(type) {
@@ -82,7 +81,7 @@ func (l *Lines) speaks(ev run.Event) bool {
 	return true
 }
 
-func (l *Lines) installed(i *install.Install) {
+func (l *Lines) installed(i *run.Install) {
 	if i.Err != nil {
 		l.status("FAILED", l.Style.Red, i.Dish, "install "+report.Seconds(i.Duration))
 		return

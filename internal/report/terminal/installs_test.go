@@ -8,7 +8,6 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/run"
-	"github.com/bentobuild/bento/internal/run/install"
 )
 
 // TestInstallLines: what a tool printed stays in one piece, and bento begins a line of
@@ -33,7 +32,7 @@ func TestInstallLines(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		l := &Lines{Out: &out, Err: &out, Mode: Grouped, Tools: true, Verbose: c.verbose}
-		i := &install.Install{Dish: "a"}
+		i := &run.Install{Dish: "a"}
 		for _, log := range c.logs {
 			l.Report(run.InstallLog{Install: i, Log: log})
 		}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
-	"github.com/bentobuild/bento/internal/run/tasklog"
 )
 
 // Mode says how much of what tasks print is shown.
@@ -56,7 +56,7 @@ type Lines struct {
 // source is one stream of one task.
 type source struct {
 	id     string
-	stream tasklog.Stream
+	stream action.Stream
 }
 
 // Reporter is what tells people of a run.
@@ -64,14 +64,14 @@ type Reporter interface {
 	run.Reporter
 	// Open gives it the store that the logs of hits are in.
 	Open(cache.Store)
-	// Live tells whether it wants run.TaskOutput events.
+	// Live reports whether it wants run.TaskOutput events.
 	Live() bool
 }
 
-// Open gives the store that the logs of hits are in.
+// Open sets the store that has the logs of cache hits.
 func (l *Lines) Open(store cache.Store) { l.Store = store }
 
-// Live tells whether the reporter wants run.TaskOutput events.
+// Live reports whether the reporter wants run.TaskOutput events.
 func (l *Lines) Live() bool { return l.Mode == Stream }
 
 // Report renders one event.
@@ -171,7 +171,7 @@ func (l *Lines) finished(r *run.Result) {
 	}
 }
 
-// isOld tells whether a result is a hit on what was told before.
+// isOld reports whether a result is a hit on what was told before.
 func (l *Lines) isOld(r *run.Result) bool {
 	id := r.Task.ID()
 	key, told := l.told[id]
@@ -193,12 +193,12 @@ func (l *Lines) quietStatus(word string, paint func(string) string, r *run.Resul
 	}
 	if l.Mode == Stream && r.Outcome == run.CacheHit {
 		id := r.Task.ID()
-		l.lacks(id, r.ReplayLog(l.Store, func(s tasklog.Stream, p []byte) { l.output(run.TaskOutput{Task: r.Task, Stream: s, Data: p}) }))
+		l.lacks(id, r.ReplayLog(l.Store, func(s action.Stream, p []byte) { l.output(run.TaskOutput{Task: r.Task, Stream: s, Data: p}) }))
 		l.flush(id)
 	}
 }
 
-// group replays a log, as a group that GitHub Actions folds if it is told there.
+// group replays a log, as a group that GitHub Actions folds if they are enabled.
 func (l *Lines) group(r *run.Result) {
 	if l.GitHub {
 		fmt.Fprintf(l.Out, "::group::%s\n", report.PrintableLine(r.Task.ID()))
@@ -210,11 +210,11 @@ func (l *Lines) group(r *run.Result) {
 // replay writes the log of a task, each stream to its own place.
 func (l *Lines) replay(r *run.Result) {
 	end := byte('\n')
-	out, errs := l.shown(tasklog.Stdout), l.shown(tasklog.Stderr)
-	err := r.ReplayLog(l.Store, func(s tasklog.Stream, p []byte) {
+	out, errs := l.shown(action.Stdout), l.shown(action.Stderr)
+	err := r.ReplayLog(l.Store, func(s action.Stream, p []byte) {
 		end = p[len(p)-1]
 		w := out
-		if s == tasklog.Stderr {
+		if s == action.Stderr {
 			w = errs
 		}
 		w.Write(p) //nolint:errcheck // nobody is left to tell
@@ -234,16 +234,16 @@ func (l *Lines) lacks(id string, err error) {
 	}
 }
 
-func (l *Lines) stream(s tasklog.Stream) io.Writer {
-	if s == tasklog.Stderr {
+func (l *Lines) stream(s action.Stream) io.Writer {
+	if s == action.Stderr {
 		return l.Err
 	}
 	return l.Out
 }
 
-// shown gives where a task's output goes, made harmless for a terminal.
-func (l *Lines) shown(s tasklog.Stream) io.WriteCloser {
-	if s == tasklog.Stderr && l.ErrTerminal || s != tasklog.Stderr && l.OutTerminal {
+// shown returns where a task's output goes, made harmless for a terminal.
+func (l *Lines) shown(s action.Stream) io.WriteCloser {
+	if s == action.Stderr && l.ErrTerminal || s != action.Stderr && l.OutTerminal {
 		return &Safe{W: l.stream(s)}
 	}
 	return verbatim{l.stream(s)}
@@ -303,7 +303,7 @@ func (l *Lines) prefixed(out *bytes.Buffer, at source, prefix string, line []byt
 
 // flush writes what is left of lines that did not end.
 func (l *Lines) flush(id string) {
-	for _, s := range []tasklog.Stream{tasklog.Stdout, tasklog.Stderr} {
+	for _, s := range []action.Stream{action.Stdout, action.Stderr} {
 		at := source{id, s}
 		if buf := l.partial[at]; buf != nil && buf.Len() > 0 {
 			var out bytes.Buffer

@@ -46,7 +46,7 @@ type row struct {
 	last  []byte // the end of what it printed
 }
 
-// Live tells that TaskOutput events are wanted: rows show the last line.
+// Live reports that TaskOutput events are wanted: rows show the last line.
 func (l *Live) Live() bool { return true }
 
 // Report takes in one event and renders it.
@@ -195,7 +195,7 @@ func (l *Live) end() {
 	}
 }
 
-// Block gives the lines of the block as they are at a time.
+// Block returns the lines of the block as they are at a time.
 func (l *Live) Block(now time.Time) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// TestNews: over several runs, a hit is told when its key is another one than before.
+// TestNews: over several runs, a hit is reported if its key differs from the last one.
 func TestNews(t *testing.T) {
 	var out bytes.Buffer
 	l := &Lines{Out: &out, Err: &out, News: true}

@@ -67,7 +67,7 @@ func (s *Safe) put(out *bytes.Buffer, piece []byte) {
 	out.Write(piece)
 }
 
-// next gives the length of what text begins with, and whether it may be shown; 0 when
+// next returns the length of what text begins with, and whether it may be shown; 0 when
 // its end is not there yet.
 func (s *Safe) next(text []byte) (n int, show bool) {
 	switch c := text[0]; {
@@ -86,7 +86,7 @@ func (s *Safe) next(text []byte) (n int, show bool) {
 	return n, r < 0x80 || r > 0x9f // the controls of ISO 6429 as characters
 }
 
-// sequence gives the length of the escape sequence at the start of text, and whether it
+// sequence returns the length of the escape sequence at the start of text, and whether it
 // is a colour.
 func sequence(text []byte) (n int, colour bool) {
 	if len(text) < 2 {

@@ -26,7 +26,7 @@ type Screen struct {
 	inLine bool     // what stays does not end with its line: no place for a block
 }
 
-// Writer gives a writer whose text stays, above the block. w leads to the same
+// Writer returns a writer whose text stays, above the block. w leads to the same
 // terminal, or away from it.
 func (s *Screen) Writer(w io.Writer) io.Writer { return &above{s, w} }
 
@@ -133,7 +133,7 @@ func Cut(text string, columns int) string {
 	return b.String()
 }
 
-// escape gives the length of the colour at the start of text, 0 when there is none.
+// escape returns the length of the colour at the start of text, 0 when there is none.
 func escape(text string) int {
 	if !strings.HasPrefix(text, "\x1b[") {
 		return 0

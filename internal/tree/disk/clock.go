@@ -9,46 +9,45 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// Clock tells whether the times of a file can be relied on.
+// Clock reports whether the times of a file identify its content.
 //
-// File systems stamp a write with a clock that ticks, every few milliseconds or
-// every two seconds, and possibly on another machine. A file that is written, read
-// and written again within one tick has the same times after the second write. So
-// what was read counts as known only if the last change was a tick or more before,
-// or if the file system ticks whenever somebody has looked (Linux 6.13 and later).
+// File systems stamp a write with a clock that ticks, every few milliseconds or every two seconds,
+// and possibly on another machine. A file that is written, read and written again within one tick
+// has the same times after the second write. So a content is known only if the last change was at
+// least a tick before the read, or if the file system advances its clock after every stat (Linux
+// 6.13 and later).
 type Clock struct {
 	state *state.Dir
 	once  sync.Once
 
-	dev   uint64        // the file system that the rest was found out of
-	exact bool          // each write that follows a look has a time of its own
-	lists bool          // a change of what a directory holds gives it a new time
-	each  bool          // each of them gives it a time of its own
-	slack time.Duration // how much older than now a change must be
+	dev   uint64        // the file system of the results
+	exact bool          // a write after a stat always gets a new time
+	lists bool          // a change of a directory's entries always gives it a new time
+	each  bool          // each such change gives it a different time
+	slack time.Duration // least age of a change
 }
 
-// NewClock gives a Clock that tries out the file system of dir, when it is first
-// asked. Nil is none, so that what is said is careful.
+// NewClock returns a Clock that tests the file system of dir on first use. A nil state does no
+// test, and the Clock assumes the coarsest clock.
 func NewClock(dir *state.Dir) *Clock { return &Clock{state: dir} }
 
-// FixedClock gives a Clock that knows what NewClock's would have to try out: whether
-// each write on the file system dev has a time of its own, and else how long after a
-// change its time can be relied on.
+// FixedClock returns a Clock with fixed results: whether each write on the file system dev has its
+// own time, and otherwise the age from which a time is reliable.
 func FixedClock(dev uint64, exact bool, slack time.Duration) *Clock {
 	c := &Clock{dev: dev, exact: exact, lists: true, each: exact, slack: slack}
 	c.once.Do(func() {})
 	return c
 }
 
-// Slack where nothing is known: the coarsest tick there is, that of FAT.
+// Slack for an unknown file system: the coarsest clock, that of FAT.
 const (
 	coarseTick = 2 * time.Second
-	fineTick   = 20 * time.Millisecond // ten is the longest that Linux has
+	fineTick   = 20 * time.Millisecond // Linux has at most ten
 	someSkew   = 500 * time.Millisecond
 )
 
-// Settled tells whether a change after looked, in nanoseconds since 1970, is sure
-// to have given the file other times than those of e, which somebody looked at.
+// Settled reports whether any change after looked, in nanoseconds since 1970, has given the file
+// other times than those of e.
 func (c *Clock) Settled(e *Entry, looked int64) bool {
 	c.once.Do(c.probe)
 	if e.Dev != c.dev || c.dev == 0 {
@@ -57,10 +56,10 @@ func (c *Clock) Settled(e *Entry, looked int64) bool {
 	return c.exact || e.changed() < looked-int64(c.slack)
 }
 
-// LongAgo is Settled where nothing is known of the file system.
+// LongAgo is Settled for an unknown file system.
 func (e *Entry) LongAgo(looked int64) bool { return e.changed() < looked-int64(coarseTick+someSkew) }
 
-// changed is when e was, as far as it can tell.
+// changed returns the time of the last change of e.
 func (e *Entry) changed() int64 {
 	if e.Ctime == 0 {
 		return e.Mtime
@@ -68,20 +67,19 @@ func (e *Entry) changed() int64 {
 	return e.Ctime
 }
 
-// Lists is Settled for the times of a directory, which tell when a name comes into
-// it or leaves it.
+// Lists is Settled for a directory, whose times change when an entry is added or removed.
 func (c *Clock) Lists(s Stamp, looked int64) bool {
 	c.once.Do(c.probe)
 	return c.lists && c.dev != 0 && s.Dev == c.dev && (c.each || s.Ctime < looked-int64(c.slack))
 }
 
-// probe tries out how files and directories get their times.
+// probe tests how files and directories get their times.
 func (c *Clock) probe() {
 	c.dev, c.exact, c.lists, c.each, c.slack = 0, false, false, false, 0
 	if c.state == nil {
 		return
 	}
-	dir, err := c.state.Temp() // which others clean up when this process is killed
+	dir, err := c.state.Temp() // other processes remove it if this one is killed
 	if err != nil {
 		return
 	}
@@ -97,8 +95,7 @@ func (c *Clock) probe() {
 	c.each = c.lists && c.exact && listsExactly(dir)
 }
 
-// listsExactly tells whether each of the ways to change a directory gives it a time
-// of its own.
+// listsExactly reports whether every kind of change of a directory gives it a different time.
 func listsExactly(dir *owndir.Temp) bool {
 	sub, err := dir.Enter("lists", true)
 	if err != nil {
@@ -153,7 +150,7 @@ func makeDir(dir *owndir.Dir, name string) error {
 	return nil
 }
 
-// probeFile writes to a file some times in a row and looks at its times.
+// probeFile writes to a file several times and compares its times.
 func (c *Clock) probeFile(f *os.File) {
 	var e Entry
 	var stamps []int64
@@ -173,8 +170,8 @@ func (c *Clock) probeFile(f *os.File) {
 	c.judge(e.Dev, stamps, behind)
 }
 
-// judge draws the conclusions from the times that writes in a row had, and from
-// how far they were behind the system's clock.
+// judge derives the results from the times of consecutive writes, and from how far they were behind
+// the system's clock.
 func (c *Clock) judge(dev uint64, stamps []int64, behind time.Duration) {
 	c.dev, c.exact = dev, true
 	tick := coarseTick

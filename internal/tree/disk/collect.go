@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path"
@@ -9,20 +10,21 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// Collector lists what is at some paths, without ignore rules. Nothing in .git, or
-// in .bento at the root, is ever listed.
+// Collector lists the entries at given paths, without ignore rules. It never lists anything in
+// .git, or in .bento at the root.
 type Collector struct {
 	Root    *Root
-	Enters  func(dir string) bool // whether to look into a directory
-	Empty   func(dir string) bool // whether to list one that is empty; nil: never
-	Entries []Entry               // what was found, in no order
+	Enters  func(dir string) bool // reports whether to list a directory
+	Empty   func(dir string) bool // reports whether to add an empty directory; nil: never
+	Stop    <-chan struct{}       // ends with context.Canceled once closed; may be nil
+	Entries []Entry               // results, unsorted
 
 	reader *Reader
 	todo   []string
 }
 
-// Collect adds what is at path and below. A path that leads through a link, or
-// through something that is no directory, is nowhere.
+// Collect adds the entry at path and everything below it. It adds nothing for a path through a
+// link, or through an entry that is no directory.
 func (c *Collector) Collect(path string) error {
 	for at := range Ends(path) {
 		fi, err := os.Lstat(filepath.Join(c.Root.path, filepath.FromSlash(path[:at])))
@@ -76,6 +78,11 @@ func (c *Collector) dir(dir string) error {
 		c.Entries = append(c.Entries, e)
 	}
 	for i := range c.reader.Items {
+		select {
+		case <-c.Stop:
+			return context.Canceled
+		default:
+		}
 		if err := c.item(dir, &c.reader.Items[i]); err != nil && !Gone(err) {
 			return err
 		}

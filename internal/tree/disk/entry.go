@@ -1,6 +1,5 @@
-// Package disk looks at the file system: what directories hold, as lstat tells,
-// what files hold, and how far their times can be relied on. It follows no link,
-// except in the path of the root it is given.
+// Package disk reads the file system: the entries of directories, their lstat and the digests of
+// files, and how reliable the times are. It follows no link, except in the path of its root.
 package disk
 
 import (
@@ -9,11 +8,11 @@ import (
 	"strings"
 )
 
-// Kind is what an Entry is. The values are part of the index file.
+// Kind is the type of an Entry. The index file contains the values.
 type Kind uint8
 
-// Special is a FIFO, a socket or a device: it is listed and never opened. Dir
-// comes from Expand only; a Tree lists no directories among its entries.
+// Special is a FIFO, a socket or a device: it is listed and never opened. Only Expand returns Dir;
+// a Tree has no directories among its entries.
 const (
 	File Kind = iota + 1
 	Link
@@ -21,7 +20,7 @@ const (
 	Dir
 )
 
-// Entry is one thing in a directory, as lstat tells.
+// Entry is one entry of a directory, as lstat returns it.
 type Entry struct {
 	Path string // relative to the root, forward slashes, any bytes
 	Kind Kind
@@ -31,26 +30,26 @@ type Entry struct {
 	Mtime, Ctime int64 // nanoseconds since 1970; Ctime is 0 where the system has none
 	Ino, Dev     uint64
 
-	// Slot is one more than the number of the record in the index that has this stat,
-	// 0 when the walk that found the entry saw none. It is no part of what the file is.
+	// Slot is the number of the index record with this stat plus one, 0 when the walk found none.
+	// It is not part of the file's state.
 	Slot uint32
 
-	// Links is how many names the file has, 0 where that is not known. It is no part of
-	// what the file is: another name for it changes its Ctime, and nothing else.
+	// Links is the number of hard links of the file, 0 where unknown. It is not part of the file's
+	// state: a new link changes only the Ctime.
 	Links uint32
 }
 
-// Stamp is the part of a stat that changes whenever something is changed.
+// Stamp is the part of a stat that every change of a file changes.
 type Stamp struct {
 	Mtime, Ctime int64
 	Ino, Dev     uint64
 }
 
-// Stamp gives that of e.
+// Stamp returns the stamp of e.
 func (e *Entry) Stamp() Stamp { return Stamp{e.Mtime, e.Ctime, e.Ino, e.Dev} }
 
-// Same tells whether e and o have the same path and stat: nothing wrote the file
-// between the two looks, as far as its times can tell.
+// Same reports whether e and o have the same path and stat: as far as times show, the file did not
+// change between the two looks.
 func (e *Entry) Same(o *Entry) bool {
 	return e.Path == o.Path && e.SameStat(o)
 }
@@ -61,7 +60,7 @@ func (e *Entry) SameStat(o *Entry) bool {
 		e.Mtime == o.Mtime && e.Ctime == o.Ctime && e.Ino == o.Ino && e.Dev == o.Dev
 }
 
-// fill sets everything but the path.
+// fill sets all fields but the path.
 func (e *Entry) fill(fi fs.FileInfo) {
 	e.Kind = kindOf(fi.Mode())
 	e.Mode = fi.Mode().Perm()
@@ -82,12 +81,12 @@ func kindOf(m fs.FileMode) Kind {
 	return Special
 }
 
-// Search gives the first position in sorted entries whose path is not before path.
+// Search returns the first position in sorted entries whose path is not before path.
 func Search(entries []Entry, path string) int {
 	return sort.Search(len(entries), func(i int) bool { return entries[i].Path >= path })
 }
 
-// SearchDir gives how many of sorted entries come before what is in the directory path.
+// SearchDir returns how many of sorted entries come before those in the directory path.
 func SearchDir(entries []Entry, path string) int {
 	return sort.Search(len(entries), func(i int) bool {
 		if rest, ok := strings.CutPrefix(entries[i].Path, path); ok {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lstat sets all of e but its path, which is relative to root.
+// lstat sets all fields of e but its path, which is relative to root.
 func lstat(root string, e *Entry) error {
 	var st unix.Stat_t
 	path := root
@@ -27,7 +27,7 @@ func lstat(root string, e *Entry) error {
 	}
 }
 
-// file is an open file, without what os.File does for those that can block.
+// file is an open file that is not registered with the poller of package os.
 type file struct{ fd int }
 
 // openFile opens root/path for reading. It follows no link in the last component
@@ -48,7 +48,7 @@ func openFile(root, path string) (*file, error) {
 
 func (f *file) close() { unix.Close(f.fd) }
 
-// stat sets all of e but its path.
+// stat sets all fields of e but its path.
 func (f *file) stat(e *Entry) error {
 	var st unix.Stat_t
 	for {

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// lstat sets all of e but its path, which is relative to root.
+// lstat sets all fields of e but its path, which is relative to root.
 func lstat(root string, e *Entry) error {
 	fi, err := os.Lstat(filepath.Join(root, filepath.FromSlash(e.Path)))
 	if err == nil {
@@ -36,7 +36,7 @@ func openFile(root, path string) (*file, error) {
 
 func (f *file) close() { f.Close() }
 
-// stat sets all of e but its path.
+// stat sets all fields of e but its path.
 func (f *file) stat(e *Entry) error {
 	fi, err := f.Stat()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/zeebo/blake3"
 )
 
-// ErrKind is the error of a file that is not a regular one.
+// ErrKind says that a file is not regular.
 var ErrKind = errors.New("not a regular file")
 
 var errChanges = errors.New("it changes while it is read")
@@ -20,14 +20,14 @@ type Hasher struct {
 	stop  <-chan struct{}
 }
 
-// NewHasher returns a Hasher with its buffer. Once stop is closed it ends, in the middle
-// of a file too, with context.Canceled; nil never is.
+// NewHasher returns a Hasher. Once stop is closed its methods return context.Canceled, also in the
+// middle of a file; stop may be nil.
 func NewHasher(stop <-chan struct{}) *Hasher {
 	return &Hasher{blake: blake3.New(), buf: make([]byte, 128<<10), stop: stop}
 }
 
-// File gives the stat of a regular file and the digest of its content. Both are of
-// one state: a file that is written meanwhile is read again, some times.
+// File returns the stat of a regular file and the digest of its content. Both belong to the same
+// state: it reads a file that changes meanwhile again, some times.
 func (h *Hasher) File(root, path string) (e Entry, sum [32]byte, err error) {
 	f, err := openFile(root, path)
 	if err != nil {
@@ -61,8 +61,8 @@ func (h *Hasher) File(root, path string) (e Entry, sum [32]byte, err error) {
 	return Entry{}, sum, errChanges
 }
 
-// content hashes what is in f and gives its size. It ends where size says, since a
-// stat after it finds out if there was more.
+// content hashes f and returns the number of bytes. It stops at size; the later stat finds whether
+// there were more.
 func (h *Hasher) content(f *file, size int64) (n int64, err error) {
 	h.blake.Reset()
 	for n < size {

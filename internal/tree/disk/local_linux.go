@@ -6,10 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// local tells whether the file fd is on a file system of this machine that gives a
-// directory a new time whenever a name comes into it or leaves it. Of those that
-// are not in the list nobody knows, and on another machine's somebody may have
-// remembered an older time.
+// local reports whether the file fd is on a local file system that gives a directory a new time
+// whenever an entry is added or removed. It returns false for file systems outside its list, and
+// for those of other machines, whose clients may cache an older time.
 func local(fd int) bool {
 	var st unix.Statfs_t
 	if err := unix.Fstatfs(fd, &st); err != nil {

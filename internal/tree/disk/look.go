@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// Stat looks at one path, relative to root, now. It follows no link. Directories
-// have an entry too.
+// Stat returns the current entry at a path relative to root, also for a directory. It follows no
+// link.
 func Stat(root, path string) (Entry, error) {
 	e := Entry{Path: path}
 	if err := lstat(root, &e); err != nil {
@@ -21,18 +21,18 @@ func Stat(root, path string) (Entry, error) {
 	return e, nil
 }
 
-// Readlink gives what the symbolic link at path, relative to root, says.
+// Readlink returns the target of the symbolic link at path, relative to root.
 func Readlink(root, path string) (string, error) {
 	return os.Readlink(filepath.Join(root, filepath.FromSlash(path)))
 }
 
-// Gone tells whether err says that a file was removed, or replaced by something of
-// another kind, since its name was read.
+// Gone reports whether err says that a file was removed, or replaced by another kind, since its
+// name was read.
 func Gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
 }
 
-// Bare takes the path off an error that is about to be printed with it.
+// Bare removes the path from an error that is printed with it.
 func Bare(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -41,7 +41,7 @@ func Bare(err error) error {
 	return err
 }
 
-// Ends gives the positions where the components of path end.
+// Ends returns the positions where the elements of path end.
 func Ends(path string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := range len(path) {
@@ -55,8 +55,8 @@ func Ends(path string) iter.Seq[int] {
 	}
 }
 
-// CompareDirs compares a and b as if both had "/" behind: so the list of a
-// directory's entries and that of everything below it are in one order.
+// CompareDirs compares a and b as if both had "/" at the end: in this order the list of a
+// directory's entries matches that of everything below it.
 func CompareDirs(a, b string) int {
 	n := min(len(a), len(b))
 	if c := strings.Compare(a[:n], b[:n]); c != 0 || len(a) == len(b) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ReadRegular reads a file whole; what is not a regular file has no content.
+// ReadRegular returns the content of a regular file, nil for any other.
 func ReadRegular(f *os.File, limit int64) (string, error) {
 	fi, err := f.Stat()
 	if err != nil || !fi.Mode().IsRegular() {

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Item is a name in the directory that a Reader has open.
+// Item is an entry in the directory that a Reader has open.
 type Item struct {
-	off, len uint32 // in the Reader's names
+	off, len uint32 // of the name in the Reader's names
 	Kind     Kind
 }
 
 func (s *Reader) Name(it *Item) []byte { return s.names[it.off : it.off+it.len] }
 
-// Sort sorts Items as if the names of directories had "/" behind.
+// Sort sorts Items as if the names of directories had "/" at the end.
 func (s *Reader) Sort() { slices.SortFunc(s.Items, s.order) }
 
 func (s *Reader) order(a, b Item) int {
@@ -25,7 +25,7 @@ func (s *Reader) order(a, b Item) int {
 	return int(after(an, n, a.Kind)) - int(after(bn, n, b.Kind))
 }
 
-// after gives the byte at n, where the name may end.
+// after returns the byte at n, or the one that sorts in its place at the end of the name.
 func after(name []byte, n int, kind Kind) byte {
 	switch {
 	case n < len(name):

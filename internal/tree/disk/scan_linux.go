@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Root is an open directory that Readers start from. It is safe for concurrent use.
+// Root is an open directory where Readers start. It is safe for concurrent use.
 type Root struct {
 	path  string
 	fd    int
 	dev   uint64
 	ino   uint64
-	local uint64 // the file system that it is on, if that is of this machine; else 0
+	local uint64 // its file system, if that is local; else 0
 }
 
 func OpenRoot(root string) (*Root, error) {
@@ -37,7 +37,7 @@ func OpenRoot(root string) (*Root, error) {
 	return p, nil
 }
 
-// IsThere tells whether the directory is still what its path names.
+// IsThere reports whether the path of the directory still leads to it.
 func (p *Root) IsThere() bool {
 	var st unix.Stat_t
 	return unix.Stat(p.path, &st) == nil && st.Dev == p.dev && st.Ino == p.ino
@@ -45,31 +45,31 @@ func (p *Root) IsThere() bool {
 
 func (p *Root) Close() { unix.Close(p.fd) }
 
-// Reader reads one directory at a time. It keeps its buffers from one to the
-// next, so that a file costs one system call and no allocation.
+// Reader reads one directory at a time. It reuses its buffers, so that a file costs one system call
+// and no allocation.
 type Reader struct {
 	root   *Root
 	fd     int
-	prompt bool // nothing that is asked of the open directory waits for another machine
+	prompt bool // the open directory is local, so no call waits for another machine
 	buf    []byte
-	names  []byte // each with a NUL behind
+	names  []byte // each followed by a NUL
 	Items  []Item
-	name   []byte // that is asked about, with a NUL behind
+	name   []byte // argument of a call, followed by a NUL
 }
 
 func (p *Root) Reader() *Reader {
 	return &Reader{root: p, fd: -1}
 }
 
-// Open opens the directory rel, "" for the root, and follows no link in its last
-// component. Dev is the file system that it is known to be on, else 0.
+// Open opens the directory rel, "" for the root. It follows no link in the last element. dev is the
+// known file system of the directory, else 0.
 func (s *Reader) Open(rel string, dev uint64) error {
 	fd, err := openBelow(s.root.fd, rel, unix.O_DIRECTORY)
 	s.fd, s.prompt = fd, s.isPrompt(dev)
 	return err
 }
 
-// isPrompt tells whether nothing that is on a file system waits for another machine.
+// isPrompt reports whether a file system is local, so that no call waits for another machine.
 func (s *Reader) isPrompt(dev uint64) bool { return dev == s.root.local && dev != 0 }
 
 func (s *Reader) Close() {
@@ -77,7 +77,7 @@ func (s *Reader) Close() {
 	s.fd = -1
 }
 
-// What is read of a directory at once, in bytes: little until one has many names.
+// Sizes of the directory buffer in bytes: small until a directory has many names.
 const (
 	fewNames  = 4 << 10
 	manyNames = 32 << 10
@@ -130,7 +130,7 @@ func isDots(name []byte) bool {
 	return len(name) == 0 || name[0] == '.' && (len(name) == 1 || len(name) == 2 && name[1] == '.')
 }
 
-// kindOfType gives 0 where the file system does not tell.
+// kindOfType returns 0 where the file system reports no type.
 func kindOfType(t byte) Kind {
 	switch t {
 	case unix.DT_REG:
@@ -145,8 +145,8 @@ func kindOfType(t byte) Kind {
 	return Special
 }
 
-// resolve asks for the kinds that the directory did not tell. What cannot be
-// asked is left as Special, and then fails in stat.
+// resolve finds the kinds of entries without a type. An entry without a result stays Special, and
+// fails in stat.
 func (s *Reader) resolve() error {
 	for i := range s.Items {
 		if s.Items[i].Kind == 0 {
@@ -158,12 +158,12 @@ func (s *Reader) resolve() error {
 	return nil
 }
 
-// Stat sets all of e but its path.
+// Stat sets all fields of e but its path.
 func (s *Reader) Stat(it *Item, e *Entry) error {
 	return s.stat(s.fd, &s.names[it.off], unix.AT_SYMLINK_NOFOLLOW, e)
 }
 
-// StatName is Stat for a name that need not be listed.
+// StatName is Stat for a name that may be unlisted.
 func (s *Reader) StatName(name string, e *Entry) error {
 	s.name = append(append(s.name[:0], name...), 0)
 	return s.stat(s.fd, &s.name[0], unix.AT_SYMLINK_NOFOLLOW, e)
@@ -186,7 +186,7 @@ func (s *Reader) StatPath(rel string, e *Entry) error {
 	return s.stat(s.root.fd, &s.name[0], unix.AT_SYMLINK_NOFOLLOW, e)
 }
 
-// stat looks at name, which ends in a NUL, from the directory fd.
+// stat reads the stat of name, which ends in a NUL, in the directory fd.
 func (s *Reader) stat(fd int, name *byte, flags int, e *Entry) error {
 	var st unix.Statx_t
 	for {
@@ -203,8 +203,8 @@ func (s *Reader) stat(fd int, name *byte, flags int, e *Entry) error {
 	}
 }
 
-// statx does not tell the scheduler that it may take a while, if it does not: to do so
-// costs a tenth of a walk.
+// statx does not tell the scheduler that the call may block, if it does not: that costs a tenth of
+// a walk.
 func (s *Reader) statx(fd int, name *byte, flags int, st *unix.Statx_t) (errno syscall.Errno) {
 	if s.prompt && fd == s.fd {
 		_, _, errno = unix.RawSyscall6(unix.SYS_STATX, uintptr(fd), uintptr(unsafe.Pointer(name)),
@@ -254,15 +254,15 @@ func kindOfMode(mode uint32) Kind {
 	return Special
 }
 
-// openBelow is openat for paths of any length: what the kernel does not take in
-// one piece goes directory by directory.
+// openBelow is openat for paths of any length: it opens a path that is too long for the kernel
+// directory by directory.
 func openBelow(fd int, rel string, flags int) (int, error) {
 	const most = unix.PathMax - 1
 	start := fd
 	for len(rel) > most {
 		cut := strings.LastIndexByte(rel[:most], '/')
 		if cut < 0 {
-			break // one name of that length: let the kernel say so
+			break // one name of that length: the kernel reports the error
 		}
 		next, err := openAt(fd, rel[:cut], unix.O_DIRECTORY)
 		if fd != start {
@@ -292,8 +292,8 @@ func openAt(fd int, path string, flags int) (int, error) {
 	}
 }
 
-// Read reads a regular file of the open directory, "" when there is none. A link
-// is none, as for git.
+// Read returns the content of a regular file of the open directory, "" when there is none. It
+// ignores a link, as git does.
 func (s *Reader) Read(name string, limit int64) (string, error) {
 	fd, err := openAt(s.fd, name, unix.O_NOFOLLOW|unix.O_NONBLOCK)
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ELOOP) {

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Root is a directory that Readers start from. It is safe for concurrent use.
+// Root is a directory where Readers start. It is safe for concurrent use.
 type Root struct {
 	path string
 }
@@ -23,7 +23,7 @@ func OpenRoot(root string) (*Root, error) {
 
 func (p *Root) Close() {}
 
-// IsThere says yes: it is opened by its path each time.
+// IsThere returns true: each call opens the directory by its path.
 func (p *Root) IsThere() bool { return true }
 
 // Reader reads one directory at a time.
@@ -36,8 +36,8 @@ type Reader struct {
 
 func (p *Root) Reader() *Reader { return &Reader{root: p} }
 
-// Open opens the directory rel, "" for the root, and follows no link in its last
-// component. Dev is the file system that it is known to be on, else 0.
+// Open opens the directory rel, "" for the root. It follows no link in the last element. dev is the
+// known file system of the directory, else 0.
 func (s *Reader) Open(rel string, dev uint64) error {
 	s.dir = filepath.Join(s.root.path, filepath.FromSlash(rel))
 	if rel == "" {
@@ -63,10 +63,10 @@ func (s *Reader) List() error {
 	return err
 }
 
-// Stat sets all of e but its path.
+// Stat sets all fields of e but its path.
 func (s *Reader) Stat(it *Item, e *Entry) error { return s.StatName(string(s.Name(it)), e) }
 
-// StatName is Stat for a name that need not be listed.
+// StatName is Stat for a name that may be unlisted.
 func (s *Reader) StatName(name string, e *Entry) error {
 	fi, err := os.Lstat(filepath.Join(s.dir, name))
 	if err != nil {
@@ -89,8 +89,8 @@ func (s *Reader) StatPath(rel string, e *Entry) error {
 // StatSelf is Stat for the open directory itself.
 func (s *Reader) StatSelf(e *Entry) error { return s.StatName("", e) }
 
-// Read reads a regular file of the open directory, "" when there is none. A link
-// is none, as for git.
+// Read returns the content of a regular file of the open directory, "" when there is none. It
+// ignores a link, as git does.
 func (s *Reader) Read(name string, limit int64) (string, error) {
 	path := filepath.Join(s.dir, name)
 	if fi, err := os.Lstat(path); err != nil || !fi.Mode().IsRegular() {

@@ -2,15 +2,15 @@ package glob
 
 import "fmt"
 
-// maxArms bounds how many patterns the braces of one glob may stand for, and
-// maxGlob how long one may be, in bytes.
+// maxArms is the largest number of patterns that the braces of one glob expand to, and maxGlob the
+// largest length of one in bytes.
 const (
 	maxArms = 256
 	maxGlob = 4096
 )
 
-// expand gives the patterns without braces that pattern stands for. A "{" in a
-// class or behind a backslash is none.
+// expand returns the patterns without braces that pattern expands to. A "{" in a class or after a
+// backslash is no brace.
 func expand(pattern string) ([]string, error) {
 	todo, arms := []string{pattern}, []string(nil)
 	for steps := 0; len(todo) > 0; steps++ {
@@ -29,7 +29,7 @@ func expand(pattern string) ([]string, error) {
 			return nil, fmt.Errorf("a brace is not closed")
 		}
 		if len(arms)+len(todo)+len(choices) > maxArms {
-			return nil, fmt.Errorf("its braces stand for more than %d patterns", maxArms)
+			return nil, fmt.Errorf("its braces expand to more than %d patterns", maxArms)
 		}
 		for i := len(choices) - 1; i >= 0; i-- {
 			todo = append(todo, p[:from]+choices[i]+p[to+1:])
@@ -38,7 +38,7 @@ func expand(pattern string) ([]string, error) {
 	return arms, nil
 }
 
-// openBrace gives the position of the first brace, -1 when there is none.
+// openBrace returns the position of the first brace, or -1.
 func openBrace(p string) int {
 	for i := 0; i < len(p); i++ {
 		switch p[i] {
@@ -53,7 +53,7 @@ func openBrace(p string) int {
 	return -1
 }
 
-// classEnd gives the position of the bracket that closes the one at p[i], or the
+// classEnd returns the position of the bracket that closes the one at p[i], or the
 // end of p.
 func classEnd(p string, i int) int {
 	for i++; i < len(p) && p[i] != ']'; i++ {
@@ -64,8 +64,8 @@ func classEnd(p string, i int) int {
 	return i
 }
 
-// choices gives what stands between the brace at p[from] and the one that closes
-// it, at to; to is -1 when none does.
+// choices returns the alternatives between the brace at p[from] and its closing brace at to; to is
+// -1 when none closes it.
 func choices(p string, from int) (list []string, to int) {
 	depth, start := 0, from+1
 	for i := from; i < len(p); i++ {

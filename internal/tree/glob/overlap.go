@@ -2,8 +2,8 @@ package glob
 
 import "strings"
 
-// Overlaps reports whether some path may be meant by both sets. It never misses one; what
-// negated globs take out, and what classes and "?" leave no room for, it may count.
+// Overlaps reports whether some path may match both sets. It may return true wrongly, because it
+// ignores negated globs and the details of classes and "?", but never false.
 func (s *Set) Overlaps(o *Set) bool {
 	for p := range s.Patterns() {
 		for q := range o.Patterns() {
@@ -15,8 +15,8 @@ func (s *Set) Overlaps(o *Set) bool {
 	return false
 }
 
-// Shared returns a path that both sets name without any wildcard: the same path, or one
-// that lies in a directory that the other names. ok is false when there is none.
+// Shared returns a path that both sets name without a wildcard: the same path, or one below a
+// directory that the other names. ok is false when there is none.
 func (s *Set) Shared(o *Set) (path string, ok bool) {
 	for i := range s.globs {
 		for j := range o.globs {
@@ -35,7 +35,7 @@ func (s *Set) Shared(o *Set) (path string, ok bool) {
 	return "", false
 }
 
-// part is a component of a pattern, or a name that stands for itself.
+// part is an element of a pattern, or a literal name.
 type part struct {
 	text    string
 	literal bool
@@ -52,16 +52,19 @@ func (p *Pattern) all() []part {
 		list = append(list, part{text, false})
 	}
 	if p.shape == plain {
-		list = append(list, part{"**", false}) // and all that is below
+		list = append(list, part{"**", false}) // and everything below
 	}
 	return list
 }
 
 // overlaps reports whether a path may match both patterns.
 func (p *Pattern) overlaps(q *Pattern) bool {
+	if !Inside(p.Prefix, q.Prefix) && !Inside(q.Prefix, p.Prefix) {
+		return false // the cheap check decides most cases
+	}
 	xs, ys := p.all(), q.all()
-	// meets[j] says whether xs[i:] and ys[j:] may match the same; one row for each i, from
-	// the last one on.
+	// meets[j] reports whether xs[i:] and ys[j:] may match the same path; one row for each i, from
+	// the last on.
 	next := make([]bool, len(ys)+1)
 	for i := len(xs); i >= 0; i-- {
 		row := make([]bool, len(ys)+1)
@@ -84,7 +87,7 @@ func (p *Pattern) overlaps(q *Pattern) bool {
 
 func (x part) deep() bool { return !x.literal && x.text == "**" }
 
-// meets reports whether a name may match both components.
+// meets reports whether a name may match both elements.
 func (x part) meets(y part) bool {
 	if !x.literal && isLiteral(x.text) {
 		x = part{unescape(x.text), true}
@@ -105,7 +108,7 @@ func (x part) meets(y part) bool {
 
 func agree(x, y string, begins func(s, with string) bool) bool { return begins(x, y) || begins(y, x) }
 
-// head returns what a component begins with for sure.
+// head returns the literal start of an element.
 func head(text string) string {
 	if i := strings.IndexAny(text, wildcards); i >= 0 {
 		return text[:i]
@@ -113,11 +116,11 @@ func head(text string) string {
 	return text
 }
 
-// tail returns what a component ends with for sure.
+// tail returns the literal end of an element.
 func tail(text string) string {
 	i := strings.LastIndexAny(text, wildcards+"]}")
 	if i >= 0 && text[i] == '\\' {
-		i++ // what it quotes is a character, and not all of it may be one byte
+		i++ // a quoted character may have several bytes
 		for i+1 < len(text) && text[i+1]&0xc0 == 0x80 {
 			i++
 		}

@@ -9,31 +9,31 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Pattern is one of the patterns without braces that a glob stands for.
+// Pattern is one of the patterns without braces that a glob expands to.
 type Pattern struct {
-	Prefix string // the path in front of the first wildcard, relative to the root
-	Rest   string // what varies below Prefix; "" for nothing
+	Prefix string // the path before the first wildcard, relative to the root
+	Rest   string // the rest below Prefix; "" for none
 
 	shape shape
-	tail  string   // what shape compares with
-	parts []string // the components of Rest
+	tail  string   // text that shape compares with
+	parts []string // the elements of Rest
 }
 
-// shape is how rest is matched; most patterns need no matcher.
+// shape is the way to match Rest; most patterns need no general matcher.
 type shape uint8
 
 const (
-	plain    shape = iota // no rest: the path itself and all below
+	plain    shape = iota // no rest: the path itself and everything below
 	all                   // "**"
-	deepTail              // "**/*" and then only text: tail
+	deepTail              // "**/*" and then only text, in tail
 	flatTail              // "*" and then only text
 	deepName              // "**/" and then only text
-	anything              // component by component
+	anything              // element by element
 )
 
 const wildcards = `*?[{\`
 
-var errReserved = errors.New("what is in .git, or in .bento at the root, cannot be named")
+var errReserved = errors.New("a glob cannot name files in .git, or in .bento at the root")
 
 // parsePattern reads a pattern without braces, relative to the directory base.
 func parsePattern(base, pattern string) (Pattern, error) {
@@ -46,7 +46,8 @@ func parsePattern(base, pattern string) (Pattern, error) {
 	case strings.HasSuffix(pattern, "/"):
 		pattern += "**"
 	}
-	prefix := base
+	var prefix strings.Builder
+	prefix.WriteString(base)
 	var rest []string
 	for part := range strings.SplitSeq(pattern, "/") {
 		switch {
@@ -55,38 +56,34 @@ func parsePattern(base, pattern string) (Pattern, error) {
 		case part == "..":
 			return Pattern{}, errors.New(`it leaves its directory by ".."; "//" in front means the workspace root`)
 		case endsEscaping(part):
-			return Pattern{}, errors.New(`a "\" stands before "/"`)
+			return Pattern{}, errors.New(`it has a "\" before "/"`)
 		case len(rest) == 0 && isLiteral(part):
 			name := unescape(part)
 			if name == "." || name == ".." {
-				return Pattern{}, fmt.Errorf("%q stands for %q", part, name)
+				return Pattern{}, fmt.Errorf("%q means %q, which is not allowed", part, name)
 			}
-			prefix = join(prefix, name)
+			if prefix.Len() > 0 {
+				prefix.WriteByte('/')
+			}
+			prefix.WriteString(name)
 		case part == "**" && len(rest) > 0 && rest[len(rest)-1] == "**":
 		case !doublestar.ValidatePattern(part):
-			return Pattern{}, errors.New(`a "/" stands between "[" and "]"`)
+			return Pattern{}, errors.New(`it has a "/" between "[" and "]"`)
 		case part == "**":
 			rest = append(rest, part)
 		default:
 			rest = append(rest, oneStar(part))
 		}
 	}
-	g := Pattern{Prefix: prefix, Rest: strings.Join(rest, "/"), parts: rest}
-	if Reserved(prefix) {
+	g := Pattern{Prefix: prefix.String(), Rest: strings.Join(rest, "/"), parts: rest}
+	if Reserved(g.Prefix) {
 		return Pattern{}, errReserved
 	}
 	g.shape, g.tail = shapeOf(rest)
 	return g, nil
 }
 
-func join(dir, name string) string {
-	if dir == "" {
-		return name
-	}
-	return dir + "/" + name
-}
-
-// isLiteral tells whether a component stands for itself alone.
+// isLiteral reports whether an element has no wildcard.
 func isLiteral(part string) bool {
 	for i := 0; i < len(part); i++ {
 		if part[i] == '\\' {
@@ -98,10 +95,10 @@ func isLiteral(part string) bool {
 	return true
 }
 
-// oneStar makes one of several stars in a row, which mean nothing more.
+// oneStar replaces several stars in a row, which mean the same, by one.
 func oneStar(part string) string {
 	var b strings.Builder
-	star := false // what was written last is one
+	star := false // the last written byte is a star
 	for i := 0; i < len(part); i++ {
 		from := i
 		switch part[i] {
@@ -120,8 +117,7 @@ func oneStar(part string) string {
 	return b.String()
 }
 
-// endsEscaping tells whether the last character is a backslash that quotes what
-// follows.
+// endsEscaping reports whether the last character is a backslash that quotes the next one.
 func endsEscaping(part string) bool {
 	n := len(part) - len(strings.TrimRight(part, `\`))
 	return n%2 == 1
@@ -186,11 +182,11 @@ func (g *Pattern) match(path string) bool {
 	return g.matchParts(below)
 }
 
-// matchParts matches component by component. Only the last "**" has to be tried
-// with more components: those before it took as few as they could.
+// matchParts matches element by element. Only the last "**" has to be tried with more elements:
+// those before it took as few as possible.
 func (g *Pattern) matchParts(path string) bool {
 	part, pos := 0, 0
-	star, from := -1, 0 // the last "**", and the component behind what it took
+	star, from := -1, 0 // the last "**", and the element after those that it took
 	for pos <= len(path) {
 		switch {
 		case part < len(g.parts) && g.parts[part] == "**":
@@ -208,21 +204,21 @@ func (g *Pattern) matchParts(path string) bool {
 	return part == len(g.parts) || part == len(g.parts)-1 && g.parts[part] == "**"
 }
 
-// component gives the component of path that begins at pos.
+// component returns the element of path that starts at pos.
 func component(path string, pos int) string {
 	name, _, _ := strings.Cut(path[pos:], "/")
 	return name
 }
 
-// matchPart matches one component. Doublestar's own way with "**" is not asked
-// for: in it "a*/**" matches "ab", but not "a".
+// matchPart matches one element. It does not use doublestar's own "**", with which "a*/**" matches
+// "ab", but not "a".
 func matchPart(pattern, name string) bool {
-	ok, _ := doublestar.Match(pattern, name) // the pattern was found valid
+	ok, _ := doublestar.Match(pattern, name) // the pattern is valid
 	return ok
 }
 
-// below gives what of p is below the prefix, "" when p is the prefix itself; ok is
-// false when p is elsewhere.
+// below returns the part of p below the prefix, "" when p is the prefix itself; ok is false when p
+// is outside.
 func (g *Pattern) below(p string) (below string, ok bool) {
 	n := len(g.Prefix)
 	switch {
@@ -236,7 +232,7 @@ func (g *Pattern) below(p string) (below string, ok bool) {
 	return p[n+1:], p[n] == '/'
 }
 
-// Enters tells whether something below the directory dir may match.
+// Enters reports whether a path below the directory dir may match.
 func (g *Pattern) Enters(dir string) bool {
 	if Inside(g.Prefix, dir) {
 		return true
@@ -261,7 +257,7 @@ func (g *Pattern) Enters(dir string) bool {
 	return true
 }
 
-// parseGlob gives the patterns of a glob, without "!" in front.
+// parseGlob returns the patterns of a glob, without "!" in front.
 func parseGlob(base, pattern string) ([]Pattern, error) {
 	switch {
 	case pattern == "":
@@ -271,7 +267,7 @@ func parseGlob(base, pattern string) ([]Pattern, error) {
 	case strings.ContainsRune(pattern, 0):
 		return nil, errors.New("it holds a NUL")
 	case !utf8.ValidString(pattern):
-		return nil, errors.New("it is not valid UTF-8") // doublestar takes all such bytes for the same
+		return nil, errors.New("it is not valid UTF-8") // doublestar takes all invalid bytes for the same
 	}
 	if !strings.ContainsAny(pattern, wildcards) {
 		p, err := parsePattern(base, pattern)

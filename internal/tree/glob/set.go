@@ -1,4 +1,4 @@
-// Package glob tells which paths a list of globs means. It reads no file.
+// Package glob matches paths against lists of globs. It reads no file.
 package glob
 
 import (
@@ -11,42 +11,40 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// Set is a list of globs that decides which paths are meant. The last glob that
-// matches a path decides. It is immutable.
+// Set is a list of globs that matches paths. The last glob that matches a path decides. It does not
+// change.
 type Set struct {
 	globs []glob
 	roots []string // every path that can match is one of these, or below one
-	// plain are the paths of those that are nothing else, where they are many and
-	// nothing is negated.
+	// plain are the paths of globs without wildcards, when there are many and no glob is negated.
 	plain map[string]struct{}
 }
 
 type glob struct {
 	text    string
 	negated bool
-	list    []Pattern // one of these has to match
+	list    []Pattern // patterns of which one must match
 }
 
-// Error says what is wrong with one of the globs given to Compile.
+// Error says why a glob given to Compile is invalid.
 type Error struct {
-	Index  int // which one
+	Index  int // index of the glob
 	Glob   string
 	Reason string
-	Hint   string // what to write instead, "" where Reason says it
+	Hint   string // the correction, "" where Reason includes it
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("glob %q: %s", e.Glob, e.Reason) }
 
-// Compile makes a Set of globs as written in a configuration file. They are
-// relative to the directory base ("" or "." is the root); "//" in front makes one
-// relative to the root, "!" before that takes out what the ones before it let in.
+// Compile returns the Set of globs as written in a configuration file. They are relative to the
+// directory base ("" or "." is the root); "//" in front makes one relative to the root, "!" before
+// that excludes paths that earlier globs match.
 //
-// The rest is doublestar: "*", "?", "[a-z]" and "[!a-z]" stay within a component,
-// "**" is any number of components, "{a,b}" is either, "\" takes the meaning off
-// what follows. A path without any of these also means all that is below it, and
-// so does a "/" at the end.
+// The rest is doublestar: "*", "?", "[a-z]" and "[!a-z]" stay within an element, "**" is any number
+// of elements, "{a,b}" is either, "\" quotes the next character. A path without any of these also
+// matches everything below it, and so does a "/" at the end.
 //
-// The error joins an *Error for each glob that is wrong.
+// The error joins an *Error for each invalid glob.
 func Compile(base string, globs []string) (*Set, error) {
 	if base == "." {
 		base = ""
@@ -59,7 +57,7 @@ func Compile(base string, globs []string) (*Set, error) {
 		if err != nil {
 			bad := &Error{Index: i, Glob: text, Reason: err.Error()}
 			if errors.Is(err, errReserved) {
-				bad.Hint = "take it out; what a task needs to know of git can come to it in a variable that its env names"
+				bad.Hint = "remove it; pass what the task needs from git in a variable that its env lists"
 			}
 			errs = append(errs, bad)
 			continue
@@ -78,7 +76,7 @@ func (s *Set) findRoots() {
 	for p := range s.Patterns() {
 		s.roots = append(s.roots, p.Prefix)
 	}
-	slices.Sort(s.roots) // a directory comes before all that is in it
+	slices.Sort(s.roots) // a directory before its content
 	var kept []string
 	for _, r := range s.roots {
 		if !anyAbove(r, func(dir string) bool { _, ok := slices.BinarySearch(kept, dir); return ok }) {
@@ -88,7 +86,7 @@ func (s *Set) findRoots() {
 	s.roots = kept
 }
 
-// anyAbove tells whether is holds of path, or of a directory above it, "" the last.
+// anyAbove reports whether is returns true for path or one of its parents; "" is the last.
 func anyAbove(path string, is func(dir string) bool) bool {
 	for path != "" && !is(path) {
 		path = path[:max(0, strings.LastIndexByte(path, '/'))]
@@ -96,11 +94,11 @@ func anyAbove(path string, is func(dir string) bool) bool {
 	return path != "" || is("")
 }
 
-// manyPlain is from how many on plain paths are looked up and not compared with.
+// manyPlain is the number of plain paths from which on they are looked up in a map.
 const manyPlain = 8
 
-// findPlain collects the plain paths: an adapter may name the manifests of hundreds
-// of members for each of them.
+// findPlain collects the plain paths: an adapter may list the manifests of hundreds of members for
+// each of them.
 func (s *Set) findPlain() {
 	if len(s.globs) < manyPlain || slices.ContainsFunc(s.globs, func(g glob) bool { return g.negated }) {
 		return
@@ -113,11 +111,11 @@ func (s *Set) findPlain() {
 	}
 }
 
-// Roots gives the shortest list of paths such that every path that can match is
-// one of them, or below one. The list is not to be changed.
+// Roots returns the shortest list of paths such that every path that can match is one of them, or
+// below one. The caller must not change it.
 func (s *Set) Roots() []string { return s.roots }
 
-// Patterns gives the patterns of the globs that are not negated.
+// Patterns returns the patterns of the globs that are not negated.
 func (s *Set) Patterns() iter.Seq[*Pattern] {
 	return func(yield func(*Pattern) bool) {
 		for i := range s.globs {
@@ -130,12 +128,20 @@ func (s *Set) Patterns() iter.Seq[*Pattern] {
 	}
 }
 
-// Inside tells whether path is dir or below it.
+// Len returns the number of patterns of the globs that are not negated.
+func (s *Set) Len() (n int) {
+	for range s.Patterns() {
+		n++
+	}
+	return n
+}
+
+// Inside reports whether path is dir or below it.
 func Inside(path, dir string) bool {
 	return dir == "" || strings.HasPrefix(path, dir) && (len(path) == len(dir) || path[len(dir)] == '/')
 }
 
-// Match tells whether path, relative to the root, is meant.
+// Match reports whether path, relative to the root, matches.
 func (s *Set) Match(path string) bool {
 	if s.plain != nil && anyAbove(path, func(dir string) bool { _, ok := s.plain[dir]; return ok }) {
 		return true
@@ -151,7 +157,7 @@ func (s *Set) Match(path string) bool {
 	return false
 }
 
-// isPlain tells of a glob that is one path and not negated.
+// isPlain reports whether a glob is one path and not negated.
 func (g *glob) isPlain() bool {
 	return !g.negated && len(g.list) == 1 && g.list[0].shape == plain
 }
@@ -165,7 +171,7 @@ func (g *glob) match(path string) bool {
 	return false
 }
 
-// Enters tells whether something below the directory dir may match.
+// Enters reports whether a path below the directory dir may match.
 func (s *Set) Enters(dir string) bool {
 	for p := range s.Patterns() {
 		if p.Enters(dir) {
@@ -175,7 +181,7 @@ func (s *Set) Enters(dir string) bool {
 	return false
 }
 
-// Whole tells whether the set is one directory with all below it.
+// Whole reports whether the set is one directory with everything below it.
 func (s *Set) Whole() (dir string, ok bool) {
 	if len(s.globs) != 1 || len(s.roots) != 1 || len(s.globs[0].list) != 1 {
 		return "", false
@@ -184,9 +190,8 @@ func (s *Set) Whole() (dir string, ok bool) {
 	return p.Prefix, p.shape == all || p.shape == plain
 }
 
-// Plain gives the path, relative to the root, that the glob at index i of
-// Compile's list names without any wildcard; ok is false when it has some or is
-// negated.
+// Plain returns the path, relative to the root, of the glob at index i of Compile's list; ok is
+// false when it has a wildcard or is negated.
 func (s *Set) Plain(i int) (path string, ok bool) {
 	g := &s.globs[i]
 	if !g.isPlain() {
@@ -195,8 +200,7 @@ func (s *Set) Plain(i int) (path string, ok bool) {
 	return g.list[0].Prefix, true
 }
 
-// Unmatched gives the indexes of the globs, not counting negated ones, that match
-// none of paths.
+// Unmatched returns the indices of the globs, without negated ones, that match none of paths.
 func (s *Set) Unmatched(paths iter.Seq[string]) []int {
 	var list []int
 	for i := range s.globs {
@@ -216,8 +220,8 @@ func (g *glob) matchesAny(paths iter.Seq[string]) bool {
 	return false
 }
 
-// Reserved tells whether path, relative to the root, is or lies in a .git, or in
-// bento's own directory: there nothing is part of a workspace.
+// Reserved reports whether path, relative to the root, is or lies in a .git or bento's own
+// directory, which are never part of a workspace.
 func Reserved(path string) bool {
 	for i, rest := 0, path; rest != ""; i++ {
 		var name string

@@ -2,15 +2,14 @@ package ignore
 
 import "strings"
 
-// class matches c against the bracket expression whose content starts at
-// pattern[p]. It returns the position of the closing bracket; ok is false when
-// there is none or a [:class:] is unknown.
+// class matches c against the bracket expression whose content starts at pattern[p]. It returns the
+// position of the closing bracket; ok is false when there is none or for an unknown [:class:].
 func class(pattern string, p int, c byte) (end int, hit, ok bool) {
 	negated := p < len(pattern) && (pattern[p] == '!' || pattern[p] == '^')
 	if negated {
 		p++
 	}
-	var prev byte // start of a possible range; 0 when there cannot be one
+	var prev byte // possible start of a range; 0 for none
 	for first := true; ; first = false {
 		if p >= len(pattern) {
 			return 0, false, false
@@ -61,9 +60,8 @@ func class(pattern string, p int, c byte) (end int, hit, ok bool) {
 	}
 }
 
-// named reads the "[:name:]" at pattern[p]. It returns ":name" and what follows,
-// "" when there is no ":" before the next "]"; closed is false when there is no
-// "]" at all.
+// named reads the "[:name:]" at pattern[p]. It returns ":name" and the position after it, "" when
+// there is no ":" before the next "]"; closed is false when there is no "]" at all.
 func named(pattern string, p int) (name string, after int, closed bool) {
 	i := strings.IndexByte(pattern[p+2:], ']')
 	if i < 0 {
@@ -76,7 +74,7 @@ func named(pattern string, p int) (name string, after int, closed bool) {
 	return text[:len(text)-1], p + 3 + i, true
 }
 
-// posix tells whether c is in a class of the C locale.
+// posix reports whether c is in a class of the C locale.
 func posix(name string, c byte) (in, known bool) {
 	lower, upper, digit := 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9'
 	graph := '!' <= c && c <= '~'

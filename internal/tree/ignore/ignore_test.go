@@ -48,7 +48,7 @@ func write(tb testing.TB, dir, name, text string) {
 	}
 }
 
-// askGit gives those of paths that git ignores, as a set.
+// askGit returns those of paths that git ignores, as a set.
 func askGit(tb testing.TB, dir string, paths []string) map[string]bool {
 	tb.Helper()
 	cmd := exec.Command("git", "-c", "core.excludesFile=/dev/null", "check-ignore", "--no-index", "--stdin", "-z")

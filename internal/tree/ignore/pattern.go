@@ -2,17 +2,17 @@ package ignore
 
 import "strings"
 
-// pattern is one line of an ignore file. The fields are those of git's dir.c, so
-// that every quirk of git is a quirk here.
+// pattern is one line of an ignore file. The fields are those of git's dir.c, to match git in every
+// detail.
 type pattern struct {
-	text     string // without "!", without the "/" at either end
-	literal  int    // how much of text, from its start, has no special character
+	text     string // without "!" and without the "/" at either end
+	literal  int    // length of the part of text before the first special character
 	verdict  Verdict
-	dirOnly  bool // a "/" stood at the end
-	nameOnly bool // no other "/": the last component decides
+	dirOnly  bool // it ended with "/"
+	nameOnly bool // no other "/": it matches the last element
 	suffix   bool // "*" and then nothing special
-	// words are texts that stand in every path which matches, in this order, behind the
-	// literal start: most paths are told apart by them in one look.
+	// words are texts that every matching path contains, in this order, after the literal start.
+	// They rule out most paths in one pass.
 	words []string
 }
 
@@ -52,8 +52,8 @@ func parseLine(line string) (p pattern, ok bool) {
 	return p, p.text != ""
 }
 
-// words lists the texts between wildcards, up to the first class. A slash is none: "**/"
-// may stand for nothing.
+// words returns the texts between wildcards, up to the first class. A slash is none: "**/" may
+// match nothing.
 func words(text string) (list []string) {
 	var word []byte
 	for i := 0; i <= len(text); i++ {
@@ -77,7 +77,7 @@ func words(text string) (list []string) {
 	return list
 }
 
-// possible reports whether text has all words of p, in their order.
+// possible reports whether text contains all words of p, in their order.
 func (p *pattern) possible(text string) bool {
 	for _, w := range p.words {
 		i := strings.Index(text, w)
@@ -96,7 +96,7 @@ func literalLen(s string) int {
 	return len(s)
 }
 
-// trimSpaces cuts the spaces at the end off, up to one that a backslash quotes.
+// trimSpaces removes the spaces at the end, up to one that a backslash quotes.
 func trimSpaces(s string) string {
 	end := len(s)
 	spaces := false
@@ -125,7 +125,7 @@ func (p *pattern) matchName(name string, b *budget) bool {
 	case p.suffix:
 		return strings.HasSuffix(name, p.text[1:])
 	}
-	// A component has no "/", so that it does not matter what "*" does with one.
+	// An element has no "/", so it does not matter whether "*" matches one.
 	return p.possible(name[min(len(name), p.literal):]) && wildmatch(p.text, name, false, b)
 }
 
@@ -137,7 +137,7 @@ func (p *pattern) matchPath(path string, b *budget) bool {
 	if p.literal == len(p.text) {
 		return len(path) == len(head)
 	}
-	// git cuts the literal start off as well, so that "a**/b" is "a" and "**/b".
+	// git removes the literal start as well, so that "a**/b" is "a" and "**/b".
 	path = path[p.literal:]
 	return p.possible(path) && wildmatch(p.text[p.literal:], path, true, b)
 }

@@ -1,9 +1,9 @@
-// Package ignore tells what git would ignore, by the rules of gitignore(5). It
-// reads no file and starts no process: it is given the text of ignore files and
-// asked about paths.
+// Package ignore decides what git ignores, by the rules of gitignore(5). It reads no file and
+// starts no process: the caller passes the text of ignore files.
 package ignore
 
 import (
+	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -11,48 +11,46 @@ import (
 // File is the name of ignore files in a work tree.
 const File = ".gitignore"
 
-// MaxFile is the size in bytes of the largest ignore file that a caller should
-// read; git itself has no use for larger ones.
+// MaxFile is the largest size of an ignore file in bytes; git ignores larger ones.
 const MaxFile = 4 << 20
 
-// Rules are the patterns of one ignore file and, behind them, those of the files
-// that count less. Nil is no rules at all. Rules are immutable, but for the note that
-// their patterns cost too much.
+// Rules are the patterns of one ignore file, followed by those of files with lower precedence. Nil
+// is no rules. Rules do not change, except for the note that their patterns cost too much.
 type Rules struct {
 	behind   *Rules
-	base     string // where the file stands, below the root: "" or "a/b/"
-	above    string // where the root stands, below the file: "" or "a/b/"
+	base     string // directory of the file below the root: "" or "a/b/"
+	above    string // directory of the root below the file: "" or "a/b/"
 	patterns []pattern
-	name     string // of the file
+	name     string   // of the file
+	out      []string // directories that are always ignored
 	over     atomic.Int32
 }
 
-// What is known of the cost of a file's patterns.
+// Whether matching a file's patterns costs too much.
 const (
 	fits int32 = iota
 	tooMuch
 	told
 )
 
-// Verdict is what rules say of a path.
+// Verdict is the result of rules for a path.
 type Verdict int8
 
-// A path that no pattern matches is as its directory is.
+// A path that no pattern matches has the verdict of its directory.
 const (
 	Undecided Verdict = iota
 	Ignored
 	Included // by a pattern with "!" in front
 )
 
-// With gives rules that count more than r: those of an ignore file that stands in
-// dir, a path below the root, "" for the root itself. It returns r when text has
-// no patterns.
+// With returns rules that take precedence over r: those of an ignore file in dir, a path below the
+// root, "" for the root itself. It returns r when text has no patterns.
 func (r *Rules) With(dir, text string) *Rules {
 	return r.add(&Rules{behind: r, base: slashed(dir), name: slashed(dir) + File}, text)
 }
 
-// WithAbove is With for a file that stands above the root: below is the path of
-// the root as seen from there, name what the file is called in messages.
+// WithAbove is With for a file above the root: below is the path of the root from there, name the
+// name of the file in messages.
 func (r *Rules) WithAbove(below, name, text string) *Rules {
 	return r.add(&Rules{behind: r, above: slashed(below), name: name}, text)
 }
@@ -62,7 +60,18 @@ func (r *Rules) add(top *Rules, text string) *Rules {
 	if len(top.patterns) == 0 {
 		return r
 	}
+	if r != nil {
+		top.out = r.out
+	}
 	return top
+}
+
+// Without returns rules that always ignore directories, which are paths below the root.
+func (r *Rules) Without(dirs []string) *Rules {
+	if len(dirs) == 0 {
+		return r
+	}
+	return &Rules{behind: r, out: dirs}
 }
 
 func slashed(dir string) string {
@@ -72,14 +81,16 @@ func slashed(dir string) string {
 	return dir + "/"
 }
 
-// Match tells what the last pattern that matches path says. It does not look at
-// the directories above path: what stands in an ignored directory is ignored,
-// whatever the patterns say. Where the patterns of a file cost more than is allowed for
-// one path, those that are left match nothing; see Overspent.
+// Match returns the verdict of the last pattern that matches path. It does not check the
+// directories above path: the content of an ignored directory is ignored, whatever the patterns
+// say. When the patterns of a file cost more than the limit for one path, the remaining ones match
+// nothing; see Overspent.
 //
-// Path is relative to the root, and inside the directories whose files the rules
-// were read from.
+// path is relative to the root, and inside the directories of all files of the rules.
 func (r *Rules) Match(path string, dir bool) Verdict {
+	if r != nil && dir && slices.Contains(r.out, path) {
+		return Ignored
+	}
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	for ; r != nil; r = r.behind {
 		if v := r.match(path, name, dir); v != Undecided {
@@ -90,7 +101,7 @@ func (r *Rules) Match(path string, dir bool) Verdict {
 }
 
 func (r *Rules) match(path, name string, dir bool) Verdict {
-	below := "" // path as seen from the file, made when first needed
+	below := "" // path relative to the file, computed when needed
 	b := budget{steps: maxStepsOfAll}
 	for i := len(r.patterns) - 1; i >= 0; i-- {
 		p := &r.patterns[i]
@@ -116,9 +127,8 @@ func (r *Rules) match(path, name string, dir bool) Verdict {
 	return Undecided
 }
 
-// Overspent reports whether some path was left undecided because to match it against all
-// patterns of a file costs too much. It calls tell with the name of each such file, once
-// for all calls.
+// Overspent reports whether a path is undecided because matching it against all patterns of a file
+// costs too much. It calls tell with the name of each such file, once over all calls.
 func (r *Rules) Overspent(tell func(name string)) (over bool) {
 	for ; r != nil; r = r.behind {
 		if r.over.Load() == fits {

@@ -2,14 +2,13 @@ package ignore
 
 import "strings"
 
-// maxSteps bounds what matching one pattern against one path may cost; a hostile
-// pattern ("**/**/**/…") has exponential cost without. One that runs out of steps
-// matches nothing.
+// maxSteps limits the cost of matching one pattern against one path; a hostile pattern
+// ("**/**/**/…") has exponential cost. A pattern that exceeds it matches nothing.
 const maxSteps = 100_000
 
-// maxStepsOfAll bounds what matching all patterns of a file against one path may cost: of
-// thousands of hostile ones, those that are left when it is used up match nothing. Honest
-// patterns take some dozens of steps each.
+// maxStepsOfAll limits the cost of matching all patterns of a file against one path: of thousands
+// of hostile ones, those after the limit match nothing. Normal patterns take some dozens of steps
+// each.
 const maxStepsOfAll = 4 * maxSteps
 
 type outcome int8
@@ -21,20 +20,20 @@ const (
 	abortToStarStar // only another position of a "**" can help
 )
 
-// matcher is git's wildmatch.c. With paths set, "*", "?" and "[" do not match a
-// slash and "**" means any number of components.
+// matcher is git's wildmatch.c. With paths set, "*", "?" and "[" do not match a slash and "**"
+// means any number of elements.
 type matcher struct {
 	paths bool
 	steps int
 }
 
-// budget is what matching the patterns of a file against a path may still cost.
+// budget is the remaining cost of matching the patterns of a file against a path.
 type budget struct {
 	steps int
-	over  bool // some pattern was not decided
+	over  bool // a pattern is undecided
 }
 
-// wildmatch takes what it costs from b.
+// wildmatch matches a pattern and takes the cost from b.
 func wildmatch(pattern, text string, paths bool, b *budget) bool {
 	most := min(maxSteps, b.steps)
 	m := matcher{paths: paths, steps: most}
@@ -44,8 +43,8 @@ func wildmatch(pattern, text string, paths bool, b *budget) bool {
 	return hit
 }
 
-// run matches pattern[p:] against text; what stands before p tells whether a
-// "**" there starts a component.
+// run matches pattern[p:] against text; the byte before p decides whether a "**" there starts an
+// element.
 func (m *matcher) run(pattern string, p int, text string) outcome {
 	for ; p < len(pattern); p++ {
 		if m.steps--; m.steps < 0 {
@@ -113,7 +112,7 @@ func (m *matcher) star(pattern string, p int, text string) outcome {
 		return match
 	}
 	if !slashes && rest[0] == '/' {
-		// A single "*" before a slash is the rest of this component.
+		// A single "*" before a slash matches the rest of this element.
 		i := strings.IndexByte(text, '/')
 		if i < 0 {
 			return abortAll
@@ -123,7 +122,7 @@ func (m *matcher) star(pattern string, p int, text string) outcome {
 	return m.tryAll(pattern, p, text, slashes)
 }
 
-// tryAll lets a "*" that ends before pattern[p] match ever more of text.
+// tryAll lets a "*" that ends before pattern[p] match more and more of text.
 func (m *matcher) tryAll(pattern string, p int, text string, slashes bool) outcome {
 	literal := strings.IndexByte(special, pattern[p]) < 0
 	for text != "" {

@@ -1,6 +1,6 @@
-// Package answer says which answers of a plugin bento takes. Each has a shape with
-// bounds, and one that does not fit is an error that names the member, what was
-// expected there, and what came. What the contract does not name is passed over.
+// Package answer defines which answers of a plugin are valid. Each has a shape with bounds.
+// The error of an invalid answer names the member, what was wanted and what the plugin
+// sent. Unknown members are ignored.
 package answer
 
 import (
@@ -14,13 +14,13 @@ import (
 	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
-// form is what the results of a method must look like.
+// form is the required form of a method's results.
 type form struct {
 	shape *shape.Shape
 	into  func() any
 }
 
-// forms gives the form of the results of each method that has one.
+// forms returns the forms of results, by method.
 func forms() map[string]form {
 	return map[string]form{
 		wire.MethodDetect:       {detectedShape(), func() any { return new(wire.Detected) }},
@@ -39,8 +39,8 @@ type Reader struct{ forms map[string]form }
 // NewReader makes a Reader.
 func NewReader() *Reader { return &Reader{forms()} }
 
-// Decode decodes the result of a method into the value that into points to, if it is
-// one that bento takes. Of a method without a form everything is.
+// Decode decodes the result of a method into the value that into points to, if it is valid.
+// The results of a method without a form are all valid.
 func (r *Reader) Decode(method string, result json.RawMessage, into any) error {
 	if err := shape.Decode(result, r.forms[method].shape, into); err != nil {
 		return err
@@ -54,8 +54,8 @@ func (r *Reader) Decode(method string, result json.RawMessage, into any) error {
 	return nil
 }
 
-// Check tells how the result of a method differs from what bento takes; nil when it
-// does not, and for methods without a form. ReadManifest does the same for initialize.
+// Check returns an error that describes how the result of a method is invalid. Results of
+// methods without a form are valid. ReadManifest does the same for initialize.
 func Check(method string, result json.RawMessage) error {
 	r := NewReader()
 	f, ok := r.forms[method]
@@ -65,16 +65,16 @@ func Check(method string, result json.RawMessage) error {
 	return r.Decode(method, result, f.into())
 }
 
-// checkTasks says what a shape cannot: names are unique, variables have names, and
-// no task waits for itself.
+// checkTasks checks what a shape cannot: names are unique, variables have names, and no
+// task depends on itself.
 func checkTasks(path string, tasks []adapters.Task) error {
 	seen := make(map[string]int, len(tasks))
 	for i, t := range tasks {
 		if first, ok := seen[t.Name]; ok {
-			return fmt.Errorf("%s[%d].name: expected a name of its own, got %q as in %s[%d]", path, i, t.Name, path, first)
+			return fmt.Errorf("%s[%d].name: expected a unique name, got %q as in %s[%d]", path, i, t.Name, path, first)
 		}
 		seen[t.Name] = i
-		for _, variable := range slices.Sorted(maps.Keys(t.Env)) { // of several the same one every time
+		for _, variable := range slices.Sorted(maps.Keys(t.Env)) { // sorted, so that the error is always the same
 			if !isVariable(variable) {
 				return fmt.Errorf("%s[%d].env: expected names of variables, got %.60q", path, i, variable)
 			}
@@ -83,8 +83,8 @@ func checkTasks(path string, tasks []adapters.Task) error {
 	return checkOrder(path, tasks, seen)
 }
 
-// checkOrder finds tasks that wait for themselves; index is where each stands, by its
-// name. Other dishes, and tasks that dish.toml may have, are not known here.
+// checkOrder finds tasks that depend on themselves; index holds the position of each task,
+// by name. Other dishes, and tasks of dish.toml, are unknown here.
 func checkOrder(path string, tasks []adapters.Task, index map[string]int) error {
 	const waits, done = 1, 2
 	state := make([]int, len(tasks))

@@ -35,7 +35,7 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// TestNames: what a manifest says by name it has to know.
+// TestNames: a plugin must know the methods that its manifest names.
 func TestNames(t *testing.T) {
 	manifest := json.RawMessage(`{"capabilities":{"detect":true,"install":false,"tasks":true}}`)
 	for method, want := range map[string]bool{
@@ -112,7 +112,7 @@ func TestGlobs(t *testing.T) {
 	}
 }
 
-// Of several names that are wrong the same one is told every time.
+// Of several invalid names the error always reports the same one.
 func TestWrongVariables(t *testing.T) {
 	for range 20 {
 		err := Check(wire.MethodTasks, json.RawMessage(`{"tasks":[{"name":"a","run":"x","env":{"N\u0000":"y","A=B":"c","fine":"","C=D":"e"}}]}`))

@@ -11,16 +11,16 @@ import (
 	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
-// Bounds of what a plugin answers.
+// Bounds of a plugin's answers.
 const (
 	maxText  = 64 << 10 // bytes of a string
 	maxName  = 256      // bytes of a name
 	maxTasks = 1000     // also of globs in a list, hooks and the like
-	maxPaths = 10_000   // also of links and findings
+	maxPaths = 10_000   // also of links and diagnostics
 
 	maxGlob   = 4096 // bytes of a glob
-	maxArms   = 256  // of the patterns that its braces stand for
-	maxBraces = 16   // braces inside of each other
+	maxArms   = 256  // of the patterns that its braces expand to
+	maxBraces = 16   // nesting of braces
 )
 
 func text() *shape.Shape { return shape.Text(maxText) }
@@ -29,7 +29,7 @@ func command() *shape.Shape {
 	return text().That("a shell command", func(s string) bool { return strings.TrimSpace(s) != "" && !strings.Contains(s, "\x00") })
 }
 
-// name is something that is shown in lines and lists.
+// name returns the shape of a text that is shown in lines and lists.
 func name(what string) *shape.Shape { return shape.Text(maxName).That(what, isName) }
 
 func isName(s string) bool {
@@ -50,7 +50,7 @@ func isInside(s string) bool {
 	return !filepath.IsAbs(s) && !strings.HasPrefix(s, "/") && !climbs(s) && !strings.Contains(s, "\x00")
 }
 
-// climbs tells whether a path has ".." in it.
+// climbs reports whether a path has ".." in it.
 func climbs(s string) bool {
 	for part := range strings.SplitSeq(filepath.ToSlash(s), "/") {
 		if part == ".." {
@@ -60,7 +60,7 @@ func climbs(s string) bool {
 	return false
 }
 
-// dishGlobs are relative to the dish, whichever that is.
+// dishGlobs returns the shape of globs relative to any dish.
 func dishGlobs() *shape.Shape {
 	return shape.List(maxTasks, text().That("a glob inside the dish, outside .git and .bento", isGlob))
 }
@@ -71,8 +71,8 @@ func inputGlobs() *shape.Shape {
 	}))
 }
 
-// isGlob tells whether a pattern is one and can only match inside the directory it
-// is relative to, also after its braces are expanded and its escapes taken away.
+// isGlob reports whether a pattern is valid and matches only inside the directory it is
+// relative to, also after expanding its braces and removing its escapes.
 func isGlob(pattern string) bool {
 	if pattern == "" || strings.Contains(pattern, "\x00") || len(pattern) > maxGlob || arms(pattern) > maxArms || !doublestar.ValidatePattern(pattern) {
 		return false
@@ -85,16 +85,16 @@ func isGlob(pattern string) bool {
 	if climbs(strings.NewReplacer("{", "/", "}", "/", ",", "/").Replace(plain)) {
 		return false
 	}
-	// Whatever the matcher refuses would stop the whole workspace later. The dish may be
-	// the root, where .bento is bento's own.
+	// A glob that the matcher refuses would stop the whole workspace later. The dish may be
+	// the root, whose .bento belongs to bento.
 	_, err := glob.Compile("", []string{pattern})
 	return err == nil
 }
 
-// arms gives how many patterns the braces of a glob stand for, or some number over
+// arms returns how many patterns the braces of a glob expand to, or some number over
 // maxArms.
 func arms(pattern string) int {
-	type level struct{ before, now int } // of the choices before this one, and of this one
+	type level struct{ before, now int } // of the alternatives before this one, and of this one
 	levels := []level{{now: 1}}
 	for i := 0; i < len(pattern) && len(levels) <= maxBraces; i++ {
 		top := &levels[len(levels)-1]
@@ -123,10 +123,10 @@ func variables() *shape.Shape {
 	return shape.Table(maxTasks, text().That("a string without NUL", func(s string) bool { return !strings.Contains(s, "\x00") }))
 }
 
-// isVariable tells whether a variable can have this name.
+// isVariable reports whether a variable can have this name.
 func isVariable(name string) bool { return name != "" && !strings.ContainsAny(name, "=\x00") }
 
-// isID tells whether a plugin can have this id.
+// isID reports whether a plugin can have this id.
 func isID(s string) bool {
 	for i, c := range []byte(s) {
 		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || i > 0 && (c == '_' || c == '-')) {

@@ -11,9 +11,8 @@ import (
 	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
-// ToolError gives what an error of the plugin with this id says of a tool that it ran
-// or missed: an *adapters.InstallError or *adapters.MissingTool. It is nil if the error
-// is the plugin's own.
+// ToolError converts an error of the plugin with this id about a tool: it returns an
+// *adapters.InstallError or *adapters.MissingTool, or nil if the error is the plugin's own.
 func ToolError(id, method string, rpc *wire.RPCError) error {
 	if rpc.Code == wire.CodeInstallFailed && (method == wire.MethodInstall || method == wire.MethodAdd) {
 		return installError(id, rpc)
@@ -25,8 +24,8 @@ func ToolError(id, method string, rpc *wire.RPCError) error {
 	return nil
 }
 
-// installError is the error of a tool that a plugin ran. Data that does not say how it
-// ended is shown as it is.
+// installError returns the error of a tool that a plugin ran. Data without an exit status
+// is shown unchanged.
 func installError(id string, rpc *wire.RPCError) error {
 	message, e := wire.Plain(rpc.Message), &adapters.InstallError{}
 	data, err := InstallData(rpc.Data)
@@ -45,8 +44,7 @@ func installError(id string, rpc *wire.RPCError) error {
 	return e
 }
 
-// InstallData decodes the data of error 2001. The error names the member that is not
-// as the contract has it.
+// InstallData decodes the data of error 2001. The error names the invalid member.
 func InstallData(raw json.RawMessage) (data wire.InstallData, err error) {
 	if len(raw) == 0 {
 		return data, &shape.Error{Want: "{exit_status, command}", Got: "nothing"}

@@ -8,9 +8,9 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
-// Findings gives the findings of the plugin with this id as bento shows them: with
-// paths relative to root, the workspace, sorted, each once. One about a file outside
-// has its place in the message.
+// Findings returns the diagnostics of the plugin with this id as bento reports them: with
+// paths relative to root, the workspace, sorted, without duplicates. For a file outside,
+// the message holds the place.
 func Findings(list []diagnostics.Diagnostic, root, id string) []diagnostics.Diagnostic {
 	for i := range list {
 		settle(&list[i], root, id)
@@ -18,7 +18,7 @@ func Findings(list []diagnostics.Diagnostic, root, id string) []diagnostics.Diag
 	return diagnostics.Sorted(list)
 }
 
-// settle makes a finding of a plugin one that bento can show.
+// settle completes a diagnostic of a plugin.
 func settle(d *diagnostics.Diagnostic, root, id string) {
 	switch d.Severity {
 	case diagnostics.Error, diagnostics.Warning, diagnostics.Info, diagnostics.Hint:
@@ -44,8 +44,8 @@ func settle(d *diagnostics.Diagnostic, root, id string) {
 	}
 }
 
-// relative gives the path of file inside root, in forward slashes; ok is false if
-// it is outside.
+// relative returns the path of file inside root, in forward slashes; ok is false if it is
+// outside.
 func relative(file, root string) (path string, ok bool) {
 	if file == "" {
 		return "", true

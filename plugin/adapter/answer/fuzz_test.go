@@ -61,7 +61,7 @@ func FuzzFindings(f *testing.F) {
 	})
 }
 
-// Whatever an error says, what is shown of it is text.
+// Whatever an error holds, bento shows it as plain text.
 func FuzzInstallError(f *testing.F) {
 	f.Add("rebar3 failed", `{"exit_status":1,"command":"rebar3"}`)
 	f.Add("\x1b[2J", `{"exit_status":"x"}`)

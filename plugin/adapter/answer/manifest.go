@@ -12,9 +12,9 @@ import (
 	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
-// ReadManifest checks and decodes the result of initialize, for the plugin with this
-// id. What it drops without harm it says in words. The error is an *adapters.Failure
-// for a manifest of another version or another id, else it wraps *shape.Error.
+// ReadManifest checks and decodes the result of initialize, for the plugin with this id. It
+// returns a description of each member that it drops. The error is an *adapters.Failure for
+// a manifest of another version or another id, else it wraps *shape.Error.
 func ReadManifest(result json.RawMessage, id string) (m *adapters.Manifest, dropped []string, err error) {
 	m = &adapters.Manifest{Capabilities: adapters.DefaultCapabilities()}
 	if err := checkGreeting(result, id); err != nil {
@@ -35,7 +35,7 @@ func ReadManifest(result json.RawMessage, id string) (m *adapters.Manifest, drop
 	return m, dropped, nil
 }
 
-// checkGreeting looks at what decides whether the rest can be understood.
+// checkGreeting checks the members that decide whether bento can read the rest.
 func checkGreeting(result json.RawMessage, id string) error {
 	var m struct {
 		ProtocolVersion int    `json:"protocol_version"`
@@ -53,14 +53,14 @@ func checkGreeting(result json.RawMessage, id string) error {
 	if m.AdapterID != id || !isID(id) {
 		return &adapters.Failure{
 			Code:    adapters.AdapterIDMismatch,
-			Message: fmt.Sprintf("its adapter_id is %q, its file name says %q", m.AdapterID, id),
+			Message: fmt.Sprintf("its adapter_id is %q, expected %q as in its file name", m.AdapterID, id),
 		}
 	}
 	return nil
 }
 
-// wrongHook says why a hook cannot be used. Hooks only add something, so one that
-// this bento does not understand costs no more than itself.
+// wrongHook returns why a hook cannot be used. Hooks are optional, so an unknown one is
+// dropped alone.
 func wrongHook(h adapters.Hook) string {
 	switch {
 	case h.Rerun.Kind != adapters.RerunAppend && h.Rerun.Kind != adapters.RerunReplace:
@@ -73,14 +73,14 @@ func wrongHook(h adapters.Hook) string {
 	return ""
 }
 
-// isParser tells whether a hook may name this parser: the plugin itself, or one of
+// isParser reports whether a hook may name this parser: the plugin itself, or one of
 // bento's.
 func isParser(id string) bool {
 	return id == adapters.ParserPlugin || slices.Contains(parse.Parsers(), id)
 }
 
-// Names tells whether the manifest that result is says by name that it offers a
-// method. One that it offers by saying nothing it need not know.
+// Names reports whether the manifest in result names a method as offered. A plugin need not
+// know a method that the manifest offers by default.
 func Names(result json.RawMessage, method string) bool {
 	var m struct {
 		Capabilities map[string]json.RawMessage `json:"capabilities"`
@@ -89,7 +89,7 @@ func Names(result json.RawMessage, method string) bool {
 	return !ok || wire.Decode(result, &m) == nil && string(m.Capabilities[name]) == "true"
 }
 
-// capabilities gives the capability of each method that has one.
+// capabilities returns the capability of each method that has one.
 func capabilities() map[string]string {
 	return map[string]string{
 		wire.MethodDetect:       "detect",
@@ -103,7 +103,7 @@ func capabilities() map[string]string {
 	}
 }
 
-// greetingShape is what a manifest must have before anything else in it counts.
+// greetingShape returns the shape of the members that are checked first.
 func greetingShape() *shape.Shape {
 	return shape.Record(
 		shape.Must("protocol_version", shape.Int(0)),

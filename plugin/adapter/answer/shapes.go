@@ -2,7 +2,7 @@ package answer
 
 import "github.com/bentobuild/bento/plugin/wire/shape"
 
-// The shapes of the answers. What the contract does not name is passed over.
+// The shapes of the answers. Unknown members are ignored.
 
 func tasksShape() *shape.Shape {
 	return shape.List(maxTasks, shape.Record(

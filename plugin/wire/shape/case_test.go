@@ -59,7 +59,7 @@ func TestCase(t *testing.T) {
 	}
 }
 
-// FuzzCase: decoding gives what it would give without the members that are unknown.
+// FuzzCase: decoding returns what it would without the unknown members.
 func FuzzCase(f *testing.F) {
 	f.Add(`{"name":"a","Name":"b","more":{"x":{"OK":true,"ok":false}},"steps":[{"Ok":1}],"data":{"A":1},"Data":2}`)
 	f.Add(`{"lin\u212as":["b"],"links":null,"steps":[{"task_count":1,"TASK_COUNT":2}],"":{},"\"":0}`)
@@ -81,7 +81,7 @@ func FuzzCase(f *testing.F) {
 	})
 }
 
-// without gives JSON without the members that a shape does not have.
+// without returns JSON without the members that a shape does not have.
 func without(t *testing.T, raw []byte, sh *Shape) []byte {
 	raw = bytes.TrimLeft(raw, " \t\r\n")
 	if sh == nil || raw[0] != '[' && raw[0] != '{' {

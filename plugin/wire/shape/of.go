@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Of is the shape of values of a type: its members are those with tags, in the case of
-// the tag only, and all of them can be left out. A type must not hold itself. What is
-// none of the usual kinds may be anything here, and is left to encoding/json.
+// Of returns the shape of values of a type: its members are those with tags, in the case of
+// the tag only, and all are optional. A type must not contain itself. Values of unusual
+// kinds are left to encoding/json.
 func Of(t reflect.Type) *Shape {
 	if t == reflect.TypeFor[json.RawMessage]() {
 		return nil

@@ -8,19 +8,19 @@ import (
 	"fmt"
 )
 
-// scanner walks over JSON text once. It knows no more than the grammar, and asks
-// a Shape, where it has one, what it expected to find.
+// scanner walks over JSON text once. It checks the grammar, and where it has a Shape also
+// what the shape wants.
 type scanner struct {
 	data   []byte
 	pos    int
-	depth  int // how much deeper values may nest
+	depth  int // how many more levels values may nest
 	values int // how many more values a Shape may take
-	// hidden is data without the names that no Record has; nil while there was none.
+	// hidden is data without the names that no Record has; nil while there are none.
 	hidden []byte
 }
 
-// Check passes over text, which has to be one value of JSON that is nested no
-// deeper than depth, itself being 1.
+// Check checks that text is one value of JSON that is nested no deeper than depth, itself
+// being 1.
 func Check(text []byte, depth int) error {
 	s := scanner{data: text, depth: depth}
 	if err := s.value(); err != nil {
@@ -29,8 +29,8 @@ func Check(text []byte, depth int) error {
 	return s.end()
 }
 
-// Members is Check for an object. It calls member for each of its members, in their
-// order; both slices are, or may be, parts of text.
+// Members is Check for an object. It calls member for each of its members, in their order;
+// both slices may be parts of text.
 func Members(text []byte, depth int, member func(name, value []byte)) error {
 	s := scanner{data: text, depth: depth}
 	if s.peek() != '{' {
@@ -60,7 +60,7 @@ func Members(text []byte, depth int, member func(name, value []byte)) error {
 
 var errDeep = errors.New("JSON nested too deep")
 
-// syntax is the error of text that is no JSON.
+// syntax returns the error of text that is not JSON.
 func (s *scanner) syntax(expected string) error {
 	if s.pos >= len(s.data) {
 		return fmt.Errorf("the JSON ends where %s was expected", expected)
@@ -68,7 +68,7 @@ func (s *scanner) syntax(expected string) error {
 	return fmt.Errorf("no JSON at byte %d: expected %s, got %.*q", s.pos, expected, preview/2, s.data[s.pos:])
 }
 
-// peek skips white space and gives the next byte, 0 at the end.
+// peek skips white space and returns the next byte, 0 at the end.
 func (s *scanner) peek() byte {
 	for s.pos < len(s.data) {
 		switch c := s.data[s.pos]; c {
@@ -81,10 +81,10 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// value passes over one value of any kind.
+// value skips one value of any kind.
 func (s *scanner) value() error { return s.shaped(nil) }
 
-// shaped passes over one value that must have the shape sh, if there is one.
+// shaped skips one value that must have the shape sh, unless that is nil.
 func (s *scanner) shaped(sh *Shape) error {
 	c := s.peek()
 	if err := sh.accepts(s, c); err != nil {
@@ -122,7 +122,7 @@ func (s *scanner) nested(sh *Shape, inside func(*scanner, *Shape) error) error {
 	return err
 }
 
-// object passes over the rest of an object.
+// object skips the rest of an object.
 func (s *scanner) object(sh *Shape) error {
 	seen := members{of: sh}
 	for more := s.begins('}'); more; {
@@ -149,7 +149,7 @@ func (s *scanner) object(sh *Shape) error {
 	return seen.complete()
 }
 
-// array passes over the rest of an array.
+// array skips the rest of an array.
 func (s *scanner) array(sh *Shape) error {
 	i := 0
 	for more := s.begins(']'); more; i++ {
@@ -167,7 +167,7 @@ func (s *scanner) array(sh *Shape) error {
 	return nil
 }
 
-// begins tells whether a first item comes; if not it passes over the end.
+// begins reports whether a first item follows; otherwise it skips the end.
 func (s *scanner) begins(end byte) bool {
 	if s.peek() != end {
 		return true
@@ -176,7 +176,7 @@ func (s *scanner) begins(end byte) bool {
 	return false
 }
 
-// goesOn passes over a comma, after which an item comes, or over the end.
+// goesOn skips a comma before an item, or the end.
 func (s *scanner) goesOn(end byte) (bool, error) {
 	switch s.peek() {
 	case ',':
@@ -189,8 +189,7 @@ func (s *scanner) goesOn(end byte) (bool, error) {
 	return false, s.syntax(fmt.Sprintf("',' or '%c'", end))
 }
 
-// key passes over the name of a member and its colon, and gives the name, also as it
-// stands there.
+// key skips the name of a member and its colon, and returns the name, also quoted.
 func (s *scanner) key() (name, quoted []byte, err error) {
 	if s.peek() != '"' {
 		return nil, nil, s.syntax("a name in quotes")
@@ -207,9 +206,9 @@ func (s *scanner) key() (name, quoted []byte, err error) {
 	return Unquote(quoted), quoted, nil
 }
 
-// hide makes the name of n bytes that stands at start, quotes and all, one that no
-// struct has: encoding/json would take it for a member that it is in another case.
-// The bytes of the caller stay as they are, and no place in them moves.
+// hide replaces the quoted name of n bytes at start by one that no struct has:
+// encoding/json would match it without regard to case. The caller's bytes stay unchanged,
+// and so do all offsets.
 func (s *scanner) hide(start, n int) {
 	if s.hidden == nil {
 		s.hidden = bytes.Clone(s.data)
@@ -219,8 +218,7 @@ func (s *scanner) hide(start, n int) {
 	}
 }
 
-// decodable is the text that can be decoded: all of it, or without the names that are
-// hidden.
+// decodable returns the text to decode: data, or a copy without the hidden names.
 func (s *scanner) decodable() []byte {
 	if s.hidden != nil {
 		return s.hidden
@@ -228,20 +226,20 @@ func (s *scanner) decodable() []byte {
 	return s.data
 }
 
-// Unquote gives the text of a string of JSON, quotes and all, that was found to be
-// valid before. The result may be a part of it.
+// Unquote returns the text of a quoted string of JSON that is known to be valid. The result
+// may be a part of it.
 func Unquote(quoted []byte) []byte {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1]
 	}
 	var text string
 	if json.Unmarshal(quoted, &text) != nil {
-		return nil // cannot be: it is valid
+		return nil // impossible: it is valid
 	}
 	return []byte(text)
 }
 
-// str passes over a string.
+// str skips a string.
 func (s *scanner) str() error {
 	for s.pos++; s.pos < len(s.data); s.pos++ {
 		s.plain()
@@ -263,22 +261,22 @@ func (s *scanner) str() error {
 	return s.syntax("'\"'")
 }
 
-// plain passes over text in a string eight bytes at a time, up to one that may
-// mean something.
+// plain skips text in a string eight bytes at a time, up to one with a possible special
+// byte.
 func (s *scanner) plain() {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	for ; len(s.data)-s.pos >= 8; s.pos += 8 {
 		x := binary.LittleEndian.Uint64(s.data[s.pos:])
 		quote, slash := x^(ones*'"'), x^(ones*'\\')
-		// The top bit of a byte is set where it is below ' ', '"' or '\\'; also
-		// above such a byte, which is looked at one by one then.
+		// The top bit of a byte is set where it is below ' ', '"' or '\\', and maybe above
+		// such a byte; str then checks each byte.
 		if ((x-ones*' ')&^x|(quote-ones)&^quote|(slash-ones)&^slash)&tops != 0 {
 			return
 		}
 	}
 }
 
-// escape passes over an escape but for its last byte.
+// escape skips an escape but for its last byte.
 func (s *scanner) escape() error {
 	if s.pos++; s.pos >= len(s.data) {
 		return s.syntax("an escape")
@@ -297,7 +295,7 @@ func (s *scanner) escape() error {
 	return s.syntax("an escape")
 }
 
-// number passes over a number.
+// number skips a number.
 func (s *scanner) number() error {
 	if s.data[s.pos] == '-' {
 		s.pos++
@@ -337,7 +335,7 @@ func (s *scanner) skip(c byte) bool {
 	return false
 }
 
-// literal passes over true, false or null, of which c is the first byte.
+// literal skips true, false or null, which begins with c.
 func (s *scanner) literal(c byte) error {
 	for _, word := range [...]string{"true", "false", "null"} {
 		if word[0] == c && bytes.HasPrefix(s.data[s.pos:], []byte(word)) {
@@ -348,7 +346,7 @@ func (s *scanner) literal(c byte) error {
 	return s.syntax("a value")
 }
 
-// end tells that nothing but white space follows.
+// end checks that only white space follows.
 func (s *scanner) end() error {
 	if s.peek(); s.pos < len(s.data) {
 		return s.syntax("the end")

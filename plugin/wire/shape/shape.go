@@ -1,6 +1,5 @@
-// Package shape reads JSON that nobody vouches for: it passes over text once,
-// without decoding it, and compares it with the shape that it must have. Nothing is
-// made of it before that.
+// Package shape checks JSON from an untrusted peer: it walks over text once, without
+// decoding it, and compares it with its required shape.
 package shape
 
 import (
@@ -12,11 +11,10 @@ import (
 	"strings"
 )
 
-// Shape says what a JSON value has to look like, and how much of it there may be,
-// before it is decoded. Shapes are values: methods give changed copies. A nil
-// *Shape stands for anything.
+// Shape is the required form and size of a JSON value. Shapes are values: methods return
+// changed copies. A nil *Shape accepts any value.
 type Shape struct {
-	want   string // for people: "a string"
+	want   string // for messages: "a string"
 	starts string // the first bytes that such a value can have
 	max    int    // bytes of a string, elements of a list, members of a table
 	null   bool
@@ -34,48 +32,48 @@ type Field struct {
 	Must  bool // be there
 }
 
-// preview is how much of foreign bytes a message quotes.
+// preview is how many bytes of a peer a message quotes.
 const preview = 60
 
-// MaxValues is how many values of known shape Decode takes in one answer.
+// MaxValues is how many values of known shape Decode accepts in one answer.
 const MaxValues = 200_000
 
 const digits = "-0123456789"
 
-// Bool is true or false.
+// Bool returns the shape of true and false.
 func Bool() *Shape { return &Shape{want: "true or false", starts: "tf"} }
 
-// Int is an integer from low to the largest int32.
+// Int returns the shape of an integer from low to the largest int32.
 func Int(low int64) *Shape {
 	return &Shape{want: fmt.Sprintf("an integer from %d to %d", low, math.MaxInt32), starts: digits, low: low}
 }
 
-// Text is a string of at most limit bytes.
+// Text returns the shape of a string of at most limit bytes.
 func Text(limit int) *Shape { return &Shape{want: "a string", starts: `"`, max: limit} }
 
-// List is an array of at most limit values.
+// List returns the shape of an array of at most limit values.
 func List(limit int, elem *Shape) *Shape {
 	return &Shape{want: "an array", starts: "[", max: limit, elem: elem}
 }
 
-// Table is an object with at most limit members of free names.
+// Table returns the shape of an object with at most limit members of free names.
 func Table(limit int, elem *Shape) *Shape {
 	return &Shape{want: "an object", starts: "{", max: limit, elem: elem, table: true}
 }
 
-// Record is an object of known members; others are passed over, also those whose name
-// differs from a known one in case alone.
+// Record returns the shape of an object of known members. It ignores others, also those
+// whose name differs from a known one only in case.
 func Record(fields ...Field) *Shape {
 	return &Shape{want: "an object", starts: "{", fields: fields}
 }
 
-// Must is a member that has to be there, of a shape that is not nil.
+// Must returns a required member, of a shape that is not nil.
 func Must(name string, sh *Shape) Field { return Field{Name: name, Shape: sh, Must: true} }
 
-// May is a member that can be left out, or null.
+// May returns an optional member, which may also be null.
 func May(name string, sh *Shape) Field { return Field{Name: name, Shape: sh.OrNull()} }
 
-// OrNull is the shape, or null.
+// OrNull returns the shape that also accepts null.
 func (sh *Shape) OrNull() *Shape {
 	if sh == nil {
 		return nil
@@ -86,14 +84,14 @@ func (sh *Shape) OrNull() *Shape {
 	return &c
 }
 
-// That is a string that also passes test; want says in words which do.
+// That returns the shape of a string that also passes test; want describes it.
 func (sh *Shape) That(want string, test func(text string) bool) *Shape {
 	c := *sh
 	c.want, c.test = want, test
 	return &c
 }
 
-// Error is the error of a value that has not the shape it must have.
+// Error is the error of a value that does not have its shape.
 type Error struct {
 	Path string // "default_tasks[2].run", "" for the value itself
 	Want string
@@ -108,8 +106,8 @@ func (e *Error) Error() string {
 	return e.Path + ": " + text
 }
 
-// Decode decodes raw, a JSON value, into the value that into points to, if it has
-// the shape sh. The error wraps *Error unless it is no JSON.
+// Decode decodes raw, a JSON value, into the value that into points to, if it has the shape
+// sh. The error wraps *Error unless raw is not JSON.
 func Decode(raw []byte, sh *Shape, into any) error {
 	s := scanner{data: raw, depth: math.MaxInt16, values: MaxValues}
 	if err := s.shaped(sh); err != nil {
@@ -124,7 +122,7 @@ func Decode(raw []byte, sh *Shape, into any) error {
 	return nil
 }
 
-// accepts looks at the first byte of a value.
+// accepts checks the first byte of a value.
 func (sh *Shape) accepts(s *scanner, c byte) error {
 	if sh == nil {
 		return nil
@@ -154,7 +152,7 @@ func kindOf(c byte) string {
 	return "a number"
 }
 
-// judge looks at the whole of a string, number or literal.
+// judge checks a whole string, number or literal.
 func (sh *Shape) judge(raw []byte) error {
 	switch {
 	case sh == nil || raw[0] == 'n':
@@ -183,7 +181,7 @@ func (sh *Shape) judgeText(raw []byte) error {
 	return nil
 }
 
-// element gives the shape of the element with index i.
+// element returns the shape of the element with index i.
 func (sh *Shape) element(i int) (*Shape, error) {
 	if sh == nil {
 		return nil, nil
@@ -194,14 +192,14 @@ func (sh *Shape) element(i int) (*Shape, error) {
 	return sh.elem, nil
 }
 
-// members are those of one object, as far as it has been read.
+// members are the members of one object that were read so far.
 type members struct {
 	of   *Shape
 	n    int
 	seen uint64 // bit i is fields[i]
 }
 
-// next gives the shape of the member with this name, and tells whether the object can
+// next returns the shape of the member with this name, and reports whether the object can
 // have it.
 func (m *members) next(name []byte) (sh *Shape, known bool, err error) {
 	if m.of == nil {
@@ -223,7 +221,7 @@ func (m *members) next(name []byte) (sh *Shape, known bool, err error) {
 	return m.of.elem, m.of.table, nil
 }
 
-// complete tells whether all that must be there was.
+// complete checks that all required members were read.
 func (m *members) complete() error {
 	if m.of == nil {
 		return nil

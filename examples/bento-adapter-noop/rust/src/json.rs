@@ -108,7 +108,7 @@ fn quote(f: &mut fmt::Formatter, s: &str) -> fmt::Result {
 /// How deep values may nest.
 const DEPTH: usize = 64;
 
-/// The value that is the whole of the text; None for what is no JSON.
+/// Parses the whole text; None if it is not JSON.
 pub fn parse(text: &str) -> Option<Value> {
     let mut p = Parser {
         text,
@@ -131,7 +131,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Passes over the byte, if it comes next but for white space.
+    /// Skips white space and then the byte, if it comes next.
     fn take(&mut self, byte: u8) -> bool {
         self.space();
         let is = self.rest.first() == Some(&byte);

@@ -17,7 +17,7 @@ const MAX_BODY: usize = 16 << 20;
 const METHOD_NOT_FOUND: i64 = -32601;
 const INVALID_PARAMS: i64 = -32602;
 
-/// What a request comes to: a result, or the code and message of an error.
+/// The answer to a request: a result, or the code and message of an error.
 type Answer = Result<Value, (i64, String)>;
 
 fn main() -> io::Result<()> {
@@ -101,7 +101,7 @@ fn response(id: &Value, answer: Answer) -> Value {
     object([("jsonrpc", "2.0".into()), ("id", id.clone()), (name, value)])
 }
 
-/// Answers a request; what is told meanwhile goes to the output.
+/// Answers a request; progress meanwhile goes to the output.
 fn answer(method: &str, params: &Value, output: &mut impl Write) -> io::Result<Answer> {
     Ok(match method {
         "initialize" => Ok(manifest()),
@@ -123,7 +123,7 @@ fn text<'a>(params: &'a Value, name: &str) -> Result<&'a str, (i64, String)> {
     member.ok_or_else(|| (INVALID_PARAMS, format!("params.{name}: expected a string")))
 }
 
-/// Tells bento of progress; with a stream it would be the output of a tool.
+/// Sends progress to bento; with a stream it would be the output of a tool.
 fn log(output: &mut impl Write, level: &str, message: &str) -> io::Result<()> {
     let params = object([("level", level.into()), ("message", message.into())]);
     write_frame(
@@ -177,7 +177,7 @@ fn manifest() -> Value {
     ])
 }
 
-/// What is wrong with every noop project.
+/// The diagnostics of every noop project.
 fn findings() -> Value {
     let finding = object([
         ("file", "noop.toml".into()),

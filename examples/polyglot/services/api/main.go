@@ -1,4 +1,4 @@
-// Command lunchbox serves the page of the lunch box, and tells what an order costs.
+// Command lunchbox serves the page of the lunch box, and the price of an order.
 package main
 
 import (

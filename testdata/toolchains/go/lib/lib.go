@@ -3,5 +3,5 @@ package lib
 
 import "github.com/google/go-cmp/cmp"
 
-// Same tells whether two shelves hold the same books.
+// Same reports whether two shelves hold the same books.
 func Same(a, b []string) bool { return cmp.Equal(a, b) }

@@ -1,4 +1,4 @@
-//! Tells how many boxes an order needs, by the weights of the menu.
+//! Computes how many boxes an order needs, by the weights of the menu.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-// Package order computes what an order costs.
+// Package order computes the price of an order.
 package order
 
 import (
@@ -37,7 +37,7 @@ const (
 	discount     = 10 // percent
 )
 
-// Total is the price in cents of so many portions of each dish.
+// Total returns the price in cents of this many portions of each dish.
 func (p Prices) Total(portions map[string]int) (int, error) {
 	sum, count := 0, 0
 	for name, n := range portions {

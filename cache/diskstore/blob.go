@@ -1,0 +1,313 @@
+package diskstore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/internal/rawfile"
+)
+
+// The name of a compressed blob has this suffix. The file is zMagic, the size of the blob in 8
+// bytes (little endian), and one zstd frame.
+const (
+	compressed = ".z"
+	zMagic     = "bentoz\x00\x01"
+	zHeader    = len(zMagic) + 8
+)
+
+const (
+	sampleSize = 128 << 10 // bytes that are compressed first, to decide about the rest
+	blockSize  = 4 << 10   // least size of a file on the disk; no compression saves less
+	maxWindow  = 8 << 20   // largest window of a compressed blob that is read
+)
+
+// DigestError says that the content of a blob does not match its digest.
+type DigestError struct{ Want, Got [32]byte }
+
+func (e *DigestError) Error() string {
+	return fmt.Sprintf("blob %x: its content has the digest %x", e.Want, e.Got)
+}
+
+// Add stores the content of r. It returns a *DigestError, and stores nothing, when the digest of
+// the content is not d. If the store has the blob already, Add counts as use and does not read r;
+// after the first damaged entry in this process it verifies the stored blob first.
+func (s *Store) Add(d [32]byte, r io.Reader) error {
+	if s.TouchBlob(d) && (!s.damaged.Load() || s.isWhole(d)) {
+		return nil
+	}
+	head, ok := s.samples.Get().(*[sampleSize]byte)
+	if !ok {
+		head = new([sampleSize]byte)
+	}
+	defer s.samples.Put(head)
+	n, err := io.ReadFull(r, head[:])
+	switch {
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return s.addSmall(d, head[:n])
+	case err != nil:
+		return err
+	}
+	return s.addLarge(d, head[:], r)
+}
+
+// TouchBlob sets the last use of a blob to now, if permitted, and reports whether the blob exists.
+func (s *Store) TouchBlob(d [32]byte) bool {
+	now := s.now()
+	return s.touch(blobs, d, "", now) || s.touch(blobs, d, compressed, now)
+}
+
+// isWhole reads a blob and removes it when it is damaged.
+func (s *Store) isWhole(d [32]byte) bool {
+	b, err := s.Open(d)
+	if err != nil {
+		return false
+	}
+	defer b.Close()
+	_, err = io.Copy(io.Discard, b)
+	return err == nil
+}
+
+// HasBlob reports whether the store has a blob.
+func (s *Store) HasBlob(d [32]byte) bool {
+	info, err := s.stat(blobs, d, "")
+	if errors.Is(err, fs.ErrNotExist) {
+		info, err = s.stat(blobs, d, compressed)
+	}
+	return err == nil && info.Mode.IsRegular()
+}
+
+// addSmall stores a blob from memory.
+func (s *Store) addSmall(d [32]byte, data []byte) error {
+	if got := blake3.Sum256(data); got != d {
+		return &DigestError{Want: d, Got: got}
+	}
+	f, err := s.create()
+	if err != nil {
+		return err
+	}
+	suffix := ""
+	if z, pays := s.compress(data); pays {
+		suffix, data = compressed, append(appendHeader(nil, int64(len(data))), z...)
+	}
+	_, err = f.Write(data)
+	return s.publish(f, place{blobs, d, suffix}, s.now(), err)
+}
+
+// addLarge stores a blob whose first bytes, head, were read already.
+func (s *Store) addLarge(d [32]byte, head []byte, r io.Reader) error {
+	f, err := s.create()
+	if err != nil {
+		return err
+	}
+	h := blake3.New()
+	all := io.TeeReader(io.MultiReader(bytes.NewReader(head), r), h)
+	suffix := ""
+	if _, pays := s.compress(head); pays {
+		suffix = compressed
+		err = s.writeCompressed(f.File, all)
+	} else {
+		_, err = io.Copy(f, all)
+	}
+	if got := hashed(h); err == nil && got != d {
+		err = &DigestError{Want: d, Got: got}
+	}
+	return s.publish(f, place{blobs, d, suffix}, s.now(), err)
+}
+
+// writeCompressed writes the frame, then the header with the size.
+func (s *Store) writeCompressed(f *rawfile.File, r io.Reader) error {
+	if _, err := f.Write(make([]byte, zHeader)); err != nil {
+		return err
+	}
+	enc := s.encoder()
+	defer s.encoders.Put(enc)
+	enc.Reset(f)
+	size, err := io.Copy(enc, r)
+	if e := enc.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		_, err = f.WriteAt(appendHeader(nil, size), 0)
+	}
+	return err
+}
+
+// compress compresses data and reports whether that saves a tenth and a block of the disk.
+func (s *Store) compress(data []byte) (z []byte, pays bool) {
+	if len(data) <= blockSize {
+		return nil, false
+	}
+	enc := s.encoder()
+	defer s.encoders.Put(enc)
+	z = enc.EncodeAll(data, make([]byte, 0, len(data)))
+	saved := len(data) - len(z) - zHeader
+	return z, saved > len(data)/10 && saved >= blockSize/2
+}
+
+func (s *Store) encoder() *zstd.Encoder {
+	if enc, ok := s.encoders.Get().(*zstd.Encoder); ok {
+		return enc
+	}
+	enc, _ := zstd.NewWriter(nil, // no error is possible with these options
+		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderCRC(false), zstd.WithWindowSize(1<<20))
+	return enc
+}
+
+func (s *Store) decoder() *zstd.Decoder {
+	if dec, ok := s.decoders.Get().(*zstd.Decoder); ok {
+		return dec
+	}
+	dec, _ := zstd.NewReader(nil, // no error is possible with these options
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxMemory(maxWindow), zstd.WithDecoderMaxWindow(maxWindow))
+	return dec
+}
+
+func appendHeader(b []byte, size int64) []byte {
+	return binary.LittleEndian.AppendUint64(append(b, zMagic...), uint64(size))
+}
+
+func hashed(h *blake3.Hasher) (sum [32]byte) {
+	h.Sum(sum[:0])
+	return sum
+}
+
+// Open returns a blob, or ErrAbsent.
+func (s *Store) Open(d [32]byte) (*Blob, error) {
+	f, _, err := s.openFile(blobs, d, "")
+	if err == nil {
+		return &Blob{store: s, digest: d, file: f, src: f, left: math.MaxInt64}, nil
+	}
+	if !errors.Is(err, ErrAbsent) {
+		return nil, err
+	}
+	f, _, err = s.openFile(blobs, d, compressed)
+	if err != nil {
+		return nil, err
+	}
+	b := &Blob{store: s, digest: d, file: f, suffix: compressed}
+	if err := b.inflate(); err != nil {
+		f.Close()
+		return nil, b.Damaged(err)
+	}
+	return b, nil
+}
+
+// Blob reads a blob. Its last Read returns io.EOF when the content matches the digest, or else a
+// *DamageError.
+type Blob struct {
+	store  *Store
+	digest [32]byte
+	file   *rawfile.File
+	suffix string // of the file name
+	src    io.Reader
+	left   int64          // bytes left to read
+	dec    *zstd.Decoder  // of a compressed blob
+	hash   *blake3.Hasher // of the bytes read so far
+	blind  bool           // the caller compares the digest
+	err    error          // result of the last Read
+}
+
+// File returns the file, or nil when it is compressed.
+func (b *Blob) File() *rawfile.File {
+	if b.dec != nil {
+		return nil
+	}
+	return b.file
+}
+
+// Size returns the size of the blob, or 0 when it is unknown.
+func (b *Blob) Size() int64 {
+	if b.dec == nil {
+		return 0
+	}
+	return b.left
+}
+
+// Unverified leaves the verification to the caller, which hashes the bytes and calls Damaged on a
+// mismatch. It is called before the first Read.
+func (b *Blob) Unverified() { b.blind = true }
+
+// Damaged removes the blob and returns a *DamageError.
+func (b *Blob) Damaged(cause error) error { return b.store.drop(blobs, b.digest, b.suffix, cause) }
+
+func (b *Blob) inflate() error {
+	head := make([]byte, zHeader)
+	if _, err := io.ReadFull(b.file, head); err != nil {
+		return err
+	}
+	size := binary.LittleEndian.Uint64(head[len(zMagic):])
+	if string(head[:len(zMagic)]) != zMagic || size > math.MaxInt64 {
+		return errors.New("not a compressed blob")
+	}
+	dec := b.store.decoder()
+	if err := dec.Reset(b.file); err != nil {
+		return err
+	}
+	b.dec, b.src, b.left = dec, dec, int64(size)
+	return nil
+}
+
+// Read implements io.Reader.
+func (b *Blob) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	n, err := b.src.Read(p)
+	b.left -= int64(n)
+	if !b.blind {
+		b.hasher().Write(p[:n])
+	}
+	switch {
+	case b.left < 0:
+		b.err = b.Damaged(errors.New("its content is longer than its header says"))
+		return 0, b.err
+	case err == io.EOF:
+		b.err = b.end()
+	case err != nil && b.dec != nil:
+		b.err = b.Damaged(err)
+	case err != nil:
+		b.err = err
+	}
+	return n, b.err
+}
+
+func (b *Blob) hasher() *blake3.Hasher {
+	if b.hash == nil {
+		b.hash = blake3.New()
+	}
+	return b.hash
+}
+
+func (b *Blob) end() error {
+	if b.dec != nil && b.left != 0 {
+		return b.Damaged(errors.New("its content is shorter than its header says"))
+	}
+	if b.blind {
+		return io.EOF
+	}
+	if got := hashed(b.hasher()); got != b.digest {
+		return b.Damaged(&DigestError{Want: b.digest, Got: got})
+	}
+	return io.EOF
+}
+
+// Close implements io.Closer.
+func (b *Blob) Close() error {
+	if b.dec != nil {
+		_ = b.dec.Reset(nil)
+		b.store.decoders.Put(b.dec)
+		b.dec = nil
+	}
+	b.err = fs.ErrClosed
+	return b.file.Close()
+}

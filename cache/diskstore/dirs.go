@@ -1,0 +1,291 @@
+package diskstore
+
+import (
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bentobuild/bento/internal/owndir"
+	"github.com/bentobuild/bento/internal/owner"
+	"github.com/bentobuild/bento/internal/rawfile"
+)
+
+// RefusedError says why a directory is not used as a cache.
+type RefusedError = owndir.RefusedError
+
+// The two kinds of files. Each has its own directory.
+const (
+	records = iota
+	blobs
+	kinds
+)
+
+func nameOf(kind int) string { return [kinds]string{"records", "blobs"}[kind] }
+
+// madeFile is the file that says that bento made the directory of a format.
+const madeFile = "made-by-bento"
+
+// format is the open directory of one format.
+type format struct {
+	*owndir.Dir
+	kept   *kept
+	signed atomic.Bool // madeFile exists
+	tmp    atomic.Pointer[owndir.Dir]
+	kinds  [kinds]atomic.Pointer[owndir.Dir]
+	shards [kinds][shards]atomic.Pointer[owndir.Dir]
+}
+
+// kept are the directories that stay open while the store is in use.
+type kept struct {
+	mu   sync.Mutex
+	list []*owndir.Dir
+	room int // how many more may stay open
+}
+
+func newKept() *kept {
+	return &kept{room: int(min(kinds*shards+8, rawfile.FileLimit()/4))}
+}
+
+// keep keeps d open if room is left.
+func (k *kept) keep(d *owndir.Dir) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.room <= 0 {
+		return false
+	}
+	k.room--
+	k.list = append(k.list, d)
+	return true
+}
+
+func (k *kept) close() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, d := range k.list {
+		d.Close()
+	}
+	k.list = nil
+}
+
+// enter opens the directory in at, or else the one named name in from. The caller calls done when
+// it no longer needs it.
+func (k *kept) enter(at *atomic.Pointer[owndir.Dir], from *owndir.Dir, name string, make bool) (d *owndir.Dir, done func(), err error) {
+	if d = at.Load(); d != nil {
+		return d, func() {}, nil
+	}
+	if d, err = from.Enter(name, make); err != nil {
+		return nil, nil, err
+	}
+	if k.keep(d) {
+		at.Store(d) // a concurrent call has stored another one
+		return d, func() {}, nil
+	}
+	return d, d.Close, nil
+}
+
+func (f *format) kind(kind int, make bool) (*owndir.Dir, func(), error) {
+	return f.kept.enter(&f.kinds[kind], f.Dir, nameOf(kind), make)
+}
+
+func (f *format) shard(kind int, first byte, make bool) (*owndir.Dir, func(), error) {
+	at := &f.shards[kind][first]
+	if d := at.Load(); d != nil {
+		return d, func() {}, nil
+	}
+	all, done, err := f.kind(kind, make)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	return f.kept.enter(at, all, hex.EncodeToString([]byte{first}), make)
+}
+
+func (f *format) temp(make bool) (*owndir.Dir, func(), error) {
+	return f.kept.enter(&f.tmp, f.Dir, tmpDir, make)
+}
+
+// with calls do with the directory of the current format. It returns fs.ErrNotExist when the
+// directory is missing and make is false.
+func (s *Store) with(make bool, do func(*format) error) error {
+	defer runtime.KeepAlive(s) // the finalizer of s closes the directories
+	f, err := s.current(make)
+	if err == nil && make {
+		err = f.mark()
+	}
+	if err != nil {
+		return err
+	}
+	return do(f)
+}
+
+func (s *Store) current(make bool) (*format, error) {
+	if f := s.newest.Load(); f != nil {
+		return f, nil
+	}
+	base, err := s.open(make)
+	if err != nil {
+		return nil, err
+	}
+	defer base.Close()
+	f, err := openFormat(base, formatDir, s.kept, make)
+	if err != nil {
+		return nil, err
+	}
+	if !s.newest.CompareAndSwap(nil, f) {
+		f.Close()
+		return s.newest.Load(), nil
+	}
+	s.kept.mu.Lock()
+	defer s.kept.mu.Unlock()
+	s.kept.list = append(s.kept.list, f.Dir)
+	return f, nil
+}
+
+// in calls do with the directory of a file and the name of the file in it.
+func (s *Store) in(kind int, sum [32]byte, make bool, do func(dir *owndir.Dir, name string) error) error {
+	return s.with(make, func(f *format) error {
+		dir, done, err := f.shard(kind, sum[0], make)
+		if err != nil {
+			return err
+		}
+		defer done()
+		return do(dir, hex.EncodeToString(sum[1:]))
+	})
+}
+
+// open opens the directory that contains all formats.
+func (s *Store) open(make bool) (*owndir.Dir, error) {
+	if root, rel, ok := owndir.Within(s.root, s.base); ok {
+		trusted := owner.Of(root)
+		top, err := owndir.Open(root, &trusted)
+		if err != nil {
+			return nil, err
+		}
+		defer top.Close()
+		return top.Below(rel, make)
+	}
+	d, err := owndir.Open(s.base, nil)
+	if make && errors.Is(err, fs.ErrNotExist) {
+		if err = rawfile.MkdirAll(s.base, 0o777); err == nil {
+			d, err = owndir.Open(s.base, nil)
+		}
+	}
+	if err != nil || !s.unnamed {
+		return d, err
+	}
+	if err = d.CheckOwner(owner.Trusted{}); err != nil {
+		err = d.CheckOwner(owner.Of(s.root)) // CheckOwner costs one more stat
+	}
+	if err == nil {
+		return d, nil
+	}
+	d.Close()
+	var refused *RefusedError
+	if errors.As(err, &refused) {
+		refused.Hint = "the owner of a cache controls what is restored from it; set $BENTO_CACHE_DIR to another directory, or to this one if you trust its owner"
+	}
+	return nil, err
+}
+
+// openFormat opens the directory of a format. It returns a *RefusedError for a directory that is no
+// format.
+func openFormat(base *owndir.Dir, name string, k *kept, make bool) (*format, error) {
+	d, err := base.Enter(name, make)
+	if err != nil {
+		return nil, err
+	}
+	f := &format{Dir: d, kept: k}
+	if err := f.check(); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// check returns a *RefusedError unless bento made the directory. It recognizes directories from
+// before madeFile by their content.
+func (f *format) check() error {
+	for _, name := range []string{nameOf(records), nameOf(blobs), tmpDir} {
+		if err := f.Check(name); err != nil {
+			return err
+		}
+	}
+	if f.marked() {
+		return nil
+	}
+	if err := f.only("", isOfFormat); err != nil {
+		return err
+	}
+	for _, kind := range []string{nameOf(records), nameOf(blobs)} {
+		if err := f.only(kind, isShard); err != nil {
+			return err
+		}
+	}
+	return f.only(tmpDir, owndir.IsRandomName)
+}
+
+func (f *format) marked() bool {
+	info, err := f.Stat(madeFile)
+	return err == nil && info.Mode.IsRegular()
+}
+
+func (f *format) mark() error {
+	if f.signed.Load() || f.marked() {
+		f.signed.Store(true)
+		return nil
+	}
+	file, err := f.Create(madeFile, 0o444)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+// only returns a *RefusedError for a directory with names other than the known ones.
+func (f *format) only(name string, known func(string) bool) error {
+	dir := f.Dir
+	if name != "" {
+		var err error
+		if dir, err = f.Enter(name, false); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		defer dir.Close()
+	}
+	entries, err := dir.Names()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !known(e.Name()) {
+			return &RefusedError{
+				Path: dir.Path(), Reason: "it contains \"" + e.Name() + "\", which is no file of a cache", Wanted: "a cache that bento has made, or no such directory",
+				Hint: "set $BENTO_CACHE_DIR to another directory",
+			}
+		}
+	}
+	return nil
+}
+
+func isOfFormat(name string) bool {
+	return slices.Contains([]string{nameOf(records), nameOf(blobs), tmpDir}, name) || isNote(name)
+}
+
+// notes are the files of a format beside its entries; "whole" is from older formats.
+func notes() []string { return []string{pruneLock, tallyFile, usedFile, "whole", madeFile} }
+
+func isNote(name string) bool { return slices.Contains(notes(), name) }
+
+func isShard(name string) bool {
+	b, err := hex.DecodeString(name)
+	return err == nil && len(b) == 1 && name == strings.ToLower(name)
+}

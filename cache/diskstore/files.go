@@ -1,0 +1,169 @@
+package diskstore
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"time"
+
+	"github.com/bentobuild/bento/internal/owndir"
+	"github.com/bentobuild/bento/internal/rawfile"
+)
+
+// openFile opens a regular file. It returns ErrAbsent for anything else.
+func (s *Store) openFile(kind int, sum [32]byte, suffix string) (f *rawfile.File, info rawfile.Info, err error) {
+	err = s.in(kind, sum, false, func(dir *owndir.Dir, name string) (err error) {
+		f, info, err = dir.Open(name + suffix)
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrAbsent
+	}
+	return f, info, err
+}
+
+func (s *Store) stat(kind int, sum [32]byte, suffix string) (info rawfile.Info, err error) {
+	err = s.in(kind, sum, false, func(dir *owndir.Dir, name string) (err error) {
+		info, err = dir.Stat(name + suffix)
+		return err
+	})
+	return info, err
+}
+
+// touch sets the last use of a file, if permitted, and reports whether the file exists.
+func (s *Store) touch(kind int, sum [32]byte, suffix string, now time.Time) (there bool) {
+	_ = s.in(kind, sum, false, func(dir *owndir.Dir, name string) error {
+		there = dir.Touch(name+suffix, now)
+		return nil
+	})
+	return there
+}
+
+func (s *Store) remove(kind int, sum [32]byte, suffix string) error {
+	return s.in(kind, sum, false, func(dir *owndir.Dir, name string) error { return dir.Remove(name + suffix) })
+}
+
+// draft is a file that is being written in tmp.
+type draft struct {
+	*rawfile.File
+	name string
+}
+
+// create makes a file in tmp.
+func (s *Store) create() (*draft, error) {
+	d, err := s.tryCreate()
+	if errors.Is(err, fs.ErrNotExist) { // the cache was removed since it was opened
+		s.newest.Store(nil)
+		d, err = s.tryCreate()
+	}
+	return d, err
+}
+
+func (s *Store) tryCreate() (d *draft, err error) {
+	err = s.with(true, func(f *format) error {
+		dir, done, err := f.temp(true)
+		if err != nil {
+			return err
+		}
+		defer done()
+		for {
+			d = &draft{name: owndir.RandomName()}
+			if d.File, err = dir.Create(d.name, 0o444); !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+		}
+	})
+	return d, err
+}
+
+// publish moves a written file to its place and sets its last use, unless err says that writing
+// failed. It removes the file on an error.
+func (s *Store) publish(d *draft, to place, used time.Time, err error) error {
+	if info, e := d.Stat(); e == nil {
+		s.added.Add(blocks(info.Size)) // counted first, in case the process is killed
+	}
+	if e := d.Touch(used); err == nil {
+		err = e
+	}
+	return s.end(d, err, func(f *format, tmp *owndir.Dir) error {
+		err := s.moveTo(tmp, d, to)
+		if errors.Is(err, fs.ErrNotExist) { // the directory was removed
+			f.kinds[to.kind].Store(nil)
+			f.shards[to.kind][to.sum[0]].Store(nil)
+			err = s.moveTo(tmp, d, to)
+		}
+		return err
+	})
+}
+
+// note replaces one of the store's own files, or removes the old one when it cannot. It makes none
+// in a store without entries.
+func (s *Store) note(name string, data []byte) {
+	if _, err := s.current(false); err != nil {
+		return
+	}
+	d, err := s.create()
+	if err == nil {
+		_, err = d.Write(data)
+		err = s.end(d, err, func(f *format, tmp *owndir.Dir) error { return tmp.Move(d.name, f.Dir, name) })
+	}
+	if err != nil {
+		s.forget(name)
+	}
+}
+
+// forget removes one of the store's own files.
+func (s *Store) forget(name string) {
+	_ = s.with(false, func(f *format) error { return f.Remove(name) })
+}
+
+// noted returns the content of such a file, which has size bytes. It ignores a file of another size
+// or with a second hard link, which anyone may have made.
+func (s *Store) noted(name string, size int) (data []byte, ok bool) {
+	err := s.with(false, func(f *format) error {
+		file, info, err := f.Open(name)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if ok = info.Size == int64(size) && info.Links() <= 1; ok {
+			data = make([]byte, size)
+			_, err = io.ReadFull(file, data)
+		}
+		return err
+	})
+	return data, ok && err == nil
+}
+
+type place struct {
+	kind   int
+	sum    [32]byte
+	suffix string
+}
+
+func (s *Store) moveTo(tmp *owndir.Dir, d *draft, to place) error {
+	return s.in(to.kind, to.sum, true, func(dir *owndir.Dir, name string) error {
+		return tmp.Move(d.name, dir, name+to.suffix)
+	})
+}
+
+// end closes a written file and calls move to move it out of tmp.
+func (s *Store) end(d *draft, err error, move func(f *format, tmp *owndir.Dir) error) error {
+	if e := d.Close(); err == nil {
+		err = e
+	}
+	return s.with(false, func(f *format) error {
+		tmp, done, e := f.temp(false)
+		if e != nil {
+			return e
+		}
+		defer done()
+		if err == nil {
+			err = move(f, tmp)
+		}
+		if err != nil {
+			_ = tmp.Remove(d.name)
+		}
+		return err
+	})
+}

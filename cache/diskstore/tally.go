@@ -1,0 +1,108 @@
+package diskstore
+
+import (
+	"context"
+	"encoding/binary"
+	"time"
+)
+
+// tallyFile is the file of the tally: two numbers of 8 bytes each, little endian.
+const tallyFile = "tally"
+
+// tally is the approximate size of a store. It is rather too large than too small: an entry stored
+// twice counts twice, and a removed entry still counts, until the store is listed again.
+type tally struct {
+	size   int64     // in bytes, as Stats counts them
+	listed time.Time // time of the last count
+}
+
+const (
+	// tellSize is the most that a process adds, in bytes, before it updates the tally. The next
+	// listing of the store counts what a killed process did not add to the tally.
+	tellSize = 256 << 10
+	// recount is the time after which the store is listed again whatever its size.
+	recount = 24 * time.Hour
+	// Keep prunes a store of more than smallStore files to 1/20 below its bound, so that it does
+	// not list the store for each added result. It prunes a smaller store, which is listed fast, to
+	// the bound itself.
+	smallStore = 2000
+	slackShare = 20
+)
+
+// Keep prunes the store to b. It costs almost nothing unless the added bytes pass the bound, or the
+// last listing is older than recount. When another goroutine runs it, that goroutine does the work
+// of both.
+func (s *Store) Keep(ctx context.Context, b Bounds, needs Needs) error {
+	if b == (Bounds{}) {
+		return nil
+	}
+	for first := true; first || s.added.Load() > 0; first = false {
+		if !s.keeping.CompareAndSwap(false, true) {
+			return nil
+		}
+		err := s.keepOnce(ctx, b, needs)
+		s.keeping.Store(false)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Crowded reports whether Keep is worth a call: the bytes that this process added and did not write
+// to the tally are many, or pass the bound.
+func (s *Store) Crowded(b Bounds) bool {
+	added, total := s.added.Load(), s.total.Load()
+	return added > 0 && (added >= tellSize || total == 0 || b.MaxSize > 0 && added+total > b.MaxSize)
+}
+
+func (s *Store) keepOnce(ctx context.Context, b Bounds, needs Needs) error {
+	unlock, err := s.lockPruning(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	added := s.added.Swap(0)
+	t, ok := s.readTally()
+	t.size += added
+	if ok && !t.due(b, s.now()) {
+		if added > 0 {
+			s.noteTally(t)
+		}
+		s.total.Store(t.size)
+		return nil
+	}
+	if _, err = s.prune(ctx, b, b.MaxSize-b.MaxSize/slackShare, needs); err != nil {
+		s.added.Add(added)
+	}
+	return err
+}
+
+// due reports whether the store is to be listed.
+func (t tally) due(b Bounds, now time.Time) bool {
+	wait := recount
+	if b.MaxAge > 0 {
+		wait = min(wait, max(b.MaxAge/100, time.Minute))
+	}
+	age := now.Sub(t.listed)
+	return b.MaxSize > 0 && t.size > b.MaxSize || age < -clockSkew || age > wait
+}
+
+// readTally returns the tally, if it exists.
+func (s *Store) readTally() (t tally, ok bool) {
+	b, ok := s.noted(tallyFile, 16)
+	if !ok {
+		return t, false
+	}
+	t.size = int64(binary.LittleEndian.Uint64(b))
+	t.listed = time.Unix(0, int64(binary.LittleEndian.Uint64(b[8:])))
+	return t, t.size >= 0
+}
+
+// noteTally writes the tally. Without a tally, also in a store without entries, Keep lists the
+// store again.
+func (s *Store) noteTally(t tally) {
+	s.total.Store(t.size)
+	b := binary.LittleEndian.AppendUint64(nil, uint64(t.size))
+	s.note(tallyFile, binary.LittleEndian.AppendUint64(b, uint64(t.listed.UnixNano())))
+}

@@ -1,0 +1,189 @@
+// Package answers saves the answers of adapters about directories, and reuses each as long as the
+// files that it depends on are unchanged.
+package answers
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/clone"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// Answer is the answer of an adapter about a directory.
+type Answer struct {
+	Tasks adapters.TasksAnswer
+	// Pin is the result of RequiredToolchain, and PinError its error.
+	Pin      *adapters.Toolchain
+	PinError error `pack:"-"`
+	Links    adapters.LinksAnswer
+	Scope    adapters.Scope `pack:"-"`
+	Lock     adapters.LockAnswer
+}
+
+// Options are the inputs of Open.
+type Options struct {
+	State *state.Dir
+	Tree  *tree.Tree
+	Clone *clone.Clone // the same workspace, as adapters read it
+	// Basis identifies everything that answers depend on besides the adapter and the files it
+	// reads: the program, the environment, settings. With "" nothing is saved.
+	Basis    string
+	Adapters []adapters.Adapter
+	Marks    []Mark // files and directories whose names an adapter looks for
+}
+
+// Cache holds saved answers. It is safe for concurrent use. A nil Memory saves nothing.
+type Cache struct {
+	o      Options
+	looker *looker
+	marks  *marks
+
+	mu       sync.Mutex
+	answered map[question]*answered
+	detected map[question]bool
+	asked    map[question]bool // Detect was asked in this process
+	saved    saved             // content of the file
+	payload  []byte            // bytes of the file
+	news     bool
+}
+
+// question is an adapter and the directory that it is asked about.
+type question struct {
+	Adapter string // id and identity of the adapter
+	Dir     string
+}
+
+func ask(a adapters.Adapter, dir string) question {
+	m := a.Manifest()
+	return question{m.AdapterID + "\x00" + m.Identity, dir}
+}
+
+// answered is an Answer with the paths that it depends on.
+type answered struct {
+	Answer
+	reads []string // of an answer from this process
+	from  []int    // of a saved answer: the same, in saved
+	used  bool     // in this process
+}
+
+// Open reads the saved answers and drops those that no longer hold. It returns nil where nothing
+// can be saved.
+func Open(o Options) *Cache {
+	marks, ok := newMarks(&o)
+	if !ok || o.Basis == "" {
+		return nil
+	}
+	m := &Cache{
+		marks: marks, o: o, looker: newLooker(o.Tree, o.Clone), answered: make(map[question]*answered),
+		detected: make(map[question]bool), asked: make(map[question]bool),
+	}
+	if s, payload, ok := load(o.State); ok && s.Basis == o.Basis {
+		m.payload = payload
+		m.take(s)
+	}
+	return m
+}
+
+// about returns what saves the answers of a. It returns nil for adapters in a process that answers
+// itself each time.
+func (m *Cache) about(a adapters.Adapter) *Cache {
+	if _, process := a.(adapters.Starter); process {
+		return nil
+	}
+	return m
+}
+
+// Knows reports whether Ask can answer without the adapter.
+func (m *Cache) Knows(a adapters.Adapter, dir string) bool {
+	if m = m.about(a); m == nil {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.answered[ask(a, dir)] != nil
+}
+
+// Detect reports whether dir is a project of the language of a, from a saved answer or from a.
+func (m *Cache) Detect(ctx context.Context, a adapters.Adapter, dir string) (bool, error) {
+	if m = m.about(a); m == nil {
+		return a.Detect(ctx, dir)
+	}
+	q := ask(a, dir)
+	if yes, known := m.recallDetect(q); known {
+		return yes, nil
+	}
+	yes, err := a.Detect(ctx, dir)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err == nil {
+		m.detected[q], m.asked[q], m.news = yes, true, true
+	}
+	return yes, err
+}
+
+// recallDetect returns the saved answer of Detect.
+func (m *Cache) recallDetect(q question) (yes, known bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	yes, known = m.detected[q]
+	m.asked[q] = m.asked[q] || known
+	return yes, known
+}
+
+// Ask returns the answer of a about dir, from a saved answer or from a.
+func (m *Cache) Ask(ctx context.Context, a adapters.Adapter, dir string) (Answer, error) {
+	if m = m.about(a); m == nil {
+		answer, err := askAll(ctx, a, dir)
+		return answer.withoutReads(), err
+	}
+	q := ask(a, dir)
+	m.mu.Lock()
+	known := m.answered[q]
+	if known != nil {
+		known.used = true
+	}
+	m.mu.Unlock()
+	if known != nil {
+		return known.Answer, nil
+	}
+	answer, err := askAll(ctx, a, dir)
+	if err == nil && answer.rememberable(a.Manifest()) {
+		m.keep(q, answer)
+	}
+	return answer.withoutReads(), err
+}
+
+func (m *Cache) keep(q question, answer Answer) {
+	reads := slices.Concat(answer.Tasks.Reads, answer.Links.Reads, answer.Scope.Reads, answer.Lock.Reads)
+	slices.Sort(reads)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.answered[q] = &answered{Answer: answer, reads: slices.Compact(reads), used: true}
+	m.news = true
+}
+
+func askAll(ctx context.Context, a adapters.Adapter, dir string) (answer Answer, err error) {
+	if answer.Tasks, err = adapters.Tasks(ctx, a, dir); err != nil {
+		return answer, err
+	}
+	answer.Pin, answer.PinError = a.RequiredToolchain(ctx, dir)
+	if answer.Links, err = adapters.Links(ctx, a, dir); err != nil {
+		return answer, err
+	}
+	if answer.Scope, err = adapters.InstallScope(ctx, a, dir); err != nil {
+		return answer, err
+	}
+	answer.Lock, err = adapters.LockDigest(ctx, a, dir)
+	return answer, err
+}
+
+// rememberable reports whether an answer names the files that it depends on.
+func (a *Answer) rememberable(m *adapters.Manifest) bool {
+	c := m.Capabilities
+	return a.PinError == nil && len(a.Tasks.Reads) > 0 &&
+		(!c.Links || len(a.Links.Reads) > 0) && (!c.InstallScope || len(a.Scope.Reads) > 0)
+}

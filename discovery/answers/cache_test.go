@@ -1,0 +1,180 @@
+package answers
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/internal/pack"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// TestEverythingIsSaved packs values of everything that is saved.
+func TestEverythingIsSaved(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		want := saved{Scopes: []adapters.Scope{rapid.Make[adapters.Scope]().Draw(rt, "scope")}, Answers: []savedAnswer{{Question: rapid.Make[question]().Draw(rt, "question"), Answer: Answer{
+			Tasks: rapid.Make[adapters.TasksAnswer]().Draw(rt, "tasks"),
+			Pin:   &adapters.Toolchain{Tool: "t", Version: "v", File: "f", Line: 3, Strict: true, More: []adapters.Toolchain{{Tool: "u"}}},
+			Links: rapid.Make[adapters.LinksAnswer]().Draw(rt, "links"),
+			Lock:  rapid.Make[adapters.LockAnswer]().Draw(rt, "lock"),
+		}}}}
+		var w pack.Writer
+		w.Add(want)
+		var got saved
+		if err := pack.NewReader(w.Payload()).Next(&got); err != nil {
+			rt.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			rt.Fatal(diff)
+		}
+	})
+}
+
+// TestAllAdaptersAreRemembered holds that every built-in adapter says what it made
+// its answers from, and what it says of a project is known in the next invocation.
+func TestAllAdaptersAreRemembered(t *testing.T) {
+	fixtures, err := filepath.Glob("../../testdata/toolchains/*")
+	if err != nil || len(fixtures) == 0 {
+		t.Fatal("no fixtures", err)
+	}
+	for _, f := range fixtures {
+		t.Run(filepath.Base(f), func(t *testing.T) {
+			root, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.CopyFS(filepath.Join(root, "x"), os.DirFS(f)); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Mkdir(filepath.Join(root, ".bento"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			// Nobody looks above the root of a workspace.
+			if err := os.WriteFile(filepath.Join(root, "bento.toml"), nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			first, asked := askSettled(t, root)
+			first.Save()
+			second := open(t, root)
+			for _, q := range asked {
+				if second.answered[q] == nil && settledHere(t, root) {
+					t.Errorf("%q is not remembered because of %q", q, first.blamed(q))
+				}
+			}
+		})
+	}
+}
+
+func open(t *testing.T, root string) *Cache { return openWith(t, root, "b", nil) }
+
+func openWith(t *testing.T, root, basis string, list []adapters.Adapter) *Cache {
+	st := state.Open(root)
+	files, err := tree.Walk(t.Context(), root, &tree.Options{State: st})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Open(Options{State: st, Tree: files, Basis: basis, Adapters: list})
+}
+
+// askEverybody asks every adapter about every directory that it detects.
+func askEverybody(t *testing.T, m *Cache, root string) (asked []question) {
+	env := adapters.NewEnviron([]string{"HOME=/nowhere", "PATH=" + os.Getenv("PATH")})
+	for _, dir := range m.o.Tree.Dirs() {
+		dir = filepath.Join(root, dir)
+		for _, a := range builtin.All(adapters.Options{Env: env}) {
+			yes, err := m.Detect(context.Background(), a, dir)
+			if err != nil || !yes {
+				continue
+			}
+			if _, err := m.Ask(context.Background(), a, dir); err != nil {
+				t.Logf("%s: %v", dir, err)
+				continue
+			}
+			asked = append(asked, ask(a, dir))
+		}
+	}
+	return slices.Clip(asked)
+}
+
+// askSettled asks everybody, again as long as something is as new as the look at it,
+// also of what is above the root, where others may be at work.
+func askSettled(t *testing.T, root string) (m *Cache, asked []question) {
+	t.Helper()
+	for range 200 {
+		m = open(t, root)
+		asked = askEverybody(t, m, root)
+		if len(asked) == 0 {
+			t.Fatal("no adapter knows it")
+		}
+		if !slices.ContainsFunc(asked, func(q question) bool { return len(m.blamed(q)) > 0 }) {
+			break
+		}
+	}
+	return m, asked
+}
+
+// settledHere reports whether the file system tells what is new from what is newer.
+func settledHere(t *testing.T, root string) bool {
+	m := open(t, root)
+	return m.o.Tree.SettledDir("")
+}
+
+// blamed lists what keeps an answer from being saved.
+func (m *Cache) blamed(q question) (paths []string) {
+	if m.answered[q] == nil {
+		return []string{"it does not say what it was made from"}
+	}
+	for _, path := range m.answered[q].reads {
+		if m.looker.settled(path).Kind == unknown {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// TestBasis holds that nothing is known of another program, environment or adapter.
+func TestBasis(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(root, "bento.toml"), "")
+	write(t, filepath.Join(root, "x", "go.mod"), "module x\n\ngo 1.22\n")
+	write(t, filepath.Join(root, ".bento", "keep"), "")
+	first, asked := askSettled(t, root)
+	first.Save()
+	q := asked[0]
+	for _, c := range []struct {
+		basis    string
+		adapters []adapters.Adapter
+		answered bool
+		detected bool
+	}{
+		{"b", nil, true, true},
+		{"another", nil, false, false},
+		{"b", builtin.All(adapters.Options{})[:1], true, false},
+	} {
+		m := openWith(t, root, c.basis, c.adapters)
+		_, detected := m.recallDetect(q)
+		if answered := m.answered[q] != nil; answered != c.answered || detected != c.detected {
+			t.Errorf("basis %q, %d adapters: answered %t, detected %t", c.basis, len(c.adapters), answered, detected)
+		}
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,37 @@
+package discovery
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/config"
+)
+
+func TestWarnings(t *testing.T) {
+	var all pluginFailures
+	if got := all.Warnings(); got != nil {
+		t.Errorf("without a fault: %v", got)
+	}
+	add := func(f adapters.Failure, path string) { all.Add(&f, path, config.Pos{File: path}) }
+	add(adapters.Failure{Adapter: "t", Code: adapters.Timeout, Call: "links", Dir: "/w/a", Message: "later", Late: true}, "a")
+	add(adapters.Failure{Adapter: "t", Code: adapters.Timeout, Call: "detect", Dir: "/w/y", Message: "late", Hint: "look"}, "y")
+	add(adapters.Failure{Adapter: "t", Code: adapters.Timeout, Call: "detect", Dir: "/w/z", Message: "later", Late: true}, "z")
+	add(adapters.Failure{Adapter: "t", Code: adapters.Timeout, Call: "tasks", Dir: "/w/y", Message: "later", Late: true}, "y")
+	add(adapters.Failure{Adapter: "t", Code: adapters.RPCError, Call: "detect", Dir: "/w/c", Message: "no"}, "c")
+	add(adapters.Failure{Adapter: "t", Code: adapters.RPCError, Call: "detect", Dir: "/w/b", Message: "no"}, "b")
+	add(adapters.Failure{Adapter: "u", Code: adapters.Timeout, Call: "detect", Dir: "/w/q", Message: "late"}, "q")
+	var got []string
+	for _, d := range all.Warnings() {
+		got = append(got, d.String()+" ["+d.Hint+"]")
+	}
+	want := []string{
+		`b: plugin t: detect of "/w/b": no (rpc_error); it has no answer about c either []`,
+		`q: plugin u: detect of "/w/q": late (timeout) []`,
+		`y: plugin t: detect of "/w/y": late (timeout); it has no answer about a, z either [look]`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,286 @@
+package action
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/killpoint"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// logMagic starts a stored log: then come the segments (how many; of each the
+// stream and its length), then the bytes in the order in which they were printed.
+const logMagic = "bento log 1\n"
+
+// maxSegments bounds how often the stream may change before the rest of a log
+// counts as one segment.
+const maxSegments = 1 << 20
+
+// maxRest bounds what is kept of a log that cannot be written, in bytes.
+const maxRest = 64 << 10
+
+// Stream is where a task printed something.
+type Stream byte
+
+// The two streams. The values are part of stored logs.
+const (
+	Stdout Stream = 1
+	Stderr Stream = 2
+)
+
+// segment is a piece of a log that came from one stream.
+type segment struct {
+	Stream Stream
+	Size   uint64 // bytes
+}
+
+// Log is the log of one execution. It is safe for concurrent use.
+type Log struct {
+	dir  *state.Dir
+	name string // of the file in dir
+	o    LogOptions
+
+	mu       sync.Mutex
+	file     *os.File // nil when nothing was printed, or it cannot be written
+	broken   bool
+	rest     []byte // the end of what could not be written
+	segments []segment
+}
+
+// LogOptions of a Log. All may be nil.
+type LogOptions struct {
+	Forward func(Stream, []byte) // is given what is printed, as it comes
+	// Failed is called once when the file cannot be written; the log goes on without.
+	Failed func(error)
+}
+
+// LogName returns the name for the log of a task of a dish. No task that has another id has
+// the same.
+func LogName(dish, task, id string) string {
+	clean := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+				return r
+			}
+			return '_'
+		}, s)
+	}
+	return fmt.Sprintf("%.60s.%.60s.%s.log", clean(dish), clean(task), cache.ShortSum(id))
+}
+
+// LogDir is the directory of logs in the state of a workspace.
+const LogDir = "logs"
+
+// CreateLog starts a log in a file of that name in Dir of d, which is made when something
+// is printed; that of an earlier execution is removed.
+func CreateLog(d *state.Dir, name string, o LogOptions) *Log {
+	l := &Log{dir: d, name: path.Join(LogDir, name), o: o}
+	_ = d.Remove(l.name) // what cannot be removed cannot be made either
+	return l
+}
+
+// Path is the absolute path of the file, for messages, "" when there is none.
+func (l *Log) Path() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return ""
+	}
+	return l.dir.Shown(l.name)
+}
+
+// Segments returns the pieces of the file in their order.
+func (l *Log) Segments() []segment { return l.segments }
+
+// Close closes the file.
+func (l *Log) Close() {
+	if l.file != nil {
+		l.file.Close()
+	}
+}
+
+// Writer returns a writer for one stream. It never fails: a full disk must not end
+// the task.
+func (l *Log) Writer(s Stream) io.Writer { return &streamWriter{log: l, stream: s} }
+
+type streamWriter struct {
+	log    *Log
+	stream Stream
+}
+
+func (w *streamWriter) Write(p []byte) (int, error) {
+	w.log.write(w.stream, p)
+	return len(p), nil
+}
+
+func (l *Log) write(s Stream, p []byte) {
+	l.mu.Lock()
+	err := l.append(s, p)
+	l.mu.Unlock()
+	if err != nil && l.o.Failed != nil {
+		l.o.Failed(err)
+	}
+	if l.o.Forward != nil {
+		l.o.Forward(s, p)
+	}
+}
+
+// append writes to the file; of an error it is the first and the last.
+func (l *Log) append(s Stream, p []byte) (err error) {
+	if l.broken {
+		l.keep(p)
+		return nil
+	}
+	if l.file == nil {
+		l.file, err = l.dir.Create(l.name)
+	}
+	if err == nil {
+		var n int
+		n, err = killpoint.Write(l.file.Write, p)
+		l.note(s, n)
+		p = p[n:]
+	}
+	if err != nil {
+		l.broken = true
+		l.keep(p)
+		if l.file != nil {
+			l.file.Close()
+			l.file = nil
+		}
+	}
+	return err
+}
+
+// keep keeps the end of what the file has no room for.
+func (l *Log) keep(p []byte) {
+	l.rest = append(l.rest, p[max(0, len(p)-maxRest):]...)
+	if over := len(l.rest) - maxRest; over > 0 {
+		l.rest = append(l.rest[:0], l.rest[over:]...)
+	}
+}
+
+// Rest returns the end of what could not be written to the file.
+func (l *Log) Rest() []byte { return l.rest }
+
+func (l *Log) note(s Stream, n int) {
+	last := len(l.segments) - 1
+	if last >= 0 && (l.segments[last].Stream == s || last+1 >= maxSegments) {
+		l.segments[last].Size += uint64(n)
+		return
+	}
+	l.segments = append(l.segments, segment{Stream: s, Size: uint64(n)})
+}
+
+// Store puts the log into the cache. An empty log is no blob.
+func (l *Log) Store(s cache.Store) (d cache.Digest, size int64, err error) {
+	if l.file == nil || len(l.segments) == 0 {
+		return cache.Digest{}, 0, nil
+	}
+	var w state.Writer
+	w.Raw([]byte(logMagic))
+	w.Uint(uint64(len(l.segments)))
+	for _, seg := range l.segments {
+		w.Byte(byte(seg.Stream))
+		w.Uint(seg.Size)
+		size += int64(seg.Size)
+	}
+	open := func() (io.Reader, error) {
+		_, err := l.file.Seek(0, io.SeekStart)
+		return io.MultiReader(bytes.NewReader(w.Payload()), io.LimitReader(l.file, size)), err
+	}
+	r, err := open()
+	if err != nil {
+		return d, 0, err
+	}
+	h := blake3.New()
+	if _, err := io.Copy(h, r); err != nil {
+		return d, 0, err
+	}
+	h.Sum(d[:0])
+	if r, err = open(); err != nil {
+		return d, 0, err
+	}
+	return d, size, s.Add(d, r)
+}
+
+// Replay calls emit with what the file of the log holds, piece by piece in the order in
+// which it was printed. The log may be closed.
+func (l *Log) Replay(emit func(Stream, []byte)) error {
+	file, err := l.dir.OpenFile(l.name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return replay(file, l.segments, emit)
+}
+
+// ReplayLog does the same with a log in the cache.
+func ReplayLog(s cache.Store, d cache.Digest, emit func(Stream, []byte)) error {
+	blob, err := s.Open(d)
+	if err != nil {
+		return err
+	}
+	defer blob.Close()
+	br := bufio.NewReader(blob)
+	segments, err := readSegments(br)
+	if err != nil {
+		return err
+	}
+	return replay(br, segments, emit)
+}
+
+func replay(r io.Reader, segments []segment, emit func(Stream, []byte)) error {
+	buf := make([]byte, 32<<10)
+	for _, seg := range segments {
+		piece := io.LimitReader(r, int64(seg.Size))
+		for {
+			n, err := piece.Read(buf)
+			if n > 0 {
+				emit(seg.Stream, buf[:n])
+			}
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readSegments reads the head of a stored log and leaves r at the first byte that
+// was printed.
+func readSegments(r *bufio.Reader) ([]segment, error) {
+	magic := make([]byte, len(logMagic))
+	if _, err := io.ReadFull(r, magic); err != nil || string(magic) != logMagic {
+		return nil, fmt.Errorf("log: %w", state.ErrFields)
+	}
+	n, err := binary.ReadUvarint(r)
+	if err != nil || n > maxSegments {
+		return nil, fmt.Errorf("log: %w", state.ErrFields)
+	}
+	segments := make([]segment, 0, min(n, 1024))
+	for range n {
+		stream, err := r.ReadByte()
+		if err != nil {
+			return nil, err
+		}
+		size, err := binary.ReadUvarint(r)
+		if err != nil || size > 1<<62 {
+			return nil, fmt.Errorf("log: %w", state.ErrFields)
+		}
+		segments = append(segments, segment{Stream: Stream(stream), Size: size})
+	}
+	return segments, nil
+}

@@ -1,0 +1,168 @@
+package action
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/proc"
+)
+
+// How often is looked, and how long one look may take.
+const (
+	interval = 100 * time.Millisecond
+	look     = 5 * time.Second
+)
+
+// readyProbe waits for one task. Its Write takes what the task prints.
+type readyProbe struct {
+	want config.Ready
+	cmd  func() (proc.Spec, error) // what runs want.Cmd
+
+	pattern *regexp.Regexp
+	mu      sync.Mutex
+	line    []byte // the last one, as far as it has come
+	seen    chan struct{}
+	once    sync.Once
+}
+
+// newReadyProbe makes a probe. cmd gives the process that runs want.Cmd.
+func newReadyProbe(want config.Ready, cmd func() (proc.Spec, error)) (*readyProbe, error) {
+	p := &readyProbe{want: want, cmd: cmd, seen: make(chan struct{})}
+	var err error
+	if want.Log != "" {
+		p.pattern, err = regexp.Compile(want.Log)
+	}
+	return p, err
+}
+
+// Wait returns nil when the task is ready. The error is that of ctx, or says what did
+// not come in time.
+func (p *readyProbe) Wait(ctx context.Context) error {
+	timed, cancel := context.WithTimeout(ctx, time.Duration(p.want.Timeout))
+	defer cancel()
+	if p.want.Log != "" {
+		select {
+		case <-p.seen:
+			return nil
+		case <-timed.Done():
+			return p.tooLate(ctx, nil)
+		}
+	}
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	var last error
+	for {
+		err := p.try(timed)
+		if err == nil {
+			return nil
+		}
+		if last == nil || timed.Err() == nil {
+			last = err // else it was only cut short
+		}
+		select {
+		case <-tick.C:
+		case <-timed.Done():
+			return p.tooLate(ctx, last)
+		}
+	}
+}
+
+func (p *readyProbe) tooLate(ctx context.Context, last error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if last == nil {
+		last = fmt.Errorf("it printed no line that matches %q", p.want.Log)
+	}
+	return fmt.Errorf("not ready after %v: %w", time.Duration(p.want.Timeout), last)
+}
+
+// try looks once.
+func (p *readyProbe) try(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, look)
+	defer cancel()
+	switch {
+	case p.want.Port != 0:
+		return dial(ctx, p.want.Port)
+	case p.want.HTTP != "":
+		return get(ctx, p.want.HTTP)
+	}
+	spec, err := p.cmd()
+	if err != nil {
+		return err
+	}
+	res, err := proc.Run(ctx, spec)
+	if err == nil && res.ExitCode != 0 {
+		err = fmt.Errorf("%q exits with status %d", p.want.Cmd, res.ExitCode)
+	}
+	return err
+}
+
+// dial connects to a port of this machine, by either version of IP.
+func dial(ctx context.Context, port int) error {
+	var d net.Dialer
+	var err error
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		var conn net.Conn
+		if conn, err = d.DialContext(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port))); err == nil {
+			return conn.Close()
+		}
+	}
+	return fmt.Errorf("nobody listens on port %d", port)
+}
+
+func get(ctx context.Context, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	client := http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true}, // and no proxy
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	res.Body.Close()
+	if res.StatusCode >= 400 {
+		return fmt.Errorf("%s answers %s", url, res.Status)
+	}
+	return nil
+}
+
+// maxLine bounds how much of a line is looked at.
+const maxLine = 64 << 10
+
+// Note takes what the task prints.
+func (p *readyProbe) Note(data []byte) {
+	if p.pattern == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range data {
+		if c != '\n' {
+			if len(p.line) < maxLine {
+				p.line = append(p.line, c)
+			}
+			continue
+		}
+		p.match()
+		p.line = p.line[:0]
+	}
+	p.match() // a prompt has no end of line
+}
+
+func (p *readyProbe) match() {
+	if len(p.line) > 0 && p.pattern.Match(p.line) {
+		p.once.Do(func() { close(p.seen) })
+	}
+}

@@ -1,0 +1,60 @@
+package action
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/proc"
+)
+
+// RunServer runs a process to its end, and calls isReady when it is ready as want says. One
+// that does not become so is ended, and late says why.
+func RunServer(ctx context.Context, spec proc.Spec, want config.Ready, isReady func()) (res proc.Result, late, err error) {
+	probe, err := newReadyProbe(want, func() (proc.Spec, error) { return probing(spec, want.Cmd) })
+	if err != nil {
+		return res, nil, err
+	}
+	spec.Stdout, spec.Stderr = noting{spec.Stdout, probe}, noting{spec.Stderr, probe}
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	waiting, stop := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		switch perr := probe.Wait(waiting); {
+		case perr == nil:
+			isReady()
+		case waiting.Err() == nil:
+			late = perr
+			end()
+		}
+	}()
+	res, err = proc.Run(ctx, spec)
+	stop()
+	<-done
+	return res, late, err
+}
+
+// probing returns the process of ready.cmd: what the task is run with, and nothing of it is
+// kept.
+func probing(task proc.Spec, cmd string) (proc.Spec, error) {
+	sh, err := adapters.Environ(task.Env).LookPath("sh")
+	if err != nil {
+		return proc.Spec{}, fmt.Errorf("no shell: %w", err)
+	}
+	return proc.Spec{Argv: []string{sh, "-c", cmd}, Dir: task.Dir, Env: task.Env, Stdout: io.Discard, Stderr: io.Discard}, nil
+}
+
+// noting shows a probe what is written.
+type noting struct {
+	io.Writer
+	probe *readyProbe
+}
+
+func (n noting) Write(p []byte) (int, error) {
+	n.probe.Note(p)
+	return n.Writer.Write(p)
+}

@@ -1,0 +1,80 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestWords: no page, message or comment has a phrase that docs/style.md bans.
+func TestWords(t *testing.T) {
+	banned := bannedPhrases(t)
+	for _, name := range tracked(t) {
+		embedded := strings.HasPrefix(name, "internal/report/") && path.Ext(name) != ".go"
+		if path.Ext(name) == ".md" && path.Dir(name) != "docs" && path.Dir(name) != "." || path.Ext(name) != ".md" && !embedded {
+			continue
+		}
+		if text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name))); err == nil && name != "docs/style.md" {
+			reportPhrases(t, banned, string(text), token.Position{Filename: name, Line: 1})
+		}
+	}
+	for _, s := range sources(t) {
+		for _, group := range s.ast.Comments {
+			reportPhrases(t, banned, uncommented(group), s.fset.Position(group.Pos()))
+		}
+		ast.Inspect(s.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.BasicLit:
+				if n.Kind == token.STRING {
+					reportPhrases(t, banned, n.Value, s.fset.Position(n.Pos()))
+				}
+			case *ast.FuncDecl:
+				if strings.HasPrefix(n.Doc.Text(), n.Name.Name+" gives ") {
+					t.Errorf("%s: %q; write \"returns\"", s.fset.Position(n.Doc.Pos()), n.Name.Name+" gives")
+				}
+			}
+			return true
+		})
+	}
+}
+
+// bannedPhrases reads the phrases in backticks from the last section of docs/style.md. A
+// blank in a phrase stands for any white space, so that a phrase is found across lines.
+func bannedPhrases(t *testing.T) *regexp.Regexp {
+	t.Helper()
+	_, section, found := strings.Cut(page(t, "docs/style.md"), "\n## Phrases")
+	var phrases []string
+	for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(section, -1) {
+		phrases = append(phrases, strings.ReplaceAll(regexp.QuoteMeta(m[1]), " ", `\s+`))
+	}
+	if !found || len(phrases) < 10 {
+		t.Fatalf("docs/style.md bans %d phrases, want 10 or more in its section Phrases", len(phrases))
+	}
+	return regexp.MustCompile(`(?i)\b(?:` + strings.Join(phrases, "|") + `)\b`)
+}
+
+// reportPhrases reports each banned phrase of a text that starts at a position.
+func reportPhrases(t *testing.T, banned *regexp.Regexp, text string, start token.Position) {
+	t.Helper()
+	for _, at := range banned.FindAllStringIndex(text, -1) {
+		line := start.Line + strings.Count(text[:at[0]], "\n")
+		t.Errorf("%s:%d: %q; docs/style.md has the words to write", start.Filename, line, text[at[0]:at[1]])
+	}
+}
+
+// uncommented returns the text of comments, line by line, without their marks: a phrase
+// may go on in the next line.
+func uncommented(group *ast.CommentGroup) string {
+	var lines []string
+	for _, c := range group.List {
+		for line := range strings.SplitSeq(c.Text, "\n") {
+			lines = append(lines, strings.TrimPrefix(strings.TrimLeft(line, "\t "), "//"))
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,59 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/bentobuild/bento/internal/growth"
+)
+
+// No configuration needs more than n log n for n entries, what is wrong with it included.
+func TestLoadingGrowsWithTheFile(t *testing.T) {
+	file := func(name string, read func(root string) any) func([]byte) any {
+		root := t.TempDir()
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return func(data []byte) any {
+			if err := os.WriteFile(path, data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			return read(root)
+		}
+	}
+	workspace := func(root string) any { w, problems := Load(root); return []any{w, problems} }
+	dish := file("d/dish.toml", func(root string) any {
+		w, problems := Load(root)
+		dishes, more := w.LoadDishes([]Found{{Dir: "d"}}, nil)
+		return []any{dishes, problems, more}
+	})
+	own := file("own.toml", func(root string) any {
+		w, problems := LoadWith(root, filepath.Join(root, "own.toml"))
+		return []any{w, problems}
+	})
+	bento, boxes, locks := file(WorkspaceFile, workspace), file("bentos/x.toml", workspace), file(LockFile, workspace)
+	list := growth.List
+	growth.Check(t, map[string]growth.Reader{
+		"bento.toml, exclude":      growth.Of(bento, list("[workspace]\nexclude = [", "\"p%d/**\"", ",", "]\n")),
+		"bento.toml, pins":         growth.Of(bento, list("[toolchain]\n", "t%d = \"1\"\n", "", "")),
+		"bento.toml, plugins":      growth.Of(bento, list("", "[plugins.p%d]\n", "", "")),
+		"bento.toml, unknown keys": growth.Of(bento, list("", "k%d = 1\n", "", "")),
+		"box, dishes":              growth.Of(boxes, list("dishes = [", "\"d%d\"", ",", "]\n")),
+		"plugins.lock":             growth.Of(locks, list("[sha256]\n", "p%d = \"00\"\n", "", "")),
+		"own file":                 growth.Of(own, list("", "[plugins.p%d]\n", "", "")),
+		"dish.toml, inputs":        growth.Of(dish, list("inputs = [", "\"s%d/**\"", ",", "]\n")),
+		"dish.toml, outputs":       growth.Of(dish, list("outputs = [", "\"s%d/**\"", ",", "]\n")),
+		"dish.toml, braces":        growth.Of(dish, list("inputs = [\"{", "a%d", ",", "}\"]\n")),
+		"dish.toml, links":         growth.Of(dish, list("depends_on = [", "\"d%d\"", ",", "]\n")),
+		"dish.toml, same links":    growth.Of(dish, list("depends_on = [", "\"d\"", ",", "]\n")),
+		"dish.toml, tasks":         growth.Of(dish, list("", "[tasks.t%d]\nrun = \"x\"\ndepends_on = [\"t%d\"]\n", "", "")),
+		"dish.toml, wrong tasks":   growth.Of(dish, list("", "[tasks.t%d]\nrun = 1\nrum = 2\ninputs = [\"[\"]\n", "", "")),
+		"dish.toml, env":           growth.Of(dish, list("[tasks.t]\nrun = \"x\"\n[tasks.t.env]\n", "V%d = \"x\"\n", "", "")),
+		"dish.toml, wrong env":     growth.Of(dish, list("[tasks.t]\nrun = \"x\"\nenv = [", "\"A=%d\"", ",", "]\n")),
+		"dish.toml, pass_env":      growth.Of(dish, list("[tasks.t]\nrun = \"x\"\npass_env = [", "\"V%d*\"", ",", "]\n")),
+		"dish.toml, needs":         growth.Of(dish, list("[tasks.t]\nrun = \"x\"\ndepends_on = [", "\"t%d\"", ",", "]\n")),
+		"dish.toml, argv":          growth.Of(dish, list("[tasks.t]\nrun = [", "\"a%d\"", ",", "]\n")),
+	})
+}

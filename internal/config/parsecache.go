@@ -1,0 +1,62 @@
+package config
+
+import (
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// ParseCache is the saved result of parsing the files of a workspace. It is for one goroutine. A nil
+// Memory saves nothing.
+type ParseCache struct {
+	*parsedFiles[settings, dishOf]
+}
+
+// settings are the content of bento.toml and bentos/*.toml.
+type settings struct {
+	Workspace Workspace
+	Problems  []diagnostics.Diagnostic
+}
+
+// dishOf is the content of one dish.toml, in a workspace with certain settings.
+type dishOf struct {
+	Dish     Dish
+	Problems []diagnostics.Diagnostic
+}
+
+// OpenParseCache opens the Memory in dir. program identifies the executable: another one may parse the
+// same files differently.
+func OpenParseCache(dir *state.Dir, program string) *ParseCache {
+	return &ParseCache{openParsed[settings, dishOf](dir, "config", 2, program)}
+}
+
+// Load is LoadWith that parses only changed files. Pass m to LoadDishes only with the workspace
+// that Load returned.
+func (m *ParseCache) Load(root, own string) (*Workspace, []diagnostics.Diagnostic) {
+	s := readSources(root, own)
+	sum, ok := s.digest()
+	if m == nil || !ok {
+		return s.workspace() // a source could not be read
+	}
+	head, ok := m.Head(sum)
+	if !ok {
+		w, problems := s.workspace()
+		m.SetHead(sum, settings{*w, problems})
+		return w, problems
+	}
+	return &head.Workspace, head.Problems
+}
+
+// recall returns the saved content of a dish.toml.
+func (m *ParseCache) recall(f Found) (parsedFile[dishOf], bool) {
+	if m == nil || !f.Known {
+		return parsedFile[dishOf]{}, false
+	}
+	value, ok := m.File(f.Dir, f.Sum)
+	return parsedFile[dishOf]{Path: f.Dir, Sum: f.Sum, Value: value}, ok
+}
+
+func (m *ParseCache) keep(files []parsedFile[dishOf]) {
+	if m != nil {
+		m.Keep(files)
+	}
+}

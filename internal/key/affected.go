@@ -1,0 +1,136 @@
+package key
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// finder works out one answer.
+type finder struct {
+	plan    *plan.Plan
+	tree    *tree.Tree
+	changed []string
+	terrs   map[*discovery.Dish]*ownership
+	circles map[*discovery.Dish]*plan.Circle
+	sources map[*plan.Circle]bool // whether sources that count for others changed
+	tasks   map[*plan.Task]bool
+}
+
+// Affected returns those tasks of p that a change of paths concerns, and those that depend
+// on them. Paths are relative to the workspace and may be gone by now; of a directory
+// everything in it has changed.
+func Affected(p *plan.Plan, changed []string) (map[*plan.Task]bool, error) {
+	f := &finder{plan: p, tree: p.Workspace.Tree, circles: plan.Circles(p.Workspace.Dishes), sources: make(map[*plan.Circle]bool), tasks: make(map[*plan.Task]bool)}
+	f.changed = f.widen(changed)
+	var err error
+	if f.terrs, err = newOwnership(p.Workspace, p.TasksOf); err != nil {
+		return nil, err
+	}
+	for _, t := range p.Tasks { // each behind what it waits for
+		if f.tasks[t], err = f.task(t); err != nil {
+			return nil, err
+		}
+	}
+	return f.tasks, nil
+}
+
+// widen adds what lies in directories that changed, and the links that lead to what
+// changed.
+func (f *finder) widen(changed []string) []string {
+	all := slices.Clone(changed)
+	for _, p := range changed {
+		for _, e := range f.tree.Under(p) {
+			all = append(all, e.Path)
+		}
+	}
+	for found := true; found; {
+		before := len(all)
+		for _, e := range f.tree.Entries() {
+			if e.Kind == tree.Link && !slices.Contains(all, e.Path) && f.leads(e, all) {
+				all = append(all, e.Path)
+			}
+		}
+		found = len(all) > before // links may lead to these
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// leads reports whether a link leads to one of some paths, or over one.
+func (f *finder) leads(link tree.Entry, to []string) bool {
+	target, err := f.tree.Readlink(link)
+	if err != nil {
+		return false
+	}
+	if path.IsAbs(target) {
+		rel, err := filepath.Rel(f.tree.Root(), filepath.FromSlash(target))
+		if err != nil {
+			return false
+		}
+		target = filepath.ToSlash(rel)
+	} else {
+		target = path.Join(path.Dir(link.Path), target)
+	}
+	return slices.ContainsFunc(to, func(p string) bool { return Inside(p, target) || Inside(target, p) })
+}
+
+// task reports whether the key of t may be another.
+func (f *finder) task(t *plan.Task) (bool, error) {
+	for _, d := range t.Deps {
+		if d.Via != plan.ViaNothing && f.tasks[d.Task] {
+			return true, nil
+		}
+	}
+	if f.configured(t.Dish) || t.DefaultInputs && f.own(t.Dish) {
+		return true, nil
+	}
+	if slices.ContainsFunc(t.Sources, f.linked) {
+		return true, nil
+	}
+	if len(t.Inputs) == 0 {
+		return false, nil
+	}
+	set, err := tree.CompileSet(t.Dish.Path, t.Inputs)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(f.changed, func(p string) bool {
+		return set.Match(p) && !IsOwnFile(t.Dish.Path, p)
+	}), nil
+}
+
+// configured reports whether what bento's own files say of a dish may be something
+// else.
+func (f *finder) configured(d *discovery.Dish) bool {
+	return slices.ContainsFunc(f.changed, func(p string) bool {
+		return p == "bento.toml" || p == "bento.plugins.lock" || p == path.Join(d.Path, "dish.toml")
+	})
+}
+
+// own reports whether a default input of a dish changed.
+func (f *finder) own(d *discovery.Dish) bool {
+	terr := f.terrs[d]
+	return slices.ContainsFunc(f.changed, func(p string) bool {
+		if !Inside(p, d.Path) || terr.Foreign(p) || IsOwnFile(d.Path, p) {
+			return false
+		}
+		_, there := f.tree.Lookup(p)
+		return !terr.IsOutput(p) || !there || f.tree.Tracked(p) // what is gone was tracked
+	})
+}
+
+// linked reports whether the sources of a dish, or of one that it is linked to, changed.
+func (f *finder) linked(d *discovery.Dish) bool {
+	c := f.circles[d]
+	changed, known := f.sources[c]
+	if !known {
+		changed = slices.ContainsFunc(c.Dishes, f.own) || slices.ContainsFunc(c.Links, f.linked)
+		f.sources[c] = changed
+	}
+	return changed
+}

@@ -1,0 +1,79 @@
+package key
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// ahead is of how many tasks the files are read together: enough to keep all cores busy.
+const ahead = 64
+
+// readAhead begins to read the files that the keys of some tasks, those from a place in
+// the plan on, are made of where no index tells of any. Those of one task alone are few,
+// and one core would do most of it. wait waits for them.
+func (e *Evaluator) readAhead(from int) (wait func()) {
+	tasks := e.plan.Tasks
+	if from >= len(tasks) || !e.tree.Index().Empty() {
+		return func() {}
+	}
+	a := aheadOf{Evaluator: e, had: make(map[string]bool), circles: make(map[*plan.Circle]bool)}
+	for _, t := range tasks[from:min(from+ahead, len(tasks))] {
+		needsOutputs := func(d plan.Dep) bool { return e.needsOutputs(t, d) }
+		if t.Fault() != nil || slices.ContainsFunc(t.Deps, needsOutputs) {
+			continue
+		}
+		list, err := e.inputs(t)
+		if err != nil {
+			continue // which is found again
+		}
+		e.node(t).inputs = list
+		a.add(list)
+		for _, d := range t.Sources {
+			a.addCircle(e.circles[d])
+		}
+	}
+	var reading sync.WaitGroup
+	reading.Go(func() { readFiles(e.tree.Index(), a.list) })
+	return reading.Wait
+}
+
+// inputsOf returns the entries that the key of a task is made of, by path.
+func (e *Evaluator) inputsOf(t *plan.Task) ([]tree.Entry, error) {
+	if list := e.node(t).inputs; list != nil {
+		return list, nil
+	}
+	return e.inputs(t)
+}
+
+// aheadOf collects what is read together, each file once.
+type aheadOf struct {
+	*Evaluator
+	list    []tree.Entry
+	had     map[string]bool
+	circles map[*plan.Circle]bool
+}
+
+func (a *aheadOf) add(list []tree.Entry) {
+	for i := range list {
+		if !a.had[list[i].Path] {
+			a.had[list[i].Path] = true
+			a.list = append(a.list, list[i])
+		}
+	}
+}
+
+func (a *aheadOf) addCircle(c *plan.Circle) {
+	if a.circles[c] || a.sources[c] != nil {
+		return
+	}
+	a.circles[c] = true
+	for _, d := range c.Dishes {
+		a.add(a.territories[d].Defaults(a.tree))
+	}
+	for _, d := range c.Links {
+		a.addCircle(a.Evaluator.circles[d])
+	}
+}

@@ -1,0 +1,181 @@
+package key
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bentobuild/bento/cache"
+)
+
+// Change is one difference between two keys.
+type Change struct {
+	Kind string `json:"kind"` // "input", "lock", "env", "text", "task", "output"
+	Name string `json:"name"` // a path, a variable, an ingredient, a task
+	// Dish is the path of the dish whose sources hold the input; "" for inputs of the
+	// task itself.
+	Dish   string `json:"dish,omitempty"`
+	How    string `json:"how"`              // "added", "removed", "changed"
+	Before string `json:"before,omitempty"` // never the value of a variable
+	After  string `json:"after,omitempty"`
+}
+
+func (c Change) String() string {
+	what := oneLine(c.Name)
+	switch c.Kind {
+	case "env":
+		what = "variable " + c.Name
+	case "lock":
+		what = "what the dish gets from " + what
+	case "task":
+		what = "task " + c.Name
+	case "output":
+		what = "outputs of " + c.Name
+	}
+	if c.Before != "" || c.After != "" {
+		return fmt.Sprintf("%s %s: %s → %s", what, c.How, orNothing(c.Before), orNothing(c.After))
+	}
+	return what + " " + c.How
+}
+
+// oneLine quotes a name that would break a line or a terminal.
+func oneLine(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return !strconv.IsPrint(r) }) || !utf8.ValidString(name) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	return strings.ReplaceAll(s, "\n", ", ")
+}
+
+// blobs returns a blob by its digest, nil for a missing one.
+type blobs func(cache.Digest) []byte
+
+// differ compares two lists of ingredients.
+type differ struct {
+	before, after blobs
+	changes       []Change
+	seen          map[string]bool
+}
+
+// differences says what is different between two lists of ingredients.
+func differences(old, now []ingredient, before, after blobs) []Change {
+	d := &differ{before: before, after: after, seen: make(map[string]bool)}
+	d.lists("", old, now)
+	return d.changes
+}
+
+func (d *differ) add(c Change) {
+	id := c.Kind + "\x00" + c.Dish + "\x00" + c.Name
+	if !d.seen[id] {
+		d.seen[id] = true
+		d.changes = append(d.changes, c)
+	}
+}
+
+func (d *differ) lists(dish string, old, now []ingredient) {
+	type place struct {
+		kind Kind
+		name string
+	}
+	was := make(map[place]string, len(old))
+	for _, in := range old {
+		was[place{in.Kind, in.Name}] = in.Value
+	}
+	for _, in := range now {
+		p := place{in.Kind, in.Name}
+		before, had := was[p]
+		delete(was, p)
+		if !had || before != in.Value {
+			d.ingredient(dish, in, before, in.Value, had, true)
+		}
+	}
+	for _, in := range old {
+		if before, gone := was[place{in.Kind, in.Name}]; gone {
+			d.ingredient(dish, in, before, "", true, false)
+		}
+	}
+}
+
+// ingredient notes one ingredient that differs, or what is behind it.
+func (d *differ) ingredient(dish string, in ingredient, before, after string, had, has bool) {
+	how := "changed"
+	if !had {
+		how = "added"
+	} else if !has {
+		how = "removed"
+	}
+	switch in.Kind {
+	case KindFiles:
+		if in.Name != "inputs" {
+			dish = in.Name
+		}
+		d.files(dish, before, after)
+	case KindSources:
+		d.sources(in.Name, before, after)
+	case KindEnv:
+		d.add(Change{Kind: "env", Name: in.Name, How: how})
+	case KindTask:
+		d.add(Change{Kind: "task", Name: in.Name, How: how})
+	case KindOutput:
+		d.add(Change{Kind: "output", Name: in.Name, How: how})
+	default:
+		if path, ok := strings.CutPrefix(in.Name, lockPrefix); ok {
+			d.add(Change{Kind: "lock", Name: path, Dish: dish, How: how})
+			return
+		}
+		d.add(Change{Kind: "text", Name: in.Name, How: how, Before: before, After: after})
+	}
+}
+
+func (d *differ) sources(dish, before, after string) {
+	old, errOld := decodeIngredients(fetch(d.before, before))
+	now, errNow := decodeIngredients(fetch(d.after, after))
+	if before != "" && errOld != nil || after != "" && errNow != nil {
+		d.add(Change{Kind: "text", Name: "sources of " + dish, How: "changed"})
+		return
+	}
+	d.lists(dish, old, now)
+}
+
+func (d *differ) files(dish, before, after string) {
+	old, errOld := decodeFileSet(fetch(d.before, before))
+	now, errNow := decodeFileSet(fetch(d.after, after))
+	if before != "" && errOld != nil || after != "" && errNow != nil {
+		d.add(Change{Kind: "text", Name: "inputs", Dish: dish, How: "changed"})
+		return
+	}
+	was := make(map[string]File, len(old))
+	for _, f := range old {
+		was[f.Path] = f
+	}
+	for _, f := range now {
+		o, had := was[f.Path]
+		delete(was, f.Path)
+		if !had {
+			d.add(Change{Kind: "input", Name: f.Path, Dish: dish, How: "added"})
+		} else if o != f {
+			d.add(Change{Kind: "input", Name: f.Path, Dish: dish, How: "changed"})
+		}
+	}
+	for _, f := range old {
+		if _, gone := was[f.Path]; gone {
+			d.add(Change{Kind: "input", Name: f.Path, Dish: dish, How: "removed"})
+		}
+	}
+}
+
+// fetch returns the blob that the text of a digest means, nil when there is none.
+func fetch(from blobs, digest string) []byte {
+	d, err := cache.ParseDigest(digest)
+	if err != nil {
+		return nil
+	}
+	return from(d)
+}

@@ -1,0 +1,217 @@
+package key
+
+import (
+	"io/fs"
+	"maps"
+	"slices"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// The memory is one file of the workspace's state.
+const (
+	fileName = "keys"
+	version  = 2
+)
+
+// knownFiles is what a set of files was found to be. Equal sketches mean equal sets.
+type knownFiles struct {
+	Sketch sketch       // of the files' content, and of the rules that select them; zero: not known
+	Digest cache.Digest // of the set
+	Lock   lockPart     // what stands in the key in place of a file of the set
+}
+
+// lockPart is the part of a lockfile that one dish uses. It is zero where no lockfile was
+// replaced.
+type lockPart struct{ Path, Digest string }
+
+// knownResult is what the result of a key consists of. The key is zero where nothing is known.
+type knownResult struct {
+	Key     cache.Key
+	Made    cache.Digest // of Outputs, for tasks whose keys are made from it
+	Outputs []cache.Output
+}
+
+// digestEntry is what is remembered under one id.
+type digestEntry struct {
+	Files  knownFiles
+	Result knownResult
+}
+
+// outputsDigest returns the digest of what a task has made, whenever and wherever; zero for nothing.
+func outputsDigest(outputs []cache.Output) (none cache.Digest) {
+	if len(outputs) == 0 {
+		return none
+	}
+	var w state.Writer
+	for _, o := range outputs {
+		w.String(o.Path)
+		w.Byte(byte(o.Kind))
+		w.Uint(uint64(o.Mode.Perm()))
+		w.String(o.Target)
+		w.Raw(o.Digest[:])
+	}
+	return cache.Sum(w.Payload())
+}
+
+// digestStore holds the entries of a workspace by id. It is for one goroutine.
+type digestStore struct {
+	state *state.Dir
+	salt  string
+	saved savedDigests
+	fresh map[string]*digestEntry // differ from those saved
+}
+
+// savedDigests is what an earlier invocation has saved. It never changes, and is safe for
+// concurrent use.
+type savedDigests struct {
+	ids     []string      // sorted
+	entries []digestEntry // by ids
+}
+
+// Of returns the entry of an id, nil when there is none.
+func (s savedDigests) Of(id string) *digestEntry {
+	if i, ok := slices.BinarySearch(s.ids, id); ok {
+		return &s.entries[i]
+	}
+	return nil
+}
+
+// openDigestStore reads the memory kept in dir. With another salt, which names the program that has
+// made the digests, it is empty.
+func openDigestStore(dir *state.Dir, salt string) *digestStore {
+	m := &digestStore{state: dir, salt: salt, fresh: make(map[string]*digestEntry)}
+	payload, err := dir.Load(fileName, version)
+	if err != nil {
+		return m
+	}
+	if saved, err := decode(payload, salt); err == nil {
+		m.saved = saved
+	}
+	return m
+}
+
+// Saved returns what was saved last.
+func (m *digestStore) Saved() savedDigests { return m.saved }
+
+// Of returns the entry of an id, nil when there is none. The caller does not change it.
+func (m *digestStore) Of(id string) *digestEntry {
+	if e := m.fresh[id]; e != nil {
+		return e
+	}
+	return m.saved.Of(id)
+}
+
+// KeepFiles remembers a set of files.
+func (m *digestStore) KeepFiles(id string, f knownFiles) {
+	if old := m.Of(id); old == nil || old.Files != f {
+		m.change(id).Files = f
+	}
+}
+
+// KeepResult remembers the result of a key.
+func (m *digestStore) KeepResult(id string, r knownResult) {
+	if old := m.Of(id); old == nil || !old.Result.equal(&r) {
+		m.change(id).Result = r
+	}
+}
+
+func (m *digestStore) change(id string) *digestEntry {
+	e := m.fresh[id]
+	if e == nil {
+		e = new(digestEntry)
+		if old := m.saved.Of(id); old != nil {
+			*e = *old
+		}
+		m.fresh[id] = e
+	}
+	return e
+}
+
+func (r *knownResult) equal(o *knownResult) bool {
+	return r.Key == o.Key && r.Made == o.Made && slices.Equal(r.Outputs, o.Outputs)
+}
+
+// Save writes the memory if anything in it is new. Of two invocations that save at the
+// same time one wins, and the next invocation makes the other's digests again.
+func (m *digestStore) Save() error {
+	if len(m.fresh) == 0 {
+		return nil
+	}
+	for i, id := range m.saved.ids {
+		if m.fresh[id] == nil {
+			m.fresh[id] = &m.saved.entries[i]
+		}
+	}
+	s := savedDigests{ids: slices.Sorted(maps.Keys(m.fresh)), entries: make([]digestEntry, len(m.fresh))}
+	for i, id := range s.ids {
+		s.entries[i] = *m.fresh[id]
+	}
+	m.saved, m.fresh = s, make(map[string]*digestEntry)
+	return m.state.Store(fileName, version, encode(m.salt, s))
+}
+
+func encode(salt string, s savedDigests) []byte {
+	var w state.Writer
+	w.String(salt)
+	w.Uint(uint64(len(s.ids)))
+	for i := range s.entries {
+		f, r := &s.entries[i].Files, &s.entries[i].Result
+		w.String(s.ids[i])
+		w.Raw(f.Sketch[:])
+		w.Raw(f.Digest[:])
+		w.String(f.Lock.Path)
+		w.String(f.Lock.Digest)
+		w.Raw(r.Key[:])
+		w.Raw(r.Made[:])
+		w.Uint(uint64(len(r.Outputs)))
+		for _, o := range r.Outputs {
+			w.String(o.Path)
+			w.Byte(byte(o.Kind))
+			w.Raw(o.Digest[:])
+			w.Uint(uint64(max(0, o.Size)))
+			w.Uint(uint64(o.Mode.Perm()))
+			w.String(o.Target)
+		}
+	}
+	return w.Payload()
+}
+
+// least is how many bytes an entry takes at least.
+const least = 1 + 4*32 + 3
+
+func decode(payload []byte, salt string) (s savedDigests, err error) {
+	r := state.NewReader(payload)
+	if r.String() != salt {
+		return s, state.ErrFields
+	}
+	n := r.Count(least)
+	s.ids, s.entries = make([]string, n), make([]digestEntry, n)
+	for i := range n {
+		f, made := &s.entries[i].Files, &s.entries[i].Result
+		s.ids[i] = r.String()
+		copy(f.Sketch[:], r.Raw(32))
+		copy(f.Digest[:], r.Raw(32))
+		f.Lock = lockPart{Path: r.String(), Digest: r.String()}
+		copy(made.Key[:], r.Raw(32))
+		copy(made.Made[:], r.Raw(32))
+		made.Outputs = make([]cache.Output, r.Count(37))
+		for j := range made.Outputs {
+			readOutput(r, &made.Outputs[j])
+		}
+	}
+	if err := r.End(); err != nil {
+		return savedDigests{}, err
+	}
+	if !slices.IsSorted(s.ids) {
+		return savedDigests{}, state.ErrFields
+	}
+	return s, nil
+}
+
+func readOutput(r *state.Reader, o *cache.Output) {
+	o.Path, o.Kind = r.String(), cache.Kind(r.Byte())
+	copy(o.Digest[:], r.Raw(32))
+	o.Size, o.Mode, o.Target = int64(r.Uint()), fs.FileMode(r.Uint())&fs.ModePerm, r.String()
+}

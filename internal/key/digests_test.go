@@ -1,0 +1,165 @@
+package key
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+func some(n byte) (knownFiles, knownResult) {
+	return knownFiles{Sketch: sketch{n}, Digest: cache.Digest{n, 3}, Lock: lockPart{"all.lock", "x"}}, knownResult{
+		Key: cache.Key{n, 1}, Made: cache.Digest{n, 2},
+		Outputs: []cache.Output{
+			{Path: "a\nb\xff", Kind: cache.File, Mode: 0o755, Digest: cache.Digest{n}, Size: 7},
+			{Path: "l", Kind: cache.Link, Target: "../x"}, {Path: "d", Kind: cache.Dir, Mode: 0o700},
+		},
+	}
+}
+
+func (m *digestStore) keep(id string, n byte) {
+	files, result := some(n)
+	m.KeepFiles(id, files)
+	m.KeepResult(id, result)
+}
+
+func check(t *testing.T, m *digestStore, ids ...string) {
+	t.Helper()
+	for i, id := range ids {
+		files, result := some(byte(i + 1))
+		if d := cmp.Diff(&digestEntry{files, result}, m.Of(id)); d != "" {
+			t.Errorf("%s: %s", id, d)
+		}
+	}
+}
+
+func TestMemory(t *testing.T) {
+	dir := state.Open(t.TempDir())
+	m := openDigestStore(dir, "one")
+	m.keep("b", 2)
+	m.keep("a", 1)
+	if err := m.Save(); err != nil {
+		t.Fatal(err)
+	}
+	m = openDigestStore(dir, "one")
+	m.keep("b", 2) // nothing new
+	m.keep("c", 3)
+	check(t, m, "a", "b", "c")
+	if err := m.Save(); err != nil {
+		t.Fatal(err)
+	}
+	m = openDigestStore(dir, "one")
+	check(t, m, "a", "b", "c")
+	if m.Of("d") != nil {
+		t.Error("what was never kept is remembered")
+	}
+	if openDigestStore(dir, "two").Of("a") != nil {
+		t.Error("keys of another program are remembered")
+	}
+}
+
+// Files and result of one id are kept apart.
+func TestKeepOne(t *testing.T) {
+	dir := state.Open(t.TempDir())
+	m := openDigestStore(dir, "")
+	m.keep("a", 1)
+	if err := m.Save(); err != nil {
+		t.Fatal(err)
+	}
+	m = openDigestStore(dir, "")
+	files, result := some(2)
+	m.KeepFiles("a", files)
+	_, old := some(1)
+	if d := cmp.Diff(&digestEntry{files, old}, m.Of("a")); d != "" {
+		t.Error(d)
+	}
+	m.KeepResult("b", result)
+	if d := cmp.Diff(&digestEntry{knownFiles{}, result}, m.Of("b")); d != "" {
+		t.Error(d)
+	}
+}
+
+// A run that saves more than once, because it takes long, keeps what others have saved.
+func TestSaveTwice(t *testing.T) {
+	dir := state.Open(t.TempDir())
+	m := openDigestStore(dir, "one")
+	m.keep("a", 1)
+	if err := m.Save(); err != nil {
+		t.Fatal(err)
+	}
+	m = openDigestStore(dir, "one")
+	for i, id := range []string{"b", "c"} {
+		m.keep(id, byte(i+2))
+		if err := m.Save(); err != nil {
+			t.Fatal(err)
+		}
+		check(t, m, "a")
+	}
+	check(t, openDigestStore(dir, "one"), "a", "b", "c")
+}
+
+func TestNothingNewIsNotWritten(t *testing.T) {
+	dir := state.Open(t.TempDir())
+	m := openDigestStore(dir, "")
+	m.keep("a", 1)
+	if err := m.Save(); err != nil {
+		t.Fatal(err)
+	}
+	if err := dir.Remove(fileName); err != nil {
+		t.Fatal(err)
+	}
+	// What is gone from disk is still in memory: writing would bring it back.
+	m = &digestStore{state: dir, saved: m.Saved(), fresh: map[string]*digestEntry{}}
+	m.keep("a", 1)
+	if err := m.Save(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dir.Load(fileName, version); err == nil {
+		t.Error("nothing new was written")
+	}
+}
+
+func FuzzDecodeEntries(f *testing.F) {
+	dir := state.Open(f.TempDir())
+	m := openDigestStore(dir, "s")
+	m.keep("a", 1)
+	m.keep("b", 2)
+	if err := m.Save(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(encode("s", m.Saved()))
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		saved, err := decode(payload, "s")
+		if err != nil {
+			return
+		}
+		for _, id := range saved.ids {
+			if saved.Of(id) == nil {
+				t.Errorf("%q is not found", id)
+			}
+		}
+	})
+}
+
+// Who depends on what a task made depends on the task itself where it made nothing: the
+// digest of nothing is zero, whether a record says so or leaves it out.
+func TestOutputsDigest(t *testing.T) {
+	for _, nothing := range [][]cache.Output{nil, {}} {
+		if got := outputsDigest(nothing); got != (cache.Digest{}) {
+			t.Errorf("%#v: %s, want zero", nothing, got)
+		}
+	}
+	seen := map[cache.Digest]bool{{}: true}
+	for _, o := range []cache.Output{
+		{Path: "a"}, {Path: "b"}, {Path: "a", Kind: cache.Dir}, {Path: "a", Mode: 0o755}, {Path: "a", Kind: cache.Link, Target: "b"},
+		{Path: "a", Kind: cache.Link, Target: "c"}, {Path: "a", Digest: cache.Digest{1}},
+	} {
+		sum := outputsDigest([]cache.Output{o})
+		if seen[sum] {
+			t.Errorf("%+v: the digest of something else", o)
+		}
+		seen[sum] = true
+	}
+}

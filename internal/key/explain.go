@@ -1,0 +1,44 @@
+package key
+
+import "github.com/bentobuild/bento/cache"
+
+// Explanation says what a key is made of, and how it differs from another.
+type Explanation struct {
+	Key         cache.Key
+	Ingredients []ingredient
+	Inputs      fileSet
+	Record      *cache.Record // of Key, nil when the cache has none
+	Against     cache.Key     // what Changes compares with; zero for none
+	Changes     []Change
+}
+
+// Explain says what a recorded key is made of, and how it differs from another
+// recorded key if that is not zero. Of a key that the cache does not have the
+// error is cache.ErrMiss.
+func Explain(s cache.Store, key, other cache.Key) (Explanation, error) {
+	record, err := s.Lookup(key)
+	if err != nil {
+		return Explanation{}, err
+	}
+	all := newRecordings(s)
+	made, err := all.in(record)
+	x := Explanation{Key: key, Record: record, Against: other}
+	if err != nil {
+		return x, err
+	}
+	x.Ingredients = made.Ingredients
+	for _, in := range x.Ingredients {
+		if in.Kind == KindFiles {
+			x.Inputs, _ = decodeFileSet(fetch(made.Blob, in.Value)) // shown when it is there
+		}
+	}
+	if other == (cache.Key{}) {
+		return x, nil
+	}
+	old, err := all.Of(other)
+	if err != nil {
+		return x, err
+	}
+	x.Changes = differences(old.Ingredients, x.Ingredients, old.Blob, made.Blob)
+	return x, nil
+}

@@ -1,0 +1,95 @@
+package key
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// globs are the compiled inputs of one task.
+type globs struct {
+	All       *tree.Set
+	rooted    *tree.Set // only those anchored at the workspace
+	negations *tree.Set // what is negated somewhere; nil when nothing is
+	own       *tree.Set // the outputs of the task itself
+	reach     *reach
+}
+
+// newGlobs compiles the inputs of t, which lead where reach says.
+func newGlobs(t *plan.Task, reach *reach) (*globs, error) {
+	var rooted, negations, own []string
+	for _, pattern := range t.Inputs {
+		positive, negated := strings.CutPrefix(pattern, "!")
+		if negated {
+			negations = append(negations, positive)
+		}
+		if strings.HasPrefix(positive, "//") {
+			rooted = append(rooted, pattern)
+		}
+	}
+	for _, o := range t.Outputs {
+		own = append(own, o.Glob)
+	}
+	var errs []error
+	compile := func(patterns []string) *tree.Set {
+		s, err := tree.CompileSet(t.Dish.Path, patterns)
+		errs = append(errs, err)
+		return s
+	}
+	g := &globs{All: compile(t.Inputs), own: compile(own), reach: reach}
+	if g.rooted = g.All; len(rooted) < len(t.Inputs) {
+		g.rooted = compile(rooted)
+	}
+	if len(negations) > 0 {
+		g.negations = compile(negations)
+	}
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// Admits reports whether a path that the globs match is an input: files of dishes
+// further in only when anchored at the workspace, outputs only when named, the
+// task's own outputs and bento's files never.
+func (g *globs) Admits(tr *tree.Tree, terr *ownership, p string) bool {
+	if IsOwnFile(terr.Dish.Path, p) || g.own.Match(p) && !tr.Tracked(p) {
+		return false
+	}
+	if terr.Foreign(p) && !g.rooted.Match(p) {
+		return false
+	}
+	if !terr.IsOutput(p) || tr.Tracked(p) {
+		return true
+	}
+	return g.names(terr, p)
+}
+
+// Makes reports whether p is an output of the task.
+func (g *globs) Makes(p string) bool { return g.own.Match(p) }
+
+// Negates reports whether the globs take p away, wherever it comes from.
+func (g *globs) Negates(p string) bool {
+	return g.negations != nil && g.negations.Match(p) && !g.All.Match(p)
+}
+
+// names reports whether a glob leads to p by a prefix that is, or lies inside, an
+// output: "dist/**" means the output dist, "**" does not.
+func (g *globs) names(terr *ownership, p string) bool {
+	for _, pre := range g.reach.Inputs {
+		if !Inside(p, pre) {
+			continue
+		}
+		if slices.ContainsFunc(terr.Outputs, func(o string) bool { return o != "." && Inside(pre, o) }) {
+			return true
+		}
+		if terr.IsOutput(pre) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,215 @@
+package key
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// The memory is one file of the workspace's state.
+const (
+	memoryFile    = "tasks"
+	memoryVersion = 4
+	memoryLock    = "tasks.lock"
+)
+
+// LastRun is what is known of the last good run of a task, whether it was executed or
+// restored.
+type LastRun struct {
+	Key        cache.Key
+	Unstored   bool          // the cache did not get the result of the execution
+	Duration   time.Duration // of the last execution
+	Outputs    []string      // relative to the workspace, what the task has made
+	ByProducts []ByProduct   // what it has made without declaring it, by path
+	// Found is what lay among its outputs before it ran and was left as it was, by
+	// path. The task may have been content with it, so it counts as an input.
+	Found []string
+	// Left is what executions and restores since then have left among the outputs that
+	// did not come to a good end, by path.
+	Left []string
+}
+
+// ByProduct is a file that a task made and does not declare. As long as it is
+// what the task made, it is no input.
+type ByProduct struct {
+	Path string
+	Sum  [32]byte
+}
+
+// History holds the last good runs of the tasks of a workspace, by place and name.
+// It is for one goroutine; Of is safe for concurrent use.
+type History struct {
+	state   *state.Dir
+	file    state.Stamp // when it was read
+	changed map[string]bool
+
+	mu       sync.RWMutex // held to write what follows, and to read it beside the one goroutine
+	tasks    map[string]*LastRun
+	littered map[string]int // by place of the dish: how many of its tasks have by-products
+}
+
+// OpenHistory reads the memory kept in dir.
+func OpenHistory(dir *state.Dir) *History {
+	m := &History{state: dir, changed: make(map[string]bool), littered: make(map[string]int)}
+	m.file = dir.Stamp(memoryFile)
+	m.tasks = loadTasks(dir)
+	for id, r := range m.tasks {
+		m.count(id, r, 1)
+	}
+	return m
+}
+
+// Outdated reports whether another bento has written the memory since Open, or removed it.
+func (m *History) Outdated() bool {
+	return m.state.Stamp(memoryFile) != m.file
+}
+
+// TaskID names a task by the place of its dish, which a new name does not change.
+func TaskID(t *plan.Task) string { return t.Dish.Path + "\x00" + t.Name }
+
+// Of returns what is remembered of t; nothing is an empty value.
+func (m *History) Of(t *plan.Task) *LastRun {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if r := m.tasks[TaskID(t)]; r != nil {
+		return r
+	}
+	return &LastRun{}
+}
+
+// Littered reports whether any task of d has left by-products. Few do, and the caller would
+// have to look at every task of the dish for each of them.
+func (m *History) Littered(d *discovery.Dish) bool { return m.littered[d.Path] > 0 }
+
+// put replaces what is remembered of the task id.
+func (m *History) put(id string, r *LastRun) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.count(id, m.tasks[id], -1)
+	m.count(id, r, 1)
+	m.tasks[id] = r
+	m.changed[id] = true
+}
+
+func (m *History) count(id string, r *LastRun, n int) {
+	if r != nil && len(r.ByProducts) > 0 {
+		dish, _, _ := strings.Cut(id, "\x00")
+		m.littered[dish] += n
+	}
+}
+
+// Keep replaces what is remembered of t.
+func (m *History) Keep(t *plan.Task, r *LastRun) {
+	id := TaskID(t)
+	if old := m.tasks[id]; old != nil && old.equal(r) {
+		return
+	}
+	m.put(id, r)
+}
+
+// Leave notes that something in the place of the outputs of the task id was left by
+// what did not come to a good end.
+func (m *History) Leave(id string, left []string) {
+	r := &LastRun{}
+	if old := m.tasks[id]; old != nil {
+		*r = *old
+	}
+	r.Left = slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Left, left))))
+	m.put(id, r)
+}
+
+func (r *LastRun) equal(o *LastRun) bool {
+	return r.Key == o.Key && r.Unstored == o.Unstored && r.Duration == o.Duration &&
+		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts) && slices.Equal(r.Found, o.Found) && slices.Equal(r.Left, o.Left)
+}
+
+// lockWait is how long Save waits for others that save: each takes a moment.
+const lockWait = 2 * time.Second
+
+var errLocked = fmt.Errorf("another process has had it for more than %v", lockWait)
+
+// Save writes what changed on top of what another bento may have written since.
+func (m *History) Save(ctx context.Context) error {
+	if len(m.changed) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, errLocked)
+	defer cancel()
+	unlock, err := m.state.Lock(ctx, memoryLock, nil)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	now := loadTasks(m.state) // whatever its stat: times are coarse on some file systems
+	for id := range m.changed {
+		now[id] = m.tasks[id]
+	}
+	clear(m.changed)
+	return m.state.Store(memoryFile, memoryVersion, encodeTasks(now))
+}
+
+func encodeTasks(tasks map[string]*LastRun) []byte {
+	var w state.Writer
+	w.Uint(uint64(len(tasks)))
+	for _, id := range slices.Sorted(maps.Keys(tasks)) {
+		r := tasks[id]
+		w.String(id)
+		w.Raw(r.Key[:])
+		w.Byte(flag(r.Unstored))
+		w.Uint(uint64(max(0, r.Duration)))
+		w.Strings(r.Outputs)
+		w.Uint(uint64(len(r.ByProducts)))
+		for _, b := range r.ByProducts {
+			w.String(b.Path)
+			w.Raw(b.Sum[:])
+		}
+		w.Strings(r.Found)
+		w.Strings(r.Left)
+	}
+	return w.Payload()
+}
+
+// loadTasks reads the memory; one that cannot be read is an empty one.
+func loadTasks(dir *state.Dir) map[string]*LastRun {
+	payload, err := dir.Load(memoryFile, memoryVersion)
+	if err != nil {
+		return make(map[string]*LastRun)
+	}
+	tasks, err := decodeTasks(payload)
+	if err != nil {
+		return make(map[string]*LastRun)
+	}
+	return tasks
+}
+
+func decodeTasks(payload []byte) (map[string]*LastRun, error) {
+	r := state.NewReader(payload)
+	n := r.Count(39)
+	tasks := make(map[string]*LastRun, n)
+	for range n {
+		id := r.String()
+		t := &LastRun{}
+		copy(t.Key[:], r.Raw(32))
+		t.Unstored = r.Byte() != 0
+		t.Duration = time.Duration(r.Uint())
+		t.Outputs = r.Strings()
+		for range r.Count(33) {
+			b := ByProduct{Path: r.String()}
+			copy(b.Sum[:], r.Raw(32))
+			t.ByProducts = append(t.ByProducts, b)
+		}
+		t.Found = r.Strings()
+		t.Left = r.Strings()
+		tasks[id] = t
+	}
+	return tasks, r.End()
+}

@@ -1,0 +1,38 @@
+package key
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// Whether outputs are in place is not asked to the end by an invocation that has ended.
+func TestInPlaceHears(t *testing.T) {
+	root := t.TempDir()
+	var list []cache.Output
+	for i := range 3 {
+		name := fmt.Sprint("d", i)
+		if err := os.Mkdir(filepath.Join(root, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, cache.Output{Path: name, Kind: cache.Dir, Mode: 0o755})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	files, err := tree.Walk(ctx, root, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &Evaluator{o: Options{Root: root}, tree: files}
+	if !e.InPlace(list) {
+		t.Error("they are in place")
+	}
+	if cancel(); e.InPlace(list) {
+		t.Error("it goes on")
+	}
+}

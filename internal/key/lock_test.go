@@ -1,0 +1,196 @@
+package key
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// locker is an adapter whose dishes share all.lock at the root: lines of a dish's
+// name and what it gets, in front of which a line "format N" says what can be read.
+type locker struct{ root string }
+
+func (l *locker) Manifest() *adapters.Manifest {
+	return &adapters.Manifest{AdapterID: "locker", FingerprintFiles: []string{"marker"}, Capabilities: adapters.DefaultCapabilities()}
+}
+
+func (l *locker) Detect(_ context.Context, dir string) (bool, error) {
+	_, err := os.Stat(filepath.Join(dir, "marker"))
+	return err == nil, nil
+}
+
+func (l *locker) Tasks(context.Context, string) (adapters.TasksAnswer, error) {
+	return adapters.TasksAnswer{Tasks: []adapters.Task{{Name: "build", Run: "true", ExtraInputs: []string{l.root + "/all.lock"}}}}, nil
+}
+
+func (l *locker) LockDigest(_ context.Context, dir string) (adapters.LockAnswer, error) {
+	answer := adapters.LockAnswer{File: filepath.Join(l.root, "all.lock")}
+	data, err := os.ReadFile(answer.File)
+	format, rest, _ := strings.Cut(string(data), "\n")
+	if format != "format 1" {
+		answer.Whole = format + " is not known"
+		return answer, err
+	}
+	for line := range strings.Lines(rest) {
+		if strings.HasPrefix(line, filepath.Base(dir)+" ") {
+			answer.Digest += line
+		}
+	}
+	return answer, err
+}
+
+func (l *locker) RequiredToolchain(context.Context, string) (*adapters.Toolchain, error) {
+	return nil, nil
+}
+func (l *locker) ToolchainFingerprint(context.Context, string) (string, error) { return "", nil }
+func (l *locker) Install(context.Context, adapters.InstallRequest, adapters.LogFunc) error {
+	return nil
+}
+func (l *locker) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
+	return nil, nil
+}
+
+// lockKeys evaluates a workspace of lockers.
+func lockKeys(t *testing.T, root string) (map[string]*Result, *discovery.Workspace) {
+	t.Helper()
+	cfg, problems := config.Load(root)
+	files, err := tree.Walk(t.Context(), root, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, more := discovery.Find(t.Context(), discovery.Options{
+		Tree: files, Config: cfg, Registry: adapters.NewRegistry(&locker{root}),
+	})
+	p, last := plan.Build(ws, plan.Request{})
+	if problems = slices.Concat(problems, more, last); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	st := state.Open(t.TempDir())
+	e, err := New(Options{Root: root, Store: cache.Nothing{}, State: st, Toolchains: OpenToolchains(st)}, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := e.All(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	byID := make(map[string]*Result)
+	for _, r := range results {
+		if !r.Known {
+			t.Fatalf("%s has no key: %v %v", r.Task.ID(), r.Err, r.Notes)
+		}
+		byID[r.Task.ID()] = r
+	}
+	return byID, ws
+}
+
+// moved lists the tasks whose keys are different.
+func moved(old, now map[string]*Result) []string {
+	var ids []string
+	for id, r := range now {
+		if old[id].Key != r.Key {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func lockWorld(t *testing.T) (root string, write func(name, text string)) {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write = func(name, text string) {
+		t.Helper()
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("bento.toml", "[workspace]\ndiscover = true\n")
+	write("a/marker", "")
+	write("b/marker", "")
+	write("c/dish.toml", "name = \"c\"\ndepends_on = [\"a\"]\n[tasks.audit]\nrun = \"true\"\nci = true\ninputs = [\"//all.lock\"]\n")
+	write("c/marker", "")
+	write("all.lock", "format 1\na one\nb two\nc three\n")
+	return root, write
+}
+
+func TestLockDigestStandsForTheLockfile(t *testing.T) {
+	root, write := lockWorld(t)
+	first, _ := lockKeys(t, root)
+	write("all.lock", "format 1\n\nc three\nb two\na one\n")
+	second, _ := lockKeys(t, root)
+	if d := cmp.Diff([]string{"c:audit"}, moved(first, second)); d != "" {
+		t.Errorf("another layout moves all but what names the file: %s", d)
+	}
+	write("all.lock", "format 1\na one\nb TWO\nc three\n")
+	third, _ := lockKeys(t, root)
+	if d := cmp.Diff([]string{"b:build", "c:audit"}, moved(second, third)); d != "" {
+		t.Errorf("what b gets moves others: %s", d)
+	}
+	changes := differences(second["b:build"].Ingredients, third["b:build"].Ingredients,
+		second["b:build"].blobs(none), third["b:build"].blobs(none))
+	if d := cmp.Diff([]Change{{Kind: "lock", Name: "all.lock", How: "changed"}}, changes); d != "" {
+		t.Error(d)
+	}
+}
+
+func none(cache.Digest) []byte { return nil }
+
+func TestLockfileThatCannotBeToldCountsAsAWhole(t *testing.T) {
+	root, write := lockWorld(t)
+	write("all.lock", "format 9\na one\n")
+	first, ws := lockKeys(t, root)
+	write("all.lock", "format 9\na one\n\n")
+	second, _ := lockKeys(t, root)
+	if d := cmp.Diff([]string{"a:build", "b:build", "c:audit", "c:build"}, moved(first, second)); d != "" {
+		t.Error(d)
+	}
+	if lock := ws.Dishes[0].Lock; lock.Whole != "format 9 is not known" {
+		t.Errorf("lock %+v", lock)
+	}
+}
+
+// A dish that holds its lockfile shows others what it gets, not the file.
+func TestLockDigestStandsInSources(t *testing.T) {
+	root, write := lockWorld(t)
+	if err := os.RemoveAll(filepath.Join(root, "a")); err != nil {
+		t.Fatal(err)
+	}
+	write("b/dish.toml", "name = \"b\"\n")
+	write("dish.toml", "name = \"a\"\n")
+	write("marker", "")
+	base := filepath.Base(root)
+	write("all.lock", "format 1\n"+base+" one\nb two\nc three\n")
+	first, _ := lockKeys(t, root)
+	write("all.lock", "format 1\nc three\nb TWO\n"+base+" one\n")
+	second, _ := lockKeys(t, root)
+	if d := cmp.Diff([]string{"b:build", "c:audit"}, moved(first, second)); d != "" {
+		t.Errorf("what b gets moves others: %s", d)
+	}
+	write("all.lock", "format 1\nc three\nb TWO\n"+base+" ONE\n")
+	third, _ := lockKeys(t, root)
+	if d := cmp.Diff([]string{"a:build", "c:audit", "c:build"}, moved(second, third)); d != "" {
+		t.Errorf("what a gets does not move exactly those that depend on it: %s", d)
+	}
+}

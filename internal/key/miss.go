@@ -1,0 +1,115 @@
+package key
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// blobs returns what the ingredients of ev refer to, before anything is stored.
+func (ev *Result) blobs(rest blobs) blobs {
+	inputs := ev.Inputs.Encode()
+	own := map[cache.Digest][]byte{cache.Sum(inputs): inputs}
+	ev.eachSet(make(Seen), func(s *sourceSet) {
+		s.made.Each(func(d cache.Digest, data []byte) { own[d] = data })
+	})
+	return func(d cache.Digest) []byte {
+		if blob := own[d]; blob != nil {
+			return blob
+		}
+		return rest(d)
+	}
+}
+
+// maxSets bounds of how many dishes a key's recording holds the sources; of a long
+// chain of dishes the far end is not to be shown.
+const maxSets = 64
+
+// Pack adds to p what is to be recorded of how the key was made: the ingredients,
+// whose digest it gives, the inputs, and the sources of the dishes that they refer to.
+func (ev *Result) Pack(p *Pack) cache.Digest {
+	p.Add(ev.Inputs.Encode())
+	sets := 0
+	ev.eachSet(make(Seen), func(s *sourceSet) {
+		if sets++; sets <= maxSets {
+			s.made.Each(p.Put)
+		}
+	})
+	return p.Add(encodeIngredients(ev.Ingredients))
+}
+
+// maxNotes bounds how many changes stand in the notes of a miss.
+const maxNotes = 10
+
+// explainMiss finds out why there is no result for the key of ev: what differs
+// from the last good run.
+func (e *Evaluator) explainMiss(ctx context.Context, ev *Result) {
+	ev.Reason = MissNeverCached
+	last := e.memory.Of(ev.Task)
+	if last.Key == (cache.Key{}) {
+		return
+	}
+	if last.Key == ev.Key {
+		if ev.Reason = MissEvicted; last.Unstored {
+			ev.Reason = MissNotStored
+		}
+		return
+	}
+	if err := e.loadAll(ctx, ev); err != nil {
+		return
+	}
+	changes, ok := e.changesSince(last.Key, ev)
+	if !ok {
+		return
+	}
+	ev.Reason = MissChanged
+	for _, c := range changes[:min(len(changes), maxNotes)] {
+		ev.Notes = append(ev.Notes, c.String())
+	}
+	if more := len(changes) - maxNotes; more > 0 {
+		ev.Notes = append(ev.Notes, fmt.Sprintf("and %d more", more))
+	}
+}
+
+// noteTracked notes which outputs of a miss git tracks: a result that changes one is
+// not stored, which may be all there is to tell.
+func (e *Evaluator) noteTracked(ev *Result) {
+	if ev.Reason != MissNeverCached && ev.Reason != MissNotStored {
+		return
+	}
+	var list []string
+	for _, entry := range e.trackedOutputs(ev.Task) {
+		list = append(list, entry.Path)
+	}
+	if len(list) > 0 {
+		ev.Notes = append(ev.Notes, "git tracks the output "+diagnostics.Few(list)+": a result that changes it is not stored")
+	}
+}
+
+// changesSince says what is different between the run recorded under key and ev;
+// ok is false when the cache has lost that run.
+func (e *Evaluator) changesSince(key cache.Key, ev *Result) (changes []Change, ok bool) {
+	old, err := e.recordings.Of(key)
+	if err != nil {
+		return nil, false
+	}
+	return differences(old.Ingredients, ev.Ingredients, old.Blob, ev.blobs(old.Blob)), true
+}
+
+// Why explains the key of a task. The changes are against the key other, or when
+// that is zero against the last good run of the task.
+func (e *Evaluator) Why(ev *Result, other cache.Key) Explanation {
+	x := Explanation{Key: ev.Key, Ingredients: ev.Ingredients, Inputs: ev.Inputs, Record: ev.Record}
+	if x.Against = other; other == (cache.Key{}) {
+		x.Against = e.memory.Of(ev.Task).Key
+	}
+	if x.Against != (cache.Key{}) && ev.Known {
+		changes, ok := e.changesSince(x.Against, ev)
+		if x.Changes = changes; !ok {
+			x.Against = cache.Key{}
+		}
+	}
+	return x
+}

@@ -1,0 +1,75 @@
+package key
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+)
+
+// UnmetPins returns the pins of a dish that its toolchain does not meet.
+func UnmetPins(root string, d *discovery.Dish, toolchain string) []diagnostics.Diagnostic {
+	var problems []diagnostics.Diagnostic
+	for _, p := range PinsOf(root, d) {
+		v := adapters.CheckPin(d.Adapter, p.Toolchain, toolchain)
+		if v.OK {
+			continue
+		}
+		problems = append(problems, diagnostics.Diagnostic{
+			File: p.File, Line: p.Line, Col: p.col, Severity: p.Severity(d), Rule: "toolchain_mismatch", Source: diagnostics.Source,
+			Message: fmt.Sprintf("dish %q asks for %s %s, and %s is there", d.Name, p.Tool, p.Version, cmp.Or(v.Found, "nothing")),
+			Hint:    v.Hint,
+		})
+	}
+	return problems
+}
+
+// Pin is a version that a dish asks for, and who says so.
+type Pin struct {
+	adapters.Toolchain
+	own bool // it stands in bento's own files
+	col int
+}
+
+// PinsOf lists what a dish asks for: what bento's own files say goes before what the
+// project's say of the same tool.
+func PinsOf(root string, d *discovery.Dish) []Pin {
+	if d.Adapter == nil {
+		return nil
+	}
+	settings := d.Toolchain
+	if settings.UseSystem {
+		return nil
+	}
+	var list []Pin
+	name := d.Adapter.Manifest().RuntimeName()
+	if p, ok := settings.Pins[name]; ok {
+		list = append(list, Pin{own: true, col: p.Pos.Col, Toolchain: adapters.Toolchain{Tool: name, Version: p.Version, File: p.Pos.File, Line: p.Pos.Line}})
+	} else if d.Pin != nil {
+		list = append(list, Pin{Toolchain: *d.Pin})
+	}
+	for i := 0; d.Pin != nil && i < len(d.Pin.More); i++ {
+		list = append(list, Pin{Toolchain: d.Pin.More[i]})
+	}
+	for i, p := range list {
+		if rel, err := filepath.Rel(root, p.File); err == nil && filepath.IsLocal(rel) {
+			list[i].File = filepath.ToSlash(rel)
+		}
+	}
+	return list
+}
+
+// Severity reports how bad it is when a pin of d is not met: bento's own files are
+// meant, and what the tool itself would refuse cannot work.
+func (p Pin) Severity(d *discovery.Dish) diagnostics.Severity {
+	if s := d.Toolchain.OnMismatch; s != "" {
+		return s
+	}
+	if p.own || p.Strict {
+		return diagnostics.Error
+	}
+	return diagnostics.Warning
+}

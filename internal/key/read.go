@@ -1,0 +1,36 @@
+package key
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// fewFiles is how many files are read one after the other.
+const fewFiles = 8
+
+// readFiles reads those files of entries that the index does not know yet, several at a
+// time. What cannot be read is found out again when its digest is asked for.
+func readFiles(ix *tree.Index, entries []tree.Entry) {
+	var unread []tree.Entry
+	for _, e := range entries {
+		if _, known := ix.Known(e); !known && e.Kind == tree.File {
+			unread = append(unread, e)
+		}
+	}
+	if len(unread) < fewFiles {
+		return
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(unread)); i = next.Add(1) - 1 {
+				_, _ = ix.Sum(unread[i])
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,118 @@
+package key
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// fileReader are the files of a workspace. Warn receives links that lead out of it.
+type fileReader struct {
+	Tree *tree.Tree
+	Warn func(diagnostics.Diagnostic)
+}
+
+// Set returns the digests of entries. A file that cannot be read is an error, a
+// diagnostics.Problems that names it.
+func (c *fileReader) Set(entries []tree.Entry) (fileSet, error) {
+	readFiles(c.Tree.Index(), entries)
+	set := make(fileSet, 0, len(entries))
+	for _, entry := range entries {
+		f, err := c.file(entry)
+		if err != nil {
+			return nil, err
+		}
+		set = append(set, f)
+	}
+	return set, nil
+}
+
+func (c *fileReader) file(entry tree.Entry) (File, error) {
+	f := File{Path: entry.Path}
+	switch entry.Kind {
+	case tree.File:
+		sum, err := c.Tree.Index().Sum(entry)
+		if err != nil {
+			return f, unreadable(entry.Path, err)
+		}
+		f.Exec, f.Sum = Executable(entry.Mode), cache.Digest(sum)
+		return f, nil
+	case tree.Link:
+		target, err := c.Tree.Readlink(entry)
+		if err != nil {
+			return f, unreadable(entry.Path, err)
+		}
+		f.Target = target
+		f.Sum, err = c.behind(entry, target)
+		return f, err
+	}
+	return f, unreadable(entry.Path, fmt.Errorf("it is no regular file, directory or symbolic link"))
+}
+
+func unreadable(p string, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err // it is no fault of the file
+	}
+	return diagnostics.Problems{{
+		File: p, Severity: diagnostics.Error, Rule: "unreadable_input", Source: diagnostics.Source,
+		Message: "an input cannot be read: " + err.Error(),
+		Hint:    "make it readable, or take it out of the inputs with \"!//" + p + "\"",
+	}}
+}
+
+// behind returns the digest of what a link leads to inside the workspace: a file, or
+// the files of a directory. What lies outside is not looked at.
+func (c *fileReader) behind(link tree.Entry, target string) (cache.Digest, error) {
+	p, ok, err := follow(c.Tree, link)
+	switch {
+	case err != nil:
+		return cache.Digest{}, unreadable(link.Path, err)
+	case !ok:
+		c.Warn(diagnostics.Diagnostic{
+			Severity: diagnostics.Warning, Rule: "link_outside", Source: diagnostics.Source,
+			Message: fmt.Sprintf("%q is an input that leads out of the workspace to %q: what is there does not count", link.Path, target),
+			Hint:    "copy it, or name what decides about it in the task's env",
+		})
+		return cache.Digest{}, nil
+	case p == "" || Inside(link.Path, p):
+		return cache.Digest{}, nil // a circle: what is there counts where it is
+	}
+	entry, ok := c.Tree.Lookup(p)
+	if !ok {
+		return c.behindDir(p)
+	}
+	f, err := c.file(entry)
+	if !f.Exec || err != nil {
+		return f.Sum, err
+	}
+	return fileSet{{Exec: true, Sum: f.Sum}}.Digest(), nil
+}
+
+// behindDir returns the digest of the files below a directory. Links among them
+// count by what they say alone, so that a loop ends.
+func (c *fileReader) behindDir(dir string) (cache.Digest, error) {
+	var set fileSet
+	for _, entry := range c.Tree.Under(dir) {
+		f := File{Path: entry.Path}
+		if entry.Kind == tree.Link {
+			target, err := c.Tree.Readlink(entry)
+			if err != nil {
+				return cache.Digest{}, unreadable(entry.Path, err)
+			}
+			f.Target = target
+		} else if file, err := c.file(entry); err == nil {
+			f = file
+		} else {
+			return cache.Digest{}, err
+		}
+		set = append(set, f)
+	}
+	if len(set) == 0 {
+		return cache.Digest{}, nil
+	}
+	return set.Digest(), nil
+}

@@ -1,0 +1,27 @@
+package key
+
+import (
+	"crypto/rand"
+
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// The secret keys the recorded digests of environment values. It stays in the
+// workspace.
+const (
+	secretFile    = "secret"
+	secretVersion = 1
+)
+
+// LocalSecret returns the workspace's secret, made at its first use. Where it cannot
+// be kept, it is only for this invocation, and what `why` says of variables holds
+// no longer than that.
+func LocalSecret(dir *state.Dir) (secret [32]byte) {
+	if kept, err := dir.LoadPrivate(secretFile, secretVersion); err == nil && len(kept) == len(secret) {
+		copy(secret[:], kept)
+		return secret
+	}
+	rand.Read(secret[:]) //nolint:errcheck // it never fails
+	_ = dir.StorePrivate(secretFile, secretVersion, secret[:])
+	return secret
+}

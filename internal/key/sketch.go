@@ -1,0 +1,139 @@
+package key
+
+import (
+	"path"
+
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/parallel"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// sketchAll works out what can be told of dishes and tasks one by one, several at a
+// time.
+func (e *Evaluator) sketchAll() {
+	terrs, ranges := e.concerned(), newRangeDigests(e.tree)
+	begin := func() *sketcher { return &sketcher{Evaluator: e, ranges: ranges} }
+	dishes := parallel.Map(terrs, begin, (*sketcher).dish)
+	for i, terr := range terrs {
+		e.remembered.dishes[terr] = dishes[i]
+	}
+	for i, sketch := range parallel.Map(e.plan.Tasks, begin, (*sketcher).task) {
+		e.nodes[i].sketch = sketch
+	}
+	e.remembered.ready = true
+}
+
+// concerned returns the territories of the dishes that tasks are in, and of those that
+// these are linked to.
+func (e *Evaluator) concerned() (list []*ownership) {
+	seen := make(map[*plan.Circle]bool)
+	var add func(d *discovery.Dish)
+	add = func(d *discovery.Dish) {
+		c := e.circles[d]
+		if seen[c] {
+			return
+		}
+		seen[c] = true
+		for _, member := range c.Dishes {
+			list = append(list, e.territories[member])
+		}
+		for _, l := range c.Links {
+			add(l)
+		}
+	}
+	for _, t := range e.plan.Tasks {
+		add(t.Dish)
+		for _, d := range t.Sources {
+			add(d)
+		}
+	}
+	return list
+}
+
+// sketcher makes sketches of sets of files. It is for one goroutine.
+type sketcher struct {
+	*Evaluator
+	writer state.Writer
+	ranges *rangeDigests
+}
+
+// dish returns the digest of the files of a dish and of what decides which of them
+// count.
+func (s *sketcher) dish(terr *ownership) rangeDigest {
+	d := s.ranges.Of(terr.Dish.Path)
+	if !d.Known {
+		return d
+	}
+	w := &s.writer
+	w.Reset()
+	w.Raw(d.Digest[:])
+	terr.Describe(w)
+	s.locks.Describe(w, terr.Dish)
+	for _, t := range terr.Tasks {
+		for _, b := range s.memory.Of(t).ByProducts {
+			w.String(t.Name)
+			w.String(b.Path)
+			w.Raw(b.Sum[:])
+		}
+	}
+	return rangeDigest{Digest: sketchFields(w), Known: true}
+}
+
+// task sketches what belongs to a task alone: its globs, and what they look at outside of
+// its dish.
+func (s *sketcher) task(t *plan.Task) rangeDigest {
+	w := &s.writer
+	w.Reset()
+	w.String(t.Name)
+	w.Strings(t.Inputs)
+	if t.DefaultInputs {
+		w.Byte(1)
+	}
+	if s.locks.Named(t) {
+		w.Byte(2)
+	}
+	for _, at := range s.reach(t).Inputs {
+		if !s.addRange(s.territories[t.Dish], at) {
+			return rangeDigest{}
+		}
+	}
+	for _, o := range t.Outputs { // what git tracks of them counts as well
+		at := prefix(t.Dish.Path, o.Glob)
+		if Inside(at, t.Dish.Path) {
+			continue
+		}
+		d := s.ranges.Of(at) // of what git ignores, nothing
+		if w.Raw(d.Digest[:]); !d.Known {
+			return rangeDigest{}
+		}
+	}
+	return rangeDigest{Digest: sketchFields(w), Known: true}
+}
+
+// addRange adds what a glob that leads to a path may look at outside of the dish.
+// Globs that name what git ignores look at the disk, and links lead anywhere: then
+// nothing is known.
+func (s *sketcher) addRange(terr *ownership, at string) bool {
+	if at != "." && !s.tree.Walked(at) && s.elsewhere(at) {
+		return false
+	}
+	if Inside(at, terr.Dish.Path) {
+		return true // in the digest of the dish
+	}
+	d := s.ranges.Of(at)
+	s.writer.String(at)
+	s.writer.Raw(d.Digest[:])
+	return d.Known
+}
+
+// elsewhere reports whether git ignores a path that was not walked, or a link leads there.
+func (s *sketcher) elsewhere(at string) bool {
+	for dir := at; dir != "." && !s.tree.Walked(dir); dir = path.Dir(dir) {
+		if entry, ok := s.tree.Lookup(dir); ok && entry.Kind == tree.Link {
+			return true
+		}
+	}
+	return s.tree.Ignored(at, false) || s.tree.Ignored(at, true)
+}

@@ -1,2 +1,0 @@
-// Package pipe makes pipes of which one end is for a child.
-package pipe

@@ -1,0 +1,294 @@
+package record
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/key"
+	"github.com/bentobuild/bento/internal/parallel"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// flushTime is how long a result waits at most to be stored while others still run.
+const flushTime = 10 * time.Second
+
+// Batch holds results until it is sure that nothing was written meanwhile of what
+// their keys say of other dishes. That is looked at for many of them together: for
+// each alone it would take longer than most tasks do. It is for one goroutine.
+type Batch struct {
+	eval    *key.Evaluator
+	rec     *Recorder
+	waiting []waiting
+	last    time.Time // of the last flush
+}
+
+type waiting struct {
+	x      *Execution
+	ev     *key.Result
+	stored func()
+	bad    bool
+}
+
+// NewBatch returns an empty Batch.
+func NewBatch(e *key.Evaluator, r *Recorder) *Batch {
+	return &Batch{eval: e, rec: r, last: time.Now()}
+}
+
+// Add adds the result of x, to be stored under the key of ev; stored is called when
+// it is.
+func (b *Batch) Add(x *Execution, ev *key.Result, stored func()) {
+	b.waiting = append(b.waiting, waiting{x: x, ev: ev, stored: stored})
+}
+
+// Due reports whether what waits should wait no longer.
+func (b *Batch) Due() bool { return len(b.waiting) > 0 && time.Since(b.last) > flushTime }
+
+// Flush stores what waits. It reports whether it has found sources that are others
+// than before.
+func (b *Batch) Flush(ctx context.Context) (changed bool) {
+	if len(b.waiting) == 0 {
+		return false
+	}
+	changed = b.recheck(ctx)
+	b.recheckOutputs()
+	b.storeAll()
+	for i := range b.waiting {
+		if w := &b.waiting[i]; !w.bad {
+			w.stored()
+		}
+	}
+	b.waiting = nil
+	b.last = time.Now()
+	return changed
+}
+
+// recheck finds those results of which a source of another dish, or an input that
+// is named by its place in the workspace, was written while the task ran.
+func (b *Batch) recheck(ctx context.Context) (changed bool) {
+	then := b.sources()
+	outside := b.outside(then)
+	if len(then)+len(outside) == 0 {
+		return false
+	}
+	dishes := make([]*discovery.Dish, 0, len(then))
+	for _, s := range then {
+		dishes = append(dishes, s.Dish)
+	}
+	list, changed := b.eval.LookAgain(ctx, slices.Compact(dishes), outside)
+	now := make(map[*discovery.Dish]key.Sources, len(list))
+	for _, s := range list {
+		now[s.Dish] = s
+	}
+	written := make(map[place][]difference)
+	for _, s := range then {
+		all := append(b.rec.differences(s.Files, now[s.Dish].Files), b.rec.differences(s.Behind, now[s.Dish].Behind)...)
+		for _, d := range s.Dirs {
+			if d.Swapped(b.rec.Root) {
+				all = append(all, difference{path: d.Path, equal: true})
+			}
+		}
+		if len(all) > 0 {
+			written[placeOf(s)] = all
+		}
+	}
+	b.refuse(written)
+	return changed
+}
+
+// recheckOutputs finds those results of which an output of another task was touched while the
+// task ran.
+func (b *Batch) recheckOutputs() {
+	seen := make(map[*plan.Task][]difference)
+	for i := range b.waiting {
+		w := &b.waiting[i]
+		if w.bad {
+			continue
+		}
+		if d := w.x.outputChanged(seen); d.path != "" {
+			w.bad = true
+			w.x.sayChanged(d)
+		}
+	}
+}
+
+// outside lists the places outside of dishes that inputs name, and that links lead to.
+func (b *Batch) outside(sources []key.Sources) []string {
+	var dirs []string
+	for _, w := range b.waiting {
+		dirs = append(dirs, b.eval.Outside(w.ev)...)
+	}
+	for _, s := range sources {
+		_, at := key.Behind(b.rec.Tree, s.Files)
+		dirs = append(dirs, at...)
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}
+
+// place tells lists of sources apart: of one dish there are several when it was
+// looked at between two keys.
+type place struct {
+	dish  *discovery.Dish
+	first *tree.Entry
+	size  int
+}
+
+func placeOf(s key.Sources) place {
+	p := place{dish: s.Dish, size: len(s.Files)}
+	if p.size > 0 {
+		p.first = &s.Files[0]
+	}
+	return p
+}
+
+// sources lists what the keys of all results speak of, by dish.
+func (b *Batch) sources() []key.Sources {
+	var list []key.Sources
+	seen, had := make(key.Seen), make(map[place]bool)
+	for _, w := range b.waiting {
+		w.ev.EachSources(seen, func(s key.Sources) {
+			if p := placeOf(s); !had[p] {
+				had[p] = true
+				list = append(list, s)
+			}
+		})
+	}
+	slices.SortStableFunc(list, func(x, y key.Sources) int { return strings.Compare(x.Dish.Path, y.Dish.Path) })
+	return list
+}
+
+// differences returns the files that are in one of two lists alone, or that were touched
+// in between.
+func (r *Recorder) differences(then, now []tree.Entry) (list []difference) {
+	if len(then) > 0 && len(now) > 0 && &then[0] == &now[0] && len(then) == len(now) {
+		return nil
+	}
+	for len(then) > 0 || len(now) > 0 {
+		switch {
+		case len(now) == 0 || len(then) > 0 && then[0].Path < now[0].Path:
+			list = append(list, difference{path: then[0].Path})
+			then = then[1:]
+		case len(then) == 0 || then[0].Path > now[0].Path:
+			list = append(list, difference{path: now[0].Path})
+			now = now[1:]
+		default:
+			if !now[0].Same(&then[0]) {
+				if equal := r.holds(then[0], now[0]); !equal || touched(then[0], now[0]) {
+					list = append(list, difference{path: then[0].Path, equal: equal})
+				}
+			}
+			then, now = then[1:], now[1:]
+		}
+	}
+	return list
+}
+
+// refuse says which results are not stored, and why. written are the sources that
+// are not any more what they were.
+func (b *Batch) refuse(written map[place][]difference) {
+	for i := range b.waiting {
+		w := &b.waiting[i]
+		var found difference
+		if len(written) > 0 {
+			w.ev.EachSources(make(key.Seen), func(s key.Sources) {
+				found = cmp.Or(found, w.x.first(written[placeOf(s)]))
+			})
+		}
+		if len(b.eval.Outside(w.ev)) > 0 {
+			found = cmp.Or(found, b.outsideChanged(w))
+		}
+		if w.bad = found.path != ""; w.bad {
+			w.x.sayChanged(found)
+		}
+	}
+}
+
+// outsideChanged returns the first input that lies outside of the task's dish, or that a
+// link leads to, and was touched; its path is empty when none was.
+func (b *Batch) outsideChanged(w *waiting) difference {
+	now, err := b.eval.InputsNow(w.ev)
+	if err != nil {
+		return difference{}
+	}
+	behind, _ := key.Behind(b.rec.Tree, now)
+	return cmp.Or(w.x.first(b.rec.differences(w.ev.Entries, now)), w.x.first(b.rec.differences(w.ev.Behind, behind)))
+}
+
+// first returns the first of some differences that the task does not declare to make.
+func (x *Execution) first(list []difference) difference {
+	for _, d := range list {
+		if !d.equal || !x.mayRewrite(d.path) {
+			return d
+		}
+	}
+	return difference{}
+}
+
+// packSize is the size from which on a pack takes no more, in bytes: who explains one
+// key reads all of it.
+const packSize = 1 << 20
+
+// storeAll stores how the keys were made, and behind it the records: dishes that many
+// keys speak of are stored once, and all in few files, several at a time.
+func (b *Batch) storeAll() {
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	var pack key.Pack
+	var in []*waiting
+	store := func() {
+		p, list := pack, in
+		group.Go(func() error {
+			b.storePack(&p, list)
+			return nil
+		})
+		pack, in = key.Pack{}, nil
+	}
+	for i := range b.waiting {
+		w := &b.waiting[i]
+		if w.bad {
+			continue
+		}
+		w.x.record.Ingredients = w.ev.Pack(&pack)
+		if in = append(in, w); pack.Size() >= packSize {
+			store()
+		}
+	}
+	if len(in) > 0 {
+		store()
+	}
+	_ = group.Wait() // every result knows of its own error
+}
+
+// storePack stores a pack and the records that speak of it.
+func (b *Batch) storePack(pack *key.Pack, in []*waiting) {
+	data := pack.Encode()
+	d := cache.Sum(data)
+	err := b.rec.Store.Add(d, bytes.NewReader(data))
+	parallel.Map(in, func() *Batch { return b }, func(b *Batch, w *waiting) (none struct{}) {
+		w.x.record.Recording = d
+		if w.bad = !w.x.stored(err); !w.bad {
+			w.bad = !w.x.stored(b.rec.Store.Record(w.ev.Key, w.x.record))
+		}
+		return none
+	})
+}
+
+// stored reports whether something was stored without an error, which is said. Of what
+// another bento has removed meanwhile nothing is stored.
+func (x *Execution) stored(err error) bool {
+	if err != nil && !errors.Is(err, cache.ErrMiss) {
+		x.warnStore(err)
+	}
+	return err == nil
+}

@@ -1,0 +1,47 @@
+package record
+
+import (
+	"path"
+
+	"github.com/bentobuild/bento/internal/key"
+)
+
+// watchDirs begins to watch the directories that the task reads: that of its dish, those of
+// the dishes that its key speaks of, those around them, and those that its inputs lie in.
+func (x *Execution) watchDirs() {
+	if x.Moves == nil {
+		return
+	}
+	var first []string
+	seen := make(map[string]bool)
+	add := func(dir string) {
+		for ; !seen[dir]; dir = path.Dir(dir) {
+			seen[dir] = true
+			first = append(first, dir)
+		}
+	}
+	add(x.Ev.Task.Dish.Path)
+	x.Ev.EachSources(make(key.Seen), func(s key.Sources) { add(s.Dish.Path) })
+	for _, u := range x.Upstream {
+		add(u.Task.Dish.Path)
+	}
+	for _, e := range x.Ev.Behind {
+		add(path.Dir(e.Path))
+	}
+	rest := make([]string, len(x.Ev.Dirs))
+	for i, d := range x.Ev.Dirs {
+		rest[i] = d.Path
+	}
+	x.running = x.Moves.Begin(x.Root, first, rest)
+}
+
+// lookForMoves notes a directory that was moved while the command ran. Its times do not tell
+// when something was made in it as well.
+func (x *Execution) lookForMoves() {
+	if x.running == nil {
+		return
+	}
+	if dir := x.running.Moved(); dir != "" && !x.mayRewrite(dir) {
+		x.movedDir = difference{path: dir, equal: true}
+	}
+}

@@ -1,0 +1,21 @@
+package record
+
+// Moves watches directories of a workspace, where the moveSystem tells of moves: on Linux. The
+// zero value is ready. It is safe for concurrent use.
+type Moves struct{ moveSystem }
+
+// movesSpan is the time in which a task runs.
+type movesSpan struct{ spanState }
+
+// Begin begins to watch directories, relative to root and with slashes: those of first, and
+// as many of rest as the moveSystem bears. What cannot be watched is left out.
+func (w *Moves) Begin(root string, first, rest []string) *movesSpan {
+	return &movesSpan{w.begin(root, first, rest)}
+}
+
+// Moved returns one of the directories that was moved since Begin, "" when none was, or
+// when the moveSystem does not tell.
+func (s *movesSpan) Moved() string { return s.moved() }
+
+// Close ends all watching. There must be no Span whose Moved is yet to be called.
+func (w *Moves) Close() { w.close() }

@@ -1,0 +1,137 @@
+package record
+
+import (
+	"encoding/binary"
+	"math"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxWatches bounds the watches of one run: all programs of a user share those of the moveSystem.
+const maxWatches = 2048
+
+// moveSystem is one inotify descriptor. Watches stay until it is closed: the next task mostly has
+// the same directories, and a watch goes with its directory wherever that is moved to.
+type moveSystem struct {
+	mu      sync.Mutex
+	fd      int
+	opened  bool
+	broken  bool            // the system offers none
+	paths   map[string]bool // that were watched
+	last    map[int32]int   // by watch: when its directory was moved last
+	lost    int             // when events were lost last
+	counter int             // of events: the time of this clock
+}
+
+// spanState knows the watches of its directories, and since when they count.
+type spanState struct {
+	of    *moveSystem
+	since int
+	dirs  map[int32]string
+	order []int32
+}
+
+func (s *moveSystem) begin(root string, first, rest []string) spanState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := spanState{of: s, dirs: make(map[int32]string, len(first)+len(rest))}
+	if !s.opened {
+		fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+		s.fd, s.opened, s.broken = fd, true, err != nil
+		s.paths, s.last = make(map[string]bool), make(map[int32]int)
+	}
+	if s.broken {
+		return p
+	}
+	for _, dir := range first {
+		s.add(&p, root, dir, maxWatches)
+	}
+	for _, dir := range rest {
+		s.add(&p, root, dir, maxWatches/2)
+	}
+	s.drain()
+	p.since = s.counter
+	return p
+}
+
+// add watches one directory, unless that is one too many. It is known again by its watch,
+// which is that of the inode.
+func (s *moveSystem) add(p *spanState, root, dir string, most int) {
+	if len(s.last) >= most && !s.paths[dir] {
+		return
+	}
+	s.paths[dir] = true
+	const mask = unix.IN_MOVE_SELF | unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW
+	wd, err := unix.InotifyAddWatch(s.fd, filepath.Join(root, filepath.FromSlash(dir)), mask)
+	if err != nil || wd > math.MaxInt32 {
+		return
+	}
+	id := int32(wd)
+	if _, known := s.last[id]; !known {
+		s.last[id] = 0
+	}
+	if _, twice := p.dirs[id]; !twice {
+		p.dirs[id] = dir
+		p.order = append(p.order, id)
+	}
+}
+
+// drain takes in what the moveSystem has told. It tells of a move before the call that moved
+// returns, so nothing is on its way.
+func (s *moveSystem) drain() {
+	var buf [4096]byte
+	for {
+		n, err := unix.Read(s.fd, buf[:])
+		if err == unix.EINTR {
+			continue
+		}
+		if n <= 0 || err != nil {
+			return
+		}
+		for rest := buf[:n]; len(rest) >= unix.SizeofInotifyEvent; {
+			s.note(int32(binary.NativeEndian.Uint32(rest)), binary.NativeEndian.Uint32(rest[4:]))
+			size := unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(rest[12:]))
+			rest = rest[min(size, len(rest)):]
+		}
+	}
+}
+
+// note takes in one event.
+func (s *moveSystem) note(wd int32, mask uint32) {
+	s.counter++
+	switch {
+	case mask&unix.IN_Q_OVERFLOW != 0:
+		s.lost = s.counter
+	case mask&unix.IN_IGNORED != 0:
+		delete(s.last, wd) // the directory is gone, and its watch is not used again
+	default:
+		s.last[wd] = s.counter
+	}
+}
+
+func (p *spanState) moved() string {
+	s := p.of
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken || !s.opened || len(p.order) == 0 {
+		return ""
+	}
+	s.drain()
+	for _, wd := range p.order {
+		if max(s.last[wd], s.lost) > p.since {
+			return p.dirs[wd]
+		}
+	}
+	return ""
+}
+
+func (s *moveSystem) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opened && !s.broken {
+		unix.Close(s.fd)
+	}
+	s.opened, s.broken = true, true
+}

@@ -1,0 +1,252 @@
+// Package record moves what tasks make into the store and back: it finds the outputs of an
+// execution, decides whether its inputs held still so that the result may be stored, stores
+// results in batches, and journals what a run is about to change in the workspace, so that
+// the next run can clean up after one that was killed.
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/cache/outputs"
+	"github.com/bentobuild/bento/internal/action"
+	"github.com/bentobuild/bento/internal/key"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// Recorder stores results of a run. It is safe for concurrent use.
+type Recorder struct {
+	Root    string // of the workspace
+	Store   cache.Store
+	Tree    *tree.Tree
+	Journal *journal
+	Warn    func(code, message, hint string)
+
+	Moves *Moves // of directories while tasks run; nil: nobody looks
+
+	strays    strays
+	upstreams upstreams
+}
+
+// Execution is one execution of a task. Prepare comes before the command, Collect
+// behind it.
+type Execution struct {
+	*Recorder
+	Ev     *key.Result
+	Last   *key.LastRun
+	Others func(path string) bool // what other tasks of the dish have made
+	Before func(path string) bool // what those have made that the task depends on
+	Unsure string                 // why the result is not to be trusted, "" when it is
+	// Upstream are the tasks that this one depends on, however far, and that have outputs.
+	Upstream []Upstream
+
+	Outputs []cache.Output // what the task has made
+	Found   []string       // what lay where they go, and was left as it was
+	Changed string         // an input that was touched meanwhile, known once Storable was asked
+	// FreshStrays are the strays that the last good run did not know.
+	FreshStrays []string
+	// Rewritten is what the command has written of strays in its own dish, by path.
+	Rewritten []key.ByProduct
+
+	set      *tree.Set             // the outputs
+	rewrites *tree.Set             // what the task declares to write; nil until asked for
+	tracked  []string              // what git tracks and the command wrote in the place of outputs, sorted
+	before   map[string]tree.Entry // what lay there before
+	strays   []tree.Entry          // what lies beside the outputs of Upstream and counts as an input, by path
+	near     map[string]bool       // what lies beside those of them in the dish of the task
+	running  *movesSpan            // since before the command
+	movedDir difference            // a directory that was moved while it ran
+	// strayChanged is the first stray that was not what it had been when the command ended.
+	strayChanged difference
+	record       *cache.Record // of the result, nil when it is not to be stored
+}
+
+// MissingError says that a task did not make an output that it names without a wildcard.
+type MissingError struct{ Glob string }
+
+func (e *MissingError) Error() string { return fmt.Sprintf("it did not make its output %q", e.Glob) }
+
+// Collect notes what the command has made, which took some time, and stores it, all
+// but the record itself. A store that fails does not fail the task. The error is a
+// *MissingError, a *cache.RefusedError for what cannot be an output, or says what
+// could not be read.
+func (x *Execution) Collect(log *action.Log, took time.Duration) error {
+	x.lookForMoves()
+	x.lookAtStrays()
+	paths, err := x.lookAfter()
+	if err != nil {
+		return err
+	}
+	store := x.storeFor()
+	if err = x.capture(store, log, paths, took); err == nil || store == nil {
+		return err
+	}
+	var refused *cache.RefusedError
+	if errors.As(err, &refused) {
+		return err
+	}
+	x.warnStore(err)
+	x.record = nil
+	x.Outputs, err = outputs.CaptureUntil(x.Tree.Stop(), nil, x.Root, paths)
+	return err
+}
+
+// storeFor returns where the result is to be stored, nil for nowhere, and says why
+// where that is not as the user meant it.
+func (x *Execution) storeFor() cache.Store {
+	if _, none := x.Store.(cache.Nothing); none || x.Ev.Task.Uncached != "" || x.Tree.Unsure() {
+		return nil
+	}
+	if x.Unsure != "" {
+		hint := "run it with all that it needs: without --only and --skip-install"
+		if x.Ev.InTheWay != "" {
+			hint = "remove what is in the way, or move it, and run again"
+		}
+		x.notStored("not_stored", x.Unsure, hint)
+		return nil
+	}
+	if !x.Ev.Known {
+		return nil
+	}
+	return x.Store
+}
+
+func (x *Execution) sayChanged(d difference) {
+	switch {
+	case len(x.tracked) > 0 && x.tracked[0] == d.path:
+		x.notStored("input_changed", fmt.Sprintf("it wrote %q, an output that git tracks", d.path),
+			"let git track it no longer, with git rm --cached and a line in .gitignore; until then the task is executed each time that it changes it")
+	case d.path == ".":
+		x.notStored("input_touched", "the workspace was moved while the task ran, and the task may have read something else", "run it again when nobody moves it")
+	case d.equal:
+		x.notStored("input_touched", fmt.Sprintf("%q was written, replaced, moved or given another mode while the task ran; it is what it was before, but the task may have read something else", d.path),
+			fmt.Sprintf("if the task itself does that, also if it only sets the mode that the file has, declare the path: rewrites = [%q] in [tasks.%s] of %s",
+				x.globOf(d.path), x.Ev.Task.Name, path.Join(x.Ev.Task.Dish.Path, "dish.toml")))
+	default:
+		x.notStored("input_changed", fmt.Sprintf("%q changed while the task ran", d.path),
+			"if the task itself writes it, declare it as an output or take it out of the inputs")
+	}
+}
+
+// globOf returns the glob that means a path of the workspace in the dish.toml of the task.
+func (x *Execution) globOf(p string) string {
+	dish := x.Ev.Task.Dish.Path
+	if rel, ok := strings.CutPrefix(p, dish+"/"); ok {
+		return rel
+	}
+	if dish == "." {
+		return p
+	}
+	return "//" + p
+}
+
+func (x *Execution) notStored(code, why, hint string) {
+	x.Warn(code, x.Ev.Task.ID()+": "+why+"; its result is used but not stored", hint)
+}
+
+func (x *Execution) warnStore(err error) {
+	if errors.Is(err, context.Canceled) {
+		return // the interrupt is reported elsewhere
+	}
+	x.Warn("cache_unwritable", "results cannot be stored: "+err.Error(), storeHint(err)+"; the build goes on")
+}
+
+// storeHint says what to do about an error of the store.
+func storeHint(err error) string {
+	const another = "name another directory with $BENTO_CACHE_DIR"
+	var refused *cache.DirError
+	switch {
+	case errors.As(err, &refused):
+		return refused.Hint
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "free space, or " + another
+	case errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
+		return "something else lies in the place of an entry: bento cache fsck names it"
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		return "make the directory writable, or " + another
+	}
+	return another
+}
+
+// capture reads the outputs and the log into the store, if there is one, and makes
+// the record.
+func (x *Execution) capture(store cache.Store, log *action.Log, paths []string, took time.Duration) (err error) {
+	r := &cache.Record{Created: time.Now(), Duration: took, Host: hostName()}
+	if store != nil {
+		store = r.With(store)
+	}
+	if x.Outputs, err = outputs.CaptureUntil(x.Tree.Stop(), store, x.Root, paths); err != nil || store == nil {
+		return err
+	}
+	r.Outputs = x.Outputs
+	if r.Log, r.LogSize, err = log.Store(store); err != nil {
+		return err
+	}
+	x.record = r
+	return nil
+}
+
+// Storable reports whether the result is to be stored, now that the dish of the task
+// was looked at again.
+func (x *Execution) Storable() bool {
+	if x.record == nil {
+		return false
+	}
+	d := x.inputChanged()
+	if x.Changed = d.path; d.path != "" {
+		x.sayChanged(d)
+	}
+	return d.path == ""
+}
+
+// Own returns what the command made and bento may remove: not what git tracks.
+func (x *Execution) Own() []string {
+	return slices.DeleteFunc(Paths(x.Outputs), func(p string) bool {
+		_, tracked := slices.BinarySearch(x.tracked, p)
+		return tracked
+	})
+}
+
+// Settled reports whether the key of the execution is that of the result. It is not
+// when the task has left alone what lay among its outputs, or when strays lay beside
+// what it depends on: that is an input, which the key does not know yet.
+func (x *Execution) Settled() bool { return slices.Equal(x.AllFound(), x.Last.Found) }
+
+// hostName is "" where the system has none.
+var hostName = sync.OnceValue(func() string {
+	name, _ := os.Hostname()
+	return name
+})
+
+// OutputSet compiles the outputs of a task.
+func OutputSet(t *plan.Task) (*tree.Set, error) {
+	return tree.CompileSet(t.Dish.Path, outputGlobs(t))
+}
+
+func outputGlobs(t *plan.Task) []string {
+	globs := make([]string, len(t.Outputs))
+	for i, o := range t.Outputs {
+		globs[i] = o.Glob
+	}
+	return globs
+}
+
+// Paths returns the paths of outputs.
+func Paths(outputs []cache.Output) []string {
+	paths := make([]string, len(outputs))
+	for i := range outputs {
+		paths[i] = outputs[i].Path
+	}
+	return paths
+}

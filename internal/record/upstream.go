@@ -1,0 +1,134 @@
+package record
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// A key says of the outputs of other tasks what these have made. So a result is stored only
+// if just that lay there from before the command until the result is stored.
+
+// laid is what lay at the outputs of a task when the first execution behind it began.
+type laid struct {
+	entries []tree.Entry // by Upstream.Outputs
+	wrong   map[int]bool // by Upstream.Outputs: not what the task has made
+}
+
+// upstreams remembers what lay at the outputs of tasks.
+type upstreams struct {
+	mu sync.Mutex
+	of map[*plan.Task]*laid
+}
+
+// Replaced forgets what lay at the outputs of t, because they were put there again.
+func (r *Recorder) Replaced(t *plan.Task) {
+	r.upstreams.mu.Lock()
+	defer r.upstreams.mu.Unlock()
+	delete(r.upstreams.of, t)
+}
+
+// laidAt returns what lay at the outputs of u when it was first asked.
+func (r *Recorder) laidAt(u *Upstream) *laid {
+	r.upstreams.mu.Lock()
+	l := r.upstreams.of[u.Task]
+	r.upstreams.mu.Unlock()
+	if l != nil && len(l.entries) == len(u.Outputs) {
+		return l
+	}
+	l = &laid{entries: make([]tree.Entry, len(u.Outputs)), wrong: make(map[int]bool)}
+	for i := range u.Outputs {
+		var err error
+		if l.entries[i], err = tree.Stat(r.Root, u.Outputs[i].Path); err != nil || !r.isMade(&u.Outputs[i], l.entries[i]) {
+			l.wrong[i] = true
+		}
+	}
+	r.upstreams.mu.Lock()
+	defer r.upstreams.mu.Unlock()
+	if r.upstreams.of == nil {
+		r.upstreams.of = make(map[*plan.Task]*laid)
+	}
+	r.upstreams.of[u.Task] = l
+	return l
+}
+
+// isMade reports whether what lies there is the output o.
+func (r *Recorder) isMade(o *cache.Output, now tree.Entry) bool {
+	switch o.Kind {
+	case cache.Dir:
+		return now.Kind == tree.Dir
+	case cache.Link:
+		target, err := r.Tree.Readlink(now)
+		return now.Kind == tree.Link && err == nil && target == o.Target
+	}
+	if now.Kind != tree.File || now.Mode != o.Mode {
+		return false
+	}
+	sum, err := r.Tree.Index().Sum(now)
+	return err == nil && cache.Digest(sum) == o.Digest
+}
+
+// lookAtOutputs notes the first output of another task that is not what that has made.
+func (x *Execution) lookAtOutputs() {
+	for i := range x.Upstream {
+		u := &x.Upstream[i]
+		wrong := x.Recorder.laidAt(u).wrong
+		for j := range u.Outputs {
+			if wrong[j] && !x.owned(u, u.Outputs[j].Path) && x.Unsure == "" {
+				x.Unsure = fmt.Sprintf("%q is not what %s has made", u.Outputs[j].Path, u.Task.ID())
+			}
+		}
+	}
+}
+
+// owned reports whether a path, an output of u, is that of a later task, or of this one.
+func (x *Execution) owned(u *Upstream, p string) bool {
+	return x.mayRewrite(p) || slices.ContainsFunc(x.Upstream, func(o Upstream) bool { return o.Task.Index > u.Task.Index && o.names(p) })
+}
+
+// outputChanged returns the first output of another task that was touched since the command
+// began. seen holds what was found out of those tasks in the same flush.
+func (x *Execution) outputChanged(seen map[*plan.Task][]difference) (found difference) {
+	for i := range x.Upstream {
+		u := &x.Upstream[i]
+		list, known := seen[u.Task]
+		if !known {
+			list = x.Recorder.touchedOutputs(u)
+			seen[u.Task] = list
+		}
+		for _, d := range list {
+			// Tools with one mutex make what their neighbours make again, in its place.
+			again := d.equal && u.Task.Mutex != ""
+			// In its own dish, where tasks run one after another, the task has taken it.
+			taken := d.gone && u.Task.Dish == x.Ev.Task.Dish
+			if !again && !taken && !x.owned(u, d.path) {
+				found = cmp.Or(found, d)
+			}
+		}
+	}
+	return found
+}
+
+// touchedOutputs returns the outputs of u that were touched since laidAt was first asked.
+func (r *Recorder) touchedOutputs(u *Upstream) (list []difference) {
+	l := r.laidAt(u)
+	for i := range u.Outputs {
+		o := &u.Outputs[i]
+		now, err := tree.Stat(r.Root, o.Path)
+		switch {
+		case l.wrong[i]: // which was said
+		case err != nil || !r.isMade(o, now):
+			list = append(list, difference{path: o.Path, gone: errors.Is(err, fs.ErrNotExist)})
+		case o.Kind != cache.Dir && touched(l.entries[i], now):
+			list = append(list, difference{path: o.Path, equal: true})
+		}
+	}
+	return list
+}

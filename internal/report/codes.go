@@ -1,0 +1,67 @@
+package report
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+)
+
+// Code is what is known of one code.
+type Code struct {
+	Code    string `json:"code"`
+	Meaning string `json:"meaning"`
+	Cause   string `json:"cause"`
+	Fix     string `json:"fix"`
+}
+
+// Each file holds a block of lines for each code: the code, and indented its meaning,
+// its cause and its fix.
+var (
+	//go:embed codes.txt
+	ofBento string
+	//go:embed manifests.txt
+	ofManifests string
+	//go:embed plugins.txt
+	ofPlugins string
+)
+
+// Codes returns every entry, by code.
+func Codes() []Code {
+	var list []Code
+	var part *string // that a further line goes on with
+	for line := range strings.Lines(ofBento + ofManifests + ofPlugins) {
+		text := strings.TrimSpace(line)
+		switch {
+		case text == "":
+		case text[0] != line[0]:
+			part = list[len(list)-1].add(part, text)
+		default:
+			list = append(list, Code{Code: text})
+			part = &list[len(list)-1].Meaning
+		}
+	}
+	slices.SortFunc(list, func(a, b Code) int { return strings.Compare(a.Code, b.Code) })
+	return list
+}
+
+// add takes one more line of an entry, which begins a part or goes on with part. It
+// returns the part that a further line goes on with.
+func (e *Code) add(part *string, text string) *string {
+	if cause, ok := strings.CutPrefix(text, "cause: "); ok {
+		part, text = &e.Cause, cause
+	} else if fix, ok := strings.CutPrefix(text, "fix: "); ok {
+		part, text = &e.Fix, fix
+	}
+	*part = strings.TrimSpace(*part + " " + text)
+	return part
+}
+
+// FindCode returns the entry of a code.
+func FindCode(name string) (Code, bool) {
+	all := Codes()
+	i := slices.IndexFunc(all, func(e Code) bool { return e.Code == name })
+	if i < 0 {
+		return Code{}, false
+	}
+	return all[i], true
+}

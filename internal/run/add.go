@@ -1,0 +1,32 @@
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/discovery"
+)
+
+// Add adds packages to d by its ecosystem's own command, while no other bento installs
+// in the same scope. What was installed counts as changed afterwards.
+// Nothing is run where a link of a manifest or lockfile leads out of the workspace.
+func (in *installer) Add(ctx context.Context, d *discovery.Dish, packages []string, dev bool, log adapters.LogFunc) error {
+	unlock, err := in.State.Lock(ctx, "locks/install-"+cache.ShortSum(d.ScopeID())+".lock", func(holder string) {
+		in.Warn("waiting", fmt.Sprintf("the dependencies of %s are being installed by another bento; waiting for it", d.Name), holder)
+	})
+	if err == nil {
+		defer unlock()
+	} else if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err := LinksOut(in.Root, d); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, installTimeout)
+	defer cancel()
+	return adapters.Add(ctx, d.Adapter, adapters.AddRequest{
+		DishDir: d.Dir, DishName: d.Name, Packages: packages, Dev: dev, Env: in.environ(d),
+	}, log)
+}

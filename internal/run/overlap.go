@@ -1,0 +1,267 @@
+package run
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// overlaps is what Find knows of a plan. The zero value is that no outputs overlap.
+type overlaps struct {
+	// Near are, by plan.Task.Index, the tasks whose outputs may be those of a task,
+	// whatever their order. Nil when no outputs of the plan overlap.
+	Near [][]int
+	// Rivals are those among Near that are not ordered: none depends on the other. They
+	// must not run at the same time, and must not make the same file.
+	Rivals [][]int
+	// Problems are the errors that keep a run from starting: paths that two rivals name
+	// without any wildcard, and rivals of which one does not end by itself.
+	Problems []diagnostics.Diagnostic
+}
+
+// place is where the paths lie that an output may mean.
+type place struct {
+	task   *plan.Task
+	prefix string // they are this path or lie below it; "" is the workspace
+	depth  int    // most components that they have, -1 for any number
+}
+
+// finder works out Found.
+type finder struct {
+	overlaps
+	plan *plan.Plan
+	sets map[*plan.Task]*tree.Set
+	had  map[[2]int]bool
+	left int // of effort
+}
+
+// effort bounds what Find takes to a few seconds: of hostile outputs that all lie in the
+// same directory each is compared with each.
+const effort = 50_000_000
+
+// What is taken from effort, in units of about 50 ns, but for messages: no user reads
+// thousands of errors.
+const (
+	costOfPair  = 20 // of tasks
+	costOfGlobs = 10 // two of them
+	costOfError = 20_000
+)
+
+// FindOverlaps looks for tasks of p that may write the same paths. Globs with an error count as
+// meaning nothing: they are refused elsewhere.
+func FindOverlaps(p *plan.Plan) overlaps {
+	f := finder{plan: p, sets: make(map[*plan.Task]*tree.Set), had: make(map[[2]int]bool), left: effort}
+	places, with := places(p)
+	if with < 2 {
+		return f.overlaps
+	}
+	at := make(map[string][]int32, len(places))
+	for i := range places {
+		at[places[i].prefix] = append(at[places[i].prefix], int32(i))
+	}
+	for i := range places {
+		inner := &places[i]
+		for dir := inner.prefix; ; dir = dir[:max(0, strings.LastIndexByte(dir, '/'))] {
+			for _, j := range at[dir] {
+				f.look(inner, &places[j])
+				if f.left < 0 {
+					f.tooMany(inner.task)
+					return f.overlaps
+				}
+			}
+			if dir == "" {
+				break
+			}
+		}
+	}
+	return f.overlaps
+}
+
+// places lists where outputs lie, and counts the tasks that have any.
+func places(p *plan.Plan) (list []place, with int) {
+	for _, t := range p.Tasks {
+		if len(t.Outputs) > 0 {
+			with++
+		}
+		for _, o := range t.Outputs {
+			if !strings.HasPrefix(o.Glob, "!") {
+				list = append(list, placeOf(t, o.Glob))
+			}
+		}
+	}
+	return list, with
+}
+
+func placeOf(t *plan.Task, glob string) place {
+	dir := t.Dish.Path
+	if rest, ok := strings.CutPrefix(glob, "//"); ok {
+		dir, glob = "", rest
+	}
+	if dir == "." {
+		dir = ""
+	}
+	rest, literal := "", glob
+	if i := strings.IndexAny(glob, `*?[{\`); i >= 0 {
+		at := strings.LastIndexByte(glob[:i], '/') + 1
+		literal, rest = glob[:at], glob[at:]
+	}
+	prefix := strings.Trim(path.Join(dir, literal), "/")
+	if prefix == "." {
+		prefix = ""
+	}
+	depth := -1
+	if rest != "" && !strings.Contains(rest, "**") && !strings.ContainsAny(rest, `{\`) && !strings.HasSuffix(rest, "/") {
+		depth = count(prefix) + strings.Count(rest, "/") + 1
+	}
+	return place{task: t, prefix: prefix, depth: depth}
+}
+
+// count returns how many components a path has.
+func count(p string) int {
+	if p == "" {
+		return 0
+	}
+	return strings.Count(p, "/") + 1
+}
+
+// look notes that two tasks overlap, if they do. inner lies in outer.
+func (f *finder) look(inner, outer *place) {
+	f.left--
+	a, b := inner.task, outer.task
+	if a == b || outer.depth >= 0 && count(inner.prefix) > outer.depth {
+		return
+	}
+	if a.Index > b.Index {
+		a, b = b, a
+	}
+	id := [2]int{a.Index, b.Index}
+	if f.had[id] {
+		return
+	}
+	f.had[id] = true
+	x, y := f.set(a), f.set(b)
+	if x == nil || y == nil {
+		return
+	}
+	if f.left -= costOfPair + costOfGlobs*x.Len()*y.Len(); f.left < 0 || !x.Overlaps(&y.Set) {
+		return
+	}
+	if f.Near == nil {
+		f.Near, f.Rivals = make([][]int, len(f.plan.Tasks)), make([][]int, len(f.plan.Tasks))
+	}
+	f.left -= costOfPair
+	note(f.Near, a, b)
+	if depends(b, a) || depends(a, b) || rebuilds(a, b) {
+		return
+	}
+	note(f.Rivals, a, b)
+	f.check(a, b)
+}
+
+func note(lists [][]int, a, b *plan.Task) {
+	lists[a.Index] = append(lists[a.Index], b.Index)
+	lists[b.Index] = append(lists[b.Index], a.Index)
+}
+
+func (f *finder) set(t *plan.Task) *tree.Set {
+	s, known := f.sets[t]
+	if !known {
+		globs := make([]string, len(t.Outputs))
+		for i, o := range t.Outputs {
+			globs[i] = o.Glob
+		}
+		s, _ = tree.CompileSet(t.Dish.Path, globs)
+		f.sets[t] = s
+	}
+	return s
+}
+
+// depends reports whether t waits for on by what it depends on, however far. That tasks
+// of one dish run one after another is an order that nobody has asked for.
+func depends(t, on *plan.Task) bool {
+	seen := make(map[*plan.Task]bool)
+	var reaches func(t *plan.Task) bool
+	reaches = func(t *plan.Task) bool {
+		if seen[t] {
+			return false
+		}
+		seen[t] = true
+		return slices.ContainsFunc(t.Deps, func(d plan.Dep) bool { return d.Task == on || d.Task.Index > on.Index && reaches(d.Task) })
+	}
+	return t.Index > on.Index && reaches(t)
+}
+
+// rebuilds reports whether both are recipes of one build whose tool makes again what its
+// neighbours make, in their place: they have one mutex, and say the same of the same file.
+func rebuilds(a, b *plan.Task) bool {
+	declared := func(o plan.Output) bool { return o.Declared }
+	return a.Mutex != "" && a.Mutex == b.Mutex && !slices.ContainsFunc(a.Outputs, declared) && !slices.ContainsFunc(b.Outputs, declared)
+}
+
+// check finds what keeps two rivals from running in one plan.
+func (f *finder) check(a, b *plan.Task) {
+	shared, ok := f.set(a).Shared(&f.set(b).Set)
+	if !ok && !a.Persistent && !b.Persistent {
+		return
+	}
+	f.left -= costOfError
+	x, y := naming(a, shared), naming(b, shared)
+	message := fmt.Sprintf("%s names the output %q, which %s names too (%s), and neither depends on the other", a.ID(), written(x), b.ID(), where(b, y))
+	if x.Glob != y.Glob {
+		message = fmt.Sprintf("%s names the output %q, and %s the output %q (%s): they overlap, and neither depends on the other", a.ID(), written(x), b.ID(), written(y), where(b, y))
+	}
+	hint := "let one depend on the other, or let each make files of its own"
+	if !ok {
+		hint = "a persistent task runs beside the other; " + hint
+	}
+	f.Problems = append(f.Problems, diagnostics.Diagnostic{
+		File: fileOf(a, x), Line: x.Pos.Line, Col: x.Pos.Col,
+		Severity: diagnostics.Error, Rule: "outputs_overlap", Message: message, Hint: hint, Source: diagnostics.Source,
+	})
+}
+
+// tooMany finds that there are more outputs than can be compared.
+func (f *finder) tooMany(t *plan.Task) {
+	f.Problems = append(f.Problems, diagnostics.Diagnostic{
+		File: fileOf(t, t.Outputs[0]), Line: t.Outputs[0].Pos.Line, Col: t.Outputs[0].Pos.Col,
+		Severity: diagnostics.Error, Rule: diagnostics.RuleTooMany, Source: diagnostics.Source,
+		Message: fmt.Sprintf("so many outputs of %s and of other tasks lie in the same directories that they cannot be compared in time", t.ID()),
+		Hint:    "name a directory of each task's own in place of its files",
+	})
+}
+
+// naming returns the output of t that means a path; the first one if p is empty.
+func naming(t *plan.Task, p string) plan.Output {
+	for _, o := range t.Outputs {
+		if s, err := tree.CompileSet(t.Dish.Path, []string{o.Glob}); err == nil && p != "" && s.Match(p) {
+			return o
+		}
+	}
+	return t.Outputs[0]
+}
+
+// written returns an output as workspace_outputs and outputs have it.
+func written(o plan.Output) string { return strings.TrimPrefix(o.Glob, "//") }
+
+func fileOf(t *plan.Task, o plan.Output) string {
+	if o.Pos.File != "" {
+		return o.Pos.File
+	}
+	return t.Dish.Path
+}
+
+// where says in words where an output is written: recipes have no place.
+func where(t *plan.Task, o plan.Output) string {
+	switch {
+	case o.Pos.File != "":
+		return fmt.Sprintf("%s:%d:%d", o.Pos.File, o.Pos.Line, o.Pos.Col)
+	case t.Dish.Adapter != nil:
+		return "a recipe of the " + t.Dish.Adapter.Manifest().AdapterID + " adapter"
+	}
+	return t.Dish.Path
+}

@@ -1,0 +1,47 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/plan"
+)
+
+// kitchen is a plan of tasks with outputs.
+func kitchen(tasks, outputs int, glob string) *plan.Plan {
+	p := &plan.Plan{}
+	for i := range tasks {
+		t := &plan.Task{Index: i, Name: "build", Dish: &discovery.Dish{Name: fmt.Sprint("d", i), Path: fmt.Sprint("d", i)}}
+		for j := range outputs {
+			t.Outputs = append(t.Outputs, plan.Output{Glob: strings.NewReplacer("%t", fmt.Sprint(i), "%o", fmt.Sprint(j)).Replace(glob), Declared: true})
+		}
+		p.Tasks = append(p.Tasks, t)
+	}
+	return p
+}
+
+// Outputs that nobody can compare in time are refused in a sentence, and all others are
+// compared.
+func TestComparisonsAreBounded(t *testing.T) {
+	for name, c := range map[string]struct {
+		plan *plan.Plan
+		want bool // that it is refused
+	}{
+		"globs of two tasks":      {kitchen(2, 20_000, "//gen/%t*%o*"), true},
+		"globs of many tasks":     {kitchen(5000, 2, "//gen/%t*%o*x"), true},
+		"files of many tasks":     {kitchen(20_000, 1, "//gen"), true},
+		"globs of one task":       {kitchen(2, 20_000, "gen/*%o"), true},
+		"each in its directory":   {kitchen(20_000, 3, "gen/%o/**"), false},
+		"files beside each other": {kitchen(3000, 1, "//gen/f%t"), false},
+		"a few":                   {kitchen(300, 3, "//gen/%t*%o"), false},
+	} {
+		found := FindOverlaps(c.plan)
+		refused := len(found.Problems) > 0 && found.Problems[len(found.Problems)-1].Rule == diagnostics.RuleTooMany
+		if refused != c.want {
+			t.Errorf("%s: refused %v, want %v: %v", name, refused, c.want, found.Problems[:min(3, len(found.Problems))])
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package run
+
+import (
+	"container/heap"
+
+	"github.com/bentobuild/bento/internal/plan"
+)
+
+// readyQueue holds the tasks that are ready, the one at the head of the longest path
+// first, and knows what of the workers and mutexes is free.
+type readyQueue struct {
+	free     int
+	capacity int
+	path     []int64 // by task: the weight of the longest path that starts there
+	ready    taskHeap
+	held     map[string]bool         // mutexes
+	blocked  map[string][]*plan.Task // ready, but their mutex is held
+	taken    map[*plan.Task]int      // workers, by the tasks that have them
+	ended    map[*plan.Task]bool     // what they made is still looked at
+	rivals   [][]int                 // by task: those that must not run beside it; nil for none
+	running  map[int]bool            // the indices of what is in taken, where there are rivals
+	barred   map[int][]*plan.Task    // ready, but a rival runs
+}
+
+// newReadyQueue makes a queue for so many workers. path is by task: the weight of the longest
+// path that starts there.
+func newReadyQueue(capacity int, path []int64) *readyQueue {
+	return &readyQueue{
+		free: capacity, capacity: capacity, path: path,
+		ready: taskHeap{path: path},
+		held:  make(map[string]bool), blocked: make(map[string][]*plan.Task), taken: make(map[*plan.Task]int),
+		ended: make(map[*plan.Task]bool), running: make(map[int]bool), barred: make(map[int][]*plan.Task),
+	}
+}
+
+// Exclude says, by task, which others must not run beside it. It comes before the first
+// Next.
+func (q *readyQueue) Exclude(rivals [][]int) { q.rivals = rivals }
+
+// rival returns the index of a task that runs and must not run beside t.
+func (q *readyQueue) rival(t *plan.Task) (index int, runs bool) {
+	if q.rivals == nil {
+		return 0, false
+	}
+	for _, r := range q.rivals[t.Index] {
+		if q.running[r] {
+			return r, true
+		}
+	}
+	return 0, false
+}
+
+// Add takes a task that is ready.
+func (q *readyQueue) Add(t *plan.Task) { heap.Push(&q.ready, t) }
+
+// Next returns a task that may start now and takes its workers; nil when there is
+// none. A task heavier than all workers together takes all of them.
+func (q *readyQueue) Next() *plan.Task {
+	for q.ready.Len() > 0 {
+		t := q.ready.tasks[0]
+		weight := min(max(1, t.Weight), q.capacity)
+		if t.Interactive { // alone
+			weight = q.capacity
+		}
+		if weight > q.free || len(q.ended) >= q.capacity || t.Interactive && len(q.ended) > 0 {
+			return nil
+		}
+		heap.Pop(&q.ready)
+		if r, runs := q.rival(t); runs {
+			q.barred[r] = append(q.barred[r], t)
+			continue
+		}
+		if t.Mutex != "" {
+			if q.held[t.Mutex] {
+				q.blocked[t.Mutex] = append(q.blocked[t.Mutex], t)
+				continue
+			}
+			q.held[t.Mutex] = true
+		}
+		q.free -= weight
+		q.taken[t] = weight
+		if q.rivals != nil {
+			q.running[t.Index] = true
+		}
+		return t
+	}
+	return nil
+}
+
+// Free releases the workers of t, which goes on beside the others. Its mutex stays
+// taken until it is released.
+func (q *readyQueue) Free(t *plan.Task) {
+	q.free += q.taken[t]
+	q.taken[t] = 0
+}
+
+// Ended tells that the process of t has ended well, so that its workers are free while
+// what it has made is looked at. Nothing is started on top of as many tasks as there
+// are workers, so that one worker does one thing after the other.
+func (q *readyQueue) Ended(t *plan.Task) {
+	q.Free(t)
+	q.ended[t] = true
+}
+
+// Release frees everything that t has taken.
+func (q *readyQueue) Release(t *plan.Task) {
+	weight, had := q.taken[t]
+	if !had {
+		return
+	}
+	delete(q.taken, t)
+	delete(q.ended, t)
+	delete(q.running, t.Index)
+	for _, b := range q.barred[t.Index] {
+		q.Add(b)
+	}
+	delete(q.barred, t.Index)
+	q.free += weight
+	if t.Mutex != "" {
+		delete(q.held, t.Mutex)
+		for _, b := range q.blocked[t.Mutex] {
+			q.Add(b)
+		}
+		delete(q.blocked, t.Mutex)
+	}
+}
+
+// taskHeap orders by longest path, then by place in the plan.
+type taskHeap struct {
+	path  []int64
+	tasks []*plan.Task
+}
+
+func (h *taskHeap) Len() int { return len(h.tasks) }
+
+func (h *taskHeap) Less(i, j int) bool {
+	x, y := h.tasks[i].Index, h.tasks[j].Index
+	if h.path[x] != h.path[y] {
+		return h.path[x] > h.path[y]
+	}
+	return x < y
+}
+
+func (h *taskHeap) Swap(i, j int) { h.tasks[i], h.tasks[j] = h.tasks[j], h.tasks[i] }
+func (h *taskHeap) Push(x any)    { h.tasks = append(h.tasks, x.(*plan.Task)) }
+
+func (h *taskHeap) Pop() any {
+	t := h.tasks[len(h.tasks)-1]
+	h.tasks = h.tasks[:len(h.tasks)-1]
+	return t
+}

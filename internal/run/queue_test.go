@@ -1,0 +1,113 @@
+package run
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/bentobuild/bento/internal/plan"
+)
+
+// drain takes what may start now and gives the indices.
+func drain(q *readyQueue) []int {
+	var got []int
+	for t := q.Next(); t != nil; t = q.Next() {
+		got = append(got, t.Index)
+	}
+	return got
+}
+
+func TestLongestPathGoesFirst(t *testing.T) {
+	q := newReadyQueue(3, []int64{1, 5, 5, 9})
+	for i := range 4 {
+		q.Add(&plan.Task{Index: i})
+	}
+	if got, want := drain(q), []int{3, 1, 2}; !slices.Equal(got, want) {
+		t.Errorf("started %v, want %v", got, want)
+	}
+}
+
+func TestWeightTakesWorkers(t *testing.T) {
+	heavy, light := &plan.Task{Index: 0, Weight: 9}, &plan.Task{Index: 1, Weight: 1}
+	q := newReadyQueue(2, []int64{2, 1})
+	q.Add(heavy)
+	q.Add(light)
+	if got := drain(q); !slices.Equal(got, []int{0}) {
+		t.Fatalf("started %v beside a task that takes all workers", got)
+	}
+	q.Release(heavy)
+	if got := drain(q); !slices.Equal(got, []int{1}) {
+		t.Errorf("started %v", got)
+	}
+}
+
+func TestMutexHoldsBackOnlyItsOwn(t *testing.T) {
+	a, b, c := &plan.Task{Index: 0, Mutex: "db"}, &plan.Task{Index: 1, Mutex: "db"}, &plan.Task{Index: 2}
+	q := newReadyQueue(4, []int64{3, 2, 1})
+	q.Add(a)
+	q.Add(b)
+	q.Add(c)
+	if got := drain(q); !slices.Equal(got, []int{0, 2}) {
+		t.Fatalf("started %v", got)
+	}
+	q.Release(c)
+	if got := drain(q); got != nil {
+		t.Fatalf("started %v while the mutex is held", got)
+	}
+	q.Release(a)
+	q.Release(a) // a second time is nothing
+	if got := drain(q); !slices.Equal(got, []int{1}) {
+		t.Errorf("started %v", got)
+	}
+	if q.Release(b); q.free != 4 {
+		t.Errorf("%d of 4 workers are free", q.free)
+	}
+}
+
+func TestEndedMakesRoom(t *testing.T) {
+	tasks := make([]*plan.Task, 6)
+	for i := range tasks {
+		tasks[i] = &plan.Task{Index: i, Interactive: i == 5}
+	}
+	q := newReadyQueue(2, []int64{9, 8, 7, 6, 5, 4})
+	for _, one := range tasks {
+		q.Add(one)
+	}
+	started := drain(q)
+	for _, i := range []int{0, 1} {
+		q.Ended(tasks[i])
+		started = append(started, drain(q)...)
+	}
+	if want := []int{0, 1, 2}; !slices.Equal(started, want) { // two are looked at: nothing is started on top
+		t.Fatalf("started %v, want %v", started, want)
+	}
+	q.Release(tasks[0])
+	if got, want := drain(q), []int{3}; !slices.Equal(got, want) {
+		t.Fatalf("started %v, want %v", got, want)
+	}
+	for _, i := range []int{1, 2, 3} {
+		q.Release(tasks[i])
+	}
+	if got, want := drain(q), []int{4}; !slices.Equal(got, want) {
+		t.Fatalf("started %v, want %v", got, want)
+	}
+	if q.Ended(tasks[4]); drain(q) != nil {
+		t.Error("an interactive task was started before the one that had ended was looked at")
+	}
+	if q.Release(tasks[4]); q.Next() != tasks[5] {
+		t.Error("the interactive task was not started")
+	}
+}
+
+func TestOneWorkerDoesOneThing(t *testing.T) {
+	a, b := &plan.Task{Index: 0}, &plan.Task{Index: 1}
+	q := newReadyQueue(1, []int64{2, 1})
+	q.Add(a)
+	q.Add(b)
+	q.Next()
+	if q.Ended(a); q.Next() != nil {
+		t.Fatal("started while the one before was looked at")
+	}
+	if q.Release(a); q.Next() != b {
+		t.Error("not started after the one before")
+	}
+}

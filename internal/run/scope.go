@@ -1,0 +1,241 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/key"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// installTimeout bounds one install.
+const installTimeout = 30 * time.Minute
+
+// A stamp is the digest of what the last good install of a scope was made from. Two of
+// them are kept where the install has written a lockfile.
+const (
+	stampVersion = 1
+	stampSize    = 32
+)
+
+// Install is one install of a scope.
+type Install struct {
+	Dish     string // the name of the dish that needed it first
+	Dir      string // absolute
+	Command  string
+	Reason   string
+	Started  time.Time
+	Duration time.Duration
+	Err      error
+}
+
+// UpToDate reports whether the last good install of d's scope was made from what is
+// there now.
+func (in *installer) UpToDate(ctx context.Context, d *discovery.Dish) bool {
+	toolchain, err := in.toolchain(ctx, d)
+	return err == nil && in.reason(d, cache.ShortSum(d.ScopeID()), toolchain) == ""
+}
+
+// toolchain is the fingerprint of what installs the scope of d: the tool as it is
+// there, whichever dish of the scope asks.
+func (in *installer) toolchain(ctx context.Context, d *discovery.Dish) (string, error) {
+	found, err := in.Toolchains.Fingerprint(ctx, d.Adapter, d.ScopeDir())
+	if err != nil && d.ScopeDir() != d.Dir {
+		return in.Toolchains.Fingerprint(ctx, d.Adapter, d.Dir)
+	}
+	return found, err
+}
+
+// installer installs. It is safe for concurrent use.
+type installer struct {
+	Root    string
+	State   *state.Dir
+	Environ adapters.Environ // that bento was started with
+	Inherit bool             // installs see all of it
+	Force   bool             // also what is up to date
+	Tree    *tree.Tree
+
+	Toolchains *key.Toolchains
+
+	Warn     func(code, message, hint string)
+	Started  func(*Install)
+	Log      func(*Install, adapters.Log)
+	Finished func(*Install)
+}
+
+// needsInstall reports whether there is anything to install for a dish at all.
+func needsInstall(d *discovery.Dish) bool {
+	return d.Adapter != nil && !d.Scope.Nothing && d.Adapter.Manifest().Capabilities.Install
+}
+
+// Ensure installs the dependencies of d if the last good install was made from
+// something else, or is gone. It gives nil when nothing was to do.
+func (in *installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
+	i := &Install{Dish: d.Name, Dir: d.ScopeDir(), Command: d.Scope.Command}
+	toolchain, err := in.toolchain(ctx, d)
+	if err != nil {
+		i.Err = orInterrupted(err)
+		return i
+	}
+	id := cache.ShortSum(d.ScopeID())
+	unlock, err := in.State.Lock(ctx, "locks/install-"+id+".lock", func(holder string) {
+		in.Warn("waiting", fmt.Sprintf("the dependencies of %s are being installed by another bento; waiting for it", d.Name), holder)
+	})
+	if err == nil {
+		defer unlock()
+	} else if ctx.Err() != nil {
+		i.Err = errInterrupted
+		return i
+	}
+	if i.Reason = in.reason(d, id, toolchain); i.Reason == "" {
+		return nil
+	}
+	// Whatever happens now, the last good install is no more.
+	if err := in.State.Remove("installs/" + id); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		in.Warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(), "")
+	}
+	i.Started = time.Now()
+	in.Started(i)
+	i.Err = orInterrupted(in.install(ctx, d, i))
+	i.Duration = time.Since(i.Started)
+	if i.Err == nil {
+		in.keepStamp(ctx, d, id, toolchain)
+	}
+	in.Finished(i)
+	return i
+}
+
+// orInterrupted returns err, or errInterrupted for what comes of an interrupt.
+func orInterrupted(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return errInterrupted
+	}
+	return err
+}
+
+func (in *installer) install(ctx context.Context, d *discovery.Dish, i *Install) error {
+	ctx, cancel := context.WithTimeout(ctx, installTimeout)
+	defer cancel()
+	if err := LinksOut(in.Root, d); err != nil {
+		return err
+	}
+	return d.Adapter.Install(ctx, adapters.InstallRequest{
+		DishDir: d.Dir, DishName: d.Name, Scope: d.Scope, Force: in.Force, Env: in.environ(d),
+	}, func(l adapters.Log) { in.Log(i, l) })
+}
+
+// environ is the whole environment of what is run for d.
+func (in *installer) environ(d *discovery.Dish) adapters.Environ {
+	m := d.Adapter.Manifest()
+	env := in.Environ
+	if !in.Inherit {
+		env = env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...)
+	}
+	return env.With(m.SetEnv)
+}
+
+// reason says why an install is needed, "" when it is not.
+func (in *installer) reason(d *discovery.Dish, id, toolchain string) string {
+	if in.Force {
+		return "asked for"
+	}
+	kept, err := in.State.Load("installs/"+id, stampVersion)
+	if err != nil {
+		return "not installed yet"
+	}
+	for _, made := range d.Scope.Made {
+		path := made
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(d.ScopeDir(), path)
+		}
+		if isGone(path) {
+			return made + " is gone"
+		}
+	}
+	now := in.stamp(d, toolchain)
+	for stamp := range slices.Chunk(kept, stampSize) {
+		if string(stamp) == now {
+			return ""
+		}
+	}
+	return "manifests, lockfile or tool have changed"
+}
+
+// isGone reports whether a path is missing or an empty directory.
+func isGone(path string) bool {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return true
+	}
+	if !fi.IsDir() {
+		return false
+	}
+	entries, err := os.ReadDir(path)
+	return err == nil && len(entries) == 0
+}
+
+func (in *installer) keepStamp(ctx context.Context, d *discovery.Dish, id, toolchain string) {
+	// An install may write a lockfile: the stamp is of what is there now. The next one
+	// may be another command for it, that would do nothing.
+	stamps := in.stamp(d, toolchain)
+	if scope, err := adapters.InstallScope(ctx, d.Adapter, d.Dir); err == nil && scope.Command != d.Scope.Command {
+		after := *d
+		after.Scope = scope
+		stamps += in.stamp(&after, toolchain)
+	}
+	if err := in.State.Store("installs/"+id, stampVersion, []byte(stamps)); err != nil {
+		in.Warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(),
+			"dependencies will be installed again")
+	}
+}
+
+// stamp is the digest of the files that decide an install, of the tool and of the
+// command.
+func (in *installer) stamp(d *discovery.Dish, toolchain string) string {
+	m := d.Adapter.Manifest()
+	var w state.Writer
+	w.Strings([]string{m.AdapterID, m.Identity, d.Scope.Command, toolchain})
+	for _, name := range in.deciding(d) {
+		// What is not there leaves no trace: a glob of members may also match what a
+		// build makes.
+		if data, err := os.ReadFile(name); err == nil {
+			w.String(name)
+			sum := blake3.Sum256(data)
+			w.Raw(sum[:])
+		}
+	}
+	sum := blake3.Sum256(w.Payload())
+	return string(sum[:])
+}
+
+// deciding lists the files that decide an install.
+func (in *installer) deciding(d *discovery.Dish) []string {
+	if len(d.Scope.Files) > 0 {
+		return d.Scope.Files
+	}
+	set, err := tree.CompileSet(d.Path, d.Adapter.Manifest().FingerprintFiles)
+	if err != nil {
+		return nil
+	}
+	entries, err := in.Tree.Select(set)
+	if err != nil {
+		return nil
+	}
+	files := make([]string, len(entries))
+	for i, e := range entries {
+		files[i] = filepath.Join(in.Root, filepath.FromSlash(e.Path))
+	}
+	return files
+}

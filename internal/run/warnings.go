@@ -1,0 +1,90 @@
+package run
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// maxLike is how many warnings of a kind are said; the others are counted, and are in
+// the list.
+const maxLike = 5
+
+// maxWarnings bounds how many warnings are kept.
+const maxWarnings = 10_000
+
+// ruleDamaged is the rule of an entry of the cache that was damaged.
+const ruleDamaged = "cache_damaged"
+
+// warningList is what was warned of. Its zero value is empty. It is safe for concurrent use.
+type warningList struct {
+	mu   sync.Mutex
+	all  []diagnostics.Diagnostic
+	said map[string]bool
+	like map[string]int // by kind: how many there were
+}
+
+// kindOf returns what kind of warning a rule is of. Of one that is about the machine,
+// and not about one of many things, once is enough, however the words differ.
+func kindOf(rule string) (kind string, once bool) {
+	switch rule {
+	case "cache_unwritable", "cache_unreadable":
+		return "cache", true
+	case "state_unwritable", "log_unwritable":
+		return "state", true
+	}
+	return rule, false
+}
+
+// Note reports whether a warning is to be said.
+func (l *warningList) Note(d diagnostics.Diagnostic) bool {
+	id := d.String()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.said == nil {
+		l.said, l.like = make(map[string]bool), make(map[string]int)
+	}
+	kind, once := kindOf(d.Rule)
+	if l.said[id] || once && l.like[kind] > 0 || len(l.all) >= maxWarnings {
+		return false
+	}
+	l.said[id] = true
+	l.like[kind]++
+	l.all = append(l.all, d)
+	return l.like[kind] <= maxLike
+}
+
+// All returns every warning, in order.
+func (l *warningList) All() []diagnostics.Diagnostic {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all
+}
+
+// SumUp returns what says how many warnings were not said because there were so many
+// like them.
+func (l *warningList) SumUp() (sums []diagnostics.Diagnostic) {
+	l.mu.Lock()
+	more := make(map[string]int)
+	for kind, n := range l.like {
+		if n > maxLike {
+			more[kind] = n - maxLike
+			l.like[kind] = maxLike
+		}
+	}
+	l.mu.Unlock()
+	for _, rule := range slices.Sorted(maps.Keys(more)) {
+		d := diagnostics.Diagnostic{
+			Severity: diagnostics.Warning, Rule: rule, Source: diagnostics.Source,
+			Message: fmt.Sprintf("and %d more warnings like these (%s)", more[rule], rule), Hint: "--json and --report-file list them all",
+		}
+		if rule == ruleDamaged {
+			d.Message, d.Hint = fmt.Sprintf("and %d more entries of the cache were damaged, and dropped", more[rule]), "bento cache fsck finds all that is damaged"
+		}
+		sums = append(sums, d)
+	}
+	return sums
+}

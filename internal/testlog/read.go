@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// event is a line of `go test -json`.
+type event struct {
+	Action, Package, Test, Output string
+	Elapsed                       float64 // seconds
+}
+
+// reader holds what the tests that have not ended have printed. Of the tests that
+// passed nothing is kept.
+type reader struct {
+	out, times io.Writer
+	held       map[string]*run1 // by package
+}
+
+// run1 is the run of one package's tests.
+type run1 struct {
+	order   []string           // of the tests that have printed something, "" for the package
+	printed map[string]*output // by test
+	parents map[string]bool    // tests that have subtests
+}
+
+// output is what a test has printed, up to maxOutput bytes.
+type output struct {
+	text strings.Builder
+	cut  bool
+}
+
+const maxOutput = 1 << 20
+
+func newReader(out, times io.Writer) *reader {
+	return &reader{out: out, times: times, held: make(map[string]*run1)}
+}
+
+// read passes on everything until the end of in.
+func (r *reader) read(in io.Reader) error {
+	lines := bufio.NewReader(in)
+	for {
+		line, err := lines.ReadString('\n')
+		if line != "" {
+			r.line(line)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// line takes one line. A line that is not an event is of the go command itself.
+func (r *reader) line(text string) {
+	var e event
+	if err := json.Unmarshal([]byte(text), &e); err != nil || e.Action == "" {
+		fmt.Fprint(r.out, text)
+		return
+	}
+	switch e.Action {
+	case "build-output":
+		fmt.Fprint(r.out, e.Output)
+	case "output":
+		r.of(e.Package).add(e.Test, e.Output)
+	case "run":
+		r.of(e.Package).begin(e.Test)
+	case "pass", "fail", "skip":
+		r.end(e)
+	}
+}
+
+func (r *reader) of(pkg string) *run1 {
+	if r.held[pkg] == nil {
+		r.held[pkg] = &run1{printed: make(map[string]*output), parents: make(map[string]bool)}
+	}
+	return r.held[pkg]
+}
+
+func (p *run1) begin(test string) {
+	for i := range test {
+		if test[i] == '/' {
+			p.parents[test[:i]] = true
+		}
+	}
+}
+
+func (p *run1) add(test, text string) {
+	o := p.printed[test]
+	if o == nil {
+		o = &output{}
+		p.printed[test] = o
+		p.order = append(p.order, test)
+	}
+	switch {
+	case o.text.Len() < maxOutput:
+		o.text.WriteString(text)
+	case !o.cut:
+		o.cut = true
+		o.text.WriteString("… (cut)\n")
+	}
+}
+
+// end takes the end of a test, or of a package.
+func (r *reader) end(e event) {
+	p := r.of(e.Package)
+	if e.Test == "" {
+		p.tell(r.out, e.Action)
+		delete(r.held, e.Package)
+		return
+	}
+	if !p.parents[e.Test] {
+		fmt.Fprintf(r.times, "%.2f\t%s\t%s\n", e.Elapsed, e.Package, e.Test)
+	}
+	if e.Action == "fail" {
+		return
+	}
+	delete(p.printed, e.Test)
+	p.order = slices.DeleteFunc(p.order, func(test string) bool { return test == e.Test })
+}
+
+// tell prints the outcome of a package. If it failed, all that failed, and all that had
+// not ended, comes before; if not, the one line that sums it up.
+func (p *run1) tell(out io.Writer, action string) {
+	if action == "fail" {
+		for _, test := range p.order {
+			if test != "" {
+				io.WriteString(out, p.printed[test].text.String())
+			}
+		}
+	}
+	o := p.printed[""]
+	if o == nil {
+		return
+	}
+	for line := range strings.Lines(o.text.String()) {
+		if action == "fail" || strings.HasPrefix(line, "ok") {
+			io.WriteString(out, line)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package tree
+
+import (
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/bentobuild/bento/internal/git"
+	"github.com/bentobuild/bento/internal/tree/disk"
+	"github.com/bentobuild/bento/internal/tree/ignore"
+)
+
+// dirNode is a walked directory.
+type dirNode struct {
+	Path    string   // "" is the root
+	Above   *dirNode // nil for the root
+	Ignores nodeIgnores
+	Only    bool         // ignored, and walked only for its tracked files
+	Linked  bool         // another work tree of a repository, and so Only
+	Missing bool         // removed before it was read
+	Listed  bool         // its names were read, not taken from the index
+	Same    bool         // it and the files directly in it are unchanged since the index
+	Flawed  bool         // some entry could not be read
+	Entries []disk.Entry // its own entries, sorted; see Files
+	Dirs    []*dirNode   // sorted as if with "/" at the end
+	Flat    []disk.Entry // all entries below, sorted; nil until needed
+	Stamp   disk.Stamp
+	Looked  int64  // time of the stat, in nanoseconds since 1970
+	Was     uint32 // its number in the index plus one, 0 for none
+	Ruled   bool   // the ignore rules from above are unchanged
+	// Tracks returns the tracked files of the repository whose work tree starts at n, relative to
+	// n. It is nil where n has no .git, and for the root.
+	Tracks func() *git.Files
+	late   deferredFiles
+}
+
+// nodeIgnores is the ignore file of a directory.
+type nodeIgnores struct {
+	There bool // the file exists
+	Read  bool // it was read into Text
+	Bad   bool // it is unreadable
+	Text  string
+	Once  sync.Once
+	Rules *ignore.Rules // including those from above
+}
+
+// Tracked reports whether a repository inside the root that contains n tracks the file path.
+func (n *dirNode) Tracked(path string) bool {
+	return n.inRepo(path, (*git.Files).Has)
+}
+
+// TrackedIn reports whether a repository inside the root that contains n tracks a file below the
+// directory path.
+func (n *dirNode) TrackedIn(path string) bool {
+	return n.inRepo(path, (*git.Files).HasIn)
+}
+
+// TrackedLink reports whether path is a submodule of a repository inside the root that contains n.
+func (n *dirNode) TrackedLink(path string) bool {
+	return n.inRepo(path, (*git.Files).HasLink)
+}
+
+func (n *dirNode) inRepo(path string, has func(*git.Files, string) bool) bool {
+	for ; n != nil; n = n.Above {
+		if n.Tracks != nil && len(path) > len(n.Path)+1 && has(n.Tracks(), path[len(n.Path)+1:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// count returns the number of entries below n.
+func (n *dirNode) count() int {
+	if n.Flat != nil {
+		return len(n.Flat)
+	}
+	sum := len(n.Files())
+	for _, d := range n.Dirs {
+		sum += d.count()
+	}
+	return sum
+}
+
+// View returns all entries below n, sorted. The lists of directories below are slices of it.
+func (n *dirNode) View() []disk.Entry {
+	if n.Flat == nil {
+		n.fill(make([]disk.Entry, 0, n.count()))
+	}
+	return n.Flat
+}
+
+// fill appends the entries below n to out, which has enough capacity.
+func (n *dirNode) fill(out []disk.Entry) []disk.Entry {
+	start, rest := len(out), n.Files()
+	switch {
+	case n.Flat != nil:
+		out = append(out, n.Flat...)
+	default:
+		for _, d := range n.Dirs {
+			before := disk.SearchDir(rest, d.Path)
+			out = d.fill(append(out, rest[:before]...))
+			rest = rest[before:]
+		}
+		out = append(out, rest...)
+	}
+	n.Flat = out[start:len(out):len(out)]
+	return out
+}
+
+// Child returns the directory path directly in n, nil when it was not walked.
+func (n *dirNode) Child(path string) *dirNode {
+	i, ok := sort.Find(len(n.Dirs), func(i int) int { return disk.CompareDirs(path, n.Dirs[i].Path) })
+	if !ok {
+		return nil
+	}
+	return n.Dirs[i]
+}
+
+// Find returns the directory path below n, or its last walked parent.
+func (n *dirNode) Find(path string) *dirNode {
+	for at := range disk.Ends(path) {
+		next := n.Child(path[:at])
+		if next == nil {
+			break
+		}
+		n = next
+	}
+	return n
+}
+
+// parentPath returns the parent of path, "" for the root.
+func parentPath(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
+
+// Name returns the name of path, which is directly in n.
+func (n *dirNode) Name(path string) string {
+	if n.Path == "" {
+		return path
+	}
+	return path[len(n.Path)+1:]
+}

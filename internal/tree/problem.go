@@ -1,0 +1,49 @@
+package tree
+
+import (
+	"fmt"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/tree/disk"
+)
+
+// The rules.
+const (
+	ruleUnreadable    = "unreadable"
+	RuleSpecial       = "special_file"
+	ruleCostlyIgnores = "costly_ignores"
+)
+
+// unreadable returns the problem of an unreadable file or directory; what is its kind.
+func unreadable(path, what string, err error) diagnostics.Diagnostic {
+	if diagnostics.IsMachineFault(err) {
+		return diagnostics.Diagnostic{
+			File: path, Severity: diagnostics.Error, Rule: diagnostics.RuleMachine, Source: diagnostics.Source,
+			Message: fmt.Sprintf("cannot read the %s %q: %v", what, path, disk.Bare(err)),
+			Hint:    diagnostics.MachineAdvice,
+		}
+	}
+	return diagnostics.Diagnostic{
+		File: path, Severity: diagnostics.Error, Rule: ruleUnreadable, Source: diagnostics.Source,
+		Message: fmt.Sprintf("cannot read the %s %q: %v", what, path, disk.Bare(err)),
+		Hint:    "make it readable, have git ignore it, or name it in [workspace] exclude",
+	}
+}
+
+// costlyIgnores returns the problem of an ignore file whose patterns cost too much to match.
+func costlyIgnores(file string) diagnostics.Diagnostic {
+	return diagnostics.Diagnostic{
+		File: file, Severity: diagnostics.Warning, Rule: ruleCostlyIgnores, Source: diagnostics.Source, // too few files are ignored, never too many
+		Message: fmt.Sprintf("the patterns of %q cost too much to match: expected at most 400000 steps for one path; a path undecided after that is not ignored", file),
+		Hint:    "write patterns with fewer wildcards in one line",
+	}
+}
+
+// specialFile returns the problem of a special file, which cannot be read.
+func specialFile(path string) diagnostics.Diagnostic {
+	return diagnostics.Diagnostic{
+		File: path, Severity: diagnostics.Error, Rule: RuleSpecial, Source: diagnostics.Source,
+		Message: fmt.Sprintf("%q is a FIFO, a socket or a device, which cannot be an input", path),
+		Hint:    "remove it, have git ignore it, or leave it out with a \"!\" glob",
+	}
+}

@@ -1,0 +1,119 @@
+package tree
+
+import (
+	"github.com/bentobuild/bento/internal/tree/disk"
+)
+
+// TrackedDigest returns a digest of what git tracks: it changes whenever the list does.
+func (t *Tree) TrackedDigest() [32]byte { return t.tracked }
+
+// Walked reports whether the walk found path as a directory, file or special file that git does not
+// ignore, not through a link.
+func (t *Tree) Walked(path string) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	n := t.top.Find(path)
+	if n.Only || n.Path == path {
+		return !n.Only
+	}
+	e, ok := disk.Find(n.Files(), path)
+	return ok && e.Kind != Link
+}
+
+// Digest returns a digest of everything below a directory; known is false where that takes reading
+// files or following links. It returns zero for a missing directory.
+func (t *Tree) Digest(dir string) (sum [32]byte, known bool) {
+	dir = clean(dir)
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	n := t.top.Find(dir)
+	if n.Path != dir {
+		return sum, true
+	}
+	return t.digest(n)
+}
+
+func (t *Tree) digest(n *dirNode) (sum [32]byte, known bool) {
+	if n.Wholly() {
+		sum, known = t.index.saved.Digest(int(n.Was - 1))
+	}
+	if known {
+		return sum, true
+	}
+	var c tableContent
+	files := n.Files()
+	for i := range files {
+		e := &files[i]
+		name := n.Name(e.Path)
+		of := &sum
+		if sum, known = t.index.Known(*e); !known {
+			of = nil
+		}
+		if !c.File(name, e, of, t.walked) {
+			return [32]byte{}, false
+		}
+	}
+	for _, d := range n.Dirs {
+		if sum, known = t.digest(d); !known {
+			return [32]byte{}, false
+		}
+		c.Dir(n.Name(d.Path), &sum)
+	}
+	return c.Sum(), true
+}
+
+// Known is Sum that never reads: ok is false where it would have to.
+func (ix *Index) Known(e Entry) (sum [32]byte, ok bool) {
+	if sum, ok := ix.recorded(&e); ok {
+		return sum, true
+	}
+	k, ok := ix.fresh.Of(&e)
+	return k.Sum, ok && k.Settled
+}
+
+// Stable reports whether any later change of the file or link e gives it another stat. It does not
+// test the file system, so it returns false for files that changed in the last seconds.
+func (t *Tree) Stable(e Entry) bool {
+	if _, known := t.index.recorded(&e); known {
+		return true
+	}
+	return e.LongAgo(t.walked)
+}
+
+// Settled reports whether any change of the file or link e since the walk has given it another
+// stat. It may test the file system.
+func (t *Tree) Settled(e Entry) bool { return t.index.clock.Settled(&e, t.walked) }
+
+// Stamp returns the stamp that a directory had when its names were read; ok is false for one that
+// was not walked.
+func (t *Tree) Stamp(dir string) (stamp Stamp, ok bool) {
+	n := t.dirNode(dir)
+	if n == nil {
+		return Stamp{}, false
+	}
+	return n.Stamp, true
+}
+
+// SettledDir reports whether adding or removing an entry of a walked directory since then has given
+// it another stamp. It may test the file system.
+func (t *Tree) SettledDir(dir string) bool {
+	n := t.dirNode(dir)
+	return n != nil && (n.Unseen() || !n.Flawed) && (!n.Listed || t.index.clock.Lists(n.Stamp, n.Looked))
+}
+
+// ListsSettled is SettledDir for a directory that the walk did not read.
+func (t *Tree) ListsSettled(s Stamp, looked int64) bool { return t.index.clock.Lists(s, looked) }
+
+// dirNode returns the directory dir, nil when it was not walked.
+func (t *Tree) dirNode(dir string) *dirNode {
+	dir = clean(dir)
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if n := t.top.Find(dir); n.Path == dir {
+		return n
+	}
+	return nil
+}
+
+// WalkedAt returns when the walk began, in nanoseconds since 1970.
+func (t *Tree) WalkedAt() int64 { return t.walked }

@@ -1,0 +1,57 @@
+package tree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/bentobuild/bento/internal/git"
+	"github.com/bentobuild/bento/internal/tree/disk"
+)
+
+// The file that saves git's answer, for the stat of git's index.
+const (
+	trackedName    = "tracked"
+	trackedVersion = 1
+	oldIndex       = 3 * time.Second // longer than the clock tick of any file system
+)
+
+// readTracked reads git's index, or asks git where that does not suffice.
+func (o *repositoryOptions) readTracked(ctx context.Context, repo *git.Repo) (*git.Files, error) {
+	// A damaged index must not go to git either: it reads the entries that happen to be left.
+	files, err := repo.Tracked()
+	if !errors.Is(err, git.ErrUnread) {
+		return files, err
+	}
+	index, err := disk.Stat(filepath.Split(repo.IndexFile()))
+	if err != nil {
+		return nil, err
+	}
+	key := fmt.Appendf(nil, "%d %d %d %d %d\n", index.Size, index.Mtime, index.Ctime, index.Ino, index.Dev)
+	if list, ok := o.recall(key); ok {
+		return git.ParseTracked(list)
+	}
+	list, err := repo.AskTracked(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// The answer for an index that is just being written is not saved.
+	if o.State != nil && time.Since(time.Unix(0, index.Ctime)) > oldIndex {
+		_ = o.State.Store(trackedName, trackedVersion, append(key, list...)) // an error costs another question
+	}
+	return git.ParseTracked(list)
+}
+
+func (o *repositoryOptions) recall(key []byte) (list []byte, ok bool) {
+	if o.State == nil {
+		return nil, false
+	}
+	payload, err := o.State.Load(trackedName, trackedVersion)
+	if err != nil {
+		return nil, false
+	}
+	return bytes.CutPrefix(payload, key)
+}

@@ -1,0 +1,147 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/owndir"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// CacheDir returns the directory of the cache. What the user said, in the environment
+// or in a file of his own, goes before what a repository says.
+func CacheDir(cfg *config.Workspace, env adapters.Environ) (string, error) {
+	if dir := env.Get("BENTO_CACHE_DIR"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	if dir := cmp.Or(cfg.Cache.OwnDir, cfg.Cache.Dir); dir != "" {
+		return dir, nil
+	}
+	if dir := env.Get("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "bento"), nil
+	}
+	home := env.Get("HOME")
+	if !filepath.IsAbs(home) {
+		return "", fmt.Errorf("neither BENTO_CACHE_DIR, XDG_CACHE_HOME nor HOME says where it is")
+	}
+	return filepath.Join(home, ".cache", "bento"), nil
+}
+
+// namesCache reports whether the user or the repository says where the cache is.
+func namesCache(cfg *config.Workspace, env adapters.Environ) bool {
+	return env.Get("BENTO_CACHE_DIR") != "" || cfg.Cache.OwnDir != "" || cfg.Cache.Dir != ""
+}
+
+// defaultMaxSize is the bound of a cache that nobody else bounds.
+const defaultMaxSize = 20 << 30
+
+// CacheBounds returns the bounds that hold by themselves.
+func CacheBounds(cfg *config.Workspace, env adapters.Environ) cache.Bounds {
+	b := SaidBounds(cfg, env)
+	b.MaxSize = cmp.Or(b.MaxSize, defaultMaxSize)
+	return b
+}
+
+// SaidBounds returns the bounds that count for the cache in use. Those of bento.toml do
+// not for the cache that all workspaces of the user share: a repository that nobody
+// vouches for must not empty it. They count for a cache below .bento/, and for the one
+// that the user has chosen for this run.
+func SaidBounds(cfg *config.Workspace, env adapters.Environ) cache.Bounds {
+	if env.Get("BENTO_CACHE_DIR") == "" && (cfg.Cache.OwnDir != "" || cfg.Cache.Dir == "") {
+		return cache.Bounds(cfg.Cache.Own)
+	}
+	return cache.Bounds{MaxSize: cfg.Cache.MaxSize, MaxAge: cfg.Cache.MaxAge}
+}
+
+// OpenDisk opens the cache that the configuration and the environment name. A cache that lies
+// in the workspace may have come with it: git must not track it.
+func OpenDisk(cfg *config.Workspace, env adapters.Environ, o cache.Options) (*cache.Disk, error) {
+	dir, err := CacheDir(cfg, env)
+	if err != nil {
+		return nil, err
+	}
+	if _, rel, ok := owndir.Within(cfg.Root, dir); ok {
+		st, ctx := state.Open(cfg.Root), context.Background()
+		if isOwn(rel) {
+			rel = state.Name
+			if err := st.Check(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if err := st.Untracked(ctx, rel); err != nil {
+			return nil, err
+		}
+	}
+	o.Root, o.Unnamed = cfg.Root, !namesCache(cfg, env)
+	return cache.Open(dir, &o)
+}
+
+// WaitingForPrune returns the warning of who waits for a lock of the cache.
+func WaitingForPrune(lock string) (code, message, hint string) {
+	return "waiting", "another bento prunes the cache; waiting for it", "a process has the lock " + lock
+}
+
+// storeFor returns the cache, or one that is empty while the keys may lack files that git
+// tracks. A cache that cannot be used is a warning: then every task runs and nothing is
+// stored.
+func (h *Host) storeFor(files *tree.Tree, cfg *config.Workspace, o *Options) cache.Store {
+	if files.Unsure() {
+		return cache.Nothing{}
+	}
+	waiting := func(lock string) { o.Warn(WaitingForPrune(lock)) }
+	disk, err := OpenDisk(cfg, h.Environ, cache.Options{Warn: o.Damaged, Waiting: waiting, Bounds: CacheBounds(cfg, h.Environ)})
+	if err == nil {
+		return disk
+	}
+	o.Warn("cache_unusable", "the cache cannot be used: "+err.Error(), "see $BENTO_CACHE_DIR, and cache.dir in your own configuration or in bento.toml; the build goes on without")
+	return cache.Nothing{}
+}
+
+// cacheBelow returns the directories below root that hold the cache, none where it lies
+// elsewhere or in .bento. What the walk finds there is no source; what lies beside them is.
+func (h *Host) cacheBelow(root string, cfg *config.Workspace) []string {
+	dir, err := CacheDir(cfg, h.Environ)
+	if err != nil {
+		return nil
+	}
+	rel, err := filepath.Rel(root, behindLinks(dir))
+	if rel = filepath.ToSlash(rel); err != nil || !filepath.IsLocal(rel) || rel == "." || isOwn(rel) {
+		return nil
+	}
+	return cache.FormatDirs(rel)
+}
+
+// walkAgain walks again where the user's own configuration, which is read during the
+// walk, has the cache in a directory of the workspace that the walk did not leave out.
+func (h *Host) walkAgain(ctx context.Context, files *tree.Tree, cfg *config.Workspace, out []string) (*tree.Tree, error) {
+	if cfg.Cache.OwnDir == "" {
+		return files, nil
+	}
+	dirs := h.cacheBelow(files.Root(), cfg)
+	if len(dirs) == 0 || slices.Equal(dirs, out) {
+		return files, nil
+	}
+	return tree.Walk(ctx, files.Root(), &tree.Options{State: state.Open(files.Root()), Out: dirs})
+}
+
+// isOwn reports whether a path below the root is bento's own directory, or lies in it.
+func isOwn(rel string) bool { return rel == state.Name || strings.HasPrefix(rel, state.Name+"/") }
+
+// behindLinks returns a path without links, as far as it is there.
+func behindLinks(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if above := filepath.Dir(path); err != nil && above != path {
+		return filepath.Join(behindLinks(above), filepath.Base(path))
+	} else if err != nil {
+		return path
+	}
+	return real
+}

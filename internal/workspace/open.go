@@ -1,0 +1,152 @@
+// Package workspace opens a workspace: it walks the tree while it reads the configuration and
+// starts the plugins, then finds the dishes and opens the cache. A command, a watcher, an
+// editor or a server begins here.
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/clone"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree"
+	"github.com/bentobuild/bento/plugin/adapter"
+	"github.com/bentobuild/bento/plugin/host"
+)
+
+// Options say which workspace is opened, and how.
+type Options struct {
+	Root    string        // absolute, without links
+	Exclude []config.Glob // in addition to what bento.toml excludes; nil for nothing
+	All     bool          // the caller will ask about all that is in it
+	// Warn receives what goes wrong beside the user's files. Damaged receives the entries that
+	// the cache has dropped, also later.
+	Warn    func(code, message, hint string)
+	Damaged func(error)
+}
+
+// Workspace is an opened workspace.
+type Workspace struct {
+	*discovery.Workspace
+	State    *state.Dir
+	Store    cache.Store
+	Plugins  *adapter.Set
+	Problems []diagnostics.Diagnostic // of the user's files, sorted
+}
+
+// Close ends the plugins, unless they are kept, and settles the cache.
+func (w *Workspace) Close() {
+	w.Plugins.Close()
+	if disk, ok := w.Store.(*cache.Disk); ok {
+		disk.Settle()
+	}
+}
+
+// Open opens a workspace. Problems of the user's files are in the result; the error is what
+// leaves nothing to look at. bento's own directory is checked first: nothing of one that is
+// refused is read or changed.
+func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
+	st := state.Open(o.Root)
+	if err := st.Check(ctx); err != nil {
+		return nil, err
+	}
+	w := &Workspace{State: st}
+	find, err := h.look(ctx, w, &o)
+	if err != nil {
+		return nil, err
+	}
+	ws, more := discovery.Find(ctx, find)
+	w.Workspace = ws
+	if err := ctx.Err(); err != nil {
+		w.Plugins.Close()
+		return nil, err
+	}
+	_ = w.Plugins.Remember() // without, all are started again
+	w.Problems = slices.Concat(w.Problems, w.Plugins.Warnings(), more, find.Clone.Warnings(), ofDishes(ws, find.Tree.Problems()))
+	if err := machineFault(w.Problems); err != nil {
+		w.Plugins.Close()
+		return nil, err
+	}
+	w.Problems = diagnostics.Sorted(w.Problems)
+	w.Store = h.storeFor(find.Tree, find.Config, &o)
+	return w, nil
+}
+
+// look walks the tree while it reads the configuration and starts the plugins. It returns what
+// the dishes are found from.
+func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discovery.Options, err error) {
+	var files *tree.Tree
+	var walk errgroup.Group
+	out := h.cacheBelow(o.Root, &config.Workspace{})
+	walk.Go(func() (err error) {
+		files, err = tree.Walk(ctx, o.Root, &tree.Options{State: w.State, Out: out})
+		return err
+	})
+	memory := config.OpenParseCache(w.State, Program())
+	if o.Exclude != nil {
+		memory = nil // it knows what bento.toml says
+	}
+	cfg, problems := memory.Load(o.Root, h.OwnConfig())
+	cfg.Exclude = slices.Concat(cfg.Exclude, o.Exclude)
+	candidates, options, more := h.FindPlugins(cfg, w.State)
+	w.Problems = append(problems, more...)
+	if cfg.Plugins.Lazy {
+		options.Notes = host.NewNotes(w.State)
+	}
+	below := clone.At(o.Root)
+	own := builtin.All(adapters.Options{Env: h.Environ, AllowDownload: cfg.Toolchain.AllowDownload, Clone: below})
+	w.Plugins, err = h.StartPlugins(ctx, candidates, options, own)
+	if err = cmp.Or(walk.Wait(), err); err == nil {
+		files, err = h.walkAgain(ctx, files, cfg, out)
+	}
+	if err != nil {
+		if w.Plugins != nil {
+			w.Plugins.Close()
+		}
+		return find, err
+	}
+	if o.All {
+		files.LookAhead(ctx)
+	}
+	find = discovery.Options{
+		Tree: files, Clone: below, Config: cfg, Memory: memory, Candidates: candidates, Failures: w.Plugins.Failures(),
+		Registry: adapters.NewRegistry(append(own, w.Plugins.Adapters()...)...),
+	}
+	if memory != nil {
+		find.State, find.Basis = w.State, func() string { return h.settings(Program(), w.State, cfg) }
+	}
+	return find, nil
+}
+
+// ofDishes returns those problems of the walk that are somebody's concern. What cannot
+// be read may hide dishes, unless the configuration excludes it: then it is a warning.
+// A special file is reported when it is an input.
+func ofDishes(ws *discovery.Workspace, problems []diagnostics.Diagnostic) []diagnostics.Diagnostic {
+	problems = slices.DeleteFunc(problems, func(d diagnostics.Diagnostic) bool { return d.Rule == tree.RuleSpecial })
+	for i, d := range problems {
+		if d.Severity == diagnostics.Error && ws.Owner(d.File) == nil && ws.Excludes(d.File) {
+			problems[i].Severity = diagnostics.Warning
+		}
+	}
+	return problems
+}
+
+// machineFault returns the first problem that is the machine's fault, nil where there is
+// none. What the user's files say is not known then.
+func machineFault(problems []diagnostics.Diagnostic) error {
+	i := slices.IndexFunc(problems, func(d diagnostics.Diagnostic) bool { return d.Rule == diagnostics.RuleMachine })
+	if i < 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %s (%s)", cmp.Or(problems[i].File, "the workspace"), problems[i].Message, problems[i].Hint)
+}

@@ -1,0 +1,178 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/bounds"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/sandbox"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/plugin/adapter"
+	"github.com/bentobuild/bento/plugin/host"
+)
+
+// FindPlugins searches PATH for the plugins of a workspace, and returns the options to start
+// them with. Candidates that must not start are marked, and the problems say why.
+func (h *Host) FindPlugins(cfg *config.Workspace, st *state.Dir) ([]adapters.Candidate, adapter.Options, []diagnostics.Diagnostic) {
+	digests := host.NewDigests(st)
+	candidates, problems := discovery.Adapters(h.Environ.Get("PATH"), cfg, digests.Executable)
+	o, more := h.PluginOptions(candidates, cfg, st)
+	o.Digests = digests
+	return candidates, o, append(problems, more...)
+}
+
+// PluginOptions returns the options to start plugins of a workspace with. Candidates that
+// must not start are marked, and the problems say why.
+func (h *Host) PluginOptions(candidates []adapters.Candidate, cfg *config.Workspace, st *state.Dir) (adapter.Options, []diagnostics.Diagnostic) {
+	pass := make(map[string][]string, len(cfg.Plugins.ByID))
+	for id, p := range cfg.Plugins.ByID {
+		pass[id] = p.PassEnv
+	}
+	boxes, problems := h.confine(candidates, cfg, st)
+	env := h.Environ
+	if slices.ContainsFunc(candidates, func(c adapters.Candidate) bool { return c.Skip == "" }) {
+		env = h.PluginEnv(cfg.Root) // it costs a look at each directory of PATH
+	}
+	return adapter.Options{Env: env, PassEnv: pass, Sandbox: boxes, Version: h.Version, Stderr: h.Stderr, Log: h.Log, Keep: h.Keep}, problems
+}
+
+// PluginEnv returns the environment that plugins are granted parts of. A plugin is the
+// user's, and a script starts its interpreter by PATH: that must not be one of the clone.
+// Every command starts plugins so, or their answers would differ.
+func (h *Host) PluginEnv(root string) adapters.Environ {
+	return bounds.Of(root).Free(h.Environ)
+}
+
+// StartPlugins starts the candidates that are not marked. A built-in adapter goes before a
+// plugin of the same id.
+func (h *Host) StartPlugins(ctx context.Context, candidates []adapters.Candidate, o adapter.Options, own []adapters.Adapter) (*adapter.Set, error) {
+	for _, a := range own {
+		o.Builtin = append(o.Builtin, a.Manifest().AdapterID)
+	}
+	return adapter.Start(ctx, candidates, o)
+}
+
+// confine returns the sandboxes that the configuration wants for plugins, by id. Where
+// the kernel cannot do all of what is promised, candidates whose sandbox is required
+// are marked as not trusted, which is an error; for the others there is a warning.
+func (h *Host) confine(candidates []adapters.Candidate, cfg *config.Workspace, st *state.Dir) (map[string]*host.Sandbox, []diagnostics.Diagnostic) {
+	c := confiner{host: h, cfg: cfg, boxes: make(map[string]*host.Sandbox), refused: make(map[config.Text][]string)}
+	for i := range candidates {
+		mode := cfg.Plugins.SandboxOf(candidates[i].ID)
+		if candidates[i].Skip == "" && mode.Text != config.SandboxOff {
+			c.candidate(&candidates[i], mode, st)
+		}
+	}
+	return c.boxes, c.problems()
+}
+
+// confiner makes the sandboxes of one invocation.
+type confiner struct {
+	host    *Host
+	cfg     *config.Workspace
+	lacks   string // why a sandbox is not whole, "" when it is
+	helper  string
+	scratch string // that of the session
+	boxes   map[string]*host.Sandbox
+	partial *config.Text             // a sandbox that is not whole
+	refused map[config.Text][]string // ids of those that are not started for that
+}
+
+func (c *confiner) candidate(p *adapters.Candidate, mode config.Text, st *state.Dir) {
+	err := c.prepare(st)
+	if err != nil {
+		c.lacks = err.Error()
+	}
+	if err != nil || c.lacks != "" && mode.Text == config.SandboxRequired {
+		p.Skip, p.SkipReason = adapters.SkipNotTrusted, "it cannot be confined: "+c.lacks
+		c.refused[mode] = append(c.refused[mode], p.ID)
+		return
+	}
+	if c.lacks != "" && c.partial == nil {
+		c.partial = &mode
+	}
+	own := c.cfg.Plugins.ByID[p.ID]
+	c.boxes[p.ID] = &host.Sandbox{
+		Helper: c.helper, Root: c.cfg.Root, Scratch: filepath.Join(c.scratch, p.ID), Read: c.paths(own.Read), Write: c.paths(own.Write),
+	}
+}
+
+// problems says, once each, what is not as it was wanted.
+func (c *confiner) problems() (list []diagnostics.Diagnostic) {
+	for mode, ids := range c.refused {
+		d := mode.Pos.Error("sandbox_unavailable", "sandbox = %q is not available, so %s not started: %s", mode.Text, pluginsAre(ids), c.lacks)
+		d.Hint = `"auto" confines plugins as far as the kernel can`
+		list = append(list, d)
+	}
+	if c.partial != nil {
+		d := c.partial.Pos.Warning("sandbox_incomplete", "plugins are confined only in part on this kernel: %s", c.lacks)
+		d.Hint = `with "required" they are not started then`
+		list = append(list, d)
+	}
+	return list
+}
+
+func pluginsAre(ids []string) string {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	if len(ids) == 1 {
+		return "the plugin " + ids[0] + " is"
+	}
+	return "the plugins " + strings.Join(ids, ", ") + " are"
+}
+
+// prepare finds out, once, what all sandboxes need.
+func (c *confiner) prepare(st *state.Dir) (err error) {
+	if c.scratch != "" {
+		return nil
+	}
+	c.lacks = strings.Join(sandbox.Offered().Lacks(), "; ")
+	if c.helper, err = os.Executable(); err != nil {
+		return err
+	}
+	c.scratch, err = c.host.scratchIn(st)
+	return err
+}
+
+// scratchIn returns the directory of all scratch directories of the host, which the first call
+// makes.
+func (h *Host) scratchIn(st *state.Dir) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.scratch != "" {
+		return h.scratch, nil
+	}
+	temp, err := st.Temp()
+	if err != nil { // the workspace cannot be written
+		if temp, err = state.TempElsewhere(); err != nil {
+			return "", fmt.Errorf("no scratch directory: %w", err)
+		}
+	}
+	h.scratch = temp.Path()
+	h.atEnd = append(h.atEnd, temp.Remove)
+	return h.scratch, nil
+}
+
+// paths returns the configured paths as absolute ones. What is below a home
+// directory that nobody knows is left out.
+func (c *confiner) paths(texts []config.Text) []string {
+	var list []string
+	home := c.host.Environ.Get("HOME")
+	for _, t := range texts {
+		path, below := t.Text, strings.HasPrefix(t.Text, "~")
+		if below {
+			path = filepath.Join(home, strings.TrimPrefix(path, "~"))
+		}
+		if !below || filepath.IsAbs(home) {
+			list = append(list, path)
+		}
+	}
+	return list
+}

@@ -1,0 +1,57 @@
+package workspace
+
+import (
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/key"
+	"github.com/bentobuild/bento/internal/pack"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// Program identifies this executable by its stat, which every build or install changes. One
+// that cannot be found is like no other, so that nothing remembered counts.
+func Program() string {
+	path, err := os.Executable()
+	if err == nil {
+		var e tree.Entry
+		if e, err = tree.Stat(filepath.Split(path)); err == nil {
+			return fmt.Sprintf("%s %d %v", path, e.Size, e.Stamp())
+		}
+	}
+	return fmt.Sprint(err, os.Getpid(), time.Now().UnixNano())
+}
+
+// settings returns the digest of everything that built-in adapters may answer from, beside
+// files. Of the environment that is what they declare, which is also all that they see. The
+// digest is keyed: it reveals no value.
+func (h *Host) settings(this string, st *state.Dir, cfg *config.Workspace) string {
+	var w pack.Writer
+	w.Add(key.LocalSecret(st))
+	w.Add(this)
+	w.Add(*cfg)
+	w.Add([]string(slices.DeleteFunc(builtin.Environ(h.Environ), ofTerminal)))
+	sum := blake3.Sum256(w.Payload())
+	return hex.EncodeToString(sum[:])
+}
+
+// ofTerminal reports whether a variable says how and where bento was started, which
+// differs from one terminal to the next. Tools see it; no adapter asks for it.
+func ofTerminal(kv string) bool {
+	name, _, _ := strings.Cut(kv, "=")
+	switch name {
+	case "TERM", "COLORTERM", "NO_COLOR", "SSH_AUTH_SOCK", "XDG_SESSION_ID", "XDG_VTNR", "XDG_SEAT":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,30 @@
+package workspace
+
+import (
+	"testing"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// What adapters said is remembered whatever is in the environment that none of them
+// declares, so that none is asked again; and not where one of them may answer otherwise.
+func TestSettings(t *testing.T) {
+	st := state.Open(t.TempDir())
+	of := func(env ...string) string {
+		h := &Host{Environ: adapters.NewEnviron(append([]string{"PATH=/bin", "HOME=/home/u"}, env...))}
+		return h.settings("this", st, &config.Workspace{})
+	}
+	want := of()
+	for _, same := range []string{"FOREIGN=1", "PWD=/x", "SHLVL=3", "TERM=xterm", "SSH_AUTH_SOCK=/x", "LS_COLORS=x", "SECRET_TOKEN=x", "DISPLAY=:1"} {
+		if of(same) != want {
+			t.Errorf("%s: the answers of all adapters are forgotten", same)
+		}
+	}
+	for _, other := range []string{"GOFLAGS=-mod=mod", "YARN_NODE_LINKER=pnp", "UV_PYTHON=3.12", "JAVA_HOME=/jdk", "XDG_CONFIG_HOME=/c", "CARGO_HOME=/c", "PATH=/other"} {
+		if of(other) == want {
+			t.Errorf("%s: the answers of an adapter that sees it are remembered", other)
+		}
+	}
+}

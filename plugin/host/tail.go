@@ -1,0 +1,54 @@
+package host
+
+import (
+	"io"
+	"strings"
+	"sync"
+)
+
+// tail forwards writes and keeps their end. It is safe for concurrent use.
+type tail struct {
+	next io.Writer
+	size int
+
+	mu   sync.Mutex
+	kept []byte // at most twice the size
+}
+
+// newTail returns a tail of size bytes that forwards to next unless that is nil.
+func newTail(size int, next io.Writer) *tail { return &tail{next: next, size: size} }
+
+// Write never fails: a plugin must not end when the terminal is gone.
+func (t *tail) Write(p []byte) (int, error) {
+	if t.next != nil {
+		_, _ = t.next.Write(p)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = append(t.kept, p[max(0, len(p)-t.size):]...)
+	if len(t.kept) > 2*t.size {
+		t.kept = append(t.kept[:0], t.kept[len(t.kept)-t.size:]...)
+	}
+	return len(p), nil
+}
+
+// Reset drops the kept bytes.
+func (t *tail) Reset() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = nil
+}
+
+// String returns the last bytes, from the start of a line where one was cut.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := string(t.kept)
+	if len(text) > t.size {
+		text = text[len(text)-t.size:]
+		if _, rest, ok := strings.Cut(text, "\n"); ok {
+			text = rest
+		}
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}
