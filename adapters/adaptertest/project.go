@@ -13,6 +13,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/sampling"
 )
 
 // Env is the environment of the test with set on top.
@@ -109,6 +110,14 @@ func Need(t testing.TB, tools ...string) {
 			Lack(t, "%s is not installed", tool)
 		}
 	}
+}
+
+// Drive is Need for a test of one adapter. Since cmd/bento takes every adapter through its steps with
+// the same tools, make check runs one in three of these tests.
+func Drive(t testing.TB, tools ...string) {
+	t.Helper()
+	Need(t, tools...)
+	sampling.Skip(t, 3)
 }
 
 // Lack skips a test, or fails it where all tools are required.

@@ -12,7 +12,7 @@ import (
 )
 
 func TestAdd(t *testing.T) {
-	adaptertest.Need(t, "cargo")
+	adaptertest.Drive(t, "cargo")
 	root := adaptertest.Project(t, `
 -- Cargo.toml --
 [workspace]
@@ -58,7 +58,7 @@ edition = "2021"
 }
 
 func TestScaffold(t *testing.T) {
-	adaptertest.Need(t, "cargo", "cargo-clippy", "cc")
+	adaptertest.Drive(t, "cargo", "cargo-clippy", "cc")
 	env := adaptertest.Env("CARGO_NET_OFFLINE=true")
 	a := cargo.New(adapters.Options{Env: env})
 	adaptertest.ScaffoldWorks(t, a, env, "build", "check", "test", "lint")

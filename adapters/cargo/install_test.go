@@ -74,7 +74,7 @@ x = { path = "../bare" }
 }
 
 func TestInstallFetches(t *testing.T) {
-	adaptertest.Need(t, "cargo")
+	adaptertest.Drive(t, "cargo")
 	root := adaptertest.Fixture(t, "cargo")
 	lock(t, root)
 	env := adaptertest.Env("CARGO_NET_GIT_FETCH_WITH_CLI=false")

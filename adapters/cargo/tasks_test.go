@@ -363,7 +363,7 @@ func TestAManifestMayBeTooLarge(t *testing.T) {
 }
 
 func TestRecipesRun(t *testing.T) {
-	adaptertest.Need(t, "cargo")
+	adaptertest.Drive(t, "cargo")
 	root := adaptertest.Fixture(t, "cargo")
 	lock(t, root)
 	env := adaptertest.Env("SECRET=1")
@@ -397,7 +397,7 @@ func TestRecipesRun(t *testing.T) {
 }
 
 func TestRecipesRunInAWorkspace(t *testing.T) {
-	adaptertest.Need(t, "cargo")
+	adaptertest.Drive(t, "cargo")
 	root := adaptertest.Project(t, `
 -- Cargo.toml --
 [workspace]

@@ -25,7 +25,7 @@ func basis(t *testing.T, env adapters.Environ, dir string) string {
 }
 
 func TestFingerprintIsTheSameInEveryDish(t *testing.T) {
-	adaptertest.Need(t, "cargo")
+	adaptertest.Drive(t, "cargo")
 	root := adaptertest.Fixture(t, "cargo")
 	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
 	var first string
@@ -47,7 +47,7 @@ func TestFingerprintIsTheSameInEveryDish(t *testing.T) {
 }
 
 func TestAToolchainThatIsNotInstalledIsNamed(t *testing.T) {
-	adaptertest.Need(t, "rustup")
+	adaptertest.Drive(t, "rustup")
 	root := adaptertest.Project(t, "-- rust-toolchain.toml --\n[toolchain]\nchannel = \"1.33.7\"\n")
 	_, err := cargo.New(adapters.Options{Env: adaptertest.Env("RUSTUP_TOOLCHAIN=", "RUSTUP_AUTO_INSTALL=1")}).ToolchainFingerprint(t.Context(), root)
 	var missing *adapters.MissingTool

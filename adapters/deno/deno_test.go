@@ -335,7 +335,7 @@ func TestAddForDevelopment(t *testing.T) {
 
 // TestRealDeno: install, recipes, add and a new project with the tool.
 func TestRealDeno(t *testing.T) {
-	adaptertest.Need(t, "deno")
+	adaptertest.Drive(t, "deno")
 	env := adaptertest.Env("DENO_DIR=" + t.TempDir())
 	a := New(adapters.Options{Env: env})
 	root := adaptertest.Fixture(t, "deno")

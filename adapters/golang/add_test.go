@@ -13,7 +13,7 @@ import (
 )
 
 func TestAdd(t *testing.T) {
-	adaptertest.Need(t, "go")
+	adaptertest.Drive(t, "go")
 	// A proxy of files, with one module.
 	proxy := adaptertest.Project(t, `
 -- x.com/shelf/@v/list --
@@ -58,7 +58,7 @@ module x.com/shelf
 }
 
 func TestScaffold(t *testing.T) {
-	adaptertest.Need(t, "go")
+	adaptertest.Drive(t, "go")
 	env := adaptertest.Env("GOWORK=", "GOFLAGS=-buildvcs=false")
 	a := golang.New(adapters.Options{Env: env})
 	adaptertest.ScaffoldWorks(t, a, env, "build", "check", "test")

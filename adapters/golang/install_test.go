@@ -54,7 +54,7 @@ func TestInstallScope(t *testing.T) {
 
 // moduleCache returns what go env prints, without starting go.
 func TestModuleCache(t *testing.T) {
-	adaptertest.Need(t, "go")
+	adaptertest.Drive(t, "go")
 	root := adaptertest.Fixture(t, "go")
 	settings := filepath.Join(root, "env")
 	for _, test := range []struct {
@@ -135,7 +135,7 @@ func fromCache(t *testing.T) adapters.Environ {
 }
 
 func TestInstallDownloads(t *testing.T) {
-	adaptertest.Need(t, "go")
+	adaptertest.Drive(t, "go")
 	root := adaptertest.Fixture(t, "go")
 	env := fromCache(t)
 	a := golang.New(adapters.Options{Env: env})
@@ -155,7 +155,7 @@ func TestInstallDownloads(t *testing.T) {
 
 // The go command would write its own version, other quotes and the missing sums.
 func TestInstallOfAModuleWritesNothing(t *testing.T) {
-	adaptertest.Need(t, "go")
+	adaptertest.Drive(t, "go")
 	root := adaptertest.Project(t, `
 -- go.mod --
 module "example.com/app"
@@ -193,7 +193,7 @@ package app
 }
 
 func TestInstallFailsWithTheToolsLastLines(t *testing.T) {
-	adaptertest.Need(t, "go")
+	adaptertest.Drive(t, "go")
 	root := adaptertest.Fixture(t, "go")
 	env := fromCache(t)
 	adaptertest.Replace(t, root+"/app/go.mod", "go-cmp v0.7.0", "go-cmp v0.99.0")
@@ -213,7 +213,7 @@ func TestInstallFailsWithTheToolsLastLines(t *testing.T) {
 }
 
 func TestInstallOfAWorkspaceTellsOfNewSums(t *testing.T) {
-	adaptertest.Need(t, "go")
+	adaptertest.Drive(t, "go")
 	root := adaptertest.Project(t, `
 -- go.work --
 go 1.22

@@ -311,7 +311,7 @@ func TestHugeManifestIsRefused(t *testing.T) {
 }
 
 func TestRecipesRun(t *testing.T) {
-	adaptertest.Need(t, "go")
+	adaptertest.Drive(t, "go")
 	root := adaptertest.Fixture(t, "go")
 	env := adaptertest.Env("SECRET=1", "GOWORK=")
 	a := golang.New(adapters.Options{Env: env})
@@ -339,7 +339,7 @@ func TestRecipesRun(t *testing.T) {
 }
 
 func TestRecipesRunInAWorkspace(t *testing.T) {
-	adaptertest.Need(t, "go")
+	adaptertest.Drive(t, "go")
 	root := adaptertest.Project(t, workspace)
 	adaptertest.Write(t, root+"/lib/deep/deep.go", "package deep\n")
 	adaptertest.Replace(t, root+"/app/app.go", "\t\"fmt\"\n", "")

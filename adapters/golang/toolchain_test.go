@@ -22,7 +22,7 @@ func basis(t *testing.T, o adapters.Options, dir string) string {
 }
 
 func TestFingerprintIsTheSameInEveryDish(t *testing.T) {
-	adaptertest.Need(t, "go")
+	adaptertest.Drive(t, "go")
 	root := adaptertest.Fixture(t, "go")
 	a := golang.New(adapters.Options{Env: adaptertest.Env()})
 	var first string
@@ -44,7 +44,7 @@ func TestFingerprintIsTheSameInEveryDish(t *testing.T) {
 }
 
 func TestFingerprintFollowsTheUsersSettings(t *testing.T) {
-	adaptertest.Need(t, "go")
+	adaptertest.Drive(t, "go")
 	settings := filepath.Join(t.TempDir(), "env")
 	env := adaptertest.Env("GOENV="+settings, "GOFLAGS=")
 	ask := func() (fingerprint, based string) {
@@ -122,7 +122,7 @@ func TestBasisOfAShimFollowsItsFiles(t *testing.T) {
 }
 
 func TestBasisFollowsGoModWhereDownloadsAreAllowed(t *testing.T) {
-	adaptertest.Need(t, "go")
+	adaptertest.Drive(t, "go")
 	root := adaptertest.Project(t, "-- a/go.mod --\nmodule a\ngo 1.22\n-- b/go.mod --\nmodule b\ngo 1.23\n")
 	o := adapters.Options{Env: adaptertest.Env(), AllowDownload: true}
 	if basis(t, o, root+"/a") == basis(t, o, root+"/b") {

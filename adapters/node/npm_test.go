@@ -92,7 +92,7 @@ func mustRun(t *testing.T, a *Adapter, dir, task string) {
 }
 
 func TestNPMInstallsAndRuns(t *testing.T) {
-	adaptertest.Need(t, "node", "npm")
+	adaptertest.Drive(t, "node", "npm")
 	root, a := fixture(t), newNPM()
 	lib, app := filepath.Join(root, "packages/lib"), filepath.Join(root, "packages/app")
 	for _, dir := range []string{root, lib, app} {
@@ -122,7 +122,7 @@ func TestNPMInstallsAndRuns(t *testing.T) {
 }
 
 func TestNPMReinstallsWhatChanged(t *testing.T) {
-	adaptertest.Need(t, "node", "npm")
+	adaptertest.Drive(t, "node", "npm")
 	root, a := fixture(t), newNPM()
 	lib := filepath.Join(root, "packages/lib")
 	if err := install(t.Context(), a, lib, nil); err != nil {
@@ -182,7 +182,7 @@ func TestNPMReinstallsWhatChanged(t *testing.T) {
 }
 
 func TestNPMFailureIsTold(t *testing.T) {
-	adaptertest.Need(t, "node", "npm")
+	adaptertest.Drive(t, "node", "npm")
 	root, a := fixture(t), newNPM()
 	put(t, root, "packages/lib/package.json", `{"name": "@example/lib", "version": "1.0.0", "dependencies": {"is-number": "6.0.0"}}`)
 	err := install(t.Context(), a, root, nil)
@@ -193,7 +193,7 @@ func TestNPMFailureIsTold(t *testing.T) {
 }
 
 func TestNPMInstallOfNothingLeavesAMark(t *testing.T) {
-	adaptertest.Need(t, "node", "npm")
+	adaptertest.Drive(t, "node", "npm")
 	root := tree(t,
 		"package.json", `{"name": "a", "version": "1.0.0", "optionalDependencies": {"other": "file:other"}}`,
 		"other/package.json", `{"name": "other", "version": "1.0.0", "os": ["aix"]}`)
@@ -217,7 +217,7 @@ func TestNPMInstallOfNothingLeavesAMark(t *testing.T) {
 }
 
 func TestNPMFingerprint(t *testing.T) {
-	adaptertest.Need(t, "node", "npm")
+	adaptertest.Drive(t, "node", "npm")
 	a, dir := newNPM(), t.TempDir()
 	got, err := a.ToolchainFingerprint(t.Context(), dir)
 	if err != nil || !regexp.MustCompile(`^node=v\d+\.\d+\.\d+\S* npm=\d+\.\d+\.\d+\S*$`).MatchString(got) {

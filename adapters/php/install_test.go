@@ -32,7 +32,7 @@ func TestInstallScope(t *testing.T) {
 // Composer installs a stale lockfile, and does not notice changes of a path package: bento
 // reports both.
 func TestInstallRefusesAStaleLockfile(t *testing.T) {
-	adaptertest.Need(t, "php", "composer")
+	adaptertest.Drive(t, "php", "composer")
 	root := adaptertest.Fixture(t, "php")
 	env := adaptertest.Env("COMPOSER_DISABLE_NETWORK=1", "COMPOSER_HOME="+t.TempDir())
 	a := php.New(adapters.Options{Env: env})
@@ -66,7 +66,7 @@ func TestInstallRefusesAStaleLockfile(t *testing.T) {
 }
 
 func TestForcedInstallMends(t *testing.T) {
-	adaptertest.Need(t, "php", "composer")
+	adaptertest.Drive(t, "php", "composer")
 	root := adaptertest.Fixture(t, "php")
 	env := adaptertest.Env("COMPOSER_DISABLE_NETWORK=1", "COMPOSER_MIRROR_PATH_REPOS=1", "COMPOSER_HOME="+t.TempDir())
 	a := php.New(adapters.Options{Env: env})
@@ -120,7 +120,7 @@ func TestLockDigest(t *testing.T) {
 }
 
 func TestAdd(t *testing.T) {
-	adaptertest.Need(t, "php", "composer")
+	adaptertest.Drive(t, "php", "composer")
 	root := adaptertest.Fixture(t, "php")
 	env := adaptertest.Env("COMPOSER_DISABLE_NETWORK=1", "COMPOSER_HOME="+t.TempDir())
 	a := php.New(adapters.Options{Env: env})
@@ -144,7 +144,7 @@ func TestAdd(t *testing.T) {
 }
 
 func TestScaffold(t *testing.T) {
-	adaptertest.Need(t, "php", "composer")
+	adaptertest.Drive(t, "php", "composer")
 	env := adaptertest.Env("COMPOSER_DISABLE_NETWORK=1", "COMPOSER_HOME="+t.TempDir())
 	a := php.New(adapters.Options{Env: env})
 	adaptertest.ScaffoldWorks(t, a, env, "build", "test", "lint")

@@ -95,7 +95,7 @@ func installed(t *testing.T, dir, name string) string {
 }
 
 func TestPip(t *testing.T) {
-	adaptertest.Need(t, "python3")
+	adaptertest.Drive(t, "python3")
 	t.Parallel()
 	root := t.TempDir()
 	if err := os.CopyFS(root, os.DirFS("../../testdata/toolchains/python")); err != nil {
@@ -148,7 +148,7 @@ func TestPip(t *testing.T) {
 }
 
 func TestPipMakesAnewWhatChangedOrWasInterrupted(t *testing.T) {
-	adaptertest.Need(t, "python3")
+	adaptertest.Drive(t, "python3")
 	t.Parallel()
 	dir := tree(t, "requirements.txt", "six==1.17.0\n")
 	a := newPip()
@@ -183,7 +183,7 @@ func TestPipMakesAnewWhatChangedOrWasInterrupted(t *testing.T) {
 }
 
 func TestVirtualEnvironmentOfTheDishIsNoBase(t *testing.T) {
-	adaptertest.Need(t, "python3")
+	adaptertest.Drive(t, "python3")
 	dir := tree(t, "requirements.txt", "")
 	if out, err := exec.CommandContext(t.Context(), "python3", "-m", "venv", "--without-pip", filepath.Join(dir, environment.Dir)).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -201,7 +201,7 @@ func TestVirtualEnvironmentOfTheDishIsNoBase(t *testing.T) {
 }
 
 func TestScaffold(t *testing.T) {
-	adaptertest.Need(t, "python3")
+	adaptertest.Drive(t, "python3")
 	t.Parallel()
 	a := newPip()
 	adaptertest.ScaffoldWorks(t, a, a.env)

@@ -137,7 +137,7 @@ func makePoetryLock(t *testing.T, dir string) {
 }
 
 func TestPoetry(t *testing.T) {
-	adaptertest.Need(t, "poetry", "python3")
+	adaptertest.Drive(t, "poetry", "python3")
 	t.Parallel()
 	root := adaptertest.Fixture(t, "python-poetry")
 	lib, app := filepath.Join(root, "lib"), filepath.Join(root, "app")

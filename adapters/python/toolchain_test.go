@@ -24,7 +24,7 @@ func script(t *testing.T, dir, name, text string) {
 }
 
 func TestFingerprint(t *testing.T) {
-	adaptertest.Need(t, "python3")
+	adaptertest.Drive(t, "python3")
 	a, dir := newPip(), t.TempDir()
 	got, err := a.ToolchainFingerprint(t.Context(), dir)
 	if err != nil || !regexp.MustCompile(`^python=3\.\d+\.\d+\S* implementation=\w+ abi=\S+ platform=\S+$`).MatchString(got) {

@@ -27,7 +27,7 @@ func tool(t *testing.T, dir string, argv ...string) string {
 }
 
 func TestBundler(t *testing.T) {
-	adaptertest.Need(t, "ruby", "bundle")
+	adaptertest.Drive(t, "ruby", "bundle")
 	t.Parallel()
 	root := adaptertest.Fixture(t, "ruby")
 	tool(t, root, "bundle", "lock", "--local")
@@ -121,7 +121,7 @@ func TestBundler(t *testing.T) {
 // TestVendored installs a gem from vendor/cache into vendor/bundle, as a deployment
 // does: without an index.
 func TestVendored(t *testing.T) {
-	adaptertest.Need(t, "ruby", "bundle")
+	adaptertest.Drive(t, "ruby", "bundle")
 	t.Parallel()
 	root := adaptertest.Project(t, `
 -- tiny/tiny.gemspec --
@@ -204,7 +204,7 @@ BUNDLE_PATH: "vendor/bundle"
 }
 
 func TestScaffold(t *testing.T) {
-	adaptertest.Need(t, "ruby", "bundle", "rubocop")
+	adaptertest.Drive(t, "ruby", "bundle", "rubocop")
 	t.Parallel()
 	env := adaptertest.Env()
 	adaptertest.ScaffoldWorks(t, New(adapters.Options{Env: env}), env)
@@ -227,7 +227,7 @@ func TestScaffoldNames(t *testing.T) {
 }
 
 func TestAdd(t *testing.T) {
-	adaptertest.Need(t, "ruby", "bundle")
+	adaptertest.Drive(t, "ruby", "bundle")
 	t.Parallel()
 	root := adaptertest.Project(t, "-- Gemfile --\ngem \"rake\"\n")
 	env := adaptertest.Env()
@@ -249,7 +249,7 @@ func TestAdd(t *testing.T) {
 }
 
 func TestFingerprint(t *testing.T) {
-	adaptertest.Need(t, "ruby", "bundle")
+	adaptertest.Drive(t, "ruby", "bundle")
 	a, dir := newRuby(), t.TempDir()
 	got, err := a.ToolchainFingerprint(t.Context(), dir)
 	if err != nil || !regexp.MustCompile(`^ruby=\d+\.\d+\.\d+ patch=-?\d+ engine=\w+ engine_version=\S+ abi=\S+ platform=\S+$`).MatchString(got) {

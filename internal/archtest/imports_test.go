@@ -65,7 +65,7 @@ var table = []row{
 	// The only way by which an adapter starts a process: what may be asked is one table.
 	{"internal/probe", []string{"adapters", "internal/bounds", "internal/proc", "internal/tomlfile", "internal/pattern"}},
 	// What tests of adapters share runs recipes, too.
-	{"adapters/adaptertest", []string{"adapters", "diagnostics", "internal/proc"}},
+	{"adapters/adaptertest", []string{"adapters", "diagnostics", "internal/proc", "internal/sampling"}},
 	// A family, and the formats that it reads. Families do not know each other,
 	// which TestFamiliesApart checks.
 	{"adapters/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern"}},

@@ -3,6 +3,7 @@
 package sampling
 
 import (
+	"hash/fnv"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -13,6 +14,7 @@ import (
 const (
 	seedVariable = "BENTO_TEST_SEED" // repeats the choices of a test that failed, and logged it
 	allVariable  = "BENTO_TEST_ALL"  // not empty: all cases, as in make test-long
+	someVariable = "BENTO_TEST_SOME" // not empty: Skip skips tests, as in make check
 )
 
 // Rand returns the source of the choices of a test, and logs its seed.
@@ -27,6 +29,19 @@ func Rand(t testing.TB) *rand.Rand {
 	}
 	t.Logf("%s=%d", seedVariable, seed)
 	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// Skip skips all but one in n of the tests that call it, where BENTO_TEST_SOME is set.
+func Skip(t testing.TB, n int) {
+	t.Helper()
+	if os.Getenv(someVariable) == "" || All() {
+		return
+	}
+	name := fnv.New64a()
+	_, _ = name.Write([]byte(t.Name()))
+	if Rand(t).Uint64()%uint64(n) != name.Sum64()%uint64(n) {
+		t.Skipf("it is not in this sample of one in %d; %s=1 runs it", n, allVariable)
+	}
 }
 
 // All reports whether every case must be tried.

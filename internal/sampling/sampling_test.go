@@ -5,6 +5,27 @@ import (
 	"testing"
 )
 
+// A test is skipped two times in three, and only where samples are wanted.
+func TestSkip(t *testing.T) {
+	ran := func() (n int) {
+		for range 300 {
+			t.Run("one", func(t *testing.T) { Skip(t, 3); n++ })
+		}
+		return n
+	}
+	for _, c := range []struct {
+		some, all string
+		min, max  int
+	}{{"", "", 300, 300}, {"1", "1", 300, 300}, {"1", "", 1, 299}} {
+		t.Setenv(someVariable, c.some)
+		t.Setenv(allVariable, c.all)
+		t.Setenv(seedVariable, "")
+		if n := ran(); n < c.min || n > c.max {
+			t.Errorf("%+v: %d of 300 ran", c, n)
+		}
+	}
+}
+
 func TestOf(t *testing.T) {
 	t.Setenv(allVariable, "")
 	t.Setenv(seedVariable, "7")

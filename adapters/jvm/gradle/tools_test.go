@@ -13,7 +13,7 @@ import (
 )
 
 func TestFingerprint(t *testing.T) {
-	adaptertest.Need(t, "gradle", "javac")
+	adaptertest.Drive(t, "gradle", "javac")
 	root := adaptertest.Fixture(t, "gradle")
 	a := New(adapters.Options{Env: adaptertest.Env("JAVA_TOOL_OPTIONS=-Dbento=1")})
 	lib, err := a.ToolchainFingerprint(t.Context(), filepath.Join(root, "lib"))
@@ -35,7 +35,7 @@ func TestFingerprint(t *testing.T) {
 // What the settings of the build say of Java comes before the environment, and the
 // JDKs that a toolchain may choose from are in the fingerprint.
 func TestJavaOfTheBuild(t *testing.T) {
-	adaptertest.Need(t, "gradle")
+	adaptertest.Drive(t, "gradle")
 	homes := jdk.Installed(adaptertest.Env())
 	if len(homes) == 0 {
 		adaptertest.Lack(t, "no JDK can be seen")
@@ -54,7 +54,7 @@ func TestJavaOfTheBuild(t *testing.T) {
 
 // Neither the scaffold's build nor anything else leaves a Gradle behind.
 func TestScaffold(t *testing.T) {
-	adaptertest.Need(t, "gradle", "javac")
+	adaptertest.Drive(t, "gradle", "javac")
 	if testing.Short() {
 		t.Skip("it takes a minute")
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestFingerprint(t *testing.T) {
-	adaptertest.Need(t, "mvn", "javac")
+	adaptertest.Drive(t, "mvn", "javac")
 	root := adaptertest.Fixture(t, "maven")
 	// Maven ignores a warning before the versions, and colours in them.
 	a := New(adapters.Options{Env: adaptertest.Env("JAVA_TOOL_OPTIONS=-Dbento=1", "HOME="+t.TempDir())})
@@ -80,7 +80,7 @@ func TestWrapperIsNotFetchedSilently(t *testing.T) {
 }
 
 func TestScaffold(t *testing.T) {
-	adaptertest.Need(t, "mvn", "javac")
+	adaptertest.Drive(t, "mvn", "javac")
 	if testing.Short() {
 		t.Skip("it takes a minute")
 	}

@@ -37,7 +37,7 @@ func inode(t *testing.T, path string) os.FileInfo {
 }
 
 func TestSync(t *testing.T) {
-	adaptertest.Need(t, "uv", "python3")
+	adaptertest.Drive(t, "uv", "python3")
 	t.Parallel()
 	root := adaptertest.Fixture(t, "python-uv")
 	lock(t, root)
@@ -180,14 +180,14 @@ func TestSync(t *testing.T) {
 }
 
 func TestScaffold(t *testing.T) {
-	adaptertest.Need(t, "uv", "python3")
+	adaptertest.Drive(t, "uv", "python3")
 	t.Parallel()
 	env := adaptertest.Env()
 	adaptertest.ScaffoldWorks(t, New(adapters.Options{Env: env}), env)
 }
 
 func TestFingerprint(t *testing.T) {
-	adaptertest.Need(t, "uv", "python3")
+	adaptertest.Drive(t, "uv", "python3")
 	root := adaptertest.Project(t, workspace)
 	a := newUV()
 	print, err := a.ToolchainFingerprint(t.Context(), filepath.Join(root, "packages/lib"))
