@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bentobuild/bento/cache"
@@ -251,6 +252,8 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 	case t.Held:
 		n.doubt = t.ID() + " was left as it is"
 		e.end(&Result{Task: t, Outcome: Skipped, Reason: reasonOnly, Key: ev.Key})
+	case ev.Status == key.LeftOut:
+		e.end(&Result{Task: t, Outcome: Skipped, Reason: ReasonToolMissing, Message: strings.Join(ev.Notes, ", ")})
 	case ev.Err != nil:
 		e.end(failure(ev))
 	default:
@@ -354,7 +357,7 @@ func (e *engine) end(r *Result) {
 			e.stop = reasonFailFast
 		}
 		e.skipDependents(r)
-		if !e.opts.KeepGoing || n.waits > 0 {
+		if !e.goesOn(r) || n.waits > 0 {
 			return // what comes behind it waits for what it would have waited for
 		}
 	}
@@ -385,7 +388,7 @@ func (e *engine) let(n *node) {
 		case next.waits > 0:
 		case next.result == nil:
 			e.free = append(e.free, next)
-		case e.opts.KeepGoing: // it was skipped before its turn had come
+		case e.goesOn(next.result): // it was skipped before its turn had come
 			e.let(next)
 		}
 	}
@@ -404,8 +407,13 @@ func (e *engine) drop(id string) {
 	}
 }
 
-// skipDependents ends everything that waits for a task that did not succeed: with
-// --keep-going only what depends on it, and not what comes behind it in its dish.
+// goesOn reports whether what only comes behind r, and does not depend on it, is run.
+func (e *engine) goesOn(r *Result) bool {
+	return e.opts.KeepGoing || r.Outcome == Skipped && r.Reason == ReasonToolMissing
+}
+
+// skipDependents ends everything that waits for a task that did not succeed: if the run goes on,
+// only what depends on it, and not what comes behind it in its dish.
 func (e *engine) skipDependents(r *Result) {
 	reason := ReasonDependencyFailed
 	if r.Outcome == Skipped {
@@ -413,7 +421,7 @@ func (e *engine) skipDependents(r *Result) {
 	}
 	for _, i := range e.plan.Graph.After(r.Task.Index) {
 		next := e.nodes[i]
-		if next.begun || e.opts.KeepGoing && !dependsOn(next.task, r.Task) {
+		if next.begun || e.goesOn(r) && !dependsOn(next.task, r.Task) {
 			continue // it did not wait for the end, or for what this has made
 		}
 		e.end(&Result{
@@ -455,14 +463,18 @@ func (e *engine) finish(ctx context.Context) *Report {
 
 // refuse returns the errors among problems that keep the run from starting. With
 // --keep-going the tasks that they are about fail, and the rest runs.
-func (e *engine) refuse(problems []diagnostics.Diagnostic) error {
-	var list []diagnostics.Diagnostic
-	for _, p := range problems {
+func (e *engine) refuse(found key.Preflight) error {
+	var list, warnings []diagnostics.Diagnostic
+	for _, p := range found.Problems {
 		if p.Severity == diagnostics.Error && !e.opts.KeepGoing {
 			list = append(list, p)
 			continue
 		}
-		e.env.Warn(p)
+		warnings = append(warnings, p)
 	}
-	return diagnostics.AsError(list)
+	e.env.warnAll(diagnostics.Sorted(warnings))
+	if err := diagnostics.AsError(list); err != nil {
+		return append(diagnostics.Problems(diagnostics.Sorted(list)), found.Advice(e.plan.Tasks)...)
+	}
+	return nil
 }

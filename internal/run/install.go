@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/tree"
@@ -116,6 +117,7 @@ func InstallAll(ctx context.Context, env *Env, t *tree.Tree, dishes []*discovery
 	in := env.installer(t, force)
 	seen := make(map[string]bool)
 	var installs []*Install
+	var lacking, left []diagnostics.Diagnostic
 	for _, d := range dishes {
 		if ctx.Err() != nil {
 			return installs, ctx.Err()
@@ -126,12 +128,19 @@ func InstallAll(ctx context.Context, env *Env, t *tree.Tree, dishes []*discovery
 		seen[d.ScopeID()] = true
 		i := in.Ensure(ctx, d)
 		var missing *adapters.MissingTool
-		if i != nil && errors.As(i.Err, &missing) {
-			return installs, i.Err
-		}
-		if i != nil {
+		switch {
+		case i == nil:
+		case !errors.As(i.Err, &missing):
 			installs = append(installs, i)
+		case d.Toolchain.SkipMissing:
+			left = append(left, key.MissingTool(d, missing))
+		default:
+			lacking = append(lacking, key.MissingTool(d, missing))
 		}
+	}
+	env.warnAll(left)
+	if err := diagnostics.AsError(lacking); err != nil {
+		return installs, err
 	}
 	return installs, env.Toolchains.Save()
 }
