@@ -37,8 +37,8 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 	e.end(r)
 }
 
-// keep has the result stored, under its key or the one that it has now that what
-// the task left alone among its outputs counts as an input.
+// keep stores the result of an execution. Files among the outputs that the task did not make
+// are inputs: if there are any, keep computes a new key first.
 func (e *engine) keep(ctx context.Context, x *execution) {
 	t, ev := x.ev.Task, x.ev
 	if !x.kept.Settled() {

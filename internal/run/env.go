@@ -1,7 +1,6 @@
-// Package run evaluates a plan: it works out the key of every task, tells hits from
-// misses, restores what the cache has and executes the rest, in the order of the
-// graph and with a bounded number of workers. A Reporter receives what happens;
-// nothing here prints.
+// Package run runs a plan: it asks package key for hits and misses, restores hits and
+// executes misses, in the order of the graph and with a bounded number of workers. A Reporter
+// receives the events; nothing here prints.
 package run
 
 import (

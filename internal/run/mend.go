@@ -58,8 +58,8 @@ func (e *engine) mend(ctx context.Context, list []*plan.Task, then func()) {
 	then()
 }
 
-// executeMended executes a task with what it depends on in place, but for what another
-// one that it depends on has taken.
+// executeMended restores lost outputs of the dependencies of a task, then executes the task.
+// It leaves out outputs that another dependency of the task has consumed.
 func (e *engine) executeMended(ctx context.Context, ev *key.Result) {
 	var list []*plan.Task
 	if e.touched {

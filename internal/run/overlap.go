@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// overlaps is what Find knows of a plan. The zero value is that no outputs overlap.
+// overlaps is the result of FindOverlaps. The zero value is that no outputs overlap.
 type overlaps struct {
 	// Near are, by plan.Task.Index, the tasks whose outputs may be those of a task,
 	// whatever their order. Nil when no outputs of the plan overlap.
@@ -31,7 +31,7 @@ type place struct {
 	depth  int    // most components that they have, -1 for any number
 }
 
-// finder works out Found.
+// finder finds the overlaps of a plan.
 type finder struct {
 	overlaps
 	plan *plan.Plan
@@ -40,7 +40,7 @@ type finder struct {
 	left int // of effort
 }
 
-// effort bounds what Find takes to a few seconds: of hostile outputs that all lie in the
+// effort bounds FindOverlaps to a few seconds: of hostile outputs that all lie in the
 // same directory each is compared with each.
 const effort = 50_000_000
 
