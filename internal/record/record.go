@@ -218,10 +218,10 @@ func (x *Execution) Own() []string {
 	})
 }
 
-// Settled reports whether the key of the execution is that of the result. It is not
+// KeyHolds reports whether the key of the execution is that of the result. It is not
 // when the task has left alone what lay among its outputs, or when strays lay beside
 // what it depends on: that is an input, which the key does not know yet.
-func (x *Execution) Settled() bool { return slices.Equal(x.AllFound(), x.Last.Found) }
+func (x *Execution) KeyHolds() bool { return slices.Equal(x.AllFound(), x.Last.Found) }
 
 // hostName is "" where the system has none.
 var hostName = sync.OnceValue(func() string {

@@ -45,9 +45,9 @@ func (e *Env) commands() *action.Commands {
 	return e.cmds
 }
 
-// keepBounds keeps the store within its bounds, if it has some, after something was added.
+// pruneToBounds keeps the store within its bounds, if it has some, after something was added.
 // Where that fails, the end of the run tries again.
-func (e *Env) keepBounds(ctx context.Context) {
+func (e *Env) pruneToBounds(ctx context.Context) {
 	store, ok := e.Store.(interface {
 		Crowded() bool
 		Keep(context.Context) error
