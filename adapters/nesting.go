@@ -27,7 +27,7 @@ const (
 	NotAMember Reason = "not_a_member" // the workspace around it does not name it
 	NoLockfile Reason = "no_lockfile"  // it shares the install of the dish around it
 	PartOf     Reason = "part_of"      // the dish around it builds it
-	BelowTests Reason = "below_tests"  // the dish around it uses it in its tests
+	InSources  Reason = "in_sources"   // it lies among the sources or tests of the dish around it
 	PassedOver Reason = "passed_over"  // the tool ignores directories of this name
 	NotNested  Reason = "not_nested"   // its plugin takes a dish as a whole
 )

@@ -54,6 +54,8 @@ func newManifest(download bool) *adapters.Manifest {
 		ProtocolVersion:  adapters.ProtocolVersion,
 		AdapterID:        "go",
 		DisplayName:      "go",
+		Projects:         []string{"go.mod", "go.work"},
+		Inside:           insideRule,
 		FingerprintFiles: []string{"go.mod", "go.sum", "go.work", "go.work.sum", ".tool-versions"},
 		DefaultTasks:     lifecycle(),
 		Capabilities: adapters.Capabilities{
