@@ -252,7 +252,7 @@ func (f *finder) fail(err error, d *Dish) {
 // ask fills the fields of the dish from the adapter or from the saved answers m.
 func (d *Dish) ask(ctx context.Context, root string, m *answers.Cache) error {
 	a, err := m.Ask(ctx, d.Adapter, d.Dir)
-	d.Tasks, d.Aggregate, d.warnings = a.Tasks.Tasks, a.Tasks.Aggregate, a.Tasks.Warnings
+	d.Tasks, d.Notes, d.Aggregate, d.warnings = a.Tasks.Tasks, a.Tasks.Notes, a.Tasks.Aggregate, a.Tasks.Warnings
 	d.members = a.Tasks.Members
 	d.answered, d.Scope, d.Lock = a.Links, a.Scope, a.Lock
 	var bad error

@@ -56,6 +56,7 @@ type Dish struct {
 	Adapter   adapters.Adapter // nil when no language is known
 	SeenAlso  []string         // ids of other adapters that detected the directory
 	Tasks     []adapters.Task
+	Notes     []string            // of its adapter, about its tasks
 	Aggregate bool                // root of members, without tasks of its own
 	Pin       *adapters.Toolchain // nil when no file pins a version
 	Scope     adapters.Scope      // where its dependencies are installed
