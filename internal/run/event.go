@@ -107,7 +107,6 @@ const (
 	reasonFailFast         = "fail_fast"
 	reasonInstallFailed    = "install_failed"
 	ReasonInterrupted      = "interrupted"
-	reasonToolMissing      = "tool_missing"
 	reasonMadeTwice        = "output_made_twice"
 	reasonMissingOutput    = "missing_output"
 	ReasonMachine          = "machine_fault"
