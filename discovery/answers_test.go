@@ -120,7 +120,7 @@ func compareAnswers(rt *rapid.T, root string, env adapters.Environ) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		cfg, problems := config.Load(root)
+		cfg, problems := config.Load(root, "")
 		o := Options{Tree: files, Config: cfg, Registry: adapters.NewRegistry(builtin.All(adapters.Options{Env: env})...)}
 		if memory {
 			o.State, o.Basis = st, func() string { return strings.Join(env, "\x00") }

@@ -29,7 +29,7 @@ func OpenParseCache(dir *state.Dir, program string) *ParseCache {
 	return &ParseCache{openParsed[settings, dishOf](dir, "config", 2, program)}
 }
 
-// Load is LoadWith that parses only changed files. Pass m to LoadDishes only with the workspace
+// Load is Load that parses only changed files. Pass m to LoadDishes only with the workspace
 // that Load returned.
 func (m *ParseCache) Load(root, own string) (*Workspace, []diagnostics.Diagnostic) {
 	s := readSources(root, own)
