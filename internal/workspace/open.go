@@ -103,8 +103,8 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	if cfg.Plugins.Lazy {
 		options.Notes = host.NewNotes(w.State)
 	}
-	below := clone.At(o.Root)
-	own := builtin.All(adapters.Options{Env: h.Environ, AllowDownload: cfg.Toolchain.AllowDownload, Clone: below})
+	below, snapshot := clone.At(o.Root), new(adapters.Snapshot)
+	own := builtin.All(adapters.Options{Env: h.Environ, AllowDownload: cfg.Toolchain.AllowDownload, Clone: below, Snapshot: snapshot})
 	w.Plugins, err = h.StartPlugins(ctx, candidates, options, own)
 	if err = cmp.Or(walk.Wait(), err); err == nil {
 		files, err = h.walkAgain(ctx, files, cfg, out)
@@ -119,7 +119,7 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 		files.LookAhead(ctx)
 	}
 	find = discovery.Options{
-		Tree: files, Clone: below, Config: cfg, Memory: memory, Candidates: candidates, Failures: w.Plugins.Failures(),
+		Tree: files, Clone: below, Snapshot: snapshot, Config: cfg, Memory: memory, Candidates: candidates, Failures: w.Plugins.Failures(),
 		Registry: adapters.NewRegistry(append(own, w.Plugins.Adapters()...)...),
 	}
 	if memory != nil {
