@@ -213,3 +213,28 @@ func openAt(rt *rapid.T, root string) *Cache {
 	}
 	return Open(Options{State: st, Tree: files, Source: sourceOf(files), Basis: "b"})
 }
+
+// TestTraceFindsItsStamp checks that a trace without a stamp holds, and is saved again once
+// the tree has a stamp for it.
+func TestTraceFindsItsStamp(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(root, "a", "b"), "")
+	files, err := tree.Walk(t.Context(), root, &tree.Options{State: state.Open(root)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &looker{files: files, from: sourceOf(files)}
+	for path, whole := range map[string]bool{filepath.Join(root, "a", "none"): false, filepath.Join(root, "a"): true} {
+		ok, cheap := l.holds(path, trace{State: l.from.State(path, whole)})
+		if !ok || cheap == files.SettledDir("a") {
+			t.Errorf("%s: holds %t, cheap %t, want it to find its stamp: %t", path, ok, cheap, files.SettledDir("a"))
+		}
+	}
+	above := filepath.Join(filepath.Dir(root), "none")
+	if ok, cheap := l.holds(above, trace{State: l.from.State(above, false)}); !ok || !cheap {
+		t.Errorf("outside of the workspace: holds %t, cheap %t", ok, cheap)
+	}
+}
