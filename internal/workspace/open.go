@@ -44,9 +44,10 @@ type Workspace struct {
 	Problems []diagnostics.Diagnostic // of the user's files, sorted
 }
 
-// Close ends the plugins, unless they are kept, and settles the cache.
+// Close ends the plugins, unless they are kept, closes the tree and settles the cache.
 func (w *Workspace) Close() {
 	w.Plugins.Close()
+	w.Tree.Close()
 	if disk, ok := w.Store.(*cache.Disk); ok {
 		disk.Settle()
 	}
@@ -67,14 +68,15 @@ func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
 	}
 	ws, more := discovery.Find(ctx, find)
 	w.Workspace = ws
+	find.Memory.Wait()
 	if err := ctx.Err(); err != nil {
-		w.Plugins.Close()
+		w.Close()
 		return nil, err
 	}
 	_ = w.Plugins.Remember() // without, all are started again
 	w.Problems = slices.Concat(w.Problems, w.Plugins.Warnings(), more, find.Clone.Warnings(), ofDishes(ws, find.Tree.Problems()))
 	if err := machineFault(w.Problems); err != nil {
-		w.Plugins.Close()
+		w.Close()
 		return nil, err
 	}
 	w.Problems = diagnostics.Sorted(w.Problems)
@@ -110,6 +112,10 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 		files, err = h.walkAgain(ctx, files, cfg, out)
 	}
 	if err != nil {
+		memory.Wait()
+		if files != nil {
+			files.Close()
+		}
 		if w.Plugins != nil {
 			w.Plugins.Close()
 		}
