@@ -137,12 +137,11 @@ func (m *Cache) marksOf(dir string) (sum [32]byte, known bool) {
 }
 
 // Save writes the answers if one is new. When writing fails, adapters are asked again next time.
+// Nobody asks meanwhile, so it takes no lock.
 func (m *Cache) Save() {
 	if m == nil {
 		return
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if !m.news && len(m.asked) == len(m.detected) && !m.anyUnused() {
 		return
 	}
