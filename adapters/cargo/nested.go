@@ -40,7 +40,7 @@ func (a *Adapter) nested(f *adapters.Files) (answer adapters.NestedAnswer, err e
 	case around != "":
 		answer.Reason, answer.Why = adapters.InSources, "it lies in "+around+"/ of a package and is no member of a workspace"
 	case root != nil && root.Path != m.Path:
-		answer.Reason, answer.Why = adapters.NotAMember, "cargo refuses it: the workspace of "+root.Path+" neither names nor excludes it"
+		answer.Reason, answer.Why = adapters.NotAMember, "cargo refuses it: the workspace of "+root.Path+" neither names it nor excludes it"
 	}
 	return answer, nil
 }

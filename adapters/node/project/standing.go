@@ -6,6 +6,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
+	"github.com/bentobuild/bento/adapters/node/settings"
 	"github.com/bentobuild/bento/adapters/node/workspace"
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
@@ -15,6 +16,7 @@ type Standing struct {
 	Own   bool   // it has a lockfile or members of its own
 	Works bool   // it has scripts or dependencies
 	Root  string // the nearest directory above that declares members, "" for none
+	By    string // the name of the file that does, one of several
 	Named bool   // that directory names it
 }
 
@@ -26,7 +28,7 @@ func (s *Shelf) Stand(f *adapters.Files) (Standing, error) {
 		return Standing{}, err
 	}
 	out := Standing{
-		Own:   lockedBy(f.IsFile) != "" || len(own.Workspaces) > 0,
+		Own:   lockedBy(f.IsFile) != "" || len(own.Workspaces) > 0 || otherMembers(f, f.Dir(), f.IsFile) != nil,
 		Works: works(own),
 	}
 	for _, l := range s.above(f) {
@@ -36,12 +38,28 @@ func (s *Shelf) Stand(f *adapters.Files) (Standing, error) {
 		if l.space == nil && l.others == nil {
 			continue
 		}
-		out.Root = l.Dir
+		out.Root, out.By = l.Dir, l.declares()
 		rel, err := filepath.Rel(l.Dir, f.Dir())
 		out.Named = l.space != nil && l.space.has(f.Dir()) || err == nil && l.others.Match(filepath.ToSlash(rel))
 		break
 	}
 	return out, nil
+}
+
+// declares returns the name of the file that declares the members of a directory.
+func (l *Level) declares() string {
+	switch {
+	case l.space != nil && l.space.PNPM != nil:
+		return settings.PNPMFile
+	case l.space != nil:
+		return File
+	}
+	for _, name := range []string{"lerna.json", "deno.json"} {
+		if l.isFile(name) {
+			return name
+		}
+	}
+	return "deno.jsonc"
 }
 
 // works reports whether a package has scripts or dependencies.
