@@ -20,16 +20,13 @@ type Standing struct {
 	Named bool   // that directory names it
 }
 
-// Stand returns the standing of the package in f's directory. The error is that of a
-// manifest.
+// Stand returns the standing of the package in f's directory. The error is that of a manifest
+// above, or of its own where that decides.
 func (s *Shelf) Stand(f *adapters.Files) (Standing, error) {
-	own, err := s.Read(f, f.Dir())
-	if own == nil || err != nil {
-		return Standing{}, err
-	}
-	out := Standing{
-		Own:   lockedBy(f.IsFile) != "" || len(own.Workspaces) > 0 || otherMembers(f, f.Dir(), f.IsFile) != nil,
-		Works: works(own),
+	own, malformed := s.Read(f, f.Dir())
+	out := Standing{Own: lockedBy(f.IsFile) != "" || otherMembers(f, f.Dir(), f.IsFile) != nil}
+	if own != nil {
+		out.Own, out.Works = out.Own || len(own.Workspaces) > 0, works(own)
 	}
 	for _, l := range s.above(f) {
 		if l.err != nil {
@@ -41,9 +38,9 @@ func (s *Shelf) Stand(f *adapters.Files) (Standing, error) {
 		out.Root, out.By = l.Dir, l.declares()
 		rel, err := filepath.Rel(l.Dir, f.Dir())
 		out.Named = l.space != nil && l.space.has(f.Dir()) || err == nil && l.others.Match(filepath.ToSlash(rel))
-		break
+		return out, nil
 	}
-	return out, nil
+	return out, malformed
 }
 
 // declares returns the name of the file that declares the members of a directory.
