@@ -118,18 +118,9 @@ func (s *Disk) Lookup(key Key) (*Record, error) {
 	return r, nil
 }
 
-// Has reports whether there is a record, without reading it. It counts as use. It returns false for
-// a record so old that Lookup would check its blobs.
-func (s *Disk) Has(key Key) bool {
-	used, ok := s.Recent(key)
-	if ok {
-		s.Use(key, used)
-	}
-	return ok
-}
-
-// Recent reports whether Has would find a record, and returns the time of its last use. It does not
-// count as use; call Use with that time to count it.
+// Recent reports whether there is a record, without reading it, and returns the time of its last
+// use. It returns false for a record so old that Lookup would check its blobs. It does not count as
+// use; call Use with that time to count it.
 func (s *Disk) Recent(key Key) (used time.Time, ok bool) {
 	used, ok = s.files.RecordUsed(key)
 	return used, ok && time.Since(used).Abs() <= stampAge
@@ -205,10 +196,10 @@ func (s *Disk) Prune(ctx context.Context, b Bounds) (Removed, error) {
 	return s.files.Prune(ctx, b, needs)
 }
 
-// Keep prunes the store to the bounds of its Options. It is cheap when nothing has to be removed:
+// PruneToBounds prunes the store to the bounds of its Options. It is cheap when nothing has to be removed:
 // processes count the bytes that they add and share the total. It prunes a large store to somewhat
 // below its bound. Call it after each result and at the end of a run.
-func (s *Disk) Keep(ctx context.Context) error { return s.files.Keep(ctx, s.bounds, needs) }
+func (s *Disk) PruneToBounds(ctx context.Context) error { return s.files.PruneToBounds(ctx, s.bounds, needs) }
 
 // Settle writes which records were used since the store was opened, unless the store has the same
 // list already. Call it at the end of a run; the lookups of a killed process do not count as use.

@@ -33,6 +33,7 @@ func newToy(id, family string, more ...string) *toy {
 		AdapterID: id, Family: family, Runtime: family,
 		FingerprintFiles: append([]string{id + ".toy"}, more...),
 		DerivedPaths:     []string{"made/**"},
+		Projects:         []string{id + ".toy"},
 	}}
 }
 
@@ -146,7 +147,7 @@ func findIn(t *testing.T, root string, change func(o *Options)) (*Workspace, []s
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, problems := config.Load(root)
+	cfg, problems := config.Load(root, "")
 	o := Options{Tree: walked, Config: cfg, Registry: adapters.NewRegistry(toys()...)}
 	if change != nil {
 		change(&o)

@@ -32,7 +32,7 @@ type Adapter struct {
 	configs    *adapters.Parsed[*cargotoml.Config]
 	locks      *adapters.Parsed[*cargolock.Lock]
 	toolchains *adapters.Parsed[*rustup.File]
-	seen       adapters.Moment[machine]
+	seen       adapters.Machine[machine]
 }
 
 // New returns the adapter. With o.AllowDownload rustup may fetch the toolchain that a
@@ -59,6 +59,8 @@ func newManifest(download bool) *adapters.Manifest {
 		AdapterID:       "cargo",
 		DisplayName:     "cargo",
 		Runtime:         "rust",
+		Projects:        []string{"Cargo.toml"},
+		Inside:          insideRule,
 		FingerprintFiles: []string{
 			"Cargo.toml", "Cargo.lock", ".cargo/config.toml", ".cargo/config", "rust-toolchain", "rust-toolchain.toml",
 			"clippy.toml", ".clippy.toml", "rustfmt.toml", ".rustfmt.toml", ".tool-versions",

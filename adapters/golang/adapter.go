@@ -28,7 +28,7 @@ type Adapter struct {
 	works    *adapters.Parsed[*gomod.Work]
 	sums     *adapters.Parsed[gomod.Sums]
 	spaces   adapters.Memo[*space] // by the path of go.work
-	seen     adapters.Moment[machine]
+	seen     adapters.Machine[machine]
 }
 
 // New returns the adapter. With o.AllowDownload the go command may fetch the toolchain that
@@ -40,7 +40,6 @@ func New(o adapters.Options) *Adapter {
 		mods:     adapters.NewParsed(gomod.ParseModule),
 		works:    adapters.NewParsed(gomod.ParseWork),
 		sums:     adapters.NewParsed(gomod.ParseSums),
-		spaces:   adapters.Memo[*space]{Trust: trust},
 	}
 	a.manifest = newManifest(a.download)
 	pass := append(a.manifest.PassEnv[:len(a.manifest.PassEnv):len(a.manifest.PassEnv)], a.manifest.SteeringEnv...)
@@ -54,13 +53,14 @@ func newManifest(download bool) *adapters.Manifest {
 		ProtocolVersion:  adapters.ProtocolVersion,
 		AdapterID:        "go",
 		DisplayName:      "go",
+		Projects:         []string{"go.mod", "go.work"},
+		Inside:           insideRule,
 		FingerprintFiles: []string{"go.mod", "go.sum", "go.work", "go.work.sum", ".tool-versions"},
 		DefaultTasks:     lifecycle(),
 		Capabilities: adapters.Capabilities{
 			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
 			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
 		},
-		PassedOver: []string{"testdata"},
 		DiagnosticHooks: map[string]adapters.Hook{
 			"build": {Parser: "go-build"},
 			"check": {Parser: "go-build"},

@@ -42,21 +42,6 @@ func All(o adapters.Options) []adapters.Adapter {
 	}
 }
 
-// NewNPM returns the adapter of npm, id node-npm.
-func NewNPM(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, npmDialect()) }
-
-// NewPNPM returns the adapter of pnpm, id node-pnpm.
-func NewPNPM(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, pnpmDialect()) }
-
-// NewYarn returns the adapter of yarn 1 and its successor, id node-yarn.
-func NewYarn(o adapters.Options) *Adapter {
-	s := newShelf(o)
-	return newAdapter(s, o, yarnDialect(s))
-}
-
-// NewBun returns the adapter of bun, id bun.
-func NewBun(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, bunDialect()) }
-
 func newShelf(o adapters.Options) *project.Shelf { return project.NewShelf(o, isSharedFile) }
 
 func newAdapter(s *project.Shelf, o adapters.Options, d dialect) *Adapter {
@@ -65,6 +50,8 @@ func newAdapter(s *project.Shelf, o adapters.Options, d dialect) *Adapter {
 		ProtocolVersion:  adapters.ProtocolVersion,
 		AdapterID:        d.id,
 		DisplayName:      d.id,
+		Projects:         []string{project.File},
+		Inside:           insideRule,
 		FingerprintFiles: fingerprintFiles(d),
 		Writes:           writes(),
 		Capabilities: adapters.Capabilities{
@@ -178,7 +165,7 @@ func (a *Adapter) Manifest() *adapters.Manifest { return &a.manifest }
 // Detect reports whether dir holds a package.json of this manager.
 func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	f := a.Files(dir)
-	return f.IsFile(project.File) && a.Decide(f) == a.manager, nil
+	return f.IsFile(project.File) && a.Decide(f) == a.manager && a.IsProject(f), nil
 }
 
 // ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".

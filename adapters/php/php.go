@@ -30,7 +30,7 @@ type Adapter struct {
 	manifest  *adapters.Manifest
 	manifests *adapters.Parsed[*composer.Manifest]
 	locks     *adapters.Parsed[*composer.Lock]
-	seen      adapters.Moment[machine]
+	seen      adapters.Machine[machine]
 }
 
 // New returns the adapter. Composer downloads no PHP, so AllowDownload has no effect.
@@ -52,6 +52,8 @@ func newManifest() *adapters.Manifest {
 		ProtocolVersion:  adapters.ProtocolVersion,
 		AdapterID:        "php",
 		DisplayName:      "php",
+		Projects:         []string{manifestFile},
+		Inside:           insideRule,
 		FingerprintFiles: []string{manifestFile, lockFile, ".php-version", ".tool-versions"},
 		Capabilities: adapters.Capabilities{
 			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,

@@ -37,7 +37,7 @@ type Adapter struct {
 // New returns the adapter. It finds tools in o.Env and passes it to probes.
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
-		Source: o.Source(), env: o.Env, machine: interpreter.NewMachine(o.Env), sources: make(map[string]chan struct{}),
+		Source: o.Source(), env: o.Env, machine: interpreter.NewMachine(o), sources: make(map[string]chan struct{}),
 		manifest: environment.Manifest("python", "python/2"),
 	}
 	m := &a.manifest
@@ -149,4 +149,9 @@ func usesPoetry(f *adapters.Files) bool {
 // ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".
 func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
 	return nil, nil
+}
+
+// Nested implements adapters.Nester.
+func (a *Adapter) Nested(_ context.Context, dir, _ string) (adapters.NestedAnswer, error) {
+	return environment.Nested(a.Files(dir))
 }

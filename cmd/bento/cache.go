@@ -102,7 +102,7 @@ func (s *session) config() (*config.Workspace, error) {
 	var cfg *config.Workspace
 	var problems []diagnostics.Diagnostic
 	if root, _, err := s.root(); err == nil {
-		cfg, problems = config.LoadWith(root, own)
+		cfg, problems = config.Load(root, own)
 	} else {
 		cfg, problems = config.LoadOwn(own) // the cache exists without a workspace
 	}
@@ -191,10 +191,10 @@ func (s *session) cacheCheck(ctx context.Context) error {
 	return err
 }
 
-// keepBounds evicts results beyond the bounds after a run. If that fails, the next run
+// pruneToBounds evicts results beyond the bounds after a run. If that fails, the next run
 // does it.
-func keepBounds(ctx context.Context, store cache.Store) {
+func pruneToBounds(ctx context.Context, store cache.Store) {
 	if disk, ok := store.(*cache.Disk); ok {
-		_ = disk.Keep(ctx)
+		_ = disk.PruneToBounds(ctx)
 	}
 }

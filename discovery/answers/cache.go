@@ -4,11 +4,9 @@ package answers
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -22,13 +20,15 @@ type Answer struct {
 	Links    adapters.LinksAnswer
 	Scope    adapters.Scope `pack:"-"`
 	Lock     adapters.LockAnswer
+	// Nested is the result of Nested, alone in its Answer.
+	Nested adapters.NestedAnswer
 }
 
 // Options are the inputs of Open.
 type Options struct {
-	State *state.Dir
-	Tree  *tree.Tree
-	Clone *clone.Clone // the same workspace, as adapters read it
+	State  *state.Dir
+	Tree   *tree.Tree
+	Source adapters.Source // the same workspace, as adapters read it
 	// Basis identifies everything that answers depend on besides the adapter and the files it
 	// reads: the program, the environment, settings. With "" nothing is saved.
 	Basis    string
@@ -65,9 +65,9 @@ func ask(a adapters.Adapter, dir string) question {
 // answered is an Answer with the paths that it depends on.
 type answered struct {
 	Answer
-	reads []string // of an answer from this process
-	from  []int    // of a saved answer: the same, in saved
-	used  bool     // in this process
+	reads adapters.Reads // of an answer from this process
+	from  []int          // of a saved answer: the same, in saved
+	used  bool           // in this process
 }
 
 // Open reads the saved answers and drops those that no longer hold. It returns nil where nothing
@@ -78,7 +78,7 @@ func Open(o Options) *Cache {
 		return nil
 	}
 	m := &Cache{
-		marks: marks, o: o, looker: newLooker(o.Tree, o.Clone), answered: make(map[question]*answered),
+		marks: marks, o: o, looker: &looker{files: o.Tree, from: o.Source}, answered: make(map[question]*answered),
 		detected: make(map[question]bool), asked: make(map[question]bool),
 	}
 	if s, payload, ok := load(o.State); ok && s.Basis == o.Basis {
@@ -141,13 +141,7 @@ func (m *Cache) Ask(ctx context.Context, a adapters.Adapter, dir string) (Answer
 		return answer.withoutReads(), err
 	}
 	q := ask(a, dir)
-	m.mu.Lock()
-	known := m.answered[q]
-	if known != nil {
-		known.used = true
-	}
-	m.mu.Unlock()
-	if known != nil {
+	if known := m.recall(q); known != nil {
 		return known.Answer, nil
 	}
 	answer, err := askAll(ctx, a, dir)
@@ -157,12 +151,43 @@ func (m *Cache) Ask(ctx context.Context, a adapters.Adapter, dir string) (Answer
 	return answer.withoutReads(), err
 }
 
-func (m *Cache) keep(q question, answer Answer) {
-	reads := slices.Concat(answer.Tasks.Reads, answer.Links.Reads, answer.Scope.Reads, answer.Lock.Reads)
-	slices.Sort(reads)
+// Nested returns the decision of a about the project in dir inside outer, from a saved answer or
+// from a. Both are absolute; found is that of adapters.Nested.
+func (m *Cache) Nested(ctx context.Context, a adapters.Adapter, dir, outer string, found bool) (adapters.NestedAnswer, error) {
+	if m = m.about(a); m == nil {
+		return adapters.Nested(ctx, a, dir, outer, found)
+	}
+	q := ask(a, dir)
+	q.Adapter += "\x00in " + outer
+	if known := m.recall(q); known != nil {
+		return known.Nested, nil
+	}
+	nested, err := adapters.Nested(ctx, a, dir, outer, found)
+	if err == nil && len(nested.Reads) > 0 {
+		m.keep(q, Answer{Nested: nested})
+	}
+	return nested, err
+}
+
+// recall returns the answer to a question, nil when there is none, and marks it as used.
+func (m *Cache) recall(q question) *answered {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.answered[q] = &answered{Answer: answer, reads: slices.Compact(reads), used: true}
+	known := m.answered[q]
+	if known != nil {
+		known.used = true
+	}
+	return known
+}
+
+func (m *Cache) keep(q question, answer Answer) {
+	reads := make(adapters.Reads, len(answer.Tasks.Reads))
+	for _, of := range []adapters.Reads{answer.Tasks.Reads, answer.Links.Reads, answer.Scope.Reads, answer.Lock.Reads, answer.Nested.Reads} {
+		reads.Merge(of)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.answered[q] = &answered{Answer: answer, reads: reads, used: true}
 	m.news = true
 }
 

@@ -25,26 +25,27 @@ var table = []row{
 	{"internal/rawfile", []string{"internal/killpoint"}},                // files and directories by descriptor
 	{"internal/testlog", nil},                                           // a program of its own: it reads the output of go test
 	{"internal/owndir", []string{"internal/rawfile", "internal/owner"}}, // bento's own directories
-	{"cache", []string{"cache/diskstore"}},
+	{"internal/pack", nil},                                              // fields and values as bytes, for every stored format
+	{"cache", []string{"cache/diskstore", "internal/pack"}},
 	{"internal/dag", nil},
 	{"internal/parallel", nil}, // several workers
 	{"internal/proc", nil},
 	{"internal/owner", nil},                     // whose files are acted on
 	{"internal/clone", []string{"diagnostics"}}, // the workspace's files, behind no link that leads out
-	{"internal/state", []string{"internal/killpoint", "internal/owner", "internal/owndir", "internal/rawfile", "internal/git"}}, // git tracks nothing of it
+	{"internal/state", []string{"internal/killpoint", "internal/owner", "internal/owndir", "internal/rawfile", "internal/git", "internal/pack"}}, // git tracks nothing of it
 	{"internal/archtest", nil},
 	{"internal/bounds", nil},      // which programs and values of the environment are the clone's
 	{"internal/growth", nil},      // what tests of readers share
 	{"internal/sampling", nil},    // the cases that a test tries
-	{"internal/pack", nil},        // values as bytes, for what is remembered
 	{"internal/tree/ignore", nil}, // the matcher alone: fuzzed without a walk
 
 	// 1
 	{"adapters", []string{"diagnostics", "internal/clone"}},
 	{"internal/tomlfile", []string{"diagnostics"}},
-	{"internal/pattern", nil},                      // regular expressions that are compiled at their first use
-	{"internal/jsonfile", []string{"diagnostics"}}, // JSON manifests of several families, with places
-	{"internal/lockgraph", nil},                    // what the lockfiles of all families have in common
+	{"internal/pattern", nil},                                           // regular expressions that are compiled at their first use
+	{"internal/jsontext", nil},                                          // the tokens of JSON
+	{"internal/jsonfile", []string{"diagnostics", "internal/jsontext"}}, // JSON manifests of several families, with places
+	{"internal/lockgraph", nil},                                         // what the lockfiles of all families have in common
 	{"internal/git", []string{"internal/bounds", "internal/proc"}},
 	{"internal/sandbox", []string{"internal/proc"}},
 	{"cache/remote", []string{"cache"}},
@@ -55,12 +56,12 @@ var table = []row{
 	{"cache/*", []string{"cache"}},
 
 	// 2
-	{"internal/tree", []string{"diagnostics", "internal/state", "internal/git", "internal/parallel", "internal/tree/*"}},
+	{"internal/tree", []string{"diagnostics", "internal/state", "internal/git", "internal/pack", "internal/parallel", "internal/tree/*"}},
 	{"internal/tree/*", []string{"internal/state", "internal/owndir"}},
 	// A glob that the matcher refuses is reported at its place.
 	{"internal/config", []string{"diagnostics", "internal/tomlfile", "internal/state", "internal/pack", "internal/clone", "internal/tree/glob"}},
-	{"plugin/wire", []string{"adapters", "diagnostics", "plugin/wire/shape"}},
-	{"plugin/wire/shape", nil}, // JSON that nobody vouches for, below the messages
+	{"plugin/wire", []string{"adapters", "diagnostics", "internal/jsontext", "plugin/wire/shape"}},
+	{"plugin/wire/shape", []string{"internal/jsontext"}}, // JSON that nobody vouches for, below the messages
 	{"adapters/builtin", []string{"adapters", "adapters/*"}},
 	// The only way by which an adapter starts a process: what may be asked is one table.
 	{"internal/probe", []string{"adapters", "internal/bounds", "internal/proc", "internal/tomlfile", "internal/pattern"}},
@@ -91,12 +92,12 @@ var table = []row{
 
 	// 6
 	// A key is made of what discovery, the tree and the plan say, and is looked up in the cache.
-	{"internal/key", []string{"adapters", "cache", "diagnostics", "discovery", "internal/config", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
+	{"internal/key", []string{"adapters", "cache", "diagnostics", "discovery", "internal/config", "internal/pack", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
 
 	// 7
-	{"internal/record", []string{"cache", "cache/outputs", "discovery", "internal/action", "internal/key", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
+	{"internal/record", []string{"cache", "cache/outputs", "discovery", "internal/action", "internal/key", "internal/pack", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
 	// How a server gets ready is described in config; logs end in the cache.
-	{"internal/action", []string{"adapters", "cache", "diagnostics", "diagnostics/parse", "internal/clone", "internal/config", "internal/killpoint", "internal/plan", "internal/proc", "internal/state"}},
+	{"internal/action", []string{"adapters", "cache", "diagnostics", "diagnostics/parse", "internal/clone", "internal/config", "internal/killpoint", "internal/pack", "internal/plan", "internal/proc", "internal/state"}},
 
 	// What adapters answer from is digested with the secret of package key.
 	{"internal/workspace", []string{"adapters", "adapters/builtin", "cache", "diagnostics", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/key", "internal/owndir",
@@ -104,7 +105,7 @@ var table = []row{
 
 	// 8
 	{"internal/run", []string{"adapters", "cache", "cache/outputs", "diagnostics", "discovery", "internal/action", "internal/clone", "internal/key", "internal/parallel",
-		"internal/plan", "internal/proc", "internal/record", "internal/state", "internal/tree"}},
+		"internal/pack", "internal/plan", "internal/proc", "internal/record", "internal/state", "internal/tree"}},
 
 	// 9
 	{"internal/report/page", nil},

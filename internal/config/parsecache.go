@@ -6,7 +6,7 @@ import (
 )
 
 // ParseCache is the saved result of parsing the files of a workspace. It is for one goroutine. A nil
-// Memory saves nothing.
+// ParseCache saves nothing.
 type ParseCache struct {
 	*parsedFiles[settings, dishOf]
 }
@@ -23,13 +23,20 @@ type dishOf struct {
 	Problems []diagnostics.Diagnostic
 }
 
-// OpenParseCache opens the Memory in dir. program identifies the executable: another one may parse the
+// OpenParseCache opens the cache in dir. program identifies the executable: another one may parse the
 // same files differently.
 func OpenParseCache(dir *state.Dir, program string) *ParseCache {
 	return &ParseCache{openParsed[settings, dishOf](dir, "config", 2, program)}
 }
 
-// Load is LoadWith that parses only changed files. Pass m to LoadDishes only with the workspace
+// Wait waits for the reading that OpenParseCache began. The owner calls it at the end.
+func (m *ParseCache) Wait() {
+	if m != nil {
+		m.parsedFiles.Wait()
+	}
+}
+
+// Load is the function Load, but parses only changed files. Pass m to LoadDishes only with the workspace
 // that Load returned.
 func (m *ParseCache) Load(root, own string) (*Workspace, []diagnostics.Diagnostic) {
 	s := readSources(root, own)

@@ -161,7 +161,7 @@ func (m *model) evaluate(t rapid.TB, w ways) *Evaluator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, problems := config.Load(root)
+	cfg, problems := config.Load(root, "")
 	files, err := tree.Walk(ctx, root, &tree.Options{State: w.state})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -50,7 +51,7 @@ func OpenToolchains(dir *state.Dir) *Toolchains {
 	if err != nil {
 		return t
 	}
-	r := state.NewReader(blob)
+	r := pack.NewReader(blob)
 	for range r.Count(2) {
 		basis := r.String()
 		t.known[basis] = r.String()
@@ -135,19 +136,28 @@ func (t *Toolchains) remember(id, value string) {
 
 // Save writes what was learned, if anything was.
 func (t *Toolchains) Save() error {
+	payload := t.learned()
+	if payload == nil {
+		return nil
+	}
+	return t.state.Store(toolchainsFile, toolchainsVersion, payload)
+}
+
+// learned returns the content of the file, nil if it is the same as before.
+func (t *Toolchains) learned() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.changed {
 		return nil
 	}
+	t.changed = false
 	ids := slices.Sorted(maps.Keys(t.known))
 	ids = ids[max(0, len(ids)-maxRemembered):]
-	var w state.Writer
+	var w pack.Writer
 	w.Uint(uint64(len(ids)))
 	for _, id := range ids {
 		w.String(id)
 		w.String(t.known[id])
 	}
-	t.changed = false
-	return t.state.Store(toolchainsFile, toolchainsVersion, w.Payload())
+	return w.Payload()
 }

@@ -28,7 +28,7 @@ type Adapter struct {
 	chains   adapters.Memo[pom.Chain] // by the directory of the first
 	reactors adapters.Memo[*project]  // likewise
 	projects adapters.Memo[*project]
-	seen     adapters.Moment[seen]
+	seen     adapters.Machine[seen]
 }
 
 // New returns the adapter.
@@ -39,6 +39,8 @@ func New(o adapters.Options) *Adapter {
 		AdapterID:       "maven",
 		DisplayName:     "maven",
 		Runtime:         "java",
+		Projects:        []string{"pom.xml"},
+		Inside:          insideRule,
 		FingerprintFiles: []string{
 			"pom.xml", "mvnw", ".mvn/**", "settings.xml", ".java-version", ".sdkmanrc", ".tool-versions",
 		},

@@ -5,7 +5,6 @@ package project
 import (
 	"io/fs"
 	"path/filepath"
-	"time"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
@@ -15,10 +14,6 @@ import (
 
 // File is the name of the manifest.
 const File = "package.json"
-
-// trust is how long a package is assumed not to change: several answers need each package,
-// and all of them need the directories above.
-const trust = time.Second
 
 // Shelf holds what the adapters of one family have read. All packages below a directory
 // share the directories above them. It is safe for concurrent use.
@@ -39,11 +34,7 @@ type Shelf struct {
 // NewShelf returns an empty shelf. isConfig reports whether a file above a package belongs
 // to Level.Configs.
 func NewShelf(o adapters.Options, isConfig func(name string) bool) *Shelf {
-	return &Shelf{
-		Source: o.Source(), env: o.Env, isConfig: isConfig,
-		levels:   adapters.Memo[[]*Level]{Trust: trust},
-		projects: adapters.Memo[*Project]{Trust: trust, Brief: true},
-	}
+	return &Shelf{Source: o.Source(), env: o.Env, isConfig: isConfig}
 }
 
 // Level is a directory above a package.
@@ -54,6 +45,7 @@ type Level struct {
 	files    map[string]bool       // the names of the files in it
 	manifest *packagejson.Manifest // nil when it is missing or cannot be read
 	space    *Space                // nil unless it is the root of a workspace
+	others   workspace.Globs       // members that the files of other tools declare
 	err      error                 // of its manifests
 }
 
@@ -160,6 +152,7 @@ func (s *Shelf) level(f *adapters.Files, dir string) *Level {
 	if l.files[File] {
 		l.manifest, l.err = s.Read(f, dir)
 	}
+	l.others = otherMembers(f, dir, l.isFile)
 	if l.err == nil && (l.files[File] || l.files[settings.PNPMFile]) {
 		l.space, l.err = s.SpaceAt(f, dir)
 	}
