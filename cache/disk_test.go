@@ -323,3 +323,29 @@ func openDiskAt(t *testing.T, dir string) *cache.Disk {
 	t.Cleanup(s.Close) // a disk with open files cannot be unmounted
 	return s
 }
+
+// A missing cache is looked for once: what another process makes of it counts from the first write.
+func TestDiskThatIsMissing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	open := func() *cache.Disk {
+		d, err := cache.Open(dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	key := cache.Key{1}
+	early, other := open(), open()
+	if err := other.Record(key, &cache.Record{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := early.Lookup(key); !errors.Is(err, cache.ErrMiss) {
+		t.Errorf("got %v, want a miss", err)
+	}
+	if err := early.Add(cache.Sum(nil), strings.NewReader("")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := early.Lookup(key); err != nil {
+		t.Errorf("after a write: %v", err)
+	}
+}

@@ -123,16 +123,17 @@ func (s *Store) with(make bool, do func(*format) error) error {
 	return do(f)
 }
 
+// current returns the current format. What another process makes of a missing directory counts once
+// this one writes: until then everything is a miss, at no cost.
 func (s *Store) current(make bool) (*format, error) {
 	if f := s.newest.Load(); f != nil {
 		return f, nil
 	}
-	base, err := s.open(make)
-	if err != nil {
-		return nil, err
+	if !make && s.absent.Load() {
+		return nil, fs.ErrNotExist
 	}
-	defer base.Close()
-	f, err := openFormat(base, formatDir, s.kept, make)
+	f, err := s.openCurrent(make)
+	s.absent.Store(errors.Is(err, fs.ErrNotExist))
 	if err != nil {
 		return nil, err
 	}
@@ -144,6 +145,15 @@ func (s *Store) current(make bool) (*format, error) {
 	defer s.kept.mu.Unlock()
 	s.kept.list = append(s.kept.list, f.Dir)
 	return f, nil
+}
+
+func (s *Store) openCurrent(make bool) (*format, error) {
+	base, err := s.open(make)
+	if err != nil {
+		return nil, err
+	}
+	defer base.Close()
+	return openFormat(base, formatDir, s.kept, make)
 }
 
 // in calls do with the directory of a file and the name of the file in it.

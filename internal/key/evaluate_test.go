@@ -61,7 +61,7 @@ func drawWorld(t *rapid.T) *world {
 
 func name(i int) string { return fmt.Sprintf("d%d", i) }
 
-func (w *world) write(t *rapid.T, path, content string) {
+func (w *world) write(t rapid.TB, path, content string) {
 	full := filepath.Join(w.root, path)
 	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
 		t.Fatal(err)

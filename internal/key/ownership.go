@@ -74,7 +74,7 @@ func treeKey(p string) string {
 
 // Inside reports whether p is dir or lies below it.
 func Inside(p, dir string) bool {
-	return dir == "." || dir == "" || p == dir || strings.HasPrefix(p, dir+"/")
+	return dir == "." || dir == "" || strings.HasPrefix(p, dir) && (len(p) == len(dir) || p[len(dir)] == '/')
 }
 
 func newOne(d *discovery.Dish, tasks []*plan.Task, good map[string]bool) (*ownership, error) {

@@ -10,7 +10,7 @@ import (
 )
 
 // rangeDigest is the digest of everything in a part of the workspace. Known is false when
-// it is unknown without reading files, or without following links.
+// it is unknown without reading files, or where a link leads out of the workspace.
 type rangeDigest struct {
 	Digest sketch
 	Known  bool
@@ -52,8 +52,53 @@ func (r *rangeDigests) of(at string) (d rangeDigest) {
 		return d
 	}
 	below, known := r.tree.Digest(at)
-	w.Raw(below[:])
+	if w.Raw(below[:]); !known {
+		known = addBelow(w, r.tree, at)
+	}
 	return rangeDigest{Digest: sketchFields(w), Known: known}
+}
+
+// addBelow adds the files below a directory one by one, and what links among them lead to.
+func addBelow(w *pack.Writer, t *tree.Tree, dir string) bool {
+	for _, e := range t.Under(dir) {
+		if !addFile(w, t, e) && !addLink(w, t, e) {
+			return false
+		}
+	}
+	return true
+}
+
+// addLink adds a link and everything that fileReader.behind looks at. It returns false for a link
+// that leads out of the workspace, so that the warning is repeated.
+func addLink(w *pack.Writer, t *tree.Tree, link tree.Entry) bool {
+	if link.Kind != tree.Link {
+		return false
+	}
+	target, err := t.Readlink(link)
+	at, inside, ferr := follow(t, link)
+	if err != nil || ferr != nil || !inside {
+		return false
+	}
+	w.String(link.Path)
+	w.String(target)
+	w.String(at)
+	if at == "" || Inside(link.Path, at) {
+		return true
+	}
+	if e, ok := t.Lookup(at); ok {
+		return addFile(w, t, e)
+	}
+	for _, e := range t.Under(at) {
+		if addFile(w, t, e) {
+			continue
+		}
+		if target, err = t.Readlink(e); err != nil || e.Kind != tree.Link {
+			return false
+		}
+		w.String(e.Path)
+		w.String(target)
+	}
+	return true
 }
 
 // addFile adds a file by its content, and an unread file, which is not an input, by its stat.

@@ -5,22 +5,56 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// The digest of a link is unknown: what it leads to is elsewhere. That of nothing is known.
-func TestRangeOfALink(t *testing.T) {
-	root := t.TempDir()
-	if err := os.Symlink("f", filepath.Join(root, "link")); err != nil {
+// A link inside a dish keeps nobody from remembering its files: the digest has what the link leads
+// to. A link out of the workspace does, since the warning of it is repeated.
+func TestRangeWithLink(t *testing.T) {
+	w := &world{root: t.TempDir()}
+	if err := os.Mkdir(w.root+".kept", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	files, err := tree.Walk(t.Context(), root, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for at, want := range map[string]bool{"link": false, "missing": true} {
-		if got := newRangeDigests(files).Of(at).Known; got != want {
-			t.Errorf("%s: known %v, want %v", at, got, want)
+	st := state.Open(w.root + ".kept")
+	of := func() rangeDigest {
+		t.Helper()
+		w.settle(t, st)
+		files, err := tree.Walk(t.Context(), w.root, &tree.Options{State: st})
+		if err != nil {
+			t.Fatal(err)
 		}
+		return newRangeDigests(files).Of("d")
+	}
+	link := func(target string) rangeDigest {
+		t.Helper()
+		at := filepath.Join(w.root, "d", "link")
+		_ = os.Remove(at)
+		if err := os.Symlink(target, at); err != nil {
+			t.Fatal(err)
+		}
+		return of()
+	}
+	w.write(t, "d/src", "")
+	w.write(t, "e/deep/file", "1")
+	seen := map[rangeDigest]string{}
+	want := func(what string, got rangeDigest) {
+		t.Helper()
+		if other, had := seen[got]; !got.Known || had {
+			t.Errorf("%s: known %v, the same as %q", what, got.Known, other)
+		}
+		seen[got] = what
+	}
+	want("a file", link("src"))
+	want("a directory", link("../e"))
+	w.write(t, "e/deep/file", "2")
+	want("a directory with other content", of())
+	want("a file elsewhere", link("../e/deep/file"))
+	w.write(t, "e/deep/file", "3")
+	want("a file with other content", of())
+	want("nothing", link("missing"))
+	want("itself", link("link"))
+	if got := link("../../outside"); got.Known {
+		t.Error("a link out of the workspace is known")
 	}
 }

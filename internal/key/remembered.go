@@ -97,8 +97,11 @@ func (e *Evaluator) keep() {
 // Stored notes that the cache has the result of ev now.
 func (ev *Result) Stored() { ev.stored = true }
 
-// manyRead is for how many sets of files it pays to sketch all dishes again.
-const manyRead = 64
+// It pays to sketch all dishes again for manyRead sets of files, or for one of manyOf.
+const (
+	manyRead = 64
+	manyOf   = 8
+)
 
 // sketchAgain sketches again the sets that had to be read: the next invocation knows their
 // files by content, which changes their sketches.
@@ -109,7 +112,7 @@ func (e *Evaluator) sketchAgain() {
 			read++
 		}
 	}
-	if read < manyRead || e.remembered.stale {
+	if read < manyRead && read*manyOf < len(e.nodes) || e.remembered.stale {
 		return
 	}
 	clear(e.remembered.circle)

@@ -83,7 +83,7 @@ func (w *world) rewrite(t *rapid.T, i int) {
 
 // settle looks at the workspace until the index relies on the times of all files: the
 // clock of the file system must have gone on.
-func (w *world) settle(t *rapid.T, st *state.Dir) {
+func (w *world) settle(t rapid.TB, st *state.Dir) {
 	for known := false; !known; {
 		files, err := tree.Walk(context.Background(), w.root, &tree.Options{State: st})
 		if err != nil {

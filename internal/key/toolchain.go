@@ -20,7 +20,7 @@ import (
 // maxRemembered answers; a workspace with more toolchains than that asks again.
 const (
 	toolchainsFile    = "toolchains"
-	toolchainsVersion = 2
+	toolchainsVersion = 3
 	maxRemembered     = 4096
 )
 
@@ -33,9 +33,25 @@ type Toolchains struct {
 	runs  bool // see LetRun
 
 	mu      sync.Mutex
-	known   map[string]string // basis digest → fingerprint
+	known   map[string]answer // by basis digest
 	pending map[string]*probe
 	changed bool
+}
+
+// answer is what an adapter said of a toolchain: its fingerprint, or which tool is missing. Only
+// commands that run nothing rely on the latter: a run asks again, and so does whatever follows it.
+type answer struct {
+	fingerprint string
+	missing     string // the tool; "" for none
+	hint        string
+}
+
+// value returns the answer as adapters do.
+func (a answer) value() (string, error) {
+	if a.missing != "" {
+		return "", &adapters.MissingTool{Tool: a.missing, Hint: a.hint}
+	}
+	return a.fingerprint, nil
 }
 
 type probe struct {
@@ -46,15 +62,15 @@ type probe struct {
 
 // OpenToolchains reads what is remembered in dir.
 func OpenToolchains(dir *state.Dir) *Toolchains {
-	t := &Toolchains{state: dir, known: make(map[string]string), pending: make(map[string]*probe)}
+	t := &Toolchains{state: dir, known: make(map[string]answer), pending: make(map[string]*probe)}
 	blob, err := dir.Load(toolchainsFile, toolchainsVersion)
 	if err != nil {
 		return t
 	}
 	r := pack.NewReader(blob)
-	for range r.Count(2) {
+	for range r.Count(4) {
 		basis := r.String()
-		t.known[basis] = r.String()
+		t.known[basis] = answer{r.String(), r.String(), r.String()}
 	}
 	if r.End() != nil {
 		clear(t.known)
@@ -82,14 +98,13 @@ func (t *Toolchains) Fingerprint(ctx context.Context, a adapters.Adapter, dir st
 		return t.ask(ctx, a, dir)
 	}
 	id := basisID(a.Manifest(), basis)
-	p, value, known := t.recall(id)
-	if known {
-		return value, nil
+	p, known, ok := t.recall(id)
+	if ok {
+		return known.value()
 	}
 	p.once.Do(func() {
-		if p.value, p.err = t.ask(ctx, a, dir); p.err == nil {
-			t.remember(id, p.value)
-		}
+		p.value, p.err = t.ask(ctx, a, dir)
+		t.remember(id, p.value, p.err)
 	})
 	return p.value, p.err
 }
@@ -114,24 +129,33 @@ func basisID(m *adapters.Manifest, basis string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func (t *Toolchains) recall(id string) (p *probe, value string, known bool) {
+func (t *Toolchains) recall(id string) (p *probe, known answer, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if value, known = t.known[id]; known {
-		return nil, value, true
+	if known, ok = t.known[id]; ok && (known.missing == "" || !t.runs) {
+		return nil, known, true
 	}
 	if p = t.pending[id]; p == nil {
 		p = new(probe)
 		t.pending[id] = p
 	}
-	return p, "", false
+	return p, known, false
 }
 
-func (t *Toolchains) remember(id, value string) {
+// remember keeps an answer for later. Other errors than a missing tool may be gone next time.
+func (t *Toolchains) remember(id, value string, err error) {
+	said := answer{fingerprint: value}
+	if missing, ok := err.(*adapters.MissingTool); ok {
+		said = answer{missing: missing.Tool, hint: missing.Hint}
+	} else if err != nil {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.known[id] = value
-	t.changed = true
+	if t.known[id] != said {
+		t.known[id] = said
+		t.changed = true
+	}
 }
 
 // Save writes what was learned, if anything was.
@@ -157,7 +181,9 @@ func (t *Toolchains) learned() []byte {
 	w.Uint(uint64(len(ids)))
 	for _, id := range ids {
 		w.String(id)
-		w.String(t.known[id])
+		for _, text := range []string{t.known[id].fingerprint, t.known[id].missing, t.known[id].hint} {
+			w.String(text)
+		}
 	}
 	return w.Payload()
 }

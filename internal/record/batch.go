@@ -34,10 +34,11 @@ type Batch struct {
 }
 
 type waiting struct {
-	x      *Execution
-	ev     *key.Result
-	stored func()
-	bad    bool
+	x       *Execution
+	ev      *key.Result
+	stored  func()
+	refused func()
+	bad     bool
 }
 
 // NewBatch returns an empty Batch.
@@ -45,10 +46,10 @@ func NewBatch(e *key.Evaluator, r *Recorder) *Batch {
 	return &Batch{eval: e, rec: r, last: time.Now()}
 }
 
-// Add adds the result of x, to be stored under the key of ev; stored is called when
-// it is.
-func (b *Batch) Add(x *Execution, ev *key.Result, stored func()) {
-	b.waiting = append(b.waiting, waiting{x: x, ev: ev, stored: stored})
+// Add adds the result of x, to be stored under the key of ev. Flush calls stored when it is
+// stored, and refused when something has changed that it may depend on.
+func (b *Batch) Add(x *Execution, ev *key.Result, stored, refused func()) {
+	b.waiting = append(b.waiting, waiting{x: x, ev: ev, stored: stored, refused: refused})
 }
 
 // Due reports whether what waits should wait no longer.
@@ -62,6 +63,11 @@ func (b *Batch) Flush(ctx context.Context) (changed bool) {
 	}
 	changed = b.recheck(ctx)
 	b.recheckOutputs()
+	for i := range b.waiting {
+		if w := &b.waiting[i]; w.bad {
+			w.refused()
+		}
+	}
 	b.storeAll()
 	for i := range b.waiting {
 		if w := &b.waiting[i]; !w.bad {
@@ -106,16 +112,16 @@ func (b *Batch) recheck(ctx context.Context) (changed bool) {
 	return changed
 }
 
-// recheckOutputs finds those results of which an output of another task was touched while the
-// task ran.
+// recheckOutputs finds those results of which an output of another task, or what lies beside
+// those, was touched while the task ran.
 func (b *Batch) recheckOutputs() {
-	seen := make(map[*plan.Task][]difference)
+	seen, held := make(map[*plan.Task][]difference), make(map[*listing]bool)
 	for i := range b.waiting {
 		w := &b.waiting[i]
 		if w.bad {
 			continue
 		}
-		if d := w.x.outputChanged(seen); d.path != "" {
+		if d := cmp.Or(w.x.outputChanged(seen), w.x.sharedChanged(held)); d.path != "" {
 			w.bad = true
 			w.x.sayChanged(d)
 		}

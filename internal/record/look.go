@@ -21,6 +21,7 @@ import (
 // the outputs go.
 func (x *Execution) Prepare() (err error) {
 	t := x.Ev.Task
+	x.written = x.Writing(t)
 	x.watchDirs()
 	if x.set, err = OutputSet(t); err != nil {
 		return err
@@ -55,6 +56,9 @@ func (x *Execution) Prepare() (err error) {
 	})
 	return nil
 }
+
+// Ended notes that nothing of the execution writes any more. Prepare must have been called.
+func (x *Execution) Ended() { x.written() }
 
 // withDirs adds the directories that paths lie in, and sorts, so that what is in a
 // directory comes behind it. had are the paths alone.

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/binary"
 	"math"
+	"path"
 	"path/filepath"
 	"sync"
 
@@ -18,11 +19,17 @@ type moveSystem struct {
 	mu      sync.Mutex
 	fd      int
 	opened  bool
-	broken  bool            // the system offers none
-	paths   map[string]bool // that were watched
-	last    map[int32]int   // by watch: when its directory was moved last
-	lost    int             // when events were lost last
-	counter int             // of events: the time of this clock
+	broken  bool             // the system offers none
+	paths   map[string]watch // by directory: the last call that watched it
+	last    map[int32]int    // by watch: when its directory was moved last
+	lost    int              // when events were lost last
+	counter int              // of events: the time of this clock
+}
+
+// watch is the watch that a path had at a time.
+type watch struct {
+	id int32
+	at int // on the clock of counter
 }
 
 // spanState knows the watches of its directories, and since when they count.
@@ -40,11 +47,12 @@ func (s *moveSystem) begin(root string, first, rest []string) spanState {
 	if !s.opened {
 		fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 		s.fd, s.opened, s.broken = fd, true, err != nil
-		s.paths, s.last = make(map[string]bool), make(map[int32]int)
+		s.paths, s.last = make(map[string]watch), make(map[int32]int)
 	}
 	if s.broken {
 		return p
 	}
+	s.drain()
 	for _, dir := range first {
 		s.add(&p, root, dir, maxWatches)
 	}
@@ -59,22 +67,43 @@ func (s *moveSystem) begin(root string, first, rest []string) spanState {
 // add watches one directory, unless that is one too many. It is known again by its watch,
 // which is that of the inode.
 func (s *moveSystem) add(p *spanState, root, dir string, most int) {
-	if len(s.last) >= most && !s.paths[dir] {
+	known, had := s.paths[dir]
+	if len(s.last) >= most && !had {
 		return
 	}
-	s.paths[dir] = true
-	const mask = unix.IN_MOVE_SELF | unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW
-	wd, err := unix.InotifyAddWatch(s.fd, filepath.Join(root, filepath.FromSlash(dir)), mask)
-	if err != nil || wd > math.MaxInt32 {
-		return
+	if !s.stays(dir) {
+		const mask = unix.IN_MOVE_SELF | unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW
+		wd, err := unix.InotifyAddWatch(s.fd, filepath.Join(root, filepath.FromSlash(dir)), mask)
+		if err != nil || wd > math.MaxInt32 {
+			s.paths[dir] = watch{id: -1}
+			return
+		}
+		known = watch{int32(wd), s.counter}
+		s.paths[dir] = known
 	}
-	id := int32(wd)
-	if _, known := s.last[id]; !known {
-		s.last[id] = 0
+	if _, watched := s.last[known.id]; !watched {
+		s.last[known.id] = 0
 	}
-	if _, twice := p.dirs[id]; !twice {
-		p.dirs[id] = dir
-		p.order = append(p.order, id)
+	if _, twice := p.dirs[known.id]; !twice {
+		p.dirs[known.id] = dir
+		p.order = append(p.order, known.id)
+	}
+}
+
+// stays reports whether a directory has the watch that its path had last: neither it nor one
+// around it was moved or removed since. Most tasks have the same directories, and a call of the
+// system for each would take longer than all else that is done before a command.
+func (s *moveSystem) stays(dir string) bool {
+	for {
+		w, had := s.paths[dir]
+		moved, watched := s.last[w.id]
+		if !had || !watched || moved > w.at || s.lost > w.at {
+			return false
+		}
+		if dir == "." {
+			return true
+		}
+		dir = path.Dir(dir)
 	}
 }
 

@@ -47,3 +47,41 @@ func check(t *testing.T, s *movesSpan, want string) {
 		t.Errorf("got %q moved, want %q", got, want)
 	}
 }
+
+// A path is watched again once another directory lies there: after a move of it or of one around
+// it, and after a removal.
+func TestMovedAnother(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the system does not tell of moves")
+	}
+	root := t.TempDir()
+	at := func(p string) string { return filepath.Join(root, p) }
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, replace := range map[string]func(){
+		"moved":        func() { do(os.Rename(at("a/b"), at("old"))); do(os.Mkdir(at("a/b"), 0o777)) },
+		"moved around": func() { do(os.Rename(at("a"), at("old"))); do(os.MkdirAll(at("a/b"), 0o777)) },
+		"removed":      func() { do(os.RemoveAll(at("a"))); do(os.MkdirAll(at("a/b"), 0o777)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			do(os.MkdirAll(at("a/b"), 0o777))
+			defer os.RemoveAll(at("a"))
+			defer os.RemoveAll(at("old"))
+			var w Moves
+			defer w.Close()
+			dirs := []string{"a/b", "a", "."}
+			w.Begin(root, dirs, nil)
+			check(t, w.Begin(root, dirs, nil), "")
+			replace()
+			after := w.Begin(root, dirs, nil)
+			check(t, after, "")
+			do(os.Rename(at("a/b"), at("x")))
+			do(os.Rename(at("x"), at("a/b")))
+			check(t, after, "a/b")
+		})
+	}
+}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/outputs"
+	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
@@ -30,12 +31,13 @@ type Recorder struct {
 	Root    string // of the workspace
 	Store   cache.Store
 	Tree    *tree.Tree
+	Dishes  []*discovery.Dish // of the workspace
 	Journal *journal
 	Warn    func(code, message, hint string)
 
 	Moves *Moves // of directories while tasks run; nil: nobody looks
 
-	strays    strays
+	listings  listings
 	upstreams upstreams
 }
 
@@ -49,7 +51,7 @@ type Execution struct {
 	Before func(path string) bool // what those have made that the task depends on
 	Unsure string                 // why the result is not to be trusted, "" when it is
 	// Upstream are the tasks that this one depends on, however far, and that have outputs.
-	Upstream []Upstream
+	Upstream []*Upstream
 
 	Outputs []cache.Output // what the task has made
 	Found   []string       // what lay where they go, and was left as it was
@@ -64,8 +66,10 @@ type Execution struct {
 	tracked  []string              // what git tracks and the command wrote in the place of outputs, sorted
 	before   map[string]tree.Entry // what lay there before
 	strays   []tree.Entry          // what lies beside the outputs of Upstream and counts as an input, by path
+	shared   []*listing            // by Upstream: listings that are to be checked; nil for none
 	near     map[string]bool       // what lies beside those of them in the dish of the task
 	running  *movesSpan            // since before the command
+	written  func()                // ends what Writing began
 	movedDir difference            // a directory that was moved while it ran
 	// strayChanged is the first stray that was not what it had been when the command ended.
 	strayChanged difference

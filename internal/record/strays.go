@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/key"
@@ -33,109 +31,30 @@ func (u *Upstream) names(p string) bool {
 	return found
 }
 
-// strays remembers what lies beside the outputs of tasks, as long as the directories that
-// these lie in are as they were.
-type strays struct {
-	mu    sync.Mutex
-	known map[*plan.Task]*lookedAt
-}
-
-type lookedAt struct {
-	entries []tree.Entry // what lies there, by path
-	dirs    []tree.DirStamp
-}
-
-// newDir is how old a directory must be for its times to tell of every change: clocks of
-// file systems are coarse.
-const newDir = 100 * time.Millisecond
-
 // beside returns the files and links that lie where the outputs of a task go and that its
 // result does not name.
-func (r *Recorder) beside(u Upstream) ([]tree.Entry, error) {
-	entries, err := r.atOutputs(u.Task)
-	if err != nil {
-		return nil, err
-	}
-	var list []tree.Entry
-	for _, e := range entries {
+func (r *Recorder) beside(u *Upstream, l *listing) (list []tree.Entry) {
+	for _, e := range l.entries {
 		if !u.names(e.Path) && !key.IsOwn(e.Path) && !r.Tree.Tracked(e.Path) {
 			list = append(list, e)
-		}
-	}
-	return list, nil
-}
-
-// atOutputs returns the files and links that lie where the outputs of a task go.
-func (r *Recorder) atOutputs(t *plan.Task) ([]tree.Entry, error) {
-	r.strays.mu.Lock()
-	known := r.strays.known[t]
-	r.strays.mu.Unlock()
-	if known != nil && known.holds(r.Root) {
-		return known.entries, nil
-	}
-	set, err := OutputSet(t)
-	if err != nil {
-		return nil, err
-	}
-	begun := time.Now().Add(-newDir).UnixNano()
-	all, err := tree.Expand(r.Root, set)
-	if err != nil {
-		return nil, err
-	}
-	found := &lookedAt{dirs: stamps(r.Root, set.Roots(), all)}
-	found.entries = slices.DeleteFunc(all, func(e tree.Entry) bool { return e.Kind != tree.File && e.Kind != tree.Link })
-	if slices.ContainsFunc(found.dirs, func(d tree.DirStamp) bool { return max(d.Mtime, d.Ctime) >= begun }) {
-		found = &lookedAt{entries: found.entries}
-	}
-	r.strays.mu.Lock()
-	defer r.strays.mu.Unlock()
-	if r.strays.known == nil {
-		r.strays.known = make(map[*plan.Task]*lookedAt)
-	}
-	if r.strays.known[t] = found; found.dirs == nil {
-		delete(r.strays.known, t)
-	}
-	return found.entries, nil
-}
-
-// stamps returns the directories that entries lie in, and those that a look begins at.
-func stamps(root string, roots []string, entries []tree.Entry) (list []tree.DirStamp) {
-	seen := make(map[string]bool)
-	add := func(dir string) {
-		if !seen[dir] {
-			seen[dir] = true
-			e, _ := tree.Stat(root, dir)
-			list = append(list, tree.DirStamp{Path: dir, Stamp: e.Stamp()})
-		}
-	}
-	for _, p := range roots {
-		add(p)
-	}
-	for _, e := range entries {
-		if i := strings.LastIndexByte(e.Path, '/'); i > 0 {
-			add(e.Path[:i])
 		}
 	}
 	return list
 }
 
-// holds reports whether the directories are as they were.
-func (l *lookedAt) holds(root string) bool {
-	return !slices.ContainsFunc(l.dirs, func(d tree.DirStamp) bool {
-		now, _ := tree.Stat(root, d.Path)
-		return now.Stamp() != d.Stamp
-	})
-}
-
 // lookUpstream notes the strays beside what the execution depends on, but for what its key
 // speaks of: what others of those tasks have made, its inputs, and what it makes itself.
 func (x *Execution) lookUpstream() error {
-	for _, u := range x.Upstream {
-		list, err := x.beside(u)
+	x.shared = make([]*listing, len(x.Upstream))
+	for i, u := range x.Upstream {
+		l, shared, err := x.at(u.Task)
 		if err != nil {
 			return err
 		}
-		for _, e := range list {
+		if shared {
+			x.shared[i] = l
+		}
+		for _, e := range x.beside(u, l) {
 			if !x.inKey(e.Path) {
 				x.noteStray(u, e)
 			}
@@ -159,13 +78,13 @@ func (x *Execution) inKey(p string) bool {
 	if _, input := slices.BinarySearchFunc(x.Ev.Entries, p, is); input {
 		return true
 	}
-	return slices.ContainsFunc(x.Upstream, func(u Upstream) bool { return u.names(p) || slices.Contains(u.Found, p) })
+	return slices.ContainsFunc(x.Upstream, func(u *Upstream) bool { return u.names(p) || slices.Contains(u.Found, p) })
 }
 
 // noteStray notes a file beside the outputs of u. One that is as the task itself has left it
 // is no input, as a by-product is none. It can only be its own in its own dish: there tasks
 // run one after another.
-func (x *Execution) noteStray(u Upstream, e tree.Entry) {
+func (x *Execution) noteStray(u *Upstream, e tree.Entry) {
 	if now, err := tree.Stat(x.Root, e.Path); err == nil {
 		e = now // what is remembered may be of a look before the file was written again
 	}
@@ -213,23 +132,60 @@ func (x *Execution) lookAtStrays() {
 }
 
 // lookForNewStrays finds out, after the command, whether something was put beside the outputs
-// of other dishes. In its own dish it is the task that has made it.
+// of other dishes. In its own dish it is the task that has made it. A shared listing is checked
+// later, unless something else may write there by now.
 func (x *Execution) lookForNewStrays() {
-	for _, u := range x.Upstream {
-		if u.Task.Dish == x.Ev.Task.Dish || x.strayChanged.path != "" {
+	for i, u := range x.Upstream {
+		l := x.shared[i]
+		switch {
+		case u.Task.Dish == x.Ev.Task.Dish || x.strayChanged.path != "" || l != nil && !x.isClosed(l):
+			continue
+		case l != nil && !l.verdict():
+			x.strayChanged = l.difference()
 			continue
 		}
-		list, err := x.beside(u)
+		now, shared, err := x.at(u.Task)
 		if err != nil {
 			continue // the next execution finds it
 		}
-		for _, e := range list {
-			had := slices.ContainsFunc(x.strays, func(s tree.Entry) bool { return s.Path == e.Path })
-			if !had && !x.inKey(e.Path) && !x.mayRewrite(e.Path) {
-				x.strayChanged = cmp.Or(x.strayChanged, difference{path: e.Path})
-			}
+		if x.shared[i] = nil; shared {
+			x.shared[i] = now
+		}
+		x.strayChanged = x.newStray(u, now)
+	}
+}
+
+// newStray returns the first file beside the outputs of u that was not there at first.
+func (x *Execution) newStray(u *Upstream, now *listing) difference {
+	for _, e := range x.beside(u, now) {
+		had := slices.ContainsFunc(x.strays, func(s tree.Entry) bool { return s.Path == e.Path })
+		if !had && !x.inKey(e.Path) && !x.mayRewrite(e.Path) {
+			return difference{path: e.Path}
 		}
 	}
+	return difference{}
+}
+
+// sharedChanged returns what was written, since the command began, beside the outputs of other
+// tasks. held holds what was found out of listings in the same flush.
+func (x *Execution) sharedChanged(held map[*listing]bool) (found difference) {
+	for i, l := range x.shared {
+		if l == nil {
+			continue
+		}
+		ok, known := held[l]
+		if !known {
+			ok = x.held(x.Upstream[i].Task, l)
+			held[l] = ok
+		}
+		if u := x.Upstream[i]; !ok && found.path == "" {
+			if now, _, err := x.at(u.Task); err == nil {
+				found = x.newStray(u, now)
+			}
+			found = cmp.Or(found, l.difference())
+		}
+	}
+	return found
 }
 
 // AllFound returns what lay there and was not made by the task: what it left as it was

@@ -78,7 +78,7 @@ func (r *Recorder) isMade(o *cache.Output, now tree.Entry) bool {
 // lookAtOutputs notes the first output of another task that is not what that has made.
 func (x *Execution) lookAtOutputs() {
 	for i := range x.Upstream {
-		u := &x.Upstream[i]
+		u := x.Upstream[i]
 		wrong := x.Recorder.laidAt(u).wrong
 		for j := range u.Outputs {
 			if wrong[j] && !x.owned(u, u.Outputs[j].Path) && x.Unsure == "" {
@@ -90,14 +90,14 @@ func (x *Execution) lookAtOutputs() {
 
 // owned reports whether a path, an output of u, is that of a later task, or of this one.
 func (x *Execution) owned(u *Upstream, p string) bool {
-	return x.mayRewrite(p) || slices.ContainsFunc(x.Upstream, func(o Upstream) bool { return o.Task.Index > u.Task.Index && o.names(p) })
+	return x.mayRewrite(p) || slices.ContainsFunc(x.Upstream, func(o *Upstream) bool { return o.Task.Index > u.Task.Index && o.names(p) })
 }
 
 // outputChanged returns the first output of another task that was touched since the command
 // began. seen holds what was found out of those tasks in the same flush.
 func (x *Execution) outputChanged(seen map[*plan.Task][]difference) (found difference) {
 	for i := range x.Upstream {
-		u := &x.Upstream[i]
+		u := x.Upstream[i]
 		list, known := seen[u.Task]
 		if !known {
 			list = x.Recorder.touchedOutputs(u)

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -64,15 +65,25 @@ func (e *engine) storeResult(ctx context.Context, x *execution) {
 
 // add has the result stored under the key of ev.
 func (e *engine) add(x *execution, ev *key.Result) {
-	t := x.ev.Task
+	t, n := x.ev.Task, e.node(x.ev.Task)
+	n.kept = x.kept
 	e.batch.Add(x.kept, ev, func() {
+		n.kept = nil
 		x.result.Stored, x.result.Key = true, ev.Key
 		ev.Stored()
 		if last := *e.keys.Memory().Of(t); last.Key != ev.Key || last.Unstored {
 			last.Key, last.Unstored = ev.Key, false
 			e.keys.Memory().Keep(t, &last)
 		}
+	}, func() {
+		n.kept = nil
+		n.spoil()
 	})
+}
+
+// spoil notes that a result was made while something changed that it may depend on.
+func (n *node) spoil() {
+	n.doubt = cmp.Or(n.doubt, n.task.ID()+" was made while something that it depends on changed")
 }
 
 // store stores what waits for that, also after an interrupt.

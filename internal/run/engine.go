@@ -58,6 +58,7 @@ type engine struct {
 	touched         bool   // something was executed or restored, or has begun to be
 	ending          int    // how many tasks are left that end by themselves
 	serversUnneeded bool   // every task that ends by itself has ended
+	looks           int    // how many calls of upstream there were
 	stop            string // the reason why nothing more is started, "" while things are
 	running         int
 	jobs            chan func() func() // to idle goroutines
@@ -82,7 +83,11 @@ type node struct {
 	ready  bool               // those that wait for it need not wait for its end
 	made   []cache.Output     // of a task with rivals
 	doubt  string             // why what it has made may not be what its key says, "" if it is
+	kept   *record.Execution  // of a result that is to be stored
 	result *Result            // once it has ended
+
+	look     int                 // engine.looks of the last look that visited it
+	upstream [2]*record.Upstream // as those see it that depend on it: by outputs, by its key
 }
 
 func (e *engine) node(t *plan.Task) *node { return e.nodes[t.Index] }
@@ -117,7 +122,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 		nodes[i].task, nodes[i].waits = t, len(p.Graph.Before(i))
 		e.nodes[i] = &nodes[i]
 	}
-	e.recorder = &record.Recorder{Root: env.Root, Store: env.Store, Tree: e.tree, Journal: record.NewJournal(env.State), Warn: env.warn, Moves: &record.Moves{}}
+	e.recorder = &record.Recorder{Root: env.Root, Store: env.Store, Tree: e.tree, Dishes: p.Workspace.Dishes, Journal: record.NewJournal(env.State), Warn: env.warn, Moves: &record.Moves{}}
 	defer e.recorder.Moves.Close()
 	e.batch = record.NewBatch(ev, e.recorder)
 	stage, unstage := env.State.LazyTemp()
@@ -371,7 +376,11 @@ func (e *engine) end(r *Result) {
 // depends on is not what its key says. "" if it can.
 func (e *engine) doubt(t *plan.Task) string {
 	for _, d := range t.Deps {
-		if why := e.node(d.Task).doubt; why != "" && d.Via != plan.ViaNothing {
+		n := e.node(d.Task)
+		if n.kept != nil && n.kept.Spoilt() {
+			n.spoil()
+		}
+		if why := n.doubt; why != "" && d.Via != plan.ViaNothing {
 			return why
 		}
 	}

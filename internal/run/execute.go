@@ -77,7 +77,9 @@ func (x *execution) run(ctx context.Context) {
 		r.Outcome, r.Reason = Skipped, ReasonInterrupted
 		return
 	}
-	if err := x.kept.Prepare(); err != nil {
+	err := x.kept.Prepare()
+	defer x.kept.Ended()
+	if err != nil {
 		x.unreadable(err)
 		return
 	}

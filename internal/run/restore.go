@@ -16,6 +16,7 @@ import (
 // tasks of the dish have made. It may run beside the engine.
 func (e *engine) restoreOutputs(ev *key.Result, last *key.LastRun, others func(path string) bool) (outputs.Stats, error) {
 	t, want := ev.Task, ev.Record.Outputs
+	defer e.recorder.Writing(t)()
 	e.recorder.Restoring(t, want)
 	place := record.Place{
 		Task: t, Tree: e.tree, Others: others, Dishes: e.plan.Workspace.Dishes, Had: slices.Concat(last.Outputs, last.Left),
