@@ -62,6 +62,9 @@ type Link struct {
 	File    string `json:"file"` // absolute, the manifest that declares it
 	Line    int    `json:"line,omitempty"`
 	Dev     bool   `json:"dev,omitempty"` // a development dependency
+	// Loose says that files there are used and that no manifest names Dir as a package: the link
+	// does not make a dish of it.
+	Loose bool `json:"-"`
 }
 
 // Links returns a's links of dir, none when a is no Linker.

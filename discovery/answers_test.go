@@ -120,7 +120,7 @@ func compareAnswers(rt *rapid.T, root string, env adapters.Environ) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		cfg, problems := config.Load(root)
+		cfg, problems := config.Load(root, "")
 		snapshot := new(adapters.Snapshot)
 		o := Options{Tree: files, Config: cfg, Registry: adapters.NewRegistry(builtin.All(adapters.Options{Env: env, Snapshot: snapshot})...), Snapshot: snapshot}
 		if memory {

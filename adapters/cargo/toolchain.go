@@ -156,13 +156,8 @@ func (a *Adapter) ask(ctx context.Context, q probe.Question, at probe.At, name s
 
 // missing adds how to install Rust.
 func (a *Adapter) missing(err error) error {
-	var m *adapters.MissingTool
-	if !errors.As(err, &m) {
-		return err
-	}
-	hint := adapters.Packages{
+	return adapters.Packages{
 		Apt: "rustup", Dnf: "rustup", Zypper: "rustup", Pacman: "rustup", Apk: "rustup", Brew: "rustup",
 		Else: "see https://www.rust-lang.org/tools/install",
-	}.Hint(a.env)
-	return &adapters.MissingTool{Tool: m.Tool, Hint: hint}
+	}.Missing(err, a.env)
 }

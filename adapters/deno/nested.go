@@ -2,7 +2,6 @@ package deno
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/bentobuild/bento/adapters"
 )
@@ -27,7 +26,7 @@ func (a *Adapter) Nested(_ context.Context, dir, _ string) (adapters.NestedAnswe
 			continue
 		}
 		if !names(above, dir) {
-			answer.Reason, answer.Why = adapters.NotAMember, "the workspace of "+filepath.Join(at, filepath.Base(above.Path))+" does not name it"
+			answer.Reason, answer.Why = adapters.NotAMember, above.Path+" does not name it"
 		}
 		break
 	}

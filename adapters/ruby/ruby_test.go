@@ -397,10 +397,7 @@ func FuzzPin(f *testing.F) {
 	}
 	a := newRuby()
 	f.Fuzz(func(t *testing.T, data []byte) {
-		text, line := firstLine(data)
-		if line > 1+strings.Count(string(data), "\n") || strings.ContainsAny(text, "\n#") {
-			t.Fatalf("line %d is %q", line, text)
-		}
+		text := string(data)
 		_, err := parseWanted(text)
 		v := a.CheckPin(adapters.Toolchain{Tool: "ruby", Version: text}, "ruby=3.1.2 engine=ruby engine_version=3.1.2")
 		if err != nil && v.OK {

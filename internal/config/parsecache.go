@@ -36,7 +36,7 @@ func (m *ParseCache) Wait() {
 	}
 }
 
-// Load is LoadWith that parses only changed files. Pass m to LoadDishes only with the workspace
+// Load is the function Load, but parses only changed files. Pass m to LoadDishes only with the workspace
 // that Load returned.
 func (m *ParseCache) Load(root, own string) (*Workspace, []diagnostics.Diagnostic) {
 	s := readSources(root, own)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -34,14 +33,9 @@ func (a *Adapter) look() (seen, error) {
 }
 
 func (a *Adapter) missing(err error) error {
-	var m *adapters.MissingTool
-	if !errors.As(err, &m) {
-		return err
-	}
-	hint := adapters.Packages{
+	return adapters.Packages{
 		Apt: "gradle", Dnf: "gradle", Zypper: "gradle", Pacman: "gradle", Apk: "gradle", Brew: "gradle", Else: "see https://gradle.org/install",
-	}.Hint(a.host.Env)
-	return &adapters.MissingTool{Tool: m.Tool, Hint: hint}
+	}.Missing(err, a.host.Env)
 }
 
 // tool is the Gradle of a directory and its Java.

@@ -3,7 +3,6 @@ package maven
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -36,14 +35,9 @@ func (a *Adapter) look() (seen, error) {
 }
 
 func (a *Adapter) missing(err error) error {
-	var m *adapters.MissingTool
-	if !errors.As(err, &m) {
-		return err
-	}
-	hint := adapters.Packages{
+	return adapters.Packages{
 		Apt: "maven", Dnf: "maven", Zypper: "maven", Pacman: "maven", Apk: "maven", Brew: "maven", Else: "see https://maven.apache.org/install.html",
-	}.Hint(a.host.Env)
-	return &adapters.MissingTool{Tool: m.Tool, Hint: hint}
+	}.Missing(err, a.host.Env)
 }
 
 // ToolchainBasis implements adapters.Steerer.
