@@ -63,8 +63,7 @@ func TestMemo(t *testing.T) {
 // disk is a View that knows nothing.
 type disk struct{}
 
-func (disk) Kind(string) (Kind, bool)    { return 0, false }
-func (disk) Sum(string) ([32]byte, bool) { return [32]byte{}, false }
+func (disk) State(string, bool) (State, bool) { return State{}, false }
 
 // TestMemoOfASnapshot checks that a value holds as long as its snapshot, and no longer.
 func TestMemoOfASnapshot(t *testing.T) {

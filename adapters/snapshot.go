@@ -18,12 +18,9 @@ import (
 // View is what a walk of the workspace knows of its files. The package does not depend on
 // the walk: plugins are built on it.
 type View interface {
-	// Kind returns the kind of the file at an absolute path; known is false where only the
-	// disk knows it.
-	Kind(path string) (k Kind, known bool)
-	// Sum returns the BLAKE3 digest of the content of a regular file. It reads no file whose
-	// digest is known.
-	Sum(path string) (sum [32]byte, known bool)
+	// State returns the state of an absolute path, with the Sum of a file if whole is set;
+	// known is false where only the disk has it. It reads no file whose digest is known.
+	State(path string, whole bool) (s State, known bool)
 }
 
 // Snapshot is the state of a workspace and of the machine that all questions of one
@@ -117,14 +114,14 @@ func (s State) IsEmpty() bool { return s == State{Regular, blake3.Sum256(nil)} }
 // its Sum if whole is set.
 func (s Source) State(path string, whole bool) State {
 	s.beyond = s.clone != nil
-	kind := s.look(path)
+	if s.snapshot.held() {
+		if state, known := s.snapshot.view.State(path, whole); known {
+			return state
+		}
+	}
+	kind := s.kind(path)
 	switch {
 	case whole && kind == Regular:
-		if s.snapshot.held() {
-			if sum, known := s.snapshot.view.Sum(path); known {
-				return State{kind, sum}
-			}
-		}
 		return stateOf(s.of(path).Read(path, MaxManifest))
 	case whole && kind == Directory:
 		if entries, err := s.of(path).List(path); err == nil {
@@ -138,10 +135,15 @@ func (s Source) State(path string, whole bool) State {
 // look returns the kind of a path.
 func (s Source) look(path string) Kind {
 	if s.snapshot.held() {
-		if kind, known := s.snapshot.view.Kind(path); known {
-			return kind
+		if state, known := s.snapshot.view.State(path, false); known {
+			return state.Kind
 		}
 	}
+	return s.kind(path)
+}
+
+// kind is look on the disk.
+func (s Source) kind(path string) Kind {
 	mode, err := s.of(path).Mode(path)
 	switch {
 	case err != nil:

@@ -126,6 +126,7 @@ func compareAnswers(rt *rapid.T, root string, env adapters.Environ) {
 		if memory {
 			o.State, o.Basis = st, func() string { return strings.Join(env, "\x00") }
 		}
+		defer files.Close()
 		ws, more := Find(context.Background(), o)
 		if err := files.Index().Save(); err != nil {
 			rt.Fatal(err)

@@ -11,14 +11,12 @@ import (
 )
 
 // counting is a View that knows nothing and counts the questions.
-type counting struct{ kinds int }
+type counting struct{ looks int }
 
-func (v *counting) Kind(string) (adapters.Kind, bool) {
-	v.kinds++
-	return 0, false
+func (v *counting) State(string, bool) (adapters.State, bool) {
+	v.looks++
+	return adapters.State{}, false
 }
-
-func (*counting) Sum(string) ([32]byte, bool) { return [32]byte{}, false }
 
 // Every adapter answers from the snapshot of the workspace.
 func TestAnswersComeFromTheSnapshot(t *testing.T) {
@@ -26,14 +24,14 @@ func TestAnswersComeFromTheSnapshot(t *testing.T) {
 	snapshot.Hold(view)
 	for _, a := range builtin.All(adapters.Options{Env: adaptertest.Env(), Snapshot: snapshot}) {
 		id := a.Manifest().AdapterID
-		view.kinds = 0
+		view.looks = 0
 		_ = filepath.WalkDir(adaptertest.Fixture(t, id), func(path string, d fs.DirEntry, _ error) error {
 			if yes, err := a.Detect(t.Context(), path); d.IsDir() && yes && err == nil {
 				adaptertest.Tasks(t, a, path)
 			}
 			return nil
 		})
-		if view.kinds == 0 {
+		if view.looks == 0 {
 			t.Errorf("%s does not look at the snapshot", id)
 		}
 	}

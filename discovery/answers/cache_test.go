@@ -64,7 +64,14 @@ func TestAllAdaptersAreRemembered(t *testing.T) {
 			first := open(t, root)
 			asked := askEverybody(t, first, root)
 			first.Save()
+			if err := first.o.Tree.Index().Save(); err != nil {
+				t.Fatal(err)
+			}
 			second := open(t, root)
+			settled := !slices.ContainsFunc(first.o.Tree.Entries(), func(e tree.Entry) bool { return !first.o.Tree.Settled(e) })
+			if reads := second.o.Tree.Index().Reads(); settled && reads > 0 {
+				t.Errorf("%d files were read again", reads)
+			}
 			for _, q := range asked {
 				if second.answered[q] == nil {
 					t.Errorf("%q is not remembered because of %q", q, first.blamed(q))
@@ -82,6 +89,7 @@ func openWith(t *testing.T, root, basis string, list []adapters.Adapter) *Cache 
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(files.Close)
 	return Open(Options{State: st, Tree: files, Source: sourceOf(files), Basis: basis, Adapters: list})
 }
 

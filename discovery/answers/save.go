@@ -276,6 +276,9 @@ func (s *saver) trace(path string, state adapters.State) trace {
 	if !known {
 		t = s.m.looker.traced(path, state)
 		s.traced[x] = t
+		if state.Sum != [32]byte{} && state.Kind == adapters.Regular {
+			s.m.o.Source.State(path, true) // the index learns the digest, and the next invocation reads nothing
+		}
 	}
 	return t
 }

@@ -46,6 +46,7 @@ func TestTraces(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
+			defer files.Close()
 			l := &looker{files: files, from: sourceOf(files)}
 			for _, path := range allPaths(above) {
 				saw := observe(path)
@@ -211,6 +212,7 @@ func openAt(rt *rapid.T, root string) *Cache {
 	if err != nil {
 		rt.Fatal(err)
 	}
+	rt.Cleanup(files.Close)
 	return Open(Options{State: st, Tree: files, Source: sourceOf(files), Basis: "b"})
 }
 
@@ -226,6 +228,7 @@ func TestTraceFindsItsStamp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer files.Close()
 	l := &looker{files: files, from: sourceOf(files)}
 	for path, whole := range map[string]bool{filepath.Join(root, "a", "none"): false, filepath.Join(root, "a"): true} {
 		ok, cheap := l.holds(path, trace{State: l.from.State(path, whole)})

@@ -17,39 +17,43 @@ type View struct {
 // NewView returns the view of a tree, and of the clone at the same root.
 func NewView(files *tree.Tree, c *clone.Clone) *View { return &View{files, c} }
 
-// Kind implements adapters.View.
-func (v *View) Kind(path string) (k adapters.Kind, known bool) {
+// State implements adapters.View. It has no list of a directory: the walk leaves out names.
+func (v *View) State(path string, whole bool) (s adapters.State, known bool) {
 	rel, inside := relative(v.files.Root(), path)
 	if !inside {
-		return 0, false
-	}
-	if e, ok := v.files.Lookup(rel); ok && rel != "" {
-		return adapters.Regular, e.Kind == tree.File
-	}
-	_, ok := v.files.Stamp(rel)
-	return adapters.Directory, ok
-}
-
-// Sum implements adapters.View. The index also knows files that git ignores, or behind links.
-func (v *View) Sum(path string) (sum [32]byte, known bool) {
-	rel, inside := relative(v.files.Root(), path)
-	if !inside {
-		return sum, false
+		return s, false
 	}
 	e, ok := v.files.Lookup(rel)
-	if !ok || e.Kind != tree.File {
-		if v.clone != nil {
-			real, err := v.clone.Resolve(rel)
-			if err != nil {
-				return sum, false
-			}
-			rel = filepath.ToSlash(real)
-		}
-		var err error
-		if e, err = tree.Stat(v.files.Root(), rel); err != nil || e.Kind != tree.File {
-			return sum, false
-		}
+	switch {
+	case ok && e.Kind == tree.File && whole:
+		return v.sum(e)
+	case ok && rel != "":
+		return adapters.State{Kind: adapters.Regular}, e.Kind == tree.File
+	case whole:
+		return v.behind(rel)
 	}
+	_, ok = v.files.Stamp(rel)
+	return adapters.State{Kind: adapters.Directory}, ok
+}
+
+// behind returns the state of a file that is no entry of the tree: git ignores it, or it lies
+// behind a link. The index knows it too.
+func (v *View) behind(rel string) (s adapters.State, known bool) {
+	if v.clone != nil {
+		real, err := v.clone.Resolve(rel)
+		if err != nil {
+			return s, false
+		}
+		rel = filepath.ToSlash(real)
+	}
+	e, err := tree.Stat(v.files.Root(), rel)
+	if err != nil || e.Kind != tree.File {
+		return s, false
+	}
+	return v.sum(e)
+}
+
+func (v *View) sum(e tree.Entry) (adapters.State, bool) {
 	sum, err := v.files.Index().Sum(e)
-	return sum, err == nil
+	return adapters.State{Kind: adapters.Regular, Sum: sum}, err == nil
 }

@@ -24,6 +24,7 @@ func walkWithState(tb testing.TB, root string) *Tree {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	tb.Cleanup(t.Close)
 	return t
 }
 
