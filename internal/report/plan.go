@@ -16,12 +16,14 @@ type Plan struct {
 	Schema   string                   `json:"schema"`
 	Bentos   []bentoOf[planDish]      `json:"bentos"`
 	Summary  planSummary              `json:"summary"`
+	LeftOut  []discovery.LeftOut      `json:"left_out,omitempty"` // directories with a manifest that are no dishes
 	Problems []diagnostics.Diagnostic `json:"problems,omitempty"`
 }
 
 type planDish struct {
 	dishHead
 	AlsoSeen []string   `json:"also_seen,omitempty"` // other adapters that would have taken it
+	Notes    []string   `json:"notes,omitempty"`     // of its adapter, about its tasks
 	Tasks    []planTask `json:"tasks"`
 }
 
@@ -29,7 +31,7 @@ type planTask struct {
 	Name       string   `json:"name"`
 	Run        string   `json:"run"`
 	Key        *string  `json:"key"` // null while it cannot be known
-	Status     string   `json:"status" enum:"cache_hit,cache_miss,no_adapter,skipped_diff_clean"`
+	Status     string   `json:"status" enum:"cache_hit,cache_miss,no_adapter,skipped_diff_clean,skipped_tool_missing"`
 	MissReason string   `json:"miss_reason,omitempty"`
 	Notes      []string `json:"notes,omitempty"`      // what changed, or what is pending
 	DependsOn  []string `json:"depends_on,omitempty"` // "dish:task"
@@ -57,7 +59,7 @@ const (
 // NewPlan makes the document of an evaluated plan.
 // clean are requested tasks that are left out because no change concerns them.
 func NewPlan(p *plan.Plan, results []*key.Result, clean []*plan.Task, problems []diagnostics.Diagnostic) Plan {
-	doc := Plan{Schema: Schema("plan"), Problems: problems}
+	doc := Plan{Schema: Schema("plan"), LeftOut: p.Workspace.LeftOut, Problems: problems}
 	by := tasksByDish(p)
 	left := make(map[*discovery.Dish][]planTask)
 	pulled := make(map[string]bool) // something else needs them
@@ -74,7 +76,7 @@ func NewPlan(p *plan.Plan, results []*key.Result, clean []*plan.Task, problems [
 	dishes := shown(p)
 	doc.Summary.Dishes = len(dishes)
 	doc.Bentos = byBento(dishes, func(d *discovery.Dish) planDish {
-		row := planDish{dishHead: headOf(d), AlsoSeen: d.SeenAlso, Tasks: []planTask{}}
+		row := planDish{dishHead: headOf(d), AlsoSeen: d.SeenAlso, Notes: d.Notes, Tasks: []planTask{}}
 		for _, t := range by[d] {
 			row.Tasks = append(row.Tasks, newPlanTask(results[t.Index]))
 		}
@@ -89,7 +91,7 @@ func NewPlan(p *plan.Plan, results []*key.Result, clean []*plan.Task, problems [
 		switch {
 		case e.Status == key.Hit:
 			doc.Summary.Hits++
-		case e.Task.Held:
+		case e.Task.Held, e.Status == key.LeftOut:
 			doc.Summary.Skipped++
 		default:
 			doc.Summary.Misses++
@@ -108,7 +110,7 @@ func newPlanTask(ev *key.Result) planTask {
 		key := ev.Key.String()
 		row.Key = &key
 	}
-	if ev.Err != nil {
+	if ev.Err != nil && ev.Status != key.LeftOut {
 		row.Notes = append(row.Notes, ev.Err.Error())
 	}
 	for _, d := range t.Deps {
@@ -117,8 +119,8 @@ func newPlanTask(ev *key.Result) planTask {
 	return row
 }
 
-// WritePlan prints a plan for people.
-func WritePlan(w io.Writer, style Style, doc Plan) {
+// WritePlan prints a plan for people, with the notes of dishes if verbose.
+func WritePlan(w io.Writer, style Style, doc Plan, verbose bool) {
 	for _, b := range doc.Bentos {
 		for _, d := range b.Dishes {
 			head := style.Bold(PrintableLine(d.Name))
@@ -132,6 +134,11 @@ func WritePlan(w io.Writer, style Style, doc Plan) {
 			if len(d.AlsoSeen) > 0 {
 				fmt.Fprintf(w, "  %s\n", style.Dim("also looks like "+strings.Join(d.AlsoSeen, ", ")))
 			}
+			for _, note := range d.Notes {
+				if verbose {
+					fmt.Fprintf(w, "  %s\n", style.Dim(PrintableLine(note)))
+				}
+			}
 			for _, t := range d.Tasks {
 				writePlanTask(w, style, t)
 			}
@@ -143,6 +150,35 @@ func WritePlan(w io.Writer, style Style, doc Plan) {
 		fmt.Fprintf(w, ", %d skipped", s.Skipped)
 	}
 	fmt.Fprintln(w)
+	if line := LeftOutLine(doc.LeftOut); line != "" {
+		fmt.Fprintln(w, line)
+	}
+}
+
+// LeftOutLine returns the line about directories that are left out, "" for none. Those that the
+// user excludes are not counted.
+func LeftOutLine(list []discovery.LeftOut) string {
+	all, tests := 0, 0
+	for _, l := range list {
+		if l.Reason == discovery.Excluded {
+			continue
+		}
+		if all++; l.Reason == discovery.TestData {
+			tests++
+		}
+	}
+	if all == 0 {
+		return ""
+	}
+	noun := "directories with manifests"
+	if all == 1 {
+		noun = "directory with a manifest"
+	}
+	line := fmt.Sprintf("left out: %d %s", all, noun)
+	if tests > 0 {
+		line += fmt.Sprintf(", %d of test data", tests)
+	}
+	return line + "; bento dish list --left-out"
 }
 
 func writePlanTask(w io.Writer, style Style, t planTask) {
@@ -153,6 +189,8 @@ func writePlanTask(w io.Writer, style Style, t planTask) {
 		return
 	case t.Status == diffClean:
 		word, why = style.Dim("skip"), "no change concerns it"
+	case t.Status == string(key.LeftOut):
+		word, why = style.Dim("skip"), strings.Join(t.Notes, ", ")
 	case t.Held:
 		word, why = style.Dim("held"), "stays as it is"
 		if t.Status != string(key.Hit) {
