@@ -6,7 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
+
+	"github.com/bentobuild/bento/internal/stat"
 )
 
 // Basis collects what a toolchain's fingerprint depends on, for the ability Steerer. It
@@ -39,7 +40,7 @@ func (b *Basis) File(path string) {
 		fmt.Fprintf(&b.b, "absent %q\n", path)
 		return
 	}
-	fmt.Fprintf(&b.b, "file %q %q %s\n", path, real, statText(fi))
+	fmt.Fprintf(&b.b, "file %q %q %s\n", path, real, stat.Text(fi))
 }
 
 // resolve follows the links of a path. It follows those of a directory once.
@@ -106,11 +107,3 @@ func (b *Basis) Text(key, value string) { fmt.Fprintf(&b.b, "%s %q\n", key, valu
 
 // String returns the basis collected so far.
 func (b *Basis) String() string { return b.b.String() }
-
-func statText(fi fs.FileInfo) string {
-	text := fmt.Sprintf("%d %d %o", fi.Size(), fi.ModTime().UnixNano(), fi.Mode())
-	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
-		text += fmt.Sprintf(" %d.%d", st.Dev, st.Ino)
-	}
-	return text
-}

@@ -34,13 +34,14 @@ var table = []row{
 	{"internal/clone", []string{"diagnostics"}}, // the workspace's files, behind no link that leads out
 	{"internal/state", []string{"internal/killpoint", "internal/owner", "internal/owndir", "internal/rawfile", "internal/git", "internal/pack"}}, // git tracks nothing of it
 	{"internal/archtest", nil},
+	{"internal/stat", nil},        // what a stat says beside fs.FileInfo
 	{"internal/bounds", nil},      // which programs and values of the environment are the clone's
 	{"internal/growth", nil},      // what tests of readers share
 	{"internal/sampling", nil},    // the cases that a test tries
 	{"internal/tree/ignore", nil}, // the matcher alone: fuzzed without a walk
 
 	// 1
-	{"adapters", []string{"diagnostics", "internal/clone"}},
+	{"adapters", []string{"diagnostics", "internal/clone", "internal/stat"}},
 	{"internal/tomlfile", []string{"diagnostics"}},
 	{"internal/pattern", nil},                                           // regular expressions that are compiled at their first use
 	{"internal/jsontext", nil},                                          // the tokens of JSON
@@ -57,7 +58,7 @@ var table = []row{
 
 	// 2
 	{"internal/tree", []string{"diagnostics", "internal/state", "internal/git", "internal/pack", "internal/parallel", "internal/tree/*"}},
-	{"internal/tree/*", []string{"internal/state", "internal/owndir"}},
+	{"internal/tree/*", []string{"internal/state", "internal/stat", "internal/owndir"}},
 	// A glob that the matcher refuses is reported at its place.
 	{"internal/config", []string{"diagnostics", "internal/tomlfile", "internal/state", "internal/pack", "internal/clone", "internal/tree/glob"}},
 	{"plugin/wire", []string{"adapters", "diagnostics", "internal/jsontext", "plugin/wire/shape"}},
@@ -74,7 +75,7 @@ var table = []row{
 
 	// 3
 	{"plugin", []string{"plugin/wire", "adapters", "diagnostics"}},
-	{"plugin/host", []string{"internal/owner", "plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "internal/proc", "internal/sandbox", "internal/state"}},
+	{"plugin/host", []string{"internal/owner", "plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "internal/proc", "internal/sandbox", "internal/stat", "internal/state"}},
 
 	// 4
 	// Dishes that link to each other in a circle are found with dag.

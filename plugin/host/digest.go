@@ -4,13 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"sync"
 	"time"
 
+	"github.com/bentobuild/bento/internal/stat"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -50,16 +49,16 @@ func (d *Digests) Executable(path string) string {
 	if err != nil {
 		return "absent"
 	}
-	stat := statText(fi)
-	if digest, ok := d.recall(path, stat); ok {
+	text := stat.Text(fi)
+	if digest, ok := d.recall(path, text); ok {
 		return digest
 	}
 	digest, err := sum(path)
 	if err != nil {
-		return "unreadable " + stat
+		return "unreadable " + text
 	}
-	if after, err := os.Stat(path); err == nil && statText(after) == stat && time.Since(changeTime(fi)) > settled {
-		d.remember(path, known{Stat: stat, Digest: digest})
+	if after, err := os.Stat(path); err == nil && stat.Text(after) == text && time.Since(stat.Changed(fi)) > settled {
+		d.remember(path, known{Stat: text, Digest: digest})
 	}
 	return digest
 }
@@ -136,16 +135,5 @@ func Stat(path string) (text string, isSettled bool) {
 	if err != nil {
 		return "", false
 	}
-	return statText(fi), time.Since(changeTime(fi)) > settled
-}
-
-func statText(fi fs.FileInfo) string {
-	ctime, inode := identify(fi)
-	return fmt.Sprintf("%d %d %d %s", fi.Size(), fi.ModTime().UnixNano(), ctime.UnixNano(), inode)
-}
-
-// changeTime returns the later of the times of content and of inode.
-func changeTime(fi fs.FileInfo) time.Time {
-	ctime, _ := identify(fi)
-	return time.Unix(0, max(ctime.UnixNano(), fi.ModTime().UnixNano()))
+	return stat.Text(fi), time.Since(stat.Changed(fi)) > settled
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bentobuild/bento/internal/stat"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -33,7 +34,7 @@ func TestDigests(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = os.Stat(filepath.Join(dir, ".bento"))
-	if young := time.Since(changeTime(fi)) <= settled; err == nil && young {
+	if young := time.Since(stat.Changed(fi)) <= settled; err == nil && young {
 		t.Errorf("the digest of a fresh file is remembered")
 	}
 	write("two")
@@ -51,7 +52,7 @@ func TestDigestsAreRemembered(t *testing.T) {
 	// Old files of unknown origin: those of the system.
 	path := "/bin/sh"
 	fi, err := os.Stat(path)
-	if err != nil || time.Since(changeTime(fi)) < settled {
+	if err != nil || time.Since(stat.Changed(fi)) < settled {
 		t.Skip("there is no old file")
 	}
 	want := d.Executable(path)
@@ -59,10 +60,10 @@ func TestDigestsAreRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := NewDigests(state.Open(dir))
-	if got, ok := again.recall(path, statText(fi)); !ok || got != want {
+	if got, ok := again.recall(path, stat.Text(fi)); !ok || got != want {
 		t.Errorf("got %q, %v, want %q", got, ok, want)
 	}
-	if _, ok := again.recall(path, strings.Replace(statText(fi), " ", "1 ", 1)); ok {
+	if _, ok := again.recall(path, strings.Replace(stat.Text(fi), " ", "1 ", 1)); ok {
 		t.Errorf("remembered for another stat")
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"sort"
 	"strings"
+
+	"github.com/bentobuild/bento/internal/stat"
 )
 
 // Kind is the type of an Entry. The index file contains the values.
@@ -66,7 +68,8 @@ func (e *Entry) fill(fi fs.FileInfo) {
 	e.Mode = fi.Mode().Perm()
 	e.Size = fi.Size()
 	e.Mtime = fi.ModTime().UnixNano()
-	fillSystem(e, fi)
+	s := stat.Of(fi)
+	e.Ctime, e.Ino, e.Dev, e.Links = s.Changed, s.Ino, s.Dev, s.Links
 }
 
 func kindOf(m fs.FileMode) Kind {
