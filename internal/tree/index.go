@@ -84,6 +84,9 @@ func (ix *Index) recorded(e *Entry) (sum [32]byte, known bool) {
 	return sum, false
 }
 
+// Reads returns the number of files whose content was read so far.
+func (ix *Index) Reads() int64 { return ix.reads.Load() }
+
 // read reads a file and records the result.
 func (ix *Index) read(e *Entry) (fileState, error) {
 	h := ix.hash.Get().(*disk.Hasher)
