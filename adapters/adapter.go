@@ -82,6 +82,10 @@ type Manifest struct {
 	// Runtime is the key under which [toolchain] pins the tool ("go", "rust", "node").
 	// Empty means the adapter's own id.
 	Runtime string `json:"-"`
+	// StopsAtFamily says that the tools read no file of a dish of the same family inside the
+	// dish, and StopsAtBuild none of a project of the same build there: its files are not
+	// among the default inputs of the outer dish. Tools of other adapters read on.
+	StopsAtFamily, StopsAtBuild bool `json:"-"`
 	// PassedOver are names of directories that the tools ignore. A project below one is a
 	// fixture, and a dish only if it has a dish.toml.
 	PassedOver []string `json:"-"`

@@ -65,6 +65,7 @@ type Dish struct {
 	Failure error
 
 	members  map[string]bool // paths of directories that its manifest lists
+	build    *Dish           // stands for the dishes of one build; nil for a build of one dish
 	answered adapters.LinksAnswer
 	warnings diagnostics.Problems // from its adapter, about its manifests
 }
@@ -140,6 +141,7 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 		return f.ws, diagnostics.Sorted(f.problems) // a cancelled search finds too little
 	}
 	f.nameDishes()
+	f.joinBuilds()
 	f.link()
 	f.fillBentos()
 	f.checkPins()

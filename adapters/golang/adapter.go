@@ -60,7 +60,8 @@ func newManifest(download bool) *adapters.Manifest {
 			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
 			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
 		},
-		PassedOver: []string{"testdata"},
+		StopsAtFamily: true, // a module ends where the next begins
+		PassedOver:    []string{"testdata"},
 		DiagnosticHooks: map[string]adapters.Hook{
 			"build": {Parser: "go-build"},
 			"check": {Parser: "go-build"},
