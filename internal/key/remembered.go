@@ -20,7 +20,7 @@ type remembered struct {
 	writer state.Writer
 	dishes map[*ownership]rangeDigest
 	below  map[*ownership]rangeDigest // with the dishes inside that count
-	ready  bool // the dishes and tasks are sketched
+	ready  bool                       // the dishes and tasks are sketched
 	circle map[*plan.Circle]rangeDigest
 	// stale is set once files were looked at again: something runs, and to sketch what
 	// is left costs more than to read it.
