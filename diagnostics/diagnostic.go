@@ -39,6 +39,12 @@ type Diagnostic struct {
 	Rule     string   `json:"rule,omitempty"` // the tool's rule; bento's own stable code
 	Source   string   `json:"source"`         // the tool that reports it
 	Hint     string   `json:"hint,omitempty"` // what to do next
+
+	// Dish and Alike are set on a problem that several dishes may have alike, so that people
+	// read it once: the name of the dish, and what is to be said of all of them, such as
+	// "need uv, which is not installed". Documents have one problem for each dish.
+	Dish  string `json:"-"`
+	Alike string `json:"-"`
 }
 
 // String returns "file:line:col: message" without the unknown parts.

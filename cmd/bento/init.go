@@ -24,7 +24,7 @@ func initCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init", GroupID: "setup",
 		Short:   "Make a workspace of the current directory",
-		Long:    "Find dishes below the current directory, or below -C DIR, and write bento.toml: the\nleast that makes bento plan work, with the dishes in comments. bento writes no other\nfile. From turbo.json, nx.json, .moon/ and Makefile it lists the tasks, in comments,\nas they would be in dish.toml.",
+		Long:    "Find dishes below the current directory, or below -C DIR, and write bento.toml: the\nleast that makes bento plan work, with a comment about the dishes. bento writes no other\nfile. It prints the tasks of turbo.json, nx.json, .moon/ and Makefile as they would be\nin dish.toml.",
 		Example: "  bento init\n  bento init --dry-run",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return s.initialise(cmd.Context(), dry) },
@@ -178,13 +178,6 @@ func (doc *initialised) toml() string {
 		comment("  and %d more; bento dish list prints them all", more)
 	}
 	comment("bento plan says what would run; bento run build test runs it.")
-	for _, f := range doc.Foreign {
-		b.WriteString("#\n")
-		comment("%s would be here:", f.File)
-		for _, m := range f.Maps[:min(len(f.Maps), maxListed)] {
-			comment("  %s -> %s", m.From, m.To)
-		}
-	}
 	b.WriteString("\n[workspace]\ndiscover = true\n")
 	if len(doc.Excluded) > 0 {
 		b.WriteString("exclude = [\n")
@@ -197,8 +190,9 @@ func (doc *initialised) toml() string {
 	return b.String()
 }
 
-// maxListed bounds how many dishes, or tasks of another tool, a comment lists.
-const maxListed = 50
+// maxListed bounds how many dishes the comment lists, and how many tasks of another tool the
+// terminal does.
+const maxListed = 20
 
 func (s *session) tellInit(doc initialised) {
 	if doc.DryRun {
@@ -210,8 +204,19 @@ func (s *session) tellInit(doc initialised) {
 		fmt.Fprintf(s.out, ", %s left out (see exclude)", report.Count(n, "directory"))
 	}
 	fmt.Fprintln(s.out)
-	for _, f := range doc.Foreign {
-		fmt.Fprintf(s.out, "%s: %s; %s lists them as tasks of bento\n", f.File, report.Count(len(f.Maps), "task"), config.WorkspaceFile)
-	}
+	s.tellForeign(doc.Foreign)
 	fmt.Fprintln(s.out, "bento plan says what would run")
+}
+
+// tellForeign lists the tasks of other tools as the keys of dish.toml that say the same.
+func (s *session) tellForeign(files []foreign) {
+	for _, f := range files {
+		fmt.Fprintf(s.out, "%s has %s; in dish.toml:\n", f.File, report.Count(len(f.Maps), "task"))
+		for _, m := range f.Maps[:min(len(f.Maps), maxListed)] {
+			fmt.Fprintf(s.out, "  %s -> %s\n", report.PrintableLine(m.From), report.PrintableLine(m.To))
+		}
+		if more := len(f.Maps) - maxListed; more > 0 {
+			fmt.Fprintf(s.out, "  and %d more; bento init --dry-run --json lists them all\n", more)
+		}
+	}
 }

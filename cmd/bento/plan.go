@@ -53,8 +53,9 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 		return err
 	}
 	ev.Save()
-	problems = diagnostics.Sorted(slices.Concat(problems, ev.Preflight(), wholeLocks(w.Workspace.Workspace)))
-	report.WriteProblems(s.err, s.style, problems)
+	found := ev.Preflight()
+	problems = diagnostics.Sorted(slices.Concat(problems, found.Problems, wholeLocks(w.Workspace.Workspace)))
+	report.WriteProblems(s.err, s.style, slices.Concat(problems, found.Advice(p.Tasks)))
 	if len(diagnostics.Errors(problems)) > 0 {
 		s.outcome = exitInput
 	}

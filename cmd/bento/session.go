@@ -2,8 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"github.com/bentobuild/bento/internal/workspace"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,6 +24,7 @@ import (
 	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/tree"
+	"github.com/bentobuild/bento/internal/workspace"
 	"github.com/bentobuild/bento/plugin/adapter"
 )
 
@@ -195,6 +197,9 @@ func (w *opened) place(target string) (string, error) {
 		path = filepath.Join(w.Root, filepath.FromSlash(w.dir), target)
 	}
 	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(target, "*?[{") {
+		real, err = path, nil // a glob, which is matched with the paths of dishes
+	}
 	if err != nil {
 		return "", notFound("target_not_found", fmt.Sprintf("no dish, bento or path with dishes is named %q", target), "bento plan names the dishes")
 	}

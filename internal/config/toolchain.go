@@ -13,7 +13,9 @@ import (
 type Toolchain struct {
 	Pins map[string]Pin // by runtime: go, rust, node …, or an adapter's id
 	// OnMismatch is Error or Warning. If it is empty, the pinning file decides.
-	OnMismatch    diagnostics.Severity
+	OnMismatch diagnostics.Severity
+	// SkipMissing leaves out the tasks of a dish whose tool is not installed: on_missing = "skip".
+	SkipMissing   bool
 	AllowDownload bool
 	UseSystem     bool // pins are ignored
 }
@@ -24,10 +26,11 @@ type Pin struct {
 	Pos     Pos
 }
 
-// toolchainTable is the schema of the table: three keys and any number of pins.
+// toolchainTable is the schema of the table: four keys and any number of pins.
 type toolchainTable struct {
 	pins          map[string]Pin
 	onMismatch    tomlfile.At[string]
+	onMissing     tomlfile.At[string]
 	allowDownload tomlfile.At[bool]
 	useSystem     *bool
 }
@@ -42,6 +45,9 @@ func (t *toolchainTable) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostic
 		case "on_mismatch":
 			problems = append(problems, child.Decode(&t.onMismatch)...)
 			problems = append(problems, oneOf(t.onMismatch, "error", "warning")...)
+		case "on_missing":
+			problems = append(problems, child.Decode(&t.onMissing)...)
+			problems = append(problems, oneOf(t.onMissing, "error", "skip")...)
 		case "allow_download":
 			problems = append(problems, child.Decode(&t.allowDownload)...)
 		case "use_system":
@@ -78,6 +84,9 @@ func (t toolchainTable) over(base Toolchain) Toolchain {
 	}
 	if t.onMismatch.Given {
 		out.OnMismatch = diagnostics.Severity(t.onMismatch.Value)
+	}
+	if t.onMissing.Given {
+		out.SkipMissing = t.onMissing.Value == "skip"
 	}
 	if t.allowDownload.Given {
 		out.AllowDownload = t.allowDownload.Value

@@ -29,8 +29,9 @@ type status string
 
 // The statuses. The values stand in plans.
 const (
-	Hit  status = "cache_hit"
-	Miss status = "cache_miss"
+	Hit     status = "cache_hit"
+	Miss    status = "cache_miss"
+	LeftOut status = "skipped_tool_missing" // on_missing = "skip", for it or for what it depends on
 )
 
 // The reasons of a miss. The values stand in plans.
@@ -52,7 +53,7 @@ const (
 type Result struct {
 	Task   *plan.Task
 	Status status
-	Reason string   // of a Miss
+	Reason string   // "" of a Hit
 	Notes  []string // what changed, or what is pending, in words
 
 	Key         cache.Key
@@ -248,12 +249,21 @@ func (e *Evaluator) Task(ctx context.Context, t *plan.Task) *Result {
 // evaluate makes the key of a task and looks it up.
 func (e *Evaluator) evaluate(ctx context.Context, ev *Result) {
 	t := ev.Task
+	for _, d := range t.Deps {
+		if on := e.Of(d.Task); on != nil && on.Status == LeftOut {
+			ev.Status, ev.Reason, ev.Notes = LeftOut, MissToolMissing, on.Notes
+			return
+		}
+	}
 	var late *adapters.KnownAtRun
 	switch pending, err := e.key(ctx, t, ev); {
 	case errors.As(err, &late):
 		ev.Reason, ev.Notes = MissToolchain, []string{late.Why}
 	case err != nil:
 		ev.Err, ev.Reason = err, missOf(err)
+		if missing := ev.missingTool(); missing != nil && t.Dish.Toolchain.SkipMissing {
+			ev.Status, ev.Notes = LeftOut, []string{missing.Error()}
+		}
 	case len(pending) > 0:
 		ev.Reason, ev.Notes = MissPending, pending
 	case t.Uncached != "":
@@ -459,7 +469,7 @@ func (e *Evaluator) addDeps(b *builder, t *plan.Task) {
 		n := e.node(d.Task)
 		switch {
 		case d.Via == plan.ViaOutputs && *n.made != (cache.Digest{}):
-			b.Output(d.Task.ID(), e.there(d.Task))
+			b.Output(d.Task.ID(), e.outputsAfter(d.Task))
 		case d.Via != plan.ViaNothing: // what made nothing has not said what is new of it
 			b.Task(d.Task.ID(), n.result.Key)
 		}

@@ -20,8 +20,9 @@ func UnmetPins(root string, d *discovery.Dish, toolchain string) []diagnostics.D
 		}
 		problems = append(problems, diagnostics.Diagnostic{
 			File: p.File, Line: p.Line, Col: p.col, Severity: p.Severity(d), Rule: "toolchain_mismatch", Source: diagnostics.Source,
-			Message: fmt.Sprintf("dish %q asks for %s %s, and %s is there", d.Name, p.Tool, p.Version, cmp.Or(v.Found, "nothing")),
+			Message: fmt.Sprintf("dish %q requires %s %s, but found %s", d.Name, p.Tool, p.Version, cmp.Or(v.Found, "none")),
 			Hint:    v.Hint,
+			Dish:    d.Name, Alike: fmt.Sprintf("require %s %s, but found %s", p.Tool, p.Version, cmp.Or(v.Found, "none")),
 		})
 	}
 	return problems

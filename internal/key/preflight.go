@@ -7,47 +7,111 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/plan"
 )
 
-// Preflight looks for what would make tasks fail that are not hits: tools that are
-// missing, pins that are not met, inputs that cannot be read.
-func (e *Evaluator) Preflight() []diagnostics.Diagnostic {
-	var problems []diagnostics.Diagnostic
-	seenTools := make(map[string]bool)
-	seenDishes := make(map[*discovery.Dish]bool)
+// Preflight is what is known to make tasks fail before any of them runs.
+type Preflight struct {
+	// Problems are tools that are missing, pins that are not met, and inputs that cannot be
+	// read. Those of tasks that are hits are not among them.
+	Problems []diagnostics.Diagnostic
+
+	unable map[*plan.Task]bool // they cannot run, because of an error among Problems
+}
+
+// Preflight looks for what would make tasks fail that are not hits.
+func (e *Evaluator) Preflight() Preflight {
+	p := Preflight{unable: make(map[*plan.Task]bool)}
+	type need struct {
+		dish *discovery.Dish
+		tool string
+	}
+	seenTools := make(map[need]bool)
+	pins := make(map[*discovery.Dish][]diagnostics.Diagnostic)
 	for _, ev := range e.results() {
 		if ev == nil || ev.Status == Hit || ev.Task.Held {
 			continue
 		}
 		d := ev.Task.Dish
 		if m := ev.missingTool(); m != nil {
-			if !seenTools[m.Tool+d.Path] {
-				seenTools[m.Tool+d.Path] = true
-				problems = append(problems, missingTool(d, m))
+			problem := MissingTool(d, m)
+			p.note(ev.Task, problem)
+			if at := (need{d, m.Tool}); !seenTools[at] {
+				seenTools[at] = true
+				p.Problems = append(p.Problems, problem)
 			}
 			continue
 		}
 		var unreadable diagnostics.Problems
 		if errors.As(ev.Err, &unreadable) {
-			for _, u := range unreadable {
-				problems = append(problems, u)
-			}
+			p.note(ev.Task, unreadable...)
+			p.Problems = append(p.Problems, unreadable...)
 			continue
 		}
-		if d.Adapter != nil && ev.Toolchain != "" && !seenDishes[d] {
-			seenDishes[d] = true
-			problems = append(problems, UnmetPins(e.o.Root, d, ev.Toolchain)...)
+		if d.Adapter == nil || ev.Toolchain == "" {
+			continue
 		}
+		unmet, asked := pins[d]
+		if !asked {
+			unmet = UnmetPins(e.o.Root, d, ev.Toolchain)
+			pins[d] = unmet
+			p.Problems = append(p.Problems, unmet...)
+		}
+		p.note(ev.Task, unmet...)
 	}
-	return problems
+	return p
 }
 
-func missingTool(d *discovery.Dish, m *adapters.MissingTool) diagnostics.Diagnostic {
-	return diagnostics.Diagnostic{
+func (p *Preflight) note(t *plan.Task, problems ...diagnostics.Diagnostic) {
+	if len(diagnostics.Errors(problems)) > 0 {
+		p.unable[t] = true
+	}
+}
+
+// Advice says what can be done now about a run that the problems stop, nil if they stop none.
+func (p *Preflight) Advice(tasks []*plan.Task) []diagnostics.Diagnostic {
+	if len(p.unable) == 0 {
+		return nil
+	}
+	all, stopped := make(map[*discovery.Dish]bool), make(map[*discovery.Dish]bool)
+	for _, t := range tasks { // dependencies first
+		all[t.Dish] = true
+		for _, d := range t.Deps {
+			p.unable[t] = p.unable[t] || p.unable[d.Task]
+		}
+		if p.unable[t] {
+			stopped[t.Dish] = true
+		}
+	}
+	others := len(all) - len(stopped)
+	if others == 0 {
+		return nil
+	}
+	text := "--keep-going runs the tasks of the other dish"
+	if others > 1 {
+		text = fmt.Sprintf("--keep-going runs the tasks of the other %d dishes", others)
+	}
+	return []diagnostics.Diagnostic{{
+		Severity: diagnostics.Hint, Rule: "keep_going", Source: diagnostics.Source,
+		Message: text + "; --exclude DISH leaves a dish out",
+	}}
+}
+
+// MissingTool returns the problem of a dish whose tool is not installed: an error, or a warning if
+// the workspace leaves out the tasks of such dishes.
+func MissingTool(d *discovery.Dish, m *adapters.MissingTool) diagnostics.Diagnostic {
+	p := diagnostics.Diagnostic{
 		File: d.Path, Severity: diagnostics.Error, Rule: "missing_tool", Source: diagnostics.Source,
 		Message: fmt.Sprintf("dish %q (%s) needs %s, which is not installed", d.Name, d.Adapter.Manifest().AdapterID, m.Tool),
 		Hint:    m.Hint,
+		Dish:    d.Name, Alike: fmt.Sprintf("need %s, which is not installed", m.Tool),
 	}
+	if d.Toolchain.SkipMissing {
+		p.Severity = diagnostics.Warning
+		p.Message += "; its tasks are left out"
+		p.Alike += "; their tasks are left out"
+	}
+	return p
 }
 
 // missingTool returns the missing tool of a result, nil when none is missing.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 )
@@ -71,8 +73,8 @@ func (b *builder) findBento(name string) ([]*discovery.Dish, bool) {
 	return nil, false
 }
 
-// target resolves the name of a dish or a bento, or a path: of a dish, above dishes, or inside a
-// dish.
+// target resolves the name of a dish or a bento, a path (of a dish, above dishes, or inside a
+// dish), or a glob of names or paths.
 func (b *builder) target(target, dir string) []*discovery.Dish {
 	if rest, ok := strings.CutPrefix(target, "..."); ok && rest != "" {
 		return b.around(b.target(rest, dir), b.dependents())
@@ -97,6 +99,9 @@ func (b *builder) target(target, dir string) []*discovery.Dish {
 		p = path.Clean(target)
 	}
 	if dishes := b.byPath(p[1:]); len(dishes) > 0 {
+		return dishes
+	}
+	if dishes := b.byGlob(target, p[1:]); len(dishes) > 0 {
 		return dishes
 	}
 	b.unknown("target_not_found", "no dish, bento or path with dishes is named", target, append(b.dishNames(), b.bentoNames()...))
@@ -161,6 +166,13 @@ func (b *builder) byPath(p string) []*discovery.Dish {
 		return []*discovery.Dish{around}
 	}
 	return below
+}
+
+// byGlob returns the dishes whose names match, or whose paths match or lie below a match.
+func (b *builder) byGlob(name, path string) []*discovery.Dish {
+	return slices.DeleteFunc(slices.Clone(b.ws.Dishes), func(d *discovery.Dish) bool {
+		return !doublestar.MatchUnvalidated(name, d.Name) && !doublestar.MatchUnvalidated(path, d.Path) && !doublestar.MatchUnvalidated(path+"/**", d.Path)
+	})
 }
 
 // contains reports whether the directory dir is p or a parent of p. "" and "." are the workspace.

@@ -83,7 +83,7 @@ func TestEveryCodeHasAnEntry(t *testing.T) {
 			t.Errorf("%s: the code %q has no entry in internal/report/codes", pos, code)
 		}
 	}
-	statuses := []string{"no_adapter", "skipped_diff_clean"} // of plan, under no name of a code
+	statuses := []string{"no_adapter", "skipped_diff_clean", "skipped_tool_missing"} // of plan, under no name of a code
 	for _, e := range Codes() {
 		if _, ok := used[e.Code]; !ok && !slices.Contains(statuses, e.Code) {
 			t.Errorf("nothing prints the code %q", e.Code)

@@ -97,6 +97,11 @@ func NewError(err error) Error {
 		}}
 	}
 	doc.NextSteps = append(doc.NextSteps, cmp.Or(doc.Hint, "see bento --help"))
+	for _, p := range problems {
+		if p.Severity == diagnostics.Hint {
+			doc.NextSteps = append(doc.NextSteps, p.Message)
+		}
+	}
 	return doc
 }
 

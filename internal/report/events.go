@@ -51,12 +51,20 @@ type event struct {
 // Event is one line of the stream.
 type Event = event
 
-// Report writes one event.
+// Report writes one event, and for several warnings one each.
 func (e *Events) Report(ev run.Event) {
-	line, ok := eventOf(ev)
-	if !ok {
+	if w, ok := ev.(run.Warned); ok {
+		for i := range w.Diagnostics {
+			e.write(event{Type: "warning", Warning: &w.Diagnostics[i]})
+		}
 		return
 	}
+	if line, ok := eventOf(ev); ok {
+		e.write(line)
+	}
+}
+
+func (e *Events) write(line event) {
 	e.seq++
 	now := e.Now
 	if now == nil {
@@ -96,8 +104,6 @@ func eventOf(ev run.Event) (line event, ok bool) {
 	case run.TaskFinished:
 		row := newRunTask(ev.Result)
 		return event{Type: "task_finished", Task: ev.Result.Task.ID(), Dish: ev.Result.Task.Dish.Name, Result: &row}, true
-	case run.Warned:
-		return event{Type: "warning", Warning: &ev.Diagnostic}, true
 	case run.Finished:
 		sum := summarize(ev.Report)
 		return event{Type: "run_finished", Summary: &sum, Stopped: ev.Report.Interrupted}, true

@@ -33,7 +33,7 @@ type planTask struct {
 	Name       string   `json:"name"`
 	Run        string   `json:"run"`
 	Key        *string  `json:"key"` // null while it cannot be known
-	Status     string   `json:"status" enum:"cache_hit,cache_miss,no_adapter,skipped_diff_clean"`
+	Status     string   `json:"status" enum:"cache_hit,cache_miss,no_adapter,skipped_diff_clean,skipped_tool_missing"`
 	MissReason string   `json:"miss_reason,omitempty"`
 	Notes      []string `json:"notes,omitempty"`      // what changed, or what is pending
 	DependsOn  []string `json:"depends_on,omitempty"` // "dish:task"
@@ -94,7 +94,7 @@ func NewPlan(p *plan.Plan, results []*key.Result, clean []*plan.Task, problems [
 		switch {
 		case e.Status == key.Hit:
 			doc.Summary.Hits++
-		case e.Task.Held:
+		case e.Task.Held, e.Status == key.LeftOut:
 			doc.Summary.Skipped++
 		default:
 			doc.Summary.Misses++
@@ -128,7 +128,7 @@ func newPlanTask(ev *key.Result) planTask {
 		key := ev.Key.String()
 		row.Key = &key
 	}
-	if ev.Err != nil {
+	if ev.Err != nil && ev.Status != key.LeftOut {
 		row.Notes = append(row.Notes, ev.Err.Error())
 	}
 	for _, d := range t.Deps {
@@ -180,6 +180,8 @@ func writePlanTask(w io.Writer, style Style, t planTask) {
 		return
 	case t.Status == diffClean:
 		word, why = style.Dim("skip"), "no change concerns it"
+	case t.Status == string(key.LeftOut):
+		word, why = style.Dim("skip"), strings.Join(t.Notes, ", ")
 	case t.Held:
 		word, why = style.Dim("held"), "stays as it is"
 		if t.Status != string(key.Hit) {

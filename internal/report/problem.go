@@ -4,16 +4,72 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// WriteProblems prints problems for people, one or two lines each.
+// WriteProblems prints problems for people, one or two lines each. What several dishes have
+// alike is one problem.
 func WriteProblems(w io.Writer, style Style, problems []diagnostics.Diagnostic) {
-	for _, p := range problems {
+	for _, p := range joinAlike(problems) {
 		writeProblem(w, style, p)
 	}
+}
+
+// maxNamed is the number of dishes that a problem of many names.
+const maxNamed = 3
+
+// joinAlike makes one problem of those that differ in their dish only, in the place of the
+// first. The hint is that of the first: it says how to get one tool.
+func joinAlike(problems []diagnostics.Diagnostic) []diagnostics.Diagnostic {
+	type kind struct {
+		severity    diagnostics.Severity
+		rule, alike string
+	}
+	groups := make(map[kind][]diagnostics.Diagnostic)
+	of := func(p diagnostics.Diagnostic) kind { return kind{p.Severity, p.Rule, p.Alike} }
+	for _, p := range problems {
+		if p.Alike != "" {
+			groups[of(p)] = append(groups[of(p)], p)
+		}
+	}
+	var list []diagnostics.Diagnostic
+	for _, p := range problems {
+		group, ok := groups[of(p)]
+		switch {
+		case p.Alike == "":
+			list = append(list, p)
+		case ok:
+			list = append(list, joined(group))
+			delete(groups, of(p))
+		}
+	}
+	return list
+}
+
+// joined returns one problem for a group that has one at least.
+func joined(group []diagnostics.Diagnostic) diagnostics.Diagnostic {
+	p := group[0]
+	var dishes []string
+	for _, other := range group {
+		dishes = append(dishes, other.Dish)
+		if other.Where() != p.Where() {
+			p.File, p.Line, p.Col, p.EndLine, p.EndCol = "", 0, 0, 0, 0
+		}
+	}
+	slices.Sort(dishes)
+	if dishes = slices.Compact(dishes); len(dishes) == 1 {
+		return group[0]
+	}
+	named := strings.Join(dishes[:min(maxNamed, len(dishes))], ", ")
+	if more := len(dishes) - maxNamed; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	p.Message = fmt.Sprintf("%s %s: %s", Count(len(dishes), "dish"), p.Alike, named)
+	return p
 }
 
 // writeProblem writes one diagnostic, and its hint on a line of its own.

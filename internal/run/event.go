@@ -57,8 +57,8 @@ type TaskOutput struct {
 	Data   []byte
 }
 
-// TaskFinished says how a task ended, also of one that was not executed. Of one that
-// ended well it is reported again, as failed, if another makes the same file later on.
+// TaskFinished has the result of a task, executed or not. A successful task is reported a
+// second time, as failed, when another task makes the same file.
 type TaskFinished struct {
 	Result *Result
 }
@@ -66,9 +66,9 @@ type TaskFinished struct {
 // waiting says that nothing is to be told until something that runs ends.
 type waiting struct{}
 
-// Warned is a problem that did not stop anything.
+// Warned has problems that did not stop anything, one or several of one kind.
 type Warned struct {
-	Diagnostic diagnostics.Diagnostic
+	Diagnostics []diagnostics.Diagnostic
 }
 
 // Finished is the last event of a run.
@@ -107,7 +107,7 @@ const (
 	reasonFailFast         = "fail_fast"
 	reasonInstallFailed    = "install_failed"
 	ReasonInterrupted      = "interrupted"
-	reasonToolMissing      = "tool_missing"
+	ReasonToolMissing      = "tool_missing"
 	reasonMadeTwice        = "output_made_twice"
 	reasonMissingOutput    = "missing_output"
 	ReasonMachine          = "machine_fault"

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/tree"
@@ -27,7 +28,7 @@ func (e *Env) installer(t *tree.Tree, force bool) *installer {
 // AddPackages adds packages to a dish by its ecosystem's own command. No run of another
 // bento in the workspace sees the manifests half written.
 func AddPackages(ctx context.Context, env *Env, d *discovery.Dish, packages []string, dev bool, log adapters.LogFunc) error {
-	release, _ := env.reserve(ctx)
+	release, _ := env.lockWorkspace(ctx)
 	defer release()
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -86,7 +87,7 @@ func (e *engine) executeInstalled(ctx context.Context, ev *key.Result) {
 func (e *engine) installed(ctx context.Context, s *scopeInstall, i *Install, first *key.Result) {
 	s.done = true
 	if i != nil {
-		e.report = append(e.report, i)
+		e.installReports = append(e.installReports, i)
 		s.err = i.Err
 		e.refresh(ctx, first.Task)
 		e.keys.Installed(ctx, first.Task.Dish)
@@ -110,12 +111,13 @@ func installFailure(ev *key.Result, err error) *Result {
 // InstallAll installs the dependencies of dishes, each scope once, one after the
 // other, while no other bento runs in the workspace. It goes on after a failure.
 func InstallAll(ctx context.Context, env *Env, t *tree.Tree, dishes []*discovery.Dish, force bool) ([]*Install, error) {
-	release, _ := env.reserve(ctx)
+	release, _ := env.lockWorkspace(ctx)
 	defer release()
 	env.Toolchains.LetRun()
 	in := env.installer(t, force)
 	seen := make(map[string]bool)
 	var installs []*Install
+	var lacking, left []diagnostics.Diagnostic
 	for _, d := range dishes {
 		if ctx.Err() != nil {
 			return installs, ctx.Err()
@@ -126,12 +128,19 @@ func InstallAll(ctx context.Context, env *Env, t *tree.Tree, dishes []*discovery
 		seen[d.ScopeID()] = true
 		i := in.Ensure(ctx, d)
 		var missing *adapters.MissingTool
-		if i != nil && errors.As(i.Err, &missing) {
-			return installs, i.Err
-		}
-		if i != nil {
+		switch {
+		case i == nil:
+		case !errors.As(i.Err, &missing):
 			installs = append(installs, i)
+		case d.Toolchain.SkipMissing:
+			left = append(left, key.MissingTool(d, missing))
+		default:
+			lacking = append(lacking, key.MissingTool(d, missing))
 		}
+	}
+	env.warnAll(left)
+	if err := diagnostics.AsError(lacking); err != nil {
+		return installs, err
 	}
 	return installs, env.Toolchains.Save()
 }

@@ -17,15 +17,24 @@ func (e *Env) WarnDamage(err error) { e.warn(ruleDamaged, err.Error(), "") }
 
 // Warn says something once that does not stop anything. It is safe for concurrent
 // use.
-func (e *Env) Warn(d diagnostics.Diagnostic) {
-	if e.warnings.Note(d) {
-		e.report(Warned{Diagnostic: d})
+func (e *Env) Warn(d diagnostics.Diagnostic) { e.warnAll([]diagnostics.Diagnostic{d}) }
+
+// warnAll is Warn for a list, which is reported in one event.
+func (e *Env) warnAll(list []diagnostics.Diagnostic) {
+	var news []diagnostics.Diagnostic
+	for _, d := range list {
+		if e.warnings.Note(d) {
+			news = append(news, d)
+		}
+	}
+	if len(news) > 0 {
+		e.report(Warned{Diagnostics: news})
 	}
 }
 
 // SumUp says how many warnings were not said because there were so many like them.
 func (e *Env) SumUp() {
-	for _, d := range e.warnings.SumUp() {
-		e.report(Warned{Diagnostic: d})
+	if sums := e.warnings.SumUp(); len(sums) > 0 {
+		e.report(Warned{Diagnostics: sums})
 	}
 }

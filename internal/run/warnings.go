@@ -48,13 +48,16 @@ func (l *warningList) Note(d diagnostics.Diagnostic) bool {
 		l.said, l.like = make(map[string]bool), make(map[string]int)
 	}
 	kind, once := kindOf(d.Rule)
+	if d.Alike != "" { // people read it once for all dishes
+		kind = ""
+	}
 	if l.said[id] || once && l.like[kind] > 0 || len(l.all) >= maxWarnings {
 		return false
 	}
 	l.said[id] = true
 	l.like[kind]++
 	l.all = append(l.all, d)
-	return l.like[kind] <= maxLike
+	return kind == "" || l.like[kind] <= maxLike
 }
 
 // All returns every warning, in order.
@@ -70,7 +73,7 @@ func (l *warningList) SumUp() (sums []diagnostics.Diagnostic) {
 	l.mu.Lock()
 	more := make(map[string]int)
 	for kind, n := range l.like {
-		if n > maxLike {
+		if kind != "" && n > maxLike {
 			more[kind] = n - maxLike
 			l.like[kind] = maxLike
 		}

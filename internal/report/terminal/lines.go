@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
@@ -105,7 +104,7 @@ func (l *Lines) Report(ev run.Event) {
 	case run.TaskFinished:
 		l.finished(ev.Result)
 	case run.Warned:
-		report.WriteProblems(l.Err, l.Style, []diagnostics.Diagnostic{ev.Diagnostic})
+		report.WriteProblems(l.Err, l.Style, ev.Diagnostics)
 	case run.Finished:
 		l.summary(ev.Report)
 	}
@@ -164,6 +163,9 @@ func (l *Lines) finished(r *run.Result) {
 		l.failed = append(l.failed, r)
 		l.status("FAILED", l.Style.Red, r.Task.ID(), strings.TrimSpace(firstLine(r.Message)+"  "+report.Seconds(r.Duration)))
 	case run.Skipped:
+		if r.Reason == run.ReasonToolMissing && l.Mode != Full {
+			return // a warning has said it for all of them
+		}
 		l.quietStatus("skipped", l.Style.Yellow, r, r.Reason)
 	}
 	if l.Mode == Full {
@@ -317,7 +319,9 @@ func (l *Lines) flush(id string) {
 // summary writes the output of what failed, and the totals.
 func (l *Lines) summary(r *run.Report) {
 	for _, f := range l.failed {
-		l.failure(f)
+		if f.Reason != run.ReasonToolMissing { // which its line has said, and a message for all of them
+			l.failure(f)
+		}
 	}
 	for _, i := range r.Installs {
 		if i.Err != nil {
