@@ -86,6 +86,8 @@ type Manifest struct {
 	// dish, and StopsAtBuild none of a project of the same build there: its files are not
 	// among the default inputs of the outer dish. Tools of other adapters read on.
 	StopsAtFamily, StopsAtBuild bool `json:"-"`
+	// EmbedsIn are the ends of the names of files that an Embedder reads: ".go", "pom.xml".
+	EmbedsIn []string `json:"-"`
 	// PassedOver are names of directories that the tools ignore. A project below one is a
 	// fixture, and a dish only if it has a dish.toml.
 	PassedOver []string `json:"-"`

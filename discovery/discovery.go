@@ -59,6 +59,7 @@ type Dish struct {
 	Scope     adapters.Scope      // where its dependencies are installed
 	Lock      adapters.LockAnswer // from its lockfile
 	Links     []Link              // to other dishes, by their paths
+	Embeds    []Embed             // paths that its sources take in
 	Extra     []string            // directories that are no dishes and that it depends on, relative to the root
 
 	// Failure is the error of the adapter. The fields above are incomplete then.
@@ -143,6 +144,7 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 	f.nameDishes()
 	f.joinBuilds()
 	f.link()
+	f.findEmbeds()
 	f.fillBentos()
 	f.checkPins()
 	return f.ws, diagnostics.Sorted(f.problems)

@@ -60,6 +60,7 @@ func newManifest(download bool) *adapters.Manifest {
 			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
 			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
 		},
+		EmbedsIn:      []string{".go"},
 		StopsAtFamily: true, // a module ends where the next begins
 		PassedOver:    []string{"testdata"},
 		DiagnosticHooks: map[string]adapters.Hook{

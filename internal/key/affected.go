@@ -92,10 +92,10 @@ func (f *finder) task(t *plan.Task) (bool, error) {
 	if slices.ContainsFunc(t.Sources, f.linked) {
 		return true, nil
 	}
-	if len(t.Inputs) == 0 {
+	if len(t.Inputs)+len(t.OnDisk) == 0 {
 		return false, nil
 	}
-	set, err := tree.CompileSet(t.Dish.Path, t.Inputs)
+	set, err := tree.CompileSet(t.Dish.Path, slices.Concat(t.Inputs, t.OnDisk))
 	if err != nil {
 		return false, err
 	}

@@ -121,7 +121,7 @@ func (e *Evaluator) LookAgain(ctx context.Context, dishes []*discovery.Dish, out
 func (e *Evaluator) Outside(ev *Result) []string {
 	t := ev.Task
 	_, dirs := Behind(e.tree, ev.Entries)
-	for _, glob := range t.Inputs {
+	for _, glob := range slices.Concat(t.OnDisk, t.Inputs) {
 		if strings.HasPrefix(glob, "//") {
 			dirs = append(dirs, prefix(t.Dish.Path, glob))
 		}

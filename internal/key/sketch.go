@@ -89,6 +89,9 @@ func (s *sketcher) dish(terr *ownership) rangeDigest {
 // task sketches what belongs to a task alone: its globs, and what they look at outside of
 // its dish.
 func (s *sketcher) task(t *plan.Task) rangeDigest {
+	if len(t.OnDisk) > 0 {
+		return rangeDigest{} // what git ignores is not in the tree
+	}
 	w := &s.writer
 	w.Reset()
 	w.String(t.Name)

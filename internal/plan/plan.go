@@ -39,6 +39,7 @@ type Plan struct {
 	Graph     *dag.Graph        // over the indices of Tasks
 
 	byDish map[*discovery.Dish][]*Task
+	taken  map[*discovery.Dish][]Taken
 }
 
 // TasksOf returns all tasks of a dish, in the plan or not, lifecycle tasks first.
@@ -87,6 +88,7 @@ type Task struct {
 	DefaultInputs bool     // all files of the dish that git does not ignore
 	Inputs        []string // globs in place of, or on top of, the default ones
 	Outputs       []Output
+	OnDisk        []string // globs of further inputs, which count where git ignores them, too
 	Rewrites      []string // globs of inputs that it may write again with the same content
 
 	SetEnv  map[string]string // set for the command, hashed
@@ -186,7 +188,7 @@ func Build(ws *discovery.Workspace, req Request) (*Plan, []diagnostics.Diagnosti
 		return nil, diagnostics.Sorted(b.problems)
 	}
 	p := b.assemble(roots)
-	p.Dishes, p.byDish = dishes, b.byDish
+	p.Dishes, p.byDish, p.taken = dishes, b.byDish, b.taken
 	return p, diagnostics.Sorted(b.problems)
 }
 
@@ -198,6 +200,7 @@ type builder struct {
 	byName   map[string]*discovery.Dish
 	across   []across
 	blamed   map[string]bool // ids of plugins
+	taken    map[*discovery.Dish][]Taken
 	nest     Nest
 	inner    map[*discovery.Dish][]*discovery.Dish // by dish, what Counted returns
 	problems []diagnostics.Diagnostic
@@ -209,6 +212,7 @@ func newBuilder(ws *discovery.Workspace) *builder {
 		byDish: make(map[*discovery.Dish][]*Task, len(ws.Dishes)),
 		byName: make(map[string]*discovery.Dish, len(ws.Dishes)),
 		blamed: make(map[string]bool),
+		taken:  make(map[*discovery.Dish][]Taken),
 		nest:   Nested(ws.Dishes),
 		inner:  make(map[*discovery.Dish][]*discovery.Dish),
 	}
@@ -223,6 +227,7 @@ func newBuilder(ws *discovery.Workspace) *builder {
 	for _, t := range b.tasks {
 		b.connect(t)
 	}
+	b.takeIn()
 	b.awaitInner()
 	b.checkAcross()
 	return b
