@@ -22,6 +22,9 @@ func newReach(t *plan.Task) *reach {
 			r.Inputs = append(r.Inputs, prefix(t.Dish.Path, glob))
 		}
 	}
+	for _, glob := range t.OnDisk {
+		r.Inputs = append(r.Inputs, prefix(".", glob))
+	}
 	for _, o := range t.Outputs {
 		r.outputs = append(r.outputs, prefix(t.Dish.Path, o.Glob))
 	}

@@ -55,13 +55,11 @@ func (b *builder) take(d *discovery.Dish, e *discovery.Embed, makers *makers) (e
 	if err != nil {
 		return nil // the tool refuses it too
 	}
-	var wholly, own bool
+	wholly, some := false, false
 	for _, m := range makers.of(e.Path, set) {
-		inside := contains(m.prefix, e.Path)
-		wholly = wholly || inside
+		wholly, some = wholly || m.whole, true
 		if m.task.Dish == d {
-			own = own || inside
-			continue
+			continue // tasks of one dish have an order, and outputs of their own are no inputs
 		}
 		b.took(d, Taken{m.task.Dish, viaOutputs, e.Pos.String()})
 		for _, t := range b.byDish[d] {
@@ -74,6 +72,9 @@ func (b *builder) take(d *discovery.Dish, e *discovery.Embed, makers *makers) (e
 		return edges
 	}
 	b.addEmbed(d, e)
+	if e.Ignored && !some {
+		b.warnIgnored(d, e)
+	}
 	return edges
 }
 
@@ -94,8 +95,12 @@ func (b *builder) addEmbed(d *discovery.Dish, e *discovery.Embed) {
 			t.Inputs = append(t.Inputs, embedGlobs(e)...)
 		}
 	}
+}
+
+// warnIgnored says that nothing makes what git ignores, at the first of the lines that take it in.
+func (b *builder) warnIgnored(d *discovery.Dish, e *discovery.Embed) {
 	first := func(o discovery.Embed) bool { return o.Path == e.Path && o.Glob == e.Glob }
-	if e.Ignored && &d.Embeds[slices.IndexFunc(d.Embeds, first)] == e {
+	if &d.Embeds[slices.IndexFunc(d.Embeds, first)] == e {
 		b.problem(diagnostics.Warning, at(e.Pos), RuleIgnoredEmbed,
 			fmt.Sprintf("it takes in %q, which git ignores and no task makes: its content is an input", path.Join(e.Path, e.Glob)),
 			"declare it as an output of the task that makes it, or let git track it")
@@ -130,6 +135,7 @@ type maker struct {
 	prefix string
 	task   *Task
 	output string
+	whole  bool // everything that the embed takes in is an output
 }
 
 func newMakers(tasks []*Task) *makers {
@@ -140,7 +146,7 @@ func newMakers(tasks []*Task) *makers {
 		}
 		for _, o := range t.Outputs {
 			if !strings.HasPrefix(o.Glob, "!") {
-				m.list = append(m.list, maker{prefixOf(t.Dish.Path, o.Glob), t, o.Glob})
+				m.list = append(m.list, maker{prefix: prefixOf(t.Dish.Path, o.Glob), task: t, output: o.Glob})
 			}
 		}
 	}
@@ -175,8 +181,13 @@ func (m *makers) of(at string, embed *glob.Set) (list []maker) {
 			list = append(list, m.list[i])
 		}
 	}
-	return slices.DeleteFunc(list, func(x maker) bool {
+	found := list[:0]
+	for _, x := range list {
 		outputs, err := glob.Compile(x.task.Dish.Path, []string{x.output})
-		return err != nil || !outputs.Overlaps(embed)
-	})
+		if err == nil && outputs.Overlaps(embed) {
+			x.whole = outputs.Match(at) || outputs.Match(at+"/x")
+			found = append(found, x)
+		}
+	}
+	return found
 }
