@@ -3,6 +3,7 @@ package adapters
 import (
 	"bytes"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -38,4 +39,12 @@ type EmbedPlace struct {
 	Offset int
 	Base   string // absolute, a directory
 	Path   string // with forward slashes
+}
+
+// Outside returns the embeds that lead out of dir, which is absolute: what a manifest names inside
+// it the tools handle themselves.
+func Outside(dir string, list []Embed) []Embed {
+	return slices.DeleteFunc(list, func(e Embed) bool {
+		return e.Path == dir || strings.HasPrefix(e.Path, dir+string(filepath.Separator))
+	})
 }

@@ -37,7 +37,9 @@ func (f *finder) findEmbeds() {
 	for i, list := range embeds.Find(embeds.Options{State: f.State, Tree: f.Tree, Clone: f.Clone}, projects) {
 		for _, e := range list {
 			if at, ok := relative(f.ws.Root, e.Path); ok {
-				dishes[i].Embeds = append(dishes[i].Embeds, f.embed(at, e))
+				if embed := f.embed(at, e); embed.Owner != dishes[i] || !f.derivedIn(dishes[i]).Match(at) {
+					dishes[i].Embeds = append(dishes[i].Embeds, embed)
+				}
 			}
 		}
 	}

@@ -56,6 +56,7 @@ func New(o adapters.Options) *Adapter {
 		},
 		DiagnosticHooks: map[string]adapters.Hook{"build": hook, "lint": hook, "test": hook},
 		StopsAtBuild:    true,
+		EmbedsIn:        []string{"build.gradle", "build.gradle.kts"},
 		DerivedPaths:    []string{".gradle/**", ".kotlin/**", "build/**"},
 		Parallel:        8,
 		Identity:        identity,
