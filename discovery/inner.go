@@ -17,8 +17,9 @@ func (f *finder) joinBuilds() {
 		if d.Adapter == nil || !d.Adapter.Manifest().StopsAtBuild {
 			continue
 		}
-		for path := range d.members {
-			if m := f.ws.byPath[path]; m != nil && m != d && m.family() == d.family() {
+		for _, dir := range d.members {
+			at, _ := relative(f.ws.Root, dir)
+			if m := f.ws.byPath[at]; m != nil && m != d && m.family() == d.family() {
 				join(d, m)
 			}
 		}

@@ -54,6 +54,8 @@ func newManifest(download bool) *adapters.Manifest {
 		ProtocolVersion:  adapters.ProtocolVersion,
 		AdapterID:        "go",
 		DisplayName:      "go",
+		Projects:         []string{"go.mod", "go.work"},
+		Inside:           insideRule,
 		FingerprintFiles: []string{"go.mod", "go.sum", "go.work", "go.work.sum", ".tool-versions"},
 		DefaultTasks:     lifecycle(),
 		Capabilities: adapters.Capabilities{
@@ -62,7 +64,6 @@ func newManifest(download bool) *adapters.Manifest {
 		},
 		EmbedsIn:      []string{".go"},
 		StopsAtFamily: true, // a module ends where the next begins
-		PassedOver:    []string{"testdata"},
 		DiagnosticHooks: map[string]adapters.Hook{
 			"build": {Parser: "go-build"},
 			"check": {Parser: "go-build"},

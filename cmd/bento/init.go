@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
@@ -41,6 +42,7 @@ type initialised struct {
 	FilesWritten []string                 `json:"files_written"`
 	Dishes       []dishRow                `json:"dishes_detected"`
 	Excluded     []excluded               `json:"excluded"`
+	LeftOut      []discovery.LeftOut      `json:"left_out,omitempty"`
 	Foreign      []foreign                `json:"foreign"`
 	Problems     []diagnostics.Diagnostic `json:"problems"`
 	Text         string                   `json:"text"` // of bento.toml
@@ -124,6 +126,7 @@ func (s *session) discover(ctx context.Context, doc *initialised) error {
 		for _, d := range w.Dishes {
 			doc.Dishes = append(doc.Dishes, w.dishRow(d))
 		}
+		doc.LeftOut = w.LeftOut
 		break
 	}
 	return nil
@@ -205,6 +208,9 @@ func (s *session) tellInit(doc initialised) {
 	}
 	fmt.Fprintln(s.out)
 	s.tellForeign(doc.Foreign)
+	if line := report.LeftOutLine(doc.LeftOut); line != "" {
+		fmt.Fprintln(s.out, line)
+	}
 	fmt.Fprintln(s.out, "bento plan says what would run")
 }
 

@@ -111,10 +111,10 @@ func (p *Project) reads(file string) bool {
 	return slices.ContainsFunc(p.Adapter.Manifest().EmbedsIn, suffix) && !p.passedOver(file) && !p.Foreign(file)
 }
 
-// passedOver reports whether the tools ignore the directory of a file.
+// passedOver reports whether a file is a fixture, or a copy of the sources of others.
 func (p *Project) passedOver(file string) bool {
 	below := strings.Split(path.Dir(strings.TrimPrefix(file, p.Path+"/")), "/")
-	return slices.ContainsFunc(p.Adapter.Manifest().PassedOver, func(name string) bool { return slices.Contains(below, name) })
+	return slices.ContainsFunc([]string{"testdata", "vendor", "node_modules"}, func(name string) bool { return slices.Contains(below, name) })
 }
 
 // scan reads a source. What cannot be read, or is too large, is the tool's to report.

@@ -20,7 +20,7 @@ import (
 type lines struct{ adapters.Adapter }
 
 func (lines) Manifest() *adapters.Manifest {
-	return &adapters.Manifest{AdapterID: "lines", EmbedsIn: []string{".take"}, PassedOver: []string{"testdata"}}
+	return &adapters.Manifest{AdapterID: "lines", EmbedsIn: []string{".take"}}
 }
 
 // workspace is a directory with sources, and counts how many of them are read.

@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -54,7 +55,7 @@ func (s summary) save(dir *state.Dir) {
 	if dir == nil {
 		return
 	}
-	var w state.Writer
+	var w pack.Writer
 	w.Uint(uint64(len(s)))
 	for _, id := range slices.Sorted(maps.Keys(s)) {
 		w.String(id)
@@ -70,7 +71,7 @@ type fileID [16]byte
 
 // idOf returns the id of a source.
 func idOf(e *tree.Entry) fileID {
-	var w state.Writer
+	var w pack.Writer
 	w.String(e.Path)
 	for _, v := range []int64{e.Size, e.Mtime, e.Ctime} {
 		w.Uint(uint64(v))
@@ -116,7 +117,7 @@ func (t fileTable) save(dir *state.Dir, project string, before fileTable) {
 	if dir == nil || same {
 		return
 	}
-	var w state.Writer
+	var w pack.Writer
 	w.Uint(uint64(len(t)))
 	for _, id := range slices.SortedFunc(maps.Keys(t), func(a, b fileID) int { return bytes.Compare(a[:], b[:]) }) {
 		w.Raw(id[:])
@@ -125,7 +126,7 @@ func (t fileTable) save(dir *state.Dir, project string, before fileTable) {
 	_ = dir.Store(filesName+shortSum(project), version, w.Payload())
 }
 
-func open(dir *state.Dir, name string) (*state.Reader, bool) {
+func open(dir *state.Dir, name string) (*pack.Reader, bool) {
 	if dir == nil {
 		return nil, false
 	}
@@ -133,10 +134,10 @@ func open(dir *state.Dir, name string) (*state.Reader, bool) {
 	if err != nil {
 		return nil, false
 	}
-	return state.NewReader(payload), true
+	return pack.NewReader(payload), true
 }
 
-func writeEmbeds(w *state.Writer, list []adapters.Embed) {
+func writeEmbeds(w *pack.Writer, list []adapters.Embed) {
 	w.Uint(uint64(len(list)))
 	for _, e := range list {
 		w.String(e.Path)
@@ -146,7 +147,7 @@ func writeEmbeds(w *state.Writer, list []adapters.Embed) {
 	}
 }
 
-func readEmbeds(r *state.Reader) (list []adapters.Embed) {
+func readEmbeds(r *pack.Reader) (list []adapters.Embed) {
 	for range r.Count(4) {
 		list = append(list, adapters.Embed{Path: r.String(), Glob: r.String(), File: r.String(), Line: int(r.Uint())})
 	}

@@ -9,15 +9,15 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/plan"
-	"github.com/bentobuild/bento/internal/state"
 )
 
 // remembered is what earlier invocations have found out: digests of sets of files, which
 // need not be read again while their sketches are the same, and what results consist of.
 type remembered struct {
 	memory *digestStore
-	writer state.Writer
+	writer pack.Writer
 	dishes map[*ownership]rangeDigest
 	below  map[*ownership]rangeDigest // with the dishes inside that count
 	ready  bool                       // the dishes and tasks are sketched
@@ -199,7 +199,7 @@ func (e *Evaluator) sketchBelow(terr *ownership) rangeDigest {
 }
 
 // describeLeft writes which tasks with by-products, of the dishes inside that of t, come before t.
-func (e *Evaluator) describeLeft(w *state.Writer, t *plan.Task) {
+func (e *Evaluator) describeLeft(w *pack.Writer, t *plan.Task) {
 	first := t.First()
 	for _, inner := range e.territories[t.Dish].Inner() {
 		for _, other := range inner.Tasks {

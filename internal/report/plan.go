@@ -17,12 +17,14 @@ type Plan struct {
 	Schema   string                   `json:"schema"`
 	Bentos   []bentoOf[planDish]      `json:"bentos"`
 	Summary  planSummary              `json:"summary"`
+	LeftOut  []discovery.LeftOut      `json:"left_out,omitempty"` // directories with a manifest that are no dishes
 	Problems []diagnostics.Diagnostic `json:"problems,omitempty"`
 }
 
 type planDish struct {
 	dishHead
 	AlsoSeen []string `json:"also_seen,omitempty"` // other adapters that would have taken it
+	Notes    []string `json:"notes,omitempty"`     // of its adapter, about its tasks
 	// InnerDishes are the dishes inside this one whose files are among the default inputs of its
 	// tasks.
 	InnerDishes []string   `json:"inner_dishes,omitempty"`
@@ -61,7 +63,7 @@ const (
 // NewPlan makes the document of an evaluated plan.
 // clean are requested tasks that are left out because no change concerns them.
 func NewPlan(p *plan.Plan, results []*key.Result, clean []*plan.Task, problems []diagnostics.Diagnostic) Plan {
-	doc := Plan{Schema: Schema("plan"), Problems: problems}
+	doc := Plan{Schema: Schema("plan"), LeftOut: p.Workspace.LeftOut, Problems: problems}
 	by := tasksByDish(p)
 	left := make(map[*discovery.Dish][]planTask)
 	pulled := make(map[string]bool) // something else needs them
@@ -78,7 +80,7 @@ func NewPlan(p *plan.Plan, results []*key.Result, clean []*plan.Task, problems [
 	dishes := shown(p)
 	doc.Summary.Dishes = len(dishes)
 	doc.Bentos = byBento(dishes, func(d *discovery.Dish) planDish {
-		row := planDish{dishHead: headOf(d), AlsoSeen: d.SeenAlso, Tasks: []planTask{}}
+		row := planDish{dishHead: headOf(d), AlsoSeen: d.SeenAlso, Notes: d.Notes, Tasks: []planTask{}}
 		row.InnerDishes = innerDishes(by[d])
 		for _, t := range by[d] {
 			row.Tasks = append(row.Tasks, newPlanTask(results[t.Index]))
@@ -137,7 +139,8 @@ func newPlanTask(ev *key.Result) planTask {
 	return row
 }
 
-// WritePlan prints a plan for people; verbose names the dishes inside others that count.
+// WritePlan prints a plan for people; if verbose, with the notes of dishes and the dishes inside them
+// that count.
 func WritePlan(w io.Writer, style Style, doc Plan, verbose bool) {
 	for _, b := range doc.Bentos {
 		for _, d := range b.Dishes {
@@ -159,6 +162,11 @@ func WritePlan(w io.Writer, style Style, doc Plan, verbose bool) {
 				}
 				fmt.Fprintf(w, "  %s\n", style.Dim("its inputs include the files of "+strings.Join(names, ", ")))
 			}
+			for _, note := range d.Notes {
+				if verbose {
+					fmt.Fprintf(w, "  %s\n", style.Dim(PrintableLine(note)))
+				}
+			}
 			for _, t := range d.Tasks {
 				writePlanTask(w, style, t)
 			}
@@ -170,6 +178,35 @@ func WritePlan(w io.Writer, style Style, doc Plan, verbose bool) {
 		fmt.Fprintf(w, ", %d skipped", s.Skipped)
 	}
 	fmt.Fprintln(w)
+	if line := LeftOutLine(doc.LeftOut); line != "" {
+		fmt.Fprintln(w, line)
+	}
+}
+
+// LeftOutLine returns the line about directories that are left out, "" for none. Those that the
+// user excludes are not counted.
+func LeftOutLine(list []discovery.LeftOut) string {
+	all, tests := 0, 0
+	for _, l := range list {
+		if l.Reason == discovery.Excluded {
+			continue
+		}
+		if all++; l.Reason == discovery.TestData {
+			tests++
+		}
+	}
+	if all == 0 {
+		return ""
+	}
+	noun := "directories with manifests"
+	if all == 1 {
+		noun = "directory with a manifest"
+	}
+	line := fmt.Sprintf("left out: %d %s", all, noun)
+	if tests > 0 {
+		line += fmt.Sprintf(", %d of test data", tests)
+	}
+	return line + "; bento dish list --left-out"
 }
 
 func writePlanTask(w io.Writer, style Style, t planTask) {
