@@ -27,7 +27,6 @@ var manyNames = map[string]string{
 // fewImporters are the packages that one other package imports, that have no fuzz target, and
 // that are a package all the same, and why.
 var fewImporters = map[string]string{
-	"adapters/cargo":         "a family of languages; adapters/builtin lists them",
 	"adapters/jvm":           "a family of languages",
 	"adapters/jvm/maven":     "an adapter beside gradle",
 	"adapters/node":          "a family of languages",
