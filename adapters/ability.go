@@ -75,6 +75,25 @@ func Links(ctx context.Context, a Adapter, dir string) (LinksAnswer, error) {
 	return LinksAnswer{}, nil
 }
 
+// Embedder finds the paths that sources take in, beside what manifests declare. The sources are
+// the files whose names end as Manifest.EmbedsIn says.
+type Embedder interface {
+	// Embeds returns the embeds of one file of the project in dir. The answer depends on the
+	// arguments alone.
+	Embeds(dir, file string, data []byte) []Embed
+}
+
+// EmbedsFunc is the method of an Embedder.
+type EmbedsFunc func(dir, file string, data []byte) []Embed
+
+// Embed says that a source takes in files by their path.
+type Embed struct {
+	Path string // absolute; of a directory everything below it
+	Glob string // of files below Path, in place of everything
+	File string // absolute, the source
+	Line int
+}
+
 // Scoper returns where an install of dir happens and which files decide it.
 type Scoper interface {
 	InstallScope(ctx context.Context, dir string) (Scope, error)

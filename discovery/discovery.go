@@ -62,11 +62,13 @@ type Dish struct {
 	Scope     adapters.Scope      // where its dependencies are installed
 	Lock      adapters.LockAnswer // from its lockfile
 	Links     []Link              // to other dishes, by their paths
+	Embeds    []Embed             // paths that its sources take in
 	Extra     []string            // directories that are no dishes and that it depends on, relative to the root
 
 	// Failure is the error of the adapter. The fields above are incomplete then.
 	Failure error
 
+	build    *Dish    // stands for the dishes of one build; nil for a build of one dish
 	members  []string // absolute directories that its manifest lists
 	named    bool     // see finder.name
 	answered adapters.LinksAnswer
@@ -151,7 +153,9 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 		return f.ws, diagnostics.Sorted(f.problems) // a cancelled search finds too little
 	}
 	f.nameDishes()
+	f.joinBuilds()
 	f.link()
+	f.findEmbeds()
 	f.fillBentos()
 	f.checkPins()
 	return f.ws, diagnostics.Sorted(f.problems)

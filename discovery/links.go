@@ -106,6 +106,7 @@ func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, l
 		}
 		if to = f.ws.Owner(rel); to == nil || to.Path != rel {
 			d.Extra = append(d.Extra, rel) // the target is no dish: its files are inputs
+			d.Embeds = append(d.Embeds, f.embed(rel, adapters.Embed{File: l.File, Line: l.Line}))
 		}
 		if to != nil && to.Path != rel && (to.Aggregate || to.encloses(d)) {
 			return // no other directory is an input

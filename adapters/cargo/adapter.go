@@ -71,6 +71,8 @@ func newManifest(download bool) *adapters.Manifest {
 			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
 		},
 		DiagnosticHooks: hooks(),
+		EmbedsIn:        []string{".rs"},
+		StopsAtFamily:   true, // cargo leaves the files of an inner package out of the outer one
 		DerivedPaths:    []string{"target/**"},
 		Parallel:        8,
 		Identity:        identity,

@@ -61,6 +61,8 @@ func newManifest(download bool) *adapters.Manifest {
 			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
 			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
 		},
+		EmbedsIn:      []string{".go"},
+		StopsAtFamily: true, // a module ends where the next begins
 		DiagnosticHooks: map[string]adapters.Hook{
 			"build": {Parser: "go-build"},
 			"check": {Parser: "go-build"},

@@ -3,6 +3,7 @@ package golang
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/bentobuild/bento/adapters"
@@ -43,6 +44,20 @@ func FuzzImports(f *testing.F) {
 			t.Fatal(err)
 		}
 		importsOf(adapters.NewFiles(dir), &gomod.Module{Name: "m"}, []member{{mod: &gomod.Module{Name: "x"}}})
+	})
+}
+
+func FuzzEmbeds(f *testing.F) {
+	f.Add("//go:embed a b/c `d e` \"f\\x20g\"\n\t//go:embed all:h/*.i \"unclosed")
+	f.Add("//go:embed ../a /b ./c d//e {f}*[g")
+	f.Add("//go:embedded x\n//go:embed\n//go:embed \r\n")
+	a := New(adapters.Options{})
+	f.Fuzz(func(t *testing.T, source string) {
+		for _, e := range a.Embeds("/w", "/w/sub/a.go", []byte(source)) {
+			if !strings.HasPrefix(e.Path+"/", "/w/sub/") || e.Line < 1 || strings.Contains(e.Glob, "..") && strings.Contains("/"+e.Glob+"/", "/../") {
+				t.Fatalf("%+v", e)
+			}
+		}
 	})
 }
 

@@ -60,6 +60,7 @@ func newAdapter(s *project.Shelf, o adapters.Options, d dialect) *Adapter {
 		},
 		DiagnosticHooks: hooks(d),
 		DerivedPaths:    derivedPaths(),
+		EmbedsIn:        embedsIn(),
 		Parallel:        64,
 		Identity:        d.id + "/2",
 		Family:          "node",

@@ -23,7 +23,7 @@ func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, 
 			links = append(links, l)
 		}
 	}
-	return adapters.LinksAnswer{Links: links, Reads: f.Reads()}, nil
+	return adapters.LinksAnswer{Links: append(links, p.Links()...), Reads: f.Reads()}, nil
 }
 
 func linksTo(dir string, list []requirements.Requirement, dev bool) []adapters.Link {

@@ -80,7 +80,8 @@ var table = []row{
 	// 4
 	// Dishes that link to each other in a circle are found with dag.
 	{"discovery", []string{"adapters", "diagnostics", "internal/bounds", "internal/config", "internal/clone", "internal/owner", "internal/tree", "internal/parallel", "internal/state", "internal/dag", "discovery/*"}},
-	{"discovery/answers", []string{"adapters", "internal/clone", "internal/tree", "internal/state", "internal/pack"}}, // what adapters said
+	{"discovery/answers", []string{"adapters", "internal/clone", "internal/tree", "internal/state", "internal/pack"}},                     // what adapters said
+	{"discovery/embeds", []string{"adapters", "internal/clone", "internal/pack", "internal/tree", "internal/parallel", "internal/state"}}, // what sources take in
 	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics"}},
 	// A hook may name what diagnostics/parse has.
 	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse", "internal/tree/glob"}}, // which globs mean anything
@@ -89,7 +90,8 @@ var table = []row{
 
 	// 5
 	// Tasks of dish.toml are laid over recipes: the values of config are read as they are.
-	{"internal/plan", []string{"adapters", "discovery", "diagnostics", "internal/dag", "internal/config"}},
+	// Whether a task makes what a source takes in is a question of globs.
+	{"internal/plan", []string{"adapters", "discovery", "diagnostics", "internal/dag", "internal/config", "internal/tree/glob"}},
 
 	// 6
 	// A key is made of what discovery, the tree and the plan say, and is looked up in the cache.

@@ -27,7 +27,6 @@ var manyNames = map[string]string{
 // fewImporters are the packages that one other package imports, that have no fuzz target, and
 // that are a package all the same, and why.
 var fewImporters = map[string]string{
-	"adapters/cargo":         "a family of languages; adapters/builtin lists them",
 	"adapters/jvm":           "a family of languages",
 	"adapters/jvm/maven":     "an adapter beside gradle",
 	"adapters/node":          "a family of languages",
@@ -35,6 +34,7 @@ var fewImporters = map[string]string{
 	"adapters/python":        "a family of languages",
 	"adapters/python/uv":     "an adapter beside pip",
 	"discovery/answers":      "a cache of its own: what adapters said, and the files that they read",
+	"discovery/embeds":       "a cache of its own: what sources take in, by their stat",
 	"internal/archtest":      "nothing but tests",
 	"internal/report/export": "formats of other programs",
 	"internal/tree/disk":     "system calls alone: what they mean is known above",

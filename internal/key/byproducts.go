@@ -12,12 +12,32 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// Sources returns the default inputs of the dish of t, by path.
-func (e *Evaluator) Sources(t *plan.Task) []tree.Entry { return e.territories[t.Dish].Defaults(e.tree) }
+// Sources returns the sources of the dish of t that lie in no dish inside it, by path.
+func (e *Evaluator) Sources(t *plan.Task) []tree.Entry { return e.territories[t.Dish].Own(e.tree) }
 
 // leftIn is what is remembered of the tasks of d.
 func (e *Evaluator) leftIn(d *discovery.Dish) leftovers {
 	return leftovers{Memory: e.memory, Tasks: e.territories[d].Tasks, Index: e.tree.Index()}
+}
+
+// withoutLeft takes away from list what t itself, and those that come behind it in its dish, have
+// left behind, and what tasks of the dishes inside have that do not come before t.
+func (e *Evaluator) withoutLeft(t *plan.Task, list []tree.Entry) []tree.Entry {
+	left := make(map[string][32]byte)
+	if e.memory.Littered(t.Dish) {
+		e.leftIn(t.Dish).behind(t, left)
+	}
+	var first map[*plan.Task]bool
+	for _, inner := range e.territories[t.Dish].Inner() {
+		if !e.memory.Littered(inner.Dish) {
+			continue
+		}
+		if first == nil {
+			first = t.First()
+		}
+		e.leftIn(inner.Dish).beside(first, left)
+	}
+	return unlessLeft(e.tree.Index(), left, list)
 }
 
 // MadeByOthers reports which paths other tasks of the dish of t have made. What it gives
@@ -180,21 +200,33 @@ func (d leftovers) reassign(owner *plan.Task, b ByProduct) {
 	d.Memory.Keep(owner, &last)
 }
 
-// Without takes away from list what t itself, and those that come behind it in its
-// dish, have left behind.
-func (d leftovers) Without(t *plan.Task, list []tree.Entry) []tree.Entry {
-	if !d.Memory.Littered(t.Dish) {
-		return list
-	}
-	left := make(map[string][32]byte)
+// behind adds the by-products of t itself and of those that come behind it in its dish.
+func (d leftovers) behind(t *plan.Task, left map[string][32]byte) {
 	behind := false
 	for _, other := range d.Tasks {
 		if behind = behind || other.Name == t.Name; behind {
-			for _, b := range d.Memory.Of(other).ByProducts {
-				left[b.Path] = b.Sum
-			}
+			d.add(other, left)
 		}
 	}
+}
+
+// beside adds the by-products of the tasks that first does not have.
+func (d leftovers) beside(first map[*plan.Task]bool, left map[string][32]byte) {
+	for _, other := range d.Tasks {
+		if !first[other] {
+			d.add(other, left)
+		}
+	}
+}
+
+func (d leftovers) add(t *plan.Task, left map[string][32]byte) {
+	for _, b := range d.Memory.Of(t).ByProducts {
+		left[b.Path] = b.Sum
+	}
+}
+
+// unlessLeft takes the by-products in left away from list, where they are what was left.
+func unlessLeft(index *tree.Index, left map[string][32]byte, list []tree.Entry) []tree.Entry {
 	if len(left) == 0 {
 		return list
 	}
@@ -203,7 +235,7 @@ func (d leftovers) Without(t *plan.Task, list []tree.Entry) []tree.Entry {
 		if !made || entry.Kind != tree.File {
 			return false
 		}
-		sum, err := d.Index.Sum(entry)
+		sum, err := index.Sum(entry)
 		return err == nil && sum == want
 	})
 }

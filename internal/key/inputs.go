@@ -18,10 +18,36 @@ func (e *Evaluator) inputs(t *plan.Task) ([]tree.Entry, error) {
 		list = slices.Clone(terr.Defaults(e.tree))
 	}
 	list, err := e.addExplicit(terr, t, list)
+	if err == nil {
+		list, err = e.addOnDisk(t, list)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return e.addFound(t, e.addTracked(t, e.leftIn(t.Dish).Without(t, list))), nil
+	return e.addFound(t, e.addTracked(t, e.withoutLeft(t, list))), nil
+}
+
+// addOnDisk adds what globs of a task name that also see what git ignores.
+func (e *Evaluator) addOnDisk(t *plan.Task, list []tree.Entry) ([]tree.Entry, error) {
+	if len(t.OnDisk) == 0 {
+		return list, nil
+	}
+	set, err := tree.CompileSet("", t.OnDisk)
+	if err != nil {
+		return nil, err
+	}
+	named, err := e.tree.Expand(set)
+	if err != nil {
+		return nil, err
+	}
+	list = slices.Clone(list)
+	globs, err := e.globs(t)
+	for _, entry := range named {
+		if entry.Kind != tree.Dir && err == nil && !IsOwnFile(t.Dish.Path, entry.Path) && !globs.Makes(entry.Path) {
+			list = append(list, entry)
+		}
+	}
+	return sortedEntries(list), err
 }
 
 // addTracked adds what lies among the outputs of a task and git tracks, whatever the

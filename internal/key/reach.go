@@ -22,6 +22,9 @@ func newReach(t *plan.Task) *reach {
 			r.Inputs = append(r.Inputs, prefix(t.Dish.Path, glob))
 		}
 	}
+	for _, glob := range t.OnDisk {
+		r.Inputs = append(r.Inputs, prefix(".", glob))
+	}
 	for _, o := range t.Outputs {
 		r.outputs = append(r.outputs, prefix(t.Dish.Path, o.Glob))
 	}
@@ -29,11 +32,12 @@ func newReach(t *plan.Task) *reach {
 }
 
 // Reads reports whether the inputs of a task name an output of another: then what they
-// are is known only when the other is up to date.
-func (r *reach) Reads(other *reach) bool {
+// are is known only when the other is up to date. Inner says that the other's dish lies inside and
+// counts: its outputs are inputs only where a glob leads into them.
+func (r *reach) Reads(other *reach, inner bool) bool {
 	for _, in := range r.Inputs {
 		for _, out := range other.outputs {
-			if out != "." && Inside(in, out) || other.task.Dish != r.task.Dish && Inside(out, in) {
+			if out != "." && Inside(in, out) || !inner && other.task.Dish != r.task.Dish && Inside(out, in) {
 				return true
 			}
 		}

@@ -45,6 +45,11 @@ func (e *Evaluator) concerned() (list []*ownership) {
 	}
 	for _, t := range e.plan.Tasks {
 		add(t.Dish)
+		if t.DefaultInputs || len(t.Inputs) > 0 {
+			for _, inner := range e.territories[t.Dish].Inner() {
+				add(inner.Dish)
+			}
+		}
 		for _, d := range t.Sources {
 			add(d)
 		}
@@ -84,6 +89,9 @@ func (s *sketcher) dish(terr *ownership) rangeDigest {
 // task sketches what belongs to a task alone: its globs, and what they look at outside of
 // its dish.
 func (s *sketcher) task(t *plan.Task) rangeDigest {
+	if len(t.OnDisk) > 0 {
+		return rangeDigest{} // what git ignores is not in the tree
+	}
 	w := &s.writer
 	w.Reset()
 	w.String(t.Name)

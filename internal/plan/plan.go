@@ -39,6 +39,7 @@ type Plan struct {
 	Graph     *dag.Graph        // over the indices of Tasks
 
 	byDish map[*discovery.Dish][]*Task
+	taken  map[*discovery.Dish][]Taken
 }
 
 // TasksOf returns all tasks of a dish, in the plan or not, lifecycle tasks first.
@@ -58,6 +59,8 @@ const (
 type Dep struct {
 	Task *Task
 	Via  Via
+	// Inner says that the task builds a dish inside the dependent's whose files count there.
+	Inner bool
 }
 
 // Output is one pattern of a task's outputs.
@@ -85,6 +88,7 @@ type Task struct {
 	DefaultInputs bool     // all files of the dish that git does not ignore
 	Inputs        []string // globs in place of, or on top of, the default ones
 	Outputs       []Output
+	OnDisk        []string // globs of further inputs, which count where git ignores them, too
 	Rewrites      []string // globs of inputs that it may write again with the same content
 
 	SetEnv  map[string]string // set for the command, hashed
@@ -112,12 +116,15 @@ type Task struct {
 	Deps []Dep
 	// Sources are the other dishes whose sources are in the key, by path.
 	Sources []*discovery.Dish
+	// Inner are the dishes inside Dish whose files are among the default inputs, outer ones first.
+	Inner []*discovery.Dish
 
 	extra  []string // globs of files above the dish
 	script bool     // runs only when named
 	ci     bool
 	rank   int
 	wants  []want
+	behind []*Task // come first if they are in the same plan
 	fault  error
 }
 
@@ -136,6 +143,28 @@ func (t *Task) Command() string {
 		return t.Run
 	}
 	return t.Run + " " + strings.Join(t.Args, " ")
+}
+
+// First returns the tasks that t depends on, directly or not, and those that its order alone puts
+// before it.
+func (t *Task) First() map[*Task]bool {
+	first := make(map[*Task]bool)
+	var add func(t *Task)
+	add = func(t *Task) {
+		if !first[t] {
+			first[t] = true
+			for _, d := range t.Deps {
+				add(d.Task)
+			}
+		}
+	}
+	for _, d := range t.Deps {
+		add(d.Task)
+	}
+	for _, b := range t.behind {
+		add(b)
+	}
+	return first
 }
 
 // Lifecycle returns the names of the four lifecycle tasks in the order in which they run in a dish.
@@ -159,7 +188,7 @@ func Build(ws *discovery.Workspace, req Request) (*Plan, []diagnostics.Diagnosti
 		return nil, diagnostics.Sorted(b.problems)
 	}
 	p := b.assemble(roots)
-	p.Dishes, p.byDish = dishes, b.byDish
+	p.Dishes, p.byDish, p.taken = dishes, b.byDish, b.taken
 	return p, diagnostics.Sorted(b.problems)
 }
 
@@ -171,6 +200,9 @@ type builder struct {
 	byName   map[string]*discovery.Dish
 	across   []across
 	blamed   map[string]bool // ids of plugins
+	taken    map[*discovery.Dish][]Taken
+	nest     Nest
+	inner    map[*discovery.Dish][]*discovery.Dish // by dish, what Counted returns
 	problems []diagnostics.Diagnostic
 }
 
@@ -180,6 +212,9 @@ func newBuilder(ws *discovery.Workspace) *builder {
 		byDish: make(map[*discovery.Dish][]*Task, len(ws.Dishes)),
 		byName: make(map[string]*discovery.Dish, len(ws.Dishes)),
 		blamed: make(map[string]bool),
+		taken:  make(map[*discovery.Dish][]Taken),
+		nest:   Nested(ws.Dishes),
+		inner:  make(map[*discovery.Dish][]*discovery.Dish),
 	}
 	for _, d := range ws.Dishes {
 		b.byName[d.Name] = d
@@ -187,8 +222,13 @@ func newBuilder(ws *discovery.Workspace) *builder {
 		b.tasks = append(b.tasks, b.byDish[d]...)
 	}
 	for _, t := range b.tasks {
+		b.count(t)
+	}
+	for _, t := range b.tasks {
 		b.connect(t)
 	}
+	b.takeIn()
+	b.awaitInner()
 	b.checkAcross()
 	return b
 }

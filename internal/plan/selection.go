@@ -80,7 +80,7 @@ func (b *builder) target(target, dir string) []*discovery.Dish {
 		return b.around(b.target(rest, dir), b.dependents())
 	}
 	if rest, ok := strings.CutSuffix(target, "..."); ok && rest != "" {
-		return b.around(b.target(rest, dir), dependencies)
+		return b.around(b.target(rest, dir), b.dependencies)
 	}
 	dish := b.byName[target]
 	bento, isBento := b.findBento(target)
@@ -131,11 +131,14 @@ func (b *builder) around(dishes []*discovery.Dish, next func(*discovery.Dish) []
 	return slices.DeleteFunc(slices.Clone(b.ws.Dishes), func(d *discovery.Dish) bool { return !seen[d] })
 }
 
-// dependencies returns the dishes that d is linked to.
-func dependencies(d *discovery.Dish) []*discovery.Dish {
-	list := make([]*discovery.Dish, len(d.Links))
-	for i, l := range d.Links {
-		list[i] = l.To
+// dependencies returns the dishes that d is linked to, or takes files in from.
+func (b *builder) dependencies(d *discovery.Dish) []*discovery.Dish {
+	list := make([]*discovery.Dish, 0, len(d.Links)+len(b.taken[d]))
+	for _, l := range d.Links {
+		list = append(list, l.To)
+	}
+	for _, t := range b.taken[d] {
+		list = append(list, t.From)
 	}
 	return list
 }
@@ -144,8 +147,8 @@ func dependencies(d *discovery.Dish) []*discovery.Dish {
 func (b *builder) dependents() func(*discovery.Dish) []*discovery.Dish {
 	to := make(map[*discovery.Dish][]*discovery.Dish)
 	for _, d := range b.ws.Dishes {
-		for _, l := range d.Links {
-			to[l.To] = append(to[l.To], d)
+		for _, on := range b.dependencies(d) {
+			to[on] = append(to[on], d)
 		}
 	}
 	return func(d *discovery.Dish) []*discovery.Dish { return to[d] }

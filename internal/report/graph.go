@@ -1,10 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/plan"
 )
 
@@ -43,6 +45,9 @@ func NewGraph(p *plan.Plan) Graph {
 			row.Links = append(row.Links, graphLink{
 				Dish: l.To.Name, Kind: string(l.Kind), Via: l.Via, Dev: l.Dev, Cyclic: l.Cyclic, Where: l.Where,
 			})
+		}
+		for _, from := range p.Taken(d) {
+			row.Links = append(row.Links, graphLink{Dish: from.From.Name, Kind: discovery.Inferred, Via: cmp.Or(from.Via, "files"), Where: from.Where})
 		}
 		doc.Dishes = append(doc.Dishes, row)
 	}

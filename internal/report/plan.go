@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
@@ -22,9 +23,12 @@ type Plan struct {
 
 type planDish struct {
 	dishHead
-	AlsoSeen []string   `json:"also_seen,omitempty"` // other adapters that would have taken it
-	Notes    []string   `json:"notes,omitempty"`     // of its adapter, about its tasks
-	Tasks    []planTask `json:"tasks"`
+	AlsoSeen []string `json:"also_seen,omitempty"` // other adapters that would have taken it
+	Notes    []string `json:"notes,omitempty"`     // of its adapter, about its tasks
+	// InnerDishes are the dishes inside this one whose files are among the default inputs of its
+	// tasks.
+	InnerDishes []string   `json:"inner_dishes,omitempty"`
+	Tasks       []planTask `json:"tasks"`
 }
 
 type planTask struct {
@@ -77,6 +81,7 @@ func NewPlan(p *plan.Plan, results []*key.Result, clean []*plan.Task, problems [
 	doc.Summary.Dishes = len(dishes)
 	doc.Bentos = byBento(dishes, func(d *discovery.Dish) planDish {
 		row := planDish{dishHead: headOf(d), AlsoSeen: d.SeenAlso, Notes: d.Notes, Tasks: []planTask{}}
+		row.InnerDishes = innerDishes(by[d])
 		for _, t := range by[d] {
 			row.Tasks = append(row.Tasks, newPlanTask(results[t.Index]))
 		}
@@ -100,6 +105,21 @@ func NewPlan(p *plan.Plan, results []*key.Result, clean []*plan.Task, problems [
 	return doc
 }
 
+// innerDishes returns the names of the dishes that tasks of one dish count, sorted.
+func innerDishes(tasks []*plan.Task) []string {
+	var names []string
+	for _, t := range tasks {
+		if len(t.Inner) > len(names) { // tasks with the default inputs count the same, others fewer
+			names = names[:0]
+			for _, d := range t.Inner {
+				names = append(names, d.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 func newPlanTask(ev *key.Result) planTask {
 	t := ev.Task
 	row := planTask{
@@ -119,7 +139,8 @@ func newPlanTask(ev *key.Result) planTask {
 	return row
 }
 
-// WritePlan prints a plan for people, with the notes of dishes if verbose.
+// WritePlan prints a plan for people; if verbose, with the notes of dishes and the dishes inside them
+// that count.
 func WritePlan(w io.Writer, style Style, doc Plan, verbose bool) {
 	for _, b := range doc.Bentos {
 		for _, d := range b.Dishes {
@@ -133,6 +154,13 @@ func WritePlan(w io.Writer, style Style, doc Plan, verbose bool) {
 			fmt.Fprintln(w, head)
 			if len(d.AlsoSeen) > 0 {
 				fmt.Fprintf(w, "  %s\n", style.Dim("also looks like "+strings.Join(d.AlsoSeen, ", ")))
+			}
+			if verbose && len(d.InnerDishes) > 0 {
+				names := make([]string, len(d.InnerDishes))
+				for i, name := range d.InnerDishes {
+					names[i] = PrintableLine(name)
+				}
+				fmt.Fprintf(w, "  %s\n", style.Dim("its inputs include the files of "+strings.Join(names, ", ")))
 			}
 			for _, note := range d.Notes {
 				if verbose {

@@ -57,6 +57,8 @@ func New(o adapters.Options) *Adapter {
 			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
 		},
 		DiagnosticHooks: map[string]adapters.Hook{"build": hook, "lint": hook, "test": hook},
+		StopsAtBuild:    true,
+		EmbedsIn:        []string{"build.gradle", "build.gradle.kts"},
 		DerivedPaths:    []string{".gradle/**", ".kotlin/**", "build/**"},
 		Parallel:        8,
 		Identity:        identity,

@@ -6,6 +6,7 @@ package pyproject
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -166,6 +167,42 @@ func (p *Project) List(key ...string) []Entry {
 		}
 	}
 	return out
+}
+
+// crates returns the directories of the Rust packages that the build compiles, as maturin and
+// setuptools-rust name them, other than that of the project.
+func (p *Project) crates() []Entry {
+	if p.file == nil {
+		return nil
+	}
+	values := []*tomlfile.Value{p.file.Lookup("tool", "maturin", "manifest-path")}
+	for _, list := range []string{"ext-modules", "bins"} {
+		if modules := p.file.Lookup("tool", "setuptools-rust", list); modules != nil {
+			for _, m := range modules.Elems() {
+				values = append(values, m.Child("path"))
+			}
+		}
+	}
+	var out []Entry
+	for _, v := range values {
+		if v == nil {
+			continue
+		}
+		path, ok := v.Text()
+		if dir := filepath.Dir(filepath.Join(filepath.Dir(p.Path), filepath.FromSlash(path))); ok && path != "" && dir != filepath.Dir(p.Path) {
+			out = append(out, Entry{Value: dir, File: p.Path, Line: v.Pos().Line})
+		}
+	}
+	return out
+}
+
+// Links returns the links to the Rust packages that the build compiles.
+func (p *Project) Links() []adapters.Link {
+	var links []adapters.Link
+	for _, c := range p.crates() {
+		links = append(links, adapters.Link{Dir: c.Value, File: c.File, Line: c.Line})
+	}
+	return links
 }
 
 // Flag returns a boolean of pyproject.toml, and whether it is set.

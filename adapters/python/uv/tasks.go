@@ -95,7 +95,7 @@ func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, 
 	ans := adapters.LinksAnswer{}
 	if p.own.HasProject {
 		ans.Provides = []string{p.provided(p.own.Name)}
-		ans.Links = p.links()
+		ans.Links = append(p.links(), p.own.Links()...)
 	}
 	ans.Reads = f.Reads()
 	return ans, nil

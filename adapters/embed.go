@@ -1,0 +1,50 @@
+package adapters
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxPath bounds the length of a path, in bytes: no system opens a longer one.
+const maxPath = 4096
+
+// EmbedsAt adds to list an embed of file for each of places: from the line of an offset in data, of
+// a path relative to base. It skips places in a line that begins with one of comments.
+func EmbedsAt(list []Embed, file string, data []byte, places []EmbedPlace, comments ...string) []Embed {
+	from, line := 0, 1
+	for _, p := range places {
+		line += bytes.Count(data[from:p.Offset], []byte("\n"))
+		from = p.Offset
+		start := bytes.LastIndexByte(data[:from], '\n') + 1
+		text, skip := strings.TrimLeft(string(data[start:from]), " \t"), p.Path == "" || len(p.Path) > maxPath || strings.ContainsRune(p.Path, 0)
+		for _, c := range comments {
+			skip = skip || strings.HasPrefix(text, c)
+		}
+		if skip {
+			continue
+		}
+		at := filepath.FromSlash(p.Path)
+		if !filepath.IsAbs(at) {
+			at = filepath.Join(p.Base, at)
+		}
+		list = append(list, Embed{Path: filepath.Clean(at), File: file, Line: line})
+	}
+	return list
+}
+
+// EmbedPlace is where a source takes in a path.
+type EmbedPlace struct {
+	Offset int
+	Base   string // absolute, a directory
+	Path   string // with forward slashes
+}
+
+// Outside returns the embeds that lead out of dir, which is absolute: what a manifest names inside
+// it the tools handle themselves.
+func Outside(dir string, list []Embed) []Embed {
+	return slices.DeleteFunc(list, func(e Embed) bool {
+		return e.Path == dir || strings.HasPrefix(e.Path, dir+string(filepath.Separator))
+	})
+}

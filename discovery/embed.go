@@ -1,0 +1,58 @@
+package discovery
+
+import (
+	"path"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/discovery/embeds"
+	"github.com/bentobuild/bento/internal/config"
+)
+
+// Embed says that a source of a dish takes in files by their path (//go:embed).
+type Embed struct {
+	Path string     // relative to the root; of a directory everything below it
+	Glob string     // of files below Path, in place of everything
+	Pos  config.Pos // of the line that takes it in
+	// Owner is the dish that the path belongs to, nil for none. Ignored says that git ignores
+	// it, or files like those of Glob.
+	Owner   *Dish
+	Ignored bool
+}
+
+// findEmbeds sets what the sources of each dish take in from inside the workspace.
+func (f *finder) findEmbeds() {
+	var projects []embeds.Project
+	var dishes []*Dish
+	for _, d := range f.ws.Dishes {
+		if e, ok := d.Adapter.(adapters.Embedder); ok && d.Failure == nil && f.Clone != nil {
+			foreign := func(p string) bool { return f.ws.Owner(p).Path != d.Path }
+			projects = append(projects, embeds.Project{Path: d.Path, Adapter: d.Adapter, Embeds: e.Embeds, Foreign: foreign})
+			dishes = append(dishes, d)
+		}
+	}
+	if len(projects) == 0 {
+		return
+	}
+	for i, list := range embeds.Find(embeds.Options{State: f.State, Tree: f.Tree, Clone: f.Clone}, projects) {
+		for _, e := range list {
+			if at, ok := relative(f.ws.Root, e.Path); ok {
+				if embed := f.embed(at, e); embed.Owner != dishes[i] || !f.derivedIn(dishes[i]).Match(at) {
+					dishes[i].Embeds = append(dishes[i].Embeds, embed)
+				}
+			}
+		}
+	}
+}
+
+func (f *finder) embed(at string, e adapters.Embed) Embed {
+	// Rules mostly name a directory, what is directly in one, or names that end alike.
+	like := path.Join(at, strings.NewReplacer("*", "x", "?", "x").Replace(e.Glob))
+	if e.Glob == "" {
+		like = path.Join(at, "x")
+	}
+	return Embed{
+		Path: at, Glob: e.Glob, Pos: config.Pos{File: f.inWorkspace(e.File), Line: e.Line}, Owner: f.ws.Owner(at),
+		Ignored: f.Tree.Ignored(at, false) || f.Tree.Ignored(at, true) || f.Tree.Ignored(like, false),
+	}
+}

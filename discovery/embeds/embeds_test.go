@@ -1,0 +1,126 @@
+package embeds
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/clone"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// lines is an adapter whose sources take in the path in each line.
+type lines struct{ adapters.Adapter }
+
+func (lines) Manifest() *adapters.Manifest {
+	return &adapters.Manifest{AdapterID: "lines", EmbedsIn: []string{".take"}}
+}
+
+// workspace is a directory with sources, and counts how many of them are read.
+type workspace struct {
+	root  string
+	reads atomic.Int64
+}
+
+func (w *workspace) write(t *testing.T, name, text string) {
+	file := filepath.Join(w.root, name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// find looks at the workspace as an invocation does.
+func (w *workspace) find(t *testing.T) []string {
+	w.reads.Store(0)
+	st := state.Open(w.root)
+	files, err := tree.Walk(t.Context(), w.root, &tree.Options{State: st})
+	if err != nil {
+		t.Fatal(err)
+	}
+	embeds := func(_, file string, data []byte) (list []adapters.Embed) {
+		w.reads.Add(1)
+		for i, line := range bytes.Fields(data) {
+			list = append(list, adapters.Embed{Path: string(line), File: file, Line: i + 1})
+		}
+		return list
+	}
+	found := Find(Options{State: st, Tree: files, Clone: clone.At(w.root)}, []Project{{
+		Path: ".", Adapter: lines{}, Embeds: embeds, Foreign: func(p string) bool { return strings.HasPrefix(p, "other/") },
+	}})
+	var paths []string
+	for _, e := range found[0] {
+		paths = append(paths, e.Path)
+	}
+	return paths
+}
+
+// settled calls find until it reads no source: one that is as new as the look at it is read again.
+func (w *workspace) settled(t *testing.T) []string {
+	t.Helper()
+	for range 1000 {
+		if found := w.find(t); w.reads.Load() == 0 {
+			return found
+		}
+	}
+	t.Fatal("sources are read each time")
+	return nil
+}
+
+// TestSourcesAreReadOnce: what a source takes in is known until it changes.
+func TestSourcesAreReadOnce(t *testing.T) {
+	w := &workspace{root: t.TempDir()}
+	w.write(t, ".bento/keep", "")
+	w.write(t, "a.take", "/x /y")
+	w.write(t, "sub/b.take", "/z")
+	w.write(t, "sub/none.take", "")
+	w.write(t, "sub/testdata/fixture.take", "/fixture")
+	w.write(t, "other/c.take", "/foreign")
+	w.write(t, "plain.txt", "/plain")
+	if diff := cmp.Diff([]string{"/x", "/y", "/z"}, w.find(t)); diff != "" || w.reads.Load() != 3 {
+		t.Errorf("%d reads: %s", w.reads.Load(), diff)
+	}
+	if diff := cmp.Diff([]string{"/x", "/y", "/z"}, w.settled(t)); diff != "" {
+		t.Error(diff)
+	}
+	w.write(t, "sub/b.take", "/other")
+	if diff := cmp.Diff([]string{"/x", "/y", "/other"}, w.find(t)); diff != "" || w.reads.Load() != 1 {
+		t.Errorf("%d reads: %s", w.reads.Load(), diff)
+	}
+	w.settled(t)
+	if err := os.Remove(filepath.Join(w.root, "a.take")); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"/other"}, w.find(t)); diff != "" || w.reads.Load() != 0 {
+		t.Errorf("%d reads: %s", w.reads.Load(), diff)
+	}
+}
+
+// TestDamagedMemory: a damaged file of the state is none.
+func TestDamagedMemory(t *testing.T) {
+	w := &workspace{root: t.TempDir()}
+	w.write(t, ".bento/keep", "")
+	w.write(t, "a.take", "/x")
+	w.settled(t)
+	st := state.Open(w.root)
+	for _, name := range []string{summaryName, filesName + shortSum(".\x00lines\x00")} {
+		if _, err := st.Load(name, version); err != nil && name != summaryName {
+			t.Fatal(err)
+		}
+		if err := st.Store(name, version, []byte{200, 1, 2}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]string{"/x"}, w.find(t)); diff != "" || w.reads.Load() != 1 {
+		t.Errorf("%d reads: %s", w.reads.Load(), diff)
+	}
+}

@@ -1,0 +1,193 @@
+package plan
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/tree/glob"
+)
+
+// Taken says that the sources of a dish take in files of another dish by their path.
+type Taken struct {
+	From  *discovery.Dish
+	Via   string // "outputs": a task of From makes them; else they are its sources
+	Where string // "file:line", relative to the root
+}
+
+const viaOutputs = "outputs"
+
+// Taken returns what the sources of a dish take in from others, by dish.
+func (p *Plan) Taken(d *discovery.Dish) []Taken { return p.taken[d] }
+
+// RuleIgnoredEmbed is the rule of the warning that git ignores what a source takes in, and no task
+// makes it.
+const RuleIgnoredEmbed = "embed_ignored"
+
+// takeIn makes the tasks of each dish depend on what makes the files that its sources take in, and
+// count those that nothing makes and that are no default inputs.
+func (b *builder) takeIn() {
+	var makers *makers
+	var edges []innerEdge
+	for _, d := range b.ws.Dishes {
+		for i := range d.Embeds {
+			if makers == nil {
+				makers = newMakers(b.tasks)
+			}
+			edges = append(edges, b.take(d, &d.Embeds[i], makers)...)
+		}
+	}
+	for _, e := range b.acyclic(edges) {
+		via := ViaOutputs
+		if e.task.independent() {
+			via = ViaNothing
+		}
+		e.task.depend(e.build, via)
+	}
+}
+
+// take handles one embed of d, and returns the edges from tasks of d to what makes it.
+func (b *builder) take(d *discovery.Dish, e *discovery.Embed, makers *makers) (edges []innerEdge) {
+	set, err := glob.Compile("", embedGlobs(e))
+	if err != nil {
+		return nil // the tool refuses it too
+	}
+	wholly, some := false, false
+	for _, m := range makers.of(e.Path, set) {
+		wholly, some = wholly || m.whole, true
+		if m.task.Dish == d {
+			continue // tasks of one dish have an order, and outputs of their own are no inputs
+		}
+		b.took(d, Taken{m.task.Dish, viaOutputs, e.Pos.String()})
+		for _, t := range b.byDish[d] {
+			if t.takesIn() {
+				edges = append(edges, innerEdge{t, m.task})
+			}
+		}
+	}
+	if wholly || e.Owner == d && !e.Ignored {
+		return edges
+	}
+	b.addEmbed(d, e)
+	if e.Ignored && !some {
+		b.warnIgnored(d, e)
+	}
+	return edges
+}
+
+// takesIn reports whether the sources of its dish are compiled by t.
+func (t *Task) takesIn() bool { return t.Lifecycle || t.DefaultInputs && t.Uncached == "" }
+
+// addEmbed makes what no task makes an input.
+func (b *builder) addEmbed(d *discovery.Dish, e *discovery.Embed) {
+	if e.Owner != nil && e.Owner != d {
+		b.took(d, Taken{From: e.Owner, Where: e.Pos.String()})
+	}
+	for _, t := range b.byDish[d] {
+		switch {
+		case !t.takesIn():
+		case e.Ignored:
+			t.OnDisk = append(t.OnDisk, embedGlobs(e)...)
+		default:
+			t.Inputs = append(t.Inputs, embedGlobs(e)...)
+		}
+	}
+}
+
+// warnIgnored says that nothing makes what git ignores, at the first of the lines that take it in.
+func (b *builder) warnIgnored(d *discovery.Dish, e *discovery.Embed) {
+	first := func(o discovery.Embed) bool { return o.Path == e.Path && o.Glob == e.Glob }
+	if &d.Embeds[slices.IndexFunc(d.Embeds, first)] == e {
+		b.problem(diagnostics.Warning, at(e.Pos), RuleIgnoredEmbed,
+			fmt.Sprintf("it takes in %q, which git ignores and no task makes: its content is an input", path.Join(e.Path, e.Glob)),
+			"declare it as an output of the task that makes it, or let git track it")
+	}
+}
+
+func (b *builder) took(d *discovery.Dish, t Taken) {
+	same := func(old Taken) bool { return old.From == t.From && old.Via == t.Via }
+	if !slices.ContainsFunc(b.taken[d], same) { // the first line is enough
+		b.taken[d] = append(b.taken[d], t)
+	}
+}
+
+// embedGlobs returns the globs of an embed, relative to the root. A directory that one matches counts
+// with everything below it.
+func embedGlobs(e *discovery.Embed) []string {
+	if e.Glob == "" {
+		return []string{"//" + escape(e.Path)}
+	}
+	at := "//" + escape(e.Path) + "/" + e.Glob
+	if e.Path == "." {
+		at = "//" + e.Glob
+	}
+	return []string{at, at + "/**"}
+}
+
+// makers finds the tasks that make a path.
+type makers struct{ list []maker } // by prefix
+
+// maker is one output of a task. What it makes lies at prefix, or below it.
+type maker struct {
+	prefix string
+	task   *Task
+	output string
+	whole  bool // everything that the embed takes in is an output
+}
+
+func newMakers(tasks []*Task) *makers {
+	m := &makers{}
+	for _, t := range tasks {
+		if t.script || t.Persistent || t.Interactive {
+			continue
+		}
+		for _, o := range t.Outputs {
+			if !strings.HasPrefix(o.Glob, "!") {
+				m.list = append(m.list, maker{prefix: prefixOf(t.Dish.Path, o.Glob), task: t, output: o.Glob})
+			}
+		}
+	}
+	slices.SortStableFunc(m.list, func(x, y maker) int { return strings.Compare(treeKey(x.prefix), treeKey(y.prefix)) })
+	return m
+}
+
+// prefixOf returns the part of a glob before its first wildcard, relative to the root.
+func prefixOf(base, glob string) string {
+	if rooted, ok := strings.CutPrefix(glob, "//"); ok {
+		base, glob = ".", rooted
+	}
+	if i := strings.IndexAny(glob, `*?[{\`); i >= 0 {
+		glob = glob[:strings.LastIndexByte(glob[:i], '/')+1]
+	}
+	return path.Join(base, glob)
+}
+
+// of returns the outputs that may be, or hold, what an embed at a path takes in.
+func (m *makers) of(at string, embed *glob.Set) (list []maker) {
+	from, _ := slices.BinarySearchFunc(m.list, treeKey(at), func(x maker, key string) int { return strings.Compare(treeKey(x.prefix), key) })
+	for _, x := range m.list[from:] {
+		if !contains(at, x.prefix) {
+			break
+		}
+		list = append(list, x)
+	}
+	for dir := at; dir != "."; {
+		dir = path.Dir(dir)
+		i, _ := slices.BinarySearchFunc(m.list, treeKey(dir), func(x maker, key string) int { return strings.Compare(treeKey(x.prefix), key) })
+		for ; i < len(m.list) && m.list[i].prefix == dir; i++ {
+			list = append(list, m.list[i])
+		}
+	}
+	found := list[:0]
+	for _, x := range list {
+		outputs, err := glob.Compile(x.task.Dish.Path, []string{x.output})
+		if err == nil && outputs.Overlaps(embed) {
+			x.whole = outputs.Match(at) || outputs.Match(at+"/x")
+			found = append(found, x)
+		}
+	}
+	return found
+}
