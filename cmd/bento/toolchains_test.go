@@ -134,7 +134,7 @@ func (k *kitchen) cook() {
 		{"plan", k.plan},
 		{"install", k.install},
 		{"ci", k.everything},
-		{"hits", k.nothingToDo},
+		{"hits", k.startNothing},
 		{"library", k.editLibrary},
 		{"lockfile", k.editLockfile},
 		{"test", func() { k.fail(k.tc.test) }},
