@@ -12,7 +12,7 @@ type tail struct {
 	size int
 
 	mu   sync.Mutex
-	kept []byte // at most twice the size
+	kept []byte // at most twice the size and one
 }
 
 // newTail returns a tail of size bytes that forwards to next unless that is nil.
@@ -25,9 +25,10 @@ func (t *tail) Write(p []byte) (int, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.kept = append(t.kept, p[max(0, len(p)-t.size):]...)
-	if len(t.kept) > 2*t.size {
-		t.kept = append(t.kept[:0], t.kept[len(t.kept)-t.size:]...)
+	const cut = 1 // a byte more, so that String knows
+	t.kept = append(t.kept, p[max(0, len(p)-t.size-cut):]...)
+	if len(t.kept) > 2*t.size+cut {
+		t.kept = append(t.kept[:0], t.kept[len(t.kept)-t.size-cut:]...)
 	}
 	return len(p), nil
 }

@@ -21,3 +21,28 @@ func TestTail(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// However the bytes come, what is kept is the same: the last ones, without the part of a line that
+// was cut.
+func TestTailOfPieces(t *testing.T) {
+	const size = 20
+	var all strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&all, "l%d%s\n", i, strings.Repeat("x", i%7))
+	}
+	text := all.String()
+	for piece := 1; piece <= 3*size; piece++ {
+		kept := newTail(size, nil)
+		for from := 0; from < len(text); from += piece {
+			end := min(from+piece, len(text))
+			fmt.Fprint(kept, text[from:end])
+			want := text[max(0, end-size):end]
+			if _, rest, ok := strings.Cut(want, "\n"); ok && end > size {
+				want = rest
+			}
+			if got := kept.String(); got != want {
+				t.Fatalf("pieces of %d, after %d bytes: got %q, want %q", piece, end, got, want)
+			}
+		}
+	}
+}
