@@ -160,11 +160,21 @@ func (t *Toolchains) remember(id, value string, err error) {
 
 // Save writes what was learned, if anything was.
 func (t *Toolchains) Save() error {
+	payload := t.learned()
+	if payload == nil {
+		return nil
+	}
+	return t.state.Store(toolchainsFile, toolchainsVersion, payload)
+}
+
+// learned returns the content of the file, nil if it is the same as before.
+func (t *Toolchains) learned() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.changed {
 		return nil
 	}
+	t.changed = false
 	ids := slices.Sorted(maps.Keys(t.known))
 	ids = ids[max(0, len(ids)-maxRemembered):]
 	var w pack.Writer
@@ -175,6 +185,5 @@ func (t *Toolchains) Save() error {
 			w.String(text)
 		}
 	}
-	t.changed = false
-	return t.state.Store(toolchainsFile, toolchainsVersion, w.Payload())
+	return w.Payload()
 }
