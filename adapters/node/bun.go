@@ -3,11 +3,11 @@ package node
 import (
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/project"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 func bunDialect() dialect {
@@ -61,7 +61,7 @@ func (r *recipes) bunTest() adapters.Task {
 const maxTestDirs = 500
 
 // testFile matches the names of tests (https://bun.com/docs/test#run-tests).
-var testFile = regexp.MustCompile(`[._](test|spec)\.(js|jsx|ts|tsx|mjs|cjs|mts|cts)$`)
+var testFile = pattern.New(`[._](test|spec)\.(js|jsx|ts|tsx|mjs|cjs|mts|cts)$`)
 
 // hasTests reports whether "bun test" would find tests outside of other packages.
 func hasTests(f *adapters.Files) bool {

@@ -182,14 +182,11 @@ func makeTargets(data []byte) (list []mapping) {
 	return list
 }
 
-// comments are those of JSON with comments, and texts, which keep what looks like one.
-var comments = regexp.MustCompile(`"(?:\\.|[^"\\])*"|//[^\n]*|/\*(?s:.*?)\*/`)
-
-// trailing are commas that nothing follows.
-var trailing = regexp.MustCompile(`"(?:\\.|[^"\\])*"|,\s*([}\]])`)
-
 // plainJSON leaves out the comments and the commas that JSON does not have.
 func plainJSON(data []byte) []byte {
+	// Both match texts as well, which keep what looks like one.
+	comments := regexp.MustCompile(`"(?:\\.|[^"\\])*"|//[^\n]*|/\*(?s:.*?)\*/`)
+	trailing := regexp.MustCompile(`"(?:\\.|[^"\\])*"|,\s*([}\]])`)
 	data = comments.ReplaceAllFunc(data, func(m []byte) []byte {
 		if m[0] == '"' {
 			return m

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/pattern"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
@@ -101,7 +101,7 @@ func (w *opened) versions(ctx context.Context, dishes []*discovery.Dish) (map[st
 	return there, nil
 }
 
-var isVersion = regexp.MustCompile(`^v?[0-9][0-9A-Za-z.+_-]*$`)
+var isVersion = pattern.New(`^v?[0-9][0-9A-Za-z.+_-]*$`)
 
 // pinsOf returns the versions of the arguments, without arguments all installed ones.
 func pinsOf(args []string, there map[string]string, known []string) (map[string]string, error) {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -56,5 +57,33 @@ func TestRangeWithLink(t *testing.T) {
 	want("itself", link("link"))
 	if got := link("../../outside"); got.Known {
 		t.Error("a link out of the workspace is known")
+	}
+}
+
+// An ignored path that a glob names is looked up on the disk: a missing one hides nothing, and what
+// is in a directory or behind a link is unknown.
+func TestRangeThatIsIgnored(t *testing.T) {
+	w := &world{root: t.TempDir()}
+	w.write(t, ".gitignore", "lock\nlink\ndir\n")
+	w.write(t, "dir/file", "")
+	if err := os.Symlink("dir", filepath.Join(w.root, "link")); err != nil {
+		t.Fatal(err)
+	}
+	files, err := tree.Walk(t.Context(), w.root, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[string]bool{"lock": true, "lock/below": true, "dir": false, "link": false, "dir/missing": true} {
+		s := &sketcher{Evaluator: &Evaluator{tree: files}, ranges: newRangeDigests(files)}
+		if got := s.addRange(&ownership{Dish: &discovery.Dish{Path: "other"}}, at); got != want {
+			t.Errorf("%s: known %v, want %v", at, got, want)
+		}
+	}
+	if err := os.Symlink("/etc", filepath.Join(w.root, "lock")); err != nil {
+		t.Fatal(err)
+	}
+	s := &sketcher{Evaluator: &Evaluator{tree: files}, ranges: newRangeDigests(files)}
+	if s.addRange(&ownership{Dish: &discovery.Dish{Path: "other"}}, "lock") {
+		t.Error("what lies behind a link is known")
 	}
 }

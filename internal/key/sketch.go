@@ -1,6 +1,8 @@
 package key
 
 import (
+	"errors"
+	"io/fs"
 	"path"
 
 	"github.com/bentobuild/bento/discovery"
@@ -120,12 +122,16 @@ func (s *sketcher) task(t *plan.Task) rangeDigest {
 	return rangeDigest{Digest: sketchFields(w), Known: true}
 }
 
-// addRange adds what a glob that leads to a path may look at outside of the dish.
-// Globs that name what git ignores look at the disk, and links lead anywhere: then
-// nothing is known.
+// addRange adds what a glob that leads to a path may look at outside of its dish. What lies in a
+// directory that git ignores, or behind a link, is unknown.
 func (s *sketcher) addRange(terr *ownership, at string) bool {
-	if at != "." && !s.tree.Walked(at) && s.elsewhere(at) {
-		return false
+	if at != "." && !s.tree.Walked(at) {
+		switch {
+		case s.linked(at):
+			return false
+		case s.tree.Ignored(at, false) || s.tree.Ignored(at, true):
+			return s.addIgnored(at)
+		}
 	}
 	if Inside(at, terr.Dish.Path) {
 		return true // in the digest of the dish
@@ -136,12 +142,23 @@ func (s *sketcher) addRange(terr *ownership, at string) bool {
 	return d.Known
 }
 
-// elsewhere reports whether git ignores a path that was not walked, or a link leads there.
-func (s *sketcher) elsewhere(at string) bool {
+// linked reports whether a link leads to a path that was not walked.
+func (s *sketcher) linked(at string) bool {
 	for dir := at; dir != "." && !s.tree.Walked(dir); dir = path.Dir(dir) {
 		if entry, ok := s.tree.Lookup(dir); ok && entry.Kind == tree.Link {
 			return true
 		}
 	}
-	return s.tree.Ignored(at, false) || s.tree.Ignored(at, true)
+	return false
+}
+
+// addIgnored adds a path that git ignores, such as a lockfile, as it is on the disk: a file, or
+// nothing.
+func (s *sketcher) addIgnored(at string) bool {
+	s.writer.String(at)
+	e, err := tree.Stat(s.tree.Root(), at)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	return err == nil && addFile(&s.writer, s.tree, e)
 }

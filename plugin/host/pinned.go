@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -33,8 +32,13 @@ const startLength = 256
 // maxInterpreters is how long a chain of interpreters may be. The kernel follows fewer.
 const maxInterpreters = 8
 
-// plainOption matches an option of an interpreter that names no file and no program.
-var plainOption = regexp.MustCompile(`^-[-A-Za-z0-9]+$`)
+// isPlainOption reports whether s is an option of an interpreter that names no file and no program.
+func isPlainOption(s string) bool {
+	name, dash := strings.CutPrefix(s, "-")
+	return dash && name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
+}
 
 // trustInterpreter refuses a script whose interpreter other users may replace: they could
 // then run any code. An interpreter that is a script has one too.
@@ -84,7 +88,7 @@ func interpreters(start []byte, env adapters.Environ) ([]string, error) {
 	}
 	isEnv := isProgram(words[0], "env")
 	switch {
-	case len(words) == 1 && !isEnv, len(words) == 2 && !isEnv && plainOption.MatchString(words[1]):
+	case len(words) == 1 && !isEnv, len(words) == 2 && !isEnv && isPlainOption(words[1]):
 		return words[:1], nil
 	case len(words) != 2 || !isEnv || strings.HasPrefix(words[1], "-") || strings.ContainsAny(words[1], "=/"):
 		return nil, notUnderstood(line)

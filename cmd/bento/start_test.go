@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What packages make before main runs costs every command, those that need none of it too. Most
+// is the regular expressions of a library of versions.
+const (
+	maxInitBytes  = 350 << 10
+	maxInitAllocs = 2250
+)
+
+// TestStart bounds what the program makes before main runs.
+func TestStart(t *testing.T) {
+	t.Parallel()
+	bento := filepath.Join(t.TempDir(), "bento")
+	if out, err := exec.Command("go", "build", "-o", bento, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	cmd := exec.Command(bento, "version")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	var trace strings.Builder
+	cmd.Stderr = &trace
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, &trace)
+	}
+	packages, bytes, allocs := 0, 0, 0
+	for line := range strings.Lines(trace.String()) {
+		var name string
+		var at, clock float64
+		var b, a int
+		if n, _ := fmt.Sscanf(line, "init %s @%f ms, %f ms clock, %d bytes, %d allocs", &name, &at, &clock, &b, &a); n == 5 {
+			packages, bytes, allocs = packages+1, bytes+b, allocs+a
+		}
+	}
+	t.Logf("%d packages make %d bytes in %d pieces", packages, bytes, allocs)
+	if packages == 0 || bytes > maxInitBytes || allocs > maxInitAllocs {
+		t.Errorf("%d packages make %d bytes in %d pieces before main; want at most %d in %d:\n%s", packages, bytes, allocs, maxInitBytes, maxInitAllocs, &trace)
+	}
+}
