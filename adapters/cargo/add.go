@@ -10,7 +10,7 @@ import (
 
 // Add implements adapters.Adder with `cargo add`, which writes the lockfile too.
 func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
-	p, err := a.project(a.Files(req.DishDir))
+	p, err := a.project(a.Now().Files(req.DishDir))
 	if err != nil {
 		return err
 	}

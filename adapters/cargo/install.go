@@ -70,16 +70,14 @@ func (a *Adapter) decisive(f *adapters.Files, p *project, locked bool) ([]string
 	if toolchain != nil {
 		files = append(files, toolchain.Path)
 	}
-	for _, path := range root.Reads() {
-		f.Path(path)
-	}
+	f.Note(root.Reads())
 	slices.Sort(files)
 	return files, err
 }
 
 // Install implements adapters.Adapter.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := a.Files(req.DishDir)
+	f := a.Now().Files(req.DishDir)
 	p, err := a.project(f)
 	if err != nil {
 		return err

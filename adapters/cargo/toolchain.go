@@ -14,7 +14,7 @@ import (
 
 // ToolchainBasis implements adapters.Steerer.
 func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) {
-	seen, err := a.seen.See(a.look)
+	seen, err := a.seen.See(a.Source, a.look)
 	if err != nil {
 		return "", err
 	}
@@ -78,7 +78,7 @@ func (a *Adapter) beyond(dir string) (string, error) {
 // ToolchainFingerprint implements adapters.Adapter: the answers of `rustc -vV` and `cargo
 // -V` in dir, and the digest of the user's own configuration of cargo.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
-	seen, err := a.seen.See(a.look)
+	seen, err := a.seen.See(a.Source, a.look)
 	if err != nil {
 		return "", err
 	}

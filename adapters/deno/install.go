@@ -69,7 +69,7 @@ func (a *Adapter) denoDir() string {
 
 // Install fetches what the lockfile names. Deno itself repairs an interrupted install.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := a.Files(req.DishDir)
+	f := a.Now().Files(req.DishDir)
 	p, err := a.open(f)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (a *Adapter) run(ctx context.Context, leave adapters.Leave, w probe.Work, l
 func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
 	argv := []string{"deno", "add"}
 	if req.Dev {
-		if !a.Files(req.DishDir).IsFile("package.json") {
+		if !a.Now().Files(req.DishDir).IsFile("package.json") {
 			return &adapters.Unsupported{Adapter: id, What: "adding packages for development only", Hint: "add them without --dev"}
 		}
 		argv = append(argv, "--dev")

@@ -154,7 +154,7 @@ type machine struct {
 // ToolchainBasis implements adapters.Steerer: the executable, and for a shim of a version
 // manager also the installed versions and the files that choose between them.
 func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error) {
-	seen, err := a.seen.See(a.look)
+	seen, err := a.seen.See(a.Source, a.look)
 	if err != nil || !seen.shim {
 		return seen.basis, err
 	}

@@ -18,7 +18,7 @@ import (
 
 // ToolchainBasis implements adapters.Steerer.
 func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) {
-	seen, err := a.seen.See(a.look)
+	seen, err := a.seen.See(a.Source, a.look)
 	if err != nil {
 		return "", err
 	}

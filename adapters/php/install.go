@@ -39,7 +39,7 @@ func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, e
 // Install implements adapters.Adapter. Composer installs a stale lockfile with only a
 // warning, so Install checks for one first.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := a.Files(req.DishDir)
+	f := a.Now().Files(req.DishDir)
 	lock, err := a.locks.Read(f, lockFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

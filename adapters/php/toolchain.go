@@ -19,7 +19,7 @@ type machine struct {
 
 // ToolchainBasis implements adapters.Steerer.
 func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) {
-	seen, err := a.seen.See(a.look)
+	seen, err := a.seen.See(a.Source, a.look)
 	if err != nil || !seen.shim {
 		return seen.basis, err
 	}

@@ -37,6 +37,7 @@ var table = []row{
 	{"internal/stat", nil},        // what a stat says beside fs.FileInfo
 	{"internal/bounds", nil},      // which programs and values of the environment are the clone's
 	{"internal/growth", nil},      // what tests of readers share
+	{"internal/sampling", nil},    // the cases that a test tries
 	{"internal/tree/ignore", nil}, // the matcher alone: fuzzed without a walk
 
 	// 1

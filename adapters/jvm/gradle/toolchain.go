@@ -57,7 +57,7 @@ func (a *Adapter) tool(dir string) (t tool, err error) {
 	}
 	switch {
 	case t.wrapper == nil:
-		if t.seen, err = a.seen.See(a.look); err != nil {
+		if t.seen, err = a.seen.See(a.Source, a.look); err != nil {
 			return t, err
 		}
 	case !t.wrapper.There && !a.download:
@@ -251,7 +251,7 @@ func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, e
 
 // Install implements adapters.Adapter.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	w, _, err := wrapper.Gradle(a.Files(req.DishDir), a.host.Env)
+	w, _, err := wrapper.Gradle(a.Now().Files(req.DishDir), a.host.Env)
 	if err != nil || w == nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 	b := adapters.NewBasis(a.host.Env)
 	switch {
 	case w == nil:
-		seen, err := a.seen.See(a.look)
+		seen, err := a.seen.See(a.Source, a.look)
 		if err != nil {
 			return "", err
 		}
@@ -98,7 +98,11 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 
 // tool returns the version of Maven.
 func (a *Adapter) tool(ctx context.Context, at probe.At) (string, error) {
-	w, err := wrapper.Maven(a.Files(at.Dir), a.host.Env)
+	from := a.Source
+	if at.Leave.Given() {
+		from = from.Now() // an install may have fetched the wrapper's distribution
+	}
+	w, err := wrapper.Maven(from.Files(at.Dir), a.host.Env)
 	switch {
 	case err != nil:
 		return "", err
@@ -111,7 +115,7 @@ func (a *Adapter) tool(ctx context.Context, at probe.At) (string, error) {
 	case w != nil:
 		return a.mavenVersion(ctx, at.Of(w.Script))
 	}
-	seen, err := a.seen.See(a.look)
+	seen, err := a.seen.See(a.Source, a.look)
 	if err != nil {
 		return "", err
 	}
@@ -167,7 +171,7 @@ func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, e
 
 // Install implements adapters.Adapter.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := a.Files(req.DishDir)
+	f := a.Now().Files(req.DishDir)
 	w, err := wrapper.Maven(f, a.host.Env)
 	if err != nil || w == nil {
 		return err
