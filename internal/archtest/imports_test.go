@@ -58,7 +58,7 @@ var table = []row{
 
 	// 2
 	{"internal/tree", []string{"diagnostics", "internal/state", "internal/git", "internal/pack", "internal/parallel", "internal/tree/*"}},
-	{"internal/tree/*", []string{"internal/state", "internal/stat", "internal/owndir"}},
+	{"internal/tree/*", []string{"internal/state", "internal/stat", "internal/owndir", "internal/rawfile"}},
 	// A glob that the matcher refuses is reported at its place.
 	{"internal/config", []string{"diagnostics", "internal/tomlfile", "internal/state", "internal/pack", "internal/clone", "internal/tree/glob"}},
 	{"plugin/wire", []string{"adapters", "diagnostics", "internal/jsontext", "plugin/wire/shape"}},

@@ -1,7 +1,7 @@
 // Package rawfile opens regular files and directories without the poller of package os: that costs
 // six system calls a file, more than all others for a cache of small files.
 //
-// Only OpenDir and MkdirAll take a path. All other functions take an open directory and the name of
+// Only Open, OpenDir, Lstat and MkdirAll take a path. All other functions take an open directory and the name of
 // an entry, and follow no link.
 //
 // Errors are *fs.PathError. The garbage collector does not close a File.
@@ -36,6 +36,9 @@ func (i Info) Owner() (uid uint32, ok bool) { return i.owner, i.owned }
 
 // Serial returns the inode number of the file, 0 where the system has none.
 func (i Info) Serial() uint64 { return i.id.serial() }
+
+// Disk returns the number of the file system, 0 where the system has none.
+func (i Info) Disk() uint64 { return i.id.disk() }
 
 // SameDisk reports whether both files are on one file system.
 func SameDisk(a, b Info) bool { return a.id.sameDisk(b.id) }

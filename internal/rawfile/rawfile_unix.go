@@ -27,6 +27,8 @@ func (a identity) same(b identity) bool { return a == b }
 
 func (a identity) serial() uint64 { return a.ino }
 
+func (a identity) disk() uint64 { return a.dev }
+
 func (a identity) sameDisk(b identity) bool { return a.dev == b.dev }
 
 // OpenDir opens the directory at path. It follows links.
@@ -67,6 +69,23 @@ func (f *File) Std() *os.File {
 	file := os.NewFile(uintptr(f.fd), f.name)
 	f.fd = -1
 	return file
+}
+
+// Open opens the file at path for reading, as OpenAt does.
+func Open(path string) (*File, error) {
+	return openAt(unix.AT_FDCWD, path, path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+}
+
+// Of returns the File of an open descriptor, which it then owns.
+func Of(fd int, name string) *File { return &File{fd: fd, name: name} }
+
+// Lstat returns the information about path; it does not follow a link.
+func Lstat(path string) (Info, error) {
+	info, err := lstat(unix.AT_FDCWD, path)
+	if err != nil {
+		err = &fs.PathError{Op: "lstat", Path: path, Err: err}
+	}
+	return info, err
 }
 
 func openAt(dir int, name, full string, flags int, perm fs.FileMode) (*File, error) {

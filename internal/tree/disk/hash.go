@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/internal/rawfile"
 )
 
 // ErrKind says that a file is not regular.
@@ -33,9 +35,9 @@ func (h *Hasher) File(root, path string) (e Entry, sum [32]byte, err error) {
 	if err != nil {
 		return Entry{}, sum, err
 	}
-	defer f.close()
+	defer f.Close()
 	e, after := Entry{Path: path}, Entry{Path: path}
-	if err := f.stat(&e); err != nil {
+	if err := e.stat(f); err != nil {
 		return Entry{}, sum, err
 	}
 	for range 3 {
@@ -44,7 +46,7 @@ func (h *Hasher) File(root, path string) (e Entry, sum [32]byte, err error) {
 		}
 		size, err := h.content(f, e.Size)
 		if err == nil {
-			err = f.stat(&after)
+			err = after.stat(f)
 		}
 		if err != nil {
 			return Entry{}, sum, err
@@ -53,7 +55,7 @@ func (h *Hasher) File(root, path string) (e Entry, sum [32]byte, err error) {
 			h.blake.Sum(sum[:0])
 			return e, sum, nil
 		}
-		if err := f.rewind(); err != nil {
+		if err := f.Rewind(); err != nil {
 			return Entry{}, sum, err
 		}
 		e = after
@@ -63,7 +65,7 @@ func (h *Hasher) File(root, path string) (e Entry, sum [32]byte, err error) {
 
 // content hashes f and returns the number of bytes. It stops at size; the later stat finds whether
 // there were more.
-func (h *Hasher) content(f *file, size int64) (n int64, err error) {
+func (h *Hasher) content(f *rawfile.File, size int64) (n int64, err error) {
 	h.blake.Reset()
 	for n < size {
 		select {
@@ -71,7 +73,7 @@ func (h *Hasher) content(f *file, size int64) (n int64, err error) {
 			return n, context.Canceled
 		default:
 		}
-		k, err := f.read(h.buf)
+		k, err := f.Read(h.buf)
 		h.blake.Write(h.buf[:k])
 		n += int64(k)
 		if err == io.EOF {
