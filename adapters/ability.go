@@ -6,11 +6,6 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// Reads are the absolute paths that an answer depends on: files that were read or looked
-// for, and directories that were listed. The answer holds until one of them changes. Paths
-// outside the workspace are allowed.
-type Reads []string
-
 // TaskLister has recipes that depend on what is on disk (./gradlew or gradle,
 // the scripts of package.json).
 type TaskLister interface {

@@ -12,7 +12,7 @@ const insideRule = "a workspace names it, or no `deno.json` above has a `workspa
 // Nested implements adapters.Nester: the nearest workspace above decides.
 func (a *Adapter) Nested(_ context.Context, dir, _ string) (adapters.NestedAnswer, error) {
 	f := a.Files(dir)
-	f.Path(configNames()[0])
+	f.IsFile(configNames()[0])
 	var answer adapters.NestedAnswer
 	for at := range f.Ancestors() {
 		if at == dir {

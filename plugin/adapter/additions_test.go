@@ -72,7 +72,7 @@ func TestAdditions(t *testing.T) {
 	ctx := t.Context()
 	tasks, err := adapters.Tasks(ctx, a, "/w/app")
 	wantTasks := adapters.TasksAnswer{
-		Tasks: []adapters.Task{{Name: "build", Run: "zig build -C /w/app"}}, Members: []string{"/w/lib"}, Reads: adapters.Reads{"/w/build.zig"},
+		Tasks: []adapters.Task{{Name: "build", Run: "zig build -C /w/app"}}, Members: []string{"/w/lib"}, Reads: adapters.ReadsOf("/w/build.zig"),
 	}
 	if diff := cmp.Diff(wantTasks, tasks); diff != "" || err != nil {
 		t.Errorf("tasks: %v (-want +got):\n%s", err, diff)
