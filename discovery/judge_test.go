@@ -170,7 +170,7 @@ func TestIncludeOfNothing(t *testing.T) {
 	}
 }
 
-// TestBentoOfLeftOut holds that a bento that names a directory that is left out is told why.
+// TestBentoOfLeftOut holds that the error about a bento with a directory that is left out says why.
 func TestBentoOfLeftOut(t *testing.T) {
 	_, told := find(t, map[string]string{"bentos/a.toml": "name = \"a\"\ndishes = [\"in\"]", "bento.toml": "[workspace]\ndiscover = true", "aa.toy": "", "in/aa.toy": ""}, strictly)
 	want := []string{`error unknown_dish bentos/a.toml:2:11: bento "a": no dish found at "in" (it is left out, not_a_member: it is not its own; [workspace] include adopts it)`}
