@@ -62,6 +62,9 @@ func (f *finder) noSuchDish(bento string, g config.Glob) diagnostics.Diagnostic 
 		d.Hint = "git ignores the directory"
 		return d
 	}
+	if d.Hint = f.ws.WhyLeftOut(g.Text); d.Hint != "" {
+		return d
+	}
 	var paths []string
 	for _, dish := range f.ws.Dishes {
 		if dish.Name == g.Text {

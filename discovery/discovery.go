@@ -35,6 +35,16 @@ type Workspace struct {
 // looked for there.
 func (w *Workspace) Excludes(path string) bool { return w.excluded(path) }
 
+// WhyLeftOut returns why the directory at a path relative to the root is no dish and how to adopt
+// it, "" when it is not in LeftOut.
+func (w *Workspace) WhyLeftOut(path string) string {
+	i, ok := slices.BinarySearchFunc(w.LeftOut, path, func(l LeftOut, path string) int { return strings.Compare(l.Path, path) })
+	if !ok {
+		return ""
+	}
+	return "it is left out, " + string(w.LeftOut[i].Reason) + ": " + w.LeftOut[i].Why + "; [workspace] include adopts it"
+}
+
 // Bento is a selection of dishes.
 type Bento struct {
 	Name   string

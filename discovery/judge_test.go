@@ -16,14 +16,14 @@ import (
 	"github.com/bentobuild/bento/internal/clone"
 )
 
-// strict is a toy whose files decide about nested projects: one is a dish if the word "own" is a
-// line of its file.
+// strict is a toy whose files decide about nested projects: one is a dish if its file has a line
+// "own", or "inside NAME" with the name of the dish around it.
 type strict struct{ *toy }
 
 func (a strict) Nested(_ context.Context, dir, outer string) (adapters.NestedAnswer, error) {
 	lines, err := a.lines("nested in "+filepath.Base(outer)+":", dir)
 	for _, l := range lines {
-		if l[0] == "own" {
+		if l[0] == "own" || l[0] == "inside" && l[1] == filepath.Base(outer) {
 			return adapters.NestedAnswer{}, nil
 		}
 	}
@@ -60,8 +60,8 @@ func TestJudge(t *testing.T) {
 		},
 		{
 			name:  "one that is named late is a dish like the others, and so is what it names",
-			files: map[string]string{"aa.toy": "", "x/aa.toy": "own\nlink ../c", "c/aa.toy": "member in\nlink ../b", "c/in/aa.toy": "", "c/out/aa.toy": "", "b/aa.toy": ""},
-			want:  []string{".", "b", "c", "c/in", "c/out not_a_member aa", "x"},
+			files: map[string]string{"aa.toy": "", "x/aa.toy": "own\nlink ../c", "c/aa.toy": "member in\nlink ../b", "c/in/aa.toy": "", "c/out/aa.toy": "", "b/aa.toy": "", "c/x/aa.toy": "inside c"},
+			want:  []string{".", "b", "c", "c/in", "c/out not_a_member aa", "c/x", "x"},
 		},
 		{
 			name:  "another family names no member",
@@ -165,6 +165,15 @@ func TestIncludeOfNothing(t *testing.T) {
 		`warning unmatched_include bento.toml:4:3: include "plain" matches no directory with a project that an adapter recognises (name the directory of a manifest that git does not ignore, or give the directory a dish.toml)`,
 		`warning unmatched_include bento.toml:5:3: include "none/**" matches no directory with a project that an adapter recognises (name the directory of a manifest that git does not ignore, or give the directory a dish.toml)`,
 	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestBentoOfLeftOut holds that the error about a bento with a directory that is left out says why.
+func TestBentoOfLeftOut(t *testing.T) {
+	_, told := find(t, map[string]string{"bentos/a.toml": "name = \"a\"\ndishes = [\"in\"]", "bento.toml": "[workspace]\ndiscover = true", "aa.toy": "", "in/aa.toy": ""}, strictly)
+	want := []string{`error unknown_dish bentos/a.toml:2:11: bento "a": no dish found at "in" (it is left out, not_a_member: it is not its own; [workspace] include adopts it)`}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Error(diff)
 	}

@@ -104,6 +104,10 @@ func (b *builder) target(target, dir string) []*discovery.Dish {
 	if dishes := b.byGlob(target, p[1:]); len(dishes) > 0 {
 		return dishes
 	}
+	if why := b.ws.WhyLeftOut(p[1:]); why != "" {
+		b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "target_not_found", "there is no dish at \""+p[1:]+"\"", why)
+		return nil
+	}
 	b.unknown("target_not_found", "no dish, bento or path with dishes is named", target, append(b.dishNames(), b.bentoNames()...))
 	return nil
 }
