@@ -151,7 +151,7 @@ func (f *finder) name(d *Dish) {
 		f.nameDir(d, dir)
 	}
 	for _, l := range d.answered.Links {
-		if l.Dir != "" {
+		if l.Dir != "" && !l.Loose {
 			f.nameDir(d, l.Dir)
 		}
 	}
@@ -289,12 +289,12 @@ func (f *finder) leaveOut(s *site) {
 	if a == nil && !s.hasFile {
 		return // a file that other tools have too, such as .tool-versions
 	}
-	out := LeftOut{Path: s.path, Reason: verdict.Reason, Why: verdict.Why}
+	out := LeftOut{Path: s.path, Reason: verdict.Reason, Why: strings.ReplaceAll(verdict.Why, f.ws.Root+"/", "")}
 	if a != nil {
 		out.Adapter = a.Manifest().AdapterID
 	}
 	if out.Reason == "" {
-		out.Reason, out.Why = adapters.NoProject, "its manifest describes no project of "+out.Adapter
+		out.Reason, out.Why = adapters.NoProject, "its manifest describes nothing to build"
 	}
 	f.ws.LeftOut = append(f.ws.LeftOut, out)
 }

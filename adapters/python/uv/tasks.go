@@ -32,7 +32,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	if p.own.HasProject {
 		ans.Tasks = p.tasks(f)
 	}
-	f.Path(filepath.Join(p.Dir, lockName))
+	f.Whole(filepath.Join(p.Dir, lockName))
 	ans.Reads = f.Reads()
 	return ans, nil
 }
