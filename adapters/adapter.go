@@ -170,6 +170,12 @@ type Task struct {
 	// Mutex names a resource that two tasks cannot use at once. Tasks with the same mutex,
 	// in any dish, run one after another.
 	Mutex string `json:"mutex,omitempty"`
+
+	// Body is the text of the script that Run runs by its name, "" for a command of the
+	// adapter itself. What a script does is known only from its text: bento reads it to find
+	// out whether a script of a workspace's root only runs those of the members. It never
+	// crosses the wire.
+	Body string `json:"-"`
 }
 
 // Toolchain is a version that a project requires.

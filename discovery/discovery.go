@@ -186,6 +186,25 @@ func (w *Workspace) Owner(path string) *Dish {
 // false when it lies outside.
 func (w *Workspace) Relative(path string) (rel string, ok bool) { return relative(w.Root, path) }
 
+// Members returns the dishes that the manifest of d names as members, and theirs in turn, by path.
+func (w *Workspace) Members(d *Dish) []*Dish {
+	seen := map[*Dish]bool{d: true}
+	var list []*Dish
+	var add func(of *Dish)
+	add = func(of *Dish) {
+		for path := range of.members {
+			if m := w.byPath[path]; m != nil && !seen[m] {
+				seen[m] = true
+				list = append(list, m)
+				add(m)
+			}
+		}
+	}
+	add(d)
+	slices.SortFunc(list, func(a, b *Dish) int { return strings.Compare(a.Path, b.Path) })
+	return list
+}
+
 // upwards yields a path relative to the root and its parents, "." last.
 func upwards(path string) func(yield func(dir string) bool) {
 	return func(yield func(dir string) bool) {

@@ -74,7 +74,7 @@ func newAdapter(s *project.Shelf, o adapters.Options, d dialect) *Adapter {
 		DiagnosticHooks: hooks(d),
 		DerivedPaths:    derivedPaths(),
 		Parallel:        64,
-		Identity:        d.id + "/2",
+		Identity:        d.id + "/3",
 		Family:          "node",
 		Runtime:         d.runtime(),
 		PassEnv:         append(passEnv(), d.passEnv...),

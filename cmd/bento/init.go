@@ -35,15 +35,17 @@ func initCommand(s *session) *cobra.Command {
 
 // initialised is the document of `bento init`.
 type initialised struct {
-	Schema       string                   `json:"schema"`
-	Root         string                   `json:"root"`
-	DryRun       bool                     `json:"dry_run"`
-	FilesWritten []string                 `json:"files_written"`
-	Dishes       []dishRow                `json:"dishes_detected"`
-	Excluded     []excluded               `json:"excluded"`
-	Foreign      []foreign                `json:"foreign"`
-	Problems     []diagnostics.Diagnostic `json:"problems"`
-	Text         string                   `json:"text"` // of bento.toml
+	Schema       string     `json:"schema"`
+	Root         string     `json:"root"`
+	DryRun       bool       `json:"dry_run"`
+	FilesWritten []string   `json:"files_written"`
+	Dishes       []dishRow  `json:"dishes_detected"`
+	Excluded     []excluded `json:"excluded"`
+	// RootTasks are scripts of the root with the name of a lifecycle task.
+	RootTasks []report.RootTask        `json:"root_tasks"`
+	Foreign   []foreign                `json:"foreign"`
+	Problems  []diagnostics.Diagnostic `json:"problems"`
+	Text      string                   `json:"text"` // of bento.toml
 }
 
 // excluded is a directory that is left out because a plan with it would fail.
@@ -59,7 +61,7 @@ func (s *session) initialise(ctx context.Context, dry bool) error {
 	}
 	doc := initialised{
 		Schema: report.Schema("init"), Root: root, DryRun: dry, FilesWritten: []string{}, Dishes: []dishRow{},
-		Excluded: []excluded{}, Problems: []diagnostics.Diagnostic{}, Foreign: foreignTools(root),
+		Excluded: []excluded{}, Problems: []diagnostics.Diagnostic{}, RootTasks: []report.RootTask{}, Foreign: foreignTools(root),
 	}
 	if err := s.discover(ctx, &doc); err != nil {
 		return err
@@ -115,7 +117,7 @@ func (s *session) discover(ctx context.Context, doc *initialised) error {
 			return err
 		}
 		w.close()
-		_, problems := plan.Build(w.Workspace.Workspace, plan.Request{})
+		p, problems := plan.Build(w.Workspace.Workspace, plan.Request{})
 		problems = diagnostics.Sorted(slices.Concat(w.Problems, problems))
 		if doc.exclude(w, diagnostics.Errors(problems)) {
 			continue
@@ -123,6 +125,9 @@ func (s *session) discover(ctx context.Context, doc *initialised) error {
 		doc.Problems = append(doc.Problems, problems...)
 		for _, d := range w.Dishes {
 			doc.Dishes = append(doc.Dishes, w.dishRow(d))
+			if p != nil && d.Path == "." {
+				doc.RootTasks = append(doc.RootTasks, report.RootTasks(p, d)...)
+			}
 		}
 		break
 	}
@@ -205,6 +210,9 @@ func (s *session) tellInit(doc initialised) {
 	}
 	fmt.Fprintln(s.out)
 	s.tellForeign(doc.Foreign)
+	for _, t := range doc.RootTasks {
+		fmt.Fprintf(s.out, "at the root, %s\n", t.Line())
+	}
 	fmt.Fprintln(s.out, "bento plan says what would run")
 }
 

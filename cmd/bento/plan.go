@@ -69,6 +69,6 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
-	report.WritePlan(s.out, s.style, doc)
+	report.WritePlan(s.out, s.style, doc, s.flags.verbose)
 	return nil
 }

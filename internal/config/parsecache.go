@@ -26,7 +26,7 @@ type dishOf struct {
 // OpenParseCache opens the Memory in dir. program identifies the executable: another one may parse the
 // same files differently.
 func OpenParseCache(dir *state.Dir, program string) *ParseCache {
-	return &ParseCache{openParsed[settings, dishOf](dir, "config", 2, program)}
+	return &ParseCache{openParsed[settings, dishOf](dir, "config", 3, program)}
 }
 
 // Load is LoadWith that parses only changed files. Pass m to LoadDishes only with the workspace

@@ -2,6 +2,7 @@ package config
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,6 +43,8 @@ type Task struct {
 	Incremental bool  // outputs of the last run are kept
 	SideEffects bool  // never run a second time for diagnostics
 	Cache       *bool // nil: inherited
+	// Lifecycle says whether a task with a lifecycle name is one; nil: bento decides.
+	Lifecycle *bool
 }
 
 // The bounds of two integers.
@@ -73,6 +76,7 @@ type taskTable struct {
 	Incremental      bool                    `toml:"incremental"`
 	SideEffects      bool                    `toml:"side_effects"`
 	Cache            *bool                   `toml:"cache"`
+	Lifecycle        tomlfile.At[bool]       `toml:"lifecycle"`
 }
 
 // command is a shell command, or the words of a command without a shell.
@@ -132,6 +136,7 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 			task.DependsOn = append(task.DependsOn, Text{dep.Value, dep.Pos})
 		}
 	}
+	problems = append(problems, task.setLifecycle(t.Lifecycle)...)
 	problems = append(problems, t.checkInteractive()...)
 	problems = append(problems, checkRange("retry", t.Retry, 0, maxRetry)...)
 	problems = append(problems, checkRange("weight", t.Weight, 1, maxWeight)...)
@@ -145,6 +150,21 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 		}
 	}
 	return task, problems
+}
+
+// setLifecycle sets Lifecycle. It reports the key at a task whose name is not that of a lifecycle
+// task.
+func (t *Task) setLifecycle(v tomlfile.At[bool]) []diagnostics.Diagnostic {
+	if !v.Given {
+		return nil
+	}
+	if names := []string{"build", "check", "lint", "test"}; !slices.Contains(names, t.Name) {
+		p := v.Pos.Error(RuleInvalid, "lifecycle applies to the tasks %s, and not to %q", strings.Join(names, ", "), t.Name)
+		p.Hint = "ci = true makes a task of another name part of bento ci"
+		return []diagnostics.Diagnostic{p}
+	}
+	t.Lifecycle = &v.Value
+	return nil
 }
 
 // checkInteractive reports an interactive task that is persistent or cached.

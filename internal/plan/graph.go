@@ -36,11 +36,23 @@ func (b *builder) order(tasks []*Task) *Plan {
 
 // planOf returns the plan of tasks, in the order of their graph.
 func planOf(ws *discovery.Workspace, tasks []*Task, g *dag.Graph) *Plan {
-	ordered := make([]*Task, 0, len(tasks))
-	for _, i := range g.Order() {
-		ordered = append(ordered, tasks[i])
+	orderRoots(tasks, g)
+	order := g.Order()
+	ordered, place := make([]*Task, len(order)), make([]int, len(tasks))
+	for n, i := range order {
+		ordered[n], place[i] = tasks[i], n+1
 	}
-	p := &Plan{Workspace: ws, Tasks: ordered, Graph: graphOf(ordered)}
+	for n, t := range ordered {
+		t.Index = n
+	}
+	p := &Plan{Workspace: ws, Tasks: ordered, Graph: dag.New(len(ordered))}
+	for _, i := range order {
+		for _, before := range g.Before(i) {
+			if place[before] > 0 {
+				p.Graph.AddEdge(place[before]-1, place[i]-1)
+			}
+		}
+	}
 	last := make(map[string]*Task)
 	for _, t := range ordered {
 		if before := last[t.Dish.Path]; before != nil {

@@ -110,10 +110,17 @@ type Task struct {
 	SideEffects bool
 	Hook        *adapters.Hook
 
+	// Root is set for a task of a workspace's root that runs a script by its name. Nobody but the
+	// script knows what it makes, anywhere below the root.
+	Root *RootTask
+
 	Deps []Dep
 	// Sources are the other dishes whose sources are in the key, by path.
 	Sources []*discovery.Dish
 
+	body   string   // text of the script that Run runs by its name
+	recipe bool     // its command is that of a recipe
+	stored bool     // dish.toml says that its result is stored
 	extra  []string // globs of files above the dish
 	script bool     // runs only when named
 	ci     bool
@@ -186,6 +193,9 @@ func newBuilder(ws *discovery.Workspace) *builder {
 		b.byName[d.Name] = d
 		b.byDish[d] = resolve(b, d)
 		b.tasks = append(b.tasks, b.byDish[d]...)
+	}
+	for _, d := range ws.Dishes {
+		b.decideRoot(d)
 	}
 	for _, t := range b.tasks {
 		b.connect(t)

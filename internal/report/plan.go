@@ -23,6 +23,35 @@ type planDish struct {
 	dishHead
 	AlsoSeen []string   `json:"also_seen,omitempty"` // other adapters that would have taken it
 	Tasks    []planTask `json:"tasks"`
+	// Scripts of the root of a workspace that have the name of a lifecycle task.
+	RootTasks []RootTask `json:"root_tasks,omitempty"`
+}
+
+// RootTask is a script with the name of a lifecycle task at the root of a workspace, and the rule
+// that makes it one or not.
+type RootTask struct {
+	Name      string `json:"name"`
+	Run       string `json:"run"`
+	Lifecycle bool   `json:"lifecycle"`
+	Rule      string `json:"rule" enum:"own_work,no_member,hands_on,declared"`
+	Why       string `json:"why"`
+}
+
+// RootTasks returns the scripts of d with the rules that bento applied.
+func RootTasks(p *plan.Plan, d *discovery.Dish) (list []RootTask) {
+	for _, t := range p.RootTasks(d) {
+		list = append(list, RootTask{Name: t.Name, Run: t.Run, Lifecycle: t.Root.Lifecycle, Rule: t.Root.Rule, Why: t.Root.Why})
+	}
+	return list
+}
+
+// Line returns the rule in words.
+func (t RootTask) Line() string {
+	what := "a lifecycle task"
+	if !t.Lifecycle {
+		what = "only a script, by its name"
+	}
+	return PrintableLine(fmt.Sprintf("%s (%s) is %s: %s", t.Name, oneLine(t.Run), what, t.Why))
 }
 
 type planTask struct {
@@ -74,7 +103,7 @@ func NewPlan(p *plan.Plan, results []*key.Result, clean []*plan.Task, problems [
 	dishes := shown(p)
 	doc.Summary.Dishes = len(dishes)
 	doc.Bentos = byBento(dishes, func(d *discovery.Dish) planDish {
-		row := planDish{dishHead: headOf(d), AlsoSeen: d.SeenAlso, Tasks: []planTask{}}
+		row := planDish{dishHead: headOf(d), AlsoSeen: d.SeenAlso, Tasks: []planTask{}, RootTasks: RootTasks(p, d)}
 		for _, t := range by[d] {
 			row.Tasks = append(row.Tasks, newPlanTask(results[t.Index]))
 		}
@@ -117,8 +146,8 @@ func newPlanTask(ev *key.Result) planTask {
 	return row
 }
 
-// WritePlan prints a plan for people.
-func WritePlan(w io.Writer, style Style, doc Plan) {
+// WritePlan prints a plan for people; verbose adds the rules for scripts of roots.
+func WritePlan(w io.Writer, style Style, doc Plan, verbose bool) {
 	for _, b := range doc.Bentos {
 		for _, d := range b.Dishes {
 			head := style.Bold(PrintableLine(d.Name))
@@ -134,6 +163,11 @@ func WritePlan(w io.Writer, style Style, doc Plan) {
 			}
 			for _, t := range d.Tasks {
 				writePlanTask(w, style, t)
+			}
+			for _, t := range d.RootTasks {
+				if verbose {
+					fmt.Fprintf(w, "  %s\n", style.Dim(t.Line()))
+				}
 			}
 		}
 	}

@@ -29,9 +29,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	if p.dir == p.Dir {
 		ans.Members = uvworkspace.MemberDirs(f, p.own)
 	}
-	if p.own.HasProject {
-		ans.Tasks = p.tasks(f)
-	}
+	ans.Tasks = p.tasks(f)
 	f.Path(filepath.Join(p.Dir, lockName))
 	ans.Reads = f.Reads()
 	return ans, nil
@@ -53,7 +51,11 @@ func (p *project) tasks(f *adapters.Files) []adapters.Task {
 		}
 		return has(m.Dependencies)
 	}
-	tasks := devtool.WithRunners(p.own, bin, covers, slices.Concat(p.build(), m.Tools.Recipes(bin, inside)))
+	var recipes []adapters.Task
+	if p.own.HasProject {
+		recipes = slices.Concat(p.build(), m.Tools.Recipes(bin, inside))
+	}
+	tasks := devtool.WithRunners(p.own, bin, covers, recipes)
 	configs := devtool.ConfigsAbove(f)
 	for i := range tasks {
 		t := &tasks[i]
