@@ -64,7 +64,7 @@ func BenchmarkKeep(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := s.Keep(b.Context()); err != nil { // without a tally
+	if err := s.PruneToBounds(b.Context()); err != nil { // without a tally
 		b.Fatal(err)
 	}
 	b.Run("after a result", func(b *testing.B) {
@@ -73,7 +73,7 @@ func BenchmarkKeep(b *testing.B) {
 			if err := s.Record(cache.Key{1, 2, 3}, &cache.Record{}); err != nil {
 				b.Fatal(err)
 			}
-			if err := s.Keep(b.Context()); err != nil {
+			if err := s.PruneToBounds(b.Context()); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -205,10 +205,10 @@ func (s *Disk) Prune(ctx context.Context, b Bounds) (Removed, error) {
 	return s.files.Prune(ctx, b, needs)
 }
 
-// Keep prunes the store to the bounds of its Options. It is cheap when nothing has to be removed:
+// PruneToBounds prunes the store to the bounds of its Options. It is cheap when nothing has to be removed:
 // processes count the bytes that they add and share the total. It prunes a large store to somewhat
 // below its bound. Call it after each result and at the end of a run.
-func (s *Disk) Keep(ctx context.Context) error { return s.files.Keep(ctx, s.bounds, needs) }
+func (s *Disk) PruneToBounds(ctx context.Context) error { return s.files.PruneToBounds(ctx, s.bounds, needs) }
 
 // Settle writes which records were used since the store was opened, unless the store has the same
 // list already. Call it at the end of a run; the lookups of a killed process do not count as use.

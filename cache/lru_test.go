@@ -228,7 +228,7 @@ func (m *lru) prune(rt *rapid.T, p *process) {
 func (m *lru) keep(rt *rapid.T) {
 	for _, p := range m.users {
 		before := m.listed()
-		if err := p.disk.Keep(context.Background()); err != nil {
+		if err := p.disk.PruneToBounds(context.Background()); err != nil {
 			fatalf("%v", err)
 		}
 		p.added = 0

@@ -246,7 +246,7 @@ func TestKeep(t *testing.T) {
 		group.Go(func() {
 			for i := range 15 {
 				large(t, s, u*15+i, size)
-				if err := s.Keep(t.Context()); err != nil {
+				if err := s.PruneToBounds(t.Context()); err != nil {
 					t.Error(err)
 				}
 				if st, err := s.Stats(t.Context()); err != nil || st.Bytes > bound+users*(size+2*4096) {
@@ -273,7 +273,7 @@ func TestKeepSeldomLists(t *testing.T) {
 		return s
 	}
 	listed := func(s *cache.Disk) string { // the time in the tally
-		if err := s.Keep(t.Context()); err != nil {
+		if err := s.PruneToBounds(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		data, err := os.ReadFile(filepath.Join(s.Dir(), "tally"))

@@ -22,17 +22,17 @@ const (
 	tellSize = 256 << 10
 	// recount is the time after which the store is listed again whatever its size.
 	recount = 24 * time.Hour
-	// Keep prunes a store of more than smallStore files to 1/20 below its bound, so that it does
+	// PruneToBounds prunes a store of more than smallStore files to 1/20 below its bound, so that it does
 	// not list the store for each added result. It prunes a smaller store, which is listed fast, to
 	// the bound itself.
 	smallStore = 2000
 	slackShare = 20
 )
 
-// Keep prunes the store to b. It costs almost nothing unless the added bytes pass the bound, or the
+// PruneToBounds prunes the store to b. It costs almost nothing unless the added bytes pass the bound, or the
 // last listing is older than recount. When another goroutine runs it, that goroutine does the work
 // of both.
-func (s *Store) Keep(ctx context.Context, b Bounds, needs Needs) error {
+func (s *Store) PruneToBounds(ctx context.Context, b Bounds, needs Needs) error {
 	if b == (Bounds{}) {
 		return nil
 	}

@@ -191,10 +191,10 @@ func (s *session) cacheCheck(ctx context.Context) error {
 	return err
 }
 
-// keepBounds evicts results beyond the bounds after a run. If that fails, the next run
+// pruneToBounds evicts results beyond the bounds after a run. If that fails, the next run
 // does it.
-func keepBounds(ctx context.Context, store cache.Store) {
+func pruneToBounds(ctx context.Context, store cache.Store) {
 	if disk, ok := store.(*cache.Disk); ok {
-		_ = disk.Keep(ctx)
+		_ = disk.PruneToBounds(ctx)
 	}
 }

@@ -64,9 +64,9 @@ func endings() []os.Signal {
 // tasks when bento is killed.
 const guardCommand = "__guard"
 
-// guardOnce returns what starts that somebody, once, and has it keep files open until
-// all is ended. Without, the kernel still ends the tasks themselves, but not what they
-// have started.
+// guardOnce returns a function that starts the guard on its first call. The guard keeps the
+// files of hold open until every task has ended. Without the guard the kernel ends the tasks
+// if bento is killed, but not their descendants.
 func guardOnce() func(hold []*os.File) {
 	var once sync.Once
 	return func(hold []*os.File) {

@@ -179,7 +179,7 @@ func (s *session) summarize(ctx context.Context, w *opened, r *run.Report) error
 		w.keepNames()
 	}
 	if r.Stored() {
-		defer keepBounds(ctx, w.env.Store) // after all reports
+		defer pruneToBounds(ctx, w.env.Store) // after all reports
 	}
 	if s.outcome == exitOK && len(s.stopping(w)) < len(w.Problems) {
 		s.outcome = exitTask // --keep-going skipped a dish

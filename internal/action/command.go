@@ -142,9 +142,9 @@ func (c *Commands) environ(t *plan.Task, files map[string]string) adapters.Envir
 	return env.With(files).With(t.SetEnv).WithPath(dirs...).With(map[string]string{"PWD": dir(t), Inside: c.Root})
 }
 
-// Launch has run start a process of t. Of a program that the kernel does not start after
-// all a shell knows what to do, or says so as people know it. The error says what the
-// command could not be started for.
+// Launch calls run with spec. If the kernel cannot start the program, it calls run again with
+// the shell, which can start more, or prints a message that users know. The error says why
+// the command could not be started.
 func (c *Commands) Launch(t *plan.Task, spec proc.Spec, run func(proc.Spec) error) error {
 	err := run(spec)
 	if err != nil && spec.Program != "" && c.inShell(t, &spec) == nil {

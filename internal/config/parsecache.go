@@ -6,7 +6,7 @@ import (
 )
 
 // ParseCache is the saved result of parsing the files of a workspace. It is for one goroutine. A nil
-// Memory saves nothing.
+// ParseCache saves nothing.
 type ParseCache struct {
 	*parsedFiles[settings, dishOf]
 }
@@ -23,7 +23,7 @@ type dishOf struct {
 	Problems []diagnostics.Diagnostic
 }
 
-// OpenParseCache opens the Memory in dir. program identifies the executable: another one may parse the
+// OpenParseCache opens the cache in dir. program identifies the executable: another one may parse the
 // same files differently.
 func OpenParseCache(dir *state.Dir, program string) *ParseCache {
 	return &ParseCache{openParsed[settings, dishOf](dir, "config", 3, program)}

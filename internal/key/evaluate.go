@@ -469,7 +469,7 @@ func (e *Evaluator) addDeps(b *builder, t *plan.Task) {
 		n := e.node(d.Task)
 		switch {
 		case d.Via == plan.ViaOutputs && *n.made != (cache.Digest{}):
-			b.Output(d.Task.ID(), e.there(d.Task))
+			b.Output(d.Task.ID(), e.outputsAfter(d.Task))
 		case d.Via != plan.ViaNothing: // what made nothing has not said what is new of it
 			b.Task(d.Task.ID(), n.result.Key)
 		}

@@ -70,7 +70,7 @@ func OpenHistory(dir *state.Dir) *History {
 	return m
 }
 
-// Outdated reports whether another bento has written the memory since Open, or removed it.
+// Outdated reports whether another bento has written or removed the file since OpenHistory.
 func (m *History) Outdated() bool {
 	return m.state.Stamp(memoryFile) != m.file
 }

@@ -55,9 +55,9 @@ func (e *Evaluator) trackedOutputs(t *plan.Task) (list []tree.Entry) {
 	return slices.DeleteFunc(list, func(entry tree.Entry) bool { return !globs.Makes(entry.Path) })
 }
 
-// there returns the digest of what is there once t is up to date, where its outputs go: what
-// it made, and what git tracks there, which it leaves as it is.
-func (e *Evaluator) there(t *plan.Task) cache.Digest {
+// outputsAfter returns the digest of what is outputsAfter once t is up to date, where its outputs go: what
+// it made, and what git tracks outputsAfter, which it leaves as it is.
+func (e *Evaluator) outputsAfter(t *plan.Task) cache.Digest {
 	made := *e.node(t).made
 	tracked := e.trackedOutputs(t)
 	if made == (cache.Digest{}) || len(tracked) == 0 {

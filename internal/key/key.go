@@ -14,16 +14,16 @@ import (
 // an ingredient means, or their order, needs a new number.
 const domain = "bento 2026-11 task key v3"
 
-// Kind says what an Ingredient is, and so how its value is to be read.
+// Kind is the kind of an ingredient, which says how to read its value.
 type Kind byte
 
 // The kinds of ingredient. They are part of recorded data: never renumber them.
 const (
 	kindText    Kind = 1 // the value itself
 	KindEnv     Kind = 2 // a keyed digest of the value, or "unset"
-	KindFiles   Kind = 3 // the digest of a FileSet, which the store may hold
+	KindFiles   Kind = 3 // the digest of a fileSet, which the store may hold
 	KindTask    Kind = 4 // the key of another task
-	KindOutput  Kind = 5 // the digest of what another task made
+	KindOutput  Kind = 5 // the digest of the outputs of another task
 	KindSources Kind = 6 // the digest of the sources of another dish
 )
 
@@ -44,7 +44,7 @@ type builders struct {
 	// guessable; it does not enter the key, so that two machines agree on it.
 	Secret [32]byte
 
-	hash   *blake3.Hasher // of Domain; nil until it is used
+	hash   *blake3.Hasher // of domain; nil until it is used
 	secret *blake3.Hasher // keyed with it
 	free   []byte         // of the last key
 	list   []ingredient   // of a finished key, for reuse

@@ -23,8 +23,8 @@ func (ev *Result) blobs(rest blobs) blobs {
 	}
 }
 
-// maxSets bounds of how many dishes a key's recording holds the sources; of a long
-// chain of dishes the far end is not to be shown.
+// maxSets is the largest number of dishes whose sources one recording holds. The far end of a
+// long chain of dishes is left out.
 const maxSets = 64
 
 // Pack adds to p what is to be recorded of how the key was made: the ingredients,

@@ -1,6 +1,5 @@
 // Package plan turns dishes and requested task names into one task graph. It is pure: no I/O, no
-// clock, no context. Package run finds the cost of a task, its inputs and whether it is a cache
-// hit.
+// clock, no context. Package key finds the inputs of a task and whether it is a cache hit.
 package plan
 
 import (

@@ -284,8 +284,8 @@ func (b *Batch) storePack(pack *key.Pack, in []*waiting) {
 	})
 }
 
-// stored reports whether something was stored without an error, which is said. Of what
-// another bento has removed meanwhile nothing is stored.
+// stored reports whether err is nil, and warns of it otherwise, except of a miss: then another
+// bento has removed a blob meanwhile.
 func (x *Execution) stored(err error) bool {
 	if err != nil && !errors.Is(err, cache.ErrMiss) {
 		x.warnStore(err)

@@ -85,9 +85,8 @@ func (x *Execution) lookBefore() error {
 	return err
 }
 
-// removeEmpty removes the empty directories that lie where the outputs go. A user who has
-// made them, nobody loses anything; and of one that is there afterwards it is sure that
-// the command has made it, which a restore has to do as well.
+// removeEmpty removes empty directories among the outputs. An empty directory holds nothing
+// to lose. If one exists after the command, the command made it, and a restore makes it too.
 func (x *Execution) removeEmpty() {
 	dish := x.Ev.Task.Dish.Path
 	for p, e := range x.before {

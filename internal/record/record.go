@@ -1,7 +1,7 @@
-// Package record moves what tasks make into the store and back: it finds the outputs of an
-// execution, decides whether its inputs held still so that the result may be stored, stores
-// results in batches, and journals what a run is about to change in the workspace, so that
-// the next run can clean up after one that was killed.
+// Package record stores the results of tasks: it finds the outputs of an execution, checks
+// that its inputs have not changed, and stores results in batches. It also says what a restore
+// may remove, and journals what a run is about to change in the workspace, so that the next
+// run can clean up after one that was killed.
 package record
 
 import (
@@ -234,10 +234,10 @@ func (x *Execution) Own() []string {
 	})
 }
 
-// Settled reports whether the key of the execution is that of the result. It is not
+// KeyHolds reports whether the key of the execution is that of the result. It is not
 // when the task has left alone what lay among its outputs, or when strays lay beside
 // what it depends on: that is an input, which the key does not know yet.
-func (x *Execution) Settled() bool { return slices.Equal(x.AllFound(), x.Last.Found) }
+func (x *Execution) KeyHolds() bool { return slices.Equal(x.AllFound(), x.Last.Found) }
 
 // hostName is "" where the system has none.
 var hostName = sync.OnceValue(func() string {

@@ -26,7 +26,7 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 		}
 		n := e.node(t)
 		if n.doubt = x.kept.Unsure; x.kept.Storable() {
-			e.keep(ctx, x)
+			e.storeResult(ctx, x)
 		} else if x.kept.Changed != "" {
 			n.doubt = fmt.Sprintf("%s was made while %q changed", t.ID(), x.kept.Changed)
 		}
@@ -38,11 +38,11 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 	e.end(r)
 }
 
-// keep has the result stored, under its key or the one that it has now that what
-// the task left alone among its outputs counts as an input.
-func (e *engine) keep(ctx context.Context, x *execution) {
+// storeResult stores the result of an execution. Files among the outputs that the task did not make
+// are inputs: if there are any, storeResult computes a new key first.
+func (e *engine) storeResult(ctx context.Context, x *execution) {
 	t, ev := x.ev.Task, x.ev
-	if !x.kept.Settled() {
+	if !x.kept.KeyHolds() {
 		if len(x.kept.Found) > 0 {
 			e.env.warn("output_found", fmt.Sprintf("%s left %s as it was: it counts as an input, and is not stored with the result", t.ID(), diagnostics.Few(x.kept.Found)),
 				"if the task makes it, remove it and run again, or say incremental = true")

@@ -129,11 +129,11 @@ func (e *engine) rival(t *plan.Task, other int) bool {
 // postpone reports whether a result of t must wait for the end of the run to be stored, and
 // has store called then if it is still good.
 func (e *engine) postpone(t *plan.Task, store func()) bool {
-	if e.overlaps.Rivals == nil || !e.unsettled(t, func(i int) bool { return len(e.overlaps.Rivals[i]) > 0 }) {
+	if e.overlaps.Rivals == nil || !e.dependsOnAny(t, func(i int) bool { return len(e.overlaps.Rivals[i]) > 0 }) {
 		return false
 	}
 	e.postponed = append(e.postponed, func() {
-		if !e.unsettled(t, func(i int) bool {
+		if !e.dependsOnAny(t, func(i int) bool {
 			r := e.nodes[i].result
 			return r != nil && r.Reason == reasonMadeTwice
 		}) {
@@ -151,8 +151,8 @@ func (e *engine) storePostponed() {
 	e.postponed = nil
 }
 
-// unsettled reports whether is holds of t or of something that it depends on, however far.
-func (e *engine) unsettled(t *plan.Task, is func(index int) bool) bool {
+// dependsOnAny reports whether is returns true for t or for a dependency of t, direct or not.
+func (e *engine) dependsOnAny(t *plan.Task, is func(index int) bool) bool {
 	seen := make(map[int]bool)
 	var any func(t *plan.Task) bool
 	any = func(t *plan.Task) bool {

@@ -39,30 +39,30 @@ type Options struct {
 // called Run; jobs on other goroutines hand back what they found as a function
 // that this one applies.
 type engine struct {
-	keys     *key.Evaluator
-	env      *Env
-	plan     *plan.Plan
-	tree     *tree.Tree
-	opts     Options
-	nodes    []*node // by plan.Task.Index
-	queue    *readyQueue
-	free     []*node // wait for nothing any more, and are not in the queue yet
-	recorder *record.Recorder
-	batch    *record.Batch // results that are to be stored
-	restorer *outputs.Restorer
-	unstage  func() // removes where the restorer stages; the journal goes only then
-	installs map[string]*scopeInstall
-	report   []*Install
-	release  func() // lets other runs into the workspace
-	touched  bool   // something was executed or restored, or has begun to be
-	ending   int    // how many tasks are left that end by themselves
-	needless bool   // none: servers that only those needed are ended
-	stop     string // the reason why nothing more is started, "" while things are
-	running  int
-	jobs     chan func() func() // to idle goroutines
-	done     chan func()
-	said     chan func() // of jobs that go on
-	overlaps overlaps
+	keys            *key.Evaluator
+	env             *Env
+	plan            *plan.Plan
+	tree            *tree.Tree
+	opts            Options
+	nodes           []*node // by plan.Task.Index
+	queue           *readyQueue
+	free            []*node // wait for nothing any more, and are not in the queue yet
+	recorder        *record.Recorder
+	batch           *record.Batch // results that are to be stored
+	restorer        *outputs.Restorer
+	unstage         func() // removes where the restorer stages; the journal goes only then
+	installs        map[string]*scopeInstall
+	installReports  []*Install
+	release         func() // lets other runs into the workspace
+	touched         bool   // something was executed or restored, or has begun to be
+	ending          int    // how many tasks are left that end by themselves
+	serversUnneeded bool   // every task that ends by itself has ended
+	stop            string // the reason why nothing more is started, "" while things are
+	running         int
+	jobs            chan func() func() // to idle goroutines
+	done            chan func()
+	said            chan func() // of jobs that go on
+	overlaps        overlaps
 	// postponed store results at the end of the run, if nothing has spoilt them by then.
 	postponed []func()
 	start     time.Time
@@ -129,7 +129,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	if err := e.refuse(e.keys.Preflight()); err != nil {
 		return nil, err
 	}
-	e.reserve(ctx)
+	e.reserveIfNeeded(ctx)
 	e.known = time.Since(e.start)
 	env.report(Started{Plan: p, Workers: max(1, opts.Workers), Estimate: e.estimate()})
 	e.loop(ctx)
@@ -164,7 +164,7 @@ func (e *engine) loop(ctx context.Context) {
 		case apply := <-e.said:
 			apply()
 		case id := <-e.opts.Cancel:
-			e.drop(id)
+			e.cancelTask(id)
 		case <-busy:
 		}
 		if e.batch.Due() {
@@ -197,7 +197,7 @@ func (e *engine) enqueue(ctx context.Context) {
 		n := e.free[0]
 		e.free = e.free[1:]
 		ev := e.keys.Of(n.task)
-		if n.result != nil || e.stopped(ctx) == "" && ev != nil && !n.stale && e.settle(ev) {
+		if n.result != nil || e.stopped(ctx) == "" && ev != nil && !n.stale && e.endIfInPlace(ev) {
 			continue
 		}
 		e.queue.Add(n.task)
@@ -248,7 +248,7 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 		n.stale = false
 	}
 	switch {
-	case e.settle(ev):
+	case e.endIfInPlace(ev):
 	case t.Held:
 		n.doubt = t.ID() + " was left as it is"
 		e.end(&Result{Task: t, Outcome: Skipped, Reason: reasonOnly, Key: ev.Key})
@@ -264,9 +264,9 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 	}
 }
 
-// settle ends the task of a hit for which nothing has to be done, and reports whether it
+// endIfInPlace ends the task of a hit for which nothing has to be done, and reports whether it
 // is one.
-func (e *engine) settle(ev *key.Result) bool {
+func (e *engine) endIfInPlace(ev *key.Result) bool {
 	t := ev.Task
 	if ev.Err != nil || ev.Status != key.Hit || !e.isPlaced(ev) {
 		return false
@@ -357,11 +357,11 @@ func (e *engine) end(r *Result) {
 			e.stop = reasonFailFast
 		}
 		e.skipDependents(r)
-		if !e.goesOn(r) || n.waits > 0 {
+		if !e.continuesAfter(r) || n.waits > 0 {
 			return // what comes behind it waits for what it would have waited for
 		}
 	}
-	e.let(n)
+	e.releaseDependents(n)
 }
 
 // doubt says why the result of a task that is executed now cannot be trusted: what it
@@ -375,8 +375,8 @@ func (e *engine) doubt(t *plan.Task) string {
 	return ""
 }
 
-// let starts what waits for nothing but n.
-func (e *engine) let(n *node) {
+// releaseDependents starts what waits for nothing but n.
+func (e *engine) releaseDependents(n *node) {
 	if n.ready {
 		return
 	}
@@ -388,14 +388,14 @@ func (e *engine) let(n *node) {
 		case next.waits > 0:
 		case next.result == nil:
 			e.free = append(e.free, next)
-		case e.goesOn(next.result): // it was skipped before its turn had come
-			e.let(next)
+		case e.continuesAfter(next.result): // it was skipped before its turn had come
+			e.releaseDependents(next)
 		}
 	}
 }
 
-// drop ends a task that is not to go on.
-func (e *engine) drop(id string) {
+// cancelTask ends a task that is not to go on.
+func (e *engine) cancelTask(id string) {
 	for _, n := range e.nodes {
 		switch {
 		case n.task.ID() != id:
@@ -407,8 +407,8 @@ func (e *engine) drop(id string) {
 	}
 }
 
-// goesOn reports whether what only comes behind r, and does not depend on it, is run.
-func (e *engine) goesOn(r *Result) bool {
+// continuesAfter reports whether what only comes behind r, and does not depend on it, is run.
+func (e *engine) continuesAfter(r *Result) bool {
 	return e.opts.KeepGoing || r.Outcome == Skipped && r.Reason == ReasonToolMissing
 }
 
@@ -421,7 +421,7 @@ func (e *engine) skipDependents(r *Result) {
 	}
 	for _, i := range e.plan.Graph.After(r.Task.Index) {
 		next := e.nodes[i]
-		if next.begun || e.goesOn(r) && !dependsOn(next.task, r.Task) {
+		if next.begun || e.continuesAfter(r) && !dependsOn(next.task, r.Task) {
 			continue // it did not wait for the end, or for what this has made
 		}
 		e.end(&Result{
@@ -452,7 +452,7 @@ func (e *engine) finish(ctx context.Context) *Report {
 	e.unstage()
 	e.recorder.Journal.Close()
 	r := &Report{
-		Plan: e.plan, Results: results, Installs: e.report, Started: e.start, Evaluated: e.known,
+		Plan: e.plan, Results: results, Installs: e.installReports, Started: e.start, Evaluated: e.known,
 		Duration: time.Since(e.start), Interrupted: ctx.Err() != nil || e.stop == ReasonInterrupted,
 	}
 	e.env.SumUp()

@@ -1,7 +1,6 @@
-// Package run evaluates a plan: it works out the key of every task, tells hits from
-// misses, restores what the cache has and executes the rest, in the order of the
-// graph and with a bounded number of workers. A Reporter receives what happens;
-// nothing here prints.
+// Package run runs a plan: it asks package key for hits and misses, restores hits and
+// executes misses, in the order of the graph and with a bounded number of workers. A Reporter
+// receives the events; nothing here prints.
 package run
 
 import (
@@ -46,9 +45,9 @@ func (e *Env) commands() *action.Commands {
 	return e.cmds
 }
 
-// keepBounds keeps the store within its bounds, if it has some, after something was added.
+// pruneToBounds keeps the store within its bounds, if it has some, after something was added.
 // Where that fails, the end of the run tries again.
-func (e *Env) keepBounds(ctx context.Context) {
+func (e *Env) pruneToBounds(ctx context.Context) {
 	store, ok := e.Store.(interface {
 		Crowded() bool
 		Keep(context.Context) error

@@ -57,8 +57,8 @@ type TaskOutput struct {
 	Data   []byte
 }
 
-// TaskFinished says how a task ended, also of one that was not executed. Of one that
-// ended well it is reported again, as failed, if another makes the same file later on.
+// TaskFinished has the result of a task, executed or not. A successful task is reported a
+// second time, as failed, when another task makes the same file.
 type TaskFinished struct {
 	Result *Result
 }

@@ -49,7 +49,7 @@ func (e *engine) execute(ctx context.Context, ev *key.Result, unsure string) {
 	x.isReady = func() {
 		e.said <- func() {
 			e.queue.Free(t)
-			e.let(n)
+			e.releaseDependents(n)
 		}
 	}
 	x.ended = func() { e.said <- func() { e.queue.Ended(t) } }
@@ -62,7 +62,7 @@ func (e *engine) execute(ctx context.Context, ev *key.Result, unsure string) {
 		}
 		return func() {
 			n.cancel = nil
-			if e.needless && t.Persistent && !t.Requested && x.result.Reason == ReasonChanged {
+			if e.serversUnneeded && t.Persistent && !t.Requested && x.result.Reason == ReasonChanged {
 				x.result.Outcome, x.result.Reason, x.result.Message = Built, "", "ended: nothing needs it any more"
 			}
 			e.executed(ctx, x)
@@ -95,7 +95,7 @@ func (x *execution) run(ctx context.Context) {
 	if r.Outcome == Built {
 		x.ended()
 		x.collect(log)
-		x.env.keepBounds(ctx)
+		x.env.pruneToBounds(ctx)
 	}
 	x.diagnose(ctx)
 }

@@ -28,7 +28,7 @@ func (e *Env) installer(t *tree.Tree, force bool) *installer {
 // AddPackages adds packages to a dish by its ecosystem's own command. No run of another
 // bento in the workspace sees the manifests half written.
 func AddPackages(ctx context.Context, env *Env, d *discovery.Dish, packages []string, dev bool, log adapters.LogFunc) error {
-	release, _ := env.reserve(ctx)
+	release, _ := env.lockWorkspace(ctx)
 	defer release()
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -87,7 +87,7 @@ func (e *engine) executeInstalled(ctx context.Context, ev *key.Result) {
 func (e *engine) installed(ctx context.Context, s *scopeInstall, i *Install, first *key.Result) {
 	s.done = true
 	if i != nil {
-		e.report = append(e.report, i)
+		e.installReports = append(e.installReports, i)
 		s.err = i.Err
 		e.refresh(ctx, first.Task)
 		e.keys.Installed(ctx, first.Task.Dish)
@@ -111,7 +111,7 @@ func installFailure(ev *key.Result, err error) *Result {
 // InstallAll installs the dependencies of dishes, each scope once, one after the
 // other, while no other bento runs in the workspace. It goes on after a failure.
 func InstallAll(ctx context.Context, env *Env, t *tree.Tree, dishes []*discovery.Dish, force bool) ([]*Install, error) {
-	release, _ := env.reserve(ctx)
+	release, _ := env.lockWorkspace(ctx)
 	defer release()
 	env.Toolchains.LetRun()
 	in := env.installer(t, force)

@@ -44,7 +44,7 @@ func (e *engine) mend(ctx context.Context, list []*plan.Task, then func()) {
 			"let no other task remove or declare it, or let that one depend on "+t.ID())
 		ev, last, others := &key.Result{Task: t, Key: r.Key, Record: record}, e.keys.Memory().Of(t), e.others(t)
 		e.job(func() func() {
-			_, err := e.bringBack(ev, last, others)
+			_, err := e.restoreOutputs(ev, last, others)
 			e.recorder.Replaced(t)
 			return func() {
 				if err != nil {
@@ -58,8 +58,8 @@ func (e *engine) mend(ctx context.Context, list []*plan.Task, then func()) {
 	then()
 }
 
-// executeMended executes a task with what it depends on in place, but for what another
-// one that it depends on has taken.
+// executeMended restores lost outputs of the dependencies of a task, then executes the task.
+// It leaves out outputs that another dependency of the task has consumed.
 func (e *engine) executeMended(ctx context.Context, ev *key.Result) {
 	var list []*plan.Task
 	if e.touched {
@@ -83,7 +83,7 @@ func (e *engine) taken(t *plan.Task, others []plan.Dep) bool {
 // mendAll brings back what was lost during the run, but for what something has taken that
 // was executed behind it.
 func (e *engine) mendAll(ctx context.Context) {
-	if !e.touched || e.needless || e.stopped(ctx) != "" {
+	if !e.touched || e.serversUnneeded || e.stopped(ctx) != "" {
 		return
 	}
 	gone := parallel.Map(e.plan.Tasks, func() *engine { return e }, (*engine).lost)

@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// overlaps is what Find knows of a plan. The zero value is that no outputs overlap.
+// overlaps is the result of FindOverlaps. The zero value is that no outputs overlap.
 type overlaps struct {
 	// Near are, by plan.Task.Index, the tasks whose outputs may be those of a task,
 	// whatever their order. Nil when no outputs of the plan overlap.
@@ -24,14 +24,14 @@ type overlaps struct {
 	Problems []diagnostics.Diagnostic
 }
 
-// place is where the paths lie that an output may mean.
-type place struct {
+// outputArea is where the paths lie that an output may mean.
+type outputArea struct {
 	task   *plan.Task
 	prefix string // they are this path or lie below it; "" is the workspace
 	depth  int    // most components that they have, -1 for any number
 }
 
-// finder works out Found.
+// finder finds the overlaps of a plan.
 type finder struct {
 	overlaps
 	plan *plan.Plan
@@ -40,7 +40,7 @@ type finder struct {
 	left int // of effort
 }
 
-// effort bounds what Find takes to a few seconds: of hostile outputs that all lie in the
+// effort bounds FindOverlaps to a few seconds: of hostile outputs that all lie in the
 // same directory each is compared with each.
 const effort = 50_000_000
 
@@ -83,7 +83,7 @@ func FindOverlaps(p *plan.Plan) overlaps {
 }
 
 // places lists where outputs lie, and counts the tasks that have any.
-func places(p *plan.Plan) (list []place, with int) {
+func places(p *plan.Plan) (list []outputArea, with int) {
 	for _, t := range p.Tasks {
 		if len(t.Outputs) > 0 {
 			with++
@@ -97,7 +97,7 @@ func places(p *plan.Plan) (list []place, with int) {
 	return list, with
 }
 
-func placeOf(t *plan.Task, glob string) place {
+func placeOf(t *plan.Task, glob string) outputArea {
 	dir := t.Dish.Path
 	if rest, ok := strings.CutPrefix(glob, "//"); ok {
 		dir, glob = "", rest
@@ -118,7 +118,7 @@ func placeOf(t *plan.Task, glob string) place {
 	if rest != "" && !strings.Contains(rest, "**") && !strings.ContainsAny(rest, `{\`) && !strings.HasSuffix(rest, "/") {
 		depth = count(prefix) + strings.Count(rest, "/") + 1
 	}
-	return place{task: t, prefix: prefix, depth: depth}
+	return outputArea{task: t, prefix: prefix, depth: depth}
 }
 
 // count returns how many components a path has.
@@ -130,7 +130,7 @@ func count(p string) int {
 }
 
 // look notes that two tasks overlap, if they do. inner lies in outer.
-func (f *finder) look(inner, outer *place) {
+func (f *finder) look(inner, outer *outputArea) {
 	f.left--
 	a, b := inner.task, outer.task
 	if a == b || outer.depth >= 0 && count(inner.prefix) > outer.depth {

@@ -14,17 +14,17 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// reserve keeps other runs out of the workspace while this one changes it: a process that
+// reserveIfNeeded keeps other runs out of the workspace while this one changes it: a process that
 // reads what a task made must not find it half made by another. A run with nothing
 // to do reserves nothing. After waiting for another everything is looked at again:
 // what that one made may be all that is needed.
-func (e *engine) reserve(ctx context.Context) {
+func (e *engine) reserveIfNeeded(ctx context.Context) {
 	e.release = func() {}
 	if e.ending == 0 {
 		return // nothing but servers
 	}
 	if !record.JournalLeft(e.env.State) {
-		e.look()
+		e.findPlaced()
 	}
 	if !slices.ContainsFunc(e.nodes, func(n *node) bool { return n.placed == nil }) || e.env.Environ.Get(action.Inside) == e.env.Root {
 		return
@@ -32,7 +32,7 @@ func (e *engine) reserve(ctx context.Context) {
 	if slices.ContainsFunc(e.plan.Tasks, e.replaces) {
 		e.tree.TrackedAhead() // before outputs are removed it is asked for
 	}
-	release, waited := e.env.reserve(ctx)
+	release, waited := e.env.lockWorkspace(ctx)
 	e.release = release
 	e.env.State.Sweep()
 	e.recorder.Recover(ctx, e.env.State)
@@ -45,10 +45,10 @@ func (e *engine) reserve(ctx context.Context) {
 	}
 }
 
-// reserve takes the workspace, and reports whether it had to wait for another run. A
+// lockWorkspace takes the workspace, and reports whether it had to wait for another run. A
 // state that cannot be written reserves nothing: that is said when it is saved. When
 // this process is killed, its guard lets nobody in before what it left has ended.
-func (e *Env) reserve(ctx context.Context) (release func(), waited bool) {
+func (e *Env) lockWorkspace(ctx context.Context) (release func(), waited bool) {
 	held, err := e.State.Hold(ctx, state.RunLock, func(holder string) {
 		waited = true
 		e.warn("waiting", "another bento runs in this workspace; waiting for it", holder)
@@ -64,11 +64,11 @@ func (e *Env) reserve(ctx context.Context) (release func(), waited bool) {
 	return held.Release, waited
 }
 
-// look notes the hits that are settled. It is one look at the disk for each output, several
+// findPlaced notes the hits that are settled. It is one findPlaced at the disk for each output, several
 // at a time.
-func (e *engine) look() {
+func (e *engine) findPlaced() {
 	placed := parallel.Map(e.plan.Tasks, func() *engine { return e }, func(e *engine, t *plan.Task) *key.Result {
-		if ev := e.keys.Of(t); ev != nil && ev.Status == key.Hit && e.settled(ev) {
+		if ev := e.keys.Of(t); ev != nil && ev.Status == key.Hit && e.inPlace(ev) {
 			return ev
 		}
 		return nil
@@ -81,7 +81,7 @@ func (e *engine) look() {
 // isPlaced is settled for a hit whose turn has come. What was found before anything ran
 // counts until something does.
 func (e *engine) isPlaced(ev *key.Result) bool {
-	return !e.touched && e.node(ev.Task).placed == ev || e.settled(ev)
+	return !e.touched && e.node(ev.Task).placed == ev || e.inPlace(ev)
 }
 
 // replaces reports whether t is a miss that has made something before.
@@ -90,8 +90,8 @@ func (e *engine) replaces(t *plan.Task) bool {
 	return ev != nil && ev.Status == key.Miss && len(e.keys.Memory().Of(t).Outputs) > 0
 }
 
-// settled reports whether nothing has to be done for a hit.
-func (e *engine) settled(ev *key.Result) bool {
+// inPlace reports whether nothing has to be done for a hit.
+func (e *engine) inPlace(ev *key.Result) bool {
 	last := e.keys.Memory().Of(ev.Task)
 	return last.Key == ev.Key && len(last.Left) == 0 && e.keys.InPlace(ev.Outputs)
 }
@@ -122,7 +122,7 @@ func (e *engine) unreserve() {
 		e.recorder.Journal.Close()
 		e.release()
 		e.release = func() {}
-		e.needless = true
+		e.serversUnneeded = true
 		for _, n := range e.nodes {
 			if n.cancel != nil && !n.task.Requested {
 				n.cancel()

@@ -12,9 +12,9 @@ import (
 	"github.com/bentobuild/bento/internal/record"
 )
 
-// bringBack restores what ev.Record says that its task has made. others is what other
+// restoreOutputs restores what ev.Record says that its task has made. others is what other
 // tasks of the dish have made. It may run beside the engine.
-func (e *engine) bringBack(ev *key.Result, last *key.LastRun, others func(path string) bool) (outputs.Stats, error) {
+func (e *engine) restoreOutputs(ev *key.Result, last *key.LastRun, others func(path string) bool) (outputs.Stats, error) {
 	t, want := ev.Task, ev.Record.Outputs
 	e.recorder.Restoring(t, want)
 	place := record.Place{
@@ -34,7 +34,7 @@ func (e *engine) bringBack(ev *key.Result, last *key.LastRun, others func(path s
 func (e *engine) restore(ctx context.Context, ev *key.Result, last *key.LastRun, others func(path string) bool) (apply func()) {
 	t, want := ev.Task, ev.Record.Outputs
 	r := &Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record, Started: time.Now()}
-	stats, err := e.bringBack(ev, last, others)
+	stats, err := e.restoreOutputs(ev, last, others)
 	r.Duration = time.Since(r.Started)
 	return func() {
 		if err != nil {
