@@ -29,6 +29,8 @@ type TasksAnswer struct {
 	// are dishes even inside this one.
 	Members []string `json:"members,omitempty"`
 	Reads   Reads    `json:"reads,omitempty"`
+	// Notes say what a reader of the recipes cannot see in them, for plan -v.
+	Notes []string `json:"-"`
 	// Warnings report what cannot be read from the manifests without running them, and what
 	// bento assumes instead. Files are absolute.
 	Warnings []diagnostics.Diagnostic `json:"-"`

@@ -70,21 +70,28 @@ type Manifest struct {
 	// Parallel is how many calls may be in flight at once; 0 and 1 mean one.
 	Parallel int `json:"parallel,omitempty"`
 
+	// Nested says whether a project inside another of this family is a dish of its own
+	// although no manifest names it. Nil means true.
+	Nested *bool `json:"nested,omitempty"`
+
 	// Bento sets the fields below; they never cross the wire.
 
 	// Identity enters every key: the recipe version of a built-in, the digest of
 	// executable and manifest of a plugin.
 	Identity string `json:"-"`
-	// Family groups adapters that share manifests ("node"). Inside a dish, a directory of
-	// the same family is a dish of its own only if a manifest names it. Empty means the
-	// adapter's own id.
+	// Family groups adapters that share manifests ("node"). Inside a dish of the same family
+	// a directory is a dish of its own if a manifest names it, or as Nested says. Empty means
+	// the adapter's own id.
 	Family string `json:"-"`
+	// Projects are the names, or patterns of names, of the files that make a directory a
+	// project. A directory with one of them is a dish, or bento says why it is none.
+	Projects []string `json:"-"`
+	// Inside says in one sentence, for the documentation, which projects inside a dish of the
+	// family are dishes of their own.
+	Inside string `json:"-"`
 	// Runtime is the key under which [toolchain] pins the tool ("go", "rust", "node").
 	// Empty means the adapter's own id.
 	Runtime string `json:"-"`
-	// PassedOver are names of directories that the tools ignore. A project below one is a
-	// fixture, and a dish only if it has a dish.toml.
-	PassedOver []string `json:"-"`
 	// Writes are globs, relative to the dish, of further files that install and add write:
 	// lockfiles that FingerprintFiles leaves out. None of them may be a link that leads out
 	// of the workspace.

@@ -48,8 +48,8 @@ func TestMemo(t *testing.T) {
 		{func() {}, "", 1},
 		{func() { write("one", time.Hour) }, "one", 2},
 		{func() {}, "one", 2},
-		{func() { write("two", 0) }, "two", 3},
-		{func() {}, "two", 4}, // just written
+		{func() { write("two", -time.Hour) }, "two", 3},
+		{func() {}, "two", 4}, // just written, or later
 		{func() { os.Remove(path) }, "", 5},
 		{func() {}, "", 5},
 	} {

@@ -2,7 +2,6 @@ package cache
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,9 +10,10 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/bentobuild/bento/cache/diskstore"
+	"github.com/bentobuild/bento/internal/pack"
 )
 
-// An encoded record is recordMagic, the fields in the order of appendRecord, and a checksum over
+// An encoded record is recordMagic, the fields in the order of writeRecord, and a checksum over
 // the key and all bytes before it. Numbers are varints; a string follows its length. A change of
 // the format changes recordMagic and the directory of the store.
 const (
@@ -37,7 +37,10 @@ func EncodeRecord(key Key, r *Record) ([]byte, error) {
 	if size := r.smallSize(); size > maxSmallAll {
 		return nil, fmt.Errorf("record: %d bytes of small blobs, more than %d", size, maxSmallAll)
 	}
-	b := appendRecord([]byte(recordMagic), r)
+	var w pack.Writer
+	w.Raw([]byte(recordMagic))
+	writeRecord(&w, r)
+	b := w.Payload()
 	if len(b) > maxRecord {
 		return nil, fmt.Errorf("record of %d outputs: more than %d bytes", len(r.Outputs), maxRecord)
 	}
@@ -45,42 +48,36 @@ func EncodeRecord(key Key, r *Record) ([]byte, error) {
 	return append(b, sum[:]...), nil
 }
 
-func appendRecord(b []byte, r *Record) []byte {
-	b = binary.AppendVarint(b, int64(r.Exit))
-	b = append(b, r.Log[:]...)
-	b = binary.AppendVarint(b, r.LogSize)
-	b = append(b, r.Recording[:]...)
-	b = append(b, r.Ingredients[:]...)
-	b = binary.AppendVarint(b, r.Created.UnixNano())
-	b = binary.AppendVarint(b, int64(r.Duration))
-	b = appendString(b, r.Host)
-	b = binary.AppendUvarint(b, uint64(len(r.Outputs)))
+func writeRecord(w *pack.Writer, r *Record) {
+	w.Int(int64(r.Exit))
+	w.Raw(r.Log[:])
+	w.Int(r.LogSize)
+	w.Raw(r.Recording[:])
+	w.Raw(r.Ingredients[:])
+	w.Int(r.Created.UnixNano())
+	w.Int(int64(r.Duration))
+	w.String(r.Host)
+	w.Uint(uint64(len(r.Outputs)))
 	for i := range r.Outputs {
-		b = appendOutput(b, &r.Outputs[i])
+		writeOutput(w, &r.Outputs[i])
 	}
-	b = binary.AppendUvarint(b, uint64(len(r.Small)))
+	w.Uint(uint64(len(r.Small)))
 	for _, d := range r.sortedSmall() {
-		b = appendString(b, string(r.Small[d]))
+		w.String(string(r.Small[d]))
 	}
-	return b
 }
 
-func appendOutput(b []byte, o *Output) []byte {
-	b = append(b, byte(o.Kind))
-	b = appendString(b, o.Path)
-	b = binary.AppendUvarint(b, uint64(o.Mode))
+func writeOutput(w *pack.Writer, o *Output) {
+	w.Byte(byte(o.Kind))
+	w.String(o.Path)
+	w.Uint(uint64(o.Mode))
 	switch o.Kind {
 	case File:
-		b = append(b, o.Digest[:]...)
-		b = binary.AppendUvarint(b, uint64(o.Size))
+		w.Raw(o.Digest[:])
+		w.Uint(uint64(o.Size))
 	case Link:
-		b = appendString(b, o.Target)
+		w.String(o.Target)
 	}
-	return b
-}
-
-func appendString(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
 // recordSum returns the checksum of a record. It covers the key: a record under another key counts
@@ -102,117 +99,55 @@ func decodeRecord(key Key, data []byte) (*Record, error) {
 	if want := recordSum(key, body); !bytes.Equal(sum, want[:]) {
 		return nil, errors.New("the checksum of the record does not match")
 	}
-	d := &decoder{rest: body[len(recordMagic):]}
-	r := d.record()
-	if d.bad || len(d.rest) != 0 {
+	fields := pack.NewReader(body[len(recordMagic):])
+	r, err := readRecord(fields)
+	if err != nil || fields.End() != nil {
 		return nil, errRecord
 	}
 	return r, checkOutputs(r.Outputs)
 }
 
-// decoder reads fields. After the first missing field all fields are zero.
-type decoder struct {
-	rest []byte
-	bad  bool
-}
-
-func (d *decoder) record() *Record {
+func readRecord(d *pack.Reader) (*Record, error) {
 	r := &Record{}
-	r.Exit = int(d.varint())
-	r.Log = d.digest()
-	r.LogSize = d.varint()
-	r.Recording = d.digest()
-	r.Ingredients = d.digest()
-	r.Created = time.Unix(0, d.varint()).UTC()
-	r.Duration = time.Duration(d.varint())
-	r.Host = d.string()
-	if n := d.count(minOutput); n > 0 {
+	r.Exit = int(d.Int())
+	r.Log = readDigest(d)
+	r.LogSize = d.Int()
+	r.Recording = readDigest(d)
+	r.Ingredients = readDigest(d)
+	r.Created = time.Unix(0, d.Int()).UTC()
+	r.Duration = time.Duration(d.Int())
+	r.Host = d.String()
+	if n := d.Count(minOutput); n > 0 {
 		r.Outputs = make([]Output, n)
 	}
 	for i := range r.Outputs {
-		d.output(&r.Outputs[i])
+		readOutput(d, &r.Outputs[i])
 	}
-	d.small(r)
-	return r
-}
-
-func (d *decoder) small(r *Record) {
 	size := 0
-	for range d.count(1) {
-		data := d.bytes(d.count(1))
+	for range d.Count(1) {
+		data := d.Raw(d.Uint())
 		if size += len(data); len(data) > maxSmall || size > maxSmallAll {
-			d.bad = true
-		}
-		if d.bad {
-			return
+			return nil, errRecord
 		}
 		r.addSmall(Sum(data), data)
 	}
+	return r, nil
 }
 
-func (d *decoder) output(o *Output) {
-	o.Kind = Kind(d.bytes(1)[0])
-	o.Path = d.string()
-	o.Mode = fs.FileMode(d.uvarint())
+func readOutput(d *pack.Reader, o *Output) {
+	o.Kind = Kind(d.Byte())
+	o.Path = d.String()
+	o.Mode = fs.FileMode(d.Uint())
 	switch o.Kind {
 	case File:
-		o.Digest = d.digest()
-		o.Size = int64(d.uvarint())
+		o.Digest = readDigest(d)
+		o.Size = int64(d.Uint())
 	case Link:
-		o.Target = d.string()
+		o.Target = d.String()
 	}
 }
 
-// bytes returns the next n bytes, or one zero byte when fewer are left.
-func (d *decoder) bytes(n int) []byte {
-	if d.bad || n > len(d.rest) {
-		d.bad = true
-		return make([]byte, 1)
-	}
-	field := d.rest[:n]
-	d.rest = d.rest[n:]
-	return field
-}
-
-func (d *decoder) uvarint() uint64 {
-	v, n := binary.Uvarint(d.rest)
-	if n <= 0 || d.bad {
-		d.bad = true
-		return 0
-	}
-	d.rest = d.rest[n:]
-	return v
-}
-
-func (d *decoder) varint() int64 {
-	v, n := binary.Varint(d.rest)
-	if n <= 0 || d.bad {
-		d.bad = true
-		return 0
-	}
-	d.rest = d.rest[n:]
-	return v
-}
-
-// count reads the number of items that follow, each of at least size bytes.
-func (d *decoder) count(size int) int {
-	n := d.uvarint()
-	if n > uint64(len(d.rest)/size) {
-		d.bad = true
-		return 0
-	}
-	return int(n)
-}
-
-func (d *decoder) string() string {
-	n := d.count(1)
-	if d.bad {
-		return ""
-	}
-	return string(d.bytes(n))
-}
-
-func (d *decoder) digest() (sum Digest) {
-	copy(sum[:], d.bytes(len(sum)))
+func readDigest(d *pack.Reader) (sum Digest) {
+	copy(sum[:], d.Raw(uint64(len(sum))))
 	return sum
 }

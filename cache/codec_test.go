@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/bentobuild/bento/internal/pack"
 )
 
 // outputs generates outputs that can stand side by side.
@@ -80,8 +82,11 @@ func FuzzDecodeRecord(f *testing.F) {
 		{Path: "b", Kind: Link, Target: "a"},
 		{Path: "c", Kind: Dir, Mode: 0o755},
 	}}
-	f.Add(appendRecord(nil, seed))
-	f.Add(appendRecord(nil, &Record{}))
+	for _, r := range []*Record{seed, {}} {
+		var w pack.Writer
+		writeRecord(&w, r)
+		f.Add(w.Payload())
+	}
 	f.Add([]byte(strings.Repeat("\xff", 100)))
 	f.Fuzz(func(t *testing.T, fields []byte) {
 		data := append([]byte(recordMagic), fields...)

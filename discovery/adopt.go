@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -20,34 +19,42 @@ import (
 const maxAsking = 16
 
 // adopt decides about all sites from the top down: the dish above a directory decides which
-// directories below it may be dishes.
+// directories below it may be dishes. A directory that was left out is decided again, with those
+// below it, when a manifest turns out to name it.
 func (f *finder) adopt(ctx context.Context) {
 	f.remember()
 	defer func() { f.answers.Save() }()
 	for len(f.pending) > 0 && ctx.Err() == nil {
-		wave := f.nextWave()
-		decided := make([]decision, len(wave))
-		var queue callQueue
-		var g errgroup.Group
-		g.SetLimit(maxAsking)
-		for i, s := range wave {
-			if f.quick(s) {
-				decided[i] = f.decide(ctx, s, nil)
-				continue
-			}
-			place := queue.Join(f.asks(s))
-			g.Go(func() error {
-				defer place.LeaveAll()
-				decided[i] = f.decide(ctx, s, place)
-				return nil
-			})
+		for len(f.pending) > 0 && ctx.Err() == nil {
+			f.decideWave(ctx, f.nextWave())
 		}
-		_ = g.Wait() // the functions return no errors
-		for _, d := range decided {
-			f.settle(ctx, d)
-		}
+		f.reopen()
 	}
+	f.report(ctx)
 	f.add(f.faults.Warnings()...)
+}
+
+// decideWave decides about sites of which none lies below another.
+func (f *finder) decideWave(ctx context.Context, wave []*site) {
+	var queue callQueue
+	var g errgroup.Group
+	g.SetLimit(maxAsking)
+	for _, s := range wave {
+		if f.quick(s) {
+			f.decide(ctx, s, nil)
+			continue
+		}
+		place := queue.Join(f.asks(s))
+		g.Go(func() error {
+			defer place.LeaveAll()
+			f.decide(ctx, s, place)
+			return nil
+		})
+	}
+	_ = g.Wait() // the functions return no errors
+	for _, s := range wave {
+		f.settle(s)
+	}
 }
 
 // asks returns the adapters to ask about a site. nil stands for no language.
@@ -73,6 +80,9 @@ func (f *finder) remember() {
 
 // quick reports whether a site can be decided without asking an adapter.
 func (f *finder) quick(s *site) bool {
+	if s.barred.Reason != "" {
+		return true
+	}
 	if s.config == nil || s.config.Language.Text == "" {
 		return len(s.ask) == 0
 	}
@@ -83,7 +93,7 @@ func (f *finder) quick(s *site) bool {
 // dir returns the absolute path of a site.
 func (f *finder) dir(s *site) string { return filepath.Join(f.ws.Root, filepath.FromSlash(s.path)) }
 
-// nextWave returns the sites below no other pending site, without those that cannot be dishes.
+// nextWave returns the sites below no other pending site.
 func (f *finder) nextWave() []*site {
 	waiting := make(map[string]bool, len(f.pending))
 	for _, s := range f.pending {
@@ -95,34 +105,15 @@ func (f *finder) nextWave() []*site {
 		for dir := range above(s.path) {
 			below = below || waiting[dir]
 		}
-		switch {
-		case below:
+		if below {
 			later = append(later, s)
-		case s.config != nil || !f.derived(s):
-			wave = append(wave, s)
+			continue
 		}
+		f.bar(s)
+		wave = append(wave, s)
 	}
 	f.pending = later
 	return wave
-}
-
-// derived reports whether the tools of a dish above make the directory (node_modules, where git
-// does not ignore it) or ignore it (testdata of Go).
-func (f *finder) derived(s *site) bool {
-	for dir := range above(s.path) {
-		d := f.ws.byPath[dir]
-		if d == nil || d.Adapter == nil {
-			continue
-		}
-		below := strings.Split(strings.TrimPrefix(s.path, d.Path+"/"), "/")
-		if slices.ContainsFunc(d.Adapter.Manifest().PassedOver, func(name string) bool { return slices.Contains(below, name) }) {
-			return true
-		}
-		if f.derivedIn(d).Match(s.marker) && !f.Tree.Tracked(s.marker) {
-			return true
-		}
-	}
-	return false
 }
 
 // derivedIn returns the paths that the tools of a dish make.
@@ -138,44 +129,69 @@ func (f *finder) derivedIn(d *Dish) *tree.Set {
 	return set
 }
 
-// decision is the result of asking adapters about one site.
+// decision is the result of asking adapters about one site, once, and of judging the answers.
 type decision struct {
 	dish     *Dish
-	adopted  bool
+	verdict  adapters.NestedAnswer // of judge
+	answered bool                  // the adapter of the dish was asked everything
 	problems []diagnostics.Diagnostic
 	unsure   []error // from adapters that failed to detect
-	asked    error   // from its adapter
+	failed   error   // from its adapter
 }
 
-// decide finds the adapter of a site and asks it everything, each plugin in its turn. It runs
-// concurrently with other decisions and does not change f.
-func (f *finder) decide(ctx context.Context, s *site, place *queuePlace) decision {
-	d := &Dish{Path: s.path, Dir: f.dir(s), Config: s.config, Toolchain: f.Config.Toolchain}
-	out := decision{dish: d}
-	if s.config != nil {
-		d.Toolchain = s.config.Toolchain
+// adopted reports whether the site is a dish.
+func (s *site) adopted() bool {
+	d := s.decision
+	return d != nil && (s.config != nil || d.dish.Adapter != nil && d.verdict.Reason == "")
+}
+
+// decide finds the adapter of a site, judges, and asks the adapter of a dish everything, each
+// plugin in its turn. It runs concurrently with other decisions and changes only s.
+func (f *finder) decide(ctx context.Context, s *site, place *queuePlace) {
+	if s.decision == nil {
+		s.decision = f.detected(ctx, s, place)
 	}
-	if s.config != nil && s.config.Language.Text != "" {
+	out := s.decision
+	d := out.dish
+	if s.config == nil {
+		out.verdict = f.judge(ctx, s, d)
+	}
+	if !s.adopted() || out.answered {
+		return
+	}
+	out.answered = true
+	if d.Adapter != nil {
+		place.Wait(d.Adapter)
+		out.failed = d.ask(ctx, f.ws.Root, f.answers)
+		if out.failed == nil && d.Aggregate && len(d.Tasks) == 0 && len(d.SeenAlso) > 0 {
+			f.giveWay(ctx, d)
+		}
+		d.Failure = out.failed
+	} else if d.Failure == nil && len(out.unsure) > 0 {
+		d.Failure = out.unsure[0]
+	}
+}
+
+// detected returns the dish that a site may be, with its adapter.
+func (f *finder) detected(ctx context.Context, s *site, place *queuePlace) *decision {
+	d := &Dish{Path: s.path, Dir: f.dir(s), Config: s.config, Toolchain: f.Config.Toolchain}
+	out := &decision{dish: d}
+	switch {
+	case s.config != nil && s.config.Language.Text != "":
+		d.Toolchain = s.config.Toolchain
 		place.Wait(f.Registry.ByID(s.config.Language.Text))
 		d.Adapter, out.problems = f.byLanguage(ctx, s.config.Language)
 		if len(out.problems) > 0 {
 			d.Failure = diagnostics.Problems(out.problems)
 		}
-	} else {
-		f.detect(ctx, s, &out, place)
-	}
-	if out.adopted = s.config != nil || d.Adapter != nil && f.mayAdopt(d); !out.adopted {
+		return out
+	case s.config != nil:
+		d.Toolchain = s.config.Toolchain
+	case s.barred.Reason != "":
+		d.Adapter, out.verdict = f.byName(s), s.barred
 		return out
 	}
-	if d.Adapter != nil {
-		out.asked = d.ask(ctx, f.ws.Root, f.answers)
-		if out.asked == nil && d.Aggregate && len(d.Tasks) == 0 && len(d.SeenAlso) > 0 {
-			f.giveWay(ctx, d)
-		}
-		d.Failure = out.asked
-	} else if d.Failure == nil && len(out.unsure) > 0 {
-		d.Failure = out.unsure[0]
-	}
+	f.detect(ctx, s, out, place)
 	return out
 }
 
@@ -212,40 +228,6 @@ func (f *finder) detect(ctx context.Context, s *site, out *decision, place *queu
 	}
 }
 
-// mayAdopt reports whether a directory without dish.toml may be a dish. Inside a dish of the same
-// family it may only if a manifest there lists it as a member.
-func (f *finder) mayAdopt(d *Dish) bool {
-	inside := false
-	for dir := range above(d.Path) {
-		outer := f.ws.byPath[dir]
-		if outer == nil || outer.family() != d.family() {
-			continue
-		}
-		if outer.members[d.Path] {
-			return true
-		}
-		inside = true
-	}
-	return !inside
-}
-
-// settle adds a decision to f.
-func (f *finder) settle(ctx context.Context, d decision) {
-	f.add(d.problems...)
-	for _, err := range d.unsure {
-		f.fail(err, d.dish)
-	}
-	if d.asked != nil && ctx.Err() == nil {
-		f.fail(d.asked, d.dish)
-	}
-	if len(d.dish.warnings) > 0 {
-		f.fail(d.dish.warnings, d.dish)
-	}
-	if d.adopted {
-		f.ws.byPath[d.dish.Path] = d.dish
-	}
-}
-
 // RuleAdapter is the rule of adapter errors that have no rule of their own.
 const RuleAdapter = "adapter_error"
 
@@ -270,13 +252,8 @@ func (f *finder) fail(err error, d *Dish) {
 // ask fills the fields of the dish from the adapter or from the saved answers m.
 func (d *Dish) ask(ctx context.Context, root string, m *answers.Cache) error {
 	a, err := m.Ask(ctx, d.Adapter, d.Dir)
-	d.Tasks, d.Aggregate, d.warnings = a.Tasks.Tasks, a.Tasks.Aggregate, a.Tasks.Warnings
-	d.members = make(map[string]bool, len(a.Tasks.Members))
-	for _, m := range a.Tasks.Members {
-		if rel, ok := relative(root, m); ok {
-			d.members[rel] = true
-		}
-	}
+	d.Tasks, d.Notes, d.Aggregate, d.warnings = a.Tasks.Tasks, a.Tasks.Notes, a.Tasks.Aggregate, a.Tasks.Warnings
+	d.members = a.Tasks.Members
 	d.answered, d.Scope, d.Lock = a.Links, a.Scope, a.Lock
 	var bad error
 	if d.Pin, bad = d.pin(root, a.Pin, a.PinError); bad != nil {

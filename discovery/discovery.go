@@ -22,8 +22,10 @@ type Workspace struct {
 	Root   string
 	Dishes []*Dish // by path
 	Bentos []Bento // by name
-	Tree   *tree.Tree
-	Config *config.Workspace
+	// LeftOut are the directories with a manifest that are no dishes, by path.
+	LeftOut []LeftOut
+	Tree    *tree.Tree
+	Config  *config.Workspace
 
 	byPath   map[string]*Dish
 	excluded func(path string) bool
@@ -54,6 +56,7 @@ type Dish struct {
 	Adapter   adapters.Adapter // nil when no language is known
 	SeenAlso  []string         // ids of other adapters that detected the directory
 	Tasks     []adapters.Task
+	Notes     []string            // of its adapter, about its tasks
 	Aggregate bool                // root of members, without tasks of its own
 	Pin       *adapters.Toolchain // nil when no file pins a version
 	Scope     adapters.Scope      // where its dependencies are installed
@@ -64,9 +67,12 @@ type Dish struct {
 	// Failure is the error of the adapter. The fields above are incomplete then.
 	Failure error
 
-	members  map[string]bool // paths of directories that its manifest lists
-	answered adapters.LinksAnswer
-	warnings diagnostics.Problems // from its adapter, about its manifests
+	members []string // absolute directories that its manifest lists
+	// memberPaths are those of members that are in the workspace, behind links, by path.
+	memberPaths []string
+	named       bool // see finder.name
+	answered    adapters.LinksAnswer
+	warnings    diagnostics.Problems // from its adapter, about its manifests
 }
 
 // ScopeID identifies the scope in which the dependencies of d are installed: by adapter and
@@ -132,6 +138,8 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 			byPath: make(map[string]*Dish),
 		},
 		derivedOf: make(map[*Dish]*tree.Set),
+		named:     make(map[project]bool),
+		left:      make(map[project]*site),
 	}
 	f.sites()
 	f.adopt(ctx)
@@ -150,13 +158,18 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 type finder struct {
 	Options
 	ws       *Workspace
-	pending  []*site // undecided sites by path
+	all      []*site // see byPlace
+	pending  []*site // undecided sites
+	again    []*site // sites to decide again
 	problems []diagnostics.Diagnostic
 	faults   pluginFailures // of plugins
 	marks    []answers.Mark // files whose names an adapter looks for
 	answers  *answers.Cache
 
 	derivedOf map[*Dish]*tree.Set // see derivedIn
+	named     map[project]bool    // projects that the manifest of a dish names
+	left      map[project]*site   // projects that were left out
+	included  func(path string) bool
 }
 
 func (f *finder) add(problems ...diagnostics.Diagnostic) {
@@ -192,7 +205,7 @@ func (w *Workspace) Members(d *Dish) []*Dish {
 	var list []*Dish
 	var add func(of *Dish)
 	add = func(of *Dish) {
-		for path := range of.members {
+		for _, path := range of.memberPaths {
 			if m := w.byPath[path]; m != nil && !seen[m] {
 				seen[m] = true
 				list = append(list, m)

@@ -27,12 +27,12 @@ func TestFindDishes(t *testing.T) {
 		{
 			name:  "detected",
 			files: map[string]string{"aa.toy": "", "x/bb.toy": "", "x/deep/er/ab.toy": ""},
-			want:  []string{". root aa", "x x bb"},
+			want:  []string{". root aa", "x x bb", "x/deep/er er ab"},
 		},
 		{
 			name:  "members and dish.toml inside the same family",
 			files: map[string]string{"aa.toy": "member in\nmember in/deep", "in/ab.toy": "", "in/deep/aa.toy": "", "out/aa.toy": "", "own/aa.toy": "", "own/dish.toml": "", "b/bb.toml": "", "b/bb.toy": ""},
-			want:  []string{". root aa", "b b bb", "in in ab", "in/deep deep aa", "own own aa"},
+			want:  []string{". root aa", "b b bb", "in in ab", "in/deep deep aa", "out out aa", "own own aa"},
 		},
 		{
 			name:  "what a dish above makes",
@@ -114,7 +114,7 @@ func TestSeenAlso(t *testing.T) {
 
 func TestAdaptersAreAskedOnce(t *testing.T) {
 	list := toys()
-	find(t, map[string]string{"aa.toy": "member in", "in/aa.toy": "", "out/aa.toy": "", "own/dish.toml": "language = \"aa\"", "own/aa.toy": ""},
+	find(t, map[string]string{"aa.toy": "member in", "in/aa.toy": "", "fixtures/aa.toy": "", "own/dish.toml": "language = \"aa\"", "own/aa.toy": ""},
 		func(o *Options) { o.Registry = adapters.NewRegistry(list...) })
 	count := make(map[string]int)
 	for _, call := range list[0].(*toy).calls {
@@ -122,7 +122,7 @@ func TestAdaptersAreAskedOnce(t *testing.T) {
 			t.Errorf("%q twice", call)
 		}
 	}
-	if count["tasks out"] > 0 || count["detect own"] > 0 || count["tasks own"] == 0 {
+	if count["tasks fixtures"] > 0 || count["detect own"] > 0 || count["tasks own"] == 0 {
 		t.Errorf("calls: %v", count)
 	}
 }

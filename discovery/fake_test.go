@@ -33,6 +33,7 @@ func newToy(id, family string, more ...string) *toy {
 		AdapterID: id, Family: family, Runtime: family,
 		FingerprintFiles: append([]string{id + ".toy"}, more...),
 		DerivedPaths:     []string{"made/**"},
+		Projects:         []string{id + ".toy"},
 	}}
 }
 

@@ -26,11 +26,12 @@ type pattern struct {
 	adapter int
 }
 
-// newFileNames returns the file names that a list of adapters looks for.
-func newFileNames(list []adapters.Adapter) *fileNames {
+// newFileNames returns the file names that a list of adapters looks for, by globs of their
+// manifests.
+func newFileNames(list []adapters.Adapter, globsOf func(*adapters.Manifest) []string) *fileNames {
 	m := &fileNames{literal: make(map[string][]int)}
 	for i, a := range list {
-		globs := a.Manifest().FingerprintFiles
+		globs := globsOf(a.Manifest())
 		if len(globs) == 0 {
 			m.Everywhere = append(m.Everywhere, i)
 		}

@@ -29,7 +29,7 @@ func TestMatch(t *testing.T) {
 			top = glob
 		}
 		want, got := doublestar.MatchUnvalidated(top, name), false
-		newFileNames([]adapters.Adapter{named{globs: []string{glob}}}).Match(name, func(int) { got = true })
+		newFileNames([]adapters.Adapter{named{globs: []string{glob}}}, func(m *adapters.Manifest) []string { return m.FingerprintFiles }).Match(name, func(int) { got = true })
 		if got != want {
 			rt.Fatalf("%q says something to %q: %t, want %t", name, glob, got, want)
 		}

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery/answers"
 	"github.com/bentobuild/bento/internal/clone"
@@ -20,14 +23,22 @@ type site struct {
 	hasFile bool         // it has a dish.toml
 	config  *config.Dish // content of dish.toml
 	// ask are the adapters that may detect it, by index in the registry.
-	ask    []int
-	marker string // the file that made it a site
+	ask      []int
+	marker   string // the file that made it a site
+	projects []int  // the adapters of whose Manifest.Projects one lies in it, likewise
+
+	barred   adapters.NestedAnswer // set where no adapter is asked
+	decision *decision             // nil until it is decided
 }
 
 // sites returns the directories to decide about: those with dish.toml, and those that directly
 // contain a name that an adapter looks for.
 func (f *finder) sites() {
-	c := candidates{fileNames: newFileNames(f.Registry.All()), clone: f.Clone, byPath: make(map[string]*site)}
+	c := candidates{
+		fileNames: newFileNames(f.Registry.All(), func(m *adapters.Manifest) []string { return m.FingerprintFiles }),
+		manifests: newFileNames(f.Registry.All(), func(m *adapters.Manifest) []string { return m.Projects }),
+		clone:     f.Clone, byPath: make(map[string]*site),
+	}
 	for l := range f.Tree.Lists {
 		c.look(l)
 	}
@@ -39,9 +50,10 @@ func (f *finder) sites() {
 // candidates collects sites.
 type candidates struct {
 	*fileNames
-	clone  *clone.Clone
-	byPath map[string]*site
-	marks  []answers.Mark // files with names that adapters look for
+	manifests *fileNames
+	clone     *clone.Clone
+	byPath    map[string]*site
+	marks     []answers.Mark // files with names that adapters look for
 }
 
 // at returns the site of a directory by its path in trees.
@@ -98,8 +110,16 @@ func (c *candidates) mark(dir, name, file string, kind tree.Kind) {
 		c.at(dir).add(adapter, file)
 		known = true
 	})
-	if known {
-		c.marks = append(c.marks, answers.Mark{Path: file, Kind: kind})
+	if !known {
+		return
+	}
+	c.marks = append(c.marks, answers.Mark{Path: file, Kind: kind})
+	if s := c.at(dir); kind == tree.File || kind == tree.Link {
+		c.manifests.Match(name, func(adapter int) {
+			if !slices.Contains(s.projects, adapter) {
+				s.projects = append(s.projects, adapter)
+			}
+		})
 	}
 }
 
@@ -112,22 +132,27 @@ func (s *site) add(adapter int, marker string) {
 	}
 }
 
-// choose removes excluded and unwanted sites, and reads the dish.toml files.
+// choose removes unwanted sites, bars those that exclude matches, and reads the dish.toml files.
 func (f *finder) choose(byPath map[string]*site) {
+	f.included = f.includes()
 	excluded := f.excluded()
-	f.ws.excluded = excluded
+	f.ws.excluded = func(dir string) bool { return excluded(dir) && !f.included(dir) }
 	var paths []string
 	for dir, s := range byPath {
-		if excluded(dir) || !s.hasFile && !f.Config.Discover {
+		if !s.hasFile && !f.Config.Discover && !f.included(dir) {
 			continue
 		}
 		slices.Sort(s.ask)
-		f.pending = append(f.pending, s)
-		if s.hasFile {
+		slices.Sort(s.projects)
+		f.all = append(f.all, s)
+		if f.ws.excluded(dir) {
+			s.barred = adapters.NestedAnswer{Reason: Excluded, Why: "[workspace] exclude matches it"}
+		} else if s.hasFile {
 			paths = append(paths, dir)
 		}
 	}
-	slices.SortFunc(f.pending, func(a, b *site) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(f.all, func(a, b *site) int { return byPlace(a.path, b.path) })
+	f.pending = slices.Clone(f.all)
 	slices.Sort(paths)
 	dishes, problems := f.Config.LoadDishes(f.found(paths), f.Memory)
 	f.add(problems...)
@@ -142,9 +167,8 @@ func (f *finder) reportSpecial() {
 	if !f.Config.Discover {
 		return
 	}
-	excluded := f.excluded()
 	for _, m := range f.marks {
-		if m.Kind != tree.Special || excluded(path.Dir(m.Path)) {
+		if m.Kind != tree.Special || f.ws.excluded(path.Dir(m.Path)) {
 			continue
 		}
 		f.add(diagnostics.Diagnostic{
@@ -186,6 +210,28 @@ func (f *finder) excluded() func(dir string) bool {
 		}
 		return false
 	}
+}
+
+// includes returns the test for [workspace] include, which is about the directory itself. The last
+// glob that matches counts.
+func (f *finder) includes() func(dir string) bool {
+	if len(f.Config.Include) == 0 || f.compile("", f.Config.Include) == nil {
+		return func(string) bool { return false }
+	}
+	return func(dir string) (yes bool) {
+		for _, g := range f.Config.Include {
+			text, not := strings.CutPrefix(g.Text, "!")
+			if yes == not && matchesDir(text, dir) {
+				yes = !not
+			}
+		}
+		return yes
+	}
+}
+
+// matchesDir reports whether a valid glob matches a directory.
+func matchesDir(glob, dir string) bool {
+	return doublestar.MatchUnvalidated(path.Clean(strings.TrimPrefix(glob, "//")), dir)
 }
 
 // compile compiles globs. It reports wrong ones and returns nil then.

@@ -36,6 +36,25 @@ func TestCancelReachesARunningDetect(t *testing.T) {
 	}
 }
 
+// A call can be cancelled before it runs.
+func TestCancelReachesAWaitingDetect(t *testing.T) {
+	started := make(chan struct{})
+	s := serve(t, &fake{install: slow(started)})
+	install := s.send(t, "install", map[string]string{"dish_dir": "/yes"})
+	<-started
+	for range 100 {
+		detect := s.send(t, "detect", wire.Dir{Dir: "/yes"})
+		if err := s.Notify(wire.NotifyCancel, wire.Cancel{ID: detect.ID()}); err != nil {
+			t.Fatal(err)
+		}
+		if a := <-detect.Answered(); a.Err == nil {
+			t.Fatalf("got %s during an install, though one call runs at a time", a.Result)
+		}
+	}
+	s.Notify(wire.NotifyCancel, wire.Cancel{ID: install.ID()})
+	<-install.Answered()
+}
+
 func TestShutdownEndsARunningDetect(t *testing.T) {
 	started := make(chan struct{})
 	s := serve(t, &fake{detect: slowly(started)})
@@ -64,8 +83,6 @@ func TestEndOfInputEndsARunningDetect(t *testing.T) {
 	}
 }
 
-// A query that takes long loses its turn to read, again and again, and calls run one
-// at a time all the same.
 func TestQueriesRunOneAtATime(t *testing.T) {
 	var running, most atomic.Int32
 	release := make(chan struct{})
@@ -79,7 +96,7 @@ func TestQueriesRunOneAtATime(t *testing.T) {
 	s := serve(t, f)
 	methods := []string{"detect", "install", "detect", "install", "detect"}
 	var calls []*wire.Call
-	for _, method := range methods { // a send needs a reader
+	for _, method := range methods {
 		calls = append(calls, s.send(t, method, map[string]string{"dir": "/slow", "dish_dir": "/slow"}))
 	}
 	for range methods {

@@ -66,7 +66,8 @@ func Serve(ctx context.Context, a adapters.Adapter, o *Options) error {
 	if out == nil {
 		out = os.Stdout
 	}
-	return newServer(a).serve(ctx, in, out)
+	s := &server{a: a, slots: make(chan struct{}, max(1, a.Manifest().Parallel))}
+	return s.serve(ctx, in, out)
 }
 
 // Defaults is embedded in an adapter and implements the methods that it leaves out.

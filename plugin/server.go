@@ -3,6 +3,8 @@ package plugin
 import (
 	"context"
 	"io"
+	"math"
+	"strconv"
 	"sync"
 
 	"github.com/creachadair/jrpc2"
@@ -15,53 +17,67 @@ import (
 // server answers the requests of one connection.
 type server struct {
 	a     adapters.Adapter
-	known handler.Map
 	rpc   *jrpc2.Server
 	stop  context.CancelFunc // of every call
-	// calls is locked for reading by each running call, and for writing by one that must
-	// run alone, and to wait for them all.
-	calls sync.RWMutex
-}
-
-func newServer(a adapters.Adapter) *server {
-	s := &server{a: a}
-	s.known = s.methods()
-	return s
+	slots chan struct{}      // holds one for each running call
+	once  sync.Once
 }
 
 func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	base, stop := context.WithCancel(ctx)
 	defer stop()
 	s.stop = stop
-	atOnce := max(1, s.a.Manifest().Parallel)
-	s.rpc = jrpc2.NewServer(withLock(&s.calls, s.known), &jrpc2.ServerOptions{
+	s.rpc = jrpc2.NewServer(s.methods(), &jrpc2.ServerOptions{
 		AllowPush:      true,
 		DisableBuiltin: true,
-		Concurrency:    atOnce,
+		Concurrency:    math.MaxInt, // slots limits the calls: a cancel must not wait for one
 		NewContext:     func() context.Context { return base },
 	})
-	stream := wire.NewConn(closer{Reader: in}, closer{Writer: out}, wire.Limits{})
-	s.rpc.Start(newConn(base, stream, s, atOnce == 1))
+	s.rpc.Start(conn{wire.NewConn(closer{Reader: in}, closer{Writer: out}, wire.Limits{}), s})
 	ended := make(chan error, 1)
-	go func() {
-		err := s.rpc.Wait()
-		stop() // of calls that the server does not know
-		s.waitCalls()
-		ended <- err
-	}()
+	go func() { ended <- s.rpc.Wait() }()
 	select {
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
 		s.rpc.Stop()
-		s.waitCalls()
+		s.end()
 		return ctx.Err()
 	}
 }
 
-func (s *server) waitCalls() {
-	s.calls.Lock()
-	s.calls.Unlock() //lint:ignore SA2001 it is the wait
+// end cancels the calls and waits for them. No other call runs after it.
+func (s *server) end() {
+	s.stop()
+	s.once.Do(func() {
+		for range cap(s.slots) {
+			s.slots <- struct{}{}
+		}
+	})
+}
+
+// call returns a method that runs when it has a slot.
+func (s *server) call(name string, method jrpc2.Handler) jrpc2.Handler {
+	return func(ctx context.Context, req *jrpc2.Request) (any, error) {
+		select {
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
+		case <-ctx.Done():
+			return nil, rpcError(name, ctx.Err())
+		}
+		result, err := method(ctx, req)
+		return result, rpcError(name, err)
+	}
+}
+
+// cancel ends a call. The server knows every request that came before this notification.
+func (s *server) cancel(_ context.Context, req *jrpc2.Request) (any, error) {
+	var p wire.Cancel
+	if err := paramsOf(req, &p); err != nil {
+		return nil, err
+	}
+	s.rpc.CancelRequest(strconv.FormatInt(p.ID, 10))
+	return nil, nil
 }
 
 // closer closes its value if that is an io.Closer.
@@ -102,23 +118,8 @@ func (s *server) methods() handler.Map {
 		m[wire.MethodAdd] = s.add
 	}
 	for name, method := range m {
-		m[name] = func(ctx context.Context, req *jrpc2.Request) (any, error) {
-			result, err := method(ctx, req)
-			return result, rpcError(name, err)
-		}
+		m[name] = s.call(name, method)
 	}
+	m[wire.NotifyCancel] = s.cancel
 	return m
-}
-
-// withLock returns methods that lock calls for reading.
-func withLock(calls *sync.RWMutex, methods handler.Map) handler.Map {
-	held := make(handler.Map, len(methods))
-	for name, method := range methods {
-		held[name] = func(ctx context.Context, req *jrpc2.Request) (any, error) {
-			calls.RLock()
-			defer calls.RUnlock()
-			return method(ctx, req)
-		}
-	}
-	return held
 }

@@ -65,7 +65,7 @@ func FuzzManifests(f *testing.F) {
 
 func (p *place) ask(t *testing.T, a adapters.Adapter, dir string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	ok, err := a.Detect(ctx, dir)
 	p.check(t, err)

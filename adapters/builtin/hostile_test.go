@@ -120,7 +120,7 @@ func dirsOf(t testing.TB, root string) []string {
 
 func askEverything(t *testing.T, a adapters.Adapter, dir, about string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	_, detect := a.Detect(ctx, dir)
 	_, tasks := adapters.Tasks(ctx, a, dir)

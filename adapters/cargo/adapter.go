@@ -59,6 +59,8 @@ func newManifest(download bool) *adapters.Manifest {
 		AdapterID:       "cargo",
 		DisplayName:     "cargo",
 		Runtime:         "rust",
+		Projects:        []string{"Cargo.toml"},
+		Inside:          insideRule,
 		FingerprintFiles: []string{
 			"Cargo.toml", "Cargo.lock", ".cargo/config.toml", ".cargo/config", "rust-toolchain", "rust-toolchain.toml",
 			"clippy.toml", ".clippy.toml", "rustfmt.toml", ".rustfmt.toml", ".tool-versions",

@@ -42,6 +42,8 @@ func New(o adapters.Options) *Adapter {
 		AdapterID:        id,
 		DisplayName:      id,
 		Writes:           []string{"package.json"},
+		Projects:         configNames(),
+		Inside:           insideRule,
 		FingerprintFiles: []string{"deno.json", "deno.jsonc", "deno.lock", "import_map.json", ".deno-version", ".dvmrc", ".tool-versions"},
 		Capabilities: adapters.Capabilities{
 			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,

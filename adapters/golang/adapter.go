@@ -54,13 +54,14 @@ func newManifest(download bool) *adapters.Manifest {
 		ProtocolVersion:  adapters.ProtocolVersion,
 		AdapterID:        "go",
 		DisplayName:      "go",
+		Projects:         []string{"go.mod", "go.work"},
+		Inside:           insideRule,
 		FingerprintFiles: []string{"go.mod", "go.sum", "go.work", "go.work.sum", ".tool-versions"},
 		DefaultTasks:     lifecycle(),
 		Capabilities: adapters.Capabilities{
 			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,
 			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
 		},
-		PassedOver: []string{"testdata"},
 		DiagnosticHooks: map[string]adapters.Hook{
 			"build": {Parser: "go-build"},
 			"check": {Parser: "go-build"},

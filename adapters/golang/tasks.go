@@ -42,6 +42,9 @@ func (a *Adapter) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, er
 		return adapters.TasksAnswer{}, err
 	}
 	answer := adapters.TasksAnswer{Aggregate: p.mod == nil, Members: p.members()}
+	if p.noWork {
+		answer.Notes = []string{"GOWORK=off: the go.work above does not use this module"}
+	}
 	if p.mod != nil {
 		if answer.Tasks, err = a.tasks(f, p); err != nil {
 			return adapters.TasksAnswer{}, err

@@ -65,6 +65,8 @@ func newAdapter(s *project.Shelf, o adapters.Options, d dialect) *Adapter {
 		ProtocolVersion:  adapters.ProtocolVersion,
 		AdapterID:        d.id,
 		DisplayName:      d.id,
+		Projects:         []string{project.File},
+		Inside:           insideRule,
 		FingerprintFiles: fingerprintFiles(d),
 		Writes:           writes(),
 		Capabilities: adapters.Capabilities{
@@ -178,7 +180,7 @@ func (a *Adapter) Manifest() *adapters.Manifest { return &a.manifest }
 // Detect reports whether dir holds a package.json of this manager.
 func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	f := a.Files(dir)
-	return f.IsFile(project.File) && a.Decide(f) == a.manager, nil
+	return f.IsFile(project.File) && a.Decide(f) == a.manager && a.IsProject(f), nil
 }
 
 // ParseDiagnostics implements adapters.Adapter. No hook names the parser "plugin".

@@ -52,6 +52,8 @@ func newManifest() *adapters.Manifest {
 		ProtocolVersion:  adapters.ProtocolVersion,
 		AdapterID:        "php",
 		DisplayName:      "php",
+		Projects:         []string{manifestFile},
+		Inside:           insideRule,
 		FingerprintFiles: []string{manifestFile, lockFile, ".php-version", ".tool-versions"},
 		Capabilities: adapters.Capabilities{
 			Detect: true, RequiredToolchain: true, ResolvedToolchainFingerprint: true,

@@ -150,3 +150,8 @@ func usesPoetry(f *adapters.Files) bool {
 func (a *Adapter) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]diagnostics.Diagnostic, error) {
 	return nil, nil
 }
+
+// Nested implements adapters.Nester.
+func (a *Adapter) Nested(_ context.Context, dir, _ string) (adapters.NestedAnswer, error) {
+	return environment.Nested(a.Files(dir))
+}

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/ruby/gemfile"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -33,6 +32,8 @@ func New(o adapters.Options) *Adapter {
 		ProtocolVersion: adapters.ProtocolVersion,
 		AdapterID:       "ruby",
 		DisplayName:     "ruby",
+		Projects:        []string{"Gemfile", "gems.rb", "*.gemspec"},
+		Inside:          insideRule,
 		FingerprintFiles: []string{
 			"Gemfile", "Gemfile.lock", "gems.rb", "gems.locked", "*.gemspec", "Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb", ".ruby-version", ".tool-versions", ".bundle/config",
 		},
@@ -73,25 +74,11 @@ func steeringEnv() []string {
 // Manifest implements adapters.Adapter.
 func (a *Adapter) Manifest() *adapters.Manifest { return &a.manifest }
 
-// Detect implements adapters.Adapter: a directory with a Gemfile, a gem on disk of the
-// nearest Gemfile above, or, without a Gemfile above, a gem with a Rakefile.
+// Detect implements adapters.Adapter: a directory with a Gemfile or a gem.
 func (a *Adapter) Detect(ctx context.Context, dir string) (bool, error) {
 	f := a.Files(dir)
-	if _, ok := gemfileIn(f, dir); ok {
-		return true, nil
-	}
-	if len(gemspecsIn(f, dir)) == 0 {
-		return false, nil
-	}
-	b, ok, err := a.bundleAbove(f)
-	if err != nil {
-		return false, nil // bento reports a malformed Gemfile for its own directory
-	}
-	if ok || b != nil {
-		return ok, nil
-	}
-	rake, _ := gemfile.ReadRakefile(f) // Tasks reports what is wrong with it
-	return rake != nil, nil
+	_, ok := gemfileIn(f, dir)
+	return ok || len(gemspecsIn(f, dir)) > 0, nil
 }
 
 // names returns the names of Gemfiles and their lockfiles.

@@ -75,7 +75,7 @@ func TestDetect(t *testing.T) {
 	root, a := adaptertest.Project(t, shop), newRuby()
 	for dir, want := range map[string]bool{
 		".": true, "lib": true, "app": true, "components": false, "components/a/deep": true, "engines/one": true, "own": true,
-		"other": false, "none": false, "gems": true, "broken": true, "below": true, "below/sub": false,
+		"other": true, "none": false, "gems": true, "broken": true, "below": true, "below/sub": true,
 	} {
 		if got, err := a.Detect(t.Context(), filepath.Join(root, dir)); got != want || err != nil {
 			t.Errorf("%s: %v, %v; want %v", dir, got, err, want)
@@ -93,8 +93,8 @@ func TestGemOnItsOwn(t *testing.T) {
 	}{
 		"rake":     {"-- x/Rakefile --\nRake::TestTask.new\ntask :docs\n", map[string]string{"build": build, "test": "rake test", "docs": "(rake docs)"}},
 		"declared": {"-- x/Rakefile --\nRake::TestTask.new(\"units\")\n", map[string]string{"build": build, "test": plainTests, "units": "(rake units)"}},
-		"neither":  {"", nil},
-		"below":    {"-- x/Rakefile --\n-- Gemfile --\n", nil},
+		"neither":  {"", map[string]string{"build": build, "test": plainTests}},
+		"below":    {"-- x/Rakefile --\nRake::TestTask.new\n-- Gemfile --\n", map[string]string{"build": build, "test": "rake test"}},
 	} {
 		root, a := adaptertest.Project(t, spec+tt.files), newRuby()
 		dir := filepath.Join(root, "x")

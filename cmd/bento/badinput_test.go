@@ -43,7 +43,7 @@ func (w *world) refused(says ...string) {
 	if strings.Contains(out, "built") {
 		w.t.Errorf("something ran:\n%s", out)
 	}
-	if took := time.Since(began); took > time.Minute {
+	if took := time.Since(began); took > 5*time.Minute {
 		w.t.Errorf("it took %v", took)
 	}
 }
@@ -122,7 +122,7 @@ func TestGlobBombs(t *testing.T) {
 		if exit, ok := asExit(err); err != nil && (!ok || exit.ExitCode() != 2) {
 			t.Errorf("%.40q…: %v\n%s%.2000s", glob, err, out, stderr)
 		}
-		if took := time.Since(began); took > 20*time.Second {
+		if took := time.Since(began); took > 2*time.Minute {
 			t.Errorf("%.40q…: it took %v", glob, took)
 		}
 	}

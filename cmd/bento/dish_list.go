@@ -14,17 +14,22 @@ import (
 )
 
 func dishListCommand(s *session) *cobra.Command {
-	return &cobra.Command{
+	var leftOut bool
+	cmd := &cobra.Command{
 		Use: "list [TARGET…]", Short: "List the dishes and their tasks",
-		Example: "  bento dish list\n  bento dish list services/ --json",
-		RunE:    func(cmd *cobra.Command, args []string) error { return s.dishList(cmd.Context(), args) },
+		Long:    "List the dishes and their tasks, or with --left-out the directories with a manifest\nthat are no dishes, with the reason. TARGET is the name of a dish or a bento, or a\npath.",
+		Example: "  bento dish list\n  bento dish list services/ --json\n  bento dish list --left-out",
+		RunE:    func(cmd *cobra.Command, args []string) error { return s.dishList(cmd.Context(), args, leftOut) },
 	}
+	cmd.Flags().BoolVar(&leftOut, "left-out", false, "list the directories with a manifest that are no dishes, and why")
+	return cmd
 }
 
 // dishList is the document of `bento dish list`.
 type dishList struct {
-	Schema  string    `json:"schema"`
-	Entries []dishRow `json:"entries"`
+	Schema  string              `json:"schema"`
+	Entries []dishRow           `json:"entries"`
+	LeftOut []discovery.LeftOut `json:"left_out,omitempty"`
 }
 
 type dishRow struct {
@@ -37,22 +42,38 @@ type dishRow struct {
 	Configured bool     `json:"configured"` // it has a dish.toml
 }
 
-func (s *session) dishList(ctx context.Context, targets []string) error {
+func (s *session) dishList(ctx context.Context, targets []string, leftOut bool) error {
+	if leftOut && len(targets) > 0 {
+		return usageError("bento dish list takes TARGET or --left-out, not both", "")
+	}
 	w, dishes, err := s.selected(ctx, targets)
 	if err != nil {
 		return err
 	}
 	defer w.close()
 	w.keepNames()
-	doc := dishList{Schema: report.Schema("dish.list"), Entries: []dishRow{}}
+	doc := dishList{Schema: report.Schema("dish.list"), Entries: []dishRow{}, LeftOut: w.LeftOut}
 	for _, d := range dishes {
 		doc.Entries = append(doc.Entries, w.dishRow(d))
 	}
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
-	doc.write(s.out, s.style)
+	if leftOut {
+		doc.writeLeftOut(s.out, s.style)
+	} else {
+		doc.write(s.out, s.style)
+	}
 	return nil
+}
+
+func (doc dishList) writeLeftOut(w io.Writer, style report.Style) {
+	if len(doc.LeftOut) == 0 {
+		fmt.Fprintln(w, "every directory with a manifest is a dish")
+	}
+	for _, l := range doc.LeftOut {
+		fmt.Fprintf(w, "%s  %s  %s\n", style.Bold(report.PrintableLine(l.Path)), l.Reason, style.Dim(report.PrintableLine("("+l.Adapter+") "+l.Why)))
+	}
 }
 
 func (w *opened) dishRow(d *discovery.Dish) dishRow {

@@ -64,7 +64,7 @@ func TestReadme(t *testing.T) {
 	}
 	ran := 0
 	for _, words := range shown(t, "README.md") {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, needTool(t, "bento"), words...)
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "BENTO_CACHE_DIR="+filepath.Join(root, ".git", "cache"))

@@ -106,7 +106,7 @@ func (e endOf) try(t *testing.T, stubborn bool) {
 		t.Fatal(err)
 	}
 	if e.sig != 0 || e.program != "" {
-		_ = f.SetReadDeadline(time.Now().Add(time.Minute))
+		_ = f.SetReadDeadline(time.Now().Add(5 * time.Minute))
 		if _, err := f.Read(make([]byte, 1)); err != nil {
 			t.Errorf("the task is not up: %v", err)
 		}

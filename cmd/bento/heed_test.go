@@ -73,7 +73,7 @@ func interrupt(tb testing.TB, root, line, prefix string, sig syscall.Signal) (co
 	_ = cmd.Process.Signal(sig)
 	select {
 	case <-ended:
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		_ = cmd.Process.Kill()
 		<-ended
 		tb.Errorf("bento %s: it does not hear %v", line, sig)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
@@ -35,17 +36,17 @@ func initCommand(s *session) *cobra.Command {
 
 // initialised is the document of `bento init`.
 type initialised struct {
-	Schema       string     `json:"schema"`
-	Root         string     `json:"root"`
-	DryRun       bool       `json:"dry_run"`
-	FilesWritten []string   `json:"files_written"`
-	Dishes       []dishRow  `json:"dishes_detected"`
-	Excluded     []excluded `json:"excluded"`
-	// RootTasks are scripts of the root with the name of a lifecycle task.
-	RootTasks []report.RootTask        `json:"root_tasks"`
-	Foreign   []foreign                `json:"foreign"`
-	Problems  []diagnostics.Diagnostic `json:"problems"`
-	Text      string                   `json:"text"` // of bento.toml
+	Schema       string                   `json:"schema"`
+	Root         string                   `json:"root"`
+	DryRun       bool                     `json:"dry_run"`
+	FilesWritten []string                 `json:"files_written"`
+	Dishes       []dishRow                `json:"dishes_detected"`
+	Excluded     []excluded               `json:"excluded"`
+	LeftOut      []discovery.LeftOut      `json:"left_out,omitempty"`
+	RootTasks    []report.RootTask        `json:"root_tasks"` // scripts of the root with the name of a lifecycle task
+	Foreign      []foreign                `json:"foreign"`
+	Problems     []diagnostics.Diagnostic `json:"problems"`
+	Text         string                   `json:"text"` // of bento.toml
 }
 
 // excluded is a directory that is left out because a plan with it would fail.
@@ -129,6 +130,7 @@ func (s *session) discover(ctx context.Context, doc *initialised) error {
 				doc.RootTasks = append(doc.RootTasks, report.RootTasks(p, d)...)
 			}
 		}
+		doc.LeftOut = w.LeftOut
 		break
 	}
 	return nil
@@ -212,6 +214,9 @@ func (s *session) tellInit(doc initialised) {
 	s.tellForeign(doc.Foreign)
 	for _, t := range doc.RootTasks {
 		fmt.Fprintf(s.out, "at the root, %s\n", t.Line())
+	}
+	if line := report.LeftOutLine(doc.LeftOut); line != "" {
+		fmt.Fprintln(s.out, line)
 	}
 	fmt.Fprintln(s.out, "bento plan says what would run")
 }

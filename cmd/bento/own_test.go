@@ -118,7 +118,7 @@ func (w *ownWorld) bento(args ...string) (code int, said string) {
 	go func() {
 		done <- execute(ctx, append([]string{"-C", w.ws}, args...), process{out: &out, err: &out, environ: adapters.NewEnviron(environ)})
 	}()
-	deadline := time.NewTimer(time.Minute)
+	deadline := time.NewTimer(5 * time.Minute)
 	defer deadline.Stop()
 	select {
 	case code = <-done:

@@ -89,7 +89,7 @@ func (p *pane) keys(keys ...string) {
 // expected.
 func (p *pane) until(what string, ok func([]string) bool) []string {
 	p.t.Helper()
-	late := time.After(30 * time.Second)
+	late := time.After(5 * time.Minute)
 	for {
 		text := strings.TrimRight(p.tmux("capture-pane", "-p", "-t", "pane"), "\n ")
 		screen := strings.Split(text, "\n")

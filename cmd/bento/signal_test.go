@@ -50,7 +50,7 @@ func signalled(ts *testscript.TestScript, neg bool, args []string) {
 	select {
 	case err := <-started:
 		ts.Check(err)
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		ts.Fatalf("nothing wrote to %s:\n%s", fifo, out.String())
 	}
 	ts.Check(cmd.Process.Signal(sig))
@@ -95,7 +95,7 @@ func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
 // leftOf waits for the processes with mark in their environment to end, and gives those
 // that do not.
 func leftOf(mark string) (left []string) {
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if left = marked([]byte(mark)); len(left) == 0 {
 			break
 		}

@@ -149,7 +149,7 @@ func (tr *tour) step(s step) {
 		}
 		return
 	}
-	late := time.After(2 * time.Minute)
+	late := time.After(5 * time.Minute)
 	for {
 		problem := differences(s.want, printed+tr.out.String())
 		if problem == "" {

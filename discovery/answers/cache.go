@@ -22,6 +22,8 @@ type Answer struct {
 	Links    adapters.LinksAnswer
 	Scope    adapters.Scope `pack:"-"`
 	Lock     adapters.LockAnswer
+	// Nested is the result of Nested, alone in its Answer.
+	Nested adapters.NestedAnswer
 }
 
 // Options are the inputs of Open.
@@ -141,13 +143,7 @@ func (m *Cache) Ask(ctx context.Context, a adapters.Adapter, dir string) (Answer
 		return answer.withoutReads(), err
 	}
 	q := ask(a, dir)
-	m.mu.Lock()
-	known := m.answered[q]
-	if known != nil {
-		known.used = true
-	}
-	m.mu.Unlock()
-	if known != nil {
+	if known := m.recall(q); known != nil {
 		return known.Answer, nil
 	}
 	answer, err := askAll(ctx, a, dir)
@@ -157,8 +153,37 @@ func (m *Cache) Ask(ctx context.Context, a adapters.Adapter, dir string) (Answer
 	return answer.withoutReads(), err
 }
 
+// Nested returns the decision of a about the project in dir inside outer, from a saved answer or
+// from a. Both are absolute; found is that of adapters.Nested.
+func (m *Cache) Nested(ctx context.Context, a adapters.Adapter, dir, outer string, found bool) (adapters.NestedAnswer, error) {
+	if m = m.about(a); m == nil {
+		return adapters.Nested(ctx, a, dir, outer, found)
+	}
+	q := ask(a, dir)
+	q.Adapter += "\x00in " + outer
+	if known := m.recall(q); known != nil {
+		return known.Nested, nil
+	}
+	nested, err := adapters.Nested(ctx, a, dir, outer, found)
+	if err == nil && len(nested.Reads) > 0 {
+		m.keep(q, Answer{Nested: nested})
+	}
+	return nested, err
+}
+
+// recall returns the answer to a question, nil when there is none, and marks it as used.
+func (m *Cache) recall(q question) *answered {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.answered[q]
+	if known != nil {
+		known.used = true
+	}
+	return known
+}
+
 func (m *Cache) keep(q question, answer Answer) {
-	reads := slices.Concat(answer.Tasks.Reads, answer.Links.Reads, answer.Scope.Reads, answer.Lock.Reads)
+	reads := slices.Concat(answer.Tasks.Reads, answer.Links.Reads, answer.Scope.Reads, answer.Lock.Reads, answer.Nested.Reads)
 	slices.Sort(reads)
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/zeebo/blake3"
 
-	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -20,10 +20,10 @@ type Mark struct {
 // marks digest the files that Detect may read: those with names that adapters look for, in a
 // directory, above it, and anywhere below it.
 type marks struct {
-	who    [32]byte                 // digest of the adapters
-	own    map[string][32]byte      // by directory relative to the root: digest of the marks directly in it
-	inside map[string]*state.Writer // digest of the marks in the directory and below it
-	unsure map[string]bool          // directories that directly contain a link, which may lead anywhere
+	who    [32]byte                // digest of the adapters
+	own    map[string][32]byte     // by directory relative to the root: digest of the marks directly in it
+	inside map[string]*pack.Writer // digest of the marks in the directory and below it
+	unsure map[string]bool         // directories that directly contain a link, which may lead anywhere
 	sums   map[string]markSum
 }
 
@@ -34,8 +34,8 @@ type markSum struct {
 
 // newMarks returns the marks of a workspace; ok is false when a file cannot be read.
 func newMarks(o *Options) (m *marks, ok bool) {
-	m = &marks{own: make(map[string][32]byte), inside: make(map[string]*state.Writer), unsure: make(map[string]bool), sums: make(map[string]markSum)}
-	var w state.Writer
+	m = &marks{own: make(map[string][32]byte), inside: make(map[string]*pack.Writer), unsure: make(map[string]bool), sums: make(map[string]markSum)}
+	var w pack.Writer
 	for _, a := range o.Adapters {
 		w.String(a.Manifest().AdapterID)
 		w.String(a.Manifest().Identity)
@@ -58,7 +58,7 @@ func newMarks(o *Options) (m *marks, ok bool) {
 	return m, true
 }
 
-func addMark(w *state.Writer, files *tree.Tree, mark Mark) bool {
+func addMark(w *pack.Writer, files *tree.Tree, mark Mark) bool {
 	w.String(mark.Path)
 	e := tree.Entry{Kind: tree.Dir}
 	if mark.Kind != tree.Dir {
@@ -80,7 +80,7 @@ func (m *marks) add(dir string, payload []byte) {
 	for at := range aboveAnd(dir) {
 		in := m.inside[at]
 		if in == nil {
-			in = new(state.Writer)
+			in = new(pack.Writer)
 			m.inside[at] = in
 		}
 		in.String(dir)
@@ -100,7 +100,7 @@ func (m *marks) of(dir string) (sum [32]byte, known bool) {
 }
 
 func (m *marks) sum(dir string) markSum {
-	var w state.Writer
+	var w pack.Writer
 	w.Raw(m.who[:])
 	for at := range aboveAnd(dir) {
 		if m.unsure[at] {

@@ -185,7 +185,7 @@ func (m *Cache) all() saved {
 
 // withoutReads returns the answer without the paths, which are saved separately.
 func (a Answer) withoutReads() Answer {
-	a.Tasks.Reads, a.Links.Reads, a.Scope.Reads, a.Lock.Reads = nil, nil, nil, nil
+	a.Tasks.Reads, a.Links.Reads, a.Scope.Reads, a.Lock.Reads, a.Nested.Reads = nil, nil, nil, nil, nil
 	return a
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/bentobuild/bento/internal/clone"
-	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -256,7 +256,7 @@ func statThrough(path string) (tree.Entry, error) {
 
 // digest returns the digest of values by their text.
 func digest(values ...any) [32]byte {
-	var w state.Writer
+	var w pack.Writer
 	for _, v := range values {
 		w.String(fmt.Sprintf("%v", v))
 	}

@@ -90,13 +90,7 @@ func (c *Commands) Spec(t *plan.Task) (proc.Spec, error) {
 
 // line fills in the words of a task whose command is a line for a shell.
 func (c *Commands) line(t *plan.Task, spec *proc.Spec) (err error) {
-	if find := idle[t.Run]; find != nil && len(t.Args) == 0 && !c.Inherit {
-		if spec.Program = find(); spec.Program != "" {
-			spec.Argv = []string{t.Run}
-			return nil
-		}
-	}
-	if program, words, ok := c.direct(spec.Env, spec.Dir, t.Run); ok {
+	if program, words, ok := c.direct(spec.Env, t.Run); ok {
 		spec.Program, spec.Argv = program, append(words, t.Args...)
 		return nil
 	}

@@ -1,73 +1,40 @@
 package action
 
 import (
-	"bytes"
-	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/bentobuild/bento/adapters"
 )
 
-// shellWords are the first words that mean something to a shell: reserved words and
-// the commands built into dash, bash, ksh or the shell of busybox, some of which are
-// programs too, which do not do quite the same.
+// shellWords are the reserved words and the built-ins of sh by POSIX.1-2024: 2.4 Reserved
+// Words, 2.15 Special Built-In Utilities, and the intrinsic utilities of 1.7.
 var shellWords = strings.Fields(`
-	. : alias bg bind break builtin caller case cd chdir command compgen complete compopt
-	continue coproc declare dirs disown do done echo elif else enable esac eval exec exit
-	export false fc fg fi for function getopts hash help history if in jobs kill let local
-	logout mapfile popd printf print pushd pwd read readarray readonly return select set
-	shift shopt source suspend test then time times trap true type typeset ulimit umask
-	unalias unset until wait whence while`)
+	case do done elif else esac fi for if in then until while
+	. : break continue eval exec exit export readonly return set shift times trap unset
+	alias bg cd command fc fg getopts hash jobs kill read type ulimit umask unalias wait`)
 
-// idle are the programs that do the same as what is built into shells, when they are given
-// nothing.
-var idle = map[string]func() string{"true": system("true"), "false": system("false")}
-
-// system finds a program of the system, once; "" when there is none.
-func system(name string) func() string {
-	return sync.OnceValue(func() string {
-		for _, dir := range []string{"/bin", "/usr/bin"} {
-			if file := filepath.Join(dir, name); runnable(file) {
-				return file
-			}
-		}
-		return ""
-	})
-}
-
-// direct returns the program and the words of a command that means the same without a
-// shell, which takes a millisecond to start: plain words, of which the first is a
-// program. ok is false when only a shell can tell, also when there is no such
-// program: a shell says so as people know it.
-func (c *Commands) direct(env adapters.Environ, dir, run string) (program string, words []string, ok bool) {
+// direct returns the program and the words of a command that needs no shell, which takes a
+// millisecond to start: plain words, of which the first is a file on PATH and not a word of
+// the shell. ok is false for all others.
+func (c *Commands) direct(env adapters.Environ, run string) (program string, words []string, ok bool) {
 	words, ok = plainWords(run)
-	if !ok || c.Inherit || runtime.GOOS == "windows" { // what is inherited may define functions
+	if !ok || c.Inherit || runtime.GOOS == "windows" { // the inherited environment may define functions
 		return "", nil, false
-	}
-	file := words[0]
-	if strings.ContainsRune(file, '/') {
-		program = file
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(dir, file)
-		}
-		return program, words, runnable(file)
 	}
 	for _, entry := range filepath.SplitList(env.Get("PATH")) {
 		if !filepath.IsAbs(entry) {
-			return "", nil, false // means a place in the task's directory
+			return "", nil, false // a shell looks in the task's directory
 		}
 	}
-	program, err := env.LookPath(file)
-	return program, words, err == nil && runnable(program)
+	program, err := env.LookPath(words[0])
+	return program, words, err == nil
 }
 
-// plainWords splits a command that is one line of words in which a shell would find
-// nothing to do. It may have blanks and ends of lines around.
+// plainWords splits one line of words that a shell would not change. It may have blanks and
+// ends of lines around it.
 func plainWords(run string) (words []string, ok bool) {
 	run = strings.Trim(run, " \t\n")
 	for _, r := range run {
@@ -76,42 +43,9 @@ func plainWords(run string) (words []string, ok bool) {
 			return nil, false
 		}
 	}
-	if words = strings.Fields(run); len(words) == 0 || strings.ContainsRune(words[0], '=') {
-		return nil, false
-	}
-	if slices.Contains(shellWords, words[0]) {
+	words = strings.Fields(run)
+	if len(words) == 0 || strings.ContainsAny(words[0], "=/") || slices.Contains(shellWords, words[0]) {
 		return nil, false
 	}
 	return words, true
-}
-
-// runnable reports whether the kernel itself runs a file: a script that does not say of
-// which interpreter is one for a shell, and of one that is missing a shell tells.
-func runnable(file string) bool {
-	if fi, err := os.Stat(file); err != nil || !fi.Mode().IsRegular() || fi.Mode()&0o111 == 0 {
-		return false
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 256)
-	n, _ := io.ReadFull(f, head)
-	head = head[:n]
-	if line, script := bytes.CutPrefix(head, []byte("#!")); script {
-		line, _, _ = bytes.Cut(line, []byte("\n"))
-		words := bytes.Fields(line)
-		if len(words) == 0 {
-			return false
-		}
-		_, err := os.Stat(string(words[0]))
-		return err == nil
-	}
-	for _, magic := range []string{"\x7fELF", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"} {
-		if bytes.HasPrefix(head, []byte(magic)) {
-			return true
-		}
-	}
-	return false
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/killpoint"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -186,7 +187,7 @@ func (l *Log) Store(s cache.Store) (d cache.Digest, size int64, err error) {
 	if l.file == nil || len(l.segments) == 0 {
 		return cache.Digest{}, 0, nil
 	}
-	var w state.Writer
+	var w pack.Writer
 	w.Raw([]byte(logMagic))
 	w.Uint(uint64(len(l.segments)))
 	for _, seg := range l.segments {
@@ -264,11 +265,11 @@ func replay(r io.Reader, segments []segment, emit func(Stream, []byte)) error {
 func readSegments(r *bufio.Reader) ([]segment, error) {
 	magic := make([]byte, len(logMagic))
 	if _, err := io.ReadFull(r, magic); err != nil || string(magic) != logMagic {
-		return nil, fmt.Errorf("log: %w", state.ErrFields)
+		return nil, fmt.Errorf("log: %w", pack.ErrFormat)
 	}
 	n, err := binary.ReadUvarint(r)
 	if err != nil || n > maxSegments {
-		return nil, fmt.Errorf("log: %w", state.ErrFields)
+		return nil, fmt.Errorf("log: %w", pack.ErrFormat)
 	}
 	segments := make([]segment, 0, min(n, 1024))
 	for range n {
@@ -278,7 +279,7 @@ func readSegments(r *bufio.Reader) ([]segment, error) {
 		}
 		size, err := binary.ReadUvarint(r)
 		if err != nil || size > 1<<62 {
-			return nil, fmt.Errorf("log: %w", state.ErrFields)
+			return nil, fmt.Errorf("log: %w", pack.ErrFormat)
 		}
 		segments = append(segments, segment{Stream: Stream(stream), Size: size})
 	}

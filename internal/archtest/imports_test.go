@@ -25,17 +25,17 @@ var table = []row{
 	{"internal/rawfile", []string{"internal/killpoint"}},                // files and directories by descriptor
 	{"internal/testlog", nil},                                           // a program of its own: it reads the output of go test
 	{"internal/owndir", []string{"internal/rawfile", "internal/owner"}}, // bento's own directories
-	{"cache", []string{"cache/diskstore"}},
+	{"internal/pack", nil},                                              // fields and values as bytes, for every stored format
+	{"cache", []string{"cache/diskstore", "internal/pack"}},
 	{"internal/dag", nil},
 	{"internal/parallel", nil}, // several workers
 	{"internal/proc", nil},
 	{"internal/owner", nil},                     // whose files are acted on
 	{"internal/clone", []string{"diagnostics"}}, // the workspace's files, behind no link that leads out
-	{"internal/state", []string{"internal/killpoint", "internal/owner", "internal/owndir", "internal/rawfile", "internal/git"}}, // git tracks nothing of it
+	{"internal/state", []string{"internal/killpoint", "internal/owner", "internal/owndir", "internal/rawfile", "internal/git", "internal/pack"}}, // git tracks nothing of it
 	{"internal/archtest", nil},
 	{"internal/bounds", nil},      // which programs and values of the environment are the clone's
 	{"internal/growth", nil},      // what tests of readers share
-	{"internal/pack", nil},        // values as bytes, for what is remembered
 	{"internal/tree/ignore", nil}, // the matcher alone: fuzzed without a walk
 
 	// 1
@@ -54,7 +54,7 @@ var table = []row{
 	{"cache/*", []string{"cache"}},
 
 	// 2
-	{"internal/tree", []string{"diagnostics", "internal/state", "internal/git", "internal/parallel", "internal/tree/*"}},
+	{"internal/tree", []string{"diagnostics", "internal/state", "internal/git", "internal/pack", "internal/parallel", "internal/tree/*"}},
 	{"internal/tree/*", []string{"internal/state", "internal/owndir"}},
 	// A glob that the matcher refuses is reported at its place.
 	{"internal/config", []string{"diagnostics", "internal/tomlfile", "internal/state", "internal/pack", "internal/clone", "internal/tree/glob"}},
@@ -90,12 +90,12 @@ var table = []row{
 
 	// 6
 	// A key is made of what discovery, the tree and the plan say, and is looked up in the cache.
-	{"internal/key", []string{"adapters", "cache", "diagnostics", "discovery", "internal/config", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
+	{"internal/key", []string{"adapters", "cache", "diagnostics", "discovery", "internal/config", "internal/pack", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
 
 	// 7
-	{"internal/record", []string{"cache", "cache/outputs", "discovery", "internal/action", "internal/key", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
+	{"internal/record", []string{"cache", "cache/outputs", "discovery", "internal/action", "internal/key", "internal/pack", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
 	// How a server gets ready is described in config; logs end in the cache.
-	{"internal/action", []string{"adapters", "cache", "diagnostics", "diagnostics/parse", "internal/clone", "internal/config", "internal/killpoint", "internal/plan", "internal/proc", "internal/state"}},
+	{"internal/action", []string{"adapters", "cache", "diagnostics", "diagnostics/parse", "internal/clone", "internal/config", "internal/killpoint", "internal/pack", "internal/plan", "internal/proc", "internal/state"}},
 
 	// What adapters answer from is digested with the secret of package key.
 	{"internal/workspace", []string{"adapters", "adapters/builtin", "cache", "diagnostics", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/key", "internal/owndir",
@@ -103,7 +103,7 @@ var table = []row{
 
 	// 8
 	{"internal/run", []string{"adapters", "cache", "cache/outputs", "diagnostics", "discovery", "internal/action", "internal/clone", "internal/key", "internal/parallel",
-		"internal/plan", "internal/proc", "internal/record", "internal/state", "internal/tree"}},
+		"internal/pack", "internal/plan", "internal/proc", "internal/record", "internal/state", "internal/tree"}},
 
 	// 9
 	{"internal/report/page", nil},

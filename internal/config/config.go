@@ -53,6 +53,7 @@ type Workspace struct {
 	// Discover says that directories without dish.toml are dishes when an adapter detects them.
 	Discover bool
 	Exclude  []Glob // directories to skip, relative to the root
+	Include  []Glob // directories that are dishes in any case, relative to the root
 
 	Defaults  defaults
 	Cache     cache

@@ -44,7 +44,7 @@ func openParsed[H, F any](dir *state.Dir, name string, version uint32, program s
 	if err != nil {
 		return m
 	}
-	r := state.NewReader(payload)
+	r := pack.NewReader(payload)
 	parts := [3][]byte{}
 	for i := range parts {
 		parts[i] = r.Raw(r.Uint())
@@ -122,7 +122,7 @@ func (m *parsedFiles[H, F]) Keep(files []parsedFile[F]) {
 		}
 	}
 	m.setFiles(packed(list))
-	var w state.Writer
+	var w pack.Writer
 	for _, part := range [][]byte{packed(front{m.program, m.sources}), m.head, m.files} {
 		w.Uint(uint64(len(part)))
 		w.Raw(part)

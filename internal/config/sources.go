@@ -11,7 +11,7 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/clone"
-	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -83,7 +83,7 @@ func (s *sources) parse(name string) (*tomlfile.File, []diagnostics.Diagnostic) 
 // digest returns the digest of everything that the configuration is made from; ok is false when a
 // file could not be read.
 func (s *sources) digest() (sum [32]byte, ok bool) {
-	var w state.Writer
+	var w pack.Writer
 	home, _ := os.UserHomeDir() // cache.dir may be relative to it
 	w.Strings([]string{s.root, s.own, home})
 	w.Strings(s.bentos) // includes files that were removed meanwhile

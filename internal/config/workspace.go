@@ -42,6 +42,7 @@ type workspaceFile struct {
 type workspaceTable struct {
 	Discover *bool  `toml:"discover"`
 	Exclude  []Glob `toml:"exclude"`
+	Include  []Glob `toml:"include"`
 }
 
 type defaultsTable struct {
@@ -96,7 +97,7 @@ func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 	if raw.Workspace.Discover != nil {
 		w.Discover = *raw.Workspace.Discover
 	}
-	w.Exclude = raw.Workspace.Exclude
+	w.Exclude, w.Include = raw.Workspace.Exclude, raw.Workspace.Include
 	if f.Lookup("plugins") != nil {
 		w.Plugins = raw.Plugins
 	}

@@ -3,7 +3,7 @@ package key
 import (
 	"fmt"
 
-	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/pack"
 )
 
 // Ingredients and file sets are stored as blobs: a line that names the format,
@@ -15,7 +15,7 @@ const (
 
 // encodeIngredients returns the blob that records list.
 func encodeIngredients(list []ingredient) []byte {
-	var w state.Writer
+	var w pack.Writer
 	w.Raw([]byte(ingredientsMagic))
 	w.Uint(uint64(len(list)))
 	for _, in := range list {
@@ -43,10 +43,10 @@ func decodeIngredients(blob []byte) ([]ingredient, error) {
 }
 
 // open returns a reader of the fields behind magic.
-func open(blob []byte, magic string) (*state.Reader, error) {
-	r := state.NewReader(blob)
+func open(blob []byte, magic string) (*pack.Reader, error) {
+	r := pack.NewReader(blob)
 	if string(r.Raw(uint64(len(magic)))) != magic {
-		return nil, state.ErrFields
+		return nil, pack.ErrFormat
 	}
 	return r, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -44,7 +45,7 @@ func outputsDigest(outputs []cache.Output) (none cache.Digest) {
 	if len(outputs) == 0 {
 		return none
 	}
-	var w state.Writer
+	var w pack.Writer
 	for _, o := range outputs {
 		w.String(o.Path)
 		w.Byte(byte(o.Kind))
@@ -153,7 +154,7 @@ func (m *digestStore) Save() error {
 }
 
 func encode(salt string, s savedDigests) []byte {
-	var w state.Writer
+	var w pack.Writer
 	w.String(salt)
 	w.Uint(uint64(len(s.ids)))
 	for i := range s.entries {
@@ -182,9 +183,9 @@ func encode(salt string, s savedDigests) []byte {
 const least = 1 + 4*32 + 3
 
 func decode(payload []byte, salt string) (s savedDigests, err error) {
-	r := state.NewReader(payload)
+	r := pack.NewReader(payload)
 	if r.String() != salt {
-		return s, state.ErrFields
+		return s, pack.ErrFormat
 	}
 	n := r.Count(least)
 	s.ids, s.entries = make([]string, n), make([]digestEntry, n)
@@ -205,12 +206,12 @@ func decode(payload []byte, salt string) (s savedDigests, err error) {
 		return savedDigests{}, err
 	}
 	if !slices.IsSorted(s.ids) {
-		return savedDigests{}, state.ErrFields
+		return savedDigests{}, pack.ErrFormat
 	}
 	return s, nil
 }
 
-func readOutput(r *state.Reader, o *cache.Output) {
+func readOutput(r *pack.Reader, o *cache.Output) {
 	o.Path, o.Kind = r.String(), cache.Kind(r.Byte())
 	copy(o.Digest[:], r.Raw(32))
 	o.Size, o.Mode, o.Target = int64(r.Uint()), fs.FileMode(r.Uint())&fs.ModePerm, r.String()

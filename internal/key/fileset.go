@@ -6,7 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/pack"
 )
 
 // File is one input as a key sees it.
@@ -30,7 +30,7 @@ func (s fileSet) Digest() cache.Digest { return cache.Sum(s.Encode()) }
 
 // Encode returns the blob of the set.
 func (s fileSet) Encode() []byte {
-	var w state.Writer
+	var w pack.Writer
 	size := len(fileSetMagic) + binary.MaxVarintLen64
 	for i := range s {
 		size += len(s[i].Path) + len(s[i].Target) + 2*binary.MaxVarintLen64 + 1 + len(s[i].Sum)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/state"
 )
@@ -161,7 +162,7 @@ func (m *History) Save(ctx context.Context) error {
 }
 
 func encodeTasks(tasks map[string]*LastRun) []byte {
-	var w state.Writer
+	var w pack.Writer
 	w.Uint(uint64(len(tasks)))
 	for _, id := range slices.Sorted(maps.Keys(tasks)) {
 		r := tasks[id]
@@ -196,7 +197,7 @@ func loadTasks(dir *state.Dir) map[string]*LastRun {
 }
 
 func decodeTasks(payload []byte) (map[string]*LastRun, error) {
-	r := state.NewReader(payload)
+	r := pack.NewReader(payload)
 	n := r.Count(40)
 	tasks := make(map[string]*LastRun, n)
 	for range n {

@@ -9,8 +9,8 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/plan"
-	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -90,7 +90,7 @@ func (s *locks) Take(d *discovery.Dish, entries []tree.Entry) (rest, taken []tre
 
 // Describe writes what d gets, and whether the lockfile is still what the adapter has
 // seen.
-func (s *locks) Describe(w *state.Writer, d *discovery.Dish) {
+func (s *locks) Describe(w *pack.Writer, d *discovery.Dish) {
 	l := s.byDish[d]
 	if l == nil {
 		w.Byte(0)

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
@@ -162,7 +163,7 @@ func (t *ownership) Forget() { t.files = nil }
 
 // Describe writes what, beside the files themselves, decides which of them are the
 // dish's own.
-func (t *ownership) Describe(w *state.Writer) {
+func (t *ownership) Describe(w *pack.Writer) {
 	w.String(t.Dish.Path)
 	w.Strings(t.nested)
 	for _, task := range t.Tasks {

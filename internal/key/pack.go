@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/bentobuild/bento/cache"
-	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/pack"
 )
 
 // A pack is a blob that holds others, which are small and stored together: a line
@@ -53,7 +53,7 @@ func (p *Pack) Each(f func(cache.Digest, []byte)) {
 // Encode returns the pack.
 func (p *Pack) Encode() []byte {
 	sums := slices.SortedFunc(maps.Keys(p.blobs), compareDigests)
-	var w state.Writer
+	var w pack.Writer
 	w.Grow(p.Size() + len(sums)*(len(cache.Digest{})+binary.MaxVarintLen64) + 32)
 	w.Raw([]byte(packMagic))
 	w.Uint(uint64(len(sums)))
@@ -97,7 +97,7 @@ func decodePack(data []byte) (*unpacked, error) {
 		return nil, fmt.Errorf("pack: %w", err)
 	}
 	if !slices.IsSortedFunc(u.sums, compareDigests) {
-		return nil, fmt.Errorf("pack: its blobs are not in order: %w", state.ErrFields)
+		return nil, fmt.Errorf("pack: its blobs are not in order: %w", pack.ErrFormat)
 	}
 	return &u, nil
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/zeebo/blake3"
 
-	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -19,7 +19,7 @@ type rangeDigest struct {
 // rangeDigests gives the digests of parts of a workspace. It is safe for concurrent use.
 type rangeDigests struct {
 	tree    *tree.Tree
-	writers sync.Pool // of *state.Writer
+	writers sync.Pool // of *pack.Writer
 
 	mu    sync.Mutex
 	known map[string]func() rangeDigest
@@ -28,7 +28,7 @@ type rangeDigests struct {
 // newRangeDigests returns those of t.
 func newRangeDigests(t *tree.Tree) *rangeDigests {
 	r := &rangeDigests{tree: t, known: make(map[string]func() rangeDigest)}
-	r.writers.New = func() any { return new(state.Writer) }
+	r.writers.New = func() any { return new(pack.Writer) }
 	return r
 }
 
@@ -45,7 +45,7 @@ func (r *rangeDigests) Of(at string) rangeDigest {
 }
 
 func (r *rangeDigests) of(at string) (d rangeDigest) {
-	w := r.writers.Get().(*state.Writer)
+	w := r.writers.Get().(*pack.Writer)
 	defer r.writers.Put(w)
 	w.Reset()
 	if entry, ok := r.tree.Lookup(at); ok && !addFile(w, r.tree, entry) {
@@ -57,7 +57,7 @@ func (r *rangeDigests) of(at string) (d rangeDigest) {
 }
 
 // addFile adds a file by its content, and an unread file, which is not an input, by its stat.
-func addFile(w *state.Writer, t *tree.Tree, entry tree.Entry) bool {
+func addFile(w *pack.Writer, t *tree.Tree, entry tree.Entry) bool {
 	if entry.Kind != tree.File {
 		return false
 	}
@@ -81,4 +81,4 @@ func addFile(w *state.Writer, t *tree.Tree, entry tree.Entry) bool {
 type sketch [32]byte
 
 // sketchFields returns the sketch of the fields in w.
-func sketchFields(w *state.Writer) sketch { return blake3.Sum256(w.Payload()) }
+func sketchFields(w *pack.Writer) sketch { return blake3.Sum256(w.Payload()) }

@@ -9,15 +9,15 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/plan"
-	"github.com/bentobuild/bento/internal/state"
 )
 
 // remembered is what earlier invocations have found out: digests of sets of files, which
 // need not be read again while their sketches are the same, and what results consist of.
 type remembered struct {
 	memory *digestStore
-	writer state.Writer
+	writer pack.Writer
 	dishes map[*ownership]rangeDigest
 	ready  bool // the dishes and tasks are sketched
 	circle map[*plan.Circle]rangeDigest

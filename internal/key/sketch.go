@@ -4,9 +4,9 @@ import (
 	"path"
 
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/parallel"
 	"github.com/bentobuild/bento/internal/plan"
-	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -55,7 +55,7 @@ func (e *Evaluator) concerned() (list []*ownership) {
 // sketcher makes sketches of sets of files. It is for one goroutine.
 type sketcher struct {
 	*Evaluator
-	writer state.Writer
+	writer pack.Writer
 	ranges *rangeDigests
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -50,7 +51,7 @@ func OpenToolchains(dir *state.Dir) *Toolchains {
 	if err != nil {
 		return t
 	}
-	r := state.NewReader(blob)
+	r := pack.NewReader(blob)
 	for range r.Count(2) {
 		basis := r.String()
 		t.known[basis] = r.String()
@@ -142,7 +143,7 @@ func (t *Toolchains) Save() error {
 	}
 	ids := slices.Sorted(maps.Keys(t.known))
 	ids = ids[max(0, len(ids)-maxRemembered):]
-	var w state.Writer
+	var w pack.Writer
 	w.Uint(uint64(len(ids)))
 	for _, id := range ids {
 		w.String(id)

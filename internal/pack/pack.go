@@ -1,30 +1,18 @@
-// Package pack encodes values of plain Go types: structs, slices, arrays, maps with string keys,
-// pointers, strings, numbers and booleans. Nil slices, maps and pointers stay nil, and each
-// different string is written once.
+// Package pack encodes fields (numbers, strings, bytes) and values of plain Go types: structs,
+// slices, arrays, maps with string keys, pointers, strings, numbers and booleans. Nil slices, maps
+// and pointers stay nil, and each different string of the values is written once.
 //
 // The bytes contain no schema: writer and reader must have the same types. Damaged bytes are an
 // error, never a panic, and use no more memory than a small multiple of their size.
 package pack
 
 import (
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"reflect"
 	"slices"
 )
-
-// ErrFormat says that the bytes do not encode the requested value.
-var ErrFormat = errors.New("not in the expected format")
-
-// Writer encodes values. The zero value is ready for use.
-type Writer struct {
-	out     []byte
-	strings map[string]uint64
-	types   map[reflect.Type]*coder
-}
 
 // Add adds v. It panics for a type that cannot be packed: one with an unexported field without the
 // tag `pack:"-"`, which leaves a field out.
@@ -36,39 +24,23 @@ func (w *Writer) Add(v any) {
 	coderOf(w.types, value.Type()).write(w, value)
 }
 
-// Payload returns the encoded values.
-func (w *Writer) Payload() []byte { return w.out }
-
-func (w *Writer) uint(n uint64) { w.out = binary.AppendUvarint(w.out, n) }
-
 // string writes 0, the length and the text of a new string, or the index of an earlier equal one
 // plus one.
 func (w *Writer) string(s string) {
 	if n, ok := w.strings[s]; ok {
-		w.uint(n + 1)
+		w.Uint(n + 1)
 		return
 	}
 	w.strings[s] = uint64(len(w.strings))
-	w.uint(0)
-	w.uint(uint64(len(s)))
-	w.out = append(w.out, s...)
-}
-
-// Reader decodes the values of a Writer in the same order.
-type Reader struct {
-	rest    string
-	strings []string
-	types   map[reflect.Type]*coder
-	bad     bool
-}
-
-// NewReader returns a reader of payload. Decoded strings share memory.
-func NewReader(payload []byte) *Reader {
-	return &Reader{rest: string(payload), types: make(map[reflect.Type]*coder)}
+	w.Uint(0)
+	w.String(s)
 }
 
 // Next decodes the next value into *into, which must be a zero value.
 func (r *Reader) Next(into any) error {
+	if r.types == nil {
+		r.types, r.text = make(map[reflect.Type]*coder), string(r.rest)
+	}
 	value := reflect.ValueOf(into).Elem()
 	coderOf(r.types, value.Type()).read(r, value)
 	if r.bad {
@@ -77,56 +49,23 @@ func (r *Reader) Next(into any) error {
 	return nil
 }
 
-// End reports whether all values were decoded and no byte is left.
-func (r *Reader) End() error {
-	if r.bad || r.rest != "" {
-		return ErrFormat
-	}
-	return nil
-}
-
-func (r *Reader) uint() uint64 {
-	n := uint64(0)
-	for i := 0; i < len(r.rest) && i < binary.MaxVarintLen64; i++ {
-		b := r.rest[i]
-		n |= uint64(b&0x7f) << (7 * i)
-		if b < 0x80 {
-			r.rest = r.rest[i+1:]
-			return n
-		}
-	}
-	r.bad, r.rest = true, ""
-	return 0
-}
-
-// count reads the number of items that follow; each takes at least a byte.
-func (r *Reader) count() int { return int(r.atMost(uint64(len(r.rest)))) }
-
 // atMost reads a number. A number above limit is an error.
-func (r *Reader) atMost(limit uint64) uint64 {
-	n := r.uint()
-	if n > limit {
-		r.bad, r.rest = true, ""
+func (r *Reader) atMost(limit int) uint64 {
+	n := r.Uint()
+	if n > uint64(limit) {
+		r.fail()
 		return 0
 	}
 	return n
 }
 
-func (r *Reader) take(n int) string {
-	if n > len(r.rest) {
-		r.bad, r.rest = true, ""
-		return ""
-	}
-	s := r.rest[:n]
-	r.rest = r.rest[n:]
-	return s
-}
-
 func (r *Reader) string() string {
-	if n := r.atMost(uint64(len(r.strings))); n > 0 {
+	if n := r.atMost(len(r.strings)); n > 0 {
 		return r.strings[n-1]
 	}
-	s := r.take(r.count())
+	n := len(r.Raw(r.Uint()))
+	end := len(r.text) - len(r.rest)
+	s := r.text[end-n : end]
 	r.strings = append(r.strings, s)
 	return s
 }
@@ -155,8 +94,8 @@ func coderOf(known map[reflect.Type]*coder, t reflect.Type) *coder {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		c.uint()
 	case reflect.Float64:
-		c.write = func(w *Writer, v reflect.Value) { w.uint(math.Float64bits(v.Float())) }
-		c.read = func(r *Reader, v reflect.Value) { v.SetFloat(math.Float64frombits(r.uint())) }
+		c.write = func(w *Writer, v reflect.Value) { w.Uint(math.Float64bits(v.Float())) }
+		c.read = func(r *Reader, v reflect.Value) { v.SetFloat(math.Float64frombits(r.Uint())) }
 	case reflect.Struct:
 		c.structure(known, t)
 	case reflect.Slice:
@@ -179,25 +118,24 @@ func (c *coder) bool() {
 		if v.Bool() {
 			n = 1
 		}
-		w.uint(n)
+		w.Uint(n)
 	}
 	c.read = func(r *Reader, v reflect.Value) { v.SetBool(r.atMost(1) == 1) }
 }
 
 func (c *coder) int() {
-	c.write = func(w *Writer, v reflect.Value) { w.out = binary.AppendVarint(w.out, v.Int()) }
+	c.write = func(w *Writer, v reflect.Value) { w.Int(v.Int()) }
 	c.read = func(r *Reader, v reflect.Value) {
-		n := r.uint()
-		i := int64(n>>1) ^ -int64(n&1)
+		i := r.Int()
 		r.bad = r.bad || v.OverflowInt(i)
 		v.SetInt(i)
 	}
 }
 
 func (c *coder) uint() {
-	c.write = func(w *Writer, v reflect.Value) { w.uint(v.Uint()) }
+	c.write = func(w *Writer, v reflect.Value) { w.Uint(v.Uint()) }
 	c.read = func(r *Reader, v reflect.Value) {
-		n := r.uint()
+		n := r.Uint()
 		r.bad = r.bad || v.OverflowUint(n)
 		v.SetUint(n)
 	}
@@ -231,16 +169,16 @@ func (c *coder) structure(known map[reflect.Type]*coder, t reflect.Type) {
 func (c *coder) slice(elem *coder, t reflect.Type) {
 	c.write = func(w *Writer, v reflect.Value) {
 		if v.IsNil() {
-			w.uint(0)
+			w.Uint(0)
 			return
 		}
-		w.uint(uint64(v.Len()) + 1)
+		w.Uint(uint64(v.Len()) + 1)
 		for i := range v.Len() {
 			elem.write(w, v.Index(i))
 		}
 	}
 	c.read = func(r *Reader, v reflect.Value) {
-		n := r.atMost(uint64(len(r.rest))) // the number itself takes a byte
+		n := r.atMost(len(r.rest)) // the number itself takes a byte
 		if n == 0 {
 			return
 		}
@@ -258,7 +196,7 @@ func (c *coder) array(elem *coder, t reflect.Type) {
 				w.out = append(w.out, byte(v.Index(i).Uint()))
 			}
 		}
-		c.read = func(r *Reader, v reflect.Value) { copy(v.Bytes(), r.take(t.Len())) }
+		c.read = func(r *Reader, v reflect.Value) { copy(v.Bytes(), r.Raw(uint64(t.Len()))) }
 		return
 	}
 	c.write = func(w *Writer, v reflect.Value) {
@@ -279,10 +217,10 @@ func (c *coder) dictionary(elem *coder, t reflect.Type) {
 	}
 	c.write = func(w *Writer, v reflect.Value) {
 		if v.IsNil() {
-			w.uint(0)
+			w.Uint(0)
 			return
 		}
-		w.uint(uint64(v.Len()) + 1)
+		w.Uint(uint64(v.Len()) + 1)
 		byKey := make(map[string]reflect.Value, v.Len())
 		for it := v.MapRange(); it.Next(); {
 			byKey[it.Key().String()] = it.Value()
@@ -293,7 +231,7 @@ func (c *coder) dictionary(elem *coder, t reflect.Type) {
 		}
 	}
 	c.read = func(r *Reader, v reflect.Value) {
-		n := r.atMost(uint64(len(r.rest)))
+		n := r.atMost(len(r.rest))
 		if n == 0 {
 			return
 		}
@@ -310,10 +248,10 @@ func (c *coder) dictionary(elem *coder, t reflect.Type) {
 func (c *coder) pointer(elem *coder, t reflect.Type) {
 	c.write = func(w *Writer, v reflect.Value) {
 		if v.IsNil() {
-			w.uint(0)
+			w.Uint(0)
 			return
 		}
-		w.uint(1)
+		w.Uint(1)
 		elem.write(w, v.Elem())
 	}
 	c.read = func(r *Reader, v reflect.Value) {

@@ -128,3 +128,44 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
+
+// FuzzFields holds that fields read from any bytes are those that were written, or an error.
+func FuzzFields(f *testing.F) {
+	f.Add([]byte("\x03abc\x02\x01a\x00"))
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		read := func(data []byte) (text string, list []string, n int64, err error) {
+			r := NewReader(data)
+			text, list, n = r.String(), r.Strings(), r.Int()
+			return text, list, n, r.End()
+		}
+		text, list, n, err := read(data)
+		if err != nil {
+			return
+		}
+		var w Writer
+		w.String(text)
+		w.Strings(list)
+		w.Int(n)
+		again, words, m, err := read(w.Payload())
+		if err != nil || again != text || m != n || !cmp.Equal(words, list) {
+			t.Errorf("%q %q %d, then %q %q %d, %v", text, list, n, again, words, m, err)
+		}
+	})
+}
+
+func TestMissingFields(t *testing.T) {
+	var w Writer
+	w.String("text")
+	for _, data := range [][]byte{w.Payload()[:3], append(w.Payload(), 0), nil, {0xff}} {
+		r := NewReader(data)
+		_ = r.String()
+		if r.End() == nil {
+			t.Errorf("%q: no error", data)
+		}
+	}
+	r := NewReader([]byte{9, 'a', 'b'})
+	if r.String() != "" || r.Byte() != 0 || r.Uint() != 0 || r.Count(1) != 0 || len(r.Strings()) != 0 {
+		t.Error("fields after a missing one are not zero")
+	}
+}

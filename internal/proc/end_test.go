@@ -4,6 +4,7 @@ package proc
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -86,20 +87,23 @@ func TestNothingIsLeftBehind(t *testing.T) {
 
 // The leftovers of one run are distinct from the processes of another.
 func TestOtherRunsAreLeftAlone(t *testing.T) {
-	long := shell(t, "setsid sleep 1000 & echo ready; wait")
+	long := shell(t, "setsid sleep 1000 & echo $$ $!; wait")
 	long.Env[1] += "/long"
 	ctx, cancel := context.WithCancel(t.Context())
-	ready := make(chan bool, 1)
-	long.Stdout = writerFunc(func([]byte) { ready <- true })
+	ready := make(chan string, 1)
+	long.Stdout = writerFunc(func(text []byte) { ready <- string(text) })
 	done := make(chan Result)
 	go func() {
 		res, _ := Run(ctx, long)
 		done <- res
 	}()
-	<-ready
+	pids := strings.Fields(<-ready)
 	run(t, t.Context(), shell(t, "(setsid sleep 1000 &); exit 0"))
-	if left := survivors(t.Name() + "/long"); len(left) != 2 {
-		t.Errorf("of the other run: %q, want its shell and its sleep", left)
+	for _, text := range pids {
+		pid, err := strconv.Atoi(text)
+		if _, zombie, ok := statProcess(pid); len(pids) != 2 || err != nil || !ok || zombie {
+			t.Errorf("of the processes %q of the other run %q has ended", pids, text)
+		}
 	}
 	cancel()
 	<-done
@@ -108,8 +112,22 @@ func TestOtherRunsAreLeftAlone(t *testing.T) {
 	}
 }
 
+// lingering runs a script whose helpers have a minute after it has exited, and a grace of a minute.
+func lingering(t *testing.T, script string) (Result, string) {
+	t.Helper()
+	var out bytes.Buffer
+	s := shell(t, script)
+	s.Stdout, s.Stderr, s.Grace = &out, &out, time.Minute
+	p, err := start(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.linger = time.Minute
+	return p.Wait(t.Context()), out.String()
+}
+
 func TestHelperMayFinish(t *testing.T) {
-	res, out := run(t, t.Context(), shell(t, "(sleep 0.05; echo late) & echo early"))
+	res, out := lingering(t, "(sleep 0.05; echo late) & echo early")
 	if res.ExitCode != 0 || out != "early\nlate\n" {
 		t.Errorf("%+v, printed %q", res, out)
 	}
@@ -118,7 +136,7 @@ func TestHelperMayFinish(t *testing.T) {
 // What a helper prints is more than a pipe holds, and nothing was printed before.
 func TestHelperMayPrintMuch(t *testing.T) {
 	for _, to := range []string{"", " >&2"} {
-		res, out := run(t, t.Context(), shell(t, "(sleep 0.02; head -c 300000 /dev/zero"+to+") & exit 0"))
+		res, out := lingering(t, "(sleep 0.02; head -c 300000 /dev/zero"+to+") & exit 0")
 		if res.ExitCode != 0 || len(out) != 300_000 {
 			t.Errorf("%+v, printed %d bytes, want 300000", res, len(out))
 		}
@@ -127,6 +145,7 @@ func TestHelperMayPrintMuch(t *testing.T) {
 
 func TestTermIsHandled(t *testing.T) {
 	s := shell(t, "trap 'exit 7' TERM; echo ready; while :; do sleep 0.01; done")
+	s.Grace = time.Minute
 	ctx := until(t, &s)
 	if res, _ := run(t, ctx, s); !res.Canceled || res.ExitCode != 7 || res.Signal != "" {
 		t.Errorf("%+v", res)
@@ -145,16 +164,17 @@ func TestTermIsIgnored(t *testing.T) {
 
 func TestStoppedProcessIsEnded(t *testing.T) {
 	s := shell(t, "echo ready; kill -STOP $$; exit 0")
+	s.Grace = 2 * time.Minute
 	ctx := until(t, &s)
 	res, _ := run(t, ctx, s)
-	if res.Duration > 3*time.Second {
+	if res.Duration > s.Grace {
 		t.Errorf("took the whole grace: %+v", res)
 	}
 }
 
 func TestKillCutsTheGrace(t *testing.T) {
 	s := shell(t, "trap '' TERM; echo ready; while :; do sleep 0.01; done")
-	s.Grace = time.Minute
+	s.Grace = 2 * time.Minute
 	ctx := until(t, &s)
 	p, err := Start(s)
 	if err != nil {
@@ -164,7 +184,7 @@ func TestKillCutsTheGrace(t *testing.T) {
 		<-ctx.Done()
 		time.AfterFunc(20*time.Millisecond, p.Kill)
 	}()
-	if res := p.Wait(ctx); res.ExitCode != 137 || res.Duration > 30*time.Second {
+	if res := p.Wait(ctx); res.ExitCode != 137 || res.Duration > s.Grace {
 		t.Errorf("%+v", res)
 	}
 	p.Kill() // after the end: reaches nobody

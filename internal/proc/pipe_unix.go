@@ -32,3 +32,20 @@ func (e pipeEnd) File() *os.File {
 	_ = unix.SetNonblock(e.FD, true)
 	return os.NewFile(uintptr(e.FD), "|1")
 }
+
+// readNow reads what is in a pipe without waiting, whatever its deadline. It returns 0 at the end
+// and when the pipe is empty.
+func readNow(f *os.File, buf []byte) (n int) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = raw.Control(func(fd uintptr) {
+		for {
+			if n, err = unix.Read(int(fd), buf); err != unix.EINTR {
+				return
+			}
+		}
+	})
+	return max(0, n)
+}

@@ -21,14 +21,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// markOfTest returns the variable that a test's processes carry. These tests may run twice at once.
+func markOfTest(name string) string { return fmt.Sprintf("PROC_TEST=%d/%s", os.Getpid(), name) }
+
 const testPath = "PATH=/usr/local/bin:/usr/bin:/bin"
 
 // shell is a Spec of a script whose processes all carry the test's name.
 func shell(t *testing.T, script string) Spec {
 	return Spec{
 		Argv:    []string{"/bin/sh", "-c", script},
-		Env:     []string{testPath, "PROC_TEST=" + t.Name()},
-		Timeout: time.Minute,
+		Env:     []string{testPath, markOfTest(t.Name())},
+		Timeout: 10 * time.Minute,
 	}
 }
 
@@ -55,7 +58,7 @@ func survivors(name string) []string {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, f := range files {
 		env, _ := os.ReadFile(f)
-		if bytes.Contains(append(env, 0), []byte("PROC_TEST="+name+"\x00")) {
+		if bytes.Contains(append(env, 0), []byte(markOfTest(name)+"\x00")) {
 			cmd, _ := os.ReadFile(filepath.Dir(f) + "/cmdline")
 			found = append(found, filepath.Base(filepath.Dir(f))+" "+strings.ReplaceAll(string(cmd), "\x00", " "))
 		}
@@ -290,6 +293,16 @@ func TestDeadlineLosesNothing(t *testing.T) {
 	if slow.n != 60_000 {
 		t.Errorf("copied %d bytes, want 60000", slow.n)
 	}
+	if _, err := w.Write([]byte("late")); err != nil {
+		t.Fatal(err)
+	}
+	r.SetReadDeadline(time.Now().Add(-time.Second))
+	if n := readNow(r, make([]byte, 10)); n != 4 {
+		t.Errorf("read %d bytes after the deadline, want 4", n)
+	}
+	if n := readNow(r, make([]byte, 10)); n != 0 {
+		t.Errorf("read %d bytes from an empty pipe", n)
+	}
 }
 
 func TestStartPiped(t *testing.T) {
@@ -373,7 +386,7 @@ func TestSoon(t *testing.T) {
 	if res, out := run(t, t.Context(), shell(t, "echo early; exec >&- 2>&-; sleep 0.02; exit 3")); res.ExitCode != 3 || out != "early\n" {
 		t.Errorf("%+v, printed %q", res, out)
 	}
-	s := Spec{Argv: []string{"/bin/sleep", "1000"}, Env: []string{"PROC_TEST=" + t.Name()}, Timeout: time.Millisecond}
+	s := Spec{Argv: []string{"/bin/sleep", "1000"}, Env: []string{markOfTest(t.Name())}, Timeout: time.Millisecond}
 	if res, _ := run(t, t.Context(), s); !res.TimedOut || res.Signal != "SIGTERM" {
 		t.Errorf("sleep 1000: %+v", res)
 	}

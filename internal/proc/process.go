@@ -33,6 +33,7 @@ type Process struct {
 	watched atomic.Bool   // a goroutine watches the child
 
 	terminal *lentTerminal // nil for none
+	linger   time.Duration // the time for helpers that end by themselves; lingerTime but in tests
 
 	killed   chan struct{} // closed by Kill
 	killOnce sync.Once
@@ -60,7 +61,7 @@ func start(s Spec) (*Process, error) {
 		return nil, err
 	}
 	p := &Process{
-		spec: s, io: io, began: time.Now(),
+		spec: s, io: io, began: time.Now(), linger: lingerTime,
 		exited: make(chan struct{}), killed: make(chan struct{}),
 	}
 	if s.Terminal != nil {
@@ -188,7 +189,7 @@ func (p *Process) endLeft() {
 		return
 	}
 	p.io.copyAll() // a descendant prints, and may wait for a reader
-	if p.waitLeft(p.ended.Add(lingerTime), p.killed) {
+	if p.waitLeft(p.ended.Add(p.linger), p.killed) {
 		return
 	}
 	p.Terminate()

@@ -217,24 +217,26 @@ func copyOutput(w io.Writer, r *os.File) {
 	late, left := false, pipeSize
 	for left > 0 {
 		n, err := r.Read(buf)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			// Read does not look at a pipe whose deadline is over.
+			if n = readNow(r, buf); n > 0 || !late {
+				late, err = true, nil
+			}
+		}
 		if n > 0 && w != nil {
 			if _, werr := w.Write(buf[:n]); werr != nil {
 				w = nil // keep reading: a full or closed pipe would block or kill the child
 			}
 		}
-		if n == firstPiece && len(buf) == n {
-			buf = make([]byte, fullPiece)
+		if err != nil {
+			return
 		}
-		switch {
-		case err == nil && !late:
-		case err == nil:
+		if late {
 			left -= n
 			_ = r.SetReadDeadline(time.Now().Add(lastLook))
-		case errors.Is(err, os.ErrDeadlineExceeded) && !late:
-			late = true
-			_ = r.SetReadDeadline(time.Now().Add(lastLook))
-		default:
-			return
+		}
+		if n == firstPiece && len(buf) == n {
+			buf = make([]byte, fullPiece)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeebo/blake3"
 
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -129,7 +130,7 @@ func replayJournal(d *state.Dir, f func(journalEntry), done func() error) error 
 }
 
 func encode(e journalEntry) []byte {
-	var fields, w state.Writer
+	var fields, w pack.Writer
 	fields.String(e.Task)
 	fields.String(e.Dish)
 	fields.Strings(e.Globs)
@@ -145,7 +146,7 @@ func encode(e journalEntry) []byte {
 func decode(data []byte) []journalEntry {
 	data = bytes.TrimPrefix(data, []byte(magic)) // journals of older bentos have none
 	var list []journalEntry
-	for r := state.NewReader(data); ; {
+	for r := pack.NewReader(data); ; {
 		size := r.Uint()
 		sum := r.Raw(sumSize)
 		fields := r.Raw(min(size, maxEntry))
@@ -153,7 +154,7 @@ func decode(data []byte) []journalEntry {
 		if len(fields) == 0 || !bytes.Equal(sum, want[:sumSize]) {
 			return list
 		}
-		f := state.NewReader(fields)
+		f := pack.NewReader(fields)
 		e := journalEntry{Task: f.String(), Dish: f.String(), Globs: f.Strings(), Paths: f.Strings()}
 		if f.End() != nil {
 			return list

@@ -126,8 +126,11 @@ func codesIn(n ast.Node, takers map[string]int) (list []*ast.BasicLit) {
 	switch n := n.(type) {
 	case *ast.ValueSpec:
 		named, _ := n.Type.(*ast.Ident)
+		if of, ok := n.Type.(*ast.SelectorExpr); ok {
+			named = of.Sel
+		}
 		for i, name := range n.Names {
-			if i < len(n.Values) && (codeName.MatchString(name.Name) || named != nil && named.Name == "Code") {
+			if i < len(n.Values) && (codeName.MatchString(name.Name) || named != nil && (named.Name == "Code" || named.Name == "Reason")) {
 				add(n.Values[i])
 			}
 		}

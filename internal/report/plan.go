@@ -16,42 +16,17 @@ type Plan struct {
 	Schema   string                   `json:"schema"`
 	Bentos   []bentoOf[planDish]      `json:"bentos"`
 	Summary  planSummary              `json:"summary"`
+	LeftOut  []discovery.LeftOut      `json:"left_out,omitempty"` // directories with a manifest that are no dishes
 	Problems []diagnostics.Diagnostic `json:"problems,omitempty"`
 }
 
 type planDish struct {
 	dishHead
 	AlsoSeen []string   `json:"also_seen,omitempty"` // other adapters that would have taken it
+	Notes    []string   `json:"notes,omitempty"`     // of its adapter, about its tasks
 	Tasks    []planTask `json:"tasks"`
 	// Scripts of the root of a workspace that have the name of a lifecycle task.
 	RootTasks []RootTask `json:"root_tasks,omitempty"`
-}
-
-// RootTask is a script with the name of a lifecycle task at the root of a workspace, and the rule
-// that makes it one or not.
-type RootTask struct {
-	Name      string `json:"name"`
-	Run       string `json:"run"`
-	Lifecycle bool   `json:"lifecycle"`
-	Rule      string `json:"rule" enum:"own_work,no_member,hands_on,declared"`
-	Why       string `json:"why"`
-}
-
-// RootTasks returns the scripts of d with the rules that bento applied.
-func RootTasks(p *plan.Plan, d *discovery.Dish) (list []RootTask) {
-	for _, t := range p.RootTasks(d) {
-		list = append(list, RootTask{Name: t.Name, Run: t.Run, Lifecycle: t.Root.Lifecycle, Rule: t.Root.Rule, Why: t.Root.Why})
-	}
-	return list
-}
-
-// Line returns the rule in words.
-func (t RootTask) Line() string {
-	what := "a lifecycle task"
-	if !t.Lifecycle {
-		what = "only a script, by its name"
-	}
-	return PrintableLine(fmt.Sprintf("%s (%s) is %s: %s", t.Name, oneLine(t.Run), what, t.Why))
 }
 
 type planTask struct {
@@ -86,7 +61,7 @@ const (
 // NewPlan makes the document of an evaluated plan.
 // clean are requested tasks that are left out because no change concerns them.
 func NewPlan(p *plan.Plan, results []*key.Result, clean []*plan.Task, problems []diagnostics.Diagnostic) Plan {
-	doc := Plan{Schema: Schema("plan"), Problems: problems}
+	doc := Plan{Schema: Schema("plan"), LeftOut: p.Workspace.LeftOut, Problems: problems}
 	by := tasksByDish(p)
 	left := make(map[*discovery.Dish][]planTask)
 	pulled := make(map[string]bool) // something else needs them
@@ -103,7 +78,7 @@ func NewPlan(p *plan.Plan, results []*key.Result, clean []*plan.Task, problems [
 	dishes := shown(p)
 	doc.Summary.Dishes = len(dishes)
 	doc.Bentos = byBento(dishes, func(d *discovery.Dish) planDish {
-		row := planDish{dishHead: headOf(d), AlsoSeen: d.SeenAlso, Tasks: []planTask{}, RootTasks: RootTasks(p, d)}
+		row := planDish{dishHead: headOf(d), AlsoSeen: d.SeenAlso, Notes: d.Notes, Tasks: []planTask{}, RootTasks: RootTasks(p, d)}
 		for _, t := range by[d] {
 			row.Tasks = append(row.Tasks, newPlanTask(results[t.Index]))
 		}
@@ -146,7 +121,7 @@ func newPlanTask(ev *key.Result) planTask {
 	return row
 }
 
-// WritePlan prints a plan for people; verbose adds the rules for scripts of roots.
+// WritePlan prints a plan for people, with the notes of dishes and the rules of root tasks if verbose.
 func WritePlan(w io.Writer, style Style, doc Plan, verbose bool) {
 	for _, b := range doc.Bentos {
 		for _, d := range b.Dishes {
@@ -160,6 +135,11 @@ func WritePlan(w io.Writer, style Style, doc Plan, verbose bool) {
 			fmt.Fprintln(w, head)
 			if len(d.AlsoSeen) > 0 {
 				fmt.Fprintf(w, "  %s\n", style.Dim("also looks like "+strings.Join(d.AlsoSeen, ", ")))
+			}
+			for _, note := range d.Notes {
+				if verbose {
+					fmt.Fprintf(w, "  %s\n", style.Dim(PrintableLine(note)))
+				}
 			}
 			for _, t := range d.Tasks {
 				writePlanTask(w, style, t)
@@ -177,6 +157,35 @@ func WritePlan(w io.Writer, style Style, doc Plan, verbose bool) {
 		fmt.Fprintf(w, ", %d skipped", s.Skipped)
 	}
 	fmt.Fprintln(w)
+	if line := LeftOutLine(doc.LeftOut); line != "" {
+		fmt.Fprintln(w, line)
+	}
+}
+
+// LeftOutLine returns the line about directories that are left out, "" for none. Those that the
+// user excludes are not counted.
+func LeftOutLine(list []discovery.LeftOut) string {
+	all, tests := 0, 0
+	for _, l := range list {
+		if l.Reason == discovery.Excluded {
+			continue
+		}
+		if all++; l.Reason == discovery.TestData {
+			tests++
+		}
+	}
+	if all == 0 {
+		return ""
+	}
+	noun := "directories with manifests"
+	if all == 1 {
+		noun = "directory with a manifest"
+	}
+	line := fmt.Sprintf("left out: %d %s", all, noun)
+	if tests > 0 {
+		line += fmt.Sprintf(", %d of test data", tests)
+	}
+	return line + "; bento dish list --left-out"
 }
 
 func writePlanTask(w io.Writer, style Style, t planTask) {

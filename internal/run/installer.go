@@ -16,6 +16,7 @@ import (
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/key"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -205,7 +206,7 @@ func (in *installer) keepStamp(ctx context.Context, d *discovery.Dish, id, toolc
 // command.
 func (in *installer) stamp(d *discovery.Dish, toolchain string) string {
 	m := d.Adapter.Manifest()
-	var w state.Writer
+	var w pack.Writer
 	w.Strings([]string{m.AdapterID, m.Identity, d.Scope.Command, toolchain})
 	for _, name := range in.deciding(d) {
 		// What is not there leaves no trace: a glob of members may also match what a

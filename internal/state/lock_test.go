@@ -37,7 +37,7 @@ func hold(root string) {
 		return
 	}
 	fmt.Println(dir.Path())
-	time.Sleep(time.Minute)
+	time.Sleep(time.Hour)
 }
 
 func holder(t *testing.T, root string) (cmd *exec.Cmd, dir string) {

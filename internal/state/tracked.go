@@ -11,6 +11,7 @@ import (
 
 	"github.com/bentobuild/bento/internal/git"
 	"github.com/bentobuild/bento/internal/owndir"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
@@ -104,7 +105,7 @@ func recall(self *owndir.Dir, stamp []byte) []string {
 	if err != nil || !ok {
 		return nil
 	}
-	r := NewReader(list)
+	r := pack.NewReader(list)
 	dirs := r.Strings()
 	if r.End() != nil {
 		return nil
@@ -116,7 +117,7 @@ func remember(self *owndir.Dir, stamp []byte, dirs []string) {
 	if self == nil {
 		return
 	}
-	var w Writer
+	var w pack.Writer
 	w.Raw(stamp)
 	w.Strings(dirs)
 	_ = store(self, untrackedFile, untrackedFile, untrackedVersion, w.Payload()) // an error costs another read of the index
@@ -149,7 +150,7 @@ func stampOf(index string) (stamp []byte, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	var w Writer
+	var w pack.Writer
 	w.Uint(info.Serial())
 	w.Uint(uint64(info.Size))
 	w.Uint(uint64(info.Modified.UnixNano()))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/git"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree/disk"
 	"github.com/bentobuild/bento/internal/tree/ignore"
@@ -178,7 +179,7 @@ func (v *repositoryView) NewList(was *indexTable, clock *disk.Clock) bool {
 // readRules reads .git/info/exclude and the ignore files from the top level down to the parent of
 // the root.
 func (v *repositoryView) readRules(o *repositoryOptions, repo *git.Repo, prefix string) {
-	var texts state.Writer
+	var texts pack.Writer
 	add := func(below, file string, text string) {
 		v.Rules = v.Rules.WithAbove(below, file, text)
 		texts.String(below)

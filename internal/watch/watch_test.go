@@ -43,7 +43,7 @@ func write(t *testing.T, elem ...string) {
 // next returns what changed, in batches until path is in one.
 func next(t *testing.T, w *Watcher, path string) []string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	var all []string
 	for !slices.Contains(all, path) {

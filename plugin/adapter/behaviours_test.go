@@ -312,7 +312,7 @@ func badAnswers() []behaviour {
 		{id: "fraction-id", child: on(func(k *kid, q query) {
 			k.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s.0,"result":{"matches":true}}`, q.ID))
 		}), ask: "detect"},
-		{id: "other-id", child: on(func(k *kid, q query) { k.send(`{"jsonrpc":"2.0","id":77,"result":{}}`) }), ask: "detect", code: adapters.Timeout, says: "a response with the id 77", left: Failed},
+		{id: "other-id", child: on(func(k *kid, q query) { k.send(`{"jsonrpc":"2.0","id":77,"result":{}}`) }), ask: "detect", code: adapters.Timeout, says: "no answer to detect", left: Failed},
 		{id: "null-id-error", child: on(func(k *kid, q query) { k.send(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"what?"}}`) }), ask: "detect", code: rpc, says: "error -32700: what?"},
 		{id: "no-version", child: on(func(k *kid, q query) { k.send(fmt.Sprintf(`{"id":%s,"result":{}}`, q.ID)) }), ask: "detect", code: malformed, says: `no "jsonrpc":"2.0"`},
 		{id: "both", child: on(func(k *kid, q query) {
@@ -379,7 +379,7 @@ func badLives() []behaviour {
 		{id: "exits-on-query", child: func(k *kid) { k.greet(); k.read(); os.Exit(7) }, ask: "detect", code: crashed, says: "exit status 7"},
 		{id: "exits-on-install", child: func(k *kid) { k.greet(); k.read(); os.Exit(7) }, ask: "install", code: crashed, says: "exit status 7"},
 		{id: "exits-after-start", child: func(k *kid) { k.greet(); os.Exit(7) }, ask: "detect", code: crashed + "|" + adapters.Quarantined, says: "exit status 7", left: "?"},
-		{id: "exits-always", child: func(k *kid) { k.greet(); k.read(); os.Exit(7) }, ask: "detect detect", code: adapters.Quarantined, says: "it exited 3 times within 1m0s", left: Failed},
+		{id: "exits-always", child: func(k *kid) { k.greet(); k.read(); os.Exit(7) }, ask: "detect detect", code: adapters.Quarantined, says: "it exited 3 times within 1h0m0s", left: Failed},
 		{id: "answers-and-exits", child: func(k *kid) { k.greet(); k.answer(k.read()); os.Exit(0) }, ask: "detect"},
 		{id: "closes-stdout-later", child: once(func(k *kid, q query) { os.Stdout.Close(); k.hang() }), ask: "install", code: crashed, says: "killed by SIGKILL"},
 		{id: "closes-stdin-later", child: func(k *kid) { k.greet(); os.Stdin.Close(); k.log("info", "closed"); k.hang() }, ask: "install", code: crashed + "|" + adapters.Timeout, says: "closed its standard input|exited|no answer", left: "?"},

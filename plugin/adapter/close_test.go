@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bentobuild/bento/adapters"
 )
@@ -62,7 +61,7 @@ func TestClosesAtOnce(t *testing.T) {
 	}()
 	var screen bytes.Buffer
 	o := Options{Numbers: short(), Stderr: &screen}
-	o.Numbers.Shutdown = 20 * time.Second
+	o.Numbers.Shutdown = ample
 	set := start(t, o, list...)
 	if n := len(set.Adapters()); n != len(list) {
 		t.Fatalf("%d loaded: %v", n, set.Warnings())

@@ -87,17 +87,22 @@ func TestConfinedPluginsEndAlone(t *testing.T) {
 		"confined-hangs-install": adapters.Timeout, "confined-huge-install": adapters.MalformedResponse, "confined-bombs-install": adapters.Timeout,
 		"confined-good": "ok",
 	}
+	boxes := make(map[string]*host.Sandbox)
+	var late, others []adapters.Candidate
+	for id, code := range want {
+		boxes[id] = &host.Sandbox{Helper: self, Root: root, Scratch: filepath.Join(t.TempDir(), "scratch"), Read: []string{dir}, Tasks: 60}
+		if c := install(t, dir, id); code == adapters.Timeout {
+			late = append(late, c)
+		} else {
+			others = append(others, c)
+		}
+	}
 	numbers := short()
 	numbers.Query, numbers.Install = 3*time.Second, 3*time.Second
-	boxes := make(map[string]*host.Sandbox)
-	var candidates []adapters.Candidate
-	for id := range want {
-		boxes[id] = &host.Sandbox{Helper: self, Root: root, Scratch: filepath.Join(t.TempDir(), "scratch"), Read: []string{dir}, Tasks: 60}
-		candidates = append(candidates, install(t, dir, id))
-	}
-	set := start(t, Options{Numbers: numbers, Sandbox: boxes}, candidates...)
+	impatient := start(t, Options{Numbers: numbers, Sandbox: boxes}, late...)
+	set := start(t, Options{Numbers: short(), Sandbox: boxes}, others...)
 	var asking sync.WaitGroup
-	for _, a := range set.Adapters() {
+	for _, a := range append(impatient.Adapters(), set.Adapters()...) {
 		asking.Go(func() {
 			id := a.Manifest().AdapterID
 			var err error
@@ -119,6 +124,7 @@ func TestConfinedPluginsEndAlone(t *testing.T) {
 			}
 		}
 	}
+	impatient.Close()
 	set.Close()
 	if left := processes(dir); len(left) > 0 {
 		t.Errorf("left: %q", left)

@@ -126,7 +126,7 @@ func edgesOfAnswers() []behaviour {
 		{id: "error-number", child: response(`"error":{"code":1,"message":7}`), ask: "detect", code: malformed, says: "error: message: expected a string"},
 		{id: "error-steers", child: response(`"error":{"code":1,"message":"a\u001b]0;t\u0007\u001b[2J\r\u009b1m\u202eb"}`), ask: "detect", code: rpc, says: "error 1: a]0;t[2J1mb"},
 		{id: "exponent-id", child: body(`{"jsonrpc":"2.0","id":IDe0,"result":{"matches":true}}`), ask: "detect"},
-		{id: "huge-id", child: body(`{"jsonrpc":"2.0","id":1e999,"result":{"matches":true}}`), ask: "detect", code: adapters.Timeout, says: "a response with the id 1e999", left: Failed},
+		{id: "huge-id", child: body(`{"jsonrpc":"2.0","id":1e999,"result":{"matches":true}}`), ask: "detect", code: adapters.Timeout, says: "no answer to detect", left: Failed},
 		{id: "two-request-ids", child: body(`{"jsonrpc":"2.0","id":ID,"id":ID,"result":{"matches":true}}`), ask: "detect", code: malformed, says: `two members "id"`},
 		{id: "two-results", child: response(`"result":{"matches":true},"result":{"matches":false}`), ask: "detect", code: malformed, says: `two members "result"`},
 		{id: "two-matches", child: response(`"result":{"matches":true,"matches":false}`), ask: "detect", code: malformed, says: "matches: expected one value, got two"},

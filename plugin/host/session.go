@@ -102,7 +102,6 @@ func (s *session) watch() {
 	s.status = s.stream.Wait()
 	// The pipe may still hold the last output of the process, and a descendant may keep it
 	// open.
-	s.client.Attend()
 	wait(s.client.Done(), s.n.Drain)
 	s.client.Close()
 	s.endWrites()
@@ -157,13 +156,7 @@ func (s *session) call(ctx context.Context, method string, params any, within ti
 		return nil, err
 	}
 	defer call.Drop()
-	written, err := s.send(call)
-	switch {
-	case err != nil:
-		return nil, s.deaf(err)
-	case written == nil && call.Turn():
-		return s.read(ctx, call, method, within)
-	}
+	written := s.write(call.Send)
 	deadline := time.NewTimer(within)
 	defer deadline.Stop()
 	for {
@@ -181,43 +174,10 @@ func (s *session) call(ctx context.Context, method string, params any, within ti
 			<-s.done
 			return s.last(call)
 		case <-ctx.Done():
-			s.cancel(call, written, nil)
+			s.cancel(call, written)
 			return nil, ctx.Err()
 		}
 	}
-}
-
-// read waits for the answer by reading messages. Every other reason to stop waiting ends
-// the stream.
-func (s *session) read(ctx context.Context, call *wire.Call, method string, within time.Duration) (json.RawMessage, error) {
-	deadline := time.AfterFunc(within, func() { s.end(adapters.Timeout, s.late(method, within)) })
-	defer deadline.Stop()
-	answered, cancelled := make(chan struct{}), make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(cancelled)
-		s.cancel(call, nil, answered)
-	})
-	a, ok := call.Read()
-	close(answered)
-	if !stop() {
-		<-cancelled
-		return nil, ctx.Err()
-	}
-	if !ok {
-		<-s.done
-		return s.last(call)
-	}
-	return a.Result, a.Err
-}
-
-// send writes a request. A write that would block is left to a goroutine, and the channel
-// receives its result.
-func (s *session) send(call *wire.Call) (written <-chan error, err error) {
-	rest, err := call.Begin()
-	if rest == nil {
-		return nil, err
-	}
-	return s.write(rest), nil
 }
 
 // write sends on a goroutine of its own, since the plugin may not read.
@@ -284,17 +244,16 @@ func (s *session) deaf(err error) error {
 }
 
 // cancel ends a call whose caller gave up: by $/cancel, if the plugin knows it, else by
-// ending the plugin. While written is not nil the request is still being written. Where
-// another goroutine receives the answer, it closes answered.
-func (s *session) cancel(call *wire.Call, written <-chan error, answered <-chan struct{}) {
-	if !s.terms.Cancel || !s.asksCancel(call, written, answered) {
+// ending the plugin. While written is not nil the request is still being written.
+func (s *session) cancel(call *wire.Call, written <-chan error) {
+	if !s.terms.Cancel || !s.asksCancel(call, written) {
 		s.terminate("it was ended because a call was cancelled")
 	}
 }
 
 // asksCancel sends the notification, after the request, and reports whether the call ended
 // in time.
-func (s *session) asksCancel(call *wire.Call, written <-chan error, answered <-chan struct{}) bool {
+func (s *session) asksCancel(call *wire.Call, written <-chan error) bool {
 	timer := time.NewTimer(s.n.Cancel)
 	defer timer.Stop()
 	s.write(func() error {
@@ -305,7 +264,6 @@ func (s *session) asksCancel(call *wire.Call, written <-chan error, answered <-c
 	})
 	select {
 	case <-call.Answered():
-	case <-answered:
 	case <-s.done:
 	case <-timer.C:
 		return false
@@ -341,8 +299,7 @@ func (s *session) asksShutdown(method string) bool {
 	s.closing.Store(true)
 	timer := time.NewTimer(s.n.Shutdown)
 	defer timer.Stop()
-	_, _ = s.send(call) // a plugin that cannot be written to may be about to exit
-	s.client.Attend()
+	s.write(call.Send) // a plugin that cannot be written to may be about to exit
 	answered := call.Answered()
 	for {
 		select {

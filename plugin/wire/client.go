@@ -38,7 +38,6 @@ type Client struct {
 	conn     *Conn
 	o        ClientOptions
 	calls    inFlight
-	turn     *turn
 	refusals chan []byte
 	done     chan struct{} // closed when reading has ended
 	err      error         // why; set before done is closed
@@ -59,7 +58,6 @@ func NewClient(stdout io.ReadCloser, stdin io.WriteCloser, o ClientOptions) *Cli
 		conn:     NewConn(stdout, stdin, o.Limits),
 		o:        o,
 		calls:    inFlight{waiting: make(map[int64]chan Answer)},
-		turn:     newTurn(),
 		refusals: make(chan []byte, maxRefusals),
 		done:     make(chan struct{}),
 	}
@@ -70,13 +68,19 @@ func NewClient(stdout io.ReadCloser, stdin io.WriteCloser, o ClientOptions) *Cli
 	return c
 }
 
+// read handles messages until the stream ends.
+func (c *Client) read() {
+	defer close(c.done)
+	for c.err == nil {
+		c.err = c.next()
+	}
+}
+
 // Close closes both streams and waits for the reader.
 func (c *Client) Close() error {
 	c.conn.Close()
-	c.turn.wake()
 	<-c.done
 	c.workers.Wait()
-	c.turn.timer.Stop()
 	return nil
 }
 
@@ -128,27 +132,12 @@ func (c *Client) Prepare(method string, params any) (*Call, error) {
 // ID returns the id of the request.
 func (c *Call) ID() int64 { return c.id }
 
-// Begin writes the request as far as it can without blocking. rest, nil for none, writes
-// the rest: it returns when all is written, or the connection closed. The error is that of
-// the write.
-func (c *Call) Begin() (rest func() error, err error) {
+// Send writes the request, and returns when it is written or the connection closed.
+func (c *Call) Send() error {
 	body := c.body
 	c.body = message{}
 	c.c.o.Trace(true, body.text())
-	rest, err = c.c.conn.begin(body.frame())
-	if rest != nil { // the plugin may wait for us to read first
-		c.c.Attend()
-	}
-	return rest, err
-}
-
-// Send writes the request, and returns when it is written or the connection closed.
-func (c *Call) Send() error {
-	rest, err := c.Begin()
-	if rest != nil {
-		err = rest()
-	}
-	return err
+	return c.c.conn.sendFrame(body.frame())
 }
 
 // Answered returns a channel with the one answer.
@@ -164,9 +153,5 @@ func (c *Client) Notify(method string, params any) error {
 		return err
 	}
 	c.o.Trace(true, body.text())
-	rest, err := c.conn.begin(body.frame())
-	if rest != nil {
-		err = rest()
-	}
-	return err
+	return c.conn.sendFrame(body.frame())
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/creachadair/jrpc2/channel"
 )
 
 // peer is the plugin's side of a Client, driven by hand.
@@ -280,5 +282,24 @@ func TestAnswerBeforeTheEnd(t *testing.T) {
 		if <-cli.Done(); cli.Err() != io.EOF {
 			t.Fatalf("the stream ended with %v, want %v", cli.Err(), io.EOF)
 		}
+	}
+}
+
+// Close ends the calls that wait, and later ones.
+func TestCloseEndsCalls(t *testing.T) {
+	cli, p := connect(t, ClientOptions{})
+	var calls sync.WaitGroup
+	for range 4 {
+		calls.Go(func() {
+			if _, err := cli.Call(context.Background(), "m", nil); !errors.Is(err, channel.ErrClosed) {
+				t.Errorf("got %v, want %v", err, channel.ErrClosed)
+			}
+		})
+	}
+	p.read()
+	cli.Close()
+	calls.Wait()
+	if _, err := cli.Call(context.Background(), "late", nil); !errors.Is(err, channel.ErrClosed) {
+		t.Errorf("after Close: %v", err)
 	}
 }

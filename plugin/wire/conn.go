@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/creachadair/jrpc2/channel"
@@ -23,7 +22,6 @@ type Conn struct {
 	come   part // the received part of an incomplete message
 	in     io.Closer
 	out    io.WriteCloser
-	now    syscall.RawConn // of out; nil where every write can block
 	once   sync.Once
 
 	writing sync.Mutex // one frame at a time
@@ -35,7 +33,7 @@ var _ channel.Channel = (*Conn)(nil)
 // NewConn returns a Conn that reads from in, writes to out, and closes both.
 func NewConn(in io.ReadCloser, out io.WriteCloser, l Limits) *Conn {
 	l = l.withDefaults()
-	return &Conn{limits: l, br: bufio.NewReaderSize(in, max(l.Header+1, 16<<10)), in: in, out: out, now: waitless(out)}
+	return &Conn{limits: l, br: bufio.NewReaderSize(in, max(l.Header+1, 16<<10)), in: in, out: out}
 }
 
 // Close closes both streams, which ends a blocked Recv or Send.
@@ -74,25 +72,9 @@ func (c *Conn) Send(body []byte) error {
 	return err
 }
 
-// begin writes as much of a frame as the stream takes without blocking. The caller has to
-// call rest once unless it is nil; rest may block.
-func (c *Conn) begin(frame []byte) (rest func() error, err error) {
-	if !c.writing.TryLock() { // another frame is being written, and may block
-		return func() error {
-			c.writing.Lock()
-			return c.finish(frame)
-		}, nil
-	}
-	n, err := writeNow(c.now, frame)
-	if n == len(frame) || err != nil {
-		c.writing.Unlock()
-		return nil, closedError(err)
-	}
-	return func() error { return c.finish(frame[n:]) }, nil
-}
-
-// finish writes a frame, or the rest of one, and unlocks the stream.
-func (c *Conn) finish(frame []byte) error {
+// sendFrame writes a frame. It returns when all is written, or the connection closed.
+func (c *Conn) sendFrame(frame []byte) error {
+	c.writing.Lock()
 	defer c.writing.Unlock()
 	return c.write(frame)
 }

@@ -8,7 +8,6 @@ type inFlight struct {
 	last    int64
 	waiting map[int64]chan Answer
 	idle    int // messages received since the last request
-	settled int // requests answered since the last check
 }
 
 // add returns the next id, and the channel for its answer.
@@ -29,34 +28,9 @@ func (f *inFlight) settle(id int64, a Answer) bool {
 	answer, ok := f.waiting[id]
 	if ok {
 		delete(f.waiting, id)
-		f.settled++
 		answer <- a
 	}
 	return ok
-}
-
-// waits reports whether the request has no answer yet.
-func (f *inFlight) waits(id int64) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	_, ok := f.waiting[id]
-	return ok
-}
-
-// some reports whether any request has no answer yet.
-func (f *inFlight) some() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.waiting) > 0
-}
-
-// restful reports whether all requests were answered since the last check.
-func (f *inFlight) restful() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	answered := f.settled > 0
-	f.settled = 0
-	return answered && len(f.waiting) == 0
 }
 
 // failAll delivers the same error to every request, and reports whether there were any.

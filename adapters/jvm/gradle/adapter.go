@@ -46,6 +46,8 @@ func New(o adapters.Options) *Adapter {
 		AdapterID:       "gradle",
 		DisplayName:     "gradle",
 		Runtime:         "java",
+		Projects:        markers(),
+		Inside:          insideRule,
 		FingerprintFiles: append(markers(), "*.gradle", "*.gradle.kts", "gradle.properties", "gradle.lockfile", "gradle/**", "gradlew",
 			".java-version", ".sdkmanrc", ".tool-versions"),
 		Writes:       []string{"*.lockfile", "gradle/dependency-locks/*", "gradle/verification-metadata.xml"},

@@ -39,6 +39,8 @@ func New(o adapters.Options) *Adapter {
 		AdapterID:       "maven",
 		DisplayName:     "maven",
 		Runtime:         "java",
+		Projects:        []string{"pom.xml"},
+		Inside:          insideRule,
 		FingerprintFiles: []string{
 			"pom.xml", "mvnw", ".mvn/**", "settings.xml", ".java-version", ".sdkmanrc", ".tool-versions",
 		},

@@ -163,7 +163,7 @@ func TestSingle(t *testing.T) {
 
 func TestSelection(t *testing.T) {
 	for name, c := range map[string]struct{ root, module, want string }{
-		"a profile":        {"<profiles><profile><id>it</id><modules><module>m</module></modules></profile></profiles>", "m", " -P it -pl m -am"},
+		"a profile":        {"<profiles><profile><id>it</id><modules><module>m</module></modules></profile></profiles>", "m", ""},
 		"one that is on":   {"<profiles><profile><id>it</id><activation><activeByDefault>true</activeByDefault></activation><modules><module>m</module></modules></profile></profiles>", "m", " -pl m -am"},
 		"a blank":          {"<modules><module>my lib</module></modules>", "my lib", " -pl 'my lib' -am"},
 		"a sign of -pl":    {"<modules><module>!m</module></modules>", "!m", " -pl ex:m -am"},

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm/jdk"
@@ -29,8 +28,8 @@ type project struct {
 	chain pom.Chain
 	// reactor are the aggregators above it, the nearest first; it is empty where the
 	// project is built on its own.
-	reactor  []*pom.Model
-	profiles []string // profiles that must be active for it to be part of the reactor
+	reactor []*pom.Model
+	named   bool // a project names it as a module, maybe in a profile that is not active
 }
 
 func (p *project) self() *pom.Model { return p.chain[0] }
@@ -67,24 +66,23 @@ func (a *Adapter) read(f *adapters.Files) (*project, error) {
 	if err != nil || next == nil || next == m {
 		return p, err
 	}
+	if p.named = true; inactive(next, m) {
+		return p, nil
+	}
 	up, err := a.reactors.Get(f, next.Dir(), func(f *adapters.Files) (*project, error) { return a.climb(f, next.Path) })
 	if err != nil {
 		return nil, err
 	}
-	p.reactor, p.profiles = up.reactor, up.profiles
+	p.reactor = up.reactor
 	if i := slices.Index(p.reactor, m); i >= 0 { // a cycle of aggregators
 		p.reactor = p.reactor[:i]
 	}
-	p.activate(next.Modules[m.Dir()].Profile)
 	return p, nil
 }
 
-// activate adds a profile that must be active.
-func (p *project) activate(id string) {
-	if id != "" && !slices.Contains(p.profiles, id) {
-		p.profiles = append(slices.Clip(p.profiles), id)
-	}
-}
+// inactive reports whether only a profile that must be chosen makes m a module of an aggregator.
+// Maven then builds m in its own directory.
+func inactive(aggregator, m *pom.Model) bool { return aggregator.Modules[m.Dir()].Profile != "" }
 
 // climb returns the reactor of the aggregator at path: it, and the aggregators above it.
 func (a *Adapter) climb(f *adapters.Files, path string) (*project, error) {
@@ -103,8 +101,8 @@ func (a *Adapter) climb(f *adapters.Files, path string) (*project, error) {
 		if next, err = a.aggregator(f, chain); err != nil {
 			return nil, err
 		}
-		if next != nil {
-			p.activate(next.Modules[last.Dir()].Profile)
+		if next != nil && inactive(next, last) {
+			break
 		}
 	}
 	return p, nil
@@ -223,11 +221,7 @@ func (p *project) selection(others bool) (string, error) {
 			return "", pomProblem(p.self().Path, 1, "rename the directory", "Maven cannot select this module: its path has another meaning in -pl, and its coordinates are unknown")
 		}
 	}
-	options := ""
-	if len(p.profiles) > 0 {
-		options = " -P " + wrapper.Quote(strings.Join(p.profiles, ","))
-	}
-	options += " -pl " + wrapper.Quote(name)
+	options := " -pl " + wrapper.Quote(name)
 	if others {
 		options += " -am"
 	}

@@ -38,7 +38,7 @@ func TestLongLine(t *testing.T) {
 	if got := m["a"]; len(got.Value) != lines+1 || got.Line != 1 {
 		t.Errorf("%d bytes on line %d", len(got.Value), got.Line)
 	}
-	if took := time.Since(begin); took > 20*time.Second {
+	if took := time.Since(begin); took > 2*time.Minute {
 		t.Errorf("it takes %v", took)
 	}
 }

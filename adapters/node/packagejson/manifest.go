@@ -28,6 +28,10 @@ type Manifest struct {
 
 	// Workspaces are the globs of the members, nil when missing.
 	Workspaces []string
+
+	// Hint says that the file only tells tools how to read the files beside it ("type",
+	// "main", "sideEffects"): it describes no project.
+	Hint bool
 }
 
 // Entry is a name with a text, and its place.
@@ -76,6 +80,7 @@ func ParseManifest(path string, data []byte) (*Manifest, error) {
 		return nil, r.problems
 	}
 	m.Name = r.text(root, "name").Value
+	m.Hint = isHint(root)
 	m.Scripts = r.texts(root, "scripts")
 	m.PackageManager = r.text(root, "packageManager")
 	m.Engines = r.engines(root)
@@ -97,6 +102,20 @@ func ParseManifest(path string, data []byte) (*Manifest, error) {
 		diagnostics.Bounded(path, root.Get("scripts").Line(), "scripts", len(m.Scripts), adapters.MaxScripts),
 		diagnostics.Bounded(path, root.Get("workspaces").Line(), "globs of workspaces", len(m.Workspaces), adapters.MaxMembers),
 	)
+}
+
+// isHint reports whether all entries tell how to read the files of a directory. An empty
+// manifest is none: tools write one for a new project.
+func isHint(root *jsonfile.Value) bool {
+	for _, m := range root.Members() {
+		switch m.Name {
+		case "type", "private", "main", "module", "browser", "exports", "imports", "types", "typings", "typesVersions", "sideEffects",
+			"react-native", "unpkg", "jsdelivr", "description", "license", "comment", "//":
+		default:
+			return false
+		}
+	}
+	return len(root.Members()) > 0
 }
 
 // reader collects the problems of a manifest.

@@ -54,6 +54,7 @@ type Level struct {
 	files    map[string]bool       // the names of the files in it
 	manifest *packagejson.Manifest // nil when it is missing or cannot be read
 	space    *Space                // nil unless it is the root of a workspace
+	others   workspace.Globs       // members that the files of other tools declare
 	err      error                 // of its manifests
 }
 
@@ -160,6 +161,7 @@ func (s *Shelf) level(f *adapters.Files, dir string) *Level {
 	if l.files[File] {
 		l.manifest, l.err = s.Read(f, dir)
 	}
+	l.others = otherMembers(f, dir, l.isFile)
 	if l.err == nil && (l.files[File] || l.files[settings.PNPMFile]) {
 		l.space, l.err = s.SpaceAt(f, dir)
 	}

@@ -19,6 +19,7 @@ type Manifest struct {
 	Name         string // "" when missing
 	Requires     []Require
 	Repositories []PathRepository
+	Replaces     []string // names of packages that it is in place of
 	Scripts      []Script // without those of events
 	Autoload     string   // autoload settings, in one form for all ways of writing them
 	Outside      []string // directories of sources outside of the package
@@ -73,6 +74,9 @@ func ParseManifest(path string, data []byte) (*Manifest, error) {
 	m := &Manifest{Path: path, Name: r.text(root, "name")}
 	m.Requires = append(r.requires(root, "require", false), r.requires(root, "require-dev", true)...)
 	m.Repositories = r.repositories(root)
+	for _, replaced := range root.Get("replace").Members() {
+		m.Replaces = append(m.Replaces, replaced.Name)
+	}
 	m.Scripts = r.scripts(root)
 	m.VendorDir = orElse(r.text(root, "config", "vendor-dir"), "vendor")
 	m.BinDir = r.binDir(root, m.VendorDir)

@@ -20,6 +20,8 @@ func Manifest(id, identity string) adapters.Manifest {
 				Kind: adapters.RerunAppend, Args: []string{"--output-format=json"},
 			}},
 		},
+		Projects:     []string{"pyproject.toml", "setup.py", "requirements.txt"},
+		Inside:       insideRule,
 		DerivedPaths: derivedPaths(),
 		Parallel:     64,
 		Identity:     identity,

@@ -250,3 +250,8 @@ func (p *project) requires() string {
 	slices.Sort(list)
 	return strings.Join(slices.Compact(list), " ")
 }
+
+// Nested implements adapters.Nester.
+func (a *Adapter) Nested(_ context.Context, dir, _ string) (adapters.NestedAnswer, error) {
+	return environment.Nested(a.Files(dir))
+}

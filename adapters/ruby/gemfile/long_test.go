@@ -17,7 +17,7 @@ func TestLongPrograms(t *testing.T) {
 		if err == nil {
 			n = len(calls(tokens))
 		}
-		if took := time.Since(begin); took > 20*time.Second {
+		if took := time.Since(begin); took > 2*time.Minute {
 			t.Errorf("%q again and again takes %v: %d calls, %v", piece, took, n, err)
 		}
 	}

@@ -122,6 +122,7 @@ func manifestShape() *shape.Shape {
 		shape.May("diagnostic_hooks", shape.Table(maxTasks, hookShape())),
 		shape.May("derived_paths", dishGlobs()),
 		shape.May("parallel", shape.Int(0)),
+		shape.May("nested", shape.Bool()),
 	)
 }
 

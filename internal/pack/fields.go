@@ -1,22 +1,27 @@
-package state
+package pack
 
 import (
 	"encoding/binary"
 	"errors"
+	"reflect"
 	"slices"
 )
 
-// ErrFields says that a payload does not contain the requested fields.
-var ErrFields = errors.New("not in the expected format")
+// ErrFormat says that the bytes do not contain the requested fields or values.
+var ErrFormat = errors.New("not in the expected format")
 
-// Writer makes a payload of fields: numbers as unsigned varints, strings after their length. The
+// Writer encodes fields, and values by Add. Numbers are varints, strings follow their length. The
 // zero value is ready for use.
-type Writer struct{ out []byte }
+type Writer struct {
+	out     []byte
+	strings map[string]uint64 // by Add
+	types   map[reflect.Type]*coder
+}
 
-// Payload returns the written fields.
+// Payload returns the encoded fields.
 func (w *Writer) Payload() []byte { return w.out }
 
-// Reset empties the payload and keeps its memory.
+// Reset empties the payload and keeps its memory. The caller has added no values.
 func (w *Writer) Reset() { w.out = w.out[:0] }
 
 // Grow makes room for n more bytes.
@@ -30,6 +35,9 @@ func (w *Writer) Byte(b byte) { w.out = append(w.out, b) }
 
 // Uint writes a number.
 func (w *Writer) Uint(v uint64) { w.out = binary.AppendUvarint(w.out, v) }
+
+// Int writes a signed number.
+func (w *Writer) Int(v int64) { w.out = binary.AppendVarint(w.out, v) }
 
 // String writes a string of any bytes.
 func (w *Writer) String(s string) {
@@ -45,20 +53,26 @@ func (w *Writer) Strings(list []string) {
 	}
 }
 
-// Reader reads the fields of a Writer in the same order. After the first missing field all are
-// zero, and End returns an error. It never allocates more than the payload can contain.
+// Reader decodes what a Writer wrote, in the same order. After the first missing field all are
+// zero, and End returns an error. It allocates no more than a small multiple of the payload.
 type Reader struct {
-	rest []byte
-	bad  bool
+	rest    []byte
+	bad     bool
+	text    string   // rest at the first value; decoded strings share its memory
+	strings []string // of values
+	types   map[reflect.Type]*coder
 }
 
 // NewReader returns a reader of payload, which it does not change.
 func NewReader(payload []byte) *Reader { return &Reader{rest: payload} }
 
+// fail makes all further fields zero.
+func (r *Reader) fail() { r.bad, r.rest = true, nil }
+
 // Raw reads n bytes. They share memory with the payload.
 func (r *Reader) Raw(n uint64) []byte {
-	if r.bad || n > uint64(len(r.rest)) {
-		r.bad = true
+	if n > uint64(len(r.rest)) {
+		r.fail()
 		return nil
 	}
 	field := r.rest[:n:n]
@@ -78,18 +92,24 @@ func (r *Reader) Byte() byte {
 func (r *Reader) Uint() uint64 {
 	v, n := binary.Uvarint(r.rest)
 	if n <= 0 {
-		r.bad = true
+		r.fail()
 		return 0
 	}
-	r.Raw(uint64(n))
+	r.rest = r.rest[n:]
 	return v
+}
+
+// Int reads a signed number.
+func (r *Reader) Int() int64 {
+	n := r.Uint()
+	return int64(n>>1) ^ -int64(n&1)
 }
 
 // Count reads the number of items that follow, each of at least size bytes.
 func (r *Reader) Count(size uint64) uint64 {
 	n := r.Uint()
-	if r.bad || n > uint64(len(r.rest))/size {
-		r.bad = true
+	if n > uint64(len(r.rest))/size {
+		r.fail()
 		return 0
 	}
 	return n
@@ -107,10 +127,10 @@ func (r *Reader) Strings() []string {
 	return list
 }
 
-// End reports whether all fields were read and no byte is left.
+// End returns an error unless all fields were read and no byte is left.
 func (r *Reader) End() error {
 	if r.bad || len(r.rest) != 0 {
-		return ErrFields
+		return ErrFormat
 	}
 	return nil
 }

@@ -1,0 +1,72 @@
+package cargo
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/cargo/cargotoml"
+)
+
+// insideRule is Manifest.Inside.
+const insideRule = "Cargo, started there, takes it for a workspace root (a `[workspace]` of its own, no workspace above, or excluded by it) or for a member of the workspace above; below `tests/`, `benches/` and `fuzz/` of a package members only"
+
+// Nested implements adapters.Nester: what cargo, started in dir, takes for the root of a
+// workspace or for a member of one.
+func (a *Adapter) Nested(_ context.Context, dir, _ string) (adapters.NestedAnswer, error) {
+	f := a.Files(dir)
+	answer, err := a.nested(f)
+	answer.Reads = f.Reads()
+	return answer, err
+}
+
+func (a *Adapter) nested(f *adapters.Files) (answer adapters.NestedAnswer, err error) {
+	m, err := a.manifests.Read(f, "Cargo.toml")
+	if err != nil {
+		return answer, err
+	}
+	root, err := a.workspaceRoot(f, m)
+	if err != nil {
+		return answer, err
+	}
+	if member, err := a.isMember(f, root, m); member || err != nil {
+		return answer, err
+	}
+	around, err := a.testsAround(f)
+	switch {
+	case err != nil:
+		return answer, err
+	case around != "":
+		answer.Reason, answer.Why = adapters.InSources, "it lies in "+around+"/ of a package and is no member of a workspace"
+	case root != nil && root.Path != m.Path:
+		answer.Reason, answer.Why = adapters.NotAMember, "cargo refuses it: the workspace of "+root.Path+" neither names nor excludes it"
+	}
+	return answer, nil
+}
+
+// isMember reports whether m is a member of the workspace with this root, and not the root
+// itself. root may be nil.
+func (a *Adapter) isMember(f *adapters.Files, root, m *cargotoml.Manifest) (bool, error) {
+	if root == nil || root.Path == m.Path {
+		return false, nil
+	}
+	members, err := a.members(f, root)
+	return slices.Contains(members, m.Dir()), err
+}
+
+// testsAround returns the name of the directory around f's that holds the tests, benchmarks
+// or fuzz targets of a package, "" for none.
+func (a *Adapter) testsAround(f *adapters.Files) (name string, err error) {
+	for dir := range f.Ancestors() {
+		name := filepath.Base(dir)
+		if !slices.Contains([]string{"tests", "benches", "fuzz"}, name) {
+			continue
+		}
+		m, err := a.optional(f, filepath.Dir(dir))
+		if err != nil || m != nil && m.Package != nil {
+			return name, err
+		}
+	}
+	return "", nil
+}

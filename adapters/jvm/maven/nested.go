@@ -1,0 +1,26 @@
+package maven
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+// insideRule is Manifest.Inside.
+const insideRule = "a reactor names it, or no reactor above has it and it does not lie below `src/`"
+
+// Nested implements adapters.Nester. A pom below src is test data or a template.
+func (a *Adapter) Nested(_ context.Context, dir, outer string) (adapters.NestedAnswer, error) {
+	f := a.Files(dir)
+	p, err := a.open(f)
+	if err != nil {
+		return adapters.NestedAnswer{}, err
+	}
+	answer := adapters.NestedAnswer{Reads: f.Reads()}
+	if !p.named && slices.Contains(strings.Split(rel(outer, dir), "/"), "src") {
+		answer.Reason, answer.Why = adapters.InSources, "it lies below src/ and no reactor names it"
+	}
+	return answer, nil
+}

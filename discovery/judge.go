@@ -1,0 +1,316 @@
+package discovery
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// LeftOut is a directory with a manifest that is no dish. Its files belong to the dish around it.
+type LeftOut struct {
+	Path    string          `json:"path"`
+	Adapter string          `json:"adapter"` // id of the adapter that would have taken it
+	Reason  adapters.Reason `json:"reason"`
+	Why     string          `json:"why"`
+}
+
+// The reasons that no language decides.
+const (
+	Excluded adapters.Reason = "excluded"  // by [workspace] exclude
+	TestData adapters.Reason = "test_data" // below a directory of test data
+	Derived  adapters.Reason = "derived"   // a tool makes it
+)
+
+// judge decides whether the project that an adapter detected in a directory without dish.toml is a
+// dish. No other function decides that. Without an adapter it is none, whatever judge returns.
+func (f *finder) judge(ctx context.Context, s *site, d *Dish) adapters.NestedAnswer {
+	switch {
+	case s.barred.Reason != "":
+		return s.barred
+	case f.included(s.path), f.named[project{d.family(), d.Path}]:
+		return adapters.NestedAnswer{}
+	}
+	if name := testDataName(s.path); name != "" {
+		return adapters.NestedAnswer{Reason: TestData, Why: "it is test data, in " + name + "/, and no manifest names it"}
+	}
+	outer := f.outer(d)
+	if d.Adapter == nil || outer == nil {
+		return adapters.NestedAnswer{}
+	}
+	answer, err := f.answers.Nested(ctx, d.Adapter, d.Dir, outer.Dir, f.fingerprinted(d))
+	if err != nil {
+		return adapters.NestedAnswer{} // the other answers about it report the error
+	}
+	return answer
+}
+
+// outer returns the nearest dish of the same family around d, or nil.
+func (f *finder) outer(d *Dish) *Dish {
+	for dir := range above(d.Path) {
+		if outer := f.ws.byPath[dir]; outer != nil && outer.family() == d.family() {
+			return outer
+		}
+	}
+	return nil
+}
+
+// fingerprinted reports whether a directory holds one of the fingerprint files of its adapter.
+func (f *finder) fingerprinted(d *Dish) bool {
+	if _, decides := d.Adapter.(adapters.Nester); decides {
+		return true
+	}
+	set, err := tree.CompileSet(d.Path, d.Adapter.Manifest().FingerprintFiles)
+	if err != nil {
+		return false // manifests are checked, so only an unchecked glob fails
+	}
+	list, err := f.Tree.Select(set)
+	return err == nil && len(list) > 0
+}
+
+// bar leaves out a site without dish.toml that no adapter is asked about: one that exclude matches,
+// and one that the tools of a dish above make.
+func (f *finder) bar(s *site) {
+	switch {
+	case s.config != nil || s.barred.Reason != "" || f.included(s.path):
+	case f.derived(s):
+		s.barred = adapters.NestedAnswer{Reason: Derived, Why: "the tools of the dish around it make it, and git does not track it"}
+	}
+}
+
+// derived reports whether the tools of a dish above make the directory (node_modules, where git
+// does not ignore it).
+func (f *finder) derived(s *site) bool {
+	for dir := range above(s.path) {
+		d := f.ws.byPath[dir]
+		if d != nil && d.Adapter != nil && f.derivedIn(d).Match(s.marker) && !f.Tree.Tracked(s.marker) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestDataNames returns the patterns of names of directories that hold test data.
+func TestDataNames() []string {
+	return []string{
+		"testdata", "test-data", "fixtures", "__fixtures__", "fixture", "node_modules", "vendor", "third_party",
+		"template", "templates", "template-*", "archetype-resources", "*{{*",
+	}
+}
+
+// testDataName returns the directory of test data that a path is, or lies in, "" for none.
+func testDataName(dir string) string {
+	end := 0
+	for name := range strings.SplitSeq(dir, "/") {
+		end += len(name)
+		if isTestData(name) {
+			return dir[:end]
+		}
+		end++
+	}
+	return ""
+}
+
+func isTestData(name string) bool {
+	switch {
+	case strings.HasPrefix(name, "template-"), strings.Contains(name, "{{"):
+		return true
+	}
+	return slices.Contains(TestDataNames(), name)
+}
+
+// settle adds the decision about a site to f.
+func (f *finder) settle(s *site) {
+	d := s.decision.dish
+	switch {
+	case s.adopted():
+		f.ws.byPath[s.path] = d
+		f.name(d)
+	case d.Adapter != nil && s.barred.Reason == "":
+		f.left[project{d.family(), s.path}] = s
+	}
+}
+
+// project identifies a directory by the family of its adapter.
+type project struct{ family, path string }
+
+// name notes the projects that the manifest of a dish names, as members or dependencies.
+func (f *finder) name(d *Dish) {
+	if d.named {
+		return
+	}
+	d.named = true
+	for _, dir := range d.members {
+		f.nameDir(d, dir)
+		if rel, ok := relative(f.ws.Root, dir); ok {
+			d.memberPaths = append(d.memberPaths, f.linked(rel))
+		}
+	}
+	for _, l := range d.answered.Links {
+		if l.Dir != "" {
+			f.nameDir(d, l.Dir)
+		}
+	}
+}
+
+func (f *finder) nameDir(d *Dish, dir string) {
+	rel, ok := relative(f.ws.Root, dir)
+	if !ok {
+		return
+	}
+	p := project{d.family(), f.linked(rel)}
+	f.named[p] = true
+	if s := f.left[p]; s != nil {
+		delete(f.left, p)
+		f.again = append(f.again, s)
+	}
+}
+
+// linked returns the path that a path leads to when one of its directories is a link. Dishes are
+// found at paths without links.
+func (f *finder) linked(rel string) string {
+	if f.Clone == nil {
+		return rel
+	}
+	for dir := range upwards(rel) {
+		if e, ok := f.Tree.Lookup(dir); ok && e.Kind == tree.Link {
+			if real, err := f.Clone.Resolve(rel); err == nil {
+				return path.Clean(real)
+			}
+			return rel
+		}
+	}
+	return rel
+}
+
+// reopen makes the sites pending that a manifest names that was read after they were decided, with
+// all sites below them.
+func (f *finder) reopen() {
+	seen := make(map[*site]bool)
+	for _, named := range f.again {
+		for _, s := range f.below(named.path) {
+			if !seen[s] {
+				seen[s] = true
+				delete(f.ws.byPath, s.path)
+				f.pending = append(f.pending, s)
+			}
+		}
+	}
+	f.again = nil
+}
+
+// below returns the sites of a directory and of those in it.
+func (f *finder) below(dir string) []*site {
+	from, _ := slices.BinarySearchFunc(f.all, dir, func(s *site, dir string) int { return byPlace(s.path, dir) })
+	to := from
+	for to < len(f.all) && (dir == "." || f.all[to].path == dir || strings.HasPrefix(f.all[to].path, dir+"/")) {
+		to++
+	}
+	return f.all[from:to]
+}
+
+// byPlace orders paths so that a directory and those in it follow one another.
+func byPlace(a, b string) int {
+	if a == "." || b == "." {
+		return strings.Compare(strings.TrimPrefix(a, "."), strings.TrimPrefix(b, "."))
+	}
+	for i := range min(len(a), len(b)) {
+		switch x, y := a[i], b[i]; {
+		case x == y:
+		case x == '/':
+			return -1
+		case y == '/':
+			return 1
+		default:
+			return cmp.Compare(x, y)
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// report adds the problems of all decisions, and the directories that were left out.
+func (f *finder) report(ctx context.Context) {
+	for _, s := range f.all {
+		d := s.decision
+		if d == nil {
+			continue // cancelled
+		}
+		if s.adopted() || d.verdict.Reason == "" {
+			f.reportDecision(ctx, d)
+		}
+		if !s.adopted() && (d.verdict.Reason != "" || len(d.unsure) == 0) {
+			f.leaveOut(s)
+		}
+	}
+	f.checkIncludes()
+	slices.SortFunc(f.ws.LeftOut, func(a, b LeftOut) int { return strings.Compare(a.Path, b.Path) })
+}
+
+func (f *finder) reportDecision(ctx context.Context, d *decision) {
+	f.add(d.problems...)
+	for _, err := range d.unsure {
+		f.fail(err, d.dish)
+	}
+	if d.failed != nil && ctx.Err() == nil {
+		f.fail(d.failed, d.dish)
+	}
+	if len(d.dish.warnings) > 0 {
+		f.fail(d.dish.warnings, d.dish)
+	}
+}
+
+// RuleInclude is the rule of an include that adopts nothing.
+const RuleInclude = "unmatched_include"
+
+// checkIncludes warns of each glob of [workspace] include that matches no dish.
+func (f *finder) checkIncludes() {
+	for _, g := range f.Config.Include {
+		if strings.HasPrefix(g.Text, "!") || !doublestar.ValidatePattern(g.Text) {
+			continue
+		}
+		if !slices.ContainsFunc(f.all, func(s *site) bool { return s.adopted() && matchesDir(g.Text, s.path) }) {
+			w := g.Pos.Warning(RuleInclude, "include %q matches no directory with a project that an adapter recognises", g.Text)
+			w.Hint = "name the directory of a manifest that git does not ignore, or give the directory a " + config.DishFile
+			f.add(w)
+		}
+	}
+}
+
+// leaveOut lists a site that is no dish, if it holds a manifest.
+func (f *finder) leaveOut(s *site) {
+	verdict, a := s.decision.verdict, s.decision.dish.Adapter
+	if a == nil {
+		a = f.byName(s)
+	}
+	if a == nil && !s.hasFile {
+		return // a file that other tools have too, such as .tool-versions
+	}
+	out := LeftOut{Path: s.path, Reason: verdict.Reason, Why: verdict.Why}
+	if a != nil {
+		out.Adapter = a.Manifest().AdapterID
+	}
+	if out.Reason == "" {
+		out.Reason, out.Why = adapters.NoProject, "its manifest describes no project of "+out.Adapter
+	}
+	f.ws.LeftOut = append(f.ws.LeftOut, out)
+}
+
+// byName returns the adapter whose manifest lies in a site, by names alone: of the first family the
+// last, which takes what the others do not claim. It returns nil when there is no manifest.
+func (f *finder) byName(s *site) adapters.Adapter {
+	var found adapters.Adapter
+	for _, i := range s.projects {
+		a := f.Registry.All()[i]
+		if found == nil || a.Manifest().FamilyName() == found.Manifest().FamilyName() {
+			found = a
+		}
+	}
+	return found
+}
