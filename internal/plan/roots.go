@@ -22,10 +22,10 @@ type RootTask struct {
 
 // The rules of RootTask.
 const (
-	RuleOwnWork  = "own_work"  // it does more than to run the scripts of members
-	RuleNoMember = "no_member" // it only hands on, and no member has a task of that name
-	RuleHandsOn  = "hands_on"  // it only hands on to members that have a task of that name
-	RuleDeclared = "declared"  // the root's dish.toml says
+	RootOwnWork  = "own_work"  // it does more than to run the scripts of members
+	RootNoMember = "no_member" // it only hands on, and no member has a task of that name
+	RootHandsOn  = "hands_on"  // it only hands on to members that have a task of that name
+	RootDeclared = "declared"  // the root's dish.toml says
 )
 
 // setLifecycle takes over what dish.toml says about a task with a lifecycle name.
@@ -35,7 +35,7 @@ func (t *Task) setLifecycle(lifecycle bool) {
 	if !lifecycle {
 		t.Uncached = uncachedScript
 	}
-	t.Root = &RootTask{Rule: RuleDeclared, Lifecycle: lifecycle, Why: "dish.toml says lifecycle = " + fmt.Sprint(lifecycle)}
+	t.Root = &RootTask{Rule: RootDeclared, Lifecycle: lifecycle, Why: "dish.toml says lifecycle = " + fmt.Sprint(lifecycle)}
 }
 
 // uncachedScript is why the result of a script is not stored.
@@ -62,7 +62,7 @@ func (b *builder) decide(t *Task, members []*discovery.Dish) {
 	switch {
 	case root != nil:
 	case t.ci:
-		root = &RootTask{Rule: RuleDeclared, Lifecycle: true, Why: "dish.toml says ci = true"}
+		root = &RootTask{Rule: RootDeclared, Lifecycle: true, Why: "dish.toml says ci = true"}
 	default:
 		if root = b.ruleOf(t, members); !root.Lifecycle {
 			t.script, t.Uncached = true, cmp.Or(t.Uncached, uncachedScript)
@@ -85,7 +85,7 @@ func (b *builder) ruleOf(t *Task, members []*discovery.Dish) *RootTask {
 		return ""
 	}
 	if !fansOut(t.body, bodyOf) {
-		return &RootTask{Rule: RuleOwnWork, Lifecycle: true, Why: "it does more than to run the scripts of members"}
+		return &RootTask{Rule: RootOwnWork, Lifecycle: true, Why: "it does more than to run the scripts of members"}
 	}
 	var with []string
 	for _, m := range members {
@@ -94,7 +94,7 @@ func (b *builder) ruleOf(t *Task, members []*discovery.Dish) *RootTask {
 		}
 	}
 	if len(with) == 0 {
-		return &RootTask{Rule: RuleNoMember, Lifecycle: true, Why: "no member has a task of that name"}
+		return &RootTask{Rule: RootNoMember, Lifecycle: true, Why: "no member has a task of that name"}
 	}
 	who := with[0]
 	if len(with) > 1 {
@@ -104,7 +104,7 @@ func (b *builder) ruleOf(t *Task, members []*discovery.Dish) *RootTask {
 	if len(with) > 1 {
 		verb = " have a task of that name, which bento runs itself"
 	}
-	return &RootTask{Rule: RuleHandsOn, Why: "it only runs the scripts of members, and " + who + verb}
+	return &RootTask{Rule: RootHandsOn, Why: "it only runs the scripts of members, and " + who + verb}
 }
 
 // passOver has the tasks of a root depend on the builds of its members where a recipe has them
