@@ -92,6 +92,10 @@ type Manifest struct {
 	// Runtime is the key under which [toolchain] pins the tool ("go", "rust", "node").
 	// Empty means the adapter's own id.
 	Runtime string `json:"-"`
+	// StopsAtFamily says that the tools read no file of a dish of the same family inside the
+	// dish, and StopsAtBuild none of a project of the same build there: its files are not
+	// among the default inputs of the outer dish. Tools of other adapters read on.
+	StopsAtFamily, StopsAtBuild bool `json:"-"`
 	// Writes are globs, relative to the dish, of further files that install and add write:
 	// lockfiles that FingerprintFiles leaves out. None of them may be a link that leads out
 	// of the workspace.

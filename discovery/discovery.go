@@ -73,6 +73,7 @@ type Dish struct {
 	named       bool // see finder.name
 	answered    adapters.LinksAnswer
 	warnings    diagnostics.Problems // from its adapter, about its manifests
+	build       *Dish                // stands for the dishes of one build; nil for a build of one dish
 }
 
 // ScopeID identifies the scope in which the dependencies of d are installed: by adapter and
@@ -148,6 +149,7 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 		return f.ws, diagnostics.Sorted(f.problems) // a cancelled search finds too little
 	}
 	f.nameDishes()
+	f.joinBuilds()
 	f.link()
 	f.fillBentos()
 	f.checkPins()

@@ -71,6 +71,7 @@ func newManifest(download bool) *adapters.Manifest {
 			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
 		},
 		DiagnosticHooks: hooks(),
+		StopsAtFamily:   true, // cargo leaves the files of an inner package out of the outer one
 		DerivedPaths:    []string{"target/**"},
 		Parallel:        8,
 		Identity:        identity,

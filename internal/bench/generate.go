@@ -19,12 +19,16 @@ const (
 
 // shape is the size of a workspace.
 type shape struct {
-	n      int // number of packages
-	files  int // sources per package
-	checks int // tasks per package besides build
+	n      int  // number of packages
+	files  int  // sources per package
+	checks int  // tasks per package besides build
+	root   bool // the root has tasks, whose inputs are the files of all packages
 }
 
 const buildScript = "#!/bin/sh\nmkdir -p dist\ncat src/*.txt | cksum > dist/out.txt\n"
+
+const rootDish = "name = \"root\"\nlanguage = \"none\"\n" +
+	"[tasks.build]\nrun = \"true\"\n[tasks.check]\nrun = \"true\"\n[tasks.lint]\nrun = \"true\"\n[tasks.test]\nrun = \"true\"\n"
 
 // generated is a workspace: packages in layers, each with sources, a script that
 // reads them and writes dist/out.txt, and the configuration of every tool.
@@ -98,6 +102,9 @@ func (g *generated) configure() {
 		links["packages/"+name(i)] = map[string]any{"name": "@ws/" + name(i), "version": "0.0.0", "dependencies": g.npm(i)}
 	}
 	g.write(filepath.Join(g.root, "bento.toml"), "")
+	if g.shape.root {
+		g.write(filepath.Join(g.root, "dish.toml"), rootDish)
+	}
 	g.write(filepath.Join(g.root, "bentos", "all.toml"), all.String()+"]\n")
 	g.json(filepath.Join(g.root, "package.json"), map[string]any{
 		"name": "ws", "private": true, "packageManager": "npm@11.0.0", "workspaces": []string{"packages/*"},

@@ -54,7 +54,10 @@ func run(args []string) error {
 	if err := b.more(); err != nil {
 		return err
 	}
-	return b.remembered()
+	if err := b.remembered(); err != nil {
+		return err
+	}
+	return b.inside()
 }
 
 // open finds the program and a working directory.

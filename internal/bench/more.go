@@ -88,8 +88,44 @@ func (b *bench) remembered() error {
 	return nil
 }
 
-// warmed makes a workspace, runs all its tasks, and returns the command that runs them again.
-func (b *bench) warmed(root string, s shape) (*command, error) {
+// packagesOfRoot is the number of packages in the workspaces of inside.
+const packagesOfRoot = 1000
+
+// rootSlack is the largest accepted ratio of two runs without changes, with tasks of the root and
+// without.
+const rootSlack = 1.1
+
+// inside compares runs without changes of a workspace whose root has tasks, which count the files of
+// every dish, and of the same workspace without these tasks. It returns an error if the tasks of the
+// root cost more than a share.
+func (b *bench) inside() error {
+	var list []*command
+	for _, root := range []bool{false, true} {
+		c, err := b.warmed(filepath.Join(b.dir, "root-"+strconv.FormatBool(root)), shape{n: packagesOfRoot, files: filesEach, root: root}, "ci")
+		if err != nil {
+			return err
+		}
+		if _, err := c.run(c.dir); err != nil { // the first warm run may save state
+			return err
+		}
+		list = append(list, c)
+	}
+	if err := take(b.dir, b.rounds, list); err != nil {
+		return err
+	}
+	ratio := func(of func(sample) time.Duration) float64 {
+		return list[1].median(of).Seconds() / list[0].median(of).Seconds()
+	}
+	fmt.Printf("nothing to do, %d packages, with tasks of the root beside the same without: %.2f wall, %.2f CPU\n", packagesOfRoot, ratio(wall), ratio(cpu))
+	if ratio(wall) > rootSlack {
+		return fmt.Errorf("tasks of the root make a run with nothing to do %.2f times as long: at most %.2f is expected", ratio(wall), rootSlack)
+	}
+	return nil
+}
+
+// warmed makes a workspace, runs all its tasks, or what args say, and returns the command that runs
+// them again.
+func (b *bench) warmed(root string, s shape, args ...string) (*command, error) {
 	if err := os.RemoveAll(root); err != nil {
 		return nil, err
 	}
@@ -97,9 +133,11 @@ func (b *bench) warmed(root string, s shape) (*command, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"run", "build"}
-	for k := range s.checks {
-		args = append(args, check(k))
+	if len(args) == 0 {
+		args = []string{"run", "build"}
+		for k := range s.checks {
+			args = append(args, check(k))
+		}
 	}
 	c := (&commands{bench: b, generated: g, cache: root + "-cache"}).of("", args...)
 	c.dir = root

@@ -24,7 +24,8 @@ func (g *Graph) Len() int { return len(g.after) }
 
 // AddEdge adds the edge that before comes first. A second equal edge has no effect.
 func (g *Graph) AddEdge(before, after int) {
-	if slices.Contains(g.before[after], before) {
+	if len(g.after[before]) < len(g.before[after]) && slices.Contains(g.after[before], after) ||
+		len(g.after[before]) >= len(g.before[after]) && slices.Contains(g.before[after], before) {
 		return
 	}
 	g.after[before] = append(g.after[before], after)

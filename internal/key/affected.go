@@ -86,7 +86,7 @@ func (f *finder) task(t *plan.Task) (bool, error) {
 			return true, nil
 		}
 	}
-	if f.configured(t.Dish) || t.DefaultInputs && f.own(t.Dish) {
+	if f.configured(t.Dish) || t.DefaultInputs && f.counted(t.Dish) {
 		return true, nil
 	}
 	if slices.ContainsFunc(t.Sources, f.linked) {
@@ -112,16 +112,29 @@ func (f *finder) configured(d *discovery.Dish) bool {
 	})
 }
 
-// own reports whether a default input of a dish changed.
+// own reports whether a source of a dish changed that lies in no dish inside it.
 func (f *finder) own(d *discovery.Dish) bool {
 	terr := f.terrs[d]
+	return slices.ContainsFunc(f.changed, func(p string) bool { return terr.Counts(p) == terr && f.source(terr, terr, p) })
+}
+
+// counted reports whether a default input of the tasks of a dish changed. What bento's own file
+// says of a dish inside it decides which files those are.
+func (f *finder) counted(d *discovery.Dish) bool {
+	terr := f.terrs[d]
 	return slices.ContainsFunc(f.changed, func(p string) bool {
-		if !Inside(p, d.Path) || terr.Foreign(p) || IsOwnFile(d.Path, p) {
-			return false
-		}
-		_, there := f.tree.Lookup(p)
-		return !terr.IsOutput(p) || !there || f.tree.Tracked(p) // what is gone was tracked
+		owner := terr.Counts(p)
+		return owner != nil && (f.source(terr, owner, p) || owner != terr && path.Base(p) == "dish.toml")
 	})
+}
+
+// source reports whether p, which belongs to owner, is a source for the dish of terr.
+func (f *finder) source(terr, owner *ownership, p string) bool {
+	if IsOwnFile(terr.Dish.Path, p) || IsOwnFile(owner.Dish.Path, p) {
+		return false
+	}
+	_, there := f.tree.Lookup(p)
+	return !terr.MayMake(p, owner) || !there || f.tree.Tracked(p) // what is gone was tracked
 }
 
 // linked reports whether the sources of a dish, or of one that it is linked to, changed.

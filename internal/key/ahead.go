@@ -71,7 +71,7 @@ func (a *aheadOf) addCircle(c *plan.Circle) {
 	}
 	a.circles[c] = true
 	for _, d := range c.Dishes {
-		a.add(a.territories[d].Defaults(a.tree))
+		a.add(a.territories[d].Own(a.tree))
 	}
 	for _, d := range c.Links {
 		a.addCircle(a.Evaluator.circles[d])

@@ -10,12 +10,32 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// Sources returns the default inputs of the dish of t, by path.
-func (e *Evaluator) Sources(t *plan.Task) []tree.Entry { return e.territories[t.Dish].Defaults(e.tree) }
+// Sources returns the sources of the dish of t that lie in no dish inside it, by path.
+func (e *Evaluator) Sources(t *plan.Task) []tree.Entry { return e.territories[t.Dish].Own(e.tree) }
 
 // leftIn is what is remembered of the tasks of d.
 func (e *Evaluator) leftIn(d *discovery.Dish) leftovers {
 	return leftovers{Memory: e.memory, Tasks: e.territories[d].Tasks, Index: e.tree.Index()}
+}
+
+// withoutLeft takes away from list what t itself, and those that come behind it in its dish, have
+// left behind, and what tasks of the dishes inside have that do not come before t.
+func (e *Evaluator) withoutLeft(t *plan.Task, list []tree.Entry) []tree.Entry {
+	left := make(map[string][32]byte)
+	if e.memory.Littered(t.Dish) {
+		e.leftIn(t.Dish).behind(t, left)
+	}
+	var first map[*plan.Task]bool
+	for _, inner := range e.territories[t.Dish].Inner() {
+		if !e.memory.Littered(inner.Dish) {
+			continue
+		}
+		if first == nil {
+			first = t.First()
+		}
+		e.leftIn(inner.Dish).beside(first, left)
+	}
+	return unlessLeft(e.tree.Index(), left, list)
 }
 
 // MadeByOthers reports which paths other tasks of the dish of t have made. What it gives

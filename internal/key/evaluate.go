@@ -452,7 +452,7 @@ func (e *Evaluator) pending(t *plan.Task) []string {
 // needsOutputs reports whether the key of t needs the outputs of a dependency that must run first.
 func (e *Evaluator) needsOutputs(t *plan.Task, d plan.Dep) bool {
 	return d.Via == plan.ViaOutputs && e.node(d.Task).made == nil ||
-		e.reach(t).Reads(e.reach(d.Task)) && !e.isUpToDate(d.Task)
+		e.reach(t).Reads(e.reach(d.Task), d.Inner) && !e.isUpToDate(d.Task)
 }
 
 func (e *Evaluator) reach(t *plan.Task) *reach {

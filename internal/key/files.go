@@ -10,7 +10,7 @@ import (
 )
 
 // sourceSet is the digest of the sources of dishes that are linked to each other
-// in a circle, which is mostly one dish alone: their default inputs, and the same
+// in a circle, which is mostly one dish alone: their own sources, and the same
 // of every dish outside that they are linked to.
 type sourceSet struct {
 	digest cache.Digest
@@ -87,17 +87,28 @@ func (e *Evaluator) readSources(circle *plan.Circle, s *sourceSet) {
 	s.digest = s.made.Add(encodeIngredients(b.Ingredients()))
 }
 
-// lookedAgain forgets what was worked out from the files of d, and reports whether
-// they are others than before.
+// lookedAgain forgets what was worked out from the files of d, and of the dishes inside it, which
+// were looked at too. It reports whether they are others than before.
 func (e *Evaluator) lookedAgain(d *discovery.Dish) (changed bool) {
 	e.remembered.stale = true
 	terr := e.territories[d]
-	before := terr.Known()
-	terr.Forget()
-	after := terr.Defaults(e.tree)
-	if slices.EqualFunc(before, after, func(x, y tree.Entry) bool { return x.Same(&y) }) {
-		return false
+	for outer := terr; outer != nil; outer = outer.outer() {
+		outer.below = nil
 	}
-	clear(e.sources)
-	return true
+	if changed = terr.lookAgain(e.tree); changed {
+		clear(e.sources)
+	}
+	return changed
+}
+
+// lookAgain looks for the sources of the dish again, and for those of the dishes inside it. It
+// reports whether they are others than before, or were not known.
+func (t *ownership) lookAgain(tr *tree.Tree) (changed bool) {
+	before := t.Known()
+	t.Forget()
+	changed = before == nil || !slices.EqualFunc(before, t.Own(tr), func(x, y tree.Entry) bool { return x.Same(&y) })
+	for _, inner := range t.nested {
+		changed = t.all[inner].lookAgain(tr) || changed
+	}
+	return changed
 }

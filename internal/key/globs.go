@@ -53,20 +53,23 @@ func newGlobs(t *plan.Task, reach *reach) (*globs, error) {
 	return g, nil
 }
 
-// Admits reports whether a path that the globs match is an input: files of dishes
-// further in only when anchored at the workspace, outputs only when named, the
-// task's own outputs and bento's files never.
+// Admits reports whether a path that the globs match is an input: files of dishes that do not
+// count only when anchored at the workspace, outputs only when named, the task's own outputs
+// and bento's files never.
 func (g *globs) Admits(tr *tree.Tree, terr *ownership, p string) bool {
 	if IsOwnFile(terr.Dish.Path, p) || g.own.Match(p) && !tr.Tracked(p) {
 		return false
 	}
-	if terr.Foreign(p) && !g.rooted.Match(p) {
+	owner := terr.Counts(p)
+	switch {
+	case owner == nil && !g.rooted.Match(p), owner != nil && IsOwnFile(owner.Dish.Path, p):
 		return false
-	}
-	if !terr.IsOutput(p) || tr.Tracked(p) {
+	case tr.Tracked(p):
 		return true
+	case owner == nil:
+		return !terr.IsOutput(p) || g.names(terr, p)
 	}
-	return g.names(terr, p)
+	return !terr.MayMake(p, owner) || g.names(terr, p) || owner != terr && g.names(owner, p)
 }
 
 // Makes reports whether p is an output of the task.

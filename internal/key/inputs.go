@@ -21,7 +21,7 @@ func (e *Evaluator) inputs(t *plan.Task) ([]tree.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.addFound(t, e.addTracked(t, e.leftIn(t.Dish).Without(t, list))), nil
+	return e.addFound(t, e.addTracked(t, e.withoutLeft(t, list))), nil
 }
 
 // addTracked adds what lies among the outputs of a task and git tracks, whatever the

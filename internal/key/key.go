@@ -12,7 +12,7 @@ import (
 
 // domain separates task keys from every other use of the hash. Changing what
 // an ingredient means, or their order, needs a new number.
-const domain = "bento 2026-11 task key v3"
+const domain = "bento 2026-11 task key v4"
 
 // Kind is the kind of an ingredient, which says how to read its value.
 type Kind byte

@@ -112,7 +112,7 @@ var edits = map[string]func(*rapid.T, *model, *modelDish, *modelTask){
 	"inputs": func(t *rapid.T, m *model, _ *modelDish, task *modelTask) {
 		first := "//" + m.dishes[0].path
 		task.inputs = pick(t, "inputs", nil, []string{"src/**"}, []string{"!src/a"}, []string{"//shared.conf"}, []string{"gen.tmp", "src/*"},
-			[]string{first + "/src/**"}, []string{"src/deep/**", first + "/src/a"})
+			[]string{first + "/src/**"}, []string{"src/deep/**", first + "/src/a"}, []string{"*/src/**"})
 	},
 	"outputs": func(t *rapid.T, _ *model, _ *modelDish, task *modelTask) {
 		task.outputs = pick(t, "outputs", nil, []string{"out"}, []string{"out", "src/b"})

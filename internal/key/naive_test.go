@@ -133,9 +133,22 @@ func (d *modelDish) defaults() map[string]modelFile {
 	return files
 }
 
+// inside returns the dishes inside d, whose tools read them all.
+func (m *model) inside(d *modelDish) (list []*modelDish) {
+	for _, other := range m.dishes {
+		if strings.HasPrefix(other.path, d.path+"/") {
+			list = append(list, other)
+		}
+	}
+	return list
+}
+
 // inputs returns the files that a task has as inputs.
 func (m *model) inputs(d *modelDish, t *modelTask) map[string]modelFile {
 	own := d.defaults()
+	for _, inner := range m.inside(d) {
+		maps.Copy(own, inner.defaults())
+	}
 	if len(t.inputs) > 0 && t.inputs[0] != "!src/a" {
 		own = map[string]modelFile{}
 		for p, f := range m.files() {
@@ -149,6 +162,14 @@ func (m *model) inputs(d *modelDish, t *modelTask) map[string]modelFile {
 				case isRooted && (p == rooted || deep && strings.HasPrefix(p, rooted+"/")),
 					mine && deep && strings.HasPrefix(rel, dir+"/"),
 					mine && glob == "src/*" && path.Dir(rel) == "src":
+					own[p] = f
+				}
+			}
+		}
+		for _, inner := range m.inside(d) {
+			for p, f := range inner.defaults() {
+				rel := strings.Split(strings.TrimPrefix(p, d.path+"/"), "/")
+				if slices.Contains(t.inputs, "*/src/**") && len(rel) > 2 && rel[1] == "src" {
 					own[p] = f
 				}
 			}

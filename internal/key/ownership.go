@@ -16,13 +16,36 @@ import (
 // ownership is what is known of the files of one dish, whichever task asks.
 type ownership struct {
 	Dish   *discovery.Dish
-	nested []string // the paths of dishes inside this one
+	ws     *discovery.Workspace
+	all    map[*discovery.Dish]*ownership
+	nested []*discovery.Dish // directly inside this one
+	// counted returns the dishes inside this one whose files are among its default inputs. It
+	// is nil when no dish is inside.
+	counted func() innerDishes
 
 	outputs func() outputs
 	Outputs []string // the literal prefixes of all outputs, relative to the workspace
 	Tasks   []*plan.Task
 
-	files []tree.Entry // the default inputs, by-products still among them; nil when not looked
+	files []tree.Entry // its own sources, by-products still among them; nil when not looked
+	below []tree.Entry // files and the sources of the dishes that count; nil when not looked
+}
+
+// innerDishes are dishes inside another, one for each directory, outer ones first.
+type innerDishes struct {
+	list   []*ownership
+	byPath map[string]*ownership
+}
+
+func countedBy(d *discovery.Dish, nest plan.Nest, all map[*discovery.Dish]*ownership) innerDishes {
+	in := innerDishes{byPath: make(map[string]*ownership)}
+	for _, inner := range nest.Counted(d) {
+		if in.byPath[inner.Path] == nil {
+			in.byPath[inner.Path] = all[inner]
+			in.list = append(in.list, all[inner])
+		}
+	}
+	return in
 }
 
 // outputs are what tasks of a dish may make: of that only tracked files count.
@@ -35,41 +58,22 @@ type outputs struct {
 func newOwnership(ws *discovery.Workspace, tasks func(*discovery.Dish) []*plan.Task) (map[*discovery.Dish]*ownership, error) {
 	all := make(map[*discovery.Dish]*ownership, len(ws.Dishes))
 	good := make(map[string]bool) // globs that can be compiled: most dishes have the same
+	nest := plan.Nested(ws.Dishes)
 	for _, d := range ws.Dishes {
 		t, err := newOne(d, tasks(d), good)
 		if err != nil {
 			return nil, err
 		}
+		t.ws, t.nested = ws, nest[d]
+		if len(t.nested) > 0 {
+			t.counted = sync.OnceValue(func() innerDishes { return countedBy(d, nest, all) })
+		}
 		all[d] = t
 	}
-	nest(ws.Dishes, all)
+	for _, t := range all {
+		t.all = all
+	}
 	return all, nil
-}
-
-// nest tells every dish about those inside it. Dishes are sorted by path.
-func nest(dishes []*discovery.Dish, all map[*discovery.Dish]*ownership) {
-	var open []*discovery.Dish
-	for _, d := range slices.SortedFunc(slices.Values(dishes), byTree) {
-		for len(open) > 0 && !Inside(d.Path, open[len(open)-1].Path) {
-			open = open[:len(open)-1]
-		}
-		for _, outer := range open {
-			all[outer].nested = append(all[outer].nested, d.Path)
-		}
-		open = append(open, d)
-	}
-}
-
-// byTree orders dishes so that what is inside one follows it directly.
-func byTree(x, y *discovery.Dish) int {
-	return strings.Compare(treeKey(x.Path), treeKey(y.Path))
-}
-
-func treeKey(p string) string {
-	if p == "." {
-		return ""
-	}
-	return strings.ReplaceAll(p, "/", "\x00")
 }
 
 // Inside reports whether p is dir or lies below it.
@@ -128,8 +132,8 @@ func prefix(base, glob string) string {
 	return path.Join(base, glob)
 }
 
-// Defaults returns the default inputs of the dish, by-products still among them.
-func (t *ownership) Defaults(tr *tree.Tree) []tree.Entry {
+// Own returns the sources of the dish that lie in no dish inside it, by-products still among them.
+func (t *ownership) Own(tr *tree.Tree) []tree.Entry {
 	if t.files == nil {
 		t.files = make([]tree.Entry, 0, 32)
 		for _, e := range tr.Under(t.Dish.Path) {
@@ -148,24 +152,94 @@ func (t *ownership) isSource(tr *tree.Tree, p string) bool {
 	return !t.IsOutput(p) || tr.Tracked(p)
 }
 
+// Inner returns the dishes inside this one whose sources are among its default inputs.
+func (t *ownership) Inner() []*ownership {
+	if t.counted == nil {
+		return nil
+	}
+	return t.counted().list
+}
+
+// Defaults returns the default inputs of the tasks of the dish: its own sources, and those of the
+// dishes inside it that count, less what its own tasks may make there.
+func (t *ownership) Defaults(tr *tree.Tree) []tree.Entry {
+	if len(t.Inner()) == 0 {
+		return t.Own(tr)
+	}
+	if t.below == nil {
+		t.below = slices.Clone(t.Own(tr))
+		for _, inner := range t.Inner() {
+			around := t.around(inner)
+			for _, e := range inner.Own(tr) {
+				if tr.Tracked(e.Path) || !slices.ContainsFunc(around, func(o *ownership) bool { return o.IsOutput(e.Path) }) {
+					t.below = append(t.below, e)
+				}
+			}
+		}
+		t.below = sortedEntries(t.below)
+	}
+	return t.below
+}
+
+// around returns the dishes around inner up to this one, which may make files there.
+func (t *ownership) around(inner *ownership) (list []*ownership) {
+	for inner.Dish.Path != t.Dish.Path {
+		inner = inner.outer()
+		list = append(list, inner)
+	}
+	return list
+}
+
+// outer returns the dish directly around this one, nil for none.
+func (t *ownership) outer() *ownership {
+	if t.Dish.Path == "." {
+		return nil
+	}
+	return t.all[t.ws.Owner(path.Dir(t.Dish.Path))]
+}
+
+// Counts returns the dish whose sources are among the default inputs of this one, and that p
+// belongs to; nil when p lies elsewhere.
+func (t *ownership) Counts(p string) *ownership {
+	if !Inside(p, t.Dish.Path) {
+		return nil
+	}
+	owner := t.ws.Owner(p)
+	switch {
+	case owner == nil || owner.Path == t.Dish.Path:
+		return t
+	case t.counted == nil:
+		return nil
+	}
+	return t.counted().byPath[owner.Path]
+}
+
+// MayMake reports whether p, which belongs to owner, may be made by tasks of this dish, of owner or
+// of a dish between them.
+func (t *ownership) MayMake(p string, owner *ownership) bool {
+	return owner.IsOutput(p) || slices.ContainsFunc(t.around(owner), func(o *ownership) bool { return o.IsOutput(p) })
+}
+
 // IsOutput reports whether tasks of the dish may make p, or its tools leave it there.
 func (t *ownership) IsOutput(p string) bool {
 	o := t.outputs()
 	return o.declared.Match(p) || o.derived.Match(p)
 }
 
-// Known returns the default inputs as they were found last, nil when they were not
-// looked for.
+// Known returns the sources of the dish as they were found last, nil when they were not looked
+// for.
 func (t *ownership) Known() []tree.Entry { return t.files }
 
 // Forget forgets the files: they are looked for again.
-func (t *ownership) Forget() { t.files = nil }
+func (t *ownership) Forget() { t.files, t.below = nil, nil }
 
 // Describe writes what, beside the files themselves, decides which of them are the
 // dish's own.
 func (t *ownership) Describe(w *pack.Writer) {
 	w.String(t.Dish.Path)
-	w.Strings(t.nested)
+	for _, d := range t.nested {
+		w.String(d.Path)
+	}
 	for _, task := range t.Tasks {
 		for _, o := range task.Outputs {
 			w.String(o.Glob)
@@ -179,9 +253,13 @@ func (t *ownership) Describe(w *pack.Writer) {
 	}
 }
 
-// Foreign reports whether a path belongs to a dish inside this one.
+// Foreign reports whether a path below the dish belongs to a dish inside this one.
 func (t *ownership) Foreign(p string) bool {
-	return slices.ContainsFunc(t.nested, func(dir string) bool { return Inside(p, dir) })
+	if len(t.nested) == 0 {
+		return false
+	}
+	owner := t.ws.Owner(p)
+	return owner != nil && owner.Path != t.Dish.Path
 }
 
 // IsOwn reports whether bento reads its configuration from p, whichever dish p lies in:

@@ -29,11 +29,12 @@ func newReach(t *plan.Task) *reach {
 }
 
 // Reads reports whether the inputs of a task name an output of another: then what they
-// are is known only when the other is up to date.
-func (r *reach) Reads(other *reach) bool {
+// are is known only when the other is up to date. Inner says that the other's dish lies inside and
+// counts: its outputs are inputs only where a glob leads into them.
+func (r *reach) Reads(other *reach, inner bool) bool {
 	for _, in := range r.Inputs {
 		for _, out := range other.outputs {
-			if out != "." && Inside(in, out) || other.task.Dish != r.task.Dish && Inside(out, in) {
+			if out != "." && Inside(in, out) || !inner && other.task.Dish != r.task.Dish && Inside(out, in) {
 				return true
 			}
 		}

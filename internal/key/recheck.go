@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// Sources are the default inputs of a dish, as they were when a key was made.
+// Sources are the sources of a dish that lie in no dish inside it, as they were when a key was made.
 type Sources struct {
 	Dish   *discovery.Dish
 	Files  []tree.Entry    // by path
@@ -19,7 +19,7 @@ type Sources struct {
 }
 
 func (e *Evaluator) defaults(d *discovery.Dish) Sources {
-	s := Sources{Dish: d, Files: e.territories[d].Defaults(e.tree)}
+	s := Sources{Dish: d, Files: e.territories[d].Own(e.tree)}
 	s.Behind, _ = Behind(e.tree, s.Files)
 	s.Dirs = e.tree.DirsOf(s.Files)
 	return s

@@ -19,7 +19,8 @@ type remembered struct {
 	memory *digestStore
 	writer pack.Writer
 	dishes map[*ownership]rangeDigest
-	ready  bool // the dishes and tasks are sketched
+	below  map[*ownership]rangeDigest // with the dishes inside that count
+	ready  bool                       // the dishes and tasks are sketched
 	circle map[*plan.Circle]rangeDigest
 	// stale is set once files were looked at again: something runs, and to sketch what
 	// is left costs more than to read it.
@@ -36,7 +37,7 @@ const asked = -1
 func newRemembered(o *Options, p *plan.Plan, nodes []node) *remembered {
 	r := &remembered{
 		memory: openDigestStore(o.State, domain+o.Program), tracked: p.Workspace.Tree.TrackedDigest(),
-		dishes: make(map[*ownership]rangeDigest), circle: make(map[*plan.Circle]rangeDigest),
+		dishes: make(map[*ownership]rangeDigest), below: make(map[*ownership]rangeDigest), circle: make(map[*plan.Circle]rangeDigest),
 	}
 	if store, ok := o.Store.(asker); ok && !o.Force {
 		saved, tasks := r.memory.Saved(), p.Tasks
@@ -113,6 +114,7 @@ func (e *Evaluator) sketchAgain() {
 		return
 	}
 	clear(e.remembered.circle)
+	clear(e.remembered.below)
 	e.sketchAll()
 	for _, ev := range e.results() {
 		if ev.Known && ev.loaded {
@@ -154,7 +156,8 @@ func (e *Evaluator) sketchOf(t *plan.Task) (s sketch, known bool) {
 	if !e.remembered.ready {
 		e.sketchAll()
 	}
-	own, static := e.remembered.dishes[e.territories[t.Dish]], e.node(t).sketch
+	terr := e.territories[t.Dish]
+	own, static := e.sketchBelow(terr), e.node(t).sketch
 	if !own.Known || !static.Known {
 		return s, false
 	}
@@ -163,7 +166,48 @@ func (e *Evaluator) sketchOf(t *plan.Task) (s sketch, known bool) {
 	w.Raw(e.remembered.tracked[:])
 	w.Raw(own.Digest[:])
 	w.Raw(static.Digest[:])
+	for _, inner := range terr.Inner() {
+		if e.memory.Littered(inner.Dish) {
+			e.describeLeft(w, t)
+			break
+		}
+	}
 	return sketchFields(w), true
+}
+
+// sketchBelow sketches a dish and the dishes inside it whose sources are among its default inputs.
+func (e *Evaluator) sketchBelow(terr *ownership) rangeDigest {
+	own := e.remembered.dishes[terr]
+	inner := terr.Inner()
+	if len(inner) == 0 || !own.Known {
+		return own
+	}
+	if d, known := e.remembered.below[terr]; known {
+		return d
+	}
+	w := &e.remembered.writer
+	w.Reset()
+	w.Raw(own.Digest[:])
+	for _, in := range inner {
+		part := e.remembered.dishes[in]
+		w.Raw(part.Digest[:])
+		own.Known = own.Known && part.Known
+	}
+	own.Digest = sketchFields(w)
+	e.remembered.below[terr] = own
+	return own
+}
+
+// describeLeft writes which tasks with by-products, of the dishes inside that of t, come before t.
+func (e *Evaluator) describeLeft(w *pack.Writer, t *plan.Task) {
+	first := t.First()
+	for _, inner := range e.territories[t.Dish].Inner() {
+		for _, other := range inner.Tasks {
+			if first[other] && len(e.memory.Of(other).ByProducts) > 0 {
+				w.String(TaskID(other))
+			}
+		}
+	}
 }
 
 // circleID is the id under which the sources of a circle of dishes are remembered. No task

@@ -45,6 +45,11 @@ func (e *Evaluator) concerned() (list []*ownership) {
 	}
 	for _, t := range e.plan.Tasks {
 		add(t.Dish)
+		if t.DefaultInputs || len(t.Inputs) > 0 {
+			for _, inner := range e.territories[t.Dish].Inner() {
+				add(inner.Dish)
+			}
+		}
 		for _, d := range t.Sources {
 			add(d)
 		}

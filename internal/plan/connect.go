@@ -39,7 +39,9 @@ func (b *builder) awaitBuild(t *Task, l discovery.Link, via Via, seen map[*disco
 	}
 	seen[l.To] = true
 	if build := b.task(l.To, "build"); build != nil && len(build.Outputs) > 0 {
-		if l.Via == "outputs" && via == ViaKey {
+		// A link carries the linked dish's own files: what lies in dishes inside it counts
+		// by what the build makes of it.
+		if (l.Via == "outputs" || len(build.Inner) > 0) && via == ViaKey {
 			via = ViaOutputs
 		}
 		t.depend(build, via)

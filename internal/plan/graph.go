@@ -27,7 +27,7 @@ func (b *builder) assemble(roots []*Task) *Plan {
 // order returns the tasks so that each comes after its dependencies, and tasks of one dish follow
 // one another where possible. It leaves out tasks of a cycle and those that wait for one.
 func (b *builder) order(tasks []*Task) *Plan {
-	g := graphOf(tasks)
+	g := orderOf(tasks)
 	if cycle := g.Cycle(); cycle != nil {
 		b.cycle(tasks, cycle)
 	}
@@ -36,23 +36,11 @@ func (b *builder) order(tasks []*Task) *Plan {
 
 // planOf returns the plan of tasks, in the order of their graph.
 func planOf(ws *discovery.Workspace, tasks []*Task, g *dag.Graph) *Plan {
-	orderRoots(tasks, g)
-	order := g.Order()
-	ordered, place := make([]*Task, len(order)), make([]int, len(tasks))
-	for n, i := range order {
-		ordered[n], place[i] = tasks[i], n+1
+	ordered := make([]*Task, 0, len(tasks))
+	for _, i := range g.Order() {
+		ordered = append(ordered, tasks[i])
 	}
-	for n, t := range ordered {
-		t.Index = n
-	}
-	p := &Plan{Workspace: ws, Tasks: ordered, Graph: dag.New(len(ordered))}
-	for _, i := range order {
-		for _, before := range g.Before(i) {
-			if place[before] > 0 {
-				p.Graph.AddEdge(place[before]-1, place[i]-1)
-			}
-		}
-	}
+	p := &Plan{Workspace: ws, Tasks: ordered, Graph: orderOf(ordered)}
 	last := make(map[string]*Task)
 	for _, t := range ordered {
 		if before := last[t.Dish.Path]; before != nil {
@@ -72,6 +60,19 @@ func graphOf(tasks []*Task) *dag.Graph {
 	for _, t := range tasks {
 		for _, d := range t.Deps {
 			g.AddEdge(d.Task.Index, t.Index)
+		}
+	}
+	return g
+}
+
+// orderOf is graphOf with the tasks that come first although nothing depends on them.
+func orderOf(tasks []*Task) *dag.Graph {
+	g := graphOf(tasks)
+	for _, t := range tasks {
+		for _, first := range t.behind {
+			if i := first.Index; i < len(tasks) && tasks[i] == first {
+				g.AddEdge(i, t.Index)
+			}
 		}
 	}
 	return g

@@ -30,7 +30,13 @@ func (p *Plan) Narrow(keep func(*Task) bool) (narrowed *Plan, left []*Task) {
 			tasks = append(tasks, c)
 		}
 	}
-	narrowed = planOf(p.Workspace, tasks, graphOf(tasks))
+	for _, t := range tasks {
+		t.behind = slices.Clone(t.behind)
+		for i, first := range t.behind {
+			t.behind[i] = cmp.Or(copies[first], first)
+		}
+	}
+	narrowed = planOf(p.Workspace, tasks, orderOf(tasks))
 	narrowed.Dishes, narrowed.byDish = p.Dishes, make(map[*discovery.Dish][]*Task, len(p.byDish))
 	for d, list := range p.byDish {
 		list = slices.Clone(list)

@@ -58,6 +58,8 @@ const (
 type Dep struct {
 	Task *Task
 	Via  Via
+	// Inner says that the task builds a dish inside the dependent's whose files count there.
+	Inner bool
 }
 
 // Output is one pattern of a task's outputs.
@@ -116,6 +118,8 @@ type Task struct {
 	Deps []Dep
 	// Sources are the other dishes whose sources are in the key, by path.
 	Sources []*discovery.Dish
+	// Inner are the dishes inside Dish whose files are among the default inputs, outer ones first.
+	Inner []*discovery.Dish
 
 	body   string   // text of the script that Run runs by its name
 	recipe bool     // its command is that of a recipe
@@ -125,6 +129,7 @@ type Task struct {
 	ci     bool
 	rank   int
 	wants  []want
+	behind []*Task // come first if they are in the same plan
 	fault  error
 }
 
@@ -143,6 +148,28 @@ func (t *Task) Command() string {
 		return t.Run
 	}
 	return t.Run + " " + strings.Join(t.Args, " ")
+}
+
+// First returns the tasks that t depends on, directly or not, and those that its order alone puts
+// before it.
+func (t *Task) First() map[*Task]bool {
+	first := make(map[*Task]bool)
+	var add func(t *Task)
+	add = func(t *Task) {
+		if !first[t] {
+			first[t] = true
+			for _, d := range t.Deps {
+				add(d.Task)
+			}
+		}
+	}
+	for _, d := range t.Deps {
+		add(d.Task)
+	}
+	for _, b := range t.behind {
+		add(b)
+	}
+	return first
 }
 
 // Lifecycle returns the names of the four lifecycle tasks in the order in which they run in a dish.
@@ -178,6 +205,8 @@ type builder struct {
 	byName   map[string]*discovery.Dish
 	across   []across
 	blamed   map[string]bool // ids of plugins
+	nest     Nest
+	inner    map[*discovery.Dish][]*discovery.Dish // by dish, what Counted returns
 	problems []diagnostics.Diagnostic
 }
 
@@ -187,6 +216,8 @@ func newBuilder(ws *discovery.Workspace) *builder {
 		byDish: make(map[*discovery.Dish][]*Task, len(ws.Dishes)),
 		byName: make(map[string]*discovery.Dish, len(ws.Dishes)),
 		blamed: make(map[string]bool),
+		nest:   Nested(ws.Dishes),
+		inner:  make(map[*discovery.Dish][]*discovery.Dish),
 	}
 	for _, d := range ws.Dishes {
 		b.byName[d.Name] = d
@@ -197,8 +228,13 @@ func newBuilder(ws *discovery.Workspace) *builder {
 		b.decideRoot(d)
 	}
 	for _, t := range b.tasks {
+		b.count(t)
+	}
+	for _, t := range b.tasks {
 		b.connect(t)
 	}
+	b.awaitInner()
+	b.orderRoots()
 	b.checkAcross()
 	return b
 }

@@ -161,38 +161,33 @@ func (p *Plan) RootTasks(d *discovery.Dish) []*Task {
 	return slices.DeleteFunc(slices.Clone(p.byDish[d]), func(t *Task) bool { return t.Root == nil })
 }
 
-// orderRoots adds the order of the tasks of roots to the graph of tasks: a root's task comes after
-// the members' tasks of its name and their builds, and the root's build before what else members
-// do, which may need what it makes. It is an order only, of what runs anyway: where a member
-// already waits for the root, it stays as it is.
-func orderRoots(tasks []*Task, g *dag.Graph) {
-	type name struct{ dish, task string }
-	var at map[name]int
+// orderRoots adds the order of the tasks of roots: a root's task comes after the members' tasks of
+// its name and their builds, and the root's build before what else members do, which may need what
+// it makes. It is an order only, of what runs anyway. Where a member already waits for the root, it
+// stays as it is.
+func (b *builder) orderRoots() {
+	var all *dag.Graph
 	var last *Task
-	for i, t := range tasks {
+	for _, t := range b.tasks {
 		if t.Root == nil || t.script {
 			continue
 		}
-		if at == nil {
-			at = make(map[name]int, len(tasks))
-			for j, other := range tasks {
-				at[name{other.Dish.Path, other.Name}] = j
-			}
+		if all == nil {
+			all = orderOf(b.tasks)
 		}
-		o := rootOrder{graph: g, root: i}
+		o := rootOrder{graph: all, root: t}
 		if last != nil && last.Dish == t.Dish {
-			o.first = append(o.first, last.Index)
+			o.first = append(o.first, last)
 		}
 		last = t
 		for _, m := range t.Root.members {
-			for _, n := range Lifecycle() {
-				j, planned := at[name{m.Path, n}]
+			for _, other := range b.byDish[m] {
 				switch {
-				case !planned:
-				case n == t.Name || n == "build":
-					o.first = append(o.first, j)
+				case !other.Lifecycle:
+				case other.Name == t.Name || other.Name == "build":
+					o.first = append(o.first, other)
 				case t.Name == "build":
-					o.after = append(o.after, j)
+					o.after = append(o.after, other)
 				}
 			}
 		}
@@ -203,23 +198,25 @@ func orderRoots(tasks []*Task, g *dag.Graph) {
 // rootOrder is the wanted order around one task of a root.
 type rootOrder struct {
 	graph *dag.Graph
-	root  int
-	first []int // tasks that come before it
-	after []int
+	root  *Task
+	first []*Task // come before it
+	after []*Task
 }
 
-// add adds the edges that close no cycle.
+// add adds the order as far as it closes no cycle.
 func (o *rootOrder) add() {
-	behind := reach(o.root, o.graph.After)
-	for _, i := range o.first {
-		if !behind[i] {
-			o.graph.AddEdge(i, o.root)
+	behind := reach(o.root.Index, o.graph.After)
+	for _, t := range o.first {
+		if !behind[t.Index] {
+			o.graph.AddEdge(t.Index, o.root.Index)
+			o.root.behind = append(o.root.behind, t)
 		}
 	}
-	before := reach(o.root, o.graph.Before)
-	for _, i := range o.after {
-		if !before[i] {
-			o.graph.AddEdge(o.root, i)
+	before := reach(o.root.Index, o.graph.Before)
+	for _, t := range o.after {
+		if !before[t.Index] {
+			o.graph.AddEdge(o.root.Index, t.Index)
+			t.behind = append(t.behind, o.root)
 		}
 	}
 }

@@ -57,6 +57,7 @@ func New(o adapters.Options) *Adapter {
 			Install: true, Tasks: true, Links: true, InstallScope: true, Add: true,
 		},
 		DiagnosticHooks: map[string]adapters.Hook{"build": hook, "lint": hook, "test": hook},
+		StopsAtBuild:    true,
 		DerivedPaths:    []string{".gradle/**", ".kotlin/**", "build/**"},
 		Parallel:        8,
 		Identity:        identity,

@@ -51,6 +51,7 @@ func New(o adapters.Options) *Adapter {
 		},
 		DiagnosticHooks: map[string]adapters.Hook{"build": hook, "lint": hook, "test": hook},
 		// The shade and flatten plugins write poms beside the pom.
+		StopsAtBuild: true,
 		DerivedPaths: []string{"target/**", "dependency-reduced-pom.xml", ".flattened-pom.xml"},
 		Parallel:     8,
 		Identity:     identity,

@@ -1,0 +1,249 @@
+package plan
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/discovery"
+)
+
+// Nest holds the dishes directly inside each dish, by path: those that lie in no other dish inside
+// it. Dishes of one directory stand beside each other.
+type Nest map[*discovery.Dish][]*discovery.Dish
+
+// Nested returns the Nest of dishes.
+func Nested(dishes []*discovery.Dish) Nest {
+	nest := make(Nest)
+	var open [][]*discovery.Dish // the dishes around, those of one directory together
+	for _, d := range slices.SortedStableFunc(slices.Values(dishes), byTree) {
+		for len(open) > 0 && !contains(open[len(open)-1][0].Path, d.Path) {
+			open = open[:len(open)-1]
+		}
+		if n := len(open); n > 0 && open[n-1][0].Path == d.Path {
+			open[n-1] = append(open[n-1], d)
+		} else {
+			open = append(open, []*discovery.Dish{d})
+		}
+		if n := len(open); n > 1 {
+			for _, outer := range open[n-2] {
+				nest[outer] = append(nest[outer], d)
+			}
+		}
+	}
+	return nest
+}
+
+// byTree orders dishes so that what is inside one directly follows it.
+func byTree(x, y *discovery.Dish) int { return strings.Compare(treeKey(x.Path), treeKey(y.Path)) }
+
+func treeKey(p string) string {
+	if p == "." {
+		return ""
+	}
+	return strings.ReplaceAll(p, "/", "\x00")
+}
+
+// Counted returns the dishes inside d whose files are among its default inputs, outer ones first. A
+// tool that stops at a dish does not look at what is inside that one either.
+func (n Nest) Counted(d *discovery.Dish) []*discovery.Dish {
+	var list []*discovery.Dish
+	var add func(of *discovery.Dish)
+	add = func(of *discovery.Dish) {
+		for rest := n[of]; len(rest) > 0; {
+			same := 1
+			for same < len(rest) && rest[same].Path == rest[0].Path {
+				same++
+			}
+			if !slices.ContainsFunc(rest[:same], func(inner *discovery.Dish) bool { return !d.Counts(inner) }) {
+				list = append(list, rest[:same]...)
+				add(rest[0])
+			}
+			rest = rest[same:]
+		}
+	}
+	add(d)
+	return list
+}
+
+// count sets the dishes inside the dish of t that it counts.
+func (b *builder) count(t *Task) {
+	if !t.DefaultInputs {
+		return
+	}
+	t.Inner = b.counted(t.Dish)
+	if len(t.Inner) > 0 && slices.ContainsFunc(t.Inputs, func(glob string) bool { return strings.HasPrefix(glob, "!") }) {
+		t.Inner = slices.DeleteFunc(slices.Clone(t.Inner), t.excludes)
+	}
+}
+
+func (b *builder) counted(d *discovery.Dish) []*discovery.Dish {
+	list, known := b.inner[d]
+	if !known {
+		list = b.nest.Counted(d)
+		b.inner[d] = list
+	}
+	return list
+}
+
+// excludes reports whether the inputs of t exclude a dish as a whole: a glob without wildcards
+// leads to it or above it, and no later one may bring a file back.
+func (t *Task) excludes(inner *discovery.Dish) bool {
+	out := false
+	for _, glob := range t.Inputs {
+		glob, negated := strings.CutPrefix(glob, "!")
+		base, rooted := t.Dish.Path, false
+		if glob, rooted = strings.CutPrefix(glob, "//"); rooted {
+			base = ""
+		}
+		if out = out && !negated && literal(glob); negated {
+			glob = strings.TrimSuffix(strings.TrimSuffix(glob, "/"), "/**")
+			out = literal(glob) && contains(path.Join(base, glob), inner.Path)
+		}
+	}
+	return out
+}
+
+func literal(glob string) bool { return !strings.ContainsAny(glob, `*?[{\`) }
+
+// awaitInner makes tasks run after the builds of the dishes that they count, except where that
+// closes a cycle or contradicts depends_on. What such a build makes is no default input: its digest
+// is in the key. One without outputs only comes first, if it is in the same run.
+func (b *builder) awaitInner() {
+	edges := b.acyclic(b.innerEdges())
+	for len(edges) > 0 {
+		t, n := edges[0].task, 1
+		for n < len(edges) && edges[n].task == t {
+			n++
+		}
+		t.awaitInner(edges[:n])
+		edges = edges[n:]
+	}
+}
+
+// awaitInner adds the dependencies of t that edges say.
+func (t *Task) awaitInner(edges []innerEdge) {
+	at := make(map[*Task]int, len(t.Deps)+len(edges)) // by task, its place in Deps
+	for i, d := range t.Deps {
+		at[d.Task] = i
+	}
+	via := ViaOutputs
+	if t.independent() {
+		via = ViaNothing
+	}
+	for _, e := range edges {
+		i, had := at[e.build]
+		switch {
+		case had:
+			t.Deps[i].Via, t.Deps[i].Inner = min(t.Deps[i].Via, via), true
+		case len(e.build.Outputs) == 0:
+			t.behind = append(t.behind, e.build)
+		default:
+			t.Deps = append(t.Deps, Dep{Task: e.build, Via: via, Inner: true})
+		}
+	}
+}
+
+// innerEdge says that task runs after build, which is that of a dish inside its own.
+type innerEdge struct{ task, build *Task }
+
+// innerEdges returns the edges that depends_on does not contradict, those of inner dishes first.
+func (b *builder) innerEdges() (edges []innerEdge) {
+	var declared func(*discovery.Dish) map[*discovery.Dish]bool
+	for _, d := range slices.Backward(b.ws.Dishes) {
+		for _, t := range b.byDish[d] {
+			if len(t.Inner) == 0 || !t.Lifecycle && t.Uncached != "" {
+				continue
+			}
+			if declared == nil {
+				declared = declaredDependents(b.ws.Dishes)
+			}
+			against := declared(d)
+			for _, inner := range t.Inner {
+				if build := b.task(inner, "build"); build != nil && !build.Persistent && !build.Interactive && !against[inner] {
+					edges = append(edges, innerEdge{t, build})
+				}
+			}
+		}
+	}
+	return edges
+}
+
+// declaredDependents returns a function that returns the dishes that depend on a dish by depends_on
+// of dish.toml, directly or not.
+func declaredDependents(dishes []*discovery.Dish) func(*discovery.Dish) map[*discovery.Dish]bool {
+	direct := make(map[*discovery.Dish][]*discovery.Dish)
+	for _, d := range dishes {
+		for _, l := range d.Links {
+			if l.Kind == discovery.Declared {
+				direct[l.To] = append(direct[l.To], d)
+			}
+		}
+	}
+	known := make(map[*discovery.Dish]map[*discovery.Dish]bool)
+	return func(of *discovery.Dish) map[*discovery.Dish]bool {
+		if list, ok := known[of]; ok {
+			return list
+		}
+		seen := make(map[*discovery.Dish]bool)
+		var add func(d *discovery.Dish)
+		add = func(d *discovery.Dish) {
+			for _, next := range direct[d] {
+				if !seen[next] {
+					seen[next] = true
+					add(next)
+				}
+			}
+		}
+		add(of)
+		known[of] = seen
+		return seen
+	}
+}
+
+// acyclic returns the edges without those that close a cycle, with the dependencies that exist or
+// with edges before them.
+func (b *builder) acyclic(edges []innerEdge) []innerEdge {
+	if len(edges) == 0 {
+		return nil
+	}
+	all := graphOf(b.tasks)
+	for _, e := range edges {
+		all.AddEdge(e.build.Index, e.task.Index)
+	}
+	ring := make([]int, len(b.tasks))
+	for i, component := range all.Components() {
+		for _, n := range component {
+			ring[n] = i
+		}
+	}
+	kept := make([]innerEdge, 0, len(edges))
+	more := make(map[*Task][]*Task) // the kept edges of cycles
+	for _, e := range edges {
+		if ring[e.task.Index] != ring[e.build.Index] {
+			kept = append(kept, e)
+		} else if !e.build.reaches(e.task, ring, more) {
+			kept = append(kept, e)
+			more[e.task] = append(more[e.task], e.build)
+		}
+	}
+	return kept
+}
+
+// reaches reports whether t waits for on, directly or not, by its dependencies or by more. A way
+// back leads through tasks of the same ring only.
+func (t *Task) reaches(on *Task, ring []int, more map[*Task][]*Task) bool {
+	seen := make(map[*Task]bool)
+	var leads func(t *Task) bool
+	leads = func(t *Task) bool {
+		if t == on {
+			return true
+		}
+		if seen[t] || ring[t.Index] != ring[on.Index] {
+			return false
+		}
+		seen[t] = true
+		return slices.ContainsFunc(t.Deps, func(d Dep) bool { return leads(d.Task) }) || slices.ContainsFunc(more[t], leads)
+	}
+	return leads(t)
+}
