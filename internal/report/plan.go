@@ -23,12 +23,12 @@ type Plan struct {
 
 type planDish struct {
 	dishHead
-	AlsoSeen []string   `json:"also_seen,omitempty"` // other adapters that would have taken it
-	Notes    []string   `json:"notes,omitempty"`     // of its adapter, about its tasks
+	AlsoSeen []string `json:"also_seen,omitempty"` // other adapters that would have taken it
+	Notes    []string `json:"notes,omitempty"`     // of its adapter, about its tasks
 	// InnerDishes are the dishes inside this one whose files are among the default inputs of its
 	// tasks.
 	InnerDishes []string   `json:"inner_dishes,omitempty"`
-	Tasks    []planTask `json:"tasks"`
+	Tasks       []planTask `json:"tasks"`
 	// Scripts of the root of a workspace that have the name of a lifecycle task.
 	RootTasks []RootTask `json:"root_tasks,omitempty"`
 }
