@@ -18,7 +18,7 @@ func (f *finder) joinBuilds() {
 			continue
 		}
 		for _, path := range d.memberPaths {
-			if m := f.ws.byPath[path]; m != nil && m != d && m.family() == d.family() {
+			if m := f.ws.of(path, d.family()); m != nil && m != d && m.family() == d.family() {
 				join(d, m)
 			}
 		}

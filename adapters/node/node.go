@@ -78,6 +78,7 @@ func newAdapter(s *project.Shelf, o adapters.Options, d dialect) *Adapter {
 		Parallel:        64,
 		Identity:        d.id + "/3",
 		Family:          "node",
+		Locks:           d.locks,
 		Runtime:         d.runtime(),
 		PassEnv:         append(passEnv(), d.passEnv...),
 		SteeringEnv:     steeringEnv(),

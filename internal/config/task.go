@@ -45,6 +45,7 @@ type Task struct {
 	Cache       *bool // nil: inherited
 	// Lifecycle says whether a task with a lifecycle name is one; nil: bento decides.
 	Lifecycle *bool
+	Language  Text // the adapter whose dish of the directory has the task, empty when not given
 }
 
 // The bounds of two integers.
@@ -77,6 +78,7 @@ type taskTable struct {
 	SideEffects      bool                    `toml:"side_effects"`
 	Cache            *bool                   `toml:"cache"`
 	Lifecycle        tomlfile.At[bool]       `toml:"lifecycle"`
+	Language         tomlfile.At[string]     `toml:"language"`
 }
 
 // command is a shell command, or the words of a command without a shell.
@@ -112,7 +114,7 @@ func (c *command) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 
 func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagnostic) {
 	task := Task{
-		Name: name, Pos: pos, Run: t.Run.shell, Argv: t.Run.argv,
+		Name: name, Pos: pos, Run: t.Run.shell, Argv: t.Run.argv, Language: Text{t.Language.Value, t.Language.Pos},
 		Inputs: t.Inputs, Outputs: t.Outputs, WorkspaceOutputs: t.WorkspaceOutputs, Rewrites: t.Rewrites,
 		Env: t.Env.Names, SetEnv: t.Env.Set, PassEnv: envNames(t.PassEnv),
 		Timeout: time.Duration(t.Timeout), Mutex: t.Mutex,

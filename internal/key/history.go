@@ -77,7 +77,13 @@ func (m *History) Outdated() bool {
 }
 
 // TaskID names a task by the place of its dish, which a new name does not change.
-func TaskID(t *plan.Task) string { return t.Dish.Path + "\x00" + t.Name }
+func TaskID(t *plan.Task) string {
+	id := t.Dish.Path + "\x00" + t.Name
+	if t.Dish.Beside != "" {
+		id += "\x00" + t.Dish.Adapter.Manifest().AdapterID
+	}
+	return id
+}
 
 // Of returns what is remembered of t; nothing is an empty value.
 func (m *History) Of(t *plan.Task) *LastRun {

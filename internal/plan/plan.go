@@ -249,6 +249,17 @@ func (b *builder) task(d *discovery.Dish, name string) *Task {
 	return nil
 }
 
+// taskIn is task, but for the name of a directory with several dishes the first of them that has such
+// a task counts.
+func (b *builder) taskIn(d *discovery.Dish, name string) *Task {
+	for _, d := range b.ws.Named(d) {
+		if t := b.task(d, name); t != nil {
+			return t
+		}
+	}
+	return nil
+}
+
 func (b *builder) problem(severity diagnostics.Severity, at diagnostics.Diagnostic, code, message, hint string) {
 	at.Severity, at.Rule, at.Message, at.Hint, at.Source = severity, code, message, hint, diagnostics.Source
 	b.problems = append(b.problems, at)

@@ -23,8 +23,7 @@ type Plan struct {
 
 type planDish struct {
 	dishHead
-	AlsoSeen []string `json:"also_seen,omitempty"` // other adapters that would have taken it
-	Notes    []string `json:"notes,omitempty"`     // of its adapter, about its tasks
+	Notes []string `json:"notes,omitempty"` // of its adapter, about its tasks
 	// InnerDishes are the dishes inside this one whose files are among the default inputs of its
 	// tasks.
 	InnerDishes []string   `json:"inner_dishes,omitempty"`
@@ -82,7 +81,7 @@ func NewPlan(p *plan.Plan, results []*key.Result, clean []*plan.Task, problems [
 	dishes := shown(p)
 	doc.Summary.Dishes = len(dishes)
 	doc.Bentos = byBento(dishes, func(d *discovery.Dish) planDish {
-		row := planDish{dishHead: headOf(d), AlsoSeen: d.SeenAlso, Notes: d.Notes, Tasks: []planTask{}, RootTasks: RootTasks(p, d)}
+		row := planDish{dishHead: headOf(d), Notes: d.Notes, Tasks: []planTask{}, RootTasks: RootTasks(p, d)}
 		row.InnerDishes = innerDishes(by[d])
 		for _, t := range by[d] {
 			row.Tasks = append(row.Tasks, newPlanTask(results[t.Index]))
@@ -154,9 +153,6 @@ func WritePlan(w io.Writer, style Style, doc Plan, verbose bool) {
 				head += "  " + style.Dim("("+*d.Language+")")
 			}
 			fmt.Fprintln(w, head)
-			if len(d.AlsoSeen) > 0 {
-				fmt.Fprintf(w, "  %s\n", style.Dim("also looks like "+strings.Join(d.AlsoSeen, ", ")))
-			}
 			if verbose {
 				writeNotes(w, style, d)
 			}

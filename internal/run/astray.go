@@ -83,7 +83,7 @@ func (e *engine) astray(x *execution) (own []string) {
 	}
 	var unsure []string
 	for _, p := range x.kept.Astray {
-		if d := e.plan.Workspace.Owner(p); d != nil && d != t.Dish && e.ranMeanwhile(d, x.result) {
+		if d := e.plan.Workspace.Owner(p); d != nil && d.Path != t.Dish.Path && e.ranMeanwhile(d, x.result) {
 			unsure = append(unsure, p)
 		} else {
 			own = append(own, p)
@@ -113,7 +113,7 @@ func (e *engine) ranMeanwhile(d *discovery.Dish, r *Result) bool {
 	end := r.Started.Add(r.Duration)
 	return slices.ContainsFunc(e.nodes, func(n *node) bool {
 		switch {
-		case n.task.Dish != d || n.task == r.Task:
+		case n.task.Dish.Path != d.Path:
 			return false
 		case n.result == nil:
 			return n.cancel != nil

@@ -25,7 +25,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	}
 	// The Reads of the answer must cover RequiredToolchain too.
 	p.pin(f)
-	ans := adapters.TasksAnswer{Aggregate: !p.own.HasProject}
+	ans := adapters.TasksAnswer{Aggregate: !p.own.HasProject, Wraps: p.own.Wraps()}
 	if p.dir == p.Dir {
 		ans.Members = uvworkspace.MemberDirs(f, p.own)
 	}
