@@ -6,11 +6,6 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// Reads are the absolute paths that an answer depends on: files that were read or looked
-// for, and directories that were listed. The answer holds until one of them changes. Paths
-// outside the workspace are allowed.
-type Reads []string
-
 // TaskLister has recipes that depend on what is on disk (./gradlew or gradle,
 // the scripts of package.json).
 type TaskLister interface {
@@ -70,6 +65,9 @@ type Link struct {
 	File    string `json:"file"` // absolute, the manifest that declares it
 	Line    int    `json:"line,omitempty"`
 	Dev     bool   `json:"dev,omitempty"` // a development dependency
+	// Loose says that files there are used and that no manifest names Dir as a package: the link
+	// does not make a dish of it.
+	Loose bool `json:"-"`
 }
 
 // Links returns a's links of dir, none when a is no Linker.

@@ -46,12 +46,14 @@ func fromMap(byName map[string]string) Environ {
 
 // Lookup returns the value of name, and whether it is set.
 func (e Environ) Lookup(name string) (string, bool) {
-	for _, kv := range e {
-		if n, v, _ := strings.Cut(kv, "="); n == name {
-			return v, true
-		}
+	i, found := slices.BinarySearchFunc(e, name, func(kv, name string) int {
+		n, _, _ := strings.Cut(kv, "=")
+		return strings.Compare(n, name)
+	})
+	if !found {
+		return "", false
 	}
-	return "", false
+	return e[i][len(name)+1:], true
 }
 
 // Get returns the value of name, "" when it is not set.

@@ -3,9 +3,9 @@ package adapters
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/bentobuild/bento/internal/clone"
 )
@@ -16,17 +16,26 @@ const MaxManifest = 16 << 20
 // Source reads the files of a workspace for built-in adapters, and no files outside of it.
 // The zero value reads all files of the machine.
 type Source struct {
-	clone  *clone.Clone
-	beyond bool // paths outside of it are read too
+	clone    *clone.Clone
+	snapshot *Snapshot // nil for the disk
+	beyond   bool      // paths outside of it are read too
 }
 
-// Files returns a reader of the files in dir, an absolute path.
+// Files returns a reader of the files in dir, an absolute path, as the snapshot of the
+// workspace has them.
 func (s Source) Files(dir string) *Files {
-	return &Files{Source: s, dir: dir, asked: make(map[string]struct{})}
+	return &Files{Source: s, dir: dir, seen: make(Reads)}
 }
 
-// Read returns the content of a regular file by its absolute path, as Files does.
+// Read returns the content of a regular file on the disk by its absolute path.
 func (s Source) Read(path string) ([]byte, error) { return s.of(path).Read(path, MaxManifest) }
+
+// Now returns the source without its snapshot, for work that comes after installs and tasks
+// have changed the workspace.
+func (s Source) Now() Source {
+	s.snapshot = nil
+	return s
+}
 
 // Root returns the root of the workspace, "" where there is none.
 func (s Source) Root() string {
@@ -82,7 +91,7 @@ func (s Source) orAround(path string) *clone.Clone {
 type Files struct {
 	Source
 	dir    string
-	asked  map[string]struct{}
+	seen   Reads
 	above  []string // the directory and those above it, as far as they were visited
 	topped bool     // above holds them all
 }
@@ -95,7 +104,9 @@ func NewFiles(dir string) *Files { return Source{}.Files(dir) }
 // workspace: for paths that the user or the tool chooses, never for a manifest. It follows
 // no link out of the workspace.
 func (f *Files) Beyond() *Files {
-	return &Files{Source: Source{f.clone, f.clone != nil}, dir: f.dir, asked: f.asked}
+	beyond := *f
+	beyond.beyond = f.clone != nil
+	return &beyond
 }
 
 // In returns a reader of the files in another directory of the same workspace.
@@ -104,19 +115,47 @@ func (f *Files) In(dir string) *Files { return f.Source.Files(dir) }
 // Dir returns the directory that names are relative to.
 func (f *Files) Dir() string { return f.dir }
 
-// Path returns name as an absolute path and adds it to Reads.
+// Whole adds all of a file, or the names in a directory, to Reads: the answer depends on
+// what else reads it. It returns name as an absolute path.
+func (f *Files) Whole(name string) string {
+	path := f.Path(name)
+	f.note(path, f.State(path, true))
+	return path
+}
+
+// Path returns name as an absolute path.
 func (f *Files) Path(name string) string {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(f.dir, name)
 	}
-	name = filepath.Clean(name)
-	f.asked[name] = struct{}{}
-	return name
+	return filepath.Clean(name)
 }
+
+// note adds what an answer saw at a path to its Reads. A path that was seen in two states
+// has changed meanwhile. What lies outside of the workspace is always missing.
+func (f *Files) note(path string, now State) {
+	if f.clone != nil && !f.beyond && !f.clone.Holds(path) {
+		return
+	}
+	was, known := f.seen[path]
+	f.seen[path] = was.and(now, known)
+}
+
+// Note adds the Reads of another reader to those of f.
+func (f *Files) Note(reads Reads) { f.seen.Merge(reads) }
 
 // Read returns the content of a regular file of at most MaxManifest bytes. For a missing
 // file the error is fs.ErrNotExist.
-func (f *Files) Read(name string) ([]byte, error) { return f.Source.Read(f.Path(name)) }
+func (f *Files) Read(name string) ([]byte, error) {
+	path := f.Path(name)
+	data, err := f.Source.Read(path)
+	if errors.As(err, new(*clone.TooLargeError)) {
+		f.note(path, f.State(path, true))
+	} else {
+		f.note(path, stateOf(data, err))
+	}
+	return data, err
+}
 
 // ReadIfExists is Read, with nil content and no error for a missing file.
 func (f *Files) ReadIfExists(name string) ([]byte, error) {
@@ -143,25 +182,29 @@ func (f *Files) ReadChoice(name string) ([]byte, error) {
 }
 
 // IsFile reports whether name is a regular file, or a link to one.
-func (f *Files) IsFile(name string) bool {
-	mode, err := f.mode(f.Path(name))
-	return err == nil && mode.IsRegular()
-}
+func (f *Files) IsFile(name string) bool { return f.kind(name) == Regular }
 
 // IsDir reports whether name is a directory, or a link to one.
-func (f *Files) IsDir(name string) bool {
-	mode, err := f.mode(f.Path(name))
-	return err == nil && mode.IsDir()
+func (f *Files) IsDir(name string) bool { return f.kind(name) == Directory }
+
+func (f *Files) kind(name string) Kind {
+	path := f.Path(name)
+	kind := f.look(path)
+	f.note(path, State{Kind: kind})
+	return kind
 }
 
 // List returns the sorted entries of a directory, none when it cannot be read.
 func (f *Files) List(name string) []fs.DirEntry {
-	name = f.Path(name)
-	entries, _ := f.of(name).List(name)
+	path := f.Path(name)
+	entries, err := f.of(path).List(path)
+	if err != nil { // also of a file
+		f.note(path, State{Kind: f.look(path)})
+		return nil
+	}
+	f.note(path, stateOfList(entries))
 	return entries
 }
-
-func (f *Files) mode(path string) (fs.FileMode, error) { return f.of(path).Mode(path) }
 
 // Up returns the path of the nearest file with this name in the directory or above it. The
 // search ends at a directory that holds .git or bento.toml.
@@ -212,12 +255,5 @@ func isTop(dir string) bool {
 	return false
 }
 
-// Reads returns every path that was noted, sorted.
-func (f *Files) Reads() Reads {
-	reads := make(Reads, 0, len(f.asked))
-	for path := range f.asked {
-		reads = append(reads, path)
-	}
-	slices.Sort(reads)
-	return reads
-}
+// Reads returns every path that was noted, with what was seen there.
+func (f *Files) Reads() Reads { return maps.Clone(f.seen) }

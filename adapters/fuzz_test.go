@@ -29,3 +29,25 @@ func FuzzToolVersions(f *testing.F) {
 		}
 	})
 }
+
+func FuzzFirstLine(f *testing.F) {
+	for _, seed := range []string{"v20.1.0\n", "# c\n\n18 || >=20 <21", "\xef\xbb\xbf16 - 18", " # \n\t\r\n", "3.11"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		text, line := firstLine(data)
+		lines := strings.Split(strings.TrimPrefix(string(data), "\ufeff"), "\n")
+		for i, l := range lines {
+			want, _, _ := strings.Cut(l, "#")
+			if want = strings.TrimSpace(want); want != "" {
+				if text != want || line != i+1 {
+					t.Fatalf("%q on line %d, want %q on line %d", text, line, want, i+1)
+				}
+				return
+			}
+		}
+		if text != "" || line != 0 {
+			t.Fatalf("%q on line %d of a file without text", text, line)
+		}
+	})
+}

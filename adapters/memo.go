@@ -1,103 +1,70 @@
 package adapters
 
-import (
-	"io/fs"
-	"os"
-	"sync"
-	"time"
-)
+import "sync"
 
-// racy is how long after a change of a file another change may keep its times.
-const racy = 100 * time.Millisecond
-
-// Memo keeps values made from files until one of these files changes. Members of a
-// workspace share it, so that they do not all read the root again. The zero value is empty.
-// It is safe for concurrent use; two goroutines that need the same value at once may both
-// make it.
+// Memo keeps values made from files: as long as the snapshot holds that they were made
+// from, and without one until a file is different. Members of a workspace share it, so that
+// they do not all read the root again. The zero value is empty. It is safe for concurrent
+// use; two goroutines that need the same value at once may both make it.
 type Memo[T any] struct {
-	// Trust is how long a value is returned without checking its files again, for values
-	// that many directories need at once.
-	Trust time.Duration
-	// Brief says that a value older than Trust is made again without checking its files:
-	// for values that cost no more than the check.
-	Brief bool
-
 	mu    sync.Mutex
-	known map[string]made[T]
+	known map[memoKey]made[T]
+}
+
+// memoKey separates what was read outside of the workspace too.
+type memoKey struct {
+	key    string
+	beyond bool
 }
 
 type made[T any] struct {
-	at    time.Time
-	seen  time.Time // when it was made or last checked
-	from  []stamp
+	of    *Snapshot // nil for the disk
+	from  Reads
 	value T
 	err   error
-}
-
-// stamp is the state of a file, with a nil info when it was missing.
-type stamp struct {
-	path string
-	info fs.FileInfo
 }
 
 // Get returns the value that make returns for key, an absolute directory in which its Files
 // read, and notes in f which files it depends on. The value is shared and must not be
 // changed.
 func (m *Memo[T]) Get(f *Files, key string, make func(*Files) (T, error)) (T, error) {
+	at := memoKey{key, f.beyond}
 	m.mu.Lock()
-	old, ok := m.known[key]
+	v, known := m.known[at]
 	m.mu.Unlock()
-	if now := time.Now(); !ok || now.Sub(old.seen) >= m.Trust {
-		if !ok || m.Brief || !old.holds() {
-			old = remake(f.In(key), make, !m.Brief)
+	if !known || !f.isOf(v.of) {
+		if !known || !f.hold(v.from) {
+			below := f.In(key)
+			v.value, v.err = make(below)
+			v.from = below.Reads()
 		}
-		old.seen = now
-		m.put(key, old)
+		if v.of = nil; f.snapshot.held() {
+			v.of = f.snapshot
+		}
+		m.put(at, v)
 	}
-	for _, s := range old.from {
-		f.asked[s.path] = struct{}{}
-	}
-	return old.value, old.err
+	f.Note(v.from)
+	return v.value, v.err
 }
 
-func (m *Memo[T]) put(key string, value made[T]) {
+func (m *Memo[T]) put(key memoKey, value made[T]) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.known == nil {
-		m.known = make(map[string]made[T])
+		m.known = make(map[memoKey]made[T])
 	}
 	m.known[key] = value
 }
 
-func remake[T any](f *Files, produce func(*Files) (T, error), look bool) made[T] {
-	out := made[T]{at: time.Now()}
-	out.value, out.err = produce(f)
-	out.from = make([]stamp, 0, len(f.asked))
-	for path := range f.asked {
-		s := stamp{path: path}
-		if look {
-			s.info, _ = os.Stat(path)
-		}
-		out.from = append(out.from, s)
-	}
-	return out
-}
+// isOf reports whether s shows the snapshot of, which does not change.
+func (s Source) isOf(of *Snapshot) bool { return s.snapshot.held() && s.snapshot == of }
 
-// holds reports whether the files are unchanged. A file that had just been written may have
-// changed without a trace, so it does not hold.
-func (m *made[T]) holds() bool {
-	for _, s := range m.from {
-		info, _ := os.Stat(s.path)
-		if !same(s.info, info) || info != nil && m.at.Sub(info.ModTime()) < racy {
+// hold reports whether all files are in the states of r.
+func (s Source) hold(r Reads) bool {
+	for path, state := range r {
+		if !state.Holds(s.State(path, state.Sum != [32]byte{})) {
 			return false
 		}
 	}
 	return true
-}
-
-func same(a, b fs.FileInfo) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
-	}
-	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode() && os.SameFile(a, b)
 }

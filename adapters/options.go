@@ -16,7 +16,11 @@ type Options struct {
 	// Clone is the workspace of the projects. Commands that only read start no program in
 	// it. Nil is the whole machine.
 	Clone *clone.Clone
+
+	// Snapshot is what the adapter answers from, once it holds the workspace. Nil is the
+	// disk.
+	Snapshot *Snapshot
 }
 
 // Source returns the reader of projects.
-func (o Options) Source() Source { return Source{clone: o.Clone} }
+func (o Options) Source() Source { return Source{clone: o.Clone, snapshot: o.Snapshot} }

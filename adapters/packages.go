@@ -1,6 +1,9 @@
 package adapters
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Packages are the names of one tool in package managers; "" where a manager has none.
 type Packages struct {
@@ -28,4 +31,13 @@ func (p Packages) Hint(env Environ) string {
 		}
 	}
 	return p.Else
+}
+
+// Missing adds the hint to a *MissingTool. It returns any other error as it is.
+func (p Packages) Missing(err error, env Environ) error {
+	var m *MissingTool
+	if !errors.As(err, &m) {
+		return err
+	}
+	return &MissingTool{Tool: m.Tool, Hint: p.Hint(env)}
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
 )
 
 // ToolVersions returns the version of tool in the nearest .tool-versions file with a line
@@ -27,6 +29,51 @@ func (f *Files) ToolVersions(tool string, names ...string) (*Toolchain, error) {
 		}
 	}
 	return nil, nil
+}
+
+// VersionFile returns what the nearest file of a name pins, or nil; see VersionIn.
+func (f *Files) VersionFile(tool, name string) (*Toolchain, error) {
+	path, ok := f.Up(name)
+	if !ok {
+		return nil, nil
+	}
+	return f.VersionIn(tool, path)
+}
+
+// VersionIn returns the first line of the file at path that is not empty, without a comment, or nil
+// if there is none.
+func (f *Files) VersionIn(tool, path string) (*Toolchain, error) {
+	data, err := f.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	text, line := firstLine(data)
+	if line == 0 {
+		return nil, nil
+	}
+	return &Toolchain{Tool: tool, Version: text, File: path, Line: line}, nil
+}
+
+// firstLine returns the first line that is not empty, without a comment, and its number, or 0.
+func firstLine(data []byte) (text string, line int) {
+	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, MaxManifest+1)
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		if text = strings.TrimSpace(text); text != "" {
+			return text, n
+		}
+	}
+	return "", 0
+}
+
+// Malformed returns the problem of a pin that is no version. name is that of its file or key.
+func (t *Toolchain) Malformed(name string, why error, hint string) error {
+	return diagnostics.Problems{{
+		File: t.File, Line: t.Line, Severity: diagnostics.Error, Rule: "invalid_pin", Source: diagnostics.Source,
+		Message: filepath.Base(name) + ": " + why.Error(), Hint: hint,
+	}}
 }
 
 // toolVersion returns the first version of the first line for one of names.

@@ -118,18 +118,9 @@ func (s *Disk) Lookup(key Key) (*Record, error) {
 	return r, nil
 }
 
-// Has reports whether there is a record, without reading it. It counts as use. It returns false for
-// a record so old that Lookup would check its blobs.
-func (s *Disk) Has(key Key) bool {
-	used, ok := s.Recent(key)
-	if ok {
-		s.Use(key, used)
-	}
-	return ok
-}
-
-// Recent reports whether Has would find a record, and returns the time of its last use. It does not
-// count as use; call Use with that time to count it.
+// Recent reports whether there is a record, without reading it, and returns the time of its last
+// use. It returns false for a record so old that Lookup would check its blobs. It does not count as
+// use; call Use with that time to count it.
 func (s *Disk) Recent(key Key) (used time.Time, ok bool) {
 	used, ok = s.files.RecordUsed(key)
 	return used, ok && time.Since(used).Abs() <= stampAge

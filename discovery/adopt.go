@@ -78,7 +78,8 @@ func (f *finder) asks(s *site) []adapters.Adapter {
 func (f *finder) remember() {
 	if f.Basis != nil && slices.ContainsFunc(f.pending, func(s *site) bool { return !f.quick(s) }) {
 		f.answers = answers.Open(answers.Options{
-			State: f.State, Tree: f.Tree, Clone: f.Clone, Basis: f.Basis(), Adapters: f.Registry.All(), Marks: f.marks,
+			State: f.State, Tree: f.Tree, Source: adapters.Options{Clone: f.Clone, Snapshot: f.Snapshot}.Source(),
+			Basis: f.Basis(), Adapters: f.Registry.All(), Marks: f.marks,
 		})
 	}
 }

@@ -120,8 +120,9 @@ func compareAnswers(rt *rapid.T, root string, env adapters.Environ) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		cfg, problems := config.Load(root)
-		o := Options{Tree: files, Config: cfg, Registry: adapters.NewRegistry(builtin.All(adapters.Options{Env: env})...)}
+		cfg, problems := config.Load(root, "")
+		snapshot := new(adapters.Snapshot)
+		o := Options{Tree: files, Config: cfg, Registry: adapters.NewRegistry(builtin.All(adapters.Options{Env: env, Snapshot: snapshot})...), Snapshot: snapshot}
 		if memory {
 			o.State, o.Basis = st, func() string { return strings.Join(env, "\x00") }
 		}

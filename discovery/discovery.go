@@ -114,7 +114,8 @@ type Link struct {
 // Options are the inputs of Find.
 type Options struct {
 	Tree     *tree.Tree
-	Clone    *clone.Clone // the same workspace, as adapters read it
+	Clone    *clone.Clone       // the same workspace, as adapters read it
+	Snapshot *adapters.Snapshot // of the adapters; it holds Tree from now on
 	Config   *config.Workspace
 	Registry *adapters.Registry
 	Memory   *config.ParseCache // source of Config; may be nil
@@ -134,6 +135,10 @@ type Options struct {
 // with errors among them the workspace still has every dish that could be read. When ctx is done
 // the workspace is incomplete.
 func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic) {
+	if o.Snapshot == nil {
+		o.Snapshot = new(adapters.Snapshot)
+	}
+	o.Snapshot.Hold(answers.NewView(o.Tree, o.Clone))
 	f := &finder{
 		Options: o,
 		ws: &Workspace{

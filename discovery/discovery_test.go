@@ -287,7 +287,7 @@ func TestFindStopsWhenCanceled(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	cfg, _ := config.Load(root)
+	cfg, _ := config.Load(root, "")
 	ws, problems := Find(ctx, Options{Tree: walked, Config: cfg, Registry: adapters.NewRegistry(toys()...)})
 	if len(ws.Dishes)+len(problems) > 0 {
 		t.Error(ws.Dishes, problems)
@@ -348,7 +348,7 @@ func BenchmarkFind(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		cfg, _ := config.Load(root)
+		cfg, _ := config.Load(root, "")
 		ws, problems := Find(b.Context(), Options{Tree: walked, Config: cfg, Registry: adapters.NewRegistry(toys()...)})
 		if len(ws.Dishes) != 1000 || len(problems) > 0 {
 			b.Fatal(len(ws.Dishes), problems)

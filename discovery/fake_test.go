@@ -147,7 +147,7 @@ func findIn(t *testing.T, root string, change func(o *Options)) (*Workspace, []s
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, problems := config.Load(root)
+	cfg, problems := config.Load(root, "")
 	o := Options{Tree: walked, Config: cfg, Registry: adapters.NewRegistry(toys()...)}
 	if change != nil {
 		change(&o)

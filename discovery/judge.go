@@ -161,7 +161,7 @@ func (f *finder) name(d *Dish) {
 		}
 	}
 	for _, l := range d.answered.Links {
-		if l.Dir != "" {
+		if l.Dir != "" && !l.Loose {
 			f.nameDir(d, l.Dir)
 		}
 	}
@@ -300,12 +300,12 @@ func (f *finder) leaveOut(s *site, c *decision) {
 	if a == nil && !s.hasFile {
 		return // a file that other tools have too, such as .tool-versions
 	}
-	out := LeftOut{Path: s.path, Reason: verdict.Reason, Why: verdict.Why}
+	out := LeftOut{Path: s.path, Reason: verdict.Reason, Why: strings.ReplaceAll(verdict.Why, f.ws.Root+"/", "")}
 	if a != nil {
 		out.Adapter = a.Manifest().AdapterID
 	}
 	if out.Reason == "" {
-		out.Reason, out.Why = adapters.NoProject, "its manifest describes no project of "+out.Adapter
+		out.Reason, out.Why = adapters.NoProject, "its manifest describes nothing to build"
 	}
 	f.ws.LeftOut = append(f.ws.LeftOut, out)
 }

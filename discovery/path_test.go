@@ -36,7 +36,7 @@ func executables(t *testing.T, files map[string]os.FileMode) string {
 
 func load(t *testing.T, root string) *config.Workspace {
 	t.Helper()
-	cfg, problems := config.Load(root)
+	cfg, problems := config.Load(root, "")
 	if len(diagnostics.Errors(problems)) > 0 {
 		t.Fatal(problems)
 	}

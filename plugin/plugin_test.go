@@ -50,7 +50,7 @@ func (f *fake) Install(ctx context.Context, _ adapters.InstallRequest, log adapt
 }
 
 func (f *fake) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error) {
-	return adapters.TasksAnswer{Tasks: []adapters.Task{{Name: "build", Run: "zig build"}}, Reads: adapters.Reads{dir}}, f.err
+	return adapters.TasksAnswer{Tasks: []adapters.Task{{Name: "build", Run: "zig build"}}, Reads: adapters.ReadsOf(dir)}, f.err
 }
 
 // bare has no ability beyond the contract.

@@ -23,7 +23,9 @@ func All(o adapters.Options) []adapters.Adapter {
 		for _, a := range make(adapters.Options{AllowDownload: o.AllowDownload}) {
 			manifests = append(manifests, a.Manifest())
 		}
-		all = append(all, make(adapters.Options{Env: o.Env.Declared(manifests...), AllowDownload: o.AllowDownload, Clone: o.Clone})...)
+		own := o
+		own.Env = o.Env.Declared(manifests...)
+		all = append(all, make(own)...)
 	}
 	return all
 }

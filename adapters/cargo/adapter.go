@@ -32,7 +32,7 @@ type Adapter struct {
 	configs    *adapters.Parsed[*cargotoml.Config]
 	locks      *adapters.Parsed[*cargolock.Lock]
 	toolchains *adapters.Parsed[*rustup.File]
-	seen       adapters.Moment[machine]
+	seen       adapters.Machine[machine]
 }
 
 // New returns the adapter. With o.AllowDownload rustup may fetch the toolchain that a

@@ -5,11 +5,12 @@ import (
 	"path/filepath"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // Add implements adapters.Adder with `cargo add`, which writes the lockfile too.
 func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
-	p, err := a.project(a.Files(req.DishDir))
+	p, err := a.project(a.Now().Files(req.DishDir))
 	if err != nil {
 		return err
 	}
@@ -19,9 +20,9 @@ func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters
 			Hint: "name the dish of one of its packages with --dish",
 		}
 	}
-	args := []string{"add", "--manifest-path", filepath.Join(p.Dir(), "Cargo.toml")}
+	argv := []string{"cargo", "add", "--manifest-path", filepath.Join(p.Dir(), "Cargo.toml")}
 	if req.Dev {
-		args = append(args, "--dev")
+		argv = append(argv, "--dev")
 	}
-	return a.run(ctx, req.Leave(), work{p.Dir(), req.Env, append(append(args, "--"), req.Packages...)}, log)
+	return a.run(ctx, req.Leave(), probe.Work{Argv: append(append(argv, "--"), req.Packages...), Dir: p.Dir(), Env: req.Env}, log)
 }

@@ -70,40 +70,25 @@ func (a *Adapter) decisive(f *adapters.Files, p *project, locked bool) ([]string
 	if toolchain != nil {
 		files = append(files, toolchain.Path)
 	}
-	for _, path := range root.Reads() {
-		f.Path(path)
-	}
+	f.Note(root.Reads())
 	slices.Sort(files)
 	return files, err
 }
 
 // Install implements adapters.Adapter.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := a.Files(req.DishDir)
+	f := a.Now().Files(req.DishDir)
 	p, err := a.project(f)
 	if err != nil {
 		return err
 	}
-	return a.run(ctx, req.Leave(), work{p.root.Dir(), req.Env, fetch(f.IsFile(p.lock()))[1:]}, log)
+	return a.run(ctx, req.Leave(), probe.Work{Argv: fetch(f.IsFile(p.lock())), Dir: p.root.Dir(), Env: req.Env}, log)
 }
 
-// work is one command of cargo. Without an environment it runs in the adapter's own.
-type work struct {
-	dir  string
-	env  adapters.Environ
-	args []string
-}
-
-// run runs cargo for its effects.
-func (a *Adapter) run(ctx context.Context, leave adapters.Leave, w work, log adapters.LogFunc) error {
-	if len(w.env) == 0 {
-		w.env = a.env
+// run runs cargo for its effects. Without an environment it runs in the adapter's own.
+func (a *Adapter) run(ctx context.Context, leave adapters.Leave, w probe.Work, log adapters.LogFunc) error {
+	if len(w.Env) == 0 {
+		w.Env = a.env
 	}
-	tool, err := w.env.LookPath("cargo")
-	if err != nil {
-		return a.missing(err)
-	}
-	return probe.Run(ctx, leave, probe.Work{
-		Argv: append([]string{tool}, w.args...), Dir: w.dir, Env: w.env, Said: "cargo " + strings.Join(w.args, " "),
-	}, log)
+	return a.missing(probe.Run(ctx, leave, w, log))
 }

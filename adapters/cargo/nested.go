@@ -22,9 +22,16 @@ func (a *Adapter) Nested(_ context.Context, dir, _ string) (adapters.NestedAnswe
 }
 
 func (a *Adapter) nested(f *adapters.Files) (answer adapters.NestedAnswer, err error) {
-	m, err := a.manifests.Read(f, "Cargo.toml")
+	around, err := a.testsAround(f)
 	if err != nil {
 		return answer, err
+	}
+	m, err := a.manifests.Read(f, "Cargo.toml")
+	if err != nil && around == "" {
+		return answer, err
+	}
+	if err != nil { // no manifest names it, so it is a test of the package around it
+		return inSources(around), nil
 	}
 	root, err := a.workspaceRoot(f, m)
 	if err != nil {
@@ -33,16 +40,18 @@ func (a *Adapter) nested(f *adapters.Files) (answer adapters.NestedAnswer, err e
 	if member, err := a.isMember(f, root, m); member || err != nil {
 		return answer, err
 	}
-	around, err := a.testsAround(f)
 	switch {
-	case err != nil:
-		return answer, err
 	case around != "":
-		answer.Reason, answer.Why = adapters.InSources, "it lies in "+around+"/ of a package and is no member of a workspace"
+		return inSources(around), nil
 	case root != nil && root.Path != m.Path:
-		answer.Reason, answer.Why = adapters.NotAMember, "cargo refuses it: the workspace of "+root.Path+" neither names nor excludes it"
+		answer.Reason, answer.Why = adapters.NotAMember, "cargo refuses it: the workspace of "+root.Path+" neither names it nor excludes it"
 	}
 	return answer, nil
+}
+
+// inSources is the answer about a directory in the tests of a package.
+func inSources(around string) adapters.NestedAnswer {
+	return adapters.NestedAnswer{Reason: adapters.InSources, Why: "it lies in " + around + "/ of a package and is no member of a workspace"}
 }
 
 // isMember reports whether m is a member of the workspace with this root, and not the root

@@ -14,7 +14,7 @@ import (
 
 // ToolchainBasis implements adapters.Steerer.
 func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) {
-	seen, err := a.seen.See(a.look)
+	seen, err := a.seen.See(a.Source, a.look)
 	if err != nil {
 		return "", err
 	}
@@ -78,7 +78,7 @@ func (a *Adapter) beyond(dir string) (string, error) {
 // ToolchainFingerprint implements adapters.Adapter: the answers of `rustc -vV` and `cargo
 // -V` in dir, and the digest of the user's own configuration of cargo.
 func (a *Adapter) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
-	seen, err := a.seen.See(a.look)
+	seen, err := a.seen.See(a.Source, a.look)
 	if err != nil {
 		return "", err
 	}
@@ -156,13 +156,8 @@ func (a *Adapter) ask(ctx context.Context, q probe.Question, at probe.At, name s
 
 // missing adds how to install Rust.
 func (a *Adapter) missing(err error) error {
-	var m *adapters.MissingTool
-	if !errors.As(err, &m) {
-		return err
-	}
-	hint := adapters.Packages{
+	return adapters.Packages{
 		Apt: "rustup", Dnf: "rustup", Zypper: "rustup", Pacman: "rustup", Apk: "rustup", Brew: "rustup",
 		Else: "see https://www.rust-lang.org/tools/install",
-	}.Hint(a.env)
-	return &adapters.MissingTool{Tool: m.Tool, Hint: hint}
+	}.Missing(err, a.env)
 }

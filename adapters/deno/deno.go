@@ -32,7 +32,7 @@ type Adapter struct {
 	imported adapters.Memo[[]adapters.Link]  // by directory
 	locked   adapters.Memo[lockfile]         // by path: a manifest may name another lockfile
 	names    memberNames
-	seen     adapters.Moment[machine]
+	seen     adapters.Machine[machine]
 }
 
 // New returns the adapter, id deno.

@@ -3,7 +3,6 @@ package deno
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
@@ -70,7 +69,7 @@ func (a *Adapter) denoDir() string {
 
 // Install fetches what the lockfile names. Deno itself repairs an interrupted install.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := a.Files(req.DishDir)
+	f := a.Now().Files(req.DishDir)
 	p, err := a.open(f)
 	if err != nil {
 		return err
@@ -79,25 +78,14 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 	if req.Force {
 		argv = append(argv, "--reload")
 	}
-	return a.run(ctx, req.Leave(), work{p.scope(), argv, req.Env}, log)
-}
-
-// work is one command of Deno.
-type work struct {
-	dir  string
-	argv []string
-	env  adapters.Environ
+	return a.run(ctx, req.Leave(), probe.Work{Argv: argv, Dir: p.scope(), Env: req.Env}, log)
 }
 
 // run runs Deno for its effects.
-func (a *Adapter) run(ctx context.Context, leave adapters.Leave, w work, log adapters.LogFunc) error {
-	path, err := find(w.env)
-	if err != nil {
-		return err
-	}
-	return probe.Run(ctx, leave, probe.Work{
-		Argv: slices.Concat([]string{path}, w.argv[1:]), Dir: w.dir, Env: w.env.With(a.manifest.SetEnv), Said: strings.Join(w.argv, " "),
-	}, log)
+func (a *Adapter) run(ctx context.Context, leave adapters.Leave, w probe.Work, log adapters.LogFunc) error {
+	env := w.Env
+	w.Env = env.With(a.manifest.SetEnv)
+	return missing(probe.Run(ctx, leave, w, log), env)
 }
 
 // Add runs `deno add`. The names of packages state the registry: "jsr:@std/path", "npm:ms".
@@ -105,10 +93,10 @@ func (a *Adapter) run(ctx context.Context, leave adapters.Leave, w work, log ada
 func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
 	argv := []string{"deno", "add"}
 	if req.Dev {
-		if !a.Files(req.DishDir).IsFile("package.json") {
+		if !a.Now().Files(req.DishDir).IsFile("package.json") {
 			return &adapters.Unsupported{Adapter: id, What: "adding packages for development only", Hint: "add them without --dev"}
 		}
 		argv = append(argv, "--dev")
 	}
-	return a.run(ctx, req.Leave(), work{req.DishDir, append(argv, req.Packages...), req.Env}, log)
+	return a.run(ctx, req.Leave(), probe.Work{Argv: append(argv, req.Packages...), Dir: req.DishDir, Env: req.Env}, log)
 }

@@ -169,7 +169,7 @@ func (l *linker) addFile(at place, file string) {
 
 func (l *linker) addDir(at place, dir string) {
 	if dir != l.dir {
-		l.add(at, adapters.Link{Dir: dir})
+		l.add(at, adapters.Link{Dir: dir, Loose: true})
 	}
 }
 

@@ -2,7 +2,6 @@ package deno
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/bentobuild/bento/adapters"
 )
@@ -13,7 +12,7 @@ const insideRule = "a workspace names it, or no `deno.json` above has a `workspa
 // Nested implements adapters.Nester: the nearest workspace above decides.
 func (a *Adapter) Nested(_ context.Context, dir, _ string) (adapters.NestedAnswer, error) {
 	f := a.Files(dir)
-	f.Path(configNames()[0])
+	f.IsFile(configNames()[0])
 	var answer adapters.NestedAnswer
 	for at := range f.Ancestors() {
 		if at == dir {
@@ -27,7 +26,7 @@ func (a *Adapter) Nested(_ context.Context, dir, _ string) (adapters.NestedAnswe
 			continue
 		}
 		if !names(above, dir) {
-			answer.Reason, answer.Why = adapters.NotAMember, "the workspace of "+filepath.Join(at, filepath.Base(above.Path))+" does not name it"
+			answer.Reason, answer.Why = adapters.NotAMember, above.Path+" does not name it"
 		}
 		break
 	}

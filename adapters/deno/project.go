@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/deno/denojson"
@@ -128,28 +127,17 @@ func expand(f *adapters.Files, dir string, parts []string) []string {
 	return dirs
 }
 
-// memberNames finds the members of workspaces by the names in their manifests. It keeps
-// what it read for a second.
+// memberNames finds the members of workspaces by the names in their manifests. A caller
+// that depends on a manifest notes it itself.
 type memberNames struct {
-	mu     sync.Mutex
-	byRoot map[string]*adapters.Moment[map[string]string]
+	byRoot adapters.Memo[map[string]string]
 }
 
 // find returns the directory of the member with this name, or "".
 func (n *memberNames) find(a *Adapter, root *denojson.Config, name string) string {
-	n.mu.Lock()
-	if n.byRoot == nil {
-		n.byRoot = make(map[string]*adapters.Moment[map[string]string])
-	}
-	seen := n.byRoot[root.Path]
-	if seen == nil {
-		seen = new(adapters.Moment[map[string]string])
-		n.byRoot[root.Path] = seen
-	}
-	n.mu.Unlock()
-	dirs, _ := seen.See(func() (map[string]string, error) {
+	dir := filepath.Dir(root.Path)
+	dirs, _ := n.byRoot.Get(a.Files(dir), dir, func(f *adapters.Files) (map[string]string, error) {
 		dirs := make(map[string]string)
-		f := a.Files(filepath.Dir(root.Path))
 		for _, dir := range a.membersOf(f, root) {
 			if c, err := a.read(f, dir); err == nil && c.Name != "" {
 				dirs[c.Name] = dir

@@ -1,10 +1,7 @@
 package deno
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -12,14 +9,10 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
 const maxRange = 256 // bytes of a required version
-
-// RulePin is the rule of the diagnostic of a malformed pin.
-const RulePin = "invalid_pin"
 
 // RequiredToolchain implements adapters.Adapter: the version in .deno-version or .dvmrc, in
 // "deno" of deno.json, or in .tool-versions. Deno itself reads none of them.
@@ -34,16 +27,12 @@ func (a *Adapter) RequiredToolchain(ctx context.Context, dir string) (*adapters.
 
 func (a *Adapter) pin(f *adapters.Files, p *project) (*adapters.Toolchain, error) {
 	for _, name := range []string{".deno-version", ".dvmrc"} {
-		path, ok := f.Up(name)
-		if !ok {
-			continue
-		}
-		data, err := f.Read(path)
+		pin, err := f.VersionFile(tool, name)
 		if err != nil {
 			return nil, err
 		}
-		if text, line := firstLine(data); isVersion(text) {
-			return checked(&adapters.Toolchain{Tool: tool, Version: text, File: path, Line: line})
+		if pin != nil && isVersion(pin.Version) {
+			return checked(pin)
 		}
 	}
 	if isVersion(p.Deno.Value) {
@@ -65,26 +54,10 @@ func isVersion(text string) bool {
 	return true
 }
 
-// firstLine returns the first line that is not empty, without a comment.
-func firstLine(data []byte) (text string, line int) {
-	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	for n := 1; lines.Scan(); n++ {
-		text, _, _ := strings.Cut(lines.Text(), "#")
-		if text = strings.TrimSpace(text); text != "" {
-			return text, n
-		}
-	}
-	return "", 0
-}
-
 // checked refuses a pin that is not a range, so that bento reports it before anything runs.
 func checked(pin *adapters.Toolchain) (*adapters.Toolchain, error) {
 	if _, err := parseRange(pin.Version); err != nil {
-		return nil, diagnostics.Problems{{
-			File: pin.File, Line: pin.Line, Severity: diagnostics.Error, Rule: RulePin, Source: diagnostics.Source,
-			Message: filepath.Base(pin.File) + ": " + err.Error(), Hint: `write a version or a range, such as "2.1.4" or "^2.1"`,
-		}}
+		return nil, pin.Malformed(pin.File, err, `write a version or a range, such as "2.1.4" or "^2.1"`)
 	}
 	return pin, nil
 }
@@ -122,11 +95,12 @@ func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters
 // find returns the path of Deno in env's PATH; the error says how to install it.
 func find(env adapters.Environ) (string, error) {
 	path, err := env.LookPath(tool)
-	var missing *adapters.MissingTool
-	if errors.As(err, &missing) {
-		missing.Hint = adapters.Packages{Pacman: "deno", Apk: "deno", Brew: "deno", Else: `install it with "npm install -g deno"`}.Hint(env)
-	}
-	return path, err
+	return path, missing(err, env)
+}
+
+// missing adds how to install Deno.
+func missing(err error, env adapters.Environ) error {
+	return adapters.Packages{Pacman: "deno", Apk: "deno", Brew: "deno", Else: `install it with "npm install -g deno"`}.Missing(err, env)
 }
 
 // ToolchainFingerprint returns "deno=… v8=… typescript=…" of the Deno that dir gets.
@@ -180,7 +154,7 @@ type machine struct {
 // ToolchainBasis implements adapters.Steerer: the executable, and for a shim of a version
 // manager also the installed versions and the files that choose between them.
 func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error) {
-	seen, err := a.seen.See(a.look)
+	seen, err := a.seen.See(a.Source, a.look)
 	if err != nil || !seen.shim {
 		return seen.basis, err
 	}

@@ -28,7 +28,7 @@ type Adapter struct {
 	works    *adapters.Parsed[*gomod.Work]
 	sums     *adapters.Parsed[gomod.Sums]
 	spaces   adapters.Memo[*space] // by the path of go.work
-	seen     adapters.Moment[machine]
+	seen     adapters.Machine[machine]
 }
 
 // New returns the adapter. With o.AllowDownload the go command may fetch the toolchain that
@@ -40,7 +40,6 @@ func New(o adapters.Options) *Adapter {
 		mods:     adapters.NewParsed(gomod.ParseModule),
 		works:    adapters.NewParsed(gomod.ParseWork),
 		sums:     adapters.NewParsed(gomod.ParseSums),
-		spaces:   adapters.Memo[*space]{Trust: trust},
 	}
 	a.manifest = newManifest(a.download)
 	pass := append(a.manifest.PassEnv[:len(a.manifest.PassEnv):len(a.manifest.PassEnv)], a.manifest.SteeringEnv...)

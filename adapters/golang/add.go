@@ -9,7 +9,7 @@ import (
 
 // Add implements adapters.Adder with `go get`. Go has no development dependencies.
 func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
-	p, err := a.project(a.Files(req.DishDir))
+	p, err := a.project(a.Now().Files(req.DishDir))
 	if err != nil {
 		return err
 	}

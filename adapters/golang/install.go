@@ -80,7 +80,7 @@ func needsAny(mods []member, w *gomod.Work) bool {
 // copies; the build reports what is missing. In a workspace go accepts no copies and may
 // add sums to go.work.sum, which a warning reports.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	p, err := a.project(a.Files(req.DishDir))
+	p, err := a.project(a.Now().Files(req.DishDir))
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ const insideRule = "it has a `go.mod`: a module ends where the next begins. Dire
 // passes over directories whose name begins with "." or "_".
 func (a *Adapter) Nested(_ context.Context, dir, outer string) (adapters.NestedAnswer, error) {
 	f := a.Files(dir)
-	f.Path("go.mod") // it is read where it exists; Detect found it or a go.work
+	f.IsFile("go.mod") // Detect found it or a go.work
 	answer := adapters.NestedAnswer{Reads: f.Reads()}
 	rel, err := filepath.Rel(outer, dir)
 	if err != nil {

@@ -4,15 +4,10 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"time"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/golang/gomod"
 )
-
-// trust is how long a workspace is assumed not to change: all members read it at once, and
-// each reads all others.
-const trust = time.Second
 
 // space holds which members of a workspace use each other.
 type space struct {
@@ -38,7 +33,7 @@ type use struct {
 // go.mod: go reports them.
 func (a *Adapter) space(f *adapters.Files, p *project) (*space, error) {
 	return a.spaces.Get(f, p.work.File, func(f *adapters.Files) (*space, error) {
-		s := &space{uses: adapters.Memo[[]use]{Trust: trust}}
+		s := new(space)
 		work, err := a.works.Read(f.Beyond(), p.work.File)
 		if err != nil {
 			return nil, err
@@ -83,7 +78,7 @@ func (s *space) besides(dir string, mod *gomod.Module) []member {
 // requires, and those that it imports, which is enough within a workspace.
 func (s *space) usedBy(f *adapters.Files, dir string, mod *gomod.Module, workFile string) []use {
 	uses, _ := s.uses.Get(f, dir, func(f *adapters.Files) ([]use, error) {
-		f.Path("go.mod")
+		f.Whole("go.mod")
 		var uses []use
 		var free []member
 		for _, m := range s.besides(dir, mod) {

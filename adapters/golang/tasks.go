@@ -88,7 +88,7 @@ func (a *Adapter) single(f *adapters.Files, build adapters.Task, name string) ad
 	if a.env.Get("GOOS") == "windows" {
 		name += ".exe"
 	}
-	if f.IsDir(name) || f.IsFile(name) && !isObject(f.Path(name)) {
+	if f.IsDir(name) || f.IsFile(name) && !isObject(f.Whole(name)) {
 		build.Run = "go build -o " + os.DevNull + " ./..."
 		return build
 	}

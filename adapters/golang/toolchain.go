@@ -18,7 +18,7 @@ import (
 
 // ToolchainBasis implements adapters.Steerer.
 func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) {
-	seen, err := a.seen.See(a.look)
+	seen, err := a.seen.See(a.Source, a.look)
 	if err != nil {
 		return "", err
 	}
@@ -188,13 +188,8 @@ func format(out string) (string, error) {
 
 // missing adds how to install go.
 func (a *Adapter) missing(err error) error {
-	var m *adapters.MissingTool
-	if !errors.As(err, &m) {
-		return err
-	}
-	hint := adapters.Packages{
+	return adapters.Packages{
 		Apt: "golang-go", Dnf: "golang", Zypper: "go", Pacman: "go", Apk: "go", Brew: "go",
 		Else: "see https://go.dev/doc/install",
-	}.Hint(a.env)
-	return &adapters.MissingTool{Tool: m.Tool, Hint: hint}
+	}.Missing(err, a.env)
 }

@@ -12,7 +12,7 @@ import (
 // Add runs the manager's add command in the project's own directory: in a workspace that
 // makes the dependency the project's.
 func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
-	p, err := a.Open(a.Files(req.DishDir))
+	p, err := a.Open(a.Now().Files(req.DishDir))
 	if err != nil {
 		return err
 	}

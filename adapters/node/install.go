@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -135,7 +134,7 @@ func (a *Adapter) lockOf(f *adapters.Files, dir string) string {
 // nothing: for the later yarns it marks the root of a project.
 func (a *Adapter) installArgs(f *adapters.Files, dir string) ([]string, error) {
 	lock := a.lockOf(f, dir)
-	if fi, err := os.Stat(lock); err == nil && fi.Size() == 0 {
+	if lock != "" && f.State(f.Whole(lock), true).IsEmpty() {
 		lock = ""
 	}
 	return a.install(f, dir, lock != "")
@@ -151,7 +150,7 @@ func commandLine(args []string) string {
 
 // Install runs the manager in the scope's directory, and repairs an interrupted install.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := a.Files(req.DishDir)
+	f := a.Now().Files(req.DishDir)
 	p, err := a.Open(f)
 	if err != nil {
 		return err

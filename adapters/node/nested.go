@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/bentobuild/bento/adapters"
 )
@@ -20,7 +21,7 @@ func (a *Adapter) Nested(_ context.Context, dir, _ string) (adapters.NestedAnswe
 	switch {
 	case where.Own, where.Named:
 	case where.Root != "":
-		answer.Reason, answer.Why = adapters.NotAMember, "the workspace of "+where.Root+" does not name it, and it has no lockfile of its own"
+		answer.Reason, answer.Why = adapters.NotAMember, filepath.Join(where.Root, where.By)+" does not name it, and it has no lockfile of its own"
 	case !where.Works:
 		answer.Reason, answer.Why = adapters.NoProject, "its package.json has neither scripts nor dependencies"
 	}

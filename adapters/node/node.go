@@ -42,21 +42,6 @@ func All(o adapters.Options) []adapters.Adapter {
 	}
 }
 
-// NewNPM returns the adapter of npm, id node-npm.
-func NewNPM(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, npmDialect()) }
-
-// NewPNPM returns the adapter of pnpm, id node-pnpm.
-func NewPNPM(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, pnpmDialect()) }
-
-// NewYarn returns the adapter of yarn 1 and its successor, id node-yarn.
-func NewYarn(o adapters.Options) *Adapter {
-	s := newShelf(o)
-	return newAdapter(s, o, yarnDialect(s))
-}
-
-// NewBun returns the adapter of bun, id bun.
-func NewBun(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, bunDialect()) }
-
 func newShelf(o adapters.Options) *project.Shelf { return project.NewShelf(o, isSharedFile) }
 
 func newAdapter(s *project.Shelf, o adapters.Options, d dialect) *Adapter {

@@ -106,7 +106,7 @@ func TestTasks(t *testing.T) {
 		t.Errorf("a lone package is said to be a workspace: %+v", ans)
 	}
 	for _, name := range []string{"app/package.json", "", ".nvmrc", "app/yarn.lock", "app/tsconfig.json"} {
-		if !slices.Contains(ans.Reads, filepath.Join(root, name)) {
+		if ans.Reads[filepath.Join(root, name)].Kind == adapters.Unseen {
 			t.Errorf("%s is not among the reads", name)
 		}
 	}
@@ -337,3 +337,18 @@ func testAnswersFollowTheFiles(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
+
+// NewNPM returns the adapter of npm, id node-npm.
+func NewNPM(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, npmDialect()) }
+
+// NewPNPM returns the adapter of pnpm, id node-pnpm.
+func NewPNPM(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, pnpmDialect()) }
+
+// NewYarn returns the adapter of yarn 1 and its successor, id node-yarn.
+func NewYarn(o adapters.Options) *Adapter {
+	s := newShelf(o)
+	return newAdapter(s, o, yarnDialect(s))
+}
+
+// NewBun returns the adapter of bun, id bun.
+func NewBun(o adapters.Options) *Adapter { return newAdapter(newShelf(o), o, bunDialect()) }

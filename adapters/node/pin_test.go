@@ -105,7 +105,7 @@ func TestMalformedPins(t *testing.T) {
 		root := tree(t, append([]string{"a/package.json", "{}"}, files...)...)
 		_, err := newNPM().RequiredToolchain(t.Context(), filepath.Join(root, "a"))
 		var problems diagnostics.Problems
-		if !errors.As(err, &problems) || problems[0].File != filepath.Join(root, files[0]) || problems[0].Line == 0 || problems[0].Rule != pins.RulePin {
+		if !errors.As(err, &problems) || problems[0].File != filepath.Join(root, files[0]) || problems[0].Line == 0 || problems[0].Rule != "invalid_pin" {
 			t.Errorf("%s gave %v", files[0], err)
 		}
 	}

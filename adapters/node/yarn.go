@@ -27,7 +27,7 @@ func yarnDialect(s *project.Shelf) dialect {
 			if dev {
 				argv = append(argv, "--dev")
 			}
-			if gen, _ := s.Generation(s.Files(p.Dir), p.Scope()); gen == project.Classic && p.Aggregate() != nil {
+			if gen, _ := s.Generation(s.Now().Files(p.Dir), p.Scope()); gen == project.Classic && p.Aggregate() != nil {
 				argv = append(argv, "--ignore-workspace-root-check")
 			}
 			return argv

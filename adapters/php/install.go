@@ -39,7 +39,7 @@ func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, e
 // Install implements adapters.Adapter. Composer installs a stale lockfile with only a
 // warning, so Install checks for one first.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := a.Files(req.DishDir)
+	f := a.Now().Files(req.DishDir)
 	lock, err := a.locks.Read(f, lockFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -50,18 +50,18 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 			return err
 		}
 	}
-	if err := a.run(ctx, req.Leave(), work{req.DishDir, req.Env, []string{"install", "--no-progress"}}, log); err != nil || !req.Force {
+	if err := a.run(ctx, req.Leave(), probe.Work{Argv: []string{"install", "--no-progress"}, Dir: req.DishDir, Env: req.Env}, log); err != nil || !req.Force {
 		return err
 	}
 	// Composer takes an incomplete package for installed.
-	return a.run(ctx, req.Leave(), work{req.DishDir, req.Env, []string{"reinstall", "--no-progress", "*"}}, log)
+	return a.run(ctx, req.Leave(), probe.Work{Argv: []string{"reinstall", "--no-progress", "*"}, Dir: req.DishDir, Env: req.Env}, log)
 }
 
 // fresh returns an error when the lockfile is older than composer.json or than the path
 // packages.
 func (a *Adapter) fresh(ctx context.Context, f *adapters.Files, lock *composer.Lock, req adapters.InstallRequest) error {
 	const check = "validate --no-check-publish --no-check-all"
-	err := a.run(ctx, req.Leave(), work{f.Dir(), req.Env, strings.Fields(check)}, nil)
+	err := a.run(ctx, req.Leave(), probe.Work{Argv: strings.Fields(check), Dir: f.Dir(), Env: req.Env}, nil)
 	var failed *adapters.InstallError
 	if err != nil && (!errors.As(err, &failed) || strings.Contains(failed.Detail, "Lock file errors")) {
 		return err
@@ -103,26 +103,15 @@ func stale(locked *composer.Package, m *composer.Manifest) string {
 	return ""
 }
 
-// work is one command of composer. Without an environment it runs in the adapter's own.
-type work struct {
-	dir  string
-	env  adapters.Environ
-	args []string
-}
-
-// run runs composer and logs its output.
-func (a *Adapter) run(ctx context.Context, leave adapters.Leave, w work, log adapters.LogFunc) error {
-	if len(w.env) == 0 {
-		w.env = a.env
+// run runs composer with the arguments of w and logs its output. Without an environment it runs in
+// the adapter's own.
+func (a *Adapter) run(ctx context.Context, leave adapters.Leave, w probe.Work, log adapters.LogFunc) error {
+	if len(w.Env) == 0 {
+		w.Env = a.env
 	}
-	tool, err := w.env.LookPath("composer")
-	if err != nil {
-		return a.missing(err)
-	}
-	return probe.Run(ctx, leave, probe.Work{
-		Argv: append([]string{tool, "--no-ansi", "--no-interaction"}, w.args...), Dir: w.dir, Env: w.env,
-		Said: "composer " + strings.Join(w.args, " "),
-	}, log)
+	w.Said = "composer " + strings.Join(w.Argv, " ")
+	w.Argv = slices.Concat([]string{"composer", "--no-ansi", "--no-interaction"}, w.Argv)
+	return a.missing(probe.Run(ctx, leave, w, log))
 }
 
 // Add implements adapters.Adder with `composer require`.
@@ -131,5 +120,5 @@ func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters
 	if req.Dev {
 		args = append(args, "--dev")
 	}
-	return a.run(ctx, req.Leave(), work{req.DishDir, req.Env, append(append(args, "--"), req.Packages...)}, log)
+	return a.run(ctx, req.Leave(), probe.Work{Argv: append(append(args, "--"), req.Packages...), Dir: req.DishDir, Env: req.Env}, log)
 }

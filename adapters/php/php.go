@@ -30,7 +30,7 @@ type Adapter struct {
 	manifest  *adapters.Manifest
 	manifests *adapters.Parsed[*composer.Manifest]
 	locks     *adapters.Parsed[*composer.Lock]
-	seen      adapters.Moment[machine]
+	seen      adapters.Machine[machine]
 }
 
 // New returns the adapter. Composer downloads no PHP, so AllowDownload has no effect.

@@ -19,7 +19,7 @@ type machine struct {
 
 // ToolchainBasis implements adapters.Steerer.
 func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) {
-	seen, err := a.seen.See(a.look)
+	seen, err := a.seen.See(a.Source, a.look)
 	if err != nil || !seen.shim {
 		return seen.basis, err
 	}
@@ -103,18 +103,14 @@ func (a *Adapter) ask(ctx context.Context, q probe.Question, at probe.At, begin 
 // missing adds how to install a tool.
 func (a *Adapter) missing(err error) error {
 	var m *adapters.MissingTool
-	if !errors.As(err, &m) {
-		return err
-	}
-	p := adapters.Packages{
-		Apt: "php-cli", Dnf: "php-cli", Zypper: "php-cli", Pacman: "php", Apk: "php", Brew: "php",
-		Else: "see https://www.php.net/manual/en/install.php",
-	}
-	if m.Tool == "composer" {
-		p = adapters.Packages{
+	if errors.As(err, &m) && m.Tool == "composer" {
+		return adapters.Packages{
 			Apt: "composer", Dnf: "composer", Zypper: "php-composer2", Pacman: "composer", Apk: "composer", Brew: "composer",
 			Else: "see https://getcomposer.org/download",
-		}
+		}.Missing(err, a.env)
 	}
-	return &adapters.MissingTool{Tool: m.Tool, Hint: p.Hint(a.env)}
+	return adapters.Packages{
+		Apt: "php-cli", Dnf: "php-cli", Zypper: "php-cli", Pacman: "php", Apk: "php", Brew: "php",
+		Else: "see https://www.php.net/manual/en/install.php",
+	}.Missing(err, a.env)
 }

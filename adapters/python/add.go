@@ -23,7 +23,7 @@ import (
 // pyproject.toml or the file of requirements, and changes nothing else in it. The next
 // install installs them.
 func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
-	p, err := open(a.Files(req.DishDir))
+	p, err := open(a.Now().Files(req.DishDir))
 	if err != nil {
 		return err
 	}

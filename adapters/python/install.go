@@ -152,7 +152,7 @@ func (p *project) steps(locals []local) [][]string {
 // Install makes the virtual environment anew: pip neither repairs an interrupted install
 // nor removes packages that are no longer required.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := a.Files(req.DishDir)
+	f := a.Now().Files(req.DishDir)
 	p, err := open(f)
 	if err != nil {
 		return err

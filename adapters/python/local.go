@@ -27,9 +27,7 @@ func (p *project) locals(f *adapters.Files) []local {
 	for i := 0; i < len(w.found) && len(w.found) < maxLocals; i++ {
 		below := f.In(w.found[i].path)
 		other, err := open(below)
-		for _, path := range below.Reads() {
-			f.Path(path)
-		}
+		f.Note(below.Reads())
 		if err != nil {
 			continue // the requirement is the project itself
 		}

@@ -37,7 +37,7 @@ type Adapter struct {
 // New returns the adapter. It finds tools in o.Env and passes it to probes.
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
-		Source: o.Source(), env: o.Env, machine: interpreter.NewMachine(o.Env), sources: make(map[string]chan struct{}),
+		Source: o.Source(), env: o.Env, machine: interpreter.NewMachine(o), sources: make(map[string]chan struct{}),
 		manifest: environment.Manifest("python", "python/2"),
 	}
 	m := &a.manifest

@@ -81,7 +81,7 @@ func installedTo(f *adapters.Files, dir string) string {
 // Install runs Bundler, frozen where a lockfile exists. The user's settings choose the
 // directory of gems: another one would hide installed gems of the system.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := a.Files(req.DishDir)
+	f := a.Now().Files(req.DishDir)
 	p, err := a.open(f)
 	if err != nil || p.file == nil {
 		return err
@@ -151,7 +151,7 @@ func (i *installer) run(ctx context.Context, args ...string) error {
 // Add runs `bundle add`, which writes Gemfile and lockfile. The next install installs the
 // gems.
 func (a *Adapter) Add(ctx context.Context, req adapters.AddRequest, log adapters.LogFunc) error {
-	p, err := a.open(a.Files(req.DishDir))
+	p, err := a.open(a.Now().Files(req.DishDir))
 	if err != nil {
 		return err
 	}

@@ -1,20 +1,14 @@
 package ruby
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/ruby/gemversion"
-	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/pattern"
 )
-
-// RulePin is the rule of the diagnostic of a malformed pin.
-const RulePin = "invalid_pin"
 
 // RequiredToolchain implements adapters.Adapter: the version of the nearest .ruby-version,
 // of the Gemfile, of the nearest .tool-versions.
@@ -45,16 +39,16 @@ func (p *project) pin(f *adapters.Files) (*adapters.Toolchain, error) {
 
 // filePin reads a .ruby-version, "ruby-3.1.2@gemset".
 func filePin(f *adapters.Files, path string) (*adapters.Toolchain, error) {
-	data, err := f.Read(path)
-	if err != nil {
+	pin, err := f.VersionIn("ruby", path)
+	if pin == nil || err != nil {
 		return nil, err
 	}
-	text, line := firstLine(data)
-	text, _, _ = strings.Cut(text, "@")
+	text, _, _ := strings.Cut(pin.Version, "@")
 	if text == "" || text == "system" {
 		return nil, nil
 	}
-	return checked(&adapters.Toolchain{Tool: "ruby", Version: strings.TrimPrefix(text, "ruby-"), File: path, Line: line}, ".ruby-version")
+	pin.Version = strings.TrimPrefix(text, "ruby-")
+	return checked(pin, ".ruby-version")
 }
 
 // bundlerPin returns the Gemfile's requirement, which Bundler enforces.
@@ -82,24 +76,10 @@ var (
 	patch = pattern.New(`^(\d+\.\d+\.\d+)p\d+$`)
 )
 
-// firstLine returns the first line that is not empty, without a comment.
-func firstLine(data []byte) (text string, line int) {
-	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	for n := 1; lines.Scan(); n++ {
-		text, _, _ := strings.Cut(lines.Text(), "#")
-		if text = strings.TrimSpace(text); text != "" {
-			return text, n
-		}
-	}
-	return "", 0
-}
-
 // checked refuses a malformed pin, so that bento reports it before anything runs.
 func checked(pin *adapters.Toolchain, name string) (*adapters.Toolchain, error) {
 	if _, err := parseWanted(pin.Version); err != nil {
-		return nil, diagnostics.Problems{diagnosticAt(pin.File, pin.Line, diagnostics.Error, RulePin, name+": "+err.Error(),
-			`write a version or a requirement, such as "3.3", "3.3.4" or "~> 3.3.0"`)}
+		return nil, pin.Malformed(name, err, `write a version or a requirement, such as "3.3", "3.3.4" or "~> 3.3.0"`)
 	}
 	return pin, nil
 }

@@ -23,7 +23,7 @@ type Adapter struct {
 	download bool
 	manifest adapters.Manifest
 	bundles  adapters.Memo[*bundle]
-	seen     adapters.Moment[machine]
+	seen     adapters.Machine[machine]
 }
 
 // New returns the adapter. It finds tools in o.Env and passes it to probes.

@@ -240,7 +240,7 @@ func TestInstallScope(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Contains(s.Reads, filepath.Join(root, "more.rb")) || !slices.Contains(s.Reads, filepath.Join(root, "app")) {
+		if s.Reads[filepath.Join(root, "more.rb")].Kind == adapters.Unseen || s.Reads[filepath.Join(root, "app")].Kind == adapters.Unseen {
 			t.Errorf("%s: reads %q", dir, s.Reads)
 		}
 		s.Reads = nil
@@ -397,10 +397,7 @@ func FuzzPin(f *testing.F) {
 	}
 	a := newRuby()
 	f.Fuzz(func(t *testing.T, data []byte) {
-		text, line := firstLine(data)
-		if line > 1+strings.Count(string(data), "\n") || strings.ContainsAny(text, "\n#") {
-			t.Fatalf("line %d is %q", line, text)
-		}
+		text := string(data)
 		_, err := parseWanted(text)
 		v := a.CheckPin(adapters.Toolchain{Tool: "ruby", Version: text}, "ruby=3.1.2 engine=ruby engine_version=3.1.2")
 		if err != nil && v.OK {

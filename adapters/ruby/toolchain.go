@@ -79,7 +79,7 @@ func lookFor(env adapters.Environ, tool string, packages adapters.Packages) (str
 // ToolchainBasis implements adapters.Steerer: Ruby and Bundler, and for a shim of a version
 // manager also the installed versions and the files and variables that choose between them.
 func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error) {
-	seen, err := a.seen.See(a.look)
+	seen, err := a.seen.See(a.Source, a.look)
 	if err != nil || !seen.shim {
 		return seen.basis, err
 	}

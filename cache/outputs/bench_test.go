@@ -93,7 +93,7 @@ func BenchmarkCapture(b *testing.B) {
 			makeTree(b, root, tree{"p/dist/a": "644 " + string(contents(1, size)[0])})
 			b.SetBytes(int64(size))
 			for b.Loop() {
-				if _, err := outputs.Capture(nil, root, []string{"p/dist/a"}); err != nil {
+				if _, err := outputs.Capture(nil, nil, root, []string{"p/dist/a"}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -30,13 +30,9 @@ const readAgain = 3
 // It returns a *cache.RefusedError for what cannot be an output: a device, a socket, a link out of
 // the workspace, a path behind a link or in a .git. It returns fs.ErrNotExist for a missing path,
 // and any error of s.
-func Capture(s cache.Store, root string, paths []string) ([]cache.Output, error) {
-	return CaptureUntil(nil, s, root, paths)
-}
-
-// CaptureUntil is Capture that returns context.Canceled once stop is closed, also in the middle of
-// a file. stop may be nil.
-func CaptureUntil(stop <-chan struct{}, s cache.Store, root string, paths []string) ([]cache.Output, error) {
+//
+// Once stop is closed it returns context.Canceled, also in the middle of a file. stop may be nil.
+func Capture(stop <-chan struct{}, s cache.Store, root string, paths []string) ([]cache.Output, error) {
 	if len(paths) == 0 {
 		return []cache.Output{}, nil
 	}

@@ -36,16 +36,16 @@ func TestCaptureRefuses(t *testing.T) {
 		"fifo": "named pipe", "sock": "socket", ".git/config": ".git", "sub/.git": ".git", "../x": "leaves the workspace",
 		"src/a/b": "is not a directory", ".": "workspace itself", "/etc/passwd": "absolute",
 	} {
-		_, err := outputs.Capture(nil, root, []string{path})
+		_, err := outputs.Capture(nil, nil, root, []string{path})
 		var refused *cache.RefusedError
 		if !errors.As(err, &refused) || refused.Path != path || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want it refused as %q", path, err, says)
 		}
 	}
-	if _, err := outputs.Capture(nil, root, []string{"gone"}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := outputs.Capture(nil, nil, root, []string{"gone"}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("of nothing: %v", err)
 	}
-	if out, err := outputs.Capture(nil, root, []string{"in", "src", "src/a", "src/a"}); err != nil || len(out) != 3 {
+	if out, err := outputs.Capture(nil, nil, root, []string{"in", "src", "src/a", "src/a"}); err != nil || len(out) != 3 {
 		t.Errorf("%v, %v", out, err)
 	}
 }
@@ -54,11 +54,11 @@ func TestCaptureWithoutStore(t *testing.T) {
 	s, _ := openDisk(t)
 	root := t.TempDir()
 	makeTree(t, root, sample)
-	with, err := outputs.Capture(s, root, sortedKeys(sample))
+	with, err := outputs.Capture(nil, s, root, sortedKeys(sample))
 	if err != nil {
 		t.Fatal(err)
 	}
-	without, err := outputs.Capture(nil, root, sortedKeys(sample))
+	without, err := outputs.Capture(nil, nil, root, sortedKeys(sample))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestCaptureLarge(t *testing.T) {
 	root := t.TempDir()
 	content := strings.Repeat("0123456789abcdef", 1<<16)
 	makeTree(t, root, tree{"big": "644 " + content})
-	out, err := outputs.Capture(s, root, []string{"big"})
+	out, err := outputs.Capture(nil, s, root, []string{"big"})
 	if err != nil || out[0].Digest != cache.Sum([]byte(content)) || out[0].Size != int64(len(content)) {
 		t.Errorf("%v, %v", out, err)
 	}

@@ -57,7 +57,7 @@ func restoreForever(dir string) {
 		for n := range 2 {
 			from := filepath.Join(dir, fmt.Sprint(n))
 			var out []cache.Output
-			if out, err = outputs.Capture(s, from, sortedKeys(version(n))); err != nil {
+			if out, err = outputs.Capture(nil, s, from, sortedKeys(version(n))); err != nil {
 				break
 			}
 			if err = s.Record(cache.Key{byte(n)}, &cache.Record{Outputs: out}); err != nil {

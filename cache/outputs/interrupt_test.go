@@ -32,7 +32,7 @@ func TestRestoreHears(t *testing.T) {
 	const n = 100
 	s, _ := openDisk(t)
 	root := t.TempDir()
-	want, err := outputs.Capture(s, root, many(t, root, n))
+	want, err := outputs.Capture(nil, s, root, many(t, root, n))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestCaptureHears(t *testing.T) {
 	paths := many(t, root, 10)
 	stop := make(chan struct{})
 	close(stop)
-	if list, err := outputs.CaptureUntil(stop, s, root, paths); !errors.Is(err, context.Canceled) {
+	if list, err := outputs.Capture(stop, s, root, paths); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %v", list, err)
 	}
 	if blobs := blobFiles(t, s); len(blobs) > 0 {

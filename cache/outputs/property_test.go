@@ -70,7 +70,7 @@ func TestRestoreIsCaptureReversed(t *testing.T) {
 		makeTree(t, from, want)
 		makeTree(t, to, old)
 		made := &cache.Record{}
-		out, err := outputs.Capture(made.With(s), from, sortedKeys(want))
+		out, err := outputs.Capture(nil, made.With(s), from, sortedKeys(want))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestRestoreIsCaptureReversed(t *testing.T) {
 		if diff := cmp.Diff(want, readTree(t, to)); diff != "" {
 			rt.Fatalf("-want +got:\n%s", diff)
 		}
-		again, err := outputs.Capture(nil, to, sortedKeys(want))
+		again, err := outputs.Capture(nil, nil, to, sortedKeys(want))
 		if err != nil {
 			rt.Fatal(err)
 		}

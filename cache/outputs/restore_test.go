@@ -99,7 +99,7 @@ func captured(t testing.TB, s cache.Store, files tree) []cache.Output {
 	t.Helper()
 	root := t.TempDir()
 	makeTree(t, root, files)
-	outputs, err := outputs.Capture(s, root, sortedKeys(files))
+	outputs, err := outputs.Capture(nil, s, root, sortedKeys(files))
 	if err != nil {
 		t.Fatal(err)
 	}

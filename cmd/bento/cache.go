@@ -102,7 +102,7 @@ func (s *session) config() (*config.Workspace, error) {
 	var cfg *config.Workspace
 	var problems []diagnostics.Diagnostic
 	if root, _, err := s.root(); err == nil {
-		cfg, problems = config.LoadWith(root, own)
+		cfg, problems = config.Load(root, own)
 	} else {
 		cfg, problems = config.LoadOwn(own) // the cache exists without a workspace
 	}

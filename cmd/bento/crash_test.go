@@ -19,6 +19,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/internal/sampling"
 )
 
 // crashPoints says at how many points of each scenario bento is killed: a number, or
@@ -203,7 +205,7 @@ func choose(t *testing.T, n int) []int {
 			t.Fatalf("%s=%q: neither a number nor \"all\"", crashPoints, wanted)
 		}
 	}
-	seeded(t).Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
+	sampling.Rand(t).Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all[:min(count, n)]
 }
 

@@ -11,7 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/report"
 )
 
 // shown returns the commands of bento that a document shows, one a line.
@@ -33,7 +38,7 @@ func shown(t *testing.T, name string) (lines [][]string) {
 // TestShownCommands: the commands of the documents are there, and have their flags.
 func TestShownCommands(t *testing.T) {
 	t.Parallel()
-	for _, doc := range []string{"README.md", "docs/tour.md", "docs/commands.md", "docs/configuration.md", "docs/languages.md", "docs/adapters.md"} {
+	for _, doc := range []string{"README.md", "docs/tour.md", "docs/commands.md", "docs/configuration.md", "docs/discovery.md", "docs/languages.md", "docs/adapters.md"} {
 		for _, words := range shown(t, doc) {
 			root := newRoot(&session{process: process{out: io.Discard, err: io.Discard, environ: adapters.NewEnviron(nil)}})
 			cmd, rest, err := root.Find(words)
@@ -83,4 +88,73 @@ func TestReadme(t *testing.T) {
 	if ran < 10 {
 		t.Errorf("README.md shows %d commands", ran)
 	}
+}
+
+// TestDiscoveryPage holds the tables of docs/discovery.md against what the adapters and discovery
+// decide by.
+func TestDiscoveryPage(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "discovery.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifests, inside, reasons []string
+	families := make(map[string][]string)
+	for _, a := range builtin.All(adapters.Options{}) {
+		m := a.Manifest()
+		families[m.FamilyName()] = append(families[m.FamilyName()], m.AdapterID)
+		if _, decides := a.(adapters.Nester); !decides || m.Inside == "" || len(m.Projects) == 0 {
+			t.Errorf("%s does not say which projects inside a dish are dishes", m.AdapterID)
+		}
+	}
+	for _, a := range builtin.All(adapters.Options{}) {
+		m := a.Manifest()
+		ids := families[m.FamilyName()]
+		if ids[len(ids)-1] != m.AdapterID {
+			continue
+		}
+		manifests = append(manifests, "| "+ticked(ids)+" | "+ticked(m.Projects)+" |")
+		inside = append(inside, "| "+ticked(ids)+" | "+m.Inside+" |")
+	}
+	inside = append(inside, "| a plugin | it detects the directory, and one of its `fingerprint_files` lies there, unless its manifest says `nested: false` |")
+	for _, e := range report.Codes() {
+		if strings.Contains(e.Meaning, " is no dish, as ") {
+			reasons = append(reasons, e.Code)
+		}
+	}
+	for head, want := range map[string][]string{
+		"| language | manifests |": manifests,
+		"| language | inside another dish of the language, a directory is a dish if |": inside,
+	} {
+		if diff := cmp.Diff(want, rowsBelow(string(text), head)); diff != "" {
+			t.Errorf("%s (-adapters +page):\n%s", head, diff)
+		}
+	}
+	var listed []string
+	for _, row := range rowsBelow(string(text), "| reason | meaning |") {
+		listed = append(listed, strings.Split(row, "`")[1])
+	}
+	if diff := cmp.Diff(reasons, listed); diff != "" {
+		t.Errorf("reasons (-codes +page):\n%s", diff)
+	}
+	if names := ticked(discovery.TestDataNames()); !strings.Contains(string(text), "\n"+names+"\n") {
+		t.Errorf("the page does not list the names of test data: %s", names)
+	}
+}
+
+// ticked returns words in backticks.
+func ticked(words []string) string { return "`" + strings.Join(words, "`, `") + "`" }
+
+// rowsBelow returns the rows of the table with this head.
+func rowsBelow(text, head string) (rows []string) {
+	_, rest, _ := strings.Cut(text, head+"\n")
+	for line := range strings.Lines(rest) {
+		if !strings.HasPrefix(line, "|") {
+			break
+		}
+		if row := strings.TrimSpace(line); !strings.HasPrefix(row, "|---") {
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }

@@ -66,7 +66,7 @@ func TestInteractive(t *testing.T) {
 		if err := os.Chmod(filepath.Join(p.dir, "c", "broken"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		write(t, p.dir, "e/dish.toml", "language = \"none\"\n[tasks.wait]\nrun = \"sleep 60\"\n")
+		write(t, p.dir, "e/dish.toml", "language = \"none\"\n[tasks.wait]\nrun = \"sleep 600\"\n")
 		p.keys(bin+" run c:broken e:wait --keep-going -j 1; echo code $?", "Enter")
 		p.untilText("FAILED    c:broken", "1 running")
 		p.keys("C-c") // reaches bento: the terminal is its again

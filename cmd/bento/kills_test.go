@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/internal/sampling"
 )
 
 // killCount says how often TestKilledAnywhere kills a bento, in place of a few times.
@@ -66,7 +68,7 @@ func TestKilledAnywhere(t *testing.T) {
 	began := time.Now()
 	w.must("run", "build", "test")
 	whole := time.Since(began)
-	random, killed := seeded(t), 0
+	random, killed := sampling.Rand(t), 0
 	for n := 1; killed < kills && !t.Failed() && n < 20*kills; n++ {
 		version := fmt.Sprintf("v%d", n%3)
 		w.write(slowly(version))

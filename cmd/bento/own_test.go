@@ -22,11 +22,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/sampling"
 )
-
-// allOwn has every path of bento's own directories replaced alone, and before every
-// command, in place of a sample.
-const allOwn = "BENTO_TEST_ALL"
 
 // ownWorld is a workspace, its cache, and a canary beside them that nobody may touch.
 type ownWorld struct {
@@ -238,7 +235,7 @@ func (w *ownWorld) outside() map[string]string {
 // TestOwnDirectories: whatever lies in the place of what bento keeps for itself, no
 // command changes anything outside, hangs or breaks. With -short it tries a sample.
 func TestOwnDirectories(t *testing.T) {
-	random := seeded(t)
+	random := sampling.Rand(t)
 	for _, inside := range []bool{false, true} {
 		from := newOwnWorld(t, inside)
 		from.fill()
@@ -277,8 +274,8 @@ func TestOwnDirectory(t *testing.T) {
 	if os.Getuid() != 0 {
 		kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == "of a stranger" })
 	}
-	if os.Getenv(allOwn) == "" {
-		random := seeded(t)
+	if !sampling.All() {
+		random := sampling.Rand(t)
 		random.Shuffle(len(sets), func(i, j int) { sets[i], sets[j] = sets[j], sets[i] })
 		sets = sets[:2]
 		kinds = kinds[random.IntN(len(kinds)):][:1]
@@ -315,7 +312,7 @@ func tryOwn(t *testing.T, from *ownWorld, kind string, sets [][]string) {
 			if diff := cmp.Diff(want, w.outside()); diff != "" {
 				t.Fatalf("%s: bento %q changed what lies outside, -want +got:\n%s", strings.Join(set[:1], " "), args, diff)
 			}
-			again = os.Getenv(allOwn) != ""
+			again = sampling.All()
 		}
 	}
 }

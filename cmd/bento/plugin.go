@@ -37,7 +37,7 @@ func (s *session) pluginList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cfg, problems := config.LoadWith(root, s.host().OwnConfig())
+	cfg, problems := config.Load(root, s.host().OwnConfig())
 	st := state.Open(root)
 	if err := st.Check(ctx); err != nil {
 		return err

@@ -36,7 +36,7 @@ func (s *session) pluginLock(ids []string) error {
 	if err != nil {
 		return err
 	}
-	cfg, problems := config.LoadWith(root, s.host().OwnConfig())
+	cfg, problems := config.Load(root, s.host().OwnConfig())
 	free := *cfg
 	free.Plugins = cfg.Plugins.Unlocked()
 	found, more := discovery.Adapters(s.environ.Get("PATH"), &free, (*host.Digests)(nil).Executable)

@@ -25,7 +25,7 @@ func (s *session) pluginNamed(target string) (adapters.Candidate, *config.Worksp
 	cfg := &config.Workspace{}
 	if root, _, err := s.root(); err == nil {
 		var problems []diagnostics.Diagnostic
-		cfg, problems = config.LoadWith(root, s.host().OwnConfig())
+		cfg, problems = config.Load(root, s.host().OwnConfig())
 		report.WriteProblems(s.err, s.style, problems)
 	}
 	find := s.pluginOnPath

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/sampling"
 	"github.com/bentobuild/bento/internal/sandbox"
 )
 
@@ -55,10 +57,13 @@ type brokenWriter struct{}
 func (brokenWriter) Write([]byte) (int, error) { panic("nobody can read this") }
 
 // TestScript runs the scripts of testdata/script that need no toolchain: one behaviour
-// each.
+// each. With -short it runs a third of them, unless -test.run names one.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	files, _ := scripts(t)
+	if testing.Short() && !strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
+		files = sampling.Of(t, len(files)/3, files)
+	}
 	runScripts(t, files)
 }
 

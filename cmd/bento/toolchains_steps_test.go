@@ -81,6 +81,7 @@ func (k *kitchen) nothingToDo() {
 	if a.Summary.Hits != a.Summary.Tasks || a.Summary.Installs != 0 {
 		k.t.Fatalf("not all hits: %+v\n%s%s", a.Summary, a.stderr, k.why(a))
 	}
+	k.startsNothing()
 }
 
 // why reports what bento says of the tasks that ran.

@@ -373,18 +373,20 @@ func (w *watching) count(r *run.Result, alone bool) {
 func (w *watching) runDue(ctx context.Context, l *look, keys map[string]cache.Key, due []string) (again bool) {
 	p, _ := l.plan.Narrow(func(t *plan.Task) bool { return slices.Contains(due, t.ID()) })
 	cancel := make(chan string)
+	running, ended := context.WithCancel(ctx)
 	done := make(chan struct{})
 	var r *run.Report
 	var err error
 	w.people.Open(l.ws.env.Store)
 	go func() {
+		defer ended()
 		defer close(done)
 		r, err = run.Run(ctx, l.ws.env, p, run.Options{
 			Workers: w.s.workers(l.ws.Config), KeepGoing: true, Cancel: cancel, Busy: w.s.busy(), Output: w.output,
 			Force: w.s.flags.noCache && !w.again, SkipInstall: w.s.flags.skipInstall, ForceInstall: w.s.flags.forceInstall && !w.again,
 		})
 	}()
-	again = w.follow(ctx, done, cancel, keys)
+	again = w.follow(running, done, cancel, keys)
 	w.again = true
 	if err != nil {
 		report.WriteError(w.s.err, w.s.style, err)
@@ -430,20 +432,12 @@ func (w *watching) endless(id string) bool {
 	return w.ended[id] > maxEnds
 }
 
-// follow receives changes until a run ends, and ends the tasks that they concern.
+// follow receives changes until a run ends, which ends ctx too, and ends the tasks that they
+// concern.
 func (w *watching) follow(ctx context.Context, done <-chan struct{}, cancel chan<- string, keys map[string]cache.Key) (changed bool) {
 	for {
-		running, stop := context.WithCancel(ctx)
-		go func() {
-			select {
-			case <-done:
-			case <-running.Done():
-			}
-			stop()
-		}()
-		b, err := w.changes.Next(running)
+		b, err := w.changes.Next(ctx)
 		w.moved = append(w.moved, b.Replaced...)
-		stop()
 		if err != nil { // the changes until then are unread
 			<-done
 			return changed || len(b.Paths) > 0 || b.Rescan

@@ -25,14 +25,17 @@ func BenchmarkKnown(b *testing.B) {
 	if err := os.Chtimes(root, back, back); err != nil {
 		b.Fatal(err)
 	}
-	list := builtin.All(adapters.Options{Env: adaptertest.Env()})
+	snapshot := new(adapters.Snapshot)
+	all := adapters.Options{Env: adaptertest.Env(), Snapshot: snapshot}
+	list := builtin.All(all)
 	st := state.Open(root)
 	walk := func() Options {
 		files, err := tree.Walk(b.Context(), root, &tree.Options{State: st})
 		if err != nil {
 			b.Fatal(err)
 		}
-		return Options{State: st, Tree: files, Basis: "b", Adapters: list}
+		snapshot.Hold(NewView(files, nil))
+		return Options{State: st, Tree: files, Source: all.Source(), Basis: "b", Adapters: list}
 	}
 	first := Open(walk())
 	var pnpm adapters.Adapter

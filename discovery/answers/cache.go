@@ -4,11 +4,9 @@ package answers
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -28,9 +26,9 @@ type Answer struct {
 
 // Options are the inputs of Open.
 type Options struct {
-	State *state.Dir
-	Tree  *tree.Tree
-	Clone *clone.Clone // the same workspace, as adapters read it
+	State  *state.Dir
+	Tree   *tree.Tree
+	Source adapters.Source // the same workspace, as adapters read it
 	// Basis identifies everything that answers depend on besides the adapter and the files it
 	// reads: the program, the environment, settings. With "" nothing is saved.
 	Basis    string
@@ -67,9 +65,9 @@ func ask(a adapters.Adapter, dir string) question {
 // answered is an Answer with the paths that it depends on.
 type answered struct {
 	Answer
-	reads []string // of an answer from this process
-	from  []int    // of a saved answer: the same, in saved
-	used  bool     // in this process
+	reads adapters.Reads // of an answer from this process
+	from  []int          // of a saved answer: the same, in saved
+	used  bool           // in this process
 }
 
 // Open reads the saved answers and drops those that no longer hold. It returns nil where nothing
@@ -80,7 +78,7 @@ func Open(o Options) *Cache {
 		return nil
 	}
 	m := &Cache{
-		marks: marks, o: o, looker: newLooker(o.Tree, o.Clone), answered: make(map[question]*answered),
+		marks: marks, o: o, looker: &looker{files: o.Tree, from: o.Source}, answered: make(map[question]*answered),
 		detected: make(map[question]bool), asked: make(map[question]bool),
 	}
 	if s, payload, ok := load(o.State); ok && s.Basis == o.Basis {
@@ -183,11 +181,13 @@ func (m *Cache) recall(q question) *answered {
 }
 
 func (m *Cache) keep(q question, answer Answer) {
-	reads := slices.Concat(answer.Tasks.Reads, answer.Links.Reads, answer.Scope.Reads, answer.Lock.Reads, answer.Nested.Reads)
-	slices.Sort(reads)
+	reads := make(adapters.Reads, len(answer.Tasks.Reads))
+	for _, of := range []adapters.Reads{answer.Tasks.Reads, answer.Links.Reads, answer.Scope.Reads, answer.Lock.Reads, answer.Nested.Reads} {
+		reads.Merge(of)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.answered[q] = &answered{Answer: answer, reads: slices.Compact(reads), used: true}
+	m.answered[q] = &answered{Answer: answer, reads: reads, used: true}
 	m.news = true
 }
 

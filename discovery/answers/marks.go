@@ -1,7 +1,6 @@
 package answers
 
 import (
-	"fmt"
 	"path"
 	"strings"
 
@@ -60,12 +59,13 @@ func newMarks(o *Options) (m *marks, ok bool) {
 
 func addMark(w *pack.Writer, files *tree.Tree, mark Mark) bool {
 	w.String(mark.Path)
-	e := tree.Entry{Kind: tree.Dir}
-	if mark.Kind != tree.Dir {
-		e, _ = files.Lookup(mark.Path) // zero if it was removed since
+	if mark.Kind != tree.File {
+		w.Byte(byte(mark.Kind))
+		return true
 	}
-	if e.Kind != tree.File {
-		w.String(fmt.Sprint(e.Kind, e.Size, e.Stamp()))
+	e, ok := files.Lookup(mark.Path)
+	if !ok { // removed since
+		w.Byte(0)
 		return true
 	}
 	sum, err := files.Index().Sum(e)

@@ -19,7 +19,7 @@ import (
 // The answers are one file in the workspace's state.
 const (
 	memoryFile    = "answers"
-	memoryVersion = 6
+	memoryVersion = 7
 )
 
 // saved is the content of the file.
@@ -41,7 +41,7 @@ type spot struct {
 
 // savedTrace is a saved trace.
 type savedTrace struct {
-	Kind   kind
+	Kind   adapters.Kind
 	Sum    string // "" for a zero sum
 	Around int    // index in Stamps plus one, 0 for none
 }
@@ -137,12 +137,11 @@ func (m *Cache) marksOf(dir string) (sum [32]byte, known bool) {
 }
 
 // Save writes the answers if one is new. When writing fails, adapters are asked again next time.
+// Nobody asks meanwhile, so it takes no lock.
 func (m *Cache) Save() {
 	if m == nil {
 		return
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if !m.news && len(m.asked) == len(m.detected) && !m.anyUnused() {
 		return
 	}
@@ -166,7 +165,7 @@ func (m *Cache) anyUnused() bool {
 func (m *Cache) all() saved {
 	s := &saver{
 		saved: saved{Basis: m.o.Basis}, m: m,
-		settled: make(map[string]trace), at: make(map[seen]int), stamps: make(map[tree.Stamp]int), scopes: make(map[string][]int),
+		traced: make(map[pathState]trace), at: make(map[seen]int), stamps: make(map[tree.Stamp]int), scopes: make(map[string][]int),
 	}
 	for _, q := range sortedQuestions(m.answered) {
 		if a := m.answered[q]; a.used {
@@ -192,11 +191,11 @@ func (a Answer) withoutReads() Answer {
 // saver collects the content of the file.
 type saver struct {
 	saved
-	m       *Cache
-	settled map[string]trace // by path
-	at      map[seen]int     // in Spots
-	stamps  map[tree.Stamp]int
-	scopes  map[string][]int // in Scopes, by their directories
+	m      *Cache
+	traced map[pathState]trace
+	at     map[seen]int // in Spots
+	stamps map[tree.Stamp]int
+	scopes map[string][]int // in Scopes, by their directories
 }
 
 // scope returns the index of a scope in Scopes.
@@ -213,6 +212,11 @@ func (s *saver) scope(scope adapters.Scope) int {
 	return n
 }
 
+type pathState struct {
+	path string
+	adapters.State
+}
+
 // seen is a spot with its trace.
 type seen struct {
 	spot
@@ -222,20 +226,18 @@ type seen struct {
 // readsOf adds the spots that an answer depends on; ok is false when one of them changed meanwhile.
 func (s *saver) readsOf(a *answered) (reads []int, ok bool) {
 	around := make(map[seen][]string) // absent paths by directory
-	for path, before := range s.pathsOf(a) {
-		t := s.settle(path)
+	for path, state := range s.pathsOf(a) {
+		t := s.trace(path, state)
 		switch {
-		case t.Kind == absent && t.Around != tree.Stamp{}:
+		case t.Kind == adapters.Unseen || t.Kind == adapters.Unsteady:
+			return nil, false
+		case t.Kind == adapters.Absent && t.Around != tree.Stamp{}:
 			_, first := s.m.looker.nearest(path)
 			near := seen{spot{Path: filepath.Dir(first)}, t}
 			around[near] = append(around[near], path)
-			continue
-		case t.Kind == unknown && before.Kind == unknown:
-			return nil, false
-		case t.Kind == unknown:
-			t = before
+		default:
+			reads = append(reads, s.put(seen{spot{Path: path}, t}))
 		}
-		reads = append(reads, s.put(seen{spot{Path: path}, t}))
 	}
 	for _, near := range slices.SortedFunc(maps.Keys(around), func(a, b seen) int { return strings.Compare(a.Path, b.Path) }) {
 		var names strings.Builder
@@ -249,19 +251,18 @@ func (s *saver) readsOf(a *answered) (reads []int, ok bool) {
 	return reads, true
 }
 
-// pathsOf yields the paths that an answer depends on. Saved answers have traces; answers from this
-// process have none yet.
-func (s *saver) pathsOf(a *answered) iter.Seq2[string, trace] {
-	return func(yield func(string, trace) bool) {
-		for _, path := range a.reads {
-			if !yield(path, trace{}) {
+// pathsOf yields the paths that an answer depends on, sorted, and what it saw there.
+func (s *saver) pathsOf(a *answered) iter.Seq2[string, adapters.State] {
+	return func(yield func(string, adapters.State) bool) {
+		for _, path := range slices.Sorted(maps.Keys(a.reads)) {
+			if !yield(path, a.reads[path]) {
 				return
 			}
 		}
 		for _, n := range a.from {
 			before := s.m.saved.trace(n)
 			for path := range s.m.saved.Spots[n].paths() {
-				if !yield(path, before) {
+				if !yield(path, before.State) {
 					return
 				}
 			}
@@ -269,11 +270,12 @@ func (s *saver) pathsOf(a *answered) iter.Seq2[string, trace] {
 	}
 }
 
-func (s *saver) settle(path string) trace {
-	t, known := s.settled[path]
+func (s *saver) trace(path string, state adapters.State) trace {
+	x := pathState{path, state}
+	t, known := s.traced[x]
 	if !known {
-		t = s.m.looker.settled(path)
-		s.settled[path] = t
+		t = s.m.looker.traced(path, state)
+		s.traced[x] = t
 	}
 	return t
 }
@@ -284,12 +286,12 @@ func (s *saver) put(x seen) int {
 	if !known {
 		n = len(s.Spots)
 		s.at[x] = n
-		s.Spots, s.Traces = append(s.Spots, x.spot), append(s.Traces, s.trace(x.trace))
+		s.Spots, s.Traces = append(s.Spots, x.spot), append(s.Traces, s.save(x.trace))
 	}
 	return n
 }
 
-func (s *saver) trace(t trace) savedTrace {
+func (s *saver) save(t trace) savedTrace {
 	out := savedTrace{Kind: t.Kind}
 	if t.Sum != [32]byte{} {
 		out.Sum = string(t.Sum[:])

@@ -46,7 +46,7 @@ func TestTraces(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			l := newLooker(files, nil)
+			l := &looker{files: files, from: sourceOf(files)}
 			for _, path := range allPaths(above) {
 				saw := observe(path)
 				if was, ok := looks[path]; ok {
@@ -54,7 +54,7 @@ func TestTraces(t *testing.T) {
 						rt.Fatalf("%s still has its trace %v, but it was %q and is %q", path, was.t, was.saw, saw)
 					}
 				}
-				looks[path] = look{l.settled(path), saw}
+				looks[path] = look{l.traced(path, l.from.State(path, true)), saw}
 			}
 			if err := files.Index().Save(); err != nil {
 				rt.Fatal(err)
@@ -113,9 +113,17 @@ func observe(path string) string {
 	return fmt.Sprint(entries, err)
 }
 
+// sourceOf returns a source that reads a tree.
+func sourceOf(files *tree.Tree) adapters.Source {
+	snapshot := new(adapters.Snapshot)
+	snapshot.Hold(NewView(files, nil))
+	return adapters.Options{Snapshot: snapshot}.Source()
+}
+
 // watcher is an adapter whose answer about a directory is what it sees at some paths.
 type watcher struct {
 	adapters.Adapter
+	from  adapters.Source
 	paths map[string][]string // by directory
 }
 
@@ -126,14 +134,25 @@ func (w *watcher) RequiredToolchain(context.Context, string) (*adapters.Toolchai
 }
 
 func (w *watcher) Tasks(_ context.Context, dir string) (adapters.TasksAnswer, error) {
-	return adapters.TasksAnswer{Tasks: []adapters.Task{{Run: w.see(dir)}}, Reads: w.paths[dir]}, nil
+	saw, reads := w.see(w.from, dir)
+	return adapters.TasksAnswer{Tasks: []adapters.Task{{Run: saw}}, Reads: reads}, nil
 }
 
-func (w *watcher) see(dir string) (saw string) {
-	for _, path := range w.paths[dir] {
-		saw += observe(path) + "\n"
+// see looks at each path in one of the ways that adapters have.
+func (w *watcher) see(from adapters.Source, dir string) (saw string, reads adapters.Reads) {
+	f := from.Files(dir)
+	for i, path := range w.paths[dir] {
+		switch (i + len(path)) % 3 {
+		case 0:
+			data, err := f.Read(path)
+			saw += fmt.Sprintf("%q %t\n", data, err == nil)
+		case 1:
+			saw += fmt.Sprintln(f.IsFile(path), f.IsDir(path))
+		default:
+			saw += fmt.Sprintln(f.List(path))
+		}
 	}
-	return saw
+	return saw, f.Reads()
 }
 
 // TestKnownAnswersAreTrue holds that what is known of a directory from one invocation
@@ -164,13 +183,15 @@ func TestKnownAnswersAreTrue(t *testing.T) {
 				editPath(rt, above)
 			}
 			m := openAt(rt, root)
+			w.from = m.o.Source
 			for dir := range w.paths {
 				if m.Knows(w, dir) {
 					known++
 				}
 				got, err := m.Ask(context.Background(), w, dir)
-				if err != nil || got.Tasks.Tasks[0].Run != w.see(dir) {
-					rt.Fatalf("%s: %v, answered\n%sand there is\n%s", dir, err, got.Tasks.Tasks[0].Run, w.see(dir))
+				want, _ := w.see(adapters.Source{}, dir)
+				if err != nil || got.Tasks.Tasks[0].Run != want {
+					rt.Fatalf("%s: %v, answered\n%swant\n%s", dir, err, got.Tasks.Tasks[0].Run, want)
 				}
 			}
 			m.Save()
@@ -190,5 +211,30 @@ func openAt(rt *rapid.T, root string) *Cache {
 	if err != nil {
 		rt.Fatal(err)
 	}
-	return Open(Options{State: st, Tree: files, Basis: "b"})
+	return Open(Options{State: st, Tree: files, Source: sourceOf(files), Basis: "b"})
+}
+
+// TestTraceFindsItsStamp checks that a trace without a stamp holds, and is saved again once
+// the tree has a stamp for it.
+func TestTraceFindsItsStamp(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(root, "a", "b"), "")
+	files, err := tree.Walk(t.Context(), root, &tree.Options{State: state.Open(root)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &looker{files: files, from: sourceOf(files)}
+	for path, whole := range map[string]bool{filepath.Join(root, "a", "none"): false, filepath.Join(root, "a"): true} {
+		ok, cheap := l.holds(path, trace{State: l.from.State(path, whole)})
+		if !ok || cheap == files.SettledDir("a") {
+			t.Errorf("%s: holds %t, cheap %t, want it to find its stamp: %t", path, ok, cheap, files.SettledDir("a"))
+		}
+	}
+	above := filepath.Join(filepath.Dir(root), "none")
+	if ok, cheap := l.holds(above, trace{State: l.from.State(above, false)}); !ok || !cheap {
+		t.Errorf("outside of the workspace: holds %t, cheap %t", ok, cheap)
+	}
 }

@@ -100,9 +100,6 @@ func (l *Log) Path() string {
 	return l.dir.Shown(l.name)
 }
 
-// Segments returns the pieces of the file in their order.
-func (l *Log) Segments() []segment { return l.segments }
-
 // Close closes the file.
 func (l *Log) Close() {
 	if l.file != nil {

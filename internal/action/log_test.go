@@ -76,8 +76,8 @@ func TestLogThatCannotBeWritten(t *testing.T) {
 	if len(failures) != 1 {
 		t.Errorf("failures: %v, want one", failures)
 	}
-	if live.String() != "\n1:hello" || l.Path() != "" || len(l.Segments()) != 0 {
-		t.Errorf("live %q, path %q, segments %v", live.String(), l.Path(), l.Segments())
+	if live.String() != "\n1:hello" || l.Path() != "" || len(l.segments) != 0 {
+		t.Errorf("live %q, path %q, segments %v", live.String(), l.Path(), l.segments)
 	}
 }
 

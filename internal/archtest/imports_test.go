@@ -36,14 +36,16 @@ var table = []row{
 	{"internal/archtest", nil},
 	{"internal/bounds", nil},      // which programs and values of the environment are the clone's
 	{"internal/growth", nil},      // what tests of readers share
+	{"internal/sampling", nil},    // the cases that a test tries
 	{"internal/tree/ignore", nil}, // the matcher alone: fuzzed without a walk
 
 	// 1
 	{"adapters", []string{"diagnostics", "internal/clone"}},
 	{"internal/tomlfile", []string{"diagnostics"}},
-	{"internal/pattern", nil},                      // regular expressions that are compiled at their first use
-	{"internal/jsonfile", []string{"diagnostics"}}, // JSON manifests of several families, with places
-	{"internal/lockgraph", nil},                    // what the lockfiles of all families have in common
+	{"internal/pattern", nil},                                           // regular expressions that are compiled at their first use
+	{"internal/jsontext", nil},                                          // the tokens of JSON
+	{"internal/jsonfile", []string{"diagnostics", "internal/jsontext"}}, // JSON manifests of several families, with places
+	{"internal/lockgraph", nil},                                         // what the lockfiles of all families have in common
 	{"internal/git", []string{"internal/bounds", "internal/proc"}},
 	{"internal/sandbox", []string{"internal/proc"}},
 	{"cache/remote", []string{"cache"}},
@@ -58,8 +60,8 @@ var table = []row{
 	{"internal/tree/*", []string{"internal/state", "internal/owndir"}},
 	// A glob that the matcher refuses is reported at its place.
 	{"internal/config", []string{"diagnostics", "internal/tomlfile", "internal/state", "internal/pack", "internal/clone", "internal/tree/glob"}},
-	{"plugin/wire", []string{"adapters", "diagnostics", "plugin/wire/shape"}},
-	{"plugin/wire/shape", nil}, // JSON that nobody vouches for, below the messages
+	{"plugin/wire", []string{"adapters", "diagnostics", "internal/jsontext", "plugin/wire/shape"}},
+	{"plugin/wire/shape", []string{"internal/jsontext"}}, // JSON that nobody vouches for, below the messages
 	{"adapters/builtin", []string{"adapters", "adapters/*"}},
 	// The only way by which an adapter starts a process: what may be asked is one table.
 	{"internal/probe", []string{"adapters", "internal/bounds", "internal/proc", "internal/tomlfile", "internal/pattern"}},

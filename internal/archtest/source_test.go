@@ -99,7 +99,7 @@ func parse(name, rel string) (*source, error) {
 		return nil, err
 	}
 	s := &source{path: rel, lines: bytes.Count(data, []byte("\n")), test: strings.HasSuffix(rel, "_test.go"), fset: token.NewFileSet()}
-	s.ast, err = parser.ParseFile(s.fset, rel, data, parser.ParseComments|parser.SkipObjectResolution)
+	s.ast, err = parser.ParseFile(s.fset, rel, data, parser.ParseComments)
 	return s, err
 }
 

@@ -83,10 +83,9 @@ type Bento struct {
 
 // Load reads the configuration of the workspace at root, an absolute path free of links. It never
 // returns a nil Workspace: without a usable bento.toml it returns the defaults.
-func Load(root string) (*Workspace, []diagnostics.Diagnostic) { return LoadWith(root, "") }
-
-// LoadWith is Load with the user's own file, an absolute path, on top. own may be "" or missing.
-func LoadWith(root, own string) (*Workspace, []diagnostics.Diagnostic) {
+//
+// own is the user's own file, an absolute path, which comes on top. It may be "" or missing.
+func Load(root, own string) (*Workspace, []diagnostics.Diagnostic) {
 	return readSources(root, own).workspace()
 }
 

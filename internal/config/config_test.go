@@ -47,7 +47,7 @@ func TestLoadDefaults(t *testing.T) {
 	for name, files := range map[string]map[string]string{"no file": {}, "empty file": {"bento.toml": ""}} {
 		t.Run(name, func(t *testing.T) {
 			root := write(t, files)
-			w, problems := Load(root)
+			w, problems := Load(root, "")
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
@@ -101,7 +101,7 @@ write = ["~"]
 		"bentos/deep/no.toml":  "not TOML",
 		"bentos/.#locked.toml": "not TOML",
 	})
-	w, problems := Load(root)
+	w, problems := Load(root, "")
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -137,7 +137,7 @@ write = ["~"]
 }
 
 func TestDiscoverDefaultsToNoBentos(t *testing.T) {
-	w, _ := Load(write(t, map[string]string{"bentos/a.toml": "name = \"a\"\ndishes = []\n"}))
+	w, _ := Load(write(t, map[string]string{"bentos/a.toml": "name = \"a\"\ndishes = []\n"}), "")
 	if w.Discover {
 		t.Error("with bentos/ discovery is on by default")
 	}
@@ -185,7 +185,7 @@ extra = 1
 		"bentos/e.toml":     "name = \"a:b\"\ndishes = []\n",
 		"bentos/dir.toml/x": "",
 	})
-	w, problems := Load(root)
+	w, problems := Load(root, "")
 	want := []string{
 		`error invalid_path bentos/a.toml:2:11: dish path "/abs" is absolute, expected one relative to the workspace`,
 		`error invalid_path bentos/a.toml:2:19: dish path "../up" leads upwards, expected no ".."`,
@@ -243,13 +243,13 @@ extra = 1
 
 func TestLoadUnreadable(t *testing.T) {
 	root := write(t, map[string]string{"bento.toml/x": ""})
-	_, problems := Load(root)
+	_, problems := Load(root, "")
 	want := []string{`error unreadable_file bento.toml: the file cannot be read: it is no regular file but a directory`}
 	if diff := cmp.Diff(want, texts(problems)); diff != "" {
 		t.Error(diff)
 	}
 	root = write(t, map[string]string{"bento.toml": strings.Repeat("#", tomlfile.MaxConfig+1)})
-	if _, problems := Load(root); len(problems) != 1 || problems[0].Rule != tomlfile.RuleTooLarge {
+	if _, problems := Load(root, ""); len(problems) != 1 || problems[0].Rule != tomlfile.RuleTooLarge {
 		t.Errorf("a large file: %v", problems)
 	}
 }

@@ -47,7 +47,7 @@ timeout = 5
 `,
 		"dish.toml": "",
 	})
-	w, problems := Load(root)
+	w, problems := Load(root, "")
 	dishes, more := w.LoadDishes([]Found{{Dir: "api"}, {Dir: "."}}, nil)
 	if len(problems)+len(more) > 0 {
 		t.Fatal(problems, more)
@@ -126,7 +126,7 @@ anything = true
 `,
 		"c/dish.toml": "package_manager = \"npm\"\n[toolchain]\nallow_download = true\n",
 	})
-	w, _ := Load(root)
+	w, _ := Load(root, "")
 	_, problems := w.LoadDishes([]Found{{Dir: "a"}, {Dir: "b"}, {Dir: "c"}, {Dir: "none"}}, nil)
 	want := []string{
 		`error toml_syntax a/dish.toml:2:7: unexpected character U+000A at start of value`,
@@ -200,7 +200,7 @@ func FuzzWorkspace(f *testing.F) {
 
 // checkLoad loads a workspace with one file and checks its problems.
 func checkLoad(t *testing.T, name, text string) {
-	w, problems := Load(write(t, map[string]string{name: text}))
+	w, problems := Load(write(t, map[string]string{name: text}), "")
 	var found []Found
 	if name == DishFile {
 		found = []Found{{Dir: "."}}

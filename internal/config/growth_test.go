@@ -23,14 +23,14 @@ func TestLoadingGrowsWithTheFile(t *testing.T) {
 			return read(root)
 		}
 	}
-	workspace := func(root string) any { w, problems := Load(root); return []any{w, problems} }
+	workspace := func(root string) any { w, problems := Load(root, ""); return []any{w, problems} }
 	dish := file("d/dish.toml", func(root string) any {
-		w, problems := Load(root)
+		w, problems := Load(root, "")
 		dishes, more := w.LoadDishes([]Found{{Dir: "d"}}, nil)
 		return []any{dishes, problems, more}
 	})
 	own := file("own.toml", func(root string) any {
-		w, problems := LoadWith(root, filepath.Join(root, "own.toml"))
+		w, problems := Load(root, filepath.Join(root, "own.toml"))
 		return []any{w, problems}
 	})
 	bento, boxes, locks := file(WorkspaceFile, workspace), file("bentos/x.toml", workspace), file(LockFile, workspace)

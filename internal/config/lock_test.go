@@ -19,7 +19,7 @@ func TestLock(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w, problems := Load(root)
+	w, problems := Load(root, "")
 	free := w.Plugins.Unlocked()
 	for id, want := range map[string][2]string{"zig": {a, a}, "elm": {b, ""}, "roc": {b, ""}} {
 		if got := [2]string{w.Plugins.ByID[id].SHA256.Text, free.ByID[id].SHA256.Text}; got != want {

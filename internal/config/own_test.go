@@ -19,7 +19,7 @@ func TestCacheDirOfWorkspace(t *testing.T) {
 		".bento/../x": false, ".bento//x": false, "./.bento/x": false, ".bento/x/": false, ".bentox/y": false, ".bento/x/../../y": false,
 	} {
 		root := write(t, map[string]string{"bento.toml": "[cache]\ndir = \"" + dir + "\"\n"})
-		w, problems := Load(root)
+		w, problems := Load(root, "")
 		if taken && (w.Cache.Dir != filepath.Join(root, dir) || len(problems) > 0) {
 			t.Errorf("%q: %q, %v", dir, w.Cache.Dir, problems)
 		}
@@ -37,7 +37,7 @@ func TestCacheDirOfWorkspace(t *testing.T) {
 func load(t *testing.T, bento, own string) (*Workspace, []diagnostics.Diagnostic) {
 	t.Helper()
 	dir := write(t, map[string]string{"ws/bento.toml": bento, "config.toml": own})
-	return LoadWith(filepath.Join(dir, "ws"), filepath.Join(dir, "config.toml"))
+	return Load(filepath.Join(dir, "ws"), filepath.Join(dir, "config.toml"))
 }
 
 func wordsOf(list []Text) (out []string) {
@@ -123,19 +123,19 @@ func TestOwnInTheWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, own := range []string{fifo, dir, "/dev/zero", large} {
-		w, problems := LoadWith(dir, own)
+		w, problems := Load(dir, own)
 		if len(diagnostics.Errors(problems)) != 1 || problems[0].File != own || !w.Plugins.Restrict || len(w.Plugins.Allowlist) > 0 {
 			t.Errorf("%s: %v", own, problems)
 		}
 	}
-	if w, problems := LoadWith(dir, filepath.Join(dir, "none")); len(problems) > 0 || w.Own != "" || w.Plugins.Restrict {
+	if w, problems := Load(dir, filepath.Join(dir, "none")); len(problems) > 0 || w.Own != "" || w.Plugins.Restrict {
 		t.Errorf("without a file: %v", problems)
 	}
 	link := filepath.Join(dir, "link")
 	if err := os.Symlink("/dev/null", link); err != nil {
 		t.Fatal(err)
 	}
-	if _, problems := LoadWith(dir, link); len(problems) != 1 {
+	if _, problems := Load(dir, link); len(problems) != 1 {
 		t.Errorf("a link to a device: %v", problems)
 	}
 }
@@ -156,7 +156,7 @@ func TestFilesBehindLinks(t *testing.T) {
 		if err := os.Symlink(target, link); err != nil {
 			t.Fatal(err)
 		}
-		w, problems := Load(filepath.Join(dir, "ws"))
+		w, problems := Load(filepath.Join(dir, "ws"), "")
 		_, more := w.LoadDishes([]Found{{Dir: "a"}}, nil)
 		warned := 0
 		for _, p := range append(problems, more...) {

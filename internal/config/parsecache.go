@@ -29,7 +29,14 @@ func OpenParseCache(dir *state.Dir, program string) *ParseCache {
 	return &ParseCache{openParsed[settings, dishOf](dir, "config", 3, program)}
 }
 
-// Load is LoadWith that parses only changed files. Pass m to LoadDishes only with the workspace
+// Wait waits for the reading that OpenParseCache began. The owner calls it at the end.
+func (m *ParseCache) Wait() {
+	if m != nil {
+		m.parsedFiles.Wait()
+	}
+}
+
+// Load is the function Load, but parses only changed files. Pass m to LoadDishes only with the workspace
 // that Load returned.
 func (m *ParseCache) Load(root, own string) (*Workspace, []diagnostics.Diagnostic) {
 	s := readSources(root, own)

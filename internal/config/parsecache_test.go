@@ -107,7 +107,7 @@ func compareMemory(rt *rapid.T, root, program string) {
 			found = append(found, Found{Dir: dir, Sum: blake3.Sum256(data), Known: known})
 		}
 	}
-	plain, problems := Load(root)
+	plain, problems := Load(root, "")
 	dishes, more := plain.LoadDishes(found, nil)
 	m := OpenParseCache(state.Open(root), program)
 	kept, keptProblems := m.Load(root, "")

@@ -20,6 +20,7 @@ type parsedFiles[H, F any] struct {
 	head    []byte   // packed; nil when there is none
 	files   []byte   // packed; nil when there are none yet
 	read    func() map[string]*parsedFile[F]
+	ahead   sync.WaitGroup // reads that were started ahead
 }
 
 // parsedFile is the parsed content of one file.
@@ -55,8 +56,16 @@ func openParsed[H, F any](dir *state.Dir, name string, version uint32, program s
 	}
 	m.sources, m.head = f.Sources, parts[1]
 	m.setFiles(parts[2])
-	go m.read() // reading takes time, and the caller has other work first
+	read := m.read
+	m.ahead.Go(func() { read() }) // it takes time, and the caller has other work first
 	return m
+}
+
+// Wait waits for the reading that opening began.
+func (m *parsedFiles[H, F]) Wait() {
+	if m != nil {
+		m.ahead.Wait()
+	}
 }
 
 // setFiles sets the packed files.
@@ -79,6 +88,7 @@ func (m *parsedFiles[H, F]) Head(sources [32]byte) (head H, ok bool) {
 // SetHead replaces the head, and drops the files.
 func (m *parsedFiles[H, F]) SetHead(sources [32]byte, head H) {
 	if m != nil {
+		m.ahead.Wait()
 		m.sources, m.head = sources, packed(head)
 		m.setFiles(nil)
 	}

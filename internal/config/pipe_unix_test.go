@@ -14,7 +14,7 @@ func TestLoadPipe(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(root, "bento.toml"), 0o644); err != nil {
 		t.Skip(err)
 	}
-	if _, problems := Load(root); len(problems) != 1 || problems[0].Rule != RuleUnreadable {
+	if _, problems := Load(root, ""); len(problems) != 1 || problems[0].Rule != RuleUnreadable {
 		t.Errorf("a pipe: %v", problems)
 	}
 }

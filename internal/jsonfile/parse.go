@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/jsontext"
 )
 
 // RuleSyntax is the rule of the diagnostic of a file with a syntax error.
@@ -28,7 +29,7 @@ func ParseLoose(path string, data []byte) (*Value, error) { return parse(path, d
 
 func parse(path string, data []byte, loose bool) (*Value, error) {
 	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
-	p := &parser{src: string(data), loose: loose, line: 1}
+	p := &parser{data: data, src: string(data), loose: loose, line: 1}
 	if i := bytes.IndexByte(data, 0); i >= 0 {
 		return nil, p.problem(path, i, "a NUL byte, expected UTF-8 text (is the file UTF-16?)")
 	}
@@ -60,7 +61,8 @@ func (p *parser) problem(path string, offset int, message string) error {
 
 // parser reads src from at on. After an error, at is its offset.
 type parser struct {
-	src   string
+	data  []byte
+	src   string // of data
 	loose bool
 	at    int
 	line  int
@@ -149,86 +151,57 @@ func (p *parser) value(depth int) (*Value, error) {
 	}
 	var v *Value
 	var err error
-	switch c := p.peek(); {
-	case c == '{':
+	switch p.peek() {
+	case '{':
 		v = p.make(Object)
 		err = p.object(v, depth)
-	case c == '[':
+	case '[':
 		v = p.make(Array)
 		err = p.array(v, depth)
-	case c == '"':
-		v = p.make(String)
-		v.text, err = p.text()
-	case c == '-' || '0' <= c && c <= '9':
-		v = p.make(Number)
-		v.text, err = p.number()
 	default:
-		v, err = p.literal()
+		v, err = p.scalar()
 	}
 	return v, err
 }
 
-func (p *parser) literal() (*Value, error) {
-	for _, l := range [...]string{"true", "false", "null"} {
-		if !strings.HasPrefix(p.src[p.at:], l) {
-			continue
-		}
-		v := p.make(Bool)
-		if l == "null" {
-			v.kind = Null
-		}
-		v.text = l
-		p.at += len(l)
-		return v, nil
+// scalar reads a string, number, true, false or null.
+func (p *parser) scalar() (*Value, error) {
+	v := p.make(Number)
+	raw, err := p.token()
+	if err != nil {
+		return nil, err
 	}
-	return nil, p.unexpected("a value")
+	v.text = raw
+	switch raw[0] {
+	case '"':
+		v.kind, v.text = String, unquote(raw)
+	case 't', 'f':
+		v.kind = Bool
+	case 'n':
+		v.kind = Null
+	}
+	return v, nil
 }
 
-func (p *parser) number() (string, error) {
+// token moves behind a scalar and returns its source text.
+func (p *parser) token() (string, error) {
 	start := p.at
-	for p.at < len(p.src) && strings.IndexByte("+-.eE0123456789", p.src[p.at]) >= 0 {
-		p.at++
+	end, want := jsontext.Scalar(p.data, start)
+	if p.at = end; want != "" {
+		return "", p.unexpected(want)
 	}
-	text := p.src[start:p.at]
-	if !json.Valid([]byte(text)) {
-		p.at = start
-		return "", fmt.Errorf("%.40q is no number", text)
-	}
-	return text, nil
+	return p.src[start:end], nil
 }
 
-// text reads the string at this offset.
-func (p *parser) text() (string, error) {
-	plain := true
-	for i := p.at + 1; i < len(p.src); i++ {
-		switch c := p.src[i]; {
-		case c == '"':
-			raw := p.src[p.at : i+1]
-			if plain || utf8.ValidString(raw) && strings.IndexByte(raw, '\\') < 0 {
-				p.at = i + 1
-				return raw[1 : len(raw)-1], nil
-			}
-			return p.unescape(raw)
-		case c == '\\':
-			plain = false
-			i++
-		case c < ' ':
-			p.at = i
-			return "", p.unexpected("the end of a string")
-		case c >= utf8.RuneSelf:
-			plain = false
-		}
+// unquote returns the text of a quoted string, with U+FFFD for invalid UTF-8.
+func unquote(raw string) (text string) {
+	if strings.IndexByte(raw, '\\') < 0 && utf8.ValidString(raw) {
+		return raw[1 : len(raw)-1]
 	}
-	p.at = len(p.src)
-	return "", p.unexpected("the end of a string")
-}
-
-func (p *parser) unescape(raw string) (text string, err error) {
 	if err := json.Unmarshal([]byte(raw), &text); err != nil {
-		return "", fmt.Errorf("a string with an unknown escape")
+		panic(err) // it is valid
 	}
-	p.at += len(raw)
-	return text, nil
+	return text
 }
 
 // next moves to the next element of an object or array, or to its end.
@@ -302,9 +275,11 @@ func (p *parser) member(depth int) (m Member, err error) {
 	if p.peek() != '"' {
 		return m, p.unexpected("a name in quotes")
 	}
-	if m.Name, err = p.text(); err != nil {
+	name, err := p.token()
+	if err != nil {
 		return m, err
 	}
+	m.Name = unquote(name)
 	if p.space(); p.peek() != ':' {
 		return m, p.unexpected("a colon")
 	}

@@ -43,15 +43,15 @@ func TestRefuses(t *testing.T) {
 		"{\n  \"a\": 1,\n}":                      "p.json:3:1: not valid JSON: '}', expected a name in quotes",
 		"{\"a\": 1 \"b\": 2}":                    "p.json:1:9: not valid JSON: '\"', expected a comma or the end of an object",
 		"{\"a\" 1}":                              "p.json:1:6: not valid JSON: '1', expected a colon",
-		"[01]":                                   "p.json:1:2: not valid JSON: \"01\" is no number",
+		"[01]":                                   "p.json:1:3: not valid JSON: '1', expected a comma or the end of a list",
 		"{} x":                                   "p.json:1:4: not valid JSON: 'x', expected the end of the file",
 		"\xff\xfe{\x00}\x00":                     "p.json:1:4: not valid JSON: a NUL byte, expected UTF-8 text",
 		strings.Repeat("[", 100_000):             "p.json:1:1002: not valid JSON: nested deeper than 1000",
 		"[" + strings.Repeat("1,", 3<<20) + "1]": "p.json:1:4194304: not valid JSON: nested deeper than 1000, or of more than 2097152 values",
 		"{\n\"a\": [1, 2":                        "p.json:2:11: not valid JSON: the file ends, expected a comma or the end of a list",
 		"// no\n{}":                              "p.json:1:1: not valid JSON: '/', expected a value",
-		"\"a\nb\"":                               "p.json:1:3: not valid JSON: '\\n', expected the end of a string",
-		"\"\\x\"":                                "p.json:1:1: not valid JSON: a string with an unknown escape",
+		"\"a\nb\"":                               "p.json:1:3: not valid JSON: '\\n', expected an escape for a control character",
+		"\"\\x\"":                                "p.json:1:3: not valid JSON: 'x', expected an escape",
 	} {
 		_, err := Parse("p.json", []byte(text))
 		var problems diagnostics.Problems

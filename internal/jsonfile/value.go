@@ -1,5 +1,5 @@
 // Package jsonfile reads JSON files that people write, manifests and settings, with the position of
-// every value for diagnostics.
+// every value for diagnostics. Readers of similar formats return its values too.
 package jsonfile
 
 import (
@@ -43,6 +43,15 @@ type Member struct {
 	Line  int // 1-based
 	Value *Value
 }
+
+// Start makes the zero Value v one of a kind, at a line, with the text of a string. Start and Fill
+// are for readers of other formats, before they return the value.
+func (v *Value) Start(kind Kind, line int, text string) {
+	v.kind, v.line, v.text = kind, int32(line), text
+}
+
+// Fill sets the content of an object or an array.
+func (v *Value) Fill(members []Member, items []*Value) { v.members, v.items = members, items }
 
 // Kind returns the type, 0 for an absent value.
 func (v *Value) Kind() Kind {

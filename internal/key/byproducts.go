@@ -3,6 +3,8 @@ package key
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
@@ -64,4 +66,164 @@ func (e *Evaluator) ByProducts(ev *Result, before []tree.Entry) []ByProduct {
 			"declare them as outputs, or have git ignore them")
 	}
 	return list
+}
+
+// leftovers is what is remembered of the tasks of one dish.
+type leftovers struct {
+	Memory *History
+	Tasks  []*plan.Task // all of the dish, in the order in which they run
+	Index  *tree.Index
+}
+
+// MadeByOthers reports which paths other tasks of the dish of t have made, as far as is
+// known when that is asked for the first time. What it gives is safe for concurrent use.
+func (d leftovers) MadeByOthers(t *plan.Task) func(path string) bool {
+	others := sync.OnceValue(func() map[string]bool {
+		others := make(map[string]bool)
+		for _, other := range d.Tasks {
+			if TaskID(other) != TaskID(t) {
+				for _, p := range d.Memory.Of(other).Outputs {
+					others[p] = true
+				}
+			}
+		}
+		return others
+	})
+	return func(path string) bool { return others()[path] }
+}
+
+// MadeBefore reports which paths those have made that t depends on, as far as is known
+// when that is asked for the first time: those of its dish, however far, and what they
+// depend on directly of other dishes. What it gives is safe for concurrent use.
+func (d leftovers) MadeBefore(t *plan.Task) func(path string) bool {
+	before := sync.OnceValue(func() map[string]bool {
+		before, seen := make(map[string]bool), make(map[*plan.Task]bool)
+		var add func(t *plan.Task)
+		add = func(of *plan.Task) {
+			for _, dep := range of.Deps {
+				if seen[dep.Task] {
+					continue
+				}
+				seen[dep.Task] = true
+				for _, p := range d.Memory.Of(dep.Task).Outputs {
+					before[p] = true
+				}
+				if dep.Task.Dish.Path == t.Dish.Path {
+					add(dep.Task)
+				}
+			}
+		}
+		add(t)
+		return before
+	})
+	return func(path string) bool { return before()[path] }
+}
+
+// Left returns what t has left in its dish without declaring it: what is new, and what was
+// its by-product before and is still there. A file that was an input is none: somebody
+// has changed it since, and the key tells of it. Before and now are the sources of the
+// dish. Fresh are those that t has left for the first time.
+func (d leftovers) Left(t *plan.Task, inputs, before, now []tree.Entry) (list []ByProduct, fresh []string) {
+	own, owners := paths(d.Memory.Of(t).ByProducts), d.owners(t)
+	for _, entry := range now {
+		was, found := find(before, entry.Path)
+		owner := owners[entry.Path]
+		switch {
+		case entry.Kind != tree.File:
+			continue
+		case found && !own[entry.Path] && (owner == nil || was.Same(&entry)):
+			continue
+		}
+		if _, input := find(inputs, entry.Path); input {
+			continue
+		}
+		sum, err := d.Index.Sum(entry)
+		if err != nil {
+			continue
+		}
+		b := ByProduct{Path: entry.Path, Sum: sum}
+		if owner != nil {
+			d.reassign(owner, b)
+			continue
+		}
+		list = append(list, b)
+		if !own[entry.Path] {
+			fresh = append(fresh, entry.Path)
+		}
+	}
+	return list, fresh
+}
+
+// find looks for a path among sorted entries.
+func find(entries []tree.Entry, p string) (tree.Entry, bool) {
+	i, found := slices.BinarySearchFunc(entries, p, func(e tree.Entry, p string) int { return strings.Compare(e.Path, p) })
+	if !found {
+		return tree.Entry{}, false
+	}
+	return entries[i], true
+}
+
+func paths(list []ByProduct) map[string]bool {
+	set := make(map[string]bool, len(list))
+	for _, b := range list {
+		set[b.Path] = true
+	}
+	return set
+}
+
+// owners gives, by path, the other task of the dish of t that it belongs to.
+func (d leftovers) owners(t *plan.Task) map[string]*plan.Task {
+	if !d.Memory.Littered(t.Dish) {
+		return nil
+	}
+	owners := make(map[string]*plan.Task)
+	for _, other := range d.Tasks {
+		if TaskID(other) == TaskID(t) {
+			continue
+		}
+		for _, b := range d.Memory.Of(other).ByProducts {
+			owners[b.Path] = other
+		}
+	}
+	return owners
+}
+
+// reassign notes the content that a by-product of owner has now.
+func (d leftovers) reassign(owner *plan.Task, b ByProduct) {
+	last := *d.Memory.Of(owner)
+	last.ByProducts = slices.Clone(last.ByProducts)
+	for i := range last.ByProducts {
+		if last.ByProducts[i].Path == b.Path {
+			last.ByProducts[i] = b
+		}
+	}
+	d.Memory.Keep(owner, &last)
+}
+
+// Without takes away from list what t itself, and those that come behind it in its
+// dish, have left behind.
+func (d leftovers) Without(t *plan.Task, list []tree.Entry) []tree.Entry {
+	if !d.Memory.Littered(t.Dish) {
+		return list
+	}
+	left := make(map[string][32]byte)
+	behind := false
+	for _, other := range d.Tasks {
+		if behind = behind || TaskID(other) == TaskID(t); behind {
+			for _, b := range d.Memory.Of(other).ByProducts {
+				left[b.Path] = b.Sum
+			}
+		}
+	}
+	if len(left) == 0 {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(entry tree.Entry) bool {
+		want, made := left[entry.Path]
+		if !made || entry.Kind != tree.File {
+			return false
+		}
+		sum, err := d.Index.Sum(entry)
+		return err == nil && sum == want
+	})
 }

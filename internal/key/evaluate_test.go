@@ -87,7 +87,7 @@ func (w *world) keys(t *rapid.T, req plan.Request) map[string]cache.Key {
 
 func (w *world) evaluate(t *rapid.T, req plan.Request, st *state.Dir, store cache.Store) *Evaluator {
 	ctx := context.Background()
-	cfg, problems := config.Load(w.root)
+	cfg, problems := config.Load(w.root, "")
 	files, err := tree.Walk(ctx, w.root, &tree.Options{State: st})
 	if err != nil {
 		t.Fatal(err)

@@ -161,7 +161,7 @@ func (m *model) evaluate(t rapid.TB, w ways) *Evaluator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, problems := config.Load(root)
+	cfg, problems := config.Load(root, "")
 	files, err := tree.Walk(ctx, root, &tree.Options{State: w.state})
 	if err != nil {
 		t.Fatal(err)
@@ -293,7 +293,14 @@ func keysAreTheirs(t *rapid.T, m *model, edit func(*model, *rapid.T)) {
 	if err := os.Symlink("w0", link); err != nil {
 		t.Fatal(err)
 	}
-	kept := state.Open(filepath.Join(base, "state"))
+	// Only what is old enough is saved, so on a fast machine nothing may be.
+	stateIn := func(name string) *state.Dir {
+		if err := os.MkdirAll(filepath.Join(base, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return state.Open(filepath.Join(base, name))
+	}
+	kept := stateIn("state")
 	for i := range rapid.IntRange(2, 8).Draw(t, "edits") {
 		root := filepath.Join(base, "w0")
 		if rapid.Bool().Draw(t, "elsewhere") {
@@ -303,7 +310,7 @@ func keysAreTheirs(t *rapid.T, m *model, edit func(*model, *rapid.T)) {
 			t.Fatal(err)
 		}
 		m.lay(t, root, rapid.Bool().Draw(t, "turned"))
-		way := ways{root: root, state: state.Open(filepath.Join(base, fmt.Sprint("state", i)))}
+		way := ways{root: root, state: stateIn(fmt.Sprint("state", i))}
 		if filepath.Base(root) == "w0" {
 			way = ways{root: pick(t, "root", root, link), state: kept}
 		}

@@ -67,7 +67,7 @@ func (l *locker) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]dia
 // lockKeys evaluates a workspace of lockers.
 func lockKeys(t *testing.T, root string) (map[string]*Result, *discovery.Workspace) {
 	t.Helper()
-	cfg, problems := config.Load(root)
+	cfg, problems := config.Load(root, "")
 	files, err := tree.Walk(t.Context(), root, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -136,11 +136,21 @@ func (t *Toolchains) remember(id, value string) {
 
 // Save writes what was learned, if anything was.
 func (t *Toolchains) Save() error {
+	payload := t.learned()
+	if payload == nil {
+		return nil
+	}
+	return t.state.Store(toolchainsFile, toolchainsVersion, payload)
+}
+
+// learned returns the content of the file, nil if it is the same as before.
+func (t *Toolchains) learned() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.changed {
 		return nil
 	}
+	t.changed = false
 	ids := slices.Sorted(maps.Keys(t.known))
 	ids = ids[max(0, len(ids)-maxRemembered):]
 	var w pack.Writer
@@ -149,6 +159,5 @@ func (t *Toolchains) Save() error {
 		w.String(id)
 		w.String(t.known[id])
 	}
-	t.changed = false
-	return t.state.Store(toolchainsFile, toolchainsVersion, w.Payload())
+	return w.Payload()
 }

@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
@@ -11,17 +12,28 @@ import (
 
 // Work is one command that changes files: an install, or an addition of packages.
 type Work struct {
-	Argv []string // the first is absolute
+	Argv []string // the first is absolute, or a name on the PATH of Env
 	Dir  string   // absolute
 	Env  adapters.Environ
 	Said string // the command as shown to users; "" for Argv
 }
 
 // Run runs a tool for its effects and passes its output to log. The leave is that of the request.
-// It returns an *adapters.InstallError when the tool fails.
+// It returns an *adapters.InstallError when the tool fails, and an *adapters.MissingTool without a
+// hint when it is not on PATH.
 func Run(ctx context.Context, leave adapters.Leave, w Work, log adapters.LogFunc) error {
 	if !leave.Given() {
 		return errors.New("a question must not run a command")
+	}
+	if w.Said == "" {
+		w.Said = strings.Join(w.Argv, " ")
+	}
+	if !strings.Contains(w.Argv[0], "/") {
+		path, err := w.Env.LookPath(w.Argv[0])
+		if err != nil {
+			return err
+		}
+		w.Argv = slices.Concat([]string{path}, w.Argv[1:])
 	}
 	t := adapters.NewTranscript(log)
 	res, err := proc.Run(ctx, proc.Spec{Argv: w.Argv, Dir: w.Dir, Env: w.Env, Stdout: t.Stdout(), Stderr: t.Stderr()})
@@ -32,11 +44,7 @@ func Run(ctx context.Context, leave adapters.Leave, w Work, log adapters.LogFunc
 	case res.Canceled || ctx.Err() != nil:
 		return context.Cause(ctx)
 	case res.ExitCode != 0:
-		said := w.Said
-		if said == "" {
-			said = strings.Join(w.Argv, " ")
-		}
-		return &adapters.InstallError{Command: said, ExitStatus: res.ExitCode, Detail: t.Tail()}
+		return &adapters.InstallError{Command: w.Said, ExitStatus: res.ExitCode, Detail: t.Tail()}
 	}
 	return nil
 }

@@ -305,29 +305,6 @@ func TestDeadlineLosesNothing(t *testing.T) {
 	}
 }
 
-func TestStartPiped(t *testing.T) {
-	p, pipes, err := StartPiped(shell(t, "cat; echo end >&2"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := pipes.Stdin.WriteString("hello"); err != nil {
-		t.Fatal(err)
-	}
-	pipes.Stdin.Close()
-	var out bytes.Buffer
-	if _, err := out.ReadFrom(pipes.Stdout); err != nil || out.String() != "hello" {
-		t.Errorf("read %q, %v", out.String(), err)
-	}
-	<-p.Exited()
-	if res := p.Wait(t.Context()); res.ExitCode != 0 {
-		t.Errorf("%+v", res)
-	}
-	pipes.Close()
-	if _, _, err := StartPiped(Spec{Argv: []string{"/no/such"}}); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("missing program: %v", err)
-	}
-}
-
 func BenchmarkRun(b *testing.B) {
 	for b.Loop() {
 		if _, err := Run(b.Context(), Spec{Argv: []string{"/bin/true"}}); err != nil {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TryLock locks the file until Unlock, or until this process and those that inherited the
+// TryLock locks the file until this process and those that inherited the
 // descriptor have closed it. It returns ErrLocked when another descriptor holds the lock, also one
 // of this process.
 func (f *File) TryLock() error {
@@ -17,9 +17,4 @@ func (f *File) TryLock() error {
 		return ErrLocked
 	}
 	return err
-}
-
-// Unlock releases the lock, whatever other processes have the descriptor.
-func (f *File) Unlock() {
-	_ = f.do("unlock", func() error { return unix.Flock(f.fd, unix.LOCK_UN) })
 }

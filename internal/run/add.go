@@ -14,7 +14,7 @@ import (
 // Nothing is run where a link of a manifest or lockfile leads out of the workspace.
 func (in *installer) Add(ctx context.Context, d *discovery.Dish, packages []string, dev bool, log adapters.LogFunc) error {
 	unlock, err := in.State.Lock(ctx, "locks/install-"+cache.ShortSum(d.ScopeID())+".lock", func(holder string) {
-		in.Warn("waiting", fmt.Sprintf("the dependencies of %s are being installed by another bento; waiting for it", d.Name), holder)
+		in.warn("waiting", fmt.Sprintf("the dependencies of %s are being installed by another bento; waiting for it", d.Name), holder)
 	})
 	if err == nil {
 		defer unlock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bentobuild/bento/cache"
@@ -60,6 +61,7 @@ type engine struct {
 	stop            string // the reason why nothing more is started, "" while things are
 	running         int
 	jobs            chan func() func() // to idle goroutines
+	workers         sync.WaitGroup     // those goroutines
 	done            chan func()
 	said            chan func() // of jobs that go on
 	overlaps        overlaps
@@ -135,6 +137,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	e.loop(ctx)
 	e.mendAll(ctx)
 	close(e.jobs)
+	e.workers.Wait()
 	r := e.finish(ctx)
 	e.release()
 	return r, nil
@@ -222,11 +225,11 @@ func (e *engine) job(f func() (apply func())) {
 	select {
 	case e.jobs <- f:
 	default: // none is idle; an idle one has a stack that has grown
-		go func() {
+		e.workers.Go(func() {
 			for ok := true; ok; f, ok = <-e.jobs {
 				e.done <- f()
 			}
-		}()
+		})
 	}
 }
 

@@ -11,20 +11,6 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// installer returns what installs in this workspace and tells the reporter of it.
-func (e *Env) installer(t *tree.Tree, force bool) *installer {
-	return &installer{
-		Root: e.Root, State: e.State, Environ: e.Environ, Inherit: e.Inherit, Force: force, Tree: t, Toolchains: e.Toolchains,
-		Warn: e.warn,
-		Started: func(i *Install) {
-			e.executing()
-			e.report(InstallStarted{Install: i})
-		},
-		Log:      func(i *Install, l adapters.Log) { e.report(InstallLog{Install: i, Log: l}) },
-		Finished: func(i *Install) { e.report(InstallFinished{Install: i}) },
-	}
-}
-
 // AddPackages adds packages to a dish by its ecosystem's own command. No run of another
 // bento in the workspace sees the manifests half written.
 func AddPackages(ctx context.Context, env *Env, d *discovery.Dish, packages []string, dev bool, log adapters.LogFunc) error {
@@ -34,7 +20,7 @@ func AddPackages(ctx context.Context, env *Env, d *discovery.Dish, packages []st
 		return ctx.Err()
 	}
 	env.executing()
-	return env.installer(nil, false).Add(ctx, d, packages, dev, log)
+	return (&installer{Env: env}).Add(ctx, d, packages, dev, log)
 }
 
 // errInterrupted is the error of an install that the interrupt has ended.
@@ -56,7 +42,7 @@ func (e *engine) executeInstalled(ctx context.Context, ev *key.Result) {
 	}
 	if e.opts.SkipInstall {
 		unsure := ""
-		if !e.env.installer(e.tree, false).UpToDate(ctx, d) {
+		if !(&installer{Env: e.env, Tree: e.tree}).UpToDate(ctx, d) {
 			unsure = "its dependencies are not installed as the manifests say"
 		}
 		e.execute(ctx, ev, unsure)
@@ -69,7 +55,7 @@ func (e *engine) executeInstalled(ctx context.Context, ev *key.Result) {
 		s = &scopeInstall{}
 		e.installs[id] = s
 		e.job(func() func() {
-			i := e.env.installer(e.tree, e.opts.ForceInstall).Ensure(ctx, d)
+			i := (&installer{Env: e.env, Tree: e.tree, Force: e.opts.ForceInstall}).Ensure(ctx, d)
 			return func() { e.installed(ctx, s, i, ev) }
 		})
 	case !s.done:
@@ -114,7 +100,7 @@ func InstallAll(ctx context.Context, env *Env, t *tree.Tree, dishes []*discovery
 	release, _ := env.lockWorkspace(ctx)
 	defer release()
 	env.Toolchains.LetRun()
-	in := env.installer(t, force)
+	in := &installer{Env: env, Tree: t, Force: force}
 	seen := make(map[string]bool)
 	var installs []*Install
 	var lacking, left []diagnostics.Diagnostic

@@ -15,9 +15,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/pack"
-	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -59,21 +57,11 @@ func (in *installer) toolchain(ctx context.Context, d *discovery.Dish) (string, 
 	return found, err
 }
 
-// installer installs. It is safe for concurrent use.
+// installer installs in a workspace. It is safe for concurrent use.
 type installer struct {
-	Root    string
-	State   *state.Dir
-	Environ adapters.Environ // that bento was started with
-	Inherit bool             // installs see all of it
-	Force   bool             // also what is up to date
-	Tree    *tree.Tree
-
-	Toolchains *key.Toolchains
-
-	Warn     func(code, message, hint string)
-	Started  func(*Install)
-	Log      func(*Install, adapters.Log)
-	Finished func(*Install)
+	*Env
+	Force bool // also what is up to date
+	Tree  *tree.Tree
 }
 
 // needsInstall reports whether there is anything to install for a dish at all.
@@ -92,7 +80,7 @@ func (in *installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
 	}
 	id := cache.ShortSum(d.ScopeID())
 	unlock, err := in.State.Lock(ctx, "locks/install-"+id+".lock", func(holder string) {
-		in.Warn("waiting", fmt.Sprintf("the dependencies of %s are being installed by another bento; waiting for it", d.Name), holder)
+		in.warn("waiting", fmt.Sprintf("the dependencies of %s are being installed by another bento; waiting for it", d.Name), holder)
 	})
 	if err == nil {
 		defer unlock()
@@ -105,16 +93,17 @@ func (in *installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
 	}
 	// Whatever happens now, the last good install is no more.
 	if err := in.State.Remove("installs/" + id); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		in.Warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(), "")
+		in.warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(), "")
 	}
 	i.Started = time.Now()
-	in.Started(i)
+	in.executing()
+	in.report(InstallStarted{Install: i})
 	i.Err = orInterrupted(in.install(ctx, d, i))
 	i.Duration = time.Since(i.Started)
 	if i.Err == nil {
 		in.keepStamp(ctx, d, id, toolchain)
 	}
-	in.Finished(i)
+	in.report(InstallFinished{Install: i})
 	return i
 }
 
@@ -134,7 +123,7 @@ func (in *installer) install(ctx context.Context, d *discovery.Dish, i *Install)
 	}
 	return d.Adapter.Install(ctx, adapters.InstallRequest{
 		DishDir: d.Dir, DishName: d.Name, Scope: d.Scope, Force: in.Force, Env: in.environ(d),
-	}, func(l adapters.Log) { in.Log(i, l) })
+	}, func(l adapters.Log) { in.report(InstallLog{Install: i, Log: l}) })
 }
 
 // environ is the whole environment of what is run for d.
@@ -197,7 +186,7 @@ func (in *installer) keepStamp(ctx context.Context, d *discovery.Dish, id, toolc
 		stamps += in.stamp(&after, toolchain)
 	}
 	if err := in.State.Store("installs/"+id, stampVersion, []byte(stamps)); err != nil {
-		in.Warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(),
+		in.warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(),
 			"dependencies will be installed again")
 	}
 }

@@ -69,7 +69,6 @@ type File struct {
 	bom   bool
 	lines []int // offset of the start of each line
 	root  *Value
-	tree  map[string]any
 }
 
 // Parse parses a configuration file of at most MaxConfig bytes. path is its name in messages. The
@@ -148,11 +147,6 @@ func (f *File) Path() string { return f.path }
 
 // Root returns the table of the whole document.
 func (f *File) Root() *Value { return f.root }
-
-// Tree returns the document as plain values: map[string]any, []any or
-// []map[string]any, string, int64, float64, bool, time.Time. The caller must not
-// change them.
-func (f *File) Tree() map[string]any { return f.tree }
 
 // Lookup returns the value under key, nil when it is missing. Indices ("0") are the keys of array
 // elements.

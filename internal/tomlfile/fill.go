@@ -10,10 +10,11 @@ import (
 
 // fill sets the scalars of the tree.
 func (f *File) fill() []diagnostics.Diagnostic {
-	if _, err := toml.Decode(string(f.data), &f.tree); err != nil {
+	var tree map[string]any
+	if _, err := toml.Decode(string(f.data), &tree); err != nil {
 		return []diagnostics.Diagnostic{f.decodeError(err)}
 	}
-	if v := f.root.fill(f.tree); v != nil {
+	if v := f.root.fill(tree); v != nil {
 		return []diagnostics.Diagnostic{v.KeyPos().Error(RuleSyntax, "%s is ambiguous", v.Path())}
 	}
 	return nil

@@ -47,9 +47,6 @@ func openIndex(t *Tree) *Index {
 // Empty reports whether the index has nothing from earlier runs.
 func (ix *Index) Empty() bool { return ix.saved.Dirs() == 0 }
 
-// Reads returns the number of files read so far.
-func (ix *Index) Reads() int64 { return ix.reads.Load() }
-
 // Sum returns the BLAKE3 digest of the content of a regular file. It reads the file only if no
 // digest is known for its stat. If the file no longer has the stat of e, Sum returns the digest of
 // the state e if it was recorded, else that of the current state.

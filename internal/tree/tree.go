@@ -11,7 +11,6 @@ package tree
 import (
 	"context"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -37,7 +36,7 @@ type Options struct {
 	Out []string
 }
 
-// Tree is the snapshot of a workspace. It is safe for concurrent use.
+// Tree is the snapshot of a workspace. It is safe for concurrent use. Its owner has to close it.
 type Tree struct {
 	root    string
 	workers int
@@ -51,6 +50,9 @@ type Tree struct {
 	before  *indexedTree   // the index; nil when it is not valid
 	nested  atomic.Bool    // the root contains repositories
 	tracked [32]byte       // see TrackedDigest
+
+	ahead  sync.WaitGroup // reads of LookAhead and TrackedAhead
+	closed atomic.Bool
 
 	index     *Index
 	mu        sync.RWMutex
@@ -72,19 +74,27 @@ func Walk(ctx context.Context, root string, o *Options) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	runtime.AddCleanup(t, (*disk.Root).Close, p)
 	t.disk = p
+	if err := t.walk(ctx, o); err != nil {
+		t.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// walk fills an empty tree.
+func (t *Tree) walk(ctx context.Context, o *Options) error {
 	t.walked = time.Now().UnixNano()
 	t.index = openIndex(t)
 	was := t.index.saved
 	if was.Dirs() > 0 {
-		t.before = newIndexedTree(was, p)
+		t.before = newIndexedTree(was, t.disk)
 	}
 	t.outer = lookOutside(ctx, repositoryOptions{Root: t.root, State: t.state, Was: was, Out: o.Out, Warn: t.note})
-	w := &walker{tree: t, root: p, before: t.before}
+	w := &walker{tree: t, root: t.disk, before: t.before}
 	t.top = t.newTop()
 	if err := w.walk(ctx, t.top); err != nil {
-		return nil, err
+		return err
 	}
 	for _, d := range w.problems {
 		t.note(d)
@@ -93,7 +103,17 @@ func Walk(ctx context.Context, root string, o *Options) (*Tree, error) {
 	if t.nested.Load() {
 		t.tracked = t.digestNested()
 	}
-	return t, nil
+	return nil
+}
+
+// Close waits for reads that were started ahead, and closes the root. Ignored and Tracked work
+// after it; nothing reads a stat any more.
+func (t *Tree) Close() {
+	if t.closed.Swap(true) {
+		return
+	}
+	t.ahead.Wait()
+	t.disk.Close()
 }
 
 // newTop returns an empty node for the root.
@@ -238,8 +258,9 @@ func (t *Tree) digestNested() [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// TrackedAhead starts reading git's index for a caller that will need it. It returns at once.
-func (t *Tree) TrackedAhead() { go t.outer.Tracked() }
+// TrackedAhead starts reading git's index for a caller that will need it. It returns at once; Close
+// waits for it.
+func (t *Tree) TrackedAhead() { t.ahead.Go(func() { t.outer.Tracked() }) }
 
 // Ignored reports whether path, a directory if dir is set, is outside the snapshot, whether it
 // exists or not. A directory with tracked files is not ignored.
@@ -281,19 +302,18 @@ func (t *Tree) ruledOut(path string, dir bool) bool {
 }
 
 // LookAhead starts reading the stats of all files for a caller that will need most of them. It
-// returns at once.
+// returns at once; Close ends it.
 func (t *Tree) LookAhead(ctx context.Context) {
 	t.mu.RLock()
 	list := t.top.UnseenBelow(nil)
 	t.mu.RUnlock()
 	t.before.LookAtAll()
-	go func() {
-		defer runtime.KeepAlive(t) // keeps its open directory alive
+	t.ahead.Go(func() {
 		// From the last on: callers need the first ones first.
-		for i := len(list) - 1; i >= 0 && ctx.Err() == nil; i-- {
+		for i := len(list) - 1; i >= 0 && ctx.Err() == nil && !t.closed.Load(); i-- {
 			list[i].Look()
 		}
-	}()
+	})
 }
 
 // Problems returns the problems of the walk, sorted: unreadable directories and special files as

@@ -129,6 +129,7 @@ func (h *Host) walkAgain(ctx context.Context, files *tree.Tree, cfg *config.Work
 	if len(dirs) == 0 || slices.Equal(dirs, out) {
 		return files, nil
 	}
+	files.Close()
 	return tree.Walk(ctx, files.Root(), &tree.Options{State: state.Open(files.Root()), Out: dirs})
 }
 

@@ -29,11 +29,12 @@ type Host struct {
 // Close removes what the host has made for its plugins. They must have ended.
 func (h *Host) Close() {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, do := range h.atEnd {
+	list := h.atEnd
+	h.atEnd = nil
+	h.mu.Unlock()
+	for _, do := range list {
 		do()
 	}
-	h.atEnd = nil
 }
 
 // OwnConfig returns the path of the user's own configuration, whether or not the file

@@ -44,9 +44,10 @@ type Workspace struct {
 	Problems []diagnostics.Diagnostic // of the user's files, sorted
 }
 
-// Close ends the plugins, unless they are kept, and settles the cache.
+// Close ends the plugins, unless they are kept, closes the tree and settles the cache.
 func (w *Workspace) Close() {
 	w.Plugins.Close()
+	w.Tree.Close()
 	if disk, ok := w.Store.(*cache.Disk); ok {
 		disk.Settle()
 	}
@@ -67,14 +68,15 @@ func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
 	}
 	ws, more := discovery.Find(ctx, find)
 	w.Workspace = ws
+	find.Memory.Wait()
 	if err := ctx.Err(); err != nil {
-		w.Plugins.Close()
+		w.Close()
 		return nil, err
 	}
 	_ = w.Plugins.Remember() // without, all are started again
 	w.Problems = slices.Concat(w.Problems, w.Plugins.Warnings(), more, find.Clone.Warnings(), ofDishes(ws, find.Tree.Problems()))
 	if err := machineFault(w.Problems); err != nil {
-		w.Plugins.Close()
+		w.Close()
 		return nil, err
 	}
 	w.Problems = diagnostics.Sorted(w.Problems)
@@ -103,13 +105,17 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	if cfg.Plugins.Lazy {
 		options.Notes = host.NewNotes(w.State)
 	}
-	below := clone.At(o.Root)
-	own := builtin.All(adapters.Options{Env: h.Environ, AllowDownload: cfg.Toolchain.AllowDownload, Clone: below})
+	below, snapshot := clone.At(o.Root), new(adapters.Snapshot)
+	own := builtin.All(adapters.Options{Env: h.Environ, AllowDownload: cfg.Toolchain.AllowDownload, Clone: below, Snapshot: snapshot})
 	w.Plugins, err = h.StartPlugins(ctx, candidates, options, own)
 	if err = cmp.Or(walk.Wait(), err); err == nil {
 		files, err = h.walkAgain(ctx, files, cfg, out)
 	}
 	if err != nil {
+		memory.Wait()
+		if files != nil {
+			files.Close()
+		}
 		if w.Plugins != nil {
 			w.Plugins.Close()
 		}
@@ -119,7 +125,7 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 		files.LookAhead(ctx)
 	}
 	find = discovery.Options{
-		Tree: files, Clone: below, Config: cfg, Memory: memory, Candidates: candidates, Failures: w.Plugins.Failures(),
+		Tree: files, Clone: below, Snapshot: snapshot, Config: cfg, Memory: memory, Candidates: candidates, Failures: w.Plugins.Failures(),
 		Registry: adapters.NewRegistry(append(own, w.Plugins.Adapters()...)...),
 	}
 	if memory != nil {

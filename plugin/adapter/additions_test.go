@@ -17,7 +17,7 @@ import (
 // and the detection wait for each other, other installs for being cancelled.
 func (k *kid) extend() {
 	k.result(k.read(), k.manifest(`"capabilities":{"required_toolchain":false,"tasks":true,"links":true,"install_scope":true,"add":true,"cancel":true},`+
-		`"parallel":2,"derived_paths":["zig-out/**"],`))
+		`"parallel":2,"derived_paths":["zig-out/**"],"nested":false,`))
 	for {
 		q := k.read()
 		if about := q.Params["dir"]; q.Method == "detect" && about == "/w/app" || q.Params["dish_dir"] == "/w/app" && q.Method == "install" {
@@ -72,7 +72,7 @@ func TestAdditions(t *testing.T) {
 	ctx := t.Context()
 	tasks, err := adapters.Tasks(ctx, a, "/w/app")
 	wantTasks := adapters.TasksAnswer{
-		Tasks: []adapters.Task{{Name: "build", Run: "zig build -C /w/app"}}, Members: []string{"/w/lib"}, Reads: adapters.Reads{"/w/build.zig"},
+		Tasks: []adapters.Task{{Name: "build", Run: "zig build -C /w/app"}}, Members: []string{"/w/lib"}, Reads: adapters.ReadsOf("/w/build.zig"),
 	}
 	if diff := cmp.Diff(wantTasks, tasks); diff != "" || err != nil {
 		t.Errorf("tasks: %v (-want +got):\n%s", err, diff)
@@ -91,6 +91,9 @@ func TestAdditions(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"zig-out/**"}, a.Manifest().DerivedPaths); diff != "" {
 		t.Errorf("derived_paths (-want +got):\n%s", diff)
+	}
+	if nested := a.Manifest().Nested; nested == nil || *nested {
+		t.Error("nested: false is lost")
 	}
 	// parallel: neither the install nor detect ends before the other was asked.
 	installed := make(chan error, 1)

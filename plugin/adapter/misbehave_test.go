@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/sampling"
 	"github.com/bentobuild/bento/plugin/host"
 )
 
@@ -75,14 +76,18 @@ func processes(dir string) []string {
 	return found
 }
 
-// TestMisbehave runs every behaviour, a few at a time: what has to come of it
-// comes, soon enough, and no process is left.
+// TestMisbehave runs every behaviour, with -short a sample, a few at a time: what has to
+// come of it comes, soon enough, and no process is left.
 func TestMisbehave(t *testing.T) {
 	dir := t.TempDir()
 	began := time.Now()
 	atOnce := make(chan struct{}, 12)
 	var all sync.WaitGroup
-	for _, b := range behaviours() {
+	list := behaviours()
+	if testing.Short() {
+		list = sampling.Of(t, len(list)/2, list)
+	}
+	for _, b := range list {
 		c := install(t, dir, b.id)
 		all.Go(func() {
 			atOnce <- struct{}{}
@@ -98,7 +103,7 @@ func TestMisbehave(t *testing.T) {
 	if left := processes(dir); len(left) > 0 {
 		t.Errorf("processes are left:\n%s", strings.Join(left, "\n"))
 	}
-	t.Logf("%d behaviours in %v", len(behaviours()), time.Since(began).Round(10*time.Millisecond))
+	t.Logf("%d behaviours in %v", len(list), time.Since(began).Round(10*time.Millisecond))
 }
 
 // limit is how long a behaviour may take: less than a timeout that it is not to miss.

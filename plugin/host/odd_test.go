@@ -27,3 +27,15 @@ func TestDeadlineNamesWhatCame(t *testing.T) {
 		})
 	}
 }
+
+// A process that has just ended is not ready, though live has not set the next state yet.
+func TestStateOfAnEndedSession(t *testing.T) {
+	over := make(chan struct{})
+	close(over)
+	for code, want := range map[adapters.Code]State{adapters.Crashed: Restarting, adapters.Timeout: Failed} {
+		p := &Plugin{state: Ready, tail: newTail(1, nil), current: &session{done: over, cause: &ended{code, "why"}}}
+		if state, f := p.State(); state != want || f == nil || f.Code != code {
+			t.Errorf("%s: state %v, %v, want %v", code, state, f, want)
+		}
+	}
+}

@@ -58,7 +58,7 @@ type question struct {
 }
 
 const everything = `{"protocol_version":1,"adapter_id":%q,"display_name":"kid","fingerprint_files":["kid.toml"],"default_tasks":[{"name":"build","run":"true"}],` +
-	`"capabilities":{"detect":true,"required_toolchain":true,"resolved_toolchain_fingerprint":true,"install":true,"tasks":true,"links":true,"install_scope":true,"add":true,"cancel":true},"parallel":4,` +
+	`"capabilities":{"detect":true,"required_toolchain":true,"resolved_toolchain_fingerprint":true,"install":true,"tasks":true,"links":true,"install_scope":true,"add":true,"cancel":true},"parallel":4,"nested":false,` +
 	`"diagnostic_hooks":{"lint":{"rerun":{"kind":"append_args","args":["--json"]},"parser":"plugin"}}}`
 
 func (k *kid) serve() {
@@ -279,6 +279,7 @@ func badLives() []bad {
 		{"wrong-version", with(`"protocol_version":1`, `"protocol_version":2`), "5.1"},
 		{"wrong-id", with("%q", `"other%.0s"`), "5.2"},
 		{"no-tasks", with(`"default_tasks"`, `"recipes"`), "5.3"},
+		{"nested-text", with(`"nested":false`, `"nested":"no"`), "5.3"},
 		{"odd-hook", with(`"parser":"plugin"`, `"parser":"own"`), "5.4"},
 		{"changes-its-mind", func(k *kid) { with(`"kid"`, fmt.Sprintf(`"kid %d"`, os.Getpid()))(k) }, "5.5"},
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/bentobuild/bento/internal/jsontext"
 	"github.com/bentobuild/bento/plugin/wire/shape"
 )
 
@@ -159,7 +160,7 @@ func textOf(raw []byte) []byte {
 	if len(raw) == 0 || raw[0] != '"' {
 		return nil
 	}
-	return shape.Unquote(raw)
+	return jsontext.Unquote(raw)
 }
 
 func isNull(raw []byte) bool { return len(raw) > 0 && raw[0] == 'n' }

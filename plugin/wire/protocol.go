@@ -33,11 +33,9 @@ const (
 
 // The error codes of JSON-RPC and of the adapter protocol.
 const (
-	codeParse          = -32700
 	codeInvalidRequest = -32600
 	CodeMethodNotFound = -32601
 	CodeInvalidParams  = -32602
-	CodeInternal       = -32603
 
 	CodeInstallFailed = 2001 // data InstallData
 	CodeToolchain     = 2002 // data ToolchainData: a pin cannot be read

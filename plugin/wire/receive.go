@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/bentobuild/bento/plugin/wire/shape"
+	"github.com/bentobuild/bento/internal/jsontext"
 )
 
 // next handles one message. An error is final.
@@ -75,7 +75,7 @@ func quotedID(raw json.RawMessage) (int64, bool) {
 	if len(raw) == 0 || raw[0] != '"' {
 		return 0, false
 	}
-	id, err := strconv.ParseInt(string(shape.Unquote(raw)), 10, 64)
+	id, err := strconv.ParseInt(string(jsontext.Unquote(raw)), 10, 64)
 	return id, err == nil
 }
 

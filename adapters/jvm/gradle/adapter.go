@@ -30,7 +30,7 @@ type Adapter struct {
 	builds   *adapters.Parsed[*script.Build]
 	catalogs *adapters.Parsed[*script.Catalog]
 	projects adapters.Memo[*project]
-	seen     adapters.Moment[seen]
+	seen     adapters.Machine[seen]
 }
 
 // markers are the files that make a directory a project.
@@ -109,7 +109,7 @@ func (a *Adapter) Add(_ context.Context, req adapters.AddRequest, _ adapters.Log
 	if req.Dev {
 		configuration = "testImplementation"
 	}
-	f := a.Files(req.DishDir)
+	f := a.Now().Files(req.DishDir)
 	name, open, end := "build.gradle", " '", "'"
 	if f.IsFile("build.gradle.kts") {
 		name, open, end = "build.gradle.kts", `("`, `")`

@@ -46,7 +46,7 @@ func (l *linking) add(dir, file string, line int, test bool) {
 		l.links[dir] = old
 		return
 	}
-	l.links[dir] = adapters.Link{Dir: dir, File: file, Line: line, Dev: test}
+	l.links[dir] = adapters.Link{Dir: dir, File: file, Line: line, Dev: test, Loose: true}
 }
 
 // projects adds the projects that the scripts name: any string that is the path of a

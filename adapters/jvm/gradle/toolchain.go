@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -34,14 +33,9 @@ func (a *Adapter) look() (seen, error) {
 }
 
 func (a *Adapter) missing(err error) error {
-	var m *adapters.MissingTool
-	if !errors.As(err, &m) {
-		return err
-	}
-	hint := adapters.Packages{
+	return adapters.Packages{
 		Apt: "gradle", Dnf: "gradle", Zypper: "gradle", Pacman: "gradle", Apk: "gradle", Brew: "gradle", Else: "see https://gradle.org/install",
-	}.Hint(a.host.Env)
-	return &adapters.MissingTool{Tool: m.Tool, Hint: hint}
+	}.Missing(err, a.host.Env)
 }
 
 // tool is the Gradle of a directory and its Java.
@@ -63,7 +57,7 @@ func (a *Adapter) tool(dir string) (t tool, err error) {
 	}
 	switch {
 	case t.wrapper == nil:
-		if t.seen, err = a.seen.See(a.look); err != nil {
+		if t.seen, err = a.seen.See(a.Source, a.look); err != nil {
 			return t, err
 		}
 	case !t.wrapper.There && !a.download:
@@ -257,7 +251,7 @@ func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, e
 
 // Install implements adapters.Adapter.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	w, _, err := wrapper.Gradle(a.Files(req.DishDir), a.host.Env)
+	w, _, err := wrapper.Gradle(a.Now().Files(req.DishDir), a.host.Env)
 	if err != nil || w == nil {
 		return err
 	}

@@ -15,13 +15,14 @@ import (
 // Host is the machine as the tools of Java see it. It is safe for concurrent use.
 type Host struct {
 	Env   adapters.Environ // of child processes
+	from  adapters.Source
 	asker *probe.Asker
-	java  adapters.Moment[javaSeen]
+	java  adapters.Machine[javaSeen]
 }
 
 // Use sets the environment in which the host looks for tools, for the workspace of from.
 func (h *Host) Use(from adapters.Source, env adapters.Environ) {
-	h.Env, h.asker = env, probe.New(from, env)
+	h.Env, h.from, h.asker = env, from, probe.New(from, env)
 }
 
 // javaSeen is the java that tools start.
@@ -116,7 +117,7 @@ func (h *Host) choices(b *adapters.Basis, shim string) {
 
 // Basis returns what the Java in dir depends on, for the ability Steerer.
 func (h *Host) Basis(dir string) (string, error) {
-	seen, err := h.java.See(h.look)
+	seen, err := h.java.See(h.from, h.look)
 	if err != nil || !seen.shim {
 		return seen.basis, err
 	}
@@ -127,7 +128,7 @@ func (h *Host) Basis(dir string) (string, error) {
 
 // Said returns the output of java's version probe.
 func (h *Host) Said(ctx context.Context, at probe.At) (string, error) {
-	seen, err := h.java.See(h.look)
+	seen, err := h.java.See(h.from, h.look)
 	if err != nil {
 		return "", err
 	}

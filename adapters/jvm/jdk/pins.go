@@ -1,18 +1,12 @@
 package jdk
 
 import (
-	"bytes"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm/properties"
-	"github.com/bentobuild/bento/diagnostics"
 )
-
-// rulePin is the rule of a malformed pin.
-const rulePin = "invalid_pin"
 
 // VersionFiles returns the version of Java that the nearest .java-version, .sdkmanrc or
 // .tool-versions requires, or nil.
@@ -29,24 +23,11 @@ func VersionFiles(f *adapters.Files) (*adapters.Toolchain, error) {
 
 // javaVersion reads the file of jenv: the first line that is not empty.
 func javaVersion(f *adapters.Files) (*adapters.Toolchain, error) {
-	path, ok := f.Up(".java-version")
-	if !ok {
+	pin, err := f.VersionFile("java", ".java-version")
+	if pin != nil && pin.Version == "system" {
 		return nil, nil
 	}
-	data, err := f.Read(path)
-	if err != nil {
-		return nil, err
-	}
-	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
-	for i, line := range strings.Split(string(data), "\n") {
-		text, _, _ := strings.Cut(line, "#")
-		if text = strings.TrimSpace(text); text == "system" {
-			return nil, nil
-		} else if text != "" {
-			return readable(&adapters.Toolchain{Tool: "java", Version: text, File: path, Line: i + 1}, nil)
-		}
-	}
-	return nil, nil
+	return readable(pin, err)
 }
 
 // sdkman reads https://sdkman.io/usage/#env-command.
@@ -73,9 +54,8 @@ func readable(pin *adapters.Toolchain, err error) (*adapters.Toolchain, error) {
 	if _, ok := (Version{}).Satisfies(pin.Version); ok && len(pin.Version) < 100 {
 		return pin, nil
 	}
-	return nil, diagnostics.Problems{ProblemAt(diagnostics.Error, rulePin, pin.File, pin.Line,
-		`write a version such as "17", "17.0.9" or "temurin-21.0.1+12"`,
-		"%s: %.60q is not a version of Java", filepath.Base(pin.File), pin.Version)}
+	return nil, pin.Malformed(pin.File, fmt.Errorf("%.60q is not a version of Java", pin.Version),
+		`write a version such as "17", "17.0.9" or "temurin-21.0.1+12"`)
 }
 
 // Pins makes one pin from several, any of which may be nil: the first, with the others as

@@ -28,7 +28,7 @@ type Adapter struct {
 	chains   adapters.Memo[pom.Chain] // by the directory of the first
 	reactors adapters.Memo[*project]  // likewise
 	projects adapters.Memo[*project]
-	seen     adapters.Moment[seen]
+	seen     adapters.Machine[seen]
 }
 
 // New returns the adapter.

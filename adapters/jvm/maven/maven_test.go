@@ -164,6 +164,7 @@ func TestSingle(t *testing.T) {
 func TestSelection(t *testing.T) {
 	for name, c := range map[string]struct{ root, module, want string }{
 		"a profile":        {"<profiles><profile><id>it</id><modules><module>m</module></modules></profile></profiles>", "m", ""},
+		"below a profile":  {"<profiles><profile><id>it</id><modules><module>g</module></modules></profile></profiles>", "g/m", " -pl m -am"},
 		"one that is on":   {"<profiles><profile><id>it</id><activation><activeByDefault>true</activeByDefault></activation><modules><module>m</module></modules></profile></profiles>", "m", " -pl m -am"},
 		"a blank":          {"<modules><module>my lib</module></modules>", "my lib", " -pl 'my lib' -am"},
 		"a sign of -pl":    {"<modules><module>!m</module></modules>", "!m", " -pl ex:m -am"},
@@ -172,7 +173,8 @@ func TestSelection(t *testing.T) {
 		"the pom by name":  {"<modules><module>m/pom.xml</module></modules>", "m", " -pl m -am"},
 		"not in the build": {"", "m", ""},
 	} {
-		root := adaptertest.Project(t, "-- pom.xml --\n"+pomOf("root", "<packaging>pom</packaging>"+c.root)+"-- "+c.module+"/pom.xml --\n"+pomOf("m", ""))
+		root := adaptertest.Project(t, "-- pom.xml --\n"+pomOf("root", "<packaging>pom</packaging>"+c.root)+
+			"-- g/pom.xml --\n"+pomOf("g", "<packaging>pom</packaging><modules><module>m</module></modules>")+"-- "+c.module+"/pom.xml --\n"+pomOf("m", ""))
 		a := New(adapters.Options{Env: adaptertest.Env()})
 		if got := adaptertest.Task(t, a, filepath.Join(root, c.module), "build").Run; got != "mvn -B -ntp"+c.want+" package -DskipTests" {
 			t.Errorf("%s: %s", name, got)

@@ -3,7 +3,6 @@ package maven
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -36,14 +35,9 @@ func (a *Adapter) look() (seen, error) {
 }
 
 func (a *Adapter) missing(err error) error {
-	var m *adapters.MissingTool
-	if !errors.As(err, &m) {
-		return err
-	}
-	hint := adapters.Packages{
+	return adapters.Packages{
 		Apt: "maven", Dnf: "maven", Zypper: "maven", Pacman: "maven", Apk: "maven", Brew: "maven", Else: "see https://maven.apache.org/install.html",
-	}.Hint(a.host.Env)
-	return &adapters.MissingTool{Tool: m.Tool, Hint: hint}
+	}.Missing(err, a.host.Env)
 }
 
 // ToolchainBasis implements adapters.Steerer.
@@ -59,7 +53,7 @@ func (a *Adapter) ToolchainBasis(_ context.Context, dir string) (string, error) 
 	b := adapters.NewBasis(a.host.Env)
 	switch {
 	case w == nil:
-		seen, err := a.seen.See(a.look)
+		seen, err := a.seen.See(a.Source, a.look)
 		if err != nil {
 			return "", err
 		}
@@ -104,7 +98,11 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 
 // tool returns the version of Maven.
 func (a *Adapter) tool(ctx context.Context, at probe.At) (string, error) {
-	w, err := wrapper.Maven(a.Files(at.Dir), a.host.Env)
+	from := a.Source
+	if at.Leave.Given() {
+		from = from.Now() // an install may have fetched the wrapper's distribution
+	}
+	w, err := wrapper.Maven(from.Files(at.Dir), a.host.Env)
 	switch {
 	case err != nil:
 		return "", err
@@ -117,7 +115,7 @@ func (a *Adapter) tool(ctx context.Context, at probe.At) (string, error) {
 	case w != nil:
 		return a.mavenVersion(ctx, at.Of(w.Script))
 	}
-	seen, err := a.seen.See(a.look)
+	seen, err := a.seen.See(a.Source, a.look)
 	if err != nil {
 		return "", err
 	}
@@ -173,7 +171,7 @@ func (a *Adapter) InstallScope(_ context.Context, dir string) (adapters.Scope, e
 
 // Install implements adapters.Adapter.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := a.Files(req.DishDir)
+	f := a.Now().Files(req.DishDir)
 	w, err := wrapper.Maven(f, a.host.Env)
 	if err != nil || w == nil {
 		return err

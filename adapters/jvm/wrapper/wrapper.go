@@ -80,7 +80,7 @@ func mavenIsThere(f *adapters.Files, env adapters.Environ, version string) bool 
 		homes = []string{filepath.Join(env.Get("HOME"), ".m2"), filepath.Join(jdk.UserHome(env), ".m2")}
 	}
 	for _, home := range homes {
-		dists := f.Path(filepath.Join(home, "wrapper", "dists"))
+		dists := f.Beyond().Whole(filepath.Join(home, "wrapper", "dists"))
 		for _, below := range []string{filepath.Join("*", "bin", "mvn"), filepath.Join("*", "apache-maven-"+version, "bin", "mvn")} {
 			if found, _ := filepath.Glob(filepath.Join(dists, "apache-maven-"+version+"*", below)); len(found) > 0 {
 				return true

@@ -114,7 +114,7 @@ func (in *Install) isWhole() bool {
 	if isThere(filepath.Join(in.Dir, begun)) || !isThere(filepath.Join(in.Dir, mark)) {
 		return false
 	}
-	return !slices.ContainsFunc(Recorded(in.Files(in.Dir), in.Dir), func(name string) bool {
+	return !slices.ContainsFunc(Recorded(in.Now().Files(in.Dir), in.Dir), func(name string) bool {
 		return !isThere(filepath.Join(in.Dir, name))
 	})
 }

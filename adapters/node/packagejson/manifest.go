@@ -5,7 +5,6 @@ package packagejson
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
@@ -287,6 +286,3 @@ func (m *Manifest) Manager() (name, version string) {
 	version, _, _ = strings.Cut(version, "+")
 	return strings.TrimSpace(name), strings.TrimSpace(version)
 }
-
-// At returns the place of an entry, for messages.
-func (m *Manifest) At(e Entry) string { return fmt.Sprintf("%s:%d", m.Path, e.Line) }

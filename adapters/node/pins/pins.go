@@ -2,8 +2,6 @@
 package pins
 
 import (
-	"bufio"
-	"bytes"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,12 +14,8 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// RulePin is the rule of the diagnostic of a malformed pin, RuleDownload that of a pin for
-// which a tool would fetch another tool.
-const (
-	RulePin      = "invalid_pin"
-	RuleDownload = "download_not_allowed"
-)
+// RuleDownload is the rule of the diagnostic of a pin for which a tool would fetch another tool.
+const RuleDownload = "download_not_allowed"
 
 // Reader reads the pins of projects of one manager.
 type Reader struct {
@@ -107,33 +101,16 @@ func (r *Reader) chain(f *adapters.Files) ([]adapters.Toolchain, error) {
 
 // filePin reads a file of one version. A name of the newest version pins nothing.
 func filePin(f *adapters.Files, tool, name string) (*adapters.Toolchain, error) {
-	path, ok := f.Up(name)
-	if !ok {
-		return nil, nil
-	}
-	data, err := f.Read(path)
-	if err != nil {
+	pin, err := f.VersionFile(tool, name)
+	if pin == nil || err != nil {
 		return nil, err
 	}
-	text, line := firstLine(data)
-	version, pins := noderange.Alias(text)
+	version, pins := noderange.Alias(pin.Version)
 	if !pins {
 		return nil, nil
 	}
-	return checked(&adapters.Toolchain{Tool: tool, Version: version, File: path, Line: line}, name, nil)
-}
-
-// firstLine returns the first line that is not empty, without a comment.
-func firstLine(data []byte) (text string, line int) {
-	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	for n := 1; lines.Scan(); n++ {
-		text, _, _ := strings.Cut(lines.Text(), "#")
-		if text = strings.TrimSpace(text); text != "" {
-			return text, n
-		}
-	}
-	return "", 0
+	pin.Version = version
+	return checked(pin, name, nil)
 }
 
 // checked refuses a pin that is not a range, so that bento reports it before anything runs.
@@ -142,14 +119,7 @@ func checked(pin *adapters.Toolchain, name string, err error) (*adapters.Toolcha
 		return nil, err
 	}
 	if _, err := noderange.Parse(pin.Version); err != nil {
-		return nil, diagnostics.Problems{{
-			File: pin.File, Line: pin.Line,
-			Severity: diagnostics.Error,
-			Message:  filepath.Base(name) + ": " + err.Error(),
-			Rule:     RulePin,
-			Source:   diagnostics.Source,
-			Hint:     `write a version or a range, such as "20", "20.11.1", ">=18 <21" or "lts/iron"`,
-		}}
+		return nil, pin.Malformed(name, err, `write a version or a range, such as "20", "20.11.1", ">=18 <21" or "lts/iron"`)
 	}
 	return pin, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters/node/lockfile"
 	"github.com/bentobuild/bento/adapters/node/yamldoc"
+	"github.com/bentobuild/bento/internal/jsonfile"
 	"github.com/bentobuild/bento/internal/lockgraph"
 )
 
@@ -72,18 +73,18 @@ func groups() []string {
 	return []string{"dependencies", "optionalDependencies", "devDependencies"}
 }
 
-func (r *reader) addPackages(doc *yamldoc.Node) {
+func (r *reader) addPackages(doc *jsonfile.Value) {
 	packages := doc.Get("packages")
-	resolved := make(map[string]string, len(packages.Pairs()))
-	for _, p := range packages.Pairs() {
-		resolved[p.Key] = resolution(p.Value.Get("resolution"))
+	resolved := make(map[string]string, len(packages.Members()))
+	for _, p := range packages.Members() {
+		resolved[p.Name] = resolution(p.Value.Get("resolution"))
 	}
-	snapshots := doc.Get(r.format.at).Pairs()
+	snapshots := doc.Get(r.format.at).Members()
 	for _, p := range snapshots {
-		r.packages[p.Key] = r.lock.Graph.Add("package", p.Key, resolved[withoutPeers(p.Key)])
+		r.packages[p.Name] = r.lock.Graph.Add("package", p.Name, resolved[withoutPeers(p.Name)])
 	}
 	for _, p := range snapshots {
-		r.link(r.packages[p.Key], lockfile.Root, p.Value)
+		r.link(r.packages[p.Name], lockfile.Root, p.Value)
 	}
 }
 
@@ -97,73 +98,73 @@ func withoutPeers(key string) string {
 }
 
 // resolution returns what was fetched. The origin is not hashed if the digest is known.
-func resolution(n *yamldoc.Node) string {
+func resolution(n *jsonfile.Value) string {
 	if integrity := n.Get("integrity").Text(); integrity != "" {
 		return integrity
 	}
 	var parts []string
-	for _, p := range n.Pairs() {
-		parts = append(parts, p.Key+"="+p.Value.Text())
+	for _, p := range n.Members() {
+		parts = append(parts, p.Name+"="+p.Value.Text())
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, "\n")
 }
 
-func (r *reader) addImporters(doc *yamldoc.Node) {
-	importers := doc.Get("importers").Pairs()
+func (r *reader) addImporters(doc *jsonfile.Value) {
+	importers := doc.Get("importers").Members()
 	if len(importers) == 0 {
 		// Before version 9 the lockfile of a lone package is its only importer.
-		importers = []yamldoc.Pair{{Key: lockfile.Root, Value: doc}}
+		importers = []jsonfile.Member{{Name: lockfile.Root, Value: doc}}
 	}
 	for _, p := range importers {
-		r.lock.Member(p.Key)
+		r.lock.Member(p.Name)
 	}
 	for _, p := range importers {
-		r.link(r.lock.Member(p.Key), p.Key, p.Value)
+		r.link(r.lock.Member(p.Name), p.Name, p.Value)
 	}
 	var settings []string
-	for _, p := range doc.Get("settings").Pairs() {
-		settings = append(settings, p.Key+"="+p.Value.Text())
+	for _, p := range doc.Get("settings").Members() {
+		settings = append(settings, p.Name+"="+p.Value.Text())
 	}
 	slices.Sort(settings)
 	r.lock.Share(r.lock.Graph.Add(append([]string{"settings"}, settings...)...))
 }
 
 // addTools adds the extensions of pnpm itself, from a document of their own.
-func (r *reader) addTools(doc *yamldoc.Node) {
+func (r *reader) addTools(doc *jsonfile.Value) {
 	tools := r.lock.Graph.Add("tools")
-	for _, p := range doc.Get("importers", lockfile.Root, "configDependencies").Pairs() {
+	for _, p := range doc.Get("importers", lockfile.Root, "configDependencies").Members() {
 		r.depend(tools, lockfile.Root, p)
 	}
 	r.lock.Share(tools)
 }
 
 // link adds the dependencies of a package or of the importer in dir.
-func (r *reader) link(from lockgraph.Node, dir string, n *yamldoc.Node) {
+func (r *reader) link(from lockgraph.Node, dir string, n *jsonfile.Value) {
 	for _, group := range groups() {
-		for _, p := range n.Get(group).Pairs() {
+		for _, p := range n.Get(group).Members() {
 			r.depend(from, dir, p)
 		}
 	}
 }
 
-func (r *reader) depend(from lockgraph.Node, dir string, p yamldoc.Pair) {
+func (r *reader) depend(from lockgraph.Node, dir string, p jsonfile.Member) {
 	version := p.Value.Text()
-	if p.Value.Kind() == yamldoc.Map {
+	if p.Value.Kind() == jsonfile.Object {
 		version = p.Value.Get("version").Text()
 	}
 	if target, ok := strings.CutPrefix(version, "link:"); ok {
-		r.dependOnDir(from, p.Key, path.Join(dir, target))
+		r.dependOnDir(from, p.Name, path.Join(dir, target))
 		return
 	}
 	f := r.format
-	for _, key := range []string{f.prefix + p.Key + f.joint + version, version, f.prefix + version} {
+	for _, key := range []string{f.prefix + p.Name + f.joint + version, version, f.prefix + version} {
 		if to, ok := r.packages[key]; ok {
-			r.lock.Graph.Link(from, p.Key, to)
+			r.lock.Graph.Link(from, p.Name, to)
 			return
 		}
 	}
-	r.lock.Graph.Link(from, p.Key, r.lock.Graph.Add("unknown", p.Key, version))
+	r.lock.Graph.Link(from, p.Name, r.lock.Graph.Add("unknown", p.Name, version))
 }
 
 func (r *reader) dependOnDir(from lockgraph.Node, name, dir string) {

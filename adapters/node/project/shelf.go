@@ -5,7 +5,6 @@ package project
 import (
 	"io/fs"
 	"path/filepath"
-	"time"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
@@ -15,10 +14,6 @@ import (
 
 // File is the name of the manifest.
 const File = "package.json"
-
-// trust is how long a package is assumed not to change: several answers need each package,
-// and all of them need the directories above.
-const trust = time.Second
 
 // Shelf holds what the adapters of one family have read. All packages below a directory
 // share the directories above them. It is safe for concurrent use.
@@ -39,11 +34,7 @@ type Shelf struct {
 // NewShelf returns an empty shelf. isConfig reports whether a file above a package belongs
 // to Level.Configs.
 func NewShelf(o adapters.Options, isConfig func(name string) bool) *Shelf {
-	return &Shelf{
-		Source: o.Source(), env: o.Env, isConfig: isConfig,
-		levels:   adapters.Memo[[]*Level]{Trust: trust},
-		projects: adapters.Memo[*Project]{Trust: trust, Brief: true},
-	}
+	return &Shelf{Source: o.Source(), env: o.Env, isConfig: isConfig}
 }
 
 // Level is a directory above a package.

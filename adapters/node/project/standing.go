@@ -6,6 +6,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
+	"github.com/bentobuild/bento/adapters/node/settings"
 	"github.com/bentobuild/bento/adapters/node/workspace"
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
@@ -15,19 +16,17 @@ type Standing struct {
 	Own   bool   // it has a lockfile or members of its own
 	Works bool   // it has scripts or dependencies
 	Root  string // the nearest directory above that declares members, "" for none
+	By    string // the name of the file that does, one of several
 	Named bool   // that directory names it
 }
 
-// Stand returns the standing of the package in f's directory. The error is that of a
-// manifest.
+// Stand returns the standing of the package in f's directory. The error is that of a manifest
+// above, or of its own where that decides.
 func (s *Shelf) Stand(f *adapters.Files) (Standing, error) {
-	own, err := s.Read(f, f.Dir())
-	if own == nil || err != nil {
-		return Standing{}, err
-	}
-	out := Standing{
-		Own:   lockedBy(f.IsFile) != "" || len(own.Workspaces) > 0,
-		Works: works(own),
+	own, malformed := s.Read(f, f.Dir())
+	out := Standing{Own: lockedBy(f.IsFile) != "" || otherMembers(f, f.Dir(), f.IsFile) != nil}
+	if own != nil {
+		out.Own, out.Works = out.Own || len(own.Workspaces) > 0, works(own)
 	}
 	for _, l := range s.above(f) {
 		if l.err != nil {
@@ -36,12 +35,28 @@ func (s *Shelf) Stand(f *adapters.Files) (Standing, error) {
 		if l.space == nil && l.others == nil {
 			continue
 		}
-		out.Root = l.Dir
+		out.Root, out.By = l.Dir, l.declares()
 		rel, err := filepath.Rel(l.Dir, f.Dir())
 		out.Named = l.space != nil && l.space.has(f.Dir()) || err == nil && l.others.Match(filepath.ToSlash(rel))
-		break
+		return out, nil
 	}
-	return out, nil
+	return out, malformed
+}
+
+// declares returns the name of the file that declares the members of a directory.
+func (l *Level) declares() string {
+	switch {
+	case l.space != nil && l.space.PNPM != nil:
+		return settings.PNPMFile
+	case l.space != nil:
+		return File
+	}
+	for _, name := range []string{"lerna.json", "deno.json"} {
+		if l.isFile(name) {
+			return name
+		}
+	}
+	return "deno.jsonc"
 }
 
 // works reports whether a package has scripts or dependencies.

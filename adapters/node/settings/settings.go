@@ -9,6 +9,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/yamldoc"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
 // The files.
@@ -85,11 +86,11 @@ func ReadPNPM(f *adapters.Files, dir string) (*PNPM, error) {
 		EngineStrict: doc.Get("engineStrict").Text() == "true",
 	}
 	packages := doc.Get("packages")
-	if k := packages.Kind(); k == yamldoc.Map || k == yamldoc.Scalar {
+	if k := packages.Kind(); k == jsonfile.Object || k == jsonfile.String {
 		return nil, wrong(path, packages.Line(), `"packages" is not a list of globs`)
 	}
 	for _, item := range packages.Items() {
-		if item.Kind() != yamldoc.Scalar {
+		if item.Kind() != jsonfile.String {
 			return nil, wrong(path, item.Line(), `"packages" is not a list of globs`)
 		}
 		p.Packages = append(p.Packages, item.Text())
@@ -97,17 +98,17 @@ func ReadPNPM(f *adapters.Files, dir string) (*PNPM, error) {
 	if err := diagnostics.Bounded(path, packages.Line(), "globs of packages", len(p.Packages), adapters.MaxMembers); err != nil {
 		return nil, err
 	}
-	for _, o := range doc.Get("overrides").Pairs() {
+	for _, o := range doc.Get("overrides").Members() {
 		if p.Overrides == nil {
 			p.Overrides = make(map[string]string)
 		}
-		p.Overrides[o.Key] = o.Value.Text()
+		p.Overrides[o.Name] = o.Value.Text()
 	}
 	return p, nil
 }
 
 // read returns the first document of a file, nil when the file is missing.
-func read(f *adapters.Files, path string) (*yamldoc.Node, error) {
+func read(f *adapters.Files, path string) (*jsonfile.Value, error) {
 	data, err := f.ReadIfExists(path)
 	if err != nil || data == nil {
 		return nil, err
@@ -116,7 +117,7 @@ func read(f *adapters.Files, path string) (*yamldoc.Node, error) {
 	if err != nil || len(docs) == 0 {
 		return nil, err
 	}
-	if k := docs[0].Kind(); k != yamldoc.Map && k != yamldoc.Null {
+	if k := docs[0].Kind(); k != jsonfile.Object && k != jsonfile.Null {
 		return nil, wrong(path, docs[0].Line(), "expected keys with values")
 	}
 	return docs[0], nil

@@ -26,7 +26,7 @@ type Tools struct {
 	// Follows says that a manager may switch to the version that a project requires.
 	Follows bool
 
-	seen adapters.Moment[machine]
+	seen adapters.Machine[machine]
 }
 
 // Fingerprint returns "node=<version> npm=<version>" of the tools in dir.
@@ -146,7 +146,7 @@ func isCorepack(path string) bool {
 // Basis returns what Fingerprint depends on: the executables, and for shims of a version
 // manager also the installed versions and the files and variables that choose between them.
 func (t *Tools) Basis(dir string) (string, error) {
-	seen, err := t.seen.See(t.look)
+	seen, err := t.seen.See(t.Shelf.Source, t.look)
 	if err != nil || !seen.shims && !t.Follows && t.Manager != project.Yarn {
 		return seen.basis, err
 	}

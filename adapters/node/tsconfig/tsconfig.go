@@ -102,7 +102,7 @@ func (r *reader) references(path string, root *jsonfile.Value) {
 			target = filepath.Dir(target)
 		}
 		if !within(r.dir, target) {
-			r.out.Links = append(r.out.Links, adapters.Link{Dir: target, File: path, Line: ref.Line()})
+			r.out.Links = append(r.out.Links, adapters.Link{Dir: target, File: path, Line: ref.Line(), Loose: true})
 		}
 	}
 }

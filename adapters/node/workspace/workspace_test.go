@@ -91,8 +91,9 @@ func TestExpandReadsOnlyWhatItNeeds(t *testing.T) {
 	}
 	f := adapters.NewFiles(root)
 	Compile([]string{"packages/*"}).Expand(f, root)
-	if diff := cmp.Diff(adapters.Reads{filepath.Join(root, "packages")}, f.Reads()); diff != "" {
-		t.Error(diff)
+	reads := f.Reads()
+	if len(reads) != 1 || reads[filepath.Join(root, "packages")].Kind != adapters.Directory {
+		t.Errorf("reads %v", reads)
 	}
 }
 

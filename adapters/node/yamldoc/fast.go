@@ -3,6 +3,8 @@ package yamldoc
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
 // fastDepth is how deep blocks may nest for the fast parser.
@@ -19,12 +21,12 @@ type fast struct {
 	ended bool   // there are no more lines
 
 	count int
-	slab  []Node
-	pairs []Pair // of the open maps, the innermost last
-	items []*Node
+	slab  []jsonfile.Value
+	pairs []jsonfile.Member // of the open maps, the innermost last
+	items []*jsonfile.Value
 }
 
-func parseFast(src string) (docs []*Node, ok bool) {
+func parseFast(src string) (docs []*jsonfile.Value, ok bool) {
 	f := &fast{src: src, rest: src}
 	if !f.advance() {
 		return nil, false
@@ -90,19 +92,19 @@ func isOddRune(r rune) bool {
 	return r >= 0x80 && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff || r >= 0xd800 && r < 0xe000
 }
 
-func (f *fast) make(kind Kind) *Node {
+func (f *fast) make(kind jsonfile.Kind) *jsonfile.Value {
 	if len(f.slab) == 0 {
-		f.slab = make([]Node, min(1024, 8+len(f.src)/32))
+		f.slab = make([]jsonfile.Value, min(1024, 8+len(f.src)/32))
 	}
 	n := &f.slab[0]
 	f.slab = f.slab[1:]
 	f.count++
-	n.kind, n.line = kind, f.line
+	n.Start(kind, int(f.line), "")
 	return n
 }
 
 // block reads a map or a list with an indentation of at least least.
-func (f *fast) block(least, nesting int) (*Node, bool) {
+func (f *fast) block(least, nesting int) (*jsonfile.Value, bool) {
 	if f.depth < least || nesting > fastDepth || f.count > maxNodes {
 		return nil, false
 	}
@@ -117,27 +119,28 @@ func isItem(text string) bool { return text == "-" || strings.HasPrefix(text, "-
 // more reports whether the current line belongs to a block of this indentation.
 func (f *fast) more(depth int) bool { return !f.ended && f.depth == depth && f.text != "---" }
 
-func (f *fast) mapping(nesting int) (*Node, bool) {
-	n, depth, base := f.make(Map), f.depth, len(f.pairs)
+func (f *fast) mapping(nesting int) (*jsonfile.Value, bool) {
+	n, depth, base := f.make(jsonfile.Object), f.depth, len(f.pairs)
 	for f.more(depth) && !isItem(f.text) {
 		key, value, ok := splitKey(f.text)
 		if !ok {
 			return nil, false
 		}
-		p := Pair{Key: key, Line: int(f.line)}
+		p := jsonfile.Member{Name: key, Line: int(f.line)}
 		if p.Value, ok = f.value(value, depth, nesting); !ok {
 			return nil, false
 		}
 		f.pairs = append(f.pairs, p)
 	}
-	n.pairs = append(make([]Pair, 0, len(f.pairs)-base), f.pairs[base:]...)
+	pairs := append(make([]jsonfile.Member, 0, len(f.pairs)-base), f.pairs[base:]...)
 	f.pairs = f.pairs[:base]
-	_, twice := duplicate(n.pairs)
-	return n, !twice && len(n.pairs) > 0 && (f.ended || f.depth < depth || f.text == "---")
+	n.Fill(pairs, nil)
+	_, twice := duplicate(pairs)
+	return n, !twice && len(pairs) > 0 && (f.ended || f.depth < depth || f.text == "---")
 }
 
-func (f *fast) list(nesting int) (*Node, bool) {
-	n, depth, base := f.make(List), f.depth, len(f.items)
+func (f *fast) list(nesting int) (*jsonfile.Value, bool) {
+	n, depth, base := f.make(jsonfile.Array), f.depth, len(f.items)
 	for f.more(depth) && isItem(f.text) {
 		text := strings.TrimLeft(f.text[1:], " ")
 		if text == "" || text[0] == '#' || isItem(text) || text[0] == '|' {
@@ -149,13 +152,13 @@ func (f *fast) list(nesting int) (*Node, bool) {
 		}
 		f.items = append(f.items, item)
 	}
-	n.items = append(make([]*Node, 0, len(f.items)-base), f.items[base:]...)
+	n.Fill(nil, append(make([]*jsonfile.Value, 0, len(f.items)-base), f.items[base:]...))
 	f.items = f.items[:base]
 	return n, f.ended || f.depth <= depth
 }
 
 // value reads what follows a key of a map with this indentation.
-func (f *fast) value(text string, depth, nesting int) (n *Node, ok bool) {
+func (f *fast) value(text string, depth, nesting int) (n *jsonfile.Value, ok bool) {
 	switch {
 	case text == "|" || text == "|-":
 		return f.literal(depth, text == "|")
@@ -172,14 +175,14 @@ func (f *fast) value(text string, depth, nesting int) (n *Node, ok bool) {
 	if deeper := f.depth > depth || f.depth == depth && isItem(f.text); deeper && !f.ended {
 		return f.block(depth, nesting+1)
 	}
-	n = f.make(Null)
-	n.line = key
+	n = f.make(jsonfile.Null)
+	n.Start(jsonfile.Null, int(key), "")
 	return n, true
 }
 
 // literal reads the lines of a literal block that are indented by more than depth.
-func (f *fast) literal(depth int, keepEnd bool) (*Node, bool) {
-	n := f.make(Scalar)
+func (f *fast) literal(depth int, keepEnd bool) (*jsonfile.Value, bool) {
+	n, start := f.make(jsonfile.String), int(f.line)
 	var lines []string
 	indent := 0
 	for f.rest != "" {
@@ -197,10 +200,10 @@ func (f *fast) literal(depth int, keepEnd bool) (*Node, bool) {
 		lines, f.rest = append(lines, line[indent:]), rest
 		f.line++
 	}
-	n.text = strings.Join(lines, "\n")
 	if keepEnd {
-		n.text += "\n"
+		lines = append(lines, "")
 	}
+	n.Start(jsonfile.String, start, strings.Join(lines, "\n"))
 	return n, indent > 0 && f.rest != "" && f.advance()
 }
 

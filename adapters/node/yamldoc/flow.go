@@ -1,18 +1,20 @@
 package yamldoc
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/bentobuild/bento/internal/jsonfile"
+)
 
 // flowDepth is how deep flows may nest for the fast parser.
 const flowDepth = 8
 
 // scalar reads the value on the rest of a line: a text, plain or in quotes, or a flow.
-func (f *fast) scalar(s string) (*Node, bool) {
+func (f *fast) scalar(s string) (*jsonfile.Value, bool) {
 	switch s[0] {
 	case '"', '\'':
-		n := f.make(Scalar)
 		text, rest, ok := quoted(s)
-		n.text = text
-		return n, ok && isRest(rest)
+		return f.quotedText(text), ok && isRest(rest)
 	case '{', '[':
 		n, rest, ok := f.flow(s, 0)
 		return n, ok && isRest(rest)
@@ -20,11 +22,22 @@ func (f *fast) scalar(s string) (*Node, bool) {
 	if cut := strings.Index(s, " #"); cut >= 0 {
 		s = strings.TrimRight(s[:cut], " ")
 	}
-	n := f.make(Scalar)
-	if n.text = s; isNull(s) {
-		n.kind, n.text = Null, ""
+	return f.plain(s), isPlainScalar(s)
+}
+
+// quotedText returns a string.
+func (f *fast) quotedText(text string) *jsonfile.Value {
+	n := f.make(jsonfile.String)
+	n.Start(jsonfile.String, int(f.line), text)
+	return n
+}
+
+// plain returns a string without quotes, or a null.
+func (f *fast) plain(text string) *jsonfile.Value {
+	if isNull(text) {
+		return f.make(jsonfile.Null)
 	}
-	return n, isPlainScalar(s)
+	return f.quotedText(text)
 }
 
 // isRest reports whether s may follow a value.
@@ -34,49 +47,51 @@ func isRest(s string) bool {
 }
 
 // flow reads a list or map in brackets.
-func (f *fast) flow(s string, nesting int) (n *Node, rest string, ok bool) {
+func (f *fast) flow(s string, nesting int) (n *jsonfile.Value, rest string, ok bool) {
 	if nesting > flowDepth || f.count > maxNodes {
 		return nil, "", false
 	}
 	if s[0] == '[' {
-		n = f.make(List)
-		rest, ok = f.flowList(n, s[1:], nesting)
+		n = f.make(jsonfile.Array)
+		items, rest, ok := f.flowList(s[1:], nesting)
+		n.Fill(nil, items)
 		return n, rest, ok
 	}
-	n = f.make(Map)
-	rest, ok = f.flowMap(n, s[1:], nesting)
-	_, twice := duplicate(n.pairs)
+	n = f.make(jsonfile.Object)
+	pairs, rest, ok := f.flowMap(s[1:], nesting)
+	n.Fill(pairs, nil)
+	_, twice := duplicate(pairs)
 	return n, rest, ok && !twice
 }
 
-func (f *fast) flowList(n *Node, s string, nesting int) (rest string, ok bool) {
+func (f *fast) flowList(s string, nesting int) (items []*jsonfile.Value, rest string, ok bool) {
 	for first := true; ; first = false {
 		var done bool
 		if s, done, ok = flowNext(s, first, ']'); !ok || done {
-			return s, ok
+			return items, s, ok
 		}
-		var item *Node
+		var item *jsonfile.Value
 		if item, s, ok = f.flowValue(s, nesting); !ok {
-			return "", false
+			return nil, "", false
 		}
-		n.items = append(n.items, item)
+		items = append(items, item)
 	}
 }
 
-func (f *fast) flowMap(n *Node, s string, nesting int) (rest string, ok bool) {
+func (f *fast) flowMap(s string, nesting int) (pairs []jsonfile.Member, rest string, ok bool) {
 	for first := true; ; first = false {
 		var done bool
 		if s, done, ok = flowNext(s, first, '}'); !ok || done {
-			return s, ok
+			return pairs, s, ok
 		}
-		p := Pair{Line: int(f.line)}
-		if p.Key, s, ok = flowText(s); !ok || !strings.HasPrefix(s, ": ") {
-			return "", false
+		p := jsonfile.Member{Line: int(f.line)}
+		if p.Name, s, ok = flowText(s); !ok || !strings.HasPrefix(s, ": ") {
+			return nil, "", false
 		}
 		if p.Value, s, ok = f.flowValue(strings.TrimLeft(s[1:], " "), nesting); !ok {
-			return "", false
+			return nil, "", false
 		}
-		n.pairs = append(n.pairs, p)
+		pairs = append(pairs, p)
 	}
 }
 
@@ -99,7 +114,7 @@ func flowNext(s string, first bool, end byte) (rest string, done, ok bool) {
 	return s, false, s != "" && s[0] != end
 }
 
-func (f *fast) flowValue(s string, nesting int) (n *Node, rest string, ok bool) {
+func (f *fast) flowValue(s string, nesting int) (n *jsonfile.Value, rest string, ok bool) {
 	if s != "" && (s[0] == '{' || s[0] == '[') {
 		return f.flow(s, nesting+1)
 	}
@@ -107,11 +122,10 @@ func (f *fast) flowValue(s string, nesting int) (n *Node, rest string, ok bool) 
 	if !ok || strings.HasPrefix(rest, ":") {
 		return nil, "", false // a pair in a list
 	}
-	n = f.make(Scalar)
-	if n.text = text; isNull(text) && s[0] == text[0] {
-		n.kind, n.text = Null, ""
+	if s[0] != text[0] { // in quotes
+		return f.quotedText(text), rest, true
 	}
-	return n, rest, true
+	return f.plain(text), rest, true
 }
 
 // flowText reads a text in a flow, up to what ends it.

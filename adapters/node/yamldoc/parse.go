@@ -1,3 +1,8 @@
+// Package yamldoc reads the YAML that package managers write, such as lockfiles of many
+// thousand lines, and the settings that people write for them.
+//
+// The fast parser reads the small part of YAML that the managers write. The full parser
+// reads everything else. Both return the same values: of every scalar but null a string.
 package yamldoc
 
 import (
@@ -11,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/jsonfile"
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
@@ -28,7 +34,7 @@ const (
 
 // Parse reads the documents of a file. Messages name it by path. The error is a
 // diagnostics.Problems with file and line.
-func Parse(path string, data []byte) ([]*Node, error) {
+func Parse(path string, data []byte) ([]*jsonfile.Value, error) {
 	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
 	if docs, ok := parseFast(string(data)); ok {
 		return docs, nil
@@ -57,11 +63,11 @@ func problem(path string, err error, lines int) error {
 	return diagnostics.Problems{p}
 }
 
-func parseFull(data []byte) ([]*Node, error) {
+func parseFull(data []byte) ([]*jsonfile.Value, error) {
 	if len(data) > maxFull {
 		return nil, fmt.Errorf("larger than %d MiB, and not in the layout of a package manager", maxFull>>20)
 	}
-	var docs []*Node
+	var docs []*jsonfile.Value
 	c := &converter{}
 	for d := yaml.NewDecoder(bytes.NewReader(data)); ; {
 		var doc yaml.Node
@@ -84,7 +90,7 @@ type converter struct {
 	inAlias int // how many aliases are being expanded
 }
 
-func (c *converter) convert(from *yaml.Node, depth int) (*Node, error) {
+func (c *converter) convert(from *yaml.Node, depth int) (*jsonfile.Value, error) {
 	if c.inAlias > 0 {
 		c.aliased++
 	}
@@ -106,15 +112,17 @@ func (c *converter) convert(from *yaml.Node, depth int) (*Node, error) {
 	case yaml.SequenceNode:
 		return c.sequence(from, depth)
 	}
-	n := &Node{kind: Scalar, line: int32(from.Line), text: from.Value}
+	n := new(jsonfile.Value)
 	if from.Tag == "!!null" {
-		n.kind, n.text = Null, ""
+		n.Start(jsonfile.Null, from.Line, "")
+	} else {
+		n.Start(jsonfile.String, from.Line, from.Value)
 	}
 	return n, nil
 }
 
-func (c *converter) mapping(from *yaml.Node, depth int) (*Node, error) {
-	n := &Node{kind: Map, line: int32(from.Line)}
+func (c *converter) mapping(from *yaml.Node, depth int) (*jsonfile.Value, error) {
+	var pairs []jsonfile.Member
 	for i := 0; i+1 < len(from.Content); i += 2 {
 		key := from.Content[i]
 		if key.Kind == yaml.AliasNode {
@@ -127,23 +135,29 @@ func (c *converter) mapping(from *yaml.Node, depth int) (*Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		n.pairs = append(n.pairs, Pair{Key: key.Value, Line: from.Content[i].Line, Value: value})
+		pairs = append(pairs, jsonfile.Member{Name: key.Value, Line: from.Content[i].Line, Value: value})
 	}
-	if twice, ok := duplicate(n.pairs); ok {
-		return nil, fmt.Errorf("yaml: line %d: the key %.100q occurs twice", twice.Line, twice.Key)
+	if twice, ok := duplicate(pairs); ok {
+		return nil, fmt.Errorf("yaml: line %d: the key %.100q occurs twice", twice.Line, twice.Name)
 	}
+	n := new(jsonfile.Value)
+	n.Start(jsonfile.Object, from.Line, "")
+	n.Fill(pairs, nil)
 	return n, nil
 }
 
-func (c *converter) sequence(from *yaml.Node, depth int) (*Node, error) {
-	n := &Node{kind: List, line: int32(from.Line)}
+func (c *converter) sequence(from *yaml.Node, depth int) (*jsonfile.Value, error) {
+	var items []*jsonfile.Value
 	for _, item := range from.Content {
 		v, err := c.convert(item, depth+1)
 		if err != nil {
 			return nil, err
 		}
-		n.items = append(n.items, v)
+		items = append(items, v)
 	}
+	n := new(jsonfile.Value)
+	n.Start(jsonfile.Array, from.Line, "")
+	n.Fill(nil, items)
 	return n, nil
 }
 
@@ -155,23 +169,23 @@ func lineError(at *yaml.Node, format string, args ...any) error {
 const few = 12
 
 // duplicate returns a key that occurs twice.
-func duplicate(pairs []Pair) (Pair, bool) {
+func duplicate(pairs []jsonfile.Member) (jsonfile.Member, bool) {
 	if len(pairs) <= few {
 		for i := range pairs {
 			for j := range i {
-				if pairs[i].Key == pairs[j].Key {
+				if pairs[i].Name == pairs[j].Name {
 					return pairs[i], true
 				}
 			}
 		}
-		return Pair{}, false
+		return jsonfile.Member{}, false
 	}
 	seen := make(map[string]struct{}, len(pairs))
 	for i := range pairs {
-		if _, twice := seen[pairs[i].Key]; twice {
+		if _, twice := seen[pairs[i].Name]; twice {
 			return pairs[i], true
 		}
-		seen[pairs[i].Key] = struct{}{}
+		seen[pairs[i].Name] = struct{}{}
 	}
-	return Pair{}, false
+	return jsonfile.Member{}, false
 }

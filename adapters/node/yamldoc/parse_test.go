@@ -11,30 +11,31 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
 // show writes a node in one line.
-func show(n *Node) string {
+func show(n *jsonfile.Value) string {
 	switch n.Kind() {
-	case Map:
+	case jsonfile.Object:
 		var parts []string
-		for _, p := range n.Pairs() {
-			parts = append(parts, fmt.Sprintf("%d %q=%s", p.Line, p.Key, show(p.Value)))
+		for _, p := range n.Members() {
+			parts = append(parts, fmt.Sprintf("%d %q=%s", p.Line, p.Name, show(p.Value)))
 		}
 		return fmt.Sprintf("%d{%s}", n.Line(), strings.Join(parts, " "))
-	case List:
+	case jsonfile.Array:
 		var parts []string
 		for _, item := range n.Items() {
 			parts = append(parts, show(item))
 		}
 		return fmt.Sprintf("%d[%s]", n.Line(), strings.Join(parts, " "))
-	case Scalar:
+	case jsonfile.String:
 		return fmt.Sprintf("%d%q", n.Line(), n.Text())
 	}
 	return "null"
 }
 
-func showAll(docs []*Node) string {
+func showAll(docs []*jsonfile.Value) string {
 	var lines []string
 	for _, d := range docs {
 		lines = append(lines, show(d))
@@ -98,7 +99,7 @@ func TestFast(t *testing.T) {
 		t.Errorf("%s", show(app))
 	}
 	p := doc.Get("packages", "chalk@4.1.2(react@18.0.0)")
-	if got := p.Get("deprecated").Text(); got != "Old.\n  Use ü: new." || p.Get("os").Items()[1].Text() != "!linux" || p.Get("peers").Kind() != Null {
+	if got := p.Get("deprecated").Text(); got != "Old.\n  Use ü: new." || p.Get("os").Items()[1].Text() != "!linux" || p.Get("peers").Kind() != jsonfile.Null {
 		t.Errorf("%q", got)
 	}
 }

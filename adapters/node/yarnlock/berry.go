@@ -8,6 +8,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters/node/lockfile"
 	"github.com/bentobuild/bento/adapters/node/yamldoc"
+	"github.com/bentobuild/bento/internal/jsonfile"
 	"github.com/bentobuild/bento/internal/lockgraph"
 )
 
@@ -57,22 +58,22 @@ func (r *reader) join(groups map[string]lockgraph.Node, name string, n lockgraph
 	r.lock.Graph.Link(group, name, n)
 }
 
-func (r *reader) read(doc *yamldoc.Node) {
+func (r *reader) read(doc *jsonfile.Value) {
 	var nodes []lockgraph.Node
-	for _, p := range doc.Pairs() {
+	for _, p := range doc.Members() {
 		nodes = append(nodes, r.add(p))
 	}
-	for i, p := range doc.Pairs() {
+	for i, p := range doc.Members() {
 		for _, group := range []string{"dependencies", "optionalDependencies"} {
-			for _, d := range p.Value.Get(group).Pairs() {
-				r.depend(nodes[i], d.Key, d.Value.Text())
+			for _, d := range p.Value.Get(group).Members() {
+				r.depend(nodes[i], d.Name, d.Value.Text())
 			}
 		}
 	}
 }
 
 // add adds a package with the descriptors that its key lists.
-func (r *reader) add(p yamldoc.Pair) lockgraph.Node {
+func (r *reader) add(p jsonfile.Member) lockgraph.Node {
 	v := p.Value
 	resolution := v.Get("resolution").Text()
 	var n lockgraph.Node
@@ -83,7 +84,7 @@ func (r *reader) add(p yamldoc.Pair) lockgraph.Node {
 	}
 	name, _ := splitDescriptor(resolution)
 	r.join(r.named, name, n)
-	for descriptor := range strings.SplitSeq(p.Key, ", ") {
+	for descriptor := range strings.SplitSeq(p.Name, ", ") {
 		r.byDescriptor[descriptor] = n
 		if name, spec := splitDescriptor(descriptor); strings.HasPrefix(spec, "patch:") {
 			r.join(r.patched, name, n)

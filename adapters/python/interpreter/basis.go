@@ -10,22 +10,23 @@ import (
 	"github.com/bentobuild/bento/internal/probe"
 )
 
-// Machine returns what the fingerprints of a machine depend on, and keeps it for a moment.
+// Machine returns what the fingerprints of a machine depend on.
 // It is safe for concurrent use.
 type Machine struct {
 	env  adapters.Environ
-	seen adapters.Moment[first]
-	all  adapters.Moment[string]
+	from adapters.Source
+	seen adapters.Machine[first]
+	all  adapters.Machine[string]
 }
 
-// NewMachine returns a Machine that looks for tools in env.
-func NewMachine(env adapters.Environ) *Machine { return &Machine{env: env} }
+// NewMachine returns a Machine that looks for tools in o.Env.
+func NewMachine(o adapters.Options) *Machine { return &Machine{env: o.Env, from: o.Source()} }
 
 // Basis returns what Fingerprint depends on: the interpreter, and for a shim of a version
 // manager also the installed interpreters and the files and variables that choose between
 // them.
 func (m *Machine) Basis(dir string) (string, error) {
-	seen, err := m.seen.See(m.look)
+	seen, err := m.seen.See(m.from, m.look)
 	if err != nil || !seen.shim {
 		return seen.basis, err
 	}
@@ -37,7 +38,7 @@ func (m *Machine) Basis(dir string) (string, error) {
 // BasisOfAll returns what the choice of a tool depends on that considers all interpreters:
 // every Python on PATH, those of version managers and those of roots, which are patterns.
 func (m *Machine) BasisOfAll(dir string, patterns ...string) string {
-	seen, _ := m.all.See(func() (string, error) { return m.lookAtAll(patterns), nil })
+	seen, _ := m.all.See(m.from, func() (string, error) { return m.lookAtAll(patterns), nil })
 	b := adapters.NewBasis(m.env)
 	m.steering(b, dir)
 	return seen + b.String()

@@ -66,7 +66,7 @@ func (p *project) sync(f *adapters.Files) []string {
 // forced install, of another interpreter or not made by bento is made anew: uv repairs
 // nothing that it takes for installed.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	f := a.Files(req.DishDir)
+	f := a.Now().Files(req.DishDir)
 	p, err := a.open(f)
 	if err != nil {
 		return err

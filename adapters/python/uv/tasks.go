@@ -30,7 +30,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 		ans.Members = uvworkspace.MemberDirs(f, p.own)
 	}
 	ans.Tasks = p.tasks(f)
-	f.Path(filepath.Join(p.Dir, lockName))
+	f.Whole(filepath.Join(p.Dir, lockName))
 	ans.Reads = f.Reads()
 	return ans, nil
 }

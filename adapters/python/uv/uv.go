@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/environment"
@@ -35,18 +34,15 @@ type Adapter struct {
 	manifest   adapters.Manifest
 	machine    *interpreter.Machine
 	workspaces adapters.Memo[*uvworkspace.Workspace]
-	bases      adapters.Memo[string] // by workspace
+	bases      adapters.Machine[string] // by workspace
 	locks      adapters.Memo[*lockfile.UV]
 }
 
 // New returns the adapter. It finds tools in o.Env and passes it to probes.
 func New(o adapters.Options) *Adapter {
 	a := &Adapter{
-		Source: o.Source(), env: o.Env, download: o.AllowDownload, machine: interpreter.NewMachine(o.Env),
+		Source: o.Source(), env: o.Env, download: o.AllowDownload, machine: interpreter.NewMachine(o),
 		manifest: environment.Manifest("python-uv", "python-uv/1"),
-		// Each member needs the manifests of all members at once.
-		workspaces: adapters.Memo[*uvworkspace.Workspace]{Trust: time.Second},
-		bases:      adapters.Memo[string]{Trust: time.Second, Brief: true},
 	}
 	m := &a.manifest
 	m.FingerprintFiles = []string{
@@ -148,9 +144,7 @@ func (p *project) pin(f *adapters.Files) (*adapters.Toolchain, error) {
 	}
 	at := f.In(p.Dir)
 	pin, err := interpreter.Pin(at, interpreter.Wants{Requires: requires, StrictRequires: true, StrictFile: true})
-	for _, path := range at.Reads() {
-		f.Path(path)
-	}
+	f.Note(at.Reads())
 	return pin, err
 }
 
@@ -214,7 +208,7 @@ func (a *Adapter) ToolchainBasis(ctx context.Context, dir string) (string, error
 	if err != nil {
 		return "", err
 	}
-	return a.bases.Get(a.Files(dir), p.Dir, func(*adapters.Files) (string, error) { return a.basis(p, path), nil })
+	return a.bases.Of(a.Source, p.Dir, func() (string, error) { return a.basis(p, path), nil })
 }
 
 // basis returns ToolchainBasis for the members of a workspace, with uv at path.

@@ -84,9 +84,7 @@ func RootOf(f *adapters.Files, p *pyproject.Project) string {
 func read(f *adapters.Files, dir string) (*pyproject.Project, error) {
 	other := f.In(dir)
 	p, err := pyproject.Read(other)
-	for _, path := range other.Reads() {
-		f.Path(path)
-	}
+	f.Note(other.Reads())
 	return p, err
 }
 
@@ -138,9 +136,7 @@ func (w *Workspace) member(f *adapters.Files, dir string) (Member, bool) {
 		m.Tools = devtool.Find(below, p)
 		w.choose(&m)
 	}
-	for _, path := range below.Reads() {
-		f.Path(path)
-	}
+	f.Note(below.Reads())
 	if err != nil || !p.HasProject {
 		return m, false
 	}

@@ -227,8 +227,3 @@ func (r *reader) eval(at Place, c *call) error {
 	}
 	return err
 }
-
-// Has reports whether the file requires a gem.
-func (f *File) Has(name string) bool {
-	return slices.ContainsFunc(f.Gems, func(g Gem) bool { return g.Name == name })
-}

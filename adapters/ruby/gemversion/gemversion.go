@@ -53,16 +53,6 @@ func Parse(text string) (Version, error) {
 	return v, nil
 }
 
-// Prerelease reports whether v comes before the release of its numbers.
-func (v Version) Prerelease() bool {
-	for _, p := range v.parts {
-		if p.word != "" {
-			return true
-		}
-	}
-	return false
-}
-
 // Starts reports whether the numbers of v begin with those of p.
 func (v Version) Starts(p Version) bool {
 	for i, want := range p.parts {

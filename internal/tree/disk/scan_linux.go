@@ -43,7 +43,11 @@ func (p *Root) IsThere() bool {
 	return unix.Stat(p.path, &st) == nil && st.Dev == p.dev && st.Ino == p.ino
 }
 
-func (p *Root) Close() { unix.Close(p.fd) }
+// Close closes the directory. Later reads fail.
+func (p *Root) Close() {
+	unix.Close(p.fd)
+	p.fd = -1 // the number may soon be that of another file
+}
 
 // Reader reads one directory at a time. It reuses its buffers, so that a file costs one system call
 // and no allocation.

@@ -41,6 +41,8 @@ func TestMatch(t *testing.T) {
 		{"d", "**/x", "d/x d/a/x", "d/ax d/x/b x"},
 		{"d", "a/**/b", "d/a/b d/a/x/y/b", "d/a/bb d/ab"},
 		{"d", "a/**", "d/a d/a/b d/a/b/c", "d/ab"},
+		{"d", "a*/**", "d/a d/ab d/ab/c", "d/b d/b/a"},
+		{"d", "?/*c", "d/a/bc", "d/bc d/a/b/c"},
 		{"d", "**/**/b", "d/b d/a/b", "b"},
 		{"d", "**/a/*", "d/a/b d/x/a/b", "d/a/b/c"},
 		{"d", "{a,b/**}/*.{go,c}", "d/a/x.go d/b/x.c d/b/y/z.go", "d/c/x.go d/a/y/x.go"},

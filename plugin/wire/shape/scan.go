@@ -2,10 +2,10 @@ package shape
 
 import (
 	"bytes"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/bentobuild/bento/internal/jsontext"
 )
 
 // scanner walks over JSON text once. It checks the grammar, and where it has a Shape also
@@ -96,18 +96,9 @@ func (s *scanner) shaped(sh *Shape) error {
 		return s.nested(sh, (*scanner).object)
 	case c == '[':
 		return s.nested(sh, (*scanner).array)
-	case c == '"':
-		if err := s.str(); err != nil {
-			return err
-		}
-	case c == '-' || '0' <= c && c <= '9':
-		if err := s.number(); err != nil {
-			return err
-		}
-	default:
-		if err := s.literal(c); err != nil {
-			return err
-		}
+	}
+	if err := s.scalar(); err != nil {
+		return err
 	}
 	return sh.judge(s.data[start:s.pos])
 }
@@ -195,7 +186,7 @@ func (s *scanner) key() (name, quoted []byte, err error) {
 		return nil, nil, s.syntax("a name in quotes")
 	}
 	start := s.pos
-	if err := s.str(); err != nil {
+	if err := s.scalar(); err != nil {
 		return nil, nil, err
 	}
 	quoted = s.data[start:s.pos]
@@ -203,7 +194,7 @@ func (s *scanner) key() (name, quoted []byte, err error) {
 		return nil, nil, s.syntax("':'")
 	}
 	s.pos++
-	return Unquote(quoted), quoted, nil
+	return jsontext.Unquote(quoted), quoted, nil
 }
 
 // hide replaces the quoted name of n bytes at start by one that no struct has:
@@ -226,124 +217,13 @@ func (s *scanner) decodable() []byte {
 	return s.data
 }
 
-// Unquote returns the text of a quoted string of JSON that is known to be valid. The result
-// may be a part of it.
-func Unquote(quoted []byte) []byte {
-	if bytes.IndexByte(quoted, '\\') < 0 {
-		return quoted[1 : len(quoted)-1]
-	}
-	var text string
-	if json.Unmarshal(quoted, &text) != nil {
-		return nil // impossible: it is valid
-	}
-	return []byte(text)
-}
-
-// str skips a string.
-func (s *scanner) str() error {
-	for s.pos++; s.pos < len(s.data); s.pos++ {
-		s.plain()
-		if s.pos == len(s.data) {
-			break
-		}
-		switch c := s.data[s.pos]; {
-		case c == '"':
-			s.pos++
-			return nil
-		case c == '\\':
-			if err := s.escape(); err != nil {
-				return err
-			}
-		case c < ' ':
-			return s.syntax("an escape for a control character")
-		}
-	}
-	return s.syntax("'\"'")
-}
-
-// plain skips text in a string eight bytes at a time, up to one with a possible special
-// byte.
-func (s *scanner) plain() {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	for ; len(s.data)-s.pos >= 8; s.pos += 8 {
-		x := binary.LittleEndian.Uint64(s.data[s.pos:])
-		quote, slash := x^(ones*'"'), x^(ones*'\\')
-		// The top bit of a byte is set where it is below ' ', '"' or '\\', and maybe above
-		// such a byte; str then checks each byte.
-		if ((x-ones*' ')&^x|(quote-ones)&^quote|(slash-ones)&^slash)&tops != 0 {
-			return
-		}
-	}
-}
-
-// escape skips an escape but for its last byte.
-func (s *scanner) escape() error {
-	if s.pos++; s.pos >= len(s.data) {
-		return s.syntax("an escape")
-	}
-	switch s.data[s.pos] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return nil
-	case 'u':
-		for range 4 {
-			if s.pos++; s.pos >= len(s.data) || bytes.IndexByte([]byte("0123456789abcdefABCDEF"), s.data[s.pos]) < 0 {
-				return s.syntax("four hexadecimal digits")
-			}
-		}
-		return nil
-	}
-	return s.syntax("an escape")
-}
-
-// number skips a number.
-func (s *scanner) number() error {
-	if s.data[s.pos] == '-' {
-		s.pos++
-	}
-	if s.pos < len(s.data) && s.data[s.pos] == '0' {
-		s.pos++
-	} else if !s.digits() {
-		return s.syntax("a digit")
-	}
-	if s.skip('.') && !s.digits() {
-		return s.syntax("a digit")
-	}
-	if s.skip('e') || s.skip('E') {
-		if !s.skip('+') {
-			s.skip('-')
-		}
-		if !s.digits() {
-			return s.syntax("a digit")
-		}
+// scalar skips a string, number, true, false or null.
+func (s *scanner) scalar() error {
+	end, want := jsontext.Scalar(s.data, s.pos)
+	if s.pos = end; want != "" {
+		return s.syntax(want)
 	}
 	return nil
-}
-
-func (s *scanner) digits() bool {
-	start := s.pos
-	for s.pos < len(s.data) && '0' <= s.data[s.pos] && s.data[s.pos] <= '9' {
-		s.pos++
-	}
-	return s.pos > start
-}
-
-func (s *scanner) skip(c byte) bool {
-	if s.pos < len(s.data) && s.data[s.pos] == c {
-		s.pos++
-		return true
-	}
-	return false
-}
-
-// literal skips true, false or null, which begins with c.
-func (s *scanner) literal(c byte) error {
-	for _, word := range [...]string{"true", "false", "null"} {
-		if word[0] == c && bytes.HasPrefix(s.data[s.pos:], []byte(word)) {
-			s.pos += len(word)
-			return nil
-		}
-	}
-	return s.syntax("a value")
 }
 
 // end checks that only white space follows.

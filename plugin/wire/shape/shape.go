@@ -9,6 +9,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/bentobuild/bento/internal/jsontext"
 )
 
 // Shape is the required form and size of a JSON value. Shapes are values: methods return
@@ -170,7 +172,7 @@ func (sh *Shape) judge(raw []byte) error {
 
 func (sh *Shape) judgeText(raw []byte) error {
 	if len(raw)-2 > sh.max || sh.test != nil {
-		text := Unquote(raw)
+		text := jsontext.Unquote(raw)
 		if len(text) > sh.max {
 			return &Error{Want: fmt.Sprintf("at most %d bytes", sh.max), Got: strconv.Itoa(len(text))}
 		}

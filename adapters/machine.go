@@ -1,0 +1,18 @@
+package adapters
+
+// Machine keeps values read from the machine (the tools on PATH, the installed toolchains)
+// as long as the snapshot holds that they were read for, so that a thousand dishes share one
+// look. Without a snapshot it keeps nothing. It is safe for concurrent use; two goroutines
+// may both look. The zero value is empty.
+type Machine[T any] struct{ memo Memo[T] }
+
+// See returns the value of look for the snapshot of s.
+func (m *Machine[T]) See(s Source, look func() (T, error)) (T, error) { return m.Of(s, "", look) }
+
+// Of is See for one of several values.
+func (m *Machine[T]) Of(s Source, key string, look func() (T, error)) (T, error) {
+	return m.memo.Get(s.Files(key), key, func(f *Files) (T, error) {
+		f.seen[""] = State{Kind: Unsteady} // no file decides
+		return look()
+	})
+}

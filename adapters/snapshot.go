@@ -1,0 +1,182 @@
+package adapters
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/internal/clone"
+)
+
+// View is what a walk of the workspace knows of its files. The package does not depend on
+// the walk: plugins are built on it.
+type View interface {
+	// Kind returns the kind of the file at an absolute path; known is false where only the
+	// disk knows it.
+	Kind(path string) (k Kind, known bool)
+	// Sum returns the BLAKE3 digest of the content of a regular file. It reads no file whose
+	// digest is known.
+	Sum(path string) (sum [32]byte, known bool)
+}
+
+// Snapshot is the state of a workspace and of the machine that all questions of one
+// invocation are answered from: what adapters have made of it holds as long as it does. The
+// zero value holds nothing, and files are read from the disk.
+type Snapshot struct{ view View }
+
+// Hold makes the snapshot show view from now on. It is called once, before adapters are
+// asked.
+func (s *Snapshot) Hold(view View) { s.view = view }
+
+// held reports whether s shows something. A nil Snapshot does not.
+func (s *Snapshot) held() bool { return s != nil && s.view != nil }
+
+// Kind is what lies at a path, behind links.
+type Kind uint8
+
+// The kinds of State. Answers are saved with them.
+const (
+	Unseen    Kind = iota // a plugin noted it
+	Absent                // nothing
+	Regular               // a regular file
+	Directory             // a directory
+	Other                 // a device, pipe or socket
+	Unsteady              // it changed meanwhile, or cannot be read
+)
+
+// State is what an answer saw at a path. Sum is the digest of a file's content, or of the
+// names in a directory; zero where the answer depends on the kind alone.
+type State struct {
+	Kind Kind
+	Sum  [32]byte
+}
+
+// Reads are the files that an answer depends on by absolute path: those that were read or
+// looked for, and directories that were listed. The answer holds until one of them changes.
+// Paths outside the workspace are allowed. JSON has the paths alone.
+type Reads map[string]State
+
+// MarshalJSON implements json.Marshaler.
+func (r Reads) MarshalJSON() ([]byte, error) { return json.Marshal(slices.Sorted(maps.Keys(r))) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *Reads) UnmarshalJSON(data []byte) error {
+	var paths []string
+	if err := json.Unmarshal(data, &paths); err != nil {
+		return err
+	}
+	*r = ReadsOf(paths...)
+	return nil
+}
+
+// ReadsOf returns the Reads of an adapter that depends on all of each path.
+func ReadsOf(paths ...string) Reads {
+	r := make(Reads, len(paths))
+	for _, path := range paths {
+		r[path] = State{}
+	}
+	return r
+}
+
+// Merge adds the states of other. A path with two states is Unsteady.
+func (r Reads) Merge(other Reads) {
+	for path, state := range other {
+		was, known := r[path]
+		r[path] = was.and(state, known)
+	}
+}
+
+// and returns what was seen in both states of one path.
+func (s State) and(o State, known bool) State {
+	switch {
+	case !known || s == o:
+		return o
+	case s.Kind != o.Kind || s.Sum != o.Sum && s.Sum != [32]byte{} && o.Sum != [32]byte{}:
+		return State{Kind: Unsteady}
+	case o.Sum == [32]byte{}:
+		return s
+	}
+	return o
+}
+
+// Holds reports whether an answer that saw s holds in the state now, which has a Sum if s
+// has one.
+func (s State) Holds(now State) bool { return s == now && s.Kind != Unsteady && s.Kind != Unseen }
+
+// IsEmpty reports whether s is that of a file without content.
+func (s State) IsEmpty() bool { return s == State{Regular, blake3.Sum256(nil)} }
+
+// State returns the state of an absolute path, also of one outside of the workspace, with
+// its Sum if whole is set.
+func (s Source) State(path string, whole bool) State {
+	s.beyond = s.clone != nil
+	kind := s.look(path)
+	switch {
+	case whole && kind == Regular:
+		if s.snapshot.held() {
+			if sum, known := s.snapshot.view.Sum(path); known {
+				return State{kind, sum}
+			}
+		}
+		return stateOf(s.of(path).Read(path, MaxManifest))
+	case whole && kind == Directory:
+		if entries, err := s.of(path).List(path); err == nil {
+			return stateOfList(entries)
+		}
+		return State{Kind: Unsteady}
+	}
+	return State{Kind: kind}
+}
+
+// look returns the kind of a path.
+func (s Source) look(path string) Kind {
+	if s.snapshot.held() {
+		if kind, known := s.snapshot.view.Kind(path); known {
+			return kind
+		}
+	}
+	mode, err := s.of(path).Mode(path)
+	switch {
+	case err != nil:
+		return stateOf(nil, err).Kind
+	case mode.IsRegular():
+		return Regular
+	case mode.IsDir():
+		return Directory
+	}
+	return Other
+}
+
+// stateOf returns the state of a file with this content, or error.
+func stateOf(data []byte, err error) State {
+	var irregular *clone.IrregularError
+	switch {
+	case err == nil:
+		return State{Regular, blake3.Sum256(data)}
+	case errors.As(err, new(*clone.StrayError)):
+		return State{Kind: Unsteady} // the user gets a warning each time
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		return State{Kind: Absent}
+	case errors.As(err, &irregular) && irregular.Dir:
+		return State{Kind: Directory}
+	case irregular != nil:
+		return State{Kind: Other}
+	}
+	return State{Kind: Unsteady}
+}
+
+// stateOfList returns the state of a directory with these entries.
+func stateOfList(entries []fs.DirEntry) State {
+	var names strings.Builder
+	for _, e := range entries {
+		fmt.Fprintf(&names, "%s\x00%d\x00", e.Name(), e.Type())
+	}
+	return State{Directory, blake3.Sum256([]byte(names.String()))}
+}

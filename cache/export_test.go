@@ -1,0 +1,10 @@
+package cache
+
+// Has reports whether there is a record that Recent finds. It counts as use.
+func (s *Disk) Has(key Key) bool {
+	used, ok := s.Recent(key)
+	if ok {
+		s.Use(key, used)
+	}
+	return ok
+}

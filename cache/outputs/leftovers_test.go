@@ -1,0 +1,29 @@
+package outputs_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bentobuild/bento/cache/outputs"
+)
+
+// A killed restore leaves files beside the outputs; directories and other files are no leftovers.
+func TestLeftovers(t *testing.T) {
+	root := t.TempDir()
+	for _, p := range []string{"d/out/.bento-tmp-b", "d/out/a", "d/.bento-tmp-a", "e/.bento-tmp-e", "d/out/.bento-tmp-dir/f"} {
+		full := filepath.Join(root, p)
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := outputs.Leftovers(root, []string{"d/out/a", "d/out/b", "d/c", "missing/x"})
+	if diff := cmp.Diff([]string{"d/out/.bento-tmp-b", "d/.bento-tmp-a"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

@@ -1,0 +1,48 @@
+// Package sampling chooses which cases a test tries where all of them take too long. A choice is
+// random, and the seed is logged.
+package sampling
+
+import (
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+const (
+	seedVariable = "BENTO_TEST_SEED" // repeats the choices of a test that failed, and logged it
+	allVariable  = "BENTO_TEST_ALL"  // not empty: all cases, as in make test-long
+)
+
+// Rand returns the source of the choices of a test, and logs its seed.
+func Rand(t testing.TB) *rand.Rand {
+	t.Helper()
+	seed := rand.Uint64()
+	if s := os.Getenv(seedVariable); s != "" {
+		var err error
+		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatalf("%s=%q: not a number", seedVariable, s)
+		}
+	}
+	t.Logf("%s=%d", seedVariable, seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// All reports whether every case must be tried.
+func All() bool { return os.Getenv(allVariable) != "" }
+
+// Of returns n of the cases in their order, or all of them if there are no more or if All.
+func Of[T any](t testing.TB, n int, cases []T) []T {
+	t.Helper()
+	if All() || n >= len(cases) {
+		return cases
+	}
+	chosen := Rand(t).Perm(len(cases))[:n]
+	slices.Sort(chosen)
+	sample := make([]T, n)
+	for i, at := range chosen {
+		sample[i] = cases[at]
+	}
+	return sample
+}
