@@ -200,21 +200,33 @@ func (d leftovers) reassign(owner *plan.Task, b ByProduct) {
 	d.Memory.Keep(owner, &last)
 }
 
-// Without takes away from list what t itself, and those that come behind it in its
-// dish, have left behind.
-func (d leftovers) Without(t *plan.Task, list []tree.Entry) []tree.Entry {
-	if !d.Memory.Littered(t.Dish) {
-		return list
-	}
-	left := make(map[string][32]byte)
+// behind adds the by-products of t itself and of those that come behind it in its dish.
+func (d leftovers) behind(t *plan.Task, left map[string][32]byte) {
 	behind := false
 	for _, other := range d.Tasks {
 		if behind = behind || TaskID(other) == TaskID(t); behind {
-			for _, b := range d.Memory.Of(other).ByProducts {
-				left[b.Path] = b.Sum
-			}
+			d.add(other, left)
 		}
 	}
+}
+
+// beside adds the by-products of the tasks that first does not have.
+func (d leftovers) beside(first map[*plan.Task]bool, left map[string][32]byte) {
+	for _, other := range d.Tasks {
+		if !first[other] {
+			d.add(other, left)
+		}
+	}
+}
+
+func (d leftovers) add(t *plan.Task, left map[string][32]byte) {
+	for _, b := range d.Memory.Of(t).ByProducts {
+		left[b.Path] = b.Sum
+	}
+}
+
+// unlessLeft takes the by-products in left away from list, where they are what was left.
+func unlessLeft(index *tree.Index, left map[string][32]byte, list []tree.Entry) []tree.Entry {
 	if len(left) == 0 {
 		return list
 	}
@@ -223,7 +235,7 @@ func (d leftovers) Without(t *plan.Task, list []tree.Entry) []tree.Entry {
 		if !made || entry.Kind != tree.File {
 			return false
 		}
-		sum, err := d.Index.Sum(entry)
+		sum, err := index.Sum(entry)
 		return err == nil && sum == want
 	})
 }
