@@ -115,8 +115,8 @@ func (w *Workspace) of(path, family string) *Dish {
 	return w.first(path)
 }
 
-// share gives each dish of one directory its part of dish.toml: the first has the name and the
-// outputs, each has its own tasks. A task without a language is that of the first dish with a recipe
+// share splits dish.toml among the dishes of one directory: the first has the name and the outputs,
+// each has its own tasks. A task without a language is that of the first dish with a recipe
 // of its name, else of the first.
 func (f *finder) share() {
 	for _, list := range f.ws.byPath {
