@@ -26,6 +26,9 @@ type TasksAnswer struct {
 	Reads   Reads    `json:"reads,omitempty"`
 	// Notes say what a reader of the recipes cannot see in them, for plan -v.
 	Notes []string `json:"-"`
+	// Wraps are families whose projects in the same directory this one builds and tests as a
+	// part of its own ("cargo" in a project of maturin): these offer no build and no test.
+	Wraps []string `json:"-"`
 	// Warnings report what cannot be read from the manifests without running them, and what
 	// bento assumes instead. Files are absolute.
 	Warnings []diagnostics.Diagnostic `json:"-"`

@@ -89,6 +89,10 @@ type Manifest struct {
 	// Inside says in one sentence, for the documentation, which projects inside a dish of the
 	// family are dishes of their own.
 	Inside string `json:"-"`
+	// Group joins families of which one takes a directory that several recognise ("node": Node.js
+	// and Deno), unless each has one of its Locks there. Empty means the family.
+	Group string   `json:"-"`
+	Locks []string `json:"-"` // names of its lockfiles
 	// Runtime is the key under which [toolchain] pins the tool ("go", "rust", "node").
 	// Empty means the adapter's own id.
 	Runtime string `json:"-"`
@@ -119,6 +123,14 @@ func (m *Manifest) FamilyName() string {
 		return m.Family
 	}
 	return m.AdapterID
+}
+
+// GroupName is Group, or the family's name when there is none.
+func (m *Manifest) GroupName() string {
+	if m.Group != "" {
+		return m.Group
+	}
+	return m.FamilyName()
 }
 
 // RuntimeName is Runtime, or the adapter's id when it has none.
@@ -183,6 +195,12 @@ type Task struct {
 	// Mutex names a resource that two tasks cannot use at once. Tasks with the same mutex,
 	// in any dish, run one after another.
 	Mutex string `json:"mutex,omitempty"`
+
+	// Body is the text of the script that Run runs by its name, "" for a command of the
+	// adapter itself. What a script does is known only from its text: bento reads it to find
+	// out whether a script of a workspace's root only runs those of the members. It never
+	// crosses the wire.
+	Body string `json:"-"`
 }
 
 // Toolchain is a version that a project requires.

@@ -29,6 +29,7 @@ const (
 	PartOf     Reason = "part_of"      // the dish around it builds it
 	InSources  Reason = "in_sources"   // it lies among the sources or tests of the dish around it
 	PassedOver Reason = "passed_over"  // the tool ignores directories of this name
+	NoTask     Reason = "no_task"      // it offers no lifecycle task, and another language there does
 	NotNested  Reason = "not_nested"   // its plugin takes a dish as a whole
 )
 

@@ -3,6 +3,7 @@ package discovery
 import (
 	"context"
 	"errors"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery/answers"
+	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -59,12 +61,15 @@ func (f *finder) decideWave(ctx context.Context, wave []*site) {
 
 // asks returns the adapters to ask about a site. nil stands for no language.
 func (f *finder) asks(s *site) []adapters.Adapter {
-	if s.config != nil && s.config.Language.Text != "" {
-		return []adapters.Adapter{f.Registry.ByID(s.config.Language.Text)}
+	var asked []adapters.Adapter
+	for _, l := range s.languages() {
+		asked = append(asked, f.Registry.ByID(l.Text))
 	}
-	asked := make([]adapters.Adapter, len(s.ask))
-	for n, i := range s.ask {
-		asked[n] = f.Registry.All()[i]
+	if len(asked) > 0 {
+		return asked
+	}
+	for _, i := range s.ask {
+		asked = append(asked, f.Registry.All()[i])
 	}
 	return asked
 }
@@ -84,11 +89,14 @@ func (f *finder) quick(s *site) bool {
 	if s.barred.Reason != "" {
 		return true
 	}
-	if s.config == nil || s.config.Language.Text == "" {
+	languages := s.languages()
+	if len(languages) == 0 {
 		return len(s.ask) == 0
 	}
-	a := f.Registry.ByID(s.config.Language.Text)
-	return a == nil || f.answers.Knows(a, f.dir(s))
+	return !slices.ContainsFunc(languages, func(l config.Text) bool {
+		a := f.Registry.ByID(l.Text)
+		return a != nil && !f.answers.Knows(a, f.dir(s))
+	})
 }
 
 // dir returns the absolute path of a site.
@@ -130,103 +138,109 @@ func (f *finder) derivedIn(d *Dish) *tree.Set {
 	return set
 }
 
-// decision is the result of asking adapters about one site, once, and of judging the answers.
-type decision struct {
-	dish     *Dish
-	verdict  adapters.NestedAnswer // of judge
-	answered bool                  // the adapter of the dish was asked everything
-	problems []diagnostics.Diagnostic
-	unsure   []error // from adapters that failed to detect
-	failed   error   // from its adapter
-}
-
-// adopted reports whether the site is a dish.
-func (s *site) adopted() bool {
-	d := s.decision
-	return d != nil && (s.config != nil || d.dish.Adapter != nil && d.verdict.Reason == "")
-}
-
-// decide finds the adapter of a site, judges, and asks the adapter of a dish everything, each
-// plugin in its turn. It runs concurrently with other decisions and changes only s.
+// decide finds the adapters of a site, judges, and asks those of dishes everything, each plugin in
+// its turn. It runs concurrently with other decisions and changes only s.
 func (f *finder) decide(ctx context.Context, s *site, place *queuePlace) {
-	if s.decision == nil {
-		s.decision = f.detected(ctx, s, place)
+	if s.decisions == nil {
+		s.decisions = f.detected(ctx, s, place)
 	}
-	out := s.decision
-	d := out.dish
-	if s.config == nil {
-		out.verdict = f.judge(ctx, s, d)
+	for _, c := range s.decisions {
+		if s.config == nil {
+			c.verdict = f.judge(ctx, s, c.dish)
+		}
+		f.askAll(ctx, s, c, place)
 	}
-	if !s.adopted() || out.answered {
+	s.pick()
+}
+
+// askAll asks the adapter of a dish everything, once.
+func (f *finder) askAll(ctx context.Context, s *site, c *decision, place *queuePlace) {
+	d := c.dish
+	if !s.mayAdopt(c) || c.answered {
 		return
 	}
-	out.answered = true
+	c.answered = true
 	if d.Adapter != nil {
 		place.Wait(d.Adapter)
-		out.failed = d.ask(ctx, f.ws.Root, f.answers)
-		if out.failed == nil && d.Aggregate && len(d.Tasks) == 0 && len(d.SeenAlso) > 0 {
-			f.giveWay(ctx, d)
+		c.failed = d.ask(ctx, f.ws.Root, f.answers)
+		d.Failure = c.failed
+	} else if d.Failure == nil && len(c.unsure) > 0 {
+		d.Failure = c.unsure[0]
+	}
+}
+
+// detected returns the dishes that a site may be, with their adapters: one at least, in the order
+// of the registry or of dish.toml.
+func (f *finder) detected(ctx context.Context, s *site, place *queuePlace) []*decision {
+	if languages := s.languages(); len(languages) > 0 {
+		var list []*decision
+		for _, l := range languages {
+			c := f.candidate(s, nil)
+			place.Wait(f.Registry.ByID(l.Text))
+			c.dish.Adapter, c.problems = f.byLanguage(ctx, l)
+			if len(c.problems) > 0 {
+				c.dish.Failure = diagnostics.Problems(c.problems)
+			}
+			list = append(list, c)
 		}
-		d.Failure = out.failed
-	} else if d.Failure == nil && len(out.unsure) > 0 {
-		d.Failure = out.unsure[0]
+		return list
 	}
+	if s.barred.Reason != "" {
+		c := f.candidate(s, f.byName(s))
+		c.verdict = s.barred
+		return []*decision{c}
+	}
+	return f.detect(ctx, s, place)
 }
 
-// detected returns the dish that a site may be, with its adapter.
-func (f *finder) detected(ctx context.Context, s *site, place *queuePlace) *decision {
-	d := &Dish{Path: s.path, Dir: f.dir(s), Config: s.config, Toolchain: f.Config.Toolchain}
-	out := &decision{dish: d}
-	switch {
-	case s.config != nil && s.config.Language.Text != "":
+// candidate returns a dish that a site may be.
+func (f *finder) candidate(s *site, a adapters.Adapter) *decision {
+	d := &Dish{Path: s.path, Dir: f.dir(s), Config: s.config, Toolchain: f.Config.Toolchain, Adapter: a}
+	if s.config != nil {
 		d.Toolchain = s.config.Toolchain
-		place.Wait(f.Registry.ByID(s.config.Language.Text))
-		d.Adapter, out.problems = f.byLanguage(ctx, s.config.Language)
-		if len(out.problems) > 0 {
-			d.Failure = diagnostics.Problems(out.problems)
-		}
-		return out
-	case s.config != nil:
-		d.Toolchain = s.config.Toolchain
-	case s.barred.Reason != "":
-		d.Adapter, out.verdict = f.byName(s), s.barred
-		return out
 	}
-	f.detect(ctx, s, out, place)
-	return out
+	return &decision{dish: d}
 }
 
-// giveWay hands a directory to the next adapter that detected it and has tasks there, when the
-// first found only the root of a workspace without tasks (go.work beside package.json).
-func (f *finder) giveWay(ctx context.Context, d *Dish) {
-	other := *d
-	other.Adapter = f.Registry.ByID(d.SeenAlso[0])
-	if other.ask(ctx, f.ws.Root, f.answers) == nil && len(other.Tasks) > 0 {
-		other.SeenAlso = append([]string{d.Adapter.Manifest().AdapterID}, d.SeenAlso[1:]...)
-		*d = other
-	}
-}
-
-// detect asks the adapters in the order of the registry. The first that detects the directory
-// counts; later ones of another family are only listed.
-func (f *finder) detect(ctx context.Context, s *site, out *decision, place *queuePlace) {
+// detect asks the adapters in the order of the registry. Of those of one group the first that
+// detects the directory counts.
+func (f *finder) detect(ctx context.Context, s *site, place *queuePlace) []*decision {
+	var list []*decision
+	var unsure []error
 	for _, a := range f.asks(s) {
-		if a.Manifest().FamilyName() == out.dish.family() {
+		if slices.ContainsFunc(list, func(c *decision) bool { return f.takes(s, c.dish.Adapter, a) }) {
 			continue
 		}
 		place.Wait(a)
-		yes, err := f.answers.Detect(ctx, a, out.dish.Dir)
+		yes, err := f.answers.Detect(ctx, a, f.dir(s))
 		switch {
 		case err != nil && ctx.Err() == nil:
-			out.unsure = append(out.unsure, err)
-		case yes && out.dish.Adapter == nil:
-			out.dish.Adapter = a
-		case yes:
-			out.dish.SeenAlso = append(out.dish.SeenAlso, a.Manifest().AdapterID)
+			unsure = append(unsure, err)
+		case yes && (len(list) == 0 || f.fingerprinted(&Dish{Path: s.path, Adapter: a})):
+			list = append(list, f.candidate(s, a))
 		default:
 			place.Leave(a)
 		}
 	}
+	if len(list) == 0 {
+		list = append(list, f.candidate(s, nil))
+	}
+	list[0].unsure = unsure
+	return list
+}
+
+// takes reports whether a directory that taken has is none of other any more.
+func (f *finder) takes(s *site, taken, other adapters.Adapter) bool {
+	x, y := taken.Manifest(), other.Manifest()
+	return x.GroupName() == y.GroupName() && (x.FamilyName() == y.FamilyName() || !f.locked(s, x) || !f.locked(s, y))
+}
+
+// locked reports whether a lockfile of an adapter lies in a site.
+func (f *finder) locked(s *site, m *adapters.Manifest) bool {
+	return slices.ContainsFunc(m.Locks, func(name string) bool {
+		e, ok := f.Tree.Lookup(path.Join(s.path, name))
+		return ok && e.Kind == tree.File
+	})
 }
 
 // RuleAdapter is the rule of adapter errors that have no rule of their own.
@@ -254,7 +268,7 @@ func (f *finder) fail(err error, d *Dish) {
 func (d *Dish) ask(ctx context.Context, root string, m *answers.Cache) error {
 	a, err := m.Ask(ctx, d.Adapter, d.Dir)
 	d.Tasks, d.Notes, d.Aggregate, d.warnings = a.Tasks.Tasks, a.Tasks.Notes, a.Tasks.Aggregate, a.Tasks.Warnings
-	d.members = a.Tasks.Members
+	d.members, d.wraps = a.Tasks.Members, a.Tasks.Wraps
 	d.answered, d.Scope, d.Lock = a.Links, a.Scope, a.Lock
 	var bad error
 	if d.Pin, bad = d.pin(root, a.Pin, a.PinError); bad != nil {

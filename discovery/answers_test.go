@@ -147,7 +147,7 @@ func compareAnswers(rt *rapid.T, root string, env adapters.Environ) {
 func described(ws *Workspace) any {
 	type dish struct {
 		Name, Path, Adapter string
-		SeenAlso            []string
+		Beside              string
 		Tasks               []adapters.Task
 		Aggregate           bool
 		Pin                 *adapters.Toolchain
@@ -160,7 +160,7 @@ func described(ws *Workspace) any {
 	}
 	var list []dish
 	for _, d := range ws.Dishes {
-		out := dish{Name: d.Name, Path: d.Path, SeenAlso: d.SeenAlso, Tasks: d.Tasks, Aggregate: d.Aggregate, Pin: d.Pin,
+		out := dish{Name: d.Name, Path: d.Path, Beside: d.Beside, Tasks: d.Tasks, Aggregate: d.Aggregate, Pin: d.Pin,
 			Scope: d.Scope, Lock: d.Lock, Extra: d.Extra, Answered: d.answered}
 		if d.Adapter != nil {
 			out.Adapter = d.Adapter.Manifest().AdapterID

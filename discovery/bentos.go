@@ -33,8 +33,8 @@ func (f *finder) fillBentos() {
 // selected returns the dishes of one entry of a bento: the dish at a path, or those whose paths
 // match a glob.
 func (f *finder) selected(g config.Glob) []*Dish {
-	if d := f.ws.byPath[g.Text]; d != nil {
-		return []*Dish{d}
+	if list := f.ws.byPath[g.Text]; len(list) > 0 {
+		return list
 	}
 	if !isGlob(g.Text) {
 		return nil

@@ -27,7 +27,7 @@ type Workspace struct {
 	Tree    *tree.Tree
 	Config  *config.Workspace
 
-	byPath   map[string]*Dish
+	byPath   map[string][]*Dish // the one with the directory's name first
 	excluded func(path string) bool
 }
 
@@ -57,6 +57,8 @@ type Dish struct {
 	Name string
 	Path string // relative to the root with forward slashes; "." is the root
 	Dir  string // absolute
+	// Beside tells it from the first dish of its directory, by its language; "" for the first.
+	Beside string
 
 	Bentos []string // names of its bentos, sorted
 
@@ -64,7 +66,6 @@ type Dish struct {
 	Toolchain config.Toolchain
 
 	Adapter   adapters.Adapter // nil when no language is known
-	SeenAlso  []string         // ids of other adapters that detected the directory
 	Tasks     []adapters.Task
 	Notes     []string            // of its adapter, about its tasks
 	Aggregate bool                // root of members, without tasks of its own
@@ -78,11 +79,14 @@ type Dish struct {
 	// Failure is the error of the adapter. The fields above are incomplete then.
 	Failure error
 
-	build    *Dish    // stands for the dishes of one build; nil for a build of one dish
-	members  []string // absolute directories that its manifest lists
-	named    bool     // see finder.name
-	answered adapters.LinksAnswer
-	warnings diagnostics.Problems // from its adapter, about its manifests
+	members []string // absolute directories that its manifest lists
+	// memberPaths are those of members that are in the workspace, behind links, by path.
+	memberPaths []string
+	wraps       []string // families that its own build and test contain
+	named       bool     // see finder.name
+	answered    adapters.LinksAnswer
+	warnings    diagnostics.Problems // from its adapter, about its manifests
+	build       *Dish                // stands for the dishes of one build; nil for a build of one dish
 }
 
 // ScopeID identifies the scope in which the dependencies of d are installed: by adapter and
@@ -150,7 +154,7 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 		Options: o,
 		ws: &Workspace{
 			Root: o.Tree.Root(), Tree: o.Tree, Config: o.Config,
-			byPath: make(map[string]*Dish),
+			byPath: make(map[string][]*Dish),
 		},
 		derivedOf: make(map[*Dish]*tree.Set),
 		named:     make(map[project]bool),
@@ -162,6 +166,7 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 	if ctx.Err() != nil {
 		return f.ws, diagnostics.Sorted(f.problems) // a cancelled search finds too little
 	}
+	f.share()
 	f.nameDishes()
 	f.joinBuilds()
 	f.link()
@@ -193,19 +198,19 @@ func (f *finder) add(problems ...diagnostics.Diagnostic) {
 	f.problems = append(f.problems, problems...)
 }
 
-func sortedDishes(byPath map[string]*Dish) []*Dish {
+func sortedDishes(byPath map[string][]*Dish) []*Dish {
 	dishes := make([]*Dish, 0, len(byPath))
-	for _, d := range byPath {
-		dishes = append(dishes, d)
+	for _, list := range byPath {
+		dishes = append(dishes, list...)
 	}
-	slices.SortFunc(dishes, func(a, b *Dish) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(dishes, func(a, b *Dish) int { return strings.Compare(a.Path, b.Path) })
 	return dishes
 }
 
-// Owner returns the innermost dish that contains a path relative to the root, or nil.
+// Owner returns the innermost dish, the first of its directory, that contains a path relative to the root, or nil.
 func (w *Workspace) Owner(path string) *Dish {
 	for dir := range upwards(path) {
-		if d := w.byPath[dir]; d != nil {
+		if d := w.first(dir); d != nil {
 			return d
 		}
 	}
@@ -215,6 +220,27 @@ func (w *Workspace) Owner(path string) *Dish {
 // Relative returns an absolute path relative to the root, with forward slashes; ok is
 // false when it lies outside.
 func (w *Workspace) Relative(path string) (rel string, ok bool) { return relative(w.Root, path) }
+
+// Members returns the dishes that the manifest of d names as members, and theirs in turn, by path.
+func (w *Workspace) Members(d *Dish) []*Dish {
+	seen := map[*Dish]bool{d: true}
+	var list []*Dish
+	var add func(of *Dish)
+	add = func(of *Dish) {
+		for _, path := range of.memberPaths {
+			for _, m := range w.byPath[path] {
+				if !seen[m] && m.Path != d.Path {
+					seen[m] = true
+					list = append(list, m)
+					add(m)
+				}
+			}
+		}
+	}
+	add(d)
+	slices.SortFunc(list, func(a, b *Dish) int { return strings.Compare(a.Path, b.Path) })
+	return list
+}
 
 // upwards yields a path relative to the root and its parents, "." last.
 func upwards(path string) func(yield func(dir string) bool) {

@@ -40,9 +40,9 @@ func TestFindDishes(t *testing.T) {
 			want:  []string{"x x aa", "x/made/own own bb"},
 		},
 		{
-			name:  "first adapter wins",
+			name:  "the first adapter of each family",
 			files: map[string]string{"x/bb.toy": "", "x/ab.toy": "", "x/aa.toy": ""},
-			want:  []string{"x x aa"},
+			want:  []string{"x x aa", "x x-bb bb"},
 		},
 		{
 			name:  "discovery is off with bentos",
@@ -103,13 +103,6 @@ func marked(id string, globs ...string) *toy {
 	a := newToy(id, "")
 	a.manifest.FingerprintFiles = globs
 	return a
-}
-
-func TestSeenAlso(t *testing.T) {
-	ws, _ := find(t, map[string]string{"x/aa.toy": "", "x/ab.toy": "", "x/bb.toy": ""}, nil)
-	if diff := cmp.Diff([]string{"bb"}, ws.Dishes[0].SeenAlso); diff != "" {
-		t.Error(diff)
-	}
 }
 
 func TestAdaptersAreAskedOnce(t *testing.T) {
@@ -202,8 +195,17 @@ func TestNames(t *testing.T) {
 		{
 			name:  "a declared name stays",
 			files: map[string]string{"ui/aa.toy": "", "b/dish.toml": "name = \"ui\""},
-			want:  []string{"b ui -", "ui ui aa"},
-			told:  []string{`error duplicate_name ui: two dishes are named "ui", the other at b/dish.toml:1:8 (name one of them in its dish.toml)`},
+			want:  []string{"b ui -", "ui ui-2 aa"},
+		},
+		{
+			name:  "where the path with dashes is taken, the path itself is the name",
+			files: map[string]string{"a-ui/aa.toy": "", "a/ui/aa.toy": "", "b/ui/bb.toy": ""},
+			want:  []string{"a-ui a-ui aa", "a/ui a/ui aa", "b/ui b-ui bb"},
+		},
+		{
+			name:  "two languages in one directory",
+			files: map[string]string{"ui/aa.toy": "", "ui/bb.toy": "", "ui-bb/aa.toy": "", "named/dish.toml": "name = \"n\"", "named/aa.toy": "", "named/bb.toy": ""},
+			want:  []string{"named n aa", "named n-bb bb", "ui ui aa", "ui ui-bb-2 bb", "ui-bb ui-bb aa"},
 		},
 		{
 			name:  "deeper the path helps",

@@ -17,9 +17,8 @@ func (f *finder) joinBuilds() {
 		if d.Adapter == nil || !d.Adapter.Manifest().StopsAtBuild {
 			continue
 		}
-		for _, dir := range d.members {
-			at, _ := relative(f.ws.Root, dir)
-			if m := f.ws.byPath[at]; m != nil && m != d && m.family() == d.family() {
+		for _, path := range d.memberPaths {
+			if m := f.ws.of(path, d.family()); m != nil && m != d && m.family() == d.family() {
 				join(d, m)
 			}
 		}

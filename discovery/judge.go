@@ -55,8 +55,10 @@ func (f *finder) judge(ctx context.Context, s *site, d *Dish) adapters.NestedAns
 // outer returns the nearest dish of the same family around d, or nil.
 func (f *finder) outer(d *Dish) *Dish {
 	for dir := range above(d.Path) {
-		if outer := f.ws.byPath[dir]; outer != nil && outer.family() == d.family() {
-			return outer
+		for _, outer := range f.ws.byPath[dir] {
+			if outer.family() == d.family() {
+				return outer
+			}
 		}
 	}
 	return nil
@@ -89,9 +91,10 @@ func (f *finder) bar(s *site) {
 // does not ignore it).
 func (f *finder) derived(s *site) bool {
 	for dir := range above(s.path) {
-		d := f.ws.byPath[dir]
-		if d != nil && d.Adapter != nil && f.derivedIn(d).Match(s.marker) && !f.Tree.Tracked(s.marker) {
-			return true
+		for _, d := range f.ws.byPath[dir] {
+			if d.Adapter != nil && f.derivedIn(d).Match(s.marker) && !f.Tree.Tracked(s.marker) {
+				return true
+			}
 		}
 	}
 	return false
@@ -126,15 +129,19 @@ func isTestData(name string) bool {
 	return slices.Contains(TestDataNames(), name)
 }
 
-// settle adds the decision about a site to f.
+// settle adds the decisions about a site to f.
 func (f *finder) settle(s *site) {
-	d := s.decision.dish
-	switch {
-	case s.adopted():
-		f.ws.byPath[s.path] = d
-		f.name(d)
-	case d.Adapter != nil && s.barred.Reason == "":
-		f.left[project{d.family(), s.path}] = s
+	delete(f.ws.byPath, s.path)
+	for _, c := range s.decisions {
+		if s.adopts(c) {
+			f.ws.byPath[s.path] = append(f.ws.byPath[s.path], c.dish)
+		}
+		switch {
+		case s.mayAdopt(c):
+			f.name(c.dish)
+		case c.dish.Adapter != nil && s.barred.Reason == "":
+			f.left[project{c.dish.family(), s.path}] = s
+		}
 	}
 }
 
@@ -149,6 +156,9 @@ func (f *finder) name(d *Dish) {
 	d.named = true
 	for _, dir := range d.members {
 		f.nameDir(d, dir)
+		if rel, ok := relative(f.ws.Root, dir); ok {
+			d.memberPaths = append(d.memberPaths, f.linked(rel))
+		}
 	}
 	for _, l := range d.answered.Links {
 		if l.Dir != "" && !l.Loose {
@@ -235,15 +245,13 @@ func byPlace(a, b string) int {
 // report adds the problems of all decisions, and the directories that were left out.
 func (f *finder) report(ctx context.Context) {
 	for _, s := range f.all {
-		d := s.decision
-		if d == nil {
-			continue // cancelled
-		}
-		if s.adopted() || d.verdict.Reason == "" {
-			f.reportDecision(ctx, d)
-		}
-		if !s.adopted() && (d.verdict.Reason != "" || len(d.unsure) == 0) {
-			f.leaveOut(s)
+		for _, c := range s.decisions { // none when cancelled
+			if s.adopts(c) || c.verdict.Reason == "" && !c.passed {
+				f.reportDecision(ctx, c)
+			}
+			if !s.adopts(c) && (c.passed || c.verdict.Reason != "" || len(c.unsure) == 0) {
+				f.leaveOut(s, c)
+			}
 		}
 	}
 	f.checkIncludes()
@@ -280,9 +288,12 @@ func (f *finder) checkIncludes() {
 	}
 }
 
-// leaveOut lists a site that is no dish, if it holds a manifest.
-func (f *finder) leaveOut(s *site) {
-	verdict, a := s.decision.verdict, s.decision.dish.Adapter
+// leaveOut lists a candidate that is no dish, if it holds a manifest.
+func (f *finder) leaveOut(s *site, c *decision) {
+	verdict, a := c.verdict, c.dish.Adapter
+	if c.passed {
+		verdict = adapters.NestedAnswer{Reason: adapters.NoTask, Why: "it offers no lifecycle task, and another language of the directory does"}
+	}
 	if a == nil {
 		a = f.byName(s)
 	}

@@ -111,7 +111,7 @@ func TestJudge(t *testing.T) {
 		},
 		{
 			name:  "a plugin is a dish where its fingerprint files lie",
-			files: map[string]string{"pa.toy": "", "in/pa.toy": "", "pw.toy": "", "w/pw.toy": "", "px/px.toy": "", "px/in/px.toy": ""},
+			files: map[string]string{"pa.toy": "", "in/pa.toy": "", "w/pw.toy": "", "px/px.toy": "", "px/in/px.toy": ""},
 			want:  []string{".", "in", "px", "px/in not_nested px", "w"},
 		},
 		{

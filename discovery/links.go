@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +40,9 @@ func (f *finder) link() {
 		for _, l := range links {
 			d.Links = append(d.Links, *l)
 		}
-		slices.SortFunc(d.Links, func(a, b Link) int { return strings.Compare(a.To.Path, b.To.Path) })
+		slices.SortFunc(d.Links, func(a, b Link) int {
+			return cmp.Or(strings.Compare(a.To.Path, b.To.Path), strings.Compare(a.To.Beside, b.To.Beside))
+		})
 	}
 	f.cycles()
 }
@@ -58,9 +61,23 @@ func (f *finder) declared(d *Dish, byName map[string]*Dish, links map[*Dish]*Lin
 		case links[to] != nil:
 			f.add(dep.Pos.Warning(config.RuleDuplicate, "depends_on names %q twice", dep.Dish))
 		default:
-			links[to] = &Link{To: to, Kind: Declared, Via: dep.Via, Where: where(dep.Pos.File, dep.Pos.Line), pos: dep.Pos}
+			for _, to := range f.meant(d, to) {
+				links[to] = &Link{To: to, Kind: Declared, Via: dep.Via, Where: where(dep.Pos.File, dep.Pos.Line), pos: dep.Pos}
+			}
 		}
 	}
+}
+
+// meant returns the dishes that an entry of depends_on means by the name of to. In its own directory
+// that is just the other dish: all of the directory have the entry.
+func (f *finder) meant(d, to *Dish) []*Dish {
+	switch {
+	case to.Path != d.Path:
+		return f.ws.Named(to)
+	case to == d && len(f.ws.At(d.Path)) > 1:
+		return nil
+	}
+	return []*Dish{to}
 }
 
 // suggestDish returns the dishes that the user may have meant by a name or a path.
@@ -104,7 +121,10 @@ func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, l
 			f.outside(d, l)
 			return
 		}
-		if to = f.ws.Owner(rel); to == nil || to.Path != rel {
+		if to = f.ws.Owner(rel); to != nil {
+			to = f.ws.of(to.Path, d.family())
+		}
+		if to == nil || to.Path != rel {
 			d.Extra = append(d.Extra, rel) // the target is no dish: its files are inputs
 			d.Embeds = append(d.Embeds, f.embed(rel, adapters.Embed{File: l.File, Line: l.Line}))
 		}
@@ -112,7 +132,7 @@ func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, l
 			return // no other directory is an input
 		}
 	}
-	if to == nil || to == d {
+	if to == nil || to.Path == d.Path {
 		return
 	}
 	if old := links[to]; old != nil {

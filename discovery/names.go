@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/bentobuild/bento/internal/config"
@@ -11,22 +12,45 @@ import (
 const RuleDishName = "dish_name"
 
 // nameDishes sets the name of each dish: the declared one, else that of its directory, else, where
-// another dish has that name, its path.
+// another dish has that name, its path with "-" for "/". Where that is taken too, its path. The
+// further dishes of one directory add their language to the name of the first.
 func (f *finder) nameDishes() {
-	taken := make(map[string]int)
+	count, taken := make(map[string]int), make(map[string]bool)
+	var undeclared []*Dish
 	for _, d := range f.ws.Dishes {
-		d.Name = declaredName(d)
-		if d.Name == "" {
+		switch name := declaredName(d); {
+		case name != "":
+			d.Name, taken[name] = name, true
+		case d.Beside == "":
+			undeclared = append(undeclared, d)
 			d.Name = dirName(d.Path)
 		}
-		taken[d.Name]++
+		count[d.Name]++
+	}
+	for _, d := range undeclared {
+		if count[d.Name] > 1 && d.Path != "." {
+			d.Name = strings.ReplaceAll(d.Path, "/", "-")
+		}
+		d.Name = free(taken, d.Name, d.Path)
 	}
 	for _, d := range f.ws.Dishes {
-		if declaredName(d) == "" && taken[d.Name] > 1 && d.Path != "." {
-			d.Name = strings.ReplaceAll(d.Path, "/", "-")
+		if d.Beside != "" {
+			d.Name = free(taken, f.ws.first(d.Path).Name+"-"+d.Beside, d.Path+"-"+d.Beside)
 		}
 	}
 	f.checkNames()
+}
+
+// free returns name, else path, else that with a number, whichever is not taken, and takes it.
+func free(taken map[string]bool, name, path string) string {
+	if taken[name] {
+		name = path
+	}
+	for n := 2; taken[name]; n++ {
+		name = path + "-" + strconv.Itoa(n)
+	}
+	taken[name] = true
+	return name
 }
 
 func declaredName(d *Dish) string {
@@ -43,40 +67,21 @@ func dirName(p string) string {
 	return path.Base(p)
 }
 
-// checkNames reports duplicate and invalid names.
+// checkNames reports duplicate declared names, and names of directories that cannot be names.
 func (f *finder) checkNames() {
 	first := make(map[string]*Dish)
 	for _, d := range f.ws.Dishes {
-		if declaredName(d) == "" {
-			if why := config.BadName(d.Name); why != "" {
+		switch other := first[d.Name]; {
+		case declaredName(d) == "":
+			if why := config.BadName(dirName(d.Path)); why != "" && d.Beside == "" {
 				f.askForName(d, "the directory's name cannot be the name of a dish: "+why)
 			}
-		}
-		other := first[d.Name]
-		if other == nil {
+		case other == nil:
 			first[d.Name] = d
-			continue
+		default:
+			f.add(d.Config.Name.Pos.Error(config.RuleDuplicate, "two dishes are named %q, the other at %s", d.Name, other.Config.Name.Pos))
 		}
-		if declaredName(d) != "" && declaredName(other) == "" {
-			d, other = other, d // the dish that declares the name keeps it
-		}
-		f.sameName(d, other)
 	}
-}
-
-// sameName reports that d has the name of other.
-func (f *finder) sameName(d, other *Dish) {
-	where := other.place()
-	if other.Config != nil && other.Config.Name.Text != "" {
-		where = other.Config.Name.Pos
-	}
-	if declaredName(d) != "" {
-		f.add(d.Config.Name.Pos.Error(config.RuleDuplicate, "two dishes are named %q, the other at %s", d.Name, where))
-		return
-	}
-	p := d.place().Error(config.RuleDuplicate, "two dishes are named %q, the other at %s", d.Name, where)
-	p.Hint = "name one of them in its " + config.DishFile
-	f.add(p)
 }
 
 func (f *finder) askForName(d *Dish, why string) {

@@ -27,8 +27,8 @@ type site struct {
 	marker   string // the file that made it a site
 	projects []int  // the adapters of whose Manifest.Projects one lies in it, likewise
 
-	barred   adapters.NestedAnswer // set where no adapter is asked
-	decision *decision             // nil until it is decided
+	barred    adapters.NestedAnswer // set where no adapter is asked
+	decisions []*decision           // nil until it is decided
 }
 
 // sites returns the directories to decide about: those with dish.toml, and those that directly

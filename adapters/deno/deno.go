@@ -52,7 +52,9 @@ func New(o adapters.Options) *Adapter {
 		DiagnosticHooks: hooks(),
 		DerivedPaths:    []string{"**/node_modules/**", "dist/**", "coverage/**"},
 		Parallel:        64,
-		Identity:        id + "/1",
+		Identity:        id + "/2",
+		Group:           "node",
+		Locks:           []string{"deno.lock"},
 		PassEnv: []string{
 			"DENO_DIR", "DENO_AUTH_TOKENS", "DENO_CERT", "DENO_INSTALL_ROOT", "DENO_TLS_CA_STORE", "JSR_URL",
 			"npm_config_*", "NPM_CONFIG_*", "ASDF_*", "MISE_*", "DVM_DIR",

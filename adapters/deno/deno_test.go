@@ -120,9 +120,9 @@ func TestScripts(t *testing.T) {
 {"scripts": {"build": "tsc && vite build", "dev": "vite", "test": "echo \"Error: no test specified\" && exit 1"}}
 -- src/main_test.ts --
 -- both/deno.json --
-{"tasks": {"build": "deno bundle"}}
+{"tasks": {"build": "deno bundle", "tsc": "x"}}
 -- both/package.json --
-{"scripts": {"build": "vite build", "test": "node --test"}}
+{"scripts": {"build": "vite build", "test": "node --test", "tsc": "tsc", "types": "tsc -p a", "eslint": "eslint ."}}
 -- both/main_test.ts --
 -- wrong/deno.json --
 {}
@@ -131,8 +131,11 @@ func TestScripts(t *testing.T) {
 `)
 	a := newDeno()
 	for dir, want := range map[string]map[string]string{
-		".":    {"build": "deno task build", "dev": "(deno task dev)", "test": "deno test --allow-read", "lint": "deno lint", "format": "(deno fmt)"},
-		"both": {"build": "deno task build", "test": "deno task test", "lint": "deno lint", "format": "(deno fmt)"},
+		".": {"build": "deno task build", "dev": "(deno task dev)", "test": "deno test --allow-read", "lint": "deno lint", "format": "(deno fmt)"},
+		"both": {
+			"build": "deno task build", "test": "deno task test", "format": "(deno fmt)", "check": "deno task types", "lint": "deno task eslint",
+			"tsc": "(deno task tsc)", "types": "(deno task types)", "eslint": "(deno task eslint)",
+		},
 	} {
 		if diff := cmp.Diff(want, adaptertest.Runs(t, a, filepath.Join(root, dir))); diff != "" {
 			t.Errorf("%s: %s", dir, diff)

@@ -1,6 +1,7 @@
 package deno
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -32,9 +33,10 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	r := recipes{project: p, tasks: tasks, inputs: above(f, p)}
 	for _, t := range tasks {
 		if nameable(t.Name) {
-			ans.Tasks = append(ans.Tasks, r.declared(t, ans.Aggregate))
+			ans.Tasks = append(ans.Tasks, r.declared(t.Name, t))
 		}
 	}
+	ans.Tasks = append(ans.Tasks, r.aliased()...)
 	if !ans.Aggregate {
 		ans.Tasks = append(ans.Tasks, r.own(imports.In(f, isDerived))...)
 	}
@@ -67,27 +69,51 @@ type recipes struct {
 	inputs []string
 }
 
-func (r *recipes) declared(t denojson.Entry, aggregate bool) adapters.Task {
+// declared returns the task of a name that runs a task of deno.json or a script.
+func (r *recipes) declared(name string, t denojson.Entry) adapters.Task {
 	task := adapters.Task{
-		Name: t.Name, Run: "deno task " + quote(t.Name), ExtraInputs: r.inputs,
-		Script: aggregate || !slices.Contains([]string{"build", "check", "lint", "test"}, t.Name),
+		Name: name, Run: "deno task " + quote(t.Name), Body: cmp.Or(t.Value, "deno task"), ExtraInputs: r.inputs,
+		Script: !slices.Contains([]string{"build", "check", "lint", "test"}, name),
 	}
 	switch {
 	case task.Script:
 		// Its effects outside the dish are unknown.
 		task.NoCache, task.SideEffects = true, true
-	case t.Name == "build":
+	case name == "build":
 		task.Outputs = []string{"dist/**"}
 	}
 	return task
 }
 
+// aliased returns a check, lint and test where only a script of package.json with another
+// name stands for it.
+func (r *recipes) aliased() (tasks []adapters.Task) {
+	for _, name := range []string{"check", "lint", "test"} {
+		if r.has(name) {
+			continue
+		}
+		for _, alias := range adapters.ScriptAliases(name) {
+			i := slices.IndexFunc(r.tasks, func(e denojson.Entry) bool { return e.Name == alias })
+			if i >= 0 && r.Task(alias).Line == 0 {
+				tasks = append(tasks, r.declared(name, r.tasks[i]))
+				break
+			}
+		}
+	}
+	return tasks
+}
+
+// has reports whether deno.json or package.json declares a task of that name.
+func (r *recipes) has(name string) bool {
+	return slices.ContainsFunc(r.tasks, func(e denojson.Entry) bool { return e.Name == name })
+}
+
 // own returns the recipes that run Deno's own commands.
 func (r *recipes) own(m imports.Modules) []adapters.Task {
 	var tasks []adapters.Task
+	aliased := r.aliased()
 	add := func(there bool, t adapters.Task) {
-		declared := slices.ContainsFunc(r.tasks, func(e denojson.Entry) bool { return e.Name == t.Name })
-		if there && !declared {
+		if there && !r.has(t.Name) && !slices.ContainsFunc(aliased, func(a adapters.Task) bool { return a.Name == t.Name }) {
 			t.ExtraInputs = r.inputs
 			tasks = append(tasks, t)
 		}

@@ -88,11 +88,11 @@ func TestTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := func(name, run string) adapters.Task {
-		return adapters.Task{Name: name, Run: run, Script: true, NoCache: true, SideEffects: true}
+		return adapters.Task{Name: name, Run: run, Body: "x", Script: true, NoCache: true, SideEffects: true}
 	}
 	want := []adapters.Task{
-		{Name: "build", Run: "npm run build", Outputs: []string{"dist/**", "build/**", "*.tsbuildinfo", ".next/**", "!.next/cache/**", "out/**"}},
-		{Name: "lint", Run: "npm run lint"},
+		{Name: "build", Run: "npm run build", Body: "x", Outputs: []string{"dist/**", "build/**", "*.tsbuildinfo", ".next/**", "!.next/cache/**", "out/**"}},
+		{Name: "lint", Run: "npm run lint", Body: "x"},
 		script("start", "npm run start"), script("a b'c", `npm run 'a b'\''c'`),
 		script("-f", "npm run -- -f"), script("build:css", "npm run build:css"),
 	}
@@ -108,6 +108,34 @@ func TestTasks(t *testing.T) {
 	for _, name := range []string{"app/package.json", "", ".nvmrc", "app/yarn.lock", "app/tsconfig.json"} {
 		if ans.Reads[filepath.Join(root, name)].Kind == adapters.Unseen {
 			t.Errorf("%s is not among the reads", name)
+		}
+	}
+}
+
+func TestAliases(t *testing.T) {
+	for scripts, want := range map[string]string{
+		`"types": "tsc -p a", "typecheck": "tsc"`:                      "check=npm run typecheck",
+		`"tsc": "tsc", "check-types": "tsc -p a"`:                      "check=npm run check-types",
+		`"check": "x", "typecheck": "tsc"`:                             "check=npm run check",
+		`"eslint": "eslint .", "lint:check": "eslint ."`:               "lint=npm run lint:check",
+		`"jest": "jest", "vitest": "vitest", "unit": "x"`:              "test=npm run unit",
+		`"test": "echo no test specified && exit 1", "test:unit": "x"`: "test=npm run test:unit",
+		`"test": "echo no test specified"`:                             "test=npm test",
+		`"test": "echo no test specified && exit 1", "tests": "x"`:     "",
+	} {
+		root := tree(t, "package.json", `{"scripts": {`+scripts+`}}`)
+		ans, err := newNPM().Tasks(t.Context(), root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, task := range ans.Tasks {
+			if !task.Script {
+				got = append(got, task.Name+"="+task.Run)
+			}
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%s: got %q, want %q", scripts, s, want)
 		}
 	}
 }
@@ -134,7 +162,7 @@ func TestWorkspace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !ans.Aggregate || !ans.Tasks[0].Script || len(ans.Tasks) != 2 {
+		if !ans.Aggregate || ans.Tasks[0].Script || len(ans.Tasks) != 2 {
 			t.Errorf("got %+v", ans)
 		}
 		if diff := cmp.Diff([]string{in("packages/app"), in("packages/lib")}, ans.Members); diff != "" {

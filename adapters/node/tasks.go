@@ -13,8 +13,7 @@ import (
 )
 
 // Tasks returns a recipe for each script of package.json. Those named build, check, lint
-// and test keep their names; the others are scripts. The root of a workspace has only
-// scripts.
+// and test, or by an alias of these, are lifecycle tasks; the others are scripts.
 func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, error) {
 	f := a.Files(dir)
 	p, err := a.Open(f)
@@ -32,12 +31,9 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 		ans.Members = a.Members(f, p.Aggregate())
 	}
 	r := recipes{Project: p, dialect: &a.dialect, shared: a.sharedBy(f, p), ts: tsconfig.Read(f)}
-	for _, s := range p.Scripts {
-		if t, ok := r.task(s, ans.Aggregate); ok {
-			ans.Tasks = append(ans.Tasks, t)
-		}
-	}
-	if a.manager == project.Bun && !ans.Aggregate && p.Script("test").Line == 0 && hasTests(f) {
+	ans.Tasks = r.tasks()
+	tested := slices.ContainsFunc(ans.Tasks, func(t adapters.Task) bool { return t.Name == "test" })
+	if a.manager == project.Bun && !ans.Aggregate && p.Script("test").Line == 0 && !tested && hasTests(f) {
 		ans.Tasks = append(ans.Tasks, r.bunTest())
 	}
 	ans.Reads = f.Reads()
@@ -52,23 +48,49 @@ type recipes struct {
 	ts      tsconfig.Config
 }
 
-func (r *recipes) task(s packagejson.Entry, aggregate bool) (adapters.Task, bool) {
-	if !nameable(s.Name) || isPlaceholder(s) {
-		return adapters.Task{}, false
+// tasks returns the scripts that can be tasks: each under its name, and those that stand for
+// a missing check, lint or test also under that name.
+func (r *recipes) tasks() []adapters.Task {
+	var tasks []adapters.Task
+	add := func(name string, s packagejson.Entry) bool {
+		ok := s.Line > 0 && nameable(s.Name) && !adapters.IsStubTest(s.Name, s.Value)
+		if ok {
+			tasks = append(tasks, r.task(name, s))
+		}
+		return ok
 	}
+	for _, s := range r.Scripts {
+		add(s.Name, s)
+	}
+	for _, name := range []string{"check", "lint", "test"} {
+		if s := r.Script(name); s.Line > 0 && !adapters.IsStubTest(name, s.Value) {
+			continue
+		}
+		for _, alias := range adapters.ScriptAliases(name) {
+			if add(name, r.Script(alias)) {
+				break
+			}
+		}
+	}
+	return tasks
+}
+
+// task returns the task of a name that runs the script s.
+func (r *recipes) task(name string, s packagejson.Entry) adapters.Task {
 	t := adapters.Task{
-		Name:   s.Name,
+		Name:   name,
 		Run:    r.dialect.run(s.Name),
+		Body:   s.Value,
 		Path:   r.path(),
-		Script: aggregate || !slices.Contains([]string{"build", "check", "lint", "test"}, s.Name),
+		Script: !slices.Contains([]string{"build", "check", "lint", "test"}, name),
 	}
-	t.ExtraInputs = r.shared.inputs(s.Name, r.ts.Above)
+	t.ExtraInputs = r.shared.inputs(name, r.ts.Above)
 	if t.Script {
 		// Its effects outside the dish are unknown.
 		t.NoCache, t.SideEffects = true, true
-		return t, true
+		return t
 	}
-	switch s.Name {
+	switch name {
 	case "build":
 		t.Outputs = r.outputs()
 	case "test":
@@ -76,7 +98,7 @@ func (r *recipes) task(s packagejson.Entry, aggregate bool) (adapters.Task, bool
 			t.DependsOn = []string{"build"}
 		}
 	}
-	return t, true
+	return t
 }
 
 // nameable reports whether a script's name can be the name of a task.
@@ -84,11 +106,6 @@ func nameable(name string) bool {
 	return name != "" && strings.IndexFunc(name, func(r rune) bool {
 		return r < ' ' || r == 0x7f || r == '\uFFFD'
 	}) < 0
-}
-
-// isPlaceholder reports whether s is the test script of "npm init".
-func isPlaceholder(s packagejson.Entry) bool {
-	return s.Name == "test" && strings.Contains(s.Value, "no test specified")
 }
 
 // quote returns word quoted for the shell.

@@ -78,6 +78,30 @@ func TestTasks(t *testing.T) {
 	}
 }
 
+func TestAliases(t *testing.T) {
+	root := adaptertest.Project(t, `
+-- a/composer.json --
+{"require-dev": {"phpstan/phpstan": "1", "phpunit/phpunit": "11"}, "scripts": {"stan": "phpstan", "phpstan": "phpstan analyse", "cs": "phpcs", "pest": ["pest", "x"]}}
+-- a/tests/x.php --
+-- b/composer.json --
+{"scripts": {"check": "x", "analyse": "y", "lint": "z", "phpcs": "y"}}
+`)
+	for dir, want := range map[string][]string{
+		"a": {"check=composer run-script phpstan (phpstan analyse)", "lint=composer run-script cs (phpcs)", "test=composer run-script pest (pest && x)"},
+		"b": {"check=composer run-script check (x)", "lint=composer run-script lint (z)"},
+	} {
+		var got []string
+		for _, task := range adaptertest.Tasks(t, newPHP(), filepath.Join(root, dir)).Tasks {
+			if !task.Script {
+				got = append(got, task.Name+"="+task.Run+" ("+task.Body+")")
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", dir, diff)
+		}
+	}
+}
+
 func TestLinksAndMembers(t *testing.T) {
 	root := adaptertest.Project(t, `
 -- app/composer.json --

@@ -1,6 +1,7 @@
 package php
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -46,18 +47,21 @@ func (r *recipes) tasks() []adapters.Task {
 		return slices.ContainsFunc(list, func(t adapters.Task) bool { return t.Name == name })
 	}
 	for _, name := range []string{"build", "check", "lint", "test"} {
-		if r.m.HasScript(name) {
-			list = append(list, adapters.Task{Name: name, Run: script(name)})
+		if s := r.script(name); s.Name != "" {
+			list = append(list, adapters.Task{Name: name, Run: script(s.Name), Body: cmp.Or(s.Body, s.Name)})
 		}
 	}
+	analysed := slices.Contains(aliases("check"), r.script("check").Name) // a script runs phpstan
 	for _, t := range r.tools() {
-		if !have(t.Name) && !r.m.HasScript(t.Name) {
+		if !have(t.Name) && !r.m.HasScript(t.Name) && !(analysed && strings.HasPrefix(t.Run, "phpstan ")) {
 			list = append(list, t)
 		}
 	}
-	for _, name := range r.m.Scripts {
-		if !have(name) && name != "" && name[0] != '-' {
-			list = append(list, adapters.Task{Name: name, Run: script(name), Script: true, NoCache: true, SideEffects: true})
+	for _, s := range r.m.Scripts {
+		if !have(s.Name) && s.Name != "" && s.Name[0] != '-' {
+			list = append(list, adapters.Task{
+				Name: s.Name, Run: script(s.Name), Body: cmp.Or(s.Body, s.Name), Script: true, NoCache: true, SideEffects: true,
+			})
 		}
 	}
 	for i := range list {
@@ -67,6 +71,32 @@ func (r *recipes) tasks() []adapters.Task {
 		}
 	}
 	return list
+}
+
+// aliases returns the names under which packages keep the script of a lifecycle task.
+func aliases(lifecycle string) []string {
+	switch lifecycle {
+	case "check":
+		return []string{"phpstan", "stan", "analyse"}
+	case "lint":
+		return []string{"phpcs", "cs"}
+	case "test":
+		return []string{"phpunit", "pest"}
+	}
+	return nil
+}
+
+// script returns the script of a lifecycle task, without a name when there is none: that of its
+// own name, else the first of its aliases.
+func (r *recipes) script(lifecycle string) composer.Script {
+	for _, name := range append([]string{lifecycle}, aliases(lifecycle)...) {
+		for _, s := range r.m.Scripts {
+			if s.Name == name {
+				return s
+			}
+		}
+	}
+	return composer.Script{}
 }
 
 // script returns the command that runs a script of composer.json.

@@ -61,10 +61,10 @@ func TestTasks(t *testing.T) {
 	setuptools := wheel
 	setuptools.Outputs = []string{"dist/**", lib, "build/lib.*/**", bdist, "build/temp.*/**"}
 	test := adapters.Task{Name: "test", Run: ".venv/bin/python -m pytest"}
-	script := func(name, run string) adapters.Task {
-		return adapters.Task{Name: name, Run: run, Script: true, NoCache: true, SideEffects: true}
+	script := func(name, run, body string) adapters.Task {
+		return adapters.Task{Name: name, Run: run, Body: body, Script: true, NoCache: true, SideEffects: true}
 	}
-	format := script("format", ".venv/bin/ruff format .")
+	format := script("format", ".venv/bin/ruff format .", "")
 	poetry := adapters.Task{Name: "build", Run: "poetry build --no-interaction --no-ansi", Outputs: []string{"dist/**"}}
 	for _, tt := range []struct {
 		name  string
@@ -85,7 +85,9 @@ func TestTasks(t *testing.T) {
 		{"poetry without a package", []string{"poetry.lock", "", "pyproject.toml", buildSystem + "[tool.poetry]\npackage-mode=false\n[project]\ndependencies=['black']\n[project.optional-dependencies]\nt=['mypy']\n[tool.ruff]\n"},
 			[]adapters.Task{{Name: "check", Run: ".venv/bin/python -m mypy ."}, {Name: "format", Run: ".venv/bin/python -m black .", Script: true, NoCache: true, SideEffects: true}}},
 		{"runners", []string{"requirements.txt", "pytest\npoethepoet\ntaskipy\n", "pyproject.toml", "[tool.poe.tasks]\ntest='x'\n_own='x'\n\"-x\"='x'\n'do it'={shell='x'}\n[tool.taskipy.tasks]\n'do it'='y'\nserve='y'\n"},
-			[]adapters.Task{test, script("do it", ".venv/bin/poe 'do it'"), script("serve", ".venv/bin/task serve")}},
+			[]adapters.Task{test, script("do it", ".venv/bin/poe 'do it'", "x"), script("serve", ".venv/bin/task serve", "y")}},
+		{"runners that manage projects", []string{"pyproject.toml", "[tool.pdm.scripts]\n_.env='x'\nlint={cmd='x'}\nall={composite=['a']}\n[tool.hatch.envs.default.scripts]\nlint='y'\ncov=['a','b']\n"},
+			[]adapters.Task{script("lint", "pdm run lint", "x"), script("all", "pdm run all", "pdm run all"), script("cov", "hatch run cov", "a && b")}},
 		{"runners that are not asked for", []string{"requirements.txt", "pytest", "pyproject.toml", "[tool.poe.tasks]\na='x'\n"}, []adapters.Task{test}},
 		{"flake8", []string{"requirements.txt", "", "tox.ini", "[flake8]\nextend-exclude = a,\n  b\n"},
 			[]adapters.Task{{Name: "lint", Run: ".venv/bin/python -m flake8 --extend-exclude .venv,a,b"}}},

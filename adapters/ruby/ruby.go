@@ -48,7 +48,7 @@ func New(o adapters.Options) *Adapter {
 		},
 		DerivedPaths: []string{".bundle/**", "vendor/bundle/**", "pkg/**", "coverage/**", ".yardoc/**", ".rspec_status"},
 		Parallel:     64,
-		Identity:     "ruby/1",
+		Identity:     "ruby/2",
 		PassEnv:      passEnv(),
 		SteeringEnv:  steeringEnv(),
 		SetEnv:       map[string]string{"BUNDLE_SILENCE_ROOT_WARNING": "1"},

@@ -157,9 +157,11 @@ func (p *project) scripts(rake *gemfile.Rakefile, recipes []adapters.Task) []ada
 	for _, name := range rake.Tasks {
 		taken := slices.ContainsFunc(recipes, func(t adapters.Task) bool { return t.Name == name })
 		if !taken && !strings.HasPrefix(name, "-") && strings.IndexFunc(name, unicode.IsControl) < 0 {
-			tasks = append(tasks, adapters.Task{
-				Name: name, Run: p.exec("rake " + quote(name)), Script: true, NoCache: true, SideEffects: true,
-			})
+			t := adapters.Task{Name: name, Run: p.exec("rake " + quote(name)), Script: true, NoCache: true, SideEffects: true}
+			if slices.Contains(rake.Plain, name) {
+				t.Body = t.Run
+			}
+			tasks = append(tasks, t)
 		}
 	}
 	return tasks

@@ -43,6 +43,7 @@ type initialised struct {
 	Dishes       []dishRow                `json:"dishes_detected"`
 	Excluded     []excluded               `json:"excluded"`
 	LeftOut      []discovery.LeftOut      `json:"left_out,omitempty"`
+	RootTasks    []report.RootTask        `json:"root_tasks"` // scripts of the root with the name of a lifecycle task
 	Foreign      []foreign                `json:"foreign"`
 	Problems     []diagnostics.Diagnostic `json:"problems"`
 	Text         string                   `json:"text"` // of bento.toml
@@ -61,7 +62,7 @@ func (s *session) initialise(ctx context.Context, dry bool) error {
 	}
 	doc := initialised{
 		Schema: report.Schema("init"), Root: root, DryRun: dry, FilesWritten: []string{}, Dishes: []dishRow{},
-		Excluded: []excluded{}, Problems: []diagnostics.Diagnostic{}, Foreign: foreignTools(root),
+		Excluded: []excluded{}, Problems: []diagnostics.Diagnostic{}, RootTasks: []report.RootTask{}, Foreign: foreignTools(root),
 	}
 	if err := s.discover(ctx, &doc); err != nil {
 		return err
@@ -117,7 +118,7 @@ func (s *session) discover(ctx context.Context, doc *initialised) error {
 			return err
 		}
 		w.close()
-		_, problems := plan.Build(w.Workspace.Workspace, plan.Request{})
+		p, problems := plan.Build(w.Workspace.Workspace, plan.Request{})
 		problems = diagnostics.Sorted(slices.Concat(w.Problems, problems))
 		if doc.exclude(w, diagnostics.Errors(problems)) {
 			continue
@@ -125,6 +126,9 @@ func (s *session) discover(ctx context.Context, doc *initialised) error {
 		doc.Problems = append(doc.Problems, problems...)
 		for _, d := range w.Dishes {
 			doc.Dishes = append(doc.Dishes, w.dishRow(d))
+			if p != nil && d.Path == "." {
+				doc.RootTasks = append(doc.RootTasks, report.RootTasks(p, d)...)
+			}
 		}
 		doc.LeftOut = w.LeftOut
 		break
@@ -208,6 +212,9 @@ func (s *session) tellInit(doc initialised) {
 	}
 	fmt.Fprintln(s.out)
 	s.tellForeign(doc.Foreign)
+	for _, t := range doc.RootTasks {
+		fmt.Fprintf(s.out, "at the root, %s\n", t.Line())
+	}
 	if line := report.LeftOutLine(doc.LeftOut); line != "" {
 		fmt.Fprintln(s.out, line)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/zeebo/blake3"
@@ -20,6 +21,9 @@ type Dish struct {
 
 	Name     Text // empty when not given
 	Language Text // an adapter's id or NoLanguage, empty when not given
+	// Languages are ids of adapters that each make a dish of the directory, in order; nil when not
+	// given.
+	Languages []Text
 
 	Inputs           []Glob
 	Outputs          []Glob
@@ -72,6 +76,7 @@ func (d *dependsOn) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 type dishTable struct {
 	Name             tomlfile.At[string]     `toml:"name"`
 	Language         tomlfile.At[string]     `toml:"language"`
+	Languages        []tomlfile.At[string]   `toml:"languages"`
 	Inputs           []Glob                  `toml:"inputs"`
 	Outputs          []Glob                  `toml:"outputs"`
 	DependsOn        []dependsOn             `toml:"depends_on"`
@@ -137,6 +142,7 @@ func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {
 	if raw.Language.Given && strings.TrimSpace(d.Language.Text) == "" {
 		problems = append(problems, d.Language.Pos.Error(RuleInvalid, `language is empty, expected an adapter's id or "none"`))
 	}
+	problems = append(problems, d.setLanguages(raw.Languages)...)
 	if at := raw.Toolchain.allowDownload; at.Given && at.Value != base.AllowDownload {
 		problems = append(problems, at.Pos.Error(RuleInvalid, "toolchain.allow_download applies to the whole workspace, required in bento.toml"))
 	}
@@ -150,6 +156,26 @@ func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {
 		problems = append(problems, task.tooMuch(d.Path)...)
 	}
 	return append(problems, unserved(f, "package_manager", "serve", "integrations", "garnishes")...)
+}
+
+// setLanguages sets Languages, and reports those that are empty, twice or no adapter's.
+func (d *Dish) setLanguages(list []tomlfile.At[string]) (problems []diagnostics.Diagnostic) {
+	for _, l := range list {
+		named := slices.ContainsFunc(d.Languages, func(t Text) bool { return t.Text == l.Value })
+		switch {
+		case !l.Given:
+		case strings.TrimSpace(l.Value) == "" || l.Value == NoLanguage:
+			problems = append(problems, l.Pos.Error(RuleInvalid, "languages holds %q, expected an adapter's id", l.Value))
+		case named:
+			problems = append(problems, l.Pos.Error(RuleDuplicate, "languages names %q twice", l.Value))
+		case d.Language.Text != "":
+			problems = append(problems, l.Pos.Error(RuleInvalid, "language and languages exclude each other: language leaves just one"))
+			return problems
+		default:
+			d.Languages = append(d.Languages, Text{l.Value, l.Pos})
+		}
+	}
+	return problems
 }
 
 // checkOutputs reports globs that make a whole dish output: bento would store its sources and

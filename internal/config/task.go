@@ -2,6 +2,7 @@ package config
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,6 +43,9 @@ type Task struct {
 	Incremental bool  // outputs of the last run are kept
 	SideEffects bool  // never run a second time for diagnostics
 	Cache       *bool // nil: inherited
+	// Lifecycle says whether a task with a lifecycle name is one; nil: bento decides.
+	Lifecycle *bool
+	Language  Text // the adapter whose dish of the directory has the task, empty when not given
 }
 
 // The bounds of two integers.
@@ -73,6 +77,8 @@ type taskTable struct {
 	Incremental      bool                    `toml:"incremental"`
 	SideEffects      bool                    `toml:"side_effects"`
 	Cache            *bool                   `toml:"cache"`
+	Lifecycle        tomlfile.At[bool]       `toml:"lifecycle"`
+	Language         tomlfile.At[string]     `toml:"language"`
 }
 
 // command is a shell command, or the words of a command without a shell.
@@ -108,7 +114,7 @@ func (c *command) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 
 func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagnostic) {
 	task := Task{
-		Name: name, Pos: pos, Run: t.Run.shell, Argv: t.Run.argv,
+		Name: name, Pos: pos, Run: t.Run.shell, Argv: t.Run.argv, Language: Text{t.Language.Value, t.Language.Pos},
 		Inputs: t.Inputs, Outputs: t.Outputs, WorkspaceOutputs: t.WorkspaceOutputs, Rewrites: t.Rewrites,
 		Env: t.Env.Names, SetEnv: t.Env.Set, PassEnv: envNames(t.PassEnv),
 		Timeout: time.Duration(t.Timeout), Mutex: t.Mutex,
@@ -132,6 +138,7 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 			task.DependsOn = append(task.DependsOn, Text{dep.Value, dep.Pos})
 		}
 	}
+	problems = append(problems, task.setLifecycle(t.Lifecycle)...)
 	problems = append(problems, t.checkInteractive()...)
 	problems = append(problems, checkRange("retry", t.Retry, 0, maxRetry)...)
 	problems = append(problems, checkRange("weight", t.Weight, 1, maxWeight)...)
@@ -145,6 +152,21 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 		}
 	}
 	return task, problems
+}
+
+// setLifecycle sets Lifecycle. It reports the key at a task whose name is not that of a lifecycle
+// task.
+func (t *Task) setLifecycle(v tomlfile.At[bool]) []diagnostics.Diagnostic {
+	if !v.Given {
+		return nil
+	}
+	if names := []string{"build", "check", "lint", "test"}; !slices.Contains(names, t.Name) {
+		p := v.Pos.Error(RuleInvalid, "lifecycle applies to the tasks %s, and not to %q", strings.Join(names, ", "), t.Name)
+		p.Hint = "ci = true makes a task of another name part of bento ci"
+		return []diagnostics.Diagnostic{p}
+	}
+	t.Lifecycle = &v.Value
+	return nil
 }
 
 // checkInteractive reports an interactive task that is persistent or cached.

@@ -81,7 +81,7 @@ func (d leftovers) MadeByOthers(t *plan.Task) func(path string) bool {
 	others := sync.OnceValue(func() map[string]bool {
 		others := make(map[string]bool)
 		for _, other := range d.Tasks {
-			if other.Name != t.Name {
+			if TaskID(other) != TaskID(t) {
 				for _, p := range d.Memory.Of(other).Outputs {
 					others[p] = true
 				}
@@ -108,7 +108,7 @@ func (d leftovers) MadeBefore(t *plan.Task) func(path string) bool {
 				for _, p := range d.Memory.Of(dep.Task).Outputs {
 					before[p] = true
 				}
-				if dep.Task.Dish == t.Dish {
+				if dep.Task.Dish.Path == t.Dish.Path {
 					add(dep.Task)
 				}
 			}
@@ -178,7 +178,7 @@ func (d leftovers) owners(t *plan.Task) map[string]*plan.Task {
 	}
 	owners := make(map[string]*plan.Task)
 	for _, other := range d.Tasks {
-		if other.Name == t.Name {
+		if TaskID(other) == TaskID(t) {
 			continue
 		}
 		for _, b := range d.Memory.Of(other).ByProducts {
@@ -204,7 +204,7 @@ func (d leftovers) reassign(owner *plan.Task, b ByProduct) {
 func (d leftovers) behind(t *plan.Task, left map[string][32]byte) {
 	behind := false
 	for _, other := range d.Tasks {
-		if behind = behind || other.Name == t.Name; behind {
+		if behind = behind || TaskID(other) == TaskID(t); behind {
 			d.add(other, left)
 		}
 	}

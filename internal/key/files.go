@@ -91,11 +91,16 @@ func (e *Evaluator) readSources(circle *plan.Circle, s *sourceSet) {
 // were looked at too. It reports whether they are others than before.
 func (e *Evaluator) lookedAgain(d *discovery.Dish) (changed bool) {
 	e.remembered.stale = true
-	terr := e.territories[d]
-	for outer := terr; outer != nil; outer = outer.outer() {
-		outer.below = nil
+	for _, d := range beside(e.plan.Workspace, d) {
+		terr := e.territories[d]
+		for outer := terr; outer != nil; outer = outer.outer() {
+			for _, o := range beside(e.plan.Workspace, outer.Dish) {
+				e.territories[o].below = nil
+			}
+		}
+		changed = terr.lookAgain(e.tree) || changed
 	}
-	if changed = terr.lookAgain(e.tree); changed {
+	if changed {
 		clear(e.sources)
 	}
 	return changed

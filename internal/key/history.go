@@ -19,7 +19,7 @@ import (
 // The memory is one file of the workspace's state.
 const (
 	memoryFile    = "tasks"
-	memoryVersion = 4
+	memoryVersion = 5
 	memoryLock    = "tasks.lock"
 )
 
@@ -37,6 +37,8 @@ type LastRun struct {
 	// Left is what executions and restores since then have left among the outputs that
 	// did not come to a good end, by path.
 	Left []string
+	// Astray are files that it has left where git ignores them and no output covers them, by path.
+	Astray []string
 }
 
 // ByProduct is a file that a task made and does not declare. As long as it is
@@ -75,7 +77,13 @@ func (m *History) Outdated() bool {
 }
 
 // TaskID names a task by the place of its dish, which a new name does not change.
-func TaskID(t *plan.Task) string { return t.Dish.Path + "\x00" + t.Name }
+func TaskID(t *plan.Task) string {
+	id := t.Dish.Path + "\x00" + t.Name
+	if t.Dish.Beside != "" {
+		id += "\x00" + t.Dish.Adapter.Manifest().AdapterID
+	}
+	return id
+}
 
 // Of returns what is remembered of t; nothing is an empty value.
 func (m *History) Of(t *plan.Task) *LastRun {
@@ -130,7 +138,8 @@ func (m *History) Leave(id string, left []string) {
 
 func (r *LastRun) equal(o *LastRun) bool {
 	return r.Key == o.Key && r.Unstored == o.Unstored && r.Duration == o.Duration &&
-		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts) && slices.Equal(r.Found, o.Found) && slices.Equal(r.Left, o.Left)
+		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts) && slices.Equal(r.Found, o.Found) && slices.Equal(r.Left, o.Left) &&
+		slices.Equal(r.Astray, o.Astray)
 }
 
 // lockWait is how long Save waits for others that save: each takes a moment.
@@ -175,6 +184,7 @@ func encodeTasks(tasks map[string]*LastRun) []byte {
 		}
 		w.Strings(r.Found)
 		w.Strings(r.Left)
+		w.Strings(r.Astray)
 	}
 	return w.Payload()
 }
@@ -194,7 +204,7 @@ func loadTasks(dir *state.Dir) map[string]*LastRun {
 
 func decodeTasks(payload []byte) (map[string]*LastRun, error) {
 	r := pack.NewReader(payload)
-	n := r.Count(39)
+	n := r.Count(40)
 	tasks := make(map[string]*LastRun, n)
 	for range n {
 		id := r.String()
@@ -210,6 +220,7 @@ func decodeTasks(payload []byte) (map[string]*LastRun, error) {
 		}
 		t.Found = r.Strings()
 		t.Left = r.Strings()
+		t.Astray = r.Strings()
 		tasks[id] = t
 	}
 	return tasks, r.End()

@@ -24,8 +24,9 @@ type ownership struct {
 	counted func() innerDishes
 
 	outputs func() outputs
-	Outputs []string // the literal prefixes of all outputs, relative to the workspace
-	Tasks   []*plan.Task
+	derived []string     // paths that the tools of the directory write
+	Outputs []string     // the literal prefixes of all outputs, relative to the workspace
+	Tasks   []*plan.Task // of all dishes of the directory
 
 	files []tree.Entry // its own sources, by-products still among them; nil when not looked
 	below []tree.Entry // files and the sources of the dishes that count; nil when not looked
@@ -60,7 +61,7 @@ func newOwnership(ws *discovery.Workspace, tasks func(*discovery.Dish) []*plan.T
 	good := make(map[string]bool) // globs that can be compiled: most dishes have the same
 	nest := plan.Nested(ws.Dishes)
 	for _, d := range ws.Dishes {
-		t, err := newOne(d, tasks(d), good)
+		t, err := newOne(d, beside(ws, d), tasks, good)
 		if err != nil {
 			return nil, err
 		}
@@ -81,10 +82,25 @@ func Inside(p, dir string) bool {
 	return dir == "." || dir == "" || strings.HasPrefix(p, dir) && (len(p) == len(dir) || p[len(dir)] == '/')
 }
 
-func newOne(d *discovery.Dish, tasks []*plan.Task, good map[string]bool) (*ownership, error) {
-	t := &ownership{Dish: d, Tasks: tasks}
+// beside returns all dishes of the directory of d. They share its files: what tasks and tools of one
+// make is no input of the others.
+func beside(ws *discovery.Workspace, d *discovery.Dish) []*discovery.Dish {
+	if list := ws.At(d.Path); len(list) > 0 {
+		return list
+	}
+	return []*discovery.Dish{d}
+}
+
+func newOne(d *discovery.Dish, all []*discovery.Dish, tasks func(*discovery.Dish) []*plan.Task, good map[string]bool) (*ownership, error) {
+	t := &ownership{Dish: d}
 	var declared, derived []string
-	for _, task := range tasks {
+	for _, o := range all {
+		t.Tasks = append(t.Tasks, tasks(o)...)
+		if o.Adapter != nil {
+			t.derived = append(t.derived, o.Adapter.Manifest().DerivedPaths...)
+		}
+	}
+	for _, task := range t.Tasks {
 		for _, o := range task.Outputs {
 			if o.Declared {
 				declared = append(declared, o.Glob)
@@ -94,9 +110,7 @@ func newOne(d *discovery.Dish, tasks []*plan.Task, good map[string]bool) (*owner
 			t.Outputs = append(t.Outputs, prefix(d.Path, o.Glob))
 		}
 	}
-	if d.Adapter != nil {
-		derived = append(derived, d.Adapter.Manifest().DerivedPaths...)
-	}
+	derived = append(derived, t.derived...)
 	compile := func() (o outputs, err error) {
 		if o.declared, err = tree.CompileSet(d.Path, declared); err != nil {
 			return o, err
@@ -248,9 +262,7 @@ func (t *ownership) Describe(w *pack.Writer) {
 			}
 		}
 	}
-	if t.Dish.Adapter != nil {
-		w.Strings(t.Dish.Adapter.Manifest().DerivedPaths)
-	}
+	w.Strings(t.derived)
 }
 
 // Foreign reports whether a path below the dish belongs to a dish inside this one.

@@ -215,7 +215,9 @@ func (e *Evaluator) describeLeft(w *pack.Writer, t *plan.Task) {
 
 // circleID is the id under which the sources of a circle of dishes are remembered. No task
 // has such an id.
-func circleID(c *plan.Circle) string { return "\x00" + c.Dishes[0].Path }
+func circleID(c *plan.Circle) string {
+	return "\x00" + c.Dishes[0].Path + "\x00" + c.Dishes[0].Beside
+}
 
 // keepSources remembers the sources of a circle, which were read.
 func (e *Evaluator) keepSources(c *plan.Circle, s *sourceSet) {

@@ -110,7 +110,7 @@ func (b *builder) dependOn(t *Task, w want, via Via) {
 		}
 		name = task
 	}
-	on := b.task(dish, name)
+	on := b.taskIn(dish, name)
 	if on == nil {
 		why, hint := "dish \""+dish.Name+"\" has no task \""+name+"\"", diagnostics.Suggest(name, b.taskNames(dish))
 		if w.byPlugin(t) {

@@ -44,7 +44,7 @@ func setCommand(t *Task, c *config.Task) {
 			t.Run = strings.Join(c.Argv, " ")
 		}
 		// The author of the command is responsible for it, so it may be stored.
-		t.Uncached, t.script = "", false
+		t.Uncached, t.script, t.recipe, t.body = "", false, false, ""
 	}
 	if c.Cwd != "" {
 		t.Cwd = c.Cwd
@@ -86,8 +86,11 @@ func setEnv(t *Task, c *config.Task) {
 }
 
 func setFlags(t *Task, c *config.Task) {
+	if c.Lifecycle != nil {
+		t.setLifecycle(*c.Lifecycle)
+	}
 	if c.Cache != nil {
-		t.Uncached = ""
+		t.Uncached, t.stored = "", *c.Cache
 		if !*c.Cache {
 			t.Uncached = "cache = false"
 		}

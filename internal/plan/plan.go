@@ -113,12 +113,19 @@ type Task struct {
 	SideEffects bool
 	Hook        *adapters.Hook
 
+	// Root is set for a task of a workspace's root that runs a script by its name. Nobody but the
+	// script knows what it makes, anywhere below the root.
+	Root *RootTask
+
 	Deps []Dep
 	// Sources are the other dishes whose sources are in the key, by path.
 	Sources []*discovery.Dish
 	// Inner are the dishes inside Dish whose files are among the default inputs, outer ones first.
 	Inner []*discovery.Dish
 
+	body   string   // text of the script that Run runs by its name
+	recipe bool     // its command is that of a recipe
+	stored bool     // dish.toml says that its result is stored
 	extra  []string // globs of files above the dish
 	script bool     // runs only when named
 	ci     bool
@@ -221,6 +228,9 @@ func newBuilder(ws *discovery.Workspace) *builder {
 		b.byDish[d] = resolve(b, d)
 		b.tasks = append(b.tasks, b.byDish[d]...)
 	}
+	for _, d := range ws.Dishes {
+		b.decideRoot(d)
+	}
 	for _, t := range b.tasks {
 		b.count(t)
 	}
@@ -229,6 +239,7 @@ func newBuilder(ws *discovery.Workspace) *builder {
 	}
 	b.takeIn()
 	b.awaitInner()
+	b.orderRoots()
 	b.checkAcross()
 	return b
 }
@@ -237,6 +248,17 @@ func newBuilder(ws *discovery.Workspace) *builder {
 func (b *builder) task(d *discovery.Dish, name string) *Task {
 	for _, t := range b.byDish[d] {
 		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// taskIn is task, but for the name of a directory with several dishes the first of them that has such
+// a task counts.
+func (b *builder) taskIn(d *discovery.Dish, name string) *Task {
+	for _, d := range b.ws.Named(d) {
+		if t := b.task(d, name); t != nil {
 			return t
 		}
 	}

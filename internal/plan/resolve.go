@@ -58,7 +58,7 @@ func newTask(d *discovery.Dish, name string) *Task {
 func fromRecipe(d *discovery.Dish, recipe adapters.Task) *Task {
 	t := newTask(d, recipe.Name)
 	t.Run, t.Cwd, t.Path, t.SetEnv = recipe.Run, recipe.Cwd, recipe.Path, maps.Clone(recipe.Env)
-	t.DefaultInputs = recipe.Inputs == nil
+	t.recipe, t.DefaultInputs = true, recipe.Inputs == nil
 	t.Inputs, t.extra = slices.Clone(recipe.Inputs), rootRelative(d, recipe.ExtraInputs)
 	for _, o := range recipe.Outputs {
 		t.Outputs = append(t.Outputs, Output{Glob: o})
@@ -70,9 +70,9 @@ func fromRecipe(d *discovery.Dish, recipe adapters.Task) *Task {
 	for _, dep := range recipe.DependsOn {
 		t.wants = append(t.wants, want{text: dep})
 	}
-	t.script, t.SideEffects, t.Mutex = recipe.Script, recipe.SideEffects, recipe.Mutex
+	t.script, t.SideEffects, t.Mutex, t.body = recipe.Script, recipe.SideEffects, recipe.Mutex, recipe.Body
 	if recipe.NoCache || recipe.Script {
-		t.Uncached = "its recipe says so"
+		t.Uncached = uncachedScript
 	}
 	return t
 }

@@ -45,7 +45,7 @@ func (b *builder) selectDishes(req Request) []*discovery.Dish {
 
 func (b *builder) dish(name string) []*discovery.Dish {
 	if d := b.byName[name]; d != nil {
-		return []*discovery.Dish{d}
+		return b.ws.Named(d)
 	}
 	b.unknown("unknown_dish", "no dish is named", name, b.dishNames())
 	return nil
@@ -90,7 +90,7 @@ func (b *builder) target(target, dir string) []*discovery.Dish {
 			"\""+target+"\" is the name of a dish and of a bento", "use --dish "+target+" or --bento "+target)
 		return nil
 	case dish != nil:
-		return []*discovery.Dish{dish}
+		return b.ws.Named(dish)
 	case isBento:
 		return bento
 	}
@@ -217,7 +217,9 @@ func (b *builder) excludeTasks(exclude []string, tasks []*Task) []*Task {
 		}
 		if d := b.byName[dish]; d == nil {
 			b.unknown("unknown_dish", "no dish is named", dish, b.dishNames())
-		} else if b.task(d, name) == nil {
+		} else if t := b.taskIn(d, name); t != nil {
+			id = t.ID()
+		} else {
 			b.unknown("unknown_task", "dish \""+dish+"\" has no task", name, b.taskNames(d))
 		}
 		tasks = slices.DeleteFunc(tasks, func(t *Task) bool { return t.ID() == id })
@@ -266,7 +268,7 @@ func (b *builder) named(req Request, name string, dishes []*discovery.Dish) []*T
 	dish, task, ok := strings.Cut(name, ":")
 	d := b.byName[dish]
 	if ok && d != nil {
-		if t := b.task(d, task); t != nil && (req.IDs || len(whole) == 0) {
+		if t := b.taskIn(d, task); t != nil && (req.IDs || len(whole) == 0) {
 			return []*Task{t}
 		} else if t != nil {
 			b.ambiguousTask(t, whole[0])

@@ -26,12 +26,15 @@ func (x *Execution) Prepare() (err error) {
 	if x.set, err = OutputSet(t); err != nil {
 		return err
 	}
+	if x.ignored, err = x.ignoredNow(); err != nil {
+		return err
+	}
 	x.lookAtOutputs()
 	if err = x.lookUpstream(); err != nil || len(t.Outputs) == 0 {
 		return err
 	}
 	if !t.Incremental {
-		all, made := withDirs(slices.Concat(x.Last.Outputs, x.Last.Left))
+		all, made := withDirs(slices.Concat(x.Last.Outputs, x.Last.Left, x.Last.Astray))
 		for _, p := range slices.Backward(all) {
 			// What is no output any more, or has become a source, is not ours to remove. Nor
 			// is what the task is to go on with: what it depends on has just made it.

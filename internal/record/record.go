@@ -58,6 +58,15 @@ type Execution struct {
 	Changed string         // an input that was touched meanwhile, known once Storable was asked
 	// FreshStrays are the strays that the last good run did not know.
 	FreshStrays []string
+	// Elsewhere reports whether a path is an output of any task, or made by the tools of another
+	// dish; nil for none.
+	Elsewhere func(path string) bool
+	// Astray are files that the command has left where git ignores them and no output covers
+	// them, by path, also those of an earlier run. FreshAstray are new among them.
+	Astray, FreshAstray []string
+	// UpToDate are such files that a build left as they were when it wrote nothing at all: an
+	// earlier one has made them, with bento or without.
+	UpToDate []string
 	// Rewritten is what the command has written of strays in its own dish, by path.
 	Rewritten []key.ByProduct
 
@@ -65,6 +74,7 @@ type Execution struct {
 	rewrites *tree.Set             // what the task declares to write; nil until asked for
 	tracked  []string              // what git tracks and the command wrote in the place of outputs, sorted
 	before   map[string]tree.Entry // what lay there before
+	ignored  []tree.Entry          // what lay in ignored places before, by path
 	strays   []tree.Entry          // what lies beside the outputs of Upstream and counts as an input, by path
 	shared   []*listing            // by Upstream: listings that are to be checked; nil for none
 	near     map[string]bool       // what lies beside those of them in the dish of the task
@@ -92,6 +102,9 @@ func (x *Execution) Collect(log *action.Log, took time.Duration) error {
 	if err != nil {
 		return err
 	}
+	if err := x.lookAstray(len(paths) > 0); err != nil {
+		return err
+	}
 	store := x.storeFor()
 	if err = x.capture(store, log, paths, took); err == nil || store == nil {
 		return err
@@ -111,6 +124,9 @@ func (x *Execution) Collect(log *action.Log, took time.Duration) error {
 func (x *Execution) storeFor() cache.Store {
 	if _, none := x.Store.(cache.Nothing); none || x.Ev.Task.Uncached != "" || x.Tree.Unsure() {
 		return nil
+	}
+	if len(x.Astray)+len(x.UpToDate) > 0 && x.Ev.Task.Astray() == plan.AstrayUnstored {
+		return nil // the caller says so
 	}
 	if x.Unsure != "" {
 		hint := "run it with all that it needs: without --only and --skip-install"

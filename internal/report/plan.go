@@ -23,12 +23,13 @@ type Plan struct {
 
 type planDish struct {
 	dishHead
-	AlsoSeen []string `json:"also_seen,omitempty"` // other adapters that would have taken it
-	Notes    []string `json:"notes,omitempty"`     // of its adapter, about its tasks
+	Notes []string `json:"notes,omitempty"` // of its adapter, about its tasks
 	// InnerDishes are the dishes inside this one whose files are among the default inputs of its
 	// tasks.
 	InnerDishes []string   `json:"inner_dishes,omitempty"`
 	Tasks       []planTask `json:"tasks"`
+	// Scripts of the root of a workspace that have the name of a lifecycle task.
+	RootTasks []RootTask `json:"root_tasks,omitempty"`
 }
 
 type planTask struct {
@@ -80,7 +81,7 @@ func NewPlan(p *plan.Plan, results []*key.Result, clean []*plan.Task, problems [
 	dishes := shown(p)
 	doc.Summary.Dishes = len(dishes)
 	doc.Bentos = byBento(dishes, func(d *discovery.Dish) planDish {
-		row := planDish{dishHead: headOf(d), AlsoSeen: d.SeenAlso, Notes: d.Notes, Tasks: []planTask{}}
+		row := planDish{dishHead: headOf(d), Notes: d.Notes, Tasks: []planTask{}, RootTasks: RootTasks(p, d)}
 		row.InnerDishes = innerDishes(by[d])
 		for _, t := range by[d] {
 			row.Tasks = append(row.Tasks, newPlanTask(results[t.Index]))
@@ -139,8 +140,8 @@ func newPlanTask(ev *key.Result) planTask {
 	return row
 }
 
-// WritePlan prints a plan for people; if verbose, with the notes of dishes and the dishes inside them
-// that count.
+// WritePlan prints a plan for people. verbose adds the notes of dishes, the dishes inside others that
+// count, and the rules of root tasks.
 func WritePlan(w io.Writer, style Style, doc Plan, verbose bool) {
 	for _, b := range doc.Bentos {
 		for _, d := range b.Dishes {
@@ -152,20 +153,8 @@ func WritePlan(w io.Writer, style Style, doc Plan, verbose bool) {
 				head += "  " + style.Dim("("+*d.Language+")")
 			}
 			fmt.Fprintln(w, head)
-			if len(d.AlsoSeen) > 0 {
-				fmt.Fprintf(w, "  %s\n", style.Dim("also looks like "+strings.Join(d.AlsoSeen, ", ")))
-			}
-			if verbose && len(d.InnerDishes) > 0 {
-				names := make([]string, len(d.InnerDishes))
-				for i, name := range d.InnerDishes {
-					names[i] = PrintableLine(name)
-				}
-				fmt.Fprintf(w, "  %s\n", style.Dim("its inputs include the files of "+strings.Join(names, ", ")))
-			}
-			for _, note := range d.Notes {
-				if verbose {
-					fmt.Fprintf(w, "  %s\n", style.Dim(PrintableLine(note)))
-				}
+			if verbose {
+				writeNotes(w, style, d)
 			}
 			for _, t := range d.Tasks {
 				writePlanTask(w, style, t)
@@ -180,6 +169,23 @@ func WritePlan(w io.Writer, style Style, doc Plan, verbose bool) {
 	fmt.Fprintln(w)
 	if line := LeftOutLine(doc.LeftOut); line != "" {
 		fmt.Fprintln(w, line)
+	}
+}
+
+// writeNotes prints what a verbose plan says of a dish.
+func writeNotes(w io.Writer, style Style, d planDish) {
+	for _, note := range d.Notes {
+		fmt.Fprintf(w, "  %s\n", style.Dim(PrintableLine(note)))
+	}
+	if len(d.InnerDishes) > 0 {
+		names := make([]string, len(d.InnerDishes))
+		for i, name := range d.InnerDishes {
+			names[i] = PrintableLine(name)
+		}
+		fmt.Fprintf(w, "  %s\n", style.Dim("its inputs include the files of "+strings.Join(names, ", ")))
+	}
+	for _, t := range d.RootTasks {
+		fmt.Fprintf(w, "  %s\n", style.Dim(t.Line()))
 	}
 }
 

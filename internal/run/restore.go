@@ -65,6 +65,7 @@ func (e *engine) restore(ctx context.Context, ev *key.Result, last *key.LastRun,
 		e.keys.Memory().Keep(t, &key.LastRun{
 			Key: ev.Key, Duration: max(last.Duration, ev.Record.Duration),
 			Outputs: record.Paths(want), ByProducts: last.ByProducts, Found: foundBeside(last.Found, want),
+			Astray: last.Astray,
 		})
 		e.end(r)
 	}

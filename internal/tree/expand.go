@@ -30,3 +30,24 @@ func expand(root string, s *Set, stop <-chan struct{}) ([]Entry, error) {
 	}
 	return sortEntries(list), nil
 }
+
+// IgnoredNow returns the files and links at or below dir that are now on disk and that git
+// ignores, sorted by path. enters reports whether to look into a directory.
+func (t *Tree) IgnoredNow(dir string, enters func(dir string) bool) ([]Entry, error) {
+	r, err := disk.OpenRoot(t.root)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	c := disk.Collector{Root: r, Enters: enters, Stop: t.stop}
+	if err := c.Collect(clean(dir)); err != nil {
+		return nil, err
+	}
+	list := c.Entries[:0]
+	for _, e := range c.Entries {
+		if _, known := t.Lookup(e.Path); !known && t.Ignored(e.Path, false) {
+			list = append(list, e)
+		}
+	}
+	return sortEntries(list), nil
+}

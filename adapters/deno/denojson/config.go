@@ -101,7 +101,7 @@ func ParseScripts(path string, data []byte) ([]Entry, error) {
 		return nil, r.problems
 	}
 	return slices.DeleteFunc(list, func(e Entry) bool {
-		return e.Name == "test" && strings.Contains(e.Value, "no test specified")
+		return adapters.IsStubTest(e.Name, e.Value)
 	}), nil
 }
 

@@ -62,6 +62,7 @@ func New(o adapters.Options) *Adapter {
 		DerivedPaths:    []string{".gradle/**", ".kotlin/**", "build/**"},
 		Parallel:        8,
 		Identity:        identity,
+		Group:           "jvm",
 		PassEnv:         jdk.PassEnv(),
 		SteeringEnv:     append(jdk.SteeringEnv(), "GRADLE_OPTS", "ORG_GRADLE_PROJECT_*"),
 	}

@@ -56,6 +56,7 @@ func New(o adapters.Options) *Adapter {
 		DerivedPaths: []string{"target/**", "dependency-reduced-pom.xml", ".flattened-pom.xml"},
 		Parallel:     8,
 		Identity:     identity,
+		Group:        "jvm",
 		PassEnv:      jdk.PassEnv(),
 		SteeringEnv:  append(jdk.SteeringEnv(), "MAVEN_OPTS", "MAVEN_ARGS", "MAVEN_CONFIG", "MAVEN_BASEDIR", "MAVEN_DEBUG_OPTS"),
 	}

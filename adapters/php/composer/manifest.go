@@ -20,7 +20,7 @@ type Manifest struct {
 	Requires     []Require
 	Repositories []PathRepository
 	Replaces     []string // names of packages that it is in place of
-	Scripts      []string // names, without those of events
+	Scripts      []Script // without those of events
 	Autoload     string   // autoload settings, in one form for all ways of writing them
 	Outside      []string // directories of sources outside of the package
 	VendorDir    string   // relative to the package
@@ -33,6 +33,11 @@ type Require struct {
 	Name, Constraint string
 	Line             int
 	Dev              bool
+}
+
+// Script is a script, its commands joined by "&&".
+type Script struct {
+	Name, Body string
 }
 
 // PathRepository is a repository of type path.
@@ -54,7 +59,9 @@ func (m *Manifest) Find(name string) *Require {
 }
 
 // HasScript reports whether the manifest has a script of this name.
-func (m *Manifest) HasScript(name string) bool { return slices.Contains(m.Scripts, name) }
+func (m *Manifest) HasScript(name string) bool {
+	return slices.ContainsFunc(m.Scripts, func(s Script) bool { return s.Name == name })
+}
 
 // ParseManifest reads a composer.json. A malformed one is a diagnostics.Problems error.
 func ParseManifest(path string, data []byte) (*Manifest, error) {
@@ -166,17 +173,23 @@ func events() []string {
 	}
 }
 
-func (r *reader) scripts(root *jsonfile.Value) []string {
+func (r *reader) scripts(root *jsonfile.Value) []Script {
 	v := root.Get("scripts")
 	if v.Kind() == jsonfile.Array && len(v.Items()) == 0 {
 		return nil
 	}
 	r.want(v, jsonfile.Object, "scripts", "an object")
-	var names []string
+	var list []Script
 	for _, m := range v.Members() {
-		if !slices.Contains(events(), m.Name) {
-			names = append(names, m.Name)
+		if slices.Contains(events(), m.Name) {
+			continue
 		}
+		commands := []string{m.Value.Text()}
+		for _, item := range m.Value.Items() {
+			commands = append(commands, item.Text())
+		}
+		commands = slices.DeleteFunc(commands, func(c string) bool { return c == "" })
+		list = append(list, Script{m.Name, strings.Join(commands, " && ")})
 	}
-	return names
+	return list
 }

@@ -135,6 +135,20 @@ func (p *Project) UsesSetuptools() bool {
 	return p.Backend == "" || strings.HasPrefix(p.Backend, "setuptools")
 }
 
+// Wraps returns the families of which the build system builds a project beside pyproject.toml into
+// its own package: cargo's with maturin and setuptools-rust.
+func (p *Project) Wraps() []string {
+	rust := strings.HasPrefix(p.Backend, "maturin") || p.Table("tool", "setuptools-rust")
+	for _, e := range p.List("build-system", "requires") {
+		name := requirements.Normalize(e.Value)
+		rust = rust || strings.HasPrefix(name, "setuptools-rust") || strings.HasPrefix(name, "maturin")
+	}
+	if rust {
+		return []string{"cargo"}
+	}
+	return nil
+}
+
 // SetuptoolsOutputs returns globs of what setuptools writes among the sources. Bento
 // removes outputs before the next build: setuptools would put removed modules into the
 // wheel.

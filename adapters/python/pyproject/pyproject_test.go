@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,6 +108,21 @@ Fast = ujson
 	}
 	if !p.Table("tool", "uv") || p.Table("tool", "uv", "dev-dependencies") || !p.Has("tool", "uv", "dev-dependencies") || p.Text("project", "name") != "app" {
 		t.Error("lookups are wrong")
+	}
+}
+
+func TestWraps(t *testing.T) {
+	for text, want := range map[string]bool{
+		"[build-system]\nbuild-backend='maturin'": true, "[build-system]\nrequires=['maturin>=1']\nbuild-backend='own'": true,
+		"[build-system]\nrequires=['setuptools','Setuptools_Rust']": true, "[tool.setuptools-rust]": true,
+		"[build-system]\nrequires=['setuptools']": false, "[project]\ndependencies=['maturin']": false,
+	} {
+		dir := t.TempDir()
+		write(t, dir, "pyproject.toml", text)
+		p, err := Read(adapters.NewFiles(dir))
+		if err != nil || slices.Contains(p.Wraps(), "cargo") != want {
+			t.Errorf("%q: %v, want %v (%v)", text, p.Wraps(), want, err)
+		}
 	}
 }
 

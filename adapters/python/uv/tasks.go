@@ -25,13 +25,11 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	}
 	// The Reads of the answer must cover RequiredToolchain too.
 	p.pin(f)
-	ans := adapters.TasksAnswer{Aggregate: !p.own.HasProject}
+	ans := adapters.TasksAnswer{Aggregate: !p.own.HasProject, Wraps: p.own.Wraps()}
 	if p.dir == p.Dir {
 		ans.Members = uvworkspace.MemberDirs(f, p.own)
 	}
-	if p.own.HasProject {
-		ans.Tasks = p.tasks(f)
-	}
+	ans.Tasks = p.tasks(f)
 	f.Whole(filepath.Join(p.Dir, lockName))
 	ans.Reads = f.Reads()
 	return ans, nil
@@ -53,7 +51,11 @@ func (p *project) tasks(f *adapters.Files) []adapters.Task {
 		}
 		return has(m.Dependencies)
 	}
-	tasks := devtool.WithRunners(p.own, bin, covers, slices.Concat(p.build(), m.Tools.Recipes(bin, inside)))
+	var recipes []adapters.Task
+	if p.own.HasProject {
+		recipes = slices.Concat(p.build(), m.Tools.Recipes(bin, inside))
+	}
+	tasks := devtool.WithRunners(p.own, bin, covers, recipes)
 	configs := devtool.ConfigsAbove(f)
 	for i := range tasks {
 		t := &tasks[i]

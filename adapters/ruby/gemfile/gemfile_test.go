@@ -224,7 +224,8 @@ if ENV["X"]
 end
 task name
 task :do_it
-`, &Rakefile{Tasks: []string{"build", "install", "release", "test", "unit", "rubocop", "do_it", "str", "deploy", "old", "par"}}},
+`, &Rakefile{Tasks: []string{"build", "install", "release", "test", "unit", "rubocop", "do_it", "str", "deploy", "old", "par"},
+			Plain: []string{"do_it", "str", "deploy", "old", "par"}}},
 		{"rakefile.rb", "require_relative 'config/application'\nRails.application.load_tasks\n", &Rakefile{Loads: true}},
 		{"Rakefile", "task \"", &Rakefile{}},
 	} {

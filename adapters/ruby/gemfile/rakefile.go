@@ -12,6 +12,8 @@ import (
 type Rakefile struct {
 	Path  string   // absolute
 	Tasks []string // at the top level, in order
+	// Plain are those of Tasks that "task" declares, and no library.
+	Plain []string
 	// Loads says that further tasks come from elsewhere, as in Rails.
 	Loads bool
 }
@@ -33,7 +35,7 @@ func ReadRakefile(f *adapters.Files) (*Rakefile, error) {
 		for _, c := range calls(tokens) {
 			r.call(c)
 		}
-		r.Tasks = unique(r.Tasks)
+		r.Tasks, r.Plain = unique(r.Tasks), unique(r.Plain)
 		return r, diagnostics.Bounded(r.Path, 0, "tasks", len(r.Tasks), adapters.MaxScripts)
 	}
 	return nil, nil
@@ -77,13 +79,13 @@ func (r *Rakefile) call(c *call) {
 func (r *Rakefile) task(c *call) {
 	if len(c.args) > 0 && c.args[0].kind != list {
 		for _, name := range c.args[0].strs() {
-			r.add(name)
+			r.declare(name)
 		}
 		return
 	}
 	if len(c.args) == 0 && len(c.options) == 1 {
 		for name := range c.options {
-			r.add(name)
+			r.declare(name)
 		}
 	}
 }
@@ -101,6 +103,14 @@ func named(c *call, name string) string {
 func (r *Rakefile) add(name string) {
 	if name != "default" && name != "" {
 		r.Tasks = append(r.Tasks, name)
+	}
+}
+
+// declare adds a task that the Rakefile itself declares.
+func (r *Rakefile) declare(name string) {
+	r.add(name)
+	if name != "default" && name != "" {
+		r.Plain = append(r.Plain, name)
 	}
 }
 

@@ -1,0 +1,24 @@
+package adapters
+
+import "strings"
+
+// ScriptAliases returns the names under which projects keep the script of a lifecycle task in
+// package.json, in the order in which they count. A script of the task's own name comes before
+// them.
+func ScriptAliases(lifecycle string) []string {
+	switch lifecycle {
+	case "check":
+		return []string{"typecheck", "type-check", "types:check", "check:types", "check-types", "types", "tsc"}
+	case "lint":
+		return []string{"lint:check", "eslint"}
+	case "test":
+		return []string{"test:unit", "unit", "vitest", "jest"}
+	}
+	return nil
+}
+
+// IsStubTest reports whether a script of package.json is the test that "npm init" writes: it only
+// says that there are no tests, and fails.
+func IsStubTest(name, script string) bool {
+	return name == "test" && strings.Contains(script, "no test specified") && strings.Contains(script, "exit 1")
+}

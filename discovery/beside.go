@@ -1,0 +1,183 @@
+package discovery
+
+import (
+	"slices"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config"
+)
+
+// A directory that adapters of several groups recognise is a dish for each of them that offers a
+// lifecycle task there: Rails with a front end, Laravel, a project of maturin. All have the same
+// path and the same files; installs, keys, toolchains and outputs are each their own.
+
+// decision is the result of asking one adapter about a site, once, and of judging the answers.
+type decision struct {
+	dish     *Dish
+	verdict  adapters.NestedAnswer // of judge
+	passed   bool                  // other dishes of the directory have its tasks, see pick
+	answered bool                  // the adapter of the dish was asked everything
+	problems []diagnostics.Diagnostic
+	unsure   []error // from adapters that failed to detect
+	failed   error   // from its adapter
+}
+
+// languages returns the adapters that dish.toml names, nil for none.
+func (s *site) languages() []config.Text {
+	switch {
+	case s.config == nil:
+		return nil
+	case s.config.Language.Text != "":
+		return []config.Text{s.config.Language}
+	}
+	return s.config.Languages
+}
+
+// mayAdopt reports whether a candidate is a dish if it has tasks.
+func (s *site) mayAdopt(c *decision) bool {
+	return s.config != nil || c.dish.Adapter != nil && c.verdict.Reason == ""
+}
+
+// adopts reports whether a candidate is a dish.
+func (s *site) adopts(c *decision) bool { return s.mayAdopt(c) && !c.passed }
+
+// adopted reports whether the site is a dish.
+func (s *site) adopted() bool { return slices.ContainsFunc(s.decisions, s.adopts) }
+
+// pick leaves the candidates that offer a lifecycle task. Where none does, the first with any task
+// stays, else the first. dish.toml decides otherwise.
+func (s *site) pick() {
+	var list []*decision
+	for _, c := range s.decisions {
+		if c.passed = false; s.mayAdopt(c) {
+			list = append(list, c)
+		}
+	}
+	if len(list) > 1 && len(s.languages()) == 0 {
+		keep := func(c *decision) bool { return c.failed != nil || offers(c.dish) }
+		if !slices.ContainsFunc(list, keep) {
+			only := max(0, slices.IndexFunc(list, func(c *decision) bool { return len(c.dish.Tasks) > 0 }))
+			keep = func(c *decision) bool { return c == list[only] }
+		}
+		for _, c := range list {
+			c.passed = !keep(c)
+		}
+		list = slices.DeleteFunc(list, func(c *decision) bool { return c.passed })
+	}
+	for _, c := range list {
+		for _, other := range list {
+			if slices.Contains(c.dish.wraps, other.dish.family()) {
+				other.dish.Tasks = without(other.dish.Tasks, "build", "test")
+			}
+		}
+	}
+}
+
+// offers reports whether a dish has a recipe of a lifecycle task.
+func offers(d *Dish) bool {
+	return slices.ContainsFunc(d.Tasks, func(t adapters.Task) bool {
+		return (!t.Script || t.Body != "") && slices.Contains([]string{"build", "check", "lint", "test"}, t.Name)
+	})
+}
+
+func without(tasks []adapters.Task, names ...string) []adapters.Task {
+	return slices.DeleteFunc(slices.Clone(tasks), func(t adapters.Task) bool { return slices.Contains(names, t.Name) })
+}
+
+// At returns the dishes of a directory, the one that has its name first.
+func (w *Workspace) At(path string) []*Dish { return w.byPath[path] }
+
+// Named returns the dishes that the name of d means: those of its directory, if d has the name of
+// that, else d alone.
+func (w *Workspace) Named(d *Dish) []*Dish {
+	if list := w.byPath[d.Path]; len(list) > 0 && list[0] == d {
+		return list
+	}
+	return []*Dish{d}
+}
+
+// first returns the dish that has the name of a directory, or nil.
+func (w *Workspace) first(path string) *Dish {
+	if list := w.byPath[path]; len(list) > 0 {
+		return list[0]
+	}
+	return nil
+}
+
+// of returns the dish of a family in a directory, else the first there, or nil.
+func (w *Workspace) of(path, family string) *Dish {
+	for _, d := range w.byPath[path] {
+		if d.family() == family {
+			return d
+		}
+	}
+	return w.first(path)
+}
+
+// share splits dish.toml among the dishes of one directory: the first has the name and the outputs,
+// each has its own tasks. A task without a language is that of the first dish with a recipe
+// of its name, else of the first.
+func (f *finder) share() {
+	for _, list := range f.ws.byPath {
+		f.label(list)
+		c := list[0].Config
+		if c == nil {
+			continue
+		}
+		parts := make([]config.Dish, len(list))
+		for i := range list {
+			parts[i] = *c
+			if parts[i].Tasks = nil; i > 0 {
+				parts[i].Name, parts[i].Outputs = config.Text{}, nil
+			}
+		}
+		for _, t := range c.Tasks {
+			if i := f.whose(list, t); i >= 0 {
+				parts[i].Tasks = append(parts[i].Tasks, t)
+			}
+		}
+		for i, d := range list {
+			d.Config = &parts[i]
+		}
+	}
+}
+
+// whose returns which of the dishes of one directory has a task, -1 with a problem for none.
+func (f *finder) whose(list []*Dish, t config.Task) int {
+	if t.Language.Text == "" {
+		return max(0, slices.IndexFunc(list, func(d *Dish) bool {
+			return slices.ContainsFunc(d.Tasks, func(recipe adapters.Task) bool { return recipe.Name == t.Name })
+		}))
+	}
+	var ids []string
+	for i, d := range list {
+		if d.Adapter != nil {
+			id := d.Adapter.Manifest().AdapterID
+			if id == t.Language.Text {
+				return i
+			}
+			ids = append(ids, id)
+		}
+	}
+	p := t.Language.Pos.Error(RuleUnknownLanguage, "task %q: the directory has no dish of language %q", t.Name, t.Language.Text)
+	p.Hint = diagnostics.Suggest(t.Language.Text, ids)
+	f.add(p)
+	return -1
+}
+
+// label sets Beside of the further dishes of one directory.
+func (f *finder) label(list []*Dish) {
+	taken := make(map[string]bool)
+	for i, d := range list {
+		if i == 0 || d.Adapter == nil {
+			continue
+		}
+		m := d.Adapter.Manifest()
+		d.Beside = m.GroupName()
+		if taken[d.Beside] {
+			d.Beside = m.AdapterID
+		}
+		taken[d.Beside] = true
+	}
+}

@@ -1,0 +1,238 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/dag"
+)
+
+// This file alone decides which scripts of a workspace's root are its lifecycle tasks.
+
+// RootTask says how bento treats a script with a lifecycle name at the root of a workspace.
+type RootTask struct {
+	Rule      string // one of the constants below
+	Lifecycle bool   // it is part of bento ci and of "bento run NAME"
+	Why       string // for people
+
+	members []*discovery.Dish
+}
+
+// The rules of RootTask.
+const (
+	RootOwnWork  = "own_work"  // it does more than to run the scripts of members
+	RootNoMember = "no_member" // it only hands on, and no member has a task of that name
+	RootHandsOn  = "hands_on"  // it only hands on to members that have a task of that name
+	RootDeclared = "declared"  // the root's dish.toml says
+)
+
+// setLifecycle takes over what dish.toml says about a task with a lifecycle name.
+func (t *Task) setLifecycle(lifecycle bool) {
+	t.script = !lifecycle
+	t.Uncached = ""
+	if !lifecycle {
+		t.Uncached = uncachedScript
+	}
+	t.Root = &RootTask{Rule: RootDeclared, Lifecycle: lifecycle, Why: "dish.toml says lifecycle = " + fmt.Sprint(lifecycle)}
+}
+
+// uncachedScript is why the result of a script is not stored.
+const uncachedScript = "its recipe says so"
+
+// decideRoot decides about the scripts of a dish with members that have a lifecycle name.
+func (b *builder) decideRoot(d *discovery.Dish) {
+	members := b.ws.Members(d)
+	for _, t := range b.byDish[d] {
+		switch {
+		case !t.Lifecycle || t.body == "":
+			t.Root = nil
+		case len(members) == 0:
+			t.Root = nil // what dish.toml says of it holds all the same
+		default:
+			b.decide(t, members)
+		}
+	}
+	b.passOver(d, members)
+}
+
+func (b *builder) decide(t *Task, members []*discovery.Dish) {
+	root := t.Root
+	switch {
+	case root != nil:
+	case t.ci:
+		root = &RootTask{Rule: RootDeclared, Lifecycle: true, Why: "dish.toml says ci = true"}
+	default:
+		if root = b.ruleOf(t, members); !root.Lifecycle {
+			t.script, t.Uncached = true, cmp.Or(t.Uncached, uncachedScript)
+		} else if t.script { // a runner's task
+			t.script = false
+			if t.Uncached == uncachedScript {
+				t.Uncached = ""
+			}
+		}
+	}
+	root.members = members
+	t.Root = root
+}
+
+func (b *builder) ruleOf(t *Task, members []*discovery.Dish) *RootTask {
+	bodyOf := func(name string) string {
+		if s := b.task(t.Dish, name); s != nil {
+			return s.body
+		}
+		return ""
+	}
+	if !fansOut(t.body, bodyOf) {
+		return &RootTask{Rule: RootOwnWork, Lifecycle: true, Why: "it does more than to run the scripts of members"}
+	}
+	var with []string
+	for _, m := range members {
+		if own := b.task(m, t.Name); own != nil && !own.script {
+			with = append(with, m.Name)
+		}
+	}
+	if len(with) == 0 {
+		return &RootTask{Rule: RootNoMember, Lifecycle: true, Why: "no member has a task of that name"}
+	}
+	who := with[0]
+	if len(with) > 1 {
+		who = fmt.Sprintf("%d members", len(with))
+	}
+	verb := " has a task of that name, which bento runs itself"
+	if len(with) > 1 {
+		verb = " have a task of that name, which bento runs itself"
+	}
+	return &RootTask{Rule: RootHandsOn, Why: "it only runs the scripts of members, and " + who + verb}
+}
+
+// passOver has the tasks of a root depend on the builds of its members where a recipe has them
+// depend on a build that only hands on.
+func (b *builder) passOver(d *discovery.Dish, members []*discovery.Dish) {
+	build := b.task(d, "build")
+	if build == nil || build.Root == nil || build.Root.Lifecycle {
+		return
+	}
+	for _, t := range b.byDish[d] {
+		i := slices.IndexFunc(t.wants, func(w want) bool { return w.text == "build" && w.at.File == "" })
+		if i < 0 || !t.Lifecycle || t.script {
+			continue
+		}
+		t.wants = slices.Delete(slices.Clone(t.wants), i, i+1)
+		for _, m := range members {
+			if own := b.task(m, "build"); own != nil && !own.script {
+				t.depend(own, ViaKey)
+			}
+		}
+	}
+}
+
+// Astray says what follows from files that a task leaves where git ignores them and no output
+// covers them: a hit would not bring them back.
+type Astray int
+
+// The three ways.
+const (
+	AstrayIgnored  Astray = iota // it is known that the task needs to leave none
+	AstrayNamed                  // a warning names them once
+	AstrayUnstored               // the result is not stored
+)
+
+// Astray returns what follows from files that t leaves in ignored places.
+func (t *Task) Astray() Astray {
+	switch {
+	case !t.Lifecycle || t.Uncached != "" || t.stored || !t.recipe:
+		return AstrayIgnored
+	case t.Root != nil && t.Root.Lifecycle:
+		return AstrayUnstored
+	case t.Name == "build":
+		return AstrayNamed
+	}
+	return AstrayIgnored
+}
+
+// RunsScript reports whether the task runs a script of the project by its name, so that only the
+// script knows what it makes.
+func (t *Task) RunsScript() bool { return t.body != "" }
+
+// RootTasks returns the scripts of the root of a workspace that have a lifecycle name.
+func (p *Plan) RootTasks(d *discovery.Dish) []*Task {
+	return slices.DeleteFunc(slices.Clone(p.byDish[d]), func(t *Task) bool { return t.Root == nil })
+}
+
+// orderRoots adds the order of the tasks of roots: a root's task comes after the members' tasks of
+// its name and their builds, and the root's build before what else members do, which may need what
+// it makes. It is an order only, of what runs anyway. Where a member already waits for the root, it
+// stays as it is.
+func (b *builder) orderRoots() {
+	var all *dag.Graph
+	var last *Task
+	for _, t := range b.tasks {
+		if t.Root == nil || t.script {
+			continue
+		}
+		if all == nil {
+			all = orderOf(b.tasks)
+		}
+		o := rootOrder{graph: all, root: t}
+		if last != nil && last.Dish == t.Dish {
+			o.first = append(o.first, last)
+		}
+		last = t
+		for _, m := range t.Root.members {
+			for _, other := range b.byDish[m] {
+				switch {
+				case !other.Lifecycle:
+				case other.Name == t.Name || other.Name == "build":
+					o.first = append(o.first, other)
+				case t.Name == "build":
+					o.after = append(o.after, other)
+				}
+			}
+		}
+		o.add()
+	}
+}
+
+// rootOrder is the wanted order around one task of a root.
+type rootOrder struct {
+	graph *dag.Graph
+	root  *Task
+	first []*Task // come before it
+	after []*Task
+}
+
+// add adds the order as far as it closes no cycle.
+func (o *rootOrder) add() {
+	behind := reach(o.root.Index, o.graph.After)
+	for _, t := range o.first {
+		if !behind[t.Index] {
+			o.graph.AddEdge(t.Index, o.root.Index)
+			o.root.behind = append(o.root.behind, t)
+		}
+	}
+	before := reach(o.root.Index, o.graph.Before)
+	for _, t := range o.after {
+		if !before[t.Index] {
+			o.graph.AddEdge(o.root.Index, t.Index)
+			t.behind = append(t.behind, o.root)
+		}
+	}
+}
+
+// reach returns the nodes that next leads to from a node, with itself.
+func reach(from int, next func(int) []int) map[int]bool {
+	seen := map[int]bool{from: true}
+	for stack := []int{from}; len(stack) > 0; {
+		node := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, n := range next(node) {
+			if !seen[n] {
+				seen[n] = true
+				stack = append(stack, n)
+			}
+		}
+	}
+	return seen
+}
