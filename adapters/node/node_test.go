@@ -205,7 +205,7 @@ func TestWorkspace(t *testing.T) {
 		}
 		file := in("packages/app/package.json")
 		want := []adapters.Link{
-			{Dir: in("packages/lib"), File: in("packages/app/tsconfig.json"), Line: 1},
+			{Dir: in("packages/lib"), File: in("packages/app/tsconfig.json"), Line: 1, Loose: true},
 			{Package: "npm:" + root + ":lib", File: file, Line: 4},
 			{Package: "npm:" + root + ":react", File: file, Line: 4},
 			{Dir: in("tool"), File: file, Line: 5, Dev: true},

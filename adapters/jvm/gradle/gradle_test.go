@@ -75,8 +75,8 @@ func TestBuild(t *testing.T) {
 		t.Error(d)
 	}
 	links := []adapters.Link{
-		{Dir: "buildSrc", File: "buildSrc"},
-		{Dir: "lib", File: "group/app/build.gradle", Line: 3},
+		{Dir: "buildSrc", File: "buildSrc", Loose: true},
+		{Dir: "lib", File: "group/app/build.gradle", Line: 3, Loose: true},
 	}
 	if d := cmp.Diff(links, adaptertest.Links(t, a, root, root+"/group/app")); d != "" {
 		t.Error(d)
@@ -118,10 +118,10 @@ java { toolchain { languageVersion = JavaLanguageVersion.of(17) } }
 		t.Error(d)
 	}
 	links := []adapters.Link{
-		{Dir: "my-libs/core", File: "app/build.gradle.kts", Line: 6},
-		{Dir: "lib", File: "app/build.gradle.kts", Line: 7, Dev: true},
-		{Dir: "build-logic", File: "settings.gradle.kts", Line: 1},
-		{Dir: "../other", File: "settings.gradle.kts", Line: 3},
+		{Dir: "my-libs/core", File: "app/build.gradle.kts", Line: 6, Loose: true},
+		{Dir: "lib", File: "app/build.gradle.kts", Line: 7, Dev: true, Loose: true},
+		{Dir: "build-logic", File: "settings.gradle.kts", Line: 1, Loose: true},
+		{Dir: "../other", File: "settings.gradle.kts", Line: 3, Loose: true},
 	}
 	if d := cmp.Diff(links, adaptertest.Links(t, a, root, root+"/app")); d != "" {
 		t.Error(d)
@@ -201,7 +201,7 @@ dependencies {
 		t.Error(got)
 	}
 	// A possible project is a link.
-	want := []adapters.Link{{Dir: "b", File: "a/build.gradle", Line: 2}, {Dir: "c", File: "a/build.gradle", Line: 2}}
+	want := []adapters.Link{{Dir: "b", File: "a/build.gradle", Line: 2, Loose: true}, {Dir: "c", File: "a/build.gradle", Line: 2, Loose: true}}
 	if d := cmp.Diff(want, adaptertest.Links(t, a, root, root+"/a")); d != "" {
 		t.Error(d)
 	}
@@ -216,7 +216,7 @@ func TestFlat(t *testing.T) {
 	if task := adaptertest.Task(t, a, root+"/app", "build"); task.Cwd != "../master" || task.Run != flags+":app:build -x :app:check" {
 		t.Errorf("%+v", task)
 	}
-	if d := cmp.Diff([]adapters.Link{{Dir: "lib", File: "app/build.gradle", Line: 1}}, adaptertest.Links(t, a, root, root+"/app")); d != "" {
+	if d := cmp.Diff([]adapters.Link{{Dir: "lib", File: "app/build.gradle", Line: 1, Loose: true}}, adaptertest.Links(t, a, root, root+"/app")); d != "" {
 		t.Error(d)
 	}
 }
@@ -238,7 +238,7 @@ func TestNamedScripts(t *testing.T) {
 			t.Errorf("%s: %v %v", dir, yes, err)
 		}
 	}
-	if d := cmp.Diff([]adapters.Link{{Dir: "lib", File: "app/app.gradle.kts", Line: 1}}, adaptertest.Links(t, a, root, root+"/app")); d != "" {
+	if d := cmp.Diff([]adapters.Link{{Dir: "lib", File: "app/app.gradle.kts", Line: 1, Loose: true}}, adaptertest.Links(t, a, root, root+"/app")); d != "" {
 		t.Error(d)
 	}
 	if top := adaptertest.Tasks(t, a, root); !top.Aggregate {
