@@ -22,7 +22,7 @@ func TestStamps(t *testing.T) {
 		t.Fatal(err)
 	}
 	var paths []string
-	look := lookedAt{dirs: stamps(root, []string{"d/out"}, []tree.Entry{{Path: "d/out/a"}, {Path: "d/out/deep/b"}, {Path: "d/out/deep/c"}, {Path: "top"}})}
+	look := listing{dirs: stamps(root, []string{"d/out"}, []tree.Entry{{Path: "d/out/a"}, {Path: "d/out/deep/b"}, {Path: "d/out/deep/c"}, {Path: "top"}})}
 	for _, d := range look.dirs {
 		paths = append(paths, d.Path)
 	}
