@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -123,14 +124,16 @@ func (s *Store) with(make bool, do func(*format) error) error {
 	return do(f)
 }
 
-// current returns the current format. What another process makes of a missing directory counts once
-// this one writes: until then everything is a miss, at no cost.
+// current returns the current format. After a first look, a missing directory costs one call of the
+// system for each file.
 func (s *Store) current(make bool) (*format, error) {
 	if f := s.newest.Load(); f != nil {
 		return f, nil
 	}
 	if !make && s.absent.Load() {
-		return nil, fs.ErrNotExist
+		if _, err := os.Lstat(s.Dir()); errors.Is(err, fs.ErrNotExist) {
+			return nil, fs.ErrNotExist
+		}
 	}
 	f, err := s.openCurrent(make)
 	s.absent.Store(errors.Is(err, fs.ErrNotExist))

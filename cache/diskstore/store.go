@@ -60,7 +60,7 @@ type Store struct {
 	root     string                 // of the workspace
 	unnamed  bool                   // see Options
 	newest   atomic.Pointer[format] // the current format
-	absent   atomic.Bool            // the directory of the format was missing, and nothing was written since
+	absent   atomic.Bool            // the directory of the format was missing when it was last opened
 	kept     *kept
 	warn     func(error)
 	waiting  func(lock string)

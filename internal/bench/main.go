@@ -25,7 +25,7 @@ func main() {
 func run(args []string) error {
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	bento := set.String("bento", "bin/bento", "the `program` to measure")
-	more := set.Bool("more", true, "measure what one more file, task and dish cost")
+	more := set.Bool("more", true, "measure projects of real tools, and what one more file, task and dish cost")
 	sizes := set.String("n", "100,1000,3000", "how many packages the workspaces have, a `list`")
 	rounds := set.Int("rounds", 15, "how often each command is run")
 	dir := set.String("dir", "", "where workspaces and tools are put, and left; default: a directory that is removed")
@@ -50,6 +50,9 @@ func run(args []string) error {
 	}
 	if !*more {
 		return nil
+	}
+	if err := b.mixed(); err != nil {
+		return err
 	}
 	if err := b.more(); err != nil {
 		return err
