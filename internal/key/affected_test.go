@@ -60,7 +60,7 @@ func (m *model) each(f func(*modelDish, *modelTask)) {
 
 // affected returns the ids of the tasks that a change of a path affects.
 func (m *model) affected(t *rapid.T, root, changed string) map[string]bool {
-	cfg, problems := config.Load(root)
+	cfg, problems := config.Load(root, "")
 	files, err := tree.Walk(context.Background(), root, &tree.Options{State: state.Open(root)})
 	if err != nil {
 		t.Fatal(err)
