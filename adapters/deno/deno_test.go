@@ -131,7 +131,7 @@ func TestScripts(t *testing.T) {
 `)
 	a := newDeno()
 	for dir, want := range map[string]map[string]string{
-		".":    {"build": "deno task build", "dev": "(deno task dev)", "test": "deno test --allow-read", "lint": "deno lint", "format": "(deno fmt)"},
+		".": {"build": "deno task build", "dev": "(deno task dev)", "test": "deno test --allow-read", "lint": "deno lint", "format": "(deno fmt)"},
 		"both": {
 			"build": "deno task build", "test": "deno task test", "format": "(deno fmt)", "check": "deno task types", "lint": "deno task eslint",
 			"tsc": "(deno task tsc)", "types": "(deno task types)", "eslint": "(deno task eslint)",
