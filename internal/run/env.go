@@ -48,12 +48,9 @@ func (e *Env) commands() *action.Commands {
 // pruneToBounds keeps the store within its bounds, if it has some, after something was added.
 // Where that fails, the end of the run tries again.
 func (e *Env) pruneToBounds(ctx context.Context) {
-	store, ok := e.Store.(interface {
-		Crowded() bool
-		Keep(context.Context) error
-	})
+	store, ok := e.Store.(*cache.Disk)
 	if ok && store.Crowded() {
-		_ = store.Keep(ctx)
+		_ = store.PruneToBounds(ctx)
 	}
 }
 
