@@ -95,7 +95,19 @@ type Embed struct {
 	Glob string // of files below Path, in place of everything
 	File string // absolute, the source
 	Line int
+	// Ignored says which files below Path that git ignores are taken in, too.
+	Ignored IgnoredNames
 }
+
+// IgnoredNames are names of files that a tool takes in even if git ignores them.
+type IgnoredNames int
+
+// The names.
+const (
+	NoNames    IgnoredNames = iota
+	PlainNames              // those without an element that begins with "." or "_"
+	AllNames
+)
 
 // Scoper returns where an install of dir happens and which files decide it.
 type Scoper interface {

@@ -2,11 +2,15 @@ package discovery
 
 import (
 	"path"
+	"slices"
 	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/discovery/embeds"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/tree"
 )
 
 // Embed says that a source of a dish takes in files by their path (//go:embed).
@@ -15,7 +19,7 @@ type Embed struct {
 	Glob string     // of files below Path, in place of everything
 	Pos  config.Pos // of the line that takes it in
 	// Owner is the dish that the path belongs to, nil for none. Ignored says that git ignores
-	// it, or files like those of Glob.
+	// it, files like those of Glob, or files there.
 	Owner   *Dish
 	Ignored bool
 }
@@ -53,6 +57,28 @@ func (f *finder) embed(at string, e adapters.Embed) Embed {
 	}
 	return Embed{
 		Path: at, Glob: e.Glob, Pos: config.Pos{File: f.inWorkspace(e.File), Line: e.Line}, Owner: f.ws.Owner(at),
-		Ignored: f.Tree.Ignored(at, false) || f.Tree.Ignored(at, true) || f.Tree.Ignored(like, false),
+		Ignored: f.Tree.Ignored(at, false) || f.Tree.Ignored(at, true) || f.Tree.Ignored(like, false) || f.takesIgnored(at, e),
 	}
+}
+
+// takesIgnored reports whether an embed takes in a file that lies there now and that git ignores.
+func (f *finder) takesIgnored(at string, e adapters.Embed) bool {
+	if e.Ignored == adapters.NoNames {
+		return false
+	}
+	list, err := f.Tree.IgnoredNow(at, func(string) bool { return true })
+	if err != nil {
+		return true // its content counts, and that cannot be read either
+	}
+	return slices.ContainsFunc(list, func(file tree.Entry) bool {
+		name := strings.TrimPrefix(strings.TrimPrefix(file.Path, at), "/")
+		switch {
+		case e.Glob != "":
+			// A directory that the glob matches counts with everything below it.
+			return doublestar.MatchUnvalidated(e.Glob, name) || doublestar.MatchUnvalidated(e.Glob+"/**", name)
+		case e.Ignored == adapters.PlainNames:
+			return !strings.Contains("/"+name, "/.") && !strings.Contains("/"+name, "/_")
+		}
+		return true
+	})
 }

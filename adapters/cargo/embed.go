@@ -38,7 +38,11 @@ func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 		places = append(places, placeOf(m[0], dir, dir, text[m[2]:m[3]]))
 	}
 	slices.SortFunc(places, func(x, y adapters.EmbedPlace) int { return cmp.Compare(x.Offset, y.Offset) })
-	return adapters.EmbedsAt(nil, file, data, places, "//")
+	list := adapters.EmbedsAt(nil, file, data, places, "//")
+	for i := range list {
+		list[i].Ignored = adapters.AllNames
+	}
+	return list
 }
 
 // placeOf returns the place of a path, which may begin with the directory of the package. A path

@@ -66,7 +66,10 @@ func embedPatterns(args string) (list []string) {
 // embedOf returns what a pattern means: elements without a wildcard, and from the first with one on a
 // glob. ok is false for a pattern that go refuses.
 func embedOf(dir, pattern string) (e adapters.Embed, ok bool) {
-	pattern = strings.TrimPrefix(pattern, "all:")
+	names := adapters.PlainNames
+	if rest, all := strings.CutPrefix(pattern, "all:"); all {
+		pattern, names = rest, adapters.AllNames
+	}
 	if pattern == "" || path.IsAbs(pattern) || path.Clean(pattern) != pattern || pattern == ".." || strings.HasPrefix(pattern, "../") {
 		return e, false
 	}
@@ -75,5 +78,5 @@ func embedOf(dir, pattern string) (e adapters.Embed, ok bool) {
 		at := strings.LastIndexByte(pattern[:i], '/') + 1
 		literal, glob = pattern[:at], strings.ReplaceAll(pattern[at:], "{", `\{`)
 	}
-	return adapters.Embed{Path: filepath.Join(dir, filepath.FromSlash(literal)), Glob: glob}, true
+	return adapters.Embed{Path: filepath.Join(dir, filepath.FromSlash(literal)), Glob: glob, Ignored: names}, true
 }

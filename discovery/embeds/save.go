@@ -19,7 +19,7 @@ import (
 const (
 	summaryName = "embeds"
 	filesName   = "sources/"
-	version     = 1
+	version     = 2
 )
 
 // of is what a project takes in, while everything below it has this digest.
@@ -144,12 +144,15 @@ func writeEmbeds(w *pack.Writer, list []adapters.Embed) {
 		w.String(e.Glob)
 		w.String(e.File)
 		w.Uint(uint64(e.Line))
+		w.Uint(uint64(e.Ignored))
 	}
 }
 
 func readEmbeds(r *pack.Reader) (list []adapters.Embed) {
-	for range r.Count(4) {
-		list = append(list, adapters.Embed{Path: r.String(), Glob: r.String(), File: r.String(), Line: int(r.Uint())})
+	for range r.Count(5) {
+		list = append(list, adapters.Embed{
+			Path: r.String(), Glob: r.String(), File: r.String(), Line: int(r.Uint()), Ignored: adapters.IgnoredNames(r.Uint()),
+		})
 	}
 	return list
 }

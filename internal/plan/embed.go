@@ -102,7 +102,7 @@ func (b *builder) warnIgnored(d *discovery.Dish, e *discovery.Embed) {
 	first := func(o discovery.Embed) bool { return o.Path == e.Path && o.Glob == e.Glob }
 	if &d.Embeds[slices.IndexFunc(d.Embeds, first)] == e {
 		b.problem(diagnostics.Warning, at(e.Pos), RuleIgnoredEmbed,
-			fmt.Sprintf("it takes in %q, which git ignores and no task makes: its content is an input", path.Join(e.Path, e.Glob)),
+			fmt.Sprintf("it takes in %q, where git ignores files that no task makes: their content is an input", path.Join(e.Path, e.Glob)),
 			"declare it as an output of the task that makes it, or let git track it")
 	}
 }
