@@ -19,6 +19,7 @@ type memoKey struct {
 
 type made[T any] struct {
 	of    *Snapshot // nil for the disk
+	age   uint64    // of it
 	from  Reads
 	value T
 	err   error
@@ -32,13 +33,13 @@ func (m *Memo[T]) Get(f *Files, key string, make func(*Files) (T, error)) (T, er
 	m.mu.Lock()
 	v, known := m.known[at]
 	m.mu.Unlock()
-	if !known || !f.isOf(v.of) {
+	if age := f.snapshot.age(); !known || !f.isOf(v.of) || v.age != age {
 		if !known || !f.hold(v.from) {
 			below := f.In(key)
 			v.value, v.err = make(below)
 			v.from = below.Reads()
 		}
-		if v.of = nil; f.snapshot.held() {
+		if v.of, v.age = nil, age; f.snapshot.held() {
 			v.of = f.snapshot
 		}
 		m.put(at, v)

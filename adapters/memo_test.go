@@ -64,6 +64,7 @@ func TestMemo(t *testing.T) {
 type disk struct{}
 
 func (disk) State(string, bool) (State, bool) { return State{}, false }
+func (disk) Now(string) (State, bool)         { return State{}, false }
 
 // TestMemoOfASnapshot checks that a value holds as long as its snapshot, and no longer.
 func TestMemoOfASnapshot(t *testing.T) {
@@ -93,6 +94,17 @@ func TestMemoOfASnapshot(t *testing.T) {
 	two := Options{Snapshot: new(Snapshot)}.Source()
 	two.snapshot.Hold(disk{})
 	see(two, "two", 3)
+
+	// After a change it is compared once, and holds until the next one.
+	two.snapshot.Changed()
+	see(two, "two", 3)
+	if err := os.WriteFile(path, []byte("three"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	see(two, "two", 3)
+	two.snapshot.Changed()
+	see(two, "three", 4)
+	see(two, "three", 4)
 }
 
 // TestMemoOfTheMachine checks that what was read outside of the workspace is for readers of

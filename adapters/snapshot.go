@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/zeebo/blake3"
@@ -21,16 +22,52 @@ type View interface {
 	// State returns the state of an absolute path, with the Sum of a file if whole is set;
 	// known is false where only the disk has it. It reads no file whose digest is known.
 	State(path string, whole bool) (s State, known bool)
+	// Now returns the state of a file as it is on the disk, with its Sum. It reads no file
+	// whose digest is known.
+	Now(path string) (s State, known bool)
 }
 
 // Snapshot is the state of a workspace and of the machine that all questions of one
 // invocation are answered from: what adapters have made of it holds as long as it does. The
 // zero value holds nothing, and files are read from the disk.
-type Snapshot struct{ view View }
+type Snapshot struct {
+	view    View
+	changes atomic.Uint64
+}
 
 // Hold makes the snapshot show view from now on. It is called once, before adapters are
 // asked.
 func (s *Snapshot) Hold(view View) { s.view = view }
+
+// Changed notes that files of the workspace have changed, such as by an install: from now on
+// the disk is looked at, and what was made of files is compared with it once. It is safe for
+// concurrent use; a nil Snapshot has nothing to note.
+func (s *Snapshot) Changed() {
+	if s != nil {
+		s.changes.Add(1)
+	}
+}
+
+// age returns the number of changes so far.
+func (s *Snapshot) age() uint64 {
+	if s == nil {
+		return 0
+	}
+	return s.changes.Load()
+}
+
+// state is that of the view, and after a change that of the disk.
+func (s *Snapshot) state(path string, whole bool) (State, bool) {
+	switch {
+	case !s.held():
+		return State{}, false
+	case s.age() == 0:
+		return s.view.State(path, whole)
+	case whole:
+		return s.view.Now(path)
+	}
+	return State{}, false
+}
 
 // held reports whether s shows something. A nil Snapshot does not.
 func (s *Snapshot) held() bool { return s != nil && s.view != nil }
@@ -114,10 +151,8 @@ func (s State) IsEmpty() bool { return s == State{Regular, blake3.Sum256(nil)} }
 // its Sum if whole is set.
 func (s Source) State(path string, whole bool) State {
 	s.beyond = s.clone != nil
-	if s.snapshot.held() {
-		if state, known := s.snapshot.view.State(path, whole); known {
-			return state
-		}
+	if state, known := s.snapshot.state(path, whole); known {
+		return state
 	}
 	kind := s.kind(path)
 	switch {
@@ -134,10 +169,8 @@ func (s Source) State(path string, whole bool) State {
 
 // look returns the kind of a path.
 func (s Source) look(path string) Kind {
-	if s.snapshot.held() {
-		if state, known := s.snapshot.view.State(path, false); known {
-			return state.Kind
-		}
+	if state, known := s.snapshot.state(path, false); known {
+		return state.Kind
 	}
 	return s.kind(path)
 }

@@ -18,6 +18,8 @@ func (v *counting) State(string, bool) (adapters.State, bool) {
 	return adapters.State{}, false
 }
 
+func (v *counting) Now(string) (adapters.State, bool) { return adapters.State{}, false }
+
 // Every adapter answers from the snapshot of the workspace.
 func TestAnswersComeFromTheSnapshot(t *testing.T) {
 	snapshot, view := new(adapters.Snapshot), new(counting)

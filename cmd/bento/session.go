@@ -248,7 +248,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 		return nil, err
 	}
 	s.sayLoaded(ws.Plugins, ws.Tree)
-	env.State, env.Store, env.Inherit = ws.State, ws.Store, ws.Config.Defaults.InheritEnv
+	env.State, env.Store, env.Inherit, env.Snapshot = ws.State, ws.Store, ws.Config.Defaults.InheritEnv, ws.Snapshot
 	env.Toolchains = key.OpenToolchains(ws.State)
 	w := &opened{Workspace: ws, env: env, dir: inside(at.root, at.cwd)}
 	w.warnGuest()

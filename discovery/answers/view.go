@@ -36,6 +36,15 @@ func (v *View) State(path string, whole bool) (s adapters.State, known bool) {
 	return adapters.State{Kind: adapters.Directory}, ok
 }
 
+// Now implements adapters.View.
+func (v *View) Now(path string) (s adapters.State, known bool) {
+	rel, inside := relative(v.files.Root(), path)
+	if !inside {
+		return s, false
+	}
+	return v.behind(rel)
+}
+
 // behind returns the state of a file that is no entry of the tree: git ignores it, or it lies
 // behind a link. The index knows it too.
 func (v *View) behind(rel string) (s adapters.State, known bool) {

@@ -95,7 +95,7 @@ func (f *finder) project(p Project) (r result) {
 		if !seen {
 			list = f.scan(&p, e.Path)
 		}
-		if seen || f.Tree.Settled(e) { // else a later change may leave the same id
+		if f.State != nil && (seen || f.Tree.Settled(e)) { // else a later change may leave the same id
 			now[id] = list
 		}
 		r.embeds = append(r.embeds, list...)

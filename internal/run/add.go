@@ -26,6 +26,7 @@ func (in *installer) Add(ctx context.Context, d *discovery.Dish, packages []stri
 	}
 	ctx, cancel := context.WithTimeout(ctx, installTimeout)
 	defer cancel()
+	defer in.Snapshot.Changed()
 	return adapters.Add(ctx, d.Adapter, adapters.AddRequest{
 		DishDir: d.Dir, DishName: d.Name, Packages: packages, Dev: dev, Env: in.environ(d),
 	}, log)

@@ -21,9 +21,10 @@ type Env struct {
 	Store      cache.Store
 	State      *state.Dir
 	Toolchains *key.Toolchains
-	Environ    adapters.Environ // that bento was started with
-	Inherit    bool             // tasks see all of it
-	Program    string           // says which build of bento this is
+	Environ    adapters.Environ   // that bento was started with
+	Snapshot   *adapters.Snapshot // that the adapters answer from; an install changes it
+	Inherit    bool               // tasks see all of it
+	Program    string             // says which build of bento this is
 	Reporter   Reporter
 	// Executing is called before a task or an install is executed, with files that are
 	// to be open until nothing of it is left, whatever becomes of this process. It may

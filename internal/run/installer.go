@@ -121,6 +121,7 @@ func (in *installer) install(ctx context.Context, d *discovery.Dish, i *Install)
 	if err := LinksOut(in.Root, d); err != nil {
 		return err
 	}
+	defer in.Snapshot.Changed()
 	return d.Adapter.Install(ctx, adapters.InstallRequest{
 		DishDir: d.Dir, DishName: d.Name, Scope: d.Scope, Force: in.Force, Env: in.environ(d),
 	}, func(l adapters.Log) { in.report(InstallLog{Install: i, Log: l}) })

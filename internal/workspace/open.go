@@ -39,6 +39,7 @@ type Options struct {
 type Workspace struct {
 	*discovery.Workspace
 	State    *state.Dir
+	Snapshot *adapters.Snapshot // that the adapters answer from
 	Store    cache.Store
 	Plugins  *adapter.Set
 	Problems []diagnostics.Diagnostic // of the user's files, sorted
@@ -67,7 +68,7 @@ func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
 		return nil, err
 	}
 	ws, more := discovery.Find(ctx, find)
-	w.Workspace = ws
+	w.Workspace, w.Snapshot = ws, find.Snapshot
 	find.Memory.Wait()
 	if err := ctx.Err(); err != nil {
 		w.Close()
