@@ -101,7 +101,9 @@ func (b *builder) addEmbed(d *discovery.Dish, e *discovery.Embed) {
 func (b *builder) warnIgnored(d *discovery.Dish, e *discovery.Embed) {
 	first := func(o discovery.Embed) bool { return o.Path == e.Path && o.Glob == e.Glob }
 	if &d.Embeds[slices.IndexFunc(d.Embeds, first)] == e {
-		b.problem(diagnostics.Warning, at(e.Pos), RuleIgnoredEmbed,
+		where := at(e.Pos)
+		where.Dish, where.Alike = d.Name, "take in files that git ignores and no task makes: their content is an input"
+		b.problem(diagnostics.Warning, where, RuleIgnoredEmbed,
 			fmt.Sprintf("it takes in %q, where git ignores files that no task makes: their content is an input", path.Join(e.Path, e.Glob)),
 			"declare it as an output of the task that makes it, or let git track it")
 	}

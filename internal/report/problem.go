@@ -43,15 +43,15 @@ func joinAlike(problems []diagnostics.Diagnostic) []diagnostics.Diagnostic {
 		case p.Alike == "":
 			list = append(list, p)
 		case ok:
-			list = append(list, joined(group))
+			list = append(list, joined(group)...)
 			delete(groups, of(p))
 		}
 	}
 	return list
 }
 
-// joined returns one problem for a group that has one at least.
-func joined(group []diagnostics.Diagnostic) diagnostics.Diagnostic {
+// joined returns one problem for a group of several dishes, and the group itself for one dish.
+func joined(group []diagnostics.Diagnostic) []diagnostics.Diagnostic {
 	p := group[0]
 	var dishes []string
 	for _, other := range group {
@@ -62,14 +62,14 @@ func joined(group []diagnostics.Diagnostic) diagnostics.Diagnostic {
 	}
 	slices.Sort(dishes)
 	if dishes = slices.Compact(dishes); len(dishes) == 1 {
-		return group[0]
+		return group
 	}
 	named := strings.Join(dishes[:min(maxNamed, len(dishes))], ", ")
 	if more := len(dishes) - maxNamed; more > 0 {
 		named += fmt.Sprintf(" and %d more", more)
 	}
 	p.Message = fmt.Sprintf("%s %s: %s", Count(len(dishes), "dish"), p.Alike, named)
-	return p
+	return []diagnostics.Diagnostic{p}
 }
 
 // writeProblem writes one diagnostic, and its hint on a line of its own.
