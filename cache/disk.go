@@ -8,7 +8,6 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/bentobuild/bento/cache/diskstore"
@@ -18,11 +17,7 @@ import (
 type Disk struct {
 	files  *diskstore.Store
 	bounds Bounds
-	refs   sync.Map // Digest → time.Time: last touch of blobs that many records share
 }
-
-// refsAge is how long touchOnce does not touch such a blob again.
-const refsAge = time.Minute
 
 // Options are the settings of a Disk.
 type Options struct {
@@ -152,19 +147,6 @@ func touchBlobs(r *Record, touch func(Digest) bool) bool {
 	return whole
 }
 
-// touchOnce touches a blob that many records share, at most once in refsAge.
-func (s *Disk) touchOnce(d Digest) bool {
-	now := time.Now()
-	if at, ok := s.refs.Load(d); ok && now.Sub(at.(time.Time)) < refsAge {
-		return true
-	}
-	ok := s.touchBlob(d)
-	if ok {
-		s.refs.Store(d, now)
-	}
-	return ok
-}
-
 // touchBlob touches a blob, so that a running Prune keeps it, and reports whether it exists.
 func (s *Disk) touchBlob(d Digest) bool { return s.files.TouchBlob(d) }
 
@@ -174,13 +156,7 @@ func (s *Disk) Record(key Key, r *Record) error {
 	if err != nil {
 		return err
 	}
-	whole := touchBlobs(r, func(d Digest) bool {
-		if d == r.Recording {
-			return s.touchOnce(d)
-		}
-		return s.touchBlob(d)
-	})
-	if !whole {
+	if !touchBlobs(r, s.touchBlob) {
 		return fmt.Errorf("record %s: a blob is %w", key, ErrMiss)
 	}
 	return s.files.WriteRecord(key, data)

@@ -135,7 +135,7 @@ func (s *Store) prune(ctx context.Context, b Bounds, target int64, needs Needs) 
 	}
 	gone, size := inv.keep(b, target)
 	inv.restamp()
-	removed, err := removeAll(ctx, inv.victims(gone))
+	removed, err := removeAll(ctx, inv.victims(gone), (*File).removeUnused)
 	if err != nil {
 		return removed, err
 	}
@@ -225,7 +225,7 @@ func (s *Store) Clear(ctx context.Context) (Removed, error) {
 	}
 	s.sweepTmp(func(rawfile.Info) bool { return true })
 	slices.SortStableFunc(files, func(a, b File) int { return order(a) - order(b) })
-	removed, err := removeAll(ctx, files)
+	removed, err := removeAll(ctx, files, (*File).remove)
 	all.sweep()
 	return removed, err
 }
@@ -238,16 +238,56 @@ func order(f File) int {
 	return 1
 }
 
-// removeAll removes entries in order.
-func removeAll(ctx context.Context, files []File) (Removed, error) {
+// remove removes a file.
+func (f *File) remove() (removed bool, err error) {
+	err = f.do((*owndir.Dir).Remove)
+	return err == nil || errors.Is(err, fs.ErrNotExist), err
+}
+
+// removeUnused removes a file that was not used since it was listed. Before a process writes a
+// record it touches the blobs of the record. A blob is therefore moved aside before its time is
+// looked at again: a process that comes later finds it missing, and one that came earlier gets it
+// back.
+func (f *File) removeUnused() (removed bool, err error) {
+	aside, done, err := f.in.temp(false)
+	if f.Record || err != nil {
+		if err == nil {
+			done()
+		}
+		if !unused(f) {
+			return false, nil
+		}
+		return f.remove()
+	}
+	defer done()
+	name := owndir.RandomName()
+	err = f.do(func(dir *owndir.Dir, own string) error {
+		if err := dir.Move(own, aside, name); err != nil {
+			return err
+		}
+		info, err := aside.Stat(name)
+		if err == nil && !info.Modified.Equal(f.used) {
+			return aside.Move(name, dir, own)
+		}
+		removed = true
+		return aside.Remove(name)
+	})
+	return removed, err
+}
+
+// removeAll removes entries in order, by remove.
+func removeAll(ctx context.Context, files []File, remove func(*File) (removed bool, err error)) (Removed, error) {
 	var n Removed
 	for i := range files {
 		f := &files[i]
 		if err := context.Cause(ctx); err != nil {
 			return n, err
 		}
-		if err := f.do((*owndir.Dir).Remove); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		switch removed, err := remove(f); {
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return n, err
+		case !removed:
+			continue
 		}
 		n.Bytes += f.size
 		if f.Record {
