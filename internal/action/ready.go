@@ -32,7 +32,7 @@ type readyProbe struct {
 	once    sync.Once
 }
 
-// newReadyProbe makes a probe. cmd gives the process that runs want.Cmd.
+// newReadyProbe makes a probe. cmd returns the process that runs want.Cmd.
 func newReadyProbe(want config.Ready, cmd func() (proc.Spec, error)) (*readyProbe, error) {
 	p := &readyProbe{want: want, cmd: cmd, seen: make(chan struct{})}
 	var err error

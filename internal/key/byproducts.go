@@ -40,14 +40,14 @@ func (e *Evaluator) withoutLeft(t *plan.Task, list []tree.Entry) []tree.Entry {
 	return unlessLeft(e.tree.Index(), left, list)
 }
 
-// MadeByOthers reports which paths other tasks of the dish of t have made. What it gives
-// is safe for concurrent use.
+// MadeByOthers reports which paths other tasks of the dish of t have made. The function that
+// it returns is safe for concurrent use.
 func (e *Evaluator) MadeByOthers(t *plan.Task) func(path string) bool {
 	return e.leftIn(t.Dish).MadeByOthers(t)
 }
 
-// MadeBefore reports which paths those have made that t depends on. What it gives is safe
-// for concurrent use.
+// MadeBefore reports which paths those have made that t depends on. The function that it
+// returns is safe for concurrent use.
 func (e *Evaluator) MadeBefore(t *plan.Task) func(path string) bool {
 	return e.leftIn(t.Dish).MadeBefore(t)
 }
@@ -76,7 +76,7 @@ type leftovers struct {
 }
 
 // MadeByOthers reports which paths other tasks of the dish of t have made, as far as is
-// known when that is asked for the first time. What it gives is safe for concurrent use.
+// known when that is asked for the first time. The function that it returns is safe for concurrent use.
 func (d leftovers) MadeByOthers(t *plan.Task) func(path string) bool {
 	others := sync.OnceValue(func() map[string]bool {
 		others := make(map[string]bool)
@@ -94,7 +94,7 @@ func (d leftovers) MadeByOthers(t *plan.Task) func(path string) bool {
 
 // MadeBefore reports which paths those have made that t depends on, as far as is known
 // when that is asked for the first time: those of its dish, however far, and what they
-// depend on directly of other dishes. What it gives is safe for concurrent use.
+// depend on directly of other dishes. The function that it returns is safe for concurrent use.
 func (d leftovers) MadeBefore(t *plan.Task) func(path string) bool {
 	before := sync.OnceValue(func() map[string]bool {
 		before, seen := make(map[string]bool), make(map[*plan.Task]bool)
@@ -171,7 +171,7 @@ func paths(list []ByProduct) map[string]bool {
 	return set
 }
 
-// owners gives, by path, the other task of the dish of t that it belongs to.
+// owners returns, by path, the other task of the dish of t that owns it.
 func (d leftovers) owners(t *plan.Task) map[string]*plan.Task {
 	if !d.Memory.Littered(t.Dish) {
 		return nil

@@ -16,7 +16,7 @@ type rangeDigest struct {
 	Known  bool
 }
 
-// rangeDigests gives the digests of parts of a workspace. It is safe for concurrent use.
+// rangeDigests computes the digests of parts of a workspace. It is safe for concurrent use.
 type rangeDigests struct {
 	tree    *tree.Tree
 	writers sync.Pool // of *pack.Writer

@@ -84,7 +84,7 @@ func OpenDisk(cfg *config.Workspace, env adapters.Environ, o cache.Options) (*ca
 	return cache.Open(dir, &o)
 }
 
-// WaitingForPrune returns the warning of who waits for a lock of the cache.
+// WaitingForPrune returns the warning of a process that waits for a lock of the cache.
 func WaitingForPrune(lock string) (code, message, hint string) {
 	return "waiting", "another bento prunes the cache; waiting for it", "a process has the lock " + lock
 }
