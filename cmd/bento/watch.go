@@ -185,7 +185,7 @@ func (w *watching) forget(l *look) {
 type look struct {
 	ws      *opened
 	plan    *plan.Plan
-	results []*key.Result
+	results []*key.Evaluation
 }
 
 // keys returns the keys of the tasks that are known.

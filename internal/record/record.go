@@ -45,7 +45,7 @@ type Recorder struct {
 // behind it.
 type Execution struct {
 	*Recorder
-	Ev     *key.Result
+	Ev     *key.Evaluation
 	Last   *key.LastRun
 	Others func(path string) bool // what other tasks of the dish have made
 	Before func(path string) bool // what those have made that the task depends on
@@ -96,13 +96,13 @@ func (e *MissingError) Error() string { return fmt.Sprintf("it did not make its 
 // *MissingError, a *cache.RefusedError for what cannot be an output, or says what
 // could not be read.
 func (x *Execution) Collect(log *action.Log, took time.Duration) error {
-	x.lookForMoves()
-	x.lookAtStrays()
-	paths, err := x.lookAfter()
+	x.noteMoves()
+	x.checkStrays()
+	paths, err := x.sortOutputs()
 	if err != nil {
 		return err
 	}
-	if err := x.lookAstray(len(paths) > 0); err != nil {
+	if err := x.findAstray(len(paths) > 0); err != nil {
 		return err
 	}
 	store := x.storeFor()

@@ -19,7 +19,7 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 		e.keys.UpToDate(t, x.kept.Outputs)
 		e.note(t, x.kept.Outputs)
 		if x.ev.Known {
-			e.keys.Memory().Keep(t, &key.LastRun{
+			e.keys.History().Keep(t, &key.LastRun{
 				Key: x.ev.Key, Unstored: true, Duration: r.Duration, Outputs: x.kept.Own(), Found: x.kept.AllFound(),
 				ByProducts: slices.Concat(e.keys.ByProducts(x.ev, x.sources), x.kept.Rewritten),
 				Astray:     e.astray(x),
@@ -34,7 +34,7 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 	} else if r.Reason == ReasonInterrupted && ctx.Err() == nil {
 		e.stop = ReasonInterrupted // Ctrl-C went to it alone
 	} else if left := x.kept.Left(); len(left) > 0 {
-		e.keys.Memory().Leave(key.TaskID(t), left)
+		e.keys.History().Leave(key.TaskID(t), left)
 	}
 	e.end(r)
 }
@@ -65,16 +65,16 @@ func (e *engine) storeResult(ctx context.Context, x *execution) {
 }
 
 // add has the result stored under the key of ev.
-func (e *engine) add(x *execution, ev *key.Result) {
+func (e *engine) add(x *execution, ev *key.Evaluation) {
 	t, n := x.ev.Task, e.node(x.ev.Task)
 	n.kept = x.kept
 	e.batch.Add(x.kept, ev, func() {
 		n.kept = nil
 		x.result.Stored, x.result.Key = true, ev.Key
 		ev.Stored()
-		if last := *e.keys.Memory().Of(t); last.Key != ev.Key || last.Unstored {
+		if last := *e.keys.History().Of(t); last.Key != ev.Key || last.Unstored {
 			last.Key, last.Unstored = ev.Key, false
-			e.keys.Memory().Keep(t, &last)
+			e.keys.History().Keep(t, &last)
 		}
 	}, func() {
 		n.kept = nil

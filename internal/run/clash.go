@@ -72,7 +72,7 @@ func (e *engine) overlapping(t *plan.Task) bool {
 // near returns a function that reports whether one of tasks, by index, has made a path. It
 // is safe for concurrent use, and asks what is remembered when it is first called.
 func (e *engine) near(tasks []int) func(path string) bool {
-	memory, list := e.keys.Memory(), make([]*plan.Task, len(tasks))
+	memory, list := e.keys.History(), make([]*plan.Task, len(tasks))
 	for i, t := range tasks {
 		list[i] = e.plan.Tasks[t]
 	}

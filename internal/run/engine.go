@@ -75,8 +75,8 @@ type engine struct {
 // node is the state of one task in a run.
 type node struct {
 	task   *plan.Task
-	waits  int         // for how many others it still waits
-	placed *key.Result // the hit whose outputs lay in place before anything ran
+	waits  int             // for how many others it still waits
+	placed *key.Evaluation // the hit whose outputs lay in place before anything ran
 	begun  bool
 	stale  bool               // its evaluation has to be made again
 	cancel context.CancelFunc // while it is executed
@@ -151,7 +151,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 // loop starts what is ready and takes in what has ended until nothing is left.
 func (e *engine) loop(ctx context.Context) {
 	e.queue = newReadyQueue(max(1, e.opts.Workers), e.plan.Graph.Longest(func(i int) int64 {
-		return int64(e.keys.Memory().Of(e.plan.Tasks[i]).Duration) + 1
+		return int64(e.keys.History().Of(e.plan.Tasks[i]).Duration) + 1
 	}))
 	e.queue.Exclude(e.overlaps.Rivals)
 	for _, n := range e.nodes {
@@ -217,7 +217,7 @@ func (e *engine) estimate() []time.Duration {
 	list := make([]time.Duration, len(e.plan.Tasks))
 	for i, t := range e.plan.Tasks {
 		if ev := e.keys.Of(t); !t.Held && (ev == nil || ev.Status != key.Hit) {
-			list[i] = e.keys.Memory().Of(t).Duration
+			list[i] = e.keys.History().Of(t).Duration
 		}
 	}
 	return list
@@ -274,7 +274,7 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 
 // endIfInPlace ends the task of a hit for which nothing has to be done, and reports whether it
 // is one.
-func (e *engine) endIfInPlace(ev *key.Result) bool {
+func (e *engine) endIfInPlace(ev *key.Evaluation) bool {
 	t := ev.Task
 	if ev.Err != nil || ev.Status != key.Hit || !e.isPlaced(ev) {
 		return false
@@ -291,7 +291,7 @@ func (e *engine) endIfInPlace(ev *key.Result) bool {
 }
 
 // restoreOrExecute does what a task needs whose result is not in the workspace.
-func (e *engine) restoreOrExecute(ctx context.Context, ev *key.Result) {
+func (e *engine) restoreOrExecute(ctx context.Context, ev *key.Evaluation) {
 	switch p := e.unmetPin(ev); {
 	case ev.Err != nil:
 		e.end(failure(ev))
@@ -305,7 +305,7 @@ func (e *engine) restoreOrExecute(ctx context.Context, ev *key.Result) {
 }
 
 // unmetPin returns the pin that forbids to execute a task, nil for none.
-func (e *engine) unmetPin(ev *key.Result) *diagnostics.Diagnostic {
+func (e *engine) unmetPin(ev *key.Evaluation) *diagnostics.Diagnostic {
 	if ev.Toolchain == "" {
 		return nil
 	}
@@ -318,8 +318,8 @@ func (e *engine) unmetPin(ev *key.Result) *diagnostics.Diagnostic {
 }
 
 // restoreBeside starts to restore a hit.
-func (e *engine) restoreBeside(ctx context.Context, ev *key.Result) {
-	last, others := e.keys.Memory().Of(ev.Task), e.others(ev.Task)
+func (e *engine) restoreBeside(ctx context.Context, ev *key.Evaluation) {
+	last, others := e.keys.History().Of(ev.Task), e.others(ev.Task)
 	e.job(func() func() { return e.restore(ctx, ev, last, others) })
 }
 
@@ -331,12 +331,12 @@ func (e *engine) stopped(ctx context.Context) string {
 }
 
 // interrupted is the result of a task that the interrupt kept from an end.
-func interrupted(ev *key.Result) *Result {
+func interrupted(ev *key.Evaluation) *Result {
 	return &Result{Task: ev.Task, Outcome: Skipped, Reason: ReasonInterrupted, Key: ev.Key}
 }
 
 // failure is the result of a task that has no key.
-func failure(ev *key.Result) *Result {
+func failure(ev *key.Evaluation) *Result {
 	if errors.Is(ev.Err, context.Canceled) {
 		return interrupted(ev)
 	}

@@ -22,7 +22,7 @@ import (
 type execution struct {
 	env     *Env
 	opts    Options
-	ev      *key.Result
+	ev      *key.Evaluation
 	kept    *record.Execution
 	sources []tree.Entry // of the dish, when it began
 
@@ -33,13 +33,13 @@ type execution struct {
 
 // execute runs a task that is a miss. Its dependencies are installed, unless unsure
 // says why its result is not to be trusted.
-func (e *engine) execute(ctx context.Context, ev *key.Result, unsure string) {
+func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string) {
 	t := ev.Task
 	unsure = cmp.Or(unsure, ev.InTheWay, e.doubt(t))
 	x := &execution{
 		env: e.env, opts: e.opts, ev: ev, sources: e.keys.Sources(t), result: &Result{Task: t, Key: ev.Key},
 		kept: &record.Execution{
-			Recorder: e.recorder, Ev: ev, Last: e.keys.Memory().Of(t), Others: e.others(t), Before: e.before(t), Unsure: unsure,
+			Recorder: e.recorder, Ev: ev, Last: e.keys.History().Of(t), Others: e.others(t), Before: e.before(t), Unsure: unsure,
 			Upstream: e.upstream(t), Elsewhere: e.elsewhere(t),
 		},
 	}

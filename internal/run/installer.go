@@ -93,7 +93,7 @@ func (in *installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
 	}
 	// Whatever happens now, the last good install is no more.
 	if err := in.State.Remove("installs/" + id); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		in.warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(), "")
+		in.warn("state_unwritable", "the state of this workspace cannot be written: "+err.Error(), "")
 	}
 	i.Started = time.Now()
 	in.executing()
@@ -187,7 +187,7 @@ func (in *installer) keepStamp(ctx context.Context, d *discovery.Dish, id, toolc
 		stamps += in.stamp(&after, toolchain)
 	}
 	if err := in.State.Store("installs/"+id, stampVersion, []byte(stamps)); err != nil {
-		in.warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(),
+		in.warn("state_unwritable", "the state of this workspace cannot be written: "+err.Error(),
 			"dependencies will be installed again")
 	}
 }

@@ -42,7 +42,7 @@ func (e *engine) mend(ctx context.Context, list []*plan.Task, then func()) {
 		}
 		e.env.warn("outputs_removed", fmt.Sprintf("%q of %s was removed while something else ran; it is restored", gone, t.ID()),
 			"let no other task remove or declare it, or let that one depend on "+t.ID())
-		ev, last, others := &key.Result{Task: t, Key: r.Key, Record: record}, e.keys.Memory().Of(t), e.others(t)
+		ev, last, others := &key.Evaluation{Task: t, Key: r.Key, Record: record}, e.keys.History().Of(t), e.others(t)
 		e.job(func() func() {
 			_, err := e.restoreOutputs(ev, last, others)
 			e.recorder.Replaced(t)
@@ -60,7 +60,7 @@ func (e *engine) mend(ctx context.Context, list []*plan.Task, then func()) {
 
 // executeMended restores lost outputs of the dependencies of a task, then executes the task.
 // It leaves out outputs that another dependency of the task has consumed.
-func (e *engine) executeMended(ctx context.Context, ev *key.Result) {
+func (e *engine) executeMended(ctx context.Context, ev *key.Evaluation) {
 	var list []*plan.Task
 	if e.touched {
 		for _, d := range ev.Task.Deps {
