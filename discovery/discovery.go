@@ -57,7 +57,7 @@ type Dish struct {
 	Name string
 	Path string // relative to the root with forward slashes; "." is the root
 	Dir  string // absolute
-	// Beside tells it from the first dish of its directory, by its language; "" for the first.
+	// Beside is its language if it is not the first dish of its directory; "" for the first.
 	Beside string
 
 	Bentos []string // names of its bentos, sorted

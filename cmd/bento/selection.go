@@ -211,7 +211,7 @@ func (s *session) build(ctx context.Context, w *opened, sel selection) (p *plan.
 	if err == nil && sel.only {
 		p.Hold()
 	}
-	if err == nil && !sel.AllTasks { // of which nobody runs all
+	if err == nil && !sel.AllTasks { // no user runs all tasks of a workspace
 		problems = append(problems, run.FindOverlaps(p).Problems...)
 	}
 	return p, clean, problems, err

@@ -7,7 +7,7 @@ import (
 )
 
 // watchDirs begins to watch the directories that the task reads: that of its dish, those of
-// the dishes that its key speaks of, those around them, and those that its inputs lie in.
+// the dishes whose sources are in its key, those around them, and those that its inputs lie in.
 func (x *Execution) watchDirs() {
 	if x.Moves == nil {
 		return

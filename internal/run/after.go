@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// executed takes in the end of an execution.
+// executed handles the end of an execution.
 func (e *engine) executed(ctx context.Context, x *execution) {
 	t, r := x.ev.Task, x.result
 	e.refresh(ctx, t)
@@ -49,7 +49,7 @@ func (e *engine) storeResult(ctx context.Context, x *execution) {
 				"if the task makes it, remove it and run again, or say incremental = true")
 		}
 		if list := x.kept.FreshStrays; len(list) > 0 {
-			e.env.warn("stray_output", fmt.Sprintf("%s was executed while %s lay among the outputs of what it depends on, which did not make it: it counts as an input of %s", t.ID(), diagnostics.Few(list), t.ID()),
+			e.env.warn("stray_output", fmt.Sprintf("%s was executed while %s lay among the outputs of its dependencies, none of which made it: it counts as an input of %s", t.ID(), diagnostics.Few(list), t.ID()),
 				"remove it if nothing needs it; if a task makes it, declare it there as an output and let "+t.ID()+" depend on that task")
 		}
 		ev = e.keys.Task(ctx, t)

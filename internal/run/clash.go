@@ -11,8 +11,8 @@ import (
 )
 
 // Tasks whose output globs overlap, and of which none depends on the other, run one after
-// another. What they make is compared once both have ended: a file that both made belongs
-// to neither. Until then nothing is stored of what they, or what depends on them, made.
+// another. Once both have ended, the engine compares their outputs: a file that both made belongs
+// to neither. Until then it stores no results of them and of their dependents.
 
 // clash fails r and a rival that has ended before when both made the same file.
 func (e *engine) clash(r *Result) {

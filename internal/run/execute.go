@@ -58,7 +58,7 @@ func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string)
 		x.run(running)
 		cancel()
 		if ctx.Err() == nil && x.result.Reason == ReasonInterrupted && x.result.Signal != "SIGINT" {
-			x.result.Reason, x.result.Message = ReasonChanged, "ended because what it works on has changed"
+			x.result.Reason, x.result.Message = ReasonChanged, "ended because its inputs have changed"
 		}
 		return func() {
 			n.cancel = nil
@@ -70,7 +70,7 @@ func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string)
 	})
 }
 
-// run executes the command, as often as the task allows, and looks at what it made.
+// run executes the command, as often as the task allows, and collects its outputs.
 func (x *execution) run(ctx context.Context) {
 	t, r := x.ev.Task, x.result
 	if ctx.Err() != nil {
@@ -200,7 +200,7 @@ func (x *execution) collect(log *action.Log) {
 	}
 }
 
-// unreadable takes in the error of a look at outputs. An interrupt ends that too.
+// unreadable handles the error of a read of outputs. An interrupt ends that too.
 func (x *execution) unreadable(err error) {
 	if errors.Is(err, context.Canceled) {
 		x.result.Outcome, x.result.Reason, x.result.Message = Skipped, ReasonInterrupted, "ended by the interrupt"
@@ -217,7 +217,7 @@ func (x *execution) fail(reason, message string) {
 type Stdio struct {
 	In, Out, Err *os.File
 	// Terminal says that In is a terminal: then Out and Err are theirs too, and
-	// nothing of what they print is kept. Else they print like other tasks.
+	// no output is kept. Else they print like other tasks.
 	Terminal bool
 }
 

@@ -69,7 +69,7 @@ func (e *engine) executeInstalled(ctx context.Context, ev *key.Evaluation) {
 	}
 }
 
-// installed takes in the end of an install.
+// installed handles the end of an install.
 func (e *engine) installed(ctx context.Context, s *scopeInstall, i *Install, first *key.Evaluation) {
 	s.done = true
 	if i != nil {
@@ -95,7 +95,7 @@ func installFailure(ev *key.Evaluation, err error) *Result {
 }
 
 // InstallAll installs the dependencies of dishes, each scope once, one after the
-// other, while no other bento runs in the workspace. It goes on after a failure.
+// other, while no other bento runs in the workspace. It continues after a failure.
 func InstallAll(ctx context.Context, env *Env, t *tree.Tree, dishes []*discovery.Dish, force bool) ([]*Install, error) {
 	release, _ := env.lockWorkspace(ctx)
 	defer release()

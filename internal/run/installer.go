@@ -69,8 +69,8 @@ func needsInstall(d *discovery.Dish) bool {
 	return d.Adapter != nil && !d.Scope.Nothing && d.Adapter.Manifest().Capabilities.Install
 }
 
-// Ensure installs the dependencies of d if the last good install was made from
-// something else, or is gone. It gives nil when nothing was to do.
+// Ensure installs the dependencies of d if its manifest, lockfile or tools have changed since the
+// last good install, or if that install is gone. It returns nil if no install is needed.
 func (in *installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
 	i := &Install{Dish: d.Name, Dir: d.ScopeDir(), Command: d.Scope.Command}
 	toolchain, err := in.toolchain(ctx, d)

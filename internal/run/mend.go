@@ -10,9 +10,9 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// What a task has made may be gone when it is needed: what is executed beside it may remove
-// what it knows nothing of. It is brought back before a task that depends on it is
-// executed, which would make something else without it, and at the end of the run.
+// Outputs of a task may be gone when they are needed: another task may have removed them. The
+// engine restores them before it executes a dependent, which would make something else without
+// them, and at the end of the run.
 
 // lost names an output of a task that is gone, "" when there is none.
 func (e *engine) lost(t *plan.Task) string {
@@ -23,7 +23,7 @@ func (e *engine) lost(t *plan.Task) string {
 	return e.keys.Missing(e.keys.Of(t))
 }
 
-// mend brings back what the tasks of a list have lost, and then goes on.
+// mend restores the outputs that the tasks of a list have lost, and then calls then.
 func (e *engine) mend(ctx context.Context, list []*plan.Task, then func()) {
 	for i, t := range list {
 		gone := e.lost(t)
@@ -80,8 +80,8 @@ func (e *engine) taken(t *plan.Task, others []plan.Dep) bool {
 	})
 }
 
-// mendAll brings back what was lost during the run, but for what something has taken that
-// was executed behind it.
+// mendAll restores the outputs that were lost during the run, except those that a later task has
+// removed.
 func (e *engine) mendAll(ctx context.Context) {
 	if !e.touched || e.serversUnneeded || e.stopped(ctx) != "" {
 		return

@@ -45,9 +45,9 @@ func (e *engine) reserveIfNeeded(ctx context.Context) {
 	}
 }
 
-// lockWorkspace takes the workspace, and reports whether it had to wait for another run. A
-// state that cannot be written reserves nothing: that is said when it is saved. When
-// this process is killed, its guard lets nobody in before what it left has ended.
+// lockWorkspace locks the workspace, and reports whether it had to wait for another run. An
+// unwritable state locks nothing: saving it reports that. If this process is killed, its guard
+// holds the lock until its children have ended.
 func (e *Env) lockWorkspace(ctx context.Context) (release func(), waited bool) {
 	held, err := e.State.Hold(ctx, state.RunLock, func(holder string) {
 		waited = true
@@ -117,7 +117,7 @@ func (e *engine) unreserve() {
 	if e.ending--; e.ending == 0 {
 		e.storePostponed()
 		e.store()
-		e.keys.Save() // before somebody else remembers something newer
+		e.keys.Save() // before another bento saves something newer
 		e.unstage()
 		e.recorder.Journal.Close()
 		e.release()

@@ -12,8 +12,8 @@ import (
 	"github.com/bentobuild/bento/internal/record"
 )
 
-// restoreOutputs restores what ev.Record says that its task has made. others is what other
-// tasks of the dish have made. It may run beside the engine.
+// restoreOutputs restores the outputs of ev.Record. others reports whether another task of the dish
+// has made a path. It may run beside the engine.
 func (e *engine) restoreOutputs(ev *key.Evaluation, last *key.LastRun, others func(path string) bool) (outputs.Stats, error) {
 	t, want := ev.Task, ev.Record.Outputs
 	defer e.recorder.Writing(t)()
@@ -31,7 +31,7 @@ func (e *engine) restoreOutputs(ev *key.Evaluation, last *key.LastRun, others fu
 	})
 }
 
-// restore brings the outputs of a hit into place, as bringBack.
+// restore restores the outputs of a hit. It may run beside the engine; apply may not.
 func (e *engine) restore(ctx context.Context, ev *key.Evaluation, last *key.LastRun, others func(path string) bool) (apply func()) {
 	t, want := ev.Task, ev.Record.Outputs
 	r := &Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record, Started: time.Now()}
@@ -71,8 +71,8 @@ func (e *engine) restore(ctx context.Context, ev *key.Evaluation, last *key.Last
 	}
 }
 
-// foundBeside returns what was found among the outputs of a task, less what was restored:
-// that is what the task made, and never its input.
+// foundBeside returns the found files of a task without the restored ones: the task made those, so
+// they are not its inputs.
 func foundBeside(found []string, restored []cache.Output) []string {
 	made := make(map[string]bool, len(restored))
 	for i := range restored {

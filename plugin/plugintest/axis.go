@@ -22,8 +22,7 @@ type axis struct {
 	first bool
 }
 
-// outcome is the result of a test: the status, and what was found instead of what was
-// wanted.
+// outcome is the result of a test: its status, and what it got.
 type outcome struct{ status, got string }
 
 func pass() outcome { return outcome{status: Pass} }

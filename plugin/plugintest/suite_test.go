@@ -73,7 +73,7 @@ func TestAxes(t *testing.T) {
 			}
 			for _, a := range r.Axes {
 				if strings.Contains(a.Got, "json: ") {
-					t.Errorf("%s: clause %s speaks of Go: %s", b.id, a.Clause, a.Got)
+					t.Errorf("%s: clause %s mentions Go: %s", b.id, a.Clause, a.Got)
 				}
 			}
 			if b.fails == "" && len(got) > 0 {
