@@ -24,6 +24,8 @@ type Workspace struct {
 	Bentos []Bento // by name
 	// LeftOut are the directories with a manifest that are no dishes, by path.
 	LeftOut []LeftOut
+	// Failed has, by id, the failure of each plugin that did not answer about a directory.
+	Failed map[string]*adapters.Failure
 	Tree    *tree.Tree
 	Config  *config.Workspace
 
