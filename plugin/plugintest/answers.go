@@ -156,9 +156,9 @@ func answersCancelled(ctx context.Context, p *peer) outcome {
 		return skip(notOffered)
 	}
 	body := p.request(wire.MethodInstall, adapters.InstallRequest{DishDir: p.s.empty, DishName: "plugin-test"}, nil)
-	err := p.conn.Send(body)
+	err := p.send(body)
 	if err == nil {
-		err = p.conn.Send(encoded(map[string]any{"jsonrpc": "2.0", "method": wire.NotifyCancel, "params": wire.Cancel{ID: p.id}}))
+		err = p.send(encoded(map[string]any{"jsonrpc": "2.0", "method": wire.NotifyCancel, "params": wire.Cancel{ID: p.id}}))
 	}
 	if err != nil {
 		return without(p.deaf(ctx, wire.MethodInstall, err))

@@ -65,7 +65,7 @@ func axes() []axis {
 
 // greet does the first handshake, whose result the other axes need.
 func (s *suite) greet(ctx context.Context) {
-	p, err := s.launch(ctx)
+	p, err := s.launch(ctx, "")
 	if err != nil {
 		s.refused = err
 		return
@@ -101,7 +101,7 @@ func (s *suite) try(ctx context.Context, a axis) outcome {
 	if !a.first && s.refused != nil {
 		return skip(notAsked)
 	}
-	p, err := s.launch(ctx)
+	p, err := s.launch(ctx, a.clause)
 	if err != nil {
 		return fail("it cannot be started: %v", err)
 	}

@@ -138,7 +138,7 @@ func unknownNotification(ctx context.Context, p *peer) outcome {
 		{"jsonrpc": "2.0", "method": "bento/unknown", "params": wire.Dir{Dir: p.s.empty}},
 		{"jsonrpc": "2.0", "method": wire.NotifyCancel, "params": wire.Cancel{ID: 1 << 40}},
 	} {
-		if err := p.conn.Send(encoded(note)); err != nil {
+		if err := p.send(encoded(note)); err != nil {
 			return without(p.deaf(ctx, "bento/unknown", err))
 		}
 	}
@@ -148,7 +148,7 @@ func unknownNotification(ctx context.Context, p *peer) outcome {
 func unknownMembers(ctx context.Context, p *peer) outcome {
 	params := map[string]any{"dir": p.s.empty, "bento_future": map[string]any{"a": []int{1}}}
 	body := p.request(wire.MethodDetect, params, map[string]any{"trace": "x"})
-	if err := p.conn.Send(body); err != nil {
+	if err := p.send(body); err != nil {
 		return without(p.deaf(ctx, wire.MethodDetect, err))
 	}
 	m, err := p.await(ctx, wire.MethodDetect, p.id)

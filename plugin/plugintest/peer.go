@@ -16,6 +16,7 @@ import (
 // peer is one process of the plugin without the host. It is for one goroutine.
 type peer struct {
 	s      *suite
+	clause string // of the test, "" for the first handshake
 	stream *host.Stream
 	conn   *wire.Conn
 	status func() string // waits for the end of the process and returns its status
@@ -41,14 +42,14 @@ type incoming struct {
 // maxDepth is the nesting that bento accepts.
 const maxDepth = 64
 
-// launch starts a process of the plugin.
-func (s *suite) launch(ctx context.Context) (*peer, error) {
+// launch starts a process of the plugin for the test of a clause.
+func (s *suite) launch(ctx context.Context, clause string) (*peer, error) {
 	stream, err := s.command().Launch(ctx, s.o.Stderr)
 	if err != nil {
 		return nil, err
 	}
 	p := &peer{
-		s: s, stream: stream, raw: &recorder{r: stream.Stdout},
+		s: s, clause: clause, stream: stream, raw: &recorder{r: stream.Stdout},
 		status:   sync.OnceValue(stream.Wait),
 		incoming: make(chan incoming), quit: make(chan struct{}),
 		open: make(map[int64]bool), came: make(map[int64]wire.Message),
@@ -63,6 +64,7 @@ func (p *peer) read() {
 		var in incoming
 		body, err := p.conn.Recv()
 		if in.err = err; err == nil {
+			p.trace(false, body)
 			in.m, in.err = wire.ParseMessage(body, maxDepth)
 		}
 		select {
@@ -102,14 +104,28 @@ func (p *peer) result(ctx context.Context, method string, params any) (json.RawM
 
 // ask makes a request and returns the response.
 func (p *peer) ask(ctx context.Context, method string, params any) (wire.Message, error) {
-	if err := p.conn.Send(p.request(method, params, nil)); err != nil {
+	if err := p.send(p.request(method, params, nil)); err != nil {
 		return wire.Message{}, p.deaf(ctx, method, err)
 	}
 	return p.await(ctx, method, p.id)
 }
 
+// trace passes a body, or the bytes of a malformed message, to the observer.
+func (p *peer) trace(sent bool, body []byte) {
+	if p.s.o.Frame != nil {
+		p.s.o.Frame(p.clause, sent, body)
+	}
+}
+
+// send sends a body as one message.
+func (p *peer) send(body []byte) error {
+	p.trace(true, body)
+	return p.conn.Send(body)
+}
+
 // write writes raw bytes.
 func (p *peer) write(bytes []byte) error {
+	p.trace(true, bytes)
 	_, err := p.stream.Stdin.Write(bytes)
 	return err
 }
