@@ -66,6 +66,7 @@ func (p *peer) read() {
 		if in.err = err; err == nil {
 			p.trace(false, body)
 			in.m, in.err = wire.ParseMessage(body, maxDepth)
+			in.err = p.conn.Miscounted(body, in.err)
 		}
 		select {
 		case p.incoming <- in:

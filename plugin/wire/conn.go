@@ -2,6 +2,8 @@ package wire
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,6 +53,21 @@ func (c *Conn) Close() error {
 func (c *Conn) Recv() ([]byte, error) {
 	body, err := readFrame(c.br, c.limits, &c.come)
 	return body, closedError(err)
+}
+
+// Miscounted returns err, the error of parsing body, which Recv returned last. If the JSON does not
+// end where its Content-Length does, the error says so: that is the most frequent cause.
+func (c *Conn) Miscounted(body []byte, err error) error {
+	if !errors.Is(err, ErrMalformed) {
+		return err
+	}
+	rest, _ := c.br.Peek(c.br.Buffered())
+	var value json.RawMessage
+	decoder := json.NewDecoder(io.MultiReader(bytes.NewReader(body), bytes.NewReader(rest)))
+	if decoder.Decode(&value) == nil && len(bytes.TrimLeft(body, " \t\r\n")) > 0 && value[0] == '{' && decoder.InputOffset() != int64(len(body)) {
+		return fmt.Errorf("%w: Content-Length is %d, and the JSON has %d bytes: it must be the number of bytes of the encoded body", ErrMalformed, len(body), decoder.InputOffset())
+	}
+	return err
 }
 
 // Unfinished describes the received part of an incomplete message, or returns "".
