@@ -26,8 +26,8 @@ type Workspace struct {
 	LeftOut []LeftOut
 	// Failed has, by id, the failure of each plugin that did not answer about a directory.
 	Failed map[string]*adapters.Failure
-	Tree    *tree.Tree
-	Config  *config.Workspace
+	Tree   *tree.Tree
+	Config *config.Workspace
 
 	byPath   map[string][]*Dish // the one with the directory's name first
 	excluded func(path string) bool

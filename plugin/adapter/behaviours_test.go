@@ -267,7 +267,7 @@ func badManifests() []behaviour {
 		{id: "git-input", child: task(`"inputs":["a","!//.git/config"]`), code: failed, says: `default_tasks[0].inputs[1]: expected a glob inside the dish, or inside the workspace after "//", outside .git and .bento, got "!//.git/config"`},
 		{id: "climbing-output", child: task(`"outputs":["a/../../b"]`), code: failed, says: `default_tasks[0].outputs[0]: expected a glob inside the dish`},
 		{id: "climbing-braces", child: task(`"outputs":["{..,a}/b"]`), code: failed, says: `default_tasks[0].outputs[0]`},
-		{id: "bad-glob", child: task(`"inputs":["a[","b"]`), code: failed, says: `default_tasks[0].inputs[0]`},
+		{id: "bad-glob", child: task(`"inputs":["a[","b"]`), code: failed, says: `default_tasks[0].inputs[0]: expected a glob inside the dish, or inside the workspace after "//", outside .git and .bento, got "a[": it is malformed: a "[" is not closed`},
 		{id: "climbing-cwd", child: task(`"cwd":".."`), code: failed, says: `default_tasks[0].cwd: expected a path inside the dish`},
 		{id: "bad-variable", child: task(`"env":{"A=B":"x"}`), code: failed, says: `default_tasks[0].env: expected names of variables`},
 		{id: "capability-type", child: instead(`{`, `{"capabilities":{"detect":"yes"},`), code: failed, says: "capabilities.detect: expected true or false"},
