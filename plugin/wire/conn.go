@@ -64,10 +64,14 @@ func (c *Conn) Miscounted(body []byte, err error) error {
 	rest, _ := c.br.Peek(c.br.Buffered())
 	var value json.RawMessage
 	decoder := json.NewDecoder(io.MultiReader(bytes.NewReader(body), bytes.NewReader(rest)))
-	if decoder.Decode(&value) == nil && len(bytes.TrimLeft(body, " \t\r\n")) > 0 && value[0] == '{' && decoder.InputOffset() != int64(len(body)) {
-		return fmt.Errorf("%w: Content-Length is %d, and the JSON has %d bytes: it must be the number of bytes of the encoded body", ErrMalformed, len(body), decoder.InputOffset())
+	if decoder.Decode(&value) != nil || value[0] != '{' {
+		return err
 	}
-	return err
+	end := int(decoder.InputOffset())
+	if end < len(body) && !bytes.HasPrefix([]byte("Content-Length:"), body[end:]) { // more JSON, or text
+		return err
+	}
+	return fmt.Errorf("%w: Content-Length is %d, and the JSON has %d bytes: it must be the number of bytes of the encoded body", ErrMalformed, len(body), end)
 }
 
 // Unfinished describes the received part of an incomplete message, or returns "".

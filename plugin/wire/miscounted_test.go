@@ -15,6 +15,7 @@ func TestMiscounted(t *testing.T) {
 		{"one too many", "Content-Length: 39\r\n\r\n" + body + "Content-Length: 2\r\n\r\n{}", "Content-Length is 39, and the JSON has 38 bytes"},
 		{"a truncated body", "Content-Length: 7\r\n\r\n{\"a\": [", "the JSON ends where"},
 		{"no JSON", "Content-Length: 3\r\n\r\nabc{}", "no JSON at byte 0"},
+		{"two values", "Content-Length: 5\r\n\r\n{} {}", "expected the end"},
 		{"a number", "Content-Length: 1\r\n\r\n1x", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -274,7 +274,7 @@ func inside(step string, err error) error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	return &Error{Path: join(step, wrong.Path), Want: wrong.Want, Got: wrong.Got}
+	return &Error{Path: join(step, wrong.Path), Want: wrong.Want, Got: wrong.Got, Why: wrong.Why}
 }
 
 func join(step, path string) string {
