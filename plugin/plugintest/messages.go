@@ -133,16 +133,22 @@ func unknownMethod(ctx context.Context, p *peer) outcome {
 	return without(p.ping(ctx))
 }
 
+// noRequest is the id in a cancel of a request that never was.
+const noRequest = 1 << 40
+
 func unknownNotification(ctx context.Context, p *peer) outcome {
 	for _, note := range []map[string]any{
 		{"jsonrpc": "2.0", "method": "bento/unknown", "params": wire.Dir{Dir: p.s.empty}},
-		{"jsonrpc": "2.0", "method": wire.NotifyCancel, "params": wire.Cancel{ID: 1 << 40}},
+		{"jsonrpc": "2.0", "method": wire.NotifyCancel, "params": wire.Cancel{ID: noRequest}},
 	} {
 		if err := p.send(encoded(note)); err != nil {
 			return without(p.deaf(ctx, "bento/unknown", err))
 		}
 	}
-	return without(p.ping(ctx))
+	if err := p.ping(ctx); err != nil {
+		return without(err)
+	}
+	return without(p.notified)
 }
 
 func unknownMembers(ctx context.Context, p *peer) outcome {

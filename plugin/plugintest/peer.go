@@ -30,7 +30,9 @@ type peer struct {
 	open map[int64]bool         // requests without a response
 	came map[int64]wire.Message // responses that were not awaited yet
 	gone error                  // the error that ended the stream
-	logs []json.RawMessage      // params of the log notifications so far
+	// notified is what is wrong with how notifications were taken.
+	notified error
+	logs     []json.RawMessage // params of the log notifications so far
 }
 
 // incoming is a message, or the error that was the last of the stream.
@@ -207,6 +209,8 @@ func (p *peer) take(in incoming, id int64) error {
 			p.came[number] = in.m
 		case ok && number > 0 && number <= p.id:
 			p.s.seen.note("3.2", "a second response with the id %d", number)
+		case ok && number == noRequest:
+			p.notified = errors.New("the notification " + wire.NotifyCancel + " was answered")
 		default:
 			p.s.seen.note("3.1", "a response with the id %.40s, the last request had %d", in.m.ID, p.id)
 		}
