@@ -86,6 +86,7 @@ func (p *peer) answers(ctx context.Context, method string, params any) outcome {
 	case m.Error != nil:
 		return pass()
 	}
+	p.s.seen.members(method, m.Result)
 	return without(answer.Check(method, m.Result))
 }
 

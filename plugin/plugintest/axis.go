@@ -75,6 +75,7 @@ func (s *suite) greet(ctx context.Context) {
 		s.refused = err
 		return
 	}
+	s.seen.members(wire.MethodInitialize, s.text)
 	id := s.id
 	if id == "" {
 		id = announced(s.text)

@@ -287,6 +287,8 @@ func badLives() []bad {
 		{"no-tasks", with(`"default_tasks"`, `"recipes"`), "5.3"},
 		{"nested-text", with(`"nested":false`, `"nested":"no"`), "5.3"},
 		{"odd-hook", with(`"parser":"plugin"`, `"parser":"own"`), "5.4"},
+		{"unknown-capability", with(`"capabilities":{`, `"capabilities":{"instal":true,`), "5.12"},
+		{"unknown-member", says("tasks", `{"tasks":[{"name":"a","run":"b","output":["c"]}]}`), "5.12"},
 		{"changes-its-mind", func(k *kid) { with(`"kid"`, fmt.Sprintf(`"kid %d"`, os.Getpid()))(k) }, "5.5"},
 	}
 }
