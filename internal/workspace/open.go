@@ -75,6 +75,7 @@ func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
 		return nil, err
 	}
 	_ = w.Plugins.Remember() // without, all are started again
+	w.Problems = append(w.Problems, missingPlugins(w, &find)...)
 	w.Problems = slices.Concat(w.Problems, w.Plugins.Warnings(), more, find.Clone.Warnings(), ofDishes(ws, find.Tree.Problems()))
 	if err := machineFault(w.Problems); err != nil {
 		w.Close()

@@ -212,7 +212,7 @@ func (p *Process) ask(ctx context.Context, c host.Call, into any) (answered bool
 	}
 	if err := p.reader.Decode(c.Method, result, into); err != nil {
 		f := p.host().Failure(c, adapters.MalformedResponse, "result: "+err.Error())
-		f.Hint = "report it to the plugin's author; bento plugin test names the clause that it breaks"
+		f.Hint = "bento plugin test " + p.id + " names the clause that it breaks; report that to the plugin's author"
 		return false, f
 	}
 	return true, nil

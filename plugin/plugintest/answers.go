@@ -86,6 +86,7 @@ func (p *peer) answers(ctx context.Context, method string, params any) outcome {
 	case m.Error != nil:
 		return pass()
 	}
+	p.s.seen.members(method, m.Result)
 	return without(answer.Check(method, m.Result))
 }
 
@@ -156,9 +157,9 @@ func answersCancelled(ctx context.Context, p *peer) outcome {
 		return skip(notOffered)
 	}
 	body := p.request(wire.MethodInstall, adapters.InstallRequest{DishDir: p.s.empty, DishName: "plugin-test"}, nil)
-	err := p.conn.Send(body)
+	err := p.send(body)
 	if err == nil {
-		err = p.conn.Send(encoded(map[string]any{"jsonrpc": "2.0", "method": wire.NotifyCancel, "params": wire.Cancel{ID: p.id}}))
+		err = p.send(encoded(map[string]any{"jsonrpc": "2.0", "method": wire.NotifyCancel, "params": wire.Cancel{ID: p.id}}))
 	}
 	if err != nil {
 		return without(p.deaf(ctx, wire.MethodInstall, err))

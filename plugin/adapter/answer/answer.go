@@ -65,6 +65,14 @@ func Check(method string, result json.RawMessage) error {
 	return r.Decode(method, result, f.into())
 }
 
+// Unknown returns the members in the result of a method that bento ignores.
+func Unknown(method string, result json.RawMessage) []shape.Stranger {
+	if method == wire.MethodInitialize {
+		return shape.Unknown(result, manifestShape())
+	}
+	return shape.Unknown(result, forms()[method].shape)
+}
+
 // checkTasks checks what a shape cannot: names are unique, variables have names, and no
 // task depends on itself.
 func checkTasks(path string, tasks []adapters.Task) error {
