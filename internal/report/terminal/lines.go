@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/cache"
@@ -316,10 +317,16 @@ func (l *Lines) flush(id string) {
 	}
 }
 
+// saidOnce reports whether one message for several tasks says why one failed: its line names the reason.
+func saidOnce(f *run.Result, r *run.Report) bool {
+	failed := func(i *run.Install) bool { return i.Err != nil }
+	return f.Reason == run.ReasonToolMissing || f.Reason == run.ReasonInstallFailed && slices.ContainsFunc(r.Installs, failed)
+}
+
 // summary writes the output of what failed, and the totals.
 func (l *Lines) summary(r *run.Report) {
 	for _, f := range l.failed {
-		if f.Reason != run.ReasonToolMissing { // which its line has said, and a message for all of them
+		if !saidOnce(f, r) {
 			l.failure(f)
 		}
 	}
