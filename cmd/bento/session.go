@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -186,28 +187,45 @@ func (w *opened) locate(req *plan.Request) error {
 	return nil
 }
 
-// place returns a target that is a path as one from the root, with "/" in front. Names,
-// and paths that need no work, stay.
+// place returns a target that is a path of the disk as one from the root, with "/" in front,
+// and a glob of paths as one from the user's directory, with "./" in front. It returns names of
+// dishes and bentos, and names of no entry, as they are.
 func (w *opened) place(target string) (string, error) {
-	if !strings.ContainsRune(target, filepath.Separator) && !strings.HasPrefix(target, ".") {
-		return target, nil
-	}
 	path := target
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(w.Root, filepath.FromSlash(w.dir), target)
 	}
+	if !strings.ContainsRune(target, filepath.Separator) && !strings.HasPrefix(target, ".") {
+		if _, err := os.Lstat(path); err != nil || slices.Contains(w.names(), target) {
+			return target, nil
+		}
+	}
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(target, "*?[{") {
-		real, err = path, nil // a glob, which is matched with the paths of dishes
+		rel, err := filepath.Rel(filepath.Join(w.Root, filepath.FromSlash(w.dir)), path)
+		return "./" + filepath.ToSlash(rel), err
 	}
 	if err != nil {
-		return "", notFound("target_not_found", fmt.Sprintf("no dish, bento or path with dishes is named %q", target), "bento plan names the dishes")
+		return "", notFound("target_not_found", fmt.Sprintf("no dish, bento or path with dishes is named %q", target),
+			cmp.Or(diagnostics.Suggest(filepath.Base(target), w.names()), "bento dishes lists the dishes"))
 	}
 	rel, err := filepath.Rel(w.Root, real)
 	if err != nil || !filepath.IsLocal(rel) {
 		return "", notFound("target_not_found", fmt.Sprintf("%q lies outside the workspace %q", target, w.Root), "use -C for another workspace")
 	}
 	return "/" + filepath.ToSlash(rel), nil
+}
+
+// names returns the names of all dishes and bentos.
+func (w *opened) names() []string {
+	names := make([]string, 0, len(w.Dishes)+len(w.Bentos))
+	for _, d := range w.Dishes {
+		names = append(names, d.Name)
+	}
+	for _, b := range w.Bentos {
+		names = append(names, b.Name)
+	}
+	return names
 }
 
 // close ends the plugins, and says what is left to say.

@@ -22,7 +22,7 @@ type Request struct {
 	// AllTasks selects every task of the selected dishes in place of Tasks.
 	AllTasks bool
 	// Targets are names of dishes or bentos, or paths; a path with "/" in front starts at the
-	// workspace. "...x" is x and its dependents, "x..." x and its dependencies.
+	// workspace and exists. "...x" is x and its dependents, "x..." x and its dependencies.
 	Targets []string
 	Exclude []string // targets or "dish:task": left out unless another task depends on them
 	Dishes  []string // names, in addition to Targets
