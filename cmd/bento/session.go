@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
@@ -28,36 +27,6 @@ import (
 	"github.com/bentobuild/bento/internal/workspace"
 	"github.com/bentobuild/bento/plugin/adapter"
 )
-
-// flags are those that every command has.
-type flags struct {
-	dir                       string
-	json, noCache, verbose    bool
-	color, output             string
-	reportFiles               []string
-	events, profile           string
-	jobs                      string
-	maxLoad                   float64
-	keepGoing                 bool
-	skipInstall, forceInstall bool
-}
-
-func (f *flags) add(set *pflag.FlagSet) {
-	set.StringVarP(&f.dir, "workspace", "C", "", "start looking for the workspace in `DIR`")
-	set.BoolVar(&f.json, "json", false, "print one JSON document")
-	set.BoolVar(&f.noCache, "no-cache", false, "look nothing up in the cache; results are still stored")
-	set.BoolVarP(&f.verbose, "verbose", "v", false, "say more on stderr")
-	set.StringVar(&f.color, "color", "auto", "`WHEN` to use colour: auto, always, never")
-	set.StringVar(&f.output, "output", string(terminal.Grouped), "`MODE` of task output: "+strings.Join(terminal.Modes(), ", "))
-	set.StringArrayVar(&f.reportFiles, "report-file", nil, "also write a report of the run to `FILE`: JSON, JUnit if it ends in .xml, SARIF if in .sarif (repeatable)")
-	set.StringVar(&f.events, "events", "", "write what happens to `FILE` as it happens, one JSON object a line; - is stdout")
-	set.StringVar(&f.profile, "profile", "", "write a trace of the run to `FILE`, for chrome://tracing and Perfetto")
-	set.StringVarP(&f.jobs, "jobs", "j", "", "run `N` tasks at once, or N% of the CPUs (default: defaults.parallelism, else one a CPU)")
-	set.Float64Var(&f.maxLoad, "max-load", 0, "start no task beside others while the load average is `L` or more")
-	set.BoolVar(&f.keepGoing, "keep-going", false, "after a failure go on with what does not depend on it")
-	set.BoolVar(&f.skipInstall, "skip-install", false, "install no dependencies")
-	set.BoolVar(&f.forceInstall, "force-install", false, "install dependencies even when they are up to date")
-}
 
 // session is one invocation.
 type session struct {
@@ -85,7 +54,7 @@ func (s *session) end() {
 // check looks at the flags that no command can work with.
 func (s *session) check(cmd *cobra.Command) error {
 	s.command = cmd.Name()
-	if cmd.GroupID != "run" {
+	if cmd.GroupID != "run" || onlyLooks(cmd) {
 		s.environ = absolutePath(s.environ)
 	}
 	if s.pipes != nil {
@@ -104,6 +73,9 @@ func (s *session) check(cmd *cobra.Command) error {
 		}
 	}
 	if err := noneEmpty(cmd.Flags()); err != nil {
+		return err
+	}
+	if err := noneUnused(cmd); err != nil {
 		return err
 	}
 	if cmd.Flags().Changed("jobs") {
@@ -129,27 +101,21 @@ func absolutePath(e adapters.Environ) adapters.Environ {
 	return e.With(map[string]string{"PATH": strings.Join(absolute, string(filepath.ListSeparator))})
 }
 
-// noneEmpty refuses flags that are given nothing: mostly a variable that is not set, and
-// then --since "$BASE" must not mean everything.
-func noneEmpty(set *pflag.FlagSet) (err error) {
-	set.Visit(func(f *pflag.Flag) {
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		if f.Name != "workspace" && slices.Contains(values, "") {
-			err = usageError("--"+f.Name+" is given nothing", "leave it out, or see whether a variable is not set")
-		}
-	})
-	return err
-}
-
 func (s *session) wantsColor() bool {
 	if s.flags.color != "auto" {
 		return s.flags.color == "always"
 	}
 	if _, no := s.environ.Lookup("NO_COLOR"); no {
 		return false
+	}
+	for _, name := range []string{"FORCE_COLOR", "CLICOLOR_FORCE"} {
+		switch s.environ.Get(name) {
+		case "":
+		case "0", "false":
+			return false
+		default:
+			return true
+		}
 	}
 	return s.terminal && s.environ.Get("TERM") != "dumb"
 }

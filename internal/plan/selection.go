@@ -220,6 +220,10 @@ func (b *builder) excludeTasks(exclude []string, tasks []*Task) []*Task {
 		if !ok || b.byName[id] != nil {
 			continue
 		}
+		if IsGlob(id) {
+			tasks = b.excludeGlob(id, tasks)
+			continue
+		}
 		if d := b.byName[dish]; d == nil {
 			b.unknown("unknown_dish", "no dish is named", dish, b.dishNames())
 		} else if t := b.taskIn(d, name); t != nil {
@@ -283,6 +287,9 @@ func (b *builder) named(req Request, name string, dishes []*discovery.Dish) []*T
 	switch {
 	case len(whole) > 0:
 		return whole
+	case len(dishes) == 0 && req.AllowEmpty:
+	case IsGlob(name):
+		return b.globbed(name, dishes)
 	case ok && d == nil:
 		b.unknown("unknown_dish", "no dish is named", dish, b.dishNames())
 	case ok:
