@@ -222,7 +222,7 @@ func (s *session) cacheCheck(ctx context.Context) error {
 // pruneToBounds evicts results beyond the bounds after a run. If that fails, the next run
 // does it.
 func pruneToBounds(ctx context.Context, store cache.Store) {
-	if disk, ok := store.(*cache.Disk); ok {
+	if disk := cache.DiskOf(store); disk != nil {
 		_ = disk.PruneToBounds(ctx)
 	}
 }

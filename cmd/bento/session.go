@@ -37,6 +37,8 @@ type session struct {
 	command string
 	// line is the command line as people would write it.
 	line string
+	// unserved says that the command warns of keys that have no effect.
+	unserved bool
 	// outcome is the exit code of a command that ended without an error.
 	outcome int
 	// spans are what was measured for --profile.
@@ -54,6 +56,7 @@ func (s *session) end() {
 // check looks at the flags that no command can work with.
 func (s *session) check(cmd *cobra.Command) error {
 	s.command = cmd.Name()
+	s.unserved = slices.Contains([]string{"plan", "ci", "doctor"}, s.command) || cmd.GroupID == "run" && onlyLooks(cmd)
 	if cmd.GroupID != "run" || onlyLooks(cmd) {
 		s.environ = absolutePath(s.environ)
 	}
@@ -232,6 +235,9 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 		return nil, err
 	}
 	s.sayLoaded(ws.Plugins, ws.Tree)
+	ws.Problems = slices.DeleteFunc(ws.Problems, func(d diagnostics.Diagnostic) bool {
+		return ws.Config.Silences(d) || d.Rule == config.RuleUnserved && d.Severity == diagnostics.Warning && !s.unserved
+	})
 	env.State, env.Store, env.Inherit, env.Snapshot = ws.State, ws.Store, ws.Config.Defaults.InheritEnv, ws.Snapshot
 	env.Toolchains = key.OpenToolchains(ws.State)
 	w := &opened{Workspace: ws, env: env, dir: inside(at.root, at.cwd)}
