@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/report"
@@ -201,7 +203,7 @@ func (s *session) install(ctx context.Context, sel selection, force bool) error 
 	}
 	for _, i := range installs {
 		if i.Err != nil {
-			report.WriteError(s.err, s.style, fmt.Errorf("cannot install the dependencies of %s: %w", i.Dish, i.Err))
+			s.installFailed(i)
 			s.outcome = max(s.outcome, exitOfInstall(i.Err))
 		}
 	}
@@ -212,6 +214,19 @@ func (s *session) install(ctx context.Context, sel selection, force bool) error 
 		_, err = io.WriteString(s.out, "everything is installed\n")
 	}
 	return err
+}
+
+// installFailed reports a failed install. The output of a built-in's tool was printed as it came.
+func (s *session) installFailed(i *run.Install) {
+	err := i.Err
+	if failed := (*adapters.InstallError)(nil); errors.As(err, &failed) && failed.Plugin == "" && failed.Command != "" {
+		short := *failed
+		short.Detail, err = "", &short
+	}
+	report.WriteError(s.err, s.style, fmt.Errorf("cannot install the dependencies of %s: %w", i.Dish, err))
+	if i.LogPath != "" {
+		fmt.Fprintf(s.err, "bento:   log: %s\n", report.Printable(i.LogPath))
+	}
 }
 
 // splitTask splits "dish:task".

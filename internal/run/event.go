@@ -105,7 +105,7 @@ func (o Outcome) Executed() bool { return o == Built || o == Failed }
 const (
 	ReasonDependencyFailed = "dependency_failed"
 	reasonFailFast         = "fail_fast"
-	reasonInstallFailed    = "install_failed"
+	ReasonInstallFailed    = "install_failed"
 	ReasonInterrupted      = "interrupted"
 	ReasonToolMissing      = "tool_missing"
 	reasonMadeTwice        = "output_made_twice"

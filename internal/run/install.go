@@ -89,7 +89,7 @@ func installFailure(ev *key.Result, err error) *Result {
 	if errors.Is(err, errInterrupted) {
 		return interrupted(ev)
 	}
-	r := &Result{Task: ev.Task, Outcome: Failed, Reason: reasonInstallFailed, Key: ev.Key, ExitCode: 1, Message: "its dependencies could not be installed: " + err.Error()}
+	r := &Result{Task: ev.Task, Outcome: Failed, Reason: ReasonInstallFailed, Key: ev.Key, ExitCode: 1, Message: "its dependencies could not be installed: " + err.Error()}
 	errors.As(err, &r.Failure)
 	return r
 }

@@ -319,13 +319,14 @@ func (l *Lines) flush(id string) {
 // summary writes the output of what failed, and the totals.
 func (l *Lines) summary(r *run.Report) {
 	for _, f := range l.failed {
-		if f.Reason != run.ReasonToolMissing { // which its line has said, and a message for all of them
+		// Their lines have said that much, and one message says the rest for all of them.
+		if f.Reason != run.ReasonToolMissing && f.Reason != run.ReasonInstallFailed {
 			l.failure(f)
 		}
 	}
 	for _, i := range r.Installs {
 		if i.Err != nil {
-			fmt.Fprintf(l.Err, "bento: %s the dependencies of %s: %s\n", l.Style.Red("cannot install"), i.Dish, report.Indent(report.Printable(i.Err.Error())))
+			l.installFailure(i)
 		}
 	}
 	word := l.Style.Green("done")
