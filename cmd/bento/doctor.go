@@ -116,11 +116,16 @@ func (s *session) doctor(ctx context.Context) error {
 }
 
 func (doc *diagnosis) checkWorkspace(w *opened) {
-	doc.add("workspace", "ok", fmt.Sprintf("%s, %s, %s", w.Root, report.Count(len(w.Dishes), "dish"), report.Count(len(w.Bentos), "bento")), "")
-	if len(w.Problems) == 0 {
+	status, hint := "ok", ""
+	if len(w.Dishes) == 0 {
+		status, hint = "warn", w.lookedFor()
+	}
+	doc.add("workspace", status, fmt.Sprintf("%s, %s, %s", w.Root, report.Count(len(w.Dishes), "dish"), report.Count(len(w.Bentos), "bento")), hint)
+	problems := diagnostics.Sorted(slices.Concat(w.Problems, planProblems(w)))
+	if len(problems) == 0 {
 		doc.add("config", "ok", "no problem found", "")
 	}
-	doc.checkProblems(w.Problems)
+	doc.checkProblems(problems)
 }
 
 func (doc *diagnosis) checkProblems(problems []diagnostics.Diagnostic) {

@@ -42,6 +42,7 @@ func watchCommand(s *session) *cobra.Command {
 		},
 	}
 	addSelection(cmd, &sel)
+	addForce(cmd, &sel)
 	return cmd
 }
 
@@ -383,7 +384,7 @@ func (w *watching) runDue(ctx context.Context, l *look, keys map[string]cache.Ke
 		defer close(done)
 		r, err = run.Run(ctx, l.ws.env, p, run.Options{
 			Workers: w.s.workers(l.ws.Config), KeepGoing: true, Cancel: cancel, Busy: w.s.busy(), Output: w.output,
-			Force: w.s.flags.noCache && !w.again, SkipInstall: w.s.flags.skipInstall, ForceInstall: w.s.flags.forceInstall && !w.again,
+			Force: (w.s.flags.noCache || w.sel.force) && !w.again, SkipInstall: w.s.flags.skipInstall, ForceInstall: w.s.flags.forceInstall && !w.again,
 		})
 	}()
 	again = w.follow(running, done, cancel, keys)

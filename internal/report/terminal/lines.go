@@ -332,7 +332,7 @@ func (l *Lines) summary(r *run.Report) {
 	}
 	for _, i := range r.Installs {
 		if i.Err != nil {
-			fmt.Fprintf(l.Err, "bento: %s the dependencies of %s: %s\n", l.Style.Red("cannot install"), i.Dish, report.Indent(report.Printable(i.Err.Error())))
+			l.installFailure(i)
 		}
 	}
 	word := l.Style.Green("done")
