@@ -66,6 +66,7 @@ type watching struct {
 
 	again   bool                 // a run has ended before
 	failed  bool                 // the last look found an error
+	paths   []string             // some of what changed since the last round
 	moved   []string             // the dishes that appeared or vanished since the last round
 	ran     bool                 // since that was told
 	said    string               // the problems that were printed last
@@ -150,7 +151,7 @@ func (w *watching) run(ctx context.Context) error {
 		if own {
 			continue
 		}
-		if w.ran {
+		if w.ran && ctx.Err() == nil {
 			fmt.Fprintln(w.s.err, w.s.style.Dim("bento: watching; Ctrl-C ends it"))
 			w.ran = false
 		}
@@ -158,7 +159,7 @@ func (w *watching) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.moved = append(w.moved, b.Replaced...)
+		w.changed(b)
 	}
 }
 
@@ -306,7 +307,8 @@ func (w *watching) wanted(l *look) {
 // round runs the tasks whose key has changed since their last run. again reports changes
 // meanwhile.
 func (w *watching) round(ctx context.Context, l *look, own bool) (again bool) {
-	keys := l.keys()
+	keys, paths := l.keys(), w.paths
+	w.paths = nil
 	w.forget(l)
 	if !own {
 		clear(w.loops)
@@ -318,7 +320,7 @@ func (w *watching) round(ctx context.Context, l *look, own bool) (again bool) {
 		switch key, known := keys[id]; {
 		case !t.Requested:
 		case t.Persistent:
-			if s := w.servers[id]; s == nil || !known || s.key != key {
+			if w.isDue(l, id, paths) {
 				serve = append(serve, id)
 			}
 		case known && w.last[id] == key:
@@ -329,7 +331,7 @@ func (w *watching) round(ctx context.Context, l *look, own bool) (again bool) {
 		}
 	}
 	for _, id := range serve {
-		w.stopServer(id)
+		w.restartServer(id, whatChanged(l.result(id), paths))
 	}
 	w.ran = w.ran || len(due)+len(serve) > 0
 	if len(due) > 0 {
@@ -437,7 +439,7 @@ func (w *watching) endless(id string) bool {
 func (w *watching) follow(ctx context.Context, done <-chan struct{}, cancel chan<- string, keys map[string]cache.Key) (changed bool) {
 	for {
 		b, err := w.changes.Next(ctx)
-		w.moved = append(w.moved, b.Replaced...)
+		w.changed(b)
 		if err != nil { // the changes until then are unread
 			<-done
 			return changed || len(b.Paths) > 0 || b.Rescan

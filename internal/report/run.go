@@ -46,6 +46,7 @@ type runTask struct {
 	Attempts   int     `json:"attempts"`
 	Flaky      bool    `json:"flaky,omitempty"`
 	Stored     bool    `json:"stored,omitempty"`
+	Stopped    bool    `json:"stopped,omitempty"` // a server that ran until bento ended it
 	Log        string  `json:"log,omitempty"`
 	Output     string  `json:"output_excerpt,omitempty"` // the end of it, of failures
 
@@ -134,7 +135,7 @@ func summarize(r *run.Report) runSummary {
 func newRunTask(r *run.Result) runTask {
 	row := runTask{
 		Name: r.Task.Name, Run: r.Task.Command(), DurationMS: r.Duration.Milliseconds(), Attempts: r.Attempts,
-		Flaky: r.Flaky, Stored: r.Stored, Log: r.LogPath, Diagnostics: r.Diagnostics,
+		Flaky: r.Flaky, Stored: r.Stored, Stopped: r.Stopped, Log: r.LogPath, Diagnostics: r.Diagnostics,
 		Outcome: outcome{Kind: string(r.Outcome), Signal: r.Signal, Reason: r.Reason, Message: r.Message},
 	}
 	if r.Key != (cache.Key{}) {

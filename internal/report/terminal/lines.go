@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/action"
+	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
 )
@@ -43,6 +45,8 @@ type Lines struct {
 	// News leaves out the hits of tasks whose key has not changed since they were last
 	// told: it is for several runs.
 	News bool
+	// Brief leaves out hits and the totals: it is for the run of one server beside others.
+	Brief bool
 
 	width   int          // of the longest task id
 	hits    bytes.Buffer // lines about hits, which come in bursts, until something else comes
@@ -98,7 +102,7 @@ func (l *Lines) Report(ev run.Event) {
 			l.status("terminal", l.Style.Dim, ev.Task.ID(), "has it until it ends")
 		}
 	case run.TaskOutput:
-		if l.Mode == Stream {
+		if l.streams(ev.Task) {
 			l.output(ev)
 		}
 	case run.TaskFinished:
@@ -108,6 +112,35 @@ func (l *Lines) Report(ev run.Event) {
 	case run.Finished:
 		l.summary(ev.Report)
 	}
+}
+
+// streams reports whether what a task prints is shown as it comes: a server has no end to wait
+// for.
+func (l *Lines) streams(t *plan.Task) bool {
+	return l.Mode == Stream || t.Persistent && l.Mode != Quiet
+}
+
+// Restart says that a server is started again, and why.
+func (l *Lines) Restart(id, why string) { l.status("restart", l.Style.Yellow, id+":", why) }
+
+// stopped says that bento has ended a server.
+func (l *Lines) stopped(r *run.Result) {
+	if l.Mode == Quiet {
+		return
+	}
+	rest := "after " + lasted(r.Duration)
+	if r.LogPath != "" {
+		rest += "; log: " + r.LogPath
+	}
+	l.status("stopped", l.Style.Dim, r.Task.ID(), rest)
+}
+
+// lasted writes a duration in whole seconds, and a shorter one in milliseconds.
+func lasted(d time.Duration) string {
+	if d < time.Second {
+		return report.Seconds(max(d, time.Millisecond))
+	}
+	return elapsed(d)
 }
 
 // status writes one line about a task or an install.
@@ -143,7 +176,11 @@ func (l *Lines) writeHits() {
 
 func (l *Lines) finished(r *run.Result) {
 	l.flush(r.Task.ID())
-	if l.News && l.isOld(r) {
+	switch {
+	case r.Stopped:
+		l.stopped(r)
+		return
+	case l.News && l.isOld(r), l.Brief && r.Outcome == run.CacheHit:
 		return
 	}
 	switch r.Outcome {
@@ -168,7 +205,7 @@ func (l *Lines) finished(r *run.Result) {
 		}
 		l.quietStatus("skipped", l.Style.Yellow, r, r.Reason)
 	}
-	if l.Mode == Full {
+	if l.Mode == Full && !l.streams(r.Task) {
 		l.replay(r)
 	}
 }
@@ -335,12 +372,34 @@ func (l *Lines) summary(r *run.Report) {
 	case r.Count(run.Failed) > 0:
 		word = l.Style.Red("failed")
 	}
+	if l.Brief {
+		return
+	}
 	if len(r.Results) == 0 && !r.Interrupted {
 		fmt.Fprintf(l.Out, "%s  nothing to do\n", word)
 		return
 	}
-	fmt.Fprintf(l.Out, "%s  %s: %s, %d built, %d failed, %d skipped  %s\n", word, report.Count(len(r.Results), "task"),
-		report.Count(r.Count(run.CacheHit), "hit"), r.Count(run.Built), r.Count(run.Failed), r.Count(run.Skipped), report.Seconds(r.Duration))
+	fmt.Fprintf(l.Out, "%s  %s: %s  %s\n", word, report.Count(len(r.Results), "task"), totals(r), report.Seconds(r.Duration))
+}
+
+// totals counts how the tasks of a run ended. A server that bento ended is no skipped task.
+func totals(r *run.Report) string {
+	var built, skipped, stopped int
+	for _, res := range r.Results {
+		switch {
+		case res.Stopped:
+			stopped++
+		case res.Outcome == run.Built:
+			built++
+		case res.Outcome == run.Skipped:
+			skipped++
+		}
+	}
+	text := fmt.Sprintf("%s, %d built, %d failed, %d skipped", report.Count(r.Count(run.CacheHit), "hit"), built, r.Count(run.Failed), skipped)
+	if stopped > 0 {
+		text += fmt.Sprintf(", %d stopped", stopped)
+	}
+	return text
 }
 
 func (l *Lines) failure(r *run.Result) {
@@ -348,7 +407,7 @@ func (l *Lines) failure(r *run.Result) {
 	if r.Failure != nil {
 		report.WriteFailure(l.Err, r.Failure)
 	}
-	if l.Mode != Full && l.Mode != Stream {
+	if l.Mode != Full && !l.streams(r.Task) {
 		l.group(r)
 	}
 	if r.LogPath != "" {
