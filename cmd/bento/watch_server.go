@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync/atomic"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
@@ -19,15 +21,18 @@ import (
 // server is a persistent task that is running.
 type server struct {
 	key     cache.Key
+	inputs  []key.File
 	stop    context.CancelFunc
 	done    chan struct{}
 	restart atomic.Bool // another one follows
+	failed  atomic.Bool // by itself
 }
 
 // startServer starts a persistent task after its dependencies.
-func (w *watching) startServer(ctx context.Context, id string, key cache.Key) {
+func (w *watching) startServer(ctx context.Context, from *key.Result) {
+	id := from.Task.ID()
 	ctx, stop := context.WithCancel(ctx)
-	s := &server{key: key, stop: stop, done: make(chan struct{})}
+	s := &server{key: from.Key, inputs: from.Inputs, stop: stop, done: make(chan struct{})}
 	w.servers[id] = s
 	go func() {
 		defer close(s.done)
@@ -44,7 +49,11 @@ type serverLines struct {
 }
 
 func (l serverLines) Report(ev run.Event) {
-	if end, ok := ev.(run.TaskFinished); !ok || !end.Result.Stopped || !l.of.restart.Load() {
+	end, ended := ev.(run.TaskFinished)
+	if ended && end.Result.Outcome == run.Failed {
+		l.of.failed.Store(true)
+	}
+	if !ended || !end.Result.Stopped || !l.of.restart.Load() {
 		l.Lines.Report(ev)
 	}
 }
@@ -72,14 +81,15 @@ func (w *watching) serve(ctx context.Context, id string, s *server) error {
 }
 
 // restartServer ends a server that is started again, and says what has changed.
-func (w *watching) restartServer(id, why string) {
+func (w *watching) restartServer(now *key.Result, paths []string) {
+	id := now.Task.ID()
 	s := w.servers[id]
 	if s == nil {
 		return
 	}
 	s.restart.Store(true)
 	w.stopServer(id)
-	w.s.lines().Restart(id, why)
+	w.s.lines().Restart(id, s.whatChanged(now, paths))
 }
 
 // maxPaths bounds how many changed paths are kept to name one.
@@ -100,7 +110,7 @@ func (w *watching) isDue(l *look, id string, paths []string) bool {
 	case s == nil || !now.Known:
 		return true
 	case s.key == cache.Key{} && len(inputsAmong(now, paths)) == 0:
-		s.key = now.Key
+		s.key, s.inputs = now.Key, now.Inputs
 	}
 	return s.key != now.Key
 }
@@ -112,31 +122,41 @@ func (l *look) result(id string) *key.Result {
 
 // inputsAmong returns those of paths that are inputs of a task.
 func inputsAmong(r *key.Result, paths []string) []string {
-	inputs := make(map[string]bool, len(r.Entries))
-	for _, e := range r.Entries {
-		inputs[e.Path] = true
+	inputs := make(map[string]bool, len(r.Inputs))
+	for _, f := range r.Inputs {
+		inputs[f.Path] = true
 	}
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !inputs[p] })
 }
 
-// whatChanged names what a server is restarted for: an input, else a file of its dish, which may be
-// gone, else any, as of a dish that it depends on.
-func whatChanged(r *key.Result, paths []string) string {
-	mine := inputsAmong(r, paths)
-	if len(mine) == 0 {
-		mine = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !key.Inside(p, r.Task.Dish.Path) })
+// whatChanged names what a server is restarted for: its inputs that are others than when it was
+// started, else changed files of dishes that it depends on.
+func (s *server) whatChanged(r *key.Result, paths []string) string {
+	before := make(map[string]key.File, len(s.inputs))
+	for _, f := range s.inputs {
+		before[f.Path] = f
 	}
-	if len(mine) == 0 {
-		mine = slices.Clone(paths)
+	var changed []string
+	for _, f := range r.Inputs {
+		if before[f.Path] != f {
+			changed = append(changed, f.Path)
+		}
+		delete(before, f.Path)
 	}
-	slices.Sort(mine)
-	switch mine = slices.Compact(mine); len(mine) {
+	changed = slices.AppendSeq(changed, maps.Keys(before))
+	if len(changed) == 0 {
+		changed = slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
+			return !slices.ContainsFunc(r.Task.Sources, func(d *discovery.Dish) bool { return key.Inside(p, d.Path) })
+		})
+	}
+	slices.Sort(changed)
+	switch changed = slices.Compact(changed); len(changed) {
 	case 0:
-		return "its inputs changed"
+		return "what it depends on changed"
 	case 1:
-		return mine[0] + " changed"
+		return changed[0] + " changed"
 	}
-	return fmt.Sprintf("%s and %d more changed", mine[0], len(mine)-1)
+	return fmt.Sprintf("%s and %d more changed", changed[0], len(changed)-1)
 }
 
 func (w *watching) stopServer(id string) {

@@ -121,7 +121,7 @@ func (l *Lines) streams(t *plan.Task) bool {
 }
 
 // Restart says that a server is started again, and why.
-func (l *Lines) Restart(id, why string) { l.status("restart", l.Style.Yellow, id+":", why) }
+func (l *Lines) Restart(id, why string) { l.status("restart", l.Style.Yellow, id+":", report.PrintableLine(why)) }
 
 // stopped says that bento has ended a server.
 func (l *Lines) stopped(r *run.Result) {
@@ -261,6 +261,38 @@ func (l *Lines) replay(r *run.Result) {
 	out.Close()
 	errs.Close()
 	if end != '\n' {
+		fmt.Fprintln(l.Out)
+	}
+	l.lacks(r.Task.ID(), err)
+}
+
+// maxShown bounds what Log shows of a log, in bytes.
+const maxShown = 64 << 10
+
+// Log writes the end of what a task printed, and where all of it is.
+func (l *Lines) Log(r *run.Result) {
+	var tail []byte
+	err := r.ReplayLog(l.Store, func(_ action.Stream, p []byte) {
+		tail = append(tail, p...)
+		if over := len(tail) - maxShown; over > 0 {
+			tail = append(tail[:0], tail[over:]...)
+		}
+	})
+	if i := bytes.IndexByte(tail, '\n'); len(tail) == maxShown && i >= 0 {
+		tail = tail[i+1:]
+	}
+	head := "the log of " + r.Task.ID()
+	switch {
+	case len(tail) == 0:
+		head = r.Task.ID() + " printed nothing"
+	case r.LogPath != "":
+		head += ": " + r.LogPath
+	}
+	fmt.Fprintf(l.Err, "bento: %s\n", report.Printable(head))
+	out := l.shown(action.Stdout)
+	out.Write(tail) //nolint:errcheck // nobody is left to tell
+	out.Close()
+	if len(tail) > 0 && tail[len(tail)-1] != '\n' {
 		fmt.Fprintln(l.Out)
 	}
 	l.lacks(r.Task.ID(), err)
