@@ -81,6 +81,7 @@ func WriteLast(w io.Writer, style Style, doc *Run, now time.Time) {
 		fmt.Fprintf(w, "%s  %s\n  %s\n", style.Bold("critical path"), Seconds(took), PrintableLine(strings.Join(doc.CriticalPath, " → ")))
 	}
 	doc.writeFailed(w, style)
+	doc.writeWarnings(w, style)
 }
 
 func (doc *Run) writeSlowest(w io.Writer, style Style) {
@@ -103,9 +104,24 @@ func (doc *Run) writeFailed(w io.Writer, style Style) {
 		}
 		fmt.Fprintf(w, "%s  %s  %s\n", head, PrintableLine(t.id), Indent(Printable(t.Outcome.Message)))
 		head = ""
+		WriteFindings(w, style, t.Diagnostics, "    ", "; the log has them all")
 		if t.Log != "" {
 			fmt.Fprintf(w, "    %s\n", PrintableLine(t.Log))
 		}
+	}
+}
+
+// writeWarnings lists what was found in the output of tasks that did well.
+func (doc *Run) writeWarnings(w io.Writer, style Style) {
+	head := style.Bold("warnings") + "\n"
+	for _, t := range doc.tasks() {
+		found := Warnings(t.Diagnostics)
+		if t.Outcome.Kind != "built" || len(found) == 0 {
+			continue
+		}
+		fmt.Fprintf(w, "%s  %s\n", head, PrintableLine(t.id))
+		head = ""
+		WriteFindings(w, style, found, "    ", "; bento last "+PrintableLine(t.id)+" prints the log")
 	}
 }
 

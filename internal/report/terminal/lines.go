@@ -121,7 +121,9 @@ func (l *Lines) streams(t *plan.Task) bool {
 }
 
 // Restart says that a server is started again, and why.
-func (l *Lines) Restart(id, why string) { l.status("restart", l.Style.Yellow, id+":", report.PrintableLine(why)) }
+func (l *Lines) Restart(id, why string) {
+	l.status("restart", l.Style.Yellow, id+":", report.PrintableLine(why))
+}
 
 // stopped says that bento has ended a server.
 func (l *Lines) stopped(r *run.Result) {
@@ -206,7 +208,7 @@ func (l *Lines) finished(r *run.Result) {
 		l.quietStatus("skipped", l.Style.Yellow, r, r.Reason)
 	}
 	if l.Mode == Full && !l.streams(r.Task) {
-		l.replay(r)
+		l.replay(r, 0)
 	}
 }
 
@@ -234,74 +236,6 @@ func (l *Lines) quietStatus(word string, paint func(string) string, r *run.Resul
 		id := r.Task.ID()
 		l.lacks(id, r.ReplayLog(l.Store, func(s action.Stream, p []byte) { l.output(run.TaskOutput{Task: r.Task, Stream: s, Data: p}) }))
 		l.flush(id)
-	}
-}
-
-// group replays a log, as a group that GitHub Actions folds if they are enabled.
-func (l *Lines) group(r *run.Result) {
-	if l.GitHub {
-		fmt.Fprintf(l.Out, "::group::%s\n", report.PrintableLine(r.Task.ID()))
-		defer fmt.Fprintln(l.Out, "::endgroup::")
-	}
-	l.replay(r)
-}
-
-// replay writes the log of a task, each stream to its own place.
-func (l *Lines) replay(r *run.Result) {
-	end := byte('\n')
-	out, errs := l.shown(action.Stdout), l.shown(action.Stderr)
-	err := r.ReplayLog(l.Store, func(s action.Stream, p []byte) {
-		end = p[len(p)-1]
-		w := out
-		if s == action.Stderr {
-			w = errs
-		}
-		w.Write(p) //nolint:errcheck // nobody is left to tell
-	})
-	out.Close()
-	errs.Close()
-	if end != '\n' {
-		fmt.Fprintln(l.Out)
-	}
-	l.lacks(r.Task.ID(), err)
-}
-
-// maxShown bounds what Log shows of a log, in bytes.
-const maxShown = 64 << 10
-
-// Log writes the end of what a task printed, and where all of it is.
-func (l *Lines) Log(r *run.Result) {
-	var tail []byte
-	err := r.ReplayLog(l.Store, func(_ action.Stream, p []byte) {
-		tail = append(tail, p...)
-		if over := len(tail) - maxShown; over > 0 {
-			tail = append(tail[:0], tail[over:]...)
-		}
-	})
-	if i := bytes.IndexByte(tail, '\n'); len(tail) == maxShown && i >= 0 {
-		tail = tail[i+1:]
-	}
-	head := "the log of " + r.Task.ID()
-	switch {
-	case len(tail) == 0:
-		head = r.Task.ID() + " printed nothing"
-	case r.LogPath != "":
-		head += ": " + r.LogPath
-	}
-	fmt.Fprintf(l.Err, "bento: %s\n", report.Printable(head))
-	out := l.shown(action.Stdout)
-	out.Write(tail) //nolint:errcheck // nobody is left to tell
-	out.Close()
-	if len(tail) > 0 && tail[len(tail)-1] != '\n' {
-		fmt.Fprintln(l.Out)
-	}
-	l.lacks(r.Task.ID(), err)
-}
-
-// lacks says that a log cannot be shown, if it cannot.
-func (l *Lines) lacks(id string, err error) {
-	if err != nil {
-		fmt.Fprintf(l.Err, "bento: the log of %s cannot be shown: %v\n", id, err)
 	}
 }
 
@@ -431,20 +365,20 @@ func totals(r *run.Report) string {
 	if stopped > 0 {
 		text += fmt.Sprintf(", %d stopped", stopped)
 	}
+	if n := warnings(r); n > 0 {
+		text += ", " + report.Count(n, "warning")
+	}
 	return text
 }
 
-func (l *Lines) failure(r *run.Result) {
-	fmt.Fprintf(l.Err, "bento: %s %s: %s\n", r.Task.ID(), l.Style.Red("failed"), report.Indent(report.Printable(r.Message)))
-	if r.Failure != nil {
-		report.WriteFailure(l.Err, r.Failure)
+// warnings counts what was found in the output of tasks that did well.
+func warnings(r *run.Report) (n int) {
+	for _, res := range r.Results {
+		if res.Outcome == run.Built {
+			n += len(report.Warnings(res.Diagnostics))
+		}
 	}
-	if l.Mode != Full && !l.streams(r.Task) {
-		l.group(r)
-	}
-	if r.LogPath != "" {
-		fmt.Fprintf(l.Err, "bento:   log: %s\n", report.Printable(r.LogPath))
-	}
+	return n
 }
 
 func firstLine(s string) string {
