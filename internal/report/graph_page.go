@@ -70,6 +70,17 @@ func pageRun(doc *Run) *page.Run {
 			})
 		}
 	}
+	for _, i := range doc.installs() {
+		outcome := "installed"
+		if i.Error != "" {
+			outcome = "failed"
+		}
+		if i.StartMS != nil {
+			run.Tasks = append(run.Tasks, page.RunTask{
+				ID: i.id, Outcome: outcome, StartMS: *i.StartMS, DurationMS: i.DurationMS, Critical: slices.Contains(doc.CriticalPath, i.id),
+			})
+		}
+	}
 	slices.SortStableFunc(run.Tasks, func(x, y page.RunTask) int { return cmp.Compare(x.StartMS, y.StartMS) })
 	for i, row := range Rows(len(run.Tasks), func(i int) (int64, int64) {
 		return run.Tasks[i].StartMS, run.Tasks[i].StartMS + run.Tasks[i].DurationMS

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bentobuild/bento/internal/run"
 )
 
 // slowest bounds how many tasks are named as the slowest.
@@ -25,6 +27,25 @@ func (doc *Run) tasks() []taskOfRun {
 		for _, d := range b.Dishes {
 			for _, t := range d.Tasks {
 				list = append(list, taskOfRun{d.Name + ":" + t.Name, t})
+			}
+		}
+	}
+	return list
+}
+
+// installOfRun is an install of a Run document.
+type installOfRun struct {
+	id string
+	*installed
+}
+
+// installs lists the installs of a run in the order of the document.
+func (doc *Run) installs() []installOfRun {
+	var list []installOfRun
+	for _, b := range doc.Bentos {
+		for _, d := range b.Dishes {
+			if d.Install != nil {
+				list = append(list, installOfRun{(&run.Install{Dish: d.Name}).ID(), d.Install})
 			}
 		}
 	}
@@ -76,6 +97,11 @@ func WriteLast(w io.Writer, style Style, doc *Run, now time.Time) {
 		for _, t := range doc.tasks() {
 			if slices.Contains(doc.CriticalPath, t.id) {
 				took += milliseconds(t.DurationMS)
+			}
+		}
+		for _, i := range doc.installs() {
+			if slices.Contains(doc.CriticalPath, i.id) {
+				took += milliseconds(i.DurationMS)
 			}
 		}
 		fmt.Fprintf(w, "%s  %s\n  %s\n", style.Bold("critical path"), Seconds(took), PrintableLine(strings.Join(doc.CriticalPath, " → ")))

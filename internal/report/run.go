@@ -16,7 +16,7 @@ type Run struct {
 	Schema       string                   `json:"schema"`
 	Command      string                   `json:"command,omitempty"` // as it was called
 	StartedAt    time.Time                `json:"started_at"`
-	CriticalPath []string                 `json:"critical_path"` // ids of the chain of tasks that took longest
+	CriticalPath []string                 `json:"critical_path"` // ids of the chain of tasks that took longest, "web: install" for an install of web
 	Bentos       []bentoOf[runDish]       `json:"bentos"`
 	Summary      runSummary               `json:"summary"`
 	Warnings     []diagnostics.Diagnostic `json:"warnings,omitempty"`
@@ -32,6 +32,7 @@ type runDish struct {
 type installed struct {
 	Reason     string `json:"reason"`
 	Command    string `json:"command,omitempty"`
+	StartMS    *int64 `json:"start_ms,omitempty"` // since started_at
 	DurationMS int64  `json:"duration_ms"`
 	Error      string `json:"error,omitempty"`
 }
@@ -88,8 +89,8 @@ func NewRun(r *run.Report) Run {
 		}
 		byDish[res.Task.Dish] = append(byDish[res.Task.Dish], row)
 	}
-	for _, res := range r.CriticalPath() {
-		doc.CriticalPath = append(doc.CriticalPath, res.Task.ID())
+	for _, step := range r.CriticalPath() {
+		doc.CriticalPath = append(doc.CriticalPath, step.ID())
 	}
 	doc.Bentos = byBento(shown(r.Plan), func(d *discovery.Dish) runDish {
 		row := runDish{dishHead: headOf(d), Tasks: byDish[d]}
@@ -99,6 +100,9 @@ func NewRun(r *run.Report) Run {
 		for _, i := range r.Installs {
 			if i.Dish == d.Name {
 				row.Install = newInstalled(i)
+				if since := i.Started.Sub(r.Started).Milliseconds(); !i.Started.IsZero() {
+					row.Install.StartMS = &since
+				}
 			}
 		}
 		return row

@@ -129,6 +129,7 @@ type Result struct {
 	Signal   string    // "SIGKILL", when a signal ended it
 	Attempts int       // 0 when nothing was executed
 	Flaky    bool      // failed at first and then did not
+	Install  *Install  // of this run, that it needs; nil for none
 	Stopped  bool      // a server that ran until bento ended it
 	// Started is when its command was started, or a hit began to be restored; zero
 	// when nothing was to do.
