@@ -63,7 +63,7 @@ func (s *session) check(cmd *cobra.Command) error {
 	if s.pipes != nil {
 		s.pipes.changes.Store(!onlyLooks(cmd))
 	}
-	s.style.Color = s.wantsColor()
+	s.style = report.Style{Color: s.wantsColor(), Places: &places{find: s.root}}
 	for flag, set := range map[string]struct {
 		value string
 		known []string

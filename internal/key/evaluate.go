@@ -55,6 +55,7 @@ type Result struct {
 	Status status
 	Reason string   // "" of a Hit
 	Notes  []string // what changed, or what is pending, in words
+	Failed string   // how the last execution of a miss failed, "" if it did not
 
 	Key         cache.Key
 	Known       bool           // the key could be made

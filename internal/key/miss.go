@@ -48,6 +48,7 @@ const maxNotes = 10
 func (e *Evaluator) explainMiss(ctx context.Context, ev *Result) {
 	ev.Reason = MissNeverCached
 	last := e.memory.Of(ev.Task)
+	ev.Failed = last.Failed
 	if last.Key == (cache.Key{}) {
 		return
 	}

@@ -117,6 +117,10 @@ func joined(group []diagnostics.Diagnostic) []diagnostics.Diagnostic {
 
 // writeProblem writes one diagnostic, and its hint on a line of its own.
 func writeProblem(w io.Writer, style Style, d diagnostics.Diagnostic) {
+	lines := style.excerptOf(d)
+	if style.Places != nil {
+		d.File = style.Places.Shown(d.File)
+	}
 	d.File = PrintableLine(d.File) // a message may have more lines, a place has one
 	severity := string(d.Severity) + ": "
 	if d.Severity == diagnostics.Error {
@@ -125,6 +129,9 @@ func writeProblem(w io.Writer, style Style, d diagnostics.Diagnostic) {
 		severity = style.Yellow(severity)
 	}
 	fmt.Fprintf(w, "bento: %s%s\n", severity, Indent(Printable(d.String())))
+	for line := range strings.Lines(lines) {
+		fmt.Fprintf(w, "bento:   %s\n", strings.TrimRight(line, "\n"))
+	}
 	if d.Hint != "" {
 		fmt.Fprintf(w, "bento:   %s\n", Indent(Printable(d.Hint)))
 	}

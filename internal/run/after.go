@@ -15,6 +15,9 @@ import (
 func (e *engine) executed(ctx context.Context, x *execution) {
 	t, r := x.ev.Task, x.result
 	e.refresh(ctx, t)
+	if r.Outcome == Failed {
+		e.keys.Memory().Fail(t, r.Message)
+	}
 	if r.Outcome == Built {
 		e.keys.UpToDate(t, x.kept.Outputs)
 		e.note(t, x.kept.Outputs)
