@@ -22,6 +22,7 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 		e.keys.UpToDate(t, x.kept.Outputs)
 		e.note(t, x.kept.Outputs)
 		if x.ev.Known {
+			e.tellUnignored(x)
 			e.keys.Memory().Keep(t, &key.LastRun{
 				Key: x.ev.Key, Unstored: true, Duration: r.Duration, Outputs: x.kept.Own(), Found: x.kept.AllFound(),
 				ByProducts: slices.Concat(e.keys.ByProducts(x.ev, x.sources), x.kept.Rewritten),
