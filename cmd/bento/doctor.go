@@ -209,7 +209,7 @@ func (doc *diagnosis) checkCache(ctx context.Context, s *session, cfg *config.Wo
 	}
 	dir, _ := workspace.CacheDir(cfg, s.environ) // it is open
 	most := workspace.CacheBounds(cfg, s.environ).MaxSize
-	doc.add("cache.local", "ok", fmt.Sprintf("%s, %d results, %s of %s", dir, stats.Records, report.ByteSize(stats.Bytes), report.ByteSize(most)), "")
+	doc.add("cache.local", "ok", fmt.Sprintf("%s, %s, %s of %s", dir, report.Count(stats.Records, "result"), report.ByteSize(stats.Bytes), report.ByteSize(most)), "")
 }
 
 func (doc *diagnosis) checkGit(ctx context.Context, root string) {

@@ -150,10 +150,13 @@ func (x *execution) attempt(ctx context.Context, log *action.Log) {
 		r.Stopped = t.Persistent
 	case res.TimedOut:
 		r.Outcome, r.Reason = Failed, reasonTimeout
-		r.Message = fmt.Sprintf("not done after %v", time.Duration(t.Timeout))
+		r.Message = fmt.Sprintf("timed out after %v", time.Duration(t.Timeout))
 	case res.ExitCode != 0:
 		r.Outcome, r.Reason = Failed, "exit_status"
 		r.Message = exitMessage(res)
+		if name := action.NotFound(log); res.ExitCode == 127 && name != "" {
+			r.Message = "command not found: " + name
+		}
 	default:
 		r.Outcome, r.Reason, r.Message = Built, "", ""
 	}

@@ -7,6 +7,7 @@ const el = (tag, attrs, ...kids) => { const e = document.createElement(tag); for
 const byName = new Map(data.dishes.map(d => [d.name, d]));
 const short = (s, n) => s.length > n ? s.slice(0, n - 1) + '…' : s;
 const kind = { cache_hit: 'hit', cache_miss: 'run', built: 'ok', installed: 'ok', failed: 'bad', skipped: 'hit' };
+const count = (n, one, more) => n + ' ' + (n === 1 ? one : more || one + 's');
 const seconds = ms => ms < 1000 ? ms + ' ms' : (ms / 1000).toFixed(1) + ' s';
 
 // The graph.
@@ -59,7 +60,7 @@ function mark() {
     nodes.get(d.name).setAttribute('class', 'node' + (d.name === chosen ? ' sel' : '') + (hit && (near || q) ? '' : ' faded'));
   }
   for (const e of edges) e.path.setAttribute('class', e.path.getAttribute('class').replace(/ (sel|faded)/g, '') + (chosen ? (e.from === chosen || e.to === chosen ? ' sel' : ' faded') : ''));
-  $('count').textContent = q ? n + ' of ' + data.dishes.length : data.dishes.length + ' dishes';
+  $('count').textContent = q ? n + ' of ' + data.dishes.length : count(data.dishes.length, 'dish', 'dishes');
   return n === 1 ? last : null;
 }
 $('search').addEventListener('input', mark);
@@ -78,7 +79,7 @@ function details(d) {
     const body = [el('pre', { textContent: t.run })];
     const row = (k, v) => { if (v) body.push(el('div', {}, el('span', { className: 'dim', textContent: k + ' ' }), el('code', { textContent: v }))); };
     row('why', t.why); row('key', t.key); row('log', t.log); row('waits for', (t.depends_on || []).join(', '));
-    if (t.inputs && t.inputs.length) body.push(el('details', {}, el('summary', { textContent: `${t.input_count} inputs` }), el('pre', { textContent: t.inputs.join('\n') + (t.input_count > t.inputs.length ? '\n…' : '') })));
+    if (t.inputs && t.inputs.length) body.push(el('details', {}, el('summary', { textContent: count(t.input_count, 'input') }), el('pre', { textContent: t.inputs.join('\n') + (t.input_count > t.inputs.length ? '\n…' : '') })));
     const run = data.run && data.run.tasks.find(r => r.id === d.name + ':' + t.name);
     if (run) row('last run', run.outcome + ' in ' + seconds(run.duration_ms));
     out.push(el('details', { className: 'task', open: d.tasks.length < 4 }, el('summary', {}, el('b', { textContent: t.name + ' ' }), el('span', { className: kind[t.status] || '', textContent: t.status.replaceAll('_', ' ') })), ...body));

@@ -206,7 +206,11 @@ func (l *Lines) finished(r *run.Result) {
 		if r.Reason == run.ReasonToolMissing && l.Mode != Full {
 			return // a warning has said it for all of them
 		}
-		l.quietStatus("skipped", l.Style.Yellow, r, r.Reason)
+		why := r.Reason
+		if why == run.ReasonDependencyFailed {
+			why = firstLine(r.Message)
+		}
+		l.quietStatus("skipped", l.Style.Yellow, r, why)
 	}
 	if l.Mode == Full && !l.streams(r.Task) {
 		l.replay(r, 0)
