@@ -47,6 +47,25 @@ func (c *hostile) program(trap string, names ...string) {
 	}
 }
 
+// gitTraps are the names of configuration by which git starts a program, and the traps that
+// they are.
+func gitTraps() map[string]string {
+	return map[string]string{
+		"core.fsmonitor": "git-fsmonitor", "filter.evil.clean": "git-clean", "filter.evil.smudge": "git-smudge", "filter.long.process": "git-process",
+		"diff.evil.command": "git-diff", "diff.evil.textconv": "git-textconv", "diff.external": "git-external", "core.pager": "git-pager",
+		"core.sshCommand": "git-ssh", "credential.helper": "git-credential", "alias.ls-files": "git-alias", "core.askPass": "git-askpass",
+		"alias.diff-index": "git-alias-diff", "pager.ls-files": "git-pager-ls", "core.editor": "git-editor", "gpg.program": "git-gpg",
+		"core.gitProxy": "git-proxy", "core.alternateRefsCommand": "git-alternates", "merge.evil.driver": "git-merge", "submodule.x.update": "git-submodule",
+		"uploadpack.packObjectsHook": "git-pack", "interactive.diffFilter": "git-interactive",
+	}
+}
+
+const (
+	gitHooks      = "git-hook"
+	gitIncluded   = "git-included"   // a filter of a file that the configuration includes
+	gitAttributes = "git-attributes" // a filter of .git/info/attributes
+)
+
 // layGit makes the clone a repository whose configuration names a program wherever git
 // would start one, and whose index needs git to be read.
 func (c *hostile) layGit() (names []string) {
@@ -57,27 +76,33 @@ func (c *hostile) layGit() (names []string) {
 			c.t.Fatalf("git %q: %v\n%s", args, err, out)
 		}
 	}
-	write(c.t, c.root, ".gitattributes", "*.json filter=evil diff=evil\n*.toml filter=long diff=evil\n")
+	trap := func(name string) string { return fmt.Sprintf("touch '%s'; cat", filepath.Join(c.canary, name)) }
+	write(c.t, c.root, ".gitattributes", "*.json filter=evil diff=evil\n*.toml filter=long diff=evil merge=evil\n*.lock filter=included\n")
 	git("init", "-q")
 	git("add", "-f", ".")
 	git("commit", "-qm", "one")
 	git("update-index", "--split-index")
-	for key, name := range map[string]string{
-		"core.fsmonitor": "git-fsmonitor", "filter.evil.clean": "git-clean", "filter.evil.smudge": "git-smudge", "filter.long.process": "git-process",
-		"diff.evil.command": "git-diff", "diff.evil.textconv": "git-textconv", "diff.external": "git-external", "core.pager": "git-pager",
-		"core.sshCommand": "git-ssh", "credential.helper": "git-credential", "alias.ls-files": "git-alias", "core.askPass": "git-askpass",
-	} {
-		value := fmt.Sprintf("touch '%s'; cat", filepath.Join(c.canary, name))
-		if key == "credential.helper" || strings.HasPrefix(key, "alias.") {
+	for key, name := range gitTraps() {
+		value := trap(name)
+		if key == "credential.helper" || key == "submodule.x.update" || strings.HasPrefix(key, "alias.") {
 			value = "!" + value
 		}
 		git("config", key, value)
 		names = append(names, name)
 	}
-	const hooks = "git-hook"
-	c.program(hooks, "post-index-change", "fsmonitor-watchman", "pre-auto-gc")
-	git("config", "core.hooksPath", filepath.Join(c.root, hooks))
-	for _, name := range []string{"deno/deno.json", "composer_scripts/composer.json", "only_run/dish.toml"} {
+	write(c.t, c.root, "evil.gitconfig", fmt.Sprintf("[filter \"included\"]\n\tclean = %q\n\trequired = true\n", trap(gitIncluded)))
+	git("config", "include.path", "../evil.gitconfig")
+	write(c.t, c.root, ".git/info/attributes", "*.xml filter=attributes\n")
+	git("config", "filter.attributes.clean", trap(gitAttributes))
+	c.program(gitHooks, "post-index-change", "fsmonitor-watchman", "pre-auto-gc")
+	git("config", "core.hooksPath", filepath.Join(c.root, gitHooks))
+	c.change("deno/deno.json", "composer_scripts/composer.json", "only_run/dish.toml", "poetry/poetry.lock", "maven_extensions/pom.xml")
+	return append(names, gitIncluded, gitAttributes, gitHooks)
+}
+
+// change appends a line to tracked files, so that git has to read them.
+func (c *hostile) change(names ...string) {
+	for _, name := range names {
 		f, err := os.OpenFile(filepath.Join(c.root, name), os.O_APPEND|os.O_WRONLY, 0)
 		if err != nil {
 			c.t.Fatal(err)
@@ -85,7 +110,6 @@ func (c *hostile) layGit() (names []string) {
 		fmt.Fprintln(f)
 		f.Close()
 	}
-	return append(names, hooks)
 }
 
 // lookingCommands are the command lines that only look.
