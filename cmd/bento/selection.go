@@ -17,6 +17,7 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/workspace"
 )
 
 // selection selects the dishes and tasks of a command.
@@ -176,6 +177,9 @@ func weights(ctx context.Context, name string) (func(*plan.Task) int64, error) {
 // plan makes a plan. It prints warnings, and returns errors of the workspace or the
 // request.
 func (s *session) plan(ctx context.Context, w *opened, sel selection) (*plan.Plan, error) {
+	if s.command == "ci" {
+		refuseLost(w.Problems)
+	}
 	if err := diagnostics.AsError(s.stopping(w)); err != nil {
 		return nil, err
 	}
@@ -192,6 +196,16 @@ func (s *session) plan(ctx context.Context, w *opened, sel selection) (*plan.Pla
 		report.WriteProblems(s.err, s.style, wholeLocks(w.Workspace.Workspace))
 	}
 	return p, nil
+}
+
+// refuseLost makes a dish that only a failed plugin could build an error: CI must not be green
+// without it.
+func refuseLost(problems []diagnostics.Diagnostic) {
+	for i := range problems {
+		if problems[i].Rule == workspace.RulePluginLost {
+			problems[i].Severity = diagnostics.Error
+		}
+	}
 }
 
 // build makes a plan, nil if problems prevent it. clean are the tasks that it leaves out
@@ -211,7 +225,7 @@ func (s *session) build(ctx context.Context, w *opened, sel selection) (p *plan.
 	if err == nil && sel.only {
 		p.Hold()
 	}
-	if err == nil && !sel.AllTasks { // of which nobody runs all
+	if err == nil && !sel.AllTasks { // no user runs all tasks of a workspace
 		problems = append(problems, run.FindOverlaps(p).Problems...)
 	}
 	return p, clean, problems, err
