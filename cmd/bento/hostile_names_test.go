@@ -19,7 +19,7 @@ import (
 func nasty() []string {
 	return []string{
 		"esc\x1b[2J\x1b[31m", "osc\x1b]0;title\x07", "osc8\x1b]8;;x\x1b\\", "csi\u009b31m", "bidi\u202egpj.exe\u2066", "cr\rbento: all is well",
-		"newline\n::error::evil", "bs\b\b\b\x7f", "invalid\xff\xfe\xc3", "long" + strings.Repeat("x", 200), "separator\u2028\u2029", "zero\u200b\u2060\ufeffwidth\u00ad\U000e0041",
+		"newline\n::error::evil", "bs\b\b\b\x7f", "invalid\xff\xfe\xc3", "long" + strings.Repeat("x", 200), "line\nbento: all is well", "separator\u2028\u2029", "zero\u200b\u2060\ufeffwidth\u00ad\U000e0041",
 		"dcs\x1bPq#1\x1b\\", "apc\x1b_x\x1b\\", "nel\u0085bento: all is well", "vt\v\fbento: all is well", "isolate\u061c\u2067x\u2069",
 	}
 }

@@ -67,8 +67,8 @@ const (
 )
 
 // layGit makes the clone a repository whose configuration names a program wherever git
-// would start one, and whose index needs git to be read.
-func (c *hostile) layGit() (names []string) {
+// would start one, and whose index needs git to be read. Some files are changed since.
+func (c *hostile) layGit(changed ...string) (names []string) {
 	git := func(args ...string) {
 		cmd := exec.Command(needTool(c.t, "git"), append([]string{"-C", c.root, "-c", "user.name=t", "-c", "user.email=t@t"}, args...)...)
 		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
@@ -96,7 +96,7 @@ func (c *hostile) layGit() (names []string) {
 	git("config", "filter.attributes.clean", trap(gitAttributes))
 	c.program(gitHooks, "post-index-change", "fsmonitor-watchman", "pre-auto-gc")
 	git("config", "core.hooksPath", filepath.Join(c.root, gitHooks))
-	c.change("deno/deno.json", "composer_scripts/composer.json", "only_run/dish.toml", "poetry/poetry.lock", "maven_extensions/pom.xml")
+	c.change(changed...)
 	return append(names, gitIncluded, gitAttributes, gitHooks)
 }
 
@@ -145,12 +145,31 @@ func TestHostileClone(t *testing.T) {
 	c := newClone(t)
 	write(t, c.root, "bento.toml", "")
 	c.program("", "bento-adapter-evil")
-	names := append(c.lay(), c.layGit()...)
+	names := append(c.lay(), c.layGit("deno/deno.json", "composer_scripts/composer.json", "only_run/dish.toml", "poetry/poetry.lock", "maven_extensions/pom.xml")...)
 	if len(names) < 95 {
 		t.Errorf("%d traps, want 95", len(names))
 	}
 	for _, line := range lookingCommands() {
 		c.look(t, c.root, line)
+	}
+}
+
+// TestHostileGit: nor does git in a clone without other traps, where no error ends a command
+// before git is asked what has changed.
+func TestHostileGit(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	write(t, c.root, "bento.toml", "")
+	files := []string{"d/a.json", "d/dish.toml", "d/a.lock", "d/a.xml"}
+	for _, name := range files {
+		write(t, c.root, name, "")
+	}
+	write(t, c.root, "d/dish.toml", "name = \"d\"\nlanguage = \"none\"\n[tasks.build]\nrun = \"true\"\n")
+	c.layGit(files...)
+	for _, line := range []string{"plan", "plan --since HEAD --json", "why d:build --all", "doctor", "dish list --left-out", "clean --dry-run"} {
+		if code := c.look(t, c.root, line); code != exitOK {
+			t.Errorf("bento %s: exit %d", line, code)
+		}
 	}
 }
 
@@ -172,8 +191,9 @@ func TestHostileDishes(t *testing.T) {
 	}
 }
 
-// look runs one command line in a directory, and reports what of the clone has run.
-func (c *hostile) look(t *testing.T, dir, line string) {
+// look runs one command line in a directory, and reports what of the clone has run. It
+// returns the exit code.
+func (c *hostile) look(t *testing.T, dir, line string) int {
 	t.Helper()
 	argv := append([]string{needTool(t, "bento")}, strings.Split(line, " ")...)
 	trace := filepath.Join(c.base, "trace")
@@ -195,11 +215,12 @@ func (c *hostile) look(t *testing.T, dir, line string) {
 		t.Errorf("bento %s: the trap %s has run", line, e.Name())
 	}
 	if len(traced) == 0 {
-		return
+		return cmd.ProcessState.ExitCode()
 	}
 	for _, what := range c.started(trace) {
 		t.Errorf("bento %s started %s", line, what)
 	}
+	return cmd.ProcessState.ExitCode()
 }
 
 // strace returns the command line that notes every program that is started, empty where
