@@ -29,7 +29,9 @@ func TestHostileSuiteIsWhole(t *testing.T) {
 		{"manifests out of the clone", manifestTraps(), 100},
 	} {
 		slices.Sort(kind.traps)
-		if n := len(slices.Compact(kind.traps)); n < kind.wanted {
+		n := len(slices.Compact(kind.traps))
+		t.Logf("%s: %d", kind.name, n)
+		if n < kind.wanted {
 			t.Errorf("%s: %d different traps, want %d", kind.name, n, kind.wanted)
 		}
 	}
