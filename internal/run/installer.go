@@ -18,6 +18,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -40,8 +41,14 @@ type Install struct {
 	Reason   string
 	Started  time.Time
 	Duration time.Duration
+	LogPath  string // absolute, "" when there is no log
 	Err      error
+
+	first int // the index of the task that needed it first
 }
+
+// ID names the install among tasks.
+func (i *Install) ID() string { return i.Dish + ": install" }
 
 // UpToDate reports whether the last good install of d's scope was made from what is
 // there now.
@@ -101,7 +108,10 @@ func (in *installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
 	i.Started = time.Now()
 	in.executing()
 	in.report(InstallStarted{Install: i})
-	i.Err = orInterrupted(in.install(ctx, d, i))
+	log := action.CreateLog(in.State, action.LogName(d.Name, "install", "install\x00"+d.ScopeID()), action.LogOptions{})
+	i.Err = orInterrupted(in.install(ctx, d, i, log))
+	i.LogPath = log.Path()
+	log.Close()
 	i.Duration = time.Since(i.Started)
 	if i.Err == nil {
 		in.keepStamp(ctx, d, id, toolchain)
@@ -118,7 +128,8 @@ func orInterrupted(err error) error {
 	return err
 }
 
-func (in *installer) install(ctx context.Context, d *discovery.Dish, i *Install) error {
+// install runs the adapter's install, whose output goes to log.
+func (in *installer) install(ctx context.Context, d *discovery.Dish, i *Install, log *action.Log) error {
 	ctx, cancel := context.WithTimeout(ctx, installTimeout)
 	defer cancel()
 	if err := LinksOut(in.Root, d); err != nil {
@@ -127,7 +138,14 @@ func (in *installer) install(ctx context.Context, d *discovery.Dish, i *Install)
 	defer in.Snapshot.Changed()
 	return d.Adapter.Install(ctx, adapters.InstallRequest{
 		DishDir: d.Dir, DishName: d.Name, Scope: d.Scope, Force: in.Force, Env: in.environ(d),
-	}, func(l adapters.Log) { in.report(InstallLog{Install: i, Log: l}) })
+	}, func(l adapters.Log) {
+		text := l.Message
+		if !l.Verbatim {
+			text += "\n"
+		}
+		_, _ = io.WriteString(log.Writer(action.Stdout), text) // a log never fails
+		in.report(InstallLog{Install: i, Log: l})
+	})
 }
 
 // environ is the whole environment of what is run for d.
