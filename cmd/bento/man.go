@@ -49,7 +49,7 @@ func (s *session) man(root *cobra.Command, dir string) error {
 	if s.flags.json {
 		return report.Write(s.out, pages)
 	}
-	fmt.Fprintf(s.out, "%d pages in %s\n", len(pages.Files), dir)
+	fmt.Fprintf(s.out, "%d pages in %s\n", len(pages.Files), report.PrintableLine(dir))
 	return nil
 }
 
