@@ -184,6 +184,8 @@ func toolCheck(r toolRow) check {
 		c.Hint = strings.TrimSpace(strings.TrimPrefix(r.Hint, c.Detail))
 	case "known_at_run":
 		c.Status, c.Detail = "skipped", "known when the task runs"
+	case "not_compared":
+		c.Detail = strings.TrimSpace(c.Detail + " not compared")
 	case "mismatch":
 		c.Status = "fail"
 	case "mismatch_warned":

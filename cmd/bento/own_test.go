@@ -251,7 +251,7 @@ func TestOwnDirectories(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/depth %d/cache inside %v", kind, depth, inside), func(t *testing.T) {
 					t.Parallel()
 					if kind == "of a stranger" && os.Getuid() != 0 {
-						t.Skip("only root can give a file to somebody else")
+						t.Skip("only root can give a file to another user")
 					}
 					tryOwn(t, from, kind, [][]string{paths})
 				})

@@ -21,6 +21,7 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/workspace"
 )
 
 // selection selects the dishes and tasks of a command.
@@ -238,6 +239,9 @@ func weights(ctx context.Context, name string) (func(*plan.Task) int64, error) {
 // plan makes a plan. It prints warnings, and returns errors of the workspace or the
 // request.
 func (s *session) plan(ctx context.Context, w *opened, sel selection) (*plan.Plan, error) {
+	if s.command == "ci" {
+		refuseLost(w.Problems)
+	}
 	if broken := s.stopping(w); len(diagnostics.Errors(broken)) > 0 {
 		// A broken file may be why the selection has no such dish or task.
 		return nil, diagnostics.AsError(append(slices.Clone(broken), planProblems(w)...))
@@ -255,6 +259,16 @@ func (s *session) plan(ctx context.Context, w *opened, sel selection) (*plan.Pla
 		report.WriteProblems(s.err, s.style, wholeLocks(w.Workspace.Workspace))
 	}
 	return p, nil
+}
+
+// refuseLost makes a dish that only a failed plugin could build an error: CI must not be green
+// without it.
+func refuseLost(problems []diagnostics.Diagnostic) {
+	for i := range problems {
+		if problems[i].Rule == workspace.RulePluginLost {
+			problems[i].Severity = diagnostics.Error
+		}
+	}
 }
 
 // planProblems returns the problems in the user's files that only the plan of every task finds.
@@ -286,7 +300,7 @@ func (s *session) build(ctx context.Context, w *opened, sel selection) (p *plan.
 	if err == nil && sel.only {
 		p.Hold()
 	}
-	if err == nil && !sel.AllTasks { // of which nobody runs all
+	if err == nil && !sel.AllTasks { // no user runs all tasks of a workspace
 		problems = append(problems, run.FindOverlaps(p).Problems...)
 	}
 	return p, clean, problems, err

@@ -87,7 +87,7 @@ func (s *session) check(cmd *cobra.Command) error {
 		}
 	}
 	if _, err := loadAverage(); cmd.Flags().Changed("max-load") && (err != nil || !(s.flags.maxLoad > 0)) { // also NaN
-		return usageError(fmt.Sprintf("--max-load %v cannot be kept to", s.flags.maxLoad), "expected a number above 0, on a system that tells its load average")
+		return usageError(fmt.Sprintf("--max-load %v cannot be kept to", s.flags.maxLoad), "expected a number above 0, on a system that has a load average")
 	}
 	return nil
 }
@@ -259,14 +259,14 @@ func (s *session) root() (root, cwd string, err error) {
 	return root, cwd, err
 }
 
-// sayPassedOver says which directory is no workspace, for those who ask.
+// sayPassedOver prints with --verbose which directory is no workspace.
 func (s *session) sayPassedOver(why string) {
 	if s.flags.verbose {
 		fmt.Fprintf(s.err, "bento: %s\n", report.Printable(why))
 	}
 }
 
-// hear tells what a plugin says outside of an install.
+// hear prints a log message of a plugin outside of an install.
 func (s *session) hear(id string, l adapters.Log) {
 	out := s.out
 	if s.flags.json {
@@ -281,8 +281,8 @@ func (s *session) hear(id string, l adapters.Log) {
 	}
 }
 
-// sayLoaded names the plugins that were loaded, and the work trees that are no part of
-// the workspace, for those who ask.
+// sayLoaded prints with --verbose the loaded plugins, and the work trees that the workspace leaves
+// out.
 func (s *session) sayLoaded(set *adapter.Set, files *tree.Tree) {
 	if !s.flags.verbose {
 		return

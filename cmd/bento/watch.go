@@ -68,7 +68,7 @@ type watching struct {
 	again   bool                 // a run has ended before
 	failed  bool                 // the last look found an error
 	moved   []string             // the dishes that appeared or vanished since the last round
-	ran     bool                 // since that was told
+	ran     bool                 // since moved was printed
 	said    string               // the problems that were printed last
 	last    map[string]cache.Key // by task: the key of its last run
 	loops   map[string]int       // by task: how often it ran without a pause; its own changes count more
@@ -186,7 +186,7 @@ func (w *watching) forget(l *look) {
 type look struct {
 	ws      *opened
 	plan    *plan.Plan
-	results []*key.Result
+	results []*key.Evaluation
 }
 
 // keys returns the keys of the tasks that are known.

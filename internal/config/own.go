@@ -100,6 +100,7 @@ func (w *Workspace) ownExtensions(v *tomlfile.Value) (problems []diagnostics.Dia
 // never allows what p forbids.
 func (p *Plugins) under(own *Plugins) (problems []diagnostics.Diagnostic) {
 	p.Disable = slices.Concat(p.Disable, own.Disable)
+	p.Required = slices.Concat(p.Required, own.Required)
 	switch {
 	case own.Restrict && p.Restrict:
 		p.Allowlist = slices.DeleteFunc(slices.Clone(p.Allowlist), func(id Text) bool { return !own.allows(id.Text) })

@@ -16,7 +16,7 @@ const shownInputs = 200
 
 // NewPage returns what the page of a graph shows: the dishes of p, what is known of
 // their tasks, and the last run if there is one.
-func NewPage(title string, p *plan.Plan, results []*key.Result, last *Run) page.Data {
+func NewPage(title string, p *plan.Plan, results []*key.Evaluation, last *Run) page.Data {
 	doc := page.Data{Title: title, Dishes: []page.Dish{}}
 	ran := make(map[string]runTask)
 	if last != nil {
@@ -49,7 +49,7 @@ func NewPage(title string, p *plan.Plan, results []*key.Result, last *Run) page.
 	return doc
 }
 
-func pageTask(ev *key.Result) page.Task {
+func pageTask(ev *key.Evaluation) page.Task {
 	row := newPlanTask(ev)
 	t := page.Task{Name: row.Name, Run: row.Run, Status: row.Status, DependsOn: row.DependsOn, InputCount: len(ev.Entries)}
 	if row.Key != nil {

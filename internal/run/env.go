@@ -62,7 +62,7 @@ func (e *Env) executing() {
 	}
 }
 
-// report tells the reporter, one event at a time.
+// report passes an event to the reporter, one at a time.
 func (e *Env) report(ev Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -72,8 +72,8 @@ func needsInstall(d *discovery.Dish) bool {
 	return d.Adapter != nil && !d.Scope.Nothing && d.Adapter.Manifest().Capabilities.Install
 }
 
-// Ensure installs the dependencies of d if the last good install was made from
-// something else, or is gone. It gives nil when nothing was to do.
+// Ensure installs the dependencies of d if its manifest, lockfile or tools have changed since the
+// last good install, or if that install is gone. It returns nil if no install is needed.
 func (in *installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
 	i := &Install{Dish: d.Name, Dir: d.ScopeDir(), Command: d.Scope.Command}
 	toolchain, err := in.toolchain(ctx, d)
@@ -96,7 +96,7 @@ func (in *installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
 	}
 	// Whatever happens now, the last good install is no more.
 	if err := in.State.Remove("installs/" + id); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		in.warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(), "")
+		in.warn("state_unwritable", "the state of this workspace cannot be written: "+err.Error(), "")
 	}
 	i.Started = time.Now()
 	in.executing()
@@ -201,7 +201,7 @@ func (in *installer) keepStamp(ctx context.Context, d *discovery.Dish, id, toolc
 		stamps += in.stamp(&after, toolchain)
 	}
 	if err := in.State.Store("installs/"+id, stampVersion, []byte(stamps)); err != nil {
-		in.warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(),
+		in.warn("state_unwritable", "the state of this workspace cannot be written: "+err.Error(),
 			"dependencies will be installed again")
 	}
 }

@@ -16,7 +16,7 @@ func (e *engine) tellUnignored(x *execution) {
 	if !e.tree.InRepository() || e.tree.Unsure() {
 		return
 	}
-	before := e.keys.Memory().Of(t).Outputs
+	before := e.keys.History().Of(t).Outputs
 	made := slices.DeleteFunc(x.kept.Own(), func(p string) bool {
 		return slices.Contains(before, p) || e.tree.Ignored(p, false)
 	})

@@ -118,7 +118,7 @@ func TestInBrowser(t *testing.T) {
 	}
 }
 
-// browser starts a headless one. problems gives what it complained of.
+// browser starts a headless one. problems returns what it complained of.
 func browser(t *testing.T) (ctx context.Context, problems func() []string) {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
