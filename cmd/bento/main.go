@@ -32,6 +32,10 @@ func bento() int {
 		_ = sandbox.Enter(os.Args[2:]) // it returns only on failure, which the parent reports
 		return exitFault
 	}
+	args, keyed := os.Args[1:], false
+	if len(args) > 0 && args[0] == keyedCommand {
+		args, keyed = args[1:], true
+	}
 	collectLate()
 	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
@@ -42,10 +46,10 @@ func bento() int {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	pipes := newPipes(cancel)
-	code := execute(ctx, os.Args[1:], process{
+	code := execute(ctx, args, process{
 		out: &pipes.out, err: &pipes.err, pipes: pipes, environ: adapters.NewEnviron(os.Environ()),
 		terminal: term.IsTerminal(int(os.Stdout.Fd())), columns: columns(os.Stderr),
-		files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr},
+		files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr}, keyed: keyed,
 	})
 	proc.Dismiss()
 	return pipes.judge(code)
@@ -86,6 +90,7 @@ type process struct {
 	terminal bool        // out is one
 	columns  func() int  // of the terminal that err is, nil when it is none
 	files    [3]*os.File // stdin, stdout and stderr; nil where there are none
+	keyed    bool        // it may change the mode of the terminal: its parent restores it
 }
 
 // columns returns a function for the width of the terminal f, nil if f is no terminal.

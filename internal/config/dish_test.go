@@ -53,7 +53,7 @@ timeout = 5
 		t.Fatal(problems, more)
 	}
 	at := func(line, col int) Pos { return Pos{File: "api/dish.toml", Line: line, Col: col} }
-	no := false
+	no, yes := false, true
 	want := Dish{
 		Path: "api", Pos: at(1, 1), Name: Text{"api", at(1, 8)}, Language: Text{"go", at(2, 12)},
 		Inputs:           []Glob{{"proto/**", at(3, 11)}, {"!proto/old/**", at(3, 23)}, {"//shared/*.yaml", at(3, 40)}},
@@ -74,7 +74,7 @@ timeout = 5
 			},
 			{
 				Name: "db:up", Pos: at(24, 8), Argv: []string{"docker", "compose up"}, SetEnv: map[string]string{"A": "1", "B": ""},
-				Timeout: 5 * time.Second, Persistent: true, CI: true, Incremental: true, SideEffects: true,
+				Timeout: 5 * time.Second, Persistent: &yes, CI: true, Incremental: true, SideEffects: true,
 			},
 			{Name: "lint", Pos: at(32, 8)},
 		},

@@ -53,7 +53,7 @@ type Evaluation struct {
 	Status status
 	Reason string   // "" of a Hit
 	Notes  []string // the changes, or the pending dependencies, in words
-	Failed string   // message of the last execution of a miss if it failed
+	Failed string   // how the last execution of a miss failed, "" if it did not
 
 	Key         cache.Key
 	Known       bool           // Key is set

@@ -99,10 +99,10 @@ func TestDishOutputsBelongToBuildAlone(t *testing.T) {
 
 func TestOverrideInherits(t *testing.T) {
 	d := dish("d", "build!")
-	off := false
+	off, on := false, true
 	d.Config = &config.Dish{Tasks: []config.Task{
 		{Name: "build", Env: []string{"MODE"}, Cache: &off},
-		{Name: "serve", Run: "serve", Persistent: true},
+		{Name: "serve", Run: "serve", Persistent: &on},
 		{Name: "ship", Run: "ship", CI: true},
 	}}
 	p, ids := build(t, workspace(d), Request{})

@@ -74,6 +74,17 @@ func pageRun(doc *Run) *page.Run {
 			})
 		}
 	}
+	for _, i := range doc.installs() {
+		outcome := "installed"
+		if i.Error != "" {
+			outcome = "failed"
+		}
+		if i.StartMS != nil {
+			line.Tasks = append(line.Tasks, page.RunTask{
+				ID: i.id, Outcome: outcome, StartMS: *i.StartMS, DurationMS: i.DurationMS, Critical: slices.Contains(doc.CriticalPath, i.id),
+			})
+		}
+	}
 	slices.SortStableFunc(line.Tasks, func(x, y page.RunTask) int { return cmp.Compare(x.StartMS, y.StartMS) })
 	for i, row := range Rows(len(line.Tasks), func(i int) (int64, int64) {
 		return line.Tasks[i].StartMS, line.Tasks[i].StartMS + line.Tasks[i].DurationMS

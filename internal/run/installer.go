@@ -41,7 +41,12 @@ type Install struct {
 	Duration time.Duration
 	LogPath  string // absolute, "" when there is no log
 	Err      error
+
+	first int // the index of the task that needed it first
 }
+
+// ID names the install among tasks.
+func (i *Install) ID() string { return i.Dish + ": install" }
 
 // UpToDate reports whether the last good install of d's scope was made from what is
 // there now.

@@ -6,7 +6,7 @@ const svg = (tag, attrs, ...kids) => { const e = document.createElementNS(NS, ta
 const el = (tag, attrs, ...kids) => { const e = document.createElement(tag); for (const k in attrs || {}) e[k] = attrs[k]; e.append(...kids); return e; };
 const byName = new Map(data.dishes.map(d => [d.name, d]));
 const short = (s, n) => s.length > n ? s.slice(0, n - 1) + '…' : s;
-const kind = { cache_hit: 'hit', cache_miss: 'run', built: 'ok', failed: 'bad', skipped: 'hit' };
+const kind = { cache_hit: 'hit', cache_miss: 'run', built: 'ok', installed: 'ok', failed: 'bad', skipped: 'hit' };
 const count = (n, one, more) => n + ' ' + (n === 1 ? one : more || one + 's');
 const seconds = ms => ms < 1000 ? ms + ' ms' : (ms / 1000).toFixed(1) + ' s';
 

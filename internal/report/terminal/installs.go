@@ -73,7 +73,7 @@ func (l *Lines) speaks(ev run.Event) bool {
 	case run.InstallLog:
 		return false
 	case run.TaskOutput:
-		return l.Mode == Stream
+		return l.streams(ev.Task)
 	case run.TaskStarted:
 		return ev.Terminal
 	case run.TaskFinished:
