@@ -104,8 +104,16 @@ func recall(self *owndir.Dir, stamp string) []string {
 		return nil
 	}
 	kept, err := load(self, untrackedFile, untrackedFile, untrackedVersion, 0)
-	list, ok := bytes.CutPrefix(kept, []byte(stamp))
-	if err != nil || !ok {
+	if err != nil {
+		return nil
+	}
+	return decodeUntracked(kept, stamp)
+}
+
+// decodeUntracked returns the directories in a payload, none if it is invalid or has another stamp.
+func decodeUntracked(payload []byte, stamp string) []string {
+	list, ok := bytes.CutPrefix(payload, []byte(stamp))
+	if !ok {
 		return nil
 	}
 	r := pack.NewReader(list)
@@ -116,14 +124,19 @@ func recall(self *owndir.Dir, stamp string) []string {
 	return dirs
 }
 
+// encodeUntracked returns the payload of decodeUntracked.
+func encodeUntracked(stamp string, dirs []string) []byte {
+	var w pack.Writer
+	w.Raw([]byte(stamp))
+	w.Strings(dirs)
+	return w.Payload()
+}
+
 func remember(self *owndir.Dir, stamp string, dirs []string) {
 	if self == nil {
 		return
 	}
-	var w pack.Writer
-	w.Raw([]byte(stamp))
-	w.Strings(dirs)
-	_ = store(self, untrackedFile, untrackedFile, untrackedVersion, w.Payload()) // an error costs another read of the index
+	_ = store(self, untrackedFile, untrackedFile, untrackedVersion, encodeUntracked(stamp, dirs)) // an error costs another read of the index
 }
 
 // firstIn returns the first file in the directory rel, at its place, or at the place of a parent.
