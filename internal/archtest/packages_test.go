@@ -34,8 +34,6 @@ var fewImporters = map[string]string{
 	"adapters/node/tools":    "the package managers, as bento finds and asks them, apart from the recipes",
 	"adapters/python":        "a family of languages",
 	"adapters/python/uv":     "an adapter beside pip",
-	"discovery/answers":      "a cache of its own: what adapters said, and the files that they read",
-	"discovery/embeds":       "a cache of its own: what sources take in, by their stat",
 	"internal/archtest":      "nothing but tests",
 	"internal/report/export": "formats of other programs",
 	"internal/tree/disk":     "system calls alone: what they mean is known above",
