@@ -24,8 +24,10 @@ type Workspace struct {
 	Bentos []Bento // by name
 	// LeftOut are the directories with a manifest that are no dishes, by path.
 	LeftOut []LeftOut
-	Tree    *tree.Tree
-	Config  *config.Workspace
+	// Failed has, by id, the failure of each plugin that did not answer about a directory.
+	Failed map[string]*adapters.Failure
+	Tree   *tree.Tree
+	Config *config.Workspace
 
 	byPath   map[string][]*Dish // the one with the directory's name first
 	excluded func(path string) bool

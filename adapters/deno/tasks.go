@@ -77,7 +77,7 @@ func (r *recipes) declared(name string, t denojson.Entry) adapters.Task {
 	switch {
 	case task.Script:
 		// Its effects outside the dish are unknown.
-		task.NoCache, task.SideEffects = true, true
+		task.NoCache, task.SideEffects, task.Server = true, true, adapters.IsServer(name)
 	case name == "build":
 		task.Outputs = []string{"dist/**"}
 	}
@@ -107,6 +107,10 @@ func (r *recipes) has(name string) bool {
 	return slices.ContainsFunc(r.tasks, func(e denojson.Entry) bool { return e.Name == name })
 }
 
+// plain is the environment of commands that run none of the project's code: Deno colours its
+// output outside of a terminal too. The project's own programs and tests may look at NO_COLOR.
+func plain() map[string]string { return map[string]string{"NO_COLOR": "1"} }
+
 // own returns the recipes that run Deno's own commands.
 func (r *recipes) own(m imports.Modules) []adapters.Task {
 	var tasks []adapters.Task
@@ -117,9 +121,9 @@ func (r *recipes) own(m imports.Modules) []adapters.Task {
 			tasks = append(tasks, t)
 		}
 	}
-	add(len(m.Files) > 0, adapters.Task{Name: "build", Run: "deno check ."})
-	add(m.Tests, adapters.Task{Name: "test", Run: "deno test --allow-read"})
-	add(len(m.Files) > 0, adapters.Task{Name: "lint", Run: "deno lint"})
+	add(len(m.Files) > 0, adapters.Task{Name: "build", Run: "deno check .", Env: plain()})
+	add(m.Tests, adapters.Task{Name: "test", Run: r.testCommand()})
+	add(len(m.Files) > 0, adapters.Task{Name: "lint", Run: "deno lint", Env: plain()})
 	add(m.Benches, adapters.Task{Name: "bench", Run: "deno bench", Script: true, NoCache: true, SideEffects: true})
 	add(len(m.Files) > 0, adapters.Task{Name: "format", Run: "deno fmt", Script: true, NoCache: true, SideEffects: true})
 	return tasks

@@ -30,6 +30,7 @@ var errInterrupted = errors.New("ended by the interrupt")
 type scopeInstall struct {
 	done    bool
 	err     error
+	report  *Install // nil when nothing was to do
 	waiting []*key.Evaluation
 }
 
@@ -73,6 +74,7 @@ func (e *engine) executeInstalled(ctx context.Context, ev *key.Evaluation) {
 func (e *engine) installed(ctx context.Context, s *scopeInstall, i *Install, first *key.Evaluation) {
 	s.done = true
 	if i != nil {
+		i.first, s.report = first.Task.Index, i
 		e.installReports = append(e.installReports, i)
 		s.err = i.Err
 		e.refresh(ctx, first.Task)
@@ -89,7 +91,7 @@ func installFailure(ev *key.Evaluation, err error) *Result {
 	if errors.Is(err, errInterrupted) {
 		return interrupted(ev)
 	}
-	r := &Result{Task: ev.Task, Outcome: Failed, Reason: reasonInstallFailed, Key: ev.Key, ExitCode: 1, Message: "its dependencies could not be installed: " + err.Error()}
+	r := &Result{Task: ev.Task, Outcome: Failed, Reason: ReasonInstallFailed, Key: ev.Key, ExitCode: 1, Message: "its dependencies could not be installed: " + err.Error()}
 	errors.As(err, &r.Failure)
 	return r
 }

@@ -49,7 +49,7 @@ type Workspace struct {
 func (w *Workspace) Close() {
 	w.Plugins.Close()
 	w.Tree.Close()
-	if disk, ok := w.Store.(*cache.Disk); ok {
+	if disk := cache.DiskOf(w.Store); disk != nil {
 		disk.Settle()
 	}
 }
@@ -75,6 +75,7 @@ func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
 		return nil, err
 	}
 	_ = w.Plugins.Remember() // without, all are started again
+	w.Problems = append(w.Problems, missingPlugins(w, &find)...)
 	w.Problems = slices.Concat(w.Problems, w.Plugins.Warnings(), more, find.Clone.Warnings(), ofDishes(ws, find.Tree.Problems()))
 	if err := machineFault(w.Problems); err != nil {
 		w.Close()
