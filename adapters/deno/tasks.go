@@ -5,7 +5,6 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/deno/denojson"
@@ -32,7 +31,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	}
 	r := recipes{project: p, tasks: tasks, inputs: above(f, p)}
 	for _, t := range tasks {
-		if nameable(t.Name) {
+		if adapters.IsTaskName(t.Name) {
 			ans.Tasks = append(ans.Tasks, r.declared(t.Name, t))
 		}
 	}
@@ -72,7 +71,7 @@ type recipes struct {
 // declared returns the task of a name that runs a task of deno.json or a script.
 func (r *recipes) declared(name string, t denojson.Entry) adapters.Task {
 	task := adapters.Task{
-		Name: name, Run: "deno task " + quote(t.Name), Body: cmp.Or(t.Value, "deno task"), ExtraInputs: r.inputs,
+		Name: name, Run: "deno task " + adapters.Quote(t.Name), Body: cmp.Or(t.Value, "deno task"), ExtraInputs: r.inputs,
 		Script: !slices.Contains([]string{"build", "check", "lint", "test"}, name),
 	}
 	switch {
@@ -154,22 +153,4 @@ func above(f *adapters.Files, p *project) []string {
 		}
 	}
 	return files
-}
-
-// nameable reports whether bento allows the name of a task in deno.json.
-func nameable(name string) bool {
-	return name != "" && strings.IndexFunc(name, func(r rune) bool {
-		return r < ' ' || r == 0x7f || r == '\uFFFD'
-	}) < 0
-}
-
-// quote returns word quoted for the shell.
-func quote(word string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.:/@+,=%", r)
-	}
-	if strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

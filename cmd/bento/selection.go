@@ -298,7 +298,7 @@ func (s *session) build(ctx context.Context, w *opened, sel selection) (p *plan.
 	}
 	p, clean, err = sel.apply(ctx, p)
 	if err == nil && sel.only {
-		p.Hold()
+		p = p.Hold()
 	}
 	if err == nil && !sel.AllTasks { // no user runs all tasks of a workspace
 		problems = append(problems, run.FindOverlaps(p).Problems...)
