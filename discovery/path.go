@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
@@ -19,8 +20,8 @@ import (
 // RulePluginFile is the rule of the problems of Adapters.
 const RulePluginFile = "plugin_file"
 
-// pluginPrefix is the start of the name of an adapter's executable; the id follows.
-const pluginPrefix = "bento-adapter-"
+// PluginPrefix is the start of the name of an adapter's executable; the id follows.
+const PluginPrefix = "bento-adapter-"
 
 // Adapters lists the executables on path, the value of $PATH, that may be adapters, in the order in
 // which they count. It starts none. It lists with a reason those that the configuration forbids,
@@ -55,20 +56,20 @@ type search struct {
 }
 
 func (s *search) dir(dir string) {
-	f, err := os.Open(dir)
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0) // waits for no named pipe
 	if err != nil {
 		return
 	}
 	defer f.Close()
 	names, _ := f.Readdirnames(-1) // unreadable directories are skipped
-	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, pluginPrefix) })
+	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, PluginPrefix) })
 	slices.Sort(names)
 	for _, name := range names {
-		s.file(filepath.Join(dir, name), strings.TrimPrefix(name, pluginPrefix))
+		s.file(filepath.Join(dir, name), strings.TrimPrefix(name, PluginPrefix))
 	}
 }
 
-// file checks one file whose name is pluginPrefix and suffix.
+// file checks one file whose name is PluginPrefix and suffix.
 func (s *search) file(path, suffix string) {
 	if isBackup(suffix) {
 		return

@@ -111,6 +111,78 @@ func TestTasks(t *testing.T) {
 	}
 }
 
+// What the root of a workspace runs for all members passes for one alone.
+func TestMembersTakeOverTestOptions(t *testing.T) {
+	for task, want := range map[string]string{
+		"deno test -A --parallel --trace-leaks --coverage --doc --clean --ignore=_tools/": "deno test -A --trace-leaks --doc",
+		"deno fmt --check && deno test --allow-env=HOME --unstable-kv tests":              "deno test --allow-env=HOME --unstable-kv",
+		"deno test --no-check --fail-fast":                                                "deno test --allow-read --no-check",
+		"deno test --allow-read=fixtures -N":                                              "deno test --allow-read",
+		"deno test -W=out":                                                                "deno test --allow-read",
+		"deno test --allow-run=./bin/x":                                                   "deno test --allow-read",
+		"deno test $FLAGS -A":                                                             "deno test --allow-read",
+		"deno run -A test.ts":                                                             "deno test --allow-read",
+		"deno test":                                                                       "deno test --allow-read",
+	} {
+		root := adaptertest.Project(t, `
+-- deno.json --
+{"workspace": ["a"], "tasks": {"test": "`+task+`"}}
+-- a/deno.json --
+{"name": "@ex/a", "exports": "./mod.ts"}
+-- a/mod_test.ts --
+-- alone/deno.json --
+{}
+-- alone/mod_test.ts --
+`)
+		if got := adaptertest.Task(t, newDeno(), filepath.Join(root, "a"), "test").Run; got != want {
+			t.Errorf("%s: got %q, want %q", task, got, want)
+		}
+		if got := adaptertest.Task(t, newDeno(), filepath.Join(root, "alone"), "test").Run; got != "deno test --allow-read" {
+			t.Errorf("no member: %q", got)
+		}
+	}
+}
+
+// Tests of a program that looks at NO_COLOR fail with it, and pass by hand.
+func TestOnlyDenosOwnCommandsArePlain(t *testing.T) {
+	root, a := adaptertest.Project(t, `
+-- deno.json --
+{"tasks": {"check": "deno run check.ts"}}
+-- mod.ts --
+-- mod_test.ts --
+`), newDeno()
+	if a.Manifest().SetEnv["NO_COLOR"] != "" {
+		t.Error("every task has NO_COLOR")
+	}
+	for name, want := range map[string]string{"build": "1", "lint": "1", "check": "", "test": ""} {
+		if got := adaptertest.Task(t, a, root, name).Env["NO_COLOR"]; got != want {
+			t.Errorf("%s: NO_COLOR is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// A lockfile that git ignores holds what was run so far, and no whole install.
+func TestIgnoredLockfileIsNotInstalled(t *testing.T) {
+	for ignore, nothing := range map[string]bool{"deno.lock\n": true, "dist\n/deno.lock": true, "deno.locks\n": false, "": false} {
+		root := adaptertest.Project(t, `
+-- deno.json --
+{"workspace": ["a"]}
+-- deno.lock --
+{"version": "5", "npm": {"chalk@5.0.0": {"integrity": "x"}}}
+-- a/deno.json --
+{}
+`)
+		adaptertest.Write(t, filepath.Join(root, ".gitignore"), ignore)
+		s, err := newDeno().InstallScope(t.Context(), filepath.Join(root, "a"))
+		if err != nil || s.Nothing != nothing {
+			t.Errorf("%q: %+v, %v", ignore, s, err)
+		}
+		if _, seen := s.Reads[filepath.Join(root, ".gitignore")]; !seen {
+			t.Error("the answer does not depend on .gitignore")
+		}
+	}
+}
+
 // "deno task" runs the scripts of package.json, too.
 func TestScripts(t *testing.T) {
 	root := adaptertest.Project(t, `

@@ -108,6 +108,10 @@ func (r *recipes) has(name string) bool {
 	return slices.ContainsFunc(r.tasks, func(e denojson.Entry) bool { return e.Name == name })
 }
 
+// plain is the environment of commands that run none of the project's code: Deno colours its
+// output outside of a terminal too. The project's own programs and tests may look at NO_COLOR.
+func plain() map[string]string { return map[string]string{"NO_COLOR": "1"} }
+
 // own returns the recipes that run Deno's own commands.
 func (r *recipes) own(m imports.Modules) []adapters.Task {
 	var tasks []adapters.Task
@@ -118,9 +122,9 @@ func (r *recipes) own(m imports.Modules) []adapters.Task {
 			tasks = append(tasks, t)
 		}
 	}
-	add(len(m.Files) > 0, adapters.Task{Name: "build", Run: "deno check ."})
-	add(m.Tests, adapters.Task{Name: "test", Run: "deno test --allow-read"})
-	add(len(m.Files) > 0, adapters.Task{Name: "lint", Run: "deno lint"})
+	add(len(m.Files) > 0, adapters.Task{Name: "build", Run: "deno check .", Env: plain()})
+	add(m.Tests, adapters.Task{Name: "test", Run: r.testCommand()})
+	add(len(m.Files) > 0, adapters.Task{Name: "lint", Run: "deno lint", Env: plain()})
 	add(m.Benches, adapters.Task{Name: "bench", Run: "deno bench", Script: true, NoCache: true, SideEffects: true})
 	add(len(m.Files) > 0, adapters.Task{Name: "format", Run: "deno fmt", Script: true, NoCache: true, SideEffects: true})
 	return tasks

@@ -29,7 +29,7 @@ type server struct {
 }
 
 // startServer starts a persistent task after its dependencies.
-func (w *watching) startServer(ctx context.Context, from *key.Result) {
+func (w *watching) startServer(ctx context.Context, from *key.Evaluation) {
 	id := from.Task.ID()
 	ctx, stop := context.WithCancel(ctx)
 	s := &server{key: from.Key, inputs: from.Inputs, stop: stop, done: make(chan struct{})}
@@ -81,7 +81,7 @@ func (w *watching) serve(ctx context.Context, id string, s *server) error {
 }
 
 // restartServer ends a server that is started again, and says what has changed.
-func (w *watching) restartServer(now *key.Result, paths []string) {
+func (w *watching) restartServer(now *key.Evaluation, paths []string) {
 	id := now.Task.ID()
 	s := w.servers[id]
 	if s == nil {
@@ -116,12 +116,12 @@ func (w *watching) isDue(l *look, id string, paths []string) bool {
 }
 
 // result returns what is known of a task of the plan.
-func (l *look) result(id string) *key.Result {
-	return l.results[slices.IndexFunc(l.results, func(r *key.Result) bool { return r.Task.ID() == id })]
+func (l *look) result(id string) *key.Evaluation {
+	return l.results[slices.IndexFunc(l.results, func(r *key.Evaluation) bool { return r.Task.ID() == id })]
 }
 
 // inputsAmong returns those of paths that are inputs of a task.
-func inputsAmong(r *key.Result, paths []string) []string {
+func inputsAmong(r *key.Evaluation, paths []string) []string {
 	inputs := make(map[string]bool, len(r.Inputs))
 	for _, f := range r.Inputs {
 		inputs[f.Path] = true
@@ -131,7 +131,7 @@ func inputsAmong(r *key.Result, paths []string) []string {
 
 // whatChanged names what a server is restarted for: its inputs that are others than when it was
 // started, else changed files of dishes that it depends on.
-func (s *server) whatChanged(r *key.Result, paths []string) string {
+func (s *server) whatChanged(r *key.Evaluation, paths []string) string {
 	before := make(map[string]key.File, len(s.inputs))
 	for _, f := range s.inputs {
 		before[f.Path] = f

@@ -63,7 +63,7 @@ type Log struct {
 // LogOptions of a Log. All may be nil.
 type LogOptions struct {
 	Forward func(Stream, []byte) // is given what is printed, as it comes
-	// Failed is called once when the file cannot be written; the log goes on without.
+	// Failed is called once when the file cannot be written; the log continues without it.
 	Failed func(error)
 	// Most bounds the file, in bytes; then its first half goes. 0: no bound, as of tasks that end by
 	// themselves.
@@ -71,17 +71,18 @@ type LogOptions struct {
 }
 
 // LogName returns the name for the log of a task of a dish. No task that has another id has
-// the same.
+// the same. Its one dot is that of ".log": globs of linters and test runners such as
+// "**/*.test.*" would match "app.test.1f.log", and not all tools pass over .bento.
 func LogName(dish, task, id string) string {
 	clean := func(s string) string {
 		return strings.Map(func(r rune) rune {
-			if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 				return r
 			}
 			return '_'
 		}, s)
 	}
-	return fmt.Sprintf("%.60s.%.60s.%s.log", clean(dish), clean(task), cache.ShortSum(id))
+	return fmt.Sprintf("%.60s-%.60s-%s.log", clean(dish), clean(task), cache.ShortSum(id))
 }
 
 // LogDir is the directory of logs in the state of a workspace.

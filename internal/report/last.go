@@ -88,7 +88,7 @@ func WriteLast(w io.Writer, style Style, doc *Run, now time.Time) {
 	fmt.Fprintf(w, "%s  %s, %s ago, took %s\n", state, PrintableLine(doc.Command), ago(now.Sub(doc.StartedAt)), Seconds(milliseconds(s.DurationMS)))
 	fmt.Fprintf(w, "  %s: %s (%d %%), %d built, %d failed, %d skipped", Count(s.Tasks, "task"), Count(s.Hits, "hit"), 100*s.Hits/max(1, s.Tasks), s.Built, s.Failed, s.Skipped)
 	if s.Installs > 0 {
-		fmt.Fprintf(w, "; %d installs", s.Installs)
+		fmt.Fprintf(w, "; %s", Count(s.Installs, "install"))
 	}
 	fmt.Fprintln(w)
 	doc.writeSlowest(w, style)

@@ -38,8 +38,9 @@ type planTask struct {
 	Key        *string  `json:"key"` // null while it cannot be known
 	Status     string   `json:"status" enum:"cache_hit,cache_miss,no_adapter,skipped_diff_clean,skipped_tool_missing"`
 	MissReason string   `json:"miss_reason,omitempty"`
-	Notes      []string `json:"notes,omitempty"`      // what changed, or what is pending
-	DependsOn  []string `json:"depends_on,omitempty"` // "dish:task"
+	LastFailed string   `json:"last_failure,omitempty"` // how its last execution failed
+	Notes      []string `json:"notes,omitempty"`        // what changed, or what is pending
+	DependsOn  []string `json:"depends_on,omitempty"`   // "dish:task"
 	Requested  bool     `json:"requested"`
 	Held       bool     `json:"held,omitempty"` // it stays as it is, up to date or not
 }
@@ -63,7 +64,7 @@ const (
 
 // NewPlan makes the document of an evaluated plan.
 // clean are requested tasks that are left out because no change concerns them.
-func NewPlan(p *plan.Plan, results []*key.Result, clean []*plan.Task, problems []diagnostics.Diagnostic) Plan {
+func NewPlan(p *plan.Plan, results []*key.Evaluation, clean []*plan.Task, problems []diagnostics.Diagnostic) Plan {
 	doc := Plan{Schema: Schema("plan"), LeftOut: p.Workspace.LeftOut, Problems: problems}
 	by := tasksByDish(p)
 	left := make(map[*discovery.Dish][]planTask)
@@ -121,10 +122,10 @@ func innerDishes(tasks []*plan.Task) []string {
 	return names
 }
 
-func newPlanTask(ev *key.Result) planTask {
+func newPlanTask(ev *key.Evaluation) planTask {
 	t := ev.Task
 	row := planTask{
-		Name: t.Name, Run: t.Command(), Status: string(ev.Status), MissReason: ev.Reason, Notes: ev.Notes, Requested: t.Requested,
+		Name: t.Name, Run: t.Command(), Status: string(ev.Status), MissReason: ev.Reason, LastFailed: ev.Failed, Notes: ev.Notes, Requested: t.Requested,
 		Held: t.Held,
 	}
 	if ev.Known {
@@ -256,18 +257,32 @@ func reasonText(t planTask) string {
 		key.MissChanged:      "changed",
 		key.MissEvicted:      "its result is no longer in the cache",
 		key.MissNotStored:    "its last result was not stored",
-		key.MissPending:      "known when these are up to date",
+		key.MissPending:      "waits for",
 		key.MissToolchain:    "its toolchain is known when it is run",
 		key.MissToolMissing:  "a tool is missing",
 		key.MissAdapterFails: "its adapter failed",
 		key.MissUnreadable:   "an input cannot be read",
 	}
 	text := words[t.MissReason]
-	if text == "" {
+	failed := ""
+	if t.LastFailed != "" {
+		failed = "last run failed (" + t.LastFailed + ")"
+	}
+	switch {
+	case failed != "" && t.MissReason == key.MissNeverCached:
+		text, failed = failed, ""
+	case text == "":
 		text = t.MissReason
 	}
-	if len(t.Notes) > 0 {
-		text += ": " + strings.Join(t.Notes, ", ")
+	switch notes := strings.Join(t.Notes, ", "); {
+	case notes == "":
+	case t.MissReason == key.MissPending:
+		text += " " + notes
+	default:
+		text += ": " + notes
+	}
+	if failed != "" {
+		text += "; " + failed
 	}
 	return text
 }

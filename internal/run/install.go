@@ -31,11 +31,11 @@ type scopeInstall struct {
 	done    bool
 	err     error
 	report  *Install // nil when nothing was to do
-	waiting []*key.Result
+	waiting []*key.Evaluation
 }
 
 // executeInstalled executes a task once its dependencies are installed.
-func (e *engine) executeInstalled(ctx context.Context, ev *key.Result) {
+func (e *engine) executeInstalled(ctx context.Context, ev *key.Evaluation) {
 	d := ev.Task.Dish
 	if !needsInstall(d) {
 		e.execute(ctx, ev, "")
@@ -70,8 +70,8 @@ func (e *engine) executeInstalled(ctx context.Context, ev *key.Result) {
 	}
 }
 
-// installed takes in the end of an install.
-func (e *engine) installed(ctx context.Context, s *scopeInstall, i *Install, first *key.Result) {
+// installed handles the end of an install.
+func (e *engine) installed(ctx context.Context, s *scopeInstall, i *Install, first *key.Evaluation) {
 	s.done = true
 	if i != nil {
 		i.first, s.report = first.Task.Index, i
@@ -87,17 +87,17 @@ func (e *engine) installed(ctx context.Context, s *scopeInstall, i *Install, fir
 	e.begin(ctx, first.Task)
 }
 
-func installFailure(ev *key.Result, err error) *Result {
+func installFailure(ev *key.Evaluation, err error) *Result {
 	if errors.Is(err, errInterrupted) {
 		return interrupted(ev)
 	}
-	r := &Result{Task: ev.Task, Outcome: Failed, Reason: reasonInstallFailed, Key: ev.Key, ExitCode: 1, Message: "its dependencies could not be installed: " + err.Error()}
+	r := &Result{Task: ev.Task, Outcome: Failed, Reason: ReasonInstallFailed, Key: ev.Key, ExitCode: 1, Message: "its dependencies could not be installed: " + err.Error()}
 	errors.As(err, &r.Failure)
 	return r
 }
 
 // InstallAll installs the dependencies of dishes, each scope once, one after the
-// other, while no other bento runs in the workspace. It goes on after a failure.
+// other, while no other bento runs in the workspace. It continues after a failure.
 func InstallAll(ctx context.Context, env *Env, t *tree.Tree, dishes []*discovery.Dish, force bool) ([]*Install, error) {
 	release, _ := env.lockWorkspace(ctx)
 	defer release()

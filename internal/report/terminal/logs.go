@@ -116,7 +116,7 @@ func (l *Lines) replay(r *run.Result, from int) {
 		if s == action.Stderr {
 			w = errs
 		}
-		w.Write(p) //nolint:errcheck // nobody is left to tell
+		w.Write(p) //nolint:errcheck // there is no other stream for the error
 	})
 	out.Close()
 	errs.Close()
@@ -150,7 +150,7 @@ func (l *Lines) Log(r *run.Result) {
 	}
 	fmt.Fprintf(l.Err, "bento: %s\n", report.Printable(head))
 	out := l.shown(action.Stdout)
-	out.Write(tail) //nolint:errcheck // nobody is left to tell
+	out.Write(tail) //nolint:errcheck // there is no other stream for the error
 	out.Close()
 	if len(tail) > 0 && tail[len(tail)-1] != '\n' {
 		fmt.Fprintln(l.Out)
