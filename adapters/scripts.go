@@ -17,6 +17,9 @@ func ScriptAliases(lifecycle string) []string {
 	return nil
 }
 
+// IsServer reports whether scripts of that name run until their user ends them.
+func IsServer(name string) bool { return name == "dev" || name == "start" || name == "serve" }
+
 // IsStubTest reports whether a script of package.json is the test that "npm init" writes: it only
 // says that there are no tests, and fails.
 func IsStubTest(name, script string) bool {

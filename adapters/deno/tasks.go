@@ -78,7 +78,7 @@ func (r *recipes) declared(name string, t denojson.Entry) adapters.Task {
 	switch {
 	case task.Script:
 		// Its effects outside the dish are unknown.
-		task.NoCache, task.SideEffects = true, true
+		task.NoCache, task.SideEffects, task.Server = true, true, adapters.IsServer(name)
 	case name == "build":
 		task.Outputs = []string{"dist/**"}
 	}

@@ -87,7 +87,7 @@ func (r *recipes) task(name string, s packagejson.Entry) adapters.Task {
 	t.ExtraInputs = r.shared.inputs(name, r.ts.Above)
 	if t.Script {
 		// Its effects outside the dish are unknown.
-		t.NoCache, t.SideEffects = true, true
+		t.NoCache, t.SideEffects, t.Server = true, true, adapters.IsServer(name)
 		return t
 	}
 	switch name {

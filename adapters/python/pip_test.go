@@ -182,6 +182,26 @@ func TestPipMakesAnewWhatChangedOrWasInterrupted(t *testing.T) {
 	}
 }
 
+// TestPinsThatNameTheProject: pip refuses pins that contain the project itself when it resolves them
+// together with it.
+func TestPinsThatNameTheProject(t *testing.T) {
+	adaptertest.Drive(t, "python3")
+	t.Parallel()
+	dir := tree(t, "setup.py", "from setuptools import setup\nsetup(name='six', version='9.0', py_modules=[])\n",
+		"pyproject.toml", buildSystem, "requirements.txt", "six==1.16.0\n")
+	a := newPip()
+	if err := install(t.Context(), a, dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := installed(t, dir, "six"); got != "9.0" {
+		t.Errorf("installed is six %s, want the project's 9.0", got)
+	}
+	ans, err := a.Tasks(t.Context(), dir)
+	if want := []string{"an install takes the pins of requirements.txt first, then the project"}; err != nil || !slices.Equal(ans.Notes, want) {
+		t.Errorf("notes %q (%v), want %q", ans.Notes, err, want)
+	}
+}
+
 func TestVirtualEnvironmentOfTheDishIsNoBase(t *testing.T) {
 	adaptertest.Drive(t, "python3")
 	dir := tree(t, "requirements.txt", "")

@@ -56,6 +56,8 @@ type Log struct {
 	broken   bool
 	rest     []byte // the end of what could not be written
 	segments []segment
+	size     int64 // of the segments
+	dropped  int64 // bytes that the file held before
 }
 
 // LogOptions of a Log. All may be nil.
@@ -63,6 +65,9 @@ type LogOptions struct {
 	Forward func(Stream, []byte) // is given what is printed, as it comes
 	// Failed is called once when the file cannot be written; the log continues without it.
 	Failed func(error)
+	// Most bounds the file, in bytes; then its first half goes. 0: no bound, as of tasks that end by
+	// themselves.
+	Most int64
 }
 
 // LogName returns the name for the log of a task of a dish. No task that has another id has
@@ -143,6 +148,9 @@ func (l *Log) append(s Stream, p []byte) (err error) {
 	if l.file == nil {
 		l.file, err = l.dir.Create(l.name)
 	}
+	if most := l.o.Most; err == nil && most > 0 && l.size+int64(len(p)) > most {
+		err = l.shorten(most / 2)
+	}
 	if err == nil {
 		var n int
 		n, err = killpoint.Write(l.file.Write, p)
@@ -172,6 +180,7 @@ func (l *Log) keep(p []byte) {
 func (l *Log) Rest() []byte { return l.rest }
 
 func (l *Log) note(s Stream, n int) {
+	l.size += int64(n)
 	last := len(l.segments) - 1
 	if last >= 0 && (l.segments[last].Stream == s || last+1 >= maxSegments) {
 		l.segments[last].Size += uint64(n)

@@ -48,12 +48,7 @@ func (p *readyProbe) Wait(ctx context.Context) error {
 	timed, cancel := context.WithTimeout(ctx, time.Duration(p.want.Timeout))
 	defer cancel()
 	if p.want.Log != "" {
-		select {
-		case <-p.seen:
-			return nil
-		case <-timed.Done():
-			return p.tooLate(ctx, nil)
-		}
+		return p.waitForLine(ctx, timed)
 	}
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -71,6 +66,22 @@ func (p *readyProbe) Wait(ctx context.Context) error {
 		case <-timed.Done():
 			return p.tooLate(ctx, last)
 		}
+	}
+}
+
+// waitForLine waits for the line of a log. One that came before timed ended counts, whatever is
+// noticed first: a task may print it and end.
+func (p *readyProbe) waitForLine(ctx, timed context.Context) error {
+	select {
+	case <-p.seen:
+		return nil
+	case <-timed.Done():
+	}
+	select {
+	case <-p.seen:
+		return nil
+	default:
+		return p.tooLate(ctx, nil)
 	}
 }
 

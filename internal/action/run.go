@@ -2,6 +2,7 @@ package action
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -9,6 +10,9 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/proc"
 )
+
+// errNotReady is the end of a server that exits with status 0 too early.
+var errNotReady = errors.New("it ended before it was ready")
 
 // RunServer runs a process to its end, and calls isReady when it is ready as want says. One
 // that does not become so is ended, and late says why.
@@ -21,11 +25,12 @@ func RunServer(ctx context.Context, spec proc.Spec, want config.Ready, isReady f
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	waiting, stop := context.WithCancel(ctx)
-	done := make(chan struct{})
+	done, ready := make(chan struct{}), false
 	go func() {
 		defer close(done)
 		switch perr := probe.Wait(waiting); {
 		case perr == nil:
+			ready = true
 			isReady()
 		case waiting.Err() == nil:
 			late = perr
@@ -35,6 +40,9 @@ func RunServer(ctx context.Context, spec proc.Spec, want config.Ready, isReady f
 	res, err = proc.Run(ctx, spec)
 	stop()
 	<-done
+	if late == nil && err == nil && !ready && res.ExitCode == 0 && !res.Canceled && !res.TimedOut {
+		late = errNotReady
+	}
 	return res, late, err
 }
 

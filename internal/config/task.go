@@ -35,10 +35,10 @@ type Task struct {
 	Retry       int           // further attempts
 	Mutex       string        // tasks with the same mutex do not run at once
 	Weight      int           // number of workers it takes, 0 when not given
-	Persistent  bool
-	Interactive bool     // it uses the terminal
-	Ready       *Ready   // nil when not given
-	EnvFiles    []string // .env files, relative to the dish: their variables are ingredients
+	Persistent  *bool         // nil: inherited
+	Interactive bool          // it uses the terminal
+	Ready       *Ready        // nil when not given
+	EnvFiles    []string      // .env files, relative to the dish: their variables are ingredients
 	CI          bool
 	Incremental bool  // outputs of the last run are kept
 	SideEffects bool  // never run a second time for diagnostics
@@ -69,7 +69,7 @@ type taskTable struct {
 	Retry            tomlfile.At[int]        `toml:"retry"`
 	Mutex            string                  `toml:"mutex"`
 	Weight           tomlfile.At[int]        `toml:"weight"`
-	Persistent       bool                    `toml:"persistent"`
+	Persistent       *bool                   `toml:"persistent"`
 	Interactive      tomlfile.At[bool]       `toml:"interactive"`
 	Ready            tomlfile.At[readyTable] `toml:"ready"`
 	EnvFiles         []tomlfile.At[string]   `toml:"env_files"`
@@ -112,6 +112,8 @@ func (c *command) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	return nil
 }
 
+func (c *command) isEmpty() bool { return c.shell == "" && len(c.argv) == 0 }
+
 func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagnostic) {
 	task := Task{
 		Name: name, Pos: pos, Run: t.Run.shell, Argv: t.Run.argv, Language: Text{t.Language.Value, t.Language.Pos},
@@ -123,7 +125,7 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 	}
 	problems := checkTaskName(name, pos)
 	var more []diagnostics.Diagnostic
-	task.Ready, more = ready(t.Ready, t.Persistent)
+	task.Ready, more = ready(t.Ready, t.Persistent == nil && t.Run.isEmpty() || t.Persistent != nil && *t.Persistent)
 	problems = append(problems, more...)
 	for _, file := range t.EnvFiles {
 		more := checkEnvFile(dish, file)
@@ -174,7 +176,7 @@ func (t *taskTable) checkInteractive() []diagnostics.Diagnostic {
 	if !t.Interactive.Value {
 		return nil
 	}
-	if t.Persistent {
+	if t.Persistent != nil && *t.Persistent {
 		return []diagnostics.Diagnostic{t.Interactive.Pos.Error(RuleInvalid, "interactive and persistent exclude each other: an interactive task runs alone, a persistent one beside others")}
 	}
 	if t.Cache != nil && *t.Cache {

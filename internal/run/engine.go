@@ -1,9 +1,9 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -354,6 +354,11 @@ func (e *engine) end(r *Result) {
 	}
 	e.clash(r)
 	n.result = r
+	if r.Outcome.Executed() && len(e.installs) > 0 {
+		if s := e.installs[r.Task.Dish.ScopeID()]; s != nil {
+			r.Install = s.report
+		}
+	}
 	e.queue.Release(r.Task)
 	e.env.report(TaskFinished{Result: r})
 	if !r.Task.Persistent {
@@ -426,9 +431,9 @@ func (e *engine) continuesAfter(r *Result) bool {
 // skipDependents ends everything that waits for a task that did not succeed. If the run continues,
 // it ends only the dependents, not the later tasks of the dish.
 func (e *engine) skipDependents(r *Result) {
-	reason := ReasonDependencyFailed
+	reason, cause := ReasonDependencyFailed, r.Task.ID()+" failed"
 	if r.Outcome == Skipped {
-		reason = r.Reason
+		reason, cause = r.Reason, cmp.Or(r.Message, r.Task.ID()+" did not succeed")
 	}
 	for _, i := range e.plan.Graph.After(r.Task.Index) {
 		next := e.nodes[i]
@@ -437,7 +442,7 @@ func (e *engine) skipDependents(r *Result) {
 		}
 		e.end(&Result{
 			Task: next.task, Outcome: Skipped, Reason: reason,
-			Message: fmt.Sprintf("%s did not succeed", r.Task.ID()),
+			Message: cause,
 		})
 	}
 }

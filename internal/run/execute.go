@@ -102,6 +102,9 @@ func (x *execution) run(ctx context.Context) {
 	x.diagnose(ctx)
 }
 
+// maxServerLog bounds the log of a server, in bytes: it may print for days.
+const maxServerLog = 16 << 20
+
 func (x *execution) openLog() *action.Log {
 	t := x.ev.Task
 	o := action.LogOptions{
@@ -109,7 +112,10 @@ func (x *execution) openLog() *action.Log {
 			x.env.warn("log_unwritable", "the log of "+t.ID()+" cannot be written: "+err.Error(), "")
 		},
 	}
-	if x.opts.Output {
+	if t.Persistent {
+		o.Most = maxServerLog
+	}
+	if x.opts.Output || t.Persistent {
 		o.Forward = func(s action.Stream, p []byte) { x.env.report(TaskOutput{Task: t, Stream: s, Data: p}) }
 	}
 	return action.CreateLog(x.env.State, action.LogName(t.Dish.Name, t.Name, key.TaskID(t)), o)
@@ -141,12 +147,16 @@ func (x *execution) attempt(ctx context.Context, log *action.Log) {
 		}
 	case res.Canceled, x.onTerminal() && res.Signal == "SIGINT":
 		r.Outcome, r.Reason, r.Message = Skipped, ReasonInterrupted, "ended by the interrupt"
+		r.Stopped = t.Persistent
 	case res.TimedOut:
 		r.Outcome, r.Reason = Failed, reasonTimeout
-		r.Message = fmt.Sprintf("not done after %v", time.Duration(t.Timeout))
+		r.Message = fmt.Sprintf("timed out after %v", time.Duration(t.Timeout))
 	case res.ExitCode != 0:
 		r.Outcome, r.Reason = Failed, "exit_status"
 		r.Message = exitMessage(res)
+		if name := action.NotFound(log); res.ExitCode == 127 && name != "" {
+			r.Message = "command not found: " + name
+		}
 	default:
 		r.Outcome, r.Reason, r.Message = Built, "", ""
 	}
