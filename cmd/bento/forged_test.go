@@ -43,7 +43,7 @@ func TestForgedRecords(t *testing.T) {
 	}
 }
 
-// forge gives the first output of the only record of a cache another path.
+// forge replaces the path of the first output in the only record of a cache.
 func forge(t *testing.T, store, path string) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(store, "v*", "records", "*", "*"))
