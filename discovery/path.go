@@ -56,7 +56,7 @@ type search struct {
 }
 
 func (s *search) dir(dir string) {
-	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a named pipe would wait for a writer
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0) // waits for no named pipe
 	if err != nil {
 		return
 	}

@@ -170,10 +170,7 @@ func (n *newDish) scaffold(a adapters.Adapter, ids []string) error {
 	if a == nil {
 		d := diagnostics.Diagnostic{
 			Severity: diagnostics.Error, Rule: "unknown_language", Source: diagnostics.Source,
-			Message: fmt.Sprintf("no new project can be made for the language %q", n.language), Hint: diagnostics.Suggest(n.language, ids),
-		}
-		if len(diagnostics.Nearest(n.language, ids)) == 0 {
-			d.Hint = "known are " + strings.Join(ids, ", ")
+			Message: fmt.Sprintf("no new project can be made for the language %q", n.language), Hint: discovery.SuggestLanguage(n.language, ids),
 		}
 		return diagnostics.Problems{d}
 	}

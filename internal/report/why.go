@@ -108,6 +108,9 @@ func WriteWhy(w io.Writer, style Style, doc Why, all bool) {
 	if doc.WholeLock != "" {
 		fmt.Fprintf(w, "lockfile all of it counts: %s\n", PrintableLine(doc.WholeLock))
 	}
+	if doc.Key == nil && len(doc.Ingredients) == 0 {
+		return // nothing to compare yet: the status says what the key waits for
+	}
 	switch {
 	case doc.Against == "":
 		fmt.Fprintln(w, "no earlier run to compare with")

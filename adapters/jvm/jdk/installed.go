@@ -1,12 +1,10 @@
 package jdk
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm/properties"
@@ -69,16 +67,8 @@ func Look(dir string) Home {
 	if fi, err := os.Stat(filepath.Join(dir, "bin", "javac")); err != nil || !fi.Mode().IsRegular() {
 		return h
 	}
-	file, err := os.OpenFile(filepath.Join(dir, "release"), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a named pipe would wait for a writer
-	if err != nil {
-		return h
-	}
-	defer file.Close()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return h
-	}
-	data, err := io.ReadAll(io.LimitReader(file, maxRelease))
-	if err != nil {
+	data, err := adapters.Source{}.Read(filepath.Join(dir, "release"))
+	if err != nil || len(data) > maxRelease {
 		return h
 	}
 	said := properties.Parse(data)
