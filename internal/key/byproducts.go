@@ -81,7 +81,7 @@ func (d leftovers) MadeByOthers(t *plan.Task) func(path string) bool {
 	others := sync.OnceValue(func() map[string]bool {
 		others := make(map[string]bool)
 		for _, other := range d.Tasks {
-			if TaskID(other) != TaskID(t) {
+			if other.Place() != t.Place() {
 				for _, p := range d.Memory.Of(other).Outputs {
 					others[p] = true
 				}
@@ -178,7 +178,7 @@ func (d leftovers) owners(t *plan.Task) map[string]*plan.Task {
 	}
 	owners := make(map[string]*plan.Task)
 	for _, other := range d.Tasks {
-		if TaskID(other) == TaskID(t) {
+		if other.Place() == t.Place() {
 			continue
 		}
 		for _, b := range d.Memory.Of(other).ByProducts {
@@ -204,7 +204,7 @@ func (d leftovers) reassign(owner *plan.Task, b ByProduct) {
 func (d leftovers) behind(t *plan.Task, left map[string][32]byte) {
 	behind := false
 	for _, other := range d.Tasks {
-		if behind = behind || TaskID(other) == TaskID(t); behind {
+		if behind = behind || other.Place() == t.Place(); behind {
 			d.add(other, left)
 		}
 	}

@@ -104,9 +104,10 @@ type Evaluator struct {
 
 // node is what is known of one task.
 type node struct {
-	result  *Result       // the last one; nil before the first
-	made    *cache.Digest // of its outputs, once they are known
-	current bool          // its outputs are in the workspace
+	result  *Result      // the last one; nil before the first
+	made    cache.Digest // of its outputs
+	isMade  bool         // made is known
+	current bool         // its outputs are in the workspace
 
 	globs  *globs       // compiled; nil until they are needed
 	reach  *reach       // nil until it is needed
@@ -141,7 +142,7 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 		nodes:      make([]node, len(p.Tasks)),
 		circles:    plan.Circles(p.Workspace.Dishes),
 		locks:      newLocks(p.Workspace),
-		sources:    make(map[*plan.Circle]*sourceSet),
+		sources:    make(map[*plan.Circle]*sourceSet, len(p.Workspace.Dishes)),
 		recordings: newRecordings(o.Store),
 	}
 	var memories sync.WaitGroup // they are read beside each other
@@ -202,7 +203,7 @@ func (e *Evaluator) isUpToDate(t *plan.Task) bool {
 	return n.current || n.result != nil && n.result.Status == Hit && e.InPlace(n.result.Outputs)
 }
 
-func (n *node) setMade(d cache.Digest) { n.made = &d }
+func (n *node) setMade(d cache.Digest) { n.made, n.isMade = d, true }
 
 // All evaluates every task, dependencies first, and gives the results by
 // plan.Task.Index. The error is that of ctx.
@@ -289,7 +290,7 @@ func missOf(err error) string {
 
 // lookup asks the cache for the result of ev.
 func (e *Evaluator) lookup(ctx context.Context, ev *Result) {
-	if k := e.remembered.memory.Of(TaskID(ev.Task)); k != nil && !ev.loaded && k.Result.Key == ev.Key && e.has(ev.Task, &k.Result) {
+	if k := e.remembered.memory.Of(ev.Task.Place()); k != nil && !ev.loaded && k.Result.Key == ev.Key && e.has(ev.Task, &k.Result) {
 		ev.Status, ev.Outputs = Hit, k.Result.Outputs
 		e.keys.Free(ev.Ingredients)
 		ev.Ingredients = nil
@@ -343,9 +344,9 @@ func (e *Evaluator) describe(b *builder, t *plan.Task) {
 	b.List("arguments", t.Args)
 	b.Text("cwd", t.Cwd)
 	b.List("path", t.Path)
-	outputs := make([]string, len(t.Outputs))
-	for i, o := range t.Outputs {
-		outputs[i] = o.Glob
+	outputs := make([]string, 0, 8) // few have more
+	for _, o := range t.Outputs {
+		outputs = append(outputs, o.Glob)
 	}
 	slices.Sort(outputs)
 	b.List("outputs", outputs)
@@ -451,7 +452,7 @@ func (e *Evaluator) pending(t *plan.Task) []string {
 
 // needsOutputs reports whether the key of t needs the outputs of a dependency that must run first.
 func (e *Evaluator) needsOutputs(t *plan.Task, d plan.Dep) bool {
-	return d.Via == plan.ViaOutputs && e.node(d.Task).made == nil ||
+	return d.Via == plan.ViaOutputs && !e.node(d.Task).isMade ||
 		e.reach(t).Reads(e.reach(d.Task), d.Inner) && !e.isUpToDate(d.Task)
 }
 
@@ -464,11 +465,14 @@ func (e *Evaluator) reach(t *plan.Task) *reach {
 }
 
 func (e *Evaluator) addDeps(b *builder, t *plan.Task) {
-	deps := slices.SortedFunc(slices.Values(t.Deps), func(x, y plan.Dep) int { return strings.Compare(x.Task.ID(), y.Task.ID()) })
+	deps, byID := t.Deps, func(x, y plan.Dep) int { return strings.Compare(x.Task.ID(), y.Task.ID()) }
+	if !slices.IsSortedFunc(deps, byID) {
+		deps = slices.SortedFunc(slices.Values(deps), byID)
+	}
 	for _, d := range deps {
 		n := e.node(d.Task)
 		switch {
-		case d.Via == plan.ViaOutputs && *n.made != (cache.Digest{}):
+		case d.Via == plan.ViaOutputs && n.made != (cache.Digest{}):
 			b.Output(d.Task.ID(), e.outputsAfter(d.Task))
 		case d.Via != plan.ViaNothing: // what made nothing has not said what is new of it
 			b.Task(d.Task.ID(), n.result.Key)

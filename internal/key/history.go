@@ -76,20 +76,11 @@ func (m *History) Outdated() bool {
 	return m.state.Stamp(memoryFile) != m.file
 }
 
-// TaskID names a task by the place of its dish, which a new name does not change.
-func TaskID(t *plan.Task) string {
-	id := t.Dish.Path + "\x00" + t.Name
-	if t.Dish.Beside != "" {
-		id += "\x00" + t.Dish.Adapter.Manifest().AdapterID
-	}
-	return id
-}
-
 // Of returns what is remembered of t; nothing is an empty value.
 func (m *History) Of(t *plan.Task) *LastRun {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	if r := m.tasks[TaskID(t)]; r != nil {
+	if r := m.tasks[t.Place()]; r != nil {
 		return r
 	}
 	return &LastRun{}
@@ -118,7 +109,7 @@ func (m *History) count(id string, r *LastRun, n int) {
 
 // Keep replaces what is remembered of t.
 func (m *History) Keep(t *plan.Task, r *LastRun) {
-	id := TaskID(t)
+	id := t.Place()
 	if old := m.tasks[id]; old != nil && old.equal(r) {
 		return
 	}
@@ -205,10 +196,9 @@ func loadTasks(dir *state.Dir) map[string]*LastRun {
 func decodeTasks(payload []byte) (map[string]*LastRun, error) {
 	r := pack.NewReader(payload)
 	n := r.Count(40)
-	tasks := make(map[string]*LastRun, n)
-	for range n {
-		id := r.String()
-		t := &LastRun{}
+	tasks, runs := make(map[string]*LastRun, n), make([]LastRun, n) // in one piece
+	for i := range runs {
+		id, t := r.String(), &runs[i]
 		copy(t.Key[:], r.Raw(32))
 		t.Unstored = r.Byte() != 0
 		t.Duration = time.Duration(r.Uint())

@@ -18,7 +18,6 @@ import (
 type remembered struct {
 	memory *digestStore
 	writer pack.Writer
-	dishes map[*ownership]rangeDigest
 	below  map[*ownership]rangeDigest // with the dishes inside that count
 	ready  bool                       // the dishes and tasks are sketched
 	circle map[*plan.Circle]rangeDigest
@@ -37,7 +36,7 @@ const asked = -1
 func newRemembered(o *Options, p *plan.Plan, nodes []node) *remembered {
 	r := &remembered{
 		memory: openDigestStore(o.State, domain+o.Program), tracked: p.Workspace.Tree.TrackedDigest(),
-		dishes: make(map[*ownership]rangeDigest), below: make(map[*ownership]rangeDigest), circle: make(map[*plan.Circle]rangeDigest),
+		below: make(map[*ownership]rangeDigest),
 	}
 	if store, ok := o.Store.(asker); ok && !o.Force {
 		saved, tasks := r.memory.Saved(), p.Tasks
@@ -53,7 +52,7 @@ func (r *remembered) ask(store asker, saved savedDigests, tasks []*plan.Task, no
 		if r.enough.Load() {
 			return
 		}
-		k := saved.Of(TaskID(t))
+		k := saved.Of(t.Place())
 		if k == nil || k.Result.Key == (cache.Key{}) || !nodes[i].recent.CompareAndSwap(0, asked) {
 			continue
 		}
@@ -88,9 +87,10 @@ func (e *Evaluator) has(t *plan.Task, r *knownResult) bool {
 // keep remembers the results that the cache has.
 func (e *Evaluator) keep() {
 	for i := range e.nodes {
-		ev, made := e.nodes[i].result, e.nodes[i].made
-		if ev != nil && made != nil && ev.Known && (ev.Status == Hit || ev.stored) {
-			e.remembered.memory.KeepResult(TaskID(ev.Task), knownResult{Key: ev.Key, Made: *made, Outputs: ev.Outputs})
+		n := &e.nodes[i]
+		ev := n.result
+		if ev != nil && n.isMade && ev.Known && (ev.Status == Hit || ev.stored) {
+			e.remembered.memory.KeepResult(ev.Task.Place(), knownResult{Key: ev.Key, Made: n.made, Outputs: ev.Outputs})
 		}
 	}
 }
@@ -116,7 +116,6 @@ func (e *Evaluator) sketchAgain() {
 	if read < manyRead && read*manyOf < len(e.nodes) || e.remembered.stale {
 		return
 	}
-	clear(e.remembered.circle)
 	clear(e.remembered.below)
 	e.sketchAll()
 	for _, ev := range e.results() {
@@ -134,7 +133,7 @@ func (e *Evaluator) sketchAgain() {
 // keepInputs remembers the inputs of ev, which were read.
 func (e *Evaluator) keepInputs(ev *Result) {
 	if sketch, known := e.sketchOf(ev.Task); known {
-		e.remembered.memory.KeepFiles(TaskID(ev.Task), knownFiles{Sketch: sketch, Digest: ev.inputsDigest, Lock: ev.lock})
+		e.remembered.memory.KeepFiles(ev.Task.Place(), knownFiles{Sketch: sketch, Digest: ev.inputsDigest, Lock: ev.lock})
 	}
 }
 
@@ -145,7 +144,7 @@ func (e *Evaluator) rememberedInputs(t *plan.Task) *knownFiles {
 	if !known {
 		return nil
 	}
-	if k := e.remembered.memory.Of(TaskID(t)); k != nil && k.Files.Sketch == sketch {
+	if k := e.remembered.memory.Of(t.Place()); k != nil && k.Files.Sketch == sketch {
 		return &k.Files
 	}
 	return nil
@@ -180,7 +179,7 @@ func (e *Evaluator) sketchOf(t *plan.Task) (s sketch, known bool) {
 
 // sketchBelow sketches a dish and the dishes inside it whose sources are among its default inputs.
 func (e *Evaluator) sketchBelow(terr *ownership) rangeDigest {
-	own := e.remembered.dishes[terr]
+	own := terr.sketch
 	inner := terr.Inner()
 	if len(inner) == 0 || !own.Known {
 		return own
@@ -192,7 +191,7 @@ func (e *Evaluator) sketchBelow(terr *ownership) rangeDigest {
 	w.Reset()
 	w.Raw(own.Digest[:])
 	for _, in := range inner {
-		part := e.remembered.dishes[in]
+		part := in.sketch
 		w.Raw(part.Digest[:])
 		own.Known = own.Known && part.Known
 	}
@@ -207,7 +206,7 @@ func (e *Evaluator) describeLeft(w *pack.Writer, t *plan.Task) {
 	for _, inner := range e.territories[t.Dish].Inner() {
 		for _, other := range inner.Tasks {
 			if first[other] && len(e.memory.Of(other).ByProducts) > 0 {
-				w.String(TaskID(other))
+				w.String(other.Place())
 			}
 		}
 	}
@@ -256,14 +255,14 @@ func (e *Evaluator) sketchCircle(c *plan.Circle) rangeDigest {
 	if d, ok := r.circle[c]; ok {
 		return d
 	}
-	var parts []sketch
+	parts := make([]sketch, 0, 8) // few have more
 	d := rangeDigest{Known: true}
 	add := func(part rangeDigest) {
 		parts = append(parts, part.Digest)
 		d.Known = d.Known && part.Known
 	}
 	for _, member := range c.Dishes {
-		add(r.dishes[e.territories[member]])
+		add(e.territories[member].sketch)
 	}
 	for _, l := range c.Links {
 		add(e.sketchCircle(e.circles[l]))
@@ -272,8 +271,8 @@ func (e *Evaluator) sketchCircle(c *plan.Circle) rangeDigest {
 		w := &r.writer
 		w.Reset()
 		w.Raw(r.tracked[:])
-		w.Strings(dishPaths(c.Dishes))
-		w.Strings(dishPaths(c.Links))
+		writePaths(w, c.Dishes)
+		writePaths(w, c.Links)
 		for _, p := range parts {
 			w.Raw(p[:])
 		}
@@ -283,12 +282,11 @@ func (e *Evaluator) sketchCircle(c *plan.Circle) rangeDigest {
 	return d
 }
 
-func dishPaths(dishes []*discovery.Dish) []string {
-	list := make([]string, len(dishes))
-	for i, d := range dishes {
-		list[i] = d.Path
+func writePaths(w *pack.Writer, dishes []*discovery.Dish) {
+	w.Uint(uint64(len(dishes)))
+	for _, d := range dishes {
+		w.String(d.Path)
 	}
-	return list
 }
 
 // Loaded returns the result that ev stands for with all that an execution needs: the files

@@ -19,11 +19,12 @@ func (e *Evaluator) sketchAll() {
 	begin := func() *sketcher { return &sketcher{Evaluator: e, ranges: ranges} }
 	dishes := parallel.Map(terrs, begin, (*sketcher).dish)
 	for i, terr := range terrs {
-		e.remembered.dishes[terr] = dishes[i]
+		terr.sketch = dishes[i]
 	}
 	for i, sketch := range parallel.Map(e.plan.Tasks, begin, (*sketcher).task) {
 		e.nodes[i].sketch = sketch
 	}
+	e.remembered.circle = make(map[*plan.Circle]rangeDigest, len(dishes))
 	e.remembered.ready = true
 }
 
@@ -109,8 +110,7 @@ func (s *sketcher) task(t *plan.Task) rangeDigest {
 			return rangeDigest{}
 		}
 	}
-	for _, o := range t.Outputs { // what git tracks of them counts as well
-		at := prefix(t.Dish.Path, o.Glob)
+	for _, at := range s.reach(t).outputs { // what git tracks of them counts as well
 		if Inside(at, t.Dish.Path) {
 			continue
 		}

@@ -34,7 +34,7 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 	} else if r.Reason == ReasonInterrupted && ctx.Err() == nil {
 		e.stop = ReasonInterrupted // Ctrl-C went to it alone
 	} else if left := x.kept.Left(); len(left) > 0 {
-		e.keys.Memory().Leave(key.TaskID(t), left)
+		e.keys.Memory().Leave(t.Place(), left)
 	}
 	e.end(r)
 }

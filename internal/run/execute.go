@@ -112,7 +112,7 @@ func (x *execution) openLog() *action.Log {
 	if x.opts.Output {
 		o.Forward = func(s action.Stream, p []byte) { x.env.report(TaskOutput{Task: t, Stream: s, Data: p}) }
 	}
-	return action.CreateLog(x.env.State, action.LogName(t.Dish.Name, t.Name, key.TaskID(t)), o)
+	return action.CreateLog(x.env.State, action.LogName(t.Dish.Name, t.Name, t.Place()), o)
 }
 
 func (x *execution) attempt(ctx context.Context, log *action.Log) {
