@@ -61,12 +61,15 @@ func (g *globs) Admits(tr *tree.Tree, terr *ownership, p string) bool {
 		return false
 	}
 	owner := terr.Counts(p)
-	switch {
-	case owner == nil && !g.rooted.Match(p), owner != nil && IsOwnFile(owner.Dish.Path, p):
+	if owner == nil && !g.rooted.Match(p) || owner != nil && IsOwnFile(owner.Dish.Path, p) {
 		return false
-	case tr.Tracked(p):
-		return true
-	case owner == nil:
+	}
+	return g.admitsUntracked(terr, owner, p) || tr.Tracked(p) // last: it may read git's index
+}
+
+// admitsUntracked is Admits for a path of owner, nil for none, that git does not track.
+func (g *globs) admitsUntracked(terr, owner *ownership, p string) bool {
+	if owner == nil {
 		return !terr.IsOutput(p) || g.names(terr, p)
 	}
 	return !terr.MayMake(p, owner) || g.names(terr, p) || owner != terr && g.names(owner, p)

@@ -195,7 +195,7 @@ func (t *ownership) Defaults(tr *tree.Tree) []tree.Entry {
 		for _, inner := range t.Inner() {
 			around := t.around(inner)
 			for _, e := range inner.Own(tr) {
-				if tr.Tracked(e.Path) || !slices.ContainsFunc(around, func(o *ownership) bool { return o.IsOutput(e.Path) }) {
+				if !slices.ContainsFunc(around, func(o *ownership) bool { return o.IsOutput(e.Path) }) || tr.Tracked(e.Path) {
 					t.below = append(t.below, e)
 				}
 			}
