@@ -79,6 +79,9 @@ func (s *Reader) StatName(name string, e *Entry) error {
 	return nil
 }
 
+// StatBelow is StatPath for a path in a directory of the file system dev.
+func (s *Reader) StatBelow(rel string, _ uint64, e *Entry) error { return s.StatPath(rel, e) }
+
 // StatPath is Stat for a path relative to the root, "" for the root itself.
 func (s *Reader) StatPath(rel string, e *Entry) error {
 	fi, err := os.Lstat(filepath.Join(s.root.path, filepath.FromSlash(rel)))
