@@ -155,6 +155,8 @@ type Capabilities struct {
 	InstallScope bool `json:"install_scope,omitempty"`
 	Add          bool `json:"add,omitempty"`
 	Cancel       bool `json:"cancel,omitempty"`
+	// ResolvedToolchain is asked instead of ResolvedToolchainFingerprint.
+	ResolvedToolchain bool `json:"resolved_toolchain,omitempty"`
 }
 
 // DefaultCapabilities are those of a manifest that names none.

@@ -27,6 +27,16 @@ const (
 	NotTrusted              Code = "not_trusted"
 )
 
+// IsCode reports whether the rule of a problem is the Code of a failure.
+func IsCode(rule string) bool {
+	switch Code(rule) {
+	case LaunchFailed, HandshakeFailed, Timeout, Crashed, MalformedResponse, ProtocolVersionMismatch, AdapterIDMismatch,
+		CapabilityNotDeclared, CapabilityNotAllowed, ToolNotExposed, Quarantined, RPCError, NotTrusted:
+		return true
+	}
+	return false
+}
+
 // Failure is the error of an adapter that is itself at fault: a plugin that crashed, hung,
 // or sent an invalid answer.
 type Failure struct {
@@ -58,6 +68,11 @@ func (f *Failure) Error() string {
 		fmt.Fprintf(&b, ": %s", f.Data)
 	}
 	return b.String()
+}
+
+// RequireHint returns the hint of a warning about a failed plugin: how to make it an error.
+func (f *Failure) RequireHint() string {
+	return strings.TrimSpace(f.Hint + fmt.Sprintf("\nif the workspace needs it: [plugins] required = [%q]", f.Adapter))
 }
 
 // MissingTool is the error of an adapter whose tool is not installed.

@@ -39,8 +39,8 @@ type Record struct {
 	Exit        int
 	Log         Digest            // blob of the printed output; zero when the task printed nothing
 	LogSize     int64             // size of Log in bytes
-	Recording   Digest            // blob with the ingredients of keys; zero when there is none
-	Ingredients Digest            // digest of the ingredients of this key, a part of Recording
+	Pack        Digest            // blob with the ingredients of keys; zero when there is none
+	Ingredients Digest            // digest of the ingredients of this key, which are in Pack
 	Small       map[Digest][]byte // blobs stored in the record itself; see With
 	Created     time.Time
 	Duration    time.Duration
@@ -80,5 +80,5 @@ func (r *Record) blobs(f func(Digest)) {
 		}
 	}
 	each(r.Log)
-	each(r.Recording)
+	each(r.Pack)
 }

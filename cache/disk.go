@@ -34,7 +34,7 @@ type Options struct {
 	// Waiting receives the path of a lock that another process has held for a while. It may be
 	// called concurrently and may be nil.
 	Waiting func(lock string)
-	// Bounds limit the size and age that Keep leaves. Zero is no limit.
+	// Bounds limit the size and age that PruneToBounds leaves. Zero is no limit.
 	Bounds Bounds
 }
 
@@ -183,7 +183,7 @@ func (s *Disk) PruneToBounds(ctx context.Context) error {
 // list already. Call it at the end of a run; the lookups of a killed process do not count as use.
 func (s *Disk) Settle() { s.files.Settle() }
 
-// Crowded reports whether Keep should be called at once because of what was added since its last
+// Crowded reports whether PruneToBounds should be called at once because of what was added since its last
 // call.
 func (s *Disk) Crowded() bool { return s.bounds != (Bounds{}) && s.files.Crowded(s.bounds) }
 

@@ -201,7 +201,7 @@ func TestMovedRecord(t *testing.T) {
 	}
 }
 
-// A record never tells of blobs that are not there.
+// A record never refers to missing blobs.
 func TestRecordWithoutBlobs(t *testing.T) {
 	s, _ := openDisk(t)
 	r := cachetest.Record(t, s, 1)

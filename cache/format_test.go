@@ -20,7 +20,7 @@ func TestFormatIsPinned(t *testing.T) {
 			{Path: "b", Kind: Link, Target: "a"},
 			{Path: "c", Kind: Dir, Mode: 0o700},
 		},
-		Exit: 1, Log: Digest{2}, LogSize: 1000, Recording: Digest{3}, Ingredients: Digest{4},
+		Exit: 1, Log: Digest{2}, LogSize: 1000, Pack: Digest{3}, Ingredients: Digest{4},
 		Small:   map[Digest][]byte{Sum([]byte("small")): []byte("small"), Sum(nil): {}},
 		Created: time.Unix(1_800_000_000, 5).UTC(), Duration: time.Minute, Host: "host",
 	}

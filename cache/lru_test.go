@@ -248,7 +248,7 @@ func (m *lru) keep(rt *rapid.T) {
 			return
 		}
 	}
-	m.drop(cache.Bounds{MaxSize: m.bound}, m.users[0].opened) // compare tells how it differs
+	m.drop(cache.Bounds{MaxSize: m.bound}, m.users[0].opened) // compare reports the difference
 }
 
 // halt prunes and is killed on the way.

@@ -97,7 +97,7 @@ func hits(t *testing.T, s *cache.Disk, n int) (there []int) {
 			t.Fatal(err)
 		}
 		there = append(there, i)
-		for _, d := range []cache.Digest{r.Log, r.Recording, r.Outputs[1].Digest} {
+		for _, d := range []cache.Digest{r.Log, r.Pack, r.Outputs[1].Digest} {
 			b, err := s.Open(d)
 			if err != nil {
 				t.Errorf("record %d: %v", i, err)

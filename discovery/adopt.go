@@ -34,6 +34,7 @@ func (f *finder) adopt(ctx context.Context) {
 	}
 	f.report(ctx)
 	f.add(f.faults.Warnings()...)
+	f.ws.Failed = f.faults.ByID()
 }
 
 // decideWave decides about sites of which none lies below another.

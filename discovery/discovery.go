@@ -24,8 +24,10 @@ type Workspace struct {
 	Bentos []Bento // by name
 	// LeftOut are the directories with a manifest that are no dishes, by path.
 	LeftOut []LeftOut
-	Tree    *tree.Tree
-	Config  *config.Workspace
+	// Failed has, by id, the failure of each plugin that did not answer about a directory.
+	Failed map[string]*adapters.Failure
+	Tree   *tree.Tree
+	Config *config.Workspace
 
 	byPath   map[string][]*Dish // the one with the directory's name first
 	excluded func(path string) bool
@@ -57,7 +59,7 @@ type Dish struct {
 	Name string
 	Path string // relative to the root with forward slashes; "." is the root
 	Dir  string // absolute
-	// Beside tells it from the first dish of its directory, by its language; "" for the first.
+	// Beside is its language if it is not the first dish of its directory; "" for the first.
 	Beside string
 
 	Bentos []string // names of its bentos, sorted

@@ -158,8 +158,8 @@ func TestFailingAdaptersCostTheirDishes(t *testing.T) {
 		"d/bb.toy": "fail pin", "e/bb.toy": "\nbroken", "f/bb.toy": "unsure", "g/aa.toy": "fail detect crashed", "g/dish.toml": "",
 	}, nil)
 	want := []string{
-		`warning timeout a: plugin aa: tasks of "a": no answer (timeout); it has no answer about b either (look)`,
-		`warning crashed c: plugin aa: detect of "c": no answer (crashed); it has no answer about g either (look)`,
+		`warning timeout a: plugin aa: tasks of "a": no answer (timeout); it has no answer about b either (look` + required("aa") + ")",
+		`warning crashed c: plugin aa: detect of "c": no answer (crashed); it has no answer about g either (look` + required("aa") + ")",
 		`error adapter_error d: pin went wrong`,
 		`error e/bb.toy:2: bad line`,
 	}

@@ -37,6 +37,17 @@ func (f *pluginFailures) Add(failure *adapters.Failure, path string, at config.P
 	f.byKind[k] = append(f.byKind[k], pluginFailure{failure, path, at})
 }
 
+// ByID returns a failure of each plugin.
+func (f *pluginFailures) ByID() map[string]*adapters.Failure {
+	byID := make(map[string]*adapters.Failure)
+	for _, of := range f.byKind {
+		if old := byID[of[0].Adapter]; old == nil || of[0].Code < old.Code { // the same in every run
+			byID[of[0].Adapter] = of[0].Failure
+		}
+	}
+	return byID
+}
+
 // Warnings returns one warning for each plugin and code: the failure that caused the others, or
 // else the first by path, with the paths of the others.
 func (f *pluginFailures) Warnings() []diagnostics.Diagnostic {
@@ -50,7 +61,7 @@ func (f *pluginFailures) Warnings() []diagnostics.Diagnostic {
 		})
 		first := of[0]
 		w := first.at.Warning(string(first.Code), "%v%s", first.Failure, others(of))
-		w.Hint = first.Hint
+		w.Hint = first.RequireHint()
 		list = append(list, w)
 	}
 	return diagnostics.Sorted(list)

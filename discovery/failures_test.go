@@ -27,11 +27,16 @@ func TestWarnings(t *testing.T) {
 		got = append(got, d.String()+" ["+d.Hint+"]")
 	}
 	want := []string{
-		`b: plugin t: detect of "/w/b": no (rpc_error); it has no answer about c either []`,
-		`q: plugin u: detect of "/w/q": late (timeout) []`,
-		`y: plugin t: detect of "/w/y": late (timeout); it has no answer about a, z either [look]`,
+		`b: plugin t: detect of "/w/b": no (rpc_error); it has no answer about c either [` + required("t")[1:] + "]",
+		`q: plugin u: detect of "/w/q": late (timeout) [` + required("u")[1:] + "]",
+		`y: plugin t: detect of "/w/y": late (timeout); it has no answer about a, z either [look` + required("t") + "]",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// required returns the end of a hint about a plugin.
+func required(id string) string {
+	return "\nif the workspace needs it: [plugins] required = [\"" + id + "\"]"
 }

@@ -46,7 +46,7 @@ func (f *finder) unknownLanguage(language config.Text) diagnostics.Diagnostic {
 	}
 	d.Hint = diagnostics.Suggest(language.Text, known)
 	if near := diagnostics.Nearest(language.Text, known); len(near) == 0 && config.ValidPluginID(language.Text) {
-		d.Message += ", and no executable " + pluginPrefix + language.Text + " is on PATH"
+		d.Message += ", and no executable " + PluginPrefix + language.Text + " is on PATH"
 	}
 	return d
 }

@@ -20,8 +20,8 @@ import (
 // RulePluginFile is the rule of the problems of Adapters.
 const RulePluginFile = "plugin_file"
 
-// pluginPrefix is the start of the name of an adapter's executable; the id follows.
-const pluginPrefix = "bento-adapter-"
+// PluginPrefix is the start of the name of an adapter's executable; the id follows.
+const PluginPrefix = "bento-adapter-"
 
 // Adapters lists the executables on path, the value of $PATH, that may be adapters, in the order in
 // which they count. It starts none. It lists with a reason those that the configuration forbids,
@@ -41,7 +41,7 @@ func Adapters(path string, cfg *config.Workspace, st *state.Dir, digest func(pat
 		}
 		s.dirs = append(s.dirs, real)
 		for _, name := range names.Of(real) {
-			s.file(filepath.Join(dir, name), strings.TrimPrefix(name, pluginPrefix))
+			s.file(filepath.Join(dir, name), strings.TrimPrefix(name, PluginPrefix))
 		}
 	}
 	return s.found, diagnostics.Sorted(s.problems)
@@ -60,7 +60,7 @@ type search struct {
 	problems []diagnostics.Diagnostic
 }
 
-// file checks one file whose name is pluginPrefix and suffix.
+// file checks one file whose name is PluginPrefix and suffix.
 func (s *search) file(path, suffix string) {
 	if isBackup(suffix) {
 		return

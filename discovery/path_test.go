@@ -178,7 +178,7 @@ func FuzzPluginName(f *testing.F) {
 			t.Skip()
 		}
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, pluginPrefix+name), nil, 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, PluginPrefix+name), nil, 0o755); err != nil {
 			t.Skip(err)
 		}
 		list, _ := Adapters(dir, cfg, nil, sha)

@@ -25,7 +25,7 @@ type pathNames struct {
 	changed bool
 }
 
-// pluginNames are the names in a directory that begin with pluginPrefix, sorted.
+// pluginNames are the names in a directory that begin with PluginPrefix, sorted.
 type pluginNames struct {
 	stamp tree.Stamp // of the directory; zero where it does not identify the names
 	names []string
@@ -69,7 +69,7 @@ func readPluginNames(dir string) ([]string, error) {
 	}
 	defer f.Close()
 	names, err := f.Readdirnames(-1)
-	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, pluginPrefix) })
+	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, PluginPrefix) })
 	slices.Sort(names)
 	return names, err
 }
@@ -106,7 +106,7 @@ func decodePathNames(payload []byte) (map[string]pluginNames, error) {
 	for range r.Count(6) {
 		dir := r.String()
 		n := pluginNames{stamp: tree.Stamp{Mtime: r.Int(), Ctime: r.Int(), Ino: r.Uint(), Dev: r.Uint()}, names: r.Strings()}
-		if slices.ContainsFunc(n.names, func(name string) bool { return !strings.HasPrefix(name, pluginPrefix) || strings.Contains(name, "/") }) {
+		if slices.ContainsFunc(n.names, func(name string) bool { return !strings.HasPrefix(name, PluginPrefix) || strings.Contains(name, "/") }) {
 			return nil, pack.ErrFormat
 		}
 		saved[dir] = n

@@ -38,16 +38,16 @@ func TestPathNamesAreSaved(t *testing.T) {
 	if got := openPathNames(st).Of(dir); len(got) > 0 {
 		t.Fatalf("%s has %q", dir, got)
 	}
-	keepNames(t, st, dir, stamp, pluginPrefix+"saved")
+	keepNames(t, st, dir, stamp, PluginPrefix+"saved")
 	p := openPathNames(st)
-	if got := p.Of(dir); !cmp.Equal(got, []string{pluginPrefix + "saved"}) {
+	if got := p.Of(dir); !cmp.Equal(got, []string{PluginPrefix + "saved"}) {
 		t.Errorf("of an unchanged directory: %q, want the saved name", got)
 	}
 	if p.changed {
 		t.Error("an unchanged directory is saved again")
 	}
 	stamp.Ctime++
-	keepNames(t, st, dir, stamp, pluginPrefix+"saved")
+	keepNames(t, st, dir, stamp, PluginPrefix+"saved")
 	p = openPathNames(st)
 	if got := p.Of(dir); len(got) > 0 || !p.changed {
 		t.Errorf("of a changed directory: %q, changed %v, want the names on disk and true", got, p.changed)
@@ -61,14 +61,14 @@ func TestPathNamesAreSaved(t *testing.T) {
 // TestPathNamesOfAFreshDirectory: a directory that has just changed may change again without new
 // times, so its names are never taken from the saved ones.
 func TestPathNamesOfAFreshDirectory(t *testing.T) {
-	dir, st := executables(t, map[string]os.FileMode{pluginPrefix + "a": 0o755}), state.Open(t.TempDir())
+	dir, st := executables(t, map[string]os.FileMode{PluginPrefix + "a": 0o755}), state.Open(t.TempDir())
 	stamp, settled := tree.ListStamp(dir)
 	if settled || stamp == (tree.Stamp{}) {
 		t.Fatalf("%v, settled %v", stamp, settled)
 	}
-	keepNames(t, st, dir, stamp, pluginPrefix+"saved")
+	keepNames(t, st, dir, stamp, PluginPrefix+"saved")
 	p := openPathNames(st)
-	if got := p.Of(dir); !cmp.Equal(got, []string{pluginPrefix + "a"}) {
+	if got := p.Of(dir); !cmp.Equal(got, []string{PluginPrefix + "a"}) {
 		t.Errorf("got %q, want the name on disk", got)
 	}
 	if p.changed {
@@ -84,7 +84,7 @@ func TestPathNamesOfAFreshDirectory(t *testing.T) {
 
 func TestPathNamesThatLeadElsewhere(t *testing.T) {
 	dir, stamp := longAgo(t)
-	for _, name := range []string{"../" + pluginPrefix + "x", pluginPrefix + "x/y", "sh"} {
+	for _, name := range []string{"../" + PluginPrefix + "x", PluginPrefix + "x/y", "sh"} {
 		st := state.Open(t.TempDir())
 		keepNames(t, st, dir, stamp, name)
 		if got := openPathNames(st).Of(dir); len(got) > 0 {
@@ -101,7 +101,7 @@ func FuzzPathNames(f *testing.F) {
 	w.Uint(1)
 	w.String("/usr/bin")
 	w.Raw([]byte{1, 1, 1, 1})
-	w.Strings([]string{pluginPrefix + "x"})
+	w.Strings([]string{PluginPrefix + "x"})
 	f.Add(w.Payload())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		saved, err := decodePathNames(data)

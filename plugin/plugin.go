@@ -11,7 +11,7 @@
 //
 // The capabilities of the manifest name the methods that bento calls. A manifest that names
 // none of the contract's four has all four. An adapter that implements adapters.TaskLister,
-// Linker, Scoper or Adder also has that capability.
+// Linker, Scoper, Adder or ToolchainResolver also has that capability.
 package plugin
 
 import (
@@ -54,8 +54,13 @@ func Main(a adapters.Adapter) {
 // is done, and returns its error. It cancels running calls and waits for them. It closes In
 // and Out if they are closers. After ctx is done a Read of In may still block.
 //
+// An adapter that has an optional method with another signature than its interface is refused.
+//
 // Manifest().Parallel calls run at once, one when it is zero.
 func Serve(ctx context.Context, a adapters.Adapter, o *Options) error {
+	if err := checkMethods(a); err != nil {
+		return err
+	}
 	if o == nil {
 		o = &Options{}
 	}

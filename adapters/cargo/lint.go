@@ -10,9 +10,9 @@ import (
 // lint returns the lint recipe of a package that configures clippy: by an alias of that
 // name, a [lints] table, a clippy.toml in its directory or above, or a toolchain file that
 // names the component clippy. Clippy comes with rustup, but -D warnings would fail packages
-// that never ran it.
-func (r *recipes) lint() []adapters.Task {
-	t := adapters.Task{Name: "lint", Run: "cargo clippy" + locked + " --all-targets -- -D warnings"}
+// that never ran it. It compiles these targets.
+func (r *recipes) lint(targets string) []adapters.Task {
+	t := adapters.Task{Name: "lint", Run: "cargo clippy" + locked + targets + " -- -D warnings"}
 	config, found := clippyConfig(r.f)
 	switch {
 	case r.aliases["lint"] != "":

@@ -16,11 +16,11 @@ import (
 // it first; a recipe without the option would have another key once the lockfile exists.
 const locked = " --locked"
 
-// lifecycle returns the recipes of every package.
-func lifecycle() []adapters.Task {
+// lifecycle returns the recipes of every package. Its check compiles these targets.
+func lifecycle(targets string) []adapters.Task {
 	return []adapters.Task{
 		{Name: "build", Run: "cargo build" + locked},
-		{Name: "check", Run: "cargo check" + locked + " --all-targets"},
+		{Name: "check", Run: "cargo check" + locked + targets},
 		{Name: "test", Run: "cargo test" + locked},
 	}
 }
@@ -65,8 +65,9 @@ func (r *recipes) tasks() []adapters.Task {
 	r.aliases = aliasesOf(r.configs)
 	var list []adapters.Task
 	if r.Package != nil {
-		list = lifecycle()
-		list = append(list, r.lint()...)
+		targets := r.targets()
+		list = lifecycle(targets)
+		list = append(list, r.lint(targets)...)
 		list = append(list, r.scripts()...)
 	}
 	list = append(list, aliasTasks(r.aliases, list)...)

@@ -111,6 +111,38 @@ func TestTasks(t *testing.T) {
 	}
 }
 
+// What the root of a workspace runs for all members passes for one alone.
+func TestMembersTakeOverTestOptions(t *testing.T) {
+	for task, want := range map[string]string{
+		"deno test -A --parallel --trace-leaks --coverage --doc --clean --ignore=_tools/": "deno test -A --trace-leaks --doc",
+		"deno fmt --check && deno test --allow-env=HOME --unstable-kv tests":              "deno test --allow-env=HOME --unstable-kv",
+		"deno test --no-check --fail-fast":                                                "deno test --allow-read --no-check",
+		"deno test --allow-read=fixtures -N":                                              "deno test --allow-read",
+		"deno test -W=out":                                                                "deno test --allow-read",
+		"deno test --allow-run=./bin/x":                                                   "deno test --allow-read",
+		"deno test $FLAGS -A":                                                             "deno test --allow-read",
+		"deno run -A test.ts":                                                             "deno test --allow-read",
+		"deno test":                                                                       "deno test --allow-read",
+	} {
+		root := adaptertest.Project(t, `
+-- deno.json --
+{"workspace": ["a"], "tasks": {"test": "`+task+`"}}
+-- a/deno.json --
+{"name": "@ex/a", "exports": "./mod.ts"}
+-- a/mod_test.ts --
+-- alone/deno.json --
+{}
+-- alone/mod_test.ts --
+`)
+		if got := adaptertest.Task(t, newDeno(), filepath.Join(root, "a"), "test").Run; got != want {
+			t.Errorf("%s: got %q, want %q", task, got, want)
+		}
+		if got := adaptertest.Task(t, newDeno(), filepath.Join(root, "alone"), "test").Run; got != "deno test --allow-read" {
+			t.Errorf("no member: %q", got)
+		}
+	}
+}
+
 // "deno task" runs the scripts of package.json, too.
 func TestScripts(t *testing.T) {
 	root := adaptertest.Project(t, `

@@ -119,7 +119,7 @@ func (r *recipes) own(m imports.Modules) []adapters.Task {
 		}
 	}
 	add(len(m.Files) > 0, adapters.Task{Name: "build", Run: "deno check ."})
-	add(m.Tests, adapters.Task{Name: "test", Run: "deno test --allow-read"})
+	add(m.Tests, adapters.Task{Name: "test", Run: r.testCommand()})
 	add(len(m.Files) > 0, adapters.Task{Name: "lint", Run: "deno lint"})
 	add(m.Benches, adapters.Task{Name: "bench", Run: "deno bench", Script: true, NoCache: true, SideEffects: true})
 	add(len(m.Files) > 0, adapters.Task{Name: "format", Run: "deno fmt", Script: true, NoCache: true, SideEffects: true})

@@ -103,7 +103,7 @@ func TestTasks(t *testing.T) {
 		t.Error(diff)
 	}
 	if ans.Aggregate || ans.Members != nil {
-		t.Errorf("a lone package is said to be a workspace: %+v", ans)
+		t.Errorf("a lone package is a workspace: %+v", ans)
 	}
 	for _, name := range []string{"app/package.json", "", ".nvmrc", "app/yarn.lock", "app/tsconfig.json"} {
 		if ans.Reads[filepath.Join(root, name)].Kind == adapters.Unseen {

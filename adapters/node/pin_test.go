@@ -137,6 +137,6 @@ func TestCheckPin(t *testing.T) {
 		t.Errorf("a pre-release of 22 is no 22: %+v", v)
 	}
 	if v := a.CheckPin(adapters.Toolchain{Tool: "deno", Version: "1"}, found); !v.OK {
-		t.Errorf("a tool of somebody else: %+v", v)
+		t.Errorf("a tool of another program: %+v", v)
 	}
 }

@@ -82,7 +82,7 @@ func inPackage(root, name string) string {
 }
 
 // TestWhatIsNotIntact: the managers take existing files for complete. A forced install, and
-// one after an interruption, starts anew.
+// one after an interruption, starts from scratch.
 func TestWhatIsNotIntact(t *testing.T) {
 	for id, a := range real(t, "node-npm", "node-pnpm", "node-yarn", "bun", "yarn1") {
 		t.Run(id, func(t *testing.T) {

@@ -45,7 +45,7 @@ func yarnDialect(s *project.Shelf) dialect {
 	}
 }
 
-// yarns tells the two programs apart.
+// yarns distinguishes the two programs.
 type yarns struct{ shelf *project.Shelf }
 
 func (y yarns) traces(f *adapters.Files, dir string) (traces, error) {

@@ -149,7 +149,7 @@ func (p *project) steps(locals []local) [][]string {
 	return steps
 }
 
-// Install makes the virtual environment anew: pip neither repairs an interrupted install
+// Install makes the virtual environment from scratch: pip neither repairs an interrupted install
 // nor removes packages that are no longer required.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
 	f := a.Now().Files(req.DishDir)

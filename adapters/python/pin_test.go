@@ -100,6 +100,6 @@ func TestCheckPin(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	if v := a.CheckPin(adapters.Toolchain{Tool: "uv", Version: "1"}, found); !v.OK {
-		t.Errorf("a tool of somebody else: %+v", v)
+		t.Errorf("a tool of another program: %+v", v)
 	}
 }

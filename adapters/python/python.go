@@ -2,7 +2,7 @@
 // poetry installs, the adapter "python-uv" those of uv.
 //
 // A project has its own virtual environment, .venv, or shares that of its uv workspace.
-// Every recipe runs inside it. The environment of pip and poetry is made anew whenever its
+// Every recipe runs inside it. The environment of pip and poetry is made from scratch whenever its
 // requirements change; that of uv is synchronised.
 package python
 

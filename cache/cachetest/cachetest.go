@@ -163,7 +163,7 @@ func Record(t testing.TB, s cache.Store, n int) *cache.Record {
 			{Path: "dist/b", Kind: cache.File, Mode: 0o755, Digest: blob("b"), Size: int64(len(fmt.Sprintf("b %d", n)))},
 			{Path: "dist/\xff\n", Kind: cache.Link, Target: "a"},
 		},
-		Exit: n % 3, Log: blob("log"), LogSize: int64(n), Recording: blob("recording"), Ingredients: cache.Digest{1},
+		Exit: n % 3, Log: blob("log"), LogSize: int64(n), Pack: blob("recording"), Ingredients: cache.Digest{1},
 		Small:   map[cache.Digest][]byte{cache.Sum([]byte("small")): []byte("small")},
 		Created: time.Unix(int64(n), 5).UTC(), Duration: time.Duration(n) * time.Millisecond, Host: "here",
 	}

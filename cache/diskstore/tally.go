@@ -49,7 +49,7 @@ func (s *Store) PruneToBounds(ctx context.Context, b Bounds, needs Needs) error 
 	return nil
 }
 
-// Crowded reports whether Keep is worth a call: the bytes that this process added and did not write
+// Crowded reports whether PruneToBounds is worth a call: the bytes that this process added and did not write
 // to the tally are many, or pass the bound.
 func (s *Store) Crowded(b Bounds) bool {
 	added, total := s.added.Load(), s.total.Load()
@@ -99,7 +99,7 @@ func (s *Store) readTally() (t tally, ok bool) {
 	return t, t.size >= 0
 }
 
-// noteTally writes the tally. Without a tally, also in a store without entries, Keep lists the
+// noteTally writes the tally. Without a tally, also in a store without entries, PruneToBounds lists the
 // store again.
 func (s *Store) noteTally(t tally) {
 	s.total.Store(t.size)

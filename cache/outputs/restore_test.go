@@ -216,7 +216,7 @@ func TestRestoreTellsWhatItTouched(t *testing.T) {
 		t.Errorf("%+v, %v", stats, err)
 	}
 	if want := []string{"b", "c", "d"}; !cmp.Equal(got, want) {
-		t.Errorf("told of %q, want %q", got, want)
+		t.Errorf("reported %q, want %q", got, want)
 	}
 }
 

@@ -46,7 +46,7 @@ type pluginFault struct {
 
 // pluginFaults returns the failures of plugins in an evaluation. A failure that concerns
 // several tasks is in it once.
-func pluginFaults(results []*key.Result) []*pluginFault {
+func pluginFaults(results []*key.Evaluation) []*pluginFault {
 	var list []*pluginFault
 	byMessage := make(map[string]*pluginFault)
 	for _, r := range results {

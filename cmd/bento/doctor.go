@@ -116,11 +116,16 @@ func (s *session) doctor(ctx context.Context) error {
 }
 
 func (doc *diagnosis) checkWorkspace(w *opened) {
-	doc.add("workspace", "ok", fmt.Sprintf("%s, %s, %s", w.Root, report.Count(len(w.Dishes), "dish"), report.Count(len(w.Bentos), "bento")), "")
-	if len(w.Problems) == 0 {
+	status, hint := "ok", ""
+	if len(w.Dishes) == 0 {
+		status, hint = "warn", w.lookedFor()
+	}
+	doc.add("workspace", status, fmt.Sprintf("%s, %s, %s", w.Root, report.Count(len(w.Dishes), "dish"), report.Count(len(w.Bentos), "bento")), hint)
+	problems := diagnostics.Sorted(slices.Concat(w.Problems, planProblems(w)))
+	if len(problems) == 0 {
 		doc.add("config", "ok", "no problem found", "")
 	}
-	doc.checkProblems(w.Problems)
+	doc.checkProblems(problems)
 }
 
 func (doc *diagnosis) checkProblems(problems []diagnostics.Diagnostic) {
@@ -179,6 +184,8 @@ func toolCheck(r toolRow) check {
 		c.Hint = strings.TrimSpace(strings.TrimPrefix(r.Hint, c.Detail))
 	case "known_at_run":
 		c.Status, c.Detail = "skipped", "known when the task runs"
+	case "not_compared":
+		c.Detail = strings.TrimSpace(c.Detail + " not compared")
 	case "mismatch":
 		c.Status = "fail"
 	case "mismatch_warned":

@@ -88,7 +88,7 @@ func (e endOf) try(t *testing.T, stubborn bool) {
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.OpenFile(fifo, os.O_RDWR, 0) // nobody waits for a reader
+	f, err := os.OpenFile(fifo, os.O_RDWR, 0) // the writer does not wait for a reader
 	if err != nil {
 		t.Fatal(err)
 	}

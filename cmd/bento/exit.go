@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
@@ -10,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/workspace"
 )
 
 // The exit codes.
@@ -65,10 +67,16 @@ func (s *session) exit(ctx context.Context, err error) int {
 			return exitFault
 		}
 	}
-	if errors.As(err, &problems) {
+	if errors.As(err, &problems) && !(s.command == "ci" && slices.ContainsFunc(problems, isPluginFault)) {
 		return exitInput
 	}
 	return exitFault
+}
+
+// isPluginFault reports whether a problem is a plugin that the workspace needs and that failed. CI
+// must tell it from a wrong configuration.
+func isPluginFault(d diagnostics.Diagnostic) bool {
+	return d.Severity == diagnostics.Error && (d.Rule == workspace.RulePluginLost || adapters.IsCode(d.Rule))
 }
 
 // exitOf returns the exit code of a run.

@@ -19,7 +19,7 @@ var faults = []string{
 	"D1", "D2", "D3", "D4", "D7", "D8", "D9", "D10", "D11", "D12",
 }
 
-// TestFaultsAreNamed: a test that speaks of a fault has its number in a comment.
+// TestFaultsAreNamed: a test that names a fault has its number in a comment.
 func TestFaultsAreNamed(t *testing.T) {
 	named := make(map[string]bool)
 	number := regexp.MustCompile(`\b[A-F][0-9]{1,2}\b`)

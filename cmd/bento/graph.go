@@ -67,7 +67,7 @@ func (s *session) graphPage(ctx context.Context, w *opened, p *plan.Plan) error 
 	if _, err := ev.All(ctx); err != nil {
 		return err
 	}
-	results := make([]*key.Result, len(p.Tasks))
+	results := make([]*key.Evaluation, len(p.Tasks))
 	for i, t := range p.Tasks {
 		results[i] = ev.Loaded(ctx, ev.Of(t))
 	}

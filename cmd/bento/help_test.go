@@ -47,7 +47,7 @@ func TestCommandsPage(t *testing.T) {
 	root := newRoot(&session{process: process{environ: adapters.NewEnviron(nil)}})
 	for _, cmd := range allCommands(root) {
 		if !cmd.HasSubCommands() && !cmd.Hidden && !strings.Contains(string(page), cmd.Name()) {
-			t.Errorf("docs/commands.md does not speak of %s", cmd.CommandPath())
+			t.Errorf("docs/commands.md does not mention %s", cmd.CommandPath())
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // TestInteractive: an interactive task has the terminal to itself, Ctrl-C and Ctrl-Z
-// included, and gives it back as it was.
+// included, and returns it unchanged.
 func TestInteractive(t *testing.T) {
 	t.Parallel()
 	tmux, bash, bin := needTool(t, "tmux"), needTool(t, "bash"), needTool(t, "bento")

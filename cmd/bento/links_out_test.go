@@ -140,7 +140,7 @@ func TestManifestsBehindLinksOut(t *testing.T) {
 			}
 			planner(t, base, root, "plan", "graph", "dish list", "doctor")()
 			if again := plan(); again != there {
-				t.Errorf("the second time something else is said:\n%s", diffLines(there, again))
+				t.Errorf("the second output differs:\n%s", diffLines(there, again))
 			}
 			for i, name := range names {
 				if link := fmt.Sprintf("d%d/%s", i, name); slices.Contains(a.Manifest().FingerprintFiles, name) && !strings.Contains(name, "/") && warnings(there, link) != 1 {
@@ -173,7 +173,7 @@ func planner(t *testing.T, base, root string, lines ...string) func() string {
 			var out, said bytes.Buffer
 			execute(t.Context(), append([]string{"-C", root}, args...), process{out: &out, err: &said, environ: env})
 			if strings.Contains(out.String()+said.String(), "CANARY") {
-				t.Errorf("%q tells what lies outside:\n%s%s", args, out.String(), said.String())
+				t.Errorf("%q shows content from outside:\n%s%s", args, out.String(), said.String())
 			}
 			fmt.Fprintf(&all, "$ %s\n%s%s", line, out.String(), said.String())
 		}

@@ -116,7 +116,7 @@ func execute(ctx context.Context, args []string, p process) int {
 	root.SetContext(ctx)
 	err := root.Execute()
 	if err != nil && s.command == "" { // the line failed before the command ran
-		err = badUsage(root, err)
+		err = s.badUsage(root, err)
 	}
 	return s.exit(ctx, err)
 }
@@ -154,7 +154,12 @@ func newRoot(s *session) *cobra.Command {
 		SilenceErrors: true, SilenceUsage: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		Args:              cobra.NoArgs,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if yes, _ := cmd.Flags().GetBool("version"); yes {
+				return s.printVersion()
+			}
+			return cmd.Help()
+		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return s.check(cmd) },
 	}
 	root.SetFlagErrorFunc(badFlag)
@@ -162,10 +167,11 @@ func newRoot(s *session) *cobra.Command {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(cmd.OutOrStdout(), cmd) })
 	root.SetUsageFunc(func(cmd *cobra.Command) error { writeUsage(cmd.OutOrStderr(), cmd); return nil })
 	s.flags.add(root.PersistentFlags())
+	root.Flags().BoolP("version", "V", false, "print the version")
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "ask", Title: "Inspect:"},
 		&cobra.Group{ID: "setup", Title: "Set up and maintain:"}, &cobra.Group{ID: "other", Title: "Other:"})
 	root.AddCommand(runCommands(s)...)
-	root.AddCommand(planCommand(s), whyCommand(s), graphCommand(s), lastCommand(s), artifactsCommand(s), explainCommand(s))
+	root.AddCommand(planCommand(s), whyCommand(s), graphCommand(s), dishesCommand(s), tasksCommand(s), lastCommand(s), logsCommand(s), artifactsCommand(s), explainCommand(s))
 	root.AddCommand(initCommand(s), addCommand(s), dishCommand(s), boxCommand(s), toolchainCommand(s), doctorCommand(s), cleanCommand(s), cacheCommand(s), pluginCommand(s))
 	root.AddCommand(schemaCommand(s), versionCommand(s), completionCommand(), manCommand(s))
 	root.SetHelpCommandGroupID("other")

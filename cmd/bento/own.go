@@ -12,7 +12,7 @@ import (
 func (w *opened) warnGuest() {
 	var guest *owner.GuestError
 	if errors.As(w.env.State.Guest(), &guest) {
-		w.warnState(guest.Error()+": each command works everything out anew, no other run is kept out, and there are no logs", guest.Hint())
+		w.warnState(guest.Error()+": each command computes everything again, no lock keeps out another run, and there are no logs", guest.Hint())
 	}
 }
 

@@ -154,7 +154,7 @@ func everyCommand() [][]string {
 		"plan", "plan --json", "graph", "doctor", "why a:build", "dish list", "artifacts", "toolchain list", "clean --dry-run",
 		"add a x", "last", "last a:test", "plugin list", "__complete run b", "init", "install", "schema", "explain directory_refused",
 		"run build", "run build test --keep-going", "build", "ci", "run build --no-cache", "clean --yes", "build", "watch build",
-		"cache stats", "cache fsck", "cache prune --max-size 1B", "cache clear", "build",
+		"cache stats", "cache fsck", "cache prune --max-size 1B", "cache clear --yes", "build",
 	} {
 		list = append(list, strings.Fields(line))
 	}
@@ -251,7 +251,7 @@ func TestOwnDirectories(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/depth %d/cache inside %v", kind, depth, inside), func(t *testing.T) {
 					t.Parallel()
 					if kind == "of a stranger" && os.Getuid() != 0 {
-						t.Skip("only root can give a file to somebody else")
+						t.Skip("only root can give a file to another user")
 					}
 					tryOwn(t, from, kind, [][]string{paths})
 				})

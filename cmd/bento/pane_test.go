@@ -42,7 +42,7 @@ func openPane(t *testing.T, program string, columns, rows int) *pane {
 	return p
 }
 
-// listen tells of output until f is closed.
+// listen reports output until f is closed.
 func (p *pane) listen(f *os.File) {
 	buf := make([]byte, 32<<10)
 	for {

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/plugin/adapter"
 	"github.com/bentobuild/bento/plugin/plugintest"
 )
 
@@ -30,6 +32,11 @@ func (s *session) pluginTest(ctx context.Context, target string, within time.Dur
 		return err
 	}
 	o := plugintest.Options{ID: c.ID, Env: s.host().PluginEnv(cfg.Root).Strict(cfg.Plugins.ByID[c.ID].PassEnv...), Within: within}
+	if trace := adapter.TraceOf(ctx); trace != nil {
+		o.Frame = func(clause string, sent bool, body []byte) {
+			trace(adapter.Frame{ID: strings.TrimSpace(c.ID + " " + clause), Path: c.Path, Time: time.Now(), Sent: sent, Body: body})
+		}
+	}
 	if s.flags.verbose {
 		o.Stderr = s.err
 	}

@@ -22,7 +22,8 @@ func pluginTraceCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "trace [-o FILE] -- COMMAND…", Short: "Run a command of bento and record every frame of its plugins",
 		Long: "Run a command of bento and write every frame of its plugins to stderr, or with -o to a file\n" +
-			"as one JSON object a line: time, ms since the start, id, sent (by bento) and body.",
+			"as one JSON object a line: time, ms since the start, id, sent (by bento) and body. Of plugin test\n" +
+			"the id has the clause too.",
 		Example: "  bento plugin trace -- plan\n  bento plugin trace -o frames.ndjson -- run build",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && args[0] == "bento" {

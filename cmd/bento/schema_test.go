@@ -17,7 +17,7 @@ import (
 	"github.com/bentobuild/bento/internal/report"
 )
 
-// compiled gives the schemas of all documents by the value of their member "schema".
+// compiled returns the schemas of all documents by the value of their member "schema".
 // They are closed: a member that the schema does not have is one that nobody wrote
 // down.
 var compiled = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {

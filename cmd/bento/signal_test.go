@@ -92,7 +92,7 @@ func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// leftOf waits for the processes with mark in their environment to end, and gives those
+// leftOf waits for the processes with mark in their environment to end, and returns those
 // that do not.
 func leftOf(mark string) (left []string) {
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {

@@ -109,8 +109,8 @@ func runKeys(t *testing.T, doc string) map[string]string {
 	return keys
 }
 
-// allAtOnce starts as many bentos as there are commands, and gives the keys that they
-// told of: all must tell of the same.
+// allAtOnce starts as many bentos as there are commands, and returns the keys that they
+// printed, which must be the same for all.
 func (w *world) allAtOnce(commands [][]string) map[string]string {
 	w.t.Helper()
 	var mu sync.Mutex

@@ -110,7 +110,7 @@ func (k *kitchen) read(name string) string {
 	return string(data)
 }
 
-// make makes an edit and gives a function that takes it back.
+// make makes an edit and returns a function that reverts it.
 func (k *kitchen) make(e edit) (undo func()) {
 	k.t.Helper()
 	if e.file == "" {
@@ -134,8 +134,8 @@ func (k *kitchen) make(e edit) (undo func()) {
 	}
 }
 
-// tool runs a tool in a directory of the workspace, which has to work, and gives what
-// it printed.
+// tool runs a tool in a directory of the workspace, which must succeed, and returns
+// its output.
 func (k *kitchen) tool(dir string, argv ...string) string {
 	k.t.Helper()
 	path, err := k.env.LookPath(argv[0])

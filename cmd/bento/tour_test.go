@@ -119,7 +119,7 @@ func (tr *tour) layPolyglot() {
 	tr.env = append(tr.env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// sh runs a command and gives what it prints.
+// sh runs a command and returns its output.
 func (tr *tour) sh(command string) string {
 	tr.t.Helper()
 	cmd := exec.Command("sh", "-c", command)
@@ -190,7 +190,7 @@ func (tr *tour) end() {
 	tr.job = nil
 }
 
-// sharedText collects what is written, and tells of it.
+// sharedText collects what is written, and reports it.
 type sharedText struct {
 	changed chan struct{}
 

@@ -42,6 +42,7 @@ func watchCommand(s *session) *cobra.Command {
 		},
 	}
 	addSelection(cmd, &sel)
+	addForce(cmd, &sel)
 	return cmd
 }
 
@@ -67,7 +68,7 @@ type watching struct {
 	again   bool                 // a run has ended before
 	failed  bool                 // the last look found an error
 	moved   []string             // the dishes that appeared or vanished since the last round
-	ran     bool                 // since that was told
+	ran     bool                 // since moved was printed
 	said    string               // the problems that were printed last
 	last    map[string]cache.Key // by task: the key of its last run
 	loops   map[string]int       // by task: how often it ran without a pause; its own changes count more
@@ -185,7 +186,7 @@ func (w *watching) forget(l *look) {
 type look struct {
 	ws      *opened
 	plan    *plan.Plan
-	results []*key.Result
+	results []*key.Evaluation
 }
 
 // keys returns the keys of the tasks that are known.
@@ -383,7 +384,7 @@ func (w *watching) runDue(ctx context.Context, l *look, keys map[string]cache.Ke
 		defer close(done)
 		r, err = run.Run(ctx, l.ws.env, p, run.Options{
 			Workers: w.s.workers(l.ws.Config), KeepGoing: true, Cancel: cancel, Busy: w.s.busy(), Output: w.output,
-			Force: w.s.flags.noCache && !w.again, SkipInstall: w.s.flags.skipInstall, ForceInstall: w.s.flags.forceInstall && !w.again,
+			Force: (w.s.flags.noCache || w.sel.force) && !w.again, SkipInstall: w.s.flags.skipInstall, ForceInstall: w.s.flags.forceInstall && !w.again,
 		})
 	}()
 	again = w.follow(running, done, cancel, keys)

@@ -13,7 +13,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// BenchmarkKnown tells what all is known of 1,000 members of a workspace of pnpm's, links
+// BenchmarkKnown reads the saved answers of 1,000 members of a workspace of pnpm's, links
 // and lockfile among it, as the second invocation finds it: the walk is done, the
 // memory is opened, and asked about each member.
 func BenchmarkKnown(b *testing.B) {

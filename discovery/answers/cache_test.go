@@ -57,7 +57,7 @@ func TestAllAdaptersAreRemembered(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(root, ".bento"), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			// Nobody looks above the root of a workspace.
+			// No caller looks above the root of a workspace.
 			if err := os.WriteFile(filepath.Join(root, "bento.toml"), nil, 0o644); err != nil {
 				t.Fatal(err)
 			}

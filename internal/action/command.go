@@ -23,8 +23,8 @@ import (
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-// Inside tells a task whose run it is part of: a bento that it starts in the same
-// workspace must not wait for the run to end.
+// Inside is the variable of a task that identifies its run: a bento that the task starts in the
+// same workspace must not wait for the run to end.
 const Inside = "BENTO_INSIDE"
 
 // Commands makes the processes of the tasks of a workspace. It is safe for concurrent

@@ -61,7 +61,7 @@ type Log struct {
 // LogOptions of a Log. All may be nil.
 type LogOptions struct {
 	Forward func(Stream, []byte) // is given what is printed, as it comes
-	// Failed is called once when the file cannot be written; the log goes on without.
+	// Failed is called once when the file cannot be written; the log continues without it.
 	Failed func(error)
 }
 

@@ -115,7 +115,7 @@ func dial(ctx context.Context, port int) error {
 			return conn.Close()
 		}
 	}
-	return fmt.Errorf("nobody listens on port %d", port)
+	return fmt.Errorf("no process listens on port %d", port)
 }
 
 func get(ctx context.Context, url string) error {

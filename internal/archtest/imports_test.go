@@ -62,7 +62,7 @@ var table = []row{
 	// A glob that the matcher refuses is reported at its place.
 	{"internal/config", []string{"diagnostics", "internal/tomlfile", "internal/state", "internal/pack", "internal/clone", "internal/tree/glob"}},
 	{"plugin/wire", []string{"adapters", "diagnostics", "internal/jsontext", "plugin/wire/shape"}},
-	{"plugin/wire/shape", []string{"internal/jsontext"}}, // JSON that nobody vouches for, below the messages
+	{"plugin/wire/shape", []string{"internal/jsontext"}}, // untrusted JSON, below the messages
 	{"adapters/builtin", []string{"adapters", "adapters/*"}},
 	// The only way by which an adapter starts a process: what may be asked is one table.
 	{"internal/probe", []string{"adapters", "internal/bounds", "internal/proc", "internal/tomlfile", "internal/pattern"}},
@@ -114,7 +114,7 @@ var table = []row{
 	{"internal/report/page", nil},
 	// The reports of a run: on a terminal, and to other programs.
 	{"internal/report/*", []string{"internal/report", "internal/report/*", "internal/run", "internal/action", "internal/plan", "diagnostics", "adapters", "cache"}},
-	// Documents speak of dishes and keys, which discovery and cache define.
+	// Documents contain dishes and keys, which discovery and cache define.
 	{"internal/report", []string{"internal/run", "internal/action", "internal/key", "internal/plan", "internal/tree", "internal/report/page",
 		"diagnostics", "adapters", "cache", "discovery"}},
 	{"internal/watch", nil}, // what the system tells; what it means is known above

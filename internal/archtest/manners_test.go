@@ -112,7 +112,7 @@ var unwanted = []struct {
 	text *regexp.Regexp
 	why  string
 }{
-	{regexp.MustCompile(`(^|[^\w.*/-])/(wor[k]|tmp/tea[m])/`), "a path of somebody's machine"},
+	{regexp.MustCompile(`(^|[^\w.*/-])/(wor[k]|tmp/tea[m])/`), "a path of one machine"},
 	{regexp.MustCompile(`"resolved": *"https?:`), "a lockfile that names the registry it was made with; npm config set omit-lockfile-registry-resolved true"},
 	{regexp.MustCompile(`(?m)^(<{7} |>{7} |={7}$)`), "a conflict that was left in"},
 }

@@ -35,7 +35,7 @@ func TestGoroutinesAreWaitedFor(t *testing.T) {
 			if g, ok := n.(*ast.GoStmt); ok {
 				starts[s.path] = true
 				if waited[s.path] == "" {
-					t.Errorf("%s: nobody waits for this goroutine, as far as the table in state_test.go says", s.fset.Position(g.Pos()))
+					t.Errorf("%s: no owner waits for this goroutine, according to the table in state_test.go", s.fset.Position(g.Pos()))
 				}
 			}
 			return true

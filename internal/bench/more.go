@@ -83,7 +83,7 @@ func (b *bench) remembered() error {
 	withVariable, withChecks := list[1].median(cpu).Seconds()/base, list[2].median(cpu).Seconds()/base
 	fmt.Printf("nothing to do, %d packages, CPU beside the plain run: %.2f with another variable, %.2f with a task without outputs in each\n", n, withVariable, withChecks)
 	if withVariable > slack || withChecks > 2*slack { // twice as many tasks
-		return fmt.Errorf("a run with nothing to do works out again what it knew: at most %.2f and %.2f are expected", slack, 2*slack)
+		return fmt.Errorf("a run with nothing to do computes again what it knew: at most %.2f and %.2f are expected", slack, 2*slack)
 	}
 	return nil
 }

@@ -57,8 +57,7 @@ func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
 	if raw.Extensions != nil {
 		problems = append(problems, w.ownExtensions(raw.Extensions)...)
 	}
-	return append(problems, unserved(f, "cache.gha", "cache.remote", "cache.remote_region", "cache.remote_endpoint",
-		"cache.remote_token_env", "cache.remote_write_through")...)
+	return append(problems, unserved(f, WorkspaceFile)...)
 }
 
 func (w *Workspace) ownCache(t cacheTable) []diagnostics.Diagnostic {
@@ -101,6 +100,7 @@ func (w *Workspace) ownExtensions(v *tomlfile.Value) (problems []diagnostics.Dia
 // never allows what p forbids.
 func (p *Plugins) under(own *Plugins) (problems []diagnostics.Diagnostic) {
 	p.Disable = slices.Concat(p.Disable, own.Disable)
+	p.Required = slices.Concat(p.Required, own.Required)
 	switch {
 	case own.Restrict && p.Restrict:
 		p.Allowlist = slices.DeleteFunc(slices.Clone(p.Allowlist), func(id Text) bool { return !own.allows(id.Text) })

@@ -14,7 +14,8 @@ type Plugins struct {
 	Disable   []Text // ids of plugins that are never loaded
 	Allowlist []Text // when Restrict is set, ids of the only plugins that are loaded
 	Restrict  bool
-	Sandbox   Text // one of the Sandbox words, or empty like SandboxOff
+	Required  []Text // ids of plugins without which nothing is run
+	Sandbox   Text   // one of the Sandbox words, or empty like SandboxOff
 	Lazy      bool
 	Least     Text              // the least strict Sandbox that the user's own file allows; empty for any
 	ByID      map[string]Plugin // [plugins.<id>]
@@ -88,6 +89,8 @@ func (p *Plugins) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Diagn
 		case "allowlist":
 			p.Restrict = true
 			problems = append(problems, pluginIDs(child, &p.Allowlist)...)
+		case "required":
+			problems = append(problems, pluginIDs(child, &p.Required)...)
 		case "sandbox":
 			problems = append(problems, sandboxMode(child, &p.Sandbox)...)
 		case "lazy":
@@ -101,7 +104,7 @@ func (p *Plugins) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Diagn
 
 func (p *Plugins) plugin(v *tomlfile.Value) []diagnostics.Diagnostic {
 	if v.Kind() != tomlfile.Table {
-		return []diagnostics.Diagnostic{v.Unknown([]string{"disable", "allowlist", "sandbox", "lazy"})}
+		return []diagnostics.Diagnostic{v.Unknown([]string{"disable", "allowlist", "required", "sandbox", "lazy"})}
 	}
 	var raw struct {
 		PassEnv []envPattern        `toml:"pass_env"`

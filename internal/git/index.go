@@ -161,8 +161,8 @@ func (r *indexReader) offset() (uint64, error) {
 	return 0, r.short()
 }
 
-// extensions returns errForeign for an extension that changes the meaning of entries; git gives
-// these lower-case names.
+// extensions returns errForeign for an extension that changes the meaning of entries; these have
+// lower-case names.
 func (r *indexReader) extensions() error {
 	for r.pos < len(r.data) {
 		if len(r.data)-r.pos < 8 {

@@ -10,28 +10,28 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// finder works out one answer.
+// finder finds the tasks that changes affect.
 type finder struct {
 	plan    *plan.Plan
 	tree    *tree.Tree
 	changed []string
-	terrs   map[*discovery.Dish]*ownership
+	owners  map[*discovery.Dish]*ownership
 	circles map[*discovery.Dish]*plan.Circle
-	sources map[*plan.Circle]bool // whether sources that count for others changed
+	sources map[*plan.Circle]bool // whether sources that are inputs of linked dishes changed
 	tasks   map[*plan.Task]bool
 }
 
-// Affected returns those tasks of p that a change of paths concerns, and those that depend
-// on them. Paths are relative to the workspace and may be gone by now; of a directory
-// everything in it has changed.
+// Affected returns the tasks of p whose keys a change of paths may change, and those that
+// depend on them. Paths are relative to the workspace and may be removed by now; a directory
+// stands for everything in it.
 func Affected(p *plan.Plan, changed []string) (map[*plan.Task]bool, error) {
 	f := &finder{plan: p, tree: p.Workspace.Tree, circles: plan.Circles(p.Workspace.Dishes), sources: make(map[*plan.Circle]bool), tasks: make(map[*plan.Task]bool)}
 	f.changed = f.widen(changed)
 	var err error
-	if f.terrs, err = newOwnership(p.Workspace, p.TasksOf); err != nil {
+	if f.owners, err = newOwnerships(p.Workspace, p.TasksOf); err != nil {
 		return nil, err
 	}
-	for _, t := range p.Tasks { // each behind what it waits for
+	for _, t := range p.Tasks { // dependencies first
 		if f.tasks[t], err = f.task(t); err != nil {
 			return nil, err
 		}
@@ -39,8 +39,7 @@ func Affected(p *plan.Plan, changed []string) (map[*plan.Task]bool, error) {
 	return f.tasks, nil
 }
 
-// widen adds what lies in directories that changed, and the links that lead to what
-// changed.
+// widen adds the files of directories that changed, and the links that lead to changed paths.
 func (f *finder) widen(changed []string) []string {
 	all := slices.Clone(changed)
 	for _, p := range changed {
@@ -61,7 +60,7 @@ func (f *finder) widen(changed []string) []string {
 	return slices.Compact(all)
 }
 
-// leads reports whether a link leads to one of some paths, or over one.
+// leads reports whether a link leads to one of the paths, or through one.
 func (f *finder) leads(link tree.Entry, to []string) bool {
 	target, err := f.tree.Readlink(link)
 	if err != nil {
@@ -79,7 +78,7 @@ func (f *finder) leads(link tree.Entry, to []string) bool {
 	return slices.ContainsFunc(to, func(p string) bool { return Inside(p, target) || Inside(target, p) })
 }
 
-// task reports whether the key of t may be another.
+// task reports whether the key of t may have changed.
 func (f *finder) task(t *plan.Task) (bool, error) {
 	for _, d := range t.Deps {
 		if d.Via != plan.ViaNothing && f.tasks[d.Task] {
@@ -104,37 +103,36 @@ func (f *finder) task(t *plan.Task) (bool, error) {
 	}), nil
 }
 
-// configured reports whether what bento's own files say of a dish may be something
-// else.
+// configured reports whether bento's own files, which configure a dish, changed.
 func (f *finder) configured(d *discovery.Dish) bool {
 	return slices.ContainsFunc(f.changed, func(p string) bool {
 		return p == "bento.toml" || p == "bento.plugins.lock" || p == path.Join(d.Path, "dish.toml")
 	})
 }
 
-// own reports whether a source of a dish changed that lies in no dish inside it.
+// own reports whether a source of a dish changed, outside of the dishes inside it.
 func (f *finder) own(d *discovery.Dish) bool {
-	terr := f.terrs[d]
-	return slices.ContainsFunc(f.changed, func(p string) bool { return terr.Counts(p) == terr && f.source(terr, terr, p) })
+	own := f.owners[d]
+	return slices.ContainsFunc(f.changed, func(p string) bool { return own.Counts(p) == own && f.source(own, own, p) })
 }
 
-// counted reports whether a default input of the tasks of a dish changed. What bento's own file
-// says of a dish inside it decides which files those are.
+// counted reports whether a default input of the tasks of a dish changed. The dish.toml of a dish
+// inside it decides which files those are.
 func (f *finder) counted(d *discovery.Dish) bool {
-	terr := f.terrs[d]
+	own := f.owners[d]
 	return slices.ContainsFunc(f.changed, func(p string) bool {
-		owner := terr.Counts(p)
-		return owner != nil && (f.source(terr, owner, p) || owner != terr && path.Base(p) == "dish.toml")
+		owner := own.Counts(p)
+		return owner != nil && (f.source(own, owner, p) || owner != own && path.Base(p) == "dish.toml")
 	})
 }
 
-// source reports whether p, which belongs to owner, is a source for the dish of terr.
-func (f *finder) source(terr, owner *ownership, p string) bool {
-	if IsOwnFile(terr.Dish.Path, p) || IsOwnFile(owner.Dish.Path, p) {
+// source reports whether p, which belongs to owner, is a source for the dish of own.
+func (f *finder) source(own, owner *ownership, p string) bool {
+	if IsOwnFile(own.Dish.Path, p) || IsOwnFile(owner.Dish.Path, p) {
 		return false
 	}
 	_, there := f.tree.Lookup(p)
-	return !terr.MayMake(p, owner) || !there || f.tree.Tracked(p) // what is gone was tracked
+	return !own.MayMake(p, owner) || !there || f.tree.Tracked(p) // what is gone was tracked
 }
 
 // linked reports whether the sources of a dish, or of one that it is linked to, changed.

@@ -8,12 +8,12 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// ahead is of how many tasks the files are read together: enough to keep all cores busy.
+// ahead is the number of tasks whose files are read together: enough to keep all cores busy.
 const ahead = 64
 
-// readAhead begins to read the files that the keys of some tasks, those from a place in
-// the plan on, are made of where no index tells of any. Those of one task alone are few,
-// and one core would do most of it. wait waits for them.
+// readAhead begins to read the inputs of the next tasks, from an index of the plan, if the
+// index of digests is empty. The files of one task are too few for all cores. wait waits for
+// the reads.
 func (e *Evaluator) readAhead(from int) (wait func()) {
 	tasks := e.plan.Tasks
 	if from >= len(tasks) || !e.tree.Index().Empty() {
@@ -27,7 +27,7 @@ func (e *Evaluator) readAhead(from int) (wait func()) {
 		}
 		list, err := e.inputs(t)
 		if err != nil {
-			continue // which is found again
+			continue // evaluate finds the error again
 		}
 		e.node(t).inputs = list
 		a.add(list)
@@ -48,7 +48,7 @@ func (e *Evaluator) inputsOf(t *plan.Task) ([]tree.Entry, error) {
 	return e.inputs(t)
 }
 
-// aheadOf collects what is read together, each file once.
+// aheadOf collects the files that are read together, each once.
 type aheadOf struct {
 	*Evaluator
 	list    []tree.Entry
@@ -71,7 +71,7 @@ func (a *aheadOf) addCircle(c *plan.Circle) {
 	}
 	a.circles[c] = true
 	for _, d := range c.Dishes {
-		a.add(a.territories[d].Own(a.tree))
+		a.add(a.ownerships[d].Own(a.tree))
 	}
 	for _, d := range c.Links {
 		a.addCircle(a.Evaluator.circles[d])

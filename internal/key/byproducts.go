@@ -12,51 +12,51 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// Sources returns the sources of the dish of t that lie in no dish inside it, by path.
-func (e *Evaluator) Sources(t *plan.Task) []tree.Entry { return e.territories[t.Dish].Own(e.tree) }
+// Sources returns the sources of the dish of t, without those of the dishes inside it, by path.
+func (e *Evaluator) Sources(t *plan.Task) []tree.Entry { return e.ownerships[t.Dish].Own(e.tree) }
 
-// leftIn is what is remembered of the tasks of d.
-func (e *Evaluator) leftIn(d *discovery.Dish) leftovers {
-	return leftovers{Memory: e.memory, Tasks: e.territories[d].Tasks, Index: e.tree.Index()}
+// historyOf returns the history of the tasks of d.
+func (e *Evaluator) historyOf(d *discovery.Dish) dishHistory {
+	return dishHistory{History: e.history, Tasks: e.ownerships[d].Tasks, Index: e.tree.Index()}
 }
 
-// withoutLeft takes away from list what t itself, and those that come behind it in its dish, have
-// left behind, and what tasks of the dishes inside have that do not come before t.
-func (e *Evaluator) withoutLeft(t *plan.Task, list []tree.Entry) []tree.Entry {
+// withoutByProducts removes from list the by-products of t, of the later tasks of its dish, and of
+// those tasks of the dishes inside that do not run before t.
+func (e *Evaluator) withoutByProducts(t *plan.Task, list []tree.Entry) []tree.Entry {
 	left := make(map[string][32]byte)
-	if e.memory.Littered(t.Dish) {
-		e.leftIn(t.Dish).behind(t, left)
+	if e.history.HasByProducts(t.Dish) {
+		e.historyOf(t.Dish).addFrom(t, left)
 	}
 	var first map[*plan.Task]bool
-	for _, inner := range e.territories[t.Dish].Inner() {
-		if !e.memory.Littered(inner.Dish) {
+	for _, inner := range e.ownerships[t.Dish].Inner() {
+		if !e.history.HasByProducts(inner.Dish) {
 			continue
 		}
 		if first == nil {
 			first = t.First()
 		}
-		e.leftIn(inner.Dish).beside(first, left)
+		e.historyOf(inner.Dish).addExcept(first, left)
 	}
-	return unlessLeft(e.tree.Index(), left, list)
+	return exceptByProducts(e.tree.Index(), left, list)
 }
 
-// MadeByOthers reports which paths other tasks of the dish of t have made. The function that
-// it returns is safe for concurrent use.
+// MadeByOthers returns a function that reports whether another task of the dish of t has made a
+// path. It is safe for concurrent use.
 func (e *Evaluator) MadeByOthers(t *plan.Task) func(path string) bool {
-	return e.leftIn(t.Dish).MadeByOthers(t)
+	return e.historyOf(t.Dish).MadeByOthers(t)
 }
 
-// MadeBefore reports which paths those have made that t depends on. The function that it
-// returns is safe for concurrent use.
+// MadeBefore returns a function that reports whether a dependency of t has made a path. It is
+// safe for concurrent use.
 func (e *Evaluator) MadeBefore(t *plan.Task) func(path string) bool {
-	return e.leftIn(t.Dish).MadeBefore(t)
+	return e.historyOf(t.Dish).MadeBefore(t)
 }
 
-// ByProducts returns what the task of ev has left in its dish, whose sources were before,
-// without declaring it. It warns of new ones.
-func (e *Evaluator) ByProducts(ev *Result, before []tree.Entry) []ByProduct {
+// ByProducts returns the undeclared files that the task of ev has left in its dish, whose sources
+// were before. It warns of new ones.
+func (e *Evaluator) ByProducts(ev *Evaluation, before []tree.Entry) []ByProduct {
 	t := ev.Task
-	list, fresh := e.leftIn(t.Dish).Left(t, ev.Entries, before, e.Sources(t))
+	list, fresh := e.historyOf(t.Dish).ByProducts(t, ev.Entries, before, e.Sources(t))
 	if globs, err := e.globs(t); err == nil { // sources that are outputs too are declared
 		list = slices.DeleteFunc(list, func(b ByProduct) bool { return globs.Makes(b.Path) })
 		fresh = slices.DeleteFunc(fresh, globs.Makes)
@@ -68,21 +68,21 @@ func (e *Evaluator) ByProducts(ev *Result, before []tree.Entry) []ByProduct {
 	return list
 }
 
-// leftovers is what is remembered of the tasks of one dish.
-type leftovers struct {
-	Memory *History
-	Tasks  []*plan.Task // all of the dish, in the order in which they run
-	Index  *tree.Index
+// dishHistory is the history of the tasks of one dish.
+type dishHistory struct {
+	History *History
+	Tasks   []*plan.Task // all of the dish, in the order in which they run
+	Index   *tree.Index
 }
 
-// MadeByOthers reports which paths other tasks of the dish of t have made, as far as is
-// known when that is asked for the first time. The function that it returns is safe for concurrent use.
-func (d leftovers) MadeByOthers(t *plan.Task) func(path string) bool {
+// MadeByOthers returns a function that reports whether another task of the dish of t has made a
+// path. It reads the history at its first call, and is safe for concurrent use.
+func (d dishHistory) MadeByOthers(t *plan.Task) func(path string) bool {
 	others := sync.OnceValue(func() map[string]bool {
 		others := make(map[string]bool)
 		for _, other := range d.Tasks {
 			if other.Place() != t.Place() {
-				for _, p := range d.Memory.Of(other).Outputs {
+				for _, p := range d.History.Of(other).Outputs {
 					others[p] = true
 				}
 			}
@@ -92,10 +92,10 @@ func (d leftovers) MadeByOthers(t *plan.Task) func(path string) bool {
 	return func(path string) bool { return others()[path] }
 }
 
-// MadeBefore reports which paths those have made that t depends on, as far as is known
-// when that is asked for the first time: those of its dish, however far, and what they
-// depend on directly of other dishes. The function that it returns is safe for concurrent use.
-func (d leftovers) MadeBefore(t *plan.Task) func(path string) bool {
+// MadeBefore returns a function that reports whether a dependency of t has made a path: direct and
+// indirect ones in its dish, and their direct dependencies in other dishes. It reads the history
+// at its first call, and is safe for concurrent use.
+func (d dishHistory) MadeBefore(t *plan.Task) func(path string) bool {
 	before := sync.OnceValue(func() map[string]bool {
 		before, seen := make(map[string]bool), make(map[*plan.Task]bool)
 		var add func(t *plan.Task)
@@ -105,7 +105,7 @@ func (d leftovers) MadeBefore(t *plan.Task) func(path string) bool {
 					continue
 				}
 				seen[dep.Task] = true
-				for _, p := range d.Memory.Of(dep.Task).Outputs {
+				for _, p := range d.History.Of(dep.Task).Outputs {
 					before[p] = true
 				}
 				if dep.Task.Dish.Path == t.Dish.Path {
@@ -119,12 +119,12 @@ func (d leftovers) MadeBefore(t *plan.Task) func(path string) bool {
 	return func(path string) bool { return before()[path] }
 }
 
-// Left returns what t has left in its dish without declaring it: what is new, and what was
-// its by-product before and is still there. A file that was an input is none: somebody
-// has changed it since, and the key tells of it. Before and now are the sources of the
-// dish. Fresh are those that t has left for the first time.
-func (d leftovers) Left(t *plan.Task, inputs, before, now []tree.Entry) (list []ByProduct, fresh []string) {
-	own, owners := paths(d.Memory.Of(t).ByProducts), d.owners(t)
+// ByProducts returns the undeclared files that t has left in its dish: new ones, and earlier
+// by-products that still exist. A file that was an input is no by-product: if the user has
+// changed it since, the key shows that. before and now are the sources of the dish. fresh are
+// the by-products that t has left for the first time.
+func (d dishHistory) ByProducts(t *plan.Task, inputs, before, now []tree.Entry) (list []ByProduct, fresh []string) {
+	own, owners := paths(d.History.Of(t).ByProducts), d.owners(t)
 	for _, entry := range now {
 		was, found := find(before, entry.Path)
 		owner := owners[entry.Path]
@@ -172,8 +172,8 @@ func paths(list []ByProduct) map[string]bool {
 }
 
 // owners returns, by path, the other task of the dish of t that owns it.
-func (d leftovers) owners(t *plan.Task) map[string]*plan.Task {
-	if !d.Memory.Littered(t.Dish) {
+func (d dishHistory) owners(t *plan.Task) map[string]*plan.Task {
+	if !d.History.HasByProducts(t.Dish) {
 		return nil
 	}
 	owners := make(map[string]*plan.Task)
@@ -181,37 +181,37 @@ func (d leftovers) owners(t *plan.Task) map[string]*plan.Task {
 		if other.Place() == t.Place() {
 			continue
 		}
-		for _, b := range d.Memory.Of(other).ByProducts {
+		for _, b := range d.History.Of(other).ByProducts {
 			owners[b.Path] = other
 		}
 	}
 	return owners
 }
 
-// reassign notes the content that a by-product of owner has now.
-func (d leftovers) reassign(owner *plan.Task, b ByProduct) {
-	last := *d.Memory.Of(owner)
+// reassign notes the new content of a by-product of owner.
+func (d dishHistory) reassign(owner *plan.Task, b ByProduct) {
+	last := *d.History.Of(owner)
 	last.ByProducts = slices.Clone(last.ByProducts)
 	for i := range last.ByProducts {
 		if last.ByProducts[i].Path == b.Path {
 			last.ByProducts[i] = b
 		}
 	}
-	d.Memory.Keep(owner, &last)
+	d.History.Keep(owner, &last)
 }
 
-// behind adds the by-products of t itself and of those that come behind it in its dish.
-func (d leftovers) behind(t *plan.Task, left map[string][32]byte) {
-	behind := false
+// addFrom adds the by-products of t and of the later tasks of its dish.
+func (d dishHistory) addFrom(t *plan.Task, left map[string][32]byte) {
+	from := false
 	for _, other := range d.Tasks {
-		if behind = behind || other.Place() == t.Place(); behind {
+		if from = from || other.Place() == t.Place(); from {
 			d.add(other, left)
 		}
 	}
 }
 
-// beside adds the by-products of the tasks that first does not have.
-func (d leftovers) beside(first map[*plan.Task]bool, left map[string][32]byte) {
+// addExcept adds the by-products of the tasks that are not in first.
+func (d dishHistory) addExcept(first map[*plan.Task]bool, left map[string][32]byte) {
 	for _, other := range d.Tasks {
 		if !first[other] {
 			d.add(other, left)
@@ -219,14 +219,14 @@ func (d leftovers) beside(first map[*plan.Task]bool, left map[string][32]byte) {
 	}
 }
 
-func (d leftovers) add(t *plan.Task, left map[string][32]byte) {
-	for _, b := range d.Memory.Of(t).ByProducts {
+func (d dishHistory) add(t *plan.Task, left map[string][32]byte) {
+	for _, b := range d.History.Of(t).ByProducts {
 		left[b.Path] = b.Sum
 	}
 }
 
-// unlessLeft takes the by-products in left away from list, where they are what was left.
-func unlessLeft(index *tree.Index, left map[string][32]byte, list []tree.Entry) []tree.Entry {
+// exceptByProducts removes the by-products in left from list, unless they have changed since.
+func exceptByProducts(index *tree.Index, left map[string][32]byte, list []tree.Entry) []tree.Entry {
 	if len(left) == 0 {
 		return list
 	}

@@ -26,7 +26,7 @@ func encodeIngredients(list []ingredient) []byte {
 	return w.Payload()
 }
 
-// decodeIngredients reads what EncodeIngredients wrote.
+// decodeIngredients reads a blob that encodeIngredients returned.
 func decodeIngredients(blob []byte) ([]ingredient, error) {
 	r, err := open(blob, ingredientsMagic)
 	if err != nil {

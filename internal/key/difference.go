@@ -27,7 +27,7 @@ func (c Change) String() string {
 	case "env":
 		what = "variable " + c.Name
 	case "lock":
-		what = "what the dish gets from " + what
+		what = "the part of " + what + " that the dish uses"
 	case "task":
 		what = "task " + c.Name
 	case "output":
@@ -64,7 +64,7 @@ type differ struct {
 	seen          map[string]bool
 }
 
-// differences says what is different between two lists of ingredients.
+// differences returns the changes between two lists of ingredients.
 func differences(old, now []ingredient, before, after blobs) []Change {
 	d := &differ{before: before, after: after, seen: make(map[string]bool)}
 	d.lists("", old, now)
@@ -80,30 +80,31 @@ func (d *differ) add(c Change) {
 }
 
 func (d *differ) lists(dish string, old, now []ingredient) {
-	type place struct {
+	type id struct {
 		kind Kind
 		name string
 	}
-	was := make(map[place]string, len(old))
+	was := make(map[id]string, len(old))
 	for _, in := range old {
-		was[place{in.Kind, in.Name}] = in.Value
+		was[id{in.Kind, in.Name}] = in.Value
 	}
 	for _, in := range now {
-		p := place{in.Kind, in.Name}
-		before, had := was[p]
-		delete(was, p)
+		at := id{in.Kind, in.Name}
+		before, had := was[at]
+		delete(was, at)
 		if !had || before != in.Value {
 			d.ingredient(dish, in, before, in.Value, had, true)
 		}
 	}
 	for _, in := range old {
-		if before, gone := was[place{in.Kind, in.Name}]; gone {
+		if before, gone := was[id{in.Kind, in.Name}]; gone {
 			d.ingredient(dish, in, before, "", true, false)
 		}
 	}
 }
 
-// ingredient notes one ingredient that differs, or what is behind it.
+// ingredient adds the change of one ingredient that differs. For a set of files or sources it adds
+// the changes of its elements.
 func (d *differ) ingredient(dish string, in ingredient, before, after string, had, has bool) {
 	how := "changed"
 	if !had {
@@ -171,7 +172,7 @@ func (d *differ) files(dish, before, after string) {
 	}
 }
 
-// fetch returns the blob that the text of a digest means, nil when there is none.
+// fetch returns the blob of a digest in hexadecimal, nil for a missing one.
 func fetch(from blobs, digest string) []byte {
 	d, err := cache.ParseDigest(digest)
 	if err != nil {

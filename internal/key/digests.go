@@ -10,37 +10,38 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// The memory is one file of the workspace's state.
+// The remembered digests are one file of the workspace's state.
 const (
-	fileName = "keys"
-	version  = 2
+	digestsFile    = "keys"
+	digestsVersion = 2
 )
 
-// knownFiles is what a set of files was found to be. Equal sketches mean equal sets.
+// knownFiles is the remembered digest of a set of files. It holds while the validator is the same.
 type knownFiles struct {
-	Sketch sketch       // of the files' content, and of the rules that select them; zero: not known
-	Digest cache.Digest // of the set
-	Lock   lockPart     // what stands in the key in place of a file of the set
+	Validator validator    // of the files' content, and of the rules that select them; zero: not known
+	Digest    cache.Digest // of the set
+	Lock      lockPart     // the ingredient of the key that replaces a file of the set
 }
 
 // lockPart is the part of a lockfile that one dish uses. It is zero where no lockfile was
 // replaced.
 type lockPart struct{ Path, Digest string }
 
-// knownResult is what the result of a key consists of. The key is zero where nothing is known.
+// knownResult is the remembered result of a key. The key is zero if there is none.
 type knownResult struct {
 	Key     cache.Key
 	Made    cache.Digest // of Outputs, for tasks whose keys are made from it
 	Outputs []cache.Output
 }
 
-// digestEntry is what is remembered under one id.
+// digestEntry is the entry of one id.
 type digestEntry struct {
 	Files  knownFiles
 	Result knownResult
 }
 
-// outputsDigest returns the digest of what a task has made, whenever and wherever; zero for nothing.
+// outputsDigest returns the digest of outputs, which does not depend on when and where they were
+// made; zero for no outputs.
 func outputsDigest(outputs []cache.Output) (none cache.Digest) {
 	if len(outputs) == 0 {
 		return none
@@ -64,8 +65,8 @@ type digestStore struct {
 	fresh map[string]*digestEntry // differ from those saved
 }
 
-// savedDigests is what an earlier invocation has saved. It never changes, and is safe for
-// concurrent use.
+// savedDigests are the entries that an earlier invocation has saved. They never change, and are
+// safe for concurrent use.
 type savedDigests struct {
 	ids     []string      // sorted
 	entries []digestEntry // by ids
@@ -79,21 +80,21 @@ func (s savedDigests) Of(id string) *digestEntry {
 	return nil
 }
 
-// openDigestStore reads the memory kept in dir. With another salt, which names the program that has
-// made the digests, it is empty.
+// openDigestStore reads the entries that are saved in dir. salt identifies the program that made
+// them: entries of another program are ignored.
 func openDigestStore(dir *state.Dir, salt string) *digestStore {
 	m := &digestStore{state: dir, salt: salt, fresh: make(map[string]*digestEntry)}
-	payload, err := dir.Load(fileName, version)
+	payload, err := dir.Load(digestsFile, digestsVersion)
 	if err != nil {
 		return m
 	}
-	if saved, err := decode(payload, salt); err == nil {
+	if saved, err := decodeDigests(payload, salt); err == nil {
 		m.saved = saved
 	}
 	return m
 }
 
-// Saved returns what was saved last.
+// Saved returns the entries that were saved last.
 func (m *digestStore) Saved() savedDigests { return m.saved }
 
 // Of returns the entry of an id, nil when there is none. The caller does not change it.
@@ -134,8 +135,8 @@ func (r *knownResult) equal(o *knownResult) bool {
 	return r.Key == o.Key && r.Made == o.Made && slices.Equal(r.Outputs, o.Outputs)
 }
 
-// Save writes the memory if anything in it is new. Of two invocations that save at the
-// same time one wins, and the next invocation makes the other's digests again.
+// Save writes the entries if one of them is new. If two invocations save at the same time,
+// one of them wins, and the next invocation computes the other's digests again.
 func (m *digestStore) Save() error {
 	if len(m.fresh) == 0 {
 		return nil
@@ -150,17 +151,17 @@ func (m *digestStore) Save() error {
 		s.entries[i] = *m.fresh[id]
 	}
 	m.saved, m.fresh = s, make(map[string]*digestEntry)
-	return m.state.Store(fileName, version, encode(m.salt, s))
+	return m.state.Store(digestsFile, digestsVersion, encodeDigests(m.salt, s))
 }
 
-func encode(salt string, s savedDigests) []byte {
+func encodeDigests(salt string, s savedDigests) []byte {
 	var w pack.Writer
 	w.String(salt)
 	w.Uint(uint64(len(s.ids)))
 	for i := range s.entries {
 		f, r := &s.entries[i].Files, &s.entries[i].Result
 		w.String(s.ids[i])
-		w.Raw(f.Sketch[:])
+		w.Raw(f.Validator[:])
 		w.Raw(f.Digest[:])
 		w.String(f.Lock.Path)
 		w.String(f.Lock.Digest)
@@ -179,20 +180,20 @@ func encode(salt string, s savedDigests) []byte {
 	return w.Payload()
 }
 
-// least is how many bytes an entry takes at least.
-const least = 1 + 4*32 + 3
+// minEntrySize is the size of the smallest encoded entry in bytes.
+const minEntrySize = 1 + 4*32 + 3
 
-func decode(payload []byte, salt string) (s savedDigests, err error) {
+func decodeDigests(payload []byte, salt string) (s savedDigests, err error) {
 	r := pack.NewReader(payload)
 	if r.String() != salt {
 		return s, pack.ErrFormat
 	}
-	n := r.Count(least)
+	n := r.Count(minEntrySize)
 	s.ids, s.entries = make([]string, n), make([]digestEntry, n)
 	for i := range n {
 		f, made := &s.entries[i].Files, &s.entries[i].Result
 		s.ids[i] = r.String()
-		copy(f.Sketch[:], r.Raw(32))
+		copy(f.Validator[:], r.Raw(32))
 		copy(f.Digest[:], r.Raw(32))
 		f.Lock = lockPart{Path: r.String(), Digest: r.String()}
 		copy(made.Key[:], r.Raw(32))

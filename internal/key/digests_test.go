@@ -10,7 +10,7 @@ import (
 )
 
 func some(n byte) (knownFiles, knownResult) {
-	return knownFiles{Sketch: sketch{n}, Digest: cache.Digest{n, 3}, Lock: lockPart{"all.lock", "x"}}, knownResult{
+	return knownFiles{Validator: validator{n}, Digest: cache.Digest{n, 3}, Lock: lockPart{"all.lock", "x"}}, knownResult{
 		Key: cache.Key{n, 1}, Made: cache.Digest{n, 2},
 		Outputs: []cache.Output{
 			{Path: "a\nb\xff", Kind: cache.File, Mode: 0o755, Digest: cache.Digest{n}, Size: 7},
@@ -107,7 +107,7 @@ func TestNothingNewIsNotWritten(t *testing.T) {
 	if err := m.Save(); err != nil {
 		t.Fatal(err)
 	}
-	if err := dir.Remove(fileName); err != nil {
+	if err := dir.Remove(digestsFile); err != nil {
 		t.Fatal(err)
 	}
 	// What is gone from disk is still in memory: writing would bring it back.
@@ -116,7 +116,7 @@ func TestNothingNewIsNotWritten(t *testing.T) {
 	if err := m.Save(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := dir.Load(fileName, version); err == nil {
+	if _, err := dir.Load(digestsFile, digestsVersion); err == nil {
 		t.Error("nothing new was written")
 	}
 }
@@ -129,9 +129,9 @@ func FuzzDecodeEntries(f *testing.F) {
 	if err := m.Save(); err != nil {
 		f.Fatal(err)
 	}
-	f.Add(encode("s", m.Saved()))
+	f.Add(encodeDigests("s", m.Saved()))
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		saved, err := decode(payload, "s")
+		saved, err := decodeDigests(payload, "s")
 		if err != nil {
 			return
 		}

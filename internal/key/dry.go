@@ -8,10 +8,10 @@ import (
 	"github.com/bentobuild/bento/internal/parallel"
 )
 
-// DryRun evaluates every task, and checks that the results of hits are available: each
-// output has to be in the workspace or in the cache. What cannot is a miss, as it is in
-// a run. evaluator gives one that works with a store.
-func DryRun(ctx context.Context, store cache.Store, evaluator func(cache.Store) (*Evaluator, error)) (*Evaluator, []*Result, error) {
+// DryRun evaluates every task, and checks that the results of hits are available: each output is
+// in the workspace or in the cache. A hit without its outputs is a miss, as in a run. evaluator
+// returns an Evaluator that uses a store.
+func DryRun(ctx context.Context, store cache.Store, evaluator func(cache.Store) (*Evaluator, error)) (*Evaluator, []*Evaluation, error) {
 	e, err := evaluator(store)
 	if err != nil {
 		return nil, nil, err
@@ -45,8 +45,8 @@ func (w without) Lookup(key cache.Key) (*cache.Record, error) {
 }
 
 // lost returns the keys of hits without an available result.
-func lost(e *Evaluator, store cache.Store, results []*Result) map[cache.Key]bool {
-	gone := parallel.Map(results, func() *Evaluator { return e }, func(e *Evaluator, ev *Result) bool {
+func lost(e *Evaluator, store cache.Store, results []*Evaluation) map[cache.Key]bool {
+	gone := parallel.Map(results, func() *Evaluator { return e }, func(e *Evaluator, ev *Evaluation) bool {
 		return ev.Status == Hit && !e.InPlace(ev.Outputs) && !obtainable(e, store, ev)
 	})
 	keys := make(map[cache.Key]bool)
@@ -58,10 +58,10 @@ func lost(e *Evaluator, store cache.Store, results []*Result) map[cache.Key]bool
 	return keys
 }
 
-// obtainable reports whether the cache has what of a hit is not in the workspace.
-func obtainable(e *Evaluator, store cache.Store, ev *Result) bool {
+// obtainable reports whether the cache has those outputs of a hit that the workspace lacks.
+func obtainable(e *Evaluator, store cache.Store, ev *Evaluation) bool {
 	record := ev.Record
-	if record == nil { // only its key was remembered
+	if record == nil { // its outputs are remembered
 		var err error
 		if record, err = store.Lookup(ev.Key); err != nil {
 			return false

@@ -76,7 +76,7 @@ func (w *world) keys(t *rapid.T, req plan.Request) map[string]cache.Key {
 	st := state.Open(w.root + ".state")
 	defer os.RemoveAll(w.root + ".state")
 	keys := make(map[string]cache.Key)
-	for _, r := range w.evaluate(t, req, st, cache.Nothing{}).results() {
+	for _, r := range w.evaluate(t, req, st, cache.Nothing{}).evaluations() {
 		if !r.Known {
 			t.Fatalf("%s has no key: %v", r.Task.ID(), r.Notes)
 		}

@@ -2,7 +2,7 @@ package key
 
 import "github.com/bentobuild/bento/cache"
 
-// Explanation says what a key is made of, and how it differs from another.
+// Explanation holds the ingredients of a key, and its differences from another key.
 type Explanation struct {
 	Key         cache.Key
 	Ingredients []ingredient
@@ -12,15 +12,14 @@ type Explanation struct {
 	Changes     []Change
 }
 
-// Explain says what a recorded key is made of, and how it differs from another
-// recorded key if that is not zero. Of a key that the cache does not have the
-// error is cache.ErrMiss.
+// Explain returns the ingredients of a recorded key, and its differences from another recorded
+// key if that is not zero. For a key that the cache does not have the error is cache.ErrMiss.
 func Explain(s cache.Store, key, other cache.Key) (Explanation, error) {
 	record, err := s.Lookup(key)
 	if err != nil {
 		return Explanation{}, err
 	}
-	all := newRecordings(s)
+	all := newProvenanceReader(s)
 	made, err := all.in(record)
 	x := Explanation{Key: key, Record: record, Against: other}
 	if err != nil {

@@ -9,23 +9,23 @@ import (
 	"github.com/bentobuild/bento/internal/pack"
 )
 
-// File is one input as a key sees it.
+// File is one input: the properties of a file that enter the key.
 type File struct {
 	Path string // relative to the workspace, forward slashes, any bytes
-	// Exec reports whether the owner may execute it: the only mode bit that a clone
-	// keeps, and so the only one that two machines agree on.
+	// Exec reports whether the owner may execute it. A clone keeps no other mode bit, so two
+	// machines agree on no other.
 	Exec bool
-	// Target is what a symbolic link says, "" for a regular file.
+	// Target is the text of a symbolic link, "" for a regular file.
 	Target string
-	// Sum is the digest of the content; for a link, of what it leads to when that
-	// lies inside the workspace, else zero.
+	// Sum is the digest of the content; for a link, of its target if that lies inside the
+	// workspace, else zero.
 	Sum cache.Digest
 }
 
 // fileSet is a list of files sorted by path.
 type fileSet []File
 
-// Digest is the digest of the set, which is that of its blob.
+// Digest returns the digest of the set, which is that of its blob.
 func (s fileSet) Digest() cache.Digest { return cache.Sum(s.Encode()) }
 
 // Encode returns the blob of the set.
@@ -47,7 +47,7 @@ func (s fileSet) Encode() []byte {
 	return w.Payload()
 }
 
-// decodeFileSet reads what Encode wrote.
+// decodeFileSet reads a blob that Encode returned.
 func decodeFileSet(blob []byte) (fileSet, error) {
 	r, err := open(blob, fileSetMagic)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 // maxLinks bounds how many symbolic links in a row are followed.
 const maxLinks = 40
 
-// follow returns the path, relative to the workspace and without links on its way, that
-// a link leads to, whether something is there or not. ok is false when that lies
-// outside, and the path is empty when it leads in a circle.
+// follow returns the path that a link leads to, relative to the workspace and with every link
+// resolved, whether or not it exists. ok is false if the path lies outside, and the path is
+// empty if the links form a loop.
 func follow(tr *tree.Tree, link tree.Entry) (at string, ok bool, err error) {
 	var rest string
 	for links := 0; ; links++ {
@@ -34,7 +34,7 @@ func follow(tr *tree.Tree, link tree.Entry) (at string, ok bool, err error) {
 	}
 }
 
-// from returns the directory that what a link says begins at, and the rest of it.
+// from returns the directory that the target of a link is relative to, and the rest of the target.
 func from(root, link, target string) (at, rest string, ok bool) {
 	if !path.IsAbs(target) {
 		return path.Dir(link), target, true
@@ -43,8 +43,8 @@ func from(root, link, target string) (at, rest string, ok bool) {
 	return ".", filepath.ToSlash(rel), err == nil
 }
 
-// walk goes from a directory on to the first link, or to the end when there is none.
-// ok is false once it is outside of the workspace.
+// walk follows a path from a directory to the first link, or to the end if there is none.
+// ok is false if the path leaves the workspace.
 func walk(tr *tree.Tree, from, way string) (at, rest string, link tree.Entry, ok bool) {
 	for at = from; way != ""; {
 		var name string
@@ -61,8 +61,9 @@ func walk(tr *tree.Tree, from, way string) (at, rest string, link tree.Entry, ok
 	return at, "", link, true
 }
 
-// Behind returns the files that links among entries lead to, by path, and where that is.
-func Behind(tr *tree.Tree, entries []tree.Entry) (files []tree.Entry, at []string) {
+// LinkTargets returns the files that links among entries lead to, by path, and the targets of those
+// links.
+func LinkTargets(tr *tree.Tree, entries []tree.Entry) (files []tree.Entry, at []string) {
 	for _, link := range entries {
 		if link.Kind != tree.Link {
 			continue

@@ -12,12 +12,12 @@ import (
 type globs struct {
 	All       *tree.Set
 	rooted    *tree.Set // only those anchored at the workspace
-	negations *tree.Set // what is negated somewhere; nil when nothing is
+	negations *tree.Set // negated globs; nil for none
 	own       *tree.Set // the outputs of the task itself
 	reach     *reach
 }
 
-// newGlobs compiles the inputs of t, which lead where reach says.
+// newGlobs compiles the inputs of t.
 func newGlobs(t *plan.Task, reach *reach) (*globs, error) {
 	var rooted, negations, own []string
 	for _, pattern := range t.Inputs {
@@ -56,44 +56,44 @@ func newGlobs(t *plan.Task, reach *reach) (*globs, error) {
 // Admits reports whether a path that the globs match is an input: files of dishes that do not
 // count only when anchored at the workspace, outputs only when named, the task's own outputs
 // and bento's files never.
-func (g *globs) Admits(tr *tree.Tree, terr *ownership, p string) bool {
-	if IsOwnFile(terr.Dish.Path, p) || g.own.Match(p) && !tr.Tracked(p) {
+func (g *globs) Admits(tr *tree.Tree, own *ownership, p string) bool {
+	if IsOwnFile(own.Dish.Path, p) || g.own.Match(p) && !tr.Tracked(p) {
 		return false
 	}
-	owner := terr.Counts(p)
+	owner := own.Counts(p)
 	if owner == nil && !g.rooted.Match(p) || owner != nil && IsOwnFile(owner.Dish.Path, p) {
 		return false
 	}
-	return g.admitsUntracked(terr, owner, p) || tr.Tracked(p) // last: it may read git's index
+	return g.admitsUntracked(own, owner, p) || tr.Tracked(p) // last: it may read git's index
 }
 
 // admitsUntracked is Admits for a path of owner, nil for none, that git does not track.
-func (g *globs) admitsUntracked(terr, owner *ownership, p string) bool {
+func (g *globs) admitsUntracked(own, owner *ownership, p string) bool {
 	if owner == nil {
-		return !terr.IsOutput(p) || g.names(terr, p)
+		return !own.IsOutput(p) || g.names(own, p)
 	}
-	return !terr.MayMake(p, owner) || g.names(terr, p) || owner != terr && g.names(owner, p)
+	return !own.MayMake(p, owner) || g.names(own, p) || owner != own && g.names(owner, p)
 }
 
 // Makes reports whether p is an output of the task.
 func (g *globs) Makes(p string) bool { return g.own.Match(p) }
 
-// Negates reports whether the globs take p away, wherever it comes from.
+// Negates reports whether the globs exclude p, also from the default inputs.
 func (g *globs) Negates(p string) bool {
 	return g.negations != nil && g.negations.Match(p) && !g.All.Match(p)
 }
 
 // names reports whether a glob leads to p by a prefix that is, or lies inside, an
 // output: "dist/**" means the output dist, "**" does not.
-func (g *globs) names(terr *ownership, p string) bool {
+func (g *globs) names(own *ownership, p string) bool {
 	for _, pre := range g.reach.Inputs {
 		if !Inside(p, pre) {
 			continue
 		}
-		if slices.ContainsFunc(terr.Outputs, func(o string) bool { return o != "." && Inside(pre, o) }) {
+		if slices.ContainsFunc(own.Outputs, func(o string) bool { return o != "." && Inside(pre, o) }) {
 			return true
 		}
-		if terr.IsOutput(pre) {
+		if own.IsOutput(pre) {
 			return true
 		}
 	}

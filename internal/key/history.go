@@ -16,54 +16,53 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// The memory is one file of the workspace's state.
+// The history is one file of the workspace's state.
 const (
-	memoryFile    = "tasks"
-	memoryVersion = 5
-	memoryLock    = "tasks.lock"
+	historyFile    = "tasks"
+	historyVersion = 5
+	historyLock    = "tasks.lock"
 )
 
-// LastRun is what is known of the last good run of a task, whether it was executed or
-// restored.
+// LastRun is the last good run of a task, executed or restored.
 type LastRun struct {
 	Key        cache.Key
-	Unstored   bool          // the cache did not get the result of the execution
+	Unstored   bool          // the result of the execution was not stored in the cache
 	Duration   time.Duration // of the last execution
-	Outputs    []string      // relative to the workspace, what the task has made
-	ByProducts []ByProduct   // what it has made without declaring it, by path
-	// Found is what lay among its outputs before it ran and was left as it was, by
-	// path. The task may have been content with it, so it counts as an input.
+	Outputs    []string      // paths of the outputs, relative to the workspace
+	ByProducts []ByProduct   // by path
+	// Found are files that existed among its outputs before it ran and that it did not change,
+	// by path. The task may have used them, so they are inputs.
 	Found []string
-	// Left is what executions and restores since then have left among the outputs that
-	// did not come to a good end, by path.
+	// Left are files that failed executions and restores have left among the outputs since
+	// then, by path.
 	Left []string
 	// Astray are files that it has left where git ignores them and no output covers them, by path.
 	Astray []string
 }
 
-// ByProduct is a file that a task made and does not declare. As long as it is
-// what the task made, it is no input.
+// ByProduct is a file that a task has made and does not declare. It is no input while its
+// content is the same.
 type ByProduct struct {
 	Path string
 	Sum  [32]byte
 }
 
-// History holds the last good runs of the tasks of a workspace, by place and name.
+// History holds the last good runs of the tasks of a workspace, by plan.Task.Place.
 // It is for one goroutine; Of is safe for concurrent use.
 type History struct {
 	state   *state.Dir
 	file    state.Stamp // when it was read
 	changed map[string]bool
 
-	mu       sync.RWMutex // held to write what follows, and to read it beside the one goroutine
-	tasks    map[string]*LastRun
-	littered map[string]int // by place of the dish: how many of its tasks have by-products
+	mu         sync.RWMutex // for tasks and byProducts, except for reads of the one goroutine
+	tasks      map[string]*LastRun
+	byProducts map[string]int // by path of the dish: how many of its tasks have by-products
 }
 
-// OpenHistory reads the memory kept in dir.
+// OpenHistory reads the history that is kept in dir.
 func OpenHistory(dir *state.Dir) *History {
-	m := &History{state: dir, changed: make(map[string]bool), littered: make(map[string]int)}
-	m.file = dir.Stamp(memoryFile)
+	m := &History{state: dir, changed: make(map[string]bool), byProducts: make(map[string]int)}
+	m.file = dir.Stamp(historyFile)
 	m.tasks = loadTasks(dir)
 	for id, r := range m.tasks {
 		m.count(id, r, 1)
@@ -73,10 +72,10 @@ func OpenHistory(dir *state.Dir) *History {
 
 // Outdated reports whether another bento has written or removed the file since OpenHistory.
 func (m *History) Outdated() bool {
-	return m.state.Stamp(memoryFile) != m.file
+	return m.state.Stamp(historyFile) != m.file
 }
 
-// Of returns what is remembered of t; nothing is an empty value.
+// Of returns the last good run of t, an empty LastRun if there is none.
 func (m *History) Of(t *plan.Task) *LastRun {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -86,11 +85,11 @@ func (m *History) Of(t *plan.Task) *LastRun {
 	return &LastRun{}
 }
 
-// Littered reports whether any task of d has left by-products. Few do, and the caller would
-// have to look at every task of the dish for each of them.
-func (m *History) Littered(d *discovery.Dish) bool { return m.littered[d.Path] > 0 }
+// HasByProducts reports whether a task of d has left by-products. Few have, so the caller is
+// spared a look at every task of the dish.
+func (m *History) HasByProducts(d *discovery.Dish) bool { return m.byProducts[d.Path] > 0 }
 
-// put replaces what is remembered of the task id.
+// put replaces the last run of the task id.
 func (m *History) put(id string, r *LastRun) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -103,11 +102,11 @@ func (m *History) put(id string, r *LastRun) {
 func (m *History) count(id string, r *LastRun, n int) {
 	if r != nil && len(r.ByProducts) > 0 {
 		dish, _, _ := strings.Cut(id, "\x00")
-		m.littered[dish] += n
+		m.byProducts[dish] += n
 	}
 }
 
-// Keep replaces what is remembered of t.
+// Keep replaces the last run of t.
 func (m *History) Keep(t *plan.Task, r *LastRun) {
 	id := t.Place()
 	if old := m.tasks[id]; old != nil && old.equal(r) {
@@ -116,8 +115,7 @@ func (m *History) Keep(t *plan.Task, r *LastRun) {
 	m.put(id, r)
 }
 
-// Leave notes that something in the place of the outputs of the task id was left by
-// what did not come to a good end.
+// Leave notes that a failed execution or restore left files among the outputs of the task id.
 func (m *History) Leave(id string, left []string) {
 	r := &LastRun{}
 	if old := m.tasks[id]; old != nil {
@@ -133,29 +131,29 @@ func (r *LastRun) equal(o *LastRun) bool {
 		slices.Equal(r.Astray, o.Astray)
 }
 
-// lockWait is how long Save waits for others that save: each takes a moment.
+// lockWait is how long Save waits for other processes that save.
 const lockWait = 2 * time.Second
 
 var errLocked = fmt.Errorf("another process has had it for more than %v", lockWait)
 
-// Save writes what changed on top of what another bento may have written since.
+// Save writes the changed runs, and keeps those that another bento has written since.
 func (m *History) Save(ctx context.Context) error {
 	if len(m.changed) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, errLocked)
 	defer cancel()
-	unlock, err := m.state.Lock(ctx, memoryLock, nil)
+	unlock, err := m.state.Lock(ctx, historyLock, nil)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	now := loadTasks(m.state) // whatever its stat: times are coarse on some file systems
+	now := loadTasks(m.state) // even if its stat is the same: times are coarse on some file systems
 	for id := range m.changed {
 		now[id] = m.tasks[id]
 	}
 	clear(m.changed)
-	return m.state.Store(memoryFile, memoryVersion, encodeTasks(now))
+	return m.state.Store(historyFile, historyVersion, encodeTasks(now))
 }
 
 func encodeTasks(tasks map[string]*LastRun) []byte {
@@ -180,9 +178,9 @@ func encodeTasks(tasks map[string]*LastRun) []byte {
 	return w.Payload()
 }
 
-// loadTasks reads the memory; one that cannot be read is an empty one.
+// loadTasks reads the history. An unreadable one is empty.
 func loadTasks(dir *state.Dir) map[string]*LastRun {
-	payload, err := dir.Load(memoryFile, memoryVersion)
+	payload, err := dir.Load(historyFile, historyVersion)
 	if err != nil {
 		return make(map[string]*LastRun)
 	}

@@ -132,7 +132,7 @@ func TestSavesBesideAnother(t *testing.T) {
 	}
 	last := OpenHistory(dir)
 	last.Keep(c, &LastRun{Key: cache.Key{4}})
-	if err := os.Remove(dir.Shown(memoryFile)); err != nil {
+	if err := os.Remove(dir.Shown(historyFile)); err != nil {
 		t.Fatal(err)
 	}
 	if !last.Outdated() {
@@ -148,7 +148,7 @@ func TestSavesBesideAnother(t *testing.T) {
 // error names the lock.
 func TestSaveWaitsNotForEver(t *testing.T) {
 	dir := state.Open(t.TempDir())
-	unlock, err := dir.Lock(t.Context(), memoryLock, nil)
+	unlock, err := dir.Lock(t.Context(), historyLock, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestSaveWaitsNotForEver(t *testing.T) {
 		m, began := OpenHistory(dir), time.Now()
 		m.Keep(task("a", "build"), &LastRun{Key: cache.Key{1}})
 		err := m.Save(t.Context())
-		if !errors.Is(err, errLocked) || !strings.Contains(err.Error(), dir.Shown(memoryLock)) {
+		if !errors.Is(err, errLocked) || !strings.Contains(err.Error(), dir.Shown(historyLock)) {
 			t.Errorf("Save: %v, want %v", err, errLocked)
 		}
 		if took := time.Since(began); took != lockWait {
@@ -195,7 +195,7 @@ func TestLittered(t *testing.T) {
 			}
 			for _, d := range dishes {
 				want := len(m.Of(task(d, "build")).ByProducts)+len(m.Of(task(d, "test")).ByProducts) > 0
-				if got := m.Littered(task(d, "").Dish); got != want {
+				if got := m.HasByProducts(task(d, "").Dish); got != want {
 					t.Fatalf("Littered of %q is %v, want %v", d, got, want)
 				}
 			}

@@ -12,22 +12,22 @@ import (
 
 // inputs returns the entries that the key of a task is made of, by path.
 func (e *Evaluator) inputs(t *plan.Task) ([]tree.Entry, error) {
-	terr := e.territories[t.Dish]
+	own := e.ownerships[t.Dish]
 	var list []tree.Entry
 	if t.DefaultInputs {
-		list = slices.Clone(terr.Defaults(e.tree))
+		list = slices.Clone(own.Defaults(e.tree))
 	}
-	list, err := e.addExplicit(terr, t, list)
+	list, err := e.addExplicit(own, t, list)
 	if err == nil {
 		list, err = e.addOnDisk(t, list)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return e.addFound(t, e.addTracked(t, e.withoutLeft(t, list))), nil
+	return e.addFound(t, e.addTracked(t, e.withoutByProducts(t, list))), nil
 }
 
-// addOnDisk adds what globs of a task name that also see what git ignores.
+// addOnDisk adds the files that match the globs of a task that apply to ignored files too.
 func (e *Evaluator) addOnDisk(t *plan.Task, list []tree.Entry) ([]tree.Entry, error) {
 	if len(t.OnDisk) == 0 {
 		return list, nil
@@ -50,9 +50,9 @@ func (e *Evaluator) addOnDisk(t *plan.Task, list []tree.Entry) ([]tree.Entry, er
 	return sortedEntries(list), err
 }
 
-// addTracked adds what lies among the outputs of a task and git tracks, whatever the
-// inputs say: bento neither removes nor restores it, so that a result is only right
-// where it is the same. List is not changed.
+// addTracked adds the outputs of a task that git tracks, even if no input covers them: bento
+// neither removes nor restores them, so a result is valid only beside the same files. It does
+// not change list.
 func (e *Evaluator) addTracked(t *plan.Task, list []tree.Entry) []tree.Entry {
 	more := slices.DeleteFunc(e.trackedOutputs(t), func(entry tree.Entry) bool { return has(list, entry.Path) })
 	if len(more) == 0 {
@@ -61,8 +61,8 @@ func (e *Evaluator) addTracked(t *plan.Task, list []tree.Entry) []tree.Entry {
 	return sortedEntries(slices.Concat(list, more))
 }
 
-// trackedOutputs returns what lies among the outputs of a task and git tracks. Mostly there
-// is nothing, and no glob is compiled for it.
+// trackedOutputs returns the outputs of a task that git tracks. Mostly there are none, and no glob
+// is compiled.
 func (e *Evaluator) trackedOutputs(t *plan.Task) (list []tree.Entry) {
 	for _, at := range e.reach(t).outputs {
 		for _, entry := range e.tree.At(at) {
@@ -76,22 +76,22 @@ func (e *Evaluator) trackedOutputs(t *plan.Task) (list []tree.Entry) {
 	}
 	globs, err := e.globs(t)
 	if err != nil {
-		return nil // which is found again
+		return nil // the caller finds the error again
 	}
 	return slices.DeleteFunc(list, func(entry tree.Entry) bool { return !globs.Makes(entry.Path) })
 }
 
-// outputsAfter returns the digest of what is outputsAfter once t is up to date, where its outputs go: what
-// it made, and what git tracks outputsAfter, which it leaves as it is.
+// outputsAfter returns the digest of the outputs of t, together with tracked files among them, which t
+// does not change.
 func (e *Evaluator) outputsAfter(t *plan.Task) cache.Digest {
 	made := e.node(t).made
 	tracked := e.trackedOutputs(t)
 	if made == (cache.Digest{}) || len(tracked) == 0 {
 		return made
 	}
-	set, err := e.contents.Set(sortedEntries(tracked))
+	set, err := e.files.Set(sortedEntries(tracked))
 	if err != nil {
-		return made // they are inputs of t, which has no key either
+		return made // they are inputs of t too, so t has no key
 	}
 	of := set.Digest()
 	return cache.Sum(slices.Concat(made[:], of[:]))
@@ -103,14 +103,14 @@ func has(list []tree.Entry, p string) bool {
 	return found
 }
 
-// addFound adds what lay among the outputs of a task and was not made by it.
+// addFound adds the files that existed among the outputs of a task before it ran.
 func (e *Evaluator) addFound(t *plan.Task, list []tree.Entry) []tree.Entry {
-	found := e.memory.Of(t).Found
+	found := e.history.Of(t).Found
 	if len(found) == 0 {
 		return list
 	}
 	list = slices.Clone(list)
-	outputs := e.memory.Of(t).Outputs
+	outputs := e.history.Of(t).Outputs
 	for _, p := range found {
 		if slices.Contains(outputs, p) {
 			continue // an earlier bento remembered both
@@ -127,8 +127,7 @@ func sortedEntries(list []tree.Entry) []tree.Entry {
 	return slices.CompactFunc(list, func(x, y tree.Entry) bool { return x.Path == y.Path })
 }
 
-// addLinks adds the links that the literal part of a glob leads through: what it
-// names lies behind them.
+// addLinks adds the links that the literal part of a glob leads through.
 func (e *Evaluator) addLinks(prefixes []string, list []tree.Entry) []tree.Entry {
 	for _, pre := range prefixes {
 		for dir := pre; dir != "."; dir = path.Dir(dir) {
@@ -140,8 +139,8 @@ func (e *Evaluator) addLinks(prefixes []string, list []tree.Entry) []tree.Entry 
 	return list
 }
 
-// addExplicit adds what the globs of a task name, and takes away what they negate.
-func (e *Evaluator) addExplicit(terr *ownership, t *plan.Task, list []tree.Entry) ([]tree.Entry, error) {
+// addExplicit adds the files that match the globs of a task, and removes negated ones.
+func (e *Evaluator) addExplicit(own *ownership, t *plan.Task, list []tree.Entry) ([]tree.Entry, error) {
 	if len(t.Inputs) == 0 {
 		return list, nil
 	}
@@ -154,7 +153,7 @@ func (e *Evaluator) addExplicit(terr *ownership, t *plan.Task, list []tree.Entry
 		return nil, err
 	}
 	for _, entry := range named {
-		if globs.Admits(e.tree, terr, entry.Path) {
+		if globs.Admits(e.tree, own, entry.Path) {
 			list = append(list, entry)
 		}
 	}

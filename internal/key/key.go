@@ -1,184 +1,181 @@
 package key
 
 import (
-	"encoding/binary"
-	"encoding/hex"
+	"context"
+	"runtime"
+	"slices"
 	"strings"
 
-	"github.com/zeebo/blake3"
-
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/plan"
 )
 
-// domain separates task keys from every other use of the hash. Changing what
-// an ingredient means, or their order, needs a new number.
-const domain = "bento 2026-11 task key v4"
-
-// Kind is the kind of an ingredient, which says how to read its value.
-type Kind byte
-
-// The kinds of ingredient. They are part of recorded data: never renumber them.
-const (
-	kindText    Kind = 1 // the value itself
-	KindEnv     Kind = 2 // a keyed digest of the value, or "unset"
-	KindFiles   Kind = 3 // the digest of a fileSet, which the store may hold
-	KindTask    Kind = 4 // the key of another task
-	KindOutput  Kind = 5 // the digest of the outputs of another task
-	KindSources Kind = 6 // the digest of the sources of another dish
-)
-
-// ingredient is one named part of a key.
-type ingredient struct {
-	Kind  Kind
-	Name  string
-	Value string // for people; see Kind
-}
-
-// unset is the value of an Env ingredient whose variable is not set. A digest is
-// longer, so no value reads like it.
-const unset = "unset"
-
-// builders makes builders of keys. It is for one goroutine.
-type builders struct {
-	// Secret keys the recorded digests of environment values, which would otherwise be
-	// guessable; it does not enter the key, so that two machines agree on it.
-	Secret [32]byte
-
-	hash   *blake3.Hasher // of domain; nil until it is used
-	secret *blake3.Hasher // keyed with it
-	free   []byte         // of the last key
-	list   []ingredient   // of a finished key, for reuse
-}
-
-// usualIngredients is how many ingredients there is room for from the beginning.
-const usualIngredients = 24
-
-// New returns an empty builder.
-func (m *builders) New() *builder {
-	b := &builder{from: m, buf: m.free, list: m.list}
-	if m.free, m.list = nil, nil; b.list == nil {
-		b.list = make([]ingredient, 0, usualIngredients)
+// key makes the key of t, or returns the dependencies that must run first.
+func (e *Evaluator) key(ctx context.Context, t *plan.Task, ev *Evaluation) (pending []string, err error) {
+	if err := t.Fault(); err != nil {
+		return nil, err
 	}
-	return b
-}
-
-// Free lets the next builder reuse the memory of list, which the caller no longer uses.
-func (m *builders) Free(list []ingredient) { m.list = list[:0] }
-
-// keyed returns an empty hash that is keyed with the secret.
-func (m *builders) keyed() *blake3.Hasher {
-	if m.secret == nil {
-		var err error
-		if m.secret, err = blake3.NewKeyed(m.Secret[:]); err != nil {
-			panic(err) // only for a key that is not 32 bytes
-		}
+	if pending = e.pending(t); len(pending) > 0 {
+		return pending, nil
 	}
-	m.secret.Reset()
-	return m.secret
-}
-
-// builder collects the ingredients of one key, in the order in which they are
-// added.
-type builder struct {
-	from *builders
-	list []ingredient
-	buf  []byte // what is hashed
-}
-
-// mix adds one ingredient to the hash: kind, then name and value each with its
-// length in front, so that no two lists of ingredients read the same.
-func (b *builder) mix(kind Kind, name, value string) {
-	b.begin(kind, name, len(value))
-	b.buf = append(b.buf, value...)
-}
-
-// begin mixes an ingredient whose value of size bytes follows.
-func (b *builder) begin(kind Kind, name string, size int) {
-	b.buf = append(b.buf, byte(kind))
-	b.buf = binary.LittleEndian.AppendUint64(b.buf, uint64(len(name)))
-	b.buf = append(b.buf, name...)
-	b.buf = binary.LittleEndian.AppendUint64(b.buf, uint64(size))
-}
-
-func (b *builder) add(kind Kind, name, value string) {
-	b.mix(kind, name, value)
-	b.list = append(b.list, ingredient{Kind: kind, Name: name, Value: value})
-}
-
-// Text adds a value that may be shown.
-func (b *builder) Text(name, value string) { b.add(kindText, name, value) }
-
-// list is Text in records; keys tell a list from a text.
-const list Kind = 255
-
-// List adds values in their order. The empty list differs from a list of "".
-func (b *builder) List(name string, values []string) {
-	size := 8 * len(values)
-	for _, v := range values {
-		size += len(v)
+	b := e.builders.New()
+	e.describe(b, t)
+	if err := e.addToolchain(ctx, b, t, ev); err != nil {
+		return nil, err
 	}
-	b.begin(list, name, size)
-	for _, v := range values {
-		b.buf = binary.LittleEndian.AppendUint64(b.buf, uint64(len(v)))
-		b.buf = append(b.buf, v...)
+	if err := e.addInputs(b, ev); err != nil {
+		return nil, err
 	}
-	b.list = append(b.list, ingredient{Kind: kindText, Name: name, Value: strings.Join(values, "\n")})
-}
-
-// Env adds an environment variable: the key depends on its value, the record
-// holds only a keyed digest. Unset differs from empty.
-func (b *builder) Env(name, value string, set bool) {
-	if !set {
-		b.add(KindEnv, name, unset)
-		return
+	if err := e.addSources(b, t, ev); err != nil {
+		return nil, err
 	}
-	b.mix(KindEnv, name, "="+value)
-	b.list = append(b.list, ingredient{Kind: KindEnv, Name: name, Value: b.conceal(name, value)})
+	e.addDeps(b, t)
+	ev.Key, ev.Known, ev.Ingredients = b.Key(), true, b.Ingredients()
+	return nil, nil
 }
 
-func (b *builder) conceal(name, value string) string {
-	h := b.from.keyed()
-	h.WriteString(name + "\x00" + value) //nolint:errcheck // a hash does not fail
-	return hex.EncodeToString(h.Sum(nil)[:16])
-}
-
-// lockPrefix is in front of the path in the name of a Lock ingredient.
-const lockPrefix = "lock:"
-
-// Lock adds what a dish gets from a lockfile, in place of the file: an opaque text.
-func (b *builder) Lock(path, digest string) { b.add(kindText, lockPrefix+path, digest) }
-
-// Files adds the digest of a set of files.
-func (b *builder) Files(name string, d cache.Digest) { b.add(KindFiles, name, d.String()) }
-
-// Task adds the key of a task that this one depends on.
-func (b *builder) Task(id string, key cache.Key) { b.add(KindTask, id, key.String()) }
-
-// Output adds the digest of what a task that this one depends on has made.
-func (b *builder) Output(id string, d cache.Digest) { b.add(KindOutput, id, d.String()) }
-
-// Key returns the key of the ingredients that were added. Nothing may be added then.
-func (b *builder) Key() cache.Key {
-	m := b.from
-	if m.hash == nil {
-		m.hash = blake3.NewDeriveKey(domain)
+// describe adds the ingredients that need no I/O.
+func (e *Evaluator) describe(b *builder, t *plan.Task) {
+	b.Text("platform", runtime.GOOS+"/"+runtime.GOARCH)
+	b.Text("dish", t.Dish.Path)
+	b.Text("task", t.Name)
+	b.Text("command", t.Run)
+	b.List("argv", t.Argv)
+	b.List("arguments", t.Args)
+	b.Text("cwd", t.Cwd)
+	b.List("path", t.Path)
+	outputs := make([]string, 0, 8) // few have more
+	for _, o := range t.Outputs {
+		outputs = append(outputs, o.Glob)
 	}
-	m.hash.Reset()
-	m.hash.Write(b.buf) //nolint:errcheck // a hash does not fail
-	var key cache.Key
-	m.hash.Sum(key[:0])
-	m.free, b.buf = b.buf[:0], nil
-	return key
+	slices.Sort(outputs)
+	b.List("outputs", outputs)
+	b.Text("container", "")
+	e.addEnv(b, t)
 }
 
-// Ingredients returns what was added so far, in order.
-func (b *builder) Ingredients() []ingredient {
-	if len(b.list) == 0 {
+func (e *Evaluator) addEnv(b *builder, t *plan.Task) {
+	if e.o.Inherit {
+		b.Text("environment", "inherit")
+	}
+	names := make([]string, 0, len(t.SetEnv))
+	for name := range t.SetEnv {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		b.Env("set "+name, t.SetEnv[name], true)
+	}
+	for _, name := range t.HashEnv {
+		value, set := e.o.Environ.Lookup(name)
+		b.Env(name, value, set)
+	}
+}
+
+func (e *Evaluator) addToolchain(ctx context.Context, b *builder, t *plan.Task, ev *Evaluation) error {
+	a := t.Dish.Adapter
+	if a == nil {
+		b.Text("adapter", "")
 		return nil
 	}
-	return b.list
+	m := a.Manifest()
+	b.Text("adapter", m.AdapterID)
+	b.Text("adapter identity", m.Identity)
+	for _, p := range PinsOf(e.o.Root, t.Dish) {
+		b.Text("required toolchain", p.Tool+" "+p.Version)
+	}
+	found, err := e.o.Toolchains.Fingerprint(ctx, a, t.Dish.Dir)
+	if err != nil {
+		return err
+	}
+	ev.Toolchain = found
+	b.Text("toolchain", found)
+	return nil
 }
 
-// Sources adds the digest of the sources of another dish: that of a list of
-// ingredients, Files and further Sources, which the store may hold.
-func (b *builder) Sources(dish string, d cache.Digest) { b.add(KindSources, dish, d.String()) }
+func (e *Evaluator) addInputs(b *builder, ev *Evaluation) error {
+	if k := e.rememberedInputs(ev.Task); k != nil && !ev.loaded {
+		ev.inputsDigest, ev.lock = k.Digest, k.Lock
+	} else if err := e.load(ev); err != nil {
+		return err
+	}
+	if ev.lock.Path != "" {
+		b.Lock(ev.lock.Path, ev.lock.Digest)
+	}
+	b.Files("inputs", ev.inputsDigest)
+	return nil
+}
+
+func (e *Evaluator) addDeps(b *builder, t *plan.Task) {
+	deps, byID := t.Deps, func(x, y plan.Dep) int { return strings.Compare(x.Task.ID(), y.Task.ID()) }
+	if !slices.IsSortedFunc(deps, byID) {
+		deps = slices.SortedFunc(slices.Values(deps), byID)
+	}
+	for _, d := range deps {
+		n := e.node(d.Task)
+		switch {
+		case d.Via == plan.ViaOutputs && n.made != (cache.Digest{}):
+			b.Output(d.Task.ID(), e.outputsAfter(d.Task))
+		case d.Via != plan.ViaNothing: // a task without outputs has no digest of them
+			b.Task(d.Task.ID(), n.evaluation.Key)
+		}
+	}
+}
+
+// pending returns the ids of the dependencies whose results the key of t needs and that are
+// not up to date yet.
+func (e *Evaluator) pending(t *plan.Task) []string {
+	var list []string
+	for _, d := range t.Deps {
+		ev := e.Of(d.Task)
+		keyed := ev != nil && ev.Known
+		if d.Via == plan.ViaKey && !keyed || e.needsOutputs(t, d) {
+			list = append(list, d.Task.ID())
+		}
+	}
+	return list
+}
+
+// needsOutputs reports whether the key of t needs the outputs of a dependency that must run first.
+func (e *Evaluator) needsOutputs(t *plan.Task, d plan.Dep) bool {
+	return d.Via == plan.ViaOutputs && !e.node(d.Task).isMade ||
+		e.reach(t).Reads(e.reach(d.Task), d.Inner) && !e.isUpToDate(d.Task)
+}
+
+func (e *Evaluator) reach(t *plan.Task) *reach {
+	n := e.node(t)
+	if n.reach == nil {
+		n.reach = newReach(t)
+	}
+	return n.reach
+}
+
+// loadAll reads the files that the key of ev was made from, unless they were read.
+func (e *Evaluator) loadAll(ctx context.Context, ev *Evaluation) error {
+	if ev.loaded {
+		return nil
+	}
+	ev.loaded, ev.sources = true, nil
+	_, err := e.key(ctx, ev.Task, ev)
+	return err
+}
+
+// load reads the inputs of ev, and remembers them.
+func (e *Evaluator) load(ev *Evaluation) error {
+	t := ev.Task
+	entries, err := e.inputsOf(t)
+	if err != nil {
+		return err
+	}
+	if !e.lockfiles.Named(t) {
+		entries, ev.Lock, ev.lock = e.lockfiles.Take(t.Dish, entries)
+	}
+	ev.loaded, ev.Entries, ev.Dirs = true, entries, e.tree.DirsOf(entries)
+	ev.Targets, _ = LinkTargets(e.tree, entries)
+	if ev.Inputs, err = e.files.Set(entries); err != nil {
+		return err
+	}
+	ev.inputsDigest = ev.Inputs.Digest()
+	e.keepInputs(ev)
+	return nil
+}

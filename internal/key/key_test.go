@@ -62,7 +62,7 @@ func steps(t *rapid.T, label string) []step {
 }
 
 func keyOf(list []step, secret byte) cache.Key {
-	b := (&builders{Secret: [32]byte{secret}}).New()
+	b := (&builderPool{Secret: [32]byte{secret}}).New()
 	for _, s := range list {
 		s.apply(b)
 	}
@@ -107,7 +107,7 @@ func TestKeyHasLengths(t *testing.T) {
 		"empty lists":   {func(b *builder) { b.List("a", nil) }, func(b *builder) { b.List("a", []string{""}) }},
 		"unset":         {func(b *builder) { b.Env("a", "", false) }, func(b *builder) { b.Env("a", "", true) }},
 	} {
-		x, y := (&builders{Secret: [32]byte{}}).New(), (&builders{Secret: [32]byte{}}).New()
+		x, y := (&builderPool{Secret: [32]byte{}}).New(), (&builderPool{Secret: [32]byte{}}).New()
 		pair[0](x)
 		pair[1](y)
 		if x.Key() == y.Key() {
@@ -120,7 +120,7 @@ func TestKeyHasLengths(t *testing.T) {
 var cmpEmpty = cmp.Comparer(func(a, b []string) bool { return slices.Equal(a, b) })
 
 func TestEnvRecordHoldsNoValue(t *testing.T) {
-	b := (&builders{Secret: [32]byte{1}}).New()
+	b := (&builderPool{Secret: [32]byte{1}}).New()
 	b.Env("TOKEN", "hunter2", true)
 	b.Env("EMPTY", "", true)
 	b.Env("GONE", "", false)
@@ -137,7 +137,7 @@ func TestEnvRecordHoldsNoValue(t *testing.T) {
 
 func TestIngredientsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := (&builders{Secret: [32]byte{}}).New()
+		b := (&builderPool{Secret: [32]byte{}}).New()
 		for _, s := range steps(t, "steps") {
 			s.apply(b)
 		}

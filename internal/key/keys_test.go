@@ -195,7 +195,7 @@ func (m *model) keys(t *rapid.T, w ways) map[string]cache.Key {
 	}
 	e := m.evaluate(t, w)
 	keys := make(map[string]cache.Key)
-	for _, r := range e.results() {
+	for _, r := range e.evaluations() {
 		if !r.Known && r.Reason != MissPending { // it reads outputs that another must make first
 			t.Fatalf("%s has no key: %v %v", r.Task.ID(), r.Err, r.Notes)
 		}
@@ -337,7 +337,7 @@ func TestPackIsShared(t *testing.T) {
 	root := t.TempDir()
 	m.lay(t, root, false)
 	var pack Pack
-	for _, r := range m.evaluate(t, ways{root: root, state: state.Open(t.TempDir())}).results() {
+	for _, r := range m.evaluate(t, ways{root: root, state: state.Open(t.TempDir())}).evaluations() {
 		r.Pack(&pack)
 	}
 	const each = 3 * 64 // bytes of a file: in the list of each of two tasks, and in that of the sources

@@ -65,7 +65,7 @@ func (l *locker) ParseDiagnostics(context.Context, adapters.ParseRequest) ([]dia
 }
 
 // lockKeys evaluates a workspace of lockers.
-func lockKeys(t *testing.T, root string) (map[string]*Result, *discovery.Workspace) {
+func lockKeys(t *testing.T, root string) (map[string]*Evaluation, *discovery.Workspace) {
 	t.Helper()
 	cfg, problems := config.Load(root, "")
 	files, err := tree.Walk(t.Context(), root, nil)
@@ -88,7 +88,7 @@ func lockKeys(t *testing.T, root string) (map[string]*Result, *discovery.Workspa
 	if err != nil {
 		t.Fatal(err)
 	}
-	byID := make(map[string]*Result)
+	byID := make(map[string]*Evaluation)
 	for _, r := range results {
 		if !r.Known {
 			t.Fatalf("%s has no key: %v %v", r.Task.ID(), r.Err, r.Notes)
@@ -99,7 +99,7 @@ func lockKeys(t *testing.T, root string) (map[string]*Result, *discovery.Workspa
 }
 
 // moved lists the tasks whose keys are different.
-func moved(old, now map[string]*Result) []string {
+func moved(old, now map[string]*Evaluation) []string {
 	var ids []string
 	for id, r := range now {
 		if old[id].Key != r.Key {

@@ -14,43 +14,42 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// locks holds what dishes get. It is for one goroutine.
-type locks struct {
+// lockfiles holds the parts of lockfiles that dishes use. It is for one goroutine.
+type lockfiles struct {
 	ws     *discovery.Workspace
-	byDish map[*discovery.Dish]*lock
+	byDish map[*discovery.Dish]*lockfile
 }
 
-// lock is what a dish gets from a lockfile. Where the file is an input, the digest
-// stands in its place.
-type lock struct {
+// lockfile is the part of a lockfile that a dish uses. In keys, its digest replaces the file.
+type lockfile struct {
 	path   string // relative to the workspace
 	digest string
-	entry  tree.Entry // as it was when the adapter was asked
+	entry  tree.Entry // when the adapter read it
 }
 
-// newLocks returns what the adapters of ws could tell.
-func newLocks(ws *discovery.Workspace) *locks {
-	s := &locks{ws: ws, byDish: make(map[*discovery.Dish]*lock)}
+// newLockfiles returns the lockfiles that the adapters of ws have read.
+func newLockfiles(ws *discovery.Workspace) *lockfiles {
+	s := &lockfiles{ws: ws, byDish: make(map[*discovery.Dish]*lockfile)}
 	for _, d := range ws.Dishes {
 		s.put(d, d.Lock)
 	}
 	return s
 }
 
-func (s *locks) put(d *discovery.Dish, answer adapters.LockAnswer) {
+func (s *lockfiles) put(d *discovery.Dish, answer adapters.LockAnswer) {
 	delete(s.byDish, d)
 	p, ok := s.ws.Relative(answer.File)
 	if !ok || answer.Digest == "" {
 		return
 	}
 	if entry, ok := s.ws.Tree.Lookup(p); ok && entry.Kind == tree.File {
-		s.byDish[d] = &lock{p, answer.Digest, entry}
+		s.byDish[d] = &lockfile{p, answer.Digest, entry}
 	}
 }
 
-// Installed looks again at what an install of d's scope may have written, and asks
-// anew what its dishes get.
-func (s *locks) Installed(ctx context.Context, d *discovery.Dish) error {
+// Installed refreshes the files that an install of d's scope may have written, and asks the
+// adapters again for the lockfiles of its dishes.
+func (s *lockfiles) Installed(ctx context.Context, d *discovery.Dish) error {
 	var files []string
 	for _, f := range d.Scope.Files {
 		if rel, ok := s.ws.Relative(f); ok {
@@ -66,17 +65,17 @@ func (s *locks) Installed(ctx context.Context, d *discovery.Dish) error {
 		}
 		answer, err := adapters.LockDigest(ctx, other.Adapter, other.Dir)
 		if err != nil {
-			answer = adapters.LockAnswer{} // then all of it counts
+			answer = adapters.LockAnswer{} // then the whole file is an input
 		}
 		s.put(other, answer)
 	}
 	return nil
 }
 
-// Take takes the lockfile of d out of entries, which are sorted by path, and returns what
-// stands in the key in its place. When the file is none of them, or is not any more what the
-// adapter has seen, it returns entries as they are, and no lock.
-func (s *locks) Take(d *discovery.Dish, entries []tree.Entry) (rest, taken []tree.Entry, lock lockPart) {
+// Take removes the lockfile of d from entries, which are sorted by path, and returns the part that
+// replaces it in the key. If the file is not among them, or has changed since the adapter read
+// it, it returns entries unchanged and no lock.
+func (s *lockfiles) Take(d *discovery.Dish, entries []tree.Entry) (rest, taken []tree.Entry, lock lockPart) {
 	l := s.byDish[d]
 	if l == nil {
 		return entries, nil, lock
@@ -88,9 +87,9 @@ func (s *locks) Take(d *discovery.Dish, entries []tree.Entry) (rest, taken []tre
 	return slices.Concat(entries[:i], entries[i+1:]), entries[i : i+1], lockPart{Path: l.path, Digest: l.digest}
 }
 
-// Describe writes what d gets, and whether the lockfile is still what the adapter has
-// seen.
-func (s *locks) Describe(w *pack.Writer, d *discovery.Dish) {
+// Describe writes the part that d uses, and whether the lockfile is the one that the adapter has
+// read.
+func (s *lockfiles) Describe(w *pack.Writer, d *discovery.Dish) {
 	l := s.byDish[d]
 	if l == nil {
 		w.Byte(0)
@@ -104,9 +103,9 @@ func (s *locks) Describe(w *pack.Writer, d *discovery.Dish) {
 	}
 }
 
-// Named reports whether dish.toml itself names the lockfile of the dish among the inputs
-// of t: then all of it is meant.
-func (s *locks) Named(t *plan.Task) bool {
+// Named reports whether dish.toml itself names the lockfile of the dish among the inputs of t:
+// then the whole file is an input.
+func (s *lockfiles) Named(t *plan.Task) bool {
 	l := s.byDish[t.Dish]
 	if l == nil || t.Dish.Config == nil {
 		return false

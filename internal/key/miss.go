@@ -8,8 +8,8 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// blobs returns what the ingredients of ev refer to, before anything is stored.
-func (ev *Result) blobs(rest blobs) blobs {
+// blobs returns the blobs that the ingredients of ev refer to, before anything is stored.
+func (ev *Evaluation) blobs(rest blobs) blobs {
 	inputs := ev.Inputs.Encode()
 	own := map[cache.Digest][]byte{cache.Sum(inputs): inputs}
 	ev.eachSet(make(Seen), func(s *sourceSet) {
@@ -23,13 +23,13 @@ func (ev *Result) blobs(rest blobs) blobs {
 	}
 }
 
-// maxSets is the largest number of dishes whose sources one recording holds. The far end of a
-// long chain of dishes is left out.
+// maxSets is the largest number of dishes whose sources one pack holds. The far end of a long
+// chain of dishes is left out.
 const maxSets = 64
 
-// Pack adds to p what is to be recorded of how the key was made: the ingredients,
-// whose digest it gives, the inputs, and the sources of the dishes that they refer to.
-func (ev *Result) Pack(p *Pack) cache.Digest {
+// Pack adds the provenance of the key to p: the ingredients, the inputs, and the sources of the
+// linked dishes. It returns the digest of the ingredients.
+func (ev *Evaluation) Pack(p *Pack) cache.Digest {
 	p.Add(ev.Inputs.Encode())
 	sets := 0
 	ev.eachSet(make(Seen), func(s *sourceSet) {
@@ -40,14 +40,13 @@ func (ev *Result) Pack(p *Pack) cache.Digest {
 	return p.Add(encodeIngredients(ev.Ingredients))
 }
 
-// maxNotes bounds how many changes stand in the notes of a miss.
+// maxNotes is the largest number of changes in the notes of a miss.
 const maxNotes = 10
 
-// explainMiss finds out why there is no result for the key of ev: what differs
-// from the last good run.
-func (e *Evaluator) explainMiss(ctx context.Context, ev *Result) {
+// explainMiss sets the reason of a miss, and notes the differences from the last good run.
+func (e *Evaluator) explainMiss(ctx context.Context, ev *Evaluation) {
 	ev.Reason = MissNeverCached
-	last := e.memory.Of(ev.Task)
+	last := e.history.Of(ev.Task)
 	if last.Key == (cache.Key{}) {
 		return
 	}
@@ -73,9 +72,9 @@ func (e *Evaluator) explainMiss(ctx context.Context, ev *Result) {
 	}
 }
 
-// noteTracked notes which outputs of a miss git tracks: a result that changes one is
-// not stored, which may be all there is to tell.
-func (e *Evaluator) noteTracked(ev *Result) {
+// noteTracked notes which outputs of a miss git tracks: a result that changes one is not stored,
+// which may be the reason of the miss.
+func (e *Evaluator) noteTracked(ev *Evaluation) {
 	if ev.Reason != MissNeverCached && ev.Reason != MissNotStored {
 		return
 	}
@@ -88,22 +87,22 @@ func (e *Evaluator) noteTracked(ev *Result) {
 	}
 }
 
-// changesSince says what is different between the run recorded under key and ev;
-// ok is false when the cache has lost that run.
-func (e *Evaluator) changesSince(key cache.Key, ev *Result) (changes []Change, ok bool) {
-	old, err := e.recordings.Of(key)
+// changesSince returns the changes from the run recorded under key to ev; ok is false if the
+// cache has lost that run.
+func (e *Evaluator) changesSince(key cache.Key, ev *Evaluation) (changes []Change, ok bool) {
+	old, err := e.provenances.Of(key)
 	if err != nil {
 		return nil, false
 	}
 	return differences(old.Ingredients, ev.Ingredients, old.Blob, ev.blobs(old.Blob)), true
 }
 
-// Why explains the key of a task. The changes are against the key other, or when
-// that is zero against the last good run of the task.
-func (e *Evaluator) Why(ev *Result, other cache.Key) Explanation {
+// Why explains the key of a task. The changes are against the key other, or, if that is zero,
+// against the last good run of the task.
+func (e *Evaluator) Why(ev *Evaluation, other cache.Key) Explanation {
 	x := Explanation{Key: ev.Key, Ingredients: ev.Ingredients, Inputs: ev.Inputs, Record: ev.Record}
 	if x.Against = other; other == (cache.Key{}) {
-		x.Against = e.memory.Of(ev.Task).Key
+		x.Against = e.history.Of(ev.Task).Key
 	}
 	if x.Against != (cache.Key{}) && ev.Known {
 		changes, ok := e.changesSince(x.Against, ev)

@@ -240,7 +240,7 @@ func real(all map[string]modelFile, p string, links int) (at string, ok bool) {
 	return at, true
 }
 
-// teller is an adapter that tells what the model says.
+// teller is an adapter that answers from the model.
 type teller struct {
 	*model
 	root string

@@ -27,8 +27,8 @@ func (e *Evaluator) sumOf(entry tree.Entry) (cache.Digest, bool) {
 	return cache.Digest(sum), err == nil
 }
 
-// Note tells the index of a file that was just written or read and verified. It is
-// safe for concurrent use.
+// Note adds a file to the index that was just written, or read and verified. It is safe for
+// concurrent use.
 func (e *Evaluator) Note(path string, d cache.Digest) {
 	if entry, err := tree.Stat(e.o.Root, path); err == nil && entry.Kind == tree.File {
 		e.tree.Index().Note(entry, d)
@@ -65,9 +65,9 @@ func (e *Evaluator) InPlace(outputs []cache.Output) bool {
 	return true
 }
 
-// Missing names an output of ev that is not there, "" when there is none. It is safe for
+// Missing returns the path of a missing output of ev, "" if none is missing. It is safe for
 // concurrent use.
-func (e *Evaluator) Missing(ev *Result) string {
+func (e *Evaluator) Missing(ev *Evaluation) string {
 	for _, o := range ev.Outputs {
 		if _, err := tree.Stat(e.o.Root, o.Path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return o.Path

@@ -13,7 +13,7 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// ownership is what is known of the files of one dish, whichever task asks.
+// ownership decides which files belong to one dish, and which of them are its sources.
 type ownership struct {
 	Dish   *discovery.Dish
 	ws     *discovery.Workspace
@@ -31,10 +31,10 @@ type ownership struct {
 	Outputs   []string     // the literal prefixes of all outputs, relative to the workspace
 	Tasks     []*plan.Task // of all dishes of the directory
 
-	sketch rangeDigest // of its files, see sketcher.dish
+	validator rangeDigest // of its files, see validatorMaker.dish
 
-	files []tree.Entry // its own sources, by-products still among them; nil when not looked
-	below []tree.Entry // files and the sources of the dishes that count; nil when not looked
+	files []tree.Entry // its own sources, with by-products; nil before they are needed
+	below []tree.Entry // files and the sources of counted dishes; nil before they are needed
 }
 
 // innerDishes are dishes inside another, one for each directory, outer ones first.
@@ -54,30 +54,30 @@ func countedBy(d *discovery.Dish, nest plan.Nest, all map[*discovery.Dish]*owner
 	return in
 }
 
-// outputs are what tasks of a dish may make: of that only tracked files count.
+// outputs are the globs of the files that tasks of a dish may make. Only tracked ones are sources.
 type outputs struct {
 	declared *tree.Set // in dish.toml, by any task
 	derived  *tree.Set // by recipes, and derived paths
 }
 
-// newOwnership makes one for every dish of the workspace.
-func newOwnership(ws *discovery.Workspace, tasks func(*discovery.Dish) []*plan.Task) (map[*discovery.Dish]*ownership, error) {
+// newOwnerships returns the ownership of every dish of the workspace.
+func newOwnerships(ws *discovery.Workspace, tasks func(*discovery.Dish) []*plan.Task) (map[*discovery.Dish]*ownership, error) {
 	all := make(map[*discovery.Dish]*ownership, len(ws.Dishes))
 	good := make(map[string]bool) // globs that can be compiled: most dishes have the same
 	nest := plan.Nested(ws.Dishes)
 	for _, d := range ws.Dishes {
-		t, err := newOne(d, beside(ws, d), tasks, good)
+		own, err := newOwnership(d, beside(ws, d), tasks, good)
 		if err != nil {
 			return nil, err
 		}
-		t.ws, t.nested = ws, nest[d]
-		if len(t.nested) > 0 {
-			t.counted = sync.OnceValue(func() innerDishes { return countedBy(d, nest, all) })
+		own.ws, own.nested = ws, nest[d]
+		if len(own.nested) > 0 {
+			own.counted = sync.OnceValue(func() innerDishes { return countedBy(d, nest, all) })
 		}
-		all[d] = t
+		all[d] = own
 	}
-	for _, t := range all {
-		t.all = all
+	for _, own := range all {
+		own.all = all
 	}
 	return all, nil
 }
@@ -87,8 +87,8 @@ func Inside(p, dir string) bool {
 	return dir == "." || dir == "" || strings.HasPrefix(p, dir) && (len(p) == len(dir) || p[len(dir)] == '/')
 }
 
-// beside returns all dishes of the directory of d. They share its files: what tasks and tools of one
-// make is no input of the others.
+// beside returns all dishes of the directory of d. They share its files: the outputs of one are no
+// inputs of the others.
 func beside(ws *discovery.Workspace, d *discovery.Dish) []*discovery.Dish {
 	if list := ws.At(d.Path); len(list) > 0 {
 		return list
@@ -96,42 +96,42 @@ func beside(ws *discovery.Workspace, d *discovery.Dish) []*discovery.Dish {
 	return []*discovery.Dish{d}
 }
 
-func newOne(d *discovery.Dish, all []*discovery.Dish, tasks func(*discovery.Dish) []*plan.Task, good map[string]bool) (*ownership, error) {
-	t := &ownership{Dish: d, Tasks: slices.Clip(tasks(all[0]))}
+func newOwnership(d *discovery.Dish, all []*discovery.Dish, tasks func(*discovery.Dish) []*plan.Task, good map[string]bool) (*ownership, error) {
+	own := &ownership{Dish: d, Tasks: slices.Clip(tasks(all[0]))}
 	for i, o := range all {
 		if i > 0 {
-			t.Tasks = append(t.Tasks, tasks(o)...)
+			own.Tasks = append(own.Tasks, tasks(o)...)
 		}
 		if o.Adapter != nil {
-			t.derived = append(t.derived, o.Adapter.Manifest().DerivedPaths...)
+			own.derived = append(own.derived, o.Adapter.Manifest().DerivedPaths...)
 		}
 	}
-	for _, task := range t.Tasks {
+	for _, task := range own.Tasks {
 		for _, o := range task.Outputs {
 			if o.Declared {
-				t.declared = append(t.declared, o.Glob)
+				own.declared = append(own.declared, o.Glob)
 			} else {
-				t.implied = append(t.implied, o.Glob)
+				own.implied = append(own.implied, o.Glob)
 			}
-			t.Outputs = append(t.Outputs, prefix(d.Path, o.Glob))
+			own.Outputs = append(own.Outputs, prefix(d.Path, o.Glob))
 		}
 	}
-	t.implied = append(t.implied, t.derived...)
-	if id := strings.Join(t.declared, "\x00") + "\x00" + strings.Join(t.implied, "\x00"); !good[id] {
-		if _, err := t.compile(); err != nil {
+	own.implied = append(own.implied, own.derived...)
+	if id := strings.Join(own.declared, "\x00") + "\x00" + strings.Join(own.implied, "\x00"); !good[id] {
+		if _, err := own.compile(); err != nil {
 			return nil, err
 		}
 		good[id] = true
 	}
-	return t, nil
+	return own, nil
 }
 
 // compile returns the outputs of the dish.
-func (t *ownership) compile() (o outputs, err error) {
-	if o.declared, err = tree.CompileSet(t.Dish.Path, t.declared); err != nil {
+func (own *ownership) compile() (o outputs, err error) {
+	if o.declared, err = tree.CompileSet(own.Dish.Path, own.declared); err != nil {
 		return o, err
 	}
-	o.derived, err = tree.CompileSet(t.Dish.Path, t.implied)
+	o.derived, err = tree.CompileSet(own.Dish.Path, own.implied)
 	return o, err
 }
 
@@ -156,58 +156,59 @@ func prefix(base, glob string) string {
 	return path.Clean(base + "/" + glob) // as path.Join, with one allocation in place of three
 }
 
-// Own returns the sources of the dish that lie in no dish inside it, by-products still among them.
-func (t *ownership) Own(tr *tree.Tree) []tree.Entry {
-	if t.files == nil {
-		t.files = make([]tree.Entry, 0, 32)
-		for _, e := range tr.Under(t.Dish.Path) {
-			if t.isSource(tr, e.Path) {
-				t.files = append(t.files, e)
+// Own returns the sources of the dish, with by-products and without the sources of the dishes
+// inside it.
+func (own *ownership) Own(tr *tree.Tree) []tree.Entry {
+	if own.files == nil {
+		own.files = make([]tree.Entry, 0, 32)
+		for _, e := range tr.Under(own.Dish.Path) {
+			if own.isSource(tr, e.Path) {
+				own.files = append(own.files, e)
 			}
 		}
 	}
-	return t.files
+	return own.files
 }
 
-func (t *ownership) isSource(tr *tree.Tree, p string) bool {
-	if t.Foreign(p) || IsOwnFile(t.Dish.Path, p) {
+func (own *ownership) isSource(tr *tree.Tree, p string) bool {
+	if own.Foreign(p) || IsOwnFile(own.Dish.Path, p) {
 		return false
 	}
-	return !t.IsOutput(p) || tr.Tracked(p)
+	return !own.IsOutput(p) || tr.Tracked(p)
 }
 
 // Inner returns the dishes inside this one whose sources are among its default inputs.
-func (t *ownership) Inner() []*ownership {
-	if t.counted == nil {
+func (own *ownership) Inner() []*ownership {
+	if own.counted == nil {
 		return nil
 	}
-	return t.counted().list
+	return own.counted().list
 }
 
 // Defaults returns the default inputs of the tasks of the dish: its own sources, and those of the
-// dishes inside it that count, less what its own tasks may make there.
-func (t *ownership) Defaults(tr *tree.Tree) []tree.Entry {
-	if len(t.Inner()) == 0 {
-		return t.Own(tr)
+// counted dishes inside it, without files that its own tasks may make there.
+func (own *ownership) Defaults(tr *tree.Tree) []tree.Entry {
+	if len(own.Inner()) == 0 {
+		return own.Own(tr)
 	}
-	if t.below == nil {
-		t.below = slices.Clone(t.Own(tr))
-		for _, inner := range t.Inner() {
-			around := t.around(inner)
+	if own.below == nil {
+		own.below = slices.Clone(own.Own(tr))
+		for _, inner := range own.Inner() {
+			around := own.around(inner)
 			for _, e := range inner.Own(tr) {
 				if !slices.ContainsFunc(around, func(o *ownership) bool { return o.IsOutput(e.Path) }) || tr.Tracked(e.Path) {
-					t.below = append(t.below, e)
+					own.below = append(own.below, e)
 				}
 			}
 		}
-		t.below = sortedEntries(t.below)
+		own.below = sortedEntries(own.below)
 	}
-	return t.below
+	return own.below
 }
 
 // around returns the dishes around inner up to this one, which may make files there.
-func (t *ownership) around(inner *ownership) (list []*ownership) {
-	for inner.Dish.Path != t.Dish.Path {
+func (own *ownership) around(inner *ownership) (list []*ownership) {
+	for inner.Dish.Path != own.Dish.Path {
 		inner = inner.outer()
 		list = append(list, inner)
 	}
@@ -215,57 +216,55 @@ func (t *ownership) around(inner *ownership) (list []*ownership) {
 }
 
 // outer returns the dish directly around this one, nil for none.
-func (t *ownership) outer() *ownership {
-	if t.Dish.Path == "." {
+func (own *ownership) outer() *ownership {
+	if own.Dish.Path == "." {
 		return nil
 	}
-	return t.all[t.ws.Owner(path.Dir(t.Dish.Path))]
+	return own.all[own.ws.Owner(path.Dir(own.Dish.Path))]
 }
 
-// Counts returns the dish whose sources are among the default inputs of this one, and that p
-// belongs to; nil when p lies elsewhere.
-func (t *ownership) Counts(p string) *ownership {
-	if !Inside(p, t.Dish.Path) {
+// Counts returns the ownership of the dish that p belongs to, if the sources of that dish are among
+// the default inputs of this one; else nil.
+func (own *ownership) Counts(p string) *ownership {
+	if !Inside(p, own.Dish.Path) {
 		return nil
 	}
-	owner := t.ws.Owner(p)
+	owner := own.ws.Owner(p)
 	switch {
-	case owner == nil || owner.Path == t.Dish.Path:
-		return t
-	case t.counted == nil:
+	case owner == nil || owner.Path == own.Dish.Path:
+		return own
+	case own.counted == nil:
 		return nil
 	}
-	return t.counted().byPath[owner.Path]
+	return own.counted().byPath[owner.Path]
 }
 
-// MayMake reports whether p, which belongs to owner, may be made by tasks of this dish, of owner or
-// of a dish between them.
-func (t *ownership) MayMake(p string, owner *ownership) bool {
-	return owner.IsOutput(p) || slices.ContainsFunc(t.around(owner), func(o *ownership) bool { return o.IsOutput(p) })
+// MayMake reports whether tasks of this dish, of owner, which p belongs to, or of a dish between
+// them may make p.
+func (own *ownership) MayMake(p string, owner *ownership) bool {
+	return owner.IsOutput(p) || slices.ContainsFunc(own.around(owner), func(o *ownership) bool { return o.IsOutput(p) })
 }
 
 // IsOutput reports whether tasks of the dish may make p, or its tools leave it there.
-func (t *ownership) IsOutput(p string) bool {
-	t.compiling.Do(func() { t.compiled, _ = t.compile() }) // newOne has found no error
-	o := &t.compiled
+func (own *ownership) IsOutput(p string) bool {
+	own.compiling.Do(func() { own.compiled, _ = own.compile() }) // newOwnership has found no error
+	o := &own.compiled
 	return o.declared.Match(p) || o.derived.Match(p)
 }
 
-// Known returns the sources of the dish as they were found last, nil when they were not looked
-// for.
-func (t *ownership) Known() []tree.Entry { return t.files }
+// Last returns the sources that Own returned last, nil if there are none.
+func (own *ownership) Last() []tree.Entry { return own.files }
 
-// Forget forgets the files: they are looked for again.
-func (t *ownership) Forget() { t.files, t.below = nil, nil }
+// Forget makes Own and Defaults find the files again.
+func (own *ownership) Forget() { own.files, own.below = nil, nil }
 
-// Describe writes what, beside the files themselves, decides which of them are the
-// dish's own.
-func (t *ownership) Describe(w *pack.Writer) {
-	w.String(t.Dish.Path)
-	for _, d := range t.nested {
+// Describe writes the rules that decide which files are sources of the dish.
+func (own *ownership) Describe(w *pack.Writer) {
+	w.String(own.Dish.Path)
+	for _, d := range own.nested {
 		w.String(d.Path)
 	}
-	for _, task := range t.Tasks {
+	for _, task := range own.Tasks {
 		for _, o := range task.Outputs {
 			w.String(o.Glob)
 			if o.Declared {
@@ -273,26 +272,26 @@ func (t *ownership) Describe(w *pack.Writer) {
 			}
 		}
 	}
-	w.Strings(t.derived)
+	w.Strings(own.derived)
 }
 
 // Foreign reports whether a path below the dish belongs to a dish inside this one.
-func (t *ownership) Foreign(p string) bool {
-	if len(t.nested) == 0 {
+func (own *ownership) Foreign(p string) bool {
+	if len(own.nested) == 0 {
 		return false
 	}
-	owner := t.ws.Owner(p)
-	return owner != nil && owner.Path != t.Dish.Path
+	owner := own.ws.Owner(p)
+	return owner != nil && owner.Path != own.Dish.Path
 }
 
-// IsOwn reports whether bento reads its configuration from p, whichever dish p lies in:
-// no task makes such a file, and nothing removes it.
+// IsOwn reports whether p is a configuration file of bento, in any dish: no task makes such a
+// file, and nothing removes it.
 func IsOwn(p string) bool {
 	return path.Base(p) == "dish.toml" || IsOwnFile(".", p)
 }
 
-// IsOwnFile reports whether p is one of bento's own files: what they say enters the
-// keys as ingredients of their own.
+// IsOwnFile reports whether p is one of bento's own files of a dish. Their values enter the keys as
+// separate ingredients.
 func IsOwnFile(dish, p string) bool {
 	if Inside(p, state.Name) {
 		return true

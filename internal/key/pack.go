@@ -22,7 +22,7 @@ type Pack struct {
 	size  int
 }
 
-// Add adds a blob and gives its digest.
+// Add adds a blob and returns its digest.
 func (p *Pack) Add(data []byte) cache.Digest {
 	d := cache.Sum(data)
 	p.Put(d, data)
@@ -40,7 +40,7 @@ func (p *Pack) Put(d cache.Digest, data []byte) {
 	}
 }
 
-// Size is how many bytes the blobs take.
+// Size returns the size of the blobs in bytes.
 func (p *Pack) Size() int { return p.size }
 
 // Each calls f with every blob, in no order.
@@ -69,14 +69,14 @@ func (p *Pack) Encode() []byte {
 
 func compareDigests(a, b cache.Digest) int { return bytes.Compare(a[:], b[:]) }
 
-// unpacked is a pack that was read.
+// unpacked is a decoded pack.
 type unpacked struct {
 	sums  []cache.Digest // sorted
 	blobs [][]byte
 }
 
-// decodePack reads what Encode wrote. The blobs share memory with data. Their digests
-// are not made again: the store has made that of the pack.
+// decodePack reads a pack that Encode returned. The blobs share memory with data. It does not check
+// their digests: the store has checked that of the pack.
 func decodePack(data []byte) (*unpacked, error) {
 	r, err := open(data, packMagic)
 	if err != nil {
@@ -102,7 +102,7 @@ func decodePack(data []byte) (*unpacked, error) {
 	return &u, nil
 }
 
-// Blob returns a blob of the pack, nil when it is not in it.
+// Blob returns a blob of the pack, nil for a missing one.
 func (u *unpacked) Blob(d cache.Digest) []byte {
 	if i, found := slices.BinarySearchFunc(u.sums, d, compareDigests); found {
 		return u.blobs[i]

@@ -28,15 +28,15 @@ func UnmetPins(root string, d *discovery.Dish, toolchain string) []diagnostics.D
 	return problems
 }
 
-// Pin is a version that a dish asks for, and who says so.
+// Pin is a version that a dish requires, and the file that says so.
 type Pin struct {
 	adapters.Toolchain
 	own bool // it stands in bento's own files
 	col int
 }
 
-// PinsOf lists what a dish asks for: what bento's own files say goes before what the
-// project's say of the same tool.
+// PinsOf returns the pins of a dish. A pin in bento's own files overrides the project's pin of the
+// same tool.
 func PinsOf(root string, d *discovery.Dish) []Pin {
 	if d.Adapter == nil {
 		return nil
@@ -63,8 +63,8 @@ func PinsOf(root string, d *discovery.Dish) []Pin {
 	return list
 }
 
-// Severity reports how bad it is when a pin of d is not met: bento's own files are
-// meant, and what the tool itself would refuse cannot work.
+// Severity returns the severity of an unmet pin of d. It is an error if the pin is in bento's own
+// files, or if the tool itself would refuse to work.
 func (p Pin) Severity(d *discovery.Dish) diagnostics.Severity {
 	if s := d.Toolchain.OnMismatch; s != "" {
 		return s

@@ -10,16 +10,15 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// Preflight is what is known to make tasks fail before any of them runs.
+// Preflight holds the problems that would make tasks fail, found before any of them runs.
 type Preflight struct {
-	// Problems are tools that are missing, pins that are not met, and inputs that cannot be
-	// read. Those of tasks that are hits are not among them.
+	// Problems are missing tools, unmet pins and unreadable inputs, but not those of hits.
 	Problems []diagnostics.Diagnostic
 
 	unable map[*plan.Task]bool // they cannot run, because of an error among Problems
 }
 
-// Preflight looks for what would make tasks fail that are not hits.
+// Preflight returns the problems that would make tasks fail that are not hits.
 func (e *Evaluator) Preflight() Preflight {
 	p := Preflight{unable: make(map[*plan.Task]bool)}
 	type need struct {
@@ -28,7 +27,7 @@ func (e *Evaluator) Preflight() Preflight {
 	}
 	seenTools := make(map[need]bool)
 	pins := make(map[*discovery.Dish][]diagnostics.Diagnostic)
-	for _, ev := range e.results() {
+	for _, ev := range e.evaluations() {
 		if ev == nil || ev.Status == Hit || ev.Task.Held {
 			continue
 		}
@@ -68,7 +67,7 @@ func (p *Preflight) note(t *plan.Task, problems ...diagnostics.Diagnostic) {
 	}
 }
 
-// Advice says what can be done now about a run that the problems stop, nil if they stop none.
+// Advice returns hints for a run that the problems stop, nil if they stop nothing.
 func (p *Preflight) Advice(tasks []*plan.Task) []diagnostics.Diagnostic {
 	if len(p.unable) == 0 {
 		return nil
@@ -114,8 +113,8 @@ func MissingTool(d *discovery.Dish, m *adapters.MissingTool) diagnostics.Diagnos
 	return p
 }
 
-// missingTool returns the missing tool of a result, nil when none is missing.
-func (ev *Result) missingTool() *adapters.MissingTool {
+// missingTool returns the missing tool of an evaluation, nil if none is missing.
+func (ev *Evaluation) missingTool() *adapters.MissingTool {
 	var m *adapters.MissingTool
 	if errors.As(ev.Err, &m) {
 		return m

@@ -9,10 +9,10 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// rangeDigest is the digest of everything in a part of the workspace. Known is false when
-// it is unknown without reading files, or where a link leads out of the workspace.
+// rangeDigest is the digest of everything in a part of the workspace. Known is false if bento
+// would have to read files for it, or if a link leads out of the workspace.
 type rangeDigest struct {
-	Digest sketch
+	Digest validator
 	Known  bool
 }
 
@@ -65,7 +65,7 @@ func (r *rangeDigests) of(at string) (d rangeDigest) {
 	if w.Raw(below[:]); !known {
 		known = addBelow(w, r.tree, at)
 	}
-	return rangeDigest{Digest: sketchFields(w), Known: known}
+	return rangeDigest{Digest: sumFields(w), Known: known}
 }
 
 // addBelow adds the files below a directory one by one, and what links among them lead to.
@@ -78,7 +78,7 @@ func addBelow(w *pack.Writer, t *tree.Tree, dir string) bool {
 	return true
 }
 
-// addLink adds a link and everything that fileReader.behind looks at. It returns false for a link
+// addLink adds a link and everything that fileReader.digestOfTarget reads. It returns false for a link
 // that leads out of the workspace, so that the warning is repeated.
 func addLink(w *pack.Writer, t *tree.Tree, link tree.Entry) bool {
 	if link.Kind != tree.Link {
@@ -131,9 +131,9 @@ func addFile(w *pack.Writer, t *tree.Tree, entry tree.Entry) bool {
 	return t.Stable(entry)
 }
 
-// sketch is the digest of everything that a set of files is a function of. It never leaves
-// the workspace.
-type sketch [32]byte
+// validator is the digest of everything that decides a set of files and their content. While it is
+// the same, the remembered digest of the set holds. It never leaves the workspace.
+type validator [32]byte
 
-// sketchFields returns the sketch of the fields in w.
-func sketchFields(w *pack.Writer) sketch { return blake3.Sum256(w.Payload()) }
+// sumFields returns the validator of the fields in w.
+func sumFields(w *pack.Writer) validator { return blake3.Sum256(w.Payload()) }

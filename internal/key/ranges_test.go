@@ -74,7 +74,7 @@ func TestRangeThatIsIgnored(t *testing.T) {
 		t.Fatal(err)
 	}
 	for at, want := range map[string]bool{"lock": true, "lock/below": true, "dir": false, "link": false, "dir/missing": true} {
-		s := &sketcher{Evaluator: &Evaluator{tree: files}, ranges: newRangeDigests(files)}
+		s := &validatorMaker{Evaluator: &Evaluator{tree: files}, ranges: newRangeDigests(files)}
 		if got := s.addRange(&ownership{Dish: &discovery.Dish{Path: "other"}}, at); got != want {
 			t.Errorf("%s: known %v, want %v", at, got, want)
 		}
@@ -82,7 +82,7 @@ func TestRangeThatIsIgnored(t *testing.T) {
 	if err := os.Symlink("/etc", filepath.Join(w.root, "lock")); err != nil {
 		t.Fatal(err)
 	}
-	s := &sketcher{Evaluator: &Evaluator{tree: files}, ranges: newRangeDigests(files)}
+	s := &validatorMaker{Evaluator: &Evaluator{tree: files}, ranges: newRangeDigests(files)}
 	if s.addRange(&ownership{Dish: &discovery.Dish{Path: "other"}}, "lock") {
 		t.Error("what lies behind a link is known")
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// reach is where the globs of a task lead: their parts in front of the first
+// reach holds the literal prefixes of the globs of a task: their parts in front of the first
 // wildcard, relative to the workspace.
 type reach struct {
 	Inputs  []string // without negated ones
@@ -14,7 +14,7 @@ type reach struct {
 	task    *plan.Task
 }
 
-// newReach returns that of t.
+// newReach returns the reach of t.
 func newReach(t *plan.Task) *reach {
 	r := &reach{task: t, Inputs: make([]string, 0, len(t.Inputs)), outputs: make([]string, 0, len(t.Outputs))}
 	for _, glob := range t.Inputs {
@@ -31,9 +31,9 @@ func newReach(t *plan.Task) *reach {
 	return r
 }
 
-// Reads reports whether the inputs of a task name an output of another: then what they
-// are is known only when the other is up to date. Inner says that the other's dish lies inside and
-// counts: its outputs are inputs only where a glob leads into them.
+// Reads reports whether the inputs of a task may include an output of another: then they are known
+// only once the other is up to date. inner says that the other's dish lies inside and its sources
+// are default inputs: its outputs are inputs only if a glob leads into them.
 func (r *reach) Reads(other *reach, inner bool) bool {
 	for _, in := range r.Inputs {
 		for _, out := range other.outputs {

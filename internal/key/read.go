@@ -8,11 +8,11 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// fewFiles is how many files are read one after the other.
+// fewFiles is the number of files from which on several are read at a time.
 const fewFiles = 8
 
-// readFiles reads those files of entries that the index does not know yet, several at a
-// time. What cannot be read is found out again when its digest is asked for.
+// readFiles reads those files of entries that the index lacks, several at a time. It ignores
+// errors: the caller of Index.Sum gets them again.
 func readFiles(ix *tree.Index, entries []tree.Entry) {
 	var unread []tree.Entry
 	for _, e := range entries {

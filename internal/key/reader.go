@@ -10,14 +10,13 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// fileReader are the files of a workspace. Warn receives links that lead out of it.
+// fileReader reads the files of a workspace. Warn receives links that lead out of it.
 type fileReader struct {
 	Tree *tree.Tree
 	Warn func(diagnostics.Diagnostic)
 }
 
-// Set returns the digests of entries. A file that cannot be read is an error, a
-// diagnostics.Problems that names it.
+// Set returns the digests of entries. For an unreadable file the error is a diagnostics.Problems.
 func (c *fileReader) Set(entries []tree.Entry) (fileSet, error) {
 	readFiles(c.Tree.Index(), entries)
 	set := make(fileSet, 0, len(entries))
@@ -47,7 +46,7 @@ func (c *fileReader) file(entry tree.Entry) (File, error) {
 			return f, unreadable(entry.Path, err)
 		}
 		f.Target = target
-		f.Sum, err = c.behind(entry, target)
+		f.Sum, err = c.digestOfTarget(entry, target)
 		return f, err
 	}
 	return f, unreadable(entry.Path, fmt.Errorf("it is no regular file, directory or symbolic link"))
@@ -55,7 +54,7 @@ func (c *fileReader) file(entry tree.Entry) (File, error) {
 
 func unreadable(p string, err error) error {
 	if errors.Is(err, context.Canceled) {
-		return err // it is no fault of the file
+		return err // not the file's fault
 	}
 	return diagnostics.Problems{{
 		File: p, Severity: diagnostics.Error, Rule: "unreadable_input", Source: diagnostics.Source,
@@ -64,9 +63,9 @@ func unreadable(p string, err error) error {
 	}}
 }
 
-// behind returns the digest of what a link leads to inside the workspace: a file, or
-// the files of a directory. What lies outside is not looked at.
-func (c *fileReader) behind(link tree.Entry, target string) (cache.Digest, error) {
+// digestOfTarget returns the digest of the target of a link inside the workspace: a file, or the
+// files of a directory. It does not read a target outside of the workspace.
+func (c *fileReader) digestOfTarget(link tree.Entry, target string) (cache.Digest, error) {
 	p, ok, err := follow(c.Tree, link)
 	switch {
 	case err != nil:
@@ -79,11 +78,11 @@ func (c *fileReader) behind(link tree.Entry, target string) (cache.Digest, error
 		})
 		return cache.Digest{}, nil
 	case p == "" || Inside(link.Path, p):
-		return cache.Digest{}, nil // a circle: what is there counts where it is
+		return cache.Digest{}, nil // a loop: its files are inputs by their own paths
 	}
 	entry, ok := c.Tree.Lookup(p)
 	if !ok {
-		return c.behindDir(p)
+		return c.digestOfDir(p)
 	}
 	f, err := c.file(entry)
 	if !f.Exec || err != nil {
@@ -92,9 +91,9 @@ func (c *fileReader) behind(link tree.Entry, target string) (cache.Digest, error
 	return fileSet{{Exec: true, Sum: f.Sum}}.Digest(), nil
 }
 
-// behindDir returns the digest of the files below a directory. Links among them
-// count by what they say alone, so that a loop ends.
-func (c *fileReader) behindDir(dir string) (cache.Digest, error) {
+// digestOfDir returns the digest of the files below a directory. Of links among them it includes
+// only the text, so that a loop ends.
+func (c *fileReader) digestOfDir(dir string) (cache.Digest, error) {
 	var set fileSet
 	for _, entry := range c.Tree.Under(dir) {
 		f := File{Path: entry.Path}

@@ -13,9 +13,9 @@ const (
 	secretVersion = 1
 )
 
-// LocalSecret returns the workspace's secret, made at its first use. Where it cannot
-// be kept, it is only for this invocation, and what `why` says of variables holds
-// no longer than that.
+// LocalSecret returns the workspace's secret, and makes it at its first use. If the secret cannot
+// be stored, it holds for this invocation only, and `why` cannot compare variables with earlier
+// runs.
 func LocalSecret(dir *state.Dir) (secret [32]byte) {
 	if kept, err := dir.LoadPrivate(secretFile, secretVersion); err == nil && len(kept) == len(secret) {
 		copy(secret[:], kept)

@@ -16,17 +16,17 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// The memory of fingerprints is a file of the workspace's state. It holds at most
-// maxRemembered answers; a workspace with more toolchains than that asks again.
+// The fingerprints are a file of the workspace's state. It holds at most maxRemembered
+// answers; a workspace with more toolchains than that asks again.
 const (
 	toolchainsFile    = "toolchains"
 	toolchainsVersion = 3
 	maxRemembered     = 4096
 )
 
-// Toolchains tells the fingerprint of the toolchain that a dish gets. An adapter
-// that can tell what its answer depends on is asked once per such basis and then
-// never again, in this invocation or a later one, until the basis changes.
+// Toolchains returns the fingerprints of the toolchains of dishes. It remembers the answer of an
+// adapter that returns a basis, which is everything that the answer depends on: it asks the
+// adapter again, in this invocation or a later one, only for another basis.
 // It is safe for concurrent use.
 type Toolchains struct {
 	state *state.Dir
@@ -38,8 +38,8 @@ type Toolchains struct {
 	changed bool
 }
 
-// answer is what an adapter said of a toolchain: its fingerprint, or which tool is missing. Only
-// commands that run nothing rely on the latter: a run asks again, and so does whatever follows it.
+// answer is the fingerprint of a toolchain, or the missing tool. A run asks again after the
+// latter, and so does every later command: only commands that run nothing use it.
 type answer struct {
 	fingerprint string
 	missing     string // the tool; "" for none
@@ -60,7 +60,7 @@ type probe struct {
 	err   error
 }
 
-// OpenToolchains reads what is remembered in dir.
+// OpenToolchains reads the fingerprints that are kept in dir.
 func OpenToolchains(dir *state.Dir) *Toolchains {
 	t := &Toolchains{state: dir, known: make(map[string]answer), pending: make(map[string]*probe)}
 	blob, err := dir.Load(toolchainsFile, toolchainsVersion)
@@ -78,9 +78,9 @@ func OpenToolchains(dir *state.Dir) *Toolchains {
 	return t
 }
 
-// LetRun says that tasks are about to run: what only programs of the repository know is
-// asked of them. Before that it is an *adapters.KnownAtRun error, unless an earlier run
-// has learned it. It must not be called while somebody asks.
+// LetRun permits adapters to run programs of the repository, because tasks are about to run. Before
+// that, Fingerprint returns an *adapters.KnownAtRun error for a toolchain that only they know,
+// unless an earlier run has stored it. The caller makes no concurrent calls.
 func (t *Toolchains) LetRun() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,28 +98,28 @@ func (t *Toolchains) Fingerprint(ctx context.Context, a adapters.Adapter, dir st
 		return t.ask(ctx, a, dir)
 	}
 	id := basisID(a.Manifest(), basis)
-	p, known, ok := t.recall(id)
+	p, known, ok := t.lookup(id)
 	if ok {
 		return known.value()
 	}
 	p.once.Do(func() {
 		p.value, p.err = t.ask(ctx, a, dir)
-		t.remember(id, p.value, p.err)
+		t.keep(id, p.value, p.err)
 	})
 	return p.value, p.err
 }
 
-// ask asks the adapter, and where the answer depends on the project's own programs, and
-// they may run, those.
+// ask asks the adapter. If only the project's own programs know the answer, and they may run, it
+// runs them.
 func (t *Toolchains) ask(ctx context.Context, a adapters.Adapter, dir string) (string, error) {
 	value, err := a.ToolchainFingerprint(ctx, dir)
-	var late *adapters.KnownAtRun
-	if !t.runs || !errors.As(err, &late) {
+	var atRun *adapters.KnownAtRun
+	if !t.runs || !errors.As(err, &atRun) {
 		return value, err
 	}
 	value, err = adapters.ToolchainAtRun(ctx, a, adapters.RunRequest{Dir: dir})
-	if errors.As(err, &late) { // a task without a toolchain has no key, and must not run
-		err = fmt.Errorf("the toolchain is unknown: %s", late.Why)
+	if errors.As(err, &atRun) { // a task without a toolchain has no key, and must not run
+		err = fmt.Errorf("the toolchain is unknown: %s", atRun.Why)
 	}
 	return value, err
 }
@@ -129,7 +129,7 @@ func basisID(m *adapters.Manifest, basis string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func (t *Toolchains) recall(id string) (p *probe, known answer, ok bool) {
+func (t *Toolchains) lookup(id string) (p *probe, known answer, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if known, ok = t.known[id]; ok && (known.missing == "" || !t.runs) {
@@ -142,8 +142,8 @@ func (t *Toolchains) recall(id string) (p *probe, known answer, ok bool) {
 	return p, known, false
 }
 
-// remember keeps an answer for later. Other errors than a missing tool may be gone next time.
-func (t *Toolchains) remember(id, value string, err error) {
+// keep keeps an answer for later. Other errors than a missing tool may be gone next time.
+func (t *Toolchains) keep(id, value string, err error) {
 	said := answer{fingerprint: value}
 	if missing, ok := err.(*adapters.MissingTool); ok {
 		said = answer{missing: missing.Tool, hint: missing.Hint}
@@ -158,7 +158,7 @@ func (t *Toolchains) remember(id, value string, err error) {
 	}
 }
 
-// Save writes what was learned, if anything was.
+// Save writes the answers, if there are new ones.
 func (t *Toolchains) Save() error {
 	payload := t.learned()
 	if payload == nil {
@@ -167,7 +167,7 @@ func (t *Toolchains) Save() error {
 	return t.state.Store(toolchainsFile, toolchainsVersion, payload)
 }
 
-// learned returns the content of the file, nil if it is the same as before.
+// learned returns the content of the file, nil if there are no new answers.
 func (t *Toolchains) learned() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()

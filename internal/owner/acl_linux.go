@@ -31,7 +31,7 @@ func (w *Ways) listed(path string) (who, option string) {
 // and a number.
 func (w *Ways) named(list []byte) (who, option string) {
 	if binary.LittleEndian.Uint32(list) != aclVersion {
-		return "somebody", "-b" // an unreadable list
+		return "another user", "-b" // an unreadable list
 	}
 	for list = list[4:]; len(list) >= 8; list = list[8:] {
 		tag, rights := binary.LittleEndian.Uint16(list), binary.LittleEndian.Uint16(list[2:])

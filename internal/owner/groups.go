@@ -35,7 +35,7 @@ func (t Trusted) harmless(etc, run string, gid uint32) bool {
 }
 
 // noStrangers is harmless for the two files. It returns false for an unlisted group, and for one
-// with a password, which admits everyone who knows it.
+// with a password, which admits any user with the password.
 func (t Trusted) noStrangers(groups, users [][]string, number string) bool {
 	known := make(map[string]bool) // by user name: every line of the user is trusted
 	for _, u := range users {

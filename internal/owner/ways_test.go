@@ -92,7 +92,7 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// Somebody else's link or directory is his to change, in a sticky directory as well;
+// Another user's link or directory is his to change, in a sticky directory as well;
 // and so is what another group may write to.
 func TestWaysOfOthers(t *testing.T) {
 	if os.Geteuid() != 0 {

@@ -33,7 +33,7 @@ func (b *builder) blame(t *Task, w want, expected, hint string) {
 	f := &adapters.Failure{
 		Code: adapters.MalformedResponse, Adapter: m.AdapterID, Call: "initialize",
 		Message: fmt.Sprintf("manifest: default_tasks%s for %s: expected %s", t.member(w), t.ID(), expected),
-		Hint:    "report it to the plugin's author, or list the plugin under [plugins] disable",
+		Hint:    "bento plugin test " + m.AdapterID + " shows whether the plugin is at fault: report that to its author, or list it under [plugins] disable",
 	}
 	if m.Capabilities.Tasks {
 		f.Call, f.Dir = "tasks", t.Dish.Dir

@@ -16,13 +16,15 @@ import (
 // Request selects tasks and dishes. Without Tasks it is every task of ci, without a selection every
 // dish of the workspace.
 type Request struct {
-	Tasks []string // "build", or "lib:build" for one dish
+	Tasks []string // "build", or "lib:build" for one dish, or a glob of either
 	// IDs makes "lib:build" the task of dish lib even if a task has that whole name.
 	IDs bool
+	// AllowEmpty makes a plan without tasks if no dish is selected.
+	AllowEmpty bool
 	// AllTasks selects every task of the selected dishes in place of Tasks.
 	AllTasks bool
 	// Targets are names of dishes or bentos, or paths; a path with "/" in front starts at the
-	// workspace. "...x" is x and its dependents, "x..." x and its dependencies.
+	// workspace and exists. "...x" is x and its dependents, "x..." x and its dependencies.
 	Targets []string
 	Exclude []string // targets or "dish:task": left out unless another task depends on them
 	Dishes  []string // names, in addition to Targets

@@ -147,7 +147,7 @@ func TestTargets(t *testing.T) {
 		{nil, "", []string{"docs:build", "services/api:build", "services/web:build"}},
 		{[]string{"services"}, "", []string{"services/api:build", "services/web:build"}},
 		{[]string{"../docs"}, "services", []string{"docs:build"}},
-		{[]string{"services/api/cmd"}, "", []string{"services/api:build"}},
+		{[]string{"/services/api/cmd"}, "", []string{"services/api:build"}},
 		{[]string{"prod", "docs"}, "", []string{"docs:build", "services/web:build"}},
 		{[]string{"."}, "services/web", []string{"services/web:build"}},
 	} {
@@ -171,6 +171,7 @@ func TestProblems(t *testing.T) {
 		{Request{Tasks: []string{"c:build"}}, "unknown_dish", "known: a, b"},
 		{Request{Bentos: []string{"x"}}, "unknown_bento", ""},
 		{Request{Targets: []string{"nowhere"}}, "target_not_found", "known: a, b"},
+		{Request{Targets: []string{"nowhere"}, Dir: "a"}, "target_not_found", "known: a, b"},
 	} {
 		_, problems := Build(ws, tc.req)
 		found := false

@@ -314,7 +314,7 @@ func BenchmarkRun(b *testing.B) {
 }
 
 // Children that are forked keep the pipes of others open for a moment: what is known of
-// them then must not be taken for news of somebody else.
+// them then must not be taken for news of other ones.
 func TestManyQuietAtOnce(t *testing.T) {
 	for _, n := range []int{1, runtime.GOMAXPROCS(0), 48} { // waited for by threads, and by the poller
 		t.Run(strconv.Itoa(n), func(t *testing.T) {

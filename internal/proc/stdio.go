@@ -39,7 +39,7 @@ type stdio struct {
 // output is our end of a pipe that a child prints to.
 type output struct {
 	end   pipeEnd // our end; nothing was read yet
-	child pipeEnd // the child's end; open as long as nobody waits for the end of the pipe
+	child pipeEnd // the child's end; open until a goroutine waits for the end of the pipe
 	to    io.Writer
 	file  *os.File // our end once copying has begun
 	let   bool     // child is closed

@@ -11,8 +11,8 @@ import (
 )
 
 // A file goes astray when a task leaves it where git ignores it and no output covers it: a hit
-// would not bring it back after it was removed. Only executions whose command is a project's own
-// script, or a build, are looked at; package plan says which.
+// would not restore it after it was removed. bento looks for such files only after a project's own
+// script or a build; plan.Task.Astray decides.
 
 // passedOver are names of directories that hold what tools fetch or keep to be faster.
 var passedOver = [...]string{
@@ -21,14 +21,14 @@ var passedOver = [...]string{
 	".ruff_cache", ".hypothesis", ".phpunit.cache", ".swc", ".vite", ".angular", ".DS_Store", ".idea", ".vscode", ".git", ".bento",
 }
 
-// isCache reports whether tools make what has this name only to be faster.
+// isCache reports whether files of this name are caches of tools.
 func isCache(p string) bool {
 	name := path.Base(p)
 	return slices.Contains(passedOver[:], name) || strings.HasSuffix(name, ".tsbuildinfo") || strings.HasSuffix(name, ".pyc") ||
 		strings.HasSuffix(name, ".cache")
 }
 
-// ignoredNow returns what lies in ignored places where the task may leave files.
+// ignoredNow returns the ignored files where the task may leave some.
 func (x *Execution) ignoredNow() ([]tree.Entry, error) {
 	t := x.Ev.Task
 	if t.Astray() == plan.AstrayIgnored {
@@ -38,7 +38,7 @@ func (x *Execution) ignoredNow() ([]tree.Entry, error) {
 	return slices.DeleteFunc(list, func(e tree.Entry) bool { return isCache(e.Path) || key.IsOwn(e.Path) }), err
 }
 
-// isTagged reports whether an ignored directory says itself that it is a cache
+// isTagged reports whether an ignored directory has the tag of a cache
 // (https://bford.info/cachedir/), or is one of bento's.
 func (x *Execution) isTagged(dir string) bool {
 	if !x.Tree.Ignored(dir, true) {
@@ -52,8 +52,8 @@ func (x *Execution) isTagged(dir string) bool {
 	return false
 }
 
-// lookAstray finds what went astray, after the command. made says that it made outputs.
-func (x *Execution) lookAstray(made bool) error {
+// findAstray finds the files that went astray, after the command. made says that it made outputs.
+func (x *Execution) findAstray(made bool) error {
 	after, err := x.ignoredNow()
 	if err != nil || len(after) == 0 {
 		return err

@@ -35,7 +35,7 @@ type Batch struct {
 
 type waiting struct {
 	x       *Execution
-	ev      *key.Result
+	ev      *key.Evaluation
 	stored  func()
 	refused func()
 	bad     bool
@@ -48,7 +48,7 @@ func NewBatch(e *key.Evaluator, r *Recorder) *Batch {
 
 // Add adds the result of x, to be stored under the key of ev. Flush calls stored when it is
 // stored, and refused when something has changed that it may depend on.
-func (b *Batch) Add(x *Execution, ev *key.Result, stored, refused func()) {
+func (b *Batch) Add(x *Execution, ev *key.Evaluation, stored, refused func()) {
 	b.waiting = append(b.waiting, waiting{x: x, ev: ev, stored: stored, refused: refused})
 }
 
@@ -91,21 +91,21 @@ func (b *Batch) recheck(ctx context.Context) (changed bool) {
 	for _, s := range then {
 		dishes = append(dishes, s.Dish)
 	}
-	list, changed := b.eval.LookAgain(ctx, slices.Compact(dishes), outside)
-	now := make(map[*discovery.Dish]key.Sources, len(list))
+	list, changed := b.eval.RefreshDishes(ctx, slices.Compact(dishes), outside)
+	now := make(map[*discovery.Dish]key.DishSources, len(list))
 	for _, s := range list {
 		now[s.Dish] = s
 	}
-	written := make(map[place][]difference)
+	written := make(map[sourcesID][]difference)
 	for _, s := range then {
-		all := append(b.rec.differences(s.Files, now[s.Dish].Files), b.rec.differences(s.Behind, now[s.Dish].Behind)...)
+		all := append(b.rec.differences(s.Files, now[s.Dish].Files), b.rec.differences(s.Targets, now[s.Dish].Targets)...)
 		for _, d := range s.Dirs {
 			if d.Swapped(b.rec.Root) {
 				all = append(all, difference{path: d.Path, equal: true})
 			}
 		}
 		if len(all) > 0 {
-			written[placeOf(s)] = all
+			written[sourcesIDOf(s)] = all
 		}
 	}
 	b.refuse(written)
@@ -128,49 +128,48 @@ func (b *Batch) recheckOutputs() {
 	}
 }
 
-// outside lists the places outside of dishes that inputs name, and that links lead to.
-func (b *Batch) outside(sources []key.Sources) []string {
+// outside returns the paths outside of dishes that inputs name or links lead to.
+func (b *Batch) outside(sources []key.DishSources) []string {
 	var dirs []string
 	for _, w := range b.waiting {
 		dirs = append(dirs, b.eval.Outside(w.ev)...)
 	}
 	for _, s := range sources {
-		_, at := key.Behind(b.rec.Tree, s.Files)
+		_, at := key.LinkTargets(b.rec.Tree, s.Files)
 		dirs = append(dirs, at...)
 	}
 	slices.Sort(dirs)
 	return slices.Compact(dirs)
 }
 
-// place tells lists of sources apart: of one dish there are several when it was
-// looked at between two keys.
-type place struct {
+// sourcesID identifies a list of sources. A dish that was refreshed between two keys has several.
+type sourcesID struct {
 	dish  *discovery.Dish
 	first *tree.Entry
 	size  int
 }
 
-func placeOf(s key.Sources) place {
-	p := place{dish: s.Dish, size: len(s.Files)}
+func sourcesIDOf(s key.DishSources) sourcesID {
+	p := sourcesID{dish: s.Dish, size: len(s.Files)}
 	if p.size > 0 {
 		p.first = &s.Files[0]
 	}
 	return p
 }
 
-// sources lists what the keys of all results speak of, by dish.
-func (b *Batch) sources() []key.Sources {
-	var list []key.Sources
-	seen, had := make(key.Seen), make(map[place]bool)
+// sources returns the sources in the keys of all results, by dish.
+func (b *Batch) sources() []key.DishSources {
+	var list []key.DishSources
+	seen, had := make(key.Seen), make(map[sourcesID]bool)
 	for _, w := range b.waiting {
-		w.ev.EachSources(seen, func(s key.Sources) {
-			if p := placeOf(s); !had[p] {
+		w.ev.EachSources(seen, func(s key.DishSources) {
+			if p := sourcesIDOf(s); !had[p] {
 				had[p] = true
 				list = append(list, s)
 			}
 		})
 	}
-	slices.SortStableFunc(list, func(x, y key.Sources) int { return strings.Compare(x.Dish.Path, y.Dish.Path) })
+	slices.SortStableFunc(list, func(x, y key.DishSources) int { return strings.Compare(x.Dish.Path, y.Dish.Path) })
 	return list
 }
 
@@ -200,15 +199,15 @@ func (r *Recorder) differences(then, now []tree.Entry) (list []difference) {
 	return list
 }
 
-// refuse says which results are not stored, and why. written are the sources that
-// are not any more what they were.
-func (b *Batch) refuse(written map[place][]difference) {
+// refuse marks and reports the results that are not stored. written are the sources that have
+// changed.
+func (b *Batch) refuse(written map[sourcesID][]difference) {
 	for i := range b.waiting {
 		w := &b.waiting[i]
 		var found difference
 		if len(written) > 0 {
-			w.ev.EachSources(make(key.Seen), func(s key.Sources) {
-				found = cmp.Or(found, w.x.first(written[placeOf(s)]))
+			w.ev.EachSources(make(key.Seen), func(s key.DishSources) {
+				found = cmp.Or(found, w.x.first(written[sourcesIDOf(s)]))
 			})
 		}
 		if len(b.eval.Outside(w.ev)) > 0 {
@@ -227,8 +226,8 @@ func (b *Batch) outsideChanged(w *waiting) difference {
 	if err != nil {
 		return difference{}
 	}
-	behind, _ := key.Behind(b.rec.Tree, now)
-	return cmp.Or(w.x.first(b.rec.differences(w.ev.Entries, now)), w.x.first(b.rec.differences(w.ev.Behind, behind)))
+	targets, _ := key.LinkTargets(b.rec.Tree, now)
+	return cmp.Or(w.x.first(b.rec.differences(w.ev.Entries, now)), w.x.first(b.rec.differences(w.ev.Targets, targets)))
 }
 
 // first returns the first of some differences that the task does not declare to make.
@@ -241,12 +240,12 @@ func (x *Execution) first(list []difference) difference {
 	return difference{}
 }
 
-// packSize is the size from which on a pack takes no more, in bytes: who explains one
-// key reads all of it.
+// packSize is the size in bytes from which on a pack is full: to explain one key, bento reads a
+// whole pack.
 const packSize = 1 << 20
 
-// storeAll stores how the keys were made, and behind it the records: dishes that many
-// keys speak of are stored once, and all in few files, several at a time.
+// storeAll stores the provenance of the keys in packs, then the records, several at a time. A pack
+// holds the sources of a dish once for many keys.
 func (b *Batch) storeAll() {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -276,13 +275,13 @@ func (b *Batch) storeAll() {
 	_ = group.Wait() // every result knows of its own error
 }
 
-// storePack stores a pack and the records that speak of it.
+// storePack stores a pack and the records that refer to it.
 func (b *Batch) storePack(pack *key.Pack, in []*waiting) {
 	data := pack.Encode()
 	d := cache.Sum(data)
 	err := b.rec.Store.Add(d, bytes.NewReader(data))
 	parallel.Map(in, func() *Batch { return b }, func(b *Batch, w *waiting) (none struct{}) {
-		w.x.record.Recording = d
+		w.x.record.Pack = d
 		if w.bad = !w.x.stored(err); !w.bad {
 			w.bad = !w.x.stored(b.rec.Store.Record(w.ev.Key, w.x.record))
 		}

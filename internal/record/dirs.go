@@ -8,8 +8,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// usual reports whether a directory has a mode that a umask makes by itself: a restore makes
-// it by the umask of those who restore.
+// usual reports whether a directory has the mode of a usual umask: a restore makes it with the umask
+// of the restoring user.
 func usual(m fs.FileMode) bool { return m == 0o755 || m == 0o775 }
 
 // ownDirs returns the directories that the command has made for paths and given a mode of

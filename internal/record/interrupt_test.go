@@ -32,7 +32,7 @@ func TestInterruptedBeforeItBegan(t *testing.T) {
 	task := &plan.Task{Name: "build", Dish: &discovery.Dish{Path: "d"}, Outputs: []plan.Output{{Glob: "*.txt"}}}
 	x := &Execution{
 		Recorder: &Recorder{Root: root, Tree: files},
-		Ev:       &key.Result{Task: task}, Last: &key.LastRun{},
+		Ev:       &key.Evaluation{Task: task}, Last: &key.LastRun{},
 		Before: func(string) bool { return false }, Others: func(string) bool { return false },
 	}
 	if err := x.Prepare(); !errors.Is(err, context.Canceled) {

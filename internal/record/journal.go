@@ -16,7 +16,7 @@ import (
 const dir = "journal"
 
 // A journal is magic and a list of entries: their length, a checksum, and their fields.
-// The last may be cut: then what it speaks of has not begun.
+// The last may be cut: then its change has not begun.
 const (
 	magic    = "bento\x00jo1"
 	sumSize  = 8
@@ -65,7 +65,7 @@ func (j *journal) Note(e journalEntry) error {
 	return j.err
 }
 
-// Close removes the journal: all that it speaks of is remembered now.
+// Close removes the journal: the history has all of it now.
 func (j *journal) Close() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -109,7 +109,7 @@ func isJournal(data []byte) bool {
 }
 
 // replayJournal calls f with the entries of every journal that was left, in their order, and
-// removes them when done gives no error.
+// removes the journals if done returns no error.
 func replayJournal(d *state.Dir, f func(journalEntry), done func() error) error {
 	list, err := journalLeft(d)
 	for _, l := range list {

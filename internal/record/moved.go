@@ -7,7 +7,7 @@ import (
 )
 
 // watchDirs begins to watch the directories that the task reads: that of its dish, those of
-// the dishes that its key speaks of, those around them, and those that its inputs lie in.
+// the dishes whose sources are in its key, those around them, and those that its inputs lie in.
 func (x *Execution) watchDirs() {
 	if x.Moves == nil {
 		return
@@ -21,11 +21,11 @@ func (x *Execution) watchDirs() {
 		}
 	}
 	add(x.Ev.Task.Dish.Path)
-	x.Ev.EachSources(make(key.Seen), func(s key.Sources) { add(s.Dish.Path) })
+	x.Ev.EachSources(make(key.Seen), func(s key.DishSources) { add(s.Dish.Path) })
 	for _, u := range x.Upstream {
 		add(u.Task.Dish.Path)
 	}
-	for _, e := range x.Ev.Behind {
+	for _, e := range x.Ev.Targets {
 		add(path.Dir(e.Path))
 	}
 	rest := make([]string, len(x.Ev.Dirs))
@@ -35,9 +35,9 @@ func (x *Execution) watchDirs() {
 	x.running = x.Moves.Begin(x.Root, first, rest)
 }
 
-// lookForMoves notes a directory that was moved while the command ran. Its times do not tell
+// noteMoves notes a directory that was moved while the command ran. Its times do not tell
 // when something was made in it as well.
-func (x *Execution) lookForMoves() {
+func (x *Execution) noteMoves() {
 	if x.running == nil {
 		return
 	}

@@ -1,6 +1,6 @@
 package record
 
-// Moves watches directories of a workspace, where the moveSystem tells of moves: on Linux. The
+// Moves watches directories of a workspace for moves, if the system reports them: on Linux. The
 // zero value is ready. It is safe for concurrent use.
 type Moves struct{ moveSystem }
 

@@ -107,8 +107,8 @@ func (s *moveSystem) stays(dir string) bool {
 	}
 }
 
-// drain takes in what the moveSystem has told. It tells of a move before the call that moved
-// returns, so nothing is on its way.
+// drain reads the events of the system. The system reports a move before the call that moved
+// returns, so no event is on its way.
 func (s *moveSystem) drain() {
 	var buf [4096]byte
 	for {

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// A span tells of a directory that it watches and that was moved and put back in its time; no
+// A span reports a directory that it watches and that was moved and put back in its time; no
 // other span does.
 func TestMoved(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("the system does not tell of moves")
+		t.Skip("the system does not report moves")
 	}
 	root := t.TempDir()
 	for _, dir := range []string{"a/b", "c"} {
@@ -52,7 +52,7 @@ func check(t *testing.T, s *movesSpan, want string) {
 // it, and after a removal.
 func TestMovedAnother(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("the system does not tell of moves")
+		t.Skip("the system does not report moves")
 	}
 	root := t.TempDir()
 	at := func(p string) string { return filepath.Join(root, p) }

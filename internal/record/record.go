@@ -35,28 +35,28 @@ type Recorder struct {
 	Journal *journal
 	Warn    func(code, message, hint string)
 
-	Moves *Moves // of directories while tasks run; nil: nobody looks
+	Moves *Moves // of directories while tasks run; nil: not watched
 
 	listings  listings
 	upstreams upstreams
 }
 
-// Execution is one execution of a task. Prepare comes before the command, Collect
-// behind it.
+// Execution is one execution of a task. The caller calls Prepare before the command, Collect
+// after it.
 type Execution struct {
 	*Recorder
-	Ev     *key.Result
+	Ev     *key.Evaluation
 	Last   *key.LastRun
-	Others func(path string) bool // what other tasks of the dish have made
-	Before func(path string) bool // what those have made that the task depends on
-	Unsure string                 // why the result is not to be trusted, "" when it is
-	// Upstream are the tasks that this one depends on, however far, and that have outputs.
+	Others func(path string) bool // reports whether another task of the dish has made a path
+	Before func(path string) bool // reports whether a dependency of the task has made a path
+	Unsure string                 // why the result is unreliable, "" if it is not
+	// Upstream are the direct and indirect dependencies that have outputs.
 	Upstream []*Upstream
 
-	Outputs []cache.Output // what the task has made
-	Found   []string       // what lay where they go, and was left as it was
-	Changed string         // an input that was touched meanwhile, known once Storable was asked
-	// FreshStrays are the strays that the last good run did not know.
+	Outputs []cache.Output // of the task
+	Found   []string       // files at the paths of outputs that the task did not change
+	Changed string         // an input that was touched meanwhile; set by Storable
+	// FreshStrays are the strays that the last good run did not have.
 	FreshStrays []string
 	// Elsewhere reports whether a path is an output of any task, or made by the tools of another
 	// dish; nil for none.
@@ -64,26 +64,26 @@ type Execution struct {
 	// Astray are files that the command has left where git ignores them and no output covers
 	// them, by path, also those of an earlier run. FreshAstray are new among them.
 	Astray, FreshAstray []string
-	// UpToDate are such files that a build left as they were when it wrote nothing at all: an
-	// earlier one has made them, with bento or without.
+	// UpToDate are such files of a build that wrote nothing at all: an earlier build has made them,
+	// with bento or without.
 	UpToDate []string
-	// Rewritten is what the command has written of strays in its own dish, by path.
+	// Rewritten are the strays in its own dish that the command has written, by path.
 	Rewritten []key.ByProduct
 
 	set      *tree.Set             // the outputs
-	rewrites *tree.Set             // what the task declares to write; nil until asked for
-	tracked  []string              // what git tracks and the command wrote in the place of outputs, sorted
-	before   map[string]tree.Entry // what lay there before
-	ignored  []tree.Entry          // what lay in ignored places before, by path
-	strays   []tree.Entry          // what lies beside the outputs of Upstream and counts as an input, by path
+	rewrites *tree.Set             // the paths that the task declares to write; nil before they are needed
+	tracked  []string              // tracked files at the paths of outputs that the command wrote, sorted
+	before   map[string]tree.Entry // the files at the paths of outputs before the command
+	ignored  []tree.Entry          // ignored files before the command, by path
+	strays   []tree.Entry          // files beside the outputs of Upstream, which are inputs, by path
 	shared   []*listing            // by Upstream: listings that are to be checked; nil for none
-	near     map[string]bool       // what lies beside those of them in the dish of the task
+	near     map[string]bool       // strays in the dish of the task
 	running  *movesSpan            // since before the command
 	written  func()                // ends what Writing began
 	movedDir difference            // a directory that was moved while it ran
-	// strayChanged is the first stray that was not what it had been when the command ended.
+	// strayChanged is the first stray that changed while the command ran.
 	strayChanged difference
-	record       *cache.Record // of the result, nil when it is not to be stored
+	record       *cache.Record // of the result, nil if it is not stored
 }
 
 // MissingError says that a task did not make an output that it names without a wildcard.
@@ -91,18 +91,17 @@ type MissingError struct{ Glob string }
 
 func (e *MissingError) Error() string { return fmt.Sprintf("it did not make its output %q", e.Glob) }
 
-// Collect notes what the command has made, which took some time, and stores it, all
-// but the record itself. A store that fails does not fail the task. The error is a
-// *MissingError, a *cache.RefusedError for what cannot be an output, or says what
-// could not be read.
+// Collect stores the outputs of the command, which took some time, but not the record. An error of
+// the store does not fail the task. The error is a *MissingError, a *cache.RefusedError for a file
+// that cannot be an output, or that of an unreadable file.
 func (x *Execution) Collect(log *action.Log, took time.Duration) error {
-	x.lookForMoves()
-	x.lookAtStrays()
-	paths, err := x.lookAfter()
+	x.noteMoves()
+	x.checkStrays()
+	paths, err := x.sortOutputs()
 	if err != nil {
 		return err
 	}
-	if err := x.lookAstray(len(paths) > 0); err != nil {
+	if err := x.findAstray(len(paths) > 0); err != nil {
 		return err
 	}
 	store := x.storeFor()
@@ -122,7 +121,7 @@ func (x *Execution) Collect(log *action.Log, took time.Duration) error {
 // storeFor returns where the result is to be stored, nil for nowhere, and says why
 // where that is not as the user meant it.
 func (x *Execution) storeFor() cache.Store {
-	if _, none := x.Store.(cache.Nothing); none || x.Ev.Task.Uncached != "" || x.Tree.Unsure() {
+	if !cache.Keeps(x.Store) || x.Ev.Task.Uncached != "" || x.Tree.Unsure() {
 		return nil
 	}
 	if len(x.Astray)+len(x.UpToDate) > 0 && x.Ev.Task.Astray() == plan.AstrayUnstored {
@@ -148,7 +147,7 @@ func (x *Execution) sayChanged(d difference) {
 		x.notStored("input_changed", fmt.Sprintf("it wrote %q, an output that git tracks", d.path),
 			"let git track it no longer, with git rm --cached and a line in .gitignore; until then the task is executed each time that it changes it")
 	case d.path == ".":
-		x.notStored("input_touched", "the workspace was moved while the task ran, and the task may have read something else", "run it again when nobody moves it")
+		x.notStored("input_touched", "the workspace was moved while the task ran, and the task may have read something else", "do not move the workspace while tasks run, and run again")
 	case d.equal:
 		x.notStored("input_touched", fmt.Sprintf("%q was written, replaced, moved or given another mode while the task ran; it is what it was before, but the task may have read something else", d.path),
 			fmt.Sprintf("if the task itself does that, also if it only sets the mode that the file has, declare the path: rewrites = [%q] in [tasks.%s] of %s",

@@ -12,16 +12,16 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// A stray is a file that lies where the outputs of a task go, and that its result does not
-// name. A task that is executed behind that one may read it, and its key says nothing of it.
-// So it becomes an input of what was executed beside it: nothing is removed, and the result
-// is restored only where the same file lies there.
+// A stray is a file at the path of an output of a task that the result of the task does not name.
+// A dependent may read it, but the key of the dependent does not include it. So the stray becomes
+// an input of the dependent: it stays, and the result of the dependent is restored only beside the
+// same file.
 
-// Upstream is a task that an execution depends on, with what its result names, by path.
+// Upstream is a dependency of an execution, with the outputs of its result by path.
 type Upstream struct {
 	Task    *plan.Task
 	Outputs []cache.Output
-	// Found is what counts as an input of Task, if its key is part of that of the execution.
+	// Found are further inputs of Task, if its key is an ingredient of that of the execution.
 	Found []string
 }
 
@@ -31,8 +31,7 @@ func (u *Upstream) names(p string) bool {
 	return found
 }
 
-// beside returns the files and links that lie where the outputs of a task go and that its
-// result does not name.
+// beside returns the strays beside the outputs of a task.
 func (r *Recorder) beside(u *Upstream, l *listing) (list []tree.Entry) {
 	for _, e := range l.entries {
 		if !u.names(e.Path) && !key.IsOwn(e.Path) && !r.Tree.Tracked(e.Path) {
@@ -42,9 +41,9 @@ func (r *Recorder) beside(u *Upstream, l *listing) (list []tree.Entry) {
 	return list
 }
 
-// lookUpstream notes the strays beside what the execution depends on, but for what its key
-// speaks of: what others of those tasks have made, its inputs, and what it makes itself.
-func (x *Execution) lookUpstream() error {
+// noteStrays notes the strays beside the outputs of dependencies that are not in the key of the
+// execution: no outputs of other dependencies, no inputs, no outputs of its own.
+func (x *Execution) noteStrays() error {
 	x.shared = make([]*listing, len(x.Upstream))
 	for i, u := range x.Upstream {
 		l, shared, err := x.at(u.Task)
@@ -66,7 +65,7 @@ func (x *Execution) lookUpstream() error {
 	return nil
 }
 
-// inKey reports whether the key speaks of what lies at p, or the task makes it.
+// inKey reports whether the key includes the file at p, or the task makes it.
 func (x *Execution) inKey(p string) bool {
 	if x.set != nil && x.set.Match(p) {
 		return true
@@ -81,12 +80,12 @@ func (x *Execution) inKey(p string) bool {
 	return slices.ContainsFunc(x.Upstream, func(u *Upstream) bool { return u.names(p) || slices.Contains(u.Found, p) })
 }
 
-// noteStray notes a file beside the outputs of u. One that is as the task itself has left it
-// is no input, as a by-product is none. It can only be its own in its own dish: there tasks
-// run one after another.
+// noteStray notes a file beside the outputs of u. A file that the task itself has left, unchanged
+// since, is no input, like a by-product. A task leaves such files in its own dish only: there
+// tasks run one after another.
 func (x *Execution) noteStray(u *Upstream, e tree.Entry) {
 	if now, err := tree.Stat(x.Root, e.Path); err == nil {
-		e = now // what is remembered may be of a look before the file was written again
+		e = now // the listing may be older than the last write
 	}
 	if u.Task.Dish == x.Ev.Task.Dish {
 		if x.near == nil {
@@ -107,9 +106,9 @@ func (x *Execution) noteStray(u *Upstream, e tree.Entry) {
 	}
 }
 
-// lookAtStrays finds out, after the command, which strays are not what they were. What the
-// command writes in its own dish is its own from now on, as a by-product is.
-func (x *Execution) lookAtStrays() {
+// checkStrays finds, after the command, the strays that have changed. Those that the command wrote
+// in its own dish are its own from now on, like by-products.
+func (x *Execution) checkStrays() {
 	x.strays = slices.DeleteFunc(x.strays, func(then tree.Entry) bool {
 		now, err := tree.Stat(x.Root, then.Path)
 		if err == nil && !touched(then, now) {
@@ -119,7 +118,7 @@ func (x *Execution) lookAtStrays() {
 		x.strayChanged = cmp.Or(x.strayChanged, difference{path: then.Path})
 		return x.near[then.Path]
 	})
-	x.lookForNewStrays()
+	x.findNewStrays()
 	for _, p := range slices.Sorted(maps.Keys(x.near)) {
 		now, err := tree.Stat(x.Root, p)
 		if err != nil || now.Kind != tree.File {
@@ -131,10 +130,10 @@ func (x *Execution) lookAtStrays() {
 	}
 }
 
-// lookForNewStrays finds out, after the command, whether something was put beside the outputs
-// of other dishes. In its own dish it is the task that has made it. A shared listing is checked
-// later, unless something else may write there by now.
-func (x *Execution) lookForNewStrays() {
+// findNewStrays finds, after the command, new files beside the outputs of other dishes. In its own
+// dish the task has made them. A shared listing is checked later, unless another task may write
+// there by now.
+func (x *Execution) findNewStrays() {
 	for i, u := range x.Upstream {
 		l := x.shared[i]
 		switch {
@@ -155,7 +154,7 @@ func (x *Execution) lookForNewStrays() {
 	}
 }
 
-// newStray returns the first file beside the outputs of u that was not there at first.
+// newStray returns the first file beside the outputs of u that did not exist before the command.
 func (x *Execution) newStray(u *Upstream, now *listing) difference {
 	for _, e := range x.beside(u, now) {
 		had := slices.ContainsFunc(x.strays, func(s tree.Entry) bool { return s.Path == e.Path })
@@ -166,8 +165,8 @@ func (x *Execution) newStray(u *Upstream, now *listing) difference {
 	return difference{}
 }
 
-// sharedChanged returns what was written, since the command began, beside the outputs of other
-// tasks. held holds what was found out of listings in the same flush.
+// sharedChanged returns the first file that was written beside the outputs of other tasks since the
+// command began. held holds the verdicts on listings of the same flush.
 func (x *Execution) sharedChanged(held map[*listing]bool) (found difference) {
 	for i, l := range x.shared {
 		if l == nil {
@@ -188,8 +187,8 @@ func (x *Execution) sharedChanged(held map[*listing]bool) (found difference) {
 	return found
 }
 
-// AllFound returns what lay there and was not made by the task: what it left as it was
-// among its outputs, and the strays.
+// AllFound returns the files among the outputs that the task has not made: unchanged ones, and the
+// strays.
 func (x *Execution) AllFound() []string {
 	all := slices.Clone(x.Found)
 	for _, e := range x.strays {

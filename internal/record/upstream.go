@@ -75,8 +75,8 @@ func (r *Recorder) isMade(o *cache.Output, now tree.Entry) bool {
 	return err == nil && cache.Digest(sum) == o.Digest
 }
 
-// lookAtOutputs notes the first output of another task that is not what that has made.
-func (x *Execution) lookAtOutputs() {
+// noteChangedOutput notes the first output of another task that is not what that has made.
+func (x *Execution) noteChangedOutput() {
 	for i := range x.Upstream {
 		u := x.Upstream[i]
 		wrong := x.Recorder.laidAt(u).wrong

@@ -28,7 +28,7 @@ var (
 // Codes returns every entry, by code.
 func Codes() []Code {
 	var list []Code
-	var part *string // that a further line goes on with
+	var part *string // that a further line continues
 	for line := range strings.Lines(ofBento + ofManifests + ofPlugins) {
 		text := strings.TrimSpace(line)
 		switch {
@@ -44,8 +44,8 @@ func Codes() []Code {
 	return list
 }
 
-// add takes one more line of an entry, which begins a part or goes on with part. It
-// returns the part that a further line goes on with.
+// add adds a further line of an entry, which begins a part or continues part. It returns the
+// part that the next line continues.
 func (e *Code) add(part *string, text string) *string {
 	if cause, ok := strings.CutPrefix(text, "cause: "); ok {
 		part, text = &e.Cause, cause

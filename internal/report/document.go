@@ -33,7 +33,7 @@ func Write(w io.Writer, doc any) error {
 }
 
 // escaped writes the characters of JSON strings that are unprintable as escapes: a reader
-// of the document gets exactly what was said.
+// of the document gets exactly the original text.
 func escaped(text []byte) []byte {
 	if bytes.IndexFunc(text, unprintable) < 0 {
 		return text
@@ -170,8 +170,7 @@ func byBento[Row any](dishes []*discovery.Dish, row func(*discovery.Dish) Row) [
 	return list
 }
 
-// shown lists the dishes that a document about p speaks of: those selected, and
-// those that have tasks in it.
+// shown returns the dishes of a document about p: the selected ones, and those with tasks in it.
 func shown(p *plan.Plan) []*discovery.Dish {
 	in := make(map[*discovery.Dish]bool)
 	for _, d := range p.Dishes {

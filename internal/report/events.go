@@ -13,18 +13,18 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// Events tells a run to programs while it goes on: one JSON object a line, each
-// written at once. Programs skip types and fields that they do not know.
+// Events reports a running build to programs: one JSON object a line, each written at once.
+// Programs skip types and fields that they do not know.
 type Events struct {
 	W io.Writer
-	// Now gives the time of an event; nil means time.Now.
+	// Now returns the time of an event; nil means time.Now.
 	Now func() time.Time
 
 	seq int64
 	err error
 }
 
-// event is one line. What its type does not speak of is left out.
+// event is one line. A line has only the fields of its type.
 type event struct {
 	Schema string    `json:"schema"`
 	Seq    int64     `json:"seq"` // from 1, without gaps
@@ -82,7 +82,7 @@ func (e *Events) write(line event) {
 // Err says why not all events are written, nil when they are.
 func (e *Events) Err() error { return e.err }
 
-// eventOf returns what an event says; ok is false for those that are not told.
+// eventOf returns the line of an event; ok is false for an event without a line.
 func eventOf(ev run.Event) (line event, ok bool) {
 	switch ev := ev.(type) {
 	case run.Started:

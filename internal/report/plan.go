@@ -63,7 +63,7 @@ const (
 
 // NewPlan makes the document of an evaluated plan.
 // clean are requested tasks that are left out because no change concerns them.
-func NewPlan(p *plan.Plan, results []*key.Result, clean []*plan.Task, problems []diagnostics.Diagnostic) Plan {
+func NewPlan(p *plan.Plan, results []*key.Evaluation, clean []*plan.Task, problems []diagnostics.Diagnostic) Plan {
 	doc := Plan{Schema: Schema("plan"), LeftOut: p.Workspace.LeftOut, Problems: problems}
 	by := tasksByDish(p)
 	left := make(map[*discovery.Dish][]planTask)
@@ -121,7 +121,7 @@ func innerDishes(tasks []*plan.Task) []string {
 	return names
 }
 
-func newPlanTask(ev *key.Result) planTask {
+func newPlanTask(ev *key.Evaluation) planTask {
 	t := ev.Task
 	row := planTask{
 		Name: t.Name, Run: t.Command(), Status: string(ev.Status), MissReason: ev.Reason, Notes: ev.Notes, Requested: t.Requested,

@@ -34,6 +34,7 @@ type installed struct {
 	Command    string `json:"command,omitempty"`
 	DurationMS int64  `json:"duration_ms"`
 	Error      string `json:"error,omitempty"`
+	Log        string `json:"log,omitempty"` // the path of the log of a failed install
 }
 
 type runTask struct {
@@ -108,7 +109,7 @@ func NewRun(r *run.Report) Run {
 func newInstalled(i *run.Install) *installed {
 	in := &installed{Reason: i.Reason, Command: i.Command, DurationMS: i.Duration.Milliseconds()}
 	if i.Err != nil {
-		in.Error = i.Err.Error()
+		in.Error, in.Log = i.Err.Error(), i.LogPath
 	}
 	return in
 }

@@ -13,10 +13,10 @@ func WriteForwarded(out, err io.Writer, l adapters.Log) {
 	if l.Stream == "stderr" {
 		out = err
 	}
-	_, _ = io.WriteString(out, l.Message) // nobody is left to tell of a stream that is gone
+	_, _ = io.WriteString(out, l.Message) // there is no other stream for the error
 }
 
-// WriteLog prints the progress that a plugin tells, a line at least.
+// WriteLog prints a progress message of a plugin, a line at least.
 func WriteLog(w io.Writer, l adapters.Log) {
 	fmt.Fprintln(w, Indent(Printable(l.Message)))
 }

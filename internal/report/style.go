@@ -1,5 +1,5 @@
-// Package report renders what package run tells as the documents of bento's commands,
-// in JSON and in words. It decides nothing.
+// Package report renders the results of package run as the documents of bento's commands, in
+// JSON and in words. It decides nothing.
 package report
 
 import (

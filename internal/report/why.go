@@ -48,7 +48,7 @@ type whyInput struct {
 }
 
 // NewWhy makes the document of an explanation; ev is nil for a key of the cache.
-func NewWhy(ev *key.Result, x key.Explanation) Why {
+func NewWhy(ev *key.Evaluation, x key.Explanation) Why {
 	doc := Why{Schema: Schema("why"), Ingredients: []whyIngredient{}, Inputs: []whyInput{}, Changes: []key.Change{}}
 	known := ev == nil
 	if ev != nil {

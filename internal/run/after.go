@@ -11,7 +11,7 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// executed takes in the end of an execution.
+// executed handles the end of an execution.
 func (e *engine) executed(ctx context.Context, x *execution) {
 	t, r := x.ev.Task, x.result
 	e.refresh(ctx, t)
@@ -19,7 +19,7 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 		e.keys.UpToDate(t, x.kept.Outputs)
 		e.note(t, x.kept.Outputs)
 		if x.ev.Known {
-			e.keys.Memory().Keep(t, &key.LastRun{
+			e.keys.History().Keep(t, &key.LastRun{
 				Key: x.ev.Key, Unstored: true, Duration: r.Duration, Outputs: x.kept.Own(), Found: x.kept.AllFound(),
 				ByProducts: slices.Concat(e.keys.ByProducts(x.ev, x.sources), x.kept.Rewritten),
 				Astray:     e.astray(x),
@@ -34,7 +34,7 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 	} else if r.Reason == ReasonInterrupted && ctx.Err() == nil {
 		e.stop = ReasonInterrupted // Ctrl-C went to it alone
 	} else if left := x.kept.Left(); len(left) > 0 {
-		e.keys.Memory().Leave(t.Place(), left)
+		e.keys.History().Leave(t.Place(), left)
 	}
 	e.end(r)
 }
@@ -49,7 +49,7 @@ func (e *engine) storeResult(ctx context.Context, x *execution) {
 				"if the task makes it, remove it and run again, or say incremental = true")
 		}
 		if list := x.kept.FreshStrays; len(list) > 0 {
-			e.env.warn("stray_output", fmt.Sprintf("%s was executed while %s lay among the outputs of what it depends on, which did not make it: it counts as an input of %s", t.ID(), diagnostics.Few(list), t.ID()),
+			e.env.warn("stray_output", fmt.Sprintf("%s was executed while %s lay among the outputs of its dependencies, none of which made it: it counts as an input of %s", t.ID(), diagnostics.Few(list), t.ID()),
 				"remove it if nothing needs it; if a task makes it, declare it there as an output and let "+t.ID()+" depend on that task")
 		}
 		ev = e.keys.Task(ctx, t)
@@ -65,16 +65,16 @@ func (e *engine) storeResult(ctx context.Context, x *execution) {
 }
 
 // add has the result stored under the key of ev.
-func (e *engine) add(x *execution, ev *key.Result) {
+func (e *engine) add(x *execution, ev *key.Evaluation) {
 	t, n := x.ev.Task, e.node(x.ev.Task)
 	n.kept = x.kept
 	e.batch.Add(x.kept, ev, func() {
 		n.kept = nil
 		x.result.Stored, x.result.Key = true, ev.Key
 		ev.Stored()
-		if last := *e.keys.Memory().Of(t); last.Key != ev.Key || last.Unstored {
+		if last := *e.keys.History().Of(t); last.Key != ev.Key || last.Unstored {
 			last.Key, last.Unstored = ev.Key, false
-			e.keys.Memory().Keep(t, &last)
+			e.keys.History().Keep(t, &last)
 		}
 	}, func() {
 		n.kept = nil

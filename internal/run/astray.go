@@ -40,7 +40,7 @@ func (e *engine) elsewhere(t *plan.Task) func(path string) bool {
 		}
 		return sets
 	})
-	memory := e.keys.Memory()
+	memory := e.keys.History()
 	others := sync.OnceValue(func() map[string]bool { // a warning has named these already
 		paths := make(map[string]bool)
 		for _, d := range e.plan.Workspace.Dishes {

@@ -11,8 +11,8 @@ import (
 )
 
 // Tasks whose output globs overlap, and of which none depends on the other, run one after
-// another. What they make is compared once both have ended: a file that both made belongs
-// to neither. Until then nothing is stored of what they, or what depends on them, made.
+// another. Once both have ended, the engine compares their outputs: a file that both made belongs
+// to neither. Until then it stores no results of them and of their dependents.
 
 // clash fails r and a rival that has ended before when both made the same file.
 func (e *engine) clash(r *Result) {
@@ -72,7 +72,7 @@ func (e *engine) overlapping(t *plan.Task) bool {
 // near returns a function that reports whether one of tasks, by index, has made a path. It
 // is safe for concurrent use, and asks what is remembered when it is first called.
 func (e *engine) near(tasks []int) func(path string) bool {
-	memory, list := e.keys.Memory(), make([]*plan.Task, len(tasks))
+	memory, list := e.keys.History(), make([]*plan.Task, len(tasks))
 	for i, t := range tasks {
 		list[i] = e.plan.Tasks[t]
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-// diagnose turns what the task has printed into diagnostics, as the hook of its
-// adapter says. Where that says nothing of a failure, what the hook's own command
-// prints is looked at too. A parser that fails costs the diagnostics and nothing else.
+// diagnose parses the output of the task by the hook of its adapter. If a failed task has no
+// finding in its output, it runs the hook's own command and parses that output too. A parser that
+// fails costs the diagnostics and nothing else.
 func (x *execution) diagnose(ctx context.Context) {
 	t, r := x.ev.Task, x.result
 	if t.Hook == nil || r.Attempts == 0 {
@@ -33,8 +33,8 @@ func (x *execution) diagnose(ctx context.Context) {
 	}
 }
 
-// printAgain runs the command of the hook, if there is one, and gives what it
-// printed. It runs as the task did, not much longer, and nobody sees it.
+// printAgain runs the command of the hook, if there is one, and returns its output. The command
+// has the environment of the task and about the same time, and is not shown.
 func (x *execution) printAgain(ctx context.Context) (*action.Findings, bool) {
 	t, ok := action.Again(x.ev.Task)
 	if !ok {

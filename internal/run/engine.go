@@ -31,14 +31,13 @@ type Options struct {
 	// Busy reports whether the machine has enough to do: then nothing is started beside
 	// what is running, and it is asked again a second later. Nil means never.
 	Busy func() bool
-	// Cancel takes the ids of tasks that are not to go on: what they are working on
-	// has changed. They and those that wait for them end as Skipped. Nil for none.
+	// Cancel receives the ids of tasks to end because their inputs have changed. They and those
+	// that wait for them end as Skipped. Nil for none.
 	Cancel <-chan string
 }
 
 // engine runs a plan. Everything in it belongs to one goroutine, the one that
-// called Run; jobs on other goroutines hand back what they found as a function
-// that this one applies.
+// called Run; jobs on other goroutines return a function that this one applies.
 type engine struct {
 	keys            *key.Evaluator
 	env             *Env
@@ -75,14 +74,14 @@ type engine struct {
 // node is the state of one task in a run.
 type node struct {
 	task   *plan.Task
-	waits  int         // for how many others it still waits
-	placed *key.Result // the hit whose outputs lay in place before anything ran
+	waits  int             // for how many others it still waits
+	placed *key.Evaluation // the hit whose outputs lay in place before anything ran
 	begun  bool
 	stale  bool               // its evaluation has to be made again
 	cancel context.CancelFunc // while it is executed
 	ready  bool               // those that wait for it need not wait for its end
 	made   []cache.Output     // of a task with rivals
-	doubt  string             // why what it has made may not be what its key says, "" if it is
+	doubt  string             // why its outputs may not match its key, "" if they do
 	kept   *record.Execution  // of a result that is to be stored
 	result *Result            // once it has ended
 
@@ -148,10 +147,10 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	return r, nil
 }
 
-// loop starts what is ready and takes in what has ended until nothing is left.
+// loop starts ready tasks and handles the ends of tasks until none is left.
 func (e *engine) loop(ctx context.Context) {
 	e.queue = newReadyQueue(max(1, e.opts.Workers), e.plan.Graph.Longest(func(i int) int64 {
-		return int64(e.keys.Memory().Of(e.plan.Tasks[i]).Duration) + 1
+		return int64(e.keys.History().Of(e.plan.Tasks[i]).Duration) + 1
 	}))
 	e.queue.Exclude(e.overlaps.Rivals)
 	for _, n := range e.nodes {
@@ -182,8 +181,8 @@ func (e *engine) loop(ctx context.Context) {
 	}
 }
 
-// startReady starts what is ready. When the machine is too busy for all of it, it
-// gives what tells when to try again.
+// startReady starts the ready tasks. If the machine is too busy for all of them, it returns a
+// channel that receives when to try again.
 func (e *engine) startReady(ctx context.Context) (again <-chan time.Time) {
 	for {
 		e.enqueue(ctx)
@@ -217,7 +216,7 @@ func (e *engine) estimate() []time.Duration {
 	list := make([]time.Duration, len(e.plan.Tasks))
 	for i, t := range e.plan.Tasks {
 		if ev := e.keys.Of(t); !t.Held && (ev == nil || ev.Status != key.Hit) {
-			list[i] = e.keys.Memory().Of(t).Duration
+			list[i] = e.keys.History().Of(t).Duration
 		}
 	}
 	return list
@@ -274,7 +273,7 @@ func (e *engine) begin(ctx context.Context, t *plan.Task) {
 
 // endIfInPlace ends the task of a hit for which nothing has to be done, and reports whether it
 // is one.
-func (e *engine) endIfInPlace(ev *key.Result) bool {
+func (e *engine) endIfInPlace(ev *key.Evaluation) bool {
 	t := ev.Task
 	if ev.Err != nil || ev.Status != key.Hit || !e.isPlaced(ev) {
 		return false
@@ -291,7 +290,7 @@ func (e *engine) endIfInPlace(ev *key.Result) bool {
 }
 
 // restoreOrExecute does what a task needs whose result is not in the workspace.
-func (e *engine) restoreOrExecute(ctx context.Context, ev *key.Result) {
+func (e *engine) restoreOrExecute(ctx context.Context, ev *key.Evaluation) {
 	switch p := e.unmetPin(ev); {
 	case ev.Err != nil:
 		e.end(failure(ev))
@@ -305,7 +304,7 @@ func (e *engine) restoreOrExecute(ctx context.Context, ev *key.Result) {
 }
 
 // unmetPin returns the pin that forbids to execute a task, nil for none.
-func (e *engine) unmetPin(ev *key.Result) *diagnostics.Diagnostic {
+func (e *engine) unmetPin(ev *key.Evaluation) *diagnostics.Diagnostic {
 	if ev.Toolchain == "" {
 		return nil
 	}
@@ -318,8 +317,8 @@ func (e *engine) unmetPin(ev *key.Result) *diagnostics.Diagnostic {
 }
 
 // restoreBeside starts to restore a hit.
-func (e *engine) restoreBeside(ctx context.Context, ev *key.Result) {
-	last, others := e.keys.Memory().Of(ev.Task), e.others(ev.Task)
+func (e *engine) restoreBeside(ctx context.Context, ev *key.Evaluation) {
+	last, others := e.keys.History().Of(ev.Task), e.others(ev.Task)
 	e.job(func() func() { return e.restore(ctx, ev, last, others) })
 }
 
@@ -331,12 +330,12 @@ func (e *engine) stopped(ctx context.Context) string {
 }
 
 // interrupted is the result of a task that the interrupt kept from an end.
-func interrupted(ev *key.Result) *Result {
+func interrupted(ev *key.Evaluation) *Result {
 	return &Result{Task: ev.Task, Outcome: Skipped, Reason: ReasonInterrupted, Key: ev.Key}
 }
 
 // failure is the result of a task that has no key.
-func failure(ev *key.Result) *Result {
+func failure(ev *key.Evaluation) *Result {
 	if errors.Is(ev.Err, context.Canceled) {
 		return interrupted(ev)
 	}
@@ -347,7 +346,7 @@ func failure(ev *key.Result) *Result {
 	return r
 }
 
-// end takes in how a task ended and makes those that waited for it ready.
+// end notes the result of a task and makes those that waited for it ready.
 func (e *engine) end(r *Result) {
 	n := e.node(r.Task)
 	if n.result != nil {
@@ -366,14 +365,14 @@ func (e *engine) end(r *Result) {
 		}
 		e.skipDependents(r)
 		if !e.continuesAfter(r) || n.waits > 0 {
-			return // what comes behind it waits for what it would have waited for
+			return // later tasks of its dish still wait for the dependencies that it waits for
 		}
 	}
 	e.releaseDependents(n)
 }
 
-// doubt says why the result of a task that is executed now cannot be trusted: what it
-// depends on is not what its key says. "" if it can.
+// doubt returns why the result of a task that is executed now is unreliable: the outputs of a
+// dependency do not match its key. "" if they do.
 func (e *engine) doubt(t *plan.Task) string {
 	for _, d := range t.Deps {
 		n := e.node(d.Task)
@@ -424,8 +423,8 @@ func (e *engine) continuesAfter(r *Result) bool {
 	return e.opts.KeepGoing || r.Outcome == Skipped && r.Reason == ReasonToolMissing
 }
 
-// skipDependents ends everything that waits for a task that did not succeed: if the run goes on,
-// only what depends on it, and not what comes behind it in its dish.
+// skipDependents ends everything that waits for a task that did not succeed. If the run continues,
+// it ends only the dependents, not the later tasks of the dish.
 func (e *engine) skipDependents(r *Result) {
 	reason := ReasonDependencyFailed
 	if r.Outcome == Skipped {
@@ -434,7 +433,7 @@ func (e *engine) skipDependents(r *Result) {
 	for _, i := range e.plan.Graph.After(r.Task.Index) {
 		next := e.nodes[i]
 		if next.begun || e.continuesAfter(r) && !dependsOn(next.task, r.Task) {
-			continue // it did not wait for the end, or for what this has made
+			continue // it did not wait for the end, or does not need the outputs
 		}
 		e.end(&Result{
 			Task: next.task, Outcome: Skipped, Reason: reason,
@@ -447,7 +446,7 @@ func dependsOn(t, on *plan.Task) bool {
 	return slices.ContainsFunc(t.Deps, func(d plan.Dep) bool { return d.Task == on })
 }
 
-// finish writes down what was learned and makes the report.
+// finish saves the state and makes the report.
 func (e *engine) finish(ctx context.Context) *Report {
 	for _, n := range e.nodes { // which no path of the graph reached
 		if n.result == nil {

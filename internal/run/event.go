@@ -63,7 +63,7 @@ type TaskFinished struct {
 	Result *Result
 }
 
-// waiting says that nothing is to be told until something that runs ends.
+// waiting says that no event follows until a running task ends.
 type waiting struct{}
 
 // Warned has problems that did not stop anything, one or several of one kind.
@@ -105,7 +105,7 @@ func (o Outcome) Executed() bool { return o == Built || o == Failed }
 const (
 	ReasonDependencyFailed = "dependency_failed"
 	reasonFailFast         = "fail_fast"
-	reasonInstallFailed    = "install_failed"
+	ReasonInstallFailed    = "install_failed"
 	ReasonInterrupted      = "interrupted"
 	ReasonToolMissing      = "tool_missing"
 	reasonMadeTwice        = "output_made_twice"
@@ -136,7 +136,7 @@ type Result struct {
 	Stored   bool          // the result went into the cache
 	LogPath  string        // absolute, "" when there is no log
 	Failure  *adapters.Failure
-	// Diagnostics are what was found in the output of Built and Failed.
+	// Diagnostics are the findings in the output of Built and Failed.
 	Diagnostics []diagnostics.Diagnostic
 
 	record   *cache.Record // of a hit

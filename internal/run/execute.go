@@ -22,7 +22,7 @@ import (
 type execution struct {
 	env     *Env
 	opts    Options
-	ev      *key.Result
+	ev      *key.Evaluation
 	kept    *record.Execution
 	sources []tree.Entry // of the dish, when it began
 
@@ -33,13 +33,13 @@ type execution struct {
 
 // execute runs a task that is a miss. Its dependencies are installed, unless unsure
 // says why its result is not to be trusted.
-func (e *engine) execute(ctx context.Context, ev *key.Result, unsure string) {
+func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string) {
 	t := ev.Task
 	unsure = cmp.Or(unsure, ev.InTheWay, e.doubt(t))
 	x := &execution{
 		env: e.env, opts: e.opts, ev: ev, sources: e.keys.Sources(t), result: &Result{Task: t, Key: ev.Key},
 		kept: &record.Execution{
-			Recorder: e.recorder, Ev: ev, Last: e.keys.Memory().Of(t), Others: e.others(t), Before: e.before(t), Unsure: unsure,
+			Recorder: e.recorder, Ev: ev, Last: e.keys.History().Of(t), Others: e.others(t), Before: e.before(t), Unsure: unsure,
 			Upstream: e.upstream(t), Elsewhere: e.elsewhere(t),
 		},
 	}
@@ -58,7 +58,7 @@ func (e *engine) execute(ctx context.Context, ev *key.Result, unsure string) {
 		x.run(running)
 		cancel()
 		if ctx.Err() == nil && x.result.Reason == ReasonInterrupted && x.result.Signal != "SIGINT" {
-			x.result.Reason, x.result.Message = ReasonChanged, "ended because what it works on has changed"
+			x.result.Reason, x.result.Message = ReasonChanged, "ended because its inputs have changed"
 		}
 		return func() {
 			n.cancel = nil
@@ -70,7 +70,7 @@ func (e *engine) execute(ctx context.Context, ev *key.Result, unsure string) {
 	})
 }
 
-// run executes the command, as often as the task allows, and looks at what it made.
+// run executes the command, as often as the task allows, and collects its outputs.
 func (x *execution) run(ctx context.Context) {
 	t, r := x.ev.Task, x.result
 	if ctx.Err() != nil {
@@ -200,7 +200,7 @@ func (x *execution) collect(log *action.Log) {
 	}
 }
 
-// unreadable takes in the error of a look at outputs. An interrupt ends that too.
+// unreadable handles the error of a read of outputs. An interrupt ends that too.
 func (x *execution) unreadable(err error) {
 	if errors.Is(err, context.Canceled) {
 		x.result.Outcome, x.result.Reason, x.result.Message = Skipped, ReasonInterrupted, "ended by the interrupt"
@@ -217,7 +217,7 @@ func (x *execution) fail(reason, message string) {
 type Stdio struct {
 	In, Out, Err *os.File
 	// Terminal says that In is a terminal: then Out and Err are theirs too, and
-	// nothing of what they print is kept. Else they print like other tasks.
+	// no output is kept. Else they print like other tasks.
 	Terminal bool
 }
 

@@ -30,11 +30,11 @@ var errInterrupted = errors.New("ended by the interrupt")
 type scopeInstall struct {
 	done    bool
 	err     error
-	waiting []*key.Result
+	waiting []*key.Evaluation
 }
 
 // executeInstalled executes a task once its dependencies are installed.
-func (e *engine) executeInstalled(ctx context.Context, ev *key.Result) {
+func (e *engine) executeInstalled(ctx context.Context, ev *key.Evaluation) {
 	d := ev.Task.Dish
 	if !needsInstall(d) {
 		e.execute(ctx, ev, "")
@@ -69,8 +69,8 @@ func (e *engine) executeInstalled(ctx context.Context, ev *key.Result) {
 	}
 }
 
-// installed takes in the end of an install.
-func (e *engine) installed(ctx context.Context, s *scopeInstall, i *Install, first *key.Result) {
+// installed handles the end of an install.
+func (e *engine) installed(ctx context.Context, s *scopeInstall, i *Install, first *key.Evaluation) {
 	s.done = true
 	if i != nil {
 		e.installReports = append(e.installReports, i)
@@ -85,17 +85,17 @@ func (e *engine) installed(ctx context.Context, s *scopeInstall, i *Install, fir
 	e.begin(ctx, first.Task)
 }
 
-func installFailure(ev *key.Result, err error) *Result {
+func installFailure(ev *key.Evaluation, err error) *Result {
 	if errors.Is(err, errInterrupted) {
 		return interrupted(ev)
 	}
-	r := &Result{Task: ev.Task, Outcome: Failed, Reason: reasonInstallFailed, Key: ev.Key, ExitCode: 1, Message: "its dependencies could not be installed: " + err.Error()}
+	r := &Result{Task: ev.Task, Outcome: Failed, Reason: ReasonInstallFailed, Key: ev.Key, ExitCode: 1, Message: "its dependencies could not be installed: " + err.Error()}
 	errors.As(err, &r.Failure)
 	return r
 }
 
 // InstallAll installs the dependencies of dishes, each scope once, one after the
-// other, while no other bento runs in the workspace. It goes on after a failure.
+// other, while no other bento runs in the workspace. It continues after a failure.
 func InstallAll(ctx context.Context, env *Env, t *tree.Tree, dishes []*discovery.Dish, force bool) ([]*Install, error) {
 	release, _ := env.lockWorkspace(ctx)
 	defer release()

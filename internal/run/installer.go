@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -37,6 +39,7 @@ type Install struct {
 	Reason   string
 	Started  time.Time
 	Duration time.Duration
+	LogPath  string // absolute, "" when there is no log
 	Err      error
 }
 
@@ -69,8 +72,8 @@ func needsInstall(d *discovery.Dish) bool {
 	return d.Adapter != nil && !d.Scope.Nothing && d.Adapter.Manifest().Capabilities.Install
 }
 
-// Ensure installs the dependencies of d if the last good install was made from
-// something else, or is gone. It gives nil when nothing was to do.
+// Ensure installs the dependencies of d if its manifest, lockfile or tools have changed since the
+// last good install, or if that install is gone. It returns nil if no install is needed.
 func (in *installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
 	i := &Install{Dish: d.Name, Dir: d.ScopeDir(), Command: d.Scope.Command}
 	toolchain, err := in.toolchain(ctx, d)
@@ -93,12 +96,15 @@ func (in *installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
 	}
 	// Whatever happens now, the last good install is no more.
 	if err := in.State.Remove("installs/" + id); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		in.warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(), "")
+		in.warn("state_unwritable", "the state of this workspace cannot be written: "+err.Error(), "")
 	}
 	i.Started = time.Now()
 	in.executing()
 	in.report(InstallStarted{Install: i})
-	i.Err = orInterrupted(in.install(ctx, d, i))
+	log := action.CreateLog(in.State, action.LogName(d.Name, "install", "install\x00"+d.ScopeID()), action.LogOptions{})
+	i.Err = orInterrupted(in.install(ctx, d, i, log))
+	i.LogPath = log.Path()
+	log.Close()
 	i.Duration = time.Since(i.Started)
 	if i.Err == nil {
 		in.keepStamp(ctx, d, id, toolchain)
@@ -115,7 +121,8 @@ func orInterrupted(err error) error {
 	return err
 }
 
-func (in *installer) install(ctx context.Context, d *discovery.Dish, i *Install) error {
+// install runs the adapter's install, whose output goes to log.
+func (in *installer) install(ctx context.Context, d *discovery.Dish, i *Install, log *action.Log) error {
 	ctx, cancel := context.WithTimeout(ctx, installTimeout)
 	defer cancel()
 	if err := LinksOut(in.Root, d); err != nil {
@@ -124,7 +131,14 @@ func (in *installer) install(ctx context.Context, d *discovery.Dish, i *Install)
 	defer in.Snapshot.Changed()
 	return d.Adapter.Install(ctx, adapters.InstallRequest{
 		DishDir: d.Dir, DishName: d.Name, Scope: d.Scope, Force: in.Force, Env: in.environ(d),
-	}, func(l adapters.Log) { in.report(InstallLog{Install: i, Log: l}) })
+	}, func(l adapters.Log) {
+		text := l.Message
+		if !l.Verbatim {
+			text += "\n"
+		}
+		_, _ = io.WriteString(log.Writer(action.Stdout), text) // a log never fails
+		in.report(InstallLog{Install: i, Log: l})
+	})
 }
 
 // environ is the whole environment of what is run for d.
@@ -187,7 +201,7 @@ func (in *installer) keepStamp(ctx context.Context, d *discovery.Dish, id, toolc
 		stamps += in.stamp(&after, toolchain)
 	}
 	if err := in.State.Store("installs/"+id, stampVersion, []byte(stamps)); err != nil {
-		in.warn("state_unwritable", "bento's memory of this workspace cannot be written: "+err.Error(),
+		in.warn("state_unwritable", "the state of this workspace cannot be written: "+err.Error(),
 			"dependencies will be installed again")
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// What a task has made may be gone when it is needed: what is executed beside it may remove
-// what it knows nothing of. It is brought back before a task that depends on it is
-// executed, which would make something else without it, and at the end of the run.
+// Outputs of a task may be gone when they are needed: another task may have removed them. The
+// engine restores them before it executes a dependent, which would make something else without
+// them, and at the end of the run.
 
 // lost names an output of a task that is gone, "" when there is none.
 func (e *engine) lost(t *plan.Task) string {
@@ -23,7 +23,7 @@ func (e *engine) lost(t *plan.Task) string {
 	return e.keys.Missing(e.keys.Of(t))
 }
 
-// mend brings back what the tasks of a list have lost, and then goes on.
+// mend restores the outputs that the tasks of a list have lost, and then calls then.
 func (e *engine) mend(ctx context.Context, list []*plan.Task, then func()) {
 	for i, t := range list {
 		gone := e.lost(t)
@@ -42,7 +42,7 @@ func (e *engine) mend(ctx context.Context, list []*plan.Task, then func()) {
 		}
 		e.env.warn("outputs_removed", fmt.Sprintf("%q of %s was removed while something else ran; it is restored", gone, t.ID()),
 			"let no other task remove or declare it, or let that one depend on "+t.ID())
-		ev, last, others := &key.Result{Task: t, Key: r.Key, Record: record}, e.keys.Memory().Of(t), e.others(t)
+		ev, last, others := &key.Evaluation{Task: t, Key: r.Key, Record: record}, e.keys.History().Of(t), e.others(t)
 		e.job(func() func() {
 			_, err := e.restoreOutputs(ev, last, others)
 			e.recorder.Replaced(t)
@@ -60,7 +60,7 @@ func (e *engine) mend(ctx context.Context, list []*plan.Task, then func()) {
 
 // executeMended restores lost outputs of the dependencies of a task, then executes the task.
 // It leaves out outputs that another dependency of the task has consumed.
-func (e *engine) executeMended(ctx context.Context, ev *key.Result) {
+func (e *engine) executeMended(ctx context.Context, ev *key.Evaluation) {
 	var list []*plan.Task
 	if e.touched {
 		for _, d := range ev.Task.Deps {
@@ -80,8 +80,8 @@ func (e *engine) taken(t *plan.Task, others []plan.Dep) bool {
 	})
 }
 
-// mendAll brings back what was lost during the run, but for what something has taken that
-// was executed behind it.
+// mendAll restores the outputs that were lost during the run, except those that a later task has
+// removed.
 func (e *engine) mendAll(ctx context.Context) {
 	if !e.touched || e.serversUnneeded || e.stopped(ctx) != "" {
 		return

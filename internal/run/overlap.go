@@ -185,8 +185,8 @@ func (f *finder) set(t *plan.Task) *tree.Set {
 	return s
 }
 
-// depends reports whether t waits for on by what it depends on, however far. That tasks
-// of one dish run one after another is an order that nobody has asked for.
+// depends reports whether t depends on another task, directly or not. The order of the tasks of one
+// dish is no dependency.
 func depends(t, on *plan.Task) bool {
 	seen := make(map[*plan.Task]bool)
 	var reaches func(t *plan.Task) bool

@@ -16,7 +16,7 @@ type readyQueue struct {
 	held     map[string]bool         // mutexes
 	blocked  map[string][]*plan.Task // ready, but their mutex is held
 	taken    map[*plan.Task]int      // workers, by the tasks that have them
-	ended    map[*plan.Task]bool     // what they made is still looked at
+	ended    map[*plan.Task]bool     // their outputs are being collected
 	rivals   [][]int                 // by task: those that must not run beside it; nil for none
 	running  map[int]bool            // the indices of what is in taken, where there are rivals
 	barred   map[int][]*plan.Task    // ready, but a rival runs
@@ -87,16 +87,16 @@ func (q *readyQueue) Next() *plan.Task {
 	return nil
 }
 
-// Free releases the workers of t, which goes on beside the others. Its mutex stays
+// Free releases the workers of t, which continues beside the others. Its mutex stays
 // taken until it is released.
 func (q *readyQueue) Free(t *plan.Task) {
 	q.free += q.taken[t]
 	q.taken[t] = 0
 }
 
-// Ended tells that the process of t has ended well, so that its workers are free while
-// what it has made is looked at. Nothing is started on top of as many tasks as there
-// are workers, so that one worker does one thing after the other.
+// Ended notes that the process of t has succeeded, so that its workers are free while its outputs
+// are collected. No more outputs are collected at a time than there are workers, so that one
+// worker does one thing after the other.
 func (q *readyQueue) Ended(t *plan.Task) {
 	q.Free(t)
 	q.ended[t] = true

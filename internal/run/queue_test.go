@@ -7,7 +7,7 @@ import (
 	"github.com/bentobuild/bento/internal/plan"
 )
 
-// drain takes what may start now and gives the indices.
+// drain takes the tasks that may start now and returns their indices.
 func drain(q *readyQueue) []int {
 	var got []int
 	for t := q.Next(); t != nil; t = q.Next() {

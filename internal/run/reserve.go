@@ -36,7 +36,7 @@ func (e *engine) reserveIfNeeded(ctx context.Context) {
 	e.release = release
 	e.env.State.Sweep()
 	e.recorder.Recover(ctx, e.env.State)
-	if (waited || e.keys.Memory().Outdated()) && ctx.Err() == nil {
+	if (waited || e.keys.History().Outdated()) && ctx.Err() == nil {
 		for _, n := range e.nodes {
 			n.placed = nil
 		}
@@ -45,9 +45,9 @@ func (e *engine) reserveIfNeeded(ctx context.Context) {
 	}
 }
 
-// lockWorkspace takes the workspace, and reports whether it had to wait for another run. A
-// state that cannot be written reserves nothing: that is said when it is saved. When
-// this process is killed, its guard lets nobody in before what it left has ended.
+// lockWorkspace locks the workspace, and reports whether it had to wait for another run. An
+// unwritable state locks nothing: saving it reports that. If this process is killed, its guard
+// holds the lock until its children have ended.
 func (e *Env) lockWorkspace(ctx context.Context) (release func(), waited bool) {
 	held, err := e.State.Hold(ctx, state.RunLock, func(holder string) {
 		waited = true
@@ -67,7 +67,7 @@ func (e *Env) lockWorkspace(ctx context.Context) (release func(), waited bool) {
 // findPlaced notes the hits that are settled. It is one findPlaced at the disk for each output, several
 // at a time.
 func (e *engine) findPlaced() {
-	placed := parallel.Map(e.plan.Tasks, func() *engine { return e }, func(e *engine, t *plan.Task) *key.Result {
+	placed := parallel.Map(e.plan.Tasks, func() *engine { return e }, func(e *engine, t *plan.Task) *key.Evaluation {
 		if ev := e.keys.Of(t); ev != nil && ev.Status == key.Hit && e.inPlace(ev) {
 			return ev
 		}
@@ -80,19 +80,19 @@ func (e *engine) findPlaced() {
 
 // isPlaced is settled for a hit whose turn has come. What was found before anything ran
 // counts until something does.
-func (e *engine) isPlaced(ev *key.Result) bool {
+func (e *engine) isPlaced(ev *key.Evaluation) bool {
 	return !e.touched && e.node(ev.Task).placed == ev || e.inPlace(ev)
 }
 
 // replaces reports whether t is a miss that has made something before.
 func (e *engine) replaces(t *plan.Task) bool {
 	ev := e.keys.Of(t)
-	return ev != nil && ev.Status == key.Miss && len(e.keys.Memory().Of(t).Outputs) > 0
+	return ev != nil && ev.Status == key.Miss && len(e.keys.History().Of(t).Outputs) > 0
 }
 
 // inPlace reports whether nothing has to be done for a hit.
-func (e *engine) inPlace(ev *key.Result) bool {
-	last := e.keys.Memory().Of(ev.Task)
+func (e *engine) inPlace(ev *key.Evaluation) bool {
+	last := e.keys.History().Of(ev.Task)
 	return last.Key == ev.Key && len(last.Left) == 0 && e.keys.InPlace(ev.Outputs)
 }
 
@@ -117,7 +117,7 @@ func (e *engine) unreserve() {
 	if e.ending--; e.ending == 0 {
 		e.storePostponed()
 		e.store()
-		e.keys.Save() // before somebody else remembers something newer
+		e.keys.Save() // before another bento saves something newer
 		e.unstage()
 		e.recorder.Journal.Close()
 		e.release()

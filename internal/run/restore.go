@@ -12,13 +12,13 @@ import (
 	"github.com/bentobuild/bento/internal/record"
 )
 
-// restoreOutputs restores what ev.Record says that its task has made. others is what other
-// tasks of the dish have made. It may run beside the engine.
-func (e *engine) restoreOutputs(ev *key.Result, last *key.LastRun, others func(path string) bool) (outputs.Stats, error) {
+// restoreOutputs restores the outputs of ev.Record. others reports whether another task of the dish
+// has made a path. It may run beside the engine.
+func (e *engine) restoreOutputs(ev *key.Evaluation, last *key.LastRun, others func(path string) bool) (outputs.Stats, error) {
 	t, want := ev.Task, ev.Record.Outputs
 	defer e.recorder.Writing(t)()
 	e.recorder.Restoring(t, want)
-	place := record.Place{
+	place := record.Removable{
 		Task: t, Tree: e.tree, Others: others, Dishes: e.plan.Workspace.Dishes, Had: slices.Concat(last.Outputs, last.Left),
 	}
 	return e.restorer.Restore(ev.Record.With(e.env.Store), want, outputs.Options{
@@ -31,8 +31,8 @@ func (e *engine) restoreOutputs(ev *key.Result, last *key.LastRun, others func(p
 	})
 }
 
-// restore brings the outputs of a hit into place, as bringBack.
-func (e *engine) restore(ctx context.Context, ev *key.Result, last *key.LastRun, others func(path string) bool) (apply func()) {
+// restore restores the outputs of a hit. It may run beside the engine; apply may not.
+func (e *engine) restore(ctx context.Context, ev *key.Evaluation, last *key.LastRun, others func(path string) bool) (apply func()) {
 	t, want := ev.Task, ev.Record.Outputs
 	r := &Result{Task: t, Outcome: CacheHit, Key: ev.Key, record: ev.Record, Started: time.Now()}
 	stats, err := e.restoreOutputs(ev, last, others)
@@ -40,7 +40,7 @@ func (e *engine) restore(ctx context.Context, ev *key.Result, last *key.LastRun,
 	return func() {
 		if err != nil {
 			if stats.Written > 0 {
-				e.keys.Memory().Leave(t.Place(), record.Paths(want))
+				e.keys.History().Leave(t.Place(), record.Paths(want))
 			}
 			whole, hint := e.keys.Loaded(ctx, ev), ""
 			var refused *cache.RefusedError
@@ -62,7 +62,7 @@ func (e *engine) restore(ctx context.Context, ev *key.Result, last *key.LastRun,
 		}
 		e.keys.UpToDate(t, want)
 		e.note(t, want)
-		e.keys.Memory().Keep(t, &key.LastRun{
+		e.keys.History().Keep(t, &key.LastRun{
 			Key: ev.Key, Duration: max(last.Duration, ev.Record.Duration),
 			Outputs: record.Paths(want), ByProducts: last.ByProducts, Found: foundBeside(last.Found, want),
 			Astray: last.Astray,
@@ -71,8 +71,8 @@ func (e *engine) restore(ctx context.Context, ev *key.Result, last *key.LastRun,
 	}
 }
 
-// foundBeside returns what was found among the outputs of a task, less what was restored:
-// that is what the task made, and never its input.
+// foundBeside returns the found files of a task without the restored ones: the task made those, so
+// they are not its inputs.
 func foundBeside(found []string, restored []cache.Output) []string {
 	made := make(map[string]bool, len(restored))
 	for i := range restored {

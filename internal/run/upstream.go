@@ -39,7 +39,7 @@ func (e *engine) asUpstream(n *node, outputs []cache.Output, inKey bool) *record
 	}
 	u := record.Upstream{Task: n.task, Outputs: outputs}
 	if inKey {
-		u.Found = e.keys.Memory().Of(n.task).Found
+		u.Found = e.keys.History().Of(n.task).Found
 	}
 	if *at == nil || !same((*at).Outputs, u.Outputs) || !same((*at).Found, u.Found) {
 		*at = &u

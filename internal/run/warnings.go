@@ -19,7 +19,7 @@ const maxWarnings = 10_000
 // ruleDamaged is the rule of an entry of the cache that was damaged.
 const ruleDamaged = "cache_damaged"
 
-// warningList is what was warned of. Its zero value is empty. It is safe for concurrent use.
+// warningList holds the warnings of a run. Its zero value is empty. It is safe for concurrent use.
 type warningList struct {
 	mu   sync.Mutex
 	all  []diagnostics.Diagnostic

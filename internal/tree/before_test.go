@@ -192,7 +192,7 @@ func compareDigests(rt *rapid.T, tr *Tree, n *dirNode) (read bool) {
 }
 
 // comparePatch holds that an index that is changed where something has changed says of
-// the tree what one says that is written anew.
+// the tree what a rewritten index says.
 func comparePatch(rt *rapid.T, ix *Index) {
 	p, ok := ix.patch()
 	if !ok {
@@ -200,12 +200,12 @@ func comparePatch(rt *rapid.T, ix *Index) {
 	}
 	head := tableHead{Saved: 1, Looked: time.Now().Add(time.Hour).UnixNano()}
 	changed, cerr := readTable(p.Payload(head))
-	anew, aerr := readTable(ix.anew().Payload(head))
-	if cerr != nil || aerr != nil {
-		rt.Fatal(cerr, aerr)
+	full, ferr := readTable(ix.full().Payload(head))
+	if cerr != nil || ferr != nil {
+		rt.Fatal(cerr, ferr)
 	}
-	if diff := cmp.Diff(said(anew), said(changed)); diff != "" {
-		rt.Fatalf("written anew, and changed:\n%s", diff)
+	if diff := cmp.Diff(said(full), said(changed)); diff != "" {
+		rt.Fatalf("rewritten, and changed:\n%s", diff)
 	}
 }
 
@@ -225,7 +225,7 @@ func said(t *indexTable) (list []any) {
 	return list
 }
 
-// TestLittleIsWritten holds that the index is written anew only where a name is new or gone.
+// TestLittleIsWritten holds that the index is rewritten only where a name is new or gone.
 func TestLittleIsWritten(t *testing.T) {
 	dir := newRepo(t)
 	write(t, dir, ".gitignore", "out\n")

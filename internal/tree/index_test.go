@@ -28,7 +28,7 @@ func walkWithState(tb testing.TB, root string) *Tree {
 	return t
 }
 
-// sumAll asks for every file, checks what comes with what is on disk, and gives
+// sumAll asks for every file, checks the digests against the disk, and returns
 // how many files were read for it.
 func sumAll(tb testing.TB, tr *Tree) int64 {
 	tb.Helper()
@@ -289,7 +289,7 @@ func TestNote(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "out")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, dir, "new", "") // so that the index is written anew
+	write(t, dir, "new", "") // so that the index is rewritten
 	tr = walkWithState(t, dir)
 	settleAll(tr.Index())
 	sumAll(t, tr)

@@ -71,7 +71,7 @@ func (ix *Index) Known(e Entry) (sum [32]byte, ok bool) {
 	return k.Sum, ok && k.Settled
 }
 
-// Stable reports whether any later change of the file or link e gives it another stat. It does not
+// Stable reports whether any later change of the file or link e changes its stat. It does not
 // test the file system, so it returns false for files that changed in the last seconds.
 func (t *Tree) Stable(e Entry) bool {
 	if _, known := t.index.recorded(&e); known {

@@ -142,8 +142,8 @@ func (t *Tree) soil(dir string) {
 	}
 }
 
-// forget drops what is remembered of the directories dirs: problems, and what was
-// found for globs at, above and below them.
+// forget drops the problems of the directories dirs, and the results of globs at, above and below
+// them.
 func (t *Tree) forget(dirs []string) {
 	for _, dir := range dirs {
 		for key, n := range t.named {

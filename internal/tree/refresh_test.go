@@ -41,7 +41,7 @@ func sameTree(tb testing.TB, got, want *Tree) {
 }
 
 // TestRefreshIsAWalk makes random changes, and holds that a refresh of where they
-// were gives what a new walk gives.
+// were equals a new walk.
 func TestRefreshIsAWalk(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	names := []string{"a", "b", "a.b", "a-b", "dist", "x.log"}

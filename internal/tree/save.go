@@ -57,8 +57,8 @@ func (ix *Index) anyListed(n *dirNode) bool {
 	return slices.ContainsFunc(n.Dirs, ix.anyListed)
 }
 
-// listSettled reports whether any change of the names in n gives n, or its ignore file, another
-// stat. It does not check the rules from above.
+// listSettled reports whether any change of the names in n changes the stat of n or of its ignore
+// file. It does not check the rules from above.
 func (ix *Index) listSettled(n *dirNode) bool {
 	// A repository inside the root changes its index without changing its directories.
 	if n.Flawed || n.Only || n.Tracks != nil || n.Ignores.Bad || !ix.clock.Lists(n.Stamp, n.Looked) {
@@ -86,11 +86,11 @@ func (ix *Index) payload() []byte {
 	if p, ok := ix.patch(); ok {
 		return p.Payload(h)
 	}
-	return ix.anew().Payload(h)
+	return ix.full().Payload(h)
 }
 
-// anew writes the whole table.
-func (ix *Index) anew() *tableWriter {
+// full writes the whole table.
+func (ix *Index) full() *tableWriter {
 	s := &saver{Index: ix, fromFresh: make(map[string]bool)}
 	s.dir(ix.tree.top, 0, true)
 	s.addOthers()

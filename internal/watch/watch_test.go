@@ -24,7 +24,7 @@ func watcher(t *testing.T, dirs ...string) (*Watcher, string) {
 	}
 	w, why := Start(Options{Root: root, Ignore: func(p string) bool { return strings.HasPrefix(p, "ignored") }})
 	if why != nil {
-		t.Skipf("this system does not tell of changes: %v", why)
+		t.Skipf("this system does not report changes: %v", why)
 	}
 	t.Cleanup(func() { w.Close() })
 	if added, err := w.Follow(append(dirs, ".")); err != nil || !added {

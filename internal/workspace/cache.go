@@ -40,7 +40,7 @@ func namesCache(cfg *config.Workspace, env adapters.Environ) bool {
 	return env.Get("BENTO_CACHE_DIR") != "" || cfg.Cache.OwnDir != "" || cfg.Cache.Dir != ""
 }
 
-// defaultMaxSize is the bound of a cache that nobody else bounds.
+// defaultMaxSize is the bound of a cache without a configured one.
 const defaultMaxSize = 20 << 30
 
 // CacheBounds returns the bounds that hold by themselves.
@@ -50,10 +50,9 @@ func CacheBounds(cfg *config.Workspace, env adapters.Environ) cache.Bounds {
 	return b
 }
 
-// SaidBounds returns the bounds that count for the cache in use. Those of bento.toml do
-// not for the cache that all workspaces of the user share: a repository that nobody
-// vouches for must not empty it. They count for a cache below .bento/, and for the one
-// that the user has chosen for this run.
+// SaidBounds returns the configured bounds of the cache in use. Bounds in bento.toml do not apply to
+// the cache that all workspaces of the user share: an untrusted repository must not empty it. They
+// apply to a cache below .bento/, and to the one that the user has chosen for this run.
 func SaidBounds(cfg *config.Workspace, env adapters.Environ) cache.Bounds {
 	if env.Get("BENTO_CACHE_DIR") == "" && (cfg.Cache.OwnDir != "" || cfg.Cache.Dir == "") {
 		return cache.Bounds(cfg.Cache.Own)
@@ -93,15 +92,21 @@ func WaitingForPrune(lock string) (code, message, hint string) {
 // tracks. A cache that cannot be used is a warning: then every task runs and nothing is
 // stored.
 func (h *Host) storeFor(files *tree.Tree, cfg *config.Workspace, o *Options) cache.Store {
-	if files.Unsure() {
+	mode := cfg.Cache.Mode.Local
+	if files.Unsure() || !mode.Read && !mode.Write {
 		return cache.Nothing{}
 	}
 	waiting := func(lock string) { o.Warn(WaitingForPrune(lock)) }
 	disk, err := OpenDisk(cfg, h.Environ, cache.Options{Warn: o.Damaged, Waiting: waiting, Bounds: CacheBounds(cfg, h.Environ)})
-	if err == nil {
+	switch {
+	case err == nil && !mode.Write:
+		return cache.ReadOnly{Store: disk}
+	case err == nil && !mode.Read:
+		return cache.WriteOnly{Store: disk}
+	case err == nil:
 		return disk
 	}
-	o.Warn("cache_unusable", "the cache cannot be used: "+err.Error(), "see $BENTO_CACHE_DIR, and cache.dir in your own configuration or in bento.toml; the build goes on without")
+	o.Warn("cache_unusable", "the cache cannot be used: "+err.Error(), "see $BENTO_CACHE_DIR, and cache.dir in your own configuration or in bento.toml; the build continues without")
 	return cache.Nothing{}
 }
 

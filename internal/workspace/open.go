@@ -49,7 +49,7 @@ type Workspace struct {
 func (w *Workspace) Close() {
 	w.Plugins.Close()
 	w.Tree.Close()
-	if disk, ok := w.Store.(*cache.Disk); ok {
+	if disk := cache.DiskOf(w.Store); disk != nil {
 		disk.Settle()
 	}
 }
@@ -75,6 +75,7 @@ func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
 		return nil, err
 	}
 	_ = w.Plugins.Remember() // without, all are started again
+	w.Problems = append(w.Problems, missingPlugins(w, &find)...)
 	w.Problems = slices.Concat(w.Problems, w.Plugins.Warnings(), more, find.Clone.Warnings(), ofDishes(ws, find.Tree.Problems()))
 	if err := machineFault(w.Problems); err != nil {
 		w.Close()
@@ -135,9 +136,9 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	return find, nil
 }
 
-// ofDishes returns those problems of the walk that are somebody's concern. What cannot
-// be read may hide dishes, unless the configuration excludes it: then it is a warning.
-// A special file is reported when it is an input.
+// ofDishes returns the problems of the walk that concern dishes. An unreadable directory may hide
+// dishes, unless the configuration excludes it: then it is a warning. A special file is reported
+// only as an input.
 func ofDishes(ws *discovery.Workspace, problems []diagnostics.Diagnostic) []diagnostics.Diagnostic {
 	problems = slices.DeleteFunc(problems, func(d diagnostics.Diagnostic) bool { return d.Rule == tree.RuleSpecial })
 	for i, d := range problems {

@@ -160,8 +160,8 @@ func (h *Host) scratchIn(st *state.Dir) (string, error) {
 	return h.scratch, nil
 }
 
-// paths returns the configured paths as absolute ones. What is below a home
-// directory that nobody knows is left out.
+// paths returns the configured paths as absolute ones, without those below an unknown home
+// directory.
 func (c *confiner) paths(texts []config.Text) []string {
 	var list []string
 	home := c.host.Environ.Get("HOME")

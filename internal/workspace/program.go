@@ -32,9 +32,9 @@ func Program() string {
 	return fmt.Sprint(err, os.Getpid(), time.Now().UnixNano())
 }
 
-// settings returns the digest of everything that built-in adapters may answer from, beside
-// files. Of the environment that is what they declare, which is also all that they see. The
-// digest is keyed: it reveals no value.
+// settings returns the digest of everything, besides files, that the answers of built-in adapters
+// may depend on. Of the environment that is the variables that they declare; they see no others.
+// The digest is keyed: it reveals no value.
 func (h *Host) settings(this string, st *state.Dir, cfg *config.Workspace) string {
 	var w pack.Writer
 	w.Add(key.LocalSecret(st))

@@ -90,7 +90,7 @@ func (e *entry) fail(err error) {
 	}
 	e.status = Failed
 	e.message = e.failure.Message
-	hint := e.failure.Hint
+	hint := e.failure.RequireHint()
 	if words := lastWords(e.failure.Stderr); words != "" {
 		hint = strings.TrimSpace("its last words: " + words + "\n" + hint)
 	}

@@ -154,7 +154,7 @@ func edgesOfProcesses() []behaviour {
 		{id: "joins-us-later", child: once(func(k *kid, q query) { k.deafToTerm(); join(syscall.Getppid()); k.hang() }), ask: "detect", code: timeout, says: "no answer to detect", left: Failed},
 		{id: "leaves-with-us", child: leaves(fmt.Sprint("joins:", syscall.Getppid())), ask: "detect"},
 		{id: "leaves-twice", child: leaves("daemon"), ask: "detect"},
-		{id: "leaves-anew", child: leaves("anew"), ask: "detect"},
+		{id: "leaves-again", child: leaves("again"), ask: "detect"},
 		{id: "leaves-zombies", child: once(func(k *kid, q query) {
 			for range 8 {
 				k.spawn("exits", false)
@@ -234,11 +234,11 @@ func (k *kid) lingers(kind string) {
 	case "daemon":
 		k.spawn("closed", true)
 		os.Exit(0)
-	case "anew":
+	case "again":
 		asked := make(chan os.Signal, 1)
 		signal.Notify(asked, syscall.SIGTERM)
 		<-asked
-		again := exec.Command(os.Args[0], "anew")
+		again := exec.Command(os.Args[0], "again")
 		again.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		_ = again.Start()
 		os.Exit(0)

@@ -38,7 +38,7 @@ func keptKid(id string) func(*kid) {
 	}
 }
 
-// TestKeep: whether a plugin is started anew depends on what it is, what it is granted,
+// TestKeep: whether a plugin is started again depends on what it is, what it is granted,
 // and how it is.
 func TestKeep(t *testing.T) {
 	root := t.TempDir()

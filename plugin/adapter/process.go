@@ -48,6 +48,7 @@ type Process struct {
 	detected    memo[string, bool]
 	toolchain   memo[string, *adapters.Toolchain]
 	fingerprint memo[struct{}, string]
+	resolution  memo[string, string]
 }
 
 var (
@@ -56,6 +57,7 @@ var (
 	_ adapters.Linker     = (*Process)(nil)
 	_ adapters.Scoper     = (*Process)(nil)
 	_ adapters.Adder      = (*Process)(nil)
+	_ adapters.PinChecker = (*Process)(nil)
 )
 
 // Manifest returns the plugin's manifest with its Identity: the digest of its executable
@@ -89,9 +91,12 @@ func (p *Process) RequiredToolchain(ctx context.Context, dir string) (*adapters.
 	})
 }
 
-// ToolchainFingerprint implements adapters.Adapter. The protocol has one answer for all
-// directories.
-func (p *Process) ToolchainFingerprint(ctx context.Context, _ string) (string, error) {
+// ToolchainFingerprint implements adapters.Adapter. Without the capability resolved_toolchain the
+// protocol has one answer for all directories.
+func (p *Process) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
+	if p.manifest.Capabilities.ResolvedToolchain {
+		return p.resolved(ctx, dir)
+	}
 	if !p.manifest.Capabilities.ResolvedToolchainFingerprint {
 		return "", nil
 	}
@@ -212,7 +217,7 @@ func (p *Process) ask(ctx context.Context, c host.Call, into any) (answered bool
 	}
 	if err := p.reader.Decode(c.Method, result, into); err != nil {
 		f := p.host().Failure(c, adapters.MalformedResponse, "result: "+err.Error())
-		f.Hint = "report it to the plugin's author; bento plugin test names the clause that it breaks"
+		f.Hint = "bento plugin test " + p.id + " names the clause that it breaks; report that to the plugin's author"
 		return false, f
 	}
 	return true, nil

@@ -163,7 +163,9 @@ func TestWarningOfAFailedStart(t *testing.T) {
 	if len(w) != 1 || !strings.HasPrefix(w[0].Message, "plugin dies-talking: initialize: it exited (exit status 3) (handshake_failed): /") {
 		t.Fatalf("got %+v", w)
 	}
-	want := "its last words: line 16\nline 17\nline 18\nline 19\nno [31mlicence\nreport it to the plugin's author, or list the plugin under [plugins] disable"
+	want := "its last words: line 16\nline 17\nline 18\nline 19\nno [31mlicence\n" +
+		"bento plugin test dies-talking shows whether the plugin is at fault: report that to its author, or list it under [plugins] disable\n" +
+		`if the workspace needs it: [plugins] required = ["dies-talking"]`
 	if diff := cmp.Diff(want, w[0].Hint); diff != "" {
 		t.Errorf("hint (-want +got):\n%s", diff)
 	}

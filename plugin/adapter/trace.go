@@ -27,10 +27,16 @@ func WithTrace(ctx context.Context, trace TraceFunc) context.Context {
 	return context.WithValue(ctx, traceKey{}, trace)
 }
 
+// TraceOf returns the function of WithTrace, or nil.
+func TraceOf(ctx context.Context) TraceFunc {
+	trace, _ := ctx.Value(traceKey{}).(TraceFunc)
+	return trace
+}
+
 // traceOf returns the trace function of c, or nil.
 func traceOf(ctx context.Context, c adapters.Candidate) func(sent bool, body []byte) {
-	trace, ok := ctx.Value(traceKey{}).(TraceFunc)
-	if !ok {
+	trace := TraceOf(ctx)
+	if trace == nil {
 		return nil
 	}
 	return func(sent bool, body []byte) {

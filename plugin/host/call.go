@@ -114,7 +114,7 @@ func (p *Plugin) Failure(c Call, code adapters.Code, message string) *adapters.F
 func (p *Plugin) blame(e *ended) *adapters.Failure { return p.fault(e.code, e.what) }
 
 // hint returns what a user can do about a failure.
-func hint(code adapters.Code) string {
+func hint(code adapters.Code, id string) string {
 	switch code {
 	case adapters.LaunchFailed:
 		return "check that the file is an executable for this machine, or list it under [plugins] disable"
@@ -125,7 +125,7 @@ func hint(code adapters.Code) string {
 	case adapters.MalformedResponse:
 		return "a plugin's standard output is for protocol messages only; anything else belongs on standard error"
 	case adapters.Timeout, adapters.Crashed, adapters.Quarantined, adapters.HandshakeFailed:
-		return "report it to the plugin's author, or list the plugin under [plugins] disable"
+		return "bento plugin test " + id + " shows whether the plugin is at fault: report that to its author, or list it under [plugins] disable"
 	case adapters.RPCError:
 		return "run bento plugin trace to see its messages, or bento plugin call to ask it by hand"
 	}
@@ -140,6 +140,6 @@ func (p *Plugin) fault(code adapters.Code, message string) *adapters.Failure {
 		Path:    p.o.Path,
 		Message: wire.Plain(message),
 		Stderr:  p.tail.String(),
-		Hint:    hint(code),
+		Hint:    hint(code, p.o.ID),
 	}
 }

@@ -80,7 +80,7 @@ func (p *Plugin) quarantine(last *adapters.Failure, exits int) {
 	q := *last
 	q.Code = adapters.Quarantined
 	q.Message = fmt.Sprintf("it exited %d times within %v, the last time: %s", exits, p.o.Numbers.Window, last.Message)
-	q.Hint = hint(q.Code)
+	q.Hint = hint(q.Code, p.o.ID)
 	p.set(Quarantined, nil, &q)
 }
 

@@ -23,6 +23,8 @@ func queryAxes() []axis {
 		{clause: "6.4", level: Must, expected: "requiredToolchain answers {tool, version} or null",
 			run: once(query(wire.MethodToolchain, func(c adapters.Capabilities) bool { return c.RequiredToolchain }))},
 		{clause: "6.5", level: Must, expected: "resolvedToolchainFingerprint, without params, answers a string or null", run: once(fingerprints)},
+		{clause: "6.8", level: Must, expected: "resolvedToolchain answers {fingerprint, version} or null",
+			run: once(query(wire.MethodResolved, func(c adapters.Capabilities) bool { return c.ResolvedToolchain }))},
 	}
 }
 
@@ -86,6 +88,7 @@ func (p *peer) answers(ctx context.Context, method string, params any) outcome {
 	case m.Error != nil:
 		return pass()
 	}
+	p.s.seen.members(method, m.Result)
 	return without(answer.Check(method, m.Result))
 }
 
@@ -156,9 +159,9 @@ func answersCancelled(ctx context.Context, p *peer) outcome {
 		return skip(notOffered)
 	}
 	body := p.request(wire.MethodInstall, adapters.InstallRequest{DishDir: p.s.empty, DishName: "plugin-test"}, nil)
-	err := p.conn.Send(body)
+	err := p.send(body)
 	if err == nil {
-		err = p.conn.Send(encoded(map[string]any{"jsonrpc": "2.0", "method": wire.NotifyCancel, "params": wire.Cancel{ID: p.id}}))
+		err = p.send(encoded(map[string]any{"jsonrpc": "2.0", "method": wire.NotifyCancel, "params": wire.Cancel{ID: p.id}}))
 	}
 	if err != nil {
 		return without(p.deaf(ctx, wire.MethodInstall, err))

@@ -22,8 +22,7 @@ type axis struct {
 	first bool
 }
 
-// outcome is the result of a test: the status, and what was found instead of what was
-// wanted.
+// outcome is the result of a test: its status, and what it got.
 type outcome struct{ status, got string }
 
 func pass() outcome { return outcome{status: Pass} }
@@ -65,7 +64,7 @@ func axes() []axis {
 
 // greet does the first handshake, whose result the other axes need.
 func (s *suite) greet(ctx context.Context) {
-	p, err := s.launch(ctx)
+	p, err := s.launch(ctx, "")
 	if err != nil {
 		s.refused = err
 		return
@@ -75,6 +74,7 @@ func (s *suite) greet(ctx context.Context) {
 		s.refused = err
 		return
 	}
+	s.seen.members(wire.MethodInitialize, s.text)
 	id := s.id
 	if id == "" {
 		id = announced(s.text)
@@ -101,7 +101,7 @@ func (s *suite) try(ctx context.Context, a axis) outcome {
 	if !a.first && s.refused != nil {
 		return skip(notAsked)
 	}
-	p, err := s.launch(ctx)
+	p, err := s.launch(ctx, a.clause)
 	if err != nil {
 		return fail("it cannot be started: %v", err)
 	}

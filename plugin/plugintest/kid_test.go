@@ -58,7 +58,7 @@ type question struct {
 }
 
 const everything = `{"protocol_version":1,"adapter_id":%q,"display_name":"kid","fingerprint_files":["kid.toml"],"default_tasks":[{"name":"build","run":"true"}],` +
-	`"capabilities":{"detect":true,"required_toolchain":true,"resolved_toolchain_fingerprint":true,"install":true,"tasks":true,"links":true,"install_scope":true,"add":true,"cancel":true},"parallel":4,"nested":false,` +
+	`"capabilities":{"detect":true,"required_toolchain":true,"resolved_toolchain_fingerprint":true,"install":true,"tasks":true,"links":true,"install_scope":true,"add":true,"resolved_toolchain":true,"cancel":true},"parallel":4,"nested":false,` +
 	`"diagnostic_hooks":{"lint":{"rerun":{"kind":"append_args","args":["--json"]},"parser":"plugin"}}}`
 
 func (k *kid) serve() {
@@ -131,7 +131,7 @@ func (k *kid) answer(q question) {
 			return
 		}
 		k.result(q, `{"matches":false}`)
-	case "requiredToolchain", "resolvedToolchainFingerprint":
+	case "requiredToolchain", "resolvedToolchainFingerprint", "resolvedToolchain":
 		k.result(q, "null")
 	case "install", "add":
 		k.log(`{"level":"info","message":"x"}`)
@@ -257,6 +257,10 @@ func badMessages() []bad {
 			func(k *kid, q question) { k.result(q, "{}") }), "3.3"},
 		{"dies-of-the-unknown", where(func(q question) bool { return strings.HasPrefix(q.Method, "bento/") && q.ID != nil }, die), "3.3"},
 		{"dies-of-notifications", where(func(q question) bool { return q.ID == nil }, die), "3.4"},
+		{"answers-cancel", where(func(q question) bool {
+			return q.Method == "$/cancel" && strings.Contains(string(q.Params), "1099511627776")
+		},
+			func(k *kid, q question) { k.send(`{"jsonrpc":"2.0","id":1099511627776,"result":null}`) }), "3.4"},
 		{"strict-members", where(func(q question) bool { return strings.Contains(string(q.Params), "future") },
 			func(k *kid, q question) { k.fail(q, `{"code":-32602,"message":"unknown member"}`) }), "3.5"},
 		{"dies-of-params", where(func(q question) bool { return q.Method == "detect" && !strings.Contains(string(q.Params), `"dir":"`) }, die), "3.6"},
@@ -272,6 +276,8 @@ func badLives() []bad {
 		{"exits-at-once", func(k *kid) { os.Exit(3) }, "4.1"},
 		{"shutdown-unknown", on("shutdown", func(k *kid, q question) { k.fail(q, `{"code":-32601,"message":"m"}`) }), "4.2"},
 		{"shutdown-result", on("shutdown", func(k *kid, q question) { k.result(q, "true"); os.Exit(0) }), "4.2"},
+		{"prints-last", on("shutdown", func(k *kid, q question) { k.result(q, "null"); fmt.Fprintln(os.Stdout, "bye"); leave() }), "2.1"},
+		{"prints-last-half", on("shutdown", func(k *kid, q question) { k.result(q, "null"); fmt.Fprint(os.Stdout, "bye"); leave() }), "2.1"},
 		{"stays", on("shutdown", func(k *kid, q question) { k.result(q, "null") }), "4.3"},
 		{"exit-status", on("shutdown", func(k *kid, q question) { k.result(q, "null"); os.Exit(1) }), "4.4"},
 		{"outlives-stdin", func(k *kid) { k.atEOF = hang }, "4.5"},
@@ -281,6 +287,8 @@ func badLives() []bad {
 		{"no-tasks", with(`"default_tasks"`, `"recipes"`), "5.3"},
 		{"nested-text", with(`"nested":false`, `"nested":"no"`), "5.3"},
 		{"odd-hook", with(`"parser":"plugin"`, `"parser":"own"`), "5.4"},
+		{"unknown-capability", with(`"capabilities":{`, `"capabilities":{"instal":true,`), "5.12"},
+		{"unknown-member", says("tasks", `{"tasks":[{"name":"a","run":"b","output":["c"]}]}`), "5.12"},
 		{"changes-its-mind", func(k *kid) { with(`"kid"`, fmt.Sprintf(`"kid %d"`, os.Getpid()))(k) }, "5.5"},
 	}
 }
@@ -292,6 +300,7 @@ func badAnswers() []bad {
 		{"detect-dies", where(func(q question) bool { return strings.Contains(string(q.Params), "absent") }, die), "6.3"},
 		{"toolchain-half", says("requiredToolchain", `{"tool":"zig"}`), "6.4"},
 		{"fingerprint-number", says("resolvedToolchainFingerprint", `7`), "6.5"},
+		{"resolved-half", says("resolvedToolchain", `{"version":"1"}`), "6.8"},
 		{"install-dies", on("install", die), "7.1"},
 		{"install-unknown", on("install", func(k *kid, q question) { k.fail(q, `{"code":-32601,"message":"m"}`) }), "7.1"},
 		{"install-result", says("install", `{"installed":true}`), "7.2"},

@@ -133,22 +133,28 @@ func unknownMethod(ctx context.Context, p *peer) outcome {
 	return without(p.ping(ctx))
 }
 
+// noRequest is the id in a cancel of a request that never was.
+const noRequest = 1 << 40
+
 func unknownNotification(ctx context.Context, p *peer) outcome {
 	for _, note := range []map[string]any{
 		{"jsonrpc": "2.0", "method": "bento/unknown", "params": wire.Dir{Dir: p.s.empty}},
-		{"jsonrpc": "2.0", "method": wire.NotifyCancel, "params": wire.Cancel{ID: 1 << 40}},
+		{"jsonrpc": "2.0", "method": wire.NotifyCancel, "params": wire.Cancel{ID: noRequest}},
 	} {
-		if err := p.conn.Send(encoded(note)); err != nil {
+		if err := p.send(encoded(note)); err != nil {
 			return without(p.deaf(ctx, "bento/unknown", err))
 		}
 	}
-	return without(p.ping(ctx))
+	if err := p.ping(ctx); err != nil {
+		return without(err)
+	}
+	return without(p.notified)
 }
 
 func unknownMembers(ctx context.Context, p *peer) outcome {
 	params := map[string]any{"dir": p.s.empty, "bento_future": map[string]any{"a": []int{1}}}
 	body := p.request(wire.MethodDetect, params, map[string]any{"trace": "x"})
-	if err := p.conn.Send(body); err != nil {
+	if err := p.send(body); err != nil {
 		return without(p.deaf(ctx, wire.MethodDetect, err))
 	}
 	m, err := p.await(ctx, wire.MethodDetect, p.id)

@@ -16,6 +16,7 @@ import (
 // peer is one process of the plugin without the host. It is for one goroutine.
 type peer struct {
 	s      *suite
+	clause string // of the test, "" for the first handshake
 	stream *host.Stream
 	conn   *wire.Conn
 	status func() string // waits for the end of the process and returns its status
@@ -29,7 +30,9 @@ type peer struct {
 	open map[int64]bool         // requests without a response
 	came map[int64]wire.Message // responses that were not awaited yet
 	gone error                  // the error that ended the stream
-	logs []json.RawMessage      // params of the log notifications so far
+	// notified is what is wrong with how notifications were taken.
+	notified error
+	logs     []json.RawMessage // params of the log notifications so far
 }
 
 // incoming is a message, or the error that was the last of the stream.
@@ -41,14 +44,14 @@ type incoming struct {
 // maxDepth is the nesting that bento accepts.
 const maxDepth = 64
 
-// launch starts a process of the plugin.
-func (s *suite) launch(ctx context.Context) (*peer, error) {
+// launch starts a process of the plugin for the test of a clause.
+func (s *suite) launch(ctx context.Context, clause string) (*peer, error) {
 	stream, err := s.command().Launch(ctx, s.o.Stderr)
 	if err != nil {
 		return nil, err
 	}
 	p := &peer{
-		s: s, stream: stream, raw: &recorder{r: stream.Stdout},
+		s: s, clause: clause, stream: stream, raw: &recorder{r: stream.Stdout},
 		status:   sync.OnceValue(stream.Wait),
 		incoming: make(chan incoming), quit: make(chan struct{}),
 		open: make(map[int64]bool), came: make(map[int64]wire.Message),
@@ -63,7 +66,9 @@ func (p *peer) read() {
 		var in incoming
 		body, err := p.conn.Recv()
 		if in.err = err; err == nil {
+			p.trace(false, body)
 			in.m, in.err = wire.ParseMessage(body, maxDepth)
+			in.err = p.conn.Miscounted(body, in.err)
 		}
 		select {
 		case p.incoming <- in:
@@ -102,14 +107,28 @@ func (p *peer) result(ctx context.Context, method string, params any) (json.RawM
 
 // ask makes a request and returns the response.
 func (p *peer) ask(ctx context.Context, method string, params any) (wire.Message, error) {
-	if err := p.conn.Send(p.request(method, params, nil)); err != nil {
+	if err := p.send(p.request(method, params, nil)); err != nil {
 		return wire.Message{}, p.deaf(ctx, method, err)
 	}
 	return p.await(ctx, method, p.id)
 }
 
+// trace passes a body, or the bytes of a malformed message, to the observer.
+func (p *peer) trace(sent bool, body []byte) {
+	if p.s.o.Frame != nil {
+		p.s.o.Frame(p.clause, sent, body)
+	}
+}
+
+// send sends a body as one message.
+func (p *peer) send(body []byte) error {
+	p.trace(true, body)
+	return p.conn.Send(body)
+}
+
 // write writes raw bytes.
 func (p *peer) write(bytes []byte) error {
+	p.trace(true, bytes)
 	_, err := p.stream.Stdin.Write(bytes)
 	return err
 }
@@ -190,6 +209,8 @@ func (p *peer) take(in incoming, id int64) error {
 			p.came[number] = in.m
 		case ok && number > 0 && number <= p.id:
 			p.s.seen.note("3.2", "a second response with the id %d", number)
+		case ok && number == noRequest:
+			p.notified = errors.New("the notification " + wire.NotifyCancel + " was answered")
 		default:
 			p.s.seen.note("3.1", "a response with the id %.40s, the last request had %d", in.m.ID, p.id)
 		}

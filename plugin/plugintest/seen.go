@@ -2,6 +2,7 @@ package plugintest
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/plugin/adapter/answer"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
@@ -28,6 +31,14 @@ func (s *seen) note(clause, format string, args ...any) {
 	}
 	if s.wrong[clause] == "" {
 		s.wrong[clause] = fmt.Sprintf(format, args...)
+	}
+}
+
+// members records members that bento would ignore in the result of a method.
+func (s *seen) members(method string, result json.RawMessage) {
+	for _, stranger := range answer.Unknown(method, result) {
+		name := stranger.Path[strings.LastIndexByte(stranger.Path, '.')+1:]
+		s.note("5.12", "%s: %q is no member of the protocol; %s", method, stranger.Path, diagnostics.Suggest(name, stranger.Known))
 	}
 }
 

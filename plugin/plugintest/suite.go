@@ -34,6 +34,10 @@ type Options struct {
 	// Exit is the timeout of a requested exit; 0 means 2 s.
 	Exit   time.Duration
 	Stderr io.Writer // gets the plugin's stderr; nil discards it
+	// Frame receives each body that was sent to the plugin or came from it, and the bytes of a
+	// malformed message, with the clause of the test; "" for the first handshake. It runs on several
+	// goroutines at once. May be nil.
+	Frame func(clause string, sent bool, body []byte)
 }
 
 // Level is how strict a clause is.

@@ -73,7 +73,7 @@ func TestAxes(t *testing.T) {
 			}
 			for _, a := range r.Axes {
 				if strings.Contains(a.Got, "json: ") {
-					t.Errorf("%s: clause %s speaks of Go: %s", b.id, a.Clause, a.Got)
+					t.Errorf("%s: clause %s mentions Go: %s", b.id, a.Clause, a.Got)
 				}
 			}
 			if b.fails == "" && len(got) > 0 {
@@ -126,15 +126,21 @@ func need(t *testing.T, tool string) {
 	}
 }
 
-// TestPythonNoop: the plugin of the contract passes all that is a must.
+// TestPythonNoop tests the example, which passes everything, and the plugin in the text of the
+// contract, which dies of wrong params.
 func TestPythonNoop(t *testing.T) {
 	need(t, "python3")
-	r, err := Run(t.Context(), "../../examples/bento-adapter-noop/python/bento-adapter-noop", Options{Stderr: t.Output(), Within: ample, Exit: ample})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := failed(r); !slices.Equal(got, []string{"3.6"}) { // it dies of wrong params
-		t.Errorf("failed clauses: %v, of %+v", got, r.Axes)
+	for path, want := range map[string][]string{
+		"../../examples/bento-adapter-noop/python/bento-adapter-noop": nil,
+		"testdata/contract/bento-adapter-noop":                        {"3.6"},
+	} {
+		r, err := Run(t.Context(), path, Options{Stderr: t.Output(), Within: ample, Exit: ample})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := failed(r); !slices.Equal(got, want) {
+			t.Errorf("%s: failed clauses: %v, want %v, of %+v", path, got, want, r.Axes)
+		}
 	}
 }
 

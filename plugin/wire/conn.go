@@ -2,6 +2,8 @@ package wire
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,6 +53,25 @@ func (c *Conn) Close() error {
 func (c *Conn) Recv() ([]byte, error) {
 	body, err := readFrame(c.br, c.limits, &c.come)
 	return body, closedError(err)
+}
+
+// Miscounted returns err, the error of parsing body, which Recv returned last. If the JSON does not
+// end where its Content-Length does, the error says so: that is the most frequent cause.
+func (c *Conn) Miscounted(body []byte, err error) error {
+	if !errors.Is(err, ErrMalformed) {
+		return err
+	}
+	rest, _ := c.br.Peek(c.br.Buffered())
+	var value json.RawMessage
+	decoder := json.NewDecoder(io.MultiReader(bytes.NewReader(body), bytes.NewReader(rest)))
+	if decoder.Decode(&value) != nil || value[0] != '{' {
+		return err
+	}
+	end := int(decoder.InputOffset())
+	if end < len(body) && !bytes.HasPrefix([]byte("Content-Length:"), body[end:]) { // more JSON, or text
+		return err
+	}
+	return fmt.Errorf("%w: Content-Length is %d, and the JSON has %d bytes: it must be the number of bytes of the encoded body", ErrMalformed, len(body), end)
 }
 
 // Unfinished describes the received part of an incomplete message, or returns "".

@@ -17,7 +17,7 @@ func (c *Client) next() error {
 	c.o.Trace(false, body)
 	m, err := ParseMessage(body, c.o.Depth)
 	if err != nil {
-		return err
+		return c.conn.Miscounted(body, err)
 	}
 	if c.calls.received() > c.o.Idle {
 		return fmt.Errorf("%w: more than %d messages without a request", ErrMalformed, c.o.Idle)

@@ -32,7 +32,9 @@ type Package struct {
 	Root       string // package.workspace, absolute; "" when missing
 	DefaultRun string
 	Bins       []string // names of [[bin]]
+	Lib        bool     // has a [lib]
 	Benches    bool     // has a [[bench]]
+	BenchPaths []string // of [[bench]] tables that say where they lie, relative to the package
 	Rust       RustVersion
 }
 
@@ -126,6 +128,7 @@ func readPackage(path string, root, v *tomlfile.Value) *Package {
 		Name:       text(child(v, "name")),
 		Version:    text(child(v, "version")),
 		DefaultRun: text(child(v, "default-run")),
+		Lib:        child(root, "lib") != nil,
 		Benches:    child(root, "bench") != nil,
 		Rust:       rustVersion(v),
 	}
@@ -134,6 +137,11 @@ func readPackage(path string, root, v *tomlfile.Value) *Package {
 	}
 	for _, bin := range elems(child(root, "bin")) {
 		p.Bins = append(p.Bins, text(child(bin, "name")))
+	}
+	for _, bench := range elems(child(root, "bench")) {
+		if at := text(child(bench, "path")); at != "" && filepath.IsLocal(at) {
+			p.BenchPaths = append(p.BenchPaths, at)
+		}
 	}
 	return p
 }

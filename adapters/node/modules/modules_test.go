@@ -115,7 +115,7 @@ func TestNothingBehindALinkIsTakenAway(t *testing.T) {
 	}
 	in.Members, in.Anew = append(in.Members, filepath.Join(in.Dir, "p/c")), true
 	if err := in.Begin(); err != nil || !isThere(filepath.Join(other, "node_modules/z/index.js")) {
-		t.Errorf("files of somebody else are gone: %v", err)
+		t.Errorf("files of another program are gone: %v", err)
 	}
 }
 

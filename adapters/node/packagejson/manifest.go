@@ -28,7 +28,7 @@ type Manifest struct {
 	// Workspaces are the globs of the members, nil when missing.
 	Workspaces []string
 
-	// Hint says that the file only tells tools how to read the files beside it ("type",
+	// Hint says that the file only configures how tools read the files beside it ("type",
 	// "main", "sideEffects"): it describes no project.
 	Hint bool
 }

@@ -208,7 +208,7 @@ func (r *Reader) managerPins(f *adapters.Files, p *project.Project) ([]adapters.
 	return r.lockfilePin(f, p), nil
 }
 
-// lockfilePin tells yarn 1 from its successor of the same name. Each refuses the lockfile
+// lockfilePin distinguishes yarn 1 from its successor of the same name. Each refuses the lockfile
 // of the other.
 func (r *Reader) lockfilePin(f *adapters.Files, p *project.Project) []adapters.Toolchain {
 	lock := filepath.Join(p.Scope(), "yarn.lock")

@@ -40,7 +40,7 @@ func WriteMark(s adapters.Source, dir, text string) error {
 func Clear(s adapters.Source, dir string, log adapters.LogFunc) error {
 	err := s.Remove(filepath.Join(dir, Mark))
 	if _, statErr := os.Lstat(filepath.Join(dir, Dir)); err != nil && statErr == nil && log != nil {
-		log(adapters.Log{Level: "warn", Message: Dir + " has no mark of a finished install, it is made anew"})
+		log(adapters.Log{Level: "warn", Message: Dir + " has no mark of a finished install, so it is made from scratch"})
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return fmt.Errorf("begin the install of %q: %w", dir, err)

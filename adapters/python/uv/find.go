@@ -19,9 +19,9 @@ const (
 	versionsFile = ".python-versions"
 )
 
-// findPython returns the interpreter that uv takes for the workspace. It passes over the
-// one in the workspace's own environment, which may have to be made anew. A *probe.Refusal
-// reports that uv finds none.
+// findPython returns the interpreter that uv chooses for the workspace. It skips the one in the
+// workspace's own environment, which an install may replace. A *probe.Refusal reports that uv
+// finds none.
 func (a *Adapter) findPython(ctx context.Context, p *project, env adapters.Environ, at probe.At) (string, error) {
 	env = environment.Without(env, "VIRTUAL_ENV", "CONDA_PREFIX")
 	path, err := environment.FindTool(env, "uv")

@@ -63,8 +63,8 @@ func (p *project) sync(f *adapters.Files) []string {
 }
 
 // Install runs uv, which updates the environment. An environment of an interrupted or
-// forced install, of another interpreter or not made by bento is made anew: uv repairs
-// nothing that it takes for installed.
+// forced install, of another interpreter or not made by bento is made from scratch: uv repairs
+// nothing that it believes to be installed.
 func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
 	f := a.Now().Files(req.DishDir)
 	p, err := a.open(f)

@@ -85,7 +85,7 @@ func TestSync(t *testing.T) {
 		before := inode(t, six)
 		install(t)
 		if !os.SameFile(before, inode(t, six)) {
-			t.Error("it was made anew")
+			t.Error("it was made from scratch")
 		}
 	})
 	t.Run("an unfinished one is not", func(t *testing.T) {

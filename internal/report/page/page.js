@@ -11,11 +11,12 @@ const seconds = ms => ms < 1000 ? ms + ' ms' : (ms / 1000).toFixed(1) + ' s';
 
 // The graph.
 const graph = $('graph'), scene = svg('g', {}), edges = [], nodes = new Map();
-graph.append(scene);
+// A path starts at the dependency, so that its arrowhead, which points there, is at the start.
+graph.append(svg('defs', {}, svg('marker', { id: 'head', viewBox: '0 0 8 8', refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, markerUnits: 'userSpaceOnUse', orient: 'auto-start-reverse' }, svg('path', { class: 'head', d: 'M0 0L8 4L0 8z' }))), scene);
 for (const d of data.dishes) for (const l of d.links) {
   const to = byName.get(l.dish); if (!to) continue;
   const x1 = to.x + W, y1 = to.y + H / 2, x2 = d.x, y2 = d.y + H / 2, c = Math.max(40, Math.abs(x2 - x1) / 2);
-  const path = svg('path', { class: 'edge' + (l.dev ? ' dev' : ''), d: `M${x1} ${y1}C${x1 + c} ${y1} ${x2 - c} ${y2} ${x2} ${y2}` });
+  const path = svg('path', { class: 'edge' + (l.dev ? ' dev' : ''), 'marker-start': 'url(#head)', d: `M${x1} ${y1}C${x1 + c} ${y1} ${x2 - c} ${y2} ${x2} ${y2}` });
   path.append(svg('title', {}, `${d.name} → ${l.dish}: ${l.kind}${l.where ? ', ' + l.where : ''}`));
   edges.push({ path, from: d.name, to: l.dish }); scene.append(path);
 }

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,8 +11,8 @@ import (
 	"github.com/bentobuild/bento/internal/run"
 )
 
-// installLog tells what an install says, and what its tools print: the contract with
-// plugins is that what they forward is always shown.
+// installLog prints the log of an install, and the output of its tools: by the contract with
+// plugins, forwarded output is always shown.
 func (l *Lines) installLog(ev run.InstallLog) {
 	if ev.Log.Verbatim {
 		if l.Mode != Quiet {
@@ -59,14 +60,14 @@ func (l *Lines) forward(piece adapters.Log) {
 func (l *Lines) endLines() {
 	for i, w := range [2]io.Writer{l.Out, l.Err} {
 		if l.open[i] {
-			io.WriteString(w, "\n") //nolint:errcheck // nobody is left to tell
+			io.WriteString(w, "\n") //nolint:errcheck // there is no other stream for the error
 		}
 	}
 	l.open = [2]bool{}
 }
 
-// speaks reports whether something is written about an event, beside what is said of
-// installs, which may go on in the same line.
+// speaks reports whether an event prints something other than the log of an install, which may
+// continue in the same line.
 func (l *Lines) speaks(ev run.Event) bool {
 	switch ev := ev.(type) {
 	case run.InstallLog:
@@ -88,5 +89,17 @@ func (l *Lines) installed(i *run.Install) {
 	}
 	if l.Mode != Quiet {
 		l.status("installed", l.Style.Green, i.Dish, report.Seconds(i.Duration))
+	}
+}
+
+// installFailure says once why an install has failed, whichever tasks needed it.
+func (l *Lines) installFailure(i *run.Install) {
+	fmt.Fprintf(l.Err, "bento: %s the dependencies of %s: %s\n", l.Style.Red("cannot install"), i.Dish, report.Indent(report.Printable(i.Err.Error())))
+	var failure *adapters.Failure
+	if errors.As(i.Err, &failure) {
+		report.WriteFailure(l.Err, failure)
+	}
+	if i.LogPath != "" {
+		fmt.Fprintf(l.Err, "bento:   log: %s\n", report.Printable(i.LogPath))
 	}
 }

@@ -1,10 +1,11 @@
-// Package terminal tells people on a terminal, or in a log, what happens in a run.
+// Package terminal prints the progress and results of a run for people, on a terminal or in a log.
 package terminal
 
 import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/cache"
@@ -41,7 +42,7 @@ type Lines struct {
 	// prints does more than show text.
 	OutTerminal, ErrTerminal bool
 	// News leaves out the hits of tasks whose key has not changed since they were last
-	// told: it is for several runs.
+	// printed, for several runs.
 	News bool
 
 	width   int          // of the longest task id
@@ -58,10 +59,10 @@ type source struct {
 	stream action.Stream
 }
 
-// Reporter is what tells people of a run.
+// Reporter reports a run to people.
 type Reporter interface {
 	run.Reporter
-	// Open gives it the store that the logs of hits are in.
+	// Open sets the store that holds the logs of hits.
 	Open(cache.Store)
 	// Live reports whether it wants run.TaskOutput events.
 	Live() bool
@@ -112,7 +113,7 @@ func (l *Lines) Report(ev run.Event) {
 
 // status writes one line about a task or an install.
 func (l *Lines) status(word string, paint func(string) string, id, rest string) {
-	io.WriteString(l.Out, l.line(word, paint, id, rest)) //nolint:errcheck // nobody is left to tell
+	io.WriteString(l.Out, l.line(word, paint, id, rest)) //nolint:errcheck // there is no other stream for the error
 }
 
 func (l *Lines) line(word string, paint func(string) string, id, rest string) string {
@@ -137,7 +138,7 @@ func (l *Lines) hit(id string) {
 func (l *Lines) writeHits() {
 	if l.hits.Len() > 0 {
 		l.endLines()
-		l.hits.WriteTo(l.Out) //nolint:errcheck // nobody is left to tell
+		l.hits.WriteTo(l.Out) //nolint:errcheck // there is no other stream for the error
 	}
 }
 
@@ -173,7 +174,7 @@ func (l *Lines) finished(r *run.Result) {
 	}
 }
 
-// isOld reports whether a result is a hit on what was told before.
+// isOld reports whether a result is a hit whose key was printed before.
 func (l *Lines) isOld(r *run.Result) bool {
 	id := r.Task.ID()
 	key, told := l.told[id]
@@ -219,7 +220,7 @@ func (l *Lines) replay(r *run.Result) {
 		if s == action.Stderr {
 			w = errs
 		}
-		w.Write(p) //nolint:errcheck // nobody is left to tell
+		w.Write(p) //nolint:errcheck // there is no other stream for the error
 	})
 	out.Close()
 	errs.Close()
@@ -282,7 +283,7 @@ func (l *Lines) output(ev run.TaskOutput) {
 		l.prefixed(&out, at, prefix, buf.Next(i+1))
 	}
 	if out.Len() > 0 {
-		l.stream(at.stream).Write(out.Bytes()) //nolint:errcheck // nobody is left to tell
+		l.stream(at.stream).Write(out.Bytes()) //nolint:errcheck // there is no other stream for the error
 	}
 }
 
@@ -310,22 +311,28 @@ func (l *Lines) flush(id string) {
 		if buf := l.partial[at]; buf != nil && buf.Len() > 0 {
 			var out bytes.Buffer
 			l.prefixed(&out, at, l.prefix(at), buf.Bytes())
-			l.stream(s).Write(out.Bytes()) //nolint:errcheck // nobody is left to tell
+			l.stream(s).Write(out.Bytes()) //nolint:errcheck // there is no other stream for the error
 		}
 		delete(l.partial, at)
 	}
 }
 
+// saidOnce reports whether one message for several tasks says why one failed: its line names the reason.
+func saidOnce(f *run.Result, r *run.Report) bool {
+	failed := func(i *run.Install) bool { return i.Err != nil }
+	return f.Reason == run.ReasonToolMissing || f.Reason == run.ReasonInstallFailed && slices.ContainsFunc(r.Installs, failed)
+}
+
 // summary writes the output of what failed, and the totals.
 func (l *Lines) summary(r *run.Report) {
 	for _, f := range l.failed {
-		if f.Reason != run.ReasonToolMissing { // which its line has said, and a message for all of them
+		if !saidOnce(f, r) {
 			l.failure(f)
 		}
 	}
 	for _, i := range r.Installs {
 		if i.Err != nil {
-			fmt.Fprintf(l.Err, "bento: %s the dependencies of %s: %s\n", l.Style.Red("cannot install"), i.Dish, report.Indent(report.Printable(i.Err.Error())))
+			l.installFailure(i)
 		}
 	}
 	word := l.Style.Green("done")

@@ -18,8 +18,7 @@ const (
 	lastLine = 512 // bytes of a task's output that its row can show
 )
 
-// Live tells a run to people at a terminal: what ended stands in lines that stay,
-// what is running in a block below them.
+// Live reports a run at a terminal: ended tasks in lines that stay, running ones in a block below.
 type Live struct {
 	*Lines
 	Screen *Screen
@@ -43,13 +42,13 @@ type Live struct {
 type row struct {
 	name  string
 	since time.Time
-	last  []byte // the end of what it printed
+	last  []byte // the end of its output
 }
 
 // Live reports that TaskOutput events are wanted: rows show the last line.
 func (l *Live) Live() bool { return true }
 
-// Report takes in one event and renders it.
+// Report renders one event.
 func (l *Live) Report(ev run.Event) {
 	l.note(ev)
 	l.Lines.Report(ev)

@@ -19,7 +19,7 @@ type Safe struct {
 	painted bool
 }
 
-// Write never tells of a sequence that is held back.
+// Write always returns len(p), although it may hold back an unfinished sequence.
 func (s *Safe) Write(p []byte) (int, error) {
 	text := append(s.begun, p...)
 	s.begun = nil

@@ -16,7 +16,7 @@ import (
 type Screen struct {
 	// Terminal is where the block is drawn.
 	Terminal io.Writer
-	// Columns tells how wide the terminal is now.
+	// Columns returns the width of the terminal now.
 	Columns func() int
 
 	mu     sync.Mutex
@@ -74,7 +74,7 @@ func (s *Screen) Show(block []string) {
 	}
 	b.WriteString("\x1b[?2026l")
 	s.drawn = append(s.drawn[:0], s.block...)
-	s.Terminal.Write(b.Bytes()) //nolint:errcheck // nobody is left to tell
+	s.Terminal.Write(b.Bytes()) //nolint:errcheck // there is no other stream for the error
 }
 
 // Clear takes the block away.
@@ -82,7 +82,7 @@ func (s *Screen) Clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.drawn) > 0 {
-		io.WriteString(s.Terminal, s.erasure()) //nolint:errcheck // nobody is left to tell
+		io.WriteString(s.Terminal, s.erasure()) //nolint:errcheck // there is no other stream for the error
 		s.drawn = nil
 	}
 }

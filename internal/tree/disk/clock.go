@@ -22,8 +22,8 @@ type Clock struct {
 
 	dev   uint64        // the file system of the results
 	exact bool          // a write after a stat always gets a new time
-	lists bool          // a change of a directory's entries always gives it a new time
-	each  bool          // each such change gives it a different time
+	lists bool          // a change of a directory's entries always sets a new time
+	each  bool          // each such change sets a different time
 	slack time.Duration // least age of a change
 }
 
@@ -95,7 +95,7 @@ func (c *Clock) probe() {
 	c.each = c.lists && c.exact && listsExactly(dir)
 }
 
-// listsExactly reports whether every kind of change of a directory gives it a different time.
+// listsExactly reports whether every kind of change of a directory sets a different time.
 func listsExactly(dir *owndir.Temp) bool {
 	sub, err := dir.Enter("lists", true)
 	if err != nil {

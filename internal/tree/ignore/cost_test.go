@@ -40,7 +40,7 @@ func TestManyPatternsAreBounded(t *testing.T) {
 			}
 		}
 		if got := strings.Join(told, " "); tt.over && got != "d/.gitignore" || !tt.over && got != "" {
-			t.Errorf("%s: told of %q", name, got)
+			t.Errorf("%s: reported %q", name, got)
 		}
 	}
 }

@@ -27,6 +27,7 @@ func forms() map[string]form {
 		wire.MethodToolchain:    {toolchainShape(), func() any { return new(*adapters.Toolchain) }},
 		wire.MethodFingerprint:  {fingerprintShape(), func() any { return new(*string) }},
 		wire.MethodDiagnostics:  {diagnosedShape(), func() any { return new(wire.Diagnosed) }},
+		wire.MethodResolved:     {resolvedShape(), func() any { return new(*adapters.ResolvedToolchain) }},
 		wire.MethodTasks:        {tasksAnswerShape(), func() any { return new(adapters.TasksAnswer) }},
 		wire.MethodLinks:        {linksAnswerShape(), func() any { return new(adapters.LinksAnswer) }},
 		wire.MethodInstallScope: {scopeShape(), func() any { return new(adapters.Scope) }},
@@ -63,6 +64,14 @@ func Check(method string, result json.RawMessage) error {
 		return nil
 	}
 	return r.Decode(method, result, f.into())
+}
+
+// Unknown returns the members in the result of a method that bento ignores.
+func Unknown(method string, result json.RawMessage) []shape.Stranger {
+	if method == wire.MethodInitialize {
+		return shape.Unknown(result, manifestShape())
+	}
+	return shape.Unknown(result, forms()[method].shape)
 }
 
 // checkTasks checks what a shape cannot: names are unique, variables have names, and no

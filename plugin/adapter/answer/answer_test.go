@@ -99,14 +99,14 @@ func TestCheck(t *testing.T) {
 
 func TestGlobs(t *testing.T) {
 	for _, good := range []string{"*", "**/*.zig", ".gitignore", "a/.bento/x", "a/b", "./a", "a..b", "...", "{a,b}/c", "[a-z]*", "a b", "é", "{a,b}{c,d,{e,f}}", "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"} {
-		if !isGlob(good) {
+		if globFault(good) != "" {
 			t.Errorf("%q is refused", good)
 		}
 	}
 	for _, bad := range []string{"", "/a", "..", "a/..", "../a", "a/../b", "{..,a}/b", "{/etc,a}", "{a,/etc}", `\.\./a`, `\/a`, "a[", "{a", "a\x00",
 		".git", ".git/**", "a/.git/config", "{.git,a}/**", `.g\it/x`, ".bento/**", "./.bento", `a\/b`, "a[/]b",
 		strings.Repeat("{a,b}", 9), "{" + strings.Repeat("a,", 256) + "b}", strings.Repeat("{", 100) + strings.Repeat("}", 100), strings.Repeat("a", 5000)} {
-		if isGlob(bad) {
+		if globFault(bad) == "" {
 			t.Errorf("%q is accepted", bad)
 		}
 	}

@@ -1,6 +1,8 @@
 package answer
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -44,7 +46,7 @@ func isAbsolute(s string) bool {
 	return filepath.IsAbs(s) && !climbs(s) && !strings.Contains(s, "\x00")
 }
 
-func inside() *shape.Shape { return text().That("a path inside the dish", isInside) }
+func inside() *shape.Shape { return text().That("a path relative to the dish and inside it", isInside) }
 
 func isInside(s string) bool {
 	return !filepath.IsAbs(s) && !strings.HasPrefix(s, "/") && !climbs(s) && !strings.Contains(s, "\x00")
@@ -62,33 +64,44 @@ func climbs(s string) bool {
 
 // dishGlobs returns the shape of globs relative to any dish.
 func dishGlobs() *shape.Shape {
-	return shape.List(maxTasks, text().That("a glob inside the dish, outside .git and .bento", isGlob))
+	return shape.List(maxTasks, text().Unless("a glob inside the dish, outside .git and .bento", globFault))
 }
 
 func inputGlobs() *shape.Shape {
-	return shape.List(maxTasks, text().That("a glob inside the dish, or inside the workspace after \"//\", outside .git and .bento", func(s string) bool {
-		return isGlob(strings.TrimPrefix(strings.TrimPrefix(s, "!"), "//"))
+	return shape.List(maxTasks, text().Unless("a glob inside the dish, or inside the workspace after \"//\", outside .git and .bento", func(s string) string {
+		return globFault(strings.TrimPrefix(strings.TrimPrefix(s, "!"), "//"))
 	}))
 }
 
-// isGlob reports whether a pattern is valid and matches only inside the directory it is
-// relative to, also after expanding its braces and removing its escapes.
-func isGlob(pattern string) bool {
-	if pattern == "" || strings.Contains(pattern, "\x00") || len(pattern) > maxGlob || arms(pattern) > maxArms || !doublestar.ValidatePattern(pattern) {
-		return false
+// globFault returns what is wrong with a pattern, "" for a valid one that matches only inside the
+// directory it is relative to, also after expanding its braces and removing its escapes.
+func globFault(pattern string) string {
+	switch {
+	case len(pattern) > maxGlob:
+		return fmt.Sprintf("it has more than %d bytes", maxGlob)
+	case arms(pattern) > maxArms:
+		return fmt.Sprintf("its braces expand to more than %d patterns", maxArms)
+	}
+	// A glob that the matcher refuses would stop the whole workspace later. The dish may be
+	// the root, whose .bento belongs to bento.
+	var bad *glob.Error
+	if _, err := glob.Compile("", []string{pattern}); errors.As(err, &bad) {
+		return bad.Reason
+	} else if err != nil {
+		return err.Error()
+	}
+	if !doublestar.ValidatePattern(pattern) {
+		return "it is malformed"
 	}
 	plain := strings.ReplaceAll(pattern, `\`, "")
 	if strings.HasPrefix(plain, "/") ||
 		strings.HasPrefix(plain, "{") && (strings.Contains(plain, "{/") || strings.Contains(plain, ",/")) {
-		return false
+		return "it is absolute"
 	}
 	if climbs(strings.NewReplacer("{", "/", "}", "/", ",", "/").Replace(plain)) {
-		return false
+		return `it leaves the dish by ".."`
 	}
-	// A glob that the matcher refuses would stop the whole workspace later. The dish may be
-	// the root, whose .bento belongs to bento.
-	_, err := glob.Compile("", []string{pattern})
-	return err == nil
+	return ""
 }
 
 // arms returns how many patterns the braces of a glob expand to, or some number over

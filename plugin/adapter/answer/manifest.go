@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics/parse"
@@ -68,7 +69,7 @@ func wrongHook(h adapters.Hook) string {
 	case h.Rerun.Kind == adapters.RerunReplace && h.Rerun.Command == "":
 		return "rerun.command: expected a shell command, got nothing"
 	case !isParser(h.Parser):
-		return fmt.Sprintf("parser: bento has no parser %.60q", h.Parser)
+		return fmt.Sprintf("parser: bento has no parser %.60q, expected %q or one of %s", h.Parser, adapters.ParserPlugin, strings.Join(parse.Parsers(), ", "))
 	}
 	return ""
 }
@@ -100,6 +101,7 @@ func capabilities() map[string]string {
 		wire.MethodLinks:        "links",
 		wire.MethodInstallScope: "install_scope",
 		wire.MethodAdd:          "add",
+		wire.MethodResolved:     "resolved_toolchain",
 	}
 }
 

@@ -20,7 +20,7 @@ type Shape struct {
 	starts string // the first bytes that such a value can have
 	max    int    // bytes of a string, elements of a list, members of a table
 	null   bool
-	test   func(text string) bool
+	why    func(text string) string // what is wrong with a string, "" for nothing
 	low    int64
 	fields []Field
 	elem   *Shape // of a list or a table
@@ -36,6 +36,9 @@ type Field struct {
 
 // preview is how many bytes of a peer a message quotes.
 const preview = 60
+
+// plainly is the fault of a string that is only not what was wanted.
+const plainly = "\x00"
 
 // MaxValues is how many values of known shape Decode accepts in one answer.
 const MaxValues = 200_000
@@ -88,8 +91,19 @@ func (sh *Shape) OrNull() *Shape {
 
 // That returns the shape of a string that also passes test; want describes it.
 func (sh *Shape) That(want string, test func(text string) bool) *Shape {
+	return sh.Unless(want, func(text string) string {
+		if test(text) {
+			return ""
+		}
+		return plainly
+	})
+}
+
+// Unless returns the shape of a string of which fault returns ""; otherwise it says what is wrong.
+// want describes the string.
+func (sh *Shape) Unless(want string, fault func(text string) string) *Shape {
 	c := *sh
-	c.want, c.test = want, test
+	c.want, c.why = want, fault
 	return &c
 }
 
@@ -98,10 +112,14 @@ type Error struct {
 	Path string // "default_tasks[2].run", "" for the value itself
 	Want string
 	Got  string
+	Why  string // what is wrong with Got, "" where Want says it
 }
 
 func (e *Error) Error() string {
 	text := fmt.Sprintf("expected %s, got %s", e.Want, e.Got)
+	if e.Why != "" {
+		text += ": " + e.Why
+	}
 	if e.Path == "" {
 		return text
 	}
@@ -171,13 +189,16 @@ func (sh *Shape) judge(raw []byte) error {
 }
 
 func (sh *Shape) judgeText(raw []byte) error {
-	if len(raw)-2 > sh.max || sh.test != nil {
+	if len(raw)-2 > sh.max || sh.why != nil {
 		text := jsontext.Unquote(raw)
 		if len(text) > sh.max {
 			return &Error{Want: fmt.Sprintf("at most %d bytes", sh.max), Got: strconv.Itoa(len(text))}
 		}
-		if sh.test != nil && !sh.test(string(text)) {
-			return &Error{Want: sh.want, Got: fmt.Sprintf("%.*q", preview, text)}
+		if sh.why == nil {
+			return nil
+		}
+		if why := sh.why(string(text)); why != "" {
+			return &Error{Want: sh.want, Got: fmt.Sprintf("%.*q", preview, text), Why: strings.TrimPrefix(why, plainly)}
 		}
 	}
 	return nil
@@ -253,7 +274,7 @@ func inside(step string, err error) error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	return &Error{Path: join(step, wrong.Path), Want: wrong.Want, Got: wrong.Got}
+	return &Error{Path: join(step, wrong.Path), Want: wrong.Want, Got: wrong.Got, Why: wrong.Why}
 }
 
 func join(step, path string) string {

@@ -8,32 +8,32 @@ import (
 	"github.com/bentobuild/bento/cache"
 )
 
-// maxPack bounds what is read of a recorded pack, in bytes.
+// maxPack is the largest pack that is read, in bytes.
 const maxPack = 256 << 20
 
-// usualPack is how much room is made for one that says how large it is, in bytes.
+// usualPack is the largest buffer that the stated size of a pack reserves, in bytes.
 const usualPack = 4 << 20
 
-// recordings reads how the keys of records were made. Records that were stored
-// together share a pack, so the last one is kept. It is for one goroutine.
-type recordings struct {
+// provenanceReader reads the provenance of keys from the cache. Records that were stored together
+// share a pack, so it keeps the last one. It is for one goroutine.
+type provenanceReader struct {
 	store cache.Store
 	sum   cache.Digest
 	pack  *unpacked
 }
 
-// newRecordings returns the recordings of a store.
-func newRecordings(s cache.Store) *recordings { return &recordings{store: s} }
+// newProvenanceReader returns a reader of a store.
+func newProvenanceReader(s cache.Store) *provenanceReader { return &provenanceReader{store: s} }
 
-// recording is what a record tells of how its key was made.
-type recording struct {
+// provenance holds what a key was made of.
+type provenance struct {
 	Ingredients []ingredient
 	Blob        blobs // what the ingredients refer to
 }
 
-// Of returns the recording under key. Of a key that the cache does not have, or that
-// nothing is recorded of, the error is cache.ErrMiss.
-func (rs *recordings) Of(key cache.Key) (*recording, error) {
+// Of returns the provenance of key. If the cache has no record of the key, or no provenance, the
+// error is cache.ErrMiss.
+func (rs *provenanceReader) Of(key cache.Key) (*provenance, error) {
 	record, err := rs.store.Lookup(key)
 	if err != nil {
 		return nil, err
@@ -41,8 +41,8 @@ func (rs *recordings) Of(key cache.Key) (*recording, error) {
 	return rs.in(record)
 }
 
-func (rs *recordings) in(record *cache.Record) (*recording, error) {
-	pack, err := rs.open(record.Recording)
+func (rs *provenanceReader) in(record *cache.Record) (*provenance, error) {
+	pack, err := rs.open(record.Pack)
 	if err != nil {
 		return nil, err
 	}
@@ -51,10 +51,10 @@ func (rs *recordings) in(record *cache.Record) (*recording, error) {
 		return nil, fmt.Errorf("what made the key: %w", cache.ErrMiss)
 	}
 	list, err := decodeIngredients(blob)
-	return &recording{Ingredients: list, Blob: pack.Blob}, err
+	return &provenance{Ingredients: list, Blob: pack.Blob}, err
 }
 
-func (rs *recordings) open(d cache.Digest) (*unpacked, error) {
+func (rs *provenanceReader) open(d cache.Digest) (*unpacked, error) {
 	if rs.pack != nil && rs.sum == d {
 		return rs.pack, nil
 	}

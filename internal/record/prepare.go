@@ -16,9 +16,8 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// Prepare removes what the last good run has made, and what was left since, so that
-// nothing of it can be taken for what this one makes, and notes what else lies where
-// the outputs go.
+// Prepare removes the outputs of the last good run, and files left since then, so that none of them
+// is taken for an output of this run. It notes the other files at the paths of the outputs.
 func (x *Execution) Prepare() (err error) {
 	t := x.Ev.Task
 	x.written = x.Writing(t)
@@ -29,18 +28,18 @@ func (x *Execution) Prepare() (err error) {
 	if x.ignored, err = x.ignoredNow(); err != nil {
 		return err
 	}
-	x.lookAtOutputs()
-	if err = x.lookUpstream(); err != nil || len(t.Outputs) == 0 {
+	x.noteChangedOutput()
+	if err = x.noteStrays(); err != nil || len(t.Outputs) == 0 {
 		return err
 	}
 	if !t.Incremental {
 		all, made := withDirs(slices.Concat(x.Last.Outputs, x.Last.Left, x.Last.Astray))
 		for _, p := range slices.Backward(all) {
-			// What is no output any more, or has become a source, is not ours to remove. Nor
-			// is what the task is to go on with: what it depends on has just made it.
+			// A file that is no output any more, or has become a source, stays. So does one that a
+			// dependency has just made: the task continues with it.
 			if x.set.Match(p) && !key.IsOwn(p) && !x.Tree.MayTrack(p) && !x.Before(p) {
-				// Directories stay unless they are empty by now, and what somebody has put in
-				// the place of one; a file that cannot be removed is the command's to replace.
+				// A directory stays unless it is empty by now, and so does a file that a user has
+				// put in its place. The command replaces a file that cannot be removed.
 				remove := outputs.Remove
 				if !made[p] {
 					remove = outputs.RemoveDir
@@ -48,8 +47,8 @@ func (x *Execution) Prepare() (err error) {
 				_ = remove(x.Root, p)
 			}
 		}
-		if err := x.lookBefore(); err != nil {
-			x.set = nil // nothing is started, and so nothing of what lies there was left by it
+		if err := x.listBefore(); err != nil {
+			x.set = nil // the command does not start, so it has left none of these files
 			return err
 		}
 		x.removeEmpty()
@@ -80,7 +79,7 @@ func withDirs(paths []string) (all []string, had map[string]bool) {
 	return slices.Compact(all), had
 }
 
-func (x *Execution) lookBefore() error {
+func (x *Execution) listBefore() error {
 	entries, err := x.Tree.Expand(x.set)
 	x.before = make(map[string]tree.Entry, len(entries))
 	for _, e := range entries {
@@ -103,8 +102,8 @@ func (x *Execution) removeEmpty() {
 	}
 }
 
-// noteJournal writes down what is about to change. Without a journal a run that is
-// killed may leave what the next one does not know of.
+// noteJournal notes what is about to change, so that the next run knows which files a killed run
+// has left.
 func (r *Recorder) noteJournal(e journalEntry) {
 	if err := r.Journal.Note(e); err != nil {
 		r.Warn("state_unwritable", "what this run is about to change cannot be written down: "+err.Error(), "")
@@ -124,7 +123,7 @@ func (x *Execution) Left() []string {
 	return left(x.Root, x.Tree, x.set, func(p string) bool { _, was := x.before[p]; return was })
 }
 
-// Recover remembers what runs that were killed have left.
+// Recover notes in the history which files killed runs have left.
 func (r *Recorder) Recover(ctx context.Context, d *state.Dir) {
 	m := key.OpenHistory(d)
 	err := replayJournal(d, func(entry journalEntry) {
@@ -137,7 +136,7 @@ func (r *Recorder) Recover(ctx context.Context, d *state.Dir) {
 	}
 }
 
-// remains returns what one has left that was killed, or restored.
+// remains returns the files that a killed execution or restore has left.
 func remains(root string, t *tree.Tree, e journalEntry) []string {
 	if len(e.Globs) == 0 {
 		return slices.Concat(e.Paths, outputs.Leftovers(root, e.Paths))
@@ -152,8 +151,7 @@ func remains(root string, t *tree.Tree, e journalEntry) []string {
 	})
 }
 
-// left lists what lies in the place of outputs, but for what was there before, and
-// sources.
+// left returns the files at the paths of outputs, without sources and files that existed before.
 func left(root string, t *tree.Tree, set *tree.Set, before func(string) bool) (paths []string) {
 	entries, err := tree.Expand(root, set)
 	if err != nil {
@@ -167,9 +165,9 @@ func left(root string, t *tree.Tree, set *tree.Set, before func(string) bool) (p
 	return paths
 }
 
-// lookAfter sorts out what lies there now: paths that the command made, and Found,
-// which it left as it was.
-func (x *Execution) lookAfter() (paths []string, err error) {
+// sortOutputs returns the paths at the outputs that the command made, and sets Found to those that it
+// did not change.
+func (x *Execution) sortOutputs() (paths []string, err error) {
 	t := x.Ev.Task
 	if len(t.Outputs) == 0 {
 		return nil, nil
@@ -191,10 +189,10 @@ func (x *Execution) lookAfter() (paths []string, err error) {
 		before, was := x.before[e.Path]
 		switch {
 		case was && key.IsOwn(e.Path):
-			// It is part of the key in its own way, and stays what its author wrote.
+			// Its values are ingredients of the key, and the task does not restore it.
 		case x.Tree.Tracked(e.Path):
-			// A source, and so an input, whatever the pattern says. Where the command wrote
-			// it, what depends on the task is to see what it made.
+			// A source, and so an input even if an output covers it. If the command wrote it,
+			// dependents see its content as an output.
 			if !key.IsOwnFile(t.Dish.Path, e.Path) && x.wrote(e) {
 				paths, x.tracked = append(paths, e.Path), append(x.tracked, e.Path)
 			}
@@ -209,8 +207,7 @@ func (x *Execution) lookAfter() (paths []string, err error) {
 	return append(paths, x.ownDirs(paths)...), nil
 }
 
-// wrote reports whether an input is new, or holds something else than when the key was
-// made.
+// wrote reports whether an input is new, or has other content than when the key was made.
 func (x *Execution) wrote(now tree.Entry) bool {
 	byPath := func(e tree.Entry, p string) int { return strings.Compare(e.Path, p) }
 	if i, known := slices.BinarySearchFunc(x.Ev.Entries, now.Path, byPath); known {
@@ -274,7 +271,7 @@ func (x *Execution) mayRewrite(path string) bool {
 	return x.rewrites != nil && x.rewrites.Match(path)
 }
 
-// now looks at an input. Those in the dish of the task were just looked at.
+// now returns the entry of an input. The tree below the dish of the task was just refreshed.
 func (x *Execution) now(path string) (tree.Entry, error) {
 	if dish := x.Ev.Task.Dish.Path; dish == "." || strings.HasPrefix(path, dish+"/") {
 		if entry, ok := x.Tree.Lookup(path); ok {
@@ -284,18 +281,17 @@ func (x *Execution) now(path string) (tree.Entry, error) {
 	return tree.Stat(x.Root, path)
 }
 
-// difference is a path that is not what it was when a key was made; equal says that it
-// holds the same all the same, gone that it was removed.
+// difference is a path that was touched since a key was made; equal says that its content is the same
+// nevertheless, gone that it was removed.
 type difference struct {
 	path  string
 	equal bool
 	gone  bool
 }
 
-// touched reports whether something was done to a file between two looks at it: it was
-// written, replaced, moved away and put back, or its mode or its times were set. It may
-// hold the same again; what it held in between nobody knows, and the task may have read
-// that. That it has more or fewer names than before explains another ctime.
+// touched reports whether a file was written, replaced, moved away and put back, or got another mode
+// or other times between two looks at it. Its content may be the same again, but the task may have
+// read other content in between. A changed number of names explains another ctime.
 func touched(then, now tree.Entry) bool {
 	if then.Links != now.Links && then.Links != 0 && now.Links != 0 {
 		then.Ctime = now.Ctime
@@ -303,7 +299,7 @@ func touched(then, now tree.Entry) bool {
 	return !now.SameStat(&then)
 }
 
-// holds reports whether a file holds what it did when a key was made.
+// holds reports whether a file has the content that it had when a key was made.
 func (r *Recorder) holds(then, now tree.Entry) bool {
 	if now.Same(&then) {
 		return true
@@ -312,14 +308,14 @@ func (r *Recorder) holds(then, now tree.Entry) bool {
 		return false
 	}
 	if now.Kind == tree.Link {
-		return !touched(then, now) // what it said is not known
+		return !touched(then, now) // its former target is unknown
 	}
 	before, err := r.Tree.Index().Sum(then)
 	after, nerr := r.Tree.Index().Sum(now)
 	return err == nil && nerr == nil && before == after
 }
 
-// equal compares what is there now with what the key was made of.
+// equal reports whether a file has the content that the key was made of.
 func (x *Execution) equal(now tree.Entry, then key.File) bool {
 	switch {
 	case now.Path == "":

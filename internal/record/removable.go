@@ -10,29 +10,29 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// Place tells what may go from where the outputs of a task lie, when they are restored.
-// It is for one goroutine.
-type Place struct {
+// Removable decides which files a restore of the outputs of a task may remove. It is for one
+// goroutine.
+type Removable struct {
 	Task   *plan.Task
 	Tree   *tree.Tree
-	Others func(path string) bool // what other tasks of the dish have made
+	Others func(path string) bool // reports whether another task of the dish has made a path
 	Dishes []*discovery.Dish
-	Had    []string // what the last runs of the task have made, or left
+	Had    []string // the files that the last runs of the task have made, or left
 
 	set *tree.Set       // the outputs
-	had map[string]bool // Had; nil until asked for
+	had map[string]bool // Had; nil before it is needed
 }
 
-func (l *Place) outputs() *tree.Set {
+func (l *Removable) outputs() *tree.Set {
 	if l.set == nil {
 		l.set, _ = OutputSet(l.Task) // a glob with an error was refused before anything ran
 	}
 	return l.set
 }
 
-// Stale lists what of Had is not in want, still an output of the task, and neither a
-// source nor what another task has made.
-func (l *Place) Stale(want []cache.Output) []string {
+// Stale returns the files of Had that are not in want but still match an output of the task, without
+// sources and files of other tasks.
+func (l *Removable) Stale(want []cache.Output) []string {
 	keep := make(map[string]bool, len(want))
 	for _, o := range want {
 		keep[o.Path] = true
@@ -41,10 +41,10 @@ func (l *Place) Stale(want []cache.Output) []string {
 	return slices.DeleteFunc(had, func(p string) bool { return !l.outputs().Match(p) })
 }
 
-// Yields reports whether what lies at p, and is in the way of an output, may be removed: a
-// run of the task has made it, and it lies where the task alone is to write. What no run has
-// made is somebody's work.
-func (l *Place) Yields(p string) bool {
+// Yields reports whether the file at p, which is in the way of an output, may be removed: a run of
+// the task has made it, and only this task may write there. A file that no run has made may be the
+// user's work.
+func (l *Removable) Yields(p string) bool {
 	if l.had == nil {
 		l.had = make(map[string]bool, len(l.Had))
 		for _, made := range l.Had {

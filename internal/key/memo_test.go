@@ -127,8 +127,8 @@ func TestRememberedKeysAreRight(t *testing.T) {
 			scratch := state.Open(w.root + ".state")
 			whole := w.evaluate(t, plan.Request{}, scratch, store)
 			os.RemoveAll(w.root + ".state")
-			for i, r := range e.results() {
-				if want := whole.results()[i]; r.Key != want.Key || r.Known != want.Known || r.Status != want.Status {
+			for i, r := range e.evaluations() {
+				if want := whole.evaluations()[i]; r.Key != want.Key || r.Known != want.Known || r.Status != want.Status {
 					t.Fatalf("%s: remembered %v %s %s, from nothing %s %s", r.Task.ID(), !r.loaded, r.Status, r.Key, want.Status, want.Key)
 				}
 				if r.Status == Hit && !r.loaded && r.Record == nil {

@@ -9,21 +9,20 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
-// sourceSet is the digest of the sources of dishes that are linked to each other
-// in a circle, which is mostly one dish alone: their own sources, and the same
-// of every dish outside that they are linked to.
+// sourceSet is the digest of the sources of a circle of dishes, which is mostly one dish: their
+// own sources, and the source sets of the dishes that they are linked to.
 type sourceSet struct {
 	digest cache.Digest
 	next   []*sourceSet
 	err    error
 
 	loaded bool // the files were read
-	made   Pack // what the digest is made of
-	lists  []Sources
+	made   Pack // the blobs that digest refers to
+	lists  []DishSources
 }
 
 // addSources adds the sources of the dishes that t is linked to.
-func (e *Evaluator) addSources(b *builder, t *plan.Task, ev *Result) error {
+func (e *Evaluator) addSources(b *builder, t *plan.Task, ev *Evaluation) error {
 	for _, d := range t.Sources {
 		s := e.sourcesOf(d, ev.loaded)
 		if s.err != nil {
@@ -59,20 +58,20 @@ func (e *Evaluator) sourcesOf(d *discovery.Dish, load bool) *sourceSet {
 }
 
 func (e *Evaluator) readSources(circle *plan.Circle, s *sourceSet) {
-	b := e.keys.New()
+	b := e.builders.New()
 	for _, member := range circle.Dishes {
-		list := e.defaults(member)
+		list := e.dishSources(member)
 		s.lists = append(s.lists, list)
-		entries, _, lock := e.locks.Take(member, list.Files)
+		entries, _, lock := e.lockfiles.Take(member, list.Files)
 		if lock.Path != "" {
 			b.Lock(lock.Path, lock.Digest)
 		}
-		set, err := e.contents.Set(entries)
+		set, err := e.files.Set(entries)
 		if err != nil {
 			s.err = err
 			return
 		}
-		// What its tasks have left there without declaring it counts for others.
+		// By-products of its tasks are sources for others.
 		b.Files(member.Path, s.made.Add(set.Encode()))
 	}
 	for _, l := range circle.Links {
@@ -87,18 +86,18 @@ func (e *Evaluator) readSources(circle *plan.Circle, s *sourceSet) {
 	s.digest = s.made.Add(encodeIngredients(b.Ingredients()))
 }
 
-// lookedAgain forgets what was worked out from the files of d, and of the dishes inside it, which
-// were looked at too. It reports whether they are others than before.
-func (e *Evaluator) lookedAgain(d *discovery.Dish) (changed bool) {
-	e.remembered.stale = true
+// forgetSources forgets the sources of d, and of the dishes inside it, after a refresh of their
+// directory. It reports whether the sources have changed.
+func (e *Evaluator) forgetSources(d *discovery.Dish) (changed bool) {
+	e.memo.stale = true
 	for _, d := range beside(e.plan.Workspace, d) {
-		terr := e.territories[d]
-		for outer := terr; outer != nil; outer = outer.outer() {
+		own := e.ownerships[d]
+		for outer := own; outer != nil; outer = outer.outer() {
 			for _, o := range beside(e.plan.Workspace, outer.Dish) {
-				e.territories[o].below = nil
+				e.ownerships[o].below = nil
 			}
 		}
-		changed = terr.lookAgain(e.tree) || changed
+		changed = own.refind(e.tree) || changed
 	}
 	if changed {
 		clear(e.sources)
@@ -106,14 +105,14 @@ func (e *Evaluator) lookedAgain(d *discovery.Dish) (changed bool) {
 	return changed
 }
 
-// lookAgain looks for the sources of the dish again, and for those of the dishes inside it. It
-// reports whether they are others than before, or were not known.
-func (t *ownership) lookAgain(tr *tree.Tree) (changed bool) {
-	before := t.Known()
-	t.Forget()
-	changed = before == nil || !slices.EqualFunc(before, t.Own(tr), func(x, y tree.Entry) bool { return x.Same(&y) })
-	for _, inner := range t.nested {
-		changed = t.all[inner].lookAgain(tr) || changed
+// refind finds the sources of the dish again, and those of the dishes inside it. It reports
+// whether they have changed, or were unknown.
+func (own *ownership) refind(tr *tree.Tree) (changed bool) {
+	before := own.Last()
+	own.Forget()
+	changed = before == nil || !slices.EqualFunc(before, own.Own(tr), func(x, y tree.Entry) bool { return x.Same(&y) })
+	for _, inner := range own.nested {
+		changed = own.all[inner].refind(tr) || changed
 	}
 	return changed
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/bentobuild/bento/cache"
 )
 
-// record stores a recording of ingredients and gives its key.
+// record stores a record with the provenance of ingredients and returns its key.
 func record(t *testing.T, s cache.Store, list []ingredient, blobs ...string) cache.Key {
 	t.Helper()
 	var p Pack
@@ -19,22 +19,22 @@ func record(t *testing.T, s cache.Store, list []ingredient, blobs ...string) cac
 	}
 	r := &cache.Record{Ingredients: p.Add(encodeIngredients(list))}
 	data := p.Encode()
-	r.Recording = cache.Sum(data)
+	r.Pack = cache.Sum(data)
 	key := cache.Key(r.Ingredients)
-	if err := errors.Join(s.Add(r.Recording, bytes.NewReader(data)), s.Record(key, r)); err != nil {
+	if err := errors.Join(s.Add(r.Pack, bytes.NewReader(data)), s.Record(key, r)); err != nil {
 		t.Fatal(err)
 	}
 	return key
 }
 
-func TestRecordings(t *testing.T) {
+func TestProvenance(t *testing.T) {
 	s, err := cache.Open(t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	list := []ingredient{{kindText, "task", "build"}, {KindFiles, "inputs", cache.Sum([]byte("own")).String()}}
 	key, other := record(t, s, list, "own", "", "second"), record(t, s, list[:1], "third")
-	all := newRecordings(s)
+	all := newProvenanceReader(s)
 	for range 2 {
 		got, err := all.Of(key)
 		if err != nil || !cmp.Equal(got.Ingredients, list) {

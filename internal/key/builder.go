@@ -1,0 +1,183 @@
+package key
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"strings"
+
+	"github.com/zeebo/blake3"
+
+	"github.com/bentobuild/bento/cache"
+)
+
+// domain separates task keys from every other use of the hash. Changing what
+// an ingredient means, or their order, needs a new number.
+const domain = "bento 2026-11 task key v4"
+
+// Kind is the kind of an ingredient; it decides the meaning of the value.
+type Kind byte
+
+// The kinds of ingredient. They are part of recorded data: never renumber them.
+const (
+	kindText    Kind = 1 // the value itself
+	KindEnv     Kind = 2 // a keyed digest of the value, or "unset"
+	KindFiles   Kind = 3 // the digest of a fileSet, which the store may hold
+	KindTask    Kind = 4 // the key of another task
+	KindOutput  Kind = 5 // the digest of the outputs of another task
+	KindSources Kind = 6 // the digest of the sources of another dish
+)
+
+// ingredient is one named part of a key.
+type ingredient struct {
+	Kind  Kind
+	Name  string
+	Value string // for people; see Kind
+}
+
+// unset is the value of an Env ingredient whose variable is not set. A digest is
+// longer, so no value reads like it.
+const unset = "unset"
+
+// builderPool makes builders of keys and reuses their memory. It is for one goroutine.
+type builderPool struct {
+	// Secret keys the recorded digests of environment values, which are guessable without it.
+	// It is not in the key, so that two machines agree on the key.
+	Secret [32]byte
+
+	hash   *blake3.Hasher // of domain; nil until it is used
+	secret *blake3.Hasher // keyed with it
+	free   []byte         // of the last key
+	list   []ingredient   // of a finished key, for reuse
+}
+
+// usualIngredients is the initial capacity of a list of ingredients.
+const usualIngredients = 24
+
+// New returns an empty builder.
+func (m *builderPool) New() *builder {
+	b := &builder{from: m, buf: m.free, list: m.list}
+	if m.free, m.list = nil, nil; b.list == nil {
+		b.list = make([]ingredient, 0, usualIngredients)
+	}
+	return b
+}
+
+// Free lets the next builder reuse the memory of list, which the caller no longer uses.
+func (m *builderPool) Free(list []ingredient) { m.list = list[:0] }
+
+// keyed returns an empty hash that is keyed with the secret.
+func (m *builderPool) keyed() *blake3.Hasher {
+	if m.secret == nil {
+		var err error
+		if m.secret, err = blake3.NewKeyed(m.Secret[:]); err != nil {
+			panic(err) // only for a key that is not 32 bytes
+		}
+	}
+	m.secret.Reset()
+	return m.secret
+}
+
+// builder collects the ingredients of one key, in order.
+type builder struct {
+	from *builderPool
+	list []ingredient
+	buf  []byte // what is hashed
+}
+
+// mix adds one ingredient to the hash: kind, then name and value each with its
+// length in front, so that no two lists of ingredients read the same.
+func (b *builder) mix(kind Kind, name, value string) {
+	b.begin(kind, name, len(value))
+	b.buf = append(b.buf, value...)
+}
+
+// begin mixes an ingredient whose value of size bytes follows.
+func (b *builder) begin(kind Kind, name string, size int) {
+	b.buf = append(b.buf, byte(kind))
+	b.buf = binary.LittleEndian.AppendUint64(b.buf, uint64(len(name)))
+	b.buf = append(b.buf, name...)
+	b.buf = binary.LittleEndian.AppendUint64(b.buf, uint64(size))
+}
+
+func (b *builder) add(kind Kind, name, value string) {
+	b.mix(kind, name, value)
+	b.list = append(b.list, ingredient{Kind: kind, Name: name, Value: value})
+}
+
+// Text adds a value that may be shown.
+func (b *builder) Text(name, value string) { b.add(kindText, name, value) }
+
+// list is Text in records; keys tell a list from a text.
+const list Kind = 255
+
+// List adds values in their order. The empty list differs from a list of "".
+func (b *builder) List(name string, values []string) {
+	size := 8 * len(values)
+	for _, v := range values {
+		size += len(v)
+	}
+	b.begin(list, name, size)
+	for _, v := range values {
+		b.buf = binary.LittleEndian.AppendUint64(b.buf, uint64(len(v)))
+		b.buf = append(b.buf, v...)
+	}
+	b.list = append(b.list, ingredient{Kind: kindText, Name: name, Value: strings.Join(values, "\n")})
+}
+
+// Env adds an environment variable: the key depends on its value, the record
+// holds only a keyed digest. Unset differs from empty.
+func (b *builder) Env(name, value string, set bool) {
+	if !set {
+		b.add(KindEnv, name, unset)
+		return
+	}
+	b.mix(KindEnv, name, "="+value)
+	b.list = append(b.list, ingredient{Kind: KindEnv, Name: name, Value: b.conceal(name, value)})
+}
+
+func (b *builder) conceal(name, value string) string {
+	h := b.from.keyed()
+	h.WriteString(name + "\x00" + value) //nolint:errcheck // a hash does not fail
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// lockPrefix is in front of the path in the name of a Lock ingredient.
+const lockPrefix = "lock:"
+
+// Lock adds the part of a lockfile that a dish uses, an opaque text that replaces the file.
+func (b *builder) Lock(path, digest string) { b.add(kindText, lockPrefix+path, digest) }
+
+// Files adds the digest of a set of files.
+func (b *builder) Files(name string, d cache.Digest) { b.add(KindFiles, name, d.String()) }
+
+// Task adds the key of a task that this one depends on.
+func (b *builder) Task(id string, key cache.Key) { b.add(KindTask, id, key.String()) }
+
+// Output adds the digest of the outputs of a task that this one depends on.
+func (b *builder) Output(id string, d cache.Digest) { b.add(KindOutput, id, d.String()) }
+
+// Key returns the key of the ingredients. The caller adds nothing afterwards.
+func (b *builder) Key() cache.Key {
+	m := b.from
+	if m.hash == nil {
+		m.hash = blake3.NewDeriveKey(domain)
+	}
+	m.hash.Reset()
+	m.hash.Write(b.buf) //nolint:errcheck // a hash does not fail
+	var key cache.Key
+	m.hash.Sum(key[:0])
+	m.free, b.buf = b.buf[:0], nil
+	return key
+}
+
+// Ingredients returns the ingredients so far, in order.
+func (b *builder) Ingredients() []ingredient {
+	if len(b.list) == 0 {
+		return nil
+	}
+	return b.list
+}
+
+// Sources adds the digest of the sources of another dish: that of a list of
+// ingredients, Files and further Sources, which the store may hold.
+func (b *builder) Sources(dish string, d cache.Digest) { b.add(KindSources, dish, d.String()) }

@@ -1,0 +1,314 @@
+package key
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/pack"
+	"github.com/bentobuild/bento/internal/plan"
+)
+
+// memo remembers results of earlier invocations: the digests of sets of files, which are not
+// read again while their validators are the same, and the outputs of keys.
+type memo struct {
+	digests *digestStore
+	writer  pack.Writer
+	below   map[*ownership]rangeDigest // with the dishes inside that count
+	ready   bool                       // the validators of dishes and tasks are computed
+	circle  map[*plan.Circle]rangeDigest
+	// stale is set after the first refresh: tasks run, and new validators would cost more than
+	// to read the files that are left.
+	stale bool
+	// tracked is the digest of what git tracks, which decides what an output is.
+	tracked [32]byte
+
+	prefetch   sync.WaitGroup
+	noPrefetch atomic.Bool // prefetchUses may stop
+}
+
+const usePrefetched = -1
+
+func newMemo(o *Options, p *plan.Plan, nodes []node) *memo {
+	r := &memo{
+		digests: openDigestStore(o.State, domain+o.Program), tracked: p.Workspace.Tree.TrackedDigest(),
+		below: make(map[*ownership]rangeDigest),
+	}
+	if store, ok := o.Store.(useTracker); ok && !o.Force {
+		saved, tasks := r.digests.Saved(), p.Tasks
+		r.prefetch.Go(func() { r.prefetchUses(store, saved, tasks, nodes) })
+	}
+	return r
+}
+
+// prefetchUses asks the cache for the last uses of remembered records before has needs them. It
+// begins with the last task, so that the two seldom ask for the same.
+func (r *memo) prefetchUses(store useTracker, saved savedDigests, tasks []*plan.Task, nodes []node) {
+	for i, t := range slices.Backward(tasks) {
+		if r.noPrefetch.Load() {
+			return
+		}
+		k := saved.Of(t.Place())
+		if k == nil || k.Result.Key == (cache.Key{}) || !nodes[i].lastUse.CompareAndSwap(0, usePrefetched) {
+			continue
+		}
+		if used, ok := store.Recent(k.Result.Key); ok {
+			nodes[i].lastUse.Store(used.UnixNano())
+		}
+	}
+}
+
+// useTracker is a store that finds a record without reading it.
+type useTracker interface {
+	Recent(cache.Key) (used time.Time, ok bool)
+	Use(key cache.Key, last time.Time)
+}
+
+// has reports whether the cache has the remembered result of t, and counts that as use.
+func (e *Evaluator) has(t *plan.Task, r *knownResult) bool {
+	store, ok := e.o.Store.(useTracker)
+	if !ok {
+		return false
+	}
+	used, found := time.Unix(0, e.node(t).lastUse.Swap(usePrefetched)), true
+	if used.UnixNano() <= 0 {
+		used, found = store.Recent(r.Key)
+	}
+	if found {
+		store.Use(r.Key, used)
+	}
+	return found
+}
+
+// rememberResults remembers the results that the cache has.
+func (e *Evaluator) rememberResults() {
+	for i := range e.nodes {
+		n := &e.nodes[i]
+		ev := n.evaluation
+		if ev != nil && n.isMade && ev.Known && (ev.Status == Hit || ev.stored) {
+			e.memo.digests.KeepResult(ev.Task.Place(), knownResult{Key: ev.Key, Made: n.made, Outputs: ev.Outputs})
+		}
+	}
+}
+
+// Stored notes that the cache has the result of ev now.
+func (ev *Evaluation) Stored() { ev.stored = true }
+
+// New validators of all dishes pay off for manyRead sets of files, or for one set in manyOf.
+const (
+	manyRead = 64
+	manyOf   = 8
+)
+
+// renewValidators computes the validators again of the sets that were read: the next invocation
+// knows the digests of their files, which changes their validators.
+func (e *Evaluator) renewValidators() {
+	read := 0
+	for _, ev := range e.evaluations() {
+		if ev.Known && ev.loaded {
+			read++
+		}
+	}
+	if read < manyRead && read*manyOf < len(e.nodes) || e.memo.stale {
+		return
+	}
+	clear(e.memo.below)
+	e.computeValidators()
+	for _, ev := range e.evaluations() {
+		if ev.Known && ev.loaded {
+			e.keepInputs(ev)
+		}
+	}
+	for c, s := range e.sources {
+		if s.loaded {
+			e.keepSources(c, s)
+		}
+	}
+}
+
+// keepInputs remembers the inputs of ev, which were read.
+func (e *Evaluator) keepInputs(ev *Evaluation) {
+	if sketch, known := e.validatorOf(ev.Task); known {
+		e.memo.digests.KeepFiles(ev.Task.Place(), knownFiles{Validator: sketch, Digest: ev.inputsDigest, Lock: ev.lock})
+	}
+}
+
+// rememberedInputs returns the remembered digest of the inputs of t, nil if it does not hold any
+// more.
+func (e *Evaluator) rememberedInputs(t *plan.Task) *knownFiles {
+	sketch, known := e.validatorOf(t)
+	if !known {
+		return nil
+	}
+	if k := e.memo.digests.Of(t.Place()); k != nil && k.Files.Validator == sketch {
+		return &k.Files
+	}
+	return nil
+}
+
+// validatorOf returns the validator of the inputs of t.
+func (e *Evaluator) validatorOf(t *plan.Task) (s validator, known bool) {
+	if e.memo.stale || len(e.history.Of(t).Found) > 0 {
+		return s, false
+	}
+	if !e.memo.ready {
+		e.computeValidators()
+	}
+	own := e.ownerships[t.Dish]
+	files, rules := e.dishValidator(own), e.node(t).validator
+	if !files.Known || !rules.Known {
+		return s, false
+	}
+	w := &e.memo.writer
+	w.Reset()
+	w.Raw(e.memo.tracked[:])
+	w.Raw(files.Digest[:])
+	w.Raw(rules.Digest[:])
+	for _, inner := range own.Inner() {
+		if e.history.HasByProducts(inner.Dish) {
+			e.describeByProducts(w, t)
+			break
+		}
+	}
+	return sumFields(w), true
+}
+
+// dishValidator returns the validator of a dish and of the dishes inside it whose sources are among
+// its default inputs.
+func (e *Evaluator) dishValidator(own *ownership) rangeDigest {
+	all := own.validator
+	inner := own.Inner()
+	if len(inner) == 0 || !all.Known {
+		return all
+	}
+	if d, known := e.memo.below[own]; known {
+		return d
+	}
+	w := &e.memo.writer
+	w.Reset()
+	w.Raw(all.Digest[:])
+	for _, in := range inner {
+		part := in.validator
+		w.Raw(part.Digest[:])
+		all.Known = all.Known && part.Known
+	}
+	all.Digest = sumFields(w)
+	e.memo.below[own] = all
+	return all
+}
+
+// describeByProducts writes which tasks with by-products, of the dishes inside that of t, run before t.
+func (e *Evaluator) describeByProducts(w *pack.Writer, t *plan.Task) {
+	first := t.First()
+	for _, inner := range e.ownerships[t.Dish].Inner() {
+		for _, other := range inner.Tasks {
+			if first[other] && len(e.history.Of(other).ByProducts) > 0 {
+				w.String(other.Place())
+			}
+		}
+	}
+}
+
+// circleID returns the id of the sources of a circle of dishes. No task has such an id.
+func circleID(c *plan.Circle) string {
+	return "\x00" + c.Dishes[0].Path + "\x00" + c.Dishes[0].Beside
+}
+
+// keepSources remembers the sources of a circle, which were read.
+func (e *Evaluator) keepSources(c *plan.Circle, s *sourceSet) {
+	if sketch, known := e.sourcesValidator(c); known {
+		e.memo.digests.KeepFiles(circleID(c), knownFiles{Validator: sketch, Digest: s.digest})
+	}
+}
+
+// rememberedSources returns the digest of the sources of a circle, if it is remembered.
+func (e *Evaluator) rememberedSources(c *plan.Circle) (d cache.Digest, ok bool) {
+	sketch, known := e.sourcesValidator(c)
+	if !known {
+		return d, false
+	}
+	if k := e.memo.digests.Of(circleID(c)); k != nil && k.Files.Validator == sketch {
+		return k.Files.Digest, true
+	}
+	return d, false
+}
+
+func (e *Evaluator) sourcesValidator(c *plan.Circle) (s validator, known bool) {
+	if e.memo.stale {
+		return s, false
+	}
+	if !e.memo.ready {
+		e.computeValidators()
+	}
+	r := e.circleValidator(c)
+	return r.Digest, r.Known
+}
+
+// circleValidator returns the validator of the sources of a circle of dishes, and of the dishes
+// that they are linked to.
+func (e *Evaluator) circleValidator(c *plan.Circle) rangeDigest {
+	r := e.memo
+	if d, ok := r.circle[c]; ok {
+		return d
+	}
+	parts := make([]validator, 0, 8) // few have more
+	d := rangeDigest{Known: true}
+	add := func(part rangeDigest) {
+		parts = append(parts, part.Digest)
+		d.Known = d.Known && part.Known
+	}
+	for _, member := range c.Dishes {
+		add(e.ownerships[member].validator)
+	}
+	for _, l := range c.Links {
+		add(e.circleValidator(e.circles[l]))
+	}
+	if d.Known {
+		w := &r.writer
+		w.Reset()
+		w.Raw(r.tracked[:])
+		writePaths(w, c.Dishes)
+		writePaths(w, c.Links)
+		for _, p := range parts {
+			w.Raw(p[:])
+		}
+		d.Digest = sumFields(w)
+	}
+	r.circle[c] = d
+	return d
+}
+
+func writePaths(w *pack.Writer, dishes []*discovery.Dish) {
+	w.Uint(uint64(len(dishes)))
+	for _, d := range dishes {
+		w.String(d.Path)
+	}
+}
+
+// Loaded returns ev if its files were read, as an execution needs them. Otherwise it reads them and
+// evaluates the task again; the outcome may differ from that of ev.
+func (e *Evaluator) Loaded(ctx context.Context, ev *Evaluation) *Evaluation {
+	if ev.loaded || !ev.Known {
+		return ev
+	}
+	loaded := &Evaluation{Task: ev.Task, Status: Miss, loaded: true}
+	e.node(ev.Task).evaluation = loaded
+	e.evaluate(ctx, loaded)
+	return loaded
+}
+
+// Recorded returns ev with the record of a hit. If the cache has lost the record, it returns Loaded.
+func (e *Evaluator) Recorded(ctx context.Context, ev *Evaluation) *Evaluation {
+	if ev.Status == Hit && ev.Record == nil {
+		record, err := e.o.Store.Lookup(ev.Key)
+		if err != nil || record.Exit != 0 {
+			return e.Loaded(ctx, ev)
+		}
+		ev.Record, ev.Outputs = record, record.Outputs
+	}
+	return ev
+}
