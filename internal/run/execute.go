@@ -119,7 +119,7 @@ func (x *execution) openLog() *action.Log {
 	if x.opts.Output || t.Persistent {
 		o.Forward = func(s action.Stream, p []byte) { x.env.report(TaskOutput{Task: t, Stream: s, Data: p}) }
 	}
-	return action.CreateLog(x.env.State, action.LogName(t.Dish.Name, t.Name, key.TaskID(t)), o)
+	return action.CreateLog(x.env.State, action.LogName(t.Dish.Name, t.Name, t.Place()), o)
 }
 
 // attempt runs the command once. again reports whether a failure is of the kind that allows another
