@@ -97,6 +97,9 @@ type Embed struct {
 	Line int
 	// Ignored says which files below Path that git ignores are taken in, too.
 	Ignored IgnoredNames
+	// Named says that the source has the path in a string and may not take it in: files that git
+	// ignores count only if a task makes them, and directories around the project do not.
+	Named bool
 }
 
 // IgnoredNames are names of files that a tool takes in even if git ignores them.

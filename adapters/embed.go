@@ -29,7 +29,7 @@ func EmbedsAt(list []Embed, file string, data []byte, places []EmbedPlace, comme
 		if !filepath.IsAbs(at) {
 			at = filepath.Join(p.Base, at)
 		}
-		list = append(list, Embed{Path: filepath.Clean(at), File: file, Line: line})
+		list = append(list, Embed{Path: filepath.Clean(at), File: file, Line: line, Named: p.Named})
 	}
 	return list
 }
@@ -39,6 +39,7 @@ type EmbedPlace struct {
 	Offset int
 	Base   string // absolute, a directory
 	Path   string // with forward slashes
+	Named  bool   // see Embed
 }
 
 // Outside returns the embeds that lead out of dir, which is absolute: what a manifest names inside

@@ -22,6 +22,7 @@ type Embed struct {
 	// it, files like those of Glob, or files there.
 	Owner   *Dish
 	Ignored bool
+	Named   bool // it may not take it in
 }
 
 // findEmbeds sets what the sources of each dish take in from inside the workspace.
@@ -41,12 +42,20 @@ func (f *finder) findEmbeds() {
 	for i, list := range embeds.Find(embeds.Options{State: f.State, Tree: f.Tree, Clone: f.Clone}, projects) {
 		for _, e := range list {
 			if at, ok := relative(f.ws.Root, e.Path); ok {
-				if embed := f.embed(at, e); embed.Owner != dishes[i] || !f.derivedIn(dishes[i]).Match(at) {
+				if embed := f.embed(at, e); f.takesIn(dishes[i], &embed) {
 					dishes[i].Embeds = append(dishes[i].Embeds, embed)
 				}
 			}
 		}
 	}
+}
+
+// takesIn reports whether an embed of d may be more than sources of d itself.
+func (f *finder) takesIn(d *Dish, e *Embed) bool {
+	if e.Named && (e.Owner == d || e.Path == "." || e.Path == d.Path || strings.HasPrefix(d.Path, e.Path+"/")) {
+		return false
+	}
+	return e.Owner != d || !f.derivedIn(d).Match(e.Path)
 }
 
 func (f *finder) embed(at string, e adapters.Embed) Embed {
@@ -56,7 +65,7 @@ func (f *finder) embed(at string, e adapters.Embed) Embed {
 		like = path.Join(at, "x")
 	}
 	return Embed{
-		Path: at, Glob: e.Glob, Pos: config.Pos{File: f.inWorkspace(e.File), Line: e.Line}, Owner: f.ws.Owner(at),
+		Path: at, Glob: e.Glob, Pos: config.Pos{File: f.inWorkspace(e.File), Line: e.Line}, Owner: f.ws.Owner(at), Named: e.Named,
 		Ignored: f.Tree.Ignored(at, false) || f.Tree.Ignored(at, true) || f.Tree.Ignored(like, false) || f.takesIgnored(at, e),
 	}
 }

@@ -7,53 +7,87 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/internal/pattern"
-)
-
-// The macros of the standard library and of the crate include_dir, and the attribute of the crate
-// rust-embed. Their paths are relative to the source, or to the package where they say so.
-var (
-	includeMacro = pattern.New(`\binclude(?:_str|_bytes|_dir)?!\s*[(\[{]\s*(concat!\s*\(\s*env!\s*\(\s*"CARGO_MANIFEST_DIR"\s*\)\s*,\s*)?r?"([^"\\\n]+)"`)
-	embedFolder  = pattern.New(`#\s*\[\s*folder\s*=\s*"([^"\\\n]+)"`)
 )
 
 // manifestDir stands for the directory of the package in paths of include_dir and rust-embed.
 const manifestDir = "$CARGO_MANIFEST_DIR"
 
-// Embeds implements adapters.Embedder.
+// buildScript is the program that a package runs before it is compiled.
+const buildScript = "build.rs"
+
+// Embeds implements adapters.Embedder: the arguments of the include macros of the standard library
+// and of the crate include_dir, the attributes path and folder (rust-embed), and, as names alone,
+// strings that lead upwards (other macros, generators of code), of a build script all paths.
 func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 	text := string(data)
-	if !strings.Contains(text, "include") && !strings.Contains(text, "folder") {
+	holds := func(part string) bool { return strings.Contains(text, part) }
+	if filepath.Base(file) != buildScript && !slices.ContainsFunc([]string{"include", "folder", "path", "../"}, holds) {
 		return nil
 	}
 	var places []adapters.EmbedPlace
-	for _, m := range includeMacro.FindAllStringSubmatchIndex(text, -1) {
-		base, path := filepath.Dir(file), text[m[4]:m[5]]
-		if m[2] >= 0 {
-			base, path = dir, strings.TrimPrefix(path, "/")
-		}
-		places = append(places, placeOf(m[0], base, dir, path))
+	for _, l := range literals(text) {
+		places = append(places, placesOf(l, dir, file)...)
 	}
-	for _, m := range embedFolder.FindAllStringSubmatchIndex(text, -1) {
-		places = append(places, placeOf(m[0], dir, dir, text[m[2]:m[3]]))
-	}
-	slices.SortFunc(places, func(x, y adapters.EmbedPlace) int { return cmp.Compare(x.Offset, y.Offset) })
-	list := adapters.EmbedsAt(nil, file, data, places, "//")
+	slices.SortStableFunc(places, func(x, y adapters.EmbedPlace) int { return cmp.Compare(x.Offset, y.Offset) })
+	list := adapters.EmbedsAt(nil, file, data, places)
 	for i := range list {
-		list[i].Ignored = adapters.AllNames
+		if !list[i].Named {
+			list[i].Ignored = adapters.AllNames
+		}
 	}
 	return list
 }
 
-// placeOf returns the place of a path, which may begin with the directory of the package. A path
-// with another variable is none.
-func placeOf(offset int, base, dir, path string) adapters.EmbedPlace {
-	if rest, ok := strings.CutPrefix(path, manifestDir); ok {
-		base, path = dir, strings.TrimPrefix(rest, "/")
-		path = cmp.Or(path, ".")
+// placesOf returns the paths that a string may stand for. Most are relative to the source, some to
+// the package, and of some only the macro knows.
+func placesOf(l literal, dir, file string) []adapters.EmbedPlace {
+	source := filepath.Dir(file)
+	if rest, ok := strings.CutPrefix(l.value, manifestDir); ok {
+		l.value, l.inDir = rest, true
 	}
-	if strings.Contains(path, "$") {
-		path = ""
+	switch {
+	case l.cut || strings.Contains(l.value, "$"):
+	case l.inDir && includes(l):
+		return []adapters.EmbedPlace{{Offset: l.offset, Base: dir, Path: cmp.Or(strings.TrimPrefix(l.value, "/"), ".")}}
+	case l.macro == "include_dir":
+		return []adapters.EmbedPlace{{Offset: l.offset, Base: source, Path: l.value}, {Offset: l.offset, Base: dir, Path: l.value}}
+	case l.macro == "#" && l.name == "folder":
+		return []adapters.EmbedPlace{{Offset: l.offset, Base: dir, Path: l.value}}
+	case includes(l):
+		return []adapters.EmbedPlace{{Offset: l.offset, Base: source, Path: l.value}}
 	}
-	return adapters.EmbedPlace{Offset: offset, Base: base, Path: path}
+	return named(l, dir, file)
+}
+
+// includes reports whether the compiler reads the file that a string names.
+func includes(l literal) bool {
+	if l.macro == "#" {
+		return l.name == "path" || l.name == "folder"
+	}
+	return slices.Contains([]string{"include", "include_str", "include_bytes", "include_dir"}, l.macro)
+}
+
+// named returns the paths for a string that looks like one. Of one with an open end it is the
+// directory.
+func named(l literal, dir, file string) []adapters.EmbedPlace {
+	_, at, directive := strings.Cut(l.value, "=") // cargo:rerun-if-changed=PATH
+	if !directive {
+		at = l.value
+	}
+	if i := strings.IndexAny(at, "*?[{"); i >= 0 {
+		at, l.cut = at[:i], true
+	}
+	if l.cut {
+		at = at[:strings.LastIndexByte(at, '/')+1]
+	}
+	upwards := strings.HasPrefix(at, "../") || strings.Contains(at, "/../")
+	script := filepath.Base(file) == buildScript && strings.Contains(at, "/")
+	if !upwards && !script || filepath.IsAbs(at) && !l.inDir || strings.ContainsAny(at, " \t\n\"'`$<>|:") {
+		return nil
+	}
+	places := []adapters.EmbedPlace{{Offset: l.offset, Base: dir, Path: strings.TrimPrefix(at, "/"), Named: true}}
+	if source := filepath.Dir(file); source != dir && !l.inDir {
+		places = append(places, adapters.EmbedPlace{Offset: l.offset, Base: source, Path: at, Named: true})
+	}
+	return places
 }

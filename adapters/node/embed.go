@@ -10,65 +10,112 @@ import (
 	"github.com/bentobuild/bento/internal/pattern"
 )
 
-// embedsIn returns the names of files that map imports to paths.
+// Configurations of the TypeScript compiler, and of bundlers whose names do not end in
+// ".config".
+var (
+	compilerFiles = []string{"tsconfig.json", "jsconfig.json", "tsconfig.app.json", "tsconfig.base.json", "tsconfig.build.json",
+		"tsconfig.lib.json", "tsconfig.node.json", "tsconfig.prod.json", "tsconfig.spec.json", "tsconfig.test.json", "tsconfig.types.json"}
+	bundlerFiles = []string{".babelrc", ".babelrc.json", ".swcrc", "angular.json", "esbuild", "webpack.base", "webpack.common",
+		"webpack.dev", "webpack.prod"}
+	moduleEnds = []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"}
+)
+
+// embedsIn returns the ends of the names of files that map imports to paths.
 func embedsIn() []string {
-	files := []string{"tsconfig.json", "tsconfig.base.json", "tsconfig.build.json", "tsconfig.app.json", "jsconfig.json"}
-	for _, bundler := range []string{"vite", "vitest", "webpack", "rollup", "rspack", "rsbuild"} {
-		for _, end := range []string{"js", "mjs", "cjs", "ts", "mts"} {
-			files = append(files, bundler+".config."+end)
+	files := slices.Clone(compilerFiles)
+	for _, name := range append(bundlerFiles, ".config") {
+		if strings.Contains(name, ".babelrc") || filepath.Ext(name) == ".json" || name == ".swcrc" {
+			files = append(files, name)
+			continue
+		}
+		for _, end := range moduleEnds {
+			files = append(files, name+end)
 		}
 	}
 	return files
 }
 
-// upwardPath is a string that leads out of the directory of a bundler's configuration.
-var upwardPath = pattern.New("[\"'`](\\.\\./[^\"'`\\n$]+)[\"'`]")
+// upwardPath is a string that leads upwards from the directory of a configuration, or the parts of one
+// (path.join(__dirname, "..", "lib")).
+var upwardPath = pattern.New("[\"'`](?:<rootDir>|\\$\\{[\\w.]+\\})?/?(\\.\\./[^\"'`\\n]+)[\"'`]" +
+	"|[\"'](\\.\\.)[\"']((?:\\s*,\\s*[\"'][^\"'\\n$]+[\"'])+)")
 
-// Embeds implements adapters.Embedder: aliases of imports that lead out of the package.
+// Embeds implements adapters.Embedder: paths in settings of compilers and bundlers that lead out of the
+// package.
 func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
-	if filepath.Dir(file) != dir || !slices.Contains(embedsIn(), filepath.Base(file)) {
-		return nil
+	var list []adapters.Embed
+	switch name := filepath.Base(file); {
+	case !slices.Contains(compilerFiles, name):
+		list = bundlerPaths(file, data)
+	case filepath.Dir(file) == dir:
+		list = compilerPaths(dir, file, data)
 	}
-	list := bundlerAliases(dir, file, data)
-	if filepath.Ext(file) == ".json" {
-		list = pathAliases(dir, file, data)
-	}
-	list = slices.DeleteFunc(list, func(e adapters.Embed) bool { return strings.Contains(e.Path+"/", "/node_modules/") })
+	list = slices.DeleteFunc(list, func(e adapters.Embed) bool {
+		around := strings.HasPrefix(dir+"/", strings.TrimSuffix(e.Path, "/")+"/") // a limit of the tool
+		return around || strings.Contains(e.Path+"/", "/node_modules/")
+	})
 	return adapters.Outside(dir, list)
 }
 
-func bundlerAliases(dir, file string, data []byte) []adapters.Embed {
+// bundlers take in what their configuration names. Another program may name a path and not read it.
+var bundlers = []string{"vite", "vitest", "webpack", "rollup", "rspack", "rsbuild"}
+
+// bundlerPaths returns the strings that lead upwards.
+func bundlerPaths(file string, data []byte) []adapters.Embed {
 	var places []adapters.EmbedPlace
 	text := string(data)
+	tool, _, _ := strings.Cut(filepath.Base(file), ".")
+	named := !slices.Contains(bundlers, tool)
 	for _, m := range upwardPath.FindAllStringSubmatchIndex(text, -1) {
-		places = append(places, adapters.EmbedPlace{Offset: m[0], Base: dir, Path: beforeStar(text[m[2]:m[3]])})
+		to := ""
+		if m[2] >= 0 {
+			to = beforeStar(text[m[2]:m[3]])
+		} else {
+			to = joined(text[m[4]:m[5]], text[m[6]:m[7]])
+		}
+		places = append(places, adapters.EmbedPlace{Offset: m[0], Base: filepath.Dir(file), Path: to, Named: named})
 	}
 	return adapters.EmbedsAt(nil, file, data, places, "//", "import ")
 }
 
-// pathAliases reads compilerOptions.paths. What cannot be read is the compiler's to report.
-func pathAliases(dir, file string, data []byte) (list []adapters.Embed) {
+// joined returns the path of first and of the strings in rest, which are separated by commas.
+func joined(first, rest string) string {
+	parts := []string{first}
+	for _, part := range strings.Split(rest, ",") {
+		parts = append(parts, strings.Trim(strings.TrimSpace(part), `"'`))
+	}
+	return beforeStar(strings.Join(parts, "/"))
+}
+
+// compilerPaths reads the paths of sources and aliases. What cannot be read is the compiler's to
+// report.
+func compilerPaths(dir, file string, data []byte) (list []adapters.Embed) {
 	root, err := jsonfile.ParseLoose(file, data)
 	if err != nil {
 		return nil
 	}
-	options := root.Get("compilerOptions")
-	base := filepath.Join(dir, filepath.FromSlash(options.Get("baseUrl").Text()))
-	for _, alias := range options.Get("paths").Members() {
-		for _, to := range alias.Value.Items() {
-			path := beforeStar(to.Text())
+	add := func(base string, values ...*jsonfile.Value) {
+		for _, v := range values {
+			path := beforeStar(strings.ReplaceAll(v.Text(), "${configDir}", "."))
 			if path == "" || filepath.IsAbs(path) || strings.ContainsAny(path, "$\x00") {
 				continue
 			}
-			list = append(list, adapters.Embed{Path: filepath.Join(base, filepath.FromSlash(path)), File: file, Line: to.Line()})
+			list = append(list, adapters.Embed{Path: filepath.Join(base, filepath.FromSlash(path)), File: file, Line: v.Line()})
 		}
+	}
+	options := root.Get("compilerOptions")
+	for _, alias := range options.Get("paths").Members() {
+		add(filepath.Join(dir, filepath.FromSlash(options.Get("baseUrl").Text())), alias.Value.Items()...)
+	}
+	for _, list := range []*jsonfile.Value{root.Get("include"), root.Get("files"), options.Get("rootDirs"), options.Get("typeRoots")} {
+		add(dir, list.Items()...)
 	}
 	return list
 }
 
-// beforeStar returns the directory in which the part that an alias leaves open begins.
+// beforeStar returns the directory in which the part that an alias or a variable leaves open begins.
 func beforeStar(path string) string {
-	if i := strings.IndexByte(path, '*'); i >= 0 {
+	if i := strings.IndexAny(path, "*$"); i >= 0 {
 		return path[:strings.LastIndexByte(path[:i], '/')+1]
 	}
 	return path

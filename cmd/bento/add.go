@@ -81,7 +81,7 @@ func (s *session) add(ctx context.Context, name string, packages []string, dev b
 		}}
 	case errors.As(err, &failed):
 		s.outcome = exitTask
-		return s.failed(fmt.Sprintf("cannot add %s to %s", strings.Join(packages, ", "), d.Name), failed)
+		return s.failed(fmt.Sprintf("cannot add %s to %s", report.PrintableLine(strings.Join(packages, ", ")), report.PrintableLine(d.Name)), failed)
 	case err != nil:
 		return err
 	}

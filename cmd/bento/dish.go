@@ -268,6 +268,6 @@ func (s *session) tellDish(n *newDish) error {
 	for _, name := range n.made {
 		fmt.Fprintf(s.out, "made  %s\n", report.PrintableLine(filepath.ToSlash(filepath.Join(n.path, name))))
 	}
-	fmt.Fprintf(s.out, "%s is a dish (%s); bento ci --dish %s runs its tasks\n", n.name, n.language, n.name)
+	fmt.Fprintf(s.out, "%s is a dish (%s); bento ci --dish %[1]s runs its tasks\n", report.PrintableLine(n.name), report.PrintableLine(n.language))
 	return nil
 }

@@ -35,6 +35,9 @@ func (w *opened) lookedFor() string {
 // the user accepts it: a job that checks nothing must not pass unnoticed.
 func (s *session) planRun(ctx context.Context, w *opened, sel selection) (*plan.Plan, error) {
 	strict := !sel.AllowEmpty && len(diagnostics.Errors(s.stopping(w))) == 0
+	if _, _, err := parseShard(sel.shard); sel.shard != "" && err != nil {
+		return nil, err // even without dishes
+	}
 	if strict && len(w.Dishes) == 0 {
 		return nil, notFound("no_dishes", "the workspace has no dishes, so there is nothing to do", w.lookedFor()+"\nbento dish add DIR makes a dish; --allow-empty accepts a workspace without dishes")
 	}

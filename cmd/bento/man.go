@@ -49,7 +49,7 @@ func (s *session) man(root *cobra.Command, dir string) error {
 	if s.flags.json {
 		return report.Write(s.out, pages)
 	}
-	fmt.Fprintf(s.out, "%s in %s\n", report.Count(len(pages.Files), "page"), dir)
+	fmt.Fprintf(s.out, "%s in %s\n", report.Count(len(pages.Files), "page"), report.PrintableLine(dir))
 	return nil
 }
 

@@ -109,7 +109,7 @@ func (s *session) run(ctx context.Context, sel selection) error {
 	end()
 	r, err := run.Run(ctx, w.env, p, run.Options{
 		Workers: s.workers(w.Config), KeepGoing: s.flags.keepGoing || !w.Config.Defaults.FailFast,
-		Force: s.flags.noCache || sel.force, SkipInstall: s.flags.skipInstall, ForceInstall: s.flags.forceInstall, Output: t.output, Busy: s.busy(),
+		Force: s.flags.noCache || sel.force, SkipInstall: s.flags.skipInstall, ForceInstall: s.flags.forceInstall, Output: t.output, Busy: s.busy(), Memory: machineMemory,
 		Stdio: s.stdio(),
 	})
 	if err != nil {

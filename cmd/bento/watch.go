@@ -381,7 +381,7 @@ func (w *watching) runDue(ctx context.Context, l *look, due []string, force bool
 		defer ended()
 		defer close(done)
 		r, err = run.Run(ctx, l.ws.env, p, run.Options{
-			Workers: w.s.workers(l.ws.Config), KeepGoing: true, Cancel: cancel, Busy: w.s.busy(), Output: w.output,
+			Workers: w.s.workers(l.ws.Config), KeepGoing: true, Cancel: cancel, Busy: w.s.busy(), Memory: machineMemory, Output: w.output,
 			Force: force || (w.s.flags.noCache || w.sel.force) && !w.again, SkipInstall: w.s.flags.skipInstall, ForceInstall: w.s.flags.forceInstall && !w.again,
 		})
 	}()

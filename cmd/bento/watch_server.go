@@ -76,7 +76,7 @@ func (w *watching) serve(ctx context.Context, id string, s *server) error {
 	if err != nil {
 		return err
 	}
-	_, err = run.Run(ctx, ws.env, p, run.Options{Workers: w.s.workers(ws.Config), Output: lines.Live()})
+	_, err = run.Run(ctx, ws.env, p, run.Options{Workers: w.s.workers(ws.Config), Memory: machineMemory, Output: lines.Live()})
 	return err
 }
 

@@ -19,7 +19,7 @@ import (
 const (
 	summaryName = "embeds"
 	filesName   = "sources/"
-	version     = 2
+	version     = 3
 )
 
 // of is what a project takes in, while everything below it has this digest.
@@ -145,13 +145,18 @@ func writeEmbeds(w *pack.Writer, list []adapters.Embed) {
 		w.String(e.File)
 		w.Uint(uint64(e.Line))
 		w.Uint(uint64(e.Ignored))
+		named := byte(0)
+		if e.Named {
+			named = 1
+		}
+		w.Byte(named)
 	}
 }
 
 func readEmbeds(r *pack.Reader) (list []adapters.Embed) {
-	for range r.Count(5) {
+	for range r.Count(6) {
 		list = append(list, adapters.Embed{
-			Path: r.String(), Glob: r.String(), File: r.String(), Line: int(r.Uint()), Ignored: adapters.IgnoredNames(r.Uint()),
+			Path: r.String(), Glob: r.String(), File: r.String(), Line: int(r.Uint()), Ignored: adapters.IgnoredNames(r.Uint()), Named: r.Byte() != 0,
 		})
 	}
 	return list

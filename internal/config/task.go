@@ -33,8 +33,10 @@ type Task struct {
 
 	Timeout     time.Duration // 0: no timeout
 	Retry       int           // further attempts
+	RetryOn     string        // regular expression (RE2) for a line of the output that allows one; "": any failure
 	Mutex       string        // tasks with the same mutex do not run at once
 	Weight      int           // number of workers it takes, 0 when not given
+	Memory      int64         // bytes that it takes, 0 when not given
 	Persistent  *bool         // nil: inherited
 	Interactive bool          // it uses the terminal
 	Ready       *Ready        // nil when not given
@@ -66,9 +68,10 @@ type taskTable struct {
 	DependsOn        []tomlfile.At[string]   `toml:"depends_on"`
 	Timeout          duration                `toml:"timeout"`
 	Cwd              tomlfile.At[string]     `toml:"cwd"`
-	Retry            tomlfile.At[int]        `toml:"retry"`
+	Retry            retry                   `toml:"retry"`
 	Mutex            string                  `toml:"mutex"`
 	Weight           tomlfile.At[int]        `toml:"weight"`
+	Memory           size                    `toml:"memory"`
 	Persistent       *bool                   `toml:"persistent"`
 	Interactive      tomlfile.At[bool]       `toml:"interactive"`
 	Ready            tomlfile.At[readyTable] `toml:"ready"`
@@ -120,7 +123,7 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 		Inputs: t.Inputs, Outputs: t.Outputs, WorkspaceOutputs: t.WorkspaceOutputs, Rewrites: t.Rewrites,
 		Env: t.Env.Names, SetEnv: t.Env.Set, PassEnv: envNames(t.PassEnv),
 		Timeout: time.Duration(t.Timeout), Mutex: t.Mutex,
-		Retry: min(max(t.Retry.Value, 0), maxRetry), Weight: min(max(t.Weight.Value, 0), maxWeight),
+		Retry: t.Retry.times, RetryOn: t.Retry.on, Memory: int64(t.Memory), Weight: min(max(t.Weight.Value, 0), maxWeight),
 		Persistent: t.Persistent, Interactive: t.Interactive.Value, CI: t.CI, Incremental: t.Incremental, SideEffects: t.SideEffects, Cache: t.Cache,
 	}
 	problems := checkTaskName(name, pos)
@@ -142,7 +145,6 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 	}
 	problems = append(problems, task.setLifecycle(t.Lifecycle)...)
 	problems = append(problems, t.checkInteractive()...)
-	problems = append(problems, checkRange("retry", t.Retry, 0, maxRetry)...)
 	problems = append(problems, checkRange("weight", t.Weight, 1, maxWeight)...)
 	problems = append(problems, task.setCwd(dish, t.Cwd)...)
 	if t.WorkspaceOutputs != nil {

@@ -37,7 +37,23 @@ func (e *Evaluator) withoutByProducts(t *plan.Task, list []tree.Entry) []tree.En
 		}
 		e.historyOf(inner.Dish).addExcept(first, left)
 	}
-	return exceptByProducts(e.tree.Index(), left, list)
+	return e.exceptByProducts(left, list)
+}
+
+// exceptByProducts removes the by-products in left from list, unless they have changed since. A file
+// that git tracks is an input whoever made it: it is in every clone, and there is no by-product.
+func (e *Evaluator) exceptByProducts(left map[string][32]byte, list []tree.Entry) []tree.Entry {
+	if len(left) == 0 {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(entry tree.Entry) bool {
+		want, made := left[entry.Path]
+		if !made || entry.Kind != tree.File || e.tree.Tracked(entry.Path) {
+			return false
+		}
+		sum, err := e.tree.Index().Sum(entry)
+		return err == nil && sum == want
+	})
 }
 
 // MadeByOthers returns a function that reports whether another task of the dish of t has made a
@@ -223,19 +239,4 @@ func (d dishHistory) add(t *plan.Task, left map[string][32]byte) {
 	for _, b := range d.History.Of(t).ByProducts {
 		left[b.Path] = b.Sum
 	}
-}
-
-// exceptByProducts removes the by-products in left from list, unless they have changed since.
-func exceptByProducts(index *tree.Index, left map[string][32]byte, list []tree.Entry) []tree.Entry {
-	if len(left) == 0 {
-		return list
-	}
-	return slices.DeleteFunc(slices.Clone(list), func(entry tree.Entry) bool {
-		want, made := left[entry.Path]
-		if !made || entry.Kind != tree.File {
-			return false
-		}
-		sum, err := index.Sum(entry)
-		return err == nil && sum == want
-	})
 }

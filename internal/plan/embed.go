@@ -68,7 +68,7 @@ func (b *builder) take(d *discovery.Dish, e *discovery.Embed, makers *makers) (e
 			}
 		}
 	}
-	if wholly || e.Owner == d && !e.Ignored {
+	if wholly || e.Owner == d && !e.Ignored || e.Named && e.Ignored {
 		return edges
 	}
 	b.addEmbed(d, e)

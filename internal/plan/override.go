@@ -100,8 +100,8 @@ func setFlags(t *Task, c *config.Task) {
 	}
 	t.ci = c.CI
 	t.script = t.script && !c.CI
-	t.Retry, t.Timeout, t.Mutex = c.Retry, int64(c.Timeout), cmp.Or(c.Mutex, t.Mutex)
-	t.Weight = max(1, c.Weight)
+	t.Retry, t.RetryOn, t.Timeout, t.Mutex = c.Retry, c.RetryOn, int64(c.Timeout), cmp.Or(c.Mutex, t.Mutex)
+	t.Weight, t.Memory = max(1, c.Weight), c.Memory
 	if c.Persistent != nil {
 		t.Persistent = *c.Persistent
 	}

@@ -101,10 +101,12 @@ type Task struct {
 	Held       bool // it is neither run nor restored
 	Lifecycle  bool
 	Uncached   string // why its result is not stored; "" when it is
-	Retry      int
-	Timeout    int64 // nanoseconds, 0 for none
+	Retry      int    // further attempts
+	RetryOn    string // regular expression for a line of the output that allows one; "": any failure
+	Timeout    int64  // nanoseconds, 0 for none
 	Mutex      string
-	Weight     int
+	Weight     int   // workers
+	Memory     int64 // bytes, 0 when not declared
 	Persistent bool
 	// Interactive tasks run alone and use the terminal.
 	Interactive bool

@@ -33,7 +33,7 @@ func NewCacheStats(root string, s cache.Stats) CacheStats {
 
 // WriteCacheStats prints it for people.
 func WriteCacheStats(w io.Writer, doc CacheStats) {
-	fmt.Fprintf(w, "%s\n%s, %s, %s\n", doc.Root, Count(doc.Entries, "result"), Count(doc.Blobs, "file"), ByteSize(doc.TotalBytes))
+	fmt.Fprintf(w, "%s\n%s, %s, %s\n", PrintableLine(doc.Root), Count(doc.Entries, "result"), Count(doc.Blobs, "file"), ByteSize(doc.TotalBytes))
 	if doc.Oldest != nil {
 		fmt.Fprintf(w, "used between %s and %s\n", doc.Oldest.Local().Format(time.DateTime), doc.Newest.Local().Format(time.DateTime))
 	}

@@ -31,6 +31,9 @@ type Options struct {
 	// Busy reports whether the machine has enough to do: then nothing is started beside
 	// what is running, and it is asked again a second later. Nil means never.
 	Busy func() bool
+	// Memory returns how many bytes tasks may declare together that run at once, 0 for any. It is
+	// called if a task declares what it needs. Nil means any.
+	Memory func() int64
 	// Cancel receives the ids of tasks to end because their inputs have changed. They and those
 	// that wait for them end as Skipped. Nil for none.
 	Cancel <-chan string
@@ -153,6 +156,9 @@ func (e *engine) loop(ctx context.Context) {
 		return int64(e.keys.History().Of(e.plan.Tasks[i]).Duration) + 1
 	}))
 	e.queue.Exclude(e.overlaps.Rivals)
+	if e.opts.Memory != nil && slices.ContainsFunc(e.plan.Tasks, func(t *plan.Task) bool { return t.Memory > 0 }) {
+		e.queue.memory.size = e.opts.Memory()
+	}
 	for _, n := range e.nodes {
 		if n.waits == 0 {
 			e.free = append(e.free, n)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"syscall"
 	"time"
@@ -87,9 +88,9 @@ func (x *execution) run(ctx context.Context) {
 	r.Started = time.Now()
 	log := x.openLog()
 	defer log.Close()
-	for r.Attempts <= t.Retry && r.Outcome != Built && ctx.Err() == nil {
+	for again := true; again && r.Attempts <= t.Retry && r.Outcome != Built && ctx.Err() == nil; {
 		r.Attempts++
-		x.attempt(ctx, log)
+		again = x.attempt(ctx, log)
 	}
 	r.LogPath, r.log, r.unlogged = log.Path(), log, log.Rest()
 	r.Flaky = r.Outcome == Built && r.Attempts > 1
@@ -121,12 +122,20 @@ func (x *execution) openLog() *action.Log {
 	return action.CreateLog(x.env.State, action.LogName(t.Dish.Name, t.Name, key.TaskID(t)), o)
 }
 
-func (x *execution) attempt(ctx context.Context, log *action.Log) {
+// attempt runs the command once. again reports whether a failure is of the kind that allows another
+// attempt.
+func (x *execution) attempt(ctx context.Context, log *action.Log) (again bool) {
+	out, errs := action.NewLines(x.ev.Task.RetryOn), action.NewLines(x.ev.Task.RetryOn)
+	x.attemptTo(ctx, out.Noting(log.Writer(action.Stdout)), errs.Noting(log.Writer(action.Stderr)))
+	return x.ev.Task.RetryOn == "" || out.Matched() || errs.Matched()
+}
+
+func (x *execution) attemptTo(ctx context.Context, stdout, stderr io.Writer) {
 	t, r := x.ev.Task, x.result
 	spec, err := x.env.commands().Spec(t)
 	var res proc.Result
 	if err == nil {
-		spec.Stdout, spec.Stderr, spec.Grace = log.Writer(action.Stdout), log.Writer(action.Stderr), x.opts.Grace
+		spec.Stdout, spec.Stderr, spec.Grace = stdout, stderr, x.opts.Grace
 		x.giveStdio(&spec)
 		var late error
 		err = x.env.commands().Launch(t, spec, func(s proc.Spec) (err error) {
