@@ -34,13 +34,11 @@ type Options struct {
 	// Memory returns how many bytes tasks may declare together that run at once, 0 for any. It is
 	// called if a task declares what it needs. Nil means any.
 	Memory func() int64
-	// Cancel receives the ids of tasks to end because their inputs have changed. They and those
-	// that wait for them end as Skipped. Nil for none.
+	// Cancel receives ids of tasks to end, with their dependents, as Skipped: their inputs have changed.
 	Cancel <-chan string
 }
 
-// engine runs a plan. Everything in it belongs to one goroutine, the one that
-// called Run; jobs on other goroutines return a function that this one applies.
+// engine runs a plan. It belongs to the goroutine of Run, which applies the functions that jobs return.
 type engine struct {
 	keys            *key.Evaluator
 	env             *Env
