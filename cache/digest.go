@@ -17,10 +17,17 @@ type Digest [32]byte
 func Sum(data []byte) Digest { return blake3.Sum256(data) }
 
 // String returns 64 lower-case hex digits.
-func (k Key) String() string { return hex.EncodeToString(k[:]) }
+func (k Key) String() string { return digits(k) }
 
 // String returns 64 lower-case hex digits.
-func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+func (d Digest) String() string { return digits(d) }
+
+// digits is hex.EncodeToString with one allocation in place of two.
+func digits(sum [32]byte) string {
+	var b [2 * len(sum)]byte
+	hex.Encode(b[:], sum[:])
+	return string(b[:])
+}
 
 // MarshalText returns the text of String.
 func (k Key) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, k[:]), nil }

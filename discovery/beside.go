@@ -122,7 +122,7 @@ func (f *finder) share() {
 	for _, list := range f.ws.byPath {
 		f.label(list)
 		c := list[0].Config
-		if c == nil {
+		if c == nil || len(list) == 1 && !slices.ContainsFunc(c.Tasks, func(t config.Task) bool { return t.Language.Text != "" }) {
 			continue
 		}
 		parts := make([]config.Dish, len(list))
@@ -168,6 +168,9 @@ func (f *finder) whose(list []*Dish, t config.Task) int {
 
 // label sets Beside of the further dishes of one directory.
 func (f *finder) label(list []*Dish) {
+	if len(list) < 2 {
+		return
+	}
 	taken := make(map[string]bool)
 	for i, d := range list {
 		if i == 0 || d.Adapter == nil {

@@ -156,13 +156,13 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 		Options: o,
 		ws: &Workspace{
 			Root: o.Tree.Root(), Tree: o.Tree, Config: o.Config,
-			byPath: make(map[string][]*Dish),
 		},
 		derivedOf: make(map[*Dish]*tree.Set),
 		named:     make(map[project]bool),
 		left:      make(map[project]*site),
 	}
 	f.sites()
+	f.ws.byPath = make(map[string][]*Dish, len(f.all))
 	f.adopt(ctx)
 	f.ws.Dishes = sortedDishes(f.ws.byPath)
 	if ctx.Err() != nil {

@@ -31,15 +31,14 @@ func (f *finder) link() {
 			}
 		}
 	}
+	links := linkSet{byDish: make(map[*Dish]int)}
 	for _, d := range f.ws.Dishes {
-		links := make(map[*Dish]*Link)
-		f.declared(d, byName, links)
+		links.clear()
+		f.declared(d, byName, &links)
 		for _, l := range d.answered.Links {
-			f.inferred(d, l, provider, links)
+			f.inferred(d, l, provider, &links)
 		}
-		for _, l := range links {
-			d.Links = append(d.Links, *l)
-		}
+		d.Links = slices.Clone(links.list)
 		slices.SortFunc(d.Links, func(a, b Link) int {
 			return cmp.Or(strings.Compare(a.To.Path, b.To.Path), strings.Compare(a.To.Beside, b.To.Beside))
 		})
@@ -47,7 +46,37 @@ func (f *finder) link() {
 	f.cycles()
 }
 
-func (f *finder) declared(d *Dish, byName map[string]*Dish, links map[*Dish]*Link) {
+// linkSet collects the links of one dish, one for each target.
+type linkSet struct {
+	list   []Link
+	byDish map[*Dish]int // index in list
+}
+
+// clear removes all links and keeps the memory.
+func (s *linkSet) clear() {
+	s.list = s.list[:0]
+	clear(s.byDish)
+}
+
+// of returns the link to a dish, nil when there is none. It is valid until the next put.
+func (s *linkSet) of(to *Dish) *Link {
+	if i, ok := s.byDish[to]; ok {
+		return &s.list[i]
+	}
+	return nil
+}
+
+// put adds a link, in place of another to the same dish.
+func (s *linkSet) put(l Link) {
+	if old := s.of(l.To); old != nil {
+		*old = l
+		return
+	}
+	s.byDish[l.To] = len(s.list)
+	s.list = append(s.list, l)
+}
+
+func (f *finder) declared(d *Dish, byName map[string]*Dish, links *linkSet) {
 	if d.Config == nil {
 		return
 	}
@@ -58,11 +87,11 @@ func (f *finder) declared(d *Dish, byName map[string]*Dish, links map[*Dish]*Lin
 			p := dep.Pos.Error(RuleUnknownDish, "depends_on: no dish is named %q", dep.Dish)
 			p.Hint = f.suggestDish(dep.Dish)
 			f.add(p)
-		case links[to] != nil:
+		case links.of(to) != nil:
 			f.add(dep.Pos.Warning(config.RuleDuplicate, "depends_on names %q twice", dep.Dish))
 		default:
 			for _, to := range f.meant(d, to) {
-				links[to] = &Link{To: to, Kind: Declared, Via: dep.Via, Where: where(dep.Pos.File, dep.Pos.Line), pos: dep.Pos}
+				links.put(Link{To: to, Kind: Declared, Via: dep.Via, Where: where(dep.Pos.File, dep.Pos.Line), pos: dep.Pos})
 			}
 		}
 	}
@@ -110,7 +139,7 @@ func (f *finder) inWorkspace(file string) string {
 
 // inferred adds a link from a manifest unless dish.toml declares it. The files of a target that is
 // no dish become inputs.
-func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, links map[*Dish]*Link) {
+func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, links *linkSet) {
 	to := provider[l.Package]
 	if l.Package == "" || to == nil {
 		if l.Dir == "" {
@@ -135,12 +164,12 @@ func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, l
 	if to == nil || to.Path == d.Path {
 		return
 	}
-	if old := links[to]; old != nil {
+	if old := links.of(to); old != nil {
 		old.Dev = old.Dev && l.Dev
 		return
 	}
 	file := f.inWorkspace(l.File)
-	links[to] = &Link{To: to, Kind: Inferred, Dev: l.Dev, Where: where(file, l.Line), pos: config.Pos{File: file, Line: l.Line}}
+	links.put(Link{To: to, Kind: Inferred, Dev: l.Dev, Where: where(file, l.Line), pos: config.Pos{File: file, Line: l.Line}})
 }
 
 // encloses reports whether o lies in a directory of d.

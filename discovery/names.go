@@ -15,7 +15,7 @@ const RuleDishName = "dish_name"
 // another dish has that name, its path with "-" for "/". Where that is taken too, its path. The
 // further dishes of one directory add their language to the name of the first.
 func (f *finder) nameDishes() {
-	count, taken := make(map[string]int), make(map[string]bool)
+	count, taken := make(map[string]int, len(f.ws.Dishes)), make(map[string]bool, len(f.ws.Dishes))
 	var undeclared []*Dish
 	for _, d := range f.ws.Dishes {
 		switch name := declaredName(d); {
@@ -69,7 +69,7 @@ func dirName(p string) string {
 
 // checkNames reports duplicate declared names, and names of directories that cannot be names.
 func (f *finder) checkNames() {
-	first := make(map[string]*Dish)
+	first := make(map[string]*Dish, len(f.ws.Dishes))
 	for _, d := range f.ws.Dishes {
 		switch other := first[d.Name]; {
 		case declaredName(d) == "":

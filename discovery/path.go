@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/bounds"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/owner"
+	"github.com/bentobuild/bento/internal/state"
 )
 
 // RulePluginFile is the rule of the problems of Adapters.
@@ -28,8 +28,11 @@ const PluginPrefix = "bento-adapter-"
 // that the repository may have brought, that users other than the user, root and the owner of the
 // workspace can replace, and that are not executable. Of two with one id the later is started only
 // if the earlier fails. It returns a warning for a bad file. digest returns the SHA-256 of a file
-// in hexadecimal, or else the reason why it cannot; Adapters calls it for pinned files.
-func Adapters(path string, cfg *config.Workspace, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
+// in hexadecimal, or else the reason why it cannot; Adapters calls it for pinned files. st saves
+// the names in the directories of PATH; it may be nil.
+func Adapters(path string, cfg *config.Workspace, st *state.Dir, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
+	names := openPathNames(st)
+	defer names.Save()
 	s := &search{plugins: &cfg.Plugins, own: cfg.Own, digest: digest, ways: owner.Of(cfg.Root).Ways(), area: bounds.Of(cfg.Root)}
 	for _, dir := range filepath.SplitList(path) {
 		real, err := filepath.EvalSymlinks(dir) // /bin is often a link to /usr/bin
@@ -37,7 +40,9 @@ func Adapters(path string, cfg *config.Workspace, digest func(path string) strin
 			continue
 		}
 		s.dirs = append(s.dirs, real)
-		s.dir(dir)
+		for _, name := range names.Of(real) {
+			s.file(filepath.Join(dir, name), strings.TrimPrefix(name, PluginPrefix))
+		}
 	}
 	return s.found, diagnostics.Sorted(s.problems)
 }
@@ -53,20 +58,6 @@ type search struct {
 	found    []adapters.Candidate
 	files    []fs.FileInfo // of found; nil for a broken link
 	problems []diagnostics.Diagnostic
-}
-
-func (s *search) dir(dir string) {
-	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0) // waits for no named pipe
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	names, _ := f.Readdirnames(-1) // unreadable directories are skipped
-	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, PluginPrefix) })
-	slices.Sort(names)
-	for _, name := range names {
-		s.file(filepath.Join(dir, name), strings.TrimPrefix(name, PluginPrefix))
-	}
 }
 
 // file checks one file whose name is PluginPrefix and suffix.

@@ -157,7 +157,7 @@ func (f *finder) choose(byPath map[string]*site) {
 	dishes, problems := f.Config.LoadDishes(f.found(paths), f.Memory)
 	f.add(problems...)
 	for i := range dishes {
-		byPath[dishes[i].Path].config = &dishes[i]
+		byPath[dishes[i].Path].config = dishes[i]
 	}
 }
 

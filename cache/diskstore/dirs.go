@@ -167,7 +167,9 @@ func (s *Store) in(kind int, sum [32]byte, make bool, do func(dir *owndir.Dir, n
 			return err
 		}
 		defer done()
-		return do(dir, hex.EncodeToString(sum[1:]))
+		var name [2 * (len(sum) - 1)]byte
+		hex.Encode(name[:], sum[1:])
+		return do(dir, string(name[:]))
 	})
 }
 

@@ -39,8 +39,8 @@ func artifactsCommand(s *session) *cobra.Command {
 
 // addDishes adds the flags that select dishes to a command.
 func addDishes(cmd *cobra.Command, sel *selection) {
-	cmd.Flags().StringArrayVar(&sel.Dishes, "dish", nil, "only the dish `NAME` (repeatable)")
-	cmd.Flags().StringArrayVar(&sel.Bentos, "bento", nil, "only the dishes of the bento `NAME` (repeatable)")
+	cmd.Flags().Var(repeated{&sel.Dishes}, "dish", "only the dish `NAME` (repeatable)")
+	cmd.Flags().Var(repeated{&sel.Bentos}, "bento", "only the dishes of the bento `NAME` (repeatable)")
 }
 
 // artifacts is the document of `bento artifacts`.

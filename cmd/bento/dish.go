@@ -123,7 +123,7 @@ func (s *session) knows(known *adapters.Registry, language string) bool {
 	if known.ByID(language) != nil {
 		return true
 	}
-	candidates, _ := discovery.Adapters(s.environ.Get("PATH"), &config.Workspace{}, (*host.Digests)(nil).Executable)
+	candidates, _ := discovery.Adapters(s.environ.Get("PATH"), &config.Workspace{}, nil, (*host.Digests)(nil).Executable)
 	return slices.ContainsFunc(candidates, func(c adapters.Candidate) bool { return c.ID == language && c.Skip != adapters.SkipUnusable })
 }
 

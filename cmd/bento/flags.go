@@ -32,7 +32,7 @@ func (f *flags) add(set *pflag.FlagSet) {
 	set.BoolVarP(&f.verbose, "verbose", "v", false, "say more on stderr")
 	set.StringVar(&f.color, "color", "auto", "`WHEN` to use colour: auto, always, never")
 	set.StringVar(&f.output, "output", string(terminal.Grouped), "`MODE` of task output: "+strings.Join(terminal.Modes(), ", "))
-	set.StringArrayVar(&f.reportFiles, "report-file", nil, "also write a report of the run to `FILE`: JSON, JUnit if it ends in .xml, SARIF if in .sarif (repeatable)")
+	set.Var(repeated{&f.reportFiles}, "report-file", "also write a report of the run to `FILE`: JSON, JUnit if it ends in .xml, SARIF if in .sarif (repeatable)")
 	set.StringVar(&f.events, "events", "", "write what happens to `FILE` as it happens, one JSON object a line; - is stdout")
 	set.StringVar(&f.profile, "profile", "", "write a trace of the run to `FILE`, for chrome://tracing and Perfetto")
 	set.StringVarP(&f.jobs, "jobs", "j", "", "run `N` tasks at once, or N% of the CPUs (default: defaults.parallelism, else one a CPU)")
@@ -117,8 +117,8 @@ func noneUnused(cmd *cobra.Command) error {
 func noneEmpty(set *pflag.FlagSet) (err error) {
 	set.Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
+		if r, ok := f.Value.(repeated); ok {
+			values = *r.list
 		}
 		if f.Name != "workspace" && slices.Contains(values, "") {
 			err = usageError("--"+f.Name+" is given nothing", "leave it out, or see whether a variable is not set")

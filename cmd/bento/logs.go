@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/internal/action"
-	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/terminal"
@@ -163,5 +162,5 @@ func (s *session) logOf(ctx context.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return action.LogName(t.Dish.Name, t.Name, key.TaskID(t)), nil
+	return action.LogName(t.Dish.Name, t.Name, t.Place()), nil
 }

@@ -39,7 +39,7 @@ func (s *session) pluginLock(ids []string) error {
 	cfg, problems := config.Load(root, s.host().OwnConfig())
 	free := *cfg
 	free.Plugins = cfg.Plugins.Unlocked()
-	found, more := discovery.Adapters(s.environ.Get("PATH"), &free, (*host.Digests)(nil).Executable)
+	found, more := discovery.Adapters(s.environ.Get("PATH"), &free, nil, (*host.Digests)(nil).Executable)
 	// The command replaces the old lock, so its problems do not matter.
 	problems = slices.DeleteFunc(append(problems, more...), func(d diagnostics.Diagnostic) bool { return d.File == config.LockFile })
 	report.WriteProblems(s.err, s.style, problems)

@@ -45,9 +45,9 @@ func (sel *selection) all() bool {
 // addSelection adds the flags of a selection to a command.
 func addSelection(cmd *cobra.Command, sel *selection) {
 	set := cmd.Flags()
-	set.StringArrayVar(&sel.Dishes, "dish", nil, "only the dish `NAME` (repeatable)")
-	set.StringArrayVar(&sel.Bentos, "bento", nil, "only the dishes of the bento `NAME` (repeatable)")
-	set.StringArrayVar(&sel.Exclude, "exclude", nil, "leave out `TARGET`, or one dish:task, unless another task depends on it (repeatable)")
+	set.Var(repeated{&sel.Dishes}, "dish", "only the dish `NAME` (repeatable)")
+	set.Var(repeated{&sel.Bentos}, "bento", "only the dishes of the bento `NAME` (repeatable)")
+	set.Var(repeated{&sel.Exclude}, "exclude", "leave out `TARGET`, or one dish:task, unless another task depends on it (repeatable)")
 	set.BoolVar(&sel.only, "only", false, "run the named tasks without their dependencies, up to date or not")
 	set.StringVar(&sel.since, "since", "", "only tasks that changes since the merge base of HEAD and `REF` concern, committed or not")
 	set.StringVar(&sel.shard, "shard", "", "run only part `I` of N disjoint parts, as in 2/5")

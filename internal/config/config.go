@@ -119,27 +119,27 @@ type Found struct {
 
 // LoadDishes reads files, or takes them from m. It returns the dishes in the same order; one whose
 // file cannot be used has only its path.
-func (w *Workspace) LoadDishes(files []Found, m *ParseCache) ([]Dish, []diagnostics.Diagnostic) {
-	parsed := make([]parsedFile[dishOf], len(files))
+func (w *Workspace) LoadDishes(files []Found, m *ParseCache) ([]*Dish, []diagnostics.Diagnostic) {
+	parsed := make([]*parsedFile[dishOf], len(files))
 	c := clone.At(w.Root)
 	var g errgroup.Group
 	g.SetLimit(max(1, runtime.GOMAXPROCS(0)))
 	for i, f := range files {
-		var ok bool
-		if parsed[i], ok = m.recall(f); ok {
+		if parsed[i] = m.recall(f); parsed[i] != nil {
 			continue
 		}
 		g.Go(func() error {
-			parsed[i] = w.parseDish(c, f.Dir)
+			file := w.parseDish(c, f.Dir)
+			parsed[i] = &file
 			return nil
 		})
 	}
 	_ = g.Wait() // the functions return no errors
 	m.keep(parsed)
-	dishes := make([]Dish, len(files))
+	dishes := make([]*Dish, len(files))
 	var problems []diagnostics.Diagnostic
 	for i := range parsed {
-		dishes[i] = parsed[i].Value.Dish
+		dishes[i] = &parsed[i].Value.Dish
 		problems = append(problems, parsed[i].Value.Problems...)
 	}
 	return dishes, diagnostics.Sorted(append(problems, c.Warnings()...))

@@ -79,7 +79,7 @@ timeout = 5
 			{Name: "lint", Pos: at(32, 8)},
 		},
 	}
-	if diff := cmp.Diff(want, dishes[0]); diff != "" {
+	if diff := cmp.Diff(&want, dishes[0]); diff != "" {
 		t.Error(diff)
 	}
 	if d := dishes[1]; d.Path != "." || d.Pos.File != "dish.toml" || d.Toolchain.Pins["go"].Version != "1.20" {

@@ -53,16 +53,15 @@ func (m *ParseCache) Load(root, own string) (*Workspace, []diagnostics.Diagnosti
 	return &head.Workspace, head.Problems
 }
 
-// recall returns the saved content of a dish.toml.
-func (m *ParseCache) recall(f Found) (parsedFile[dishOf], bool) {
+// recall returns the saved content of a dish.toml, nil when there is none.
+func (m *ParseCache) recall(f Found) *parsedFile[dishOf] {
 	if m == nil || !f.Known {
-		return parsedFile[dishOf]{}, false
+		return nil
 	}
-	value, ok := m.File(f.Dir, f.Sum)
-	return parsedFile[dishOf]{Path: f.Dir, Sum: f.Sum, Value: value}, ok
+	return m.File(f.Dir, f.Sum)
 }
 
-func (m *ParseCache) keep(files []parsedFile[dishOf]) {
+func (m *ParseCache) keep(files []*parsedFile[dishOf]) {
 	if m != nil {
 		m.Keep(files)
 	}

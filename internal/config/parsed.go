@@ -94,16 +94,16 @@ func (m *parsedFiles[H, F]) SetHead(sources [32]byte, head H) {
 	}
 }
 
-// File returns the value for the file at path if its content had the digest sum.
-func (m *parsedFiles[H, F]) File(path string, sum [32]byte) (value F, ok bool) {
+// File returns the file at path, nil unless its content had the digest sum. The caller does not
+// change it.
+func (m *parsedFiles[H, F]) File(path string, sum [32]byte) *parsedFile[F] {
 	if m == nil {
-		return value, false
+		return nil
 	}
-	f := m.read()[path]
-	if f == nil || f.Sum != sum {
-		return value, false
+	if f := m.read()[path]; f != nil && f.Sum == sum {
+		return f
 	}
-	return f.Value, true
+	return nil
 }
 
 // unpack returns files by path, or none when it cannot read them.
@@ -121,14 +121,14 @@ func unpack[F any](files []byte) map[string]*parsedFile[F] {
 
 // Keep saves files, the complete list. It writes only if they changed. When writing fails, they are
 // parsed again next time.
-func (m *parsedFiles[H, F]) Keep(files []parsedFile[F]) {
+func (m *parsedFiles[H, F]) Keep(files []*parsedFile[F]) {
 	if m == nil || m.head == nil || !m.news(files) {
 		return
 	}
 	var list []parsedFile[F]
 	for _, f := range files {
 		if f.Sum != [32]byte{} {
-			list = append(list, f)
+			list = append(list, *f)
 		}
 	}
 	m.setFiles(packed(list))
@@ -141,7 +141,7 @@ func (m *parsedFiles[H, F]) Keep(files []parsedFile[F]) {
 }
 
 // news reports whether files differ from the saved ones.
-func (m *parsedFiles[H, F]) news(files []parsedFile[F]) bool {
+func (m *parsedFiles[H, F]) news(files []*parsedFile[F]) bool {
 	if m.files == nil {
 		return true
 	}

@@ -16,8 +16,17 @@ type Graph struct {
 
 // New returns a graph of n nodes without edges.
 func New(n int) *Graph {
-	return &Graph{after: make([][]int, n), before: make([][]int, n)}
+	g := &Graph{after: make([][]int, n), before: make([][]int, n)}
+	room := make([]int, 2*usual*n) // in one piece
+	for i := range n {
+		at := room[2*usual*i:]
+		g.after[i], g.before[i] = at[:0:usual], at[usual:usual:2*usual]
+	}
+	return g
 }
+
+// usual is how many edges in each direction a node has room for from the beginning.
+const usual = 2
 
 // Len returns the number of nodes.
 func (g *Graph) Len() int { return len(g.after) }

@@ -97,7 +97,7 @@ func (d dishHistory) MadeByOthers(t *plan.Task) func(path string) bool {
 	others := sync.OnceValue(func() map[string]bool {
 		others := make(map[string]bool)
 		for _, other := range d.Tasks {
-			if TaskID(other) != TaskID(t) {
+			if other.Place() != t.Place() {
 				for _, p := range d.History.Of(other).Outputs {
 					others[p] = true
 				}
@@ -194,7 +194,7 @@ func (d dishHistory) owners(t *plan.Task) map[string]*plan.Task {
 	}
 	owners := make(map[string]*plan.Task)
 	for _, other := range d.Tasks {
-		if TaskID(other) == TaskID(t) {
+		if other.Place() == t.Place() {
 			continue
 		}
 		for _, b := range d.History.Of(other).ByProducts {
@@ -220,7 +220,7 @@ func (d dishHistory) reassign(owner *plan.Task, b ByProduct) {
 func (d dishHistory) addFrom(t *plan.Task, left map[string][32]byte) {
 	from := false
 	for _, other := range d.Tasks {
-		if from = from || TaskID(other) == TaskID(t); from {
+		if from = from || other.Place() == t.Place(); from {
 			d.add(other, left)
 		}
 	}

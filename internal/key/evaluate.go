@@ -102,9 +102,10 @@ type Evaluator struct {
 
 // node is the state of one task.
 type node struct {
-	evaluation *Evaluation   // the last one; nil before the first
-	made       *cache.Digest // of its outputs; nil while they are unknown
-	current    bool          // its outputs are in the workspace
+	evaluation *Evaluation  // the last one; nil before the first
+	made       cache.Digest // of its outputs
+	isMade     bool         // made is known
+	current    bool         // its outputs are in the workspace
 
 	globs     *globs       // compiled; nil until they are needed
 	reach     *reach       // nil until it is needed
@@ -139,7 +140,7 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 		nodes:       make([]node, len(p.Tasks)),
 		circles:     plan.Circles(p.Workspace.Dishes),
 		lockfiles:   newLockfiles(p.Workspace),
-		sources:     make(map[*plan.Circle]*sourceSet),
+		sources:     make(map[*plan.Circle]*sourceSet, len(p.Workspace.Dishes)),
 		provenances: newProvenanceReader(o.Store),
 	}
 	var opening sync.WaitGroup
@@ -200,7 +201,7 @@ func (e *Evaluator) isUpToDate(t *plan.Task) bool {
 	return n.current || n.evaluation != nil && n.evaluation.Status == Hit && e.InPlace(n.evaluation.Outputs)
 }
 
-func (n *node) setMade(d cache.Digest) { n.made = &d }
+func (n *node) setMade(d cache.Digest) { n.made, n.isMade = d, true }
 
 // All evaluates every task, dependencies first, and returns the evaluations by
 // plan.Task.Index. The error is that of ctx.
@@ -287,7 +288,7 @@ func missOf(err error) string {
 
 // lookup looks the key of ev up in the cache.
 func (e *Evaluator) lookup(ctx context.Context, ev *Evaluation) {
-	if k := e.memo.digests.Of(TaskID(ev.Task)); k != nil && !ev.loaded && k.Result.Key == ev.Key && e.has(ev.Task, &k.Result) {
+	if k := e.memo.digests.Of(ev.Task.Place()); k != nil && !ev.loaded && k.Result.Key == ev.Key && e.has(ev.Task, &k.Result) {
 		ev.Status, ev.Outputs = Hit, k.Result.Outputs
 		e.builders.Free(ev.Ingredients)
 		ev.Ingredients = nil

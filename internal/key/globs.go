@@ -61,12 +61,15 @@ func (g *globs) Admits(tr *tree.Tree, own *ownership, p string) bool {
 		return false
 	}
 	owner := own.Counts(p)
-	switch {
-	case owner == nil && !g.rooted.Match(p), owner != nil && IsOwnFile(owner.Dish.Path, p):
+	if owner == nil && !g.rooted.Match(p) || owner != nil && IsOwnFile(owner.Dish.Path, p) {
 		return false
-	case tr.Tracked(p):
-		return true
-	case owner == nil:
+	}
+	return g.admitsUntracked(own, owner, p) || tr.Tracked(p) // last: it may read git's index
+}
+
+// admitsUntracked is Admits for a path of owner, nil for none, that git does not track.
+func (g *globs) admitsUntracked(own, owner *ownership, p string) bool {
+	if owner == nil {
 		return !own.IsOutput(p) || g.names(own, p)
 	}
 	return !own.MayMake(p, owner) || g.names(own, p) || owner != own && g.names(owner, p)

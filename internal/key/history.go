@@ -49,7 +49,7 @@ type ByProduct struct {
 	Sum  [32]byte
 }
 
-// History holds the last good runs of the tasks of a workspace, by TaskID.
+// History holds the last good runs of the tasks of a workspace, by plan.Task.Place.
 // It is for one goroutine; Of is safe for concurrent use.
 type History struct {
 	state   *state.Dir
@@ -77,20 +77,11 @@ func (m *History) Outdated() bool {
 	return m.state.Stamp(historyFile) != m.file
 }
 
-// TaskID identifies a task by the path of its dish, so a new name of the dish does not change it.
-func TaskID(t *plan.Task) string {
-	id := t.Dish.Path + "\x00" + t.Name
-	if t.Dish.Beside != "" {
-		id += "\x00" + t.Dish.Adapter.Manifest().AdapterID
-	}
-	return id
-}
-
 // Of returns the last good run of t, an empty LastRun if there is none.
 func (m *History) Of(t *plan.Task) *LastRun {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	if r := m.tasks[TaskID(t)]; r != nil {
+	if r := m.tasks[t.Place()]; r != nil {
 		return r
 	}
 	return &LastRun{}
@@ -119,7 +110,7 @@ func (m *History) count(id string, r *LastRun, n int) {
 
 // Keep replaces the last run of t.
 func (m *History) Keep(t *plan.Task, r *LastRun) {
-	id := TaskID(t)
+	id := t.Place()
 	if old := m.tasks[id]; old != nil && old.equal(r) {
 		return
 	}
@@ -222,10 +213,9 @@ func loadTasks(dir *state.Dir) map[string]*LastRun {
 func decodeTasks(payload []byte) (map[string]*LastRun, error) {
 	r := pack.NewReader(payload)
 	n := r.Count(40)
-	tasks := make(map[string]*LastRun, n)
-	for range n {
-		id := r.String()
-		t := &LastRun{}
+	tasks, runs := make(map[string]*LastRun, n), make([]LastRun, n) // in one piece
+	for i := range runs {
+		id, t := r.String(), &runs[i]
 		copy(t.Key[:], r.Raw(32))
 		t.Unstored = r.Byte() != 0
 		t.Duration = time.Duration(r.Uint())

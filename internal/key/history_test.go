@@ -57,9 +57,9 @@ func TestLeave(t *testing.T) {
 	m := OpenHistory(dir)
 	a := task("a", "build")
 	m.Keep(a, &LastRun{Key: cache.Key{1}, Outputs: []string{"a/x"}})
-	m.Leave(TaskID(a), []string{"a/z", "a/y"})
-	m.Leave(TaskID(a), []string{"a/y"})
-	m.Leave(TaskID(task("b", "build")), []string{"b/x"})
+	m.Leave(a.Place(), []string{"a/z", "a/y"})
+	m.Leave(a.Place(), []string{"a/y"})
+	m.Leave(task("b", "build").Place(), []string{"b/x"})
 	if err := m.Save(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestLittered(t *testing.T) {
 			case 1:
 				m.Keep(who, &LastRun{Key: cache.Key{2}})
 			case 2:
-				m.Leave(TaskID(who), []string{"left"})
+				m.Leave(who.Place(), []string{"left"})
 			case 3:
 				if err := m.Save(context.Background()); err != nil {
 					t.Fatal(err)

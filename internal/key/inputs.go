@@ -64,8 +64,8 @@ func (e *Evaluator) addTracked(t *plan.Task, list []tree.Entry) []tree.Entry {
 // trackedOutputs returns the outputs of a task that git tracks. Mostly there are none, and no glob
 // is compiled.
 func (e *Evaluator) trackedOutputs(t *plan.Task) (list []tree.Entry) {
-	for _, o := range t.Outputs {
-		for _, entry := range e.tree.At(prefix(t.Dish.Path, o.Glob)) {
+	for _, at := range e.reach(t).outputs {
+		for _, entry := range e.tree.At(at) {
 			if !IsOwnFile(t.Dish.Path, entry.Path) && e.tree.Tracked(entry.Path) {
 				list = append(list, entry)
 			}
@@ -84,7 +84,7 @@ func (e *Evaluator) trackedOutputs(t *plan.Task) (list []tree.Entry) {
 // outputsAfter returns the digest of the outputs of t, together with tracked files among them, which t
 // does not change.
 func (e *Evaluator) outputsAfter(t *plan.Task) cache.Digest {
-	made := *e.node(t).made
+	made := e.node(t).made
 	tracked := e.trackedOutputs(t)
 	if made == (cache.Digest{}) || len(tracked) == 0 {
 		return made

@@ -44,9 +44,9 @@ func (e *Evaluator) describe(b *builder, t *plan.Task) {
 	b.List("arguments", t.Args)
 	b.Text("cwd", t.Cwd)
 	b.List("path", t.Path)
-	outputs := make([]string, len(t.Outputs))
-	for i, o := range t.Outputs {
-		outputs[i] = o.Glob
+	outputs := make([]string, 0, 8) // few have more
+	for _, o := range t.Outputs {
+		outputs = append(outputs, o.Glob)
 	}
 	slices.Sort(outputs)
 	b.List("outputs", outputs)
@@ -107,11 +107,14 @@ func (e *Evaluator) addInputs(b *builder, ev *Evaluation) error {
 }
 
 func (e *Evaluator) addDeps(b *builder, t *plan.Task) {
-	deps := slices.SortedFunc(slices.Values(t.Deps), func(x, y plan.Dep) int { return strings.Compare(x.Task.ID(), y.Task.ID()) })
+	deps, byID := t.Deps, func(x, y plan.Dep) int { return strings.Compare(x.Task.ID(), y.Task.ID()) }
+	if !slices.IsSortedFunc(deps, byID) {
+		deps = slices.SortedFunc(slices.Values(deps), byID)
+	}
 	for _, d := range deps {
 		n := e.node(d.Task)
 		switch {
-		case d.Via == plan.ViaOutputs && *n.made != (cache.Digest{}):
+		case d.Via == plan.ViaOutputs && n.made != (cache.Digest{}):
 			b.Output(d.Task.ID(), e.outputsAfter(d.Task))
 		case d.Via != plan.ViaNothing: // a task without outputs has no digest of them
 			b.Task(d.Task.ID(), n.evaluation.Key)
@@ -135,7 +138,7 @@ func (e *Evaluator) pending(t *plan.Task) []string {
 
 // needsOutputs reports whether the key of t needs the outputs of a dependency that must run first.
 func (e *Evaluator) needsOutputs(t *plan.Task, d plan.Dep) bool {
-	return d.Via == plan.ViaOutputs && e.node(d.Task).made == nil ||
+	return d.Via == plan.ViaOutputs && !e.node(d.Task).isMade ||
 		e.reach(t).Reads(e.reach(d.Task), d.Inner) && !e.isUpToDate(d.Task)
 }
 

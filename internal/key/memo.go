@@ -18,7 +18,6 @@ import (
 type memo struct {
 	digests *digestStore
 	writer  pack.Writer
-	dishes  map[*ownership]rangeDigest
 	below   map[*ownership]rangeDigest // with the dishes inside that count
 	ready   bool                       // the validators of dishes and tasks are computed
 	circle  map[*plan.Circle]rangeDigest
@@ -37,7 +36,7 @@ const usePrefetched = -1
 func newMemo(o *Options, p *plan.Plan, nodes []node) *memo {
 	r := &memo{
 		digests: openDigestStore(o.State, domain+o.Program), tracked: p.Workspace.Tree.TrackedDigest(),
-		dishes: make(map[*ownership]rangeDigest), below: make(map[*ownership]rangeDigest), circle: make(map[*plan.Circle]rangeDigest),
+		below: make(map[*ownership]rangeDigest),
 	}
 	if store, ok := o.Store.(useTracker); ok && !o.Force {
 		saved, tasks := r.digests.Saved(), p.Tasks
@@ -53,7 +52,7 @@ func (r *memo) prefetchUses(store useTracker, saved savedDigests, tasks []*plan.
 		if r.noPrefetch.Load() {
 			return
 		}
-		k := saved.Of(TaskID(t))
+		k := saved.Of(t.Place())
 		if k == nil || k.Result.Key == (cache.Key{}) || !nodes[i].lastUse.CompareAndSwap(0, usePrefetched) {
 			continue
 		}
@@ -88,9 +87,10 @@ func (e *Evaluator) has(t *plan.Task, r *knownResult) bool {
 // rememberResults remembers the results that the cache has.
 func (e *Evaluator) rememberResults() {
 	for i := range e.nodes {
-		ev, made := e.nodes[i].evaluation, e.nodes[i].made
-		if ev != nil && made != nil && ev.Known && (ev.Status == Hit || ev.stored) {
-			e.memo.digests.KeepResult(TaskID(ev.Task), knownResult{Key: ev.Key, Made: *made, Outputs: ev.Outputs})
+		n := &e.nodes[i]
+		ev := n.evaluation
+		if ev != nil && n.isMade && ev.Known && (ev.Status == Hit || ev.stored) {
+			e.memo.digests.KeepResult(ev.Task.Place(), knownResult{Key: ev.Key, Made: n.made, Outputs: ev.Outputs})
 		}
 	}
 }
@@ -116,7 +116,6 @@ func (e *Evaluator) renewValidators() {
 	if read < manyRead && read*manyOf < len(e.nodes) || e.memo.stale {
 		return
 	}
-	clear(e.memo.circle)
 	clear(e.memo.below)
 	e.computeValidators()
 	for _, ev := range e.evaluations() {
@@ -134,7 +133,7 @@ func (e *Evaluator) renewValidators() {
 // keepInputs remembers the inputs of ev, which were read.
 func (e *Evaluator) keepInputs(ev *Evaluation) {
 	if sketch, known := e.validatorOf(ev.Task); known {
-		e.memo.digests.KeepFiles(TaskID(ev.Task), knownFiles{Validator: sketch, Digest: ev.inputsDigest, Lock: ev.lock})
+		e.memo.digests.KeepFiles(ev.Task.Place(), knownFiles{Validator: sketch, Digest: ev.inputsDigest, Lock: ev.lock})
 	}
 }
 
@@ -145,7 +144,7 @@ func (e *Evaluator) rememberedInputs(t *plan.Task) *knownFiles {
 	if !known {
 		return nil
 	}
-	if k := e.memo.digests.Of(TaskID(t)); k != nil && k.Files.Validator == sketch {
+	if k := e.memo.digests.Of(t.Place()); k != nil && k.Files.Validator == sketch {
 		return &k.Files
 	}
 	return nil
@@ -181,7 +180,7 @@ func (e *Evaluator) validatorOf(t *plan.Task) (s validator, known bool) {
 // dishValidator returns the validator of a dish and of the dishes inside it whose sources are among
 // its default inputs.
 func (e *Evaluator) dishValidator(own *ownership) rangeDigest {
-	all := e.memo.dishes[own]
+	all := own.validator
 	inner := own.Inner()
 	if len(inner) == 0 || !all.Known {
 		return all
@@ -193,7 +192,7 @@ func (e *Evaluator) dishValidator(own *ownership) rangeDigest {
 	w.Reset()
 	w.Raw(all.Digest[:])
 	for _, in := range inner {
-		part := e.memo.dishes[in]
+		part := in.validator
 		w.Raw(part.Digest[:])
 		all.Known = all.Known && part.Known
 	}
@@ -208,7 +207,7 @@ func (e *Evaluator) describeByProducts(w *pack.Writer, t *plan.Task) {
 	for _, inner := range e.ownerships[t.Dish].Inner() {
 		for _, other := range inner.Tasks {
 			if first[other] && len(e.history.Of(other).ByProducts) > 0 {
-				w.String(TaskID(other))
+				w.String(other.Place())
 			}
 		}
 	}
@@ -256,14 +255,14 @@ func (e *Evaluator) circleValidator(c *plan.Circle) rangeDigest {
 	if d, ok := r.circle[c]; ok {
 		return d
 	}
-	var parts []validator
+	parts := make([]validator, 0, 8) // few have more
 	d := rangeDigest{Known: true}
 	add := func(part rangeDigest) {
 		parts = append(parts, part.Digest)
 		d.Known = d.Known && part.Known
 	}
 	for _, member := range c.Dishes {
-		add(r.dishes[e.ownerships[member]])
+		add(e.ownerships[member].validator)
 	}
 	for _, l := range c.Links {
 		add(e.circleValidator(e.circles[l]))
@@ -272,8 +271,8 @@ func (e *Evaluator) circleValidator(c *plan.Circle) rangeDigest {
 		w := &r.writer
 		w.Reset()
 		w.Raw(r.tracked[:])
-		w.Strings(dishPaths(c.Dishes))
-		w.Strings(dishPaths(c.Links))
+		writePaths(w, c.Dishes)
+		writePaths(w, c.Links)
 		for _, p := range parts {
 			w.Raw(p[:])
 		}
@@ -283,12 +282,11 @@ func (e *Evaluator) circleValidator(c *plan.Circle) rangeDigest {
 	return d
 }
 
-func dishPaths(dishes []*discovery.Dish) []string {
-	list := make([]string, len(dishes))
-	for i, d := range dishes {
-		list[i] = d.Path
+func writePaths(w *pack.Writer, dishes []*discovery.Dish) {
+	w.Uint(uint64(len(dishes)))
+	for _, d := range dishes {
+		w.String(d.Path)
 	}
-	return list
 }
 
 // Loaded returns ev if its files were read, as an execution needs them. Otherwise it reads them and

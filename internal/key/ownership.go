@@ -23,10 +23,15 @@ type ownership struct {
 	// is nil when no dish is inside.
 	counted func() innerDishes
 
-	outputs func() outputs
-	derived []string     // paths that the tools of the directory write
-	Outputs []string     // the literal prefixes of all outputs, relative to the workspace
-	Tasks   []*plan.Task // of all dishes of the directory
+	compiling sync.Once
+	compiled  outputs      // once IsOutput was called
+	declared  []string     // globs of outputs in dish.toml
+	implied   []string     // globs of outputs of recipes, and derived
+	derived   []string     // paths that the tools of the directory write
+	Outputs   []string     // the literal prefixes of all outputs, relative to the workspace
+	Tasks     []*plan.Task // of all dishes of the directory
+
+	validator rangeDigest // of its files, see validatorMaker.dish
 
 	files []tree.Entry // its own sources, with by-products; nil before they are needed
 	below []tree.Entry // files and the sources of counted dishes; nil before they are needed
@@ -92,10 +97,11 @@ func beside(ws *discovery.Workspace, d *discovery.Dish) []*discovery.Dish {
 }
 
 func newOwnership(d *discovery.Dish, all []*discovery.Dish, tasks func(*discovery.Dish) []*plan.Task, good map[string]bool) (*ownership, error) {
-	own := &ownership{Dish: d}
-	var declared, derived []string
-	for _, o := range all {
-		own.Tasks = append(own.Tasks, tasks(o)...)
+	own := &ownership{Dish: d, Tasks: slices.Clip(tasks(all[0]))}
+	for i, o := range all {
+		if i > 0 {
+			own.Tasks = append(own.Tasks, tasks(o)...)
+		}
 		if o.Adapter != nil {
 			own.derived = append(own.derived, o.Adapter.Manifest().DerivedPaths...)
 		}
@@ -103,32 +109,30 @@ func newOwnership(d *discovery.Dish, all []*discovery.Dish, tasks func(*discover
 	for _, task := range own.Tasks {
 		for _, o := range task.Outputs {
 			if o.Declared {
-				declared = append(declared, o.Glob)
+				own.declared = append(own.declared, o.Glob)
 			} else {
-				derived = append(derived, o.Glob)
+				own.implied = append(own.implied, o.Glob)
 			}
 			own.Outputs = append(own.Outputs, prefix(d.Path, o.Glob))
 		}
 	}
-	derived = append(derived, own.derived...)
-	compile := func() (o outputs, err error) {
-		if o.declared, err = tree.CompileSet(d.Path, declared); err != nil {
-			return o, err
-		}
-		o.derived, err = tree.CompileSet(d.Path, derived)
-		return o, err
-	}
-	if id := strings.Join(slices.Concat(declared, derived), "\x00"); !good[id] {
-		if _, err := compile(); err != nil {
+	own.implied = append(own.implied, own.derived...)
+	if id := strings.Join(own.declared, "\x00") + "\x00" + strings.Join(own.implied, "\x00"); !good[id] {
+		if _, err := own.compile(); err != nil {
 			return nil, err
 		}
 		good[id] = true
 	}
-	own.outputs = sync.OnceValue(func() outputs {
-		o, _ := compile() // succeeded above, or for the same globs of another dish
-		return o
-	})
 	return own, nil
+}
+
+// compile returns the outputs of the dish.
+func (own *ownership) compile() (o outputs, err error) {
+	if o.declared, err = tree.CompileSet(own.Dish.Path, own.declared); err != nil {
+		return o, err
+	}
+	o.derived, err = tree.CompileSet(own.Dish.Path, own.implied)
+	return o, err
 }
 
 // prefix returns the part of a glob in front of its first wildcard, relative to the
@@ -143,7 +147,13 @@ func prefix(base, glob string) string {
 	if rooted {
 		base = "."
 	}
-	return path.Join(base, glob)
+	if glob == "" || strings.HasPrefix(glob, "/") {
+		return path.Join(base, glob)
+	}
+	if base == "." {
+		return path.Clean(glob)
+	}
+	return path.Clean(base + "/" + glob) // as path.Join, with one allocation in place of three
 }
 
 // Own returns the sources of the dish, with by-products and without the sources of the dishes
@@ -186,7 +196,7 @@ func (own *ownership) Defaults(tr *tree.Tree) []tree.Entry {
 		for _, inner := range own.Inner() {
 			around := own.around(inner)
 			for _, e := range inner.Own(tr) {
-				if tr.Tracked(e.Path) || !slices.ContainsFunc(around, func(o *ownership) bool { return o.IsOutput(e.Path) }) {
+				if !slices.ContainsFunc(around, func(o *ownership) bool { return o.IsOutput(e.Path) }) || tr.Tracked(e.Path) {
 					own.below = append(own.below, e)
 				}
 			}
@@ -237,7 +247,8 @@ func (own *ownership) MayMake(p string, owner *ownership) bool {
 
 // IsOutput reports whether tasks of the dish may make p, or its tools leave it there.
 func (own *ownership) IsOutput(p string) bool {
-	o := own.outputs()
+	own.compiling.Do(func() { own.compiled, _ = own.compile() }) // newOwnership has found no error
+	o := &own.compiled
 	return o.declared.Match(p) || o.derived.Match(p)
 }
 

@@ -22,12 +22,18 @@ type rangeDigests struct {
 	writers sync.Pool // of *pack.Writer
 
 	mu    sync.Mutex
-	known map[string]func() rangeDigest
+	known map[string]*onceDigest
+}
+
+// onceDigest is a digest that is computed once.
+type onceDigest struct {
+	once sync.Once
+	rangeDigest
 }
 
 // newRangeDigests returns those of t.
 func newRangeDigests(t *tree.Tree) *rangeDigests {
-	r := &rangeDigests{tree: t, known: make(map[string]func() rangeDigest)}
+	r := &rangeDigests{tree: t, known: make(map[string]*onceDigest)}
 	r.writers.New = func() any { return new(pack.Writer) }
 	return r
 }
@@ -35,13 +41,14 @@ func newRangeDigests(t *tree.Tree) *rangeDigests {
 // Of returns the digest of the file at a path, or of everything below it.
 func (r *rangeDigests) Of(at string) rangeDigest {
 	r.mu.Lock()
-	f := r.known[at]
-	if f == nil {
-		f = sync.OnceValue(func() rangeDigest { return r.of(at) })
-		r.known[at] = f
+	d := r.known[at]
+	if d == nil {
+		d = new(onceDigest)
+		r.known[at] = d
 	}
 	r.mu.Unlock()
-	return f()
+	d.once.Do(func() { d.rangeDigest = r.of(at) })
+	return d.rangeDigest
 }
 
 func (r *rangeDigests) of(at string) (d rangeDigest) {
@@ -52,6 +59,9 @@ func (r *rangeDigests) of(at string) (d rangeDigest) {
 		return d
 	}
 	below, known := r.tree.Digest(at)
+	if known && len(w.Payload()) == 0 {
+		return rangeDigest{Digest: below, Known: true} // a directory, mostly
+	}
 	if w.Raw(below[:]); !known {
 		known = addBelow(w, r.tree, at)
 	}

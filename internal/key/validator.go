@@ -18,11 +18,12 @@ func (e *Evaluator) computeValidators() {
 	begin := func() *validatorMaker { return &validatorMaker{Evaluator: e, ranges: ranges} }
 	dishes := parallel.Map(owned, begin, (*validatorMaker).dish)
 	for i, own := range owned {
-		e.memo.dishes[own] = dishes[i]
+		own.validator = dishes[i]
 	}
 	for i, sketch := range parallel.Map(e.plan.Tasks, begin, (*validatorMaker).task) {
 		e.nodes[i].validator = sketch
 	}
+	e.memo.circle = make(map[*plan.Circle]rangeDigest, len(dishes))
 	e.memo.ready = true
 }
 
@@ -107,8 +108,7 @@ func (s *validatorMaker) task(t *plan.Task) rangeDigest {
 			return rangeDigest{}
 		}
 	}
-	for _, o := range t.Outputs { // tracked outputs are inputs too
-		at := prefix(t.Dish.Path, o.Glob)
+	for _, at := range s.reach(t).outputs { // tracked outputs are inputs too
 		if Inside(at, t.Dish.Path) {
 			continue
 		}

@@ -182,7 +182,13 @@ func (c *coder) slice(elem *coder, t reflect.Type) {
 		if n == 0 {
 			return
 		}
-		v.Set(reflect.MakeSlice(t, int(n-1), int(n-1)))
+		if n == 1 {
+			v.Set(reflect.MakeSlice(t, 0, 0))
+			return
+		}
+		v.Grow(int(n - 1)) // unlike MakeSlice, it allocates no header
+		v.SetLen(int(n - 1))
+		v.SetCap(int(n - 1))
 		for i := range int(n - 1) {
 			elem.read(r, v.Index(i))
 		}

@@ -127,6 +127,8 @@ type Task struct {
 	// Inner are the dishes inside Dish whose files are among the default inputs, outer ones first.
 	Inner []*discovery.Dish
 
+	id     string   // see ID; "" of a task that no plan made
+	place  string   // see Place; likewise
 	body   string   // text of the script that Run runs by its name
 	recipe bool     // its command is that of a recipe
 	stored bool     // dish.toml says that its result is stored
@@ -146,7 +148,25 @@ type want struct {
 }
 
 // ID is the task's name in the whole workspace, "dish:task".
-func (t *Task) ID() string { return t.Dish.Name + ":" + t.Name }
+func (t *Task) ID() string {
+	if t.id != "" {
+		return t.id
+	}
+	return t.Dish.Name + ":" + t.Name
+}
+
+// Place is another name of the task, by the place of its dish: it stays when the dish gets another
+// name.
+func (t *Task) Place() string {
+	if t.place != "" {
+		return t.place
+	}
+	p := t.Dish.Path + "\x00" + t.Name
+	if t.Dish.Beside != "" {
+		p += "\x00" + t.Dish.Adapter.Manifest().AdapterID
+	}
+	return p
+}
 
 // Command returns the command as people write it, with the arguments of the request.
 func (t *Task) Command() string {

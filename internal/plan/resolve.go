@@ -52,7 +52,9 @@ func (t *Task) keepRewritten() {
 
 func newTask(d *discovery.Dish, name string) *Task {
 	r := rank(name)
-	return &Task{Dish: d, Name: name, rank: r, Lifecycle: r < len(Lifecycle()), Weight: 1}
+	t := &Task{Dish: d, Name: name, rank: r, Lifecycle: r < len(Lifecycle()), Weight: 1}
+	t.id, t.place = t.ID(), t.Place()
+	return t
 }
 
 func fromRecipe(d *discovery.Dish, recipe adapters.Task) *Task {

@@ -26,7 +26,7 @@ const (
 
 // journalEntry is what one task is about to change.
 type journalEntry struct {
-	Task  string   // see key.TaskID
+	Task  string   // see plan.Task.Place
 	Dish  string   // its path
 	Globs []string // the outputs of a task that is executed
 	// Paths are what lies there already, and is none of the task's; without Globs they

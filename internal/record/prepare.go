@@ -54,7 +54,7 @@ func (x *Execution) Prepare() (err error) {
 		x.removeEmpty()
 	}
 	x.noteJournal(journalEntry{
-		Task: key.TaskID(t), Dish: t.Dish.Path, Globs: outputGlobs(t), Paths: slices.Sorted(maps.Keys(x.before)),
+		Task: t.Place(), Dish: t.Dish.Path, Globs: outputGlobs(t), Paths: slices.Sorted(maps.Keys(x.before)),
 	})
 	return nil
 }
@@ -112,7 +112,7 @@ func (r *Recorder) noteJournal(e journalEntry) {
 
 // Restoring writes down that outputs of t are about to be restored.
 func (r *Recorder) Restoring(t *plan.Task, outputs []cache.Output) {
-	r.noteJournal(journalEntry{Task: key.TaskID(t), Dish: t.Dish.Path, Paths: Paths(outputs)})
+	r.noteJournal(journalEntry{Task: t.Place(), Dish: t.Dish.Path, Paths: Paths(outputs)})
 }
 
 // Left returns what an execution that did not succeed has left among its outputs.

@@ -38,7 +38,7 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 	} else if r.Reason == ReasonInterrupted && ctx.Err() == nil {
 		e.stop = ReasonInterrupted // Ctrl-C went to it alone
 	} else if left := x.kept.Left(); len(left) > 0 {
-		e.keys.History().Leave(key.TaskID(t), left)
+		e.keys.History().Leave(t.Place(), left)
 	}
 	e.end(r)
 }

@@ -119,18 +119,18 @@ func (x *execution) openLog() *action.Log {
 	if x.opts.Output || t.Persistent {
 		o.Forward = func(s action.Stream, p []byte) { x.env.report(TaskOutput{Task: t, Stream: s, Data: p}) }
 	}
-	return action.CreateLog(x.env.State, action.LogName(t.Dish.Name, t.Name, key.TaskID(t)), o)
+	return action.CreateLog(x.env.State, action.LogName(t.Dish.Name, t.Name, t.Place()), o)
 }
 
 // attempt runs the command once. again reports whether a failure is of the kind that allows another
 // attempt.
 func (x *execution) attempt(ctx context.Context, log *action.Log) (again bool) {
 	out, errs := action.NewLines(x.ev.Task.RetryOn), action.NewLines(x.ev.Task.RetryOn)
-	x.attemptTo(ctx, out.Noting(log.Writer(action.Stdout)), errs.Noting(log.Writer(action.Stderr)))
+	x.attemptTo(ctx, log, out.Noting(log.Writer(action.Stdout)), errs.Noting(log.Writer(action.Stderr)))
 	return x.ev.Task.RetryOn == "" || out.Matched() || errs.Matched()
 }
 
-func (x *execution) attemptTo(ctx context.Context, stdout, stderr io.Writer) {
+func (x *execution) attemptTo(ctx context.Context, log *action.Log, stdout, stderr io.Writer) {
 	t, r := x.ev.Task, x.result
 	spec, err := x.env.commands().Spec(t)
 	var res proc.Result

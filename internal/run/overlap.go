@@ -60,15 +60,18 @@ func FindOverlaps(p *plan.Plan) overlaps {
 	if with < 2 {
 		return f.overlaps
 	}
-	at := make(map[string][]int32, len(places))
+	first := make(map[string]int32, len(places)) // by prefix: the number of a place plus one
+	next := make([]int32, len(places))           // by place: the next one with its prefix, likewise
 	for i := range places {
-		at[places[i].prefix] = append(at[places[i].prefix], int32(i))
+		j := len(places) - 1 - i
+		next[j] = first[places[j].prefix]
+		first[places[j].prefix] = int32(j + 1)
 	}
 	for i := range places {
 		inner := &places[i]
 		for dir := inner.prefix; ; dir = dir[:max(0, strings.LastIndexByte(dir, '/'))] {
-			for _, j := range at[dir] {
-				f.look(inner, &places[j])
+			for j := first[dir]; j > 0; j = next[j-1] {
+				f.look(inner, &places[j-1])
 				if f.left < 0 {
 					f.tooMany(inner.task)
 					return f.overlaps
@@ -84,6 +87,7 @@ func FindOverlaps(p *plan.Plan) overlaps {
 
 // places lists where outputs lie, and counts the tasks that have any.
 func places(p *plan.Plan) (list []outputArea, with int) {
+	list = make([]outputArea, 0, len(p.Tasks))
 	for _, t := range p.Tasks {
 		if len(t.Outputs) > 0 {
 			with++

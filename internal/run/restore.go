@@ -40,7 +40,7 @@ func (e *engine) restore(ctx context.Context, ev *key.Evaluation, last *key.Last
 	return func() {
 		if err != nil {
 			if stats.Written > 0 {
-				e.keys.History().Leave(key.TaskID(t), record.Paths(want))
+				e.keys.History().Leave(t.Place(), record.Paths(want))
 			}
 			whole, hint := e.keys.Loaded(ctx, ev), ""
 			var refused *cache.RefusedError

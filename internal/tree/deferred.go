@@ -116,12 +116,29 @@ func (n *dirNode) Look() {
 	n.late.seen.Store(true)
 }
 
+// fewFiles is the number of files up to which it costs less to read their stats by their paths than
+// to open their directory.
+const fewFiles = 4
+
+// lookUnopened reads the stats of the files directly in n without opening n, and reports whether
+// all are unchanged. Only then may the stats be used: a directory of a path may have become a link.
+func (n *dirNode) lookUnopened(r *disk.Reader, from, to int) bool {
+	for k := from; k < to; k++ {
+		path, _ := n.late.of.File(k)
+		e := disk.Entry{Path: path}
+		if r.StatBelow(path, n.Stamp.Dev, &e) != nil || !n.late.of.Same(k, &e) {
+			return false
+		}
+	}
+	return true
+}
+
 // lookWith reads the stats of the files directly in n. It leaves out a removed file, as a new
 // listing would; a file whose stat cannot be read stays, and fails when it is read.
 func (n *dirNode) lookWith(r *disk.Reader) {
 	from, to := n.late.of.FilesOf(int(n.Was) - 1)
 	n.Same = true
-	if from == to {
+	if from == to || to-from <= fewFiles && n.lookUnopened(r, from, to) {
 		return
 	}
 	failed := r.Open(n.Path, n.Stamp.Dev)

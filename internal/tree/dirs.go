@@ -2,6 +2,8 @@ package tree
 
 import (
 	"strings"
+
+	"github.com/bentobuild/bento/internal/tree/disk"
 )
 
 // DirStamp is a directory with its times at the last look.
@@ -41,6 +43,11 @@ func (t *Tree) stampOf(top *dirNode, dir string) DirStamp {
 	e, _ := Stat(t.root, dir)
 	return DirStamp{dir, e.Stamp()}
 }
+
+// ListStamp returns the stamp of a directory outside of any Tree, and reports whether every later
+// change of its list of names changes the stamp: the file system is local, and the last change was
+// long ago. It is zero for what is no directory.
+func ListStamp(dir string) (s Stamp, settled bool) { return disk.ListStamp(dir) }
 
 // Swapped reports whether the directory was replaced, or moved away and back, since the look: that
 // changes only its Ctime. Adding and removing entries changes its Mtime too, and does not affect

@@ -23,7 +23,7 @@ import (
 // them with. Candidates that must not start are marked, and the problems say why.
 func (h *Host) FindPlugins(cfg *config.Workspace, st *state.Dir) ([]adapters.Candidate, adapter.Options, []diagnostics.Diagnostic) {
 	digests := host.NewDigests(st)
-	candidates, problems := discovery.Adapters(h.Environ.Get("PATH"), cfg, digests.Executable)
+	candidates, problems := discovery.Adapters(h.Environ.Get("PATH"), cfg, st, digests.Executable)
 	o, more := h.PluginOptions(candidates, cfg, st)
 	o.Digests = digests
 	return candidates, o, append(problems, more...)

@@ -3,9 +3,7 @@ package disk
 import (
 	"context"
 	"fmt"
-	"os"
 	"path"
-	"path/filepath"
 
 	"github.com/bentobuild/bento/internal/state"
 )
@@ -26,20 +24,22 @@ type Collector struct {
 // Collect adds the entry at path and everything below it. It adds nothing for a path through a
 // link, or through an entry that is no directory.
 func (c *Collector) Collect(path string) error {
+	if c.reader == nil {
+		c.reader = c.Root.Reader()
+	}
+	e := Entry{Path: path}
 	for at := range Ends(path) {
-		fi, err := os.Lstat(filepath.Join(c.Root.path, filepath.FromSlash(path[:at])))
+		err := c.reader.StatPath(path[:at], &e)
 		if Gone(err) {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("%q: %w", path[:at], Bare(err))
 		}
-		if fi.IsDir() {
+		if e.Kind == Dir {
 			continue
 		}
 		if at == len(path) {
-			e := Entry{Path: path}
-			e.fill(fi)
 			c.Entries = append(c.Entries, e)
 		}
 		return nil
@@ -49,9 +49,6 @@ func (c *Collector) Collect(path string) error {
 }
 
 func (c *Collector) below() error {
-	if c.reader == nil {
-		c.reader = c.Root.Reader()
-	}
 	for len(c.todo) > 0 {
 		dir := c.todo[len(c.todo)-1]
 		c.todo = c.todo[:len(c.todo)-1]

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -35,6 +36,22 @@ func OpenRoot(root string) (*Root, error) {
 		}
 	}
 	return p, nil
+}
+
+// ListStamp returns the stamp of a directory. settled reports whether every later change of its list
+// of names changes the stamp: the file system is local, and the last change was long ago.
+func ListStamp(dir string) (s Stamp, settled bool) {
+	looked := time.Now().UnixNano()
+	p, err := OpenRoot(dir)
+	if err != nil {
+		return s, false
+	}
+	defer p.Close()
+	var e Entry
+	if err := p.Reader().StatPath("", &e); err != nil {
+		return s, false
+	}
+	return e.Stamp(), p.local != 0 && e.LongAgo(looked)
 }
 
 // IsThere reports whether the path of the directory still leads to it.
@@ -190,11 +207,21 @@ func (s *Reader) StatPath(rel string, e *Entry) error {
 	return s.stat(s.root.fd, &s.name[0], unix.AT_SYMLINK_NOFOLLOW, e)
 }
 
+// StatBelow is StatPath for a path in a directory of the file system dev.
+func (s *Reader) StatBelow(rel string, dev uint64, e *Entry) error {
+	s.name = append(append(s.name[:0], rel...), 0)
+	return s.statWith(s.isPrompt(dev), s.root.fd, &s.name[0], unix.AT_SYMLINK_NOFOLLOW, e)
+}
+
 // stat reads the stat of name, which ends in a NUL, in the directory fd.
 func (s *Reader) stat(fd int, name *byte, flags int, e *Entry) error {
+	return s.statWith(s.prompt && fd == s.fd, fd, name, flags, e)
+}
+
+func (s *Reader) statWith(prompt bool, fd int, name *byte, flags int, e *Entry) error {
 	var st unix.Statx_t
 	for {
-		switch errno := s.statx(fd, name, flags, &st); errno {
+		switch errno := statx(prompt, fd, name, flags, &st); errno {
 		case 0:
 			fillStatx(e, &st)
 			return nil
@@ -207,10 +234,10 @@ func (s *Reader) stat(fd int, name *byte, flags int, e *Entry) error {
 	}
 }
 
-// statx does not tell the scheduler that the call may block, if it does not: that costs a tenth of
+// statx does not tell the scheduler that the call may block, if it is prompt: that costs a tenth of
 // a walk.
-func (s *Reader) statx(fd int, name *byte, flags int, st *unix.Statx_t) (errno syscall.Errno) {
-	if s.prompt && fd == s.fd {
+func statx(prompt bool, fd int, name *byte, flags int, st *unix.Statx_t) (errno syscall.Errno) {
+	if prompt {
 		_, _, errno = unix.RawSyscall6(unix.SYS_STATX, uintptr(fd), uintptr(unsafe.Pointer(name)),
 			uintptr(flags), unix.STATX_BASIC_STATS, uintptr(unsafe.Pointer(st)), 0)
 		return errno

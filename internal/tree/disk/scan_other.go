@@ -24,6 +24,9 @@ func OpenRoot(root string) (*Root, error) {
 
 func (p *Root) Close() {}
 
+// ListStamp returns false: it is unknown whether a directory always gets a new time.
+func ListStamp(string) (s Stamp, settled bool) { return s, false }
+
 // IsThere returns true: each call opens the directory by its path.
 func (p *Root) IsThere() bool { return true }
 
@@ -76,6 +79,9 @@ func (s *Reader) StatName(name string, e *Entry) error {
 	e.fill(fi)
 	return nil
 }
+
+// StatBelow is StatPath for a path in a directory of the file system dev.
+func (s *Reader) StatBelow(rel string, _ uint64, e *Entry) error { return s.StatPath(rel, e) }
 
 // StatPath is Stat for a path relative to the root, "" for the root itself.
 func (s *Reader) StatPath(rel string, e *Entry) error {
