@@ -75,9 +75,10 @@ func readPluginNames(dir string) ([]string, error) {
 	return names, err
 }
 
-// Save saves the names if one that can be saved was read. Without, all are read again.
+// Save saves the names if one that can be saved was read. Without, all are read again. It does not
+// make the state's directory, because commands that change nothing search PATH too.
 func (p *pathNames) Save() {
-	if !p.changed || p.state == nil {
+	if !p.changed || p.state == nil || p.state.Stamp(".gitignore") == (state.Stamp{}) {
 		return
 	}
 	var w pack.Writer

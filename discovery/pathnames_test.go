@@ -27,6 +27,9 @@ func longAgo(t *testing.T) (dir string, stamp tree.Stamp) {
 
 func keepNames(t *testing.T, st *state.Dir, dir string, stamp tree.Stamp, names ...string) {
 	t.Helper()
+	if err := st.Store("other", 1, nil); err != nil { // makes the directory
+		t.Fatal(err)
+	}
 	p := openPathNames(st)
 	p.current[dir], p.changed = pluginNames{stamp: stamp, names: names}, true
 	p.Save()
@@ -35,11 +38,16 @@ func keepNames(t *testing.T, st *state.Dir, dir string, stamp tree.Stamp, names 
 func TestPathNamesAreSaved(t *testing.T) {
 	dir, stamp := longAgo(t)
 	st := state.Open(t.TempDir())
-	if got := openPathNames(st).Of(dir); len(got) > 0 {
-		t.Fatalf("%s has %q", dir, got)
+	p := openPathNames(st)
+	if got := p.Of(dir); len(got) > 0 || !p.changed {
+		t.Fatalf("%s has %q, changed %v", dir, got, p.changed)
+	}
+	p.Save()
+	if st.Stamp(pathFile) != (state.Stamp{}) {
+		t.Error("a search made the directory of the state")
 	}
 	keepNames(t, st, dir, stamp, PluginPrefix+"saved")
-	p := openPathNames(st)
+	p = openPathNames(st)
 	if got := p.Of(dir); !cmp.Equal(got, []string{PluginPrefix + "saved"}) {
 		t.Errorf("of an unchanged directory: %q, want the saved name", got)
 	}

@@ -87,6 +87,7 @@ func TestAdaptersAskByTheTable(t *testing.T) {
 // for the writer of a named pipe, and read a device to its end.
 var waiting = map[string]string{
 	"cmd/bento/workers.go":            "of /proc",
+	"cmd/bento/memory_linux.go":       "of /proc and the control groups",
 	"internal/owner/groups.go":        "of /etc",
 	"internal/sandbox/group_linux.go": "of /proc and the control groups",
 	"adapters/golang/modcopy.go":      "after a look at its kind, in an install",

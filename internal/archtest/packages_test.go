@@ -20,6 +20,7 @@ var manyNames = map[string]string{
 	"adapters/adaptertest": "what the tests of 13 adapters share",
 	"internal/config":      "a type for each table of bento.toml and dish.toml",
 	"internal/key":         "what a run, a plan and why know of a task, and what is remembered of it",
+	"internal/run":         "a type for each event of a run",
 	"internal/report":      "a document for each command, and its writer",
 	"internal/tree/disk":   "the system calls of the walk, for three systems",
 	"plugin/wire":          "a type for each message",

@@ -129,7 +129,7 @@ func (m *History) Leave(id string, left []string) {
 
 // Fail notes how the last execution of t failed, in at most maxFailed bytes.
 func (m *History) Fail(t *plan.Task, message string) {
-	id, r := TaskID(t), &LastRun{}
+	id, r := t.Place(), &LastRun{}
 	if old := m.tasks[id]; old != nil {
 		*r = *old
 	}
