@@ -196,6 +196,20 @@ func ToolchainBasis(ctx context.Context, a Adapter, dir string) (basis string, o
 	return basis, err == nil, err
 }
 
+// ToolchainResolver is an adapter of a plugin that knows the version of the toolchain of a
+// directory, so that bento can compare it with the pin.
+type ToolchainResolver interface {
+	// ResolvedToolchain returns the toolchain that the tasks of dir get, nil if there is none. It is
+	// called instead of ToolchainFingerprint.
+	ResolvedToolchain(ctx context.Context, dir string) (*ResolvedToolchain, error)
+}
+
+// ResolvedToolchain is the result of resolvedToolchain.
+type ResolvedToolchain struct {
+	Fingerprint string `json:"fingerprint"` // changes with the tool; a part of the key
+	Version     string `json:"version"`     // such as "3.25.1"; also a part of the key
+}
+
 // PinChecker compares a pin with a toolchain.
 type PinChecker interface {
 	// CheckPin reports whether the toolchain with this fingerprint satisfies want.
@@ -204,15 +218,19 @@ type PinChecker interface {
 
 // Verdict is the result of CheckPin.
 type Verdict struct {
-	OK    bool
-	Found string // the version found, for messages
-	Hint  string // how to get the required version
+	OK bool
+	// NotCompared says that the version is unknown, or that the pin cannot be understood; then OK is
+	// true and Hint says why.
+	NotCompared bool
+	Found       string // the version found, for messages
+	Hint        string // how to get the required version
 }
 
-// CheckPin reports whether fingerprint satisfies want. When a is no PinChecker, it does.
+// CheckPin reports whether fingerprint satisfies want. When a is no PinChecker, nothing is
+// compared.
 func CheckPin(a Adapter, want Toolchain, fingerprint string) Verdict {
 	if c, ok := a.(PinChecker); ok {
 		return c.CheckPin(want, fingerprint)
 	}
-	return Verdict{OK: true}
+	return Verdict{OK: true, NotCompared: true}
 }

@@ -155,6 +155,8 @@ type Capabilities struct {
 	InstallScope bool `json:"install_scope,omitempty"`
 	Add          bool `json:"add,omitempty"`
 	Cancel       bool `json:"cancel,omitempty"`
+	// ResolvedToolchain is asked instead of ResolvedToolchainFingerprint.
+	ResolvedToolchain bool `json:"resolved_toolchain,omitempty"`
 }
 
 // DefaultCapabilities are those of a manifest that names none.
@@ -201,6 +203,9 @@ type Task struct {
 	// out whether a script of a workspace's root only runs those of the members. It never
 	// crosses the wire.
 	Body string `json:"-"`
+	// Server marks a task that runs until bento ends it. Its end with status 0 is a success
+	// all the same: a script's name does not prove that it serves. It never crosses the wire.
+	Server bool `json:"-"`
 }
 
 // Toolchain is a version that a project requires.

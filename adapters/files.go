@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/bentobuild/bento/internal/clone"
 )
@@ -257,3 +258,23 @@ func isTop(dir string) bool {
 
 // Reads returns every path that was noted, with what was seen there.
 func (f *Files) Reads() Reads { return maps.Clone(f.seen) }
+
+// DirsBelow returns dir and all directories under it, except hidden ones and links. It stops after
+// more than atMost.
+func (f *Files) DirsBelow(dir string, atMost int) []string {
+	var dirs []string
+	var add func(dir string)
+	add = func(dir string) {
+		if len(dirs) > atMost {
+			return
+		}
+		dirs = append(dirs, dir)
+		for _, e := range f.List(dir) {
+			if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+				add(filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	add(dir)
+	return dirs
+}

@@ -3,6 +3,7 @@ package adapters
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -11,6 +12,8 @@ import (
 const (
 	maxLogLine = 16 << 10 // bytes; a longer line becomes several events
 	tailLines  = 20
+	errorLines = 10 // of Errors
+	otherLines = 5  // of Errors, where no line is about an error
 )
 
 // Transcript turns the output of a tool into log events, one a line, and keeps the last
@@ -44,11 +47,40 @@ func (t *Transcript) Close() {
 	}
 }
 
-// Tail returns the last lines of both streams.
-func (t *Transcript) Tail() string {
+// Errors returns the last lines of both streams from the first one about an error, at most
+// errorLines; without one the last few. Progress is no part of it.
+func (t *Transcript) Errors() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return strings.Join(t.tail, "\n")
+	lines := t.tail
+	if first := slices.IndexFunc(lines, speaksOfError); first >= 0 {
+		lines = lines[max(first, len(lines)-errorLines):]
+	} else {
+		lines = lines[max(0, len(lines)-otherLines):]
+	}
+	return strings.Join(lines, "\n")
+}
+
+// errorWords are in lines about errors, in lower case. Tools write them in many ways.
+func errorWords() []string {
+	return []string{"error", "err!", "err_", "fatal", "failed", "failure", "cannot", "can't", "could not", "couldn't", "not found", "no such", "denied", "refused", "unable to", "invalid", "conflict", "missing", "mismatch"}
+}
+
+func speaksOfError(line string) bool {
+	line = strings.ToLower(line)
+	return slices.ContainsFunc(errorWords(), func(word string) bool { return strings.Contains(line, word) })
+}
+
+// isProgress reports whether a line is only about progress: a bar, or the name of a file to fetch.
+func isProgress(line string) bool {
+	line = strings.TrimSpace(line)
+	if strings.ContainsAny(line, "━█▓░⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") || strings.HasSuffix(line, ": started") || strings.Contains(line, ": finished with status 'done'") {
+		return true
+	}
+	return slices.ContainsFunc([]string{
+		"Collecting ", "Downloading ", "Downloaded ", "Obtaining ", "Using cached ", "Fetching ", "Looking in links:", "Looking in indexes:",
+		"Requirement already satisfied:", "Progress: ", "reify:", "Resolving ",
+	}, func(start string) bool { return strings.HasPrefix(line, start) && !speaksOfError(line) })
 }
 
 type stream struct {
@@ -93,10 +125,12 @@ func (s *stream) flush() {
 	if text == "" {
 		return
 	}
-	if len(s.t.tail) == tailLines {
-		s.t.tail = append(s.t.tail[:0], s.t.tail[1:]...)
+	if !isProgress(text) {
+		if len(s.t.tail) == tailLines {
+			s.t.tail = append(s.t.tail[:0], s.t.tail[1:]...)
+		}
+		s.t.tail = append(s.t.tail, text)
 	}
-	s.t.tail = append(s.t.tail, text)
 	if s.t.log != nil {
 		s.t.log(Log{Level: "info", Stream: s.name, Message: text})
 	}

@@ -308,3 +308,28 @@ func TestKeepSeldomLists(t *testing.T) {
 		t.Errorf("listed %d times while a twentieth was added", len(times))
 	}
 }
+
+// A result that lacks a blob can never be restored: Prune removes it also where all fits.
+func TestPruneRemovesWhatLacksABlob(t *testing.T) {
+	s, _ := openDisk(t)
+	broken, whole := large(t, s, 1, 8192), large(t, s, 2, 8192)
+	r, err := s.Lookup(broken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := r.Outputs[0].Digest.String()
+	found, err := filepath.Glob(filepath.Join(s.Dir(), "blobs", sum[:2], sum[2:]+"*"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%q, %v", found, err)
+	}
+	if err := os.Remove(found[0]); err != nil {
+		t.Fatal(err)
+	}
+	n, err := s.Prune(t.Context(), cache.Bounds{MaxSize: 1 << 30})
+	if n.Records != 1 || n.Blobs != 0 || err != nil {
+		t.Errorf("%+v, %v", n, err)
+	}
+	if _, err := s.Lookup(whole); err != nil {
+		t.Error(err)
+	}
+}

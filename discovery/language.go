@@ -3,6 +3,9 @@ package discovery
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
@@ -44,9 +47,35 @@ func (f *finder) unknownLanguage(language config.Text) diagnostics.Diagnostic {
 	for _, c := range f.Candidates {
 		known = append(known, c.ID)
 	}
-	d.Hint = diagnostics.Suggest(language.Text, known)
+	d.Hint = SuggestLanguage(language.Text, known)
 	if near := diagnostics.Nearest(language.Text, known); len(near) == 0 && config.ValidPluginID(language.Text) {
 		d.Message += ", and no executable " + PluginPrefix + language.Text + " is on PATH"
 	}
 	return d
+}
+
+// aliases returns the ids of adapters by other names of their languages.
+func aliases() map[string][]string {
+	node := []string{"node-npm", "node-pnpm", "node-yarn", "bun"}
+	return map[string][]string{
+		"node": node, "nodejs": node, "js": node, "javascript": node, "ts": node, "typescript": node,
+		"rust": {"cargo"}, "golang": {"go"}, "java": {"maven", "gradle"}, "kotlin": {"gradle"}, "jvm": {"maven", "gradle"},
+		"py": {"python", "python-uv"}, "python3": {"python", "python-uv"}, "pip": {"python"}, "poetry": {"python"}, "uv": {"python-uv"},
+		"npm": {"node-npm"}, "pnpm": {"node-pnpm"}, "yarn": {"node-yarn"}, "mvn": {"maven"}, "rb": {"ruby"}, "bundler": {"ruby"},
+		"composer": {"php"},
+	}
+}
+
+// SuggestLanguage is diagnostics.Suggest for the ids of adapters, and knows other names of languages.
+func SuggestLanguage(word string, known []string) string {
+	var ids []string
+	for _, id := range aliases()[strings.ToLower(word)] {
+		if slices.Contains(known, id) {
+			ids = append(ids, strconv.Quote(id))
+		}
+	}
+	if len(ids) > 0 {
+		return "did you mean " + strings.Join(ids, " or ") + "?"
+	}
+	return diagnostics.Suggest(word, known)
 }

@@ -38,6 +38,7 @@ func (s *server) initialize(context.Context, *jrpc2.Request) (any, error) {
 	_, m.Capabilities.Links = s.a.(adapters.Linker)
 	_, m.Capabilities.InstallScope = s.a.(adapters.Scoper)
 	_, m.Capabilities.Add = s.a.(adapters.Adder)
+	_, m.Capabilities.ResolvedToolchain = s.a.(adapters.ToolchainResolver)
 	m.Capabilities.Cancel = true
 	return m, nil
 }
@@ -70,6 +71,18 @@ func (s *server) fingerprint(ctx context.Context, _ *jrpc2.Request) (any, error)
 		return nil, err
 	}
 	return text, err
+}
+
+func (s *server) resolved(ctx context.Context, req *jrpc2.Request) (any, error) {
+	dir, err := dirOf(req)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.a.(adapters.ToolchainResolver).ResolvedToolchain(ctx, dir)
+	if r == nil {
+		return nil, err
+	}
+	return r, err
 }
 
 func (s *server) install(ctx context.Context, req *jrpc2.Request) (any, error) {

@@ -11,7 +11,7 @@
 //
 // The capabilities of the manifest name the methods that bento calls. A manifest that names
 // none of the contract's four has all four. An adapter that implements adapters.TaskLister,
-// Linker, Scoper or Adder also has that capability.
+// Linker, Scoper, Adder or ToolchainResolver also has that capability.
 package plugin
 
 import (

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -190,7 +191,8 @@ func TestMethods(t *testing.T) {
 }
 
 func TestErrorsHaveTheirCodes(t *testing.T) {
-	_, statErr := os.Stat("/nonexistent")
+	absent := filepath.Join(t.TempDir(), "absent")
+	_, statErr := os.Stat(absent)
 	for _, c := range []struct {
 		method string
 		err    error
@@ -199,7 +201,7 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 		{"install", &adapters.InstallError{Command: "zig fetch", ExitStatus: 3, Detail: "no network"}, `error 2001: no network {"exit_status":3,"command":"zig fetch"}`},
 		{"install", &adapters.InstallError{Command: "zig fetch", ExitStatus: 3}, `error 2001: "zig fetch" exited with status 3 {"exit_status":3,"command":"zig fetch"}`},
 		{"requiredToolchain", errors.New("no version"), `error 2002: no version {"file":"","reason":"no version"}`},
-		{"requiredToolchain", statErr, `error 2003: stat /nonexistent: no such file or directory {"path":"/nonexistent","errno":2}`},
+		{"requiredToolchain", statErr, "error 2003: stat " + absent + `: no such file or directory {"path":"` + absent + `","errno":2}`},
 		{"detect", errors.New("odd"), `error 2099: odd {"detail":"odd"}`},
 		{"resolvedToolchainFingerprint", &adapters.MissingTool{Tool: "zig", Hint: "get it"}, `error 2099: zig is not installed {"detail":"zig is not installed","missing_tool":"zig","hint":"get it"}`},
 	} {

@@ -117,6 +117,9 @@ func (s *server) methods() handler.Map {
 	if _, ok := s.a.(adapters.Adder); ok {
 		m[wire.MethodAdd] = s.add
 	}
+	if _, ok := s.a.(adapters.ToolchainResolver); ok {
+		m[wire.MethodResolved] = s.resolved
+	}
 	for name, method := range m {
 		m[name] = s.call(name, method)
 	}

@@ -21,6 +21,7 @@ func checkMethods(a adapters.Adapter) error {
 		reflect.TypeFor[adapters.Linker](),
 		reflect.TypeFor[adapters.Scoper](),
 		reflect.TypeFor[adapters.Adder](),
+		reflect.TypeFor[adapters.ToolchainResolver](),
 	} {
 		want := optional.Method(0)
 		if t.Implements(optional) {

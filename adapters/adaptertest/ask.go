@@ -2,9 +2,13 @@ package adaptertest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -157,4 +161,71 @@ func ScaffoldWorks(t testing.TB, a adapters.Adapter, env adapters.Environ, tasks
 			t.Errorf("%s exits with %d: %s", name, exit, said)
 		}
 	}
+}
+
+// Stamp returns a text that changes with the files and the command of an install.
+func Stamp(t testing.TB, a adapters.Adapter, dir string) string {
+	t.Helper()
+	scope, err := adapters.InstallScope(t.Context(), a, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := sha256.New()
+	for _, path := range scope.Files {
+		data, err := os.ReadFile(path)
+		fmt.Fprintf(h, "%s %v %q", path, err, data)
+	}
+	return hex.EncodeToString(h.Sum(nil)) + scope.Command
+}
+
+// Pins returns a pin and the further ones as text.
+func Pins(root string, pin *adapters.Toolchain) string {
+	var list []string
+	for p := pin; p != nil; {
+		at := p.Tool + " " + p.Version + " " + Relative(root, p.File) + ":" + strconv.Itoa(p.Line)
+		if p.Strict {
+			at += " strict"
+		}
+		list = append(list, at)
+		if len(list) > len(pin.More) {
+			break
+		}
+		p = &pin.More[len(list)-1]
+	}
+	return strings.Join(list, ", ")
+}
+
+// AskAll asks everything that bento asks about each directory, and returns the number of links.
+func AskAll(tb testing.TB, a adapters.Adapter, dirs []string) (links int) {
+	for _, dir := range dirs {
+		if _, err := adapters.Tasks(tb.Context(), a, dir); err != nil {
+			tb.Fatal(err)
+		}
+		if _, err := a.RequiredToolchain(tb.Context(), dir); err != nil {
+			tb.Fatal(err)
+		}
+		l, err := adapters.Links(tb.Context(), a, dir)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if _, err := adapters.InstallScope(tb.Context(), a, dir); err != nil {
+			tb.Fatal(err)
+		}
+		links += len(l.Links)
+	}
+	return links
+}
+
+// Scope returns the install scope of dir, with paths relative to root.
+func Scope(t testing.TB, a adapters.Adapter, root, dir string) adapters.Scope {
+	t.Helper()
+	s, err := adapters.InstallScope(t.Context(), a, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Dir, s.Reads = Relative(root, s.Dir), nil
+	for i, file := range s.Files {
+		s.Files[i] = Relative(root, file)
+	}
+	return s
 }

@@ -143,3 +143,21 @@ func Where(t testing.TB, root string, err error) string {
 	}
 	return strings.Join(at, "\n")
 }
+
+// Tree writes files, given as names and texts in turn, below a new root that is
+// the top of a repository.
+func Tree(t testing.TB, files ...string) string {
+	t.Helper()
+	root := t.TempDir()
+	for i := 0; i < len(files); i += 2 {
+		Put(t, root, files[i], files[i+1])
+	}
+	Put(t, root, ".git/HEAD", "")
+	return root
+}
+
+// Put writes a file, named relative to root with forward slashes, and its parent directories.
+func Put(t testing.TB, root, name, text string) {
+	t.Helper()
+	Write(t, filepath.Join(root, filepath.FromSlash(name)), text)
+}

@@ -14,19 +14,6 @@ import (
 	"github.com/bentobuild/bento/adapters/cargo"
 )
 
-func scope(t *testing.T, a *cargo.Adapter, root, dir string) adapters.Scope {
-	t.Helper()
-	s, err := a.InstallScope(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Dir, s.Reads = adaptertest.Relative(root, s.Dir), nil
-	for i, file := range s.Files {
-		s.Files[i] = adaptertest.Relative(root, file)
-	}
-	return s
-}
-
 func TestInstallScope(t *testing.T) {
 	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
 	root := adaptertest.Project(t, workspace)
@@ -36,14 +23,14 @@ func TestInstallScope(t *testing.T) {
 		Files: []string{".cargo/config.toml", "Cargo.lock", "Cargo.toml", "rust-toolchain"},
 	}
 	for _, dir := range []string{"", "/crates/app", "/crates/base"} {
-		if d := cmp.Diff(want, scope(t, a, root, root+dir)); d != "" {
+		if d := cmp.Diff(want, adaptertest.Scope(t, a, root, root+dir)); d != "" {
 			t.Errorf("from %q: %s", dir, d)
 		}
 	}
 	if err := os.Remove(root + "/Cargo.lock"); err != nil {
 		t.Fatal(err)
 	}
-	got := scope(t, a, root, root+"/crates/app")
+	got := adaptertest.Scope(t, a, root, root+"/crates/app")
 	if got.Command != "cargo fetch" || got.Nothing || !strings.Contains(strings.Join(got.Files, " "), "crates/base/Cargo.toml") {
 		t.Errorf("without a lockfile: %+v", got)
 	}
@@ -67,7 +54,7 @@ x = { path = "../bare" }
 `)
 	a := cargo.New(adapters.Options{Env: adaptertest.Env()})
 	for dir, want := range map[string]bool{"bare": false, "local": true, "open": false} {
-		if got := scope(t, a, root, filepath.Join(root, dir)).Nothing; got != want {
+		if got := adaptertest.Scope(t, a, root, filepath.Join(root, dir)).Nothing; got != want {
 			t.Errorf("%s: nothing to install is %v", dir, got)
 		}
 	}

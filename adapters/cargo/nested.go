@@ -15,10 +15,7 @@ const insideRule = "Cargo, started there, takes it for a workspace root (a `[wor
 // Nested implements adapters.Nester: what cargo, started in dir, takes for the root of a
 // workspace or for a member of one.
 func (a *Adapter) Nested(_ context.Context, dir, _ string) (adapters.NestedAnswer, error) {
-	f := a.Files(dir)
-	answer, err := a.nested(f)
-	answer.Reads = f.Reads()
-	return answer, err
+	return adapters.JudgeNested(a.Files(dir), a.nested)
 }
 
 func (a *Adapter) nested(f *adapters.Files) (answer adapters.NestedAnswer, err error) {

@@ -65,7 +65,6 @@ func New(o adapters.Options) *Adapter {
 			"pnpm_config_verify_deps_before_run": "false",
 			"DENO_NO_PROMPT":                     "1",
 			"DENO_NO_UPDATE_CHECK":               "1",
-			"NO_COLOR":                           "1", // Deno colours its output outside of a terminal too
 		},
 	}}
 	m := &a.manifest

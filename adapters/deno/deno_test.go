@@ -143,6 +143,46 @@ func TestMembersTakeOverTestOptions(t *testing.T) {
 	}
 }
 
+// Tests of a program that looks at NO_COLOR fail with it, and pass by hand.
+func TestOnlyDenosOwnCommandsArePlain(t *testing.T) {
+	root, a := adaptertest.Project(t, `
+-- deno.json --
+{"tasks": {"check": "deno run check.ts"}}
+-- mod.ts --
+-- mod_test.ts --
+`), newDeno()
+	if a.Manifest().SetEnv["NO_COLOR"] != "" {
+		t.Error("every task has NO_COLOR")
+	}
+	for name, want := range map[string]string{"build": "1", "lint": "1", "check": "", "test": ""} {
+		if got := adaptertest.Task(t, a, root, name).Env["NO_COLOR"]; got != want {
+			t.Errorf("%s: NO_COLOR is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// A lockfile that git ignores holds what was run so far, and no whole install.
+func TestIgnoredLockfileIsNotInstalled(t *testing.T) {
+	for ignore, nothing := range map[string]bool{"deno.lock\n": true, "dist\n/deno.lock": true, "deno.locks\n": false, "": false} {
+		root := adaptertest.Project(t, `
+-- deno.json --
+{"workspace": ["a"]}
+-- deno.lock --
+{"version": "5", "npm": {"chalk@5.0.0": {"integrity": "x"}}}
+-- a/deno.json --
+{}
+`)
+		adaptertest.Write(t, filepath.Join(root, ".gitignore"), ignore)
+		s, err := newDeno().InstallScope(t.Context(), filepath.Join(root, "a"))
+		if err != nil || s.Nothing != nothing {
+			t.Errorf("%q: %+v, %v", ignore, s, err)
+		}
+		if _, seen := s.Reads[filepath.Join(root, ".gitignore")]; !seen {
+			t.Error("the answer does not depend on .gitignore")
+		}
+	}
+}
+
 // "deno task" runs the scripts of package.json, too.
 func TestScripts(t *testing.T) {
 	root := adaptertest.Project(t, `

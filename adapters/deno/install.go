@@ -21,7 +21,7 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 	}
 	s := adapters.Scope{Dir: p.scope(), Command: command}
 	lock, l := a.lockOf(f, p)
-	s.Nothing = lock == "" || l.lock != nil && !l.lock.HasNPM && !l.lock.HasRemote
+	s.Nothing = lock == "" || ignores(f, lock) || l.lock != nil && !l.lock.HasNPM && !l.lock.HasRemote
 	s.Made = a.made(f, p, l)
 	for _, dir := range append([]string{s.Dir}, a.membersOf(f, p.root)...) {
 		for _, name := range append(configNames(), "package.json") {
@@ -36,6 +36,21 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 	}
 	s.Reads = f.Reads()
 	return s, nil
+}
+
+// ignores reports whether the .gitignore beside a lockfile names it. Such a lockfile holds only
+// what the commands so far have resolved, and --frozen would refuse it.
+func ignores(f *adapters.Files, lock string) bool {
+	data, err := f.ReadIfExists(filepath.Join(filepath.Dir(lock), ".gitignore"))
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(data)) {
+		if strings.TrimPrefix(strings.TrimSpace(line), "/") == filepath.Base(lock) {
+			return true
+		}
+	}
+	return false
 }
 
 // made returns the paths that an install leaves: packages in Deno's directory, and those of
@@ -84,7 +99,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 // run runs Deno for its effects.
 func (a *Adapter) run(ctx context.Context, leave adapters.Leave, w probe.Work, log adapters.LogFunc) error {
 	env := w.Env
-	w.Env = env.With(a.manifest.SetEnv)
+	w.Env = env.With(a.manifest.SetEnv).With(plain())
 	return missing(probe.Run(ctx, leave, w, log), env)
 }
 

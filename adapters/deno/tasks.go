@@ -5,7 +5,6 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/deno/denojson"
@@ -32,7 +31,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 	}
 	r := recipes{project: p, tasks: tasks, inputs: above(f, p)}
 	for _, t := range tasks {
-		if nameable(t.Name) {
+		if adapters.IsTaskName(t.Name) {
 			ans.Tasks = append(ans.Tasks, r.declared(t.Name, t))
 		}
 	}
@@ -72,13 +71,13 @@ type recipes struct {
 // declared returns the task of a name that runs a task of deno.json or a script.
 func (r *recipes) declared(name string, t denojson.Entry) adapters.Task {
 	task := adapters.Task{
-		Name: name, Run: "deno task " + quote(t.Name), Body: cmp.Or(t.Value, "deno task"), ExtraInputs: r.inputs,
+		Name: name, Run: "deno task " + adapters.Quote(t.Name), Body: cmp.Or(t.Value, "deno task"), ExtraInputs: r.inputs,
 		Script: !slices.Contains([]string{"build", "check", "lint", "test"}, name),
 	}
 	switch {
 	case task.Script:
 		// Its effects outside the dish are unknown.
-		task.NoCache, task.SideEffects = true, true
+		task.NoCache, task.SideEffects, task.Server = true, true, adapters.IsServer(name)
 	case name == "build":
 		task.Outputs = []string{"dist/**"}
 	}
@@ -108,6 +107,10 @@ func (r *recipes) has(name string) bool {
 	return slices.ContainsFunc(r.tasks, func(e denojson.Entry) bool { return e.Name == name })
 }
 
+// plain is the environment of commands that run none of the project's code: Deno colours its
+// output outside of a terminal too. The project's own programs and tests may look at NO_COLOR.
+func plain() map[string]string { return map[string]string{"NO_COLOR": "1"} }
+
 // own returns the recipes that run Deno's own commands.
 func (r *recipes) own(m imports.Modules) []adapters.Task {
 	var tasks []adapters.Task
@@ -118,9 +121,9 @@ func (r *recipes) own(m imports.Modules) []adapters.Task {
 			tasks = append(tasks, t)
 		}
 	}
-	add(len(m.Files) > 0, adapters.Task{Name: "build", Run: "deno check ."})
+	add(len(m.Files) > 0, adapters.Task{Name: "build", Run: "deno check .", Env: plain()})
 	add(m.Tests, adapters.Task{Name: "test", Run: r.testCommand()})
-	add(len(m.Files) > 0, adapters.Task{Name: "lint", Run: "deno lint"})
+	add(len(m.Files) > 0, adapters.Task{Name: "lint", Run: "deno lint", Env: plain()})
 	add(m.Benches, adapters.Task{Name: "bench", Run: "deno bench", Script: true, NoCache: true, SideEffects: true})
 	add(len(m.Files) > 0, adapters.Task{Name: "format", Run: "deno fmt", Script: true, NoCache: true, SideEffects: true})
 	return tasks
@@ -150,22 +153,4 @@ func above(f *adapters.Files, p *project) []string {
 		}
 	}
 	return files
-}
-
-// nameable reports whether bento allows the name of a task in deno.json.
-func nameable(name string) bool {
-	return name != "" && strings.IndexFunc(name, func(r rune) bool {
-		return r < ' ' || r == 0x7f || r == '\uFFFD'
-	}) < 0
-}
-
-// quote returns word quoted for the shell.
-func quote(word string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.:/@+,=%", r)
-	}
-	if strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -121,7 +120,7 @@ func (a *Adapter) Install(ctx context.Context, req adapters.InstallRequest, log 
 func readAll(paths []string) [][]byte {
 	all := make([][]byte, len(paths))
 	for i, path := range paths {
-		all[i], _ = os.ReadFile(path)
+		all[i], _ = readRegular(path)
 	}
 	return all
 }

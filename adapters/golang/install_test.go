@@ -17,19 +17,6 @@ import (
 	"github.com/bentobuild/bento/internal/proc"
 )
 
-func scope(t *testing.T, a *golang.Adapter, root, dir string) adapters.Scope {
-	t.Helper()
-	s, err := a.InstallScope(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Dir, s.Reads = adaptertest.Relative(root, s.Dir), nil
-	for i, file := range s.Files {
-		s.Files[i] = adaptertest.Relative(root, file)
-	}
-	return s
-}
-
 func TestInstallScope(t *testing.T) {
 	a := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=", "GOMODCACHE=/cache")})
 	root := adaptertest.Fixture(t, "go")
@@ -37,7 +24,7 @@ func TestInstallScope(t *testing.T) {
 		Dir: "app", Command: "go mod download", Files: []string{"app/go.mod", "app/go.sum"},
 		Made: []string{"/cache/cache/download"},
 	}
-	if d := cmp.Diff(want, scope(t, a, root, root+"/app")); d != "" {
+	if d := cmp.Diff(want, adaptertest.Scope(t, a, root, root+"/app")); d != "" {
 		t.Error(d)
 	}
 	root = adaptertest.Project(t, workspace)
@@ -46,7 +33,7 @@ func TestInstallScope(t *testing.T) {
 		Files: []string{"app/go.mod", "app/go.sum", "go.work", "go.work.sum", "lib/go.mod", "lib/go.sum"},
 	}
 	for _, dir := range []string{"", "/app", "/lib"} {
-		if d := cmp.Diff(want, scope(t, a, root, root+dir)); d != "" {
+		if d := cmp.Diff(want, adaptertest.Scope(t, a, root, root+dir)); d != "" {
 			t.Errorf("workspace from %q: %s", dir, d)
 		}
 	}
@@ -75,7 +62,7 @@ func TestModuleCache(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []string{strings.TrimSpace(string(out)) + "/cache/download"}
-		if got := scope(t, golang.New(adapters.Options{Env: env}), root, root+"/app").Made; !slices.Equal(got, want) {
+		if got := adaptertest.Scope(t, golang.New(adapters.Options{Env: env}), root, root+"/app").Made; !slices.Equal(got, want) {
 			t.Errorf("%v, %q: %q, want %q", test.env, test.written, got, want)
 		}
 	}
@@ -108,7 +95,7 @@ require x.com/z v1.0.0
 `)
 	a := golang.New(adapters.Options{Env: adaptertest.Env("GOWORK=")})
 	for dir, want := range map[string]bool{"bare": true, "local": true, "old": false, "vendored": true, "far": false} {
-		if got := scope(t, a, root, filepath.Join(root, dir)).Nothing; got != want {
+		if got := adaptertest.Scope(t, a, root, filepath.Join(root, dir)).Nothing; got != want {
 			t.Errorf("%s: nothing to install is %v", dir, got)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/bentobuild/bento/adapters"
 )
@@ -122,7 +123,7 @@ func isVersion(elem string) bool {
 // isObject reports whether a file begins like an executable or object file, which go build
 // overwrites.
 func isObject(path string) bool {
-	file, err := os.Open(path)
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return false
 	}

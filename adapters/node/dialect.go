@@ -60,9 +60,9 @@ func runBy(command string, short ...string) func(script string) string {
 			}
 		}
 		if strings.HasPrefix(script, "-") {
-			return command + " run -- " + quote(script)
+			return command + " run -- " + adapters.Quote(script)
 		}
-		return command + " run " + quote(script)
+		return command + " run " + adapters.Quote(script)
 	}
 }
 

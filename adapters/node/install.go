@@ -49,7 +49,7 @@ func (a *Adapter) selection() string {
 	var b strings.Builder
 	for _, name := range []string{"NODE_ENV", "npm_config_include", "npm_config_omit", "npm_config_production", "NPM_CONFIG_PRODUCTION", "YARN_PRODUCTION"} {
 		if v := a.env.Get(name); v != "" {
-			b.WriteString(name + "=" + quote(v) + " ")
+			b.WriteString(name + "=" + adapters.Quote(v) + " ")
 		}
 	}
 	return b.String()
@@ -143,7 +143,7 @@ func (a *Adapter) installArgs(f *adapters.Files, dir string) ([]string, error) {
 func commandLine(args []string) string {
 	quoted := make([]string, len(args))
 	for i, arg := range args {
-		quoted[i] = quote(arg)
+		quoted[i] = adapters.Quote(arg)
 	}
 	return strings.Join(quoted, " ")
 }

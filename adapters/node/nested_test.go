@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 )
 
 // TestNestedMalformed holds that a malformed manifest is an error only where it decides.
 func TestNestedMalformed(t *testing.T) {
-	root := tree(t,
+	root := adaptertest.Tree(t,
 		"plain/package.json", `{}`, "plain/in/package.json", `{`,
 		"plain/locked/package.json", `{`, "plain/locked/yarn.lock", ``,
 		"ws/package.json", `{"workspaces": ["a"]}`, "ws/in/package.json", `{`,

@@ -15,36 +15,14 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/diagnostics"
 )
-
-// tree writes files, given as names and texts in turn, below a new root that is
-// the top of a repository.
-func tree(t *testing.T, files ...string) string {
-	t.Helper()
-	root := t.TempDir()
-	for i := 0; i < len(files); i += 2 {
-		put(t, root, files[i], files[i+1])
-	}
-	put(t, root, ".git/HEAD", "")
-	return root
-}
-
-func put(t *testing.T, root, name, text string) {
-	t.Helper()
-	path := filepath.Join(root, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func newNPM() *Adapter { return NewNPM(adapters.Options{Env: adapters.NewEnviron(os.Environ())}) }
 
 func TestDetect(t *testing.T) {
-	root := tree(t,
+	root := adaptertest.Tree(t,
 		"lone/package.json", `{}`,
 		"lone/nothing/x", ``,
 		"broken/package.json", `{`,
@@ -76,7 +54,7 @@ func TestDetect(t *testing.T) {
 }
 
 func TestTasks(t *testing.T) {
-	root := tree(t, "app/package.json", `{
+	root := adaptertest.Tree(t, "app/package.json", `{
 		"scripts": {
 			"build": "x", "test": "echo \"Error: no test specified\" && exit 1",
 			"lint": "x", "start": "x", "a b'c": "x", "-f": "x", "build:css": "x", "bad\u0001": "x", "": "x"
@@ -88,7 +66,7 @@ func TestTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := func(name, run string) adapters.Task {
-		return adapters.Task{Name: name, Run: run, Body: "x", Script: true, NoCache: true, SideEffects: true}
+		return adapters.Task{Name: name, Run: run, Body: "x", Script: true, NoCache: true, SideEffects: true, Server: adapters.IsServer(name)}
 	}
 	want := []adapters.Task{
 		{Name: "build", Run: "npm run build", Body: "x", Outputs: []string{"dist/**", "build/**", "*.tsbuildinfo", ".next/**", "!.next/cache/**", "out/**"}},
@@ -123,7 +101,7 @@ func TestAliases(t *testing.T) {
 		`"test": "echo no test specified"`:                             "test=npm test",
 		`"test": "echo no test specified && exit 1", "tests": "x"`:     "",
 	} {
-		root := tree(t, "package.json", `{"scripts": {`+scripts+`}}`)
+		root := adaptertest.Tree(t, "package.json", `{"scripts": {`+scripts+`}}`)
 		ans, err := newNPM().Tasks(t.Context(), root)
 		if err != nil {
 			t.Fatal(err)
@@ -141,7 +119,7 @@ func TestAliases(t *testing.T) {
 }
 
 func TestWorkspace(t *testing.T) {
-	root := tree(t,
+	root := adaptertest.Tree(t,
 		"package.json", `{"name": "all", "workspaces": ["packages/*", "!packages/old"], "scripts": {"build": "x", "fmt": "x"}}`,
 		"tsconfig.base.json", `{}`, "eslint.config.mjs", ``, "jest.preset.js", ``, "babel.config.json", `{}`,
 		"packages/app/package.json", `{"name": "app",
@@ -236,9 +214,9 @@ func TestWorkspace(t *testing.T) {
 		if diff := cmp.Diff(want, s, cmpopts.IgnoreFields(s, "Reads")); diff != "" {
 			t.Error(diff)
 		}
-		put(t, root, "package-lock.json", "{}")
-		put(t, root, "patches/a.patch", "")
-		put(t, root, "packages/new/package.json", "{}")
+		adaptertest.Put(t, root, "package-lock.json", "{}")
+		adaptertest.Put(t, root, "patches/a.patch", "")
+		adaptertest.Put(t, root, "packages/new/package.json", "{}")
 		s, err = a.InstallScope(t.Context(), in("packages/new"))
 		if err != nil || s.Command != "npm ci" || !slices.Contains(s.Files, in("patches/a.patch")) ||
 			!slices.Contains(s.Files, in("packages/new/package.json")) {
@@ -252,7 +230,7 @@ func TestWorkspace(t *testing.T) {
 }
 
 func TestWorkspaceAboveTheRepositoryIsNobodys(t *testing.T) {
-	outer := tree(t, "package.json", `{"workspaces": ["**"]}`, "repo/.git/HEAD", "", "repo/a/package.json", `{}`)
+	outer := adaptertest.Tree(t, "package.json", `{"workspaces": ["**"]}`, "repo/.git/HEAD", "", "repo/a/package.json", `{}`)
 	if err := os.RemoveAll(filepath.Join(outer, ".git")); err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +242,7 @@ func TestWorkspaceAboveTheRepositoryIsNobodys(t *testing.T) {
 }
 
 func TestMalformedManifest(t *testing.T) {
-	root := tree(t, "package.json", "{\"workspaces\": [\"*\"]\n \"name\": 1}", "bad/package.json", "{\n  \"a\": }", "ok/package.json", "{}")
+	root := adaptertest.Tree(t, "package.json", "{\"workspaces\": [\"*\"]\n \"name\": 1}", "bad/package.json", "{\n  \"a\": }", "ok/package.json", "{}")
 	a := newNPM()
 	for dir, want := range map[string]string{
 		"bad": filepath.Join(root, "bad/package.json") + ":2:8: not valid JSON: '}', expected a value",
@@ -303,7 +281,7 @@ func TestNothingToInstall(t *testing.T) {
 		`{"workspaces": ["a"]}`:                   false,
 		`{"workspaces": {"packages": []}}`:        true,
 	} {
-		s, err := newNPM().InstallScope(t.Context(), tree(t, "package.json", text))
+		s, err := newNPM().InstallScope(t.Context(), adaptertest.Tree(t, "package.json", text))
 		if err != nil || s.Nothing != want {
 			t.Errorf("%s: nothing = %v, %v", text, s.Nothing, err)
 		}
@@ -315,14 +293,14 @@ func TestNothingToInstall(t *testing.T) {
 func TestAnswersFollowTheFiles(t *testing.T) { synctest.Test(t, testAnswersFollowTheFiles) }
 
 func testAnswersFollowTheFiles(t *testing.T) {
-	root := tree(t, "package.json", `{"workspaces": ["p/*"]}`, "p/a/package.json", `{"scripts": {"build": "x"}}`)
+	root := adaptertest.Tree(t, "package.json", `{"workspaces": ["p/*"]}`, "p/a/package.json", `{"scripts": {"build": "x"}}`)
 	a, dir := newNPM(), filepath.Join(root, "p/a")
 	if ans, err := a.Tasks(t.Context(), dir); err != nil || len(ans.Tasks) != 1 {
 		t.Fatalf("%+v, %v", ans, err)
 	}
-	put(t, root, "p/a/package.json", `{"scripts": {"build": "x", "lint": "y"}}`)
-	put(t, root, "p/b/package.json", `{}`)
-	put(t, root, "babel.config.js", ``)
+	adaptertest.Put(t, root, "p/a/package.json", `{"scripts": {"build": "x", "lint": "y"}}`)
+	adaptertest.Put(t, root, "p/b/package.json", `{}`)
+	adaptertest.Put(t, root, "babel.config.js", ``)
 	time.Sleep(time.Second)
 	ans, err := a.Tasks(t.Context(), dir)
 	if err != nil || len(ans.Tasks) != 2 || !slices.Contains(ans.Tasks[0].ExtraInputs, filepath.Join(root, "babel.config.js")) {
@@ -331,7 +309,7 @@ func testAnswersFollowTheFiles(t *testing.T) {
 	if ans, err := a.Tasks(t.Context(), root); err != nil || len(ans.Members) != 2 {
 		t.Errorf("%+v, %v", ans, err)
 	}
-	put(t, root, "package.json", `{"workspaces": ["q/*"]}`)
+	adaptertest.Put(t, root, "package.json", `{"workspaces": ["q/*"]}`)
 	time.Sleep(time.Second)
 	if s, err := a.InstallScope(t.Context(), dir); err != nil || s.Dir != dir {
 		t.Errorf("%+v, %v", s, err)

@@ -2,10 +2,7 @@ package node
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,7 +30,7 @@ func fixture(t *testing.T) string {
 	if err := os.CopyFS(root, os.DirFS("../../testdata/toolchains/node-npm")); err != nil {
 		t.Fatal(err)
 	}
-	put(t, root, ".git/HEAD", "")
+	adaptertest.Put(t, root, ".git/HEAD", "")
 	return root
 }
 
@@ -43,21 +40,6 @@ func install(ctx context.Context, a *Adapter, dir string, log adapters.LogFunc) 
 		return err
 	}
 	return a.Install(ctx, adapters.InstallRequest{DishDir: dir, Scope: scope, Env: childEnv(a)}, log)
-}
-
-// digest stands for the stamp of an install.
-func digest(t *testing.T, a *Adapter, dir string) string {
-	t.Helper()
-	scope, err := a.InstallScope(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := sha256.New()
-	for _, path := range scope.Files {
-		data, err := os.ReadFile(path)
-		fmt.Fprintf(h, "%s %v %q", path, err, data)
-	}
-	return hex.EncodeToString(h.Sum(nil)) + scope.Command
 }
 
 // run runs a recipe as bento does, in the strict environment.
@@ -115,7 +97,7 @@ func TestNPMInstallsAndRuns(t *testing.T) {
 	}
 	mustRun(t, a, root, "hello")
 
-	put(t, root, "packages/lib/dist/index.js", "export const describe = () => 'broken';")
+	adaptertest.Put(t, root, "packages/lib/dist/index.js", "export const describe = () => 'broken';")
 	if out, err := run(t, a, app, "test"); err == nil || !strings.Contains(out, "not ok") {
 		t.Errorf("a broken library passes: %v\n%s", err, out)
 	}
@@ -138,9 +120,9 @@ func TestNPMReinstallsWhatChanged(t *testing.T) {
 		}
 		return regexp.MustCompile(`"version": "([^"]*)"`).FindStringSubmatch(string(data))[1]
 	}
-	before := digest(t, a, lib)
-	put(t, root, "packages/lib/src/index.js", "changed")
-	if digest(t, a, lib) != before {
+	before := adaptertest.Stamp(t, a, lib)
+	adaptertest.Put(t, root, "packages/lib/src/index.js", "changed")
+	if adaptertest.Stamp(t, a, lib) != before {
 		t.Error("a change of a source is one of the install")
 	}
 	cmd := exec.CommandContext(t.Context(), "npm", "install", "--package-lock-only", "--workspace=packages/lib", "is-number@6.0.0")
@@ -148,7 +130,7 @@ func TestNPMReinstallsWhatChanged(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if digest(t, a, lib) == before {
+	if adaptertest.Stamp(t, a, lib) == before {
 		t.Error("a change of the lockfile is none of the install")
 	}
 	if got := version(); got != "7.0.0" {
@@ -184,7 +166,7 @@ func TestNPMReinstallsWhatChanged(t *testing.T) {
 func TestNPMFailureIsTold(t *testing.T) {
 	adaptertest.Drive(t, "node", "npm")
 	root, a := fixture(t), newNPM()
-	put(t, root, "packages/lib/package.json", `{"name": "@example/lib", "version": "1.0.0", "dependencies": {"is-number": "6.0.0"}}`)
+	adaptertest.Put(t, root, "packages/lib/package.json", `{"name": "@example/lib", "version": "1.0.0", "dependencies": {"is-number": "6.0.0"}}`)
 	err := install(t.Context(), a, root, nil)
 	var failed *adapters.InstallError
 	if !errors.As(err, &failed) || failed.Command != "npm ci" || failed.ExitStatus != 1 || !strings.Contains(failed.Detail, "Missing: is-number@6.0.0 from lock file") || strings.Contains(failed.Detail, "--dry-run") {
@@ -194,7 +176,7 @@ func TestNPMFailureIsTold(t *testing.T) {
 
 func TestNPMInstallOfNothingLeavesAMark(t *testing.T) {
 	adaptertest.Drive(t, "node", "npm")
-	root := tree(t,
+	root := adaptertest.Tree(t,
 		"package.json", `{"name": "a", "version": "1.0.0", "optionalDependencies": {"other": "file:other"}}`,
 		"other/package.json", `{"name": "other", "version": "1.0.0", "os": ["aix"]}`)
 	a := newNPM()

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/node/pins"
 	"github.com/bentobuild/bento/diagnostics"
 )
@@ -47,7 +48,7 @@ func TestRequiredToolchain(t *testing.T) {
 			&adapters.Toolchain{Tool: "npm", Version: "10.2.0", File: "a/package.json", Line: 1}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			root := tree(t, append([]string{"a/package.json", "{}"}, tt.files...)...)
+			root := adaptertest.Tree(t, append([]string{"a/package.json", "{}"}, tt.files...)...)
 			got, err := newNPM().RequiredToolchain(t.Context(), filepath.Join(root, "a"))
 			if err != nil {
 				t.Fatal(err)
@@ -76,7 +77,7 @@ func TestYarnOfTheLockfile(t *testing.T) {
 		{"neither", "", "{}", "", false},
 		{"packageManager", classic, `{"packageManager": "yarn@1.22.22"}`, "1.22.22", false},
 	} {
-		root := tree(t, "a/package.json", tt.manifest, "a/yarn.lock", tt.lock)
+		root := adaptertest.Tree(t, "a/package.json", tt.manifest, "a/yarn.lock", tt.lock)
 		got, err := NewYarn(adapters.Options{Env: adapters.NewEnviron(os.Environ())}).RequiredToolchain(t.Context(), filepath.Join(root, "a"))
 		if err != nil || (got == nil) != (tt.want == "") {
 			t.Fatalf("%s: %+v, %v", tt.name, got, err)
@@ -102,7 +103,7 @@ func TestMalformedPins(t *testing.T) {
 		{"a/package.json", "{\n\"engines\": {\"node\": \"twelve\"}}"},
 		{"a/package.json", "{\n\"packageManager\": \"npm@x.y\"}"},
 	} {
-		root := tree(t, append([]string{"a/package.json", "{}"}, files...)...)
+		root := adaptertest.Tree(t, append([]string{"a/package.json", "{}"}, files...)...)
 		_, err := newNPM().RequiredToolchain(t.Context(), filepath.Join(root, "a"))
 		var problems diagnostics.Problems
 		if !errors.As(err, &problems) || problems[0].File != filepath.Join(root, files[0]) || problems[0].Line == 0 || problems[0].Rule != "invalid_pin" {

@@ -102,7 +102,7 @@ func TestWhatIsNotIntact(t *testing.T) {
 				t.Errorf("a forced install leaves it: %v", err)
 			}
 			remove("index.js")
-			put(t, root, "node_modules/.bento-begun", "")
+			adaptertest.Put(t, root, "node_modules/.bento-begun", "")
 			reinstall(t, a, root, false)
 			if exit, said := adaptertest.Run(t, a, a.env, root, adaptertest.Task(t, a, root, "build")); exit != 0 || !strings.Contains(said, "true") {
 				t.Errorf("an interrupted install is not healed: %d, %s", exit, said)
@@ -148,7 +148,7 @@ func TestTheStoreIsNotWrittenTo(t *testing.T) {
 				t.Fatal(err)
 			}
 			reinstall(t, a, root, true)
-			put(t, root, "node_modules/.bento-begun", "")
+			adaptertest.Put(t, root, "node_modules/.bento-begun", "")
 			reinstall(t, a, root, false)
 			after, err := os.ReadFile(twin)
 			if err != nil || string(after) != string(before) {
@@ -205,8 +205,8 @@ func TestCommandsOfTheRoot(t *testing.T) {
 {"name": "a", "version": "1.0.0", "scripts": {"build": "semver 1.2.3"}}
 `)
 		if id == "node-yarn" {
-			put(t, root, ".yarnrc.yml", "nodeLinker: node-modules\n")
-			put(t, root, "yarn.lock", "")
+			adaptertest.Put(t, root, ".yarnrc.yml", "nodeLinker: node-modules\n")
+			adaptertest.Put(t, root, "yarn.lock", "")
 		}
 		if id == "yarn1" {
 			adaptertest.Replace(t, filepath.Join(root, "package.json"), `"private"`, `"packageManager": "yarn@1.22.22", "private"`)
@@ -286,7 +286,7 @@ func TestAddToTheRoot(t *testing.T) {
 		root := adaptertest.Project(t, "-- package.json --\n{\"name\": \"top\", \"private\": true, \"packageManager\": \"yarn@1.22.22\", \"workspaces\": [\"a\"]}\n-- a/package.json --\n{\"name\": \"a\", \"version\": \"1.0.0\"}\n")
 		if id == "node-pnpm" {
 			adaptertest.Replace(t, filepath.Join(root, "package.json"), "yarn@1.22.22", "pnpm@12.0.0")
-			put(t, root, "pnpm-workspace.yaml", "packages: [a]\n")
+			adaptertest.Put(t, root, "pnpm-workspace.yaml", "packages: [a]\n")
 		}
 		err := a.Add(t.Context(), adapters.AddRequest{DishDir: root, Packages: []string{"ms@2.1.3"}, Env: adaptertest.TaskEnv(a, a.env)}, nil)
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/packagejson"
@@ -53,7 +52,7 @@ type recipes struct {
 func (r *recipes) tasks() []adapters.Task {
 	var tasks []adapters.Task
 	add := func(name string, s packagejson.Entry) bool {
-		ok := s.Line > 0 && nameable(s.Name) && !adapters.IsStubTest(s.Name, s.Value)
+		ok := s.Line > 0 && adapters.IsTaskName(s.Name) && !adapters.IsStubTest(s.Name, s.Value)
 		if ok {
 			tasks = append(tasks, r.task(name, s))
 		}
@@ -87,7 +86,7 @@ func (r *recipes) task(name string, s packagejson.Entry) adapters.Task {
 	t.ExtraInputs = r.shared.inputs(name, r.ts.Above)
 	if t.Script {
 		// Its effects outside the dish are unknown.
-		t.NoCache, t.SideEffects = true, true
+		t.NoCache, t.SideEffects, t.Server = true, true, adapters.IsServer(name)
 		return t
 	}
 	switch name {
@@ -99,24 +98,6 @@ func (r *recipes) task(name string, s packagejson.Entry) adapters.Task {
 		}
 	}
 	return t
-}
-
-// nameable reports whether a script's name can be the name of a task.
-func nameable(name string) bool {
-	return name != "" && strings.IndexFunc(name, func(r rune) bool {
-		return r < ' ' || r == 0x7f || r == '\uFFFD'
-	}) < 0
-}
-
-// quote returns word quoted for the shell.
-func quote(word string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.:/@+,=%", r)
-	}
-	if strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // path returns the directories of installed commands, the nearer first.

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 )
 
 // script writes an executable.
 func script(t *testing.T, dir, name, text string) {
 	t.Helper()
-	put(t, dir, name, "#!/bin/sh\n"+text+"\n")
+	adaptertest.Put(t, dir, name, "#!/bin/sh\n"+text+"\n")
 	if err := os.Chmod(filepath.Join(dir, name), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func TestMissingTool(t *testing.T) {
 	check("node")
 	script(t, bin, "node", "echo v20.0.0")
 	check("npm")
-	root := tree(t, "package.json", `{"dependencies": {"a": "1"}}`)
+	root := adaptertest.Tree(t, "package.json", `{"dependencies": {"a": "1"}}`)
 	env := adapters.Environ{"PATH=" + bin}
 	err := NewNPM(adapters.Options{Env: env}).Install(t.Context(), adapters.InstallRequest{DishDir: root, Env: env}, nil)
 	var missing *adapters.MissingTool
@@ -82,10 +83,10 @@ exec "` + home + `/versions/$v/bin/node"`
 	script(t, home, "versions/18.0.0/bin/node", "echo v18.0.0")
 	script(t, home, "versions/20.0.0/bin/node", "echo v20.0.0")
 	script(t, home, "bin/npm", "echo 10.0.0")
-	put(t, home, "version", "18.0.0")
+	adaptertest.Put(t, home, "version", "18.0.0")
 	a := NewNPM(adapters.Options{Env: adapters.Environ{"HOME=" + home, "PATH=" + home + "/shims:" + home + "/bin:/usr/bin:/bin"}})
 
-	root := tree(t, "new/.node-version", "20.0.0\n", "gone/.node-version", "99.0.0\n", "old/sub/x", "", "old/sub2/x", "")
+	root := adaptertest.Tree(t, "new/.node-version", "20.0.0\n", "gone/.node-version", "99.0.0\n", "old/sub/x", "", "old/sub2/x", "")
 	ask := func(dir string) (basis, fingerprint string) {
 		t.Helper()
 		// What an adapter has seen of the machine holds for a moment.
@@ -113,13 +114,13 @@ exec "` + home + `/versions/$v/bin/node"`
 		t.Errorf("a version that is not there: %v", err)
 	}
 	for name, change := range map[string]func(){
-		"the default":       func() { put(t, home, "version", "20.0.0\n\n") },
+		"the default":       func() { adaptertest.Put(t, home, "version", "20.0.0\n\n") },
 		"a version":         func() { script(t, home, "versions/18.0.0/bin/node", "echo v18.0.1 # rebuilt") },
 		"another version":   func() { script(t, home, "versions/16.0.0/bin/node", "echo v16.0.0") },
-		"a file above":      func() { put(t, root, ".node-version", "20.0.0") },
+		"a file above":      func() { adaptertest.Put(t, root, ".node-version", "20.0.0") },
 		"the shim":          func() { script(t, home, "shims/node", shim+" # new") },
-		"npm, in place":     func() { put(t, home, "package.json", `{"version": "10.0.1"}`) },
-		"a file of its own": func() { put(t, root, "old/.node-version", "18.0.0") },
+		"npm, in place":     func() { adaptertest.Put(t, home, "package.json", `{"version": "10.0.1"}`) },
+		"a file of its own": func() { adaptertest.Put(t, root, "old/.node-version", "18.0.0") },
 	} {
 		before, _ := ask("old")
 		change()

@@ -15,10 +15,7 @@ const insideRule = "it has a lockfile of its own, or a `name` that the package a
 // Nested implements adapters.Nester: a package that is locked on its own, or has a name and is no
 // part of the package in outer.
 func (a *Adapter) Nested(_ context.Context, dir, outer string) (adapters.NestedAnswer, error) {
-	f := a.Files(dir)
-	answer, err := a.nested(f, outer)
-	answer.Reads = f.Reads()
-	return answer, err
+	return adapters.JudgeNested(a.Files(dir), func(f *adapters.Files) (adapters.NestedAnswer, error) { return a.nested(f, outer) })
 }
 
 func (a *Adapter) nested(f *adapters.Files, outer string) (answer adapters.NestedAnswer, err error) {

@@ -100,15 +100,7 @@ func (r *recipes) script(lifecycle string) composer.Script {
 }
 
 // script returns the command that runs a script of composer.json.
-func script(name string) string { return "composer run-script " + quote(name) }
-
-// quote returns word quoted for the shell.
-func quote(word string) string {
-	if strings.Trim(word, "-_.:/@+0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
+func script(name string) string { return "composer run-script " + adapters.Quote(name) }
 
 // tools returns the recipes of tools that are declared or configured. With two linters,
 // phpstan, which finds what a compiler would, is the check.
@@ -152,7 +144,7 @@ func (r *recipes) style() (lint adapters.Task, format string, ok bool) {
 	if config := r.phpcsConfig(); config != "" || r.uses("squizlabs/php_codesniffer") {
 		where := ""
 		if config == "" {
-			where = " --ignore=" + quote("*/"+r.m.VendorDir+"/*") + " --extensions=php ."
+			where = " --ignore=" + adapters.Quote("*/"+r.m.VendorDir+"/*") + " --extensions=php ."
 		} else if filepath.Dir(config) != r.f.Dir() {
 			lint.ExtraInputs = []string{config}
 		}

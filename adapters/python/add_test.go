@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 )
 
 func TestAddToFiles(t *testing.T) {
@@ -29,7 +30,7 @@ func TestAddToFiles(t *testing.T) {
 		{"there already", []string{"requirements.txt", "six>=1\nidna\n"}, false, "requirements.txt", "six>=1\nidna\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			root := tree(t, tt.files...)
+			root := adaptertest.Tree(t, tt.files...)
 			if err := os.Chmod(filepath.Join(root, tt.files[0]), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +67,7 @@ func TestAddRefuses(t *testing.T) {
 		{"an inline table", "six", false, []string{"pyproject.toml", "project={name='x'}\n"}, "is no [table]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			root := tree(t, tt.files...)
+			root := adaptertest.Tree(t, tt.files...)
 			err := newPip().Add(t.Context(), adapters.AddRequest{DishDir: root, Packages: []string{tt.pkg}}, nil)
 			var unsupported *adapters.Unsupported
 			if err == nil || errors.As(err, &unsupported) != tt.unsupported || !strings.Contains(err.Error()+unsupportedHint(unsupported), tt.want) {

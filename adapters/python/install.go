@@ -54,19 +54,27 @@ func (a *Adapter) InstallScope(ctx context.Context, dir string) (adapters.Scope,
 	return s, nil
 }
 
-// commands returns the arguments of each run of pip.
+// commands returns the arguments of each run of pip. Pinned files come before the project: pip
+// refuses to resolve pins together with a project that they contain, or that needs another version
+// of one of them.
 func (p *project) commands(locals []local) [][]string {
-	hashed, rest := []string{"install", "--require-hashes"}, []string{"install"}
+	hashed, pinned, rest := []string{"install", "--require-hashes"}, []string{"install"}, []string{"install"}
 	for _, file := range p.take {
-		if file.Hashed {
+		switch {
+		case file.Hashed:
 			hashed = append(hashed, "-r", file.name)
-		} else {
+		case p.self && file.Pinned():
+			pinned = append(pinned, "-r", file.name)
+		default:
 			rest = append(rest, "-r", file.name)
 		}
 	}
 	var list [][]string
 	if len(hashed) > 2 {
 		list = append(list, hashed)
+	}
+	if len(pinned) > 1 {
+		list = append(list, pinned)
 	}
 	plain := len(rest)
 	rest = append(rest, p.single...)
@@ -77,7 +85,7 @@ func (p *project) commands(locals []local) [][]string {
 		}
 	}
 	if p.self {
-		if len(list) > 0 && len(rest) == plain && len(p.extras) == 0 {
+		if len(hashed) > 2 && len(rest) == plain && len(p.extras) == 0 {
 			rest = append(rest, "--no-deps") // the hashed file lists all packages
 		}
 		rest = append(rest, "-e", p.selfTarget())
@@ -86,6 +94,30 @@ func (p *project) commands(locals []local) [][]string {
 		list = append(list, rest)
 	}
 	return append(list, p.relink(locals)...)
+}
+
+// notes says which files an install takes, and in which order.
+func (p *project) notes() []string {
+	if p.poetry || len(p.take) == 0 {
+		return nil
+	}
+	var first, with []string
+	for _, file := range p.take {
+		if file.Hashed || p.self && file.Pinned() {
+			first = append(first, file.name)
+		} else {
+			with = append(with, file.name)
+		}
+	}
+	switch {
+	case len(first) == 0:
+		return []string{"an install takes " + strings.Join(with, ", ")}
+	case !p.self && len(with) == 0:
+		return []string{"an install takes the pins of " + strings.Join(first, ", ")}
+	case p.self:
+		with = append(with, "the project")
+	}
+	return []string{"an install takes the pins of " + strings.Join(first, ", ") + " first, then " + strings.Join(with, ", ")}
 }
 
 func (p *project) selfTarget() string {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/diagnostics"
 )
 
@@ -33,7 +34,7 @@ func TestRequiredToolchain(t *testing.T) {
 			&adapters.Toolchain{Tool: "python", Version: "3.12.1", File: ".tool-versions", Line: 2}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			root := tree(t, tt.files...)
+			root := adaptertest.Tree(t, tt.files...)
 			got, err := newPip().RequiredToolchain(t.Context(), filepath.Join(root, "a"))
 			if err != nil {
 				t.Fatal(err)
@@ -57,7 +58,7 @@ func TestMalformedPins(t *testing.T) {
 		{"a/setup.cfg", "[options]\npython_requires = 3.x.y\n"},
 		{".tool-versions", "python 3_11\n"},
 	} {
-		root := tree(t, files...)
+		root := adaptertest.Tree(t, files...)
 		_, err := newPip().RequiredToolchain(t.Context(), filepath.Join(root, "a"))
 		var problems diagnostics.Problems
 		if !errors.As(err, &problems) || problems[0].File != filepath.Join(root, files[0]) || problems[0].Line == 0 || problems[0].Rule != "invalid_pin" {

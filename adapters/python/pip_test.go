@@ -2,10 +2,7 @@ package python
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,21 +32,6 @@ func install(ctx context.Context, a *Adapter, dir string, log adapters.LogFunc) 
 		return err
 	}
 	return a.Install(ctx, adapters.InstallRequest{DishDir: dir, Scope: scope, Env: childEnv(a)}, log)
-}
-
-// digest stands for the stamp of an install.
-func digest(t *testing.T, a *Adapter, dir string) string {
-	t.Helper()
-	scope, err := a.InstallScope(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := sha256.New()
-	for _, path := range scope.Files {
-		data, err := os.ReadFile(path)
-		fmt.Fprintf(h, "%s %v %q", path, err, data)
-	}
-	return hex.EncodeToString(h.Sum(nil)) + scope.Command
 }
 
 // run runs a recipe as bento does, in the strict environment.
@@ -101,7 +83,7 @@ func TestPip(t *testing.T) {
 	if err := os.CopyFS(root, os.DirFS("../../testdata/toolchains/python")); err != nil {
 		t.Fatal(err)
 	}
-	put(t, root, ".git/HEAD", "")
+	adaptertest.Put(t, root, ".git/HEAD", "")
 	a, lib, app := newPip(), filepath.Join(root, "lib"), filepath.Join(root, "app")
 
 	t.Run("install", func(t *testing.T) {
@@ -129,19 +111,19 @@ func TestPip(t *testing.T) {
 		if caches, _ := filepath.Glob(filepath.Join(root, "*", "tests", "__pycache__")); caches != nil {
 			t.Errorf("bytecode is left: %q", caches)
 		}
-		put(t, root, "lib/src/example_lib/__init__.py", "def describe(value):\n    return 'broken'\n")
+		adaptertest.Put(t, root, "lib/src/example_lib/__init__.py", "def describe(value):\n    return 'broken'\n")
 		if out, err := run(t, a, app, "test"); err == nil || !strings.Contains(out, "test_the_library_is_used") {
 			t.Errorf("a broken library passes: %v\n%s", err, out)
 		}
 	})
 	t.Run("what decides the install", func(t *testing.T) {
-		before, appBefore := digest(t, a, lib), digest(t, a, app)
-		put(t, root, "lib/src/example_lib/other.py", "")
-		if digest(t, a, lib) != before {
+		before, appBefore := adaptertest.Stamp(t, a, lib), adaptertest.Stamp(t, a, app)
+		adaptertest.Put(t, root, "lib/src/example_lib/other.py", "")
+		if adaptertest.Stamp(t, a, lib) != before {
 			t.Error("a new source is a change of the install")
 		}
-		put(t, root, "lib/setup.cfg", "")
-		if digest(t, a, lib) == before || digest(t, a, app) == appBefore {
+		adaptertest.Put(t, root, "lib/setup.cfg", "")
+		if adaptertest.Stamp(t, a, lib) == before || adaptertest.Stamp(t, a, app) == appBefore {
 			t.Error("a new manifest is no change of the install, of the library or of what uses it")
 		}
 	})
@@ -150,9 +132,9 @@ func TestPip(t *testing.T) {
 func TestPipMakesAnewWhatChangedOrWasInterrupted(t *testing.T) {
 	adaptertest.Drive(t, "python3")
 	t.Parallel()
-	dir := tree(t, "requirements.txt", "six==1.17.0\n")
+	dir := adaptertest.Tree(t, "requirements.txt", "six==1.17.0\n")
 	a := newPip()
-	before := digest(t, a, dir)
+	before := adaptertest.Stamp(t, a, dir)
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	if err := install(ctx, a, dir, nil); !errors.Is(err, context.DeadlineExceeded) {
@@ -162,9 +144,9 @@ func TestPipMakesAnewWhatChangedOrWasInterrupted(t *testing.T) {
 		t.Errorf("an install that was ended left a mark: %v", err)
 	}
 
-	put(t, dir, ".venv/left/behind", "")
-	put(t, dir, "requirements.txt", "six==1.16.0\n")
-	if digest(t, a, dir) == before {
+	adaptertest.Put(t, dir, ".venv/left/behind", "")
+	adaptertest.Put(t, dir, "requirements.txt", "six==1.16.0\n")
+	if adaptertest.Stamp(t, a, dir) == before {
 		t.Error("a new requirement is no change of the install")
 	}
 	var warned bool
@@ -182,9 +164,29 @@ func TestPipMakesAnewWhatChangedOrWasInterrupted(t *testing.T) {
 	}
 }
 
+// TestPinsThatNameTheProject: pip refuses pins that contain the project itself when it resolves them
+// together with it.
+func TestPinsThatNameTheProject(t *testing.T) {
+	adaptertest.Drive(t, "python3")
+	t.Parallel()
+	dir := tree(t, "setup.py", "from setuptools import setup\nsetup(name='six', version='9.0', py_modules=[])\n",
+		"pyproject.toml", buildSystem, "requirements.txt", "six==1.16.0\n")
+	a := newPip()
+	if err := install(t.Context(), a, dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := installed(t, dir, "six"); got != "9.0" {
+		t.Errorf("installed is six %s, want the project's 9.0", got)
+	}
+	ans, err := a.Tasks(t.Context(), dir)
+	if want := []string{"an install takes the pins of requirements.txt first, then the project"}; err != nil || !slices.Equal(ans.Notes, want) {
+		t.Errorf("notes %q (%v), want %q", ans.Notes, err, want)
+	}
+}
+
 func TestVirtualEnvironmentOfTheDishIsNoBase(t *testing.T) {
 	adaptertest.Drive(t, "python3")
-	dir := tree(t, "requirements.txt", "")
+	dir := adaptertest.Tree(t, "requirements.txt", "")
 	if out, err := exec.CommandContext(t.Context(), "python3", "-m", "venv", "--without-pip", filepath.Join(dir, environment.Dir)).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

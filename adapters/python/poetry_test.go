@@ -18,7 +18,7 @@ import (
 )
 
 func TestPoetryLinks(t *testing.T) {
-	root := tree(t, "app/poetry.lock", "", "app/pyproject.toml", `[project]
+	root := adaptertest.Tree(t, "app/poetry.lock", "", "app/pyproject.toml", `[project]
 dependencies = ["core"]
 [tool.poetry.dependencies]
 python = "^3.9"
@@ -44,7 +44,7 @@ testing = {path = "../testing"}
 
 func TestPoetryLockDigest(t *testing.T) {
 	const lock = "[[package]]\nname = 'six'\nversion = '1'\nfiles = []\n[metadata]\nlock-version = '2.1'\n"
-	root := tree(t, "app/poetry.lock", lock, "app/pyproject.toml", "[project]\n", "pip/requirements.txt", "", "lone/poetry.lock", lock)
+	root := adaptertest.Tree(t, "app/poetry.lock", lock, "app/pyproject.toml", "[project]\n", "pip/requirements.txt", "", "lone/poetry.lock", lock)
 	ask := func(dir string) adapters.LockAnswer {
 		t.Helper()
 		ans, err := newPip().LockDigest(t.Context(), filepath.Join(root, dir))
@@ -60,11 +60,11 @@ func TestPoetryLockDigest(t *testing.T) {
 	if before.Digest == "" || before.File != filepath.Join(root, "app/poetry.lock") || before.Whole != "" {
 		t.Errorf("%+v", before)
 	}
-	put(t, root, "app/poetry.lock", "# a comment\n"+strings.Replace(lock, "lock-version", "content-hash = 'x'\nlock-version", 1))
+	adaptertest.Put(t, root, "app/poetry.lock", "# a comment\n"+strings.Replace(lock, "lock-version", "content-hash = 'x'\nlock-version", 1))
 	if got := ask("app"); got.Digest != before.Digest {
 		t.Error("what is not resolved to counts")
 	}
-	put(t, root, "app/poetry.lock", strings.Replace(lock, "'1'", "'2'", 1))
+	adaptertest.Put(t, root, "app/poetry.lock", strings.Replace(lock, "'1'", "'2'", 1))
 	if got := ask("app"); got.Digest == before.Digest {
 		t.Error("a new version does not count")
 	}
@@ -73,7 +73,7 @@ func TestPoetryLockDigest(t *testing.T) {
 		strings.Replace(lock, "2.1", "7.0", 1): `lock-version "7.0" of poetry.lock is unknown, expected 1 or 2`,
 		"":                                     `lock-version "" of poetry.lock`,
 	} {
-		put(t, root, "app/poetry.lock", text)
+		adaptertest.Put(t, root, "app/poetry.lock", text)
 		if got := ask("app"); got.Digest != "" || got.File == "" || !strings.HasPrefix(got.Whole, want) || strings.Contains(got.Whole, "\n") {
 			t.Errorf("%q: %+v", text, got)
 		}
@@ -90,7 +90,7 @@ func TestPoetryLockDigest(t *testing.T) {
 func TestPoetryWithoutLock(t *testing.T) {
 	const system = "[build-system]\nrequires = ['poetry-core']\n"
 	const group = "[tool.poetry.group.dev.dependencies]\nidna = '*'\npytest = '^8'\n"
-	root := tree(t, "tests/test_x.py", "")
+	root := adaptertest.Tree(t, "tests/test_x.py", "")
 	for text, want := range map[string]string{
 		system + group: "pyproject.toml:5: the group \"dev\" of tool.poetry, where pytest is",
 		system + group + "[dependency-groups]\ntest = ['pytest']\n":                     "",
@@ -98,7 +98,7 @@ func TestPoetryWithoutLock(t *testing.T) {
 		system + "[tool.poetry.dependencies]\nidna = '*'\n":                             "",
 		"[project]\nname = 'a'\n[tool.poetry.dependencies]\npython = '*'\nidna = '*'\n": "pyproject.toml:5: tool.poetry.dependencies",
 	} {
-		put(t, root, "pyproject.toml", text)
+		adaptertest.Put(t, root, "pyproject.toml", text)
 		ans, err := newPip().Tasks(t.Context(), root)
 		if err != nil {
 			t.Fatal(err)
@@ -112,8 +112,8 @@ func TestPoetryWithoutLock(t *testing.T) {
 			t.Errorf("%s\ngives %q, expected %q", text, got, want)
 		}
 	}
-	put(t, root, "poetry.lock", "")
-	put(t, root, "pyproject.toml", system+group)
+	adaptertest.Put(t, root, "poetry.lock", "")
+	adaptertest.Put(t, root, "pyproject.toml", system+group)
 	if ans, err := newPip().Tasks(t.Context(), root); err != nil || len(ans.Warnings) > 0 {
 		t.Errorf("%+v, %v", ans.Warnings, err)
 	}
@@ -156,7 +156,7 @@ func TestPoetry(t *testing.T) {
 	if wheels, _ := filepath.Glob(filepath.Join(app, "dist", "*.whl")); len(wheels) != 1 {
 		t.Errorf("wheels: %q", wheels)
 	}
-	put(t, root, "lib/src/example_lib/__init__.py", "def describe(value):\n    return 'broken'\n")
+	adaptertest.Put(t, root, "lib/src/example_lib/__init__.py", "def describe(value):\n    return 'broken'\n")
 	if exit, said := adaptertest.Run(t, a, a.env, app, adaptertest.Task(t, a, app, "test")); exit == 0 || !strings.Contains(said, "test_the_library_is_used") {
 		t.Errorf("a broken library passes: %d\n%s", exit, said)
 	}

@@ -13,39 +13,17 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/adaptertest"
 	"github.com/bentobuild/bento/adapters/python/environment"
 	"github.com/bentobuild/bento/diagnostics"
 )
-
-// tree writes files, given as names and texts in turn, below a new root that is
-// the top of a repository.
-func tree(t *testing.T, files ...string) string {
-	t.Helper()
-	root := t.TempDir()
-	for i := 0; i < len(files); i += 2 {
-		put(t, root, files[i], files[i+1])
-	}
-	put(t, root, ".git/HEAD", "")
-	return root
-}
-
-func put(t *testing.T, root, name, text string) {
-	t.Helper()
-	path := filepath.Join(root, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func newPip() *Adapter { return New(adapters.Options{Env: adapters.NewEnviron(os.Environ())}) }
 
 const buildSystem = "[build-system]\nrequires = [\"setuptools\"]\n"
 
 func TestDetect(t *testing.T) {
-	root := tree(t,
+	root := adaptertest.Tree(t,
 		"a/requirements.txt", "", "b/setup.py", "", "c/pyproject.toml", "[project]\n", "d/pyproject.toml", buildSystem,
 		"e/pyproject.toml", "[tool.poetry]\n", "f/pyproject.toml", "[tool.ruff]\n", "g/pyproject.toml", "[", "h/requirements-dev.txt", "x")
 	for dir, want := range map[string]bool{"a": true, "b": true, "c": true, "d": true, "e": true, "f": false, "g": true, "h": false} {
@@ -98,7 +76,7 @@ func TestTasks(t *testing.T) {
 		{"mypy is only configured", []string{"pyproject.toml", "[project]\n[tool.mypy]\nstrict=true"}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			ans, err := newPip().Tasks(t.Context(), tree(t, append(tt.files, "src/x_test.py", "")...))
+			ans, err := newPip().Tasks(t.Context(), adaptertest.Tree(t, append(tt.files, "src/x_test.py", "")...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +93,7 @@ func TestTasks(t *testing.T) {
 }
 
 func TestInputsAbove(t *testing.T) {
-	root := tree(t,
+	root := adaptertest.Tree(t,
 		"app/requirements.txt", "-r ../shared/base.txt\n-c ../shared/limits.txt\n../wheels/x-1.whl\npytest\nruff\n", "app/setup.py", "", "app/tests/x.py", "",
 		"shared/base.txt", "six", "shared/limits.txt", "six<2", "conftest.py", "", "ruff.toml", "", "unrelated.txt", "")
 	ans, err := newPip().Tasks(t.Context(), filepath.Join(root, "app"))
@@ -150,7 +128,7 @@ func TestInputsAbove(t *testing.T) {
 }
 
 func TestLinks(t *testing.T) {
-	root := tree(t,
+	root := adaptertest.Tree(t,
 		"app/requirements.txt", "six\n-e ../lib\n./vendored\n-e .\n", "app/requirements-dev.txt", "pytest\n../testing\n-e ../lib\n",
 		"app/pyproject.toml", "[project]\ndependencies = [\n'core @ file:../core',\n 'wheel @ file:../x.whl']\n[tool.uv.sources]\nui = {path = '../ui'}\n")
 	ans, err := newPip().Links(t.Context(), filepath.Join(root, "app"))
@@ -192,6 +170,10 @@ func TestInstallScope(t *testing.T) {
 		{"hashes, and tools without", []string{"app/requirements.txt", "six==1 --hash=sha256:aa", "app/requirements-dev.txt", "pytest", "app/ruff.toml", ""},
 			"install --require-hashes -r requirements.txt && .venv/bin/python -m pip install -r requirements-dev.txt ruff",
 			[]string{"app/requirements-dev.txt", "app/requirements.txt"}, false},
+		{"pins before the project, which they name", []string{"app/pyproject.toml", buildSystem + "[project]\nname='click'\n[tool.pytest.ini_options]\n", "app/requirements/dev.txt", "click==8.1.8\npytest==8.3.0\n"},
+			"install -r requirements/dev.txt && .venv/bin/python -m pip install -e .", []string{"app/requirements/dev.txt"}, false},
+		{"pins with a range are none", []string{"app/setup.py", "", "app/requirements.txt", "six==1.*\n", "app/pytest.ini", "", "app/requirements-dev.txt", "pytest==8.3.0\n"},
+			"install -r requirements-dev.txt && .venv/bin/python -m pip install -r requirements.txt -e .", []string{"app/requirements-dev.txt", "app/requirements.txt"}, false},
 		{"a tool of that version", []string{"app/pyproject.toml", buildSystem + "[tool.ruff]\nrequired-version='0.5.1'\n"},
 			"install ruff==0.5.1 -e .", nil, false},
 		{"copies become links", []string{"app/requirements.txt", "../lib\n.\n", "app/setup.py", "", "lib/pyproject.toml", "[project]\ndependencies=['core @ file:../core']", "core/setup.py", ""},
@@ -204,7 +186,7 @@ func TestInstallScope(t *testing.T) {
 			"install -e ./sub/lib -e .", []string{"app/sub/lib/pyproject.toml", "app/sub/lib/setup.cfg", "app/sub/lib/setup.py"}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			root := tree(t, tt.files...)
+			root := adaptertest.Tree(t, tt.files...)
 			dir := filepath.Join(root, "app")
 			s, err := newPip().InstallScope(t.Context(), dir)
 			if err != nil {
@@ -235,7 +217,7 @@ func TestMalformedManifests(t *testing.T) {
 		{"requirements.txt", "six\n-r none.txt\n", ":2: the included file \"none.txt\" does not exist"},
 		{"requirements-dev.txt", "-c none.txt\n", ":1: the included file"},
 	} {
-		root := tree(t, tt.name, tt.text)
+		root := adaptertest.Tree(t, tt.name, tt.text)
 		for name, ask := range asks(a) {
 			err := ask(t.Context(), root)
 			var problems diagnostics.Problems

@@ -35,7 +35,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 		}
 		slices.Sort(t.ExtraInputs)
 	}
-	return adapters.TasksAnswer{Tasks: tasks, Wraps: p.Wraps(), Reads: f.Reads(), Warnings: p.warnings()}, nil
+	return adapters.TasksAnswer{Tasks: tasks, Wraps: p.Wraps(), Notes: p.notes(), Reads: f.Reads(), Warnings: p.warnings()}, nil
 }
 
 func (p *project) build() []adapters.Task {

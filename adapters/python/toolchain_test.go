@@ -17,7 +17,7 @@ import (
 // script writes an executable.
 func script(t *testing.T, dir, name, text string) {
 	t.Helper()
-	put(t, dir, name, "#!/bin/sh\n"+text+"\n")
+	adaptertest.Put(t, dir, name, "#!/bin/sh\n"+text+"\n")
 	if err := os.Chmod(filepath.Join(dir, name), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestMissingTool(t *testing.T) {
 	a := New(adapters.Options{Env: adapters.Environ{"PATH=" + bin}})
 	_, printErr := a.ToolchainFingerprint(t.Context(), bin)
 	_, basisErr := a.ToolchainBasis(t.Context(), bin)
-	root := tree(t, "requirements.txt", "six")
+	root := adaptertest.Tree(t, "requirements.txt", "six")
 	installErr := a.Install(t.Context(), adapters.InstallRequest{DishDir: root, Env: a.env}, nil)
 	for _, err := range []error{printErr, basisErr, installErr} {
 		var missing *adapters.MissingTool
@@ -81,10 +81,10 @@ exec "` + home + `/versions/$v/bin/python3"`
 	script(t, home, "shims/python3", shim)
 	script(t, home, "versions/3.11.7/bin/python3", "echo bento python=3.11.7")
 	script(t, home, "versions/3.12.1/bin/python3", "echo bento python=3.12.1")
-	put(t, home, "version", "3.11.7")
+	adaptertest.Put(t, home, "version", "3.11.7")
 	env := adapters.Environ{"HOME=" + home, "PATH=" + home + "/shims:/usr/bin:/bin"}
 	a := New(adapters.Options{Env: env})
-	root := tree(t, "new/.python-version", "3.12.1\n", "gone/.python-version", "3.99\n", "old/x", "")
+	root := adaptertest.Tree(t, "new/.python-version", "3.12.1\n", "gone/.python-version", "3.99\n", "old/x", "")
 	ask := func(a *Adapter, dir string) (basis, fingerprint string) {
 		t.Helper()
 		// What an adapter has seen of the machine holds for a moment.
@@ -112,13 +112,13 @@ exec "` + home + `/versions/$v/bin/python3"`
 		t.Errorf("a version that is not there: %v", err)
 	}
 	for name, change := range map[string]func(){
-		"the default":       func() { put(t, home, "version", "3.12.1\n\n") },
+		"the default":       func() { adaptertest.Put(t, home, "version", "3.12.1\n\n") },
 		"a version":         func() { script(t, home, "versions/3.11.7/bin/python3", "echo bento python=3.11.7+") },
 		"another version":   func() { script(t, home, "versions/3.13.0/bin/python3", "echo bento python=3.13.0") },
-		"a file above":      func() { put(t, root, ".python-version", "3.12.1") },
+		"a file above":      func() { adaptertest.Put(t, root, ".python-version", "3.12.1") },
 		"the shim":          func() { script(t, home, "shims/python3", shim+" # new") },
-		"a file of its own": func() { put(t, root, "old/.python-version", "3.11.7") },
-		"asdf's file":       func() { put(t, root, "old/.tool-versions", "python 3.11.7") },
+		"a file of its own": func() { adaptertest.Put(t, root, "old/.python-version", "3.11.7") },
+		"asdf's file":       func() { adaptertest.Put(t, root, "old/.tool-versions", "python 3.11.7") },
 	} {
 		before, _ := ask(a, "old")
 		change()
@@ -130,7 +130,7 @@ exec "` + home + `/versions/$v/bin/python3"`
 
 // TestInstallFailureIsTold has a Python whose environments hold a pip that fails.
 func TestInstallFailureIsTold(t *testing.T) {
-	bin, dir := t.TempDir(), tree(t, "requirements.txt", "six==1 --hash=sha256:aa", environment.Mark, "of an earlier install")
+	bin, dir := t.TempDir(), adaptertest.Tree(t, "requirements.txt", "six==1 --hash=sha256:aa", environment.Mark, "of an earlier install")
 	script(t, bin, "python3", `
 case "$*" in
 *-c*) echo "bento $0" ;;
@@ -155,11 +155,11 @@ esac`)
 		t.Error("a failed install left a mark")
 	}
 
-	put(t, dir, "requirements.txt", "six")
+	adaptertest.Put(t, dir, "requirements.txt", "six")
 	if err := os.RemoveAll(filepath.Join(dir, environment.Dir)); err != nil {
 		t.Fatal(err)
 	}
-	put(t, dir, environment.Dir, "a file")
+	adaptertest.Put(t, dir, environment.Dir, "a file")
 	if err := New(adapters.Options{Env: env}).Install(t.Context(), adapters.InstallRequest{DishDir: dir, Env: env}, nil); !errors.As(err, &failed) || failed.Command != ".venv/bin/python -m pip install -r requirements.txt" {
 		t.Errorf("in place of a file: %v", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/ruby/gemfile"
@@ -92,6 +93,7 @@ func (b *bundle) findGems(f *adapters.Files) {
 	for _, s := range b.file.Specs {
 		specs := gemspecsIn(f, s.Dir)
 		if s.Dir == b.dir || len(specs) == 0 {
+			b.findBelow(f, specs)
 			continue
 		}
 		if spec, err := gemfile.ReadGemspec(f, specs[0]); err == nil {
@@ -106,6 +108,36 @@ func (b *bundle) findGems(f *adapters.Files) {
 		if dir := filepath.Join(b.dir, filepath.FromSlash(p.Remote)); !known && p.Remote != "." && !filepath.IsAbs(p.Remote) {
 			place := gemfile.Place{File: b.lock, Line: p.Line}
 			b.gems = append(b.gems, pathGem{name: p.Name, dir: locate(f, dir, p.Name), place: place})
+		}
+	}
+}
+
+// findBelow finds the gems one level below the Gemfile that its gemspecs depend on, directly or
+// not: the directive gemspec is a source for them too
+// (https://bundler.io/man/gemfile.5.html#GEMSPEC).
+func (b *bundle) findBelow(f *adapters.Files, specs []string) {
+	below := make(map[string]string) // paths of gemspecs, by name
+	for i, e := range f.List(b.dir) {
+		if !e.IsDir() || i > maxSearched || len(specs) == 0 {
+			continue
+		}
+		for _, path := range gemspecsIn(f, filepath.Join(b.dir, e.Name())) {
+			below[strings.TrimSuffix(filepath.Base(path), ".gemspec")] = path
+		}
+	}
+	for own := len(specs); len(below) > 0 && len(specs) > 0; own, specs = own-1, specs[1:] {
+		spec, err := gemfile.ReadGemspec(f, specs[0])
+		if err != nil {
+			continue // bento reports it for its own directory
+		}
+		for _, d := range spec.Dependencies {
+			path, ok := below[d.Name]
+			if !ok || d.Dev && own <= 0 {
+				continue
+			}
+			delete(below, d.Name)
+			b.gems = append(b.gems, pathGem{name: d.Name, dir: filepath.Dir(path), dev: d.Dev, place: d.Place})
+			specs = append(specs, path)
 		}
 	}
 }

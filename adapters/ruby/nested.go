@@ -7,7 +7,7 @@ import (
 )
 
 // insideRule is Manifest.Inside.
-const insideRule = "it has a lockfile of its own or a gemspec. A gem that the Gemfile above takes by `path` shares its install"
+const insideRule = "it has a lockfile of its own or a gemspec. A gem that the Gemfile above takes by `path` or `gemspec` shares its install"
 
 // Nested implements adapters.Nester: a project that is locked on its own, or a gem.
 func (a *Adapter) Nested(_ context.Context, dir, _ string) (adapters.NestedAnswer, error) {

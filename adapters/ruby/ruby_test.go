@@ -133,6 +133,58 @@ func TestMembers(t *testing.T) {
 	}
 }
 
+// The directive gemspec takes the gems below that its gem depends on from disk, too.
+func TestGemsBelowAGemspec(t *testing.T) {
+	root, a := adaptertest.Project(t, `
+-- Gemfile --
+gemspec
+gem "rake"
+-- Gemfile.lock --
+GEM
+  specs:
+    rake (13)
+-- all.gemspec --
+Gem::Specification.new do |s|
+  s.add_dependency "one", "1"
+  s.add_dependency "far", "1"
+  s.add_development_dependency "lint"
+end
+-- one/one.gemspec --
+Gem::Specification.new do |s|
+  s.add_dependency "two"
+  s.add_development_dependency "three"
+end
+-- one/Rakefile --
+task :test
+-- one/test/one_test.rb --
+-- two/two.gemspec --
+-- three/three.gemspec --
+-- lint/lint.gemspec --
+-- deep/far/far.gemspec --
+`), newRuby()
+	var members []string
+	for _, dir := range adaptertest.Tasks(t, a, root).Members {
+		members = append(members, adaptertest.Relative(root, dir))
+	}
+	if diff := cmp.Diff([]string{"lint", "one", "two"}, members); diff != "" {
+		t.Error(diff)
+	}
+	if test := adaptertest.Task(t, a, filepath.Join(root, "one"), "test"); test.Run != "bundle exec rake test" {
+		t.Errorf("one: %+v", test)
+	}
+	want := []adapters.Link{{Dir: "two", File: "one/one.gemspec", Line: 2}}
+	if diff := cmp.Diff(want, adaptertest.Links(t, a, root, filepath.Join(root, "one"))); diff != "" {
+		t.Error(diff)
+	}
+	want = []adapters.Link{{Dir: "one", File: "all.gemspec", Line: 2}, {Dir: "lint", File: "all.gemspec", Line: 4, Dev: true}, {Dir: "two", File: "one/one.gemspec", Line: 2}}
+	if diff := cmp.Diff(want, adaptertest.Links(t, a, root, root)); diff != "" {
+		t.Error(diff)
+	}
+	if s, err := a.InstallScope(t.Context(), filepath.Join(root, "one")); err != nil || s.Dir != root {
+		t.Errorf("install of one: %+v, %v", s, err)
+	}
+}
+
 func TestTasks(t *testing.T) {
 	root, a := adaptertest.Project(t, shop), newRuby()
 	for dir, want := range map[string]map[string]string{

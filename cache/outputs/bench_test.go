@@ -63,7 +63,7 @@ func benchmarkRestore(b *testing.B, blobs [][]byte) {
 		if err := os.Mkdir(ws, 0o777); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := outputs.Restore(s, ws, out, outputs.Options{StageDir: filepath.Join(root, "stage")}); err != nil {
+		if _, err := restore(s, ws, filepath.Join(root, "stage"), out, outputs.Options{}); err != nil {
 			b.Fatal(err)
 		}
 		i++
@@ -76,11 +76,11 @@ func BenchmarkRestoreKept(b *testing.B) {
 	root := b.TempDir()
 	out := captured(b, s, tree{"p/dist/a": "644 " + strings.Repeat("a", 2000)})
 	o := outputs.Options{Current: func(string) (cache.Digest, bool) { return out[0].Digest, true }}
-	if _, err := outputs.Restore(s, root, out, o); err != nil {
+	if _, err := restore(s, root, "", out, o); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := outputs.Restore(s, root, out, o); err != nil {
+		if _, err := restore(s, root, "", out, o); err != nil {
 			b.Fatal(err)
 		}
 	}

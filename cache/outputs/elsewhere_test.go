@@ -57,14 +57,14 @@ func TestRestoreFindsAllDamage(t *testing.T) {
 				spoil(t, path, cutByOne)
 			}
 		}
-		if _, err := outputs.Restore(s, t.TempDir(), want, outputs.Options{}); !errors.Is(err, cache.ErrMiss) {
+		if _, err := restore(s, t.TempDir(), "", want, outputs.Options{}); !errors.Is(err, cache.ErrMiss) {
 			t.Errorf("restore: %v, want ErrMiss", err)
 		}
 		if half := (n + 1) / 2; len(*warned) != half || len(blobFiles(t, s)) != n-half {
 			t.Errorf("of %d blobs %d are left, and %d were said to be damaged", n, len(blobFiles(t, s)), len(*warned))
 		}
 		captured(t, s, files)
-		if _, err := outputs.Restore(s, t.TempDir(), want, outputs.Options{}); err != nil {
+		if _, err := restore(s, t.TempDir(), "", want, outputs.Options{}); err != nil {
 			t.Errorf("restored again: %v", err)
 		}
 	}
@@ -82,7 +82,7 @@ func TestRestoreAcrossFileSystems(t *testing.T) {
 	if err := os.Chtimes(leftover, then, then); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := outputs.Restore(s, root, want, outputs.Options{StageDir: stage}); err != nil {
+	if _, err := restore(s, root, stage, want, outputs.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(sample, readTree(t, root)); diff != "" {

@@ -63,8 +63,8 @@ func restoreForever(dir string) {
 			if err = s.Record(cache.Key{byte(n)}, &cache.Record{Outputs: out}); err != nil {
 				break
 			}
-			o := outputs.Options{StageDir: stageDir(dir), Stale: sortedKeys(version(1 - n))}
-			if _, err = outputs.Restore(s, filepath.Join(dir, "ws"), out, o); err != nil {
+			o := outputs.Options{Stale: sortedKeys(version(1 - n))}
+			if _, err = restore(s, filepath.Join(dir, "ws"), stageDir(dir), out, o); err != nil {
 				break
 			}
 			fmt.Println("restored")
@@ -116,7 +116,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			t.Fatal(err)
 		}
 		stale := append(sortedKeys(version(0)), sortedKeys(version(1))...)
-		if _, err := outputs.Restore(s, ws, r.Outputs, outputs.Options{Stale: stale, StageDir: stageDir(dir)}); err != nil {
+		if _, err := restore(s, ws, stageDir(dir), r.Outputs, outputs.Options{Stale: stale}); err != nil {
 			t.Fatal(err)
 		}
 		os.RemoveAll(filepath.Join(ws, ".bento"))
@@ -172,7 +172,7 @@ func TestUnwritableWorkspace(t *testing.T) {
 		t.Fatal(err)
 	}
 	cachetest.AsNobody(t, func() {
-		_, err := outputs.Restore(s, root, want, outputs.Options{StageDir: stage})
+		_, err := restore(s, root, stage, want, outputs.Options{})
 		if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "b/file") {
 			t.Errorf("%v, want permission denied for b/file", err)
 		}
@@ -188,7 +188,7 @@ func TestRestoreToFullDisk(t *testing.T) {
 	root, before := cachetest.SmallDisk(t), tree{"a": "644 old", "b": "644 old", "d": "644 stale"}
 	makeTree(t, root, before)
 	for _, stage := range []string{root, filepath.Join(root, "tmp"), t.TempDir()} {
-		_, err := outputs.Restore(s, root, want, outputs.Options{StageDir: stage, Stale: []string{"d"}})
+		_, err := restore(s, root, stage, want, outputs.Options{Stale: []string{"d"}})
 		if !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("%v, want no space", err)
 		}

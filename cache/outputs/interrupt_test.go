@@ -46,7 +46,7 @@ func TestRestoreHears(t *testing.T) {
 			}
 		}
 		stop, compared, restored := make(chan struct{}), 0, 0
-		_, err := outputs.Restore(s, root, want, outputs.Options{
+		_, err := restore(s, root, "", want, outputs.Options{
 			Stop: stop,
 			Current: func(string) (cache.Digest, bool) {
 				if compared++; compared == at {

@@ -86,8 +86,8 @@ func TestRestoreIsCaptureReversed(t *testing.T) {
 		if !slices.Equal(out, record.Outputs) {
 			rt.Fatalf("recorded as %v, want %v", record.Outputs, out)
 		}
-		o := outputs.Options{Stale: sortedKeys(old), StageDir: filepath.Join(root, "stage")}
-		if _, err := outputs.Restore(record.With(s), to, record.Outputs, o); err != nil {
+		o, stage := outputs.Options{Stale: sortedKeys(old)}, filepath.Join(root, "stage")
+		if _, err := restore(record.With(s), to, stage, record.Outputs, o); err != nil {
 			rt.Fatalf("restore: %v", err)
 		}
 		if diff := cmp.Diff(want, readTree(t, to)); diff != "" {
@@ -100,7 +100,7 @@ func TestRestoreIsCaptureReversed(t *testing.T) {
 		if diff := cmp.Diff(out, again); diff != "" {
 			rt.Fatalf("captured again, -want +got:\n%s", diff)
 		}
-		stats, err := outputs.Restore(record.With(s), to, record.Outputs, o)
+		stats, err := restore(record.With(s), to, stage, record.Outputs, o)
 		if err != nil || stats.Kept != len(out) || stats.Written+stats.Removed > 0 {
 			rt.Fatalf("restored again: %+v, %v", stats, err)
 		}

@@ -1,7 +1,6 @@
 package outputs
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,10 +35,6 @@ type Options struct {
 	// Restored, when not nil, is called at the end with each file that was written, changed or
 	// read.
 	Restored func(path string, d cache.Digest)
-	// StageDir is the directory where Restore makes files before it moves them into place, best on
-	// the file system of the workspace. Restore makes a missing one. "" is the workspace itself. A
-	// Restorer has its own.
-	StageDir string
 }
 
 // Stats counts the work of a Restore.
@@ -48,21 +43,6 @@ type Stats struct {
 	Kept    int   // unchanged ones, and those whose mode alone changed
 	Removed int   // stale ones, removed
 	Bytes   int64 // size of the written files
-}
-
-// Restore makes the workspace at root, an absolute path, contain exactly the outputs want, sorted
-// by path. It does not touch a file that is right already. It first fetches and verifies all others
-// from s, then moves each into place in one step. With an error from s nothing has changed, and a
-// concurrent reader finds only whole files. Restore verifies all blobs even when one is damaged or
-// missing, so that one new run of the task stores all of them.
-//
-// Restore writes nothing through a link, into a .git or out of the workspace. It removes only stale
-// paths, paths that yield, and a file or link at the place of another. It returns a
-// *cache.RefusedError for anything else, before it changes anything.
-func Restore(s cache.Store, root string, want []cache.Output, o Options) (Stats, error) {
-	r := NewRestorer(root, func() (*rawfile.File, error) { return openStage(cmp.Or(o.StageDir, root)) })
-	defer r.Close()
-	return r.Restore(s, want, o)
 }
 
 // Restorer restores results into one workspace. It is safe for concurrent use by results that share
@@ -75,20 +55,10 @@ type Restorer struct {
 	idle []*hands
 }
 
-// openStage opens the StageDir of the options.
-func openStage(path string) (*rawfile.File, error) {
-	f, err := rawfile.OpenDir(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = rawfile.MkdirAll(path, 0o777); err == nil {
-			f, err = rawfile.OpenDir(path)
-		}
-	}
-	return f, err
-}
-
-// NewRestorer returns a Restorer into the workspace at root, an absolute path. It stages in the
-// directory that stage opens; see Options. The Restorer calls stage only when there is a file to
-// stage, perhaps several times and concurrently.
+// NewRestorer returns a Restorer into the workspace at root, an absolute path. It makes
+// files in the directory that stage opens, best on the file system of the workspace, before it moves
+// them into place. It calls stage only when there is a file to stage, perhaps several times and
+// concurrently.
 func NewRestorer(root string, stage func() (*rawfile.File, error)) *Restorer {
 	return &Restorer{root: root, stage: stage}
 }
@@ -103,7 +73,15 @@ func (r *Restorer) Close() {
 	r.idle = nil
 }
 
-// Restore restores like the function Restore.
+// Restore makes the workspace contain exactly the outputs want, sorted
+// by path. It does not touch a file that is right already. It first fetches and verifies all others
+// from s, then moves each into place in one step. With an error from s nothing has changed, and a
+// concurrent reader finds only whole files. Restore verifies all blobs even when one is damaged or
+// missing, so that one new run of the task stores all of them.
+//
+// Restore writes nothing through a link, into a .git or out of the workspace. It removes only stale
+// paths, paths that yield, and a file or link at the place of another. It returns a
+// *cache.RefusedError for anything else, before it changes anything.
 func (r *Restorer) Restore(s cache.Store, want []cache.Output, o Options) (Stats, error) {
 	if err := checkRestore(r.root, want, o.Stale); err != nil {
 		return Stats{}, err

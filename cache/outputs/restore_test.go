@@ -127,16 +127,15 @@ func TestRestoreAll(t *testing.T) {
 	want := captured(t, s, sample)
 	for _, stage := range []string{"", ".bento/tmp"} {
 		root := t.TempDir()
-		o := outputs.Options{}
 		if stage != "" {
-			o.StageDir = filepath.Join(root, stage)
+			stage = filepath.Join(root, stage)
 		}
-		stats, err := outputs.Restore(s, root, want, o)
+		stats, err := restore(s, root, stage, want, outputs.Options{})
 		if err != nil || stats.Written != len(want) || stats.Kept != 0 || stats.Removed != 0 {
 			t.Errorf("%+v, %v", stats, err)
 		}
 		if stage != "" {
-			if left, _ := os.ReadDir(o.StageDir); len(left) != 0 {
+			if left, _ := os.ReadDir(stage); len(left) != 0 {
 				t.Errorf("left in the stage: %v", left)
 			}
 			os.RemoveAll(filepath.Join(root, ".bento"))
@@ -162,7 +161,7 @@ func TestRestoreKeepsWhatIsRight(t *testing.T) {
 	s, _ := openDisk(t)
 	want := captured(t, s, sample)
 	root := t.TempDir()
-	if _, err := outputs.Restore(s, root, want, outputs.Options{}); err != nil {
+	if _, err := restore(s, root, "", want, outputs.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	before := make(map[string][3]int64)
@@ -179,7 +178,7 @@ func TestRestoreKeepsWhatIsRight(t *testing.T) {
 			return want[i].Digest, true
 		},
 	} {
-		stats, err := outputs.Restore(s, root, want, outputs.Options{Current: current})
+		stats, err := restore(s, root, "", want, outputs.Options{Current: current})
 		if err != nil || stats.Written != 0 || stats.Kept != len(want) {
 			t.Errorf("%+v, %v", stats, err)
 		}
@@ -200,7 +199,7 @@ func TestRestoreTellsWhatItTouched(t *testing.T) {
 	root := t.TempDir()
 	makeTree(t, root, tree{"a": "644 a", "b": "600 b", "c": "644 x"})
 	var got []string
-	stats, err := outputs.Restore(s, root, want, outputs.Options{
+	stats, err := restore(s, root, "", want, outputs.Options{
 		Current: func(path string) (cache.Digest, bool) {
 			data, err := os.ReadFile(filepath.Join(root, path))
 			return cache.Sum(data), err == nil
@@ -330,7 +329,7 @@ func TestRestoreCases(t *testing.T) {
 			want := captured(t, s, tt.want)
 			root := t.TempDir()
 			makeTree(t, root, tt.before)
-			_, err := outputs.Restore(s, root, want, outputs.Options{Stale: tt.stale})
+			_, err := restore(s, root, "", want, outputs.Options{Stale: tt.stale})
 			var refused *cache.RefusedError
 			switch {
 			case tt.refused == "" && err != nil:
@@ -377,7 +376,7 @@ func TestRestoreHostileRecords(t *testing.T) {
 				t.Fatal(err)
 			}
 			var refused *cache.RefusedError
-			if _, err := outputs.Restore(s, root, want, outputs.Options{}); !errors.As(err, &refused) {
+			if _, err := restore(s, root, "", want, outputs.Options{}); !errors.As(err, &refused) {
 				t.Errorf("%v, want a RefusedError", err)
 			}
 			if got := readTree(t, filepath.Dir(root)); !cmp.Equal(got, tree{"ws": "755/"}) {
@@ -413,13 +412,13 @@ func TestRestoreFailsWhole(t *testing.T) {
 			out := captured(t, s, want)
 			root := t.TempDir()
 			makeTree(t, root, before)
-			o := outputs.Options{Stale: []string{"stale"}}
+			o, stage := outputs.Options{Stale: []string{"stale"}}, ""
 			if spoil != nil {
 				spoil(t, s, out)
 			} else {
-				o.StageDir = filepath.Join(root, "a")
+				stage = filepath.Join(root, "a")
 			}
-			if _, err := outputs.Restore(s, root, out, o); err == nil {
+			if _, err := restore(s, root, stage, out, o); err == nil {
 				t.Error("no error")
 			}
 			if diff := cmp.Diff(before, readTree(t, root)); diff != "" {

@@ -1,6 +1,7 @@
 package outputs_test
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/cache/outputs"
+	"github.com/bentobuild/bento/internal/rawfile"
 )
 
 // openDisk returns an empty store and the damage that it reports.
@@ -49,3 +52,16 @@ func spoil(t *testing.T, path string, f func([]byte) []byte) {
 }
 
 func cutByOne(b []byte) []byte { return b[:len(b)-1] }
+
+// restore restores outputs as bento does. It stages in the directory stage, "" for root.
+func restore(s cache.Store, root, stage string, want []cache.Output, o outputs.Options) (outputs.Stats, error) {
+	r := outputs.NewRestorer(root, func() (*rawfile.File, error) {
+		dir := cmp.Or(stage, root)
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return nil, err
+		}
+		return rawfile.OpenDir(dir)
+	})
+	defer r.Close()
+	return r.Restore(s, want, o)
+}

@@ -57,7 +57,7 @@ func (s *session) add(ctx context.Context, name string, packages []string, dev b
 		return err
 	}
 	defer w.close()
-	d, err := w.dishToChange(name)
+	d, err := w.dishToChange(name, "no tool can add packages")
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (s *session) add(ctx context.Context, name string, packages []string, dev b
 		}}
 	case errors.As(err, &failed):
 		s.outcome = exitTask
-		return s.failed(fmt.Sprintf("cannot add %s to %s", strings.Join(packages, ", "), d.Name), failed)
+		return s.failed(fmt.Sprintf("cannot add %s to %s", report.PrintableLine(strings.Join(packages, ", ")), report.PrintableLine(d.Name)), failed)
 	case err != nil:
 		return err
 	}
@@ -107,8 +107,8 @@ func (s *session) failed(what string, err *adapters.InstallError) error {
 }
 
 // dishToChange returns the dish with this name, else that of the current directory, else
-// the only one.
-func (w *opened) dishToChange(name string) (*discovery.Dish, error) {
+// the only one. without says what a dish without a language lacks.
+func (w *opened) dishToChange(name, without string) (*discovery.Dish, error) {
 	var found *discovery.Dish
 	var names []string
 	for _, d := range w.Dishes {
@@ -132,7 +132,7 @@ func (w *opened) dishToChange(name string) (*discovery.Dish, error) {
 	case found.Failure != nil:
 		return nil, found.Failure
 	case found.Adapter == nil:
-		return nil, usageError(fmt.Sprintf("the dish %q has no language, so no tool can add packages", found.Name), "name another dish with --dish")
+		return nil, usageError(fmt.Sprintf("the dish %q has no language, so %s", found.Name, without), "name another dish with --dish")
 	}
 	return found, nil
 }

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -244,7 +245,7 @@ func (a artifact) copy(ctx context.Context, in, out *os.Root) error {
 		_ = out.Remove(name) // what cannot be removed fails the next line
 		return out.Symlink(a.Target, name)
 	}
-	src, err := in.Open(name)
+	src, err := in.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a pipe
 	if err != nil {
 		return err
 	}

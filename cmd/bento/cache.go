@@ -32,18 +32,46 @@ func cacheCommand(s *session) *cobra.Command {
 			RunE: func(cmd *cobra.Command, _ []string) error { return s.cacheStats(cmd.Context()) },
 		},
 		pruneCommand(s),
-		&cobra.Command{
-			Use: "clear", Short: "Remove everything from the cache", Example: "  bento cache clear", Args: cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				return s.cacheRemove(cmd.Context(), "cache.clear", (*cache.Disk).Clear)
-			},
-		},
+		clearCommand(s),
 		&cobra.Command{
 			Use: "fsck", Short: "Read the whole cache and remove damaged entries", Example: "  bento cache fsck", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return s.cacheCheck(cmd.Context()) },
 		},
 	)
 	return cmd
+}
+
+func clearCommand(s *session) *cobra.Command {
+	yes := false
+	cmd := &cobra.Command{
+		Use: "clear", Short: "Remove everything from the cache",
+		Long:    "Remove everything from the cache. All workspaces that share it run their tasks\nagain. On a terminal it asks for confirmation; elsewhere it requires --yes.",
+		Example: "  bento cache clear\n  bento cache clear --yes", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.cacheClear(cmd.Context(), yes) },
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask for confirmation")
+	return cmd
+}
+
+func (s *session) cacheClear(ctx context.Context, yes bool) error {
+	d, err := s.disk(nil)
+	if err != nil {
+		return err
+	}
+	if !yes {
+		stats, err := d.Stats(ctx)
+		if err != nil {
+			return err
+		}
+		question := fmt.Sprintf("remove %s, %s, from %q?", report.Count(stats.Records, "result"), report.ByteSize(stats.Bytes), report.PrintableLine(d.Dir()))
+		if yes, err = s.confirm(ctx, "bento cache clear", question); err != nil {
+			return err
+		}
+	}
+	if !yes {
+		return s.nothingRemoved(report.NewCacheRemoved("cache.clear", d.Dir(), cache.Removed{}))
+	}
+	return s.cacheRemove(ctx, "cache.clear", (*cache.Disk).Clear)
 }
 
 func pruneCommand(s *session) *cobra.Command {
@@ -194,7 +222,7 @@ func (s *session) cacheCheck(ctx context.Context) error {
 // pruneToBounds evicts results beyond the bounds after a run. If that fails, the next run
 // does it.
 func pruneToBounds(ctx context.Context, store cache.Store) {
-	if disk, ok := store.(*cache.Disk); ok {
+	if disk := cache.DiskOf(store); disk != nil {
 		_ = disk.PruneToBounds(ctx)
 	}
 }

@@ -1,20 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/internal/key"
@@ -83,9 +79,13 @@ func (s *session) clean(ctx context.Context, sel selection, yes, dry bool) error
 	}
 	if doc.DryRun = dry; !dry && len(doc.Paths) > 0 {
 		if !yes {
-			if err := s.confirm(doc); err != nil {
+			yes, err = s.confirm(ctx, "bento clean", fmt.Sprintf("remove %s, %s?", report.Count(doc.Files, "file"), report.ByteSize(doc.Bytes)))
+			if err != nil {
 				return err
 			}
+		}
+		if !yes {
+			return s.nothingRemoved(doc.untouched())
 		}
 		if err := doc.remove(ctx, w.Root); err != nil {
 			return err
@@ -96,6 +96,21 @@ func (s *session) clean(ctx context.Context, sel selection, yes, dry bool) error
 	}
 	doc.write(s.out)
 	return nil
+}
+
+// untouched returns the document of a clean that the user has declined.
+func (doc cleaned) untouched() cleaned {
+	doc.Paths, doc.Files, doc.Bytes = []string{}, 0, 0
+	return doc
+}
+
+// nothingRemoved reports that the user has declined; doc is the document of that.
+func (s *session) nothingRemoved(doc any) error {
+	if s.flags.json {
+		return report.Write(s.out, doc)
+	}
+	_, err := io.WriteString(s.out, "nothing removed\n")
+	return err
 }
 
 // outputs lists the removable outputs of the tasks of a plan.
@@ -161,19 +176,6 @@ func (doc *cleaned) add(w *opened, e tree.Entry, made map[string]bool) {
 		doc.Files++
 		doc.Bytes += e.Size
 	}
-}
-
-// confirm asks the user at the terminal, and returns an error unless the answer is yes.
-func (s *session) confirm(doc cleaned) error {
-	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		return usageError("bento clean asks for confirmation, and stdin is no terminal", "use --yes, or --dry-run to list the files")
-	}
-	fmt.Fprintf(s.err, "bento: remove %s, %s? [y/N] ", report.Count(doc.Files, "file"), report.ByteSize(doc.Bytes))
-	line, _ := bufio.NewReader(io.LimitReader(os.Stdin, 1<<10)).ReadString('\n')
-	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
-		return usageError("nothing was removed", "answer y, or use --yes")
-	}
-	return nil
 }
 
 // remove removes the paths, files before their directories, and then the empty directories.

@@ -130,10 +130,11 @@ func (s *session) complete(root *cobra.Command) {
 	targets := func() []string { return s.names().targets() }
 	dishes := func() []string { return s.names().dishes() }
 	about := map[string]completer{
-		"run": words(tasks), "watch": words(tasks), "why": once(ids), "last": once(ids),
-		"dish list": words(targets), "box add": words(dishes), "toolchain list": words(targets), "toolchain check": words(targets),
+		"run": words(tasks), "watch": words(tasks), "why": once(ids), "last": once(ids), "logs": once(ids),
+		"dish list": words(targets), "dishes": words(targets), "tasks": words(targets), "box add": words(dishes), "toolchain list": words(targets), "toolchain check": words(targets),
 	}
-	for _, name := range append(plan.Lifecycle(), "plan", "graph", "install", "artifacts", "clean") {
+	about["plan"] = withFiles(words(func() []string { return append(targets(), tasks()...) }))
+	for _, name := range append(plan.Lifecycle(), "graph", "install", "artifacts", "clean") {
 		about[name] = withFiles(words(targets))
 	}
 	for _, path := range slices.Sorted(maps.Keys(about)) {

@@ -97,7 +97,7 @@ func scenarios() []scenario {
 		{name: "restore", prepare: func(w *world) { built(w); w.clean() }, args: run},
 		{name: "restore over others", prepare: both, args: run},
 		{name: "prune", prepare: both, args: []string{"cache", "prune", "--max-size", "20KiB"}},
-		{name: "clear", prepare: both, args: []string{"cache", "clear"}},
+		{name: "clear", prepare: both, args: []string{"cache", "clear", "--yes"}},
 		{name: "fsck", spoiled: true, prepare: func(w *world) { both(w); w.spoil() }, args: []string{"cache", "fsck"}},
 		{name: "bounded", prepare: built, args: run, sources: bounded(second()), bounded: true},
 		{name: "damaged", spoiled: true, prepare: func(w *world) { both(w); w.clean(); w.spoil() }, args: run},

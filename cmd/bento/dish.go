@@ -170,10 +170,7 @@ func (n *newDish) scaffold(a adapters.Adapter, ids []string) error {
 	if a == nil {
 		d := diagnostics.Diagnostic{
 			Severity: diagnostics.Error, Rule: "unknown_language", Source: diagnostics.Source,
-			Message: fmt.Sprintf("no new project can be made for the language %q", n.language), Hint: diagnostics.Suggest(n.language, ids),
-		}
-		if len(diagnostics.Nearest(n.language, ids)) == 0 {
-			d.Hint = "known are " + strings.Join(ids, ", ")
+			Message: fmt.Sprintf("no new project can be made for the language %q", n.language), Hint: discovery.SuggestLanguage(n.language, ids),
 		}
 		return diagnostics.Problems{d}
 	}
@@ -271,6 +268,6 @@ func (s *session) tellDish(n *newDish) error {
 	for _, name := range n.made {
 		fmt.Fprintf(s.out, "made  %s\n", report.PrintableLine(filepath.ToSlash(filepath.Join(n.path, name))))
 	}
-	fmt.Fprintf(s.out, "%s is a dish (%s); bento ci --dish %s runs its tasks\n", n.name, n.language, n.name)
+	fmt.Fprintf(s.out, "%s is a dish (%s); bento ci --dish %[1]s runs its tasks\n", report.PrintableLine(n.name), report.PrintableLine(n.language))
 	return nil
 }

@@ -63,6 +63,9 @@ func (s *session) dishList(ctx context.Context, targets []string, leftOut bool) 
 		doc.writeLeftOut(s.out, s.style)
 	} else {
 		doc.write(s.out, s.style)
+		if len(w.Dishes) == 0 {
+			fmt.Fprintln(s.out, report.Printable(w.lookedFor()))
+		}
 	}
 	return nil
 }

@@ -116,11 +116,16 @@ func (s *session) doctor(ctx context.Context) error {
 }
 
 func (doc *diagnosis) checkWorkspace(w *opened) {
-	doc.add("workspace", "ok", fmt.Sprintf("%s, %s, %s", w.Root, report.Count(len(w.Dishes), "dish"), report.Count(len(w.Bentos), "bento")), "")
-	if len(w.Problems) == 0 {
+	status, hint := "ok", ""
+	if len(w.Dishes) == 0 {
+		status, hint = "warn", w.lookedFor()
+	}
+	doc.add("workspace", status, fmt.Sprintf("%s, %s, %s", w.Root, report.Count(len(w.Dishes), "dish"), report.Count(len(w.Bentos), "bento")), hint)
+	problems := diagnostics.Sorted(slices.Concat(w.Problems, planProblems(w)))
+	if len(problems) == 0 {
 		doc.add("config", "ok", "no problem found", "")
 	}
-	doc.checkProblems(w.Problems)
+	doc.checkProblems(problems)
 }
 
 func (doc *diagnosis) checkProblems(problems []diagnostics.Diagnostic) {
@@ -179,6 +184,8 @@ func toolCheck(r toolRow) check {
 		c.Hint = strings.TrimSpace(strings.TrimPrefix(r.Hint, c.Detail))
 	case "known_at_run":
 		c.Status, c.Detail = "skipped", "known when the task runs"
+	case "not_compared":
+		c.Detail = strings.TrimSpace(c.Detail + " not compared")
 	case "mismatch":
 		c.Status = "fail"
 	case "mismatch_warned":
@@ -202,7 +209,7 @@ func (doc *diagnosis) checkCache(ctx context.Context, s *session, cfg *config.Wo
 	}
 	dir, _ := workspace.CacheDir(cfg, s.environ) // it is open
 	most := workspace.CacheBounds(cfg, s.environ).MaxSize
-	doc.add("cache.local", "ok", fmt.Sprintf("%s, %d results, %s of %s", dir, stats.Records, report.ByteSize(stats.Bytes), report.ByteSize(most)), "")
+	doc.add("cache.local", "ok", fmt.Sprintf("%s, %s, %s of %s", dir, report.Count(stats.Records, "result"), report.ByteSize(stats.Bytes), report.ByteSize(most)), "")
 }
 
 func (doc *diagnosis) checkGit(ctx context.Context, root string) {

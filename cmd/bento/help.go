@@ -62,8 +62,10 @@ func writeUsage(w io.Writer, cmd *cobra.Command) {
 		fmt.Fprintf(w, "  %s COMMAND [flags]\n", cmd.CommandPath())
 	}
 	writeCommands(w, cmd)
-	writeFlags(w, "Flags", cmd.LocalFlags())
-	writeFlags(w, "Flags of every command", cmd.InheritedFlags())
+	general, special := globalFlags(cmd)
+	special.AddFlagSet(ownFlags(cmd))
+	writeFlags(w, "Flags", special)
+	writeFlags(w, "Flags of every command", general)
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(w, "\n%s COMMAND --help prints the help of a command.\n", cmd.CommandPath())
 	}

@@ -19,7 +19,30 @@ import (
 func nasty() []string {
 	return []string{
 		"esc\x1b[2J\x1b[31m", "osc\x1b]0;title\x07", "osc8\x1b]8;;x\x1b\\", "csi\u009b31m", "bidi\u202egpj.exe\u2066", "cr\rbento: all is well",
-		"newline\n::error::evil", "bs\b\b\b\x7f", "invalid\xff\xfe\xc3", "long" + strings.Repeat("x", 200), "separator\u2028\u2029", "zero\u200b\u2060\ufeffwidth\u00ad\U000e0041",
+		"newline\n::error::evil", "bs\b\b\b\x7f", "invalid\xff\xfe\xc3", "long" + strings.Repeat("x", 200), "line\nbento: all is well", "separator\u2028\u2029", "zero\u200b\u2060\ufeffwidth\u00ad\U000e0041",
+		"dcs\x1bPq#1\x1b\\", "apc\x1b_x\x1b\\", "nel\u0085bento: all is well", "vt\v\fbento: all is well", "isolate\u061c\u2067x\u2069",
+	}
+}
+
+// TestNastyFiles: where only files and links have such names, the commands have results to
+// print, and no word of those steers the terminal or begins a line.
+func TestNastyFiles(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	write(t, root, "bento.toml", "")
+	write(t, root, "a/dish.toml", "name = \"a\"\nlanguage = \"none\"\n[tasks.build]\nrun = \"mkdir -p out; cp -P to-* out/; echo made > out/made\"\noutputs = [\"out/**\"]\n")
+	for _, name := range nasty() {
+		write(t, root, filepath.Join("a", name), "x")
+		if err := os.Symlink(name, filepath.Join(root, "a", "to-"+strconv.Itoa(len(name))+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, line := range []string{"run build", "why a:build --all", "plan", "artifacts", "last", "clean --dry-run", "run build --no-cache -v"} {
+		for _, more := range []string{"", " --json"} {
+			if code := looksClean(t, root, strings.Fields(line+more)); code != exitOK {
+				t.Errorf("bento %s%s: exit %d", line, more, code)
+			}
+		}
 	}
 }
 
@@ -63,8 +86,9 @@ func jsonText(s string) string {
 	return string(text)
 }
 
-// looksClean wants the output of a command line to hold nothing that steers a terminal.
-func looksClean(t *testing.T, root string, args []string) {
+// looksClean wants the output of a command line to hold nothing that steers a terminal. It
+// returns the exit code.
+func looksClean(t *testing.T, root string, args []string) int {
 	t.Helper()
 	var out, said strings.Builder
 	cmd := exec.Command(needTool(t, "bento"), args...)
@@ -85,6 +109,7 @@ func looksClean(t *testing.T, root string, args []string) {
 	if args[len(args)-1] == "--json" && !json.Valid([]byte(out.String())) {
 		t.Errorf("bento %q: stdout is no JSON document: %.200q", args, out.String())
 	}
+	return cmd.ProcessState.ExitCode()
 }
 
 func steers(r rune) bool {

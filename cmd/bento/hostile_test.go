@@ -47,9 +47,28 @@ func (c *hostile) program(trap string, names ...string) {
 	}
 }
 
+// gitTraps are the names of configuration by which git starts a program, and the traps that
+// they are.
+func gitTraps() map[string]string {
+	return map[string]string{
+		"core.fsmonitor": "git-fsmonitor", "filter.evil.clean": "git-clean", "filter.evil.smudge": "git-smudge", "filter.long.process": "git-process",
+		"diff.evil.command": "git-diff", "diff.evil.textconv": "git-textconv", "diff.external": "git-external", "core.pager": "git-pager",
+		"core.sshCommand": "git-ssh", "credential.helper": "git-credential", "alias.ls-files": "git-alias", "core.askPass": "git-askpass",
+		"alias.diff-index": "git-alias-diff", "pager.ls-files": "git-pager-ls", "core.editor": "git-editor", "gpg.program": "git-gpg",
+		"core.gitProxy": "git-proxy", "core.alternateRefsCommand": "git-alternates", "merge.evil.driver": "git-merge", "submodule.x.update": "git-submodule",
+		"uploadpack.packObjectsHook": "git-pack", "interactive.diffFilter": "git-interactive",
+	}
+}
+
+const (
+	gitHooks      = "git-hook"
+	gitIncluded   = "git-included"   // a filter of a file that the configuration includes
+	gitAttributes = "git-attributes" // a filter of .git/info/attributes
+)
+
 // layGit makes the clone a repository whose configuration names a program wherever git
-// would start one, and whose index needs git to be read.
-func (c *hostile) layGit() (names []string) {
+// would start one, and whose index needs git to be read. Some files are changed since.
+func (c *hostile) layGit(changed ...string) (names []string) {
 	git := func(args ...string) {
 		cmd := exec.Command(needTool(c.t, "git"), append([]string{"-C", c.root, "-c", "user.name=t", "-c", "user.email=t@t"}, args...)...)
 		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
@@ -57,27 +76,33 @@ func (c *hostile) layGit() (names []string) {
 			c.t.Fatalf("git %q: %v\n%s", args, err, out)
 		}
 	}
-	write(c.t, c.root, ".gitattributes", "*.json filter=evil diff=evil\n*.toml filter=long diff=evil\n")
+	trap := func(name string) string { return fmt.Sprintf("touch '%s'; cat", filepath.Join(c.canary, name)) }
+	write(c.t, c.root, ".gitattributes", "*.json filter=evil diff=evil\n*.toml filter=long diff=evil merge=evil\n*.lock filter=included\n")
 	git("init", "-q")
 	git("add", "-f", ".")
 	git("commit", "-qm", "one")
 	git("update-index", "--split-index")
-	for key, name := range map[string]string{
-		"core.fsmonitor": "git-fsmonitor", "filter.evil.clean": "git-clean", "filter.evil.smudge": "git-smudge", "filter.long.process": "git-process",
-		"diff.evil.command": "git-diff", "diff.evil.textconv": "git-textconv", "diff.external": "git-external", "core.pager": "git-pager",
-		"core.sshCommand": "git-ssh", "credential.helper": "git-credential", "alias.ls-files": "git-alias", "core.askPass": "git-askpass",
-	} {
-		value := fmt.Sprintf("touch '%s'; cat", filepath.Join(c.canary, name))
-		if key == "credential.helper" || strings.HasPrefix(key, "alias.") {
+	for key, name := range gitTraps() {
+		value := trap(name)
+		if key == "credential.helper" || key == "submodule.x.update" || strings.HasPrefix(key, "alias.") {
 			value = "!" + value
 		}
 		git("config", key, value)
 		names = append(names, name)
 	}
-	const hooks = "git-hook"
-	c.program(hooks, "post-index-change", "fsmonitor-watchman", "pre-auto-gc")
-	git("config", "core.hooksPath", filepath.Join(c.root, hooks))
-	for _, name := range []string{"deno/deno.json", "composer_scripts/composer.json", "only_run/dish.toml"} {
+	write(c.t, c.root, "evil.gitconfig", fmt.Sprintf("[filter \"included\"]\n\tclean = %q\n\trequired = true\n", trap(gitIncluded)))
+	git("config", "include.path", "../evil.gitconfig")
+	write(c.t, c.root, ".git/info/attributes", "*.xml filter=attributes\n")
+	git("config", "filter.attributes.clean", trap(gitAttributes))
+	c.program(gitHooks, "post-index-change", "fsmonitor-watchman", "pre-auto-gc")
+	git("config", "core.hooksPath", filepath.Join(c.root, gitHooks))
+	c.change(changed...)
+	return append(names, gitIncluded, gitAttributes, gitHooks)
+}
+
+// change appends a line to tracked files, so that git has to read them.
+func (c *hostile) change(names ...string) {
+	for _, name := range names {
 		f, err := os.OpenFile(filepath.Join(c.root, name), os.O_APPEND|os.O_WRONLY, 0)
 		if err != nil {
 			c.t.Fatal(err)
@@ -85,7 +110,6 @@ func (c *hostile) layGit() (names []string) {
 		fmt.Fprintln(f)
 		f.Close()
 	}
-	return append(names, hooks)
 }
 
 // lookingCommands are the command lines that only look.
@@ -121,12 +145,31 @@ func TestHostileClone(t *testing.T) {
 	c := newClone(t)
 	write(t, c.root, "bento.toml", "")
 	c.program("", "bento-adapter-evil")
-	names := append(c.lay(), c.layGit()...)
+	names := append(c.lay(), c.layGit("deno/deno.json", "composer_scripts/composer.json", "only_run/dish.toml", "poetry/poetry.lock", "maven_extensions/pom.xml")...)
 	if len(names) < 95 {
 		t.Errorf("%d traps, want 95", len(names))
 	}
 	for _, line := range lookingCommands() {
 		c.look(t, c.root, line)
+	}
+}
+
+// TestHostileGit: nor does git in a clone without other traps, where no error ends a command
+// before git is asked what has changed.
+func TestHostileGit(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	write(t, c.root, "bento.toml", "")
+	files := []string{"d/a.json", "d/dish.toml", "d/a.lock", "d/a.xml"}
+	for _, name := range files {
+		write(t, c.root, name, "")
+	}
+	write(t, c.root, "d/dish.toml", "name = \"d\"\nlanguage = \"none\"\n[tasks.build]\nrun = \"true\"\n")
+	c.layGit(files...)
+	for _, line := range []string{"plan", "plan --since HEAD --json", "why d:build --all", "doctor", "dish list --left-out", "clean --dry-run"} {
+		if code := c.look(t, c.root, line); code != exitOK {
+			t.Errorf("bento %s: exit %d", line, code)
+		}
 	}
 }
 
@@ -148,8 +191,9 @@ func TestHostileDishes(t *testing.T) {
 	}
 }
 
-// look runs one command line in a directory, and reports what of the clone has run.
-func (c *hostile) look(t *testing.T, dir, line string) {
+// look runs one command line in a directory, and reports what of the clone has run. It
+// returns the exit code.
+func (c *hostile) look(t *testing.T, dir, line string) int {
 	t.Helper()
 	argv := append([]string{needTool(t, "bento")}, strings.Split(line, " ")...)
 	trace := filepath.Join(c.base, "trace")
@@ -171,11 +215,12 @@ func (c *hostile) look(t *testing.T, dir, line string) {
 		t.Errorf("bento %s: the trap %s has run", line, e.Name())
 	}
 	if len(traced) == 0 {
-		return
+		return cmd.ProcessState.ExitCode()
 	}
 	for _, what := range c.started(trace) {
 		t.Errorf("bento %s started %s", line, what)
 	}
+	return cmd.ProcessState.ExitCode()
 }
 
 // strace returns the command line that notes every program that is started, empty where

@@ -32,6 +32,10 @@ func bento() int {
 		_ = sandbox.Enter(os.Args[2:]) // it returns only on failure, which the parent reports
 		return exitFault
 	}
+	args, keyed := os.Args[1:], false
+	if len(args) > 0 && args[0] == keyedCommand {
+		args, keyed = args[1:], true
+	}
 	collectLate()
 	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
@@ -42,10 +46,10 @@ func bento() int {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	pipes := newPipes(cancel)
-	code := execute(ctx, os.Args[1:], process{
+	code := execute(ctx, args, process{
 		out: &pipes.out, err: &pipes.err, pipes: pipes, environ: adapters.NewEnviron(os.Environ()),
 		terminal: term.IsTerminal(int(os.Stdout.Fd())), columns: columns(os.Stderr),
-		files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr},
+		files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr}, keyed: keyed,
 	})
 	proc.Dismiss()
 	return pipes.judge(code)
@@ -86,6 +90,7 @@ type process struct {
 	terminal bool        // out is one
 	columns  func() int  // of the terminal that err is, nil when it is none
 	files    [3]*os.File // stdin, stdout and stderr; nil where there are none
+	keyed    bool        // it may change the mode of the terminal: its parent restores it
 }
 
 // columns returns a function for the width of the terminal f, nil if f is no terminal.
@@ -116,7 +121,7 @@ func execute(ctx context.Context, args []string, p process) int {
 	root.SetContext(ctx)
 	err := root.Execute()
 	if err != nil && s.command == "" { // the line failed before the command ran
-		err = badUsage(root, err)
+		err = s.badUsage(root, err)
 	}
 	return s.exit(ctx, err)
 }
@@ -154,7 +159,12 @@ func newRoot(s *session) *cobra.Command {
 		SilenceErrors: true, SilenceUsage: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		Args:              cobra.NoArgs,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if yes, _ := cmd.Flags().GetBool("version"); yes {
+				return s.printVersion()
+			}
+			return cmd.Help()
+		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return s.check(cmd) },
 	}
 	root.SetFlagErrorFunc(badFlag)
@@ -162,10 +172,11 @@ func newRoot(s *session) *cobra.Command {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(cmd.OutOrStdout(), cmd) })
 	root.SetUsageFunc(func(cmd *cobra.Command) error { writeUsage(cmd.OutOrStderr(), cmd); return nil })
 	s.flags.add(root.PersistentFlags())
+	root.Flags().BoolP("version", "V", false, "print the version")
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "ask", Title: "Inspect:"},
 		&cobra.Group{ID: "setup", Title: "Set up and maintain:"}, &cobra.Group{ID: "other", Title: "Other:"})
 	root.AddCommand(runCommands(s)...)
-	root.AddCommand(planCommand(s), whyCommand(s), graphCommand(s), lastCommand(s), artifactsCommand(s), explainCommand(s))
+	root.AddCommand(planCommand(s), whyCommand(s), graphCommand(s), dishesCommand(s), tasksCommand(s), lastCommand(s), logsCommand(s), artifactsCommand(s), explainCommand(s))
 	root.AddCommand(initCommand(s), addCommand(s), dishCommand(s), boxCommand(s), toolchainCommand(s), doctorCommand(s), cleanCommand(s), cacheCommand(s), pluginCommand(s))
 	root.AddCommand(schemaCommand(s), versionCommand(s), completionCommand(), manCommand(s))
 	root.SetHelpCommandGroupID("other")

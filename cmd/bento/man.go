@@ -49,7 +49,7 @@ func (s *session) man(root *cobra.Command, dir string) error {
 	if s.flags.json {
 		return report.Write(s.out, pages)
 	}
-	fmt.Fprintf(s.out, "%d pages in %s\n", len(pages.Files), dir)
+	fmt.Fprintf(s.out, "%s in %s\n", report.Count(len(pages.Files), "page"), report.PrintableLine(dir))
 	return nil
 }
 
@@ -70,8 +70,10 @@ func manPage(cmd *cobra.Command) []byte {
 	for _, paragraph := range strings.Split(about, "\n\n") {
 		fmt.Fprintf(&b, ".PP\n%s\n", roff(strings.TrimSpace(paragraph)))
 	}
-	manFlags(&b, "OPTIONS", cmd.NonInheritedFlags())
-	manFlags(&b, "OPTIONS OF EVERY COMMAND", cmd.InheritedFlags())
+	general, special := globalFlags(cmd)
+	special.AddFlagSet(ownFlags(cmd))
+	manFlags(&b, "OPTIONS", special)
+	manFlags(&b, "OPTIONS OF EVERY COMMAND", general)
 	if cmd.HasExample() {
 		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", roff(cmd.Example))
 	}

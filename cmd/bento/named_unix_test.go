@@ -54,7 +54,7 @@ func TestReadNamed(t *testing.T) {
 	if err := os.WriteFile(large, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(large, maxNamed+1); err != nil {
+	if err := os.Truncate(large, 4<<40); err != nil { // sparse; to read all of it takes all memory
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{

@@ -154,7 +154,7 @@ func everyCommand() [][]string {
 		"plan", "plan --json", "graph", "doctor", "why a:build", "dish list", "artifacts", "toolchain list", "clean --dry-run",
 		"add a x", "last", "last a:test", "plugin list", "__complete run b", "init", "install", "schema", "explain directory_refused",
 		"run build", "run build test --keep-going", "build", "ci", "run build --no-cache", "clean --yes", "build", "watch build",
-		"cache stats", "cache fsck", "cache prune --max-size 1B", "cache clear", "build",
+		"cache stats", "cache fsck", "cache prune --max-size 1B", "cache clear --yes", "build",
 	} {
 		list = append(list, strings.Fields(line))
 	}

@@ -117,3 +117,31 @@ func (p *pane) untilText(texts ...string) {
 		return true
 	})
 }
+
+// untilCount waits for so many lines with a text on the screen.
+func (p *pane) untilCount(text string, n int) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("%d times %q", n, text), func(screen []string) bool { return strings.Count(strings.Join(screen, "\n"), text) == n })
+}
+
+// signal sends a signal to the process of the pane's shell whose command line holds a text.
+func (p *pane) signal(sig, line string) {
+	p.t.Helper()
+	shell := strings.TrimSpace(p.tmux("display-message", "-p", "-t", "pane", "#{pane_pid}"))
+	for pids := []string{shell}; len(pids) > 0; pids = pids[1:] {
+		args, _ := os.ReadFile("/proc/" + pids[0] + "/cmdline")
+		if strings.Contains(strings.ReplaceAll(string(args), "\x00", " "), line) {
+			pid, _ := strconv.Atoi(pids[0])
+			if err := exec.Command("kill", "-"+sig, strconv.Itoa(pid)).Run(); err != nil {
+				p.t.Fatal(err)
+			}
+			return
+		}
+		children, _ := filepath.Glob("/proc/" + pids[0] + "/task/*/children")
+		for _, file := range children {
+			text, _ := os.ReadFile(file)
+			pids = append(pids, strings.Fields(string(text))...)
+		}
+	}
+	p.t.Fatalf("no process of %s is %q", shell, line)
+}

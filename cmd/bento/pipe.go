@@ -14,13 +14,14 @@ import (
 // onlyLooks reports whether a command changes nothing, so that it may end at any point.
 func onlyLooks(cmd *cobra.Command) bool {
 	switch strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ") {
-	case "bento", "help", "version", "completion", "explain", "schema", "last", "plan", "why", "graph", "doctor",
+	case "bento", "help", "version", "completion", "explain", "schema", "last", "logs", "dishes", "tasks", "plan", "why", "graph", "doctor",
 		"dish list", "box list", "toolchain list", "toolchain check", "plugin list", "plugin info", "plugin test", "cache stats":
 		return true
 	case "artifacts":
 		return !cmd.Flags().Changed("copy")
 	}
-	return false
+	dry := cmd.Flags().Lookup("dry-run")
+	return dry != nil && cmd.GroupID == "run" && dry.Value.String() == "true"
 }
 
 // pipes are stdout and stderr. If the reader of one is gone, a command that only looks ends

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -15,16 +16,21 @@ import (
 func planCommand(s *session) *cobra.Command {
 	var sel selection
 	cmd := &cobra.Command{
-		Use: "plan [TARGET…]", GroupID: "ask",
-		Short:   "List what bento ci would run, and why",
-		Long:    "List what bento ci would run in every dish, or in those of TARGET (the name of a\ndish or a bento, or a path): hit or miss, and the reason. No task runs.",
-		Example: "  bento plan\n  bento plan api --json",
+		Use: "plan [TARGET|TASK…] [-- ARGS…]", GroupID: "ask",
+		Short:   "List what would run, and why",
+		Long:    "List what bento ci would run in every dish, or in those of TARGET (the name of a\ndish or a bento, a path, or a glob): hit or miss, and the reason. With TASK (a name,\ndish:task, or a glob), list what bento run would run; ./NAME is always a path. No\ntask runs.",
+		Example: "  bento plan\n  bento plan api --json\n  bento plan build test\n  bento plan 'web:*'",
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sel.Targets = args
+			if at := cmd.ArgsLenAtDash(); at >= 0 {
+				args, sel.Args = args[:at], args[at:]
+			}
+			sel.names = append([]string{}, args...)
 			return s.printPlan(cmd.Context(), sel)
 		},
 	}
 	addSelection(cmd, &sel)
+	addForce(cmd, &sel)
 	return cmd
 }
 
@@ -47,7 +53,7 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 	}
 	ev, results, err := key.DryRun(ctx, w.env.Store, func(store cache.Store) (*key.Evaluator, error) {
 		w.env.Store = store
-		return w.env.Evaluator(p, s.flags.noCache)
+		return w.env.Evaluator(p, s.flags.noCache || sel.force)
 	})
 	if err != nil {
 		return err
@@ -70,5 +76,8 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 		return report.Write(s.out, doc)
 	}
 	report.WritePlan(s.out, s.style, doc, s.flags.verbose)
-	return nil
+	if len(w.Dishes) == 0 {
+		_, err = fmt.Fprintln(s.out, report.Printable(w.lookedFor()))
+	}
+	return err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/internal/report"
@@ -44,7 +46,7 @@ func runCommand(s *session) *cobra.Command {
 			return s.run(cmd.Context(), sel)
 		},
 	}
-	addSelection(cmd, &sel)
+	addRun(cmd, &sel)
 	return cmd
 }
 
@@ -63,7 +65,7 @@ func lifecycleCommand(s *session, task string) *cobra.Command {
 			return s.run(cmd.Context(), sel)
 		},
 	}
-	addSelection(cmd, &sel)
+	addRun(cmd, &sel)
 	return cmd
 }
 
@@ -76,12 +78,15 @@ func ciCommand(s *session) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context(), sel) },
 	}
-	addSelection(cmd, &sel)
+	addRun(cmd, &sel)
 	return cmd
 }
 
 // run plans and runs a request.
 func (s *session) run(ctx context.Context, sel selection) error {
+	if sel.dry {
+		return s.dryRun(ctx, sel)
+	}
 	if err := s.checkFiles(); err != nil {
 		return err
 	}
@@ -97,20 +102,28 @@ func (s *session) run(ctx context.Context, sel selection) error {
 	defer w.close()
 	t.people.Open(w.env.Store)
 	end := s.span("plan")
-	p, err := s.plan(ctx, w, sel)
+	p, err := s.planRun(ctx, w, sel)
 	if err != nil {
 		return err
 	}
 	end()
 	r, err := run.Run(ctx, w.env, p, run.Options{
 		Workers: s.workers(w.Config), KeepGoing: s.flags.keepGoing || !w.Config.Defaults.FailFast,
-		Force: s.flags.noCache, SkipInstall: s.flags.skipInstall, ForceInstall: s.flags.forceInstall, Output: t.output, Busy: s.busy(),
+		Force: s.flags.noCache || sel.force, SkipInstall: s.flags.skipInstall, ForceInstall: s.flags.forceInstall, Output: t.output, Busy: s.busy(), Memory: machineMemory,
 		Stdio: s.stdio(),
 	})
 	if err != nil {
 		return err
 	}
 	return s.summarize(ctx, w, r)
+}
+
+// dryRun prints the plan of a run. There is nothing to write about a run.
+func (s *session) dryRun(ctx context.Context, sel selection) error {
+	if len(s.flags.reportFiles) > 0 || s.flags.events+s.flags.profile != "" {
+		return usageError("--dry-run runs nothing, so it writes no report, events or profile", "leave out these flags; --json prints the plan as a document")
+	}
+	return s.printPlan(ctx, sel)
 }
 
 // stdio returns the files of interactive tasks. If bento runs in the background of a terminal,
@@ -157,20 +170,22 @@ func (s *session) lines() *terminal.Lines {
 }
 
 func installCommand(s *session) *cobra.Command {
-	var force bool
+	var force, empty bool
 	cmd := &cobra.Command{
 		Use: "install [TARGET…]", GroupID: "run",
 		Short:   "Install the dependencies of dishes that are out of date",
 		Example: "  bento install\n  bento install api --force",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.install(cmd.Context(), args, force || s.flags.forceInstall)
+			sel := selection{Request: plan.Request{Targets: args, AllowEmpty: empty}}
+			return s.install(cmd.Context(), sel, force || s.flags.forceInstall)
 		},
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "install dependencies even if they are up to date")
+	cmd.Flags().BoolVar(&empty, "allow-empty", false, "succeed if no dish is selected")
 	return cmd
 }
 
-func (s *session) install(ctx context.Context, targets []string, force bool) error {
+func (s *session) install(ctx context.Context, sel selection, force bool) error {
 	lines := s.lines()
 	lines.Tools = true
 	w, err := s.open(ctx, lines)
@@ -178,7 +193,7 @@ func (s *session) install(ctx context.Context, targets []string, force bool) err
 		return err
 	}
 	defer w.close()
-	p, err := s.plan(ctx, w, selection{Request: plan.Request{Targets: targets}})
+	p, err := s.planRun(ctx, w, sel)
 	if err != nil {
 		return err
 	}
@@ -188,7 +203,7 @@ func (s *session) install(ctx context.Context, targets []string, force bool) err
 	}
 	for _, i := range installs {
 		if i.Err != nil {
-			report.WriteError(s.err, s.style, fmt.Errorf("cannot install the dependencies of %s: %w", i.Dish, i.Err))
+			s.installFailed(i)
 			s.outcome = max(s.outcome, exitOfInstall(i.Err))
 		}
 	}
@@ -199,6 +214,19 @@ func (s *session) install(ctx context.Context, targets []string, force bool) err
 		_, err = io.WriteString(s.out, "everything is installed\n")
 	}
 	return err
+}
+
+// installFailed reports a failed install. The output of a built-in's tool was printed as it came.
+func (s *session) installFailed(i *run.Install) {
+	err := i.Err
+	if failed := (*adapters.InstallError)(nil); errors.As(err, &failed) && failed.Plugin == "" && failed.Command != "" {
+		short := *failed
+		short.Detail, err = "", &short
+	}
+	report.WriteError(s.err, s.style, fmt.Errorf("cannot install the dependencies of %s: %w", i.Dish, err))
+	if i.LogPath != "" {
+		fmt.Fprintf(s.err, "bento:   log: %s\n", report.Printable(i.LogPath))
+	}
 }
 
 // splitTask splits "dish:task".

@@ -45,6 +45,8 @@ func ownDocuments() []published {
 		{name: "add", title: "the added dependencies", value: added{}},
 		{name: "dish.add", title: "a new dish", value: addedDish{}},
 		{name: "dish.list", title: "the dishes of a workspace", value: dishList{}},
+		{name: "tasks", title: "the tasks of a workspace", value: taskList{}},
+		{name: "logs", title: "the last log of a task", value: lastLog{}},
 		{name: "box.add", title: "a new or changed bento", value: addedBox{}},
 		{name: "box.list", title: "the bentos of a workspace", value: boxList{}},
 		{name: "doctor", title: "the checks of the tools and settings", value: diagnosis{}},

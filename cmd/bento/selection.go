@@ -1,14 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/diagnostics"
@@ -23,15 +27,18 @@ import (
 // selection selects the dishes and tasks of a command.
 type selection struct {
 	plan.Request
-	only      bool   // without dependencies
-	since     string // a ref of git
-	shard     string // "I/N"
-	durations string // a report of an earlier run
+	names     []string // of targets and tasks, told apart once the dishes are known
+	only      bool     // without dependencies
+	force     bool     // no result is taken from the cache
+	dry       bool     // nothing runs; the plan is printed
+	since     string   // a ref of git
+	shard     string   // "I/N"
+	durations string   // a report of an earlier run
 }
 
 // all reports whether every dish is selected.
 func (sel *selection) all() bool {
-	return len(sel.Targets)+len(sel.Dishes)+len(sel.Bentos) == 0 && sel.since == "" && sel.shard == "" &&
+	return len(sel.names)+len(sel.Targets)+len(sel.Dishes)+len(sel.Bentos) == 0 && sel.since == "" && sel.shard == "" &&
 		!slices.ContainsFunc(sel.Tasks, func(task string) bool { return strings.Contains(task, ":") })
 }
 
@@ -45,6 +52,61 @@ func addSelection(cmd *cobra.Command, sel *selection) {
 	set.StringVar(&sel.since, "since", "", "only tasks that changes since the merge base of HEAD and `REF` concern, committed or not")
 	set.StringVar(&sel.shard, "shard", "", "run only part `I` of N disjoint parts, as in 2/5")
 	set.StringVar(&sel.durations, "shard-durations", "", "balance the parts by the durations in `FILE`, a JSON report; use one file for every part")
+}
+
+// addForce adds the flag that has every selected task run.
+func addForce(cmd *cobra.Command, sel *selection) {
+	cmd.Flags().BoolVar(&sel.force, "force", false, "take no result from the cache, as --no-cache does; results are still stored")
+}
+
+// addRun adds the flags of a command that runs tasks and ends.
+func addRun(cmd *cobra.Command, sel *selection) {
+	addSelection(cmd, sel)
+	addForce(cmd, sel)
+	cmd.Flags().BoolVar(&sel.dry, "dry-run", false, "run nothing; print the plan of this selection, as bento plan does")
+	cmd.Flags().BoolVar(&sel.AllowEmpty, "allow-empty", false, "succeed if no dish is selected")
+}
+
+// divide sorts the names of a selection into targets and tasks. A name that is both means the
+// dish or the bento; a task comes before a directory, which ./NAME means in any case.
+func (sel *selection) divide(w *opened) error {
+	for _, name := range sel.names {
+		bare := !strings.ContainsRune(name, filepath.Separator) && !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, "...")
+		tasks, targets := w.allTasks(), w.names()
+		switch {
+		case name == "", !bare && !strings.Contains(name, ":"), matchesAny(name, targets):
+			sel.Targets = append(sel.Targets, name)
+		case strings.Contains(name, ":"), matchesAny(name, tasks):
+			sel.Tasks = append(sel.Tasks, name)
+		default:
+			if _, err := os.Lstat(filepath.Join(w.Root, filepath.FromSlash(w.dir), name)); err != nil {
+				return notFound("target_not_found", fmt.Sprintf("no dish, bento, path or task is named %q", name),
+					cmp.Or(diagnostics.Suggest(name, slices.Concat(targets, tasks)), "bento dishes and bento tasks list them"))
+			}
+			sel.Targets = append(sel.Targets, name)
+		}
+	}
+	if sel.names != nil && len(sel.Tasks) == 0 && len(sel.Args) > 0 {
+		return usageError("arguments after -- are for tasks, and no task is named", "name a task, as in bento plan test -- -v")
+	}
+	sel.names = nil
+	return nil
+}
+
+// matchesAny reports whether name, or the glob that it is, is one of list.
+func matchesAny(name string, list []string) bool {
+	return slices.Contains(list, name) || plan.IsGlob(name) &&
+		slices.ContainsFunc(list, func(one string) bool { return doublestar.MatchUnvalidated(name, one) })
+}
+
+// allTasks returns the names of the tasks of all dishes, each once.
+func (w *opened) allTasks() []string {
+	var names []string
+	for _, d := range w.Dishes {
+		names = append(names, taskNames(d)...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // apply narrows a plan to the selected tasks. It returns the tasks that no change since
@@ -180,8 +242,9 @@ func (s *session) plan(ctx context.Context, w *opened, sel selection) (*plan.Pla
 	if s.command == "ci" {
 		refuseLost(w.Problems)
 	}
-	if err := diagnostics.AsError(s.stopping(w)); err != nil {
-		return nil, err
+	if broken := s.stopping(w); len(diagnostics.Errors(broken)) > 0 {
+		// A broken file may be why the selection has no such dish or task.
+		return nil, diagnostics.AsError(append(slices.Clone(broken), planProblems(w)...))
 	}
 	p, _, problems, err := s.build(ctx, w, sel)
 	if err != nil {
@@ -208,9 +271,21 @@ func refuseLost(problems []diagnostics.Diagnostic) {
 	}
 }
 
+// planProblems returns the problems in the user's files that only the plan of every task finds.
+func planProblems(w *opened) []diagnostics.Diagnostic {
+	p, problems := plan.Build(w.Workspace.Workspace, plan.Request{})
+	if p != nil && len(p.Tasks) > 0 {
+		problems = append(problems, run.FindOverlaps(p).Problems...)
+	}
+	return slices.DeleteFunc(problems, func(d diagnostics.Diagnostic) bool { return d.File == "" })
+}
+
 // build makes a plan, nil if problems prevent it. clean are the tasks that it leaves out
 // because no change concerns them.
 func (s *session) build(ctx context.Context, w *opened, sel selection) (p *plan.Plan, clean []*plan.Task, problems []diagnostics.Diagnostic, err error) {
+	if err := sel.divide(w); err != nil {
+		return nil, nil, nil, err
+	}
 	if err := w.locate(&sel.Request); err != nil {
 		return nil, nil, nil, err
 	}
@@ -223,7 +298,7 @@ func (s *session) build(ctx context.Context, w *opened, sel selection) (p *plan.
 	}
 	p, clean, err = sel.apply(ctx, p)
 	if err == nil && sel.only {
-		p.Hold()
+		p = p.Hold()
 	}
 	if err == nil && !sel.AllTasks { // no user runs all tasks of a workspace
 		problems = append(problems, run.FindOverlaps(p).Problems...)

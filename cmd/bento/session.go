@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
@@ -28,36 +28,6 @@ import (
 	"github.com/bentobuild/bento/plugin/adapter"
 )
 
-// flags are those that every command has.
-type flags struct {
-	dir                       string
-	json, noCache, verbose    bool
-	color, output             string
-	reportFiles               []string
-	events, profile           string
-	jobs                      string
-	maxLoad                   float64
-	keepGoing                 bool
-	skipInstall, forceInstall bool
-}
-
-func (f *flags) add(set *pflag.FlagSet) {
-	set.StringVarP(&f.dir, "workspace", "C", "", "start looking for the workspace in `DIR`")
-	set.BoolVar(&f.json, "json", false, "print one JSON document")
-	set.BoolVar(&f.noCache, "no-cache", false, "look nothing up in the cache; results are still stored")
-	set.BoolVarP(&f.verbose, "verbose", "v", false, "say more on stderr")
-	set.StringVar(&f.color, "color", "auto", "`WHEN` to use colour: auto, always, never")
-	set.StringVar(&f.output, "output", string(terminal.Grouped), "`MODE` of task output: "+strings.Join(terminal.Modes(), ", "))
-	set.StringArrayVar(&f.reportFiles, "report-file", nil, "also write a report of the run to `FILE`: JSON, JUnit if it ends in .xml, SARIF if in .sarif (repeatable)")
-	set.StringVar(&f.events, "events", "", "write what happens to `FILE` as it happens, one JSON object a line; - is stdout")
-	set.StringVar(&f.profile, "profile", "", "write a trace of the run to `FILE`, for chrome://tracing and Perfetto")
-	set.StringVarP(&f.jobs, "jobs", "j", "", "run `N` tasks at once, or N% of the CPUs (default: defaults.parallelism, else one a CPU)")
-	set.Float64Var(&f.maxLoad, "max-load", 0, "start no task beside others while the load average is `L` or more")
-	set.BoolVar(&f.keepGoing, "keep-going", false, "after a failure go on with what does not depend on it")
-	set.BoolVar(&f.skipInstall, "skip-install", false, "install no dependencies")
-	set.BoolVar(&f.forceInstall, "force-install", false, "install dependencies even when they are up to date")
-}
-
 // session is one invocation.
 type session struct {
 	process
@@ -67,6 +37,8 @@ type session struct {
 	command string
 	// line is the command line as people would write it.
 	line string
+	// unserved says that the command warns of keys that have no effect.
+	unserved bool
 	// outcome is the exit code of a command that ended without an error.
 	outcome int
 	// spans are what was measured for --profile.
@@ -84,13 +56,14 @@ func (s *session) end() {
 // check looks at the flags that no command can work with.
 func (s *session) check(cmd *cobra.Command) error {
 	s.command = cmd.Name()
-	if cmd.GroupID != "run" {
+	s.unserved = slices.Contains([]string{"plan", "ci", "doctor"}, s.command) || cmd.GroupID == "run" && onlyLooks(cmd)
+	if cmd.GroupID != "run" || onlyLooks(cmd) {
 		s.environ = absolutePath(s.environ)
 	}
 	if s.pipes != nil {
 		s.pipes.changes.Store(!onlyLooks(cmd))
 	}
-	s.style.Color = s.wantsColor()
+	s.style = report.Style{Color: s.wantsColor(), Places: &places{find: s.root}}
 	for flag, set := range map[string]struct {
 		value string
 		known []string
@@ -103,6 +76,9 @@ func (s *session) check(cmd *cobra.Command) error {
 		}
 	}
 	if err := noneEmpty(cmd.Flags()); err != nil {
+		return err
+	}
+	if err := noneUnused(cmd); err != nil {
 		return err
 	}
 	if cmd.Flags().Changed("jobs") {
@@ -128,27 +104,21 @@ func absolutePath(e adapters.Environ) adapters.Environ {
 	return e.With(map[string]string{"PATH": strings.Join(absolute, string(filepath.ListSeparator))})
 }
 
-// noneEmpty refuses flags that are given nothing: mostly a variable that is not set, and
-// then --since "$BASE" must not mean everything.
-func noneEmpty(set *pflag.FlagSet) (err error) {
-	set.Visit(func(f *pflag.Flag) {
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		if f.Name != "workspace" && slices.Contains(values, "") {
-			err = usageError("--"+f.Name+" is given nothing", "leave it out, or see whether a variable is not set")
-		}
-	})
-	return err
-}
-
 func (s *session) wantsColor() bool {
 	if s.flags.color != "auto" {
 		return s.flags.color == "always"
 	}
 	if _, no := s.environ.Lookup("NO_COLOR"); no {
 		return false
+	}
+	for _, name := range []string{"FORCE_COLOR", "CLICOLOR_FORCE"} {
+		switch s.environ.Get(name) {
+		case "":
+		case "0", "false":
+			return false
+		default:
+			return true
+		}
 	}
 	return s.terminal && s.environ.Get("TERM") != "dumb"
 }
@@ -186,28 +156,45 @@ func (w *opened) locate(req *plan.Request) error {
 	return nil
 }
 
-// place returns a target that is a path as one from the root, with "/" in front. Names,
-// and paths that need no work, stay.
+// place returns a target that is a path of the disk as one from the root, with "/" in front,
+// and a glob of paths as one from the user's directory, with "./" in front. It returns names of
+// dishes and bentos, and names of no entry, as they are.
 func (w *opened) place(target string) (string, error) {
-	if !strings.ContainsRune(target, filepath.Separator) && !strings.HasPrefix(target, ".") {
-		return target, nil
-	}
 	path := target
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(w.Root, filepath.FromSlash(w.dir), target)
 	}
+	if !strings.ContainsRune(target, filepath.Separator) && !strings.HasPrefix(target, ".") {
+		if _, err := os.Lstat(path); err != nil || slices.Contains(w.names(), target) {
+			return target, nil
+		}
+	}
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(target, "*?[{") {
-		real, err = path, nil // a glob, which is matched with the paths of dishes
+		rel, err := filepath.Rel(filepath.Join(w.Root, filepath.FromSlash(w.dir)), path)
+		return "./" + filepath.ToSlash(rel), err
 	}
 	if err != nil {
-		return "", notFound("target_not_found", fmt.Sprintf("no dish, bento or path with dishes is named %q", target), "bento plan names the dishes")
+		return "", notFound("target_not_found", fmt.Sprintf("no dish, bento or path with dishes is named %q", target),
+			cmp.Or(diagnostics.Suggest(filepath.Base(target), w.names()), "bento dishes lists the dishes"))
 	}
 	rel, err := filepath.Rel(w.Root, real)
 	if err != nil || !filepath.IsLocal(rel) {
 		return "", notFound("target_not_found", fmt.Sprintf("%q lies outside the workspace %q", target, w.Root), "use -C for another workspace")
 	}
 	return "/" + filepath.ToSlash(rel), nil
+}
+
+// names returns the names of all dishes and bentos.
+func (w *opened) names() []string {
+	names := make([]string, 0, len(w.Dishes)+len(w.Bentos))
+	for _, d := range w.Dishes {
+		names = append(names, d.Name)
+	}
+	for _, b := range w.Bentos {
+		names = append(names, b.Name)
+	}
+	return names
 }
 
 // close ends the plugins, and says what is left to say.
@@ -248,6 +235,9 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 		return nil, err
 	}
 	s.sayLoaded(ws.Plugins, ws.Tree)
+	ws.Problems = slices.DeleteFunc(ws.Problems, func(d diagnostics.Diagnostic) bool {
+		return ws.Config.Silences(d) || d.Rule == config.RuleUnserved && d.Severity == diagnostics.Warning && !s.unserved
+	})
 	env.State, env.Store, env.Inherit, env.Snapshot = ws.State, ws.Store, ws.Config.Defaults.InheritEnv, ws.Snapshot
 	env.Toolchains = key.OpenToolchains(ws.State)
 	w := &opened{Workspace: ws, env: env, dir: inside(at.root, at.cwd)}

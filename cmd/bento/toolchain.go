@@ -57,7 +57,7 @@ type toolRow struct {
 	Wanted  string `json:"wanted,omitempty"`
 	Where   string `json:"where,omitempty"` // file:line that asks for it
 	Found   string `json:"found,omitempty"`
-	Status  string `json:"status" enum:"ok,unpinned,mismatch,mismatch_warned,missing,failed,known_at_run"`
+	Status  string `json:"status" enum:"ok,unpinned,mismatch,mismatch_warned,not_compared,missing,failed,known_at_run"`
 	Hint    string `json:"hint,omitempty"`
 }
 
@@ -161,6 +161,8 @@ func (r toolRow) with(d *discovery.Dish, p key.Pin, fingerprint string) toolRow 
 	r.Status, r.Hint = "ok", v.Hint
 	r.Found = cmp.Or(v.Found, firstLine(fingerprint))
 	switch {
+	case v.NotCompared:
+		r.Status = "not_compared"
 	case !v.OK && p.Severity(d) == diagnostics.Error:
 		r.Status = "mismatch"
 	case !v.OK:
@@ -184,7 +186,7 @@ func (doc toolReport) write(w io.Writer, style report.Style) {
 	words := map[string]string{
 		"ok": style.Green("ok      "), "unpinned": style.Dim("unpinned"), "mismatch": style.Red("mismatch"),
 		"mismatch_warned": style.Yellow("mismatch"), "missing": style.Red("missing "), "failed": style.Red("failed  "),
-		"known_at_run": style.Dim("at run  "),
+		"not_compared": style.Dim("?       "), "known_at_run": style.Dim("at run  "),
 	}
 	for _, r := range doc.Entries {
 		line := fmt.Sprintf("%s  %-16s %-8s", words[r.Status], report.PrintableLine(r.Dish), report.PrintableLine(r.Tool))

@@ -53,7 +53,7 @@ func (s *session) toolchainPin(ctx context.Context, dish string, args []string) 
 	report.WriteProblems(s.err, s.style, w.Problems)
 	dishes, file := w.Dishes, config.WorkspaceFile
 	if dish != "" {
-		d, err := w.dishToChange(dish)
+		d, err := w.dishToChange(dish, "it has no toolchain to pin")
 		if err != nil {
 			return err
 		}

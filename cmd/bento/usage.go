@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/report"
 )
 
 // badFlag returns the error of a flag as a problem.
@@ -44,7 +46,7 @@ func expected(kind string) string {
 }
 
 // badUsage returns cobra's error of a command line as a problem.
-func badUsage(root *cobra.Command, err error) error {
+func (s *session) badUsage(root *cobra.Command, err error) error {
 	var problems diagnostics.Problems
 	if errors.As(err, &problems) {
 		return err
@@ -57,6 +59,8 @@ func badUsage(root *cobra.Command, err error) error {
 			case !ok:
 			case !cmd.HasAvailableSubCommands():
 				return usageError(fmt.Sprintf("%s takes no argument such as %q", cmd.CommandPath(), name), "see "+cmd.CommandPath()+" --help")
+			case cmd == root && s.standsFor(name) != "":
+				hint = s.standsFor(name)
 			default:
 				hint = nearCommands(cmd, name)
 			}
@@ -64,6 +68,31 @@ func badUsage(root *cobra.Command, err error) error {
 	}
 	return usageError(err.Error(), hint)
 }
+
+// standsFor returns what to run in place of a command that bento does not have: the tasks of that
+// name, or what does the same. It returns "" if nothing does.
+func (s *session) standsFor(name string) string {
+	var ids []string
+	for _, d := range s.names().Dishes {
+		if slices.Contains(d.Tasks, name) {
+			ids = append(ids, "bento run "+d.Name+":"+name)
+		}
+	}
+	switch {
+	case len(ids) > 0:
+		return report.PrintableLine(strings.Join(ids[:min(len(ids), maxCandidates)], " or ")) + " runs the task; bento watch repeats it after changes"
+	case slices.Contains([]string{"serve", "dev", "start", "preview"}, name):
+		return "bento run DISH:TASK runs a server, bento watch DISH:TASK restarts it after changes; bento tasks lists the tasks"
+	case name == "list", name == "ls", name == "projects":
+		return "bento dishes and bento tasks list the dishes and their tasks"
+	case name == "affected":
+		return "bento plan --since REF lists the tasks that changes concern, bento ci --since REF runs them"
+	}
+	return ""
+}
+
+// maxCandidates is how many commands a hint names.
+const maxCandidates = 3
 
 // nearCommands returns a hint with the commands of cmd that are near to name.
 func nearCommands(cmd *cobra.Command, name string) string {

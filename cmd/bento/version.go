@@ -37,14 +37,16 @@ func versionCommand(s *session) *cobra.Command {
 		Short:   "Print the version",
 		Example: "  bento version\n  bento version --json",
 		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			if !s.flags.json {
-				_, err := fmt.Fprintf(s.out, "bento %s\n", version())
-				return err
-			}
-			return report.Write(s.out, versionInfo{report.Schema("version"), version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, adapters.ProtocolVersion})
-		},
+		RunE:    func(*cobra.Command, []string) error { return s.printVersion() },
 	}
+}
+
+func (s *session) printVersion() error {
+	if !s.flags.json {
+		_, err := fmt.Fprintf(s.out, "bento %s\n", version())
+		return err
+	}
+	return report.Write(s.out, versionInfo{report.Schema("version"), version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, adapters.ProtocolVersion})
 }
 
 func completionCommand() *cobra.Command {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -28,7 +27,7 @@ func watchCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "watch TASK… [TARGET] [-- ARGS…]", GroupID: "run",
 		Short:   "Run tasks, and again after each change of their inputs",
-		Long:    "Run tasks by name, and again after each change of their inputs. Only the tasks that\na change concerns run again. If the inputs of a running task change, bento ends it\nand starts it again; a persistent one restarts also if its dependencies change. The\nlast argument may be a target: a dish, a bento or a path. --no-cache and\n--force-install apply to the first run only.",
+		Long:    "Run tasks by name, and again after each change of their inputs. Only the tasks that\na change concerns run again. If the inputs of a running task change, bento ends it\nand starts it again; a persistent one restarts also if its dependencies change. The\nlast argument may be a target: a dish, a bento or a path. --no-cache and\n--force-install apply to the first run only. At a terminal Enter runs all again, f\nwhat failed, l shows the last log, and q ends.",
 		Example: "  bento watch build test\n  bento watch test services/\n  bento watch web:dev api:serve",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
@@ -42,16 +41,9 @@ func watchCommand(s *session) *cobra.Command {
 		},
 	}
 	addSelection(cmd, &sel)
+	addForce(cmd, &sel)
 	return cmd
 }
-
-const (
-	// maxLoops bounds how often a task may finish in a row without a pause.
-	maxLoops = 10
-	// maxEnds is how often in a row, without a pause, a task is ended because its inputs
-	// have changed. From then on it runs to its end: it may be what changes them.
-	maxEnds = 5
-)
 
 // watching is the state of `bento watch` between two looks at the workspace.
 type watching struct {
@@ -66,6 +58,7 @@ type watching struct {
 
 	again   bool                 // a run has ended before
 	failed  bool                 // the last look found an error
+	paths   []string             // some of what changed since the last round
 	moved   []string             // the dishes that appeared or vanished since the last round
 	ran     bool                 // since moved was printed
 	said    string               // the problems that were printed last
@@ -73,6 +66,11 @@ type watching struct {
 	loops   map[string]int       // by task: how often it ran without a pause; its own changes count more
 	ended   map[string]int       // by task: how often it was ended without a pause
 	servers map[string]*server
+	bad     map[string]bool // tasks whose last run was no success
+	watched int             // how many tasks the last round looked at
+
+	keys  keys
+	keyed bool // somebody can press them
 }
 
 // watch runs the selected tasks until it is interrupted.
@@ -83,7 +81,12 @@ func (s *session) watch(ctx context.Context, sel selection) error {
 	if len(s.flags.reportFiles) > 0 || s.flags.profile != "" {
 		return usageError("bento watch does not end, so it writes no report and no trace", "use --events FILE")
 	}
-	s.columns = nil // no block: servers print at any time
+	switch takes := s.takesKeys(); {
+	case takes && !s.keyed:
+		return s.rerun(ctx)
+	case !takes:
+		s.columns = nil // plain lines
+	}
 	s.host().Keep = new(adapter.Keep)
 	defer s.host().Keep.Close()
 	t, err := s.newTelling(ctx)
@@ -94,8 +97,14 @@ func (s *session) watch(ctx context.Context, sel selection) error {
 	w := &watching{
 		s: s, sel: sel, people: t.people, teller: &serial{Reporter: t.Reporter}, output: t.output,
 		last: make(map[string]cache.Key), loops: make(map[string]int), ended: make(map[string]int), servers: make(map[string]*server),
+		bad: make(map[string]bool), keys: keys{wake: make(chan struct{}, 1)},
 	}
-	return w.run(ctx)
+	ctx, w.keys.end = context.WithCancel(ctx)
+	defer w.keys.end()
+	if err := w.run(ctx); !w.keys.quit.Load() {
+		return err
+	}
+	return nil
 }
 
 // serial passes the events of several runs to a reporter, one at a time.
@@ -117,7 +126,7 @@ func (w *watching) run(ctx context.Context) error {
 		return err
 	}
 	var why error
-	w.changes, why = watch.Start(watch.Options{Root: root, Ignore: func(p string) bool {
+	w.changes, why = watch.Start(watch.Options{Root: root, Wake: w.keys.wake, Ignore: func(p string) bool {
 		wanted := w.concern.Load()
 		return wanted != nil && !(*wanted)(p)
 	}})
@@ -125,7 +134,11 @@ func (w *watching) run(ctx context.Context) error {
 		w.s.warn("watch_polls", "this system does not report changes: "+why.Error(), "bento checks the workspace every second")
 	}
 	defer w.changes.Close()
+	defer w.openKeys()()
 	defer w.stopServers()
+	if live, ok := w.people.(*terminal.Live); ok {
+		defer live.Rest(nil)
+	}
 	first := true
 	own := false // the change of this round happened while tasks were running
 	for {
@@ -147,18 +160,15 @@ func (w *watching) run(ctx context.Context) error {
 		if w.s.pipes.unread() {
 			return nil // the reader of the output is gone
 		}
-		if own {
+		if own || w.keys.pending() {
 			continue
 		}
-		if w.ran {
-			fmt.Fprintln(w.s.err, w.s.style.Dim("bento: watching; Ctrl-C ends it"))
-			w.ran = false
-		}
+		w.rest(ctx)
 		b, err := w.changes.Next(ctx)
 		if err != nil {
 			return err
 		}
-		w.moved = append(w.moved, b.Replaced...)
+		w.changed(b)
 	}
 }
 
@@ -179,6 +189,7 @@ func (w *watching) forget(l *look) {
 	}
 	w.moved = nil
 	maps.DeleteFunc(w.last, func(id string, _ cache.Key) bool { return !there[id] })
+	maps.DeleteFunc(w.bad, func(id string, _ bool) bool { return !there[id] })
 }
 
 // look is the workspace at one time.
@@ -235,6 +246,11 @@ func (w *watching) lookOnce(ctx context.Context) (l *look, added bool, err error
 	}
 	if err != nil {
 		return nil, false, err
+	}
+	for i, r := range l.results {
+		if r.Task.Requested && r.Task.Persistent {
+			l.results[i] = ev.Loaded(ctx, r) // to name what changes
+		}
 	}
 	ev.Save()
 	w.wanted(l)
@@ -306,19 +322,26 @@ func (w *watching) wanted(l *look) {
 // round runs the tasks whose key has changed since their last run. again reports changes
 // meanwhile.
 func (w *watching) round(ctx context.Context, l *look, own bool) (again bool) {
-	keys := l.keys()
+	keys, paths := l.keys(), w.paths
+	w.paths = nil
 	w.forget(l)
 	if !own {
 		clear(w.loops)
 		clear(w.ended)
 	}
+	asked := w.keys.take()
+	w.askedFor(asked)
 	var due, serve []string
+	w.watched = 0
 	for _, t := range l.plan.Tasks {
 		id := t.ID()
+		if t.Requested {
+			w.watched++
+		}
 		switch key, known := keys[id]; {
 		case !t.Requested:
 		case t.Persistent:
-			if s := w.servers[id]; s == nil || !known || s.key != key {
+			if w.isDue(l, id, paths) {
 				serve = append(serve, id)
 			}
 		case known && w.last[id] == key:
@@ -329,48 +352,24 @@ func (w *watching) round(ctx context.Context, l *look, own bool) (again bool) {
 		}
 	}
 	for _, id := range serve {
-		w.stopServer(id)
+		w.restartServer(l.result(id), paths)
 	}
 	w.ran = w.ran || len(due)+len(serve) > 0
 	if len(due) > 0 {
-		again = w.runDue(ctx, l, keys, due)
+		again = w.runDue(ctx, l, due, asked == askAll)
 	}
 	for _, id := range serve {
 		if ctx.Err() == nil {
-			w.startServer(ctx, id, keys[id])
+			w.startServer(ctx, l.result(id))
 		}
 	}
 	return again
 }
 
-// circles reports whether a task sets itself off again and again.
-func (w *watching) circles(id string, own bool) bool {
-	if !own || w.loops[id] < maxLoops {
-		return false
-	}
-	if w.loops[id] < math.MaxInt {
-		w.loops[id] = math.MaxInt
-		w.s.warn("watch_loop", id+" changes its own inputs whenever it runs; it waits for another change now", "name the files that it writes in outputs, or exclude them from inputs")
-	}
-	return true
-}
-
-// count records that a task finished, alone or beside others. An edit of its inputs by a user
-// would have ended it. So if its inputs changed and no other task ran, the task itself very
-// likely changed them.
-func (w *watching) count(r *run.Result, alone bool) {
-	id, n := r.Task.ID(), 1
-	if alone && r.Outcome == run.Built && !r.Stored && r.Task.Uncached == "" {
-		n = maxLoops / 2
-	}
-	if w.loops[id] < maxLoops {
-		w.loops[id] += n
-	}
-}
-
-// runDue runs tasks, and ends those whose keys change while they run. again reports
-// changes meanwhile.
-func (w *watching) runDue(ctx context.Context, l *look, keys map[string]cache.Key, due []string) (again bool) {
+// runDue runs tasks, with force whatever the cache has, and ends those whose keys change while they
+// run. again reports changes meanwhile.
+func (w *watching) runDue(ctx context.Context, l *look, due []string, force bool) (again bool) {
+	keys := l.keys()
 	p, _ := l.plan.Narrow(func(t *plan.Task) bool { return slices.Contains(due, t.ID()) })
 	cancel := make(chan string)
 	running, ended := context.WithCancel(ctx)
@@ -382,8 +381,8 @@ func (w *watching) runDue(ctx context.Context, l *look, keys map[string]cache.Ke
 		defer ended()
 		defer close(done)
 		r, err = run.Run(ctx, l.ws.env, p, run.Options{
-			Workers: w.s.workers(l.ws.Config), KeepGoing: true, Cancel: cancel, Busy: w.s.busy(), Output: w.output,
-			Force: w.s.flags.noCache && !w.again, SkipInstall: w.s.flags.skipInstall, ForceInstall: w.s.flags.forceInstall && !w.again,
+			Workers: w.s.workers(l.ws.Config), KeepGoing: true, Cancel: cancel, Busy: w.s.busy(), Memory: machineMemory, Output: w.output,
+			Force: force || (w.s.flags.noCache || w.sel.force) && !w.again, SkipInstall: w.s.flags.skipInstall, ForceInstall: w.s.flags.forceInstall && !w.again,
 		})
 	}()
 	again = w.follow(running, done, cancel, keys)
@@ -398,38 +397,43 @@ func (w *watching) runDue(ctx context.Context, l *look, keys map[string]cache.Ke
 	if w.s.pipes.unread() {
 		w.s.outcome = exitOf(r)
 	}
+	w.keys.noteLast(r.Results)
+	w.noteResults(r.Results, keys)
+	return again
+}
+
+// noteResults keeps what the next rounds need to know of the results of a run.
+func (w *watching) noteResults(results []*run.Result, keys map[string]cache.Key) {
 	executed := 0
-	for _, res := range r.Results {
+	for _, res := range results {
 		if res.Outcome.Executed() {
 			executed++
 		}
 	}
-	for _, res := range r.Results {
+	for _, res := range results {
+		id := res.Task.ID()
 		if res.Outcome.Executed() {
 			w.count(res, executed == 1)
 		}
+		if !res.Task.Requested {
+			continue
+		}
+		ended := res.Reason == run.ReasonChanged || res.Reason == run.ReasonInterrupted
+		delete(w.bad, id)
+		if res.Outcome == run.Failed || res.Outcome == run.Skipped && !ended {
+			w.bad[id] = true
+		}
 		switch {
-		case !res.Task.Requested:
-		case res.Reason == run.ReasonChanged || res.Reason == run.ReasonInterrupted:
+		case ended:
 			// Its outputs are missing, so it runs again even if the change is undone.
-			delete(w.last, res.Task.ID())
-			w.ended[res.Task.ID()]++
+			delete(w.last, id)
+			w.ended[id]++
 		case res.Key != (cache.Key{}):
-			w.last[res.Task.ID()] = res.Key
+			w.last[id] = res.Key
 		default:
-			w.last[res.Task.ID()] = keys[res.Task.ID()]
+			w.last[id] = keys[id]
 		}
 	}
-	return again
-}
-
-// endless reports whether a task was ended so often that bento lets it finish.
-func (w *watching) endless(id string) bool {
-	if w.ended[id] == maxEnds {
-		w.ended[id]++
-		w.s.warn("watch_loop", fmt.Sprintf("the inputs of %s changed %d times while it ran; bento lets it finish now", id, maxEnds), "name the files that it writes in outputs, or exclude them from inputs")
-	}
-	return w.ended[id] > maxEnds
 }
 
 // follow receives changes until a run ends, which ends ctx too, and ends the tasks that they
@@ -437,10 +441,13 @@ func (w *watching) endless(id string) bool {
 func (w *watching) follow(ctx context.Context, done <-chan struct{}, cancel chan<- string, keys map[string]cache.Key) (changed bool) {
 	for {
 		b, err := w.changes.Next(ctx)
-		w.moved = append(w.moved, b.Replaced...)
+		w.changed(b)
 		if err != nil { // the changes until then are unread
 			<-done
 			return changed || len(b.Paths) > 0 || b.Rescan
+		}
+		if len(b.Paths) == 0 && !b.Rescan {
+			continue // a key was pressed: it is for the next round
 		}
 		changed = true
 		now, err := w.look(ctx)

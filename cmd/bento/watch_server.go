@@ -2,40 +2,67 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/watch"
 )
 
 // server is a persistent task that is running.
 type server struct {
-	key  cache.Key
-	stop context.CancelFunc
-	done chan struct{}
+	key     cache.Key
+	inputs  []key.File
+	stop    context.CancelFunc
+	done    chan struct{}
+	restart atomic.Bool // another one follows
+	failed  atomic.Bool // by itself
 }
 
 // startServer starts a persistent task after its dependencies.
-func (w *watching) startServer(ctx context.Context, id string, key cache.Key) {
+func (w *watching) startServer(ctx context.Context, from *key.Evaluation) {
+	id := from.Task.ID()
 	ctx, stop := context.WithCancel(ctx)
-	s := &server{key: key, stop: stop, done: make(chan struct{})}
+	s := &server{key: from.Key, inputs: from.Inputs, stop: stop, done: make(chan struct{})}
 	w.servers[id] = s
 	go func() {
 		defer close(s.done)
-		if err := w.serve(ctx, id); err != nil && ctx.Err() == nil {
+		if err := w.serve(ctx, id, s); err != nil && ctx.Err() == nil {
 			report.WriteError(w.s.err, w.s.style, err)
 		}
 	}()
 }
 
+// serverLines reports the run of one server. The end of one that another follows is no news.
+type serverLines struct {
+	*terminal.Lines
+	of *server
+}
+
+func (l serverLines) Report(ev run.Event) {
+	end, ended := ev.(run.TaskFinished)
+	if ended && end.Result.Outcome == run.Failed {
+		l.of.failed.Store(true)
+	}
+	if !ended || !end.Result.Stopped || !l.of.restart.Load() {
+		l.Lines.Report(ev)
+	}
+}
+
 // serve runs one persistent task until it ends, and prints its output as it comes.
-func (w *watching) serve(ctx context.Context, id string) error {
+func (w *watching) serve(ctx context.Context, id string, s *server) error {
 	lines := w.s.lines()
-	lines.Mode = terminal.Stream
-	tell := run.Reporter(&serial{Reporter: lines})
+	lines.Brief = true
+	tell := run.Reporter(&serial{Reporter: serverLines{lines, s}})
 	ws, err := w.s.open(ctx, tell)
 	if err != nil {
 		return err
@@ -49,8 +76,87 @@ func (w *watching) serve(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	_, err = run.Run(ctx, ws.env, p, run.Options{Workers: w.s.workers(ws.Config), Output: true})
+	_, err = run.Run(ctx, ws.env, p, run.Options{Workers: w.s.workers(ws.Config), Memory: machineMemory, Output: lines.Live()})
 	return err
+}
+
+// restartServer ends a server that is started again, and says what has changed.
+func (w *watching) restartServer(now *key.Evaluation, paths []string) {
+	id := now.Task.ID()
+	s := w.servers[id]
+	if s == nil {
+		return
+	}
+	s.restart.Store(true)
+	w.stopServer(id)
+	w.s.lines().Restart(id, s.whatChanged(now, paths))
+}
+
+// maxPaths bounds how many changed paths are kept to name one.
+const maxPaths = 256
+
+// changed notes the changes of a batch.
+func (w *watching) changed(b watch.Batch) {
+	w.moved = append(w.moved, b.Replaced...)
+	w.paths = append(w.paths, b.Paths[:min(len(b.Paths), maxPaths-len(w.paths))]...)
+}
+
+// isDue reports whether a server is to be started, or started again. The key of one that waits for
+// what is not made yet is known only later: then it counts as that of the start, unless an input
+// has changed since.
+func (w *watching) isDue(l *look, id string, paths []string) bool {
+	s, now := w.servers[id], l.result(id)
+	switch {
+	case s == nil || !now.Known:
+		return true
+	case s.key == cache.Key{} && len(inputsAmong(now, paths)) == 0:
+		s.key, s.inputs = now.Key, now.Inputs
+	}
+	return s.key != now.Key
+}
+
+// result returns what is known of a task of the plan.
+func (l *look) result(id string) *key.Evaluation {
+	return l.results[slices.IndexFunc(l.results, func(r *key.Evaluation) bool { return r.Task.ID() == id })]
+}
+
+// inputsAmong returns those of paths that are inputs of a task.
+func inputsAmong(r *key.Evaluation, paths []string) []string {
+	inputs := make(map[string]bool, len(r.Inputs))
+	for _, f := range r.Inputs {
+		inputs[f.Path] = true
+	}
+	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !inputs[p] })
+}
+
+// whatChanged names what a server is restarted for: its inputs that are others than when it was
+// started, else changed files of dishes that it depends on.
+func (s *server) whatChanged(r *key.Evaluation, paths []string) string {
+	before := make(map[string]key.File, len(s.inputs))
+	for _, f := range s.inputs {
+		before[f.Path] = f
+	}
+	var changed []string
+	for _, f := range r.Inputs {
+		if before[f.Path] != f {
+			changed = append(changed, f.Path)
+		}
+		delete(before, f.Path)
+	}
+	changed = slices.AppendSeq(changed, maps.Keys(before))
+	if len(changed) == 0 {
+		changed = slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
+			return !slices.ContainsFunc(r.Task.Sources, func(d *discovery.Dish) bool { return key.Inside(p, d.Path) })
+		})
+	}
+	slices.Sort(changed)
+	switch changed = slices.Compact(changed); len(changed) {
+	case 0:
+		return "what it depends on changed"
+	case 1:
+		return changed[0] + " changed"
+	}
+	return fmt.Sprintf("%s and %d more changed", changed[0], len(changed)-1)
 }
 
 func (w *watching) stopServer(id string) {

@@ -136,8 +136,8 @@ func findKey(ctx context.Context, store cache.Store, text string) (cache.Key, er
 	if len(text) < minPrefix || strings.Trim(text, "0123456789abcdef") != "" {
 		return cache.Key{}, notFound("why_invalid_target", fmt.Sprintf("%q is neither DISH:TASK nor a key", text), "use a task that bento plan lists, or at least the first 4 digits of a key")
 	}
-	disk, ok := store.(*cache.Disk)
-	if !ok {
+	disk := cache.DiskOf(store)
+	if disk == nil {
 		return cache.Key{}, noEntry(text)
 	}
 	keys, err := disk.Keys(ctx, text)

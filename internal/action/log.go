@@ -56,6 +56,8 @@ type Log struct {
 	broken   bool
 	rest     []byte // the end of what could not be written
 	segments []segment
+	size     int64 // of the segments
+	dropped  int64 // bytes that the file held before
 }
 
 // LogOptions of a Log. All may be nil.
@@ -63,20 +65,24 @@ type LogOptions struct {
 	Forward func(Stream, []byte) // is given what is printed, as it comes
 	// Failed is called once when the file cannot be written; the log continues without it.
 	Failed func(error)
+	// Most bounds the file, in bytes; then its first half goes. 0: no bound, as of tasks that end by
+	// themselves.
+	Most int64
 }
 
 // LogName returns the name for the log of a task of a dish. No task that has another id has
-// the same.
+// the same. Its one dot is that of ".log": globs of linters and test runners such as
+// "**/*.test.*" would match "app.test.1f.log", and not all tools pass over .bento.
 func LogName(dish, task, id string) string {
 	clean := func(s string) string {
 		return strings.Map(func(r rune) rune {
-			if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 				return r
 			}
 			return '_'
 		}, s)
 	}
-	return fmt.Sprintf("%.60s.%.60s.%s.log", clean(dish), clean(task), cache.ShortSum(id))
+	return fmt.Sprintf("%.60s-%.60s-%s.log", clean(dish), clean(task), cache.ShortSum(id))
 }
 
 // LogDir is the directory of logs in the state of a workspace.
@@ -142,6 +148,9 @@ func (l *Log) append(s Stream, p []byte) (err error) {
 	if l.file == nil {
 		l.file, err = l.dir.Create(l.name)
 	}
+	if most := l.o.Most; err == nil && most > 0 && l.size+int64(len(p)) > most {
+		err = l.shorten(most / 2)
+	}
 	if err == nil {
 		var n int
 		n, err = killpoint.Write(l.file.Write, p)
@@ -171,6 +180,7 @@ func (l *Log) keep(p []byte) {
 func (l *Log) Rest() []byte { return l.rest }
 
 func (l *Log) note(s Stream, n int) {
+	l.size += int64(n)
 	last := len(l.segments) - 1
 	if last >= 0 && (l.segments[last].Stream == s || last+1 >= maxSegments) {
 		l.segments[last].Size += uint64(n)

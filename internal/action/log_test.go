@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/state"
 )
@@ -114,4 +116,19 @@ func FuzzStoredLog(f *testing.F) {
 			t.Errorf("%d bytes out of %d", n, len(blob))
 		}
 	})
+}
+
+// A linter that selects files by "**/*.test.*" looked at the log of a task named test.
+func TestNoToolSelectsLogs(t *testing.T) {
+	for _, names := range [][2]string{{"root", "test"}, {"app.test", "build"}, {"web", "test.unit"}, {"x", "spec"}} {
+		name := LogName(names[0], names[1], names[0]+":"+names[1])
+		for _, glob := range []string{"**/*.test.*", "**/*.spec.*", "**/*.test-*", "**/*_test.*", "**/*-test.*", "**/*.build.*", "**/*.unit.*"} {
+			if hit, err := doublestar.Match(glob, ".bento/"+LogDir+"/"+name); hit || err != nil {
+				t.Errorf("%s matches %s: %v", glob, name, err)
+			}
+		}
+	}
+	if LogName("a.b", "test", "a.b:test") == LogName("a_b", "test", "a_b:test") {
+		t.Error("two tasks have one log")
+	}
 }

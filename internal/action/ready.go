@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"regexp"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/bentobuild/bento/internal/config"
@@ -20,26 +18,17 @@ const (
 	look     = 5 * time.Second
 )
 
-// readyProbe waits for one task. Its Write takes what the task prints.
+// readyProbe waits for one task.
 type readyProbe struct {
 	want config.Ready
 	cmd  func() (proc.Spec, error) // what runs want.Cmd
 
-	pattern *regexp.Regexp
-	mu      sync.Mutex
-	line    []byte // the last one, as far as it has come
-	seen    chan struct{}
-	once    sync.Once
+	lines *Lines // that match want.Log
 }
 
 // newReadyProbe makes a probe. cmd returns the process that runs want.Cmd.
-func newReadyProbe(want config.Ready, cmd func() (proc.Spec, error)) (*readyProbe, error) {
-	p := &readyProbe{want: want, cmd: cmd, seen: make(chan struct{})}
-	var err error
-	if want.Log != "" {
-		p.pattern, err = regexp.Compile(want.Log)
-	}
-	return p, err
+func newReadyProbe(want config.Ready, cmd func() (proc.Spec, error)) *readyProbe {
+	return &readyProbe{want: want, cmd: cmd, lines: NewLines(want.Log)}
 }
 
 // Wait returns nil when the task is ready. The error is that of ctx, or says what did
@@ -48,12 +37,7 @@ func (p *readyProbe) Wait(ctx context.Context) error {
 	timed, cancel := context.WithTimeout(ctx, time.Duration(p.want.Timeout))
 	defer cancel()
 	if p.want.Log != "" {
-		select {
-		case <-p.seen:
-			return nil
-		case <-timed.Done():
-			return p.tooLate(ctx, nil)
-		}
+		return p.waitForLine(ctx, timed)
 	}
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -71,6 +55,22 @@ func (p *readyProbe) Wait(ctx context.Context) error {
 		case <-timed.Done():
 			return p.tooLate(ctx, last)
 		}
+	}
+}
+
+// waitForLine waits for the line of a log. One that came before timed ended counts, whatever is
+// noticed first: a task may print it and end.
+func (p *readyProbe) waitForLine(ctx, timed context.Context) error {
+	select {
+	case <-p.lines.seen:
+		return nil
+	case <-timed.Done():
+	}
+	select {
+	case <-p.lines.seen:
+		return nil
+	default:
+		return p.tooLate(ctx, nil)
 	}
 }
 
@@ -136,33 +136,4 @@ func get(ctx context.Context, url string) error {
 		return fmt.Errorf("%s answers %s", url, res.Status)
 	}
 	return nil
-}
-
-// maxLine bounds how much of a line is looked at.
-const maxLine = 64 << 10
-
-// Note takes what the task prints.
-func (p *readyProbe) Note(data []byte) {
-	if p.pattern == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range data {
-		if c != '\n' {
-			if len(p.line) < maxLine {
-				p.line = append(p.line, c)
-			}
-			continue
-		}
-		p.match()
-		p.line = p.line[:0]
-	}
-	p.match() // a prompt has no end of line
-}
-
-func (p *readyProbe) match() {
-	if len(p.line) > 0 && p.pattern.Match(p.line) {
-		p.once.Do(func() { close(p.seen) })
-	}
 }

@@ -2,6 +2,7 @@ package action
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -10,22 +11,23 @@ import (
 	"github.com/bentobuild/bento/internal/proc"
 )
 
+// errNotReady is the end of a server that exits with status 0 too early.
+var errNotReady = errors.New("it ended before it was ready")
+
 // RunServer runs a process to its end, and calls isReady when it is ready as want says. One
 // that does not become so is ended, and late says why.
 func RunServer(ctx context.Context, spec proc.Spec, want config.Ready, isReady func()) (res proc.Result, late, err error) {
-	probe, err := newReadyProbe(want, func() (proc.Spec, error) { return probing(spec, want.Cmd) })
-	if err != nil {
-		return res, nil, err
-	}
-	spec.Stdout, spec.Stderr = noting{spec.Stdout, probe}, noting{spec.Stderr, probe}
+	probe := newReadyProbe(want, func() (proc.Spec, error) { return probing(spec, want.Cmd) })
+	spec.Stdout, spec.Stderr = probe.lines.Noting(spec.Stdout), probe.lines.Noting(spec.Stderr)
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	waiting, stop := context.WithCancel(ctx)
-	done := make(chan struct{})
+	done, ready := make(chan struct{}), false
 	go func() {
 		defer close(done)
 		switch perr := probe.Wait(waiting); {
 		case perr == nil:
+			ready = true
 			isReady()
 		case waiting.Err() == nil:
 			late = perr
@@ -35,6 +37,9 @@ func RunServer(ctx context.Context, spec proc.Spec, want config.Ready, isReady f
 	res, err = proc.Run(ctx, spec)
 	stop()
 	<-done
+	if late == nil && err == nil && !ready && res.ExitCode == 0 && !res.Canceled && !res.TimedOut {
+		late = errNotReady
+	}
 	return res, late, err
 }
 
@@ -46,15 +51,4 @@ func probing(task proc.Spec, cmd string) (proc.Spec, error) {
 		return proc.Spec{}, fmt.Errorf("no shell: %w", err)
 	}
 	return proc.Spec{Argv: []string{sh, "-c", cmd}, Dir: task.Dir, Env: task.Env, Stdout: io.Discard, Stderr: io.Discard}, nil
-}
-
-// noting shows a probe what is written.
-type noting struct {
-	io.Writer
-	probe *readyProbe
-}
-
-func (n noting) Write(p []byte) (int, error) {
-	n.probe.Note(p)
-	return n.Writer.Write(p)
 }

@@ -32,7 +32,7 @@ var table = []row{
 	{"internal/proc", nil},
 	{"internal/owner", nil},                     // whose files are acted on
 	{"internal/clone", []string{"diagnostics"}}, // the workspace's files, behind no link that leads out
-	{"internal/state", []string{"internal/killpoint", "internal/owner", "internal/owndir", "internal/rawfile", "internal/git", "internal/pack"}}, // git tracks nothing of it
+	{"internal/state", []string{"internal/killpoint", "internal/owner", "internal/owndir", "internal/rawfile", "internal/git", "internal/pack", "internal/stat"}}, // git tracks nothing of it
 	{"internal/archtest", nil},
 	{"internal/stat", nil},        // what a stat says beside fs.FileInfo
 	{"internal/bounds", nil},      // which programs and values of the environment are the clone's
@@ -57,7 +57,7 @@ var table = []row{
 	{"cache/*", []string{"cache"}},
 
 	// 2
-	{"internal/tree", []string{"diagnostics", "internal/state", "internal/git", "internal/pack", "internal/parallel", "internal/tree/*"}},
+	{"internal/tree", []string{"diagnostics", "internal/state", "internal/stat", "internal/git", "internal/pack", "internal/parallel", "internal/tree/*"}},
 	{"internal/tree/*", []string{"internal/state", "internal/stat", "internal/owndir", "internal/rawfile"}},
 	// A glob that the matcher refuses is reported at its place.
 	{"internal/config", []string{"diagnostics", "internal/tomlfile", "internal/state", "internal/pack", "internal/clone", "internal/tree/glob"}},
@@ -100,11 +100,11 @@ var table = []row{
 	// 7
 	{"internal/record", []string{"cache", "cache/outputs", "discovery", "internal/action", "internal/key", "internal/pack", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
 	// How a server gets ready is described in config; logs end in the cache.
-	{"internal/action", []string{"adapters", "cache", "diagnostics", "diagnostics/parse", "internal/clone", "internal/config", "internal/killpoint", "internal/pack", "internal/plan", "internal/proc", "internal/state"}},
+	{"internal/action", []string{"adapters", "cache", "diagnostics", "diagnostics/parse", "internal/clone", "internal/config", "internal/killpoint", "internal/pack", "internal/pattern", "internal/plan", "internal/proc", "internal/state"}},
 
 	// What adapters answer from is digested with the secret of package key.
 	{"internal/workspace", []string{"adapters", "adapters/builtin", "cache", "diagnostics", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/key", "internal/owndir",
-		"internal/pack", "internal/sandbox", "internal/state", "internal/tree", "plugin/adapter", "plugin/host"}},
+		"internal/pack", "internal/sandbox", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/host"}},
 
 	// 8
 	{"internal/run", []string{"adapters", "cache", "cache/outputs", "diagnostics", "discovery", "internal/action", "internal/clone", "internal/key", "internal/parallel",

@@ -83,6 +83,43 @@ func TestAdaptersAskByTheTable(t *testing.T) {
 	}
 }
 
+// waiting says, by file, why os.Open and os.ReadFile may be used there: they would wait for ever
+// for the writer of a named pipe, and read a device to its end.
+var waiting = map[string]string{
+	"cmd/bento/workers.go":            "of /proc",
+	"internal/owner/groups.go":        "of /etc",
+	"internal/sandbox/group_linux.go": "of /proc and the control groups",
+	"adapters/golang/modcopy.go":      "after a look at its kind, in an install",
+}
+
+// TestFilesAreOpenedWithoutWaiting checks that the program opens files with O_NONBLOCK, or by a
+// package that does, and directories with O_DIRECTORY, as os.ReadDir does.
+func TestFilesAreOpenedWithoutWaiting(t *testing.T) {
+	used := make(map[string]bool)
+	for _, s := range sources(t) {
+		kit := slices.Contains([]string{"adapters/adaptertest", "cache/cachetest", "internal/bench", "internal/growth", "internal/testlog", "plugin/plugintest"}, s.dir())
+		if s.test || kit || strings.HasPrefix(s.path, "examples/") || strings.HasPrefix(s.path, "scripts/") {
+			continue
+		}
+		ast.Inspect(s.ast, func(n ast.Node) bool {
+			call, ok := n.(*ast.SelectorExpr)
+			if !ok || !isName(call.X, "os") || call.Sel.Name != "Open" && call.Sel.Name != "ReadFile" {
+				return true
+			}
+			used[s.path] = true
+			if waiting[s.path] == "" {
+				t.Errorf("%s: os.%s waits for a named pipe; open with O_NONBLOCK, or read through internal/clone or adapters.Source", s.fset.Position(n.Pos()), call.Sel.Name)
+			}
+			return true
+		})
+	}
+	for name := range waiting {
+		if !used[name] {
+			t.Errorf("%s uses neither; remove it from the table", name)
+		}
+	}
+}
+
 // vague are names that say nothing about what is inside.
 var vague = []string{"util", "utils", "common", "core", "types", "models", "helpers", "helper", "pkg"}
 

@@ -15,13 +15,14 @@ const maxExported = 25
 // manyNames are the packages with more, and why. A new one needs a reason that a reader of
 // the package accepts.
 var manyNames = map[string]string{
-	"adapters":           "the values of the wire, which are also the contract of an adapter",
-	"cache":              "the contract of a store, its values, and the store on disk",
-	"internal/config":    "a type for each table of bento.toml and dish.toml",
-	"internal/key":       "what a run, a plan and why know of a task, and what is remembered of it",
-	"internal/report":    "a document for each command, and its writer",
-	"internal/tree/disk": "the system calls of the walk, for three systems",
-	"plugin/wire":        "a type for each message",
+	"adapters":             "the values of the wire, which are also the contract of an adapter",
+	"cache":                "the contract of a store, its values, and the store on disk",
+	"adapters/adaptertest": "what the tests of 13 adapters share",
+	"internal/config":      "a type for each table of bento.toml and dish.toml",
+	"internal/key":         "what a run, a plan and why know of a task, and what is remembered of it",
+	"internal/report":      "a document for each command, and its writer",
+	"internal/tree/disk":   "the system calls of the walk, for three systems",
+	"plugin/wire":          "a type for each message",
 }
 
 // fewImporters are the packages that one other package imports, that have no fuzz target, and
@@ -33,8 +34,6 @@ var fewImporters = map[string]string{
 	"adapters/node/tools":    "the package managers, as bento finds and asks them, apart from the recipes",
 	"adapters/python":        "a family of languages",
 	"adapters/python/uv":     "an adapter beside pip",
-	"discovery/answers":      "a cache of its own: what adapters said, and the files that they read",
-	"discovery/embeds":       "a cache of its own: what sources take in, by their stat",
 	"internal/archtest":      "nothing but tests",
 	"internal/report/export": "formats of other programs",
 	"internal/tree/disk":     "system calls alone: what they mean is known above",

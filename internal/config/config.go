@@ -55,6 +55,8 @@ type Workspace struct {
 	Exclude  []Glob // directories to skip, relative to the root
 	Include  []Glob // directories that are dishes in any case, relative to the root
 
+	IgnoreKeys []string // of other tools: no warning says that they have no effect
+
 	Defaults  defaults
 	Cache     cache
 	Plugins   Plugins

@@ -210,7 +210,7 @@ extra = 1
 		`error invalid_value bento.toml:8:18: "A B" is no name of a variable, expected a name or PREFIX_*`,
 		`error wrong_type bento.toml:8:25: defaults.pass_env[2] is an integer, expected the name of a variable`,
 		`error wrong_type bento.toml:10:7: cache.gha is a string, expected true, false or "auto"`,
-		`warning unsupported_key bento.toml:10:1: cache.gha is not supported yet and has no effect`,
+		`warning unsupported_key bento.toml:10:1: cache.gha has no effect in bento (save $BENTO_CACHE_DIR with actions/cache)`,
 		`error invalid_value bento.toml:11:12: cache.max_size is not valid, expected a size such as "10GB", "500MiB", or bytes`,
 		`error invalid_value bento.toml:12:11: cache.max_age is not valid, expected a time such as "90s", "10m", "30d", or seconds`,
 		`error invalid_value bento.toml:13:8: cache.mode: "local:x": rights "x", expected r, w, rw or nothing`,
@@ -227,9 +227,9 @@ extra = 1
 		`error invalid_path bento.toml:26:16: path "~root/x": expected an absolute one, or one that starts with "~/"`,
 		`error invalid_path bento.toml:26:27: path "../a": expected an absolute one, or one that starts with "~/"`,
 		`error wrong_type bento.toml:26:35: plugins.x.read[3] is an integer, expected a path`,
-		`warning unsupported_key bento.toml:27:2: execution is not supported yet and has no effect`,
+		`warning unsupported_key bento.toml:27:2: execution has no effect in bento (tasks run on this machine; write the container into the task's run)`,
 		`error unsupported_key bento.toml:28:13: execution.container "auto" is not supported, expected "never" (remove the key or set it to "never"; tasks would run outside of any container)`,
-		`warning unsupported_key bento.toml:29:2: environments is not supported yet and has no effect`,
+		`warning unsupported_key bento.toml:29:2: environments has no effect in bento (name env_files, or set env, in [tasks.NAME] of dish.toml)`,
 		`error unknown_key bento.toml:31:1: unknown key extra in environments.prod (known: secrets)`,
 	}
 	less := cmpopts.SortSlices(func(a, b string) bool { return a < b })

@@ -155,7 +155,7 @@ func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {
 		problems = append(problems, more...)
 		problems = append(problems, task.tooMuch(d.Path)...)
 	}
-	return append(problems, unserved(f, "package_manager", "serve", "integrations", "garnishes")...)
+	return append(problems, unserved(f, DishFile)...)
 }
 
 // setLanguages sets Languages, and reports those that are empty, twice or no adapter's.

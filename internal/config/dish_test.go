@@ -53,7 +53,7 @@ timeout = 5
 		t.Fatal(problems, more)
 	}
 	at := func(line, col int) Pos { return Pos{File: "api/dish.toml", Line: line, Col: col} }
-	no := false
+	no, yes := false, true
 	want := Dish{
 		Path: "api", Pos: at(1, 1), Name: Text{"api", at(1, 8)}, Language: Text{"go", at(2, 12)},
 		Inputs:           []Glob{{"proto/**", at(3, 11)}, {"!proto/old/**", at(3, 23)}, {"//shared/*.yaml", at(3, 40)}},
@@ -74,7 +74,7 @@ timeout = 5
 			},
 			{
 				Name: "db:up", Pos: at(24, 8), Argv: []string{"docker", "compose up"}, SetEnv: map[string]string{"A": "1", "B": ""},
-				Timeout: 5 * time.Second, Persistent: true, CI: true, Incremental: true, SideEffects: true,
+				Timeout: 5 * time.Second, Persistent: &yes, CI: true, Incremental: true, SideEffects: true,
 			},
 			{Name: "lint", Pos: at(32, 8)},
 		},
@@ -159,10 +159,10 @@ anything = true
 		`error wrong_type b/dish.toml:25:8: tasks.v.run[0] is an integer, expected a string`,
 		`error invalid_value b/dish.toml:26:8: "A=B" is no name of a variable, expected NAME`,
 		`error wrong_type b/dish.toml:26:15: tasks.v.env[1] is an integer, expected the name of a variable`,
-		`warning unsupported_key b/dish.toml:27:3: garnishes is not supported yet and has no effect`,
-		`warning unsupported_key b/dish.toml:30:2: serve is not supported yet and has no effect`,
-		`warning unsupported_key b/dish.toml:32:2: integrations is not supported yet and has no effect`,
-		`warning unsupported_key c/dish.toml:1:1: package_manager is not supported yet and has no effect`,
+		`warning unsupported_key b/dish.toml:27:3: garnishes has no effect in bento (write a task, [tasks.NAME], which others name in depends_on)`,
+		`warning unsupported_key b/dish.toml:30:2: serve has no effect in bento (write [tasks.dev] with run and persistent = true; bento watch restarts it after changes)`,
+		`warning unsupported_key b/dish.toml:32:2: integrations has no effect in bento (write a task, [tasks.NAME], which others name in depends_on)`,
+		`warning unsupported_key c/dish.toml:1:1: package_manager has no effect in bento (bento takes it from the lockfile, or packageManager in package.json)`,
 		`error invalid_value c/dish.toml:3:18: toolchain.allow_download applies to the whole workspace, required in bento.toml`,
 		`error unreadable_file none/dish.toml: the file cannot be read: file does not exist`,
 	}

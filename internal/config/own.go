@@ -57,8 +57,7 @@ func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
 	if raw.Extensions != nil {
 		problems = append(problems, w.ownExtensions(raw.Extensions)...)
 	}
-	return append(problems, unserved(f, "cache.gha", "cache.remote", "cache.remote_region", "cache.remote_endpoint",
-		"cache.remote_token_env", "cache.remote_write_through")...)
+	return append(problems, unserved(f, WorkspaceFile)...)
 }
 
 func (w *Workspace) ownCache(t cacheTable) []diagnostics.Diagnostic {

@@ -201,3 +201,42 @@ func TestMemoryNoticesOwn(t *testing.T) {
 		}
 	}
 }
+
+// FuzzParsed reads any bytes as the parse cache: a head or file that it returns is the same after
+// it is kept again.
+func FuzzParsed(f *testing.F) {
+	const name, version = "parsed", 1
+	sum := [32]byte{1}
+	dir := state.Open(f.TempDir())
+	m := openParsed[settings, dishOf](dir, name, version, "p")
+	m.SetHead(sum, settings{})
+	m.Keep([]parsedFile[dishOf]{{Path: "a/dish.toml", Sum: sum}})
+	if valid, err := dir.Load(name, version); err == nil {
+		f.Add(valid)
+		f.Add(valid[:len(valid)-1])
+	}
+	f.Add([]byte{0, 0, 0})
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		dir := state.Open(t.TempDir())
+		if err := dir.Store(name, version, payload); err != nil {
+			t.Fatal(err)
+		}
+		m := openParsed[settings, dishOf](dir, name, version, "p")
+		m.Wait()
+		head, ok := m.Head(sum)
+		dish, known := m.File("a/dish.toml", sum)
+		if !ok || !known {
+			return
+		}
+		m.SetHead(sum, head)
+		m.Keep([]parsedFile[dishOf]{{Path: "a/dish.toml", Sum: sum, Value: dish}})
+		again := openParsed[settings, dishOf](dir, name, version, "p")
+		again.Wait()
+		if got, ok := again.Head(sum); !ok || !cmp.Equal(got, head, cmpopts.EquateEmpty(), cmpopts.EquateNaNs()) {
+			t.Errorf("the head is %+v, was %+v", got, head)
+		}
+		if got, ok := again.File("a/dish.toml", sum); !ok || !cmp.Equal(got, dish, cmpopts.EquateEmpty(), cmpopts.EquateNaNs()) {
+			t.Errorf("the dish is %+v, was %+v", got, dish)
+		}
+	})
+}

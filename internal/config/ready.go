@@ -17,7 +17,11 @@ type Ready struct {
 	Log     string // it printed a line that matches this regular expression (RE2)
 	Cmd     string // this shell command exits with status 0, in the directory of the task
 	Timeout time.Duration
+	Pos     Pos
 }
+
+// NotServing is the problem of a task that has ready and is no server.
+const NotServing = "ready is for tasks that say persistent = true, and for the scripts dev, start and serve"
 
 // readyTimeout is the default time in which a task must become ready.
 const readyTimeout = time.Minute
@@ -31,13 +35,14 @@ type readyTable struct {
 	Timeout duration            `toml:"timeout"`
 }
 
-// ready checks and converts the ready table.
-func ready(t tomlfile.At[readyTable], persistent bool) (*Ready, []diagnostics.Diagnostic) {
+// ready checks and converts the ready table. mayServe says that the task is persistent, or has the
+// command of a recipe, which may be.
+func ready(t tomlfile.At[readyTable], mayServe bool) (*Ready, []diagnostics.Diagnostic) {
 	if !t.Given {
 		return nil, nil
 	}
 	v := &t.Value
-	r := &Ready{Port: v.Port.Value, HTTP: v.HTTP.Value, Log: v.Log.Value, Cmd: v.Cmd.Value, Timeout: time.Duration(v.Timeout)}
+	r := &Ready{Port: v.Port.Value, HTTP: v.HTTP.Value, Log: v.Log.Value, Cmd: v.Cmd.Value, Timeout: time.Duration(v.Timeout), Pos: t.Pos}
 	if r.Timeout == 0 {
 		r.Timeout = readyTimeout
 	}
@@ -51,8 +56,8 @@ func ready(t tomlfile.At[readyTable], persistent bool) (*Ready, []diagnostics.Di
 		}
 	}
 	switch {
-	case !persistent:
-		return problem("ready is for tasks that say persistent = true")
+	case !mayServe:
+		return problem("%s", NotServing)
 	case given != 1:
 		return problem("ready names %d conditions, expected exactly one of port, http, log, cmd", given)
 	case v.Port.Given && (r.Port < 1 || r.Port > 65535):

@@ -33,12 +33,14 @@ type Task struct {
 
 	Timeout     time.Duration // 0: no timeout
 	Retry       int           // further attempts
+	RetryOn     string        // regular expression (RE2) for a line of the output that allows one; "": any failure
 	Mutex       string        // tasks with the same mutex do not run at once
 	Weight      int           // number of workers it takes, 0 when not given
-	Persistent  bool
-	Interactive bool     // it uses the terminal
-	Ready       *Ready   // nil when not given
-	EnvFiles    []string // .env files, relative to the dish: their variables are ingredients
+	Memory      int64         // bytes that it takes, 0 when not given
+	Persistent  *bool         // nil: inherited
+	Interactive bool          // it uses the terminal
+	Ready       *Ready        // nil when not given
+	EnvFiles    []string      // .env files, relative to the dish: their variables are ingredients
 	CI          bool
 	Incremental bool  // outputs of the last run are kept
 	SideEffects bool  // never run a second time for diagnostics
@@ -66,10 +68,11 @@ type taskTable struct {
 	DependsOn        []tomlfile.At[string]   `toml:"depends_on"`
 	Timeout          duration                `toml:"timeout"`
 	Cwd              tomlfile.At[string]     `toml:"cwd"`
-	Retry            tomlfile.At[int]        `toml:"retry"`
+	Retry            retry                   `toml:"retry"`
 	Mutex            string                  `toml:"mutex"`
 	Weight           tomlfile.At[int]        `toml:"weight"`
-	Persistent       bool                    `toml:"persistent"`
+	Memory           size                    `toml:"memory"`
+	Persistent       *bool                   `toml:"persistent"`
 	Interactive      tomlfile.At[bool]       `toml:"interactive"`
 	Ready            tomlfile.At[readyTable] `toml:"ready"`
 	EnvFiles         []tomlfile.At[string]   `toml:"env_files"`
@@ -112,18 +115,20 @@ func (c *command) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	return nil
 }
 
+func (c *command) isEmpty() bool { return c.shell == "" && len(c.argv) == 0 }
+
 func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagnostic) {
 	task := Task{
 		Name: name, Pos: pos, Run: t.Run.shell, Argv: t.Run.argv, Language: Text{t.Language.Value, t.Language.Pos},
 		Inputs: t.Inputs, Outputs: t.Outputs, WorkspaceOutputs: t.WorkspaceOutputs, Rewrites: t.Rewrites,
 		Env: t.Env.Names, SetEnv: t.Env.Set, PassEnv: envNames(t.PassEnv),
 		Timeout: time.Duration(t.Timeout), Mutex: t.Mutex,
-		Retry: min(max(t.Retry.Value, 0), maxRetry), Weight: min(max(t.Weight.Value, 0), maxWeight),
+		Retry: t.Retry.times, RetryOn: t.Retry.on, Memory: int64(t.Memory), Weight: min(max(t.Weight.Value, 0), maxWeight),
 		Persistent: t.Persistent, Interactive: t.Interactive.Value, CI: t.CI, Incremental: t.Incremental, SideEffects: t.SideEffects, Cache: t.Cache,
 	}
 	problems := checkTaskName(name, pos)
 	var more []diagnostics.Diagnostic
-	task.Ready, more = ready(t.Ready, t.Persistent)
+	task.Ready, more = ready(t.Ready, t.Persistent == nil && t.Run.isEmpty() || t.Persistent != nil && *t.Persistent)
 	problems = append(problems, more...)
 	for _, file := range t.EnvFiles {
 		more := checkEnvFile(dish, file)
@@ -140,7 +145,6 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 	}
 	problems = append(problems, task.setLifecycle(t.Lifecycle)...)
 	problems = append(problems, t.checkInteractive()...)
-	problems = append(problems, checkRange("retry", t.Retry, 0, maxRetry)...)
 	problems = append(problems, checkRange("weight", t.Weight, 1, maxWeight)...)
 	problems = append(problems, task.setCwd(dish, t.Cwd)...)
 	if t.WorkspaceOutputs != nil {
@@ -174,7 +178,7 @@ func (t *taskTable) checkInteractive() []diagnostics.Diagnostic {
 	if !t.Interactive.Value {
 		return nil
 	}
-	if t.Persistent {
+	if t.Persistent != nil && *t.Persistent {
 		return []diagnostics.Diagnostic{t.Interactive.Pos.Error(RuleInvalid, "interactive and persistent exclude each other: an interactive task runs alone, a persistent one beside others")}
 	}
 	if t.Cache != nil && *t.Cache {

@@ -43,6 +43,8 @@ type workspaceTable struct {
 	Discover *bool  `toml:"discover"`
 	Exclude  []Glob `toml:"exclude"`
 	Include  []Glob `toml:"include"`
+
+	IgnoreKeys []tomlfile.At[string] `toml:"ignore_keys"`
 }
 
 type defaultsTable struct {
@@ -105,8 +107,8 @@ func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 	problems = append(problems, w.fillDefaults(raw.Defaults)...)
 	problems = append(problems, w.fillCache(raw.Cache)...)
 	problems = append(problems, checkContainer(raw.Execution)...)
-	return append(problems, unserved(f, "cache.gha", "cache.remote", "cache.remote_region", "cache.remote_endpoint",
-		"cache.remote_token_env", "cache.remote_write_through", "telemetry", "execution", "environments")...)
+	problems = append(problems, w.setIgnored(raw.Workspace.IgnoreKeys)...)
+	return append(problems, unserved(f, WorkspaceFile)...)
 }
 
 func (w *Workspace) fillDefaults(t defaultsTable) []diagnostics.Diagnostic {
@@ -175,16 +177,6 @@ func checkContainer(t executionTable) []diagnostics.Diagnostic {
 		return []diagnostics.Diagnostic{d}
 	}
 	return nil
-}
-
-// unserved warns of known keys that have no effect yet.
-func unserved(f *tomlfile.File, keys ...string) (problems []diagnostics.Diagnostic) {
-	for _, key := range keys {
-		if v := f.Lookup(strings.Split(key, ".")...); v != nil {
-			problems = append(problems, v.KeyPos().Warning(ruleUnsupported, "%s is not supported yet and has no effect", key))
-		}
-	}
-	return problems
 }
 
 // oneOf reports a value that is none of words.

@@ -53,6 +53,7 @@ type Evaluation struct {
 	Status status
 	Reason string   // "" of a Hit
 	Notes  []string // the changes, or the pending dependencies, in words
+	Failed string   // how the last execution of a miss failed, "" if it did not
 
 	Key         cache.Key
 	Known       bool           // Key is set

@@ -19,7 +19,7 @@ import (
 // The history is one file of the workspace's state.
 const (
 	historyFile    = "tasks"
-	historyVersion = 5
+	historyVersion = 6
 	historyLock    = "tasks.lock"
 )
 
@@ -36,6 +36,8 @@ type LastRun struct {
 	// Left are files that failed executions and restores have left among the outputs since
 	// then, by path.
 	Left []string
+	// Failed is the message of the last execution if it failed, "" after a good run.
+	Failed string
 	// Astray are files that it has left where git ignores them and no output covers them, by path.
 	Astray []string
 }
@@ -134,10 +136,26 @@ func (m *History) Leave(id string, left []string) {
 	m.put(id, r)
 }
 
+// Fail notes how the last execution of t failed, in at most maxFailed bytes.
+func (m *History) Fail(t *plan.Task, message string) {
+	id, r := TaskID(t), &LastRun{}
+	if old := m.tasks[id]; old != nil {
+		*r = *old
+	}
+	message, _, _ = strings.Cut(message, "\n")
+	if message = strings.ToValidUTF8(message[:min(len(message), maxFailed)], ""); message != r.Failed {
+		r.Failed = message
+		m.put(id, r)
+	}
+}
+
+// maxFailed bounds LastRun.Failed.
+const maxFailed = 200
+
 func (r *LastRun) equal(o *LastRun) bool {
 	return r.Key == o.Key && r.Unstored == o.Unstored && r.Duration == o.Duration &&
 		slices.Equal(r.Outputs, o.Outputs) && slices.Equal(r.ByProducts, o.ByProducts) && slices.Equal(r.Found, o.Found) && slices.Equal(r.Left, o.Left) &&
-		slices.Equal(r.Astray, o.Astray)
+		slices.Equal(r.Astray, o.Astray) && r.Failed == o.Failed
 }
 
 // lockWait is how long Save waits for other processes that save.
@@ -183,6 +201,7 @@ func encodeTasks(tasks map[string]*LastRun) []byte {
 		w.Strings(r.Found)
 		w.Strings(r.Left)
 		w.Strings(r.Astray)
+		w.String(r.Failed)
 	}
 	return w.Payload()
 }
@@ -219,6 +238,7 @@ func decodeTasks(payload []byte) (map[string]*LastRun, error) {
 		t.Found = r.Strings()
 		t.Left = r.Strings()
 		t.Astray = r.Strings()
+		t.Failed = r.String()
 		tasks[id] = t
 	}
 	return tasks, r.End()

@@ -47,6 +47,7 @@ const maxNotes = 10
 func (e *Evaluator) explainMiss(ctx context.Context, ev *Evaluation) {
 	ev.Reason = MissNeverCached
 	last := e.history.Of(ev.Task)
+	ev.Failed = last.Failed
 	if last.Key == (cache.Key{}) {
 		return
 	}

@@ -63,19 +63,24 @@ type probe struct {
 // OpenToolchains reads the fingerprints that are kept in dir.
 func OpenToolchains(dir *state.Dir) *Toolchains {
 	t := &Toolchains{state: dir, known: make(map[string]answer), pending: make(map[string]*probe)}
-	blob, err := dir.Load(toolchainsFile, toolchainsVersion)
-	if err != nil {
-		return t
-	}
-	r := pack.NewReader(blob)
-	for range r.Count(4) {
-		basis := r.String()
-		t.known[basis] = answer{r.String(), r.String(), r.String()}
-	}
-	if r.End() != nil {
-		clear(t.known)
+	if payload, err := dir.Load(toolchainsFile, toolchainsVersion); err == nil {
+		t.known = decodeToolchains(payload)
 	}
 	return t
+}
+
+// decodeToolchains reads a payload that learned returned. An invalid one is empty.
+func decodeToolchains(payload []byte) map[string]answer {
+	known := make(map[string]answer)
+	r := pack.NewReader(payload)
+	for range r.Count(4) {
+		basis := r.String()
+		known[basis] = answer{r.String(), r.String(), r.String()}
+	}
+	if r.End() != nil {
+		clear(known)
+	}
+	return known
 }
 
 // LetRun permits adapters to run programs of the repository, because tasks are about to run. Before

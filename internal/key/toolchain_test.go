@@ -3,6 +3,7 @@ package key
 import (
 	"context"
 	"errors"
+	"maps"
 	"testing"
 
 	"github.com/bentobuild/bento/adapters"
@@ -59,4 +60,17 @@ func TestMissingToolIsRemembered(t *testing.T) {
 	a.basis, a.err = "after", errors.New("no memory")
 	want("another error", OpenToolchains(st), 4, a.err)
 	want("again", OpenToolchains(st), 5, a.err)
+}
+
+func FuzzToolchains(f *testing.F) {
+	known := &Toolchains{known: map[string]answer{"a": {fingerprint: "go1"}, "b": {missing: "go", hint: "install it"}}, changed: true}
+	f.Add(known.learned())
+	f.Add([]byte{1, 0, 0})
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		read := decodeToolchains(payload)
+		written := (&Toolchains{known: read, changed: true}).learned()
+		if again := decodeToolchains(written); !maps.Equal(again, read) && len(read) <= maxRemembered {
+			t.Errorf("read %v, and after writing it %v", read, again)
+		}
+	})
 }

@@ -63,11 +63,13 @@ func (t *Task) copyTo(copies map[*Task]*Task) *Task {
 	return &c
 }
 
-// Hold keeps everything as it is except the requested tasks.
-func (p *Plan) Hold() {
-	for _, t := range p.Tasks {
+// Hold returns a plan in which every task is held except the requested ones.
+func (p *Plan) Hold() *Plan {
+	held, _ := p.Narrow(func(*Task) bool { return true })
+	for _, t := range held.Tasks {
 		t.Held = !t.Requested
 	}
+	return held
 }
 
 // Shard returns the requested tasks of part index of count, from 1. The parts are disjoint and

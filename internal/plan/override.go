@@ -31,6 +31,9 @@ func override(b *builder, d *discovery.Dish, byName map[string]*Task, c *config.
 	setGlobs(t, c)
 	setEnv(t, c)
 	setFlags(t, c)
+	if t.Ready != nil && !t.Persistent { // of a recipe: config reports others
+		b.problem(diagnostics.Error, at(t.Ready.Pos), config.RuleInvalid, config.NotServing, "add persistent = true, or remove ready")
+	}
 	for _, dep := range c.DependsOn {
 		t.wants = append(t.wants, want{text: dep.Text, at: at(dep.Pos)})
 	}
@@ -44,7 +47,7 @@ func setCommand(t *Task, c *config.Task) {
 			t.Run = strings.Join(c.Argv, " ")
 		}
 		// The author of the command is responsible for it, so it may be stored.
-		t.Uncached, t.script, t.recipe, t.body = "", false, false, ""
+		t.Uncached, t.script, t.recipe, t.Persistent, t.body = "", false, false, false, ""
 	}
 	if c.Cwd != "" {
 		t.Cwd = c.Cwd
@@ -97,9 +100,13 @@ func setFlags(t *Task, c *config.Task) {
 	}
 	t.ci = c.CI
 	t.script = t.script && !c.CI
-	t.Retry, t.Timeout, t.Mutex = c.Retry, int64(c.Timeout), cmp.Or(c.Mutex, t.Mutex)
-	t.Weight = max(1, c.Weight)
-	t.Persistent, t.Ready, t.Incremental = c.Persistent, c.Ready, c.Incremental
+	t.Retry, t.RetryOn, t.Timeout, t.Mutex = c.Retry, c.RetryOn, int64(c.Timeout), cmp.Or(c.Mutex, t.Mutex)
+	t.Weight, t.Memory = max(1, c.Weight), c.Memory
+	if c.Persistent != nil {
+		t.Persistent = *c.Persistent
+	}
+	t.Persistent = t.Persistent && !c.Interactive
+	t.Ready, t.Incremental = c.Ready, c.Incremental
 	t.Interactive = c.Interactive
 	t.SideEffects = t.SideEffects || c.SideEffects
 }

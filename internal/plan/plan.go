@@ -16,13 +16,15 @@ import (
 // Request selects tasks and dishes. Without Tasks it is every task of ci, without a selection every
 // dish of the workspace.
 type Request struct {
-	Tasks []string // "build", or "lib:build" for one dish
+	Tasks []string // "build", or "lib:build" for one dish, or a glob of either
 	// IDs makes "lib:build" the task of dish lib even if a task has that whole name.
 	IDs bool
+	// AllowEmpty makes a plan without tasks if no dish is selected.
+	AllowEmpty bool
 	// AllTasks selects every task of the selected dishes in place of Tasks.
 	AllTasks bool
 	// Targets are names of dishes or bentos, or paths; a path with "/" in front starts at the
-	// workspace. "...x" is x and its dependents, "x..." x and its dependencies.
+	// workspace and exists. "...x" is x and its dependents, "x..." x and its dependencies.
 	Targets []string
 	Exclude []string // targets or "dish:task": left out unless another task depends on them
 	Dishes  []string // names, in addition to Targets
@@ -99,10 +101,12 @@ type Task struct {
 	Held       bool // it is neither run nor restored
 	Lifecycle  bool
 	Uncached   string // why its result is not stored; "" when it is
-	Retry      int
-	Timeout    int64 // nanoseconds, 0 for none
+	Retry      int    // further attempts
+	RetryOn    string // regular expression for a line of the output that allows one; "": any failure
+	Timeout    int64  // nanoseconds, 0 for none
 	Mutex      string
-	Weight     int
+	Weight     int   // workers
+	Memory     int64 // bytes, 0 when not declared
 	Persistent bool
 	// Interactive tasks run alone and use the terminal.
 	Interactive bool

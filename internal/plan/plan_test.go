@@ -99,10 +99,10 @@ func TestDishOutputsBelongToBuildAlone(t *testing.T) {
 
 func TestOverrideInherits(t *testing.T) {
 	d := dish("d", "build!")
-	off := false
+	off, on := false, true
 	d.Config = &config.Dish{Tasks: []config.Task{
 		{Name: "build", Env: []string{"MODE"}, Cache: &off},
-		{Name: "serve", Run: "serve", Persistent: true},
+		{Name: "serve", Run: "serve", Persistent: &on},
 		{Name: "ship", Run: "ship", CI: true},
 	}}
 	p, ids := build(t, workspace(d), Request{})
@@ -147,7 +147,7 @@ func TestTargets(t *testing.T) {
 		{nil, "", []string{"docs:build", "services/api:build", "services/web:build"}},
 		{[]string{"services"}, "", []string{"services/api:build", "services/web:build"}},
 		{[]string{"../docs"}, "services", []string{"docs:build"}},
-		{[]string{"services/api/cmd"}, "", []string{"services/api:build"}},
+		{[]string{"/services/api/cmd"}, "", []string{"services/api:build"}},
 		{[]string{"prod", "docs"}, "", []string{"docs:build", "services/web:build"}},
 		{[]string{"."}, "services/web", []string{"services/web:build"}},
 	} {
@@ -171,6 +171,7 @@ func TestProblems(t *testing.T) {
 		{Request{Tasks: []string{"c:build"}}, "unknown_dish", "known: a, b"},
 		{Request{Bentos: []string{"x"}}, "unknown_bento", ""},
 		{Request{Targets: []string{"nowhere"}}, "target_not_found", "known: a, b"},
+		{Request{Targets: []string{"nowhere"}, Dir: "a"}, "target_not_found", "known: a, b"},
 	} {
 		_, problems := Build(ws, tc.req)
 		found := false

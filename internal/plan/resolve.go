@@ -71,6 +71,7 @@ func fromRecipe(d *discovery.Dish, recipe adapters.Task) *Task {
 		t.wants = append(t.wants, want{text: dep})
 	}
 	t.script, t.SideEffects, t.Mutex, t.body = recipe.Script, recipe.SideEffects, recipe.Mutex, recipe.Body
+	t.Persistent = recipe.Server
 	if recipe.NoCache || recipe.Script {
 		t.Uncached = uncachedScript
 	}

@@ -73,8 +73,9 @@ func (b *builder) findBento(name string) ([]*discovery.Dish, bool) {
 	return nil, false
 }
 
-// target resolves the name of a dish or a bento, a path (of a dish, above dishes, or inside a
-// dish), or a glob of names or paths.
+// target resolves the name of a dish or a bento, a path (of a dish, above dishes, or, with "/" in
+// front, inside a dish), or a glob of names or paths. A name relative to dir may be misspelt, and
+// is never a path inside the dish there.
 func (b *builder) target(target, dir string) []*discovery.Dish {
 	if rest, ok := strings.CutPrefix(target, "..."); ok && rest != "" {
 		return b.around(b.target(rest, dir), b.dependents())
@@ -95,11 +96,15 @@ func (b *builder) target(target, dir string) []*discovery.Dish {
 		return bento
 	}
 	p := path.Join("/", dir, target)
-	if path.IsAbs(target) { // relative to the workspace
+	if path.IsAbs(target) { // it exists
 		p = path.Clean(target)
 	}
-	if dishes := b.byPath(p[1:]); len(dishes) > 0 {
-		return dishes
+	below, around := b.byPath(p[1:])
+	if len(below) > 0 {
+		return below
+	}
+	if around != nil && path.IsAbs(target) {
+		return []*discovery.Dish{around}
 	}
 	if dishes := b.byGlob(target, p[1:]); len(dishes) > 0 {
 		return dishes
@@ -158,9 +163,9 @@ func (b *builder) dependents() func(*discovery.Dish) []*discovery.Dish {
 	return func(d *discovery.Dish) []*discovery.Dish { return to[d] }
 }
 
-func (b *builder) byPath(p string) []*discovery.Dish {
-	var below []*discovery.Dish
-	var around *discovery.Dish
+// byPath returns the dishes at or below a path, and the innermost one around it, nil if that is
+// only the workspace's root.
+func (b *builder) byPath(p string) (below []*discovery.Dish, around *discovery.Dish) {
 	for _, d := range b.ws.Dishes {
 		switch {
 		case contains(p, d.Path):
@@ -169,10 +174,10 @@ func (b *builder) byPath(p string) []*discovery.Dish {
 			around = d
 		}
 	}
-	if len(below) == 0 && around != nil && around.Path != "." {
-		return []*discovery.Dish{around}
+	if around != nil && around.Path == "." {
+		around = nil
 	}
-	return below
+	return below, around
 }
 
 // byGlob returns the dishes whose names match, or whose paths match or lie below a match.
@@ -213,6 +218,10 @@ func (b *builder) excludeTasks(exclude []string, tasks []*Task) []*Task {
 	for _, id := range exclude {
 		dish, name, ok := strings.Cut(id, ":")
 		if !ok || b.byName[id] != nil {
+			continue
+		}
+		if IsGlob(id) {
+			tasks = b.excludeGlob(id, tasks)
 			continue
 		}
 		if d := b.byName[dish]; d == nil {
@@ -278,6 +287,9 @@ func (b *builder) named(req Request, name string, dishes []*discovery.Dish) []*T
 	switch {
 	case len(whole) > 0:
 		return whole
+	case len(dishes) == 0 && req.AllowEmpty:
+	case IsGlob(name):
+		return b.globbed(name, dishes)
 	case ok && d == nil:
 		b.unknown("unknown_dish", "no dish is named", dish, b.dishNames())
 	case ok:

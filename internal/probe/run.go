@@ -44,7 +44,7 @@ func Run(ctx context.Context, leave adapters.Leave, w Work, log adapters.LogFunc
 	case res.Canceled || ctx.Err() != nil:
 		return context.Cause(ctx)
 	case res.ExitCode != 0:
-		return &adapters.InstallError{Command: w.Said, ExitStatus: res.ExitCode, Detail: t.Tail()}
+		return &adapters.InstallError{Command: w.Said, ExitStatus: res.ExitCode, Detail: t.Errors()}
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func (x *Execution) Collect(log *action.Log, took time.Duration) error {
 // storeFor returns where the result is to be stored, nil for nowhere, and says why
 // where that is not as the user meant it.
 func (x *Execution) storeFor() cache.Store {
-	if _, none := x.Store.(cache.Nothing); none || x.Ev.Task.Uncached != "" || x.Tree.Unsure() {
+	if !cache.Keeps(x.Store) || x.Ev.Task.Uncached != "" || x.Tree.Unsure() {
 		return nil
 	}
 	if len(x.Astray)+len(x.UpToDate) > 0 && x.Ev.Task.Astray() == plan.AstrayUnstored {

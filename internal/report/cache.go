@@ -33,7 +33,7 @@ func NewCacheStats(root string, s cache.Stats) CacheStats {
 
 // WriteCacheStats prints it for people.
 func WriteCacheStats(w io.Writer, doc CacheStats) {
-	fmt.Fprintf(w, "%s\n%d results, %d files, %s\n", doc.Root, doc.Entries, doc.Blobs, ByteSize(doc.TotalBytes))
+	fmt.Fprintf(w, "%s\n%s, %s, %s\n", PrintableLine(doc.Root), Count(doc.Entries, "result"), Count(doc.Blobs, "file"), ByteSize(doc.TotalBytes))
 	if doc.Oldest != nil {
 		fmt.Fprintf(w, "used between %s and %s\n", doc.Oldest.Local().Format(time.DateTime), doc.Newest.Local().Format(time.DateTime))
 	}
@@ -55,7 +55,7 @@ func NewCacheRemoved(command, root string, r cache.Removed) CacheRemoved {
 
 // WriteCacheRemoved prints it for people.
 func WriteCacheRemoved(w io.Writer, doc CacheRemoved) {
-	fmt.Fprintf(w, "removed %d results, %d files, %s\n", doc.Entries, doc.Blobs, ByteSize(doc.Bytes))
+	fmt.Fprintf(w, "removed %s, %s, %s\n", Count(doc.Entries, "result"), Count(doc.Blobs, "file"), ByteSize(doc.Bytes))
 }
 
 // CacheCheck is the document of `bento cache fsck`.
@@ -77,7 +77,7 @@ func NewCacheCheck(root string, c cache.Check) CacheCheck {
 
 // WriteCacheCheck prints it for people.
 func WriteCacheCheck(w io.Writer, doc CacheCheck) {
-	fmt.Fprintf(w, "%d results and %d files are good; dropped %d damaged and %d incomplete ones\n", doc.Entries, doc.Blobs, doc.Damaged, doc.Incomplete)
+	fmt.Fprintf(w, "good: %s and %s; dropped: %d damaged and %d incomplete\n", Count(doc.Entries, "result"), Count(doc.Blobs, "file"), doc.Damaged, doc.Incomplete)
 }
 
 // ByteSize returns a size for people.

@@ -88,20 +88,20 @@ func WriteGraph(w io.Writer, style Style, doc Graph) {
 	}
 }
 
-// WriteDot prints a graph for Graphviz: an edge from each task to those that wait
-// for it, a dashed one from each dish to those that are linked to it.
+// WriteDot prints a graph for Graphviz: an edge from each task to those that it depends on, a
+// dashed one from each dish to those that it is linked to. Its arrows point as those of WriteGraph.
 func WriteDot(w io.Writer, doc Graph) {
 	fmt.Fprintln(w, "digraph bento {\n  rankdir=LR;\n  node [shape=box];")
 	for _, d := range doc.Dishes {
 		fmt.Fprintf(w, "  %s [shape=folder];\n", dotID(d.Name))
 		for _, l := range d.Links {
-			fmt.Fprintf(w, "  %s -> %s [style=dashed];\n", dotID(l.Dish), dotID(d.Name))
+			fmt.Fprintf(w, "  %s -> %s [style=dashed];\n", dotID(d.Name), dotID(l.Dish))
 		}
 	}
 	for _, t := range doc.Tasks {
 		fmt.Fprintf(w, "  %s;\n", dotID(t.ID))
 		for _, d := range t.DependsOn {
-			fmt.Fprintf(w, "  %s -> %s;\n", dotID(d), dotID(t.ID))
+			fmt.Fprintf(w, "  %s -> %s;\n", dotID(t.ID), dotID(d))
 		}
 	}
 	fmt.Fprintln(w, "}")

@@ -8,6 +8,7 @@ import (
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report/page"
+	"github.com/bentobuild/bento/internal/run"
 )
 
 // shownInputs bounds how many inputs of a task stand in the page.
@@ -17,11 +18,11 @@ const shownInputs = 200
 // their tasks, and the last run if there is one.
 func NewPage(title string, p *plan.Plan, results []*key.Evaluation, last *Run) page.Data {
 	doc := page.Data{Title: title, Dishes: []page.Dish{}}
-	logs := make(map[string]string)
+	ran := make(map[string]runTask)
 	if last != nil {
 		doc.Run = pageRun(last)
 		for _, t := range last.tasks() {
-			logs[t.id] = t.Log
+			ran[t.id] = t.runTask
 		}
 	}
 	by := tasksByDish(p)
@@ -37,8 +38,11 @@ func NewPage(title string, p *plan.Plan, results []*key.Evaluation, last *Run) p
 	}
 	for i, d := range shown(p) {
 		for _, t := range by[d] {
-			row := pageTask(results[t.Index])
-			row.Log = logs[t.ID()]
+			row, before := pageTask(results[t.Index]), ran[t.ID()]
+			row.Log = before.Log
+			if failed := string(run.Failed); before.Outcome.Kind == failed && results[t.Index].Status != key.Hit {
+				row.Status, row.Why = failed, before.Outcome.Message
+			}
 			doc.Dishes[i].Tasks = append(doc.Dishes[i].Tasks, row)
 		}
 	}
@@ -62,19 +66,30 @@ func pageTask(ev *key.Evaluation) page.Task {
 
 // pageRun returns the timeline of a run.
 func pageRun(doc *Run) *page.Run {
-	run := &page.Run{Command: doc.Command, StartedAt: doc.StartedAt.Format(time.RFC3339), DurationMS: doc.Summary.DurationMS}
+	line := &page.Run{Command: doc.Command, StartedAt: doc.StartedAt.Format(time.RFC3339), DurationMS: doc.Summary.DurationMS}
 	for _, t := range doc.tasks() {
 		if t.StartMS != nil {
-			run.Tasks = append(run.Tasks, page.RunTask{
+			line.Tasks = append(line.Tasks, page.RunTask{
 				ID: t.id, Outcome: t.Outcome.Kind, StartMS: *t.StartMS, DurationMS: t.DurationMS, Critical: slices.Contains(doc.CriticalPath, t.id),
 			})
 		}
 	}
-	slices.SortStableFunc(run.Tasks, func(x, y page.RunTask) int { return cmp.Compare(x.StartMS, y.StartMS) })
-	for i, row := range Rows(len(run.Tasks), func(i int) (int64, int64) {
-		return run.Tasks[i].StartMS, run.Tasks[i].StartMS + run.Tasks[i].DurationMS
-	}) {
-		run.Tasks[i].Row = row
+	for _, i := range doc.installs() {
+		outcome := "installed"
+		if i.Error != "" {
+			outcome = "failed"
+		}
+		if i.StartMS != nil {
+			line.Tasks = append(line.Tasks, page.RunTask{
+				ID: i.id, Outcome: outcome, StartMS: *i.StartMS, DurationMS: i.DurationMS, Critical: slices.Contains(doc.CriticalPath, i.id),
+			})
+		}
 	}
-	return run
+	slices.SortStableFunc(line.Tasks, func(x, y page.RunTask) int { return cmp.Compare(x.StartMS, y.StartMS) })
+	for i, row := range Rows(len(line.Tasks), func(i int) (int64, int64) {
+		return line.Tasks[i].StartMS, line.Tasks[i].StartMS + line.Tasks[i].DurationMS
+	}) {
+		line.Tasks[i].Row = row
+	}
+	return line
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bentobuild/bento/internal/run"
 )
 
 // slowest bounds how many tasks are named as the slowest.
@@ -25,6 +27,25 @@ func (doc *Run) tasks() []taskOfRun {
 		for _, d := range b.Dishes {
 			for _, t := range d.Tasks {
 				list = append(list, taskOfRun{d.Name + ":" + t.Name, t})
+			}
+		}
+	}
+	return list
+}
+
+// installOfRun is an install of a Run document.
+type installOfRun struct {
+	id string
+	*installed
+}
+
+// installs lists the installs of a run in the order of the document.
+func (doc *Run) installs() []installOfRun {
+	var list []installOfRun
+	for _, b := range doc.Bentos {
+		for _, d := range b.Dishes {
+			if d.Install != nil {
+				list = append(list, installOfRun{(&run.Install{Dish: d.Name}).ID(), d.Install})
 			}
 		}
 	}
@@ -67,7 +88,7 @@ func WriteLast(w io.Writer, style Style, doc *Run, now time.Time) {
 	fmt.Fprintf(w, "%s  %s, %s ago, took %s\n", state, PrintableLine(doc.Command), ago(now.Sub(doc.StartedAt)), Seconds(milliseconds(s.DurationMS)))
 	fmt.Fprintf(w, "  %s: %s (%d %%), %d built, %d failed, %d skipped", Count(s.Tasks, "task"), Count(s.Hits, "hit"), 100*s.Hits/max(1, s.Tasks), s.Built, s.Failed, s.Skipped)
 	if s.Installs > 0 {
-		fmt.Fprintf(w, "; %d installs", s.Installs)
+		fmt.Fprintf(w, "; %s", Count(s.Installs, "install"))
 	}
 	fmt.Fprintln(w)
 	doc.writeSlowest(w, style)
@@ -78,9 +99,15 @@ func WriteLast(w io.Writer, style Style, doc *Run, now time.Time) {
 				took += milliseconds(t.DurationMS)
 			}
 		}
+		for _, i := range doc.installs() {
+			if slices.Contains(doc.CriticalPath, i.id) {
+				took += milliseconds(i.DurationMS)
+			}
+		}
 		fmt.Fprintf(w, "%s  %s\n  %s\n", style.Bold("critical path"), Seconds(took), PrintableLine(strings.Join(doc.CriticalPath, " → ")))
 	}
 	doc.writeFailed(w, style)
+	doc.writeWarnings(w, style)
 }
 
 func (doc *Run) writeSlowest(w io.Writer, style Style) {
@@ -103,9 +130,24 @@ func (doc *Run) writeFailed(w io.Writer, style Style) {
 		}
 		fmt.Fprintf(w, "%s  %s  %s\n", head, PrintableLine(t.id), Indent(Printable(t.Outcome.Message)))
 		head = ""
+		WriteFindings(w, style, t.Diagnostics, "    ", "; the log has them all")
 		if t.Log != "" {
 			fmt.Fprintf(w, "    %s\n", PrintableLine(t.Log))
 		}
+	}
+}
+
+// writeWarnings lists what was found in the output of tasks that did well.
+func (doc *Run) writeWarnings(w io.Writer, style Style) {
+	head := style.Bold("warnings") + "\n"
+	for _, t := range doc.tasks() {
+		found := Warnings(t.Diagnostics)
+		if t.Outcome.Kind != "built" || len(found) == 0 {
+			continue
+		}
+		fmt.Fprintf(w, "%s  %s\n", head, PrintableLine(t.id))
+		head = ""
+		WriteFindings(w, style, found, "    ", "; bento last "+PrintableLine(t.id)+" prints the log")
 	}
 }
 

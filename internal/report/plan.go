@@ -38,8 +38,9 @@ type planTask struct {
 	Key        *string  `json:"key"` // null while it cannot be known
 	Status     string   `json:"status" enum:"cache_hit,cache_miss,no_adapter,skipped_diff_clean,skipped_tool_missing"`
 	MissReason string   `json:"miss_reason,omitempty"`
-	Notes      []string `json:"notes,omitempty"`      // what changed, or what is pending
-	DependsOn  []string `json:"depends_on,omitempty"` // "dish:task"
+	LastFailed string   `json:"last_failure,omitempty"` // how its last execution failed
+	Notes      []string `json:"notes,omitempty"`        // what changed, or what is pending
+	DependsOn  []string `json:"depends_on,omitempty"`   // "dish:task"
 	Requested  bool     `json:"requested"`
 	Held       bool     `json:"held,omitempty"` // it stays as it is, up to date or not
 }
@@ -124,7 +125,7 @@ func innerDishes(tasks []*plan.Task) []string {
 func newPlanTask(ev *key.Evaluation) planTask {
 	t := ev.Task
 	row := planTask{
-		Name: t.Name, Run: t.Command(), Status: string(ev.Status), MissReason: ev.Reason, Notes: ev.Notes, Requested: t.Requested,
+		Name: t.Name, Run: t.Command(), Status: string(ev.Status), MissReason: ev.Reason, LastFailed: ev.Failed, Notes: ev.Notes, Requested: t.Requested,
 		Held: t.Held,
 	}
 	if ev.Known {
@@ -256,18 +257,32 @@ func reasonText(t planTask) string {
 		key.MissChanged:      "changed",
 		key.MissEvicted:      "its result is no longer in the cache",
 		key.MissNotStored:    "its last result was not stored",
-		key.MissPending:      "known when these are up to date",
+		key.MissPending:      "waits for",
 		key.MissToolchain:    "its toolchain is known when it is run",
 		key.MissToolMissing:  "a tool is missing",
 		key.MissAdapterFails: "its adapter failed",
 		key.MissUnreadable:   "an input cannot be read",
 	}
 	text := words[t.MissReason]
-	if text == "" {
+	failed := ""
+	if t.LastFailed != "" {
+		failed = "last run failed (" + t.LastFailed + ")"
+	}
+	switch {
+	case failed != "" && t.MissReason == key.MissNeverCached:
+		text, failed = failed, ""
+	case text == "":
 		text = t.MissReason
 	}
-	if len(t.Notes) > 0 {
-		text += ": " + strings.Join(t.Notes, ", ")
+	switch notes := strings.Join(t.Notes, ", "); {
+	case notes == "":
+	case t.MissReason == key.MissPending:
+		text += " " + notes
+	default:
+		text += ": " + notes
+	}
+	if failed != "" {
+		text += "; " + failed
 	}
 	return text
 }

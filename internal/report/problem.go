@@ -14,9 +14,52 @@ import (
 // WriteProblems prints problems for people, one or two lines each. What several dishes have
 // alike is one problem.
 func WriteProblems(w io.Writer, style Style, problems []diagnostics.Diagnostic) {
-	for _, p := range joinAlike(problems) {
+	for _, p := range joinAlike(joinUnserved(problems)) {
 		writeProblem(w, style, p)
 	}
+}
+
+// ruleUnserved is the rule of the warnings of keys that have no effect, which start with the key.
+const ruleUnserved = "unsupported_key"
+
+// joinUnserved makes one problem of a file's keys that have no effect, in the place of the first.
+func joinUnserved(problems []diagnostics.Diagnostic) []diagnostics.Diagnostic {
+	is := func(p diagnostics.Diagnostic) bool {
+		return p.Rule == ruleUnserved && p.Severity == diagnostics.Warning
+	}
+	files := make(map[string][]diagnostics.Diagnostic)
+	for _, p := range problems {
+		if is(p) {
+			files[p.File] = append(files[p.File], p)
+		}
+	}
+	var list []diagnostics.Diagnostic
+	for _, p := range problems {
+		group, ok := files[p.File]
+		switch {
+		case !is(p) || len(group) == 1:
+			list = append(list, p)
+		case ok:
+			list = append(list, oneOfKeys(group))
+			delete(files, p.File)
+		}
+	}
+	return list
+}
+
+// oneOfKeys returns one problem for several keys of a file, with the hint of each.
+func oneOfKeys(group []diagnostics.Diagnostic) diagnostics.Diagnostic {
+	p := group[0]
+	var keys, hints []string
+	for _, d := range group {
+		key, _, _ := strings.Cut(d.Message, " ")
+		keys = append(keys, key)
+		hints = append(hints, key+": "+d.Hint)
+	}
+	last := len(keys) - 1
+	p.Message = strings.Join(keys[:last], ", ") + " and " + keys[last] + " have no effect in bento"
+	p.Hint = strings.Join(hints, "\n")
+	return p
 }
 
 // maxNamed is the number of dishes that a problem of many names.
@@ -74,6 +117,10 @@ func joined(group []diagnostics.Diagnostic) []diagnostics.Diagnostic {
 
 // writeProblem writes one diagnostic, and its hint on a line of its own.
 func writeProblem(w io.Writer, style Style, d diagnostics.Diagnostic) {
+	lines := style.excerptOf(d)
+	if style.Places != nil {
+		d.File = style.Places.Shown(d.File)
+	}
 	d.File = PrintableLine(d.File) // a message may have more lines, a place has one
 	severity := string(d.Severity) + ": "
 	if d.Severity == diagnostics.Error {
@@ -82,6 +129,9 @@ func writeProblem(w io.Writer, style Style, d diagnostics.Diagnostic) {
 		severity = style.Yellow(severity)
 	}
 	fmt.Fprintf(w, "bento: %s%s\n", severity, Indent(Printable(d.String())))
+	for line := range strings.Lines(lines) {
+		fmt.Fprintf(w, "bento:   %s\n", strings.TrimRight(line, "\n"))
+	}
 	if d.Hint != "" {
 		fmt.Fprintf(w, "bento:   %s\n", Indent(Printable(d.Hint)))
 	}

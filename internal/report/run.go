@@ -16,7 +16,7 @@ type Run struct {
 	Schema       string                   `json:"schema"`
 	Command      string                   `json:"command,omitempty"` // as it was called
 	StartedAt    time.Time                `json:"started_at"`
-	CriticalPath []string                 `json:"critical_path"` // ids of the chain of tasks that took longest
+	CriticalPath []string                 `json:"critical_path"` // ids of the chain of tasks that took longest, "web: install" for an install of web
 	Bentos       []bentoOf[runDish]       `json:"bentos"`
 	Summary      runSummary               `json:"summary"`
 	Warnings     []diagnostics.Diagnostic `json:"warnings,omitempty"`
@@ -32,8 +32,10 @@ type runDish struct {
 type installed struct {
 	Reason     string `json:"reason"`
 	Command    string `json:"command,omitempty"`
+	StartMS    *int64 `json:"start_ms,omitempty"` // since started_at
 	DurationMS int64  `json:"duration_ms"`
 	Error      string `json:"error,omitempty"`
+	Log        string `json:"log,omitempty"` // the path of the log of a failed install
 }
 
 type runTask struct {
@@ -46,6 +48,7 @@ type runTask struct {
 	Attempts   int     `json:"attempts"`
 	Flaky      bool    `json:"flaky,omitempty"`
 	Stored     bool    `json:"stored,omitempty"`
+	Stopped    bool    `json:"stopped,omitempty"` // a server that ran until bento ended it
 	Log        string  `json:"log,omitempty"`
 	Output     string  `json:"output_excerpt,omitempty"` // the end of it, of failures
 
@@ -87,8 +90,8 @@ func NewRun(r *run.Report) Run {
 		}
 		byDish[res.Task.Dish] = append(byDish[res.Task.Dish], row)
 	}
-	for _, res := range r.CriticalPath() {
-		doc.CriticalPath = append(doc.CriticalPath, res.Task.ID())
+	for _, step := range r.CriticalPath() {
+		doc.CriticalPath = append(doc.CriticalPath, step.ID())
 	}
 	doc.Bentos = byBento(shown(r.Plan), func(d *discovery.Dish) runDish {
 		row := runDish{dishHead: headOf(d), Tasks: byDish[d]}
@@ -98,6 +101,9 @@ func NewRun(r *run.Report) Run {
 		for _, i := range r.Installs {
 			if i.Dish == d.Name {
 				row.Install = newInstalled(i)
+				if since := i.Started.Sub(r.Started).Milliseconds(); !i.Started.IsZero() {
+					row.Install.StartMS = &since
+				}
 			}
 		}
 		return row
@@ -108,7 +114,7 @@ func NewRun(r *run.Report) Run {
 func newInstalled(i *run.Install) *installed {
 	in := &installed{Reason: i.Reason, Command: i.Command, DurationMS: i.Duration.Milliseconds()}
 	if i.Err != nil {
-		in.Error = i.Err.Error()
+		in.Error, in.Log = i.Err.Error(), i.LogPath
 	}
 	return in
 }
@@ -134,7 +140,7 @@ func summarize(r *run.Report) runSummary {
 func newRunTask(r *run.Result) runTask {
 	row := runTask{
 		Name: r.Task.Name, Run: r.Task.Command(), DurationMS: r.Duration.Milliseconds(), Attempts: r.Attempts,
-		Flaky: r.Flaky, Stored: r.Stored, Log: r.LogPath, Diagnostics: r.Diagnostics,
+		Flaky: r.Flaky, Stored: r.Stored, Stopped: r.Stopped, Log: r.LogPath, Diagnostics: r.Diagnostics,
 		Outcome: outcome{Kind: string(r.Outcome), Signal: r.Signal, Reason: r.Reason, Message: r.Message},
 	}
 	if r.Key != (cache.Key{}) {

@@ -12,8 +12,11 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 )
 
-// Style paints words. The zero value paints nothing.
-type Style struct{ Color bool }
+// Style paints words and shows places. The zero value paints nothing, and shows places as they are.
+type Style struct {
+	Color  bool
+	Places Places // nil for none
+}
 
 // The paints.
 func (s Style) Red(text string) string    { return s.paint("31", text) }

@@ -103,7 +103,7 @@ func WriteWhy(w io.Writer, style Style, doc Why, all bool) {
 		fmt.Fprintf(w, "key      %s\n", *doc.Key)
 	}
 	if m := doc.Made; m != nil {
-		fmt.Fprintf(w, "made     %s on %s in %v\n", m.At.Local().Format(time.DateTime), orUnknown(m.Host), time.Duration(m.DurationMS)*time.Millisecond)
+		fmt.Fprintf(w, "made     %s on %s in %v\n", m.At.Local().Format(time.DateTime), PrintableLine(orUnknown(m.Host)), time.Duration(m.DurationMS)*time.Millisecond)
 	}
 	if doc.WholeLock != "" {
 		fmt.Fprintf(w, "lockfile all of it counts: %s\n", PrintableLine(doc.WholeLock))

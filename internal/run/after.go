@@ -15,10 +15,14 @@ import (
 func (e *engine) executed(ctx context.Context, x *execution) {
 	t, r := x.ev.Task, x.result
 	e.refresh(ctx, t)
+	if r.Outcome == Failed {
+		e.keys.History().Fail(t, r.Message)
+	}
 	if r.Outcome == Built {
 		e.keys.UpToDate(t, x.kept.Outputs)
 		e.note(t, x.kept.Outputs)
 		if x.ev.Known {
+			e.tellUnignored(x)
 			e.keys.History().Keep(t, &key.LastRun{
 				Key: x.ev.Key, Unstored: true, Duration: r.Duration, Outputs: x.kept.Own(), Found: x.kept.AllFound(),
 				ByProducts: slices.Concat(e.keys.ByProducts(x.ev, x.sources), x.kept.Rewritten),

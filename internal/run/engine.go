@@ -1,9 +1,9 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +31,9 @@ type Options struct {
 	// Busy reports whether the machine has enough to do: then nothing is started beside
 	// what is running, and it is asked again a second later. Nil means never.
 	Busy func() bool
+	// Memory returns how many bytes tasks may declare together that run at once, 0 for any. It is
+	// called if a task declares what it needs. Nil means any.
+	Memory func() int64
 	// Cancel receives the ids of tasks to end because their inputs have changed. They and those
 	// that wait for them end as Skipped. Nil for none.
 	Cancel <-chan string
@@ -153,6 +156,9 @@ func (e *engine) loop(ctx context.Context) {
 		return int64(e.keys.History().Of(e.plan.Tasks[i]).Duration) + 1
 	}))
 	e.queue.Exclude(e.overlaps.Rivals)
+	if e.opts.Memory != nil && slices.ContainsFunc(e.plan.Tasks, func(t *plan.Task) bool { return t.Memory > 0 }) {
+		e.queue.memory.size = e.opts.Memory()
+	}
 	for _, n := range e.nodes {
 		if n.waits == 0 {
 			e.free = append(e.free, n)
@@ -354,6 +360,11 @@ func (e *engine) end(r *Result) {
 	}
 	e.clash(r)
 	n.result = r
+	if r.Outcome.Executed() && len(e.installs) > 0 {
+		if s := e.installs[r.Task.Dish.ScopeID()]; s != nil {
+			r.Install = s.report
+		}
+	}
 	e.queue.Release(r.Task)
 	e.env.report(TaskFinished{Result: r})
 	if !r.Task.Persistent {
@@ -426,9 +437,9 @@ func (e *engine) continuesAfter(r *Result) bool {
 // skipDependents ends everything that waits for a task that did not succeed. If the run continues,
 // it ends only the dependents, not the later tasks of the dish.
 func (e *engine) skipDependents(r *Result) {
-	reason := ReasonDependencyFailed
+	reason, cause := ReasonDependencyFailed, r.Task.ID()+" failed"
 	if r.Outcome == Skipped {
-		reason = r.Reason
+		reason, cause = r.Reason, cmp.Or(r.Message, r.Task.ID()+" did not succeed")
 	}
 	for _, i := range e.plan.Graph.After(r.Task.Index) {
 		next := e.nodes[i]
@@ -437,7 +448,7 @@ func (e *engine) skipDependents(r *Result) {
 		}
 		e.end(&Result{
 			Task: next.task, Outcome: Skipped, Reason: reason,
-			Message: fmt.Sprintf("%s did not succeed", r.Task.ID()),
+			Message: cause,
 		})
 	}
 }

@@ -49,8 +49,8 @@ func (e *Env) commands() *action.Commands {
 // pruneToBounds keeps the store within its bounds, if it has some, after something was added.
 // Where that fails, the end of the run tries again.
 func (e *Env) pruneToBounds(ctx context.Context) {
-	store, ok := e.Store.(*cache.Disk)
-	if ok && store.Crowded() {
+	store := cache.DiskOf(e.Store)
+	if store != nil && store.Crowded() {
 		_ = store.PruneToBounds(ctx)
 	}
 }

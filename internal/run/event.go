@@ -49,8 +49,8 @@ type TaskStarted struct {
 	Terminal bool // it has the terminal to itself until it ends
 }
 
-// TaskOutput is a piece of what a task prints, as it comes. Data is only valid
-// during the call.
+// TaskOutput is a piece of what a task prints, as it comes: of servers always, of others on
+// request. Data is only valid during the call.
 type TaskOutput struct {
 	Task   *plan.Task
 	Stream action.Stream
@@ -129,6 +129,8 @@ type Result struct {
 	Signal   string    // "SIGKILL", when a signal ended it
 	Attempts int       // 0 when nothing was executed
 	Flaky    bool      // failed at first and then did not
+	Install  *Install  // of this run, that it needs; nil for none
+	Stopped  bool      // a server that ran until bento ended it
 	// Started is when its command was started, or a hit began to be restored; zero
 	// when nothing was to do.
 	Started  time.Time

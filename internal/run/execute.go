@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"syscall"
 	"time"
@@ -87,9 +88,9 @@ func (x *execution) run(ctx context.Context) {
 	r.Started = time.Now()
 	log := x.openLog()
 	defer log.Close()
-	for r.Attempts <= t.Retry && r.Outcome != Built && ctx.Err() == nil {
+	for again := true; again && r.Attempts <= t.Retry && r.Outcome != Built && ctx.Err() == nil; {
 		r.Attempts++
-		x.attempt(ctx, log)
+		again = x.attempt(ctx, log)
 	}
 	r.LogPath, r.log, r.unlogged = log.Path(), log, log.Rest()
 	r.Flaky = r.Outcome == Built && r.Attempts > 1
@@ -102,6 +103,9 @@ func (x *execution) run(ctx context.Context) {
 	x.diagnose(ctx)
 }
 
+// maxServerLog bounds the log of a server, in bytes: it may print for days.
+const maxServerLog = 16 << 20
+
 func (x *execution) openLog() *action.Log {
 	t := x.ev.Task
 	o := action.LogOptions{
@@ -109,18 +113,29 @@ func (x *execution) openLog() *action.Log {
 			x.env.warn("log_unwritable", "the log of "+t.ID()+" cannot be written: "+err.Error(), "")
 		},
 	}
-	if x.opts.Output {
+	if t.Persistent {
+		o.Most = maxServerLog
+	}
+	if x.opts.Output || t.Persistent {
 		o.Forward = func(s action.Stream, p []byte) { x.env.report(TaskOutput{Task: t, Stream: s, Data: p}) }
 	}
 	return action.CreateLog(x.env.State, action.LogName(t.Dish.Name, t.Name, key.TaskID(t)), o)
 }
 
-func (x *execution) attempt(ctx context.Context, log *action.Log) {
+// attempt runs the command once. again reports whether a failure is of the kind that allows another
+// attempt.
+func (x *execution) attempt(ctx context.Context, log *action.Log) (again bool) {
+	out, errs := action.NewLines(x.ev.Task.RetryOn), action.NewLines(x.ev.Task.RetryOn)
+	x.attemptTo(ctx, out.Noting(log.Writer(action.Stdout)), errs.Noting(log.Writer(action.Stderr)))
+	return x.ev.Task.RetryOn == "" || out.Matched() || errs.Matched()
+}
+
+func (x *execution) attemptTo(ctx context.Context, stdout, stderr io.Writer) {
 	t, r := x.ev.Task, x.result
 	spec, err := x.env.commands().Spec(t)
 	var res proc.Result
 	if err == nil {
-		spec.Stdout, spec.Stderr, spec.Grace = log.Writer(action.Stdout), log.Writer(action.Stderr), x.opts.Grace
+		spec.Stdout, spec.Stderr, spec.Grace = stdout, stderr, x.opts.Grace
 		x.giveStdio(&spec)
 		var late error
 		err = x.env.commands().Launch(t, spec, func(s proc.Spec) (err error) {
@@ -141,12 +156,16 @@ func (x *execution) attempt(ctx context.Context, log *action.Log) {
 		}
 	case res.Canceled, x.onTerminal() && res.Signal == "SIGINT":
 		r.Outcome, r.Reason, r.Message = Skipped, ReasonInterrupted, "ended by the interrupt"
+		r.Stopped = t.Persistent
 	case res.TimedOut:
 		r.Outcome, r.Reason = Failed, reasonTimeout
-		r.Message = fmt.Sprintf("not done after %v", time.Duration(t.Timeout))
+		r.Message = fmt.Sprintf("timed out after %v", time.Duration(t.Timeout))
 	case res.ExitCode != 0:
 		r.Outcome, r.Reason = Failed, "exit_status"
 		r.Message = exitMessage(res)
+		if name := action.NotFound(log); res.ExitCode == 127 && name != "" {
+			r.Message = "command not found: " + name
+		}
 	default:
 		r.Outcome, r.Reason, r.Message = Built, "", ""
 	}

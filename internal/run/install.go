@@ -30,6 +30,7 @@ var errInterrupted = errors.New("ended by the interrupt")
 type scopeInstall struct {
 	done    bool
 	err     error
+	report  *Install // nil when nothing was to do
 	waiting []*key.Evaluation
 }
 
@@ -73,6 +74,7 @@ func (e *engine) executeInstalled(ctx context.Context, ev *key.Evaluation) {
 func (e *engine) installed(ctx context.Context, s *scopeInstall, i *Install, first *key.Evaluation) {
 	s.done = true
 	if i != nil {
+		i.first, s.report = first.Task.Index, i
 		e.installReports = append(e.installReports, i)
 		s.err = i.Err
 		e.refresh(ctx, first.Task)

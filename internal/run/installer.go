@@ -1,13 +1,16 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/zeebo/blake3"
@@ -15,6 +18,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -37,14 +41,20 @@ type Install struct {
 	Reason   string
 	Started  time.Time
 	Duration time.Duration
+	LogPath  string // absolute, "" when there is no log
 	Err      error
+
+	first int // the index of the task that needed it first
 }
+
+// ID names the install among tasks.
+func (i *Install) ID() string { return i.Dish + ": install" }
 
 // UpToDate reports whether the last good install of d's scope was made from what is
 // there now.
 func (in *installer) UpToDate(ctx context.Context, d *discovery.Dish) bool {
 	toolchain, err := in.toolchain(ctx, d)
-	return err == nil && in.reason(d, cache.ShortSum(d.ScopeID()), toolchain) == ""
+	return err == nil && in.reason(ctx, d, cache.ShortSum(d.ScopeID()), toolchain) == ""
 }
 
 // toolchain is the fingerprint of what installs the scope of d: the tool as it is
@@ -88,7 +98,7 @@ func (in *installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
 		i.Err = errInterrupted
 		return i
 	}
-	if i.Reason = in.reason(d, id, toolchain); i.Reason == "" {
+	if i.Reason = in.reason(ctx, d, id, toolchain); i.Reason == "" {
 		return nil
 	}
 	// Whatever happens now, the last good install is no more.
@@ -98,7 +108,10 @@ func (in *installer) Ensure(ctx context.Context, d *discovery.Dish) *Install {
 	i.Started = time.Now()
 	in.executing()
 	in.report(InstallStarted{Install: i})
-	i.Err = orInterrupted(in.install(ctx, d, i))
+	log := action.CreateLog(in.State, action.LogName(d.Name, "install", "install\x00"+d.ScopeID()), action.LogOptions{})
+	i.Err = orInterrupted(in.install(ctx, d, i, log))
+	i.LogPath = log.Path()
+	log.Close()
 	i.Duration = time.Since(i.Started)
 	if i.Err == nil {
 		in.keepStamp(ctx, d, id, toolchain)
@@ -115,7 +128,8 @@ func orInterrupted(err error) error {
 	return err
 }
 
-func (in *installer) install(ctx context.Context, d *discovery.Dish, i *Install) error {
+// install runs the adapter's install, whose output goes to log.
+func (in *installer) install(ctx context.Context, d *discovery.Dish, i *Install, log *action.Log) error {
 	ctx, cancel := context.WithTimeout(ctx, installTimeout)
 	defer cancel()
 	if err := LinksOut(in.Root, d); err != nil {
@@ -124,7 +138,14 @@ func (in *installer) install(ctx context.Context, d *discovery.Dish, i *Install)
 	defer in.Snapshot.Changed()
 	return d.Adapter.Install(ctx, adapters.InstallRequest{
 		DishDir: d.Dir, DishName: d.Name, Scope: d.Scope, Force: in.Force, Env: in.environ(d),
-	}, func(l adapters.Log) { in.report(InstallLog{Install: i, Log: l}) })
+	}, func(l adapters.Log) {
+		text := l.Message
+		if !l.Verbatim {
+			text += "\n"
+		}
+		_, _ = io.WriteString(log.Writer(action.Stdout), text) // a log never fails
+		in.report(InstallLog{Install: i, Log: l})
+	})
 }
 
 // environ is the whole environment of what is run for d.
@@ -138,7 +159,7 @@ func (in *installer) environ(d *discovery.Dish) adapters.Environ {
 }
 
 // reason says why an install is needed, "" when it is not.
-func (in *installer) reason(d *discovery.Dish, id, toolchain string) string {
+func (in *installer) reason(ctx context.Context, d *discovery.Dish, id, toolchain string) string {
 	if in.Force {
 		return "asked for"
 	}
@@ -155,7 +176,7 @@ func (in *installer) reason(d *discovery.Dish, id, toolchain string) string {
 			return made + " is gone"
 		}
 	}
-	now := in.stamp(d, toolchain)
+	now := in.stamp(ctx, d, toolchain)
 	for stamp := range slices.Chunk(kept, stampSize) {
 		if string(stamp) == now {
 			return ""
@@ -180,11 +201,14 @@ func isGone(path string) bool {
 func (in *installer) keepStamp(ctx context.Context, d *discovery.Dish, id, toolchain string) {
 	// An install may write a lockfile: the stamp is of what is there now. The next one
 	// may be another command for it, that would do nothing.
-	stamps := in.stamp(d, toolchain)
+	stamps := in.stamp(ctx, d, toolchain)
 	if scope, err := adapters.InstallScope(ctx, d.Adapter, d.Dir); err == nil && scope.Command != d.Scope.Command {
 		after := *d
 		after.Scope = scope
-		stamps += in.stamp(&after, toolchain)
+		stamps += in.stamp(ctx, &after, toolchain)
+	}
+	if ctx.Err() != nil {
+		return // the stamps are of a part of the files
 	}
 	if err := in.State.Store("installs/"+id, stampVersion, []byte(stamps)); err != nil {
 		in.warn("state_unwritable", "the state of this workspace cannot be written: "+err.Error(),
@@ -194,21 +218,47 @@ func (in *installer) keepStamp(ctx context.Context, d *discovery.Dish, id, toolc
 
 // stamp is the digest of the files that decide an install, of the tool and of the
 // command.
-func (in *installer) stamp(d *discovery.Dish, toolchain string) string {
+func (in *installer) stamp(ctx context.Context, d *discovery.Dish, toolchain string) string {
 	m := d.Adapter.Manifest()
 	var w pack.Writer
 	w.Strings([]string{m.AdapterID, m.Identity, d.Scope.Command, toolchain})
 	for _, name := range in.deciding(d) {
 		// What is not there leaves no trace: a glob of members may also match what a
 		// build makes.
-		if data, err := os.ReadFile(name); err == nil {
+		if sum, err := sumOf(ctx, name); err == nil {
 			w.String(name)
-			sum := blake3.Sum256(data)
 			w.Raw(sum[:])
 		}
 	}
 	sum := blake3.Sum256(w.Payload())
 	return string(sum[:])
+}
+
+// sumOf returns the digest of a regular file. It waits for no named pipe, and ends with the
+// error of ctx in the middle of a file.
+func sumOf(ctx context.Context, name string) (sum [32]byte, err error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close()
+	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
+		return sum, cmp.Or(err, fs.ErrInvalid)
+	}
+	h, buf := blake3.New(), make([]byte, 64<<10)
+	for {
+		if err := ctx.Err(); err != nil {
+			return sum, err
+		}
+		n, err := f.Read(buf)
+		_, _ = h.Write(buf[:n])
+		if err == io.EOF {
+			return [32]byte(h.Sum(nil)), nil
+		}
+		if err != nil {
+			return sum, err
+		}
+	}
 }
 
 // deciding lists the files that decide an install.

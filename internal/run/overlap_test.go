@@ -45,3 +45,27 @@ func TestComparisonsAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// Recipes of one tool that rebuild their neighbours in place share a mutex, and are exempt:
+// neither those of another mutex nor what a user declares.
+func TestRebuildsAreExempt(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(a, b *plan.Task)
+		want   int
+	}{
+		"one mutex":     {func(a, b *plan.Task) {}, 0},
+		"two mutexes":   {func(a, b *plan.Task) { b.Mutex = "gradle" }, 1},
+		"none":          {func(a, b *plan.Task) { a.Mutex, b.Mutex = "", "" }, 1},
+		"declared once": {func(a, b *plan.Task) { a.Outputs[0].Declared = true }, 1},
+	} {
+		p := kitchen(2, 1, "//gen/app")
+		for _, task := range p.Tasks {
+			task.Mutex, task.Outputs[0].Declared = "maven", false
+		}
+		c.change(p.Tasks[0], p.Tasks[1])
+		found := FindOverlaps(p)
+		if len(found.Problems) != c.want || (found.Rivals[0] != nil) != (c.want > 0) || len(found.Near[0]) != 1 {
+			t.Errorf("%s: %d problems, rivals %v, near %v", name, len(found.Problems), found.Rivals, found.Near)
+		}
+	}
+}

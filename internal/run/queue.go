@@ -17,9 +17,10 @@ type readyQueue struct {
 	blocked  map[string][]*plan.Task // ready, but their mutex is held
 	taken    map[*plan.Task]int      // workers, by the tasks that have them
 	ended    map[*plan.Task]bool     // their outputs are being collected
-	rivals   [][]int                 // by task: those that must not run beside it; nil for none
-	running  map[int]bool            // the indices of what is in taken, where there are rivals
-	barred   map[int][]*plan.Task    // ready, but a rival runs
+	memory   memory
+	rivals   [][]int              // by task: those that must not run beside it; nil for none
+	running  map[int]bool         // the indices of what is in taken, where there are rivals
+	barred   map[int][]*plan.Task // ready, but a rival runs
 }
 
 // newReadyQueue makes a queue for so many workers. path is by task: the weight of the longest
@@ -27,8 +28,9 @@ type readyQueue struct {
 func newReadyQueue(capacity int, path []int64) *readyQueue {
 	return &readyQueue{
 		free: capacity, capacity: capacity, path: path,
-		ready: taskHeap{path: path},
-		held:  make(map[string]bool), blocked: make(map[string][]*plan.Task), taken: make(map[*plan.Task]int),
+		ready:  taskHeap{path: path},
+		memory: memory{taken: make(map[*plan.Task]int64)},
+		held:   make(map[string]bool), blocked: make(map[string][]*plan.Task), taken: make(map[*plan.Task]int),
 		ended: make(map[*plan.Task]bool), running: make(map[int]bool), barred: make(map[int][]*plan.Task),
 	}
 }
@@ -62,7 +64,7 @@ func (q *readyQueue) Next() *plan.Task {
 		if t.Interactive { // alone
 			weight = q.capacity
 		}
-		if weight > q.free || len(q.ended) >= q.capacity || t.Interactive && len(q.ended) > 0 {
+		if weight > q.free || !q.memory.fits(t) || len(q.ended) >= q.capacity || t.Interactive && len(q.ended) > 0 {
 			return nil
 		}
 		heap.Pop(&q.ready)
@@ -79,6 +81,7 @@ func (q *readyQueue) Next() *plan.Task {
 		}
 		q.free -= weight
 		q.taken[t] = weight
+		q.memory.take(t)
 		if q.rivals != nil {
 			q.running[t.Index] = true
 		}
@@ -87,11 +90,12 @@ func (q *readyQueue) Next() *plan.Task {
 	return nil
 }
 
-// Free releases the workers of t, which continues beside the others. Its mutex stays
+// Free releases the workers of t, which continues beside the others. Its mutex and its memory stay
 // taken until it is released.
 func (q *readyQueue) Free(t *plan.Task) {
 	q.free += q.taken[t]
 	q.taken[t] = 0
+	q.memory.last(t)
 }
 
 // Ended notes that the process of t has succeeded, so that its workers are free while its outputs
@@ -99,6 +103,7 @@ func (q *readyQueue) Free(t *plan.Task) {
 // worker does one thing after the other.
 func (q *readyQueue) Ended(t *plan.Task) {
 	q.Free(t)
+	q.memory.release(t)
 	q.ended[t] = true
 }
 
@@ -110,6 +115,7 @@ func (q *readyQueue) Release(t *plan.Task) {
 	}
 	delete(q.taken, t)
 	delete(q.ended, t)
+	q.memory.release(t)
 	delete(q.running, t.Index)
 	for _, b := range q.barred[t.Index] {
 		q.Add(b)

@@ -111,3 +111,50 @@ func TestOneWorkerDoesOneThing(t *testing.T) {
 		t.Error("not started after the one before")
 	}
 }
+
+// TestMemoryIsShared: tasks that declare memory start while it lasts; one that needs more than there
+// is takes all of it, and a server that is ready keeps its own from others without stopping them.
+func TestMemoryIsShared(t *testing.T) {
+	task := func(i int, memory int64) *plan.Task { return &plan.Task{Index: i, Memory: memory} }
+	six, four, five, huge, none := task(0, 6), task(1, 4), task(2, 5), task(3, 99), task(4, 0)
+	start := func(size int64, tasks ...*plan.Task) *readyQueue {
+		q := newReadyQueue(8, []int64{5, 4, 3, 2, 1})
+		q.memory.size = size
+		for _, t := range tasks {
+			q.Add(t)
+		}
+		return q
+	}
+	want := func(q *readyQueue, what string, want ...int) {
+		t.Helper()
+		if got := drain(q); !slices.Equal(got, want) {
+			t.Errorf("%s: started %v, want %v", what, got, want)
+		}
+	}
+	q := start(10, six, four, five, none)
+	want(q, "as long as it lasts", 0, 1)
+	q.Release(four)
+	want(q, "6 and 5 of 10")
+	q.Ended(six)
+	want(q, "after the process of the first", 2, 4)
+
+	q = start(10, huge, six)
+	want(q, "beside none", 0)
+	q.Release(six)
+	want(q, "all of it", 3)
+
+	q = start(10, huge)
+	want(q, "a server", 3)
+	q.Free(huge)
+	q.Add(six)
+	q.Add(four)
+	want(q, "beside a server that has everything", 0, 1)
+	q.Release(huge)
+	q.Release(six)
+	q.Release(four)
+	q.Add(six)
+	q.Add(five)
+	want(q, "everything is back", 0)
+
+	want(start(0, six, huge, five), "of unknown size", 0, 2, 3)
+}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/dag"
 	"github.com/bentobuild/bento/internal/plan"
 )
 
@@ -43,20 +44,71 @@ func (r *Report) Idle() bool {
 	})
 }
 
-// CriticalPath returns the chain of tasks, each waiting for the one before, that took
-// longest: no number of workers makes the run shorter. Tasks for which nothing was
-// done are left out.
-func (r *Report) CriticalPath() []*Result {
-	g := r.Plan.Graph
-	if g == nil || len(r.Results) == 0 {
+// Step is one step of the critical path: a task or an install.
+type Step struct {
+	Result  *Result
+	Install *Install // nil of a task
+}
+
+// ID returns the id of the task, or the name of the install.
+func (s Step) ID() string {
+	if s.Install != nil {
+		return s.Install.ID()
+	}
+	return s.Result.Task.ID()
+}
+
+// CriticalPath returns the chain of tasks and installs, each waiting for the one before, that took
+// longest: no number of workers makes the run shorter. Tasks for which nothing was done are left out.
+func (r *Report) CriticalPath() []Step {
+	if r.Plan.Graph == nil || len(r.Results) == 0 {
 		return nil
 	}
-	took := func(i int) int64 { return int64(r.Results[i].Duration) }
-	var path []*Result
-	for _, i := range g.Heaviest(took) {
-		if took(i) > 0 {
-			path = append(path, r.Results[i])
+	tasks := len(r.Results)
+	took := func(i int) int64 {
+		if i >= tasks {
+			return int64(r.Installs[i-tasks].Duration)
+		}
+		return int64(r.Results[i].Duration)
+	}
+	var path []Step
+	for _, i := range r.waits().Heaviest(took) {
+		switch {
+		case took(i) <= 0:
+		case i >= tasks:
+			path = append(path, Step{Install: r.Installs[i-tasks]})
+		default:
+			path = append(path, Step{Result: r.Results[i]})
 		}
 	}
 	return path
+}
+
+// waits returns the graph of tasks and, behind them, of installs. An install waits for what the task
+// waits for that needs it first, and all tasks that need it wait for the install.
+func (r *Report) waits() *dag.Graph {
+	if len(r.Installs) == 0 {
+		return r.Plan.Graph
+	}
+	tasks := len(r.Results)
+	g := dag.New(tasks + len(r.Installs))
+	for i := range r.Results {
+		for _, next := range r.Plan.Graph.After(i) {
+			g.AddEdge(i, next)
+		}
+	}
+	for k, install := range r.Installs {
+		for i, res := range r.Results {
+			if res.Install != install {
+				continue
+			}
+			g.AddEdge(tasks+k, i)
+			if i == install.first {
+				for _, before := range r.Plan.Graph.Before(i) {
+					g.AddEdge(before, tasks+k)
+				}
+			}
+		}
+	}
+	return g
 }

@@ -117,6 +117,13 @@ func attempt(verb, path string) error {
 			return errno
 		}
 		return nil
+	case "descriptor":
+		fd, err := strconv.Atoi(path)
+		if err != nil {
+			return err
+		}
+		_, err = unix.Write(fd, []byte("x"))
+		return err
 	case "pair":
 		_, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 		return err
@@ -228,6 +235,28 @@ func TestOthersAreOutOfReach(t *testing.T) {
 		[2]string{"read:/proc/" + parent + "/mem", denied},
 		[2]string{"signal:" + parent, "operation not permitted"},
 	)
+}
+
+// A descriptor that bento has inherited stays with bento: through it a confined program could
+// write a file that the policy forbids.
+func TestInheritedDescriptorsStay(t *testing.T) {
+	needLandlock(t, truncates)
+	path := filepath.Join(t.TempDir(), "log")
+	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CREAT, 0o666) // not closed on exec
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	high, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(high)
+	const no = "bad file descriptor"
+	expect(t, Policy{}, [2]string{"descriptor:" + strconv.Itoa(fd), no}, [2]string{"descriptor:" + strconv.Itoa(high), no})
+	if data, err := os.ReadFile(path); err != nil || len(data) > 0 {
+		t.Errorf("the file holds %q, %v", data, err)
+	}
 }
 
 func TestNetwork(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strconv"
@@ -23,10 +24,30 @@ func Enter(args []string) error {
 	if err != nil || fd < firstFile {
 		return fmt.Errorf("confine: %q is no descriptor to report to", args[0])
 	}
-	syscall.CloseOnExec(fd)
-	err = enter(args[1], args[2:])
+	if err = closeOnExec(fd); err == nil {
+		err = enter(args[1], args[2:])
+	}
 	_, _ = unix.Write(fd, []byte(err.Error())) // Start may have ended
 	return err
+}
+
+// closeOnExec closes first and all descriptors above it when the program starts. bento may have
+// inherited any of them, as from a shell with `exec 9>FILE`, and a descriptor gives access to a
+// file whatever the policy forbids.
+func closeOnExec(first int) error {
+	if unix.CloseRange(uint(first), math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {
+		return nil
+	}
+	open, err := os.ReadDir("/proc/self/fd") // the kernel is older than 5.11
+	if err != nil {
+		return fmt.Errorf("confine: open descriptors: %w", err)
+	}
+	for _, entry := range open {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd >= first {
+			syscall.CloseOnExec(fd)
+		}
+	}
+	return nil
 }
 
 // enter executes program, or the one in the arguments if it is "".

@@ -16,14 +16,51 @@ import (
 // bomb forks 200 times at most, whatever bounds it, and says when it cannot.
 const bomb = `i=0; while [ $i -lt 200 ]; do sleep 1000 & i=$((i+1)); echo $i; done`
 
+// needPids skips a test where no process could bound a group of its own: RLIMIT_NPROC alone
+// bounds there.
+func needPids(t *testing.T) {
+	t.Helper()
+	dir := filepath.Join(pidsGroup(), "bento-test-"+strconv.Itoa(os.Getpid()))
+	err := os.Mkdir(dir, 0o755)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "pids.max"), []byte("1"), 0)
+		_ = os.Remove(dir)
+	}
+	if pidsGroup() == "" || err != nil {
+		t.Skipf("this machine has no cgroup of the pids controller that the test could use: %v", err)
+	}
+}
+
+// What is confined has a limit of its user's processes too, and cannot raise it.
+func TestConfinedHaveALimit(t *testing.T) {
+	needLandlock(t, 1)
+	var out strings.Builder
+	child, err := Start(proc.Spec{Argv: []string{"/bin/cat", "/proc/self/limits"}, Env: os.Environ(), Stdout: &out, Stderr: &out},
+		Policy{Read: append(System(), self(t), "/proc"), Tasks: 50}, self(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	child.Wait(t.Context())
+	_, rest, found := strings.Cut(out.String(), "Max processes")
+	fields := strings.Fields(rest)
+	if !found || len(fields) < 2 {
+		t.Fatalf("%s", out.String())
+	}
+	soft, err := strconv.Atoi(fields[0])
+	var own unix.Rlimit
+	if e := unix.Getrlimit(unix.RLIMIT_NPROC, &own); e != nil {
+		t.Fatal(e)
+	}
+	if err != nil || fields[1] != fields[0] || soft < 50 || uint64(soft) >= own.Cur {
+		t.Errorf("the limit of processes is %s, at most %s, of %d", fields[0], fields[1], own.Cur)
+	}
+}
+
 // A program that forks without end gets so many processes and no more, and nothing of
 // it is left.
 func TestTasksAreBounded(t *testing.T) {
 	needLandlock(t, 1)
-	probe := newGroup(1)
-	if probe.remove(); probe == "" {
-		t.Skip("this machine has no cgroup of the pids controller that the test could use: RLIMIT_NPROC alone bounds")
-	}
+	needPids(t)
 	var out strings.Builder
 	child, err := Start(proc.Spec{Argv: []string{"/bin/sh", "-c", bomb}, Env: os.Environ(), Stdout: &out, Stderr: &out},
 		Policy{Read: append(System(), self(t)), Tasks: 50}, self(t))
@@ -73,10 +110,8 @@ func TestTasksOfAUserAreBounded(t *testing.T) {
 
 // A group whose maker is gone goes with the next one that is made.
 func TestGroupsOfTheDeadAreRemoved(t *testing.T) {
+	needPids(t)
 	g := newGroup(1)
-	if g == "" {
-		t.Skip("this machine has no cgroup of the pids controller that the test could use")
-	}
 	defer g.remove()
 	gone := exec.Command("/bin/true")
 	if err := gone.Run(); err != nil {

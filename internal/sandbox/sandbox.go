@@ -78,6 +78,7 @@ const Command = "__confine"
 // Start starts s under p, as far as the kernel supports it. self is the path of a program that
 // calls Enter for Command. It returns an error when the program could not be started or confined;
 // then it does not run. A Program among s.Files, /proc/self/fd/3 and so on, may be executed too.
+// The program has no other descriptors than its standard ones and s.Files.
 // Where nothing can be enforced Start is proc.Start.
 func Start(s proc.Spec, p Policy, self string) (*Process, error) {
 	if Offered() == (Offer{}) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/bentobuild/bento/internal/owndir"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/rawfile"
+	"github.com/bentobuild/bento/internal/stat"
 )
 
 // The file that saves, for the stat of git's index, that git tracks nothing in the directory. A
@@ -20,7 +22,7 @@ import (
 // index's inode number and times, which its author cannot know.
 const (
 	untrackedFile    = "untracked"
-	untrackedVersion = 1
+	untrackedVersion = 2
 )
 
 // vouch returns a *RefusedError when git tracks a file in the directory: then it came with the
@@ -66,10 +68,11 @@ func (d *Dir) untracked(ctx context.Context, self *owndir.Dir, rel string) error
 	if err != nil {
 		return nil
 	}
-	stamp, ok := stampOf(repo.IndexFile())
-	if !ok {
+	index, err := os.Lstat(repo.IndexFile())
+	if err != nil {
 		return nil
 	}
+	stamp := stat.Text(index) + "\n"
 	known := recall(self, stamp)
 	if slices.Contains(known, rel) {
 		return nil
@@ -96,13 +99,21 @@ func (d *Dir) untracked(ctx context.Context, self *owndir.Dir, rel string) error
 }
 
 // recall returns the directories in which git tracked nothing at the last question.
-func recall(self *owndir.Dir, stamp []byte) []string {
+func recall(self *owndir.Dir, stamp string) []string {
 	if self == nil {
 		return nil
 	}
 	kept, err := load(self, untrackedFile, untrackedFile, untrackedVersion, 0)
-	list, ok := bytes.CutPrefix(kept, stamp)
-	if err != nil || !ok {
+	if err != nil {
+		return nil
+	}
+	return decodeUntracked(kept, stamp)
+}
+
+// decodeUntracked returns the directories in a payload, none if it is invalid or has another stamp.
+func decodeUntracked(payload []byte, stamp string) []string {
+	list, ok := bytes.CutPrefix(payload, []byte(stamp))
+	if !ok {
 		return nil
 	}
 	r := pack.NewReader(list)
@@ -113,14 +124,19 @@ func recall(self *owndir.Dir, stamp []byte) []string {
 	return dirs
 }
 
-func remember(self *owndir.Dir, stamp []byte, dirs []string) {
+// encodeUntracked returns the payload of decodeUntracked.
+func encodeUntracked(stamp string, dirs []string) []byte {
+	var w pack.Writer
+	w.Raw([]byte(stamp))
+	w.Strings(dirs)
+	return w.Payload()
+}
+
+func remember(self *owndir.Dir, stamp string, dirs []string) {
 	if self == nil {
 		return
 	}
-	var w pack.Writer
-	w.Raw(stamp)
-	w.Strings(dirs)
-	_ = store(self, untrackedFile, untrackedFile, untrackedVersion, w.Payload()) // an error costs another read of the index
+	_ = store(self, untrackedFile, untrackedFile, untrackedVersion, encodeUntracked(stamp, dirs)) // an error costs another read of the index
 }
 
 // firstIn returns the first file in the directory rel, at its place, or at the place of a parent.
@@ -138,22 +154,3 @@ func firstIn(files *git.Files, rel string) (path string, found bool) {
 
 // isElement reports whether an element of the path ends after n bytes.
 func isElement(path string, n int) bool { return len(path) == n || path[n] == '/' }
-
-// stampOf returns the stamp of git's index.
-func stampOf(index string) (stamp []byte, ok bool) {
-	dir, err := rawfile.OpenDir(filepath.Dir(index))
-	if err != nil {
-		return nil, false
-	}
-	defer dir.Close()
-	info, err := dir.LstatAt(filepath.Base(index))
-	if err != nil {
-		return nil, false
-	}
-	var w pack.Writer
-	w.Uint(info.Serial())
-	w.Uint(uint64(info.Size))
-	w.Uint(uint64(info.Modified.UnixNano()))
-	w.Uint(uint64(info.Changed))
-	return w.Payload(), true
-}

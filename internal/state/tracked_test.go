@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -59,4 +60,22 @@ func TestTrackedIsRefused(t *testing.T) {
 	if d.Sweep(); d.Abandoned("journal") != nil {
 		t.Error("a journal is used")
 	}
+}
+
+func FuzzUntracked(f *testing.F) {
+	f.Add(encodeUntracked("stamp\n", []string{".bento", "cache"}))
+	f.Add([]byte("other\n\x00"))
+	f.Add([]byte("stamp\n\xff"))
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		dirs := decodeUntracked(payload, "stamp\n")
+		if dirs == nil {
+			return
+		}
+		if again := decodeUntracked(encodeUntracked("stamp\n", dirs), "stamp\n"); !slices.Equal(again, dirs) {
+			t.Errorf("%q, encoded again: %q", dirs, again)
+		}
+		if got := decodeUntracked(payload, "stamp of another index\n"); got != nil {
+			t.Errorf("%q for another index", got)
+		}
+	})
 }

@@ -4,18 +4,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"path/filepath"
+	"os"
 	"time"
 
 	"github.com/bentobuild/bento/internal/git"
-	"github.com/bentobuild/bento/internal/tree/disk"
+	"github.com/bentobuild/bento/internal/stat"
 )
 
 // The file that saves git's answer, for the stat of git's index.
 const (
 	trackedName    = "tracked"
-	trackedVersion = 1
+	trackedVersion = 2
 	oldIndex       = 3 * time.Second // longer than the clock tick of any file system
 )
 
@@ -26,11 +25,11 @@ func (o *repositoryOptions) readTracked(ctx context.Context, repo *git.Repo) (*g
 	if !errors.Is(err, git.ErrUnread) {
 		return files, err
 	}
-	index, err := disk.Stat(filepath.Split(repo.IndexFile()))
+	index, err := os.Lstat(repo.IndexFile())
 	if err != nil {
 		return nil, err
 	}
-	key := fmt.Appendf(nil, "%d %d %d %d %d\n", index.Size, index.Mtime, index.Ctime, index.Ino, index.Dev)
+	key := []byte(stat.Text(index) + "\n")
 	if list, ok := o.recall(key); ok {
 		return git.ParseTracked(list)
 	}
@@ -39,7 +38,7 @@ func (o *repositoryOptions) readTracked(ctx context.Context, repo *git.Repo) (*g
 		return nil, err
 	}
 	// The answer for an index that is just being written is not saved.
-	if o.State != nil && time.Since(time.Unix(0, index.Ctime)) > oldIndex {
+	if o.State != nil && time.Since(stat.Changed(index)) > oldIndex {
 		_ = o.State.Store(trackedName, trackedVersion, append(key, list...)) // an error costs another question
 	}
 	return git.ParseTracked(list)

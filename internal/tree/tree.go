@@ -228,6 +228,9 @@ func (t *Tree) MayTrack(path string) bool { return t.Tracked(path) || t.Unsure()
 // unknown to the tree.
 func (t *Tree) Unsure() bool { return t.outer.Unsure() }
 
+// InRepository reports whether the root lies in a git repository.
+func (t *Tree) InRepository() bool { return t.outer.inRepo }
+
 // inNested calls the function with the directory that contains path.
 func (t *Tree) inNested(path string, tracks func(*dirNode, string) bool) bool {
 	if !t.nested.Load() {

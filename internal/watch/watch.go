@@ -26,6 +26,8 @@ type Options struct {
 	// Ignore reports whether a path, relative to Root and with slashes, is not watched. Only the
 	// goroutine of Next calls it.
 	Ignore func(path string) bool
+	// Wake has Next return at once, with an empty Batch or what it has so far; nil: nothing does.
+	Wake <-chan struct{}
 }
 
 // Watcher watches directories. It is for one goroutine.
@@ -91,6 +93,8 @@ func (w *Watcher) Next(ctx context.Context) (Batch, error) {
 		select {
 		case <-ctx.Done():
 			return Batch{}, ctx.Err()
+		case <-w.o.Wake:
+			return Batch{}, nil
 		case <-time.After(Interval):
 			return Batch{Rescan: true}, nil
 		}
@@ -101,6 +105,8 @@ func (w *Watcher) Next(ctx context.Context) (Batch, error) {
 		select {
 		case <-ctx.Done():
 			return b, ctx.Err()
+		case <-w.o.Wake:
+			return b, nil
 		case <-quiet:
 			return b, nil
 		case <-end:

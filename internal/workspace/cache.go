@@ -92,12 +92,18 @@ func WaitingForPrune(lock string) (code, message, hint string) {
 // tracks. A cache that cannot be used is a warning: then every task runs and nothing is
 // stored.
 func (h *Host) storeFor(files *tree.Tree, cfg *config.Workspace, o *Options) cache.Store {
-	if files.Unsure() {
+	mode := cfg.Cache.Mode.Local
+	if files.Unsure() || !mode.Read && !mode.Write {
 		return cache.Nothing{}
 	}
 	waiting := func(lock string) { o.Warn(WaitingForPrune(lock)) }
 	disk, err := OpenDisk(cfg, h.Environ, cache.Options{Warn: o.Damaged, Waiting: waiting, Bounds: CacheBounds(cfg, h.Environ)})
-	if err == nil {
+	switch {
+	case err == nil && !mode.Write:
+		return cache.ReadOnly{Store: disk}
+	case err == nil && !mode.Read:
+		return cache.WriteOnly{Store: disk}
+	case err == nil:
 		return disk
 	}
 	o.Warn("cache_unusable", "the cache cannot be used: "+err.Error(), "see $BENTO_CACHE_DIR, and cache.dir in your own configuration or in bento.toml; the build continues without")

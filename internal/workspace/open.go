@@ -49,7 +49,7 @@ type Workspace struct {
 func (w *Workspace) Close() {
 	w.Plugins.Close()
 	w.Tree.Close()
-	if disk, ok := w.Store.(*cache.Disk); ok {
+	if disk := cache.DiskOf(w.Store); disk != nil {
 		disk.Settle()
 	}
 }

@@ -3,8 +3,8 @@ package workspace
 import (
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -15,18 +15,18 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/pack"
+	"github.com/bentobuild/bento/internal/stat"
 	"github.com/bentobuild/bento/internal/state"
-	"github.com/bentobuild/bento/internal/tree"
 )
 
-// Program identifies this executable by its stat, which every build or install changes. One
-// that cannot be found is like no other, so that nothing remembered counts.
+// Program identifies this executable by its stat, which every build or install changes. For an
+// executable that cannot be found it returns a unique text, so that nothing remembered counts.
 func Program() string {
 	path, err := os.Executable()
 	if err == nil {
-		var e tree.Entry
-		if e, err = tree.Stat(filepath.Split(path)); err == nil {
-			return fmt.Sprintf("%s %d %v", path, e.Size, e.Stamp())
+		var fi fs.FileInfo
+		if fi, err = os.Stat(path); err == nil {
+			return path + " " + stat.Text(fi)
 		}
 	}
 	return fmt.Sprint(err, os.Getpid(), time.Now().UnixNano())

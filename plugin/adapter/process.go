@@ -48,6 +48,7 @@ type Process struct {
 	detected    memo[string, bool]
 	toolchain   memo[string, *adapters.Toolchain]
 	fingerprint memo[struct{}, string]
+	resolution  memo[string, string]
 }
 
 var (
@@ -56,6 +57,7 @@ var (
 	_ adapters.Linker     = (*Process)(nil)
 	_ adapters.Scoper     = (*Process)(nil)
 	_ adapters.Adder      = (*Process)(nil)
+	_ adapters.PinChecker = (*Process)(nil)
 )
 
 // Manifest returns the plugin's manifest with its Identity: the digest of its executable
@@ -89,9 +91,12 @@ func (p *Process) RequiredToolchain(ctx context.Context, dir string) (*adapters.
 	})
 }
 
-// ToolchainFingerprint implements adapters.Adapter. The protocol has one answer for all
-// directories.
-func (p *Process) ToolchainFingerprint(ctx context.Context, _ string) (string, error) {
+// ToolchainFingerprint implements adapters.Adapter. Without the capability resolved_toolchain the
+// protocol has one answer for all directories.
+func (p *Process) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
+	if p.manifest.Capabilities.ResolvedToolchain {
+		return p.resolved(ctx, dir)
+	}
 	if !p.manifest.Capabilities.ResolvedToolchainFingerprint {
 		return "", nil
 	}

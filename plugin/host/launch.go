@@ -121,7 +121,7 @@ func explainStart(path string, err error) error {
 
 // shebang returns the first line of a script, "" for other files.
 func shebang(path string) string {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return ""
 	}

@@ -77,6 +77,30 @@ func TestPinnedContentRuns(t *testing.T) {
 	}
 }
 
+// The copy that runs is sealed: its user, who may open it in /proc, cannot change it.
+func TestPinnedCopyIsSealed(t *testing.T) {
+	path := executable(t, filepath.Join(t.TempDir(), "tool"), "#!/bin/sh\n")
+	copied, err := pinned(path, digestOf("#!/bin/sh\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer copied.Close()
+	if _, err := copied.WriteAt([]byte("x"), 0); err == nil {
+		t.Error("the copy can be written")
+	}
+	if err := copied.Truncate(1); err == nil {
+		t.Error("the copy can be cut")
+	}
+	again, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", copied.Fd()), os.O_WRONLY, 0)
+	if err == nil {
+		_, err = again.WriteAt([]byte("x"), 0)
+		again.Close()
+	}
+	if err == nil {
+		t.Error("the copy can be opened and written")
+	}
+}
+
 func TestPinnedIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	file := executable(t, filepath.Join(dir, "tool"), "#!/bin/sh\n")

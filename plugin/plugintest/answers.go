@@ -23,6 +23,8 @@ func queryAxes() []axis {
 		{clause: "6.4", level: Must, expected: "requiredToolchain answers {tool, version} or null",
 			run: once(query(wire.MethodToolchain, func(c adapters.Capabilities) bool { return c.RequiredToolchain }))},
 		{clause: "6.5", level: Must, expected: "resolvedToolchainFingerprint, without params, answers a string or null", run: once(fingerprints)},
+		{clause: "6.8", level: Must, expected: "resolvedToolchain answers {fingerprint, version} or null",
+			run: once(query(wire.MethodResolved, func(c adapters.Capabilities) bool { return c.ResolvedToolchain }))},
 	}
 }
 

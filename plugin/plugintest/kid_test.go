@@ -58,7 +58,7 @@ type question struct {
 }
 
 const everything = `{"protocol_version":1,"adapter_id":%q,"display_name":"kid","fingerprint_files":["kid.toml"],"default_tasks":[{"name":"build","run":"true"}],` +
-	`"capabilities":{"detect":true,"required_toolchain":true,"resolved_toolchain_fingerprint":true,"install":true,"tasks":true,"links":true,"install_scope":true,"add":true,"cancel":true},"parallel":4,"nested":false,` +
+	`"capabilities":{"detect":true,"required_toolchain":true,"resolved_toolchain_fingerprint":true,"install":true,"tasks":true,"links":true,"install_scope":true,"add":true,"resolved_toolchain":true,"cancel":true},"parallel":4,"nested":false,` +
 	`"diagnostic_hooks":{"lint":{"rerun":{"kind":"append_args","args":["--json"]},"parser":"plugin"}}}`
 
 func (k *kid) serve() {
@@ -131,7 +131,7 @@ func (k *kid) answer(q question) {
 			return
 		}
 		k.result(q, `{"matches":false}`)
-	case "requiredToolchain", "resolvedToolchainFingerprint":
+	case "requiredToolchain", "resolvedToolchainFingerprint", "resolvedToolchain":
 		k.result(q, "null")
 	case "install", "add":
 		k.log(`{"level":"info","message":"x"}`)
@@ -300,6 +300,7 @@ func badAnswers() []bad {
 		{"detect-dies", where(func(q question) bool { return strings.Contains(string(q.Params), "absent") }, die), "6.3"},
 		{"toolchain-half", says("requiredToolchain", `{"tool":"zig"}`), "6.4"},
 		{"fingerprint-number", says("resolvedToolchainFingerprint", `7`), "6.5"},
+		{"resolved-half", says("resolvedToolchain", `{"version":"1"}`), "6.8"},
 		{"install-dies", on("install", die), "7.1"},
 		{"install-unknown", on("install", func(k *kid, q question) { k.fail(q, `{"code":-32601,"message":"m"}`) }), "7.1"},
 		{"install-result", says("install", `{"installed":true}`), "7.2"},

@@ -25,6 +25,7 @@ const (
 	MethodLinks        = "links"
 	MethodInstallScope = "install_scope"
 	MethodAdd          = "add"
+	MethodResolved     = "resolvedToolchain"
 
 	// Notifications: from the plugin, and to it.
 	NotifyLog    = "notifications/log"

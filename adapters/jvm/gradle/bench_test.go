@@ -33,29 +33,8 @@ func big(tb testing.TB, n int) (dirs []string) {
 	return append(dirs, root)
 }
 
-// ask asks everything that bento asks about each directory.
-func ask(tb testing.TB, a *Adapter, dirs []string) (links int) {
-	for _, dir := range dirs {
-		if _, err := a.Tasks(tb.Context(), dir); err != nil {
-			tb.Fatal(err)
-		}
-		if _, err := a.RequiredToolchain(tb.Context(), dir); err != nil {
-			tb.Fatal(err)
-		}
-		l, err := a.Links(tb.Context(), dir)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if _, err := a.InstallScope(tb.Context(), dir); err != nil {
-			tb.Fatal(err)
-		}
-		links += len(l.Links)
-	}
-	return links
-}
-
 func TestBigBuild(t *testing.T) {
-	if links := ask(t, New(adapters.Options{Env: adaptertest.Env()}), big(t, 120)); links != 120*5-(5+4+3+2+1)*7 {
+	if links := adaptertest.AskAll(t, New(adapters.Options{Env: adaptertest.Env()}), big(t, 120)); links != 120*5-(5+4+3+2+1)*7 {
 		t.Errorf("%d links", links)
 	}
 }
@@ -63,6 +42,6 @@ func TestBigBuild(t *testing.T) {
 func BenchmarkBuild1000(b *testing.B) {
 	dirs := big(b, 1000)
 	for b.Loop() {
-		ask(b, New(adapters.Options{Env: adaptertest.Env()}), dirs)
+		adaptertest.AskAll(b, New(adapters.Options{Env: adaptertest.Env()}), dirs)
 	}
 }

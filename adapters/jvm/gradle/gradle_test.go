@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -294,27 +293,10 @@ func TestPins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := pins(root, pin); got != c.want {
+		if got := adaptertest.Pins(root, pin); got != c.want {
 			t.Errorf("%s: %s, want %s", c.archive, got, c.want)
 		}
 	}
-}
-
-// pins shows a pin and those besides.
-func pins(root string, pin *adapters.Toolchain) string {
-	var list []string
-	for p := pin; p != nil; {
-		at := p.Tool + " " + p.Version + " " + adaptertest.Relative(root, p.File) + ":" + strconv.Itoa(p.Line)
-		if p.Strict {
-			at += " strict"
-		}
-		list = append(list, at)
-		if len(list) > len(pin.More) {
-			break
-		}
-		p = &pin.More[len(list)-1]
-	}
-	return strings.Join(list, ", ")
 }
 
 func TestCheckPin(t *testing.T) {

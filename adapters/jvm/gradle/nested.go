@@ -14,10 +14,7 @@ const insideRule = "settings name it, or it has settings of its own. `buildSrc` 
 
 // Nested implements adapters.Nester: a project that settings name, or a build of its own.
 func (a *Adapter) Nested(_ context.Context, dir, _ string) (adapters.NestedAnswer, error) {
-	f := a.Files(dir)
-	answer, err := a.nested(f)
-	answer.Reads = f.Reads()
-	return answer, err
+	return adapters.JudgeNested(a.Files(dir), a.nested)
 }
 
 func (a *Adapter) nested(f *adapters.Files) (answer adapters.NestedAnswer, err error) {

@@ -1,7 +1,6 @@
 package jdk
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,13 +67,8 @@ func Look(dir string) Home {
 	if fi, err := os.Stat(filepath.Join(dir, "bin", "javac")); err != nil || !fi.Mode().IsRegular() {
 		return h
 	}
-	file, err := os.Open(filepath.Join(dir, "release"))
-	if err != nil {
-		return h
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxRelease))
-	if err != nil {
+	data, err := adapters.Source{}.Read(filepath.Join(dir, "release"))
+	if err != nil || len(data) > maxRelease {
 		return h
 	}
 	said := properties.Parse(data)

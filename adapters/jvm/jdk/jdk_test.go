@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -218,4 +219,19 @@ func FuzzVersions(f *testing.F) {
 			t.Errorf("%q: %v", text, v)
 		}
 	})
+}
+
+// TestLookWaitsForNoPipe: a clone may name a JDK of its own in gradle.properties.
+func TestLookWaitsForNoPipe(t *testing.T) {
+	dir := home(t, t.TempDir(), "17.0.1")
+	if h := jdk.Look(dir); h.Version == nil {
+		t.Errorf("%+v", h)
+	}
+	release := filepath.Join(dir, "release")
+	if err := errors.Join(os.Remove(release), syscall.Mkfifo(release, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if h := jdk.Look(dir); h.Version != nil {
+		t.Errorf("of a pipe: %+v", h)
+	}
 }

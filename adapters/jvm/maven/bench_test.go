@@ -45,31 +45,10 @@ func big(tb testing.TB, n int) (root string, dirs []string) {
 	return root, dirs
 }
 
-// ask asks everything that bento asks about each directory.
-func ask(tb testing.TB, a *Adapter, dirs []string) (links int) {
-	for _, dir := range dirs {
-		if _, err := a.Tasks(tb.Context(), dir); err != nil {
-			tb.Fatal(err)
-		}
-		if _, err := a.RequiredToolchain(tb.Context(), dir); err != nil {
-			tb.Fatal(err)
-		}
-		l, err := a.Links(tb.Context(), dir)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if _, err := a.InstallScope(tb.Context(), dir); err != nil {
-			tb.Fatal(err)
-		}
-		links += len(l.Links)
-	}
-	return links
-}
-
 func TestBigReactor(t *testing.T) {
 	_, dirs := big(t, 120)
 	// 120 modules with ten artifacts from elsewhere each, and five of the reactor but for the first.
-	if links := ask(t, New(adapters.Options{Env: adaptertest.Env()}), dirs); links != 120*10+120*5-(5+4+3+2+1)*7 {
+	if links := adaptertest.AskAll(t, New(adapters.Options{Env: adaptertest.Env()}), dirs); links != 120*10+120*5-(5+4+3+2+1)*7 {
 		t.Errorf("%d links", links)
 	}
 }
@@ -77,6 +56,6 @@ func TestBigReactor(t *testing.T) {
 func BenchmarkReactor1000(b *testing.B) {
 	_, dirs := big(b, 1000)
 	for b.Loop() {
-		ask(b, New(adapters.Options{Env: adaptertest.Env()}), dirs)
+		adaptertest.AskAll(b, New(adapters.Options{Env: adaptertest.Env()}), dirs)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/jvm/jdk"
 	"github.com/bentobuild/bento/adapters/jvm/pom"
-	"github.com/bentobuild/bento/adapters/jvm/wrapper"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/pattern"
 )
@@ -221,7 +220,7 @@ func (p *project) selection(others bool) (string, error) {
 			return "", pomProblem(p.self().Path, 1, "rename the directory", "Maven cannot select this module: its path has another meaning in -pl, and its coordinates are unknown")
 		}
 	}
-	options := " -pl " + wrapper.Quote(name)
+	options := " -pl " + adapters.Quote(name)
 	if others {
 		options += " -am"
 	}

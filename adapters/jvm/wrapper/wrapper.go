@@ -156,20 +156,9 @@ func (w *Wrapper) Command(dir string) string {
 		rel = "./" + rel
 	}
 	if fi, err := os.Stat(w.Script); err == nil && fi.Mode()&0o111 == 0 {
-		return "sh " + Quote(rel) // committed without the executable bit
+		return "sh " + adapters.Quote(rel) // committed without the executable bit
 	}
-	return Quote(rel)
-}
-
-// Quote returns word quoted for the shell.
-func Quote(word string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.:/@+,=%", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return adapters.Quote(rel)
 }
 
 // Scope returns the install of a project: only a wrapper that has to fetch its tool needs

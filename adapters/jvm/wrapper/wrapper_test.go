@@ -133,7 +133,7 @@ func TestFetch(t *testing.T) {
 
 func TestQuote(t *testing.T) {
 	for word, want := range map[string]string{"a/b": "a/b", "a b": "'a b'", "it's": `'it'\''s'`, "": "''"} {
-		if got := Quote(word); got != want {
+		if got := adapters.Quote(word); got != want {
 			t.Errorf("%q: %s", word, got)
 		}
 	}

@@ -60,7 +60,7 @@ func (list Tools) lint(bin, venv string) string {
 		if len(excluded) == 0 {
 			return bin + "/python -m flake8"
 		}
-		return bin + "/python -m flake8 --extend-exclude " + Quote(strings.Join(excluded, ","))
+		return bin + "/python -m flake8 --extend-exclude " + adapters.Quote(strings.Join(excluded, ","))
 	}
 	return ""
 }
@@ -92,15 +92,4 @@ func ConfigsAbove(f *adapters.Files) []string {
 		}
 	}
 	return paths
-}
-
-// Quote returns word quoted for the shell.
-func Quote(word string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.:/@+,=%", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -47,7 +47,7 @@ func WithRunners(p *pyproject.Project, bin string, covers func(name string) bool
 			if taken || !isTaskName(name) {
 				continue
 			}
-			run := command + " " + Quote(name)
+			run := command + " " + adapters.Quote(name)
 			tasks = append(tasks, adapters.Task{
 				Name: name, Run: run, Body: cmp.Or(r.body(p, name), run), Script: true, NoCache: true, SideEffects: true,
 			})

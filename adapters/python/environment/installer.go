@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/adapters/python/devtool"
 	"github.com/bentobuild/bento/internal/probe"
 )
 
@@ -63,7 +62,7 @@ func FindTool(env adapters.Environ, tool string) (string, error) {
 // CommandLine returns all commands of an install for a shell, with the directory first: an
 // environment that was moved has to be made again.
 func CommandLine(dir string, steps [][]string) string {
-	lines := []string{"cd " + devtool.Quote(dir)}
+	lines := []string{"cd " + adapters.Quote(dir)}
 	for _, words := range steps {
 		lines = append(lines, Quoted(words))
 	}
@@ -74,7 +73,7 @@ func CommandLine(dir string, steps [][]string) string {
 func Quoted(words []string) string {
 	out := make([]string, len(words))
 	for i, word := range words {
-		out[i] = devtool.Quote(word)
+		out[i] = adapters.Quote(word)
 	}
 	return strings.Join(out, " ")
 }

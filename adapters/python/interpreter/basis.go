@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/probe"
@@ -112,7 +113,7 @@ func (m *Machine) lookAtAll(patterns []string) string {
 
 // pythons returns the names of interpreters in dir: python, python3, python3.12, pypy3.
 func pythons(dir string) []string {
-	file, err := os.Open(dir)
+	file, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0) // waits for no named pipe
 	if err != nil {
 		return nil
 	}

@@ -31,6 +31,13 @@ func (s *Set) Has(name string) bool {
 	return s != nil && slices.ContainsFunc(s.Requirements, func(r Requirement) bool { return r.Name == name })
 }
 
+// Pinned reports whether the set requires something, and one version of each package.
+func (s *Set) Pinned() bool {
+	return len(s.Requirements) > 0 && !slices.ContainsFunc(s.Requirements, func(r Requirement) bool {
+		return r.Path != "" || !strings.HasPrefix(r.Spec, "==") || strings.ContainsAny(r.Spec, ",*")
+	})
+}
+
 // Read reads the file at path and the files that it includes; it returns nil when the file
 // is missing. The error of a missing include is a diagnostics.Problems.
 func Read(f *adapters.Files, path string) (*Set, error) {

@@ -58,7 +58,7 @@ func step(f *adapters.Files, dir, segment string) []string {
 	case segment == ".":
 		return []string{dir}
 	case segment == "**":
-		return below(f, dir, nil)
+		return f.DirsBelow(dir, maxMembers)
 	case !strings.ContainsAny(segment, `*?[{\`):
 		return []string{filepath.Join(dir, segment)}
 	}
@@ -68,20 +68,6 @@ func step(f *adapters.Files, dir, segment string) []string {
 		isDir := e.IsDir() || e.Type()&fs.ModeSymlink != 0 && f.IsDir(path)
 		if isDir && !strings.HasPrefix(e.Name(), ".") && doublestar.MatchUnvalidated(segment, e.Name()) {
 			dirs = append(dirs, path)
-		}
-	}
-	return dirs
-}
-
-// below appends dir and all directories under it, except hidden ones and links.
-func below(f *adapters.Files, dir string, dirs []string) []string {
-	if len(dirs) > maxMembers {
-		return dirs
-	}
-	dirs = append(dirs, dir)
-	for _, e := range f.List(dir) {
-		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
-			dirs = below(f, filepath.Join(dir, e.Name()), dirs)
 		}
 	}
 	return dirs

@@ -38,7 +38,7 @@ type traceEvent struct {
 }
 
 // Trace writes a run as Chrome trace events: what bento itself did on one row, tasks,
-// restores and installs on rows of workers. Tasks of the critical path are flagged.
+// restores and installs on rows of workers. The critical path is flagged.
 func Trace(w io.Writer, r *run.Report, spans []Span) error {
 	start := r.Started
 	for _, s := range spans {
@@ -77,7 +77,7 @@ func jobsOf(r *run.Report) []job {
 			continue
 		}
 		j := job{name: res.Task.ID(), kind: "task", start: res.Started, took: res.Duration, args: map[string]any{
-			"outcome": string(res.Outcome), "exit_code": res.ExitCode, "key": res.Key.String(), "critical": slices.Contains(critical, res),
+			"outcome": string(res.Outcome), "exit_code": res.ExitCode, "key": res.Key.String(), "critical": slices.Contains(critical, run.Step{Result: res}),
 		}}
 		if res.Outcome == run.CacheHit {
 			j.kind = "restore"
@@ -85,7 +85,7 @@ func jobsOf(r *run.Report) []job {
 		jobs = append(jobs, j)
 	}
 	for _, i := range r.Installs {
-		jobs = append(jobs, job{name: i.Dish + ": install", kind: "install", start: i.Started, took: i.Duration, args: map[string]any{"command": i.Command, "reason": i.Reason}})
+		jobs = append(jobs, job{name: i.ID(), kind: "install", start: i.Started, took: i.Duration, args: map[string]any{"command": i.Command, "reason": i.Reason, "critical": slices.Contains(critical, run.Step{Install: i})}})
 	}
 	slices.SortStableFunc(jobs, func(x, y job) int { return x.start.Compare(y.start) })
 	return jobs

@@ -6,16 +6,18 @@ const svg = (tag, attrs, ...kids) => { const e = document.createElementNS(NS, ta
 const el = (tag, attrs, ...kids) => { const e = document.createElement(tag); for (const k in attrs || {}) e[k] = attrs[k]; e.append(...kids); return e; };
 const byName = new Map(data.dishes.map(d => [d.name, d]));
 const short = (s, n) => s.length > n ? s.slice(0, n - 1) + '…' : s;
-const kind = { cache_hit: 'hit', cache_miss: 'run', built: 'ok', failed: 'bad', skipped: 'hit' };
+const kind = { cache_hit: 'hit', cache_miss: 'run', built: 'ok', installed: 'ok', failed: 'bad', skipped: 'hit' };
+const count = (n, one, more) => n + ' ' + (n === 1 ? one : more || one + 's');
 const seconds = ms => ms < 1000 ? ms + ' ms' : (ms / 1000).toFixed(1) + ' s';
 
 // The graph.
 const graph = $('graph'), scene = svg('g', {}), edges = [], nodes = new Map();
-graph.append(scene);
+// A path starts at the dependency, so that its arrowhead, which points there, is at the start.
+graph.append(svg('defs', {}, svg('marker', { id: 'head', viewBox: '0 0 8 8', refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, markerUnits: 'userSpaceOnUse', orient: 'auto-start-reverse' }, svg('path', { class: 'head', d: 'M0 0L8 4L0 8z' }))), scene);
 for (const d of data.dishes) for (const l of d.links) {
   const to = byName.get(l.dish); if (!to) continue;
   const x1 = to.x + W, y1 = to.y + H / 2, x2 = d.x, y2 = d.y + H / 2, c = Math.max(40, Math.abs(x2 - x1) / 2);
-  const path = svg('path', { class: 'edge' + (l.dev ? ' dev' : ''), d: `M${x1} ${y1}C${x1 + c} ${y1} ${x2 - c} ${y2} ${x2} ${y2}` });
+  const path = svg('path', { class: 'edge' + (l.dev ? ' dev' : ''), 'marker-start': 'url(#head)', d: `M${x1} ${y1}C${x1 + c} ${y1} ${x2 - c} ${y2} ${x2} ${y2}` });
   path.append(svg('title', {}, `${d.name} → ${l.dish}: ${l.kind}${l.where ? ', ' + l.where : ''}`));
   edges.push({ path, from: d.name, to: l.dish }); scene.append(path);
 }
@@ -58,7 +60,7 @@ function mark() {
     nodes.get(d.name).setAttribute('class', 'node' + (d.name === chosen ? ' sel' : '') + (hit && (near || q) ? '' : ' faded'));
   }
   for (const e of edges) e.path.setAttribute('class', e.path.getAttribute('class').replace(/ (sel|faded)/g, '') + (chosen ? (e.from === chosen || e.to === chosen ? ' sel' : ' faded') : ''));
-  $('count').textContent = q ? n + ' of ' + data.dishes.length : data.dishes.length + ' dishes';
+  $('count').textContent = q ? n + ' of ' + data.dishes.length : count(data.dishes.length, 'dish', 'dishes');
   return n === 1 ? last : null;
 }
 $('search').addEventListener('input', mark);
@@ -77,7 +79,7 @@ function details(d) {
     const body = [el('pre', { textContent: t.run })];
     const row = (k, v) => { if (v) body.push(el('div', {}, el('span', { className: 'dim', textContent: k + ' ' }), el('code', { textContent: v }))); };
     row('why', t.why); row('key', t.key); row('log', t.log); row('waits for', (t.depends_on || []).join(', '));
-    if (t.inputs && t.inputs.length) body.push(el('details', {}, el('summary', { textContent: `${t.input_count} inputs` }), el('pre', { textContent: t.inputs.join('\n') + (t.input_count > t.inputs.length ? '\n…' : '') })));
+    if (t.inputs && t.inputs.length) body.push(el('details', {}, el('summary', { textContent: count(t.input_count, 'input') }), el('pre', { textContent: t.inputs.join('\n') + (t.input_count > t.inputs.length ? '\n…' : '') })));
     const run = data.run && data.run.tasks.find(r => r.id === d.name + ':' + t.name);
     if (run) row('last run', run.outcome + ' in ' + seconds(run.duration_ms));
     out.push(el('details', { className: 'task', open: d.tasks.length < 4 }, el('summary', {}, el('b', { textContent: t.name + ' ' }), el('span', { className: kind[t.status] || '', textContent: t.status.replaceAll('_', ' ') })), ...body));

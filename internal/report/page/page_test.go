@@ -32,7 +32,7 @@ func large() Data {
 		d.Dishes = append(d.Dishes, dish)
 		d.Run.Tasks = append(d.Run.Tasks, RunTask{ID: dish.Name + ":build", Outcome: "built", StartMS: int64(i * 4), DurationMS: 40, Row: i % 10, Critical: i%100 == 0})
 	}
-	d.Dishes = append(d.Dishes, Dish{Name: hostile, Path: hostile, Links: []Link{{Dish: "dish-0999", Kind: "declared"}, {Dish: "gone"}}, Tasks: []Task{{Name: hostile, Run: hostile, Status: "cache_hit"}}})
+	d.Dishes = append(d.Dishes, Dish{Name: hostile, Path: hostile, Links: []Link{{Dish: "dish-0999", Kind: "declared"}, {Dish: "gone"}}, Tasks: []Task{{Name: hostile, Run: hostile, Status: "cache_hit"}, {Name: "test", Status: "failed", Why: "exit status 3"}}})
 	return d
 }
 
@@ -92,6 +92,20 @@ func TestInBrowser(t *testing.T) {
 		if !strings.Contains(why, want) {
 			t.Errorf("the panel lacks %q:\n%s", want, why)
 		}
+	}
+	// The arrowheads point at the dependency, where the path of an edge starts.
+	heads := ask(t, ctx, chromedp.Evaluate[string](`(() => { const e = document.querySelector('.edge'); return [getComputedStyle(e).markerStart, getComputedStyle(e).markerEnd, document.querySelectorAll('.edge').length - document.querySelectorAll('.edge[marker-start]').length].join(' '); })()`))
+	if !strings.HasPrefix(heads, `url("#head") none 0`) {
+		t.Errorf("arrowheads: %s", heads)
+	}
+	legend := ask(t, ctx, chromedp.Text(css("#legend")))
+	for _, want := range []string{"hit", "to run", "failed", "a depends on b", "dashed", "outlined"} {
+		if !strings.Contains(legend, want) {
+			t.Errorf("the legend lacks %q: %s", want, legend)
+		}
+	}
+	if bad := ask(t, ctx, chromedp.Evaluate[int](`document.querySelectorAll('.node .bar.bad').length`)); bad != 1 {
+		t.Errorf("%d bars of failed tasks, want 1", bad)
 	}
 	if title != "bento: "+hostile {
 		t.Errorf("the title is %q", title)

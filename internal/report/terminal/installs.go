@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -72,7 +73,7 @@ func (l *Lines) speaks(ev run.Event) bool {
 	case run.InstallLog:
 		return false
 	case run.TaskOutput:
-		return l.Mode == Stream
+		return l.streams(ev.Task)
 	case run.TaskStarted:
 		return ev.Terminal
 	case run.TaskFinished:
@@ -88,5 +89,17 @@ func (l *Lines) installed(i *run.Install) {
 	}
 	if l.Mode != Quiet {
 		l.status("installed", l.Style.Green, i.Dish, report.Seconds(i.Duration))
+	}
+}
+
+// installFailure says once why an install has failed, whichever tasks needed it.
+func (l *Lines) installFailure(i *run.Install) {
+	fmt.Fprintf(l.Err, "bento: %s the dependencies of %s: %s\n", l.Style.Red("cannot install"), i.Dish, report.Indent(report.Printable(i.Err.Error())))
+	var failure *adapters.Failure
+	if errors.As(i.Err, &failure) {
+		report.WriteFailure(l.Err, failure)
+	}
+	if i.LogPath != "" {
+		fmt.Fprintf(l.Err, "bento:   log: %s\n", report.Printable(i.LogPath))
 	}
 }

@@ -7,9 +7,11 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/action"
+	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
 )
@@ -44,6 +46,8 @@ type Lines struct {
 	// News leaves out the hits of tasks whose key has not changed since they were last
 	// printed, for several runs.
 	News bool
+	// Brief leaves out hits and the totals: it is for the run of one server beside others.
+	Brief bool
 
 	width   int          // of the longest task id
 	hits    bytes.Buffer // lines about hits, which come in bursts, until something else comes
@@ -99,7 +103,7 @@ func (l *Lines) Report(ev run.Event) {
 			l.status("terminal", l.Style.Dim, ev.Task.ID(), "has it until it ends")
 		}
 	case run.TaskOutput:
-		if l.Mode == Stream {
+		if l.streams(ev.Task) {
 			l.output(ev)
 		}
 	case run.TaskFinished:
@@ -109,6 +113,37 @@ func (l *Lines) Report(ev run.Event) {
 	case run.Finished:
 		l.summary(ev.Report)
 	}
+}
+
+// streams reports whether what a task prints is shown as it comes: a server has no end to wait
+// for.
+func (l *Lines) streams(t *plan.Task) bool {
+	return l.Mode == Stream || t.Persistent && l.Mode != Quiet
+}
+
+// Restart says that a server is started again, and why.
+func (l *Lines) Restart(id, why string) {
+	l.status("restart", l.Style.Yellow, id+":", report.PrintableLine(why))
+}
+
+// stopped says that bento has ended a server.
+func (l *Lines) stopped(r *run.Result) {
+	if l.Mode == Quiet {
+		return
+	}
+	rest := "after " + lasted(r.Duration)
+	if r.LogPath != "" {
+		rest += "; log: " + r.LogPath
+	}
+	l.status("stopped", l.Style.Dim, r.Task.ID(), rest)
+}
+
+// lasted writes a duration in whole seconds, and a shorter one in milliseconds.
+func lasted(d time.Duration) string {
+	if d < time.Second {
+		return report.Seconds(max(d, time.Millisecond))
+	}
+	return elapsed(d)
 }
 
 // status writes one line about a task or an install.
@@ -144,7 +179,11 @@ func (l *Lines) writeHits() {
 
 func (l *Lines) finished(r *run.Result) {
 	l.flush(r.Task.ID())
-	if l.News && l.isOld(r) {
+	switch {
+	case r.Stopped:
+		l.stopped(r)
+		return
+	case l.News && l.isOld(r), l.Brief && r.Outcome == run.CacheHit:
 		return
 	}
 	switch r.Outcome {
@@ -167,10 +206,14 @@ func (l *Lines) finished(r *run.Result) {
 		if r.Reason == run.ReasonToolMissing && l.Mode != Full {
 			return // a warning has said it for all of them
 		}
-		l.quietStatus("skipped", l.Style.Yellow, r, r.Reason)
+		why := r.Reason
+		if why == run.ReasonDependencyFailed {
+			why = firstLine(r.Message)
+		}
+		l.quietStatus("skipped", l.Style.Yellow, r, why)
 	}
-	if l.Mode == Full {
-		l.replay(r)
+	if l.Mode == Full && !l.streams(r.Task) {
+		l.replay(r, 0)
 	}
 }
 
@@ -198,42 +241,6 @@ func (l *Lines) quietStatus(word string, paint func(string) string, r *run.Resul
 		id := r.Task.ID()
 		l.lacks(id, r.ReplayLog(l.Store, func(s action.Stream, p []byte) { l.output(run.TaskOutput{Task: r.Task, Stream: s, Data: p}) }))
 		l.flush(id)
-	}
-}
-
-// group replays a log, as a group that GitHub Actions folds if they are enabled.
-func (l *Lines) group(r *run.Result) {
-	if l.GitHub {
-		fmt.Fprintf(l.Out, "::group::%s\n", report.PrintableLine(r.Task.ID()))
-		defer fmt.Fprintln(l.Out, "::endgroup::")
-	}
-	l.replay(r)
-}
-
-// replay writes the log of a task, each stream to its own place.
-func (l *Lines) replay(r *run.Result) {
-	end := byte('\n')
-	out, errs := l.shown(action.Stdout), l.shown(action.Stderr)
-	err := r.ReplayLog(l.Store, func(s action.Stream, p []byte) {
-		end = p[len(p)-1]
-		w := out
-		if s == action.Stderr {
-			w = errs
-		}
-		w.Write(p) //nolint:errcheck // there is no other stream for the error
-	})
-	out.Close()
-	errs.Close()
-	if end != '\n' {
-		fmt.Fprintln(l.Out)
-	}
-	l.lacks(r.Task.ID(), err)
-}
-
-// lacks says that a log cannot be shown, if it cannot.
-func (l *Lines) lacks(id string, err error) {
-	if err != nil {
-		fmt.Fprintf(l.Err, "bento: the log of %s cannot be shown: %v\n", id, err)
 	}
 }
 
@@ -332,7 +339,7 @@ func (l *Lines) summary(r *run.Report) {
 	}
 	for _, i := range r.Installs {
 		if i.Err != nil {
-			fmt.Fprintf(l.Err, "bento: %s the dependencies of %s: %s\n", l.Style.Red("cannot install"), i.Dish, report.Indent(report.Printable(i.Err.Error())))
+			l.installFailure(i)
 		}
 	}
 	word := l.Style.Green("done")
@@ -342,25 +349,47 @@ func (l *Lines) summary(r *run.Report) {
 	case r.Count(run.Failed) > 0:
 		word = l.Style.Red("failed")
 	}
+	if l.Brief {
+		return
+	}
 	if len(r.Results) == 0 && !r.Interrupted {
 		fmt.Fprintf(l.Out, "%s  nothing to do\n", word)
 		return
 	}
-	fmt.Fprintf(l.Out, "%s  %s: %s, %d built, %d failed, %d skipped  %s\n", word, report.Count(len(r.Results), "task"),
-		report.Count(r.Count(run.CacheHit), "hit"), r.Count(run.Built), r.Count(run.Failed), r.Count(run.Skipped), report.Seconds(r.Duration))
+	fmt.Fprintf(l.Out, "%s  %s: %s  %s\n", word, report.Count(len(r.Results), "task"), totals(r), report.Seconds(r.Duration))
 }
 
-func (l *Lines) failure(r *run.Result) {
-	fmt.Fprintf(l.Err, "bento: %s %s: %s\n", r.Task.ID(), l.Style.Red("failed"), report.Indent(report.Printable(r.Message)))
-	if r.Failure != nil {
-		report.WriteFailure(l.Err, r.Failure)
+// totals counts how the tasks of a run ended. A server that bento ended is no skipped task.
+func totals(r *run.Report) string {
+	var built, skipped, stopped int
+	for _, res := range r.Results {
+		switch {
+		case res.Stopped:
+			stopped++
+		case res.Outcome == run.Built:
+			built++
+		case res.Outcome == run.Skipped:
+			skipped++
+		}
 	}
-	if l.Mode != Full && l.Mode != Stream {
-		l.group(r)
+	text := fmt.Sprintf("%s, %d built, %d failed, %d skipped", report.Count(r.Count(run.CacheHit), "hit"), built, r.Count(run.Failed), skipped)
+	if stopped > 0 {
+		text += fmt.Sprintf(", %d stopped", stopped)
 	}
-	if r.LogPath != "" {
-		fmt.Fprintf(l.Err, "bento:   log: %s\n", report.Printable(r.LogPath))
+	if n := warnings(r); n > 0 {
+		text += ", " + report.Count(n, "warning")
 	}
+	return text
+}
+
+// warnings counts what was found in the output of tasks that did well.
+func warnings(r *run.Report) (n int) {
+	for _, res := range r.Results {
+		if res.Outcome == run.Built {
+			n += len(report.Warnings(res.Diagnostics))
+		}
+	}
+	return n
 }
 
 func firstLine(s string) string {

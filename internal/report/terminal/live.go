@@ -33,7 +33,8 @@ type Live struct {
 	ended    int
 	counts   map[run.Outcome]int
 	ends     map[*plan.Task]run.Outcome
-	lent     *plan.Task // has the terminal
+	lent     *plan.Task      // has the terminal
+	rest     func() []string // what the block shows between two runs; nil during one
 	stop     chan struct{}
 	stopped  chan struct{}
 }
@@ -68,8 +69,23 @@ func (l *Live) Report(ev run.Event) {
 	}
 }
 
+// Rest shows the lines of a function from now until the next run starts, and nothing if it is nil.
+// No run may be going on.
+func (l *Live) Rest(lines func() []string) {
+	l.end()
+	l.mu.Lock()
+	l.rest = lines
+	l.mu.Unlock()
+	if lines != nil {
+		l.begin()
+	}
+}
+
 // begin draws the block from now on.
 func (l *Live) begin() {
+	if l.stop != nil {
+		return
+	}
 	l.stop, l.stopped = make(chan struct{}), make(chan struct{})
 	go l.draw()
 }
@@ -86,6 +102,7 @@ func (l *Live) note(ev run.Event) {
 		l.rows, l.counts = make(map[*plan.Task]*row), make(map[run.Outcome]int)
 		l.ends = make(map[*plan.Task]run.Outcome)
 		l.estimate, l.workers, l.total = ev.Estimate, ev.Workers, len(ev.Plan.Tasks)
+		l.rest, l.running, l.left, l.ended = nil, nil, 0, 0
 		for _, d := range ev.Estimate {
 			l.left += d
 		}
@@ -198,6 +215,9 @@ func (l *Live) end() {
 func (l *Live) Block(now time.Time) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.rest != nil {
+		return l.rest()
+	}
 	shown := l.running[:min(len(l.running), maxRows)]
 	width := 0
 	for _, r := range shown {

@@ -24,6 +24,7 @@ type Screen struct {
 	drawn  []string // what is on the terminal now
 	wide   int      // how wide that was then
 	inLine bool     // what stays does not end with its line: no place for a block
+	paused bool     // the terminal is another's
 }
 
 // Writer returns a writer whose text stays, above the block. w leads to the same
@@ -61,7 +62,7 @@ func (s *Screen) Show(block []string) {
 	for _, line := range block {
 		s.block = append(s.block, Cut(line, columns-1))
 	}
-	if s.inLine || columns == s.wide && slices.Equal(s.block, s.drawn) {
+	if s.inLine || s.paused || columns == s.wide && slices.Equal(s.block, s.drawn) {
 		return
 	}
 	s.wide = columns
@@ -85,6 +86,21 @@ func (s *Screen) Clear() {
 		io.WriteString(s.Terminal, s.erasure()) //nolint:errcheck // there is no other stream for the error
 		s.drawn = nil
 	}
+}
+
+// Pause takes the block away and draws none until Resume: another process is about to write.
+func (s *Screen) Pause() {
+	s.Clear()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.paused = true
+}
+
+// Resume ends a Pause. Nothing of what is on the terminal by now is taken for a block.
+func (s *Screen) Resume() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.paused, s.drawn = false, nil
 }
 
 // erasure is what moves the cursor to the start of the block and removes it. A

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Root is a directory where Readers start. It is safe for concurrent use.
@@ -14,7 +15,7 @@ type Root struct {
 }
 
 func OpenRoot(root string) (*Root, error) {
-	f, err := os.Open(root)
+	f, err := os.OpenFile(root, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func (s *Reader) Read(name string, limit int64) (string, error) {
 	if fi, err := os.Lstat(path); err != nil || !fi.Mode().IsRegular() {
 		return "", nil
 	}
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a pipe
 	if err != nil {
 		return "", err
 	}

@@ -27,6 +27,7 @@ func forms() map[string]form {
 		wire.MethodToolchain:    {toolchainShape(), func() any { return new(*adapters.Toolchain) }},
 		wire.MethodFingerprint:  {fingerprintShape(), func() any { return new(*string) }},
 		wire.MethodDiagnostics:  {diagnosedShape(), func() any { return new(wire.Diagnosed) }},
+		wire.MethodResolved:     {resolvedShape(), func() any { return new(*adapters.ResolvedToolchain) }},
 		wire.MethodTasks:        {tasksAnswerShape(), func() any { return new(adapters.TasksAnswer) }},
 		wire.MethodLinks:        {linksAnswerShape(), func() any { return new(adapters.LinksAnswer) }},
 		wire.MethodInstallScope: {scopeShape(), func() any { return new(adapters.Scope) }},

@@ -101,6 +101,7 @@ func capabilities() map[string]string {
 		wire.MethodLinks:        "links",
 		wire.MethodInstallScope: "install_scope",
 		wire.MethodAdd:          "add",
+		wire.MethodResolved:     "resolved_toolchain",
 	}
 }
 

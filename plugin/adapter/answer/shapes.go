@@ -34,6 +34,13 @@ func toolchainShape() *shape.Shape {
 	).OrNull()
 }
 
+func resolvedShape() *shape.Shape {
+	return shape.Record(
+		shape.Must("fingerprint", text()),
+		shape.Must("version", name("a version")),
+	).OrNull()
+}
+
 func fingerprintShape() *shape.Shape { return text().OrNull() }
 
 func paths() *shape.Shape { return shape.List(maxPaths, absolute()) }

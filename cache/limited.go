@@ -1,0 +1,41 @@
+package cache
+
+import "io"
+
+// ReadOnly is a Store that keeps nothing new.
+type ReadOnly struct{ Store }
+
+// Record does nothing.
+func (ReadOnly) Record(Key, *Record) error { return nil }
+
+// Add reads r and discards it.
+func (ReadOnly) Add(d Digest, r io.Reader) error { return Nothing{}.Add(d, r) }
+
+// WriteOnly is a Store in which no record is found. Its blobs can be opened: a task reads what
+// another one of the same run has stored.
+type WriteOnly struct{ Store }
+
+// Lookup returns ErrMiss.
+func (WriteOnly) Lookup(Key) (*Record, error) { return nil, ErrMiss }
+
+// Keeps reports whether a result can be stored in s.
+func Keeps(s Store) bool {
+	switch s.(type) {
+	case Nothing, ReadOnly:
+		return false
+	}
+	return true
+}
+
+// DiskOf returns the Disk that s is or limits, nil if there is none.
+func DiskOf(s Store) *Disk {
+	switch s := s.(type) {
+	case *Disk:
+		return s
+	case ReadOnly:
+		return DiskOf(s.Store)
+	case WriteOnly:
+		return DiskOf(s.Store)
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// maxAnswer bounds an answer at the terminal, in bytes.
+const maxAnswer = 1 << 10
+
+// confirm asks the user at the terminal a question, and reports whether the answer is yes.
+// Everything else is no, also the end of the input. Without a terminal it returns an error that
+// names command.
+func (s *session) confirm(ctx context.Context, command, question string) (bool, error) {
+	in := s.files[0]
+	if in == nil || s.columns == nil || !term.IsTerminal(int(in.Fd())) {
+		return false, usageError(command+" asks for confirmation, which requires a terminal; nothing was removed", "add --yes to remove without a question")
+	}
+	fmt.Fprintf(s.err, "bento: %s [y/N] ", question)
+	answer, err := readAnswer(ctx, in)
+	if !strings.HasSuffix(answer, "\n") {
+		fmt.Fprintln(s.err) // the cursor stands behind the question
+	}
+	if err != nil {
+		return false, err
+	}
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes", nil
+}
+
+// readAnswer reads one line of a terminal. It returns the error of ctx once ctx is done: a plain
+// read would wait for the line.
+func readAnswer(ctx context.Context, in *os.File) (string, error) {
+	wake, done, err := os.Pipe()
+	if err != nil {
+		return "", err
+	}
+	defer wake.Close()
+	stop := context.AfterFunc(ctx, func() { done.Close() })
+	defer func() {
+		if stop() {
+			done.Close()
+		}
+	}()
+	for {
+		ready := []unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}, {Fd: int32(wake.Fd()), Events: unix.POLLIN}}
+		if _, err := unix.Poll(ready, -1); err == unix.EINTR {
+			continue
+		} else if err != nil {
+			return "", err
+		}
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		if ready[0].Revents != 0 {
+			break
+		}
+	}
+	line := make([]byte, maxAnswer)
+	n, _ := in.Read(line) // a terminal returns one line; at the end of the input there is none
+	return string(line[:n]), nil
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/builtin"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/report"
+)
+
+// lookedFor says what makes a directory of the workspace a dish, for users who have none.
+func (w *opened) lookedFor() string {
+	if !w.Config.Discover {
+		return "bento looked for dish.toml files below " + w.Root + ", and for no manifests: [workspace] discover = true in bento.toml makes it look for these too"
+	}
+	var manifests []string
+	for _, a := range append(builtin.All(adapters.Options{}), w.Plugins.Adapters()...) {
+		m := a.Manifest()
+		if names := slices.Concat(m.Projects, m.FingerprintFiles); len(names) > 0 && !slices.Contains(manifests, names[0]) {
+			manifests = append(manifests, names[0])
+		}
+	}
+	text := "bento looked below " + w.Root + " for dish.toml and the manifests of languages: " + strings.Join(manifests, ", ")
+	if left := report.LeftOutLine(w.LeftOut); left != "" {
+		text += "\n" + left
+	}
+	return text
+}
+
+// planRun is plan for a command that runs something. A selection without dishes is an error unless
+// the user accepts it: a job that checks nothing must not pass unnoticed.
+func (s *session) planRun(ctx context.Context, w *opened, sel selection) (*plan.Plan, error) {
+	strict := !sel.AllowEmpty && len(diagnostics.Errors(s.stopping(w))) == 0
+	if _, _, err := parseShard(sel.shard); sel.shard != "" && err != nil {
+		return nil, err // even without dishes
+	}
+	if strict && len(w.Dishes) == 0 {
+		return nil, notFound("no_dishes", "the workspace has no dishes, so there is nothing to do", w.lookedFor()+"\nbento dish add DIR makes a dish; --allow-empty accepts a workspace without dishes")
+	}
+	p, err := s.plan(ctx, w, sel)
+	if err == nil && strict && len(p.Dishes) == 0 {
+		return nil, notFound("no_dishes", "no dish is selected, so there is nothing to do", "bento dishes lists the dishes; --allow-empty accepts a selection without dishes")
+	}
+	return p, err
+}

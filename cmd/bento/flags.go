@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/report/terminal"
+)
+
+// flags are those that every command has.
+type flags struct {
+	dir                       string
+	json, noCache, verbose    bool
+	color, output             string
+	reportFiles               []string
+	events, profile           string
+	jobs                      string
+	maxLoad                   float64
+	keepGoing                 bool
+	skipInstall, forceInstall bool
+}
+
+func (f *flags) add(set *pflag.FlagSet) {
+	set.StringVarP(&f.dir, "workspace", "C", "", "start looking for the workspace in `DIR`")
+	set.BoolVar(&f.json, "json", false, "print one JSON document")
+	set.BoolVar(&f.noCache, "no-cache", false, "look nothing up in the cache; results are still stored")
+	set.BoolVarP(&f.verbose, "verbose", "v", false, "say more on stderr")
+	set.StringVar(&f.color, "color", "auto", "`WHEN` to use colour: auto, always, never")
+	set.StringVar(&f.output, "output", string(terminal.Grouped), "`MODE` of task output: "+strings.Join(terminal.Modes(), ", "))
+	set.StringArrayVar(&f.reportFiles, "report-file", nil, "also write a report of the run to `FILE`: JSON, JUnit if it ends in .xml, SARIF if in .sarif (repeatable)")
+	set.StringVar(&f.events, "events", "", "write what happens to `FILE` as it happens, one JSON object a line; - is stdout")
+	set.StringVar(&f.profile, "profile", "", "write a trace of the run to `FILE`, for chrome://tracing and Perfetto")
+	set.StringVarP(&f.jobs, "jobs", "j", "", "run `N` tasks at once, or N% of the CPUs (default: defaults.parallelism, else one a CPU)")
+	set.Float64Var(&f.maxLoad, "max-load", 0, "start no task beside others while the load average is `L` or more")
+	set.BoolVar(&f.keepGoing, "keep-going", false, "after a failure go on with what does not depend on it")
+	set.BoolVar(&f.skipInstall, "skip-install", false, "install no dependencies")
+	set.BoolVar(&f.forceInstall, "force-install", false, "install dependencies even when they are up to date")
+}
+
+// everywhere are the flags that matter to every command.
+var everywhere = []string{"workspace", "json", "verbose", "color"}
+
+// ofRuns are the further flags that matter to the commands that run tasks.
+var ofRuns = []string{
+	"no-cache", "output", "report-file", "events", "profile", "jobs", "max-load", "keep-going", "skip-install", "force-install",
+}
+
+// written are the flags that name a file which a command writes about its tasks. All other global
+// flags are accepted where they have no effect, so that scripts can pass them everywhere.
+var written = []string{"report-file", "events", "profile"}
+
+// matters reports whether a global flag has an effect on a command.
+func matters(cmd *cobra.Command, flag string) bool {
+	if slices.Contains(everywhere, flag) {
+		return true
+	}
+	name := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	switch {
+	case name == "run" || name == "ci" || slices.Contains(plan.Lifecycle(), name):
+		return slices.Contains(ofRuns, flag)
+	case name == "watch":
+		return slices.Contains(ofRuns, flag) && flag != "report-file" && flag != "profile"
+	case name == "install":
+		return flag == "output" || flag == "force-install"
+	case name == "plan", name == "why", name == "graph":
+		return flag == "no-cache"
+	}
+	return false
+}
+
+// globalFlags returns the global flags in two sets: those that matter to every command, and those
+// that matter to cmd besides.
+func globalFlags(cmd *cobra.Command) (general, special *pflag.FlagSet) {
+	general, special = pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	cmd.Root().PersistentFlags().VisitAll(func(f *pflag.Flag) {
+		switch {
+		case slices.Contains(everywhere, f.Name):
+			general.AddFlag(f)
+		case cmd.LocalFlags().Lookup(f.Name) != nil && cmd.HasParent(): // the command has one of its own
+		case matters(cmd, f.Name):
+			special.AddFlag(f)
+		}
+	})
+	return general, special
+}
+
+// ownFlags returns the flags that only cmd has.
+func ownFlags(cmd *cobra.Command) *pflag.FlagSet {
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if cmd.Root().PersistentFlags().Lookup(f.Name) != f {
+			own.AddFlag(f)
+		}
+	})
+	return own
+}
+
+// noneUnused refuses a flag that names a file which cmd does not write.
+func noneUnused(cmd *cobra.Command) error {
+	for _, name := range written {
+		if f := cmd.Flags().Lookup(name); f == nil || !f.Changed || matters(cmd, name) || cmd.Name() == "watch" {
+			continue
+		}
+		return usageError(fmt.Sprintf("%s writes no file for --%s", cmd.CommandPath(), name),
+			"run, build, check, lint, test and ci write it; redirect the output of "+cmd.CommandPath()+" --json instead")
+	}
+	return nil
+}
+
+// noneEmpty refuses flags that are given nothing: mostly a variable that is not set, and
+// then --since "$BASE" must not mean everything.
+func noneEmpty(set *pflag.FlagSet) (err error) {
+	set.Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		if f.Name != "workspace" && slices.Contains(values, "") {
+			err = usageError("--"+f.Name+" is given nothing", "leave it out, or see whether a variable is not set")
+		}
+	})
+	return err
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/internal/action"
+	"github.com/bentobuild/bento/internal/key"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/report/terminal"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// followPause is the time between two looks at a log that bento logs -f follows.
+const followPause = 100 * time.Millisecond
+
+func logsCommand(s *session) *cobra.Command {
+	var follow bool
+	cmd := &cobra.Command{
+		Use: "logs DISH:TASK", GroupID: "ask",
+		Short:   "Print the last log of a task",
+		Long:    "Print the log of the last time that a task was executed here. With --follow, also\nprint what the task goes on to print, and the logs of its later executions, until\nCtrl-C.",
+		Example: "  bento logs api:test\n  bento logs web:dev -f",
+		Args:    exactly(1, "bento logs requires one DISH:TASK; bento tasks lists them"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.logs(cmd.Context(), args[0], follow)
+		},
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "wait for more, until Ctrl-C")
+	return cmd
+}
+
+// lastLog is the document of `bento logs`.
+type lastLog struct {
+	Schema string `json:"schema"`
+	Task   string `json:"task"`
+	Path   string `json:"path"` // of the log, absolute
+}
+
+func (s *session) logs(ctx context.Context, id string, follow bool) error {
+	if follow && s.flags.json {
+		return usageError("bento logs --follow does not end, so it has no --json document", "leave out --follow")
+	}
+	name, err := s.logOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	root, _, err := s.root()
+	if err != nil {
+		return err
+	}
+	dir := state.Open(root)
+	name = action.LogDir + "/" + name
+	f, err := dir.OpenFile(name)
+	if err != nil && (!errors.Is(err, os.ErrNotExist) || !follow) {
+		if errors.Is(err, os.ErrNotExist) {
+			err = notFound("no_log", id+" has no log: it was not executed here, or printed nothing", "run bento run "+id+" --output full, which also replays the log of a cache hit")
+		}
+		return err
+	}
+	if s.flags.json {
+		return errors.Join(f.Close(), report.Write(s.out, lastLog{report.Schema("logs"), id, dir.Shown(name)}))
+	}
+	out, done := s.logWriter()
+	if err == nil {
+		_, err = io.Copy(out, heeding(ctx, f))
+	} else {
+		err = nil // -f waits for the log
+	}
+	if follow && err == nil {
+		f, err = followLog(ctx, out, f, func() (*os.File, error) { return dir.OpenFile(name) })
+	}
+	if f != nil {
+		f.Close()
+	}
+	return errors.Join(err, done())
+}
+
+// logWriter returns a writer for the text of a log, which steers no terminal, and the function
+// that ends it.
+func (s *session) logWriter() (io.Writer, func() error) {
+	if !s.terminal {
+		return s.out, func() error { return nil }
+	}
+	safe := &terminal.Safe{W: s.out}
+	return safe, safe.Close
+}
+
+// followLog copies what is appended to f, nil for a missing file, and the files that take its place,
+// until ctx is done. It returns the file that is open at the end.
+func followLog(ctx context.Context, out io.Writer, f *os.File, open func() (*os.File, error)) (*os.File, error) {
+	tick := time.NewTicker(followPause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return f, ctx.Err()
+		case <-tick.C:
+		}
+		next, err := open()
+		if err != nil { // the next execution has printed nothing yet
+			next = nil
+		}
+		if f != nil { // also the end of a log that another one has replaced
+			if _, err := io.Copy(out, heeding(ctx, f)); err != nil {
+				return f, errors.Join(err, closed(next))
+			}
+		}
+		if next == nil || sameFile(f, next) {
+			_ = closed(next)
+			continue
+		}
+		_ = closed(f)
+		f = next
+	}
+}
+
+func closed(f *os.File) error {
+	if f == nil {
+		return nil
+	}
+	return f.Close()
+}
+
+func sameFile(x, y *os.File) bool {
+	if x == nil {
+		return false
+	}
+	one, err := x.Stat()
+	two, err2 := y.Stat()
+	return err == nil && err2 == nil && os.SameFile(one, two)
+}
+
+// logOf returns the name of the file for the log of a task. The last run is asked before the
+// workspace: it needs no configuration without errors.
+func (s *session) logOf(ctx context.Context, id string) (string, error) {
+	if doc, err := s.loadLast(); err == nil {
+		if path, _, _ := doc.LogOf(id); path != "" {
+			return filepath.Base(path), nil // a file's word, which must not choose another directory
+		}
+	}
+	if !strings.Contains(id, ":") {
+		return "", usageError("bento logs requires DISH:TASK, found "+id, "bento tasks lists the tasks")
+	}
+	w, err := s.open(ctx, s.lines())
+	if err != nil {
+		return "", err
+	}
+	defer w.close()
+	p, err := s.plan(ctx, w, selection{Request: plan.Request{Tasks: []string{id}, IDs: true}})
+	if err != nil {
+		return "", err
+	}
+	t, err := onlyRequested(p, id)
+	if err != nil {
+		return "", err
+	}
+	return action.LogName(t.Dish.Name, t.Name, key.TaskID(t)), nil
+}

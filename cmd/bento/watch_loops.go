@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bentobuild/bento/internal/run"
+)
+
+const (
+	// maxLoops bounds how often a task may finish in a row without a pause.
+	maxLoops = 10
+	// maxEnds is how often in a row, without a pause, a task is ended because its inputs
+	// have changed. From then on it runs to its end: it may be what changes them.
+	maxEnds = 5
+)
+
+// circles reports whether a task sets itself off again and again.
+func (w *watching) circles(id string, own bool) bool {
+	if !own || w.loops[id] < maxLoops {
+		return false
+	}
+	if w.loops[id] < math.MaxInt {
+		w.loops[id] = math.MaxInt
+		w.s.warn("watch_loop", id+" changes its own inputs whenever it runs; it waits for another change now", "name the files that it writes in outputs, or exclude them from inputs")
+	}
+	return true
+}
+
+// count records that a task finished, alone or beside others. An edit of its inputs by a user
+// would have ended it. So if its inputs changed and no other task ran, the task itself very
+// likely changed them.
+func (w *watching) count(r *run.Result, alone bool) {
+	id, n := r.Task.ID(), 1
+	if alone && r.Outcome == run.Built && !r.Stored && r.Task.Uncached == "" {
+		n = maxLoops / 2
+	}
+	if w.loops[id] < maxLoops {
+		w.loops[id] += n
+	}
+}
+
+// endless reports whether a task was ended so often that bento lets it finish.
+func (w *watching) endless(id string) bool {
+	if w.ended[id] == maxEnds {
+		w.ended[id]++
+		w.s.warn("watch_loop", fmt.Sprintf("the inputs of %s changed %d times while it ran; bento lets it finish now", id, maxEnds), "name the files that it writes in outputs, or exclude them from inputs")
+	}
+	return w.ended[id] > maxEnds
+}

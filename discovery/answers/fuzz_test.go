@@ -1,0 +1,48 @@
+package answers
+
+import (
+	"testing"
+
+	"github.com/bentobuild/bento/internal/pack"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// FuzzSaved opens any bytes as the saved answers. Those about an empty workspace never hold if they
+// depend on a path with an invalid trace.
+func FuzzSaved(f *testing.F) {
+	var w pack.Writer
+	w.Add(saved{Basis: "b", Answers: []savedAnswer{{Scope: -1, Reads: []int{7}}}, Detected: []savedDetect{{Yes: true}}})
+	f.Add(w.Payload())
+	f.Add([]byte{1, 'b', 0})
+	root := f.TempDir()
+	files, err := tree.Walk(f.Context(), root, &tree.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer files.Close()
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		st := state.Open(t.TempDir())
+		if err := st.Store(memoryFile, memoryVersion, payload); err != nil {
+			t.Fatal(err)
+		}
+		s, _, ok := load(st)
+		m := Open(Options{State: st, Tree: files, Source: sourceOf(files), Basis: "b"})
+		if m == nil {
+			t.Fatal("not opened")
+		}
+		if !ok && len(m.answered)+len(m.detected) > 0 {
+			t.Errorf("%d answers of an invalid file", len(m.answered)+len(m.detected))
+		}
+		for i, a := range s.Answers {
+			for _, n := range a.Reads {
+				if n >= 0 && n < len(s.Spots) {
+					continue
+				}
+				if got := m.answered[a.Question]; got != nil && &got.from[0] == &a.Reads[0] {
+					t.Errorf("answer %d depends on path %d of %d", i, n, len(s.Spots))
+				}
+			}
+		}
+	})
+}

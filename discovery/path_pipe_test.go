@@ -1,0 +1,25 @@
+//go:build unix
+
+package discovery
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A named pipe among the directories of PATH, which nobody writes to, is passed over.
+func TestPipeOnPath(t *testing.T) {
+	dir := executables(t, map[string]os.FileMode{"b/bento-adapter-zig": 0o755})
+	if err := syscall.Mkfifo(filepath.Join(dir, "a"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "a") + string(filepath.ListSeparator) + filepath.Join(dir, "b")
+	found, problems := Adapters(path, load(t, write(t, nil)), sha)
+	if d := cmp.Diff([]string{"zig b/bento-adapter-zig bento-v1"}, describe(dir, found)); d != "" || len(problems) > 0 {
+		t.Errorf("%s%v", d, problems)
+	}
+}

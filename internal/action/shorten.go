@@ -1,0 +1,60 @@
+package action
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// shorten keeps about the last rest bytes of the file, from the start of a line, behind a line that
+// says how much is missing.
+func (l *Log) shorten(rest int64) error {
+	rest = min(rest, l.size)
+	tail := make([]byte, rest)
+	if _, err := l.file.ReadAt(tail, l.size-rest); err != nil && err != io.EOF {
+		return err
+	}
+	cut := bytes.IndexByte(tail, '\n') + 1 // 0: one long line, cut anywhere
+	tail = tail[cut:]
+	gone := l.size - int64(len(tail))
+	segments := lastSegments(l.segments, int64(len(tail)))
+	said := int64(0)
+	if l.dropped > 0 { // the line of the last time is among what goes
+		said = int64(len(missingLine(l.dropped)))
+	}
+	l.dropped += gone - said
+	head := missingLine(l.dropped)
+	if err := l.file.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := l.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	for _, part := range [][]byte{[]byte(head), tail} {
+		if _, err := l.file.Write(part); err != nil {
+			return err
+		}
+	}
+	l.segments = append([]segment{{Stdout, uint64(len(head))}}, segments...)
+	l.size = int64(len(head) + len(tail))
+	return nil
+}
+
+func missingLine(bytes int64) string {
+	return fmt.Sprintf("[bento left out %d bytes before this line]\n", bytes)
+}
+
+// lastSegments returns the segments of the last size bytes.
+func lastSegments(list []segment, size int64) []segment {
+	var last []segment
+	for i := len(list) - 1; i >= 0 && size > 0; i-- {
+		seg := list[i]
+		seg.Size = min(seg.Size, uint64(size))
+		size -= int64(seg.Size)
+		last = append(last, seg)
+	}
+	for i, j := 0, len(last)-1; i < j; i, j = i+1, j-1 {
+		last[i], last[j] = last[j], last[i]
+	}
+	return last
+}

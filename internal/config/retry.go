@@ -1,0 +1,46 @@
+package config
+
+import (
+	"regexp"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+// retry is a number of further attempts, or a table of that and of what the output must have.
+type retry struct {
+	times int
+	on    string // a regular expression (RE2) for a line; "": any failure
+}
+
+// retryTable is the schema of retry as a table.
+type retryTable struct {
+	Times tomlfile.At[int]    `toml:"times"`
+	On    tomlfile.At[string] `toml:"on"`
+}
+
+// UnmarshalTOML reads a number or a table.
+func (r *retry) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Diagnostic) {
+	var t retryTable
+	switch v.Kind() {
+	case tomlfile.Table:
+		problems = v.Decode(&t)
+		if len(problems) == 0 && (!t.Times.Given || !t.On.Given) {
+			problems = append(problems, v.Pos().Error(RuleInvalid, `%s is incomplete, expected { times = 2, on = "a regular expression" }`, v.Path()))
+		}
+	case tomlfile.Integer:
+		problems = v.Decode(&t.Times)
+	default:
+		return []diagnostics.Diagnostic{v.Expected(`a number, or { times = 2, on = "a regular expression" }`)}
+	}
+	problems = append(problems, checkRange("retry", t.Times, 0, maxRetry)...)
+	if _, err := regexp.Compile(t.On.Value); err != nil {
+		problems = append(problems, t.On.Pos.Error(RuleInvalid, "retry.on is %q, expected a regular expression: %v", t.On.Value, err))
+	} else if t.On.Given && t.On.Value == "" {
+		problems = append(problems, t.On.Pos.Error(RuleInvalid, "retry.on is empty, expected a regular expression"))
+	}
+	if len(problems) == 0 {
+		r.times, r.on = t.Times.Value, t.On.Value
+	}
+	return problems
+}

@@ -1,0 +1,75 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+// unservedKey is a key of another tool, which bento reads and which has no effect.
+type unservedKey struct {
+	file    string // bento.toml or dish.toml
+	key     string
+	instead string
+}
+
+// unservedKeys returns these keys, with what stands for each.
+func unservedKeys() []unservedKey {
+	const sharing = "the cache is a directory: share $BENTO_CACHE_DIR, for example with the cache of your CI service"
+	return []unservedKey{
+		{WorkspaceFile, "cache.gha", "save $BENTO_CACHE_DIR with actions/cache"},
+		{WorkspaceFile, "cache.remote", sharing},
+		{WorkspaceFile, "cache.remote_region", sharing},
+		{WorkspaceFile, "cache.remote_endpoint", sharing},
+		{WorkspaceFile, "cache.remote_token_env", sharing},
+		{WorkspaceFile, "cache.remote_write_through", sharing},
+		{WorkspaceFile, "telemetry", "bento sends nothing to anyone"},
+		{WorkspaceFile, "execution", "tasks run on this machine; write the container into the task's run"},
+		{WorkspaceFile, "environments", "name env_files, or set env, in [tasks.NAME] of dish.toml"},
+		{DishFile, "package_manager", "bento takes it from the lockfile, or packageManager in package.json"},
+		{DishFile, "serve", "write [tasks.dev] with run and persistent = true; bento watch restarts it after changes"},
+		{DishFile, "integrations", "write a task, [tasks.NAME], which others name in depends_on"},
+		{DishFile, "garnishes", "write a task, [tasks.NAME], which others name in depends_on"},
+	}
+}
+
+// RuleUnserved is the rule of the warnings of unservedKeys.
+const RuleUnserved = ruleUnsupported
+
+// unserved warns of the keys of f that have no effect; kind is the name of files like f. Its messages
+// start with the key.
+func unserved(f *tomlfile.File, kind string) (problems []diagnostics.Diagnostic) {
+	for _, u := range unservedKeys() {
+		if v := f.Lookup(strings.Split(u.key, ".")...); v != nil && u.file == kind {
+			d := v.KeyPos().Warning(RuleUnserved, "%s has no effect in bento", u.key)
+			d.Hint = u.instead
+			problems = append(problems, d)
+		}
+	}
+	return problems
+}
+
+// setIgnored takes over workspace.ignore_keys. It reports keys about which bento does not warn.
+func (w *Workspace) setIgnored(list []tomlfile.At[string]) (problems []diagnostics.Diagnostic) {
+	var known []string
+	for _, u := range unservedKeys() {
+		known = append(known, u.key)
+	}
+	for _, k := range list {
+		if k.Given && !slices.Contains(known, k.Value) {
+			d := k.Pos.Error(RuleInvalid, "ignore_keys names %q, which is no key that bento ignores", k.Value)
+			d.Hint = diagnostics.Suggest(k.Value, known)
+			problems = append(problems, d)
+		}
+		w.IgnoreKeys = append(w.IgnoreKeys, k.Value)
+	}
+	return problems
+}
+
+// Silences reports whether d is a warning of a key that workspace.ignore_keys names.
+func (w *Workspace) Silences(d diagnostics.Diagnostic) bool {
+	key, _, _ := strings.Cut(d.Message, " ")
+	return d.Rule == RuleUnserved && d.Severity == diagnostics.Warning && slices.Contains(w.IgnoreKeys, key)
+}

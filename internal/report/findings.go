@@ -1,0 +1,143 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/bentobuild/bento/diagnostics"
+)
+
+// Bounds of what is shown of the findings of a task.
+const (
+	maxShownFindings = 20
+	maxShownLines    = 8   // of one message
+	maxShownColumns  = 300 // of one line of it
+	// allFindings is how many findings a parser keeps: where there are as many, there may be more.
+	allFindings = 1000
+)
+
+// WriteFindings writes what tools found in sources: by file, the worst ones if there are many, each
+// with its line of the source and a caret. front starts each line, and more follows the count of
+// those that are left out. Files outside of the workspace are not read.
+func WriteFindings(w io.Writer, style Style, list []diagnostics.Diagnostic, front, more string) {
+	list = distinct(list)
+	shown := worstOf(list)
+	file := ""
+	for i, d := range shown {
+		if i == 0 || d.File != file {
+			file = d.File
+			fmt.Fprintf(w, "%s%s\n", front, style.Bold(style.place(d.File)))
+		}
+		style.writeFinding(w, front+"  ", d)
+	}
+	if left := len(list) - len(shown); left > 0 {
+		least := ""
+		if len(list) >= allFindings {
+			least = "at least "
+		}
+		fmt.Fprintf(w, "%sand %s%d more%s\n", front, least, left, more)
+	}
+}
+
+// Warnings returns what of the findings of a good task is worth a look, each once.
+func Warnings(list []diagnostics.Diagnostic) []diagnostics.Diagnostic {
+	return slices.DeleteFunc(distinct(list), func(d diagnostics.Diagnostic) bool {
+		return d.Severity != diagnostics.Error && d.Severity != diagnostics.Warning
+	})
+}
+
+// distinct returns list in order, and each finding once, whichever tool or rule has it.
+func distinct(list []diagnostics.Diagnostic) []diagnostics.Diagnostic {
+	list = diagnostics.Sorted(slices.Clone(list))
+	type one struct {
+		file, message string
+		line, col     int
+	}
+	seen := make(map[one]bool, len(list))
+	return slices.DeleteFunc(list, func(d diagnostics.Diagnostic) bool {
+		id := one{d.File, d.Message, d.Line, d.Col}
+		had := seen[id]
+		seen[id] = true
+		return had
+	})
+}
+
+// worstOf returns the worst of a sorted list, in its order.
+func worstOf(list []diagnostics.Diagnostic) []diagnostics.Diagnostic {
+	if len(list) <= maxShownFindings {
+		return list
+	}
+	rank := func(d diagnostics.Diagnostic) int {
+		return slices.Index([]diagnostics.Severity{diagnostics.Error, diagnostics.Warning}, d.Severity) & 3 // others are last
+	}
+	worst := slices.Clone(list)
+	slices.SortStableFunc(worst, func(a, b diagnostics.Diagnostic) int { return cmp.Compare(rank(a), rank(b)) })
+	return diagnostics.Sorted(worst[:maxShownFindings])
+}
+
+// place returns a path as the user sees it.
+func (s Style) place(file string) string {
+	if s.Places != nil {
+		file = s.Places.Shown(file)
+	}
+	return PrintableLine(file)
+}
+
+func (s Style) writeFinding(w io.Writer, front string, d diagnostics.Diagnostic) {
+	at := fmt.Sprint(d.Line)
+	if d.Col > 0 {
+		at += fmt.Sprintf(":%d", d.Col)
+	}
+	severity := s.Yellow(string(d.Severity))
+	if d.Severity == diagnostics.Error {
+		severity = s.Red(string(d.Severity))
+	}
+	message := shownLines(d.Message)
+	if d.Rule != "" {
+		message[0] += s.Dim(" [" + PrintableLine(d.Rule) + "]")
+	}
+	fmt.Fprintf(w, "%s%s %s: %s\n", front, at, severity, message[0])
+	for _, line := range message[1:] {
+		fmt.Fprintf(w, "%s    %s\n", front, line)
+	}
+	for line := range strings.Lines(s.sourceOf(d)) {
+		fmt.Fprintf(w, "%s  %s\n", front, strings.TrimRight(line, "\n"))
+	}
+}
+
+// shownLines returns what is shown of a message, at least one line.
+func shownLines(message string) []string {
+	lines := strings.Split(strings.TrimRight(message, "\n"), "\n")
+	if more := len(lines) - maxShownLines; more > 0 {
+		lines = append(lines[:maxShownLines], fmt.Sprintf("… %s more", Count(more, "line")))
+	}
+	for i, line := range lines {
+		lines[i] = runewidth.Truncate(PrintableLine(strings.TrimRight(line, "\r")), maxShownColumns, "…")
+	}
+	return lines
+}
+
+// sourceOf returns the line of a finding, with a caret if its column is known, "" if there is none to
+// show. Paths of tools are hostile: what is not inside the workspace is not read.
+func (s Style) sourceOf(d diagnostics.Diagnostic) string {
+	if s.Places == nil || d.Line < 1 || !filepath.IsLocal(filepath.FromSlash(d.File)) {
+		return ""
+	}
+	text, ok := s.Places.Line(d.File, d.Line)
+	if !ok || strings.TrimSpace(text) == "" {
+		return ""
+	}
+	number := fmt.Sprint(d.Line)
+	line, caret := excerpt(text, max(0, d.Col-1))
+	shown := s.Dim(number+" | ") + line
+	if d.Col > 0 && d.Col <= len(text)+1 {
+		shown += "\n" + s.Dim(strings.Repeat(" ", len(number))+" | ") + s.Red(caret)
+	}
+	return shown
+}

@@ -1,0 +1,166 @@
+package terminal
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/bentobuild/bento/internal/action"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run"
+)
+
+// failure writes how a task failed, what it printed unless that was shown before, and what was found
+// in it.
+func (l *Lines) failure(r *run.Result) {
+	fmt.Fprintf(l.Err, "bento: %s %s: %s\n", r.Task.ID(), l.Style.Red("failed"), report.Indent(report.Printable(r.Message)))
+	if r.Failure != nil {
+		report.WriteFailure(l.Err, r.Failure)
+	}
+	switch {
+	case l.Mode == Full, l.streams(r.Task), l.Mode == Quiet && len(r.Diagnostics) > 0:
+	case len(r.Diagnostics) > 0:
+		l.groupEnd(r)
+	default:
+		l.group(r, 0)
+	}
+	more := ""
+	if r.LogPath != "" {
+		more = "; the log has them all"
+	}
+	report.WriteFindings(l.Err, l.Style, r.Diagnostics, "bento:   ", more)
+	if r.LogPath != "" {
+		fmt.Fprintf(l.Err, "bento:   log: %s\n", report.Printable(r.LogPath))
+	}
+}
+
+// group replays a log from a byte on, as a group that GitHub Actions folds if they are enabled.
+func (l *Lines) group(r *run.Result, from int) {
+	if l.GitHub {
+		fmt.Fprintf(l.Out, "::group::%s\n", report.PrintableLine(r.Task.ID()))
+		defer fmt.Fprintln(l.Out, "::endgroup::")
+	}
+	l.replay(r, from)
+}
+
+// groupEnd replays the end of a log. What was found in it is shown too.
+func (l *Lines) groupEnd(r *run.Result) {
+	var m mark
+	if err := r.ReplayLog(l.Store, m.note); err != nil {
+		l.lacks(r.Task.ID(), err)
+		return
+	}
+	from, before := m.start()
+	if from > 0 {
+		fmt.Fprintf(l.Err, "bento:   the last lines; the log has %s more before them\n", report.Count(before, "line"))
+	}
+	l.group(r, from)
+}
+
+// What groupEnd shows at most.
+const (
+	maxEndLines = 100
+	maxEndBytes = maxShown
+)
+
+// mark finds where the last lines of a log begin.
+type mark struct {
+	size   int
+	lines  int                  // that have begun, the empty one behind the last line end too
+	starts [maxEndLines + 1]int // of the last of them: that of line i is at i modulo its length
+}
+
+func (m *mark) note(_ action.Stream, p []byte) {
+	if m.size == 0 {
+		m.begin(0)
+	}
+	for i, c := range p {
+		if c == '\n' {
+			m.begin(m.size + i + 1)
+		}
+	}
+	m.size += len(p)
+}
+
+func (m *mark) begin(at int) {
+	m.starts[m.lines%len(m.starts)] = at
+	m.lines++
+}
+
+// start returns the byte at which the last lines begin, and how many lines there are before it.
+func (m *mark) start() (from, before int) {
+	if m.lines == 0 {
+		return 0, 0
+	}
+	at := func(line int) int { return m.starts[line%len(m.starts)] }
+	lines := m.lines
+	if at(lines-1) == m.size {
+		lines--
+	}
+	for before = max(0, lines-maxEndLines); before < lines-1 && m.size-at(before) > maxEndBytes; {
+		before++
+	}
+	return max(at(before), m.size-maxEndBytes), before
+}
+
+// replay writes the log of a task from a byte on, each stream to its own place.
+func (l *Lines) replay(r *run.Result, from int) {
+	end := byte('\n')
+	out, errs := l.shown(action.Stdout), l.shown(action.Stderr)
+	err := r.ReplayLog(l.Store, func(s action.Stream, p []byte) {
+		skip := min(from, len(p))
+		if from, p = from-skip, p[skip:]; len(p) == 0 {
+			return
+		}
+		end = p[len(p)-1]
+		w := out
+		if s == action.Stderr {
+			w = errs
+		}
+		w.Write(p) //nolint:errcheck // there is no other stream for the error
+	})
+	out.Close()
+	errs.Close()
+	if end != '\n' {
+		fmt.Fprintln(l.Out)
+	}
+	l.lacks(r.Task.ID(), err)
+}
+
+// maxShown bounds what Log shows of a log, in bytes.
+const maxShown = 64 << 10
+
+// Log writes the end of what a task printed, and where all of it is.
+func (l *Lines) Log(r *run.Result) {
+	var tail []byte
+	err := r.ReplayLog(l.Store, func(_ action.Stream, p []byte) {
+		tail = append(tail, p...)
+		if over := len(tail) - maxShown; over > 0 {
+			tail = append(tail[:0], tail[over:]...)
+		}
+	})
+	if i := bytes.IndexByte(tail, '\n'); len(tail) == maxShown && i >= 0 {
+		tail = tail[i+1:]
+	}
+	head := "the log of " + r.Task.ID()
+	switch {
+	case len(tail) == 0:
+		head = r.Task.ID() + " printed nothing"
+	case r.LogPath != "":
+		head += ": " + r.LogPath
+	}
+	fmt.Fprintf(l.Err, "bento: %s\n", report.Printable(head))
+	out := l.shown(action.Stdout)
+	out.Write(tail) //nolint:errcheck // there is no other stream for the error
+	out.Close()
+	if len(tail) > 0 && tail[len(tail)-1] != '\n' {
+		fmt.Fprintln(l.Out)
+	}
+	l.lacks(r.Task.ID(), err)
+}
+
+// lacks says that a log cannot be shown, if it cannot.
+func (l *Lines) lacks(id string, err error) {
+	if err != nil {
+		fmt.Fprintf(l.Err, "bento: the log of %s cannot be shown: %v\n", id, err)
+	}
+}

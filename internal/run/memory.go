@@ -1,0 +1,50 @@
+package run
+
+import "github.com/bentobuild/bento/internal/plan"
+
+// memory shares out the memory of the machine among tasks that declare what they need.
+type memory struct {
+	size    int64 // bytes; 0: unknown, so nothing waits for memory
+	held    int64 // by tasks that end by themselves
+	lasting int64 // by servers that are ready: others must not wait for their end
+	taken   map[*plan.Task]int64
+	servers map[*plan.Task]bool // those of lasting
+}
+
+// need returns what t takes: more than there is besides servers is all of that.
+func (m *memory) need(t *plan.Task) int64 { return min(t.Memory, max(0, m.size-m.lasting)) }
+
+// fits reports whether there is memory for t now.
+func (m *memory) fits(t *plan.Task) bool {
+	return m.size == 0 || t.Memory == 0 || m.need(t) <= m.size-m.lasting-m.held || m.held == 0
+}
+
+func (m *memory) take(t *plan.Task) {
+	if m.size > 0 && t.Memory > 0 {
+		n := m.need(t)
+		m.held += n
+		m.taken[t] = n
+	}
+}
+
+// last notes that t keeps its memory as long as others need it.
+func (m *memory) last(t *plan.Task) {
+	if n := m.taken[t]; n > 0 && !m.servers[t] {
+		if m.servers == nil {
+			m.servers = make(map[*plan.Task]bool)
+		}
+		m.servers[t] = true
+		m.held -= n
+		m.lasting += n
+	}
+}
+
+func (m *memory) release(t *plan.Task) {
+	if m.servers[t] {
+		m.lasting -= m.taken[t]
+	} else {
+		m.held -= m.taken[t]
+	}
+	delete(m.taken, t)
+	delete(m.servers, t)
+}
