@@ -13,7 +13,7 @@ const (
 	maxLogLine = 16 << 10 // bytes; a longer line becomes several events
 	tailLines  = 20
 	errorLines = 10 // of Errors
-	otherLines = 5  // of Errors, where no line is about an error
+	otherLines = 5  // of Errors, where no line names an error
 )
 
 // Transcript turns the output of a tool into log events, one a line, and keeps the last
@@ -47,8 +47,8 @@ func (t *Transcript) Close() {
 	}
 }
 
-// Errors returns the last lines of both streams from the first one about an error, at most
-// errorLines; without one the last few. Progress is no part of it.
+// Errors returns the last lines of both streams from the first that names an error, at most
+// errorLines; without such a line the last few. Progress is no part of it.
 func (t *Transcript) Errors() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -71,7 +71,7 @@ func speaksOfError(line string) bool {
 	return slices.ContainsFunc(errorWords(), func(word string) bool { return strings.Contains(line, word) })
 }
 
-// isProgress reports whether a line is only about progress: a bar, or the name of a file to fetch.
+// isProgress reports whether a line only says how far a tool is: a bar, or what it fetches.
 func isProgress(line string) bool {
 	line = strings.TrimSpace(line)
 	if strings.ContainsAny(line, "━█▓░⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") || strings.HasSuffix(line, ": started") || strings.Contains(line, ": finished with status 'done'") {

@@ -169,7 +169,7 @@ func TestPipMakesAnewWhatChangedOrWasInterrupted(t *testing.T) {
 func TestPinsThatNameTheProject(t *testing.T) {
 	adaptertest.Drive(t, "python3")
 	t.Parallel()
-	dir := tree(t, "setup.py", "from setuptools import setup\nsetup(name='six', version='9.0', py_modules=[])\n",
+	dir := adaptertest.Tree(t, "setup.py", "from setuptools import setup\nsetup(name='six', version='9.0', py_modules=[])\n",
 		"pyproject.toml", buildSystem, "requirements.txt", "six==1.16.0\n")
 	a := newPip()
 	if err := install(t.Context(), a, dir, nil); err != nil {

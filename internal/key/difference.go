@@ -2,6 +2,7 @@ package key
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -84,21 +85,31 @@ func (d *differ) lists(dish string, old, now []ingredient) {
 		kind Kind
 		name string
 	}
-	was := make(map[id]string, len(old))
+	// Several ingredients may have one name, such as the pins of two tools.
+	was := make(map[id][]string, len(old))
 	for _, in := range old {
-		was[id{in.Kind, in.Name}] = in.Value
-	}
-	for _, in := range now {
 		at := id{in.Kind, in.Name}
-		before, had := was[at]
-		delete(was, at)
-		if !had || before != in.Value {
-			d.ingredient(dish, in, before, in.Value, had, true)
+		was[at] = append(was[at], in.Value)
+	}
+	had := func(in ingredient) bool {
+		at := id{in.Kind, in.Name}
+		i := slices.Index(was[at], in.Value)
+		if i >= 0 {
+			was[at] = slices.Delete(was[at], i, i+1)
 		}
+		return i >= 0
+	}
+	for _, in := range slices.DeleteFunc(slices.Clone(now), had) {
+		at, before := id{in.Kind, in.Name}, ""
+		known := len(was[at]) > 0
+		if known {
+			before, was[at] = was[at][0], was[at][1:]
+		}
+		d.ingredient(dish, in, before, in.Value, known, true)
 	}
 	for _, in := range old {
-		if before, gone := was[id{in.Kind, in.Name}]; gone {
-			d.ingredient(dish, in, before, "", true, false)
+		if had(in) {
+			d.ingredient(dish, in, in.Value, "", true, false)
 		}
 	}
 }

@@ -294,8 +294,8 @@ func (e *Evaluator) lookup(ctx context.Context, ev *Evaluation) {
 		e.node(ev.Task).setMade(k.Result.Made)
 		return
 	}
-	record, err := e.o.Store.Lookup(ev.Key)
-	if err == nil && record.Exit == 0 {
+	record, err := e.recorded(ev)
+	if err == nil {
 		ev.Status, ev.Record, ev.Outputs = Hit, record, record.Outputs
 		e.node(ev.Task).setMade(outputsDigest(record.Outputs))
 		return

@@ -306,8 +306,8 @@ func (e *Evaluator) Loaded(ctx context.Context, ev *Evaluation) *Evaluation {
 // Recorded returns ev with the record of a hit. If the cache has lost the record, it returns Loaded.
 func (e *Evaluator) Recorded(ctx context.Context, ev *Evaluation) *Evaluation {
 	if ev.Status == Hit && ev.Record == nil {
-		record, err := e.o.Store.Lookup(ev.Key)
-		if err != nil || record.Exit != 0 {
+		record, err := e.recorded(ev)
+		if err != nil {
 			return e.Loaded(ctx, ev)
 		}
 		ev.Record, ev.Outputs = record, record.Outputs

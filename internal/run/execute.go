@@ -126,11 +126,11 @@ func (x *execution) openLog() *action.Log {
 // attempt.
 func (x *execution) attempt(ctx context.Context, log *action.Log) (again bool) {
 	out, errs := action.NewLines(x.ev.Task.RetryOn), action.NewLines(x.ev.Task.RetryOn)
-	x.attemptTo(ctx, out.Noting(log.Writer(action.Stdout)), errs.Noting(log.Writer(action.Stderr)))
+	x.attemptTo(ctx, log, out.Noting(log.Writer(action.Stdout)), errs.Noting(log.Writer(action.Stderr)))
 	return x.ev.Task.RetryOn == "" || out.Matched() || errs.Matched()
 }
 
-func (x *execution) attemptTo(ctx context.Context, stdout, stderr io.Writer) {
+func (x *execution) attemptTo(ctx context.Context, log *action.Log, stdout, stderr io.Writer) {
 	t, r := x.ev.Task, x.result
 	spec, err := x.env.commands().Spec(t)
 	var res proc.Result

@@ -1,0 +1,34 @@
+package key
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A dish that pins two tools has two ingredients of one name.
+func TestIngredientsOfOneName(t *testing.T) {
+	pin := func(value string) ingredient {
+		return ingredient{Kind: kindText, Name: "required toolchain", Value: value}
+	}
+	node, pnpm := pin("node v24"), pin("pnpm 11")
+	changed := func(how, before, after string) []Change {
+		return []Change{{Kind: "text", Name: "required toolchain", How: how, Before: before, After: after}}
+	}
+	for name, tt := range map[string]struct {
+		old, now []ingredient
+		want     []Change
+	}{
+		"same":         {[]ingredient{node, pnpm}, []ingredient{node, pnpm}, nil},
+		"other order":  {[]ingredient{node, pnpm}, []ingredient{pnpm, node}, nil},
+		"first":        {[]ingredient{node, pnpm}, []ingredient{pin("node v26"), pnpm}, changed("changed", "node v24", "node v26")},
+		"second":       {[]ingredient{node, pnpm}, []ingredient{node, pin("pnpm 12")}, changed("changed", "pnpm 11", "pnpm 12")},
+		"one more":     {[]ingredient{node}, []ingredient{node, pnpm}, changed("added", "", "pnpm 11")},
+		"one less":     {[]ingredient{node, pnpm}, []ingredient{pnpm}, changed("removed", "node v24", "")},
+		"from nothing": {nil, []ingredient{node}, changed("added", "", "node v24")},
+	} {
+		if d := cmp.Diff(tt.want, differences(tt.old, tt.now, nil, nil)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}

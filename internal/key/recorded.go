@@ -1,0 +1,53 @@
+package key
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// recorded returns the record of a successful run with the key of ev. A record with a path that no
+// output of the task names counts as a miss: a user who may write to the cache can make one, and
+// its restore would replace sources or configuration.
+func (e *Evaluator) recorded(ev *Evaluation) (*cache.Record, error) {
+	record, err := e.o.Store.Lookup(ev.Key)
+	switch {
+	case err != nil:
+		return nil, err
+	case record.Exit != 0:
+		return nil, cache.ErrMiss
+	}
+	foreign, err := foreignOutput(ev.Task, record.Outputs)
+	switch {
+	case err != nil:
+		return nil, err
+	case foreign != "":
+		e.warn("cache_damaged", fmt.Sprintf("the cached result of %s is not used: it names %q, which is no output of the task", ev.Task.ID(), foreign),
+			"if other users may write to the cache, use another one: see $BENTO_CACHE_DIR")
+		return nil, cache.ErrMiss
+	}
+	return record, nil
+}
+
+// foreignOutput returns the path of a recorded output that no output of t names, "" for none.
+func foreignOutput(t *plan.Task, recorded []cache.Output) (string, error) {
+	if len(recorded) == 0 {
+		return "", nil
+	}
+	globs := make([]string, len(t.Outputs))
+	for i, o := range t.Outputs {
+		globs[i] = o.Glob
+	}
+	set, err := tree.CompileSet(t.Dish.Path, globs)
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(recorded, func(o cache.Output) bool { return !set.Match(o.Path) })
+	if i < 0 {
+		return "", nil
+	}
+	return recorded[i].Path, nil
+}
