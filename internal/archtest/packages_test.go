@@ -22,7 +22,6 @@ var manyNames = map[string]string{
 	"internal/key":         "what a run, a plan and why know of a task, and what is remembered of it",
 	"internal/run":         "a type for each event of a run",
 	"internal/report":      "a document for each command, and its writer",
-	"internal/run":         "a type for each event of a run",
 	"internal/tree/disk":   "the system calls of the walk, for three systems",
 	"plugin/wire":          "a type for each message",
 }

@@ -210,7 +210,7 @@ func FuzzParsed(f *testing.F) {
 	dir := state.Open(f.TempDir())
 	m := openParsed[settings, dishOf](dir, name, version, "p")
 	m.SetHead(sum, settings{})
-	m.Keep([]parsedFile[dishOf]{{Path: "a/dish.toml", Sum: sum}})
+	m.Keep([]*parsedFile[dishOf]{{Path: "a/dish.toml", Sum: sum}})
 	if valid, err := dir.Load(name, version); err == nil {
 		f.Add(valid)
 		f.Add(valid[:len(valid)-1])
@@ -224,18 +224,18 @@ func FuzzParsed(f *testing.F) {
 		m := openParsed[settings, dishOf](dir, name, version, "p")
 		m.Wait()
 		head, ok := m.Head(sum)
-		dish, known := m.File("a/dish.toml", sum)
-		if !ok || !known {
+		dish := m.File("a/dish.toml", sum)
+		if !ok || dish == nil {
 			return
 		}
 		m.SetHead(sum, head)
-		m.Keep([]parsedFile[dishOf]{{Path: "a/dish.toml", Sum: sum, Value: dish}})
+		m.Keep([]*parsedFile[dishOf]{dish})
 		again := openParsed[settings, dishOf](dir, name, version, "p")
 		again.Wait()
 		if got, ok := again.Head(sum); !ok || !cmp.Equal(got, head, cmpopts.EquateEmpty(), cmpopts.EquateNaNs()) {
 			t.Errorf("the head is %+v, was %+v", got, head)
 		}
-		if got, ok := again.File("a/dish.toml", sum); !ok || !cmp.Equal(got, dish, cmpopts.EquateEmpty(), cmpopts.EquateNaNs()) {
+		if got := again.File("a/dish.toml", sum); got == nil || !cmp.Equal(got, dish, cmpopts.EquateEmpty(), cmpopts.EquateNaNs()) {
 			t.Errorf("the dish is %+v, was %+v", got, dish)
 		}
 	})

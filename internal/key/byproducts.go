@@ -41,7 +41,7 @@ func (e *Evaluator) withoutByProducts(t *plan.Task, list []tree.Entry) []tree.En
 }
 
 // exceptByProducts removes the by-products in left from list, unless they have changed since. A file
-// that git tracks is an input even if a task made it: it is in every clone, and there is no by-product.
+// that git tracks is always an input: it is in every clone.
 func (e *Evaluator) exceptByProducts(left map[string][32]byte, list []tree.Entry) []tree.Entry {
 	if len(left) == 0 {
 		return list
