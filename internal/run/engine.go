@@ -156,9 +156,7 @@ func (e *engine) loop(ctx context.Context) {
 		return int64(e.keys.History().Of(e.plan.Tasks[i]).Duration) + 1
 	}))
 	e.queue.Exclude(e.overlaps.Rivals)
-	if e.opts.Memory != nil && slices.ContainsFunc(e.plan.Tasks, func(t *plan.Task) bool { return t.Memory > 0 }) {
-		e.queue.memory.size = e.opts.Memory()
-	}
+	e.queue.memory.share(e.plan.Tasks, e.opts.Memory)
 	for _, n := range e.nodes {
 		if n.waits == 0 {
 			e.free = append(e.free, n)
