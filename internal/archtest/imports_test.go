@@ -107,6 +107,7 @@ var table = []row{
 		"internal/pack", "internal/sandbox", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/host"}},
 
 	// 8
+	// run finds the critical path, in a graph of tasks and installs that no plan has.
 	{"internal/run", []string{"adapters", "cache", "cache/outputs", "diagnostics", "discovery", "internal/action", "internal/clone", "internal/dag", "internal/key", "internal/parallel",
 		"internal/pack", "internal/plan", "internal/proc", "internal/record", "internal/state", "internal/tree"}},
 

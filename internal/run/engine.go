@@ -154,7 +154,7 @@ func (e *engine) loop(ctx context.Context) {
 		return int64(e.keys.History().Of(e.plan.Tasks[i]).Duration) + 1
 	}))
 	e.queue.Exclude(e.overlaps.Rivals)
-	e.queue.LimitMemory(e.plan.Tasks, e.opts.Memory)
+	e.queue.memory.share(e.plan.Tasks, e.opts.Memory)
 	for _, n := range e.nodes {
 		if n.waits == 0 {
 			e.free = append(e.free, n)

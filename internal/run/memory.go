@@ -1,6 +1,10 @@
 package run
 
-import "github.com/bentobuild/bento/internal/plan"
+import (
+	"slices"
+
+	"github.com/bentobuild/bento/internal/plan"
+)
 
 // memory shares out the memory of the machine among tasks that declare what they need.
 type memory struct {
@@ -9,6 +13,13 @@ type memory struct {
 	lasting int64 // by servers that are ready: others must not wait for their end
 	taken   map[*plan.Task]int64
 	servers map[*plan.Task]bool // those of lasting
+}
+
+// share sets the size to what known returns, if a task declares what it needs.
+func (m *memory) share(tasks []*plan.Task, known func() int64) {
+	if known != nil && slices.ContainsFunc(tasks, func(t *plan.Task) bool { return t.Memory > 0 }) {
+		m.size = known()
+	}
 }
 
 // need returns what t takes: more than there is besides servers is all of that.

@@ -2,7 +2,6 @@ package run
 
 import (
 	"container/heap"
-	"slices"
 
 	"github.com/bentobuild/bento/internal/plan"
 )
@@ -37,14 +36,6 @@ func newReadyQueue(capacity int, path []int64) *readyQueue {
 }
 
 // Exclude says, by task, which others must not run beside it. It comes before the first
-// LimitMemory sets how much memory tasks may declare together, if one of tasks declares what it
-// needs. A nil size means any.
-func (q *readyQueue) LimitMemory(tasks []*plan.Task, size func() int64) {
-	if size != nil && slices.ContainsFunc(tasks, func(t *plan.Task) bool { return t.Memory > 0 }) {
-		q.memory.size = size()
-	}
-}
-
 // Next.
 func (q *readyQueue) Exclude(rivals [][]int) { q.rivals = rivals }
 
