@@ -356,10 +356,8 @@ func (e *engine) end(r *Result) {
 	}
 	e.clash(r)
 	n.result = r
-	if r.Outcome.Executed() && len(e.installs) > 0 {
-		if s := e.installs[r.Task.Dish.ScopeID()]; s != nil {
-			r.Install = s.report
-		}
+	if r.Outcome.Executed() {
+		r.Install = e.installFor(r.Task.Dish)
 	}
 	e.queue.Release(r.Task)
 	e.env.report(TaskFinished{Result: r})

@@ -70,6 +70,17 @@ func (e *engine) executeInstalled(ctx context.Context, ev *key.Evaluation) {
 	}
 }
 
+// installFor returns the install that the tasks of a dish have waited for, nil for none.
+func (e *engine) installFor(d *discovery.Dish) *Install {
+	if d.Adapter == nil {
+		return nil
+	}
+	if s := e.installs[d.ScopeID()]; s != nil {
+		return s.report
+	}
+	return nil
+}
+
 // installed handles the end of an install.
 func (e *engine) installed(ctx context.Context, s *scopeInstall, i *Install, first *key.Evaluation) {
 	s.done = true
