@@ -44,7 +44,7 @@ const maxSubmodules = 16
 func (r *Repo) since(ctx context.Context, base string, depth int) ([]string, error) {
 	tracked, err := r.anyTracked(ctx)
 	if err == nil {
-		err = r.stallsInTree(tracked)
+		err = r.stallsInTree(ctx, tracked)
 	}
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -49,7 +50,7 @@ func (r *Repo) stalls() error {
 
 // stallsInTree does the same for the files that git reads in the work tree's directories with
 // tracked files.
-func (r *Repo) stallsInTree(tracked *Files) error {
+func (r *Repo) stallsInTree(ctx context.Context, tracked *Files) error {
 	seen := make(map[string]bool)
 	var look func(dir string) error
 	look = func(dir string) error { // "" or "a/b"
@@ -72,7 +73,9 @@ func (r *Repo) stallsInTree(tracked *Files) error {
 	}
 	err := look("")
 	for i := 0; i < tracked.Len() && err == nil; i++ {
-		err = look(above(tracked.Path(i)))
+		if err = ctx.Err(); err == nil {
+			err = look(above(tracked.Path(i)))
+		}
 	}
 	return err
 }

@@ -63,3 +63,25 @@ func TestPipeForARepository(t *testing.T) {
 		}
 	}
 }
+
+// TestLookForPipesHearsInterrupts interrupts the look at the directories of tracked files.
+func TestLookForPipesHearsInterrupts(t *testing.T) {
+	needGit(t)
+	dir := newRepo(t)
+	write(t, dir, "a/b/c.txt")
+	git(t, dir, "add", ".")
+	git(t, dir, "commit", "-qm", "one")
+	r := open(t, dir)
+	tracked, err := r.Tracked()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	if err := r.stallsInTree(ctx, tracked); err != nil {
+		t.Errorf("not interrupted: %v", err)
+	}
+	stop()
+	if err := r.stallsInTree(ctx, tracked); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v, want %v", err, context.Canceled)
+	}
+}
