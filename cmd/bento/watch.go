@@ -157,13 +157,13 @@ func (w *watching) run(ctx context.Context) error {
 			own = w.round(ctx, l, own)
 			l.ws.close()
 		}
-		if w.s.pipes.unread() {
-			return nil // the reader of the output is gone
-		}
-		if own || w.keys.pending() {
+		if !w.s.pipes.unread() && (own || w.keys.pending()) {
 			continue
 		}
 		w.rest(ctx)
+		if w.s.pipes.unread() {
+			return nil // the reader of the output is gone
+		}
 		b, err := w.changes.Next(ctx)
 		if err != nil {
 			return err
