@@ -75,7 +75,7 @@ func TestFloodOfOutput(t *testing.T) {
 			t.Errorf("%q took %d MiB of memory for %d MiB of output, %d MiB for 8 MiB", args, many>>10, size, few>>10)
 		}
 	}
-	logs, _ := filepath.Glob(filepath.Join(root, ".bento", "logs", "d.*.log"))
+	logs, _ := filepath.Glob(filepath.Join(root, ".bento", "logs", "d-*.log"))
 	for _, log := range logs {
 		if fi, err := os.Stat(log); err != nil || fi.Size() != int64(size)<<20 {
 			t.Errorf("%s: %v, %v", log, fi, err)
