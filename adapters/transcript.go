@@ -48,7 +48,7 @@ func (t *Transcript) Close() {
 }
 
 // Errors returns the last lines of both streams from the first that names an error, at most
-// errorLines; without such a line the last few. Progress is no part of it.
+// errorLines; without such a line the last few. Lines of progress are left out.
 func (t *Transcript) Errors() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -112,7 +112,7 @@ func (k *kitchen) editLibrary() {
 	}
 }
 
-// nowHits checks that there is nothing to do and returns the ids of all tasks.
+// nowHits checks that every task is a hit, and returns the ids of all tasks.
 func (k *kitchen) nowHits() []string {
 	k.t.Helper()
 	k.nothingToDo()

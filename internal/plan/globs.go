@@ -14,8 +14,8 @@ import (
 func IsGlob(name string) bool { return strings.ContainsAny(name, "*?[{") }
 
 // globbed returns the tasks that a glob matches: by their names in dishes, or, if the glob has a
-// colon, also by their ids in any dish. It never returns a persistent or an interactive task: nobody
-// who writes web:* waits for the end of web:dev.
+// colon, also by their ids in any dish. It never returns a persistent or an interactive task: web:* would
+// then wait for the end of web:dev.
 func (b *builder) globbed(glob string, dishes []*discovery.Dish) []*Task {
 	if !doublestar.ValidatePattern(glob) {
 		b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "unknown_task", "\""+glob+"\" is no valid glob", "expected for example 'web:*' or 'test*'")
