@@ -220,8 +220,8 @@ func (x *Execution) sortOutputs() (paths []string, err error) {
 			}
 		case !was || !before.Same(&e) && e.Kind != tree.Dir:
 			paths = append(paths, e.Path)
-		case e.Kind == tree.Dir || x.Others(e.Path):
-			// An empty directory, another task's output: none of ours.
+		case e.Kind == tree.Dir || x.Others(e.Path) || x.leftByOthers(e):
+			// An empty directory, another task's output or by-product: none of ours.
 		default:
 			x.Found = append(x.Found, e.Path)
 		}

@@ -50,6 +50,9 @@ type Execution struct {
 	Others func(path string) bool // reports whether another task of the dish has made a path
 	Before func(path string) bool // reports whether a dependency of the task has made a path
 	Unsure string                 // why the result is unreliable, "" if it is not
+	// LeftByOthers are the by-products of the tasks of the dish that do not run before this one, by
+	// path: unchanged, they are no inputs.
+	LeftByOthers map[string][32]byte
 	// Upstream are the direct and indirect dependencies that have outputs.
 	Upstream []*Upstream
 
@@ -70,8 +73,10 @@ type Execution struct {
 	// UpToDate are such files of a build that wrote nothing at all: an earlier build has made them,
 	// with bento or without.
 	UpToDate []string
-	// Rewritten are the strays in its own dish that the command has written, by path.
+	// Rewritten are the files beside the outputs of other tasks of its dish that the command has
+	// written, by path. Beside are new ones of them.
 	Rewritten []key.ByProduct
+	Beside    []string
 
 	set      *tree.Set             // the outputs
 	rewrites *tree.Set             // the paths that the task declares to write; nil before they are needed
