@@ -65,6 +65,7 @@ const (
 // The reasons of Candidate.Skip, which are also statuses of `bento plugin list`.
 const (
 	SkipDisabled   = "disabled"
+	SkipShadowed   = "shadowed" // by another of its id
 	SkipNotAllowed = "not_allowed"
 	SkipNotTrusted = "not_trusted"
 	SkipUnusable   = "unusable" // not an executable file: failed, in the list

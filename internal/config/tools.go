@@ -45,6 +45,11 @@ type Tool struct {
 	SHA256       Text              // of the executable or module, lower case hex; empty when not pinned
 }
 
+// Declares reports whether the table says what the tool is.
+func (t *Tool) Declares() bool {
+	return len(t.Command) > 0 || t.Wasm.Text != "" || t.Package.Text != ""
+}
+
 // ToolLimits bound a module; 0 is the default of the contract.
 type ToolLimits struct {
 	Memory, Module, Output int64 // bytes
