@@ -85,6 +85,8 @@ var table = []row{
 	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics"}},
 	// A hook may name what diagnostics/parse has.
 	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse", "internal/tree/glob"}}, // which globs mean anything
+	// Compiled modules lie in a directory of bento's own.
+	{"plugin/wasm", []string{"adapters", "plugin/wire", "internal/owndir", "internal/owner", "internal/rawfile"}},
 	{"plugin/*", []string{"plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics"}},
 	{"examples/*", []string{"plugin", "adapters", "diagnostics"}}, // what an author of a plugin has
 
