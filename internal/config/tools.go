@@ -239,7 +239,10 @@ func plainWord(s string) string {
 }
 
 func hostName(s string) string {
-	host := strings.TrimPrefix(s, "*.")
+	host := s
+	if name, port, err := net.SplitHostPort(s); err == nil && port != "" && strings.Trim(port, "0123456789") == "" {
+		host = name
+	}
 	if host == "" || net.ParseIP(host) == nil && strings.Trim(strings.ToLower(host), "abcdefghijklmnopqrstuvwxyz0123456789.-") != "" {
 		return `expected a name such as "example.org"`
 	}
