@@ -64,6 +64,9 @@ type Execution struct {
 	// Elsewhere reports whether a path is an output of any task, or made by the tools of another
 	// dish; nil for none.
 	Elsewhere func(path string) bool
+	// Later says that the outputs of the last good run stay until Clear, which the caller calls before
+	// the first new one is written.
+	Later bool
 	// Astray are files that the command has left where git ignores them and no output covers
 	// them, by path, also those of an earlier run. FreshAstray are new among them.
 	Astray, FreshAstray []string
