@@ -90,6 +90,9 @@ var table = []row{
 	{"plugin/*", []string{"plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics"}},
 	{"examples/*", []string{"plugin", "adapters", "diagnostics"}}, // what an author of a plugin has
 
+	// The files of other build tools, which bento init maps. YAML has one parser.
+	{"internal/foreign", []string{"diagnostics", "internal/clone", "internal/config", "internal/jsonfile", "internal/tomlfile", "internal/tree/glob", "adapters/node/yamldoc"}},
+
 	// 5
 	// Tasks of dish.toml are laid over recipes: the values of config are read as they are.
 	// Whether a task makes what a source takes in is a question of globs.

@@ -3,7 +3,6 @@ package oneshot
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"sync/atomic"
@@ -74,10 +73,9 @@ func (r *receiver) line(br *bufio.Reader) ([]byte, error) {
 	full := false // only white space may follow
 	defer r.begun.Store(0)
 	for {
-		part, err := br.ReadSlice('\n')
+		part, whole, err := piece(br)
 		r.received.Add(int64(len(part)))
 		r.begun.Add(int64(len(part)))
-		whole := err == nil
 		if len(kept) == 0 {
 			part = bytes.TrimLeft(part, blanks)
 		}
@@ -90,7 +88,7 @@ func (r *receiver) line(br *bufio.Reader) ([]byte, error) {
 		}
 		kept = append(kept, part...)
 		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
+		case err == nil && !whole:
 		case whole && len(bytes.TrimSpace(kept)) == 0:
 			return nil, bad("a blank line")
 		case whole || len(bytes.TrimSpace(kept)) > 0:
@@ -99,6 +97,19 @@ func (r *receiver) line(br *bufio.Reader) ([]byte, error) {
 			return nil, io.EOF
 		}
 	}
+}
+
+// piece returns what has come of a line, at once, and whether it is its end.
+func piece(br *bufio.Reader) (part []byte, whole bool, err error) {
+	if _, err := br.Peek(1); err != nil {
+		return nil, false, err
+	}
+	part, _ = br.Peek(br.Buffered())
+	if end := bytes.IndexByte(part, '\n'); end >= 0 {
+		part, whole = part[:end+1], true
+	}
+	_, _ = br.Discard(len(part)) // it is in the buffer, where it stays until the next read
+	return part, whole, nil
 }
 
 // judge returns what is wrong with the text of a line, before its members are looked at.
