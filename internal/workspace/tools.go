@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
@@ -16,6 +18,7 @@ import (
 	"github.com/bentobuild/bento/internal/bounds"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/plugin/adapter"
 	"github.com/bentobuild/bento/plugin/host"
 	"github.com/bentobuild/bento/plugin/oneshot"
 	"github.com/bentobuild/bento/plugin/wasm"
@@ -68,9 +71,9 @@ func (h *Host) FindTools(cfg *config.Workspace, st *state.Dir, o ToolOptions) (*
 
 // ToolOptions say who hears of the calls of tools. All may be nil.
 type ToolOptions struct {
-	Trace func(sent bool, body []byte) // each line that a program is sent or sends
-	Audit func(host.Audit)             // each call of a program
-	Warn  func(message, hint string)   // about the directory of compiled modules
+	Trace func(adapter.Frame)        // each line that a program is sent or sends
+	Audit func(host.Audit)           // each call of a program
+	Warn  func(message, hint string) // about the directory of compiled modules
 }
 
 // toolFinder finds the tools of one invocation.
@@ -160,7 +163,7 @@ func (t *toolFinder) openOneshot(f *FoundTool) {
 	env = env.Strict(own.Env...).With(own.SetEnv).With(map[string]string{"PWD": root, state.Inside: root})
 	opened, err := oneshot.Open(oneshot.Options{
 		ID: f.ID, Argv: argv, Dir: root, Env: env, SHA256: f.SHA256, Capabilities: own.Capabilities, Timeout: own.Timeout,
-		Trace: t.o.Trace, Audit: t.o.Audit,
+		Trace: t.traceOf(f), Audit: t.o.Audit,
 	})
 	if err != nil {
 		f.Tool.Problem = err.Error()
@@ -173,6 +176,17 @@ func (t *toolFinder) openOneshot(f *FoundTool) {
 	}, grants(own, env)...)}
 	f.Oneshot, f.Tool.Call = opened, opened
 	f.Tool.Files, f.Tool.Identity, f.Tool.Changed = t.inWorkspace(files), id.once(), id.changed
+}
+
+// traceOf returns what records the lines of a program, nil for nothing.
+func (t *toolFinder) traceOf(f *FoundTool) func(sent bool, body []byte) {
+	if t.o.Trace == nil {
+		return nil
+	}
+	id, path := f.ID, f.Path
+	return func(sent bool, body []byte) {
+		t.o.Trace(adapter.Frame{ID: id, Path: path, Time: time.Now(), Sent: sent, Body: body})
+	}
 }
 
 // openWasm opens a module.
@@ -277,11 +291,11 @@ func (h *Host) programOf(root, word string) string {
 }
 
 // openTools opens the tools of a workspace if a task or a parser names one.
-func (h *Host) openTools(w *Workspace, o *Options) []diagnostics.Diagnostic {
+func (h *Host) openTools(ctx context.Context, w *Workspace, o *Options) []diagnostics.Diagnostic {
 	if !slices.ContainsFunc(w.Dishes, usesTools) {
 		return nil
 	}
-	found, problems := h.FindTools(w.Config, w.State, ToolOptions{Warn: func(message, hint string) { o.Warn("tool_cache", message, hint) }})
+	found, problems := h.FindTools(w.Config, w.State, ToolOptions{Trace: adapter.TraceOf(ctx), Warn: func(message, hint string) { o.Warn("tool_cache", message, hint) }})
 	tools := make(map[string]*discovery.Tool)
 	for _, f := range found.List {
 		switch {
