@@ -111,7 +111,9 @@ func TestHostileTar(t *testing.T) {
 // TestSparse: a sparse file in the form of GNU tar 1.0, which expands to 1 TiB of zeros.
 func TestSparse(t *testing.T) {
 	t.Parallel()
-	record := func(kv string) string { return string(rune('0'+(len(kv)+4)/10)) + string(rune('0'+(len(kv)+4)%10)) + " " + kv + "\n" }
+	record := func(kv string) string {
+		return string(rune('0'+(len(kv)+4)/10)) + string(rune('0'+(len(kv)+4)%10)) + " " + kv + "\n"
+	}
 	records := record("GNU.sparse.major=1") + record("GNU.sparse.minor=0") + record("GNU.sparse.name=a") + record("GNU.sparse.realsize=1099511627776")
 	pax := tarOf(t, tar.Header{Typeflag: tar.TypeReg, Name: "PaxHeaders.0/a", Size: int64(len(records))})
 	copy(pax[512:], records)

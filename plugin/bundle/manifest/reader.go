@@ -14,6 +14,7 @@ import (
 const (
 	RuleInvalid      = "tool_manifest_invalid"
 	RuleIncompatible = "tool_incompatible"
+	RuleNotIndexed   = "tool_not_in_index"
 )
 
 // The bounds of lists and strings in a manifest.
