@@ -88,8 +88,13 @@ var table = []row{
 	// Packages of tools: what they contain, then where they are installed and fetched from.
 	{"plugin/bundle", []string{"plugin/bundle/*", "diagnostics", "internal/bounds", "internal/owndir", "internal/owner", "internal/proc", "internal/rawfile"}},
 	{"plugin/bundle/*", []string{"diagnostics", "internal/jsonfile"}},
+	// Compiled modules lie in a directory of bento's own.
+	{"plugin/wasm", []string{"adapters", "plugin/wire", "internal/owndir", "internal/owner", "internal/rawfile"}},
 	{"plugin/*", []string{"plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics"}},
 	{"examples/*", []string{"plugin", "adapters", "diagnostics"}}, // what an author of a plugin has
+
+	// The files of other build tools, which bento init maps. YAML has one parser.
+	{"internal/foreign", []string{"diagnostics", "internal/clone", "internal/config", "internal/jsonfile", "internal/tomlfile", "internal/tree/glob", "adapters/node/yamldoc"}},
 
 	// 5
 	// Tasks of dish.toml are laid over recipes: the values of config are read as they are.
@@ -107,7 +112,7 @@ var table = []row{
 
 	// What adapters answer from is digested with the secret of package key.
 	{"internal/workspace", []string{"adapters", "adapters/builtin", "cache", "diagnostics", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/key", "internal/owndir",
-		"internal/pack", "internal/sandbox", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/host"}},
+		"internal/pack", "internal/sandbox", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/host", "plugin/oneshot"}},
 
 	// 8
 	// run finds the critical path, in a graph of tasks and installs that no plan has.

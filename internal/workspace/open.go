@@ -76,6 +76,9 @@ func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
 	}
 	_ = w.Plugins.Remember() // without, all are started again
 	w.Problems = append(w.Problems, missingPlugins(w, &find)...)
+	tools, problems := h.openTools(ws, w.State)
+	ws.Tools = tools
+	w.Problems = append(w.Problems, problems...)
 	w.Problems = slices.Concat(w.Problems, w.Plugins.Warnings(), more, find.Clone.Warnings(), ofDishes(ws, find.Tree.Problems()))
 	if err := machineFault(w.Problems); err != nil {
 		w.Close()

@@ -10,10 +10,10 @@ import (
 	"github.com/bentobuild/bento/plugin/bundle/manifest"
 )
 
-// Pin is the version and the digest of an installed package that the user has locked.
+// Pin is the digest of an installed package that the user has locked.
 type Pin struct {
-	Version, SHA256 string
-	Where           string // such as "bento.plugins.lock:3"
+	SHA256 string // Found.Digest
+	Where  string // such as "bento.plugins.lock:3"
 }
 
 // Query asks for the package of a reference.
@@ -103,17 +103,17 @@ func (r *resolver) pick(id string, want manifest.Requirement) (*Found, error) {
 	return &list[i], nil
 }
 
-// pinned returns the locked version.
+// pinned returns the version with the locked digest.
 func pinned(list []Found, id string, want manifest.Requirement, pin Pin) (*Found, error) {
-	i := slices.IndexFunc(list, func(f Found) bool { return f.Version == pin.Version })
+	i := slices.IndexFunc(list, func(f Found) bool { return f.Digest == pin.SHA256 })
 	switch {
 	case i < 0:
-		return nil, refused(RuleNotFound, "install it with: bento tool add "+id+"@="+pin.Version+" --from DIR|URL; or lock another version with: bento tool lock",
-			"the package %s %s is not installed, which %s locks; found %s", id, pin.Version, pin.Where, versionsOf(list))
-	case !want.Accepts(pin.Version):
-		return nil, refused(RuleConflict, "change the requirement, or lock another version with: bento tool lock", "the package %s: %q is required, and %s locks %s", id, want, pin.Where, pin.Version)
-	case list[i].Digest != pin.SHA256:
-		return nil, refused(RuleDigest, "if you trust the installed one: bento tool lock", "the package %s %s: its digest is %s, expected %s at %s", id, pin.Version, list[i].Digest, pin.SHA256, pin.Where)
+		j := max(0, slices.IndexFunc(list, func(f Found) bool { return f.Active }))
+		return nil, refused(RuleDigest, "install the locked one with bento tool add, or if you trust the installed one: bento plugin lock",
+			"the package %s %s: its digest is %s, expected %s at %s", id, list[j].Version, list[j].Digest, pin.SHA256, pin.Where)
+	case !want.Accepts(list[i].Version):
+		return nil, refused(RuleConflict, "change the requirement, or activate another version and lock it with bento plugin lock",
+			"the package %s: %q is required, and %s locks %s", id, want, pin.Where, list[i].Version)
 	}
 	return &list[i], nil
 }
