@@ -61,6 +61,7 @@ type Workspace struct {
 	Cache     cache
 	Plugins   Plugins
 	Tools     Tools
+	Trust     Trust // from the user's own file only
 	Toolchain Toolchain
 	Bentos    []Bento // by name
 
