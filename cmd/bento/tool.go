@@ -19,20 +19,19 @@ import (
 func toolCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "tool", GroupID: "setup",
-		Short: "Inspect and call the tools of the workspace",
+		Short: "Inspect and call tools, and install packages of them",
 		Long: "Inspect and call the tools that tasks and parsers use: those in [tools] of bento.toml, and\n" +
-			"bento-tool-* on PATH. Only run, trace and info --handshake start a tool.",
+			"bento-tool-* on PATH. Only run, test, trace and info --handshake start a tool.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(toolListCommand(s), toolInfoCommand(s), toolRunCommand(s), toolTraceCommand(s), toolVerifyCommand(s))
+	cmd.AddCommand(toolListCommand(s), toolInfoCommand(s), toolTestCommand(s), toolRunCommand(s), toolTraceCommand(s))
+	cmd.AddCommand(toolPackageCommands(s)...)
 	ids := func() []string { return s.toolIDs() }
 	for _, c := range cmd.Commands() {
 		switch c.Name() {
-		case "info", "run":
+		case "info", "run", "test":
 			c.ValidArgsFunction = once(ids)
-		case "verify":
-			c.ValidArgsFunction = words(ids)
 		}
 	}
 	return cmd
@@ -202,72 +201,6 @@ func introduce(ctx context.Context, f *workspace.FoundTool) (*report.ToolManifes
 	return &report.ToolManifest{Version: m.Version, Functions: m.Functions, Capabilities: m.Capabilities}, nil
 }
 
-func toolVerifyCommand(s *session) *cobra.Command {
-	return &cobra.Command{
-		Use: "verify [ID...]", Short: "Compare the tools with their pins", Example: "  bento tool verify\n  bento tool verify acme.fmt --json",
-		Long: "Read every tool, or those with an ID, and compare its SHA-256 with sha256 in bento.toml and\n" +
-			config.LockFile + ". The exit code is 1 if one differs or cannot be used. It starts no tool.",
-		RunE: func(cmd *cobra.Command, ids []string) error { return s.toolVerify(cmd.Context(), ids) },
-	}
-}
-
-func (s *session) toolVerify(ctx context.Context, ids []string) error {
-	tools, _, err := s.findTools(ctx, workspace.ToolOptions{})
-	if err != nil {
-		return err
-	}
-	defer tools.Close()
-	for _, id := range ids {
-		if !slices.Contains(idsOf(tools), id) {
-			_, err := toolNamed(tools, id)
-			return err
-		}
-	}
-	list := []report.ToolVerified{}
-	for i := range tools.List {
-		f := &tools.List[i]
-		if len(ids) > 0 && !slices.Contains(ids, f.ID) || f.Skip == adapters.SkipShadowed || f.Skip == adapters.SkipDisabled {
-			continue
-		}
-		row := verified(f)
-		if row.Status == "differs" || row.Status == "unusable" {
-			s.outcome = exitTask
-		}
-		list = append(list, row)
-	}
-	doc := report.NewToolVerify(list)
-	if s.flags.json {
-		return report.Write(s.out, doc)
-	}
-	report.WriteToolVerify(s.out, s.style, doc)
-	return nil
-}
-
-// verified reads one tool.
-func verified(f *workspace.FoundTool) report.ToolVerified {
-	row := report.ToolVerified{ID: f.ID, Path: f.Path, Status: "unpinned"}
-	switch {
-	case f.Tool == nil:
-		row.Status, row.Detail = "unusable", f.SkipReason
-		return row
-	case f.Tool.Problem != "":
-		row.Status, row.Detail = "unusable", f.Tool.Problem
-		return row
-	case f.SHA256 != "":
-		row.Status = "pinned"
-	}
-	is, err := f.Tool.Identity()
-	if err != nil {
-		row.Detail = err.Error()
-		if row.Status = "unusable"; f.SHA256 != "" {
-			row.Status = "differs"
-		}
-		return row
-	}
-	row.Digest = is.Digest
-	return row
-}
-
 func toolTraceCommand(s *session) *cobra.Command {
 	cmd := pluginTraceCommand(s)
 	cmd.Short = "Run a command of bento and record every message of its tools and plugins"
@@ -283,4 +216,11 @@ func problemsOf(id string, err error) error {
 		Severity: diagnostics.Error, Rule: "tool_call", Source: diagnostics.Source, Message: err.Error(),
 		Hint: "bento tool info " + id + " --handshake lists its functions",
 	}}
+}
+
+// toolPackageCommands are the commands that install, check and make packages.
+func toolPackageCommands(s *session) []*cobra.Command {
+	return []*cobra.Command{
+		newToolAdd(s), newToolRemove(s), newToolVerify(s), newToolRollback(s), newToolEnable(s, true), newToolEnable(s, false), newToolPackage(s),
+	}
 }

@@ -109,43 +109,5 @@ func NewToolRun(id, function string, took time.Duration) ToolRun {
 	return ToolRun{Schema: Schema("tool.run"), ID: id, Function: function, DurationMS: float64(took.Microseconds()) / 1000}
 }
 
-// ToolVerify is the document of `bento tool verify`.
-type ToolVerify struct {
-	Schema string         `json:"schema"`
-	Tools  []ToolVerified `json:"tools"`
-}
-
-// ToolVerified is the result for one tool.
-type ToolVerified struct {
-	ID     string `json:"id"`
-	Path   string `json:"path"`
-	Status string `json:"status" enum:"pinned,unpinned,differs,unusable"`
-	Digest string `json:"digest,omitempty"`
-	Detail string `json:"detail,omitempty"`
-}
-
-// NewToolVerify makes the document of verified tools.
-func NewToolVerify(list []ToolVerified) ToolVerify {
-	return ToolVerify{Schema: Schema("tool.verify"), Tools: list}
-}
-
-// WriteToolVerify prints a line a tool for people.
-func WriteToolVerify(w io.Writer, style Style, doc ToolVerify) {
-	for _, t := range doc.Tools {
-		paint := style.Green
-		switch t.Status {
-		case "unpinned":
-			paint = style.Yellow
-		case "differs", "unusable":
-			paint = style.Red
-		}
-		text := t.Digest
-		if t.Detail != "" {
-			text = t.Detail
-		}
-		fmt.Fprintf(w, "%s %-16s %s\n", paint(fmt.Sprintf("%-9s", t.Status)), Printable(t.ID), Printable(text))
-	}
-}
-
 // RawOutput returns the output of a tool as it is shown: with one end of line.
 func RawOutput(text string) string { return strings.TrimSuffix(text, "\n") + "\n" }

@@ -34,38 +34,41 @@ func (t *toolFinder) open(f *FoundTool) {
 	}
 }
 
-// program is how a one-shot tool is started.
-type program struct {
-	id, sha256  string
-	argv, words []string // words are argv as it is declared
-	dir         string
-	env         adapters.Environ
-	scripts     []string // files of the workspace among the arguments
-	terms       []discovery.Term
+// Launch is how a one-shot tool is started.
+type Launch struct {
+	ID   string // that its manifest has to have
+	Argv []string
+	Dir  string
+	Env  adapters.Environ
+
+	sha256  string
+	words   []string // Argv as it is declared
+	scripts []string // files of the workspace among the arguments
+	terms   []discovery.Term
 }
 
 // openOneshot opens a program that is declared or on PATH.
 func (t *toolFinder) openOneshot(f *FoundTool) {
 	root, own := t.cfg.Root, f.Settings
 	// A tool on PATH is the user's, as a plugin is.
-	p := program{id: f.ID, sha256: f.SHA256, argv: []string{f.Path}, words: []string{filepath.Base(f.Path)}, dir: root, env: t.host.PluginEnv(root)}
+	p := Launch{ID: f.ID, sha256: f.SHA256, Argv: []string{f.Path}, words: []string{filepath.Base(f.Path)}, Dir: root, Env: t.host.PluginEnv(root)}
 	if own.Declares() { // it runs as a task runs
-		p.env, p.words = t.host.Environ, nil
+		p.Env, p.words = t.host.Environ, nil
 		for _, w := range own.Command {
 			p.words = append(p.words, w.Text)
 		}
-		p.argv = append(p.argv, p.words[1:]...)
+		p.Argv = append(p.Argv, p.words[1:]...)
 		p.scripts = t.scripts(own)
 	}
-	p.env = p.env.Strict(own.Env...).With(own.SetEnv)
+	p.Env = p.Env.Strict(own.Env...).With(own.SetEnv)
 	t.openProgram(f, p)
 }
 
-func (t *toolFinder) openProgram(f *FoundTool, p program) {
+func (t *toolFinder) openProgram(f *FoundTool, p Launch) {
 	own := f.Settings
-	env := p.env.With(map[string]string{"PWD": p.dir, state.Inside: t.cfg.Root})
+	p.Env = p.Env.With(map[string]string{"PWD": p.Dir, state.Inside: t.cfg.Root})
 	opened, err := oneshot.Open(oneshot.Options{
-		ID: p.id, Argv: p.argv, Dir: p.dir, Env: env, SHA256: p.sha256, Capabilities: own.Capabilities, Timeout: own.Timeout,
+		ID: p.ID, Argv: p.Argv, Dir: p.Dir, Env: p.Env, SHA256: p.sha256, Capabilities: own.Capabilities, Timeout: own.Timeout,
 		Trace: t.traceOf(f), Audit: t.o.Audit,
 	})
 	if err != nil {
@@ -76,8 +79,8 @@ func (t *toolFinder) openProgram(f *FoundTool, p program) {
 	id := &toolIdentity{digests: t.digests, files: files, pin: p.sha256, terms: slices.Concat([]discovery.Term{
 		{Name: "contract", Value: oneshot.Protocol},
 		{Name: "command", Value: strings.Join(p.words, "\n")},
-	}, p.terms, grants(own, env))}
-	f.Oneshot, f.Tool.Call = opened, opened
+	}, p.terms, grants(own, p.Env))}
+	f.Launch, f.Oneshot, f.Tool.Call = &p, opened, opened
 	f.Tool.Files, f.Tool.Identity, f.Tool.Changed = t.inWorkspace(files), id.once(), id.changed
 }
 

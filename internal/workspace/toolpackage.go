@@ -39,8 +39,8 @@ func (t *toolFinder) openPackage(f *FoundTool) {
 		return
 	}
 	f.Path = t.host.programOf(p.WorkDir, p.Argv[0])
-	t.openProgram(f, program{
-		id: p.ID, argv: append([]string{f.Path}, p.Argv[1:]...), words: p.Argv, dir: p.WorkDir, sha256: p.ArgvSHA256, terms: terms,
-		env: t.host.PluginEnv(t.cfg.Root).Strict(f.Settings.Env...).With(p.Process.Env).With(f.Settings.SetEnv),
+	t.openProgram(f, Launch{
+		ID: p.ID, Argv: append([]string{f.Path}, p.Argv[1:]...), words: p.Argv, Dir: p.WorkDir, sha256: p.ArgvSHA256, terms: terms,
+		Env: t.host.PluginEnv(t.cfg.Root).Strict(f.Settings.Env...).With(p.Process.Env).With(f.Settings.SetEnv),
 	})
 }

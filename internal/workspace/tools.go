@@ -26,6 +26,7 @@ type FoundTool struct {
 	Settings config.Tool     // that apply to it
 	Tool     *discovery.Tool // nil with Skip; the entry that counts for its id has one
 	Oneshot  *oneshot.Tool   // of a program
+	Launch   *Launch         // likewise: how it is started
 	Wasm     *wasm.Tool      // of a module
 }
 
