@@ -41,8 +41,8 @@ func Adapters(path string, cfg *config.Workspace, st *state.Dir, digest func(pat
 	return s.run(path, cfg, st, digest)
 }
 
-// ToolPrefix is the start of the name of a tool's executable or module; the id follows.
-const ToolPrefix = "bento-tool-"
+// toolPrefix is the start of the name of a tool's executable or module; the id follows.
+const toolPrefix = "bento-tool-"
 
 // RuleToolFile is the rule of the problems of Tools.
 const RuleToolFile = "tool_file"
@@ -51,7 +51,7 @@ const RuleToolFile = "tool_file"
 func Tools(path string, cfg *config.Workspace, st *state.Dir, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
 	t := &cfg.Tools
 	s := &search{rules: rules{
-		prefix: ToolPrefix, noun: "tool", table: "tools", ids: "id of a tool, expected [a-z0-9][a-z0-9._-]*", valid: config.ValidToolID, rule: RuleToolFile,
+		prefix: toolPrefix, noun: "tool", table: "tools", ids: "id of a tool, expected [a-z0-9][a-z0-9._-]*", valid: config.ValidToolID, rule: RuleToolFile,
 		disable: t.Disable, allow: t.Allowlist, restrict: t.Restrict, pin: t.PinOf, lock: "bento plugin lock",
 		contract: adapters.ContractOneShot,
 		consent:  "install it in a directory outside, or declare it in bento.toml: [tools.%q]",

@@ -118,5 +118,5 @@ func decodePathNames(payload []byte) (map[string]pluginNames, error) {
 
 // isNamed reports whether a file has the name of a plugin or tool.
 func isNamed(name string) bool {
-	return strings.HasPrefix(name, PluginPrefix) || strings.HasPrefix(name, ToolPrefix)
+	return strings.HasPrefix(name, PluginPrefix) || strings.HasPrefix(name, toolPrefix)
 }

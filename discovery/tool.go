@@ -1,6 +1,9 @@
 package discovery
 
-import "github.com/bentobuild/bento/adapters"
+import (
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+)
 
 // Tool is a tool that bento.toml declares or that was found on PATH, and that a task or a parser
 // uses. Nothing of it has been started, and nothing of its content was read.
@@ -19,6 +22,9 @@ type Tool struct {
 	// Changed reports whether its executable or module has been changed or replaced since Identity
 	// was called.
 	Changed func() bool
+	// Findings returns the diagnostics in the output of a tool that parses, checked, with paths
+	// relative to root.
+	Findings func(output, root string) ([]diagnostics.Diagnostic, error)
 }
 
 // ToolIdentity is everything about a tool that the key of a task depends on.

@@ -15,13 +15,14 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/plugin/bundle"
 	"github.com/bentobuild/bento/plugin/host"
 )
 
 func pluginLockCommand(s *session) *cobra.Command {
 	return &cobra.Command{
-		Use: "lock [ID...]", Example: "  bento plugin lock\n  bento plugin lock zig", Short: "Pin the plugins on PATH in " + config.LockFile,
-		Long: "Write the SHA-256 of the first plugin of each id on PATH to " + config.LockFile + " at the root of\n" +
+		Use: "lock [ID...]", Example: "  bento plugin lock\n  bento plugin lock zig", Short: "Pin the plugins and tools on PATH in " + config.LockFile,
+		Long: "Write the SHA-256 of the first plugin and the first tool of each id on PATH to " + config.LockFile + " at the root of\n" +
 			"the workspace. bento does not start a pinned plugin with another digest. The command\n" +
 			"leaves out plugins that the workspace forbids. It leaves out plugins that another user can\n" +
 			"write to, unless you name them, which trusts their present content. It starts no plugin.",
@@ -38,23 +39,60 @@ func (s *session) pluginLock(ids []string) error {
 	}
 	cfg, problems := config.Load(root, s.host().OwnConfig())
 	free := *cfg
-	free.Plugins = cfg.Plugins.Unlocked()
+	free.Plugins, free.Tools.Locked = cfg.Plugins.Unlocked(), nil
 	found, more := discovery.Adapters(s.environ.Get("PATH"), &free, nil, (*host.Digests)(nil).Executable)
 	// The command replaces the old lock, so its problems do not matter.
 	problems = slices.DeleteFunc(append(problems, more...), func(d diagnostics.Diagnostic) bool { return d.File == config.LockFile })
 	report.WriteProblems(s.err, s.style, problems)
-	sums, err := sumsOf(found, ids)
+	tools, more := discovery.Tools(s.environ.Get("PATH"), &free, nil, (*host.Digests)(nil).Executable)
+	report.WriteProblems(s.err, s.style, more)
+	all := slices.Concat(found, tools)
+	for _, id := range ids {
+		if !slices.ContainsFunc(all, func(c adapters.Candidate) bool { return c.ID == id }) {
+			return notFound("plugin_not_found", fmt.Sprintf("neither bento-adapter-%s nor bento-tool-%s is on PATH", id, id), "bento plugin list and bento tool list name what is on PATH")
+		}
+	}
+	doc := lockedPlugins{Schema: report.Schema("plugin.lock"), Path: config.LockFile}
+	if doc.SHA256, err = sumsOf(found, ids); err == nil {
+		doc.Tools, err = sumsOf(tools, ids)
+	}
 	if err != nil {
 		return err
 	}
-	if err := state.WriteFile(filepath.Join(root, config.LockFile), lockText(sums), 0o644); err != nil {
+	for id, sum := range s.packagesOf(cfg) {
+		doc.Tools[id] = sum
+	}
+	if err := state.WriteFile(filepath.Join(root, config.LockFile), lockText(doc), 0o644); err != nil {
 		return err
 	}
 	if s.flags.json {
-		return report.Write(s.out, lockedPlugins{report.Schema("plugin.lock"), config.LockFile, sums})
+		return report.Write(s.out, doc)
 	}
-	_, err = fmt.Fprintf(s.out, "%s: %s\n", config.LockFile, counted(len(sums)))
+	text := counted(len(doc.SHA256))
+	if n := len(doc.Tools); n > 0 {
+		text += ", " + report.Count(n, "tool")
+	}
+	_, err = fmt.Fprintf(s.out, "%s: %s\n", config.LockFile, text)
 	return err
+}
+
+// packagesOf returns the digests of the active packages that bento.toml names, by id.
+func (s *session) packagesOf(cfg *config.Workspace) map[string]string {
+	sums := make(map[string]string)
+	dir := bundle.DataDir(s.environ.Get)
+	for _, own := range cfg.Tools.ByID {
+		id, _, _ := strings.Cut(own.Package.Text, "@")
+		if id == "" || dir == "" {
+			continue
+		}
+		installed, _ := bundle.Discover([]bundle.Tier{bundle.Global(dir)})
+		for _, f := range installed {
+			if f.ID == id && f.Active {
+				sums[id] = f.Digest
+			}
+		}
+	}
+	return sums
 }
 
 // lockedPlugins is the document of `bento plugin lock`.
@@ -62,16 +100,12 @@ type lockedPlugins struct {
 	Schema string            `json:"schema"`
 	Path   string            `json:"path"`
 	SHA256 map[string]string `json:"sha256"`
+	Tools  map[string]string `json:"tools,omitempty"`
 }
 
 // sumsOf returns the digest of the first startable plugin of each id. A plugin that other
 // users may write to is startable if its id is among ids.
 func sumsOf(found []adapters.Candidate, ids []string) (map[string]string, error) {
-	for _, id := range ids {
-		if !slices.ContainsFunc(found, func(c adapters.Candidate) bool { return c.ID == id }) {
-			return nil, notFound("plugin_not_found", fmt.Sprintf("bento-adapter-%s is not on PATH", id), "bento plugin list names the plugins on PATH")
-		}
-	}
 	var digests *host.Digests // without a memory: later digests are compared with these
 	sums := make(map[string]string)
 	for _, c := range found {
@@ -94,11 +128,17 @@ func counted(plugins int) string {
 }
 
 // lockText returns the content of a lock file, by id.
-func lockText(sums map[string]string) []byte {
+func lockText(doc lockedPlugins) []byte {
 	var b strings.Builder
 	b.WriteString("# Written by bento plugin lock: a plugin with another digest is not started.\n[sha256]\n")
-	for _, id := range slices.Sorted(maps.Keys(sums)) {
-		fmt.Fprintf(&b, "%s = %q\n", id, sums[id])
+	for _, id := range slices.Sorted(maps.Keys(doc.SHA256)) {
+		fmt.Fprintf(&b, "%s = %q\n", id, doc.SHA256[id])
+	}
+	for n, id := range slices.Sorted(maps.Keys(doc.Tools)) {
+		if n == 0 {
+			b.WriteString("[tools]\n")
+		}
+		fmt.Fprintf(&b, "%q = %q\n", id, doc.Tools[id])
 	}
 	return []byte(b.String())
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/bentobuild/bento/diagnostics/parse"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
-	"github.com/bentobuild/bento/plugin/adapter/answer"
 )
 
 // kept bounds what of each stream is looked at, in bytes: the end of it. The parsers
@@ -93,5 +92,5 @@ func (o *Findings) parseByTool(ctx context.Context, t *plan.Task, root string) (
 	if err != nil {
 		return nil, err
 	}
-	return answer.ToolFindings(said.Output, root, t.Parser.ID)
+	return t.Parser.Findings(said.Output, root)
 }

@@ -252,7 +252,7 @@ func (b *builder) requestedTasks(req Request, dishes []*discovery.Dish) []*Task 
 		named := b.named(req, name, dishes)
 		for _, t := range named {
 			if t.Args = req.Args; len(req.Args) > 0 && t.Tool != nil {
-				b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "arguments", fmt.Sprintf("%s calls a tool, which takes no arguments", t.ID()), "write them into input of [tasks."+t.Name+"]")
+				b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "usage", fmt.Sprintf("%s calls a tool, which takes no arguments", t.ID()), "write them into input of [tasks."+t.Name+"]")
 			}
 		}
 		roots = append(roots, named...)

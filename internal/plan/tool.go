@@ -21,6 +21,9 @@ type ToolUse struct {
 	pos config.Pos
 }
 
+// WantsOut reports whether the tool writes its outputs into a directory of bento.
+func (u *ToolUse) WantsOut() bool { return slices.Contains(u.Uses, config.InputOut) }
+
 // Unusable returns the diagnostic of a use that cannot be.
 func (u *ToolUse) Unusable(format string, args ...any) diagnostics.Diagnostic {
 	d := at(u.pos)
@@ -39,7 +42,7 @@ func (b *builder) setTools(t *Task, c *config.Task) {
 			problem := t.Tool.Unusable("%s", p)
 			problem.Hint = t.Tool.Hint
 			t.fault = diagnostics.Problems{problem}
-		} else if len(t.Outputs) == 0 && c.Outputs == nil && c.WorkspaceOutputs == nil && slices.Contains(c.Uses, config.InputOut) {
+		} else if len(t.Outputs) == 0 && c.Outputs == nil && c.WorkspaceOutputs == nil && t.Tool.WantsOut() {
 			d := at(c.Tool.Pos)
 			b.problem(diagnostics.Error, d, config.RuleInvalid, "the input has "+config.InputOut+", and task \""+c.Name+"\" declares no outputs", "add outputs = [\"…\"]")
 		}

@@ -17,9 +17,6 @@ import (
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/internal/action"
-	"github.com/bentobuild/bento/internal/config"
-	"github.com/bentobuild/bento/internal/owndir"
-	"github.com/bentobuild/bento/internal/owner"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
 )
@@ -32,7 +29,7 @@ const (
 
 // usesOut reports whether a task's tool writes its outputs into a directory of bento.
 func usesOut(t *plan.Task) bool {
-	return t.Tool != nil && slices.Contains(t.Tool.Uses, config.InputOut)
+	return t.Tool != nil && t.Tool.WantsOut()
 }
 
 // attemptTool calls the tool of the task once, in place of a command.
@@ -101,18 +98,10 @@ func (x *execution) outDir() (dir string, remove func(), err error) {
 		return "", func() {}, nil
 	}
 	temp, err := x.env.State.Temp()
-	if errors.As(err, new(*owner.GuestError)) {
-		return "", nil, errors.New("outputs cannot be written for another user's workspace")
-	}
 	if err != nil {
 		return "", nil, err
 	}
-	return x.below(temp)
-}
-
-// below makes the directory beside the mark of a temporary one.
-func (x *execution) below(temp *owndir.Temp) (dir string, remove func(), err error) {
-	out, err := temp.Enter("out", true)
+	out, err := temp.Enter("out", true) // beside the mark of the temporary directory
 	if err != nil {
 		temp.Remove()
 		return "", nil, err

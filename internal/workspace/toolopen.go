@@ -12,18 +12,23 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/bounds"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/adapter"
+	"github.com/bentobuild/bento/plugin/adapter/answer"
 	"github.com/bentobuild/bento/plugin/oneshot"
 	"github.com/bentobuild/bento/plugin/wasm"
 )
 
 // open sets what the tool is called through. It checks the settings and starts nothing.
 func (t *toolFinder) open(f *FoundTool) {
-	f.Tool = &discovery.Tool{ID: f.ID}
+	id := f.ID
+	f.Tool = &discovery.Tool{ID: id, Findings: func(output, root string) ([]diagnostics.Diagnostic, error) {
+		return answer.ToolFindings(output, root, id)
+	}}
 	switch {
 	case f.Contract == adapters.ContractOneShot:
 		t.openOneshot(f)
