@@ -16,6 +16,7 @@ const maxExported = 25
 // the package accepts.
 var manyNames = map[string]string{
 	"adapters":             "the values of the wire, which are also the contract of an adapter",
+	"discovery":            "the parts of a workspace: its dishes, the links between them, plugins and tools",
 	"cache":                "the contract of a store, its values, and the store on disk",
 	"adapters/adaptertest": "what the tests of 13 adapters share",
 	"internal/config":      "a type for each table of bento.toml and dish.toml",
