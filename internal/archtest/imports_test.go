@@ -112,7 +112,7 @@ var table = []row{
 
 	// What adapters answer from is digested with the secret of package key.
 	{"internal/workspace", []string{"adapters", "adapters/builtin", "cache", "diagnostics", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/key", "internal/owndir",
-		"internal/pack", "internal/sandbox", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/host", "plugin/oneshot"}},
+		"internal/pack", "internal/sandbox", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/host", "plugin/oneshot", "plugin/wasm"}},
 
 	// 8
 	// run finds the critical path, in a graph of tasks and installs that no plan has.

@@ -29,6 +29,9 @@ type toolInput struct {
 	uses []string // of the words
 }
 
+// Shape returns the schema.
+func (*toolInput) Shape() tomlfile.Schema { return tomlfile.Schema{"type": "object"} }
+
 // UnmarshalTOML turns a table into JSON.
 func (i *toolInput) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	if v.Kind() != tomlfile.Table {

@@ -3,6 +3,7 @@ package wasm
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/bentobuild/bento/adapters"
@@ -23,7 +24,7 @@ func (t *Tool) answer(text []byte) (adapters.ToolAnswer, error) {
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(text, &members); err != nil || members == nil {
-		return fail("plugin output is not valid JSON: found %s", wire.Plain(start(text)))
+		return fail("plugin output is not valid JSON: found %s", plain(start(text)))
 	}
 	output, ok := members["output"]
 	if !ok {
@@ -31,11 +32,11 @@ func (t *Tool) answer(text []byte) (adapters.ToolAnswer, error) {
 	}
 	var a adapters.ToolAnswer
 	if json.Unmarshal(output, &a.Output) != nil || output[0] != '"' {
-		return fail("plugin output is not valid JSON: output is no string: found %s", wire.Plain(start(output)))
+		return fail("plugin output is not valid JSON: output is no string: found %s", plain(start(output)))
 	}
 	var warning *string
 	if raw, ok := members["error"]; ok && json.Unmarshal(raw, &warning) != nil {
-		return fail("plugin output is not valid JSON: error is neither a string nor null: found %s", wire.Plain(start(raw)))
+		return fail("plugin output is not valid JSON: error is neither a string nor null: found %s", plain(start(raw)))
 	}
 	if warning == nil {
 		return a, nil
@@ -46,6 +47,9 @@ func (t *Tool) answer(text []byte) (adapters.ToolAnswer, error) {
 	a.Warning = *warning
 	return a, nil
 }
+
+// plain returns a text as one line.
+func plain(text string) string { return wire.Plain(strings.ReplaceAll(text, "\n", " ")) }
 
 // start returns the beginning of a text, for a message.
 func start(text []byte) string {

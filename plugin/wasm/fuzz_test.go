@@ -21,6 +21,9 @@ func FuzzHarden(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if m.memories == 0 {
+			return
+		}
 		for _, i := range m.imports {
 			if i.kind != kindFunc {
 				return

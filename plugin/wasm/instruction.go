@@ -2,18 +2,24 @@ package wasm
 
 import "fmt"
 
-// The instructions whose operands differ from those of their neighbours.
+// Instructions: those that harden writes, and those whose operands differ from their neighbours'.
 const (
+	opUnreachable  = 0x00
 	opBlock        = 0x02
 	opLoop         = 0x03
 	opIf           = 0x04
+	opEnd          = 0x0b
 	opBr           = 0x0c
 	opBrIf         = 0x0d
 	opBrTable      = 0x0e
 	opCall         = 0x10
 	opCallIndirect = 0x11
+	opDrop         = 0x1a
 	opSelectTyped  = 0x1c
 	opLocalGet     = 0x20
+	opLocalTee     = 0x22
+	opGlobalGet    = 0x23
+	opGlobalSet    = 0x24
 	opTableSet     = 0x26
 	opLoadFirst    = 0x28
 	opStoreLast    = 0x3e
@@ -23,12 +29,19 @@ const (
 	opI64Const     = 0x42
 	opF32Const     = 0x43
 	opF64Const     = 0x44
+	opI32Eqz       = 0x45
+	opI32LtS       = 0x48
+	opI32Add       = 0x6a
+	opI32Sub       = 0x6b
+	opI32And       = 0x71
 	opLastPlain    = 0xc4
 	opRefNull      = 0xd0
 	opRefIsNull    = 0xd1
 	opRefFunc      = 0xd2
 	opMisc         = 0xfc
 	opVector       = 0xfd
+
+	opNone = 0x40 // the type of a block without a result
 )
 
 // instruction passes one instruction of WebAssembly 2.0 with its operands.
@@ -119,3 +132,6 @@ func (r *reader) vector() error {
 	}
 	return fmt.Errorf("the instruction %#x %d is none of WebAssembly 2.0", opVector, op)
 }
+
+// isBulk reports whether the instruction after opMisc works on a range: of memory, of a table.
+func isBulk(op byte) bool { return op >= 8 && op <= 17 && op != 9 && op != 13 && op != 16 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
+	"strings"
 )
 
 // The sections of a module.
@@ -286,7 +286,11 @@ func (m *module) function(name string) string {
 	return m.typeOf(e.index)
 }
 
-// has reports whether the module has the section.
-func (m *module) has(id byte) bool {
-	return slices.ContainsFunc(m.sections, func(s section) bool { return s.id == id })
+// params returns the number of parameters of a type, 0 for an unknown one.
+func (m *module) params(typ uint32) int {
+	params, _, _ := strings.Cut(m.typeText(typ), "->")
+	if params == "" {
+		return 0
+	}
+	return strings.Count(params, ",") + 1
 }

@@ -198,6 +198,9 @@ func (t *Tool) checkExports(m *module) error {
 	if e, ok := m.exports[memory]; !ok || e.kind != kindMemory {
 		return fail("v2 plugin does not export 'memory'")
 	}
+	if m.start >= 0 && m.typeOf(uint32(m.start)) != "->" {
+		return fail("the start function has the type %s; required is %s", signature(m.typeOf(uint32(m.start))), signature("->"))
+	}
 	if found := m.function("_initialize"); found != "" && found != "->" {
 		return fail("the export _initialize has the type %s; required is %s", signature(found), signature("->"))
 	}
