@@ -138,6 +138,11 @@ func (j *jail) open(name string, flag int, perm fs.FileMode, follow bool) (*os.F
 	if err != nil {
 		return nil, err
 	}
+	return j.openAt(at, flag, perm)
+}
+
+// openAt opens a resolved name. What it names may have been replaced since.
+func (j *jail) openAt(at string, flag int, perm fs.FileMode) (*os.File, error) {
 	f, err := j.root.OpenFile(filepath.FromSlash(at), flag|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, perm)
 	if err != nil {
 		return nil, err
