@@ -55,6 +55,9 @@ type check struct {
 	Detail string   `json:"detail"`
 	Hint   string   `json:"hint,omitempty"`
 	Dishes []string `json:"dishes,omitempty"` // that it concerns
+
+	problem *diagnostics.Diagnostic // that it reports
+	where   string                  // file:line at the end of Detail
 }
 
 func (doc *diagnosis) add(name, status, detail, hint string) {
@@ -134,7 +137,7 @@ func (doc *diagnosis) checkProblems(problems []diagnostics.Diagnostic) {
 		if p.Severity == diagnostics.Error {
 			status = "fail"
 		}
-		doc.add("config", status, p.String(), p.Hint)
+		doc.put(check{Name: "config", Status: status, Detail: p.String(), Hint: p.Hint, problem: &p})
 	}
 }
 
@@ -193,6 +196,7 @@ func toolCheck(r toolRow) check {
 	}
 	if r.Wanted != "" {
 		c.Detail += fmt.Sprintf(", wanted %s (%s)", r.Wanted, r.Where)
+		c.where = r.Where
 	}
 	return c
 }
@@ -262,10 +266,23 @@ func (doc *diagnosis) checkSandbox() {
 	doc.add("sandbox", "ok", fmt.Sprintf("Landlock %d and seccomp", offer.Landlock), "")
 }
 
+// shown returns the detail with places relative to the current directory.
+func (c *check) shown(style report.Style) string {
+	if c.problem != nil {
+		p := *c.problem
+		p.File = placeShown(style, p.File)
+		return p.String()
+	}
+	if rest, ok := strings.CutSuffix(c.Detail, "("+c.where+")"); ok && c.where != "" {
+		return rest + "(" + placeShown(style, c.where) + ")"
+	}
+	return c.Detail
+}
+
 func (doc *diagnosis) write(w io.Writer, style report.Style) {
 	paint := map[string]string{"ok": style.Green("ok  "), "warn": style.Yellow("warn"), "fail": style.Red("FAIL"), "skipped": style.Dim("-   ")}
 	for _, c := range doc.Checks {
-		line := fmt.Sprintf("%s  %-18s %s", paint[c.Status], report.PrintableLine(c.Name), report.PrintableLine(c.Detail))
+		line := fmt.Sprintf("%s  %-18s %s", paint[c.Status], report.PrintableLine(c.Name), report.PrintableLine(c.shown(style)))
 		if len(c.Dishes) > 0 {
 			slices.Sort(c.Dishes)
 			line += style.Dim("  (" + report.PrintableLine(among(slices.Compact(c.Dishes))) + ")")
