@@ -88,6 +88,7 @@ var table = []row{
 	// Packages of tools: what they contain, then where they are installed and fetched from.
 	{"plugin/bundle", []string{"plugin/bundle/*", "diagnostics", "internal/bounds", "internal/owndir", "internal/owner", "internal/proc", "internal/rawfile"}},
 	{"plugin/bundle/*", []string{"diagnostics", "internal/jsonfile"}},
+	{"plugin/wasm/wasmtest", nil}, // modules written by hand, for tests
 	// Compiled modules lie in a directory of bento's own.
 	{"plugin/wasm", []string{"adapters", "plugin/wire", "internal/owndir", "internal/owner", "internal/rawfile"}},
 	{"plugin/*", []string{"plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics"}},
