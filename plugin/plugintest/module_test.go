@@ -212,3 +212,25 @@ func TestModuleChanges(t *testing.T) {
 		t.Errorf("got %q, want W6.1", got)
 	}
 }
+
+// The example passes as a module what it passes as an executable.
+func TestAdapterModule(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bento-adapter-noop.wasm")
+	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", path, "../../examples/bento-adapter-noop")
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=-trimpath")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	r, err := Run(t.Context(), path, Options{Stderr: t.Output(), Within: ample, Exit: ample})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range r.Axes {
+		if a.Status == Fail {
+			t.Errorf("%s %s: expected %s, got %s", a.Clause, a.Level, a.Expected, a.Got)
+		}
+	}
+	if r.ID != "noop" || r.Passed < 20 {
+		t.Errorf("got the id %q and %d passes", r.ID, r.Passed)
+	}
+}

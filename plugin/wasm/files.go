@@ -71,6 +71,10 @@ func (k *call) mounts() (jails, wazero.FSConfig, error) {
 	if k.t.grant.may(wasiRead) && k.c.Root != "" {
 		if err := mount(k.c.Root, ".", false); err != nil {
 			k.log.add("[WARN] the workspace cannot be opened: " + err.Error())
+		} else if k.t.o.atItsPath {
+			if err := mount(k.c.Root, filepath.ToSlash(k.c.Root), false); err != nil {
+				return open, nil, err
+			}
 		}
 	}
 	if k.c.Out != "" {

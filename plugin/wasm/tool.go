@@ -45,6 +45,8 @@ type Options struct {
 	// Fuel is accepted for the sake of configurations of other hosts, and ignored: wazero counts
 	// no instructions. Timeout bounds a call.
 	Fuel int64
+
+	atItsPath bool // the workspace is mounted under its absolute path too
 }
 
 // Manifest is what the manifest of a module declares.
