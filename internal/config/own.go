@@ -22,6 +22,7 @@ type extension struct {
 type ownFile struct {
 	Cache      cacheTable      `toml:"cache"`
 	Plugins    Plugins         `toml:"plugins"`
+	Tools      ownTools        `toml:"tools"`
 	Extensions *tomlfile.Value `toml:"extensions"`
 }
 
@@ -54,6 +55,7 @@ func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
 	problems = append(problems, f.Decode(&raw)...)
 	problems = append(problems, w.ownCache(raw.Cache)...)
 	problems = append(problems, w.Plugins.under(&raw.Plugins)...)
+	problems = append(problems, w.ownTrust(raw.Tools)...)
 	if raw.Extensions != nil {
 		problems = append(problems, w.ownExtensions(raw.Extensions)...)
 	}

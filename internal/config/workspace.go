@@ -34,6 +34,7 @@ type workspaceFile struct {
 	Cache        cacheTable            `toml:"cache"`
 	Toolchain    toolchainTable        `toml:"toolchain"`
 	Plugins      Plugins               `toml:"plugins"`
+	Tools        Tools                 `toml:"tools"`
 	Telemetry    telemetryTable        `toml:"telemetry"`
 	Execution    executionTable        `toml:"execution"`
 	Environments tomlfile.Map[secrets] `toml:"environments"`
@@ -103,6 +104,7 @@ func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 	if f.Lookup("plugins") != nil {
 		w.Plugins = raw.Plugins
 	}
+	w.Tools = raw.Tools
 	w.Toolchain = raw.Toolchain.over(Toolchain{})
 	problems = append(problems, w.fillDefaults(raw.Defaults)...)
 	problems = append(problems, w.fillCache(raw.Cache)...)

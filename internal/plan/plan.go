@@ -85,6 +85,7 @@ type Task struct {
 	Argv []string // run without a shell, when set
 	Args []string // of the request, appended
 	Cwd  string   // relative to the dish
+	Tool *ToolUse // called in place of a command; then Run describes it
 	Path []string // relative to the dish, in front of PATH
 
 	DefaultInputs bool     // all files of the dish that git does not ignore
@@ -116,6 +117,7 @@ type Task struct {
 	Incremental bool
 	SideEffects bool
 	Hook        *adapters.Hook
+	Parser      *ToolUse // of what it prints, in place of that of Hook; nil for none
 
 	// Root is set for a task of a workspace's root that runs a script by its name. Nobody but the
 	// script knows what it makes, anywhere below the root.
