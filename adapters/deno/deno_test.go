@@ -232,7 +232,7 @@ func TestLinks(t *testing.T) {
 			{Dir: "tools/gen", File: "packages/app/deno.json", Line: 6, Loose: true},
 			{Package: "deno:ROOT:@ex/lib", File: "packages/app/main.ts", Line: 1},
 			{Package: "deno:ROOT:@std/assert", File: "packages/app/main.ts", Line: 4},
-			{Dir: "packages/other", File: "packages/app/main_test.ts", Line: 1, Dev: true, Loose: true},
+			{Dir: "packages/other", File: "packages/app/main_test.ts", Line: 1, Dev: true, Private: true, Loose: true},
 		},
 		"packages/lib": {{Dir: "shared", File: "packages/lib/mod.ts", Line: 1, Loose: true}},
 		".":            {{Package: "deno:ROOT:@std/assert", File: "deno.jsonc", Line: 4}},
@@ -243,12 +243,46 @@ func TestLinks(t *testing.T) {
 	}
 	// A root that is a package, too, is checked with all its members.
 	adaptertest.Replace(t, filepath.Join(root, "deno.jsonc"), `"workspace"`, `"exports": "./mod.ts", "workspace"`)
-	if got := adaptertest.Links(t, a, root, root); len(got) != 5 || got[1].Dir != "packages/app" {
+	if got := adaptertest.Links(t, a, root, root); len(got) != 5 || got[1].Dir != "packages/app" || !got[1].Deep {
 		t.Errorf("%+v", got)
 	}
 	answer, err := a.Links(t.Context(), filepath.Join(root, "packages/lib"))
 	if diff := cmp.Diff([]string{"deno:" + root + ":@ex/lib"}, answer.Provides); diff != "" || err != nil {
 		t.Error(diff, err)
+	}
+}
+
+// TestLinksOfTestsThatOthersUse: only what tests alone import is private.
+func TestLinksOfTestsThatOthersUse(t *testing.T) {
+	const files = `
+-- deno.json --
+{"workspace": ["./app", "./lib"]}
+-- app/deno.json --
+{"name": "@ex/app", "exports": {".": "./mod.ts", "./more": "./more.ts"}}
+-- app/mod.ts --
+import "../lib/mod.ts"; import "../lib/mod_bench.ts";
+-- app/more.ts --
+-- app/mod_test.ts --
+import "@ex/lib"; import "./help_test.ts";
+-- lib/deno.json --
+{"name": "@ex/lib"}
+`
+	for _, tt := range []struct {
+		from, to string
+		private  bool
+	}{
+		{"", "", true},
+		{"-- app/more.ts --", "-- app/more.ts --\nexport * from \"./mod_test.ts\"", false},
+		{`"./more.ts"`, `"./help_test.ts"`, false},
+	} {
+		root := adaptertest.Project(t, strings.Replace(files, tt.from, tt.to, 1))
+		want := []adapters.Link{
+			{Dir: "lib", File: "app/mod.ts", Line: 1, Deep: true, Loose: true},
+			{Package: "deno:ROOT:@ex/lib", File: "app/mod_test.ts", Line: 1, Dev: true, Private: tt.private},
+		}
+		if diff := cmp.Diff(want, adaptertest.Links(t, newDeno(), root, filepath.Join(root, "app"))); diff != "" {
+			t.Errorf("%s: %s", tt.to, diff)
+		}
 	}
 }
 

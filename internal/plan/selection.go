@@ -250,7 +250,7 @@ func (b *builder) requestedTasks(req Request, dishes []*discovery.Dish) []*Task 
 	for _, name := range req.Tasks {
 		named := b.named(req, name, dishes)
 		for _, t := range named {
-			t.Args = req.Args
+			b.addArgs(t, req.Args)
 		}
 		roots = append(roots, named...)
 	}
