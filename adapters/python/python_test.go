@@ -35,7 +35,7 @@ func TestDetect(t *testing.T) {
 
 func TestTasks(t *testing.T) {
 	const lib, bdist = "build/lib/**", "build/bdist.*/**"
-	wheel := adapters.Task{Name: "build", Run: ".venv/bin/pip wheel --no-deps -w dist .", Outputs: []string{"dist/**"}}
+	wheel := adapters.Task{Name: "build", SkipsPrivate: true, Run: ".venv/bin/pip wheel --no-deps -w dist .", Outputs: []string{"dist/**"}}
 	setuptools := wheel
 	setuptools.Outputs = []string{"dist/**", lib, "build/lib.*/**", bdist, "build/temp.*/**"}
 	test := adapters.Task{Name: "test", Run: ".venv/bin/python -m pytest"}
@@ -43,7 +43,7 @@ func TestTasks(t *testing.T) {
 		return adapters.Task{Name: name, Run: run, Body: body, Script: true, NoCache: true, SideEffects: true}
 	}
 	format := script("format", ".venv/bin/ruff format .", "")
-	poetry := adapters.Task{Name: "build", Run: "poetry build --no-interaction --no-ansi", Outputs: []string{"dist/**"}}
+	poetry := adapters.Task{Name: "build", SkipsPrivate: true, Run: "poetry build --no-interaction --no-ansi", Outputs: []string{"dist/**"}}
 	for _, tt := range []struct {
 		name  string
 		files []string
@@ -141,7 +141,7 @@ func TestLinks(t *testing.T) {
 		{Dir: in("ui"), File: in("app/pyproject.toml"), Line: 6},
 		{Dir: in("lib"), File: in("app/requirements.txt"), Line: 2},
 		{Dir: in("app/vendored"), File: in("app/requirements.txt"), Line: 3},
-		{Dir: in("testing"), File: in("app/requirements-dev.txt"), Line: 2, Dev: true},
+		{Dir: in("testing"), File: in("app/requirements-dev.txt"), Line: 2, Dev: true, Private: true},
 	}
 	if diff := cmp.Diff(want, ans.Links); diff != "" {
 		t.Error(diff)

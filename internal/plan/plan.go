@@ -129,18 +129,20 @@ type Task struct {
 	// Inner are the dishes inside Dish whose files are among the default inputs, outer ones first.
 	Inner []*discovery.Dish
 
-	id     string   // see ID; "" of a task that no plan made
-	place  string   // see Place; likewise
-	body   string   // text of the script that Run runs by its name
-	recipe bool     // its command is that of a recipe
-	stored bool     // dish.toml says that its result is stored
-	extra  []string // globs of files above the dish
-	script bool     // runs only when named
-	ci     bool
-	rank   int
-	wants  []want
-	behind []*Task // come first if they are in the same plan
-	fault  error
+	id     string // see ID; "" of a task that no plan made
+	place  string // see Place; likewise
+	body   string // text of the script that Run runs by its name
+	recipe bool   // its command is that of a recipe
+	// skipsPrivate says that its command uses no private link of the dish.
+	skipsPrivate bool
+	stored       bool     // dish.toml says that its result is stored
+	extra        []string // globs of files above the dish
+	script       bool     // runs only when named
+	ci           bool
+	rank         int
+	wants        []want
+	behind       []*Task // come first if they are in the same plan
+	fault        error
 	// unresolved is set if a name in its depends_on means no task.
 	unresolved bool
 }
