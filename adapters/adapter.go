@@ -194,6 +194,9 @@ type Task struct {
 	NoCache bool `json:"no_cache,omitempty"`
 	// SideEffects marks a task that bento must not run a second time for diagnostics.
 	SideEffects bool `json:"side_effects,omitempty"`
+	// SkipsPrivate says that the command uses no Private link of the dish, as a build that
+	// compiles no tests.
+	SkipsPrivate bool `json:"skips_private,omitempty"`
 	// Mutex names a resource that two tasks cannot use at once. Tasks with the same mutex,
 	// in any dish, run one after another.
 	Mutex string `json:"mutex,omitempty"`

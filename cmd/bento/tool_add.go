@@ -47,7 +47,6 @@ func newToolAdd(s *session) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&a.from, "from", "", "the `SOURCE` of the package: a path, a file, http or https URL, or git+URL")
 	cmd.Flags().StringVar(&a.index, "index", "", "the `FILE` or URL of a registry's index that has the package")
-	cmd.MarkFlagsMutuallyExclusive("from", "index")
 	return cmd
 }
 
@@ -62,6 +61,9 @@ type toolAdder struct {
 }
 
 func (a *toolAdder) run(ctx context.Context, name string) error {
+	if a.from != "" && a.index != "" {
+		return usageError("--from and --index both name the source of the package", "leave out one of them")
+	}
 	var err error
 	if a.store, a.trust, err = a.toolStore(); err != nil {
 		return err

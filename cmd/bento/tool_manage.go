@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -216,7 +217,7 @@ func newToolPackage(s *session) *cobra.Command {
 		Long: "Make an uncompressed tar of the directory DIR with the manifest of a tool. For a module the\n" +
 			"command computes wasm_sha256, and with --key signs the manifest. The same files make the\n" +
 			"same bytes. A key file has 64 hexadecimal digits: the 32 bytes of an Ed25519 seed.",
-		Example: "  bento tool package ./acme-fmt\n  bento tool package ./acme-fmt --key ~/.keys/acme --key-id acme -o dist/acme-fmt.tar",
+		Example: "  bento tool package ./acme-fmt\n  bento tool package ./acme-fmt --key ~/acme.key --key-id acme",
 		Args:    exactly(1, "bento tool package requires one directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, err := signingKey(key, name)
@@ -229,16 +230,18 @@ func newToolPackage(s *session) *cobra.Command {
 	cmd.Flags().StringVarP(&out, "out", "o", "", "the `FILE` to write, instead of NAME-VERSION.tar")
 	cmd.Flags().StringVar(&key, "key", "", "the `FILE` with the key that signs the manifest of a module")
 	cmd.Flags().StringVar(&name, "key-id", "", "the `NAME` of the key, for signing_key_id")
-	cmd.MarkFlagsRequiredTogether("key", "key-id")
 	return cmd
 }
 
 // signingKey reads the file of a private key.
 func signingKey(file, name string) (bundle.PackOptions, error) {
+	if (file == "") != (name == "") {
+		return bundle.PackOptions{}, usageError("--key and --key-id belong together", "write both, or neither")
+	}
 	if file == "" {
 		return bundle.PackOptions{}, nil
 	}
-	f, err := os.Open(file)
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return bundle.PackOptions{}, usageError("--key: "+err.Error(), "")
 	}
