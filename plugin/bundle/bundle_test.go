@@ -203,6 +203,9 @@ func TestResolve(t *testing.T) {
 	removed, err := s.Remove(ctx, "a", "0.2.0")
 	want(t, fmt.Sprint(removed, err), "[0.2.0] <nil>")
 	want(t, s.resolve("a"), "a 0.10.0")
+	if data, _ := os.ReadFile(filepath.Join(s.Dir, stateName)); !strings.Contains(string(data), `"version": "0.10.0"`) {
+		t.Errorf("the state names another version: %s", data)
+	}
 	_, err = s.Remove(ctx, "a", "9")
 	wantErr(t, err, `the package a 9 is not installed, found "0.10.0"`)
 	_, err = s.Remove(ctx, "../data", "")

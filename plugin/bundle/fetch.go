@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/bentobuild/bento/internal/bounds"
-	"github.com/bentobuild/bento/internal/proc"
 	"github.com/bentobuild/bento/plugin/bundle/archive"
 	"github.com/bentobuild/bento/plugin/bundle/manifest"
 )
@@ -34,6 +32,8 @@ type Fetcher struct {
 	Environ   []string          // of the user, for git
 	Root      string            // of the workspace, whose programs are not started; "" for none
 	Transport http.RoundTripper // nil: the one of net/http
+
+	cloneLimit int64 // bytes on disk while git clones; 0: maxClone
 }
 
 // Package reads the package of a source: a directory, an archive (a path, or a URL with file, http or
@@ -205,73 +205,6 @@ func Redacted(source string) string {
 		return u.Redacted()
 	}
 	return source
-}
-
-// clone reads the files of a repository.
-func (f *Fetcher) clone(ctx context.Context, repo string) ([]archive.File, error) {
-	repo, branch, _ := strings.Cut(repo, "#")
-	scheme, _, ok := strings.Cut(repo, "://")
-	if !ok || scheme != "https" && scheme != "http" && scheme != "ssh" && scheme != "file" {
-		return nil, fmt.Errorf("expected git+https://, git+http://, git+ssh:// or git+file://")
-	}
-	if strings.HasPrefix(branch, "-") {
-		return nil, fmt.Errorf("%q is no branch", branch)
-	}
-	git, err := bounds.Of(f.Root).LookPath(f.lookup("PATH"), "git")
-	if err != nil {
-		return nil, fmt.Errorf("git is required and not installed")
-	}
-	temp, err := os.MkdirTemp("", "bento-clone-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(temp)
-	_, stderr, res, err := proc.Output(ctx, proc.Spec{
-		Argv: append([]string{git}, cloneArgs(repo, branch, filepath.Join(temp, "repo"))...),
-		Dir:  temp, Env: f.gitEnv(scheme, temp), Timeout: cloneTime,
-	}, 1<<20)
-	switch {
-	case err != nil:
-		return nil, err
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case res.TimedOut:
-		return nil, fmt.Errorf("git clone: timed out after %v", cloneTime)
-	case res.ExitCode != 0:
-		return nil, fmt.Errorf("git clone: exited with status %d: %s", res.ExitCode, strings.TrimSpace(string(stderr)))
-	}
-	return archive.ReadDir(filepath.Join(temp, "repo"), archive.Limits{})
-}
-
-// cloneArgs returns the arguments of git for a shallow clone that runs no hook and no filter.
-func cloneArgs(repo, branch, dir string) []string {
-	args := []string{"--no-pager"}
-	for _, s := range []string{
-		"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "core.askPass=false", "credential.helper=", "submodule.recurse=false",
-		"core.protectHFS=true", "core.protectNTFS=true", "transfer.fsckObjects=true", "http.followRedirects=false",
-	} {
-		args = append(args, "-c", s)
-	}
-	args = append(args, "clone", "--quiet", "--depth=1", "--single-branch", "--no-tags", "--template=", "--no-recurse-submodules")
-	if branch != "" {
-		args = append(args, "--branch="+branch)
-	}
-	return append(args, "--", repo, dir)
-}
-
-// gitEnv returns the environment for git: without the user's configuration and without variables
-// that lead to programs of the workspace.
-func (f *Fetcher) gitEnv(scheme, home string) []string {
-	env := []string{
-		"LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=false",
-		"GIT_ALLOW_PROTOCOL=" + scheme, "GIT_CEILING_DIRECTORIES=" + home, "XDG_CONFIG_HOME=" + home, "GIT_LFS_SKIP_SMUDGE=1",
-	}
-	for _, kv := range bounds.Of(f.Root).Outside(f.Environ) {
-		if name, _, _ := strings.Cut(kv, "="); !strings.HasPrefix(name, "GIT_") && name != "LC_ALL" && name != "XDG_CONFIG_HOME" {
-			env = append(env, kv)
-		}
-	}
-	return env
 }
 
 func (f *Fetcher) lookup(name string) string {

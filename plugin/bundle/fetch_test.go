@@ -71,6 +71,10 @@ func TestDownload(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", c.source, err, c.want)
 		}
 	}
+	_, err := f.Bytes(context.Background(), srv.URL+"/a.tar", int64(len(data)-1))
+	wantErr(t, err, fmt.Sprintf("more than %d bytes", len(data)-1))
+	_, err = f.Bytes(context.Background(), srv.URL+"/endless", 10)
+	wantErr(t, err, "more than 10 bytes")
 	if _, err := (&Fetcher{}).Package(context.Background(), srv.URL+"/a.tar"); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("an unknown certificate: %v", err)
 	}
@@ -130,6 +134,8 @@ func TestClone(t *testing.T) {
 	wantErr(t, err, "a link or a special file")
 	_, err = f.Package(context.Background(), "git+file://"+repo+"#none")
 	wantErr(t, err, "git clone: exited with status")
+	_, err = (&Fetcher{Environ: env, cloneLimit: 1}).Package(context.Background(), "git+file://"+repo+"#good")
+	wantErr(t, err, "git clone: more than 1 bytes")
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("git has run a program of the user's configuration")
 	}

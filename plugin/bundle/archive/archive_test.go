@@ -40,6 +40,8 @@ func tarOf(t testing.TB, headers ...tar.Header) []byte {
 
 func regular(name string) tar.Header { return tar.Header{Typeflag: tar.TypeReg, Name: name, Size: 1} }
 
+func folder(name string) tar.Header { return tar.Header{Typeflag: tar.TypeDir, Name: name} }
+
 func TestTar(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("d/", 100) + "f" // needs a PAX record
@@ -89,7 +91,7 @@ func TestHostileTar(t *testing.T) {
 		{"file and directory", []tar.Header{regular("a"), regular("a/b")}, "both a file and a directory"},
 		{"directory and file", []tar.Header{regular("a/b"), regular("a")}, "twice"},
 		{"large", []tar.Header{big}, "more than 3 bytes"},
-		{"many", []tar.Header{regular("a"), regular("b"), regular("c"), regular("d")}, "more than 3"},
+		{"many", []tar.Header{folder("a/"), folder("b/"), folder("c/"), folder("d/")}, "more than 3 entries"},
 		{"none", nil, "no files"},
 	} {
 		if _, err := Read(tarOf(t, c.headers...), small); err == nil || !strings.Contains(err.Error(), c.want) {
