@@ -29,6 +29,9 @@ type toolInput struct {
 	uses []string // of the words
 }
 
+// Shape returns the schema.
+func (*toolInput) Shape() tomlfile.Schema { return tomlfile.Schema{"type": "object"} }
+
 // UnmarshalTOML turns a table into JSON.
 func (i *toolInput) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	if v.Kind() != tomlfile.Table {
@@ -201,6 +204,7 @@ func badToolRef(pos Pos, ref string) []diagnostics.Diagnostic {
 }
 
 // ToolParser is the start of the name of a parser that is a tool; the reference of the tool follows.
+// It is adapters.ParserTool, which this package must not import.
 const ToolParser = "tool:"
 
 // checkParser reports a parser that is malformed.

@@ -56,25 +56,32 @@ type ToolLimits struct {
 	Fuel                   int64
 }
 
+// toolsTable is the schema of the table.
+type toolsTable struct {
+	Disable   []toolID                `toml:"disable" doc:"tools that are never used"`
+	Allowlist *[]toolID               `toml:"allowlist" doc:"the only tools of PATH that are used"`
+	ByID      tomlfile.Map[toolTable] `toml:"*" doc:"the tool with this id: what it is, or the settings of one on PATH"`
+}
+
 // toolTable is the schema of [tools.<id>].
 type toolTable struct {
-	Command      *tomlfile.Value       `toml:"command"`
-	Wasm         tomlfile.At[string]   `toml:"wasm"`
-	Package      tomlfile.At[string]   `toml:"package"`
-	Capabilities []tomlfile.At[string] `toml:"capabilities"`
-	AllowedHosts []tomlfile.At[string] `toml:"allowed_hosts"`
-	Limits       toolLimitsTable       `toml:"limits"`
-	Env          envVars               `toml:"env"`
-	Timeout      duration              `toml:"timeout"`
-	SHA256       tomlfile.At[string]   `toml:"sha256"`
+	Command      toolCommand           `toml:"command" doc:"the program and its arguments, started for each call in the workspace's root"`
+	Wasm         tomlfile.At[string]   `toml:"wasm" doc:"a WebAssembly module, relative to the workspace"`
+	Package      tomlfile.At[string]   `toml:"package" doc:"an installed package, \"acme-fmt@1.2\""`
+	Capabilities []tomlfile.At[string] `toml:"capabilities" doc:"what the tool may ask for"`
+	AllowedHosts []tomlfile.At[string] `toml:"allowed_hosts" doc:"hosts that a module may fetch from"`
+	Limits       toolLimitsTable       `toml:"limits" doc:"the bounds of a module"`
+	Env          envVars               `toml:"env" doc:"variables that the tool sees, and part of the key"`
+	Timeout      duration              `toml:"timeout" doc:"of one call"`
+	SHA256       tomlfile.At[string]   `toml:"sha256" doc:"the digest of the only executable or module that may run"`
 }
 
 // toolLimitsTable is the schema of limits.
 type toolLimitsTable struct {
-	Memory size             `toml:"memory"`
-	Module size             `toml:"module"`
-	Output size             `toml:"output"`
-	Fuel   tomlfile.At[int] `toml:"fuel"`
+	Memory size             `toml:"memory" doc:"memory of the module"`
+	Module size             `toml:"module" doc:"the file of the module"`
+	Output size             `toml:"output" doc:"its answer"`
+	Fuel   tomlfile.At[int] `toml:"fuel" doc:"accepted, without effect: the timeout bounds a call"`
 }
 
 // ValidToolID reports whether id is a valid id of a tool: [a-z0-9][a-z0-9._-]*, at most 100 bytes,
@@ -88,63 +95,56 @@ func ValidToolID(id string) bool {
 	})
 }
 
-// UnmarshalTOML reads the fixed keys, and the tables of single tools.
-func (t *Tools) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Diagnostic) {
-	if v.Kind() != tomlfile.Table {
-		return []diagnostics.Diagnostic{v.Expected("a table")}
+// tools returns the settings.
+func (t *toolsTable) tools() (Tools, []diagnostics.Diagnostic) {
+	tools := Tools{Disable: toolsOf(t.Disable)}
+	if t.Allowlist != nil {
+		tools.Restrict, tools.Allowlist = true, toolsOf(*t.Allowlist)
 	}
-	for _, name := range v.Keys() {
-		child := v.Child(name)
-		switch name {
-		case "disable":
-			problems = append(problems, toolIDs(child, &t.Disable)...)
-		case "allowlist":
-			t.Restrict = true
-			problems = append(problems, toolIDs(child, &t.Allowlist)...)
-		default:
-			problems = append(problems, t.tool(child)...)
+	var problems []diagnostics.Diagnostic
+	for i := range t.ByID {
+		id, raw := t.ByID[i].Name, &t.ByID[i].Value
+		tool, more := raw.tool(id, t.ByID[i].Pos)
+		problems = append(append(problems, badToolID(tool.Pos, id)...), more...)
+		if tools.ByID == nil {
+			tools.ByID = make(map[string]Tool)
 		}
+		tools.ByID[id] = tool
 	}
-	return problems
+	return tools, problems
 }
 
-func (t *Tools) tool(v *tomlfile.Value) []diagnostics.Diagnostic {
-	if v.Kind() != tomlfile.Table {
-		return []diagnostics.Diagnostic{v.Unknown([]string{"disable", "allowlist"})}
-	}
-	var raw toolTable
-	problems := badToolID(v.KeyPos(), v.Name())
-	problems = append(problems, v.Decode(&raw)...)
+func (t *toolTable) tool(id string, pos Pos) (Tool, []diagnostics.Diagnostic) {
 	tool := Tool{
-		Pos: v.KeyPos(), Wasm: Text{raw.Wasm.Value, raw.Wasm.Pos}, Package: Text{raw.Package.Value, raw.Package.Pos},
-		Limits: ToolLimits{Memory: int64(raw.Limits.Memory), Module: int64(raw.Limits.Module), Output: int64(raw.Limits.Output), Fuel: int64(raw.Limits.Fuel.Value)},
-		Env:    raw.Env.Names, SetEnv: raw.Env.Set, Timeout: time.Duration(raw.Timeout),
+		Pos: pos, Command: t.Command, Wasm: textOf(t.Wasm), Package: textOf(t.Package),
+		Limits: ToolLimits{Memory: int64(t.Limits.Memory), Module: int64(t.Limits.Module), Output: int64(t.Limits.Output), Fuel: int64(t.Limits.Fuel.Value)},
+		Env:    t.Env.Names, SetEnv: t.Env.Set, Timeout: time.Duration(t.Timeout),
 	}
 	var more []diagnostics.Diagnostic
-	tool.SHA256, more = digestOf(raw.SHA256)
+	tool.SHA256, more = digestOf(t.SHA256)
+	problems := append(more, tool.setWasm(t.Wasm)...)
+	problems = append(problems, checkPackage(t.Package)...)
+	problems = append(problems, t.checkSources(id, pos)...)
+	tool.Capabilities, more = words("capability", t.Capabilities, plainWord)
 	problems = append(problems, more...)
-	if raw.Command != nil {
-		problems = append(problems, tool.setCommand(raw.Command)...)
-	}
-	problems = append(problems, tool.setWasm(raw.Wasm)...)
-	problems = append(problems, checkPackage(raw.Package)...)
-	problems = append(problems, checkSources(v, &raw)...)
-	tool.Capabilities, more = words("capability", raw.Capabilities, plainWord)
+	tool.AllowedHosts, more = words("host", t.AllowedHosts, hostName)
 	problems = append(problems, more...)
-	tool.AllowedHosts, more = words("host", raw.AllowedHosts, hostName)
-	problems = append(problems, more...)
-	if f := raw.Limits.Fuel; f.Given && f.Value <= 0 {
+	if f := t.Limits.Fuel; f.Given && f.Value <= 0 {
 		problems = append(problems, f.Pos.Error(RuleInvalid, "limits.fuel is %d, expected a number above 0", f.Value))
 	}
-	if t.ByID == nil {
-		t.ByID = make(map[string]Tool)
-	}
-	t.ByID[v.Name()] = tool
-	return problems
+	return tool, problems
 }
 
-// setCommand sets the words of a command, which takes no shell.
-func (t *Tool) setCommand(v *tomlfile.Value) (problems []diagnostics.Diagnostic) {
+// toolCommand is the words of a command, which takes no shell.
+type toolCommand []Text
+
+// Shape returns the schema.
+func (*toolCommand) Shape() tomlfile.Schema {
+	return tomlfile.Schema{"type": "array", "items": tomlfile.Schema{"type": "string"}, "minItems": 1}
+}
+
+// UnmarshalTOML reads and checks the words.
+func (c *toolCommand) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Diagnostic) {
 	var raw []tomlfile.At[string]
 	if v.Kind() != tomlfile.Array {
 		return []diagnostics.Diagnostic{v.Expected(`an array of words, ["python3", "tools/check.py"]`)}
@@ -156,7 +156,7 @@ func (t *Tool) setCommand(v *tomlfile.Value) (problems []diagnostics.Diagnostic)
 		if strings.ContainsRune(w.Value, 0) {
 			problems = append(problems, w.Pos.Error(RuleInvalid, "%s holds a NUL byte", v.Path()))
 		}
-		t.Command = append(t.Command, Text{w.Value, w.Pos})
+		*c = append(*c, Text{w.Value, w.Pos})
 	}
 	if len(raw) == 0 || strings.TrimSpace(raw[0].Value) == "" {
 		problems = append(problems, v.Pos().Error(RuleInvalid, "%s is empty, expected a program and its arguments", v.Path()))
@@ -197,18 +197,22 @@ func checkPackage(name tomlfile.At[string]) []diagnostics.Diagnostic {
 }
 
 // checkSources reports a tool of several kinds.
-func checkSources(v *tomlfile.Value, t *toolTable) []diagnostics.Diagnostic {
+func (t *toolTable) checkSources(id string, pos Pos) []diagnostics.Diagnostic {
 	var given []string
-	for _, key := range []string{"command", "wasm", "package"} {
-		if v.Child(key) != nil {
-			given = append(given, key)
-		}
+	if len(t.Command) > 0 {
+		given = append(given, "command")
+	}
+	if t.Wasm.Given {
+		given = append(given, "wasm")
+	}
+	if t.Package.Given {
+		given = append(given, "package")
 	}
 	if len(given) > 1 {
-		return []diagnostics.Diagnostic{v.KeyPos().Error(RuleInvalid, "%s has %s, expected exactly one of command, wasm and package", v.Path(), strings.Join(given, " and "))}
+		return []diagnostics.Diagnostic{pos.Error(RuleInvalid, "tools.%s has %s, expected exactly one of command, wasm and package", id, strings.Join(given, " and "))}
 	}
-	if len(t.AllowedHosts) > 0 && t.Command != nil {
-		return []diagnostics.Diagnostic{v.Child("allowed_hosts").KeyPos().Error(RuleInvalid, "allowed_hosts applies to modules: nothing keeps a program from the network")}
+	if len(t.AllowedHosts) > 0 && len(t.Command) > 0 {
+		return []diagnostics.Diagnostic{t.AllowedHosts[0].Pos.Error(RuleInvalid, "allowed_hosts applies to modules: nothing keeps a program from the network")}
 	}
 	return nil
 }
@@ -249,17 +253,30 @@ func hostName(s string) string {
 	return ""
 }
 
-// toolIDs reads a list of ids.
-func toolIDs(v *tomlfile.Value, into *[]Text) []diagnostics.Diagnostic {
-	var raw []tomlfile.At[string]
-	problems := v.Decode(&raw)
-	for _, id := range raw {
-		if id.Given {
-			problems = append(problems, badToolID(id.Pos, id.Value)...)
-			*into = append(*into, Text{Text: id.Value, Pos: id.Pos})
+// toolID is an id, empty when it is no string.
+type toolID Text
+
+// Shape returns the schema.
+func (*toolID) Shape() tomlfile.Schema { return tomlfile.Schema{"type": "string"} }
+
+// UnmarshalTOML reads and checks an id.
+func (t *toolID) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
+	id, ok := v.Text()
+	if !ok {
+		return []diagnostics.Diagnostic{v.Expected("a string")}
+	}
+	*t = toolID{Text: id, Pos: v.Pos()}
+	return badToolID(v.Pos(), id)
+}
+
+func toolsOf(ids []toolID) []Text {
+	var list []Text
+	for _, id := range ids {
+		if id.Text != "" {
+			list = append(list, Text(id))
 		}
 	}
-	return problems
+	return list
 }
 
 func badToolID(pos Pos, id string) []diagnostics.Diagnostic {

@@ -18,8 +18,8 @@ type Trust struct {
 
 // ownTools is the table [tools] of the user's own file.
 type ownTools struct {
-	TrustedKeys   map[string]tomlfile.At[string] `toml:"trusted_keys"`
-	RequireSigned bool                           `toml:"require_signed"`
+	TrustedKeys   map[string]tomlfile.At[string] `toml:"trusted_keys" doc:"public Ed25519 keys by name, in hexadecimal: packages that they sign are trusted"`
+	RequireSigned bool                           `toml:"require_signed" default:"false" doc:"refuse packages that none of the keys has signed"`
 }
 
 // ownTrust reads the keys. A bad one is left out, so that it accepts nothing.

@@ -127,17 +127,31 @@ func TestLaunchFailures(t *testing.T) {
 	}
 }
 
-// TestPinned: another content than that of the digest is not started.
+// TestPinned: another content than that of the digest is not started, also if it changes between
+// two calls.
 func TestPinned(t *testing.T) {
 	path := script(t, t.TempDir(), "pinned", "x")
 	right := (*host.Digests)(nil).Executable(path)
 	if got, err := called(t, Options{Argv: []string{path}, SHA256: right}); got != `"x"` || err != nil {
 		t.Errorf("got %s, %v", got, err)
 	}
-	_, err := called(t, Options{Argv: []string{path}, SHA256: strings.Repeat("0", 64)})
-	var f *adapters.Failure
-	if !errors.As(err, &f) || f.Code != adapters.NotTrusted {
-		t.Errorf("got %v", err)
+	tool, err := Open(Options{ID: "s", Argv: []string{path}, SHA256: right, Timeout: Ample, Handshake: Ample, Teardown: Ample})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range []string{"", "# changed\n"} {
+		text, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(path, append(text, change...), 0o755)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = tool.Call(t.Context(), adapters.ToolCall{Function: "f"})
+		var f *adapters.Failure
+		if changed := errors.As(err, &f) && f.Code == adapters.NotTrusted; changed != (change != "") || err != nil && f == nil {
+			t.Errorf("after the change %q: %v", change, err)
+		}
 	}
 }
 

@@ -312,3 +312,33 @@ func TestLaunchErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestLateLine: a line that is there when its deadline has passed is too late, whichever of the
+// two is seen first.
+func TestLateLine(t *testing.T) {
+	tool, err := Open(Options{ID: "acme.fmt", Launcher: &stage{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		r := newRun(tool, "check", nil)
+		r.in.came <- line{text: []byte("{}")}
+		text, err := r.await(t.Context(), nil, awaited{"the response", time.Now(), time.Second})
+		var f *fault
+		if text != nil || !errors.As(err, &f) || f.code != adapters.Timeout {
+			t.Fatalf("got %s, %v", text, err)
+		}
+	}
+}
+
+// TestSlowLaunch: a launch that took too long fails, also if its process is there before the
+// timer is looked at.
+func TestSlowLaunch(t *testing.T) {
+	for range 100 {
+		p := perform(t, (*actor).serve, func(p *performance) { p.o.Launch, p.o.Timeout = time.Nanosecond, Ample })
+		var f *adapters.Failure
+		if !errors.As(p.err, &f) || f.Code != adapters.LaunchFailed {
+			t.Fatalf("got %v", p.err)
+		}
+	}
+}

@@ -1,6 +1,6 @@
-// Package plugintest reports whether an executable is a bento adapter: it drives it through
-// the bento adapter protocol v1 one clause at a time. The numbers are those of
-// docs/PROTOCOL.md.
+// Package plugintest reports whether an executable is a bento adapter, or a one-shot tool: it
+// drives it through the contract one clause at a time. The numbers are those of
+// docs/PROTOCOL.md and docs/TOOL-PROTOCOL.md.
 //
 // Each axis has a process of its own, so that a failure does not affect other axes. The
 // package talks to the plugin without the host, which tolerates too much.
@@ -59,7 +59,7 @@ const (
 
 // Result is the result of one axis.
 type Result struct {
-	Clause   string `json:"clause"` // of docs/PROTOCOL.md
+	Clause   string `json:"clause"` // of docs/PROTOCOL.md, or with a letter of docs/TOOL-PROTOCOL.md
 	Level    Level  `json:"level"`
 	Status   string `json:"status"`
 	Expected string `json:"expected"`
@@ -99,25 +99,31 @@ func Run(ctx context.Context, path string, o Options) (*Report, error) {
 		}
 	}
 	s.greet(ctx)
-	var all sync.WaitGroup
-	slots := make(chan struct{}, atOnce)
-	for i, a := range list {
-		if a.run == nil {
-			continue
+	together(len(list), func(i int) {
+		if list[i].run != nil {
+			results[i] = list[i].result(s.try(ctx, list[i]))
 		}
-		all.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			results[i] = a.result(s.try(ctx, a))
-		})
-	}
-	all.Wait()
+	})
 	for i, a := range list { // judged by the messages of all axes
 		if a.run == nil {
 			results[i] = a.result(s.seen.outcome(a.clause))
 		}
 	}
 	return s.report(results, time.Since(began)), ctx.Err()
+}
+
+// together calls test for 0 to n-1, a few at a time.
+func together(n int, test func(i int)) {
+	var all sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for i := range n {
+		all.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			test(i)
+		})
+	}
+	all.Wait()
 }
 
 // suite is one run of all axes.
@@ -184,7 +190,13 @@ func (s *suite) report(results []Result, took time.Duration) *Report {
 	if s.manifest != nil {
 		r.ID = s.manifest.AdapterID
 	}
-	for _, a := range results {
+	r.count()
+	return r
+}
+
+// count counts the results.
+func (r *Report) count() {
+	for _, a := range r.Axes {
 		switch {
 		case a.Status == Pass:
 			r.Passed++
@@ -194,7 +206,6 @@ func (s *suite) report(results []Result, took time.Duration) *Report {
 			r.Missed++
 		}
 	}
-	return r
 }
 
 // lockedWriter serializes the writes of several processes.
