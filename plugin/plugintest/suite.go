@@ -91,6 +91,13 @@ func Run(ctx context.Context, path string, o Options) (*Report, error) {
 	defer os.RemoveAll(s.scratch)
 	list := axes()
 	results := make([]Result, len(list))
+	if filepath.Ext(s.path) == ".wasm" {
+		engine := wasm.NewEngine(wasm.EngineOptions{})
+		defer engine.Close()
+		if s.module, err = engine.OpenAdapter(wasm.Options{ID: cmp.Or(s.id, "adapter"), Path: s.path}); err != nil {
+			return nil, err
+		}
+	}
 	s.greet(ctx)
 	together(len(list), func(i int) {
 		if list[i].run != nil {
@@ -122,8 +129,9 @@ func together(n int, test func(i int)) {
 // suite is one run of all axes.
 type suite struct {
 	path, id string
-	scratch  string // removed at the end
-	empty    string // an empty directory whose name is not ASCII
+	scratch  string     // removed at the end
+	module   *wasm.Tool // nil for an executable
+	empty    string     // an empty directory whose name is not ASCII
 	o        Options
 	seen     *seen
 
@@ -171,12 +179,8 @@ func idOf(path string) string {
 
 // launcher returns the launcher of the executable, or of the module if its name ends in .wasm.
 func (s *suite) launcher() host.Launcher {
-	if filepath.Ext(s.path) == ".wasm" {
-		return &wasm.Launcher{
-			Engine: wasm.EngineOptions{Dir: filepath.Join(s.scratch, "compiled")},
-			Module: wasm.Options{ID: cmp.Or(s.id, "adapter"), Path: s.path},
-			Root:   s.scratch,
-		}
+	if s.module != nil {
+		return &wasm.Launcher{Tool: s.module, Root: s.scratch}
 	}
 	return &host.Command{Argv: []string{s.path}, Dir: s.scratch, Env: s.o.Env}
 }

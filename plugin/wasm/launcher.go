@@ -20,9 +20,18 @@ import (
 //
 // The module reads the workspace, under its absolute path, and nothing else.
 type Launcher struct {
+	Tool *Tool  // of OpenAdapter; nil: each launch opens Module, and compiles it unless Engine keeps it
+	Root string // of the workspace, absolute
+
 	Engine EngineOptions
 	Module Options
-	Root   string // of the workspace, absolute
+}
+
+// OpenAdapter is Open for a module that is an adapter: it reads the workspace, under its absolute
+// path too.
+func (e *Engine) OpenAdapter(o Options) (*Tool, error) {
+	o.ReadWorkspace, o.atItsPath = true, true
+	return e.Open(o)
 }
 
 // depth is the nesting of a message that is passed on.
@@ -30,12 +39,14 @@ const depth = 1000
 
 // Launch implements host.Launcher. No process is started: Pid is 0.
 func (l *Launcher) Launch(ctx context.Context, stderr io.Writer) (*host.Stream, error) {
-	engine := NewEngine(l.Engine)
-	o := l.Module
-	o.ReadWorkspace, o.atItsPath = true, true
-	tool, err := engine.Open(o)
-	if err != nil {
-		return nil, err
+	tool, closeEngine := l.Tool, func() {}
+	if tool == nil {
+		engine := NewEngine(l.Engine)
+		var err error
+		if tool, err = engine.OpenAdapter(l.Module); err != nil {
+			return nil, err
+		}
+		closeEngine = engine.Close
 	}
 	in, stdin := io.Pipe()
 	stdout, out := io.Pipe()
@@ -46,7 +57,7 @@ func (l *Launcher) Launch(ctx context.Context, stderr io.Writer) (*host.Stream, 
 	go func() {
 		defer close(exited)
 		status = s.serve(ctx)
-		engine.Close()
+		closeEngine()
 	}()
 	stop := func() {
 		end()
