@@ -330,15 +330,3 @@ func TestLateLine(t *testing.T) {
 		}
 	}
 }
-
-// TestSlowLaunch: a launch that took too long fails, also if its process is there before the
-// timer is looked at.
-func TestSlowLaunch(t *testing.T) {
-	for range 100 {
-		p := perform(t, (*actor).serve, func(p *performance) { p.o.Launch, p.o.Timeout = time.Nanosecond, Ample })
-		var f *adapters.Failure
-		if !errors.As(p.err, &f) || f.Code != adapters.LaunchFailed {
-			t.Fatalf("got %v", p.err)
-		}
-	}
-}
