@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,6 +43,9 @@ func (i *toolIdentity) once() func() (discovery.ToolIdentity, error) {
 func (i *toolIdentity) digest() (string, error) {
 	sums := make([]string, len(i.files))
 	for n, file := range i.files {
+		if !filepath.IsAbs(file) {
+			return "", fmt.Errorf("the program %q is not on PATH", file)
+		}
 		fi, err := os.Stat(file)
 		switch {
 		case err != nil:

@@ -26,7 +26,7 @@ func TestToolIdentity(t *testing.T) {
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
-		h := &Host{Environ: adapters.Environ(os.Environ())}
+		h := &Host{Environ: adapters.NewEnviron(os.Environ())}
 		tools, _ := h.FindTools(cfg, nil, ToolOptions{})
 		t.Cleanup(tools.Close)
 		return tools.List[0]
