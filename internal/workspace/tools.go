@@ -49,7 +49,10 @@ func (t *Tools) Close() {
 //
 // o says who hears of the calls.
 func (h *Host) FindTools(cfg *config.Workspace, st *state.Dir, o ToolOptions) (*Tools, []diagnostics.Diagnostic) {
-	t := &toolFinder{host: h, o: o, tools: new(Tools), cfg: cfg, digests: host.NewDigests(st), taken: make(map[string]bool)}
+	t := &toolFinder{host: h, o: o, tools: new(Tools), cfg: cfg, taken: make(map[string]bool)}
+	if st != nil {
+		t.digests = host.NewDigests(st)
+	}
 	for _, id := range slices.Sorted(maps.Keys(cfg.Tools.ByID)) {
 		if own := cfg.Tools.ByID[id]; own.Declares() {
 			t.declared(id, own)
