@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/plugin/bundle"
@@ -102,9 +103,8 @@ func (s *session) toolStore() (*bundle.Store, config.Trust, error) {
 		return nil, config.Trust{}, errors.New("neither XDG_DATA_HOME nor HOME says where tools are installed")
 	}
 	own, problems := config.LoadOwn(s.host().OwnConfig())
-	if len(problems) > 0 {
-		report.WriteProblems(s.err, s.style, problems)
-		own.Trust.RequireSigned = true // an unreadable file may require it
+	if err := diagnostics.AsError(problems); err != nil {
+		return nil, config.Trust{}, err // it may require what cannot be read
 	}
 	waiting := func(lock string) {
 		s.warn("waiting", "another bento installs or removes a tool; waiting for it", "a process has the lock "+lock)

@@ -47,6 +47,7 @@ func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
 	if f == nil {
 		if len(problems) > 0 { // an unreadable file may forbid anything
 			w.Plugins.Restrict, w.Plugins.Allowlist = true, nil
+			w.Trust.RequireSigned = true
 		}
 		return problems
 	}

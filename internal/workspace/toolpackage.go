@@ -20,7 +20,10 @@ func (t *toolFinder) openPackage(f *FoundTool) {
 	for id, pin := range t.cfg.Tools.Locked {
 		pins[id] = bundle.Pin{SHA256: pin.Text, Where: pin.Pos.String()}
 	}
-	p, problems, err := bundle.Resolve(bundle.Query{Ref: f.Settings.Package.Text, Tiers: []bundle.Tier{bundle.Global(dir)}, Pins: pins})
+	p, problems, err := bundle.Resolve(bundle.Query{
+		Ref: f.Settings.Package.Text, Tiers: []bundle.Tier{bundle.Global(dir)}, Pins: pins,
+		Keys: t.cfg.Trust.Keys, RequireSigned: t.cfg.Trust.RequireSigned,
+	})
 	t.problems = append(t.problems, problems...)
 	if err != nil {
 		f.Tool.Problem = err.Error()
@@ -40,7 +43,7 @@ func (t *toolFinder) openPackage(f *FoundTool) {
 	}
 	f.Path = t.host.programOf(p.WorkDir, p.Argv[0])
 	t.openProgram(f, Launch{
-		ID: p.ID, Argv: append([]string{f.Path}, p.Argv[1:]...), words: p.Argv, Dir: p.WorkDir, sha256: p.ArgvSHA256, terms: terms,
+		ID: p.ID, Argv: append([]string{f.Path}, p.Argv[1:]...), words: append([]string{p.Process.Command}, p.Process.Args...), Dir: p.WorkDir, sha256: p.ArgvSHA256, terms: terms,
 		Env: t.host.PluginEnv(t.cfg.Root).Strict(f.Settings.Env...).With(p.Process.Env).With(f.Settings.SetEnv),
 	})
 }

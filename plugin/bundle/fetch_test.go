@@ -184,7 +184,12 @@ func TestRelease(t *testing.T) {
 func TestRequiredSignature(t *testing.T) {
 	t.Parallel()
 	key := testKey(7)
-	sign := func(p *Package, name string) *Package { p.Module.Sign(name, key); return p }
+	sign := func(p *Package, name string) *Package {
+		p.Module.Sign(name, key)
+		data := p.file(manifest.ModuleFile).Data
+		more := fmt.Sprintf(`, "signature": %q, "signing_key_id": %q}`, p.Module.Signature, name)
+		return load(t, []archive.File{{Name: manifest.ModuleFile, Data: append(bytes.TrimSuffix(data, []byte("}")), more...)}, *p.file("m.wasm")})
+	}
 	keys := manifest.Keys{"acme": testKey(7).Public().(publicKey), "other": testKey(8).Public().(publicKey)}
 	for _, c := range []struct {
 		name     string
@@ -207,6 +212,13 @@ func TestRequiredSignature(t *testing.T) {
 		}
 		if _, err := os.Stat(s.Dir); c.want != "" && err == nil {
 			t.Errorf("%s: something was written", c.name)
+		}
+		if _, err := s.Add(context.Background(), c.p, AddOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = Resolve(Query{Ref: c.p.ID, Tiers: []Tier{Global(s.Dir)}, Keys: keys, RequireSigned: c.required})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s, installed before: got %v, want %q", c.name, err, c.want)
 		}
 	}
 }

@@ -21,6 +21,9 @@ type Query struct {
 	Ref   string // "acme-fmt", "acme-fmt@1.2"
 	Tiers []Tier
 	Pins  map[string]Pin // by id; they apply to the tier "global"
+	// Keys and RequireSigned are what the user requires of signatures.
+	Keys          manifest.Keys
+	RequireSigned bool
 }
 
 // Resolved is the package to use. The digest of its module or program is verified when that is
@@ -80,11 +83,21 @@ func (r *resolver) versions(id string) []Found {
 	return list
 }
 
-// pick chooses one version.
+// pick chooses one version and checks its signature.
 func (r *resolver) pick(id string, want manifest.Requirement) (*Found, error) {
+	f, err := r.choose(id, want)
+	if err != nil {
+		return nil, err
+	}
+	_, err = signature(f.ID+" "+f.Version, f.Module, AddOptions{Keys: r.query.Keys, RequireSigned: r.query.RequireSigned})
+	return f, err
+}
+
+// choose chooses one version.
+func (r *resolver) choose(id string, want manifest.Requirement) (*Found, error) {
 	list := r.versions(id)
 	if len(list) == 0 {
-		return nil, refused(RuleNotFound, "install it with: bento tool add "+id+" --from DIR|URL", "the package %s is not installed", nameOf(id, want))
+		return nil, refused(RuleNotFound, "install it with: bento tool add "+nameOf(id, want)+" --from DIR|URL", "the package %s is not installed", nameOf(id, want))
 	}
 	if !list[0].Enabled {
 		return nil, refused(RuleNotFound, "enable it with: bento tool enable "+id, "the package %s is disabled", id)

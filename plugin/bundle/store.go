@@ -68,7 +68,7 @@ type Added struct {
 func (s *Store) Add(ctx context.Context, p *Package, o AddOptions) (Added, error) {
 	done := Added{Dir: filepath.Join(s.Dir, p.ID, p.Version)}
 	var err error
-	if done.Signature, err = p.signature(o); err != nil {
+	if done.Signature, err = signature(p.ID+" "+p.Version, p.Module, o); err != nil {
 		return Added{}, err
 	}
 	err = s.change(ctx, true, func(root *owndir.Dir) error {
@@ -91,24 +91,24 @@ func (s *Store) Add(ctx context.Context, p *Package, o AddOptions) (Added, error
 	return done, err
 }
 
-// signature checks the signature of a package.
-func (p *Package) signature(o AddOptions) (string, error) {
-	if p.Module == nil {
-		if o.RequireSigned {
-			return "", refused(RuleSignature, "a program's package has no place for one; set require_signed = false in your own configuration, or use a module",
-				"%s %s has no signature, and your own configuration requires one", p.ID, p.Version)
-		}
+// signature checks the signature of a package, whose name is for messages; m is nil for a program.
+func signature(name string, m *manifest.Module, o AddOptions) (string, error) {
+	const required = ", and your own configuration requires one"
+	if m == nil && o.RequireSigned {
+		return "", refused(RuleSignature, "the package of a program has no place for one; set require_signed = false in your own configuration, or use a module", "%s has no signature"+required, name)
+	}
+	if m == nil {
 		return "", nil
 	}
-	result := p.Module.CheckSignature(o.Keys)
-	const add = "add the author's public key to [tools] trusted_keys of your own configuration, if you trust it"
+	result := m.CheckSignature(o.Keys)
 	switch {
 	case result == manifest.Forged:
-		return "", refused(RuleSignature, "get the package again from its author", "%s %s: the trusted key %q has not signed this manifest", p.ID, p.Version, p.Module.SigningKeyID)
+		return "", refused(RuleSignature, "get the package again from its author", "%s: the trusted key %q has not signed this manifest", name, m.SigningKeyID)
 	case result == manifest.Unsigned && o.RequireSigned:
-		return "", refused(RuleSignature, "ask the author to sign it", "%s %s has no signature, and your own configuration requires one", p.ID, p.Version)
+		return "", refused(RuleSignature, "ask the author to sign it", "%s has no signature"+required, name)
 	case result == manifest.Untrusted && o.RequireSigned:
-		return "", refused(RuleSignature, add, "%s %s is signed with the key %.100q, which you do not trust", p.ID, p.Version, p.Module.SigningKeyID)
+		return "", refused(RuleSignature, "add the author's public key to [tools] trusted_keys of your own configuration, if you trust it",
+			"%s is signed with the key %.100q, which you do not trust", name, m.SigningKeyID)
 	}
 	return result, nil
 }
