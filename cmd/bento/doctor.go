@@ -105,6 +105,7 @@ func (s *session) doctor(ctx context.Context) error {
 		doc.checkCache(ctx, s, w.Config)
 		doc.checkGit(ctx, w.Root)
 		doc.checkPlugins(w)
+		doc.checkCallable(s, w)
 		doc.checkFiles(w)
 	}
 	doc.checkSandbox()
@@ -254,6 +255,30 @@ func (doc *diagnosis) checkPlugins(w *opened) {
 			}
 		}
 		doc.put(c)
+	}
+}
+
+// checkCallable reports the tools of the workspace, without starting one.
+func (doc *diagnosis) checkCallable(s *session, w *opened) {
+	if len(w.Config.Tools.ByID) == 0 && w.Tools == nil {
+		return
+	}
+	tools, problems := s.host().FindTools(w.Config, w.State, workspace.ToolOptions{})
+	defer tools.Close()
+	for i := range tools.List {
+		row := rowOfTool(&tools.List[i])
+		c := check{Name: "tool." + row.ID, Status: "ok", Detail: row.Path + ", " + row.Status}
+		if row.Status == "failed" {
+			c.Status, c.Detail, c.Hint = "warn", row.Message, "bento tool info "+row.ID
+		} else if f := tools.List[i]; row.Status == report.ToolReady {
+			if _, err := f.Tool.Identity(); err != nil {
+				c.Status, c.Detail = "warn", err.Error()
+			}
+		}
+		doc.put(c)
+	}
+	for _, p := range problems {
+		doc.put(check{Name: "tools", Status: "warn", Detail: p.Message, Hint: p.Hint})
 	}
 }
 

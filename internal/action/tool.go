@@ -66,7 +66,7 @@ func inString(text string) string {
 func jsonText(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // not of strings
+		panic(err) // not of strings and numbers
 	}
 	return string(text)
 }

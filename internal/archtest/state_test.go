@@ -22,6 +22,7 @@ var waited = map[string]string{
 	"plugin/host/session.go":           "the life of the plugin, for the session",
 	"plugin/oneshot/run.go":            "settle, for 2 s",
 	"plugin/plugintest/replay.go":      "Stream.Wait",
+	"plugin/wasm/launcher.go":          "Stream.Wait",
 	"plugin/server.go":                 "nobody, once the caller gives up: the client may hold the connection open",
 }
 

@@ -204,6 +204,7 @@ func badToolRef(pos Pos, ref string) []diagnostics.Diagnostic {
 }
 
 // ToolParser is the start of the name of a parser that is a tool; the reference of the tool follows.
+// It is adapters.ParserTool, which this package must not import.
 const ToolParser = "tool:"
 
 // checkParser reports a parser that is malformed.

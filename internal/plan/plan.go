@@ -129,18 +129,22 @@ type Task struct {
 	// Inner are the dishes inside Dish whose files are among the default inputs, outer ones first.
 	Inner []*discovery.Dish
 
-	id     string   // see ID; "" of a task that no plan made
-	place  string   // see Place; likewise
-	body   string   // text of the script that Run runs by its name
-	recipe bool     // its command is that of a recipe
-	stored bool     // dish.toml says that its result is stored
-	extra  []string // globs of files above the dish
-	script bool     // runs only when named
-	ci     bool
-	rank   int
-	wants  []want
-	behind []*Task // come first if they are in the same plan
-	fault  error
+	id     string // see ID; "" of a task that no plan made
+	place  string // see Place; likewise
+	body   string // text of the script that Run runs by its name
+	recipe bool   // its command is that of a recipe
+	// skipsPrivate says that its command uses no private link of the dish.
+	skipsPrivate bool
+	stored       bool     // dish.toml says that its result is stored
+	extra        []string // globs of files above the dish
+	script       bool     // runs only when named
+	ci           bool
+	rank         int
+	wants        []want
+	behind       []*Task // come first if they are in the same plan
+	fault        error
+	// unresolved is set if a name in its depends_on means no task.
+	unresolved bool
 }
 
 // want is an unresolved entry of depends_on.
@@ -214,15 +218,40 @@ func rank(name string) int {
 // Build returns the plan for req. The caller must not use a plan returned with a problem of
 // severity error.
 func Build(ws *discovery.Workspace, req Request) (*Plan, []diagnostics.Diagnostic) {
+	p, whole, problems := resolved(ws, req)
+	if !whole {
+		return nil, problems
+	}
+	return p, problems
+}
+
+// Sound returns the part of the plan for req in which all names are resolved, also if other names are
+// not: a caller finds further problems in it, and must not run it.
+func Sound(ws *discovery.Workspace, req Request) *Plan {
+	p, whole, _ := resolved(ws, req)
+	if whole {
+		return p
+	}
+	faulty := make(map[*Task]bool)
+	var sound []*Task
+	for _, t := range p.Tasks { // each after its dependencies
+		faulty[t] = t.unresolved || slices.ContainsFunc(t.Deps, func(d Dep) bool { return faulty[d.Task] })
+		if !faulty[t] {
+			sound = append(sound, t)
+		}
+	}
+	return planOf(ws, sound, orderOf(sound))
+}
+
+// resolved returns the plan, which is not whole if names are not resolved.
+func resolved(ws *discovery.Workspace, req Request) (p *Plan, whole bool, problems []diagnostics.Diagnostic) {
 	b := newBuilder(ws)
 	dishes := b.selectDishes(req)
 	roots := b.selectTasks(req, dishes)
-	if len(diagnostics.Errors(b.problems)) > 0 {
-		return nil, diagnostics.Sorted(b.problems)
-	}
-	p := b.assemble(roots)
+	whole = len(diagnostics.Errors(b.problems)) == 0
+	p = b.assemble(roots) // reports cycles, too
 	p.Dishes, p.byDish, p.taken = dishes, b.byDish, b.taken
-	return p, diagnostics.Sorted(b.problems)
+	return p, whole, diagnostics.Sorted(b.problems)
 }
 
 // builder is the state of one Build.

@@ -63,7 +63,9 @@ func (b *builder) setParser(t *Task, ref config.Text) {
 // setHookParser sets the tool that the hook of the adapter names, unless dish.toml names one.
 func (b *builder) setHookParser(t *Task) {
 	if ref, isTool := strings.CutPrefix(t.Hook.Parser, config.ToolParser); isTool && t.Parser == nil {
-		b.setParser(t, config.Text{Text: ref, Pos: config.Pos{File: t.Dish.Path}})
+		if b.setParser(t, config.Text{Text: ref, Pos: config.Pos{File: t.Dish.Path}}); t.Parser == nil {
+			t.Hook = nil
+		}
 	}
 }
 

@@ -79,7 +79,7 @@ func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
 	}
 	_ = w.Plugins.Remember() // without, all are started again
 	w.Problems = append(w.Problems, missingPlugins(w, &find)...)
-	w.Problems = append(w.Problems, h.openTools(w, &o)...)
+	w.Problems = append(w.Problems, h.openTools(ctx, w, &o)...)
 	w.Problems = slices.Concat(w.Problems, w.Plugins.Warnings(), more, find.Clone.Warnings(), ofDishes(ws, find.Tree.Problems()))
 	if err := machineFault(w.Problems); err != nil {
 		w.Close()

@@ -1,21 +1,18 @@
 package workspace
 
 import (
-	"errors"
+	"context"
 	"maps"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
-	"github.com/bentobuild/bento/internal/bounds"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/plugin/adapter"
 	"github.com/bentobuild/bento/plugin/host"
 	"github.com/bentobuild/bento/plugin/oneshot"
 	"github.com/bentobuild/bento/plugin/wasm"
@@ -29,6 +26,7 @@ type FoundTool struct {
 	Settings config.Tool     // that apply to it
 	Tool     *discovery.Tool // nil with Skip; the entry that counts for its id has one
 	Oneshot  *oneshot.Tool   // of a program
+	Launch   *Launch         // likewise: how it is started
 	Wasm     *wasm.Tool      // of a module
 }
 
@@ -68,9 +66,9 @@ func (h *Host) FindTools(cfg *config.Workspace, st *state.Dir, o ToolOptions) (*
 
 // ToolOptions say who hears of the calls of tools. All may be nil.
 type ToolOptions struct {
-	Trace func(sent bool, body []byte) // each line that a program is sent or sends
-	Audit func(host.Audit)             // each call of a program
-	Warn  func(message, hint string)   // about the directory of compiled modules
+	Trace func(adapter.Frame)        // each line that a program is sent or sends
+	Audit func(host.Audit)           // each call of a program
+	Warn  func(message, hint string) // about the directory of compiled modules
 }
 
 // toolFinder finds the tools of one invocation.
@@ -132,156 +130,12 @@ func (t *toolFinder) settingsOfNone() {
 	}
 }
 
-// open sets what the tool is called through. It checks the settings and starts nothing.
-func (t *toolFinder) open(f *FoundTool) {
-	f.Tool = &discovery.Tool{ID: f.ID}
-	switch {
-	case f.Contract == adapters.ContractOneShot:
-		t.openOneshot(f)
-	case f.Contract == adapters.ContractWasm:
-		t.openWasm(f)
-	default:
-		f.Tool.Problem = "tools of the contract " + f.Contract + " cannot be opened"
-	}
-}
-
-// openOneshot opens a program.
-func (t *toolFinder) openOneshot(f *FoundTool) {
-	root, own := t.cfg.Root, f.Settings
-	argv, env := []string{f.Path}, t.host.PluginEnv(root) // the user's tool, as a plugin
-	words := []string{filepath.Base(f.Path)}
-	if own.Declares() {
-		env, words = t.host.Environ, nil // runs as a task runs
-		for _, w := range own.Command {
-			words = append(words, w.Text)
-		}
-		argv = append(argv, words[1:]...)
-	}
-	env = env.Strict(own.Env...).With(own.SetEnv).With(map[string]string{"PWD": root, state.Inside: root})
-	opened, err := oneshot.Open(oneshot.Options{
-		ID: f.ID, Argv: argv, Dir: root, Env: env, SHA256: f.SHA256, Capabilities: own.Capabilities, Timeout: own.Timeout,
-		Trace: t.o.Trace, Audit: t.o.Audit,
-	})
-	if err != nil {
-		f.Tool.Problem = err.Error()
-		return
-	}
-	files := append([]string{f.Path}, t.scripts(own)...)
-	id := &toolIdentity{digests: t.digests, files: files, pin: f.SHA256, terms: append([]discovery.Term{
-		{Name: "contract", Value: oneshot.Protocol},
-		{Name: "command", Value: strings.Join(words, "\n")},
-	}, grants(own, env)...)}
-	f.Oneshot, f.Tool.Call = opened, opened
-	f.Tool.Files, f.Tool.Identity, f.Tool.Changed = t.inWorkspace(files), id.once(), id.changed
-}
-
-// openWasm opens a module.
-func (t *toolFinder) openWasm(f *FoundTool) {
-	own := f.Settings
-	if t.tools.engine == nil {
-		t.tools.engine = wasm.NewEngine(wasm.EngineOptions{Dir: t.host.compiledDir(t.cfg.Root), Warn: t.o.Warn})
-	}
-	vars := make(map[string]string)
-	for _, name := range own.Env {
-		if value, set := t.host.Environ.Lookup(name); set {
-			vars[name] = value
-		}
-	}
-	maps.Copy(vars, own.SetEnv)
-	opened, err := t.tools.engine.Open(wasm.Options{
-		ID: f.ID, Path: f.Path, SHA256: f.SHA256, Capabilities: own.Capabilities, Hosts: own.AllowedHosts, Env: vars,
-		Limits:  wasm.Limits{Memory: own.Limits.Memory, Module: own.Limits.Module, Output: own.Limits.Output},
-		Timeout: own.Timeout, Fuel: own.Limits.Fuel,
-	})
-	if err != nil {
-		f.Tool.Problem = err.Error()
-		var failure *adapters.Failure
-		if errors.As(err, &failure) {
-			f.Tool.Hint = failure.Hint
-		}
-		return
-	}
-	id := &toolIdentity{digests: t.digests, files: []string{f.Path}, pin: f.SHA256, terms: append([]discovery.Term{
-		{Name: "contract", Value: "wasm ABI v" + strconv.Itoa(wasm.API)},
-		{Name: "runtime", Value: wasmRuntime()},
-	}, grants(own, t.host.Environ.With(own.SetEnv))...)}
-	f.Wasm, f.Tool.Call = opened, opened
-	f.Tool.Files, f.Tool.Identity, f.Tool.Changed = t.inWorkspace(id.files), id.once(), id.changed
-}
-
-// compiledDir returns the directory of compiled modules, "" for none. What lies there is executed, so
-// it is the user's, whatever the configuration of the cache says, and never the repository's.
-func (h *Host) compiledDir(root string) string {
-	base := h.Environ.Get("XDG_CACHE_HOME")
-	if home := h.Environ.Get("HOME"); !filepath.IsAbs(base) && filepath.IsAbs(home) {
-		base = filepath.Join(home, ".cache")
-	}
-	dir := filepath.Join(base, "bento", "wasm")
-	if !filepath.IsAbs(base) || bounds.Of(root).Reached(dir) {
-		return ""
-	}
-	return dir
-}
-
-// wasmRuntime returns the name and version of the runtime of modules.
-func wasmRuntime() string {
-	const path = "github.com/tetratelabs/wazero"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, m := range info.Deps {
-			if m.Path == path {
-				return "wazero " + m.Version
-			}
-		}
-	}
-	return "wazero"
-}
-
-// scripts returns the files of the workspace among the arguments of a program, such as the script of
-// an interpreter.
-func (t *toolFinder) scripts(own config.Tool) (files []string) {
-	for _, w := range own.Command[min(1, len(own.Command)):] {
-		path := filepath.FromSlash(w.Text)
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(t.cfg.Root, path)
-		}
-		if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() && len(t.inWorkspace([]string{path})) > 0 {
-			files = append(files, path)
-		}
-	}
-	return files
-}
-
-// inWorkspace returns those of files that lie in the workspace, relative to the root.
-func (t *toolFinder) inWorkspace(files []string) (paths []string) {
-	for _, f := range files {
-		if rel, err := filepath.Rel(t.cfg.Root, f); err == nil && filepath.IsLocal(rel) && !isOwn(filepath.ToSlash(rel)) {
-			paths = append(paths, filepath.ToSlash(rel))
-		}
-	}
-	return paths
-}
-
-// programOf returns the absolute path of the program of a command, or the word itself for one that is
-// not on PATH.
-func (h *Host) programOf(root, word string) string {
-	if !strings.ContainsRune(word, filepath.Separator) {
-		if found, err := h.Environ.LookPath(word); err == nil {
-			return found
-		}
-		return word
-	}
-	if filepath.IsAbs(word) {
-		return word
-	}
-	return filepath.Join(root, word)
-}
-
 // openTools opens the tools of a workspace if a task or a parser names one.
-func (h *Host) openTools(w *Workspace, o *Options) []diagnostics.Diagnostic {
+func (h *Host) openTools(ctx context.Context, w *Workspace, o *Options) []diagnostics.Diagnostic {
 	if !slices.ContainsFunc(w.Dishes, usesTools) {
 		return nil
 	}
-	found, problems := h.FindTools(w.Config, w.State, ToolOptions{Warn: func(message, hint string) { o.Warn("tool_cache", message, hint) }})
+	found, problems := h.FindTools(w.Config, w.State, ToolOptions{Trace: adapter.TraceOf(ctx), Warn: func(message, hint string) { o.Warn("tool_cache", message, hint) }})
 	tools := make(map[string]*discovery.Tool)
 	for _, f := range found.List {
 		switch {

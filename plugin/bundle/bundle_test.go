@@ -1,7 +1,9 @@
 package bundle
 
 import (
+	"bytes"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -412,4 +414,10 @@ func TestPack(t *testing.T) {
 	if !strings.HasPrefix(string(data), manifest.ModuleFile+"\x00") {
 		t.Error("the manifest is not the first entry")
 	}
+}
+
+type publicKey = ed25519.PublicKey
+
+func testKey(seed byte) ed25519.PrivateKey {
+	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize))
 }

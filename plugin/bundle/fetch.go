@@ -56,7 +56,7 @@ func (f *Fetcher) Package(ctx context.Context, source string) (*Package, error) 
 }
 
 func loaded(source string, files []archive.File, err error) (*Package, error) {
-	shown := redacted(source)
+	shown := Redacted(source)
 	if err != nil {
 		return nil, fetchError(shown, err)
 	}
@@ -80,21 +80,21 @@ func fetchError(source string, err error) error {
 func (f *Fetcher) Release(ctx context.Context, index string, r manifest.Release) (*Package, error) {
 	source, err := address(index, r.URL)
 	if err != nil {
-		return nil, fetchError(redacted(index), err)
+		return nil, fetchError(Redacted(index), err)
 	}
 	data, err := f.Bytes(ctx, source, archive.MaxSize)
 	switch {
 	case err != nil:
-		return nil, fetchError(redacted(source), err)
+		return nil, fetchError(Redacted(source), err)
 	case r.Size != 0 && int64(len(data)) != r.Size:
-		return nil, refused(RuleDigest, "", "%s: %d bytes, expected %d as the index states", redacted(source), len(data), r.Size)
+		return nil, refused(RuleDigest, "", "%s: %d bytes, expected %d as the index states", Redacted(source), len(data), r.Size)
 	case sum(data) != r.SHA256:
-		return nil, refused(RuleDigest, "", "%s: its sha256 is %s, expected %s as the index states", redacted(source), sum(data), r.SHA256)
+		return nil, refused(RuleDigest, "", "%s: its sha256 is %s, expected %s as the index states", Redacted(source), sum(data), r.SHA256)
 	}
 	files, err := archive.Read(data, archive.Limits{})
 	p, err := loaded(source, files, err)
 	if err == nil && (p.ID != r.ID || p.Version != r.Version) {
-		err = refused(RuleConflict, "", "%s: it is %s %s, expected %s %s as the index states", redacted(source), p.ID, p.Version, r.ID, r.Version)
+		err = refused(RuleConflict, "", "%s: it is %s %s, expected %s %s as the index states", Redacted(source), p.ID, p.Version, r.ID, r.Version)
 	}
 	return p, err
 }
@@ -199,8 +199,8 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// redacted returns a source without the password of a URL.
-func redacted(source string) string {
+// Redacted returns a source without the password of a URL.
+func Redacted(source string) string {
 	if u, err := url.Parse(source); err == nil && u.User != nil {
 		return u.Redacted()
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/host"
+	"github.com/bentobuild/bento/plugin/wasm"
 )
 
 // Options are the options of Run.
@@ -168,7 +169,15 @@ func idOf(path string) string {
 	return id
 }
 
-func (s *suite) command() *host.Command {
+// launcher returns the launcher of the executable, or of the module if its name ends in .wasm.
+func (s *suite) launcher() host.Launcher {
+	if filepath.Ext(s.path) == ".wasm" {
+		return &wasm.Launcher{
+			Engine: wasm.EngineOptions{Dir: filepath.Join(s.scratch, "compiled")},
+			Module: wasm.Options{ID: cmp.Or(s.id, "adapter"), Path: s.path},
+			Root:   s.scratch,
+		}
+	}
 	return &host.Command{Argv: []string{s.path}, Dir: s.scratch, Env: s.o.Env}
 }
 

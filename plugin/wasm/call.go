@@ -22,7 +22,11 @@ type call struct {
 	c   adapters.ToolCall
 	log *lines
 	mod api.Module
+	at  string // the step: "instantiate", az_alloc, az_tool_execute
 }
+
+// Instantiate is the Call of a failure before the first call of an instance.
+const Instantiate = "instantiate"
 
 // callKey is the key of the call in the context of its host functions, which belong to the runtime
 // and serve all calls.
@@ -49,7 +53,10 @@ func (t *Tool) run(ctx context.Context, p *program, c adapters.ToolCall, input [
 		failed = t.failure(adapters.Timeout, execute, fmt.Sprintf("plugin execution exceeded time limit (%d ms)", t.o.Timeout.Milliseconds()),
 			"raise timeout of the tool if its work takes longer")
 	} else if !errors.As(err, &failed) {
-		failed = t.failure(adapters.Crashed, execute, tidy(err), "see what the module wrote")
+		failed = t.failure(adapters.Crashed, k.at, tidy(err), "see what the module wrote")
+	}
+	if ctx.Err() != nil {
+		failed.Call = k.at
 	}
 	failed.Stderr = k.log.tail()
 	return nil, failed
@@ -61,6 +68,7 @@ func (k *call) steps(ctx context.Context, p *program, input []byte) ([]byte, err
 	if err != nil {
 		return nil, k.t.failure(adapters.LaunchFailed, execute, err.Error(), "")
 	}
+	k.at = Instantiate
 	k.mod, err = p.runtime.InstantiateModule(ctx, p.compiled, k.config(ctx, mounts))
 	if err != nil {
 		return nil, fmt.Errorf("failed to instantiate v2 plugin module: %w", err)
@@ -79,6 +87,7 @@ func (k *call) steps(ctx context.Context, p *program, input []byte) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
+	k.at = execute
 	packed, err := k.mod.ExportedFunction(execute).Call(ctx, uint64(at), uint64(len(input)))
 	if err != nil {
 		return nil, fmt.Errorf("%s call failed: %w", execute, err)
@@ -104,6 +113,7 @@ func (h *hardened) arm(ctx context.Context, mod api.Module) (disarm func()) {
 
 // put copies the input into the memory of the module. Pointers are unsigned.
 func (k *call) put(ctx context.Context, input []byte) (uint32, error) {
+	k.at = alloc
 	res, err := k.mod.ExportedFunction(alloc).Call(ctx, uint64(len(input)))
 	if err != nil {
 		return 0, fmt.Errorf("%s call failed: %w", alloc, err)

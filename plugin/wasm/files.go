@@ -71,6 +71,10 @@ func (k *call) mounts() (jails, wazero.FSConfig, error) {
 	if k.t.grant.may(wasiRead) && k.c.Root != "" {
 		if err := mount(k.c.Root, ".", false); err != nil {
 			k.log.add("[WARN] the workspace cannot be opened: " + err.Error())
+		} else if k.t.o.atItsPath {
+			if err := mount(k.c.Root, filepath.ToSlash(k.c.Root), false); err != nil {
+				return open, nil, err
+			}
 		}
 	}
 	if k.c.Out != "" {
@@ -138,6 +142,11 @@ func (j *jail) open(name string, flag int, perm fs.FileMode, follow bool) (*os.F
 	if err != nil {
 		return nil, err
 	}
+	return j.openAt(at, flag, perm)
+}
+
+// openAt opens a resolved name. What it names may have been replaced since.
+func (j *jail) openAt(at string, flag int, perm fs.FileMode) (*os.File, error) {
 	f, err := j.root.OpenFile(filepath.FromSlash(at), flag|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, perm)
 	if err != nil {
 		return nil, err

@@ -106,12 +106,10 @@ func (s *store) prepare() error {
 func (s *store) loadKey() ([]byte, error) {
 	f, info, err := s.dir.Open(keyFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		secret := make([]byte, 32)
-		rand.Read(secret) //nolint:errcheck // it never fails
-		if err := s.dir.ReplaceAs(keyFile, owndir.Private, secret); err != nil {
+		if err := s.makeKey(); err != nil {
 			return nil, err
 		}
-		f, info, err = s.dir.Open(keyFile) // another process may have replaced it
+		f, info, err = s.dir.Open(keyFile)
 	}
 	if err != nil {
 		return nil, err
@@ -126,6 +124,22 @@ func (s *store) loadKey() ([]byte, error) {
 	}
 	key := binary.LittleEndian.AppendUint64(secret, info.Serial())
 	return binary.LittleEndian.AppendUint64(key, uint64(os.Getuid())), nil
+}
+
+// makeKey makes the key whole and at once: of several processes the first one makes it.
+func (s *store) makeKey() error {
+	secret := make([]byte, 32)
+	rand.Read(secret) //nolint:errcheck // it never fails
+	temp := owndir.TempPrefix + owndir.RandomName()
+	if err := s.dir.ReplaceAs(temp, owndir.Private, secret); err != nil {
+		return err
+	}
+	defer s.dir.Remove(temp) //nolint:errcheck // Sweep removes it
+	err := os.Link(filepath.Join(s.path, temp), filepath.Join(s.path, keyFile))
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
 }
 
 // load returns a cache for one module, with what the store has of it, and the function that stores

@@ -45,6 +45,8 @@ type Options struct {
 	// Fuel is accepted for the sake of configurations of other hosts, and ignored: wazero counts
 	// no instructions. Timeout bounds a call.
 	Fuel int64
+
+	atItsPath bool // the workspace is mounted under its absolute path too
 }
 
 // Manifest is what the manifest of a module declares.
@@ -138,28 +140,34 @@ func (t *Tool) failure(code adapters.Code, call, message, hint string) *adapters
 
 // Call calls the module's az_tool_execute in an instance of its own.
 func (t *Tool) Call(ctx context.Context, c adapters.ToolCall) (adapters.ToolAnswer, error) {
-	t.calls.RLock()
-	defer t.calls.RUnlock()
-	if err := ctx.Err(); err != nil {
-		return adapters.ToolAnswer{}, err
-	}
-	if c.Function != "" && c.Function != execute {
-		return adapters.ToolAnswer{}, t.failure(adapters.ToolNotExposed, c.Function, "a module has one function and no names of functions",
-			fmt.Sprintf("write tool = %q without a function", t.o.ID))
-	}
-	p, err := t.ready(ctx)
-	if err != nil {
-		return adapters.ToolAnswer{}, err
-	}
-	input, err := request(c)
-	if err != nil {
-		return adapters.ToolAnswer{}, t.failure(adapters.MalformedResponse, execute, err.Error(), "see the input of the task")
-	}
-	text, err := t.run(ctx, p, c, input)
+	text, err := t.Raw(ctx, c)
 	if err != nil {
 		return adapters.ToolAnswer{}, err
 	}
 	return t.answer(text)
+}
+
+// Raw is Call without a look at the output: it returns the bytes that the module has returned, nil
+// for none. The suite of tests judges them.
+func (t *Tool) Raw(ctx context.Context, c adapters.ToolCall) ([]byte, error) {
+	t.calls.RLock()
+	defer t.calls.RUnlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if c.Function != "" && c.Function != execute {
+		return nil, t.failure(adapters.ToolNotExposed, c.Function, "a module has one function and no names of functions",
+			fmt.Sprintf("write tool = %q without a function", t.o.ID))
+	}
+	p, err := t.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	input, err := request(c)
+	if err != nil {
+		return nil, t.failure(adapters.MalformedResponse, execute, err.Error(), "see the input of the task")
+	}
+	return t.run(ctx, p, c, input)
 }
 
 // Check reads, checks and compiles the module, as the first call does.
@@ -168,6 +176,17 @@ func (t *Tool) Check(ctx context.Context) error {
 	defer t.calls.RUnlock()
 	_, err := t.ready(ctx)
 	return err
+}
+
+// Faults returns every clause that the module breaks before its code runs. The error says that the
+// module cannot be read.
+func (t *Tool) Faults() ([]Fault, error) {
+	source, err := t.source()
+	if err != nil {
+		return nil, err
+	}
+	_, list := t.inspect(source)
+	return list, nil
 }
 
 // ready returns the compiled module. A refusal is final; the end of ctx is not.
@@ -196,9 +215,9 @@ func (t *Tool) compile(ctx context.Context) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := t.checked(source)
-	if err != nil {
-		return nil, err
+	m, faults := t.inspect(source)
+	if len(faults) > 0 {
+		return nil, faults[0].Failure
 	}
 	p, err := t.engine.compile(ctx, m, source, uint32(t.o.Limits.Memory/pageSize))
 	if err != nil {
@@ -218,9 +237,6 @@ func (t *Tool) source() ([]byte, error) {
 		if b, err = t.read(); err != nil {
 			return nil, err
 		}
-	}
-	if n := int64(len(b)); n > t.o.Limits.Module {
-		return nil, t.failure(adapters.LaunchFailed, "", fmt.Sprintf("plugin module exceeds size policy (%d > %d bytes)", n, t.o.Limits.Module), "raise limits.module of the tool, or strip the module")
 	}
 	if t.o.SHA256 == "" {
 		return b, nil
@@ -256,9 +272,13 @@ func (t *Tool) read() ([]byte, error) {
 		return nil, t.failure(adapters.LaunchFailed, "", err.Error(), "")
 	}
 	if n := int64(b.Len()); n > t.o.Limits.Module {
-		return nil, t.failure(adapters.LaunchFailed, "", fmt.Sprintf("plugin module exceeds size policy (%d > %d bytes)", max(n, info.Size()), t.o.Limits.Module), "raise limits.module of the tool, or strip the module")
+		return nil, t.tooLarge(max(n, info.Size()))
 	}
 	return b.Bytes(), nil
+}
+
+func (t *Tool) tooLarge(n int64) *adapters.Failure {
+	return t.failure(adapters.LaunchFailed, "", fmt.Sprintf("plugin module exceeds size policy (%d > %d bytes)", n, t.o.Limits.Module), "raise limits.module of the tool, or strip the module")
 }
 
 // request returns the message of a call. The input is text: a JSON string stands for itself, any

@@ -64,6 +64,11 @@ func (r *reader) entry(ix Index) {
 	if !ValidID(id) {
 		r.fail("id", "plugin id %.120q is not valid, expected "+idWanted, id)
 	}
+	if _, twice := ix[id]; twice {
+		r.fail("id", "plugin id %.120q occurs twice", id)
+		return
+	}
+	ix[id] = nil
 	r.objects("versions", func(r *reader) {
 		rel := Release{
 			ID: id, Version: r.text("version"), URL: r.text("download_url"), SHA256: strings.ToLower(r.text("sha256")),

@@ -9,8 +9,8 @@ import (
 	"github.com/bentobuild/bento/internal/jsonfile"
 )
 
-// Protocol is the contract of one-shot programs that bento serves.
-const Protocol = "rterm.plugin.v1"
+// protocol is the contract of one-shot programs that bento serves.
+const protocol = "rterm.plugin.v1"
 
 // Process is the manifest of a one-shot program.
 type Process struct {
@@ -81,8 +81,8 @@ func (r *reader) identity(p *Process) {
 	if !ValidVersion(p.Version) {
 		r.fail("plugin_version", "plugin_version %.120q is not valid, expected "+versionWanted, p.Version)
 	}
-	if got := r.text("protocol_version"); got != Protocol {
-		r.fail("protocol_version", "protocol_version %.120q is not supported, expected %q", got, Protocol)
+	if got := r.text("protocol_version"); got != protocol {
+		r.fail("protocol_version", "protocol_version %.120q is not supported, expected %q", got, protocol)
 	}
 }
 

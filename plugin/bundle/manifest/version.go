@@ -86,8 +86,8 @@ func ParseRequirement(text string) (Requirement, error) {
 	return Requirement{text: text, all: all}, nil
 }
 
-// Exactly returns the requirement of one version.
-func Exactly(version string) Requirement { return Requirement{text: version} }
+// exactly returns the requirement of one version.
+func exactly(version string) Requirement { return Requirement{text: version} }
 
 // Accepts reports whether a version fulfils the requirement. Of versions that are not semantic it
 // accepts only its own text.
@@ -116,7 +116,7 @@ func ParseReference(text string) (id string, want Requirement, err error) {
 		return id, want, nil
 	}
 	if ValidVersion(version) {
-		return id, Exactly(version), nil
+		return id, exactly(version), nil
 	}
 	return "", Requirement{}, fmt.Errorf("package %.120q: %w", text, err)
 }

@@ -82,7 +82,7 @@ func (m *Module) Export(name string, kind byte, index uint32) {
 	m.exports = append(m.exports, join(text(name), []byte{kind}, U32(index)))
 }
 
-// Rename gives the exports of one name another, "" drops them.
+// Rename renames an export, "" drops it.
 func (m *Module) Rename(name, to string) {
 	var kept [][]byte
 	for _, e := range m.exports {
