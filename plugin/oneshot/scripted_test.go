@@ -163,6 +163,7 @@ func TestDeadlines(t *testing.T) {
 		"a shorter handshake":           {hang, with(func(o *Options) { o.Handshake = 50 * ms }), adapters.Timeout, 50 * ms, "50ms"},
 		"a handshake beyond the call":   {hang, with(func(o *Options) { o.Timeout = 50 * ms }), adapters.Timeout, 50 * ms, "timed out after 50ms"},
 		"a slow handshake is in time":   {func(a *actor) { a.sleep(1900 * ms); a.greet(); a.hang() }, nil, adapters.Timeout, 5000 * ms, "timed out after 5s without the response"},
+		"half a line":                   {func(a *actor) { a.read(); io.WriteString(a.out, `{"type":"hand`); a.hang() }, nil, adapters.Timeout, 2000 * ms, "it wrote 13 bytes without the end of that line"},
 		"the default of the call":       {func(a *actor) { a.greet(); a.hang() }, nil, adapters.Timeout, 5000 * ms, "timed out after 5s"},
 		"the end of the call":           {func(a *actor) { a.greet(); a.sleep(5000 * ms); a.out.Close(); a.hang() }, nil, adapters.Timeout, 5000 * ms, "timed out after 5s"},
 		"a response at the deadline":    {func(a *actor) { c := a.greet(); a.sleep(5000 * ms); a.ok(c) }, nil, adapters.Timeout, 5000 * ms, "timed out after 5s"},

@@ -122,8 +122,9 @@ func (s *oneshotSuite) greet(ctx context.Context) {
 	if s.shape = s.read(s.text); s.refused() {
 		return
 	}
-	_, s.replied = t.ask(ctx, s.question())
-	t.leaves(ctx)
+	if _, s.replied = t.ask(ctx, s.question()); s.replied == nil {
+		t.leaves(ctx)
+	}
 }
 
 // read reads the answer to the handshake.

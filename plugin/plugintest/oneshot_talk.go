@@ -102,17 +102,24 @@ func (t *talk) trace(sent bool, body []byte) {
 func (t *talk) line(ctx context.Context, within time.Duration, what string) ([]byte, error) {
 	timer := time.NewTimer(within)
 	defer timer.Stop()
-	select {
-	case l, ok := <-t.lines:
-		if !ok {
+	exited, held := t.stream.Exited, (<-chan time.Time)(nil)
+	for {
+		select {
+		case l, ok := <-t.lines:
+			if !ok {
+				return nil, t.ended(what)
+			}
+			t.trace(false, bytes.TrimSpace(l.text))
+			return t.object(l)
+		case <-exited: // a process that it left behind may hold the stream
+			exited, held = nil, time.After(time.Second)
+		case <-held:
 			return nil, t.ended(what)
+		case <-timer.C:
+			return nil, fmt.Errorf("timed out after %v: no line with %s", within, what)
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
-		t.trace(false, bytes.TrimSpace(l.text))
-		return t.object(l)
-	case <-timer.C:
-		return nil, fmt.Errorf("timed out after %v: no line with %s", within, what)
-	case <-ctx.Done():
-		return nil, ctx.Err()
 	}
 }
 
