@@ -65,6 +65,12 @@ type Link struct {
 	File    string `json:"file"` // absolute, the manifest that declares it
 	Line    int    `json:"line,omitempty"`
 	Dev     bool   `json:"dev,omitempty"` // a development dependency
+	// Private says that only tasks of the dish itself use it: a dish that is linked to this one
+	// does not compile, install or read it. Development dependencies are private only where the
+	// ecosystem guarantees it.
+	Private bool `json:"private,omitempty"`
+	// Deep says that the dish uses the private links of the target too: it runs the target's tests.
+	Deep bool `json:"deep,omitempty"`
 	// Loose says that files there are used and that no manifest names Dir as a package: the link
 	// does not make a dish of it.
 	Loose bool `json:"-"`

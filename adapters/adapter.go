@@ -194,6 +194,9 @@ type Task struct {
 	NoCache bool `json:"no_cache,omitempty"`
 	// SideEffects marks a task that bento must not run a second time for diagnostics.
 	SideEffects bool `json:"side_effects,omitempty"`
+	// SkipsPrivate says that the command uses no Private link of the dish, as a build that
+	// compiles no tests.
+	SkipsPrivate bool `json:"skips_private,omitempty"`
 	// Mutex names a resource that two tasks cannot use at once. Tasks with the same mutex,
 	// in any dish, run one after another.
 	Mutex string `json:"mutex,omitempty"`
@@ -224,7 +227,7 @@ type Toolchain struct {
 // Hook says how bento obtains the diagnostics of a task.
 type Hook struct {
 	Rerun  Rerun  `json:"rerun"`
-	Parser string `json:"parser"` // ParserPlugin or the id of a built-in parser
+	Parser string `json:"parser"` // ParserPlugin, ParserTool and a reference, or the id of a built-in parser
 	// InDish says that relative paths in the output are relative to the dish, whatever
 	// directory the command runs in.
 	InDish bool `json:"in_dish,omitempty"`
@@ -232,6 +235,10 @@ type Hook struct {
 
 // ParserPlugin is the Hook.Parser that sends the output to ParseDiagnostics.
 const ParserPlugin = "plugin"
+
+// ParserTool is the start of a Hook.Parser that is a tool of the workspace; the reference of the tool
+// follows: "tool:acme.report:parse".
+const ParserTool = "tool:"
 
 // Rerun says how bento builds the command of a diagnostic run.
 type Rerun struct {

@@ -28,6 +28,9 @@ type Workspace struct {
 	Failed map[string]*adapters.Failure
 	Tree   *tree.Tree
 	Config *config.Workspace
+	// Tools has, by id, the tools that can be used, and those with a Problem. It is nil if no task
+	// and no parser names a tool.
+	Tools map[string]*Tool
 
 	byPath   map[string][]*Dish // the one with the directory's name first
 	excluded func(path string) bool
@@ -113,15 +116,18 @@ const (
 
 // Link says that a dish depends on another.
 type Link struct {
-	To    *Dish
-	Kind  string
-	Via   string // config.ViaOutputs, or empty for the sources
-	Dev   bool   // every manifest entry of the link is for development
-	Where string // "file:line", relative to the root
+	To   *Dish
+	Kind string
+	Via  string // config.ViaOutputs, or empty for the sources
+	Dev  bool   // every manifest entry of the link is for development
+	// Private says that only tasks of the dish itself use it: it is not followed from other dishes.
+	Private bool
+	Where   string // "file:line", relative to the root
 	// Cyclic marks an inferred link that closes a cycle; it does not order tasks.
 	Cyclic bool
 
-	pos config.Pos
+	pos  config.Pos
+	deep bool // the dish uses the private links of To, too
 }
 
 // Options are the inputs of Find.

@@ -102,6 +102,12 @@ func (a *toy) Links(_ context.Context, dir string) (adapters.LinksAnswer, error)
 		case "link", "dev":
 			link.Dir = filepath.Join(dir, l[1])
 			out.Links = append(out.Links, link)
+		case "private":
+			link.Dir, link.Private = filepath.Join(dir, l[1]), true
+			out.Links = append(out.Links, link)
+		case "deep":
+			link.Dir, link.Deep = filepath.Join(dir, l[1]), true
+			out.Links = append(out.Links, link)
 		case "needs":
 			link.Package = l[1]
 			out.Links = append(out.Links, link)

@@ -39,6 +39,9 @@ func (f *finder) link() {
 			f.inferred(d, l, provider, &links)
 		}
 		d.Links = slices.Clone(links.list)
+	}
+	f.deepen()
+	for _, d := range f.ws.Dishes {
 		slices.SortFunc(d.Links, func(a, b Link) int {
 			return cmp.Or(strings.Compare(a.To.Path, b.To.Path), strings.Compare(a.To.Beside, b.To.Beside))
 		})
@@ -165,11 +168,58 @@ func (f *finder) inferred(d *Dish, l adapters.Link, provider map[string]*Dish, l
 		return
 	}
 	if old := links.of(to); old != nil {
-		old.Dev = old.Dev && l.Dev
+		old.Dev, old.Private, old.deep = old.Dev && l.Dev, old.Private && l.Private, old.deep || l.Deep
 		return
 	}
 	file := f.inWorkspace(l.File)
-	links.put(Link{To: to, Kind: Inferred, Dev: l.Dev, Where: where(file, l.Line), pos: config.Pos{File: file, Line: l.Line}})
+	links.put(Link{
+		To: to, Kind: Inferred, Dev: l.Dev, Private: l.Private, Where: where(file, l.Line),
+		pos: config.Pos{File: file, Line: l.Line}, deep: l.Deep,
+	})
+}
+
+// deepen adds the private links of the targets of deep links: what runs the tests of another dish
+// uses what these use.
+func (f *finder) deepen() {
+	for changed := true; changed; {
+		changed = false
+		for _, d := range f.ws.Dishes {
+			links := linkSet{list: d.Links}
+			for i := 0; i < len(links.list); i++ {
+				if through := links.list[i]; through.deep {
+					changed = links.inherit(d, &through) || changed
+				}
+			}
+			d.Links = links.list
+		}
+	}
+}
+
+// inherit adds the private links of the target of a link of d. It reports whether that changed the
+// set.
+func (s *linkSet) inherit(d *Dish, through *Link) (changed bool) {
+	if s.byDish == nil {
+		s.byDish = make(map[*Dish]int, len(s.list))
+		for i := range s.list {
+			s.byDish[s.list[i].To] = i
+		}
+	}
+	for _, l := range through.To.Links {
+		if !l.Private || l.To == d {
+			continue
+		}
+		old := s.of(l.To)
+		switch {
+		case old == nil:
+			l.Private, l.Dev, l.Where, l.pos = through.Private, through.Dev, through.Where, through.pos
+			s.put(l)
+			changed = true
+		case old.Private && !through.Private || l.deep && !old.deep:
+			old.Private, old.Dev, old.deep = old.Private && through.Private, old.Dev && through.Dev, old.deep || l.deep
+			changed = true
+		}
+	}
+	return changed
 }
 
 // encloses reports whether o lies in a directory of d.

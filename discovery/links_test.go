@@ -21,6 +21,9 @@ func linksOf(ws *Workspace) []string {
 			if l.Dev {
 				s += " dev"
 			}
+			if l.Private {
+				s += " private"
+			}
 			if l.Cyclic {
 				s += " cyclic"
 			}
@@ -50,6 +53,26 @@ func TestLinks(t *testing.T) {
 			files: map[string]string{"aa.toy": "link x/y", "x/bb.toy": "link .\nlink ../z/f", "x/y/dish.toml": "", "z/f": ""},
 			want:  []string{"root > y inferred aa.toy:1"}, // z/f is no dish: just inputs of x
 			told:  nil,
+		},
+		{
+			name: "private unless another manifest entry is not",
+			files: map[string]string{
+				"app/aa.toy": "private ../lib\nprivate ../ui\nlink ../ui\nprivate ../docs", "lib/bb.toy": "", "ui/bb.toy": "", "docs/bb.toy": "",
+				"app/dish.toml": "depends_on = [\"docs\"]",
+			},
+			want: []string{"app > docs declared app/dish.toml:1", "app > lib inferred private app/aa.toy:1", "app > ui inferred app/aa.toy:2"},
+		},
+		{
+			name: "deep links take private ones along",
+			files: map[string]string{
+				"app/aa.toy": "private ../ui\ndeep ../lib", "lib/bb.toy": "private ../ui\nprivate ../gen\ndeep ../more", "more/bb.toy": "private ../far\nlink ../near",
+				"ui/bb.toy": "", "gen/bb.toy": "", "far/bb.toy": "", "near/bb.toy": "",
+			},
+			want: []string{
+				"app > gen inferred app/aa.toy:2", "app > lib inferred app/aa.toy:2", "app > ui inferred app/aa.toy:1",
+				"lib > far inferred lib/bb.toy:3", "lib > gen inferred private lib/bb.toy:2", "lib > more inferred lib/bb.toy:3", "lib > ui inferred private lib/bb.toy:1",
+				"more > far inferred private more/bb.toy:1", "more > near inferred more/bb.toy:2",
+			},
 		},
 		{
 			name:  "declared wins",

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/cargo/cargotoml"
 )
 
 // Links implements adapters.Linker: path dependencies, also inherited from the workspace,
@@ -25,31 +26,55 @@ func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, er
 		return adapters.LinksAnswer{}, err
 	}
 	var links []adapters.Link
-	add := func(file, dir string, line int, dev bool) {
-		if dir != "" && dir != p.Dir() {
-			links = append(links, adapters.Link{Dir: dir, File: file, Line: line, Dev: dev})
+	add := func(file string, l adapters.Link) {
+		if l.File = file; l.Dir != "" && l.Dir != p.Dir() {
+			links = append(links, l)
 		}
 	}
 	for _, d := range p.Dependencies {
-		add(p.Path, p.root.DirOf(d), d.Line, d.Dev)
+		// cargo compiles the dev-dependencies of the packages that it was started for only.
+		add(p.Path, adapters.Link{Dir: p.root.DirOf(d), Line: d.Line, Dev: d.Dev, Private: d.Dev})
 	}
-	// Only the lockfile says whether a patched package takes part, so it may.
-	for _, d := range p.root.Patches {
-		add(p.root.Path, d.Dir, d.Line, false)
-	}
-	for _, c := range configs {
-		for _, d := range c.Patches {
-			add(c.Path, d.Dir, d.Line, false)
-		}
-	}
+	a.patched(f, p, configs, add)
 	if p.Workspace != nil {
 		for _, pattern := range p.Workspace.Defaults {
 			for _, dir := range expand(f, p.Dir(), pattern.Text) {
-				add(p.Path, dir, pattern.Line, false)
+				add(p.Path, adapters.Link{Dir: dir, Line: pattern.Line, Deep: true}) // their tests run too
 			}
 		}
 	}
 	return adapters.LinksAnswer{Links: sorted(links), Reads: f.Reads()}, nil
+}
+
+// patched adds the patches that the package uses: by name, or, as the lockfile says, by way of
+// packages from elsewhere. Where there is no lockfile, any patch may take part.
+func (a *Adapter) patched(f *adapters.Files, p *project, configs []*cargotoml.Config, add func(string, adapters.Link)) {
+	all := map[string][]cargotoml.Dependency{p.root.Path: p.root.Patches}
+	for _, c := range configs {
+		all[c.Path] = c.Patches
+	}
+	behind, known := map[string]bool{}, false
+	if lock, err := a.locks.Read(f, p.lock()); err == nil {
+		behind, known = lock.Behind(p.Package.Name, p.version())
+	}
+	for file, list := range all {
+		for _, patch := range list {
+			link := adapters.Link{Dir: patch.Dir, Line: patch.Line}
+			if patch.Package == "" || !known || behind[patch.Package] {
+				add(file, link)
+				continue
+			}
+			uses := func(dev bool) bool {
+				return slices.ContainsFunc(p.Dependencies, func(d cargotoml.Dependency) bool {
+					return d.Dev == dev && p.root.PackageOf(d) == patch.Package
+				})
+			}
+			if normal := uses(false); normal || uses(true) {
+				link.Dev, link.Private = !normal, !normal
+				add(file, link)
+			}
+		}
+	}
 }
 
 // sorted orders links by file and line, and drops a second link to the same directory from

@@ -67,6 +67,7 @@ func (r *recipes) tasks() []adapters.Task {
 	if r.Package != nil {
 		targets := r.targets()
 		list = lifecycle(targets)
+		list[0].SkipsPrivate = r.root.SplitsFeatures()
 		list = append(list, r.lint(targets)...)
 		list = append(list, r.scripts()...)
 	}

@@ -232,7 +232,7 @@ func TestLinks(t *testing.T) {
 			{Dir: "tools/gen", File: "packages/app/deno.json", Line: 6, Loose: true},
 			{Package: "deno:ROOT:@ex/lib", File: "packages/app/main.ts", Line: 1},
 			{Package: "deno:ROOT:@std/assert", File: "packages/app/main.ts", Line: 4},
-			{Dir: "packages/other", File: "packages/app/main_test.ts", Line: 1, Dev: true, Loose: true},
+			{Dir: "packages/other", File: "packages/app/main_test.ts", Line: 1, Dev: true, Private: true, Loose: true},
 		},
 		"packages/lib": {{Dir: "shared", File: "packages/lib/mod.ts", Line: 1, Loose: true}},
 		".":            {{Package: "deno:ROOT:@std/assert", File: "deno.jsonc", Line: 4}},
@@ -243,7 +243,7 @@ func TestLinks(t *testing.T) {
 	}
 	// A root that is a package, too, is checked with all its members.
 	adaptertest.Replace(t, filepath.Join(root, "deno.jsonc"), `"workspace"`, `"exports": "./mod.ts", "workspace"`)
-	if got := adaptertest.Links(t, a, root, root); len(got) != 5 || got[1].Dir != "packages/app" {
+	if got := adaptertest.Links(t, a, root, root); len(got) != 5 || got[1].Dir != "packages/app" || !got[1].Deep {
 		t.Errorf("%+v", got)
 	}
 	answer, err := a.Links(t.Context(), filepath.Join(root, "packages/lib"))

@@ -3,6 +3,7 @@ package deno
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
@@ -41,7 +42,7 @@ func (a *Adapter) links(f *adapters.Files, dir string) ([]adapters.Link, error) 
 		if err != nil {
 			return nil, err
 		}
-		l := &linker{project: p, byTarget: make(map[string]int)}
+		l := &linker{project: p, byTarget: make(map[string]int), testsUsed: slices.ContainsFunc(p.Exported, imports.IsTest)}
 		if l.maps, err = importMaps(f, p); err != nil {
 			return nil, err
 		}
@@ -60,10 +61,10 @@ func (a *Adapter) links(f *adapters.Files, dir string) ([]adapters.Link, error) 
 		if p.Workspace != nil && p.Exports {
 			// Settings of the root apply to the members too.
 			for _, dir := range a.membersOf(f, p.Config) {
-				l.addDir(place{file: p.Path}, dir)
+				l.addDir(place{file: p.Path, deep: true}, dir)
 			}
 		}
-		return l.links, nil
+		return l.all(), nil
 	})
 }
 
@@ -100,6 +101,16 @@ type linker struct {
 	maps     []importMap
 	links    []adapters.Link
 	byTarget map[string]int
+	// testsUsed says that more than tests import a test of the project.
+	testsUsed bool
+}
+
+// all returns the links. Those of tests are private unless others use the tests.
+func (l *linker) all() []adapters.Link {
+	for i := range l.links {
+		l.links[i].Private = l.links[i].Dev && !l.testsUsed
+	}
+	return l.links
 }
 
 // place is the position of an import.
@@ -107,10 +118,11 @@ type place struct {
 	file string
 	line int
 	test bool
+	deep bool // it uses the tests of the target
 }
 
 func (l *linker) module(i imports.Import) {
-	at := place{i.File, i.Line, i.Test}
+	at := place{file: i.File, line: i.Line, test: i.Test}
 	if isPath(i.Specifier) {
 		l.follow(at, i.Specifier, filepath.Dir(i.File))
 		return
@@ -162,8 +174,12 @@ func (l *linker) addPackage(at place, specifier string) {
 
 // addFile adds the directory of a file outside of the project.
 func (l *linker) addFile(at place, file string) {
+	tests := imports.IsTest(file)
 	if rel, err := filepath.Rel(l.dir, file); err != nil || !filepath.IsLocal(rel) {
+		at.deep = tests
 		l.addDir(at, filepath.Dir(file))
+	} else if tests && !at.test {
+		l.testsUsed = true
 	}
 }
 
@@ -177,6 +193,9 @@ func (l *linker) addDir(at place, dir string) {
 func (l *linker) add(at place, link adapters.Link) {
 	target := link.Dir + "\x00" + link.Package
 	i, known := l.byTarget[target]
+	if link.Deep = at.deep || known && l.links[i].Deep; known {
+		l.links[i].Deep = link.Deep
+	}
 	if known && (at.test || !l.links[i].Dev) {
 		return
 	}

@@ -70,7 +70,7 @@ func (g *linker) replaced() {
 func (g *linker) used(uses []use) {
 	for _, u := range uses {
 		g.links = append(g.links, adapters.Link{
-			Package: packageName(g.p.work, u.mod.Name), File: u.file, Line: u.line, Dev: u.dev,
+			Package: packageName(g.p.work, u.mod.Name), File: u.file, Line: u.line, Dev: u.dev, Private: u.dev,
 		})
 	}
 }

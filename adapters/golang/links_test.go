@@ -48,7 +48,7 @@ func TestLinksInAWorkspace(t *testing.T) {
 	if d := cmp.Diff(want, adaptertest.Links(t, a, root, root+"/app")); d != "" {
 		t.Errorf("by import: %s", d)
 	}
-	want = []adapters.Link{{Package: "go:ROOT:example.com/app", File: "lib/lib_test.go", Line: 3, Dev: true}}
+	want = []adapters.Link{{Package: "go:ROOT:example.com/app", File: "lib/lib_test.go", Line: 3, Dev: true, Private: true}}
 	if d := cmp.Diff(want, adaptertest.Links(t, a, root, root+"/lib")); d != "" {
 		t.Errorf("by the import of a test: %s", d)
 	}

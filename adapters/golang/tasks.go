@@ -16,7 +16,7 @@ import (
 // lifecycle returns the recipes of every module.
 func lifecycle() []adapters.Task {
 	return []adapters.Task{
-		{Name: "build", Run: "go build ./..."},
+		{Name: "build", Run: "go build ./...", SkipsPrivate: true},
 		{Name: "check", Run: "go vet ./..."},
 		{Name: "test", Run: "go test ./..."},
 	}

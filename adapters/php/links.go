@@ -44,7 +44,7 @@ func (a *Adapter) Links(_ context.Context, dir string) (adapters.LinksAnswer, er
 			}
 			if id := p.Dir() + map[bool]string{true: " dev"}[at.Dev]; !seen[id] {
 				seen[id] = true
-				links = append(links, adapters.Link{Dir: p.Dir(), File: m.Path, Line: at.Line, Dev: at.Dev})
+				links = append(links, adapters.Link{Dir: p.Dir(), File: m.Path, Line: at.Line, Dev: at.Dev, Private: at.Dev})
 				follow(p, at)
 			}
 		}

@@ -132,9 +132,9 @@ func TestLinksAndMembers(t *testing.T) {
 	want := []adapters.Link{
 		{Dir: "app/packages/base", File: "app/composer.json", Line: 3},
 		{Dir: "app/packages/lib", File: "app/composer.json", Line: 3},
-		{Dir: "app/packages/base", File: "app/composer.json", Line: 4, Dev: true},
-		{Dir: "app/packages/lib", File: "app/composer.json", Line: 4, Dev: true},
-		{Dir: "shared/tools", File: "app/composer.json", Line: 4, Dev: true},
+		{Dir: "app/packages/base", File: "app/composer.json", Line: 4, Dev: true, Private: true},
+		{Dir: "app/packages/lib", File: "app/composer.json", Line: 4, Dev: true, Private: true},
+		{Dir: "shared/tools", File: "app/composer.json", Line: 4, Dev: true, Private: true},
 	}
 	if d := cmp.Diff(want, adaptertest.Links(t, a, root, root+"/app")); d != "" {
 		t.Error(d)

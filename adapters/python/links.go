@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/python/pyproject"
 	"github.com/bentobuild/bento/adapters/python/requirements"
 )
 
@@ -19,6 +20,10 @@ func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, 
 	normal, dev := p.asked()
 	links := linksTo(dir, normal, false)
 	for _, l := range linksTo(dir, dev, true) {
+		// Another project may ask for an extra, but never for a group or a file of development.
+		l.Private = !slices.ContainsFunc(p.Extras, func(e pyproject.Group) bool {
+			return slices.ContainsFunc(e.Requirements, func(r requirements.Requirement) bool { return r.Path == l.Dir })
+		})
 		if !slices.ContainsFunc(links, func(o adapters.Link) bool { return o.Dir == l.Dir }) {
 			links = append(links, l)
 		}

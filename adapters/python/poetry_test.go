@@ -35,7 +35,7 @@ testing = {path = "../testing"}
 	want := []adapters.Link{
 		{Dir: filepath.Join(root, "core"), File: manifest, Line: 5},
 		{Dir: filepath.Join(root, "other"), File: manifest, Line: 6},
-		{Dir: filepath.Join(root, "testing"), File: manifest, Line: 8, Dev: true},
+		{Dir: filepath.Join(root, "testing"), File: manifest, Line: 8, Dev: true, Private: true},
 	}
 	if diff := cmp.Diff(want, ans.Links); diff != "" {
 		t.Error(diff)

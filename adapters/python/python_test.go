@@ -35,7 +35,7 @@ func TestDetect(t *testing.T) {
 
 func TestTasks(t *testing.T) {
 	const lib, bdist = "build/lib/**", "build/bdist.*/**"
-	wheel := adapters.Task{Name: "build", Run: ".venv/bin/pip wheel --no-deps -w dist .", Outputs: []string{"dist/**"}}
+	wheel := adapters.Task{Name: "build", SkipsPrivate: true, Run: ".venv/bin/pip wheel --no-deps -w dist .", Outputs: []string{"dist/**"}}
 	setuptools := wheel
 	setuptools.Outputs = []string{"dist/**", lib, "build/lib.*/**", bdist, "build/temp.*/**"}
 	test := adapters.Task{Name: "test", Run: ".venv/bin/python -m pytest"}
@@ -43,7 +43,7 @@ func TestTasks(t *testing.T) {
 		return adapters.Task{Name: name, Run: run, Body: body, Script: true, NoCache: true, SideEffects: true}
 	}
 	format := script("format", ".venv/bin/ruff format .", "")
-	poetry := adapters.Task{Name: "build", Run: "poetry build --no-interaction --no-ansi", Outputs: []string{"dist/**"}}
+	poetry := adapters.Task{Name: "build", SkipsPrivate: true, Run: "poetry build --no-interaction --no-ansi", Outputs: []string{"dist/**"}}
 	for _, tt := range []struct {
 		name  string
 		files []string
@@ -141,7 +141,7 @@ func TestLinks(t *testing.T) {
 		{Dir: in("ui"), File: in("app/pyproject.toml"), Line: 6},
 		{Dir: in("lib"), File: in("app/requirements.txt"), Line: 2},
 		{Dir: in("app/vendored"), File: in("app/requirements.txt"), Line: 3},
-		{Dir: in("testing"), File: in("app/requirements-dev.txt"), Line: 2, Dev: true},
+		{Dir: in("testing"), File: in("app/requirements-dev.txt"), Line: 2, Dev: true, Private: true},
 	}
 	if diff := cmp.Diff(want, ans.Links); diff != "" {
 		t.Error(diff)
@@ -174,6 +174,8 @@ func TestInstallScope(t *testing.T) {
 			"install -r requirements/dev.txt && .venv/bin/python -m pip install -e .", []string{"app/requirements/dev.txt"}, false},
 		{"pins with a range are none", []string{"app/setup.py", "", "app/requirements.txt", "six==1.*\n", "app/pytest.ini", "", "app/requirements-dev.txt", "pytest==8.3.0\n"},
 			"install -r requirements-dev.txt && .venv/bin/python -m pip install -r requirements.txt -e .", []string{"app/requirements-dev.txt", "app/requirements.txt"}, false},
+		{"pins without a project", []string{"app/requirements.txt", "six==1.16.0\n", "app/requirements-dev.txt", "pytest\n"},
+			"install -r requirements.txt -r requirements-dev.txt", []string{"app/requirements-dev.txt", "app/requirements.txt"}, false},
 		{"a tool of that version", []string{"app/pyproject.toml", buildSystem + "[tool.ruff]\nrequired-version='0.5.1'\n"},
 			"install ruff==0.5.1 -e .", nil, false},
 		{"copies become links", []string{"app/requirements.txt", "../lib\n.\n", "app/setup.py", "", "lib/pyproject.toml", "[project]\ndependencies=['core @ file:../core']", "core/setup.py", ""},

@@ -39,7 +39,7 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 }
 
 func (p *project) build() []adapters.Task {
-	t := adapters.Task{Name: "build", Outputs: []string{"dist/**"}}
+	t := adapters.Task{Name: "build", Outputs: []string{"dist/**"}, SkipsPrivate: true}
 	switch packaged, said := p.Flag("tool", "poetry", "package-mode"); {
 	case !p.canBuild() || p.poetry && said && !packaged:
 		return nil

@@ -22,9 +22,10 @@ func (a *Adapter) Links(ctx context.Context, dir string) (adapters.LinksAnswer, 
 		switch {
 		case g.dir == dir:
 		case known < 0:
-			links = append(links, adapters.Link{Dir: g.dir, File: place.File, Line: place.Line, Dev: dev})
+			links = append(links, adapters.Link{Dir: g.dir, File: place.File, Line: place.Line, Dev: dev, Private: dev})
 		default:
 			links[known].Dev = links[known].Dev && dev
+			links[known].Private = links[known].Dev
 		}
 	}
 	if !p.isMember() {

@@ -176,7 +176,7 @@ task :test
 	if diff := cmp.Diff(want, adaptertest.Links(t, a, root, filepath.Join(root, "one"))); diff != "" {
 		t.Error(diff)
 	}
-	want = []adapters.Link{{Dir: "one", File: "all.gemspec", Line: 2}, {Dir: "lint", File: "all.gemspec", Line: 4, Dev: true}, {Dir: "two", File: "one/one.gemspec", Line: 2}}
+	want = []adapters.Link{{Dir: "one", File: "all.gemspec", Line: 2}, {Dir: "lint", File: "all.gemspec", Line: 4, Dev: true, Private: true}, {Dir: "two", File: "one/one.gemspec", Line: 2}}
 	if diff := cmp.Diff(want, adaptertest.Links(t, a, root, root)); diff != "" {
 		t.Error(diff)
 	}
@@ -266,9 +266,9 @@ func TestLinks(t *testing.T) {
 	for dir, want := range map[string][]adapters.Link{
 		".": {
 			{Dir: "lib", File: "Gemfile", Line: 2}, {Dir: "app", File: "Gemfile", Line: 3}, {Dir: "components/a/deep", File: "Gemfile", Line: 4},
-			{Dir: "own", File: "Gemfile", Line: 5, Dev: true}, {Dir: "../away", File: "Gemfile", Line: 6}, {Dir: "engines/one", File: "Gemfile", Line: 8},
+			{Dir: "own", File: "Gemfile", Line: 5, Dev: true, Private: true}, {Dir: "../away", File: "Gemfile", Line: 6}, {Dir: "engines/one", File: "Gemfile", Line: 8},
 		},
-		"app": {{Dir: "lib", File: "app/app.gemspec", Line: 3}, {Dir: "engines/one", File: "app/app.gemspec", Line: 5, Dev: true}},
+		"app": {{Dir: "lib", File: "app/app.gemspec", Line: 3}, {Dir: "engines/one", File: "app/app.gemspec", Line: 5, Dev: true, Private: true}},
 		"own": {{Dir: "lib", File: "own/Gemfile", Line: 2}},
 		"lib": nil,
 	} {

@@ -81,7 +81,7 @@ func (p *project) warnings() []diagnostics.Diagnostic {
 
 // build returns the task that builds the gems of the directory.
 func build(specs []string) adapters.Task {
-	t := adapters.Task{Name: "build"}
+	t := adapters.Task{Name: "build", SkipsPrivate: true}
 	if len(specs) == 0 {
 		return t
 	}

@@ -19,7 +19,7 @@ import (
 // The answers are one file in the workspace's state.
 const (
 	memoryFile    = "answers"
-	memoryVersion = 8
+	memoryVersion = 9
 )
 
 // saved is the content of the file.

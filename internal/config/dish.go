@@ -137,6 +137,17 @@ func (w *Workspace) parseDish(c *clone.Clone, dir string) parsedFile[dishOf] {
 	return out
 }
 
+// CheckDish returns the problems of the text of a dish.toml for the directory dir, relative to the
+// root, as far as the text alone shows them.
+func CheckDish(dir string, text []byte) []diagnostics.Diagnostic {
+	f, problems := tomlfile.Parse(dishFile(dir), text)
+	if f == nil {
+		return problems
+	}
+	d := Dish{Path: dir}
+	return append(problems, d.fill(f, Toolchain{})...)
+}
+
 func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {
 	var raw dishTable
 	problems := f.Decode(&raw)

@@ -22,6 +22,7 @@ type extension struct {
 type ownFile struct {
 	Cache      cacheTable                   `toml:"cache" doc:"the cache of results"`
 	Plugins    pluginsTable                 `toml:"plugins" doc:"adapters that are programs of their own; these settings restrict those of a workspace"`
+	Tools      ownTools                     `toml:"tools" doc:"whose packages of tools are trusted"`
 	Extensions tomlfile.Map[map[string]any] `toml:"extensions" doc:"reserved for extensions"`
 }
 
@@ -56,6 +57,7 @@ func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
 	plugins, more := raw.Plugins.plugins()
 	problems = append(problems, more...)
 	problems = append(problems, w.Plugins.under(&plugins)...)
+	problems = append(problems, w.ownTrust(raw.Tools)...)
 	for _, e := range raw.Extensions {
 		w.Extensions = append(w.Extensions, extension{e.Name, e.Pos})
 	}

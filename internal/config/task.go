@@ -20,6 +20,12 @@ type Task struct {
 	Run  string   // for a shell; empty when not given or when Argv is
 	Argv []string // without a shell
 	Cwd  string   // relative to the dish, empty when not given
+	Tool Text     // "acme.fmt:fmt.check", in place of a command; empty when not given
+	// Input is what the tool is called with: JSON, with the words of InputFiles and so on in its
+	// strings; "" when not given. Uses are those words.
+	Input  string
+	Uses   []string
+	Parser Text // "tool:acme.report:parse", in place of that of the adapter; empty when not given
 
 	Inputs           *[]Glob // nil: inherited
 	Outputs          *[]Glob
@@ -59,6 +65,9 @@ const (
 // taskTable is the schema of [tasks.<name>].
 type taskTable struct {
 	Run              command                 `toml:"run" doc:"the command: a string is a line for the shell, an array the words of a command without one"`
+	Tool             tomlfile.At[string]     `toml:"tool" doc:"in place of run: the tool that is called, \"acme.fmt:fmt.check\", or \"acme-fmt\" for a module"`
+	Input            toolInput               `toml:"input" doc:"what the tool is called with, as JSON. \"${inputs}\" is the list of the task's input files, ${dish} the dish's path, ${out} the directory that the tool writes its outputs to"`
+	Parser           tomlfile.At[string]     `toml:"parser" doc:"\"tool:acme.report:parse\": the tool that reads the findings in the output of the task, in place of the adapter's parser"`
 	Inputs           *[]Glob                 `toml:"inputs" doc:"replace the default inputs. \"!x\" excludes; \"//x\" starts at the workspace. If the first glob excludes, the list starts from the default inputs"`
 	Outputs          *[]Glob                 `toml:"outputs" doc:"files that the task makes. A plain path must exist after the task; a glob without a match is a warning. A task that names a glob among its inputs and its outputs runs each time"`
 	WorkspaceOutputs *[]Glob                 `toml:"workspace_outputs" doc:"outputs, relative to the workspace root"`
@@ -147,7 +156,11 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 		Retry: t.Retry.times, RetryOn: t.Retry.on, Memory: int64(t.Memory), Weight: min(max(t.Weight.Value, 0), maxWeight),
 		Persistent: t.Persistent, Interactive: t.Interactive.Value, CI: t.CI, Incremental: t.Incremental, SideEffects: t.SideEffects, Cache: t.Cache,
 	}
+	task.Tool, task.Input, task.Uses = Text{t.Tool.Value, t.Tool.Pos}, t.Input.text, t.Input.uses
+	task.Parser = Text{t.Parser.Value, t.Parser.Pos}
 	problems := checkTaskName(name, pos)
+	problems = append(problems, t.checkTool()...)
+	problems = append(problems, checkParser(t.Parser)...)
 	var more []diagnostics.Diagnostic
 	task.Ready, more = ready(t.Ready, t.Persistent == nil && t.Run.isEmpty() || t.Persistent != nil && *t.Persistent)
 	problems = append(problems, more...)

@@ -33,6 +33,7 @@ type workspaceFile struct {
 	Defaults     defaultsTable         `toml:"defaults" doc:"how tasks run"`
 	Cache        cacheTable            `toml:"cache" doc:"the cache of results"`
 	Toolchain    toolchainTable        `toml:"toolchain" doc:"required versions of tools"`
+	Tools        toolsTable            `toml:"tools" doc:"programs and WebAssembly modules that tasks call"`
 	Plugins      pluginsTable          `toml:"plugins" doc:"adapters that are programs of their own"`
 	Telemetry    telemetryTable        `toml:"telemetry"`
 	Execution    executionTable        `toml:"execution"`
@@ -111,6 +112,8 @@ func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 	w.Exclude, w.Include = raw.Workspace.Exclude, raw.Workspace.Include
 	plugins, more := raw.Plugins.plugins()
 	w.Plugins, problems = plugins, append(problems, more...)
+	w.Tools, more = raw.Tools.tools()
+	problems = append(problems, more...)
 	w.Toolchain = raw.Toolchain.over(Toolchain{})
 	w.fillDefaults(raw.Defaults)
 	problems = append(problems, w.fillCache(raw.Cache)...)

@@ -40,6 +40,7 @@ func drawModel(t *rapid.T) *model {
 				d.links = append(d.links, j)
 			}
 		}
+		edits["private"](t, m, d, nil)
 		d.files["marker"] = modelFile{}
 		for _, p := range []string{"src/a", "src/b", "src/deep/c", "odd\n\xff", "gen.tmp"} {
 			if rapid.Bool().Draw(t, "file") {
@@ -52,6 +53,7 @@ func drawModel(t *rapid.T) *model {
 			edits["link"](t, m, d, nil)
 		}
 		for i := range d.tasks {
+			d.tasks[i].recipe = rapid.Bool().Draw(t, "recipe")
 			edits["inputs"](t, m, d, &d.tasks[i])
 			edits["outputs"](t, m, d, &d.tasks[i])
 		}
@@ -122,6 +124,14 @@ var edits = map[string]func(*rapid.T, *model, *modelDish, *modelTask){
 		for i := 0; m.dishes[i] != d; i++ {
 			if rapid.Bool().Draw(t, "link") {
 				d.links = append(d.links, i)
+			}
+		}
+	},
+	"private": func(t *rapid.T, m *model, d *modelDish, _ *modelTask) {
+		d.private = nil
+		for i := 0; i < len(m.dishes) && m.dishes[i] != d; i++ {
+			if rapid.Bool().Draw(t, "private link") {
+				d.private = append(d.private, i)
 			}
 		}
 	},
@@ -277,6 +287,33 @@ func TestKeysFollowLinks(t *testing.T) {
 				d.files[p] = modelFile{content: d.files[p].content, exec: !d.files[p].exec}
 			case "removed":
 				delete(d.files, p)
+			}
+		})
+	})
+}
+
+// TestKeysFollowPrivateLinks is the same with links that only tasks of the dish itself use.
+func TestKeysFollowPrivateLinks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := &model{}
+		for i := range 3 {
+			d := &modelDish{path: fmt.Sprint("d", i), adapted: true, tool: "1", lock: "1", files: map[string]modelFile{"marker": {}, "src/a": {}}}
+			d.tasks = [2]modelTask{{name: "build", run: "true", recipe: rapid.Bool().Draw(t, "recipe")}, {name: "check", run: "true"}}
+			d.tasks[0].outputs = pick(t, "outputs", nil, nil, []string{"out"})
+			m.dishes = append(m.dishes, d)
+		}
+		m.dishes[1].private, m.dishes[2].links = []int{0}, []int{1}
+		keysAreTheirs(t, m, func(m *model, t *rapid.T) {
+			d := m.any(t)
+			switch pick(t, "what", "content", "content", "content", "content", "links", "private", "cwd", "cwd") {
+			case "content":
+				m.dishes[0].files["src/a"] = modelFile{content: pick(t, "content", "", "x", "y")}
+			case "links":
+				edits["links"](t, m, d, nil)
+			case "private":
+				edits["private"](t, m, d, nil)
+			case "cwd":
+				edits["cwd"](t, m, d, &d.tasks[0])
 			}
 		})
 	})

@@ -28,6 +28,7 @@ type model struct {
 type modelDish struct {
 	path    string
 	links   []int // to dishes before it
+	private []int // likewise, if adapted: those that its adapter reads for its own tasks only
 	adapted bool  // the adapter's, or nobody's
 	pin     string
 	tool    string // the toolchain as it answers here
@@ -48,6 +49,7 @@ type modelTask struct {
 	setEnv         string   // the value of SET, in place of names
 	inputs         []string
 	outputs        []string
+	recipe         bool // the command is not written in dish.toml but that of the adapter
 }
 
 // key describes everything that the key of a task depends on, in words: two tasks, or
@@ -69,25 +71,47 @@ func (m *model) key(d *modelDish, t *modelTask) string {
 		say(name, value, set)
 	}
 	b.WriteString(m.describe(m.inputs(d, t)))
-	for _, l := range slices.Sorted(slices.Values(d.links)) {
+	links := d.links
+	if !m.skips(d, t) {
+		links = d.all()
+	}
+	for _, l := range slices.Sorted(slices.Values(links)) {
 		say("sources", m.dishes[l].path, m.sources(m.dishes[l]))
 	}
 	waits := map[string]string{}
-	m.waits(d, waits)
+	m.waits(links, waits)
 	for _, id := range slices.Sorted(maps.Keys(waits)) {
 		say("after", id, waits[id])
 	}
 	return b.String()
 }
 
-// waits collects the builds that d waits for: of what makes nothing, those that it is
-// linked to.
-func (m *model) waits(d *modelDish, to map[string]string) {
-	for _, l := range d.links {
+// all returns the links of d with the private ones.
+func (d *modelDish) all() []int {
+	list := slices.Clone(d.links)
+	if d.adapted {
+		list = append(list, d.private...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// asRecipe reports whether the command of t is the adapter's.
+func (t *modelTask) asRecipe(d *modelDish) bool { return t.recipe && d.adapted && t.run == "true" }
+
+// skips reports whether t uses no private link of d: the adapter knows so of its own build.
+func (m *model) skips(d *modelDish, t *modelTask) bool {
+	return t.asRecipe(d) && t.name == "build" && t.cwd == "" && len(m.args) == 0
+}
+
+// waits collects the builds that links wait for: of what makes nothing, those that it is
+// linked to, but for its own tasks only.
+func (m *model) waits(links []int, to map[string]string) {
+	for _, l := range links {
 		if on := m.dishes[l]; len(on.tasks[0].outputs) > 0 {
 			to[on.path] = m.key(on, &on.tasks[0])
 		} else {
-			m.waits(on, to)
+			m.waits(on.links, to)
 		}
 	}
 }
@@ -269,7 +293,15 @@ func (a *teller) Detect(_ context.Context, dir string) (bool, error) {
 
 func (a *teller) Tasks(context.Context, string) (adapters.TasksAnswer, error) {
 	extra := []string{filepath.Join(a.root, "shared.conf"), filepath.Join(a.root, "all.lock")}
-	return adapters.TasksAnswer{Tasks: []adapters.Task{{Name: "build", Run: "true", ExtraInputs: extra}, {Name: "check", Run: "true", ExtraInputs: extra}}}, nil
+	return adapters.TasksAnswer{Tasks: []adapters.Task{{Name: "build", Run: "true", ExtraInputs: extra, SkipsPrivate: true}, {Name: "check", Run: "true", ExtraInputs: extra}}}, nil
+}
+
+func (a *teller) Links(_ context.Context, dir string) (adapters.LinksAnswer, error) {
+	var answer adapters.LinksAnswer
+	for _, l := range a.dish(dir).private {
+		answer.Links = append(answer.Links, adapters.Link{Dir: filepath.Join(a.root, a.dishes[l].path), File: filepath.Join(dir, "marker"), Private: true})
+	}
+	return answer, nil
 }
 
 func (a *teller) LockDigest(_ context.Context, dir string) (adapters.LockAnswer, error) {
@@ -357,7 +389,10 @@ func (m *model) toml(d *modelDish, turned bool) string {
 	head := fmt.Sprintf("name = %q\nlanguage = %q\n", d.name(), language) + list("depends_on", names)
 	tables := make([]string, len(d.tasks))
 	for i, t := range d.tasks {
-		text := fmt.Sprintf("[tasks.%s]\nrun = %q\n", t.name, t.run) + list("outputs", t.outputs)
+		text := fmt.Sprintf("[tasks.%s]\n", t.name) + list("outputs", t.outputs)
+		if !t.asRecipe(d) {
+			text += fmt.Sprintf("run = %q\n", t.run)
+		}
 		if t.cwd != "" {
 			text += fmt.Sprintf("cwd = %q\n", t.cwd)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/bentobuild/bento/internal/dag"
 )
 
-// Circle is a strongly connected component of the links between dishes.
+// Circle is a strongly connected component of the links between dishes that are not private.
 type Circle struct {
 	Dishes []*discovery.Dish // by path
 	Links  []*discovery.Dish // dishes outside that the circle depends on, by path
@@ -22,7 +22,7 @@ func Circles(dishes []*discovery.Dish) map[*discovery.Dish]*Circle {
 	}
 	g := dag.New(len(dishes))
 	for i, d := range dishes {
-		for _, l := range Linked(d) {
+		for _, l := range linked(d, false) {
 			g.AddEdge(index[l], i)
 		}
 	}
@@ -34,7 +34,7 @@ func Circles(dishes []*discovery.Dish) map[*discovery.Dish]*Circle {
 			circles[dishes[i]] = c
 		}
 		for _, d := range c.Dishes {
-			for _, l := range Linked(d) {
+			for _, l := range linked(d, false) {
 				if circles[l] != c && !slices.Contains(c.Links, l) {
 					c.Links = append(c.Links, l)
 				}

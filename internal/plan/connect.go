@@ -12,19 +12,39 @@ import (
 // connect adds the dependencies of t: those that depends_on names, the builds of linked dishes, and
 // the dishes whose sources are in its key.
 func (b *builder) connect(t *Task) {
-	via := ViaKey
-	if t.independent() {
-		via = ViaNothing
-	}
+	via := t.viaOfLinks()
 	for _, w := range t.wants {
 		b.dependOn(t, w, via)
 	}
+	b.connectLinked(t, via)
+}
+
+// connectLinked adds what t has from the links of its dish.
+func (b *builder) connectLinked(t *Task, via Via) {
 	if t.Lifecycle || t.Uncached == "" {
 		for _, l := range t.Dish.Links {
-			b.awaitBuild(t, l, via, map[*discovery.Dish]bool{t.Dish: true})
+			if !l.Private || !t.skipsPrivate {
+				b.awaitBuild(t, l, via, map[*discovery.Dish]bool{t.Dish: true})
+			}
 		}
 	}
-	t.Sources = Linked(t.Dish)
+	t.Sources = linked(t.Dish, !t.skipsPrivate)
+}
+
+// addArgs adds arguments of the command line to the command of t. With them it may use private links.
+func (b *builder) addArgs(t *Task, args []string) {
+	t.Args = args
+	if len(args) > 0 && t.skipsPrivate {
+		t.skipsPrivate = false
+		b.connectLinked(t, t.viaOfLinks())
+	}
+}
+
+func (t *Task) viaOfLinks() Via {
+	if t.independent() {
+		return ViaNothing
+	}
+	return ViaKey
 }
 
 func (t *Task) independent() bool {
@@ -48,20 +68,22 @@ func (b *builder) awaitBuild(t *Task, l discovery.Link, via Via, seen map[*disco
 		return
 	}
 	for _, next := range l.To.Links {
-		b.awaitBuild(t, next, via, seen)
+		if !next.Private {
+			b.awaitBuild(t, next, via, seen)
+		}
 	}
 }
 
-// Linked returns the dishes whose sources are in the keys of d, by path: those that it is directly
+// linked returns the dishes whose sources are in the keys of d, by path: those that it is directly
 // linked to, other than by outputs. The digest of each covers the dishes that it is linked to in
-// turn. An independent dish has none.
-func Linked(d *discovery.Dish) []*discovery.Dish {
+// turn, except by private links. An independent dish has none.
+func linked(d *discovery.Dish, private bool) []*discovery.Dish {
 	if d.Config != nil && d.Config.ForceIndependent {
 		return nil
 	}
 	var list []*discovery.Dish
 	for _, l := range d.Links {
-		if l.Via != "outputs" && l.To != d && !slices.Contains(list, l.To) {
+		if l.Via != "outputs" && l.To != d && (private || !l.Private) && !slices.Contains(list, l.To) {
 			list = append(list, l.To)
 		}
 	}
@@ -105,6 +127,7 @@ func (b *builder) dependOn(t *Task, w want, via Via) {
 				b.blame(t, w, fmt.Sprintf("an existing task, got %q, whose dish is not in this workspace", w.text), hint)
 				return
 			}
+			t.unresolved = true
 			b.problem(diagnostics.Error, w.at, "unknown_dish", w.said(t)+" names no dish of this workspace", hint)
 			return
 		}
@@ -117,6 +140,7 @@ func (b *builder) dependOn(t *Task, w want, via Via) {
 			b.blame(t, w, fmt.Sprintf("an existing task, got %q: %s", w.text, why), hint)
 			return
 		}
+		t.unresolved = true
 		b.problem(diagnostics.Error, w.at, "unknown_task", w.said(t)+": "+why, hint)
 		return
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -285,5 +286,41 @@ func TestMutexOfARecipeStays(t *testing.T) {
 	p, _ := build(t, workspace(d), Request{Tasks: []string{"build", "test"}})
 	if p.Tasks[0].Mutex != "reactor" || p.Tasks[1].Mutex != "database" {
 		t.Errorf("mutexes %q and %q", p.Tasks[0].Mutex, p.Tasks[1].Mutex)
+	}
+}
+
+// TestPrivateLinks: a private link counts for the tasks of the dish that use it, and not for dishes
+// that are linked to that dish. Arguments may make any task use it.
+func TestPrivateLinks(t *testing.T) {
+	leaf, mid, app := dish("leaf", "build!"), dish("mid", "build", "test"), dish("app", "test")
+	link(mid, leaf)
+	link(app, mid)
+	mid.Links[0].Private, mid.Tasks[0].SkipsPrivate = true, true
+	describe := func(p *Plan) (got []string) {
+		for _, task := range p.Tasks {
+			line := task.ID()
+			for _, d := range task.Deps {
+				line += " after " + d.Task.ID()
+			}
+			for _, d := range task.Sources {
+				line += " with " + d.Name
+			}
+			got = append(got, line)
+		}
+		slices.Sort(got)
+		return got
+	}
+	p, _ := build(t, workspace(app, leaf, mid), Request{})
+	if diff := cmp.Diff([]string{"app:test with mid", "leaf:build", "mid:build", "mid:test after leaf:build with leaf"}, describe(p)); diff != "" {
+		t.Error(diff)
+	}
+	p, _ = build(t, workspace(app, leaf, mid), Request{Tasks: []string{"mid:build"}, Args: []string{"--tests"}})
+	if diff := cmp.Diff([]string{"leaf:build", "mid:build after leaf:build with leaf"}, describe(p)); diff != "" {
+		t.Error(diff)
+	}
+	mid.Config = &config.Dish{Tasks: []config.Task{{Name: "build", Cwd: "sub"}}}
+	p, _ = build(t, workspace(app, leaf, mid), Request{Tasks: []string{"mid:build"}})
+	if diff := cmp.Diff([]string{"leaf:build", "mid:build after leaf:build with leaf"}, describe(p)); diff != "" {
+		t.Error("in another directory: ", diff)
 	}
 }

@@ -73,7 +73,7 @@ func fromRecipe(d *discovery.Dish, recipe adapters.Task) *Task {
 		t.wants = append(t.wants, want{text: dep})
 	}
 	t.script, t.SideEffects, t.Mutex, t.body = recipe.Script, recipe.SideEffects, recipe.Mutex, recipe.Body
-	t.Persistent = recipe.Server
+	t.Persistent, t.skipsPrivate = recipe.Server, recipe.SkipsPrivate
 	if recipe.NoCache || recipe.Script {
 		t.Uncached = uncachedScript
 	}
@@ -154,6 +154,10 @@ func escape(path string) string {
 
 // finish adds what all tasks of the dish have in common.
 func (t *Task) finish(b *builder) {
+	if t.Tool != nil {
+		t.finishTool()
+		return
+	}
 	d := t.Dish
 	// Globs of files above come first, so that a negation in dish.toml wins.
 	t.extra = append(t.extra, beyond(d)...)
@@ -173,6 +177,7 @@ func (t *Task) finish(b *builder) {
 		}
 		if h, ok := m.DiagnosticHooks[t.Name]; ok {
 			t.Hook = &h
+			b.setHookParser(t)
 		}
 	}
 	t.PassEnv = append(t.PassEnv, b.ws.Config.Defaults.PassEnv...)

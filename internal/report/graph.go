@@ -23,12 +23,14 @@ type graphDish struct {
 }
 
 type graphLink struct {
-	Dish   string `json:"dish"`
-	Kind   string `json:"kind"` // "declared" or "inferred"
-	Via    string `json:"via,omitempty"`
-	Dev    bool   `json:"dev,omitempty"`
-	Cyclic bool   `json:"cyclic,omitempty"`
-	Where  string `json:"where,omitempty"` // file:line
+	Dish string `json:"dish"`
+	Kind string `json:"kind"` // "declared" or "inferred"
+	Via  string `json:"via,omitempty"`
+	Dev  bool   `json:"dev,omitempty"`
+	// Private says that only tasks of the dish itself use it.
+	Private bool   `json:"private,omitempty"`
+	Cyclic  bool   `json:"cyclic,omitempty"`
+	Where   string `json:"where,omitempty"` // file:line
 }
 
 type graphTask struct {
@@ -43,7 +45,7 @@ func NewGraph(p *plan.Plan) Graph {
 		row := graphDish{dishHead: headOf(d), Links: []graphLink{}}
 		for _, l := range d.Links {
 			row.Links = append(row.Links, graphLink{
-				Dish: l.To.Name, Kind: string(l.Kind), Via: l.Via, Dev: l.Dev, Cyclic: l.Cyclic, Where: l.Where,
+				Dish: l.To.Name, Kind: string(l.Kind), Via: l.Via, Dev: l.Dev, Private: l.Private, Cyclic: l.Cyclic, Where: l.Where,
 			})
 		}
 		for _, from := range p.Taken(d) {
@@ -79,6 +81,9 @@ func WriteGraph(w io.Writer, style Style, doc Graph) {
 			}
 			if l.Dev {
 				notes = append(notes, "development only")
+			}
+			if l.Private {
+				notes = append(notes, "for its own tasks")
 			}
 			if l.Cyclic {
 				notes = append(notes, "closes a cycle")

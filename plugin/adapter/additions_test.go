@@ -27,7 +27,7 @@ func (k *kid) extend() {
 		case "tasks":
 			k.result(q, `{"tasks":[{"name":"build","run":"zig build -C `+q.Params["dir"].(string)+`"}],"members":["/w/lib"],"reads":["/w/build.zig"]}`)
 		case "links":
-			k.result(q, `{"links":[{"dir":"/w/lib","file":"/w/app/build.zig.zon","line":3,"dev":true}],"provides":["zig:app"]}`)
+			k.result(q, `{"links":[{"dir":"/w/lib","file":"/w/app/build.zig.zon","line":3,"dev":true,"private":true,"deep":true}],"provides":["zig:app"]}`)
 		case "install_scope":
 			k.result(q, `{"dir":"/w","files":["/w/build.zig.zon"],"made":["zig-pkg"],"command":"zig fetch"}`)
 		case "install":
@@ -79,7 +79,7 @@ func TestAdditions(t *testing.T) {
 	}
 	links, err := adapters.Links(ctx, a, "/w/app")
 	wantLinks := adapters.LinksAnswer{
-		Links: []adapters.Link{{Dir: "/w/lib", File: "/w/app/build.zig.zon", Line: 3, Dev: true}}, Provides: []string{"zig:app"},
+		Links: []adapters.Link{{Dir: "/w/lib", File: "/w/app/build.zig.zon", Line: 3, Dev: true, Private: true, Deep: true}}, Provides: []string{"zig:app"},
 	}
 	if diff := cmp.Diff(wantLinks, links); diff != "" || err != nil {
 		t.Errorf("links: %v (-want +got):\n%s", err, diff)

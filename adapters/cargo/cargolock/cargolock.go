@@ -21,7 +21,9 @@ const newest = 4
 type Lock struct {
 	graph lockgraph.Graph
 	local map[string][]local // the packages of the workspace, by name
-	why   string             // why the whole file is an input
+	names map[lockgraph.Node]string
+	edges [][]lockgraph.Node
+	why   string // why the whole file is an input
 }
 
 type local struct {
@@ -45,14 +47,14 @@ func Parse(path string, data []byte) (*Lock, error) {
 		}
 		d = read(f.Root())
 	}
-	l := &Lock{local: make(map[string][]local)}
+	l := &Lock{local: make(map[string][]local), names: make(map[lockgraph.Node]string), edges: make([][]lockgraph.Node, len(d.packages))}
 	if d.odd != "" || d.version > newest {
 		l.why = fmt.Sprintf("Cargo.lock version %s is not known", cmp.Or(d.odd, strconv.FormatInt(d.version, 10)))
 		return l, nil
 	}
 	index := newIndex(d, l)
 	for i, e := range d.packages {
-		if !index.connect(lockgraph.Node(i), e) {
+		if !index.connect(l, lockgraph.Node(i), e) {
 			l.why = fmt.Sprintf("it does not resolve a dependency of the package %s", e.Name)
 			return l, nil
 		}
@@ -72,8 +74,17 @@ func malformed(problems []diagnostics.Diagnostic) string {
 // Sum returns the digest of everything that the package of the workspace with this name
 // resolves to, or why it cannot. version decides between two packages of one name.
 func (l *Lock) Sum(name, version string) (sum, why string) {
+	n, why := l.find(name, version)
+	if why != "" {
+		return "", why
+	}
+	return l.graph.Sum(n).String(), ""
+}
+
+// find returns a package of the workspace, or why it cannot.
+func (l *Lock) find(name, version string) (n lockgraph.Node, why string) {
 	if l.why != "" {
-		return "", l.why
+		return 0, l.why
 	}
 	found := l.local[name]
 	if len(found) > 1 {
@@ -86,11 +97,40 @@ func (l *Lock) Sum(name, version string) (sum, why string) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Sprintf("it does not list the package %s", name)
+		return 0, fmt.Sprintf("it does not list the package %s", name)
 	case 1:
-		return l.graph.Sum(found[0].node).String(), ""
+		return found[0].node, ""
 	}
-	return "", fmt.Sprintf("it lists several packages %s", name)
+	return 0, fmt.Sprintf("it lists several packages %s", name)
+}
+
+// Behind returns the names of the packages on disk that foreign packages which a package of the
+// workspace depends on depend on in turn. ok is false if the lockfile does not say.
+func (l *Lock) Behind(name, version string) (names map[string]bool, ok bool) {
+	from, why := l.find(name, version)
+	if why != "" {
+		return nil, false
+	}
+	names = make(map[string]bool)
+	seen := make(map[lockgraph.Node]bool)
+	var queue []lockgraph.Node
+	foreign := func(of lockgraph.Node, visit func(local string)) {
+		for _, n := range l.edges[of] {
+			if local, is := l.names[n]; is {
+				visit(local)
+			} else if !seen[n] {
+				seen[n] = true
+				queue = append(queue, n)
+			}
+		}
+	}
+	foreign(from, func(string) {})
+	for len(queue) > 0 {
+		n := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		foreign(n, func(local string) { names[local] = true })
+	}
+	return names, true
 }
 
 // read returns the document of a lockfile in any TOML layout.
@@ -185,6 +225,7 @@ func newIndex(d document, l *Lock) *index {
 		x.exact[id+" ("+source+")"] = n
 		if e.Source == "" {
 			l.local[e.Name] = append(l.local[e.Name], local{e.Version, n})
+			l.names[n] = e.Name
 		}
 	}
 	return x
@@ -192,7 +233,7 @@ func newIndex(d document, l *Lock) *index {
 
 // connect adds the edges of a package. It returns false when a dependency does not lead to
 // exactly one package.
-func (x *index) connect(from lockgraph.Node, e entry) bool {
+func (x *index) connect(l *Lock, from lockgraph.Node, e entry) bool {
 	deps := e.Dependencies
 	if e.Replace != "" {
 		deps = append(deps[:len(deps):len(deps)], e.Replace)
@@ -203,6 +244,7 @@ func (x *index) connect(from lockgraph.Node, e entry) bool {
 			return false
 		}
 		x.graph.Link(from, "", to)
+		l.edges[from] = append(l.edges[from], to)
 	}
 	return true
 }

@@ -1,6 +1,7 @@
 package cargotoml
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/bentobuild/bento/internal/tomlfile"
@@ -26,7 +27,7 @@ func dependencies(path string, root *tomlfile.Value) []Dependency {
 }
 
 func dependency(path, name string, v *tomlfile.Value) Dependency {
-	d := Dependency{Line: v.KeyPos().Line}
+	d := Dependency{Package: cmp.Or(text(child(v, "package")), name), Line: v.KeyPos().Line}
 	if at := child(v, "path"); text(at) != "" {
 		d.Dir, d.Line = resolve(path, text(at)), at.KeyPos().Line
 	}
@@ -46,6 +47,7 @@ func patches(path string, root *tomlfile.Value) []Dependency {
 	for _, source := range sources {
 		for name, v := range children(source) {
 			if d := dependency(path, name, v); d.Dir != "" {
+				d.Package, _, _ = strings.Cut(d.Package, ":") // "name:version" in [replace]
 				list = append(list, d)
 			}
 		}

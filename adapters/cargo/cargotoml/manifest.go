@@ -23,6 +23,8 @@ type Manifest struct {
 	Patches      []Dependency // of [patch] and [replace], those that lead to directories
 	Lints        Lints
 	Outside      []string // directories of source files outside of the package
+
+	resolver, edition string // as written; the edition may be inherited from the workspace
 }
 
 // Package is the [package] table and the targets.
@@ -63,6 +65,7 @@ type Pattern struct {
 
 // Dependency is one that leads, or may lead, to a directory.
 type Dependency struct {
+	Package   string // its name; "" when only its manifest says
 	Dir       string // absolute, "" when it comes from elsewhere
 	Line      int
 	Inherited string // its key in workspace.dependencies, "" when it inherits nothing
@@ -90,6 +93,8 @@ func Parse(path string, data []byte) (*Manifest, error) {
 			return nil, err
 		}
 	}
+	m.resolver = cmp.Or(text(child(child(root, "workspace"), "resolver")), text(child(child(root, "package"), "resolver")))
+	m.edition = cmp.Or(text(child(child(root, "package"), "edition")), text(child(child(child(root, "workspace"), "package"), "edition")))
 	if v := child(root, "lints"); v != nil {
 		m.Lints = Lints{Given: true, Inherited: truth(child(v, "workspace"))}
 	}
@@ -106,6 +111,26 @@ func parse(path string, data []byte) (*tomlfile.Value, error) {
 
 // Dir returns the directory of the manifest.
 func (m *Manifest) Dir() string { return filepath.Dir(m.Path) }
+
+// SplitsFeatures reports whether cargo leaves dev-dependencies out when it chooses the features of a
+// build that compiles none of them. m is the root of a workspace, or a package outside of one.
+func (m *Manifest) SplitsFeatures() bool {
+	switch {
+	case m.resolver != "":
+		return m.resolver != "1"
+	case m.Package == nil: // a virtual workspace has no edition
+		return false
+	}
+	return m.edition != "" && m.edition != "2015" && m.edition != "2018"
+}
+
+// PackageOf returns the name of the package that a dependency means, see DirOf.
+func (m *Manifest) PackageOf(d Dependency) string {
+	if d.Inherited != "" && m.Workspace != nil {
+		return cmp.Or(m.Workspace.Dependencies[d.Inherited].Package, d.Package)
+	}
+	return d.Package
+}
 
 // DirOf returns the directory that a dependency of a member of m's workspace, or of m
 // itself, leads to; "" for none.

@@ -19,6 +19,8 @@ type Config struct {
 	Name string
 	// Exports reports whether the directory is a package of its own.
 	Exports bool
+	// Exported are the paths of the modules that others import, as written.
+	Exported []string
 
 	Tasks   []Entry
 	Imports []Entry // the import map
@@ -53,6 +55,7 @@ func Parse(path string, data []byte) (*Config, error) {
 		return nil, r.problems
 	}
 	c := &Config{Path: path, Exports: root.Get("exports").Kind() != 0}
+	c.Exported = exported(root.Get("exports"))
 	c.Name = r.text(root, "name").Value
 	c.Deno = r.text(root, "deno")
 	c.Tasks = r.tasks(root.Get("tasks"))
@@ -72,6 +75,18 @@ func Parse(path string, data []byte) (*Config, error) {
 		diagnostics.Bounded(path, root.Get("workspace").Line(), "members", len(c.Workspace), adapters.MaxMembers),
 		diagnostics.Bounded(path, root.Get("tasks").Line(), "tasks", len(c.Tasks), adapters.MaxScripts),
 	)
+}
+
+// exported returns the paths in a value of "exports": one, or one a name.
+func exported(v *jsonfile.Value) []string {
+	if v.Kind() != jsonfile.Object {
+		return []string{v.Text()}
+	}
+	var paths []string
+	for _, m := range v.Members() {
+		paths = append(paths, m.Value.Text())
+	}
+	return paths
 }
 
 // ParseImportMap reads a file that holds only an import map.

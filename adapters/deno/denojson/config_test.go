@@ -28,7 +28,7 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Config{
-		Path: "/w/deno.jsonc", Name: "@ex/lib", Exports: true, Deno: Entry{"deno", "2.1.0", 2},
+		Path: "/w/deno.jsonc", Name: "@ex/lib", Exports: true, Exported: []string{"./mod.ts"}, Deno: Entry{"deno", "2.1.0", 2},
 		Tasks:     []Entry{{"build", "deno bundle mod.ts", 4}, {"all", "", 5}, {"x", "echo", 5}},
 		Imports:   []Entry{{"a", "../a/mod.ts", 7}},
 		ImportMap: "/w/map.json", Workspace: []string{"./a", "b"}, Links: []Entry{{"", "../other", 10}},

@@ -87,6 +87,9 @@ func isTest(file string) bool {
 	return test.MatchString(filepath.Base(file)) || path.Base(filepath.ToSlash(filepath.Dir(file))) == "__tests__"
 }
 
+// IsTest reports whether a module is a test or a benchmark by its name.
+func IsTest(file string) bool { return isTest(file) || bench.MatchString(filepath.Base(file)) }
+
 // Of returns what a module imports, each specifier once.
 func Of(f *adapters.Files, file string) []Import {
 	data, err := f.Read(file)
@@ -110,7 +113,7 @@ func find(file, text string) []Import {
 		counted = at[2]
 		list = append(list, Import{
 			Specifier: specifier, File: file, Line: line,
-			Test: isTest(file) || bench.MatchString(filepath.Base(file)),
+			Test: IsTest(file),
 		})
 	}
 	return list

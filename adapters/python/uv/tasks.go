@@ -78,7 +78,7 @@ func (p *project) build() []adapters.Task {
 		return nil
 	}
 	// By default uv writes to the root of the workspace.
-	t := adapters.Task{Name: "build", Run: "uv build --out-dir dist", Outputs: []string{"dist/**"}}
+	t := adapters.Task{Name: "build", Run: "uv build --out-dir dist", Outputs: []string{"dist/**"}, SkipsPrivate: true}
 	if p.own.UsesSetuptools() {
 		t.Outputs = append(t.Outputs, pyproject.SetuptoolsOutputs()...)
 	}
@@ -108,13 +108,13 @@ func (p *project) provided(name string) string { return "uv:" + p.Dir + ":" + na
 
 func (p *project) links() []adapters.Link {
 	l := &linker{project: p, seen: make(map[string]bool)}
-	l.add(p.own.Dependencies, false)
+	l.add(p.own.Dependencies, adapters.Link{})
 	for _, e := range p.own.Extras {
-		l.add(e.Requirements, true)
+		l.add(e.Requirements, adapters.Link{Dev: true}) // another project may ask for an extra
 	}
 	for _, g := range p.own.Groups {
 		if !g.Poetry {
-			l.add(g.Requirements, true)
+			l.add(g.Requirements, adapters.Link{Dev: true, Private: true})
 		}
 	}
 	return l.links
@@ -127,9 +127,10 @@ type linker struct {
 	links   []adapters.Link
 }
 
-func (l *linker) add(list []requirements.Requirement, dev bool) {
+// add adds links to the directories among requirements, of a kind.
+func (l *linker) add(list []requirements.Requirement, link adapters.Link) {
 	for _, r := range list {
-		link := adapters.Link{File: r.File, Line: r.Line, Dev: dev}
+		link.Dir, link.Package, link.File, link.Line = "", "", r.File, r.Line
 		switch path, sibling := l.project.sourceOf(r.Name); {
 		case r.Path != "":
 			link.Dir = r.Path

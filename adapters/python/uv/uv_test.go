@@ -151,7 +151,7 @@ func TestTasks(t *testing.T) {
 	}
 	build := adaptertest.Task(t, a, filepath.Join(root, "packages/lib"), "build")
 	want := adapters.Task{
-		Name: "build", Run: "uv build --out-dir dist",
+		Name: "build", SkipsPrivate: true, Run: "uv build --out-dir dist",
 		Outputs: []string{"dist/**", "build/lib/**", "build/lib.*/**", "build/bdist.*/**", "build/temp.*/**"},
 		Path:    []string{"../../.venv/bin"}, Env: map[string]string{"VIRTUAL_ENV": "../../.venv"},
 		ExtraInputs: []string{filepath.Join(root, "pyproject.toml"), filepath.Join(root, "uv.lock")},
@@ -189,7 +189,7 @@ func TestLinks(t *testing.T) {
 		{Package: "uv:ROOT:ui", File: manifest, Line: 4},
 		{Dir: "../away", File: manifest, Line: 5},
 		{Dir: "packages/app/vendored", File: manifest, Line: 8, Dev: true},
-		{Dir: "testing", File: manifest, Line: 10, Dev: true},
+		{Dir: "testing", File: manifest, Line: 10, Dev: true, Private: true},
 	}
 	links := adaptertest.Links(t, a, root, filepath.Join(root, "packages/app"))
 	for i := range links {

@@ -43,12 +43,13 @@ type Dish struct {
 
 // Link is an edge to a dish that another depends on.
 type Link struct {
-	Dish   string `json:"dish"`
-	Kind   string `json:"kind"`
-	Via    string `json:"via,omitempty"`
-	Dev    bool   `json:"dev,omitempty"`
-	Cyclic bool   `json:"cyclic,omitempty"`
-	Where  string `json:"where,omitempty"` // file:line
+	Dish    string `json:"dish"`
+	Kind    string `json:"kind"`
+	Via     string `json:"via,omitempty"`
+	Dev     bool   `json:"dev,omitempty"`
+	Private bool   `json:"private,omitempty"`
+	Cyclic  bool   `json:"cyclic,omitempty"`
+	Where   string `json:"where,omitempty"` // file:line
 }
 
 // Task is one task of a dish.

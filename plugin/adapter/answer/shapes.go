@@ -19,6 +19,7 @@ func tasksShape() *shape.Shape {
 		shape.May("script", shape.Bool()),
 		shape.May("no_cache", shape.Bool()),
 		shape.May("side_effects", shape.Bool()),
+		shape.May("skips_private", shape.Bool()),
 		shape.May("mutex", shape.Text(maxName)),
 	))
 }
@@ -62,6 +63,8 @@ func linksAnswerShape() *shape.Shape {
 			shape.Must("file", absolute()),
 			shape.May("line", shape.Int(0)),
 			shape.May("dev", shape.Bool()),
+			shape.May("private", shape.Bool()),
+			shape.May("deep", shape.Bool()),
 		))),
 		shape.May("provides", shape.List(maxTasks, shape.Text(maxName*4))),
 		shape.May("reads", paths()),
