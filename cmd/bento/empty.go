@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/builtin"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 )
@@ -31,6 +33,20 @@ func (w *opened) lookedFor() string {
 	return text
 }
 
+// nothingToDo says why no dish of the workspace has a task, "" if one has.
+func (w *opened) nothingToDo() string {
+	if len(w.Dishes) == 0 {
+		return w.lookedFor()
+	}
+	for _, d := range w.Dishes {
+		if len(d.Tasks) > 0 || d.Config != nil && len(d.Config.Tasks) > 0 {
+			return ""
+		}
+	}
+	return "no dish has a task: the manifests name nothing to build, check, lint or test\n" +
+		"write [tasks.NAME] with run = \"…\" in the dish.toml of a dish, for example " + path.Join(w.Dishes[0].Path, config.DishFile)
+}
+
 // planRun is plan for a command that runs something. A selection without dishes is an error unless
 // the user accepts it: a job that checks nothing must not pass unnoticed.
 func (s *session) planRun(ctx context.Context, w *opened, sel selection) (*plan.Plan, error) {
@@ -46,4 +62,14 @@ func (s *session) planRun(ctx context.Context, w *opened, sel selection) (*plan.
 		return nil, notFound("no_dishes", "no dish is selected, so there is nothing to do", "bento dishes lists the dishes; --allow-empty accepts a selection without dishes")
 	}
 	return p, err
+}
+
+// warnNoTasks warns of a run without tasks in a workspace that has none.
+func (s *session) warnNoTasks(w *opened, p *plan.Plan) {
+	if len(p.Tasks) > 0 || len(w.Dishes) == 0 {
+		return
+	}
+	if message, hint, _ := strings.Cut(w.nothingToDo(), "\n"); message != "" {
+		s.warn("no_tasks", message, hint)
+	}
 }

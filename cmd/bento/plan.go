@@ -76,8 +76,8 @@ func (s *session) printPlan(ctx context.Context, sel selection) error {
 		return report.Write(s.out, doc)
 	}
 	report.WritePlan(s.out, s.style, doc, s.flags.verbose)
-	if len(w.Dishes) == 0 {
-		_, err = fmt.Fprintln(s.out, report.Printable(w.lookedFor()))
+	if why := w.nothingToDo(); why != "" && len(p.Tasks) == 0 {
+		_, err = fmt.Fprintln(s.out, report.Printable(why))
 	}
 	return err
 }

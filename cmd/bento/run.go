@@ -107,6 +107,7 @@ func (s *session) run(ctx context.Context, sel selection) error {
 		return err
 	}
 	end()
+	s.warnNoTasks(w, p)
 	r, err := run.Run(ctx, w.env, p, run.Options{
 		Workers: s.workers(w.Config), KeepGoing: s.flags.keepGoing || !w.Config.Defaults.FailFast,
 		Force: s.flags.noCache || sel.force, SkipInstall: s.flags.skipInstall, ForceInstall: s.flags.forceInstall, Output: t.output, Busy: s.busy(), Memory: machineMemory,

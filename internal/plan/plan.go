@@ -3,7 +3,9 @@
 package plan
 
 import (
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
@@ -159,6 +161,16 @@ func (t *Task) ID() string {
 		return t.id
 	}
 	return t.Dish.Name + ":" + t.Name
+}
+
+// Table returns the table of dish.toml that changes the task, for a sentence. In a directory of
+// several languages the table of a later one names its language, else it is that of the first.
+func (t *Task) Table() string {
+	table := "[tasks." + t.Name + "] of " + path.Join(t.Dish.Path, config.DishFile)
+	if t.Dish.Beside != "" && t.Dish.Adapter != nil {
+		table += ", with language = " + strconv.Quote(t.Dish.Adapter.Manifest().AdapterID)
+	}
+	return table
 }
 
 // Place is another name of the task, by the place of its dish: it stays when the dish gets another

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -158,8 +157,8 @@ func (x *Execution) sayChanged(d difference) {
 		x.notStored("input_touched", "the workspace was moved while the task ran, and the task may have read something else", "do not move the workspace while tasks run, and run again")
 	case d.equal:
 		x.notStored("input_touched", fmt.Sprintf("%q was written, replaced, moved or given another mode while the task ran; it is what it was before, but the task may have read something else", d.path),
-			fmt.Sprintf("if the task itself does that, also if it only sets the mode that the file has, declare the path: rewrites = [%q] in [tasks.%s] of %s",
-				x.globOf(d.path), x.Ev.Task.Name, path.Join(x.Ev.Task.Dish.Path, "dish.toml")))
+			fmt.Sprintf("if the task itself does that, also if it only sets the mode that the file has, declare the path: rewrites = [%q] in %s",
+				x.globOf(d.path), x.Ev.Task.Table()))
 	default:
 		x.notStored("input_changed", fmt.Sprintf("%q changed while the task ran", d.path),
 			"if the task itself writes it, declare it as an output or take it out of the inputs")

@@ -136,7 +136,7 @@ func (e *engine) outputsLine(x *execution, paths []string) string {
 	for _, g := range e.together(t, x.kept.AstrayGlobs(paths)) {
 		globs = append(globs, strconv.Quote(g))
 	}
-	return fmt.Sprintf("add outputs = [%s] to [tasks.%s] of %s", strings.Join(globs, ", "), t.Name, path.Join(t.Dish.Path, "dish.toml"))
+	return fmt.Sprintf("add outputs = [%s] to %s", strings.Join(globs, ", "), t.Table())
 }
 
 // together replaces the globs of equal directories of members beside each other by one, unless a
