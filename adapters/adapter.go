@@ -227,7 +227,7 @@ type Toolchain struct {
 // Hook says how bento obtains the diagnostics of a task.
 type Hook struct {
 	Rerun  Rerun  `json:"rerun"`
-	Parser string `json:"parser"` // ParserPlugin or the id of a built-in parser
+	Parser string `json:"parser"` // ParserPlugin, ParserTool and a reference, or the id of a built-in parser
 	// InDish says that relative paths in the output are relative to the dish, whatever
 	// directory the command runs in.
 	InDish bool `json:"in_dish,omitempty"`
@@ -235,6 +235,10 @@ type Hook struct {
 
 // ParserPlugin is the Hook.Parser that sends the output to ParseDiagnostics.
 const ParserPlugin = "plugin"
+
+// ParserTool is the start of a Hook.Parser that is a tool of the workspace; the reference of the tool
+// follows: "tool:acme.report:parse".
+const ParserTool = "tool:"
 
 // Rerun says how bento builds the command of a diagnostic run.
 type Rerun struct {

@@ -50,13 +50,19 @@ type Failure struct {
 	Stderr  string // the last lines of its stderr
 	Hint    string // what to do next
 	Late    bool   // an earlier call ended the plugin; Message names it
+	Tool    bool   // the plugin is a Tool, Adapter its id and Call the function
+	Cause   error  // the error of the system behind it, nil for none
 }
 
-// Error returns the plugin, the call, its directory and the message. The renderer of the
+// Error returns the plugin or tool, the call, its directory and the message. The renderer of the
 // failure adds Stderr and Hint.
 func (f *Failure) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "plugin %s", f.Adapter)
+	kind := "plugin"
+	if f.Tool {
+		kind = "tool"
+	}
+	fmt.Fprintf(&b, "%s %s", kind, f.Adapter)
 	if f.Call != "" {
 		fmt.Fprintf(&b, ": %s", f.Call)
 	}
@@ -69,6 +75,9 @@ func (f *Failure) Error() string {
 	}
 	return b.String()
 }
+
+// Unwrap returns Cause.
+func (f *Failure) Unwrap() error { return f.Cause }
 
 // RequireHint returns the hint of a warning about a failed plugin: how to make it an error.
 func (f *Failure) RequireHint() string {

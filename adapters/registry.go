@@ -42,7 +42,7 @@ func (r *Registry) IDs() []string {
 type Candidate struct {
 	ID       string // the suffix of its file name
 	Path     string // absolute
-	Contract string // ContractV1 or ContractWasm
+	Contract string // ContractV1, ContractOneShot or ContractWasm
 	// Skip is the reason not to start it: SkipDisabled, SkipNotAllowed, SkipNotTrusted,
 	// SkipUnusable; or "". SkipReason explains it.
 	Skip       string
@@ -58,11 +58,14 @@ type Candidate struct {
 const (
 	ContractV1   = "bento-v1"
 	ContractWasm = "wasm"
+	// ContractOneShot is that of a tool that is a program.
+	ContractOneShot = "oneshot"
 )
 
 // The reasons of Candidate.Skip, which are also statuses of `bento plugin list`.
 const (
 	SkipDisabled   = "disabled"
+	SkipShadowed   = "shadowed" // by another of its id
 	SkipNotAllowed = "not_allowed"
 	SkipNotTrusted = "not_trusted"
 	SkipUnusable   = "unusable" // not an executable file: failed, in the list

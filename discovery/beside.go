@@ -161,7 +161,7 @@ func (f *finder) whose(list []*Dish, t config.Task) int {
 		}
 	}
 	p := t.Language.Pos.Error(RuleUnknownLanguage, "task %q: the directory has no dish of language %q", t.Name, t.Language.Text)
-	p.Hint = diagnostics.Suggest(t.Language.Text, ids)
+	p.Hint = SuggestLanguage(t.Language.Text, ids)
 	f.add(p)
 	return -1
 }

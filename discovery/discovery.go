@@ -28,6 +28,9 @@ type Workspace struct {
 	Failed map[string]*adapters.Failure
 	Tree   *tree.Tree
 	Config *config.Workspace
+	// Tools has, by id, the tools that can be used, and those with a Problem. It is nil if no task
+	// and no parser names a tool.
+	Tools map[string]*Tool
 
 	byPath   map[string][]*Dish // the one with the directory's name first
 	excluded func(path string) bool

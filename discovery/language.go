@@ -54,19 +54,19 @@ func (f *finder) unknownLanguage(language config.Text) diagnostics.Diagnostic {
 	return d
 }
 
-// aliases returns the ids of adapters by other names of their languages.
+// aliases returns the ids of adapters, and the names of runtimes, by other names of their languages.
 func aliases() map[string][]string {
-	node := []string{"node-npm", "node-pnpm", "node-yarn", "bun"}
+	node := []string{"node", "node-npm", "node-pnpm", "node-yarn", "bun"}
 	return map[string][]string{
 		"node": node, "nodejs": node, "js": node, "javascript": node, "ts": node, "typescript": node,
-		"rust": {"cargo"}, "golang": {"go"}, "java": {"maven", "gradle"}, "kotlin": {"gradle"}, "jvm": {"maven", "gradle"},
+		"rust": {"cargo"}, "golang": {"go"}, "java": {"maven", "gradle"}, "kotlin": {"gradle"}, "jvm": {"java", "maven", "gradle"}, "jdk": {"java"},
 		"py": {"python", "python-uv"}, "python3": {"python", "python-uv"}, "pip": {"python"}, "poetry": {"python"}, "uv": {"python-uv"},
 		"npm": {"node-npm"}, "pnpm": {"node-pnpm"}, "yarn": {"node-yarn"}, "mvn": {"maven"}, "rb": {"ruby"}, "bundler": {"ruby"},
 		"composer": {"php"},
 	}
 }
 
-// SuggestLanguage is diagnostics.Suggest for the ids of adapters, and knows other names of languages.
+// SuggestLanguage is diagnostics.Suggest for the ids of adapters and the names of runtimes, and knows other names of languages.
 func SuggestLanguage(word string, known []string) string {
 	var ids []string
 	for _, id := range aliases()[strings.ToLower(word)] {

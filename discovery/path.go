@@ -31,9 +31,39 @@ const PluginPrefix = "bento-adapter-"
 // in hexadecimal, or else the reason why it cannot; Adapters calls it for pinned files. st saves
 // the names in the directories of PATH; it may be nil.
 func Adapters(path string, cfg *config.Workspace, st *state.Dir, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
+	p := &cfg.Plugins
+	s := &search{rules: rules{
+		prefix: PluginPrefix, noun: "plugin", table: "plugins", ids: "adapter id, expected [a-z0-9][a-z0-9_-]*", valid: config.ValidPluginID, rule: RulePluginFile,
+		disable: p.Disable, allow: p.Allowlist, restrict: p.Restrict, pin: func(id string) config.Text { return p.ByID[id].SHA256 }, lock: "bento plugin lock",
+		contract: adapters.ContractV1,
+		consent:  "install it in a directory outside, or allow this content in your own configuration: [plugins.%s] sha256",
+	}}
+	return s.run(path, cfg, st, digest)
+}
+
+// ToolPrefix is the start of the name of a tool's executable or module; the id follows.
+const ToolPrefix = "bento-tool-"
+
+// RuleToolFile is the rule of the problems of Tools.
+const RuleToolFile = "tool_file"
+
+// Tools is Adapters for tools.
+func Tools(path string, cfg *config.Workspace, st *state.Dir, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
+	t := &cfg.Tools
+	s := &search{rules: rules{
+		prefix: ToolPrefix, noun: "tool", table: "tools", ids: "id of a tool, expected [a-z0-9][a-z0-9._-]*", valid: config.ValidToolID, rule: RuleToolFile,
+		disable: t.Disable, allow: t.Allowlist, restrict: t.Restrict, pin: t.PinOf, lock: "bento plugin lock",
+		contract: adapters.ContractOneShot,
+		consent:  "install it in a directory outside, or declare it in bento.toml: [tools.%q]",
+	}}
+	return s.run(path, cfg, st, digest)
+}
+
+// run searches the directories of path.
+func (s *search) run(path string, cfg *config.Workspace, st *state.Dir, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
 	names := openPathNames(st)
 	defer names.Save()
-	s := &search{plugins: &cfg.Plugins, own: cfg.Own, digest: digest, ways: owner.Of(cfg.Root).Ways(), area: bounds.Of(cfg.Root)}
+	s.own, s.digest, s.ways, s.area = cfg.Own, digest, owner.Of(cfg.Root).Ways(), bounds.Of(cfg.Root)
 	for _, dir := range filepath.SplitList(path) {
 		real, err := filepath.EvalSymlinks(dir) // /bin is often a link to /usr/bin
 		if !filepath.IsAbs(dir) || err != nil || slices.Contains(s.dirs, real) {
@@ -41,15 +71,30 @@ func Adapters(path string, cfg *config.Workspace, st *state.Dir, digest func(pat
 		}
 		s.dirs = append(s.dirs, real)
 		for _, name := range names.Of(real) {
-			s.file(filepath.Join(dir, name), strings.TrimPrefix(name, PluginPrefix))
+			if suffix, ok := strings.CutPrefix(name, s.prefix); ok {
+				s.file(filepath.Join(dir, name), suffix)
+			}
 		}
 	}
 	return s.found, diagnostics.Sorted(s.problems)
 }
 
+// rules say which files are found, and which of them are used.
+type rules struct {
+	prefix, noun, table, ids string
+	rule                     string // of the problems
+	contract                 string // of executables
+	valid                    func(id string) bool
+	disable, allow           []config.Text
+	restrict                 bool
+	pin                      func(id string) config.Text
+	lock                     string // the command that pins
+	consent                  string // what to do about a file that the repository may have brought
+}
+
 // search is one search of PATH.
 type search struct {
-	plugins  *config.Plugins
+	rules
 	own      string // the file of the user's own configuration, "" for none
 	digest   func(path string) string
 	ways     *owner.Ways
@@ -60,12 +105,12 @@ type search struct {
 	problems []diagnostics.Diagnostic
 }
 
-// file checks one file whose name is PluginPrefix and suffix.
+// file checks one file whose name is the prefix and suffix.
 func (s *search) file(path, suffix string) {
 	if isBackup(suffix) {
 		return
 	}
-	c := adapters.Candidate{Path: path, Contract: adapters.ContractV1}
+	c := adapters.Candidate{Path: path, Contract: s.contract}
 	id, isWasm := strings.CutSuffix(suffix, ".wasm")
 	if isWasm {
 		c.Contract = adapters.ContractWasm
@@ -77,8 +122,8 @@ func (s *search) file(path, suffix string) {
 	}
 	hint := ""
 	switch {
-	case !config.ValidPluginID(c.ID):
-		s.warn(path, fmt.Sprintf("%q is no adapter id, expected [a-z0-9][a-z0-9_-]*", c.ID), "rename it")
+	case !s.valid(c.ID):
+		s.warn(path, fmt.Sprintf("%q is no %s", c.ID, s.ids), "rename it")
 		return
 	case errors.Is(err, fs.ErrNotExist):
 		c.SkipReason = "it is a link to a file that does not exist"
@@ -118,15 +163,15 @@ func (s *search) seen(id string, fi fs.FileInfo) bool {
 // forbid sets the reason why c must not be started, if there is one.
 func (s *search) forbid(c *adapters.Candidate) {
 	byID := func(t config.Text) bool { return t.Text == c.ID }
-	switch i := slices.IndexFunc(s.plugins.Disable, byID); {
+	switch i := slices.IndexFunc(s.disable, byID); {
 	case i >= 0:
-		c.Skip, c.SkipReason = adapters.SkipDisabled, "plugins.disable names it at "+s.plugins.Disable[i].Pos.String()
+		c.Skip, c.SkipReason = adapters.SkipDisabled, s.table+".disable names it at "+s.disable[i].Pos.String()
 		return
-	case s.plugins.Restrict && !slices.ContainsFunc(s.plugins.Allowlist, byID):
-		c.Skip, c.SkipReason = adapters.SkipNotAllowed, "plugins.allowlist does not name it"
+	case s.restrict && !slices.ContainsFunc(s.allow, byID):
+		c.Skip, c.SkipReason = adapters.SkipNotAllowed, s.table+".allowlist does not name it"
 		return
 	}
-	pin := s.plugins.ByID[c.ID].SHA256
+	pin := s.pin(c.ID)
 	why, hint := s.brought(c, pin)
 	if why == "" {
 		if why, hint = s.exposed(c); pin.Text != "" {
@@ -152,7 +197,7 @@ func (s *search) brought(c *adapters.Candidate, pin config.Text) (why, hint stri
 		return "", ""
 	}
 	return "it lies in the workspace or in the repository around it, or a link leads there",
-		fmt.Sprintf("install it in a directory outside, or allow this content in your own configuration: [plugins.%s] sha256", c.ID)
+		fmt.Sprintf(s.consent, c.ID)
 }
 
 // exposed returns how other users could replace c, and the command that prevents it.
@@ -164,7 +209,7 @@ func (s *search) exposed(c *adapters.Candidate) (why, hint string) {
 		return fmt.Sprintf("its permissions cannot be read: %v", err), ""
 	case e != nil:
 		c.Exposed = true
-		return e.Why, fmt.Sprintf("%s; or pin its present content: bento plugin lock %s", e.Mend, c.ID)
+		return e.Why, fmt.Sprintf("%s; or pin its present content: %s %s", e.Mend, s.lock, c.ID)
 	}
 	return "", ""
 }
@@ -182,7 +227,7 @@ func (s *search) differs(path string, pin config.Text) string {
 }
 
 func (s *search) warn(path, why, hint string) {
-	d := config.Pos{}.Warning(RulePluginFile, "%s is not used as a plugin: %s", path, why)
+	d := config.Pos{}.Warning(s.rule, "%s is not used as a %s: %s", path, s.noun, why)
 	d.Hint = hint
 	s.problems = append(s.problems, d)
 }

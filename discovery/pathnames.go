@@ -15,7 +15,7 @@ import (
 // directory of programs has thousands of names, and seldom changes.
 const (
 	pathFile    = "path"
-	pathVersion = 1
+	pathVersion = 2
 )
 
 // pathNames holds the names of plugins in directories. It is for one goroutine.
@@ -26,7 +26,7 @@ type pathNames struct {
 	changed bool
 }
 
-// pluginNames are the names in a directory that begin with PluginPrefix, sorted.
+// pluginNames are the names in a directory of plugins and tools, sorted.
 type pluginNames struct {
 	stamp tree.Stamp // of the directory; zero where it does not identify the names
 	names []string
@@ -70,7 +70,7 @@ func readPluginNames(dir string) ([]string, error) {
 	}
 	defer f.Close()
 	names, err := f.Readdirnames(-1)
-	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, PluginPrefix) })
+	names = slices.DeleteFunc(names, func(n string) bool { return !isNamed(n) })
 	slices.Sort(names)
 	return names, err
 }
@@ -108,10 +108,15 @@ func decodePathNames(payload []byte) (map[string]pluginNames, error) {
 	for range r.Count(6) {
 		dir := r.String()
 		n := pluginNames{stamp: tree.Stamp{Mtime: r.Int(), Ctime: r.Int(), Ino: r.Uint(), Dev: r.Uint()}, names: r.Strings()}
-		if slices.ContainsFunc(n.names, func(name string) bool { return !strings.HasPrefix(name, PluginPrefix) || strings.Contains(name, "/") }) {
+		if slices.ContainsFunc(n.names, func(name string) bool { return !isNamed(name) || strings.Contains(name, "/") }) {
 			return nil, pack.ErrFormat
 		}
 		saved[dir] = n
 	}
 	return saved, r.End()
+}
+
+// isNamed reports whether a file has the name of a plugin or tool.
+func isNamed(name string) bool {
+	return strings.HasPrefix(name, PluginPrefix) || strings.HasPrefix(name, ToolPrefix)
 }

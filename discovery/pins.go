@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/bentobuild/bento/adapters"
-	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/config"
 )
 
@@ -32,7 +31,7 @@ func (f *finder) checkPins() {
 			if pos := pins[name].Pos; !slices.Contains(known, name) && !told[pos] {
 				told[pos] = true
 				d := pos.Error(RuleUnknownRuntime, "[toolchain] pins %q, which is neither a runtime nor an adapter's id", name)
-				d.Hint = diagnostics.Suggest(name, known)
+				d.Hint = SuggestLanguage(name, known)
 				f.add(d)
 			}
 		}

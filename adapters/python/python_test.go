@@ -174,6 +174,8 @@ func TestInstallScope(t *testing.T) {
 			"install -r requirements/dev.txt && .venv/bin/python -m pip install -e .", []string{"app/requirements/dev.txt"}, false},
 		{"pins with a range are none", []string{"app/setup.py", "", "app/requirements.txt", "six==1.*\n", "app/pytest.ini", "", "app/requirements-dev.txt", "pytest==8.3.0\n"},
 			"install -r requirements-dev.txt && .venv/bin/python -m pip install -r requirements.txt -e .", []string{"app/requirements-dev.txt", "app/requirements.txt"}, false},
+		{"pins without a project", []string{"app/requirements.txt", "six==1.16.0\n", "app/requirements-dev.txt", "pytest\n"},
+			"install -r requirements.txt -r requirements-dev.txt", []string{"app/requirements-dev.txt", "app/requirements.txt"}, false},
 		{"a tool of that version", []string{"app/pyproject.toml", buildSystem + "[tool.ruff]\nrequired-version='0.5.1'\n"},
 			"install ruff==0.5.1 -e .", nil, false},
 		{"copies become links", []string{"app/requirements.txt", "../lib\n.\n", "app/setup.py", "", "lib/pyproject.toml", "[project]\ndependencies=['core @ file:../core']", "core/setup.py", ""},

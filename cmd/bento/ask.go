@@ -13,12 +13,18 @@ import (
 // maxAnswer bounds an answer at the terminal, in bytes.
 const maxAnswer = 1 << 10
 
+// asks reports whether the user is at a terminal and can be asked.
+func (s *session) asks() bool {
+	in := s.files[0]
+	return in != nil && s.columns != nil && term.IsTerminal(int(in.Fd()))
+}
+
 // confirm asks the user at the terminal a question, and reports whether the answer is yes.
 // Everything else is no, also the end of the input. Without a terminal it returns an error that
 // names command.
 func (s *session) confirm(ctx context.Context, command, question string) (bool, error) {
 	in := s.files[0]
-	if in == nil || s.columns == nil || !term.IsTerminal(int(in.Fd())) {
+	if !s.asks() {
 		return false, usageError(command+" asks for confirmation, which requires a terminal; nothing was removed", "add --yes to remove without a question")
 	}
 	fmt.Fprintf(s.err, "bento: %s [y/N] ", question)

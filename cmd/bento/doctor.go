@@ -55,6 +55,9 @@ type check struct {
 	Detail string   `json:"detail"`
 	Hint   string   `json:"hint,omitempty"`
 	Dishes []string `json:"dishes,omitempty"` // that it concerns
+
+	problem *diagnostics.Diagnostic // that it reports
+	where   string                  // file:line at the end of Detail
 }
 
 func (doc *diagnosis) add(name, status, detail, hint string) {
@@ -102,6 +105,7 @@ func (s *session) doctor(ctx context.Context) error {
 		doc.checkCache(ctx, s, w.Config)
 		doc.checkGit(ctx, w.Root)
 		doc.checkPlugins(w)
+		doc.checkCallable(s, w)
 		doc.checkFiles(w)
 	}
 	doc.checkSandbox()
@@ -134,7 +138,7 @@ func (doc *diagnosis) checkProblems(problems []diagnostics.Diagnostic) {
 		if p.Severity == diagnostics.Error {
 			status = "fail"
 		}
-		doc.add("config", status, p.String(), p.Hint)
+		doc.put(check{Name: "config", Status: status, Detail: p.String(), Hint: p.Hint, problem: &p})
 	}
 }
 
@@ -193,6 +197,7 @@ func toolCheck(r toolRow) check {
 	}
 	if r.Wanted != "" {
 		c.Detail += fmt.Sprintf(", wanted %s (%s)", r.Wanted, r.Where)
+		c.where = r.Where
 	}
 	return c
 }
@@ -253,6 +258,30 @@ func (doc *diagnosis) checkPlugins(w *opened) {
 	}
 }
 
+// checkCallable reports the tools of the workspace, without starting one.
+func (doc *diagnosis) checkCallable(s *session, w *opened) {
+	if len(w.Config.Tools.ByID) == 0 && w.Tools == nil {
+		return
+	}
+	tools, problems := s.host().FindTools(w.Config, w.State, workspace.ToolOptions{})
+	defer tools.Close()
+	for i := range tools.List {
+		row := rowOfTool(&tools.List[i])
+		c := check{Name: "tool." + row.ID, Status: "ok", Detail: row.Path + ", " + row.Status}
+		if row.Status == "failed" {
+			c.Status, c.Detail, c.Hint = "warn", row.Message, "bento tool info "+row.ID
+		} else if f := tools.List[i]; row.Status == report.ToolReady {
+			if _, err := f.Tool.Identity(); err != nil {
+				c.Status, c.Detail = "warn", err.Error()
+			}
+		}
+		doc.put(c)
+	}
+	for _, p := range problems {
+		doc.put(check{Name: "tools", Status: "warn", Detail: p.Message, Hint: p.Hint})
+	}
+}
+
 func (doc *diagnosis) checkSandbox() {
 	offer := sandbox.Offered()
 	if lacks := offer.Lacks(); len(lacks) > 0 {
@@ -262,10 +291,23 @@ func (doc *diagnosis) checkSandbox() {
 	doc.add("sandbox", "ok", fmt.Sprintf("Landlock %d and seccomp", offer.Landlock), "")
 }
 
+// shown returns the detail with places relative to the current directory.
+func (c *check) shown(style report.Style) string {
+	if c.problem != nil {
+		p := *c.problem
+		p.File = placeShown(style, p.File)
+		return p.String()
+	}
+	if rest, ok := strings.CutSuffix(c.Detail, "("+c.where+")"); ok && c.where != "" {
+		return rest + "(" + placeShown(style, c.where) + ")"
+	}
+	return c.Detail
+}
+
 func (doc *diagnosis) write(w io.Writer, style report.Style) {
 	paint := map[string]string{"ok": style.Green("ok  "), "warn": style.Yellow("warn"), "fail": style.Red("FAIL"), "skipped": style.Dim("-   ")}
 	for _, c := range doc.Checks {
-		line := fmt.Sprintf("%s  %-18s %s", paint[c.Status], report.PrintableLine(c.Name), report.PrintableLine(c.Detail))
+		line := fmt.Sprintf("%s  %-18s %s", paint[c.Status], report.PrintableLine(c.Name), report.PrintableLine(c.shown(style)))
 		if len(c.Dishes) > 0 {
 			slices.Sort(c.Dishes)
 			line += style.Dim("  (" + report.PrintableLine(among(slices.Compact(c.Dishes))) + ")")

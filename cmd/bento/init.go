@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,25 +15,74 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/foreign"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
-	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
+// initOptions are the flags of bento init.
+type initOptions struct {
+	dry       bool
+	from      []string
+	ci, hooks string
+	gitignore bool
+}
+
+// additions reports whether files besides bento.toml are requested, which a workspace can get later.
+func (o *initOptions) additions() bool {
+	return len(o.from) > 0 || o.ci != "" || o.hooks != "" || o.gitignore
+}
+
 func initCommand(s *session) *cobra.Command {
-	var dry bool
+	var o initOptions
 	cmd := &cobra.Command{
 		Use: "init", GroupID: "setup",
-		Short:   "Make a workspace of the current directory",
-		Long:    "Find dishes below the current directory, or below -C DIR, and write bento.toml: the\nleast that makes bento plan work, with a comment about the dishes. bento writes no other\nfile. It prints the tasks of turbo.json, nx.json, .moon/ and Makefile as they would be\nin dish.toml.",
-		Example: "  bento init\n  bento init --dry-run",
+		Short: "Make a workspace of the current directory",
+		Long: "Find dishes below the current directory, or below -C DIR, and write bento.toml: the\nleast that makes bento plan work, with a comment about the dishes. Without flags bento\nwrites no other file. It prints what the tasks of turbo, nx, moon, lerna, rush, just,\n" +
+			"Task and make would be in dish.toml; --from writes them. In a workspace the flags add\nwhat they name, and bento.toml stays as it is. No file is overwritten.",
+		Example: "  bento init\n  bento init --dry-run --from turbo\n  bento init --ci github --hooks git",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return s.initialise(cmd.Context(), dry) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			return s.initialise(cmd.Context(), o)
+		},
 	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "print bento.toml, write nothing")
+	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "print the files, write nothing")
+	cmd.Flags().StringSliceVar(&o.from, "from", nil, "write the tasks of `TOOL` to dish.toml: "+strings.Join(foreignIDs(), ", "))
+	cmd.Flags().StringVar(&o.ci, "ci", "", "write a workflow for `SERVICE`: github, gitlab")
+	cmd.Flags().StringVar(&o.hooks, "hooks", "", "check changes before a commit, by `KIND`: pre-commit, git")
+	cmd.Flags().BoolVar(&o.gitignore, "gitignore", false, "add what recipes make to .gitignore")
 	return cmd
+}
+
+func foreignIDs() (ids []string) {
+	for _, t := range foreign.Tools() {
+		ids = append(ids, t.ID)
+	}
+	return ids
+}
+
+func (o *initOptions) check() error {
+	for _, id := range o.from {
+		if known := foreignIDs(); !slices.Contains(known, id) {
+			return usageError(fmt.Sprintf("--from %q is not known", id), orList(id, known, "expected one of: "+strings.Join(known, ", ")))
+		}
+	}
+	for _, f := range []struct {
+		flag, value string
+		known       []string
+	}{{"ci", o.ci, []string{"github", "gitlab"}}, {"hooks", o.hooks, []string{"pre-commit", "git"}}} {
+		if f.value != "" && !slices.Contains(f.known, f.value) {
+			return usageError(fmt.Sprintf("--%s %q is not known", f.flag, f.value), orList(f.value, f.known, "expected one of: "+strings.Join(f.known, ", ")))
+		}
+	}
+	return nil
 }
 
 // initialised is the document of `bento init`.
@@ -44,9 +95,26 @@ type initialised struct {
 	Excluded     []excluded               `json:"excluded"`
 	LeftOut      []discovery.LeftOut      `json:"left_out,omitempty"`
 	RootTasks    []report.RootTask        `json:"root_tasks"` // scripts of the root with the name of a lifecycle task
-	Foreign      []foreign                `json:"foreign"`
+	Foreign      []foreignFile            `json:"foreign"`
+	Unmapped     []foreign.Gap            `json:"unmapped"`    // parts of those files that bento has no key for
+	Unignored    []string                 `json:"not_ignored"` // lines for .gitignore
 	Problems     []diagnostics.Diagnostic `json:"problems"`
-	Text         string                   `json:"text"` // of bento.toml
+	Text         string                   `json:"text"`  // of bento.toml, "" if it exists
+	Files        []newFile                `json:"files"` // all files to write, with bento.toml
+
+	exists  bool // the directory is a workspace
+	from    []string
+	mapping *foreign.Mapping
+	paths   []string // files that may belong to other tools
+}
+
+// newFile is a file that bento init writes.
+type newFile struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
+	mode fs.FileMode
+	// absent says what to do if the file exists; "" if there is nothing special about it.
+	absent string
 }
 
 // excluded is a directory that is left out because a plan with it would fail.
@@ -55,24 +123,31 @@ type excluded struct {
 	Why  string `json:"why"`
 }
 
-func (s *session) initialise(ctx context.Context, dry bool) error {
-	root, err := s.newRootDir()
+func (s *session) initialise(ctx context.Context, o initOptions) error {
+	root, exists, err := s.newRootDir(o)
 	if err != nil {
 		return err
 	}
-	doc := initialised{
-		Schema: report.Schema("init"), Root: root, DryRun: dry, FilesWritten: []string{}, Dishes: []dishRow{},
-		Excluded: []excluded{}, Problems: []diagnostics.Diagnostic{}, RootTasks: []report.RootTask{}, Foreign: foreignTools(root),
+	doc := &initialised{
+		Schema: report.Schema("init"), Root: root, DryRun: o.dry, FilesWritten: []string{}, Dishes: []dishRow{}, Foreign: []foreignFile{}, Unmapped: []foreign.Gap{},
+		Excluded: []excluded{}, Unignored: []string{}, Problems: []diagnostics.Diagnostic{}, RootTasks: []report.RootTask{}, Files: []newFile{}, exists: exists, from: o.from,
 	}
-	if err := s.discover(ctx, &doc); err != nil {
+	if err := s.discover(ctx, doc); err != nil {
 		return err
 	}
-	doc.Text = doc.toml()
-	if !dry {
-		if err := state.WriteFile(filepath.Join(root, config.WorkspaceFile), []byte(doc.Text), 0o644); err != nil {
-			return notFound("unusable_directory", fmt.Sprintf("%q cannot be written: %v", root, err), "--dry-run prints the text of "+config.WorkspaceFile)
+	if err := doc.readForeign(o); err != nil {
+		return err
+	}
+	if err := doc.addFiles(o); err != nil {
+		return err
+	}
+	if !o.dry {
+		if err := s.writeNew(ctx, doc); err != nil {
+			return err
 		}
-		doc.FilesWritten = append(doc.FilesWritten, config.WorkspaceFile)
+		if err := s.ignore(ctx, doc, o.gitignore); err != nil {
+			return err
+		}
 	}
 	report.WriteProblems(s.err, s.style, doc.Problems)
 	if s.flags.json {
@@ -82,23 +157,32 @@ func (s *session) initialise(ctx context.Context, dry bool) error {
 	return nil
 }
 
-// newRootDir returns the directory of the new workspace, or an error if one exists.
-func (s *session) newRootDir() (string, error) {
-	root, err := filepath.Abs(s.flags.dir) // "" is the current directory
+// newRootDir returns the directory of the new workspace, or of one that gets additions. It returns an
+// error inside of another workspace.
+func (s *session) newRootDir(o initOptions) (root string, exists bool, err error) {
+	root, err = filepath.Abs(s.flags.dir) // "" is the current directory
 	if err == nil {
 		root, err = filepath.EvalSymlinks(root)
 	}
 	if fi, serr := os.Stat(root); err != nil || serr != nil || !fi.IsDir() {
-		return "", notFound("unusable_directory", fmt.Sprintf("%q is no directory", s.flags.dir), "name an existing directory")
+		return "", false, notFound("unusable_directory", fmt.Sprintf("%q is no directory", s.flags.dir), "name an existing directory")
 	}
 	for dir := root; ; dir = filepath.Dir(dir) {
 		for _, name := range []string{config.WorkspaceFile, config.BentosDir} {
-			if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-				return "", notFound("init_already_initialised", fmt.Sprintf("%q is a workspace already: it holds %s", dir, name), "edit that file, or remove it first")
+			if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+				continue
 			}
+			if dir == root && o.additions() {
+				return root, true, nil
+			}
+			hint := "edit that file, or remove it first"
+			if dir == root {
+				hint += "; --from, --ci, --hooks and --gitignore add to the workspace"
+			}
+			return "", false, notFound("init_already_initialised", fmt.Sprintf("%q is a workspace already: it holds %s", dir, name), hint)
 		}
 		if dir == filepath.Dir(dir) {
-			return root, nil
+			return root, false, nil
 		}
 	}
 }
@@ -117,23 +201,39 @@ func (s *session) discover(ctx context.Context, doc *initialised) error {
 		if err != nil {
 			return err
 		}
+		more := doc.note(w)
 		w.close()
-		p, problems := plan.Build(w.Workspace.Workspace, plan.Request{})
-		problems = diagnostics.Sorted(slices.Concat(w.Problems, problems))
-		if doc.exclude(w, diagnostics.Errors(problems)) {
-			continue
+		if !more {
+			break
 		}
-		doc.Problems = append(doc.Problems, problems...)
-		for _, d := range w.Dishes {
-			doc.Dishes = append(doc.Dishes, w.dishRow(d))
-			if p != nil && d.Path == "." {
-				doc.RootTasks = append(doc.RootTasks, report.RootTasks(p, d)...)
-			}
-		}
-		doc.LeftOut = w.LeftOut
-		break
 	}
 	return nil
+}
+
+// note notes what a workspace holds. It reports whether it excluded another dish instead.
+func (doc *initialised) note(w *opened) (more bool) {
+	p, problems := plan.Build(w.Workspace.Workspace, plan.Request{AllTasks: true, AllowEmpty: true})
+	problems = diagnostics.Sorted(slices.Concat(w.Problems, problems))
+	if !doc.exists && doc.exclude(w, diagnostics.Errors(problems)) {
+		return true
+	}
+	doc.Problems = append(doc.Problems, problems...)
+	for _, d := range w.Dishes {
+		doc.Dishes = append(doc.Dishes, w.dishRow(d))
+		if p != nil && d.Path == "." {
+			doc.RootTasks = append(doc.RootTasks, report.RootTasks(p, d)...)
+		}
+	}
+	for _, e := range w.Tree.Entries() {
+		if foreign.Is(e.Path) {
+			doc.paths = append(doc.paths, e.Path)
+		}
+	}
+	if p != nil {
+		doc.Unignored = append(doc.Unignored, run.IgnoreLines(p, w.Tree, w.makesOutputs)...)
+	}
+	doc.LeftOut = w.LeftOut
+	return false
 }
 
 // exclude excludes the dishes that have errors. It reports whether it excluded another one.
@@ -161,6 +261,40 @@ func escapeGlob(path string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// addFiles lists the files to write. It refuses to overwrite one.
+func (doc *initialised) addFiles(o initOptions) error {
+	if !doc.exists {
+		doc.Text = doc.toml()
+		doc.Files = append(doc.Files, newFile{Path: config.WorkspaceFile, Text: doc.Text, mode: 0o644})
+	}
+	if len(o.from) > 0 {
+		for _, t := range doc.mapping.Tables {
+			doc.Files = append(doc.Files, newFile{Path: t.File(), Text: t.Text(strings.Join(o.from, ",")), mode: 0o644})
+		}
+	}
+	below := clone.At(doc.Root)
+	if o.ci != "" {
+		doc.Files = append(doc.Files, doc.workflow(below, o.ci))
+	}
+	if o.hooks != "" {
+		hook, err := doc.hook(below, o.hooks)
+		if err != nil {
+			return err
+		}
+		doc.Files = append(doc.Files, hook)
+	}
+	for _, f := range doc.Files {
+		var stray *clone.StrayError
+		switch _, err := below.Mode(f.Path); {
+		case err == nil && !o.dry:
+			return notFound("init_exists", f.Path+" exists, and bento init overwrites nothing", f.absent)
+		case errors.As(err, &stray):
+			return notFound(clone.RuleLink, fmt.Sprintf("%s cannot be written: %v", f.Path, stray), "replace the link by a file")
+		}
+	}
+	return nil
 }
 
 // toml returns the text of bento.toml.
@@ -194,6 +328,7 @@ func (doc *initialised) toml() string {
 		}
 		b.WriteString("]\n")
 	}
+	b.WriteString(doc.defaults())
 	return b.String()
 }
 
@@ -201,17 +336,37 @@ func (doc *initialised) toml() string {
 // terminal does.
 const maxListed = 20
 
-func (s *session) tellInit(doc initialised) {
+func (s *session) tellInit(doc *initialised) {
 	if doc.DryRun {
-		fmt.Fprint(s.out, doc.Text)
+		for i, f := range doc.Files {
+			if i > 0 {
+				fmt.Fprintln(s.out)
+			}
+			if f.Path != config.WorkspaceFile {
+				fmt.Fprintf(s.out, "# %s\n", report.PrintableLine(f.Path))
+			}
+			fmt.Fprint(s.out, report.Printable(f.Text))
+		}
+		s.tellUnmapped(doc)
 		return
 	}
-	fmt.Fprintf(s.out, "made %s: %s", config.WorkspaceFile, report.Count(len(doc.Dishes), "dish"))
-	if n := len(doc.Excluded); n > 0 {
-		fmt.Fprintf(s.out, ", %s left out (see exclude)", report.Count(n, "directory"))
+	for _, name := range doc.FilesWritten {
+		if name == ignoreFile {
+			fmt.Fprintf(s.out, "changed %s\n", name)
+			continue
+		}
+		if name != config.WorkspaceFile {
+			fmt.Fprintf(s.out, "made %s\n", report.PrintableLine(name))
+			continue
+		}
+		fmt.Fprintf(s.out, "made %s: %s", config.WorkspaceFile, report.Count(len(doc.Dishes), "dish"))
+		if n := len(doc.Excluded); n > 0 {
+			fmt.Fprintf(s.out, ", %s left out (see exclude)", report.Count(n, "directory"))
+		}
+		fmt.Fprintln(s.out)
 	}
-	fmt.Fprintln(s.out)
-	s.tellForeign(doc.Foreign)
+	s.tellForeign(doc)
+	s.tellUnignored(doc)
 	for _, t := range doc.RootTasks {
 		fmt.Fprintf(s.out, "at the root, %s\n", t.Line())
 	}
@@ -219,17 +374,4 @@ func (s *session) tellInit(doc initialised) {
 		fmt.Fprintln(s.out, line)
 	}
 	fmt.Fprintln(s.out, "bento plan says what would run")
-}
-
-// tellForeign lists the tasks of other tools as the keys of dish.toml that say the same.
-func (s *session) tellForeign(files []foreign) {
-	for _, f := range files {
-		fmt.Fprintf(s.out, "%s has %s; in dish.toml:\n", f.File, report.Count(len(f.Maps), "task"))
-		for _, m := range f.Maps[:min(len(f.Maps), maxListed)] {
-			fmt.Fprintf(s.out, "  %s -> %s\n", report.PrintableLine(m.From), report.PrintableLine(m.To))
-		}
-		if more := len(f.Maps) - maxListed; more > 0 {
-			fmt.Fprintf(s.out, "  and %d more; bento init --dry-run --json lists them all\n", more)
-		}
-	}
 }

@@ -1,202 +1,185 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
-	"regexp"
+	"path"
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/clone"
+	"github.com/bentobuild/bento/internal/foreign"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// foreign is a file of another tool that declares tasks, with its entries as keys of bento's
-// files. Only bento init reads it.
-type foreign struct {
+// foreignFile is a file of another tool that declares tasks, with its entries as keys of bento's
+// files.
+type foreignFile struct {
+	Tool string    `json:"tool"`
 	File string    `json:"file"`
 	Maps []mapping `json:"maps"`
 }
 
+// mapping is one entry, and what it is in the dish.toml of some dishes.
 type mapping struct {
-	From string `json:"from"`
-	To   string `json:"to"`
+	From   string   `json:"from"`
+	To     string   `json:"to"`
+	Dishes []string `json:"dishes"` // paths
 }
 
-// maxForeign bounds the size of such a file, in bytes.
-const maxForeign = 1 << 20
-
-// foreignTools reads the files of other tools at the root.
-func foreignTools(root string) []foreign {
-	list := []foreign{}
-	below := clone.At(root)
-	for _, f := range []struct {
-		name string
-		read func([]byte) []mapping
-	}{
-		{"turbo.json", turboTasks}, {"nx.json", nxTargets}, {".moon/tasks.yml", moonTasks}, {"Makefile", makeTargets},
-	} {
-		data, err := below.Read(f.name, maxForeign)
-		if err != nil {
-			continue
+// readForeign reads the files of the tools that --from names, or of all.
+func (doc *initialised) readForeign(o initOptions) error {
+	below := clone.At(doc.Root)
+	present, ids := foreign.Present(below), o.from
+	if len(ids) == 0 {
+		ids = present
+	}
+	for _, id := range ids {
+		if !slices.Contains(present, id) {
+			i := slices.IndexFunc(foreign.Tools(), func(t foreign.Tool) bool { return t.ID == id })
+			return notFound("init_foreign", fmt.Sprintf("--from %s: there is no %s in %q", id, foreign.Tools()[i].Files[0], doc.Root), "use -C for the directory that has it")
 		}
-		if maps := f.read(data); len(maps) > 0 {
-			list = append(list, foreign{f.name, maps})
+	}
+	doc.mapping = foreign.Read(foreign.Source{Files: below, Dishes: doc.foreignDishes(), Paths: doc.paths}, ids)
+	if len(o.from) > 0 && len(doc.mapping.Problems) > 0 {
+		return diagnostics.Problems(doc.mapping.Problems)
+	}
+	for _, p := range doc.mapping.Problems {
+		p.Severity = diagnostics.Warning // nobody asked for the file
+		doc.Problems = append(doc.Problems, p)
+	}
+	doc.keepOwn(below)
+	doc.listForeign()
+	doc.Unmapped = append(doc.Unmapped, doc.mapping.Gaps...)
+	return nil
+}
+
+// foreignDishes returns the dishes by directory.
+func (doc *initialised) foreignDishes() (list []foreign.Dish) {
+	for _, row := range doc.Dishes {
+		i := slices.IndexFunc(list, func(d foreign.Dish) bool { return d.Path == row.Path })
+		if i < 0 {
+			i, list = len(list), append(list, foreign.Dish{Name: row.Name, Path: row.Path})
+		}
+		list[i].Tasks = append(list[i].Tasks, row.Tasks...)
+		if row.Language != nil {
+			list[i].Languages = append(list[i].Languages, *row.Language)
 		}
 	}
 	return list
 }
 
-// taskOf has the keys of a task that bento has too.
-type taskOf struct {
-	DependsOn   []any    `json:"dependsOn" yaml:"-"`
-	Deps        []string `json:"-" yaml:"deps"`
-	Outputs     []string `json:"outputs" yaml:"outputs"`
-	Inputs      []any    `json:"inputs" yaml:"-"`
-	Env         []string `json:"env" yaml:"-"`
-	Cache       *bool    `json:"cache" yaml:"-"`
-	Persistent  bool     `json:"persistent" yaml:"-"`
-	Interactive bool     `json:"interactive" yaml:"-"`
-	Command     string   `json:"-" yaml:"command"`
+// keepOwn takes the tables of directories that have a dish.toml out of the mapping: bento overwrites
+// none.
+func (doc *initialised) keepOwn(below *clone.Clone) {
+	doc.mapping.Tables = slices.DeleteFunc(doc.mapping.Tables, func(t *foreign.Table) bool {
+		if _, err := below.Mode(t.File()); err != nil {
+			return false
+		}
+		for _, task := range t.Tasks {
+			doc.mapping.Gaps = append(doc.mapping.Gaps, foreign.Gap{File: t.File(), Line: 1, Key: task.Name,
+				Why: "the file exists; add to it " + task.Head() + " " + strings.Join(task.Keys(), ", ")})
+		}
+		return true
+	})
 }
 
-// keys returns the task as keys of dish.toml.
-func (t taskOf) keys() string {
-	var keys []string
-	list := func(key string, values []string) {
-		if len(values) > 0 {
-			text, _ := json.Marshal(values) // a list of strings is the same in TOML
-			keys = append(keys, key+" = "+string(text))
+// listForeign lists the entries by file, with the dishes for which they are the same.
+func (doc *initialised) listForeign() {
+	for _, f := range doc.mapping.Files {
+		file := foreignFile{Tool: f.Tool, File: f.Path, Maps: []mapping{}}
+		for _, t := range doc.mapping.Tables {
+			for _, task := range t.Tasks {
+				if task.Tool != f.Tool {
+					continue
+				}
+				m := mapping{From: task.From, To: task.Head() + " " + strings.Join(task.Keys(), ", ")}
+				i := slices.IndexFunc(file.Maps, func(x mapping) bool { return x.From == m.From && x.To == m.To })
+				if i < 0 {
+					i, file.Maps = len(file.Maps), append(file.Maps, m)
+				}
+				file.Maps[i].Dishes = append(file.Maps[i].Dishes, t.Path)
+			}
 		}
+		slices.SortStableFunc(file.Maps, func(a, b mapping) int { return strings.Compare(a.From, b.From) })
+		doc.Foreign = append(doc.Foreign, file)
 	}
-	if t.Command != "" {
-		keys = append(keys, fmt.Sprintf("run = %q", t.Command))
+}
+
+// defaults returns the keys of bento.toml that the mapping has, "" without --from.
+func (doc *initialised) defaults() string {
+	if len(doc.from) == 0 || doc.mapping == nil {
+		return ""
 	}
-	list("depends_on", slices.Concat(texts(t.DependsOn), moonDeps(t.Deps)))
-	list("outputs", globs(t.Outputs))
-	list("inputs", globs(slices.DeleteFunc(texts(t.Inputs), isName)))
-	list("env", t.Env)
-	if t.Cache != nil && !*t.Cache {
-		keys = append(keys, "cache = false")
+	d := doc.mapping.Defaults
+	var keys []string
+	if d.Parallelism > 0 {
+		keys = append(keys, fmt.Sprintf("parallelism = %d", d.Parallelism))
 	}
-	if t.Persistent {
-		keys = append(keys, "persistent = true")
+	if d.InheritEnv {
+		keys = append(keys, `env = "inherit"`)
 	}
-	if t.Interactive && !t.Persistent {
-		keys = append(keys, "interactive = true")
+	if len(d.PassEnv) > 0 {
+		var quoted []string
+		for _, name := range d.PassEnv {
+			quoted = append(quoted, tomlfile.Quote(name))
+		}
+		keys = append(keys, "pass_env = ["+strings.Join(quoted, ", ")+"]")
 	}
 	if len(keys) == 0 {
-		return "the recipe as it is"
+		return ""
 	}
-	return strings.Join(keys, ", ")
+	return "\n[defaults]\n" + strings.Join(keys, "\n") + "\n"
 }
 
-// moonDeps returns moon's names of dependencies in bento's form.
-func moonDeps(deps []string) (list []string) {
-	for _, d := range deps {
-		list = append(list, strings.TrimPrefix(strings.Replace(d, "^:", "^", 1), "~:"))
-	}
-	return list
-}
-
-// globs returns the patterns of other tools in bento's form. It leaves out patterns with
-// variables that bento does not have.
-func globs(patterns []string) (list []string) {
-	here := strings.NewReplacer("{projectRoot}/", "", "$projectRoot/", "", "{workspaceRoot}/", "//", "$workspaceRoot/", "//", "$TURBO_ROOT$/", "//")
-	for _, p := range patterns {
-		if p = here.Replace(p); !strings.ContainsAny(p, "${") {
-			list = append(list, p)
+// tellForeign lists the tasks of other tools as the keys of dish.toml that say the same, unless they
+// were written.
+func (s *session) tellForeign(doc *initialised) {
+	if len(doc.from) == 0 {
+		for _, f := range doc.Foreign {
+			if len(f.Maps) > 0 {
+				s.tellFile(f)
+			}
 		}
+	} else if keys := doc.defaults(); doc.exists && keys != "" {
+		fmt.Fprintf(s.out, "add to bento.toml:\n  %s\n", report.Printable(strings.ReplaceAll(strings.TrimSpace(keys), "\n", "\n  ")))
 	}
-	return list
+	s.tellUnmapped(doc)
 }
 
-// isName reports whether an input is the name of a list of them.
-func isName(input string) bool { return !strings.ContainsAny(input, "/.*") }
-
-// texts keeps the strings of a list.
-func texts(values []any) (list []string) {
-	for _, v := range values {
-		if text, ok := v.(string); ok {
-			list = append(list, text)
+func (s *session) tellFile(f foreignFile) {
+	fmt.Fprintf(s.out, "%s has %s; bento init --from %s writes to dish.toml:\n", f.File, report.Count(len(f.Maps), "task"), f.Tool)
+	for _, m := range f.Maps[:min(len(f.Maps), maxListed)] {
+		var names []string
+		for _, dir := range m.Dishes {
+			names = append(names, path.Base(dir))
 		}
-	}
-	return list
-}
-
-func mapped(tasks map[string]taskOf) (list []mapping) {
-	for _, name := range slices.Sorted(maps.Keys(tasks)) {
-		list = append(list, mapping{name, "[tasks." + name + "] " + tasks[name].keys()})
-	}
-	return list
-}
-
-func turboTasks(data []byte) []mapping {
-	var doc struct{ Tasks, Pipeline map[string]taskOf }
-	if json.Unmarshal(plainJSON(data), &doc) != nil {
-		return nil
-	}
-	return append(mapped(doc.Tasks), mapped(doc.Pipeline)...)
-}
-
-func nxTargets(data []byte) []mapping {
-	var doc struct{ TargetDefaults map[string]taskOf }
-	if json.Unmarshal(plainJSON(data), &doc) != nil {
-		return nil
-	}
-	return mapped(doc.TargetDefaults)
-}
-
-func moonTasks(data []byte) []mapping {
-	var doc struct{ Tasks map[string]taskOf }
-	if yaml.Unmarshal(data, &doc) != nil {
-		return nil
-	}
-	return mapped(doc.Tasks)
-}
-
-// makeTargets returns the targets of a Makefile that are phony or have the name of a
-// lifecycle task.
-func makeTargets(data []byte) (list []mapping) {
-	phony := make(map[string]bool)
-	for _, line := range regexp.MustCompile(`(?m)^\.PHONY:(.*)$`).FindAllSubmatch(data, -1) {
-		for _, name := range strings.Fields(string(line[1])) {
-			phony[name] = true
+		in := ""
+		if len(names) > 1 || names[0] != "." {
+			in = "  (" + diagnostics.Few(names) + ")"
 		}
+		fmt.Fprintf(s.out, "  %s -> %s%s\n", report.PrintableLine(m.From), report.PrintableLine(m.To), report.PrintableLine(in))
 	}
-	seen := make(map[string]bool)
-	for _, m := range regexp.MustCompile(`(?m)^([A-Za-z0-9][A-Za-z0-9_.-]*):(?:[^=]|$)`).FindAllSubmatch(data, -1) {
-		name := string(m[1])
-		if lifecycle := slices.Contains([]string{"all", "build", "check", "lint", "test"}, name); seen[name] || !phony[name] && !lifecycle {
-			continue
-		}
-		seen[name] = true
-		task := name
-		if name == "all" {
-			task = "build"
-		}
-		list = append(list, mapping{name, fmt.Sprintf("[tasks.%s] run = \"make %s\"", task, name)})
+	if more := len(f.Maps) - maxListed; more > 0 {
+		fmt.Fprintf(s.out, "  and %d more; bento init --dry-run --json lists them all\n", more)
 	}
-	return list
 }
 
-// plainJSON leaves out the comments and the commas that JSON does not have.
-func plainJSON(data []byte) []byte {
-	// Both match texts as well, which keep what looks like one.
-	comments := regexp.MustCompile(`"(?:\\.|[^"\\])*"|//[^\n]*|/\*(?s:.*?)\*/`)
-	trailing := regexp.MustCompile(`"(?:\\.|[^"\\])*"|,\s*([}\]])`)
-	data = comments.ReplaceAllFunc(data, func(m []byte) []byte {
-		if m[0] == '"' {
-			return m
-		}
-		return nil
-	})
-	return trailing.ReplaceAllFunc(data, func(m []byte) []byte {
-		if m[0] == '"' {
-			return m
-		}
-		return m[len(m)-1:]
-	})
+// tellUnmapped lists what has no key in bento's files, with the reasons.
+func (s *session) tellUnmapped(doc *initialised) {
+	if len(doc.Unmapped) == 0 {
+		return
+	}
+	to := s.out
+	if doc.DryRun {
+		to = s.err
+	}
+	fmt.Fprintln(to, "not mapped:")
+	for _, g := range doc.Unmapped[:min(len(doc.Unmapped), maxListed)] {
+		fmt.Fprintf(to, "  %s\n", report.PrintableLine(g.String()))
+	}
+	if more := len(doc.Unmapped) - maxListed; more > 0 {
+		fmt.Fprintf(to, "  and %d more; --json lists them all\n", more)
+	}
 }

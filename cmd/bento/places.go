@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/internal/clone"
+	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
@@ -77,4 +78,12 @@ func (p *places) read(file string) []byte {
 		return nil
 	}
 	return data
+}
+
+// placeShown returns a place in the workspace, file:line, relative to the current directory.
+func placeShown(style report.Style, where string) string {
+	if style.Places == nil {
+		return where
+	}
+	return style.Places.Shown(where)
 }

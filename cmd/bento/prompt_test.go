@@ -44,3 +44,33 @@ func TestPrompt(t *testing.T) {
 		t.Error("the output is still there after yes")
 	}
 }
+
+// TestPromptOfInit: at a terminal bento init asks whether to add what recipes make to .gitignore, and
+// writes bento.toml whatever the answer is.
+func TestPromptOfInit(t *testing.T) {
+	t.Parallel()
+	needTool(t, "go")
+	git := needTool(t, "git")
+	p := openPane(t, needTool(t, "tmux"), 100, 30)
+	bin := needTool(t, "bento")
+	write(t, p.dir, "a/go.mod", "module example.com/a\n\ngo 1.22\n")
+	write(t, p.dir, "a/main.go", "package main\n\nfunc main() {}\n")
+	ignore, toml := filepath.Join(p.dir, ".gitignore"), filepath.Join(p.dir, "bento.toml")
+	for _, answer := range []struct{ key, says, code string }{
+		{"C-c", "", "130"}, {"n", "bento init --gitignore adds to .gitignore", "0"}, {"y", "changed .gitignore", "0"},
+	} {
+		p.run("rm -f bento.toml; " + git + " init -q; " + bin + " init; echo code $?; exec cat")
+		p.untilText("git does not ignore \"/a/a\"", "[y/N]")
+		p.keys(answer.key)
+		if answer.key != "C-c" {
+			p.keys("Enter")
+		}
+		p.untilText(answer.says, "\ncode "+answer.code)
+		if _, err := os.Stat(toml); err != nil {
+			t.Fatalf("answer %s: %v", answer.key, err)
+		}
+		if _, err := os.Stat(ignore); (err == nil) != (answer.key == "y") {
+			t.Fatalf("answer %s: .gitignore: %v", answer.key, err)
+		}
+	}
+}

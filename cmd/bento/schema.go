@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/report"
 )
 
@@ -30,8 +31,15 @@ func documents() []published {
 		{name: "plugin.list", title: "plugins on PATH", value: report.PluginList{}},
 		{name: "plugin.info", title: "one plugin and its manifest", value: report.PluginInfo{}},
 		{name: "plugin.call", title: "the answer of a plugin to one request", value: report.PluginCall{}},
-		{name: "plugin.test", title: "the results of the conformance tests of a plugin", value: report.PluginTest{}},
+		{name: "plugin.test", title: "the results of the conformance tests of a plugin or tool", also: []string{"tool.test"}, value: report.PluginTest{}},
+		{name: "tool.list", title: "tools in bento.toml and on PATH", value: report.ToolList{}},
+		{name: "tool.info", title: "one tool and what it is granted", value: report.ToolInfo{}},
+		{name: "tool.run", title: "the answer of a tool to one call", value: report.ToolRun{}},
 		{name: "plugin.lock", title: "the digests of trusted plugins", value: lockedPlugins{}},
+		{name: "tool.add", title: "the installed packages of tools", value: addedTools{}},
+		{name: "tool.remove", title: "the change of an installed package", also: []string{"tool.rollback", "tool.enable", "tool.disable"}, value: changedTool{}},
+		{name: "tool.verify", title: "the checks of installed packages", value: verifiedTools{}},
+		{name: "tool.package", title: "the written package of a tool", value: packedTool{}},
 		{name: "cache.stats", title: "the results and bytes of the cache", value: report.CacheStats{}},
 		{name: "cache.prune", title: "the results that were evicted from the cache", also: []string{"cache.clear"}, value: report.CacheRemoved{}},
 		{name: "cache.fsck", title: "the damage found in the cache", value: report.CacheCheck{}},
@@ -70,6 +78,15 @@ func (p published) schemaOf(closed bool) map[string]any {
 	return report.SchemaOf(p.value, o)
 }
 
+// configurationSchemas lists the schemas of the files that configure bento.
+func configurationSchemas() []config.FileSchema {
+	list := config.Schemas()
+	for i := range list {
+		list[i].Name = "config." + list[i].Name
+	}
+	return list
+}
+
 // schemaList is the document of `bento schema`.
 type schemaList struct {
 	Schema  string      `json:"schema"`
@@ -86,9 +103,9 @@ type schemaRow struct {
 func schemaCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "schema [TARGET]", GroupID: "other",
-		Short:             "Print the JSON Schema of a document, or list them",
-		Long:              "Print the JSON Schema (draft 2020-12) of the document that a command prints with\n--json. A later bento may add members that the schema does not name.",
-		Example:           "  bento schema plan > plan.schema.json\n  bento schema plugin.list\n  bento schema",
+		Short:             "Print the JSON Schema of a document or a file, or list them",
+		Long:              "Print the JSON Schema (draft 2020-12) of the document that a command prints with\n--json. A later bento may add members that the schema does not name.\n\nThe schemas config.workspace, config.dish, config.bento and config.own (draft 7) are\nof bento.toml, dish.toml, bentos/NAME.toml and your own configuration, for editors.",
+		Example:           "  bento schema plan > plan.schema.json\n  bento schema config.dish > .schema/dish.json\n  bento schema",
 		Args:              atMost(1, "bento schema takes one name"),
 		ValidArgsFunction: once(schemaNames),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -106,13 +123,22 @@ func (s *session) printSchema(name string) error {
 			return report.Write(s.out, p.schemaOf(false))
 		}
 	}
-	return notFound("unknown_schema_target", fmt.Sprintf("no document is named %q", name), orList(name, schemaNames(), "bento schema lists them"))
+	for _, f := range configurationSchemas() {
+		if f.Name == name {
+			return report.Write(s.out, f.Schema)
+		}
+	}
+	return notFound("unknown_schema_target", fmt.Sprintf("no document or file of configuration is named %q", name), orList(name, schemaNames(), "bento schema lists them"))
 }
 
 func (s *session) listSchemas() error {
 	doc := schemaList{Schema: report.Schema("schema")}
 	for _, p := range documents() {
 		doc.Entries = append(doc.Entries, schemaRow{p.name, report.Schema(p.name), p.title, p.also})
+	}
+	for _, f := range configurationSchemas() {
+		id, _ := f.Schema["$id"].(string)
+		doc.Entries = append(doc.Entries, schemaRow{f.Name, id, f.Title, nil})
 	}
 	if s.flags.json {
 		return report.Write(s.out, doc)
@@ -127,6 +153,9 @@ func schemaNames() []string {
 	var names []string
 	for _, p := range documents() {
 		names = append(append(names, p.name), p.also...)
+	}
+	for _, f := range configurationSchemas() {
+		names = append(names, f.Name)
 	}
 	return names
 }

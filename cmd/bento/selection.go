@@ -274,9 +274,10 @@ func refuseLost(problems []diagnostics.Diagnostic) {
 // planProblems returns the problems in the user's files that only the plan of every task finds.
 func planProblems(w *opened) []diagnostics.Diagnostic {
 	p, problems := plan.Build(w.Workspace.Workspace, plan.Request{})
-	if p != nil && len(p.Tasks) > 0 {
-		problems = append(problems, run.FindOverlaps(p).Problems...)
+	if p == nil {
+		p = plan.Sound(w.Workspace.Workspace, plan.Request{})
 	}
+	problems = append(problems, run.FindOverlaps(p).Problems...)
 	return slices.DeleteFunc(problems, func(d diagnostics.Diagnostic) bool { return d.File == "" })
 }
 
@@ -293,6 +294,9 @@ func (s *session) build(ctx context.Context, w *opened, sel selection) (p *plan.
 		return nil, nil, nil, err // even without tasks to divide
 	}
 	p, problems = plan.Build(w.Workspace.Workspace, sel.Request)
+	if p == nil && !sel.AllTasks {
+		problems = append(problems, run.FindOverlaps(plan.Sound(w.Workspace.Workspace, sel.Request)).Problems...)
+	}
 	if p == nil || len(p.Tasks) == 0 {
 		return p, nil, problems, nil
 	}

@@ -194,7 +194,7 @@ func (doc toolReport) write(w io.Writer, style report.Style) {
 			line += " " + report.PrintableLine(r.Found)
 		}
 		if r.Wanted != "" {
-			line += style.Dim(fmt.Sprintf("  wants %s (%s)", report.PrintableLine(r.Wanted), report.PrintableLine(r.Where)))
+			line += style.Dim(fmt.Sprintf("  wants %s (%s)", report.PrintableLine(r.Wanted), report.PrintableLine(placeShown(style, r.Where))))
 		}
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
 		if r.Status != "ok" && r.Hint != "" {

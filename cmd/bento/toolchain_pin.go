@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/pattern"
@@ -115,7 +114,7 @@ func pinsOf(args []string, there map[string]string, known []string) (map[string]
 	for _, arg := range args {
 		tool, version, given := strings.Cut(arg, "=")
 		if !slices.Contains(known, tool) {
-			return nil, notFound(discovery.RuleUnknownRuntime, fmt.Sprintf("no dish uses a tool %q", tool), diagnostics.Suggest(tool, known))
+			return nil, notFound(discovery.RuleUnknownRuntime, fmt.Sprintf("no dish uses a tool %q", tool), discovery.SuggestLanguage(tool, known))
 		}
 		if !given {
 			version = there[tool]

@@ -44,7 +44,6 @@ func TestCargoPathsStartAtItsWorkspace(t *testing.T) {
 		{"/repo/src/Cargo.toml", "/repo/src/src/main.rs", "src/other.rs", "", "src/src/other.rs"},
 		{"/repo/lib/Cargo.toml", "/repo/lib/build.rs", "lib/build.rs", "", "lib/build.rs"},
 		{"/repo/rs/lib/Cargo.toml", "/repo/rs/lib/src/lib.rs", "lib/src/lib.rs", "/repo/rs", "rs/lib/src/lib.rs"},
-		{"/else/Cargo.toml", "/else/src/lib.rs", "/else/src/lib.rs", "", "/else/src/lib.rs"},
 		{"", "", "src/lib.rs", "", "svc/api/src/lib.rs"},
 		{"", "", "api/src/lib.rs", "", "svc/api/src/lib.rs"},
 	} {
@@ -52,6 +51,7 @@ func TestCargoPathsStartAtItsWorkspace(t *testing.T) {
 		o.Base = c.base
 		check(t, "cargo-message", o, c.want+`:2:3-2:4: cargo warning [] "m"`)
 	}
+	check(t, "cargo-message", lint(cargoLine("/else/Cargo.toml", "/else/src/lib.rs", "/else/src/lib.rs")), `: cargo warning [] "/else/src/lib.rs:2:3: m"`)
 }
 
 func TestCargoMacros(t *testing.T) {

@@ -17,7 +17,7 @@ type finder struct {
 }
 
 // add keeps a diagnostic whose file is written as the tool wrote it. It drops one without a
-// usable file, and shortens the texts of others.
+// usable file, and shortens the texts of others. See settled for files outside the workspace.
 func (f *finder) add(d diagnostics.Diagnostic) {
 	f.addAt(f.base(), d)
 }
@@ -41,10 +41,20 @@ func (f *finder) addAt(base string, d diagnostics.Diagnostic) {
 		d.Source = f.tool
 	}
 	d.Rule, d.Source, d.Hint = cleanText(d.Rule, maxName), cleanText(d.Source, maxName), cleanText(d.Hint, maxMessage)
-	f.list = append(f.list, d)
+	f.list = append(f.list, settled(d))
 	if len(f.list) >= 16*maxFindings { // hostile: many diagnostics take memory
 		f.list = worst(f.list)
 	}
+}
+
+// settled returns d as it is reported. For a file outside the workspace the message holds the
+// place: no File leads there.
+func settled(d diagnostics.Diagnostic) diagnostics.Diagnostic {
+	if absolute(d.File) || d.File == ".." || strings.HasPrefix(d.File, "../") {
+		d.Message = cleanText(d.Where()+": "+d.Message, maxMessage)
+		d.File, d.Line, d.Col, d.EndLine, d.EndCol = "", 0, 0, 0, 0
+	}
+	return d
 }
 
 func hasEnd(d diagnostics.Diagnostic) bool {

@@ -21,11 +21,12 @@ import (
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/state"
 )
 
 // Inside is the variable of a task that identifies its run: a bento that the task starts in the
 // same workspace must not wait for the run to end.
-const Inside = "BENTO_INSIDE"
+const Inside = state.Inside
 
 // Commands makes the processes of the tasks of a workspace. It is safe for concurrent
 // use.

@@ -2,6 +2,8 @@ package action
 
 import (
 	"context"
+	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
@@ -9,6 +11,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics/parse"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/plugin/adapter/answer"
 )
 
 // kept bounds what of each stream is looked at, in bytes: the end of it. The parsers
@@ -42,6 +45,9 @@ func (o *Findings) Add(s Stream, text []byte) {
 // what was printed. A plugin is not asked what nothing means.
 func (o *Findings) Parse(ctx context.Context, t *plan.Task, root string) ([]diagnostics.Diagnostic, error) {
 	stdout, stderr := o.Stdout.Bytes(), o.Stderr.Bytes()
+	if t.Parser != nil {
+		return o.parseByTool(ctx, t, root)
+	}
 	if t.Hook.Parser != adapters.ParserPlugin {
 		in := parse.Output{Stdout: stdout, Stderr: stderr, Dir: dir(t), Root: root}
 		if t.Hook.InDish {
@@ -58,4 +64,34 @@ func (o *Findings) Parse(ctx context.Context, t *plan.Task, root string) ([]diag
 		TaskName: t.Name, Stdout: string(stdout), Stderr: string(stderr), ExitStatus: o.Exit,
 		DishDir: t.Dish.Dir, WorkspaceRoot: root,
 	})
+}
+
+// maxParsed bounds what a tool is given to parse, in bytes: the end of it.
+const maxParsed = 512 << 10
+
+// parsedInput is the input of a tool that parses.
+type parsedInput struct {
+	Output string `json:"output"` // stdout, then stderr
+	Exit   int    `json:"exit_code"`
+	Dish   string `json:"dish"` // its path from the root
+}
+
+// parseByTool has a tool read what was printed. Its own words are no part of the task's log.
+func (o *Findings) parseByTool(ctx context.Context, t *plan.Task, root string) ([]diagnostics.Diagnostic, error) {
+	text := strings.ToValidUTF8(string(o.Stdout.Bytes())+string(o.Stderr.Bytes()), "\ufffd")
+	if text == "" {
+		return nil, nil
+	}
+	if len(text) > maxParsed {
+		text = text[len(text)-maxParsed:]
+		_, text, _ = strings.Cut(text, "\n") // from the start of a line
+	}
+	ctx, cancel := context.WithTimeout(ctx, parseTimeout)
+	defer cancel()
+	input := jsonText(parsedInput{Output: text, Exit: o.Exit, Dish: t.Dish.Path})
+	said, err := t.Parser.Call.Call(ctx, adapters.ToolCall{Function: t.Parser.Function, Input: json.RawMessage(input), Root: root})
+	if err != nil {
+		return nil, err
+	}
+	return answer.ToolFindings(said.Output, root, t.Parser.ID)
 }

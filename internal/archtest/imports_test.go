@@ -85,8 +85,19 @@ var table = []row{
 	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics"}},
 	// A hook may name what diagnostics/parse has.
 	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse", "internal/tree/glob"}}, // which globs mean anything
+	// Packages of tools: what they contain, then where they are installed and fetched from.
+	{"plugin/bundle", []string{"plugin/bundle/*", "diagnostics", "internal/bounds", "internal/owndir", "internal/owner", "internal/proc", "internal/rawfile"}},
+	{"plugin/bundle/*", []string{"diagnostics", "internal/jsonfile"}},
+	{"plugin/wasm/wasmtest", nil}, // modules written by hand, for tests
+	// Compiled modules lie in a directory of bento's own.
+	{"plugin/wasm", []string{"adapters", "plugin/host", "plugin/wire", "internal/owndir", "internal/owner", "internal/rawfile"}},
+	// An adapter is an executable or a module.
+	{"plugin/adapter", []string{"plugin/host", "plugin/wasm", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics"}},
 	{"plugin/*", []string{"plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics"}},
 	{"examples/*", []string{"plugin", "adapters", "diagnostics"}}, // what an author of a plugin has
+
+	// The files of other build tools, which bento init maps. YAML has one parser.
+	{"internal/foreign", []string{"diagnostics", "internal/clone", "internal/config", "internal/jsonfile", "internal/tomlfile", "internal/tree/glob", "adapters/node/yamldoc"}},
 
 	// 5
 	// Tasks of dish.toml are laid over recipes: the values of config are read as they are.
@@ -99,12 +110,13 @@ var table = []row{
 
 	// 7
 	{"internal/record", []string{"cache", "cache/outputs", "discovery", "internal/action", "internal/key", "internal/pack", "internal/parallel", "internal/plan", "internal/state", "internal/tree"}},
-	// How a server gets ready is described in config; logs end in the cache.
-	{"internal/action", []string{"adapters", "cache", "diagnostics", "diagnostics/parse", "internal/clone", "internal/config", "internal/killpoint", "internal/pack", "internal/pattern", "internal/plan", "internal/proc", "internal/state"}},
+	// How a server gets ready is described in config; logs end in the cache. What a tool finds is
+	// checked as the answer of a plugin.
+	{"internal/action", []string{"plugin/adapter/answer", "adapters", "cache", "diagnostics", "diagnostics/parse", "internal/clone", "internal/config", "internal/killpoint", "internal/pack", "internal/pattern", "internal/plan", "internal/proc", "internal/state"}},
 
 	// What adapters answer from is digested with the secret of package key.
 	{"internal/workspace", []string{"adapters", "adapters/builtin", "cache", "diagnostics", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/key", "internal/owndir",
-		"internal/pack", "internal/sandbox", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/host"}},
+		"internal/pack", "internal/sandbox", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/bundle", "plugin/host", "plugin/oneshot", "plugin/wasm"}},
 
 	// 8
 	// run finds the critical path, in a graph of tasks and installs that no plan has.

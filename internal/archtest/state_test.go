@@ -20,7 +20,9 @@ var waited = map[string]string{
 	"plugin/adapter/start.go":          "startProcess, for the digest",
 	"plugin/host/host.go":              "Close, for the life of the plugin",
 	"plugin/host/session.go":           "the life of the plugin, for the session",
+	"plugin/oneshot/run.go":            "settle, for 2 s",
 	"plugin/plugintest/replay.go":      "Stream.Wait",
+	"plugin/wasm/launcher.go":          "Stream.Wait",
 	"plugin/server.go":                 "nobody, once the caller gives up: the client may hold the connection open",
 }
 

@@ -44,7 +44,7 @@ func (e *IrregularError) Kind() string {
 // no device. It returns fs.ErrNotExist when the path is missing in the clone, an *IrregularError or
 // a *TooLargeError.
 func (c *Clone) Read(path string, max int) ([]byte, error) {
-	fd, err := c.fd(path, os.O_RDONLY|syscall.O_NONBLOCK)
+	fd, err := c.fd(path, os.O_RDONLY|dontWait)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (c *Clone) Read(path string, max int) ([]byte, error) {
 	if st.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		return nil, &IrregularError{path, st.Mode&syscall.S_IFMT == syscall.S_IFDIR}
 	}
-	if st.Size > int64(max) {
+	if int64(st.Size) > int64(max) {
 		return nil, &TooLargeError{path, max}
 	}
 	return readAll(fd, path, int(st.Size), max)

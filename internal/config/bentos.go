@@ -10,13 +10,19 @@ import (
 
 // bentoTable is the schema of bentos/<name>.toml.
 type bentoTable struct {
-	Name   tomlfile.At[string] `toml:"name"`
-	Dishes *[]dishPath         `toml:"dishes"`
+	Name   tomlfile.At[string] `toml:"name" doc:"the name of the bento, as in bento build NAME"`
+	Dishes *[]dishPath         `toml:"dishes" doc:"paths of directories or globs of them, relative to the workspace"`
 }
 
 // dishPath is a directory, or a glob of directories, relative to the workspace.
 type dishPath Glob
 
+// Shape returns the schema.
+func (*dishPath) Shape() tomlfile.Schema {
+	return tomlfile.Schema{"type": "string", "minLength": 1}
+}
+
+// UnmarshalTOML reads and checks a path.
 func (p *dishPath) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	s, ok := v.Text()
 	if !ok {

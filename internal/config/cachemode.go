@@ -64,6 +64,9 @@ func parseAccess(rights string) (tierAccess, bool) {
 	}
 }
 
+// Shape returns the schema.
+func (*cacheMode) Shape() tomlfile.Schema { return tomlfile.Schema{"type": "string"} }
+
 // UnmarshalTOML reads the string that Parse reads.
 func (m *cacheMode) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	s, ok := v.Text()

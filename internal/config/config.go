@@ -60,6 +60,8 @@ type Workspace struct {
 	Defaults  defaults
 	Cache     cache
 	Plugins   Plugins
+	Tools     Tools
+	Trust     Trust // from the user's own file only
 	Toolchain Toolchain
 	Bentos    []Bento // by name
 
@@ -103,7 +105,7 @@ func (s *sources) workspace() (*Workspace, []diagnostics.Diagnostic) {
 	if f != nil {
 		problems = append(problems, w.fill(f)...)
 	}
-	problems = append(problems, w.Plugins.readLock(s)...)
+	problems = append(problems, w.readLock(s)...)
 	problems = append(problems, w.readOwn(s)...)
 	problems = append(problems, w.loadBentos(s)...)
 	return w, diagnostics.Sorted(append(problems, s.problems...))

@@ -46,24 +46,37 @@ type dependsOn struct {
 	Pos  Pos
 }
 
+// dependsOnTable is the schema of a dependency as a table.
+type dependsOnTable struct {
+	Dish tomlfile.At[string] `toml:"dish" doc:"the name of the dish"`
+	Via  choice[viaWords]    `toml:"via" default:"sources" doc:"what of it the keys hold"`
+}
+
+type viaWords struct{}
+
+func (viaWords) words() []string { return []string{"sources", viaOutputs} }
+
+// Shape returns the schema.
+func (*dependsOn) Shape() tomlfile.Schema {
+	table := tomlfile.SchemaOf(dependsOnTable{})
+	table["required"] = []string{"dish"}
+	return tomlfile.Schema{"anyOf": []any{tomlfile.Schema{"type": "string", "minLength": 1}, table}}
+}
+
 // UnmarshalTOML reads a name, or {dish = "…", via = "…"}.
 func (d *dependsOn) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
-	var raw struct {
-		Dish tomlfile.At[string] `toml:"dish"`
-		Via  tomlfile.At[string] `toml:"via"`
-	}
+	var raw dependsOnTable
 	var problems []diagnostics.Diagnostic
 	switch v.Kind() {
 	case tomlfile.String:
 		problems = v.Decode(&raw.Dish)
 	case tomlfile.Table:
 		problems = v.Decode(&raw)
-		problems = append(problems, oneOf(raw.Via, "sources", viaOutputs)...)
 	default:
 		return []diagnostics.Diagnostic{v.Expected(`a dish's name or {dish = "…", via = "outputs"}`)}
 	}
 	*d = dependsOn{Dish: raw.Dish.Value, Pos: v.Pos()}
-	if raw.Via.Value == viaOutputs {
+	if raw.Via.At.Value == viaOutputs {
 		d.Via = viaOutputs
 	}
 	if d.Dish == "" && len(problems) == 0 {
@@ -74,15 +87,15 @@ func (d *dependsOn) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 
 // dishTable is the schema of dish.toml.
 type dishTable struct {
-	Name             tomlfile.At[string]     `toml:"name"`
-	Language         tomlfile.At[string]     `toml:"language"`
-	Languages        []tomlfile.At[string]   `toml:"languages"`
-	Inputs           []Glob                  `toml:"inputs"`
-	Outputs          []Glob                  `toml:"outputs"`
-	DependsOn        []dependsOn             `toml:"depends_on"`
-	ForceIndependent bool                    `toml:"force_independent"`
-	Toolchain        toolchainTable          `toml:"toolchain"`
-	Tasks            tomlfile.Map[taskTable] `toml:"tasks"`
+	Name             tomlfile.At[string]     `toml:"name" doc:"unique in the workspace. Default: the name of the directory"`
+	Language         tomlfile.At[string]     `toml:"language" doc:"the one language of the directory, by default detected; \"none\": the dish has only the tasks of this file"`
+	Languages        []tomlfile.At[string]   `toml:"languages" doc:"the languages of the directory, in order, by default detected. Each is a dish; the first has the name"`
+	Inputs           []Glob                  `toml:"inputs" doc:"added to the inputs of recipes; the inputs of tasks without a recipe"`
+	Outputs          []Glob                  `toml:"outputs" doc:"the outputs of build"`
+	DependsOn        []dependsOn             `toml:"depends_on" doc:"other dishes. With via = \"outputs\" the keys hold their outputs, and the files that git tracks among those, instead of their sources"`
+	ForceIndependent bool                    `toml:"force_independent" default:"false" doc:"the keys of the dish leave its dependencies out"`
+	Toolchain        toolchainTable          `toml:"toolchain" doc:"goes before that of bento.toml"`
+	Tasks            tomlfile.Map[taskTable] `toml:"tasks" doc:"a task with the name of a recipe changes the recipe and inherits the keys that it does not set"`
 
 	PackageManager string                    `toml:"package_manager"`
 	Serve          serveTable                `toml:"serve"`
@@ -124,6 +137,17 @@ func (w *Workspace) parseDish(c *clone.Clone, dir string) parsedFile[dishOf] {
 	return out
 }
 
+// CheckDish returns the problems of the text of a dish.toml for the directory dir, relative to the
+// root, as far as the text alone shows them.
+func CheckDish(dir string, text []byte) []diagnostics.Diagnostic {
+	f, problems := tomlfile.Parse(dishFile(dir), text)
+	if f == nil {
+		return problems
+	}
+	d := Dish{Path: dir}
+	return append(problems, d.fill(f, Toolchain{})...)
+}
+
 func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {
 	var raw dishTable
 	problems := f.Decode(&raw)
@@ -143,7 +167,7 @@ func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {
 		problems = append(problems, d.Language.Pos.Error(RuleInvalid, `language is empty, expected an adapter's id or "none"`))
 	}
 	problems = append(problems, d.setLanguages(raw.Languages)...)
-	if at := raw.Toolchain.allowDownload; at.Given && at.Value != base.AllowDownload {
+	if at := raw.Toolchain.AllowDownload; at.Given && at.Value != base.AllowDownload {
 		problems = append(problems, at.Pos.Error(RuleInvalid, "toolchain.allow_download applies to the whole workspace, required in bento.toml"))
 	}
 	problems = append(problems, checkOutputs(d.Outputs)...)

@@ -10,6 +10,11 @@ import (
 // Pattern is the name of an environment variable, or PREFIX_*.
 type envPattern string
 
+// Shape returns the schema.
+func (*envPattern) Shape() tomlfile.Schema {
+	return tomlfile.Schema{"type": "string", "minLength": 1}
+}
+
 // UnmarshalTOML reads and checks a pattern.
 func (p *envPattern) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	s, ok := v.Text()
@@ -45,6 +50,14 @@ func badName(pos tomlfile.Pos, name, want string) []diagnostics.Diagnostic {
 type envVars struct {
 	Names []string
 	Set   map[string]string
+}
+
+// Shape returns the schema.
+func (*envVars) Shape() tomlfile.Schema {
+	text := tomlfile.Schema{"type": "string"}
+	return tomlfile.Schema{"anyOf": []any{
+		tomlfile.Schema{"type": "array", "items": text}, tomlfile.Schema{"type": "object", "additionalProperties": text},
+	}}
 }
 
 // UnmarshalTOML reads an array or a table.

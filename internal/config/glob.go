@@ -15,6 +15,11 @@ type Glob struct {
 	Pos  Pos
 }
 
+// Shape returns the schema.
+func (*Glob) Shape() tomlfile.Schema {
+	return tomlfile.Schema{"type": "string", "minLength": 1, "maxLength": maxGlob}
+}
+
 // UnmarshalTOML reads and checks a string.
 func (g *Glob) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	s, ok := v.Text()

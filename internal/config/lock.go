@@ -9,18 +9,21 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// LockFile pins the plugins of a workspace, at its root: the digest of each under [sha256], by id.
+// LockFile pins the plugins and the tools of PATH of a workspace, at its root: the digest of each
+// under [sha256], and of each tool under [tools], by id.
 // `bento plugin lock` writes it.
 const LockFile = "bento.plugins.lock"
 
-// readLock adds the pins of LockFile for plugins that bento.toml does not pin.
-func (p *Plugins) readLock(s *sources) []diagnostics.Diagnostic {
+// readLock adds the pins of LockFile for plugins and tools that bento.toml does not pin.
+func (w *Workspace) readLock(s *sources) []diagnostics.Diagnostic {
+	p := &w.Plugins
 	f, problems := s.parse(LockFile)
 	if f == nil {
 		return problems
 	}
 	var raw struct {
 		SHA256 map[string]tomlfile.At[string] `toml:"sha256"`
+		Tools  map[string]tomlfile.At[string] `toml:"tools"`
 	}
 	problems = append(problems, f.Decode(&raw)...)
 	for _, id := range slices.Sorted(maps.Keys(raw.SHA256)) {
@@ -35,6 +38,14 @@ func (p *Plugins) readLock(s *sources) []diagnostics.Diagnostic {
 			}
 			p.ByID[id] = own
 		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(raw.Tools)) {
+		sum, more := digestOf(raw.Tools[id])
+		problems = append(append(problems, badToolID(raw.Tools[id].Pos, id)...), more...)
+		if w.Tools.Locked == nil {
+			w.Tools.Locked = make(map[string]Text)
+		}
+		w.Tools.Locked[id] = sum
 	}
 	return problems
 }

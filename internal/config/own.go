@@ -20,9 +20,10 @@ type extension struct {
 
 // ownFile is the schema of the user's own file.
 type ownFile struct {
-	Cache      cacheTable      `toml:"cache"`
-	Plugins    Plugins         `toml:"plugins"`
-	Extensions *tomlfile.Value `toml:"extensions"`
+	Cache      cacheTable                   `toml:"cache" doc:"the cache of results"`
+	Plugins    pluginsTable                 `toml:"plugins" doc:"adapters that are programs of their own; these settings restrict those of a workspace"`
+	Tools      ownTools                     `toml:"tools" doc:"whose packages of tools are trusted"`
+	Extensions tomlfile.Map[map[string]any] `toml:"extensions" doc:"reserved for extensions"`
 }
 
 // LoadOwn reads the user's own file, an absolute path, for a command outside every workspace.
@@ -53,9 +54,12 @@ func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
 	var raw ownFile
 	problems = append(problems, f.Decode(&raw)...)
 	problems = append(problems, w.ownCache(raw.Cache)...)
-	problems = append(problems, w.Plugins.under(&raw.Plugins)...)
-	if raw.Extensions != nil {
-		problems = append(problems, w.ownExtensions(raw.Extensions)...)
+	plugins, more := raw.Plugins.plugins()
+	problems = append(problems, more...)
+	problems = append(problems, w.Plugins.under(&plugins)...)
+	problems = append(problems, w.ownTrust(raw.Tools)...)
+	for _, e := range raw.Extensions {
+		w.Extensions = append(w.Extensions, extension{e.Name, e.Pos})
 	}
 	return append(problems, unserved(f, WorkspaceFile)...)
 }
@@ -79,21 +83,6 @@ func (w *Workspace) ownCache(t cacheTable) []diagnostics.Diagnostic {
 	}
 	w.Cache.OwnDir = filepath.Clean(dir)
 	return nil
-}
-
-func (w *Workspace) ownExtensions(v *tomlfile.Value) (problems []diagnostics.Diagnostic) {
-	if v.Kind() != tomlfile.Table {
-		return []diagnostics.Diagnostic{v.Expected("a table")}
-	}
-	for _, name := range v.Keys() {
-		child := v.Child(name)
-		if child.Kind() != tomlfile.Table {
-			problems = append(problems, child.Expected("a table"))
-			continue
-		}
-		w.Extensions = append(w.Extensions, extension{name, child.KeyPos()})
-	}
-	return problems
 }
 
 // under restricts p, from the workspace, by own, from the user: own can forbid and restrict, and

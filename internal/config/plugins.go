@@ -76,70 +76,86 @@ func ValidPluginID(id string) bool {
 	})
 }
 
-// UnmarshalTOML reads the fixed keys, and the tables of single plugins.
-func (p *Plugins) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Diagnostic) {
-	if v.Kind() != tomlfile.Table {
-		return []diagnostics.Diagnostic{v.Expected("a table")}
-	}
-	for _, name := range v.Keys() {
-		child := v.Child(name)
-		switch name {
-		case "disable":
-			problems = append(problems, pluginIDs(child, &p.Disable)...)
-		case "allowlist":
-			p.Restrict = true
-			problems = append(problems, pluginIDs(child, &p.Allowlist)...)
-		case "required":
-			problems = append(problems, pluginIDs(child, &p.Required)...)
-		case "sandbox":
-			problems = append(problems, sandboxMode(child, &p.Sandbox)...)
-		case "lazy":
-			problems = append(problems, child.Decode(&p.Lazy)...)
-		default:
-			problems = append(problems, p.plugin(child)...)
-		}
-	}
-	return problems
+// pluginsTable is the schema of the table.
+type pluginsTable struct {
+	Disable   []pluginID                `toml:"disable" doc:"plugins that are never loaded"`
+	Allowlist *[]pluginID               `toml:"allowlist" doc:"the only plugins that are loaded"`
+	Required  []pluginID                `toml:"required" doc:"plugins without which nothing runs: one that is missing or does not work is an error"`
+	Lazy      bool                      `toml:"lazy" default:"false" doc:"do not start a plugin that had no dish in the last invocation, as long as its file stays the same, and the names and marker files in the directories of its queries too; -v names it"`
+	Sandbox   choice[sandboxWords]      `toml:"sandbox" default:"off" doc:"how plugins are confined: off, auto (as far as the kernel supports it), or required (a plugin that cannot be confined is not started)"`
+	ByID      tomlfile.Map[pluginTable] `toml:"*" doc:"the plugin with this id"`
 }
 
-func (p *Plugins) plugin(v *tomlfile.Value) []diagnostics.Diagnostic {
-	if v.Kind() != tomlfile.Table {
-		return []diagnostics.Diagnostic{v.Unknown([]string{"disable", "allowlist", "required", "sandbox", "lazy"})}
-	}
-	var raw struct {
-		PassEnv []envPattern        `toml:"pass_env"`
-		SHA256  tomlfile.At[string] `toml:"sha256"`
-		Sandbox *tomlfile.Value     `toml:"sandbox"`
-		Read    []place             `toml:"read"`
-		Write   []place             `toml:"write"`
-	}
-	problems := badPluginID(v.KeyPos(), v.Name())
-	problems = append(problems, v.Decode(&raw)...)
-	plugin := Plugin{Pos: v.KeyPos(), PassEnv: envNames(raw.PassEnv), Read: placesOf(raw.Read), Write: placesOf(raw.Write)}
-	if raw.Sandbox != nil {
-		problems = append(problems, sandboxMode(raw.Sandbox, &plugin.Sandbox)...)
-	}
-	var more []diagnostics.Diagnostic
-	plugin.SHA256, more = digestOf(raw.SHA256)
-	problems = append(problems, more...)
-	if p.ByID == nil {
-		p.ByID = make(map[string]Plugin)
-	}
-	p.ByID[v.Name()] = plugin
-	return problems
+// pluginTable is the schema of [plugins.<id>].
+type pluginTable struct {
+	PassEnv []envPattern         `toml:"pass_env" doc:"variables that the plugin sees, as NAME or PREFIX_*"`
+	SHA256  tomlfile.At[string]  `toml:"sha256" doc:"the digest of the only executable that may run"`
+	Sandbox choice[sandboxWords] `toml:"sandbox" doc:"like that of all plugins, for this one"`
+	Read    []place              `toml:"read" doc:"paths that the plugin may also read when it is confined: absolute, or ~/…"`
+	Write   []place              `toml:"write" doc:"paths that the plugin may also write when it is confined: absolute, or ~/…"`
 }
 
-// pluginIDs reads a list of ids.
-func pluginIDs(v *tomlfile.Value, into *[]Text) []diagnostics.Diagnostic {
-	var raw []tomlfile.At[string]
-	problems := v.Decode(&raw)
-	for _, id := range raw {
-		if id.Given {
-			problems = append(problems, badPluginID(id.Pos, id.Value)...)
-			*into = append(*into, Text{Text: id.Value, Pos: id.Pos})
+type sandboxWords struct{}
+
+func (sandboxWords) words() []string { return []string{SandboxOff, sandboxAuto, SandboxRequired} }
+
+// plugins returns the settings.
+func (t *pluginsTable) plugins() (Plugins, []diagnostics.Diagnostic) {
+	p := Plugins{Disable: idsOf(t.Disable), Required: idsOf(t.Required), Sandbox: textOf(t.Sandbox.At), Lazy: t.Lazy}
+	if t.Allowlist != nil {
+		p.Restrict, p.Allowlist = true, idsOf(*t.Allowlist)
+	}
+	var problems []diagnostics.Diagnostic
+	for i := range t.ByID {
+		id, raw := t.ByID[i].Name, &t.ByID[i].Value
+		problems = append(problems, badPluginID(t.ByID[i].Pos, id)...)
+		plugin := Plugin{
+			Pos: t.ByID[i].Pos, PassEnv: envNames(raw.PassEnv), Sandbox: textOf(raw.Sandbox.At),
+			Read: placesOf(raw.Read), Write: placesOf(raw.Write),
+		}
+		var more []diagnostics.Diagnostic
+		plugin.SHA256, more = digestOf(raw.SHA256)
+		problems = append(problems, more...)
+		if p.ByID == nil {
+			p.ByID = make(map[string]Plugin)
+		}
+		p.ByID[id] = plugin
+	}
+	return p, problems
+}
+
+// textOf returns a string and its position, or nothing when it is not given.
+func textOf(at tomlfile.At[string]) Text {
+	if !at.Given {
+		return Text{}
+	}
+	return Text{Text: at.Value, Pos: at.Pos}
+}
+
+// pluginID is an id, empty when it is no string.
+type pluginID Text
+
+// Shape returns the schema.
+func (*pluginID) Shape() tomlfile.Schema { return tomlfile.Schema{"type": "string"} }
+
+// UnmarshalTOML reads and checks an id.
+func (p *pluginID) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
+	id, ok := v.Text()
+	if !ok {
+		return []diagnostics.Diagnostic{v.Expected("a string")}
+	}
+	*p = pluginID{Text: id, Pos: v.Pos()}
+	return badPluginID(v.Pos(), id)
+}
+
+func idsOf(ids []pluginID) []Text {
+	var list []Text
+	for _, id := range ids {
+		if id.Text != "" {
+			list = append(list, Text(id))
 		}
 	}
-	return problems
+	return list
 }
 
 func badPluginID(pos Pos, id string) []diagnostics.Diagnostic {
@@ -154,20 +170,15 @@ func badPluginID(pos Pos, id string) []diagnostics.Diagnostic {
 	return []diagnostics.Diagnostic{d}
 }
 
-// sandboxMode reads a value of sandbox.
-func sandboxMode(v *tomlfile.Value, into *Text) []diagnostics.Diagnostic {
-	var raw tomlfile.At[string]
-	problems := v.Decode(&raw)
-	problems = append(problems, oneOf(raw, SandboxOff, sandboxAuto, SandboxRequired)...)
-	if len(problems) == 0 {
-		*into = Text{Text: raw.Value, Pos: raw.Pos}
-	}
-	return problems
-}
-
 // place is a path outside the workspace.
 type place Text
 
+// Shape returns the schema.
+func (*place) Shape() tomlfile.Schema {
+	return tomlfile.Schema{"type": "string", "pattern": "^(/|~/|~$)"}
+}
+
+// UnmarshalTOML reads and checks a path.
 func (p *place) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	s, ok := v.Text()
 	if !ok {

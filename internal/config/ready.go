@@ -28,11 +28,22 @@ const readyTimeout = time.Minute
 
 // readyTable is the schema of a task's ready.
 type readyTable struct {
-	Port    tomlfile.At[int]    `toml:"port"`
-	HTTP    tomlfile.At[string] `toml:"http"`
-	Log     tomlfile.At[string] `toml:"log"`
-	Cmd     tomlfile.At[string] `toml:"cmd"`
-	Timeout duration            `toml:"timeout"`
+	Port    tomlfile.At[int]    `toml:"port" doc:"it accepts connections on this local port"`
+	HTTP    tomlfile.At[string] `toml:"http" doc:"it responds to a request with a status below 400"`
+	Log     tomlfile.At[string] `toml:"log" doc:"it has printed a line that matches"`
+	Cmd     tomlfile.At[string] `toml:"cmd" doc:"the command exits with status 0"`
+	Timeout duration            `toml:"timeout" default:"1m" doc:"(after this time without that, it fails)"`
+}
+
+// Shape returns the schema: exactly one of the conditions is required.
+func (*readyTable) Shape() tomlfile.Schema {
+	var conditions []any
+	for _, key := range []string{"port", "http", "log", "cmd"} {
+		conditions = append(conditions, tomlfile.Schema{"required": []string{key}})
+	}
+	s := tomlfile.SchemaOf(readyTable{})
+	s["oneOf"] = conditions
+	return s
 }
 
 // ready checks and converts the ready table. mayServe says that the task is persistent, or has the

@@ -15,8 +15,16 @@ type retry struct {
 
 // retryTable is the schema of retry as a table.
 type retryTable struct {
-	Times tomlfile.At[int]    `toml:"times"`
-	On    tomlfile.At[string] `toml:"on"`
+	Times tomlfile.At[int]    `toml:"times" doc:"the number of further attempts"`
+	On    tomlfile.At[string] `toml:"on" doc:"a regular expression (RE2) for a line of the output"`
+}
+
+// Shape returns the schema.
+func (*retry) Shape() tomlfile.Schema {
+	times := tomlfile.Schema{"type": "integer", "minimum": 0, "maximum": maxRetry}
+	table := tomlfile.SchemaOf(retryTable{})
+	table["required"] = []string{"times", "on"}
+	return tomlfile.Schema{"anyOf": []any{times, table}}
 }
 
 // UnmarshalTOML reads a number or a table.

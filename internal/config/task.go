@@ -20,6 +20,12 @@ type Task struct {
 	Run  string   // for a shell; empty when not given or when Argv is
 	Argv []string // without a shell
 	Cwd  string   // relative to the dish, empty when not given
+	Tool Text     // "acme.fmt:fmt.check", in place of a command; empty when not given
+	// Input is what the tool is called with: JSON, with the words of InputFiles and so on in its
+	// strings; "" when not given. Uses are those words.
+	Input  string
+	Uses   []string
+	Parser Text // "tool:acme.report:parse", in place of that of the adapter; empty when not given
 
 	Inputs           *[]Glob // nil: inherited
 	Outputs          *[]Glob
@@ -58,30 +64,47 @@ const (
 
 // taskTable is the schema of [tasks.<name>].
 type taskTable struct {
-	Run              command                 `toml:"run"`
-	Inputs           *[]Glob                 `toml:"inputs"`
-	Outputs          *[]Glob                 `toml:"outputs"`
-	WorkspaceOutputs *[]Glob                 `toml:"workspace_outputs"`
-	Rewrites         *[]Glob                 `toml:"rewrites"`
-	Env              envVars                 `toml:"env"`
-	PassEnv          []envPattern            `toml:"pass_env"`
-	DependsOn        []tomlfile.At[string]   `toml:"depends_on"`
-	Timeout          duration                `toml:"timeout"`
-	Cwd              tomlfile.At[string]     `toml:"cwd"`
-	Retry            retry                   `toml:"retry"`
-	Mutex            string                  `toml:"mutex"`
-	Weight           tomlfile.At[int]        `toml:"weight"`
-	Memory           size                    `toml:"memory"`
-	Persistent       *bool                   `toml:"persistent"`
-	Interactive      tomlfile.At[bool]       `toml:"interactive"`
-	Ready            tomlfile.At[readyTable] `toml:"ready"`
-	EnvFiles         []tomlfile.At[string]   `toml:"env_files"`
-	CI               bool                    `toml:"ci"`
-	Incremental      bool                    `toml:"incremental"`
-	SideEffects      bool                    `toml:"side_effects"`
-	Cache            *bool                   `toml:"cache"`
-	Lifecycle        tomlfile.At[bool]       `toml:"lifecycle"`
-	Language         tomlfile.At[string]     `toml:"language"`
+	Run              command                 `toml:"run" doc:"the command: a string is a line for the shell, an array the words of a command without one"`
+	Tool             tomlfile.At[string]     `toml:"tool" doc:"in place of run: the tool that is called, \"acme.fmt:fmt.check\", or \"acme-fmt\" for a module"`
+	Input            toolInput               `toml:"input" doc:"what the tool is called with, as JSON. \"${inputs}\" is the list of the task's input files, ${dish} the dish's path, ${out} the directory that the tool writes its outputs to"`
+	Parser           tomlfile.At[string]     `toml:"parser" doc:"\"tool:acme.report:parse\": the tool that reads the findings in the output of the task, in place of the adapter's parser"`
+	Inputs           *[]Glob                 `toml:"inputs" doc:"replace the default inputs. \"!x\" excludes; \"//x\" starts at the workspace. If the first glob excludes, the list starts from the default inputs"`
+	Outputs          *[]Glob                 `toml:"outputs" doc:"files that the task makes. A plain path must exist after the task; a glob without a match is a warning. A task that names a glob among its inputs and its outputs runs each time"`
+	WorkspaceOutputs *[]Glob                 `toml:"workspace_outputs" doc:"outputs, relative to the workspace root"`
+	Rewrites         *[]Glob                 `toml:"rewrites" doc:"inputs, or outputs of other tasks, that the task writes again, as formatters do; \"//x\" starts at the workspace. The result is stored if their content is the same afterwards. Any other input that was written, replaced, moved or given another mode while the task ran keeps the result out of the cache, even if its content is the same (input_touched)"`
+	Env              envVars                 `toml:"env" doc:"variables that are passed or set, and part of the key"`
+	PassEnv          []envPattern            `toml:"pass_env" doc:"variables that are passed and are not part of the key, as NAME or PREFIX_*"`
+	DependsOn        []tomlfile.At[string]   `toml:"depends_on" doc:"\"gen\", \"lib:build\", \"^build\" (every linked dish)"`
+	Timeout          duration                `toml:"timeout" doc:"the task fails when it runs longer"`
+	Cwd              tomlfile.At[string]     `toml:"cwd" doc:"the working directory, relative to the dish"`
+	Retry            retry                   `toml:"retry" default:"0" doc:"further attempts; with on only if a line of the failed attempt's output matches the regular expression"`
+	Mutex            string                  `toml:"mutex" doc:"tasks with one mutex do not run at once"`
+	Weight           weight                  `toml:"weight" default:"1" doc:"the number of workers that the task takes, all of them if it takes more"`
+	Memory           size                    `toml:"memory" doc:"what the task needs. Tasks run at once only if together they need no more than the machine has, or the container that bento runs in; one that needs more runs beside none with memory"`
+	Persistent       *bool                   `toml:"persistent" doc:"the task is a server and does not exit; never stored"`
+	Interactive      tomlfile.At[bool]       `toml:"interactive" default:"false" doc:"the task needs the terminal; never stored"`
+	Ready            tomlfile.At[readyTable] `toml:"ready" doc:"when a server is ready: { port = 8080 }, { http = \"…\" }, { log = \"…\" } or { cmd = \"…\" }, with timeout"`
+	EnvFiles         []tomlfile.At[string]   `toml:"env_files" doc:".env files, relative to the dish: their variables are set, and part of the key. env goes before them, and a later file before an earlier one"`
+	CI               bool                    `toml:"ci" default:"false" doc:"bento ci runs the task, besides build, check, lint and test"`
+	Incremental      bool                    `toml:"incremental" default:"false" doc:"the task finds the outputs of its last run"`
+	SideEffects      bool                    `toml:"side_effects" default:"false" doc:"the task never runs a second time for diagnostics"`
+	Cache            *bool                   `toml:"cache" default:"true" doc:"false: the task always runs and is never stored"`
+	Lifecycle        tomlfile.At[bool]       `toml:"lifecycle" doc:"of build, check, lint and test: whether bento ci and bento run NAME run it, or only its id does"`
+	Language         tomlfile.At[string]     `toml:"language" doc:"of a directory with several languages: the dish that has the task. Without it, the first dish with a recipe of that name has it, else the first"`
+}
+
+// weight is a number of workers.
+type weight tomlfile.At[int]
+
+// Shape returns the schema.
+func (*weight) Shape() tomlfile.Schema {
+	return tomlfile.Schema{"type": "integer", "minimum": 1, "maximum": maxWeight}
+}
+
+// UnmarshalTOML reads and checks the number.
+func (w *weight) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
+	problems := v.Decode((*tomlfile.At[int])(w))
+	return append(problems, checkRange("weight", tomlfile.At[int](*w), 1, maxWeight)...)
 }
 
 // command is a shell command, or the words of a command without a shell.
@@ -90,6 +113,13 @@ type command struct {
 	argv  []string
 }
 
+// Shape returns the schema.
+func (*command) Shape() tomlfile.Schema {
+	words := tomlfile.Schema{"type": "array", "items": tomlfile.Schema{"type": "string"}, "minItems": 1}
+	return tomlfile.Schema{"anyOf": []any{tomlfile.Schema{"type": "string", "minLength": 1}, words}}
+}
+
+// UnmarshalTOML reads a string or an array.
 func (c *command) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	first := ""
 	switch v.Kind() {
@@ -126,7 +156,11 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 		Retry: t.Retry.times, RetryOn: t.Retry.on, Memory: int64(t.Memory), Weight: min(max(t.Weight.Value, 0), maxWeight),
 		Persistent: t.Persistent, Interactive: t.Interactive.Value, CI: t.CI, Incremental: t.Incremental, SideEffects: t.SideEffects, Cache: t.Cache,
 	}
+	task.Tool, task.Input, task.Uses = Text{t.Tool.Value, t.Tool.Pos}, t.Input.text, t.Input.uses
+	task.Parser = Text{t.Parser.Value, t.Parser.Pos}
 	problems := checkTaskName(name, pos)
+	problems = append(problems, t.checkTool()...)
+	problems = append(problems, checkParser(t.Parser)...)
 	var more []diagnostics.Diagnostic
 	task.Ready, more = ready(t.Ready, t.Persistent == nil && t.Run.isEmpty() || t.Persistent != nil && *t.Persistent)
 	problems = append(problems, more...)
@@ -145,7 +179,6 @@ func (t *taskTable) task(dish, name string, pos Pos) (Task, []diagnostics.Diagno
 	}
 	problems = append(problems, task.setLifecycle(t.Lifecycle)...)
 	problems = append(problems, t.checkInteractive()...)
-	problems = append(problems, checkRange("weight", t.Weight, 1, maxWeight)...)
 	problems = append(problems, task.setCwd(dish, t.Cwd)...)
 	if t.WorkspaceOutputs != nil {
 		problems = append(problems, anchored(*t.WorkspaceOutputs)...)

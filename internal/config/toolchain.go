@@ -26,40 +26,31 @@ type Pin struct {
 	Pos     Pos
 }
 
-// toolchainTable is the schema of the table: four keys and any number of pins.
+// toolchainTable is the schema of the table.
 type toolchainTable struct {
-	pins          map[string]Pin
-	onMismatch    tomlfile.At[string]
-	onMissing     tomlfile.At[string]
-	allowDownload tomlfile.At[bool]
-	useSystem     *bool
+	OnMissing     choice[missingWords]  `toml:"on_missing" default:"error" doc:"a tool that is not installed stops the run before it starts (exit 2). With skip, the tasks that need it, and those that depend on them, are left out; one warning names the tool"`
+	OnMismatch    choice[mismatchWords] `toml:"on_mismatch" doc:"how a mismatch is reported. By default pins of bento's files, and those that the tool itself enforces, are errors; others are warnings"`
+	AllowDownload tomlfile.At[bool]     `toml:"allow_download" default:"false" doc:"tools may fetch the versions that projects require; only in bento.toml"`
+	UseSystem     *bool                 `toml:"use_system" default:"false" doc:"ignore all pins"`
+	Pins          tomlfile.Map[pin]     `toml:"*" doc:"a pin: the required version of go, rust, python, node, or of the tool of the adapter with this id"`
 }
 
-func (t *toolchainTable) UnmarshalTOML(v *tomlfile.Value) (problems []diagnostics.Diagnostic) {
-	if v.Kind() != tomlfile.Table {
-		return []diagnostics.Diagnostic{v.Expected("a table")}
-	}
-	for _, name := range v.Keys() {
-		child := v.Child(name)
-		switch name {
-		case "on_mismatch":
-			problems = append(problems, child.Decode(&t.onMismatch)...)
-			problems = append(problems, oneOf(t.onMismatch, "error", "warning")...)
-		case "on_missing":
-			problems = append(problems, child.Decode(&t.onMissing)...)
-			problems = append(problems, oneOf(t.onMissing, "error", "skip")...)
-		case "allow_download":
-			problems = append(problems, child.Decode(&t.allowDownload)...)
-		case "use_system":
-			problems = append(problems, child.Decode(&t.useSystem)...)
-		default:
-			problems = append(problems, t.pin(child)...)
-		}
-	}
-	return problems
-}
+type missingWords struct{}
 
-func (t *toolchainTable) pin(v *tomlfile.Value) []diagnostics.Diagnostic {
+func (missingWords) words() []string { return []string{"error", "skip"} }
+
+type mismatchWords struct{}
+
+func (mismatchWords) words() []string { return []string{"error", "warning"} }
+
+// pin is a Pin, empty when it is faulty.
+type pin Pin
+
+// Shape returns the schema.
+func (*pin) Shape() tomlfile.Schema { return tomlfile.Schema{"type": "string", "minLength": 1} }
+
+// UnmarshalTOML reads a version.
+func (p *pin) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	version, ok := v.Text()
 	switch {
 	case !ok:
@@ -67,32 +58,36 @@ func (t *toolchainTable) pin(v *tomlfile.Value) []diagnostics.Diagnostic {
 	case strings.TrimSpace(version) == "" || hasControl(version):
 		return []diagnostics.Diagnostic{v.Pos().Error(RuleInvalid, "%s is %q, expected a version such as \"1.22\"", v.Path(), version)}
 	}
-	if t.pins == nil {
-		t.pins = make(map[string]Pin)
-	}
-	t.pins[v.Name()] = Pin{Version: strings.TrimSpace(version), Pos: v.Pos()}
+	*p = pin{Version: strings.TrimSpace(version), Pos: v.Pos()}
 	return nil
 }
 
 // over returns t on top of base.
 func (t toolchainTable) over(base Toolchain) Toolchain {
 	out := base
-	if len(t.pins) > 0 {
-		out.Pins = make(map[string]Pin, len(base.Pins)+len(t.pins))
-		maps.Copy(out.Pins, base.Pins)
-		maps.Copy(out.Pins, t.pins)
+	copied := false // base is shared
+	for _, p := range t.Pins {
+		if p.Value.Version == "" {
+			continue
+		}
+		if !copied {
+			out.Pins = make(map[string]Pin, len(base.Pins)+len(t.Pins))
+			maps.Copy(out.Pins, base.Pins)
+			copied = true
+		}
+		out.Pins[p.Name] = Pin(p.Value)
 	}
-	if t.onMismatch.Given {
-		out.OnMismatch = diagnostics.Severity(t.onMismatch.Value)
+	if t.OnMismatch.At.Given {
+		out.OnMismatch = diagnostics.Severity(t.OnMismatch.At.Value)
 	}
-	if t.onMissing.Given {
-		out.SkipMissing = t.onMissing.Value == "skip"
+	if t.OnMissing.At.Given {
+		out.SkipMissing = t.OnMissing.At.Value == "skip"
 	}
-	if t.allowDownload.Given {
-		out.AllowDownload = t.allowDownload.Value
+	if t.AllowDownload.Given {
+		out.AllowDownload = t.AllowDownload.Value
 	}
-	if t.useSystem != nil {
-		out.UseSystem = *t.useSystem
+	if t.UseSystem != nil {
+		out.UseSystem = *t.UseSystem
 	}
 	return out
 }

@@ -14,6 +14,13 @@ import (
 // integer.
 type duration time.Duration
 
+// Shape returns the schema.
+func (*duration) Shape() tomlfile.Schema {
+	return tomlfile.Schema{"anyOf": []any{
+		tomlfile.Schema{"type": "string", "pattern": "^[0-9+.]"}, tomlfile.Schema{"type": "integer", "minimum": 1},
+	}}
+}
+
 // UnmarshalTOML takes a time.
 func (d *duration) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	const want = `a time such as "90s", "10m", "30d", or seconds`
@@ -56,6 +63,9 @@ func ParseDuration(s string) (time.Duration, bool) {
 // size is a number of bytes: an integer, or "10GB", "500 MiB"; K, M, G and T
 // without B count in 1024s.
 type size int64
+
+// Shape returns the schema.
+func (*size) Shape() tomlfile.Schema { return new(duration).Shape() }
 
 // UnmarshalTOML takes a size.
 func (s *size) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {

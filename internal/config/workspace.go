@@ -29,37 +29,43 @@ type bounds struct {
 
 // workspaceFile is the schema of bento.toml.
 type workspaceFile struct {
-	Workspace    workspaceTable        `toml:"workspace"`
-	Defaults     defaultsTable         `toml:"defaults"`
-	Cache        cacheTable            `toml:"cache"`
-	Toolchain    toolchainTable        `toml:"toolchain"`
-	Plugins      Plugins               `toml:"plugins"`
+	Workspace    workspaceTable        `toml:"workspace" doc:"which directories are dishes"`
+	Defaults     defaultsTable         `toml:"defaults" doc:"how tasks run"`
+	Cache        cacheTable            `toml:"cache" doc:"the cache of results"`
+	Toolchain    toolchainTable        `toml:"toolchain" doc:"required versions of tools"`
+	Tools        toolsTable            `toml:"tools" doc:"programs and WebAssembly modules that tasks call"`
+	Plugins      pluginsTable          `toml:"plugins" doc:"adapters that are programs of their own"`
 	Telemetry    telemetryTable        `toml:"telemetry"`
 	Execution    executionTable        `toml:"execution"`
 	Environments tomlfile.Map[secrets] `toml:"environments"`
 }
 
 type workspaceTable struct {
-	Discover *bool  `toml:"discover"`
-	Exclude  []Glob `toml:"exclude"`
-	Include  []Glob `toml:"include"`
+	Discover *bool  `toml:"discover" doc:"a directory without dish.toml is a dish if an adapter detects it. Default: true unless bentos/ exists"`
+	Exclude  []Glob `toml:"exclude" doc:"directories that bento does not discover"`
+	Include  []Glob `toml:"include" doc:"directories that are dishes in any case: include wins over exclude and over every rule of what bento finds. A glob is compared with the directory itself"`
 
-	IgnoreKeys []tomlfile.At[string] `toml:"ignore_keys"`
+	IgnoreKeys []tomlfile.At[string] `toml:"ignore_keys" doc:"keys of other tools, which have no effect: no warning names them"`
 }
 
 type defaultsTable struct {
-	Parallelism tomlfile.At[int]    `toml:"parallelism"`
-	FailFast    *bool               `toml:"fail_fast"`
-	Env         tomlfile.At[string] `toml:"env"`
-	PassEnv     []envPattern        `toml:"pass_env"`
+	Parallelism tomlfile.At[int] `toml:"parallelism" doc:"tasks at once, by default one a CPU; flag -j. With more than one, bento stores the outputs of a task while the next runs"`
+	FailFast    *bool            `toml:"fail_fast" default:"true" doc:"start no task after a failure; with the flag --keep-going, or false here, bento skips only the tasks that depend on the failed one"`
+	Env         choice[envModes] `toml:"env" default:"strict" doc:"strict: a task sees the variables of its tools and those that it names; inherit: it sees bento's whole environment"`
+	PassEnv     []envPattern     `toml:"pass_env" doc:"variables that every task sees, as NAME or PREFIX_*"`
 }
 
+// envModes are the values of defaults.env.
+type envModes struct{}
+
+func (envModes) words() []string { return []string{"strict", "inherit"} }
+
 type cacheTable struct {
-	Dir     tomlfile.At[string] `toml:"dir"`
-	MaxSize size                `toml:"max_size"`
-	MaxAge  duration            `toml:"max_age"`
-	Mode    *cacheMode          `toml:"mode"`
-	Local   *bool               `toml:"local"`
+	Dir     tomlfile.At[string] `toml:"dir" doc:"the directory, below .bento/; any other place is ignored with a warning. In your own configuration an absolute path, or one that starts with ~/"`
+	MaxSize size                `toml:"max_size" default:"20GiB" doc:"a larger cache evicts whole results, least recently used first. A run checks the bound after each task, and evicts its own results last. A cache of more than 2,000 files shrinks to 95 % of the bound"`
+	MaxAge  duration            `toml:"max_age" doc:"results that were not used for this time are evicted"`
+	Mode    *cacheMode          `toml:"mode" default:"local:rw" doc:"local:r stores nothing, local:w takes nothing. remote is a part for later"`
+	Local   *bool               `toml:"local" default:"true" doc:"false: bento takes nothing from the cache and stores nothing"`
 	Remote  string              `toml:"remote"`
 
 	GHA                toggle `toml:"gha"`
@@ -85,6 +91,10 @@ type secrets struct {
 // toggle is true, false or "auto".
 type toggle struct{}
 
+// Shape returns the schema.
+func (*toggle) Shape() tomlfile.Schema { return tomlfile.Schema{"enum": []any{true, false, "auto"}} }
+
+// UnmarshalTOML reads the value.
 func (*toggle) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	if s, _ := v.Text(); v.Kind() == tomlfile.Bool || s == "auto" {
 		return nil
@@ -100,18 +110,19 @@ func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 		w.Discover = *raw.Workspace.Discover
 	}
 	w.Exclude, w.Include = raw.Workspace.Exclude, raw.Workspace.Include
-	if f.Lookup("plugins") != nil {
-		w.Plugins = raw.Plugins
-	}
+	plugins, more := raw.Plugins.plugins()
+	w.Plugins, problems = plugins, append(problems, more...)
+	w.Tools, more = raw.Tools.tools()
+	problems = append(problems, more...)
 	w.Toolchain = raw.Toolchain.over(Toolchain{})
-	problems = append(problems, w.fillDefaults(raw.Defaults)...)
+	w.fillDefaults(raw.Defaults)
 	problems = append(problems, w.fillCache(raw.Cache)...)
 	problems = append(problems, checkContainer(raw.Execution)...)
 	problems = append(problems, w.setIgnored(raw.Workspace.IgnoreKeys)...)
 	return append(problems, unserved(f, WorkspaceFile)...)
 }
 
-func (w *Workspace) fillDefaults(t defaultsTable) []diagnostics.Diagnostic {
+func (w *Workspace) fillDefaults(t defaultsTable) {
 	w.Defaults.PassEnv = envNames(t.PassEnv)
 	if t.FailFast != nil {
 		w.Defaults.FailFast = *t.FailFast
@@ -120,8 +131,7 @@ func (w *Workspace) fillDefaults(t defaultsTable) []diagnostics.Diagnostic {
 	if w.Defaults.Parallelism = t.Parallelism.Value; t.Parallelism.Given {
 		w.Defaults.Parallelism = max(1, t.Parallelism.Value)
 	}
-	w.Defaults.InheritEnv = t.Env.Value == "inherit"
-	return oneOf(t.Env, "strict", "inherit")
+	w.Defaults.InheritEnv = t.Env.At.Value == "inherit"
 }
 
 func (w *Workspace) fillCache(t cacheTable) []diagnostics.Diagnostic {
@@ -177,32 +187,4 @@ func checkContainer(t executionTable) []diagnostics.Diagnostic {
 		return []diagnostics.Diagnostic{d}
 	}
 	return nil
-}
-
-// oneOf reports a value that is none of words.
-func oneOf(v tomlfile.At[string], words ...string) []diagnostics.Diagnostic {
-	if !v.Given {
-		return nil
-	}
-	for _, w := range words {
-		if v.Value == w {
-			return nil
-		}
-	}
-	d := v.Pos.Error(RuleInvalid, "%q is not valid, expected %s", v.Value, orList(words))
-	if len(diagnostics.Nearest(v.Value, words)) > 0 {
-		d.Hint = diagnostics.Suggest(v.Value, words)
-	}
-	return []diagnostics.Diagnostic{d}
-}
-
-func orList(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = `"` + w + `"`
-	}
-	if len(quoted) == 1 {
-		return quoted[0]
-	}
-	return strings.Join(quoted[:len(quoted)-1], ", ") + " or " + quoted[len(quoted)-1]
 }

@@ -44,11 +44,14 @@ type Member struct {
 	Value *Value
 }
 
-// Start makes the zero Value v one of a kind, at a line, with the text of a string. Start and Fill
-// are for readers of other formats, before they return the value.
+// Start makes the zero Value v one of a kind, at a line, with the text of a string. Start, At
+// and Fill are for readers of other formats, before they return the value.
 func (v *Value) Start(kind Kind, line int, text string) {
 	v.kind, v.line, v.text = kind, int32(line), text
 }
+
+// At sets the column of a value that Start made.
+func (v *Value) At(col int) { v.col = int32(col) }
 
 // Fill sets the content of an object or an array.
 func (v *Value) Fill(members []Member, items []*Value) { v.members, v.items = members, items }

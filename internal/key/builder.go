@@ -144,6 +144,9 @@ func (b *builder) conceal(name, value string) string {
 // lockPrefix is in front of the path in the name of a Lock ingredient.
 const lockPrefix = "lock:"
 
+// toolPrefix is in front of the id in the name of the ingredient that is the digest of a tool.
+const toolPrefix = "tool:"
+
 // Lock adds the part of a lockfile that a dish uses, an opaque text that replaces the file.
 func (b *builder) Lock(path, digest string) { b.add(kindText, lockPrefix+path, digest) }
 

@@ -62,6 +62,18 @@ func (e *Evaluator) MadeByOthers(t *plan.Task) func(path string) bool {
 	return e.historyOf(t.Dish).MadeByOthers(t)
 }
 
+// LeftByOthers returns the by-products of the tasks of the dish of t that do not run before t, by
+// path, without those of t itself.
+func (e *Evaluator) LeftByOthers(t *plan.Task) map[string][32]byte {
+	if !e.history.HasByProducts(t.Dish) {
+		return nil
+	}
+	except, left := t.First(), make(map[string][32]byte)
+	except[t] = true
+	e.historyOf(t.Dish).addExcept(except, left)
+	return left
+}
+
 // MadeBefore returns a function that reports whether a dependency of t has made a path. It is
 // safe for concurrent use.
 func (e *Evaluator) MadeBefore(t *plan.Task) func(path string) bool {

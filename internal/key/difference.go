@@ -12,7 +12,7 @@ import (
 
 // Change is one difference between two keys.
 type Change struct {
-	Kind string `json:"kind"` // "input", "lock", "env", "text", "task", "output"
+	Kind string `json:"kind"` // "input", "lock", "env", "text", "task", "output", "tool"
 	Name string `json:"name"` // a path, a variable, an ingredient, a task
 	// Dish is the path of the dish whose sources hold the input; "" for inputs of the
 	// task itself.
@@ -33,6 +33,11 @@ func (c Change) String() string {
 		what = "task " + c.Name
 	case "output":
 		what = "outputs of " + c.Name
+	case "tool":
+		if c.How == "changed" {
+			return fmt.Sprintf("tool %s changed: was %s, is %s", what, c.Before, c.After)
+		}
+		return fmt.Sprintf("tool %s %s: %s", what, c.How, c.Before+c.After)
 	}
 	if c.Before != "" || c.After != "" {
 		return fmt.Sprintf("%s %s: %s → %s", what, c.How, orNothing(c.Before), orNothing(c.After))
@@ -140,6 +145,10 @@ func (d *differ) ingredient(dish string, in ingredient, before, after string, ha
 	default:
 		if path, ok := strings.CutPrefix(in.Name, lockPrefix); ok {
 			d.add(Change{Kind: "lock", Name: path, Dish: dish, How: how})
+			return
+		}
+		if id, ok := strings.CutPrefix(in.Name, toolPrefix); ok {
+			d.add(Change{Kind: "tool", Name: id, How: how, Before: before, After: after})
 			return
 		}
 		d.add(Change{Kind: "text", Name: in.Name, How: how, Before: before, After: after})

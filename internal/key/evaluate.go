@@ -44,6 +44,7 @@ const (
 	MissToolMissing  = "tool_missing"
 	MissAdapterFails = "adapter_failed"
 	MissUnreadable   = "unreadable_input"
+	MissTool         = "tool_unusable" // the tool that it calls
 )
 
 // Evaluation is the result of evaluating a task: its key, and the cached result or the reason of
@@ -277,11 +278,14 @@ func (e *Evaluator) evaluate(ctx context.Context, ev *Evaluation) {
 func missOf(err error) string {
 	var missing *adapters.MissingTool
 	var failure *adapters.Failure
+	var problems diagnostics.Problems
 	switch {
 	case errors.As(err, &missing):
 		return MissToolMissing
 	case errors.As(err, &failure):
 		return MissAdapterFails
+	case errors.As(err, &problems) && problems[0].Rule == discovery.RuleTool:
+		return MissTool
 	}
 	return MissUnreadable
 }

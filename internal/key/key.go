@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
 )
 
@@ -19,7 +20,9 @@ func (e *Evaluator) key(ctx context.Context, t *plan.Task, ev *Evaluation) (pend
 		return pending, nil
 	}
 	b := e.builders.New()
-	e.describe(b, t)
+	if err := e.describe(b, t); err != nil {
+		return nil, err
+	}
 	if err := e.addToolchain(ctx, b, t, ev); err != nil {
 		return nil, err
 	}
@@ -35,7 +38,7 @@ func (e *Evaluator) key(ctx context.Context, t *plan.Task, ev *Evaluation) (pend
 }
 
 // describe adds the ingredients that need no I/O.
-func (e *Evaluator) describe(b *builder, t *plan.Task) {
+func (e *Evaluator) describe(b *builder, t *plan.Task) error {
 	b.Text("platform", runtime.GOOS+"/"+runtime.GOARCH)
 	b.Text("dish", t.Dish.Path)
 	b.Text("task", t.Name)
@@ -51,7 +54,32 @@ func (e *Evaluator) describe(b *builder, t *plan.Task) {
 	slices.Sort(outputs)
 	b.List("outputs", outputs)
 	b.Text("container", "")
+	if t.Tool != nil {
+		if err := addTool(b, t.Tool); err != nil {
+			return err
+		}
+	}
 	e.addEnv(b, t)
+	return nil
+}
+
+// addTool adds what the answer of a tool depends on besides the files of the task.
+func addTool(b *builder, use *plan.ToolUse) error {
+	is, err := use.Identity()
+	if err != nil {
+		return diagnostics.Problems{use.Unusable("the tool %s cannot be used: %v", use.ID, err)}
+	}
+	b.Text(toolPrefix+use.ID, is.Digest)
+	b.Text("tool function", use.Function)
+	b.Text("tool input", use.Input)
+	for _, term := range is.Terms {
+		if term.Secret {
+			b.Env(term.Name, term.Value, !term.Unset)
+			continue
+		}
+		b.Text("tool "+term.Name, term.Value)
+	}
+	return nil
 }
 
 func (e *Evaluator) addEnv(b *builder, t *plan.Task) {
@@ -74,7 +102,7 @@ func (e *Evaluator) addEnv(b *builder, t *plan.Task) {
 
 func (e *Evaluator) addToolchain(ctx context.Context, b *builder, t *plan.Task, ev *Evaluation) error {
 	a := t.Dish.Adapter
-	if a == nil {
+	if a == nil || t.Tool != nil { // a tool does not run in the toolchain of the dish
 		b.Text("adapter", "")
 		return nil
 	}

@@ -127,6 +127,7 @@ func (b *builder) dependOn(t *Task, w want, via Via) {
 				b.blame(t, w, fmt.Sprintf("an existing task, got %q, whose dish is not in this workspace", w.text), hint)
 				return
 			}
+			t.unresolved = true
 			b.problem(diagnostics.Error, w.at, "unknown_dish", w.said(t)+" names no dish of this workspace", hint)
 			return
 		}
@@ -139,6 +140,7 @@ func (b *builder) dependOn(t *Task, w want, via Via) {
 			b.blame(t, w, fmt.Sprintf("an existing task, got %q: %s", w.text, why), hint)
 			return
 		}
+		t.unresolved = true
 		b.problem(diagnostics.Error, w.at, "unknown_task", w.said(t)+": "+why, hint)
 		return
 	}

@@ -14,20 +14,26 @@ import (
 // override applies one [tasks.<name>] table on top of the recipe of that name, or makes a new task.
 func override(b *builder, d *discovery.Dish, byName map[string]*Task, c *config.Task) {
 	t, recipe := byName[c.Name]
+	if c.Tool.Text != "" {
+		recipe = false // nothing of another command applies
+	}
 	if !recipe {
 		t = newTask(d, c.Name)
-		all := commonOf(d)
-		t.extra, t.Path, t.SetEnv = all.inputs, all.path, all.env
+		if c.Tool.Text == "" {
+			all := commonOf(d)
+			t.extra, t.Path, t.SetEnv = all.inputs, all.path, all.env
+		}
 		t.DefaultInputs = len(d.Config.Inputs) == 0
 		t.Inputs = globTexts(d.Config.Inputs)
 	}
-	if c.Run == "" && len(c.Argv) == 0 && !recipe {
+	if c.Run == "" && len(c.Argv) == 0 && c.Tool.Text == "" && !recipe {
 		b.problem(diagnostics.Error, at(c.Pos), "missing_run",
 			"task \""+c.Name+"\" has no \"run\", and the dish has no recipe of that name to take it from",
 			"add run = \"…\"")
 		return
 	}
 	setCommand(t, c)
+	b.setTools(t, c)
 	setGlobs(t, c)
 	setEnv(t, c)
 	setFlags(t, c)

@@ -85,6 +85,7 @@ type Task struct {
 	Argv []string // run without a shell, when set
 	Args []string // of the request, appended
 	Cwd  string   // relative to the dish
+	Tool *ToolUse // called in place of a command; then Run describes it
 	Path []string // relative to the dish, in front of PATH
 
 	DefaultInputs bool     // all files of the dish that git does not ignore
@@ -116,6 +117,7 @@ type Task struct {
 	Incremental bool
 	SideEffects bool
 	Hook        *adapters.Hook
+	Parser      *ToolUse // of what it prints, in place of that of Hook; nil for none
 
 	// Root is set for a task of a workspace's root that runs a script by its name. Nobody but the
 	// script knows what it makes, anywhere below the root.
@@ -141,6 +143,8 @@ type Task struct {
 	wants        []want
 	behind       []*Task // come first if they are in the same plan
 	fault        error
+	// unresolved is set if a name in its depends_on means no task.
+	unresolved bool
 }
 
 // want is an unresolved entry of depends_on.
@@ -214,15 +218,40 @@ func rank(name string) int {
 // Build returns the plan for req. The caller must not use a plan returned with a problem of
 // severity error.
 func Build(ws *discovery.Workspace, req Request) (*Plan, []diagnostics.Diagnostic) {
+	p, whole, problems := resolved(ws, req)
+	if !whole {
+		return nil, problems
+	}
+	return p, problems
+}
+
+// Sound returns the part of the plan for req in which all names are resolved, also if other names are
+// not: a caller finds further problems in it, and must not run it.
+func Sound(ws *discovery.Workspace, req Request) *Plan {
+	p, whole, _ := resolved(ws, req)
+	if whole {
+		return p
+	}
+	faulty := make(map[*Task]bool)
+	var sound []*Task
+	for _, t := range p.Tasks { // each after its dependencies
+		faulty[t] = t.unresolved || slices.ContainsFunc(t.Deps, func(d Dep) bool { return faulty[d.Task] })
+		if !faulty[t] {
+			sound = append(sound, t)
+		}
+	}
+	return planOf(ws, sound, orderOf(sound))
+}
+
+// resolved returns the plan, which is not whole if names are not resolved.
+func resolved(ws *discovery.Workspace, req Request) (p *Plan, whole bool, problems []diagnostics.Diagnostic) {
 	b := newBuilder(ws)
 	dishes := b.selectDishes(req)
 	roots := b.selectTasks(req, dishes)
-	if len(diagnostics.Errors(b.problems)) > 0 {
-		return nil, diagnostics.Sorted(b.problems)
-	}
-	p := b.assemble(roots)
+	whole = len(diagnostics.Errors(b.problems)) == 0
+	p = b.assemble(roots) // reports cycles, too
 	p.Dishes, p.byDish, p.taken = dishes, b.byDish, b.taken
-	return p, diagnostics.Sorted(b.problems)
+	return p, whole, diagnostics.Sorted(b.problems)
 }
 
 // builder is the state of one Build.

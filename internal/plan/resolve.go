@@ -154,6 +154,10 @@ func escape(path string) string {
 
 // finish adds what all tasks of the dish have in common.
 func (t *Task) finish(b *builder) {
+	if t.Tool != nil {
+		t.finishTool()
+		return
+	}
 	d := t.Dish
 	// Globs of files above come first, so that a negation in dish.toml wins.
 	t.extra = append(t.extra, beyond(d)...)
@@ -173,6 +177,7 @@ func (t *Task) finish(b *builder) {
 		}
 		if h, ok := m.DiagnosticHooks[t.Name]; ok {
 			t.Hook = &h
+			b.setHookParser(t)
 		}
 	}
 	t.PassEnv = append(t.PassEnv, b.ws.Config.Defaults.PassEnv...)

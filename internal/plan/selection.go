@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -250,6 +251,10 @@ func (b *builder) requestedTasks(req Request, dishes []*discovery.Dish) []*Task 
 	for _, name := range req.Tasks {
 		named := b.named(req, name, dishes)
 		for _, t := range named {
+			if len(req.Args) > 0 && t.Tool != nil {
+				b.problem(diagnostics.Error, diagnostics.Diagnostic{}, "arguments", fmt.Sprintf("%s calls a tool, which takes no arguments", t.ID()), "write them into input of [tasks."+t.Name+"]")
+				continue
+			}
 			b.addArgs(t, req.Args)
 		}
 		roots = append(roots, named...)

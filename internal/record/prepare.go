@@ -32,30 +32,52 @@ func (x *Execution) Prepare() (err error) {
 	if err = x.noteStrays(); err != nil || len(t.Outputs) == 0 {
 		return err
 	}
-	if !t.Incremental {
-		all, made := withDirs(slices.Concat(x.Last.Outputs, x.Last.Left, x.Last.Astray))
-		for _, p := range slices.Backward(all) {
-			// A file that is no output any more, or has become a source, stays. So does one that a
-			// dependency has just made: the task continues with it.
-			if x.set.Match(p) && !key.IsOwn(p) && !x.Tree.MayTrack(p) && !x.Before(p) {
-				// A directory stays unless it is empty by now, and so does a file that a user has
-				// put in its place. The command replaces a file that cannot be removed.
-				remove := outputs.Remove
-				if !made[p] {
-					remove = outputs.RemoveDir
-				}
-				_ = remove(x.Root, p)
-			}
-		}
-		if err := x.listBefore(); err != nil {
-			x.set = nil // the command does not start, so it has left none of these files
-			return err
-		}
-		x.removeEmpty()
+	if !t.Incremental && !x.Later {
+		x.removeLast()
+	}
+	if err := x.look(); err != nil {
+		x.set = nil // the command does not start, so it has left none of these files
+		return err
 	}
 	x.noteJournal(journalEntry{
 		Task: t.Place(), Dish: t.Dish.Path, Globs: outputGlobs(t), Paths: slices.Sorted(maps.Keys(x.before)),
 	})
+	return nil
+}
+
+// Clear removes the outputs of the last good run, which Prepare has left because of Later.
+func (x *Execution) Clear() error {
+	x.removeLast()
+	return x.look()
+}
+
+// removeLast removes what the last good run has made.
+func (x *Execution) removeLast() {
+	all, made := withDirs(slices.Concat(x.Last.Outputs, x.Last.Left, x.Last.Astray))
+	for _, p := range slices.Backward(all) {
+		// A file that is no output any more, or has become a source, stays. So does one that a
+		// dependency has just made: the task continues with it.
+		if x.set.Match(p) && !key.IsOwn(p) && !x.Tree.MayTrack(p) && !x.Before(p) {
+			// A directory stays unless it is empty by now, and so does a file that a user has
+			// put in its place. The command replaces a file that cannot be removed.
+			remove := outputs.Remove
+			if !made[p] {
+				remove = outputs.RemoveDir
+			}
+			_ = remove(x.Root, p)
+		}
+	}
+}
+
+// look notes the files at the paths of the outputs before the command.
+func (x *Execution) look() error {
+	if x.Ev.Task.Incremental {
+		return nil
+	}
+	if err := x.listBefore(); err != nil {
+		return err
+	}
+	x.removeEmpty()
 	return nil
 }
 
@@ -198,8 +220,8 @@ func (x *Execution) sortOutputs() (paths []string, err error) {
 			}
 		case !was || !before.Same(&e) && e.Kind != tree.Dir:
 			paths = append(paths, e.Path)
-		case e.Kind == tree.Dir || x.Others(e.Path):
-			// An empty directory, another task's output: none of ours.
+		case e.Kind == tree.Dir || x.Others(e.Path) || x.leftByOthers(e):
+			// An empty directory, another task's output or by-product: none of ours.
 		default:
 			x.Found = append(x.Found, e.Path)
 		}

@@ -50,6 +50,9 @@ type Execution struct {
 	Others func(path string) bool // reports whether another task of the dish has made a path
 	Before func(path string) bool // reports whether a dependency of the task has made a path
 	Unsure string                 // why the result is unreliable, "" if it is not
+	// LeftByOthers are the by-products of the tasks of the dish that do not run before this one, by
+	// path: unchanged, they are no inputs.
+	LeftByOthers map[string][32]byte
 	// Upstream are the direct and indirect dependencies that have outputs.
 	Upstream []*Upstream
 
@@ -61,14 +64,19 @@ type Execution struct {
 	// Elsewhere reports whether a path is an output of any task, or made by the tools of another
 	// dish; nil for none.
 	Elsewhere func(path string) bool
+	// Later says that the outputs of the last good run stay until Clear, which the caller calls before
+	// the first new one is written.
+	Later bool
 	// Astray are files that the command has left where git ignores them and no output covers
 	// them, by path, also those of an earlier run. FreshAstray are new among them.
 	Astray, FreshAstray []string
 	// UpToDate are such files of a build that wrote nothing at all: an earlier build has made them,
 	// with bento or without.
 	UpToDate []string
-	// Rewritten are the strays in its own dish that the command has written, by path.
+	// Rewritten are the files beside the outputs of other tasks of its dish that the command has
+	// written, by path. Beside are new ones of them.
 	Rewritten []key.ByProduct
+	Beside    []string
 
 	set      *tree.Set             // the outputs
 	rewrites *tree.Set             // the paths that the task declares to write; nil before they are needed

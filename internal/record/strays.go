@@ -80,9 +80,9 @@ func (x *Execution) inKey(p string) bool {
 	return slices.ContainsFunc(x.Upstream, func(u *Upstream) bool { return u.names(p) || slices.Contains(u.Found, p) })
 }
 
-// noteStray notes a file beside the outputs of u. A file that the task itself has left, unchanged
-// since, is no input, like a by-product. A task leaves such files in its own dish only: there
-// tasks run one after another.
+// noteStray notes a file beside the outputs of u. A file that the task itself or one behind it has
+// left, unchanged since, is no input, like a by-product. A task leaves such files in its own dish
+// only: there tasks run one after another.
 func (x *Execution) noteStray(u *Upstream, e tree.Entry) {
 	if now, err := tree.Stat(x.Root, e.Path); err == nil {
 		e = now // the listing may be older than the last write
@@ -92,18 +92,25 @@ func (x *Execution) noteStray(u *Upstream, e tree.Entry) {
 			x.near = make(map[string]bool)
 		}
 		x.near[e.Path] = true
-		for _, b := range x.Last.ByProducts {
-			if b.Path != e.Path {
-				continue
-			}
-			if sum, err := x.Tree.Index().Sum(e); err == nil && sum == b.Sum {
-				return
-			}
+		if slices.ContainsFunc(x.Last.ByProducts, func(b key.ByProduct) bool { return b.Path == e.Path && x.has(e, b.Sum) }) || x.leftByOthers(e) {
+			return
 		}
 	}
 	if x.strays = append(x.strays, e); !slices.Contains(x.Last.Found, e.Path) {
 		x.FreshStrays = append(x.FreshStrays, e.Path)
 	}
+}
+
+// has reports whether a file has that content.
+func (x *Execution) has(e tree.Entry, content [32]byte) bool {
+	sum, err := x.Tree.Index().Sum(e)
+	return err == nil && sum == content
+}
+
+// leftByOthers reports whether a file is what another task of the dish has left there.
+func (x *Execution) leftByOthers(e tree.Entry) bool {
+	content, left := x.LeftByOthers[e.Path]
+	return left && e.Kind == tree.File && x.has(e, content)
 }
 
 // checkStrays finds, after the command, the strays that have changed. Those that the command wrote
@@ -130,14 +137,17 @@ func (x *Execution) checkStrays() {
 	}
 }
 
-// findNewStrays finds, after the command, new files beside the outputs of other dishes. In its own
-// dish the task has made them. A shared listing is checked later, unless another task may write
+// findNewStrays finds, after the command, new files beside the outputs of other dishes. Those in its
+// own dish the task has made. A shared listing is checked later, unless another task may write
 // there by now.
 func (x *Execution) findNewStrays() {
 	for i, u := range x.Upstream {
 		l := x.shared[i]
 		switch {
-		case u.Task.Dish == x.Ev.Task.Dish || x.strayChanged.path != "" || l != nil && !x.isClosed(l):
+		case u.Task.Dish == x.Ev.Task.Dish:
+			x.noteBeside(u)
+			continue
+		case x.strayChanged.path != "" || l != nil && !x.isClosed(l):
 			continue
 		case l != nil && !l.verdict():
 			x.strayChanged = l.difference()
@@ -151,6 +161,24 @@ func (x *Execution) findNewStrays() {
 			x.shared[i] = now
 		}
 		x.strayChanged = x.newStray(u, now)
+	}
+}
+
+// noteBeside notes the files that the command has made beside the outputs of another task of its
+// dish.
+func (x *Execution) noteBeside(u *Upstream) {
+	l, _, err := x.at(u.Task)
+	if err != nil {
+		return // the next execution finds it
+	}
+	for _, e := range x.beside(u, l) {
+		if x.near[e.Path] || x.inKey(e.Path) || e.Kind != tree.File {
+			continue
+		}
+		if x.near == nil {
+			x.near = make(map[string]bool)
+		}
+		x.near[e.Path], x.Beside = true, append(x.Beside, e.Path)
 	}
 }
 

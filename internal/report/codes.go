@@ -23,13 +23,15 @@ var (
 	ofManifests string
 	//go:embed plugins.txt
 	ofPlugins string
+	//go:embed packages.txt
+	ofPackages string
 )
 
 // Codes returns every entry, by code.
 func Codes() []Code {
 	var list []Code
 	var part *string // that a further line continues
-	for line := range strings.Lines(ofBento + ofManifests + ofPlugins) {
+	for line := range strings.Lines(ofBento + ofManifests + ofPlugins + ofPackages) {
 		text := strings.TrimSpace(line)
 		switch {
 		case text == "":

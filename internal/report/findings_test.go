@@ -84,3 +84,18 @@ func TestFindingsWorstFirst(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestFindingsOnce: what two tools or rules find at one place is one finding, and a line that has
+// nothing to show, or a column that it does not have, gets no source or no caret.
+func TestFindingsOnce(t *testing.T) {
+	style := Style{Places: shelf{t, map[string]string{"a": "one\n  \ntwo"}}}
+	found := func(line, col int, rule, source string) diagnostics.Diagnostic {
+		return diagnostics.Diagnostic{File: "a", Line: line, Col: col, Message: "m", Severity: diagnostics.Error, Rule: rule, Source: source}
+	}
+	var out bytes.Buffer
+	WriteFindings(&out, style, []diagnostics.Diagnostic{found(1, 2, "x", "tsc"), found(1, 2, "y", "eslint"), found(2, 1, "", ""), found(3, 9, "", "")}, "", "")
+	want := "a\n  1:2 error: m [x]\n    1 | one\n      |  ^\n  2:1 error: m\n  3:9 error: m\n    3 | two\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -274,6 +274,7 @@ func reasonText(t planTask) string {
 		key.MissToolMissing:  "a tool is missing",
 		key.MissAdapterFails: "its adapter failed",
 		key.MissUnreadable:   "an input cannot be read",
+		key.MissTool:         "its tool cannot be used",
 	}
 	text := words[t.MissReason]
 	failed := ""

@@ -44,17 +44,23 @@ func WritePluginList(w io.Writer, style Style, doc PluginList) {
 		return
 	}
 	for _, p := range doc.Plugins {
-		paint := style.Green
-		if p.Status != "loaded" {
-			paint = style.Yellow
-		}
-		fmt.Fprintf(w, "%s %-16s %s\n", paint(fmt.Sprintf("%-11s", p.Status)), Printable(p.ID), Printable(p.Path))
-		if p.DisplayName != "" {
-			fmt.Fprintf(w, "            %s\n", style.Dim(Printable(p.DisplayName)))
-		}
-		if p.Message != "" {
-			fmt.Fprintf(w, "            %s\n", Indent(Printable(p.Message)))
-		}
+		writePluginRow(w, style, p, "loaded")
+	}
+}
+
+// writePluginRow prints one row of a list of plugins or tools. good is the status of those that can
+// be used.
+func writePluginRow(w io.Writer, style Style, p PluginRow, good string) {
+	paint := style.Green
+	if p.Status != good {
+		paint = style.Yellow
+	}
+	fmt.Fprintf(w, "%s %-16s %s\n", paint(fmt.Sprintf("%-11s", p.Status)), Printable(p.ID), Printable(p.Path))
+	if p.DisplayName != "" {
+		fmt.Fprintf(w, "            %s\n", style.Dim(Printable(p.DisplayName)))
+	}
+	if p.Message != "" {
+		fmt.Fprintf(w, "            %s\n", Indent(Printable(p.Message)))
 	}
 }
 

@@ -23,6 +23,10 @@ func (e *engine) executed(ctx context.Context, x *execution) {
 		e.note(t, x.kept.Outputs)
 		if x.ev.Known {
 			e.tellUnignored(x)
+			if list := x.kept.Beside; len(list) > 0 && t.Uncached == "" {
+				e.env.warn("by_products", fmt.Sprintf("%s made files below the outputs of another task, and does not declare them: %s", t.ID(), diagnostics.Few(list)),
+					"declare them as outputs of "+t.ID())
+			}
 			e.keys.History().Keep(t, &key.LastRun{
 				Key: x.ev.Key, Unstored: true, Duration: r.Duration, Outputs: x.kept.Own(), Found: x.kept.AllFound(),
 				ByProducts: slices.Concat(e.keys.ByProducts(x.ev, x.sources), x.kept.Rewritten),

@@ -13,7 +13,7 @@ import (
 // fails costs the diagnostics and nothing else.
 func (x *execution) diagnose(ctx context.Context) {
 	t, r := x.ev.Task, x.result
-	if t.Hook == nil || r.Attempts == 0 {
+	if t.Hook == nil && t.Parser == nil || r.Attempts == 0 {
 		return
 	}
 	said := action.NewFindings()

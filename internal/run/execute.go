@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/cache/outputs"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/proc"
@@ -27,6 +28,8 @@ type execution struct {
 	kept    *record.Execution
 	sources []tree.Entry // of the dish, when it began
 
+	restorer *outputs.Restorer
+
 	isReady func() // lets what waits for a persistent task begin
 	ended   func() // lets others have the workers of a task whose process has ended
 	result  *Result
@@ -38,10 +41,10 @@ func (e *engine) execute(ctx context.Context, ev *key.Evaluation, unsure string)
 	t := ev.Task
 	unsure = cmp.Or(unsure, ev.InTheWay, e.doubt(t))
 	x := &execution{
-		env: e.env, opts: e.opts, ev: ev, sources: e.keys.Sources(t), result: &Result{Task: t, Key: ev.Key},
+		env: e.env, opts: e.opts, ev: ev, restorer: e.restorer, sources: e.keys.Sources(t), result: &Result{Task: t, Key: ev.Key},
 		kept: &record.Execution{
 			Recorder: e.recorder, Ev: ev, Last: e.keys.History().Of(t), Others: e.others(t), Before: e.before(t), Unsure: unsure,
-			Upstream: e.upstream(t), Elsewhere: e.elsewhere(t),
+			Upstream: e.upstream(t), Elsewhere: e.elsewhere(t), LeftByOthers: e.keys.LeftByOthers(t), Later: usesOut(t),
 		},
 	}
 	running, cancel := context.WithCancel(ctx)
@@ -126,7 +129,11 @@ func (x *execution) openLog() *action.Log {
 // attempt.
 func (x *execution) attempt(ctx context.Context, log *action.Log) (again bool) {
 	out, errs := action.NewLines(x.ev.Task.RetryOn), action.NewLines(x.ev.Task.RetryOn)
-	x.attemptTo(ctx, log, out.Noting(log.Writer(action.Stdout)), errs.Noting(log.Writer(action.Stderr)))
+	attempt := x.attemptTo
+	if x.ev.Task.Tool != nil {
+		attempt = x.attemptTool
+	}
+	attempt(ctx, log, out.Noting(log.Writer(action.Stdout)), errs.Noting(log.Writer(action.Stderr)))
 	return x.ev.Task.RetryOn == "" || out.Matched() || errs.Matched()
 }
 

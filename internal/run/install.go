@@ -37,7 +37,7 @@ type scopeInstall struct {
 // executeInstalled executes a task once its dependencies are installed.
 func (e *engine) executeInstalled(ctx context.Context, ev *key.Evaluation) {
 	d := ev.Task.Dish
-	if !needsInstall(d) {
+	if !needsInstall(d) || ev.Task.Tool != nil { // a tool brings what it needs
 		e.execute(ctx, ev, "")
 		return
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/tree"
 )
 
 // tellUnignored warns of the outputs of a recipe that git neither tracks nor ignores: the next git add
@@ -36,14 +37,9 @@ func (e *engine) tellUnignored(x *execution) {
 // the files which are outputs of the recipe of t, one for each output.
 func ignoreLines(t *plan.Task, files []string) (lines []string) {
 	for _, o := range t.Outputs {
-		dir, ok := fixed(o.Glob)
-		if o.Declared || !ok {
+		dir, ok := place(t, o)
+		if !ok {
 			continue
-		}
-		if rest, rooted := strings.CutPrefix(dir, "//"); rooted {
-			dir = rest
-		} else {
-			dir = path.Join(t.Dish.Path, dir)
 		}
 		switch {
 		case slices.Contains(files, dir):
@@ -54,6 +50,51 @@ func ignoreLines(t *plan.Task, files []string) (lines []string) {
 	}
 	slices.Sort(lines)
 	return slices.Compact(lines)
+}
+
+// place returns the path of an output of a recipe, up to its first wildcard.
+func place(t *plan.Task, o plan.Output) (dir string, ok bool) {
+	dir, ok = fixed(o.Glob)
+	if o.Declared || !ok {
+		return "", false
+	}
+	if rest, rooted := strings.CutPrefix(dir, "//"); rooted {
+		return rest, true
+	}
+	return path.Join(t.Dish.Path, dir), true
+}
+
+// IgnoreLines returns the lines for the .gitignore at the root of the workspace that cover the
+// outputs of all recipes of a plan which git neither ignores nor has files in. There are none outside
+// of a repository, or while git's list cannot be read. makes reports whether a task makes its outputs.
+func IgnoreLines(p *plan.Plan, files *tree.Tree, makes func(*plan.Task) bool) (lines []string) {
+	if !files.InRepository() || files.Unsure() {
+		return nil
+	}
+	for _, t := range p.Tasks {
+		for _, o := range t.Outputs {
+			if line, ok := ignoreLine(t, o, files); ok && t.Lifecycle && makes(t) {
+				lines = append(lines, line)
+			}
+		}
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
+// ignoreLine returns the line for an output. Of several directories that a task may make, only those
+// that exist have one.
+func ignoreLine(t *plan.Task, o plan.Output, files *tree.Tree) (string, bool) {
+	at, ok := place(t, o)
+	below := files.Under(at)
+	dir := strings.ContainsAny(o.Glob, `*?[{\`)
+	if !ok || files.Ignored(at, dir) || files.Tracked(at) || dir && len(t.Outputs) > 1 && len(below) == 0 {
+		return "", false
+	}
+	if slices.ContainsFunc(below, func(e tree.Entry) bool { return files.Tracked(e.Path) }) {
+		return "", false
+	}
+	return "/" + at, true
 }
 
 // fixed returns the part of an output glob that stands before the first wildcard; ok is false if

@@ -43,18 +43,37 @@ func (m *Map[T]) decode(d *decoder, v *Value) {
 	}
 	*m = make(Map[T], len(v.names))
 	for i, name := range v.names {
-		e := &(*m)[i]
-		child := v.table[name]
-		e.Name, e.Pos = name, child.KeyPos()
-		d.decode(child, reflect.ValueOf(&e.Value).Elem())
+		(*m)[i].decode(d, v.table[name])
 	}
+}
+
+// mapping is a Map of any type.
+type mapping interface {
+	other(d *decoder, v *Value, known []string)
+}
+
+// other adds v, which has none of the known keys of its table. In a Map of tables anything else than
+// a table is a misspelt key.
+func (m *Map[T]) other(d *decoder, v *Value, known []string) {
+	if t := reflect.TypeFor[T](); t.Kind() == reflect.Struct && v.kind != Table && !reflect.PointerTo(t).Implements(reflect.TypeFor[Unmarshaler]()) {
+		d.add(v.Unknown(known))
+		return
+	}
+	var e Entry[T]
+	e.decode(d, v)
+	*m = append(*m, e)
+}
+
+func (e *Entry[T]) decode(d *decoder, v *Value) {
+	e.Name, e.Pos = v.name, v.KeyPos()
+	d.decode(v, reflect.ValueOf(&e.Value).Elem())
 }
 
 // Decode fills the struct that into points to, by the tags `toml:"key"` of its fields, which match
 // exactly. It reports all problems at once: unknown keys with the nearest known ones, and values of
 // the wrong type with the expected one. Fields without a key keep their value. Fields may be
 // strings, booleans, integers, floats, structs, slices, string maps, pointers to these, At, Map,
-// *Value, any, and Unmarshalers.
+// *Value, any, and Unmarshalers. A Map with the key * takes all other keys.
 func (f *File) Decode(into any) []diagnostics.Diagnostic { return f.root.Decode(into) }
 
 // DecodeKnown is Decode that ignores unknown keys, for documents of other programs.
@@ -198,6 +217,8 @@ func (d *decoder) structure(v *Value, into reflect.Value) {
 		child := v.table[name]
 		if i, ok := fields.byKey[name]; ok {
 			d.decode(child, into.Field(i))
+		} else if fields.rest >= 0 {
+			into.Field(fields.rest).Addr().Interface().(mapping).other(d, child, fields.known)
 		} else if !d.lax {
 			d.add(child.Unknown(fields.known))
 		}
@@ -208,7 +229,11 @@ func (d *decoder) structure(v *Value, into reflect.Value) {
 type fields struct {
 	byKey map[string]int
 	known []string // the keys, in order
+	rest  int      // the field that takes other keys, -1 for none
 }
+
+// others is the key of a Map that takes all keys that no other field has.
+const others = "*"
 
 var structs sync.Map // reflect.Type → *fields
 
@@ -216,15 +241,28 @@ func fieldsOf(t reflect.Type) *fields {
 	if f, ok := structs.Load(t); ok {
 		return f.(*fields)
 	}
-	f := &fields{byKey: make(map[string]int, t.NumField())}
+	f := &fields{byKey: make(map[string]int, t.NumField()), rest: -1}
 	for i := range t.NumField() {
-		if key, _, _ := strings.Cut(t.Field(i).Tag.Get("toml"), ","); key != "" && key != "-" {
+		switch key := keyOf(t.Field(i)); key {
+		case "":
+		case others:
+			f.rest = i
+		default:
 			f.byKey[key] = i
 			f.known = append(f.known, key)
 		}
 	}
 	structs.Store(t, f)
 	return f
+}
+
+// keyOf returns the key of a field, "" for none.
+func keyOf(f reflect.StructField) string {
+	key, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
+	if key == "-" {
+		return ""
+	}
+	return key
 }
 
 // Unknown returns the diagnostic of a key that is none of known.

@@ -43,11 +43,14 @@ type Workspace struct {
 	Store    cache.Store
 	Plugins  *adapter.Set
 	Problems []diagnostics.Diagnostic // of the user's files, sorted
+
+	tools *Tools // nil if no task uses one
 }
 
 // Close ends the plugins, unless they are kept, closes the tree and settles the cache.
 func (w *Workspace) Close() {
 	w.Plugins.Close()
+	w.tools.Close()
 	w.Tree.Close()
 	if disk := cache.DiskOf(w.Store); disk != nil {
 		disk.Settle()
@@ -76,6 +79,7 @@ func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
 	}
 	_ = w.Plugins.Remember() // without, all are started again
 	w.Problems = append(w.Problems, missingPlugins(w, &find)...)
+	w.Problems = append(w.Problems, h.openTools(ctx, w, &o)...)
 	w.Problems = slices.Concat(w.Problems, w.Plugins.Warnings(), more, find.Clone.Warnings(), ofDishes(ws, find.Tree.Problems()))
 	if err := machineFault(w.Problems); err != nil {
 		w.Close()

@@ -41,7 +41,8 @@ func (h *Host) PluginOptions(candidates []adapters.Candidate, cfg *config.Worksp
 	if slices.ContainsFunc(candidates, func(c adapters.Candidate) bool { return c.Skip == "" }) {
 		env = h.PluginEnv(cfg.Root) // it costs a look at each directory of PATH
 	}
-	return adapter.Options{Env: env, PassEnv: pass, Sandbox: boxes, Version: h.Version, Stderr: h.Stderr, Log: h.Log, Keep: h.Keep}, problems
+	return adapter.Options{Env: env, PassEnv: pass, Sandbox: boxes, Version: h.Version, Stderr: h.Stderr, Log: h.Log, Keep: h.Keep,
+		Root: cfg.Root, Compiled: h.compiledDir(cfg.Root)}, problems
 }
 
 // PluginEnv returns the environment that plugins are granted parts of. A plugin is the

@@ -48,6 +48,10 @@ type Options struct {
 	Keep    *Keep // lets plugins run on when the Set is closed; nil: none does
 	Numbers Numbers
 
+	// Root is the workspace, which modules read, and Compiled the directory where their native code
+	// is kept: see wasm.EngineOptions.
+	Root, Compiled string
+
 	// Launch returns the launcher of a candidate, for tests; nil launches its file.
 	Launch func(adapters.Candidate) host.Launcher
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/adapter/answer"
 	"github.com/bentobuild/bento/plugin/host"
+	"github.com/bentobuild/bento/plugin/wasm"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
@@ -20,13 +21,6 @@ const maxParallel = 64
 
 // startProcess starts one candidate and does the handshake with it.
 func startProcess(ctx context.Context, c adapters.Candidate, o Options) (*Process, error) {
-	if c.Contract == adapters.ContractWasm {
-		return nil, &adapters.Failure{
-			Code: adapters.LaunchFailed, Adapter: c.ID, Path: c.Path,
-			Message: "WebAssembly adapters are not served yet: this bento runs executables named bento-adapter-<id>",
-			Hint:    "install the plugin as an executable, or list it under [plugins] disable",
-		}
-	}
 	if p := asleep(c, o); p != nil {
 		return p, nil
 	}
@@ -55,6 +49,9 @@ func (p *Process) launch(ctx context.Context, box *host.Sandbox) (*host.Plugin, 
 		env = env.With(box.Environ())
 	}
 	launcher := host.Launcher(&host.Command{Argv: []string{c.Path}, SHA256: pin(c), Dir: o.Dir, Env: env, Sandbox: box})
+	if c.Contract == adapters.ContractWasm {
+		launcher = module(c, o)
+	}
 	if o.Launch != nil {
 		launcher = o.Launch(c)
 	}
@@ -73,6 +70,15 @@ func (p *Process) launch(ctx context.Context, box *host.Sandbox) (*host.Plugin, 
 		},
 		Trace: traceOf(ctx, c),
 	})
+}
+
+// module returns the launcher of a candidate that is a WebAssembly module. It needs no sandbox.
+func module(c adapters.Candidate, o Options) host.Launcher {
+	return &wasm.Launcher{
+		Engine: wasm.EngineOptions{Dir: o.Compiled},
+		Module: wasm.Options{ID: c.ID, Path: c.Path, SHA256: pin(c)},
+		Root:   o.Root,
+	}
 }
 
 // identify computes the identity from the digest of the executable and the manifest.

@@ -67,7 +67,7 @@ func (s State) final() bool { return s == Failed || s == Quarantined || s == Sto
 // Plugin is a running plugin. Its methods may be called concurrently.
 type Plugin struct {
 	o     Options
-	tail  *tail
+	tail  *Tail
 	sinks sinks
 	slots chan struct{} // one for each call that may run
 	stop  context.CancelFunc
@@ -90,7 +90,7 @@ func Start(ctx context.Context, o Options) (*Plugin, error) {
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p := &Plugin{
 		o:       o,
-		tail:    newTail(o.Numbers.StderrTail, o.Stderr),
+		tail:    NewTail(o.Numbers.StderrTail, o.Stderr),
 		stop:    stop,
 		ended:   make(chan struct{}),
 		state:   Starting,

@@ -25,6 +25,7 @@ type Launcher interface {
 type Stream struct {
 	Stdin  io.WriteCloser
 	Stdout io.ReadCloser
+	Pid    int             // 0 for none
 	Exited <-chan struct{} // closed when the process itself has ended
 	// End asks the process and its descendants to end, or with kill ends them.
 	End func(kill bool)
@@ -69,6 +70,7 @@ func (c *Command) Launch(_ context.Context, stderr io.Writer) (*Stream, error) {
 	return &Stream{
 		Stdin:  stdin,
 		Stdout: stdout,
+		Pid:    p.Pid(),
 		Exited: p.Exited(),
 		End: func(kill bool) {
 			if kill {
@@ -83,6 +85,7 @@ func (c *Command) Launch(_ context.Context, stderr io.Writer) (*Stream, error) {
 
 // confinable is a process that was started, confined or not.
 type confinable interface {
+	Pid() int
 	Exited() <-chan struct{}
 	Terminate()
 	Kill()

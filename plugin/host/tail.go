@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// tail forwards writes and keeps their end. It is safe for concurrent use.
-type tail struct {
+// Tail forwards writes and keeps their end. It is safe for concurrent use.
+type Tail struct {
 	next io.Writer
 	size int
 
@@ -15,11 +15,11 @@ type tail struct {
 	kept []byte // at most twice the size and one
 }
 
-// newTail returns a tail of size bytes that forwards to next unless that is nil.
-func newTail(size int, next io.Writer) *tail { return &tail{next: next, size: size} }
+// NewTail returns a tail that keeps size bytes, and forwards to next unless that is nil.
+func NewTail(size int, next io.Writer) *Tail { return &Tail{next: next, size: size} }
 
 // Write never fails: a plugin must not end when the terminal is gone.
-func (t *tail) Write(p []byte) (int, error) {
+func (t *Tail) Write(p []byte) (int, error) {
 	if t.next != nil {
 		_, _ = t.next.Write(p)
 	}
@@ -34,14 +34,14 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 // Reset drops the kept bytes.
-func (t *tail) Reset() {
+func (t *Tail) Reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.kept = nil
 }
 
 // String returns the last bytes, from the start of a line where one was cut.
-func (t *tail) String() string {
+func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text := string(t.kept)

@@ -8,7 +8,7 @@ import (
 )
 
 func TestTail(t *testing.T) {
-	kept := newTail(16, nil)
+	kept := NewTail(16, nil)
 	for i := range 1000 {
 		fmt.Fprintf(kept, "line %d\n", i)
 	}
@@ -32,7 +32,7 @@ func TestTailOfPieces(t *testing.T) {
 	}
 	text := all.String()
 	for piece := 1; piece <= 3*size; piece++ {
-		kept := newTail(size, nil)
+		kept := NewTail(size, nil)
 		for from := 0; from < len(text); from += piece {
 			end := min(from+piece, len(text))
 			fmt.Fprint(kept, text[from:end])

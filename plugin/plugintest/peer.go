@@ -46,7 +46,7 @@ const maxDepth = 64
 
 // launch starts a process of the plugin for the test of a clause.
 func (s *suite) launch(ctx context.Context, clause string) (*peer, error) {
-	stream, err := s.command().Launch(ctx, s.o.Stderr)
+	stream, err := s.launcher().Launch(ctx, s.o.Stderr)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
-// Package plugintest reports whether an executable is a bento adapter: it drives it through
-// the bento adapter protocol v1 one clause at a time. The numbers are those of
-// docs/PROTOCOL.md.
+// Package plugintest reports whether an executable is a bento adapter, or a one-shot tool: it
+// drives it through the contract one clause at a time. The numbers are those of
+// docs/PROTOCOL.md and docs/TOOL-PROTOCOL.md.
 //
 // Each axis has a process of its own, so that a failure does not affect other axes. The
 // package talks to the plugin without the host, which tolerates too much.
@@ -19,6 +19,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/host"
+	"github.com/bentobuild/bento/plugin/wasm"
 )
 
 // Options are the options of Run.
@@ -58,7 +59,7 @@ const (
 
 // Result is the result of one axis.
 type Result struct {
-	Clause   string `json:"clause"` // of docs/PROTOCOL.md
+	Clause   string `json:"clause"` // of docs/PROTOCOL.md, or with a letter of docs/TOOL-PROTOCOL.md
 	Level    Level  `json:"level"`
 	Status   string `json:"status"`
 	Expected string `json:"expected"`
@@ -91,25 +92,31 @@ func Run(ctx context.Context, path string, o Options) (*Report, error) {
 	list := axes()
 	results := make([]Result, len(list))
 	s.greet(ctx)
-	var all sync.WaitGroup
-	slots := make(chan struct{}, atOnce)
-	for i, a := range list {
-		if a.run == nil {
-			continue
+	together(len(list), func(i int) {
+		if list[i].run != nil {
+			results[i] = list[i].result(s.try(ctx, list[i]))
 		}
-		all.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			results[i] = a.result(s.try(ctx, a))
-		})
-	}
-	all.Wait()
+	})
 	for i, a := range list { // judged by the messages of all axes
 		if a.run == nil {
 			results[i] = a.result(s.seen.outcome(a.clause))
 		}
 	}
 	return s.report(results, time.Since(began)), ctx.Err()
+}
+
+// together calls test for 0 to n-1, a few at a time.
+func together(n int, test func(i int)) {
+	var all sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for i := range n {
+		all.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			test(i)
+		})
+	}
+	all.Wait()
 }
 
 // suite is one run of all axes.
@@ -162,7 +169,15 @@ func idOf(path string) string {
 	return id
 }
 
-func (s *suite) command() *host.Command {
+// launcher returns the launcher of the executable, or of the module if its name ends in .wasm.
+func (s *suite) launcher() host.Launcher {
+	if filepath.Ext(s.path) == ".wasm" {
+		return &wasm.Launcher{
+			Engine: wasm.EngineOptions{Dir: filepath.Join(s.scratch, "compiled")},
+			Module: wasm.Options{ID: cmp.Or(s.id, "adapter"), Path: s.path},
+			Root:   s.scratch,
+		}
+	}
 	return &host.Command{Argv: []string{s.path}, Dir: s.scratch, Env: s.o.Env}
 }
 
@@ -171,7 +186,13 @@ func (s *suite) report(results []Result, took time.Duration) *Report {
 	if s.manifest != nil {
 		r.ID = s.manifest.AdapterID
 	}
-	for _, a := range results {
+	r.count()
+	return r
+}
+
+// count counts the results.
+func (r *Report) count() {
+	for _, a := range r.Axes {
 		switch {
 		case a.Status == Pass:
 			r.Passed++
@@ -181,7 +202,6 @@ func (s *suite) report(results []Result, took time.Duration) *Report {
 			r.Missed++
 		}
 	}
-	return r
 }
 
 // lockedWriter serializes the writes of several processes.

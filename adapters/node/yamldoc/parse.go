@@ -46,6 +46,16 @@ func Parse(path string, data []byte) ([]*jsonfile.Value, error) {
 	return docs, nil
 }
 
+// ParsePlaced is Parse for small files that people write. The values have columns, too.
+func ParsePlaced(path string, data []byte) ([]*jsonfile.Value, error) {
+	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
+	docs, err := parseFull(data)
+	if err != nil {
+		return nil, problem(path, err, 1+bytes.Count(data, []byte{'\n'}))
+	}
+	return docs, nil
+}
+
 var errorLine = pattern.New(`^yaml: line (\d+): `)
 
 // problem returns an error within the file's lines: the full parser knows further line ends
@@ -113,6 +123,7 @@ func (c *converter) convert(from *yaml.Node, depth int) (*jsonfile.Value, error)
 		return c.sequence(from, depth)
 	}
 	n := new(jsonfile.Value)
+	n.At(from.Column)
 	if from.Tag == "!!null" {
 		n.Start(jsonfile.Null, from.Line, "")
 	} else {
@@ -142,6 +153,7 @@ func (c *converter) mapping(from *yaml.Node, depth int) (*jsonfile.Value, error)
 	}
 	n := new(jsonfile.Value)
 	n.Start(jsonfile.Object, from.Line, "")
+	n.At(from.Column)
 	n.Fill(pairs, nil)
 	return n, nil
 }
@@ -157,6 +169,7 @@ func (c *converter) sequence(from *yaml.Node, depth int) (*jsonfile.Value, error
 	}
 	n := new(jsonfile.Value)
 	n.Start(jsonfile.Array, from.Line, "")
+	n.At(from.Column)
 	n.Fill(nil, items)
 	return n, nil
 }

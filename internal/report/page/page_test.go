@@ -98,6 +98,15 @@ func TestInBrowser(t *testing.T) {
 	if !strings.HasPrefix(heads, `url("#head") none 0`) {
 		t.Errorf("arrowheads: %s", heads)
 	}
+	// A marker at the start points along the path, away from the dependency, unless it is reversed.
+	places := ask(t, ctx, chromedp.Evaluate[string](`(() => {
+		const inside = (p, name) => { const b = nodes.get(name).getBoundingClientRect(), m = scene.getScreenCTM(), q = new DOMPoint(p.x, p.y).matrixTransform(m); return q.x >= b.left - 2 && q.x <= b.right + 2 && q.y >= b.top - 2 && q.y <= b.bottom + 2; };
+		const wrong = edges.filter(e => !inside(e.path.getPointAtLength(0), e.to) || !inside(e.path.getPointAtLength(e.path.getTotalLength()), e.from)).length;
+		return edges.length > 0 && wrong + ' ' + document.getElementById('head').getAttribute('orient');
+	})()`))
+	if places != "0 auto-start-reverse" {
+		t.Errorf("edges whose path does not start at the dependency, and the turn of arrowheads: %q", places)
+	}
 	legend := ask(t, ctx, chromedp.Text(css("#legend")))
 	for _, want := range []string{"hit", "to run", "failed", "a depends on b", "dashed", "outlined"} {
 		if !strings.Contains(legend, want) {

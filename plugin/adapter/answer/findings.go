@@ -1,8 +1,10 @@
 package answer
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/plugin/wire"
@@ -16,6 +18,22 @@ func Findings(list []diagnostics.Diagnostic, root, id string) []diagnostics.Diag
 		settle(&list[i], root, id)
 	}
 	return diagnostics.Sorted(list)
+}
+
+// ToolFindings returns the diagnostics in the output of a tool that parses, as Findings: a JSON
+// array of them, checked and bounded as a plugin's answer is.
+func ToolFindings(output, root, id string) ([]diagnostics.Diagnostic, error) {
+	if strings.TrimSpace(output) == "" {
+		return nil, nil
+	}
+	if !json.Valid([]byte(output)) {
+		return nil, fmt.Errorf("tool %s: expected a JSON array of diagnostics, got %.60q", id, output)
+	}
+	var d wire.Diagnosed
+	if err := NewReader().Decode(wire.MethodDiagnostics, json.RawMessage(`{"diagnostics":`+output+"}"), &d); err != nil {
+		return nil, fmt.Errorf("tool %s: %w", id, err)
+	}
+	return Findings(d.Diagnostics, root, id), nil
 }
 
 // settle completes a diagnostic of a plugin.

@@ -74,9 +74,12 @@ func wrongHook(h adapters.Hook) string {
 	return ""
 }
 
-// isParser reports whether a hook may name this parser: the plugin itself, or one of
-// bento's.
+// isParser reports whether a hook may name this parser: the plugin itself, a tool of the
+// workspace, or one of bento's.
 func isParser(id string) bool {
+	if strings.HasPrefix(id, adapters.ParserTool) {
+		return len(id) > len(adapters.ParserTool) && isName(id)
+	}
 	return id == adapters.ParserPlugin || slices.Contains(parse.Parsers(), id)
 }
 

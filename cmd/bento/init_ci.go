@@ -1,0 +1,232 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/internal/clone"
+)
+
+// install is the command that installs bento where Go is.
+const installBento = "go install github.com/bentobuild/bento/cmd/bento@latest"
+
+// shards returns how many jobs share the tasks: a job costs the time of its setup.
+func (doc *initialised) shards() int { return min(4, 1+len(doc.Dishes)/5) }
+
+// workflow returns the workflow for a service.
+func (doc *initialised) workflow(below *clone.Clone, service string) newFile {
+	f := newFile{Path: ".github/workflows/bento.yml", Text: doc.github(branch(below)), mode: 0o644}
+	if service == "gitlab" {
+		f.Path, f.Text = ".gitlab-ci.yml", doc.gitlab()
+	}
+	f.absent = "add to it the job that bento init --dry-run --ci " + service + " prints"
+	return f
+}
+
+// plainBranch matches names that mean themselves in the branch filters of a workflow and in YAML.
+var plainBranch = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._/-]{0,99}$`)
+
+// branch returns the branch that is checked out, "main" if it is none or has an odd name.
+func branch(below *clone.Clone) string {
+	head, err := below.Read(".git/HEAD", 1<<12)
+	name, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
+	if err != nil || !ok || !plainBranch.MatchString(name) {
+		return "main"
+	}
+	return name
+}
+
+// setups returns the steps of GitHub Actions that install the tools of the dishes. Rust and PHP are on
+// its machines.
+func (doc *initialised) setups() string {
+	const go1 = "      - uses: actions/setup-go@v5\n        with:\n          go-version: stable\n"
+	steps := map[string]string{
+		"python":     "      - uses: actions/setup-python@v5\n        with:\n          python-version: \"3.x\"\n",
+		"python-uv":  "      - uses: astral-sh/setup-uv@v5\n",
+		"ruby":       "      - uses: ruby/setup-ruby@v1\n        with:\n          ruby-version: \"3.4\"\n",
+		"maven":      "      - uses: actions/setup-java@v4\n        with:\n          distribution: temurin\n          java-version: \"21\"\n",
+		"deno":       "      - uses: denoland/setup-deno@v2\n",
+		"bun":        "      - uses: oven-sh/setup-bun@v2\n",
+		"node-npm":   "      - uses: actions/setup-node@v4\n        with:\n          node-version: lts/*\n",
+		"node-pnpm":  "      - uses: actions/setup-node@v4\n        with:\n          node-version: lts/*\n",
+		"node-yarn":  "      - uses: actions/setup-node@v4\n        with:\n          node-version: lts/*\n",
+		"gradle":     "      - uses: actions/setup-java@v4\n        with:\n          distribution: temurin\n          java-version: \"21\"\n",
+		"corepack":   "      - run: corepack enable\n",
+		"everywhere": go1,
+	}
+	text := steps["everywhere"]
+	var done []string
+	add := func(id string) {
+		if step := steps[id]; step != "" && !slices.Contains(done, step) {
+			done = append(done, step)
+			text += step
+		}
+	}
+	for _, d := range doc.Dishes {
+		if d.Language == nil {
+			continue
+		}
+		add(*d.Language)
+		if *d.Language == "node-pnpm" || *d.Language == "node-yarn" {
+			add("corepack")
+		}
+	}
+	return text
+}
+
+// github returns a workflow of GitHub Actions. A pull request runs what its changes concern; a push
+// to the branch runs everything, and fills the cache that pull requests start from.
+func (doc *initialised) github(branch string) string {
+	matrix, key, shard := "", "bento-${{ runner.os }}", ""
+	env := "          BASE: ${{ github.base_ref }}\n"
+	if n := doc.shards(); n > 1 {
+		matrix = "    strategy:\n      fail-fast: false\n      matrix:\n        shard: [" + numbers(n) + "]\n"
+		key += "-${{ matrix.shard }}"
+		shard = fmt.Sprintf(` --shard "$SHARD/%d"`, n)
+		env += "          SHARD: ${{ matrix.shard }}\n"
+	}
+	return `# Made by bento init --ci github.
+name: bento
+
+on:
+  pull_request:
+  push:
+    branches: [` + branch + `]
+
+permissions:
+  contents: read
+
+concurrency:
+  group: bento-${{ github.ref }}
+  cancel-in-progress: ${{ github.event_name == 'pull_request' }}
+
+jobs:
+  bento:
+    runs-on: ubuntu-latest
+` + matrix + `    steps:
+      - uses: actions/checkout@v4
+        with:
+          fetch-depth: 0 # --since needs the merge base
+` + doc.setups() + `      - uses: actions/cache@v4
+        with:
+          path: ~/.cache/bento
+          key: ` + key + `-${{ github.sha }}
+          restore-keys: ` + key + `-
+      - run: ` + installBento + `
+      - run: bento ci --keep-going --allow-empty` + shard + ` ${BASE:+--since "origin/$BASE"}
+        env:
+` + env
+}
+
+// numbers returns the numbers from 1 to n.
+func numbers(n int) string {
+	var list []string
+	for i := range n {
+		list = append(list, fmt.Sprint(i+1))
+	}
+	return strings.Join(list, ", ")
+}
+
+// gitlab returns a pipeline of GitLab.
+func (doc *initialised) gitlab() string {
+	parallel, shard, key := "", "", "bento"
+	if n := doc.shards(); n > 1 {
+		parallel = fmt.Sprintf("  parallel: %d\n", n)
+		shard = ` --shard "$CI_NODE_INDEX/$CI_NODE_TOTAL"`
+		key = "bento-$CI_NODE_INDEX"
+	}
+	return `# Made by bento init --ci gitlab.
+bento:
+  # This image has Go. Add what the other languages need, or name an image that has it.
+  image: golang:latest
+` + parallel + `  variables:
+    GIT_DEPTH: "0" # --since needs the merge base
+    BENTO_CACHE_DIR: $CI_PROJECT_DIR/.bento-cache
+  cache:
+    key: ` + key + `
+    paths:
+      - .bento-cache/
+    when: always
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "merge_request_event"
+    - if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
+  before_script:
+    - ` + installBento + `
+  script:
+    - bento ci --keep-going --allow-empty` + shard + ` ${CI_MERGE_REQUEST_DIFF_BASE_SHA:+--since "$CI_MERGE_REQUEST_DIFF_BASE_SHA"}
+`
+}
+
+// checks returns the command that a hook runs: check and lint are quick, and what the commit does not
+// concern is left out.
+func (doc *initialised) checks() string {
+	var names []string
+	for _, want := range [][]string{{"check", "lint"}, {"test"}, {"build"}} {
+		for _, name := range want {
+			if slices.ContainsFunc(doc.Dishes, func(d dishRow) bool { return slices.Contains(d.Tasks, name) }) {
+				names = append(names, name)
+			}
+		}
+		if len(names) > 0 {
+			break
+		}
+	}
+	if len(names) == 0 {
+		names = []string{"check"}
+	}
+	return "bento run " + strings.Join(names, " ") + " --allow-empty"
+}
+
+// hooksPath matches the setting that makes git look for hooks elsewhere.
+var hooksPath = regexp.MustCompile(`(?im)^\s*hookspath\s*=`)
+
+// hook returns the file of a hook before each commit: the configuration of the tool pre-commit, or a
+// hook of git in this clone.
+func (doc *initialised) hook(below *clone.Clone, kind string) (newFile, error) {
+	if kind == "pre-commit" {
+		f := newFile{Path: ".pre-commit-config.yaml", mode: 0o644, absent: "add to its repos what bento init --dry-run --hooks pre-commit prints"}
+		f.Text = `# Made by bento init --hooks pre-commit; pre-commit install enables it.
+repos:
+  - repo: local
+    hooks:
+      - id: bento
+        name: bento
+        entry: ` + doc.checks() + ` --since HEAD
+        language: system
+        pass_filenames: false
+        require_serial: true
+`
+		return f, nil
+	}
+	mode, err := below.Mode(".git")
+	if err == nil && mode.IsDir() {
+		_, err = below.Mode(".git/HEAD")
+	} else if err == nil {
+		err = errors.New("it is no directory")
+	}
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = errors.New("it is not the top of a git repository")
+		}
+		return newFile{}, notFound("unusable_directory", fmt.Sprintf("--hooks git: %q has no hooks: %v", doc.Root, err),
+			"use --hooks pre-commit, or name the top of the repository with -C")
+	}
+	if data, _ := below.Read(".git/config", 1<<20); hooksPath.Match(data) {
+		return newFile{}, notFound("unusable_directory", "--hooks git: git's core.hooksPath names another directory for hooks",
+			"add to its pre-commit the command that bento init --dry-run --hooks pre-commit prints")
+	}
+	f := newFile{Path: ".git/hooks/pre-commit", mode: 0o755, absent: "add to it the command that bento init --dry-run --hooks git prints"}
+	f.Text = `#!/bin/sh
+# Made by bento init --hooks git. git commit --no-verify leaves it out.
+unset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE GIT_PREFIX
+if git rev-parse --quiet --verify HEAD >/dev/null; then
+    exec ` + doc.checks() + ` --since HEAD
+fi
+exec ` + doc.checks() + `
+`
+	return f, nil
+}

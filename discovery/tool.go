@@ -1,0 +1,38 @@
+package discovery
+
+import "github.com/bentobuild/bento/adapters"
+
+// Tool is a tool that bento.toml declares or that was found on PATH, and that a task or a parser
+// uses. Nothing of it has been started, and nothing of its content was read.
+type Tool struct {
+	ID   string
+	Call adapters.Tool // nil with Problem
+	// Problem is why it cannot be used: its message and hint; the place is that of the use.
+	Problem, Hint string
+	// Files are the files of the workspace that it consists of, relative to the root: they are inputs
+	// of the tasks that call it, which the tool is not asked about.
+	Files []string
+	// Identity returns everything about it that its answers depend on. It reads its executable or
+	// module at most once, and only if that has changed since an earlier invocation. It is safe
+	// for concurrent use.
+	Identity func() (ToolIdentity, error)
+	// Changed reports whether its executable or module has been changed or replaced since Identity
+	// was called.
+	Changed func() bool
+}
+
+// ToolIdentity is everything about a tool that the key of a task depends on.
+type ToolIdentity struct {
+	Digest string // of its executable or module, "sha256:…"
+	Terms  []Term // what it is granted, and how it is run, in a fixed order
+}
+
+// Term is one named property of a tool.
+type Term struct {
+	Name, Value string
+	Secret      bool // the value of a variable: records hold a keyed digest
+	Unset       bool // a variable that is not set
+}
+
+// RuleTool is the rule of the problem of a task whose tool cannot be used.
+const RuleTool = "tool_unusable"

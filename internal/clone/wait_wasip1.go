@@ -1,0 +1,4 @@
+package clone
+
+// dontWait opens no pipe without waiting: WASI has none.
+const dontWait = 0

@@ -1,0 +1,56 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+// FileSchema is the JSON Schema of one kind of file. It accepts every file that has no errors, and
+// refuses unknown keys and values of the wrong type.
+type FileSchema struct {
+	Name   string // "workspace", "dish", "bento" or "own"
+	Title  string // the file, and what it holds
+	Schema tomlfile.Schema
+}
+
+// Schemas returns the schemas of all files, from the tables that the parser decodes.
+func Schemas() []FileSchema {
+	list := []FileSchema{
+		{"workspace", WorkspaceFile + ": the settings of a workspace", withUnserved(workspaceFile{}, WorkspaceFile)},
+		{"dish", "<dish>/" + DishFile + ": the name, language, tasks and dependencies of a dish", withUnserved(dishTable{}, DishFile)},
+		{"bento", BentosDir + "/<name>.toml: a named selection of dishes", tomlfile.SchemaOf(bentoTable{})},
+		{"own", "$XDG_CONFIG_HOME/bento/config.toml: your own settings for every workspace", withUnserved(ownFile{}, WorkspaceFile)},
+	}
+	list[2].Schema["required"] = []string{"name", "dishes"}
+	for _, f := range list {
+		f.Schema["$schema"] = "http://json-schema.org/draft-07/schema#" // the latest that editors of TOML read
+		f.Schema["$id"] = "urn:bento:config." + f.Name + ":1"
+		f.Schema["title"] = f.Title
+	}
+	return list
+}
+
+// withUnserved returns the schema of a file in which keys without effect are marked; kind is as in
+// unservedKeys.
+func withUnserved(v any, kind string) tomlfile.Schema {
+	s := tomlfile.SchemaOf(v)
+	for _, u := range unservedKeys() {
+		at := s
+		for key := range strings.SplitSeq(u.key, ".") {
+			at = property(at, key)
+		}
+		if u.file == kind && at != nil {
+			at["description"] = "no effect in bento: " + u.instead
+			at["deprecated"] = true
+		}
+	}
+	return s
+}
+
+// property returns the schema of a key of a table, nil for none.
+func property(s tomlfile.Schema, key string) tomlfile.Schema {
+	known, _ := s["properties"].(map[string]any)
+	of, _ := known[key].(tomlfile.Schema)
+	return of
+}

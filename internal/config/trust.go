@@ -1,0 +1,38 @@
+package config
+
+import (
+	"crypto/ed25519"
+	"encoding/hex"
+	"maps"
+	"slices"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+// Trust says whose packages of tools the user accepts.
+type Trust struct {
+	Keys          map[string]ed25519.PublicKey // by the name that manifests call signing_key_id
+	RequireSigned bool                         // by one of the keys
+}
+
+// ownTools is the table [tools] of the user's own file.
+type ownTools struct {
+	TrustedKeys   map[string]tomlfile.At[string] `toml:"trusted_keys" doc:"public Ed25519 keys by name, in hexadecimal: packages that they sign are trusted"`
+	RequireSigned bool                           `toml:"require_signed" default:"false" doc:"refuse packages that none of the keys has signed"`
+}
+
+// ownTrust reads the keys. A bad one is left out, so that it accepts nothing.
+func (w *Workspace) ownTrust(t ownTools) (problems []diagnostics.Diagnostic) {
+	w.Trust = Trust{Keys: make(map[string]ed25519.PublicKey), RequireSigned: t.RequireSigned}
+	for _, name := range slices.Sorted(maps.Keys(t.TrustedKeys)) {
+		at := t.TrustedKeys[name]
+		key, err := hex.DecodeString(at.Value)
+		if err != nil || len(key) != ed25519.PublicKeySize {
+			problems = append(problems, at.Pos.Error(RuleInvalid, "tools.trusted_keys.%s is no public Ed25519 key, expected %d hexadecimal digits", name, 2*ed25519.PublicKeySize))
+			continue
+		}
+		w.Trust.Keys[name] = key
+	}
+	return problems
+}

@@ -1,0 +1,246 @@
+package foreign
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+// Table is the dish.toml of a directory.
+type Table struct {
+	Path string // of the directory, relative to the root
+	New  bool   // the directory is no dish without it
+	Name string // of a new dish, "" for that of its directory
+	// DependsOn and Inputs are those of the dish.
+	DependsOn []string
+	Inputs    []string
+	Tasks     []*Task
+}
+
+// Task is one table [tasks.<name>].
+type Task struct {
+	Name string
+	From string // what declares it, as its file says it
+	Tool string // id of the tool
+	at   placed
+	Note string // a comment, "" for none
+
+	Run              string
+	Cwd              string
+	DependsOn        []string
+	Inputs           []string
+	Outputs          []string
+	WorkspaceOutputs []string
+	Env              []string          // names
+	SetEnv           map[string]string // in place of Env, when set
+	PassEnv          []string
+	EnvFiles         []string
+	Cache            *bool
+	CI               bool
+	Persistent       bool
+	Interactive      bool
+	Timeout          string
+	Retry            int
+	Mutex            string
+	Weight           int
+}
+
+// Keys returns the lines of the table without its head.
+func (t *Task) Keys() (keys []string) {
+	add := func(key, value string) { keys = append(keys, key+" = "+value) }
+	list := func(key string, values []string) {
+		if len(values) > 0 {
+			add(key, array(values))
+		}
+	}
+	text := func(key, value string) {
+		if value != "" {
+			add(key, tomlfile.Quote(value))
+		}
+	}
+	number := func(key string, n int) {
+		if n != 0 {
+			add(key, strconv.Itoa(n))
+		}
+	}
+	text("run", t.Run)
+	text("cwd", t.Cwd)
+	list("depends_on", t.DependsOn)
+	list("inputs", t.Inputs)
+	list("outputs", t.Outputs)
+	list("workspace_outputs", t.WorkspaceOutputs)
+	if len(t.SetEnv) > 0 {
+		add("env", inline(t.SetEnv))
+	} else {
+		list("env", t.Env)
+	}
+	list("pass_env", t.PassEnv)
+	list("env_files", t.EnvFiles)
+	text("timeout", t.Timeout)
+	number("retry", t.Retry)
+	text("mutex", t.Mutex)
+	number("weight", t.Weight)
+	if t.Persistent {
+		add("persistent", "true")
+	}
+	if t.Interactive {
+		add("interactive", "true")
+	}
+	if t.Cache != nil {
+		add("cache", strconv.FormatBool(*t.Cache))
+	}
+	if t.CI {
+		add("ci", "true")
+	}
+	return keys
+}
+
+// Head returns the head of the table.
+func (t *Task) Head() string { return "[tasks." + keyText(t.Name) + "]" }
+
+func array(values []string) string {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = tomlfile.Quote(v)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+func inline(set map[string]string) string {
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		pairs = append(pairs, keyText(name)+" = "+tomlfile.Quote(set[name]))
+	}
+	return "{ " + strings.Join(pairs, ", ") + " }"
+}
+
+func keyText(name string) string {
+	bare := name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+	if bare {
+		return name
+	}
+	return tomlfile.Quote(name)
+}
+
+// File returns the path of the dish.toml.
+func (t *Table) File() string {
+	if t.Path == "." {
+		return config.DishFile
+	}
+	return t.Path + "/" + config.DishFile
+}
+
+// Text returns the text of the dish.toml. from says where it comes from.
+func (t *Table) Text(from string) string {
+	text, _ := t.render(from)
+	return text
+}
+
+// render returns the text, and the task that each of its lines belongs to.
+func (t *Table) render(from string) (string, []*Task) {
+	var lines []string
+	var owners []*Task
+	add := func(owner *Task, line string) { lines, owners = append(lines, line), append(owners, owner) }
+	add(nil, "# Made by bento init --from "+from+".")
+	if t.Name != "" {
+		add(nil, "name = "+tomlfile.Quote(t.Name))
+	}
+	if t.New {
+		add(nil, `language = "none"`)
+	}
+	if len(t.DependsOn) > 0 {
+		add(nil, "depends_on = "+array(t.DependsOn))
+	}
+	if len(t.Inputs) > 0 {
+		add(nil, "inputs = "+array(t.Inputs))
+	}
+	for _, task := range t.Tasks {
+		add(task, "")
+		add(task, task.Head())
+		if task.Note != "" {
+			add(task, "# "+task.Note)
+		}
+		for _, key := range task.Keys() {
+			add(task, key)
+		}
+	}
+	return strings.Join(lines, "\n") + "\n", owners
+}
+
+// Drop takes what stands at a line of the dish.toml of a table out of the mapping, and makes it a gap
+// with the reason. It reports whether there was something.
+func (m *Mapping) Drop(t *Table, line int, why string) bool {
+	_, owners := t.render("")
+	if line < 1 || line > len(owners) {
+		return false
+	}
+	task := owners[line-1]
+	if task == nil {
+		had := len(t.DependsOn)+len(t.Inputs) > 0
+		if had {
+			m.Gaps = append(m.Gaps, Gap{File: t.File(), Line: line, Key: "depends_on, inputs", Why: why})
+		}
+		t.DependsOn, t.Inputs = nil, nil
+		return had
+	}
+	t.Tasks = slices.DeleteFunc(t.Tasks, func(x *Task) bool { return x == task })
+	m.Gaps = append(m.Gaps, Gap{task.at.file, task.at.v.Line(), task.at.v.Col(), task.From, why})
+	return true
+}
+
+// settle drops what config refuses, and the tables that are empty then.
+func (m *Mapping) settle() {
+	for _, t := range m.Tables {
+		for bad := true; bad; {
+			bad = false
+			for _, p := range config.CheckDish(t.Path, []byte(t.Text(""))) {
+				if p.Severity == diagnostics.Error {
+					bad = m.Drop(t, p.Line, p.Message)
+					break
+				}
+			}
+		}
+	}
+	m.Tables = slices.DeleteFunc(m.Tables, func(t *Table) bool {
+		return len(t.Tasks)+len(t.DependsOn)+len(t.Inputs) == 0
+	})
+}
+
+// passable keeps the names that config takes in pass_env.
+func (m *Mapping) passable() {
+	m.Defaults.PassEnv = slices.DeleteFunc(m.Defaults.PassEnv, func(name string) bool {
+		bad := len(config.CheckDish(".", []byte("[tasks.x]\nrun = \"x\"\npass_env = "+array([]string{name})))) > 0
+		if bad {
+			m.Gaps = append(m.Gaps, Gap{File: m.Files[0].Path, Line: 1, Key: "globalPassThroughEnv", Why: strconv.Quote(name) + " is no name of a variable, and no PREFIX_*"})
+		}
+		return bad
+	})
+}
+
+// sortGaps sorts the gaps by place, without those that are alike.
+func (m *Mapping) sortGaps() {
+	order := func(a, b Gap) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),
+			strings.Compare(a.Key, b.Key), strings.Compare(a.Why, b.Why))
+	}
+	slices.SortFunc(m.Gaps, order)
+	m.Gaps = slices.Compact(m.Gaps)
+}
+
+// String returns the gap as one line.
+func (g Gap) String() string {
+	at := fmt.Sprintf("%s:%d", g.File, g.Line)
+	if g.Col > 0 {
+		at += fmt.Sprintf(":%d", g.Col)
+	}
+	return at + ": " + g.Key + ": " + g.Why
+}

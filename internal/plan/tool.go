@@ -1,0 +1,95 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/config"
+)
+
+// ToolUse is the use of a tool by a task: it calls the tool, or the tool parses what it prints.
+type ToolUse struct {
+	*discovery.Tool
+	Function string   // "" of a tool with a single function
+	Input    string   // JSON, with the words of config.InputFiles and so on in it; "" for {}
+	Uses     []string // those words
+
+	pos config.Pos
+}
+
+// Unusable returns the diagnostic of a use that cannot be.
+func (u *ToolUse) Unusable(format string, args ...any) diagnostics.Diagnostic {
+	d := at(u.pos)
+	d.Severity, d.Rule, d.Source, d.Message = diagnostics.Error, discovery.RuleTool, diagnostics.Source, fmt.Sprintf(format, args...)
+	return d
+}
+
+// setTools sets the tool that a task calls, and the one that parses what it prints. A tool that
+// cannot be used fails the tasks that call it, and no others: it may be missing on this machine alone.
+func (b *builder) setTools(t *Task, c *config.Task) {
+	if c.Tool.Text != "" {
+		t.Run, t.Argv, t.Cwd = "tool "+c.Tool.Text, nil, ""
+		t.Tool = b.use(c.Tool)
+		t.Tool.Input, t.Tool.Uses = c.Input, c.Uses
+		if p := t.Tool.Problem; p != "" {
+			problem := t.Tool.Unusable("%s", p)
+			problem.Hint = t.Tool.Hint
+			t.fault = diagnostics.Problems{problem}
+		} else if len(t.Outputs) == 0 && c.Outputs == nil && c.WorkspaceOutputs == nil && slices.Contains(c.Uses, config.InputOut) {
+			d := at(c.Tool.Pos)
+			b.problem(diagnostics.Error, d, config.RuleInvalid, "the input has "+config.InputOut+", and task \""+c.Name+"\" declares no outputs", "add outputs = [\"…\"]")
+		}
+	}
+	if ref, isTool := strings.CutPrefix(c.Parser.Text, config.ToolParser); isTool {
+		b.setParser(t, config.Text{Text: ref, Pos: c.Parser.Pos})
+	}
+}
+
+// setParser sets the tool that parses what a task prints. One that cannot be used costs the
+// diagnostics and nothing else.
+func (b *builder) setParser(t *Task, ref config.Text) {
+	use := b.use(ref)
+	if use.Problem == "" {
+		t.Parser = use
+		return
+	}
+	b.problem(diagnostics.Warning, at(ref.Pos), discovery.RuleTool, "no parser for "+t.ID()+": "+use.Problem, use.Hint)
+}
+
+// setHookParser sets the tool that the hook of the adapter names, unless dish.toml names one.
+func (b *builder) setHookParser(t *Task) {
+	if ref, isTool := strings.CutPrefix(t.Hook.Parser, config.ToolParser); isTool && t.Parser == nil {
+		if b.setParser(t, config.Text{Text: ref, Pos: config.Pos{File: t.Dish.Path}}); t.Parser == nil {
+			t.Hook = nil
+		}
+	}
+}
+
+// use returns the use of the tool that ref names. For an unknown one the tool has a Problem.
+func (b *builder) use(ref config.Text) *ToolUse {
+	id, function := config.CutTool(ref.Text)
+	tool := b.ws.Tools[id]
+	if tool == nil {
+		known := slices.Sorted(maps.Keys(b.ws.Tools))
+		tool = &discovery.Tool{ID: id, Problem: fmt.Sprintf("no tool %q is declared in bento.toml or found on PATH", id)}
+		if len(diagnostics.Nearest(id, known)) > 0 {
+			tool.Hint = diagnostics.Suggest(id, known)
+		} else {
+			tool.Hint = fmt.Sprintf("declare [tools.%q] in bento.toml, or install bento-tool-%s on PATH", id, id)
+		}
+	}
+	return &ToolUse{Tool: tool, Function: function, pos: ref.Pos}
+}
+
+// finishTool adds what tasks that call tools have in common: neither the toolchain nor the
+// environment of the dish concerns them. The files of the tool are inputs.
+func (t *Task) finishTool() {
+	for _, file := range t.Tool.Files {
+		t.Inputs = append([]string{"//" + escape(file)}, t.Inputs...)
+	}
+	t.Inputs = dedupe(t.Inputs)
+}

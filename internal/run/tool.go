@@ -1,0 +1,220 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/cache/outputs"
+	"github.com/bentobuild/bento/internal/action"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/owndir"
+	"github.com/bentobuild/bento/internal/owner"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/tree"
+)
+
+// The bounds of what a tool leaves in its directory for outputs.
+const (
+	maxToolEntries = 100_000
+	maxToolBytes   = 4 << 30
+)
+
+// usesOut reports whether a task's tool writes its outputs into a directory of bento.
+func usesOut(t *plan.Task) bool {
+	return t.Tool != nil && slices.Contains(t.Tool.Uses, config.InputOut)
+}
+
+// attemptTool calls the tool of the task once, in place of a command.
+func (x *execution) attemptTool(ctx context.Context, _ *action.Log, stdout, stderr io.Writer) {
+	t := x.ev.Task
+	out, remove, err := x.outDir()
+	if err != nil {
+		x.fail(ReasonMachine, "no directory for the outputs of the tool: "+err.Error())
+		x.result.ExitCode = -1
+		return
+	}
+	defer remove()
+	calling, cancel := ctx, func() {}
+	if t.Timeout > 0 {
+		calling, cancel = context.WithTimeout(ctx, time.Duration(t.Timeout))
+	}
+	defer cancel()
+	err = action.CallTool(calling, t, action.ToolCall{Root: x.env.Root, Inputs: x.inputFiles(), Out: out, Stdout: stdout, Stderr: stderr})
+	if x.answered(ctx, calling, err) && out != "" {
+		x.takeOut(out)
+	}
+	if x.result.Outcome == Built && t.Tool.Changed() {
+		x.kept.Unsure = cmp.Or(x.kept.Unsure, "the tool "+t.Tool.ID+" was changed while the task ran")
+	}
+}
+
+// answered sets the result by how the call ended, and reports whether the tool did what the task
+// asks for.
+func (x *execution) answered(ctx, calling context.Context, err error) bool {
+	r := x.result
+	var said *adapters.ToolError
+	r.ExitCode, r.Signal, r.Failure = -1, "", nil
+	switch {
+	case ctx.Err() != nil:
+		r.Outcome, r.Reason, r.Message = Skipped, ReasonInterrupted, "ended by the interrupt"
+	case err != nil && calling.Err() != nil:
+		x.fail(reasonTimeout, fmt.Sprintf("timed out after %v", time.Duration(x.ev.Task.Timeout)))
+	case errors.As(err, &said):
+		x.fail("tool_error", said.Error())
+		r.ExitCode = 1
+	case errors.As(err, &r.Failure):
+		x.fail(string(r.Failure.Code), r.Failure.Error())
+	case err != nil:
+		x.fail("launch_failed", err.Error())
+	default:
+		r.Outcome, r.Reason, r.Message, r.ExitCode = Built, "", "", 0
+		return true
+	}
+	return false
+}
+
+// inputFiles returns the paths of the task's input files.
+func (x *execution) inputFiles() []string {
+	var paths []string
+	for _, e := range x.ev.Entries {
+		if e.Kind != tree.Dir {
+			paths = append(paths, e.Path)
+		}
+	}
+	return paths
+}
+
+// outDir makes an empty directory for the outputs of a tool that wants one, "" for others.
+func (x *execution) outDir() (dir string, remove func(), err error) {
+	if !usesOut(x.ev.Task) {
+		return "", func() {}, nil
+	}
+	temp, err := x.env.State.Temp()
+	if errors.As(err, new(*owner.GuestError)) {
+		return "", nil, errors.New("outputs cannot be written for another user's workspace")
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	return x.below(temp)
+}
+
+// below makes the directory beside the mark of a temporary one.
+func (x *execution) below(temp *owndir.Temp) (dir string, remove func(), err error) {
+	out, err := temp.Enter("out", true)
+	if err != nil {
+		temp.Remove()
+		return "", nil, err
+	}
+	out.Close()
+	return filepath.Join(temp.Path(), "out"), temp.Remove, nil
+}
+
+// takeOut moves what the tool has made to the places of the task's outputs. It checks all of it
+// first; until then the outputs of the last run stay.
+func (x *execution) takeOut(out string) {
+	made, err := x.listOut(out)
+	if err == nil {
+		if err = x.kept.Clear(); err == nil {
+			_, err = x.restorer.Restore(outStore{dir: out, made: made}, x.placed(made), outputs.Options{Stop: x.kept.Tree.Stop()})
+		}
+	}
+	var refused *cache.RefusedError
+	switch {
+	case err == nil:
+		return
+	case errors.As(err, &refused):
+		x.fail("output_refused", err.Error())
+	default:
+		x.unreadable(err)
+	}
+	x.result.ExitCode = -1
+}
+
+// listOut returns the files below out, with paths relative to it, if all of them may be outputs.
+func (x *execution) listOut(out string) ([]cache.Output, error) {
+	root, err := os.OpenRoot(out)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	set, err := tree.CompileSet(x.ev.Task.Dish.Path, outputsOf(x.ev.Task))
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	entries, size := 0, int64(0)
+	err = fs.WalkDir(root.FS(), ".", func(p string, e fs.DirEntry, err error) error {
+		if err != nil || p == "." {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		entries++
+		switch size += info.Size(); {
+		case entries > maxToolEntries:
+			return cache.Refuse(p, "the tool has made more than %d files", maxToolEntries)
+		case size > maxToolBytes:
+			return cache.Refuse(p, "the tool has made more than %d bytes", int64(maxToolBytes))
+		case e.IsDir():
+			return nil
+		case !info.Mode().IsRegular():
+			return cache.Refuse(p, "the tool has made no regular file, but one of mode %v", info.Mode().Type())
+		case !set.Match(path.Join(x.ev.Task.Dish.Path, p)):
+			return cache.Refuse(p, "the tool has made it, and no output of the task matches it")
+		}
+		files = append(files, p)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return outputs.Capture(x.kept.Tree.Stop(), nil, out, files)
+}
+
+// placed returns outputs of the tool with their paths in the workspace.
+func (x *execution) placed(made []cache.Output) []cache.Output {
+	want := slices.Clone(made)
+	for i := range want {
+		want[i].Path = path.Join(x.ev.Task.Dish.Path, want[i].Path)
+	}
+	return want
+}
+
+func outputsOf(t *plan.Task) []string {
+	globs := make([]string, len(t.Outputs))
+	for i, o := range t.Outputs {
+		globs[i] = o.Glob
+	}
+	return globs
+}
+
+// outStore is the directory of a tool's outputs as a store of their blobs.
+type outStore struct {
+	cache.Nothing
+	dir  string
+	made []cache.Output
+}
+
+// Open opens a file with this content.
+func (s outStore) Open(d cache.Digest) (io.ReadCloser, error) {
+	for i := range s.made {
+		if s.made[i].Digest == d {
+			return os.OpenInRoot(s.dir, s.made[i].Path)
+		}
+	}
+	return nil, cache.ErrMiss
+}

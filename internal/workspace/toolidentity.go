@@ -1,0 +1,105 @@
+package workspace
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/plugin/host"
+)
+
+// toolIdentity makes the identity of a tool.
+type toolIdentity struct {
+	digests *host.Digests
+	files   []string // absolute; the executable or module first
+	pin     string   // of the first, "" for none
+	terms   []discovery.Term
+
+	stats []string // of files when they were read
+}
+
+// once returns a function that makes the identity at its first call, for all tasks of the tool.
+func (i *toolIdentity) once() func() (discovery.ToolIdentity, error) {
+	return sync.OnceValues(func() (discovery.ToolIdentity, error) {
+		sum, err := i.digest()
+		if err == nil {
+			_ = i.digests.Save() // without, the files are read again next time
+		}
+		return discovery.ToolIdentity{Digest: "sha256:" + sum, Terms: i.terms}, err
+	})
+}
+
+// digest returns the digest of the only file, or one made from those of several.
+func (i *toolIdentity) digest() (string, error) {
+	sums := make([]string, len(i.files))
+	for n, file := range i.files {
+		fi, err := os.Stat(file)
+		switch {
+		case err != nil:
+			return "", err
+		case !fi.Mode().IsRegular():
+			return "", fmt.Errorf("%q is no regular file", file)
+		}
+		text, _ := host.Stat(file)
+		i.stats = append(i.stats, text)
+		sums[n] = i.digests.Executable(file)
+	}
+	if i.pin != "" && sums[0] != i.pin {
+		return "", fmt.Errorf("the sha256 of %q is %s, expected %s", i.files[0], sums[0], i.pin)
+	}
+	if len(sums) == 1 {
+		return sums[0], nil
+	}
+	sum := sha256.Sum256([]byte(strings.Join(sums, "\n")))
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// changed reports whether a file is not what the digest was made from.
+func (i *toolIdentity) changed() bool {
+	return slices.ContainsFunc(i.files, func(file string) bool {
+		text, _ := host.Stat(file)
+		return !slices.Contains(i.stats, text)
+	})
+}
+
+// grants returns what a tool is granted, as terms of its identity.
+func grants(own config.Tool, env adapters.Environ) []discovery.Term {
+	sorted := func(list []string) string { return strings.Join(slices.Sorted(slices.Values(list)), "\n") }
+	terms := []discovery.Term{
+		{Name: "capabilities", Value: sorted(own.Capabilities)},
+		{Name: "allowed hosts", Value: sorted(own.AllowedHosts)},
+		{Name: "limits", Value: limitsText(own.Limits)},
+	}
+	names := slices.Clone(own.Env)
+	for name := range own.SetEnv {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		value, set := env.Lookup(name)
+		terms = append(terms, discovery.Term{Name: name, Value: value, Secret: true, Unset: !set})
+	}
+	return terms
+}
+
+func limitsText(l config.ToolLimits) string {
+	var list []string
+	for _, limit := range []struct {
+		name  string
+		value int64
+	}{{"memory", l.Memory}, {"module", l.Module}, {"output", l.Output}, {"fuel", l.Fuel}} {
+		if limit.value > 0 {
+			list = append(list, limit.name+"="+strconv.FormatInt(limit.value, 10))
+		}
+	}
+	return cmp.Or(strings.Join(list, " "), "default")
+}

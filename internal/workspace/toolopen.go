@@ -1,0 +1,204 @@
+package workspace
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/bounds"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/plugin/adapter"
+	"github.com/bentobuild/bento/plugin/oneshot"
+	"github.com/bentobuild/bento/plugin/wasm"
+)
+
+// open sets what the tool is called through. It checks the settings and starts nothing.
+func (t *toolFinder) open(f *FoundTool) {
+	f.Tool = &discovery.Tool{ID: f.ID}
+	switch {
+	case f.Contract == adapters.ContractOneShot:
+		t.openOneshot(f)
+	case f.Contract == adapters.ContractWasm:
+		t.openModule(f, moduleOf{sha256: f.SHA256})
+	default:
+		t.openPackage(f)
+	}
+}
+
+// Launch is how a one-shot tool is started.
+type Launch struct {
+	ID   string // that its manifest has to have
+	Argv []string
+	Dir  string
+	Env  adapters.Environ
+
+	sha256  string
+	words   []string // Argv as it is declared
+	scripts []string // files of the workspace among the arguments
+	terms   []discovery.Term
+}
+
+// openOneshot opens a program that is declared or on PATH.
+func (t *toolFinder) openOneshot(f *FoundTool) {
+	root, own := t.cfg.Root, f.Settings
+	// A tool on PATH is the user's, as a plugin is.
+	p := Launch{ID: f.ID, sha256: f.SHA256, Argv: []string{f.Path}, words: []string{filepath.Base(f.Path)}, Dir: root, Env: t.host.PluginEnv(root)}
+	if own.Declares() { // it runs as a task runs
+		p.Env, p.words = t.host.Environ, nil
+		for _, w := range own.Command {
+			p.words = append(p.words, w.Text)
+		}
+		p.Argv = append(p.Argv, p.words[1:]...)
+		p.scripts = t.scripts(own)
+	}
+	p.Env = p.Env.Strict(own.Env...).With(own.SetEnv)
+	t.openProgram(f, p)
+}
+
+func (t *toolFinder) openProgram(f *FoundTool, p Launch) {
+	own := f.Settings
+	p.Env = p.Env.With(map[string]string{"PWD": p.Dir, state.Inside: t.cfg.Root})
+	opened, err := oneshot.Open(oneshot.Options{
+		ID: p.ID, Argv: p.Argv, Dir: p.Dir, Env: p.Env, SHA256: p.sha256, Capabilities: own.Capabilities, Timeout: own.Timeout,
+		Trace: t.traceOf(f), Audit: t.o.Audit,
+	})
+	if err != nil {
+		f.Tool.Problem = err.Error()
+		return
+	}
+	files := append([]string{f.Path}, p.scripts...)
+	id := &toolIdentity{digests: t.digests, files: files, pin: p.sha256, terms: slices.Concat([]discovery.Term{
+		{Name: "contract", Value: oneshot.Protocol},
+		{Name: "command", Value: strings.Join(p.words, "\n")},
+	}, p.terms, grants(own, p.Env))}
+	f.Launch, f.Oneshot, f.Tool.Call = &p, opened, opened
+	f.Tool.Files, f.Tool.Identity, f.Tool.Changed = t.inWorkspace(files), id.once(), id.changed
+}
+
+// traceOf returns what records the lines of a program, nil for nothing.
+func (t *toolFinder) traceOf(f *FoundTool) func(sent bool, body []byte) {
+	if t.o.Trace == nil {
+		return nil
+	}
+	id, path := f.ID, f.Path
+	return func(sent bool, body []byte) {
+		t.o.Trace(adapter.Frame{ID: id, Path: path, Time: time.Now(), Sent: sent, Body: body})
+	}
+}
+
+// moduleOf is what is known of a module beside its file.
+type moduleOf struct {
+	sha256   string
+	manifest *wasm.Manifest // nil of a bare module
+	terms    []discovery.Term
+}
+
+// openModule opens a module.
+func (t *toolFinder) openModule(f *FoundTool, m moduleOf) {
+	own := f.Settings
+	if t.tools.engine == nil {
+		t.tools.engine = wasm.NewEngine(wasm.EngineOptions{Dir: t.host.compiledDir(t.cfg.Root), Warn: t.o.Warn})
+	}
+	vars := make(map[string]string)
+	for _, name := range own.Env {
+		if value, set := t.host.Environ.Lookup(name); set {
+			vars[name] = value
+		}
+	}
+	maps.Copy(vars, own.SetEnv)
+	opened, err := t.tools.engine.Open(wasm.Options{
+		ID: f.ID, Path: f.Path, SHA256: m.sha256, Manifest: m.manifest, Capabilities: own.Capabilities, Hosts: own.AllowedHosts, Env: vars,
+		Limits:  wasm.Limits{Memory: own.Limits.Memory, Module: own.Limits.Module, Output: own.Limits.Output},
+		Timeout: own.Timeout, Fuel: own.Limits.Fuel,
+	})
+	if err != nil {
+		f.Tool.Problem = err.Error()
+		var failure *adapters.Failure
+		if errors.As(err, &failure) {
+			f.Tool.Hint = failure.Hint
+		}
+		return
+	}
+	id := &toolIdentity{digests: t.digests, files: []string{f.Path}, pin: m.sha256, terms: slices.Concat([]discovery.Term{
+		{Name: "contract", Value: "wasm ABI v" + strconv.Itoa(wasm.API)},
+		{Name: "runtime", Value: wasmRuntime()},
+	}, m.terms, grants(own, t.host.Environ.With(own.SetEnv)))}
+	f.Wasm, f.Tool.Call = opened, opened
+	f.Tool.Files, f.Tool.Identity, f.Tool.Changed = t.inWorkspace(id.files), id.once(), id.changed
+}
+
+// compiledDir returns the directory of compiled modules, "" for none. What lies there is executed, so
+// it is the user's, whatever the configuration of the cache says, and never the repository's.
+func (h *Host) compiledDir(root string) string {
+	base := h.Environ.Get("XDG_CACHE_HOME")
+	if home := h.Environ.Get("HOME"); !filepath.IsAbs(base) && filepath.IsAbs(home) {
+		base = filepath.Join(home, ".cache")
+	}
+	dir := filepath.Join(base, "bento", "wasm")
+	if !filepath.IsAbs(base) || bounds.Of(root).Reached(dir) {
+		return ""
+	}
+	return dir
+}
+
+// wasmRuntime returns the name and version of the runtime of modules.
+func wasmRuntime() string {
+	const path = "github.com/tetratelabs/wazero"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == path {
+				return "wazero " + m.Version
+			}
+		}
+	}
+	return "wazero"
+}
+
+// scripts returns the files of the workspace among the arguments of a program, such as the script of
+// an interpreter.
+func (t *toolFinder) scripts(own config.Tool) (files []string) {
+	for _, w := range own.Command[min(1, len(own.Command)):] {
+		path := filepath.FromSlash(w.Text)
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(t.cfg.Root, path)
+		}
+		if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() && len(t.inWorkspace([]string{path})) > 0 {
+			files = append(files, path)
+		}
+	}
+	return files
+}
+
+// inWorkspace returns those of files that lie in the workspace, relative to the root.
+func (t *toolFinder) inWorkspace(files []string) (paths []string) {
+	for _, f := range files {
+		if rel, err := filepath.Rel(t.cfg.Root, f); err == nil && filepath.IsLocal(rel) && !isOwn(filepath.ToSlash(rel)) {
+			paths = append(paths, filepath.ToSlash(rel))
+		}
+	}
+	return paths
+}
+
+// programOf returns the absolute path of the program of a command, or the word itself for one that is
+// not on PATH.
+func (h *Host) programOf(root, word string) string {
+	if !strings.ContainsRune(word, filepath.Separator) {
+		if found, err := h.Environ.LookPath(word); err == nil {
+			return found
+		}
+		return word
+	}
+	if filepath.IsAbs(word) {
+		return word
+	}
+	return filepath.Join(root, word)
+}

@@ -1,0 +1,58 @@
+package bundle
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/bentobuild/bento/plugin/bundle/archive"
+)
+
+// FuzzPackage: whatever the bytes, a package is refused, or packing its files makes the same one.
+func FuzzPackage(f *testing.F) {
+	for _, files := range [][]archive.File{module("a", "1.0.0", ""), program("p", "1")} {
+		var out bytes.Buffer
+		if err := archive.WriteTar(&out, files); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(out.Bytes())
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		files, err := archive.Read(data, archive.Limits{Packed: 1 << 20, Expanded: 1 << 20})
+		if err != nil {
+			return
+		}
+		p, err := Load(files)
+		if err != nil {
+			return
+		}
+		var out bytes.Buffer
+		if err := archive.WriteTar(&out, p.files); err != nil {
+			t.Fatal(err)
+		}
+		again, err := archive.Read(out.Bytes(), archive.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q, err := Load(again); err != nil || q.Digest != p.Digest {
+			t.Errorf("read back: %v %v", q, err)
+		}
+	})
+}
+
+// FuzzState: a state file that is read can be written and read again.
+func FuzzState(f *testing.F) {
+	f.Add([]byte(`{"plugins": {"a": {"version": "1", "enabled": false, "installed_at": "1772366400", "source": "x"}, "b": {"installed_at": 1}}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		list, err := parseState(data)
+		if err != nil {
+			return
+		}
+		for id, e := range list {
+			if at := []byte(`"` + e.InstalledAt + `"`); e.InstalledAt != "" {
+				if got, ok := installedAt(at); !ok || got.UTC().Format("2006-01-02T15:04:05Z07:00") != e.InstalledAt {
+					t.Errorf("%q: %s is read as %v", id, at, got)
+				}
+			}
+		}
+	})
+}

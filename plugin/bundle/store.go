@@ -1,0 +1,277 @@
+package bundle
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"time"
+
+	"github.com/bentobuild/bento/internal/owndir"
+	"github.com/bentobuild/bento/internal/owner"
+	"github.com/bentobuild/bento/internal/rawfile"
+	"github.com/bentobuild/bento/plugin/bundle/archive"
+	"github.com/bentobuild/bento/plugin/bundle/manifest"
+)
+
+// The names in the directory of a Store that are no ids.
+const (
+	lockName   = ".lock"
+	tempName   = ".tmp"
+	stateName  = "plugin-state.json"
+	recordName = ".bento-package.json"
+)
+
+// Store is the directory of the installed packages: <id>/<version>/ for each, and the state file.
+// Concurrent processes may use it. A method that changes it leaves the old or the new package when
+// the process is killed, never a part of one.
+type Store struct {
+	Dir string // absolute; made when the first package is installed
+	// Waiting is called once when another process has the lock; may be nil.
+	Waiting func(lock string)
+}
+
+// DataDir returns the directory of a Store for the user with that environment: below
+// $XDG_DATA_HOME, or ~/.local/share. It returns "" where neither variable is an absolute path.
+func DataDir(getenv func(string) string) string {
+	dir := getenv("XDG_DATA_HOME")
+	if home := getenv("HOME"); !filepath.IsAbs(dir) {
+		if !filepath.IsAbs(home) {
+			return ""
+		}
+		dir = filepath.Join(home, ".local", "share")
+	}
+	return filepath.Join(dir, "bento", "tools")
+}
+
+// AddOptions say where a package comes from and what the user requires of it.
+type AddOptions struct {
+	Source        string // for the state file
+	Keys          manifest.Keys
+	RequireSigned bool
+}
+
+// Added is the result of Add.
+type Added struct {
+	Dir       string // of the package
+	Signature string // as manifest.CheckSignature; "" of a program
+	Already   bool   // the same package was there
+}
+
+// Add installs a package and makes it the active version. The same package again is no change;
+// another one with the same version is refused.
+func (s *Store) Add(ctx context.Context, p *Package, o AddOptions) (Added, error) {
+	done := Added{Dir: filepath.Join(s.Dir, p.ID, p.Version)}
+	var err error
+	if done.Signature, err = p.signature(o); err != nil {
+		return Added{}, err
+	}
+	err = s.change(ctx, true, func(root *owndir.Dir) error {
+		there, err := digestAt(root, p.ID, p.Version)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			err = s.place(root, p, o.Source)
+		case err != nil:
+		case there != p.Digest:
+			return refused(RuleConflict, "raise the version; or first: bento tool remove "+p.ID+"@"+p.Version,
+				"%s %s is installed with the digest %s, found %s", p.ID, p.Version, there, p.Digest)
+		default:
+			done.Already = true
+		}
+		if err != nil {
+			return err
+		}
+		return activate(root, p.ID, p.Version, o.Source)
+	})
+	return done, err
+}
+
+// signature checks the signature of a package.
+func (p *Package) signature(o AddOptions) (string, error) {
+	if p.Module == nil {
+		if o.RequireSigned {
+			return "", refused(RuleSignature, "a program's package has no place for one; set require_signed = false in your own configuration, or use a module",
+				"%s %s has no signature, and your own configuration requires one", p.ID, p.Version)
+		}
+		return "", nil
+	}
+	result := p.Module.CheckSignature(o.Keys)
+	const add = "add the author's public key to [tools] trusted_keys of your own configuration, if you trust it"
+	switch {
+	case result == manifest.Forged:
+		return "", refused(RuleSignature, "get the package again from its author", "%s %s: the trusted key %q has not signed this manifest", p.ID, p.Version, p.Module.SigningKeyID)
+	case result == manifest.Unsigned && o.RequireSigned:
+		return "", refused(RuleSignature, "ask the author to sign it", "%s %s has no signature, and your own configuration requires one", p.ID, p.Version)
+	case result == manifest.Untrusted && o.RequireSigned:
+		return "", refused(RuleSignature, add, "%s %s is signed with the key %.100q, which you do not trust", p.ID, p.Version, p.Module.SigningKeyID)
+	}
+	return result, nil
+}
+
+// change calls do with the open directory while this process has its lock. A missing directory is
+// fs.ErrNotExist unless create is set.
+func (s *Store) change(ctx context.Context, create bool, do func(*owndir.Dir) error) error {
+	if create {
+		if err := rawfile.MkdirAll(s.Dir, 0o700); err != nil {
+			return err
+		}
+	}
+	root, err := openOwn(s.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	lock, _, err := root.Update(lockName, owndir.Private)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := s.acquire(ctx, lock); err != nil {
+		return err
+	}
+	if temp, err := root.Enter(tempName, false); err == nil {
+		temp.Sweep()
+		temp.Close()
+	}
+	return do(root)
+}
+
+// openOwn opens a directory that other users must not write to.
+func openOwn(dir string) (*owndir.Dir, error) {
+	root, err := owndir.Open(dir, &owner.Trusted{})
+	if err != nil {
+		return nil, err
+	}
+	info, err := root.Stat(".")
+	if err == nil {
+		err = root.CheckOwner(owner.Trusted{})
+	}
+	if err == nil && info.Mode&0o022 != 0 {
+		err = &owndir.RefusedError{Path: dir, Reason: "other users may write to it", Wanted: "a directory that only you may write to", Hint: "chmod go-w " + owner.ShellWord(dir)}
+	}
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	return root, nil
+}
+
+// acquire takes the lock. It looks again at ever longer intervals.
+func (s *Store) acquire(ctx context.Context, lock *rawfile.File) error {
+	waiting := s.Waiting
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		err := lock.TryLock()
+		if !errors.Is(err, rawfile.ErrLocked) {
+			return err
+		}
+		if waiting != nil {
+			waiting(lock.Name())
+			waiting = nil
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		case <-timer.C:
+		}
+	}
+}
+
+// record is what bento notes about an installed package, in its directory.
+type record struct {
+	Kind   string       `json:"kind"`
+	Digest string       `json:"digest"`
+	Source string       `json:"source"`
+	Files  []fileRecord `json:"files"`
+}
+
+// place writes a package beside its place and moves it there.
+func (s *Store) place(root *owndir.Dir, p *Package, source string) error {
+	rec, err := json.Marshal(record{p.Kind, p.Digest, source, p.records()})
+	if err != nil {
+		return err
+	}
+	temps, err := root.Enter(tempName, true)
+	if err != nil {
+		return err
+	}
+	defer temps.Close()
+	temp, err := temps.Temp()
+	if err != nil {
+		return err
+	}
+	defer temp.Remove()
+	staged, err := temp.Enter("package", true)
+	if err != nil {
+		return err
+	}
+	defer staged.Close()
+	for _, f := range append(p.files, archive.File{Name: recordName, Data: rec}) {
+		if err := write(staged, f); err != nil {
+			return err
+		}
+	}
+	versions, err := root.Enter(p.ID, true)
+	if err != nil {
+		return err
+	}
+	defer versions.Close()
+	return temp.Move("package", versions, p.Version)
+}
+
+func write(dir *owndir.Dir, f archive.File) error {
+	if below := path.Dir(f.Name); below != "." {
+		var err error
+		if dir, err = dir.Below(below, true); err != nil {
+			return err
+		}
+		defer dir.Close()
+	}
+	perm := fs.FileMode(0o644)
+	if f.Exec {
+		perm = 0o755
+	}
+	out, err := dir.Create(path.Base(f.Name), perm)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(f.Data)
+	return cmp.Or(err, out.Close())
+}
+
+// digestAt returns the digest of an installed package, fs.ErrNotExist when there is none.
+func digestAt(root *owndir.Dir, id, version string) (string, error) {
+	dir, err := root.Below(id+"/"+version, false)
+	if err != nil {
+		return "", err
+	}
+	defer dir.Close()
+	f, err := readPackage(dir)
+	if err != nil {
+		return "", fmt.Errorf("%s %s is installed and damaged; first: bento tool remove %s@%s: %w", id, version, id, version, err)
+	}
+	return f.Digest, nil
+}
+
+// maxRecord bounds the record of a package: 4096 files with names of 1000 bytes.
+const maxRecord = 8 << 20
+
+// readSmall returns the content of a regular file. It follows no link.
+func readSmall(dir *owndir.Dir, name string, limit int64) ([]byte, error) {
+	f, _, err := dir.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%q has more than %d bytes", f.Name(), limit)
+	}
+	return data, err
+}

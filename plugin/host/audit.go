@@ -1,0 +1,27 @@
+package host
+
+import "time"
+
+// Audit is the record of one call of a tool: what bento saw of it, and nothing that the tool
+// claims about itself. Durations that are 0 belong to phases that were not reached.
+type Audit struct {
+	Contract string `json:"contract"` // "rterm.plugin.v1"
+	ID       string `json:"id"`       // of the tool, as configured
+	Function string `json:"function,omitempty"`
+	Request  string `json:"request,omitempty"` // id of the request
+	Pid      int    `json:"pid,omitempty"`     // 0 without a process
+	// Outcome is "ok", "error" for an error of the tool's own, "canceled", or the
+	// adapters.Code of a failure.
+	Outcome string `json:"outcome"`
+	Error   string `json:"error,omitempty"` // the code of the tool's own error
+
+	Launch    time.Duration `json:"launch"`    // of the process, or of an instance
+	Handshake time.Duration `json:"handshake"` // 0 for a contract without one
+	Answer    time.Duration `json:"answer"`    // from the request to the answer
+	Exit      time.Duration `json:"exit"`      // from the answer to the end
+	Took      time.Duration `json:"took"`      // all of it, in nanoseconds as the others
+
+	Sent     int64 `json:"sent"`     // bytes
+	Received int64 `json:"received"` // bytes, without Trailing
+	Trailing int64 `json:"trailing"` // bytes after the answer, which were ignored
+}

@@ -1,0 +1,185 @@
+package oneshot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/sampling"
+	"github.com/bentobuild/bento/plugin/host"
+)
+
+// Ample is a timeout that no test misses, however busy the machine is.
+const Ample = 10 * time.Minute
+
+// Install makes the test binary a tool with this id in dir.
+func Install(t testing.TB, dir, id string) (path string) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(dir, "bento-tool-"+id)
+	if err := os.Symlink(exe, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Processes returns those that run a program in dir.
+func Processes(dir string) []string {
+	var found []string
+	names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range names {
+		line, _ := os.ReadFile(name)
+		state, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "stat"))
+		if strings.HasPrefix(string(line), dir+"/") && !strings.Contains(string(state), ") Z ") {
+			found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return found
+}
+
+// options are those of a tool that does b.
+func (b *Behaviour) options(path string) Options {
+	o := Options{ID: b.ID, Argv: []string{path}, Capabilities: b.Granted, Timeout: Ample, Launch: Ample, Handshake: Ample, Teardown: Ample}
+	if b.Short {
+		o.Teardown = 200 * time.Millisecond
+		switch {
+		case b.code == adapters.Crashed:
+		case b.Clause == "O3.1":
+			o.Handshake = time.Second
+		default:
+			o.Timeout = time.Second
+		}
+	}
+	return o
+}
+
+// TestMisbehave runs every behaviour, with -short a sample, a few at a time: what has to come of
+// it comes, and no process is left.
+func TestMisbehave(t *testing.T) {
+	dir := t.TempDir()
+	atOnce := make(chan struct{}, 8)
+	var all sync.WaitGroup
+	list := Behaviours()
+	if testing.Short() {
+		list = sampling.Of(t, len(list)/2, list)
+	}
+	for _, b := range list {
+		path := Install(t, dir, b.ID)
+		all.Go(func() {
+			atOnce <- struct{}{}
+			defer func() { <-atOnce }()
+			began := time.Now()
+			defer func() { t.Logf("%-20s %6d ms", b.ID, time.Since(began).Milliseconds()) }()
+			if err := b.misbehave(path); err != nil {
+				t.Errorf("%s: %v", b.ID, err)
+			}
+		})
+	}
+	all.Wait()
+	if left := Processes(dir); len(left) > 0 {
+		t.Errorf("processes are left:\n%s", strings.Join(left, "\n"))
+	}
+}
+
+// misbehave returns what is wrong with what comes of b.
+func (b *Behaviour) misbehave(path string) error {
+	var audit host.Audit
+	o := b.options(path)
+	o.Audit = func(a host.Audit) { audit = a }
+	tool, err := Open(o)
+	if err != nil {
+		return err
+	}
+	input := b.input
+	if input == "" {
+		input = `{"paths":[]}`
+	}
+	answer, err := tool.Call(context.Background(), adapters.ToolCall{Function: "check", Input: json.RawMessage(input), Root: "/src"})
+	if err := b.compare(path, answer.Output, err); err != nil {
+		return err
+	}
+	var f *adapters.Failure
+	if errors.As(err, &f) && audit.Outcome != string(f.Code) || err == nil && audit.Outcome != "ok" {
+		return fmt.Errorf("the audit says %q of %v", audit.Outcome, err)
+	}
+	if audit.Trailing < b.trailing || audit.Pid == 0 || audit.ID != b.ID || audit.Function != "check" {
+		return fmt.Errorf("audit %+v, want %d trailing bytes", audit, b.trailing)
+	}
+	return nil
+}
+
+func (b *Behaviour) compare(path, output string, err error) error {
+	var f *adapters.Failure
+	var own *adapters.ToolError
+	switch {
+	case errors.As(err, &own):
+		if string(b.code) != "error "+own.Code || own.Message != b.says || own.Tool != b.ID || own.Function != "check" {
+			return fmt.Errorf("got %+v, want code %q", own, b.code)
+		}
+	case errors.As(err, &f):
+		if !isOneOf(f.Code, b.code) || !strings.Contains(f.Message, b.says) {
+			return fmt.Errorf("got %q %q, want %q %q", f.Code, f.Message, b.code, b.says)
+		}
+		if f.Path != path || f.Call != "check" || !f.Tool || f.Cause == nil || !strings.Contains(f.Hint, "bento tool ") {
+			return fmt.Errorf("incomplete failure %+v", f)
+		}
+		if id := b.claims(); f.Adapter != id {
+			return fmt.Errorf("the failure names %q, want %q", f.Adapter, id)
+		}
+	case err != nil || b.code != "":
+		return fmt.Errorf("got error %v, want code %q", err, b.code)
+	case !strings.Contains(output, b.says) || !json.Valid([]byte(output)):
+		return fmt.Errorf("got %.100s, want %s", output, b.says)
+	}
+	return nil
+}
+
+// claims returns the id that a failure has to name: that of the manifest once that counts.
+func (b *Behaviour) claims() string {
+	if b.ID == "other-id" {
+		return "acme.other"
+	}
+	return b.ID
+}
+
+func isOneOf(code, want adapters.Code) bool {
+	for w := range strings.SplitSeq(string(want), "|") {
+		if string(code) == w {
+			return true
+		}
+	}
+	return false
+}
+
+// TestStderr: the last of it is with the failure, and every line is logged.
+func TestStderr(t *testing.T) {
+	dir := t.TempDir()
+	var lines []string
+	log := func(line string) { lines = append(lines, line) }
+	for id, want := range map[string]int{"crash-in-words": 1, "floods-stderr": 1 << 18} {
+		lines = nil
+		tool, err := Open(Options{ID: id, Argv: []string{Install(t, dir, id)}, Timeout: Ample, Handshake: Ample, Teardown: Ample})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = tool.Call(t.Context(), adapters.ToolCall{Function: "check", Log: log})
+		var f *adapters.Failure
+		if errors.As(err, &f) && f.Stderr != "no module named x\n" {
+			t.Errorf("%s: stderr %q", id, f.Stderr)
+		}
+		if len(lines) != want || lines[0] != "no module named x" && lines[want-1] != "warning: something" {
+			t.Errorf("%s: %d lines, want %d: %.100q", id, len(lines), want, lines)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package wasm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/bentobuild/bento/adapters"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		os.RemoveAll(guestDir())
+		os.Exit(code)
+	}))
+}
+
+// guestDir is where the guests are built, once a run.
+var guestDir = sync.OnceValue(func() string {
+	dir, err := os.MkdirTemp("", "bento-wasm-guest-")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+})
+
+var built = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(guestDir(), "guest.wasm")
+	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", path, "./testdata/guest")
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=-trimpath")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%v: %s", err, out)
+	}
+	return path, nil
+})
+
+// guest returns the path of testdata/guest as a module of the real toolchain.
+func guest(t testing.TB) string {
+	t.Helper()
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func open(t testing.TB, o Options) *Tool {
+	t.Helper()
+	e := NewEngine(EngineOptions{Dir: filepath.Join(guestDir(), "compiled"), Warn: func(m, h string) { t.Errorf("warning: %s (%s)", m, h) }})
+	t.Cleanup(e.Close)
+	return openWith(t, e, o)
+}
+
+func openWith(t testing.TB, e *Engine, o Options) *Tool {
+	t.Helper()
+	if o.ID == "" {
+		o.ID = "probe"
+	}
+	if o.Bytes == nil && o.Path == "" {
+		o.Path = guest(t)
+	}
+	tool, err := e.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tool
+}
+
+// say returns the call with a text as input.
+func say(text string) adapters.ToolCall {
+	b, err := json.Marshal(text)
+	if err != nil {
+		panic(err)
+	}
+	return adapters.ToolCall{Input: b}
+}
+
+func do(t testing.TB, tool *Tool, c adapters.ToolCall) (adapters.ToolAnswer, error) {
+	t.Helper()
+	return tool.Call(context.Background(), c)
+}
+
+// must calls and returns the output of a call that succeeds.
+func must(t testing.TB, tool *Tool, c adapters.ToolCall) string {
+	t.Helper()
+	a, err := do(t, tool, c)
+	if err != nil {
+		t.Fatalf("Call(%s): %v", c.Input, err)
+	}
+	return a.Output
+}

@@ -1,0 +1,194 @@
+package wasm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/host"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+// Launcher launches a module that is an adapter, bento-adapter-<id>.wasm, as host.Command launches an
+// executable: the messages of the adapter protocol are the same. Each request is one call of the
+// module, with the message as input. Its output holds the messages that answer it, a line each.
+//
+// The module reads the workspace, under its absolute path, and nothing else.
+type Launcher struct {
+	Engine EngineOptions
+	Module Options
+	Root   string // of the workspace, absolute
+}
+
+// depth is the nesting of a message that is passed on.
+const depth = 1000
+
+// Launch implements host.Launcher. No process is started: Pid is 0.
+func (l *Launcher) Launch(ctx context.Context, stderr io.Writer) (*host.Stream, error) {
+	engine := NewEngine(l.Engine)
+	o := l.Module
+	o.ReadWorkspace, o.atItsPath = true, true
+	tool, err := engine.Open(o)
+	if err != nil {
+		return nil, err
+	}
+	in, stdin := io.Pipe()
+	stdout, out := io.Pipe()
+	ctx, end := context.WithCancel(context.WithoutCancel(ctx)) // it lives until End, as a process does
+	s := &served{tool: tool, root: l.Root, stderr: stderr, conn: wire.NewConn(in, out, wire.Limits{}), running: map[string]context.CancelFunc{}}
+	exited := make(chan struct{})
+	var status string
+	go func() {
+		defer close(exited)
+		status = s.serve(ctx)
+		engine.Close()
+	}()
+	stop := func() {
+		end()
+		s.conn.Close()
+	}
+	return &host.Stream{
+		Stdin: stdin, Stdout: stdout, Exited: exited,
+		End: func(bool) { stop() },
+		Wait: func() string {
+			<-exited
+			end()
+			return status
+		},
+	}, nil
+}
+
+// served is a module that answers requests.
+type served struct {
+	tool   *Tool
+	root   string
+	stderr io.Writer
+	conn   *wire.Conn
+
+	mu      sync.Mutex
+	running map[string]context.CancelFunc // by id
+	failed  error                         // the module is at fault: it ends, as a process that crashes
+}
+
+// serve answers requests until the stream ends, the module is asked to shut down, or it fails. It
+// returns how it ended, in the words for a process.
+func (s *served) serve(ctx context.Context) string {
+	defer s.conn.Close()
+	ctx, stop := context.WithCancel(ctx)
+	var calls sync.WaitGroup
+	defer calls.Wait()
+	defer stop()
+	for {
+		body, err := s.conn.Recv()
+		if err != nil {
+			break
+		}
+		m, err := wire.ParseMessage(body, depth)
+		if err != nil {
+			continue // bento writes no such message
+		}
+		switch {
+		case m.Kind == wire.Request && m.Method == wire.MethodShutdown:
+			stop()
+			calls.Wait()
+			_ = s.conn.Send(response(m.ID, json.RawMessage("null"), nil)) // bento may be gone
+			return "exit status 0"
+		case m.Kind == wire.Notification && m.Method == wire.NotifyCancel:
+			s.cancel(m.Params)
+		case m.Kind == wire.Request:
+			call := s.begin(ctx, string(m.ID))
+			calls.Go(func() { s.answer(call, m.ID, body) })
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed != nil {
+		return s.failed.Error()
+	}
+	return "exit status 0"
+}
+
+func (s *served) begin(ctx context.Context, id string) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running[id] = cancel
+	return ctx
+}
+
+func (s *served) cancel(params json.RawMessage) {
+	var p struct {
+		ID json.RawMessage `json:"id"`
+	}
+	_ = json.Unmarshal(params, &p)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cancel := s.running[string(p.ID)]; cancel != nil {
+		cancel()
+	}
+}
+
+// answer calls the module, and passes on its messages. A module that fails ends like a process.
+func (s *served) answer(ctx context.Context, id json.RawMessage, request []byte) {
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.running[string(id)]()
+		delete(s.running, string(id))
+	}()
+	input, err := json.Marshal(string(request))
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	a, err := s.tool.Call(ctx, adapters.ToolCall{Input: input, Root: s.root, Log: s.log})
+	if errors.Is(err, context.Canceled) {
+		_ = s.conn.Send(response(id, nil, &wire.RPCError{Code: wire.CodePlugin, Message: "cancelled"}))
+		return
+	}
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	for line := range bytes.Lines([]byte(a.Output)) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && s.conn.Send(line) != nil {
+			return // bento is gone
+		}
+	}
+}
+
+func (s *served) log(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintln(s.stderr, line)
+}
+
+// fail ends the module, after a line that says why.
+func (s *served) fail(err error) {
+	s.log(err.Error())
+	s.mu.Lock()
+	if s.failed == nil {
+		s.failed = err
+	}
+	s.mu.Unlock()
+	s.conn.Close()
+}
+
+// response returns the bytes of a response.
+func response(id, result json.RawMessage, fault *wire.RPCError) []byte {
+	b, err := json.Marshal(struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Result  json.RawMessage `json:"result,omitempty"`
+		Error   *wire.RPCError  `json:"error,omitempty"`
+	}{"2.0", id, result, fault})
+	if err != nil {
+		panic(err) // its parts come from valid JSON
+	}
+	return b
+}
