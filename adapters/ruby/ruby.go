@@ -14,6 +14,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/probe"
 )
 
 // Adapter is the adapter of Bundler, id ruby. It is safe for concurrent use.
@@ -24,6 +25,7 @@ type Adapter struct {
 	manifest adapters.Manifest
 	bundles  adapters.Memo[*bundle]
 	seen     adapters.Machine[machine]
+	said     probe.Memory
 }
 
 // New returns the adapter. It finds tools in o.Env and passes it to probes.

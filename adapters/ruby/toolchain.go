@@ -28,7 +28,7 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	}
 	m := &a.manifest
 	env := a.env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...).With(m.SetEnv)
-	return ask(ctx, probe.New(a.Source, env), probe.RubyVersion, at, env)
+	return ask(ctx, probe.New(a.Source, env).Sharing(&a.said), probe.RubyVersion, at, env)
 }
 
 // ask returns the output of a Ruby program.

@@ -27,8 +27,8 @@ func (p *Plan) Taken(d *discovery.Dish) []Taken { return p.taken[d] }
 // makes it.
 const RuleIgnoredEmbed = "embed_ignored"
 
-// takeIn makes the tasks of each dish depend on what makes the files that its sources take in, and
-// count those that nothing makes and that are no default inputs.
+// takeIn makes the tasks of each dish depend on what makes the files that its sources take in or that
+// dish.toml names as inputs, and count those that nothing makes and that are no default inputs.
 func (b *builder) takeIn() {
 	var makers *makers
 	var edges []innerEdge
@@ -40,7 +40,7 @@ func (b *builder) takeIn() {
 			edges = append(edges, b.take(d, &d.Embeds[i], makers)...)
 		}
 	}
-	for _, e := range b.acyclic(edges) {
+	for _, e := range b.acyclic(append(edges, b.namedEdges()...)) {
 		via := ViaOutputs
 		if e.task.independent() {
 			via = ViaNothing

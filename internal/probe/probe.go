@@ -36,12 +36,19 @@ type Asker struct {
 	env  adapters.Environ
 	from adapters.Source
 	area *bounds.Area // directories that the repository controls
+	said *Memory
 }
 
 // New returns an Asker for the workspace that from reads. env is the whole environment of the
 // adapter's tasks.
 func New(from adapters.Source, env adapters.Environ) *Asker {
-	return &Asker{env: env, from: from, area: bounds.Of(from.Root())}
+	return &Asker{env: env, from: from, area: bounds.Of(from.Root()), said: new(Memory)}
+}
+
+// Sharing returns a with the answers of other Askers.
+func (a *Asker) Sharing(said *Memory) *Asker {
+	a.said = said
+	return a
 }
 
 // At names a tool and the directory that it is asked about.
@@ -98,7 +105,7 @@ func (a *Asker) Ask(ctx context.Context, q Question, at At) (Said, error) {
 	if err := a.handOver(l, at, &spec); err != nil {
 		return Said{}, err
 	}
-	return output(ctx, spec, at)
+	return a.said.ask(ctx, a.from, spec, at)
 }
 
 // handOver adds the required version, after checking that it is one.

@@ -179,15 +179,27 @@ func writeNotes(w io.Writer, style Style, d planDish) {
 		fmt.Fprintf(w, "  %s\n", style.Dim(PrintableLine(note)))
 	}
 	if len(d.InnerDishes) > 0 {
-		names := make([]string, len(d.InnerDishes))
-		for i, name := range d.InnerDishes {
-			names[i] = PrintableLine(name)
-		}
-		fmt.Fprintf(w, "  %s\n", style.Dim("its inputs include the files of "+strings.Join(names, ", ")))
+		fmt.Fprintf(w, "  %s\n", style.Dim("its inputs include the files of "+firstNames(d.InnerDishes)))
 	}
 	for _, t := range d.RootTasks {
 		fmt.Fprintf(w, "  %s\n", style.Dim(t.Line()))
 	}
+}
+
+// maxNames bounds how many dishes one line names. A document names them all.
+const maxNames = 20
+
+// firstNames returns the first of a list of names, and how many there are more.
+func firstNames(list []string) string {
+	shown := make([]string, min(len(list), maxNames))
+	for i := range shown {
+		shown[i] = PrintableLine(list[i])
+	}
+	text := strings.Join(shown, ", ")
+	if more := len(list) - len(shown); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // LeftOutLine returns the line about directories that are left out, "" for none. Those that the

@@ -39,7 +39,7 @@ func (a *Adapter) findPython(ctx context.Context, p *project, env adapters.Envir
 	if preference := a.preference(p.Dir); preference != "" && !at.Leave.Given() {
 		at.Set = map[string]string{"UV_PYTHON_PREFERENCE": preference}
 	}
-	said, err := probe.New(a.Source, env).Ask(ctx, probe.UVPython, at)
+	said, err := probe.New(a.Source, env).Sharing(&a.said).Ask(ctx, probe.UVPython, at)
 	if err != nil {
 		return "", err
 	}

@@ -35,6 +35,7 @@ type Adapter struct {
 	machine    *interpreter.Machine
 	workspaces adapters.Memo[*uvworkspace.Workspace]
 	bases      adapters.Machine[string] // by workspace
+	said       probe.Memory
 	locks      adapters.Memo[*lockfile.UV]
 }
 
@@ -180,7 +181,7 @@ func (a *Adapter) asked(ctx context.Context, at probe.At) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	asker := probe.New(a.Source, env)
+	asker := probe.New(a.Source, env).Sharing(&a.said)
 	version, err := environment.Version(ctx, asker, probe.UVVersion, at.Of(path))
 	if err != nil {
 		return "", err

@@ -1,0 +1,46 @@
+package probe
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/clone"
+)
+
+// blank is a view without files.
+type blank struct{ adapters.View }
+
+// TestMemory: as long as the snapshot holds a tool is started once for each command line and
+// environment, and its refusal names the directory that was asked about.
+func TestMemory(t *testing.T) {
+	base := t.TempDir()
+	tool, starts := base+"/usr/uv", base+"/starts"
+	write(t, tool, "#!/bin/sh\necho x >> "+starts+"\necho no \"$@\" >&2\nexit 3\n")
+	write(t, base+"/ws/x", "")
+	env := adapters.NewEnviron([]string{"PATH=" + base + "/usr:/usr/bin:/bin"})
+	snapshot := new(adapters.Snapshot)
+	snapshot.Hold(blank{})
+	from := adapters.Options{Clone: clone.At(base + "/ws"), Snapshot: snapshot}.Source()
+	said := new(Memory)
+	ask := func(env adapters.Environ, dir, word string, want int) {
+		t.Helper()
+		_, err := New(from, env).Sharing(said).Ask(t.Context(), UVPython, At{Dir: dir, Path: tool, Word: word})
+		var refusal *Refusal
+		if !errors.As(err, &refusal) || refusal.Dir != dir || !strings.Contains(refusal.Said, word) {
+			t.Errorf("%s: %v", dir, err)
+		}
+		log, err := os.ReadFile(starts)
+		if got := strings.Count(string(log), "x"); got != want || err != nil {
+			t.Errorf("%s: %d starts, want %d (%v)", dir, got, want, err)
+		}
+	}
+	ask(env, base+"/ws/a", "3.12", 1)
+	ask(env, base+"/ws/b", "3.12", 1)
+	ask(env, base+"/ws/b", "3.13", 2)
+	ask(env.With(map[string]string{"LANG": "C"}), base+"/ws/b", "3.13", 3)
+	snapshot.Changed() // such as by an install
+	ask(env, base+"/ws/a", "3.12", 4)
+}
