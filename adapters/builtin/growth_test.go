@@ -55,6 +55,7 @@ func readers() map[string]growth.Reader {
 		"node/npmlock.Parse":             growth.Of(growth.By(npmlock.Parse), growth.List(`{"lockfileVersion": 3, "packages": {`, `"node_modules/p%d": {"version": "1.0.0"}`, ",", "}}")),
 		"node/packagejson.ParseManifest": growth.Of(growth.By(packagejson.ParseManifest), growth.List(`{"name": "x", "scripts": {`, `"s%d": "echo %d"`, ",", "}}")),
 		"node/pnpmlock.Parse":            growth.Of(growth.By(pnpmlock.Parse), growth.List("lockfileVersion: '9.0'\npackages:\n", "  p%d@1.0.0:\n    resolution: {integrity: sha512-%d}\n", "", "")),
+		"node/yamldoc.ParsePlaced":       growth.Of(growth.By(yamldoc.ParsePlaced), growth.List("packages:\n", "  - 'p%d/**'\n", "", "")),
 		"node/yamldoc.Parse":             growth.Of(growth.By(yamldoc.Parse), growth.List("packages:\n", "  - 'p%d/**'\n", "", "")),
 		"node/yarnlock.ParseClassic":     growth.Of(func(data []byte) any { v, err := yarnlock.ParseClassic(data); return []any{v, err} }, growth.List("# yarn lockfile v1\n\n", "p%d@^1.0.0:\n  version \"1.0.0\"\n\n", "", "")),
 		"node/yarnlock.Parse":            growth.Of(growth.By(yarnlock.Parse), growth.List("__metadata:\n  version: 8\n\n", "\"p%d@npm:1.0.0\":\n  version: 1.0.0\n  resolution: \"p%d@npm:1.0.0\"\n  languageName: node\n  linkType: hard\n\n", "", "")),

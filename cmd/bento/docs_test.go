@@ -76,6 +76,12 @@ func TestReadme(t *testing.T) {
 		switch words[0] {
 		case "watch", "add": // one does not end, one wants a package
 			continue
+		case "init":
+			if len(words) > 1 {
+				cmd.Dir = t.TempDir()
+				write(t, cmd.Dir, "turbo.json", `{"tasks": {"build": {}}}`)
+				write(t, cmd.Dir, "package.json", `{"name": "app", "scripts": {"build": "true"}}`)
+			}
 		case "dish":
 			cmd.Dir = t.TempDir()
 			write(t, cmd.Dir, "bento.toml", "")

@@ -203,7 +203,7 @@ func introduce(ctx context.Context, f *workspace.FoundTool) (*report.ToolManifes
 
 func toolTraceCommand(s *session) *cobra.Command {
 	cmd := pluginTraceCommand(s)
-	cmd.Short = "Run a command of bento and record the messages of its tools"
+	cmd.Short = "Run a command and record the messages of its tools"
 	cmd.Long = "Run a command of bento and write every message of its one-shot tools and its plugins to stderr,\n" +
 		"or with -o to a file as one JSON object a line: time, ms since the start, id, sent (by bento) and body."
 	cmd.Example = "  bento tool trace -- run lint\n  bento tool trace -- tool run acme.fmt fmt.check"

@@ -87,7 +87,7 @@ var table = []row{
 	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse", "internal/tree/glob"}}, // which globs mean anything
 	// Packages of tools: what they contain, then where they are installed and fetched from.
 	{"plugin/bundle", []string{"plugin/bundle/*", "diagnostics", "internal/bounds", "internal/owndir", "internal/owner", "internal/proc", "internal/rawfile"}},
-	{"plugin/bundle/*", []string{"diagnostics", "internal/jsonfile"}},
+	{"plugin/bundle/*", []string{"diagnostics", "internal/jsonfile", "internal/pattern"}},
 	{"plugin/wasm/wasmtest", nil}, // modules written by hand, for tests
 	// Compiled modules lie in a directory of bento's own.
 	{"plugin/wasm", []string{"adapters", "plugin/host", "plugin/wire", "internal/owndir", "internal/owner", "internal/rawfile"}},
@@ -97,7 +97,7 @@ var table = []row{
 	{"examples/*", []string{"plugin", "adapters", "diagnostics"}}, // what an author of a plugin has
 
 	// The files of other build tools, which bento init maps. YAML has one parser.
-	{"internal/foreign", []string{"diagnostics", "internal/clone", "internal/config", "internal/jsonfile", "internal/tomlfile", "internal/tree/glob", "adapters/node/yamldoc"}},
+	{"internal/foreign", []string{"diagnostics", "internal/clone", "internal/config", "internal/jsonfile", "internal/pattern", "internal/tomlfile", "internal/tree/glob", "adapters/node/yamldoc"}},
 
 	// 5
 	// Tasks of dish.toml are laid over recipes: the values of config are read as they are.

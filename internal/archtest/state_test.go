@@ -18,6 +18,7 @@ var waited = map[string]string{
 	"internal/proc/terminal_linux.go":  "TakeBack, for the watch of the terminal",
 	"internal/report/terminal/live.go": "end, for the block",
 	"plugin/adapter/start.go":          "startProcess, for the digest",
+	"plugin/bundle/clone.go":           "clone, which cancels it and waits",
 	"plugin/host/host.go":              "Close, for the life of the plugin",
 	"plugin/host/session.go":           "the life of the plugin, for the session",
 	"plugin/oneshot/run.go":            "settle, for 2 s",

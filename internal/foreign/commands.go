@@ -2,11 +2,11 @@ package foreign
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/internal/jsonfile"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // Make, just and Task run the dependencies of their targets themselves: a task is the call of the
@@ -22,7 +22,7 @@ type target struct {
 }
 
 // callsBento matches a line that runs bento, which would run the task again.
-var callsBento = regexp.MustCompile(`(^|[\s;&|(@])bento\s+(run|build|check|lint|test|ci|watch)\b`)
+var callsBento = pattern.New(`(^|[\s;&|(@])bento\s+(run|build|check|lint|test|ci|watch)\b`)
 
 // call maps a target of the root to a task that calls the tool.
 func (r *reader) call(file, name string, t target, command string) {
@@ -44,8 +44,8 @@ func (r *reader) call(file, name string, t target, command string) {
 
 // justLine matches the head of a recipe: attributes stand on lines of their own.
 var (
-	justHead    = regexp.MustCompile(`^@?([A-Za-z_][A-Za-z0-9_-]*)((?:\s+[^:]*?)?)\s*:(?:[^=]|$)`)
-	justSetting = regexp.MustCompile(`^(set|export|alias|import\??|mod\??|unexport)\s`)
+	justHead    = pattern.New(`^@?([A-Za-z_][A-Za-z0-9_-]*)((?:\s+[^:]*?)?)\s*:(?:[^=]|$)`)
+	justSetting = pattern.New(`^(set|export|alias|import\??|mod\??|unexport)\s`)
 )
 
 // just reads a justfile. https://just.systems/man/en/grammar.html
@@ -102,8 +102,8 @@ func required(params string) bool {
 
 // The lines of a Makefile that matter.
 var (
-	makePhony  = regexp.MustCompile(`^\.PHONY\s*:(.*)$`)
-	makeTarget = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9_.-]*)\s*::?(?:[^=:]|$)`)
+	makePhony  = pattern.New(`^\.PHONY\s*:(.*)$`)
+	makeTarget = pattern.New(`^([A-Za-z0-9][A-Za-z0-9_.-]*)\s*::?(?:[^=:]|$)`)
 )
 
 // makefile maps the targets of a Makefile that are phony, or that have the name of a lifecycle task.

@@ -3,13 +3,13 @@
 package manifest
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/jsonfile"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // The names of the manifests in a package.
@@ -103,7 +103,7 @@ func (r *reader) names(m *Module) {
 }
 
 // baseName is a name that is the same file on every system.
-var baseName = regexp.MustCompile(`^[0-9A-Za-z_][0-9A-Za-z_.+-]{0,198}$`)
+var baseName = pattern.New(`^[0-9A-Za-z_][0-9A-Za-z_.+-]{0,198}$`)
 
 // content checks the digest and what the module needs.
 func (r *reader) content(m *Module) {

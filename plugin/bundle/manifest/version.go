@@ -2,10 +2,11 @@ package manifest
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 const (
@@ -14,8 +15,8 @@ const (
 )
 
 var (
-	idForm      = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,99}$`)
-	versionForm = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._+-]{0,99}$`)
+	idForm      = pattern.New(`^[a-z0-9][a-z0-9._-]{0,99}$`)
+	versionForm = pattern.New(`^[0-9A-Za-z][0-9A-Za-z._+-]{0,99}$`)
 )
 
 // ValidID reports whether id may name a tool, and a directory.
@@ -59,7 +60,7 @@ type Requirement struct {
 
 // comparator is one comparator of a Cargo requirement: an operator, and a version that may lack its
 // last parts or have wildcards for them.
-var comparator = regexp.MustCompile(`^(\^|~|=|>=|<=|>|<)?[ ]*(\*|[0-9]{1,9}(\.(\*|[0-9]{1,9}(\.(\*|[0-9]{1,9}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?))?))?)$`)
+var comparator = pattern.New(`^(\^|~|=|>=|<=|>|<)?[ ]*(\*|[0-9]{1,9}(\.(\*|[0-9]{1,9}(\.(\*|[0-9]{1,9}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?))?))?)$`)
 
 // ParseRequirement reads a requirement in the syntax of Cargo: comparators with commas between
 // them, all of which must hold; a comparator without an operator means "^".
