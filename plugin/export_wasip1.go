@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"sync"
 	"unsafe"
 
 	"github.com/bentobuild/bento/adapters"
@@ -18,14 +19,16 @@ var held [][]byte
 
 // Export makes a the adapter of a WebAssembly module, bento-adapter-<id>.wasm. It takes the place of
 // Main in a program that is built with GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared, whose
-// main function does not run:
+// main function does not run. It returns nothing of use:
 //
-//	func init() { plugin.Export(zig{}) }
-//	func main() {}
+//	var _ = plugin.Export(zig{})
 //
 // Each request is answered by a new instance, so a keeps nothing from one call to the next. It reads
 // the workspace, starts no process and has no network.
-func Export(a adapters.Adapter) { exported = a }
+func Export(a adapters.Adapter) struct{} {
+	exported = a
+	return struct{}{}
+}
 
 //go:wasmexport az_alloc
 func azAlloc(n int32) unsafe.Pointer {
@@ -63,10 +66,9 @@ func azToolExecute(at unsafe.Pointer, n int32) int64 {
 func answer(request []byte) (string, error) {
 	in, stdin := io.Pipe()
 	stdout, out := io.Pipe()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	ended := make(chan error, 1)
-	go func() { ended <- Serve(ctx, exported, &Options{In: in, Out: out}) }()
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	serving.Go(func() { _ = Serve(context.Background(), exported, &Options{In: in, Out: out}) }) // the loop below notices its end
 	conn := wire.NewConn(stdout, stdin, wire.Limits{})
 	defer conn.Close()
 	if err := conn.Send(request); err != nil {

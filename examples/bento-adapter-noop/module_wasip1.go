@@ -5,4 +5,4 @@ import "github.com/bentobuild/bento/plugin"
 // As a module, bento-adapter-noop.wasm, the adapter is exported: main does not run there.
 //
 //	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o bento-adapter-noop.wasm .
-func init() { plugin.Export(noop{}) }
+var _ = plugin.Export(noop{})

@@ -46,15 +46,8 @@ func RunModule(ctx context.Context, e *wasm.Engine, o ModuleOptions) (*Report, e
 		got := s.try(ctx, a)
 		res.Status, res.Got = got.status, got.got
 		r.Axes = append(r.Axes, res)
-		switch {
-		case got.status == Pass:
-			r.Passed++
-		case got.status == Fail && a.level == Must:
-			r.Failed++
-		case got.status == Fail:
-			r.Missed++
-		}
 	}
+	r.count()
 	r.Took = time.Since(began)
 	return r, ctx.Err()
 }

@@ -57,6 +57,7 @@ func (e *Engine) Close() {
 	for _, t := range tools {
 		t.close()
 	}
+	e.store.close()
 }
 
 // program is a compiled module with the runtime that it belongs to.

@@ -155,8 +155,7 @@ func (w *web) ask(t *testing.T, url string, hosts ...string) (string, bool) {
 
 func TestHTTPGet(t *testing.T) {
 	other := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"output":"other"}`) })
-	var one *web
-	one = serve(t, func(w http.ResponseWriter, r *http.Request) {
+	one := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/good":
 			fmt.Fprintf(w, `{"output":"%s %s"}`, r.Method, r.UserAgent())
