@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/internal/clone"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // install is the command that installs bento where Go is.
@@ -28,7 +28,7 @@ func (doc *initialised) workflow(below *clone.Clone, service string) newFile {
 }
 
 // plainBranch matches names that mean themselves in the branch filters of a workflow and in YAML.
-var plainBranch = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._/-]{0,99}$`)
+var plainBranch = pattern.New(`^[A-Za-z][A-Za-z0-9._/-]{0,99}$`)
 
 // branch returns the branch that is checked out, "main" if it is none or has an odd name.
 func branch(below *clone.Clone) string {
@@ -182,7 +182,7 @@ func (doc *initialised) checks() string {
 }
 
 // hooksPath matches the setting that makes git look for hooks elsewhere.
-var hooksPath = regexp.MustCompile(`(?im)^\s*hookspath\s*=`)
+var hooksPath = pattern.New(`(?im)^\s*hookspath\s*=`)
 
 // hook returns the file of a hook before each commit: the configuration of the tool pre-commit, or a
 // hook of git in this clone.
@@ -215,7 +215,7 @@ repos:
 		return newFile{}, notFound("unusable_directory", fmt.Sprintf("--hooks git: %q has no hooks: %v", doc.Root, err),
 			"use --hooks pre-commit, or name the top of the repository with -C")
 	}
-	if data, _ := below.Read(".git/config", 1<<20); hooksPath.Match(data) {
+	if data, _ := below.Read(".git/config", 1<<20); hooksPath.MatchString(string(data)) {
 		return newFile{}, notFound("unusable_directory", "--hooks git: git's core.hooksPath names another directory for hooks",
 			"add to its pre-commit the command that bento init --dry-run --hooks pre-commit prints")
 	}

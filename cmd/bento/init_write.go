@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/foreign"
+	"github.com/bentobuild/bento/internal/pattern"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
 )
@@ -87,7 +87,7 @@ func (s *session) verify(ctx context.Context, doc *initialised, below *clone.Clo
 }
 
 // goCommand matches the package clause of a command. go build makes no file of a library.
-var goCommand = regexp.MustCompile(`(?m)^package main\b`)
+var goCommand = pattern.New(`(?m)^package main\b`)
 
 // makesOutputs reports whether a task makes its outputs: a recipe of Go has an output also for a
 // library.
@@ -100,7 +100,7 @@ func (w *opened) makesOutputs(t *plan.Task) bool {
 		if path.Dir(e.Path) != path.Clean(t.Dish.Path) || path.Ext(e.Path) != ".go" || strings.HasSuffix(e.Path, "_test.go") {
 			continue
 		}
-		if data, err := below.Read(e.Path, maxIgnore); err == nil && goCommand.Match(data) {
+		if data, err := below.Read(e.Path, maxIgnore); err == nil && goCommand.MatchString(string(data)) {
 			return true
 		}
 	}

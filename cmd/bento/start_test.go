@@ -12,7 +12,7 @@ import (
 // What packages make before main runs costs every command, those that need none of it too. Most
 // is the regular expressions of a library of versions.
 const (
-	maxInitBytes  = 350 << 10
+	maxInitBytes  = 390 << 10
 	maxInitAllocs = 2250
 )
 
