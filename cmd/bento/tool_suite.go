@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/workspace"
 	"github.com/bentobuild/bento/plugin/adapter"
@@ -16,9 +17,9 @@ func toolTestCommand(s *session) *cobra.Command {
 	var function, input string
 	cmd := &cobra.Command{
 		Use: "test ID", Example: "  bento tool test acme.fmt\n  bento tool test acme.fmt --function fmt.check --input @request.json", Short: "Test a tool against its contract, clause by clause",
-		Long: "Test a one-shot tool against the contract of docs/TOOL-PROTOCOL.md, clause by clause. Every test\n" +
-			"starts it again. A module is checked and compiled. The exit code is 1 if a MUST fails. -v prints\n" +
-			"the tool's stderr.",
+		Long: "Test a tool against its contract, clause by clause: docs/TOOL-PROTOCOL.md of a one-shot tool, which\n" +
+			"every test starts again, docs/TOOL-PROTOCOL-WASM.md of a module. The exit code is 1 if a MUST fails.\n" +
+			"-v prints the tool's stderr.",
 		Args: exactly(1, "bento tool test requires the id of one tool"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := toolInput(cmd.Context(), input)
@@ -34,7 +35,7 @@ func toolTestCommand(s *session) *cobra.Command {
 }
 
 func (s *session) toolTest(ctx context.Context, id string, o plugintest.OneshotOptions) error {
-	tools, _, err := s.findTools(ctx, workspace.ToolOptions{})
+	tools, cfg, err := s.findTools(ctx, workspace.ToolOptions{})
 	if err != nil {
 		return err
 	}
@@ -46,19 +47,18 @@ func (s *session) toolTest(ctx context.Context, id string, o plugintest.OneshotO
 	if err != nil {
 		return err
 	}
-	doc := report.PluginTest{ID: id, Path: f.Path}
-	if f.Wasm != nil {
-		doc.Axes = []report.PluginAxis{moduleAxis(f.Wasm.Check(ctx))}
-		doc.Passed, doc.Failed = 1, 0
-		if doc.Axes[0].Status == "fail" {
-			doc.Passed, doc.Failed = 0, 1
-		}
+	var r *plugintest.Report
+	if f.Module != nil {
+		call := adapters.ToolCall{Function: o.Function, Input: o.Input, Root: cfg.Root}
+		r, err = plugintest.RunModule(ctx, tools.Engine(), plugintest.ModuleOptions{Module: *f.Module, Call: call})
 	} else {
-		r, err := s.testProgram(ctx, f, o)
-		if err != nil {
-			return err
-		}
-		doc.Axes, doc.Passed, doc.Failed, doc.Missed, doc.DurationMS = axesOf(r), r.Passed, r.Failed, r.Missed, float64(r.Took.Microseconds())/1000
+		r, err = s.testProgram(ctx, f, o)
+	}
+	if err != nil {
+		return err
+	}
+	doc := report.PluginTest{
+		ID: id, Path: f.Path, Axes: axesOf(r), Passed: r.Passed, Failed: r.Failed, Missed: r.Missed, DurationMS: float64(r.Took.Microseconds()) / 1000,
 	}
 	if doc.Failed > 0 {
 		s.outcome = exitTask
@@ -83,13 +83,4 @@ func (s *session) testProgram(ctx context.Context, f *workspace.FoundTool, o plu
 		o.Stderr = s.err
 	}
 	return plugintest.RunOneshot(ctx, f.Launch.Argv, o)
-}
-
-// moduleAxis is the result of checking and compiling a module.
-func moduleAxis(err error) report.PluginAxis {
-	a := report.PluginAxis{Clause: "module", Level: string(plugintest.Must), Status: "pass", Expected: "a module that the contract allows"}
-	if err != nil {
-		a.Status, a.Got = "fail", err.Error()
-	}
-	return a
 }

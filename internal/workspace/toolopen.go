@@ -120,11 +120,12 @@ func (t *toolFinder) openModule(f *FoundTool, m moduleOf) {
 		}
 	}
 	maps.Copy(vars, own.SetEnv)
-	opened, err := t.tools.engine.Open(wasm.Options{
+	f.Module = &wasm.Options{
 		ID: f.ID, Path: f.Path, SHA256: m.sha256, Manifest: m.manifest, Capabilities: own.Capabilities, Hosts: own.AllowedHosts, Env: vars,
 		Limits:  wasm.Limits{Memory: own.Limits.Memory, Module: own.Limits.Module, Output: own.Limits.Output},
 		Timeout: own.Timeout, Fuel: own.Limits.Fuel,
-	})
+	}
+	opened, err := t.tools.engine.Open(*f.Module)
 	if err != nil {
 		f.Tool.Problem = err.Error()
 		var failure *adapters.Failure

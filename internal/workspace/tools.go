@@ -28,6 +28,7 @@ type FoundTool struct {
 	Oneshot  *oneshot.Tool   // of a program
 	Launch   *Launch         // likewise: how it is started
 	Wasm     *wasm.Tool      // of a module
+	Module   *wasm.Options   // likewise: how it is opened
 }
 
 // Tools are the tools of a workspace. Close ends them.
@@ -43,6 +44,9 @@ func (t *Tools) Close() {
 		t.engine.Close()
 	}
 }
+
+// Engine returns what modules are opened with, nil if there is none.
+func (t *Tools) Engine() *wasm.Engine { return t.engine }
 
 // FindTools returns the tools of a workspace: the declared ones by id, then those on PATH in its
 // order. st may be nil. It reads no content of a file that is not pinned.
