@@ -47,14 +47,18 @@ func (t *Transcript) Close() {
 	}
 }
 
-// Errors returns the last lines of both streams from the first that names an error, at most
-// errorLines; without such a line the last few. Lines of progress are left out.
+// Errors returns the lines of both streams from the first that names an error, at most
+// errorLines: the first, which says what is wrong, and the last. Without such a line it returns
+// the last few. Lines of progress are left out.
 func (t *Transcript) Errors() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	lines := t.tail
 	if first := slices.IndexFunc(lines, speaksOfError); first >= 0 {
-		lines = lines[max(first, len(lines)-errorLines):]
+		lines = lines[first:]
+		if more := len(lines) - errorLines; more > 0 {
+			lines = append([]string{lines[0]}, lines[1+more:]...)
+		}
 	} else {
 		lines = lines[max(0, len(lines)-otherLines):]
 	}

@@ -63,6 +63,7 @@ ERROR: No matching distribution found for none==99
 `, "ERROR: Could not find a version that satisfies the requirement none==99 (from p)\nERROR: No matching distribution found for none==99"},
 		{"progress after the error", "error: broken\nFetching b\nProgress: resolved 1\n", "error: broken"},
 		{"progress with an error", "Downloading x failed\n", "Downloading x failed"},
+		{"a long end", "error: stale\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n", "error: stale\n3\n4\n5\n6\n7\n8\n9\n10\n11"},
 		{"no word", "a\nb\nc\nd\ne\nf\n", "b\nc\nd\ne\nf"},
 	} {
 		tr := adapters.NewTranscript(nil)
