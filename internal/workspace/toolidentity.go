@@ -14,6 +14,7 @@ import (
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/plugin/host"
 )
@@ -23,6 +24,8 @@ type toolIdentity struct {
 	digests *host.Digests
 	files   []string // absolute; the executable or module first
 	pin     string   // of the first, "" for none
+	most    int64    // bytes of a file; 0: maxProgram
+	below   string   // a workspace that no link may lead a file of it out of; "" for any
 	terms   []discovery.Term
 
 	stats []string // of files when they were read
@@ -46,12 +49,8 @@ func (i *toolIdentity) digest() (string, error) {
 		if !filepath.IsAbs(file) {
 			return "", fmt.Errorf("the program %q is not on PATH", file)
 		}
-		fi, err := os.Stat(file)
-		switch {
-		case err != nil:
+		if err := i.check(file); err != nil {
 			return "", err
-		case !fi.Mode().IsRegular():
-			return "", fmt.Errorf("%q is no regular file", file)
 		}
 		text, _ := host.Stat(file)
 		i.stats = append(i.stats, text)
@@ -65,6 +64,30 @@ func (i *toolIdentity) digest() (string, error) {
 	}
 	sum := sha256.Sum256([]byte(strings.Join(sums, "\n")))
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// maxProgram bounds the files that are read for the digest of a program.
+const maxProgram = 1 << 30
+
+// check reports a file that is not read: one that could block, has no end, or is not the
+// workspace's though its path says so.
+func (i *toolIdentity) check(file string) error {
+	if below := clone.At(i.below); i.below != "" && below.Holds(file) {
+		if _, err := below.Resolve(file); err != nil {
+			return err
+		}
+	}
+	fi, err := os.Stat(file)
+	most := cmp.Or(i.most, maxProgram)
+	switch {
+	case err != nil:
+		return err
+	case !fi.Mode().IsRegular():
+		return fmt.Errorf("%q is no regular file", file)
+	case fi.Size() > most:
+		return fmt.Errorf("%q has %d bytes, expected at most %d", file, fi.Size(), most)
+	}
+	return nil
 }
 
 // changed reports whether a file is not what the digest was made from.

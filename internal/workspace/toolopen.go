@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"os"
@@ -134,7 +135,8 @@ func (t *toolFinder) openModule(f *FoundTool, m moduleOf) {
 		}
 		return
 	}
-	id := &toolIdentity{digests: t.digests, files: []string{f.Path}, pin: m.sha256, terms: slices.Concat([]discovery.Term{
+	most := cmp.Or(own.Limits.Module, wasm.DefaultModule)
+	id := &toolIdentity{digests: t.digests, files: []string{f.Path}, pin: m.sha256, most: most, below: t.cfg.Root, terms: slices.Concat([]discovery.Term{
 		{Name: "contract", Value: "wasm ABI v" + strconv.Itoa(wasm.API)},
 		{Name: "runtime", Value: wasmRuntime()},
 	}, m.terms, grants(own, t.host.Environ.With(own.SetEnv)))}

@@ -67,9 +67,11 @@ type Limits struct {
 // API is the version of the runtime API that this package serves.
 const API = 2
 
+// DefaultModule is the limit of a module's file in bytes where Limits has none.
+const DefaultModule = 50 << 20
+
 const (
 	defaultMemory  = 64 << 20
-	defaultModule  = 50 << 20
 	defaultOutput  = 16 << 20
 	defaultTimeout = 30 * time.Second
 	maxMemory      = 4 << 30
@@ -128,7 +130,7 @@ func (o *Options) complete() error {
 	case o.Bytes == nil && filepath.Ext(o.Path) != ".wasm":
 		return fmt.Errorf("the path of the module is %q; required is one that ends in .wasm", o.Path)
 	}
-	l.Memory, l.Module, l.Output = cmp.Or(l.Memory, defaultMemory), cmp.Or(l.Module, defaultModule), cmp.Or(l.Output, defaultOutput)
+	l.Memory, l.Module, l.Output = cmp.Or(l.Memory, defaultMemory), cmp.Or(l.Module, DefaultModule), cmp.Or(l.Output, defaultOutput)
 	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
 	return nil
 }
