@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/internal/config"
@@ -11,6 +13,7 @@ import (
 // that make them.
 func (b *builder) namedEdges() (edges []innerEdge) {
 	var all *makers
+	var reach *reachOfOutputs
 	for _, d := range b.ws.Dishes {
 		if d.Config == nil {
 			continue
@@ -22,15 +25,59 @@ func (b *builder) namedEdges() (edges []innerEdge) {
 					globs = *c.Inputs
 				}
 			}
-			if all == nil && len(globs) > 0 {
-				all = newMakers(b.tasks)
-			}
 			for _, g := range globs {
+				if reach == nil {
+					reach = newReachOfOutputs(b)
+				}
+				if !reach.into(d.Path, g.Text) {
+					continue // as nearly all: no glob is compiled
+				}
+				if all == nil {
+					all = newMakers(b.tasks)
+				}
 				edges = append(edges, b.madeBy(t, g, all)...)
 			}
 		}
 	}
 	return edges
+}
+
+// reachOfOutputs says where tasks of other dishes may make what an input names.
+type reachOfOutputs struct {
+	around map[string]bool // directories around dishes
+	astray []string        // prefixes of outputs outside the dish of their task
+}
+
+func newReachOfOutputs(b *builder) *reachOfOutputs {
+	r := &reachOfOutputs{around: make(map[string]bool)}
+	for _, d := range b.ws.Dishes {
+		for dir := d.Path; dir != "."; {
+			if dir = path.Dir(dir); r.around[dir] {
+				break
+			}
+			r.around[dir] = true
+		}
+	}
+	for _, t := range b.tasks {
+		for _, o := range t.Outputs {
+			if leadsOut(o.Glob) {
+				r.astray = append(r.astray, prefixOf(t.Dish.Path, o.Glob))
+			}
+		}
+	}
+	return r
+}
+
+// into reports whether a glob of a dish's inputs may name outputs of another dish.
+func (r *reachOfOutputs) into(dish, glob string) bool {
+	return leadsOut(glob) || r.around[dish] || slices.ContainsFunc(r.astray, func(prefix string) bool {
+		return contains(prefix, dish) || contains(dish, prefix)
+	})
+}
+
+// leadsOut reports whether a glob may match outside its dish.
+func leadsOut(glob string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(glob, "!"), "//") || strings.Contains(glob, "..")
 }
 
 // madeBy returns the edges from t to the tasks that make what a glob of its inputs names. Outputs of
