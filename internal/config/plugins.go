@@ -148,10 +148,11 @@ func (p *pluginID) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	return badPluginID(v.Pos(), id)
 }
 
-func idsOf(ids []pluginID) []Text {
+// idsOf returns the ids that are strings.
+func idsOf[T pluginID | toolID](ids []T) []Text {
 	var list []Text
 	for _, id := range ids {
-		if id.Text != "" {
+		if Text(id).Text != "" {
 			list = append(list, Text(id))
 		}
 	}

@@ -97,9 +97,9 @@ func ValidToolID(id string) bool {
 
 // tools returns the settings.
 func (t *toolsTable) tools() (Tools, []diagnostics.Diagnostic) {
-	tools := Tools{Disable: toolsOf(t.Disable)}
+	tools := Tools{Disable: idsOf(t.Disable)}
 	if t.Allowlist != nil {
-		tools.Restrict, tools.Allowlist = true, toolsOf(*t.Allowlist)
+		tools.Restrict, tools.Allowlist = true, idsOf(*t.Allowlist)
 	}
 	var problems []diagnostics.Diagnostic
 	for i := range t.ByID {
@@ -267,16 +267,6 @@ func (t *toolID) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	}
 	*t = toolID{Text: id, Pos: v.Pos()}
 	return badToolID(v.Pos(), id)
-}
-
-func toolsOf(ids []toolID) []Text {
-	var list []Text
-	for _, id := range ids {
-		if id.Text != "" {
-			list = append(list, Text(id))
-		}
-	}
-	return list
 }
 
 func badToolID(pos Pos, id string) []diagnostics.Diagnostic {
