@@ -39,6 +39,8 @@ type format struct {
 	tmp    atomic.Pointer[owndir.Dir]
 	kinds  [kinds]atomic.Pointer[owndir.Dir]
 	shards [kinds][shards]atomic.Pointer[owndir.Dir]
+	// checked are the shards that are directories of a trusted owner.
+	checked [kinds][shards]atomic.Bool
 }
 
 // kept are the directories that stay open while the store is in use.

@@ -1,6 +1,7 @@
 package diskstore
 
 import (
+	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
@@ -22,9 +23,25 @@ func (s *Store) openFile(kind int, sum [32]byte, suffix string) (f *rawfile.File
 	return f, info, err
 }
 
+// stat returns the information about a file. It opens no shard: one that is open for each of
+// many files fills the table of descriptors, and while the kernel makes that larger, a process
+// with several threads waits 10 ms and more.
 func (s *Store) stat(kind int, sum [32]byte, suffix string) (info rawfile.Info, err error) {
-	err = s.in(kind, sum, false, func(dir *owndir.Dir, name string) (err error) {
-		info, err = dir.Stat(name + suffix)
+	err = s.with(false, func(f *format) (err error) {
+		all, done, err := f.kind(kind, false)
+		if err != nil {
+			return err
+		}
+		defer done()
+		name := make([]byte, 0, 2*len(sum)+1+len(compressed))
+		name = append(hex.AppendEncode(name, sum[:1]), '/')
+		if checked := &f.checked[kind][sum[0]]; !checked.Load() {
+			if err := all.Check(string(name[:2])); err != nil {
+				return err
+			}
+			checked.Store(true)
+		}
+		info, err = all.Stat(string(append(hex.AppendEncode(name, sum[1:]), suffix...)))
 		return err
 	})
 	return info, err

@@ -146,10 +146,11 @@ func New(o Options, p *plan.Plan) (*Evaluator, error) {
 	}
 	var opening sync.WaitGroup
 	opening.Go(func() { e.history = OpenHistory(o.State) })
-	opening.Go(func() { e.memo = newMemo(&o, p, e.nodes) })
+	opening.Go(func() { e.memo = newMemo(&o, p) })
 	var err error
 	e.ownerships, err = newOwnerships(p.Workspace, p.TasksOf)
 	opening.Wait()
+	e.startPrefetch() // not before: it would keep a core from what this waits for
 	return e, err
 }
 

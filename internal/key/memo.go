@@ -33,16 +33,19 @@ type memo struct {
 
 const usePrefetched = -1
 
-func newMemo(o *Options, p *plan.Plan, nodes []node) *memo {
-	r := &memo{
+func newMemo(o *Options, p *plan.Plan) *memo {
+	return &memo{
 		digests: openDigestStore(o.State, domain+o.Program), tracked: p.Workspace.Tree.TrackedDigest(),
 		below: make(map[*ownership]rangeDigest),
 	}
-	if store, ok := o.Store.(useTracker); ok && !o.Force {
-		saved, tasks := r.digests.Saved(), p.Tasks
-		r.prefetch.Go(func() { r.prefetchUses(store, saved, tasks, nodes) })
+}
+
+// startPrefetch starts prefetchUses, unless nothing is a hit.
+func (e *Evaluator) startPrefetch() {
+	if store, ok := e.o.Store.(useTracker); ok && !e.o.Force {
+		saved := e.memo.digests.Saved()
+		e.memo.prefetch.Go(func() { e.memo.prefetchUses(store, saved, e.plan.Tasks, e.nodes) })
 	}
-	return r
 }
 
 // prefetchUses asks the cache for the last uses of remembered records before has needs them. It
