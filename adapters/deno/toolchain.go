@@ -6,13 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
-
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/probe"
+	"github.com/bentobuild/bento/internal/semver"
 )
-
-const maxRange = 256 // bytes of a required version
 
 // RequiredToolchain implements adapters.Adapter: the version in .deno-version or .dvmrc, in
 // "deno" of deno.json, or in .tool-versions. Deno itself reads none of them.
@@ -56,36 +53,25 @@ func isVersion(text string) bool {
 
 // checked refuses a pin that is not a range, so that bento reports it before anything runs.
 func checked(pin *adapters.Toolchain) (*adapters.Toolchain, error) {
-	if _, err := parseRange(pin.Version); err != nil {
+	if _, err := semver.ParseRange(pin.Version); err != nil {
 		return nil, pin.Malformed(pin.File, err, `write a version or a range, such as "2.1.4" or "^2.1"`)
 	}
 	return pin, nil
-}
-
-func parseRange(text string) (*semver.Constraints, error) {
-	if len(text) > maxRange {
-		return nil, fmt.Errorf("a version of %d bytes, expected at most %d", len(text), maxRange)
-	}
-	c, err := semver.NewConstraint(text)
-	if err != nil {
-		return nil, fmt.Errorf("%q is not a version or a range", text)
-	}
-	return c, nil
 }
 
 // CheckPin implements adapters.PinChecker.
 func (a *Adapter) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 	_, rest, _ := strings.Cut(fingerprint, "deno=")
 	found, _, _ := strings.Cut(rest, " ")
-	v, err := semver.NewVersion(found)
+	v, err := semver.Parse(found)
 	if err != nil {
 		return adapters.Verdict{OK: true, Found: found}
 	}
-	c, err := parseRange(want.Version)
+	c, err := semver.ParseRange(want.Version)
 	if err != nil {
 		return adapters.Verdict{Found: found, Hint: err.Error()}
 	}
-	verdict := adapters.Verdict{OK: c.Check(v), Found: found}
+	verdict := adapters.Verdict{OK: c.Has(v), Found: found}
 	if !verdict.OK {
 		verdict.Hint = fmt.Sprintf("install it with %q, or change the pin", "npm install -g deno@"+want.Version)
 	}

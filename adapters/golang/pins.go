@@ -7,10 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
-
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/golang/gomod"
+	"github.com/bentobuild/bento/internal/semver"
 )
 
 // RequiredToolchain implements adapters.Adapter: the newer of the go lines of go.mod and of
@@ -104,8 +103,8 @@ func satisfies(found, want string) bool {
 	if found == want || strings.HasPrefix(found, want+".") || strings.HasPrefix(found, want+"rc") {
 		return true
 	}
-	constraint, err := semver.NewConstraint(want)
-	have, err2 := semver.NewVersion(found)
+	wanted, err := semver.ParseRange(want)
+	have, err2 := semver.Parse(found)
 	exact := strings.Trim(want, "0123456789.") == ""
-	return !exact && err == nil && err2 == nil && constraint.Check(have)
+	return !exact && err == nil && err2 == nil && wanted.Has(have)
 }

@@ -43,6 +43,7 @@ var table = []row{
 	// 1
 	{"adapters", []string{"diagnostics", "internal/clone", "internal/stat"}},
 	{"internal/tomlfile", []string{"diagnostics"}},
+	{"internal/semver", nil},                                            // versions and ranges of several ecosystems
 	{"internal/pattern", nil},                                           // regular expressions that are compiled at their first use
 	{"internal/jsontext", nil},                                          // the tokens of JSON
 	{"internal/jsonfile", []string{"diagnostics", "internal/jsontext"}}, // JSON manifests of several families, with places
@@ -70,8 +71,8 @@ var table = []row{
 	{"adapters/adaptertest", []string{"adapters", "diagnostics", "internal/proc", "internal/sampling"}},
 	// A family, and the formats that it reads. Families do not know each other,
 	// which TestFamiliesApart checks.
-	{"adapters/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern"}},
-	{"adapters/*/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern"}},
+	{"adapters/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern", "internal/semver"}},
+	{"adapters/*/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern", "internal/semver"}},
 
 	// 3
 	{"plugin", []string{"plugin/wire", "adapters", "diagnostics"}},
@@ -87,12 +88,12 @@ var table = []row{
 	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse", "internal/tree/glob"}}, // which globs mean anything
 	// Packages of tools: what they contain, then where they are installed and fetched from.
 	{"plugin/bundle", []string{"plugin/bundle/*", "diagnostics", "internal/bounds", "internal/owndir", "internal/owner", "internal/proc", "internal/rawfile"}},
-	{"plugin/bundle/*", []string{"diagnostics", "internal/jsonfile", "internal/pattern"}},
+	{"plugin/bundle/*", []string{"diagnostics", "internal/jsonfile", "internal/pattern", "internal/semver"}},
 	{"plugin/wasm/wasmtest", nil}, // modules written by hand, for tests
 	// Compiled modules lie in a directory of bento's own.
 	{"plugin/wasm", []string{"adapters", "plugin/host", "plugin/wire", "internal/owndir", "internal/owner", "internal/rawfile"}},
 	// An adapter is an executable or a module.
-	{"plugin/adapter", []string{"plugin/host", "plugin/wasm", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics"}},
+	{"plugin/adapter", []string{"plugin/host", "plugin/wasm", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics", "internal/semver"}},
 	{"plugin/*", []string{"plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics"}},
 	{"examples/*", []string{"plugin", "adapters", "diagnostics"}}, // what an author of a plugin has
 

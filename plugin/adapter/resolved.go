@@ -6,9 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
-
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/semver"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
@@ -28,8 +27,8 @@ func (p *Process) resolved(ctx context.Context, dir string) (string, error) {
 	})
 }
 
-// CheckPin implements adapters.PinChecker. A pin of a plugin is a constraint in the grammar of
-// https://github.com/Masterminds/semver#basic-comparisons. Without the capability, or for a version
+// CheckPin implements adapters.PinChecker. A pin of a plugin is a range as npm writes it,
+// https://github.com/npm/node-semver#ranges. Without the capability, or for a version
 // that has no such form, nothing is compared.
 func (p *Process) CheckPin(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 	rest, ok := strings.CutPrefix(fingerprint, versionLine)
@@ -38,33 +37,19 @@ func (p *Process) CheckPin(want adapters.Toolchain, fingerprint string) adapters
 		return adapters.Verdict{OK: true, NotCompared: true, Hint: fmt.Sprintf("the plugin %s does not report the version (capability resolved_toolchain)", p.id)}
 	}
 	v := adapters.Verdict{OK: true, NotCompared: true, Found: found}
-	version, err := semver.NewVersion(found)
+	version, err := semver.Parse(found)
 	if err != nil {
 		v.Hint = fmt.Sprintf("%q is not a version such as 3.25.1", found)
 		return v
 	}
-	constraint, err := parseConstraint(want.Version)
+	wanted, err := semver.ParseRange(want.Version)
 	if err != nil {
-		v.Hint = err.Error()
+		v.Hint = fmt.Sprintf("%v, such as \"3.25\", \"^3.25\" or \">=3.20 <4\"", err)
 		return v
 	}
-	v.OK, v.NotCompared = constraint.Check(version), false
+	v.OK, v.NotCompared = wanted.Has(version), false
 	if !v.OK {
 		v.Hint = fmt.Sprintf("install %s %s, or change the pin", want.Tool, want.Version)
 	}
 	return v
-}
-
-// maxConstraint is the size limit of a constraint, in bytes.
-const maxConstraint = 256
-
-func parseConstraint(text string) (*semver.Constraints, error) {
-	if len(text) > maxConstraint {
-		return nil, fmt.Errorf("a constraint of %d bytes, expected at most %d", len(text), maxConstraint)
-	}
-	c, err := semver.NewConstraint(text)
-	if err != nil {
-		return nil, fmt.Errorf("%q is not a constraint such as \"3.25\", \"^3.25\" or \">=3.20, <4\"", text)
-	}
-	return c, nil
 }

@@ -5,15 +5,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/Masterminds/semver/v3"
-
 	"github.com/bentobuild/bento/internal/pattern"
+	"github.com/bentobuild/bento/internal/semver"
 )
 
 // Release is a compiler's answer to `rustc -vV`.
 type Release struct {
 	Text    string // 1.97.0-nightly
-	version *semver.Version
+	version semver.Version
 	date    time.Time // of the last commit
 }
 
@@ -24,7 +23,7 @@ func ParseRelease(text string) Release {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		switch name {
 		case "release":
-			if v, err := semver.NewVersion(value); err == nil {
+			if v, err := semver.Parse(value); err == nil {
 				r.Text, r.version = value, v
 			}
 		case "commit-date":
@@ -35,15 +34,13 @@ func ParseRelease(text string) Release {
 }
 
 // plain returns the version without the suffix of a nightly or beta.
-func (r Release) plain() *semver.Version {
-	return semver.New(r.version.Major(), r.version.Minor(), r.version.Patch(), "", "")
-}
+func (r Release) plain() semver.Version { return r.version.Release() }
 
 // AtLeast reports whether r is this or a later version, as rust-version requires it: a
 // nightly is compared as its release.
 func (r Release) AtLeast(version string) bool {
-	minimum, err := semver.NewVersion(version)
-	return err != nil || !r.plain().LessThan(minimum)
+	minimum, err := semver.Parse(version)
+	return err != nil || r.plain().Compare(minimum) >= 0
 }
 
 // channelName matches the names of https://rust-lang.github.io/rustup/concepts/toolchains.html:
@@ -56,8 +53,8 @@ var channelName = pattern.New(`^(?:(stable|beta|nightly)|(\d+\.\d+(?:\.\d+)?)(-b
 func (r Release) Satisfies(want string) bool {
 	m := channelName.FindStringSubmatch(want)
 	if m == nil {
-		c, err := semver.NewConstraint(want)
-		return err != nil || c.Check(r.plain())
+		c, err := semver.ParseRange(want)
+		return err != nil || c.Has(r.plain())
 	}
 	channel, version, beta, date := m[1], m[2], m[3], m[4]
 	return r.isOf(channel) && r.begins(version, beta) && (channel != "nightly" || r.isFrom(date))

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
+	"github.com/bentobuild/bento/internal/semver"
 )
 
 // maxText is the size limit of a range, in bytes.
@@ -42,7 +42,7 @@ func codenames() map[string]string {
 // Range is a set of versions. The zero value holds all.
 type Range struct {
 	lts  bool // any line with long-term support
-	semv *semver.Constraints
+	semv semver.Range
 }
 
 // Parse reads a version, a range as npm writes it, or a name.
@@ -57,7 +57,7 @@ func Parse(text string) (Range, error) {
 	if len(version) > maxText {
 		return Range{}, fmt.Errorf("a version of %d bytes, expected at most %d", len(version), maxText)
 	}
-	c, err := semver.NewConstraint(version)
+	c, err := semver.ParseRange(version)
 	if err != nil {
 		return Range{}, fmt.Errorf("%q is not a version or a range", text)
 	}
@@ -66,16 +66,11 @@ func Parse(text string) (Range, error) {
 
 // Has reports whether v is in the range. A pre-release is compared as its release, as in
 // npm's own check of engines.
-func (r Range) Has(v *semver.Version) bool {
-	switch {
-	case r.lts:
-		// Up to 26 only even lines had long-term support, from 27 on all have.
+func (r Range) Has(v semver.Version) bool {
+	if r.lts { // up to 26 only even lines had long-term support, from 27 on all have
 		return v.Major() >= 4 && (v.Major()%2 == 0 || v.Major() >= 27)
-	case r.semv == nil:
-		return true
 	}
-	release := semver.New(v.Major(), v.Minor(), v.Patch(), "", "")
-	return r.semv.Check(v) || r.semv.Check(release)
+	return r.semv.Has(v) || r.semv.Has(v.Release())
 }
 
 // First returns the first version that a range names, or "".

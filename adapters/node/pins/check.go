@@ -4,17 +4,16 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
-
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/noderange"
 	"github.com/bentobuild/bento/adapters/node/project"
+	"github.com/bentobuild/bento/internal/semver"
 )
 
 // Check reports whether the toolchain with this fingerprint satisfies want.
 func Check(want adapters.Toolchain, fingerprint string) adapters.Verdict {
 	found := fingerprintField(fingerprint, want.Tool)
-	v, err := semver.NewVersion(found)
+	v, err := semver.Parse(found)
 	if err != nil {
 		return adapters.Verdict{OK: true, Found: found}
 	}

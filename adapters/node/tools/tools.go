@@ -8,12 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
-
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/node/project"
 	"github.com/bentobuild/bento/adapters/node/settings"
 	"github.com/bentobuild/bento/internal/probe"
+	"github.com/bentobuild/bento/internal/semver"
 )
 
 // Tools finds Node.js and one package manager. It is safe for concurrent use.
@@ -91,7 +90,7 @@ func (t *Tools) version(ctx context.Context, at probe.At, tool string) (string, 
 func versionIn(path, out string) (version string, err error) {
 	for line := range strings.Lines(out) {
 		line = strings.TrimSpace(line)
-		if _, err := semver.NewVersion(line); err == nil {
+		if _, err := semver.Parse(line); err == nil {
 			version = line
 		}
 	}

@@ -4,20 +4,19 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
-
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/pep440"
+	"github.com/bentobuild/bento/internal/semver"
 )
 
 // wanted is a parsed pin in one of its forms.
 type wanted struct {
-	specs  pep440.Specifiers   // ">=3.10,<3.13"
-	semver *semver.Constraints // "^3.10", as poetry writes it
-	prefix string              // "3.12": a prefix of the version
-	impl   string              // "cpython", "pypy"; "" for any
-	free   bool                // "3.13t": without the global lock
-	name   string              // of a pin without a version, such as "miniconda3-latest"
+	specs  pep440.Specifiers // ">=3.10,<3.13"
+	semver *semver.Range     // "^3.10", as poetry writes it
+	prefix string            // "3.12": a prefix of the version
+	impl   string            // "cpython", "pypy"; "" for any
+	free   bool              // "3.13t": without the global lock
+	name   string            // of a pin without a version, such as "miniconda3-latest"
 }
 
 // parseWanted reads a pin.
@@ -32,11 +31,11 @@ func parseWanted(text string) (wanted, error) {
 		specs, err := pep440.ParseSpecifiers(text)
 		return wanted{specs: specs}, err
 	case strings.ContainsAny(text, "^~|"):
-		c, err := semver.NewConstraint(text)
+		c, err := semver.ParseRange(text)
 		if err != nil {
 			return wanted{}, fmt.Errorf("%q is not a version or a range", text)
 		}
-		return wanted{semver: c}, nil
+		return wanted{semver: &c}, nil
 	}
 	return parseName(text)
 }
@@ -102,8 +101,8 @@ func (w wanted) has(v pep440.Version) bool {
 	case w.specs != nil:
 		return w.specs.Has(v.Release())
 	case w.semver != nil:
-		s, err := semver.NewVersion(v.ReleaseText())
-		return err == nil && w.semver.Check(s)
+		s, err := semver.Parse(v.ReleaseText())
+		return err == nil && w.semver.Has(s)
 	case w.prefix != "":
 		p, err := pep440.Parse(w.prefix)
 		if err == nil && pep440.Compare(p, p.Release()) != 0 {

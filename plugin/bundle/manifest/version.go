@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
-
 	"github.com/bentobuild/bento/internal/pattern"
+	"github.com/bentobuild/bento/internal/semver"
 )
 
 const (
@@ -29,33 +28,25 @@ func ValidVersion(version string) bool {
 
 // Compare orders two versions: semantic versions by their rules, above all others; others by bytes.
 func Compare(a, b string) int {
-	x, y := semantic(a), semantic(b)
+	x, xErr := semver.ParseWhole(a)
+	y, yErr := semver.ParseWhole(b)
 	switch {
-	case x != nil && y != nil:
+	case xErr == nil && yErr == nil:
 		if c := x.Compare(y); c != 0 {
 			return c
 		}
-	case x != nil:
+	case xErr == nil:
 		return 1
-	case y != nil:
+	case yErr == nil:
 		return -1
 	}
 	return strings.Compare(a, b) // also of versions that differ in build metadata only
 }
 
-// semantic returns nil for a version that is not semantic.
-func semantic(version string) *semver.Version {
-	v, err := semver.StrictNewVersion(version)
-	if err != nil {
-		return nil
-	}
-	return v
-}
-
 // Requirement selects versions. The zero value accepts every version.
 type Requirement struct {
 	text string
-	all  *semver.Constraints
+	all  *semver.Range // nil for one version, and for every version
 }
 
 // comparator is one comparator of a Cargo requirement: an operator, and a version that may lack its
@@ -80,11 +71,11 @@ func ParseRequirement(text string) (Requirement, error) {
 		}
 		parts = append(parts, op+m[2])
 	}
-	all, err := semver.NewConstraint(strings.Join(parts, ", "))
+	all, err := semver.ParseCargo(strings.Join(parts, ", "))
 	if err != nil {
 		return Requirement{}, fmt.Errorf("version requirement %q: %w", text, err)
 	}
-	return Requirement{text: text, all: all}, nil
+	return Requirement{text: text, all: &all}, nil
 }
 
 // exactly returns the requirement of one version.
@@ -96,8 +87,8 @@ func (r Requirement) Accepts(version string) bool {
 	if r.text == "" || r.text == "*" || r.text == version {
 		return true
 	}
-	v := semantic(version)
-	return r.all != nil && v != nil && r.all.Check(v)
+	v, err := semver.ParseWhole(version)
+	return err == nil && r.all != nil && r.all.Has(v)
 }
 
 // String returns the text of the requirement, "" for any version.
