@@ -67,7 +67,7 @@ type Workspace struct {
 
 	// Own is the absolute path of the user's own file, "" when there is none.
 	Own        string
-	Extensions []extension // from the user's own file, in its order
+	Extensions map[string]Extension // by id
 }
 
 // defaults is the table [defaults].

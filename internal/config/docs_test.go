@@ -73,6 +73,9 @@ func rowName(file, path string) (name string, named bool) {
 		if rest, one := strings.CutPrefix(path, "tools.x."); one {
 			return "[tools.<id>] " + rest, true
 		}
+		if rest, one := strings.CutPrefix(path, "extensions.x."); one {
+			return "[extensions.<id>] " + rest, true
+		}
 		return "[" + table + "] " + key, deep && table != "environments"
 	case table == "tasks" && deep:
 		parts := strings.Split(key, ".")

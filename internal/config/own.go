@@ -12,18 +12,12 @@ import (
 	"github.com/bentobuild/bento/internal/tomlfile"
 )
 
-// extension is the table [extensions.<name>] of the user's own file.
-type extension struct {
-	Name string
-	Pos  Pos
-}
-
 // ownFile is the schema of the user's own file.
 type ownFile struct {
 	Cache      cacheTable                   `toml:"cache" doc:"the cache of results"`
 	Plugins    pluginsTable                 `toml:"plugins" doc:"adapters that are programs of their own; these settings restrict those of a workspace"`
 	Tools      ownTools                     `toml:"tools" doc:"whose packages of tools are trusted"`
-	Extensions tomlfile.Map[map[string]any] `toml:"extensions" doc:"reserved for extensions"`
+	Extensions tomlfile.Map[extensionTable] `toml:"extensions" doc:"the extension with this id, in every workspace"`
 }
 
 // LoadOwn reads the user's own file, an absolute path, for a command outside every workspace.
@@ -48,20 +42,22 @@ func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
 		if len(problems) > 0 { // an unreadable file may forbid anything
 			w.Plugins.Restrict, w.Plugins.Allowlist = true, nil
 			w.Trust.RequireSigned = true
+			w.Extensions = nil
 		}
 		return problems
 	}
 	w.Own = s.own
 	var raw ownFile
 	problems = append(problems, f.Decode(&raw)...)
+	if len(problems) == 0 { // else a path may be among what is wrong
+		problems = pathless(raw.Extensions)
+	}
 	problems = append(problems, w.ownCache(raw.Cache)...)
 	plugins, more := raw.Plugins.plugins()
 	problems = append(problems, more...)
 	problems = append(problems, w.Plugins.under(&plugins)...)
 	problems = append(problems, w.ownTrust(raw.Tools)...)
-	for _, e := range raw.Extensions {
-		w.Extensions = append(w.Extensions, extension{e.Name, e.Pos})
-	}
+	problems = append(problems, w.extensions(raw.Extensions, true)...)
 	return append(problems, unserved(f, WorkspaceFile)...)
 }
 

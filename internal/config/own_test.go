@@ -85,9 +85,9 @@ func TestOwnForbids(t *testing.T) {
 }
 
 func TestOwnFile(t *testing.T) {
-	w, problems := load(t, "[cache]\nmax_size = '1GB'\nmax_age = '1d'\ndir = '.bento/c'\n", "[cache]\ndir = '/mine'\nmax_size = '2GB'\n[extensions.x]\nanything = [1]\n[extensions.y]\n")
+	w, problems := load(t, "[cache]\nmax_size = '1GB'\nmax_age = '1d'\ndir = '.bento/c'\n", "[cache]\ndir = '/mine'\nmax_size = '2GB'\n[extensions.x]\npath = '/x'\n[extensions.y]\npath = 'y'\n")
 	if len(problems) > 0 || w.Cache.OwnDir != "/mine" || w.Cache.MaxSize != 2e9 || w.Cache.MaxAge == 0 || w.Cache.Dir != filepath.Join(w.Root, ".bento/c") ||
-		len(w.Extensions) != 2 || w.Extensions[1].Name != "y" || filepath.Base(w.Own) != "config.toml" {
+		len(w.Extensions) != 2 || !w.Extensions["y"].Own || filepath.Base(w.Own) != "config.toml" {
 		t.Errorf("%+v, %v", w, problems)
 	}
 	for text, rule := range map[string]string{

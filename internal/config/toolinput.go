@@ -50,7 +50,7 @@ func (i *toolInput) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 
 // inputWriter writes JSON. Keys keep the order of the document.
 type inputWriter struct {
-	input    *toolInput
+	input    *toolInput // that notes the words; nil where "${" has no meaning
 	out      strings.Builder
 	problems []diagnostics.Diagnostic
 }
@@ -67,7 +67,7 @@ func (w *inputWriter) value(v *tomlfile.Value, depth int) {
 			if n > 0 {
 				w.out.WriteByte(',')
 			}
-			if strings.Contains(name, "${") {
+			if w.input != nil && strings.Contains(name, "${") {
 				w.problems = append(w.problems, v.Child(name).KeyPos().Error(RuleInvalid, "the key %q of %s has ${, expected it in values only", name, v.Path()))
 			}
 			w.json(name)
@@ -112,7 +112,7 @@ func (w *inputWriter) scalar(v *tomlfile.Value) {
 // text writes a string, and notes the words in it.
 func (w *inputWriter) text(v *tomlfile.Value, s string) {
 	w.json(s)
-	for rest := s; ; {
+	for rest := s; w.input != nil; {
 		at := strings.Index(rest, "${")
 		if at < 0 {
 			return

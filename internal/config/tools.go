@@ -86,8 +86,11 @@ type toolLimitsTable struct {
 
 // ValidToolID reports whether id is a valid id of a tool: [a-z0-9][a-z0-9._-]*, at most 100 bytes,
 // without "..".
-func ValidToolID(id string) bool {
-	if id == "" || len(id) > 100 || strings.ContainsRune("._-", rune(id[0])) || strings.Contains(id, "..") {
+func ValidToolID(id string) bool { return validID(id, 100) }
+
+// validID is ValidToolID with at most so many bytes.
+func validID(id string, most int) bool {
+	if id == "" || len(id) > most || strings.ContainsRune("._-", rune(id[0])) || strings.Contains(id, "..") {
 		return false
 	}
 	return !strings.ContainsFunc(id, func(r rune) bool {

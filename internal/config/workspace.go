@@ -29,15 +29,16 @@ type bounds struct {
 
 // workspaceFile is the schema of bento.toml.
 type workspaceFile struct {
-	Workspace    workspaceTable        `toml:"workspace" doc:"which directories are dishes"`
-	Defaults     defaultsTable         `toml:"defaults" doc:"how tasks run"`
-	Cache        cacheTable            `toml:"cache" doc:"the cache of results"`
-	Toolchain    toolchainTable        `toml:"toolchain" doc:"required versions of tools"`
-	Tools        toolsTable            `toml:"tools" doc:"programs and WebAssembly modules that tasks call"`
-	Plugins      pluginsTable          `toml:"plugins" doc:"adapters that are programs of their own"`
-	Telemetry    telemetryTable        `toml:"telemetry"`
-	Execution    executionTable        `toml:"execution"`
-	Environments tomlfile.Map[secrets] `toml:"environments"`
+	Workspace    workspaceTable               `toml:"workspace" doc:"which directories are dishes"`
+	Defaults     defaultsTable                `toml:"defaults" doc:"how tasks run"`
+	Cache        cacheTable                   `toml:"cache" doc:"the cache of results"`
+	Toolchain    toolchainTable               `toml:"toolchain" doc:"required versions of tools"`
+	Tools        toolsTable                   `toml:"tools" doc:"programs and WebAssembly modules that tasks call"`
+	Plugins      pluginsTable                 `toml:"plugins" doc:"adapters that are programs of their own"`
+	Extensions   tomlfile.Map[extensionTable] `toml:"extensions" doc:"the extension with this id, a program that follows runs"`
+	Telemetry    telemetryTable               `toml:"telemetry"`
+	Execution    executionTable               `toml:"execution"`
+	Environments tomlfile.Map[secrets]        `toml:"environments"`
 }
 
 type workspaceTable struct {
@@ -106,6 +107,9 @@ func (*toggle) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 	var raw workspaceFile
 	problems := f.Decode(&raw)
+	if len(problems) == 0 { // else a path may be among what is wrong
+		problems = pathless(raw.Extensions)
+	}
 	if raw.Workspace.Discover != nil {
 		w.Discover = *raw.Workspace.Discover
 	}
@@ -114,6 +118,7 @@ func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 	w.Plugins, problems = plugins, append(problems, more...)
 	w.Tools, more = raw.Tools.tools()
 	problems = append(problems, more...)
+	problems = append(problems, w.extensions(raw.Extensions, false)...)
 	w.Toolchain = raw.Toolchain.over(Toolchain{})
 	w.fillDefaults(raw.Defaults)
 	problems = append(problems, w.fillCache(raw.Cache)...)
