@@ -1,0 +1,150 @@
+package extension
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func put(t *testing.T, path, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func digest(t *testing.T, dir string) string {
+	t.Helper()
+	d, err := Digest(dir)
+	if err != nil || len(d) != 64 {
+		t.Fatalf("%q, %v", d, err)
+	}
+	return d
+}
+
+// TestDigest: each change of a file, a name, a mode or a link is another digest, and the place of
+// the directory is not part of it.
+func TestDigest(t *testing.T) {
+	lay := func() string {
+		dir := t.TempDir()
+		put(t, filepath.Join(dir, "manifest.toml"), "a", 0o644)
+		put(t, filepath.Join(dir, "lib", "x.py"), "b", 0o644)
+		if err := os.Symlink("lib/x.py", filepath.Join(dir, "main")); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	first := lay()
+	seen := map[string]string{digest(t, first): "as it was"}
+	if digest(t, lay()) != digest(t, first) {
+		t.Error("equal directories have different digests")
+	}
+	for name, change := range map[string]func(dir string) error{
+		"a byte":     func(dir string) error { return os.WriteFile(filepath.Join(dir, "lib/x.py"), []byte("c"), 0o644) },
+		"a new file": func(dir string) error { return os.WriteFile(filepath.Join(dir, "lib/y.py"), nil, 0o644) },
+		"a name": func(dir string) error {
+			return os.Rename(filepath.Join(dir, "manifest.toml"), filepath.Join(dir, "manifest"))
+		},
+		"a mode": func(dir string) error { return os.Chmod(filepath.Join(dir, "lib/x.py"), 0o755) },
+		"a directory": func(dir string) error {
+			return os.Mkdir(filepath.Join(dir, "empty"), 0o755)
+		},
+		"a link": func(dir string) error {
+			_ = os.Remove(filepath.Join(dir, "main"))
+			return os.Symlink("manifest.toml", filepath.Join(dir, "main"))
+		},
+	} {
+		dir := lay()
+		if err := change(dir); err != nil {
+			t.Fatal(err)
+		}
+		d := digest(t, dir)
+		if same, known := seen[d]; known {
+			t.Errorf("%s: the digest is that of: %s", name, same)
+		}
+		seen[d] = name
+	}
+}
+
+// TestDigestRefuses: what can change unseen has no digest.
+func TestDigestRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		lay  func(dir string) error
+		want string
+	}{
+		"a link out":       {func(dir string) error { return os.Symlink("/etc/passwd", filepath.Join(dir, "x")) }, "leads to"},
+		"a link upwards":   {func(dir string) error { return os.Symlink("..", filepath.Join(dir, "x")) }, "leads to"},
+		"a link to itself": {func(dir string) error { return os.Symlink("x", filepath.Join(dir, "x")) }, `"x"`},
+		"a pipe":           {func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, "x"), 0o644) }, "expected a regular file"},
+		"a large file": {func(dir string) error {
+			put(t, filepath.Join(dir, "x"), "", 0o644)
+			return os.Truncate(filepath.Join(dir, "x"), maxBytes+1)
+		}, "more than"},
+		"nothing": {os.Remove, "no such file"},
+	} {
+		dir := t.TempDir()
+		if err := c.lay(dir); err != nil {
+			t.Fatal(err)
+		}
+		if d, err := Digest(dir); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %q, %v, want %q", name, d, err, c.want)
+		}
+	}
+}
+
+// TestApprovals: an approval is of one workspace, one id and one digest.
+func TestApprovals(t *testing.T) {
+	a := &Approvals{Dir: filepath.Join(t.TempDir(), "state", "approvals")}
+	check := func(root, id, want string) {
+		t.Helper()
+		if got, err := a.Digest(root, id); got != want || err != nil {
+			t.Errorf("%s %s: got %q, %v, want %q", root, id, got, err, want)
+		}
+	}
+	check("/ws", "x", "")
+	if there, err := a.Revoke("/ws", "x"); there || err != nil {
+		t.Errorf("%t, %v", there, err)
+	}
+	for _, d := range []string{"one", "two"} {
+		if err := a.Approve("/ws", "x", d); err != nil {
+			t.Fatal(err)
+		}
+		check("/ws", "x", d)
+	}
+	check("/ws", "y", "")
+	check("/other", "x", "")
+	name := filepath.Join(a.Dir, approvalName("/ws", "x"))
+	if fi, err := os.Stat(name); err != nil || fi.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", fi.Mode(), err)
+	}
+	put(t, filepath.Join(a.Dir, approvalName("/other", "x")), `{"root":"/ws","id":"x","digest":"two"}`, 0o600)
+	if d, err := a.Digest("/other", "x"); d != "" || err == nil {
+		t.Errorf("the file of another workspace: %q, %v", d, err)
+	}
+	if there, err := a.Revoke("/ws", "x"); !there || err != nil {
+		t.Errorf("%t, %v", there, err)
+	}
+	check("/ws", "x", "")
+	if err := os.Chmod(a.Dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Approve("/ws", "x", "one"); err == nil || !strings.Contains(err.Error(), "other users may write to it") {
+		t.Error(err)
+	}
+}
+
+func TestStateDir(t *testing.T) {
+	for _, c := range []struct{ state, home, want string }{
+		{"/s", "/h", "/s/bento"}, {"", "/h", "/h/.local/state/bento"}, {"rel", "/h", "/h/.local/state/bento"}, {"rel", "rel", ""},
+	} {
+		get := func(name string) string { return map[string]string{"XDG_STATE_HOME": c.state, "HOME": c.home}[name] }
+		if got := StateDir(get); got != c.want {
+			t.Errorf("%+v: got %q", c, got)
+		}
+	}
+}
