@@ -122,9 +122,14 @@ func TestApprovals(t *testing.T) {
 	if fi, err := os.Stat(name); err != nil || fi.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", fi.Mode(), err)
 	}
-	put(t, filepath.Join(a.Dir, approvalName("/other", "x")), `{"root":"/ws","id":"x","digest":"two"}`, 0o600)
-	if d, err := a.Digest("/other", "x"); d != "" || err == nil {
-		t.Errorf("the file of another workspace: %q, %v", d, err)
+	for _, text := range []string{
+		`{"root":"/ws","id":"x","digest":"two"}`, `{"root":"/other","id":"y","digest":"two"}`, `{"root":"/other","id":"x","digest":""}`, "two", "",
+		`{"root":"/other","id":"x","digest":"` + strings.Repeat("x", maxApproval) + `"}`,
+	} {
+		put(t, filepath.Join(a.Dir, approvalName("/other", "x")), text, 0o600)
+		if d, err := a.Digest("/other", "x"); d != "" || err == nil {
+			t.Errorf("the file %.60q: %.60q, %v", text, d, err)
+		}
 	}
 	if there, err := a.Revoke("/ws", "x"); !there || err != nil {
 		t.Errorf("%t, %v", there, err)
