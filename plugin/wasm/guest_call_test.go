@@ -2,6 +2,8 @@ package wasm
 
 import (
 	"errors"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"github.com/bentobuild/bento/adapters"
 )
@@ -98,6 +101,53 @@ func TestGuestReadsWorkspace(t *testing.T) {
 	}
 	if got, err := os.ReadFile(filepath.Join(root, "a.txt")); err != nil || string(got) != "text of a.txt" {
 		t.Errorf("a.txt: got %q, %v", got, err)
+	}
+}
+
+// TestGuestReadsNothingElse tries what is not a name of a file of the workspace, with the grant to
+// read it and without.
+func TestGuestReadsNothingElse(t *testing.T) {
+	root, cache := t.TempDir(), t.TempDir()
+	if err := unix.Mkfifo(filepath.Join(root, "pipe"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	listening, err := net.Listen("unix", filepath.Join(root, "socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listening.Close()
+	for name, target := range map[string]string{"process": "/proc/self", "null": "/dev/null", "stored": cache} {
+		if err := os.Symlink(target, filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, filepath.Join(cache, "compiled"), "code")
+	t.Setenv("A_SECRET", "secret")
+	inputs := []string{
+		"read /proc/self/environ", "read /proc/self/fd/0", "list /proc/self/root", "read process/environ", "list process/fd", "read null", "read /dev/null",
+		"read pipe", "read socket", "read stored/compiled", "list " + cache, "read " + filepath.Join(cache, "compiled"), "write /dev/stdout x", "write pipe x",
+		"read ../../../../../../../../../etc/passwd", "read ./dir/../../x", "read ",
+	}
+	for n := range 40 { // 0 to 2 are its streams, 3 may be the workspace; bento has more open
+		if n > 2 {
+			inputs = append(inputs, fmt.Sprintf("descriptor %d", n))
+		}
+		inputs = append(inputs, fmt.Sprintf("accept %d", n))
+	}
+	for _, granted := range []bool{true, false} {
+		tool := open(t, Options{ReadWorkspace: granted})
+		for _, input := range inputs {
+			c := say(input)
+			c.Root = root
+			if a, err := do(t, tool, c); err == nil {
+				t.Errorf("granted %v, %q: got %q, want an error", granted, input, a.Output)
+			}
+		}
+		for _, input := range []string{"env", "args", "descriptor 0"} {
+			if got := must(t, tool, say(input)); got != "" {
+				t.Errorf("granted %v, %q: got %q, want nothing", granted, input, got)
+			}
+		}
 	}
 }
 

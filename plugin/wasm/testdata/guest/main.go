@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 	"unsafe"
 )
@@ -76,6 +78,25 @@ func do(input, root string) (string, error) {
 	case "read":
 		b, err := os.ReadFile(rest)
 		return string(b), err
+	case "descriptor": // reads from an open one
+		n, err := strconv.Atoi(rest)
+		if err != nil {
+			return "", err
+		}
+		b := make([]byte, 64)
+		if n, err = syscall.Read(n, b); err != nil {
+			return "", err
+		}
+		return string(b[:n]), nil
+	case "accept":
+		n, err := strconv.Atoi(rest)
+		if err != nil {
+			return "", err
+		}
+		if n, _, err = syscall.Accept(n); err != nil {
+			return "", err
+		}
+		return fmt.Sprint(n), nil
 	case "list":
 		var names []string
 		entries, err := os.ReadDir(rest)
