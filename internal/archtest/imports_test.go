@@ -90,6 +90,7 @@ var table = []row{
 	{"plugin/bundle", []string{"plugin/bundle/*", "diagnostics", "internal/bounds", "internal/owndir", "internal/owner", "internal/proc", "internal/rawfile"}},
 	{"plugin/bundle/*", []string{"diagnostics", "internal/jsonfile", "internal/pattern", "internal/semver"}},
 	{"internal/extension", []string{"internal/owndir", "internal/owner", "internal/rawfile"}}, // which extensions the user has approved
+	{"plugin/sep/manifest", []string{"diagnostics", "internal/jsonfile", "internal/pattern"}}, // a foreign format, with places
 	{"plugin/wasm/wasmtest", nil}, // modules written by hand, for tests
 	// Compiled modules lie in a directory of bento's own.
 	{"plugin/wasm", []string{"adapters", "plugin/host", "plugin/wire", "internal/owndir", "internal/owner", "internal/rawfile"}},

@@ -22,14 +22,32 @@ const (
 
 // Parse parses JSON. path is the name of the file in messages. The error is a diagnostics.Problems
 // with file, line and column.
-func Parse(path string, data []byte) (*Value, error) { return parse(path, data, false) }
+func Parse(path string, data []byte) (*Value, error) { return parse(path, data, usual) }
 
 // ParseLoose is Parse that also accepts comments and trailing commas, as many tools do.
-func ParseLoose(path string, data []byte) (*Value, error) { return parse(path, data, true) }
+func ParseLoose(path string, data []byte) (*Value, error) { return parse(path, data, loose) }
 
-func parse(path string, data []byte, loose bool) (*Value, error) {
-	data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
-	p := &parser{data: data, src: string(data), loose: loose, line: 1}
+// ParseStrict is Parse that refuses what readers understand in different ways: two members of one
+// name in an object, invalid UTF-8, and a byte order mark.
+func ParseStrict(path string, data []byte) (*Value, error) { return parse(path, data, strict) }
+
+// dialect is how exact a file has to be.
+type dialect int
+
+const (
+	usual dialect = iota
+	loose
+	strict
+)
+
+func parse(path string, data []byte, d dialect) (*Value, error) {
+	if d != strict {
+		data, _ = bytes.CutPrefix(data, []byte("\xef\xbb\xbf"))
+	}
+	p := &parser{data: data, src: string(data), loose: d == loose, strict: d == strict, line: 1}
+	if p.strict && !utf8.Valid(data) {
+		return nil, p.problem(path, validPrefix(data), "invalid UTF-8")
+	}
 	if i := bytes.IndexByte(data, 0); i >= 0 {
 		return nil, p.problem(path, i, "a NUL byte, expected UTF-8 text (is the file UTF-16?)")
 	}
@@ -43,6 +61,18 @@ func parse(path string, data []byte, loose bool) (*Value, error) {
 		return nil, p.problem(path, p.at, err.Error())
 	}
 	return v, nil
+}
+
+// validPrefix returns how many bytes of data are valid UTF-8 before the first that is not.
+func validPrefix(data []byte) (n int) {
+	for n < len(data) {
+		r, size := utf8.DecodeRune(data[n:])
+		if r == utf8.RuneError && size <= 1 {
+			return n
+		}
+		n += size
+	}
+	return n
 }
 
 // problem returns the error at offset.
@@ -61,12 +91,13 @@ func (p *parser) problem(path string, offset int, message string) error {
 
 // parser reads src from at on. After an error, at is its offset.
 type parser struct {
-	data  []byte
-	src   string // of data
-	loose bool
-	at    int
-	line  int
-	bol   int // offset of the start of the line
+	data   []byte
+	src    string // of data
+	loose  bool
+	strict bool
+	at     int
+	line   int
+	bol    int // offset of the start of the line
 
 	count   int
 	slab    []Value  // values to allocate from
@@ -251,6 +282,7 @@ func (p *parser) array(v *Value, depth int) error {
 func (p *parser) object(v *Value, depth int) error {
 	p.at++
 	base := len(p.members)
+	var names map[string]bool // of this object; of a strict file
 	for first := true; ; first = false {
 		done, err := p.next(first, '}', v.kind.String())
 		if err != nil {
@@ -259,9 +291,20 @@ func (p *parser) object(v *Value, depth int) error {
 		if done {
 			break
 		}
+		start := p.at
 		m, err := p.member(depth)
 		if err != nil {
 			return err
+		}
+		if p.strict {
+			if names[m.Name] {
+				p.at = start
+				return fmt.Errorf("a second member %.60q in one object", m.Name)
+			}
+			if names == nil {
+				names = make(map[string]bool)
+			}
+			names[m.Name] = true
 		}
 		p.members = append(p.members, m)
 	}
