@@ -89,6 +89,7 @@ var table = []row{
 	// Packages of tools: what they contain, then where they are installed and fetched from.
 	{"plugin/bundle", []string{"plugin/bundle/*", "diagnostics", "internal/bounds", "internal/owndir", "internal/owner", "internal/proc", "internal/rawfile"}},
 	{"plugin/ainb/manifest", []string{"diagnostics", "internal/semver", "internal/tomlfile"}}, // a foreign format, with places
+	{"plugin/ainb/bus", nil}, // topics and inboxes alone
 	{"plugin/bundle/*", []string{"diagnostics", "internal/jsonfile", "internal/pattern", "internal/semver"}},
 	{"plugin/wasm/wasmtest", nil}, // modules written by hand, for tests
 	// Compiled modules lie in a directory of bento's own.
