@@ -88,6 +88,8 @@ var table = []row{
 	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse", "internal/tree/glob"}}, // which globs mean anything
 	// Packages of tools: what they contain, then where they are installed and fetched from.
 	{"plugin/bundle", []string{"plugin/bundle/*", "diagnostics", "internal/bounds", "internal/owndir", "internal/owner", "internal/proc", "internal/rawfile"}},
+	{"plugin/ainb/manifest", []string{"diagnostics", "internal/semver", "internal/tomlfile"}}, // a foreign format, with places
+	{"plugin/ainb/bus", nil}, // topics and inboxes alone
 	{"plugin/bundle/*", []string{"diagnostics", "internal/jsonfile", "internal/pattern", "internal/semver"}},
 	{"internal/extension", []string{"internal/owndir", "internal/owner", "internal/rawfile"}}, // which extensions the user has approved
 	{"plugin/sep/manifest", []string{"diagnostics", "internal/jsonfile", "internal/pattern"}}, // a foreign format, with places
