@@ -115,12 +115,12 @@ type BadAnswer struct{ Why string }
 func (e *BadAnswer) Error() string { return e.Why }
 
 // Prepare makes a request, without params if they are nil. The error wraps ErrTooLarge if
-// it is over Limits.Body. Ids are 1, 2, 3 and so on.
+// it is over Limits.Sent. Ids are 1, 2, 3 and so on.
 func (c *Client) Prepare(method string, params any) (*Call, error) {
 	id, answer := c.calls.add()
 	body, err := encode(&id, method, params)
-	if n := len(body.text()); err == nil && n > c.o.Body {
-		err = fmt.Errorf("%w: %s: %d bytes, at most %d", errTooLarge, method, n, c.o.Body)
+	if n := len(body.text()); err == nil && n > c.o.Sent {
+		err = fmt.Errorf("%w: %s: %d bytes, at most %d", ErrTooLarge, method, n, c.o.Sent)
 	}
 	if err != nil {
 		c.calls.settle(id, Answer{})

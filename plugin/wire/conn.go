@@ -78,10 +78,10 @@ func (c *Conn) Miscounted(body []byte, err error) error {
 func (c *Conn) Unfinished() string { return c.come.String() }
 
 // Send writes one body as a frame. The error is ErrSendTimeout after Limits.Send, and wraps
-// ErrTooLarge, with nothing written, for a body over Limits.Body.
+// ErrTooLarge, with nothing written, for a body over Limits.Sent.
 func (c *Conn) Send(body []byte) error {
-	if len(body) > c.limits.Body {
-		return fmt.Errorf("%w: %d bytes, at most %d", errTooLarge, len(body), c.limits.Body)
+	if len(body) > c.limits.Sent {
+		return fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(body), c.limits.Sent)
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()

@@ -32,7 +32,7 @@ func TestSendToOneWhoDoesNotRead(t *testing.T) {
 func TestSendTooLarge(t *testing.T) {
 	var out bytes.Buffer
 	c := NewConn(io.NopCloser(strings.NewReader("")), nopCloser{&out}, Limits{Body: 4})
-	if err := c.Send([]byte("12345")); !errors.Is(err, errTooLarge) || out.Len() > 0 {
+	if err := c.Send([]byte("12345")); !errors.Is(err, ErrTooLarge) || out.Len() > 0 {
 		t.Errorf("got %v, written %q", err, &out)
 	}
 	if err := c.Send([]byte("1234")); err != nil || out.String() != "Content-Length: 4\r\n\r\n1234" {

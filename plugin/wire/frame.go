@@ -57,15 +57,18 @@ func readHeader(br *bufio.Reader, l Limits, come *part) (int, error) {
 		if err != nil {
 			return 0, err
 		}
+		if l.Strict && !bytes.HasSuffix(line, []byte("\r\n")) {
+			return 0, fmt.Errorf("%w: a header line without CR LF at its end: %.*q", ErrMalformed, preview, line)
+		}
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 		if len(line) == 0 {
 			break
 		}
-		n, isLength, err := parseLine(line, l.Body)
+		n, isLength, err := parseLine(line, l)
 		switch {
 		case err != nil:
 			return 0, err
-		case isLength && length >= 0:
+		case isLength && length >= 0 && !l.Strict:
 			return 0, fmt.Errorf("%w: two Content-Length headers in one frame", ErrMalformed)
 		case isLength:
 			length = n
@@ -90,20 +93,24 @@ func readLine(br *bufio.Reader, first bool) ([]byte, error) {
 	return line, err
 }
 
-// parseLine reads one header line; it ignores all but Content-Length.
-func parseLine(line []byte, maxBody int) (n int, isLength bool, err error) {
+// parseLine reads one header line; it ignores all but Content-Length, unless the limits are
+// strict.
+func parseLine(line []byte, l Limits) (n int, isLength bool, err error) {
 	name, value, ok := bytes.Cut(line, []byte(":"))
 	if !ok || !isHeaderName(bytes.TrimSpace(name)) {
 		return 0, false, fmt.Errorf("%w: expected \"Content-Length: N\", got %.*q", ErrMalformed, preview, line)
 	}
 	if !bytes.EqualFold(bytes.TrimSpace(name), []byte("content-length")) {
+		if l.Strict {
+			return 0, false, fmt.Errorf("%w: a header %.*q, expected only Content-Length", ErrMalformed, preview, name)
+		}
 		return 0, false, nil
 	}
 	value = bytes.TrimSpace(value)
 	u, err := strconv.ParseUint(string(value), 10, 31)
 	switch {
-	case errors.Is(err, strconv.ErrRange) || err == nil && int(u) > maxBody:
-		return 0, false, fmt.Errorf("%w: a body of %.*s bytes, at most %d", ErrMalformed, preview, value, maxBody)
+	case errors.Is(err, strconv.ErrRange) || err == nil && int(u) > l.Body:
+		return 0, false, fmt.Errorf("%w: %w: a body of %.*s bytes, at most %d", ErrMalformed, ErrTooLarge, preview, value, l.Body)
 	case err != nil:
 		return 0, false, fmt.Errorf("%w: a Content-Length of %.*q, expected decimal digits", ErrMalformed, preview, value)
 	}

@@ -7,7 +7,8 @@ type inFlight struct {
 	mu      sync.Mutex
 	last    int64
 	waiting map[int64]chan Answer
-	idle    int // messages received since the last request
+	idle    int   // messages received since the last request
+	lost    error // the first error of writing, kept by a Peer
 }
 
 // add returns the next id, and the channel for its answer.
@@ -53,4 +54,20 @@ func (f *inFlight) received() int {
 		f.idle++
 	}
 	return f.idle
+}
+
+// respond delivers a response, and reports whether a request waited for it. An error with
+// the id null, by which JSON-RPC reports an unreadable request, fails every request.
+func (f *inFlight) respond(m *Message) bool {
+	id, ok := m.Number()
+	switch {
+	case isNull(m.ID) && m.Error != nil:
+		return f.failAll(m.Error)
+	case ok && m.Error != nil:
+		return f.settle(id, Answer{Err: m.Error})
+	case ok:
+		return f.settle(id, Answer{Result: m.Result})
+	}
+	id, ok = quotedID(m.ID)
+	return ok && f.settle(id, badAnswer("the response has the id %s, the request had %d", m.ID, id))
 }

@@ -29,7 +29,9 @@ func (c *Client) next() error {
 func (c *Client) take(m *Message) {
 	switch m.Kind {
 	case Response:
-		c.respond(m)
+		if !c.calls.respond(m) {
+			c.odd("a response with the id %.*s, which has no request", preview, m.ID)
+		}
 	case Notification:
 		if c.o.Notify != nil {
 			c.o.Notify(m.Method, m.Params)
@@ -40,30 +42,6 @@ func (c *Client) take(m *Message) {
 	case Invalid:
 		c.invalid(m)
 	}
-}
-
-// respond delivers a response to its request.
-func (c *Client) respond(m *Message) {
-	id, ok := m.Number()
-	switch {
-	case isNull(m.ID) && m.Error != nil:
-		if c.calls.failAll(m.Error) {
-			return
-		}
-	case ok && m.Error != nil:
-		if c.calls.settle(id, Answer{Err: m.Error}) {
-			return
-		}
-	case ok:
-		if c.calls.settle(id, Answer{Result: m.Result}) {
-			return
-		}
-	default:
-		if id, ok := quotedID(m.ID); ok && c.calls.settle(id, badAnswer("the response has the id %s, the request had %d", m.ID, id)) {
-			return
-		}
-	}
-	c.odd("a response with the id %.*s, which has no request", preview, m.ID)
 }
 
 func badAnswer(format string, args ...any) Answer {

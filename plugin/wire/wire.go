@@ -18,9 +18,9 @@ import (
 // within the limits. The next frame cannot be found after it.
 var ErrMalformed = errors.New("malformed frame")
 
-// errTooLarge is wrapped by the error of sending a message over Limits.Body. Nothing was
-// written.
-var errTooLarge = errors.New("message too large")
+// ErrTooLarge is wrapped by the error of sending a message over the limit, of which nothing
+// was written, and by that of a frame that announces a body over Limits.Body.
+var ErrTooLarge = errors.New("message too large")
 
 // ErrSendTimeout is the error of a write that the other side did not read within
 // Limits.Send. The stream is closed, since part of a frame may be written.
@@ -31,17 +31,21 @@ var ErrSendTimeout = errors.New("the other side does not read")
 type Limits struct {
 	Header int           // bytes of a header block; 8 KiB
 	Body   int           // bytes of a body, both ways; 16 MiB
+	Sent   int           // bytes of a body that is sent, if other than Body
 	Depth  int           // nesting of JSON values, the message itself being 1; 64
 	Send   time.Duration // for writing one frame; 30 s
 	Idle   int           // messages in a row that a plugin sends without a request; 100,000
+	// Strict refuses header lines that do not end in CRLF and headers other than
+	// Content-Length, as the contracts of extensions do; of several the last one counts.
+	Strict bool
 }
 
 func (l Limits) withDefaults() Limits {
-	return Limits{
-		Header: cmp.Or(l.Header, 8<<10),
-		Body:   cmp.Or(l.Body, 16<<20),
-		Depth:  cmp.Or(l.Depth, 64),
-		Send:   cmp.Or(l.Send, 30*time.Second),
-		Idle:   cmp.Or(l.Idle, 100_000),
-	}
+	l.Header = cmp.Or(l.Header, 8<<10)
+	l.Body = cmp.Or(l.Body, 16<<20)
+	l.Sent = cmp.Or(l.Sent, l.Body)
+	l.Depth = cmp.Or(l.Depth, 64)
+	l.Send = cmp.Or(l.Send, 30*time.Second)
+	l.Idle = cmp.Or(l.Idle, 100_000)
+	return l
 }

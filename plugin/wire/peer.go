@@ -1,0 +1,205 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/creachadair/jrpc2/channel"
+)
+
+// PeerOptions are the options of a Peer. The limits are those of its Conn. The reading
+// goroutine calls the functions, one at a time and in the order of the messages; Trace is
+// called on several goroutines. They may be nil. They must return at once, and must neither
+// call Close nor wait for an answer or a write.
+type PeerOptions struct {
+	// Request receives a request, to be answered at once or later, from any goroutine. nil
+	// refuses all.
+	Request func(*Incoming)
+	Notify  func(method string, params json.RawMessage)
+	// Bad receives a body that is not JSON, with a nil m, one that is not a message of
+	// JSON-RPC, and, with a nil body too, bytes that are no frame, which always end the
+	// connection. It returns the error to reply with, or nil, and whether the connection
+	// ends, after the reply. Without it, all but an Invalid message end the connection.
+	Bad func(body []byte, m *Message, err error) (reply *RPCError, end bool)
+	// Odd receives why a message was ignored.
+	Odd func(what string)
+	// Trace receives each body, sent or received.
+	Trace func(sent bool, body []byte)
+}
+
+// Peer is one end of a connection on which both sides ask: JSON-RPC 2.0 without batches.
+// Reading never waits for writing, so that two peers that both write cannot block each
+// other. Methods are safe for concurrent use.
+//
+// A request gets one valid answer. Answers to nobody and second answers are ignored. An
+// error with the id null fails every request in flight.
+type Peer struct {
+	conn    *Conn
+	o       PeerOptions
+	calls   inFlight
+	out     outbox
+	reading sync.WaitGroup
+	writing sync.WaitGroup
+	done    chan struct{} // closed when reading has ended
+	err     error         // why; set before done is closed
+}
+
+// Incoming is a request of the other side. One of its methods has to be called, once. They
+// don't wait until the answer is written.
+type Incoming struct {
+	ID     json.RawMessage
+	Method string
+	Params json.RawMessage
+
+	peer     *Peer
+	answered atomic.Bool
+}
+
+var errAnswered = errors.New("the request was answered before")
+
+// NewPeer returns a peer that reads from c from now on.
+func NewPeer(c *Conn, o PeerOptions) *Peer {
+	if o.Trace == nil {
+		o.Trace = func(bool, []byte) {}
+	}
+	if o.Odd == nil {
+		o.Odd = func(string) {}
+	}
+	p := &Peer{conn: c, o: o, done: make(chan struct{})}
+	p.calls.waiting = make(map[int64]chan Answer)
+	p.out.more = make(chan struct{}, 1)
+	p.reading.Go(p.read)
+	p.writing.Go(p.write)
+	return p
+}
+
+// Done returns a channel that is closed when the stream of the other side has ended, or
+// either side broke the protocol. Answers that came before are delivered.
+func (p *Peer) Done() <-chan struct{} { return p.done }
+
+// Err returns, after Done, why the connection has ended, as Conn.Recv does, or
+// ErrSendTimeout.
+func (p *Peer) Err() error { return p.err }
+
+// Unfinished describes the received part of an incomplete message, or returns "".
+func (p *Peer) Unfinished() string { return p.conn.Unfinished() }
+
+// Close closes both streams and waits for the goroutines.
+func (p *Peer) Close() {
+	p.conn.Close()
+	p.reading.Wait()
+	p.writing.Wait()
+}
+
+// Call asks and waits for the answer, the end of the connection, or ctx. The error is an
+// *RPCError or a *BadAnswer of the other side, that of ctx, or that of Err.
+func (p *Peer) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	id, answer := p.calls.add()
+	defer p.calls.settle(id, Answer{})
+	m, err := encode(&id, method, params)
+	if err != nil {
+		return nil, err
+	}
+	sent, err := p.send(m)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case a := <-answer:
+		return a.Result, a.Err
+	case <-p.done:
+	case <-ctx.Done():
+		sent.dropped.Store(true)
+		return nil, ctx.Err()
+	}
+	select {
+	case a := <-answer: // it came before the end
+		return a.Result, a.Err
+	default:
+		return nil, p.err
+	}
+}
+
+// Notify writes a notification, and returns when it is written, or the connection has
+// ended. Notifications of one goroutine are written in the order of its calls.
+func (p *Peer) Notify(method string, params any) error {
+	m, err := encode(nil, method, params)
+	if err != nil {
+		return err
+	}
+	sent, err := p.send(m)
+	if err != nil {
+		return err
+	}
+	select {
+	case err := <-sent.written:
+		return err
+	case <-p.done:
+		return p.err
+	}
+}
+
+// send queues a message whose caller waits.
+func (p *Peer) send(m message) (*outgoing, error) {
+	if n := len(m.text()); n > p.conn.limits.Sent {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, n, p.conn.limits.Sent)
+	}
+	sent := &outgoing{message: m, written: make(chan error, 1)}
+	if !p.out.add(sent) {
+		return nil, channel.ErrClosed
+	}
+	return sent, nil
+}
+
+// Reply answers with a result. If the error wraps ErrTooLarge, nothing was sent and the
+// request can still be refused.
+func (in *Incoming) Reply(result any) error { return in.answer("result", result) }
+
+// Refuse answers with an error.
+func (in *Incoming) Refuse(e *RPCError) error { return in.answer("error", e) }
+
+func (in *Incoming) answer(member string, value any) error {
+	m, err := encodeAnswer(in.ID, member, value)
+	if err != nil {
+		return err
+	}
+	if n := len(m.text()); n > in.peer.conn.limits.Sent {
+		return fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, n, in.peer.conn.limits.Sent)
+	}
+	if in.answered.Swap(true) {
+		return errAnswered
+	}
+	return in.peer.answer(m)
+}
+
+// answer queues an answer. Too many that wait end the connection.
+func (p *Peer) answer(m message) error {
+	if !p.out.add(&outgoing{message: m}) {
+		p.conn.Close()
+		return channel.ErrClosed
+	}
+	return nil
+}
+
+// encodeAnswer returns a response.
+func encodeAnswer(id json.RawMessage, member string, value any) (message, error) {
+	var b bytes.Buffer
+	b.Grow(256)
+	b.Write(make([]byte, room))
+	b.WriteString(`{"jsonrpc":"2.0","id":`)
+	b.Write(id)
+	b.WriteString(`,"` + member + `":`)
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return message{}, err
+	}
+	b.Truncate(b.Len() - len("\n"))
+	b.WriteByte('}')
+	return message{b.Bytes()}, nil
+}

@@ -1,0 +1,139 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/creachadair/jrpc2/channel"
+)
+
+// read handles messages until the connection ends.
+func (p *Peer) read() {
+	var err error
+	for err == nil {
+		err = p.next()
+	}
+	p.out.close()
+	if errors.Is(err, errEnded) { // the last reply is worth waiting for; a write has a timeout
+		p.writing.Wait()
+	}
+	p.err = p.reason(err)
+	close(p.done)
+	p.conn.Close()
+}
+
+// errEnded marks the end of a connection after a reply.
+var errEnded = errors.New("the connection was ended")
+
+// reason returns why the connection has ended: reading ends with ErrClosed when writing has
+// failed.
+func (p *Peer) reason(err error) error {
+	p.calls.mu.Lock()
+	defer p.calls.mu.Unlock()
+	switch {
+	case !errors.Is(err, channel.ErrClosed):
+		return err
+	case p.out.overflowed():
+		return fmt.Errorf("%w: more than %d answers or %d bytes of them wait", ErrSendTimeout, maxAnswers, maxAnswerBytes)
+	case p.calls.lost != nil:
+		return p.calls.lost
+	}
+	return err
+}
+
+// fail keeps why writing failed. Only a timeout ends the connection: a process that closed
+// its stdin may still have something to say.
+func (p *Peer) fail(err error) {
+	p.calls.mu.Lock()
+	defer p.calls.mu.Unlock()
+	if p.calls.lost == nil {
+		p.calls.lost = err
+	}
+}
+
+// next handles one message. An error is final.
+func (p *Peer) next() error {
+	body, err := p.conn.Recv()
+	if errors.Is(err, ErrMalformed) {
+		return p.bad(nil, nil, err)
+	}
+	if err != nil {
+		return err
+	}
+	p.o.Trace(false, body)
+	m, err := ParseMessage(body, p.conn.limits.Depth)
+	if err != nil {
+		return p.bad(body, nil, p.conn.Miscounted(body, err))
+	}
+	switch {
+	case m.Kind == Request && isNull(m.ID):
+		m.Kind, m.Why = Invalid, "the id of a request is null"
+		return p.invalid(body, &m)
+	case m.Kind == Request:
+		p.asked(&Incoming{ID: m.ID, Method: m.Method, Params: m.Params, peer: p})
+	case m.Kind == Notification:
+		if p.o.Notify != nil {
+			p.o.Notify(m.Method, m.Params)
+		}
+	case m.Kind == Response:
+		if !p.calls.respond(&m) {
+			p.o.Odd(fmt.Sprintf("a response with the id %.*s, which has no request", preview, m.ID))
+		}
+	default:
+		return p.invalid(body, &m)
+	}
+	return nil
+}
+
+func (p *Peer) asked(in *Incoming) {
+	if p.o.Request == nil {
+		_ = in.Refuse(&RPCError{Code: CodeMethodNotFound, Message: "method not found: " + in.Method})
+		return
+	}
+	p.o.Request(in)
+}
+
+// invalid fails the request that m seems to answer, or reports m.
+func (p *Peer) invalid(body []byte, m *Message) error {
+	if id, ok := m.Number(); ok && m.Method == "" && p.calls.settle(id, badAnswer("%s", m.Why)) {
+		return nil
+	}
+	return p.bad(body, m, errors.New(m.Why))
+}
+
+// bad asks what to do with bytes that are no message, and does it.
+func (p *Peer) bad(body []byte, m *Message, err error) error {
+	reply, end := (*RPCError)(nil), m == nil
+	switch {
+	case p.o.Bad != nil:
+		reply, end = p.o.Bad(body, m, err)
+	case m != nil && m.Method != "" && m.ID != nil:
+		reply = &RPCError{Code: codeInvalidRequest, Message: m.Why}
+	}
+	if m != nil && !end {
+		p.o.Odd("an ignored message: " + m.Why)
+	}
+	if reply != nil {
+		p.refuse(m, reply)
+	}
+	switch {
+	case body == nil || end && reply == nil && m == nil:
+		end = true
+		fallthrough
+	case end:
+		return fmt.Errorf("%w: %w", errEnded, err)
+	}
+	return nil
+}
+
+// refuse replies to a message that could not be taken, with its id if that is one.
+func (p *Peer) refuse(m *Message, reply *RPCError) {
+	id := json.RawMessage("null")
+	if m != nil && len(m.ID) > 0 && len(m.ID) <= maxID && (m.ID[0] == '"' || m.ID[0] == '-' || '0' <= m.ID[0] && m.ID[0] <= '9') {
+		id = m.ID
+	}
+	if answer, err := encodeAnswer(id, "error", reply); err == nil {
+		_ = p.answer(answer)
+	}
+}
