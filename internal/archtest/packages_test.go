@@ -24,13 +24,13 @@ var manyNames = map[string]string{
 	"internal/run":         "a type for each event of a run",
 	"internal/report":      "a document for each command, and its writer",
 	"internal/tree/disk":   "the system calls of the walk, for three systems",
-	"plugin/extension":     "the SDK for authors of extensions, whose importers are outside",
 	"plugin/wire":          "a type for each message",
 }
 
 // fewImporters are the packages that one other package imports, that have no fuzz target, and
 // that are a package all the same, and why.
 var fewImporters = map[string]string{
+	"plugin/extension":       "the SDK for authors of extensions, whose importers are outside",
 	"adapters/jvm":           "a family of languages",
 	"adapters/jvm/maven":     "an adapter beside gradle",
 	"adapters/node":          "a family of languages",
