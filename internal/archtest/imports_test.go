@@ -75,7 +75,9 @@ var table = []row{
 	{"adapters/*/*", []string{"adapters", "adapters/*/*", "diagnostics", "internal/probe", "internal/tomlfile", "internal/jsonfile", "internal/lockgraph", "internal/pattern", "internal/semver"}},
 
 	// 3
-	{"plugin", []string{"plugin/wire", "adapters", "diagnostics"}},
+	{"plugin", []string{"plugin/signature", "plugin/wire", "adapters", "diagnostics"}},
+	{"plugin/signature", nil}, // what both SDKs refuse
+	{"plugin/extension", []string{"plugin/signature", "plugin/wire"}},
 	{"plugin/host", []string{"internal/owner", "plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "internal/proc", "internal/sandbox", "internal/stat", "internal/state"}},
 
 	// 4
@@ -99,7 +101,7 @@ var table = []row{
 	// An adapter is an executable or a module.
 	{"plugin/adapter", []string{"plugin/host", "plugin/wasm", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics", "internal/semver"}},
 	{"plugin/*", []string{"plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics"}},
-	{"examples/*", []string{"plugin", "adapters", "diagnostics"}}, // what an author of a plugin has
+	{"examples/*", []string{"plugin", "plugin/extension", "adapters", "diagnostics"}}, // what an author of a plugin has
 
 	// The files of other build tools, which bento init maps. YAML has one parser.
 	{"internal/foreign", []string{"diagnostics", "internal/clone", "internal/config", "internal/jsonfile", "internal/pattern", "internal/tomlfile", "internal/tree/glob", "adapters/node/yamldoc"}},
@@ -215,6 +217,7 @@ var hardLines = []struct {
 	{"internal/plan", "net/**", false, "planning does no network I/O"},
 	{"internal/plan", "context", false, "planning never waits"},
 	{"plugin", "plugin/host/**", true, "the SDK is for authors of plugins, who host nothing"},
+	{"plugin/extension", "plugin/host/**", true, "the SDK is for authors of extensions, who host nothing"},
 	{"plugin/wire", "os/exec", true, "wire knows no processes"},
 	{"internal/run", "plugin/**", false, "it runs tasks of any adapter"},
 	{"internal/run", "adapters/*/**", false, "it runs tasks of any adapter"},

@@ -30,6 +30,7 @@ var manyNames = map[string]string{
 // fewImporters are the packages that one other package imports, that have no fuzz target, and
 // that are a package all the same, and why.
 var fewImporters = map[string]string{
+	"plugin/extension":       "the SDK for authors of extensions, whose importers are outside",
 	"adapters/jvm":           "a family of languages",
 	"adapters/jvm/maven":     "an adapter beside gradle",
 	"adapters/node":          "a family of languages",

@@ -1,0 +1,270 @@
+package extension
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+const (
+	maxBody  = 16 << 20
+	maxDepth = 1000 // of bento's messages: configuration may nest
+
+	drain = 2 * time.Second        // for what waits at a shutdown
+	yield = 500 * time.Millisecond // for a handler whose context is cancelled
+)
+
+// server serves one connection.
+type server struct {
+	x      Extension
+	o      Options
+	conn   *wire.Conn
+	link   *link
+	queue  *queue
+	client *Client
+
+	leaving chan struct{}   // closed at the first shutdown
+	leave   sync.Once       //
+	lastID  json.RawMessage // of the request for it, nil for a notification; read after leaving
+	failed  chan error      // of Start
+	ready   bool            // initialized; the reader's
+}
+
+func newServer(x Extension, o *Options) *server {
+	s := &server{x: x, o: *o, queue: newQueue(), leaving: make(chan struct{}), failed: make(chan error, 1)}
+	if s.o.In == nil {
+		s.o.In = os.Stdin
+	}
+	if s.o.Out == nil {
+		s.o.Out = os.Stdout
+	}
+	if s.o.Stderr == nil {
+		s.o.Stderr = os.Stderr
+	}
+	s.conn = wire.NewConn(s.o.In, s.o.Out, wire.Limits{Body: maxBody})
+	s.link = newLink(s.conn)
+	s.client = &Client{link: s.link, stderr: s.o.Stderr, sep: s.o.SEP}
+	s.client.session.Store(&session{})
+	return s
+}
+
+func (s *server) serve(ctx context.Context) error {
+	handlers, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	go s.link.write()
+	if s.o.SEP && s.o.Token != "" {
+		s.link.pushNow(envelope{Method: "sep.hello", Params: map[string]string{"token": s.o.Token}})
+	}
+	read, handled := make(chan error, 1), make(chan struct{})
+	go func() {
+		err := s.read()
+		close(s.link.ended)
+		read <- err
+	}()
+	go func() {
+		defer close(handled)
+		for i, dropped, ok := s.queue.take(handlers); ok; i, dropped, ok = s.queue.take(handlers) {
+			i.handler(handlers, dropped)
+		}
+	}()
+	var err error
+	select {
+	case err = <-read:
+	case err = <-s.failed:
+	case <-s.leaving:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	s.finish(handled, cancel)
+	return err
+}
+
+// finish waits for the handlers, answers the shutdown and ends the connection.
+func (s *server) finish(handled <-chan struct{}, cancel context.CancelFunc) {
+	s.queue.close()
+	timer := time.NewTimer(drain)
+	defer timer.Stop()
+	select {
+	case <-handled:
+	case <-timer.C:
+		cancel()
+		timer.Reset(yield)
+		select {
+		case <-handled:
+		case <-timer.C:
+		}
+	}
+	select {
+	case <-s.leaving:
+		if s.lastID != nil {
+			s.link.pushNow(envelope{ID: s.lastID, Result: struct{}{}})
+		}
+	default:
+	}
+	close(s.link.stop)
+	<-s.link.gone
+}
+
+// read takes messages until the connection ends. It returns nil where it ends between two.
+func (s *server) read() error {
+	for {
+		body, err := s.conn.Recv()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		m, err := wire.ParseMessage(body, maxDepth)
+		if err != nil {
+			s.odd("ignored a message: %v", err)
+			continue
+		}
+		s.take(&m)
+	}
+}
+
+// odd logs what bento should not have sent, and what handlers did wrong.
+func (s *server) odd(format string, args ...any) {
+	fmt.Fprintf(s.o.Stderr, s.x.Info().Name+": "+format+"\n", args...)
+}
+
+// take takes one message. It never waits for a handler or the writer.
+func (s *server) take(m *wire.Message) {
+	switch m.Kind {
+	case wire.Response:
+		if !s.link.settle(m) {
+			s.odd("ignored an answer to no request, id %.40s", m.ID)
+		}
+		return
+	case wire.Request, wire.Notification:
+	default:
+		s.odd("ignored a message: %s", m.Why)
+		return
+	}
+	if m.Kind == wire.Request && string(m.ID) == "null" {
+		s.link.pushNow(refusal(m.ID, &Error{Code: codeInvalidRequest, Message: "id: required a string or a number, found null"}))
+		return
+	}
+	err := s.route(m)
+	switch {
+	case err == nil:
+	case m.Kind == wire.Request:
+		s.link.pushNow(refusal(m.ID, err))
+	default:
+		s.odd("ignored %s: %v", m.Method, err)
+	}
+}
+
+// route answers a message of the connection itself, and queues the others for handlers.
+func (s *server) route(m *wire.Message) error {
+	prefix := "plugin/"
+	if s.o.SEP {
+		prefix = "sep."
+	}
+	name, ok := strings.CutPrefix(m.Method, prefix)
+	if !ok {
+		name = ""
+	}
+	switch {
+	case name == "shutdown":
+		s.leave.Do(func() {
+			if m.Kind == wire.Request {
+				s.lastID = m.ID
+			}
+			close(s.leaving)
+		})
+		return nil
+	case name == "init" && !s.o.SEP, name == "initialize" && s.o.SEP:
+		return s.initialize(m)
+	case !s.ready:
+		return &Error{Code: codeNotInitialized, Message: m.Method + " before the first message"}
+	case name == "health" && s.o.SEP:
+		return s.health(m)
+	}
+	handler, err := s.handler(name, m)
+	if err != nil || handler == nil {
+		return err
+	}
+	return s.enqueue(m, handler)
+}
+
+// enqueue queues the handler of a message, whose result answers a request.
+func (s *server) enqueue(m *wire.Message, handler handlerFunc) error {
+	id := m.ID
+	i := item{event: id == nil, size: len(m.Params)}
+	i.handler = func(ctx context.Context, dropped int) {
+		result, err := s.guard(ctx, dropped, handler)
+		switch {
+		case id == nil && err != nil:
+			s.odd("%s: %v", m.Method, err)
+		case id == nil:
+		case err != nil:
+			_ = s.link.push(ctx, refusal(id, err))
+		default:
+			if err := s.link.push(ctx, envelope{ID: id, Result: result}); err != nil && ctx.Err() == nil {
+				_ = s.link.push(ctx, refusal(id, err))
+			}
+		}
+	}
+	if s.queue.add(i) {
+		return nil
+	}
+	select {
+	case <-s.leaving:
+		return &Error{Code: codeShuttingDown, Message: "the extension is shutting down"}
+	default:
+		return &Error{Code: codeInternal, Message: fmt.Sprintf("more than %d requests wait for the extension", maxRequests)}
+	}
+}
+
+// handlerFunc runs a method of the extension.
+type handlerFunc func(ctx context.Context, dropped int) (any, error)
+
+// guard calls a handler and turns its panic into an error.
+func (s *server) guard(ctx context.Context, dropped int, h handlerFunc) (result any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.odd("panic: %v\n%s", p, debug.Stack())
+			err = &Error{Code: codeInternal, Message: fmt.Sprintf("the extension panicked: %v", p)}
+		}
+	}()
+	return h(ctx, dropped)
+}
+
+// fromEnviron returns the connection that bento announced.
+func fromEnviron(in, out *os.File) (*Options, error) {
+	endpoint := os.Getenv("SEP_ENDPOINT")
+	if endpoint == "" {
+		return &Options{In: in, Out: out}, nil
+	}
+	o := &Options{In: in, Out: out, SEP: true}
+	network, address, _ := strings.Cut(endpoint, ":")
+	switch network {
+	case "stdio":
+		return o, nil
+	case "unix", "tcp":
+	default:
+		return nil, fmt.Errorf("SEP_ENDPOINT: required unix:PATH, tcp:ADDRESS or stdio:, found %q", endpoint)
+	}
+	o.Token = os.Getenv("SEP_TOKEN")
+	if o.Token == "" {
+		return nil, errors.New("SEP_TOKEN: required with a socket, found none")
+	}
+	conn, err := net.Dial(network, address)
+	if err != nil {
+		return nil, fmt.Errorf("SEP_ENDPOINT: %w", err)
+	}
+	o.In, o.Out = conn, conn
+	return o, nil
+}
