@@ -35,13 +35,16 @@ func (s *Store) stat(kind int, sum [32]byte, suffix string) (info rawfile.Info, 
 		defer done()
 		name := make([]byte, 0, 2*len(sum)+1+len(compressed))
 		name = append(hex.AppendEncode(name, sum[:1]), '/')
-		if checked := &f.checked[kind][sum[0]]; !checked.Load() {
+		checked := &f.checked[kind][sum[0]]
+		if !checked.Load() {
 			if err := all.Check(string(name[:2])); err != nil {
 				return err
 			}
-			checked.Store(true)
 		}
 		info, err = all.Stat(string(append(hex.AppendEncode(name, sum[1:]), suffix...)))
+		if err == nil {
+			checked.Store(true) // not of a missing shard, which anyone may make yet
+		}
 		return err
 	})
 	return info, err

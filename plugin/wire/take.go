@@ -117,11 +117,7 @@ func (p *Peer) bad(body []byte, m *Message, err error) error {
 	if reply != nil {
 		p.refuse(m, reply)
 	}
-	switch {
-	case body == nil || end && reply == nil && m == nil:
-		end = true
-		fallthrough
-	case end:
+	if end || body == nil {
 		return fmt.Errorf("%w: %w", errEnded, err)
 	}
 	return nil
