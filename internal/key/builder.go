@@ -12,7 +12,7 @@ import (
 
 // domain separates task keys from every other use of the hash. Changing what
 // an ingredient means, or their order, needs a new number.
-const domain = "bento 2026-11 task key v4"
+const domain = "bento 2026-11 task key v5"
 
 // Kind is the kind of an ingredient; it decides the meaning of the value.
 type Kind byte
@@ -91,17 +91,25 @@ func (b *builder) mix(kind Kind, name, value string) {
 	b.buf = append(b.buf, value...)
 }
 
-// begin mixes an ingredient whose value of size bytes follows.
+// begin mixes an ingredient whose value follows: size bytes, or as many values of a list. No
+// length in a key is fixed in width, so that what is hashed stays short.
 func (b *builder) begin(kind Kind, name string, size int) {
 	b.buf = append(b.buf, byte(kind))
-	b.buf = binary.LittleEndian.AppendUint64(b.buf, uint64(len(name)))
+	b.buf = binary.AppendUvarint(b.buf, uint64(len(name)))
 	b.buf = append(b.buf, name...)
-	b.buf = binary.LittleEndian.AppendUint64(b.buf, uint64(size))
+	b.buf = binary.AppendUvarint(b.buf, uint64(size))
 }
 
 func (b *builder) add(kind Kind, name, value string) {
 	b.mix(kind, name, value)
 	b.list = append(b.list, ingredient{Kind: kind, Name: name, Value: value})
+}
+
+// digest adds an ingredient whose value is a digest: hashed as its bytes, listed in hex.
+func (b *builder) digest(kind Kind, name string, d [32]byte) {
+	b.begin(kind, name, len(d))
+	b.buf = append(b.buf, d[:]...)
+	b.list = append(b.list, ingredient{Kind: kind, Name: name, Value: hex.EncodeToString(d[:])})
 }
 
 // Text adds a value that may be shown.
@@ -112,13 +120,9 @@ const list Kind = 255
 
 // List adds values in their order. The empty list differs from a list of "".
 func (b *builder) List(name string, values []string) {
-	size := 8 * len(values)
+	b.begin(list, name, len(values))
 	for _, v := range values {
-		size += len(v)
-	}
-	b.begin(list, name, size)
-	for _, v := range values {
-		b.buf = binary.LittleEndian.AppendUint64(b.buf, uint64(len(v)))
+		b.buf = binary.AppendUvarint(b.buf, uint64(len(v)))
 		b.buf = append(b.buf, v...)
 	}
 	b.list = append(b.list, ingredient{Kind: kindText, Name: name, Value: strings.Join(values, "\n")})
@@ -151,13 +155,13 @@ const toolPrefix = "tool:"
 func (b *builder) Lock(path, digest string) { b.add(kindText, lockPrefix+path, digest) }
 
 // Files adds the digest of a set of files.
-func (b *builder) Files(name string, d cache.Digest) { b.add(KindFiles, name, d.String()) }
+func (b *builder) Files(name string, d cache.Digest) { b.digest(KindFiles, name, d) }
 
 // Task adds the key of a task that this one depends on.
-func (b *builder) Task(id string, key cache.Key) { b.add(KindTask, id, key.String()) }
+func (b *builder) Task(id string, key cache.Key) { b.digest(KindTask, id, cache.Digest(key)) }
 
 // Output adds the digest of the outputs of a task that this one depends on.
-func (b *builder) Output(id string, d cache.Digest) { b.add(KindOutput, id, d.String()) }
+func (b *builder) Output(id string, d cache.Digest) { b.digest(KindOutput, id, d) }
 
 // Key returns the key of the ingredients. The caller adds nothing afterwards.
 func (b *builder) Key() cache.Key {
@@ -183,4 +187,4 @@ func (b *builder) Ingredients() []ingredient {
 
 // Sources adds the digest of the sources of another dish: that of a list of
 // ingredients, Files and further Sources, which the store may hold.
-func (b *builder) Sources(dish string, d cache.Digest) { b.add(KindSources, dish, d.String()) }
+func (b *builder) Sources(dish string, d cache.Digest) { b.digest(KindSources, dish, d) }

@@ -68,13 +68,22 @@ type digestStore struct {
 // savedDigests are the entries that an earlier invocation has saved. They never change, and are
 // safe for concurrent use.
 type savedDigests struct {
-	ids     []string      // sorted
-	entries []digestEntry // by ids
+	ids     []string       // sorted, and different
+	entries []digestEntry  // by ids
+	at      map[string]int // of an id, in ids
+}
+
+// index makes the entries findable by id.
+func (s *savedDigests) index() {
+	s.at = make(map[string]int, len(s.ids))
+	for i, id := range s.ids {
+		s.at[id] = i
+	}
 }
 
 // Of returns the entry of an id, nil when there is none.
 func (s savedDigests) Of(id string) *digestEntry {
-	if i, ok := slices.BinarySearch(s.ids, id); ok {
+	if i, ok := s.at[id]; ok {
 		return &s.entries[i]
 	}
 	return nil
@@ -147,6 +156,7 @@ func (m *digestStore) Save() error {
 		}
 	}
 	s := savedDigests{ids: slices.Sorted(maps.Keys(m.fresh)), entries: make([]digestEntry, len(m.fresh))}
+	s.index()
 	for i, id := range s.ids {
 		s.entries[i] = *m.fresh[id]
 	}
@@ -206,9 +216,12 @@ func decodeDigests(payload []byte, salt string) (s savedDigests, err error) {
 	if err := r.End(); err != nil {
 		return savedDigests{}, err
 	}
-	if !slices.IsSorted(s.ids) {
-		return savedDigests{}, pack.ErrFormat
+	for i, id := range s.ids {
+		if i > 0 && s.ids[i-1] >= id {
+			return savedDigests{}, pack.ErrFormat
+		}
 	}
+	s.index()
 	return s, nil
 }
 
