@@ -34,6 +34,29 @@ type ingredient struct {
 	Value string // for people; see Kind
 }
 
+// rawIngredient is an ingredient whose value may not be written out yet: most keys are those of
+// remembered hits, whose ingredients nobody looks at.
+type rawIngredient struct {
+	ingredient
+	digest    cache.Digest
+	hasDigest bool // the value is digest in hex
+}
+
+// written returns the ingredients with their values written out, nil for none.
+func written(raw []rawIngredient) []ingredient {
+	if len(raw) == 0 {
+		return nil
+	}
+	list := make([]ingredient, len(raw))
+	for i := range raw {
+		list[i] = raw[i].ingredient
+		if raw[i].hasDigest {
+			list[i].Value = raw[i].digest.String()
+		}
+	}
+	return list
+}
+
 // unset is the value of an Env ingredient whose variable is not set. A digest is
 // longer, so no value reads like it.
 const unset = "unset"
@@ -44,11 +67,16 @@ type builderPool struct {
 	// It is not in the key, so that two machines agree on the key.
 	Secret [32]byte
 
-	hash   *blake3.Hasher // of domain; nil until it is used
-	secret *blake3.Hasher // keyed with it
-	free   []byte         // of the last key
-	list   []ingredient   // of a finished key, for reuse
+	hash   *blake3.Hasher  // of domain; nil until it is used
+	secret *blake3.Hasher  // keyed with it
+	free   []byte          // of the last key
+	list   []rawIngredient // of a finished key, for reuse
+
+	concealed map[envValue]string // by what was concealed
 }
+
+// envValue is a name and a value of the environment.
+type envValue struct{ name, value string }
 
 // usualIngredients is the initial capacity of a list of ingredients.
 const usualIngredients = 24
@@ -57,13 +85,13 @@ const usualIngredients = 24
 func (m *builderPool) New() *builder {
 	b := &builder{from: m, buf: m.free, list: m.list}
 	if m.free, m.list = nil, nil; b.list == nil {
-		b.list = make([]ingredient, 0, usualIngredients)
+		b.list = make([]rawIngredient, 0, usualIngredients)
 	}
 	return b
 }
 
 // Free lets the next builder reuse the memory of list, which the caller no longer uses.
-func (m *builderPool) Free(list []ingredient) { m.list = list[:0] }
+func (m *builderPool) Free(list []rawIngredient) { m.list = list[:0] }
 
 // keyed returns an empty hash that is keyed with the secret.
 func (m *builderPool) keyed() *blake3.Hasher {
@@ -80,7 +108,7 @@ func (m *builderPool) keyed() *blake3.Hasher {
 // builder collects the ingredients of one key, in order.
 type builder struct {
 	from *builderPool
-	list []ingredient
+	list []rawIngredient
 	buf  []byte // what is hashed
 }
 
@@ -102,14 +130,19 @@ func (b *builder) begin(kind Kind, name string, size int) {
 
 func (b *builder) add(kind Kind, name, value string) {
 	b.mix(kind, name, value)
-	b.list = append(b.list, ingredient{Kind: kind, Name: name, Value: value})
+	b.note(kind, name, value)
+}
+
+// note lists an ingredient that is mixed already.
+func (b *builder) note(kind Kind, name, value string) {
+	b.list = append(b.list, rawIngredient{ingredient: ingredient{Kind: kind, Name: name, Value: value}})
 }
 
 // digest adds an ingredient whose value is a digest: hashed as its bytes, listed in hex.
-func (b *builder) digest(kind Kind, name string, d [32]byte) {
+func (b *builder) digest(kind Kind, name string, d cache.Digest) {
 	b.begin(kind, name, len(d))
 	b.buf = append(b.buf, d[:]...)
-	b.list = append(b.list, ingredient{Kind: kind, Name: name, Value: hex.EncodeToString(d[:])})
+	b.list = append(b.list, rawIngredient{ingredient: ingredient{Kind: kind, Name: name}, digest: d, hasDigest: true})
 }
 
 // Text adds a value that may be shown.
@@ -125,7 +158,7 @@ func (b *builder) List(name string, values []string) {
 		b.buf = binary.AppendUvarint(b.buf, uint64(len(v)))
 		b.buf = append(b.buf, v...)
 	}
-	b.list = append(b.list, ingredient{Kind: kindText, Name: name, Value: strings.Join(values, "\n")})
+	b.note(kindText, name, strings.Join(values, "\n"))
 }
 
 // Env adds an environment variable: the key depends on its value, the record
@@ -136,13 +169,23 @@ func (b *builder) Env(name, value string, set bool) {
 		return
 	}
 	b.mix(KindEnv, name, "="+value)
-	b.list = append(b.list, ingredient{Kind: KindEnv, Name: name, Value: b.conceal(name, value)})
+	b.note(KindEnv, name, b.from.conceal(name, value))
 }
 
-func (b *builder) conceal(name, value string) string {
-	h := b.from.keyed()
+// conceal returns the keyed digest of a variable. Many tasks have the same variables.
+func (m *builderPool) conceal(name, value string) string {
+	at := envValue{name, value}
+	if text, ok := m.concealed[at]; ok {
+		return text
+	}
+	h := m.keyed()
 	h.WriteString(name + "\x00" + value) //nolint:errcheck // a hash does not fail
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	text := hex.EncodeToString(h.Sum(nil)[:16])
+	if m.concealed == nil {
+		m.concealed = make(map[envValue]string)
+	}
+	m.concealed[at] = text
+	return text
 }
 
 // lockPrefix is in front of the path in the name of a Lock ingredient.
@@ -178,12 +221,7 @@ func (b *builder) Key() cache.Key {
 }
 
 // Ingredients returns the ingredients so far, in order.
-func (b *builder) Ingredients() []ingredient {
-	if len(b.list) == 0 {
-		return nil
-	}
-	return b.list
-}
+func (b *builder) Ingredients() []ingredient { return written(b.list) }
 
 // Sources adds the digest of the sources of another dish: that of a list of
 // ingredients, Files and further Sources, which the store may hold.

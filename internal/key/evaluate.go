@@ -56,19 +56,19 @@ type Evaluation struct {
 	Notes  []string // the changes, or the pending dependencies, in words
 	Failed string   // how the last execution of a miss failed, "" if it did not
 
-	Key         cache.Key
-	Known       bool           // Key is set
-	Ingredients []ingredient   // nil of a Hit whose files were not read
-	Record      *cache.Record  // of a Hit; nil when its outputs are remembered, see Recorded
-	Outputs     []cache.Output // of a Hit or an executed task
-	Toolchain   string         // the fingerprint of the toolchain
-	Err         error          // why Known is false
+	Key       cache.Key
+	Known     bool           // Key is set
+	Record    *cache.Record  // of a Hit; nil when its outputs are remembered, see Recorded
+	Outputs   []cache.Output // of a Hit or an executed task
+	Toolchain string         // the fingerprint of the toolchain
+	Err       error          // why Known is false
 	// InTheWay says what keeps a hit from being restored. A result that is made around
 	// it is not that of the key.
 	InTheWay string
 
-	stored       bool         // in this run
-	sources      []*sourceSet // of the linked dishes
+	ingredients  []rawIngredient // none of a Hit whose files were not read
+	stored       bool            // in this run
+	sources      []*sourceSet    // of the linked dishes
 	inputsDigest cache.Digest
 	lock         lockPart
 
@@ -295,8 +295,8 @@ func missOf(err error) string {
 func (e *Evaluator) lookup(ctx context.Context, ev *Evaluation) {
 	if k := e.memo.digests.Of(ev.Task.Place()); k != nil && !ev.loaded && k.Result.Key == ev.Key && e.has(ev.Task, &k.Result) {
 		ev.Status, ev.Outputs = Hit, k.Result.Outputs
-		e.builders.Free(ev.Ingredients)
-		ev.Ingredients = nil
+		e.builders.Free(ev.ingredients)
+		ev.ingredients = nil
 		e.node(ev.Task).setMade(k.Result.Made)
 		return
 	}

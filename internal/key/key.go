@@ -33,7 +33,7 @@ func (e *Evaluator) key(ctx context.Context, t *plan.Task, ev *Evaluation) (pend
 		return nil, err
 	}
 	e.addDeps(b, t)
-	ev.Key, ev.Known, ev.Ingredients = b.Key(), true, b.Ingredients()
+	ev.Key, ev.Known, ev.ingredients = b.Key(), true, b.list
 	return nil, nil
 }
 

@@ -178,6 +178,9 @@ func (m *model) evaluate(t rapid.TB, w ways) *Evaluator {
 	}
 	ws, more := discovery.Find(ctx, discovery.Options{Tree: files, Config: cfg, Registry: adapters.NewRegistry(&teller{m, root})})
 	p, last := plan.Build(ws, w.request)
+	if slices.ContainsFunc(last, func(d diagnostics.Diagnostic) bool { return d.Rule == "task_cycle" }) {
+		t.Skip("an outer dish reads what an inner one makes, which is linked to the outer one")
+	}
 	if problems = slices.Concat(problems, more, last); len(problems) > 0 {
 		t.Fatal(problems)
 	}

@@ -37,7 +37,7 @@ func (ev *Evaluation) Pack(p *Pack) cache.Digest {
 			s.made.Each(p.Put)
 		}
 	})
-	return p.Add(encodeIngredients(ev.Ingredients))
+	return p.Add(encodeIngredients(written(ev.ingredients)))
 }
 
 // maxNotes is the largest number of changes in the notes of a miss.
@@ -95,13 +95,13 @@ func (e *Evaluator) changesSince(key cache.Key, ev *Evaluation) (changes []Chang
 	if err != nil {
 		return nil, false
 	}
-	return differences(old.Ingredients, ev.Ingredients, old.Blob, ev.blobs(old.Blob)), true
+	return differences(old.Ingredients, written(ev.ingredients), old.Blob, ev.blobs(old.Blob)), true
 }
 
 // Why explains the key of a task. The changes are against the key other, or, if that is zero,
 // against the last good run of the task.
 func (e *Evaluator) Why(ev *Evaluation, other cache.Key) Explanation {
-	x := Explanation{Key: ev.Key, Ingredients: ev.Ingredients, Inputs: ev.Inputs, Record: ev.Record}
+	x := Explanation{Key: ev.Key, Ingredients: written(ev.ingredients), Inputs: ev.Inputs, Record: ev.Record}
 	if x.Against = other; other == (cache.Key{}) {
 		x.Against = e.history.Of(ev.Task).Key
 	}
