@@ -10,6 +10,10 @@ import (
 // cycles reports cycles of links that dish.toml files declare, and marks inferred links that close
 // a cycle.
 func (f *finder) cycles() {
+	all := rings(f.ws.Dishes, func(*Link) bool { return true })
+	if len(all) == 0 {
+		return
+	}
 	declared := func(l *Link) bool { return l.Kind == Declared }
 	for _, ring := range rings(f.ws.Dishes, declared) {
 		path, last := shortestCycle(ring, declared)
@@ -17,8 +21,7 @@ func (f *finder) cycles() {
 		p.Hint = "remove one of these depends_on"
 		f.add(p)
 	}
-	all := func(*Link) bool { return true }
-	for _, ring := range rings(f.ws.Dishes, all) {
+	for _, ring := range all {
 		f.breakRing(ring)
 	}
 }

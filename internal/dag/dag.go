@@ -106,25 +106,6 @@ func (g *Graph) Cycle() []int {
 	return nil
 }
 
-// Closure returns roots and everything that they wait for, directly or not, sorted.
-func (g *Graph) Closure(roots []int) []int {
-	seen := make([]bool, g.Len())
-	stack := slices.Clone(roots)
-	var out []int
-	for len(stack) > 0 {
-		node := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if seen[node] {
-			continue
-		}
-		seen[node] = true
-		out = append(out, node)
-		stack = append(stack, g.before[node]...)
-	}
-	slices.Sort(out)
-	return out
-}
-
 // Longest returns, by node, the weight of the heaviest path that starts there, including the node.
 // The graph must have no cycle.
 func (g *Graph) Longest(weight func(node int) int64) []int64 {

@@ -79,16 +79,6 @@ func TestOrderAndCycleAgree(t *testing.T) {
 	})
 }
 
-func TestClosure(t *testing.T) {
-	g := New(5)
-	g.AddEdge(0, 1)
-	g.AddEdge(1, 2)
-	g.AddEdge(3, 4)
-	if got, want := g.Closure([]int{2}), []int{0, 1, 2}; !slices.Equal(got, want) {
-		t.Errorf("closure = %v, want %v", got, want)
-	}
-}
-
 func TestComponents(t *testing.T) {
 	g := New(5)
 	g.AddEdge(1, 0) // 0 waits for 1, 1 for 2, 2 for 1

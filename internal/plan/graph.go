@@ -11,17 +11,34 @@ import (
 
 // assemble returns the plan of roots and all their dependencies.
 func (b *builder) assemble(roots []*Task) *Plan {
-	all := graphOf(b.tasks)
-	var indices []int
+	wanted := make([]*Task, 0, len(b.tasks))
 	for _, t := range roots {
 		t.Requested = true
-		indices = append(indices, t.Index)
 	}
-	wanted := make([]*Task, 0, len(roots))
-	for _, i := range all.Closure(indices) {
-		wanted = append(wanted, b.tasks[i])
+	needed := needs(roots)
+	for _, t := range b.tasks {
+		if needed[t] {
+			wanted = append(wanted, t)
+		}
 	}
 	return b.order(wanted)
+}
+
+// needs returns roots and everything that they wait for, directly or not.
+func needs(roots []*Task) map[*Task]bool {
+	seen := make(map[*Task]bool, len(roots))
+	for stack := slices.Clone(roots); len(stack) > 0; {
+		t := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if seen[t] {
+			continue
+		}
+		seen[t] = true
+		for _, d := range t.Deps {
+			stack = append(stack, d.Task)
+		}
+	}
+	return seen
 }
 
 // order returns the tasks so that each comes after its dependencies, and tasks of one dish follow
