@@ -35,7 +35,7 @@ type ingredient struct {
 }
 
 // rawIngredient is an ingredient whose value may not be written out yet: most keys are those of
-// remembered hits, whose ingredients nobody looks at.
+// remembered hits, whose ingredients are not read.
 type rawIngredient struct {
 	ingredient
 	digest    cache.Digest
