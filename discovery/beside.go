@@ -122,7 +122,7 @@ func (f *finder) share() {
 	for _, list := range f.ws.byPath {
 		f.label(list)
 		c := list[0].Config
-		if c == nil || len(list) == 1 && !slices.ContainsFunc(c.Tasks, func(t config.Task) bool { return t.Language.Text != "" }) {
+		if c == nil || len(list) == 1 && !anyOfLanguage(c.Tasks) {
 			continue
 		}
 		parts := make([]config.Dish, len(list))
@@ -141,6 +141,16 @@ func (f *finder) share() {
 			d.Config = &parts[i]
 		}
 	}
+}
+
+// anyOfLanguage reports whether a task names its language.
+func anyOfLanguage(tasks []config.Task) bool {
+	for i := range tasks { // a task is too large to be copied
+		if tasks[i].Language.Text != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // whose returns which of the dishes of one directory has a task, -1 with a problem for none.

@@ -90,6 +90,11 @@ func (r *Reader) Byte() byte {
 
 // Uint reads a number.
 func (r *Reader) Uint() uint64 {
+	if len(r.rest) > 0 && r.rest[0] < 1<<7 { // most are small
+		v := r.rest[0]
+		r.rest = r.rest[1:]
+		return uint64(v)
+	}
 	v, n := binary.Uvarint(r.rest)
 	if n <= 0 {
 		r.fail()
