@@ -134,7 +134,7 @@ func (w *watching) press(typed []byte) {
 func (w *watching) showLast() {
 	r := w.keys.lastResult()
 	if r == nil {
-		fmt.Fprintln(w.s.err, "bento: no task has run yet")
+		fmt.Fprintln(w.s.err, "bento: no task has ended yet")
 		return
 	}
 	w.s.lines().Log(r)

@@ -87,8 +87,8 @@ func TestWatchKeys(t *testing.T) {
 		p := watchPane(t, 100)
 		p.begin("watch d:slow d:dev")
 		p.untilText("it is slow", "0/1  1 running")
-		p.keys("l") // nothing has run
-		p.untilText("no task has run yet", "0/1  1 running")
+		p.keys("l") // nothing has ended
+		p.untilText("no task has ended yet", "0/1  1 running")
 		p.keys("f")
 		write(t, p.dir, "go", "")
 		p.untilText("built     d:slow", "no task has failed", "d:dev | serving", waits+", 2 tasks, 1 server running")
