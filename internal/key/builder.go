@@ -27,6 +27,9 @@ const (
 	KindSources Kind = 6 // the digest of the sources of another dish
 )
 
+// isDigest reports whether the value of an ingredient is a digest.
+func (k Kind) isDigest() bool { return k != kindText && k != KindEnv }
+
 // ingredient is one named part of a key.
 type ingredient struct {
 	Kind  Kind
@@ -37,9 +40,8 @@ type ingredient struct {
 // rawIngredient is an ingredient whose value may not be written out yet: most keys are those of
 // remembered hits, whose ingredients are not read.
 type rawIngredient struct {
-	ingredient
-	digest    cache.Digest
-	hasDigest bool // the value is digest in hex
+	ingredient              // without the value if the kind has a digest
+	digest     cache.Digest // the value, which is written in hex
 }
 
 // written returns the ingredients with their values written out, nil for none.
@@ -50,7 +52,7 @@ func written(raw []rawIngredient) []ingredient {
 	list := make([]ingredient, len(raw))
 	for i := range raw {
 		list[i] = raw[i].ingredient
-		if raw[i].hasDigest {
+		if raw[i].Kind.isDigest() {
 			list[i].Value = raw[i].digest.String()
 		}
 	}
@@ -71,12 +73,7 @@ type builderPool struct {
 	secret *blake3.Hasher  // keyed with it
 	free   []byte          // of the last key
 	list   []rawIngredient // of a finished key, for reuse
-
-	concealed map[envValue]string // by what was concealed
 }
-
-// envValue is a name and a value of the environment.
-type envValue struct{ name, value string }
 
 // usualIngredients is the initial capacity of a list of ingredients.
 const usualIngredients = 24
@@ -142,7 +139,7 @@ func (b *builder) note(kind Kind, name, value string) {
 func (b *builder) digest(kind Kind, name string, d cache.Digest) {
 	b.begin(kind, name, len(d))
 	b.buf = append(b.buf, d[:]...)
-	b.list = append(b.list, rawIngredient{ingredient: ingredient{Kind: kind, Name: name}, digest: d, hasDigest: true})
+	b.list = append(b.list, rawIngredient{ingredient: ingredient{Kind: kind, Name: name}, digest: d})
 }
 
 // Text adds a value that may be shown.
@@ -172,20 +169,11 @@ func (b *builder) Env(name, value string, set bool) {
 	b.note(KindEnv, name, b.from.conceal(name, value))
 }
 
-// conceal returns the keyed digest of a variable. Many tasks have the same variables.
+// conceal returns the keyed digest of a variable.
 func (m *builderPool) conceal(name, value string) string {
-	at := envValue{name, value}
-	if text, ok := m.concealed[at]; ok {
-		return text
-	}
 	h := m.keyed()
 	h.WriteString(name + "\x00" + value) //nolint:errcheck // a hash does not fail
-	text := hex.EncodeToString(h.Sum(nil)[:16])
-	if m.concealed == nil {
-		m.concealed = make(map[envValue]string)
-	}
-	m.concealed[at] = text
-	return text
+	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 // lockPrefix is in front of the path in the name of a Lock ingredient.

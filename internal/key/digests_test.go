@@ -1,11 +1,13 @@
 package key
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/cache"
+	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -118,6 +120,16 @@ func TestNothingNewIsNotWritten(t *testing.T) {
 	}
 	if _, err := dir.Load(digestsFile, digestsVersion); err == nil {
 		t.Error("nothing new was written")
+	}
+}
+
+// Entries in another order, or two of one id, are not what Save writes.
+func TestDecodeRefusesDisorder(t *testing.T) {
+	for _, ids := range [][]string{{"b", "a"}, {"a", "a"}} {
+		payload := encodeDigests("s", savedDigests{ids: ids, entries: make([]digestEntry, len(ids))})
+		if _, err := decodeDigests(payload, "s"); !errors.Is(err, pack.ErrFormat) {
+			t.Errorf("%q: got %v, want %v", ids, err, pack.ErrFormat)
+		}
 	}
 }
 

@@ -83,7 +83,12 @@ func TestKeyIsInjective(t *testing.T) {
 // TestKeyHasLengths (A16): parts that read the same when they stand behind each other
 // without their lengths are told apart.
 func TestKeyHasLengths(t *testing.T) {
-	eight := func(n byte) string { return string([]byte{n, 0, 0, 0, 0, 0, 0, 0}) }
+	// Each pair would be one sequence of bytes without the lengths of names, of values, or of the
+	// items of lists.
+	length := func(n byte) string { return string([]byte{n}) }
+	items := func(values ...string) func(*builder) {
+		return func(b *builder) { b.List("a", values) }
+	}
 	text := func(parts ...string) func(*builder) {
 		return func(b *builder) {
 			for i := 0; i < len(parts); i += 2 {
@@ -93,18 +98,28 @@ func TestKeyHasLengths(t *testing.T) {
 	}
 	for name, pair := range map[string][2]func(*builder){
 		"name and value":        {text("ab", "c"), text("a", "bc")},
-		"a length in the name":  {text("", eight(0)), text(eight(8), "")},
-		"a length in the value": {text("x", eight(0)+"y"), text("x"+eight(9), "y")},
+		"a length in the name":  {text("", length(0)), text(length(1), "")},
+		"a length in the value": {text("x", length(1)+"y"), text("x"+length(2), "y")},
 		"one and two":           {text("a", "b", "c", "d"), text("a", "bcd")},
 		"a whole one in a value": {
-			text("a", "b", "c", "d"), text("a", "b"+string(byte(kindText))+eight(1)+"c"+eight(1)+"d"),
+			text("a", "b", "c", "d"), text("a", "b"+string(byte(kindText))+length(1)+"c"+length(1)+"d"),
 		},
-		"list and text": {func(b *builder) { b.List("a", []string{"b"}) }, text("a", "b")},
-		"lists":         {func(b *builder) { b.List("a", []string{"b", "c"}) }, func(b *builder) { b.List("a", []string{"bc"}) }},
-		"list and NULs": {func(b *builder) { b.List("a", []string{"b"}) }, text("a", "b\x00")},
-		"NULs in lists": {func(b *builder) { b.List("a", []string{"b", "c"}) }, func(b *builder) { b.List("a", []string{"b\x00c"}) }},
-		"empty list":    {func(b *builder) { b.List("a", nil) }, text("a", "")},
-		"empty lists":   {func(b *builder) { b.List("a", nil) }, func(b *builder) { b.List("a", []string{""}) }},
+		"a whole one without its length": {
+			text("a", "b", "c", "d"), text("a", "b"+string(byte(kindText))+length(1)+"cd"),
+		},
+		"lists of one length":   {items("b", "cd"), items("bc", "d")},
+		"a length in a list":    {items("b", length(1)+"c"), items("b"+length(2), "c")},
+		"a list of two and one": {items("b", "c"), items("b" + length(1) + "c")},
+		"a text in a list": {items("\x00", ""), func(b *builder) {
+			items()(b)
+			text("", "")(b)
+		}},
+		"list and text": {items("b"), text("a", "b")},
+		"lists":         {items("b", "c"), items("bc")},
+		"list and NULs": {items("b"), text("a", "b\x00")},
+		"NULs in lists": {items("b", "c"), items("b\x00c")},
+		"empty list":    {items(), text("a", "")},
+		"empty lists":   {items(), items("")},
 		"unset":         {func(b *builder) { b.Env("a", "", false) }, func(b *builder) { b.Env("a", "", true) }},
 	} {
 		x, y := (&builderPool{Secret: [32]byte{}}).New(), (&builderPool{Secret: [32]byte{}}).New()
