@@ -7,6 +7,7 @@ import (
 
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -42,12 +43,27 @@ func (e *Evaluator) addOnDisk(t *plan.Task, list []tree.Entry) ([]tree.Entry, er
 	}
 	list = slices.Clone(list)
 	globs, err := e.globs(t)
+	made := e.madeFor(t)
 	for _, entry := range named {
-		if entry.Kind != tree.Dir && err == nil && !IsOwnFile(t.Dish.Path, entry.Path) && !globs.Makes(entry.Path) {
+		if entry.Kind != tree.Dir && err == nil && !Inside(entry.Path, state.Name) && !globs.Makes(entry.Path) && !made[entry.Path] {
 			list = append(list, entry)
 		}
 	}
 	return sortedEntries(list), err
+}
+
+// madeFor returns the paths of the outputs whose digest is in the key of t: they are no inputs
+// beside it. A file that lies among them and is none of them is an input.
+func (e *Evaluator) madeFor(t *plan.Task) map[string]bool {
+	made := make(map[string]bool)
+	for _, d := range t.Deps {
+		if ev := e.Of(d.Task); ev != nil && d.Via == plan.ViaOutputs {
+			for _, o := range ev.Outputs {
+				made[o.Path] = true
+			}
+		}
+	}
+	return made
 }
 
 // addTracked adds the outputs of a task that git tracks, even if no input covers them: bento

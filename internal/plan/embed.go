@@ -36,6 +36,7 @@ func (b *builder) takeIn() {
 		for i := range d.Embeds {
 			if makers == nil {
 				makers = newMakers(b.tasks)
+				makers.own = ownFiles(b.ws)
 			}
 			edges = append(edges, b.take(d, &d.Embeds[i], makers)...)
 		}
@@ -54,6 +55,9 @@ func (b *builder) take(d *discovery.Dish, e *discovery.Embed, makers *makers) (e
 	set, err := glob.Compile("", embedGlobs(e))
 	if err != nil {
 		return nil // the tool refuses it too
+	}
+	if own := makers.ownFiles(e.Path, set); len(own) > 0 {
+		b.addOnDisk(d, own)
 	}
 	wholly, some := false, false
 	for _, m := range makers.of(e.Path, set) {
@@ -86,13 +90,22 @@ func (b *builder) addEmbed(d *discovery.Dish, e *discovery.Embed) {
 	if e.Owner != nil && e.Owner != d {
 		b.took(d, Taken{From: e.Owner, Where: e.Pos.String()})
 	}
+	if e.Ignored {
+		b.addOnDisk(d, embedGlobs(e))
+		return
+	}
 	for _, t := range b.byDish[d] {
-		switch {
-		case !t.takesIn():
-		case e.Ignored:
-			t.OnDisk = append(t.OnDisk, embedGlobs(e)...)
-		default:
+		if t.takesIn() {
 			t.Inputs = append(t.Inputs, embedGlobs(e)...)
+		}
+	}
+}
+
+// addOnDisk makes files inputs that no other glob selects.
+func (b *builder) addOnDisk(d *discovery.Dish, globs []string) {
+	for _, t := range b.byDish[d] {
+		if t.takesIn() {
+			t.OnDisk = append(t.OnDisk, globs...)
 		}
 	}
 }
@@ -130,7 +143,35 @@ func embedGlobs(e *discovery.Embed) []string {
 }
 
 // makers finds the tasks that make a path.
-type makers struct{ list []maker } // by prefix
+type makers struct {
+	list []maker  // by prefix
+	own  []string // see ownFiles
+}
+
+// ownFiles returns the paths of the files of bento of a workspace. Their values are in the keys, so
+// no other glob selects them; but a program that takes one in has its text.
+func ownFiles(ws *discovery.Workspace) []string {
+	list := []string{"bento.toml", "bento.plugins.lock"}
+	for _, bento := range ws.Bentos {
+		list = append(list, bento.Pos.File)
+	}
+	for _, d := range ws.Dishes {
+		if d.Config != nil {
+			list = append(list, path.Join(d.Path, "dish.toml"))
+		}
+	}
+	return list
+}
+
+// ownFiles returns the globs of the files of bento that an embed at a path takes in.
+func (m *makers) ownFiles(at string, embed *glob.Set) (globs []string) {
+	for _, own := range m.own {
+		if contains(at, own) && embed.Match(own) {
+			globs = append(globs, "//"+escape(own))
+		}
+	}
+	return globs
+}
 
 // maker is one output of a task. What it makes lies at prefix, or below it.
 type maker struct {
