@@ -69,10 +69,11 @@ type builderPool struct {
 	// It is not in the key, so that two machines agree on the key.
 	Secret [32]byte
 
-	hash   *blake3.Hasher  // of domain; nil until it is used
-	secret *blake3.Hasher  // keyed with it
-	free   []byte          // of the last key
-	list   []rawIngredient // of a finished key, for reuse
+	hash       *blake3.Hasher  // of domain; nil until it is used
+	secret     *blake3.Hasher  // keyed with it
+	secretName string          // of the secret, in hex; "" until it is used
+	free       []byte          // of the last key
+	list       []rawIngredient // of a finished key, for reuse
 }
 
 // usualIngredients is the initial capacity of a list of ingredients.
@@ -169,11 +170,23 @@ func (b *builder) Env(name, value string, set bool) {
 	b.note(KindEnv, name, b.from.conceal(name, value))
 }
 
-// conceal returns the keyed digest of a variable.
+// conceal returns the keyed digest of a variable, behind the name of the secret: digests by
+// different secrets cannot be compared.
 func (m *builderPool) conceal(name, value string) string {
+	if m.secretName == "" {
+		m.secretName = hex.EncodeToString(m.keyed().Sum(nil)[:4])
+	}
 	h := m.keyed()
 	h.WriteString(name + "\x00" + value) //nolint:errcheck // a hash does not fail
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	return m.secretName + ":" + hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// sameSecret reports whether two values of an Env ingredient differ only if the variable does: they
+// are by one secret, or one of them is no digest.
+func sameSecret(before, after string) bool {
+	one, _, concealed := strings.Cut(before, ":")
+	other, _, both := strings.Cut(after, ":")
+	return !concealed || !both || one == other
 }
 
 // lockPrefix is in front of the path in the name of a Lock ingredient.

@@ -67,6 +67,7 @@ type blobs func(cache.Digest) []byte
 type differ struct {
 	before, after blobs
 	changes       []Change
+	unsure        []Change // variables that were recorded with another secret, and may be the same
 	seen          map[string]bool
 }
 
@@ -74,6 +75,9 @@ type differ struct {
 func differences(old, now []ingredient, before, after blobs) []Change {
 	d := &differ{before: before, after: after, seen: make(map[string]bool)}
 	d.lists("", old, now)
+	if len(d.changes) == 0 { // then it is one of them
+		return d.unsure
+	}
 	return d.changes
 }
 
@@ -137,7 +141,12 @@ func (d *differ) ingredient(dish string, in ingredient, before, after string, ha
 	case KindSources:
 		d.sources(in.Name, before, after)
 	case KindEnv:
-		d.add(Change{Kind: "env", Name: in.Name, How: how})
+		c := Change{Kind: "env", Name: in.Name, How: how}
+		if !sameSecret(before, after) {
+			d.unsure = append(d.unsure, c)
+			return
+		}
+		d.add(c)
 	case KindTask:
 		d.add(Change{Kind: "task", Name: in.Name, How: how})
 	case KindOutput:

@@ -32,3 +32,31 @@ func TestIngredientsOfOneName(t *testing.T) {
 		}
 	}
 }
+
+// A workspace whose state was removed has another secret, and so has who else fills a shared cache.
+func TestVariablesOfOtherSecrets(t *testing.T) {
+	env := func(secret byte, value string, set bool) ingredient {
+		b := (&builderPool{Secret: [32]byte{secret}}).New()
+		b.Env("A", value, set)
+		return b.Ingredients()[0]
+	}
+	text := func(value string) ingredient { return ingredient{Kind: kindText, Name: "command", Value: value} }
+	variable := func(how string) Change { return Change{Kind: "env", Name: "A", How: how} }
+	command := Change{Kind: "text", Name: "command", How: "changed", Before: "x", After: "y"}
+	for name, tt := range map[string]struct {
+		old, now []ingredient
+		want     []Change
+	}{
+		"another secret alone":     {[]ingredient{env(1, "v", true)}, []ingredient{env(2, "v", true)}, []Change{variable("changed")}},
+		"another secret and text":  {[]ingredient{env(1, "v", true), text("x")}, []ingredient{env(2, "v", true), text("y")}, []Change{command}},
+		"the same secret and text": {[]ingredient{env(1, "v", true), text("x")}, []ingredient{env(1, "w", true), text("y")}, []Change{variable("changed"), command}},
+		"unset there":              {[]ingredient{env(1, "", false), text("x")}, []ingredient{env(2, "v", true), text("y")}, []Change{variable("changed"), command}},
+		"unset here":               {[]ingredient{env(1, "v", true), text("x")}, []ingredient{env(2, "", false), text("y")}, []Change{variable("changed"), command}},
+		"the same":                 {[]ingredient{env(1, "v", true)}, []ingredient{env(1, "v", true)}, nil},
+		"gone":                     {[]ingredient{env(1, "v", true), text("x")}, []ingredient{text("y")}, []Change{command, variable("removed")}},
+	} {
+		if d := cmp.Diff(tt.want, differences(tt.old, tt.now, nil, nil)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
