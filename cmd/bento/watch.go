@@ -66,8 +66,10 @@ type watching struct {
 	loops   map[string]int       // by task: how often it ran without a pause; its own changes count more
 	ended   map[string]int       // by task: how often it was ended without a pause
 	servers map[string]*server
-	bad     map[string]bool // tasks whose last run was no success
-	watched int             // how many tasks the last round looked at
+	// serverBegan: one that waited for its dependencies began since the last round.
+	serverBegan atomic.Bool
+	bad         map[string]bool // tasks whose last run was no success
+	watched     int             // how many tasks the last round looked at
 
 	keys  keys
 	keyed bool // somebody can press them
@@ -157,7 +159,7 @@ func (w *watching) run(ctx context.Context) error {
 			own = w.round(ctx, l, own)
 			l.ws.close()
 		}
-		if !w.s.pipes.unread() && (own || w.keys.pending()) {
+		if !w.s.pipes.unread() && (own || w.keys.pending() || w.serverBegan.Swap(false)) {
 			continue
 		}
 		w.rest(ctx)

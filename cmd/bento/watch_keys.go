@@ -83,6 +83,11 @@ func (k *keys) ask(what ask) {
 	if old := k.asked.Load(); ask(old) < what {
 		k.asked.CompareAndSwap(old, int32(what))
 	}
+	k.rouse()
+}
+
+// rouse has the watcher look at the workspace now.
+func (k *keys) rouse() {
 	select {
 	case k.wake <- struct{}{}:
 	default: // it is awake

@@ -20,19 +20,27 @@ import (
 
 // server is a persistent task that is running.
 type server struct {
-	key     cache.Key
-	inputs  []key.File
+	began   atomic.Pointer[beginning] // nil: it still waits for what it depends on
 	stop    context.CancelFunc
 	done    chan struct{}
 	restart atomic.Bool // another one follows
 	failed  atomic.Bool // by itself
 }
 
+// beginning is what a server was started with.
+type beginning struct {
+	key    cache.Key
+	inputs []key.File
+}
+
 // startServer starts a persistent task after its dependencies.
 func (w *watching) startServer(ctx context.Context, from *key.Evaluation) {
 	id := from.Task.ID()
 	ctx, stop := context.WithCancel(ctx)
-	s := &server{key: from.Key, inputs: from.Inputs, stop: stop, done: make(chan struct{})}
+	s := &server{stop: stop, done: make(chan struct{})}
+	if from.Known {
+		s.began.Store(&beginning{from.Key, from.Inputs})
+	}
 	w.servers[id] = s
 	go func() {
 		defer close(s.done)
@@ -45,10 +53,18 @@ func (w *watching) startServer(ctx context.Context, from *key.Evaluation) {
 // serverLines reports the run of one server. The end of one that another follows is no news.
 type serverLines struct {
 	*terminal.Lines
-	of *server
+	id    string
+	of    *server
+	begun func() // the server began though its key was unknown
 }
 
 func (l serverLines) Report(ev run.Event) {
+	if start, ok := ev.(run.TaskStarted); ok && start.Task.ID() == l.id {
+		now := &beginning{start.Evaluation.Key, start.Evaluation.Inputs}
+		if l.of.began.Swap(now) == nil {
+			l.begun()
+		}
+	}
 	end, ended := ev.(run.TaskFinished)
 	if ended && end.Result.Outcome == run.Failed {
 		l.of.failed.Store(true)
@@ -62,7 +78,7 @@ func (l serverLines) Report(ev run.Event) {
 func (w *watching) serve(ctx context.Context, id string, s *server) error {
 	lines := w.s.lines()
 	lines.Brief = true
-	tell := run.Reporter(&serial{Reporter: serverLines{lines, s}})
+	tell := run.Reporter(&serial{Reporter: serverLines{lines, id, s, w.begun}})
 	ws, err := w.s.open(ctx, tell)
 	if err != nil {
 		return err
@@ -101,18 +117,24 @@ func (w *watching) changed(b watch.Batch) {
 	w.paths = append(w.paths, b.Paths[:min(len(b.Paths), maxPaths-len(w.paths))]...)
 }
 
-// isDue reports whether a server is to be started, or started again. The key of one that waits for
-// what is not made yet is known only later: then it counts as that of the start, unless an input
-// has changed since.
+// isDue reports whether a server is to be started, or started again. One that still waits for what
+// is not made yet reads its inputs later: it is compared when it begins.
 func (w *watching) isDue(l *look, id string, paths []string) bool {
 	s, now := w.servers[id], l.result(id)
-	switch {
-	case s == nil || !now.Known:
+	if s == nil || !now.Known {
 		return true
-	case s.key == cache.Key{} && len(inputsAmong(now, paths)) == 0:
-		s.key, s.inputs = now.Key, now.Inputs
 	}
-	return s.key != now.Key
+	if began := s.began.Load(); began != nil {
+		return began.key != now.Key
+	}
+	return len(inputsAmong(now, paths)) > 0
+}
+
+// begun has the next round compare a server with what it began with: a change may have been seen
+// before.
+func (w *watching) begun() {
+	w.serverBegan.Store(true)
+	w.keys.rouse()
 }
 
 // result returns what is known of a task of the plan.
@@ -132,18 +154,10 @@ func inputsAmong(r *key.Evaluation, paths []string) []string {
 // whatChanged names what a server is restarted for: its inputs that are others than when it was
 // started, else changed files of dishes that it depends on.
 func (s *server) whatChanged(r *key.Evaluation, paths []string) string {
-	before := make(map[string]key.File, len(s.inputs))
-	for _, f := range s.inputs {
-		before[f.Path] = f
+	changed := inputsAmong(r, paths)
+	if began := s.began.Load(); began != nil {
+		changed = otherFiles(began.inputs, r.Inputs)
 	}
-	var changed []string
-	for _, f := range r.Inputs {
-		if before[f.Path] != f {
-			changed = append(changed, f.Path)
-		}
-		delete(before, f.Path)
-	}
-	changed = slices.AppendSeq(changed, maps.Keys(before))
 	if len(changed) == 0 {
 		changed = slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
 			return !slices.ContainsFunc(r.Task.Sources, func(d *discovery.Dish) bool { return key.Inside(p, d.Path) })
@@ -157,6 +171,21 @@ func (s *server) whatChanged(r *key.Evaluation, paths []string) string {
 		return changed[0] + " changed"
 	}
 	return fmt.Sprintf("%s and %d more changed", changed[0], len(changed)-1)
+}
+
+// otherFiles returns the paths of files that are in one list only, or differ.
+func otherFiles(before, now []key.File) (paths []string) {
+	was := make(map[string]key.File, len(before))
+	for _, f := range before {
+		was[f.Path] = f
+	}
+	for _, f := range now {
+		if was[f.Path] != f {
+			paths = append(paths, f.Path)
+		}
+		delete(was, f.Path)
+	}
+	return slices.AppendSeq(paths, maps.Keys(was))
 }
 
 func (w *watching) stopServer(id string) {

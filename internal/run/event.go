@@ -7,6 +7,7 @@ import (
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/action"
+	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 )
 
@@ -47,6 +48,8 @@ type InstallFinished struct {
 type TaskStarted struct {
 	Task     *plan.Task
 	Terminal bool // it has the terminal to itself until it ends
+	// Evaluation has the key and the inputs that it starts with.
+	Evaluation *key.Evaluation
 }
 
 // TaskOutput is a piece of what a task prints, as it comes: of servers always, of others on

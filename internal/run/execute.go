@@ -87,7 +87,7 @@ func (x *execution) run(ctx context.Context) {
 		x.unreadable(err)
 		return
 	}
-	x.env.report(TaskStarted{Task: t, Terminal: x.onTerminal()})
+	x.env.report(TaskStarted{Task: t, Terminal: x.onTerminal(), Evaluation: x.ev})
 	r.Started = time.Now()
 	log := x.openLog()
 	defer log.Close()
