@@ -66,7 +66,7 @@ func TestToolFaults(t *testing.T) {
 	long := strings.Repeat("x", 101)
 	for _, c := range []struct{ workspace, want string }{
 		{"tools = 1", "bento.toml:1:9 tools is an integer, expected a table"},
-		{"[tools]\nnope = 1", "bento.toml:2:1 unknown key nope in tools | known: allowlist, disable"},
+		{"[tools]\nnope = 1", "bento.toml:2:1 unknown key nope in tools | known: allowlist, dev_dir, dir, disable, module_hash_policy"},
 		{"[tools]\ndisable = [\"A\"]", `bento.toml:2:12 "A" is no id of a tool`},
 		{"[tools.Bad]\ncommand = [\"x\"]", `bento.toml:1:8 "Bad" is no id of a tool, expected [a-z0-9][a-z0-9._-]*`},
 		{"[tools.\"a..b\"]\ncommand = [\"x\"]", `is no id of a tool`},
