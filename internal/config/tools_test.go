@@ -177,3 +177,27 @@ func TestToolLock(t *testing.T) {
 		t.Errorf("problems: %v", problems)
 	}
 }
+
+// TestHashPolicy: the user's own file alone loosens what holds for installed packages; in a workspace
+// the stricter of both files counts.
+func TestHashPolicy(t *testing.T) {
+	for _, c := range []struct {
+		said, own            string
+		signed               bool
+		installed, workspace string
+	}{
+		{"", "", false, HashEnforce, HashWarn},
+		{HashSkip, "", false, HashEnforce, HashSkip},
+		{HashEnforce, "", false, HashEnforce, HashEnforce},
+		{"", HashSkip, false, HashSkip, HashWarn},
+		{HashSkip, HashWarn, false, HashWarn, HashWarn},
+		{HashSkip, HashSkip, false, HashSkip, HashSkip},
+		{HashWarn, HashEnforce, false, HashEnforce, HashEnforce},
+		{HashSkip, HashSkip, true, HashEnforce, HashEnforce},
+	} {
+		w := &Workspace{Tools: Tools{HashPolicy: c.said}, Trust: Trust{HashPolicy: c.own, RequireSigned: c.signed}}
+		if i, b := w.HashPolicy(true), w.HashPolicy(false); i != c.installed || b != c.workspace {
+			t.Errorf("bento.toml %q, own %q, signed %v: installed %q, of the workspace %q, want %q and %q", c.said, c.own, c.signed, i, b, c.installed, c.workspace)
+		}
+	}
+}
