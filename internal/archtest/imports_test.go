@@ -121,8 +121,8 @@ var table = []row{
 	{"internal/action", []string{"adapters", "cache", "diagnostics", "diagnostics/parse", "internal/clone", "internal/config", "internal/killpoint", "internal/pack", "internal/pattern", "internal/plan", "internal/proc", "internal/state"}},
 
 	// What adapters answer from is digested with the secret of package key. What a tool finds is checked
-	// as the answer of a plugin.
-	{"internal/workspace", []string{"adapters", "adapters/builtin", "cache", "diagnostics", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/key", "internal/owndir",
+	// as the answer of a plugin, and so is what an adapter of the workspace offers.
+	{"internal/workspace", []string{"adapters", "adapters/builtin", "adapters/declared", "cache", "diagnostics", "diagnostics/parse", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/key", "internal/owndir",
 		"internal/pack", "internal/sandbox", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/adapter/answer", "plugin/bundle", "plugin/host", "plugin/oneshot", "plugin/wasm"}},
 
 	// 8

@@ -31,6 +31,7 @@ var manyNames = map[string]string{
 // that are a package all the same, and why.
 var fewImporters = map[string]string{
 	"plugin/extension":       "the SDK for authors of extensions, whose importers are outside",
+	"adapters/declared":      "an adapter beside the built-in ones, of definitions that it knows only as values",
 	"adapters/jvm":           "a family of languages",
 	"adapters/jvm/maven":     "an adapter beside gradle",
 	"adapters/node":          "a family of languages",
