@@ -38,7 +38,7 @@ var fewImporters = map[string]string{
 	"adapters/python":        "a family of languages",
 	"adapters/python/uv":     "an adapter beside pip",
 	"internal/archtest":      "nothing but tests",
-	"internal/extension":     "the decision what may start, apart from the commands that start it",
+	"internal/companion":     "the extensions of an invocation, apart from the commands that use them",
 	"plugin/ainb/bus":        "topics and inboxes alone: no process, no message",
 	"internal/report/export": "formats of other programs",
 	"internal/tree/disk":     "system calls alone: what they mean is known above",
