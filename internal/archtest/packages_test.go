@@ -24,6 +24,7 @@ var manyNames = map[string]string{
 	"internal/run":         "a type for each event of a run",
 	"internal/report":      "a document for each command, and its writer",
 	"internal/tree/disk":   "the system calls of the walk, for three systems",
+	"plugin/host":          "plugins that answer and residents that also ask, over one process",
 	"plugin/wire":          "a type for each message",
 }
 
