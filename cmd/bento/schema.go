@@ -43,7 +43,26 @@ func documents() []published {
 		{name: "cache.stats", title: "the results and bytes of the cache", value: report.CacheStats{}},
 		{name: "cache.prune", title: "the results that were evicted from the cache", also: []string{"cache.clear"}, value: report.CacheRemoved{}},
 		{name: "cache.fsck", title: "the damage found in the cache", value: report.CacheCheck{}},
-	}, ownDocuments())
+	}, ownDocuments(), extensionDocuments(), topicDocuments())
+}
+
+// extensionDocuments are the documents of the commands about extensions.
+func extensionDocuments() []published {
+	return []published{
+		{name: "ext.list", title: "extensions in bento.toml and in your own configuration", value: report.ExtensionList{}},
+		{name: "ext.info", title: "one extension and what it is granted", value: report.ExtensionInfo{}},
+		{name: "ext.approve", title: "the status of an extension after a decision", also: []string{"ext.enable", "ext.disable", "ext.reload"}, value: report.ExtensionChanged{}},
+		{name: "ext.logs", title: "what an extension has logged", value: report.ExtensionLog{}},
+		{name: "ext.audit", title: "decisions about the requests of an extension", value: report.ExtensionAudit{}},
+	}
+}
+
+// topicDocuments are the payloads of the topics that extensions hear of.
+func topicDocuments() (list []published) {
+	for _, t := range report.Topics() {
+		list = append(list, published{name: "ext." + t.Name, title: t.Title, value: t.Payload})
+	}
+	return list
 }
 
 // ownDocuments are the documents of package main.
