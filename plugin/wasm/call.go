@@ -10,6 +10,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/bentobuild/bento/adapters"
@@ -73,7 +74,9 @@ func (k *call) steps(ctx context.Context, p *program, do exchange) ([]byte, erro
 		return nil, k.t.failure(adapters.LaunchFailed, execute, err.Error(), "")
 	}
 	k.at = Instantiate
-	k.mod, err = p.runtime.InstantiateModule(ctx, p.compiled, k.config(ctx, mounts))
+	memory := &memories{}
+	defer memory.release()
+	k.mod, err = p.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, memory), p.compiled, k.config(ctx, mounts))
 	if err != nil {
 		return nil, fmt.Errorf("failed to instantiate v2 plugin module: %w", err)
 	}
