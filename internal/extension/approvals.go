@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 
 	"github.com/bentobuild/bento/internal/owndir"
-	"github.com/bentobuild/bento/internal/owner"
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
@@ -50,7 +49,7 @@ func (a *Approvals) Approve(root, id, digest string) error {
 	if err := rawfile.MkdirAll(a.Dir, 0o700); err != nil {
 		return err
 	}
-	dir, err := a.open()
+	dir, err := owndir.OpenOwn(a.Dir)
 	if err != nil {
 		return err
 	}
@@ -64,7 +63,7 @@ func (a *Approvals) Approve(root, id, digest string) error {
 
 // Revoke removes an approval. It reports whether there was one.
 func (a *Approvals) Revoke(root, id string) (bool, error) {
-	dir, err := a.open()
+	dir, err := owndir.OpenOwn(a.Dir)
 	if err == nil {
 		defer dir.Close()
 		err = dir.Remove(approvalName(root, id))
@@ -78,7 +77,7 @@ func (a *Approvals) Revoke(root, id string) (bool, error) {
 // Digest returns the approved digest of an extension of the workspace at root, "" if there is none.
 // A damaged file is an error.
 func (a *Approvals) Digest(root, id string) (string, error) {
-	dir, err := a.open()
+	dir, err := owndir.OpenOwn(a.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -103,26 +102,6 @@ func (a *Approvals) Digest(root, id string) (string, error) {
 		return "", fmt.Errorf("%q is no approval of the extension %s of %q", f.Name(), id, root)
 	}
 	return found.Digest, nil
-}
-
-// open opens the directory, which other users must not write to.
-func (a *Approvals) open() (*owndir.Dir, error) {
-	dir, err := owndir.Open(a.Dir, &owner.Trusted{})
-	if err != nil {
-		return nil, err
-	}
-	info, err := dir.Stat(".")
-	if err == nil {
-		err = dir.CheckOwner(owner.Trusted{})
-	}
-	if err == nil && info.Mode&0o022 != 0 {
-		err = &owndir.RefusedError{Path: a.Dir, Reason: "other users may write to it", Wanted: "a directory that only you may write to", Hint: "chmod go-w " + owner.ShellWord(a.Dir)}
-	}
-	if err != nil {
-		dir.Close()
-		return nil, err
-	}
-	return dir, nil
 }
 
 // approvalName returns the name of a file. A path has no NUL byte.
