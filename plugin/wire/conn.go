@@ -77,6 +77,9 @@ func (c *Conn) Miscounted(body []byte, err error) error {
 		return err
 	}
 	end := int(decoder.InputOffset())
+	if end == len(body) { // something else is wrong with it
+		return err
+	}
 	if end < len(body) && !bytes.HasPrefix([]byte("Content-Length:"), body[end:]) { // more JSON, or text
 		return err
 	}
