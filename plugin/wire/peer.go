@@ -119,9 +119,16 @@ func (p *Peer) Ask(method string, params any) (*Question, error) {
 	return q, nil
 }
 
-// Answered returns a channel with the one answer. A function of PeerOptions that runs for a message
-// after the answer finds it there.
+// Answered returns a channel with the one answer.
 func (q *Question) Answered() <-chan Answer { return q.answer }
+
+// Settled reports whether the answer has come, or Drop was called. In a function of PeerOptions it is
+// true for every message after the answer.
+func (q *Question) Settled() bool {
+	q.p.calls.mu.Lock()
+	defer q.p.calls.mu.Unlock()
+	return q.p.calls.waiting[q.id] == nil
+}
 
 // Drop stops waiting for the answer. A request that is not written yet is not sent.
 func (q *Question) Drop() {
