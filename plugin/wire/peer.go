@@ -89,11 +89,24 @@ func (p *Peer) Err() error { return p.err }
 // Unfinished describes the received part of an incomplete message, or returns "".
 func (p *Peer) Unfinished() string { return p.conn.Unfinished() }
 
-// Close closes both streams and waits for the goroutines.
-func (p *Peer) Close() {
+// Close closes both streams and waits for the goroutines. The error is always nil.
+func (p *Peer) Close() error {
 	p.conn.Close()
 	p.reading.Wait()
 	p.writing.Wait()
+	return nil
+}
+
+// Finish sends a last request, whose answer is ignored, and closes the stream to the other side
+// behind what waits to be written. It does not wait for that; messages still come in.
+func (p *Peer) Finish(method string, params any) error {
+	id, _ := p.calls.add()
+	m, err := encode(&id, method, params)
+	if err == nil {
+		_, err = p.send(m)
+	}
+	p.out.close()
+	return err
 }
 
 // Question is a request of this side that waits for its answer.
@@ -215,11 +228,13 @@ func (in *Incoming) answer(member string, value any) error {
 
 // answer queues an answer. Too many that wait end the connection.
 func (p *Peer) answer(m message) error {
-	if !p.out.add(&outgoing{message: m}) {
-		p.conn.Close()
-		return channel.ErrClosed
+	if p.out.add(&outgoing{message: m}) {
+		return nil
 	}
-	return nil
+	if p.out.overflowed() {
+		p.conn.Close()
+	}
+	return channel.ErrClosed
 }
 
 // encodeAnswer returns a response.

@@ -16,8 +16,7 @@ func peers(t *testing.T, a, b PeerOptions) (*Peer, *Peer) {
 	toB, fromA := io.Pipe()
 	toA, fromB := io.Pipe()
 	left, right := NewPeer(NewConn(toA, fromA, Limits{}), a), NewPeer(NewConn(toB, fromB, Limits{}), b)
-	t.Cleanup(left.Close)
-	t.Cleanup(right.Close)
+	t.Cleanup(func() { left.Close(); right.Close() })
 	return left, right
 }
 
