@@ -65,7 +65,7 @@ const (
 type Status struct {
 	State    State             `json:"state"`
 	Failure  *adapters.Failure `json:"-"`                // the last one, nil for none
-	Reason   string            `json:"reason,omitempty"` // of Failure: Fault.Reason, "" for others
+	Reason   string            `json:"reason,omitempty"` // of Failure: the reason of a fault, "" for others
 	Counters Counters          `json:"counters"`
 }
 
@@ -156,7 +156,7 @@ func (x *Extension) begin(ctx context.Context) {
 	n.Wire = wire.Limits{Body: x.terms.Limits.MaxRequestBytes, Sent: maxSent, Strict: true}
 	x.resident = host.Reside(ctx, host.ResidentOptions{
 		ID: x.o.Manifest.ID, Path: x.o.Manifest.Path(), Launcher: x.o.Launcher, Numbers: n, Eager: true,
-		Connect: x.connect, Hello: x.hello, Ended: x.ended, Shutdown: x.shutdown, Changed: x.changed, Hint: x.hint, Stderr: x.o.Log,
+		Connect: x.connect, Hello: x.hello, Ended: x.ended, Shutdown: x.shutdown, Await: true, Changed: x.changed, Hint: x.hint, Stderr: x.o.Log,
 	})
 }
 
@@ -206,7 +206,7 @@ func (x *Extension) current() *session {
 
 // failureOf returns the failure of a fault, and any other error as it is.
 func failureOf(err error) error {
-	if f, ok := errors.AsType[*Fault](err); ok {
+	if f, ok := errors.AsType[*fault](err); ok {
 		return &adapters.Failure{Code: f.Code, Message: f.What}
 	}
 	return err

@@ -296,8 +296,10 @@ func TestShuttingDown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x, m := begun(t, Options{}, func(c *child) {
 			c.greet()
-			c.read()
-			c.check(t, `{"jsonrpc":"2.0","id":1,"method":"host.get_capabilities"}`, " ")
+			last := c.read()
+			c.check(t, `{"jsonrpc":"2.0","id":1,"method":"host.get_capabilities"}`, `1 -32017 {"reason":"shutting_down"} the extension is being shut down`)
+			c.check(t, `{"jsonrpc":"2.0","id":1,"method":"nothing"}`, `1 -32601 {"reason":"method_not_found"} method not found: "nothing"`)
+			c.reply(last, "{}")
 		})
 		synctest.Wait()
 		x.Close()

@@ -110,7 +110,7 @@ type initializeParams struct {
 }
 
 // initialize waits for sep.hello of a socket, then asks sep.initialize. ctx ends at the startup
-// timeout. The error is a *Fault, or that of ctx if it was cancelled.
+// timeout. The error is a *fault, or that of ctx if it was cancelled.
 func (s *session) initialize(ctx context.Context, p *wire.Peer) error {
 	defer close(s.tried)
 	if s.token != "" {

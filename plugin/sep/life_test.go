@@ -231,14 +231,14 @@ func TestLadder(t *testing.T) {
 		run  func(c *child)
 		want time.Duration
 	}{
-		"answers":         {func(c *child) { c.loop(func(message) {}) }, 0},
-		"exits unasked":   {func(c *child) { c.read() }, 0},
-		"stays for TERM":  {func(c *child) { c.read(); <-c.term }, 3 * time.Second},
-		"stays for KILL":  {func(c *child) { c.read(); c.hang() }, 5 * time.Second},
-		"does not read":   {(*child).hang, 5 * time.Second},
-		"answers, stays":  {func(c *child) { c.reply(c.read(), "{}"); c.hang() }, 5 * time.Second},
-		"asks meanwhile":  {func(c *child) { c.read(); c.ask("host.get_capabilities", "{}") }, 0},
-		"health all over": {func(c *child) { c.read(); c.drain() }, 0},
+		"answers":        {func(c *child) { c.loop(func(message) {}) }, 0},
+		"exits unasked":  {func(c *child) { c.read() }, 0},
+		"stays for TERM": {func(c *child) { c.read(); <-c.term }, 3 * time.Second},
+		"stays for KILL": {func(c *child) { c.read(); c.hang() }, 5 * time.Second},
+		"does not read":  {(*child).hang, 5 * time.Second},
+		"answers, stays": {func(c *child) { c.reply(c.read(), "{}"); c.hang() }, 5 * time.Second},
+		"asks meanwhile": {func(c *child) { c.read(); c.ask("host.get_capabilities", "{}") }, 0},
+		"waits for EOF":  {func(c *child) { c.read(); c.drain() }, 3 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/host"
 	"github.com/bentobuild/bento/plugin/sep/manifest"
 	"github.com/bentobuild/bento/plugin/wire"
@@ -211,11 +210,4 @@ func state(t *testing.T, x *Extension, want State, reason string) {
 	if s.State != want || s.Reason != reason {
 		t.Errorf("got %s, reason %q (%v), want %s, %q", s.State, s.Reason, s.Failure, want, reason)
 	}
-}
-
-func failure(x *Extension) (adapters.Code, string) {
-	if f := x.Status().Failure; f != nil {
-		return f.Code, f.Message
-	}
-	return "", ""
 }

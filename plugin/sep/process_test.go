@@ -51,7 +51,7 @@ func TestMisbehaving(t *testing.T) {
 }
 
 func misbehave(t *testing.T, name string, k kid) {
-	mark := fmt.Sprintf("mark-%d-%d", os.Getpid(), marks.Add(1))
+	mark := fmt.Sprintf("mark-%d-%d.", os.Getpid(), marks.Add(1))
 	defer gone(t, mark)
 	dir, sockets := t.TempDir(), t.TempDir()
 	env := adapters.NewEnviron([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + sockets, "SECRET=s"})

@@ -36,8 +36,7 @@ type session struct {
 	ready    bool            // it was answered well
 	version  version         // that the extension has chosen
 	open     map[string]bool // ids of accepted requests
-	stopping bool
-	fault    *Fault
+	fault    *fault
 }
 
 // requestTimeout is the time for a request in both directions.
@@ -49,8 +48,8 @@ const (
 	maxErrors  = 20  // of the protocol, in a minute
 )
 
-// Fault is why a process was ended, or could not be used.
-type Fault struct {
+// fault is why a process was ended, or could not be used.
+type fault struct {
 	Code adapters.Code
 	// Reason is more exact than the code: "startup_timeout", "initialize_failed", "id_mismatch",
 	// "version_mismatch", "version_unsupported", "exited", "framing", "payload_too_large", "unhealthy",
@@ -59,7 +58,7 @@ type Fault struct {
 	What   string
 }
 
-func (f *Fault) Error() string { return f.What }
+func (f *fault) Error() string { return f.What }
 
 // newSession returns a session, and the context that ends with it.
 func newSession(ctx context.Context, x *Extension, token string) (*session, context.Context) {
@@ -147,7 +146,7 @@ func (s *session) fail(code adapters.Code, reason, format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fault == nil {
-		s.fault = &Fault{code, reason, fmt.Sprintf(format, args...)}
+		s.fault = &fault{code, reason, fmt.Sprintf(format, args...)}
 		close(s.failed)
 	}
 }

@@ -105,9 +105,12 @@ func (p *Peer) Finish(method string, params any) error {
 	if err == nil {
 		_, err = p.send(m)
 	}
-	p.out.close()
+	p.Leave()
 	return err
 }
+
+// Leave closes the stream to the other side behind what waits to be written, as Finish does.
+func (p *Peer) Leave() { p.out.close() }
 
 // Question is a request of this side that waits for its answer.
 type Question struct {
