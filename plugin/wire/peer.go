@@ -73,8 +73,8 @@ func NewPeer(c *Conn, o PeerOptions) *Peer {
 	p := &Peer{conn: c, o: o, done: make(chan struct{})}
 	p.calls.waiting = make(map[int64]chan Answer)
 	p.out.more = make(chan struct{}, 1)
+	p.writing.Go(p.write) // read may wait for it at once
 	p.reading.Go(p.read)
-	p.writing.Go(p.write)
 	return p
 }
 
