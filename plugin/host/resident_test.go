@@ -378,7 +378,7 @@ func TestResidentAwaitsTheLastAnswer(t *testing.T) {
 						t.Errorf("after the answer: %v", err)
 					}
 				}))
-				if _, err := r.ready(t.Context()); err != nil {
+				if _, err := r.wait(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				began := time.Now()
