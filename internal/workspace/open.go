@@ -112,7 +112,9 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 		options.Notes = host.NewNotes(w.State)
 	}
 	below, snapshot := clone.At(o.Root), new(adapters.Snapshot)
-	own := builtin.All(adapters.Options{Env: h.Environ, AllowDownload: cfg.Toolchain.AllowDownload, Clone: below, Snapshot: snapshot})
+	given := adapters.Options{Env: h.Environ, AllowDownload: cfg.Toolchain.AllowDownload, Clone: below, Snapshot: snapshot}
+	own := builtin.All(given)
+	options.Source = given.Source()
 	w.Plugins, err = h.StartPlugins(ctx, candidates, options, own)
 	if err = cmp.Or(walk.Wait(), err); err == nil {
 		files, err = h.walkAgain(ctx, files, cfg, out)
