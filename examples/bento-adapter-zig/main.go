@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -68,11 +69,14 @@ func (zig) RequiredToolchain(_ context.Context, dir string) (*adapters.Toolchain
 	return &adapters.Toolchain{Tool: "zig", Version: ">=" + string(text[found[2]:found[3]]), File: path, Line: line}, nil
 }
 
+var isVersion = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+[-+.0-9A-Za-z]{0,100}$`)
+
 // ResolvedToolchain returns what "zig version" printed.
 func (zig) ResolvedToolchain(ctx context.Context, _ string) (*adapters.ResolvedToolchain, error) {
-	version := strings.TrimSpace(plugin.ExecOutput(ctx).Stdout)
-	if version == "" {
-		return nil, errors.New("zig version printed nothing")
+	said := plugin.ExecOutput(ctx).Stdout
+	version := strings.TrimSpace(said)
+	if !isVersion.MatchString(version) {
+		return nil, fmt.Errorf("zig version printed %.100q, no version", said)
 	}
 	return &adapters.ResolvedToolchain{Fingerprint: "zig " + version, Version: version}, nil
 }

@@ -106,6 +106,7 @@ type moduleOf struct {
 	sha256   string
 	manifest *wasm.Manifest // nil of a bare module
 	terms    []discovery.Term
+	beside   []string // files of its package, which the terms have the digest of
 }
 
 // openModule opens a module.
@@ -141,7 +142,7 @@ func (t *toolFinder) openModule(f *FoundTool, m moduleOf) {
 		{Name: "runtime", Value: wasmRuntime()},
 	}, m.terms, grants(own, t.host.Environ.With(own.SetEnv)))}
 	f.Wasm, f.Tool.Call = opened, opened
-	f.Tool.Files, f.Tool.Identity, f.Tool.Changed = t.inWorkspace(id.files), id.once(), id.changed
+	f.Tool.Files, f.Tool.Identity, f.Tool.Changed = t.inWorkspace(append(m.beside, id.files...)), id.once(), id.changed
 }
 
 // compiledDir returns the directory of compiled modules, "" for none. What lies there is executed, so

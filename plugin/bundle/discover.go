@@ -31,8 +31,10 @@ type Tier struct {
 	Programs bool
 }
 
+const globalTier = "global"
+
 // Global returns the tier of the packages in a Store.
-func Global(dir string) Tier { return Tier{Name: "global", Base: dir, Programs: true} }
+func Global(dir string) Tier { return Tier{Name: globalTier, Base: dir, Programs: true} }
 
 // Found is a package in a tier.
 type Found struct {

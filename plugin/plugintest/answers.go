@@ -156,7 +156,7 @@ func takesOutput(ctx context.Context, p *peer) outcome {
 	if len(p.s.manifest.Exec) == 0 || !c.ResolvedToolchain && !c.ResolvedToolchainFingerprint {
 		return skip(notOffered)
 	}
-	for _, said := range []adapters.ExecOutput{{}, {Stdout: "0.14.0"}, {Stderr: "kid version 1.2 (plättchen)\r\n"}, {Stdout: strings.Repeat("\x00 [31m{\"\n", 10_000)}} {
+	for _, said := range []adapters.ExecOutput{{}, {Stdout: "0.14.0"}, {Stderr: "kid version 1.2 (plättchen)\r\n"}, {Stdout: strings.Repeat("\x00 [31m{\"\n", 1000)}} {
 		params := p.toolchain(said.Stdout, said.Stderr)
 		o := pass()
 		if c.ResolvedToolchain {
