@@ -99,7 +99,7 @@ func hasEntry(list states, id string) bool { _, ok := list[id]; return ok }
 
 func (t Tier) open() (*owndir.Dir, error) {
 	if t.Rel == "" {
-		return openOwn(t.Base)
+		return owndir.OpenOwn(t.Base)
 	}
 	trusted := owner.Of(t.Base)
 	base, err := owndir.Open(t.Base, &trusted)
