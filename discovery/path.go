@@ -50,7 +50,14 @@ func Adapters(in Places, cfg *config.Workspace, st *state.Dir, digest func(path 
 		contract: adapters.ContractV1,
 		consent:  "install it in a directory outside, or allow this content in your own configuration: [plugins.%s] sha256",
 	}}
-	return s.run(in, cfg, st, digest)
+	found, problems := s.run(in, cfg, st, digest)
+	for i := range found {
+		defined := slices.IndexFunc(cfg.Adapters, func(a config.Adapter) bool { return a.ID == found[i].ID })
+		if defined >= 0 && found[i].Skip == "" {
+			found[i].Skip, found[i].SkipReason = adapters.SkipShadowed, "the workspace defines the adapter at "+cfg.Adapters[defined].Pos.String()
+		}
+	}
+	return found, problems
 }
 
 // toolPrefix is the start of the name of a tool's executable or module; the id follows.

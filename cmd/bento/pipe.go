@@ -15,7 +15,8 @@ import (
 func onlyLooks(cmd *cobra.Command) bool {
 	switch strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ") {
 	case "bento", "help", "version", "completion", "explain", "schema", "last", "logs", "dishes", "tasks", "plan", "why", "graph", "doctor",
-		"dish list", "box list", "toolchain list", "toolchain check", "plugin list", "plugin info", "plugin test", "cache stats":
+		"dish list", "box list", "toolchain list", "toolchain check", "plugin list", "plugin info", "plugin test", "cache stats",
+		"ext list", "ext info", "ext logs", "ext audit":
 		return true
 	case "artifacts":
 		return !cmd.Flags().Changed("copy")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/internal/workspace"
 	"github.com/bentobuild/bento/plugin/adapter"
 )
 
@@ -22,7 +24,7 @@ func pluginCommand(s *session) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(&cobra.Command{
-		Use: "list", Short: "List the adapters on PATH with their status",
+		Use: "list", Short: "List the adapters on PATH and of the workspace",
 		Example: "  bento plugin list\n  bento plugin list --json",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return s.pluginList(cmd.Context()) },
@@ -44,18 +46,34 @@ func (s *session) pluginList(ctx context.Context) error {
 		return err
 	}
 	candidates, o, more := s.host().FindPlugins(cfg, st)
-	set, err := s.host().StartPlugins(ctx, candidates, o, builtin.All(adapters.Options{Env: s.environ, Clone: clone.At(root)}))
+	about := adapters.Options{Env: s.environ, Clone: clone.At(root)}
+	own := builtin.All(about)
+	defined, faults := workspace.Defined(cfg.Adapters, own, about)
+	set, err := s.host().StartPlugins(ctx, candidates, o, own)
 	if err != nil {
 		return err
 	}
 	defer set.Close()
-	report.WriteProblems(s.err, s.style, append(problems, more...))
-	doc := report.NewPluginList(rows(set))
+	report.WriteProblems(s.err, s.style, slices.Concat(problems, more, faults))
+	doc := report.NewPluginList(append(definedRows(cfg, defined), rows(set)...))
 	if s.flags.json {
 		return report.Write(s.out, doc)
 	}
 	report.WritePluginList(s.out, s.style, doc)
 	return nil
+}
+
+// definedRows lists the adapters that the workspace defines.
+func definedRows(cfg *config.Workspace, defined []adapters.Adapter) []report.PluginRow {
+	list := []report.PluginRow{}
+	for _, a := range defined {
+		m := a.Manifest()
+		i := slices.IndexFunc(cfg.Adapters, func(c config.Adapter) bool { return c.ID == m.AdapterID })
+		list = append(list, report.PluginRow{
+			ID: m.AdapterID, Path: cfg.Adapters[i].Pos.String(), Contract: "definition", Status: adapter.Loaded, DisplayName: m.DisplayName, Identity: m.Identity,
+		})
+	}
+	return list
 }
 
 func rows(set *adapter.Set) []report.PluginRow {

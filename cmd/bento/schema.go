@@ -45,7 +45,26 @@ func documents() []published {
 		{name: "cache.stats", title: "the results and bytes of the cache", value: report.CacheStats{}},
 		{name: "cache.prune", title: "the results that were evicted from the cache", also: []string{"cache.clear"}, value: report.CacheRemoved{}},
 		{name: "cache.fsck", title: "the damage found in the cache", value: report.CacheCheck{}},
-	}, ownDocuments())
+	}, ownDocuments(), extensionDocuments(), topicDocuments())
+}
+
+// extensionDocuments are the documents of the commands about extensions.
+func extensionDocuments() []published {
+	return []published{
+		{name: "ext.list", title: "extensions in bento.toml and in your own configuration", value: report.ExtensionList{}},
+		{name: "ext.info", title: "one extension and what it is granted", value: report.ExtensionInfo{}},
+		{name: "ext.approve", title: "the status of an extension after a decision", also: []string{"ext.enable", "ext.disable", "ext.reload"}, value: report.ExtensionChanged{}},
+		{name: "ext.logs", title: "what an extension has logged", value: report.ExtensionLog{}},
+		{name: "ext.audit", title: "decisions about the requests of an extension", value: report.ExtensionAudit{}},
+	}
+}
+
+// topicDocuments are the payloads of the topics that extensions hear of.
+func topicDocuments() (list []published) {
+	for _, t := range report.Topics() {
+		list = append(list, published{name: "ext." + t.Name, title: t.Title, value: t.Payload})
+	}
+	return list
 }
 
 // ownDocuments are the documents of package main.
@@ -106,7 +125,7 @@ func schemaCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "schema [TARGET]", GroupID: "other",
 		Short:             "Print the JSON Schema of a document or a file, or list them",
-		Long:              "Print the JSON Schema (draft 2020-12) of the document that a command prints with\n--json. A later bento may add members that the schema does not name.\n\nThe schemas config.workspace, config.dish, config.bento and config.own (draft 7) are\nof bento.toml, dish.toml, bentos/NAME.toml and your own configuration, for editors.",
+		Long:              "Print the JSON Schema (draft 2020-12) of the document that a command prints with\n--json. A later bento may add members that the schema does not name.\n\nThe schemas config.workspace, config.dish, config.bento, config.adapter and config.own\n(draft 7) are of bento.toml, dish.toml, bentos/NAME.toml, bentos/adapters/ID.toml and your\nown configuration, for editors.",
 		Example:           "  bento schema plan > plan.schema.json\n  bento schema config.dish > .schema/dish.json\n  bento schema",
 		Args:              atMost(1, "bento schema takes one name"),
 		ValidArgsFunction: once(schemaNames),

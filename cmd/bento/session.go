@@ -19,10 +19,12 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/record"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/export"
 	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 	"github.com/bentobuild/bento/internal/workspace"
 	"github.com/bentobuild/bento/plugin/adapter"
@@ -45,9 +47,12 @@ type session struct {
 	spans []export.Span
 	// opener opens workspaces; nil until the first one. See host.
 	opener *workspace.Host
+	// moves watches directories while tasks run.
+	moves record.Moves
 }
 
 func (s *session) end() {
+	s.moves.Close()
 	if s.opener != nil {
 		s.opener.Close()
 	}
@@ -227,7 +232,7 @@ type place struct {
 
 // openAt opens the workspace at a place.
 func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (*opened, error) {
-	env := &run.Env{Root: at.root, Environ: s.environ, Program: workspace.Program(), Reporter: reporter, Executing: guardOnce()}
+	env := &run.Env{Root: at.root, Environ: s.environ, Program: workspace.Program(), Reporter: reporter, Executing: guardOnce(), Moves: &s.moves}
 	ws, err := s.host().Open(ctx, workspace.Options{
 		Root: at.root, Exclude: at.exclude, All: at.all, Warn: s.warn, Damaged: env.WarnDamage,
 	})
@@ -239,7 +244,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 		return ws.Config.Silences(d) || d.Rule == config.RuleUnserved && d.Severity == diagnostics.Warning && !s.unserved
 	})
 	env.State, env.Store, env.Inherit, env.Snapshot = ws.State, ws.Store, ws.Config.Defaults.InheritEnv, ws.Snapshot
-	env.Toolchains = key.OpenToolchains(ws.State)
+	env.Toolchains = key.OpenToolchains(ws.State, state.OpenShared(s.host().AnswersDir(at.root)))
 	w := &opened{Workspace: ws, env: env, dir: inside(at.root, at.cwd)}
 	w.warnGuest()
 	return w, nil

@@ -121,8 +121,8 @@ var table = []row{
 	{"internal/action", []string{"adapters", "cache", "diagnostics", "diagnostics/parse", "internal/clone", "internal/config", "internal/killpoint", "internal/pack", "internal/pattern", "internal/plan", "internal/proc", "internal/state"}},
 
 	// What adapters answer from is digested with the secret of package key. What a tool finds is checked
-	// as the answer of a plugin.
-	{"internal/workspace", []string{"adapters", "adapters/builtin", "cache", "diagnostics", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/key", "internal/owndir",
+	// as the answer of a plugin, and so is what an adapter of the workspace offers.
+	{"internal/workspace", []string{"adapters", "adapters/builtin", "adapters/declared", "cache", "diagnostics", "diagnostics/parse", "discovery", "internal/bounds", "internal/clone", "internal/config", "internal/key", "internal/owndir",
 		"internal/pack", "internal/sandbox", "internal/stat", "internal/state", "internal/tree", "plugin/adapter", "plugin/adapter/answer", "plugin/bundle", "plugin/host", "plugin/oneshot", "plugin/wasm"}},
 
 	// 8
@@ -137,6 +137,9 @@ var table = []row{
 	// Documents contain dishes and keys, which discovery and cache define.
 	{"internal/report", []string{"internal/run", "internal/action", "internal/key", "internal/plan", "internal/tree", "internal/report/page",
 		"diagnostics", "adapters", "cache", "discovery"}},
+	// Extensions of a run: which may start, and what they hear of it.
+	{"internal/companion", []string{"internal/run", "internal/report", "internal/config", "internal/extension", "internal/state", "diagnostics",
+		"plugin/ainb", "plugin/ainb/manifest", "plugin/sep", "plugin/sep/manifest", "plugin/host"}},
 	{"internal/watch", nil}, // what the system tells; what it means is known above
 
 	// 10

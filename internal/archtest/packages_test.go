@@ -24,14 +24,16 @@ var manyNames = map[string]string{
 	"internal/run":           "a type for each event of a run",
 	"internal/report":        "a document for each command, and its writer",
 	"internal/tree/disk":     "the system calls of the walk, for three systems",
-	"plugin/bundle/manifest": "the manifests of three kinds of packages, an index, versions and their requirements",
+	"plugin/host":            "plugins that answer and residents that also ask, over one process",
 	"plugin/wire":            "a type for each message",
+	"plugin/bundle/manifest": "the manifests of three kinds of packages, an index, versions and their requirements",
 }
 
 // fewImporters are the packages that one other package imports, that have no fuzz target, and
 // that are a package all the same, and why.
 var fewImporters = map[string]string{
 	"plugin/extension":       "the SDK for authors of extensions, whose importers are outside",
+	"adapters/declared":      "an adapter beside the built-in ones, of definitions that it knows only as values",
 	"adapters/jvm":           "a family of languages",
 	"adapters/jvm/maven":     "an adapter beside gradle",
 	"adapters/node":          "a family of languages",
@@ -39,7 +41,7 @@ var fewImporters = map[string]string{
 	"adapters/python":        "a family of languages",
 	"adapters/python/uv":     "an adapter beside pip",
 	"internal/archtest":      "nothing but tests",
-	"internal/extension":     "the decision what may start, apart from the commands that start it",
+	"internal/companion":     "the extensions of an invocation, apart from the commands that use them",
 	"plugin/ainb/bus":        "topics and inboxes alone: no process, no message",
 	"internal/report/export": "formats of other programs",
 	"internal/tree/disk":     "system calls alone: what they mean is known above",

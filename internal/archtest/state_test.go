@@ -21,6 +21,8 @@ var waited = map[string]string{
 	"plugin/bundle/clone.go":           "clone, which cancels it and waits",
 	"plugin/extension/server.go":       "serve, for all but the reader of a stream that does not close and a handler that ignores its context",
 	"plugin/host/host.go":              "Close, for the life of the plugin",
+	"plugin/host/residence.go":         "the life of the resident, for the process",
+	"plugin/host/resident.go":          "Close, for the life of the resident",
 	"plugin/host/session.go":           "the life of the plugin, for the session",
 	"plugin/oneshot/run.go":            "settle, for 2 s",
 	"plugin/plugintest/replay.go":      "Stream.Wait",

@@ -46,7 +46,7 @@ type Text struct {
 	Pos  Pos
 }
 
-// Workspace is the content of bento.toml and bentos/*.toml.
+// Workspace is the content of bento.toml, bentos/*.toml and bentos/adapters/*.toml.
 type Workspace struct {
 	Root string // absolute
 
@@ -63,7 +63,8 @@ type Workspace struct {
 	Tools     Tools
 	Trust     Trust // from the user's own file only
 	Toolchain Toolchain
-	Bentos    []Bento // by name
+	Bentos    []Bento   // by name
+	Adapters  []Adapter // that the workspace defines, by id
 
 	// Own is the absolute path of the user's own file, "" when there is none.
 	Own        string
@@ -108,6 +109,7 @@ func (s *sources) workspace() (*Workspace, []diagnostics.Diagnostic) {
 	problems = append(problems, w.readLock(s)...)
 	problems = append(problems, w.readOwn(s)...)
 	problems = append(problems, w.loadBentos(s)...)
+	problems = append(problems, w.loadAdapters(s)...)
 	return w, diagnostics.Sorted(append(problems, s.problems...))
 }
 

@@ -213,7 +213,7 @@ func checkOutputs(globs []Glob) (problems []diagnostics.Diagnostic) {
 		case ".", "*", "**", "**/*", "**/**":
 			problems = append(problems, g.Pos.Error(RuleGlob, "output glob %q takes every file, sources too; expected the directory that is made", g.Text))
 		default:
-			if base := path.Base(p); base == WorkspaceFile && base == p || base == DishFile || path.Dir(p) == BentosDir && path.Ext(p) == ".toml" {
+			if base := path.Base(p); base == WorkspaceFile && base == p || base == DishFile || (path.Dir(p) == BentosDir || path.Dir(p) == AdaptersDir) && path.Ext(p) == ".toml" {
 				problems = append(problems, g.Pos.Error(RuleGlob, "output %q is configuration of bento; expected a file that the task makes", g.Text))
 			}
 		}

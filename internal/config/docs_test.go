@@ -64,7 +64,11 @@ func rowName(file, path string) (name string, named bool) {
 		return "", false
 	case path == "toolchain.x":
 		return "[toolchain] <runtime>", file == "workspace"
-	case strings.HasSuffix(path, ".x"), strings.Contains(path, ".x.x"):
+	case strings.HasSuffix(path, ".x"), strings.Contains(path, ".x.x"), file == "adapter" && (path == "tasks" || path == "hooks"):
+		return "", false
+	case file == "adapter":
+		return strings.ReplaceAll(path, ".x.", ".<name>."), path != "toolchain" && path != "install"
+	case strings.HasPrefix(path, "adapters."): // as in a file of bentos/adapters
 		return "", false
 	case file == "workspace":
 		if rest, one := strings.CutPrefix(path, "plugins.x."); one {

@@ -11,7 +11,7 @@ type ParseCache struct {
 	*parsedFiles[settings, dishOf]
 }
 
-// settings are the content of bento.toml and bentos/*.toml.
+// settings are the content of all files but those of dishes.
 type settings struct {
 	Workspace Workspace
 	Problems  []diagnostics.Diagnostic

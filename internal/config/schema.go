@@ -9,7 +9,7 @@ import (
 // FileSchema is the JSON Schema of one kind of file. It accepts every file that has no errors, and
 // refuses unknown keys and values of the wrong type.
 type FileSchema struct {
-	Name   string // "workspace", "dish", "bento" or "own"
+	Name   string // "workspace", "dish", "bento", "own" or "adapter"
 	Title  string // the file, and what it holds
 	Schema tomlfile.Schema
 }
@@ -20,6 +20,7 @@ func Schemas() []FileSchema {
 		{"workspace", WorkspaceFile + ": the settings of a workspace", withUnserved(workspaceFile{}, WorkspaceFile)},
 		{"dish", "<dish>/" + DishFile + ": the name, language, tasks and dependencies of a dish", withUnserved(dishTable{}, DishFile)},
 		{"bento", BentosDir + "/<name>.toml: a named selection of dishes", tomlfile.SchemaOf(bentoTable{})},
+		{"adapter", AdaptersDir + "/<id>.toml: an adapter that needs no program", new(adapterTable).Shape()},
 		{"own", "$XDG_CONFIG_HOME/bento/config.toml: your own settings for every workspace", withUnserved(ownFile{}, WorkspaceFile)},
 	}
 	list[2].Schema["required"] = []string{"name", "dishes"}

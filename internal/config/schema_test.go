@@ -71,7 +71,7 @@ func schemaAccepts(t *testing.T, kind, text string) error {
 
 // parserErrors returns the errors of the parser.
 func parserErrors(kind, text string) []diagnostics.Diagnostic {
-	f, problems := tomlfile.Parse(map[string]string{"workspace": WorkspaceFile, "dish": DishFile, "bento": "bentos/b.toml", "own": "/own"}[kind], []byte(text))
+	f, problems := tomlfile.Parse(map[string]string{"workspace": WorkspaceFile, "dish": DishFile, "bento": "bentos/b.toml", "own": "/own", "adapter": AdaptersDir + "/a.toml"}[kind], []byte(text))
 	if f == nil {
 		return problems
 	}
@@ -83,6 +83,9 @@ func parserErrors(kind, text string) []diagnostics.Diagnostic {
 		problems = append(problems, new(Dish).fill(f, Toolchain{})...)
 	case "bento":
 		problems = append(problems, w.addBento(f)...)
+	case "adapter":
+		_, more := adapterIn(f)
+		problems = append(problems, more...)
 	case "own":
 		s := &sources{own: "/own", content: map[string]content{"/own": {data: []byte(text)}}}
 		problems = w.readOwn(s)
@@ -160,6 +163,9 @@ func sampleOf(s tomlfile.Schema) any {
 	case "integer":
 		return 1
 	case "array":
+		if s["minItems"] != nil {
+			return []any{"x"}
+		}
 		return []any{}
 	default:
 		return "x"

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/zeebo/blake3"
@@ -21,7 +22,8 @@ type sources struct {
 	own       string // the user's own file, absolute; "" for none
 	clone     *clone.Clone
 	bentos    []string // sorted, relative to the root
-	hasBentos bool     // the directory bentos/ exists
+	adapters  []string // files of bentos/adapters/, likewise
+	hasBentos bool     // the directory bentos/ exists, and holds more than adapters/
 	content   map[string]content
 	problems  []diagnostics.Diagnostic
 }
@@ -35,7 +37,7 @@ type content struct {
 func readSources(root, own string) *sources {
 	s := &sources{root: root, own: own, clone: clone.At(root), content: make(map[string]content)}
 	s.listBentos()
-	for _, name := range append([]string{WorkspaceFile, LockFile}, s.bentos...) {
+	for _, name := range slices.Concat([]string{WorkspaceFile, LockFile}, s.bentos, s.adapters) {
 		data, err := read(s.clone, name)
 		s.content[name] = content{data, err}
 	}
@@ -52,20 +54,37 @@ func (s *sources) listBentos() {
 	if mode, err := s.clone.Mode(BentosDir); err != nil || !mode.IsDir() {
 		return
 	}
-	s.hasBentos = true
-	entries, err := s.clone.List(BentosDir)
+	entries := s.list(BentosDir)
+	s.bentos, s.hasBentos = filesIn(BentosDir, entries), true
+	for _, e := range entries {
+		if path.Join(BentosDir, e.Name()) == AdaptersDir && e.IsDir() {
+			s.adapters = filesIn(AdaptersDir, s.list(AdaptersDir))
+			s.hasBentos = len(entries) > 1
+		}
+	}
+}
+
+// list returns the entries of a directory, sorted.
+func (s *sources) list(dir string) []fs.DirEntry {
+	entries, err := s.clone.List(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		var perr *fs.PathError
 		if errors.As(err, &perr) {
 			err = perr.Err
 		}
-		s.problems = append(s.problems, Pos{File: BentosDir}.Error(RuleUnreadable, "the directory cannot be read: %v", err))
+		s.problems = append(s.problems, Pos{File: dir}.Error(RuleUnreadable, "the directory cannot be read: %v", err))
 	}
+	return entries
+}
+
+// filesIn returns the paths of the TOML files among the entries of a directory.
+func filesIn(dir string, entries []fs.DirEntry) (files []string) {
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), ".toml") && !strings.HasPrefix(e.Name(), ".") {
-			s.bentos = append(s.bentos, path.Join(BentosDir, e.Name()))
+			files = append(files, path.Join(dir, e.Name()))
 		}
 	}
+	return files
 }
 
 // parse parses one of the files. It returns neither a result nor a problem for a missing file.
@@ -87,12 +106,13 @@ func (s *sources) digest() (sum [32]byte, ok bool) {
 	home, _ := os.UserHomeDir() // cache.dir may be relative to it
 	w.Strings([]string{s.root, s.own, home})
 	w.Strings(s.bentos) // includes files that were removed meanwhile
+	w.Strings(s.adapters)
 	if s.hasBentos {
 		w.Byte(1)
 	} else {
 		w.Byte(0)
 	}
-	for _, name := range append([]string{WorkspaceFile, LockFile, s.own}, s.bentos...) {
+	for _, name := range slices.Concat([]string{WorkspaceFile, LockFile, s.own}, s.bentos, s.adapters) {
 		c := s.content[name]
 		if c.err != nil && !errors.Is(c.err, fs.ErrNotExist) {
 			return sum, false

@@ -35,6 +35,7 @@ type workspaceFile struct {
 	Toolchain    toolchainTable               `toml:"toolchain" doc:"required versions of tools"`
 	Tools        toolsTable                   `toml:"tools" doc:"programs and WebAssembly modules that tasks call"`
 	Plugins      pluginsTable                 `toml:"plugins" doc:"adapters that are programs of their own"`
+	Adapters     tomlfile.Map[adapterTable]   `toml:"adapters" doc:"the adapter with this id, which needs no program"`
 	Extensions   tomlfile.Map[extensionTable] `toml:"extensions" doc:"the extension with this id, a program that follows runs"`
 	Telemetry    telemetryTable               `toml:"telemetry"`
 	Execution    executionTable               `toml:"execution"`
@@ -119,6 +120,10 @@ func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 	w.Tools, more = raw.Tools.tools()
 	problems = append(problems, more...)
 	problems = append(problems, w.extensions(raw.Extensions, false)...)
+	for i := range raw.Adapters {
+		a, more := raw.Adapters[i].Value.adapter(raw.Adapters[i].Name, raw.Adapters[i].Pos)
+		w.Adapters, problems = append(w.Adapters, a), append(problems, more...)
+	}
 	w.Toolchain = raw.Toolchain.over(Toolchain{})
 	w.fillDefaults(raw.Defaults)
 	problems = append(problems, w.fillCache(raw.Cache)...)

@@ -97,48 +97,55 @@ func TestDigestRefuses(t *testing.T) {
 	}
 }
 
-// TestApprovals: an approval is of one workspace, one id and one digest.
-func TestApprovals(t *testing.T) {
-	a := &Approvals{Dir: filepath.Join(t.TempDir(), "state", "approvals")}
-	check := func(root, id, want string) {
+// TestRecords: a record is of one workspace and one id, and other users do not write it.
+func TestRecords(t *testing.T) {
+	r := &Records{Dir: filepath.Join(t.TempDir(), "state", "extensions")}
+	check := func(root, id string, want Record) {
 		t.Helper()
-		if got, err := a.Digest(root, id); got != want || err != nil {
-			t.Errorf("%s %s: got %q, %v, want %q", root, id, got, err, want)
+		if got, err := r.Load(root, id); got != want || err != nil {
+			t.Errorf("%s %s: got %+v, %v, want %+v", root, id, got, err, want)
 		}
 	}
-	check("/ws", "x", "")
-	if there, err := a.Revoke("/ws", "x"); there || err != nil {
-		t.Errorf("%t, %v", there, err)
-	}
-	for _, d := range []string{"one", "two"} {
-		if err := a.Approve("/ws", "x", d); err != nil {
+	change := func(root, id string, f func(*Record)) {
+		t.Helper()
+		if err := r.Change(root, id, f); err != nil {
 			t.Fatal(err)
 		}
-		check("/ws", "x", d)
 	}
-	check("/ws", "y", "")
-	check("/other", "x", "")
-	name := filepath.Join(a.Dir, approvalName("/ws", "x"))
+	check("/ws", "x", Record{})
+	change("/ws", "x", func(*Record) {})
+	check("/ws", "x", Record{})
+	for _, d := range []string{"one", "two"} {
+		change("/ws", "x", func(r *Record) { r.Approved = d })
+		check("/ws", "x", Record{Approved: d})
+	}
+	change("/ws", "x", func(r *Record) { r.Disabled, r.Quarantined = true, "it exits" })
+	check("/ws", "x", Record{Approved: "two", Disabled: true, Quarantined: "it exits"})
+	check("/ws", "y", Record{})
+	check("/other", "x", Record{})
+	name := filepath.Join(r.Dir, recordName("/ws", "x"))
 	if fi, err := os.Stat(name); err != nil || fi.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", fi.Mode(), err)
 	}
 	for _, text := range []string{
-		`{"root":"/ws","id":"x","digest":"two"}`, `{"root":"/other","id":"y","digest":"two"}`, `{"root":"/other","id":"x","digest":""}`, "two", "",
-		`{"root":"/other","id":"x","digest":"` + strings.Repeat("x", maxApproval) + `"}`,
+		`{"root":"/ws","id":"x","approved":"two"}`, `{"root":"/other","id":"y","approved":"two"}`, `{"root":"/other","id":"x","approved":""}`, "two", "",
+		`{"root":"/other","id":"x","approved":"` + strings.Repeat("x", maxRecord) + `"}`,
 	} {
-		put(t, filepath.Join(a.Dir, approvalName("/other", "x")), text, 0o600)
-		if d, err := a.Digest("/other", "x"); d != "" || err == nil {
-			t.Errorf("the file %.60q: %.60q, %v", text, d, err)
+		put(t, filepath.Join(r.Dir, recordName("/other", "x")), text, 0o600)
+		if got, err := r.Load("/other", "x"); got != (Record{}) || err == nil {
+			t.Errorf("the file %.60q: %.60v, %v", text, got, err)
 		}
 	}
-	if there, err := a.Revoke("/ws", "x"); !there || err != nil {
-		t.Errorf("%t, %v", there, err)
+	change("/other", "x", func(r *Record) { r.Approved = "one" }) // in place of the damaged one
+	check("/other", "x", Record{Approved: "one"})
+	change("/ws", "x", func(r *Record) { *r = Record{} })
+	if _, err := os.Stat(name); !os.IsNotExist(err) {
+		t.Errorf("an empty record is a file: %v", err)
 	}
-	check("/ws", "x", "")
-	if err := os.Chmod(a.Dir, 0o777); err != nil {
+	if err := os.Chmod(r.Dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Approve("/ws", "x", "one"); err == nil || !strings.Contains(err.Error(), "other users may write to it") {
+	if err := r.Change("/ws", "x", func(r *Record) { r.Approved = "one" }); err == nil || !strings.Contains(err.Error(), "other users may write to it") {
 		t.Error(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/pack"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/state"
@@ -302,5 +303,5 @@ func IsOwnFile(dish, p string) bool {
 	case "bento.toml", "bento.plugins.lock":
 		return path.Dir(p) == "."
 	}
-	return dish == "." && path.Dir(p) == "bentos" && strings.HasSuffix(p, ".toml")
+	return dish == "." && (path.Dir(p) == config.BentosDir || path.Dir(p) == config.AdaptersDir) && strings.HasSuffix(p, ".toml")
 }

@@ -289,3 +289,24 @@ func FuzzVersionFiles(f *testing.F) {
 		}
 	})
 }
+
+// TestNamed: a command that the repository names starts only with the leave of a run, in the root of
+// the file system.
+func TestNamed(t *testing.T) {
+	base := t.TempDir()
+	write(t, base+"/usr/brewc", "#!/bin/sh\npwd >> "+base+"/asked\necho brewc 1 $1\n")
+	write(t, base+"/ws/x", "")
+	env := adapters.NewEnviron([]string{"PATH=" + base + "/usr:/usr/bin:/bin"})
+	a := New(adapters.Options{Clone: clone.At(base + "/ws")}.Source(), env)
+	at := At{Dir: base + "/ws", Path: base + "/usr/brewc"}
+	if said, err := a.AskNamed(t.Context(), adapters.Leave{}, at, "-v"); err == nil {
+		t.Errorf("without leave: %q", said.Out)
+	}
+	if _, err := os.Stat(base + "/asked"); err == nil {
+		t.Error("it was started without leave")
+	}
+	said, err := a.AskNamed(t.Context(), adapters.RunRequest{}.Leave(), at, "-v")
+	if asked, _ := os.ReadFile(base + "/asked"); err != nil || said.Out != "brewc 1 -v\n" || string(asked) != "/\n" {
+		t.Errorf("got %q, %v, asked in %q", said.Out, err, asked)
+	}
+}

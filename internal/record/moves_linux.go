@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/binary"
 	"math"
+	"os"
 	"path"
 	"path/filepath"
 	"sync"
@@ -18,6 +19,7 @@ const maxWatches = 2048
 type moveSystem struct {
 	mu      sync.Mutex
 	fd      int
+	file    *os.File // of fd
 	opened  bool
 	broken  bool             // the system offers none
 	paths   map[string]watch // by directory: the last call that watched it
@@ -44,12 +46,7 @@ func (s *moveSystem) begin(root string, first, rest []string) spanState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := spanState{of: s, dirs: make(map[int32]string, len(first)+len(rest))}
-	if !s.opened {
-		fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
-		s.fd, s.opened, s.broken = fd, true, err != nil
-		s.paths, s.last = make(map[string]watch), make(map[int32]int)
-	}
-	if s.broken {
+	if !s.open() {
 		return p
 	}
 	s.drain()
@@ -62,6 +59,28 @@ func (s *moveSystem) begin(root string, first, rest []string) spanState {
 	s.drain()
 	p.since = s.counter
 	return p
+}
+
+// open opens the descriptor on its first call, and reports whether there is one. The caller holds mu.
+func (s *moveSystem) open() bool {
+	if !s.opened {
+		fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+		s.fd, s.opened, s.broken = fd, true, err != nil
+		s.paths, s.last = make(map[string]watch), make(map[int32]int)
+		if err == nil {
+			s.file = os.NewFile(uintptr(fd), "inotify")
+		}
+	}
+	return !s.broken
+}
+
+func (s *moveSystem) hold() *os.File {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.open() {
+		return nil
+	}
+	return s.file
 }
 
 // add watches one directory, unless that is one too many. It is known again by its watch,
@@ -160,7 +179,7 @@ func (s *moveSystem) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.opened && !s.broken {
-		unix.Close(s.fd)
+		s.file.Close()
 	}
 	s.opened, s.broken = true, true
 }

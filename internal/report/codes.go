@@ -25,13 +25,15 @@ var (
 	ofPlugins string
 	//go:embed packages.txt
 	ofPackages string
+	//go:embed extensions.txt
+	ofExtensions string
 )
 
 // Codes returns every entry, by code.
 func Codes() []Code {
 	var list []Code
 	var part *string // that a further line continues
-	for line := range strings.Lines(ofBento + ofManifests + ofPlugins + ofPackages) {
+	for line := range strings.Lines(ofBento + ofManifests + ofPlugins + ofPackages + ofExtensions) {
 		text := strings.TrimSpace(line)
 		switch {
 		case text == "":

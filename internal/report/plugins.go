@@ -19,7 +19,7 @@ type PluginList struct {
 	Plugins []PluginRow `json:"plugins"`
 }
 
-// PluginRow is one executable that was found on PATH.
+// PluginRow is one executable that was found on PATH, or an adapter that the workspace defines.
 type PluginRow struct {
 	ID          string  `json:"id"`
 	Path        string  `json:"path"`

@@ -137,7 +137,20 @@ func summarize(r *run.Report) runSummary {
 	return s
 }
 
+// newRunTask returns the row of a task, with the end of what a failure printed.
 func newRunTask(r *run.Result) runTask {
+	row := newTaskRow(r)
+	if r.Failure != nil {
+		row.Outcome.Stderr = r.Failure.Stderr
+	}
+	if r.Outcome == run.Failed && r.LogPath != "" {
+		row.Output, row.Outcome.Stderr = excerpts(r)
+	}
+	return row
+}
+
+// newTaskRow returns the row of a task, without what it printed.
+func newTaskRow(r *run.Result) runTask {
 	row := runTask{
 		Name: r.Task.Name, Run: r.Task.Command(), DurationMS: r.Duration.Milliseconds(), Attempts: r.Attempts,
 		Flaky: r.Flaky, Stored: r.Stored, Stopped: r.Stopped, Log: r.LogPath, Diagnostics: r.Diagnostics,
@@ -151,10 +164,7 @@ func newRunTask(r *run.Result) runTask {
 		row.Outcome.ExitCode = &r.ExitCode
 	}
 	if r.Failure != nil {
-		row.Outcome.Code, row.Outcome.Stderr = string(r.Failure.Code), r.Failure.Stderr
-	}
-	if r.Outcome == run.Failed && r.LogPath != "" {
-		row.Output, row.Outcome.Stderr = excerpts(r)
+		row.Outcome.Code = string(r.Failure.Code)
 	}
 	return row
 }

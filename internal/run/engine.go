@@ -122,8 +122,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 		nodes[i].task, nodes[i].waits = t, len(p.Graph.Before(i))
 		e.nodes[i] = &nodes[i]
 	}
-	e.recorder = &record.Recorder{Root: env.Root, Store: env.Store, Tree: e.tree, Dishes: p.Workspace.Dishes, Journal: record.NewJournal(env.State), Warn: env.warn, Moves: &record.Moves{}}
-	defer e.recorder.Moves.Close()
+	e.recorder = &record.Recorder{Root: env.Root, Store: env.Store, Tree: e.tree, Dishes: p.Workspace.Dishes, Journal: record.NewJournal(env.State), Warn: env.warn, Moves: env.Moves}
 	e.batch = record.NewBatch(ev, e.recorder)
 	stage, unstage := env.State.LazyTemp()
 	e.unstage = unstage

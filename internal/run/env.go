@@ -6,12 +6,14 @@ package run
 import (
 	"context"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/key"
+	"github.com/bentobuild/bento/internal/record"
 	"github.com/bentobuild/bento/internal/state"
 )
 
@@ -33,6 +35,9 @@ type Env struct {
 
 	once sync.Once
 	cmds *action.Commands
+
+	// Moves watches directories while tasks run, for all runs of this process; nil: nothing does.
+	Moves *record.Moves
 
 	held []*os.File // what keeps other runs out of the workspace
 
@@ -57,9 +62,16 @@ func (e *Env) pruneToBounds(ctx context.Context) {
 
 // executing says that something is about to be executed.
 func (e *Env) executing() {
-	if e.Executing != nil {
-		e.Executing(e.held)
+	if e.Executing == nil {
+		return
 	}
+	hold := e.held
+	if e.Moves != nil {
+		if f := e.Moves.File(); f != nil {
+			hold = append(slices.Clone(hold), f)
+		}
+	}
+	e.Executing(hold)
 }
 
 // report passes an event to the reporter, one at a time.

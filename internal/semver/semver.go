@@ -105,3 +105,17 @@ func parse(system lib.System, text string) (Range, error) {
 
 // Has reports whether v is in the range.
 func (r Range) Has(v Version) bool { return r.all == nil || r.all.Match(v.all.String()) }
+
+// Satisfies reports whether a version satisfies a range of npm. If one of them has another form, why
+// says so.
+func Satisfies(found, want string) (ok bool, why string) {
+	version, err := Parse(found)
+	if err != nil {
+		return false, fmt.Sprintf("%q is not a version such as 3.25.1", found)
+	}
+	wanted, err := ParseRange(want)
+	if err != nil {
+		return false, fmt.Sprintf("%v, such as \"3.25\", \"^3.25\" or \">=3.20 <4\"", err)
+	}
+	return wanted.Has(version), ""
+}

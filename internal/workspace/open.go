@@ -112,7 +112,10 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 		options.Notes = host.NewNotes(w.State)
 	}
 	below, snapshot := clone.At(o.Root), new(adapters.Snapshot)
-	own := builtin.All(adapters.Options{Env: h.Environ, AllowDownload: cfg.Toolchain.AllowDownload, Clone: below, Snapshot: snapshot})
+	about := adapters.Options{Env: h.Environ, AllowDownload: cfg.Toolchain.AllowDownload, Clone: below, Snapshot: snapshot}
+	own := builtin.All(about)
+	defined, more := Defined(cfg.Adapters, own, about)
+	own, w.Problems = append(own, defined...), append(w.Problems, more...)
 	w.Plugins, err = h.StartPlugins(ctx, candidates, options, own)
 	if err = cmp.Or(walk.Wait(), err); err == nil {
 		files, err = h.walkAgain(ctx, files, cfg, out)

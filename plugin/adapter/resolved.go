@@ -36,19 +36,10 @@ func (p *Process) CheckPin(want adapters.Toolchain, fingerprint string) adapters
 	if !ok || !p.manifest.Capabilities.ResolvedToolchain || found == "" {
 		return adapters.Verdict{OK: true, NotCompared: true, Hint: fmt.Sprintf("the plugin %s does not report the version (capability resolved_toolchain)", p.id)}
 	}
-	v := adapters.Verdict{OK: true, NotCompared: true, Found: found}
-	version, err := semver.Parse(found)
-	if err != nil {
-		v.Hint = fmt.Sprintf("%q is not a version such as 3.25.1", found)
-		return v
-	}
-	wanted, err := semver.ParseRange(want.Version)
-	if err != nil {
-		v.Hint = fmt.Sprintf("%v, such as \"3.25\", \"^3.25\" or \">=3.20 <4\"", err)
-		return v
-	}
-	v.OK, v.NotCompared = wanted.Has(version), false
-	if !v.OK {
+	v := adapters.Verdict{Found: found}
+	if v.OK, v.Hint = semver.Satisfies(found, want.Version); v.Hint != "" {
+		v.OK, v.NotCompared = true, true
+	} else if !v.OK {
 		v.Hint = fmt.Sprintf("install %s %s, or change the pin", want.Tool, want.Version)
 	}
 	return v

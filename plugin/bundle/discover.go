@@ -32,8 +32,10 @@ type Tier struct {
 	Plugins  bool // packages of adapters, and no others
 }
 
+const globalTier = "global"
+
 // Global returns the tier of the packages in a Store.
-func Global(dir string) Tier { return Tier{Name: "global", Base: dir, Programs: true} }
+func Global(dir string) Tier { return Tier{Name: globalTier, Base: dir, Programs: true} }
 
 // Adapters returns the adapters in a Store, sorted by id, then from the highest version to the lowest.
 func (s *Store) Adapters() ([]Found, []diagnostics.Diagnostic) {
@@ -107,7 +109,7 @@ func hasEntry(list states, id string) bool { _, ok := list[id]; return ok }
 
 func (t Tier) open() (*owndir.Dir, error) {
 	if t.Rel == "" {
-		return openOwn(t.Base)
+		return owndir.OpenOwn(t.Base)
 	}
 	trusted := owner.Of(t.Base)
 	base, err := owndir.Open(t.Base, &trusted)

@@ -5,7 +5,7 @@
 // pause that grows, until it has exited too often. A process that times out or breaks the
 // protocol is ended and not started again. Every call ends by its timeout with an answer or
 // a failure with a code, and Close leaves no process behind. The packages above define the
-// handshake and the methods.
+// handshake and the methods. A Resident is the same for an extension, which also asks.
 package host
 
 import (
@@ -52,10 +52,12 @@ type Terms struct {
 // State is the state of a plugin's process.
 type State string
 
-// The states. Failed, Quarantined and Stopped are final.
+// The states. Failed, Quarantined and Stopped are final, for a Resident only Stopped.
 const (
+	Idle        State = "idle" // a Resident without a process
 	Starting    State = "starting"
 	Ready       State = "ready"
+	Stopping    State = "stopping"
 	Restarting  State = "restarting" // it exited, and waits for its next start
 	Failed      State = "failed"
 	Quarantined State = "quarantined"

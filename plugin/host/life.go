@@ -14,7 +14,7 @@ import (
 // Only live changes the state.
 func (p *Plugin) live(ctx context.Context) {
 	defer close(p.ended)
-	var exits []time.Time
+	var ends endings
 	for {
 		s, f := p.launch(ctx)
 		if f != nil {
@@ -22,6 +22,7 @@ func (p *Plugin) live(ctx context.Context) {
 			return
 		}
 		p.set(Ready, s, nil)
+		since := time.Now()
 		select {
 		case <-s.done:
 		case <-ctx.Done():
@@ -34,13 +35,13 @@ func (p *Plugin) live(ctx context.Context) {
 			p.conclude(ctx, f)
 			return
 		}
-		exits = p.recent(append(exits, time.Now()))
-		if len(exits) >= p.o.Numbers.Exits {
-			p.quarantine(f, len(exits))
+		ends.add(p.o.Numbers, time.Since(since))
+		if ends.tooMany(p.o.Numbers) {
+			p.set(Quarantined, nil, quarantine(f, &ends, p.o.Numbers, hint(adapters.Quarantined, p.o.ID)))
 			return
 		}
 		p.set(Restarting, nil, f)
-		if !pause(ctx, p.o.Numbers.pause(len(exits))) {
+		if !pause(ctx, p.o.Numbers.pause(ends.row)) {
 			p.set(Stopped, nil, nil)
 			return
 		}
@@ -59,14 +60,6 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// recent returns the exits within Numbers.Window.
-func (p *Plugin) recent(exits []time.Time) []time.Time {
-	for len(exits) > 0 && time.Since(exits[0]) > p.o.Numbers.Window {
-		exits = exits[1:]
-	}
-	return exits
-}
-
 // conclude sets the final state: failed, or stopped if ctx is done.
 func (p *Plugin) conclude(ctx context.Context, f *adapters.Failure) {
 	if ctx.Err() != nil {
@@ -76,12 +69,13 @@ func (p *Plugin) conclude(ctx context.Context, f *adapters.Failure) {
 	p.set(Failed, nil, f)
 }
 
-func (p *Plugin) quarantine(last *adapters.Failure, exits int) {
+// quarantine returns the failure of a plugin whose processes ended too often.
+func quarantine(last *adapters.Failure, ends *endings, n Numbers, hint string) *adapters.Failure {
 	q := *last
 	q.Code = adapters.Quarantined
-	q.Message = fmt.Sprintf("it exited %d times within %v, the last time: %s", exits, p.o.Numbers.Window, last.Message)
-	q.Hint = hint(q.Code, p.o.ID)
-	p.set(Quarantined, nil, &q)
+	q.Message = fmt.Sprintf("it exited %d times within %v, the last time: %s", len(ends.recent), n.Window, last.Message)
+	q.Hint = hint
+	return &q
 }
 
 // launch starts a process and does the handshake with it.

@@ -33,7 +33,7 @@ func TestStateOfAnEndedSession(t *testing.T) {
 	over := make(chan struct{})
 	close(over)
 	for code, want := range map[adapters.Code]State{adapters.Crashed: Restarting, adapters.Timeout: Failed} {
-		p := &Plugin{state: Ready, tail: NewTail(1, nil), current: &session{done: over, cause: &ended{code, "why"}}}
+		p := &Plugin{state: Ready, tail: NewTail(1, nil), current: &session{process: &process{done: over, cause: &ended{code, "why"}}}}
 		if state, f := p.State(); state != want || f == nil || f.Code != code {
 			t.Errorf("%s: state %v, %v, want %v", code, state, f, want)
 		}

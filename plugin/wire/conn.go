@@ -47,6 +47,15 @@ func (c *Conn) Close() error {
 	return nil
 }
 
+// closeWrite closes the direction to the other side, also of a socket.
+func (c *Conn) closeWrite() {
+	if half, ok := c.out.(interface{ CloseWrite() error }); ok {
+		half.CloseWrite()
+		return
+	}
+	c.out.Close()
+}
+
 // Recv returns the next body. The error is io.EOF where the stream ends between two frames,
 // wraps io.ErrUnexpectedEOF where it ends inside one and ErrMalformed for bytes that are
 // not a frame, and is channel.ErrClosed after Close.

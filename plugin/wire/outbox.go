@@ -86,8 +86,9 @@ func (b *outbox) overflowed() bool {
 	return b.full
 }
 
-// write writes messages until the outbox is closed and empty.
+// write writes messages until the outbox is closed and empty, then closes the stream.
 func (p *Peer) write() {
+	defer p.conn.closeWrite()
 	var failed error
 	for {
 		m, open := p.out.next()

@@ -89,36 +89,78 @@ func (p *Peer) Err() error { return p.err }
 // Unfinished describes the received part of an incomplete message, or returns "".
 func (p *Peer) Unfinished() string { return p.conn.Unfinished() }
 
-// Close closes both streams and waits for the goroutines.
-func (p *Peer) Close() {
+// Close closes both streams and waits for the goroutines. The error is always nil.
+func (p *Peer) Close() error {
 	p.conn.Close()
 	p.reading.Wait()
 	p.writing.Wait()
+	return nil
+}
+
+// Finish sends a last request, whose answer is ignored, and closes the stream to the other side
+// behind what waits to be written. It does not wait for that; messages still come in.
+func (p *Peer) Finish(method string, params any) error {
+	id, _ := p.calls.add()
+	m, err := encode(&id, method, params)
+	if err == nil {
+		_, err = p.send(m)
+	}
+	p.out.close()
+	return err
+}
+
+// Question is a request of this side that waits for its answer.
+type Question struct {
+	p      *Peer
+	id     int64
+	sent   *outgoing
+	answer chan Answer
+}
+
+// Ask sends a request. The caller has to call Drop in the end.
+func (p *Peer) Ask(method string, params any) (*Question, error) {
+	q := &Question{p: p}
+	q.id, q.answer = p.calls.add()
+	m, err := encode(&q.id, method, params)
+	if err == nil {
+		q.sent, err = p.send(m)
+	}
+	if err != nil {
+		q.Drop()
+		return nil, err
+	}
+	return q, nil
+}
+
+// Answered returns a channel with the one answer. A function of PeerOptions that runs for a message
+// after the answer finds it there.
+func (q *Question) Answered() <-chan Answer { return q.answer }
+
+// Drop stops waiting for the answer. A request that is not written yet is not sent.
+func (q *Question) Drop() {
+	if q.sent != nil {
+		q.sent.dropped.Store(true)
+	}
+	q.p.calls.settle(q.id, Answer{})
 }
 
 // Call asks and waits for the answer, the end of the connection, or ctx. The error is an
 // *RPCError or a *BadAnswer of the other side, that of ctx, or that of Err.
 func (p *Peer) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
-	id, answer := p.calls.add()
-	defer p.calls.settle(id, Answer{})
-	m, err := encode(&id, method, params)
+	q, err := p.Ask(method, params)
 	if err != nil {
 		return nil, err
 	}
-	sent, err := p.send(m)
-	if err != nil {
-		return nil, err
-	}
+	defer q.Drop()
 	select {
-	case a := <-answer:
+	case a := <-q.answer:
 		return a.Result, a.Err
 	case <-p.done:
 	case <-ctx.Done():
-		sent.dropped.Store(true)
 		return nil, ctx.Err()
 	}
 	select {
-	case a := <-answer: // it came before the end
+	case a := <-q.answer: // it came before the end
 		return a.Result, a.Err
 	default:
 		return nil, p.err
@@ -179,11 +221,13 @@ func (in *Incoming) answer(member string, value any) error {
 
 // answer queues an answer. Too many that wait end the connection.
 func (p *Peer) answer(m message) error {
-	if !p.out.add(&outgoing{message: m}) {
-		p.conn.Close()
-		return channel.ErrClosed
+	if p.out.add(&outgoing{message: m}) {
+		return nil
 	}
-	return nil
+	if p.out.overflowed() {
+		p.conn.Close()
+	}
+	return channel.ErrClosed
 }
 
 // encodeAnswer returns a response.

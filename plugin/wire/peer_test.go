@@ -16,8 +16,7 @@ func peers(t *testing.T, a, b PeerOptions) (*Peer, *Peer) {
 	toB, fromA := io.Pipe()
 	toA, fromB := io.Pipe()
 	left, right := NewPeer(NewConn(toA, fromA, Limits{}), a), NewPeer(NewConn(toB, fromB, Limits{}), b)
-	t.Cleanup(left.Close)
-	t.Cleanup(right.Close)
+	t.Cleanup(func() { left.Close(); right.Close() })
 	return left, right
 }
 
@@ -93,5 +92,31 @@ func TestPeerCallEnds(t *testing.T) {
 	<-left.Done()
 	if left.Err() == nil {
 		t.Error("no reason")
+	}
+}
+
+// A function that runs for a message finds the answer that came before it, and none that comes after.
+func TestAnswerComesBeforeTheNextMessage(t *testing.T) {
+	asked := make(chan *Question, 1)
+	found := make(chan bool, 2)
+	look := func(*Incoming) {
+		q := <-asked
+		asked <- q
+		found <- len(q.Answered()) > 0
+	}
+	left, right := peers(t, PeerOptions{Request: look}, PeerOptions{Request: func(*Incoming) {}})
+	q, err := left.Ask("first", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Drop()
+	asked <- q
+	for _, body := range []string{`{"jsonrpc":"2.0","id":1,"method":"early"}`, `{"jsonrpc":"2.0","id":1,"result":7}`, `{"jsonrpc":"2.0","id":2,"method":"late"}`} {
+		if err := right.conn.Send([]byte(body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if early, late := <-found, <-found; early || !late {
+		t.Errorf("before the answer: found %t, want false; after it: found %t, want true", early, late)
 	}
 }

@@ -15,8 +15,8 @@ func (p *Peer) read() {
 		err = p.next()
 	}
 	p.out.close()
-	if errors.Is(err, errEnded) { // the last reply is worth waiting for; a write has a timeout
-		p.writing.Wait()
+	if errors.Is(err, errEnded) || errors.Is(err, channel.ErrClosed) {
+		p.writing.Wait() // for the last reply, or why writing failed; a write has a timeout
 	}
 	p.err = p.reason(err)
 	close(p.done)

@@ -68,15 +68,15 @@ func wrongHook(h adapters.Hook) string {
 		return fmt.Sprintf("rerun.kind: expected %q or %q, got %.60q", adapters.RerunAppend, adapters.RerunReplace, h.Rerun.Kind)
 	case h.Rerun.Kind == adapters.RerunReplace && h.Rerun.Command == "":
 		return "rerun.command: expected a shell command, got nothing"
-	case !isParser(h.Parser):
+	case !IsParser(h.Parser):
 		return fmt.Sprintf("parser: bento has no parser %.60q, expected %q or one of %s", h.Parser, adapters.ParserPlugin, strings.Join(parse.Parsers(), ", "))
 	}
 	return ""
 }
 
-// isParser reports whether a hook may name this parser: the plugin itself, a tool of the
+// IsParser reports whether a hook may name this parser: the plugin itself, a tool of the
 // workspace, or one of bento's.
-func isParser(id string) bool {
+func IsParser(id string) bool {
 	if strings.HasPrefix(id, adapters.ParserTool) {
 		return len(id) > len(adapters.ParserTool) && isName(id)
 	}

@@ -15,6 +15,7 @@ type scanner struct {
 	pos    int
 	depth  int // how many more levels values may nest
 	values int // how many more values a Shape may take
+	unique bool
 	// hidden is data without the names that no Record has; nil while there are none.
 	hidden []byte
 }
@@ -23,6 +24,16 @@ type scanner struct {
 // being 1.
 func Check(text []byte, depth int) error {
 	s := scanner{data: text, depth: depth}
+	if err := s.value(); err != nil {
+		return err
+	}
+	return s.end()
+}
+
+// Unique is Check for text of which no object has two members of one name. The error of a second one
+// is an *Error with its path.
+func Unique(text []byte, depth int) error {
+	s := scanner{data: text, depth: depth, unique: true}
 	if err := s.value(); err != nil {
 		return err
 	}
@@ -116,12 +127,22 @@ func (s *scanner) nested(sh *Shape, inside func(*scanner, *Shape) error) error {
 // object skips the rest of an object.
 func (s *scanner) object(sh *Shape) error {
 	seen := members{of: sh}
+	var names map[string]bool
+	if s.unique {
+		names = make(map[string]bool)
+	}
 	for more := s.begins('}'); more; {
 		s.peek()
 		start := s.pos
 		key, quoted, err := s.key()
 		if err != nil {
 			return err
+		}
+		if names[string(key)] {
+			return under(key, &Error{Want: "one value", Got: "two"})
+		}
+		if s.unique {
+			names[string(key)] = true
 		}
 		member, known, err := seen.next(key)
 		if err != nil {

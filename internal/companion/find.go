@@ -1,0 +1,238 @@
+// Package companion runs the extensions that a workspace and its user name: it decides which may
+// start, turns the events of a run into topics, and passes these on without ever making the run wait.
+package companion
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/extension"
+	"github.com/bentobuild/bento/internal/report"
+	ainb "github.com/bentobuild/bento/plugin/ainb/manifest"
+	sep "github.com/bentobuild/bento/plugin/sep/manifest"
+)
+
+// The contracts of extensions, as documents name them.
+const (
+	ContractAinb = "ainb-v2"
+	ContractSEP  = "sep-v1"
+)
+
+// The statuses of an extension.
+const (
+	Ready       = "ready"
+	NotApproved = "not_approved" // only the repository names it, and the user has approved no content
+	Changed     = "changed"      // its content is not the approved or pinned one
+	Disabled    = "disabled"     // by the user
+	Quarantined = "quarantined"  // it failed too often
+	Failed      = "failed"       // it cannot be started
+)
+
+// The rules of the diagnostics of this package.
+const (
+	RuleNotApproved = "extension_not_approved"
+	RuleChanged     = "extension_changed"
+	RuleDisabled    = "extension_disabled"
+	RuleQuarantined = "extension_quarantined"
+	RuleUnusable    = "extension_unusable"
+	RuleOtherID     = "extension_other_id"
+)
+
+// Extension is an extension that the configuration names, whether or not it can be started. Nothing
+// of it has been started.
+type Extension struct {
+	ID       string
+	Settings config.Extension
+	Dir      string // absolute
+	Contract string // "" if it has no readable manifest
+	Version  string
+	Eager    bool // it starts beside the search for dishes
+	Digest   string
+	Record   extension.Record
+	Status   string
+	Problem  *diagnostics.Diagnostic  // nil if it is ready
+	Notes    []diagnostics.Diagnostic // warnings about its manifest
+	Ainb     *ainb.Found              // of its contract
+	SEP      *sep.Manifest            // likewise
+}
+
+// Places are where bento finds extensions and what the user has decided about them.
+type Places struct {
+	Root    string // of the workspace
+	Data    string // the user's own directory of extensions; "" if the environment names none
+	Records *extension.Records
+}
+
+// PlacesOf returns the places of a user.
+func PlacesOf(root string, getenv func(string) string) Places {
+	p := Places{Root: root}
+	if dir := extension.StateDir(getenv); dir != "" {
+		p.Records = &extension.Records{Dir: filepath.Join(dir, "extensions")}
+	}
+	dir := getenv("XDG_DATA_HOME")
+	if home := getenv("HOME"); !filepath.IsAbs(dir) && filepath.IsAbs(home) {
+		dir = filepath.Join(home, ".local", "share")
+	}
+	if filepath.IsAbs(dir) {
+		p.Data = filepath.Join(dir, "bento", "extensions")
+	}
+	return p
+}
+
+// Find returns the extensions that a configuration names, by id. It starts none, and reads the files of
+// those alone whose content has to be known.
+func Find(cfg *config.Workspace, p Places) []Extension {
+	var list []Extension
+	for _, id := range cfg.ExtensionIDs() {
+		list = append(list, p.find(id, cfg.Extensions[id]))
+	}
+	conflicts(list)
+	return list
+}
+
+// find returns one extension.
+func (p Places) find(id string, settings config.Extension) Extension {
+	e := Extension{ID: id, Settings: settings, Dir: settings.Dir(p.Root, p.Data), Status: Ready}
+	if settings.Own && !filepath.IsAbs(e.Dir) {
+		e.broken(RuleUnusable, "set XDG_DATA_HOME or HOME, or write an absolute path", "the path %q is relative to your directory of extensions, which the environment does not name", settings.Path.Text)
+		return e
+	}
+	if err := p.inside(&e); err != nil {
+		e.broken(RuleUnusable, "see path in [extensions."+quoted(id)+"]", "%v", err)
+		return e
+	}
+	e.read()
+	if e.Status == Ready {
+		p.judge(&e)
+	}
+	return e
+}
+
+// inside reports a directory that is missing, or that a link of the repository leads out of it.
+func (p Places) inside(e *Extension) error {
+	real, err := filepath.EvalSymlinks(e.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the directory %q of the extension is missing", e.Dir)
+	}
+	if err != nil || e.Settings.Own {
+		return err
+	}
+	if rel, err := filepath.Rel(p.Root, real); err != nil || !filepath.IsLocal(rel) {
+		return fmt.Errorf("the directory %q leads to %q, expected one in the workspace", e.Settings.Path.Text, real)
+	}
+	return nil
+}
+
+// broken sets why an extension cannot be started.
+func (e *Extension) broken(code, hint, format string, args ...any) {
+	d := e.Settings.Pos.Error(code, format, args...)
+	d.Hint = hint
+	e.Status, e.Problem = Failed, &d
+}
+
+// hold sets why an extension is not started although it could be.
+func (e *Extension) hold(status, code, hint, format string, args ...any) {
+	d := e.Settings.Pos.Warning(code, format, args...)
+	d.Hint = hint
+	e.Status, e.Problem = status, &d
+}
+
+// read reads the manifest: manifest.toml, or manifest.json.
+func (e *Extension) read() {
+	found, problems := ainb.Read(e.Dir)
+	if found == nil && len(problems) == 0 {
+		e.readSEP()
+		return
+	}
+	if found == nil {
+		e.refuse(diagnostics.Errors(problems))
+		return
+	}
+	m := found.Manifest
+	e.Contract, e.Version, e.Ainb, e.Eager, e.Notes = ContractAinb, m.Plugin.Version, found, m.Lifecycle.Eager, problems
+	e.named(m.Plugin.Name)
+}
+
+func (e *Extension) readSEP() {
+	const name = "manifest.json"
+	data, err := content(e.Dir, name, sep.MaxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		e.broken(RuleUnusable, "bento ext new makes an extension", "the directory %q has neither manifest.toml nor manifest.json", e.Dir)
+		return
+	}
+	if err != nil {
+		e.broken(RuleUnusable, "", "the manifest cannot be read: %v", err)
+		return
+	}
+	m, err := sep.Parse(filepath.Join(e.Dir, name), data)
+	if err == nil {
+		if faults := append(m.Conflicts(), m.Refusals(sep.Platform())...); len(faults) > 0 {
+			err = faults
+		}
+	}
+	var faults diagnostics.Problems
+	if errors.As(err, &faults) {
+		e.refuse(faults)
+		return
+	}
+	if err != nil {
+		e.broken(RuleUnusable, "", "%v", err)
+		return
+	}
+	e.Contract, e.Version, e.SEP, e.Eager = ContractSEP, m.Version, m, slices.ContainsFunc(m.Subscribed(), everyRun)
+	e.named(m.ID)
+}
+
+// everyRun reports whether every run has events of a topic.
+func everyRun(topic string) bool {
+	return slices.Contains([]string{report.TopicPlanMade, report.TopicRunStarted, report.TopicTaskFinished, report.TopicCacheStats, report.TopicRunFinished}, topic)
+}
+
+// refuse takes the first fault of a manifest as the problem.
+func (e *Extension) refuse(faults []diagnostics.Diagnostic) {
+	d := faults[0]
+	if more := len(faults) - 1; more > 0 {
+		d.Message += fmt.Sprintf(" (and %d more faults)", more)
+	}
+	e.Status, e.Problem = Failed, &d
+}
+
+// named checks that the manifest has the id of the table.
+func (e *Extension) named(name string) {
+	if name != e.ID {
+		e.broken(RuleOtherID, "write [extensions."+quoted(name)+"]", "the manifest in %q is that of %q, expected %q", e.Dir, name, e.ID)
+	}
+}
+
+// quoted returns an id as a key of TOML.
+func quoted(id string) string { return fmt.Sprintf("%q", id) }
+
+// content returns a regular file of a directory. It follows no link out of it, and waits for no pipe.
+func content(dir, name string, most int64) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%q is not a regular file", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(f, most+1))
+}

@@ -1,0 +1,134 @@
+package companion
+
+import (
+	"slices"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/extension"
+)
+
+// judge decides whether an extension with a valid manifest may start.
+func (p Places) judge(e *Extension) {
+	if err := p.load(e); err != nil {
+		e.broken(RuleUnusable, "remove the file, and approve the extension again", "what you have decided about the extension cannot be read: %v", err)
+		return
+	}
+	switch {
+	case e.Record.Disabled:
+		e.hold(Disabled, RuleDisabled, "bento ext enable "+e.ID, "you have disabled the extension %s", e.ID)
+	case e.Record.Quarantined != "":
+		e.hold(Quarantined, RuleQuarantined, "bento ext logs "+e.ID+", then bento ext reload "+e.ID, "the extension %s failed too often: %s", e.ID, e.Record.Quarantined)
+	case !e.Settings.Own || e.Settings.SHA256.Text != "":
+		e.compare()
+	}
+}
+
+func (p Places) load(e *Extension) (err error) {
+	if p.Records != nil {
+		e.Record, err = p.Records.Load(p.Root, e.ID)
+	}
+	return err
+}
+
+// compare checks the content of an extension. One that only the repository names needs the user's
+// approval of its content.
+func (e *Extension) compare() {
+	digest, err := extension.Digest(e.Dir)
+	if err != nil {
+		e.broken(RuleUnusable, "", "the files of the extension cannot be digested: %v", err)
+		return
+	}
+	e.Digest = digest
+	switch pin := e.Settings.SHA256.Text; {
+	case pin != "" && pin != digest:
+		e.hold(Changed, RuleChanged, "see what has changed, then correct sha256", "the extension %s is pinned to sha256 %s, found %s", e.ID, short(pin), short(digest))
+	case e.Settings.Own:
+	case e.Record.Approved == "":
+		e.hold(NotApproved, RuleNotApproved, "look at "+e.Settings.Path.Text+", then run bento ext approve "+e.ID, "the extension %s is not started: only the repository names it, and you have not approved it", e.ID)
+	case e.Record.Approved != digest:
+		e.hold(Changed, RuleChanged, "see what has changed, then run bento ext approve "+e.ID, "the extension %s has changed since you approved it: approved %s, found %s", e.ID, short(e.Record.Approved), short(digest))
+	}
+}
+
+// short returns the beginning of a digest.
+func short(digest string) string { return digest[:min(12, len(digest))] }
+
+// Approval returns the digest of an extension that can be approved: one that only the repository
+// names, with a valid manifest.
+func (e *Extension) Approval() (string, error) {
+	switch {
+	case e.Status == Failed:
+		return "", diagnostics.Problems{*e.Problem}
+	case e.Settings.Own:
+		return "", diagnostics.Problems{{
+			Severity: diagnostics.Error, Rule: RuleNotApproved, Source: diagnostics.Source,
+			Message: "your own configuration names the extension " + e.ID + ", so it needs no approval", Hint: "bento ext list",
+		}}
+	case e.Digest != "":
+		return e.Digest, nil
+	}
+	return extension.Digest(e.Dir)
+}
+
+// conflicts refuses two extensions that serve one namespace.
+func conflicts(list []Extension) {
+	taken := make(map[string]string)
+	for i := range list {
+		e := &list[i]
+		for _, name := range e.Namespaces() {
+			if other, dup := taken[name]; dup && e.Status != Failed {
+				e.broken(RuleUnusable, "remove one of the two", "the extension %s has the namespace %q, which is that of %s too", e.ID, name, other)
+			} else if e.Status != Failed {
+				taken[name] = e.ID
+			}
+		}
+	}
+}
+
+// Namespaces returns the names by which bento x reaches an extension, sorted: those of its manifest,
+// and of a SEP extension its declared panels.
+func (e *Extension) Namespaces() []string {
+	var names []string
+	if e.Ainb != nil {
+		names = append(names, e.Ainb.Manifest.Provides.CLINamespaces...)
+	}
+	if e.SEP != nil {
+		for _, p := range e.SEP.Panels() {
+			names = append(names, p.ID)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Topics returns the topics that the manifest subscribes to, sorted.
+func (e *Extension) Topics() []string {
+	var list []string
+	if e.Ainb != nil {
+		list = append(list, e.Ainb.Manifest.Subscribes.Snapshots...)
+	}
+	if e.SEP != nil {
+		list = append(list, e.SEP.Subscribed()...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Declared returns the permissions that the manifest asks for, sorted.
+func (e *Extension) Declared() []string {
+	var list []string
+	if e.Ainb != nil {
+		list = append(list, e.Ainb.Manifest.Granted()...)
+	}
+	if e.SEP != nil {
+		list = append(list, e.SEP.Permissions...)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Granted returns the permissions that the extension has: what the manifest asks for and the
+// configuration grants.
+func (e *Extension) Granted() []string {
+	return slices.DeleteFunc(e.Declared(), func(name string) bool { return !slices.Contains(e.Settings.Grant, name) })
+}

@@ -1,0 +1,122 @@
+package extension
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/bentobuild/bento/internal/owndir"
+	"github.com/bentobuild/bento/internal/rawfile"
+)
+
+// Records are what the user has decided about extensions, and what bento has to remember of them: a
+// file for each workspace and id. They lie outside of every workspace. Concurrent processes may use
+// them.
+type Records struct {
+	Dir string // absolute; made by the first record
+}
+
+// Record is about one extension of one workspace. Its zero value is that of an extension of which
+// nothing is known.
+type Record struct {
+	Approved    string `json:"approved,omitempty"`    // the digest of the approved files
+	Disabled    bool   `json:"disabled,omitempty"`    // by the user
+	Quarantined string `json:"quarantined,omitempty"` // why bento starts it no more
+}
+
+// StateDir returns the directory of what bento keeps for a user: $XDG_STATE_HOME/bento, or
+// ~/.local/state/bento. It returns "" where neither variable is an absolute path.
+func StateDir(getenv func(string) string) string {
+	dir := getenv("XDG_STATE_HOME")
+	if home := getenv("HOME"); !filepath.IsAbs(dir) {
+		if !filepath.IsAbs(home) {
+			return ""
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(dir, "bento")
+}
+
+// stored is the content of a file. Root and ID are for people, and confirm the name of the file.
+type stored struct {
+	Root string `json:"root"`
+	ID   string `json:"id"`
+	Record
+}
+
+// maxRecord is the largest size of a file in bytes.
+const maxRecord = 64 << 10
+
+// Change loads the record of an extension of the workspace at root, calls change, and saves the
+// record. Of two processes that change one record at once, the later one counts. A damaged record
+// is replaced.
+func (r *Records) Change(root, id string, change func(*Record)) error {
+	if err := rawfile.MkdirAll(r.Dir, 0o700); err != nil {
+		return err
+	}
+	dir, err := owndir.OpenOwn(r.Dir)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	was, _ := load(dir, root, id)
+	now := was
+	if change(&now); now == was && was != (Record{}) {
+		return nil
+	}
+	if now == (Record{}) {
+		if err := dir.Remove(recordName(root, id)); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	data, err := json.Marshal(stored{root, id, now})
+	if err != nil {
+		return err
+	}
+	return dir.ReplaceAs(recordName(root, id), 0o600, append(data, '\n'))
+}
+
+// Load returns the record of an extension of the workspace at root. A damaged file is an error.
+func (r *Records) Load(root, id string) (Record, error) {
+	dir, err := owndir.OpenOwn(r.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Record{}, nil
+	}
+	if err != nil {
+		return Record{}, err
+	}
+	defer dir.Close()
+	return load(dir, root, id)
+}
+
+func load(dir *owndir.Dir, root, id string) (Record, error) {
+	f, _, err := dir.Open(recordName(root, id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Record{}, nil
+	}
+	if err != nil {
+		return Record{}, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxRecord))
+	if err != nil {
+		return Record{}, err
+	}
+	var found stored
+	if json.Unmarshal(data, &found) != nil || found.Root != root || found.ID != id || found.Record == (Record{}) {
+		return Record{}, fmt.Errorf("%q is no record of the extension %s of %q", f.Name(), id, root)
+	}
+	return found.Record, nil
+}
+
+// recordName returns the name of a file. A path has no NUL byte.
+func recordName(root, id string) string {
+	sum := sha256.Sum256([]byte(root + "\x00" + id))
+	return hex.EncodeToString(sum[:]) + ".json"
+}

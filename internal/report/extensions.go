@@ -1,0 +1,215 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// ExtensionReady is the status of an extension that may start.
+const ExtensionReady = "ready"
+
+// ExtensionRow is one extension that bento.toml or the user's own configuration names.
+type ExtensionRow struct {
+	ID         string   `json:"id"`
+	Path       string   `json:"path"` // of its directory, absolute
+	Contract   string   `json:"contract,omitempty" enum:"ainb-v2,sep-v1"`
+	Version    string   `json:"version,omitempty"`
+	Declared   string   `json:"declared"` // "bento.toml:3" of its table
+	Own        bool     `json:"own"`      // your own configuration names it
+	Status     string   `json:"status" enum:"ready,not_approved,changed,disabled,quarantined,failed"`
+	Code       string   `json:"code,omitempty"`
+	Message    string   `json:"message,omitempty"`
+	Hint       string   `json:"hint,omitempty"`
+	Eager      bool     `json:"eager"`      // it starts with a run, not with its first command
+	Namespaces []string `json:"namespaces"` // of bento x
+	Screens    []string `json:"screens,omitempty"`
+	Panels     []Panel  `json:"panels,omitempty"`
+}
+
+// Panel is a tool panel of an extension of SEP v1.
+type Panel struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Slot  string `json:"slot"`
+}
+
+// ExtensionList is the document of `bento ext list`.
+type ExtensionList struct {
+	Schema     string         `json:"schema"`
+	Extensions []ExtensionRow `json:"extensions"`
+}
+
+// NewExtensionList makes the document of extensions, by id.
+func NewExtensionList(list []ExtensionRow) ExtensionList {
+	return ExtensionList{Schema: Schema("ext.list"), Extensions: list}
+}
+
+// WriteExtensionList prints extensions for people.
+func WriteExtensionList(w io.Writer, style Style, doc ExtensionList) {
+	if len(doc.Extensions) == 0 {
+		fmt.Fprintln(w, "no [extensions] in bento.toml or in your own configuration")
+	}
+	for _, e := range doc.Extensions {
+		writeExtensionRow(w, style, e)
+	}
+}
+
+func writeExtensionRow(w io.Writer, style Style, e ExtensionRow) {
+	paint := style.Green
+	if e.Status != ExtensionReady {
+		paint = style.Yellow
+	}
+	fmt.Fprintf(w, "%s %-16s %s\n", paint(fmt.Sprintf("%-12s", e.Status)), Printable(e.ID), Printable(strings.TrimSpace(e.Version+" "+e.Path)))
+	for _, name := range e.Namespaces {
+		fmt.Fprintf(w, "             %s\n", style.Dim("bento x "+Printable(name)))
+	}
+	for _, p := range e.Panels {
+		fmt.Fprintf(w, "             %s\n", style.Dim(Printable(fmt.Sprintf("panel %s: %s (%s)", p.ID, p.Title, p.Slot))))
+	}
+	if e.Message != "" {
+		fmt.Fprintf(w, "             %s\n", Indent(Printable(e.Message)))
+	}
+	if e.Hint != "" {
+		fmt.Fprintf(w, "             %s\n", Indent(Printable(e.Hint)))
+	}
+}
+
+// ExtensionInfo is the document of `bento ext info`.
+type ExtensionInfo struct {
+	Schema string `json:"schema"`
+	ExtensionRow
+	Digest      string   `json:"digest,omitempty"`
+	Approved    string   `json:"approved,omitempty"` // the digest that you have approved
+	Permissions []string `json:"permissions"`        // that its manifest asks for
+	Granted     []string `json:"granted"`
+	Topics      []string `json:"topics"`
+	Output      bool     `json:"output"` // task.output is published to it
+	Variables   []string `json:"variables,omitempty"`
+	Warnings    []string `json:"warnings,omitempty"` // about its manifest
+}
+
+// NewExtensionInfo sets the schema of doc and returns it.
+func NewExtensionInfo(doc ExtensionInfo) ExtensionInfo {
+	doc.Schema = Schema("ext.info")
+	return doc
+}
+
+// WriteExtensionInfo prints an extension for people.
+func WriteExtensionInfo(w io.Writer, style Style, doc ExtensionInfo) {
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(w, "%-13s %s\n", name, Indent(Printable(text)))
+		}
+	}
+	start := "with its first command"
+	if doc.Eager {
+		start = "with a run"
+	}
+	line(style.Bold(doc.ID), strings.TrimSpace(doc.Version+" "+doc.Status))
+	line("path", doc.Path)
+	line("contract", doc.Contract)
+	line("declared", doc.Declared)
+	line("digest", doc.Digest)
+	line("approved", doc.Approved)
+	line("starts", start)
+	line("asks for", strings.Join(doc.Permissions, ", "))
+	line("granted", strings.Join(doc.Granted, ", "))
+	line("topics", strings.Join(doc.Topics, ", "))
+	line("variables", strings.Join(doc.Variables, ", "))
+	line("commands", strings.Join(doc.Namespaces, ", "))
+	line("screens", strings.Join(doc.Screens, ", "))
+	for _, p := range doc.Panels {
+		line("panel", fmt.Sprintf("%s: %s (%s)", p.ID, p.Title, p.Slot))
+	}
+	for _, text := range doc.Warnings {
+		line("warning", text)
+	}
+	line("problem", doc.Message)
+	line("do next", doc.Hint)
+}
+
+// ExtensionChanged is the document of the commands that decide about an extension.
+type ExtensionChanged struct {
+	Schema string `json:"schema"`
+	ID     string `json:"id"`
+	Status string `json:"status"`           // now
+	Digest string `json:"digest,omitempty"` // that was approved
+}
+
+// NewExtensionChanged makes the document of a command.
+func NewExtensionChanged(command, id, status, digest string) ExtensionChanged {
+	return ExtensionChanged{Schema(command), id, status, digest}
+}
+
+// ExtensionLog is the document of `bento ext logs`.
+type ExtensionLog struct {
+	Schema string          `json:"schema"`
+	ID     string          `json:"id"`
+	Lines  []ExtensionLine `json:"lines"`
+}
+
+// ExtensionLine is one line that an extension wrote or logged, or bento about it.
+type ExtensionLine struct {
+	Time  time.Time `json:"time"`
+	Level string    `json:"level"` // trace, debug, info, warn or error
+	Text  string    `json:"text"`
+}
+
+// NewExtensionLog makes the document of a log.
+func NewExtensionLog(id string, lines []ExtensionLine) ExtensionLog {
+	return ExtensionLog{Schema("ext.logs"), id, lines}
+}
+
+// WriteExtensionLog prints a log for people.
+func WriteExtensionLog(w io.Writer, doc ExtensionLog) {
+	for _, l := range doc.Lines {
+		fmt.Fprintf(w, "%s %-5s %s\n", l.Time.UTC().Format(time.RFC3339), PrintableLine(l.Level), PrintableLine(l.Text))
+	}
+}
+
+// ExtensionAudit is the document of `bento ext audit`.
+type ExtensionAudit struct {
+	Schema  string              `json:"schema"`
+	ID      string              `json:"id"`
+	Entries []ExtensionDecision `json:"entries"`
+}
+
+// ExtensionDecision is a decision about one request of an extension.
+type ExtensionDecision struct {
+	Time       time.Time `json:"time"`
+	Method     string    `json:"method"`
+	Permission string    `json:"permission,omitempty"`
+	Decision   string    `json:"decision" enum:"allow,deny"`
+	Reason     string    `json:"reason,omitempty"`
+}
+
+// NewExtensionAudit makes the document of decisions.
+func NewExtensionAudit(id string, entries []ExtensionDecision) ExtensionAudit {
+	return ExtensionAudit{Schema("ext.audit"), id, entries}
+}
+
+// WriteExtensionAudit prints decisions for people.
+func WriteExtensionAudit(w io.Writer, doc ExtensionAudit) {
+	for _, d := range doc.Entries {
+		line := fmt.Sprintf("%s %-5s %s %s %s", d.Time.UTC().Format(time.RFC3339), d.Decision, d.Method, d.Permission, d.Reason)
+		fmt.Fprintln(w, strings.Join(strings.Fields(PrintableLine(line)), " "))
+	}
+}
+
+// Called is the document of `bento x`.
+type Called struct {
+	Schema    string `json:"schema"`
+	Extension string `json:"extension"`
+	Namespace string `json:"namespace"`
+	ExitCode  int    `json:"exit_code"`
+	Stdout    string `json:"stdout"`
+	Stderr    string `json:"stderr"`
+}
+
+// NewCalled sets the schema of doc and returns it.
+func NewCalled(doc Called) Called {
+	doc.Schema = Schema("x")
+	return doc
+}

@@ -1,0 +1,155 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+// link is the connection with a process, which only answers or also asks.
+type link interface {
+	Done() <-chan struct{}
+	Err() error
+	Close() error
+	Unfinished() string
+}
+
+// process is one process with its connection, from its launch to its end.
+type process struct {
+	n      Numbers
+	stream *Stream
+	done   chan struct{} // closed when the process has ended and its streams are closed
+	status string        // how the process ended; set before done is closed
+
+	closing atomic.Bool // it was asked to shut down
+
+	mu    sync.Mutex
+	cause *ended // the first reason to end; set when done is closed
+}
+
+func newProcess(stream *Stream, n Numbers) *process {
+	return &process{n: n, stream: stream, done: make(chan struct{})}
+}
+
+// ended is the error of a call whose process is over.
+type ended struct {
+	code adapters.Code
+	what string
+}
+
+func (e *ended) Error() string { return e.what }
+
+// over reports whether the process and its streams have ended.
+func (p *process) over() bool { return closed(p.done) }
+
+// exited reports whether the process has ended; its output may still have to be read.
+func (p *process) exited() bool { return closed(p.stream.Exited) }
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// watch waits for the end of the process or of its connection, then handles the other. The
+// function is called once both are closed.
+func (p *process) watch(l link, quiet func()) {
+	defer close(p.done)
+	select {
+	case <-p.stream.Exited:
+	case <-l.Done():
+		p.blame(l.Err())
+		if !p.closing.Load() { // otherwise shutdown does
+			wait(p.stream.Exited, p.n.Drain)
+			p.stream.End(true)
+		}
+	}
+	p.status = p.stream.Wait()
+	// The pipe may still hold the last output of the process, and a descendant may keep it
+	// open.
+	wait(l.Done(), p.n.Drain)
+	l.Close()
+	quiet()
+	p.conclude(l.Err())
+}
+
+// blame ends the process for an error of its connection that is its fault.
+func (p *process) blame(err error) {
+	switch {
+	case errors.Is(err, wire.ErrMalformed):
+		p.end(adapters.MalformedResponse, err.Error())
+	case errors.Is(err, wire.ErrSendTimeout):
+		p.end(adapters.Timeout, deafened)
+	}
+}
+
+const deafened = "it does not read its standard input"
+
+// conclude sets the reason if none is set yet.
+func (p *process) conclude(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.cause != nil && p.cause.code == adapters.Crashed:
+		p.cause = &ended{adapters.Crashed, fmt.Sprintf("%s (%s)", p.cause.what, p.status)}
+	case p.cause != nil:
+	case errors.Is(err, wire.ErrMalformed):
+		p.cause = &ended{adapters.MalformedResponse, err.Error()}
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		p.cause = &ended{adapters.Crashed, fmt.Sprintf("it ended in the middle of a message (%s)", p.status)}
+	default:
+		p.cause = &ended{adapters.Crashed, fmt.Sprintf("it exited (%s)", p.status)}
+	}
+}
+
+// because sets the reason to end, if none is set yet.
+func (p *process) because(code adapters.Code, what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cause == nil {
+		p.cause = &ended{code, what}
+	}
+}
+
+// end sets the reason, if none is set yet, and kills the process.
+func (p *process) end(code adapters.Code, what string) {
+	p.because(code, what)
+	p.stream.End(true)
+}
+
+// reason returns, after done, why the process has ended.
+func (p *process) reason() *ended {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cause
+}
+
+// terminate asks the process to end, then kills it.
+func (p *process) terminate(what string) {
+	p.stream.End(false)
+	if !wait(p.done, p.n.Term) {
+		p.end(adapters.Crashed, what)
+		<-p.done
+	}
+}
+
+// wait waits for c to be closed, at most atMost, and reports whether it was.
+func wait(c <-chan struct{}, atMost time.Duration) bool {
+	timer := time.NewTimer(atMost)
+	defer timer.Stop()
+	select {
+	case <-c:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
