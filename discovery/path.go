@@ -113,7 +113,7 @@ func (s *search) choosePinned() {
 	for i, pin := range s.differing {
 		c := &s.found[i]
 		if slices.ContainsFunc(s.found, func(o adapters.Candidate) bool { return o.ID == c.ID && o.Skip == "" && o.SHA256 == pin.Text }) {
-			c.Skip, c.SkipReason, c.SkipHint = adapters.SkipShadowed, fmt.Sprintf("another copy has the sha256 at %s", pin.Pos), ""
+			c.Skip, c.SkipReason, c.SkipHint = adapters.SkipShadowed, c.SkipReason+", which another copy has", ""
 			continue
 		}
 		s.warn(c.Path, c.SkipReason, c.SkipHint)
