@@ -15,17 +15,19 @@ const maxExported = 25
 // manyNames are the packages with more, and why. A new one needs a reason that a reader of
 // the package accepts.
 var manyNames = map[string]string{
-	"adapters":               "the values of the wire, which are also the contract of an adapter",
-	"discovery":              "the parts of a workspace: its dishes, the links between them, plugins and tools",
-	"cache":                  "the contract of a store, its values, and the store on disk",
-	"adapters/adaptertest":   "what the tests of 13 adapters share",
-	"internal/config":        "a type for each table of bento.toml and dish.toml",
-	"internal/key":           "what a run, a plan and why know of a task, and what is remembered of it",
-	"internal/run":           "a type for each event of a run",
-	"internal/report":        "a document for each command, and its writer",
-	"internal/tree/disk":     "the system calls of the walk, for three systems",
-	"plugin/host":            "plugins that answer and residents that also ask, over one process",
-	"plugin/wire":            "a type for each message",
+	"adapters":             "the values of the wire, which are also the contract of an adapter",
+	"discovery":            "the parts of a workspace: its dishes, the links between them, plugins and tools",
+	"cache":                "the contract of a store, its values, and the store on disk",
+	"adapters/adaptertest": "what the tests of 13 adapters share",
+	"internal/config":      "a type for each table of bento.toml and dish.toml",
+	"internal/key":         "what a run, a plan and why know of a task, and what is remembered of it",
+	"internal/run":         "a type for each event of a run",
+	"internal/report":      "a document for each command, and its writer",
+	"internal/tree/disk":   "the system calls of the walk, for three systems",
+	"plugin/host":          "plugins that answer and residents that also ask, over one process",
+	"plugin/wire":          "a type for each message",
+	"plugin/sep":           "the values of the contract: what a provider answers, and what is seen of an extension",
+
 	"plugin/bundle/manifest": "the manifests of three kinds of packages, an index, versions and their requirements",
 }
 
