@@ -19,7 +19,7 @@ func (m *memories) Allocate(_, most uint64) experimental.LinearMemory {
 	return l
 }
 
-// release gives the memories back. No code of a module runs, and nothing refers to them.
+// release unmaps the memories. No code of a module runs, and nothing refers to them.
 func (m *memories) release() {
 	for _, l := range m.made {
 		unreserve(l.mapped)
