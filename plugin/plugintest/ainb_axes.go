@@ -35,7 +35,7 @@ func ainbAxes() []ainbAxis {
 		{clause: "A06", level: Should, expected: "the topics of provides.snapshots are published", needs: aTopic, run: publishes},
 		{clause: "A07", level: Must, expected: "it takes the events of its topics", needs: aSubscription, run: takes(events()...)},
 		{clause: "A07.chunks", level: Must, expected: "it takes payloads of 2 MiB in a row", needs: aSubscription, run: takes(chunks()...)},
-		{clause: "A08", level: Must, expected: "an answer that nobody waits for any more does not disturb the next one", needs: aCommand, run: survivesTimeouts},
+		{clause: "A08", level: Must, expected: "an answer after its timeout does not disturb the next one", needs: aCommand, run: survivesTimeouts},
 		{clause: "A09", level: Must, expected: "host/log has a level of the contract and a message"},
 		{clause: "A10", level: Must, expected: "host/fs is asked for absolute paths"},
 		{clause: "A11", level: Must, expected: "it exits with status 0 within 5 s of plugin/shutdown and the end of its input", run: shutsDown(true)},
