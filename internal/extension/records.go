@@ -136,8 +136,10 @@ func (r *Records) open() (*owndir.Dir, error) {
 	return dir, nil
 }
 
-// recordName returns the name of a file. A path has no NUL byte.
-func recordName(root, id string) string {
-	sum := sha256.Sum256([]byte(root + "\x00" + id))
-	return hex.EncodeToString(sum[:]) + ".json"
+func recordName(root, id string) string { return Key(root, id) + ".json" }
+
+// Key returns a name for an extension of the workspace at root that can be part of a path.
+func Key(root, id string) string {
+	sum := sha256.Sum256([]byte(root + "\x00" + id)) // a path has no NUL byte
+	return hex.EncodeToString(sum[:])
 }
