@@ -24,6 +24,7 @@ import (
 	"github.com/bentobuild/bento/internal/report/export"
 	"github.com/bentobuild/bento/internal/report/terminal"
 	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree"
 	"github.com/bentobuild/bento/internal/workspace"
 	"github.com/bentobuild/bento/plugin/adapter"
@@ -249,7 +250,7 @@ func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (
 		return ws.Config.Silences(d) || d.Rule == config.RuleUnserved && d.Severity == diagnostics.Warning && !s.unserved
 	})
 	env.State, env.Store, env.Inherit, env.Snapshot = ws.State, ws.Store, ws.Config.Defaults.InheritEnv, ws.Snapshot
-	env.Toolchains = key.OpenToolchains(ws.State)
+	env.Toolchains = key.OpenToolchains(ws.State, state.OpenShared(s.host().AnswersDir(at.root)))
 	w := &opened{Workspace: ws, env: env, dir: inside(at.root, at.cwd)}
 	w.warnGuest()
 	return w, nil

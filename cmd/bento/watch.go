@@ -235,14 +235,12 @@ func (w *watching) lookOnce(ctx context.Context) (l *look, added bool, err error
 			ws.close()
 		}
 	}()
-	if added, err = w.changes.Follow(ws.Tree.Dirs()); err != nil {
-		w.s.warn("watch_polls", "some directories cannot be watched: "+err.Error(), "bento checks the workspace every second; on Linux, raise fs.inotify.max_user_watches")
-		err = nil
-	}
+	added = w.followDirs(ws.Tree.Dirs())
 	l = &look{ws: ws}
 	if l.plan, err = w.plan(ctx, ws); err != nil {
 		return nil, false, err
 	}
+	added = w.followDirs(above(l.toolFiles())) || added
 	ev, err := ws.env.Evaluator(l.plan, false)
 	if err == nil {
 		l.results, err = ev.All(ctx)
@@ -258,6 +256,14 @@ func (w *watching) lookOnce(ctx context.Context) (l *look, added bool, err error
 	ev.Save()
 	w.wanted(l)
 	return l, added, nil
+}
+
+func (w *watching) followDirs(dirs []string) bool {
+	added, err := w.changes.Follow(dirs)
+	if err != nil {
+		w.s.warn("watch_polls", "some directories cannot be watched: "+err.Error(), "bento checks the workspace every second; on Linux, raise fs.inotify.max_user_watches")
+	}
+	return added
 }
 
 // plan makes the plan of all watched tasks, and prints problems that are new since the last
@@ -316,6 +322,10 @@ func (w *watching) wanted(l *look) {
 		for _, e := range r.Entries {
 			named[e.Path] = true
 		}
+	}
+	files := l.toolFiles()
+	for _, p := range slices.Concat(files, above(files)) {
+		named[p] = true
 	}
 	tree := l.ws.Tree
 	wanted := func(p string) bool { return named[p] || !tree.Ignored(p, false) && !tree.Ignored(p, true) }

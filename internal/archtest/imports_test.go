@@ -100,6 +100,8 @@ var table = []row{
 	{"plugin/wasm", []string{"adapters", "plugin/host", "plugin/wire", "internal/owndir", "internal/owner", "internal/rawfile"}},
 	// An adapter is an executable or a module.
 	{"plugin/adapter", []string{"plugin/host", "plugin/wasm", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics", "internal/semver"}},
+	// An extension may have children of its own, which end with it.
+	{"plugin/ainb", []string{"plugin/host", "plugin/wire", "plugin/ainb/*", "adapters", "internal/proc"}},
 	{"plugin/*", []string{"plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics"}},
 	{"examples/*", []string{"plugin", "plugin/extension", "adapters", "diagnostics"}}, // what an author of a plugin has
 

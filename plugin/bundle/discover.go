@@ -31,8 +31,10 @@ type Tier struct {
 	Programs bool
 }
 
+const globalTier = "global"
+
 // Global returns the tier of the packages in a Store.
-func Global(dir string) Tier { return Tier{Name: "global", Base: dir, Programs: true} }
+func Global(dir string) Tier { return Tier{Name: globalTier, Base: dir, Programs: true} }
 
 // Found is a package in a tier.
 type Found struct {
@@ -97,7 +99,7 @@ func hasEntry(list states, id string) bool { _, ok := list[id]; return ok }
 
 func (t Tier) open() (*owndir.Dir, error) {
 	if t.Rel == "" {
-		return openOwn(t.Base)
+		return owndir.OpenOwn(t.Base)
 	}
 	trusted := owner.Of(t.Base)
 	base, err := owndir.Open(t.Base, &trusted)

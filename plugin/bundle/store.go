@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/internal/owndir"
-	"github.com/bentobuild/bento/internal/owner"
 	"github.com/bentobuild/bento/internal/rawfile"
 	"github.com/bentobuild/bento/plugin/bundle/archive"
 	"github.com/bentobuild/bento/plugin/bundle/manifest"
@@ -121,7 +120,7 @@ func (s *Store) change(ctx context.Context, create bool, do func(*owndir.Dir) er
 			return err
 		}
 	}
-	root, err := openOwn(s.Dir)
+	root, err := owndir.OpenOwn(s.Dir)
 	if err != nil {
 		return err
 	}
@@ -139,26 +138,6 @@ func (s *Store) change(ctx context.Context, create bool, do func(*owndir.Dir) er
 		temp.Close()
 	}
 	return do(root)
-}
-
-// openOwn opens a directory that other users must not write to.
-func openOwn(dir string) (*owndir.Dir, error) {
-	root, err := owndir.Open(dir, &owner.Trusted{})
-	if err != nil {
-		return nil, err
-	}
-	info, err := root.Stat(".")
-	if err == nil {
-		err = root.CheckOwner(owner.Trusted{})
-	}
-	if err == nil && info.Mode&0o022 != 0 {
-		err = &owndir.RefusedError{Path: dir, Reason: "other users may write to it", Wanted: "a directory that only you may write to", Hint: "chmod go-w " + owner.ShellWord(dir)}
-	}
-	if err != nil {
-		root.Close()
-		return nil, err
-	}
-	return root, nil
 }
 
 // acquire takes the lock. It looks again at ever longer intervals.

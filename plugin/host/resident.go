@@ -169,7 +169,7 @@ func (r *Resident) End(p *wire.Peer, code adapters.Code, what string) {
 // The error is a *wire.RPCError if the process answered with one, the error of ctx if that is
 // done first, else a *adapters.Failure.
 func (r *Resident) Call(ctx context.Context, c Call) (json.RawMessage, error) {
-	k, err := r.ready(ctx)
+	k, err := r.wait(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -222,9 +222,20 @@ func (r *Resident) explain(ctx context.Context, k *companion, c Call, err error)
 	return f
 }
 
-// ready waits for a process that can answer, which it starts if there is none. It returns the
-// first failure that comes meanwhile.
-func (r *Resident) ready(ctx context.Context) (*companion, error) {
+// Wait starts the process if there is none, and returns the connection once it is ready. The error
+// is as that of Call.
+func (r *Resident) Wait(ctx context.Context) (*wire.Peer, error) {
+	k, err := r.wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.Use()
+	return k.peer, nil
+}
+
+// wait waits for a process that can answer, which it starts if there is none. It returns the first
+// failure that comes meanwhile.
+func (r *Resident) wait(ctx context.Context) (*companion, error) {
 	before := -1
 	for {
 		r.mu.Lock()

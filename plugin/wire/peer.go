@@ -30,6 +30,8 @@ type PeerOptions struct {
 	Odd func(what string)
 	// Trace receives each body, sent or received.
 	Trace func(sent bool, body []byte)
+	// After is the last id of an earlier connection: the next request has the following one.
+	After int64
 }
 
 // Peer is one end of a connection on which both sides ask: JSON-RPC 2.0 without batches.
@@ -71,7 +73,7 @@ func NewPeer(c *Conn, o PeerOptions) *Peer {
 		o.Odd = func(string) {}
 	}
 	p := &Peer{conn: c, o: o, done: make(chan struct{})}
-	p.calls.waiting = make(map[int64]chan Answer)
+	p.calls.waiting, p.calls.last = make(map[int64]chan Answer), o.After
 	p.out.more = make(chan struct{}, 1)
 	p.reading.Go(p.read)
 	p.writing.Go(p.write)
@@ -85,6 +87,13 @@ func (p *Peer) Done() <-chan struct{} { return p.done }
 // Err returns, after Done, why the connection has ended, as Conn.Recv does, or
 // ErrSendTimeout.
 func (p *Peer) Err() error { return p.err }
+
+// LastID returns the id of the last request, for After.
+func (p *Peer) LastID() int64 {
+	p.calls.mu.Lock()
+	defer p.calls.mu.Unlock()
+	return p.calls.last
+}
 
 // Unfinished describes the received part of an incomplete message, or returns "".
 func (p *Peer) Unfinished() string { return p.conn.Unfinished() }
@@ -100,11 +109,7 @@ func (p *Peer) Close() error {
 // Finish sends a last request, whose answer is ignored, and closes the stream to the other side
 // behind what waits to be written. It does not wait for that; messages still come in.
 func (p *Peer) Finish(method string, params any) error {
-	id, _ := p.calls.add()
-	m, err := encode(&id, method, params)
-	if err == nil {
-		_, err = p.send(m)
-	}
+	_, err := p.Ask(method, params) // which is never dropped, so that it is written
 	p.out.close()
 	return err
 }
