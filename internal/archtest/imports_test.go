@@ -95,6 +95,7 @@ var table = []row{
 	{"plugin/bundle/*", []string{"diagnostics", "internal/jsonfile", "internal/pattern", "internal/semver"}},
 	{"internal/extension", []string{"internal/owndir", "internal/owner", "internal/rawfile"}}, // which extensions the user has approved
 	{"plugin/sep/manifest", []string{"diagnostics", "internal/jsonfile", "internal/pattern"}}, // a foreign format, with places
+	{"plugin/sep", []string{"adapters", "diagnostics", "internal/jsonfile", "internal/jsontext", "plugin/host", "plugin/sep/manifest", "plugin/wire", "plugin/wire/shape"}},
 	{"plugin/wasm/wasmtest", nil}, // modules written by hand, for tests
 	// Compiled modules lie in a directory of bento's own.
 	{"plugin/wasm", []string{"adapters", "plugin/host", "plugin/wire", "internal/owndir", "internal/owner", "internal/rawfile"}},

@@ -355,6 +355,41 @@ func TestResidentShutdownLadder(t *testing.T) {
 	}
 }
 
+// With Await the process can be answered until it has answered the last request.
+func TestResidentAwaitsTheLastAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers bool
+		want    time.Duration
+	}{"answers": {true, 0}, "does not answer": {false, 7 * time.Second}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, m, _ := reside(t, func(o *ResidentOptions) { o.Await = true }, greeted(func(k *child) {
+					last := k.read()
+					_ = k.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"x"}`))
+					if refusal, err := k.Recv(); err != nil || !strings.Contains(string(refusal), "method not found") {
+						t.Errorf("after the last request: %s, %v", refusal, err)
+					}
+					if !c.answers {
+						k.hang()
+						return
+					}
+					k.reply(last, "1")
+					if _, err := k.Recv(); err != io.EOF {
+						t.Errorf("after the answer: %v", err)
+					}
+				}))
+				if _, err := r.wait(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				began := time.Now()
+				r.Close()
+				m.alive.Wait()
+				after(t, "Close", began, c.want)
+			})
+		})
+	}
+}
+
 // Calls that are in flight or wait fail with why, in every state; no process is left.
 func TestResidentIsClosedInEveryState(t *testing.T) {
 	for name, c := range map[string]struct {

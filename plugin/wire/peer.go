@@ -75,8 +75,8 @@ func NewPeer(c *Conn, o PeerOptions) *Peer {
 	p := &Peer{conn: c, o: o, done: make(chan struct{})}
 	p.calls.waiting, p.calls.last = make(map[int64]chan Answer), o.After
 	p.out.more = make(chan struct{}, 1)
+	p.writing.Go(p.write) // read may wait for it at once
 	p.reading.Go(p.read)
-	p.writing.Go(p.write)
 	return p
 }
 
@@ -110,9 +110,12 @@ func (p *Peer) Close() error {
 // behind what waits to be written. It does not wait for that; messages still come in.
 func (p *Peer) Finish(method string, params any) error {
 	_, err := p.Ask(method, params) // which is never dropped, so that it is written
-	p.out.close()
+	p.Leave()
 	return err
 }
+
+// Leave closes the stream to the other side behind what waits to be written, as Finish does.
+func (p *Peer) Leave() { p.out.close() }
 
 // Question is a request of this side that waits for its answer.
 type Question struct {
@@ -137,9 +140,16 @@ func (p *Peer) Ask(method string, params any) (*Question, error) {
 	return q, nil
 }
 
-// Answered returns a channel with the one answer. A function of PeerOptions that runs for a message
-// after the answer finds it there.
+// Answered returns a channel with the one answer.
 func (q *Question) Answered() <-chan Answer { return q.answer }
+
+// Settled reports whether the answer has come, or Drop was called. In a function of PeerOptions it is
+// true for every message after the answer.
+func (q *Question) Settled() bool {
+	q.p.calls.mu.Lock()
+	defer q.p.calls.mu.Unlock()
+	return q.p.calls.waiting[q.id] == nil
+}
 
 // Drop stops waiting for the answer. A request that is not written yet is not sent.
 func (q *Question) Drop() {
