@@ -17,12 +17,12 @@ import (
 type companions struct {
 	*ainb.Host
 	served map[string]string // the id of the extension by namespace
-	output map[string]bool   // by id: it hears what tasks print
+	eager  map[string]bool   // by id
 }
 
 // openAinb starts the extensions of ainb v2. Those that are not eager wait for a command.
 func (s *Set) openAinb(ctx context.Context, list []*Extension) (host, error) {
-	c := &companions{served: make(map[string]string), output: make(map[string]bool)}
+	c := &companions{served: make(map[string]string), eager: make(map[string]bool)}
 	var all []ainb.Extension
 	for _, e := range list {
 		all = append(all, ainb.Extension{
@@ -31,7 +31,7 @@ func (s *Set) openAinb(ctx context.Context, list []*Extension) (host, error) {
 		for _, n := range e.Namespaces() {
 			c.served[n] = e.ID
 		}
-		c.output[e.ID] = e.Settings.Output
+		c.eager[e.ID] = e.Eager
 	}
 	var own []string
 	for _, t := range report.Topics() {
@@ -50,7 +50,29 @@ func (s *Set) openAinb(ctx context.Context, list []*Extension) (host, error) {
 			}
 		},
 	})
+	if err == nil {
+		c.launched(ctx)
+	}
 	return c, err
+}
+
+// launchWait is how long the start waits at most for processes to be launched.
+const launchWait = time.Second
+
+// launched waits until the eager extensions have a process, which is when their events are kept for
+// them, or have failed. Notices wait meanwhile, and no run does.
+func (c *companions) launched(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, launchWait)
+	defer cancel()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for slices.ContainsFunc(c.Statuses(), func(s ainb.Status) bool { return c.eager[s.ID] && s.PID == 0 && s.Failure == nil }) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // grants returns what the configuration grants.
@@ -87,9 +109,9 @@ func (c *companions) command(ctx context.Context, namespace string, args []strin
 	return Output{Stdout: out.Stdout, Stderr: out.Stderr, ExitCode: int(out.ExitCode)}, nil
 }
 
-func (c *companions) settle(ctx context.Context) {}
+func (c *companions) settle(ctx context.Context) { c.Settle(ctx) }
 
-func (c *companions) close(ctx context.Context) { c.Host.Close() }
+func (c *companions) close(ctx context.Context) { c.CloseBy(ctx) }
 
 // Render draws the screen of the extension of OpenOne.
 func (s *Set) Render(ctx context.Context, v ainb.Viewport) (*ainb.Frame, error) {

@@ -73,4 +73,4 @@ func (x *sidecar) command(ctx context.Context, namespace string, args []string) 
 
 func (x *sidecar) settle(ctx context.Context) { x.Drain(ctx) }
 
-func (x *sidecar) close(ctx context.Context) { x.Close() }
+func (x *sidecar) close(ctx context.Context) { x.CloseBy(ctx) }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/ainb/bus"
@@ -104,12 +105,32 @@ func Start(ctx context.Context, o Options) (*Host, error) {
 	return h, nil
 }
 
+// Settle waits until all extensions that run or start have been sent what was published, or ctx is
+// done.
+func (h *Host) Settle(ctx context.Context) {
+	tick := time.NewTicker(settlePause)
+	defer tick.Stop()
+	for slices.ContainsFunc(h.list, (*extension).behind) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// settlePause is the time between two looks at the inboxes.
+const settlePause = 2 * time.Millisecond
+
 // Close shuts all extensions down, side by side, and returns when their processes have ended.
-func (h *Host) Close() {
+func (h *Host) Close() { h.CloseBy(context.Background()) }
+
+// CloseBy is Close, but kills the processes that are left when ctx is done.
+func (h *Host) CloseBy(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, x := range h.list {
 		all.Go(func() {
-			x.resident.Close()
+			x.resident.CloseBy(ctx)
 			x.stderr.flush()
 		})
 	}

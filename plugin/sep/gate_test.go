@@ -291,7 +291,8 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// TestShuttingDown: requests after sep.shutdown are refused.
+// TestShuttingDown: requests after sep.shutdown are refused before a restart, and answered at the end
+// of bento: an extension may show a message for the last event.
 func TestShuttingDown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x, m := begun(t, Options{}, func(c *child) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
@@ -24,6 +25,8 @@ type session struct {
 	tried   chan struct{} // closed when the handshake is over
 	failed  chan struct{} // closed when fault is set
 	leaving chan struct{} // closed when it is asked to shut down
+	// refusing: its requests are refused from then on.
+	refusing atomic.Bool
 
 	// The reader's alone.
 	authenticated bool
