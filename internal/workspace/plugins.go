@@ -12,6 +12,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/bounds"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/sandbox"
 	"github.com/bentobuild/bento/internal/state"
@@ -42,7 +43,8 @@ func (h *Host) PluginOptions(candidates []adapters.Candidate, cfg *config.Worksp
 		env = h.PluginEnv(cfg.Root) // it costs a look at each directory of PATH
 	}
 	return adapter.Options{Env: env, PassEnv: pass, Sandbox: boxes, Version: h.Version, Stderr: h.Stderr, Log: h.Log, Keep: h.Keep,
-		Root: cfg.Root, Compiled: h.compiledDir(cfg.Root)}, problems
+		Root: cfg.Root, Compiled: h.compiledDir(cfg.Root),
+		Source: adapters.Options{Clone: clone.At(cfg.Root)}.Source(), Tools: h.Environ.Strict()}, problems
 }
 
 // PluginEnv returns the environment that plugins are granted parts of. A plugin is the
