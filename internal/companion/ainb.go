@@ -28,6 +28,9 @@ func (s *Set) openAinb(ctx context.Context, list []*Extension) (host, error) {
 		all = append(all, ainb.Extension{
 			Found: *e.Ainb, Grants: grants(e), Config: settings(e), Env: s.environ(e), WorkDir: s.o.Places.Root,
 		})
+		if !e.Settings.Output {
+			all[len(all)-1].Without = []string{report.TopicTaskOutput}
+		}
 		for _, n := range e.Namespaces() {
 			c.served[n] = e.ID
 		}

@@ -3,6 +3,7 @@ package companion
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -64,7 +65,6 @@ type Set struct {
 	output bool          // one of them hears what tasks print
 	idle   atomic.Bool   // the last run executed nothing
 	stop   chan struct{} // closed by Close
-	done   chan struct{} // closed when the goroutine has ended
 	found  chan struct{} // closed when the extensions are known and started
 
 	serving sync.WaitGroup
@@ -230,6 +230,12 @@ func (s *Set) Close() {
 	close(s.stop)
 	s.serving.Wait()
 	s.each(func(h host) { h.close(ctx) })
+	if n := s.queue.lost(); n > 0 {
+		s.report(diagnostics.Diagnostic{
+			Severity: diagnostics.Warning, Rule: RuleFailed, Source: diagnostics.Source,
+			Message: fmt.Sprintf("extensions did not hear of %s: more came than could be passed on", report.Count(n, "event")),
+		})
+	}
 	s.save()
 }
 

@@ -54,6 +54,7 @@ type Extension struct {
 	SHA256   string          // when set, the digest of the only executable that may start
 	Launcher host.Launcher   // nil: a process of the executable
 	Eager    bool            // it starts at once, whatever the manifest says
+	Without  []string        // topics that it may not use, whatever it is granted
 }
 
 // Line is one line of the log of an extension: of host/log, or what it wrote to its standard error,

@@ -175,7 +175,7 @@ func (x *Extension) connect(ctx context.Context, stream *host.Stream) (*wire.Pee
 		conn, err := x.socket.accept(ctx, stream)
 		if err != nil {
 			x.counts.change(func(c *Counters) { c.Exits++ })
-			x.because("not_connected")
+			x.reasoned("not_connected")
 			return nil, err
 		}
 		in, out, token = conn, conn, x.socket.token
@@ -220,11 +220,11 @@ func (x *Extension) ended(*wire.Peer) {
 	if x.socket != nil {
 		x.socket.finish()
 	}
-	x.because(s.why())
+	x.reasoned(s.why())
 }
 
-// because keeps the exact reason of the failure that follows.
-func (x *Extension) because(reason string) {
+// reasoned keeps the exact reason of the failure that follows.
+func (x *Extension) reasoned(reason string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.reason = reason

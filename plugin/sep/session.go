@@ -145,11 +145,11 @@ func closed(c <-chan struct{}) bool {
 }
 
 // fail ends the session for a fault, unless it has one.
-func (s *session) fail(code adapters.Code, reason, format string, args ...any) {
+func (s *session) fail(as adapters.Code, reason, format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fault == nil {
-		s.fault = &fault{code, reason, fmt.Sprintf(format, args...)}
+		s.fault = &fault{as, reason, fmt.Sprintf(format, args...)}
 		close(s.failed)
 	}
 }
