@@ -88,7 +88,7 @@ var table = []row{
 	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics"}},
 	// A hook may name what diagnostics/parse has.
 	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse", "internal/tree/glob"}}, // which globs mean anything
-	// Packages of tools: what they contain, then where they are installed and fetched from.
+	// Packages of tools and plugins: what they contain, then where they are installed and fetched from.
 	{"plugin/bundle", []string{"plugin/bundle/*", "diagnostics", "internal/bounds", "internal/owndir", "internal/owner", "internal/proc", "internal/rawfile"}},
 	{"plugin/ainb/manifest", []string{"diagnostics", "internal/semver", "internal/tomlfile"}}, // a foreign format, with places
 	{"plugin/ainb/bus", nil}, // topics and inboxes alone
