@@ -66,7 +66,7 @@ func TestMisbehavingModules(t *testing.T) {
 		"the output lies outside":                  {executing(Packed(65536, 1)), malformed, "plugin output ptr/len (65536, 1) exceeds memory bounds (65536)"},
 		"the output ends outside":                  {executing(Packed(65530, 100)), malformed, "plugin output ptr/len (65530, 100) exceeds"},
 		"the output has 4 GiB - 1":                 {executing(Packed(0, 1<<32-1)), malformed, "(0, 4294967295) exceeds memory bounds"},
-		"the end of the output wraps":       {executing(Packed(1<<32-1, 2)), malformed, "(4294967295, 2) exceeds"},
+		"the end of the output wraps":              {executing(Packed(1<<32-1, 2)), malformed, "(4294967295, 2) exceeds"},
 		"the output wraps around":                  {executing(Packed(1<<32-1, 1<<32-1)), malformed, "(4294967295, 4294967295) exceeds"},
 		"az_alloc returns the place of the output": {allocating(I32(1020)), malformed, "plugin output is not valid JSON"},
 		"the output is the input":                  {executing([]byte{0x20, 0, 0xad, 0x20, 1, 0xad}, I64(32), Op(I64Shl, I64Or)), malformed, "the member output is missing"},
