@@ -10,7 +10,7 @@ MANIFEST: dict[str, Any] = {
     "protocol_version": 1, "adapter_id": "__ID__", "display_name": "__ID__",
     "fingerprint_files": [MARKER, ".__ID__-version"],
     "default_tasks": [
-        {"name": "build", "run": f"mkdir -p out && cp {MARKER} out/", "outputs": ["out/**"]},
+        {"name": "build", "run": f"mkdir -p out && cp {MARKER} out/result", "outputs": ["out/**"]},
         {"name": "test", "run": f"test -s {MARKER}"},
         {"name": "lint", "run": f"! grep -Hn TODO {MARKER}"},
     ],

@@ -10,7 +10,7 @@ manifest() {
         protocol_version: 1, adapter_id: "__ID__", display_name: "__ID__",
         fingerprint_files: [$m, ".__ID__-version"],
         default_tasks: [
-            {name: "build", run: "mkdir -p out && cp \($m) out/", outputs: ["out/**"]},
+            {name: "build", run: "mkdir -p out && cp \($m) out/result", outputs: ["out/**"]},
             {name: "test", run: "test -s \($m)"},
             {name: "lint", run: "! grep -Hn TODO \($m)"}
         ],
@@ -88,15 +88,16 @@ answer() {
     esac
 }
 
+cr=$(printf '\r')
 length=0
 while IFS= read -r line; do
-    line=$(printf '%s' "$line" | tr -d '\r')
+    line=${line%"$cr"}
     case $line in
-    [Cc][Oo][Nn][Tt][Ee][Nn][Tt]-[Ll][Ee][Nn][Gg][Tt][Hh]:*) length=$(printf '%s' "${line#*:}" | tr -d ' ') ;;
+    [Cc][Oo][Nn][Tt][Ee][Nn][Tt]-[Ll][Ee][Nn][Gg][Tt][Hh]:*) length=$((${line#*:})) ;;
     '')
-        request=$(dd bs=1 count="$length" 2>/dev/null)
-        id=$(printf '%s' "$request" | jq -c 'if has("id") then .id else empty end')
-        method=$(printf '%s' "$request" | jq -r '.method // ""')
+        request=$(dd ibs=1 obs=65536 count="$length" 2>/dev/null)
+        head=$(printf '%s' "$request" | jq -r '(if has("id") then .id | tojson else "" end) + " " + (.method // "")')
+        id=${head%% *} method=${head#* }
         if [ -n "$id" ]; then answer; fi # else a notification
         if [ "$method" = shutdown ]; then exit 0; fi
         ;;

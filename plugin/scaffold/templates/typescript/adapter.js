@@ -3,8 +3,8 @@
 // dependencies and without a build: the types are TypeScript, in comments, which `make check` checks.
 // @ts-check
 
-/** @typedef {import("./protocol").Manifest} Manifest */
-/** @typedef {import("./protocol").Request} Request */
+/** @typedef {import("./protocol.d.ts").Manifest} Manifest */
+/** @typedef {import("./protocol.d.ts").Request} Request */
 
 const MARKER = "__ID__.txt";
 
@@ -15,7 +15,7 @@ const MANIFEST = {
   display_name: "__ID__",
   fingerprint_files: [MARKER, ".__ID__-version"],
   default_tasks: [
-    { name: "build", run: `mkdir -p out && cp ${MARKER} out/`, outputs: ["out/**"] },
+    { name: "build", run: `mkdir -p out && cp ${MARKER} out/result`, outputs: ["out/**"] },
     { name: "test", run: `test -s ${MARKER}` },
     { name: "lint", run: `! grep -Hn TODO ${MARKER}` },
   ],
@@ -58,7 +58,7 @@ async function main() {
   /** @param {string} dir */
   const matches = (dir) => statSync(join(dir, MARKER), { throwIfNoEntry: false })?.isFile() ?? false;
 
-  /** @param {string} dir @returns {import("./protocol").Toolchain | null} */
+  /** @param {string} dir @returns {import("./protocol.d.ts").Toolchain | null} */
   const requiredToolchain = (dir) => {
     const file = join(dir, ".__ID__-version");
     const lines = linesOf(file);
@@ -67,7 +67,7 @@ async function main() {
   };
 
   /** A line "use ../lib" is a dependency on the dish in that directory.
-   * @param {string} dir @returns {import("./protocol").Links} */
+   * @param {string} dir @returns {import("./protocol.d.ts").Links} */
   const links = (dir) => {
     const file = join(dir, MARKER);
     return {
@@ -78,7 +78,7 @@ async function main() {
   };
 
   /** What lint prints: FILE:LINE:TEXT, with FILE relative to the dish.
-   * @param {Record<string, unknown>} params @returns {import("./protocol").Diagnosed} */
+   * @param {Record<string, unknown>} params @returns {import("./protocol.d.ts").Diagnosed} */
   const findings = (params) => {
     const root = textOf(params, "workspace_root"), dish = textOf(params, "dish_dir");
     return {
