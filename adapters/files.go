@@ -149,6 +149,10 @@ func (f *Files) Note(reads Reads) { f.seen.Merge(reads) }
 // file the error is fs.ErrNotExist.
 func (f *Files) Read(name string) ([]byte, error) {
 	path := f.Path(name)
+	if state, known := f.snapshot.state(path, false); known && state.Kind == Absent {
+		f.note(path, state)
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+	}
 	data, err := f.Source.Read(path)
 	if errors.As(err, new(*clone.TooLargeError)) {
 		f.note(path, f.State(path, true))
@@ -240,14 +244,27 @@ func (f *Files) ascend(i int) bool {
 		return true
 	}
 	last := f.above[n-1]
-	f.topped = f.topped || f.clone != nil && last == f.clone.Root() || isTop(last) || last == filepath.Dir(last)
+	f.topped = f.topped || f.clone != nil && last == f.clone.Root() || f.isTop(last) || last == filepath.Dir(last)
 	if !f.topped {
 		f.above = append(f.above, filepath.Dir(last))
 	}
 	return !f.topped
 }
 
-func isTop(dir string) bool {
+// isTop reports whether a directory holds .git or bento.toml.
+func (s Source) isTop(dir string) bool {
+	if !s.snapshot.held() || s.snapshot.age() > 0 {
+		return holdsMark(dir)
+	}
+	top, known := s.snapshot.tops.Load(dir)
+	if !known {
+		top = holdsMark(dir)
+		s.snapshot.tops.Store(dir, top)
+	}
+	return top.(bool)
+}
+
+func holdsMark(dir string) bool {
 	for _, mark := range []string{".git", "bento.toml"} {
 		if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
 			return true

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -33,6 +34,7 @@ type View interface {
 type Snapshot struct {
 	view    View
 	changes atomic.Uint64
+	tops    sync.Map // by directory, what isTop returned
 }
 
 // Hold makes the snapshot show view from now on. It is called once, before adapters are

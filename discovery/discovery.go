@@ -157,7 +157,9 @@ func Find(ctx context.Context, o Options) (*Workspace, []diagnostics.Diagnostic)
 	if o.Snapshot == nil {
 		o.Snapshot = new(adapters.Snapshot)
 	}
-	o.Snapshot.Hold(answers.NewView(o.Tree, o.Clone))
+	view := answers.NewView(o.Tree, o.Clone)
+	o.Snapshot.Hold(view)
+	defer view.Looked()
 	f := &finder{
 		Options: o,
 		ws: &Workspace{

@@ -96,7 +96,8 @@ func (s *session) freeID(id string) error {
 			return taken("the adapter that " + a.Pos.String() + " defines")
 		}
 	}
-	found, _ := discovery.Adapters(s.environ.Get("PATH"), cfg, nil, (*host.Digests)(nil).Executable)
+	in, _ := s.host().Places()
+	found, _ := discovery.Adapters(in, cfg, nil, (*host.Digests)(nil).Executable)
 	for _, c := range found {
 		if c.ID == id {
 			return taken(c.Path)

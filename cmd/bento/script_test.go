@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/sampling"
 	"github.com/bentobuild/bento/internal/sandbox"
+	"github.com/bentobuild/bento/plugin/wasm/wasmtest"
 )
 
 func TestMain(m *testing.M) {
@@ -118,6 +120,7 @@ func runScripts(t *testing.T, files []string) {
 			"nothing-left": nothingLeft,
 			"spy":          installSpy,
 			"without":      onLesserKernel,
+			"module":       writeModule,
 		},
 	})
 }
@@ -235,6 +238,19 @@ func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
 	checkDocuments(ts, args[1:])
+}
+
+// writeModule runs "module FILE TEXT": it writes a WebAssembly module whose answer to every call is the text.
+func writeModule(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: module FILE TEXT")
+	}
+	answer, err := json.Marshal(map[string]string{"output": args[1]})
+	ts.Check(err)
+	file := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(filepath.Dir(file), 0o755))
+	ts.Check(os.WriteFile(file+".new", wasmtest.Answering(string(answer)).Bytes(), 0o644))
+	ts.Check(os.Rename(file+".new", file)) // bento watch sees the whole module or none
 }
 
 func asExit(err error) (*exec.ExitError, bool) {

@@ -47,11 +47,11 @@ func watchCommand(s *session) *cobra.Command {
 
 // watching is the state of `bento watch` between two looks at the workspace.
 type watching struct {
-	s      *session
-	sel    selection
-	people terminal.Reporter
-	teller *serial
-	output bool // reports need run.TaskOutput events
+	s       *session
+	sel     selection
+	people  terminal.Reporter
+	teller  *serial
+	telling *telling
 
 	changes *watch.Watcher
 	concern atomic.Pointer[func(path string) bool] // the changes that matter
@@ -96,8 +96,9 @@ func (s *session) watch(ctx context.Context, sel selection) error {
 		return err
 	}
 	defer t.close()
+	defer t.endCompanions()
 	w := &watching{
-		s: s, sel: sel, people: t.people, teller: &serial{Reporter: t.Reporter}, output: t.output,
+		s: s, sel: sel, people: t.people, telling: t, teller: &serial{Reporter: t},
 		last: make(map[string]cache.Key), loops: make(map[string]int), ended: make(map[string]int), servers: make(map[string]*server),
 		bad: make(map[string]bool), keys: keys{wake: make(chan struct{}, 1)},
 	}
@@ -234,14 +235,12 @@ func (w *watching) lookOnce(ctx context.Context) (l *look, added bool, err error
 			ws.close()
 		}
 	}()
-	if added, err = w.changes.Follow(ws.Tree.Dirs()); err != nil {
-		w.s.warn("watch_polls", "some directories cannot be watched: "+err.Error(), "bento checks the workspace every second; on Linux, raise fs.inotify.max_user_watches")
-		err = nil
-	}
+	added = w.followDirs(ws.Tree.Dirs())
 	l = &look{ws: ws}
 	if l.plan, err = w.plan(ctx, ws); err != nil {
 		return nil, false, err
 	}
+	added = w.followDirs(above(l.toolFiles())) || added
 	ev, err := ws.env.Evaluator(l.plan, false)
 	if err == nil {
 		l.results, err = ev.All(ctx)
@@ -257,6 +256,14 @@ func (w *watching) lookOnce(ctx context.Context) (l *look, added bool, err error
 	ev.Save()
 	w.wanted(l)
 	return l, added, nil
+}
+
+func (w *watching) followDirs(dirs []string) bool {
+	added, err := w.changes.Follow(dirs)
+	if err != nil {
+		w.s.warn("watch_polls", "some directories cannot be watched: "+err.Error(), "bento checks the workspace every second; on Linux, raise fs.inotify.max_user_watches")
+	}
+	return added
 }
 
 // plan makes the plan of all watched tasks, and prints problems that are new since the last
@@ -315,6 +322,10 @@ func (w *watching) wanted(l *look) {
 		for _, e := range r.Entries {
 			named[e.Path] = true
 		}
+	}
+	files := l.toolFiles()
+	for _, p := range slices.Concat(files, above(files)) {
+		named[p] = true
 	}
 	tree := l.ws.Tree
 	wanted := func(p string) bool { return named[p] || !tree.Ignored(p, false) && !tree.Ignored(p, true) }
@@ -383,7 +394,7 @@ func (w *watching) runDue(ctx context.Context, l *look, due []string, force bool
 		defer ended()
 		defer close(done)
 		r, err = run.Run(ctx, l.ws.env, p, run.Options{
-			Workers: w.s.workers(l.ws.Config), KeepGoing: true, Cancel: cancel, Busy: w.s.busy(), Memory: machineMemory, Output: w.output,
+			Workers: w.s.workers(l.ws.Config), KeepGoing: true, Cancel: cancel, Busy: w.s.busy(), Memory: machineMemory, Output: w.telling.output,
 			Force: force || (w.s.flags.noCache || w.sel.force) && !w.again, SkipInstall: w.s.flags.skipInstall, ForceInstall: w.s.flags.forceInstall && !w.again,
 		})
 	}()

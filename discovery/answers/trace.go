@@ -103,12 +103,20 @@ func (l *looker) traced(path string, s adapters.State) trace {
 	case s.Kind == adapters.Absent:
 		near, first := l.nearest(path)
 		at, _ := l.relative(first)
-		_, err := tree.Stat(l.files.Root(), at)
-		if errors.Is(err, fs.ErrNotExist) && l.files.SettledDir(parent(at)) {
+		if l.isMissing(at) && l.files.SettledDir(parent(at)) {
 			t.Around = near
 		}
 	}
 	return t
+}
+
+// isMissing reports whether nothing lies at a path in a walked directory, now or in the walk.
+func (l *looker) isMissing(rel string) bool {
+	if l.files.Lacks(rel) {
+		return true
+	}
+	_, err := tree.Stat(l.files.Root(), rel)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // nearest returns the stamp of the nearest directory of the walk above a path, and the absolute

@@ -2,6 +2,7 @@ package answers
 
 import (
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/clone"
@@ -12,10 +13,14 @@ import (
 type View struct {
 	files *tree.Tree
 	clone *clone.Clone
+	later atomic.Bool // see Looked
 }
 
 // NewView returns the view of a tree, and of the clone at the same root.
-func NewView(files *tree.Tree, c *clone.Clone) *View { return &View{files, c} }
+func NewView(files *tree.Tree, c *clone.Clone) *View { return &View{files: files, clone: c} }
+
+// Looked ends the time in which a file that the walk did not see is missing: tasks may make some now.
+func (v *View) Looked() { v.later.Store(true) }
 
 // State implements adapters.View. It has no list of a directory: the walk leaves out names.
 func (v *View) State(path string, whole bool) (s adapters.State, known bool) {
@@ -32,8 +37,10 @@ func (v *View) State(path string, whole bool) (s adapters.State, known bool) {
 	case whole:
 		return v.behind(rel)
 	}
-	_, ok = v.files.Stamp(rel)
-	return adapters.State{Kind: adapters.Directory}, ok
+	if _, ok = v.files.Stamp(rel); ok {
+		return adapters.State{Kind: adapters.Directory}, true
+	}
+	return adapters.State{Kind: adapters.Absent}, !v.later.Load() && v.files.Lacks(rel)
 }
 
 // Now implements adapters.View.

@@ -15,6 +15,13 @@ import (
 	"github.com/bentobuild/bento/internal/tree"
 )
 
+// A project with so few sources, of so many bytes in all, is read again as a whole: a file of the
+// state would cost as much.
+const (
+	fewSources = 8
+	littleText = 64 << 10
+)
+
 // Bounds of what is read of a source, and of what a project may take in.
 const (
 	maxSource = 4 << 20
@@ -84,8 +91,11 @@ func (f *finder) project(p Project) (r result) {
 		return result{of: old, known: true}
 	}
 	r.sum, r.known, r.fresh = sum, known, true
-	before := loadFiles(f.State, p.id())
-	now := make(fileTable)
+	before := make(fileTable)
+	if len(f.saved) > 0 {
+		before = loadFiles(f.State, p.id())
+	}
+	now, size := make(fileTable), int64(0)
 	for _, e := range f.Tree.Under(p.Path) {
 		if e.Kind != tree.File || !p.reads(e.Path) || len(r.embeds) > maxEmbeds {
 			continue
@@ -97,10 +107,13 @@ func (f *finder) project(p Project) (r result) {
 		}
 		if f.State != nil && (seen || f.Tree.Settled(e)) { // else a later change may leave the same id
 			now[id] = list
+			size += e.Size
 		}
 		r.embeds = append(r.embeds, list...)
 	}
-	now.save(f.State, p.id(), before)
+	if len(now) > fewSources || size > littleText {
+		now.save(f.State, p.id(), before)
+	}
 	return r
 }
 

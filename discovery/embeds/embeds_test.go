@@ -2,6 +2,7 @@ package embeds
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,7 +87,11 @@ func TestSourcesAreReadOnce(t *testing.T) {
 	w.write(t, "sub/testdata/fixture.take", "/fixture")
 	w.write(t, "other/c.take", "/foreign")
 	w.write(t, "plain.txt", "/plain")
-	if diff := cmp.Diff([]string{"/x", "/y", "/z"}, w.find(t)); diff != "" || w.reads.Load() != 3 {
+	const more = fewSources
+	for i := range more {
+		w.write(t, fmt.Sprintf("sub/zz%d.take", i), "")
+	}
+	if diff := cmp.Diff([]string{"/x", "/y", "/z"}, w.find(t)); diff != "" || w.reads.Load() != 3+more {
 		t.Errorf("%d reads: %s", w.reads.Load(), diff)
 	}
 	if diff := cmp.Diff([]string{"/x", "/y", "/z"}, w.settled(t)); diff != "" {
@@ -109,7 +114,7 @@ func TestSourcesAreReadOnce(t *testing.T) {
 func TestDamagedMemory(t *testing.T) {
 	w := &workspace{root: t.TempDir()}
 	w.write(t, ".bento/keep", "")
-	w.write(t, "a.take", "/x")
+	w.write(t, "a.take", "/x"+strings.Repeat(" ", littleText))
 	w.settled(t)
 	st := state.Open(w.root)
 	for _, name := range []string{summaryName, filesName + shortSum(".\x00lines\x00")} {
@@ -121,6 +126,22 @@ func TestDamagedMemory(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{"/x"}, w.find(t)); diff != "" || w.reads.Load() != 1 {
+		t.Errorf("%d reads: %s", w.reads.Load(), diff)
+	}
+}
+
+// TestFewSourcesHaveNoFile: the sources of a small project are read again as a whole when one changes.
+func TestFewSourcesHaveNoFile(t *testing.T) {
+	w := &workspace{root: t.TempDir()}
+	w.write(t, ".bento/keep", "")
+	w.write(t, "a.take", "/x")
+	w.write(t, "b.take", "/y")
+	w.settled(t)
+	if _, err := os.Stat(filepath.Join(w.root, ".bento/sources")); err == nil {
+		t.Error("the state has a file for two small sources")
+	}
+	w.write(t, "b.take", "/z")
+	if diff := cmp.Diff([]string{"/x", "/z"}, w.find(t)); diff != "" || w.reads.Load() != 2 {
 		t.Errorf("%d reads: %s", w.reads.Load(), diff)
 	}
 }

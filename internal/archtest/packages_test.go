@@ -26,6 +26,9 @@ var manyNames = map[string]string{
 	"internal/tree/disk":   "the system calls of the walk, for three systems",
 	"plugin/host":          "plugins that answer and residents that also ask, over one process",
 	"plugin/wire":          "a type for each message",
+	"plugin/sep":           "the values of the contract: what a provider answers, and what is seen of an extension",
+
+	"plugin/bundle/manifest": "the manifests of three kinds of packages, an index, versions and their requirements",
 }
 
 // fewImporters are the packages that one other package imports, that have no fuzz target, and

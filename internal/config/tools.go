@@ -17,7 +17,12 @@ type Tools struct {
 	Allowlist []Text // when Restrict is set, ids of the only tools of PATH that are used
 	Restrict  bool
 	ByID      map[string]Tool // [tools.<id>]
-	Locked    map[string]Text // by id, the digests that LockFile pins
+	// HashPolicy is one of the policies, "" where bento.toml says nothing. See Workspace.HashPolicy.
+	HashPolicy string
+
+	// Dir and DevDir are directories of packages, "" for the defaults. See PackageDirs.
+	Dir, DevDir string
+	Locked      map[string]Text // by id, the digests that LockFile pins
 }
 
 // PinOf returns the digest that a tool on PATH has to have; the text is empty for any.
@@ -60,6 +65,9 @@ type ToolLimits struct {
 type toolsTable struct {
 	Disable   []toolID                `toml:"disable" doc:"tools that are never used"`
 	Allowlist *[]toolID               `toml:"allowlist" doc:"the only tools of PATH that are used"`
+	Dir       tomlfile.At[string]     `toml:"dir" default:"tools/wasm" doc:"the directory with the packages of modules that the workspace contains"`
+	DevDir    tomlfile.At[string]     `toml:"dev_dir" default:"plugins" doc:"the directory with packages under development, which go before all others"`
+	Hash      choice[hashWords]       `toml:"module_hash_policy" default:"warn" doc:"what happens if a module in one of these directories does not have the digest of its manifest: warn, enforce (it is not called) or skip (it is not compared)"`
 	ByID      tomlfile.Map[toolTable] `toml:"*" doc:"the tool with this id: what it is, or the settings of one on PATH"`
 }
 
@@ -100,11 +108,14 @@ func validID(id string, most int) bool {
 
 // tools returns the settings.
 func (t *toolsTable) tools() (Tools, []diagnostics.Diagnostic) {
-	tools := Tools{Disable: idsOf(t.Disable)}
+	tools := Tools{Disable: idsOf(t.Disable), HashPolicy: t.Hash.At.Value}
 	if t.Allowlist != nil {
 		tools.Restrict, tools.Allowlist = true, idsOf(*t.Allowlist)
 	}
-	var problems []diagnostics.Diagnostic
+	var problems, more []diagnostics.Diagnostic
+	tools.Dir, problems = packagesIn("dir", t.Dir)
+	tools.DevDir, more = packagesIn("dev_dir", t.DevDir)
+	problems = append(problems, more...)
 	for i := range t.ByID {
 		id, raw := t.ByID[i].Name, &t.ByID[i].Value
 		tool, more := raw.tool(id, t.ByID[i].Pos)

@@ -66,7 +66,7 @@ func TestToolFaults(t *testing.T) {
 	long := strings.Repeat("x", 101)
 	for _, c := range []struct{ workspace, want string }{
 		{"tools = 1", "bento.toml:1:9 tools is an integer, expected a table"},
-		{"[tools]\nnope = 1", "bento.toml:2:1 unknown key nope in tools | known: allowlist, disable"},
+		{"[tools]\nnope = 1", "bento.toml:2:1 unknown key nope in tools | known: allowlist, dev_dir, dir, disable, module_hash_policy"},
 		{"[tools]\ndisable = [\"A\"]", `bento.toml:2:12 "A" is no id of a tool`},
 		{"[tools.Bad]\ncommand = [\"x\"]", `bento.toml:1:8 "Bad" is no id of a tool, expected [a-z0-9][a-z0-9._-]*`},
 		{"[tools.\"a..b\"]\ncommand = [\"x\"]", `is no id of a tool`},
@@ -175,5 +175,29 @@ func TestToolLock(t *testing.T) {
 	}
 	if len(problems) != 1 || problems[0].Line != 4 {
 		t.Errorf("problems: %v", problems)
+	}
+}
+
+// TestHashPolicy: the user's own file alone loosens what holds for installed packages; in a workspace
+// the stricter of both files counts.
+func TestHashPolicy(t *testing.T) {
+	for _, c := range []struct {
+		said, own            string
+		signed               bool
+		installed, workspace string
+	}{
+		{"", "", false, HashEnforce, HashWarn},
+		{HashSkip, "", false, HashEnforce, HashSkip},
+		{HashEnforce, "", false, HashEnforce, HashEnforce},
+		{"", HashSkip, false, HashSkip, HashWarn},
+		{HashSkip, HashWarn, false, HashWarn, HashWarn},
+		{HashSkip, HashSkip, false, HashSkip, HashSkip},
+		{HashWarn, HashEnforce, false, HashEnforce, HashEnforce},
+		{HashSkip, HashSkip, true, HashEnforce, HashEnforce},
+	} {
+		w := &Workspace{Tools: Tools{HashPolicy: c.said}, Trust: Trust{HashPolicy: c.own, RequireSigned: c.signed}}
+		if i, b := w.HashPolicy(true), w.HashPolicy(false); i != c.installed || b != c.workspace {
+			t.Errorf("bento.toml %q, own %q, signed %v: installed %q, of the workspace %q, want %q and %q", c.said, c.own, c.signed, i, b, c.installed, c.workspace)
+		}
 	}
 }

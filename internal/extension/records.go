@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 
 	"github.com/bentobuild/bento/internal/owndir"
-	"github.com/bentobuild/bento/internal/owner"
 	"github.com/bentobuild/bento/internal/rawfile"
 )
 
@@ -60,7 +59,7 @@ func (r *Records) Change(root, id string, change func(*Record)) error {
 	if err := rawfile.MkdirAll(r.Dir, 0o700); err != nil {
 		return err
 	}
-	dir, err := r.open()
+	dir, err := owndir.OpenOwn(r.Dir)
 	if err != nil {
 		return err
 	}
@@ -85,7 +84,7 @@ func (r *Records) Change(root, id string, change func(*Record)) error {
 
 // Load returns the record of an extension of the workspace at root. A damaged file is an error.
 func (r *Records) Load(root, id string) (Record, error) {
-	dir, err := r.open()
+	dir, err := owndir.OpenOwn(r.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Record{}, nil
 	}
@@ -116,28 +115,10 @@ func load(dir *owndir.Dir, root, id string) (Record, error) {
 	return found.Record, nil
 }
 
-// open opens the directory, which other users must not write to.
-func (r *Records) open() (*owndir.Dir, error) {
-	dir, err := owndir.Open(r.Dir, &owner.Trusted{})
-	if err != nil {
-		return nil, err
-	}
-	info, err := dir.Stat(".")
-	if err == nil {
-		err = dir.CheckOwner(owner.Trusted{})
-	}
-	if err == nil && info.Mode&0o022 != 0 {
-		err = &owndir.RefusedError{Path: r.Dir, Reason: "other users may write to it", Wanted: "a directory that only you may write to", Hint: "chmod go-w " + owner.ShellWord(r.Dir)}
-	}
-	if err != nil {
-		dir.Close()
-		return nil, err
-	}
-	return dir, nil
-}
+func recordName(root, id string) string { return Key(root, id) + ".json" }
 
-// recordName returns the name of a file. A path has no NUL byte.
-func recordName(root, id string) string {
-	sum := sha256.Sum256([]byte(root + "\x00" + id))
-	return hex.EncodeToString(sum[:]) + ".json"
+// Key returns a name for an extension of the workspace at root that can be part of a path.
+func Key(root, id string) string {
+	sum := sha256.Sum256([]byte(root + "\x00" + id)) // a path has no NUL byte
+	return hex.EncodeToString(sum[:])
 }

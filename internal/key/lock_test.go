@@ -80,7 +80,7 @@ func lockKeys(t *testing.T, root string) (map[string]*Evaluation, *discovery.Wor
 		t.Fatal(problems)
 	}
 	st := state.Open(t.TempDir())
-	e, err := New(Options{Root: root, Store: cache.Nothing{}, State: st, Toolchains: OpenToolchains(st)}, p)
+	e, err := New(Options{Root: root, Store: cache.Nothing{}, State: st, Toolchains: OpenToolchains(st, state.OpenShared(""))}, p)
 	if err != nil {
 		t.Fatal(err)
 	}

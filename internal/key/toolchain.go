@@ -16,8 +16,9 @@ import (
 	"github.com/bentobuild/bento/internal/state"
 )
 
-// The fingerprints are a file of the workspace's state. It holds at most maxRemembered
-// answers; a workspace with more toolchains than that asks again.
+// The fingerprints are a file of the workspace's state, and of the state that all workspaces of the
+// user share. It holds at most maxRemembered answers; a workspace with more toolchains than that
+// asks again.
 const (
 	toolchainsFile    = "toolchains"
 	toolchainsVersion = 3
@@ -26,16 +27,20 @@ const (
 
 // Toolchains returns the fingerprints of the toolchains of dishes. It remembers the answer of an
 // adapter that returns a basis, which is everything that the answer depends on: it asks the
-// adapter again, in this invocation or a later one, only for another basis.
+// adapter again, in this invocation or a later one, only for another basis. Other workspaces of the
+// user take over the fingerprints that need no program of the repository.
 // It is safe for concurrent use.
 type Toolchains struct {
-	state *state.Dir
-	runs  bool // see LetRun
+	state  *state.Dir
+	shared *state.Shared
+	others func() map[string]answer // the answers in shared
+	runs   bool                     // see LetRun
 
 	mu      sync.Mutex
 	known   map[string]answer // by basis digest
 	pending map[string]*probe
 	changed bool
+	news    map[string]answer // for shared
 }
 
 // answer is the fingerprint of a toolchain, or the missing tool. A run asks again after the
@@ -60,16 +65,22 @@ type probe struct {
 	err   error
 }
 
-// OpenToolchains reads the fingerprints that are kept in dir.
-func OpenToolchains(dir *state.Dir) *Toolchains {
-	t := &Toolchains{state: dir, known: make(map[string]answer), pending: make(map[string]*probe)}
-	if payload, err := dir.Load(toolchainsFile, toolchainsVersion); err == nil {
-		t.known = decodeToolchains(payload)
-	}
+// OpenToolchains reads the fingerprints that are kept in dir. It reads those in shared when dir lacks
+// one.
+func OpenToolchains(dir *state.Dir, shared *state.Shared) *Toolchains {
+	t := &Toolchains{state: dir, shared: shared, pending: make(map[string]*probe), news: make(map[string]answer)}
+	payload, _ := dir.Load(toolchainsFile, toolchainsVersion) // without, the tools are asked
+	t.known = decodeToolchains(payload)
+	t.others = sync.OnceValue(t.readShared)
 	return t
 }
 
-// decodeToolchains reads a payload that learned returned. An invalid one is empty.
+func (t *Toolchains) readShared() map[string]answer {
+	payload, _ := t.shared.Load(toolchainsFile, toolchainsVersion) // without, the tools are asked
+	return decodeToolchains(payload)
+}
+
+// decodeToolchains reads a payload that encodeToolchains returned. An invalid one is empty.
 func decodeToolchains(payload []byte) map[string]answer {
 	known := make(map[string]answer)
 	r := pack.NewReader(payload)
@@ -108,16 +119,30 @@ func (t *Toolchains) Fingerprint(ctx context.Context, a adapters.Adapter, dir st
 		return known.value()
 	}
 	p.once.Do(func() {
-		p.value, p.err = t.ask(ctx, a, dir)
+		if other, ok := t.others()[id]; ok && other.missing == "" {
+			p.value = other.fingerprint
+			t.keep(id, p.value, nil)
+			return
+		}
+		p.value, p.err = a.ToolchainFingerprint(ctx, dir)
+		if p.err == nil {
+			t.share(id, p.value)
+		}
+		p.value, p.err = t.atRun(ctx, a, dir, p.value, p.err)
 		t.keep(id, p.value, p.err)
 	})
 	return p.value, p.err
 }
 
-// ask asks the adapter. If only the project's own programs know the answer, and they may run, it
-// runs them.
+// ask asks the adapter.
 func (t *Toolchains) ask(ctx context.Context, a adapters.Adapter, dir string) (string, error) {
 	value, err := a.ToolchainFingerprint(ctx, dir)
+	return t.atRun(ctx, a, dir, value, err)
+}
+
+// atRun returns the answer of an adapter. If only the project's own programs know it, and they may
+// run, it runs them.
+func (t *Toolchains) atRun(ctx context.Context, a adapters.Adapter, dir, value string, err error) (string, error) {
 	var atRun *adapters.KnownAtRun
 	if !t.runs || !errors.As(err, &atRun) {
 		return value, err
@@ -163,13 +188,36 @@ func (t *Toolchains) keep(id, value string, err error) {
 	}
 }
 
-// Save writes the answers, if there are new ones.
+// share keeps a fingerprint for other workspaces.
+func (t *Toolchains) share(id, value string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.news[id] = answer{fingerprint: value}
+}
+
+// Save writes the answers, if there are new ones. What cannot be shared is asked again elsewhere.
 func (t *Toolchains) Save() error {
+	if news := t.takeNews(); len(news) > 0 {
+		all := t.readShared()
+		maps.Copy(all, news)
+		if len(all) > maxRemembered { // most of them are of tools that are gone
+			all = news
+		}
+		_ = t.shared.Store(toolchainsFile, toolchainsVersion, encodeToolchains(all))
+	}
 	payload := t.learned()
 	if payload == nil {
 		return nil
 	}
 	return t.state.Store(toolchainsFile, toolchainsVersion, payload)
+}
+
+func (t *Toolchains) takeNews() map[string]answer {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	news := t.news
+	t.news = make(map[string]answer)
+	return news
 }
 
 // learned returns the content of the file, nil if there are no new answers.
@@ -180,13 +228,17 @@ func (t *Toolchains) learned() []byte {
 		return nil
 	}
 	t.changed = false
-	ids := slices.Sorted(maps.Keys(t.known))
+	return encodeToolchains(t.known)
+}
+
+func encodeToolchains(known map[string]answer) []byte {
+	ids := slices.Sorted(maps.Keys(known))
 	ids = ids[max(0, len(ids)-maxRemembered):]
 	var w pack.Writer
 	w.Uint(uint64(len(ids)))
 	for _, id := range ids {
 		w.String(id)
-		for _, text := range []string{t.known[id].fingerprint, t.known[id].missing, t.known[id].hint} {
+		for _, text := range []string{known[id].fingerprint, known[id].missing, known[id].hint} {
 			w.String(text)
 		}
 	}

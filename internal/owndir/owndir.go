@@ -55,6 +55,27 @@ func Open(path string, trusted *owner.Trusted) (*Dir, error) {
 	return &Dir{file: f, trusted: trusted}, nil
 }
 
+// OpenOwn opens a directory for what bento keeps for the user outside of every workspace. It returns
+// a *RefusedError if other users may write to it.
+func OpenOwn(path string) (*Dir, error) {
+	dir, err := Open(path, &owner.Trusted{})
+	if err != nil {
+		return nil, err
+	}
+	info, err := dir.Stat(".")
+	if err == nil {
+		err = dir.CheckOwner(owner.Trusted{})
+	}
+	if err == nil && info.Mode&0o022 != 0 {
+		err = &RefusedError{Path: path, Reason: "other users may write to it", Wanted: "a directory that only you may write to", Hint: "chmod go-w " + owner.ShellWord(path)}
+	}
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return dir, nil
+}
+
 // Below opens the directory at rel below d, with "/" between its elements. It makes missing ones if
 // make is set.
 func (d *Dir) Below(rel string, make bool) (*Dir, error) {

@@ -1,6 +1,10 @@
 package tree
 
 import (
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/internal/tree/disk"
 )
 
@@ -117,3 +121,21 @@ func (t *Tree) dirNode(dir string) *dirNode {
 
 // WalkedAt returns when the walk began, in nanoseconds since 1970.
 func (t *Tree) WalkedAt() int64 { return t.walked }
+
+// maxFolded is the largest number of names in a directory that Lacks compares.
+const maxFolded = 256
+
+// Lacks reports whether the walk saw that nothing lies at path, in no case of its letters. It returns
+// false where the walk has left out names of the directory, or took them from the index.
+func (t *Tree) Lacks(path string) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	dir, name := parentPath(path), path[strings.LastIndexByte(path, '/')+1:]
+	n := t.top.Find(dir)
+	if n.Path != dir || !n.Whole || n.Flawed || name == ".git" || path == state.Name || len(n.Entries)+len(n.Dirs) > maxFolded {
+		return false
+	}
+	same := func(other string) bool { return strings.EqualFold(n.Name(other), name) }
+	return !slices.ContainsFunc(n.Entries, func(e Entry) bool { return same(e.Path) }) &&
+		!slices.ContainsFunc(n.Dirs, func(d *dirNode) bool { return same(d.Path) })
+}

@@ -172,6 +172,7 @@ func (v *visit) fill(n *dirNode) {
 			v.addEntry(n, path, it)
 		}
 	}
+	n.Whole = len(n.Entries)+len(n.Dirs) == len(v.Items)
 	if rules.Overspent(func(name string) { v.problem(costlyIgnores(name)) }) {
 		n.Flawed = true // so that the next walk reports it again
 	}

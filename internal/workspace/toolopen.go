@@ -106,6 +106,7 @@ type moduleOf struct {
 	sha256   string
 	manifest *wasm.Manifest // nil of a bare module
 	terms    []discovery.Term
+	beside   []string // files of its package, which the terms have the digest of
 }
 
 // openModule opens a module.
@@ -141,17 +142,24 @@ func (t *toolFinder) openModule(f *FoundTool, m moduleOf) {
 		{Name: "runtime", Value: wasmRuntime()},
 	}, m.terms, grants(own, t.host.Environ.With(own.SetEnv)))}
 	f.Wasm, f.Tool.Call = opened, opened
-	f.Tool.Files, f.Tool.Identity, f.Tool.Changed = t.inWorkspace(id.files), id.once(), id.changed
+	f.Tool.Files, f.Tool.Identity, f.Tool.Changed = t.inWorkspace(append(m.beside, id.files...)), id.once(), id.changed
 }
 
 // compiledDir returns the directory of compiled modules, "" for none. What lies there is executed, so
 // it is the user's, whatever the configuration of the cache says, and never the repository's.
-func (h *Host) compiledDir(root string) string {
+func (h *Host) compiledDir(root string) string { return h.ownCache(root, "wasm") }
+
+// AnswersDir returns the directory of the answers of tools that all workspaces of the user share, ""
+// for none.
+func (h *Host) AnswersDir(root string) string { return h.ownCache(root, "toolchains") }
+
+// ownCache returns a directory of the user's that no repository names, "" for none.
+func (h *Host) ownCache(root, name string) string {
 	base := h.Environ.Get("XDG_CACHE_HOME")
 	if home := h.Environ.Get("HOME"); !filepath.IsAbs(base) && filepath.IsAbs(home) {
 		base = filepath.Join(home, ".cache")
 	}
-	dir := filepath.Join(base, "bento", "wasm")
+	dir := filepath.Join(base, "bento", name)
 	if !filepath.IsAbs(base) || bounds.Of(root).Reached(dir) {
 		return ""
 	}

@@ -378,12 +378,13 @@ func TestState(t *testing.T) {
 	got, err := parseState([]byte(`{"plugins": {
 		"a": {"version": "0.1.0", "enabled": true, "installed_at": "2026-03-01T12:00:00Z", "source": "registry"},
 		"b": {"version": "0.2.0", "enabled": false, "installed_at": "1772366400", "source": "local"},
-		"c": {"version": "1", "installed_at": 1772366400}, "d": {"installed_at": "yesterday"}}}`))
+		"c": {"version": "1", "installed_at": 1772366400}, "d": {"installed_at": "yesterday"},
+		"e": {"installed_at": "9999-12-31T23:59:59-01:00"}, "f": {"installed_at": 500000000000}, "g": {"installed_at": "-99999999999"}, "h": {"installed_at": "2026-03-01T13:00:00+01:00"}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := "2026-03-01T12:00:00Z"
-	wanted := states{"a": {"0.1.0", true, at, "registry"}, "b": {"0.2.0", false, at, "local"}, "c": {"1", true, at, ""}, "d": {"", true, "", ""}}
+	wanted := states{"a": {"0.1.0", true, at, "registry"}, "b": {"0.2.0", false, at, "local"}, "c": {"1", true, at, ""}, "d": {"", true, "", ""}, "e": {"", true, "", ""}, "f": {"", true, "", ""}, "g": {"", true, "", ""}, "h": {"", true, at, ""}}
 	if diff := cmp.Diff(wanted, got); diff != "" {
 		t.Error(diff)
 	}

@@ -35,6 +35,9 @@ type Resolved struct {
 	Argv       []string // of a program; the first may be a bare name on PATH
 	ArgvSHA256 string   // the required digest of the program; "" if it lies outside of the package
 	WorkDir    string   // of a program, absolute
+	// Manifest is the path of its manifest.
+	Manifest  string
+	Installed bool // by bento, not a part of a workspace
 	// Requires are the packages that this one depends on, each once, in the order of their ids.
 	Requires []Found
 }
@@ -102,7 +105,7 @@ func (r *resolver) choose(id string, want manifest.Requirement) (*Found, error) 
 	if !list[0].Enabled {
 		return nil, refused(RuleNotFound, "enable it with: bento tool enable "+id, "the package %s is disabled", id)
 	}
-	if pin, ok := r.query.Pins[id]; ok && list[0].Tier == "global" {
+	if pin, ok := r.query.Pins[id]; ok && list[0].Tier == globalTier {
 		return pinned(list, id, want, pin)
 	}
 	i := slices.IndexFunc(list, func(f Found) bool { return f.Active && want.Accepts(f.Version) })
@@ -179,14 +182,16 @@ func (r *resolver) require(f Found, way []string) error {
 
 func (r *resolver) resolved(f *Found) *Resolved {
 	slices.SortFunc(r.chosen, func(a, b Found) int { return strings.Compare(a.ID, b.ID) })
-	res := &Resolved{Found: *f, Requires: r.chosen}
+	res := &Resolved{Found: *f, Requires: r.chosen, Installed: f.Tier == globalTier}
 	if f.Module != nil {
+		res.Manifest = filepath.Join(f.Dir, manifest.ModuleFile)
 		res.Wasm = filepath.Join(f.Dir, f.Module.WasmFile)
 		if !f.Module.Unset() {
 			res.WasmSHA256 = f.Module.WasmSHA256
 		}
 		return res
 	}
+	res.Manifest = filepath.Join(f.Dir, manifest.ProcessFile)
 	command := f.Process.Command
 	if strings.Contains(command, "/") && !filepath.IsAbs(command) {
 		res.ArgvSHA256 = f.stated(filepath.ToSlash(filepath.Clean(command)))

@@ -58,7 +58,7 @@ func parseState(data []byte) (states, error) {
 	for id, e := range doc.Plugins {
 		at := ""
 		if t, ok := installedAt(e.InstalledAt); ok {
-			at = t.UTC().Format(time.RFC3339)
+			at = t.Format(time.RFC3339)
 		}
 		list[id] = entry{e.Version, e.Enabled == nil || *e.Enabled, at, e.Source}
 	}
@@ -66,15 +66,16 @@ func parseState(data []byte) (states, error) {
 }
 
 // installedAt reads a time in any of its forms: RFC 3339, or seconds since 1970 as a string or a
-// number.
+// number. In UTC its year has to have four digits: RFC 3339 has no others.
 func installedAt(raw json.RawMessage) (time.Time, bool) {
 	text := string(raw)
 	_ = json.Unmarshal(raw, &text) // a number stays as it is
-	if n, err := strconv.ParseInt(text, 10, 40); err == nil {
-		return time.Unix(n, 0), true
-	}
 	t, err := time.Parse(time.RFC3339, text)
-	return t, err == nil && t.Year() > 0 && t.Year() < 10000
+	if n, notNumber := strconv.ParseInt(text, 10, 40); notNumber == nil {
+		t, err = time.Unix(n, 0), nil
+	}
+	t = t.UTC()
+	return t, err == nil && t.Year() >= 0 && t.Year() < 10000
 }
 
 // writeState replaces the state file.
@@ -82,11 +83,16 @@ func writeState(dir *owndir.Dir, list states) error {
 	if list == nil {
 		list = states{}
 	}
-	data, err := json.MarshalIndent(map[string]states{"plugins": list}, "", "  ")
+	data, err := list.text()
 	if err != nil {
 		return err
 	}
-	return dir.ReplaceAs(stateName, 0o644, append(data, '\n'))
+	return dir.ReplaceAs(stateName, 0o644, data)
+}
+
+func (s states) text() ([]byte, error) {
+	data, err := json.MarshalIndent(map[string]states{"plugins": s}, "", "  ")
+	return append(data, '\n'), err
 }
 
 // activate makes a version the active one of its tool. It keeps the entry of the same version.

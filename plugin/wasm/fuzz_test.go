@@ -2,10 +2,13 @@ package wasm
 
 import (
 	"context"
+	"errors"
 	"os"
 	"testing"
 
 	"github.com/tetratelabs/wazero"
+
+	"github.com/bentobuild/bento/plugin/wasm/wasmtest"
 )
 
 // A module that wazero accepts stays valid when it is hardened, unless the host refuses it.
@@ -50,12 +53,20 @@ func FuzzHarden(f *testing.F) {
 }
 
 // isOurs reports whether a refusal is a rule of the host, of which WebAssembly knows nothing.
-func isOurs(err error) bool { return false }
+func isOurs(err error) bool {
+	var bound hostBound
+	return errors.As(err, &bound)
+}
 
 func seeds(f *testing.F) [][]byte {
 	b, err := os.ReadFile(guest(f))
 	if err != nil {
 		f.Fatal(err)
 	}
-	return [][]byte{magic, component, b}
+	tables, locals := wasmtest.Answering(wasmtest.Good), wasmtest.Answering(wasmtest.Good)
+	for range maxTables + 1 {
+		tables.Table(1)
+	}
+	locals.Locals(maxLocals + 1)
+	return [][]byte{magic, component, b, tables.Bytes(), locals.Bytes()}
 }

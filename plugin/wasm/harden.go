@@ -28,6 +28,11 @@ type hardened struct {
 	start string // the exported start function, "" for none: the host calls it, so it can be stopped too
 }
 
+// hostBound is a refusal that WebAssembly knows nothing of.
+type hostBound string
+
+func (b hostBound) Error() string { return string(b) }
+
 // maxTable is how many entries a table may have, 8 bytes each.
 const maxTable = 1 << 20
 
@@ -165,7 +170,7 @@ func boundTables(r *reader) ([]byte, error) {
 			return err
 		}
 		if n++; l.min > maxTable || n > maxTables {
-			return fmt.Errorf("table %d has %d entries; at most %d tables of %d are served", n-1, l.min, maxTables, maxTable)
+			return hostBound(fmt.Sprintf("table %d has %d entries; at most %d tables of %d are served", n-1, l.min, maxTables, maxTable))
 		}
 		if !l.bounded {
 			l.max = maxTable
@@ -231,7 +236,7 @@ func (m *module) checked(r *reader) ([]byte, error) {
 	return slices.Concat(appendU32(nil, n+2), out, c.renew, c.one), err
 }
 
-// maxLocals is how many locals a function may have, as many as wazero accepts.
+// maxLocals is how many locals a function may have. wazero makes room for 2^32.
 const maxLocals = 50_000
 
 // withChecks appends a function of a type. It has one local more, which counts the turns of its loops.
@@ -245,7 +250,7 @@ func (m *module) withChecks(out, code []byte, typ uint32, c checks) ([]byte, err
 		}
 		n, err := r.u32()
 		if locals += uint64(n); locals > maxLocals {
-			return fmt.Errorf("it has more than %d locals", maxLocals)
+			return hostBound(fmt.Sprintf("it has more than %d locals", maxLocals))
 		}
 		if err != nil {
 			return err

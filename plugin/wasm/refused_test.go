@@ -73,6 +73,7 @@ func TestRefusedModules(t *testing.T) {
 				m.Table(1)
 			}
 		}), launch, "table 16 has 1 entries; at most 16 tables"},
+		"50,001 locals":                   {tool(func(m *Module) { m.Locals(50_001) }), launch, "it has more than 50000 locals"},
 		"bad code":                        {tool(func(m *Module) { m.Func("x", "->i32", I64(0)) }), launch, "failed to compile module"},
 		"an unknown instruction":          {tool(func(m *Module) { m.Func("x", "->", Op(0xfe, 0)) }), launch, "the instruction 0xfe is none of WebAssembly 2.0"},
 		"a call out of range":             {tool(func(m *Module) { m.Func("x", "->", Call(9999)) }), launch, "failed to compile module"},

@@ -77,6 +77,13 @@ func (m *Module) Set(n uint32, body ...[]byte) {
 	m.bodies[n-m.outside] = join(U32(uint32(len(code))), code)
 }
 
+// Locals adds a function that has n locals.
+func (m *Module) Locals(n uint32) {
+	f := m.Func("", "->")
+	code := join([]byte{1}, U32(n), []byte{0x7f, End})
+	m.bodies[f-m.outside] = join(U32(uint32(len(code))), code)
+}
+
 // Export exports something under a name.
 func (m *Module) Export(name string, kind byte, index uint32) {
 	m.exports = append(m.exports, join(text(name), []byte{kind}, U32(index)))

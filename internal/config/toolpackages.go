@@ -1,0 +1,64 @@
+package config
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/tomlfile"
+)
+
+// PackageDirs returns the directories of the workspace with packages of modules, relative to the
+// root. The packages of dev go before all others.
+func (t *Tools) PackageDirs() (project, dev string) {
+	return cmp.Or(t.Dir, projectTools), cmp.Or(t.DevDir, devTools)
+}
+
+const (
+	projectTools = "tools/wasm"
+	devTools     = "plugins"
+)
+
+// What happens if a module does not have the digest that its manifest states.
+const (
+	HashSkip    = "skip"    // it is not compared
+	HashWarn    = "warn"    // a warning
+	HashEnforce = "enforce" // the module is not called
+)
+
+// stricter lists the policies, the strictest last.
+var stricter = [...]string{"", HashSkip, HashWarn, HashEnforce}
+
+type hashWords struct{}
+
+func (hashWords) words() []string { return []string{HashWarn, HashEnforce, HashSkip} }
+
+// packagesIn returns a directory of packages, "" for the default.
+func packagesIn(key string, dir tomlfile.At[string]) (string, []diagnostics.Diagnostic) {
+	if !dir.Given {
+		return "", nil
+	}
+	clean, why := cleanDir(dir.Value)
+	if why == "" && clean == "." {
+		why = "is the root of the workspace, expected a directory below it"
+	}
+	if why != "" {
+		return "", []diagnostics.Diagnostic{dir.Pos.Error(rulePath, "tools.%s: path %q %s", key, dir.Value, why)}
+	}
+	return clean, nil
+}
+
+// HashPolicy returns what happens if the module of a package does not have the digest that its
+// manifest states. The user's own file alone loosens it for installed packages, and never what the
+// signature of a package vouches for.
+func (w *Workspace) HashPolicy(installed bool) string {
+	own := w.Trust.HashPolicy
+	switch {
+	case w.Trust.RequireSigned:
+		return HashEnforce
+	case installed:
+		return cmp.Or(own, HashEnforce)
+	}
+	said := cmp.Or(w.Tools.HashPolicy, HashWarn)
+	return stricter[max(slices.Index(stricter[:], said), slices.Index(stricter[:], own))]
+}
