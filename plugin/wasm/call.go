@@ -19,10 +19,16 @@ import (
 // call is one call of a module.
 type call struct {
 	t   *Tool
-	c   adapters.ToolCall
+	c   recorded
 	log *lines
 	mod api.Module
 	at  string // the step: "instantiate", az_alloc, az_tool_execute
+}
+
+// recorded is a call, and what records the files that the module looks at.
+type recorded struct {
+	adapters.ToolCall
+	looks *looks // nil: nothing does
 }
 
 // Instantiate is the Call of a failure before the first call of an instance.
@@ -34,7 +40,7 @@ type callKey struct{}
 
 // run makes an instance, calls it and returns a copy of its output, nil when that is empty. The
 // order is that of section 2 of the contract.
-func (t *Tool) run(ctx context.Context, p *program, c adapters.ToolCall, input []byte) ([]byte, error) {
+func (t *Tool) run(ctx context.Context, p *program, c recorded, input []byte) ([]byte, error) {
 	k := &call{t: t, c: c, log: newLines(c.Log)}
 	defer k.log.end()
 	outer := ctx
