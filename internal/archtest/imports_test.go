@@ -88,7 +88,7 @@ var table = []row{
 	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics"}},
 	// A hook may name what diagnostics/parse has.
 	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse", "internal/tree/glob"}}, // which globs mean anything
-	// Packages of tools: what they contain, then where they are installed and fetched from.
+	// Packages of tools and plugins: what they contain, then where they are installed and fetched from.
 	{"plugin/bundle", []string{"plugin/bundle/*", "diagnostics", "internal/bounds", "internal/owndir", "internal/owner", "internal/proc", "internal/rawfile"}},
 	{"plugin/ainb/manifest", []string{"diagnostics", "internal/semver", "internal/tomlfile"}}, // a foreign format, with places
 	{"plugin/ainb/bus", nil}, // topics and inboxes alone
@@ -141,8 +141,9 @@ var table = []row{
 	{"internal/report", []string{"internal/run", "internal/action", "internal/key", "internal/plan", "internal/tree", "internal/report/page",
 		"diagnostics", "adapters", "cache", "discovery"}},
 	// Extensions of a run: which may start, and what they hear of it.
-	{"internal/companion", []string{"internal/run", "internal/report", "internal/config", "internal/extension", "internal/state", "diagnostics",
+	{"internal/companion", []string{"internal/run", "internal/report", "internal/config", "internal/extension", "internal/state", "internal/bounds", "adapters", "diagnostics",
 		"plugin/ainb", "plugin/ainb/manifest", "plugin/sep", "plugin/sep/manifest", "plugin/host"}},
+	{"internal/screen", []string{"internal/report", "plugin/ainb"}}, // cells of extensions on a terminal
 	{"internal/watch", nil}, // what the system tells; what it means is known above
 
 	// 10
