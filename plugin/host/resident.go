@@ -31,10 +31,10 @@ type ResidentOptions struct {
 	// Ended is called after a connected process has ended, before calls fail and before the
 	// next start. It may be nil.
 	Ended func(p *wire.Peer)
-	// Shutdown returns the last request. Behind it, or with Await behind its answer, the stream to the
-	// process is closed.
+	// Shutdown returns the last request. Behind it, or behind its answer if that comes within Await, the
+	// stream to the process is closed.
 	Shutdown func(why Ending) (method string, params any)
-	Await    bool
+	Await    time.Duration
 	// Keep reports whether an idle process has to stay. It may be nil.
 	Keep func() bool
 	// Changed receives each new state, with the failure behind it. It may be nil.
@@ -210,7 +210,7 @@ func (r *Resident) explain(ctx context.Context, k *companion, c Call, err error)
 		return err
 	case errors.As(err, &bad):
 		f = r.fault(adapters.MalformedResponse, bad.Why)
-	case errors.Is(err, wire.ErrTooLarge):
+	case errors.Is(err, wire.ErrTooLarge) && !closed(k.peer.Done()): // and not sent
 		f = r.fault(adapters.RPCError, err.Error())
 	case closed(k.peer.Done()) || !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
 		<-k.done

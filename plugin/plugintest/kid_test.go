@@ -24,6 +24,10 @@ var forks = goleak.IgnoreTopFunction("github.com/bentobuild/bento/internal/proc.
 // bento-adapter-<id> it does what the kid of that id does.
 func TestMain(m *testing.M) {
 	id, isPlugin := strings.CutPrefix(filepath.Base(os.Args[0]), "bento-adapter-")
+	if name := os.Getenv("AINB_KID"); name != "" {
+		serveAinb(name)
+		return
+	}
 	if !isPlugin {
 		goleak.VerifyTestMain(m, forks)
 		return
