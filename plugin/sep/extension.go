@@ -112,7 +112,7 @@ func start(ctx context.Context, o Options, api string, methods []method) (*Exten
 		}
 	}
 	if o.Launcher == nil {
-		launcher, err := newEndpoint(x)
+		launcher, err := newEndpoint(&x.o, x.terms.Startup)
 		if err != nil {
 			return nil, &adapters.Failure{Code: adapters.LaunchFailed, Adapter: m.ID, Path: m.Path(), Message: err.Error(), Cause: err}
 		}
