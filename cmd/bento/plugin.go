@@ -19,7 +19,7 @@ import (
 func pluginCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "plugin", GroupID: "setup",
-		Short: "Inspect and test the adapters on PATH",
+		Short: "Install, inspect and test adapters",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -28,7 +28,8 @@ func pluginCommand(s *session) *cobra.Command {
 		Example: "  bento plugin list\n  bento plugin list --json",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return s.pluginList(cmd.Context()) },
-	}, pluginInfoCommand(s), pluginCallCommand(s), pluginTestCommand(s), pluginTraceCommand(s), pluginLockCommand(s))
+	}, pluginInfoCommand(s), pluginCallCommand(s), pluginTestCommand(s), pluginTraceCommand(s), pluginLockCommand(s),
+		newPluginAdd(s), newPluginUpdate(s), newPluginRemove(s), newPluginPublish(s))
 	return cmd
 }
 

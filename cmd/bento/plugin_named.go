@@ -56,7 +56,8 @@ func pluginAt(target string, _ *config.Workspace) (adapters.Candidate, error) {
 }
 
 func (s *session) pluginOnPath(id string, cfg *config.Workspace) (adapters.Candidate, error) {
-	found, _ := discovery.Adapters(s.environ.Get("PATH"), cfg, nil, (*host.Digests)(nil).Executable)
+	in, _ := s.host().Places()
+	found, _ := discovery.Adapters(in, cfg, nil, (*host.Digests)(nil).Executable)
 	ids := make([]string, len(found))
 	var passedOver error // a later one may be usable
 	for i, c := range found {

@@ -88,7 +88,7 @@ var table = []row{
 	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics"}},
 	// A hook may name what diagnostics/parse has.
 	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse", "internal/tree/glob"}}, // which globs mean anything
-	// Packages of tools: what they contain, then where they are installed and fetched from.
+	// Packages of tools and plugins: what they contain, then where they are installed and fetched from.
 	{"plugin/bundle", []string{"plugin/bundle/*", "diagnostics", "internal/bounds", "internal/owndir", "internal/owner", "internal/proc", "internal/rawfile"}},
 	{"plugin/ainb/manifest", []string{"diagnostics", "internal/semver", "internal/tomlfile"}}, // a foreign format, with places
 	{"plugin/ainb/bus", nil}, // topics and inboxes alone
@@ -99,8 +99,8 @@ var table = []row{
 	{"plugin/wasm/wasmtest", nil}, // modules written by hand, for tests
 	// Compiled modules lie in a directory of bento's own.
 	{"plugin/wasm", []string{"adapters", "plugin/host", "plugin/wire", "internal/owndir", "internal/owner", "internal/rawfile"}},
-	// An adapter is an executable or a module.
-	{"plugin/adapter", []string{"plugin/host", "plugin/wasm", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics", "internal/semver"}},
+	// An adapter is an executable or a module. What its manifest's exec asks is asked as any tool is.
+	{"plugin/adapter", []string{"internal/probe", "plugin/host", "plugin/wasm", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics", "internal/semver"}},
 	// An extension may have children of its own, which end with it.
 	{"plugin/ainb", []string{"plugin/host", "plugin/wire", "plugin/ainb/*", "adapters", "internal/proc"}},
 	{"plugin/*", []string{"plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics"}},

@@ -27,6 +27,8 @@ var manyNames = map[string]string{
 	"plugin/host":          "plugins that answer and residents that also ask, over one process",
 	"plugin/wire":          "a type for each message",
 	"plugin/sep":           "the values of the contract: what a provider answers, and what is seen of an extension",
+
+	"plugin/bundle/manifest": "the manifests of three kinds of packages, an index, versions and their requirements",
 }
 
 // fewImporters are the packages that one other package imports, that have no fuzz target, and

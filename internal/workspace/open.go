@@ -116,6 +116,7 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	own := builtin.All(about)
 	defined, more := Defined(cfg.Adapters, own, about)
 	own, w.Problems = append(own, defined...), append(w.Problems, more...)
+	options.Source = about.Source()
 	w.Plugins, err = h.StartPlugins(ctx, candidates, options, own)
 	if err = cmp.Or(walk.Wait(), err); err == nil {
 		files, err = h.walkAgain(ctx, files, cfg, out)

@@ -52,6 +52,11 @@ type Options struct {
 	// is kept: see wasm.EngineOptions.
 	Root, Compiled string
 
+	// Source is the workspace, and Tools the environment of the plugins' tasks: the command of a
+	// manifest's exec is found and run with them.
+	Source adapters.Source
+	Tools  adapters.Environ
+
 	// Launch returns the launcher of a candidate, for tests; nil launches its file.
 	Launch func(adapters.Candidate) host.Launcher
 }

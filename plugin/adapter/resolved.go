@@ -1,31 +1,108 @@
 package adapter
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/probe"
 	"github.com/bentobuild/bento/internal/semver"
+	"github.com/bentobuild/bento/plugin/host"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
 // versionLine starts the fingerprint of a toolchain whose version is known.
 const versionLine = "version "
 
-// resolved asks which toolchain the tasks of a directory get. The fingerprint has the version in
-// its first line, for CheckPin.
-func (p *Process) resolved(ctx context.Context, dir string) (string, error) {
-	dir = filepath.Clean(dir)
-	return p.resolution.get(ctx, dir, func() (string, error) {
-		var r *adapters.ResolvedToolchain
-		if _, err := p.ask(ctx, about(wire.MethodResolved, dir), &r); err != nil || r == nil {
-			return "", err
+// toolchainOf is what an answer about the toolchain depends on: the directory, "" without the
+// capability resolved_toolchain, and what the manifest's exec printed.
+type toolchainOf struct {
+	dir  string
+	said adapters.ExecOutput
+}
+
+// ToolchainFingerprint implements adapters.Adapter. Without the capability resolved_toolchain the
+// protocol has one answer for all directories.
+func (p *Process) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
+	return p.toolchainAt(ctx, probe.At{Dir: dir})
+}
+
+// ToolchainAtRun implements adapters.LateTeller: the tool of the manifest's exec may be one of the
+// workspace.
+func (p *Process) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
+	return p.toolchainAt(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
+}
+
+func (p *Process) toolchainAt(ctx context.Context, at probe.At) (string, error) {
+	c := p.manifest.Capabilities
+	if !c.ResolvedToolchain && !c.ResolvedToolchainFingerprint {
+		return "", nil
+	}
+	said, err := p.exec(ctx, at)
+	if err != nil {
+		return "", err
+	}
+	of := toolchainOf{}
+	if said != nil {
+		of.said = *said
+	}
+	if c.ResolvedToolchain {
+		of.dir = filepath.Clean(at.Dir)
+	}
+	return p.resolution.get(ctx, of, func() (string, error) {
+		if c.ResolvedToolchain {
+			return p.resolved(ctx, wire.Toolchain{Dir: of.dir, Exec: said})
 		}
-		return versionLine + r.Version + "\n" + r.Fingerprint, nil
+		call, text := host.Call{Method: wire.MethodFingerprint}, ""
+		if said != nil {
+			call.Params = wire.Toolchain{Exec: said}
+		}
+		_, err := p.ask(ctx, call, &text)
+		return text, err
 	})
 }
+
+// resolved asks which toolchain the tasks of a directory get. The fingerprint has the version in
+// its first line, for CheckPin.
+func (p *Process) resolved(ctx context.Context, params wire.Toolchain) (string, error) {
+	var r *adapters.ResolvedToolchain
+	if _, err := p.ask(ctx, host.Call{Method: wire.MethodResolved, Params: params, Dir: params.Dir}, &r); err != nil || r == nil {
+		return "", err
+	}
+	return versionLine + r.Version + "\n" + r.Fingerprint, nil
+}
+
+// exec runs the command of the manifest's exec for a directory. It returns nil if there is none.
+func (p *Process) exec(ctx context.Context, at probe.At) (*adapters.ExecOutput, error) {
+	argv := p.manifest.Exec
+	if len(argv) == 0 {
+		return nil, nil
+	}
+	at.Dir = cmp.Or(at.Dir, p.o.Root)
+	said, err := p.asker.AskDeclared(ctx, argv, at)
+	var missing *adapters.MissingTool
+	if errors.As(err, &missing) && missing.Hint == "" {
+		return nil, &adapters.MissingTool{Tool: missing.Tool, Hint: fmt.Sprintf("install %s; the plugin %s asks it for its version", missing.Tool, p.id)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &adapters.ExecOutput{Stdout: opening(said.Out), Stderr: opening(said.Err)}, nil
+}
+
+// maxSaid is how many bytes of each stream of a manifest's exec the plugin gets: it asks for a
+// version.
+const maxSaid = 16 << 10
+
+// opening returns the start of what a tool printed.
+func opening(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxSaid)], "") }
+
+// asker returns what runs the command of a manifest's exec.
+func (o *Options) asker() *probe.Asker { return probe.New(o.Source, o.Tools) }
 
 // CheckPin implements adapters.PinChecker. A pin of a plugin is a range as npm writes it,
 // https://github.com/npm/node-semver#ranges. Without the capability, or for a version

@@ -38,7 +38,7 @@ func startProcess(ctx context.Context, c adapters.Candidate, o Options) (*Proces
 }
 
 func newProcess(c adapters.Candidate, o Options) *Process {
-	return &Process{id: c.ID, install: o.Numbers.Install, from: c, o: o, reader: answer.NewReader()}
+	return &Process{id: c.ID, install: o.Numbers.Install, from: c, o: o, reader: answer.NewReader(), asker: o.asker()}
 }
 
 // launch starts a process of the plugin, in a sandbox unless that is nil.

@@ -97,11 +97,14 @@ func resolve(path string) string {
 	}
 }
 
-// allowed returns the place that a path is in and the path below it, or the refusal. The place is
-// opened by the caller, and the rest through it, so that no change since leads out of it.
-func (x *extension) allowed(method, path string, write bool) (root, rel string, refused *wire.RPCError) {
+// below is an allowed path: that of a granted directory without links, and the rest.
+type below struct{ capability, dir, rel string }
+
+// allowed returns the place of a path, or the refusal. The caller opens the directory, and the rest
+// through it, so that no change since leads out of it.
+func (x *extension) allowed(method, path string, write bool) (at below, refused *wire.RPCError) {
 	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
-		return "", "", refusal(wire.CodeInvalidParams, "params.path is %.200q, required an absolute path", path)
+		return at, refusal(wire.CodeInvalidParams, "params.path is %.200q, required an absolute path", path)
 	}
 	nearest, target := sessions, resolve(path)
 	switch {
@@ -118,12 +121,12 @@ func (x *extension) allowed(method, path string, write bool) (root, rel string, 
 		}
 		if p.granted {
 			x.audit(method, p.capability, "granted", true)
-			return root, rel, nil
+			return below{p.capability, root, rel}, nil
 		}
 		nearest = p.capability
 	}
 	x.audit(method, nearest, "the path is in no granted directory", false)
-	return "", "", denied(nearest)
+	return at, denied(nearest)
 }
 
 // pathOf returns the path of a request.
@@ -140,20 +143,24 @@ func pathOf(raw json.RawMessage) (string, *wire.RPCError) {
 // open opens a file or directory that is allowed. A link that leads out, also one that has just
 // been made, is no way to another file.
 func (s *session) open(method, what, path string) (*os.File, *wire.RPCError) {
-	dir, rel, refused := s.x.allowed(method, path, false)
+	at, refused := s.x.allowed(method, path, false)
 	if refused != nil {
 		return nil, refused
 	}
-	root, err := os.OpenRoot(dir)
-	if errors.Is(err, syscall.ENOTDIR) && rel == "." { // a grant may name one file
-		root, rel, err = openParent(dir)
+	root, err := os.OpenRoot(at.dir)
+	if at.rel == "." && err != nil { // a grant may name one file
+		root, at.rel, err = openParent(at.dir)
 	}
 	if err != nil {
 		return nil, refusal(wire.CodeInvalidParams, "%s %s: %v", what, path, plainCause(err))
 	}
 	defer root.Close()
-	f, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
+	f, err := root.OpenFile(at.rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	switch {
+	case err != nil && strings.Contains(err.Error(), "escapes"): // os has no value for it
+		s.x.audit(method, at.capability, "a link leads out of the granted directory", false)
+		return nil, denied(at.capability)
+	case err != nil:
 		return nil, refusal(wire.CodeInvalidParams, "%s %s: %v", what, path, plainCause(err))
 	}
 	return f, nil
@@ -263,11 +270,11 @@ func (s *session) writeFile(_ context.Context, method string, raw json.RawMessag
 	case data == nil:
 		return nil, refusal(wire.CodeInvalidParams, "params.bytes is missing, required as base64")
 	}
-	dir, rel, refused := s.x.allowed(method, path, true)
+	at, refused := s.x.allowed(method, path, true)
 	if refused != nil {
 		return nil, refused
 	}
-	if err := replace(dir, rel, data); err != nil {
+	if err := replace(at.dir, at.rel, data); err != nil {
 		return nil, refusal(wire.CodeInvalidParams, "write %s: %v", path, plainCause(err))
 	}
 	return struct{}{}, nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -74,7 +75,10 @@ func (s *session) dial(ctx context.Context, method string, raw json.RawMessage) 
 	if refused != nil {
 		return nil, refused
 	}
-	real := resolve(s.x.h.expand(path))
+	if path = s.x.h.expand(path); !filepath.IsAbs(path) {
+		return nil, refusal(wire.CodeInvalidParams, "params.path is %.200q, required an absolute path", path)
+	}
+	real := resolve(path)
 	refused = s.x.listed(method, dialing, "path", path, func(listed string) bool { return resolve(s.x.h.expand(listed)) == real })
 	if refused != nil {
 		return nil, refused

@@ -35,34 +35,37 @@ func grantsTopic(g manifest.Grant, topic string) bool {
 	})
 }
 
-// topicOf returns the topic of a request, if the capability grants it.
-func (s *session) topicOf(method, capability string, raw json.RawMessage) (string, *wire.RPCError) {
+// topical are the params about a topic.
+type topical struct {
+	Topic   *string         `json:"topic"`
+	Payload json.RawMessage `json:"payload"` // of a publish
+}
+
+// topicOf returns the topic of a request, if the capability grants it, and the payload.
+func (s *session) topicOf(method, capability string, raw json.RawMessage) (topic string, payload json.RawMessage, refused *wire.RPCError) {
 	g := s.x.granted[capability]
 	if !g.Granted() {
 		s.x.audit(method, capability, "not granted", false)
-		return "", denied(capability)
+		return "", nil, denied(capability)
 	}
-	p, refused := params[struct {
-		Topic *string `json:"topic"`
-	}](raw)
-	if refused != nil {
-		return "", refused
+	p, refused := params[topical](raw)
+	if refused == nil {
+		topic, refused = must("topic", p.Topic)
 	}
-	topic, refused := must("topic", p.Topic)
-	if refused != nil {
-		return "", refused
-	}
-	if !grantsTopic(g, topic) {
+	switch {
+	case refused != nil:
+		return "", nil, refused
+	case !grantsTopic(g, topic):
 		s.x.audit(method, capability, fmt.Sprintf("no grant of the topic %.120q", topic), false)
-		return "", denied(capability)
+		return "", nil, denied(capability)
 	}
 	s.x.audit(method, capability, "granted", true)
-	return topic, nil
+	return topic, p.Payload, nil
 }
 
 // get answers host/snapshot/get.
 func (s *session) get(_ context.Context, method string, raw json.RawMessage) (any, *wire.RPCError) {
-	topic, refused := s.topicOf(method, eventBus, raw)
+	topic, _, refused := s.topicOf(method, eventBus, raw)
 	if refused != nil {
 		return nil, refused
 	}
@@ -80,7 +83,7 @@ func (s *session) get(_ context.Context, method string, raw json.RawMessage) (an
 
 // subscribe answers host/snapshot/subscribe.
 func (s *session) subscribe(_ context.Context, method string, raw json.RawMessage) (any, *wire.RPCError) {
-	topic, refused := s.topicOf(method, eventBus, raw)
+	topic, _, refused := s.topicOf(method, eventBus, raw)
 	if refused != nil {
 		return nil, refused
 	}
@@ -96,19 +99,16 @@ func (s *session) subscribe(_ context.Context, method string, raw json.RawMessag
 // publish handles host/snapshot/publish. A refused one is dropped without an answer.
 func (s *session) publish(raw json.RawMessage) {
 	const method = "host/snapshot/publish"
-	topic, refused := s.topicOf(method, eventBus, raw)
-	if refused != nil {
+	topic, text, refused := s.topicOf(method, eventBus, raw)
+	if refused != nil && refused.Code == codeDenied {
 		return
 	}
-	p, refused := params[struct {
-		Payload json.RawMessage `json:"payload"`
-	}](raw)
-	if refused == nil && p.Payload == nil {
+	if refused == nil && text == nil {
 		refused = refusal(wire.CodeInvalidParams, "params.payload is missing, required as base64")
 	}
 	payload, why := Bytes(nil), refused
 	if why == nil {
-		payload, why = bytesOf("payload", p.Payload)
+		payload, why = bytesOf("payload", text)
 	}
 	switch {
 	case why != nil:
@@ -165,7 +165,7 @@ func fields(raw json.RawMessage) json.RawMessage {
 
 // openStream answers host/event_stream_subscribe.
 func (s *session) openStream(_ context.Context, method string, raw json.RawMessage) (any, *wire.RPCError) {
-	topic, refused := s.topicOf(method, eventStreams, raw)
+	topic, _, refused := s.topicOf(method, eventStreams, raw)
 	if refused != nil {
 		return nil, refused
 	}

@@ -143,7 +143,7 @@ func bytesOf(name string, raw json.RawMessage) (Bytes, *wire.RPCError) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
-	if err := json.Unmarshal(raw, &b); err != nil {
+	if err := b.UnmarshalJSON(raw); err != nil { // which is valid JSON
 		return nil, refusal(wire.CodeInvalidParams, "params.%s: %v", name, err)
 	}
 	return b, nil

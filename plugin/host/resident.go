@@ -210,7 +210,7 @@ func (r *Resident) explain(ctx context.Context, k *companion, c Call, err error)
 		return err
 	case errors.As(err, &bad):
 		f = r.fault(adapters.MalformedResponse, bad.Why)
-	case errors.Is(err, wire.ErrTooLarge):
+	case errors.Is(err, wire.ErrTooLarge) && !closed(k.peer.Done()): // and not sent
 		f = r.fault(adapters.RPCError, err.Error())
 	case closed(k.peer.Done()) || !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
 		<-k.done

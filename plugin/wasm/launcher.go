@@ -37,7 +37,8 @@ func (e *Engine) OpenAdapter(o Options) (*Tool, error) {
 // depth is the nesting of a message that is passed on.
 const depth = 1000
 
-// Launch implements host.Launcher. No process is started: Pid is 0.
+// Launch implements host.Launcher. No process is started: Pid is 0. The module is compiled before
+// Launch returns: on a busy machine that takes longer than an answer may.
 func (l *Launcher) Launch(ctx context.Context, stderr io.Writer) (*host.Stream, error) {
 	tool, closeEngine := l.Tool, func() {}
 	if tool == nil {
@@ -47,6 +48,10 @@ func (l *Launcher) Launch(ctx context.Context, stderr io.Writer) (*host.Stream, 
 			return nil, err
 		}
 		closeEngine = engine.Close
+	}
+	if err := tool.Check(ctx); err != nil {
+		closeEngine()
+		return nil, err
 	}
 	in, stdin := io.Pipe()
 	stdout, out := io.Pipe()
