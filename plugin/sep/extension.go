@@ -38,8 +38,10 @@ type Options struct {
 	Audit func(Decision)
 	// Trace receives each message, without the token.
 	Trace func(sent bool, body []byte)
-	// Changed receives each change of the state.
+	// Changed receives each change of the state, and some statuses twice.
 	Changed func(Status)
+	// Failed receives each failure once, in its order.
+	Failed func(Status)
 
 	// Launcher starts the process; nil for the one of the manifest. The stream of any other is the
 	// connection itself.
@@ -139,6 +141,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Changed == nil {
 		o.Changed = func(Status) {}
+	}
+	if o.Failed == nil {
+		o.Failed = func(Status) {}
 	}
 	return o
 }
@@ -250,11 +255,12 @@ func (x *Extension) healthy(ok bool) {
 	}
 }
 
-// changed follows the resident.
+// changed follows the resident, on its goroutine.
 func (x *Extension) changed(state host.State, f *adapters.Failure) {
 	x.mu.Lock()
 	x.state = state
-	if x.failure = f; f != nil && f.Code == adapters.LaunchFailed {
+	fresh := f != nil && f != x.failure
+	if x.failure = f; fresh && f.Code == adapters.LaunchFailed {
 		x.reason = string(f.Code)
 	}
 	if state != host.Ready {
@@ -265,6 +271,9 @@ func (x *Extension) changed(state host.State, f *adapters.Failure) {
 	}
 	x.mu.Unlock()
 	x.o.Changed(x.Status())
+	if fresh {
+		x.o.Failed(x.Status())
+	}
 }
 
 // Status returns the state and the counters.
