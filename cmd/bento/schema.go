@@ -55,6 +55,7 @@ func extensionDocuments() []published {
 		{name: "ext.info", title: "one extension and what it is granted", value: report.ExtensionInfo{}},
 		{name: "ext.approve", title: "the status of an extension after a decision", also: []string{"ext.enable", "ext.disable", "ext.reload"}, value: report.ExtensionChanged{}},
 		{name: "ext.logs", title: "what an extension has logged", value: report.ExtensionLog{}},
+		{name: "x", title: "the result of a command of an extension", value: report.Called{}},
 		{name: "ext.audit", title: "decisions about the requests of an extension", value: report.ExtensionAudit{}},
 	}
 }

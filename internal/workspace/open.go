@@ -29,6 +29,9 @@ type Options struct {
 	Root    string        // absolute, without links
 	Exclude []config.Glob // in addition to what bento.toml excludes; nil for nothing
 	All     bool          // the caller will ask about all that is in it
+	// Configured receives the configuration as soon as it is read, before dishes are searched for. It
+	// must not wait. It may be nil.
+	Configured func(*config.Workspace)
 	// Warn receives what goes wrong beside the user's files. Damaged receives the entries that
 	// the cache has dropped, also later.
 	Warn    func(code, message, hint string)
@@ -106,6 +109,9 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	}
 	cfg, problems := memory.Load(o.Root, h.OwnConfig())
 	cfg.Exclude = slices.Concat(cfg.Exclude, o.Exclude)
+	if o.Configured != nil {
+		o.Configured(cfg)
+	}
 	candidates, options, more := h.FindPlugins(cfg, w.State)
 	w.Problems = append(problems, more...)
 	if cfg.Plugins.Lazy {

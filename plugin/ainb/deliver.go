@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/plugin/ainb/bus"
+	"github.com/bentobuild/bento/plugin/host"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
@@ -97,6 +98,7 @@ func (s *session) deliver(ctx context.Context, p *wire.Peer) {
 			}
 			continue
 		}
+		s.resting.Store(true)
 		select {
 		case <-s.input.more:
 		case <-s.inbox.Ready():
@@ -107,7 +109,20 @@ func (s *session) deliver(ctx context.Context, p *wire.Peer) {
 		case <-ctx.Done():
 			return
 		}
+		s.resting.Store(false)
 	}
+}
+
+// behind reports whether the extension starts, or has not been sent all events.
+func (x *extension) behind() bool {
+	switch state, _ := x.resident.State(); state {
+	case host.Starting:
+		return true
+	case host.Ready:
+		s := x.session()
+		return s != nil && (s.inbox.Len() > 0 || !s.resting.Load())
+	}
+	return false
 }
 
 // event writes an event of the bus: as an update of its topic, and for each stream of it.

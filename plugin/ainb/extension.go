@@ -16,6 +16,10 @@ import (
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
+// await is how long the standard input stays open for the answer to plugin/shutdown. Some extensions
+// end with their input alone, and do not answer.
+const await = time.Second
+
 // shown is how long a screen counts as shown after it was drawn.
 const shown = 30 * time.Second
 
@@ -65,6 +69,7 @@ func (x *extension) options() host.ResidentOptions {
 		Hello:    x.hello,
 		Ended:    func(p *wire.Peer) { x.bury(p) },
 		Shutdown: func(host.Ending) (string, any) { return "plugin/shutdown", struct{}{} },
+		Await:    await,
 		Keep:     x.keep,
 		Changed: func(s host.State, f *adapters.Failure) {
 			if x.h.o.Changed != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/ainb/bus"
@@ -53,6 +54,7 @@ type Extension struct {
 	SHA256   string          // when set, the digest of the only executable that may start
 	Launcher host.Launcher   // nil: a process of the executable
 	Eager    bool            // it starts at once, whatever the manifest says
+	Without  []string        // topics that it may not use, whatever it is granted
 }
 
 // Line is one line of the log of an extension: of host/log, or what it wrote to its standard error,
@@ -104,12 +106,32 @@ func Start(ctx context.Context, o Options) (*Host, error) {
 	return h, nil
 }
 
+// Settle waits until all extensions that run or start have been sent what was published, or ctx is
+// done.
+func (h *Host) Settle(ctx context.Context) {
+	tick := time.NewTicker(settlePause)
+	defer tick.Stop()
+	for slices.ContainsFunc(h.list, (*extension).behind) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// settlePause is the time between two looks at the inboxes.
+const settlePause = 2 * time.Millisecond
+
 // Close shuts all extensions down, side by side, and returns when their processes have ended.
-func (h *Host) Close() {
+func (h *Host) Close() { h.CloseBy(context.Background()) }
+
+// CloseBy is Close, but kills the processes that are left when ctx is done.
+func (h *Host) CloseBy(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, x := range h.list {
 		all.Go(func() {
-			x.resident.Close()
+			x.resident.CloseBy(ctx)
 			x.stderr.flush()
 		})
 	}

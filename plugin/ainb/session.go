@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/bentobuild/bento/plugin/ainb/bus"
 	"github.com/bentobuild/bento/plugin/host"
@@ -22,6 +23,7 @@ type session struct {
 	handlers sync.WaitGroup
 	slots    chan struct{}    // a value for each request that is handled
 	ready    chan struct{}    // closed after the handshake
+	resting  atomic.Bool      // nothing waits to be delivered
 	input    inputs           // keys and the mouse
 	pushed   chan eventParams // of sockets, whose readers wait
 

@@ -21,7 +21,9 @@ const (
 )
 
 // mayUse reports whether event_bus grants a topic.
-func (x *extension) mayUse(topic string) bool { return grantsTopic(x.granted[eventBus], topic) }
+func (x *extension) mayUse(topic string) bool {
+	return grantsTopic(x.granted[eventBus], topic) && !slices.Contains(x.e.Without, topic)
+}
 
 // grantsTopic reports whether a grant has a topic: all of them but those of fleet, or those of the
 // list, in which a "*" at the end stands for any text.
@@ -55,7 +57,7 @@ func (s *session) topicOf(method, capability string, raw json.RawMessage) (topic
 	switch {
 	case refused != nil:
 		return "", nil, refused
-	case !grantsTopic(g, topic):
+	case !grantsTopic(g, topic) || slices.Contains(s.x.e.Without, topic):
 		s.x.audit(method, capability, fmt.Sprintf("no grant of the topic %.120q", topic), false)
 		return "", nil, denied(capability)
 	}

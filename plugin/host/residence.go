@@ -254,7 +254,7 @@ func (l *residence) shutdown(k *companion, why Ending) {
 	until := time.Now().Add(l.o.Numbers.Shutdown)
 	method, params := l.o.Shutdown(why)
 	// A process that cannot be written to is about to exit, or is ended below.
-	if l.o.Await {
+	if l.o.Await > 0 {
 		l.await(k, method, params)
 	} else {
 		_ = k.peer.Finish(method, params)
@@ -274,7 +274,7 @@ func (l *residence) await(k *companion, method string, params any) {
 		return
 	}
 	defer q.Drop()
-	timer := time.NewTimer(l.o.Numbers.Shutdown)
+	timer := time.NewTimer(l.o.Await)
 	defer timer.Stop()
 	select {
 	case <-q.Answered():

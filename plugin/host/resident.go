@@ -31,10 +31,10 @@ type ResidentOptions struct {
 	// Ended is called after a connected process has ended, before calls fail and before the
 	// next start. It may be nil.
 	Ended func(p *wire.Peer)
-	// Shutdown returns the last request. Behind it, or with Await behind its answer, the stream to the
-	// process is closed.
+	// Shutdown returns the last request. Behind it, or behind its answer if that comes within Await, the
+	// stream to the process is closed.
 	Shutdown func(why Ending) (method string, params any)
-	Await    bool
+	Await    time.Duration
 	// Keep reports whether an idle process has to stay. It may be nil.
 	Keep func() bool
 	// Changed receives each new state, with the failure behind it. It may be nil.

@@ -363,7 +363,7 @@ func TestResidentAwaitsTheLastAnswer(t *testing.T) {
 	}{"answers": {true, 0}, "does not answer": {false, 7 * time.Second}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r, m, _ := reside(t, func(o *ResidentOptions) { o.Await = true }, greeted(func(k *child) {
+				r, m, _ := reside(t, func(o *ResidentOptions) { o.Await = 5 * time.Second }, greeted(func(k *child) {
 					last := k.read()
 					_ = k.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"x"}`))
 					if refusal, err := k.Recv(); err != nil || !strings.Contains(string(refusal), "method not found") {

@@ -54,7 +54,7 @@ func sepAxes() []sepAxis {
 		must("S5.3", "sep.health is answered within heartbeatIntervalMs while events come", sepHealthInStorm),
 		must("S6.1", "each event of its manifest is taken, also with data that it does not know", sepEvents),
 		must("S6.2", "an event that it does not know is ignored", sepOtherEvent),
-		must("S7.1", "it lives on if all that it asks for is denied", sepDenied),
+		raw(must("S7.1", "it lives on if all that it asks for is denied", sepDenied)),
 		must("S7.2", "it asks for methods of the contract, whose permissions its manifest declares", nil),
 		should("S7.3", "it stays below its maxRequestsPerSecond", nil),
 		must("S7.4", "the panels that it registers are valid", nil),
@@ -309,11 +309,13 @@ func sepDenied(ctx context.Context, t *sepTalk) outcome {
 	t.mu.Lock()
 	t.granted = nil
 	t.mu.Unlock()
-	o := sepEvents(ctx, t)
-	if o.status == Skip {
-		return without(t.healthy(ctx, 1))
+	if err := t.initialize(ctx); err != nil {
+		return without(err)
 	}
-	return o
+	if o := sepEvents(ctx, t); o.status != Skip {
+		return o
+	}
+	return without(t.healthy(ctx, 1))
 }
 
 // shutdown asks the extension to end.

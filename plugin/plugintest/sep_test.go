@@ -67,6 +67,9 @@ func (companion) Info() extension.Info {
 }
 
 func (companion) Start(ctx context.Context, c *extension.Client) error {
+	if !c.Granted(manifest.RegisterTools) {
+		return nil
+	}
 	return c.Register(ctx, extension.Panel{ID: "deploy", Title: "Deploy", Slot: "tools.page.primary", Action: "go"})
 }
 

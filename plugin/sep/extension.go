@@ -161,7 +161,7 @@ func (x *Extension) begin(ctx context.Context) {
 	n.Wire = wire.Limits{Body: x.terms.Limits.MaxRequestBytes, Sent: maxSent, Strict: true}
 	x.resident = host.Reside(ctx, host.ResidentOptions{
 		ID: x.o.Manifest.ID, Path: x.o.Manifest.Path(), Launcher: x.o.Launcher, Numbers: n, Eager: true,
-		Connect: x.connect, Hello: x.hello, Ended: x.ended, Shutdown: x.shutdown, Await: true, Changed: x.changed, Hint: x.hint, Stderr: x.o.Log,
+		Connect: x.connect, Hello: x.hello, Ended: x.ended, Shutdown: x.shutdown, Await: grace, Changed: x.changed, Hint: x.hint, Stderr: x.o.Log,
 	})
 }
 
@@ -180,7 +180,7 @@ func (x *Extension) connect(ctx context.Context, stream *host.Stream) (*wire.Pee
 		conn, err := x.socket.accept(ctx, stream)
 		if err != nil {
 			x.counts.change(func(c *Counters) { c.Exits++ })
-			x.because("not_connected")
+			x.reasoned("not_connected")
 			return nil, err
 		}
 		in, out, token = conn, conn, x.socket.token
@@ -225,11 +225,11 @@ func (x *Extension) ended(*wire.Peer) {
 	if x.socket != nil {
 		x.socket.finish()
 	}
-	x.because(s.why())
+	x.reasoned(s.why())
 }
 
-// because keeps the exact reason of the failure that follows.
-func (x *Extension) because(reason string) {
+// reasoned keeps the exact reason of the failure that follows.
+func (x *Extension) reasoned(reason string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.reason = reason
@@ -240,7 +240,9 @@ func (x *Extension) shutdown(why host.Ending) (string, any) {
 	if why == host.Reloading {
 		reason = "restart"
 	}
-	close(x.current().leaving)
+	s := x.current()
+	s.refusing.Store(why == host.Reloading) // else it may finish what it does for the last events
+	close(s.leaving)
 	return "sep.shutdown", map[string]any{"reason": reason, "graceMs": grace.Milliseconds()}
 }
 
@@ -378,13 +380,16 @@ func (x *Extension) Reload(ctx context.Context) {
 
 // Close asks the extension to end, and ends it: SIGTERM after 3 s, SIGKILL after 2 s more. It returns
 // when no process is left.
-func (x *Extension) Close() {
+func (x *Extension) Close() { x.CloseBy(context.Background()) }
+
+// CloseBy is Close, but kills the process when ctx is done.
+func (x *Extension) CloseBy(ctx context.Context) {
 	x.mu.Lock()
 	r := x.resident
 	x.closed = true
 	x.mu.Unlock()
 	if r != nil {
-		r.Close()
+		r.CloseBy(ctx)
 	}
 	if x.socket != nil {
 		x.socket.finish()

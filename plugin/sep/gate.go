@@ -119,7 +119,7 @@ func (s *session) permitted(m *method) *wire.RPCError {
 
 // admit checks the rate and the number of open requests, and opens one.
 func (s *session) admit(id string) *wire.RPCError {
-	if closed(s.leaving) {
+	if s.refusing.Load() {
 		return refuse(shuttingDown, "the extension is being shut down")
 	}
 	limits := s.x.terms.Limits

@@ -291,20 +291,34 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// TestShuttingDown: requests after sep.shutdown are refused.
+// TestShuttingDown: requests after sep.shutdown are refused before a restart, and answered at the end
+// of bento: an extension may show a message for the last event.
 func TestShuttingDown(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x, m := begun(t, Options{}, func(c *child) {
-			c.greet()
-			last := c.read()
-			c.check(t, `{"jsonrpc":"2.0","id":1,"method":"host.get_capabilities"}`, `1 -32017 {"reason":"shutting_down"} the extension is being shut down`)
-			c.check(t, `{"jsonrpc":"2.0","id":1,"method":"nothing"}`, `1 -32601 {"reason":"method_not_found"} method not found: "nothing"`)
-			c.reply(last, "{}")
+	refused := `1 -32017 {"reason":"shutting_down"} the extension is being shut down`
+	for name, want := range map[string]string{"restart": refused, "host_exit": "1 {}"} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				first := true
+				x, m := begun(t, Options{}, func(c *child) {
+					c.greet()
+					last := c.read()
+					if first {
+						first = false
+						c.check(t, `{"jsonrpc":"2.0","id":1,"method":"host.notifications.toast","params":{"level":"info","message":"m"}}`, want)
+						c.check(t, `{"jsonrpc":"2.0","id":1,"method":"nothing"}`, `1 -32601 {"reason":"method_not_found"} method not found: "nothing"`)
+					}
+					c.reply(last, "{}")
+				})
+				synctest.Wait()
+				if name == "restart" {
+					x.Reload(t.Context())
+					synctest.Wait()
+				}
+				x.Close()
+				m.alive.Wait()
+			})
 		})
-		synctest.Wait()
-		x.Close()
-		m.alive.Wait()
-	})
+	}
 }
 
 // TestRateEdges: as many requests as the rate at once, one more only after its token.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
@@ -24,6 +25,8 @@ type session struct {
 	tried   chan struct{} // closed when the handshake is over
 	failed  chan struct{} // closed when fault is set
 	leaving chan struct{} // closed when it is asked to shut down
+	// refusing: its requests are refused from then on.
+	refusing atomic.Bool
 
 	// The reader's alone.
 	authenticated bool
@@ -142,11 +145,11 @@ func closed(c <-chan struct{}) bool {
 }
 
 // fail ends the session for a fault, unless it has one.
-func (s *session) fail(code adapters.Code, reason, format string, args ...any) {
+func (s *session) fail(as adapters.Code, reason, format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fault == nil {
-		s.fault = &fault{code, reason, fmt.Sprintf(format, args...)}
+		s.fault = &fault{as, reason, fmt.Sprintf(format, args...)}
 		close(s.failed)
 	}
 }
