@@ -27,6 +27,10 @@ func TestMain(m *testing.M) {
 		sepKid(strings.TrimPrefix(os.Args[1], "sep:"))
 	}
 	id, isPlugin := strings.CutPrefix(filepath.Base(os.Args[0]), "bento-adapter-")
+	if name := os.Getenv("AINB_KID"); name != "" {
+		serveAinb(name)
+		return
+	}
 	if !isPlugin {
 		goleak.VerifyTestMain(m, forks)
 		return

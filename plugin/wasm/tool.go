@@ -169,7 +169,7 @@ func (t *Tool) Raw(ctx context.Context, c adapters.ToolCall) ([]byte, error) {
 	if err != nil {
 		return nil, t.failure(adapters.MalformedResponse, execute, err.Error(), "see the input of the task")
 	}
-	return t.run(ctx, p, c, input)
+	return t.run(ctx, p, c, executeWith(input))
 }
 
 // Check reads, checks and compiles the module, as the first call does.
