@@ -98,7 +98,7 @@ var table = []row{
 	{"plugin/sep", []string{"adapters", "diagnostics", "internal/jsonfile", "internal/jsontext", "plugin/host", "plugin/sep/manifest", "plugin/wire", "plugin/wire/shape"}},
 	{"plugin/wasm/wasmtest", nil}, // modules written by hand, for tests
 	// Compiled modules lie in a directory of bento's own.
-	{"plugin/wasm", []string{"adapters", "plugin/host", "plugin/wire", "internal/owndir", "internal/owner", "internal/rawfile"}},
+	{"plugin/wasm", []string{"adapters", "plugin/host", "plugin/wire", "internal/owndir", "internal/owner", "internal/rawfile", "internal/stat"}},
 	// An adapter is an executable or a module. What its manifest's exec asks is asked as any tool is.
 	{"plugin/adapter", []string{"internal/probe", "plugin/host", "plugin/wasm", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics", "internal/semver"}},
 	// An extension may have children of its own, which end with it.
