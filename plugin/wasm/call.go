@@ -20,10 +20,16 @@ import (
 // call is one call of a module.
 type call struct {
 	t   *Tool
-	c   adapters.ToolCall
+	c   recorded
 	log *lines
 	mod api.Module
 	at  string // the step: "instantiate", az_alloc, az_tool_execute
+}
+
+// recorded is a call, and what records the files that the module looks at.
+type recorded struct {
+	adapters.ToolCall
+	looks *looks // nil: nothing does
 }
 
 // Instantiate is the Call of a failure before the first call of an instance.
@@ -39,7 +45,7 @@ type exchange func(context.Context, *call) ([]byte, error)
 
 // run makes an instance, and does the exchange with it. The order is that of section 2 of the
 // contract.
-func (t *Tool) run(ctx context.Context, p *program, c adapters.ToolCall, do exchange) ([]byte, error) {
+func (t *Tool) run(ctx context.Context, p *program, c recorded, do exchange) ([]byte, error) {
 	k := &call{t: t, c: c, log: newLines(c.Log)}
 	defer k.log.end()
 	outer := ctx

@@ -52,5 +52,5 @@ func (t *Tool) ask(ctx context.Context, export string) ([]byte, error) {
 	if err != nil || !p.says[export] {
 		return nil, err
 	}
-	return t.run(ctx, p, adapters.ToolCall{}, func(ctx context.Context, k *call) ([]byte, error) { return k.text(ctx, export) })
+	return t.run(ctx, p, recorded{}, func(ctx context.Context, k *call) ([]byte, error) { return k.text(ctx, export) })
 }
