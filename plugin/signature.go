@@ -9,12 +9,17 @@ import (
 
 // checkMethods returns an error for an optional method that a has with a wrong signature.
 func checkMethods(a adapters.Adapter) error {
-	return signature.Check(a, "plugin.Main",
+	return signature.Check(a, "plugin.Main", optional()...)
+}
+
+// optional returns the interfaces of the optional methods, of one method each.
+func optional() []reflect.Type {
+	return []reflect.Type{
 		reflect.TypeFor[adapters.TaskLister](),
 		reflect.TypeFor[adapters.Linker](),
 		reflect.TypeFor[adapters.Scoper](),
 		reflect.TypeFor[adapters.Adder](),
 		reflect.TypeFor[adapters.ToolchainResolver](),
 		reflect.TypeFor[adapters.InstallPlanner](),
-	)
+	}
 }
