@@ -62,10 +62,12 @@ type Set struct {
 	o      Options
 	one    string // the id of the only extension, of OpenOne
 	queue  *queue
-	output bool          // one of them hears what tasks print
-	idle   atomic.Bool   // the last run executed nothing
-	stop   chan struct{} // closed by Close
-	found  chan struct{} // closed when the extensions are known and started
+	output bool                       // one of them hears what tasks print
+	idle   atomic.Bool                // the last run executed nothing
+	stop   chan struct{}              // closed by Close
+	found  chan struct{}              // closed when the extensions are known and started
+	keeps  bool                       // an extension can ask for the last payload of a topic; set before found is closed
+	latest map[string]json.RawMessage // of the goroutine alone, until Close
 
 	serving sync.WaitGroup
 
@@ -124,7 +126,7 @@ func (s *Set) notStarted() error {
 }
 
 func newSet(o Options) *Set {
-	return &Set{o: o, queue: newQueue(), stop: make(chan struct{}), found: make(chan struct{}), journals: make(map[string]*Journal)}
+	return &Set{o: o, queue: newQueue(), stop: make(chan struct{}), found: make(chan struct{}), journals: make(map[string]*Journal), latest: make(map[string]json.RawMessage)}
 }
 
 // serve starts the extensions, then passes on what happens until Close.
@@ -148,6 +150,7 @@ func (s *Set) pass() {
 		if err != nil {
 			panic(err) // our own types
 		}
+		s.keep(n.Topic, payload)
 		for _, h := range s.hosts {
 			if h.wants(n.Topic) {
 				h.publish(n.Topic, payload)
@@ -172,7 +175,7 @@ func (s *Set) wants(topic string) bool {
 			return true
 		}
 	}
-	return false
+	return s.keeps && isKept(topic)
 }
 
 // HearsOutput reports whether the set needs run.TaskOutput events.
@@ -237,6 +240,9 @@ func (s *Set) Close() {
 		})
 	}
 	s.save()
+	if !s.idle.Load() {
+		_ = s.saveLatest() // without, bento x has older ones
+	}
 }
 
 // settle waits until all notices are passed on and written.
