@@ -84,6 +84,7 @@ func ownDocuments() []published {
 		{name: "clean", title: "the removed outputs", value: cleaned{}},
 		{name: "toolchain.list", title: "the required and found versions of tools", also: []string{"toolchain.check"}, value: toolReport{}},
 		{name: "toolchain.pin", title: "the pinned versions", value: pinned{}},
+		{name: "plugin.new", title: "the written project of an adapter", value: newPlugin{}},
 		{name: "explain", title: "the meaning of codes", value: explained{}},
 		{name: "schema", title: "the published schemas", value: schemaList{}},
 		{name: "version", title: "the version of bento", value: versionInfo{}},

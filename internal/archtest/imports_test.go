@@ -20,8 +20,9 @@ type row struct {
 var table = []row{
 	// 0
 	{"diagnostics", nil},
-	{"internal/bench", nil},                                             // a program of its own: it measures bento from outside
-	{"internal/killpoint", nil},                                         // nothing at all, but where tests have bento killed
+	{"docs", nil},               // pages as text
+	{"internal/bench", nil},     // a program of its own: it measures bento from outside
+	{"internal/killpoint", nil}, // nothing at all, but where tests have bento killed
 	{"internal/rawfile", []string{"internal/killpoint"}},                // files and directories by descriptor
 	{"internal/testlog", nil},                                           // a program of its own: it reads the output of go test
 	{"internal/owndir", []string{"internal/rawfile", "internal/owner"}}, // bento's own directories
@@ -85,7 +86,7 @@ var table = []row{
 	{"discovery", []string{"adapters", "diagnostics", "internal/bounds", "internal/config", "internal/clone", "internal/owner", "internal/tree", "internal/pack", "internal/parallel", "internal/state", "internal/dag", "discovery/*"}},
 	{"discovery/answers", []string{"adapters", "internal/clone", "internal/tree", "internal/state", "internal/pack"}},                     // what adapters said
 	{"discovery/embeds", []string{"adapters", "internal/clone", "internal/pack", "internal/tree", "internal/parallel", "internal/state"}}, // what sources take in
-	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics"}},
+	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics", "internal/tomlfile"}},                   // expected answers have places
 	// A hook may name what diagnostics/parse has.
 	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse", "internal/tree/glob"}}, // which globs mean anything
 	// Packages of tools and plugins: what they contain, then where they are installed and fetched from.
@@ -98,7 +99,7 @@ var table = []row{
 	{"plugin/sep", []string{"adapters", "diagnostics", "internal/jsonfile", "internal/jsontext", "plugin/host", "plugin/sep/manifest", "plugin/wire", "plugin/wire/shape"}},
 	{"plugin/wasm/wasmtest", nil}, // modules written by hand, for tests
 	// Compiled modules lie in a directory of bento's own.
-	{"plugin/wasm", []string{"adapters", "plugin/host", "plugin/wire", "internal/owndir", "internal/owner", "internal/rawfile"}},
+	{"plugin/wasm", []string{"adapters", "plugin/host", "plugin/wire", "internal/owndir", "internal/owner", "internal/rawfile", "internal/stat"}},
 	// An adapter is an executable or a module. What its manifest's exec asks is asked as any tool is.
 	{"plugin/adapter", []string{"internal/probe", "plugin/host", "plugin/wasm", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics", "internal/semver"}},
 	// An extension may have children of its own, which end with it.

@@ -29,11 +29,7 @@ func (s *Set) openSEP(ctx context.Context, e *Extension) (host, error) {
 		Audit: func(d sep.Decision) {
 			j.Decide(report.ExtensionDecision{Time: d.Time, Method: d.Method, Permission: d.Permission, Decision: d.Decision, Reason: d.Reason})
 		},
-		Changed: func(st sep.Status) {
-			if st.Failure != nil {
-				s.failed(e.ID, st.State == sep.Quarantined, st.Failure)
-			}
-		},
+		Failed: func(st sep.Status) { s.failed(e.ID, st.State == sep.Quarantined, st.Failure) },
 	})
 	if err != nil {
 		return nil, err

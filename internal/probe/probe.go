@@ -93,6 +93,18 @@ func (a *Asker) AskDeclared(ctx context.Context, argv []string, at At) (Said, er
 	return a.ask(ctx, line{args: argv[1:]}, at.Of(path))
 }
 
+// DeclaredBasis returns what the answer of AskDeclared depends on in every directory: the same basis
+// means the same answer. It is "" for a missing tool, a shim of a version manager and a tool of the
+// workspace. It starts no process.
+func (a *Asker) DeclaredBasis(argv []string) string {
+	b := adapters.NewBasis(a.env)
+	path, err := b.Tool(argv[0])
+	if err != nil || a.area.Reached(path) || filepath.Base(filepath.Dir(path)) == "shims" || a.area.Steers(a.env) != "" {
+		return ""
+	}
+	return b.String()
+}
+
 func (a *Asker) ask(ctx context.Context, l line, at At) (Said, error) {
 	if at.Leave.Given() {
 		spec := proc.Spec{Argv: append([]string{at.Path}, l.args...), Dir: at.Dir, Env: a.env, Timeout: timeout}

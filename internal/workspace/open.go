@@ -52,6 +52,7 @@ type Workspace struct {
 
 // Close ends the plugins, unless they are kept, closes the tree and settles the cache.
 func (w *Workspace) Close() {
+	_ = w.Plugins.Remember() // of toolchains, which discovery does not ask for
 	w.Plugins.Close()
 	w.tools.Close()
 	w.Tree.Close()
@@ -114,8 +115,9 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	}
 	candidates, options, more := h.FindPlugins(cfg, w.State)
 	w.Problems = append(problems, more...)
+	options.Modules = host.NewNotes(w.State)
 	if cfg.Plugins.Lazy {
-		options.Notes = host.NewNotes(w.State)
+		options.Notes = options.Modules
 	}
 	below, snapshot := clone.At(o.Root), new(adapters.Snapshot)
 	about := adapters.Options{Env: h.Environ, AllowDownload: cfg.Toolchain.AllowDownload, Clone: below, Snapshot: snapshot}

@@ -44,7 +44,10 @@ type Options struct {
 	Digests *host.Digests // remembers the digests of executables, and is saved; may be nil
 	// Notes, if set, let Start skip plugins that had no dish in the last invocation; see
 	// Set.Remember.
-	Notes   *host.Notes
+	Notes *host.Notes
+	// Modules, if set, saves the answers of modules for the next invocation, which then need not
+	// start them; see Set.Remember. It may be Notes.
+	Modules *host.Notes
 	Keep    *Keep // lets plugins run on when the Set is closed; nil: none does
 	Numbers Numbers
 

@@ -38,6 +38,7 @@ type Process struct {
 	idle   idle
 	reader *answer.Reader
 	asker  *probe.Asker // runs the manifest's exec
+	saved  *saved       // answers of a module, nil for others
 	basis  string       // its key in o.Keep
 
 	isKept, isReleased bool // o.Keep ends it; this use of it is over; both belong to o.Keep
@@ -168,8 +169,16 @@ func (p *Process) call(ctx context.Context, c host.Call) (json.RawMessage, error
 
 // ask calls the plugin and decodes the answer into the value that into points to. If the
 // plugin does not know a method that the manifest does not name, answered is false without
-// an error.
+// an error. The answer may be a saved one.
 func (p *Process) ask(ctx context.Context, c host.Call, into any) (answered bool, err error) {
+	if p.recall(c, "", into) {
+		return true, nil
+	}
+	return p.askNow(ctx, c, "", into)
+}
+
+// askNow is ask without a look at saved answers; tool is that of the question.
+func (p *Process) askNow(ctx context.Context, c host.Call, tool string, into any) (answered bool, err error) {
 	result, err := p.call(ctx, c)
 	var rpc *wire.RPCError
 	switch {
@@ -183,6 +192,7 @@ func (p *Process) ask(ctx context.Context, c host.Call, into any) (answered bool
 	if err := p.reader.Decode(c.Method, result, into); err != nil {
 		return false, p.malformed(c, err)
 	}
+	p.saved.answered(c, tool, result)
 	return true, nil
 }
 

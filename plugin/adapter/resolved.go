@@ -18,11 +18,10 @@ import (
 // versionLine starts the fingerprint of a toolchain whose version is known.
 const versionLine = "version "
 
-// toolchainOf is what an answer about the toolchain depends on: the directory, "" without the
-// capability resolved_toolchain, and what the manifest's exec printed.
+// toolchainOf is a question about the toolchain: the directory, "" for all, and whether a run asks.
 type toolchainOf struct {
-	dir  string
-	said adapters.ExecOutput
+	dir   string
+	inRun bool
 }
 
 // ToolchainFingerprint implements adapters.Adapter. Without the capability resolved_toolchain the
@@ -42,48 +41,53 @@ func (p *Process) toolchainAt(ctx context.Context, at probe.At) (string, error) 
 	if !c.ResolvedToolchain && !c.ResolvedToolchainFingerprint {
 		return "", nil
 	}
-	said, err := p.exec(ctx, at)
-	if err != nil {
-		return "", err
-	}
-	of := toolchainOf{}
-	if said != nil {
-		of.said = *said
-	}
-	if c.ResolvedToolchain {
-		of.dir = filepath.Clean(at.Dir)
+	of := toolchainOf{inRun: at.Leave.Given()}
+	if at.Dir = filepath.Clean(cmp.Or(at.Dir, p.o.Root)); c.ResolvedToolchain || len(p.manifest.Exec) > 0 {
+		of.dir = at.Dir
 	}
 	return p.resolution.get(ctx, of, func() (string, error) {
 		if c.ResolvedToolchain {
-			return p.resolved(ctx, wire.Toolchain{Dir: of.dir, Exec: said})
+			return p.resolved(ctx, at)
 		}
-		call, text := host.Call{Method: wire.MethodFingerprint}, ""
-		if said != nil {
-			call.Params = wire.Toolchain{Exec: said}
-		}
-		_, err := p.ask(ctx, call, &text)
+		var text string
+		err := p.askToolchain(ctx, host.Call{Method: wire.MethodFingerprint}, at, &text)
 		return text, err
 	})
 }
 
 // resolved asks which toolchain the tasks of a directory get. The fingerprint has the version in
 // its first line, for CheckPin.
-func (p *Process) resolved(ctx context.Context, params wire.Toolchain) (string, error) {
+func (p *Process) resolved(ctx context.Context, at probe.At) (string, error) {
 	var r *adapters.ResolvedToolchain
-	if _, err := p.ask(ctx, host.Call{Method: wire.MethodResolved, Params: params, Dir: params.Dir}, &r); err != nil || r == nil {
+	err := p.askToolchain(ctx, host.Call{Method: wire.MethodResolved, Params: wire.Toolchain{Dir: at.Dir}, Dir: at.Dir}, at, &r)
+	if err != nil || r == nil {
 		return "", err
 	}
 	return versionLine + r.Version + "\n" + r.Fingerprint, nil
 }
 
-// exec runs the command of the manifest's exec for a directory. It returns nil if there is none.
-func (p *Process) exec(ctx context.Context, at probe.At) (*adapters.ExecOutput, error) {
-	argv := p.manifest.Exec
-	if len(argv) == 0 {
-		return nil, nil
+// askToolchain is ask with what the manifest's exec prints. A saved answer needs no process.
+func (p *Process) askToolchain(ctx context.Context, c host.Call, at probe.At, into any) error {
+	if len(p.manifest.Exec) == 0 {
+		_, err := p.ask(ctx, c, into)
+		return err
 	}
-	at.Dir = cmp.Or(at.Dir, p.o.Root)
-	said, err := p.asker.AskDeclared(ctx, argv, at)
+	tool := p.asker.DeclaredBasis(p.manifest.Exec)
+	if tool != "" && p.recall(c, tool, into) {
+		return nil
+	}
+	said, err := p.exec(ctx, at)
+	if err != nil {
+		return err
+	}
+	c.Params = wire.Toolchain{Dir: c.Dir, Exec: said}
+	_, err = p.askNow(ctx, c, tool, into)
+	return err
+}
+
+// exec runs the command of the manifest's exec for a directory.
+func (p *Process) exec(ctx context.Context, at probe.At) (*adapters.ExecOutput, error) {
+	said, err := p.asker.AskDeclared(ctx, p.manifest.Exec, at)
 	var missing *adapters.MissingTool
 	if errors.As(err, &missing) && missing.Hint == "" {
 		return nil, &adapters.MissingTool{Tool: missing.Tool, Hint: fmt.Sprintf("install %s; the plugin %s asks it for its version", missing.Tool, p.id)}

@@ -148,7 +148,11 @@ func TestModuleAxes(t *testing.T) {
 		"no-output":            {m: roomy(`{"error":null}`), want: and("W5.3")},
 		"output-is-a-number":   {m: roomy(`{"output":7}`), want: and("W5.3")},
 		"error-is-a-number":    {m: roomy(`{"output":"x","error":7}`), want: and("W5.4")},
-		"more-members":         {m: roomy(`{"output":"x","status":"ok"}`), want: []string{"W5.5"}},
+		"schema-is-a-list": {m: with(func(m *Module) {
+			m.Data(2048, "[]")
+			m.Func("az_tool_schema", "->i64", Packed(2048, 2))
+		}), want: []string{"W6.7"}},
+		"more-members": {m: roomy(`{"output":"x","status":"ok"}`), want: []string{"W5.5"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

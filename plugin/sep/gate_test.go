@@ -134,8 +134,8 @@ func TestOff(t *testing.T) {
 		if err == nil {
 			x.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) || launcher.launched > 0 {
-			t.Errorf("%s: got %v after %d starts, want %s", name, err, launcher.launched, c.want)
+		if err == nil || !strings.Contains(err.Error(), c.want) || launcher.launches() > 0 {
+			t.Errorf("%s: got %v after %d starts, want %s", name, err, launcher.launches(), c.want)
 		}
 	}
 }
