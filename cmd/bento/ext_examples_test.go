@@ -50,6 +50,7 @@ func newExtended(t *testing.T) *extended {
 	write(t, w.root, "bento.toml", `[extensions.'bento.notify']
 path = "tools/notify"
 grant = ["events.subscribe", "notifications.create"]
+wait = "5m"
 env = { NOTIFY_WEBHOOK = "`+server.URL+`", NO_PROXY = "*" }
 [extensions.flaky]
 path = "tools/flaky"

@@ -26,7 +26,7 @@ func (s *Set) openAinb(ctx context.Context, list []*Extension) (host, error) {
 	var all []ainb.Extension
 	for _, e := range list {
 		all = append(all, ainb.Extension{
-			Found: *e.Ainb, Grants: grants(e), Config: settings(e), Env: s.free().With(s.variables(e)), WorkDir: s.o.Places.Root,
+			Found: *e.Ainb, Grants: grants(e), Config: e.Config(), Env: s.free().With(s.variables(e)), WorkDir: s.o.Places.Root,
 		})
 		if !e.Settings.Output {
 			all[len(all)-1].Without = []string{report.TopicTaskOutput}
@@ -88,7 +88,8 @@ func grants(e *Extension) map[string]manifest.Grant {
 	return all
 }
 
-func settings(e *Extension) json.RawMessage {
+// Config returns the settings of an extension, one JSON object, nil for none.
+func (e *Extension) Config() json.RawMessage {
 	if e.Settings.Config == "" {
 		return nil
 	}

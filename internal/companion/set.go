@@ -62,6 +62,7 @@ type Set struct {
 	o      Options
 	one    string // the id of the only extension, of OpenOne
 	queue  *queue
+	linger time.Duration              // how long the end waits at most
 	output bool                       // one of them hears what tasks print
 	idle   atomic.Bool                // the last run executed nothing
 	stop   chan struct{}              // closed by Close
@@ -77,10 +78,6 @@ type Set struct {
 	journals map[string]*Journal
 }
 
-// linger is how long the end of an invocation waits at most for the extensions to take the last
-// notices and to end.
-const linger = 2 * time.Second
-
 // Open returns the extensions of a configuration, nil if it has none. It starts those that are ready
 // and does not wait for it. The caller has to close the set.
 func Open(ctx context.Context, cfg *config.Workspace, o Options) *Set {
@@ -90,6 +87,7 @@ func Open(ctx context.Context, cfg *config.Workspace, o Options) *Set {
 	s := newSet(o)
 	for _, e := range cfg.Extensions {
 		s.output = s.output || e.Output
+		s.linger = max(s.linger, e.Wait)
 	}
 	s.serving.Go(func() { s.serve(func() { s.start(ctx, Find(cfg, o.Places)) }) })
 	return s
@@ -98,7 +96,7 @@ func Open(ctx context.Context, cfg *config.Workspace, o Options) *Set {
 // OpenOne is Open for one extension, which is ready, and which a command is about to use.
 func OpenOne(ctx context.Context, e *Extension, o Options) *Set {
 	s := newSet(o)
-	s.one = e.ID
+	s.one, s.linger = e.ID, e.Settings.Wait
 	s.serving.Go(func() { s.serve(func() { s.start(ctx, []Extension{*e}) }) })
 	return s
 }
@@ -218,13 +216,13 @@ func (s *Set) Problems() []diagnostics.Diagnostic {
 	return diagnostics.Sorted(s.problems)
 }
 
-// Close ends the extensions. It waits at most 2 s for them to take the last notices and to end, and
-// not at all after a run that has executed nothing.
+// Close ends the extensions. It waits for them to take the last notices and to end, at most as long as
+// the configuration says, and not at all after a run that has executed nothing.
 func (s *Set) Close() {
 	if s == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), linger)
+	ctx, cancel := context.WithTimeout(context.Background(), s.linger)
 	defer cancel()
 	if s.idle.Load() {
 		cancel()

@@ -17,6 +17,9 @@ import (
 // DataVariable names, for an extension, a directory of its own for this workspace.
 const DataVariable = "BENTO_EXTENSION_DATA"
 
+// BytecodeVariable has Python write no compiled files: they would change the approved content.
+const BytecodeVariable = "PYTHONDONTWRITEBYTECODE"
+
 // RuleFailed is the rule of an extension that failed during a run.
 const RuleFailed = "extension_failed"
 
@@ -103,7 +106,7 @@ func (s *Set) free() adapters.Environ {
 // variables returns the further variables of an extension: those that the configuration names, and the
 // directory of its own.
 func (s *Set) variables(e *Extension) map[string]string {
-	set := map[string]string{"PYTHONDONTWRITEBYTECODE": "1"} // a new file would change the approved content
+	set := map[string]string{BytecodeVariable: "1"}
 	for _, name := range e.Settings.Env {
 		if value, ok := s.o.Environ.Lookup(name); ok {
 			set[name] = value

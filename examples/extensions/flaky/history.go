@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -91,7 +92,7 @@ func (h history) save() error {
 	if err != nil {
 		return err
 	}
-	temp := file() + ".new"
+	temp := fmt.Sprintf("%s.%d", file(), os.Getpid())
 	if err := os.WriteFile(temp, data, 0o600); err != nil {
 		return err
 	}

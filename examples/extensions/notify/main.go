@@ -53,7 +53,7 @@ func (notifier) Event(ctx context.Context, c *extension.Client, e extension.Even
 	return errors.Join(err, c.Toast(ctx, level, text))
 }
 
-// summary returns what is said of a run.
+// summary returns the message about a run, and its level.
 func summary(run *finished) (level, text string) {
 	s := run.Summary
 	took := time.Duration(s.DurationMS) * time.Millisecond
