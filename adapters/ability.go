@@ -216,6 +216,16 @@ type ResolvedToolchain struct {
 	Version     string `json:"version"`     // such as "3.25.1"; also a part of the key
 }
 
+// InstallPlanner is an adapter of a plugin that starts no process for an install: bento runs its
+// commands.
+type InstallPlanner interface {
+	// InstallCommands returns the commands that install the dependencies of a dish, in their order.
+	// Each is a program and its arguments; no shell reads them. The program is a name on PATH, or a
+	// path relative to the directory of the install, in which bento runs the commands. It is called
+	// instead of Install.
+	InstallCommands(ctx context.Context, req InstallRequest) ([][]string, error)
+}
+
 // PinChecker compares a pin with a toolchain.
 type PinChecker interface {
 	// CheckPin reports whether the toolchain with this fingerprint satisfies want.

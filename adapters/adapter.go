@@ -70,6 +70,11 @@ type Manifest struct {
 	// Parallel is how many calls may be in flight at once; 0 and 1 mean one.
 	Parallel int `json:"parallel,omitempty"`
 
+	// Exec asks a tool for its version: its name on PATH, and one argument (see CheckExec). Bento
+	// runs it for the questions about the toolchain, and hands in what it printed. It is how an
+	// adapter that starts no process, such as a WebAssembly module, knows the version.
+	Exec []string `json:"exec,omitempty"`
+
 	// Nested says whether a project inside another of this family is a dish of its own
 	// although no manifest names it. Nil means true.
 	Nested *bool `json:"nested,omitempty"`

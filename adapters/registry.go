@@ -42,7 +42,7 @@ func (r *Registry) IDs() []string {
 type Candidate struct {
 	ID       string // the suffix of its file name
 	Path     string // absolute
-	Contract string // ContractV1, ContractOneShot or ContractWasm
+	Contract string // ContractV1, ContractOneShot, ContractWasm or ContractDefinition
 	// Skip is the reason not to start it: SkipDisabled, SkipNotAllowed, SkipNotTrusted,
 	// SkipUnusable; or "". SkipReason explains it.
 	Skip       string
@@ -58,6 +58,8 @@ type Candidate struct {
 const (
 	ContractV1   = "bento-v1"
 	ContractWasm = "wasm"
+	// ContractDefinition is that of an adapter that a file of TOML defines.
+	ContractDefinition = "definition"
 	// ContractOneShot is that of a tool that is a program.
 	ContractOneShot = "oneshot"
 )

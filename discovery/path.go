@@ -23,14 +23,26 @@ const RulePluginFile = "plugin_file"
 // PluginPrefix is the start of the name of an adapter's executable; the id follows.
 const PluginPrefix = "bento-adapter-"
 
-// Adapters lists the executables on path, the value of $PATH, that may be adapters, in the order in
-// which they count. It starts none. It lists with a reason those that the configuration forbids,
+// Places are where adapters are searched.
+type Places struct {
+	Path      string      // the value of $PATH
+	Installed []Installed // in the order in which they count, after all of Path
+}
+
+// Installed is an adapter that the user has installed with bento.
+type Installed struct {
+	Path   string // of its executable or module, whose name is that of one on PATH
+	Active bool   // one that is not active is used only if its digest is pinned
+}
+
+// Adapters lists the executables in places that may be adapters, in the order in
+// which they count. It starts none. Of several with one id, the one that has the pinned digest counts. It lists with a reason those that the configuration forbids,
 // that the repository may have brought, that users other than the user, root and the owner of the
 // workspace can replace, and that are not executable. Of two with one id the later is started only
 // if the earlier fails. It returns a warning for a bad file. digest returns the SHA-256 of a file
 // in hexadecimal, or else the reason why it cannot; Adapters calls it for pinned files. st saves
 // the names in the directories of PATH; it may be nil.
-func Adapters(path string, cfg *config.Workspace, st *state.Dir, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
+func Adapters(in Places, cfg *config.Workspace, st *state.Dir, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
 	p := &cfg.Plugins
 	s := &search{rules: rules{
 		prefix: PluginPrefix, noun: "plugin", table: "plugins", ids: "adapter id, expected [a-z0-9][a-z0-9_-]*", valid: config.ValidPluginID, rule: RulePluginFile,
@@ -38,7 +50,7 @@ func Adapters(path string, cfg *config.Workspace, st *state.Dir, digest func(pat
 		contract: adapters.ContractV1,
 		consent:  "install it in a directory outside, or allow this content in your own configuration: [plugins.%s] sha256",
 	}}
-	found, problems := s.run(path, cfg, st, digest)
+	found, problems := s.run(in, cfg, st, digest)
 	for i := range found {
 		defined := slices.IndexFunc(cfg.Adapters, func(a config.Adapter) bool { return a.ID == found[i].ID })
 		if defined >= 0 && found[i].Skip == "" {
@@ -63,15 +75,16 @@ func Tools(path string, cfg *config.Workspace, st *state.Dir, digest func(path s
 		contract: adapters.ContractOneShot,
 		consent:  "install it in a directory outside, or declare it in bento.toml: [tools.%q]",
 	}}
-	return s.run(path, cfg, st, digest)
+	return s.run(Places{Path: path}, cfg, st, digest)
 }
 
-// run searches the directories of path.
-func (s *search) run(path string, cfg *config.Workspace, st *state.Dir, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
+// run searches the directories of PATH, then what is installed.
+func (s *search) run(in Places, cfg *config.Workspace, st *state.Dir, digest func(path string) string) ([]adapters.Candidate, []diagnostics.Diagnostic) {
 	names := openPathNames(st)
 	defer names.Save()
+	s.differing = make(map[int]config.Text)
 	s.own, s.digest, s.ways, s.area = cfg.Own, digest, owner.Of(cfg.Root).Ways(), bounds.Of(cfg.Root)
-	for _, dir := range filepath.SplitList(path) {
+	for _, dir := range filepath.SplitList(in.Path) {
 		real, err := filepath.EvalSymlinks(dir) // /bin is often a link to /usr/bin
 		if !filepath.IsAbs(dir) || err != nil || slices.Contains(s.dirs, real) {
 			continue
@@ -83,7 +96,28 @@ func (s *search) run(path string, cfg *config.Workspace, st *state.Dir, digest f
 			}
 		}
 	}
+	for _, f := range in.Installed {
+		id := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(f.Path), s.prefix), ".wasm")
+		pin := s.pin(id)
+		if f.Active && pin.Text == "" || pin.Text != "" && (f.Active || s.digest(f.Path) == pin.Text) {
+			s.file(f.Path, strings.TrimPrefix(filepath.Base(f.Path), s.prefix))
+		}
+	}
+	s.choosePinned()
 	return s.found, diagnostics.Sorted(s.problems)
+}
+
+// choosePinned marks the candidates that another one with the pinned digest replaces, and warns about
+// those with another digest that none replaces.
+func (s *search) choosePinned() {
+	for i, pin := range s.differing {
+		c := &s.found[i]
+		if slices.ContainsFunc(s.found, func(o adapters.Candidate) bool { return o.ID == c.ID && o.Skip == "" && o.SHA256 == pin.Text }) {
+			c.Skip, c.SkipReason, c.SkipHint = adapters.SkipShadowed, c.SkipReason+", which another copy has", ""
+			continue
+		}
+		s.warn(c.Path, c.SkipReason, c.SkipHint)
+	}
 }
 
 // rules say which files are found, and which of them are used.
@@ -110,6 +144,8 @@ type search struct {
 	found    []adapters.Candidate
 	files    []fs.FileInfo // of found; nil for a broken link
 	problems []diagnostics.Diagnostic
+	// differing are the pins of the candidates with another digest, by their index in found.
+	differing map[int]config.Text
 }
 
 // file checks one file whose name is the prefix and suffix.
@@ -183,7 +219,11 @@ func (s *search) forbid(c *adapters.Candidate) {
 	if why == "" {
 		if why, hint = s.exposed(c); pin.Text != "" {
 			c.SHA256 = pin.Text
-			why, hint = s.differs(c.Path, pin), ""
+			if why, hint = s.differs(c.Path, pin), ""; why != "" {
+				c.Skip, c.SkipReason, c.SkipHint = adapters.SkipNotTrusted, why, s.mendPin(c, pin)
+				s.differing[len(s.found)] = pin
+				return
+			}
 		}
 	}
 	if why != "" {
@@ -231,6 +271,14 @@ func (s *search) differs(path string, pin config.Text) string {
 	default:
 		return fmt.Sprintf("its sha256 is %s, expected %s at %s", sum, pin.Text, pin.Pos)
 	}
+}
+
+// mendPin returns what to do about a candidate with another digest than its pin.
+func (s *search) mendPin(c *adapters.Candidate, pin config.Text) string {
+	if pin.Pos.File != config.LockFile {
+		return "if you trust its present content, change the sha256 there"
+	}
+	return fmt.Sprintf("if you trust its present content: %s %s", s.lock, c.ID)
 }
 
 func (s *search) warn(path, why, hint string) {

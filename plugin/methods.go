@@ -61,12 +61,16 @@ func (s *server) toolchain(ctx context.Context, req *jrpc2.Request) (any, error)
 }
 
 // fingerprint calls the adapter without a directory: protocol 1 has one answer for all.
-func (s *server) fingerprint(ctx context.Context, _ *jrpc2.Request) (any, error) {
+func (s *server) fingerprint(ctx context.Context, req *jrpc2.Request) (any, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, err
 	}
-	text, err := s.a.ToolchainFingerprint(ctx, dir)
+	var p wire.Toolchain
+	if err := paramsOf(req, &p); err != nil {
+		return nil, err
+	}
+	text, err := s.a.ToolchainFingerprint(withExec(ctx, p.Exec), dir)
 	if text == "" {
 		return nil, err
 	}
@@ -74,11 +78,14 @@ func (s *server) fingerprint(ctx context.Context, _ *jrpc2.Request) (any, error)
 }
 
 func (s *server) resolved(ctx context.Context, req *jrpc2.Request) (any, error) {
-	dir, err := dirOf(req)
-	if err != nil {
+	var p wire.Toolchain
+	if err := paramsOf(req, &p); err != nil {
 		return nil, err
 	}
-	r, err := s.a.(adapters.ToolchainResolver).ResolvedToolchain(ctx, dir)
+	if err := checkDir("dir", p.Dir); err != nil {
+		return nil, err
+	}
+	r, err := s.a.(adapters.ToolchainResolver).ResolvedToolchain(withExec(ctx, p.Exec), p.Dir)
 	if r == nil {
 		return nil, err
 	}
@@ -94,7 +101,15 @@ func (s *server) install(ctx context.Context, req *jrpc2.Request) (any, error) {
 		return nil, err
 	}
 	p.Env = adapters.NewEnviron(os.Environ())
-	return nil, s.a.Install(ctx, p, s.log(ctx))
+	planner, plans := s.a.(adapters.InstallPlanner)
+	if !plans {
+		return nil, s.a.Install(ctx, p, s.log(ctx))
+	}
+	commands, err := planner.InstallCommands(ctx, p)
+	if len(commands) == 0 {
+		return nil, err
+	}
+	return wire.Installed{Commands: commands}, err
 }
 
 // log returns the function that sends progress to bento.

@@ -12,6 +12,10 @@
 // The capabilities of the manifest name the methods that bento calls. A manifest that names
 // none of the contract's four has all four. An adapter that implements adapters.TaskLister,
 // Linker, Scoper, Adder or ToolchainResolver also has that capability.
+//
+// An adapter need not start a process: bento runs Manifest().Exec for it (see ExecOutput), and the
+// commands of an adapters.InstallPlanner. Such an adapter can also be a WebAssembly module (see
+// Export).
 package plugin
 
 import (

@@ -15,5 +15,6 @@ func checkMethods(a adapters.Adapter) error {
 		reflect.TypeFor[adapters.Scoper](),
 		reflect.TypeFor[adapters.Adder](),
 		reflect.TypeFor[adapters.ToolchainResolver](),
+		reflect.TypeFor[adapters.InstallPlanner](),
 	)
 }

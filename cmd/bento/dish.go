@@ -123,7 +123,8 @@ func (s *session) knows(known *adapters.Registry, language string) bool {
 	if known.ByID(language) != nil {
 		return true
 	}
-	candidates, _ := discovery.Adapters(s.environ.Get("PATH"), &config.Workspace{}, nil, (*host.Digests)(nil).Executable)
+	in, _ := s.host().Places()
+	candidates, _ := discovery.Adapters(in, &config.Workspace{}, nil, (*host.Digests)(nil).Executable)
 	return slices.ContainsFunc(candidates, func(c adapters.Candidate) bool { return c.ID == language && c.Skip != adapters.SkipUnusable })
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/docs"
 	"github.com/bentobuild/bento/internal/report"
 )
 
@@ -14,14 +15,17 @@ func explainCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "explain [CODE]", GroupID: "ask",
 		Short:             "Explain a code: its meaning, its cause, and what to do",
-		Long:              "Explain a code that bento printed: the rule of a problem, the reason of a miss or a\nfailure, or the code of a plugin's failure. Without CODE, list all codes.",
-		Example:           "  bento explain toolchain_mismatch\n  bento explain",
+		Long:              "Explain a code that bento printed: the rule of a problem, the reason of a miss or a\nfailure, or the code of a plugin's failure. Without CODE, list all codes.\nA clause of the contract of plugins or tools, as in \"3.1\", is a code too.",
+		Example:           "  bento explain toolchain_mismatch\n  bento explain 3.1\n  bento explain",
 		Args:              atMost(1, "bento explain takes one code"),
 		ValidArgsFunction: once(codeNames),
 		RunE: func(_ *cobra.Command, args []string) error {
 			doc := explained{report.Schema("explain"), report.Codes()}
 			if len(args) == 1 {
 				e, ok := report.FindCode(args[0])
+				if c, is := docs.FindClause(args[0]); !ok && is {
+					e, ok = ofClause(c), true
+				}
 				if !ok {
 					return notFound("unknown_code", fmt.Sprintf("bento prints no code %q", args[0]), orList(args[0], codeNames(), "bento explain lists all"))
 				}
@@ -33,6 +37,14 @@ func explainCommand(s *session) *cobra.Command {
 			doc.write(s.out, s.style, len(args) == 1)
 			return nil
 		},
+	}
+}
+
+// ofClause describes a clause of a contract of plugins and tools.
+func ofClause(c docs.Clause) report.Code {
+	return report.Code{
+		Code: c.Number, Meaning: c.Text, Cause: fmt.Sprintf("the contract, %s (%s)", c.Page, c.Binds),
+		Fix: "bento plugin test, or bento tool test, shows the messages of the test that failed",
 	}
 }
 

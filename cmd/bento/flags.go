@@ -65,6 +65,8 @@ func matters(cmd *cobra.Command, flag string) bool {
 		return slices.Contains(ofRuns, flag)
 	case name == "watch":
 		return slices.Contains(ofRuns, flag) && flag != "report-file" && flag != "profile"
+	case name == "plugin test":
+		return flag == "report-file"
 	case name == "install":
 		return flag == "output" || flag == "force-install"
 	case name == "plan", name == "why", name == "graph":
@@ -107,7 +109,7 @@ func noneUnused(cmd *cobra.Command) error {
 			continue
 		}
 		return usageError(fmt.Sprintf("%s writes no file for --%s", cmd.CommandPath(), name),
-			"run, build, check, lint, test and ci write it; redirect the output of "+cmd.CommandPath()+" --json instead")
+			"run, build, check, lint, test, ci and plugin test write it; redirect the output of "+cmd.CommandPath()+" --json instead")
 	}
 	return nil
 }

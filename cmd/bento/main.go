@@ -176,7 +176,7 @@ func newRoot(s *session) *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "ask", Title: "Inspect:"},
 		&cobra.Group{ID: "setup", Title: "Set up and maintain:"}, &cobra.Group{ID: "other", Title: "Other:"})
 	root.AddCommand(runCommands(s)...)
-	root.AddCommand(planCommand(s), whyCommand(s), graphCommand(s), dishesCommand(s), tasksCommand(s), lastCommand(s), logsCommand(s), artifactsCommand(s), explainCommand(s))
+	root.AddCommand(planCommand(s), whyCommand(s), graphCommand(s), dishesCommand(s), tasksCommand(s), lastCommand(s), logsCommand(s), artifactsCommand(s), explainCommand(s), xCommand(s))
 	root.AddCommand(initCommand(s), addCommand(s), dishCommand(s), boxCommand(s), toolchainCommand(s), doctorCommand(s), cleanCommand(s), cacheCommand(s), pluginCommand(s), toolCommand(s), extCommand(s))
 	root.AddCommand(schemaCommand(s), versionCommand(s), completionCommand(), manCommand(s))
 	root.SetHelpCommandGroupID("other")

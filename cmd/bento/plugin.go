@@ -19,7 +19,7 @@ import (
 func pluginCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "plugin", GroupID: "setup",
-		Short: "Inspect and test the adapters on PATH",
+		Short: "Install, inspect and test adapters",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -28,7 +28,8 @@ func pluginCommand(s *session) *cobra.Command {
 		Example: "  bento plugin list\n  bento plugin list --json",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return s.pluginList(cmd.Context()) },
-	}, pluginInfoCommand(s), pluginCallCommand(s), pluginTestCommand(s), pluginTraceCommand(s), pluginLockCommand(s))
+	}, pluginInfoCommand(s), pluginCallCommand(s), pluginNewCommand(s), pluginTestCommand(s), pluginTraceCommand(s), pluginLockCommand(s),
+		newPluginAdd(s), newPluginUpdate(s), newPluginRemove(s), newPluginPublish(s))
 	return cmd
 }
 
@@ -69,7 +70,7 @@ func definedRows(cfg *config.Workspace, defined []adapters.Adapter) []report.Plu
 		m := a.Manifest()
 		i := slices.IndexFunc(cfg.Adapters, func(c config.Adapter) bool { return c.ID == m.AdapterID })
 		list = append(list, report.PluginRow{
-			ID: m.AdapterID, Path: cfg.Adapters[i].Pos.String(), Contract: "definition", Status: adapter.Loaded, DisplayName: m.DisplayName, Identity: m.Identity,
+			ID: m.AdapterID, Path: cfg.Adapters[i].Pos.String(), Contract: adapters.ContractDefinition, Status: adapter.Loaded, DisplayName: m.DisplayName, Identity: m.Identity,
 		})
 	}
 	return list

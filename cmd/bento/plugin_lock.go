@@ -40,7 +40,9 @@ func (s *session) pluginLock(ids []string) error {
 	cfg, problems := config.Load(root, s.host().OwnConfig())
 	free := *cfg
 	free.Plugins, free.Tools.Locked = cfg.Plugins.Unlocked(), nil
-	found, more := discovery.Adapters(s.environ.Get("PATH"), &free, nil, (*host.Digests)(nil).Executable)
+	in, damaged := s.host().Places()
+	report.WriteProblems(s.err, s.style, damaged)
+	found, more := discovery.Adapters(in, &free, nil, (*host.Digests)(nil).Executable)
 	// The command replaces the old lock, so its problems do not matter.
 	problems = slices.DeleteFunc(append(problems, more...), func(d diagnostics.Diagnostic) bool { return d.File == config.LockFile })
 	report.WriteProblems(s.err, s.style, problems)

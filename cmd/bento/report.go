@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/bentobuild/bento/internal/companion"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/export"
 	"github.com/bentobuild/bento/internal/report/terminal"
@@ -63,9 +64,16 @@ func (rs reporters) Report(ev run.Event) {
 // telling holds the reporters of a run, for people and for programs.
 type telling struct {
 	run.Reporter
-	people terminal.Reporter
-	output bool // a reporter needs run.TaskOutput events
-	close  func()
+	people     terminal.Reporter
+	companions *companion.Set // nil without extensions
+	output     bool           // a reporter needs run.TaskOutput events
+	close      func()
+}
+
+// Report calls the reporters, and never waits for extensions.
+func (t *telling) Report(ev run.Event) {
+	t.Reporter.Report(ev)
+	t.companions.Report(ev)
 }
 
 // newTelling opens the reporters of a run.

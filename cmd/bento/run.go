@@ -95,11 +95,13 @@ func (s *session) run(ctx context.Context, sel selection) error {
 		return err
 	}
 	defer t.close()
+	defer t.endCompanions()
 	w, err := s.openFor(ctx, t, sel.all())
 	if err != nil {
 		return err
 	}
 	defer w.close()
+	t.hearOf(w)
 	t.people.Open(w.env.Store)
 	end := s.span("plan")
 	p, err := s.planRun(ctx, w, sel)
@@ -116,6 +118,7 @@ func (s *session) run(ctx context.Context, sel selection) error {
 	if err != nil {
 		return err
 	}
+	w.Problems = append(w.Problems, t.companions.Problems()...)
 	return s.summarize(ctx, w, r)
 }
 

@@ -36,8 +36,10 @@ func documents() []published {
 		{name: "tool.info", title: "one tool and what it is granted", value: report.ToolInfo{}},
 		{name: "tool.run", title: "the answer of a tool to one call", value: report.ToolRun{}},
 		{name: "plugin.lock", title: "the digests of trusted plugins", value: lockedPlugins{}},
+		{name: "plugin.add", title: "the installed plugins", also: []string{"plugin.update"}, value: addedPlugins{}},
+		{name: "plugin.publish", title: "the written package of a plugin", value: publishedPlugin{}},
 		{name: "tool.add", title: "the installed packages of tools", value: addedTools{}},
-		{name: "tool.remove", title: "the change of an installed package", also: []string{"tool.rollback", "tool.enable", "tool.disable"}, value: changedTool{}},
+		{name: "tool.remove", title: "the change of an installed package", also: []string{"tool.rollback", "tool.enable", "tool.disable", "plugin.remove"}, value: changedTool{}},
 		{name: "tool.verify", title: "the checks of installed packages", value: verifiedTools{}},
 		{name: "tool.package", title: "the written package of a tool", value: packedTool{}},
 		{name: "cache.stats", title: "the results and bytes of the cache", value: report.CacheStats{}},
@@ -53,6 +55,7 @@ func extensionDocuments() []published {
 		{name: "ext.info", title: "one extension and what it is granted", value: report.ExtensionInfo{}},
 		{name: "ext.approve", title: "the status of an extension after a decision", also: []string{"ext.enable", "ext.disable", "ext.reload"}, value: report.ExtensionChanged{}},
 		{name: "ext.logs", title: "what an extension has logged", value: report.ExtensionLog{}},
+		{name: "x", title: "the result of a command of an extension", value: report.Called{}},
 		{name: "ext.audit", title: "decisions about the requests of an extension", value: report.ExtensionAudit{}},
 	}
 }
@@ -81,6 +84,7 @@ func ownDocuments() []published {
 		{name: "clean", title: "the removed outputs", value: cleaned{}},
 		{name: "toolchain.list", title: "the required and found versions of tools", also: []string{"toolchain.check"}, value: toolReport{}},
 		{name: "toolchain.pin", title: "the pinned versions", value: pinned{}},
+		{name: "plugin.new", title: "the written project of an adapter", value: newPlugin{}},
 		{name: "explain", title: "the meaning of codes", value: explained{}},
 		{name: "schema", title: "the published schemas", value: schemaList{}},
 		{name: "version", title: "the version of bento", value: versionInfo{}},

@@ -194,7 +194,7 @@ func toolHomes() map[string]string {
 // condition knows [tool:NAME]: the tool is there. Where all tools are required,
 // one that is missing fails the script in place of skipping it. [sandbox] holds
 // where the kernel can confine plugins, [unshare] where file systems can be mounted,
-// [root] where root runs the tests.
+// [root] where root runs the tests, [serde] where Debian's sources of serde_json are installed.
 func condition(cond string) (bool, error) {
 	if cond == "sandbox" {
 		return len(sandbox.Offered().Lacks()) == 0, nil
@@ -204,6 +204,10 @@ func condition(cond string) (bool, error) {
 	}
 	if cond == "unshare" {
 		return exec.Command("unshare", "-rm", "true").Run() == nil, nil
+	}
+	if cond == "serde" {
+		crates, err := filepath.Glob("/usr/share/cargo/registry/serde_json-*") // of librust-serde-json-dev
+		return len(crates) > 0 || os.Getenv("BENTO_REQUIRE_TOOLS") != "", err
 	}
 	tool, ok := strings.CutPrefix(cond, "tool:")
 	if !ok {

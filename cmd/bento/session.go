@@ -220,7 +220,11 @@ func (s *session) openFor(ctx context.Context, reporter run.Reporter, all bool) 
 	if err != nil {
 		return nil, err
 	}
-	return s.openAt(ctx, place{root: root, cwd: cwd, all: all}, reporter)
+	at := place{root: root, cwd: cwd, all: all}
+	if t := tellingOf(reporter); t != nil {
+		at.configured = s.companionsOf(ctx, t, root)
+	}
+	return s.openAt(ctx, at, reporter)
 }
 
 // place is where a workspace is, and the user.
@@ -228,13 +232,15 @@ type place struct {
 	root, cwd string
 	exclude   []config.Glob // in addition to what bento.toml excludes
 	all       bool          // all that is in it will be asked about
+	// configured receives the configuration before the search for dishes; it may be nil.
+	configured func(*config.Workspace)
 }
 
 // openAt opens the workspace at a place.
 func (s *session) openAt(ctx context.Context, at place, reporter run.Reporter) (*opened, error) {
 	env := &run.Env{Root: at.root, Environ: s.environ, Program: workspace.Program(), Reporter: reporter, Executing: guardOnce(), Moves: &s.moves}
 	ws, err := s.host().Open(ctx, workspace.Options{
-		Root: at.root, Exclude: at.exclude, All: at.all, Warn: s.warn, Damaged: env.WarnDamage,
+		Root: at.root, Exclude: at.exclude, All: at.all, Warn: s.warn, Damaged: env.WarnDamage, Configured: at.configured,
 	})
 	if err != nil {
 		return nil, err

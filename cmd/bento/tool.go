@@ -144,7 +144,7 @@ func toolInfoCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "info ID", Short: "Show a tool, its digest and what it is granted", Example: "  bento tool info acme.fmt\n  bento tool info acme.fmt --handshake",
 		Long: "Show a tool, its digest and what it is granted. It is not started: --handshake starts a\n" +
-			"program for its manifest, or compiles a module.",
+			"program for its manifest, or asks a module for its name and the schema of its input.",
 		Args: exactly(1, "bento tool info requires the id of one tool"),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.toolInfo(cmd.Context(), args[0], handshake) },
 	}
@@ -189,10 +189,14 @@ func (s *session) toolInfo(ctx context.Context, id string, handshake bool) error
 	return nil
 }
 
-// introduce starts a program for its manifest, or compiles a module.
+// introduce starts a program for its manifest, or asks a module for its name and the schema of its input.
 func introduce(ctx context.Context, f *workspace.FoundTool) (*report.ToolManifest, error) {
 	if f.Wasm != nil {
-		return nil, f.Wasm.Check(ctx)
+		self, err := f.Wasm.Self(ctx)
+		if err != nil || self.Name == "" && self.Schema == nil {
+			return nil, err
+		}
+		return &report.ToolManifest{Name: self.Name, InputSchema: self.Schema}, nil
 	}
 	m, err := f.Oneshot.Manifest(ctx)
 	if err != nil {

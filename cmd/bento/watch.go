@@ -47,11 +47,11 @@ func watchCommand(s *session) *cobra.Command {
 
 // watching is the state of `bento watch` between two looks at the workspace.
 type watching struct {
-	s      *session
-	sel    selection
-	people terminal.Reporter
-	teller *serial
-	output bool // reports need run.TaskOutput events
+	s       *session
+	sel     selection
+	people  terminal.Reporter
+	teller  *serial
+	telling *telling
 
 	changes *watch.Watcher
 	concern atomic.Pointer[func(path string) bool] // the changes that matter
@@ -96,8 +96,9 @@ func (s *session) watch(ctx context.Context, sel selection) error {
 		return err
 	}
 	defer t.close()
+	defer t.endCompanions()
 	w := &watching{
-		s: s, sel: sel, people: t.people, teller: &serial{Reporter: t.Reporter}, output: t.output,
+		s: s, sel: sel, people: t.people, telling: t, teller: &serial{Reporter: t},
 		last: make(map[string]cache.Key), loops: make(map[string]int), ended: make(map[string]int), servers: make(map[string]*server),
 		bad: make(map[string]bool), keys: keys{wake: make(chan struct{}, 1)},
 	}
@@ -393,7 +394,7 @@ func (w *watching) runDue(ctx context.Context, l *look, due []string, force bool
 		defer ended()
 		defer close(done)
 		r, err = run.Run(ctx, l.ws.env, p, run.Options{
-			Workers: w.s.workers(l.ws.Config), KeepGoing: true, Cancel: cancel, Busy: w.s.busy(), Memory: machineMemory, Output: w.output,
+			Workers: w.s.workers(l.ws.Config), KeepGoing: true, Cancel: cancel, Busy: w.s.busy(), Memory: machineMemory, Output: w.telling.output,
 			Force: force || (w.s.flags.noCache || w.sel.force) && !w.again, SkipInstall: w.s.flags.skipInstall, ForceInstall: w.s.flags.forceInstall && !w.again,
 		})
 	}()

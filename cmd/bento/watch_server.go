@@ -113,6 +113,9 @@ const maxPaths = 256
 
 // changed notes the changes of a batch.
 func (w *watching) changed(b watch.Batch) {
+	if len(b.Paths) > 0 {
+		w.telling.companions.WatchChanged(b.Paths)
+	}
 	w.moved = append(w.moved, b.Replaced...)
 	w.paths = append(w.paths, b.Paths[:min(len(b.Paths), maxPaths-len(w.paths))]...)
 }

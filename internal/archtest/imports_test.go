@@ -20,8 +20,9 @@ type row struct {
 var table = []row{
 	// 0
 	{"diagnostics", nil},
-	{"internal/bench", nil},                                             // a program of its own: it measures bento from outside
-	{"internal/killpoint", nil},                                         // nothing at all, but where tests have bento killed
+	{"docs", nil},               // pages as text
+	{"internal/bench", nil},     // a program of its own: it measures bento from outside
+	{"internal/killpoint", nil}, // nothing at all, but where tests have bento killed
 	{"internal/rawfile", []string{"internal/killpoint"}},                // files and directories by descriptor
 	{"internal/testlog", nil},                                           // a program of its own: it reads the output of go test
 	{"internal/owndir", []string{"internal/rawfile", "internal/owner"}}, // bento's own directories
@@ -85,21 +86,24 @@ var table = []row{
 	{"discovery", []string{"adapters", "diagnostics", "internal/bounds", "internal/config", "internal/clone", "internal/owner", "internal/tree", "internal/pack", "internal/parallel", "internal/state", "internal/dag", "discovery/*"}},
 	{"discovery/answers", []string{"adapters", "internal/clone", "internal/tree", "internal/state", "internal/pack"}},                     // what adapters said
 	{"discovery/embeds", []string{"adapters", "internal/clone", "internal/pack", "internal/tree", "internal/parallel", "internal/state"}}, // what sources take in
-	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics"}},
+	{"plugin/plugintest", []string{"plugin", "plugin/*", "plugin/*/*", "adapters", "diagnostics", "internal/tomlfile"}},                   // expected answers have places
 	// A hook may name what diagnostics/parse has.
 	{"plugin/adapter/answer", []string{"plugin/wire", "plugin/wire/shape", "adapters", "diagnostics", "diagnostics/parse", "internal/tree/glob"}}, // which globs mean anything
-	// Packages of tools: what they contain, then where they are installed and fetched from.
+	// Packages of tools and plugins: what they contain, then where they are installed and fetched from.
 	{"plugin/bundle", []string{"plugin/bundle/*", "diagnostics", "internal/bounds", "internal/owndir", "internal/owner", "internal/proc", "internal/rawfile"}},
 	{"plugin/ainb/manifest", []string{"diagnostics", "internal/semver", "internal/tomlfile"}}, // a foreign format, with places
 	{"plugin/ainb/bus", nil}, // topics and inboxes alone
 	{"plugin/bundle/*", []string{"diagnostics", "internal/jsonfile", "internal/pattern", "internal/semver"}},
 	{"internal/extension", []string{"internal/owndir", "internal/owner", "internal/rawfile"}}, // which extensions the user has approved
 	{"plugin/sep/manifest", []string{"diagnostics", "internal/jsonfile", "internal/pattern"}}, // a foreign format, with places
+	{"plugin/sep", []string{"adapters", "diagnostics", "internal/jsonfile", "internal/jsontext", "plugin/host", "plugin/sep/manifest", "plugin/wire", "plugin/wire/shape"}},
 	{"plugin/wasm/wasmtest", nil}, // modules written by hand, for tests
 	// Compiled modules lie in a directory of bento's own.
-	{"plugin/wasm", []string{"adapters", "plugin/host", "plugin/wire", "internal/owndir", "internal/owner", "internal/rawfile"}},
-	// An adapter is an executable or a module.
-	{"plugin/adapter", []string{"plugin/host", "plugin/wasm", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics", "internal/semver"}},
+	{"plugin/wasm", []string{"adapters", "plugin/host", "plugin/wire", "internal/owndir", "internal/owner", "internal/rawfile", "internal/stat"}},
+	// An adapter is an executable or a module. What its manifest's exec asks is asked as any tool is.
+	{"plugin/adapter", []string{"internal/probe", "plugin/host", "plugin/wasm", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics", "internal/semver"}},
+	// An extension may have children of its own, which end with it.
+	{"plugin/ainb", []string{"plugin/host", "plugin/wire", "plugin/ainb/*", "adapters", "internal/proc"}},
 	{"plugin/*", []string{"plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics"}},
 	{"examples/*", []string{"plugin", "plugin/extension", "adapters", "diagnostics"}}, // what an author of a plugin has
 
@@ -138,8 +142,9 @@ var table = []row{
 	{"internal/report", []string{"internal/run", "internal/action", "internal/key", "internal/plan", "internal/tree", "internal/report/page",
 		"diagnostics", "adapters", "cache", "discovery"}},
 	// Extensions of a run: which may start, and what they hear of it.
-	{"internal/companion", []string{"internal/run", "internal/report", "internal/config", "internal/extension", "internal/state", "diagnostics",
+	{"internal/companion", []string{"internal/run", "internal/report", "internal/config", "internal/extension", "internal/state", "internal/bounds", "adapters", "diagnostics",
 		"plugin/ainb", "plugin/ainb/manifest", "plugin/sep", "plugin/sep/manifest", "plugin/host"}},
+	{"internal/screen", []string{"internal/report", "plugin/ainb"}}, // cells of extensions on a terminal
 	{"internal/watch", nil}, // what the system tells; what it means is known above
 
 	// 10

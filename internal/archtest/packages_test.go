@@ -26,11 +26,15 @@ var manyNames = map[string]string{
 	"internal/tree/disk":   "the system calls of the walk, for three systems",
 	"plugin/host":          "plugins that answer and residents that also ask, over one process",
 	"plugin/wire":          "a type for each message",
+	"plugin/sep":           "the values of the contract: what a provider answers, and what is seen of an extension",
+
+	"plugin/bundle/manifest": "the manifests of three kinds of packages, an index, versions and their requirements",
 }
 
 // fewImporters are the packages that one other package imports, that have no fuzz target, and
 // that are a package all the same, and why.
 var fewImporters = map[string]string{
+	"plugin/scaffold":        "files of projects, apart from the command that writes them",
 	"plugin/extension":       "the SDK for authors of extensions, whose importers are outside",
 	"adapters/declared":      "an adapter beside the built-in ones, of definitions that it knows only as values",
 	"adapters/jvm":           "a family of languages",
@@ -39,6 +43,7 @@ var fewImporters = map[string]string{
 	"adapters/node/tools":    "the package managers, as bento finds and asks them, apart from the recipes",
 	"adapters/python":        "a family of languages",
 	"adapters/python/uv":     "an adapter beside pip",
+	"docs":                   "the text of the pages, which only a package in their directory can embed",
 	"internal/archtest":      "nothing but tests",
 	"internal/companion":     "the extensions of an invocation, apart from the commands that use them",
 	"plugin/ainb/bus":        "topics and inboxes alone: no process, no message",

@@ -79,3 +79,23 @@ func LoadJournal(st *state.Dir, id string) *Journal {
 	}
 	return j
 }
+
+// save adds the journal to what was kept before. Of two processes that save at once, one counts.
+func (j *Journal) save(st *state.Dir, id string) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.changed {
+		return nil
+	}
+	all := LoadJournal(st, id)
+	for _, l := range j.Lines {
+		all.add(l)
+	}
+	all.Decisions = append(all.Decisions, j.Decisions...)
+	all.Decisions = all.Decisions[max(0, len(all.Decisions)-maxDecisions):]
+	data, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return st.Store(journalName(id), journalVersion, data)
+}

@@ -251,7 +251,7 @@ func (w *Workspace) checkAdapterIDs() (problems []diagnostics.Diagnostic) {
 	for _, a := range w.Adapters {
 		_, plugin := w.Plugins.ByID[a.ID]
 		switch last := len(kept) - 1; {
-		case slices.Contains([]string{"disable", "allowlist", "required", "lazy", "sandbox"}, a.ID):
+		case ReservedID(a.ID):
 			problems = append(problems, a.Pos.Error(RuleName, "an adapter cannot have the id %q, which is a key of [plugins]", a.ID))
 		case plugin:
 			problems = append(problems, a.Pos.Error(RuleDuplicate, "the adapter %q is defined here, and [plugins.%s] is for a plugin of that id", a.ID, a.ID))
@@ -263,6 +263,11 @@ func (w *Workspace) checkAdapterIDs() (problems []diagnostics.Diagnostic) {
 	}
 	w.Adapters = kept
 	return problems
+}
+
+// ReservedID reports whether an id is a key of [plugins], so that no adapter can have it.
+func ReservedID(id string) bool {
+	return slices.Contains([]string{"disable", "allowlist", "required", "lazy", "sandbox"}, id)
 }
 
 // ParseAdapter reads the text of a file that defines an adapter. name is its path, for positions; the

@@ -17,21 +17,9 @@ const LockFile = "bento.plugins.lock"
 // readLock adds the pins of LockFile for plugins and tools that bento.toml does not pin.
 func (w *Workspace) readLock(s *sources) []diagnostics.Diagnostic {
 	p := &w.Plugins
-	f, problems := s.parse(LockFile)
-	if f == nil {
-		return problems
-	}
-	var raw struct {
-		SHA256 map[string]tomlfile.At[string] `toml:"sha256"`
-		Tools  map[string]tomlfile.At[string] `toml:"tools"`
-	}
-	problems = append(problems, f.Decode(&raw)...)
-	for _, id := range slices.Sorted(maps.Keys(raw.SHA256)) {
-		pin, own := raw.SHA256[id], p.ByID[id]
-		problems = append(problems, badPluginID(pin.Pos, id)...)
-		sum, more := digestOf(pin)
-		problems = append(problems, more...)
-		if own.SHA256.Text == "" {
+	locked, problems := s.lock()
+	for id, sum := range locked.Plugins {
+		if own := p.ByID[id]; own.SHA256.Text == "" {
 			own.SHA256 = sum
 			if p.ByID == nil {
 				p.ByID = make(map[string]Plugin)
@@ -39,15 +27,42 @@ func (w *Workspace) readLock(s *sources) []diagnostics.Diagnostic {
 			p.ByID[id] = own
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(raw.Tools)) {
-		sum, more := digestOf(raw.Tools[id])
-		problems = append(append(problems, badToolID(raw.Tools[id].Pos, id)...), more...)
-		if w.Tools.Locked == nil {
-			w.Tools.Locked = make(map[string]Text)
-		}
-		w.Tools.Locked[id] = sum
-	}
+	w.Tools.Locked = locked.Tools
 	return problems
+}
+
+// Lock is the content of LockFile: digests by id. Maps without entries are nil.
+type Lock struct{ Plugins, Tools map[string]Text }
+
+// LoadLock reads the LockFile of a workspace; a missing one is empty.
+func LoadLock(root string) (Lock, []diagnostics.Diagnostic) {
+	locked, problems := readSources(root, "").lock()
+	return locked, diagnostics.Sorted(problems)
+}
+
+func (s *sources) lock() (locked Lock, problems []diagnostics.Diagnostic) {
+	f, problems := s.parse(LockFile)
+	if f == nil {
+		return locked, problems
+	}
+	var raw struct {
+		SHA256 map[string]tomlfile.At[string] `toml:"sha256"`
+		Tools  map[string]tomlfile.At[string] `toml:"tools"`
+	}
+	problems = append(problems, f.Decode(&raw)...)
+	sums := func(pins map[string]tomlfile.At[string], bad func(Pos, string) []diagnostics.Diagnostic) (list map[string]Text) {
+		for _, id := range slices.Sorted(maps.Keys(pins)) {
+			sum, more := digestOf(pins[id])
+			problems = append(append(problems, bad(pins[id].Pos, id)...), more...)
+			if list == nil {
+				list = make(map[string]Text)
+			}
+			list[id] = sum
+		}
+		return list
+	}
+	locked = Lock{Plugins: sums(raw.SHA256, badPluginID), Tools: sums(raw.Tools, badToolID)}
+	return locked, problems
 }
 
 // Unlocked returns p without the pins of LockFile.

@@ -17,6 +17,7 @@ type ownFile struct {
 	Cache      cacheTable                   `toml:"cache" doc:"the cache of results"`
 	Plugins    pluginsTable                 `toml:"plugins" doc:"adapters that are programs of their own; these settings restrict those of a workspace"`
 	Tools      ownTools                     `toml:"tools" doc:"whose packages of tools are trusted"`
+	Packages   ownPackages                  `toml:"packages" doc:"whose packages of plugins are trusted"`
 	Extensions tomlfile.Map[extensionTable] `toml:"extensions" doc:"the extension with this id, in every workspace"`
 }
 
@@ -41,7 +42,7 @@ func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
 	if f == nil {
 		if len(problems) > 0 { // an unreadable file may forbid anything
 			w.Plugins.Restrict, w.Plugins.Allowlist = true, nil
-			w.Trust.RequireSigned = true
+			w.Trust.RequireSigned, w.Trust.Plugins.RequireSigned = true, true
 			w.Extensions = nil
 		}
 		return problems
@@ -57,6 +58,7 @@ func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
 	problems = append(problems, more...)
 	problems = append(problems, w.Plugins.under(&plugins)...)
 	problems = append(problems, w.ownTrust(raw.Tools)...)
+	w.Trust.Plugins = raw.Packages.trust()
 	problems = append(problems, w.extensions(raw.Extensions, true)...)
 	return append(problems, unserved(f, WorkspaceFile)...)
 }

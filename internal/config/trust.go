@@ -15,6 +15,27 @@ type Trust struct {
 	Keys          map[string]ed25519.PublicKey // by the name that manifests call signing_key_id
 	RequireSigned bool                         // by one of the keys
 	HashPolicy    string                       // as in Tools
+	Plugins       PluginTrust
+}
+
+// PluginTrust says whose packages of plugins the user accepts.
+type PluginTrust struct {
+	Keys          map[string]Text // a key of minisign or cosign, by a name for messages
+	RequireSigned bool            // by one of the keys
+}
+
+// ownPackages is the table [packages] of the user's own file.
+type ownPackages struct {
+	TrustedKeys   map[string]tomlfile.At[string] `toml:"trusted_keys" doc:"public keys by name: packages of plugins that they sign are trusted; the line of minisign that begins with RW, or the PEM of cosign"`
+	RequireSigned bool                           `toml:"require_signed" default:"false" doc:"refuse packages of plugins that none of the keys has signed"`
+}
+
+func (t *ownPackages) trust() PluginTrust {
+	p := PluginTrust{Keys: make(map[string]Text), RequireSigned: t.RequireSigned}
+	for name, at := range t.TrustedKeys {
+		p.Keys[name] = textOf(at)
+	}
+	return p
 }
 
 // ownTools is the table [tools] of the user's own file.

@@ -115,8 +115,10 @@ func load(dir *owndir.Dir, root, id string) (Record, error) {
 	return found.Record, nil
 }
 
-// recordName returns the name of a file. A path has no NUL byte.
-func recordName(root, id string) string {
-	sum := sha256.Sum256([]byte(root + "\x00" + id))
-	return hex.EncodeToString(sum[:]) + ".json"
+func recordName(root, id string) string { return Key(root, id) + ".json" }
+
+// Key returns a name for an extension of the workspace at root that can be part of a path.
+func Key(root, id string) string {
+	sum := sha256.Sum256([]byte(root + "\x00" + id)) // a path has no NUL byte
+	return hex.EncodeToString(sum[:])
 }

@@ -77,7 +77,35 @@ type Said struct{ Out, Err string }
 // Ask asks a tool. It returns an *adapters.MissingTool when a version manager lacks the tool, a
 // *Refusal when the tool fails, and an *adapters.KnownAtRun when the repository chooses the tool.
 func (a *Asker) Ask(ctx context.Context, q Question, at At) (Said, error) {
-	l := table()[q]
+	return a.ask(ctx, table()[q], at)
+}
+
+// AskDeclared is Ask for the command that a plugin declares (adapters.Manifest.Exec). It looks for
+// the tool on PATH. The error of a missing one has no hint.
+func (a *Asker) AskDeclared(ctx context.Context, argv []string, at At) (Said, error) {
+	if err := adapters.CheckExec(argv); err != nil {
+		return Said{}, err
+	}
+	path, err := a.env.LookPath(argv[0])
+	if err != nil {
+		return Said{}, err
+	}
+	return a.ask(ctx, line{args: argv[1:]}, at.Of(path))
+}
+
+// DeclaredBasis returns what the answer of AskDeclared depends on in every directory: the same basis
+// means the same answer. It is "" for a missing tool, a shim of a version manager and a tool of the
+// workspace. It starts no process.
+func (a *Asker) DeclaredBasis(argv []string) string {
+	b := adapters.NewBasis(a.env)
+	path, err := b.Tool(argv[0])
+	if err != nil || a.area.Reached(path) || filepath.Base(filepath.Dir(path)) == "shims" || a.area.Steers(a.env) != "" {
+		return ""
+	}
+	return b.String()
+}
+
+func (a *Asker) ask(ctx context.Context, l line, at At) (Said, error) {
 	if at.Leave.Given() {
 		spec := proc.Spec{Argv: append([]string{at.Path}, l.args...), Dir: at.Dir, Env: a.env, Timeout: timeout}
 		if at.Own && at.Word != "" {

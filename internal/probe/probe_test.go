@@ -290,6 +290,37 @@ func FuzzVersionFiles(f *testing.F) {
 	})
 }
 
+// TestDeclared: the command of a plugin runs as a question to any tool, and no other command does.
+func TestDeclared(t *testing.T) {
+	base := t.TempDir()
+	write(t, base+"/usr/zig", "#!/bin/sh\necho \"$# $1 $PWD ${TOKEN-none}\"; read x || echo 'no input' >&2\n")
+	write(t, base+"/ws/bin/zig", "#!/bin/sh\necho ours $PWD\n")
+	write(t, base+"/ws/a/build.zig", "")
+	env := func(path string) adapters.Environ {
+		return adapters.NewEnviron([]string{"PATH=" + strings.ReplaceAll(path, "BASE", base) + ":/usr/bin:/bin"})
+	}
+	argv, where := []string{"zig", "version"}, At{Dir: base + "/ws/a"}
+	said, err := New(at(base+"/ws"), env("BASE/usr")).AskDeclared(t.Context(), argv, where)
+	if want := (Said{"1 version / none\n", "no input\n"}); said != want || err != nil {
+		t.Errorf("got %q, %v, want %q", said, err, want)
+	}
+	ours := New(at(base+"/ws"), env("BASE/ws/bin:BASE/usr"))
+	if _, err := ours.AskDeclared(t.Context(), argv, where); !isLate(err) {
+		t.Errorf("a zig of the workspace: %v, want known at run", err)
+	}
+	where.Leave = adapters.RunRequest{}.Leave()
+	if said, err := ours.AskDeclared(t.Context(), argv, where); said.Out != "ours "+base+"/ws/a\n" || err != nil {
+		t.Errorf("a zig of the workspace, in a run: %q, %v", said, err)
+	}
+	var missing *adapters.MissingTool
+	if _, err := New(at(base+"/ws"), env("BASE")).AskDeclared(t.Context(), argv, where); !errors.As(err, &missing) {
+		t.Errorf("no zig: %v, want a missing tool", err)
+	}
+	if _, err := ours.AskDeclared(t.Context(), []string{"zig", "build"}, where); err == nil {
+		t.Error("zig build runs")
+	}
+}
+
 // TestNamed: a command that the repository names starts only with the leave of a run, in the root of
 // the file system.
 func TestNamed(t *testing.T) {

@@ -16,6 +16,8 @@ type Work struct {
 	Dir  string   // absolute
 	Env  adapters.Environ
 	Said string // the command as shown to users; "" for Argv
+	// Start starts the process and waits for its end; nil means proc.Run.
+	Start func(context.Context, proc.Spec) (proc.Result, error)
 }
 
 // Run runs a tool for its effects and passes its output to log. The leave is that of the request.
@@ -35,8 +37,11 @@ func Run(ctx context.Context, leave adapters.Leave, w Work, log adapters.LogFunc
 		}
 		w.Argv = slices.Concat([]string{path}, w.Argv[1:])
 	}
+	if w.Start == nil {
+		w.Start = proc.Run
+	}
 	t := adapters.NewTranscript(log)
-	res, err := proc.Run(ctx, proc.Spec{Argv: w.Argv, Dir: w.Dir, Env: w.Env, Stdout: t.Stdout(), Stderr: t.Stderr()})
+	res, err := w.Start(ctx, proc.Spec{Argv: w.Argv, Dir: w.Dir, Env: w.Env, Stdout: t.Stdout(), Stderr: t.Stderr()})
 	t.Close()
 	switch {
 	case err != nil:

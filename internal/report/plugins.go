@@ -178,11 +178,14 @@ type PluginTest struct {
 
 // PluginAxis is what came of one clause of the contract.
 type PluginAxis struct {
-	Clause   string `json:"clause"` // of docs/PROTOCOL.md
+	Clause   string `json:"clause"` // of docs/PROTOCOL.md, or the directory of a fixture
 	Level    string `json:"level"`  // MUST, SHOULD
 	Status   string `json:"status"` // pass, fail, skip
 	Expected string `json:"expected"`
 	Got      string `json:"got,omitempty"` // of fail and skip
+
+	Place  string   `json:"place,omitempty"`  // of the expected answer of a fixture
+	Frames []string `json:"frames,omitempty"` // of fail: the last messages, "> " those of bento
 }
 
 // NewPluginTest sets the schema of doc and returns it.
@@ -203,7 +206,13 @@ func WritePluginTest(w io.Writer, style Style, doc PluginTest) {
 		case a.Status == "fail":
 			paint, text = style.Yellow, fmt.Sprintf("expected: %s; got: %s", a.Expected, a.Got)
 		}
-		fmt.Fprintf(w, "%s %-6s %-4s %s\n", paint(a.Status), a.Level, a.Clause, strings.Join(strings.Fields(Printable(text)), " "))
+		fmt.Fprintf(w, "%s %-6s %-4s %s\n", paint(a.Status), a.Level, Printable(a.Clause), strings.Join(strings.Fields(Printable(text)), " "))
+		if a.Status == "fail" && a.Place != "" {
+			fmt.Fprintf(w, "     %s\n", Printable(a.Place))
+		}
+		for _, frame := range a.Frames {
+			fmt.Fprintf(w, "     %s\n", style.Dim(Printable(frame)))
+		}
 	}
 	fmt.Fprintf(w, "%d passed, %d MUST and %d SHOULD failed in %.1f s: %s\n",
 		doc.Passed, doc.Failed, doc.Missed, doc.DurationMS/1000, Printable(doc.Path))

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -46,14 +47,17 @@ type ToolInfo struct {
 	Capabilities []string          `json:"capabilities"`    // granted
 	AllowedHosts []string          `json:"allowed_hosts,omitempty"`
 	Terms        map[string]string `json:"terms"`              // of its identity; never the value of a variable
-	Manifest     *ToolManifest     `json:"manifest,omitempty"` // with --handshake, of a program
+	Manifest     *ToolManifest     `json:"manifest,omitempty"` // with --handshake
 }
 
-// ToolManifest is what a program says of itself.
+// ToolManifest is what a tool says of itself: a program its version, its functions and capabilities, a
+// module its name and the schema of its input.
 type ToolManifest struct {
-	Version      string   `json:"version"`
-	Functions    []string `json:"functions"`
-	Capabilities []string `json:"capabilities"`
+	Name         string          `json:"name,omitempty"`
+	Version      string          `json:"version,omitempty"`
+	Functions    []string        `json:"functions,omitempty"`
+	Capabilities []string        `json:"capabilities,omitempty"`
+	InputSchema  json.RawMessage `json:"input_schema,omitempty"`
 }
 
 // NewToolInfo sets the schema of doc and returns it.
@@ -78,9 +82,11 @@ func WriteToolInfo(w io.Writer, style Style, doc ToolInfo) {
 	line("hosts", strings.Join(doc.AllowedHosts, ", "))
 	line("files", strings.Join(doc.Files, ", "))
 	if m := doc.Manifest; m != nil {
+		line("name", m.Name)
 		line("version", m.Version)
 		line("functions", strings.Join(m.Functions, ", "))
 		line("asks for", strings.Join(m.Capabilities, ", "))
+		line("input", string(m.InputSchema))
 	}
 	line("problem", doc.Message)
 }

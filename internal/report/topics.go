@@ -103,8 +103,7 @@ type taskFinished struct {
 	Key        *string `json:"key"`
 	DurationMS int64   `json:"duration_ms"`
 	Attempts   int     `json:"attempts"`
-	Flaky      bool    `json:"flaky"` // failed at first, and then did not
-	Stored     bool    `json:"stored"`
+	Flaky      bool    `json:"flaky"`    // failed at first, and then did not
 	Findings   int     `json:"findings"` // errors and warnings found in its output
 }
 
@@ -198,7 +197,7 @@ func finishedTask(h topicHead, r *run.Result) taskFinished {
 	return taskFinished{
 		topicHead: h, Task: r.Task.ID(), Dish: r.Task.Dish.Name, Outcome: row.Outcome.Kind, Reason: row.Outcome.Reason, Message: row.Outcome.Message,
 		ExitCode: code, Signal: row.Outcome.Signal, Key: row.Key, DurationMS: row.DurationMS, Attempts: row.Attempts,
-		Flaky: row.Flaky, Stored: row.Stored, Findings: len(row.Diagnostics),
+		Flaky: row.Flaky, Findings: len(row.Diagnostics),
 	}
 }
 

@@ -29,6 +29,9 @@ type Options struct {
 	Root    string        // absolute, without links
 	Exclude []config.Glob // in addition to what bento.toml excludes; nil for nothing
 	All     bool          // the caller will ask about all that is in it
+	// Configured receives the configuration as soon as it is read, before dishes are searched for. It
+	// must not wait. It may be nil.
+	Configured func(*config.Workspace)
 	// Warn receives what goes wrong beside the user's files. Damaged receives the entries that
 	// the cache has dropped, also later.
 	Warn    func(code, message, hint string)
@@ -49,6 +52,7 @@ type Workspace struct {
 
 // Close ends the plugins, unless they are kept, closes the tree and settles the cache.
 func (w *Workspace) Close() {
+	_ = w.Plugins.Remember() // of toolchains, which discovery does not ask for
 	w.Plugins.Close()
 	w.tools.Close()
 	w.Tree.Close()
@@ -106,16 +110,21 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	}
 	cfg, problems := memory.Load(o.Root, h.OwnConfig())
 	cfg.Exclude = slices.Concat(cfg.Exclude, o.Exclude)
+	if o.Configured != nil {
+		o.Configured(cfg)
+	}
 	candidates, options, more := h.FindPlugins(cfg, w.State)
 	w.Problems = append(problems, more...)
+	options.Modules = host.NewNotes(w.State)
 	if cfg.Plugins.Lazy {
-		options.Notes = host.NewNotes(w.State)
+		options.Notes = options.Modules
 	}
 	below, snapshot := clone.At(o.Root), new(adapters.Snapshot)
 	about := adapters.Options{Env: h.Environ, AllowDownload: cfg.Toolchain.AllowDownload, Clone: below, Snapshot: snapshot}
 	own := builtin.All(about)
 	defined, more := Defined(cfg.Adapters, own, about)
 	own, w.Problems = append(own, defined...), append(w.Problems, more...)
+	options.Source = about.Source()
 	w.Plugins, err = h.StartPlugins(ctx, candidates, options, own)
 	if err = cmp.Or(walk.Wait(), err); err == nil {
 		files, err = h.walkAgain(ctx, files, cfg, out)

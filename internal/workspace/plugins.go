@@ -12,10 +12,12 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/bounds"
+	"github.com/bentobuild/bento/internal/clone"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/sandbox"
 	"github.com/bentobuild/bento/internal/state"
 	"github.com/bentobuild/bento/plugin/adapter"
+	"github.com/bentobuild/bento/plugin/bundle"
 	"github.com/bentobuild/bento/plugin/host"
 )
 
@@ -23,10 +25,26 @@ import (
 // them with. Candidates that must not start are marked, and the problems say why.
 func (h *Host) FindPlugins(cfg *config.Workspace, st *state.Dir) ([]adapters.Candidate, adapter.Options, []diagnostics.Diagnostic) {
 	digests := host.NewDigests(st)
-	candidates, problems := discovery.Adapters(h.Environ.Get("PATH"), cfg, st, digests.Executable)
+	in, damaged := h.Places()
+	candidates, problems := discovery.Adapters(in, cfg, st, digests.Executable)
+	problems = append(damaged, problems...)
 	o, more := h.PluginOptions(candidates, cfg, st)
 	o.Digests = digests
 	return candidates, o, append(problems, more...)
+}
+
+// Places returns where plugins are searched: PATH, then the packages that the user has installed.
+func (h *Host) Places() (discovery.Places, []diagnostics.Diagnostic) {
+	in := discovery.Places{Path: h.Environ.Get("PATH")}
+	dir := bundle.PluginsDir(h.Environ.Get)
+	if dir == "" {
+		return in, nil
+	}
+	found, problems := (&bundle.Store{Dir: dir}).Adapters()
+	for _, f := range found {
+		in.Installed = append(in.Installed, discovery.Installed{Path: f.Program(), Active: f.Active})
+	}
+	return in, problems
 }
 
 // PluginOptions returns the options to start plugins of a workspace with. Candidates that
@@ -42,7 +60,8 @@ func (h *Host) PluginOptions(candidates []adapters.Candidate, cfg *config.Worksp
 		env = h.PluginEnv(cfg.Root) // it costs a look at each directory of PATH
 	}
 	return adapter.Options{Env: env, PassEnv: pass, Sandbox: boxes, Version: h.Version, Stderr: h.Stderr, Log: h.Log, Keep: h.Keep,
-		Root: cfg.Root, Compiled: h.compiledDir(cfg.Root)}, problems
+		Root: cfg.Root, Compiled: h.compiledDir(cfg.Root),
+		Source: adapters.Options{Clone: clone.At(cfg.Root)}.Source(), Tools: h.Environ.Strict()}, problems
 }
 
 // PluginEnv returns the environment that plugins are granted parts of. A plugin is the

@@ -44,13 +44,21 @@ type Options struct {
 	Digests *host.Digests // remembers the digests of executables, and is saved; may be nil
 	// Notes, if set, let Start skip plugins that had no dish in the last invocation; see
 	// Set.Remember.
-	Notes   *host.Notes
+	Notes *host.Notes
+	// Modules, if set, saves the answers of modules for the next invocation, which then need not
+	// start them; see Set.Remember. It may be Notes.
+	Modules *host.Notes
 	Keep    *Keep // lets plugins run on when the Set is closed; nil: none does
 	Numbers Numbers
 
 	// Root is the workspace, which modules read, and Compiled the directory where their native code
 	// is kept: see wasm.EngineOptions.
 	Root, Compiled string
+
+	// Source is the workspace, and Tools the environment of the plugins' tasks: the command of a
+	// manifest's exec is found and run with them.
+	Source adapters.Source
+	Tools  adapters.Environ
 
 	// Launch returns the launcher of a candidate, for tests; nil launches its file.
 	Launch func(adapters.Candidate) host.Launcher

@@ -76,6 +76,14 @@ func others(id string) func(*kid) {
 		return install(`{"code":2001,"message":"rebar3 compile failed","data":{"exit_status":1,"command":"rebar3 compile"}}`)
 	case "install-fails-barely":
 		return install(`{"code":2001,"message":"rebar3 compile failed"}`)
+	case "install-plans":
+		return func(k *kid) {
+			k.greet()
+			for {
+				q := k.read() // the name of the dish says which answer it is
+				k.result(q, fmt.Sprint(q.Params["dish_name"]))
+			}
+		}
 	case "install-misses-a-tool":
 		return install(`{"code":2099,"message":"no rebar3","data":{"detail":"d","missing_tool":"rebar3","hint":"get it"}}`)
 	case "hooks":

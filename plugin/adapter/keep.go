@@ -60,7 +60,7 @@ func (k *Keep) again(at string, c adapters.Candidate, o Options) (*Process, erro
 	l.stale = false
 	f := l.first
 	return &Process{
-		id: f.id, install: f.install, from: c, o: o, reader: answer.NewReader(),
+		id: f.id, install: f.install, from: c, o: o, reader: answer.NewReader(), asker: o.asker(), saved: f.saved,
 		manifest: f.manifest, raw: f.raw, text: f.text, dropped: f.dropped, executable: f.executable,
 		plugin: f.host(), basis: at, isKept: true,
 	}, nil

@@ -1,10 +1,12 @@
 package adapter
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/bentobuild/bento/adapters"
@@ -22,6 +24,8 @@ type note struct {
 	Text     json.RawMessage    `json:"text"`     // the members that bento uses
 	Dropped  []string           `json:"dropped,omitempty"`
 	Refused  map[string]listing `json:"refused"` // the directories that it refused
+	// Answers are those of a module, in place of Refused.
+	Answers map[question]savedAnswer `json:"answers,omitempty"`
 }
 
 // basis returns the key of a note: the executable and the options of the start.
@@ -53,23 +57,34 @@ func (i *idle) refuses(dir string, l listing) {
 
 // asleep returns the plugin from a valid note, or nil.
 func asleep(c adapters.Candidate, o Options) *Process {
-	if o.Notes == nil {
+	notes := o.Notes
+	if o.Modules != nil && c.Contract == adapters.ContractWasm {
+		notes = o.Modules
+	}
+	n, ok := o.noteOf(notes, c)
+	if !ok {
 		return nil
 	}
-	var n note
-	text, ok := o.Notes.Recall(c.Path)
-	if !ok || json.Unmarshal(text, &n) != nil {
-		return nil
-	}
-	executable := o.digest(c)
 	p := newProcess(c, o)
-	if n.Basis != basis(executable, c, &o) || json.Unmarshal(n.Text, &p.manifest) != nil || p.manifest == nil {
+	if json.Unmarshal(n.Text, &p.manifest) != nil || p.manifest == nil {
 		return nil
 	}
 	p.raw, p.text, p.dropped = n.Manifest, n.Text, n.Dropped
-	p.identify(executable)
+	p.identify(o.digest(c))
 	p.known = n.Refused
 	return p
+}
+
+// noteOf returns the note of a candidate, if it is valid.
+func (o *Options) noteOf(notes *host.Notes, c adapters.Candidate) (n note, ok bool) {
+	if notes == nil {
+		return n, false
+	}
+	text, ok := notes.Recall(c.Path)
+	if !ok || json.Unmarshal(text, &n) != nil {
+		return n, false
+	}
+	return n, n.Basis == basis(o.digest(c), c, o)
 }
 
 // running returns the plugin, and starts it if it is asleep. A failed start is an
@@ -151,7 +166,7 @@ func (p *Process) Start(ctx context.Context) error {
 // detect returns the result of ask for dir. It returns false without calling ask if the
 // plugin is asleep and refused dir before, and dir has not changed.
 func (p *Process) detect(dir string, ask func() (bool, error)) (bool, error) {
-	if p.o.Notes == nil {
+	if p.o.Notes == nil || p.saved != nil {
 		return ask()
 	}
 	was, isKnown := p.known[dir]
@@ -169,32 +184,45 @@ func (p *Process) detect(dir string, ask func() (bool, error)) (bool, error) {
 	return found, err
 }
 
-// note leaves a note of a plugin without a dish.
+// note leaves a note of a plugin without a dish, and of a module.
 func (p *Process) note() {
+	n := note{Basis: basis(p.executable, p.from, &p.o), Manifest: p.raw, Text: p.text, Dropped: p.dropped}
+	notes := p.o.Notes
+	if p.saved != nil {
+		n.Answers, notes = p.saved.all(), p.o.Modules
+	}
 	p.idle.mu.Lock()
 	defer p.idle.mu.Unlock()
-	if p.idle.busy || p.failed() != nil {
+	if notes == nil || p.idle.busy && p.saved == nil || p.failed() != nil {
 		return
 	}
-	text, err := json.Marshal(note{Basis: basis(p.executable, p.from, &p.o), Manifest: p.raw, Text: p.text, Dropped: p.dropped, Refused: p.idle.refused})
-	if err == nil {
-		p.o.Notes.Leave(p.from.Path, text)
+	n.Refused = p.idle.refused
+	if text, err := json.Marshal(n); err == nil {
+		notes.Leave(p.from.Path, text)
 	}
 }
 
 // Remember lets the next invocation skip the plugins without a dish, as long as they and
-// the directories that they refused do not change. Callers call it at the end of a
-// discovery. Without Options.Notes it does nothing. The error is that of writing the notes.
+// the directories that they refused do not change, and the modules, as long as the files do not
+// change that they have looked at. Callers call it at the end of a discovery, and once more at the
+// end for later answers. Without Options.Notes and Options.Modules it does nothing. The error is that
+// of writing the notes.
 func (s *Set) Remember() error {
-	var notes *host.Notes
+	var all []*host.Notes
 	for _, e := range s.entries {
-		if e.process != nil && e.process.o.Notes != nil {
-			notes = e.process.o.Notes
-			e.process.note()
+		if e.process == nil {
+			continue
+		}
+		e.process.note()
+		for _, notes := range []*host.Notes{e.process.o.Notes, e.process.o.Modules} {
+			if notes != nil && !slices.Contains(all, notes) {
+				all = append(all, notes)
+			}
 		}
 	}
-	if notes == nil {
-		return nil
+	var err error
+	for _, notes := range all {
+		err = cmp.Or(err, notes.Save())
 	}
-	return notes.Save()
+	return err
 }

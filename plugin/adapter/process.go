@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/probe"
 	"github.com/bentobuild/bento/plugin/adapter/answer"
 	"github.com/bentobuild/bento/plugin/host"
 	"github.com/bentobuild/bento/plugin/wire"
@@ -36,7 +37,9 @@ type Process struct {
 	waking memo[struct{}, *host.Plugin]
 	idle   idle
 	reader *answer.Reader
-	basis  string // its key in o.Keep
+	asker  *probe.Asker // runs the manifest's exec
+	saved  *saved       // answers of a module, nil for others
+	basis  string       // its key in o.Keep
 
 	isKept, isReleased bool // o.Keep ends it; this use of it is over; both belong to o.Keep
 
@@ -45,10 +48,9 @@ type Process struct {
 	failure *adapters.Failure // of a start on demand
 	closed  bool
 
-	detected    memo[string, bool]
-	toolchain   memo[string, *adapters.Toolchain]
-	fingerprint memo[struct{}, string]
-	resolution  memo[string, string]
+	detected   memo[string, bool]
+	toolchain  memo[string, *adapters.Toolchain]
+	resolution memo[toolchainOf, string]
 }
 
 var (
@@ -58,6 +60,7 @@ var (
 	_ adapters.Scoper     = (*Process)(nil)
 	_ adapters.Adder      = (*Process)(nil)
 	_ adapters.PinChecker = (*Process)(nil)
+	_ adapters.LateTeller = (*Process)(nil)
 )
 
 // Manifest returns the plugin's manifest with its Identity: the digest of its executable
@@ -88,43 +91,6 @@ func (p *Process) RequiredToolchain(ctx context.Context, dir string) (*adapters.
 	return p.toolchain.get(ctx, dir, func() (t *adapters.Toolchain, err error) {
 		_, err = p.ask(ctx, about(wire.MethodToolchain, dir), &t)
 		return t, err
-	})
-}
-
-// ToolchainFingerprint implements adapters.Adapter. Without the capability resolved_toolchain the
-// protocol has one answer for all directories.
-func (p *Process) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
-	if p.manifest.Capabilities.ResolvedToolchain {
-		return p.resolved(ctx, dir)
-	}
-	if !p.manifest.Capabilities.ResolvedToolchainFingerprint {
-		return "", nil
-	}
-	return p.fingerprint.get(ctx, struct{}{}, func() (string, error) {
-		var text string
-		_, err := p.ask(ctx, host.Call{Method: wire.MethodFingerprint}, &text)
-		return text, err
-	})
-}
-
-// installWithin is the timeout of an install.
-const installWithin = 30 * time.Minute
-
-// Install implements adapters.Adapter. It is not repeated if the plugin exits.
-func (p *Process) Install(ctx context.Context, req adapters.InstallRequest, log adapters.LogFunc) error {
-	if !p.manifest.Capabilities.Install {
-		return nil
-	}
-	return p.asInstaller(ctx, []string{req.DishDir, req.Scope.Dir}, func(p *Process) error {
-		_, err := p.ask(ctx, host.Call{
-			Method: wire.MethodInstall,
-			Params: req,
-			Dir:    req.DishDir,
-			Within: cmp.Or(p.install, installWithin),
-			Once:   true,
-			Log:    log,
-		}, new(json.RawMessage))
-		return err
 	})
 }
 
@@ -203,8 +169,16 @@ func (p *Process) call(ctx context.Context, c host.Call) (json.RawMessage, error
 
 // ask calls the plugin and decodes the answer into the value that into points to. If the
 // plugin does not know a method that the manifest does not name, answered is false without
-// an error.
+// an error. The answer may be a saved one.
 func (p *Process) ask(ctx context.Context, c host.Call, into any) (answered bool, err error) {
+	if p.recall(c, "", into) {
+		return true, nil
+	}
+	return p.askNow(ctx, c, "", into)
+}
+
+// askNow is ask without a look at saved answers; tool is that of the question.
+func (p *Process) askNow(ctx context.Context, c host.Call, tool string, into any) (answered bool, err error) {
 	result, err := p.call(ctx, c)
 	var rpc *wire.RPCError
 	switch {
@@ -216,11 +190,17 @@ func (p *Process) ask(ctx context.Context, c host.Call, into any) (answered bool
 		return false, err
 	}
 	if err := p.reader.Decode(c.Method, result, into); err != nil {
-		f := p.host().Failure(c, adapters.MalformedResponse, "result: "+err.Error())
-		f.Hint = "bento plugin test " + p.id + " names the clause that it breaks; report that to the plugin's author"
-		return false, f
+		return false, p.malformed(c, err)
 	}
+	p.saved.answered(c, tool, result)
 	return true, nil
+}
+
+// malformed returns the failure of a result of another form than the method has.
+func (p *Process) malformed(c host.Call, err error) *adapters.Failure {
+	f := p.host().Failure(c, adapters.MalformedResponse, "result: "+err.Error())
+	f.Hint = "bento plugin test " + p.id + " names the clause that it breaks; report that to the plugin's author"
+	return f
 }
 
 // explain adds the meaning of the plugin's own error.

@@ -1,31 +1,112 @@
 package adapter
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/probe"
 	"github.com/bentobuild/bento/internal/semver"
+	"github.com/bentobuild/bento/plugin/host"
 	"github.com/bentobuild/bento/plugin/wire"
 )
 
 // versionLine starts the fingerprint of a toolchain whose version is known.
 const versionLine = "version "
 
-// resolved asks which toolchain the tasks of a directory get. The fingerprint has the version in
-// its first line, for CheckPin.
-func (p *Process) resolved(ctx context.Context, dir string) (string, error) {
-	dir = filepath.Clean(dir)
-	return p.resolution.get(ctx, dir, func() (string, error) {
-		var r *adapters.ResolvedToolchain
-		if _, err := p.ask(ctx, about(wire.MethodResolved, dir), &r); err != nil || r == nil {
-			return "", err
+// toolchainOf is a question about the toolchain: the directory, "" for all, and whether a run asks.
+type toolchainOf struct {
+	dir   string
+	inRun bool
+}
+
+// ToolchainFingerprint implements adapters.Adapter. Without the capability resolved_toolchain the
+// protocol has one answer for all directories.
+func (p *Process) ToolchainFingerprint(ctx context.Context, dir string) (string, error) {
+	return p.toolchainAt(ctx, probe.At{Dir: dir})
+}
+
+// ToolchainAtRun implements adapters.LateTeller: the tool of the manifest's exec may be one of the
+// workspace.
+func (p *Process) ToolchainAtRun(ctx context.Context, req adapters.RunRequest) (string, error) {
+	return p.toolchainAt(ctx, probe.At{Dir: req.Dir, Leave: req.Leave()})
+}
+
+func (p *Process) toolchainAt(ctx context.Context, at probe.At) (string, error) {
+	c := p.manifest.Capabilities
+	if !c.ResolvedToolchain && !c.ResolvedToolchainFingerprint {
+		return "", nil
+	}
+	of := toolchainOf{inRun: at.Leave.Given()}
+	if at.Dir = filepath.Clean(cmp.Or(at.Dir, p.o.Root)); c.ResolvedToolchain || len(p.manifest.Exec) > 0 {
+		of.dir = at.Dir
+	}
+	return p.resolution.get(ctx, of, func() (string, error) {
+		if c.ResolvedToolchain {
+			return p.resolved(ctx, at)
 		}
-		return versionLine + r.Version + "\n" + r.Fingerprint, nil
+		var text string
+		err := p.askToolchain(ctx, host.Call{Method: wire.MethodFingerprint}, at, &text)
+		return text, err
 	})
 }
+
+// resolved asks which toolchain the tasks of a directory get. The fingerprint has the version in
+// its first line, for CheckPin.
+func (p *Process) resolved(ctx context.Context, at probe.At) (string, error) {
+	var r *adapters.ResolvedToolchain
+	err := p.askToolchain(ctx, host.Call{Method: wire.MethodResolved, Params: wire.Toolchain{Dir: at.Dir}, Dir: at.Dir}, at, &r)
+	if err != nil || r == nil {
+		return "", err
+	}
+	return versionLine + r.Version + "\n" + r.Fingerprint, nil
+}
+
+// askToolchain is ask with what the manifest's exec prints. A saved answer needs no process.
+func (p *Process) askToolchain(ctx context.Context, c host.Call, at probe.At, into any) error {
+	if len(p.manifest.Exec) == 0 {
+		_, err := p.ask(ctx, c, into)
+		return err
+	}
+	tool := p.asker.DeclaredBasis(p.manifest.Exec)
+	if tool != "" && p.recall(c, tool, into) {
+		return nil
+	}
+	said, err := p.exec(ctx, at)
+	if err != nil {
+		return err
+	}
+	c.Params = wire.Toolchain{Dir: c.Dir, Exec: said}
+	_, err = p.askNow(ctx, c, tool, into)
+	return err
+}
+
+// exec runs the command of the manifest's exec for a directory.
+func (p *Process) exec(ctx context.Context, at probe.At) (*adapters.ExecOutput, error) {
+	said, err := p.asker.AskDeclared(ctx, p.manifest.Exec, at)
+	var missing *adapters.MissingTool
+	if errors.As(err, &missing) && missing.Hint == "" {
+		return nil, &adapters.MissingTool{Tool: missing.Tool, Hint: fmt.Sprintf("install %s; the plugin %s asks it for its version", missing.Tool, p.id)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &adapters.ExecOutput{Stdout: opening(said.Out), Stderr: opening(said.Err)}, nil
+}
+
+// maxSaid is how many bytes of each stream of a manifest's exec the plugin gets: it asks for a
+// version.
+const maxSaid = 16 << 10
+
+// opening returns the start of what a tool printed.
+func opening(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxSaid)], "") }
+
+// asker returns what runs the command of a manifest's exec.
+func (o *Options) asker() *probe.Asker { return probe.New(o.Source, o.Tools) }
 
 // CheckPin implements adapters.PinChecker. A pin of a plugin is a range as npm writes it,
 // https://github.com/npm/node-semver#ranges. Without the capability, or for a version

@@ -21,6 +21,9 @@ const maxParallel = 64
 
 // startProcess starts one candidate and does the handshake with it.
 func startProcess(ctx context.Context, c adapters.Candidate, o Options) (*Process, error) {
+	if TraceOf(ctx) != nil {
+		o.Modules = nil
+	}
 	if p := asleep(c, o); p != nil {
 		return p, nil
 	}
@@ -38,7 +41,7 @@ func startProcess(ctx context.Context, c adapters.Candidate, o Options) (*Proces
 }
 
 func newProcess(c adapters.Candidate, o Options) *Process {
-	return &Process{id: c.ID, install: o.Numbers.Install, from: c, o: o, reader: answer.NewReader()}
+	return &Process{id: c.ID, install: o.Numbers.Install, from: c, o: o, reader: answer.NewReader(), asker: o.asker(), saved: o.savedOf(c)}
 }
 
 // launch starts a process of the plugin, in a sandbox unless that is nil.
@@ -50,7 +53,7 @@ func (p *Process) launch(ctx context.Context, box *host.Sandbox) (*host.Plugin, 
 	}
 	launcher := host.Launcher(&host.Command{Argv: []string{c.Path}, SHA256: pin(c), Dir: o.Dir, Env: env, Sandbox: box})
 	if c.Contract == adapters.ContractWasm {
-		launcher = module(c, o)
+		launcher = p.module()
 	}
 	if o.Launch != nil {
 		launcher = o.Launch(c)
@@ -72,13 +75,17 @@ func (p *Process) launch(ctx context.Context, box *host.Sandbox) (*host.Plugin, 
 	})
 }
 
-// module returns the launcher of a candidate that is a WebAssembly module. It needs no sandbox.
-func module(c adapters.Candidate, o Options) host.Launcher {
-	return &wasm.Launcher{
-		Engine: wasm.EngineOptions{Dir: o.Compiled},
-		Module: wasm.Options{ID: c.ID, Path: c.Path, SHA256: pin(c)},
-		Root:   o.Root,
+// module returns the launcher of a plugin that is a WebAssembly module. It needs no sandbox.
+func (p *Process) module() host.Launcher {
+	l := &wasm.Launcher{
+		Engine: wasm.EngineOptions{Dir: p.o.Compiled},
+		Module: wasm.Options{ID: p.id, Path: p.from.Path, SHA256: pin(p.from)},
+		Root:   p.o.Root,
 	}
+	if p.saved != nil {
+		l.Seen = p.saved.see
+	}
+	return l
 }
 
 // identify computes the identity from the digest of the executable and the manifest.

@@ -1,6 +1,7 @@
 package ainb
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -20,15 +21,20 @@ func (b *Bytes) UnmarshalJSON(data []byte) error {
 	case string(data) == "null":
 		return nil
 	case data[0] == '"':
-		var text string
-		if err := json.Unmarshal(data, &text); err != nil {
-			return err
+		text := data[1 : len(data)-1]
+		if bytes.IndexByte(text, '\\') >= 0 { // "\/" is a "/" too
+			var unescaped string
+			if err := json.Unmarshal(data, &unescaped); err != nil {
+				return err
+			}
+			text = []byte(unescaped)
 		}
-		decoded, err := base64.StdEncoding.Strict().DecodeString(text)
+		decoded := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
+		n, err := base64.StdEncoding.Strict().Decode(decoded, text)
 		if err != nil {
 			return errors.New("the bytes are no base64 with padding")
 		}
-		*b = decoded
+		*b = decoded[:n]
 		return nil
 	case data[0] != '[':
 		return errors.New("the bytes are neither a string in base64 nor an array of numbers from 0 to 255")

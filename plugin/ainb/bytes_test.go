@@ -11,7 +11,7 @@ import (
 func TestBytes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`"aGk="`: "hi", `""`: "", `[104,105]`: "hi", `[]`: "", `null`: "<nil>",
+		`"aGk="`: "hi", `"\/\u002f8="`: "\xff\xff", `""`: "", `[104,105]`: "hi", `[]`: "", `null`: "<nil>",
 		`"aGk"`: "error", `"aGl="`: "error", `"-_-_"`: "error", `[256]`: "error", `[-1]`: "error", `[null]`: "error", `[1.5]`: "error", `7`: "error", `{}`: "error",
 	} {
 		var b Bytes

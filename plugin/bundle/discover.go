@@ -29,12 +29,21 @@ type Tier struct {
 	Base, Rel string
 	// Programs are read only where this is set: a repository must not bring some by being cloned.
 	Programs bool
+	Plugins  bool // packages of adapters, and no others
 }
 
 const globalTier = "global"
 
 // Global returns the tier of the packages in a Store.
 func Global(dir string) Tier { return Tier{Name: globalTier, Base: dir, Programs: true} }
+
+// Adapters returns the adapters in a Store, sorted by id, then from the highest version to the lowest.
+func (s *Store) Adapters() ([]Found, []diagnostics.Diagnostic) {
+	return Discover([]Tier{{Name: "global", Base: s.Dir, Plugins: true}})
+}
+
+// Program returns the path of an adapter's executable or module.
+func (f *Found) Program() string { return filepath.Join(f.Dir, f.Adapter.Program) }
 
 // Found is a package in a tier.
 type Found struct {
@@ -48,6 +57,7 @@ type Found struct {
 	InstalledAt       string // RFC 3339; "" if unknown
 	Module            *manifest.Module
 	Process           *manifest.Process
+	Adapter           *manifest.Adapter
 	files             []fileRecord // that bento has noted at the installation; nil without
 }
 
@@ -213,6 +223,8 @@ func (s *scan) id(root *owndir.Dir, id string) {
 func (s *scan) add(dir *owndir.Dir, id, version string) {
 	f, err := readPackage(dir)
 	switch {
+	case err == nil && f.Kind == KindAdapter != s.tier.Plugins:
+		err = fmt.Errorf("a package of the kind %q does not belong here", f.Kind)
 	case err == nil && f.Kind == KindProcess && !s.tier.Programs:
 		err = fmt.Errorf("a program, expected a module; install it with bento tool add")
 	case err == nil && f.ID != id:
@@ -231,25 +243,44 @@ func (s *scan) add(dir *owndir.Dir, id, version string) {
 // readPackage reads the manifest of the package in a directory, and what bento has noted about it.
 func readPackage(dir *owndir.Dir) (*Found, error) {
 	f := &Found{Dir: dir.Path()}
-	data, err := readSmall(dir, manifest.ProcessFile, manifest.MaxSize)
+	name := manifest.ProcessFile
+	data, err := readSmall(dir, name, manifest.MaxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		name = manifest.AdapterFile
+		data, err = readSmall(dir, name, manifest.MaxSize)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, f.module(dir)
+	}
+	if err == nil {
+		err = f.program(name, data)
+	}
+	if err == nil {
+		err = f.record(dir)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if f.Process, err = manifest.ReadProcess(manifest.ProcessFile, data); err != nil {
-		return nil, err
-	}
-	f.Kind, f.ID, f.Version = KindProcess, f.Process.ID, f.Process.Version
-	if err := f.record(dir); err != nil {
-		return nil, err
-	}
-	if f.stated(manifest.ProcessFile) != sum(data) {
-		return nil, fmt.Errorf("%s is not the one that was installed", manifest.ProcessFile)
+	if f.stated(name) != sum(data) {
+		return nil, fmt.Errorf("%s is not the one that was installed", name)
 	}
 	f.Digest = digestOf(f.files)
 	return f, nil
+}
+
+// program reads the manifest of a program or an adapter.
+func (f *Found) program(name string, data []byte) (err error) {
+	if name == manifest.AdapterFile {
+		if f.Adapter, err = manifest.ReadAdapter(name, data); err != nil {
+			return err
+		}
+		f.Kind, f.ID, f.Version = KindAdapter, f.Adapter.ID, f.Adapter.Version
+		return f.Adapter.Compatible()
+	}
+	if f.Process, err = manifest.ReadProcess(name, data); err == nil {
+		f.Kind, f.ID, f.Version = KindProcess, f.Process.ID, f.Process.Version
+	}
+	return err
 }
 
 // module reads the package of a module. One that bento has not installed has no record.

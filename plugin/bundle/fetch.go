@@ -25,7 +25,7 @@ const (
 )
 
 // RuleFetch is the rule of diagnostics about a source that cannot be read.
-const RuleFetch = "tool_source"
+const RuleFetch = "package_source"
 
 // Fetcher reads packages from where the user says.
 type Fetcher struct {
@@ -179,7 +179,7 @@ func (f *Fetcher) download(ctx context.Context, u *url.URL, limit int64) ([]byte
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the server answered %s", res.Status)
+		return nil, &statusError{res.StatusCode, res.Status}
 	}
 	if res.ContentLength > limit {
 		return nil, fmt.Errorf("%d bytes, expected at most %d", res.ContentLength, limit)

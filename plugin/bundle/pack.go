@@ -30,12 +30,18 @@ func Pack(dir string, o PackOptions) (*Package, []byte, error) {
 			return nil, nil, From(dir, err)
 		}
 	}
-	made, err := Load(p.files)
+	made, data, err := packFiles(dir, p.files)
+	if err == nil && made.Module == nil && o.Key != nil {
+		err = From(dir, refused(RuleSignature, "leave out the key", "the package of a program has no place for a signature"))
+	}
+	return made, data, err
+}
+
+// packFiles returns the package of the files of dir, and its tar.
+func packFiles(dir string, files []archive.File) (*Package, []byte, error) {
+	made, err := Load(files)
 	if err != nil {
 		return nil, nil, From(dir, err)
-	}
-	if made.Module == nil && o.Key != nil {
-		return nil, nil, From(dir, refused(RuleSignature, "leave out the key", "the package of a program has no place for a signature"))
 	}
 	slices.SortStableFunc(made.files, func(a, b archive.File) int { return order(a.Name) - order(b.Name) })
 	var out bytes.Buffer
@@ -50,7 +56,7 @@ func Pack(dir string, o PackOptions) (*Package, []byte, error) {
 
 // order puts the manifest first.
 func order(name string) int {
-	if name == manifest.ModuleFile || name == manifest.ProcessFile {
+	if name == manifest.ModuleFile || name == manifest.ProcessFile || name == manifest.AdapterFile {
 		return 0
 	}
 	return 1

@@ -1,6 +1,6 @@
-// Package bundle installs the packages of tools below a directory of the user's, and finds the
-// installed ones. A package is a WebAssembly module with its manifest.json, or a one-shot program
-// with its rterm-plugin.json.
+// Package bundle installs the packages of tools and of adapters below a directory of the user's, and
+// finds the installed ones. A package is a WebAssembly module with its manifest.json, a one-shot
+// program with its rterm-plugin.json, or an adapter with its bento-plugin.json.
 package bundle
 
 import (
@@ -16,23 +16,25 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/plugin/bundle/archive"
 	"github.com/bentobuild/bento/plugin/bundle/manifest"
+	"github.com/bentobuild/bento/plugin/bundle/seal"
 )
 
 // The kinds of packages.
 const (
 	KindModule  = "module"
 	KindProcess = "process"
+	KindAdapter = "adapter"
 )
 
 // The rules of diagnostics about packages, beside those of package manifest.
 const (
-	RulePackage    = "tool_package_invalid"
-	RuleNotFound   = "tool_not_installed"
-	RuleConflict   = "tool_conflict"
-	RuleSignature  = "tool_signature"
-	RuleDigest     = "tool_digest"
-	RuleDependency = "tool_dependency"
-	RuleSkipped    = "tool_skipped"
+	RulePackage    = "package_invalid"
+	RuleNotFound   = "package_not_installed"
+	RuleConflict   = "package_conflict"
+	RuleSignature  = "package_signature"
+	RuleDigest     = "package_digest"
+	RuleDependency = "package_dependency"
+	RuleSkipped    = "package_skipped"
 )
 
 // Package is a package in memory that has passed all checks but those of its signature.
@@ -41,20 +43,30 @@ type Package struct {
 	Digest            string // of the names, modes and contents of its files, hexadecimal
 	Module            *manifest.Module
 	Process           *manifest.Process
+	Adapter           *manifest.Adapter
 	files             []archive.File
+	packed            []byte           // the archive that it was read from; nil for a directory
+	signatures        []seal.Signature // of packed
 }
+
+// Archive returns the packed form of an adapter that was packed or read from an archive, and its
+// signatures.
+func (p *Package) Archive() ([]byte, []seal.Signature) { return p.packed, p.signatures }
 
 // Load checks the files of a package. The manifest lies at the root, or in the only directory
 // there.
 func Load(files []archive.File) (*Package, error) {
-	rooted := archive.Rooted(files, manifest.ModuleFile, manifest.ProcessFile)
+	rooted := archive.Rooted(files, manifest.ModuleFile, manifest.ProcessFile, manifest.AdapterFile)
 	if rooted == nil {
-		return nil, refused(RulePackage, "see docs/tool-packages.md",
-			"no manifest, expected %s or %s at the root of the package or in its only directory", manifest.ModuleFile, manifest.ProcessFile)
+		return nil, refused(RulePackage, "see docs/tool-packages.md and docs/plugin-packages.md",
+			"no manifest, expected %s, %s or %s at the root of the package or in its only directory", manifest.ModuleFile, manifest.ProcessFile, manifest.AdapterFile)
 	}
 	p := &Package{files: slices.Clone(rooted)}
 	load := p.loadModule
-	if p.file(manifest.ProcessFile) != nil {
+	switch {
+	case p.file(manifest.AdapterFile) != nil:
+		load = p.loadAdapter
+	case p.file(manifest.ProcessFile) != nil:
 		load = p.loadProcess
 	}
 	if err := load(); err != nil {

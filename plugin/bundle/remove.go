@@ -17,7 +17,7 @@ import (
 func (s *Store) Remove(ctx context.Context, id, version string) ([]string, error) {
 	var removed []string
 	if !manifest.ValidID(id) {
-		return nil, missing(id, version, nil)
+		return nil, s.missing(id, version, nil)
 	}
 	err := s.change(ctx, false, func(root *owndir.Dir) error {
 		there, err := versionsAt(root, id)
@@ -34,23 +34,23 @@ func (s *Store) Remove(ctx context.Context, id, version string) ([]string, error
 			removed = append(removed, v)
 		}
 		if len(removed) == 0 {
-			return missing(id, version, there)
+			return s.missing(id, version, there)
 		}
 		return forget(root, id, removed)
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		err = missing(id, version, nil)
+		err = s.missing(id, version, nil)
 	}
 	return removed, err
 }
 
-func missing(id, version string, there []string) error {
+func (s *Store) missing(id, version string, there []string) error {
 	name := id
 	if version != "" {
 		name += " " + version
 	}
 	if len(there) == 0 {
-		return refused(RuleNotFound, "bento tool list names the installed packages", "the package %s is not installed", name)
+		return refused(RuleNotFound, s.command()+" list names the installed packages", "the package %s is not installed", name)
 	}
 	return refused(RuleNotFound, "", "the package %s is not installed, found %s", name, diagnostics.Few(there))
 }
@@ -125,7 +125,7 @@ func (s *Store) Rollback(ctx context.Context, id string) (from, to string, err e
 		i := slices.IndexFunc(found, func(f Found) bool { return f.Active })
 		from = found[i].Version
 		if i+1 == len(found) {
-			return refused(RuleNotFound, "install an older version with bento tool add", "the package %s has no version below the active one, found %s", id, versionsOf(found))
+			return refused(RuleNotFound, "install an older version with "+s.command()+" add", "the package %s has no version below the active one, found %s", id, versionsOf(found))
 		}
 		to = found[i+1].Version
 		e.Version, e.Source = to, found[i+1].Source
@@ -145,7 +145,7 @@ func (s *Store) Enable(ctx context.Context, id string, on bool) error {
 // update changes the entry of an installed package in the state file.
 func (s *Store) update(ctx context.Context, id string, set func([]Found, *entry) error) error {
 	if !manifest.ValidID(id) {
-		return missing(id, "", nil)
+		return s.missing(id, "", nil)
 	}
 	err := s.change(ctx, false, func(root *owndir.Dir) error {
 		found, problems := Global(s.Dir).discover(id)
@@ -153,7 +153,7 @@ func (s *Store) update(ctx context.Context, id string, set func([]Found, *entry)
 			if len(problems) > 0 {
 				return fmt.Errorf("the package %s is damaged: %s", id, problems[0].Message)
 			}
-			return missing(id, "", nil)
+			return s.missing(id, "", nil)
 		}
 		list, _ := readState(root)
 		if list == nil {
@@ -170,7 +170,7 @@ func (s *Store) update(ctx context.Context, id string, set func([]Found, *entry)
 		return writeState(root, list)
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		return missing(id, "", nil)
+		return s.missing(id, "", nil)
 	}
 	return err
 }

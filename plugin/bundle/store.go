@@ -16,6 +16,7 @@ import (
 	"github.com/bentobuild/bento/internal/rawfile"
 	"github.com/bentobuild/bento/plugin/bundle/archive"
 	"github.com/bentobuild/bento/plugin/bundle/manifest"
+	"github.com/bentobuild/bento/plugin/bundle/seal"
 )
 
 // The names in the directory of a Store that are no ids.
@@ -31,6 +32,8 @@ const (
 // the process is killed, never a part of one.
 type Store struct {
 	Dir string // absolute; made when the first package is installed
+	// Plugins is set for the packages of adapters. A Store has packages of one sort only.
+	Plugins bool
 	// Waiting is called once when another process has the lock; may be nil.
 	Waiting func(lock string)
 }
@@ -48,10 +51,38 @@ func DataDir(getenv func(string) string) string {
 	return filepath.Join(dir, "bento", "tools")
 }
 
+// PluginsDir is DataDir for the packages of adapters.
+func PluginsDir(getenv func(string) string) string {
+	if dir := DataDir(getenv); dir != "" {
+		return filepath.Join(filepath.Dir(dir), "plugins")
+	}
+	return ""
+}
+
+// command returns the command that has the packages of the Store.
+func (s *Store) command() string {
+	if s.Plugins {
+		return "bento plugin"
+	}
+	return "bento tool"
+}
+
+// checkKind refuses a package of the other sort.
+func (s *Store) checkKind(p *Package) error {
+	switch {
+	case s.Plugins && p.Kind != KindAdapter:
+		return refused(RulePackage, "install it with bento tool add", "%s %s is the package of a tool, expected that of an adapter", p.ID, p.Version)
+	case !s.Plugins && p.Kind == KindAdapter:
+		return refused(RulePackage, "install it with bento plugin add", "%s %s is the package of an adapter, expected that of a tool", p.ID, p.Version)
+	}
+	return nil
+}
+
 // AddOptions say where a package comes from and what the user requires of it.
 type AddOptions struct {
 	Source        string // for the state file
 	Keys          manifest.Keys
+	Seals         []seal.Key // for the packages of adapters
 	RequireSigned bool
 }
 
@@ -59,6 +90,7 @@ type AddOptions struct {
 type Added struct {
 	Dir       string // of the package
 	Signature string // as manifest.CheckSignature; "" of a program
+	Signer    string // of an adapter: the name of the key, or the id of an unknown one
 	Already   bool   // the same package was there
 }
 
@@ -67,17 +99,25 @@ type Added struct {
 func (s *Store) Add(ctx context.Context, p *Package, o AddOptions) (Added, error) {
 	done := Added{Dir: filepath.Join(s.Dir, p.ID, p.Version)}
 	var err error
-	if done.Signature, err = signature(p.ID+" "+p.Version, p.Module, o); err != nil {
+	if err := s.checkKind(p); err != nil {
+		return Added{}, err
+	}
+	if p.Kind == KindAdapter {
+		done.Signature, done.Signer, err = p.sealed(o)
+	} else {
+		done.Signature, err = signature(p.ID+" "+p.Version, p.Module, o)
+	}
+	if err != nil {
 		return Added{}, err
 	}
 	err = s.change(ctx, true, func(root *owndir.Dir) error {
-		there, err := digestAt(root, p.ID, p.Version)
+		there, err := s.digestAt(root, p.ID, p.Version)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			err = s.place(root, p, o.Source)
 		case err != nil:
 		case there != p.Digest:
-			return refused(RuleConflict, "raise the version; or first: bento tool remove "+p.ID+"@"+p.Version,
+			return refused(RuleConflict, "raise the version; or first: "+s.command()+" remove "+p.ID+"@"+p.Version,
 				"%s %s is installed with the digest %s, found %s", p.ID, p.Version, there, p.Digest)
 		default:
 			done.Already = true
@@ -225,7 +265,7 @@ func write(dir *owndir.Dir, f archive.File) error {
 }
 
 // digestAt returns the digest of an installed package, fs.ErrNotExist when there is none.
-func digestAt(root *owndir.Dir, id, version string) (string, error) {
+func (s *Store) digestAt(root *owndir.Dir, id, version string) (string, error) {
 	dir, err := root.Below(id+"/"+version, false)
 	if err != nil {
 		return "", err
@@ -233,7 +273,7 @@ func digestAt(root *owndir.Dir, id, version string) (string, error) {
 	defer dir.Close()
 	f, err := readPackage(dir)
 	if err != nil {
-		return "", fmt.Errorf("%s %s is installed and damaged; first: bento tool remove %s@%s: %w", id, version, id, version, err)
+		return "", fmt.Errorf("%s %s is installed and damaged; first: %s remove %s@%s: %w", id, version, s.command(), id, version, err)
 	}
 	return f.Digest, nil
 }

@@ -36,8 +36,10 @@ func Verify(f Found, keys manifest.Keys) (*Verification, error) {
 		if v.Signature == manifest.Forged {
 			v.Problems = append(v.Problems, fmt.Sprintf("the trusted key %q has not signed this manifest", f.Module.SigningKeyID))
 		}
-	} else {
+	} else if f.Process != nil {
 		unknown = f.Process.Unknown
+	} else {
+		unknown = f.Adapter.Unknown
 	}
 	for _, key := range unknown {
 		v.Notes = append(v.Notes, fmt.Sprintf("the key %q of the manifest is not known and ignored", key))

@@ -51,10 +51,10 @@ func (s *server) initialize(m *wire.Message) error {
 	}
 	s.client.session.Store(session)
 	s.ready = true
-	if x, ok := s.x.(Starter); ok { // in the queue before any event
+	s.link.pushNow(envelope{ID: m.ID, Result: result}) // before what Start asks for
+	if x, ok := s.x.(Starter); ok {                    // in the queue before any event
 		s.queue.add(item{handler: func(ctx context.Context, _ int) { s.start(ctx, x) }})
 	}
-	s.link.pushNow(envelope{ID: m.ID, Result: result})
 	return nil
 }
 

@@ -25,3 +25,14 @@ type Audit struct {
 	Received int64 `json:"received"` // bytes, without Trailing
 	Trailing int64 `json:"trailing"` // bytes after the answer, which were ignored
 }
+
+// Decision is the record of one request of an extension that needs a permission. It has no content
+// of files, messages or secrets.
+type Decision struct {
+	Time       time.Time `json:"time"`
+	Extension  string    `json:"extension"`
+	Method     string    `json:"method"`
+	Permission string    `json:"permission,omitempty"` // "" for a method that needs none
+	Decision   string    `json:"decision"`             // "allow" or "deny"
+	Reason     string    `json:"reason,omitempty"`
+}

@@ -36,6 +36,8 @@ func (n *Notes) Recall(path string) (note json.RawMessage, ok bool) {
 			_ = json.Unmarshal(payload, &n.old) // a damaged file is empty
 		}
 	})
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	note, ok = n.old[path]
 	return note, ok
 }
@@ -57,15 +59,21 @@ func (n *Notes) Leave(path string, note json.RawMessage) {
 func (n *Notes) Save() error {
 	n.Recall("") // reads the old notes: equal ones are not written again
 	n.mu.Lock()
-	notes := maps.Clone(n.new)
+	notes, old := maps.Clone(n.new), n.old
 	n.mu.Unlock()
 	same := func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }
-	if maps.EqualFunc(notes, n.old, same) {
+	if maps.EqualFunc(notes, old, same) {
 		return nil
 	}
 	payload, err := json.Marshal(notes)
 	if err != nil {
 		return err
 	}
-	return n.dir.Store(notesFile, notesVersion, payload)
+	if err := n.dir.Store(notesFile, notesVersion, payload); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.old = notes
+	return nil
 }

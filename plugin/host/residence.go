@@ -140,7 +140,7 @@ func (l *residence) launch(ctx context.Context) (*companion, *adapters.Failure) 
 	k := &companion{newProcess(stream, l.o.Numbers), peer}
 	go k.watch(peer, func() {})
 	l.set(Starting, k, before)
-	if err = l.o.Hello(ctx, peer); err == nil && !k.over() {
+	if err = l.o.Hello(ctx, peer); err == nil { // attend finds one that has ended since
 		return k, nil
 	}
 	return nil, l.refuse(ctx, k, err)
@@ -251,11 +251,35 @@ func (l *residence) shutdown(k *companion, why Ending) {
 	}
 	k.because(adapters.Crashed, what)
 	l.set(Stopping, k, nil)
+	until := time.Now().Add(l.o.Numbers.Shutdown)
 	method, params := l.o.Shutdown(why)
 	// A process that cannot be written to is about to exit, or is ended below.
-	_ = k.peer.Finish(method, params)
-	if !wait(k.done, l.o.Numbers.Shutdown) {
+	if l.o.Await > 0 {
+		l.await(k, method, params)
+	} else {
+		_ = k.peer.Finish(method, params)
+	}
+	if !wait(k.done, time.Until(until)) {
 		k.terminate(what)
 	}
 	l.bury(k)
+}
+
+// await makes the last request, and waits for its answer or the end of the process before it closes
+// the stream.
+func (l *residence) await(k *companion, method string, params any) {
+	defer k.peer.Leave()
+	q, err := k.peer.Ask(method, params)
+	if err != nil {
+		return
+	}
+	defer q.Drop()
+	timer := time.NewTimer(l.o.Await)
+	defer timer.Stop()
+	select {
+	case <-q.Answered():
+	case <-k.done:
+	case <-k.peer.Done():
+	case <-timer.C:
+	}
 }

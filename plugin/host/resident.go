@@ -31,8 +31,10 @@ type ResidentOptions struct {
 	// Ended is called after a connected process has ended, before calls fail and before the
 	// next start. It may be nil.
 	Ended func(p *wire.Peer)
-	// Shutdown returns the last request. Behind it the stream to the process is closed.
+	// Shutdown returns the last request. Behind it, or behind its answer if that comes within Await, the
+	// stream to the process is closed.
 	Shutdown func(why Ending) (method string, params any)
+	Await    time.Duration
 	// Keep reports whether an idle process has to stay. It may be nil.
 	Keep func() bool
 	// Changed receives each new state, with the failure behind it. It may be nil.
@@ -169,7 +171,7 @@ func (r *Resident) End(p *wire.Peer, code adapters.Code, what string) {
 // The error is a *wire.RPCError if the process answered with one, the error of ctx if that is
 // done first, else a *adapters.Failure.
 func (r *Resident) Call(ctx context.Context, c Call) (json.RawMessage, error) {
-	k, err := r.ready(ctx)
+	k, err := r.wait(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +210,7 @@ func (r *Resident) explain(ctx context.Context, k *companion, c Call, err error)
 		return err
 	case errors.As(err, &bad):
 		f = r.fault(adapters.MalformedResponse, bad.Why)
-	case errors.Is(err, wire.ErrTooLarge):
+	case errors.Is(err, wire.ErrTooLarge) && !closed(k.peer.Done()): // and not sent
 		f = r.fault(adapters.RPCError, err.Error())
 	case closed(k.peer.Done()) || !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
 		<-k.done
@@ -222,9 +224,20 @@ func (r *Resident) explain(ctx context.Context, k *companion, c Call, err error)
 	return f
 }
 
-// ready waits for a process that can answer, which it starts if there is none. It returns the
-// first failure that comes meanwhile.
-func (r *Resident) ready(ctx context.Context) (*companion, error) {
+// Wait starts the process if there is none, and returns the connection once it is ready. The error
+// is as that of Call.
+func (r *Resident) Wait(ctx context.Context) (*wire.Peer, error) {
+	k, err := r.wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.Use()
+	return k.peer, nil
+}
+
+// wait waits for a process that can answer, which it starts if there is none. It returns the first
+// failure that comes meanwhile.
+func (r *Resident) wait(ctx context.Context) (*companion, error) {
 	before := -1
 	for {
 		r.mu.Lock()

@@ -148,7 +148,7 @@ func TestResidentForgivesOldFailures(t *testing.T) {
 		r, _, _ := reside(t, nil, failing)
 		for i, pause := range []time.Duration{0, time.Second, 4 * time.Second, 16 * time.Second, 16 * time.Second} {
 			began := time.Now()
-			k, err := r.ready(t.Context())
+			k, err := r.wait(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,11 +160,11 @@ func TestResidentForgivesOldFailures(t *testing.T) {
 				t.Fatalf("failure %d: %s", i, state)
 			}
 		}
-		_, _ = r.ready(t.Context())
+		_, _ = r.wait(t.Context())
 		time.Sleep(time.Minute)
 		_, _ = ask(r, "x")
 		began := time.Now()
-		_, _ = r.ready(t.Context())
+		_, _ = r.wait(t.Context())
 		after(t, "the start after a stable process", began, time.Second)
 	})
 }
@@ -256,7 +256,7 @@ func TestResidentFailures(t *testing.T) {
 func TestResidentThatStopsReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _, _ := reside(t, nil, greeted((*child).hang))
-		k, err := r.ready(t.Context())
+		k, err := r.wait(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -343,7 +343,42 @@ func TestResidentShutdownLadder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r, m, _ := reside(t, nil, greeted(c.run))
-				if _, err := r.ready(t.Context()); err != nil {
+				if _, err := r.wait(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				began := time.Now()
+				r.Close()
+				m.alive.Wait()
+				after(t, "Close", began, c.want)
+			})
+		})
+	}
+}
+
+// With Await the process can be answered until it has answered the last request.
+func TestResidentAwaitsTheLastAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers bool
+		want    time.Duration
+	}{"answers": {true, 0}, "does not answer": {false, 7 * time.Second}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, m, _ := reside(t, func(o *ResidentOptions) { o.Await = 5 * time.Second }, greeted(func(k *child) {
+					last := k.read()
+					_ = k.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"x"}`))
+					if refusal, err := k.Recv(); err != nil || !strings.Contains(string(refusal), "method not found") {
+						t.Errorf("after the last request: %s, %v", refusal, err)
+					}
+					if !c.answers {
+						k.hang()
+						return
+					}
+					k.reply(last, "1")
+					if _, err := k.Recv(); err != io.EOF {
+						t.Errorf("after the answer: %v", err)
+					}
+				}))
+				if _, err := r.wait(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				began := time.Now()
@@ -417,7 +452,7 @@ func TestResidentEndAndReload(t *testing.T) {
 		r, m, _ := reside(t, func(o *ResidentOptions) {
 			o.Shutdown = func(e Ending) (string, any) { why = append(why, e); return "shutdown", nil }
 		}, (*child).serve)
-		k, _ := r.ready(t.Context())
+		k, _ := r.wait(t.Context())
 		r.End(k.peer, adapters.MalformedResponse, "it lies")
 		synctest.Wait()
 		if state, f := r.State(); state != Restarting || f.Message != "it lies" {

@@ -2,6 +2,7 @@ package host
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -83,6 +84,15 @@ func (s *Sandbox) start(spec proc.Spec) (confinable, error) {
 		return nil, fmt.Errorf("in its sandbox: %w", err)
 	}
 	return p, nil
+}
+
+// Run runs a program in the sandbox and waits for its end, as proc.Run does.
+func (s *Sandbox) Run(ctx context.Context, spec proc.Spec) (proc.Result, error) {
+	p, err := s.start(spec)
+	if err != nil {
+		return proc.Result{}, err
+	}
+	return p.Wait(ctx), nil
 }
 
 func (s *Sandbox) policy(spec proc.Spec) sandbox.Policy {

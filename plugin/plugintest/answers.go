@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
@@ -24,14 +25,14 @@ func queryAxes() []axis {
 			run: once(query(wire.MethodToolchain, func(c adapters.Capabilities) bool { return c.RequiredToolchain }))},
 		{clause: "6.5", level: Must, expected: "resolvedToolchainFingerprint, without params, answers a string or null", run: once(fingerprints)},
 		{clause: "6.8", level: Must, expected: "resolvedToolchain answers {fingerprint, version} or null",
-			run: once(query(wire.MethodResolved, func(c adapters.Capabilities) bool { return c.ResolvedToolchain }))},
+			run: once(resolves)},
 	}
 }
 
 func installAxes() []axis {
 	return []axis{
 		{clause: "7.1", level: Must, expected: "install is answered with a result or an error", run: installs},
-		{clause: "7.2", level: Should, expected: "the result of install is null, its error 2001 with {exit_status, command}", run: installsWell},
+		{clause: "7.2", level: Should, expected: "the result of install is null or {commands}, its error 2001 with {exit_status, command}", run: installsWell},
 		{clause: "7.3", level: Should, expected: "no log of an install comes after its response", run: logsInTime},
 		{clause: "8.1", level: Must, expected: `parseDiagnostics answers {"diagnostics": [{file, line, severity, message, source}]}`, run: once(diagnoses)},
 		{clause: "8.2", level: Should, expected: "a severity is error, warning, info or hint, a file relative to the workspace", run: diagnosesWell},
@@ -49,6 +50,8 @@ func additionAxes() []axis {
 		{clause: "9.5", level: Must, expected: "add is answered with a result or an error", run: once(adds)},
 		{clause: "9.6", level: Must, expected: "a cancelled request is answered too", run: answersCancelled},
 		{clause: "9.7", level: Must, expected: "as many requests at once as parallel allows are answered", run: answersAtOnce},
+		{clause: "9.11", level: Must, expected: "with exec, the questions about the toolchain are answered whatever the command printed", run: once(takesOutput)},
+		{clause: "9.13", level: Must, expected: `the commands of an install are [[program, argument, …], …]`, run: plansInstall},
 	}
 }
 
@@ -123,7 +126,70 @@ func fingerprints(ctx context.Context, p *peer) outcome {
 	if !p.s.manifest.Capabilities.ResolvedToolchainFingerprint {
 		return skip(notOffered)
 	}
-	return p.answers(ctx, wire.MethodFingerprint, nil)
+	if len(p.s.manifest.Exec) == 0 {
+		return p.answers(ctx, wire.MethodFingerprint, nil)
+	}
+	return p.answers(ctx, wire.MethodFingerprint, wire.Toolchain{Exec: &adapters.ExecOutput{Stdout: "1.0.0\n"}})
+}
+
+func resolves(ctx context.Context, p *peer) outcome {
+	if !p.s.manifest.Capabilities.ResolvedToolchain {
+		return skip(notOffered)
+	}
+	return p.answers(ctx, wire.MethodResolved, p.toolchain("1.0.0\n", ""))
+}
+
+// toolchain returns the params of resolvedToolchain, with what the command of exec printed if the
+// manifest has one.
+func (p *peer) toolchain(stdout, stderr string) wire.Toolchain {
+	params := wire.Toolchain{Dir: p.s.empty}
+	if len(p.s.manifest.Exec) > 0 {
+		params.Exec = &adapters.ExecOutput{Stdout: stdout, Stderr: stderr}
+	}
+	return params
+}
+
+// takesOutput hands in what a tool could print: nothing, a version with and without words around it,
+// and a page.
+func takesOutput(ctx context.Context, p *peer) outcome {
+	c := p.s.manifest.Capabilities
+	if len(p.s.manifest.Exec) == 0 || !c.ResolvedToolchain && !c.ResolvedToolchainFingerprint {
+		return skip(notOffered)
+	}
+	for _, said := range []adapters.ExecOutput{{}, {Stdout: "0.14.0"}, {Stderr: "kid version 1.2 (plättchen)\r\n"}, {Stdout: strings.Repeat("\x00 [31m{\"\n", 1000)}} {
+		params := p.toolchain(said.Stdout, said.Stderr)
+		o := pass()
+		if c.ResolvedToolchain {
+			o = p.answers(ctx, wire.MethodResolved, params)
+		} else {
+			params.Dir = ""
+			o = p.answers(ctx, wire.MethodFingerprint, params)
+		}
+		if o.status != Pass {
+			return o
+		}
+	}
+	return pass()
+}
+
+// plansInstall checks the commands of an install. It runs none of them.
+func plansInstall(ctx context.Context, p *peer) outcome {
+	if !p.s.manifest.Capabilities.Install {
+		return skip(notOffered)
+	}
+	m, err := p.install(ctx)
+	if err != nil || m.Error != nil {
+		return skip("install fails, see above")
+	}
+	commands, err := answer.InstallCommands(m.Result)
+	if err != nil {
+		return fail("%v", err)
+	}
+	if commands == nil {
+		return skip(notOffered)
+	}
+	p.s.seen.members(wire.MethodInstall, m.Result)
+	return pass()
 }
 
 // install installs the empty directory.
@@ -201,7 +267,8 @@ func installsWell(ctx context.Context, p *peer) outcome {
 	case err != nil:
 		return without(err)
 	case m.Error == nil:
-		return when(string(m.Result) == "null", "the result %.60s", m.Result)
+		commands, err := answer.InstallCommands(m.Result)
+		return when(string(m.Result) == "null" || err != nil || commands != nil, "the result %.60s", m.Result)
 	case m.Error.Code < 2001 || m.Error.Code > 2099:
 		return fail("%v", m.Error)
 	case m.Error.Code != wire.CodeInstallFailed:

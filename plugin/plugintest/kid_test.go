@@ -23,7 +23,14 @@ var forks = goleak.IgnoreTopFunction("github.com/bentobuild/bento/internal/proc.
 // The test binary is also the plugins of the tests: run by the name
 // bento-adapter-<id> it does what the kid of that id does.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "sep:") {
+		sepKid(strings.TrimPrefix(os.Args[1], "sep:"))
+	}
 	id, isPlugin := strings.CutPrefix(filepath.Base(os.Args[0]), "bento-adapter-")
+	if name := os.Getenv("AINB_KID"); name != "" {
+		serveAinb(name)
+		return
+	}
 	if !isPlugin {
 		goleak.VerifyTestMain(m, forks)
 		return
@@ -58,7 +65,7 @@ type question struct {
 }
 
 const everything = `{"protocol_version":1,"adapter_id":%q,"display_name":"kid","fingerprint_files":["kid.toml"],"default_tasks":[{"name":"build","run":"true"}],` +
-	`"capabilities":{"detect":true,"required_toolchain":true,"resolved_toolchain_fingerprint":true,"install":true,"tasks":true,"links":true,"install_scope":true,"add":true,"resolved_toolchain":true,"cancel":true},"parallel":4,"nested":false,` +
+	`"capabilities":{"detect":true,"required_toolchain":true,"resolved_toolchain_fingerprint":true,"install":true,"tasks":true,"links":true,"install_scope":true,"add":true,"resolved_toolchain":true,"cancel":true},"parallel":4,"nested":false,"exec":["kid","--version"],` +
 	`"diagnostic_hooks":{"lint":{"rerun":{"kind":"append_args","args":["--json"]},"parser":"plugin"}}}`
 
 func (k *kid) serve() {
@@ -317,6 +324,15 @@ func badAnswers() []bad {
 		{"links-relative", says("links", `{"links":[{"dir":"lib","file":"/a"}]}`), "9.2"},
 		{"scope-relative", says("install_scope", `{"dir":"a"}`), "9.3"},
 		{"add-unknown", on("add", func(k *kid, q question) { k.fail(q, `{"code":-32601,"message":"m"}`) }), "9.5"},
+		{"exec-dies", where(func(q question) bool { return strings.Contains(string(q.Params), `"stderr":"kid`) }, die), "9.11"},
+		{"exec-number", where(func(q question) bool { return strings.Contains(string(q.Params), `"stdout":"0.14`) }, func(k *kid, q question) { k.result(q, "7") }), "9.11"},
+		{"exec-shell", with(`["kid","--version"]`, `["sh","-c","kid --version"]`), "5.3"},
+		{"exec-path", with(`["kid","--version"]`, `["./kid","--version"]`), "5.3"},
+		{"exec-text", with(`["kid","--version"]`, `"kid --version"`), "5.3"},
+		{"install-plans", says("install", `{"commands":[["kid","fetch"],["./kidw","sync"]]}`), ""},
+		{"install-line", says("install", `{"commands":["kid fetch"]}`), "9.13"},
+		{"install-nothing", says("install", `{"commands":[["kid"],[]]}`), "9.13"},
+		{"install-misspelt", says("install", `{"comands":[["kid"]]}`), "7.2"},
 		{"forgets-cancelled", on("install", func(*kid, question) {}), "7.1 9.6"},
 	}
 }

@@ -176,10 +176,19 @@ func moduleAxes() []moduleAxis {
 		{"W6.4", Must, "an input beyond ASCII is answered", needsModule, answers(`"{\"path\":\"plättchen \\u0000 🍱\"}"`)},
 		{"W6.5", Must, "an input of 1 MiB is answered", needsModule, answers(`"` + strings.Repeat("x", 1<<20) + `"`)},
 		{"W6.6", Should, "it needs no workspace to answer", needsModule, withoutWorkspace},
+		{"W6.7", Should, "az_tool_name, if it is exported, returns a text, and az_tool_schema a JSON object", needsModule, describesItself},
 	}
 }
 
 func first(text []byte) []byte { return text[:min(len(text), 80)] }
+
+func describesItself(ctx context.Context, s *moduleSuite) outcome {
+	_, err := s.tool.Self(ctx)
+	if f := failureOf(err); f != nil && !strings.HasPrefix(f.Call, "az_tool_") {
+		return skip("see the other step")
+	}
+	return without(err)
+}
 
 func compiles(ctx context.Context, s *moduleSuite) outcome { return without(s.tool.Check(ctx)) }
 

@@ -89,7 +89,7 @@ func (p *peer) end() {
 	p.conn.Close()
 	p.reading.Wait()
 	if p.raw.oddHeader() {
-		p.s.seen.note("2.2", "a header line that ends with LF alone")
+		p.s.seen.in(p.clause, "2.2", "a header line that ends with LF alone")
 	}
 }
 
@@ -208,20 +208,20 @@ func (p *peer) take(in incoming, id int64) error {
 			delete(p.open, number)
 			p.came[number] = in.m
 		case ok && number > 0 && number <= p.id:
-			p.s.seen.note("3.2", "a second response with the id %d", number)
+			p.s.seen.in(p.clause, "3.2", "a second response with the id %d", number)
 		case ok && number == noRequest:
 			p.notified = errors.New("the notification " + wire.NotifyCancel + " was answered")
 		default:
-			p.s.seen.note("3.1", "a response with the id %.40s, the last request had %d", in.m.ID, p.id)
+			p.s.seen.in(p.clause, "3.1", "a response with the id %.40s, the last request had %d", in.m.ID, p.id)
 		}
 	case wire.Notification:
-		if p.s.seen.notification(&in.m) {
+		if p.s.seen.notification(p.clause, &in.m) {
 			p.logs = append(p.logs, in.m.Params)
 		}
 	case wire.Request:
-		p.s.seen.note("3.7", "a request %.60q", in.m.Method)
+		p.s.seen.in(p.clause, "3.7", "a request %.60q", in.m.Method)
 	case wire.Invalid:
-		p.s.seen.note("3.1", "%s", in.m.Why)
+		p.s.seen.in(p.clause, "3.1", "%s", in.m.Why)
 		if ok && number == id {
 			return errors.New(in.m.Why)
 		}
@@ -232,11 +232,11 @@ func (p *peer) take(in incoming, id int64) error {
 // ended returns why the stream ended.
 func (p *peer) ended(err error) error {
 	if errors.Is(err, wire.ErrMalformed) {
-		p.s.seen.note("2.1", "%v", err)
+		p.s.seen.in(p.clause, "2.1", "%v", err)
 		return err
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		p.s.seen.note("2.1", "%v", err)
+		p.s.seen.in(p.clause, "2.1", "%v", err)
 	}
 	if !p.exits(time.Second) {
 		return errors.New("it closed its standard output")

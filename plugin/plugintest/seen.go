@@ -21,6 +21,20 @@ import (
 type seen struct {
 	mu    sync.Mutex
 	wrong map[string]string
+	test  map[string]string // by clause, the test in which it was found; "" for none
+}
+
+// in notes an error of one test.
+func (s *seen) in(test, clause, format string, args ...any) {
+	s.note(clause, format, args...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.test == nil {
+		s.test = make(map[string]string)
+	}
+	if s.test[clause] == "" {
+		s.test[clause] = test
+	}
 }
 
 func (s *seen) note(clause, format string, args ...any) {
@@ -49,17 +63,17 @@ func (s *seen) outcome(clause string) outcome {
 }
 
 // notification reports whether m is a valid log.
-func (s *seen) notification(m *wire.Message) bool {
+func (s *seen) notification(test string, m *wire.Message) bool {
 	var l adapters.Log
 	switch err := wire.Decode(m.Params, &l); {
 	case m.Method != wire.NotifyLog:
-		s.note("3.8", "a notification %.60q", m.Method)
+		s.in(test, "3.8", "a notification %.60q", m.Method)
 	case err != nil:
-		s.note("3.8", "params of a log that are not {level, message, stream}: %v", err)
+		s.in(test, "3.8", "params of a log that are not {level, message, stream}: %v", err)
 	case !slices.Contains([]string{"trace", "debug", "info", "warn", "error"}, l.Level):
-		s.note("3.8", "a log with the level %.40q", l.Level)
+		s.in(test, "3.8", "a log with the level %.40q", l.Level)
 	case l.Stream != "" && l.Stream != "stdout" && l.Stream != "stderr":
-		s.note("3.8", "a log with the stream %.40q", l.Stream)
+		s.in(test, "3.8", "a log with the stream %.40q", l.Stream)
 	default:
 		return true
 	}

@@ -39,6 +39,8 @@ type Options struct {
 	// malformed message, with the clause of the test; "" for the first handshake. It runs on several
 	// goroutines at once. May be nil.
 	Frame func(clause string, sent bool, body []byte)
+	// Launcher launches the plugin in place of the executable; may be nil.
+	Launcher host.Launcher
 }
 
 // Level is how strict a clause is.
@@ -64,6 +66,9 @@ type Result struct {
 	Status   string `json:"status"`
 	Expected string `json:"expected"`
 	Got      string `json:"got,omitempty"` // of Fail and Skip
+
+	Place  string   `json:"place,omitempty"`  // of the expected answer
+	Frames []string `json:"frames,omitempty"` // of Fail: the last messages, "> " those of bento
 }
 
 // Report holds the results of all axes, in the order of their clauses.
@@ -91,22 +96,19 @@ func Run(ctx context.Context, path string, o Options) (*Report, error) {
 	defer os.RemoveAll(s.scratch)
 	list := axes()
 	results := make([]Result, len(list))
-	if filepath.Ext(s.path) == ".wasm" {
-		engine := wasm.NewEngine(wasm.EngineOptions{})
-		defer engine.Close()
-		if s.module, err = engine.OpenAdapter(wasm.Options{ID: cmp.Or(s.id, "adapter"), Path: s.path}); err != nil {
-			return nil, err
-		}
+	if err := s.open(); err != nil {
+		return nil, err
 	}
+	defer s.close()
 	s.greet(ctx)
 	together(len(list), func(i int) {
 		if list[i].run != nil {
-			results[i] = list[i].result(s.try(ctx, list[i]))
+			results[i] = s.result(list[i], s.try(ctx, list[i]))
 		}
 	})
 	for i, a := range list { // judged by the messages of all axes
 		if a.run == nil {
-			results[i] = a.result(s.seen.outcome(a.clause))
+			results[i] = s.result(a, s.seen.outcome(a.clause))
 		}
 	}
 	return s.report(results, time.Since(began)), ctx.Err()
@@ -134,6 +136,8 @@ type suite struct {
 	empty    string     // an empty directory whose name is not ASCII
 	o        Options
 	seen     *seen
+	kept     *frames
+	close    func()
 
 	// Results of the first handshake.
 	text     json.RawMessage
@@ -163,7 +167,16 @@ func newSuite(path string, o Options) (*suite, error) {
 		o.Stderr = io.Discard
 	}
 	o.Stderr = &lockedWriter{w: o.Stderr}
-	s := &suite{path: path, id: cmp.Or(o.ID, idOf(path)), scratch: scratch, empty: filepath.Join(scratch, "plättchen"), o: o, seen: &seen{}}
+	kept := &frames{}
+	if seen := o.Frame; seen == nil {
+		o.Frame = kept.add
+	} else {
+		o.Frame = func(clause string, sent bool, body []byte) {
+			kept.add(clause, sent, body)
+			seen(clause, sent, body)
+		}
+	}
+	s := &suite{path: path, id: cmp.Or(o.ID, idOf(path)), scratch: scratch, empty: filepath.Join(scratch, "plättchen"), o: o, seen: &seen{}, kept: kept, close: func() {}}
 	return s, os.Mkdir(s.empty, 0o755)
 }
 
@@ -177,8 +190,34 @@ func idOf(path string) string {
 	return id
 }
 
+// open compiles a module.
+func (s *suite) open() (err error) {
+	if filepath.Ext(s.path) == ".wasm" && s.o.Launcher == nil {
+		engine := wasm.NewEngine(wasm.EngineOptions{})
+		s.close = engine.Close
+		s.module, err = engine.OpenAdapter(wasm.Options{ID: cmp.Or(s.id, "adapter"), Path: s.path})
+		if err != nil {
+			engine.Close()
+		}
+	}
+	return err
+}
+
+// result returns the result of an axis, with the messages of one that failed.
+func (s *suite) result(a axis, o outcome) Result {
+	r := a.result(o)
+	r.Frames = s.frames(a.clause, o)
+	if s.seen.test[a.clause] != "" {
+		r.Frames = s.frames(s.seen.test[a.clause], o)
+	}
+	return r
+}
+
 // launcher returns the launcher of the executable, or of the module if its name ends in .wasm.
 func (s *suite) launcher() host.Launcher {
+	if s.o.Launcher != nil {
+		return s.o.Launcher
+	}
 	if s.module != nil {
 		return &wasm.Launcher{Tool: s.module, Root: s.scratch}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/bentobuild/bento/adapters"
@@ -19,10 +20,16 @@ import (
 // call is one call of a module.
 type call struct {
 	t   *Tool
-	c   adapters.ToolCall
+	c   recorded
 	log *lines
 	mod api.Module
 	at  string // the step: "instantiate", az_alloc, az_tool_execute
+}
+
+// recorded is a call, and what records the files that the module looks at.
+type recorded struct {
+	adapters.ToolCall
+	looks *looks // nil: nothing does
 }
 
 // Instantiate is the Call of a failure before the first call of an instance.
@@ -32,16 +39,20 @@ const Instantiate = "instantiate"
 // and serve all calls.
 type callKey struct{}
 
-// run makes an instance, calls it and returns a copy of its output, nil when that is empty. The
-// order is that of section 2 of the contract.
-func (t *Tool) run(ctx context.Context, p *program, c adapters.ToolCall, input []byte) ([]byte, error) {
+// exchange is what is asked of an instance that has started. It returns a copy of the answer, nil when
+// that is empty.
+type exchange func(context.Context, *call) ([]byte, error)
+
+// run makes an instance, and does the exchange with it. The order is that of section 2 of the
+// contract.
+func (t *Tool) run(ctx context.Context, p *program, c recorded, do exchange) ([]byte, error) {
 	k := &call{t: t, c: c, log: newLines(c.Log)}
 	defer k.log.end()
 	outer := ctx
 	ctx, cancel := context.WithTimeout(ctx, t.o.Timeout)
 	defer cancel()
 	ctx = context.WithValue(ctx, callKey{}, k)
-	text, err := k.steps(ctx, p, input)
+	text, err := k.steps(ctx, p, do)
 	if err == nil {
 		return text, nil
 	}
@@ -62,14 +73,16 @@ func (t *Tool) run(ctx context.Context, p *program, c adapters.ToolCall, input [
 	return nil, failed
 }
 
-func (k *call) steps(ctx context.Context, p *program, input []byte) ([]byte, error) {
+func (k *call) steps(ctx context.Context, p *program, do exchange) ([]byte, error) {
 	files, mounts, err := k.mounts()
 	defer files.close()
 	if err != nil {
 		return nil, k.t.failure(adapters.LaunchFailed, execute, err.Error(), "")
 	}
 	k.at = Instantiate
-	k.mod, err = p.runtime.InstantiateModule(ctx, p.compiled, k.config(ctx, mounts))
+	memory := &memories{}
+	defer memory.release()
+	k.mod, err = p.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, memory), p.compiled, k.config(ctx, mounts))
 	if err != nil {
 		return nil, fmt.Errorf("failed to instantiate v2 plugin module: %w", err)
 	}
@@ -83,14 +96,26 @@ func (k *call) steps(ctx context.Context, p *program, input []byte) ([]byte, err
 			return nil, fmt.Errorf("failed to instantiate v2 plugin module: %w", err)
 		}
 	}
-	at, err := k.put(ctx, input)
-	if err != nil {
-		return nil, err
+	return do(ctx, k)
+}
+
+// executeWith is the exchange of a call.
+func executeWith(input []byte) exchange {
+	return func(ctx context.Context, k *call) ([]byte, error) {
+		at, err := k.put(ctx, input)
+		if err != nil {
+			return nil, err
+		}
+		return k.text(ctx, execute, uint64(at), uint64(len(input)))
 	}
-	k.at = execute
-	packed, err := k.mod.ExportedFunction(execute).Call(ctx, uint64(at), uint64(len(input)))
+}
+
+// text calls an export that returns a packed text.
+func (k *call) text(ctx context.Context, export string, params ...uint64) ([]byte, error) {
+	k.at = export
+	packed, err := k.mod.ExportedFunction(export).Call(ctx, params...)
 	if err != nil {
-		return nil, fmt.Errorf("%s call failed: %w", execute, err)
+		return nil, fmt.Errorf("%s call failed: %w", export, err)
 	}
 	return k.output(packed[0])
 }
@@ -134,11 +159,11 @@ func (k *call) output(packed uint64) ([]byte, error) {
 		return nil, nil
 	}
 	if mem := k.mod.Memory(); uint64(at)+uint64(n) > uint64(mem.Size()) {
-		return nil, k.t.failure(adapters.MalformedResponse, execute,
+		return nil, k.t.failure(adapters.MalformedResponse, k.at,
 			fmt.Sprintf("plugin output ptr/len (%d, %d) exceeds memory bounds (%d)", at, n, mem.Size()), "")
 	}
 	if int64(n) > k.t.o.Limits.Output {
-		return nil, k.t.failure(adapters.MalformedResponse, execute,
+		return nil, k.t.failure(adapters.MalformedResponse, k.at,
 			fmt.Sprintf("plugin output has %d bytes; at most %d are allowed", n, k.t.o.Limits.Output), "raise limits.output of the tool")
 	}
 	text, _ := k.read(at, n)

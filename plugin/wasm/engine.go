@@ -66,7 +66,8 @@ type program struct {
 	cache    wazero.CompilationCache
 	compiled wazero.CompiledModule
 	form     *hardened
-	init     bool // it exports _initialize
+	init     bool            // it exports _initialize
+	says     map[string]bool // which exports of Self it has
 }
 
 func (p *program) close() {
@@ -88,7 +89,10 @@ func (e *Engine) compile(ctx context.Context, m *module, source []byte, pages ui
 		return nil, err
 	}
 	_, init := m.exports["_initialize"]
-	p := &program{form: form, init: init}
+	p := &program{form: form, init: init, says: map[string]bool{}}
+	for _, name := range []string{selfName, selfSchema} {
+		p.says[name] = m.function(name) == "->i64"
+	}
 	cfg := wazero.NewRuntimeConfig().WithMemoryLimitPages(pages).WithDebugInfoEnabled(false)
 	if !stoppable {
 		cfg = cfg.WithCloseOnContextDone(true)

@@ -15,6 +15,7 @@ import (
 type file struct {
 	sys.UnimplementedFile
 	f          *os.File
+	name       string // resolved, below the root of the jail
 	jail       *jail
 	write, add bool
 	listed     bool
@@ -110,6 +111,7 @@ func (f *file) Readdir(n int) ([]sys.Dirent, sys.Errno) {
 }
 
 func (f *file) fill() sys.Errno {
+	f.jail.looks.names(f.name)
 	if _, err := f.f.Seek(0, io.SeekStart); err != nil {
 		return errno(err)
 	}

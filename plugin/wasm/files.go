@@ -27,6 +27,7 @@ type jail struct {
 	root   *os.Root
 	write  bool // else read-only, and without .bento and .git
 	budget *budget
+	looks  *looks // records what is looked at, unless nil
 }
 
 // budget bounds what one instance may open and write.
@@ -64,6 +65,9 @@ func (k *call) mounts() (jails, wazero.FSConfig, error) {
 			return err
 		}
 		one := &jail{root: root, write: write, budget: b}
+		if !write {
+			one.looks = k.c.looks
+		}
 		open = append(open, one)
 		cfg = cfg.(sysfs.FSConfig).WithSysFSMount(one, guest)
 		return nil
@@ -97,6 +101,15 @@ func (j *jail) resolve(name string, follow bool) (string, error) {
 	if len(name) > maxName || strings.ContainsRune(name, 0) {
 		return "", sys.ENAMETOOLONG
 	}
+	at, err := j.walk(name, follow)
+	if at != "" {
+		j.looks.at(at)
+	}
+	return at, err
+}
+
+// walk is resolve for a name of a possible length.
+func (j *jail) walk(name string, follow bool) (string, error) {
 	todo := strings.Split(strings.TrimSuffix(name, "/"), "/")
 	done := "."
 	for links := 0; len(todo) > 0; {
@@ -121,12 +134,14 @@ func (j *jail) resolve(name string, follow bool) (string, error) {
 			return next, nil
 		}
 		if err != nil {
+			j.looks.at(next)
 			return "", err
 		}
 		if info.Mode()&fs.ModeSymlink == 0 || len(todo) == 0 && !follow {
 			done = next
 			continue
 		}
+		j.looks.at(next)
 		target, err := j.root.Readlink(filepath.FromSlash(next))
 		if links++; err != nil || links > maxLinks || path.IsAbs(filepath.ToSlash(target)) {
 			return "", sys.EPERM
@@ -136,13 +151,13 @@ func (j *jail) resolve(name string, follow bool) (string, error) {
 	return done, nil
 }
 
-// open opens a regular file or a directory. It never blocks: a named pipe is refused.
-func (j *jail) open(name string, flag int, perm fs.FileMode, follow bool) (*os.File, error) {
-	at, err := j.resolve(name, follow)
-	if err != nil {
-		return nil, err
+// open opens a regular file or a directory, and returns its resolved name. It never blocks: a named
+// pipe is refused.
+func (j *jail) open(name string, flag int, perm fs.FileMode, follow bool) (f *os.File, at string, err error) {
+	if at, err = j.resolve(name, follow); err == nil {
+		f, err = j.openAt(at, flag, perm)
 	}
-	return j.openAt(at, flag, perm)
+	return f, at, err
 }
 
 // openAt opens a resolved name. What it names may have been replaced since.
@@ -203,7 +218,7 @@ func (j *jail) OpenFile(name string, flag sys.Oflag, perm fs.FileMode) (sys.File
 			return nil, e
 		}
 	}
-	f, err := j.open(name, mode, perm&0o777, flag&sys.O_NOFOLLOW == 0)
+	f, at, err := j.open(name, mode, perm&0o777, flag&sys.O_NOFOLLOW == 0)
 	if err != nil {
 		return nil, errno(err)
 	}
@@ -212,7 +227,7 @@ func (j *jail) OpenFile(name string, flag sys.Oflag, perm fs.FileMode) (sys.File
 		return nil, sys.ENOTDIR
 	}
 	j.budget.open++
-	return &file{f: f, jail: j, write: wants, add: flag&sys.O_APPEND != 0}, 0
+	return &file{f: f, name: at, jail: j, write: wants, add: flag&sys.O_APPEND != 0}, 0
 }
 
 func (b *budget) entry() sys.Errno {
@@ -329,7 +344,7 @@ func readFile(_ context.Context, k *call, name string) ([]byte, bool) {
 		return nil, false
 	}
 	defer root.Close()
-	f, err := (&jail{root: root}).open(name, os.O_RDONLY, 0, true)
+	f, _, err := (&jail{root: root, looks: k.c.looks}).open(name, os.O_RDONLY, 0, true)
 	if err != nil {
 		return nil, false
 	}

@@ -30,8 +30,12 @@ func TestCallsLeaveNothing(t *testing.T) {
 	}
 	calls(100)
 	heap, goroutines, files := inUse(t)
+	pages := mapped(t)
 	calls(n)
 	heapNow, goroutinesNow, filesNow := inUse(t)
+	if now := mapped(t); now > pages+1<<18 { // each call maps 64 MiB
+		t.Errorf("after %d calls: %d pages are mapped, were %d", n, now, pages)
+	}
 	const slack = 4 << 20
 	if heapNow > heap+slack || goroutinesNow > goroutines || filesNow > files {
 		t.Errorf("after %d calls: heap %d, was %d; goroutines %d, were %d; files %d, were %d", n, heapNow, heap, goroutinesNow, goroutines, filesNow, files)

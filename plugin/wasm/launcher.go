@@ -25,6 +25,11 @@ type Launcher struct {
 
 	Engine EngineOptions
 	Module Options
+
+	// Seen, unless nil, receives each request that the module has answered, before the answer is
+	// sent, and what the module has looked at for it; nil for what may have changed just now. It is
+	// called on several goroutines at once.
+	Seen func(request []byte, looks Looks)
 }
 
 // OpenAdapter is Open for a module that is an adapter: it reads the workspace, under its absolute
@@ -37,7 +42,8 @@ func (e *Engine) OpenAdapter(o Options) (*Tool, error) {
 // depth is the nesting of a message that is passed on.
 const depth = 1000
 
-// Launch implements host.Launcher. No process is started: Pid is 0.
+// Launch implements host.Launcher. No process is started: Pid is 0. The module is compiled before
+// Launch returns: on a busy machine that takes longer than an answer may.
 func (l *Launcher) Launch(ctx context.Context, stderr io.Writer) (*host.Stream, error) {
 	tool, closeEngine := l.Tool, func() {}
 	if tool == nil {
@@ -48,10 +54,14 @@ func (l *Launcher) Launch(ctx context.Context, stderr io.Writer) (*host.Stream, 
 		}
 		closeEngine = engine.Close
 	}
+	if err := tool.Check(ctx); err != nil {
+		closeEngine()
+		return nil, err
+	}
 	in, stdin := io.Pipe()
 	stdout, out := io.Pipe()
 	ctx, end := context.WithCancel(context.WithoutCancel(ctx)) // it lives until End, as a process does
-	s := &served{tool: tool, root: l.Root, stderr: stderr, conn: wire.NewConn(in, out, wire.Limits{}), running: map[string]context.CancelFunc{}}
+	s := &served{tool: tool, root: l.Root, seen: l.Seen, stderr: stderr, conn: wire.NewConn(in, out, wire.Limits{}), running: map[string]context.CancelFunc{}}
 	exited := make(chan struct{})
 	var status string
 	go func() {
@@ -78,6 +88,7 @@ func (l *Launcher) Launch(ctx context.Context, stderr io.Writer) (*host.Stream, 
 type served struct {
 	tool   *Tool
 	root   string
+	seen   func(request []byte, looks Looks)
 	stderr io.Writer
 	conn   *wire.Conn
 
@@ -157,7 +168,11 @@ func (s *served) answer(ctx context.Context, id json.RawMessage, request []byte)
 		s.fail(err)
 		return
 	}
-	a, err := s.tool.Call(ctx, adapters.ToolCall{Input: input, Root: s.root, Log: s.log})
+	call := recorded{ToolCall: adapters.ToolCall{Input: input, Root: s.root, Log: s.log}}
+	if s.seen != nil {
+		call.looks = &looks{root: s.root, seen: Looks{}}
+	}
+	a, err := s.tool.call(ctx, call)
 	if errors.Is(err, context.Canceled) {
 		_ = s.conn.Send(response(id, nil, &wire.RPCError{Code: wire.CodePlugin, Message: "cancelled"}))
 		return
@@ -165,6 +180,9 @@ func (s *served) answer(ctx context.Context, id json.RawMessage, request []byte)
 	if err != nil {
 		s.fail(err)
 		return
+	}
+	if s.seen != nil {
+		s.seen(request, call.looks.all())
 	}
 	for line := range bytes.Lines([]byte(a.Output)) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && s.conn.Send(line) != nil {

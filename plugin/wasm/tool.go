@@ -142,7 +142,11 @@ func (t *Tool) failure(code adapters.Code, call, message, hint string) *adapters
 
 // Call calls the module's az_tool_execute in an instance of its own.
 func (t *Tool) Call(ctx context.Context, c adapters.ToolCall) (adapters.ToolAnswer, error) {
-	text, err := t.Raw(ctx, c)
+	return t.call(ctx, recorded{ToolCall: c})
+}
+
+func (t *Tool) call(ctx context.Context, c recorded) (adapters.ToolAnswer, error) {
+	text, err := t.raw(ctx, c)
 	if err != nil {
 		return adapters.ToolAnswer{}, err
 	}
@@ -152,6 +156,10 @@ func (t *Tool) Call(ctx context.Context, c adapters.ToolCall) (adapters.ToolAnsw
 // Raw is Call without a look at the output: it returns the bytes that the module has returned, nil
 // for none. The suite of tests judges them.
 func (t *Tool) Raw(ctx context.Context, c adapters.ToolCall) ([]byte, error) {
+	return t.raw(ctx, recorded{ToolCall: c})
+}
+
+func (t *Tool) raw(ctx context.Context, c recorded) ([]byte, error) {
 	t.calls.RLock()
 	defer t.calls.RUnlock()
 	if err := ctx.Err(); err != nil {
@@ -165,11 +173,11 @@ func (t *Tool) Raw(ctx context.Context, c adapters.ToolCall) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	input, err := request(c)
+	input, err := request(c.ToolCall)
 	if err != nil {
 		return nil, t.failure(adapters.MalformedResponse, execute, err.Error(), "see the input of the task")
 	}
-	return t.run(ctx, p, c, input)
+	return t.run(ctx, p, c, executeWith(input))
 }
 
 // Check reads, checks and compiles the module, as the first call does.

@@ -77,7 +77,7 @@ func (c *Conn) Miscounted(body []byte, err error) error {
 		return err
 	}
 	end := int(decoder.InputOffset())
-	if end < len(body) && !bytes.HasPrefix([]byte("Content-Length:"), body[end:]) { // more JSON, or text
+	if end == len(body) || end < len(body) && !bytes.HasPrefix([]byte("Content-Length:"), body[end:]) { // more JSON, or text
 		return err
 	}
 	return fmt.Errorf("%w: Content-Length is %d, and the JSON has %d bytes: it must be the number of bytes of the encoded body", ErrMalformed, len(body), end)

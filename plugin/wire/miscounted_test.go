@@ -16,6 +16,7 @@ func TestMiscounted(t *testing.T) {
 		{"a truncated body", "Content-Length: 7\r\n\r\n{\"a\": [", "the JSON ends where"},
 		{"no JSON", "Content-Length: 3\r\n\r\nabc{}", "no JSON at byte 0"},
 		{"two values", "Content-Length: 5\r\n\r\n{} {}", "expected the end"},
+		{"no UTF-8", "Content-Length: 9\r\n\r\n{\"a\":\"\xff\"}", "invalid UTF-8"},
 		{"a number", "Content-Length: 1\r\n\r\n1x", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -30,6 +30,8 @@ type PeerOptions struct {
 	Odd func(what string)
 	// Trace receives each body, sent or received.
 	Trace func(sent bool, body []byte)
+	// After is the last id of an earlier connection: the next request has the following one.
+	After int64
 }
 
 // Peer is one end of a connection on which both sides ask: JSON-RPC 2.0 without batches.
@@ -71,10 +73,10 @@ func NewPeer(c *Conn, o PeerOptions) *Peer {
 		o.Odd = func(string) {}
 	}
 	p := &Peer{conn: c, o: o, done: make(chan struct{})}
-	p.calls.waiting = make(map[int64]chan Answer)
+	p.calls.waiting, p.calls.last = make(map[int64]chan Answer), o.After
 	p.out.more = make(chan struct{}, 1)
+	p.writing.Go(p.write) // read may wait for it at once
 	p.reading.Go(p.read)
-	p.writing.Go(p.write)
 	return p
 }
 
@@ -85,6 +87,13 @@ func (p *Peer) Done() <-chan struct{} { return p.done }
 // Err returns, after Done, why the connection has ended, as Conn.Recv does, or
 // ErrSendTimeout.
 func (p *Peer) Err() error { return p.err }
+
+// LastID returns the id of the last request, for After.
+func (p *Peer) LastID() int64 {
+	p.calls.mu.Lock()
+	defer p.calls.mu.Unlock()
+	return p.calls.last
+}
 
 // Unfinished describes the received part of an incomplete message, or returns "".
 func (p *Peer) Unfinished() string { return p.conn.Unfinished() }
@@ -100,14 +109,13 @@ func (p *Peer) Close() error {
 // Finish sends a last request, whose answer is ignored, and closes the stream to the other side
 // behind what waits to be written. It does not wait for that; messages still come in.
 func (p *Peer) Finish(method string, params any) error {
-	id, _ := p.calls.add()
-	m, err := encode(&id, method, params)
-	if err == nil {
-		_, err = p.send(m)
-	}
-	p.out.close()
+	_, err := p.Ask(method, params) // which is never dropped, so that it is written
+	p.Leave()
 	return err
 }
+
+// Leave closes the stream to the other side behind what waits to be written, as Finish does.
+func (p *Peer) Leave() { p.out.close() }
 
 // Question is a request of this side that waits for its answer.
 type Question struct {
@@ -132,9 +140,16 @@ func (p *Peer) Ask(method string, params any) (*Question, error) {
 	return q, nil
 }
 
-// Answered returns a channel with the one answer. A function of PeerOptions that runs for a message
-// after the answer finds it there.
+// Answered returns a channel with the one answer.
 func (q *Question) Answered() <-chan Answer { return q.answer }
+
+// Settled reports whether the answer has come, or Drop was called. In a function of PeerOptions it is
+// true for every message after the answer.
+func (q *Question) Settled() bool {
+	q.p.calls.mu.Lock()
+	defer q.p.calls.mu.Unlock()
+	return q.p.calls.waiting[q.id] == nil
+}
 
 // Drop stops waiting for the answer. A request that is not written yet is not sent.
 func (q *Question) Drop() {

@@ -95,14 +95,14 @@ func TestPeerCallEnds(t *testing.T) {
 	}
 }
 
-// A function that runs for a message finds the answer that came before it, and none that comes after.
+// A function that runs for a message knows the answer that came before it, and none that comes after.
 func TestAnswerComesBeforeTheNextMessage(t *testing.T) {
 	asked := make(chan *Question, 1)
 	found := make(chan bool, 2)
 	look := func(*Incoming) {
 		q := <-asked
 		asked <- q
-		found <- len(q.Answered()) > 0
+		found <- q.Settled()
 	}
 	left, right := peers(t, PeerOptions{Request: look}, PeerOptions{Request: func(*Incoming) {}})
 	q, err := left.Ask("first", nil)

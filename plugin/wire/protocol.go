@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/plugin/wire/shape"
 )
@@ -55,9 +56,21 @@ type Dir struct {
 	Dir string `json:"dir"` // absolute
 }
 
+// Toolchain is the params of the questions about the toolchain: the directory of
+// resolvedToolchain, and what the command of the manifest's exec printed.
+type Toolchain struct {
+	Dir  string               `json:"dir,omitempty"` // absolute
+	Exec *adapters.ExecOutput `json:"exec,omitempty"`
+}
+
 // Detected is the result of detect.
 type Detected struct {
 	Matches bool `json:"matches"`
+}
+
+// Installed is the result of install where bento is to run commands.
+type Installed struct {
+	Commands [][]string `json:"commands"`
 }
 
 // Diagnosed is the result of parseDiagnostics.

@@ -23,8 +23,13 @@ func (p *Peer) read() {
 	p.conn.Close()
 }
 
-// errEnded marks the end of a connection after a reply.
+// errEnded is wrapped by the error of a connection that ends after a reply.
 var errEnded = errors.New("the connection was ended")
+
+// endedError is an error that also is errEnded, which its text leaves out.
+type endedError struct{ error }
+
+func (e endedError) Unwrap() []error { return []error{e.error, errEnded} }
 
 // reason returns why the connection has ended: reading ends with ErrClosed when writing has
 // failed.
@@ -118,7 +123,7 @@ func (p *Peer) bad(body []byte, m *Message, err error) error {
 		p.refuse(m, reply)
 	}
 	if end || body == nil {
-		return fmt.Errorf("%w: %w", errEnded, err)
+		return endedError{err}
 	}
 	return nil
 }

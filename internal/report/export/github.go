@@ -75,3 +75,12 @@ func Summary(w io.Writer, r *run.Report) error {
 func cell(s string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ", "`", "'", "<", "&lt;").Replace(report.Printable(s))
 }
+
+// Notice returns a workflow command that shows a message.
+func Notice(level, title, message string) []byte {
+	kind := "notice"
+	if level == "warning" || level == "error" {
+		kind = level
+	}
+	return fmt.Appendf(nil, "::%s title=%s::%s\n", kind, escapeProperty(title), escapeData(message))
+}

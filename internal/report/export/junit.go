@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/bentobuild/bento/internal/report"
@@ -66,6 +67,33 @@ func JUnit(w io.Writer, r *run.Report) error {
 	for _, s := range doc.Suites {
 		s.Time = secondsOf(s.took)
 	}
+	return doc.write(w)
+}
+
+// JUnitOfPlugin writes the results of `bento plugin test`: a case for each clause and fixture. A
+// SHOULD that fails is no failure.
+func JUnitOfPlugin(w io.Writer, t report.PluginTest) error {
+	took := fmt.Sprintf("%.3f", t.DurationMS/1000)
+	s := &junitSuite{Name: t.ID, Time: took, Tests: len(t.Axes), Failures: t.Failed}
+	for _, a := range t.Axes {
+		c := junitCase{Name: a.Clause + " " + a.Expected, Class: t.ID, Time: "0.000"}
+		text := strings.TrimSpace(a.Got + "\n" + a.Place + "\n" + strings.Join(a.Frames, "\n"))
+		switch {
+		case a.Status == "fail" && a.Level == "MUST":
+			c.Failure = &junitMessage{Message: a.Got, Type: a.Level, Text: text}
+		case a.Status == "fail":
+			c.Output = text
+		case a.Status == "skip":
+			s.Skipped++
+			c.Skipped = &junitMessage{Message: a.Got}
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	doc := junitSuites{Name: "bento plugin test", Tests: s.Tests, Failures: s.Failures, Skipped: s.Skipped, Time: took, Suites: []*junitSuite{s}}
+	return doc.write(w)
+}
+
+func (doc *junitSuites) write(w io.Writer) error {
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}

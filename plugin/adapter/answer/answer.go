@@ -4,6 +4,7 @@
 package answer
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -66,10 +67,31 @@ func Check(method string, result json.RawMessage) error {
 	return r.Decode(method, result, f.into())
 }
 
+// InstallCommands returns the commands in the result of install, nil if it has none. A result that
+// is no object is valid, and has none.
+func InstallCommands(result json.RawMessage) ([][]string, error) {
+	var installed wire.Installed
+	if !bytes.HasPrefix(bytes.TrimSpace(result), []byte("{")) {
+		return nil, nil
+	}
+	if err := shape.Decode(result, installedShape(), &installed); err != nil {
+		return nil, err
+	}
+	for i, argv := range installed.Commands {
+		if len(argv) == 0 || argv[0] == "" {
+			return nil, fmt.Errorf("commands[%d]: expected a program and its arguments, got no program", i)
+		}
+	}
+	return installed.Commands, nil
+}
+
 // Unknown returns the members in the result of a method that bento ignores.
 func Unknown(method string, result json.RawMessage) []shape.Stranger {
-	if method == wire.MethodInitialize {
+	switch method {
+	case wire.MethodInitialize:
 		return shape.Unknown(result, manifestShape())
+	case wire.MethodInstall:
+		return shape.Unknown(result, installedShape())
 	}
 	return shape.Unknown(result, forms()[method].shape)
 }

@@ -20,6 +20,8 @@ const (
 	maxTasks = 1000     // also of globs in a list, hooks and the like
 	maxPaths = 10_000   // also of links and diagnostics
 
+	maxCommands = 32 // of one install
+
 	maxGlob   = 4096 // bytes of a glob
 	maxArms   = 256  // of the patterns that its braces expand to
 	maxBraces = 16   // nesting of braces

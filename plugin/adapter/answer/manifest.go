@@ -27,6 +27,11 @@ func ReadManifest(result json.RawMessage, id string) (m *adapters.Manifest, drop
 	if err := checkTasks("default_tasks", m.DefaultTasks); err != nil {
 		return nil, nil, fmt.Errorf("manifest: %w", err)
 	}
+	if len(m.Exec) > 0 {
+		if err := adapters.CheckExec(m.Exec); err != nil {
+			return nil, nil, fmt.Errorf("manifest: exec: %w", err)
+		}
+	}
 	for _, task := range slices.Sorted(maps.Keys(m.DiagnosticHooks)) {
 		if why := wrongHook(m.DiagnosticHooks[task]); why != "" {
 			delete(m.DiagnosticHooks, task)
@@ -128,6 +133,7 @@ func manifestShape() *shape.Shape {
 		shape.May("derived_paths", dishGlobs()),
 		shape.May("parallel", shape.Int(0)),
 		shape.May("nested", shape.Bool()),
+		shape.May("exec", shape.List(maxTasks, text())),
 	)
 }
 

@@ -1,6 +1,10 @@
 package answer
 
-import "github.com/bentobuild/bento/plugin/wire/shape"
+import (
+	"strings"
+
+	"github.com/bentobuild/bento/plugin/wire/shape"
+)
 
 // The shapes of the answers. Unknown members are ignored.
 
@@ -43,6 +47,12 @@ func resolvedShape() *shape.Shape {
 }
 
 func fingerprintShape() *shape.Shape { return text().OrNull() }
+
+// installedShape is that of a result of install that is an object.
+func installedShape() *shape.Shape {
+	word := text().That("a word without NUL", func(s string) bool { return !strings.Contains(s, "\x00") })
+	return shape.Record(shape.May("commands", shape.List(maxCommands, shape.List(maxTasks, word))))
+}
 
 func paths() *shape.Shape { return shape.List(maxPaths, absolute()) }
 

@@ -49,6 +49,13 @@ func (in *Inbox) Next() (Event, bool) {
 	return e, true
 }
 
+// Len returns how many events wait.
+func (in *Inbox) Len() int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return len(in.events)
+}
+
 // Dropped returns how many events did not fit.
 func (in *Inbox) Dropped() uint64 {
 	in.mu.Lock()

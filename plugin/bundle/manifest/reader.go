@@ -12,9 +12,9 @@ import (
 
 // The rules of diagnostics about packages.
 const (
-	RuleInvalid      = "tool_manifest_invalid"
-	RuleIncompatible = "tool_incompatible"
-	RuleNotIndexed   = "tool_not_in_index"
+	RuleInvalid      = "package_manifest_invalid"
+	RuleIncompatible = "package_incompatible"
+	RuleNotIndexed   = "package_not_in_index"
 )
 
 // The bounds of lists and strings in a manifest.

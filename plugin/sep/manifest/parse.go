@@ -223,3 +223,6 @@ func PanelProblem(p Panel) (member, what string) {
 	}
 	return "", ""
 }
+
+// ValidID reports whether id can be the id of an extension.
+func ValidID(id string) bool { return len(id) >= 3 && len(id) <= 128 && identifier.MatchString(id) }

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/companion"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/report/export"
+	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// companionsOf returns a function that starts the extensions of a configuration beside the search for
+// dishes, once.
+func (s *session) companionsOf(ctx context.Context, t *telling, root string) func(*config.Workspace) {
+	return func(cfg *config.Workspace) {
+		if t.companions == nil && len(cfg.Extensions) > 0 {
+			t.companions = companion.Open(ctx, cfg, s.companionOptions(root))
+			t.output = t.output || t.companions.HearsOutput()
+		}
+	}
+}
+
+// tellingOf returns the reporters of a run behind a reporter, nil for a command that runs nothing.
+func tellingOf(r run.Reporter) *telling {
+	if one, ok := r.(*serial); ok {
+		r = one.Reporter
+	}
+	t, _ := r.(*telling)
+	return t
+}
+
+// companionOptions returns what the extensions of the workspace at root work with.
+func (s *session) companionOptions(root string) companion.Options {
+	guard := guardOnce()
+	return companion.Options{
+		Places: companion.PlacesOf(root, s.environ.Get), State: state.Open(root), Environ: s.environ, Version: version(),
+		Guard: func() { guard(nil) }, Toast: s.toast,
+		Warn: func(d diagnostics.Diagnostic) {
+			s.writeOnce(func(b *bytes.Buffer) { report.WriteProblems(b, s.style, []diagnostics.Diagnostic{d}) })
+		},
+	}
+}
+
+// writeOnce writes to stderr what write makes, in one piece: other goroutines write there too.
+func (s *session) writeOnce(write func(*bytes.Buffer)) {
+	var b bytes.Buffer
+	write(&b)
+	s.err.Write(b.Bytes()) //nolint:errcheck // there is no other stream for the error
+}
+
+// toast prints a message of an extension, above the block of a live run.
+func (s *session) toast(t companion.Toast) {
+	if s.github() {
+		s.out.Write(export.Notice(t.Level, t.Extension, t.Message)) //nolint:errcheck // as above
+		return
+	}
+	paint := map[string]func(string) string{"success": s.style.Green, "warning": s.style.Yellow, "error": s.style.Red}[t.Level]
+	if paint == nil {
+		paint = s.style.Bold
+	}
+	s.writeOnce(func(b *bytes.Buffer) {
+		fmt.Fprintf(b, "bento: %s: %s\n", paint(report.PrintableLine(t.Extension)), report.Indent(report.Printable(t.Message)))
+	})
+}
+
+// hearOf publishes the plugins that have failed.
+func (t *telling) hearOf(w *opened) {
+	if t.companions == nil {
+		return
+	}
+	for _, p := range w.Plugins.Status() {
+		if p.Status == "failed" {
+			t.companions.PluginFailed(p.ID, string(p.Code), p.Message)
+		}
+	}
+}
+
+// endCompanions ends the extensions.
+func (t *telling) endCompanions() { t.companions.Close() }

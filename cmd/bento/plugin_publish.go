@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/plugin/bundle"
+)
+
+// publishedPlugin is the document of `bento plugin publish`.
+type publishedPlugin struct {
+	Schema     string   `json:"schema"`
+	ID         string   `json:"id"`
+	Version    string   `json:"version"`
+	Platform   string   `json:"platform,omitempty"` // every platform without one
+	To         string   `json:"to"`                 // the path of the tar, or oci://HOST/NAME:TAG@DIGEST
+	SHA256     string   `json:"sha256"`             // of the executable or module
+	Digest     string   `json:"digest"`             // of the package
+	Signatures []string `json:"signatures"`         // the suffixes of their files
+}
+
+func newPluginPublish(s *session) *cobra.Command {
+	var to, version, platform string
+	cmd := &cobra.Command{
+		Use: "publish FILE|DIR", Short: "Pack a plugin, so that others can add it",
+		Long: "Pack the executable or module bento-adapter-ID, or a directory with its bento-plugin.json, as\n" +
+			"ID-VERSION.tar, or with oci:// behind --to push it to a registry. FILE may be such a tar, too: its\n" +
+			"signatures (FILE.minisig, FILE.sig) are published with it. The same files make the same bytes.\n" +
+			"The command starts nothing.",
+		Example: "  bento plugin publish ./bento-adapter-cmake --version 1.2.0\n  minisign -Sm cmake-1.2.0-linux-amd64.tar\n" +
+			"  bento plugin publish cmake-1.2.0-linux-amd64.tar --to oci://registry.example.com/plugins/cmake",
+		Args: exactly(1, "bento plugin publish requires one file or directory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f := &bundle.Fetcher{Environ: s.environ}
+			p, err := f.PackAdapter(cmd.Context(), args[0], version, platform)
+			if err != nil {
+				return err
+			}
+			return s.publish(cmd.Context(), f, p, to)
+		},
+	}
+	cmd.Flags().StringVar(&to, "to", ".", "the `DIR` to write the tar to, or oci://HOST/NAME")
+	cmd.Flags().StringVar(&version, "version", "", "the `VERSION` of the executable or module")
+	cmd.Flags().StringVar(&platform, "platform", "", "the `OS/ARCH` of the executable, or any; by default this one, and any for scripts and modules")
+	return cmd
+}
+
+func (s *session) publish(ctx context.Context, f *bundle.Fetcher, p *bundle.Package, to string) (err error) {
+	doc := publishedPlugin{
+		Schema: report.Schema("plugin.publish"), ID: p.ID, Version: p.Version, Platform: p.Adapter.Platform, SHA256: p.SHA256(), Digest: p.Digest, Signatures: []string{},
+	}
+	_, signatures := p.Archive()
+	for _, sig := range signatures {
+		doc.Signatures = append(doc.Signatures, sig.Suffix)
+	}
+	if ref, ok := strings.CutPrefix(to, "oci://"); ok {
+		doc.To, err = f.Publish(ctx, ref, p)
+	} else {
+		doc.To, err = writePackage(p, to)
+	}
+	if err != nil {
+		return err
+	}
+	if s.flags.json {
+		return report.Write(s.out, doc)
+	}
+	signed := "not signed"
+	if len(doc.Signatures) > 0 {
+		signed = "signed (" + strings.Join(doc.Signatures, ", ") + ")"
+	}
+	_, err = fmt.Fprintf(s.out, "%s: %s %s, %s\n", doc.To, doc.ID, doc.Version, signed)
+	return err
+}
+
+// writePackage writes a tar to a directory, and the signatures beside it.
+func writePackage(p *bundle.Package, dir string) (string, error) {
+	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
+		return "", usageError(fmt.Sprintf("--to %q is no directory", dir), "make the directory, or choose another one")
+	}
+	out := filepath.Join(dir, p.Adapter.PackageName()+".tar")
+	data, signatures := p.Archive()
+	if err := state.WriteFile(out, data, 0o644); err != nil {
+		return "", err
+	}
+	for _, sig := range signatures {
+		if err := state.WriteFile(out+sig.Suffix, sig.Data, 0o644); err != nil {
+			return "", err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/companion"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/report/terminal"
+	"github.com/bentobuild/bento/plugin/wire"
+)
+
+func xCommand(s *session) *cobra.Command {
+	var within time.Duration
+	cmd := &cobra.Command{
+		Use: "x NAMESPACE [ARGS…]", GroupID: "ask",
+		Short: "Run a command of an extension, or show its screen",
+		Long: "Run a command of an extension, which starts for it. ARGS are passed on as they are: flags of\n" +
+			"bento stand before NAMESPACE. The exit code is that of the command. For a panel of an extension\n" +
+			"of SEP v1, ARGS are the action.\n\n" +
+			"bento x NAMESPACE --screen shows the screen of the extension until Ctrl-C.",
+		Example: "  bento x budget check --most 10m\n  bento x flaky --screen\n  bento --json x budget check",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError("bento x requires the namespace of an extension", "bento ext list lists them")
+			}
+			return nil
+		},
+		ValidArgsFunction: once(s.namespaces),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 2 && args[1] == "--screen" {
+				return s.showScreen(cmd.Context(), args[0])
+			}
+			return s.callExtension(cmd.Context(), args[0], args[1:], within)
+		},
+	}
+	cmd.Flags().SetInterspersed(false)
+	cmd.Flags().DurationVar(&within, "timeout", 30*time.Second, "the timeout of the command")
+	return cmd
+}
+
+// namespaces returns the namespaces of all extensions, for completion.
+func (s *session) namespaces() (names []string) {
+	list, _, err := s.extensions(context.Background())
+	if err != nil {
+		return nil
+	}
+	for i := range list {
+		names = append(names, list[i].Namespaces()...)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// serving returns the extension that serves a namespace, and may start.
+func (s *session) serving(ctx context.Context, namespace string) (*companion.Extension, companion.Places, error) {
+	list, p, err := s.extensions(ctx)
+	if err != nil {
+		return nil, p, err
+	}
+	var names []string
+	for i := range list {
+		e := &list[i]
+		if !slices.Contains(e.Namespaces(), namespace) {
+			names = append(names, e.Namespaces()...)
+			continue
+		}
+		if e.Status != companion.Ready {
+			d := *e.Problem
+			d.Severity = diagnostics.Error
+			return nil, p, diagnostics.Problems{d}
+		}
+		return e, p, nil
+	}
+	return nil, p, notFound("namespace_not_found", fmt.Sprintf("no extension has the namespace %q", namespace), orList(namespace, names, "bento ext list lists them"))
+}
+
+// callExtension runs a command of an extension.
+func (s *session) callExtension(ctx context.Context, namespace string, args []string, within time.Duration) error {
+	e, p, err := s.serving(ctx, namespace)
+	if err != nil {
+		return err
+	}
+	set := companion.OpenOne(ctx, e, s.companionOptions(p.Root))
+	defer set.Close()
+	limited, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	out, err := set.Command(limited, namespace, args)
+	if err != nil && ctx.Err() == nil {
+		return s.commandFailed(e.ID, namespace, err)
+	}
+	if err != nil {
+		return err
+	}
+	s.outcome = out.ExitCode
+	if s.flags.json {
+		return report.Write(s.out, report.NewCalled(report.Called{
+			Extension: e.ID, Namespace: namespace, ExitCode: out.ExitCode, Stdout: string(out.Stdout), Stderr: string(out.Stderr),
+		}))
+	}
+	return s.showOutput(out)
+}
+
+// showOutput prints what a command has printed. On a terminal it shows text and does nothing else.
+func (s *session) showOutput(out companion.Output) error {
+	return errors.Join(showText(s.err, s.columns != nil, out.Stderr), showText(s.out, s.terminal, out.Stdout))
+}
+
+func showText(w io.Writer, isTerminal bool, text []byte) error {
+	if !isTerminal {
+		_, err := w.Write(text)
+		return err
+	}
+	safe := &terminal.Safe{W: w}
+	_, err := safe.Write(text)
+	return errors.Join(err, safe.Close())
+}
+
+// commandFailed returns the error of a command that has no result.
+func (s *session) commandFailed(id, namespace string, err error) error {
+	var answered *wire.RPCError
+	if errors.As(err, &answered) {
+		return diagnostics.Problems{{
+			Severity: diagnostics.Error, Rule: "extension_error", Source: diagnostics.Source,
+			Message: fmt.Sprintf("the extension %s refused bento x %s: %s (code %d)", id, namespace, answered.Message, answered.Code), Hint: "bento ext logs " + id,
+		}}
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &adapters.Failure{Code: adapters.Timeout, Adapter: id, Message: "timed out: no answer to bento x " + namespace, Hint: "use --timeout before the namespace"}
+	}
+	return err
+}

@@ -1,0 +1,164 @@
+package companion
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/plugin/ainb"
+	"github.com/bentobuild/bento/plugin/ainb/manifest"
+	plugin "github.com/bentobuild/bento/plugin/host"
+)
+
+// companions are the extensions of ainb v2, which share a bus.
+type companions struct {
+	*ainb.Host
+	served map[string]string // the id of the extension by namespace
+	eager  map[string]bool   // by id
+}
+
+// openAinb starts the extensions of ainb v2. Those that are not eager wait for a command.
+func (s *Set) openAinb(ctx context.Context, list []*Extension) (host, error) {
+	c := &companions{served: make(map[string]string), eager: make(map[string]bool)}
+	var all []ainb.Extension
+	for _, e := range list {
+		all = append(all, ainb.Extension{
+			Found: *e.Ainb, Grants: grants(e), Config: settings(e), Env: s.environ(e), WorkDir: s.o.Places.Root,
+		})
+		if !e.Settings.Output {
+			all[len(all)-1].Without = []string{report.TopicTaskOutput}
+		}
+		for _, n := range e.Namespaces() {
+			c.served[n] = e.ID
+		}
+		c.eager[e.ID] = e.Eager
+	}
+	var own []string
+	for _, t := range report.Topics() {
+		own = append(own, t.Name)
+	}
+	var err error
+	c.Host, err = ainb.Start(ctx, ainb.Options{
+		Extensions: all, Own: own, Home: s.o.Environ.Get("HOME"), Getenv: s.o.Environ.Get,
+		Log: func(l ainb.Line) { s.journal(l.Extension).Log(l.Level, l.Message) },
+		Audit: func(d plugin.Decision) {
+			s.journal(d.Extension).Decide(report.ExtensionDecision{Time: d.Time, Method: d.Method, Permission: d.Permission, Decision: d.Decision, Reason: d.Reason})
+		},
+		Changed: func(id string, state plugin.State, f *adapters.Failure) {
+			if f != nil {
+				s.failed(id, state == plugin.Quarantined, f)
+			}
+		},
+	})
+	if err == nil {
+		c.launched(ctx)
+	}
+	return c, err
+}
+
+// launchWait is how long the start waits at most for processes to be launched.
+const launchWait = time.Second
+
+// launched waits until the eager extensions have a process, which is when their events are kept for
+// them, or have failed. Notices wait meanwhile, and no run does.
+func (c *companions) launched(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, launchWait)
+	defer cancel()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for slices.ContainsFunc(c.Statuses(), func(s ainb.Status) bool { return c.eager[s.ID] && s.PID == 0 && s.Failure == nil }) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// grants returns what the configuration grants.
+func grants(e *Extension) map[string]manifest.Grant {
+	all := make(map[string]manifest.Grant, len(e.Settings.Grant))
+	for _, name := range e.Settings.Grant {
+		all[name] = manifest.Grant{All: true}
+	}
+	return all
+}
+
+func settings(e *Extension) json.RawMessage {
+	if e.Settings.Config == "" {
+		return nil
+	}
+	return json.RawMessage(e.Settings.Config)
+}
+
+func (c *companions) wants(topic string) bool { return c.Host.Wants(topic) }
+
+func (c *companions) publish(topic string, payload json.RawMessage) {
+	_ = c.Host.Publish(topic, payload) // a full bus drops it
+}
+
+func (c *companions) command(ctx context.Context, namespace string, args []string) (Output, error) {
+	within := time.Duration(0)
+	if end, ok := ctx.Deadline(); ok {
+		within = time.Until(end)
+	}
+	out, err := c.Host.Command(ctx, c.served[namespace], ainb.Command{Namespace: namespace, Argv: args, Within: within})
+	if err != nil {
+		return Output{}, err
+	}
+	return Output{Stdout: out.Stdout, Stderr: out.Stderr, ExitCode: int(out.ExitCode)}, nil
+}
+
+func (c *companions) settle(ctx context.Context) { c.Settle(ctx) }
+
+func (c *companions) close(ctx context.Context) { c.CloseBy(ctx) }
+
+// Render draws the screen of the extension of OpenOne.
+func (s *Set) Render(ctx context.Context, v ainb.Viewport) (*ainb.Frame, error) {
+	c, err := s.drawing()
+	if err != nil {
+		return nil, err
+	}
+	return c.Host.Render(ctx, s.one, v)
+}
+
+// Key passes on a key to a screen of the extension of OpenOne.
+func (s *Set) Key(screen string, k ainb.Key) {
+	if c, err := s.drawing(); err == nil {
+		c.Host.Key(s.one, screen, k)
+	}
+}
+
+// Mouse passes on the mouse as Key does keys.
+func (s *Set) Mouse(screen string, m ainb.Mouse) {
+	if c, err := s.drawing(); err == nil {
+		c.Host.Mouse(s.one, screen, m)
+	}
+}
+
+// drawing returns the host of the extension of OpenOne, if its contract has screens.
+func (s *Set) drawing() (*companions, error) {
+	<-s.found
+	for _, h := range s.hosts {
+		if c, ok := h.(*companions); ok {
+			return c, nil
+		}
+	}
+	return nil, s.notStarted()
+}
+
+// Screen returns the screen of an extension that a namespace stands for: the one of that name, else the
+// first.
+func (e *Extension) Screen(namespace string) (id string, ok bool) {
+	if e.Ainb == nil || len(e.Ainb.Manifest.Provides.Screens) == 0 {
+		return "", false
+	}
+	screens := e.Ainb.Manifest.Provides.Screens
+	if slices.Contains(screens, namespace) {
+		return namespace, true
+	}
+	return screens[0], true
+}

@@ -1,0 +1,72 @@
+package companion
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/plugin/sep"
+)
+
+// sidecar is one extension of SEP v1.
+type sidecar struct {
+	*sep.Extension
+	id     string
+	topics []string
+}
+
+// openSEP returns an extension of SEP v1, which starts at once, or with its first event.
+func (s *Set) openSEP(ctx context.Context, e *Extension) (host, error) {
+	env := s.environ(e)
+	set := make(map[string]string)
+	for _, name := range append(slices.Collect(maps.Keys(e.Settings.SetEnv)), append([]string{DataVariable}, e.Settings.Env...)...) {
+		if value, ok := env.Lookup(name); ok {
+			set[name] = value
+		}
+	}
+	j := s.journal(e.ID)
+	x, err := sep.Start(ctx, sep.Options{
+		Manifest: e.SEP, Dir: e.Dir, Version: s.o.Version, Env: env, Set: set, Lazy: !e.Eager,
+		Entry: &sep.Entry{Enabled: true, Approved: true, Grant: append([]string{}, e.Settings.Grant...)},
+		Log:   &sep.Log{Next: &lineWriter{log: func(line string) { j.Log("info", line) }}},
+		Toast: func(t sep.Toast) { s.toast(Toast{e.ID, string(t.Level), t.Message}) },
+		Audit: func(d sep.Decision) {
+			j.Decide(report.ExtensionDecision{Time: d.Time, Method: d.Method, Permission: d.Permission, Decision: d.Decision, Reason: d.Reason})
+		},
+		Failed: func(st sep.Status) { s.failed(e.ID, st.State == sep.Quarantined, st.Failure) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	topics := x.Terms().Events
+	if !e.Settings.Output {
+		topics = slices.DeleteFunc(slices.Clone(topics), func(t string) bool { return t == report.TopicTaskOutput })
+	}
+	return &sidecar{x, e.ID, topics}, nil
+}
+
+func (x *sidecar) wants(topic string) bool { return slices.Contains(x.topics, topic) }
+
+func (x *sidecar) publish(topic string, payload json.RawMessage) {
+	x.Event(context.Background(), topic, payload)
+}
+
+// command invokes the action of a panel. The contract has no answer to it.
+func (x *sidecar) command(ctx context.Context, namespace string, args []string) (Output, error) {
+	if err := x.Invoke(ctx, namespace, strings.Join(args, " ")); err != nil {
+		return Output{}, err
+	}
+	x.Drain(ctx)
+	if f := x.Status().Failure; f != nil {
+		return Output{}, f
+	}
+	return Output{Stdout: fmt.Appendf(nil, "%s: the action was sent to %s\n", namespace, x.id)}, nil
+}
+
+func (x *sidecar) settle(ctx context.Context) { x.Drain(ctx) }
+
+func (x *sidecar) close(ctx context.Context) { x.CloseBy(ctx) }

@@ -1,0 +1,287 @@
+package companion
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/config"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// host is the extensions of one contract, running or not.
+type host interface {
+	// wants reports whether an extension hears of a topic.
+	wants(topic string) bool
+	// publish passes on a payload in JSON. It never waits.
+	publish(topic string, payload json.RawMessage)
+	// command runs a command of an extension that serves the namespace, which it starts.
+	command(ctx context.Context, namespace string, args []string) (Output, error)
+	// settle waits until all that was published is written, or cannot be, or ctx is done.
+	settle(ctx context.Context)
+	// close ends the processes: those that have not ended by themselves when ctx is done are killed.
+	close(ctx context.Context)
+}
+
+// Options are what a set works with. The functions are called on several goroutines at once.
+type Options struct {
+	Places  Places
+	State   *state.Dir // of the workspace: where journals are saved
+	Environ adapters.Environ
+	Version string // of bento
+	// Guard is called before a process is started.
+	Guard func()
+	// Toast receives a message for the user, Warn why an extension does not run. They may be nil.
+	Toast func(Toast)
+	Warn  func(diagnostics.Diagnostic)
+}
+
+// Toast is a message of an extension for the user. Its text is not safe to print.
+type Toast struct {
+	Extension string
+	Level     string // info, success, warning or error
+	Message   string
+}
+
+// Output is what a command of an extension has printed. It is not safe to print to a terminal.
+type Output struct {
+	Stdout, Stderr []byte
+	ExitCode       int
+}
+
+// Set is the extensions of an invocation. It is a run.Reporter that never waits. The methods of a
+// nil Set do nothing.
+type Set struct {
+	o      Options
+	one    string // the id of the only extension, of OpenOne
+	queue  *queue
+	output bool          // one of them hears what tasks print
+	idle   atomic.Bool   // the last run executed nothing
+	stop   chan struct{} // closed by Close
+	found  chan struct{} // closed when the extensions are known and started
+
+	serving sync.WaitGroup
+
+	mu       sync.Mutex
+	hosts    []host
+	problems []diagnostics.Diagnostic
+	journals map[string]*Journal
+}
+
+// linger is how long the end of an invocation waits at most for the extensions to take the last
+// notices and to end.
+const linger = 2 * time.Second
+
+// Open returns the extensions of a configuration, nil if it has none. It starts those that are ready
+// and does not wait for it. The caller has to close the set.
+func Open(ctx context.Context, cfg *config.Workspace, o Options) *Set {
+	if len(cfg.Extensions) == 0 {
+		return nil
+	}
+	s := newSet(o)
+	for _, e := range cfg.Extensions {
+		s.output = s.output || e.Output
+	}
+	s.serving.Go(func() { s.serve(func() { s.start(ctx, Find(cfg, o.Places)) }) })
+	return s
+}
+
+// OpenOne is Open for one extension, which is ready, and which a command is about to use.
+func OpenOne(ctx context.Context, e *Extension, o Options) *Set {
+	s := newSet(o)
+	s.one = e.ID
+	s.serving.Go(func() { s.serve(func() { s.start(ctx, []Extension{*e}) }) })
+	return s
+}
+
+// Command runs a command of the extension of OpenOne, which starts for it.
+func (s *Set) Command(ctx context.Context, namespace string, args []string) (Output, error) {
+	select {
+	case <-s.found:
+	case <-ctx.Done():
+		return Output{}, ctx.Err()
+	}
+	if len(s.hosts) == 0 {
+		return Output{}, s.notStarted()
+	}
+	return s.hosts[0].command(ctx, namespace, args)
+}
+
+// notStarted returns why the extension of OpenOne was not started.
+func (s *Set) notStarted() error {
+	problems := s.Problems()
+	for i := range problems {
+		problems[i].Severity = diagnostics.Error
+	}
+	return diagnostics.Problems(problems)
+}
+
+func newSet(o Options) *Set {
+	return &Set{o: o, queue: newQueue(), stop: make(chan struct{}), found: make(chan struct{}), journals: make(map[string]*Journal)}
+}
+
+// serve starts the extensions, then passes on what happens until Close.
+func (s *Set) serve(start func()) {
+	start()
+	close(s.found)
+	for {
+		select {
+		case <-s.queue.more:
+			s.pass()
+		case <-s.stop:
+			return
+		}
+	}
+}
+
+// pass passes on the notices that wait.
+func (s *Set) pass() {
+	for _, n := range s.queue.take() {
+		payload, err := json.Marshal(n.Payload)
+		if err != nil {
+			panic(err) // our own types
+		}
+		for _, h := range s.hosts {
+			if h.wants(n.Topic) {
+				h.publish(n.Topic, payload)
+			}
+		}
+	}
+	s.queue.passed()
+}
+
+// wants reports whether an extension hears of a topic. Until the extensions are known, one may.
+func (s *Set) wants(topic string) bool {
+	if topic == report.TopicTaskOutput && !s.output {
+		return false
+	}
+	select {
+	case <-s.found:
+	default:
+		return true
+	}
+	for _, h := range s.hosts {
+		if h.wants(topic) {
+			return true
+		}
+	}
+	return false
+}
+
+// HearsOutput reports whether the set needs run.TaskOutput events.
+func (s *Set) HearsOutput() bool { return s != nil && s.output }
+
+// Report queues what an event publishes.
+func (s *Set) Report(ev run.Event) {
+	if s == nil {
+		return
+	}
+	if end, ok := ev.(run.Finished); ok {
+		s.idle.Store(end.Report.Idle())
+	}
+	for _, n := range report.Notices(ev, now(), s.wants) {
+		s.queue.add(n)
+	}
+}
+
+// PluginFailed publishes the failure of a plugin.
+func (s *Set) PluginFailed(id, code, message string) {
+	if s != nil && s.wants(report.TopicPluginFailed) {
+		s.queue.add(report.PluginFailed(id, code, message, now()))
+	}
+}
+
+// WatchChanged publishes changed paths, relative to the workspace.
+func (s *Set) WatchChanged(paths []string) {
+	if s != nil && s.wants(report.TopicWatchChanged) {
+		s.queue.add(report.WatchChanged(paths, now()))
+	}
+}
+
+// Problems returns why some extensions were not started, as far as it is known.
+func (s *Set) Problems() []diagnostics.Diagnostic {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return diagnostics.Sorted(s.problems)
+}
+
+// Close ends the extensions. It waits at most 2 s for them to take the last notices and to end, and
+// not at all after a run that has executed nothing.
+func (s *Set) Close() {
+	if s == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), linger)
+	defer cancel()
+	if s.idle.Load() {
+		cancel()
+	}
+	s.settle(ctx)
+	close(s.stop)
+	s.serving.Wait()
+	s.each(func(h host) { h.close(ctx) })
+	if n := s.queue.lost(); n > 0 {
+		s.report(diagnostics.Diagnostic{
+			Severity: diagnostics.Warning, Rule: RuleFailed, Source: diagnostics.Source,
+			Message: fmt.Sprintf("extensions did not hear of %s: more came than could be passed on", report.Count(n, "event")),
+		})
+	}
+	s.save()
+}
+
+// settle waits until all notices are passed on and written.
+func (s *Set) settle(ctx context.Context) {
+	if wait := s.queue.empty(); wait != nil {
+		select {
+		case <-wait:
+		case <-ctx.Done():
+		}
+	}
+	select {
+	case <-s.found:
+		s.each(func(h host) { h.settle(ctx) })
+	case <-ctx.Done():
+	}
+}
+
+// each calls f for all hosts at once.
+func (s *Set) each(f func(host)) {
+	var all sync.WaitGroup
+	for _, h := range s.hosts {
+		all.Go(func() { f(h) })
+	}
+	all.Wait()
+}
+
+// journal returns the journal of an extension.
+func (s *Set) journal(id string) *Journal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j := s.journals[id]
+	if j == nil {
+		j = new(Journal)
+		s.journals[id] = j
+	}
+	return j
+}
+
+// save saves the journals. What cannot be saved is lost: a journal fails no run.
+func (s *Set) save() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, j := range s.journals {
+		_ = j.save(s.o.State, id)
+	}
+}
+
+func now() time.Time { return time.Now() }

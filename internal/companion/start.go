@@ -1,0 +1,146 @@
+package companion
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/bounds"
+	"github.com/bentobuild/bento/internal/extension"
+)
+
+// DataVariable names, for an extension, a directory of its own for this workspace.
+const DataVariable = "BENTO_EXTENSION_DATA"
+
+// RuleFailed is the rule of an extension that failed during a run.
+const RuleFailed = "extension_failed"
+
+// start starts the extensions that are ready, and reports the others.
+func (s *Set) start(ctx context.Context, list []Extension) {
+	var shared []*Extension
+	for i := range list {
+		e := &list[i]
+		switch {
+		case e.Status == Ready && e.Ainb != nil:
+			shared = append(shared, e)
+		case e.Status == Ready:
+			s.open(e, func() (host, error) { return s.openSEP(ctx, e) })
+		case e.Status != Disabled:
+			s.report(*e.Problem)
+		}
+	}
+	if len(shared) > 0 {
+		s.open(shared[0], func() (host, error) { return s.openAinb(ctx, shared) })
+	}
+}
+
+// open opens the host of an extension.
+func (s *Set) open(e *Extension, start func() (host, error)) {
+	s.o.Guard()
+	h, err := start()
+	if err != nil {
+		s.refused(e, err)
+		return
+	}
+	s.hosts = append(s.hosts, h)
+}
+
+// refused reports an extension that could not be started at all.
+func (s *Set) refused(e *Extension, err error) {
+	d := e.Settings.Pos.Warning(RuleFailed, "the extension %s is not started: %v", e.ID, err)
+	var f *adapters.Failure
+	if errors.As(err, &f) {
+		d.Hint = f.Hint
+	}
+	s.report(d)
+}
+
+// report keeps a problem and passes it on.
+func (s *Set) report(d diagnostics.Diagnostic) {
+	d.Severity = diagnostics.Warning // no run fails for an extension
+	s.mu.Lock()
+	s.problems = append(s.problems, d)
+	s.mu.Unlock()
+	if s.o.Warn != nil {
+		s.o.Warn(d)
+	}
+}
+
+// failed notes a failure of an extension, which the others hear of. One that failed too often is
+// reported, and not started again before bento ext reload.
+func (s *Set) failed(id string, quarantined bool, f *adapters.Failure) {
+	s.journal(id).Log("error", f.Error())
+	s.PluginFailed(id, string(f.Code), f.Message)
+	if !quarantined {
+		return
+	}
+	if r := s.o.Places.Records; r != nil {
+		_ = r.Change(s.o.Places.Root, id, func(r *extension.Record) { r.Quarantined = f.Message })
+	}
+	s.report(diagnostics.Diagnostic{
+		Severity: diagnostics.Warning, Rule: RuleQuarantined, Source: diagnostics.Source,
+		Message: "the extension " + id + " failed too often: " + f.Message, Hint: "bento ext logs " + id + ", then bento ext reload " + id,
+	})
+}
+
+func (s *Set) toast(t Toast) {
+	s.journal(t.Extension).Log(t.Level, t.Message)
+	if s.o.Toast != nil {
+		s.o.Toast(t)
+	}
+}
+
+// environ returns the environment of an extension: what every child gets, without what leads into the
+// repository, and what the configuration names.
+func (s *Set) environ(e *Extension) adapters.Environ {
+	free := adapters.NewEnviron(bounds.Of(s.o.Places.Root).Free(s.o.Environ))
+	set := map[string]string{}
+	for _, name := range e.Settings.Env {
+		if value, ok := s.o.Environ.Lookup(name); ok {
+			set[name] = value
+		}
+	}
+	maps.Copy(set, e.Settings.SetEnv)
+	if dir := s.dataDir(e); dir != "" {
+		set[DataVariable] = dir
+	}
+	return free.Strict().With(set)
+}
+
+// dataDir makes the directory of an extension for its own files: for one workspace, and outside of it.
+func (s *Set) dataDir(e *Extension) string {
+	r := s.o.Places.Records
+	if r == nil {
+		return ""
+	}
+	dir := filepath.Join(filepath.Dir(r.Dir), "extension-data", extension.Key(s.o.Places.Root, e.ID))
+	if os.MkdirAll(dir, 0o700) != nil {
+		return ""
+	}
+	return dir
+}
+
+// lineWriter calls log for each line. A line that has no end waits for it.
+type lineWriter struct {
+	log  func(line string)
+	open []byte
+}
+
+// Write never fails.
+func (w *lineWriter) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		line, after, ended := bytes.Cut(rest, []byte("\n"))
+		w.open = append(w.open, line...)
+		if ended || len(w.open) > maxLine {
+			w.log(string(w.open))
+			w.open = w.open[:0]
+		}
+		rest = after
+	}
+	return len(p), nil
+}

@@ -1,0 +1,202 @@
+package ainb
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/ainb/bus"
+	"github.com/bentobuild/bento/plugin/ainb/manifest"
+	"github.com/bentobuild/bento/plugin/host"
+)
+
+// Options describe a host and its extensions. Its functions are called on many goroutines at once
+// and must return soon, except Action and Secret, which get a context. They may be nil.
+type Options struct {
+	Extensions []Extension
+	Numbers    host.Numbers // zero: host.Extension
+
+	Kind  string // of the host, for extensions; "": "bento"
+	Level string // the lowest level of host/log that reaches Log; "": "info"
+	// Own are the topics that only the host publishes.
+	Own []string
+	// Home is the directory that "~" stands for, and below which are the directories of the
+	// capabilities. Places has others for some capabilities.
+	Home   string
+	Places map[string]string
+	Getenv func(string) string // for "${VAR}" in a grant and for the variables of children
+
+	Log     func(Line)
+	Audit   func(host.Decision)
+	Changed func(id string, s host.State, f *adapters.Failure)
+	Trace   func(id string, sent bool, body []byte)
+	// Action runs an action of the host. ok is false for one that it does not know.
+	Action func(ctx context.Context, from, action string, payload []byte) (result []byte, ok bool, err error)
+	// Secret returns a secret. ok is false if there is none.
+	Secret    func(ctx context.Context, scope, workspace, key string) (value []byte, ok bool, err error)
+	Transport http.RoundTripper // for host/network/fetch; nil: the network
+}
+
+// Extension is one extension of a host.
+type Extension struct {
+	manifest.Found
+	// Grants are what the user allows. An extension has what it declares and the user allows.
+	Grants   map[string]manifest.Grant
+	Config   json.RawMessage // the settings, one JSON value; nil: null
+	Env      []string        // the whole environment
+	WorkDir  string          // "": the host's own
+	SHA256   string          // when set, the digest of the only executable that may start
+	Launcher host.Launcher   // nil: a process of the executable
+	Eager    bool            // it starts at once, whatever the manifest says
+	Without  []string        // topics that it may not use, whatever it is granted
+}
+
+// Line is one line of the log of an extension: of host/log, or what it wrote to its standard error,
+// with the stream "stderr". Messages hold no control characters.
+type Line struct {
+	Extension, Level, Stream, Message string
+	Fields                            json.RawMessage
+}
+
+// Host runs extensions. Its methods are safe for concurrent use.
+type Host struct {
+	o          Options
+	bus        bus.Bus
+	list       []*extension // in the order of Options
+	own        map[string]bool
+	generation atomic.Uint64
+}
+
+// Start starts the host, and the eager extensions. No process runs longer than until Close; ctx has
+// only values. Two extensions of one name are an error.
+func Start(ctx context.Context, o Options) (*Host, error) {
+	if o.Numbers.Handshake == 0 {
+		o.Numbers = host.Extension()
+	}
+	if o.Getenv == nil {
+		o.Getenv = func(string) string { return "" }
+	}
+	if o.Kind == "" {
+		o.Kind = "bento"
+	}
+	h := &Host{o: o, own: make(map[string]bool)}
+	for _, topic := range o.Own {
+		h.own[topic] = true
+	}
+	names := make(map[string]bool)
+	for _, e := range o.Extensions {
+		if name := e.Manifest.Plugin.Name; names[name] {
+			return nil, fmt.Errorf("two extensions are named %q, expected one", name)
+		}
+		names[e.Manifest.Plugin.Name] = true
+	}
+	for _, e := range o.Extensions {
+		h.list = append(h.list, newExtension(h, e))
+	}
+	for _, x := range h.list { // all of them are known before one can ask
+		x.resident = host.Reside(ctx, x.options())
+		close(x.made)
+	}
+	return h, nil
+}
+
+// Settle waits until all extensions that run or start have been sent what was published, or ctx is
+// done.
+func (h *Host) Settle(ctx context.Context) {
+	tick := time.NewTicker(settlePause)
+	defer tick.Stop()
+	for slices.ContainsFunc(h.list, (*extension).behind) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// settlePause is the time between two looks at the inboxes.
+const settlePause = 2 * time.Millisecond
+
+// Close shuts all extensions down, side by side, and returns when their processes have ended.
+func (h *Host) Close() { h.CloseBy(context.Background()) }
+
+// CloseBy is Close, but kills the processes that are left when ctx is done.
+func (h *Host) CloseBy(ctx context.Context) {
+	var all sync.WaitGroup
+	for _, x := range h.list {
+		all.Go(func() {
+			x.resident.CloseBy(ctx)
+			x.stderr.flush()
+		})
+	}
+	all.Wait()
+}
+
+// find returns an extension.
+func (h *Host) find(id string) (*extension, error) {
+	for _, x := range h.list {
+		if x.name == id {
+			return x, nil
+		}
+	}
+	return nil, fmt.Errorf("no extension is named %q", id)
+}
+
+// Publish publishes a payload, which must not be changed afterwards, to all that subscribe to the
+// topic. It never waits for an extension.
+func (h *Host) Publish(topic string, payload []byte) error {
+	_, err := h.bus.Publish(bus.Host, topic, payload)
+	return err
+}
+
+// Snapshot returns the latest payload of a topic. Its version is 0 if there is none.
+func (h *Host) Snapshot(topic string) (payload []byte, version uint64) {
+	s := h.bus.Latest(bus.Host, topic)
+	return s.Payload, s.Version
+}
+
+// Status is the state of one extension.
+type Status struct {
+	ID      string
+	State   host.State
+	Failure *adapters.Failure // the last one
+	PID     int               // 0 without a process
+	Dropped uint64            // events that it did not get, since it took others too slowly
+	Wedged  bool              // its last screen did not come in time
+}
+
+// Statuses returns the states of all extensions, in the order of Options.
+func (h *Host) Statuses() []Status {
+	list := make([]Status, len(h.list))
+	for i, x := range h.list {
+		list[i] = x.status()
+	}
+	return list
+}
+
+// Wants reports whether an extension that runs, or starts without being asked, subscribes to the
+// topic: no other one receives its events.
+func (h *Host) Wants(topic string) bool {
+	return slices.ContainsFunc(h.list, func(x *extension) bool { return x.wants(topic) })
+}
+
+// Reload ends the process of an extension and forgets its failures, also those of a quarantine.
+func (h *Host) Reload(id string) error {
+	x, err := h.find(id)
+	if err == nil {
+		x.resident.Reload()
+	}
+	return err
+}
+
+func (h *Host) log(l Line) {
+	if h.o.Log != nil {
+		h.o.Log(l)
+	}
+}

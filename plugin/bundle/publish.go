@@ -1,0 +1,78 @@
+package bundle
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+
+	"github.com/bentobuild/bento/plugin/bundle/archive"
+	"github.com/bentobuild/bento/plugin/bundle/manifest"
+)
+
+// PackAdapter returns the package of an adapter. source is a directory with its manifest, an archive
+// that was packed before, or an executable or module, of which version and platform are. The same
+// files make the same bytes.
+func (f *Fetcher) PackAdapter(ctx context.Context, source, version, platform string) (*Package, error) {
+	if strings.HasPrefix(filepath.Base(source), "bento-adapter-") {
+		return f.packProgram(ctx, source, version, platform)
+	}
+	if version != "" || platform != "" {
+		return nil, refused(RulePackage, "leave out --version and --platform, or name the executable bento-adapter-ID", "%s: its manifest states the version and the platform", source)
+	}
+	if data, err := f.Bytes(ctx, source, archive.MaxSize); err == nil {
+		signatures, err := f.signaturesOf(ctx, source)
+		if err != nil {
+			return nil, fetchError(source, err)
+		}
+		return adapterOnly(unpacked(source, data, signatures))
+	}
+	p, data, err := Pack(source, PackOptions{})
+	if err == nil {
+		p.packed = data
+	}
+	return adapterOnly(p, err)
+}
+
+func adapterOnly(p *Package, err error) (*Package, error) {
+	if err != nil {
+		return nil, err
+	}
+	if err := (&Store{Plugins: true}).checkKind(p); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// packProgram returns the package of an executable or a module.
+func (f *Fetcher) packProgram(ctx context.Context, source, version, platform string) (*Package, error) {
+	if version == "" {
+		return nil, refused(RulePackage, "write it: --version 1.0.0", "%s: the version of the package is missing", source)
+	}
+	program, err := f.Bytes(ctx, source, archive.MaxSize)
+	if err != nil {
+		return nil, fetchError(source, err)
+	}
+	name := strings.TrimSuffix(filepath.Base(source), ".exe")
+	m := map[string]any{
+		"id": strings.TrimSuffix(strings.TrimPrefix(name, "bento-adapter-"), ".wasm"), "version": version,
+		"protocol_version": 1, "program": name,
+	}
+	if isScript := strings.HasPrefix(string(program), "#!"); platform == "" && !isScript && !strings.HasSuffix(name, ".wasm") {
+		platform = manifest.Platform()
+	}
+	if platform != "" && platform != "any" {
+		m["platform"] = platform
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	p, data, err := packFiles(source, []archive.File{
+		{Name: manifest.AdapterFile, Data: append(text, '\n')}, {Name: name, Data: program, Exec: true},
+	})
+	if err == nil {
+		p.packed = data
+	}
+	return adapterOnly(p, err)
+}

@@ -1,0 +1,84 @@
+// Package registry reads and writes artifacts in an OCI registry.
+package registry
+
+import (
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/bentobuild/bento/internal/pattern"
+)
+
+// Reference names an artifact in a registry, or with neither Tag nor Digest its repository.
+type Reference struct {
+	Host   string // with the port, if there is one
+	Repo   string
+	Tag    string
+	Digest string // "sha256:…"
+}
+
+var (
+	hostForm   = pattern.New(`^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?$`)
+	repoForm   = pattern.New(`^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$`)
+	tagForm    = pattern.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
+	digestForm = pattern.New(`^sha256:[0-9a-f]{64}$`)
+)
+
+// ParseReference reads HOST[:PORT]/NAME[:TAG][@DIGEST]. The host is never left out.
+func ParseReference(text string) (Reference, error) {
+	fail := func(what string) (Reference, error) {
+		return Reference{}, fmt.Errorf("%.200q is no reference, %s: expected HOST/NAME, HOST/NAME:TAG or HOST/NAME@sha256:DIGEST", text, what)
+	}
+	name, digest, pinned := strings.Cut(text, "@")
+	host, repo, ok := strings.Cut(name, "/")
+	repo, tag, tagged := strings.Cut(repo, ":")
+	switch {
+	case !ok || !hostForm.MatchString(host):
+		return fail("its host is not valid")
+	case len(repo) > 255 || !repoForm.MatchString(repo):
+		return fail("its name is not valid")
+	case tagged && !tagForm.MatchString(tag):
+		return fail("its tag is not valid")
+	case pinned && !digestForm.MatchString(digest):
+		return fail("its digest is not valid")
+	}
+	return Reference{Host: host, Repo: repo, Tag: tag, Digest: digest}, nil
+}
+
+// String returns the text of a reference.
+func (r Reference) String() string {
+	text := r.Host + "/" + r.Repo
+	if r.Tag != "" {
+		text += ":" + r.Tag
+	}
+	if r.Digest != "" {
+		text += "@" + r.Digest
+	}
+	return text
+}
+
+// which returns the digest or the tag.
+func (r Reference) which() string {
+	if r.Digest != "" {
+		return r.Digest
+	}
+	return r.Tag
+}
+
+// base returns the address of the repository: with http for this machine, else with https.
+func (r Reference) base() string {
+	scheme := "https"
+	if isLoopback(r.Host) {
+		scheme = "http"
+	}
+	return scheme + "://" + r.Host + "/v2/" + r.Repo
+}
+
+// isLoopback reports whether a host, with or without a port, is this machine.
+func isLoopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

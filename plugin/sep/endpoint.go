@@ -1,0 +1,289 @@
+package sep
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/host"
+)
+
+// endpoint launches the process of an extension with a socket of its own, in a directory that no other
+// user may enter. It is for one process at a time.
+type endpoint struct {
+	o       *Options
+	startup time.Duration
+	command host.Command
+	env     func(set map[string]string) []string
+
+	token    string
+	dir      string
+	listener *net.UnixListener
+	copying  sync.WaitGroup // of the process's stdout
+	stdout   io.Closer
+}
+
+// maxSocketPath is how long the path of a socket may be, in bytes: 104 with its end on macOS, 108 on Linux.
+const maxSocketPath = 103
+
+// newEndpoint resolves the entrypoint of the manifest.
+func newEndpoint(o *Options, startup time.Duration) (*endpoint, error) {
+	e := o.Manifest.Entrypoint
+	path, err := o.program(e.Command)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.FromSlash(e.WorkingDirectory)
+	if !filepath.IsAbs(dir) {
+		if dir != "" && !filepath.IsLocal(dir) {
+			return nil, fmt.Errorf("entrypoint.workingDirectory is %q, required a directory below that of the manifest, or an absolute one", e.WorkingDirectory)
+		}
+		dir = filepath.Join(o.Dir, dir)
+	}
+	env := o.Env.Select("PATH", "HOME", "LANG", "TMPDIR").With(e.Environment).With(o.Set)
+	return &endpoint{
+		o:       o,
+		startup: startup,
+		command: host.Command{Argv: append([]string{path}, e.Args...), Dir: dir},
+		env:     func(set map[string]string) []string { return env.With(set) },
+	}, nil
+}
+
+// program returns the path of a command: one with a separator is relative to the manifest.
+func (o *Options) program(command string) (string, error) {
+	switch {
+	case strings.ContainsRune(command, 0):
+		return "", errors.New("entrypoint.command has a NUL byte")
+	case filepath.IsAbs(command):
+		return filepath.Clean(command), nil
+	case !strings.ContainsAny(command, `/\`):
+		return o.Env.LookPath(command)
+	case !filepath.IsLocal(filepath.FromSlash(command)):
+		return "", fmt.Errorf("entrypoint.command is %q, required a file below the directory of the manifest, or an absolute path", command)
+	}
+	return filepath.Join(o.Dir, filepath.FromSlash(command)), nil
+}
+
+// Launch starts the process. The socket is there before it.
+func (e *endpoint) Launch(ctx context.Context, stderr io.Writer) (*host.Stream, error) {
+	command := e.command
+	if e.o.Stdio {
+		command.Env = e.env(map[string]string{"SEP_ENDPOINT": "stdio:", "SEP_TOKEN": ""})
+		return command.Launch(ctx, stderr)
+	}
+	if err := e.listen(); err != nil {
+		return nil, err
+	}
+	command.Env = e.env(map[string]string{"SEP_ENDPOINT": "unix:" + e.listener.Addr().String(), "SEP_TOKEN": e.token})
+	stream, err := command.Launch(ctx, stderr)
+	if err != nil {
+		e.remove()
+		return nil, err
+	}
+	// What it prints is its log: it must not wait for a reader before it connects.
+	stream.Stdin.Close()
+	e.stdout = stream.Stdout
+	e.copying.Go(func() { _, _ = io.Copy(stderr, stream.Stdout) })
+	return stream, nil
+}
+
+// listen makes the directory, the socket and the token.
+func (e *endpoint) listen() error {
+	random := make([]byte, 32)
+	if _, err := rand.Read(random); err != nil {
+		return err
+	}
+	e.token = hex.EncodeToString(random)
+	dir, err := privateDir(e.o.Env)
+	if err != nil {
+		return err
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: filepath.Join(dir, "s")})
+	if err != nil {
+		os.Remove(dir)
+		return err
+	}
+	e.dir, e.listener = dir, l
+	return nil
+}
+
+// privateDir makes a directory for one socket. Its parent is the first of a few that no other user can
+// rename it in, and whose path is short enough.
+func privateDir(env adapters.Environ) (string, error) {
+	var reasons []error
+	for _, parent := range []string{env.Get("XDG_RUNTIME_DIR"), env.Get("TMPDIR"), "/tmp"} {
+		if parent == "" {
+			continue
+		}
+		if err := suitable(parent); err != nil {
+			reasons = append(reasons, err)
+			continue
+		}
+		dir, err := os.MkdirTemp(parent, "bento-sep-")
+		if err == nil {
+			return dir, nil
+		}
+		reasons = append(reasons, err)
+	}
+	return "", fmt.Errorf("there is no directory for the socket of an extension: %w", errors.Join(reasons...))
+}
+
+// suitable returns why parent cannot hold the directory of a socket.
+func suitable(parent string) error {
+	const below = len("/bento-sep-4294967295/s")
+	if !filepath.IsAbs(parent) {
+		return fmt.Errorf("%q is no absolute path", parent)
+	}
+	if len(parent)+below > maxSocketPath {
+		return fmt.Errorf("%q is too long for the path of a socket, required at most %d bytes", parent, maxSocketPath-below)
+	}
+	fi, err := os.Stat(parent)
+	if err != nil {
+		return err
+	}
+	if !fi.IsDir() || fi.Mode().Perm()&0o022 != 0 && fi.Mode()&os.ModeSticky == 0 {
+		return fmt.Errorf("%q is no directory in which other users can rename nothing (mode %v)", parent, fi.Mode())
+	}
+	return nil
+}
+
+// accept waits for the connection of the process and removes the socket behind it.
+func (e *endpoint) accept(ctx context.Context, stream *host.Stream) (*net.UnixConn, error) {
+	defer e.remove()
+	type accepted struct {
+		conn *net.UnixConn
+		err  error
+	}
+	come := make(chan accepted, 1)
+	var accepting sync.WaitGroup
+	accepting.Go(func() {
+		conn, err := e.listener.AcceptUnix()
+		come <- accepted{conn, err}
+	})
+	var why error
+	select {
+	case a := <-come:
+		come <- a
+	case <-stream.Exited:
+		why = errors.New("it exited before it connected to SEP_ENDPOINT")
+		_ = e.listener.SetDeadline(time.Now().Add(lastConnection))
+	case <-ctx.Done():
+		why = fmt.Errorf("it did not connect to SEP_ENDPOINT within %v of its start", e.startup)
+		e.listener.Close()
+	}
+	a := <-come
+	accepting.Wait()
+	if a.err != nil && why != nil {
+		a.err = why
+	}
+	if a.err == nil {
+		if a.err = checkPeer(a.conn, os.Geteuid()); a.err != nil {
+			a.conn.Close()
+		}
+	}
+	return a.conn, a.err
+}
+
+// lastConnection is the time for a connection that a process made before it exited.
+const lastConnection = 100 * time.Millisecond
+
+// checkPeer checks that the other side of a connection is a process of a user.
+func checkPeer(conn *net.UnixConn, user int) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var uid int
+	var failed error
+	if err := raw.Control(func(fd uintptr) { uid, failed = peerUID(int(fd)) }); err != nil {
+		return err
+	}
+	switch {
+	case failed != nil:
+		return fmt.Errorf("the user of the other side of the socket is unknown: %w", failed)
+	case uid != user:
+		return fmt.Errorf("the user %d connected to the socket, required %d", uid, user)
+	}
+	return nil
+}
+
+// remove removes the socket and its directory.
+func (e *endpoint) remove() {
+	if e.dir == "" {
+		return
+	}
+	e.listener.Close() // also removes the socket
+	os.RemoveAll(e.dir)
+	e.dir = ""
+}
+
+// finish ends what belongs to a process that has ended.
+func (e *endpoint) finish() {
+	e.remove()
+	if e.stdout != nil {
+		e.stdout.Close()
+		e.stdout = nil
+	}
+	e.copying.Wait()
+}
+
+// Process is a process of an extension that was started without a host, for a suite.
+type Process struct {
+	*host.Stream
+	In    io.ReadCloser
+	Out   io.WriteCloser
+	Token string // that sep.hello has to have; "" for inherited streams
+
+	endpoint *endpoint
+	once     sync.Once
+	status   string
+}
+
+// Launch starts the process of an extension as Start does, waits for its connection, at most until ctx
+// is done, and says nothing to it. stderr gets what it writes. The caller has to close the process.
+func Launch(ctx context.Context, o Options, stderr io.Writer) (*Process, error) {
+	terms := Settle(o.Manifest, o.Entry)
+	e, err := newEndpoint(&o, terms.Startup)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := e.Launch(ctx, stderr)
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{Stream: stream, In: stream.Stdout, Out: stream.Stdin, endpoint: e}
+	if o.Stdio {
+		return p, nil
+	}
+	conn, err := e.accept(ctx, stream)
+	if err != nil {
+		stream.End(true)
+		status := stream.Wait()
+		e.finish()
+		return nil, fmt.Errorf("%w (%s)", err, status)
+	}
+	p.In, p.Out, p.Token = conn, conn, e.token
+	return p, nil
+}
+
+// Close kills what is left of the process, and returns how it ended.
+func (p *Process) Close() string {
+	p.once.Do(func() {
+		p.End(true)
+		p.status = p.Wait()
+		p.Out.Close()
+		p.In.Close()
+		p.endpoint.finish()
+	})
+	return p.status
+}

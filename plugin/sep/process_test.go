@@ -1,0 +1,112 @@
+package sep
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/sep/manifest"
+)
+
+// quick is a manifest whose process is the kid of a name. mark is in its command line, and in that of its
+// descendants.
+func quick(t *testing.T, name, mark string) *manifest.Manifest {
+	t.Helper()
+	m := parsed(t, `"startupTimeoutMs":5000`, `"startupTimeoutMs":2000`, `"heartbeatIntervalMs":2000`, `"heartbeatIntervalMs":1000`, `"unhealthyAfterMissedHeartbeats":2`, `"unhealthyAfterMissedHeartbeats":1`)
+	m.Permissions = []string{manifest.Notify}
+	m.Events = nil
+	m.Entrypoint = manifest.Entrypoint{Command: os.Args[0], Args: []string{"kid:" + name, mark}}
+	return m
+}
+
+var marks atomic.Int64
+
+// TestMisbehaving runs extensions that do everything wrong, as processes. Each has its code, and none is
+// left.
+func TestMisbehaving(t *testing.T) {
+	all := kids()
+	delete(all, "environment") // of other tests
+	delete(all, "stdio")
+	if len(all) < 60 {
+		t.Errorf("%d extensions, want at least 60", len(all))
+	}
+	var tests sync.WaitGroup
+	slots := make(chan struct{}, 8) // they wait more than they work
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		tests.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			t.Run(name, func(t *testing.T) { misbehave(t, name, all[name]) })
+		})
+	}
+	tests.Wait()
+}
+
+func misbehave(t *testing.T, name string, k kid) {
+	mark := fmt.Sprintf("mark-%d-%d.", os.Getpid(), marks.Add(1))
+	defer gone(t, mark)
+	dir, sockets := t.TempDir(), t.TempDir()
+	env := adapters.NewEnviron([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + sockets, "SECRET=s"})
+	seen := make(chan Status, 1000)
+	x, err := Start(t.Context(), Options{Manifest: quick(t, name, mark), Dir: dir, Env: env, Changed: func(s Status) { seen <- s }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	s := until(t, seen, func(s Status) bool { return s.Failure != nil || s.State == Running && k.state == Running })
+	if k.state == Backoff && (s.Failure.Code != k.code || s.Reason != k.reason) || k.state == Running && s.State != Running {
+		t.Errorf("got %s, reason %q, %v\nwant %s, %s, %s", s.State, s.Reason, s.Failure, k.state, k.code, k.reason)
+	}
+	for end := time.Now().Add(time.Minute); k.log != "" && !strings.Contains(strings.Join(x.Log().Lines(), "\n"), k.log); {
+		if time.Now().After(end) {
+			t.Fatalf("the log does not contain %q: %q", k.log, x.Log().Lines())
+		}
+		runtime.Gosched()
+	}
+	x.Close()
+	if left, _ := os.ReadDir(sockets); len(left) > 0 {
+		t.Errorf("left in the directory of sockets: %v", left)
+	}
+}
+
+func until(t *testing.T, seen <-chan Status, good func(Status) bool) Status {
+	t.Helper()
+	for {
+		select {
+		case s := <-seen:
+			if good(s) {
+				return s
+			}
+		case <-time.After(2 * time.Minute):
+			t.Fatal("the extension did not get there within 2 minutes")
+		}
+	}
+}
+
+// gone checks that no process with the mark is left.
+func gone(t *testing.T, mark string) {
+	t.Helper()
+	names, err := os.ReadDir("/proc")
+	if err != nil {
+		return // another system
+	}
+	for _, n := range names {
+		if _, err := strconv.Atoi(n.Name()); err != nil {
+			continue
+		}
+		line, _ := os.ReadFile(filepath.Join("/proc", n.Name(), "cmdline"))
+		if strings.Contains(string(line), mark) {
+			t.Errorf("process %s is left: %q", n.Name(), line)
+		}
+	}
+}
