@@ -50,6 +50,7 @@ var table = []row{
 	{"internal/jsonfile", []string{"diagnostics", "internal/jsontext"}}, // JSON manifests of several families, with places
 	{"internal/lockgraph", nil},                                         // what the lockfiles of all families have in common
 	{"internal/git", []string{"internal/bounds", "internal/proc"}},
+	{"internal/sandbox/sandboxtest", nil}, // lesser kernels, for tests
 	{"internal/sandbox", []string{"internal/proc"}},
 	{"cache/remote", []string{"cache"}},
 	{"cache/cachetest", []string{"cache"}},
