@@ -1,5 +1,5 @@
 // Command json-go formats JSON files: as a WebAssembly module it is a tool of bento, as a program it
-// formats its standard input.
+// formats its standard input, or answers a request.
 package main
 
 import (
