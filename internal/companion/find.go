@@ -68,6 +68,7 @@ type Extension struct {
 type Places struct {
 	Root    string // of the workspace
 	Data    string // the user's own directory of extensions; "" if the environment names none
+	Config  string // the directory of the user's configuration; "" likewise
 	Records *extension.Records
 }
 
@@ -80,6 +81,13 @@ func PlacesOf(root string, getenv func(string) string) Places {
 	dir := getenv("XDG_DATA_HOME")
 	if home := getenv("HOME"); !filepath.IsAbs(dir) && filepath.IsAbs(home) {
 		dir = filepath.Join(home, ".local", "share")
+	}
+	config := getenv("XDG_CONFIG_HOME")
+	if home := getenv("HOME"); !filepath.IsAbs(config) && filepath.IsAbs(home) {
+		config = filepath.Join(home, ".config")
+	}
+	if filepath.IsAbs(config) {
+		p.Config = filepath.Join(config, "bento")
 	}
 	if filepath.IsAbs(dir) {
 		p.Data = filepath.Join(dir, "bento", "extensions")

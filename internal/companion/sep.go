@@ -28,10 +28,14 @@ func (s *Set) openSEP(ctx context.Context, e *Extension) (host, error) {
 			set[name] = value
 		}
 	}
+	entry, err := s.o.Places.entry(e)
+	if err != nil {
+		return nil, err
+	}
 	j := s.journal(e.ID)
 	x, err := sep.Start(ctx, sep.Options{
-		Manifest: e.SEP, Dir: e.Dir, Version: s.o.Version, Env: env, Set: set, Lazy: !e.Eager,
-		Entry: &sep.Entry{Enabled: true, Approved: true, Grant: append([]string{}, e.Settings.Grant...)},
+		Manifest: e.SEP, Dir: e.Dir, Version: s.o.Version, Env: env, Set: set, Lazy: !e.Eager, Provider: s.feed,
+		Entry: entry,
 		Log:   &sep.Log{Next: &lineWriter{log: func(line string) { j.Log("info", line) }}},
 		Toast: func(t sep.Toast) { s.toast(Toast{e.ID, string(t.Level), t.Message}) },
 		Audit: func(d sep.Decision) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/plugin/sep"
+	"github.com/bentobuild/bento/plugin/sep/manifest"
 )
 
 // host is the extensions of one contract, running or not.
@@ -59,13 +62,16 @@ type Output struct {
 // Set is the extensions of an invocation. It is a run.Reporter that never waits. The methods of a
 // nil Set do nothing.
 type Set struct {
-	o      Options
-	one    string // the id of the only extension, of OpenOne
-	queue  *queue
-	output bool          // one of them hears what tasks print
-	idle   atomic.Bool   // the last run executed nothing
-	stop   chan struct{} // closed by Close
-	found  chan struct{} // closed when the extensions are known and started
+	o    Options
+	one  string // the id of the only extension, of OpenOne
+	feed *sep.Feed
+	// messages says that one of them may read the feed.
+	messages bool
+	queue    *queue
+	output   bool          // one of them hears what tasks print
+	idle     atomic.Bool   // the last run executed nothing
+	stop     chan struct{} // closed by Close
+	found    chan struct{} // closed when the extensions are known and started
 
 	serving sync.WaitGroup
 
@@ -88,6 +94,7 @@ func Open(ctx context.Context, cfg *config.Workspace, o Options) *Set {
 	s := newSet(o)
 	for _, e := range cfg.Extensions {
 		s.output = s.output || e.Output
+		s.messages = s.messages || slices.Contains(e.Grant, manifest.MessagesRead)
 	}
 	s.serving.Go(func() { s.serve(func() { s.start(ctx, Find(cfg, o.Places)) }) })
 	return s
@@ -124,7 +131,7 @@ func (s *Set) notStarted() error {
 }
 
 func newSet(o Options) *Set {
-	return &Set{o: o, queue: newQueue(), stop: make(chan struct{}), found: make(chan struct{}), journals: make(map[string]*Journal)}
+	return &Set{o: o, feed: newFeed(o.Places.Root), queue: newQueue(), stop: make(chan struct{}), found: make(chan struct{}), journals: make(map[string]*Journal)}
 }
 
 // serve starts the extensions, then passes on what happens until Close.
@@ -185,6 +192,9 @@ func (s *Set) Report(ev run.Event) {
 	}
 	if end, ok := ev.(run.Finished); ok {
 		s.idle.Store(end.Report.Idle())
+	}
+	if s.messages {
+		message(s.feed, ev)
 	}
 	for _, n := range report.Notices(ev, now(), s.wants) {
 		s.queue.add(n)
