@@ -69,7 +69,7 @@ func TestPermissions(t *testing.T) {
 				m.Permissions, m.Events = c.declared, nil
 				denied := 0
 				o := Options{
-					Manifest: m, Entry: &Entry{Enabled: true, Approved: c.approved, Grant: c.grant}, Provider: NewFeed(nil),
+					Manifest: m, Entry: &Entry{Enabled: true, Approved: c.approved, Grant: c.grant}, Provider: NewFeed(nobody),
 					Audit: func(d Decision) { audit = append(audit, d) },
 				}
 				x := talk(t, o, func(k *child) {
