@@ -23,7 +23,7 @@ import (
 func asker(function, question string) []byte {
 	m := &Module{}
 	f := m.Import("az", function, "i32,i32->i64")
-	m.Func(alloc, "i32->i32", I32(8192))
+	m.Func(alloc, "i32->i32", I32(20<<20))
 	m.Func(execute, "i32,i32->i64", I32(4096), I32(int32(len(question))), Call(f))
 	m.Memory(600, -1)
 	m.Data(4096, question)
