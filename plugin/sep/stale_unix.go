@@ -14,7 +14,7 @@ import (
 
 // holdDir locks a directory as long as this process lives, or the file is open.
 func holdDir(dir string) (*os.File, error) {
-	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ const staleAge = time.Minute
 // removeStale removes the directories of sockets that processes of this user have left in parent since
 // they were killed. It looks at no more than 1,000 names.
 func removeStale(parent string) {
-	f, err := os.Open(parent)
+	f, err := os.OpenFile(parent, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return
 	}
