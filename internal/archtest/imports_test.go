@@ -106,6 +106,7 @@ var table = []row{
 	// An extension may have children of its own, which end with it.
 	{"plugin/ainb", []string{"plugin/host", "plugin/wire", "plugin/ainb/*", "adapters", "internal/proc"}},
 	{"plugin/*", []string{"plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics"}},
+	{"examples/extensions/*", []string{"plugin/extension"}},
 	{"examples/tools/*", nil}, // what an author of a tool has: the standard library
 	{"examples/*", []string{"plugin", "plugin/extension", "adapters", "diagnostics"}}, // what an author of a plugin has
 

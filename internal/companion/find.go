@@ -106,6 +106,14 @@ func Find(cfg *config.Workspace, p Places) []Extension {
 	return list
 }
 
+// Read returns the extension in a directory, whatever the configuration names: its id is that of its
+// manifest, and it needs no approval.
+func Read(dir string) *Extension {
+	e := &Extension{Dir: dir, Status: Ready}
+	e.read()
+	return e
+}
+
 // find returns one extension.
 func (p Places) find(id string, settings config.Extension) Extension {
 	e := Extension{ID: id, Settings: settings, Dir: settings.Dir(p.Root, p.Data), Status: Ready}
@@ -215,7 +223,11 @@ func (e *Extension) refuse(faults []diagnostics.Diagnostic) {
 
 // named checks that the manifest has the id of the table.
 func (e *Extension) named(name string) {
-	if name != e.ID {
+	switch e.ID {
+	case name:
+	case "":
+		e.ID = name
+	default:
 		e.broken(RuleOtherID, "write [extensions."+quoted(name)+"]", "the manifest in %q is that of %q, expected %q", e.Dir, name, e.ID)
 	}
 }

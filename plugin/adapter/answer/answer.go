@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/bentobuild/bento/adapters"
@@ -52,6 +53,8 @@ func (r *Reader) Decode(method string, result json.RawMessage, into any) error {
 		return checkTasks("tasks", a.Tasks)
 	case *adapters.LinksAnswer:
 		return checkLinks(a)
+	case *adapters.Scope:
+		return checkMade(a)
 	}
 	return nil
 }
@@ -94,6 +97,22 @@ func Unknown(method string, result json.RawMessage) []shape.Stranger {
 		return shape.Unknown(result, installedShape())
 	}
 	return shape.Unknown(result, forms()[method].shape)
+}
+
+// checkMade checks that what an install leaves lies in its directory. It makes absolute paths
+// relative, as all others are.
+func checkMade(a *adapters.Scope) error {
+	for i, made := range a.Made {
+		if !filepath.IsAbs(made) {
+			continue
+		}
+		rel, err := filepath.Rel(a.Dir, made)
+		if err != nil || !filepath.IsLocal(rel) {
+			return fmt.Errorf("made[%d]: expected a path in \"dir\", %q, got %.60q", i, a.Dir, made)
+		}
+		a.Made[i] = rel
+	}
+	return nil
 }
 
 // checkTasks checks what a shape cannot: names are unique, variables have names, and no
