@@ -14,6 +14,7 @@ func checkMethods(a adapters.Adapter) error {
 		reflect.TypeFor[adapters.Linker](),
 		reflect.TypeFor[adapters.Scoper](),
 		reflect.TypeFor[adapters.Adder](),
+		reflect.TypeFor[adapters.Scaffolder](),
 		reflect.TypeFor[adapters.ToolchainResolver](),
 		reflect.TypeFor[adapters.InstallPlanner](),
 	)
