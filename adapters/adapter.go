@@ -224,6 +224,9 @@ type Task struct {
 	// out whether a script of a workspace's root only runs those of the members. It never
 	// crosses the wire.
 	Body string `json:"-"`
+	// NoInstall says that the command uses nothing that the install of the dish installs, as a
+	// build that makes an environment of its own. It never crosses the wire.
+	NoInstall bool `json:"-"`
 	// Server marks a task that runs until bento ends it. Its end with status 0 is a success
 	// all the same: a script's name does not prove that it serves. It never crosses the wire.
 	Server bool `json:"-"`

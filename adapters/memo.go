@@ -63,7 +63,12 @@ func (s Source) isOf(of *Snapshot) bool { return s.snapshot.held() && s.snapshot
 // hold reports whether all files are in the states of r.
 func (s Source) hold(r Reads) bool {
 	for path, state := range r {
-		if !state.Holds(s.State(path, state.Sum != [32]byte{})) {
+		whole := state.Sum != [32]byte{}
+		look := func() State { return s.State(path, whole) }
+		if whole && state.Kind == Directory { // all members of a workspace hold on the list of its packages
+			look = func() State { return s.snapshot.list(path, func() State { return s.State(path, true) }) }
+		}
+		if !state.Holds(look()) {
 			return false
 		}
 	}

@@ -35,6 +35,26 @@ type Snapshot struct {
 	view    View
 	changes atomic.Uint64
 	tops    sync.Map // by directory, what isTop returned
+	lists   sync.Map // by agedPath, what list returned
+}
+
+// agedPath is a path after a number of changes.
+type agedPath struct {
+	path string
+	age  uint64
+}
+
+// list returns the state of a directory with its names, which look finds once until the next change.
+func (s *Snapshot) list(path string, look func() State) State {
+	if !s.held() {
+		return look()
+	}
+	at := agedPath{path, s.age()}
+	known, ok := s.lists.Load(at)
+	if !ok {
+		known, _ = s.lists.LoadOrStore(at, look())
+	}
+	return known.(State)
 }
 
 // Hold makes the snapshot show view from now on. It is called once, before adapters are

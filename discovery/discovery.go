@@ -108,6 +108,15 @@ func (d *Dish) ScopeDir() string {
 	return d.Scope.Dir
 }
 
+// PackageName returns the name of the package for its package manager, "" if it is unknown.
+func (d *Dish) PackageName() string {
+	if len(d.answered.Provides) == 0 {
+		return ""
+	}
+	name := d.answered.Provides[0]
+	return name[strings.LastIndexByte(name, ':')+1:]
+}
+
 // Kinds of Link.
 const (
 	Declared = "declared" // depends_on in dish.toml

@@ -38,7 +38,8 @@ type Options struct {
 }
 
 // Main serves a on the standard streams until bento shuts it down or closes them. The main
-// function of a plugin needs no more. Main exits with status 1 if the stream breaks.
+// function of a plugin needs no more. Main exits with status 1 if the stream breaks, or if a has an
+// optional method with another signature than its interface.
 //
 // Standard output belongs to the protocol, so Main sets os.Stdout to standard error for all
 // other writers.
@@ -47,7 +48,10 @@ func Main(a adapters.Adapter) {
 	defer stop()
 	out := os.Stdout
 	os.Stdout = os.Stderr
-	err := Serve(ctx, a, &Options{Out: out})
+	err := checkMethods(a)
+	if err == nil {
+		err = Serve(ctx, a, &Options{Out: out})
+	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", a.Manifest().AdapterID, err)
 		os.Exit(1)
@@ -58,13 +62,8 @@ func Main(a adapters.Adapter) {
 // is done, and returns its error. It cancels running calls and waits for them. It closes In
 // and Out if they are closers. After ctx is done a Read of In may still block.
 //
-// An adapter that has an optional method with another signature than its interface is refused.
-//
 // Manifest().Parallel calls run at once, one when it is zero.
 func Serve(ctx context.Context, a adapters.Adapter, o *Options) error {
-	if err := checkMethods(a); err != nil {
-		return err
-	}
 	if o == nil {
 		o = &Options{}
 	}

@@ -290,11 +290,11 @@ func TestDoneContextEndsServe(t *testing.T) {
 func TestWrongParams(t *testing.T) {
 	s := serve(t, &fake{})
 	for _, c := range []struct{ method, params, want string }{
-		{"detect", `{"dir":7}`, "error -32602: params: dir: expected a string or null, got a number "},
+		{"detect", `{"dir":7}`, "error -32602: params: dir: expected a string, or null, got a number "},
 		{"detect", `{"Dir":"/yes"}`, `error -32602: params.dir: expected an absolute path, got "" `},
 		{"detect", `[1]`, "error -32602: params: expected an object, got an array "},
-		{"install", `{"dish_dir":"/yes","dish_name":[]}`, "error -32602: params: dish_name: expected a string or null, got an array "},
-		{"parseDiagnostics", `{"exit_status":"1"}`, "error -32602: params: exit_status: expected an integer from -2147483648 to 2147483647 or null, got a string "},
+		{"install", `{"dish_dir":"/yes","dish_name":[]}`, "error -32602: params: dish_name: expected a string, or null, got an array "},
+		{"parseDiagnostics", `{"exit_status":"1"}`, "error -32602: params: exit_status: expected an integer from -2147483648 to 2147483647, or null, got a string "},
 	} {
 		if got := s.ask(t, c.method, json.RawMessage(c.params)); got != c.want {
 			t.Errorf("%s %s:\n got %s\nwant %s", c.method, c.params, got, c.want)

@@ -7,9 +7,16 @@ import (
 	"github.com/bentobuild/bento/plugin/signature"
 )
 
-// checkMethods returns an error for an optional method that a has with a wrong signature.
+// checkMethods returns an error for an optional method that a has with a wrong signature. Only Main
+// calls it: the linker keeps every exported method of a program that looks methods up by name, which
+// makes bento, which serves adapters in its own process, 2.7 MB larger and its start 11 % slower.
 func checkMethods(a adapters.Adapter) error {
-	return signature.Check(a, "plugin.Main",
+	return signature.Check(a, "plugin.Main", optional()...)
+}
+
+// optional returns the interfaces of the optional methods, of one method each.
+func optional() []reflect.Type {
+	return []reflect.Type{
 		reflect.TypeFor[adapters.TaskLister](),
 		reflect.TypeFor[adapters.Linker](),
 		reflect.TypeFor[adapters.Scoper](),
@@ -17,5 +24,5 @@ func checkMethods(a adapters.Adapter) error {
 		reflect.TypeFor[adapters.Scaffolder](),
 		reflect.TypeFor[adapters.ToolchainResolver](),
 		reflect.TypeFor[adapters.InstallPlanner](),
-	)
+	}
 }

@@ -13,8 +13,13 @@ import (
 const embedDirective = "//go:embed"
 
 // Embeds implements adapters.Embedder: the patterns of //go:embed lines, as
-// https://pkg.go.dev/embed describes them. A line in a comment or a string counts too.
-func (a *Adapter) Embeds(_, file string, data []byte) (list []adapters.Embed) {
+// https://pkg.go.dev/embed describes them, and what the C parts of a source name outside of the module.
+// A line in a comment or a string counts too.
+func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
+	return append(embedded(file, data), cgoPaths(dir, file, data)...)
+}
+
+func embedded(file string, data []byte) (list []adapters.Embed) {
 	for from, line := 0, 1; ; {
 		i := bytes.Index(data[from:], []byte(embedDirective))
 		if i < 0 {

@@ -97,6 +97,14 @@ func (p *project) choose() {
 			p.single = append(p.single, t.Name+t.Spec)
 		}
 	}
+	normal, dev := p.asked()
+	for _, r := range slices.Concat(normal, dev) {
+		for i := range p.tools {
+			if p.tools[i].Name == r.Name {
+				p.tools[i].Pinned = r.Spec
+			}
+		}
+	}
 }
 
 // covers reports whether the chosen parts require the package.

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/python/devtool"
 	"github.com/bentobuild/bento/adapters/python/environment"
 	"github.com/bentobuild/bento/adapters/python/interpreter"
 	"github.com/bentobuild/bento/adapters/python/pyproject"
@@ -41,6 +42,7 @@ func New(o adapters.Options) *Adapter {
 		manifest: environment.Manifest("python", "python/2"),
 	}
 	m := &a.manifest
+	m.EmbedsIn = devtool.ManifestFiles()
 	m.FingerprintFiles = []string{
 		"pyproject.toml", "requirements*.txt", "setup.cfg", "setup.py",
 		".python-version", ".tool-versions", poetryLock, "poetry.toml", "uv.lock",
@@ -54,6 +56,11 @@ func New(o adapters.Options) *Adapter {
 	m.SetEnv["POETRY_VIRTUALENVS_IN_PROJECT"] = "true"
 	a.asker = probe.New(o.Source(), o.Env.Strict(slices.Concat(m.PassEnv, m.SteeringEnv)...).With(m.SetEnv))
 	return a
+}
+
+// Embeds implements adapters.Embedder.
+func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
+	return devtool.Upward(dir, file, data)
 }
 
 // NewUV returns the adapter of uv, id python-uv.

@@ -69,6 +69,8 @@ func TestTasks(t *testing.T) {
 		{"runners that are not asked for", []string{"requirements.txt", "pytest", "pyproject.toml", "[tool.poe.tasks]\na='x'\n"}, []adapters.Task{test}},
 		{"flake8", []string{"requirements.txt", "", "tox.ini", "[flake8]\nextend-exclude = a,\n  b\n"},
 			[]adapters.Task{{Name: "lint", Run: ".venv/bin/python -m flake8 --extend-exclude .venv,a,b"}}},
+		{"an old flake8", []string{"requirements.txt", "flake8==3.7.8"},
+			[]adapters.Task{{Name: "lint", Run: ".venv/bin/python -m flake8 --exclude '.venv,.svn,CVS,.bzr,.hg,.git,__pycache__,.tox,.eggs,*.egg'"}}},
 		{"flake8 is declared, ruff configured", []string{"requirements.txt", "flake8", "ruff.toml", ""},
 			[]adapters.Task{{Name: "lint", Run: ".venv/bin/python -m flake8 --extend-exclude .venv"}}},
 		{"mypy", []string{"requirements.txt", "mypy"}, []adapters.Task{{Name: "check", Run: ".venv/bin/python -m mypy ."}}},

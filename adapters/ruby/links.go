@@ -3,6 +3,7 @@ package ruby
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/ruby/gemfile"
@@ -73,4 +74,13 @@ func (a *Adapter) LockDigest(ctx context.Context, dir string) (adapters.LockAnsw
 	}
 	ans.Reads = f.Reads()
 	return ans, nil
+}
+
+// Embeds implements adapters.Embedder: paths in a Gemfile or gemspec that lead out of the gem. Gems by
+// path are links already, and "../x" of __FILE__ is beside the file.
+func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
+	skip := func(line string) bool {
+		return strings.Contains(line, "__FILE__") || strings.Contains(line, "path") && !strings.Contains(line, "expand_path") || strings.Contains(line, "eval_gemfile")
+	}
+	return adapters.UpwardPaths(dir, file, data, skip, "#")
 }

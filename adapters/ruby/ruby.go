@@ -36,6 +36,7 @@ func New(o adapters.Options) *Adapter {
 		DisplayName:     "ruby",
 		Projects:        []string{"Gemfile", "gems.rb", "*.gemspec"},
 		Inside:          insideRule,
+		EmbedsIn:        []string{".gemspec", "Gemfile", "gems.rb"},
 		FingerprintFiles: []string{
 			"Gemfile", "Gemfile.lock", "gems.rb", "gems.locked", "*.gemspec", "Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb", ".ruby-version", ".tool-versions", ".bundle/config",
 		},

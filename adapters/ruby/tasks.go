@@ -81,7 +81,7 @@ func (p *project) warnings() []diagnostics.Diagnostic {
 
 // build returns the task that builds the gems of the directory.
 func build(specs []string) adapters.Task {
-	t := adapters.Task{Name: "build", SkipsPrivate: true}
+	t := adapters.Task{Name: "build", SkipsPrivate: true, NoInstall: true} // gem runs without Bundler
 	if len(specs) == 0 {
 		return t
 	}

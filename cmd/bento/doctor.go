@@ -106,6 +106,7 @@ func (s *session) doctor(ctx context.Context) error {
 		doc.checkGit(ctx, w.Root)
 		doc.checkPlugins(w)
 		doc.checkCallable(s, w)
+		doc.checkExtensions(s, w)
 		doc.checkFiles(w)
 	}
 	doc.checkSandbox()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -55,13 +56,23 @@ func (s *session) planRun(ctx context.Context, w *opened, sel selection) (*plan.
 		return nil, err // even without dishes
 	}
 	if strict && len(w.Dishes) == 0 {
-		return nil, notFound("no_dishes", "the workspace has no dishes, so there is nothing to do", w.lookedFor()+"\nbento dish add DIR makes a dish; --allow-empty accepts a workspace without dishes")
+		err := notFound("no_dishes", "the workspace has no dishes, so there is nothing to do", w.lookedFor()+"\nbento dish add DIR makes a dish; --allow-empty accepts a workspace without dishes")
+		return nil, after(w.Problems, err)
 	}
 	p, err := s.plan(ctx, w, sel)
 	if err == nil && strict && len(p.Dishes) == 0 {
 		return nil, notFound("no_dishes", "no dish is selected, so there is nothing to do", "bento dishes lists the dishes; --allow-empty accepts a selection without dishes")
 	}
 	return p, err
+}
+
+// after returns a problem behind its possible causes, such as a plugin that failed.
+func after(causes []diagnostics.Diagnostic, err error) error {
+	var problems diagnostics.Problems
+	if errors.As(err, &problems) {
+		return append(diagnostics.Problems(slices.Clone(causes)), problems...)
+	}
+	return err
 }
 
 // warnNoTasks warns of a run without tasks in a workspace that has none.

@@ -23,10 +23,10 @@ func extCommand(s *session) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(extListCommand(s), extInfoCommand(s), extLogsCommand(s), extAuditCommand(s))
+	cmd.AddCommand(extListCommand(s), extInfoCommand(s), extLogsCommand(s), extAuditCommand(s), extTestCommand(s), extNewCommand(s))
 	cmd.AddCommand(extDecisions(s)...)
 	for _, c := range cmd.Commands() {
-		if c.ValidArgsFunction == nil && c.Name() != "list" {
+		if c.ValidArgsFunction == nil && c.Name() != "list" && c.Name() != "new" {
 			c.ValidArgsFunction = once(s.extensionIDs)
 		}
 	}

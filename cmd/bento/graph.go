@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/companion"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/report"
@@ -75,5 +76,20 @@ func (s *session) graphPage(ctx context.Context, w *opened, p *plan.Plan) error 
 	if err != nil {
 		last = nil // no run is recorded
 	}
-	return page.Write(s.out, report.NewPage("bento: "+filepath.Base(w.Root), p, results, last))
+	doc := report.NewPage("bento: "+filepath.Base(w.Root), p, results, last)
+	doc.Panels = s.panels(w)
+	return page.Write(s.out, doc)
+}
+
+// panels returns the tool panels that the extensions of a workspace declare. It starts none.
+func (s *session) panels(w *opened) (list []page.Panel) {
+	for _, e := range companion.Find(w.Config, companion.PlacesOf(w.Root, s.environ.Get)) {
+		if e.SEP == nil || e.Status != companion.Ready {
+			continue
+		}
+		for _, p := range e.SEP.Panels() {
+			list = append(list, page.Panel{ID: report.PrintableLine(p.ID), Title: report.PrintableLine(p.Title)})
+		}
+	}
+	return list
 }

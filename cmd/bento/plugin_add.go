@@ -50,7 +50,7 @@ func newPluginAdd(s *session) *cobra.Command {
 			"a package (a directory, a tar or a zip), its http or https URL, or oci://HOST/NAME. bento checks\n" +
 			"names, sizes, platform and signature before it writes anything. No other command but update\n" +
 			"fetches plugins, and neither starts one.",
-		Example: "  bento plugin add cmake@1.2 --from ./packages\n  bento plugin add cmake --from https://example.com/cmake-1.2.0.tar --key cmake.pub\n" +
+		Example: "  bento plugin add cmake@1.2 --from ./packages\n  bento plugin add cmake --from https://example.com/cmake.tar --key cmake.pub\n" +
 			"  bento plugin add cmake@1.2 --from oci://registry.example.com/plugins/cmake",
 		Args: exactly(1, "bento plugin add requires one plugin"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.add(cmd.Context(), args[0]) },

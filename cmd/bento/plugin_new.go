@@ -121,7 +121,11 @@ func writeProject(dir string, files []scaffold.File) (err error) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, []byte(f.Text), 0o644); err != nil {
+		mode := fs.FileMode(0o644)
+		if strings.HasPrefix(f.Text, "#!") {
+			mode = 0o755
+		}
+		if err := os.WriteFile(path, []byte(f.Text), mode); err != nil {
 			return err
 		}
 	}

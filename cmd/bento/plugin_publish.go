@@ -34,8 +34,8 @@ func newPluginPublish(s *session) *cobra.Command {
 			"ID-VERSION.tar, or with oci:// behind --to push it to a registry. FILE may be such a tar, too: its\n" +
 			"signatures (FILE.minisig, FILE.sig) are published with it. The same files make the same bytes.\n" +
 			"The command starts nothing.",
-		Example: "  bento plugin publish ./bento-adapter-cmake --version 1.2.0\n  minisign -Sm cmake-1.2.0-linux-amd64.tar\n" +
-			"  bento plugin publish cmake-1.2.0-linux-amd64.tar --to oci://registry.example.com/plugins/cmake",
+		Example: "  bento plugin publish ./bento-adapter-cmake --version 1.2.0\n  minisign -Sm cmake-1.2.0.tar\n" +
+			"  bento plugin publish cmake-1.2.0.tar --to oci://registry.example.com/cmake",
 		Args: exactly(1, "bento plugin publish requires one file or directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f := &bundle.Fetcher{Environ: s.environ}

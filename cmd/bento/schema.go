@@ -9,6 +9,7 @@ import (
 
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/plugin/adapter/answer"
 )
 
 // published is a document whose form is stable.
@@ -31,7 +32,7 @@ func documents() []published {
 		{name: "plugin.list", title: "plugins on PATH", value: report.PluginList{}},
 		{name: "plugin.info", title: "one plugin and its manifest", value: report.PluginInfo{}},
 		{name: "plugin.call", title: "the answer of a plugin to one request", value: report.PluginCall{}},
-		{name: "plugin.test", title: "the results of the conformance tests of a plugin or tool", also: []string{"tool.test"}, value: report.PluginTest{}},
+		{name: "plugin.test", title: "the results of the conformance tests of a plugin or tool", also: []string{"tool.test", "ext.test"}, value: report.PluginTest{}},
 		{name: "tool.list", title: "tools in bento.toml and on PATH", value: report.ToolList{}},
 		{name: "tool.info", title: "one tool and what it is granted", value: report.ToolInfo{}},
 		{name: "tool.run", title: "the answer of a tool to one call", value: report.ToolRun{}},
@@ -84,7 +85,7 @@ func ownDocuments() []published {
 		{name: "clean", title: "the removed outputs", value: cleaned{}},
 		{name: "toolchain.list", title: "the required and found versions of tools", also: []string{"toolchain.check"}, value: toolReport{}},
 		{name: "toolchain.pin", title: "the pinned versions", value: pinned{}},
-		{name: "plugin.new", title: "the written project of an adapter", value: newPlugin{}},
+		{name: "plugin.new", title: "the written project of an adapter or extension", also: []string{"ext.new"}, value: newPlugin{}},
 		{name: "explain", title: "the meaning of codes", value: explained{}},
 		{name: "schema", title: "the published schemas", value: schemaList{}},
 		{name: "version", title: "the version of bento", value: versionInfo{}},
@@ -101,11 +102,17 @@ func (p published) schemaOf(closed bool) map[string]any {
 	return report.SchemaOf(p.value, o)
 }
 
-// configurationSchemas lists the schemas of the files that configure bento.
+// configurationSchemas lists the schemas of the files that configure bento, and of the messages of
+// the adapter protocol.
 func configurationSchemas() []config.FileSchema {
 	list := config.Schemas()
 	for i := range list {
 		list[i].Name = "config." + list[i].Name
+	}
+	for _, m := range answer.Messages() {
+		s := m.Schema()
+		s["$id"] = "bento.plugin." + m.Name + "/1"
+		list = append(list, config.FileSchema{Name: "plugin." + m.Name, Title: "the message " + m.Method + " of the adapter protocol: " + m.Title, Schema: s})
 	}
 	return list
 }
@@ -127,7 +134,7 @@ func schemaCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "schema [TARGET]", GroupID: "other",
 		Short:             "Print the JSON Schema of a document or a file, or list them",
-		Long:              "Print the JSON Schema (draft 2020-12) of the document that a command prints with\n--json. A later bento may add members that the schema does not name.\n\nThe schemas config.workspace, config.dish, config.bento, config.adapter and config.own\n(draft 7) are of bento.toml, dish.toml, bentos/NAME.toml, bentos/adapters/ID.toml and your\nown configuration, for editors.",
+		Long:              "Print the JSON Schema (draft 2020-12) of the document that a command prints with\n--json. A later bento may add members that the schema does not name.\n\nThe schemas config.workspace, config.dish, config.bento, config.adapter and config.own\n(draft 7) are of bento.toml, dish.toml, bentos/NAME.toml, bentos/adapters/ID.toml and your\nown configuration, for editors. plugin.initialize and others are of the messages of the\nadapter protocol.",
 		Example:           "  bento schema plan > plan.schema.json\n  bento schema config.dish > .schema/dish.json\n  bento schema",
 		Args:              atMost(1, "bento schema takes one name"),
 		ValidArgsFunction: once(schemaNames),
@@ -167,7 +174,7 @@ func (s *session) listSchemas() error {
 		return report.Write(s.out, doc)
 	}
 	for _, e := range doc.Entries {
-		fmt.Fprintf(s.out, "%-16s %s\n", e.Name, e.Title)
+		fmt.Fprintf(s.out, "%-35s %s\n", e.Name, e.Title)
 	}
 	return nil
 }

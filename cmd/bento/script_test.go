@@ -20,6 +20,7 @@ import (
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/sampling"
 	"github.com/bentobuild/bento/internal/sandbox"
+	"github.com/bentobuild/bento/internal/sandbox/sandboxtest"
 	"github.com/bentobuild/bento/plugin/wasm/wasmtest"
 )
 
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 		syscall.Exit(0)
 	}
 	if len(os.Args) > 2 && os.Args[1] == withoutCommand {
-		fmt.Fprintln(os.Stderr, becomeWithout(os.Args[2], os.Args[3:]))
+		fmt.Fprintln(os.Stderr, sandboxtest.Become(os.Args[2], os.Args[3:]))
 		os.Exit(1)
 	}
 	testscript.Main(m, map[string]func(){

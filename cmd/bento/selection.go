@@ -250,9 +250,12 @@ func (s *session) plan(ctx context.Context, w *opened, sel selection) (*plan.Pla
 	if err != nil {
 		return nil, err
 	}
-	w.Problems = diagnostics.Sorted(append(w.Problems, problems...))
-	if err := diagnostics.AsError(s.stopping(w)); err != nil {
-		return nil, err
+	// A plugin that failed may be why the selection has no such dish: the cause comes first.
+	causes := w.Problems
+	w.Problems = diagnostics.Sorted(append(slices.Clone(causes), problems...))
+	if len(diagnostics.Errors(s.stopping(w))) > 0 {
+		w.Problems = append(slices.Clone(causes), problems...)
+		return nil, diagnostics.Problems(s.stopping(w))
 	}
 	report.WriteProblems(s.err, s.style, w.Problems)
 	if s.flags.verbose {

@@ -17,8 +17,13 @@ import (
 	"github.com/bentobuild/bento/plugin/ainb"
 )
 
-// redrawPause is the time until a screen is drawn again that asks for it.
-const redrawPause = 100 * time.Millisecond
+// A screen that asks for it is drawn again after redrawPause. Any other is drawn again soon after an
+// input, which takes effect at some time, and then less and less often.
+const (
+	redrawPause = 100 * time.Millisecond
+	leastPause  = 20 * time.Millisecond
+	mostPause   = time.Second
+)
 
 // showScreen shows the screen of an extension until q, or Ctrl-C.
 func (s *session) showScreen(ctx context.Context, namespace string) error {
@@ -75,16 +80,17 @@ func (v *view) show(ctx context.Context) error {
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
-	for {
-		var redraw <-chan time.Time
+	for pause := leastPause; ; {
+		redraw := time.NewTimer(pause)
+		pause = min(2*pause, mostPause)
 		if v.frame.Redraw {
-			redraw = time.After(redrawPause)
+			pause = redrawPause
 		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-resized:
-		case <-redraw:
+		case <-redraw.C:
 		case <-v.again:
 			v.enter()
 			v.shown = screen.Screen{Plain: v.shown.Plain}
@@ -92,7 +98,9 @@ func (v *view) show(ctx context.Context) error {
 			if v.take(list) {
 				return nil
 			}
+			pause = leastPause
 		}
+		redraw.Stop()
 		frame, err := v.set.Render(ctx, v.size())
 		if err != nil {
 			return err

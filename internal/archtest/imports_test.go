@@ -50,6 +50,7 @@ var table = []row{
 	{"internal/jsonfile", []string{"diagnostics", "internal/jsontext"}}, // JSON manifests of several families, with places
 	{"internal/lockgraph", nil},                                         // what the lockfiles of all families have in common
 	{"internal/git", []string{"internal/bounds", "internal/proc"}},
+	{"internal/sandbox/sandboxtest", nil}, // lesser kernels, for tests
 	{"internal/sandbox", []string{"internal/proc"}},
 	{"cache/remote", []string{"cache"}},
 	{"cache/cachetest", []string{"cache"}},
@@ -105,6 +106,8 @@ var table = []row{
 	// An extension may have children of its own, which end with it.
 	{"plugin/ainb", []string{"plugin/host", "plugin/wire", "plugin/ainb/*", "adapters", "internal/proc"}},
 	{"plugin/*", []string{"plugin/host", "plugin/wire", "plugin/wire/shape", "plugin/*/*", "adapters", "diagnostics"}},
+	{"examples/extensions/*", []string{"plugin/extension"}},
+	{"examples/tools/*", nil}, // what an author of a tool has: the standard library
 	{"examples/*", []string{"plugin", "plugin/extension", "adapters", "diagnostics"}}, // what an author of a plugin has
 
 	// The files of other build tools, which bento init maps. YAML has one parser.

@@ -35,7 +35,6 @@ var manyNames = map[string]string{
 // that are a package all the same, and why.
 var fewImporters = map[string]string{
 	"plugin/scaffold":        "files of projects, apart from the command that writes them",
-	"plugin/extension":       "the SDK for authors of extensions, whose importers are outside",
 	"adapters/declared":      "an adapter beside the built-in ones, of definitions that it knows only as values",
 	"adapters/jvm":           "a family of languages",
 	"adapters/jvm/maven":     "an adapter beside gradle",

@@ -11,7 +11,7 @@ import (
 )
 
 // Pages whose claims name the tests behind them, as `package: Test/part`.
-var claiming = []string{"docs/PROTOCOL.md", "docs/TOOL-PROTOCOL.md", "docs/security.md", "docs/tool-packages.md"}
+var claiming = []string{"docs/PROTOCOL.md", "docs/TOOL-PROTOCOL.md", "docs/EXTENSION-PROTOCOL-SEP.md", "docs/security.md", "docs/tool-packages.md"}
 
 var namedTest = regexp.MustCompile("`([a-z0-9/]+: (?:Test|Fuzz)\\w+(?:/[\\w.-]+)?)`")
 

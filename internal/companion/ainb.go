@@ -26,7 +26,7 @@ func (s *Set) openAinb(ctx context.Context, list []*Extension) (host, error) {
 	var all []ainb.Extension
 	for _, e := range list {
 		all = append(all, ainb.Extension{
-			Found: *e.Ainb, Grants: grants(e), Config: settings(e), Env: s.environ(e), WorkDir: s.o.Places.Root,
+			Found: *e.Ainb, Grants: grants(e), Config: e.Config(), Env: s.free().With(s.variables(e)), WorkDir: s.o.Places.Root,
 		})
 		if !e.Settings.Output {
 			all[len(all)-1].Without = []string{report.TopicTaskOutput}
@@ -36,13 +36,14 @@ func (s *Set) openAinb(ctx context.Context, list []*Extension) (host, error) {
 		}
 		c.eager[e.ID] = e.Eager
 	}
+	s.keeps = true
 	var own []string
 	for _, t := range report.Topics() {
 		own = append(own, t.Name)
 	}
 	var err error
 	c.Host, err = ainb.Start(ctx, ainb.Options{
-		Extensions: all, Own: own, Home: s.o.Environ.Get("HOME"), Getenv: s.o.Environ.Get,
+		Extensions: all, Own: own, Latest: loadLatest(s.o.State), Home: s.o.Environ.Get("HOME"), Getenv: s.o.Environ.Get,
 		Log: func(l ainb.Line) { s.journal(l.Extension).Log(l.Level, l.Message) },
 		Audit: func(d plugin.Decision) {
 			s.journal(d.Extension).Decide(report.ExtensionDecision{Time: d.Time, Method: d.Method, Permission: d.Permission, Decision: d.Decision, Reason: d.Reason})
@@ -87,7 +88,8 @@ func grants(e *Extension) map[string]manifest.Grant {
 	return all
 }
 
-func settings(e *Extension) json.RawMessage {
+// Config returns the settings of an extension, one JSON object, nil for none.
+func (e *Extension) Config() json.RawMessage {
 	if e.Settings.Config == "" {
 		return nil
 	}

@@ -68,6 +68,7 @@ type Extension struct {
 type Places struct {
 	Root    string // of the workspace
 	Data    string // the user's own directory of extensions; "" if the environment names none
+	Config  string // the directory of the user's configuration; "" likewise
 	Records *extension.Records
 }
 
@@ -80,6 +81,13 @@ func PlacesOf(root string, getenv func(string) string) Places {
 	dir := getenv("XDG_DATA_HOME")
 	if home := getenv("HOME"); !filepath.IsAbs(dir) && filepath.IsAbs(home) {
 		dir = filepath.Join(home, ".local", "share")
+	}
+	config := getenv("XDG_CONFIG_HOME")
+	if home := getenv("HOME"); !filepath.IsAbs(config) && filepath.IsAbs(home) {
+		config = filepath.Join(home, ".config")
+	}
+	if filepath.IsAbs(config) {
+		p.Config = filepath.Join(config, "bento")
 	}
 	if filepath.IsAbs(dir) {
 		p.Data = filepath.Join(dir, "bento", "extensions")
@@ -96,6 +104,14 @@ func Find(cfg *config.Workspace, p Places) []Extension {
 	}
 	conflicts(list)
 	return list
+}
+
+// Read returns the extension in a directory, whatever the configuration names: its id is that of its
+// manifest, and it needs no approval.
+func Read(dir string) *Extension {
+	e := &Extension{Dir: dir, Status: Ready}
+	e.read()
+	return e
 }
 
 // find returns one extension.
@@ -207,7 +223,11 @@ func (e *Extension) refuse(faults []diagnostics.Diagnostic) {
 
 // named checks that the manifest has the id of the table.
 func (e *Extension) named(name string) {
-	if name != e.ID {
+	switch e.ID {
+	case name:
+	case "":
+		e.ID = name
+	default:
 		e.broken(RuleOtherID, "write [extensions."+quoted(name)+"]", "the manifest in %q is that of %q, expected %q", e.Dir, name, e.ID)
 	}
 }

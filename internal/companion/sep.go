@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -21,27 +20,20 @@ type sidecar struct {
 
 // openSEP returns an extension of SEP v1, which starts at once, or with its first event.
 func (s *Set) openSEP(ctx context.Context, e *Extension) (host, error) {
-	env := s.environ(e)
-	set := make(map[string]string)
-	for _, name := range append(slices.Collect(maps.Keys(e.Settings.SetEnv)), append([]string{DataVariable}, e.Settings.Env...)...) {
-		if value, ok := env.Lookup(name); ok {
-			set[name] = value
-		}
+	entry, err := s.o.Places.entry(e)
+	if err != nil {
+		return nil, err
 	}
 	j := s.journal(e.ID)
 	x, err := sep.Start(ctx, sep.Options{
-		Manifest: e.SEP, Dir: e.Dir, Version: s.o.Version, Env: env, Set: set, Lazy: !e.Eager,
-		Entry: &sep.Entry{Enabled: true, Approved: true, Grant: append([]string{}, e.Settings.Grant...)},
+		Manifest: e.SEP, Dir: e.Dir, Version: s.o.Version, Env: s.free(), Set: s.variables(e), Lazy: !e.Eager, Provider: s.feed,
+		Entry: entry,
 		Log:   &sep.Log{Next: &lineWriter{log: func(line string) { j.Log("info", line) }}},
 		Toast: func(t sep.Toast) { s.toast(Toast{e.ID, string(t.Level), t.Message}) },
 		Audit: func(d sep.Decision) {
 			j.Decide(report.ExtensionDecision{Time: d.Time, Method: d.Method, Permission: d.Permission, Decision: d.Decision, Reason: d.Reason})
 		},
-		Changed: func(st sep.Status) {
-			if st.Failure != nil {
-				s.failed(e.ID, st.State == sep.Quarantined, st.Failure)
-			}
-		},
+		Failed: func(st sep.Status) { s.failed(e.ID, st.State == sep.Quarantined, st.Failure) },
 	})
 	if err != nil {
 		return nil, err

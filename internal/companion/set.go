@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/run"
 	"github.com/bentobuild/bento/internal/state"
+	"github.com/bentobuild/bento/plugin/sep"
+	"github.com/bentobuild/bento/plugin/sep/manifest"
 )
 
 // host is the extensions of one contract, running or not.
@@ -59,13 +62,19 @@ type Output struct {
 // Set is the extensions of an invocation. It is a run.Reporter that never waits. The methods of a
 // nil Set do nothing.
 type Set struct {
-	o      Options
-	one    string // the id of the only extension, of OpenOne
-	queue  *queue
-	output bool          // one of them hears what tasks print
-	idle   atomic.Bool   // the last run executed nothing
-	stop   chan struct{} // closed by Close
-	found  chan struct{} // closed when the extensions are known and started
+	o    Options
+	one  string // the id of the only extension, of OpenOne
+	feed *sep.Feed
+	// messages says that one of them may read the feed.
+	messages bool
+	queue    *queue
+	linger   time.Duration              // how long the end waits at most
+	output   bool                       // one of them hears what tasks print
+	idle     atomic.Bool                // the last run executed nothing
+	stop     chan struct{}              // closed by Close
+	found    chan struct{}              // closed when the extensions are known and started
+	keeps    bool                       // an extension can ask for the last payload of a topic; set before found is closed
+	latest   map[string]json.RawMessage // of the goroutine alone, until Close
 
 	serving sync.WaitGroup
 
@@ -74,10 +83,6 @@ type Set struct {
 	problems []diagnostics.Diagnostic
 	journals map[string]*Journal
 }
-
-// linger is how long the end of an invocation waits at most for the extensions to take the last
-// notices and to end.
-const linger = 2 * time.Second
 
 // Open returns the extensions of a configuration, nil if it has none. It starts those that are ready
 // and does not wait for it. The caller has to close the set.
@@ -88,6 +93,8 @@ func Open(ctx context.Context, cfg *config.Workspace, o Options) *Set {
 	s := newSet(o)
 	for _, e := range cfg.Extensions {
 		s.output = s.output || e.Output
+		s.linger = max(s.linger, e.Wait)
+		s.messages = s.messages || slices.Contains(e.Grant, manifest.MessagesRead)
 	}
 	s.serving.Go(func() { s.serve(func() { s.start(ctx, Find(cfg, o.Places)) }) })
 	return s
@@ -96,7 +103,7 @@ func Open(ctx context.Context, cfg *config.Workspace, o Options) *Set {
 // OpenOne is Open for one extension, which is ready, and which a command is about to use.
 func OpenOne(ctx context.Context, e *Extension, o Options) *Set {
 	s := newSet(o)
-	s.one = e.ID
+	s.one, s.linger = e.ID, e.Settings.Wait
 	s.serving.Go(func() { s.serve(func() { s.start(ctx, []Extension{*e}) }) })
 	return s
 }
@@ -124,7 +131,10 @@ func (s *Set) notStarted() error {
 }
 
 func newSet(o Options) *Set {
-	return &Set{o: o, queue: newQueue(), stop: make(chan struct{}), found: make(chan struct{}), journals: make(map[string]*Journal)}
+	return &Set{
+		o: o, feed: newFeed(o.Places.Root), queue: newQueue(), stop: make(chan struct{}), found: make(chan struct{}),
+		journals: make(map[string]*Journal), latest: make(map[string]json.RawMessage),
+	}
 }
 
 // serve starts the extensions, then passes on what happens until Close.
@@ -148,6 +158,7 @@ func (s *Set) pass() {
 		if err != nil {
 			panic(err) // our own types
 		}
+		s.keep(n.Topic, payload)
 		for _, h := range s.hosts {
 			if h.wants(n.Topic) {
 				h.publish(n.Topic, payload)
@@ -172,7 +183,7 @@ func (s *Set) wants(topic string) bool {
 			return true
 		}
 	}
-	return false
+	return s.keeps && isKept(topic)
 }
 
 // HearsOutput reports whether the set needs run.TaskOutput events.
@@ -185,6 +196,9 @@ func (s *Set) Report(ev run.Event) {
 	}
 	if end, ok := ev.(run.Finished); ok {
 		s.idle.Store(end.Report.Idle())
+	}
+	if s.messages {
+		message(s.feed, ev)
 	}
 	for _, n := range report.Notices(ev, now(), s.wants) {
 		s.queue.add(n)
@@ -215,13 +229,13 @@ func (s *Set) Problems() []diagnostics.Diagnostic {
 	return diagnostics.Sorted(s.problems)
 }
 
-// Close ends the extensions. It waits at most 2 s for them to take the last notices and to end, and
-// not at all after a run that has executed nothing.
+// Close ends the extensions. It waits for them to take the last notices and to end, at most as long as
+// the configuration says, and not at all after a run that has executed nothing.
 func (s *Set) Close() {
 	if s == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), linger)
+	ctx, cancel := context.WithTimeout(context.Background(), s.linger)
 	defer cancel()
 	if s.idle.Load() {
 		cancel()
@@ -237,6 +251,9 @@ func (s *Set) Close() {
 		})
 	}
 	s.save()
+	if !s.idle.Load() {
+		_ = s.saveLatest() // without, bento x has older ones
+	}
 }
 
 // settle waits until all notices are passed on and written.

@@ -17,6 +17,9 @@ import (
 // DataVariable names, for an extension, a directory of its own for this workspace.
 const DataVariable = "BENTO_EXTENSION_DATA"
 
+// BytecodeVariable has Python write no compiled files: they would change the approved content.
+const BytecodeVariable = "PYTHONDONTWRITEBYTECODE"
+
 // RuleFailed is the rule of an extension that failed during a run.
 const RuleFailed = "extension_failed"
 
@@ -95,11 +98,15 @@ func (s *Set) toast(t Toast) {
 	}
 }
 
-// environ returns the environment of an extension: what every child gets, without what leads into the
-// repository, and what the configuration names.
-func (s *Set) environ(e *Extension) adapters.Environ {
-	free := adapters.NewEnviron(bounds.Of(s.o.Places.Root).Free(s.o.Environ))
-	set := map[string]string{}
+// free returns what every extension gets of the environment, without what leads into the repository.
+func (s *Set) free() adapters.Environ {
+	return adapters.NewEnviron(bounds.Of(s.o.Places.Root).Free(s.o.Environ)).Strict()
+}
+
+// variables returns the further variables of an extension: those that the configuration names, and the
+// directory of its own.
+func (s *Set) variables(e *Extension) map[string]string {
+	set := map[string]string{BytecodeVariable: "1"}
 	for _, name := range e.Settings.Env {
 		if value, ok := s.o.Environ.Lookup(name); ok {
 			set[name] = value
@@ -109,7 +116,7 @@ func (s *Set) environ(e *Extension) adapters.Environ {
 	if dir := s.dataDir(e); dir != "" {
 		set[DataVariable] = dir
 	}
-	return free.Strict().With(set)
+	return set
 }
 
 // dataDir makes the directory of an extension for its own files: for one workspace, and outside of it.

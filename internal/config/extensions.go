@@ -1,12 +1,14 @@
 package config
 
 import (
+	"cmp"
 	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/tomlfile"
@@ -25,6 +27,7 @@ type Extension struct {
 	Env    []string          // names: passed
 	SetEnv map[string]string // values: set
 	SHA256 Text              // of all its files, lower case hex; empty when not pinned
+	Wait   time.Duration     // how long the end of a run waits for it at most
 }
 
 // extensionTable is the schema of [extensions.<id>].
@@ -35,7 +38,11 @@ type extensionTable struct {
 	Output bool                  `toml:"output" default:"false" doc:"publish what tasks print, too"`
 	Env    envVars               `toml:"env" doc:"variables that the extension sees"`
 	SHA256 tomlfile.At[string]   `toml:"sha256" doc:"the digest of the only content that may run"`
+	Wait   duration              `toml:"wait" default:"\"2s\"" doc:"how long the end of a run waits for it at most"`
 }
+
+// extensionWait is the default of wait.
+const extensionWait = 2 * time.Second
 
 // extensionConfig is a TOML table as JSON.
 type extensionConfig struct{ text string }
@@ -80,7 +87,7 @@ func (w *Workspace) extensions(list tomlfile.Map[extensionTable], own bool) (pro
 }
 
 func (t *extensionTable) extension(pos Pos, own bool) (Extension, []diagnostics.Diagnostic) {
-	e := Extension{Pos: pos, Own: own, Config: t.Config.text, Output: t.Output, Env: t.Env.Names, SetEnv: t.Env.Set}
+	e := Extension{Pos: pos, Own: own, Config: t.Config.text, Output: t.Output, Env: t.Env.Names, SetEnv: t.Env.Set, Wait: cmp.Or(time.Duration(t.Wait), extensionWait)}
 	var problems, more []diagnostics.Diagnostic
 	if t.Path.Given {
 		e.Path, problems = extensionPath(t.Path, own)

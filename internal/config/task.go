@@ -77,7 +77,7 @@ type taskTable struct {
 	DependsOn        []tomlfile.At[string]   `toml:"depends_on" doc:"\"gen\", \"lib:build\", \"^build\" (every linked dish)"`
 	Timeout          duration                `toml:"timeout" doc:"the task fails when it runs longer"`
 	Cwd              tomlfile.At[string]     `toml:"cwd" doc:"the working directory, relative to the dish"`
-	Retry            retry                   `toml:"retry" default:"0" doc:"further attempts; with on only if a line of the failed attempt's output matches the regular expression"`
+	Retry            retry                   `toml:"retry" default:"0" doc:"further attempts; with on only if a line of the failed attempt's output, or the error of its tool, matches the regular expression"`
 	Mutex            string                  `toml:"mutex" doc:"tasks with one mutex do not run at once"`
 	Weight           weight                  `toml:"weight" default:"1" doc:"the number of workers that the task takes, all of them if it takes more"`
 	Memory           size                    `toml:"memory" doc:"what the task needs. Tasks run at once only if together they need no more than the machine has, or the container that bento runs in; one that needs more runs beside none with memory"`

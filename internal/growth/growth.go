@@ -56,6 +56,14 @@ func Check(t *testing.T, readers map[string]Reader) {
 	}
 }
 
+// CheckMemory is Check for the allocated bytes of one reader alone, whose files are costly.
+func CheckMemory(t *testing.T, r Reader) {
+	t.Helper()
+	if fault := r.memory(); fault != "" {
+		t.Error(fault)
+	}
+}
+
 // memory returns how the allocations of a reader outgrow the file, "" when they do not. The result
 // does not depend on the load of the machine.
 func (r Reader) memory() string {

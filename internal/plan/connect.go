@@ -31,9 +31,11 @@ func (b *builder) connectLinked(t *Task, via Via) {
 	t.Sources = linked(t.Dish, !t.skipsPrivate)
 }
 
-// addArgs adds arguments of the command line to the command of t. With them it may use private links.
+// addArgs adds arguments of the command line to the command of t. With them it may use private links and
+// what is installed.
 func (b *builder) addArgs(t *Task, args []string) {
 	t.Args = args
+	t.NoInstall = t.NoInstall && len(args) == 0
 	if len(args) > 0 && t.skipsPrivate {
 		t.skipsPrivate = false
 		b.connectLinked(t, t.viaOfLinks())

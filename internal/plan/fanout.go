@@ -14,12 +14,15 @@ type fanOut struct {
 	// script returns the text of a script of the same package, "" for none.
 	script func(name string) string
 	seen   map[string]bool // scripts that were followed
+	// filters are those of the commands that hand on.
+	filters []filter
 }
 
-// fansOut reports whether all that a script does is to run scripts of members.
-func fansOut(text string, script func(name string) string) bool {
+// fansOut reports whether all that a script does is to run scripts of members, and returns which.
+func fansOut(text string, script func(name string) string) (to []filter, ok bool) {
 	f := fanOut{script: script, seen: make(map[string]bool)}
-	return f.all(text)
+	ok = f.all(text)
+	return f.filters, ok
 }
 
 // all reports whether each command of a script hands on to members, apart from those that only
@@ -40,24 +43,39 @@ func (f *fanOut) all(text string) bool {
 
 // one reports whether a command hands on to members.
 func (f *fanOut) one(words []string) bool {
+	if handsOn(words[0], words[1:]) {
+		f.filters = append(f.filters, filterOf(words))
+		return true
+	}
 	program, args := words[0], words[1:]
+	switch program {
+	case "pnpm", "yarn", "npm", "bun":
+		return f.follow(args)
+	case "deno":
+		return len(args) > 0 && args[0] == "task" && f.follow(args)
+	case "run-s", "run-p", "npm-run-all":
+		names := named(args)
+		return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !f.called(name) })
+	}
+	return false
+}
+
+// handsOn reports whether a program itself runs scripts of members.
+func handsOn(program string, args []string) bool {
 	switch program {
 	case "turbo", "nx", "lerna", "wireit", "rush", "bento":
 		return true
 	case "pnpm":
-		return hasOption(args, "-r", "--recursive", "-F", "--filter") || slices.Contains(named(args), "recursive") || f.follow(args)
+		return hasOption(args, "-r", "--recursive", "-F", "--filter") || slices.Contains(named(args), "recursive")
 	case "yarn":
 		first := named(args)
-		return len(first) > 0 && (first[0] == "workspaces" || first[0] == "workspace") || f.follow(args)
+		return len(first) > 0 && (first[0] == "workspaces" || first[0] == "workspace")
 	case "npm":
-		return hasOption(args, "-w", "--workspace", "-ws", "--workspaces") || f.follow(args)
+		return hasOption(args, "-w", "--workspace", "-ws", "--workspaces")
 	case "bun":
-		return hasOption(args, "--filter", "-F", "--workspaces") || f.follow(args)
+		return hasOption(args, "--filter", "-F", "--workspaces")
 	case "deno":
-		return len(args) > 0 && args[0] == "task" && (hasOption(args, "-r", "--recursive", "-f", "--filter") || f.follow(args))
-	case "run-s", "run-p", "npm-run-all":
-		names := named(args)
-		return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !f.called(name) })
+		return len(args) > 0 && args[0] == "task" && hasOption(args, "-r", "--recursive", "-f", "--filter")
 	}
 	return false
 }

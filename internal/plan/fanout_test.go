@@ -51,7 +51,7 @@ yarn turbo:none || turbo build
 npm run both
 run-s turbo`, "\n") {
 		want := text != "yarn turbo:none || turbo build"
-		if got := fansOut(text, script); got != want {
+		if _, got := fansOut(text, script); got != want {
 			t.Errorf("%q: got %v, want %v", text, got, want)
 		}
 	}
@@ -60,7 +60,7 @@ run-s turbo`, "\n") {
 		"npm run build", "npm run build -- -w", "pnpm build -- -r", "pnpm exec eslint .", "npm run css", "npm run again", "npm run all", "run-s turbo css",
 		"cross-env CI=1", "dotenv", "deno run -r x.ts", "yarn", "npm test", "vitest -r a", "turbo-x build",
 	} {
-		if fansOut(text, script) {
+		if _, ok := fansOut(text, script); ok {
 			t.Errorf("%q hands on to members", text)
 		}
 	}

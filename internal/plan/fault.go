@@ -40,7 +40,7 @@ func (b *builder) blame(t *Task, w want, expected, hint string) {
 		f.Message = fmt.Sprintf("result: tasks%s for %s: expected %s", t.member(w), t.ID(), expected)
 	}
 	if hint != "" {
-		f.Hint = hint + "; " + f.Hint
+		f.Hint = hint + "\n" + f.Hint
 	}
 	t.fault = f
 	if b.blamed[m.AdapterID] {

@@ -53,10 +53,11 @@ func setCommand(t *Task, c *config.Task) {
 			t.Run = strings.Join(c.Argv, " ")
 		}
 		// The author of the command is responsible for it, so it may be stored.
-		t.Uncached, t.script, t.recipe, t.Persistent, t.body, t.skipsPrivate = "", false, false, false, "", false
+		t.Uncached, t.script, t.recipe, t.Persistent, t.body = "", false, false, false, ""
+		t.skipsPrivate, t.NoInstall = false, false
 	}
 	if c.Cwd != "" {
-		t.Cwd, t.skipsPrivate = c.Cwd, false
+		t.Cwd, t.skipsPrivate, t.NoInstall = c.Cwd, false, false
 	}
 }
 

@@ -100,6 +100,7 @@ type Task struct {
 	HashEnv []string          // names passed and hashed
 	PassEnv []string          // names or PREFIX_* passed, not hashed
 
+	NoInstall  bool // it uses nothing that the install of Dish installs
 	Requested  bool // named by the request, not only a dependency
 	Held       bool // it is neither run nor restored
 	Lifecycle  bool

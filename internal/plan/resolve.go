@@ -73,7 +73,7 @@ func fromRecipe(d *discovery.Dish, recipe adapters.Task) *Task {
 		t.wants = append(t.wants, want{text: dep})
 	}
 	t.script, t.SideEffects, t.Mutex, t.body = recipe.Script, recipe.SideEffects, recipe.Mutex, recipe.Body
-	t.Persistent, t.skipsPrivate = recipe.Server, recipe.SkipsPrivate
+	t.Persistent, t.skipsPrivate, t.NoInstall = recipe.Server, recipe.SkipsPrivate, recipe.NoInstall
 	if recipe.NoCache || recipe.Script {
 		t.Uncached = uncachedScript
 	}

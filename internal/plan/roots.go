@@ -54,7 +54,7 @@ func (b *builder) decideRoot(d *discovery.Dish) {
 			b.decide(t, members)
 		}
 	}
-	b.passOver(d, members)
+	b.passOver(d)
 }
 
 func (b *builder) decide(t *Task, members []*discovery.Dish) {
@@ -73,7 +73,9 @@ func (b *builder) decide(t *Task, members []*discovery.Dish) {
 			}
 		}
 	}
-	root.members = members
+	if root.Rule != RootHandsOn {
+		root.members = members
+	}
 	t.Root = root
 }
 
@@ -84,17 +86,23 @@ func (b *builder) ruleOf(t *Task, members []*discovery.Dish) *RootTask {
 		}
 		return ""
 	}
-	if !fansOut(t.body, bodyOf) {
+	filters, ok := fansOut(t.body, bodyOf)
+	if !ok {
 		return &RootTask{Rule: RootOwnWork, Lifecycle: true, Why: "it does more than to run the scripts of members"}
 	}
+	to := handedTo(t.Dish, filters, members)
 	var with []string
-	for _, m := range members {
+	for _, m := range to {
 		if own := b.task(m, t.Name); own != nil && !own.script {
 			with = append(with, m.Name)
 		}
 	}
 	if len(with) == 0 {
-		return &RootTask{Rule: RootNoMember, Lifecycle: true, Why: "no member has a task of that name"}
+		why := "no member has a task of that name"
+		if len(to) < len(members) {
+			why = "no member that it selects has a task of that name"
+		}
+		return &RootTask{Rule: RootNoMember, Lifecycle: true, Why: why}
 	}
 	who := with[0]
 	if len(with) > 1 {
@@ -104,12 +112,12 @@ func (b *builder) ruleOf(t *Task, members []*discovery.Dish) *RootTask {
 	if len(with) > 1 {
 		verb = " have a task of that name, which bento runs itself"
 	}
-	return &RootTask{Rule: RootHandsOn, Why: "it only runs the scripts of members, and " + who + verb}
+	return &RootTask{Rule: RootHandsOn, members: to, Why: "it only runs the scripts of members, and " + who + verb}
 }
 
 // passOver has the tasks of a root depend on the builds of its members where a recipe has them
 // depend on a build that only hands on.
-func (b *builder) passOver(d *discovery.Dish, members []*discovery.Dish) {
+func (b *builder) passOver(d *discovery.Dish) {
 	build := b.task(d, "build")
 	if build == nil || build.Root == nil || build.Root.Lifecycle {
 		return
@@ -120,7 +128,7 @@ func (b *builder) passOver(d *discovery.Dish, members []*discovery.Dish) {
 			continue
 		}
 		t.wants = slices.Delete(slices.Clone(t.wants), i, i+1)
-		for _, m := range members {
+		for _, m := range build.Root.members {
 			if own := b.task(m, "build"); own != nil && !own.script {
 				t.depend(own, ViaKey)
 			}

@@ -5,6 +5,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,6 +50,8 @@ type Execution struct {
 	Others func(path string) bool // reports whether another task of the dish has made a path
 	Before func(path string) bool // reports whether a dependency of the task has made a path
 	Unsure string                 // why the result is unreliable, "" if it is not
+	// Hint is what the user can do about Unsure, where that is not to run all that the task needs.
+	Hint string
 	// LeftByOthers are the by-products of the tasks of the dish that do not run before this one, by
 	// path: unchanged, they are no inputs.
 	LeftByOthers map[string][32]byte
@@ -135,7 +138,7 @@ func (x *Execution) storeFor() cache.Store {
 		return nil // the caller says so
 	}
 	if x.Unsure != "" {
-		hint := "run it with all that it needs: without --only and --skip-install"
+		hint := cmp.Or(x.Hint, "run it with all that it needs: without --only and --skip-install")
 		if x.Ev.InTheWay != "" {
 			hint = "remove what is in the way, or move it, and run again"
 		}

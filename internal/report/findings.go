@@ -109,6 +109,9 @@ func (s Style) writeFinding(w io.Writer, front string, d diagnostics.Diagnostic)
 	for line := range strings.Lines(s.sourceOf(d)) {
 		fmt.Fprintf(w, "%s  %s\n", front, strings.TrimRight(line, "\n"))
 	}
+	if strings.TrimSpace(d.Hint) != "" {
+		fmt.Fprintf(w, "%s  %s\n", front, strings.Join(shownLines("hint: "+d.Hint), "\n"+front+"        "))
+	}
 }
 
 // shownLines returns what is shown of a message, at least one line.

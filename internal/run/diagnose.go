@@ -28,7 +28,7 @@ func (x *execution) diagnose(ctx context.Context) {
 		}
 	}
 	r.Diagnostics = found
-	if err != nil && r.Outcome == Failed && ctx.Err() == nil {
+	if err != nil && (r.Outcome == Failed || t.Parser != nil) && ctx.Err() == nil {
 		x.env.warn("diagnostics_failed", "no diagnostics of "+t.ID()+": "+err.Error(), "")
 	}
 }

@@ -356,7 +356,7 @@ func (e *engine) end(r *Result) {
 	e.clash(r)
 	n.result = r
 	if r.Outcome.Executed() {
-		r.Install = e.installFor(r.Task.Dish)
+		r.Install = e.installFor(r.Task)
 	}
 	e.queue.Release(r.Task)
 	e.env.report(TaskFinished{Result: r})

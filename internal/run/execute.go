@@ -134,6 +134,9 @@ func (x *execution) attempt(ctx context.Context, log *action.Log) (again bool) {
 		attempt = x.attemptTool
 	}
 	attempt(ctx, log, out.Noting(log.Writer(action.Stdout)), errs.Noting(log.Writer(action.Stderr)))
+	if x.ev.Task.Tool != nil && x.result.Outcome == Failed {
+		fmt.Fprintf(errs.Noting(io.Discard), "\n%s\n", x.result.Message) // what a tool answers it does not print
+	}
 	return x.ev.Task.RetryOn == "" || out.Matched() || errs.Matched()
 }
 

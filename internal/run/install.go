@@ -8,6 +8,7 @@ import (
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/discovery"
 	"github.com/bentobuild/bento/internal/key"
+	"github.com/bentobuild/bento/internal/plan"
 	"github.com/bentobuild/bento/internal/tree"
 )
 
@@ -37,7 +38,7 @@ type scopeInstall struct {
 // executeInstalled executes a task once its dependencies are installed.
 func (e *engine) executeInstalled(ctx context.Context, ev *key.Evaluation) {
 	d := ev.Task.Dish
-	if !needsInstall(d) || ev.Task.Tool != nil { // a tool brings what it needs
+	if !awaitsInstall(ev.Task) {
 		e.execute(ctx, ev, "")
 		return
 	}
@@ -70,12 +71,15 @@ func (e *engine) executeInstalled(ctx context.Context, ev *key.Evaluation) {
 	}
 }
 
-// installFor returns the install that the tasks of a dish have waited for, nil for none.
-func (e *engine) installFor(d *discovery.Dish) *Install {
-	if d.Adapter == nil {
+// awaitsInstall reports whether a task waits for the install of its dish. A tool brings what it needs.
+func awaitsInstall(t *plan.Task) bool { return needsInstall(t.Dish) && t.Tool == nil && !t.NoInstall }
+
+// installFor returns the install that a task has waited for, nil for none.
+func (e *engine) installFor(t *plan.Task) *Install {
+	if !awaitsInstall(t) {
 		return nil
 	}
-	if s := e.installs[d.ScopeID()]; s != nil {
+	if s := e.installs[t.Dish.ScopeID()]; s != nil {
 		return s.report
 	}
 	return nil

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +51,9 @@ func (x *execution) attemptTool(ctx context.Context, _ *action.Log, stdout, stde
 		x.takeOut(out)
 	}
 	if x.result.Outcome == Built && t.Tool.Changed() {
-		x.kept.Unsure = cmp.Or(x.kept.Unsure, "the tool "+t.Tool.ID+" was changed while the task ran")
+		if x.kept.Unsure == "" {
+			x.kept.Unsure, x.kept.Hint = "the tool "+t.Tool.ID+" was changed while the task ran", "run it again, once nothing changes the tool"
+		}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/bentobuild/bento/internal/proc"
+	"github.com/bentobuild/bento/internal/sandbox/sandboxtest"
 )
 
 // The test binary is also the helper that Start runs, and the programs that are
@@ -369,14 +369,7 @@ func TestRuleset(t *testing.T) {
 
 // without prints what is offered where the kernel does not know a call.
 func without(call string) {
-	nr := map[string]uint32{"landlock": unix.SYS_LANDLOCK_CREATE_RULESET, "seccomp": unix.SYS_SECCOMP}[call]
-	runtime.LockOSThread()
-	err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-	if err == nil {
-		err = install([]unix.SockFilter{
-			load(offsetNr), jump(unix.BPF_JEQ, nr, 0, 1), ret(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)), ret(unix.SECCOMP_RET_ALLOW),
-		})
-	}
+	err := sandboxtest.Without(call)
 	fmt.Println(Offered().Lacks(), err)
 }
 

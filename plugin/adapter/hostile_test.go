@@ -119,7 +119,7 @@ func edgesOfAnswers() []behaviour {
 	}
 	const malformed, rpc = adapters.MalformedResponse, adapters.RPCError
 	return []behaviour{
-		{id: "neither", child: body(`{"jsonrpc":"2.0","id":ID}`), ask: "detect", code: malformed, says: "result: expected an object, got null"},
+		{id: "neither", child: body(`{"jsonrpc":"2.0","id":ID}`), ask: "detect", code: malformed, says: "result: expected an object with \"matches\", got null"},
 		{id: "error-and-null", child: response(`"result":null,"error":{"code":7,"message":"m"}`), ask: "detect", code: rpc, says: "error 7: m"},
 		{id: "error-fraction", child: response(`"error":{"code":1.5,"message":"m"}`), ask: "detect", code: malformed, says: "error: code: expected an integer"},
 		{id: "error-huge", child: response(`"error":{"code":99999999999999999999,"message":"m"}`), ask: "detect", code: malformed, says: "error: code: expected an integer"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -26,6 +27,9 @@ type Options struct {
 	Level string // the lowest level of host/log that reaches Log; "": "info"
 	// Own are the topics that only the host publishes.
 	Own []string
+	// Latest are payloads by topic that are published before any extension starts: no extension
+	// receives them as events.
+	Latest map[string][]byte
 	// Home is the directory that "~" stands for, and below which are the directories of the
 	// capabilities. Places has others for some capabilities.
 	Home   string
@@ -98,6 +102,11 @@ func Start(ctx context.Context, o Options) (*Host, error) {
 	}
 	for _, e := range o.Extensions {
 		h.list = append(h.list, newExtension(h, e))
+	}
+	for _, topic := range slices.Sorted(maps.Keys(o.Latest)) {
+		if err := h.Publish(topic, o.Latest[topic]); err != nil {
+			return nil, err
+		}
 	}
 	for _, x := range h.list { // all of them are known before one can ask
 		x.resident = host.Reside(ctx, x.options())

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"sync/atomic"
+
+	"github.com/bentobuild/bento/plugin/wire"
 )
 
 // ErrUnsupported is wrapped by the error of a method that the contract in use lacks.
@@ -16,7 +18,7 @@ var ErrUnsupported = errors.ErrUnsupported
 // Client asks bento for things, within what the extension was granted. Its methods are safe
 // for concurrent use; a refusal is an *Error.
 type Client struct {
-	link    *link
+	peer    *wire.Peer // set before a handler runs
 	stderr  io.Writer
 	sep     bool
 	session atomic.Pointer[session]
@@ -48,7 +50,7 @@ func (c *Client) Config(into any) error {
 
 // Call sends any request of the contract.
 func (c *Client) Call(ctx context.Context, method string, params, into any) error {
-	raw, err := c.link.call(ctx, method, params)
+	raw, err := c.call(ctx, method, params)
 	if err != nil || into == nil {
 		return err
 	}
@@ -59,12 +61,12 @@ func (c *Client) Call(ctx context.Context, method string, params, into any) erro
 }
 
 // Log writes one line to the extension's log. The level is trace, debug, info, warn or error.
-func (c *Client) Log(ctx context.Context, level, message string) error {
+func (c *Client) Log(_ context.Context, level, message string) error {
 	if c.sep {
 		_, err := fmt.Fprintf(c.stderr, "%s: %s\n", level, message)
 		return err
 	}
-	return c.link.push(ctx, envelope{Method: "host/log", Params: map[string]any{"level": level, "message": message}})
+	return c.tell("host/log", map[string]any{"level": level, "message": message})
 }
 
 // Toast shows a message to the user: info, success, warning or error (SEP, permission
@@ -110,11 +112,11 @@ func (c *Client) Snapshot(ctx context.Context, topic string) (Snapshot, error) {
 
 // Publish sets the latest state of a topic (ainb, capability event_bus). A denied one is
 // dropped without an error.
-func (c *Client) Publish(ctx context.Context, topic string, payload []byte) error {
+func (c *Client) Publish(_ context.Context, topic string, payload []byte) error {
 	if err := c.only(false, "a snapshot"); err != nil {
 		return err
 	}
-	return c.link.push(ctx, envelope{Method: "host/snapshot/publish", Params: map[string]any{"topic": topic, "payload": text(payload)}})
+	return c.tell("host/snapshot/publish", map[string]any{"topic": topic, "payload": text(payload)})
 }
 
 // Subscribe asks for the events of a topic that the manifest does not name (ainb, capability

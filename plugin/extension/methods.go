@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-
-	"github.com/bentobuild/bento/plugin/wire"
 )
 
 // Versions that this package speaks.
@@ -16,12 +14,12 @@ const (
 )
 
 // initialize answers the first message. Start is the first handler after it.
-func (s *server) initialize(m *wire.Message) error {
+func (s *server) initialize(m *message) error {
 	if s.ready {
 		return &Error{Code: codeInitialized, Message: "already initialized"}
 	}
-	if m.Kind != wire.Request {
-		return &Error{Code: codeInvalidRequest, Message: m.Method + " is a request"}
+	if m.in == nil {
+		return &Error{Code: codeInvalidRequest, Message: m.method + " is a request"}
 	}
 	var p struct {
 		ABI     *int            `json:"abi_version"`
@@ -31,7 +29,7 @@ func (s *server) initialize(m *wire.Message) error {
 		API         string   `json:"apiVersion"`
 		Permissions []string `json:"grantedPermissions"`
 	}
-	if err := decode(m.Params, &p); err != nil {
+	if err := decode(m.params, &p); err != nil {
 		return err
 	}
 	info := s.x.Info()
@@ -51,10 +49,10 @@ func (s *server) initialize(m *wire.Message) error {
 	}
 	s.client.session.Store(session)
 	s.ready = true
+	_ = m.in.Reply(result)          // before what Start asks for
 	if x, ok := s.x.(Starter); ok { // in the queue before any event
 		s.queue.add(item{handler: func(ctx context.Context, _ int) { s.start(ctx, x) }})
 	}
-	s.link.pushNow(envelope{ID: m.ID, Result: result})
 	return nil
 }
 
@@ -66,52 +64,52 @@ func (s *server) start(ctx context.Context, x Starter) {
 }
 
 // health answers at once: a long handler is no reason for a restart.
-func (s *server) health(m *wire.Message) error {
+func (s *server) health(m *message) error {
 	var p struct {
 		Seq *json.Number `json:"seq"`
 	}
-	if err := decode(m.Params, &p); err != nil {
+	if err := decode(m.params, &p); err != nil {
 		return err
 	}
 	if p.Seq == nil {
 		return &Error{Code: codeInvalidParams, Message: "params.seq: required a number, found none"}
 	}
-	if m.Kind == wire.Request {
-		s.link.pushNow(envelope{ID: m.ID, Result: map[string]any{"seq": p.Seq, "status": "ok"}})
+	if m.in != nil {
+		_ = m.in.Reply(map[string]any{"seq": p.Seq, "status": "ok"})
 	}
 	return nil
 }
 
 // handler returns the handler of a method, name being without its prefix. It is nil for a
 // notification that the extension has no method for.
-func (s *server) handler(name string, m *wire.Message) (handlerFunc, error) {
-	request := m.Kind == wire.Request
+func (s *server) handler(name string, m *message) (handlerFunc, error) {
+	request := m.in != nil
 	switch {
 	case s.o.SEP && name == "event" && !request:
-		return s.sepEvent(m.Params)
+		return s.sepEvent(m.params)
 	case !s.o.SEP && name == "handle_event" && !request:
-		return s.ainbEvent(m.Params)
+		return s.ainbEvent(m.params)
 	case !s.o.SEP && name == "render" && request:
 		if x, ok := s.x.(Screen); ok {
-			return s.render(x, m.Params)
+			return s.render(x, m.params)
 		}
 	case !s.o.SEP && name == "cli_dispatch" && request:
 		if x, ok := s.x.(Commander); ok {
-			return s.command(x, m.Params)
+			return s.command(x, m.params)
 		}
 	case !s.o.SEP && name == "handle_key" && !request:
 		if x, ok := s.x.(Keyer); ok {
-			return s.key(x, m.Params)
+			return s.key(x, m.params)
 		}
 	case !s.o.SEP && name == "handle_mouse" && !request:
 		if x, ok := s.x.(Mouser); ok {
-			return s.mouse(x, m.Params)
+			return s.mouse(x, m.params)
 		}
 	}
 	if !request {
 		return nil, nil
 	}
-	return nil, &Error{Code: codeNoMethod, Message: "method not found: " + m.Method}
+	return nil, &Error{Code: codeNoMethod, Message: "method not found: " + m.method}
 }
 
 func (s *server) sepEvent(params json.RawMessage) (handlerFunc, error) {

@@ -28,16 +28,14 @@ const (
 type server struct {
 	x      Extension
 	o      Options
-	conn   *wire.Conn
-	link   *link
 	queue  *queue
 	client *Client
 
-	leaving chan struct{}   // closed at the first shutdown
-	leave   sync.Once       //
-	lastID  json.RawMessage // of the request for it, nil for a notification; read after leaving
-	failed  chan error      // of Start
-	ready   bool            // initialized; the reader's
+	leaving chan struct{} // closed at the first shutdown
+	leave   sync.Once
+	last    *wire.Incoming // the request for it, nil for a notification; read after leaving
+	failed  chan error     // of Start
+	ready   bool           // initialized; the reader's
 }
 
 func newServer(x Extension, o *Options) *server {
@@ -51,9 +49,7 @@ func newServer(x Extension, o *Options) *server {
 	if s.o.Stderr == nil {
 		s.o.Stderr = os.Stderr
 	}
-	s.conn = wire.NewConn(s.o.In, s.o.Out, wire.Limits{Body: maxBody})
-	s.link = newLink(s.conn)
-	s.client = &Client{link: s.link, stderr: s.o.Stderr, sep: s.o.SEP}
+	s.client = &Client{stderr: s.o.Stderr, sep: s.o.SEP}
 	s.client.session.Store(&session{})
 	return s
 }
@@ -61,25 +57,29 @@ func newServer(x Extension, o *Options) *server {
 func (s *server) serve(ctx context.Context) error {
 	handlers, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	go s.link.write()
-	if s.o.SEP && s.o.Token != "" {
-		s.link.pushNow(envelope{Method: "sep.hello", Params: map[string]string{"token": s.o.Token}})
-	}
-	read, handled := make(chan error, 1), make(chan struct{})
-	go func() {
-		err := s.read()
-		close(s.link.ended)
-		read <- err
-	}()
+	peer := wire.NewPeer(wire.NewConn(s.o.In, s.o.Out, wire.Limits{Body: maxBody, Depth: maxDepth}), wire.PeerOptions{
+		Request: func(in *wire.Incoming) { s.take(&message{in, in.Method, in.Params}) },
+		Notify:  func(method string, params json.RawMessage) { s.take(&message{nil, method, params}) },
+		Bad:     s.bad,
+		Odd:     func(what string) { s.odd("%s", what) },
+	})
+	s.client.peer = peer
+	handled := make(chan struct{})
 	go func() {
 		defer close(handled)
+		if s.o.SEP && s.o.Token != "" {
+			_ = peer.Notify("sep.hello", map[string]string{"token": s.o.Token})
+		}
 		for i, dropped, ok := s.queue.take(handlers); ok; i, dropped, ok = s.queue.take(handlers) {
 			i.handler(handlers, dropped)
 		}
 	}()
 	var err error
 	select {
-	case err = <-read:
+	case <-peer.Done():
+		if err = peer.Err(); err == io.EOF { // between two messages
+			err = nil
+		}
 	case err = <-s.failed:
 	case <-s.leaving:
 	case <-ctx.Done():
@@ -106,32 +106,32 @@ func (s *server) finish(handled <-chan struct{}, cancel context.CancelFunc) {
 	}
 	select {
 	case <-s.leaving:
-		if s.lastID != nil {
-			s.link.pushNow(envelope{ID: s.lastID, Result: struct{}{}})
+		if s.last != nil {
+			_ = s.last.Reply(struct{}{})
 		}
 	default:
 	}
-	close(s.link.stop)
-	<-s.link.gone
+	s.client.peer.Drain()
 }
 
-// read takes messages until the connection ends. It returns nil where it ends between two.
-func (s *server) read() error {
-	for {
-		body, err := s.conn.Recv()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		m, err := wire.ParseMessage(body, maxDepth)
-		if err != nil {
-			s.odd("ignored a message: %v", err)
-			continue
-		}
-		s.take(&m)
+// message is a request or, with a nil in, a notification.
+type message struct {
+	in     *wire.Incoming
+	method string
+	params json.RawMessage
+}
+
+// bad handles a body that is no message. Bytes that are no frame end the connection.
+func (s *server) bad(body []byte, m *wire.Message, err error) (*wire.RPCError, bool) {
+	switch {
+	case body == nil:
+		return nil, true
+	case m == nil:
+		s.odd("ignored a message: %v", err)
+	case m.Method != "" && string(m.ID) == "null":
+		return &wire.RPCError{Code: codeInvalidRequest, Message: "id: required a string or a number, found null"}, false
 	}
+	return nil, false
 }
 
 // odd logs what bento should not have sent, and what handlers did wrong.
@@ -140,55 +140,38 @@ func (s *server) odd(format string, args ...any) {
 }
 
 // take takes one message. It never waits for a handler or the writer.
-func (s *server) take(m *wire.Message) {
-	switch m.Kind {
-	case wire.Response:
-		if !s.link.settle(m) {
-			s.odd("ignored an answer to no request, id %.40s", m.ID)
-		}
-		return
-	case wire.Request, wire.Notification:
-	default:
-		s.odd("ignored a message: %s", m.Why)
-		return
-	}
-	if m.Kind == wire.Request && string(m.ID) == "null" {
-		s.link.pushNow(refusal(m.ID, &Error{Code: codeInvalidRequest, Message: "id: required a string or a number, found null"}))
-		return
-	}
+func (s *server) take(m *message) {
 	err := s.route(m)
 	switch {
 	case err == nil:
-	case m.Kind == wire.Request:
-		s.link.pushNow(refusal(m.ID, err))
+	case m.in != nil:
+		_ = m.in.Refuse(refusal(err))
 	default:
-		s.odd("ignored %s: %v", m.Method, err)
+		s.odd("ignored %s: %v", m.method, err)
 	}
 }
 
 // route answers a message of the connection itself, and queues the others for handlers.
-func (s *server) route(m *wire.Message) error {
+func (s *server) route(m *message) error {
 	prefix := "plugin/"
 	if s.o.SEP {
 		prefix = "sep."
 	}
-	name, ok := strings.CutPrefix(m.Method, prefix)
+	name, ok := strings.CutPrefix(m.method, prefix)
 	if !ok {
 		name = ""
 	}
 	switch {
 	case name == "shutdown":
 		s.leave.Do(func() {
-			if m.Kind == wire.Request {
-				s.lastID = m.ID
-			}
+			s.last = m.in
 			close(s.leaving)
 		})
 		return nil
 	case name == "init" && !s.o.SEP, name == "initialize" && s.o.SEP:
 		return s.initialize(m)
 	case !s.ready:
-		return &Error{Code: codeNotInitialized, Message: m.Method + " before the first message"}
+		return &Error{Code: codeNotInitialized, Message: m.method + " before the first message"}
 	case name == "health" && s.o.SEP:
 		return s.health(m)
 	}
@@ -200,20 +183,19 @@ func (s *server) route(m *wire.Message) error {
 }
 
 // enqueue queues the handler of a message, whose result answers a request.
-func (s *server) enqueue(m *wire.Message, handler handlerFunc) error {
-	id := m.ID
-	i := item{event: id == nil, size: len(m.Params)}
+func (s *server) enqueue(m *message, handler handlerFunc) error {
+	i := item{event: m.in == nil, size: len(m.params)}
 	i.handler = func(ctx context.Context, dropped int) {
 		result, err := s.guard(ctx, dropped, handler)
 		switch {
-		case id == nil && err != nil:
-			s.odd("%s: %v", m.Method, err)
-		case id == nil:
+		case m.in == nil && err != nil:
+			s.odd("%s: %v", m.method, err)
+		case m.in == nil:
 		case err != nil:
-			_ = s.link.push(ctx, refusal(id, err))
+			_ = m.in.Refuse(refusal(err))
 		default:
-			if err := s.link.push(ctx, envelope{ID: id, Result: result}); err != nil && ctx.Err() == nil {
-				_ = s.link.push(ctx, refusal(id, err))
+			if err := m.in.Reply(result); err != nil { // it is too large, or no JSON; else nobody reads it
+				_ = m.in.Refuse(refusal(err))
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bentobuild/bento/adapters"
@@ -114,7 +115,7 @@ func (p *Plugin) Failure(c Call, code adapters.Code, message string) *adapters.F
 func (p *Plugin) blame(e *ended) *adapters.Failure { return p.fault(e.code, e.what) }
 
 // hint returns what a user can do about a failure.
-func hint(code adapters.Code, id string) string {
+func hint(code adapters.Code, id, message string) string {
 	switch code {
 	case adapters.LaunchFailed:
 		return "check that the file is an executable for this machine, or list it under [plugins] disable"
@@ -123,6 +124,9 @@ func hint(code adapters.Code, id string) string {
 	case adapters.AdapterIDMismatch:
 		return "name the file bento-adapter-<id> after the id that the plugin announces"
 	case adapters.MalformedResponse:
+		if strings.Contains(message, wire.Miscount) {
+			return "bento plugin trace -o FILE -- bento plugin test " + id + " records its frames"
+		}
 		return "a plugin's standard output is for protocol messages only; anything else belongs on standard error"
 	case adapters.Timeout, adapters.Crashed, adapters.Quarantined, adapters.HandshakeFailed:
 		return "bento plugin test " + id + " shows whether the plugin is at fault: report that to its author, or list it under [plugins] disable"
@@ -140,6 +144,6 @@ func (p *Plugin) fault(code adapters.Code, message string) *adapters.Failure {
 		Path:    p.o.Path,
 		Message: wire.Plain(message),
 		Stderr:  p.tail.String(),
-		Hint:    hint(code, p.o.ID),
+		Hint:    hint(code, p.o.ID, message),
 	}
 }

@@ -450,7 +450,7 @@ func TestStderrReachesTheFailure(t *testing.T) {
 		}
 		want := &adapters.Failure{
 			Code: adapters.Crashed, Adapter: "zig", Path: "/bin/bento-adapter-zig", Call: "install", Dir: "/a",
-			Message: "it exited (exit status 0)", Stderr: "panic: no zig\n", Hint: hint(adapters.Crashed, "zig"),
+			Message: "it exited (exit status 0)", Stderr: "panic: no zig\n", Hint: hint(adapters.Crashed, "zig", ""),
 		}
 		if diff := cmp.Diff(want, f); diff != "" {
 			t.Errorf("failure (-want +got):\n%s", diff)

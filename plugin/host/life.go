@@ -37,7 +37,7 @@ func (p *Plugin) live(ctx context.Context) {
 		}
 		ends.add(p.o.Numbers, time.Since(since))
 		if ends.tooMany(p.o.Numbers) {
-			p.set(Quarantined, nil, quarantine(f, &ends, p.o.Numbers, hint(adapters.Quarantined, p.o.ID)))
+			p.set(Quarantined, nil, quarantine(f, &ends, p.o.Numbers, hint(adapters.Quarantined, p.o.ID, "")))
 			return
 		}
 		p.set(Restarting, nil, f)

@@ -30,7 +30,7 @@ func ainbAxes() []ainbAxis {
 		{clause: "A02", level: Must, expected: "standard output has frames of JSON-RPC 2.0 alone"},
 		{clause: "A02.viewport", level: Must, expected: "a screen of 80 by 24 has no cell outside of its own buffer", needs: aScreen, run: fillsItsBuffer},
 		{clause: "A03", level: Must, expected: "an unknown method is answered with -32601, an unknown notification ignored", run: refusesMethods},
-		{clause: "A04", level: Must, expected: "it goes on when all that it asks for is denied", run: takes(events()...)},
+		{clause: "A04", level: Must, expected: "it goes on, or refuses plugin/init, when all that it asks for is denied", run: takes(events()...)},
 		{clause: "A05", level: Must, expected: "the same state is drawn with the same bytes", needs: aScreen, run: drawsTheSame},
 		{clause: "A06", level: Should, expected: "the topics of provides.snapshots are published", needs: aTopic, run: publishes},
 		{clause: "A07", level: Must, expected: "it takes the events of its topics", needs: aSubscription, run: takes(events()...)},

@@ -23,6 +23,9 @@ var forks = goleak.IgnoreTopFunction("github.com/bentobuild/bento/internal/proc.
 // The test binary is also the plugins of the tests: run by the name
 // bento-adapter-<id> it does what the kid of that id does.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "sep:") {
+		sepKid(strings.TrimPrefix(os.Args[1], "sep:"))
+	}
 	id, isPlugin := strings.CutPrefix(filepath.Base(os.Args[0]), "bento-adapter-")
 	if name := os.Getenv("AINB_KID"); name != "" {
 		serveAinb(name)

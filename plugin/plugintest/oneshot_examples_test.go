@@ -24,6 +24,7 @@ func examples(t *testing.T) map[string]OneshotOptions {
 	}
 	return map[string]OneshotOptions{
 		"license-check": {ID: "bento.license", Function: "license.check", Dir: dir, Input: json.RawMessage(`{"paths":["good.x","pic.bin"]}`)},
+		"prose":         {ID: "bento.prose", Function: "prose.parse", Dir: dir, Input: json.RawMessage(`{"output":"a.txt(1): odd\n","exit_code":1,"dish":"."}`)},
 		"shell-todo":    {ID: "bento.todo", Function: "todo.count", Dir: dir},
 	}
 }
@@ -64,6 +65,9 @@ func TestExampleToolAnswers(t *testing.T) {
 		{"license-check", `{"paths":["bad.x"],"lines":9}`, `{"checked":1}`, "", ""},
 		{"license-check", `{"paths":["none.x"]}`, "", "not_found", "none.x: No such file or directory"},
 		{"license-check", `{"paths":"good.x"}`, "", "invalid_input", `paths is "good.x", required list`},
+		{"prose", `{"output":"x\na.txt(12): odd\n(3): no\n","exit_code":0,"dish":"app"}`,
+			`[{"file": "app/a.txt", "line": 12, "severity": "warning", "message": "odd", "rule": "prose", "source": "prose"}]`, "", ""},
+		{"prose", `{"output":7}`, "", "invalid_input", "the input of a parser has output and dish, two texts"},
 		{"shell-todo", `{"request_id":"x","tool_name":"y"}`, `{"todos":2}`, "", ""},
 	} {
 		o := examples(t)[c.name]

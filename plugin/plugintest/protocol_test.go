@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/plugin/adapter/answer"
 	"github.com/bentobuild/bento/plugin/host"
 	"github.com/bentobuild/bento/plugin/wire"
 )
@@ -29,7 +30,9 @@ type clause struct {
 
 var (
 	clauseLine = regexp.MustCompile(`(?m)^\*\*(\d+\.\d+)\*\* \((plugin|bento), (MUST|SHOULD)\) (.*)$`)
-	testName   = regexp.MustCompile("`([a-z/]+: (?:Test|Fuzz)\\w+(?:/[\\w-]+)?)`")
+	// appendixLine is a line of the appendix: the number of a clause, and its tests.
+	appendixLine = regexp.MustCompile(`(?m)^\| (\d+\.\d+) \| (.*) \|$`)
+	testName     = regexp.MustCompile("`([a-z/]+: (?:Test|Fuzz)\\w+(?:/[\\w-]+)?)`")
 )
 
 func clauses(t *testing.T) (list []clause) {
@@ -38,9 +41,13 @@ func clauses(t *testing.T) (list []clause) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	behind := make(map[string]string) // by the number of the clause
+	for _, m := range appendixLine.FindAllStringSubmatch(string(text), -1) {
+		behind[m[1]] = m[2]
+	}
 	for _, m := range clauseLine.FindAllStringSubmatch(string(text), -1) {
 		c := clause{number: m[1], binds: m[2], level: m[3]}
-		for _, name := range testName.FindAllStringSubmatch(m[4], -1) {
+		for _, name := range testName.FindAllStringSubmatch(m[4]+behind[c.number], -1) {
 			c.tests = append(c.tests, name[1])
 		}
 		list = append(list, c)
@@ -81,6 +88,76 @@ func TestAxesAreClauses(t *testing.T) {
 	if diff := cmp.Diff(doc, suite); diff != "" {
 		t.Errorf("docs/PROTOCOL.md and the suite differ (-page +suite):\n%s", diff)
 	}
+}
+
+// TestExamplesOfThePage: the answers on the page are valid.
+func TestExamplesOfThePage(t *testing.T) {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byMember := map[string]string{
+		"tasks": wire.MethodTasks, "links": wire.MethodLinks, "dir": wire.MethodInstallScope, "commands": wire.MethodInstall, "tool": wire.MethodToolchain,
+		"fingerprint": wire.MethodResolved, "diagnostics": wire.MethodDiagnostics,
+	}
+	seen := make(map[string]bool)
+	for _, m := range regexp.MustCompile("Example: `([^`]*)`").FindAllStringSubmatch(string(text), -1) {
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(m[1]), &members); err != nil {
+			t.Errorf("%s: %v", m[1], err)
+		}
+		for member, method := range byMember {
+			if members[member] == nil {
+				continue
+			}
+			seen[method] = true
+			if err := answer.Check(method, []byte(m[1])); err != nil {
+				t.Errorf("%s: %s: %v", method, m[1], err)
+			}
+			if strangers := answer.Unknown(method, []byte(m[1])); len(strangers) > 0 {
+				t.Errorf("%s: %s: unknown members %v", method, m[1], strangers)
+			}
+		}
+	}
+	if len(seen) != len(byMember) {
+		t.Errorf("examples of %v, want one of each in %v", seen, byMember)
+	}
+}
+
+// TestMembersOfThePage: the tables of section 9 have every member of an answer.
+func TestMembersOfThePage(t *testing.T) {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "## 9.")
+	section, _, _ = strings.Cut(section, "**9.1**")
+	for _, m := range answer.Messages() {
+		if m.Method == wire.MethodInitialize {
+			continue // section 5 has its other members
+		}
+		defs, _ := m.Schema()["$defs"].(map[string]any)
+		for _, name := range membersOf(defs["result"]) {
+			if !strings.Contains(section, "`"+name+"`") && !strings.Contains(section, "."+name+"`") && !strings.Contains(section, `"`+name+`"`) {
+				t.Errorf("section 9 lacks the member %s of %s", name, m.Method)
+			}
+		}
+	}
+}
+
+// membersOf returns the names of members anywhere in a schema, of additions alone.
+func membersOf(schema any) (names []string) {
+	s, _ := schema.(map[string]any)
+	properties, _ := s["properties"].(map[string]any)
+	for name, inner := range properties {
+		if name != "matches" { // section 6
+			names = append(append(names, name), membersOf(inner)...)
+		}
+	}
+	if s["items"] != nil {
+		names = append(names, membersOf(s["items"])...)
+	}
+	return names
 }
 
 // TestWorkedExchange: the page's exchange is what goes over the pipes, byte for byte.

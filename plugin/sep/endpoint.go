@@ -21,7 +21,8 @@ import (
 // endpoint launches the process of an extension with a socket of its own, in a directory that no other
 // user may enter. It is for one process at a time.
 type endpoint struct {
-	x       *Extension
+	o       *Options
+	startup time.Duration
 	command host.Command
 	env     func(set map[string]string) []string
 
@@ -36,9 +37,9 @@ type endpoint struct {
 const maxSocketPath = 103
 
 // newEndpoint resolves the entrypoint of the manifest.
-func newEndpoint(x *Extension) (*endpoint, error) {
-	e := x.o.Manifest.Entrypoint
-	path, err := x.program(e.Command)
+func newEndpoint(o *Options, startup time.Duration) (*endpoint, error) {
+	e := o.Manifest.Entrypoint
+	path, err := o.program(e.Command)
 	if err != nil {
 		return nil, err
 	}
@@ -47,35 +48,36 @@ func newEndpoint(x *Extension) (*endpoint, error) {
 		if dir != "" && !filepath.IsLocal(dir) {
 			return nil, fmt.Errorf("entrypoint.workingDirectory is %q, required a directory below that of the manifest, or an absolute one", e.WorkingDirectory)
 		}
-		dir = filepath.Join(x.o.Dir, dir)
+		dir = filepath.Join(o.Dir, dir)
 	}
-	env := x.o.Env.Select("PATH", "HOME", "LANG", "TMPDIR").With(e.Environment).With(x.o.Set)
+	env := o.Env.Select("PATH", "HOME", "LANG", "TMPDIR").With(e.Environment).With(o.Set)
 	return &endpoint{
-		x:       x,
+		o:       o,
+		startup: startup,
 		command: host.Command{Argv: append([]string{path}, e.Args...), Dir: dir},
 		env:     func(set map[string]string) []string { return env.With(set) },
 	}, nil
 }
 
 // program returns the path of a command: one with a separator is relative to the manifest.
-func (x *Extension) program(command string) (string, error) {
+func (o *Options) program(command string) (string, error) {
 	switch {
 	case strings.ContainsRune(command, 0):
 		return "", errors.New("entrypoint.command has a NUL byte")
 	case filepath.IsAbs(command):
 		return filepath.Clean(command), nil
 	case !strings.ContainsAny(command, `/\`):
-		return x.o.Env.LookPath(command)
+		return o.Env.LookPath(command)
 	case !filepath.IsLocal(filepath.FromSlash(command)):
 		return "", fmt.Errorf("entrypoint.command is %q, required a file below the directory of the manifest, or an absolute path", command)
 	}
-	return filepath.Join(x.o.Dir, filepath.FromSlash(command)), nil
+	return filepath.Join(o.Dir, filepath.FromSlash(command)), nil
 }
 
 // Launch starts the process. The socket is there before it.
 func (e *endpoint) Launch(ctx context.Context, stderr io.Writer) (*host.Stream, error) {
 	command := e.command
-	if e.x.o.Stdio {
+	if e.o.Stdio {
 		command.Env = e.env(map[string]string{"SEP_ENDPOINT": "stdio:", "SEP_TOKEN": ""})
 		return command.Launch(ctx, stderr)
 	}
@@ -91,7 +93,7 @@ func (e *endpoint) Launch(ctx context.Context, stderr io.Writer) (*host.Stream, 
 	// What it prints is its log: it must not wait for a reader before it connects.
 	stream.Stdin.Close()
 	e.stdout = stream.Stdout
-	e.copying.Go(func() { _, _ = io.Copy(e.x.o.Log, stream.Stdout) })
+	e.copying.Go(func() { _, _ = io.Copy(stderr, stream.Stdout) })
 	return stream, nil
 }
 
@@ -102,7 +104,7 @@ func (e *endpoint) listen() error {
 		return err
 	}
 	e.token = hex.EncodeToString(random)
-	dir, err := privateDir(e.x.o.Env)
+	dir, err := privateDir(e.o.Env)
 	if err != nil {
 		return err
 	}
@@ -176,7 +178,7 @@ func (e *endpoint) accept(ctx context.Context, stream *host.Stream) (*net.UnixCo
 		why = errors.New("it exited before it connected to SEP_ENDPOINT")
 		_ = e.listener.SetDeadline(time.Now().Add(lastConnection))
 	case <-ctx.Done():
-		why = fmt.Errorf("it did not connect to SEP_ENDPOINT within %v of its start", e.x.terms.Startup)
+		why = fmt.Errorf("it did not connect to SEP_ENDPOINT within %v of its start", e.startup)
 		e.listener.Close()
 	}
 	a := <-come
@@ -185,7 +187,7 @@ func (e *endpoint) accept(ctx context.Context, stream *host.Stream) (*net.UnixCo
 		a.err = why
 	}
 	if a.err == nil {
-		if a.err = checkPeer(a.conn); a.err != nil {
+		if a.err = checkPeer(a.conn, os.Geteuid()); a.err != nil {
 			a.conn.Close()
 		}
 	}
@@ -195,8 +197,8 @@ func (e *endpoint) accept(ctx context.Context, stream *host.Stream) (*net.UnixCo
 // lastConnection is the time for a connection that a process made before it exited.
 const lastConnection = 100 * time.Millisecond
 
-// checkPeer checks that the other side of a connection is a process of this user.
-func checkPeer(conn *net.UnixConn) error {
+// checkPeer checks that the other side of a connection is a process of a user.
+func checkPeer(conn *net.UnixConn, user int) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return err
@@ -209,8 +211,8 @@ func checkPeer(conn *net.UnixConn) error {
 	switch {
 	case failed != nil:
 		return fmt.Errorf("the user of the other side of the socket is unknown: %w", failed)
-	case uid != os.Geteuid():
-		return fmt.Errorf("the user %d connected to the socket, required %d", uid, os.Geteuid())
+	case uid != user:
+		return fmt.Errorf("the user %d connected to the socket, required %d", uid, user)
 	}
 	return nil
 }
@@ -233,4 +235,55 @@ func (e *endpoint) finish() {
 		e.stdout = nil
 	}
 	e.copying.Wait()
+}
+
+// Process is a process of an extension that was started without a host, for a suite.
+type Process struct {
+	*host.Stream
+	In    io.ReadCloser
+	Out   io.WriteCloser
+	Token string // that sep.hello has to have; "" for inherited streams
+
+	endpoint *endpoint
+	once     sync.Once
+	status   string
+}
+
+// Launch starts the process of an extension as Start does, waits for its connection, at most until ctx
+// is done, and says nothing to it. stderr gets what it writes. The caller has to close the process.
+func Launch(ctx context.Context, o Options, stderr io.Writer) (*Process, error) {
+	terms := Settle(o.Manifest, o.Entry)
+	e, err := newEndpoint(&o, terms.Startup)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := e.Launch(ctx, stderr)
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{Stream: stream, In: stream.Stdout, Out: stream.Stdin, endpoint: e}
+	if o.Stdio {
+		return p, nil
+	}
+	conn, err := e.accept(ctx, stream)
+	if err != nil {
+		stream.End(true)
+		status := stream.Wait()
+		e.finish()
+		return nil, fmt.Errorf("%w (%s)", err, status)
+	}
+	p.In, p.Out, p.Token = conn, conn, e.token
+	return p, nil
+}
+
+// Close kills what is left of the process, and returns how it ended.
+func (p *Process) Close() string {
+	p.once.Do(func() {
+		p.End(true)
+		p.status = p.Wait()
+		p.Out.Close()
+		p.In.Close()
+		p.endpoint.finish()
+	})
+	return p.status
 }

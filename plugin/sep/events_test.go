@@ -178,20 +178,20 @@ func TestLazy(t *testing.T) {
 		x.Event(t.Context(), "task.started", json.RawMessage(`{}`))
 		time.Sleep(time.Minute)
 		state(t, x, Waiting, "")
-		if m.launched != 0 {
+		if m.launches() != 0 {
 			t.Error("it was started without an event")
 		}
 		x.Event(t.Context(), "run.started", json.RawMessage(`{}`))
 		x.Drain(t.Context())
 		state(t, x, Running, "")
-		if len(got) != 1 || m.launched != 1 {
-			t.Errorf("got %+v, %d starts", got, m.launched)
+		if len(got) != 1 || m.launches() != 1 {
+			t.Errorf("got %+v, %d starts", got, m.launches())
 		}
 		never, m := begun(t, Options{Lazy: true}, collect(&got))
 		never.Close()
 		never.Event(t.Context(), "run.started", json.RawMessage(`{}`))
 		state(t, never, Stopped, "")
-		if m.launched != 0 {
+		if m.launches() != 0 {
 			t.Error("it was started after its end")
 		}
 	})

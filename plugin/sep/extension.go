@@ -38,8 +38,10 @@ type Options struct {
 	Audit func(Decision)
 	// Trace receives each message, without the token.
 	Trace func(sent bool, body []byte)
-	// Changed receives each change of the state.
+	// Changed receives each change of the state, and some statuses twice.
 	Changed func(Status)
+	// Failed receives each failure once, in its order.
+	Failed func(Status)
 
 	// Launcher starts the process; nil for the one of the manifest. The stream of any other is the
 	// connection itself.
@@ -112,7 +114,7 @@ func start(ctx context.Context, o Options, api string, methods []method) (*Exten
 		}
 	}
 	if o.Launcher == nil {
-		launcher, err := newEndpoint(x)
+		launcher, err := newEndpoint(&x.o, x.terms.Startup)
 		if err != nil {
 			return nil, &adapters.Failure{Code: adapters.LaunchFailed, Adapter: m.ID, Path: m.Path(), Message: err.Error(), Cause: err}
 		}
@@ -139,6 +141,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Changed == nil {
 		o.Changed = func(Status) {}
+	}
+	if o.Failed == nil {
+		o.Failed = func(Status) {}
 	}
 	return o
 }
@@ -252,11 +257,12 @@ func (x *Extension) healthy(ok bool) {
 	}
 }
 
-// changed follows the resident.
+// changed follows the resident, on its goroutine.
 func (x *Extension) changed(state host.State, f *adapters.Failure) {
 	x.mu.Lock()
 	x.state = state
-	if x.failure = f; f != nil && f.Code == adapters.LaunchFailed {
+	fresh := f != nil && f != x.failure
+	if x.failure = f; fresh && f.Code == adapters.LaunchFailed {
 		x.reason = string(f.Code)
 	}
 	if state != host.Ready {
@@ -267,6 +273,9 @@ func (x *Extension) changed(state host.State, f *adapters.Failure) {
 	}
 	x.mu.Unlock()
 	x.o.Changed(x.Status())
+	if fresh {
+		x.o.Failed(x.Status())
+	}
 }
 
 // Status returns the state and the counters.

@@ -12,11 +12,11 @@ import (
 	"unicode/utf8"
 )
 
-// Feed is the Provider of a run. Its messages are what Add was called with: findings and lines of
-// the log, with the task as conversation. Its contacts are the code owners of the workspace. It is
+// Feed is the Provider of a run. Its messages are what Add was called with: the findings and the ends of
+// tasks, with the task as conversation. Its contacts are the code owners of the workspace. It is
 // read-only: Send is unavailable. Several extensions may share one.
 type Feed struct {
-	owners []Contact // by id
+	owners func() []Contact // by id
 
 	mu    sync.Mutex
 	first int // number of list[0], from 1
@@ -33,14 +33,17 @@ const (
 	maxContent      = 16 << 10
 )
 
-// NewFeed returns a feed with these code owners, which ParseOwners returns.
-func NewFeed(owners []string) *Feed {
-	f := &Feed{first: 1}
-	for _, o := range owners {
-		f.owners = append(f.owners, Contact{ID: o, Name: strings.TrimPrefix(o, "@")})
-	}
-	slices.SortFunc(f.owners, func(a, b Contact) int { return cmp.Compare(a.ID, b.ID) })
-	return f
+// NewFeed returns a feed. owners is called once, when an extension first asks for the contacts, and
+// returns the code owners, which ParseOwners reads.
+func NewFeed(owners func() []string) *Feed {
+	return &Feed{first: 1, owners: sync.OnceValue(func() []Contact {
+		list := []Contact{}
+		for _, o := range owners() {
+			list = append(list, Contact{ID: o, Name: strings.TrimPrefix(o, "@")})
+		}
+		slices.SortFunc(list, func(a, b Contact) int { return cmp.Compare(a.ID, b.ID) })
+		return list
+	})}
 }
 
 // Add adds a message. Of the messages the newest 2,000 and 1 MiB are kept. Content over 16 KiB is
@@ -95,14 +98,15 @@ func (f *Feed) Messages(_ context.Context, q MessageQuery) (MessagePage, error) 
 
 // Contacts returns the code owners whose id is above the cursor.
 func (f *Feed) Contacts(_ context.Context, q ContactQuery) (ContactPage, error) {
-	i, found := slices.BinarySearchFunc(f.owners, q.After, func(c Contact, id string) int { return cmp.Compare(c.ID, id) })
+	owners := f.owners()
+	i, found := slices.BinarySearchFunc(owners, q.After, func(c Contact, id string) int { return cmp.Compare(c.ID, id) })
 	if found {
 		i++
 	}
-	end := min(i+q.Limit, len(f.owners))
-	page := ContactPage{Contacts: append([]Contact{}, f.owners[i:end]...)}
-	if end < len(f.owners) {
-		page.Next = f.owners[end-1].ID
+	end := min(i+q.Limit, len(owners))
+	page := ContactPage{Contacts: append([]Contact{}, owners[i:end]...)}
+	if end < len(owners) {
+		page.Next = owners[end-1].ID
 	}
 	return page, nil
 }

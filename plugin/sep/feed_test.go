@@ -13,7 +13,7 @@ import (
 // TestFeed reads all messages by pages, through the protocol.
 func TestFeed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		f := NewFeed([]string{"@b", "@a", "c@example.com"})
+		f := NewFeed(func() []string { return []string{"@b", "@a", "c@example.com"} })
 		for i := range 5 {
 			f.Add(fmt.Sprintf("task%d", i%2), fmt.Sprint("m", i), time.Now())
 		}
@@ -36,9 +36,11 @@ func TestFeed(t *testing.T) {
 	})
 }
 
+func nobody() []string { return nil }
+
 // TestFeedBounds: the oldest messages go, the cursors of the others stay, and long content is cut.
 func TestFeedBounds(t *testing.T) {
-	f := NewFeed(nil)
+	f := NewFeed(nobody)
 	for range maxMessages + 10 {
 		f.Add("a", "x", time.Now())
 	}

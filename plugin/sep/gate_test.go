@@ -69,7 +69,7 @@ func TestPermissions(t *testing.T) {
 				m.Permissions, m.Events = c.declared, nil
 				denied := 0
 				o := Options{
-					Manifest: m, Entry: &Entry{Enabled: true, Approved: c.approved, Grant: c.grant}, Provider: NewFeed(nil),
+					Manifest: m, Entry: &Entry{Enabled: true, Approved: c.approved, Grant: c.grant}, Provider: NewFeed(nobody),
 					Audit: func(d Decision) { audit = append(audit, d) },
 				}
 				x := talk(t, o, func(k *child) {
@@ -134,8 +134,8 @@ func TestOff(t *testing.T) {
 		if err == nil {
 			x.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) || launcher.launched > 0 {
-			t.Errorf("%s: got %v after %d starts, want %s", name, err, launcher.launched, c.want)
+		if err == nil || !strings.Contains(err.Error(), c.want) || launcher.launches() > 0 {
+			t.Errorf("%s: got %v after %d starts, want %s", name, err, launcher.launches(), c.want)
 		}
 	}
 }
@@ -176,7 +176,7 @@ func TestErrors(t *testing.T) {
 				{`{"jsonrpc":"2.0","id":2,"method":"sep.initialize"}`, `2 -32011 {"reason":"already_initialized"} the extension is initialized`},
 				{`{"jsonrpc":"2.0","id":3,"method":"host.get_capabilities","params":[]}`, `3 -32602 {"reason":"invalid_params","path":""} params: expected an object, got an array`},
 				{`{"jsonrpc":"2.0","id":3,"method":"host.messages.list","params":{"limit":201}}`, `3 -32602 {"reason":"invalid_params","path":"limit"} params: limit is 201, required 1 to 200`},
-				{`{"jsonrpc":"2.0","id":3,"method":"host.contacts.list","params":{"limit":0}}`, `3 -32602 {"reason":"invalid_params","path":"limit"} params: limit: expected an integer from 1 to 2147483647 or null, got 0`},
+				{`{"jsonrpc":"2.0","id":3,"method":"host.contacts.list","params":{"limit":0}}`, `3 -32602 {"reason":"invalid_params","path":"limit"} params: limit: expected an integer from 1 to 2147483647, or null, got 0`},
 				{`{"jsonrpc":"2.0","id":3,"method":"host.messages.send","params":{"destination":"a"}}`, `3 -32602 {"reason":"invalid_params","path":"content"} params: content: expected a string, got nothing`},
 			} {
 				c.check(t, e.body, e.want)
@@ -275,7 +275,7 @@ func TestOrder(t *testing.T) {
 			time.Sleep(500 * time.Millisecond)
 			c.check(t, `{"jsonrpc":"2.0","id":1,"method":"host.messages.send","params":7}`, `1 -32014 {"reason":"too_many_concurrent"} 1 requests are not answered yet, which is the largest number`)
 			c.check(t, ``, `"slow" -32016 {"reason":"timeout"} the request took longer than 10s`)
-			c.check(t, `{"jsonrpc":"2.0","id":1,"method":"host.messages.send","params":7}`, `1 -32602 {"reason":"invalid_params","path":""} params: expected an object, got a number`)
+			c.check(t, `{"jsonrpc":"2.0","id":1,"method":"host.messages.send","params":7}`, `1 -32602 {"reason":"invalid_params","path":""} params: expected an object with "destination" and "content", got a number`)
 			for m := c.read(); m.Method != "sep.shutdown"; m = c.read() {
 				c.healthy(m)
 			}

@@ -1,6 +1,7 @@
 package sep
 
 import (
+	"encoding/json"
 	"os"
 	"os/signal"
 	"strings"
@@ -174,6 +175,8 @@ func processKids() map[string]kid {
 		"forks-and-exits": ill(adapters.Crashed, "exited", after(func(*child) { again("stays", true) })),
 		"stays":           ill(adapters.HandshakeFailed, "not_connected", func() { signal.Ignore(syscall.SIGTERM, syscall.SIGHUP); sleep() }),
 		"closes-its-own":  fine(after(func(c *child) { os.Stdin.Close(); os.Stdout.Close(); os.Stderr.Close(); c.loop(func(message) {}) })),
+		"environment":     fine(func() { c, _ := dial(); text, _ := json.Marshal(os.Environ()); _, _ = c.stdout.Write(text); sleep() }),
+		"stdio":           fine(func() { c, _ := dial(); c.serve() }),
 		"removes-itself":  fine(after(func(c *child) { dir, _ := os.Getwd(); _ = os.RemoveAll(dir); c.loop(func(message) {}) })),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -93,11 +94,7 @@ func TestFaults(t *testing.T) {
 				}
 				began := time.Now()
 				seen := make(chan Status, 100)
-				x, m := begun(t, Options{Changed: func(s Status) {
-					if s.Failure != nil {
-						seen <- s
-					}
-				}}, run...)
+				x, m := begun(t, Options{Failed: func(s Status) { seen <- s }}, run...)
 				s := <-seen
 				took := time.Since(began)
 				if s.Failure.Code != f.code || s.Reason != f.reason || !strings.Contains(s.Failure.Message, f.text) {
@@ -156,13 +153,14 @@ func slowHeader(c *child) {
 // operator starts it again.
 func TestCrashLoop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		x, m := begun(t, Options{}, func(c *child) { c.greet() })
+		var codes []adapters.Code
+		x, m := begun(t, Options{Failed: func(s Status) { codes = append(codes, s.Failure.Code) }}, func(c *child) { c.greet() })
 		for _, pause := range []time.Duration{time.Second, 4 * time.Second} {
 			state(t, x, Backoff, "exited")
-			n := m.launched
+			n := m.launches()
 			time.Sleep(pause - time.Millisecond)
 			synctest.Wait()
-			if m.launched != n {
+			if m.launches() != n {
 				t.Errorf("started again before %v", pause)
 			}
 			time.Sleep(time.Millisecond)
@@ -172,6 +170,9 @@ func TestCrashLoop(t *testing.T) {
 		state(t, x, Quarantined, "exited")
 		if want := (Counters{Starts: 3, Exits: 3, Restarts: 2, Disabled: 1}); x.Status().Counters != want {
 			t.Errorf("got %+v, want %+v", x.Status().Counters, want)
+		}
+		if want := []adapters.Code{adapters.Crashed, adapters.Crashed, adapters.Quarantined}; !slices.Equal(codes, want) {
+			t.Errorf("got the failures %q, want %q", codes, want)
 		}
 		m.mu.Lock()
 		m.run = []func(c *child){(*child).serve}
@@ -190,8 +191,8 @@ func TestFarApart(t *testing.T) {
 			c.loop(func(message) {})
 		})
 		time.Sleep(10 * time.Minute)
-		if s := x.Status(); s.State == Quarantined || m.launched < 8 {
-			t.Errorf("%s after %d starts", s.State, m.launched)
+		if s := x.Status(); s.State == Quarantined || m.launches() < 8 {
+			t.Errorf("%s after %d starts", s.State, m.launches())
 		}
 	})
 }
@@ -200,8 +201,11 @@ func TestFarApart(t *testing.T) {
 func TestDegraded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		answers := []string{`{"seq":%s,"status":"ok"}`, `{"seq":%s,"status":"degraded","detail":"slow"}`, "", `{"seq":%s,"status":"ok"}`, ""}
+		var mu sync.Mutex
 		var seen []State
 		x, m := begun(t, Options{Changed: func(s Status) {
+			mu.Lock()
+			defer mu.Unlock()
 			if n := len(seen); n == 0 || seen[n-1] != s.State {
 				seen = append(seen, s.State)
 			}
@@ -216,10 +220,12 @@ func TestDegraded(t *testing.T) {
 		})
 		time.Sleep(time.Minute)
 		state(t, x, Running, "")
+		mu.Lock()
+		defer mu.Unlock()
 		if want := []State{Starting, Running, Degraded, Running, Degraded, Running}; !slices.Equal(seen, want) {
 			t.Errorf("got %s, want %s", seen, want)
 		}
-		if want := (Counters{Starts: 1, HealthMisses: 2}); x.Status().Counters != want || m.launched != 1 {
+		if want := (Counters{Starts: 1, HealthMisses: 2}); x.Status().Counters != want || m.launches() != 1 {
 			t.Errorf("got %+v, want %+v", x.Status().Counters, want)
 		}
 	})

@@ -18,8 +18,10 @@ const (
 // Log keeps the last lines of what an extension writes: at most 2,000 lines and 256 KiB. It is safe
 // for concurrent use. The zero value is empty.
 type Log struct {
-	// Next gets all that is written, before it is cut; nil for none.
+	// Next gets all that is written, before it is cut, one write at a time; nil for none.
 	Next io.Writer
+
+	order sync.Mutex // of the writes to Next
 
 	mu    sync.Mutex
 	lines [][]byte
@@ -30,7 +32,9 @@ type Log struct {
 // Write never fails: an extension must not end because its log cannot be kept.
 func (l *Log) Write(p []byte) (int, error) {
 	if l.Next != nil {
+		l.order.Lock()
 		_, _ = l.Next.Write(p)
+		l.order.Unlock()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

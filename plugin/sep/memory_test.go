@@ -211,3 +211,10 @@ func state(t *testing.T, x *Extension, want State, reason string) {
 		t.Errorf("got %s, reason %q (%v), want %s, %q", s.State, s.Reason, s.Failure, want, reason)
 	}
 }
+
+// launches returns how many there were.
+func (m *memory) launches() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.launched
+}

@@ -38,6 +38,13 @@ func (v version) atMost(w version) bool {
 	return true
 }
 
+// CheckVersion checks the version that an extension has chosen: declared is that of its manifest, and
+// host that of the host.
+func CheckVersion(text, declared, host string) error {
+	_, err := chosen(text, declared, host)
+	return err
+}
+
 // chosen checks the version that an extension has chosen. declared is that of its manifest.
 func chosen(text, declared, host string) (version, error) {
 	v, ok := parseVersion(text)

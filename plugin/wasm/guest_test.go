@@ -13,9 +13,14 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/sandbox/sandboxtest"
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "without-landlock" {
+		fmt.Fprintln(os.Stderr, sandboxtest.Become("landlock", os.Args[2:]))
+		os.Exit(1)
+	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		os.RemoveAll(guestDir())
 		os.Exit(code)
@@ -31,7 +36,13 @@ var guestDir = sync.OnceValue(func() string {
 	return dir
 })
 
+// builtBefore is a variable with the guest of the test that has started this binary.
+const builtBefore = "BENTO_TEST_GUEST"
+
 var built = sync.OnceValues(func() (string, error) {
+	if path := os.Getenv(builtBefore); path != "" {
+		return path, nil
+	}
 	path := filepath.Join(guestDir(), "guest.wasm")
 	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", path, "./testdata/guest")
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=-trimpath")

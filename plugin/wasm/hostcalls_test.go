@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -196,6 +197,30 @@ func TestHTTPGet(t *testing.T) {
 	for _, path := range []string{"/there", "/local"} {
 		if got, ok := one.ask(t, one.URL+path, other.addr, "169.254.169.254"); ok {
 			t.Errorf("%s: got %q, want 0", path, got)
+		}
+	}
+}
+
+// An allowed host is a name with one port, or with those of http and https.
+func TestAllowedHosts(t *testing.T) {
+	g := grant{hosts: map[string]bool{}}
+	for _, host := range []string{"One.example", "two.example:8443", "[2001:db8::1]:80", "2001:db8::2"} {
+		if err := g.allow(host); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for address, want := range map[string]bool{
+		"http://one.example/x": true, "https://ONE.example./": true, "https://one.example:443": true, "http://one.example:8080": false, "https://sub.one.example": false,
+		"https://two.example:8443/": true, "https://two.example/": false, "http://two.example/": false,
+		"http://[2001:db8::1]/": true, "https://[2001:db8::1]/": false, "https://[2001:db8::2]/": true,
+		"ftp://one.example/": false, "https://user@one.example/": false, "//one.example/": false, "https:///": false,
+	} {
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := g.mayAsk(u); (err == nil) != want {
+			t.Errorf("%s: got %v, want it allowed: %v", address, err, want)
 		}
 	}
 }

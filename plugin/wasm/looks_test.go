@@ -120,3 +120,22 @@ func links(to, name string) func(*testing.T, string) {
 		}
 	}
 }
+
+// TestNoLinks: a module makes no link, so it brings no file of the outside into a directory that it
+// may read.
+func TestNoLinks(t *testing.T) {
+	root := t.TempDir()
+	writes("a", "text")(t, root)
+	r, err := os.OpenRoot(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	j := &jail{root: r, write: true, budget: &budget{}}
+	if e := j.Link("a", "b"); e == 0 {
+		t.Error("a hard link is made")
+	}
+	if e := j.Symlink("a", "c"); e == 0 {
+		t.Error("a symbolic link is made")
+	}
+}

@@ -53,32 +53,35 @@ func TestMisbehavingModules(t *testing.T) {
 		code    adapters.Code
 		message string
 	}{
-		"az_alloc returns the end":          {allocating(I32(65536)), malformed, "az_alloc returned 65536, memory is 65536 bytes, need"},
-		"az_alloc returns 4 GiB - 1":        {allocating(I32(-1)), malformed, "az_alloc returned 4294967295"},
-		"az_alloc returns 2 GiB":            {allocating(I32(-1 << 31)), malformed, "az_alloc returned 2147483648"},
-		"az_alloc traps":                    {allocating(Op(Unreachable), I32(0)), crashed, "az_alloc call failed: wasm error: unreachable"},
-		"execute traps":                     {executing(Op(Unreachable)), crashed, "az_tool_execute call failed: wasm error: unreachable"},
-		"execute divides by zero":           {executing(I32(1), I32(0), Op(0x6d, Drop), good), crashed, "wasm error: integer divide by zero"},
-		"execute reads out of memory":       {executing(I32(-1), []byte{0x2d, 0, 0, Drop}, good), crashed, "out of bounds memory access"},
-		"execute recurses":                  {calling(func(f uint32) [][]byte { return [][]byte{I32(0), I32(0), Call(f)} }), crashed, "stack overflow"},
-		"start traps":                       {withStart(Op(Unreachable)), crashed, "failed to instantiate v2 plugin module: wasm error: unreachable"},
-		"_initialize traps":                 {initializing(Op(Unreachable)), crashed, "failed to instantiate v2 plugin module: wasm error: unreachable"},
-		"the output lies outside":           {executing(Packed(65536, 1)), malformed, "plugin output ptr/len (65536, 1) exceeds memory bounds (65536)"},
-		"the output ends outside":           {executing(Packed(65530, 100)), malformed, "plugin output ptr/len (65530, 100) exceeds"},
-		"the output has 4 GiB - 1":          {executing(Packed(0, 1<<32-1)), malformed, "(0, 4294967295) exceeds memory bounds"},
-		"the output wraps around":           {executing(Packed(1<<32-1, 1<<32-1)), malformed, "(4294967295, 4294967295) exceeds"},
-		"the output has 1 GiB":              {executing(Packed(0, 1<<30)), malformed, "(0, 1073741824) exceeds memory bounds"},
-		"the output is larger than its cap": {executing(Grow(511), Packed(0, 17<<20)), malformed, "plugin output has 17825792 bytes; at most 16777216 are allowed"},
-		"the output is not UTF-8":           {Answering("{\"output\":\"\xff\"}"), malformed, "plugin output is not valid UTF-8"},
-		"the output is not JSON":            {Answering("hello\nworld"), malformed, "plugin output is not valid JSON: found hello"},
-		"the output is zeroes":              {executing(Packed(2048, 8)), malformed, "plugin output is not valid JSON"},
-		"the output has no output":          {Answering(`{"error":null}`), malformed, "the member output is missing"},
-		"the output is another OUTPUT":      {Answering(`{"OUTPUT":"x"}`), malformed, "the member output is missing"},
-		"the output is a number":            {Answering(`{"output":7}`), malformed, "output is no string: found 7"},
-		"the output is null":                {Answering(`{"output":null}`), malformed, "output is no string: found null"},
-		"the output is a list":              {Answering(`["output"]`), malformed, "plugin output is not valid JSON"},
-		"the error is a number":             {Answering(`{"output":"x","error":3}`), malformed, "error is neither a string nor null: found 3"},
-		"the output has a second value":     {Answering(`{"output":"x"} {}`), malformed, "plugin output is not valid JSON"},
+		"az_alloc returns the end":                 {allocating(I32(65536)), malformed, "az_alloc returned 65536, memory is 65536 bytes, need"},
+		"az_alloc returns 4 GiB - 1":               {allocating(I32(-1)), malformed, "az_alloc returned 4294967295"},
+		"az_alloc returns 2 GiB":                   {allocating(I32(-1 << 31)), malformed, "az_alloc returned 2147483648"},
+		"az_alloc traps":                           {allocating(Op(Unreachable), I32(0)), crashed, "az_alloc call failed: wasm error: unreachable"},
+		"execute traps":                            {executing(Op(Unreachable)), crashed, "az_tool_execute call failed: wasm error: unreachable"},
+		"execute divides by zero":                  {executing(I32(1), I32(0), Op(0x6d, Drop), good), crashed, "wasm error: integer divide by zero"},
+		"execute reads out of memory":              {executing(I32(-1), []byte{0x2d, 0, 0, Drop}, good), crashed, "out of bounds memory access"},
+		"execute recurses":                         {calling(func(f uint32) [][]byte { return [][]byte{I32(0), I32(0), Call(f)} }), crashed, "stack overflow"},
+		"start traps":                              {withStart(Op(Unreachable)), crashed, "failed to instantiate v2 plugin module: wasm error: unreachable"},
+		"_initialize traps":                        {initializing(Op(Unreachable)), crashed, "failed to instantiate v2 plugin module: wasm error: unreachable"},
+		"the output lies outside":                  {executing(Packed(65536, 1)), malformed, "plugin output ptr/len (65536, 1) exceeds memory bounds (65536)"},
+		"the output ends outside":                  {executing(Packed(65530, 100)), malformed, "plugin output ptr/len (65530, 100) exceeds"},
+		"the output has 4 GiB - 1":                 {executing(Packed(0, 1<<32-1)), malformed, "(0, 4294967295) exceeds memory bounds"},
+		"the end of the output wraps":              {executing(Packed(1<<32-1, 2)), malformed, "(4294967295, 2) exceeds"},
+		"the output wraps around":                  {executing(Packed(1<<32-1, 1<<32-1)), malformed, "(4294967295, 4294967295) exceeds"},
+		"az_alloc returns the place of the output": {allocating(I32(1020)), malformed, "plugin output is not valid JSON"},
+		"the output is the input":                  {executing([]byte{0x20, 0, 0xad, 0x20, 1, 0xad}, I64(32), Op(I64Shl, I64Or)), malformed, "the member output is missing"},
+		"the output has 1 GiB":                     {executing(Packed(0, 1<<30)), malformed, "(0, 1073741824) exceeds memory bounds"},
+		"the output is larger than its cap":        {executing(Grow(511), Packed(0, 17<<20)), malformed, "plugin output has 17825792 bytes; at most 16777216 are allowed"},
+		"the output is not UTF-8":                  {Answering("{\"output\":\"\xff\"}"), malformed, "plugin output is not valid UTF-8"},
+		"the output is not JSON":                   {Answering("hello\nworld"), malformed, "plugin output is not valid JSON: found hello"},
+		"the output is zeroes":                     {executing(Packed(2048, 8)), malformed, "plugin output is not valid JSON"},
+		"the output has no output":                 {Answering(`{"error":null}`), malformed, "the member output is missing"},
+		"the output is another OUTPUT":             {Answering(`{"OUTPUT":"x"}`), malformed, "the member output is missing"},
+		"the output is a number":                   {Answering(`{"output":7}`), malformed, "output is no string: found 7"},
+		"the output is null":                       {Answering(`{"output":null}`), malformed, "output is no string: found null"},
+		"the output is a list":                     {Answering(`["output"]`), malformed, "plugin output is not valid JSON"},
+		"the error is a number":                    {Answering(`{"output":"x","error":3}`), malformed, "error is neither a string nor null: found 3"},
+		"the output has a second value":            {Answering(`{"output":"x"} {}`), malformed, "plugin output is not valid JSON"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := do(t, open(t, Options{Bytes: tt.m.Bytes()}), say("x"))
@@ -156,7 +159,7 @@ func TestOddModules(t *testing.T) {
 	exports.Export("bento:start", 0, 0)
 	exports.Start(exports.Func("", "->", Store(1035, 'D')))
 	started := withStart(Store(1035, '1'))
-	started.Func("_initialize", "->", Store(1036, '2'))
+	started.Func("_initialize", "->", Store(1036, '2'), I32(1035), I32(1035), []byte{0x2d, 0, 0}, I32(4), []byte{I32Add, 0x3a, 0, 0})
 	started.Func("_start", "->", Op(Unreachable))
 	start := Answering(Good)
 	start.Func("_start", "->", Op(Unreachable))
@@ -171,7 +174,7 @@ func TestOddModules(t *testing.T) {
 		"growth beyond the limit is -1":      {executing(I32(100000), []byte{0x40, 0}, I32(1), Op(I32Add), []byte{0x04, 0x40, Unreachable, End}, good), "done"},
 		"a table grows no further than 2^20": {tableGrowth(), "done"},
 		"_start is never called":             {start, "done"},
-		"start, then _initialize":            {started, "12ne"},
+		"start, then _initialize":            {started, "52ne"},
 		"custom sections":                    {custom, "done"},
 		"exports of the host's names":        {exports, "Done"},
 		"a pointer above 2 GiB":              {high, "done"},

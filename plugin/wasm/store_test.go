@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -125,6 +126,35 @@ func TestStoreRefusesForeignCode(t *testing.T) {
 				t.Errorf("got the warnings %q afterwards", w)
 			}
 		})
+	}
+}
+
+// An entry of another version of wazero, with a valid code, is no fault: the module is compiled again.
+func TestStoreOfAnotherVersion(t *testing.T) {
+	module := Answering(Good).Bytes()
+	dir := filepath.Join(t.TempDir(), "compiled")
+	used(t, EngineOptions{Dir: dir}, module)
+	entry := only(t, dir)
+	want, err := os.ReadFile(entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newStore(EngineOptions{Dir: dir})
+	if !s.open() {
+		t.Fatal("the store is not opened")
+	}
+	defer s.close()
+	old := "wazero-v0.0.1/" + strings.Repeat("0", 64)
+	rest := append(append(binary.LittleEndian.AppendUint16(nil, uint16(len(old))), old...), "code of that version"...)
+	name := strings.TrimSuffix(filepath.Base(entry), entrySuffix)
+	if err := os.WriteFile(entry, append(s.code(name, rest), rest...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if w := used(t, EngineOptions{Dir: dir}, module); w != nil {
+		t.Errorf("got the warnings %q", w)
+	}
+	if now, err := os.ReadFile(entry); err != nil || !bytes.Equal(now, want) {
+		t.Errorf("the entry was not replaced: %v", err)
 	}
 }
 

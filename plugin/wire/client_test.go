@@ -100,7 +100,7 @@ func TestAnswers(t *testing.T) {
 		`{"jsonrpc":"2.0","id":"1","result":7}`:                                       `*wire.BadAnswer the response has the id "1", the request had 1`,
 		`{"id":1,"result":7}`:                                                         `*wire.BadAnswer the message has no "jsonrpc":"2.0"`,
 		`{"jsonrpc":"1.0","id":1,"result":7}`:                                         `*wire.BadAnswer the message has "jsonrpc":"1.0", expected "2.0"`,
-		`{"jsonrpc":"2.0","id":1,"error":7}`:                                          `*wire.BadAnswer error: expected an object, got a number`,
+		`{"jsonrpc":"2.0","id":1,"error":7}`:                                          `*wire.BadAnswer error: expected an object with "code", got a number`,
 		`{"jsonrpc":"2.0","id":1,"result":1,"error":{"code":1,"message":"m"}}`:        `*wire.BadAnswer the response has both a result and an error`,
 		// What is not meant for the request is passed over; the answer follows.
 		`[{"jsonrpc":"2.0","id":1,"result":7}]`:  `"good"`,

@@ -64,6 +64,9 @@ func (c *Conn) Recv() ([]byte, error) {
 	return body, closedError(err)
 }
 
+// Miscount is in the error of a frame whose length is not that of its JSON.
+const Miscount = "it must be the number of bytes of the encoded body"
+
 // Miscounted returns err, the error of parsing body, which Recv returned last. If the JSON does not
 // end where its Content-Length does, the error says so: that is the most frequent cause.
 func (c *Conn) Miscounted(body []byte, err error) error {
@@ -80,7 +83,7 @@ func (c *Conn) Miscounted(body []byte, err error) error {
 	if end == len(body) || end < len(body) && !bytes.HasPrefix([]byte("Content-Length:"), body[end:]) { // more JSON, or text
 		return err
 	}
-	return fmt.Errorf("%w: Content-Length is %d, and the JSON has %d bytes: it must be the number of bytes of the encoded body", ErrMalformed, len(body), end)
+	return fmt.Errorf("%w: Content-Length is %d, and the JSON has %d bytes: "+Miscount, ErrMalformed, len(body), end)
 }
 
 // Unfinished describes the received part of an incomplete message, or returns "".

@@ -57,7 +57,7 @@ func TestInvalidMessages(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":""}`:                                     "not a name",
 		`{"jsonrpc":"2.0","id":1,"method":"m","result":1}`:                         "at once",
 		`{"jsonrpc":"2.0","id":1,"result":1,"error":{"code":1,"message":"m"}}`:     "both",
-		`{"jsonrpc":"2.0","id":1,"error":"no"}`:                                    "error: expected an object, got a string",
+		`{"jsonrpc":"2.0","id":1,"error":"no"}`:                                    "error: expected an object with \"code\", got a string",
 		`{"jsonrpc":"2.0","id":1,"error":{"code":"x"}}`:                            "error: code: expected an integer",
 		`{"jsonrpc":"2.0","id":1,"error":{"code":99999999999}}`:                    "error: code: expected an integer",
 		`{"jsonrpc":"2.0","id":1,"error":{"message":"m"}}`:                         "error: code: expected an integer",

@@ -106,6 +106,14 @@ func (p *Peer) Close() error {
 	return nil
 }
 
+// Drain writes what waits, then closes both streams. It does not wait for the reader, whose stream
+// may not end by being closed.
+func (p *Peer) Drain() {
+	p.out.close()
+	p.writing.Wait()
+	p.conn.Close()
+}
+
 // Finish sends a last request, whose answer is ignored, and closes the stream to the other side
 // behind what waits to be written. It does not wait for that; messages still come in.
 func (p *Peer) Finish(method string, params any) error {

@@ -16,6 +16,7 @@ type Tool struct {
 	Declared   bool   // the project requires the package; set by the caller
 	Alone      bool   // a configuration is enough for a recipe: the tool needs no packages of the project
 	Spec       string // the version that the configuration requires
+	Pinned     string // the versions that a requirement allows; set by the caller
 
 	settings string // settings that the recipe needs
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/pattern"
 )
 
 // Recipes returns the recipes of tools that are declared, or configured where that is
@@ -57,13 +58,22 @@ func (list Tools) lint(bin, venv string) string {
 				excluded = append(excluded, dir)
 			}
 		}
-		if len(excluded) == 0 {
+		switch {
+		case len(excluded) == 0:
 			return bin + "/python -m flake8"
+		case beforeExtend.MatchString(flake8.Pinned):
+			return bin + "/python -m flake8 --exclude " + adapters.Quote(strings.Join(append(excluded, usuallyExcluded), ","))
 		}
 		return bin + "/python -m flake8 --extend-exclude " + adapters.Quote(strings.Join(excluded, ","))
 	}
 	return ""
 }
+
+// beforeExtend matches the versions of flake8 without --extend-exclude: before 3.8.
+var beforeExtend = pattern.New(`^ *(?:(?:==|~=|<|<=|===) *(?:[0-2]\.|3\.[0-7](?:\.|$|[, ]))|< *3\.8)`)
+
+// usuallyExcluded is what these exclude without --exclude.
+const usuallyExcluded = ".svn,CVS,.bzr,.hg,.git,__pycache__,.tox,.eggs,*.egg"
 
 func (list Tools) format(bin string) string {
 	switch {

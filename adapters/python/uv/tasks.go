@@ -1,9 +1,11 @@
 package uv
 
 import (
+	"bytes"
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/adapters/python/devtool"
@@ -30,6 +32,11 @@ func (a *Adapter) Tasks(ctx context.Context, dir string) (adapters.TasksAnswer, 
 		ans.Members = uvworkspace.MemberDirs(f, p.own)
 	}
 	ans.Tasks = p.tasks(f)
+	if a.isolatesBuilds(f, p) {
+		for i := range ans.Tasks {
+			ans.Tasks[i].NoInstall = strings.HasPrefix(ans.Tasks[i].Run, "uv build ")
+		}
+	}
 	f.Whole(filepath.Join(p.Dir, lockName))
 	ans.Reads = f.Reads()
 	return ans, nil
@@ -71,6 +78,20 @@ func (p *project) tasks(f *adapters.Files) []adapters.Task {
 		t.ExtraInputs = slices.Compact(t.ExtraInputs)
 	}
 	return tasks
+}
+
+// isolatesBuilds reports whether "uv build" makes an environment of its own, as it does unless a
+// setting says otherwise.
+func (a *Adapter) isolatesBuilds(f *adapters.Files, p *project) bool {
+	const setting = "no-build-isolation" // or no-build-isolation-package
+	paths := []string{filepath.Join(p.Dir, "pyproject.toml"), filepath.Join(p.dir, "pyproject.toml"), filepath.Join(a.config(), settings)}
+	if path, ok := f.Up(settings); ok {
+		paths = append(paths, path)
+	}
+	return a.env.Get("UV_NO_BUILD_ISOLATION") == "" && !slices.ContainsFunc(paths, func(path string) bool {
+		data, err := f.Beyond().ReadIfExists(path)
+		return err != nil || bytes.Contains(data, []byte(setting))
+	})
 }
 
 func (p *project) build() []adapters.Task {

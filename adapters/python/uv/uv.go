@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/adapters/python/devtool"
 	"github.com/bentobuild/bento/adapters/python/environment"
 	"github.com/bentobuild/bento/adapters/python/interpreter"
 	"github.com/bentobuild/bento/adapters/python/lockfile"
@@ -46,6 +47,7 @@ func New(o adapters.Options) *Adapter {
 		manifest: environment.Manifest("python-uv", "python-uv/1"),
 	}
 	m := &a.manifest
+	m.EmbedsIn = devtool.ManifestFiles()
 	m.FingerprintFiles = []string{
 		"pyproject.toml", lockName, settings, "requirements.txt", "requirements-dev.txt",
 		"setup.cfg", "setup.py", ".python-version", ".tool-versions",
@@ -106,6 +108,11 @@ func (a *Adapter) open(f *adapters.Files) (*project, error) {
 		return nil, err
 	}
 	return &project{Workspace: w, own: own, dir: dir}, nil
+}
+
+// Embeds implements adapters.Embedder.
+func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
+	return devtool.Upward(dir, file, data)
 }
 
 // member returns the member of the project's directory, or else the root, which is no

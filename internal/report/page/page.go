@@ -27,6 +27,14 @@ type Data struct {
 	Title  string `json:"title"`
 	Dishes []Dish `json:"dishes"`
 	Run    *Run   `json:"run,omitempty"` // the last one, nil when none is known
+	// Panels are the tool panels of extensions.
+	Panels []Panel `json:"panels,omitempty"`
+}
+
+// Panel is a tool panel of an extension.
+type Panel struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
 }
 
 // Dish is a node of the graph. Where it stands is worked out by Write.

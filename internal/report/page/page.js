@@ -10,6 +10,9 @@ const kind = { cache_hit: 'hit', cache_miss: 'run', built: 'ok', installed: 'ok'
 const count = (n, one, more) => n + ' ' + (n === 1 ? one : more || one + 's');
 const seconds = ms => ms < 1000 ? ms + ' ms' : (ms / 1000).toFixed(1) + ' s';
 
+// The panels of extensions: bento x ID sends their action.
+if (data.panels) $('panels').append(...data.panels.map(p => el('span', { title: 'bento x ' + p.id }, '▸ ' + short(p.title, 40) + ' ')));
+
 // The graph.
 const graph = $('graph'), scene = svg('g', {}), edges = [], nodes = new Map();
 // A path starts at the dependency, so that its arrowhead, which points there, is at the start.

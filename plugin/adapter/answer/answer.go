@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -57,6 +58,8 @@ func (r *Reader) Decode(method string, result json.RawMessage, into any) error {
 		return checkLinks(a)
 	case *wire.Scaffolded:
 		return checkScaffolded(a)
+	case *adapters.Scope:
+		return checkMade(a)
 	}
 	return nil
 }
@@ -99,6 +102,22 @@ func Unknown(method string, result json.RawMessage) []shape.Stranger {
 		return shape.Unknown(result, installedShape())
 	}
 	return shape.Unknown(result, forms()[method].shape)
+}
+
+// checkMade checks that what an install leaves lies in its directory. It makes absolute paths
+// relative, as all others are.
+func checkMade(a *adapters.Scope) error {
+	for i, made := range a.Made {
+		if !filepath.IsAbs(made) {
+			continue
+		}
+		rel, err := filepath.Rel(a.Dir, made)
+		if err != nil || !filepath.IsLocal(rel) {
+			return fmt.Errorf("made[%d]: expected a path in \"dir\", %q, got %.60q", i, a.Dir, made)
+		}
+		a.Made[i] = rel
+	}
+	return nil
 }
 
 // checkTasks checks what a shape cannot: names are unique, variables have names, and no

@@ -135,7 +135,8 @@ func arms(pattern string) int {
 }
 
 func variables() *shape.Shape {
-	return shape.Table(maxTasks, text().That("a string without NUL", func(s string) bool { return !strings.Contains(s, "\x00") }))
+	return shape.Table(maxTasks, text().That("a string without NUL", func(s string) bool { return !strings.Contains(s, "\x00") })).
+		Called(`an object of variables, such as {"CC": "clang"}`)
 }
 
 // isVariable reports whether a variable can have this name.

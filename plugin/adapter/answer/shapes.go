@@ -85,7 +85,7 @@ func scopeShape() *shape.Shape {
 	return shape.Record(
 		shape.Must("dir", absolute()),
 		shape.May("files", paths()),
-		shape.May("made", shape.List(maxTasks, inside())),
+		shape.May("made", shape.List(maxTasks, text().That("a path in \"dir\", relative to it or absolute, without \"..\"", func(s string) bool { return isInside(s) || isAbsolute(s) }))),
 		shape.May("command", text()),
 		shape.May("nothing", shape.Bool()),
 		shape.May("reads", paths()),

@@ -26,7 +26,7 @@ var (
 
 // ParseReference reads HOST[:PORT]/NAME[:TAG][@DIGEST]. The host is never left out.
 func ParseReference(text string) (Reference, error) {
-	fail := func(what string) (Reference, error) {
+	bad := func(what string) (Reference, error) {
 		return Reference{}, fmt.Errorf("%.200q is no reference, %s: expected HOST/NAME, HOST/NAME:TAG or HOST/NAME@sha256:DIGEST", text, what)
 	}
 	name, digest, pinned := strings.Cut(text, "@")
@@ -34,13 +34,13 @@ func ParseReference(text string) (Reference, error) {
 	repo, tag, tagged := strings.Cut(repo, ":")
 	switch {
 	case !ok || !hostForm.MatchString(host):
-		return fail("its host is not valid")
+		return bad("its host is not valid")
 	case len(repo) > 255 || !repoForm.MatchString(repo):
-		return fail("its name is not valid")
+		return bad("its name is not valid")
 	case tagged && !tagForm.MatchString(tag):
-		return fail("its tag is not valid")
+		return bad("its tag is not valid")
 	case pinned && !digestForm.MatchString(digest):
-		return fail("its digest is not valid")
+		return bad("its digest is not valid")
 	}
 	return Reference{Host: host, Repo: repo, Tag: tag, Digest: digest}, nil
 }

@@ -69,7 +69,14 @@ func Table(limit int, elem *Shape) *Shape {
 // Record returns the shape of an object of known members. It ignores others, also those
 // whose name differs from a known one only in case.
 func Record(fields ...Field) *Shape {
-	return &Shape{want: "an object", starts: "{", fields: fields}
+	want := "an object"
+	joint := " with "
+	for _, f := range fields {
+		if f.Must {
+			want, joint = want+joint+strconv.Quote(f.Name), " and "
+		}
+	}
+	return &Shape{want: want, starts: "{", fields: fields}
 }
 
 // Must returns a required member, of a shape that is not nil.
@@ -85,7 +92,14 @@ func (sh *Shape) OrNull() *Shape {
 	}
 	c := *sh
 	c.null = true
-	c.want += " or null"
+	c.want += ", or null"
+	return &c
+}
+
+// Called returns the shape with another description for messages.
+func (sh *Shape) Called(want string) *Shape {
+	c := *sh
+	c.want = want
 	return &c
 }
 

@@ -1,0 +1,60 @@
+package node
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/internal/clone"
+	"github.com/bentobuild/bento/internal/growth"
+)
+
+// diskView knows no file, so that a Snapshot reads the disk.
+type diskView struct{}
+
+func (diskView) State(string, bool) (s adapters.State, known bool) { return s, false }
+func (diskView) Now(string) (s adapters.State, known bool)         { return s, false }
+
+// TestMembersWithoutLockfile: after an install, the members of a workspace without a lockfile are asked
+// again, and do not each list all of them.
+func TestMembersWithoutLockfile(t *testing.T) {
+	write := func(dir, text string) {
+		t.Helper()
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	member := func(root string, i int) string { return filepath.Join(root, "packages", fmt.Sprint("p", i)) }
+	workspace := func(n int) string {
+		root := t.TempDir()
+		write(root, `{"name": "root", "workspaces": ["packages/*"]}`)
+		for i := range n {
+			write(member(root, i), fmt.Sprintf(`{"name": "p%d", "scripts": {"build": "true"}}`, i))
+		}
+		return fmt.Sprint(root, "\n", n)
+	}
+	growth.CheckMemory(t, growth.Reader{File: workspace, Read: func(data []byte) any {
+		var root string
+		var n int
+		if _, err := fmt.Sscan(string(data), &root, &n); err != nil {
+			t.Fatal(err)
+		}
+		snapshot := new(adapters.Snapshot)
+		snapshot.Hold(diskView{})
+		a := NewNPM(adapters.Options{Clone: clone.At(root), Snapshot: snapshot})
+		for range 2 {
+			for i := range n {
+				if _, err := a.LockDigest(t.Context(), member(root, i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			snapshot.Changed()
+		}
+		return a
+	}})
+}

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"github.com/bentobuild/bento/internal/companion"
+)
+
+// checkExtensions reports the extensions of the workspace, without starting one.
+func (doc *diagnosis) checkExtensions(s *session, w *opened) {
+	for _, e := range companion.Find(w.Config, companion.PlacesOf(w.Root, s.environ.Get)) {
+		c := check{Name: "extension." + e.ID, Status: "ok", Detail: e.Dir + ", " + e.Status}
+		switch {
+		case e.Status == companion.Disabled:
+			c.Status = "skipped"
+		case e.Problem != nil:
+			c.Status, c.Detail, c.Hint = "warn", e.Problem.String(), e.Problem.Hint
+		}
+		doc.put(c)
+	}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/plugin/ainb/manifest"
+	"github.com/bentobuild/bento/plugin/scaffold"
+)
+
+func extNewCommand(s *session) *cobra.Command {
+	var language, dir string
+	cmd := &cobra.Command{
+		Use: "new ID", Short: "Write the project of a new extension",
+		Long:    "Write a small, complete extension of ainb v2 in the language of --lang: it hears of runs and\nhas a command. The directory has the name of the extension, as the contract requires.",
+		Example: "  bento ext new counter --lang python\n  bento ext new counter --lang go --dir tools/counter",
+		Args:    exactly(1, "bento ext new requires the id of the extension"),
+		RunE:    func(_ *cobra.Command, args []string) error { return s.extNew(args[0], language, dir) },
+	}
+	cmd.Flags().StringVar(&language, "lang", "", "the `LANGUAGE` of the extension: "+strings.Join(scaffold.ExtensionLanguages(), ", "))
+	cmd.Flags().StringVar(&dir, "dir", "", "the new `DIRECTORY`; default ID")
+	return cmd
+}
+
+func (s *session) extNew(id, language, dir string) error {
+	if !slices.Contains(scaffold.ExtensionLanguages(), language) {
+		return usageError(fmt.Sprintf("--lang %q is no language of an extension", language), "expected one of "+strings.Join(scaffold.ExtensionLanguages(), ", "))
+	}
+	if why := manifest.WrongName(id); why != "" || strings.ToLower(id) != id {
+		return usageError(fmt.Sprintf("%q is no id of an extension", id), "expected [a-z0-9][a-z0-9._-]* of at most 100 bytes")
+	}
+	if dir == "" {
+		dir = id
+	}
+	if filepath.Base(dir) != id {
+		return usageError(fmt.Sprintf("--dir %q is not named %q, as the contract requires of its directory", dir, id), "name a directory that ends in "+id)
+	}
+	files, err := scaffold.Extension(id, language)
+	if err == nil {
+		err = writeProject(dir, files)
+	}
+	if err != nil {
+		return err
+	}
+	doc := newPlugin{Schema: report.Schema("ext.new"), ID: id, Language: language, Dir: dir}
+	for _, f := range files {
+		doc.Files = append(doc.Files, f.Path)
+	}
+	if s.flags.json {
+		return report.Write(s.out, doc)
+	}
+	_, err = fmt.Fprintf(s.out, "%s: %s\nnext: bento ext test %s\n", report.Printable(dir), report.Count(len(files), "file"), report.Printable("./"+dir))
+	return err
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/internal/companion"
+	"github.com/bentobuild/bento/plugin/plugintest"
+)
+
+func extTestCommand(s *session) *cobra.Command {
+	var within time.Duration
+	cmd := &cobra.Command{
+		Use: "test PATH|ID", Short: "Test an extension against its contract, clause by clause",
+		Long: "Test the extension of a directory, or of the workspace, against its contract, clause by\n" +
+			"clause. It has every permission that its manifest asks for. The exit code is 1 if a MUST\n" +
+			"fails. Every test starts the extension again. -v prints what it writes to stderr.",
+		Example: "  bento ext test ./counter\n  bento ext test acme.notify --json",
+		Args:    exactly(1, "bento ext test requires the path of a directory, or the id of an extension"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return s.extTest(cmd.Context(), args[0], within) },
+	}
+	cmd.Flags().DurationVar(&within, "within", 5*time.Second, "the `TIME` within which each request must be answered")
+	return cmd
+}
+
+// extTest runs the suite of an extension's contract.
+func (s *session) extTest(ctx context.Context, target string, within time.Duration) error {
+	if err := s.checkFiles(); err != nil {
+		return err
+	}
+	e, root, err := s.extensionAt(ctx, target)
+	if err != nil {
+		return err
+	}
+	data, err := os.MkdirTemp("", "bento-ext-test-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(data)
+	set := map[string]string{companion.BytecodeVariable: "1", companion.DataVariable: data}
+	env := s.host().PluginEnv(root).Strict(e.Settings.Env...).With(e.Settings.SetEnv)
+	stderr := io.Discard
+	if s.flags.verbose {
+		stderr = s.err
+	}
+	var r *plugintest.Report
+	if e.SEP != nil {
+		r, err = plugintest.RunSEP(ctx, plugintest.SEPOptions{Manifest: e.SEP, Dir: e.Dir, Env: env, Set: set, Within: within, Stderr: stderr})
+	} else {
+		r, err = plugintest.RunAinb(ctx, e.Dir, plugintest.AinbOptions{Env: env.With(set), Config: e.Config(), Within: within, Stderr: stderr})
+	}
+	if err != nil {
+		return err
+	}
+	return s.writeTests(ctx, r)
+}
+
+// extensionAt returns the extension of a directory, or the one with an id, which may start.
+func (s *session) extensionAt(ctx context.Context, target string) (*companion.Extension, string, error) {
+	root, cwd, err := s.root()
+	if err != nil {
+		root = cwd
+	}
+	if !strings.ContainsRune(target, filepath.Separator) && target != "." && target != ".." {
+		e, _, err := s.extensionNamed(ctx, target)
+		if err != nil {
+			return nil, root, err
+		}
+		if e.Status != companion.Ready {
+			d := *e.Problem
+			d.Severity = diagnostics.Error
+			return nil, root, diagnostics.Problems{d}
+		}
+		return e, root, nil
+	}
+	dir, err := filepath.Abs(target)
+	if err != nil {
+		return nil, root, err
+	}
+	e := companion.Read(dir)
+	if e.Status != companion.Ready {
+		return nil, root, diagnostics.Problems{*e.Problem}
+	}
+	return e, root, nil
+}

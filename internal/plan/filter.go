@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/tree/glob"
+)
+
+// filter says which members a command of a root's script hands on to: "pnpm --filter './packages/*'
+// build". A filter that only the program can evaluate selects all of them.
+type filter struct {
+	only, not []string // names of packages, and directories that begin with "./"; no only is all
+}
+
+// selectors returns the options of a program that select members.
+func selectors(program string) []string {
+	switch program {
+	case "pnpm", "turbo", "bun":
+		return []string{"-F", "--filter"}
+	case "npm":
+		return []string{"-w", "--workspace"}
+	}
+	return nil
+}
+
+// filterOf returns the filter of a command that hands on to members.
+func filterOf(words []string) filter {
+	program, args := words[0], words[1:]
+	var f filter
+	if names := named(args); program == "yarn" && len(names) > 1 && names[0] == "workspace" {
+		return filter{only: names[1:2]}
+	}
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		name, value, joined := strings.Cut(arg, "=")
+		if !slices.Contains(selectors(program), name) {
+			continue
+		}
+		if !joined && i+1 < len(args) {
+			value = args[i+1]
+		}
+		excluded := strings.HasPrefix(value, "!")
+		value = strings.TrimPrefix(value, "!")
+		switch {
+		case !isLiteral(value):
+			return filter{}
+		case excluded:
+			f.not = append(f.not, value)
+		default:
+			f.only = append(f.only, value)
+		}
+	}
+	return f
+}
+
+// isLiteral reports whether a selector is a name or directory, or a glob of them. Others select by
+// changes and by dependencies.
+func isLiteral(selector string) bool {
+	return selector != "" && !strings.Contains(selector, "...") && !strings.ContainsAny(selector, "[]{}^$`\\")
+}
+
+// selects reports whether the filter of a script of root selects a member.
+func (f *filter) selects(root, member *discovery.Dish) bool {
+	matches := func(selector string) bool { return matchesMember(selector, root, member) }
+	return (len(f.only) == 0 || slices.ContainsFunc(f.only, matches)) && !slices.ContainsFunc(f.not, matches)
+}
+
+// matchesMember reports whether a selector means a member, by its name or its directory. npm takes a
+// directory without "./" too. A directory means all members below.
+func matchesMember(selector string, root, member *discovery.Dish) bool {
+	flat := func(text string) string { return strings.ReplaceAll(text, "/", ":") } // "*" includes scopes
+	if ok, _ := path.Match(flat(selector), flat(member.PackageName())); ok {
+		return true
+	}
+	dir := path.Clean(selector)
+	set, err := glob.Compile(root.Path, []string{dir, dir + "/**"})
+	return err != nil || set.Match(member.Path)
+}
+
+// handedTo returns the members that a script of a root hands on to.
+func handedTo(root *discovery.Dish, filters []filter, members []*discovery.Dish) []*discovery.Dish {
+	return slices.DeleteFunc(slices.Clone(members), func(m *discovery.Dish) bool {
+		return !slices.ContainsFunc(filters, func(f filter) bool { return f.selects(root, m) })
+	})
+}
