@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func shown(t *testing.T, name string) (lines [][]string) {
 // TestShownCommands: the commands of the documents are there, and have their flags.
 func TestShownCommands(t *testing.T) {
 	t.Parallel()
-	for _, doc := range []string{"README.md", "docs/tour.md", "docs/commands.md", "docs/configuration.md", "docs/discovery.md", "docs/languages.md", "docs/adapters.md"} {
+	for _, doc := range []string{"README.md", "docs/tour.md", "docs/commands.md", "docs/configuration.md", "docs/discovery.md", "docs/languages.md", "docs/adapters.md", "docs/extensions.md"} {
 		for _, words := range shown(t, doc) {
 			root := newRoot(&session{process: process{out: io.Discard, err: io.Discard, environ: adapters.NewEnviron(nil)}})
 			cmd, rest, err := root.Find(words)
@@ -145,6 +146,34 @@ func TestDiscoveryPage(t *testing.T) {
 	}
 	if names := ticked(discovery.TestDataNames()); !strings.Contains(string(text), "\n"+names+"\n") {
 		t.Errorf("the page does not list the names of test data: %s", names)
+	}
+}
+
+// TestExtensionsPage holds the topics of docs/extensions.md against those that are published, and the
+// example in Python against the template that bento ext new writes.
+func TestExtensionsPage(t *testing.T) {
+	t.Parallel()
+	read := func(path ...string) string {
+		text, err := os.ReadFile(filepath.Join(append([]string{"..", ".."}, path...)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	var topics, listed []string
+	for _, topic := range report.Topics() {
+		topics = append(topics, topic.Name)
+	}
+	for _, row := range rowsBelow(read("docs", "extensions.md"), "| topic | when |") {
+		listed = append(listed, strings.Split(row, "`")[1])
+	}
+	slices.Sort(topics)
+	slices.Sort(listed)
+	if diff := cmp.Diff(topics, listed); diff != "" {
+		t.Errorf("topics (-published +page):\n%s", diff)
+	}
+	if read("examples", "extensions", "budget", "ainb.py") != read("plugin", "scaffold", "templates", "extension", "python", "ainb.py") {
+		t.Error("ainb.py of the example is not that of the template")
 	}
 }
 

@@ -145,7 +145,7 @@ var table = []row{
 	{"internal/report", []string{"internal/run", "internal/action", "internal/key", "internal/plan", "internal/tree", "internal/report/page",
 		"diagnostics", "adapters", "cache", "discovery"}},
 	// Extensions of a run: which may start, and what they hear of it.
-	{"internal/companion", []string{"internal/run", "internal/report", "internal/config", "internal/extension", "internal/state", "internal/bounds", "adapters", "diagnostics",
+	{"internal/companion", []string{"internal/run", "internal/report", "internal/config", "internal/extension", "internal/state", "internal/bounds", "internal/owner", "adapters", "diagnostics",
 		"plugin/ainb", "plugin/ainb/manifest", "plugin/sep", "plugin/sep/manifest", "plugin/host"}},
 	{"internal/screen", []string{"internal/report", "plugin/ainb"}}, // cells of extensions on a terminal
 	{"internal/watch", nil}, // what the system tells; what it means is known above

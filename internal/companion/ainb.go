@@ -41,8 +41,10 @@ func (s *Set) openAinb(ctx context.Context, list []*Extension) (host, error) {
 	for _, t := range report.Topics() {
 		own = append(own, t.Name)
 	}
+	hidden := &secrets{getenv: s.o.Environ.Get, root: s.o.Places.Root}
 	var err error
 	c.Host, err = ainb.Start(ctx, ainb.Options{
+		Secret:     hidden.find,
 		Extensions: all, Own: own, Latest: loadLatest(s.o.State), Home: s.o.Environ.Get("HOME"), Getenv: s.o.Environ.Get,
 		Log: func(l ainb.Line) { s.journal(l.Extension).Log(l.Level, l.Message) },
 		Audit: func(d plugin.Decision) {

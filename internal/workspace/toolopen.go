@@ -73,8 +73,16 @@ func (t *toolFinder) openOneshot(f *FoundTool) {
 func (t *toolFinder) openProgram(f *FoundTool, p Launch) {
 	own := f.Settings
 	p.Env = p.Env.With(map[string]string{"PWD": p.Dir, state.Inside: t.cfg.Root})
+	box := t.confine(f, p.Dir)
+	if f.Tool.Problem != "" {
+		return
+	}
+	if box != nil {
+		p.Env = p.Env.With(box.Environ())
+		p.terms = append(p.terms, discovery.Term{Name: "sandbox", Value: "confined"})
+	}
 	opened, err := oneshot.Open(oneshot.Options{
-		ID: p.ID, Argv: p.Argv, Dir: p.Dir, Env: p.Env, SHA256: p.sha256, Capabilities: own.Capabilities, Timeout: own.Timeout,
+		ID: p.ID, Argv: p.Argv, Dir: p.Dir, Env: p.Env, SHA256: p.sha256, Capabilities: own.Capabilities, Timeout: own.Timeout, Sandbox: box,
 		Trace: t.traceOf(f), Audit: t.o.Audit,
 	})
 	if err != nil {

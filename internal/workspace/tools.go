@@ -53,7 +53,7 @@ func (t *Tools) Engine() *wasm.Engine { return t.engine }
 //
 // o says who hears of the calls.
 func (h *Host) FindTools(cfg *config.Workspace, st *state.Dir, o ToolOptions) (*Tools, []diagnostics.Diagnostic) {
-	t := &toolFinder{host: h, o: o, tools: new(Tools), cfg: cfg, taken: make(map[string]bool)}
+	t := &toolFinder{host: h, o: o, tools: new(Tools), cfg: cfg, taken: make(map[string]bool), state: st, confiner: confiner{host: h, cfg: cfg}}
 	if st != nil {
 		t.digests = host.NewDigests(st)
 	}
@@ -87,6 +87,8 @@ type toolFinder struct {
 	digests  *host.Digests
 	taken    map[string]bool // ids of tools that count
 	problems []diagnostics.Diagnostic
+	state    *state.Dir // may be nil
+	confiner confiner
 }
 
 // declared adds a tool that bento.toml declares. It counts before those on PATH.

@@ -38,8 +38,11 @@ func (b *misbehaviour) numbers() host.Numbers {
 	if b.eager {
 		n.Respawn = []time.Duration{0}
 	}
-	if b.hurry {
-		n.Handshake, n.Wire.Send = time.Second, time.Second
+	switch {
+	case b.large:
+		n.Wire.Send = time.Second
+	case b.hurry && b.code == adapters.HandshakeFailed:
+		n.Handshake = time.Second
 	}
 	if b.code == adapters.MalformedResponse || strings.Contains(b.name, "fork") || strings.Contains(b.name, "closes-stdout") || strings.Contains(b.name, "without-reading") || b.large {
 		n.Drain = 300 * time.Millisecond

@@ -67,7 +67,7 @@ type hostInfo struct {
 
 type eventParams struct {
 	Topic   string `json:"topic"`
-	Payload Bytes  `json:"payload"`
+	Payload []byte `json:"payload"` // not nil; Bytes would be checked once more
 }
 
 type keyParams struct {

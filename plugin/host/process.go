@@ -104,6 +104,8 @@ func (p *process) conclude(err error) {
 	case p.cause != nil:
 	case errors.Is(err, wire.ErrMalformed):
 		p.cause = &ended{adapters.MalformedResponse, err.Error()}
+	case errors.Is(err, wire.ErrSendTimeout): // it may have exited for the closed streams
+		p.cause = &ended{adapters.Timeout, deafened}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		p.cause = &ended{adapters.Crashed, fmt.Sprintf("it ended in the middle of a message (%s)", p.status)}
 	default:

@@ -47,6 +47,13 @@ func (s *Sandbox) ForInstall(dirs ...string) *Sandbox {
 	return &wider
 }
 
+// Writing returns s with write access to further directories.
+func (s *Sandbox) Writing(dirs ...string) *Sandbox {
+	wider := *s
+	wider.Write = append(s.Write[:len(s.Write):len(s.Write)], dirs...)
+	return &wider
+}
+
 // inside returns a path without links, if it is one inside root.
 func inside(root, path string) (real string, ok bool) {
 	root, err := filepath.EvalSymlinks(root)

@@ -34,6 +34,7 @@ type run struct {
 	audit    host.Audit
 	manifest Manifest
 	path     string // of the executable, once it is known
+	out      string // the directory that it may write to, "" for none
 
 	stream *host.Stream
 	in     *receiver
@@ -58,6 +59,7 @@ func newRun(t *Tool, function string, log func(string)) *run {
 
 // call makes the whole exchange.
 func (r *run) call(ctx context.Context, c *adapters.ToolCall) (json.RawMessage, error) {
+	r.out = c.Out
 	if err := r.launch(ctx); err != nil {
 		return nil, err
 	}
@@ -105,6 +107,9 @@ func (r *run) launch(ctx context.Context) error {
 		command, err := r.o.command()
 		if err != nil {
 			return unlaunched(err)
+		}
+		if command.Sandbox != nil && r.out != "" {
+			command.Sandbox = command.Sandbox.Writing(r.out)
 		}
 		launcher, r.path = command, command.Argv[0]
 	}

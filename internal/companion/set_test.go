@@ -1,0 +1,214 @@
+package companion
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bentobuild/bento/adapters"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/extension"
+	"github.com/bentobuild/bento/internal/plan"
+	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/internal/run"
+	"github.com/bentobuild/bento/internal/state"
+)
+
+// fake is a host whose extension does what its functions do; nil ones do nothing.
+type fake struct {
+	mu       sync.Mutex
+	heard    []string // topics
+	payloads []json.RawMessage
+	took     func() // for one event
+	settles  func(ctx context.Context)
+	closed   func(ctx context.Context)
+}
+
+func (f *fake) wants(topic string) bool { return topic != report.TopicTaskStarted }
+
+func (f *fake) publish(topic string, payload json.RawMessage) {
+	if f.took != nil {
+		f.took()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.heard, f.payloads = append(f.heard, topic), append(f.payloads, payload)
+}
+
+func (f *fake) command(context.Context, string, []string) (Output, error) { return Output{}, nil }
+
+func (f *fake) settle(ctx context.Context) {
+	if f.settles != nil {
+		f.settles(ctx)
+	}
+}
+
+func (f *fake) close(ctx context.Context) {
+	if f.closed != nil {
+		f.closed(ctx)
+	}
+}
+
+// open returns a set with one host.
+func open(t *testing.T, f *fake) *Set {
+	t.Helper()
+	root := t.TempDir()
+	s := newSet(Options{
+		Places: Places{Root: root, Records: &extension.Records{Dir: filepath.Join(t.TempDir(), "records")}},
+		State:  state.Open(root), Guard: func() {},
+	})
+	s.linger = 2 * time.Second
+	s.serving.Go(func() { s.serve(func() { s.hosts = append(s.hosts, f) }) })
+	<-s.found
+	return s
+}
+
+// events returns the events of a run of n tasks, which were all built.
+func events(n int) (list []run.Event) {
+	d := &discovery.Dish{Name: "d"}
+	p := &plan.Plan{Workspace: &discovery.Workspace{Root: "/ws"}, Dishes: []*discovery.Dish{d}}
+	r := &run.Report{Plan: p}
+	for i := range n {
+		p.Tasks = append(p.Tasks, &plan.Task{Dish: d, Name: "t", Index: i})
+	}
+	list = append(list, run.Started{Plan: p, Workers: 2})
+	for _, task := range p.Tasks {
+		res := &run.Result{Task: task, Outcome: run.Built, Started: time.Unix(1, 0)}
+		r.Results = append(r.Results, res)
+		list = append(list, run.TaskStarted{Task: task}, run.TaskOutput{Task: task, Data: []byte("words")}, run.TaskFinished{Result: res})
+	}
+	return append(list, run.Finished{Report: r})
+}
+
+// TestSetPassesOn: what an extension wants arrives in order; what tasks print only on request.
+func TestSetPassesOn(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	s := open(t, f)
+	for _, ev := range events(2) {
+		s.Report(ev)
+	}
+	s.WatchChanged([]string{"a"})
+	s.PluginFailed("p", "crashed", "m")
+	s.Close()
+	want := "plan.made run.started task.finished task.finished cache.stats run.finished watch.changed plugin.failed"
+	if got := strings.Join(f.heard, " "); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for i, text := range f.payloads {
+		var head struct{ Schema string }
+		if err := json.Unmarshal(text, &head); err != nil || head.Schema != report.Schema("ext."+f.heard[i]) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	f = &fake{}
+	s = open(t, f)
+	s.output = true
+	for _, ev := range events(1) {
+		s.Report(ev)
+	}
+	s.Close()
+	if got := strings.Join(f.heard, " "); !strings.Contains(got, report.TopicTaskOutput) {
+		t.Errorf("with output: %s", got)
+	}
+}
+
+// TestNothingWaits: an extension that takes no events, or does not end, makes no run wait. The oldest
+// events are dropped and counted; the end waits for as long as the configuration says, and not at all
+// after a run that has executed nothing.
+func TestNothingWaits(t *testing.T) {
+	stuck := func(ctx context.Context) { <-ctx.Done() }
+	for name, c := range map[string]struct {
+		idle bool
+		want time.Duration
+	}{"built": {false, 2 * time.Second}, "idle": {true, 0}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				free := make(chan struct{})
+				f := &fake{took: func() { <-free }, settles: stuck, closed: stuck}
+				s := open(t, f)
+				began := time.Now()
+				s.Report(run.Started{Plan: &plan.Plan{Workspace: &discovery.Workspace{}}})
+				synctest.Wait() // the goroutine is stuck now
+				for _, ev := range events(maxQueued + 10) {
+					s.Report(ev)
+				}
+				if took := time.Since(began); took != 0 {
+					t.Errorf("the run waited for %v", took)
+				}
+				s.idle.Store(c.idle)
+				time.AfterFunc(time.Nanosecond, func() { close(free) })
+				s.Close()
+				if took := time.Since(began); took > c.want+time.Nanosecond {
+					t.Errorf("the end waited for %v, want %v", took, c.want)
+				}
+				problems := s.Problems()
+				if len(problems) != 1 || !strings.Contains(problems[0].Message, "extensions did not hear of ") {
+					t.Errorf("%v", problems)
+				}
+			})
+		})
+	}
+}
+
+// TestFailures: a failure is logged, and too many are kept until bento ext reload.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	s := open(t, &fake{})
+	failure := &adapters.Failure{Code: adapters.Crashed, Message: "it exited"}
+	s.failed("x", false, failure)
+	if r, err := s.o.Places.Records.Load(s.o.Places.Root, "x"); err != nil || r.Quarantined != "" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	s.failed("x", true, failure)
+	s.Close()
+	if r, err := s.o.Places.Records.Load(s.o.Places.Root, "x"); err != nil || r.Quarantined != "it exited" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if j := LoadJournal(s.o.State, "x"); len(j.Lines) != 2 || !strings.Contains(j.Lines[0].Text, "it exited") {
+		t.Errorf("%+v", j.Lines)
+	}
+}
+
+// TestJournalIsBounded: the newest lines and decisions are kept, over several invocations.
+func TestJournalIsBounded(t *testing.T) {
+	t.Parallel()
+	st := state.Open(t.TempDir())
+	for range 2 {
+		j := new(Journal)
+		for i := range maxLines {
+			j.Log("info", strings.Repeat("x", i%200))
+			j.Decide(report.ExtensionDecision{Method: "m"})
+		}
+		j.Log("info", strings.Repeat("y", 2*maxLine))
+		if err := j.save(st, "x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j := LoadJournal(st, "x")
+	size := 0
+	for _, l := range j.Lines {
+		size += len(l.Text)
+	}
+	if len(j.Lines) > maxLines || size > maxLogBytes || len(j.Decisions) != maxDecisions || !strings.HasPrefix(j.Lines[len(j.Lines)-1].Text, "yyy") {
+		t.Errorf("%d lines, %d bytes, %d decisions", len(j.Lines), size, len(j.Decisions))
+	}
+}
+
+// BenchmarkReport is what a run pays for an event: it is queued, and nothing else.
+func BenchmarkReport(b *testing.B) {
+	f := &fake{}
+	s := newSet(Options{State: state.Open(b.TempDir()), Guard: func() {}})
+	s.serving.Go(func() { s.serve(func() { s.hosts = append(s.hosts, f) }) })
+	<-s.found
+	list := events(1)
+	for b.Loop() {
+		s.Report(list[3])
+	}
+	s.Close()
+}
