@@ -28,6 +28,7 @@ type endpoint struct {
 
 	token    string
 	dir      string
+	held     *os.File // dir, while it is in use
 	listener *net.UnixListener
 	copying  sync.WaitGroup // of the process's stdout
 	stdout   io.Closer
@@ -35,6 +36,12 @@ type endpoint struct {
 
 // maxSocketPath is how long the path of a socket may be, in bytes: 104 with its end on macOS, 108 on Linux.
 const maxSocketPath = 103
+
+// The names of the directory of a socket, and of the socket in it.
+const (
+	dirPrefix  = "bento-sep-"
+	socketName = "s"
+)
 
 // newEndpoint resolves the entrypoint of the manifest.
 func newEndpoint(o *Options, startup time.Duration) (*endpoint, error) {
@@ -108,12 +115,18 @@ func (e *endpoint) listen() error {
 	if err != nil {
 		return err
 	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: filepath.Join(dir, "s")})
+	held, err := holdDir(dir)
 	if err != nil {
 		os.Remove(dir)
 		return err
 	}
-	e.dir, e.listener = dir, l
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: filepath.Join(dir, socketName)})
+	if err != nil {
+		os.Remove(dir)
+		held.Close()
+		return err
+	}
+	e.dir, e.held, e.listener = dir, held, l
 	return nil
 }
 
@@ -129,7 +142,8 @@ func privateDir(env adapters.Environ) (string, error) {
 			reasons = append(reasons, err)
 			continue
 		}
-		dir, err := os.MkdirTemp(parent, "bento-sep-")
+		removeStale(parent)
+		dir, err := os.MkdirTemp(parent, dirPrefix)
 		if err == nil {
 			return dir, nil
 		}
@@ -140,7 +154,7 @@ func privateDir(env adapters.Environ) (string, error) {
 
 // suitable returns why parent cannot hold the directory of a socket.
 func suitable(parent string) error {
-	const below = len("/bento-sep-4294967295/s")
+	const below = len("/" + dirPrefix + "4294967295/" + socketName)
 	if !filepath.IsAbs(parent) {
 		return fmt.Errorf("%q is no absolute path", parent)
 	}
@@ -224,6 +238,7 @@ func (e *endpoint) remove() {
 	}
 	e.listener.Close() // also removes the socket
 	os.RemoveAll(e.dir)
+	e.held.Close()
 	e.dir = ""
 }
 

@@ -142,7 +142,7 @@ func TestOff(t *testing.T) {
 
 // TestUntrustedLimits: an extension of the level untrusted_local has the lower of two limits.
 func TestUntrustedLimits(t *testing.T) {
-	m := parsed(t, "first_party", manifest.UntrustedLocal, "65536", "100000", "5000", "20000")
+	m := parsed(t, "first_party", manifest.UntrustedLocal, "65536", "100000", "5000", "20000", `"maxConcurrentRequests":4`, `"maxConcurrentRequests":400`)
 	got := Settle(m, &Entry{Enabled: true})
 	if want := (manifest.Limits{MaxRequestBytes: 65536, MaxRequestsPerSecond: 10, MaxConcurrentRequests: 4}); got.Limits != want || got.Startup != 10*time.Second {
 		t.Errorf("got %+v, %v", got.Limits, got.Startup)

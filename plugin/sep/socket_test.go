@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/sep/manifest"
@@ -64,6 +65,49 @@ func TestSocket(t *testing.T) {
 	}
 	if len(tokens) != 3 {
 		t.Errorf("%d tokens of 3 starts", len(tokens))
+	}
+}
+
+// TestStaleDirectories: what a killed bento has left is removed by the next start, and nothing else.
+func TestStaleDirectories(t *testing.T) {
+	parent := t.TempDir()
+	old := time.Now().Add(-2 * time.Minute)
+	make := func(name string, file string, at time.Time) string {
+		dir := filepath.Join(parent, name)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, file), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(dir, at, at); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	stale := make("bento-sep-1", socketName, old)
+	kept := []string{make("bento-sep-2", socketName, time.Now()), make("bento-sep-3", "other", old), make("else-4", socketName, old)}
+	used := make("bento-sep-5", socketName, old)
+	held, err := holdDir(used)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	link := filepath.Join(parent, "bento-sep-6")
+	if err := os.Symlink(kept[2], link); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := privateDir(adapters.NewEnviron([]string{"TMPDIR=" + parent}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(stale); err == nil {
+		t.Error("a stale directory is left")
+	}
+	for _, dir := range append(kept, used, link, dir) {
+		if _, err := os.Lstat(dir); err != nil {
+			t.Errorf("%s was removed", filepath.Base(dir))
+		}
 	}
 }
 
