@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/adapter/answer"
@@ -91,10 +92,18 @@ func (p *Process) module() host.Launcher {
 // identify computes the identity from the digest of the executable and the manifest.
 func (p *Process) identify(executable string) {
 	h := sha256.New()
-	fmt.Fprintf(h, "plugin %d %s %d %s", len(executable), executable, len(p.text), p.text)
+	if announced := p.o.Identities[p.id]; announced != "" {
+		fmt.Fprintf(h, "plugin %s", announced)
+	} else {
+		fmt.Fprintf(h, "plugin %d %s %d %s", len(executable), executable, len(p.text), p.text)
+	}
+	if options := p.o.Settings[p.id]; options != "" {
+		fmt.Fprintf(h, " %d %s", len(options), options)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.executable, p.manifest.Identity = executable, hex.EncodeToString(h.Sum(nil))
+	p.manifest.Parallel = p.parallel()
 }
 
 // isChanged reports whether the executable has changed since the first start, on which the
@@ -129,15 +138,26 @@ func (p *Process) hello(version string) func(context.Context, host.AskFunc) (hos
 		if p.isChanged() {
 			return host.Terms{}, errors.New("its executable has changed since its first start")
 		}
-		result, err := ask(wire.MethodInitialize, wire.Initialize{ProtocolVersion: adapters.ProtocolVersion, BentoVersion: version})
+		result, err := ask(wire.MethodInitialize, wire.Initialize{
+			ProtocolVersion: adapters.ProtocolVersion, BentoVersion: version, Options: json.RawMessage(p.o.Settings[p.id]),
+		})
 		if err != nil {
 			return host.Terms{}, err
 		}
 		if err := p.introduced(result); err != nil {
 			return host.Terms{}, err
 		}
-		return host.Terms{Parallel: min(p.manifest.Parallel, maxParallel), Cancel: p.manifest.Capabilities.Cancel}, nil
+		return host.Terms{Parallel: p.parallel(), Cancel: p.manifest.Capabilities.Cancel}, nil
 	}
+}
+
+// parallel is how many calls may be in flight. Each call of a module has an instance of its own.
+func (p *Process) parallel() int {
+	n := min(p.manifest.Parallel, maxParallel)
+	if p.from.Contract == adapters.ContractWasm {
+		n = max(n, min(runtime.GOMAXPROCS(0), maxParallel))
+	}
+	return n
 }
 
 // introduced reads the result of initialize. The first result is the manifest; a later one
