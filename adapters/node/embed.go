@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,6 +33,9 @@ func embedsIn() []string {
 			files = append(files, name+end)
 		}
 	}
+	for _, end := range moduleEnds {
+		files = append(files, ".paths"+end, ".data"+end)
+	}
 	return files
 }
 
@@ -45,6 +49,8 @@ var upwardPath = pattern.New("[\"'`](?:<rootDir>|\\$\\{[\\w.]+\\})?/?(\\.\\./[^\
 func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 	var list []adapters.Embed
 	switch name := filepath.Base(file); {
+	case loads(name) && !bytes.Contains(data, []byte("vitepress")):
+		return nil
 	case !slices.Contains(compilerFiles, name):
 		list = bundlerPaths(file, data)
 	case filepath.Dir(file) == dir:
@@ -55,6 +61,12 @@ func (a *Adapter) Embeds(dir, file string, data []byte) []adapters.Embed {
 		return around || strings.Contains(e.Path+"/", "/node_modules/")
 	})
 	return adapters.Outside(dir, list)
+}
+
+// loads reports whether a file is named like those by which VitePress makes pages of other files.
+func loads(name string) bool {
+	stem := strings.TrimSuffix(name, filepath.Ext(name))
+	return strings.HasSuffix(stem, ".paths") || strings.HasSuffix(stem, ".data")
 }
 
 // bundlers take in what their configuration names. Another program may name a path and not read it.

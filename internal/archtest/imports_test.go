@@ -95,8 +95,8 @@ var table = []row{
 	{"plugin/ainb/manifest", []string{"diagnostics", "internal/semver", "internal/tomlfile"}}, // a foreign format, with places
 	{"plugin/ainb/bus", nil}, // topics and inboxes alone
 	{"plugin/bundle/*", []string{"diagnostics", "internal/jsonfile", "internal/pattern", "internal/semver"}},
-	{"internal/extension", []string{"internal/owndir", "internal/owner", "internal/rawfile"}}, // which extensions the user has approved
-	{"plugin/sep/manifest", []string{"diagnostics", "internal/jsonfile", "internal/pattern"}}, // a foreign format, with places
+	{"internal/extension", []string{"internal/stat", "internal/owndir", "internal/owner", "internal/rawfile"}}, // which extensions the user has approved
+	{"plugin/sep/manifest", []string{"diagnostics", "internal/jsonfile", "internal/pattern"}},                  // a foreign format, with places
 	{"plugin/sep", []string{"adapters", "diagnostics", "internal/jsonfile", "internal/jsontext", "plugin/host", "plugin/sep/manifest", "plugin/wire", "plugin/wire/shape"}},
 	{"plugin/wasm/wasmtest", nil}, // modules written by hand, for tests
 	// Compiled modules lie in a directory of bento's own.

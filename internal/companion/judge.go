@@ -19,8 +19,22 @@ func (p Places) judge(e *Extension) {
 	case e.Record.Quarantined != "":
 		e.hold(Quarantined, RuleQuarantined, "bento ext logs "+e.ID+", then bento ext reload "+e.ID, "the extension %s failed too often: %s", e.ID, e.Record.Quarantined)
 	case !e.Settings.Own || e.Settings.SHA256.Text != "":
-		e.compare()
+		p.compare(e)
 	}
+}
+
+// digest sets the digest of an extension. It reads the files only if their stats have changed since.
+func (p Places) digest(e *Extension) (err error) {
+	stamp := extension.Stamp(e.Dir)
+	if e.Digest = e.Record.Recall(stamp); e.Digest != "" {
+		return nil
+	}
+	if e.Digest, err = extension.Digest(e.Dir); err != nil || stamp == "" || p.Records == nil || e.Record.Approved == "" && !e.Settings.Own || extension.Stamp(e.Dir) != stamp {
+		return err
+	}
+	digest := e.Digest
+	_ = p.Records.Change(p.Root, e.ID, func(r *extension.Record) { r.Stamp, r.Stamped = stamp, digest }) // else it is computed again
+	return nil
 }
 
 func (p Places) load(e *Extension) (err error) {
@@ -32,13 +46,12 @@ func (p Places) load(e *Extension) (err error) {
 
 // compare checks the content of an extension. One that only the repository names needs the user's
 // approval of its content.
-func (e *Extension) compare() {
-	digest, err := extension.Digest(e.Dir)
-	if err != nil {
+func (p Places) compare(e *Extension) {
+	if err := p.digest(e); err != nil {
 		e.broken(RuleUnusable, "", "the files of the extension cannot be digested: %v", err)
 		return
 	}
-	e.Digest = digest
+	digest := e.Digest
 	switch pin := e.Settings.SHA256.Text; {
 	case pin != "" && pin != digest:
 		e.hold(Changed, RuleChanged, "see what has changed, then correct sha256", "the extension %s is pinned to sha256 %s, found %s", e.ID, short(pin), short(digest))

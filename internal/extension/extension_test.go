@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func put(t *testing.T, path, text string, mode os.FileMode) {
@@ -68,6 +69,36 @@ func TestDigest(t *testing.T) {
 			t.Errorf("%s: the digest is that of: %s", name, same)
 		}
 		seen[d] = name
+	}
+}
+
+// TestStamp: a record recalls a digest for the same stats alone, and never for files that have changed
+// just now.
+func TestStamp(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "a"), "a", 0o644)
+	if s := Stamp(dir); s != "" {
+		t.Errorf("new files have the stamp %q", s)
+	}
+	later := time.Now().Add(2 * settled)
+	first := stampAt(dir, later)
+	r := Record{Stamp: first, Stamped: "d"}
+	if first == "" || stampAt(dir, later) != first || r.Recall(first) != "d" || r.Recall("") != "" || r.Recall("other") != "" || (&Record{Stamped: "d"}).Recall("") != "" {
+		t.Errorf("the stamp %q", first)
+	}
+	was, err := os.Stat(filepath.Join(dir, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "a"), "b", 0o644) // the same size, and times set back
+	if err := os.Chtimes(filepath.Join(dir, "a"), was.ModTime(), was.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if stampAt(dir, later) == first {
+		t.Error("a changed file keeps the stamp")
+	}
+	if Stamp(filepath.Join(dir, "absent")) != "" {
+		t.Error("a missing directory has a stamp")
 	}
 }
 

@@ -27,6 +27,9 @@ type Record struct {
 	Approved    string `json:"approved,omitempty"`    // the digest of the approved files
 	Disabled    bool   `json:"disabled,omitempty"`    // by the user
 	Quarantined string `json:"quarantined,omitempty"` // why bento starts it no more
+	// Stamp is that of the files whose digest is Stamped.
+	Stamp   string `json:"stamp,omitempty"`
+	Stamped string `json:"stamped,omitempty"`
 }
 
 // StateDir returns the directory of what bento keeps for a user: $XDG_STATE_HOME/bento, or
