@@ -23,6 +23,7 @@ func TestHostileSuiteIsWhole(t *testing.T) {
 		wanted int
 	}{
 		{"commands that only look, by files of tools", lookingTraps(t), 100},
+		{"commands that only look, by tools of tasks", toolTraps(t), 6},
 		{"commands that only look, by git", slices.Concat(slices.Collect(maps.Values(gitTraps())), []string{gitIncluded, gitAttributes, gitHooks}), 25},
 		{"bento's own directories and the cache", ownTraps(t), 100},
 		{"terminals", nasty(), 15},
@@ -49,6 +50,17 @@ func lookingTraps(t *testing.T) (list []string) {
 			b.WriteString(f.Name + "\n" + strings.ReplaceAll(string(f.Data), strings.ReplaceAll(tr.name, "_", "-"), ""))
 		}
 		list = append(list, b.String())
+	}
+	return list
+}
+
+// toolTraps lists those of lookingTraps that a task or a parser would start.
+func toolTraps(t *testing.T) (list []string) {
+	t.Helper()
+	for _, tr := range traps(t) {
+		if strings.HasPrefix(tr.name, "tool_of_") && tr.key != "" {
+			list = append(list, tr.name)
+		}
 	}
 	return list
 }

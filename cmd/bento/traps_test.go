@@ -194,7 +194,7 @@ func TestLookingSpringsNoTrap(t *testing.T) {
 			task := plan.first(t)
 			for _, args := range [][]string{
 				{"why", task.Dish + ":" + task.Name}, {"doctor"}, {"toolchain", "list"}, {"toolchain", "check"}, {"dish", "list"},
-				{"graph"}, {"artifacts"}, {"plan", "--no-cache"}, {"ext", "list"},
+				{"graph"}, {"artifacts"}, {"plan", "--no-cache"}, {"ext", "list"}, {"tool", "list"}, {"tool", "info", "evil"},
 			} {
 				onlyLook(t, g.root, env, args...)
 			}

@@ -160,14 +160,19 @@ func (j *jail) open(name string, flag int, perm fs.FileMode, follow bool) (f *os
 	return f, at, err
 }
 
-// openAt opens a resolved name. What it names may have been replaced since.
+// openAt opens a resolved name. What it names may have been replaced since: os.Root follows a link
+// that stays inside, also to what is hidden.
 func (j *jail) openAt(at string, flag int, perm fs.FileMode) (*os.File, error) {
-	f, err := j.root.OpenFile(filepath.FromSlash(at), flag|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, perm)
+	f, err := j.root.OpenFile(filepath.FromSlash(at), flag|syscall.O_NONBLOCK, perm)
 	if err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+	var named fs.FileInfo
+	if err == nil {
+		named, err = j.root.Lstat(filepath.FromSlash(at))
+	}
+	if err == nil && (!info.Mode().IsRegular() && !info.IsDir() || !os.SameFile(info, named)) {
 		err = sys.EPERM
 	}
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 func asker(function, question string) []byte {
 	m := &Module{}
 	f := m.Import("az", function, "i32,i32->i64")
-	m.Func(alloc, "i32->i32", I32(8192))
+	m.Func(alloc, "i32->i32", I32(20<<20))
 	m.Func(execute, "i32,i32->i64", I32(4096), I32(int32(len(question))), Call(f))
 	m.Memory(600, -1)
 	m.Data(4096, question)
@@ -55,13 +55,28 @@ func answered(t *testing.T, tool *Tool, root string) (string, bool) {
 
 func TestEnvGet(t *testing.T) {
 	t.Setenv("OF_THE_HOST", `{"output":"host"}`)
-	o := Options{Capabilities: []string{"host:az_env_get"}, Env: map[string]string{"NAME": `{"output":"value"}`}}
+	long, value := strings.Repeat("x", maxQuestion+1), `{"output":"value"}`
+	o := Options{Capabilities: []string{"host:az_env_get"}, Env: map[string]string{"NAME": value, "EMPTY": "", "\xff": value, long: value}}
 	if got, ok := ask(t, o, azEnvGet, "NAME", ""); !ok || got != "value" {
 		t.Errorf("NAME: got %q, %t", got, ok)
 	}
-	for _, name := range []string{"OF_THE_HOST", "PATH", "name", "", "NAME\x00", "\xff", strings.Repeat("x", maxQuestion+1)} {
+	for _, name := range []string{"OF_THE_HOST", "PATH", "name", "", "NAME\x00", "\xff", long} {
 		if got, ok := ask(t, o, azEnvGet, name, ""); ok {
 			t.Errorf("%.20q: got %q, want 0", name, got)
+		}
+	}
+	for name, want := range map[string]string{"EMPTY": "set", "UNSET": "unset"} { // the empty value is no 0
+		m := &Module{}
+		f := m.Import("az", azEnvGet, "i32,i32->i64")
+		m.Func(alloc, "i32->i32", I32(8192))
+		m.Func(execute, "i32,i32->i64", I32(4096), I32(int32(len(name))), Call(f), Op(0x50, 0x04, 0x40), Packed(2048, 18), Op(Return, End), Packed(1024, 16))
+		m.Memory(1, -1)
+		m.Data(4096, name)
+		m.Data(1024, `{"output":"set"}`)
+		m.Data(2048, `{"output":"unset"}`)
+		o.Bytes = m.Bytes()
+		if got := must(t, open(t, o), say("x")); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
 }
@@ -134,6 +149,37 @@ func TestReadFileReplaced(t *testing.T) {
 	}
 }
 
+// A jail refuses names that lead out of it even where a file of that name is inside.
+func TestJailRefuses(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a.txt"), "text")
+	write(t, filepath.Join(dir, ".git", "config"), "text")
+	for name, target := range map[string]string{"absolute": "/a.txt", "upwards": "../a.txt", "hidden": ".git/config", "in": "a.txt"} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	j := &jail{root: root, budget: &budget{}}
+	for name, want := range map[string]bool{
+		"a.txt": true, "in": true, "./x/../a.txt": false, "..": false, "../a.txt": false, "x/../../a.txt": false, "absolute": false, "upwards": false, "hidden": false,
+	} {
+		if _, err := j.resolve(name, true); (err == nil) != want {
+			t.Errorf("%s: got %v, want it resolved: %v", name, err, want)
+		}
+	}
+	for _, name := range []string{"hidden", "in"} { // a link that has taken the place of a file since
+		if f, err := j.openAt(name, os.O_RDONLY, 0); err == nil {
+			f.Close()
+			t.Errorf("%s: a link is opened", name)
+		}
+	}
+}
+
 // web is a server on the loopback address, and a tool that may ask it.
 type web struct {
 	*httptest.Server
@@ -192,6 +238,12 @@ func TestHTTPGet(t *testing.T) {
 		if got, ok := one.ask(t, url); ok {
 			t.Errorf("%s: got %q, want 0", url, got)
 		}
+	}
+	// Not allowed by name, whatever its address.
+	tool := open(t, Options{Bytes: asker(azHTTPGet, one.URL+"/there"), Capabilities: []string{"host:az_http_get"}, Hosts: []string{one.addr}})
+	tool.mayDial = func(netip.AddrPort) bool { return true }
+	if got, ok := answered(t, tool, ""); ok {
+		t.Errorf("a redirect to a host that is not allowed: got %q, want 0", got)
 	}
 	// Allowed by name, and refused by its address.
 	for _, path := range []string{"/there", "/local"} {

@@ -172,7 +172,8 @@ func TestOddModules(t *testing.T) {
 		"the memory grows in az_alloc":       {allocating(Grow(1), I32(65536)), "done"},
 		"the memory grows in execute":        {executing(Grow(5), good), "done"},
 		"growth beyond the limit is -1":      {executing(I32(100000), []byte{0x40, 0}, I32(1), Op(I32Add), []byte{0x04, 0x40, Unreachable, End}, good), "done"},
-		"a table grows no further than 2^20": {tableGrowth(), "done"},
+		"a table grows no further than 2^20": {tableGrowth(func(m *Module) { m.Table(1) }), "done"},
+		"nor does one with a larger maximum": {tableGrowth(func(m *Module) { m.BoundedTable(1, 1<<27) }), "done"},
 		"_start is never called":             {start, "done"},
 		"start, then _initialize":            {started, "52ne"},
 		"custom sections":                    {custom, "done"},
@@ -194,9 +195,9 @@ func TestOddModules(t *testing.T) {
 }
 
 // tableGrowth traps unless table.grow by 2^20 entries returns -1.
-func tableGrowth() *Module {
+func tableGrowth(declare func(*Module)) *Module {
 	m := executing([]byte{0xd0, 0x70}, I32(1<<20), []byte{0xfc, 15, 0}, I32(1), Op(I32Add), []byte{0x04, 0x40, Unreachable, End}, Packed(1024, uint32(len(Good))))
-	m.Table(1)
+	declare(m)
 	return m
 }
 

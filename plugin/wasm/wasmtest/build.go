@@ -117,6 +117,11 @@ func (m *Module) Memory(min uint32, max int64) {
 // Table declares a table of functions.
 func (m *Module) Table(min uint32) { m.tables = append(m.tables, join([]byte{0x70, 0}, U32(min))) }
 
+// BoundedTable declares a table with a maximum.
+func (m *Module) BoundedTable(min, max uint32) {
+	m.tables = append(m.tables, join([]byte{0x70, 1}, U32(min), U32(max)))
+}
+
 // Global declares a mutable i32 of the value 0, and returns its number.
 func (m *Module) Global() uint32 {
 	m.globals = append(m.globals, []byte{0x7f, 1, 0x41, 0, End})
