@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bentobuild/bento/diagnostics"
+	"github.com/bentobuild/bento/discovery"
+	"github.com/bentobuild/bento/internal/owner"
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/internal/report/export"
 	"github.com/bentobuild/bento/internal/state"
@@ -85,7 +87,19 @@ func (s *session) pluginTest(ctx context.Context, target string, f pluginTests) 
 	if err != nil {
 		return err
 	}
+	if p.SHA256 == "" { // a pinned one is started as a copy of its content
+		s.refuseExposed(p.cfg.Root, p.Path)
+	}
 	return s.writeTests(ctx, r)
+}
+
+// refuseExposed reports a file that bento starts only because it was named: elsewhere the plugin would
+// be refused although it passes.
+func (s *session) refuseExposed(root, path string) {
+	if e, err := owner.Of(root).Ways().To(path); err == nil && e != nil {
+		s.warn(discovery.RulePluginFile, fmt.Sprintf("bento does not start %s unless its file is named: %s", path, e.Why), e.Mend)
+		s.outcome = exitTask
+	}
 }
 
 // openFixtures reads the fixtures, nil for no directory. Every problem of the file is an error.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/adapter/answer"
@@ -95,6 +96,7 @@ func (p *Process) identify(executable string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.executable, p.manifest.Identity = executable, hex.EncodeToString(h.Sum(nil))
+	p.manifest.Parallel = p.parallel()
 }
 
 // isChanged reports whether the executable has changed since the first start, on which the
@@ -136,8 +138,17 @@ func (p *Process) hello(version string) func(context.Context, host.AskFunc) (hos
 		if err := p.introduced(result); err != nil {
 			return host.Terms{}, err
 		}
-		return host.Terms{Parallel: min(p.manifest.Parallel, maxParallel), Cancel: p.manifest.Capabilities.Cancel}, nil
+		return host.Terms{Parallel: p.parallel(), Cancel: p.manifest.Capabilities.Cancel}, nil
 	}
+}
+
+// parallel is how many calls may be in flight. Each call of a module has an instance of its own.
+func (p *Process) parallel() int {
+	n := min(p.manifest.Parallel, maxParallel)
+	if p.from.Contract == adapters.ContractWasm {
+		n = max(n, min(runtime.GOMAXPROCS(0), maxParallel))
+	}
+	return n
 }
 
 // introduced reads the result of initialize. The first result is the manifest; a later one

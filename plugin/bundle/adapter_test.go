@@ -156,6 +156,8 @@ func TestAddFromDirectory(t *testing.T) {
 	w.want(dir, "a@=1.0.0", "1.0.0 unsigned")
 	w.want(dir, "a@2.0.0-rc.1", "2.0.0-rc.1 unsigned")
 	w.want(dir, "a@3", `no version for `+manifest.Platform()+` fulfils "a@3", found "2.0.0-rc.1"`)
+	put(t, filepath.Join(dir, "only-1.0.0-plan9-mips.tar"), tarOf(t, adapterFiles("only", "1.0.0", `, "platform": "plan9/mips"`)))
+	w.want(dir, "only", `no version for `+manifest.Platform()+` fulfils "only", found "1.0.0-plan9-mips"`)
 	w.want(dir, "b", "it has neither bento-plugin.json nor a package b-VERSION.tar")
 	w.want(filepath.Join(dir, "a-1.3.0-plan9-mips.tar"), "a", "a 1.3.0 is built for plan9/mips, expected "+manifest.Platform())
 	w.want(filepath.Join(dir, "a-1.0.0.tar"), "b", "it is a 1.0.0, expected b")

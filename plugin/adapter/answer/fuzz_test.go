@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"encoding/json"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -16,7 +17,7 @@ import (
 func FuzzManifest(f *testing.F) {
 	const plain = `{"protocol_version":1,"adapter_id":"zig","display_name":"Zig","fingerprint_files":["build.zig"],"default_tasks":[{"name":"build","run":"true"}]}`
 	f.Add(plain)
-	f.Add(strings.Replace(plain, "{", `{"capabilities":{"detect":true,"tasks":true},"derived_paths":["zig-out/**"],"parallel":8,`+
+	f.Add(strings.Replace(plain, "{", `{"capabilities":{"detect":true,"tasks":true},"derived_paths":["zig-out/**"],"exec":["zig","version"],"parallel":8,`+
 		`"diagnostic_hooks":{"lint":{"rerun":{"kind":"append_args","args":["--json"]},"parser":"plugin"}},`, 1))
 	f.Add(strings.Replace(plain, `"run":"true"`, `"run":"t","inputs":["!//a/**"],"outputs":["{a,b}"],"cwd":"x","env":{"A":"b"},"path":["bin"],"depends_on":["^build"]`, 1))
 	f.Fuzz(func(t *testing.T, raw string) {
@@ -77,5 +78,26 @@ func FuzzInstallError(f *testing.F) {
 			}
 		}
 		_ = e.Error()
+	})
+}
+
+// FuzzInstallCommands: what is accepted are commands that can be started.
+func FuzzInstallCommands(f *testing.F) {
+	for _, seed := range []string{`null`, `{"commands":[["zig","build","--fetch"],["./zigw"]]}`, `{"commands":[[]]}`, `{"commands":[["a\u0000"]]}`, `{"commands":{}}`, `[]`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, result []byte) {
+		commands, err := InstallCommands(result)
+		if err != nil || !json.Valid(result) {
+			return
+		}
+		if len(commands) > maxCommands {
+			t.Errorf("%d commands", len(commands))
+		}
+		for _, argv := range commands {
+			if len(argv) == 0 || argv[0] == "" || strings.Contains(strings.Join(argv, ""), "\x00") {
+				t.Errorf("%q is accepted", argv)
+			}
+		}
 	})
 }

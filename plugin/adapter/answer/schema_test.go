@@ -10,6 +10,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/wire"
 	"github.com/bentobuild/bento/plugin/wire/shape"
 )
@@ -165,6 +166,18 @@ func mutants(t *testing.T, text string, odd []string) (list []string) {
 		return string(data)
 	})
 	return list
+}
+
+// TestMade: what an install leaves lies in its directory, and is relative to it from then on.
+func TestMade(t *testing.T) {
+	t.Parallel()
+	for made, want := range map[string]string{"deps": "deps", "/w/deps": "deps", "/w": ".", "/wx/deps": "", "/tmp/x": "", "../x": "", "/w/../x": ""} {
+		var scope adapters.Scope
+		err := NewReader().Decode(wire.MethodInstallScope, []byte(fmt.Sprintf(`{"dir": "/w", "made": [%q]}`, made)), &scope)
+		if want == "" && err == nil || want != "" && (err != nil || scope.Made[0] != want) {
+			t.Errorf("%s: %v %v, want %q", made, scope.Made, err, want)
+		}
+	}
 }
 
 // TestFramesConform: whole frames conform to the schema of their message, and others do not.
