@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -275,10 +276,11 @@ func TestResidentThatStopsReading(t *testing.T) {
 
 func TestResidentIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		keep := true
+		var keep atomic.Bool
+		keep.Store(true)
 		r, m, s := reside(t, func(o *ResidentOptions) {
 			o.Numbers.Idle = 10 * time.Second
-			o.Keep = func() bool { return keep }
+			o.Keep = keep.Load
 			o.Shutdown = func(why Ending) (string, any) {
 				if why != Idling && why != Closing {
 					t.Errorf("shut down: %s", why)
@@ -297,7 +299,7 @@ func TestResidentIdle(t *testing.T) {
 		if state, _ := r.State(); state != Ready {
 			t.Errorf("to be kept: %s", state)
 		}
-		keep = false
+		keep.Store(false)
 		s.since()
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
