@@ -8,6 +8,7 @@ package adapters
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/bentobuild/bento/diagnostics"
 )
@@ -79,6 +80,20 @@ type Manifest struct {
 	// although no manifest names it. Nil means true.
 	Nested *bool `json:"nested,omitempty"`
 
+	// PassEnv are variables (NAME or PREFIX_*) that tasks and installs get: homes, caches,
+	// registry settings. They are not hashed.
+	PassEnv []string `json:"pass_env,omitempty"`
+	// SteeringEnv are variables that change the outputs of the tools. Tasks get them, and
+	// keys hash them.
+	SteeringEnv []string `json:"env,omitempty"`
+
+	// OptionsSchema is a JSON Schema of the options that the user may set, an object; see Capabilities.Options.
+	OptionsSchema json.RawMessage `json:"options_schema,omitempty"`
+
+	// ProtocolVersions are all versions that the adapter speaks, with ProtocolVersion among them; nil means that
+	// one alone.
+	ProtocolVersions []int `json:"protocol_versions,omitempty"`
+
 	// Bento sets the fields below; they never cross the wire.
 
 	// Identity enters every key: the recipe version of a built-in, the digest of
@@ -111,12 +126,6 @@ type Manifest struct {
 	// lockfiles that FingerprintFiles leaves out. None of them may be a link that leads out
 	// of the workspace.
 	Writes []string `json:"-"`
-	// PassEnv are variables (NAME or PREFIX_*) that tasks and installs get: homes, caches,
-	// registry settings. They are not hashed.
-	PassEnv []string `json:"-"`
-	// SteeringEnv are variables that change the outputs of the tools. Tasks get them, and
-	// keys hash them.
-	SteeringEnv []string `json:"-"`
 	// SetEnv is set for every task and install, over the user's environment and under the
 	// task's own env. It is hashed.
 	SetEnv map[string]string `json:"-"`
@@ -162,6 +171,10 @@ type Capabilities struct {
 	Cancel       bool `json:"cancel,omitempty"`
 	// ResolvedToolchain is asked instead of ResolvedToolchainFingerprint.
 	ResolvedToolchain bool `json:"resolved_toolchain,omitempty"`
+	// Options: the adapter takes the options that OptionsSchema describes.
+	Options bool `json:"options,omitempty"`
+	// Scaffold: the adapter makes new projects.
+	Scaffold bool `json:"scaffold,omitempty"`
 }
 
 // DefaultCapabilities are those of a manifest that names none.

@@ -153,6 +153,9 @@ type Options struct {
 	State *state.Dir
 	Basis func() string
 
+	// Loaded is called with the content of each dish.toml, before an adapter is asked; may be nil.
+	Loaded func([]*config.Dish)
+
 	// Candidates and Failures explain why an adapter that a dish names is not in the registry;
 	// failures are by id.
 	Candidates []adapters.Candidate

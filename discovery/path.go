@@ -27,6 +27,13 @@ const PluginPrefix = "bento-adapter-"
 type Places struct {
 	Path      string      // the value of $PATH
 	Installed []Installed // in the order in which they count, after all of Path
+	Named     []Named     // that the user's environment names; each goes before all others of its id
+}
+
+// Named is an adapter that a variable names: a build in progress, which need not be on PATH.
+type Named struct {
+	Variable string
+	Path     string
 }
 
 // Installed is an adapter that the user has installed with bento.
@@ -84,6 +91,12 @@ func (s *search) run(in Places, cfg *config.Workspace, st *state.Dir, digest fun
 	defer names.Save()
 	s.differing = make(map[int]config.Text)
 	s.own, s.digest, s.ways, s.area = cfg.Own, digest, owner.Of(cfg.Root).Ways(), bounds.Of(cfg.Root)
+	for _, n := range in.Named {
+		s.variable = n.Variable
+		s.file(n.Path, strings.TrimPrefix(filepath.Base(n.Path), s.prefix))
+	}
+	s.variable = ""
+	named := len(s.found)
 	for _, dir := range filepath.SplitList(in.Path) {
 		real, err := filepath.EvalSymlinks(dir) // /bin is often a link to /usr/bin
 		if !filepath.IsAbs(dir) || err != nil || slices.Contains(s.dirs, real) {
@@ -101,6 +114,13 @@ func (s *search) run(in Places, cfg *config.Workspace, st *state.Dir, digest fun
 		pin := s.pin(id)
 		if f.Active && pin.Text == "" || pin.Text != "" && (f.Active || s.digest(f.Path) == pin.Text) {
 			s.file(f.Path, strings.TrimPrefix(filepath.Base(f.Path), s.prefix))
+		}
+	}
+	for i := named; i < len(s.found); i++ {
+		c := &s.found[i]
+		j := slices.IndexFunc(s.found[:named], func(o adapters.Candidate) bool { return o.ID == c.ID })
+		if j >= 0 && c.Skip == "" {
+			c.Skip, c.SkipReason = adapters.SkipShadowed, "your environment names "+s.found[j].Path
 		}
 	}
 	s.choosePinned()
@@ -136,6 +156,7 @@ type rules struct {
 // search is one search of PATH.
 type search struct {
 	rules
+	variable string // that names the file; "" for one that was searched for
 	own      string // the file of the user's own configuration, "" for none
 	digest   func(path string) string
 	ways     *owner.Ways
@@ -212,6 +233,13 @@ func (s *search) forbid(c *adapters.Candidate) {
 		return
 	case s.restrict && !slices.ContainsFunc(s.allow, byID):
 		c.Skip, c.SkipReason = adapters.SkipNotAllowed, s.table+".allowlist does not name it"
+		return
+	}
+	if s.variable != "" { // the user names this file, wherever it is and whatever is in it
+		if why, hint := s.exposed(c); why != "" {
+			c.Skip, c.SkipReason, c.SkipHint = adapters.SkipNotTrusted, why, hint
+			s.warn(c.Path, why, hint)
+		}
 		return
 	}
 	pin := s.pin(c.ID)

@@ -156,6 +156,9 @@ func (f *finder) choose(byPath map[string]*site) {
 	slices.Sort(paths)
 	dishes, problems := f.Config.LoadDishes(f.found(paths), f.Memory)
 	f.add(problems...)
+	if f.Loaded != nil {
+		f.Loaded(dishes)
+	}
 	for i := range dishes {
 		byPath[dishes[i].Path].config = dishes[i]
 	}

@@ -38,6 +38,8 @@ func (s *server) initialize(context.Context, *jrpc2.Request) (any, error) {
 	_, m.Capabilities.Links = s.a.(adapters.Linker)
 	_, m.Capabilities.InstallScope = s.a.(adapters.Scoper)
 	_, m.Capabilities.Add = s.a.(adapters.Adder)
+	_, m.Capabilities.Scaffold = s.a.(adapters.Scaffolder)
+	m.Capabilities.Options = m.OptionsSchema != nil
 	_, m.Capabilities.ResolvedToolchain = s.a.(adapters.ToolchainResolver)
 	m.Capabilities.Cancel = true
 	return m, nil

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"math"
 	"strconv"
@@ -21,6 +22,9 @@ type server struct {
 	stop  context.CancelFunc // of every call
 	slots chan struct{}      // holds one for each running call
 	once  sync.Once
+
+	mu      sync.Mutex
+	options json.RawMessage // of initialize
 }
 
 func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) error {
@@ -65,7 +69,7 @@ func (s *server) call(name string, method jrpc2.Handler) jrpc2.Handler {
 		case <-ctx.Done():
 			return nil, rpcError(name, ctx.Err())
 		}
-		result, err := method(ctx, req)
+		result, err := method(s.withOptions(ctx, req), req)
 		return result, rpcError(name, err)
 	}
 }
@@ -119,6 +123,9 @@ func (s *server) methods() handler.Map {
 	}
 	if _, ok := s.a.(adapters.ToolchainResolver); ok {
 		m[wire.MethodResolved] = s.resolved
+	}
+	if _, ok := s.a.(adapters.Scaffolder); ok {
+		m[wire.MethodScaffold] = s.scaffold
 	}
 	for name, method := range m {
 		m[name] = s.call(name, method)

@@ -21,6 +21,7 @@ func optional() []reflect.Type {
 		reflect.TypeFor[adapters.Linker](),
 		reflect.TypeFor[adapters.Scoper](),
 		reflect.TypeFor[adapters.Adder](),
+		reflect.TypeFor[adapters.Scaffolder](),
 		reflect.TypeFor[adapters.ToolchainResolver](),
 		reflect.TypeFor[adapters.InstallPlanner](),
 	}

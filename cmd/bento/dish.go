@@ -22,6 +22,7 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/owner"
 	"github.com/bentobuild/bento/internal/report"
+	"github.com/bentobuild/bento/plugin/adapter"
 	"github.com/bentobuild/bento/plugin/host"
 )
 
@@ -79,6 +80,8 @@ func (s *session) dishAdd(ctx context.Context, dir, language string) error {
 		err = nil
 	case len(entries) > 0 && s.knows(known, language):
 		err = n.isProject(ctx, known.ByID(language))
+	case known.ByID(language) == nil && s.knows(known, language):
+		err = s.withPlugin(ctx, language, func(p *adapter.Process, _ adapter.Status) error { return n.scaffold(p, known.IDs()) })
 	default:
 		err = n.scaffold(known.ByID(language), known.IDs())
 	}

@@ -152,6 +152,11 @@ func TestExampleExtensions(t *testing.T) {
 		t.Errorf("audit: %s", out)
 	}
 	w.overBudget()
+	for _, name := range exampleExtensions {
+		if out, _ := w.run(0, "ext", "test", "./tools/"+name, "--within", "1m"); !strings.Contains(out, " 0 MUST and 0 SHOULD failed") {
+			t.Errorf("%s: %s", name, out)
+		}
+	}
 }
 
 // overBudget checks that the guard fails.

@@ -73,6 +73,7 @@ func (s *session) toolTest(ctx context.Context, id string, o plugintest.OneshotO
 // testProgram runs the conformance suite of one-shot tools.
 func (s *session) testProgram(ctx context.Context, f *workspace.FoundTool, o plugintest.OneshotOptions) (*plugintest.Report, error) {
 	o.ID, o.Dir, o.Env, o.Within = f.Launch.ID, f.Launch.Dir, f.Launch.Env, f.Settings.Timeout
+	o.Handshake = f.Settings.Handshake
 	o.Capabilities = f.Settings.Capabilities
 	if trace := adapter.TraceOf(ctx); trace != nil {
 		o.Frame = func(clause string, sent bool, body []byte) {

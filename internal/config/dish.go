@@ -28,9 +28,10 @@ type Dish struct {
 	Inputs           []Glob
 	Outputs          []Glob
 	DependsOn        []dependsOn
-	ForceIndependent bool      // its keys do not include its dependencies
-	Toolchain        Toolchain // on top of the workspace's
-	Tasks            []Task    // in the order of the file
+	ForceIndependent bool               // its keys do not include its dependencies
+	Toolchain        Toolchain          // on top of the workspace's
+	Tasks            []Task             // in the order of the file
+	Options          map[string]Options // of plugins, by id
 }
 
 // NoLanguage is the language of a dish that has only the tasks in its dish.toml.
@@ -87,15 +88,16 @@ func (d *dependsOn) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 
 // dishTable is the schema of dish.toml.
 type dishTable struct {
-	Name             tomlfile.At[string]     `toml:"name" doc:"unique in the workspace. Default: the name of the directory"`
-	Language         tomlfile.At[string]     `toml:"language" doc:"the one language of the directory, by default detected; \"none\": the dish has only the tasks of this file"`
-	Languages        []tomlfile.At[string]   `toml:"languages" doc:"the languages of the directory, in order, by default detected. Each is a dish; the first has the name"`
-	Inputs           []Glob                  `toml:"inputs" doc:"added to the inputs of recipes; the inputs of tasks without a recipe"`
-	Outputs          []Glob                  `toml:"outputs" doc:"the outputs of build"`
-	DependsOn        []dependsOn             `toml:"depends_on" doc:"other dishes. With via = \"outputs\" the keys hold their outputs, and the files that git tracks among those, instead of their sources"`
-	ForceIndependent bool                    `toml:"force_independent" default:"false" doc:"the keys of the dish leave its dependencies out"`
-	Toolchain        toolchainTable          `toml:"toolchain" doc:"goes before that of bento.toml"`
-	Tasks            tomlfile.Map[taskTable] `toml:"tasks" doc:"a task with the name of a recipe changes the recipe and inherits the keys that it does not set"`
+	Name             tomlfile.At[string]           `toml:"name" doc:"unique in the workspace. Default: the name of the directory"`
+	Language         tomlfile.At[string]           `toml:"language" doc:"the one language of the directory, by default detected; \"none\": the dish has only the tasks of this file"`
+	Languages        []tomlfile.At[string]         `toml:"languages" doc:"the languages of the directory, in order, by default detected. Each is a dish; the first has the name"`
+	Inputs           []Glob                        `toml:"inputs" doc:"added to the inputs of recipes; the inputs of tasks without a recipe"`
+	Outputs          []Glob                        `toml:"outputs" doc:"the outputs of build"`
+	DependsOn        []dependsOn                   `toml:"depends_on" doc:"other dishes. With via = \"outputs\" the keys hold their outputs, and the files that git tracks among those, instead of their sources"`
+	ForceIndependent bool                          `toml:"force_independent" default:"false" doc:"the keys of the dish leave its dependencies out"`
+	Toolchain        toolchainTable                `toml:"toolchain" doc:"goes before that of bento.toml"`
+	Plugins          tomlfile.Map[dishPluginTable] `toml:"plugins" doc:"options of the plugin with this id"`
+	Tasks            tomlfile.Map[taskTable]       `toml:"tasks" doc:"a task with the name of a recipe changes the recipe and inherits the keys that it does not set"`
 
 	PackageManager string                    `toml:"package_manager"`
 	Serve          serveTable                `toml:"serve"`
@@ -167,6 +169,8 @@ func (d *Dish) fill(f *tomlfile.File, base Toolchain) []diagnostics.Diagnostic {
 		problems = append(problems, d.Language.Pos.Error(RuleInvalid, `language is empty, expected an adapter's id or "none"`))
 	}
 	problems = append(problems, d.setLanguages(raw.Languages)...)
+	options, more := optionsOf(raw.Plugins)
+	d.Options, problems = options, append(problems, more...)
 	if at := raw.Toolchain.AllowDownload; at.Given && at.Value != base.AllowDownload {
 		problems = append(problems, at.Pos.Error(RuleInvalid, "toolchain.allow_download applies to the whole workspace, required in bento.toml"))
 	}

@@ -26,7 +26,7 @@ type dishOf struct {
 // OpenParseCache opens the cache in dir. program identifies the executable: another one may parse the
 // same files differently.
 func OpenParseCache(dir *state.Dir, program string) *ParseCache {
-	return &ParseCache{openParsed[settings, dishOf](dir, "config", 7, program)}
+	return &ParseCache{openParsed[settings, dishOf](dir, "config", 8, program)}
 }
 
 // Wait waits for the reading that OpenParseCache began. The owner calls it at the end.

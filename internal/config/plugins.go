@@ -32,6 +32,7 @@ const (
 type Plugin struct {
 	Pos     Pos // of the table
 	PassEnv []string
+	Options Options
 	SHA256  Text // SHA-256 of the executable, lower case hex; empty when not pinned
 	Sandbox Text // as that of Plugins; empty when not given
 	Least   Text // likewise
@@ -89,6 +90,7 @@ type pluginsTable struct {
 // pluginTable is the schema of [plugins.<id>].
 type pluginTable struct {
 	PassEnv []envPattern         `toml:"pass_env" doc:"variables that the plugin sees, as NAME or PREFIX_*"`
+	Options Options              `toml:"options" doc:"options of the plugin, as its manifest defines them; part of the keys of its dishes"`
 	SHA256  tomlfile.At[string]  `toml:"sha256" doc:"the digest of the only executable that may run"`
 	Sandbox choice[sandboxWords] `toml:"sandbox" doc:"like that of all plugins, for this one"`
 	Read    []place              `toml:"read" doc:"paths that the plugin may also read when it is confined: absolute, or ~/…"`
@@ -110,7 +112,7 @@ func (t *pluginsTable) plugins() (Plugins, []diagnostics.Diagnostic) {
 		id, raw := t.ByID[i].Name, &t.ByID[i].Value
 		problems = append(problems, badPluginID(t.ByID[i].Pos, id)...)
 		plugin := Plugin{
-			Pos: t.ByID[i].Pos, PassEnv: envNames(raw.PassEnv), Sandbox: textOf(raw.Sandbox.At),
+			Pos: t.ByID[i].Pos, PassEnv: envNames(raw.PassEnv), Options: raw.Options, Sandbox: textOf(raw.Sandbox.At),
 			Read: placesOf(raw.Read), Write: placesOf(raw.Write),
 		}
 		var more []diagnostics.Diagnostic

@@ -47,6 +47,8 @@ type Tool struct {
 	Env          []string          // names: passed, and ingredients of keys
 	SetEnv       map[string]string // values: set, and ingredients of keys
 	Timeout      time.Duration     // of one call; 0: that of the contract
+	Handshake    time.Duration     // of a program's handshake; likewise
+	Teardown     time.Duration     // from its response to its exit; likewise
 	SHA256       Text              // of the executable or module, lower case hex; empty when not pinned
 	Sandbox      Text              // of a one-shot program, as that of Plugin; empty when not given
 	Read         []Text            // further paths that it may read when it is confined
@@ -83,6 +85,8 @@ type toolTable struct {
 	Limits       toolLimitsTable       `toml:"limits" doc:"the bounds of a module"`
 	Env          envVars               `toml:"env" doc:"variables that the tool sees, and part of the key"`
 	Timeout      duration              `toml:"timeout" doc:"of one call"`
+	Handshake    duration              `toml:"handshake" default:"2s" doc:"how long a program may take to answer the handshake"`
+	Teardown     duration              `toml:"teardown" default:"500ms" doc:"how long a program may take to exit after its response"`
 	SHA256       tomlfile.At[string]   `toml:"sha256" doc:"the digest of the only executable or module that may run"`
 	Sandbox      choice[sandboxWords]  `toml:"sandbox" doc:"how this program is confined, in place of the value for plugins"`
 	Read         []place               `toml:"read" doc:"paths that the program may also read when it is confined: absolute, or ~/…"`
@@ -136,7 +140,7 @@ func (t *toolTable) tool(id string, pos Pos) (Tool, []diagnostics.Diagnostic) {
 	tool := Tool{
 		Pos: pos, Command: t.Command, Wasm: textOf(t.Wasm), Package: textOf(t.Package),
 		Limits: ToolLimits{Memory: int64(t.Limits.Memory), Module: int64(t.Limits.Module), Output: int64(t.Limits.Output), Fuel: int64(t.Limits.Fuel.Value)},
-		Env:    t.Env.Names, SetEnv: t.Env.Set, Timeout: time.Duration(t.Timeout), Sandbox: textOf(t.Sandbox.At), Read: placesOf(t.Read),
+		Env:    t.Env.Names, SetEnv: t.Env.Set, Timeout: time.Duration(t.Timeout), Handshake: time.Duration(t.Handshake), Teardown: time.Duration(t.Teardown), Sandbox: textOf(t.Sandbox.At), Read: placesOf(t.Read),
 	}
 	var more []diagnostics.Diagnostic
 	tool.SHA256, more = digestOf(t.SHA256)

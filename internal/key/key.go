@@ -109,6 +109,9 @@ func (e *Evaluator) addToolchain(ctx context.Context, b *builder, t *plan.Task, 
 	m := a.Manifest()
 	b.Text("adapter", m.AdapterID)
 	b.Text("adapter identity", m.Identity)
+	if options := t.Dish.Options(); options != "" {
+		b.Text("adapter options", options)
+	}
 	for _, p := range PinsOf(e.o.Root, t.Dish) {
 		b.Text("required toolchain", p.Tool+" "+p.Version)
 	}

@@ -222,6 +222,9 @@ func (in *installer) stamp(ctx context.Context, d *discovery.Dish, toolchain str
 	m := d.Adapter.Manifest()
 	var w pack.Writer
 	w.Strings([]string{m.AdapterID, m.Identity, d.Scope.Command, toolchain})
+	if options := d.Options(); options != "" {
+		w.String(options)
+	}
 	for _, name := range in.deciding(d) {
 		// What is not there leaves no trace: a glob of members may also match what a
 		// build makes.

@@ -134,6 +134,18 @@ func TestDraw(t *testing.T) {
 	}
 }
 
+// TestHostileSymbols: a symbol that would steer a terminal beside one column of text is text alone.
+func TestHostileSymbols(t *testing.T) {
+	t.Parallel()
+	size := ainb.Viewport{Width: 4, Height: 1}
+	for _, text := range []string{"a\x07", "a\x1b", "a\r", "a\u009b", "a\u202e", "\x1b[2J", "a\xff"} {
+		shown := terminal(t, grid(size), new(Screen).Draw(&ainb.Buffer{Width: 4, Height: 1, Cells: []ainb.Placed{at(0, 0, text)}}, size))
+		if strings.ContainsAny(shown, "\x07\x1b\r\u009b\u202e") {
+			t.Errorf("%q is shown as %q", text, shown)
+		}
+	}
+}
+
 // FuzzRead: any bytes are inputs of the contract, and pieces make no difference to what has no escape
 // character at the end of one.
 func FuzzRead(f *testing.F) {

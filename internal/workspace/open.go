@@ -83,6 +83,7 @@ func (h *Host) Open(ctx context.Context, o Options) (*Workspace, error) {
 	}
 	_ = w.Plugins.Remember() // without, all are started again
 	w.Problems = append(w.Problems, missingPlugins(w, &find)...)
+	w.Problems = append(w.Problems, wrongOptions(w, &find)...)
 	w.Problems = append(w.Problems, h.openTools(ctx, w, &o)...)
 	w.Problems = slices.Concat(w.Problems, w.Plugins.Warnings(), more, find.Clone.Warnings(), ofDishes(ws, find.Tree.Problems()))
 	if err := machineFault(w.Problems); err != nil {
@@ -125,6 +126,8 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 	defined, more := Defined(cfg.Adapters, own, about)
 	own, w.Problems = append(own, defined...), append(w.Problems, more...)
 	options.Source = about.Source()
+	var settings dishSettings
+	options.SettingsOf = settings.of
 	w.Plugins, err = h.StartPlugins(ctx, candidates, options, own)
 	if err = cmp.Or(walk.Wait(), err); err == nil {
 		files, err = h.walkAgain(ctx, files, cfg, out)
@@ -146,6 +149,7 @@ func (h *Host) look(ctx context.Context, w *Workspace, o *Options) (find discove
 		Tree: files, Clone: below, Snapshot: snapshot, Config: cfg, Memory: memory, Candidates: candidates, Failures: w.Plugins.Failures(),
 		Registry: adapters.NewRegistry(append(own, w.Plugins.Adapters()...)...),
 	}
+	find.Loaded = func(dishes []*config.Dish) { settings.load(cfg, dishes) }
 	if memory != nil {
 		find.State, find.Basis = w.State, func() string { return h.settings(Program(), w.State, cfg) }
 	}

@@ -36,30 +36,35 @@ func (h *Host) FindPlugins(cfg *config.Workspace, st *state.Dir) ([]adapters.Can
 // Places returns where plugins are searched: PATH, then the packages that the user has installed.
 func (h *Host) Places() (discovery.Places, []diagnostics.Diagnostic) {
 	in := discovery.Places{Path: h.Environ.Get("PATH")}
+	named, problems := h.named()
+	in.Named = named
 	dir := bundle.PluginsDir(h.Environ.Get)
 	if dir == "" {
-		return in, nil
+		return in, problems
 	}
-	found, problems := (&bundle.Store{Dir: dir}).Adapters()
+	found, more := (&bundle.Store{Dir: dir}).Adapters()
 	for _, f := range found {
 		in.Installed = append(in.Installed, discovery.Installed{Path: f.Program(), Active: f.Active})
 	}
-	return in, problems
+	return in, append(problems, more...)
 }
 
 // PluginOptions returns the options to start plugins of a workspace with. Candidates that
 // must not start are marked, and the problems say why.
 func (h *Host) PluginOptions(candidates []adapters.Candidate, cfg *config.Workspace, st *state.Dir) (adapter.Options, []diagnostics.Diagnostic) {
-	pass := make(map[string][]string, len(cfg.Plugins.ByID))
+	pass, settings := make(map[string][]string, len(cfg.Plugins.ByID)), make(map[string]string)
 	for id, p := range cfg.Plugins.ByID {
 		pass[id] = p.PassEnv
+		if p.Options.JSON != "" {
+			settings[id] = p.Options.JSON
+		}
 	}
 	boxes, problems := h.confine(candidates, cfg, st)
 	env := h.Environ
 	if slices.ContainsFunc(candidates, func(c adapters.Candidate) bool { return c.Skip == "" }) {
 		env = h.PluginEnv(cfg.Root) // it costs a look at each directory of PATH
 	}
-	return adapter.Options{Env: env, PassEnv: pass, Sandbox: boxes, Version: h.Version, Stderr: h.Stderr, Log: h.Log, Keep: h.Keep,
+	return adapter.Options{Env: env, PassEnv: pass, Settings: settings, Identities: h.identities(candidates), Sandbox: boxes, Version: h.Version, Stderr: h.Stderr, Log: h.Log, Keep: h.Keep,
 		Root: cfg.Root, Compiled: h.compiledDir(cfg.Root),
 		Source: adapters.Options{Clone: clone.At(cfg.Root)}.Source(), Tools: h.Environ.Strict()}, problems
 }

@@ -82,7 +82,7 @@ func (t *toolFinder) openProgram(f *FoundTool, p Launch) {
 		p.terms = append(p.terms, discovery.Term{Name: "sandbox", Value: "confined"})
 	}
 	opened, err := oneshot.Open(oneshot.Options{
-		ID: p.ID, Argv: p.Argv, Dir: p.Dir, Env: p.Env, SHA256: p.sha256, Capabilities: own.Capabilities, Timeout: own.Timeout, Sandbox: box,
+		ID: p.ID, Argv: p.Argv, Dir: p.Dir, Env: p.Env, SHA256: p.sha256, Capabilities: own.Capabilities, Timeout: own.Timeout, Handshake: own.Handshake, Teardown: own.Teardown, Sandbox: box,
 		Trace: t.traceOf(f), Audit: t.o.Audit,
 	})
 	if err != nil {

@@ -27,6 +27,13 @@ type Options struct {
 	// those that PassEnv names for its id (NAME or PREFIX_*).
 	Env     adapters.Environ
 	PassEnv map[string][]string
+	// Settings are the options of plugins in the workspace, JSON objects by id. SettingsOf returns
+	// those of a plugin for a directory, which are over these; "" for the same. Both may be nil.
+	Settings   map[string]string
+	SettingsOf func(id, dir string) string
+	// Identities are texts by id that stand for the digest of the executable and the manifest in the
+	// identity of a plugin; may be nil.
+	Identities map[string]string
 
 	// Sandbox confines plugins, by id; the others are not confined. An install of a
 	// confined plugin runs in a process of its own.

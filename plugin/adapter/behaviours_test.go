@@ -353,7 +353,7 @@ func badAnswers() []behaviour {
 		{id: "links-relative", child: with(`{"links":[{"dir":"lib","file":"/a"}]}`), ask: "links", code: malformed, says: `links[0].dir: expected an absolute path without "..", or null, got "lib"`},
 		{id: "links-nowhere", child: with(`{"links":[{"file":"/a"}]}`), ask: "links", code: malformed, says: `links[0]: expected one of dir and package`},
 		{id: "scope-climbs", child: with(`{"dir":"/a/../../etc"}`), ask: "scope", code: malformed, says: `dir: expected an absolute path`},
-		{id: "scope-made", child: with(`{"dir":"/a","made":["/etc"]}`), ask: "scope", code: malformed, says: `made[0]: expected a path relative to the dish and inside it, got "/etc"`},
+		{id: "scope-made", child: with(`{"dir":"/a","made":["/etc"]}`), ask: "scope", code: malformed, says: `made[0]: expected a path in "dir", "/a", got "/etc"`},
 		{id: "findings-many", child: on(func(k *kid, q query) { k.result(q, `{"diagnostics":[`+strings.Repeat(`{},`, 20_000)+`{}]}`) }), ask: "lint", code: malformed, says: `diagnostics[0].file: expected a string, got nothing`},
 		{id: "findings-null", child: with(`null`), ask: "lint", code: malformed, says: "expected an object with \"diagnostics\", got null"},
 		{id: "knows-nothing", child: func(k *kid) {

@@ -37,7 +37,7 @@ func (k *Keep) basis(c adapters.Candidate, o *Options) string {
 	if box := o.Sandbox[c.ID]; box != nil {
 		granted = fmt.Sprintf("%q %q %q", box.Root, box.Read, box.Write)
 	}
-	return fmt.Sprintf("%s %q %s %q %s", c.ID, c.Path, o.digest(c), o.PassEnv[c.ID], granted)
+	return fmt.Sprintf("%s %q %s %q %s %q", c.ID, c.Path, o.digest(c), o.PassEnv[c.ID], granted, o.Settings[c.ID])
 }
 
 // again returns the plugin that runs on, as a Process without answers. If there is none it

@@ -30,7 +30,7 @@ type note struct {
 
 // basis returns the key of a note: the executable and the options of the start.
 func basis(executable string, c adapters.Candidate, o *Options) string {
-	return fmt.Sprint(o.Version, " ", executable, " ", o.PassEnv[c.ID], " ", o.Sandbox[c.ID] != nil)
+	return fmt.Sprint(o.Version, " ", executable, " ", o.PassEnv[c.ID], " ", o.Sandbox[c.ID] != nil, " ", o.Settings[c.ID])
 }
 
 // idle collects a Process's note for the next invocation.
@@ -171,7 +171,7 @@ func (p *Process) detect(dir string, ask func() (bool, error)) (bool, error) {
 	}
 	was, isKnown := p.known[dir]
 	now := list(dir, p.manifest.FingerprintFiles, was)
-	if p.host() == nil && isKnown && now.same(was) {
+	if p.host() == nil && isKnown && now.same(was) && p.settings(dir) == "" {
 		p.idle.refuses(dir, now)
 		return false, nil
 	}

@@ -179,6 +179,10 @@ func (p *Process) ask(ctx context.Context, c host.Call, into any) (answered bool
 
 // askNow is ask without a look at saved answers; tool is that of the question.
 func (p *Process) askNow(ctx context.Context, c host.Call, tool string, into any) (answered bool, err error) {
+	c, err = p.withSettings(c)
+	if err != nil {
+		return false, err
+	}
 	result, err := p.call(ctx, c)
 	var rpc *wire.RPCError
 	switch {
@@ -192,7 +196,9 @@ func (p *Process) askNow(ctx context.Context, c host.Call, tool string, into any
 	if err := p.reader.Decode(c.Method, result, into); err != nil {
 		return false, p.malformed(c, err)
 	}
-	p.saved.answered(c, tool, result)
+	if p.settings(c.Dir) == "" { // saved answers depend on files alone
+		p.saved.answered(c, tool, result)
+	}
 	return true, nil
 }
 

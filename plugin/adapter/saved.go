@@ -68,6 +68,9 @@ func (s *saved) recall(q question) (json.RawMessage, bool) {
 
 // recall decodes the saved answer of a call, if it holds.
 func (p *Process) recall(c host.Call, tool string, into any) bool {
+	if p.settings(c.Dir) != "" {
+		return false
+	}
 	result, ok := p.saved.recall(questionOf(c.Method, c.Dir, tool))
 	return ok && p.reader.Decode(c.Method, result, into) == nil
 }

@@ -92,7 +92,14 @@ func (p *Process) module() host.Launcher {
 // identify computes the identity from the digest of the executable and the manifest.
 func (p *Process) identify(executable string) {
 	h := sha256.New()
-	fmt.Fprintf(h, "plugin %d %s %d %s", len(executable), executable, len(p.text), p.text)
+	if announced := p.o.Identities[p.id]; announced != "" {
+		fmt.Fprintf(h, "plugin %s", announced)
+	} else {
+		fmt.Fprintf(h, "plugin %d %s %d %s", len(executable), executable, len(p.text), p.text)
+	}
+	if options := p.o.Settings[p.id]; options != "" {
+		fmt.Fprintf(h, " %d %s", len(options), options)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.executable, p.manifest.Identity = executable, hex.EncodeToString(h.Sum(nil))
@@ -131,7 +138,9 @@ func (p *Process) hello(version string) func(context.Context, host.AskFunc) (hos
 		if p.isChanged() {
 			return host.Terms{}, errors.New("its executable has changed since its first start")
 		}
-		result, err := ask(wire.MethodInitialize, wire.Initialize{ProtocolVersion: adapters.ProtocolVersion, BentoVersion: version})
+		result, err := ask(wire.MethodInitialize, wire.Initialize{
+			ProtocolVersion: adapters.ProtocolVersion, BentoVersion: version, Options: json.RawMessage(p.o.Settings[p.id]),
+		})
 		if err != nil {
 			return host.Terms{}, err
 		}

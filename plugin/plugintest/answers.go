@@ -52,6 +52,8 @@ func additionAxes() []axis {
 		{clause: "9.7", level: Must, expected: "as many requests at once as parallel allows are answered", run: answersAtOnce},
 		{clause: "9.11", level: Must, expected: "with exec, the questions about the toolchain are answered whatever the command printed", run: once(takesOutput)},
 		{clause: "9.13", level: Must, expected: `the commands of an install are [[program, argument, …], …]`, run: plansInstall},
+		{clause: "9.15", level: Must, expected: "with options, questions are answered as without", run: takesOptions},
+		{clause: "9.16", level: Must, expected: `scaffold answers {"files": [{path, text}]}`, run: scaffolds},
 	}
 }
 
@@ -206,6 +208,26 @@ func installs(ctx context.Context, p *peer) outcome {
 		return fail("%v, though the manifest offers it", m.Error)
 	}
 	return without(err)
+}
+
+// takesOptions asks with options that every schema accepts: none.
+func takesOptions(ctx context.Context, p *peer) outcome {
+	if !p.s.manifest.Capabilities.Options {
+		return skip(notOffered)
+	}
+	params := map[string]any{"dir": p.s.empty, "options": map[string]any{}}
+	m, err := p.ask(ctx, wire.MethodDetect, params)
+	if err == nil && m.Error != nil {
+		return fail("%v, asked with the params %s", m.Error, encoded(params))
+	}
+	return without(err)
+}
+
+func scaffolds(ctx context.Context, p *peer) outcome {
+	if !p.s.manifest.Capabilities.Scaffold {
+		return skip(notOffered)
+	}
+	return p.answers(ctx, wire.MethodScaffold, wire.Scaffold{Name: "plugin-test"})
 }
 
 // adds asks for a package that does not exist: the answer may be an error.

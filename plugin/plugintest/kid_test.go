@@ -65,7 +65,7 @@ type question struct {
 }
 
 const everything = `{"protocol_version":1,"adapter_id":%q,"display_name":"kid","fingerprint_files":["kid.toml"],"default_tasks":[{"name":"build","run":"true"}],` +
-	`"capabilities":{"detect":true,"required_toolchain":true,"resolved_toolchain_fingerprint":true,"install":true,"tasks":true,"links":true,"install_scope":true,"add":true,"resolved_toolchain":true,"cancel":true},"parallel":4,"nested":false,"exec":["kid","--version"],` +
+	`"capabilities":{"detect":true,"required_toolchain":true,"resolved_toolchain_fingerprint":true,"install":true,"tasks":true,"links":true,"install_scope":true,"add":true,"resolved_toolchain":true,"cancel":true,"options":true,"scaffold":true},"options_schema":{"type":"object","properties":{"size":{"type":"string"}}},"env":["KID_*"],"pass_env":["KID"],"parallel":4,"nested":false,"exec":["kid","--version"],` +
 	`"diagnostic_hooks":{"lint":{"rerun":{"kind":"append_args","args":["--json"]},"parser":"plugin"}}}`
 
 func (k *kid) serve() {
@@ -151,6 +151,8 @@ func (k *kid) answer(q question) {
 		k.result(q, `{"links":[]}`)
 	case "install_scope":
 		k.result(q, `{"dir":"/tmp"}`)
+	case "scaffold":
+		k.result(q, `{"files":[{"path":"kid.toml","text":""}]}`)
 	case "shutdown":
 		k.result(q, "null")
 		leave()
@@ -333,6 +335,16 @@ func badAnswers() []bad {
 		{"install-line", says("install", `{"commands":["kid fetch"]}`), "9.13"},
 		{"install-nothing", says("install", `{"commands":[["kid"],[]]}`), "9.13"},
 		{"install-misspelt", says("install", `{"comands":[["kid"]]}`), "7.2"},
+		{"options-refused", where(func(q question) bool { return q.Method == "detect" && strings.Contains(string(q.Params), `"options"`) },
+			func(k *kid, q question) { k.fail(q, `{"code":-32602,"message":"unknown member"}`) }), "9.15"},
+		{"options-alone", with(`"options":true,`, ""), "5.3"},
+		{"options-of-text", with(`{"type":"object","properties"`, `{"type":"string","properties"`), "5.3"},
+		{"options-keyword", with(`{"type":"string"}`, `{"type":"string","pattern":"a"}`), "5.3"},
+		{"env-star", with(`"KID_*"`, `"*"`), "5.3"},
+		{"scaffold-climbs", says("scaffold", `{"files":[{"path":"../a","text":""}]}`), "9.16"},
+		{"scaffold-git", says("scaffold", `{"files":[{"path":".git/hooks/x","text":""}]}`), "9.16"},
+		{"scaffold-twice", says("scaffold", `{"files":[{"path":"a","text":""},{"path":"a","text":""}]}`), "9.16"},
+		{"versions-without", with(`"protocol_version":1,`, `"protocol_version":1,"protocol_versions":[2],`), "5.1"},
 		{"forgets-cancelled", on("install", func(*kid, question) {}), "7.1 9.6"},
 	}
 }

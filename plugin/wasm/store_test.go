@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	. "github.com/bentobuild/bento/plugin/wasm/wasmtest"
 )
@@ -222,6 +224,37 @@ func TestStoreIsBounded(t *testing.T) {
 		if e := entries(t, dir); len(e) > 1 {
 			t.Errorf("the store has %d entries", len(e))
 		}
+	}
+}
+
+// The entry that was used least recently is removed first.
+func TestStoreKeepsWhatIsUsed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "compiled")
+	module := func(name string) []byte {
+		m := Answering(Good)
+		m.Custom("n", name)
+		return m.Bytes()
+	}
+	used(t, EngineOptions{Dir: dir}, module("a"))
+	first := only(t, dir)
+	used(t, EngineOptions{Dir: dir}, module("b"))
+	for i, e := range entries(t, dir) {
+		at := time.Unix(int64(1_000_000_000+i), 0)
+		if e == first {
+			at = at.AddDate(-1, 0, 0)
+		}
+		if err := os.Chtimes(e, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	used(t, EngineOptions{Dir: dir}, module("a"))
+	info, err := os.Stat(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	used(t, EngineOptions{Dir: dir, MaxSize: 2*info.Size() + info.Size()/2}, module("c"))
+	if list := entries(t, dir); len(list) != 2 || !slices.Contains(list, first) {
+		t.Errorf("the store has %q, want two of which one is %q", list, first)
 	}
 }
 

@@ -27,6 +27,7 @@ const (
 	MethodInstallScope = "install_scope"
 	MethodAdd          = "add"
 	MethodResolved     = "resolvedToolchain"
+	MethodScaffold     = "scaffold"
 
 	// Notifications: from the plugin, and to it.
 	NotifyLog    = "notifications/log"
@@ -49,6 +50,8 @@ const (
 type Initialize struct {
 	ProtocolVersion int    `json:"protocol_version"`
 	BentoVersion    string `json:"bento_version"`
+	// Options are those of the workspace, not yet compared with the schema.
+	Options json.RawMessage `json:"options,omitempty"`
 }
 
 // Dir is the params of the methods about a directory.
@@ -71,6 +74,23 @@ type Detected struct {
 // Installed is the result of install where bento is to run commands.
 type Installed struct {
 	Commands [][]string `json:"commands"`
+}
+
+// Scaffold is the params of scaffold.
+type Scaffold struct {
+	Name string `json:"name"` // of the new dish: letters, digits, dots, dashes and underscores
+}
+
+// Scaffolded is the result of scaffold: the files of the smallest project that builds and tests.
+type Scaffolded struct {
+	Files []ScaffoldedFile `json:"files"`
+}
+
+// ScaffoldedFile is one file of a new project.
+type ScaffoldedFile struct {
+	Path       string `json:"path"` // relative to the dish
+	Text       string `json:"text"`
+	Executable bool   `json:"executable,omitempty"`
 }
 
 // Diagnosed is the result of parseDiagnostics.

@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/plugin/wire"
@@ -32,6 +34,7 @@ func forms() map[string]form {
 		wire.MethodResolved:     {resolvedShape(), func() any { return new(*adapters.ResolvedToolchain) }},
 		wire.MethodTasks:        {tasksAnswerShape(), func() any { return new(adapters.TasksAnswer) }},
 		wire.MethodLinks:        {linksAnswerShape(), func() any { return new(adapters.LinksAnswer) }},
+		wire.MethodScaffold:     {scaffoldedShape(), func() any { return new(wire.Scaffolded) }},
 		wire.MethodInstallScope: {scopeShape(), func() any { return new(adapters.Scope) }},
 	}
 }
@@ -53,6 +56,8 @@ func (r *Reader) Decode(method string, result json.RawMessage, into any) error {
 		return checkTasks("tasks", a.Tasks)
 	case *adapters.LinksAnswer:
 		return checkLinks(a)
+	case *wire.Scaffolded:
+		return checkScaffolded(a)
 	case *adapters.Scope:
 		return checkMade(a)
 	}
@@ -170,6 +175,25 @@ func checkLinks(a *adapters.LinksAnswer) error {
 		if (l.Dir == "") == (l.Package == "") {
 			return fmt.Errorf("links[%d]: expected one of dir and package", i)
 		}
+	}
+	return nil
+}
+
+// checkScaffolded checks that a project has each file once, and that no file is bento's or git's.
+func checkScaffolded(a *wire.Scaffolded) error {
+	seen := make(map[string]bool)
+	for i, f := range a.Files {
+		clean := path.Clean(f.Path)
+		first, _, _ := strings.Cut(clean, "/")
+		switch {
+		case clean == "." || clean != f.Path:
+			return fmt.Errorf("files[%d].path: expected the path of a file, got %.60q", i, f.Path)
+		case first == ".git" || first == ".bento":
+			return fmt.Errorf("files[%d].path: expected a file outside .git and .bento, got %.60q", i, f.Path)
+		case seen[clean]:
+			return fmt.Errorf("files[%d].path: expected each file once, got %.60q again", i, f.Path)
+		}
+		seen[clean] = true
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,6 +28,9 @@ func ReadManifest(result json.RawMessage, id string) (m *adapters.Manifest, drop
 	if err := checkTasks("default_tasks", m.DefaultTasks); err != nil {
 		return nil, nil, fmt.Errorf("manifest: %w", err)
 	}
+	if err := checkOptions(m); err != nil {
+		return nil, nil, fmt.Errorf("manifest: %w", err)
+	}
 	if len(m.Exec) > 0 {
 		if err := adapters.CheckExec(m.Exec); err != nil {
 			return nil, nil, fmt.Errorf("manifest: exec: %w", err)
@@ -46,15 +50,19 @@ func checkGreeting(result json.RawMessage, id string) error {
 	var m struct {
 		ProtocolVersion int    `json:"protocol_version"`
 		AdapterID       string `json:"adapter_id"`
+		Versions        []int  `json:"protocol_versions"`
 	}
 	if err := shape.Decode(result, greetingShape(), &m); err != nil {
 		return fmt.Errorf("manifest: %w", err)
 	}
-	if m.ProtocolVersion != adapters.ProtocolVersion {
-		return &adapters.Failure{
-			Code:    adapters.ProtocolVersionMismatch,
-			Message: fmt.Sprintf("its protocol_version is %d, this bento speaks %d", m.ProtocolVersion, adapters.ProtocolVersion),
+	if speaks := slices.Contains(m.Versions, adapters.ProtocolVersion); m.ProtocolVersion != adapters.ProtocolVersion || len(m.Versions) > 0 && !speaks {
+		message := fmt.Sprintf("its protocol_version is %d, this bento speaks %d", m.ProtocolVersion, adapters.ProtocolVersion)
+		if speaks {
+			message += ", as the plugin does too: it has to answer with the version that initialize names"
+		} else if len(m.Versions) > 0 {
+			message += fmt.Sprintf(", which its protocol_versions %v lack", m.Versions)
 		}
+		return &adapters.Failure{Code: adapters.ProtocolVersionMismatch, Message: message}
 	}
 	if m.AdapterID != id || !isID(id) {
 		return &adapters.Failure{
@@ -110,6 +118,7 @@ func capabilities() map[string]string {
 		wire.MethodInstallScope: "install_scope",
 		wire.MethodAdd:          "add",
 		wire.MethodResolved:     "resolved_toolchain",
+		wire.MethodScaffold:     "scaffold",
 	}
 }
 
@@ -118,7 +127,28 @@ func greetingShape() *shape.Shape {
 	return shape.Record(
 		shape.Must("protocol_version", shape.Int(0)),
 		shape.Must("adapter_id", shape.Text(maxName)),
+		shape.May("protocol_versions", shape.List(maxTasks, shape.Int(0))),
 	)
+}
+
+// checkOptions checks the schema of the options.
+func checkOptions(m *adapters.Manifest) error {
+	has := len(m.OptionsSchema) > 0 && string(m.OptionsSchema) != "null"
+	if has != m.Capabilities.Options {
+		return errors.New("options_schema: expected it with the capability options, and only then")
+	}
+	if !has {
+		return nil
+	}
+	_, err := ReadOptionsSchema(m.OptionsSchema)
+	return err
+}
+
+// variableNames returns the shape of names of variables, NAME or PREFIX_*.
+func variableNames() *shape.Shape {
+	return shape.List(maxTasks, shape.Text(maxName).That("the name of a variable, or PREFIX_*", func(s string) bool {
+		return isVariable(strings.TrimSuffix(s, "*")) && !strings.ContainsAny(s[:len(s)-1], "* $")
+	}))
 }
 
 func manifestShape() *shape.Shape {
@@ -134,12 +164,16 @@ func manifestShape() *shape.Shape {
 		shape.May("parallel", shape.Int(0)),
 		shape.May("nested", shape.Bool()),
 		shape.May("exec", shape.List(maxTasks, text())),
+		shape.May("env", variableNames()),
+		shape.May("pass_env", variableNames()),
+		shape.May("options_schema", nil),
+		shape.May("protocol_versions", shape.List(maxTasks, shape.Int(0))),
 	)
 }
 
 func capabilitiesShape() *shape.Shape {
 	var fields []shape.Field
-	for _, name := range append(slices.Sorted(maps.Values(capabilities())), "cancel") {
+	for _, name := range append(slices.Sorted(maps.Values(capabilities())), "cancel", "options") {
 		fields = append(fields, shape.May(name, shape.Bool()))
 	}
 	return shape.Record(fields...)

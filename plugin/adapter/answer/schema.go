@@ -21,7 +21,7 @@ type Message struct {
 // Messages returns every method and notification, with the shapes that answers are checked by.
 func Messages() []Message {
 	f := forms()
-	dir, installs := shape.Record(shape.Must("dir", absolute())), sent[adapters.InstallRequest]()
+	dir, installs := shape.Record(shape.Must("dir", absolute()), shape.May("options", nil)), sent[adapters.InstallRequest]()
 	return []Message{
 		{Name: "initialize", Method: wire.MethodInitialize, Title: "the handshake: the result is the manifest", params: sent[wire.Initialize](), result: manifestShape()},
 		{Name: "detect", Method: wire.MethodDetect, Title: "whether a directory is a dish of the adapter", params: dir, result: f[wire.MethodDetect].shape},
@@ -35,6 +35,7 @@ func Messages() []Message {
 		{Name: "links", Method: wire.MethodLinks, Title: "the dishes that a directory depends on", params: dir, result: f[wire.MethodLinks].shape},
 		{Name: "installScope", Method: wire.MethodInstallScope, Title: "where an installation happens, and what decides it", params: dir, result: f[wire.MethodInstallScope].shape},
 		{Name: "addPackages", Method: wire.MethodAdd, Title: "the addition of packages to a dish", params: sent[adapters.AddRequest]()},
+		{Name: "scaffoldProject", Method: wire.MethodScaffold, Title: "the files of a new project", params: sent[wire.Scaffold](), result: f[wire.MethodScaffold].shape},
 		{Name: "log", Method: wire.NotifyLog, Title: "progress or output, from the plugin", notify: true, params: shape.Record(
 			shape.Must("level", text()), shape.May("stream", text()), shape.Must("message", shape.Text(maxMessage)))},
 		{Name: "cancel", Method: wire.NotifyCancel, Title: "the request that no caller waits for any more, to the plugin", notify: true, params: shape.Record(shape.Must("id", shape.Int(1)))},

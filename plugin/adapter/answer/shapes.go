@@ -106,3 +106,11 @@ func diagnosedShape() *shape.Shape {
 		shape.May("hint", text()),
 	))))
 }
+
+func scaffoldedShape() *shape.Shape {
+	return shape.Record(shape.Must("files", shape.List(maxTasks, shape.Record(
+		shape.Must("path", inside()),
+		shape.Must("text", shape.Text(1<<20)),
+		shape.May("executable", shape.Bool()),
+	))))
+}
