@@ -35,7 +35,7 @@ func TestGoPage(t *testing.T) {
 				t.Errorf("the page lacks the method %s", m.Name)
 				continue
 			}
-			named := regexp.MustCompile(`\b(ctx|dir|req|log) `).ReplaceAllString(line[1], "")
+			named := regexp.MustCompile(`\b(ctx|dir|req|log|name) `).ReplaceAllString(line[1], "")
 			if got := strings.TrimPrefix(m.Type.String(), "func"); got != named {
 				t.Errorf("%s: the page says %s, the interface %s", m.Name, named, got)
 			}

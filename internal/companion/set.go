@@ -72,6 +72,7 @@ type Set struct {
 	output   bool                       // one of them hears what tasks print
 	idle     atomic.Bool                // the last run executed nothing
 	stop     chan struct{}              // closed by Close
+	judged   chan struct{}              // closed when it is known which may start
 	found    chan struct{}              // closed when the extensions are known and started
 	keeps    bool                       // an extension can ask for the last payload of a topic; set before found is closed
 	latest   map[string]json.RawMessage // of the goroutine alone, until Close
@@ -132,7 +133,7 @@ func (s *Set) notStarted() error {
 
 func newSet(o Options) *Set {
 	return &Set{
-		o: o, feed: newFeed(o.Places.Root), queue: newQueue(), stop: make(chan struct{}), found: make(chan struct{}),
+		o: o, feed: newFeed(o.Places.Root), queue: newQueue(), stop: make(chan struct{}), judged: make(chan struct{}), found: make(chan struct{}),
 		journals: make(map[string]*Journal), latest: make(map[string]json.RawMessage),
 	}
 }
@@ -219,11 +220,13 @@ func (s *Set) WatchChanged(paths []string) {
 	}
 }
 
-// Problems returns why some extensions were not started, as far as it is known.
+// Problems returns why some extensions are not started, and which have failed so far. It waits until it
+// is known which may start, as the end of the invocation does too.
 func (s *Set) Problems() []diagnostics.Diagnostic {
 	if s == nil {
 		return nil
 	}
+	<-s.judged
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return diagnostics.Sorted(s.problems)

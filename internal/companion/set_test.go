@@ -63,7 +63,7 @@ func open(t *testing.T, f *fake) *Set {
 		State:  state.Open(root), Guard: func() {},
 	})
 	s.linger = 2 * time.Second
-	s.serving.Go(func() { s.serve(func() { s.hosts = append(s.hosts, f) }) })
+	s.serving.Go(func() { s.serve(func() { s.start(t.Context(), nil); s.hosts = append(s.hosts, f) }) })
 	<-s.found
 	return s
 }

@@ -25,16 +25,19 @@ const RuleFailed = "extension_failed"
 
 // start starts the extensions that are ready, and reports the others.
 func (s *Set) start(ctx context.Context, list []Extension) {
+	for i := range list {
+		if e := &list[i]; e.Status != Ready && e.Status != Disabled {
+			s.report(*e.Problem)
+		}
+	}
+	close(s.judged)
 	var shared []*Extension
 	for i := range list {
-		e := &list[i]
-		switch {
+		switch e := &list[i]; {
 		case e.Status == Ready && e.Ainb != nil:
 			shared = append(shared, e)
 		case e.Status == Ready:
 			s.open(e, func() (host, error) { return s.openSEP(ctx, e) })
-		case e.Status != Disabled:
-			s.report(*e.Problem)
 		}
 	}
 	if len(shared) > 0 {

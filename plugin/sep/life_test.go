@@ -261,3 +261,38 @@ func TestLadder(t *testing.T) {
 		})
 	}
 }
+
+// TestForgives: errors that are more than a minute apart, and a flood that a good request interrupts, end
+// nothing.
+func TestForgives(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		request := `{"jsonrpc":"2.0","id":%d,"method":"host.get_capabilities"}`
+		x, m := begun(t, Options{
+			Manifest: parsed(t, `"heartbeatIntervalMs":2000`, `"heartbeatIntervalMs":120000`),
+			Failed:   func(s Status) { t.Errorf("%s: %v", s.Reason, s.Failure) },
+		}, func(c *child) {
+			c.greet()
+			answers := func(n int, body string) {
+				for range n {
+					c.id++
+					_ = c.Send([]byte(strings.ReplaceAll(body, "%d", strconv.Itoa(c.id))))
+					c.answer()
+				}
+			}
+			for range 2 {
+				answers(maxErrors-1, `{"jsonrpc":"2.0","id":null,"method":"x"}`)
+				time.Sleep(61 * time.Second)
+			}
+			for range 2 {
+				answers(20+maxLimited-1, request) // 20 have a token
+				time.Sleep(2 * time.Second)
+			}
+			c.loop(func(message) {})
+		})
+		time.Sleep(3 * time.Minute)
+		state(t, x, Running, "")
+		if m.launches() != 1 {
+			t.Errorf("%d starts", m.launches())
+		}
+	})
+}

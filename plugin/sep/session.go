@@ -33,6 +33,7 @@ type session struct {
 	bucket        *bucket
 	limited       int         // messages over the rate in a row
 	errors        []time.Time // of the protocol, within a minute
+	counted       bool        // the message that odd is called for next is one of them
 
 	mu       sync.Mutex
 	question *wire.Question  // sep.initialize
@@ -119,7 +120,7 @@ func (s *session) hooks(life context.Context) wire.PeerOptions {
 		Request: func(in *wire.Incoming) { s.asked(life, in) },
 		Notify:  s.noted,
 		Bad:     s.bad,
-		Odd:     s.count,
+		Odd:     s.odd,
 		Trace:   s.trace,
 	}
 }
@@ -166,6 +167,14 @@ func (s *session) count(what string) {
 	}
 }
 
+// odd counts what the connection ignores: answers to nothing. It is also called for what bad has counted.
+func (s *session) odd(what string) {
+	if !s.counted {
+		s.count(what)
+	}
+	s.counted = false
+}
+
 // spend takes a token of the rate, and ends the session of an extension that never stops.
 func (s *session) spend() (wait time.Duration) {
 	if wait = s.bucket.take(time.Now()); wait == 0 {
@@ -195,6 +204,7 @@ func (s *session) bad(body []byte, m *wire.Message, err error) (reply *wire.RPCE
 		return refuse(parseError, "%v", err), false
 	}
 	s.count(err.Error())
+	s.counted = true
 	if m.Method == "" && m.ID != nil { // an answer that nothing asked for gets none
 		return nil, false
 	}
