@@ -37,6 +37,13 @@ func (s *seen) in(test, clause, format string, args ...any) {
 	}
 }
 
+// testOf returns the test in which the error of a clause was found, "" if there is none.
+func (s *seen) testOf(clause string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.test[clause]
+}
+
 func (s *seen) note(clause, format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -206,10 +206,7 @@ func (s *suite) open() (err error) {
 // result returns the result of an axis, with the messages of one that failed.
 func (s *suite) result(a axis, o outcome) Result {
 	r := a.result(o)
-	r.Frames = s.frames(a.clause, o)
-	if s.seen.test[a.clause] != "" {
-		r.Frames = s.frames(s.seen.test[a.clause], o)
-	}
+	r.Frames = s.frames(cmp.Or(s.seen.testOf(a.clause), a.clause), o)
 	return r
 }
 
