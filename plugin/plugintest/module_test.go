@@ -178,6 +178,9 @@ func roomy(out string) *Module {
 // A module of the real toolchain passes everything; told to, it breaks the clauses of what it does
 // to one input only.
 func TestModuleOfGo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles a large module")
+	}
 	path := filepath.Join(t.TempDir(), "guest.wasm")
 	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", path, "../wasm/testdata/guest")
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=-trimpath")
@@ -219,6 +222,9 @@ func TestModuleChanges(t *testing.T) {
 
 // An adapter that declares what needs a process passes as a module what it passes as an executable.
 func TestAdapterModule(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles a large module")
+	}
 	path := filepath.Join(t.TempDir(), "bento-adapter-zig.wasm")
 	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", path, "../../examples/bento-adapter-zig")
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=-trimpath")

@@ -16,6 +16,9 @@ const hostile = "^(TestGuestReadsWorkspace|TestGuestReadsNothingElse|TestGuestWi
 
 // A module is confined by what bento links to it, and so alike on a kernel without Landlock.
 func TestHostileModulesWithoutLandlock(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it repeats other tests")
+	}
 	if runtime.GOOS != "linux" || !sandbox.Offered().Seccomp {
 		t.Skip("this system has no seccomp filters")
 	}
