@@ -56,6 +56,7 @@ type Extension struct {
 	Version  string
 	Eager    bool // it starts beside the search for dishes
 	Digest   string
+	stamp    string // of the files when they had Digest, "" for none
 	Record   extension.Record
 	Status   string
 	Problem  *diagnostics.Diagnostic  // nil if it is ready

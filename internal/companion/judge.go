@@ -1,8 +1,10 @@
 package companion
 
 import (
+	"fmt"
 	"slices"
 
+	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/diagnostics"
 	"github.com/bentobuild/bento/internal/extension"
 )
@@ -26,6 +28,7 @@ func (p Places) judge(e *Extension) {
 // digest sets the digest of an extension. It reads the files only if their stats have changed since.
 func (p Places) digest(e *Extension) (err error) {
 	stamp := extension.Stamp(e.Dir)
+	e.stamp = stamp
 	if e.Digest = e.Record.Recall(stamp); e.Digest != "" {
 		return nil
 	}
@@ -60,6 +63,28 @@ func (p Places) compare(e *Extension) {
 		e.hold(NotApproved, RuleNotApproved, "look at "+e.Settings.Path.Text+", then run bento ext approve "+e.ID, "the extension %s is not started: only the repository names it, and you have not approved it", e.ID)
 	case e.Record.Approved != digest:
 		e.hold(Changed, RuleChanged, "see what has changed, then run bento ext approve "+e.ID, "the extension %s has changed since you approved it: approved %s, found %s", e.ID, short(e.Record.Approved), short(digest))
+	}
+}
+
+// unchanged returns a function that reports a change of the files since they were judged, for the moment
+// before each start; nil for an extension that may have any content.
+func (e *Extension) unchanged() func() error {
+	if e.Settings.Own && e.Settings.SHA256.Text == "" {
+		return nil
+	}
+	dir, stamp, want := e.Dir, e.stamp, e.Digest
+	return func() error {
+		if stamp != "" && extension.Stamp(dir) == stamp {
+			return nil
+		}
+		found, err := extension.Digest(dir)
+		switch {
+		case err != nil:
+			return &adapters.Failure{Code: adapters.NotTrusted, Message: fmt.Sprintf("its files cannot be digested: %v", err)}
+		case found != want:
+			return &adapters.Failure{Code: adapters.NotTrusted, Message: fmt.Sprintf("its files have changed: expected sha256 %s, found %s", short(want), short(found))}
+		}
+		return nil
 	}
 }
 

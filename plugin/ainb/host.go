@@ -52,10 +52,10 @@ type Extension struct {
 	manifest.Found
 	// Grants are what the user allows. An extension has what it declares and the user allows.
 	Grants   map[string]manifest.Grant
+	Check    func() error    // when set, it is called right before each start, and prevents it by an error
 	Config   json.RawMessage // the settings, one JSON value; nil: null
 	Env      []string        // the whole environment
 	WorkDir  string          // "": the host's own
-	SHA256   string          // when set, the digest of the only executable that may start
 	Launcher host.Launcher   // nil: a process of the executable
 	Eager    bool            // it starts at once, whatever the manifest says
 	Without  []string        // topics that it may not use, whatever it is granted
