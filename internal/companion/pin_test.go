@@ -23,6 +23,18 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
+// approve approves all extensions of a configuration.
+func approve(t *testing.T, cfg *config.Workspace, p Places) {
+	t.Helper()
+	for _, e := range Find(cfg, p) {
+		var refused error
+		err := p.Records.Change(p.Root, e.ID, func(r *extension.Record) { refused = e.Approve(r) })
+		if err != nil || refused != nil {
+			t.Fatal(err, refused)
+		}
+	}
+}
+
 // TestChangedBeforeTheStart: files that are replaced between the approval and the start are not started,
 // whichever contract they speak; the user hears of it.
 func TestChangedBeforeTheStart(t *testing.T) {
@@ -49,14 +61,8 @@ func TestChangedBeforeTheStart(t *testing.T) {
 				write(t, filepath.Join(dir, name), text)
 			}
 			p := Places{Root: root, Records: &extension.Records{Dir: filepath.Join(t.TempDir(), "records")}}
-			digest, err := extension.Digest(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := p.Records.Change(root, "x.y", func(r *extension.Record) { r.Approved = digest }); err != nil {
-				t.Fatal(err)
-			}
 			cfg := &config.Workspace{Extensions: map[string]config.Extension{"x.y": {Path: config.Text{Text: "x.y"}, Grant: []string{"tools.register"}, Env: []string{"STARTED"}}}}
+			approve(t, cfg, p)
 			list := Find(cfg, p)
 			if list[0].Status != Ready {
 				t.Fatalf("%+v", list[0].Problem)
@@ -66,9 +72,9 @@ func TestChangedBeforeTheStart(t *testing.T) {
 			s := OpenOne(t.Context(), &list[0], Options{
 				Places: p, State: state.Open(root), Guard: func() {}, Environ: adapters.NewEnviron([]string{"PATH=/bin:/usr/bin", "STARTED=" + log}),
 			})
-			_, err = s.Command(t.Context(), "ns", nil)
+			_, err := s.Command(t.Context(), "ns", nil)
 			s.Close()
-			if err == nil || !strings.Contains(err.Error(), "its files have changed: expected sha256 "+digest[:12]+", found ") {
+			if err == nil || !strings.Contains(err.Error(), "its files have changed: expected sha256 "+list[0].Digest[:12]+", found ") {
 				t.Errorf("%v", err)
 			}
 			if problems := s.Problems(); len(problems) != 1 || problems[0].Rule != RuleChanged || !strings.Contains(problems[0].Hint, "bento ext approve") {

@@ -44,7 +44,7 @@ type extension struct {
 func newExtension(h *Host, e Extension) *extension {
 	x := &extension{h: h, e: e, name: e.Manifest.Plugin.Name, granted: make(map[string]manifest.Grant), made: make(chan struct{})}
 	for name, declared := range e.Manifest.Capabilities {
-		if g := declared.And(e.Grants[name]); g.Granted() {
+		if g := manifest.Both(name, declared, e.Grants[name]); g.Granted() {
 			x.granted[name] = g
 		}
 	}
