@@ -62,7 +62,7 @@ func newEndpoint(o *Options, startup time.Duration) (*endpoint, error) {
 	return &endpoint{
 		o:       o,
 		startup: startup,
-		command: host.Command{Argv: append([]string{path}, e.Args...), Dir: dir},
+		command: host.Command{Argv: append([]string{path}, e.Args...), Check: o.Check, Dir: dir},
 		env:     func(set map[string]string) []string { return env.With(set) },
 		user:    os.Geteuid(),
 	}, nil
