@@ -82,6 +82,12 @@ func (s *Set) report(d diagnostics.Diagnostic) {
 func (s *Set) failed(id string, quarantined bool, f *adapters.Failure) {
 	s.journal(id).Log("error", f.Error())
 	s.PluginFailed(id, string(f.Code), f.Message)
+	if f.Code == adapters.NotTrusted {
+		s.report(diagnostics.Diagnostic{
+			Severity: diagnostics.Warning, Rule: RuleChanged, Source: diagnostics.Source,
+			Message: "the extension " + id + " is not started: " + f.Message, Hint: f.Hint,
+		})
+	}
 	if !quarantined {
 		return
 	}
