@@ -124,6 +124,10 @@ func (s *Disk) Recent(key Key) (used time.Time, ok bool) {
 // Use counts as use of a record. last is the time that Recent returned.
 func (s *Disk) Use(key Key, last time.Time) { s.files.Use(key, last) }
 
+// StampUses sets the last use of the records used so far. Otherwise the first Record does it, or
+// Settle: a process that is going to store something calls it where nothing waits.
+func (s *Disk) StampUses() { s.files.StampUses() }
+
 // HasBlob reports whether the store has a blob, without reading it.
 func (s *Disk) HasBlob(d Digest) bool {
 	return s.files.HasBlob(d)

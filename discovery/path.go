@@ -27,13 +27,13 @@ const PluginPrefix = "bento-adapter-"
 type Places struct {
 	Path      string      // the value of $PATH
 	Installed []Installed // in the order in which they count, after all of Path
-	Named     []Named     // that the user's environment names; each goes before all others of its id
+	Named     []Named     // that the user names; each goes before all others of its id
 }
 
-// Named is an adapter that a variable names: a build in progress, which need not be on PATH.
+// Named is an adapter whose file the user names: a build in progress, which need not be on PATH.
 type Named struct {
-	Variable string
-	Path     string
+	By   string // what names it, "your environment"
+	Path string
 }
 
 // Installed is an adapter that the user has installed with bento.
@@ -92,10 +92,10 @@ func (s *search) run(in Places, cfg *config.Workspace, st *state.Dir, digest fun
 	s.differing = make(map[int]config.Text)
 	s.own, s.digest, s.ways, s.area = cfg.Own, digest, owner.Of(cfg.Root).Ways(), bounds.Of(cfg.Root)
 	for _, n := range in.Named {
-		s.variable = n.Variable
+		s.by = n.By
 		s.file(n.Path, strings.TrimPrefix(filepath.Base(n.Path), s.prefix))
 	}
-	s.variable = ""
+	s.by = ""
 	named := len(s.found)
 	for _, dir := range filepath.SplitList(in.Path) {
 		real, err := filepath.EvalSymlinks(dir) // /bin is often a link to /usr/bin
@@ -120,7 +120,7 @@ func (s *search) run(in Places, cfg *config.Workspace, st *state.Dir, digest fun
 		c := &s.found[i]
 		j := slices.IndexFunc(s.found[:named], func(o adapters.Candidate) bool { return o.ID == c.ID })
 		if j >= 0 && c.Skip == "" {
-			c.Skip, c.SkipReason = adapters.SkipShadowed, "your environment names "+s.found[j].Path
+			c.Skip, c.SkipReason = adapters.SkipShadowed, in.Named[j].By+" names "+s.found[j].Path
 		}
 	}
 	s.choosePinned()
@@ -156,7 +156,7 @@ type rules struct {
 // search is one search of PATH.
 type search struct {
 	rules
-	variable string // that names the file; "" for one that was searched for
+	by       string // what names the file; "" for one that was searched for
 	own      string // the file of the user's own configuration, "" for none
 	digest   func(path string) string
 	ways     *owner.Ways
@@ -235,7 +235,7 @@ func (s *search) forbid(c *adapters.Candidate) {
 		c.Skip, c.SkipReason = adapters.SkipNotAllowed, s.table+".allowlist does not name it"
 		return
 	}
-	if s.variable != "" { // the user names this file, wherever it is and whatever is in it
+	if s.by != "" { // the user names this file, wherever it is and whatever is in it
 		if why, hint := s.exposed(c); why != "" {
 			c.Skip, c.SkipReason, c.SkipHint = adapters.SkipNotTrusted, why, hint
 			s.warn(c.Path, why, hint)

@@ -125,7 +125,7 @@ func (s *Store) note(name string, data []byte) {
 	d, err := s.create()
 	if err == nil {
 		_, err = d.Write(data)
-		err = s.end(d, err, func(f *format, tmp *owndir.Dir) error { return tmp.Move(d.name, f.Dir, name) })
+		err = s.end(d, err, func(f *format, tmp *owndir.Dir) error { return tmp.MoveOver(d.name, f.Dir, name) })
 	}
 	if err != nil {
 		s.forget(name)

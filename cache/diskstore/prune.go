@@ -119,7 +119,7 @@ func (s *Store) Prune(ctx context.Context, b Bounds, needs Needs) (Removed, erro
 
 // prune reduces a store larger than b.MaxSize to target bytes, and writes its tally.
 func (s *Store) prune(ctx context.Context, b Bounds, target int64, needs Needs) (Removed, error) {
-	s.stampNoted()
+	s.StampUses()
 	st, err := s.stock()
 	if err != nil {
 		return Removed{}, err

@@ -99,8 +99,9 @@ func (s *Store) Settle() {
 	clear(u.seen)
 }
 
-// stampNoted sets the last use of noted records before a caller sorts records by last use.
-func (s *Store) stampNoted() {
+// StampUses sets the last use of noted records, before a caller sorts records by last use, or
+// stores one.
+func (s *Store) StampUses() {
 	u := s.lockUsage()
 	defer u.mu.Unlock()
 	if len(u.noted) > 0 {

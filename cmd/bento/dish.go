@@ -78,9 +78,9 @@ func (s *session) dishAdd(ctx context.Context, dir, language string) error {
 		return usageError(fmt.Sprintf("%q is new and has no language", n.path), "use --language with one of: "+strings.Join(known.IDs(), ", "))
 	case language == "" || language == config.NoLanguage:
 		err = nil
-	case len(entries) > 0 && s.knows(known, language):
+	case len(entries) > 0 && s.knows(n.root, known, language):
 		err = n.isProject(ctx, known.ByID(language))
-	case known.ByID(language) == nil && s.knows(known, language):
+	case known.ByID(language) == nil && s.knows(n.root, known, language):
 		err = s.withPlugin(ctx, language, func(p *adapter.Process, _ adapter.Status) error { return n.scaffold(p, known.IDs()) })
 	default:
 		err = n.scaffold(known.ByID(language), known.IDs())
@@ -122,11 +122,12 @@ func (n *newDish) isProject(ctx context.Context, a adapters.Adapter) error {
 }
 
 // knows reports whether language is the id of an adapter, also of one on PATH.
-func (s *session) knows(known *adapters.Registry, language string) bool {
+func (s *session) knows(root string, known *adapters.Registry, language string) bool {
 	if known.ByID(language) != nil {
 		return true
 	}
-	in, _ := s.host().Places()
+	cfg, _ := config.Load(root, s.host().OwnConfig()) // its problems are reported later
+	in, _ := s.host().Places(cfg)
 	candidates, _ := discovery.Adapters(in, &config.Workspace{}, nil, (*host.Digests)(nil).Executable)
 	return slices.ContainsFunc(candidates, func(c adapters.Candidate) bool { return c.ID == language && c.Skip != adapters.SkipUnusable })
 }

@@ -40,7 +40,7 @@ func (s *session) pluginLock(ids []string) error {
 	cfg, problems := config.Load(root, s.host().OwnConfig())
 	free := *cfg
 	free.Plugins, free.Tools.Locked = cfg.Plugins.Unlocked(), nil
-	in, damaged := s.host().Places()
+	in, damaged := s.host().Places(cfg)
 	report.WriteProblems(s.err, s.style, damaged)
 	found, more := discovery.Adapters(in, &free, nil, (*host.Digests)(nil).Executable)
 	// The command replaces the old lock, so its problems do not matter.

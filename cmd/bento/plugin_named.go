@@ -110,7 +110,7 @@ func pluginAt(target string, _ *config.Workspace) (adapters.Candidate, error) {
 }
 
 func (s *session) pluginOnPath(id string, cfg *config.Workspace) (adapters.Candidate, error) {
-	in, _ := s.host().Places()
+	in, _ := s.host().Places(cfg)
 	found, _ := discovery.Adapters(in, cfg, nil, (*host.Digests)(nil).Executable)
 	ids := make([]string, len(found))
 	var passedOver error // a later one may be usable

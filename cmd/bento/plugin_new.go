@@ -96,7 +96,7 @@ func (s *session) freeID(id string) error {
 			return taken("the adapter that " + a.Pos.String() + " defines")
 		}
 	}
-	in, _ := s.host().Places()
+	in, _ := s.host().Places(cfg)
 	found, _ := discovery.Adapters(in, cfg, nil, (*host.Digests)(nil).Executable)
 	for _, c := range found {
 		if c.ID == id {

@@ -56,6 +56,7 @@ func (w *Workspace) readOwn(s *sources) []diagnostics.Diagnostic {
 	problems = append(problems, w.ownCache(raw.Cache)...)
 	plugins, more := raw.Plugins.plugins()
 	problems = append(problems, more...)
+	problems = append(problems, plugins.misplaced(true)...)
 	problems = append(problems, w.Plugins.under(&plugins)...)
 	problems = append(problems, w.ownTrust(raw.Tools)...)
 	w.Trust.Plugins = raw.Packages.trust()
@@ -101,7 +102,7 @@ func (p *Plugins) under(own *Plugins) (problems []diagnostics.Diagnostic) {
 	}
 	for id, said := range own.ByID {
 		merged := p.ByID[id]
-		merged.Least = said.Sandbox
+		merged.Least, merged.Path, merged.Identity = said.Sandbox, said.Path, said.Identity
 		if said.SHA256.Text != "" {
 			merged.SHA256 = said.SHA256
 		}

@@ -172,3 +172,28 @@ func TestFilesBehindLinks(t *testing.T) {
 		}
 	}
 }
+
+// TestFilesOfPlugins: which file is a plugin, and what stands for its digest, is the user's alone;
+// options are the workspace's.
+func TestFilesOfPlugins(t *testing.T) {
+	for _, c := range []struct{ bento, own, path, identity, options, problem string }{
+		{"", "path = '/a/bento-adapter-x'\nidentity = 'dev'", "/a/bento-adapter-x", "dev", "", ""},
+		{"options = { a = 1 }", "path = '~/bento-adapter-x'", "~/bento-adapter-x", "", `{"a":1}`, ""},
+		{"path = '/a/bento-adapter-x'", "", "", "", "", "bento.toml:2:8: plugins.x.path: a workspace does not choose"},
+		{"path = '../x'", "path = '/b/bento-adapter-x'", "/b/bento-adapter-x", "", "", "bento.toml:2:8: plugins.x.path: a workspace does not choose"},
+		{"identity = 'dev'", "", "", "", "", "bento.toml:2:12: plugins.x.identity: a workspace does not choose"},
+		{"options = { a = 1 }", "options = { a = 2 }", "", "", `{"a":1}`, "config.toml:2:11: plugins.x.options: results depend on options"},
+		{"", "path = 'bento-adapter-x'", "", "", "", `config.toml:2:8: path "bento-adapter-x": expected an absolute one`},
+		{"", "path = 7", "", "", "", "config.toml:2:8: "},
+	} {
+		w, problems := load(t, "[plugins.x]\n"+c.bento, "[plugins.x]\n"+c.own)
+		got := w.Plugins.ByID["x"]
+		if got.Path.Text != c.path || got.Identity.Text != c.identity || got.Options.JSON != c.options {
+			t.Errorf("%+v: got %+v", c, got)
+		}
+		said := diagnostics.AsError(problems)
+		if c.problem == "" && said != nil || c.problem != "" && (len(problems) != 1 || !strings.Contains(said.Error(), c.problem)) {
+			t.Errorf("%+v: %v", c, said)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -33,9 +34,12 @@ type Plugin struct {
 	Pos     Pos // of the table
 	PassEnv []string
 	Options Options
-	SHA256  Text // SHA-256 of the executable, lower case hex; empty when not pinned
-	Sandbox Text // as that of Plugins; empty when not given
-	Least   Text // likewise
+	// Path and Identity are of the user's own file alone: the file of the plugin, absolute or below the
+	// home directory with "~/" in front, and the text that stands for its digest in keys.
+	Path, Identity Text
+	SHA256         Text // SHA-256 of the executable, lower case hex; empty when not pinned
+	Sandbox        Text // as that of Plugins; empty when not given
+	Least          Text // likewise
 	// Read and Write are further paths that a confined plugin may use: absolute, or below the home
 	// directory with "~/" in front.
 	Read, Write []Text
@@ -89,12 +93,15 @@ type pluginsTable struct {
 
 // pluginTable is the schema of [plugins.<id>].
 type pluginTable struct {
-	PassEnv []envPattern         `toml:"pass_env" doc:"variables that the plugin sees, as NAME or PREFIX_*"`
-	Options Options              `toml:"options" doc:"options of the plugin, as its manifest defines them; part of the keys of its dishes"`
-	SHA256  tomlfile.At[string]  `toml:"sha256" doc:"the digest of the only executable that may run"`
-	Sandbox choice[sandboxWords] `toml:"sandbox" doc:"like that of all plugins, for this one"`
-	Read    []place              `toml:"read" doc:"paths that the plugin may also read when it is confined: absolute, or ~/…"`
-	Write   []place              `toml:"write" doc:"paths that the plugin may also write when it is confined: absolute, or ~/…"`
+	PassEnv []envPattern `toml:"pass_env" doc:"variables that the plugin sees, as NAME or PREFIX_*"`
+	Options Options      `toml:"options" doc:"options of the plugin, as its manifest defines them; part of the keys of its dishes"`
+	// Path and Identity are keys of the user's own file, and Options is none: see misplaced.
+	Path     tomlfile.At[string]  `toml:"path" doc:"the file of the plugin, which goes before PATH: absolute, or ~/…"`
+	Identity tomlfile.At[string]  `toml:"identity" doc:"a text that stands for the digest of the plugin in keys, so that its edits throw no results away"`
+	SHA256   tomlfile.At[string]  `toml:"sha256" doc:"the digest of the only executable that may run"`
+	Sandbox  choice[sandboxWords] `toml:"sandbox" doc:"like that of all plugins, for this one"`
+	Read     []place              `toml:"read" doc:"paths that the plugin may also read when it is confined: absolute, or ~/…"`
+	Write    []place              `toml:"write" doc:"paths that the plugin may also write when it is confined: absolute, or ~/…"`
 }
 
 type sandboxWords struct{}
@@ -113,7 +120,7 @@ func (t *pluginsTable) plugins() (Plugins, []diagnostics.Diagnostic) {
 		problems = append(problems, badPluginID(t.ByID[i].Pos, id)...)
 		plugin := Plugin{
 			Pos: t.ByID[i].Pos, PassEnv: envNames(raw.PassEnv), Options: raw.Options, Sandbox: textOf(raw.Sandbox.At),
-			Read: placesOf(raw.Read), Write: placesOf(raw.Write),
+			Path: textOf(raw.Path), Identity: textOf(raw.Identity), Read: placesOf(raw.Read), Write: placesOf(raw.Write),
 		}
 		var more []diagnostics.Diagnostic
 		plugin.SHA256, more = digestOf(raw.SHA256)
@@ -124,6 +131,52 @@ func (t *pluginsTable) plugins() (Plugins, []diagnostics.Diagnostic) {
 		p.ByID[id] = plugin
 	}
 	return p, problems
+}
+
+// misplaced refuses the keys of the other file, and drops what they say: the file of a plugin and what
+// stands for its digest are the user's alone, and options are the workspace's, since results depend on
+// them.
+func (p *Plugins) misplaced(own bool) (problems []diagnostics.Diagnostic) {
+	for _, id := range slices.Sorted(maps.Keys(p.ByID)) {
+		said := p.ByID[id]
+		refuse := func(pos Pos, key, why, hint string) {
+			d := pos.Error(RuleInvalid, "plugins.%s.%s: %s", id, key, why)
+			d.Hint = hint
+			problems = append(problems, d)
+		}
+		const mine = "write it into your own configuration, or set $"
+		switch {
+		case own && said.Options.Places != nil:
+			refuse(said.Options.Places[""], "options", "results depend on options, so they are the same for every user of a workspace", "write them into bento.toml, or into dish.toml for one dish")
+			said.Options = Options{}
+		case !own && said.Path.Pos.File != "":
+			refuse(said.Path.Pos, "path", "a workspace does not choose which files start on your machine", mine+PluginVariable(id))
+		case !own && said.Identity.Pos.File != "":
+			refuse(said.Identity.Pos, "identity", "a workspace does not choose what stands for the digest of a plugin", mine+PluginVariable(id)+IdentityVariable)
+		}
+		if !own {
+			said.Path, said.Identity = Text{}, Text{}
+		} else if said.Path.Pos.File != "" {
+			if wrong := badPlace(said.Path.Pos, said.Path.Text); wrong != nil {
+				problems, said.Path = append(problems, wrong...), Text{}
+			}
+		}
+		p.ByID[id] = said
+	}
+	return problems
+}
+
+// The variable that names the file of a plugin begins with pluginVariable; with IdentityVariable at its
+// end it has the text that stands for the digest.
+const (
+	pluginVariable   = "BENTO_PLUGIN_"
+	IdentityVariable = "_IDENTITY"
+)
+
+// PluginVariable returns the variable that names the file of a plugin: the id in capitals, with "_" for
+// "-".
+func PluginVariable(id string) string {
+	return pluginVariable + strings.ToUpper(strings.ReplaceAll(id, "-", "_"))
 }
 
 // textOf returns a string and its position, or nothing when it is not given.
@@ -187,10 +240,17 @@ func (p *place) UnmarshalTOML(v *tomlfile.Value) []diagnostics.Diagnostic {
 	if !ok {
 		return []diagnostics.Diagnostic{v.Expected("a path")}
 	}
-	if strings.ContainsRune(s, 0) || !path.IsAbs(s) && s != "~" && !strings.HasPrefix(s, "~/") {
-		return []diagnostics.Diagnostic{v.Pos().Error(rulePath, `path %q: expected an absolute one, or one that starts with "~/"`, s)}
+	if wrong := badPlace(v.Pos(), s); wrong != nil {
+		return wrong
 	}
 	*p = place{Text: path.Clean(s), Pos: v.Pos()}
+	return nil
+}
+
+func badPlace(pos Pos, s string) []diagnostics.Diagnostic {
+	if strings.ContainsRune(s, 0) || !path.IsAbs(s) && s != "~" && !strings.HasPrefix(s, "~/") {
+		return []diagnostics.Diagnostic{pos.Error(rulePath, `path %q: expected an absolute one, or one that starts with "~/"`, s)}
+	}
 	return nil
 }
 

@@ -23,6 +23,13 @@ func Schemas() []FileSchema {
 		{"adapter", AdaptersDir + "/<id>.toml: an adapter that needs no program", new(adapterTable).Shape()},
 		{"own", "$XDG_CONFIG_HOME/bento/config.toml: your own settings for every workspace", withUnserved(ownFile{}, WorkspaceFile)},
 	}
+	for i, misplaced := range map[int][]string{0: {"path", "identity"}, 4: {"options"}} {
+		of, _ := property(list[i].Schema, "plugins")["additionalProperties"].(tomlfile.Schema)
+		known, _ := of["properties"].(map[string]any)
+		for _, key := range misplaced {
+			delete(known, key)
+		}
+	}
 	list[2].Schema["required"] = []string{"name", "dishes"}
 	for _, f := range list {
 		f.Schema["$schema"] = "http://json-schema.org/draft-07/schema#" // the latest that editors of TOML read

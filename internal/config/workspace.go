@@ -116,6 +116,7 @@ func (w *Workspace) fill(f *tomlfile.File) []diagnostics.Diagnostic {
 	}
 	w.Exclude, w.Include = raw.Workspace.Exclude, raw.Workspace.Include
 	plugins, more := raw.Plugins.plugins()
+	more = append(more, plugins.misplaced(false)...)
 	w.Plugins, problems = plugins, append(problems, more...)
 	w.Tools, more = raw.Tools.tools()
 	problems = append(problems, more...)

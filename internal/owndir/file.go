@@ -131,17 +131,50 @@ func (d *Dir) Move(name string, to *Dir, newName string) error {
 	return d.file.RenameAt(name, to.file, newName)
 }
 
+// MoveOver is Move onto a file that bento can make again: after a power cut it may be empty.
+func (d *Dir) MoveOver(name string, to *Dir, newName string) error {
+	return d.file.ReplaceAt(name, to.file, newName)
+}
+
 // TempPrefix is the start of the name of every file that Replace makes beside its target.
 const TempPrefix = ".bento-tmp-"
 
 // Replace replaces the file at name: readers see the old or the new one, whole. It replaces a link
-// and does not follow it. It returns an error for a directory.
+// and does not follow it. It returns an error for a directory. It does not wait for the disk: after
+// a power cut the file may be empty.
 func (d *Dir) Replace(name string, parts ...[]byte) error {
 	return d.ReplaceAs(name, 0o666, parts...)
 }
 
 // ReplaceAs is Replace with a mode, which the umask reduces.
 func (d *Dir) ReplaceAs(name string, perm fs.FileMode, parts ...[]byte) error {
+	return d.replace(name, perm, func(temp string) error { return d.file.ReplaceAt(temp, d.file, name) }, func(f *rawfile.File) error {
+		return writeAll(f, parts)
+	})
+}
+
+// ReplaceSynced is ReplaceAs for a file that nothing can make again: after a power cut the old or
+// the new one is there.
+func (d *Dir) ReplaceSynced(name string, perm fs.FileMode, data []byte) error {
+	return d.replace(name, perm, func(temp string) error { return d.file.RenameAt(temp, d.file, name) }, func(f *rawfile.File) error {
+		if err := writeAll(f, [][]byte{data}); err != nil {
+			return err
+		}
+		return f.Sync()
+	})
+}
+
+func writeAll(f *rawfile.File, parts [][]byte) error {
+	for _, p := range parts {
+		if _, err := f.Write(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace makes a file beside name, has it written, and moved to name.
+func (d *Dir) replace(name string, perm fs.FileMode, move func(temp string) error, write func(*rawfile.File) error) error {
 	if err := d.guest(); err != nil {
 		return err
 	}
@@ -153,16 +186,12 @@ func (d *Dir) ReplaceAs(name string, perm fs.FileMode, parts ...[]byte) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range parts {
-		if err == nil {
-			_, err = f.Write(p)
-		}
-	}
+	err = write(f)
 	if e := f.Close(); err == nil {
 		err = e
 	}
 	if err == nil {
-		err = d.file.RenameAt(temp, d.file, name)
+		err = move(temp)
 	}
 	if err != nil {
 		_ = d.file.RemoveAt(temp, false)

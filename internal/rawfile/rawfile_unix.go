@@ -144,6 +144,9 @@ func (f *File) Close() error {
 	return nil
 }
 
+// Sync waits until the content of the file is on the disk.
+func (f *File) Sync() error { return f.do("sync", func() error { return unix.Fsync(f.fd) }) }
+
 // Read implements io.Reader.
 func (f *File) Read(p []byte) (n int, err error) {
 	if len(p) == 0 {

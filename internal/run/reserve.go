@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/bentobuild/bento/cache"
 	"github.com/bentobuild/bento/internal/action"
 	"github.com/bentobuild/bento/internal/key"
 	"github.com/bentobuild/bento/internal/parallel"
@@ -43,6 +44,25 @@ func (e *engine) reserveIfNeeded(ctx context.Context) {
 		e.keys.Reload(ctx)
 		_, _ = e.keys.All(ctx) // the error is that of ctx, which everything else asks too
 	}
+	e.prepareToExecute()
+}
+
+// prepareToExecute does beside the first steps of the run what the first execution waits for, and
+// what the first stored result waits for.
+func (e *engine) prepareToExecute() {
+	if !slices.ContainsFunc(e.plan.Tasks, e.isMiss) {
+		return
+	}
+	e.workers.Go(e.env.executing)
+	if disk := cache.DiskOf(e.env.Store); disk != nil {
+		e.workers.Go(disk.StampUses)
+	}
+}
+
+// isMiss reports whether it is known that a task is executed unless something fails before.
+func (e *engine) isMiss(t *plan.Task) bool {
+	ev := e.keys.Of(t)
+	return !t.Held && ev != nil && ev.Err == nil && ev.Status == key.Miss && ev.Reason != key.MissPending
 }
 
 // lockWorkspace locks the workspace, and reports whether it had to wait for another run. An

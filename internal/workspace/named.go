@@ -1,9 +1,12 @@
 package workspace
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bentobuild/bento/adapters"
@@ -12,49 +15,85 @@ import (
 	"github.com/bentobuild/bento/internal/config"
 )
 
-// The variables BENTO_PLUGIN_<ID> name the file of a plugin, and BENTO_PLUGIN_<ID>_IDENTITY the text
-// that stands for its digest in keys: for authors who change a plugin while they use it. The id is in
-// capitals, with "_" for "-".
-const (
-	pluginVariable   = "BENTO_PLUGIN_"
-	identityVariable = "_IDENTITY"
+// RuleNamed is the rule of what BENTO_PLUGIN_<ID> and BENTO_PLUGIN_<ID>_IDENTITY, or the user's own
+// configuration, change: they are for authors who change a plugin while they use it.
+const RuleNamed = "plugin_named"
 
-	// RuleNamed is the rule of what such a variable changes.
-	RuleNamed = "plugin_named"
-)
+// variables are those of the environment that begin like that of a plugin.
+const variables = "BENTO_PLUGIN_"
 
-// variableOf returns the variable that names a plugin.
-func variableOf(id string) string {
-	return pluginVariable + strings.ToUpper(strings.ReplaceAll(id, "-", "_"))
-}
-
-// named returns the plugins that the environment names, and reports each.
-func (h *Host) named() (list []discovery.Named, problems []diagnostics.Diagnostic) {
+// named returns the plugins that the environment names, then those that the user's own configuration
+// names, and reports each. Of one id the variable counts.
+func (h *Host) named(cfg *config.Workspace) (list []discovery.Named, problems []diagnostics.Diagnostic) {
 	for _, kv := range h.Environ {
 		name, path, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, pluginVariable) || path == "" {
+		if !strings.HasPrefix(name, variables) || path == "" {
 			continue
 		}
 		id := idOf(path)
 		switch {
-		case strings.HasSuffix(name, identityVariable) && !filepath.IsAbs(path):
+		case strings.HasSuffix(name, config.IdentityVariable) && !filepath.IsAbs(path):
 			problems = append(problems, config.Pos{}.Warning(RuleNamed, "$%s is %q: edits of that plugin change no keys", name, path))
 		case !filepath.IsAbs(path):
 			problems = append(problems, config.Pos{}.Error(RuleNamed, "$%s is %q, expected the absolute path of a plugin", name, path))
-		case id == "" || variableOf(id) != name:
+		case id == "" || config.PluginVariable(id) != name:
 			d := config.Pos{}.Error(RuleNamed, "$%s is %q, whose name has another id", name, path)
-			d.Hint = "expected a file named " + discovery.PluginPrefix + strings.ToLower(strings.TrimPrefix(name, pluginVariable))
+			d.Hint = "expected a file named " + discovery.PluginPrefix + strings.ToLower(strings.TrimPrefix(name, variables))
 			problems = append(problems, d)
 		default:
 			if _, err := os.Stat(path); err != nil {
 				problems = append(problems, config.Pos{}.Error(RuleNamed, "$%s: %v", name, err))
 				continue
 			}
-			list = append(list, discovery.Named{Variable: name, Path: path})
+			list = append(list, discovery.Named{By: "your environment", Path: path})
 			problems = append(problems, config.Pos{}.Warning(RuleNamed, "the plugin %s is %s, which $%s names", id, path, name))
 		}
 	}
+	own, more := h.namedByFile(cfg)
+	return append(list, own...), append(problems, more...)
+}
+
+// namedByFile returns the plugins that the user's own configuration names and no variable does, and
+// reports each.
+func (h *Host) namedByFile(cfg *config.Workspace) (list []discovery.Named, problems []diagnostics.Diagnostic) {
+	for _, id := range slices.Sorted(maps.Keys(cfg.Plugins.ByID)) {
+		p, name := cfg.Plugins.ByID[id], config.PluginVariable(id)
+		if text := p.Identity; text.Text != "" && h.Environ.Get(name+config.IdentityVariable) == "" {
+			problems = append(problems, text.Pos.Warning(RuleNamed, "the identity of the plugin %s is %q: its edits change no keys", id, text.Text))
+		}
+		if p.Path.Text == "" || h.Environ.Get(name) != "" {
+			continue
+		}
+		path := h.expand(p.Path.Text)
+		_, err := os.Stat(path)
+		switch {
+		case path == "":
+			problems = append(problems, p.Path.Pos.Error(RuleNamed, "plugins.%s.path %q needs $HOME, which is not set", id, p.Path.Text))
+		case idOf(path) != id:
+			d := p.Path.Pos.Error(RuleNamed, "plugins.%s.path is %q, whose name has another id", id, path)
+			d.Hint = "expected a file named " + discovery.PluginPrefix + id
+			problems = append(problems, d)
+		case err != nil:
+			problems = append(problems, p.Path.Pos.Error(RuleNamed, "plugins.%s.path: %v", id, err))
+		default:
+			list = append(list, discovery.Named{By: "your own configuration", Path: path})
+			problems = append(problems, p.Path.Pos.Warning(RuleNamed, "the plugin %s is %s, which your own configuration names", id, path))
+		}
+	}
 	return list, problems
+}
+
+// expand returns an absolute path for one that may begin with "~", "" without a home directory.
+func (h *Host) expand(path string) string {
+	rest, below := strings.CutPrefix(path, "~")
+	if !below {
+		return path
+	}
+	home := h.Environ.Get("HOME")
+	if !filepath.IsAbs(home) {
+		return ""
+	}
+	return filepath.Join(home, rest)
 }
 
 // idOf returns the id in the name of a plugin's file, or "".
@@ -67,13 +106,11 @@ func idOf(path string) string {
 }
 
 // identities returns the texts that stand for the digests of candidates, by id.
-func (h *Host) identities(candidates []adapters.Candidate) map[string]string {
-	var by map[string]string
+func (h *Host) identities(candidates []adapters.Candidate, cfg *config.Workspace) map[string]string {
+	by := make(map[string]string)
 	for _, c := range candidates {
-		if text := h.Environ.Get(variableOf(c.ID) + identityVariable); text != "" {
-			if by == nil {
-				by = make(map[string]string)
-			}
+		text := cmp.Or(h.Environ.Get(config.PluginVariable(c.ID)+config.IdentityVariable), cfg.Plugins.ByID[c.ID].Identity.Text)
+		if text != "" {
 			by[c.ID] = fmt.Sprintf("announced %q", text)
 		}
 	}

@@ -25,7 +25,7 @@ import (
 // them with. Candidates that must not start are marked, and the problems say why.
 func (h *Host) FindPlugins(cfg *config.Workspace, st *state.Dir) ([]adapters.Candidate, adapter.Options, []diagnostics.Diagnostic) {
 	digests := host.NewDigests(st)
-	in, damaged := h.Places()
+	in, damaged := h.Places(cfg)
 	candidates, problems := discovery.Adapters(in, cfg, st, digests.Executable)
 	problems = append(damaged, problems...)
 	o, more := h.PluginOptions(candidates, cfg, st)
@@ -33,10 +33,11 @@ func (h *Host) FindPlugins(cfg *config.Workspace, st *state.Dir) ([]adapters.Can
 	return candidates, o, append(problems, more...)
 }
 
-// Places returns where plugins are searched: PATH, then the packages that the user has installed.
-func (h *Host) Places() (discovery.Places, []diagnostics.Diagnostic) {
+// Places returns where plugins are searched: those that the user names, PATH, then the packages that
+// the user has installed.
+func (h *Host) Places(cfg *config.Workspace) (discovery.Places, []diagnostics.Diagnostic) {
 	in := discovery.Places{Path: h.Environ.Get("PATH")}
-	named, problems := h.named()
+	named, problems := h.named(cfg)
 	in.Named = named
 	dir := bundle.PluginsDir(h.Environ.Get)
 	if dir == "" {
@@ -64,7 +65,7 @@ func (h *Host) PluginOptions(candidates []adapters.Candidate, cfg *config.Worksp
 	if slices.ContainsFunc(candidates, func(c adapters.Candidate) bool { return c.Skip == "" }) {
 		env = h.PluginEnv(cfg.Root) // it costs a look at each directory of PATH
 	}
-	return adapter.Options{Env: env, PassEnv: pass, Settings: settings, Identities: h.identities(candidates), Sandbox: boxes, Version: h.Version, Stderr: h.Stderr, Log: h.Log, Keep: h.Keep,
+	return adapter.Options{Env: env, PassEnv: pass, Settings: settings, Identities: h.identities(candidates, cfg), Sandbox: boxes, Version: h.Version, Stderr: h.Stderr, Log: h.Log, Keep: h.Keep,
 		Root: cfg.Root, Compiled: h.compiledDir(cfg.Root),
 		Source: adapters.Options{Clone: clone.At(cfg.Root)}.Source(), Tools: h.Environ.Strict()}, problems
 }
@@ -189,13 +190,8 @@ func (h *Host) scratchIn(st *state.Dir) (string, error) {
 // directory.
 func (c *confiner) paths(texts []config.Text) []string {
 	var list []string
-	home := c.host.Environ.Get("HOME")
 	for _, t := range texts {
-		path, below := t.Text, strings.HasPrefix(t.Text, "~")
-		if below {
-			path = filepath.Join(home, strings.TrimPrefix(path, "~"))
-		}
-		if !below || filepath.IsAbs(home) {
+		if path := c.host.expand(t.Text); path != "" {
 			list = append(list, path)
 		}
 	}

@@ -87,7 +87,7 @@ func writeState(dir *owndir.Dir, list states) error {
 	if err != nil {
 		return err
 	}
-	return dir.ReplaceAs(stateName, 0o644, data)
+	return dir.ReplaceSynced(stateName, 0o644, data)
 }
 
 func (s states) text() ([]byte, error) {

@@ -26,6 +26,7 @@ func queryAxes() []axis {
 		{clause: "6.5", level: Must, expected: "resolvedToolchainFingerprint, without params, answers a string or null", run: once(fingerprints)},
 		{clause: "6.8", level: Must, expected: "resolvedToolchain answers {fingerprint, version} or null",
 			run: once(resolves)},
+		{clause: "6.10", level: Should, expected: "with resolved_toolchain, bento can compare the versions", run: versionsCompare},
 	}
 }
 
@@ -54,6 +55,9 @@ func additionAxes() []axis {
 		{clause: "9.13", level: Must, expected: `the commands of an install are [[program, argument, …], …]`, run: plansInstall},
 		{clause: "9.15", level: Must, expected: "with options, questions are answered as without", run: takesOptions},
 		{clause: "9.16", level: Must, expected: `scaffold answers {"files": [{path, text}]}`, run: scaffolds},
+		{clause: "9.20", level: Must, expected: "depends_on names tasks that exist", run: ofRecipes(wrongOrder)},
+		{clause: "9.21", level: Must, expected: "two tasks name the same output only if one depends on the other", run: ofRecipes(sharedOutput)},
+		{clause: "9.22", level: Should, expected: "what an install makes is no output of a task", run: installsNoOutput},
 	}
 }
 
@@ -71,14 +75,26 @@ func once(run func(context.Context, *peer) outcome) func(context.Context, *peer)
 
 const notOffered = "the manifest does not offer it"
 
-// query asks a method about the empty directory, where the manifest offers it.
+// query asks a method about the empty directory and the project, if the manifest offers it.
 func query(method string, offered func(adapters.Capabilities) bool) func(context.Context, *peer) outcome {
 	return func(ctx context.Context, p *peer) outcome {
 		if !offered(p.s.manifest.Capabilities) {
 			return skip(notOffered)
 		}
-		return p.answers(ctx, method, wire.Dir{Dir: p.s.empty})
+		return p.answersAbout(ctx, method)
 	}
+}
+
+// answersAbout is answers for each directory that the suite asks about.
+func (p *peer) answersAbout(ctx context.Context, method string) outcome {
+	o := p.answers(ctx, method, wire.Dir{Dir: p.s.empty})
+	if o.status != Pass || p.s.project == "" {
+		return o
+	}
+	if o = p.answers(ctx, method, wire.Dir{Dir: p.s.project}); o.status == Fail {
+		o.got += ", in a directory with the project's files"
+	}
+	return o
 }
 
 // answers asks and checks the form of the answer. An error of the plugin's own is an
@@ -101,7 +117,7 @@ func detects(ctx context.Context, p *peer) outcome {
 	if !p.s.manifest.Capabilities.Detect {
 		return skip(notOffered)
 	}
-	return p.answers(ctx, wire.MethodDetect, wire.Dir{Dir: p.s.empty})
+	return p.answersAbout(ctx, wire.MethodDetect)
 }
 
 func detectsNothing(ctx context.Context, p *peer) outcome {

@@ -79,7 +79,9 @@ func (s *suite) greet(ctx context.Context) {
 	if id == "" {
 		id = announced(s.text)
 	}
-	s.manifest, s.dropped, s.refused = answer.ReadManifest(s.text, id)
+	if s.manifest, s.dropped, s.refused = answer.ReadManifest(s.text, id); s.refused == nil {
+		s.refused = s.fill(ctx, p)
+	}
 }
 
 func hello() wire.Initialize {

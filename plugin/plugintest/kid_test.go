@@ -198,6 +198,19 @@ func says(method, result string) func(*kid) {
 	return on(method, func(k *kid, q question) { k.result(q, result) })
 }
 
+// inProject says something else about directories that are not empty.
+func inProject(method, result string) func(*kid) {
+	return where(func(q question) bool {
+		var p struct{ Dir string }
+		return q.Method == method && json.Unmarshal(q.Params, &p) == nil && exists(filepath.Join(p.Dir, "kid.toml"))
+	}, func(k *kid, q question) { k.result(q, result) })
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
 // with changes the text of the manifest.
 func with(old, new string) func(*kid) {
 	return func(k *kid) { k.manifest = strings.Replace(k.manifest, old, new, 1) }
@@ -310,6 +323,8 @@ func badAnswers() []bad {
 		{"toolchain-half", says("requiredToolchain", `{"tool":"zig"}`), "6.4"},
 		{"fingerprint-number", says("resolvedToolchainFingerprint", `7`), "6.5"},
 		{"resolved-half", says("resolvedToolchain", `{"version":"1"}`), "6.8"},
+		{"version-grammar", says("requiredToolchain", `{"tool":"zig","version":"at least 3"}`), "6.10"},
+		{"version-words", says("resolvedToolchain", `{"fingerprint":"zig","version":"newest"}`), "6.10"},
 		{"install-dies", on("install", die), "7.1"},
 		{"install-unknown", on("install", func(k *kid, q question) { k.fail(q, `{"code":-32601,"message":"m"}`) }), "7.1"},
 		{"install-result", says("install", `{"installed":true}`), "7.2"},
@@ -325,6 +340,33 @@ func badAnswers() []bad {
 		{"tasks-climb", says("tasks", `{"tasks":[{"name":"a","run":"b","cwd":".."}]}`), "9.1"},
 		{"links-relative", says("links", `{"links":[{"dir":"lib","file":"/a"}]}`), "9.2"},
 		{"scope-relative", says("install_scope", `{"dir":"a"}`), "9.3"},
+		{"tasks-of-a-project", inProject("tasks", `{"tasks":[{"name":"a","run":"b","cwd":"/tmp"}]}`), "9.1"},
+		{"links-of-a-project", inProject("links", `{"links":[{"dir":"lib","file":"/a"}]}`), "9.2"},
+		{"made-outside", inProject("install_scope", `{"dir":"/w","made":["/tmp/x"]}`), "9.3"},
+		{"made-climbs", inProject("install_scope", `{"dir":"/w","made":["../x"]}`), "9.3"},
+		{"made-climbs-absolute", inProject("install_scope", `{"dir":"/w","made":["/w/../x"]}`), "9.3"},
+		{"depends-unknown", says("tasks", `{"tasks":[{"name":"build","run":"true"},{"name":"test","run":"true","depends_on":["biuld"]}]}`), "9.20"},
+		{"depends-default", with(`"run":"true"}]`, `"run":"true","depends_on":["gen"]}]`), "9.20"},
+		{"depends-in-project", inProject("tasks", `{"tasks":[{"name":"test","run":"true","depends_on":["build"]}]}`), "9.20"},
+		{"depends-linked-nothing", says("tasks", `{"tasks":[{"name":"build","run":"true","depends_on":["^"]}]}`), "9.20"},
+		{"depends-no-task", says("tasks", `{"tasks":[{"name":"build","run":"true","depends_on":["lib:"]}]}`), "9.20"},
+		{"depends-elsewhere", says("tasks", `{"tasks":[{"name":"a:b","run":"true"},{"name":"build","run":"true","depends_on":["lib:build","^build","a:b"]}]}`), ""},
+		{"outputs-shared", says("tasks", `{"tasks":[{"name":"build","run":"true","outputs":["out/a"]},{"name":"test","run":"true","outputs":["out"]}]}`), "9.21"},
+		{"outputs-in-order", says("tasks", `{"tasks":[{"name":"build","run":"true","outputs":["out"]},{"name":"gen","run":"true","depends_on":["build"]},{"name":"test","run":"true","outputs":["out/a"],"depends_on":["gen"]}]}`), ""},
+		{"made-output", func(k *kid) {
+			k.before = func(k *kid, q question) bool {
+				var p struct{ Dir string }
+				if q.Method != "tasks" && q.Method != "install_scope" || json.Unmarshal(q.Params, &p) != nil {
+					return false
+				}
+				if q.Method == "tasks" {
+					k.result(q, `{"tasks":[{"name":"build","run":"true","outputs":["out/*.o"]}]}`)
+				} else {
+					k.result(q, fmt.Sprintf(`{"dir":%q,"made":["out"]}`, p.Dir))
+				}
+				return true
+			}
+		}, "9.22"},
 		{"add-unknown", on("add", func(k *kid, q question) { k.fail(q, `{"code":-32601,"message":"m"}`) }), "9.5"},
 		{"exec-dies", where(func(q question) bool { return strings.Contains(string(q.Params), `"stderr":"kid`) }, die), "9.11"},
 		{"exec-number", where(func(q question) bool { return strings.Contains(string(q.Params), `"stdout":"0.14`) }, func(k *kid, q question) { k.result(q, "7") }), "9.11"},

@@ -134,6 +134,7 @@ type suite struct {
 	scratch  string     // removed at the end
 	module   *wasm.Tool // nil for an executable
 	empty    string     // an empty directory whose name is not ASCII
+	project  string     // a directory with files of a project; "" if the handshake failed
 	o        Options
 	seen     *seen
 	kept     *frames

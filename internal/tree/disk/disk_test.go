@@ -226,3 +226,51 @@ func TestHasherOfAGrowingFile(t *testing.T) {
 		t.Errorf("at rest: %v", err)
 	}
 }
+
+// A clock that ticks is not remembered, however slow the calls were that tested it.
+func TestFineTimes(t *testing.T) {
+	ms := int64(time.Millisecond)
+	for _, c := range []struct {
+		stamps []int64
+		want   bool
+	}{
+		{nil, false}, {[]int64{5}, false}, {[]int64{1, 2, 3}, true}, {[]int64{0, ms / 2, ms}, true},
+		{[]int64{0, ms, 2 * ms}, false}, {[]int64{0, 1, 4 * ms}, false}, {[]int64{0, 1, 1}, false}, {[]int64{2, 1}, false},
+	} {
+		if got := fine(c.stamps); got != c.want {
+			t.Errorf("%v: %v, want %v", c.stamps, got, c.want)
+		}
+	}
+}
+
+// What the state remembers counts for this boot of the machine and this device alone.
+func TestClockIsRemembered(t *testing.T) {
+	dir := t.TempDir()
+	s := state.Open(dir)
+	if (&Clock{state: s}).recall() {
+		t.Fatal("an empty state remembers a clock")
+	}
+	c := &Clock{state: s, dev: 42, exact: true, lists: true, each: true}
+	c.remember()
+	if bootID() == "" {
+		t.Logf("this system has no id of its boot")
+		return
+	}
+	got := NewClock(s)
+	got.once.Do(got.probe)
+	if got.dev != 42 || !got.exact || !got.lists || !got.each {
+		t.Errorf("got %+v", got)
+	}
+	now := time.Now().UnixNano()
+	if other := (&Entry{Dev: 43, Ctime: now}); got.Settled(other, now) {
+		t.Error("the clock of another device counts")
+	}
+	for _, data := range []string{"", "12345678", "12345678another boot"} {
+		if err := s.Store(clockFile, clockVersion, []byte(data)); err != nil {
+			t.Fatal(err)
+		}
+		if (&Clock{state: s}).recall() {
+			t.Errorf("%q was recalled", data)
+		}
+	}
+}
