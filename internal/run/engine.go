@@ -132,7 +132,7 @@ func Run(ctx context.Context, env *Env, p *plan.Plan, opts Options) (*Report, er
 	if _, err := e.keys.All(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	if err := e.refuse(e.keys.Preflight()); err != nil {
+	if err := e.refuse(e.keys.Preflight(ctx)); err != nil {
 		return nil, err
 	}
 	e.reserveIfNeeded(ctx)
