@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bentobuild/bento/internal/report"
 	"github.com/bentobuild/bento/plugin/sep"
@@ -16,6 +17,7 @@ type sidecar struct {
 	*sep.Extension
 	id     string
 	topics []string
+	wait   time.Duration
 }
 
 // openSEP returns an extension of SEP v1, which starts at once, or with its first event.
@@ -38,7 +40,7 @@ func (s *Set) openSEP(ctx context.Context, e *Extension) (host, error) {
 	if !e.Settings.Output {
 		topics = slices.DeleteFunc(slices.Clone(topics), func(t string) bool { return t == report.TopicTaskOutput })
 	}
-	return &sidecar{x, e.ID, topics}, nil
+	return &sidecar{x, e.ID, topics, e.Settings.Wait}, nil
 }
 
 func (x *sidecar) wants(topic string) bool { return slices.Contains(x.topics, topic) }
@@ -59,6 +61,4 @@ func (x *sidecar) command(ctx context.Context, namespace string, args []string) 
 	return Output{Stdout: fmt.Appendf(nil, "%s: the action was sent to %s\n", namespace, x.id)}, nil
 }
 
-func (x *sidecar) settle(ctx context.Context) { x.Drain(ctx) }
-
-func (x *sidecar) close(ctx context.Context) { x.CloseBy(ctx) }
+func (x *sidecar) finish(ctx context.Context) { x.Finish(ctx, x.wait) }
