@@ -112,7 +112,7 @@ func terms(t *config.Extension) string {
 func (e *Extension) Approve(r *extension.Record) error {
 	digest, err := e.approval()
 	if err == nil {
-		r.Approved, r.Terms = digest, terms(&e.Settings)
+		r.Approved, r.Terms, r.Panels = digest, terms(&e.Settings), ""
 	}
 	return err
 }
@@ -133,7 +133,8 @@ func (e *Extension) approval() (string, error) {
 	return extension.Digest(e.Dir)
 }
 
-// conflicts refuses two extensions that serve one namespace.
+// conflicts refuses two extensions that serve one namespace. Panels that were registered in a run make
+// way for all others.
 func conflicts(list []Extension) {
 	taken := make(map[string]string)
 	for i := range list {
@@ -146,19 +147,20 @@ func conflicts(list []Extension) {
 			}
 		}
 	}
+	for i := range list {
+		list[i].recall(taken)
+	}
 }
 
 // Namespaces returns the names by which bento x reaches an extension, sorted: those of its manifest,
-// and of a SEP extension its declared panels.
+// and of a SEP extension its panels.
 func (e *Extension) Namespaces() []string {
 	var names []string
 	if e.Ainb != nil {
 		names = append(names, e.Ainb.Manifest.Provides.CLINamespaces...)
 	}
-	if e.SEP != nil {
-		for _, p := range e.SEP.Panels() {
-			names = append(names, p.ID)
-		}
+	for _, p := range e.Panels() {
+		names = append(names, p.ID)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -352,6 +352,32 @@ func (x *Extension) Invoke(ctx context.Context, panel, action string) error {
 	return fmt.Errorf("the extension %s has no panel %q", x.o.Manifest.ID, panel)
 }
 
+// AwaitPanel starts the extension and waits until it has a panel. The error is why it gets none: that of
+// ctx, or the failure of the extension.
+func (x *Extension) AwaitPanel(ctx context.Context, id string) error {
+	if !x.terms.Has(manifest.RegisterTools) {
+		return fmt.Errorf("the extension %s has no panels: it is not granted %s", x.o.Manifest.ID, manifest.RegisterTools)
+	}
+	tick := time.NewTicker(panelPause)
+	defer tick.Stop()
+	for x.begin(ctx); ; {
+		if slices.ContainsFunc(x.panels.all(), func(p manifest.Panel) bool { return p.ID == id }) {
+			return nil
+		}
+		if s := x.Status(); s.Failure != nil && (s.State == Quarantined || s.State == Stopped) {
+			return s.Failure
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return &adapters.Failure{Code: adapters.Timeout, Adapter: x.o.Manifest.ID, Message: fmt.Sprintf("it has not registered the panel %q", id), Hint: "see bento ext logs " + x.o.Manifest.ID}
+		}
+	}
+}
+
+// panelPause is the time between two looks for a panel.
+const panelPause = 5 * time.Millisecond
+
 // Drain waits until the extension has been sent all events, cannot be sent any, or ctx is done.
 func (x *Extension) Drain(ctx context.Context) {
 	tick := time.NewTicker(20 * time.Millisecond)
