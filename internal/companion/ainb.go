@@ -26,7 +26,7 @@ func (s *Set) openAinb(ctx context.Context, list []*Extension) (host, error) {
 	var all []ainb.Extension
 	for _, e := range list {
 		all = append(all, ainb.Extension{
-			Found: *e.Ainb, Grants: e.Granted(), Config: e.Config(), Env: s.free().With(s.variables(e)), WorkDir: s.o.Places.Root, Check: e.unchanged(),
+			Found: *e.Ainb, Grants: e.Granted(), Config: e.Config(), Env: s.free().With(s.variables(e)), WorkDir: s.o.Places.Root, Check: s.before(e),
 		})
 		if !e.Settings.Output {
 			all[len(all)-1].Without = []string{report.TopicTaskOutput}
