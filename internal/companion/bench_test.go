@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/bentobuild/bento/adapters"
 	"github.com/bentobuild/bento/internal/config"
 	"github.com/bentobuild/bento/internal/extension"
@@ -24,7 +26,7 @@ func TestMain(m *testing.M) {
 		sdk.Main(kid(name))
 		return
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/bentobuild/bento/internal/proc.(*family).adopt.func1")) // it forks all children
 }
 
 // kid is an extension that hears of everything and does nothing.
@@ -73,19 +75,28 @@ func BenchmarkFive(b *testing.B) {
 	const bursts, size = 20, 500
 	for b.Loop() {
 		s := Open(b.Context(), cfg, o)
-		s.settle(b.Context())
+		settle(b, s)
 		end := events(1)[3]
 		began := cpu(b)
 		for range bursts {
 			for range size {
 				s.Report(end)
 			}
-			s.settle(b.Context())
+			settle(b, s)
 		}
 		b.ReportMetric(float64((cpu(b) - began).Milliseconds()), "cpu-ms/10k")
 		if n := s.queue.lost(); n > 0 || len(s.Problems()) > 0 {
 			b.Fatalf("%d events were dropped, %v", n, s.Problems())
 		}
 		s.Close()
+	}
+}
+
+// settle waits until all extensions have been sent all events.
+func settle(b *testing.B, s *Set) {
+	<-s.found
+	s.settle(b.Context())
+	for _, h := range s.hosts {
+		h.(*companions).Settle(b.Context())
 	}
 }
